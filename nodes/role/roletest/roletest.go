@@ -217,12 +217,12 @@ type Host struct {
 	Waiting   map[role.Peer]protocol.Reply // for the disk
 	Broken    bool                         // feeding fails
 	Refuses   error                        // why no session is opened; nil opens all
-	Files     map[string][]byte            // that were saved
+	Files     Saved                        // that were saved
 }
 
 // NewHost returns the host of a gateway.
 func NewHost(g role.Gateway) *Host {
-	h := &Host{Gateway: g, Open: map[session.ID]bool{}, Aborted: map[session.ID]role.Outcome{}, Replies: map[role.Peer]protocol.Reply{}, Waiting: map[role.Peer]protocol.Reply{}}
+	h := &Host{Gateway: g, Files: Saved{}, Open: map[session.ID]bool{}, Aborted: map[session.ID]role.Outcome{}, Replies: map[role.Peer]protocol.Reply{}, Waiting: map[role.Peer]protocol.Reply{}}
 	g.Attach(&attached{h})
 	return h
 }
@@ -299,28 +299,36 @@ func (a *attached) Reply(to role.Peer, body []byte)       { a.h.Replies[to] = de
 func (a *attached) ReplyStored(to role.Peer, body []byte) { a.h.Waiting[to] = decoded(body) }
 
 func (a *attached) ReadFileAt(name string, p []byte, off int64) error {
-	if b := a.h.Files[name]; off+int64(len(p)) <= int64(len(b)) {
+	return a.h.Files.ReadFileAt(name, p, off)
+}
+
+// Save saves the gateway's files and removes those that it no longer needs, as the shell does after a commit.
+func (h *Host) Save() {
+	if f, ok := h.Gateway.(role.Filer); ok {
+		h.Files.Save(f)
+	}
+}
+
+// Saved is the content of files that were saved, by name. It implements role.SavedReader.
+type Saved map[string][]byte
+
+// ReadFileAt implements role.SavedReader.
+func (s Saved) ReadFileAt(name string, p []byte, off int64) error {
+	if b := s[name]; off+int64(len(p)) <= int64(len(b)) {
 		copy(p, b[off:])
 		return nil
 	}
 	return fmt.Errorf("file %s: %w", name, io.ErrUnexpectedEOF)
 }
 
-// Save saves the gateway's files and removes those that it no longer needs, as the shell does after a commit.
-func (h *Host) Save() {
-	f, ok := h.Gateway.(role.Filer)
-	if !ok {
-		return
-	}
+// Save saves files and removes those that are not needed any more, as the shell does after a commit.
+func (s Saved) Save(f role.Filer) {
 	for _, name := range f.Dropped() {
-		delete(h.Files, name)
+		delete(s, name)
 	}
 	files := f.Unsaved()
 	for _, x := range files {
-		if h.Files == nil {
-			h.Files = map[string][]byte{}
-		}
-		h.Files[x.Name] = bytes.Clone(x.Data)
+		s[x.Name] = bytes.Clone(x.Data)
 	}
 	f.Saved(files)
 }

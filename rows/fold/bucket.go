@@ -1,0 +1,41 @@
+package fold
+
+import "posta.dev/posta/rows/progress"
+
+// Buckets is into how many parts [Table.Bucketed] divides the keys. It is part of the format of files that hold rows by bucket. A table of 10^9 rows
+// that was written in pieces has a million rows in each bucket, so one bucket of all pieces fits in memory.
+const Buckets = 1 << bucketBits
+
+const (
+	bucketBits = 10
+	// bucketShift: the bits below have chosen the partition, and are alike in all keys that one aggregator holds. The high half of the hash chooses
+	// the slots of an index. If a bucket were made of those bits, the rows of one bucket would all begin their search in the same part of an index.
+	bucketShift = 22
+)
+
+// Bucket returns the bucket of a key with a hash.
+func Bucket(hash uint64) int { return int(hash>>bucketShift) % Buckets }
+
+// Bucketed returns the rows from a row on by the bucket of their key, in each bucket in the order of their numbers. Rows of two tables that have equal
+// keys are in the same bucket.
+func (t *Table) Bucketed(from int) (buckets [Buckets][]int) {
+	n := max(0, t.Len()-from)
+	of := make([]uint16, n)
+	var count [Buckets]int
+	for i := range of {
+		if i%progress.Every == 0 {
+			progress.Mark()
+		}
+		b := Bucket(Hash(t.index.key(from + i)))
+		of[i] = uint16(b)
+		count[b]++
+	}
+	rows := make([]int, n)
+	for b, at := 0, 0; b < Buckets; at, b = at+count[b], b+1 {
+		buckets[b] = rows[at : at : at+count[b]]
+	}
+	for i, b := range of {
+		buckets[b] = append(buckets[b], from+i)
+	}
+	return buckets
+}
