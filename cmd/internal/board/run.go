@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	tea "github.com/charmbracelet/bubbletea"
+	tea "charm.land/bubbletea/v2"
 )
 
 // Config says where the board is shown and where it gets what it shows.
@@ -20,7 +20,7 @@ type Config struct {
 
 // Run shows the board until a key or ctx ends it.
 func Run(ctx context.Context, cfg Config) error {
-	return run(ctx, cfg.Look, cfg.Colours, tea.WithInput(cfg.In), tea.WithOutput(cfg.Out), tea.WithAltScreen())
+	return run(ctx, cfg.Look, cfg.Colours, tea.WithInput(cfg.In), tea.WithOutput(cfg.Out))
 }
 
 // run returns when the program and the goroutine that looks have ended.
@@ -67,16 +67,10 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.seen = msg
 	case tea.WindowSizeMsg:
 		m.screen.Width, m.screen.Height = msg.Width, msg.Height
-	case tea.KeyMsg:
-		keys := []string{msg.String()}
-		if msg.Type == tea.KeyRunes && !msg.Paste && !msg.Alt { // keys that were typed fast arrive as one message
-			keys = strings.Split(string(msg.Runes), "")
-		}
-		for _, key := range keys {
-			var over bool
-			if m.screen, over = m.screen.press(key, m.last); over {
-				return m, tea.Quit
-			}
+	case tea.KeyPressMsg:
+		var over bool
+		if m.screen, over = m.screen.press(msg.String(), m.last); over {
+			return m, tea.Quit
 		}
 	}
 	if m.seen != nil {
@@ -86,12 +80,15 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m model) View() string {
-	if m.seen == nil {
-		return "listening to the nodes"
+func (m model) View() tea.View {
+	text := "listening to the nodes"
+	if m.seen != nil {
+		lines, _ := Draw(m.seen, m.screen)
+		text = strings.Join(lines, "\n")
 	}
-	lines, _ := Draw(m.seen, m.screen)
-	return strings.Join(lines, "\n")
+	v := tea.NewView(text)
+	v.AltScreen = true
+	return v
 }
 
 // press returns the screen after a key, and whether the board ends.
@@ -108,7 +105,7 @@ func (c Screen) press(key string, last int) (Screen, bool) {
 		c.From++
 	case "up", "k":
 		c.From--
-	case "pgdown", " ":
+	case "pgdown", "space":
 		c.From += page
 	case "pgup":
 		c.From -= page

@@ -1,0 +1,105 @@
+// Package ptytest gives tests a terminal that never answers: whatever a program asks it, like the colour of its background, nothing comes back. Some
+// terminals are like that, and so are consoles of virtual machines and pipes of `script`.
+package ptytest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Terminal is a pseudoterminal. It ends with the test.
+type Terminal struct {
+	controller, tty *os.File
+	read            sync.WaitGroup
+
+	mu   sync.Mutex
+	said strings.Builder
+	hear func(text []byte)
+}
+
+// Open returns a terminal of width columns and height lines. hear, which may be nil, is called with each piece of output.
+func Open(t testing.TB, width, height int, hear func(text []byte)) *Terminal {
+	t.Helper()
+	controller, tty, err := pair(width, height)
+	if err != nil {
+		t.Skipf("this system gives no terminal: %v", err)
+	}
+	p := &Terminal{controller: controller, tty: tty, hear: hear}
+	p.read.Go(p.listen)
+	t.Cleanup(func() {
+		_ = p.tty.Close()
+		_ = p.controller.Close()
+		p.read.Wait()
+	})
+	return p
+}
+
+func pair(width, height int) (controller, tty *os.File, err error) {
+	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) // not blocking, so that Close ends a Read
+	if err != nil {
+		return nil, nil, fmt.Errorf("open /dev/ptmx: %w", err)
+	}
+	controller = os.NewFile(uintptr(fd), "/dev/ptmx")
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(width), Row: uint16(height)})
+	}
+	if err == nil {
+		tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	}
+	if err != nil {
+		_ = controller.Close()
+		return nil, nil, fmt.Errorf("make a terminal: %w", err)
+	}
+	return controller, tty, nil
+}
+
+// listen ends when the terminal is closed.
+func (p *Terminal) listen() {
+	b := make([]byte, 32<<10)
+	for {
+		n, err := p.controller.Read(b)
+		p.mu.Lock()
+		p.said.Write(b[:n])
+		if p.hear != nil && n > 0 {
+			p.hear(b[:n])
+		}
+		p.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Start starts a program whose standard input, output and error are the terminal, and that Ctrl-C reaches.
+func (p *Terminal) Start(cmd *exec.Cmd) error {
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.tty, p.tty, p.tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	return cmd.Start()
+}
+
+// File returns the terminal as the program has it that runs there. It is open until the test ends.
+func (p *Terminal) File() *os.File { return p.tty }
+
+// Type sends keys.
+func (p *Terminal) Type(keys string) error {
+	_, err := p.controller.WriteString(keys)
+	return err
+}
+
+// Said returns what was written on the terminal so far.
+func (p *Terminal) Said() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.said.String()
+}
