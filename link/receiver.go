@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Verdict says what to do with a frame. Package nodes/core counts the frames that are dropped, by verdict.
+// Verdict says what to do with a frame. Package nodes/core counts the frames that are dropped, by link and verdict.
 type Verdict uint8
 
 const (
@@ -22,7 +22,14 @@ const (
 	Unknown
 	// Damaged: drop the frame, which is not intact (R18), and ask for a resend.
 	Damaged
+
+	// Verdicts is how many there are.
+	Verdicts = iota
 )
+
+var verdictNames = [Verdicts]string{Take: "take", Duplicate: "duplicate", Gap: "gap", Zombie: "zombie", Unknown: "unknown", Damaged: "damaged"}
+
+func (v Verdict) String() string { return verdictNames[v] }
 
 // Receiver is the receiving end of a link. Invariant: stored <= taken.
 type Receiver struct {

@@ -112,6 +112,7 @@ func (x *node) act(o *shell.Output) {
 		x.router.Recycle([]zmqx.Received{{Msg: zmqx.Message{body}}})
 	}
 	if o.Beat != nil {
+		x.metrics.dropped(o.Drops)
 		x.beats.publish(*o.Beat)
 	}
 	if o.Settled {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"posta.dev/posta/internal/exporter"
+	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/nodes/metrics"
 	"posta.dev/posta/nodes/role"
@@ -63,6 +64,13 @@ func (m *nodeMetrics) recovered(took time.Duration) {
 func (m *nodeMetrics) said(b *heartbeat.Beat, now time.Time) {
 	if m.Metrics != nil {
 		m.Said(b, now)
+	}
+}
+
+// dropped takes what the node's links have dropped; drops is not changed any more.
+func (m *nodeMetrics) dropped(drops []core.LinkDrops) {
+	if m.Metrics != nil {
+		m.Dropped(drops)
 	}
 }
 

@@ -61,8 +61,7 @@ func (c *Core) step(l *inLink) bool {
 		l.pop()
 		return true
 	}
-	c.Counters.dropped(verdict)
-	l.recv.Dropped(verdict, f.ID)
+	c.dropFrame(l, verdict, f)
 	l.pop()
 	return true
 }

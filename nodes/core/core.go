@@ -49,11 +49,13 @@ type Core struct {
 
 	full bool // the disk is full; the shell reports it (DiskFull)
 
-	working  bool // the last Advance has left a computation unfinished
-	turn     int  // modulo the number of links: the link that Advance serves first; it grows each round, so that no link starves
-	Counters Counters
-	refused  string // which message was refused last, and why (M10, R18); Refused empties it
-	err      error  // why the process must end; nil while it may go on
+	working   bool // the last Advance has left a computation unfinished
+	turn      int  // modulo the number of links: the link that Advance serves first; it grows each round, so that no link starves
+	Counters  Counters
+	strangers [link.Verdicts]uint64 // dropped frames of links that this node does not have, by verdict
+	lastDrop  droppedFrame
+	refused   string // which message was refused last, and why (M10, R18); Refused empties it
+	err       error  // why the process must end; nil while it may go on
 }
 
 type linkKey struct {
@@ -136,7 +138,8 @@ func (c *Core) Receive(frames []link.Frame) {
 		f := &frames[i]
 		l := c.in[linkKey{f.Edge, f.From}]
 		if l == nil {
-			c.Counters.Unknown++
+			c.strangers[link.Unknown]++
+			c.noteDrop(link.Unknown, f)
 			continue
 		}
 		if f.Kind == link.Hello && (!c.intact(l, f) || !c.addressedToUs(f)) {
@@ -146,8 +149,7 @@ func (c *Core) Receive(frames []link.Frame) {
 			continue
 		}
 		if l.bytes > 2*c.cfg.Window && f.Kind != link.Hello {
-			c.Counters.Gaps++
-			l.recv.Dropped(link.Gap, f.ID)
+			c.dropFrame(l, link.Gap, f)
 			continue
 		}
 		l.push(*f)

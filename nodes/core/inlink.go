@@ -13,6 +13,8 @@ type inLink struct {
 	sound   bool // the frame at the head was found intact; it is not checked again while it waits
 	dialled bool // the connection that this node makes stands; stays true
 
+	drops [link.Verdicts]uint64 // frames that were not taken, by verdict, since the node started
+
 	leftBehind bool // another link from the same sender has brought its new log, and this one has not
 }
 

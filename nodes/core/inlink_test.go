@@ -1,6 +1,7 @@
 package core
 
 import (
+	"strings"
 	"testing"
 
 	"posta.dev/posta/link"
@@ -57,5 +58,49 @@ func TestR9_AQueueIsBounded(t *testing.T) {
 	hear(d.c, link.Frame{Edge: "in", From: "stranger-1", Seq: 1, Kind: link.Data}, link.Frame{Edge: "nowhere", From: "a-1", Seq: 1, Kind: link.Data})
 	if d.c.Counters.Unknown != 2 {
 		t.Fatal("strangers are heard")
+	}
+}
+
+// TestR4_DropsAreCountedByLinkAndVerdict: each kind of frame that a link does not take is found again under the link and the verdict, and the last one in words.
+func TestR4_DropsAreCountedByLinkAndVerdict(t *testing.T) {
+	open := link.Frame{Edge: "in", From: "a-1", ID: theirs, Seq: 1, Kind: link.Open, Session: sessionOf("s"), Payload: role.Announcement{Analysis: "test"}.Encode()}
+	with := func(change func(f *link.Frame)) link.Frame { f := open; change(&f); return f }
+	for name, c := range map[string]struct {
+		frame link.Frame
+		edge  string
+		v     link.Verdict
+	}{
+		"duplicate": {open, "in", link.Duplicate},
+		"gap":       {with(func(f *link.Frame) { f.Seq = 7 }), "in", link.Gap},
+		"zombie":    {with(func(f *link.Frame) { f.ID.Incarnation-- }), "in", link.Zombie},
+		"unknown":   {with(func(f *link.Frame) { f.ID.LogID[0]++ }), "in", link.Unknown},
+		"damaged":   {changed(open, func(f *link.Frame) { f.Payload[0] ^= 1 }), "in", link.Damaged},
+		"stranger":  {with(func(f *link.Frame) { f.Edge = "nowhere" }), "", link.Unknown},
+	} {
+		d := newDriver(t, 1, "relay")
+		hear(d.c, open)
+		d.commit()
+		d.c.DroppedFrames()
+		if name == "damaged" {
+			d.c.Receive([]link.Frame{c.frame, c.frame})
+		} else {
+			hear(d.c, c.frame, c.frame)
+		}
+		d.c.Advance()
+		total := uint64(0)
+		for _, l := range d.c.Drops() {
+			for v, n := range l.Frames {
+				if total += n; n > 0 && (l.Edge != c.edge || link.Verdict(v) != c.v || l.From != "" != (l.Edge != "")) {
+					t.Errorf("%s: %d are counted as %s of edge %q from %q", name, n, link.Verdict(v), l.Edge, l.From)
+				}
+			}
+		}
+		last, frames := d.c.DroppedFrames()
+		if total != 2 || frames != 2 || !strings.HasPrefix(last, c.v.String()+": frame ") || !strings.Contains(last, "from a-1") {
+			t.Errorf("%s: %d are counted, %d reported, the last as %q", name, total, frames, last)
+		}
+		if _, frames := d.c.DroppedFrames(); frames != 0 {
+			t.Errorf("%s: %d are reported twice", name, frames)
+		}
 	}
 }

@@ -12,10 +12,9 @@ func (c *Core) intact(l *inLink, f *link.Frame) bool {
 	if l.recv.Intact(f) {
 		return true
 	}
-	c.Counters.Damaged++
 	c.refused = fmt.Sprintf("a %s frame of %d bytes that says that it is number %d of edge %s from %s is not what was sent, or not for this link: its checksum differs (R18)",
 		f.Kind, len(f.Payload), f.Seq, f.Edge, f.From)
-	l.recv.Dropped(link.Damaged, f.ID)
+	c.dropFrame(l, link.Damaged, f)
 	return false
 }
 

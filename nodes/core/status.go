@@ -20,20 +20,6 @@ type Counters struct {
 	Commits             uint64
 }
 
-// dropped counts a frame that its link does not take.
-func (n *Counters) dropped(v link.Verdict) {
-	switch v {
-	case link.Duplicate:
-		n.Duplicates++
-	case link.Gap:
-		n.Gaps++
-	case link.Zombie:
-		n.Zombies++
-	case link.Unknown:
-		n.Unknown++
-	}
-}
-
 // Idle reports whether nothing waits to be stored, sent or acknowledged.
 func (c *Core) Idle() bool {
 	if c.inflight != nil || c.Pending() || len(c.replies) > 0 {

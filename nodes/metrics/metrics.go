@@ -13,6 +13,8 @@ import (
 
 	"posta.dev/posta/internal/exporter"
 	"posta.dev/posta/internal/histogram"
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/heartbeat"
 )
 
@@ -28,6 +30,7 @@ type Metrics struct {
 	Chunk     histogram.Histogram
 
 	beat     atomic.Pointer[said]
+	drops    atomic.Pointer[[]core.LinkDrops]
 	recovery atomic.Int64 // nanoseconds; 0: not done
 }
 
@@ -45,8 +48,14 @@ var (
 	chunk     = metric("posta_node_chunk_effect_seconds", "Time from when a client's chunk arrives until its effect is durable and the client is told, held-up ones included.")
 )
 
+// dropped is not in the heartbeat: a node has a link from each node before it, and each link has five verdicts.
+var dropped = metric("posta_link_dropped_frames_total", "Frames that a link did not take, by verdict. No name of an edge and a sender: of links that the node does not have.", "edge", "from", "verdict")
+
 // Said remembers the heartbeat that was published last. The Beat is not changed any more.
 func (m *Metrics) Said(b *heartbeat.Beat, now time.Time) { m.beat.Store(&said{*b, now}) }
+
+// Dropped remembers what the node's links had dropped at its last heartbeat. The slice is not changed any more.
+func (m *Metrics) Dropped(drops []core.LinkDrops) { m.drops.Store(&drops) }
 
 // Recovered says how long the node took to read its log.
 func (m *Metrics) Recovered(took time.Duration) { m.recovery.Store(max(1, int64(took))) }
@@ -61,6 +70,13 @@ func (m *Metrics) Collect(p *exporter.Page) {
 	p.Histogram(fsync, m.Fsync.Snapshot(), m.Node.labels()...)
 	p.Histogram(roundTrip, m.RoundTrip.Snapshot(), m.Node.labels()...)
 	p.Histogram(chunk, m.Chunk.Snapshot(), m.Node.labels()...)
+	if drops := m.drops.Load(); drops != nil {
+		for _, d := range *drops {
+			for v := link.Duplicate; v < link.Verdicts; v++ {
+				p.Counter(dropped, float64(d.Frames[v]), m.Node.labels(d.Edge, string(d.From), v.String())...)
+			}
+		}
+	}
 	if b := m.beat.Load(); b != nil {
 		m.Node.Beat(p, &b.Beat, time.Since(b.at))
 	}

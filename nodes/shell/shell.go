@@ -76,6 +76,7 @@ type Shell struct {
 
 	beatDue    time.Time // when the next heartbeat is due; zero: at once
 	reportedAt time.Time // when refused messages were last reported
+	droppedAt  time.Time // when dropped frames were last reported
 	alarm      time.Time // of the step under way
 	refusals   []core.Reply
 	notes      []Note

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -102,6 +103,41 @@ func TestR18_HeartbeatsCountDamagedFrames(t *testing.T) {
 	d.s.Event(d.now, link.Event{Frames: []link.Frame{f}})
 	if d.step(second); d.last.Beat == nil || d.last.Beat.Damaged != 1 {
 		t.Errorf("%+v", d.last.Beat)
+	}
+}
+
+// TestR4_DropsAreReportedOnceASecond: at level debug, with how many they were; and with each heartbeat by link.
+func TestR4_DropsAreReportedOnceASecond(t *testing.T) {
+	d := newDriver(t, "relay", nil, nil).introduce()
+	early := func() {
+		f := link.Frame{Seq: 9, Kind: link.Data, Payload: []byte("x"), Life: upstream.Life, Edge: "in", From: "a-1", ID: upstream}
+		d.s.Event(d.now, link.Event{Frames: []link.Frame{f.Sealed("me-1")}})
+	}
+	reports := func() (all []Note) {
+		for _, n := range d.last.Notes {
+			if n.Text == "frames were dropped" && n.Level == slog.LevelDebug {
+				all = append(all, n)
+			}
+		}
+		return all
+	}
+	early()
+	d.step(2 * dropsEvery) // the driver's own frames may have been reported before
+	if n := reports(); len(n) != 1 || !strings.HasPrefix(fmt.Sprint(n[0].Args...), "frames1last") && !strings.Contains(fmt.Sprint(n[0].Args...), "gap: frame 9") {
+		t.Errorf("the first is reported as %v", n)
+	}
+	early()
+	early()
+	if d.step(dropsEvery - 1); len(reports()) != 0 {
+		t.Errorf("too early: %v", reports())
+	}
+	d.step(1)
+	if n := reports(); len(n) != 1 || n[0].Args[1] != uint64(2) {
+		t.Errorf("the next two are reported as %v", n)
+	}
+	d.step(second)
+	if d.last.Beat == nil || len(d.last.Drops) == 0 || d.last.Drops[0].Edge != "in" || d.last.Drops[0].Frames[link.Gap] != 3 {
+		t.Errorf("beside the heartbeat: %+v", d.last.Drops)
 	}
 }
 

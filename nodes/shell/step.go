@@ -15,6 +15,7 @@ const (
 	tickEvery   = 100 * time.Millisecond // the longest pause between steps, for repeated acknowledgements and timeouts
 	drainEvery  = 20 * time.Millisecond  // the same while a node drains
 	reportEvery = time.Minute            // the shortest pause between reports of refused messages: a stranger must not be able to fill the log
+	dropsEvery  = time.Second            // the shortest pause between reports of dropped frames, each of which counts those since the last one
 )
 
 // Reasons for the end of the loop that are no faults.
@@ -32,10 +33,11 @@ type Output struct {
 	Beat *heartbeat.Beat // the heartbeat; nil if none is due. The publisher owns it and fills in the rest.
 	// Settled says, once, that the failures of the sessions of Config.Lost are durable, so that the notes about them may be removed.
 	Settled bool
-	Read    []*role.Piece // pieces that are no longer used: their memory may be used again
-	Notes   []Note        // for the node's log
-	Alarm   time.Time     // when the next step is due if nothing happens
-	End     error         // the loop ends: ErrDrained, ErrRetired, or an error for people
+	Drops   []core.LinkDrops // beside a heartbeat: what links have dropped; the receiver owns it
+	Read    []*role.Piece    // pieces that are no longer used: their memory may be used again
+	Notes   []Note           // for the node's log
+	Alarm   time.Time        // when the next step is due if nothing happens
+	End     error            // the loop ends: ErrDrained, ErrRetired, or an error for people
 }
 
 // Step lets the core take what it can, and returns the committer's next job and the messages that may leave. It is called after each event, or after
@@ -74,7 +76,10 @@ func (s *Shell) Step(now time.Time) Output {
 		s.lost, o.Settled = false, true
 	}
 	s.reportRefused(now)
-	o.Beat = s.beat(now)
+	s.reportDropped(now)
+	if o.Beat = s.beat(now); o.Beat != nil {
+		o.Drops = s.core.Drops()
+	}
 	o.Notes, s.notes = s.notes, nil
 	o.Read, s.read = s.read, nil
 	o.Alarm = s.alarm
@@ -114,6 +119,17 @@ func (s *Shell) reportRefused(now time.Time) {
 	}
 	s.reportedAt = now
 	s.note(slog.LevelWarn, "messages were refused", "what", what, "refused so far", s.core.Counters.Refused, "damaged so far", s.core.Counters.Damaged)
+}
+
+// reportDropped reports frames that were dropped. Each resend has some, so this is for people who look for a reason; the metrics have them by link.
+func (s *Shell) reportDropped(now time.Time) {
+	if !s.droppedAt.IsZero() && now.Sub(s.droppedAt) < dropsEvery {
+		return
+	}
+	if last, frames := s.core.DroppedFrames(); frames > 0 {
+		s.droppedAt = now
+		s.note(slog.LevelDebug, "frames were dropped", "frames", frames, "last", last)
+	}
 }
 
 // final wraps a permanent error of the log with the node's name.
