@@ -147,6 +147,7 @@ func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, as
 	if r.out.json = asJSON; r.csv && r.out.json {
 		return nil, usagef("sql: --csv and --json say how to print the answer; give one of the two")
 	}
+	r.forks = true
 	r.cfg = client.Config{Analysis: compile.Name, Dir: dir, Named: named, Lanes: c.Int(flagLanes), Send: c.Bool(flagSend)}
 	if r.cfg.Chunk, err = chunk(c); err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func (p *prompt) start(ctx context.Context, r *sqlRequest) error {
 
 // shape is what the cluster needs to know of the data.
 func (p *prompt) shape() *request {
-	return &request{cfg: client.Config{Dir: p.dir, Named: p.named}}
+	return &request{cfg: client.Config{Dir: p.dir, Named: p.named}, forks: true}
 }
 
 // stop ends the cluster, if there is one.

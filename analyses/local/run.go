@@ -57,14 +57,14 @@ type runner struct {
 	cut      func(s *analyses.Stream, file io.Reader, chunkBytes, maxRecord int) (Cutter, error)
 	rand     *rand.Rand // nil: in order
 	joiners  []analyses.Joiner
-	forks    [][]analyses.Joiner // of each joiner (analyses.Forker)
-	deferred []bool              // by joiner: it has not been given the reference streams yet (Analysis.ReferenceLater)
-	begun    int                 // streams before this one have ended
-	refs     []frame             // all reference batches
-	sent     []*fold.Table       // of one flush, and of rejected rows
-	folded   []*fold.Table       // of what was folded where it was parsed
-	parts    [][]*fold.Table     // of each aggregator
-	all      []*fold.Table       // of the reducer
+	forks    []map[int][]analyses.Joiner // of each joiner, by stream (analyses.Forker)
+	deferred []bool                      // by joiner: it has not been given the reference streams yet (Analysis.ReferenceLater)
+	begun    int                         // streams before this one have ended
+	refs     []frame                     // all reference batches
+	sent     []*fold.Table               // of one flush, and of rejected rows
+	folded   []*fold.Table               // of what was folded where it was parsed
+	parts    [][]*fold.Table             // of each aggregator
+	all      []*fold.Table               // of the reducer
 	waiting  []partial
 	buf      []byte
 }
@@ -100,7 +100,10 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 		}
 		r.joiners, r.deferred = append(r.joiners, j), append(r.deferred, false)
 	}
-	r.forks = make([][]analyses.Joiner, len(r.joiners))
+	r.forks = make([]map[int][]analyses.Joiner, len(r.joiners))
+	for i := range r.forks {
+		r.forks[i] = map[int][]analyses.Joiner{}
+	}
 	for range max(1, o.Aggregators) {
 		r.parts = append(r.parts, newTables(a, fold.NewTable))
 	}
@@ -238,13 +241,13 @@ func (r *runner) fork(i, stream int) (analyses.Joiner, error) {
 	if !ok || r.rand == nil || r.chance(2) {
 		return nil, nil
 	}
-	all := r.forks[i]
+	all := r.forks[i][stream]
 	if n := r.rand.IntN(3); n < len(all) {
 		return all[n], nil
 	}
 	fork, err := forker.Fork(stream)
 	if fork != nil {
-		r.forks[i] = append(all, fork)
+		r.forks[i][stream] = append(all, fork)
 	}
 	return fork, err
 }
@@ -341,7 +344,7 @@ func (r *runner) crash(i int) error {
 	if err != nil {
 		return err
 	}
-	r.joiners[i], r.forks[i] = j, nil
+	r.joiners[i], r.forks[i] = j, map[int][]analyses.Joiner{}
 	if r.deferred[i] = r.defers(i); r.deferred[i] {
 		return nil
 	}

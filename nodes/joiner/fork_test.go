@@ -11,6 +11,7 @@ import (
 	"posta.dev/posta/nodes/parser"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/role/roletest"
+	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -106,6 +107,33 @@ func TestR11_ForksComeWithTheEndOfTheReferenceStreams(t *testing.T) {
 	}
 	if again, _, _ := flushed(t, c.j, 2); len(again.All) > 0 {
 		t.Errorf("flushed once more: %d partials", len(again.All))
+	}
+}
+
+// passing is a folder that takes no rows, and notes that it was asked.
+type passing struct{ asked *int }
+
+func (p passing) Fold(*batch.Builder, analyses.Position) ([]*fold.Table, bool) {
+	*p.asked++
+	return nil, false
+}
+
+// TestForks_BeforeFolders: an analysis that has both folds in a folder until there are forks, and in forks from then on.
+func TestForks_BeforeFolders(t *testing.T) {
+	c, asked := newChained(t), 0
+	session := roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)
+	a := *session.Analysis
+	a.NewFolder = func(analyses.Args, int) (analyses.Folder, error) { return passing{&asked}, nil }
+	session.Analysis = &a
+	if err := c.p.Open(session); err != nil {
+		t.Fatal(err)
+	}
+	if c.feed(roletest.Chunk(1, 2, "red,1\n")) || asked != 1 {
+		t.Fatalf("before the end of the reference streams the folder was asked %d times", asked)
+	}
+	c.endReference()
+	if !c.feed(roletest.Chunk(1, 3, "red,1\n")) || asked != 1 {
+		t.Errorf("the folder was asked %d times, although there are forks", asked)
 	}
 }
 

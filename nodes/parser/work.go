@@ -19,9 +19,10 @@ type chunkParser struct {
 	file     analyses.File
 	rows     *parse.FileParser
 	rejected *fold.Table
-	folder   analyses.Folder // nil: rows are sent unfolded
 	joiner   analyses.Joiner // a fork of the joiner in the same node; nil: there is none, or not yet
 	alone    bool            // a fork has failed: take no other
+	folder   analyses.Folder // folds rows while there is no fork; nil: rows are sent unfolded
+	asked    bool            // the analysis has said whether there is a folder
 	partials role.PartialEncoder
 	scratch  []byte // the last payload
 }
@@ -38,12 +39,9 @@ func newChunkParser(st *state, key fileKey, c *role.Chunk, former *chunkParser) 
 	var builder *batch.Builder
 	if former != nil {
 		builder, p.rejected, p.folder, p.scratch = former.rows.Builder(), former.rejected, former.folder, former.scratch
-		p.joiner, p.alone = former.joiner, former.alone
+		p.joiner, p.alone, p.asked = former.joiner, former.alone, former.asked
 	} else {
 		builder, p.rejected = batch.NewBuilder(s.Schema), fold.NewTable(&analyses.RejectedSpec)
-		if p.folder, err = st.newFolder(key.stream); err != nil {
-			return nil, err
-		}
 	}
 	p.rows, err = guarded(func() (*parse.FileParser, error) {
 		return parse.NewFileWith(builder, st.Analysis, key.stream, st.Args, file, c.Header)
@@ -60,13 +58,19 @@ func (st *state) newFolder(stream int) (analyses.Folder, error) {
 }
 
 // fork takes a fork of the joiner in the same node as soon as the joiner can give one. It tries at each chunk, because
-// chunks may arrive before the reference streams end.
-func (p *chunkParser) fork(st *state, stream int) error {
-	if p.joiner != nil || p.alone || p.folder != nil || st.next == nil || st.Analysis.Streams[stream].Reference {
+// chunks may arrive before the reference streams end. A folder is for parsers without a fork: what it folds is encoded, and
+// decoded by the joiner.
+func (p *chunkParser) fork(st *state, stream int) (err error) {
+	if p.joiner != nil || p.alone || st.Analysis.Streams[stream].Reference {
 		return nil
 	}
-	fork, err := guarded(func() (analyses.Joiner, error) { return st.next.Fork(st.ID, stream), nil })
-	p.joiner = fork
+	if st.next != nil {
+		p.joiner, err = guarded(func() (analyses.Joiner, error) { return st.next.Fork(st.ID, stream), nil })
+	}
+	if p.joiner == nil && err == nil && !p.asked {
+		p.asked = true
+		p.folder, err = st.newFolder(stream)
+	}
 	return err
 }
 

@@ -31,8 +31,10 @@ type joiner struct {
 	leaves [][]*worker
 	sent   int64 // bytes of rows
 	most   int64
-	sparse bool // a fold ends with errMany where rows have many groups
+	sparse bool    // a fold ends with errMany where rows have many groups
+	of     *joiner // whose fork this is; nil for a joiner itself
 	refs   *references
+	failed error             // of what joiners compute from the reference streams
 	first  bool              // whether this joiner sends what there is of reference streams
 	pos    analyses.Position // of the batch that is computed
 }
@@ -40,6 +42,7 @@ type joiner struct {
 // worker computes a leaf.
 type worker struct {
 	*leaf
+	x      *tail.Executor // that computed the right sides of joins and the queries; nil: there are none
 	steps  []step
 	ready  bool
 	keys   []*eval.Program
@@ -123,21 +126,14 @@ func (s *statement) newJoiner(replica analyses.Replica) (*joiner, error) {
 
 // newWorkers returns a joiner of some leaves.
 func (s *statement) newWorkers(leaves []*leaf) (*joiner, error) {
-	j := &joiner{text: s.plan.Text, leaves: make([][]*worker, len(s.order))}
-	for i := range s.specs {
-		j.tables = append(j.tables, fold.NewOutgoing(&s.specs[i]))
-	}
-	for _, sc := range s.order {
-		j.scans = append(j.scans, newColumns(sc))
-	}
+	j := s.withoutLeaves()
 	for _, l := range leaves {
 		w := &worker{leaf: l}
 		if len(l.refs) == 0 { // what it looks up stands in the plan
-			x := (*tail.Executor)(nil)
 			if plans := l.plans(); len(plans) > 0 {
-				x = tail.New(nothing{}, maxKept, plans...)
+				w.x = tail.New(nothing{}, maxKept, plans...)
 			}
-			if err := w.prepare(x); err != nil {
+			if err := w.prepare(nil); err != nil {
 				return nil, err
 			}
 		}
@@ -146,10 +142,22 @@ func (s *statement) newWorkers(leaves []*leaf) (*joiner, error) {
 	return j, nil
 }
 
-// prepare compiles the steps of a leaf. It computes the right sides of their joins now, from the reference streams that x
-// reads.
-func (w *worker) prepare(x *tail.Executor) (err error) {
-	l := w.leaf
+// withoutLeaves returns a joiner that has no leaves yet.
+func (s *statement) withoutLeaves() *joiner {
+	j := &joiner{text: s.plan.Text, leaves: make([][]*worker, len(s.order))}
+	for i := range s.specs {
+		j.tables = append(j.tables, fold.NewOutgoing(&s.specs[i]))
+	}
+	for _, sc := range s.order {
+		j.scans = append(j.scans, newColumns(sc))
+	}
+	return j
+}
+
+// prepare compiles the steps of a leaf. It computes the right sides of their joins now, from the reference streams that w.x
+// reads. A fork of the worker whose steps are given takes the right sides from there.
+func (w *worker) prepare(given []step) (err error) {
+	l, x := w.leaf, w.x
 	w.ready = true
 	program := func(e bind.Expr) *eval.Program {
 		compile := eval.Compile
@@ -160,10 +168,16 @@ func (w *worker) prepare(x *tail.Executor) (err error) {
 		err = errors.Join(err, fails)
 		return p
 	}
-	for _, n := range l.steps {
+	for i, n := range l.steps {
 		switch n := n.(type) {
 		case *broadcast:
-			found, fails := newLookup(n, x)
+			var found *lookup
+			var fails error
+			if given != nil {
+				found, fails = given[i].lookup.fork()
+			} else {
+				found, fails = newLookup(n, x)
+			}
 			if fails != nil {
 				return fails
 			}
@@ -231,15 +245,25 @@ func (j *joiner) End(stream int) error {
 
 // Facts implements analyses.Joiner.
 func (j *joiner) Facts(stream int, b *batch.Batch, pos analyses.Position) error {
-	for _, w := range j.leaves[stream] {
-		if w.ready {
-			continue
-		}
-		if err := w.prepare(j.refs.executor()); err != nil {
-			return j.refs.explain(err)
-		}
+	if err := j.prepare(stream); err != nil {
+		return err
 	}
 	return j.fold(stream, decoded{b}, pos)
+}
+
+// prepare computes what the leaves of a stream need of the reference streams, unless that is done. If it fails once, it fails
+// every time, with the same error.
+func (j *joiner) prepare(stream int) error {
+	for _, w := range j.leaves[stream] {
+		if w.ready || j.failed != nil {
+			continue
+		}
+		w.x = j.refs.executor()
+		if err := w.prepare(nil); err != nil {
+			j.failed = j.refs.explain(err)
+		}
+	}
+	return j.failed
 }
 
 func (j *joiner) fold(stream int, b rows, pos analyses.Position) error {
@@ -288,7 +312,11 @@ func (j *joiner) Flush(tables []*fold.Table) error {
 			return err
 		}
 	}
-	return nil
+	if j.of == nil {
+		return nil
+	}
+	j.of.sent, j.sent = j.of.sent+j.sent, 0
+	return j.of.bounded()
 }
 
 // settle writes the accumulators of all workers to the tables.
@@ -551,6 +579,11 @@ func (w *worker) keepRows(j *joiner, columns []*eval.Vector, sel []int32) error 
 		t.Row(t.Key().Text(w.key).Text(w.row))
 		j.sent += int64(len(w.key) + len(w.row))
 	}
+	return j.bounded()
+}
+
+// bounded returns an error if the joiner and its forks have sent too many bytes of rows.
+func (j *joiner) bounded() error {
 	if j.sent > j.most {
 		return fmt.Errorf("the statement sends rows of more than %d bytes to one process: group them, narrow them by WHERE, or name fewer columns", j.most)
 	}

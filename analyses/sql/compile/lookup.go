@@ -212,6 +212,12 @@ func newLookup(b *broadcast, x *tail.Executor) (*lookup, error) {
 	return &lookup{broadcast: b, kept: kept}, err
 }
 
+// fork returns a lookup of the same rows for another goroutine.
+func (l *lookup) fork() (*lookup, error) {
+	kept, err := l.kept.Fork()
+	return &lookup{broadcast: l.broadcast, kept: kept}, err
+}
+
 // probe joins the selected rows, and calls to with the joined rows, which have the columns of the join in the plan. During
 // these calls, at says from which rows they come.
 func (l *lookup) probe(columns []*eval.Vector, n int, sel []int32, at *joined, to func(columns []*eval.Vector, n int) error) error {

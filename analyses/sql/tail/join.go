@@ -16,15 +16,16 @@ type join struct {
 	rest         *program
 	right        *store
 	index        *index
-	ints         *intIndex // takes the place of index for one key that is an integer
-	first, next  []int32   // of each key the first row; of each row the next one with its key, -1 at the end
-	rightMatched []bool
+	ints         *intIndex                                 // takes the place of index for one key that is an integer
+	first, next  []int32                                   // of each key the first row; of each row the next one with its key, -1 at the end
+	rightMatched []bool                                    // nil unless the join is RIGHT or FULL
 	pairs        func(b *batch, left, right []int32) error // takes the place of to
 	wanted       []bool                                    // columns that are handed on; nil: all
 
 	// Of the left batch:
 	l       *batch
 	matched []bool
+	all     counting
 	// Pairs of rows that wait. A right row of -1 means "none", and comes after all pairs of its left row.
 	lrows, rrows []int32
 }
@@ -92,22 +93,28 @@ func (x *Executor) newJoin(n *bind.Join, to sink) (*join, error) {
 			return nil, err
 		}
 	}
-	var left, right []bind.Expr
-	for _, p := range n.Equal {
-		left, right = append(left, p[0]), append(right, p[1])
-	}
-	var err error
-	if j.left, err = x.compileAll(left); err != nil {
+	if err := j.compile(); err != nil {
 		return nil, err
 	}
-	if n.Rest != nil {
-		p, err := x.compile(n.Rest)
-		if err != nil {
-			return nil, err
-		}
-		j.rest = &p
+	var right []bind.Expr
+	for _, p := range n.Equal {
+		right = append(right, p[1])
 	}
 	return j, j.build(right)
+}
+
+// compile makes the programs that compute the left side's keys and the rest of the condition.
+func (j *join) compile() (err error) {
+	var left []bind.Expr
+	for _, p := range j.n.Equal {
+		left = append(left, p[0])
+	}
+	if j.left, err = j.x.compileAll(left); err != nil || j.n.Rest == nil {
+		return err
+	}
+	p, err := j.x.compile(j.n.Rest)
+	j.rest = &p
+	return err
 }
 
 // build keeps the right side, and links rows with equal keys in their order.
@@ -148,7 +155,9 @@ func (j *join) build(keys []bind.Expr) error {
 		}
 		return nil
 	})
-	j.rightMatched = make([]bool, j.right.n)
+	if j.n.Kind == syntax.Right || j.n.Kind == syntax.Full {
+		j.rightMatched = make([]bool, j.right.n)
+	}
 	return err
 }
 
@@ -244,7 +253,10 @@ func (j *join) flush() error {
 		keep := true
 		switch {
 		case r >= 0:
-			j.matched[l], j.rightMatched[r] = true, true
+			j.matched[l] = true
+			if j.rightMatched != nil {
+				j.rightMatched[r] = true
+			}
 			keep = !half
 		case half:
 			keep = j.matched[l] == (j.n.Kind == syntax.Semi)
@@ -278,7 +290,7 @@ func (j *join) flush() error {
 
 // gather makes a batch of pairs, of the wanted columns. The place of a row is that of its left one.
 func (j *join) gather(lrows, rrows []int32, wanted []bool) *batch {
-	b := &batch{n: len(lrows), sel: j.x.all(len(lrows))}
+	b := &batch{n: len(lrows), sel: j.all.of(len(lrows))}
 	take := func(columns []*eval.Vector, rows []int32) {
 		for _, c := range columns {
 			if k := len(b.columns); wanted != nil && (k >= len(wanted) || !wanted[k]) {

@@ -28,6 +28,14 @@ func (x *Executor) NewLookup(n *bind.Join, wanted []bool) (*Lookup, error) {
 	return &Lookup{j}, nil
 }
 
+// Fork returns a Lookup of the same rows. It may be used by another goroutine, at the same time as l: they share only what
+// does not change any more.
+func (l *Lookup) Fork() (*Lookup, error) {
+	of := l.j
+	j := &join{x: of.x, n: of.n, index: &index{x: of.x, ids: of.index.ids}, ints: of.ints, right: of.right, first: of.first, next: of.next, wanted: of.wanted}
+	return &Lookup{j}, j.compile()
+}
+
 // Len returns how many rows are kept.
 func (l *Lookup) Len() int { return l.j.right.n }
 

@@ -52,8 +52,8 @@ type Executor struct {
 	uses        map[bind.Node]int
 	shared      map[bind.Node]*store
 	subqueries  map[*bind.Subquery]*subquery
-	rows        []int32 // 0, 1, 2, …
-	pause       func()  // see SetPause
+	rows        counting
+	pause       func() // see SetPause
 }
 
 // New makes an executor for plans, which may share nodes. It may keep limit bytes.
@@ -115,9 +115,15 @@ func (x *Executor) hold(bytes int64) error {
 }
 
 // all returns the numbers of n rows.
-func (x *Executor) all(n int) []int32 {
-	for i := len(x.rows); i < n; i++ {
-		x.rows = append(x.rows, int32(i))
+func (x *Executor) all(n int) []int32 { return x.rows.of(n) }
+
+// counting is 0, 1, 2, …
+type counting []int32
+
+// of returns the numbers of n rows.
+func (all *counting) of(n int) []int32 {
+	for i := len(*all); i < n; i++ {
+		*all = append(*all, int32(i))
 	}
-	return x.rows[:n]
+	return (*all)[:n]
 }

@@ -1,0 +1,21 @@
+package compile
+
+import "posta.dev/posta/analyses"
+
+// Fork implements analyses.Forker. Forks share what the joiner has computed from the reference streams: the rows that it looks
+// up, and the answers of queries. Each has programs, tables and accumulators of its own.
+func (j *joiner) Fork(stream int) (analyses.Joiner, error) {
+	if err := j.prepare(stream); err != nil {
+		return nil, err
+	}
+	f := j.refs.s.withoutLeaves()
+	f.of, f.most = j, j.most
+	for _, w := range j.leaves[stream] {
+		own := &worker{leaf: w.leaf, x: w.x}
+		if err := own.prepare(w.steps); err != nil {
+			return nil, err
+		}
+		f.leaves[stream] = append(f.leaves[stream], own)
+	}
+	return f, nil
+}
