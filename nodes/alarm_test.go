@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestAlarm: it rings at the earliest time it was set to, once, and at later ones when it is set again.
+// TestAlarm: the alarm rings once, at the earliest of the times it was set to. When it is set again, it rings at the later time.
 func TestAlarm(t *testing.T) {
 	a, start := newAlarm(), time.Now()
 	defer a.stop()
@@ -31,7 +31,7 @@ func TestAlarm(t *testing.T) {
 	rings(20 * time.Millisecond)
 	at(40 * time.Millisecond)
 	time.Sleep(40 * time.Millisecond)
-	at(time.Hour) // it has rung, and nobody has heard it yet
+	at(time.Hour) // it has rung, and the loop has not received the ring
 	rings(40 * time.Millisecond)
 	at(60 * time.Millisecond)
 	rings(60 * time.Millisecond)

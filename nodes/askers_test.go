@@ -7,7 +7,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestS5_WhoMayAskANode: the clients of the topology, and at inputs the other inputs, which ask for posta deploy.
+// TestS5_WhoMayAskANode: any node answers the clients of the topology. An input also answers the other inputs, which send the requests of posta
+// deploy.
 func TestS5_WhoMayAskANode(t *testing.T) {
 	top := topology.Default()
 	for _, n := range top.Nodes() {

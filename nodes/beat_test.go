@@ -20,10 +20,10 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// mouth is a transport of which the test hears the heartbeats.
+// mouth is a transport that hands the heartbeats to the test.
 type mouth struct {
 	link.Transport
-	said chan heartbeat.Beat // the newest
+	said chan heartbeat.Beat // the newest heartbeat
 }
 
 func (m mouth) Heartbeat(b []byte) {
@@ -38,7 +38,7 @@ func (m mouth) Heartbeat(b []byte) {
 	m.said <- beat
 }
 
-// await waits for a heartbeat that ok wants to hear.
+// await waits for a heartbeat that ok accepts.
 func (m mouth) await(t *testing.T, what string, ok func(heartbeat.Beat) bool) (b heartbeat.Beat) {
 	t.Helper()
 	for deadline := time.After(time.Minute); ; {
@@ -53,7 +53,7 @@ func (m mouth) await(t *testing.T, what string, ok func(heartbeat.Beat) bool) (b
 	}
 }
 
-// beating is a node that runs nothing but its heartbeats.
+// beating returns a node that does nothing but send heartbeats.
 func beating(t *testing.T, stuckAfter time.Duration, exit func(int)) (*node, mouth) {
 	t.Helper()
 	log, err := wal.Open(t.TempDir(), wal.Options{})
@@ -79,7 +79,7 @@ func beating(t *testing.T, stuckAfter time.Duration, exit func(int)) (*node, mou
 	return x, m
 }
 
-// slowLog is a log whose disk takes until the test lets it.
+// slowLog is a log whose disk is busy until the test releases it.
 type slowLog struct {
 	shell.Log
 	begun, let chan struct{}
@@ -91,8 +91,8 @@ func (l slowLog) Append(...wal.Record) (wal.Index, error) {
 	return 1, nil
 }
 
-// TestN9_ACommitThatTakesLongIsASlowDisk: while a commit is under way for more than a second the node says that its disk is slow, and no longer; what
-// it has worse to say it says all the same.
+// TestN9_ACommitThatTakesLongIsASlowDisk: the node reports a slow disk exactly while a commit has been under way for more than a second. It still
+// reports worse trouble in place of that.
 func TestN9_ACommitThatTakesLongIsASlowDisk(t *testing.T) {
 	x, m := beating(t, time.Hour, nil)
 	state := func(s heartbeat.State) func(heartbeat.Beat) bool {
@@ -126,13 +126,13 @@ func TestN9_ACommitThatTakesLongIsASlowDisk(t *testing.T) {
 	<-answers
 }
 
-// TestN9_AHungLoopEndsWhateverBecomesOfItsNote: with the note, with a disk that takes none, and with a disk that hangs as well, a node whose loop hangs
-// ends with the status that its medic knows, and beats until then.
+// TestN9_AHungLoopEndsWhateverHappensToItsNote: a node whose loop hangs ends with the exit status that its medic knows, and sends heartbeats until
+// then. It does so if it can write its note, if the disk refuses the note, and if the disk hangs, too.
 func TestN9_AHungLoopEndsWhateverBecomesOfItsNote(t *testing.T) {
 	id := session.New()
 	for name, c := range map[string]struct {
-		disk func(note string) error // what is in the way of the note
-		left bool                    // there is one
+		disk func(note string) error // what prevents the note from being written
+		left bool                    // whether the note is on disk afterwards
 	}{
 		"a good disk":              {func(string) error { return nil }, true},
 		"a disk that takes none":   {func(note string) error { return os.Mkdir(note+".new", 0o700) }, false},
@@ -170,7 +170,7 @@ func TestN9_AHungLoopEndsWhateverBecomesOfItsNote(t *testing.T) {
 	}
 }
 
-// wakeFIFO ends the open of who waits for a reader.
+// wakeFIFO ends the open call that waits for a reader.
 func wakeFIFO(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -15,7 +15,7 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// keyedCluster is a cluster over TCP with keys, in which alice may submit and wim may watch.
+// keyedCluster is a cluster over TCP with keys: alice may submit, and wim may watch.
 type keyedCluster struct {
 	*cluster
 	ring       *keytest.Ring
@@ -36,7 +36,7 @@ func startKeyed(t *testing.T) *keyedCluster {
 	return k
 }
 
-// entries are where clients begin, with the names of the nodes.
+// entries are the addresses at which clients begin, with the names of the nodes.
 func (k *keyedCluster) entries() (all []string) {
 	for _, n := range k.topo.Nodes() {
 		if n.Sockets.Client.Exists() {
@@ -46,14 +46,14 @@ func (k *keyedCluster) entries() (all []string) {
 	return all
 }
 
-// ask asks an input something, and returns why it refuses.
+// ask sends an input a request, and returns why the input refuses it.
 func (k *keyedCluster) ask(keys *security.Keys, what protocol.RequestType) error {
 	q := protocol.Request{Type: what, Session: session.New(), Force: what == protocol.Cancel}
 	_, err := client.RequestOnce(k.t.Context(), keys, k.entries()[0], q, time.Minute)
 	return err
 }
 
-// TestS3_AKeyedClusterEqualsTheOracle: frames, acknowledgements, heartbeats and requests go through TLS, and nothing else is different.
+// TestS3_AKeyedClusterEqualsTheOracle: frames, acknowledgements, heartbeats and requests travel over TLS, and the answers are the same.
 func TestS3_AKeyedClusterEqualsTheOracle(t *testing.T) {
 	dir, want := data(t, 20_000)
 	k := startKeyed(t)
@@ -69,8 +69,8 @@ func TestS3_AKeyedClusterEqualsTheOracle(t *testing.T) {
 	}
 }
 
-// TestS3_WhoIsAClient: at the sockets for clients there are listed clients alone. Members of the cluster ask nothing there, and a plain peer is nobody:
-// on unix sockets it would be the local operator.
+// TestS3_WhoIsAClient: the sockets for clients admit only listed clients. Members of the cluster may ask nothing there. A peer without TLS has no
+// identity, although on a unix socket it would be the local operator.
 func TestS3_WhoIsAClient(t *testing.T) {
 	k := startKeyed(t)
 	in := k.topo.Holding(topology.Input)[0]
@@ -78,7 +78,7 @@ func TestS3_WhoIsAClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := k.ask(k.alice, protocol.Info); err != nil { // the input listens
+	if err := k.ask(k.alice, protocol.Info); err != nil { // by now the input listens
 		t.Fatal(err)
 	}
 	unlisted := keytest.New(t, k.topo.Name).Client(t, security.Identity{Role: security.Operate, Name: "mallory"})
@@ -119,7 +119,7 @@ func TestS3_WhoIsAClient(t *testing.T) {
 	}
 }
 
-// TestS6_ARevokedClientIsCutOff: a node that reads its keys again ends the connections of a revoked client, and of nobody else.
+// TestS6_ARevokedClientIsCutOff: a node that reads its keys again ends the connections of a revoked client, and no others.
 func TestS6_ARevokedClientIsCutOff(t *testing.T) {
 	k := startKeyed(t)
 	in := k.topo.Holding(topology.Input)[0]

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The limit never stands close above what is live, or the collector would run without end.
+// TestLimitLeavesRoom: the limit is always well above the live data, or the collector would run without end.
 func TestLimitLeavesRoom(t *testing.T) {
 	for live := int64(0); live < 8<<30; live += 7 << 20 {
 		l := limitFor(live)
@@ -20,14 +20,14 @@ func TestLimitLeavesRoom(t *testing.T) {
 	}
 }
 
-// What a node uses is what it has touched, not what it has allocated, and is measured once a second.
+// TestMemoryUsed: the measure counts memory that the node has touched, not memory that it has only allocated. It is read once a second.
 func TestMemoryUsed(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		return // it is not known there
+		return // this system has no such measure
 	}
 	var m memoryUsed
 	now := time.Now()
-	untouched, err := syscall.Mmap(-1, 0, 1<<30, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE) // Go's own may have been touched before
+	untouched, err := syscall.Mmap(-1, 0, 1<<30, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE) // not from Go's heap, whose memory may have been touched before
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func noted(t *testing.T, d postmortem.Deaths) *node {
 	return x
 }
 
-// until asks again until it is so.
+// until calls the condition again and again until it is true.
 func until(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !so(); time.Sleep(time.Millisecond) {
@@ -35,7 +35,8 @@ func until(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// TestN9_WhatIsNotGivenUpKeepsItsCount: a node that gives up one session, since it hung on it or died of it too often, goes on counting for the others.
+// TestN9_WhatIsNotGivenUpKeepsItsCount: a node gives up one session, because it hung on that session or died of it too often. It keeps counting
+// deaths for the other sessions.
 func TestN9_WhatIsNotGivenUpKeepsItsCount(t *testing.T) {
 	x := noted(t, postmortem.Deaths{Sessions: map[string]int{"a": 3, "b": 1}})
 	if err := postmortem.WriteHung(x.node.DataDir, postmortem.Hung{Session: "c", Role: "joiner"}); err != nil {
@@ -53,7 +54,7 @@ func TestN9_WhatIsNotGivenUpKeepsItsCount(t *testing.T) {
 	}
 }
 
-// TestN9_ALongLifeEndsTheRow: what a node has lived with for long does not kill it.
+// TestN9_ALongLifeEndsTheRow: sessions that the node has lived with for long are no reason for its death, so their count is removed.
 func TestN9_ALongLifeEndsTheRow(t *testing.T) {
 	x := noted(t, postmortem.Deaths{Sessions: map[string]int{"a": 2}})
 	n := newNotes(x, 0)
@@ -64,8 +65,8 @@ func TestN9_ALongLifeEndsTheRow(t *testing.T) {
 	})
 }
 
-// TestN9_ADiskThatHangsOverANoteHoldsUpNobody: a pipe that nobody writes into stands for a disk that does not answer. The loop that says that the
-// sessions have failed goes on, and so do the heartbeats.
+// TestN9_ADiskThatHangsOverANoteHoldsUpNobody: a pipe without a writer stands for a disk that does not answer. Meanwhile the loop reports that the
+// sessions have failed, and heartbeats continue.
 func TestN9_ADiskThatHangsOverANoteHoldsUpNobody(t *testing.T) {
 	x, m := beating(t, time.Hour, nil)
 	count := filepath.Join(x.node.DataDir, "deaths")
@@ -74,7 +75,7 @@ func TestN9_ADiskThatHangsOverANoteHoldsUpNobody(t *testing.T) {
 	}
 	n := newNotes(x, never)
 	said := make(chan struct{})
-	go func() { // what the loop does
+	go func() { // stands for the loop
 		n.settled()
 		close(said)
 	}()
@@ -93,7 +94,7 @@ func TestN9_ADiskThatHangsOverANoteHoldsUpNobody(t *testing.T) {
 		n.stop()
 	}()
 	until(t, "the disk answers, and the goroutine ends", func() bool {
-		if f, err := os.OpenFile(count, os.O_RDWR|syscall.O_NONBLOCK, 0); err == nil { // whoever reads it now, reads its end
+		if f, err := os.OpenFile(count, os.O_RDWR|syscall.O_NONBLOCK, 0); err == nil { // a reader that is waiting now reads the end of the file
 			if err := f.Close(); err != nil {
 				t.Error(err)
 			}

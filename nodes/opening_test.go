@@ -23,10 +23,10 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// haltingDisk stops before the first record is read, and again when all are, until the test lets it go on.
+// haltingDisk stops before the first record is read, and again after the last one, until the test lets it continue.
 type haltingDisk struct {
 	wal.FS
-	before, behind chan struct{} // closed to let it go on
+	before, behind chan struct{} // the test closes them to let it continue
 }
 
 func (d haltingDisk) ReadFile(name string) ([]byte, error) {
@@ -43,7 +43,7 @@ func (d haltingDisk) ReadDir(name string) ([]os.DirEntry, error) {
 	return d.FS.ReadDir(name)
 }
 
-// listen subscribes to a node's heartbeats, and returns what waits for one.
+// listen subscribes to a node's heartbeats. The function that it returns waits for one.
 func (c *cluster) listen(id topology.NodeID) func(what string, ok func(heartbeat.Beat) bool) heartbeat.Beat {
 	t := c.t
 	t.Helper()
@@ -84,7 +84,7 @@ func (c *cluster) listen(id topology.NodeID) func(what string, ok func(heartbeat
 
 }
 
-// runOn runs a node on a disk of the test's.
+// runOn runs a node on a disk that the test supplies.
 func (c *cluster) runOn(id topology.NodeID, disk wal.FS) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -94,8 +94,8 @@ func (c *cluster) runOn(id topology.NodeID, disk wal.FS) {
 	c.stops[id] = func() error { cancel(); return <-ended }
 }
 
-// TestN9_ANodeBeatsWhileItOpensItsLog: however long its disk takes over the log, the node is heard, says that it recovers, and moves its mark with the
-// records that are checked. It has no incarnation before the log is open.
+// TestN9_ANodeBeatsWhileItOpensItsLog: however long the disk takes to read the log, the node sends heartbeats, reports that it recovers, and moves
+// its progress mark with each record that it checks. It has no incarnation before the log is open.
 func TestN9_ANodeBeatsWhileItOpensItsLog(t *testing.T) {
 	const id = "joiner-1"
 	dir, _ := data(t, 2000)
@@ -117,7 +117,7 @@ func TestN9_ANodeBeatsWhileItOpensItsLog(t *testing.T) {
 	await("when the log is open", func(b heartbeat.Beat) bool { return b.State == heartbeat.Running && b.ID.Incarnation == 2 })
 }
 
-// scarceDisk opens no file to be written until the test lets it.
+// scarceDisk cannot open a file for writing until the test lets it.
 type scarceDisk struct {
 	wal.FS
 	err error
@@ -131,7 +131,8 @@ func (d scarceDisk) OpenFile(name string, flag int, perm os.FileMode) (wal.File,
 	return d.FS.OpenFile(name, flag, perm)
 }
 
-// TestW5_ANodeWaitsForRoomToOpenItsLog: a full disk, or a lack of file descriptors, passes: the node says what is missing, and begins when it is there.
+// TestW5_ANodeWaitsForRoomToOpenItsLog: a full disk or a lack of file descriptors is temporary. The node reports what is missing, and starts once it
+// is available.
 func TestW5_ANodeWaitsForRoomToOpenItsLog(t *testing.T) {
 	const id = "joiner-1"
 	c := start(t, topology.Variant{})
@@ -156,7 +157,7 @@ func TestW5_ANodeWaitsForRoomToOpenItsLog(t *testing.T) {
 	}
 }
 
-// countingDisk is told about each segment that is read.
+// countingDisk notes each segment that is read.
 type countingDisk struct {
 	wal.FS
 	read func()
@@ -169,7 +170,7 @@ func (d countingDisk) ReadFile(name string) ([]byte, error) {
 	return d.FS.ReadFile(name)
 }
 
-// TestN5_ANodeEndsWhileItOpensItsLog: whenever it is told to end while it opens its log, or recovers, it reads no further, and does not begin to run.
+// TestN5_ANodeEndsWhileItOpensItsLog: a node that is told to end while it opens its log or recovers stops reading and does not begin to run.
 func TestN5_ANodeEndsWhileItOpensItsLog(t *testing.T) {
 	const id = "joiner-1"
 	dir, _ := data(t, 2000)
@@ -191,7 +192,7 @@ func TestN5_ANodeEndsWhileItOpensItsLog(t *testing.T) {
 			ended <- nodes.Run(ctx, nodes.Config{Topology: c.topo, Node: id, Known: analyses.Set{bikes.New()}, Version: "test", Disk: disk,
 				Log: slog.New(slog.NewTextHandler(&log, nil))})
 		}()
-		const enough = 3 // the log is read to check it, its newest segment to write it again, and what recovery needs
+		const enough = 3 // the log is read to check it, its newest segment once more to rewrite it, and then for recovery
 		if at > enough {
 			stop()
 		}

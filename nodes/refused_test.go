@@ -14,8 +14,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestR13_ALateOpenCountsNoSession: an input that is not the first remembers one session of an id, and its core another. A late open of the latter
-// begins nothing, so the input must not count it: nothing would ever end it, and it would fill limits.sessions.
+// TestR13_ALateOpenCountsNoSession: an input that is not the first one remembers one session of an id, and its core another one. A late open of the
+// latter begins nothing. The input must not count it, because nothing would ever end it, and it would take a place of limits.sessions for ever.
 func TestR13_ALateOpenCountsNoSession(t *testing.T) {
 	for _, over := range []string{"cancelled", "unheard of"} {
 		about := roletest.About()
@@ -58,7 +58,7 @@ func TestR13_ALateOpenCountsNoSession(t *testing.T) {
 				t.Fatalf("%+v", r)
 			}
 			ask(protocol.Request{Type: protocol.Cancel, Session: id, Token: ours})
-		} else { // the client says what this input has acknowledged, and it knows nothing of it: a lost disk
+		} else { // the client names what this input has acknowledged, and the input does not know the session: its disk was lost
 			ask(protocol.Request{Type: protocol.Ping, Session: id, Token: ours, Lanes: []protocol.LaneSeq{{Lane: 1, Seq: 1}}})
 		}
 		for range 2 {

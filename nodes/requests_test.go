@@ -9,14 +9,14 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// TestS5_ARequestIsItsConnections: who asks is the name that the connection has proven, whatever the request says.
+// TestS5_ARequestIsItsConnections: a request belongs to the name that its connection has proven, whatever the request itself says.
 func TestS5_ARequestIsItsConnections(t *testing.T) {
 	body := (&protocol.Request{Type: protocol.Info}).Append(nil)
 	for name, want := range map[string]security.Identity{
 		"":              role.LocalOperator,
 		"submit/alice":  {Role: security.Submit, Name: "alice"},
 		"watch/wim":     {Role: security.Watch, Name: "wim"},
-		"node/joiner-1": {Role: security.Node, Name: "joiner-1"}, // which is no client: the table of roles has no place for it
+		"node/joiner-1": {Role: security.Node, Name: "joiner-1"}, // a node is no client, so the table of roles has no entry for it
 		"operate/":      {},
 		"operate":       {},
 		"root/alice":    {},

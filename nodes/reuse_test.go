@@ -15,8 +15,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestR17_AnIDIsFreeEverywhereOrNowhere: after 3,000 sessions the first input has forgotten the old ones. What it lets in again, no other input and
-// no output may refuse, and it lets nobody have an id whose answer an output keeps.
+// TestR17_AnIDIsFreeEverywhereOrNowhere: after 3,000 sessions the first input has forgotten the oldest ones. If it lets an id in again, no other
+// input and no output may refuse that id. It lets no client use an id whose answer an output still keeps.
 func TestR17_AnIDIsFreeEverywhereOrNowhere(t *testing.T) {
 	const sessions, kept = 3000, 200
 	about := roletest.About()
@@ -49,7 +49,7 @@ func TestR17_AnIDIsFreeEverywhereOrNowhere(t *testing.T) {
 			g.Tick(now)
 		}
 	}
-	// run runs a session from its open to its end, as far as inputs and output see it.
+	// run runs a session from its open to its end, on the inputs and the output.
 	run := func(id session.ID, token session.Token) (opened bool) {
 		t.Helper()
 		open := protocol.Request{Type: protocol.Open, Session: id, Token: token, Analysis: "paint"}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSideBySide: all work is done once when it returns, however many works and cores there are.
+// TestSideBySide: when it returns, each piece of work has been done once, whatever the number of pieces and of cores.
 func TestSideBySide(t *testing.T) {
 	for _, cores := range []int{1, 2, 5} {
 		before := runtime.GOMAXPROCS(cores)
@@ -27,7 +27,7 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// TestSideBySide_WorkIsDoneAtOnce: works that wait for each other come to their end.
+// TestSideBySide_WorkIsDoneAtOnce: pieces of work that wait for each other finish.
 func TestSideBySide_WorkIsDoneAtOnce(t *testing.T) {
 	before := runtime.GOMAXPROCS(2)
 	defer runtime.GOMAXPROCS(before)

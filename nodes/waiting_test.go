@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// twoInputs is a cluster that soon gives up a client that is silent. It has one joiner, so that all facts pass through the same one.
+// twoInputs is a cluster that gives a silent client up soon. It has one joiner, so all facts go through that joiner.
 func twoInputs(t *testing.T, clientTimeout string) *cluster {
 	t.Helper()
 	return start(t, topology.Variant{
@@ -23,7 +23,7 @@ func twoInputs(t *testing.T, clientTimeout string) *cluster {
 	})
 }
 
-// ask says one thing to one input.
+// ask sends one request to one input.
 func (c *cluster) ask(input int, q protocol.Request) (protocol.Reply, error) {
 	return client.RequestOnce(context.Background(), nil, c.topo.EntryPoints()[input-1], q, 10*time.Second)
 }
@@ -37,7 +37,7 @@ func (c *cluster) must(input int, q protocol.Request) protocol.Reply {
 	return r
 }
 
-// age is for how long a session has been open at an input; false if it is not.
+// age returns for how long a session has been open at an input; false if it is not open there.
 func (c *cluster) age(input int, id session.ID) (time.Duration, bool) {
 	c.t.Helper()
 	for _, s := range c.must(input, protocol.Request{Type: protocol.Sessions}).Sessions {
@@ -48,7 +48,7 @@ func (c *cluster) age(input int, id session.ID) (time.Duration, bool) {
 	return 0, false
 }
 
-// until waits for what must come true.
+// until waits for a condition to become true.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
@@ -63,8 +63,8 @@ type ending struct {
 	err    error
 }
 
-// TestB13_WhoWaitsAtTheSecondInputIsAliveAtTheFirst: a session is open at the first input, and its client waits at the second one, which is busy for
-// three times limits.client_timeout. It is not given up, and its answer is right.
+// TestB13_WhoWaitsAtTheSecondInputIsAliveAtTheFirst: a session is open at the first input, and its client waits at the second input, which is busy
+// for three times limits.client_timeout. The session is not given up, and its answer is right.
 func TestB13_WhoWaitsAtTheSecondInputIsAliveAtTheFirst(t *testing.T) {
 	const timeout = 2 * time.Second
 	dir, want := data(t, 2000)
@@ -99,8 +99,8 @@ func TestB13_WhoWaitsAtTheSecondInputIsAliveAtTheFirst(t *testing.T) {
 }
 
 // TestB14_WhoOnlyPingsHoldsUpNobodyForLong: a client opens a session at two inputs, ends its reference streams at the first, sends facts there, and
-// only pings from then on. Its facts wait at the joiner, and those of other sessions behind them, for no longer than limits.client_timeout and
-// not for limits.results_ttl, which is an hour. Then it hears why it was given up.
+// only pings from then on. Its facts wait at the joiner, and the facts of other sessions wait behind them. They wait for limits.client_timeout at
+// most, not for limits.results_ttl, which is an hour. Then the client gets the reason why its session was given up.
 func TestB14_WhoOnlyPingsHoldsUpNobodyForLong(t *testing.T) {
 	const timeout = 2 * time.Second
 	dir, want := data(t, 2000)
@@ -144,7 +144,7 @@ func TestB14_WhoOnlyPingsHoldsUpNobodyForLong(t *testing.T) {
 			}
 		}
 	}()
-	if got := c.analyse(dir, nil); !bytes.Equal(got, want) { // in a minute, or the test fails
+	if got := c.analyse(dir, nil); !bytes.Equal(got, want) { // within a minute, or the test fails
 		t.Errorf("answers differ:\n got %.2000s\nwant %.2000s", got, want)
 	}
 	select {

@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// TestR18_DamagedFramesAreDroppedBeforeTheyAreBelieved: whatever bit changed, nothing moves, nobody is told that it is superseded, no disk
-// is taken for lost; the frame is counted, reported, and asked for again.
+// TestR18_DamagedFramesAreDroppedBeforeTheyAreBelieved: whichever bit has changed, no hwm moves, no peer is told that it is superseded, and no disk
+// counts as lost. The frame is counted, reported, and asked for again.
 func TestR18_DamagedFramesAreDroppedBeforeTheyAreBelieved(t *testing.T) {
 	open := link.Frame{Edge: "in", From: "a-1", ID: theirs, Seq: 1, Kind: link.Open, Session: sessionOf("s"), Payload: role.Announcement{Analysis: "test"}.Encode()}
 	hello := link.Frame{Edge: "in", From: "a-1", ID: theirs, Kind: link.Hello, Payload: link.HelloPayload{To: "me-1"}.Encode()}
@@ -60,7 +60,7 @@ func TestR18_DamagedFramesAreDroppedBeforeTheyAreBelieved(t *testing.T) {
 	}
 }
 
-// changed is a frame with its checksum, and then a change.
+// changed makes a frame with its checksum and then changes the frame.
 func changed(f link.Frame, change func(*link.Frame)) link.Frame {
 	f = f.Sealed("me-1")
 	f.Payload = bytes.Clone(f.Payload)
@@ -68,7 +68,8 @@ func changed(f link.Frame, change func(*link.Frame)) link.Frame {
 	return f
 }
 
-// TestR18_AFrameThatChangedInMemoryEndsTheProcess: its receiver refuses it however often it comes, and the log has it as it was made.
+// TestR18_AFrameThatChangedInMemoryEndsTheProcess: its receiver would refuse the frame each time it is sent. The log still has the frame as it was
+// made, so a new process can send it.
 func TestR18_AFrameThatChangedInMemoryEndsTheProcess(t *testing.T) {
 	d := newDriver(t, 1, "gateway")
 	payload := []byte("word")
@@ -85,7 +86,7 @@ func TestR18_AFrameThatChangedInMemoryEndsTheProcess(t *testing.T) {
 	}
 }
 
-// frames are the frames of a kind among what may leave.
+// frames returns the frames of one kind from the frames that may leave.
 func frames(o Output, kind link.Kind) (all []link.Frame) {
 	for _, s := range o.Sends {
 		for _, f := range s.Frames {
@@ -97,8 +98,8 @@ func frames(o Output, kind link.Kind) (all []link.Frame) {
 	return all
 }
 
-// TestR18_AFrameThatChangedBeforeTheLogTookItIsNeverSent: the record's checksum is right, the frame's is not. Nobody has taken the frame,
-// so the log is put aside, and its sessions fail in words.
+// TestR18_AFrameThatChangedBeforeTheLogTookItIsNeverSent: the record's checksum is right and the frame's is wrong. No receiver has taken the frame,
+// so the node retires the log, and its sessions fail with that reason.
 func TestR18_AFrameThatChangedBeforeTheLogTookItIsNeverSent(t *testing.T) {
 	d := newDriver(t, 1, "gateway")
 	for range 3 {

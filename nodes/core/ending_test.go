@@ -9,10 +9,10 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// worker is an adder whose pages take three slices each to compute.
+// worker is an adder that needs three slices to compute each page.
 type worker struct {
 	*adder
-	left  map[session.ID]int // slices
+	left  map[session.ID]int // slices that are left
 	calls []string
 }
 
@@ -40,8 +40,8 @@ func (w *worker) More(id session.ID, out role.Emitter) (bool, error) {
 
 func (w *worker) Close() {}
 
-// TestN9_ASessionThatEndsLeavesOthersTheirTurn: frames behind it on the link, its own and others', do not wait for it; one call of Advance does one
-// slice; slices are not recorded; and a core that comes back in the middle goes on.
+// TestN9_ASessionThatEndsLeavesOthersTheirTurn: frames that wait on the same link are taken while a session ends, both its own and those of other
+// sessions. One call of Advance does one slice. Slices are not recorded, and a core that is restarted in the middle continues.
 func TestN9_ASessionThatEndsLeavesOthersTheirTurn(t *testing.T) {
 	d := newDriver(t, 1, "hash")
 	w := &worker{adder: newAdder(), left: map[session.ID]int{}}
@@ -69,8 +69,8 @@ func TestN9_ASessionThatEndsLeavesOthersTheirTurn(t *testing.T) {
 	d.same("behind an end in slices", d.recovered(nil, 0, d.analysed()))
 }
 
-// TestR11_AnInputsFactsWaitForThePagesOfReferenceData: where a joiner is behind a gateway, facts could be fed while reference data is on its way out,
-// page by page as windows allow (R9).
+// TestR11_AnInputsFactsWaitForThePagesOfReferenceData: an input whose node also has the joiner could feed facts while the reference data still leaves
+// the joiner, page by page as windows allow (R9). The facts have to wait.
 func TestR11_AnInputsFactsWaitForThePagesOfReferenceData(t *testing.T) {
 	d := newDriver(t, 1, "gateway")
 	d.c.cfg.Joiner = true

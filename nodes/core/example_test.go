@@ -24,9 +24,8 @@ func (shout) Take(_ session.ID, m role.Message, out role.Emitter) (durable bool,
 
 func (shout) Drop(session.ID, role.Outcome) {}
 
-// Example is the main loop of a node in its smallest form: a frame comes in, its commit is sealed and stored, and only then the frame that
-// was made of it leaves, and the one that came is acknowledged (R3). A real loop does the same again and again, with a log between Seal and
-// Stored, and sockets around it.
+// Example is the main loop of a node in its smallest form. A frame comes in, and its commit is sealed and stored. Only then the core acknowledges the
+// frame and sends the frame that it made of it (R3). A real loop repeats these steps, with a log between Seal and Stored, and with sockets.
 func Example() {
 	now := time.Unix(0, 0)
 	sender, receiver := link.Identity{LogID: link.LogID{1}, Incarnation: 1}, link.Identity{LogID: link.LogID{3}, Incarnation: 1}
@@ -41,7 +40,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// The receiver is connected and says that it has nothing yet, so it may be sent to.
+	// The receiver is connected and reports that it has nothing so far, so the core may send to it.
 	c.Connected("out", "joiner-1")
 	c.Output(now)
 	c.Ack(link.Ack{Edge: "out", To: "parser-1", Log: self.LogID, Receiver: "joiner-1", ID: receiver}, now)

@@ -15,7 +15,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// adder is a role that can be seen through: it keeps words, and says what it was told.
+// adder is a role whose state tests can see: it keeps words, and notes each call.
 //
 //	data "word"    kept, recorded (changes state)
 //	data "+word"   folded, emitted at the next Flush, not recorded
@@ -29,7 +29,7 @@ type adder struct {
 
 type words struct {
 	kept, folded []string
-	of           int // stream of what is folded
+	of           int // the stream of what is folded
 	stream       int
 	leaving      []string
 }
@@ -102,17 +102,17 @@ func (a *adder) Restore(id session.ID, data []byte) error {
 	return d.Done()
 }
 
-// fakeGateway is a gateway whose requests are words: a request is "SESSION VERB [word]".
+// fakeGateway is a gateway whose requests are words: "SESSION VERB [word]".
 type fakeGateway struct {
 	adder
 	host  role.Host
-	log   []string // what was made durable
+	log   []string // changes that became durable
 	ticks int
-	taken []string // sessions that were taken over
+	taken []string // sessions that another client has taken over
 
-	awaits []session.ID // whose end it wants to hear of
-	asked  []session.ID // whose end it was asked for
-	listed int          // how often it was asked for all
+	awaits []session.ID // the sessions that it asks about
+	asked  []session.ID // the sessions that it was asked about
+	listed int          // how often the core asked it for all ended sessions
 }
 
 func newFakeGateway() *fakeGateway { return &fakeGateway{adder: *newAdder()} }
@@ -134,7 +134,7 @@ func (d *fakeGateway) End(session.ID, int, role.Emitter) (bool, error) { return 
 func (d *fakeGateway) Snapshot(_ session.ID, b []byte) []byte          { return b }
 func (d *fakeGateway) Restore(session.ID, []byte) error                { return nil }
 
-// known is the analysis of these tests: stream 0 is reference, stream 1 facts.
+// known is the analysis of these tests: stream 0 is reference data, stream 1 facts.
 var known = analyses.Set{&analyses.Analysis{
 	Name: "test",
 	Streams: []analyses.Stream{
@@ -157,7 +157,7 @@ func logOf(name string) (l link.LogID) {
 	return l
 }
 
-// hear has a core receive frames that their senders have made for it (R18).
+// hear gives a core frames for which their senders have computed the checksum (R18).
 func hear(c *Core, frames ...link.Frame) {
 	for i := range frames {
 		frames[i] = frames[i].Sealed(c.cfg.Self)
@@ -165,16 +165,16 @@ func hear(c *Core, frames ...link.Frame) {
 	c.Receive(frames)
 }
 
-// shapes are the nodes that scripts can ask for.
+// shapes are the kinds of nodes that scripts can create.
 func shape(name string) (Config, error) {
 	cfg := Config{Self: "me-1", Known: known, Window: 1000, Commit: 100000, Pace: link.DefaultPace, Replica: analyses.Replica{Of: 1}}
 	all, facts, reference := topology.AllStreams, topology.Facts, topology.Reference
 	switch name {
-	case "relay": // two senders, two receivers, one of them by chance
+	case "relay": // two senders, two receivers, route "any"
 		cfg.In = []InEdge{{Name: "in", From: []link.NodeID{"a-1", "a-2"}, Streams: all}}
 		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1", "z-2"}, Streams: all, Route: topology.Any}}
 		cfg.Roles = []role.Role{newAdder()}
-	case "hash": // by key
+	case "hash": // route "hash"
 		cfg.In = []InEdge{{Name: "in", From: []link.NodeID{"a-1"}, Streams: all}}
 		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1", "z-2"}, Streams: all, Route: topology.Hash, Key: topology.GroupKey}}
 		cfg.Roles = []role.Role{newAdder()}
@@ -182,14 +182,14 @@ func shape(name string) (Config, error) {
 		cfg.In = []InEdge{{Name: "in", From: []link.NodeID{"a-1"}, Streams: all}}
 		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1"}, Streams: all, Route: topology.Any}}
 		cfg.Roles = []role.Role{newAdder(), newFakeGateway()}
-	case "parser": // clients' inputs before it
+	case "parser": // the inputs in front of it serve clients
 		cfg.In = []InEdge{
 			{Name: "facts", From: []link.NodeID{"a-1"}, Streams: facts, Inputs: true},
 			{Name: "reference", From: []link.NodeID{"a-1"}, Streams: reference, Inputs: true},
 		}
 		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1"}, Streams: all, Route: topology.Any}}
 		cfg.Roles = []role.Role{newAdder()}
-	case "joiner": // facts and reference apart
+	case "joiner": // reference data and facts arrive on separate edges
 		cfg.In = []InEdge{
 			{Name: "facts", From: []link.NodeID{"a-1", "a-2"}, Streams: facts},
 			{Name: "reference", From: []link.NodeID{"a-1", "a-2"}, Streams: reference, Dialled: true},
@@ -197,11 +197,11 @@ func shape(name string) (Config, error) {
 		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1"}, Streams: all, Route: topology.Hash, Key: topology.GroupKey}}
 		cfg.Roles = []role.Role{newAdder()}
 		cfg.Joiner = true
-	case "broadcast": // one message for all
+	case "broadcast": // one message reaches all receivers
 		cfg.In = []InEdge{{Name: "in", From: []link.NodeID{"a-1"}, Streams: all}}
 		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1", "z-2"}, Streams: all, Route: topology.All, Broadcast: true}}
 		cfg.Roles = []role.Role{newAdder()}
-	case "gateway": // clients, and a chain behind them
+	case "gateway": // clients in front of it, and a chain behind it
 		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1"}, Streams: all, Route: topology.Any}}
 		cfg.Roles = []role.Role{newFakeGateway(), newAdder()}
 	default:

@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Request implements role.Gateway: it answers with what it did, when that is durable.
+// Request implements role.Gateway. The answer is what the gateway did, and it leaves once that is durable.
 func (d *fakeGateway) Request(_ time.Time, r *role.Request) bool {
 	f := strings.Fields(string(r.Body))
 	if len(f) < 2 {
@@ -41,10 +41,10 @@ func (d *fakeGateway) Request(_ time.Time, r *role.Request) bool {
 // Tick implements role.Gateway.
 func (d *fakeGateway) Tick(time.Time) { d.ticks++ }
 
-// Heartbeat implements role.HeartbeatListener: it only says that it was told.
+// Heartbeat implements role.HeartbeatListener: it only notes the call.
 func (d *fakeGateway) Heartbeat(_ time.Time, h role.Heard) {
 	if h.From == "me-1" {
-		return // itself
+		return // its own heartbeat
 	}
 	d.host.Record([]byte("heard-" + string(h.From)))
 }

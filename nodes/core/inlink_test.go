@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// TestR11_HellosDoNotPileUp: a link that is held back gets a hello every now and then, for as long as it takes.
+// TestR11_HellosDoNotPileUp: while a link is held back, its sender repeats its hello. Only one of these hellos stays in the queue.
 func TestR11_HellosDoNotPileUp(t *testing.T) {
 	d := newDriver(t, 1, "joiner")
 	key := linkKey{"facts", "a-1"}
@@ -40,7 +40,8 @@ func TestR11_HellosDoNotPileUp(t *testing.T) {
 	}
 }
 
-// TestR9_AQueueIsBounded: what is beyond two windows was not sent by a node that keeps to one. It is asked for again later.
+// TestR9_AQueueIsBounded: a sender that keeps to its window never has more than two windows in the queue. Frames beyond that are dropped and asked
+// for again later.
 func TestR9_AQueueIsBounded(t *testing.T) {
 	d := newDriver(t, 1, "relay")
 	d.c.cfg.Window = 1 << 20
@@ -49,7 +50,7 @@ func TestR9_AQueueIsBounded(t *testing.T) {
 	for seq := link.Seq(1); seq <= 100; seq++ {
 		hear(d.c, link.Frame{Edge: "in", From: "a-1", ID: theirs, Seq: seq, Kind: link.Data, Session: sessionOf("s"), Payload: big})
 	}
-	if l.bytes > 3*d.c.cfg.Window+4096 { // two windows, and the frame that fills them
+	if l.bytes > 3*d.c.cfg.Window+4096 { // two windows, and the last frame, which may exceed them
 		t.Fatalf("%d bytes wait", l.bytes)
 	}
 	if d.c.Counters.Gaps == 0 {

@@ -27,8 +27,8 @@ func (c counter) Restore(id session.ID, data []byte) error {
 	return c.adder.Restore(id, data)
 }
 
-// left is the log of a relay: before the snapshot sessions s and t have words, behind it s ends, u comes and is aborted, t goes on.
-// Frames up to the given number are acknowledged by then.
+// left returns the log of a relay. Before the snapshot, sessions s and t get words. After it, s ends, u begins and is aborted, and t continues.
+// Frames up to the given number have been acknowledged by then.
 func left(t *testing.T, acked link.Seq) (d *driver, snapshot []byte, at link.LogIndex) {
 	return leftBy(t, "hash", acked)
 }
@@ -87,8 +87,8 @@ func TestN3_WhatHasLeftIsNotRepeated(t *testing.T) {
 	}
 }
 
-// TestN3_RecoveryBeginsWhereSomethingIsNeeded: at the snapshot when all before it was acknowledged, else at the first frame
-// that was not.
+// TestN3_RecoveryBeginsWhereSomethingIsNeeded: recovery begins at the snapshot if every frame before it was acknowledged, otherwise at the first
+// frame that was not.
 func TestN3_RecoveryBeginsWhereSomethingIsNeeded(t *testing.T) {
 	for acked, want := range map[link.Seq]link.LogIndex{0: 1, 1 << 40: 2} {
 		d, snapshot, at := left(t, acked)
@@ -115,10 +115,10 @@ func TestN3_LogAnalysisReportsWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// TestN9_WhatIsGivenUpIsNotRebuilt: of a session that the node died of nothing is restored and nothing repeated, or recovery would die of it again.
-// The session fails all the same, and the others go on.
+// TestN9_WhatIsGivenUpIsNotRebuilt: recovery restores and repeats nothing of a session that made the node die, or it would die of that session again.
+// The session fails nevertheless, and the others continue.
 func TestN9_WhatIsGivenUpIsNotRebuilt(t *testing.T) {
-	for _, shape := range []string{"hash", "answers"} { // a chain with a gateway opens the session, and no role but the gateway has it
+	for _, shape := range []string{"hash", "answers"} { // in a chain with a gateway, the gateway opens the session, and no other role has it
 		t.Run(shape, func(t *testing.T) { testGivenUp(t, shape) })
 	}
 }
@@ -147,7 +147,7 @@ func testGivenUp(t *testing.T, shape string) {
 	}
 }
 
-// openIn is the names of the sessions that are open where a log ends.
+// openIn returns the names of the sessions that are open where a log ends.
 func openIn(t *testing.T, a *LogAnalysis, snapshot []byte, at link.LogIndex) string {
 	t.Helper()
 	ids, err := a.Open(snapshot, at)
@@ -161,7 +161,7 @@ func openIn(t *testing.T, a *LogAnalysis, snapshot []byte, at link.LogIndex) str
 	return strings.Join(names, " ")
 }
 
-// TestN9_ASessionOfTheSnapshotIsOpen, too, once the log is cut behind what told about it: unless it has left since.
+// TestN9_ASessionOfTheSnapshotIsOpen: a session of the snapshot is still open after the log was cut beyond its open, unless it has left since.
 func TestN9_ASessionOfTheSnapshotIsOpen(t *testing.T) {
 	d := newDriver(t, 1, "hash")
 	for _, id := range []string{"s", "t"} {
@@ -187,7 +187,7 @@ func TestN9_ASessionOfTheSnapshotIsOpen(t *testing.T) {
 	}
 }
 
-// TestN9_ATakeoverOfASessionThatHasLeftDoesNotOpenIt: a node that dies of something else would fail it, after it has come to its end here.
+// TestN9_ATakeoverOfASessionThatHasLeftDoesNotOpenIt: otherwise a node that dies for another reason would fail a session that has already ended here.
 func TestN9_ATakeoverOfASessionThatHasLeftDoesNotOpenIt(t *testing.T) {
 	d := newDriver(t, 1, "hash")
 	announced := func(n int) string {
@@ -212,7 +212,8 @@ func TestN9_ATakeoverOfASessionThatHasLeftDoesNotOpenIt(t *testing.T) {
 	}
 }
 
-// TestN3_AnIDThatIsUsedAgainHasItsOwnEnd: what is remembered is how the later session ended, also if its calls are not repeated.
+// TestN3_AnIDThatIsUsedAgainHasItsOwnEnd: the tombstone of an id shows how the later session ended, even if recovery does not repeat the calls of
+// that session.
 func TestN3_AnIDThatIsUsedAgainHasItsOwnEnd(t *testing.T) {
 	d := newDriver(t, 1, "hash")
 	run := func(id, opener, why string) {
@@ -223,7 +224,7 @@ func TestN3_AnIDThatIsUsedAgainHasItsOwnEnd(t *testing.T) {
 		d.commit()
 	}
 	run("s", "ann", "because")
-	for i := range role.Remembered { // an id is refused for as long as it is remembered
+	for i := range role.Remembered { // an id is refused while it is remembered
 		run(fmt.Sprintf("other %d", i), "ann", "another")
 	}
 	run("s", "bob", "therefore")

@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// driver feeds a core with what could come over its links, and keeps what it stores.
+// driver gives a core whatever could arrive over its links, and keeps what the core stores.
 type driver struct {
 	t    *testing.T
 	rand *rand.Rand
@@ -58,7 +58,7 @@ func newDriver(t *testing.T, seed uint64, name string) *driver {
 
 var theirs = link.Identity{LogID: link.LogID{7}, Incarnation: 1}
 
-// send lets a random link carry its next frame. What senders say of a session need not make sense: the core must not mind.
+// send lets a random link carry its next frame. What senders say about a session may contradict itself: the core must withstand that.
 func (d *driver) send() {
 	l := d.c.inOrder[d.rand.IntN(len(d.c.inOrder))]
 	k := l.key()
@@ -92,7 +92,7 @@ func (d *driver) commit() {
 	}
 }
 
-// analysed is what recovery may know before it begins.
+// analysed returns what recovery may know before it begins: the analysis of the log, or an empty one.
 func (d *driver) analysed() *LogAnalysis {
 	s := NewLogAnalysis()
 	for i, rec := range d.disk {
@@ -103,7 +103,7 @@ func (d *driver) analysed() *LogAnalysis {
 	return s
 }
 
-// recovered is restarted with what the live core knows besides: acknowledgements that are not on the disk yet.
+// recovered is restarted, plus what only the live core knows: acknowledgements that are not on disk.
 func (d *driver) recovered(snapshot []byte, at link.LogIndex, s *LogAnalysis) *Core {
 	d.t.Helper()
 	c := d.restarted(snapshot, at, s)
@@ -117,7 +117,7 @@ func (d *driver) recovered(snapshot []byte, at link.LogIndex, s *LogAnalysis) *C
 	return c
 }
 
-// restarted brings a new core to where the disk says.
+// restarted returns a new core that has recovered from the disk.
 func (d *driver) restarted(snapshot []byte, at link.LogIndex, s *LogAnalysis) *Core {
 	d.t.Helper()
 	c, err := New(d.cfg())
@@ -136,7 +136,7 @@ func (d *driver) restarted(snapshot []byte, at link.LogIndex, s *LogAnalysis) *C
 		if err := r.Replay(link.LogIndex(i+1), buf); err != nil {
 			d.t.Fatal(err)
 		}
-		clear(buf) // the log uses its buffer again
+		clear(buf) // as the log does, which reuses its buffer
 	}
 	if err := r.Done(); err != nil {
 		d.t.Fatal(err)
@@ -144,8 +144,8 @@ func (d *driver) restarted(snapshot []byte, at link.LogIndex, s *LogAnalysis) *C
 	return c
 }
 
-// TestN3_RecoveredEqualsNeverCrashed: whatever came over the links, after every commit a core that is rebuilt from snapshot
-// and log is the one that never crashed: in state, in frames that are not acknowledged, in what it does next.
+// TestN3_RecoveredEqualsNeverCrashed: whatever came over the links, after every commit a core that is rebuilt from snapshot and log equals the core
+// that never crashed: in its state, in its unacknowledged frames, and in what it does next.
 func TestN3_RecoveredEqualsNeverCrashed(t *testing.T) {
 	for _, name := range []string{"relay", "hash", "joiner", "broadcast"} {
 		for seed := range uint64(40) {
@@ -165,7 +165,7 @@ func TestN3_RecoveredEqualsNeverCrashed(t *testing.T) {
 				again := d.recovered(snapshot, at, d.analysed())
 				d.same(fmt.Sprintf("%s, seed %d, after commit %d", name, seed, len(d.disk)), again)
 				if d.rand.IntN(4) == 0 {
-					d.c = again // a crash; what waited in queues is sent again
+					d.c = again // a crash: frames that waited in queues are sent again
 					for k := range d.seq {
 						d.seq[k] = d.c.in[k].recv.Hwm().Seq
 					}
@@ -192,7 +192,7 @@ func (d *driver) acknowledge() {
 func (d *driver) same(when string, again *Core) {
 	d.t.Helper()
 	if !d.c.build.empty() {
-		return // half a commit has no counterpart on the disk
+		return // the disk never holds half a commit
 	}
 	if live, back := d.c.Snapshot(), again.Snapshot(); !bytes.Equal(live, back) {
 		d.t.Fatalf("%s: N3: recovery comes to another state\nlive %q\nback %q", when, live, back)
@@ -214,7 +214,7 @@ func (d *driver) outboxes(c *Core) string {
 	return b.String()
 }
 
-// TestN3_OfAnotherChainIsRefused: a data directory that belongs to another node must not be believed.
+// TestN3_OfAnotherChainIsRefused: a core refuses a data directory that belongs to another node.
 func TestN3_OfAnotherChainIsRefused(t *testing.T) {
 	d := newDriver(t, 1, "relay")
 	for range 20 {
@@ -235,7 +235,7 @@ func TestN3_OfAnotherChainIsRefused(t *testing.T) {
 	}
 }
 
-// TestN3_DamageIsAnError: no damage to a snapshot may panic. Checksums find it before, but not what a wrong program wrote.
+// TestN3_DamageIsAnError: a damaged snapshot must not cause a panic. Checksums detect damage before this, but not what a faulty program wrote.
 func TestN3_DamageIsAnError(t *testing.T) {
 	d := newDriver(t, 3, "joiner")
 	for range 60 {
@@ -257,7 +257,7 @@ func TestN3_DamageIsAnError(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r, err := c.Recover(bent, 1, NewLogAnalysis()); err == nil {
-			_ = r.Done() // whatever it says, it must come back
+			_ = r.Done() // an error is fine, a panic is not
 		}
 	}
 }
@@ -307,13 +307,14 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
-// TestN3_ARecordOfAnotherVersionIsRefused: what a node writes into its records has changed, so it would not go on where the other one stood.
+// TestN3_ARecordOfAnotherVersionIsRefused: the content of records has changed between the versions, so a node of this version could not continue
+// correctly.
 func TestN3_ARecordOfAnotherVersionIsRefused(t *testing.T) {
 	data := bytes.Join((&record.Record{}).Encode(), nil)
 	if _, err := record.Decode(data); err != nil {
 		t.Fatal(err)
 	}
-	data[5]-- // behind the length of the meta, and the array
+	data[5]-- // this byte follows the length of the meta, and the head of the array
 	_, err := record.Decode(data)
 	if err == nil || !strings.Contains(err.Error(), "version 2; this program reads 3: let the program that wrote it end its sessions") {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// What both ends of a link know of each other is kept while the topology is without the link, in snapshots.
+// TestR2_LinksThatAreGoneAreRemembered: while the topology is without a link, the snapshots of both ends keep what each knows of the other.
 func TestR2_LinksThatAreGoneAreRemembered(t *testing.T) {
 	d := newDriver(t, 3, "relay")
 	for range 60 {
@@ -48,15 +48,16 @@ func TestR2_LinksThatAreGoneAreRemembered(t *testing.T) {
 	}
 }
 
-// A sender and a receiver that the topology has parted for a while find each other again: numbers go on, nobody's log is taken for one that
-// was set back, and a session that the receiver still has from before fails, also if it waits for another sender, which never heard of it.
+// TestR2_WhatComesBackContinues: the topology removes the link between a sender and a receiver for a while. When it is there again, its numbers
+// continue, and neither end concludes that the other's log was set back. A session that the receiver still has from before fails, even if it waits
+// for another sender, which never heard of it.
 func TestR2_WhoComesBackGoesOn(t *testing.T) {
 	t.Run("it waits for the sender", func(t *testing.T) { whoComesBackGoesOn(t, link.Data, []byte("kept")) })
 	t.Run("it waits for another sender", func(t *testing.T) { whoComesBackGoesOn(t, link.End, nil) })
 }
 
 func whoComesBackGoesOn(t *testing.T, kind link.Kind, payload []byte) {
-	sender, receiver := newDriver(t, 5, "gateway"), newDriver(t, 5, "relay") // which has two senders
+	sender, receiver := newDriver(t, 5, "gateway"), newDriver(t, 5, "relay") // this shape has two senders
 	cfg := sender.cfg()
 	cfg.Out[0] = OutEdge{Name: "in", To: []link.NodeID{"me-2"}, Streams: topology.AllStreams, Route: topology.Any}
 	cfg.Self = "a-1"
@@ -80,7 +81,7 @@ func whoComesBackGoesOn(t *testing.T, kind link.Kind, payload []byte) {
 		t.Fatal("the two do not talk")
 	}
 
-	// The sender runs without the receiver, and with it again. The receiver was down meanwhile.
+	// The sender runs without the receiver, and then with it again. Meanwhile the receiver was down.
 	alone := cfg
 	alone.Out = []OutEdge{cfg.Out[0]}
 	alone.Out[0].To = []link.NodeID{"me-1"}
@@ -104,7 +105,7 @@ func whoComesBackGoesOn(t *testing.T, kind link.Kind, payload []byte) {
 	}
 }
 
-// exchange carries everything that two cores have to say to each other, and stores what they have to store.
+// exchange carries all messages between two cores in both directions, and stores their commits.
 func exchange(t *testing.T, from, to *Core, now time.Time) {
 	t.Helper()
 	for _, c := range []*Core{from, to} {
@@ -141,7 +142,7 @@ func recoverFrom(t *testing.T, cfg Config, snapshot []byte, at link.LogIndex) *C
 	return c
 }
 
-// withoutZ2 is the configuration of a topology that the second receiver has left.
+// withoutZ2 is the configuration after the second receiver has left the topology.
 func (d *driver) withoutZ2() func() Config {
 	both := d.cfg
 	return func() Config {
@@ -151,8 +152,8 @@ func (d *driver) withoutZ2() func() Config {
 	}
 }
 
-// A receiver that comes back to the topology after records without it gets nothing of before, whatever the log still has of that time; the numbers
-// go on; and what it has not acknowledged since is still there at the next start.
+// TestN3_WhatComesBackGetsNothingOfBefore: a receiver returns to the topology after records were written without it. It gets no frame from before,
+// even if the log still has some. The numbers continue, and a frame that the receiver has not acknowledged since is still there after the next start.
 func TestN3_WhoComesBackGetsNothingOfBefore(t *testing.T) {
 	for name, snapshot := range map[string]bool{"log": false, "snapshot": true} {
 		d := newDriver(t, 1, "hash")
@@ -191,8 +192,9 @@ func TestN3_WhoComesBackGetsNothingOfBefore(t *testing.T) {
 	}
 }
 
-// A session that has left a node fails there when the topology goes on without a receiver that lacks a part of it: once, and everywhere, because the
-// topology may be changed back before anybody else has started under the other one. One of which the receiver has everything goes on.
+// TestR12_WhatADepartedReceiverLacksFails: a session has left a node, and the topology continues without a receiver that lacks a part of that
+// session. The session fails on this node, once, and everywhere else, because the topology may be changed back before any other node has started
+// under the new one. A session that the receiver has completely continues.
 func TestR12_WhatADepartedReceiverLacksFails(t *testing.T) {
 	for _, name := range []string{"hash", "broadcast"} {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +211,7 @@ func TestR12_WhatADepartedReceiverLacksFails(t *testing.T) {
 			}
 			passes("s", "z-1", "z-2")
 			passes("t", "z-1")
-			passes("u") // with which the acknowledgements are stored
+			passes("u") // stores the acknowledgements
 
 			d.cfg = alone
 			d.c = d.restarted(nil, 0, d.analysed())

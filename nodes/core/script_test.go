@@ -19,20 +19,20 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output of testdata/*.txt")
 
-// TestScripts runs testdata/*.txt: lines that begin with "> " are commands, what stands below each is what the core
-// answered. -update rewrites the answers; the diff is to be reviewed. Commands:
+// TestScripts runs testdata/*.txt. Lines that begin with "> " are commands, and the lines below each are the core's answer. -update rewrites the
+// answers; review the diff. Commands:
 //
 //	> node SHAPE [window=N] [commit=N]             a new node, see shape in fake_test.go
 //	> EDGE FROM hello SENT [log=L] [inc=N] [floor=N]
 //	> EDGE FROM SEQ open|takeover SESSION [client …] [owner=NAME] [log=L] [inc=N]
 //	> EDGE FROM SEQ data|end|abort SESSION [stream] [payload] [log=L] [inc=N] [by=client] [owner=NAME]
-//	> seal                 what is to be stored; > stored: it is on disk
+// > seal                 what is to be stored; > stored: it is on disk now
 //	> out                  what may leave now
 //	> ack EDGE FROM HWM [log=L] [resend] [inc=N]   from a receiver
 //	> connected EDGE NODE   > dialled EDGE NODE   > wait DURATION   > request SESSION VERB [word]
 //	> snapshot             > crash: a new incarnation recovers from what was stored
 //
-// Every command but seal, stored and out lets the core take what it can.
+// After every command but seal, stored and out, the core takes what it can.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -178,7 +178,7 @@ func (s *script) start(out *strings.Builder) {
 	s.must(r.Done())
 }
 
-// options takes key=value words off a command.
+// options removes the words of the form key=value from a command and returns them.
 func (s *script) options(f []string) (rest []string, o map[string]string) {
 	o = map[string]string{"log": "theirs", "inc": "1", "floor": "0"}
 	for _, w := range f {
@@ -235,7 +235,7 @@ func (s *script) frame(f []string) link.Frame {
 	return x
 }
 
-// announcementBy is opened by some clients of an owner, of which the last has taken it over from the one before.
+// announcementBy returns an announcement that several clients of an owner have opened: each has taken the session over from the one before.
 func announcementBy(owner string, clients []string) []byte {
 	return role.Announcement{Analysis: "test", Openers: openersOf(clients...), Owner: owner}.Encode()
 }
@@ -247,7 +247,7 @@ func openersOf(clients ...string) (all session.Openers) {
 	return all
 }
 
-// clientsOf are the openers in an announcement, and its owner.
+// clientsOf returns the openers of an announcement, and its owner.
 func clientsOf(payload []byte) string {
 	a, err := role.DecodeAnnouncement(payload)
 	if err != nil {

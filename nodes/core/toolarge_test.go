@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// TestR15_NoFrameAboveTheLimit: a payload that no receiver may accept never enters an outbox, whatever role it comes from. Its session
-// fails with words, its abort leaves, and the node goes on.
+// TestR15_NoFrameAboveTheLimit: a payload that every receiver would refuse never enters an outbox, whichever role emits it. Its session fails with
+// that reason, the abort leaves, and the node continues.
 func TestR15_NoFrameAboveTheLimit(t *testing.T) {
 	for name, spoil := range map[string]func(*Config){
 		"frame":  func(c *Config) { c.Frame = 100 },

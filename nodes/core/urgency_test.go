@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// TestUrgency: data may wait, clients hardly, and what decides on the course of a session never does.
+// TestUrgency: data may wait, replies to clients only briefly, and what changes the state of a session not at all.
 func TestUrgency(t *testing.T) {
 	d := newDriver(t, 1, "relay")
 	d.commit()
@@ -55,8 +55,8 @@ func TestUrgency(t *testing.T) {
 	}
 }
 
-// TestUrgencyCountsCSV: a chunk of CSV counts as what it was, not as the little that is left of it: its clients have no more than some
-// chunks under way, and wait for a commit that would never be full.
+// TestUrgencyCountsCSV: a chunk of CSV counts with its original size, not with the smaller size of what it is parsed to. Its clients have only a few
+// chunks under way, so they would wait for a commit that is never full.
 func TestUrgencyCountsCSV(t *testing.T) {
 	d := newDriver(t, 1, "gateway")
 	h := &host{d.c, 0}
@@ -76,7 +76,7 @@ func TestUrgencyCountsCSV(t *testing.T) {
 	}
 }
 
-// TestReleasedRequests: large bodies of requests are for the socket again, once, and small ones for the collector.
+// TestReleasedRequests: large bodies of requests are released to the socket, once. Small ones are left to the garbage collector.
 func TestReleasedRequests(t *testing.T) {
 	d := newDriver(t, 1, "gateway")
 	h := &host{d.c, 0}

@@ -12,7 +12,7 @@ func announcement(wiring string, params map[string]string) string {
 	return string(role.Announcement{Analysis: "test", Params: params, Wiring: wiring}.Encode())
 }
 
-// failed is why a session has failed in a core, and whether its receivers are to hear it. It is empty while it runs.
+// failed returns why a session has failed in a core, and whether the core tells its receivers. The reason is empty while the session runs.
 func failed(t *testing.T, c *Core, id string) (reason string, told bool) {
 	t.Helper()
 	tomb, gone := c.tombstones.Get(sessionOf(id))
@@ -25,8 +25,8 @@ func failed(t *testing.T, c *Core, id string) (reason string, told bool) {
 	return tomb.Reason, told
 }
 
-// The failure of a session that is refused where it is announced is its owner's, there and behind it, and another client's session of its id
-// is another one.
+// TestS5_ARefusedAnnouncementNamesTheOwner: a session that is refused when it is announced fails for its owner only, here and downstream. A session
+// of another client with the same id is another session.
 func TestS5_ARefusedAnnouncementNamesTheOwner(t *testing.T) {
 	d := newDriver(t, 1, "hash")
 	d.c.cfg.Wiring = "new"
@@ -48,7 +48,7 @@ func TestS5_ARefusedAnnouncementNamesTheOwner(t *testing.T) {
 	}
 }
 
-// A session that began under another topology fails where it is announced.
+// TestR12_ASessionRunsUnderOneWiring: a session that began under another topology fails when it is announced.
 func TestR12_ASessionRunsUnderOneWiring(t *testing.T) {
 	d := newDriver(t, 1, "hash")
 	d.c.cfg.Wiring = "new"
@@ -64,8 +64,8 @@ func TestR12_ASessionRunsUnderOneWiring(t *testing.T) {
 	}
 }
 
-// So does one that a node finds in its data when it starts with another topology, from its log and from a snapshot; and the next start
-// knows that.
+// TestR12_ASessionDoesNotOutliveItsWiring: a session that a node finds in its log or its snapshot, when it starts with another topology, fails too.
+// The failure is still known at the next start.
 func TestR12_ASessionDoesNotOutliveItsWiring(t *testing.T) {
 	for name, snapshot := range map[string]bool{"log": false, "snapshot": true} {
 		d := newDriver(t, 1, "hash")
@@ -98,7 +98,8 @@ func TestR12_ASessionDoesNotOutliveItsWiring(t *testing.T) {
 	}
 }
 
-// Two nodes announce one session: if they do not say the same their files differ, or a client has asked each for something else.
+// TestR12_AnnouncementsAgree: two nodes announce one session. If the announcements differ, the nodes have different files, or a client has asked each
+// for something else.
 func TestR12_AnnouncementsAgree(t *testing.T) {
 	for _, second := range []string{announcement("w", map[string]string{"a": "2"}), announcement("v", nil)} {
 		d := newDriver(t, 1, "relay")

@@ -30,7 +30,7 @@ func TestAnnouncement_IsTheSameForTheSame(t *testing.T) {
 	}
 }
 
-// TestS5_AnAnnouncementNamesTheOwner: a takeover goes on with the session of its owner, and no other name does.
+// TestS5_AnAnnouncementNamesTheOwner: a takeover continues the session under the same owner, and no other owner can take it over.
 func TestS5_AnAnnouncementNamesTheOwner(t *testing.T) {
 	read := func(owner string, openers ...session.TokenHash) role.Session {
 		a := role.Announcement{Analysis: "paint", Owner: owner, Openers: openers}
@@ -140,7 +140,7 @@ func TestTables_OfASnapshotMerge(t *testing.T) {
 	}
 }
 
-// TestTables_OfASnapshotComeInPieces that are bounded, and come back.
+// TestTables_OfASnapshotComeInPieces: a snapshot writes tables in pieces of bounded size, and reading them gives the same tables.
 func TestTables_OfASnapshotComeInPieces(t *testing.T) {
 	a := roletest.Analysis()
 	tables := role.NewTables(a, fold.NewTable)

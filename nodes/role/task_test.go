@@ -43,7 +43,7 @@ func TestTask_StandsStillWhereATablePauses(t *testing.T) {
 	if result, done, err := task.Slice(); result != nil || !done || !errors.Is(err, failed) {
 		t.Fatal(result, done, err)
 	}
-	tables[1].Pause() // nobody waits for it any more
+	tables[1].Pause() // the task has been stopped
 	task.Stop()
 	(*role.Task)(nil).Stop()
 }
