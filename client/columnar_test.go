@@ -12,7 +12,8 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// TestC1_ParquetOnTheDisk: it is known by its content, what its name says has to be true, and it may not change while it is read.
+// TestC1_ParquetOnTheDisk: Parquet is recognised by its content, the file's name must not contradict it, and the file may not change while it is
+// read.
 func TestC1_ParquetOnTheDisk(t *testing.T) {
 	stations, stationRows := csvFile("stations", 5)
 	columnar, rides := inParquet(t, 50)

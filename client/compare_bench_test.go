@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// BenchmarkCompare is what it costs to read a file that was taken.
+// BenchmarkCompare measures how long it takes to read a file that was taken.
 func BenchmarkCompare(b *testing.B) {
 	content, _ := csvFile("montreal", 1_000_000)
 	file := filepath.Join(b.TempDir(), "trips.csv")

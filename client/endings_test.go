@@ -39,7 +39,7 @@ func TestClusterThatIsNotThere(t *testing.T) {
 	}
 }
 
-// TestClusterThatDiesLater: patience counts from the last answer of anything.
+// TestClusterThatDiesLater: patience counts from the last answer of any node.
 func TestClusterThatDiesLater(t *testing.T) {
 	f := newFakeCluster(t, 2, 1)
 	cfg := f.config()
@@ -57,7 +57,7 @@ func TestClusterThatDiesLater(t *testing.T) {
 	}
 }
 
-// TestFailedSessionIsReported, while uploading (a ping tells) and afterwards (the results do).
+// TestFailedSessionIsReported: the client learns it from a ping while it uploads, and from the results afterwards.
 func TestFailedSessionIsReported(t *testing.T) {
 	for _, when := range []protocol.RequestType{protocol.Chunk, protocol.Results} {
 		t.Run(string(when), func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestFailedSessionIsReported(t *testing.T) {
 	}
 }
 
-// TestCtrlC: cancel reaches every node, also when an input hangs, and Run returns soon.
+// TestCtrlC: the cancel reaches every node, even if an input hangs, and Run returns soon.
 func TestCtrlC(t *testing.T) {
 	f := newFakeCluster(t, 3, 2)
 	cfg := f.config()
@@ -111,8 +111,9 @@ func TestCtrlC(t *testing.T) {
 	}
 }
 
-// TestCtrlCDuringTheFirstOpen: the answer is under way, and the id is the user's. The session is cancelled where it may be open; it would keep its
-// slot until limits.client_timeout. With a token that an earlier run may have opened it with, it is left to that run (R17).
+// TestCtrlCDuringTheFirstOpen: the answer to the open is under way, and the user has chosen the id. The client cancels the session on every node that
+// may have opened it; otherwise it would keep its place until limits.client_timeout. If an earlier run may have opened it with the same token, it is
+// left to that run (R17).
 func TestCtrlCDuringTheFirstOpen(t *testing.T) {
 	for token, want := range map[session.Token]protocol.RequestType{{}: protocol.Cancel, {1}: ""} {
 		f := newFakeCluster(t, 1, 1)
@@ -137,8 +138,8 @@ func TestCtrlCDuringTheFirstOpen(t *testing.T) {
 	}
 }
 
-// TestCtrlCWithADeadClusterReturns: nothing answers any more, and what the client still has to say is given up after core.EndTimeout. Without that the
-// test would not end.
+// TestCtrlCWithADeadClusterReturns: no node answers any more, and after core.EndTimeout the client gives up what it still has to send. Without that
+// the test would not end.
 func TestCtrlCWithADeadClusterReturns(t *testing.T) {
 	f := newFakeCluster(t, 1, 1)
 	cfg := f.config()
@@ -168,7 +169,7 @@ func TestWhatTheClusterRefuses(t *testing.T) {
 	}
 }
 
-// TestClusterThatLostTheSession: an input with a new disk does not know the session; nothing is to be saved.
+// TestClusterThatLostTheSession: an input with a new disk does not know the session, so the client gives it up.
 func TestClusterThatLostTheSession(t *testing.T) {
 	f := newFakeCluster(t, 2, 1)
 	cfg := f.config()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// silentEndpoint accepts connections and never says a word.
+// silentEndpoint accepts connections and never sends a byte.
 func silentEndpoint(t testing.TB) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

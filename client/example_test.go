@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// A session from the first request to the last row. The cluster is a fake of two nodes that counts what it is sent; Entries of a
-// real one are the endpoints of its inputs, as `posta topology show` prints them.
+// Example is a session from the first request to the last row. The cluster is a fake of two nodes that counts what it receives. For a real cluster,
+// Entries are the endpoints of its inputs, as `posta topology show` prints them.
 func ExampleRun() {
 	entry, stop := client.StartFakeCluster()
 	defer stop()
@@ -19,7 +19,7 @@ func ExampleRun() {
 		Entries:  []string{entry},
 		Analysis: "bikes",
 		Dir:      "testdata/bikes",
-		OnRows: func(query string, _ []string, rows protocol.Rows, last bool) error { // while the rest is on its way
+		OnRows: func(query string, _ []string, rows protocol.Rows, last bool) error { // rows arrive one part at a time
 			if query == "counts" {
 				fmt.Println(rows.Len(), "rows of", query, "last:", last)
 			}

@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// StartFakeCluster starts a cluster of two nodes for an example, which has no testing.T. It answers analysis bikes with how many
-// records it has been sent.
+// StartFakeCluster starts a cluster of two nodes for an example, which has no testing.T. Its answer to the analysis bikes is the number of records it
+// has received.
 func StartFakeCluster() (entry string, stop func()) {
 	t := &exampleTB{}
 	f := newFakeCluster(t, 1, 1)
 	return f.inputs[0].endpoint, t.end
 }
 
-// exampleTB is as much of a testing.TB as a fake cluster needs. A fault of the cluster ends the example.
+// exampleTB has the methods of testing.TB that a fake cluster needs. A fault of the cluster ends the example.
 type exampleTB struct {
 	testing.TB
 	cleanups []func()

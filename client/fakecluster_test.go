@@ -18,8 +18,8 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// fakeCluster keeps what the nodes of a real one would have on their disks; fakeNodes come and go in front of it. It checks
-// what the protocol demands of a client, and what it hears wrong is a fault of the test.
+// fakeCluster keeps what the nodes of a real cluster would have on their disks; fakeNodes start and stop in front of it. It checks what the protocol
+// demands of a client, and fails the test if the client breaks a rule.
 type fakeCluster struct {
 	t          testing.TB
 	inputs     []*fakeNode
@@ -28,47 +28,47 @@ type fakeCluster struct {
 	rows       int // of the query "numbers"
 	timeout    time.Duration
 	chunkBytes int
-	forget     bool // count the bytes of chunks, do not keep them
-	columnar   int  // version of chunks of columns that it reads
+	forget     bool // count the bytes of chunks without keeping them
+	columnar   int  // the version of column chunks that it can read
 
 	mu       sync.Mutex
 	sessions map[session.ID]*fakeSession
-	busy     int                              // how often open is refused
-	late     int                              // how often outputs have not heard of a session yet
-	expired  bool                             // results are
-	over     bool                             // pings hear that the session is over
-	instead  map[string]func() protocol.Reply // of results, by node
-	fail     string                           // why sessions fail from now on
-	heard    map[string]int                   // requests, by "node type"
-	claimed  map[string]int                   // pings that claimed lanes, or the end of a stream
-	fault    func(heard) fault                // what goes wrong with a request; nil: nothing
+	busy     int                              // how many opens are still refused
+	late     int                              // how many requests outputs still answer as if they did not know the session
+	expired  bool                             // the results have expired
+	over     bool                             // pings report that the session is over
+	instead  map[string]func() protocol.Reply // replaces the answer to results, by node
+	fail     string                           // the reason with which sessions fail from now on
+	heard    map[string]int                   // number of requests, by "node type"
+	claimed  map[string]int                   // number of pings that claimed lanes, or the end of a stream
+	fault    func(heard) fault                // decides which fault a request meets; nil: none
 }
 
-// heard is a request at a node.
+// heard is a request that arrived at a node.
 type heard struct {
 	node    string
 	request protocol.Request
-	before  int // how often this node heard these very bytes before
+	before  int // how often this node has got the same bytes before
 }
 
-// fault is what happens to a request. The zero value is: answered.
+// fault is what happens to a request. With the zero value it is answered.
 type fault struct {
-	deaf  bool          // not heard at all
-	mute  bool          // heard, done, not answered
-	twice bool          // answered twice
-	delay time.Duration // answered late
+	deaf  bool          // the request is lost
+	mute  bool          // the request is carried out and the answer lost
+	twice bool          // the answer is sent twice
+	delay time.Duration // the answer is late
 }
 
 type fakeSession struct {
 	token    session.Token
-	former   map[session.Token]bool   // of clients that were taken over from
+	former   map[session.Token]bool   // of clients whose session was taken over
 	taken    map[string]*coverage.Set // by node
 	opened   map[string]bool
 	lanes    map[laneKey]uint64
-	last     map[laneKey][]byte // the last chunk's records
+	last     map[laneKey][]byte // the records of the last chunk
 	ended    map[string][]string
 	records  map[string][]string // by stream and file
-	columnar int                 // chunks of columns
+	columnar int                 // number of column chunks
 	bytes    int64
 	dropped  map[string]protocol.RequestType // cancel or close, by node
 }
@@ -87,7 +87,7 @@ func newFakeCluster(t testing.TB, inputs, outputs int) *fakeCluster {
 	return newFakeClusterWith(t, inputs, outputs, func(string) zmqx.TLS { return nil })
 }
 
-// newFakeClusterWith has nodes whose sockets are in TLS.
+// newFakeClusterWith starts a cluster whose sockets use TLS.
 func newFakeClusterWith(t testing.TB, inputs, outputs int, tls func(node string) zmqx.TLS) *fakeCluster {
 	f := &fakeCluster{t: t, streams: fakeStreams, rows: 1000, timeout: 400 * time.Millisecond, chunkBytes: 64 << 10, sessions: make(map[session.ID]*fakeSession),
 		heard: make(map[string]int), claimed: make(map[string]int)}
@@ -121,20 +121,20 @@ func nodeNames(nodes []*fakeNode) (list []string) {
 	return list
 }
 
-// config is a configuration for a client of this cluster, with short times.
+// config returns a configuration for a client of this cluster, with short times.
 func (f *fakeCluster) config() Config {
 	return Config{Entries: []string{f.inputs[0].endpoint}, Analysis: "bikes", Timeout: 150 * time.Millisecond,
 		GiveUpAfter: 20 * time.Second}
 }
 
-// count returns how often a request of a type was heard at a node.
+// count returns how many requests of a type a node got.
 func (f *fakeCluster) count(node string, ask protocol.RequestType) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.heard[node+" "+string(ask)]
 }
 
-// the only session there is.
+// session returns the only session there is.
 func (f *fakeCluster) one() *fakeSession {
 	f.t.Helper()
 	f.mu.Lock()
@@ -148,7 +148,7 @@ func (f *fakeCluster) one() *fakeSession {
 	return nil
 }
 
-// answer does what a request asks. An answer that a node would give again is given again: everything is idempotent.
+// answer carries out a request. Everything is idempotent: a request that is repeated gets the same answer again.
 func (f *fakeCluster) answer(n *fakeNode, q protocol.Request) protocol.Reply {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -213,7 +213,7 @@ func (f *fakeCluster) answer(n *fakeNode, q protocol.Request) protocol.Reply {
 	return protocol.Refuse(protocol.ErrBadRequest, string(q.Type))
 }
 
-// claims compares what a ping says was acknowledged with what was (R14).
+// claims compares what a ping claims was acknowledged with what was acknowledged (R14).
 func (f *fakeCluster) claims(n *fakeNode, s *fakeSession, q protocol.Request) {
 	for _, l := range q.Lanes {
 		if has := s.lanes[laneKey{n.name, l.Lane}]; l.Seq == 0 || l.Seq > has {
@@ -318,8 +318,8 @@ func (f *fakeCluster) place(n *fakeNode, s *fakeSession, q protocol.Request) {
 		Header: crc32.Checksum(q.Header, table), At: q.At, Size: uint64(len(q.Data)), Sum: crc32.Checksum(q.Data, table)}, 1<<20))
 }
 
-// keep takes the records of a chunk apart: the tests' files have one record a line, but for quoted line ends, which are
-// marked by a backslash before them. Each record holds its own line number, so that Line is checked too.
+// keep splits a chunk into records. The tests' files have one record a line, except for quoted line ends, which follow a backslash. Each record
+// contains its own line number, so that Line is checked, too.
 func (f *fakeCluster) keep(s *fakeSession, q protocol.Request) {
 	if bytes.HasPrefix(q.Header, []byte("\x1e,c")) {
 		f.keepColumns(s, q)
@@ -338,7 +338,7 @@ func (f *fakeCluster) keep(s *fakeSession, q protocol.Request) {
 	}
 }
 
-// keepColumns is keep for a chunk that holds columns.
+// keepColumns is keep for a chunk of columns.
 func (f *fakeCluster) keepColumns(s *fakeSession, q protocol.Request) {
 	key := q.Stream + " " + q.File
 	s.columnar++
@@ -382,7 +382,7 @@ func (f *fakeCluster) end(n *fakeNode, s *fakeSession, q protocol.Request) proto
 	return protocol.Reply{Type: protocol.OK}
 }
 
-// results gives the parts of two queries. Every output cuts them at other places, as real ones may.
+// results returns the parts of two queries. Every output cuts them at other places, as real outputs may.
 func (f *fakeCluster) results(n *fakeNode, s *fakeSession, q protocol.Request) protocol.Reply {
 	if f.fail != "" {
 		return protocol.Reply{Type: protocol.Parts, State: session.Failed, Reason: f.fail}
@@ -429,14 +429,14 @@ func (f *fakeCluster) check(err error) {
 	}
 }
 
-// during returns a context that a test cannot outlive by much. It ends a hang only: d is enough on a machine of one's own, and a busy one takes its time.
+// during returns a context that ends a test that hangs. d is long enough on an idle machine; a busy one gets more.
 func during(t testing.TB, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*d)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// slowly lets chunks and results take a while, so that pings come in between.
+// slowly delays chunks and results, so that pings are sent in between.
 func (f *fakeCluster) slowly() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -452,7 +452,7 @@ func (f *fakeCluster) slowly() {
 	}
 }
 
-// pinged: pings have claimed lanes, and the end of each stream.
+// pinged reports whether pings have claimed lanes, and the end of each stream.
 func (f *fakeCluster) pinged() {
 	f.t.Helper()
 	f.mu.Lock()

@@ -10,13 +10,13 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// fakeNode is a ROUTER in front of the fake cluster. It can be stopped and started again at the same endpoint.
+// fakeNode is a ROUTER in front of the fake cluster. Tests can stop it, and start it again at the same endpoint.
 type fakeNode struct {
 	name     string
 	endpoint string
 	cluster  *fakeCluster
 	tls      zmqx.TLS         // nil: plain
-	seen     map[[32]byte]int // owned by the loop; kept over restarts
+	seen     map[[32]byte]int // owned by the loop; kept across restarts
 
 	router *zmqx.Router
 	ctx    context.Context
@@ -124,7 +124,7 @@ func (n *fakeNode) serve(r zmqx.Received) {
 		defer n.wg.Done()
 		sleep(n.ctx, f.delay)
 		for range times {
-			// A client that has given up is no longer there: that is its right.
+			// A client that has given up is gone, as it may be.
 			_ = n.router.Send(r.Peer, zmqx.Message{nil, reply.Append(nil)})
 		}
 	}()

@@ -65,7 +65,7 @@ func TestFilesThatAreMissingAreNamed(t *testing.T) {
 	}
 }
 
-// TestFilesAreAskedForBeforeASession: a run without its files never opens one.
+// TestFilesAreAskedForBeforeASession: a run without its files opens no session.
 func TestFilesAreAskedForBeforeASession(t *testing.T) {
 	f := newFakeCluster(t, 1, 1)
 	cfg := f.config()
@@ -103,7 +103,7 @@ func TestPackedFilesHaveTheirPlainNames(t *testing.T) {
 	}
 }
 
-// TestPatternNeverLeadsOutOfTheDirectory: the pattern comes from the network.
+// TestPatternNeverLeadsOutOfTheDirectory: the pattern comes from the network, so it is not trusted.
 func TestPatternNeverLeadsOutOfTheDirectory(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "secret.csv"), []byte("x\n"))
@@ -130,7 +130,7 @@ func runOn(t *testing.T, files map[string][]byte) (*fakeCluster, error) {
 	return f, err
 }
 
-// TestGzipCutShortCancelsTheSession, wherever it is cut.
+// TestGzipCutShortCancelsTheSession: this holds wherever the file is cut.
 func TestGzipCutShortCancelsTheSession(t *testing.T) {
 	content, _ := csvFile("trips", 2000)
 	z := packed(t, content)

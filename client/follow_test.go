@@ -7,7 +7,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// A cluster may be changed while a client waits for its place: it goes on with the inputs and outputs that there are by then.
+// TestAClusterThatChangesBeforeTheSessionOpens: a cluster may be changed while a client waits for a place. The client continues with the inputs and
+// outputs that exist by then.
 func TestAClusterThatChangesBeforeTheSessionOpens(t *testing.T) {
 	f := newFakeCluster(t, 1, 1)
 	cfg := f.config()
@@ -36,14 +37,14 @@ func TestAClusterThatChangesBeforeTheSessionOpens(t *testing.T) {
 	}
 }
 
-// Outputs may have moved while an answer was computed: an input tells where they are.
+// TestOutputsThatMoved: outputs may have moved while an answer was computed. An input tells the client where they are.
 func TestOutputsThatMoved(t *testing.T) {
 	f := newFakeCluster(t, 1, 1)
 	cfg := f.config()
 	cfg.Dir, _ = dataDir(t, 10)
 	cfg.Timeout = 100 * time.Millisecond
 	moved := newFakeNode(f, "output-2", nil)
-	t.Cleanup(f.outputs[0].stop) // the cluster stops those that it has in the end
+	t.Cleanup(f.outputs[0].stop) // stops the outputs that the cluster has at the end
 	f.fault = func(h heard) fault {
 		if h.node != "output-1" {
 			return fault{}

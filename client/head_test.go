@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestHeadSendsTheFirstRecords: of a stream that has a head, what arrives are the first records in the order of files and lines, and no more than a chunk
-// beyond the head. The other streams arrive whole.
+// TestHeadSendsTheFirstRecords: a stream has a head. The records that arrive are the first ones in the order of files and lines, and at most a chunk
+// more than the head. The other streams arrive completely.
 func TestHeadSendsTheFirstRecords(t *testing.T) {
 	for _, head := range []int64{1, 300, 2_000, 7_000, 1 << 40} {
 		t.Run(fmt.Sprint(head), func(t *testing.T) {
@@ -19,7 +19,7 @@ func TestHeadSendsTheFirstRecords(t *testing.T) {
 			dir, want := t.TempDir(), map[string][]string{}
 			content, stations := csvFile("stations", 2)
 			write(t, filepath.Join(dir, "d0", "stations.csv"), content)
-			for i, rows := range []int{90, 0, 300, 8} { // the name of d-1 comes before d0 as text, and not as a directory
+			for i, rows := range []int{90, 0, 300, 8} { // as text the name d-1 comes before d0, but as a directory it comes after
 				name := fmt.Sprintf("d%d/trips.csv", i)
 				if i == 3 {
 					name = "d-1/trips.csv"

@@ -8,7 +8,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// TestS8_AnIdleInputGetsAFileBeforeABusyOneGetsASecond: whichever lanes ask first. Else one of two inputs could read both of two files.
+// TestS8_AnIdleInputGetsAFileBeforeABusyOneGetsASecond: this holds whichever lanes ask first. Otherwise one of two inputs could read both of two
+// files.
 func TestS8_AnIdleInputGetsAFileBeforeABusyOneGetsASecond(t *testing.T) {
 	p := newInPlace([][]string{{"/data"}, {"/data"}, {"/other"}})
 	for i := range 4 {
@@ -29,8 +30,8 @@ func TestS8_AnIdleInputGetsAFileBeforeABusyOneGetsASecond(t *testing.T) {
 		return changed
 	}
 	take(0, "/data/0")
-	left := take(0, "") // for input 1
-	take(2, "")         // does not read there, so nobody waits for it
+	left := take(0, "") // left for input 1
+	take(2, "")         // input 2 does not read there, so no file is kept for it
 	take(1, "/data/1")
 	select {
 	case <-left:
@@ -38,6 +39,6 @@ func TestS8_AnIdleInputGetsAFileBeforeABusyOneGetsASecond(t *testing.T) {
 		t.Error("an input that may take a second file now is not woken")
 	}
 	take(0, "/data/2")
-	take(0, "") // has two
+	take(0, "") // input 0 has two
 	take(1, "/data/3")
 }

@@ -47,11 +47,11 @@ func longCSV() []byte {
 	return b.Bytes()
 }
 
-// TestSamplesTakeNothingFromAPipe: what samples have read of a file that can be read once comes first when a session reads it. A second session gets it from
-// a file that has ended within the sample or is spooled; otherwise it is refused, and not given the rest.
+// TestSamplesTakeNothingFromAPipe: if a file can be read only once, a session first gets what samples have read of it. A second session gets the same
+// if the file ended within the sample or was copied to disk; otherwise it is refused. It never gets only the rest.
 func TestSamplesTakeNothingFromAPipe(t *testing.T) {
 	short := []byte("n,text\n1,a\n2,b\n")
-	columns := append([]byte(parquet.Magic), longCSV()...) // it is brought to the disk before anybody reads in it
+	columns := append([]byte(parquet.Magic), longCSV()...) // it is copied to disk before it is read at random places
 	for name, c := range map[string]struct {
 		in      []byte
 		sampled bool
@@ -67,7 +67,7 @@ func TestSamplesTakeNothingFromAPipe(t *testing.T) {
 		"empty":                    {in: nil, twice: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := stdinInput(io.MultiReader(bytes.NewReader(c.in))) // no file, and nothing that could seek
+			in := stdinInput(io.MultiReader(bytes.NewReader(c.in))) // not a file, and it cannot seek
 			if c.sampled {
 				for range 2 {
 					samples, err := in.Sampled(t.Context(), tableOfStdin)
@@ -99,7 +99,7 @@ func TestSamplesTakeNothingFromAPipe(t *testing.T) {
 	}
 }
 
-// TestSamplesOfASilentPipeEnd: with their context; Close ends what still reads ahead of a sample.
+// TestSamplesOfASilentPipeEnd: samples end with their context, and Close ends a read-ahead that is under way.
 func TestSamplesOfASilentPipeEnd(t *testing.T) {
 	t.Run("standard input", func(t *testing.T) {
 		r, w, err := os.Pipe()
@@ -146,7 +146,7 @@ func TestSamplesOfASilentPipeEnd(t *testing.T) {
 	})
 }
 
-// TestNamedFilesOfOneTableDoNotBecomeAnothers, whose pattern they would fit.
+// TestNamedFilesOfOneTableDoNotBecomeAnothers: files that are named for one table do not count for another one whose pattern matches them.
 func TestNamedFilesOfOneTableDoNotBecomeAnothers(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a"), []byte("x\n"))

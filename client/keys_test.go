@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// keyring has the keys of a cluster, in which alice may submit.
+// keyring holds the keys of a cluster in which alice may submit.
 type keyring struct {
 	t       testing.TB
 	ca      *security.CA
@@ -44,7 +44,7 @@ func (k *keyring) load(name string, p security.Pair, clients security.Clients) *
 	return keys
 }
 
-// client makes the key of a client and lets it in.
+// client makes a client's key and admits it.
 func (k *keyring) client(name string) *security.Keys {
 	k.t.Helper()
 	p, err := security.NewClient("posta", name, time.Now())
@@ -67,12 +67,12 @@ func (k *keyring) node(name string) *security.Keys {
 	return k.load(name, p, k.clients)
 }
 
-// cluster is a fake one with these keys.
+// cluster returns a fake cluster with these keys.
 func (k *keyring) cluster(inputs, outputs int) *fakeCluster {
 	return newFakeClusterWith(k.t, inputs, outputs, func(node string) zmqx.TLS { return k.node(node).Socket(security.ClientAPI, anyone) })
 }
 
-// TestS3_ClientsUseKeys: a whole session over mutual TLS, over all nodes that the entry tells, one of which is away for a while.
+// TestS3_ClientsUseKeys: a whole session over mutual TLS with all nodes that the entry names, while one of them is down for a time.
 func TestS3_ClientsUseKeys(t *testing.T) {
 	k := newKeyring(t)
 	alice := k.client("alice")
@@ -94,7 +94,7 @@ func TestS3_ClientsUseKeys(t *testing.T) {
 	}
 }
 
-// TestS3_WhyAClientIsNotLetIn: a client that is refused hears so long before it would give up a cluster that is silent, and what it can do.
+// TestS3_WhyAClientIsNotLetIn: a client that is refused gets the reason, and what to do, long before it would give up a silent cluster.
 func TestS3_WhyAClientIsNotLetIn(t *testing.T) {
 	k := newKeyring(t)
 	alice, gone, stranger := k.client("alice"), k.client("gone"), k.client("mallory")

@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// deaf is a requester that answers only the nth time it is asked, and keeps every frame as a socket may.
+// deaf is a requester that answers only the nth request, and keeps every frame, as a socket may.
 type deaf struct {
 	nth  int
 	kept [][]byte
@@ -34,7 +34,7 @@ func (d *deaf) Do(_ context.Context, req []byte) ([]byte, error) {
 
 func (d *deaf) Close() error { return nil }
 
-// laneOf returns a line that carries a chunk, and the request for it. Its client has no session: what the line tells goes nowhere.
+// laneOf returns a line that carries a chunk, and the request for it. Its client has no session, so what the line reports is ignored.
 func laneOf(d *deaf, header string) (*line, *core.Request) {
 	ended, end := context.WithCancel(context.Background())
 	end()
@@ -44,7 +44,7 @@ func laneOf(d *deaf, header string) (*line, *core.Request) {
 		File: "a.csv", Line: 2, Header: []byte(header), Data: l.chunk.data()}}
 }
 
-// TestMemoryOfAChunkIsFreeOnlyIfNobodyCanHoldIt: one that had to be said twice may still be on its way the first time.
+// TestMemoryOfAChunkIsFreeOnlyIfNobodyCanHoldIt: if a request was sent twice, the first copy may still be under way.
 func TestMemoryOfAChunkIsFreeOnlyIfNobodyCanHoldIt(t *testing.T) {
 	for nth, free := range map[int]bool{1: true, 2: false} {
 		l, r := laneOf(&deaf{nth: nth}, "h")
@@ -63,7 +63,7 @@ func TestMemoryOfAChunkIsFreeOnlyIfNobodyCanHoldIt(t *testing.T) {
 	}
 }
 
-// TestAHeadThatIsTooLongForItsRoom is sent all the same.
+// TestAHeadThatIsTooLongForItsRoom: it is sent nevertheless.
 func TestAHeadThatIsTooLongForItsRoom(t *testing.T) {
 	for _, header := range []string{"h", strings.Repeat("h,", headRoom/2), strings.Repeat("h,", headRoom)} {
 		d := &deaf{nth: 1}
@@ -77,14 +77,14 @@ func TestAHeadThatIsTooLongForItsRoom(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatComesTooLateLeavesTheChunk: an answer comes in the moment in which its try is given up. It is none to the session, which has the
-// chunk sent again, so the chunk is still there.
+// TestAnAnswerThatComesTooLateLeavesTheChunk: an answer arrives at the moment in which its try is given up. It does not count for the session, which
+// has the chunk sent again. So the chunk must still be there.
 func TestAnAnswerThatComesTooLateLeavesTheChunk(t *testing.T) {
 	d := &deaf{nth: 1}
 	l, q := laneOf(d, "a")
 	again := *q
 	again.Again = true
-	l.asked = &again // as the session says while the first try is under way
+	l.asked = &again // as the session does while the first try is under way
 	l.try(t.Context(), q)
 	if len(l.from.spare) != 0 {
 		t.Error("the readers have the memory of a chunk that is sent again")
@@ -99,8 +99,8 @@ func TestAnAnswerThatComesTooLateLeavesTheChunk(t *testing.T) {
 	}
 }
 
-// TestATryThatWasGivenUpBeforeItBegan: while the process was stopped the first try of a request ran out, so the second one comes before the line has
-// taken the first. There is no frame of it to send again.
+// TestATryThatWasGivenUpBeforeItBegan: the first try of a request expired while the process was stopped. So the second one arrives before the lane
+// has taken the first one, and there is no frame to send again.
 func TestATryThatWasGivenUpBeforeItBegan(t *testing.T) {
 	d := &deaf{nth: 1}
 	l, q := laneOf(d, "a")

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// endless gives the same rows again and again, until so many bytes are given.
+// endless returns the same rows again and again, up to a number of bytes.
 type endless struct {
 	rows string
 	at   int
@@ -33,7 +33,7 @@ func (e *endless) Close() error { return nil }
 
 const tripRow = "2015-05-05 08:30:00,6217,2015-05-05 08:41:00,6204,660.0,1,2015\n"
 
-// generated is a stream of one file of so many bytes that is never in memory.
+// generated returns a stream of one file of the given size, which is never in memory as a whole.
 func generated(size int64) func(protocol.Stream) ([]Source, error) {
 	size -= size % int64(len(tripRow))
 	return func(s protocol.Stream) ([]Source, error) {
@@ -50,7 +50,7 @@ func opener(size int64) func(context.Context) (io.ReadCloser, error) {
 	return func(context.Context) (io.ReadCloser, error) { return &endless{rows: rows, left: size}, nil }
 }
 
-// TestMemoryDoesNotGrowWithTheFile sends 200 MB and looks at the heap of client and cluster together all the while.
+// TestMemoryDoesNotGrowWithTheFile sends 200 MB, and meanwhile watches the heap of client and cluster together.
 func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 	const size = 200 << 20
 	f := newFakeCluster(t, 2, 1)
@@ -77,7 +77,8 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 	}
 }
 
-// TestR16_AClientKeepsNoChunk that it has sent: one that is used for long, as the prompt of SQL, would hold the memory of one for each lane and reader.
+// TestR16_AClientKeepsNoChunk: a client keeps no chunk that it has sent. Otherwise a client that lives long, like the prompt of SQL, would hold one
+// for each lane and reader.
 func TestR16_AClientKeepsNoChunk(t *testing.T) {
 	f := newFakeCluster(t, 2, 1)
 	f.forget = true
@@ -101,7 +102,7 @@ func TestR16_AClientKeepsNoChunk(t *testing.T) {
 	}
 }
 
-// watchHeap gives the highest use of the heap when ctx has ended.
+// watchHeap returns the greatest size of the heap once ctx has ended.
 func watchHeap(ctx context.Context) <-chan int64 {
 	result := make(chan int64, 1)
 	go func() {

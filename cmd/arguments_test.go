@@ -76,7 +76,7 @@ func TestCompletion(t *testing.T) {
 	must(t, "topology", "new", "--replicas", "joiner=3")
 	writeTopology(t, file, "--replicas", "joiner=3")
 	for _, c := range []struct {
-		line string // its last word is being typed; "·" stands for none yet
+		line string // the word being typed is the last one; "·" means that nothing of it is typed yet
 		has  string
 		not  string
 	}{
@@ -119,7 +119,8 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestFilesOfStatementsAreCompleted, where one may stand. Where nothing fits nothing is said, and the shell offers files and directories itself.
+// TestFilesOfStatementsAreCompleted: completion names files of statements where such a file may be given. If none fits, it prints nothing, and the
+// shell itself completes files and directories.
 func TestFilesOfStatementsAreCompleted(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.sql", "b.sql", "a b.sql", "a.csv"} {

@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// overBroker is the topology of the test's cluster, with this broker.
+// overBroker returns the topology of the test's cluster with the given broker.
 func (k *testKeys) overBroker(url string) *topology.Topology {
 	k.t.Helper()
 	text, err := topology.Generate(topology.Variant{Address: "127.0.0.1", Settings: map[string]string{
@@ -32,7 +32,8 @@ func (k *testKeys) overBroker(url string) *topology.Topology {
 	return t
 }
 
-// TestS6_OnlyNodesGetTheBrokersPassword: it travels in the bundles of nodes. Medics do not speak to the broker. No error and no plan shows it.
+// TestS6_OnlyNodesGetTheBrokersPassword: the password travels with the files of nodes. Medics do not talk to the broker, so they do not get it. No
+// error and no plan shows it.
 func TestS6_OnlyNodesGetTheBrokersPassword(t *testing.T) {
 	k := newTestKeys(t)
 	tp := k.overBroker("amqp://me:hush-1@rabbit.example/v")
@@ -54,7 +55,7 @@ func TestS6_OnlyNodesGetTheBrokersPassword(t *testing.T) {
 			t.Errorf("%s has %q, %v", name, text, err)
 		}
 	}
-	// A container reads a topology without the password.
+	// A container reads the topology without the password.
 	inside, err := topology.Parse("t.toml", []byte(strings.TrimPrefix(d.Units[0].Spec.Env[0], plan.EnvTopology+"=")))
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +82,7 @@ func TestS6_OnlyNodesGetTheBrokersPassword(t *testing.T) {
 	}
 }
 
-// TestS6_RollbackUsesThePresentPassword: the hosts keep the topology before without the password of its broker.
+// TestS6_RollbackUsesThePresentPassword: the hosts keep the former topology without its broker's password.
 func TestS6_RollbackUsesThePresentPassword(t *testing.T) {
 	k := newTestKeys(t)
 	before := k.overBroker("amqp://me:hush-1@rabbit.example/v")

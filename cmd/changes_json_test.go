@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestTheTerminalPageHasEveryField that the documents of --json have.
+// TestTheTerminalPageHasEveryField: docs/terminal.md names every field of the documents that --json prints.
 func TestTheTerminalPageHasEveryField(t *testing.T) {
 	page, err := os.ReadFile("../docs/terminal.md")
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// reluctant is a faults.Injector whose calls end as they are told to.
+// reluctant is a faults.Injector whose calls end as the test says.
 type reluctant struct {
 	faults.Injector
 	err    error
-	now    int // the process of each target
+	now    int // the pid of each target
 	did    []faults.Kind
 	undone []faults.Kind
 }
@@ -40,7 +40,7 @@ func (r *reluctant) Undo(_ context.Context, k faults.Kind, _ medic.NodeID, pid i
 	return nil
 }
 
-// TestChaos_WhatIsMissingHasAName: what chaos waits for without success is named, and not printed as an empty list.
+// TestChaos_WhatIsMissingHasAName: chaos names the processes that it waits for without success. It never prints an empty list.
 func TestChaos_WhatIsMissingHasAName(t *testing.T) {
 	led := func(age time.Duration, entries ...core.Entry) monitor.Medics {
 		return monitor.Medics{Led: true, Entries: entries, All: []monitor.Medic{{Node: topology.Node{ID: "medic-1"}, Heard: true, Age: age}}}
@@ -57,7 +57,7 @@ func TestChaos_WhatIsMissingHasAName(t *testing.T) {
 	}
 }
 
-// TestChaos_AProcessThatWasEndedHasToBeReplaced: the medics may not have noticed a death yet, so that the journal alone would say that all is well.
+// TestChaos_AProcessThatWasEndedHasToBeReplaced: the medics may not have noticed a death yet, so the journal alone could say that everything is back.
 func TestChaos_AProcessThatWasEndedHasToBeReplaced(t *testing.T) {
 	for _, c := range []struct {
 		kind    faults.Kind
@@ -82,7 +82,7 @@ func TestChaos_AProcessThatWasEndedHasToBeReplaced(t *testing.T) {
 	}
 }
 
-// TestGen_OfAProgramWithoutGenerators names no list that is empty.
+// TestGen_OfAProgramWithoutGenerators: the error does not end in an empty list.
 func TestGen_OfAProgramWithoutGenerators(t *testing.T) {
 	var out, err safeBuffer
 	code := run(t.Context(), t.Context(), Program{Version: "test"}, []string{"posta", "gen", "bikes", "--out", t.TempDir()}, Console{In: strings.NewReader(""), Out: &out, Err: &err})
@@ -91,8 +91,8 @@ func TestGen_OfAProgramWithoutGenerators(t *testing.T) {
 	}
 }
 
-// TestChaos_AFaultWithoutAnswerCounts: a call that was given up may have been carried out. The journal may report it, so it is
-// counted, and what may last is ended. What was refused did not happen.
+// TestChaos_AFaultWithoutAnswerCounts: a call that was given up may have been carried out. The journal may report it, so chaos counts it, and ends it
+// if its effect would last. A call that was refused had no effect.
 func TestChaos_AFaultWithoutAnswerCounts(t *testing.T) {
 	for _, c := range []struct {
 		err              error
@@ -123,8 +123,7 @@ func TestChaos_AFaultWithoutAnswerCounts(t *testing.T) {
 	}
 }
 
-// TestChaos_LinesAreInOrder: an entry of the journal may be heard after a later fault, and is printed before it
-// nevertheless.
+// TestChaos_LinesAreInOrder: chaos may hear an entry of the journal after a later fault. It prints the entry before that fault nevertheless.
 func TestChaos_LinesAreInOrder(t *testing.T) {
 	began := time.Now()
 	at := func(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
@@ -138,7 +137,7 @@ func TestChaos_LinesAreInOrder(t *testing.T) {
 	if due := told.until(at(-100)); len(due) > 0 {
 		t.Errorf("%v is told too early", due)
 	}
-	journal.read([]core.Entry{entry(9, -1), entry(2, 1500), entry(1, 800)}, &told) // the first is of before
+	journal.read([]core.Entry{entry(9, -1), entry(2, 1500), entry(1, 800)}, &told) // the first entry is older than the run
 	journal.read([]core.Entry{entry(1, 800), entry(3, 1000)}, &told)
 	var got []string
 	for _, ms := range []int{850, 1000, 5000} {

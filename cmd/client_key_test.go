@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestS6_CommandsWarnBeforeAKeyEnds: from 30 days before on, once in each command.
+// TestS6_CommandsWarnBeforeAKeyEnds: each command warns once if the key expires within 30 days.
 func TestS6_CommandsWarnBeforeAKeyEnds(t *testing.T) {
 	k := newTestKeys(t)
 	k.must("init")
@@ -34,7 +34,7 @@ func TestS6_CommandsWarnBeforeAKeyEnds(t *testing.T) {
 	}
 }
 
-// TestS6_WhichKeyACommandUses, and what it says when there is none, or one that is not good.
+// TestS6_WhichKeyACommandUses: it also tests what the command says if there is no key, or an unusable one.
 func TestS6_WhichKeyACommandUses(t *testing.T) {
 	k := newTestKeys(t)
 	k.write(strings.Replace(k.text, "# address = \"127.0.0.1\"", "address = \"127.0.0.1\"", 1))

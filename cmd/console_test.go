@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The console of a cluster shows its nodes and sessions, answers statements of SQL, breaks nodes, and ends at Ctrl-C. Its port is taken meanwhile.
+// TestConsoleShowsTheCluster: the console shows nodes and sessions, answers SQL, injects faults, and ends at Ctrl-C. Meanwhile its port is in use.
 func TestConsoleShowsTheCluster(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
@@ -54,7 +54,7 @@ func TestConsoleShowsTheCluster(t *testing.T) {
 		return read(browser.Get(url))
 	}
 	base, _, _ := strings.Cut(link, "/login")
-	// post presses a button of a page, and returns the page that it leads to with its address.
+	// post presses a button of a page. It returns the page that follows, and the address of that page.
 	post := func(path string, form url.Values) (page, at string) {
 		t.Helper()
 		r, err := http.NewRequest("POST", base+path, strings.NewReader(form.Encode()))

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// TestS6_TheTokenOfScrapers: it stands in a file that only its user reads, and is long enough not to be guessed.
+// TestS6_TheTokenOfScrapers: the token is in a file that only its user can read, and is too long to be guessed.
 func TestS6_TheTokenOfScrapers(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
 		text string
 		mode os.FileMode
-		want string // of the error; "": it is taken
+		want string // of the error; "": the token is accepted
 	}{
 		"good":          {"0123456789abcdef\n", 0o600, ""},
 		"short":         {"0123456789abcde\n", 0o600, "at least 16"},

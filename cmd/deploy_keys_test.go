@@ -27,8 +27,8 @@ func (k *testKeys) twoHosts() *topology.Topology {
 	return t
 }
 
-// TestS6_RenderedKeysAreForTheirProcesses: what is copied to a machine has the keys of its own nodes and medics, in files that nobody else may
-// read, and neither the CA's key nor any other private key.
+// TestS6_RenderedKeysAreForTheirProcesses: the files for a machine include the keys of its own nodes and medics, readable by their user alone. They
+// include neither the CA's key nor any other private key.
 func TestS6_RenderedKeysAreForTheirProcesses(t *testing.T) {
 	k := newTestKeys(t)
 	tp := k.twoHosts()
@@ -70,7 +70,8 @@ func TestS6_RenderedKeysAreForTheirProcesses(t *testing.T) {
 	}
 }
 
-// TestS6_WhatDeployHasToCarry: all keys of a cluster that has some, or an error that says what to do; none where the topology does without.
+// TestS6_WhatDeployHasToCarry: deploy carries all keys of a cluster that has keys, or fails with an error that says what to do. It carries none if
+// the topology works without keys.
 func TestS6_WhatDeployHasToCarry(t *testing.T) {
 	k := newTestKeys(t)
 	tp := k.twoHosts()

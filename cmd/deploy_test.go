@@ -12,7 +12,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// What is rendered is what package topology says, in place of what was there, and the text of the file as it is.
+// TestRenderWritesADirectoryForEachHost: the command writes the files that package topology renders, replaces former files, and copies the topology
+// file unchanged.
 func TestRenderWritesADirectoryForEachHost(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "t.toml")
@@ -47,7 +48,7 @@ func TestRenderWritesADirectoryForEachHost(t *testing.T) {
 	}
 }
 
-// TestS6_ARenderedPasswordIsForItsUserAlone, also where an earlier version wrote it for all to read.
+// TestS6_ARenderedPasswordIsForItsUserAlone: only its user can read the file, even if an earlier version left it readable for everybody.
 func TestS6_ARenderedPasswordIsForItsUserAlone(t *testing.T) {
 	dir := t.TempDir()
 	file, out := filepath.Join(dir, "t.toml"), filepath.Join(dir, "rendered")

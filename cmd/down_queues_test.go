@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// posta down says that what a cluster has on its broker stays there, and with --queues deletes it.
+// TestDown_WhatIsOnTheBroker: posta down says that the cluster's data on the broker stays there, and with --queues deletes it.
 func TestDown_WhatIsOnTheBroker(t *testing.T) {
 	server := natstest.Start(t)
 	nc, err := nats.Connect(server.URL())

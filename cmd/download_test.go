@@ -18,10 +18,10 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// linksVar makes links known to the program of the tests, its nodes included.
+// linksVar names an environment variable that adds the analysis links to the program of the tests, its nodes included.
 const linksVar = "POSTA_TEST_LINKS"
 
-// links is an analysis whose answers point to files: all its URLs in query first, and none in query never.
+// links is an analysis whose answers contain URLs: the query first has all of them, and the query never has none.
 func links() *analyses.Analysis {
 	tables := []fold.Spec{{Name: "links", Stream: "links", Keys: []fold.Key{{Name: "url", Kind: fold.KeyText}}, Aggs: []fold.Agg{{Name: "n", Kind: fold.Sum}}}}
 	query := func(name string) analyses.Query {
@@ -48,7 +48,7 @@ func links() *analyses.Analysis {
 	}
 }
 
-// linksTo makes data of links, and makes the analysis known.
+// linksTo makes data for the analysis links, and adds it to the program.
 func linksTo(t *testing.T, urls ...string) string {
 	t.Helper()
 	t.Setenv(linksVar, "1")

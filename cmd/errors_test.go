@@ -13,7 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/errors.txt")
 
-// calls are wrong in one way each. D is a directory with data, EMPTY an empty one, BAD a topology with mistakes, GOOD one without, LOCAL one without addresses.
+// calls are wrong in one way each. D is a directory with data, EMPTY an empty one. BAD is a topology with mistakes, GOOD one without mistakes, LOCAL
+// one without addresses.
 var calls = []string{
 	"nonsense",
 	"statsu",
@@ -147,7 +148,8 @@ var calls = []string{
 	"completion tcsh",
 }
 
-// Whatever is wrong is one line (of a topology, one for each mistake), on standard error, with the right exit code.
+// TestErrorsAreOneLine: each mistake is reported in one line on standard error, with the right exit code. A topology with several mistakes has a line
+// for each.
 func TestErrorsAreOneLine(t *testing.T) {
 	places, names := wrongPlaces(t)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -229,7 +231,7 @@ func golden(t *testing.T, name, got string) {
 	t.Fatalf("%s has %d lines, got %d (go test -update rewrites it)", name, len(w), len(g))
 }
 
-// writeTopology makes a file with posta topology new.
+// writeTopology makes a file with `posta topology new`.
 func writeTopology(t *testing.T, name string, flags ...string) {
 	t.Helper()
 	text := must(t, append([]string{"topology", "new"}, flags...)...).out
@@ -238,7 +240,7 @@ func writeTopology(t *testing.T, name string, flags ...string) {
 	}
 }
 
-// These errors name defaults, which are the topology's to choose.
+// TestSettingsThatNoFileMayHave: these errors name defaults, which package topology chooses.
 func TestSettingsThatNoFileMayHave(t *testing.T) {
 	for _, call := range []string{"topology new --set limits.chunk=1GiB", "topology new --set limits.window=1", "topology new --set medics.replicas=99"} {
 		args := strings.Fields(call)

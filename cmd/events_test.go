@@ -12,7 +12,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// eventsOf calls the command and returns what it tells.
+// eventsOf calls the command and returns its events.
 func eventsOf(t *testing.T, args ...string) (told []map[string]any, r result) {
 	t.Helper()
 	r = posta(t, append(args, "--events")...)
@@ -26,7 +26,7 @@ func eventsOf(t *testing.T, args ...string) (told []map[string]any, r result) {
 	}
 }
 
-// kinds are the types of events, each run of one type once.
+// kinds are the types of events. Events of one type in a row appear once.
 func kinds(told []map[string]any) string {
 	var all []string
 	for _, m := range told {
@@ -37,7 +37,7 @@ func kinds(told []map[string]any) string {
 	return strings.Join(all, " ")
 }
 
-// TestEventsAreExact: infinity and NaN, which JSON cannot say, are no NULL, and types are those of SQL.
+// TestEventsAreExact: infinity and NaN, which JSON cannot express, differ from NULL, and types are those of SQL.
 func TestEventsAreExact(t *testing.T) {
 	told, r := eventsOf(t, "sql", "SELECT 1.0 / 0 AS i, 0.0 / 0 AS n, CAST(NULL AS DOUBLE) AS nothing, 1.25 AS d, DATE '2024-02-29' AS day")
 	if got := kinds(told); r.code != exitOK || got != "answer query results done" {
@@ -99,7 +99,7 @@ func TestEventsTellWhatIsExplained(t *testing.T) {
 	}
 }
 
-// failing is standard output of a command whose caller is gone after some bytes.
+// failing is the standard output of a command whose caller ends after some bytes.
 type failing struct{ left int }
 
 func (f *failing) Write(b []byte) (int, error) {
@@ -109,7 +109,7 @@ func (f *failing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestEventsThatNobodyReadsEndTheCommand: its session is cancelled and its cluster ended, as by Ctrl-C.
+// TestEventsThatNobodyReadsEndTheCommand: the command cancels its session and ends its cluster, as at Ctrl-C.
 func TestEventsThatNobodyReadsEndTheCommand(t *testing.T) {
 	dir := data(t, "2000")
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)

@@ -56,7 +56,7 @@ func TestS2_BeyondLoopbackKeysAreDemanded(t *testing.T) {
 		if c.keys {
 			must(t, "key", "init", "-f", top.File)
 		}
-		if c.keys { // to the machine of a node its own directory is brought, and nothing else
+		if c.keys { // the machine of a node gets the directory of that node's key, and no other
 			if err := os.Rename(filepath.Join(top.KeysDir, "ca"), filepath.Join(t.TempDir(), "ca")); err != nil {
 				t.Fatal(err)
 			}
@@ -74,8 +74,8 @@ func TestS2_BeyondLoopbackKeysAreDemanded(t *testing.T) {
 	}
 }
 
-// TestS2_NothingStartsBeyondLoopbackWithoutKeys: each command that starts nodes, or writes what starts them, or speaks to them, demands keys or
-// insecure = true. The key of a client is no key of a node.
+// TestS2_NothingStartsBeyondLoopbackWithoutKeys: each command that starts nodes, writes files that start them, or talks to them demands keys or
+// insecure = true. A client's key does not count as a node's key.
 func TestS2_NothingStartsBeyondLoopbackWithoutKeys(t *testing.T) {
 	far := loaded(t, func(text string) string { return text }, topology.Variant{Address: "192.0.2.1"})
 	calls := [][]string{
@@ -101,7 +101,7 @@ func TestS2_NothingStartsBeyondLoopbackWithoutKeys(t *testing.T) {
 	}
 }
 
-// TestS2_InsecureIsSaidByEveryCommand, once, on standard error, with what a stranger can do.
+// TestS2_InsecureIsSaidByEveryCommand: every command warns once, on standard error, of what a stranger can do.
 func TestS2_InsecureIsSaidByEveryCommand(t *testing.T) {
 	top := loaded(t, func(text string) string { return strings.Replace(text, "insecure = false", "insecure = true", 1) }, topology.Variant{Address: "127.0.0.1", Bind: "127.0.0.1"})
 	for _, call := range [][]string{

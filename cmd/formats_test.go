@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// asParquet is a CSV file as Parquet, all of it text. A row that is no CSV has nulls.
+// asParquet converts a CSV file to Parquet with text columns. A line that is not CSV becomes a row of nulls.
 func asParquet(t *testing.T, file string) {
 	t.Helper()
 	f, err := os.Open(file)
@@ -75,7 +75,8 @@ func asParquet(t *testing.T, file string) {
 	}
 }
 
-// sameNumbers compares answers, and how many rows were rejected: a row of a file that is no CSV has another line there.
+// sameNumbers compares answers, and how many rows were rejected. It ignores the lines of rejected rows, because a file that is not CSV counts lines
+// differently.
 func sameNumbers(t *testing.T, got, want answers) {
 	t.Helper()
 	for _, a := range []answers{got, want} {
@@ -86,7 +87,7 @@ func sameNumbers(t *testing.T, got, want answers) {
 	same(t, got, want)
 }
 
-// TestD1_KillsWhileParquetIsReadChangeNothing: of each stage a node, while all files are Parquet.
+// TestD1_KillsWhileParquetIsReadChangeNothing: one node of each stage is killed while all files are Parquet.
 func TestD1_KillsWhileParquetIsReadChangeNothing(t *testing.T) {
 	if alike(t, "TestD1_NodesThatAreKilledChangeNothing") {
 		return
@@ -115,7 +116,7 @@ func TestD1_KillsWhileParquetIsReadChangeNothing(t *testing.T) {
 	sameNumbers(t, parse(t, r.out), want)
 }
 
-// TestC1_FilesOfBzip2AreRead: nothing in Go packs them, so the command does.
+// TestC1_FilesOfBzip2AreRead: no Go package writes bzip2, so the test calls the command bzip2.
 func TestC1_FilesOfBzip2AreRead(t *testing.T) {
 	from := data(t, "20000")
 	want := expected(t, from)

@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 )
 
-// every calls do for each command, with the words that lead to it.
+// every calls do for each command, with the words that select it.
 func every(commands []*cli.Command, words []string, do func(c *cli.Command, words []string)) {
 	for _, c := range commands {
 		path := append(words[:len(words):len(words)], c.Name)
@@ -38,7 +38,7 @@ func TestEveryCommandHelps(t *testing.T) {
 	})
 }
 
-// unbroken has one blank between words, however lines are broken.
+// unbroken replaces line breaks and runs of blanks by one blank.
 func unbroken(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func TestHelpTellsExitCodes(t *testing.T) {

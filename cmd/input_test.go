@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// bikesWith makes bikes data, with the files changed as edit says: by name, nil removes one.
+// bikesWith makes bikes data and changes files as edit says, by name; nil removes a file.
 func bikesWith(t *testing.T, edit map[string]func(content []byte) []byte) string {
 	t.Helper()
 	dir := data(t, "300")
@@ -38,7 +38,8 @@ func bikesWith(t *testing.T, edit map[string]func(content []byte) []byte) string
 
 func always(text string) func([]byte) []byte { return func([]byte) []byte { return []byte(text) } }
 
-// What cannot be meant is an error with exit code 2 that names the file, its cause, and leaves nothing behind.
+// TestC1_BadInputIsExitCode2: data that nobody can have meant is an error with exit code 2, which names file and cause. The run leaves nothing
+// behind.
 func TestC1_BadInputIsExitCode2(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, c := range []struct {
@@ -71,7 +72,7 @@ func TestC1_BadInputIsExitCode2(t *testing.T) {
 	}
 }
 
-// What may be meant is a warning: once, on standard error, and in the JSON.
+// TestC1_WarningsAreToldOnceAndInJSON: data that may be intended causes one warning on standard error, and an entry in the JSON.
 func TestC1_WarningsAreToldOnceAndInJSON(t *testing.T) {
 	gone := func([]byte) []byte { return nil }
 	dir := bikesWith(t, map[string]func([]byte) []byte{"montreal/weather.csv": gone, "toronto/trips.csv": func(b []byte) []byte {
@@ -95,7 +96,7 @@ func TestC1_WarningsAreToldOnceAndInJSON(t *testing.T) {
 	}
 }
 
-// A file of an old Mac gives the answers that it gives with other line ends.
+// TestC1_CarriageReturnsAreRead: a file with the line ends of old Macs gives the same answers.
 func TestC1_CarriageReturnsAreRead(t *testing.T) {
 	cr := func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "\n", "\r")) }
 	dir := bikesWith(t, nil)
@@ -113,7 +114,7 @@ func TestC1_CarriageReturnsAreRead(t *testing.T) {
 	same(t, parse(t, must(t, "run", "bikes", "--data", dir, "--json", "-q").out), want)
 }
 
-// A file with another separator, or in UTF-16, gives the answers that it gives otherwise, and what it was found to be is said.
+// TestC1_WhatWasFoundIsSaid: a file with another separator, or in UTF-16, gives the same answers, and a message names what was detected.
 func TestC1_WhatWasFoundIsSaid(t *testing.T) {
 	dir := bikesWith(t, nil)
 	want := expected(t, dir)
@@ -137,7 +138,7 @@ func TestC1_WhatWasFoundIsSaid(t *testing.T) {
 	}
 }
 
-// Files that are named one by one give the answers of the directory.
+// TestFilesAreNamed: files that are named one by one give the same answers as their directory.
 func TestFilesAreNamed(t *testing.T) {
 	dir := bikesWith(t, nil)
 	want := expected(t, dir)
@@ -187,7 +188,7 @@ func TestRejectedRowsAreOnStandardErrorAndTheirNumberBelowTheAnswers(t *testing.
 	}
 }
 
-// bikesWithPipe has a pipe that nobody writes to.
+// bikesWithPipe makes bikes data in which one file is a pipe without a writer.
 func bikesWithPipe(t *testing.T) string {
 	t.Helper()
 	dir := bikesWith(t, map[string]func([]byte) []byte{"montreal/trips.csv": func([]byte) []byte { return nil }})
@@ -197,8 +198,8 @@ func bikesWithPipe(t *testing.T) string {
 	return dir
 }
 
-// held puts a pipe in a file's place. Its reader reaches its end only after the test has called release, which writes what was in the file.
-// The file is larger than the 64 KiB that a pipe holds: the pipe is not closed before it has a reader.
+// held replaces a file by a pipe. The reader reaches its end only after the test has called release, which writes the content of the file. The file
+// is larger than the 64 KiB that a pipe holds, so the pipe is not closed before it has a reader.
 func held(t *testing.T, file string) (release func()) {
 	t.Helper()
 	content, err := os.ReadFile(file)
@@ -208,13 +209,13 @@ func held(t *testing.T, file string) (release func()) {
 	if err := errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	pipe, err := os.OpenFile(file, os.O_RDWR, 0) // does not wait for a reader
+	pipe, err := os.OpenFile(file, os.O_RDWR, 0) // O_RDWR: the call does not wait for a reader
 	if err != nil {
 		t.Fatal(err)
 	}
 	var writing sync.WaitGroup
 	t.Cleanup(func() {
-		_ = pipe.Close() // ends a Write that nobody reads
+		_ = pipe.Close() // ends a Write that has no reader
 		writing.Wait()
 	})
 	return func() {
@@ -224,7 +225,7 @@ func held(t *testing.T, file string) (release func()) {
 			if _, err := pipe.Write(content); err != nil {
 				t.Errorf("%s: %v", file, err)
 			}
-			_ = pipe.Close() // the reader's answers say whether all arrived
+			_ = pipe.Close() // the answers show whether the reader got everything
 		}()
 	}
 }
@@ -253,7 +254,7 @@ func TestC1_CtrlCEndsTheWaitForAPipe(t *testing.T) {
 	}
 }
 
-// The signal itself: one Ctrl-C ends a run that waits for a pipe, and its nodes.
+// TestC1_OneSignalEndsTheWaitForAPipe: one SIGINT ends a run that waits for a pipe, and its nodes.
 func TestC1_OneSignalEndsTheWaitForAPipe(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0], "run", "bikes", "--dir", dir, "--data", bikesWithPipe(t))
@@ -270,7 +271,7 @@ func TestC1_OneSignalEndsTheWaitForAPipe(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = cmd.Wait() // the exit code tells
+		_ = cmd.Wait() // the exit code shows the result
 	}()
 	select {
 	case <-ended:
@@ -283,7 +284,7 @@ func TestC1_OneSignalEndsTheWaitForAPipe(t *testing.T) {
 	}
 }
 
-// --timeout counts from the start of the command, not from that of the upload.
+// TestATimeoutHoldsBeforeTheClusterIsReady: --timeout counts from the start of the command, not from the start of the upload.
 func TestATimeoutHoldsBeforeTheClusterIsReady(t *testing.T) {
 	r := posta(t, "run", "bikes", "--data", data(t, "10"), "--timeout", "1ns")
 	if r.code != exitFailed || !strings.Contains(r.err, "--timeout 1ns is over") {
@@ -291,7 +292,7 @@ func TestATimeoutHoldsBeforeTheClusterIsReady(t *testing.T) {
 	}
 }
 
-// A place that cannot be used for what it was named for is wrong use.
+// TestC1_PlacesThatCannotBeUsedAreExitCode2: an output place that cannot be used counts as wrong use.
 func TestC1_PlacesThatCannotBeUsedAreExitCode2(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	dir := data(t, "10")
@@ -315,7 +316,7 @@ func TestC1_PlacesThatCannotBeUsedAreExitCode2(t *testing.T) {
 	}
 }
 
-// The second Ctrl-C ends a command that does not come back.
+// TestASecondCtrlCEndsACommandThatHangs: the second Ctrl-C ends a command that does not end at the first.
 func TestASecondCtrlCEndsACommandThatHangs(t *testing.T) {
 	forced, interrupt := context.WithCancel(context.Background())
 	time.AfterFunc(10*time.Millisecond, interrupt)

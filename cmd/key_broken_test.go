@@ -22,8 +22,8 @@ func (k *testKeys) do(errs ...error) {
 	}
 }
 
-// TestS6_ABrokenPairStopsNothing: with one pair that is half written, damaged or open to others, all others are listed, revoked and made, and it
-// itself is repaired or named.
+// TestS6_ABrokenPairStopsNothing: one pair of key and certificate is half written, damaged, or readable for others. All other keys can still be
+// listed, revoked and made, and the broken one is repaired or named.
 func TestS6_ABrokenPairStopsNothing(t *testing.T) {
 	for what, spoil := range map[string]func(k *testKeys, dir string){
 		"a key of another certificate": func(k *testKeys, dir string) {
@@ -66,7 +66,7 @@ func TestS6_ABrokenPairStopsNothing(t *testing.T) {
 			if v := k.list()["node/joiner-1"]; v.Note != "" || v.Key == was {
 				t.Errorf("init leaves %+v", v)
 			}
-			// The former key is as good as before, and has to be revoked by name.
+			// The former key is still valid, so it has to be revoked by name.
 			k.must("revoke", "joiner-1")
 			if revoked, err := security.ReadRevoked(k.at("node", "input-1")); err != nil || !revoked[was] {
 				t.Errorf("the former key %s is not revoked: %v, %v", was, revoked, err)
@@ -75,7 +75,7 @@ func TestS6_ABrokenPairStopsNothing(t *testing.T) {
 	}
 }
 
-// TestS6_FormerKeysAreRevokedByName: a certificate that was renewed before its end, and a client whose directory and line have gone.
+// TestS6_FormerKeysAreRevokedByName: this includes a certificate that was renewed before it expired, and a client whose directory and line are gone.
 func TestS6_FormerKeysAreRevokedByName(t *testing.T) {
 	k := newTestKeys(t)
 	k.must("init")
@@ -83,7 +83,7 @@ func TestS6_FormerKeysAreRevokedByName(t *testing.T) {
 	k.do(os.RemoveAll(k.at("node", "joiner-1")))
 	k.must("init")
 	k.must("new", "alice", "--role", "submit", "--out", filepath.Join(t.TempDir(), "alice"))
-	line := k.must("new", "alice", "--role", "submit", "--out", filepath.Join(t.TempDir(), "again")).out // the first one was lost
+	line := k.must("new", "alice", "--role", "submit", "--out", filepath.Join(t.TempDir(), "again")).out // the first key was lost
 	k.must("revoke", "alice")
 	k.must("revoke", "node/joiner-1")
 	revoked, err := security.ReadRevoked(k.dir)
@@ -95,7 +95,7 @@ func TestS6_FormerKeysAreRevokedByName(t *testing.T) {
 	if !revoked[security.Fingerprint(text)] {
 		t.Errorf("the second key of alice, %s, is not revoked", text)
 	}
-	// What nobody has noted is revoked by the key itself.
+	// A certificate that no note mentions is revoked by its public key.
 	k.do(os.WriteFile(k.at("issued"), []byte("rubbish\n"), 0o600), os.WriteFile(k.at("medic", "medic-2", "cert.pem"), nil, 0o600))
 	if r := k.say("revoke", "medic-2"); r.code != exitUsage || !strings.Contains(r.err, "posta key revoke ed25519:") || !strings.Contains(r.err, "rubbish") {
 		t.Errorf("the key of a broken certificate: %d, %s", r.code, r.err)
@@ -108,7 +108,8 @@ func TestS6_FormerKeysAreRevokedByName(t *testing.T) {
 	}
 }
 
-// TestS6_NoSecondCAInSilence: processes of two CAs do not trust each other, so a CA is made for a cluster without keys alone.
+// TestS6_NoSecondCAInSilence: processes with certificates of two CAs do not trust each other. So a new CA is made only for a cluster that has no
+// keys.
 func TestS6_NoSecondCAInSilence(t *testing.T) {
 	k := newTestKeys(t)
 	k.must("init")
@@ -131,7 +132,7 @@ func TestS6_NoSecondCAInSilence(t *testing.T) {
 	}
 }
 
-// TestS6_TheCAsKeyMayBeElsewhere: with the certificate of the CA alone, all is done but signing.
+// TestS6_TheCAsKeyMayBeElsewhere: with only the certificate of the CA, everything works except signing.
 func TestS6_TheCAsKeyMayBeElsewhere(t *testing.T) {
 	k := newTestKeys(t)
 	k.must("init")
@@ -153,7 +154,7 @@ func TestS6_TheCAsKeyMayBeElsewhere(t *testing.T) {
 	}
 }
 
-// TestS6_ARevokedCAIsReplaced: nothing is signed with it any more, and the three steps end with keys that all trust.
+// TestS6_ARevokedCAIsReplaced: a revoked CA signs nothing more, and after the three steps all processes trust each other's keys.
 func TestS6_ARevokedCAIsReplaced(t *testing.T) {
 	k := newTestKeys(t)
 	k.must("init")

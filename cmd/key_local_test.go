@@ -106,8 +106,8 @@ func TestS1_UpOverTCPMakesItsKeys(t *testing.T) {
 	must(t, "submit", "bikes", "--data", bikes, "-f", k.file)
 }
 
-// TestS6_UpHasClientsReadAgain: when nothing but [clients] has changed, posta up has the running processes read it, and no connection is lost. Any other
-// change is refused as before.
+// TestS6_UpHasClientsReadAgain: if only [clients] has changed, posta up makes the running processes read it again, and no connection is lost. Any
+// other change is refused as before.
 func TestS6_UpHasClientsReadAgain(t *testing.T) {
 	k := newTestCluster(t)
 	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"limits.drain": "0s", "medics.replicas": "1"}})
@@ -145,8 +145,8 @@ func TestS6_UpHasClientsReadAgain(t *testing.T) {
 	}
 }
 
-// TestS1_ContainersLetTheirUserIn: the keys that posta up has made serve containers of the same topology. What they are started with names the user's public
-// key, and a process that is started so lets it in.
+// TestS1_ContainersLetTheirUserIn: the keys that posta up has made also work for containers of the same topology. The command line of the containers
+// names the user's public key, and a process with that command line admits the key.
 func TestS1_ContainersLetTheirUserIn(t *testing.T) {
 	top := loaded(t, func(text string) string { return text }, topology.Variant{Address: "127.0.0.1"})
 	compose := func() string { return must(t, "topology", "compose", "-f", top.File).out }

@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/security"
 )
 
-// listener accepts connections, greets them and closes them, until the test ends.
+// listener accepts connections, sends a greeting and closes them, until the test ends.
 func listener(t *testing.T, greet func(net.Conn)) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

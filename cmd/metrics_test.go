@@ -17,7 +17,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// scrape returns what a process serves; "" while nobody answers.
+// scrape returns the metrics that a process serves; "" while it does not answer.
 func scrape(t *testing.T, address, path string) (code int, text string) {
 	t.Helper()
 	c := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
@@ -53,8 +53,8 @@ lines:
 	return -1
 }
 
-// TestMetrics_ARealCluster: each process of a cluster serves its metrics, which the library of Prometheus reads and its linter finds well named. A session
-// is counted in all stages, and a node that is killed is counted when it is back, under the same address.
+// TestMetrics_ARealCluster: each process of a cluster serves its metrics. The Prometheus library can read them, and its linter accepts their names. A
+// session is counted in all stages. A node that was killed counts again once it is back, at the same address.
 func TestMetrics_ARealCluster(t *testing.T) {
 	k := newTestCluster(t)
 	first, err := freeports.Row(10)
@@ -85,7 +85,7 @@ func TestMetrics_ARealCluster(t *testing.T) {
 		until(t, string(n.ID)+" serves metrics and is ready", func() (done bool) {
 			code, _ := scrape(t, at[n.ID], "/readyz")
 			_, page = scrape(t, at[n.ID], "/metrics")
-			if time.Now().After(again) { // a node that was taken for dead has counted nothing since
+			if time.Now().After(again) { // a node that was restarted has counted nothing since
 				again = time.Now().Add(20 * time.Second)
 				k.must("submit", "bikes", "--data", data)
 			}
@@ -119,7 +119,8 @@ func TestMetrics_ARealCluster(t *testing.T) {
 			if value(page, "posta_medic_recoveries_total", `target="joiner-1"`) >= 1 && value(page, "posta_medic_recovery_seconds_count") >= 1 {
 				return true
 			}
-			// A medic that was taken for dead saw nothing of the last one. Where there is no pid file, or none that is true, joiner-1 is being started.
+			// If a medic itself was restarted, it has not seen the last fault. If there is no pid file, or an outdated one, joiner-1 is being
+			// started.
 			if pid := k.pid("joiner-1"); pid != 0 && time.Now().After(again) && syscall.Kill(pid, syscall.SIGKILL) == nil {
 				again = time.Now().Add(20 * time.Second)
 			}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// examplesOf returns the commands of a part of a page.
+// examplesOf returns the commands in a section of a page.
 func examplesOf(t *testing.T, page, part string) (commands []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "docs", page))
@@ -31,7 +31,7 @@ func examplesOf(t *testing.T, page, part string) (commands []string) {
 
 // TestOutDoesWhatThePageSays runs the commands of docs/data.md, and compares what they write with what --json prints.
 func TestOutDoesWhatThePageSays(t *testing.T) {
-	examples := examplesOf(t, "data.md", "Out") // before the directory changes
+	examples := examplesOf(t, "data.md", "Out") // read the page before the directory changes
 	from := data(t, "2000")
 	want := parse(t, must(t, "run", "bikes", "--data", from, "--json").out)
 	t.Chdir(t.TempDir())
@@ -48,7 +48,7 @@ func TestOutDoesWhatThePageSays(t *testing.T) {
 		must(t, strings.Fields(e)...)
 	}
 	one := parse(t, content(t, "answers.json"))
-	one.Session = want.Session // each run has its own
+	one.Session = want.Session // each run has an id of its own
 	if !reflect.DeepEqual(one, want) {
 		t.Errorf("answers.json has %.300v, want %.300v", one, want)
 	}

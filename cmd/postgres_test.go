@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/test/postgrestest"
 )
 
-// TestPostgres_RunWritesTables: what --to writes is what --json prints, and a password of the URL is in neither of the outputs.
+// TestPostgres_RunWritesTables: --to writes the rows that --json prints, and neither output shows the password in the URL.
 func TestPostgres_RunWritesTables(t *testing.T) {
 	server := postgrestest.Start(t)
 	t.Setenv("PGPASSWORD", postgrestest.Password)

@@ -20,7 +20,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// keysOf is what processKeys gives a process that was started with these arguments.
+// keysOf returns the keys that processKeys gives a process with these arguments.
 func keysOf(t *testing.T, top *topology.Topology, n topology.Node, args ...string) (keys *security.Keys, err error) {
 	t.Helper()
 	app := &cli.App{Flags: []cli.Flag{keysFlag(), topologyFlag(), localClientFlag()}, Action: func(c *cli.Context) error {
@@ -33,7 +33,7 @@ func keysOf(t *testing.T, top *topology.Topology, n topology.Node, args ...strin
 	return keys, err
 }
 
-// TestS2_WhichKeysAProcessHas: its own or none, and none only where nobody has any.
+// TestS2_WhichKeysAProcessHas: a process gets its own keys, or none if no process has any.
 func TestS2_WhichKeysAProcessHas(t *testing.T) {
 	plain := func(text string) string { return text }
 	top := loaded(t, plain, topology.Variant{Address: "127.0.0.1"})
@@ -79,7 +79,7 @@ func TestS2_WhichKeysAProcessHas(t *testing.T) {
 	}
 }
 
-// TestS6_SighupReadsTheKeysAgain: what is revoked counts from then on. A file that is no good changes nothing, which the log says as an error.
+// TestS6_SighupReadsTheKeysAgain: after SIGHUP, revocations take effect. A file that cannot be used changes nothing, and the log has an error.
 func TestS6_SighupReadsTheKeysAgain(t *testing.T) {
 	top := loaded(t, func(text string) string { return text }, topology.Variant{Address: "127.0.0.1"})
 	must(t, "key", "init", "-f", top.File)
@@ -115,8 +115,8 @@ func TestS6_SighupReadsTheKeysAgain(t *testing.T) {
 	}
 }
 
-// TestS6_SighupReadsTheClientsAgain: after a SIGHUP a client with a new line below [clients] gets in, one with another role has it, and one whose line is gone is
-// refused. A topology that cannot be read changes nothing.
+// TestS6_SighupReadsTheClientsAgain: after SIGHUP, a client with a new line below [clients] is admitted, a changed role takes effect, and a client
+// whose line is gone is refused. A topology that cannot be read changes nothing.
 func TestS6_SighupReadsTheClientsAgain(t *testing.T) {
 	k := newTestKeys(t)
 	k.write(strings.Replace(k.text, "# address = \"127.0.0.1\"", "address = \"127.0.0.1\"", 1))
@@ -163,7 +163,7 @@ func TestS6_SighupReadsTheClientsAgain(t *testing.T) {
 	become(without, "")
 }
 
-// logged is a log that a test reads while it is written.
+// logged is a log that a test reads while a process writes it.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -175,7 +175,7 @@ func (l *logged) Write(b []byte) (int, error) {
 	return l.text.Write(b)
 }
 
-// await waits for a line with all of these words.
+// await waits for a line that contains all of these words.
 func (l *logged) await(t *testing.T, words ...string) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {

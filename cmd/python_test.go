@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// pythonScript is a script that has imported the package, with this test's binary as its program. The package takes everything that it makes into temp.
+// pythonScript is the beginning of a script: it imports the package, with this test's binary as the program. The package makes all temporary files in
+// temp.
 func pythonScript(t *testing.T, temp, script string, args ...string) (*exec.Cmd, *safeBuffer) {
 	t.Helper()
 	python := os.Getenv("PYTHON")
@@ -44,7 +45,7 @@ func python(t *testing.T, script string, args ...string) string {
 	return out.String()
 }
 
-// empty waits until nothing is left in a directory: a private cluster removes its own when its last node has ended.
+// empty waits until a directory is empty: a private cluster removes its own directory when its last node has ended.
 func empty(t *testing.T, dir string) {
 	t.Helper()
 	until(t, "nothing is left in "+dir, func() bool {
@@ -53,8 +54,8 @@ func empty(t *testing.T, dir string) {
 	})
 }
 
-// TestS4_PythonReachesAClusterWithKeys: the package reaches a cluster by its topology and a key, and leaves no process and no socket behind. Without a
-// key that the cluster knows it is refused.
+// TestS4_PythonReachesAClusterWithKeys: the package reaches a cluster by its topology and a key, and leaves no process and no socket behind. The
+// cluster refuses it without a key that the cluster knows.
 func TestS4_PythonReachesAClusterWithKeys(t *testing.T) {
 	k := newKeyedCluster(t)
 	k.must("up")
@@ -108,7 +109,7 @@ sys.stdin.read()
 	until(t, "posta connect ends with the Python that has started it", func() bool { return len(sockets()) == 0 })
 }
 
-// TestPythonRunsWhatOnlyTheProgramReads: JSON Lines and named files, with the answer that CSV has.
+// TestPythonRunsWhatOnlyTheProgramReads: for JSON Lines and named files the package calls the program, and gets the same answer as for CSV.
 func TestPythonRunsWhatOnlyTheProgramReads(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
@@ -137,7 +138,7 @@ except posta.InputError as err:
 	}
 }
 
-// TestPythonIsKilledAndResumed: another process goes on with the session of one that died in its upload, and gets the answer of all rows.
+// TestPythonIsKilledAndResumed: a client dies during its upload. Another process continues the session and gets the answer over all rows.
 func TestPythonIsKilledAndResumed(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
@@ -165,8 +166,8 @@ c.forget(id)
 	}
 }
 
-// TestPythonIsKilledInSQL: Python dies, and what it has started ends in order and takes its files along. Python's own files stay, as those of
-// every process that is killed.
+// TestPythonIsKilledInSQL: when Python is killed, the processes it has started end in order and remove their files. Python's own files stay, as with
+// every killed process.
 func TestPythonIsKilledInSQL(t *testing.T) {
 	temp, dir := shortDir(t), slowTable(t)
 	cmd, out := pythonScript(t, temp, `posta.sql("SELECT a.n, count(*) FROM t a JOIN t b ON a.k = b.k GROUP BY 1", data=sys.argv[1], progress=lambda p: print(p.state, flush=True))`, dir)
@@ -191,7 +192,7 @@ func TestPythonIsKilledInSQL(t *testing.T) {
 	})
 }
 
-// TestPythonCtrlCInSQL: the session is cancelled, and nothing is left, when KeyboardInterrupt arrives.
+// TestPythonCtrlCInSQL: at KeyboardInterrupt the session is cancelled, and no process and no file is left.
 func TestPythonCtrlCInSQL(t *testing.T) {
 	temp, dir := shortDir(t), slowTable(t)
 	cmd, out := pythonScript(t, temp, `
@@ -214,7 +215,7 @@ except KeyboardInterrupt:
 	}
 }
 
-// slowTable has rows whose join with themselves takes long.
+// slowTable makes a table whose join with itself takes long.
 func slowTable(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer

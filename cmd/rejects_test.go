@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// badRows makes bikes data with n rows that cannot be used in one file, and returns how many there are in all.
+// badRows makes bikes data with n unusable rows in one file, and returns how many unusable rows there are in all files.
 func badRows(t *testing.T, n int) (dir string, all int) {
 	t.Helper()
 	dir = bikesWith(t, map[string]func([]byte) []byte{"toronto/trips.csv": func(b []byte) []byte {
@@ -30,7 +30,8 @@ func badRows(t *testing.T, n int) (dir string, all int) {
 	return dir, all
 }
 
-// All rejected rows are in the file, also those that the answer only counts: as many as the oracle has, the first as it has them.
+// TestC1_RejectsListsAllRejectedRows: the file lists all rejected rows, also those that the answer only counts. Their number and the first of them
+// are the oracle's.
 func TestC1_RejectsListsAllRejectedRows(t *testing.T) {
 	dir, all := badRows(t, 50)
 	file := filepath.Join(t.TempDir(), "rejects.csv")
@@ -99,7 +100,7 @@ func TestC1_RejectsNeverReplaceData(t *testing.T) {
 	}
 }
 
-// On a cluster, and with --detach: what is looked at is what is sent.
+// TestC1_StrictOnACluster: on a running cluster, and with --detach, the command checks exactly the rows that it sends.
 func TestC1_StrictOnACluster(t *testing.T) {
 	k := newTestCluster(t)
 	must(t, "up", "-f", k.file)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A report has the answers, the rejected rows, the times and the cluster of the run that wrote it.
+// TestRunWritesAReport: a report has the answers, the rejected rows, the times and the cluster of its run.
 func TestRunWritesAReport(t *testing.T) {
 	dir, _ := badRows(t, 30)
 	file := filepath.Join(t.TempDir(), "report.html")
@@ -26,7 +26,7 @@ func TestRunWritesAReport(t *testing.T) {
 	}
 }
 
-// Statements have a report, too; without a cluster if they read no table.
+// TestSQLWritesAReport: statements have reports, too. A statement that reads no table has one without a cluster.
 func TestSQLWritesAReport(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.html")
 	must(t, "sql", "--html", file, "SELECT 17 AS n, '<b>' AS markup -- https://me:s3cret@host")
@@ -36,7 +36,8 @@ func TestSQLWritesAReport(t *testing.T) {
 	}
 }
 
-// A run that fails leaves no report, and the former one as it was. What is wrong with the place is said before the session begins.
+// TestAFailedRunLeavesNoReport: a run that fails leaves the former report as it was. A place that cannot be written is an error before the session
+// begins.
 func TestAFailedRunLeavesNoReport(t *testing.T) {
 	dir, _ := badRows(t, 1)
 	file := filepath.Join(t.TempDir(), "report.html")

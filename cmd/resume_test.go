@@ -15,7 +15,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// leaves is a client that dies in the middle of its upload.
+// leaves starts a client that dies in the middle of its upload.
 func (k *testCluster) leaves(dir string) session.ID {
 	k.t.Helper()
 	died := errors.New("it dies")
@@ -46,8 +46,8 @@ func (k *testCluster) leaves(dir string) session.ID {
 	return id
 }
 
-// TestR17_ResumeInWords: for each state of a session the command says what to do, with its exit code. With the right
-// files it prints the answer.
+// TestR17_ResumeInWords: for each state of a session the command says what to do, and has the right exit code. With the right files it prints the
+// answer.
 func TestR17_ResumeInWords(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
@@ -84,11 +84,11 @@ func TestR17_ResumeInWords(t *testing.T) {
 	says(exitSession, "was closed", "--data", dir, "--resume", id.String())
 
 	done := strings.TrimSpace(k.must("submit", "bikes", "--data", dir, "--detach").out)
-	same(t, parse(t, k.must("results", done, "--json").out), want) // it has its answer
+	same(t, parse(t, k.must("results", done, "--json").out), want) // the session has its answer
 	same(t, parse(t, k.must("submit", "bikes", "--data", dir, "--resume", done, "--json").out), want)
 }
 
-// TestR17_TheCommandThatResumes: it is the one that was given, with the session's id, as a shell reads it.
+// TestR17_TheCommandThatResumes: the message shows the original command with the session's id, quoted for a shell.
 func TestR17_TheCommandThatResumes(t *testing.T) {
 	x := &command{arguments: []string{"bikes", "--data", "my data", "--session", "17", "-q", "--resume=18", "--out", "it's"}}
 	c := cli.NewContext(nil, nil, nil)

@@ -11,7 +11,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestS5_SessionsShowTheirOwners: to whoever may see sessions of others. Where all are one client's nothing is said of it.
+// TestS5_SessionsShowTheirOwners: clients that may see other clients' sessions see their owners. If all sessions belong to one client, the column is
+// left out.
 func TestS5_SessionsShowTheirOwners(t *testing.T) {
 	at := func(id byte, analysis, owner, node string) protocol.SessionInfo {
 		return protocol.SessionInfo{Session: session.ID{id}, Analysis: analysis, Owner: owner, State: session.Running, Node: node}
@@ -46,7 +47,7 @@ func TestS5_SessionsShowTheirOwners(t *testing.T) {
 	}
 }
 
-// TestSessionsShowTheirStatements, shortened in the table, and never as they could move a cursor.
+// TestSessionsShowTheirStatements: the table shortens statements, and escapes control characters, which could move the cursor.
 func TestSessionsShowTheirStatements(t *testing.T) {
 	asks := "pass 2, the last one, of: SELECT '\x1b[2J'" + strings.Repeat("ä", 200)
 	list := monitor.Merge([]protocol.SessionInfo{

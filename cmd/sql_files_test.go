@@ -26,7 +26,7 @@ func sqlFrom(t *testing.T, in string, args ...string) result {
 	return result{code: cmd.ProcessState.ExitCode(), out: out.String(), err: said.String()}
 }
 
-// numbers is a CSV file that is longer than a sample: n from 0, and a text.
+// numbers writes a CSV file that is longer than a sample: n, counted from 0, and a text.
 func numbers(rows int, last string) string {
 	var b strings.Builder
 	b.WriteString("n,s\n")
@@ -36,7 +36,8 @@ func numbers(rows int, last string) string {
 	return b.String() + last
 }
 
-// TestSQLReadsStandardInput, of which samples are read before a session reads it: in one session, in several, and in passes.
+// TestSQLReadsStandardInput: the command takes samples from standard input before a session reads it. This works for one session, several sessions,
+// and passes.
 func TestSQLReadsStandardInput(t *testing.T) {
 	dir := table(t, "t.csv", "k,v\n1,x\n2,y\n")
 	long := numbers(40_000, "")
@@ -62,7 +63,7 @@ func TestSQLReadsStandardInput(t *testing.T) {
 	}
 }
 
-// TestSQLReadsWhatIsNamed: files anywhere, under any name, are a table.
+// TestSQLReadsWhatIsNamed: --file makes a table of files in any place, under any name.
 func TestSQLReadsWhatIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"x.data": "a\n1\n", "y.data": "a\n2\n", "rides.jsonl": `{"a": 3}` + "\n", "trips.csv": "a\n9\n", "b.csv": "a,b\n8,8\n", "odd.csv": "Order ID\n1\n"} {
@@ -102,7 +103,7 @@ func TestSQLReadsWhatIsNamed(t *testing.T) {
 	}
 }
 
-// TestN7_SQLListsAllRejectedRows, once each, though a session that failed had rejected some of them before.
+// TestN7_SQLListsAllRejectedRows: each rejected row is listed once, even if a session that failed had already rejected some of them.
 func TestN7_SQLListsAllRejectedRows(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("n,m,pad\n")
@@ -111,7 +112,7 @@ func TestN7_SQLListsAllRejectedRows(t *testing.T) {
 		switch {
 		case i >= 30_000 && i < 30_020:
 			n = "rubbish"
-		case i == 35_000: // the session is run again for it
+		case i == 35_000: // this row makes the session run again
 			n = "0.5"
 		}
 		fmt.Fprintf(&b, "%s,%d,%030d\n", n, i, i)
@@ -146,8 +147,8 @@ func TestN7_SQLListsAllRejectedRows(t *testing.T) {
 	}
 }
 
-// TestSQLEndsWhileItWaitsForInput, at a signal and with --timeout: for samples, in the middle of a session, and of one that several statements share, which
-// are not asked one by one then. Nothing is left behind.
+// TestSQLEndsWhileItWaitsForInput: a signal and --timeout end the command while it waits for samples, while it waits in the middle of a session, and
+// in a session that several statements share. Those statements are then not asked one by one. Nothing is left behind.
 func TestSQLEndsWhileItWaitsForInput(t *testing.T) {
 	tmp := shortDir(t)
 	t.Setenv("TMPDIR", tmp)
@@ -171,7 +172,7 @@ func TestSQLEndsWhileItWaitsForInput(t *testing.T) {
 		}
 		defer in.Close()
 		defer w.Close()
-		go func() { _, _ = w.WriteString(c.first) }() // as much as is read
+		go func() { _, _ = w.WriteString(c.first) }() // as much as the command reads
 		graceful, interrupt := context.WithCancelCause(context.Background())
 		defer interrupt(nil)
 		done := make(chan result, 1)
@@ -181,7 +182,7 @@ func TestSQLEndsWhileItWaitsForInput(t *testing.T) {
 			done <- result{code: code, out: out.String(), err: said.String()}
 		}()
 		if c.signals {
-			time.Sleep(500 * time.Millisecond) // wherever it is by then
+			time.Sleep(500 * time.Millisecond) // it may be at any point by then
 			interrupt(errInterrupted)
 		}
 		select {
@@ -199,7 +200,7 @@ func TestSQLEndsWhileItWaitsForInput(t *testing.T) {
 	}
 }
 
-// TestSQLReadsAThousandColumns, also all at once, and says what to do about more.
+// TestSQLReadsAThousandColumns: a statement can read them one by one or all at once. More columns are an error that says what to do.
 func TestSQLReadsAThousandColumns(t *testing.T) {
 	wide := func(columns int) string {
 		var b strings.Builder

@@ -12,7 +12,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// TestSQLReadsOnlyRowGroupsThatMayCount: the others are damaged, and nobody notices unless a statement needs them. The lines of the rest stay as they are.
+// TestSQLReadsOnlyRowGroupsThatMayCount: the test damages the other row groups, and only a statement that needs them fails. The line numbers of the
+// remaining rows stay the same.
 func TestSQLReadsOnlyRowGroupsThatMayCount(t *testing.T) {
 	const groups, perGroup = 6, 1000
 	var b bytes.Buffer

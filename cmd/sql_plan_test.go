@@ -15,10 +15,10 @@ import (
 	"testing"
 )
 
-// TestQ3_StatementsThatShareAScanDoNotTouchEachOther: one overflows, another has rejected rows; all others have their answers.
+// TestQ3_StatementsThatShareAScanDoNotTouchEachOther: one statement overflows and another one rejects rows. All others get their answers.
 func TestQ3_StatementsThatShareAScanDoNotTouchEachOther(t *testing.T) {
 	dir := table(t, "t.csv", "i,x,c\n1,0.5,a\n2,bad,b\n9223372036854775807,1.5,c\n")
-	// The samples show that x is no number: the statement has to say that it is one.
+	// The samples show that x is not a number, so the statement has to cast it.
 	declared := "CREATE TABLE d FROM 't.csv' (i BIGINT, x DOUBLE, c TEXT);\n"
 	file := filepath.Join(t.TempDir(), "q.sql")
 	if err := os.WriteFile(file, []byte(declared+"-- name: rows\nSELECT count(*) FROM d;\n-- name: over\nSELECT max(i + 1) FROM d;\n-- name: fine\nSELECT c FROM d ORDER BY i DESC LIMIT 1;\n-- name: xs\nSELECT sum(x) FROM d"), 0o600); err != nil {
@@ -41,7 +41,7 @@ func TestQ3_StatementsThatShareAScanDoNotTouchEachOther(t *testing.T) {
 	}
 }
 
-// TestLimitStopsReading: what is behind the first rows of a large file is not read.
+// TestLimitStopsReading: rows after the first ones of a large file are not read.
 func TestLimitStopsReading(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("id,n,pad\n")
@@ -63,10 +63,10 @@ func TestLimitStopsReading(t *testing.T) {
 	}
 }
 
-// TestQ7_PassesAreSessions: a query over a large table is answered first, and what it found goes with the next session. A pipe can be read once.
+// TestQ7_PassesAreSessions: a query over a large table is answered first, and its answer travels with the next session. A pipe can be read once.
 func TestQ7_PassesAreSessions(t *testing.T) {
 	var b bytes.Buffer
-	z := gzip.NewWriter(&b) // packed files are taken for larger than they are
+	z := gzip.NewWriter(&b) // a packed file counts as larger than it is
 	r := rand.New(rand.NewPCG(1, 2))
 	fmt.Fprintln(z, "s")
 	for range 130_000 {

@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Each trouble of nodes has one line, whichever nodes have it. A silent node reports no trouble any more.
+// TestStatus_Trouble: each trouble has one line, which names all nodes that have it. A silent node reports no trouble.
 func TestStatus_Trouble(t *testing.T) {
 	node := func(id topology.NodeID, age time.Duration, trouble string) monitor.Status {
 		return monitor.Status{Node: topology.Node{ID: id}, Heard: true, Age: age, Beat: heartbeat.Beat{State: heartbeat.Running, Trouble: trouble}}
@@ -34,7 +34,7 @@ func TestStatus_Trouble(t *testing.T) {
 	}
 }
 
-// Frames that did not arrive as they were sent are shown only where there are any; JSON always has their number (R18).
+// TestR18_StatusShowsDamagedFrames: damaged frames are shown only if there are any; JSON always has their number.
 func TestR18_StatusShowsDamagedFrames(t *testing.T) {
 	node := func(age time.Duration, damaged uint64) monitor.Status {
 		return monitor.Status{Node: topology.Node{ID: "joiner-1"}, Heard: true, Age: age, Beat: heartbeat.Beat{State: heartbeat.Running, Damaged: damaged}}
@@ -56,7 +56,8 @@ func TestR18_StatusShowsDamagedFrames(t *testing.T) {
 	}
 }
 
-// A node that has got nothing done for a while is shown with what it works on, a node that is busy for a moment or silent is not (N9).
+// TestN9_StatusShowsWhatTakesLong: status shows what a node works on if the node has got nothing done for a while. It does not for a node that is
+// busy for a moment only, or silent.
 func TestN9_StatusShowsWhatTakesLong(t *testing.T) {
 	node := func(age, stands time.Duration) monitor.Status {
 		return monitor.Status{Node: topology.Node{ID: "joiner-1"}, Heard: true, Age: age, Beat: heartbeat.Beat{
@@ -78,7 +79,8 @@ func TestN9_StatusShowsWhatTakesLong(t *testing.T) {
 	}
 }
 
-// TestStatus_WhatRuns: a line for each session that runs, with what it asks, which is no text for a terminal to obey, and a number of those that are too many.
+// TestStatus_WhatRuns: each running session has a line with its statement, whose control characters are escaped. If there are too many sessions, the
+// rest is a number.
 func TestStatus_WhatRuns(t *testing.T) {
 	running := []monitor.Session{
 		{ID: session.ID{1}, Analysis: "sql", Age: 3 * time.Second, Bytes: 1 << 20, Owner: "ann", Asks: "pass 2, the last one, of: SELECT '\x1b[2J'"},
@@ -100,8 +102,8 @@ func TestStatus_WhatRuns(t *testing.T) {
 	}
 }
 
-// A node with a full link names the node that it waits for. A slow or full disk is the trouble of the node that has it,
-// and not of the node that it waits for.
+// TestStatus_WhoIsWaitedFor: a node with a full link names the node that it waits for. Trouble about a slow or full disk names the node that has the
+// disk, not the node that waits for it.
 func TestStatus_WhoIsWaitedFor(t *testing.T) {
 	for state, want := range map[heartbeat.State]string{
 		heartbeat.Blocked: "blocked on joiner-1", heartbeat.DiskSlow: "disk slow, blocked on joiner-1", heartbeat.Draining: "draining, blocked on joiner-1",

@@ -23,17 +23,17 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// The test binary is also another account on the same machine, which has nothing but ZeroMQ and msgpack.
+// The test binary also runs as another account of the same machine, which has only ZeroMQ and msgpack.
 const strangerVar = "POSTA_TEST_STRANGER"
 
 const strangerID = 65534
 
-// attempt is one thing that a stranger tries.
+// attempt is one attack of a stranger.
 type attempt struct {
-	Name string // for people
+	Name string // shown to people
 	Do   string // connect, listen, read, link, move or remove
 	Path string
-	Say  []byte // connect: what is said to whoever listens
+	Say  []byte // connect: the bytes that are sent to the listening process
 }
 
 // outcome is the result of an attempt.
@@ -42,7 +42,7 @@ type outcome struct {
 	Answer []byte
 }
 
-// strangerMain is the stranger's process: attempts come in, and outcomes go out.
+// strangerMain is the main function of the stranger's process: it reads attempts, and writes outcomes.
 func strangerMain() int {
 	var todo []attempt
 	var done []outcome
@@ -85,7 +85,7 @@ func (a *attempt) carryOut() ([]byte, error) {
 	return nil, errors.New("no such thing to do")
 }
 
-// connect sends everything at once, and reads the answer until the other side closes the connection or is silent.
+// connect sends all bytes at once, and reads the answer until the other side closes the connection or falls silent.
 func (a *attempt) connect() ([]byte, error) {
 	conn, err := net.Dial("unix", a.Path)
 	if err != nil {
@@ -93,18 +93,18 @@ func (a *attempt) connect() ([]byte, error) {
 	}
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(2 * time.Second))
-	_, _ = conn.Write(a.Say) // it may be closed already
+	_, _ = conn.Write(a.Say) // the other side may have closed it already
 	answer, _ := io.ReadAll(io.LimitReader(conn, 64))
 	return answer, nil
 }
 
-// stranger is another account's copy of the program.
+// stranger is the program running as another account.
 type stranger struct {
 	t    *testing.T
 	file string
 }
 
-// newStranger returns nil where this process is not root's, which alone can become somebody else. CI runs as root.
+// newStranger returns nil unless this process runs as root, which alone can change to another account. CI runs as root.
 func newStranger(t *testing.T) *stranger {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -119,7 +119,7 @@ func newStranger(t *testing.T) *stranger {
 	return s
 }
 
-// try carries attempts out as another user, or as this one.
+// try carries out attempts as the other account, or as this one.
 func (s *stranger) try(uid uint32, todo []attempt) []outcome {
 	s.t.Helper()
 	in, err := json.Marshal(todo)
@@ -140,7 +140,7 @@ func (s *stranger) try(uid uint32, todo []attempt) []outcome {
 	return done
 }
 
-// isRefused carries attempts out as the stranger: the system has to refuse each of them.
+// isRefused carries out attempts as the stranger, and the system has to refuse each.
 func (s *stranger) isRefused(todo []attempt) {
 	s.t.Helper()
 	if len(todo) == 0 {
@@ -153,7 +153,7 @@ func (s *stranger) isRefused(todo []attempt) {
 	}
 }
 
-// zmtp is what a ZeroMQ library says on a connection: greeting, READY, and one message of these parts.
+// zmtp returns the bytes that a ZeroMQ library sends on a connection: greeting, READY, and one message of these parts.
 func zmtp(kind string, parts ...[]byte) []byte {
 	b := make([]byte, 64)
 	b[0], b[9], b[10] = 0xff, 0x7f, 3
@@ -171,7 +171,7 @@ func zmtp(kind string, parts ...[]byte) []byte {
 	return b
 }
 
-// attacksOn is what a stranger tries at the sockets in a directory, against a session whose id it knows.
+// attacksOn returns the attempts on the sockets in a directory, against a session whose id the stranger knows.
 func attacksOn(t *testing.T, dir string, id session.ID) (all []attempt) {
 	t.Helper()
 	ask := func(q protocol.Request) []byte {
@@ -218,7 +218,7 @@ func attacksOn(t *testing.T, dir string, id session.ID) (all []attempt) {
 	return all
 }
 
-// replacing is how a stranger could take the place of a listening process of the cluster.
+// replacing returns the attempts to take the place of a listening process of the cluster.
 func replacing(dir string, names ...string) (all []attempt) {
 	for _, name := range names {
 		path := filepath.Join(dir, name)
@@ -230,14 +230,14 @@ func replacing(dir string, names ...string) (all []attempt) {
 	return append(all, attempt{Name: "another directory of sockets", Do: "move", Path: dir})
 }
 
-// meddling is what a stranger tries with the files of a directory: to read any of them, and to put others in their place.
+// meddling returns the attempts on the files of a directory: to read each, and to replace it.
 func meddling(t *testing.T, dir string) (all []attempt) {
 	t.Helper()
 	files := 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // segments and notes come and go
+			return nil // segments and notes are made and removed meanwhile
 		case err != nil:
 			return err
 		case d.IsDir():
@@ -254,7 +254,7 @@ func meddling(t *testing.T, dir string) (all []attempt) {
 	return all
 }
 
-// listening returns the TCP sockets on which a process listens, where the system reports them.
+// listening returns the TCP sockets on which a process listens, on systems that report them.
 func listening(t *testing.T, pid int) (at []string) {
 	t.Helper()
 	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
@@ -283,16 +283,16 @@ func listening(t *testing.T, pid int) (at []string) {
 	return at
 }
 
-// TestS1_AnotherAccountReachesNothing: by default settings, a second account of the machine is refused by the system wherever it
-// tries to connect, to listen, to read or to write, while sessions run, and their answers are right. Even where somebody has opened the
-// directory of the sockets and the sockets to all, nodes and medics answer nobody else.
+// TestS1_AnotherAccountReachesNothing: with default settings, the system refuses every attempt of a second account to connect, listen, read or write
+// while sessions run, and the answers stay right. Even if the directory of the sockets and the sockets are opened to everybody, nodes and medics
+// answer no other account.
 func TestS1_AnotherAccountReachesNothing(t *testing.T) {
 	s := newStranger(t)
 	if s == nil {
 		return
 	}
 	k := newTestCluster(t)
-	for _, dir := range []string{filepath.Dir(k.dir), k.dir} { // so that what follows is refused for the cluster's own directories
+	for _, dir := range []string{filepath.Dir(k.dir), k.dir} { // the parents are open, so the cluster's own directories must be what refuses
 		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +306,7 @@ func TestS1_AnotherAccountReachesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A process of its own: the flag package has variables that two calls in one would share.
+	// The stranger is a process of its own, because the flag package has variables that two calls in one process would share.
 	running := exec.Command(os.Args[0], append([]string{"submit", "bikes", "-f", k.file, "--data", from, "--json"}, slow...)...)
 	var answer bytes.Buffer
 	running.Stdout = &answer
@@ -331,7 +331,7 @@ func TestS1_AnotherAccountReachesNothing(t *testing.T) {
 		}
 	}
 
-	// The same attempts by the cluster's own user get through, so it was not for another reason that they failed.
+	// The same attempts succeed for the cluster's own user, so no other reason made them fail.
 	harmless := slices.DeleteFunc(slices.Clone(attacks), func(a attempt) bool { return a.Name != "a connection" })
 	for i, o := range s.try(0, harmless) {
 		if o.Error != "" || len(o.Answer) < 10 {
@@ -364,7 +364,7 @@ func TestS1_AnotherAccountReachesNothing(t *testing.T) {
 	same(t, parse(t, k.must("results", text, "--json").out), want)
 }
 
-// TestS1_AnotherAccountReachesNothingOfARun: the same of posta run, whose directory is among everybody's temporary files.
+// TestS1_AnotherAccountReachesNothingOfARun: the same for posta run, whose directory is among the temporary files of all users.
 func TestS1_AnotherAccountReachesNothingOfARun(t *testing.T) {
 	s := newStranger(t)
 	if s == nil {
@@ -376,7 +376,7 @@ func TestS1_AnotherAccountReachesNothingOfARun(t *testing.T) {
 	}
 	from := data(t, "20000")
 	want := expected(t, from)
-	release := held(t, filepath.Join(from, "montreal", "trips.csv")) // the run does not end before
+	release := held(t, filepath.Join(from, "montreal", "trips.csv")) // the run does not end before this
 	run := exec.Command(os.Args[0], "run", "bikes", "--data", from, "--json", "--replicas", "joiner=2")
 	var answer bytes.Buffer
 	run.Env, run.Stdout = append(os.Environ(), "TMPDIR="+tmp), &answer

@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Joiners are removed and added again over the existing data: each answer is right, and a joiner that comes back starts
-// empty.
+// TestUpSetsAsideWhoHasLeftTheTopology: joiners are removed and added again over the existing data. Each answer is right, and a joiner that comes
+// back starts empty.
 func TestUpSetsAsideWhoHasLeftTheTopology(t *testing.T) {
 	k := newTestCluster(t)
 	dir := data(t, "20000")

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// sockets is the directory that posta up has noted.
+// sockets returns the directory that posta up has noted.
 func (k *testCluster) sockets() string {
 	k.t.Helper()
 	note, err := os.ReadFile(filepath.Join(k.dir, "cluster", "address"))
@@ -23,7 +23,7 @@ func (k *testCluster) sockets() string {
 	return dir
 }
 
-// topology says a command of posta topology.
+// topology calls a command of posta topology.
 func (k *testCluster) topology(command string, flags ...string) result {
 	k.t.Helper()
 	return posta(k.t, append([]string{"topology", command, k.file}, flags...)...)
@@ -79,7 +79,7 @@ func TestS1_UpAfterTheSocketsWereSwept(t *testing.T) {
 		t.Errorf("joiner-1 is process %d, and was %d, gone: %v", now, before, gone(before))
 	}
 	same(t, parse(t, k.must("submit", "bikes", "--data", dir, "--json").out), want)
-	// The note alone goes, and the nodes do not know.
+	// Only the note is removed, and the nodes do not notice.
 	swept := k.sockets()
 	t.Cleanup(func() { _ = os.RemoveAll(swept) })
 	if err := os.Remove(filepath.Join(k.dir, "cluster", "address")); err != nil {
@@ -90,7 +90,7 @@ func TestS1_UpAfterTheSocketsWereSwept(t *testing.T) {
 	}
 }
 
-// TestS1_ContainersAndProcessesOfOneFile: the note says which of them have the cluster, and neither takes it from the other.
+// TestS1_ContainersAndProcessesOfOneFile: the note says whether containers or processes run the cluster, and neither takes it over from the other.
 func TestS1_ContainersAndProcessesOfOneFile(t *testing.T) {
 	k := newTestCluster(t)
 	for range 2 { // make up, and again
@@ -104,7 +104,7 @@ func TestS1_ContainersAndProcessesOfOneFile(t *testing.T) {
 	if r := k.topology("show"); !strings.Contains(r.out, "127.0.0.1, ports from 5500") {
 		t.Errorf("commands look for the containers at\n%s", r.out)
 	}
-	k.must("down") // there is nothing to stop, and the containers stay
+	k.must("down") // there is nothing to stop, and the containers keep running
 	if r := k.topology("show"); !strings.Contains(r.out, "127.0.0.1, ports from 5500") {
 		t.Errorf("after posta down commands look for the containers at\n%s", r.out)
 	}
@@ -127,8 +127,8 @@ func TestStatusOfAnAddressWithoutACluster(t *testing.T) {
 	}
 }
 
-// TestS1_DataIsForItsUserAlone, whatever the umask is, and also what a former version of the program left open. Rows, answers and the
-// passwords of brokers are in it.
+// TestS1_DataIsForItsUserAlone: this holds for any umask, and for files that a former version of the program left open. The files hold rows, answers
+// and passwords of brokers.
 func TestS1_DataIsForItsUserAlone(t *testing.T) {
 	former := syscall.Umask(0)
 	t.Cleanup(func() { syscall.Umask(former) })
@@ -159,7 +159,7 @@ func TestS1_DataIsForItsUserAlone(t *testing.T) {
 	openToOthers(t, top)
 }
 
-// openToOthers looks at all that is below a directory, and counts it.
+// openToOthers counts the files below a directory that other users can read.
 func openToOthers(t *testing.T, top string) (n int) {
 	t.Helper()
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
@@ -181,7 +181,7 @@ func openToOthers(t *testing.T, top string) (n int) {
 	return n
 }
 
-// TestS6_WhatUpRemembersHasNoPassword: the text of the topology may have a broker's.
+// TestS6_WhatUpRemembersHasNoPassword: the text of the topology may contain a broker's password, and posta up does not store it.
 func TestS6_WhatUpRemembersHasNoPassword(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "t.toml")
@@ -196,7 +196,7 @@ func TestS6_WhatUpRemembersHasNoPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What a former version of the program wrote is the text itself.
+	// A former version of the program stored the whole text.
 	if err := os.WriteFile(below(top, topologyNote), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

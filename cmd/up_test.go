@@ -21,7 +21,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// testCluster is a cluster that posta up keeps, and posta down stops when the test is over.
+// testCluster is a cluster that posta up starts, and that posta down stops at the end of the test.
 type testCluster struct {
 	t    *testing.T
 	dir  string
@@ -41,8 +41,8 @@ func newTestCluster(t *testing.T) *testCluster {
 	return k
 }
 
-// write writes the topology. Medics wait longer than a shared machine stands still, which may be a second or two, before they take a silent process for
-// dead: by the default they would be right to restart what no test has hit.
+// write writes the topology. A shared machine may stand still for a second or two, so medics wait longer than that before they take a silent process
+// for dead. With the default they would rightly restart processes that no test has killed.
 func (k *testCluster) write(v topology.Variant) {
 	k.t.Helper()
 	settings := map[string]string{"medics.suspect_after": "4s"}
@@ -72,7 +72,7 @@ func (k *testCluster) pid(node string) int { return pidOf(filepath.Join(k.dir, "
 func (k *testCluster) kill(node string, sig syscall.Signal) {
 	k.t.Helper()
 	pid := k.pid(node)
-	if pid == 0 { // to the system that is everybody, this test too
+	if pid == 0 { // pid 0 stands for every process of the group, including this test
 		k.t.Fatalf("%s has no pid file", node)
 	}
 	if err := syscall.Kill(pid, sig); err != nil {
@@ -80,8 +80,8 @@ func (k *testCluster) kill(node string, sig syscall.Signal) {
 	}
 }
 
-// killMedics kills all medics, again until none is left: one that still lives starts the others, and whoever is stopped. A round that finds
-// nobody is the last one, as all were dead when it began; a process is dead when it is gone, not when it has been sent a signal.
+// killMedics kills all medics, round after round until none is left, because a living medic starts the others. The last round finds no process, so
+// all were dead when it began. A process counts as dead when it is gone, not when it has got a signal.
 func (k *testCluster) killMedics() {
 	k.t.Helper()
 	until(k.t, "no medic is left", func() bool {
@@ -92,14 +92,14 @@ func (k *testCluster) killMedics() {
 				continue
 			}
 			none = false
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have gone by itself
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended by itself
 			until(k.t, m+" is gone", func() bool { return gone(pid) })
 		}
 		return none
 	})
 }
 
-// statusView is what status --json prints, as far as it is looked at here.
+// statusView is the part of what status --json prints that the tests look at.
 type statusView struct {
 	Cluster string
 	Nodes   []struct {
@@ -179,10 +179,10 @@ func TestM5_NodesAndMedicsComeBack(t *testing.T) {
 		before := k.pid(node)
 		k.kill(node, syscall.SIGKILL)
 		until(t, "the medics start "+node+" again", func() bool { now := k.pid(node); return now != 0 && now != before })
-		// A leader that dies between a start and its entry leaves a start that the journal does not report.
+		// If a leader dies between a start and its entry, the journal does not report that start.
 		until(t, "the journal reports "+node, func() bool { v := k.status(); return len(v.Incidents) > i && !v.Incidents[i].Open })
 	}
-	k.must("up") // waits until all are heard
+	k.must("up") // returns when all are heard
 	var v statusView
 	until(t, "both incidents are over", func() bool {
 		v = k.status()
@@ -199,7 +199,7 @@ func TestM5_NodesAndMedicsComeBack(t *testing.T) {
 			t.Errorf("incident %d is told as %+v", i+1, x)
 		}
 	}
-	var shown string // a leader that has not been heard for a moment, as where the machine stood still, is none
+	var shown string // while the machine stands still, a leader may not be heard for a moment, and then status shows none
 	until(t, "status shows the leader", func() bool {
 		shown = k.must("status").out
 		return strings.Contains(shown, "3 of 3 medics up, medic-2 leads in generation 2\n")
@@ -258,7 +258,7 @@ func TestChaosTellsWhatItDidAndWhatTheJournalSays(t *testing.T) {
 		t.Errorf("%v: %s, and on standard error %s", err, r.out, r.err)
 	}
 	for _, args := range [][]string{
-		{"nobody-1"}, {"--fault", "flood"}, {"--fault", "cut"}, {"--every", "0s"}, // nobody cuts a process off
+		{"nobody-1"}, {"--fault", "flood"}, {"--fault", "cut"}, {"--every", "0s"}, // only --docker can cut
 		{"--docker", "nobody-1"}, {"--docker", "--fault", "flood"}, {"--docker", "--host", "nowhere"},
 	} {
 		if r := k.call("chaos", args...); r.code != exitUsage {
@@ -326,7 +326,7 @@ func TestSessionsOfAKeptCluster(t *testing.T) {
 	if r := k.call("cancel", id); r.code != exitFinished || !strings.Contains(r.err, "is finished") {
 		t.Errorf("cancelling what is finished: exit code %d, %s", r.code, r.err)
 	}
-	// An input hears that a session is finished with the next heartbeat of an output.
+	// The next heartbeat of an output tells an input that a session is finished.
 	until(t, "the session is finished at its input", func() bool {
 		return k.call("submit", "bikes", "--data", dir, "--session", id).code != exitInUse
 	})
@@ -362,7 +362,7 @@ func TestCancelEndsTheSessionOfAnother(t *testing.T) {
 	k.write(topology.Variant{Settings: map[string]string{"limits.drain": "4s", "limits.sessions": "1", "limits.results": "2"}})
 	k.must("up")
 	const id = "6ba7b810-9dad-41d1-80b4-00c04fd430c8"
-	// A process of its own: the flag package has variables that two calls in one would share.
+	// The command runs as a process of its own, because the flag package has variables that two calls in one process would share.
 	cmd := exec.Command(os.Args[0], append([]string{"submit", "bikes", "-f", k.file, "--data", data(t, "200000"), "--session", id}, slow...)...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -375,12 +375,12 @@ func TestCancelEndsTheSessionOfAnother(t *testing.T) {
 	if r := k.must("cancel", "--json", id); !strings.Contains(r.err, "is cancelled") || r.out != `{"session":"`+id+`","cancelled":true}`+"\n" {
 		t.Errorf("cancel says %q, %q", r.out, r.err)
 	}
-	_ = cmd.Wait() // the exit code tells
+	_ = cmd.Wait() // the exit code shows the result
 	last := said.String()[max(0, strings.LastIndex(said.String(), "posta: ")):]
 	if cmd.ProcessState.ExitCode() != exitSession || !strings.Contains(last, "cancelled") || strings.Count(last, "\n") != 1 {
 		t.Errorf("its client ends with exit code %d: %s", cmd.ProcessState.ExitCode(), &said)
 	}
-	for range 3 { // an output keeps two
+	for range 3 { // an output keeps two results
 		k.must("submit", "bikes", "-f", k.file, "--data", data(t, "2000"), "--detach")
 	}
 	until(t, "the session makes room for newer ones", func() bool { return !strings.Contains(k.must("sessions").out, id) })
@@ -413,7 +413,7 @@ func TestStatusWatchesUntilCtrlC(t *testing.T) {
 	}
 }
 
-// TestUp_ItsNATSServerIsKilledAndStartedAgain: whatever is done to the server in the middle of a session, nodes go on when it is back, and the
+// TestUp_ItsNATSServerIsKilledAndStartedAgain: after any fault of the server in the middle of a session, the nodes continue once it is back, and the
 // answers are the same.
 func TestUp_ItsNATSServerIsKilledAndStartedAgain(t *testing.T) {
 	server := natstest.Start(t)
@@ -432,7 +432,7 @@ func TestUp_ItsNATSServerIsKilledAndStartedAgain(t *testing.T) {
 	if err := errors.Join(os.Remove(trips), syscall.Mkfifo(trips, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	pipe, err := os.OpenFile(trips, os.O_RDWR, 0) // the session goes on until it is closed
+	pipe, err := os.OpenFile(trips, os.O_RDWR, 0) // the session runs until it is closed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -450,7 +450,7 @@ func TestUp_ItsNATSServerIsKilledAndStartedAgain(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	// duringUpload does something while a part of the rows is uploaded, and returns when the pipe has taken all of it.
+	// duringUpload calls a function while a part of the rows has been uploaded, and returns when the pipe has taken all rows.
 	duringUpload := func(do func()) {
 		t.Helper()
 		part := rows[:len(rows)/5]
@@ -501,7 +501,8 @@ func TestUp_ItsNATSServerIsKilledAndStartedAgain(t *testing.T) {
 	}
 }
 
-// TestSubmitToAClusterWithoutItsBroker: whoever starts the cluster is told that it waits, and whoever submits is told at once, in place of waiting for frames that cannot travel.
+// TestSubmitToAClusterWithoutItsBroker: posta up says that the cluster waits for its broker. posta submit fails at once, instead of waiting for
+// frames that cannot travel.
 func TestSubmitToAClusterWithoutItsBroker(t *testing.T) {
 	k := newTestCluster(t)
 	k.write(topology.Variant{IPCDir: shortDir(t), Settings: map[string]string{

@@ -54,7 +54,7 @@ func TestN9_WhatIsNotGivenUpKeepsItsCount(t *testing.T) {
 	}
 }
 
-// TestN9_ALongLifeEndsTheRow: sessions that the node has lived with for long are no reason for its death, so their count is removed.
+// TestN9_ALongLifeEndsTheRow: sessions that the node has lived with for long are not a reason for its death, so their count is removed.
 func TestN9_ALongLifeEndsTheRow(t *testing.T) {
 	x := noted(t, postmortem.Deaths{Sessions: map[string]int{"a": 2}})
 	n := newNotes(x, 0)

@@ -16,7 +16,7 @@ func TestS5_ARequestIsItsConnections(t *testing.T) {
 		"":              role.LocalOperator,
 		"submit/alice":  {Role: security.Submit, Name: "alice"},
 		"watch/wim":     {Role: security.Watch, Name: "wim"},
-		"node/joiner-1": {Role: security.Node, Name: "joiner-1"}, // a node is no client, so the table of roles has no entry for it
+		"node/joiner-1": {Role: security.Node, Name: "joiner-1"}, // a node is not a client, so the table of roles has no entry for it
 		"operate/":      {},
 		"operate":       {},
 		"root/alice":    {},

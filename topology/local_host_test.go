@@ -40,7 +40,7 @@ func TestS1_AHostWithoutAnAddressIsWhereItIsSaidToBe(t *testing.T) {
 	if n, err := inside.Node("joiner-2"); err != nil || n.Sockets.Data != (Endpoint{Dial: "tcp://joiner-2:7005", Bind: "tcp://0.0.0.0:7005"}) {
 		t.Errorf("in a container: %+v, %v", n.Sockets.Data, err)
 	}
-	// Where it is is no part of what the file says: containers and sessions must not notice.
+	// Where it is is not part of what the file says: containers and sessions must not notice.
 	if sockets.Canonical(nil) != outside.Canonical(nil) || sockets.Shape() != inside.Shape() || strings.Contains(sockets.Canonical(nil), "address") {
 		t.Errorf("the canonical text tells where the host is:\n%s", sockets.Canonical(nil))
 	}

@@ -46,7 +46,7 @@ func TestUnusedHost(t *testing.T) {
 	}
 }
 
-// TestUnreadable: bytes that are no text, or no topology by their size alone.
+// TestUnreadable: bytes that are not text, or no topology by their size alone.
 func TestUnreadable(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
 		"not UTF-8":      {"[hosts.a]\naddress = \"\xff\"\n", "x.toml:2:12: the text is not UTF-8 from here on; save the file as UTF-8"},

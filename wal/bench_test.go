@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// BenchmarkAppend appends batches of records and, in turn with them, writes and fsyncs the same number of bytes to plain
-// files of the segments' size on the same disk. "ratio" is our speed over theirs; they alternate in small rounds,
-// because the disk's speed changes from second to second.
+// BenchmarkAppend appends batches of records and, alternately, writes and fsyncs the same number of bytes to plain files of a segment's size on the
+// same disk. "ratio" is our speed divided by theirs. Both alternate in small rounds, because the disk's speed changes from second to second.
 //
 //	go test ./wal -run '^$' -bench Append -benchtime 3s
 func BenchmarkAppend(b *testing.B) {
@@ -73,7 +72,7 @@ func benchAppend(b *testing.B, w Writer, size, batch int) {
 	b.ReportMetric(theirs.Seconds()/ours.Seconds(), "ratio")
 }
 
-// plainFile is the simplest thing that is durable: write, fsync, and a new file now and then.
+// plainFile is the simplest durable log: it writes, calls fsync, and begins a new file now and then.
 type plainFile struct {
 	dir  string
 	f    *os.File

@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/internal/simulator/mutants"
 )
 
-// TestMutants puts deliberate bugs into this package, one at a time; the tests of the rule that each breaks must fail. It runs with
-// POSTA_MUTANTS=1, or POSTA_MUTANTS="part of a name".
+// TestMutants puts deliberate bugs into this package, one at a time. The tests of the rule that a bug breaks must fail. It runs with POSTA_MUTANTS=1,
+// or POSTA_MUTANTS="part of a name".
 func TestMutants(t *testing.T)               { bugs().Run(t) }
 func TestMutants_TextsAreThere(t *testing.T) { bugs().TextsAreThere(t) }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// stepsOf runs the whole script on a disk without faults, and checks that it does all that it is meant to do.
+// stepsOf runs the whole script on a disk without faults, and checks that the script does everything it should.
 func stepsOf(t *testing.T, writer Writer) []string {
 	d := newDisk(t, tempDir(t))
 	w := newWorld(t, d.root, d.options(Options{Writer: writer}))
@@ -22,8 +22,7 @@ func stepsOf(t *testing.T, writer Writer) []string {
 	return d.steps
 }
 
-// everyCrash lives the script once, and before every step calls f with the disk as a crash would find it then, and a
-// copy of the oracle.
+// everyCrash runs the script once. Before every step it calls f with the disk as a crash at that point would leave it, and with a copy of the oracle.
 func everyCrash(t *testing.T, writer Writer, f func(d *disk, w *world, label string)) {
 	d := newDisk(t, tempDir(t))
 	w := newWorld(t, d.root, d.options(Options{Writer: writer}))
@@ -36,8 +35,8 @@ func everyCrash(t *testing.T, writer Writer, f func(d *disk, w *world, label str
 	d.before()
 }
 
-// TestW3_CrashAtEveryStep crashes a life that opens, appends, rotates, cuts and snapshots after every single step, loses,
-// keeps or tears what was not synced, and recovers twice.
+// TestW3_CrashAtEveryStep crashes a life that opens, appends, rotates, cuts and snapshots, after every single step. It loses, keeps or tears what was
+// not synced, and recovers twice.
 func TestW3_CrashAtEveryStep(t *testing.T) {
 	bothWriters(t, func(t *testing.T, writer Writer) {
 		everyCrash(t, writer, func(d *disk, w *world, label string) {
@@ -52,8 +51,8 @@ func TestW3_CrashAtEveryStep(t *testing.T) {
 	})
 }
 
-// tempDir makes one of very many directories. t.TempDir would keep them all until the test ends; and where there is a file
-// system in memory it is used, because what survives is decided by disk, not by real fsyncs.
+// tempDir makes one of very many directories, which t.TempDir would keep until the test ends. It uses a file system in memory if there is one: the
+// disk of the test decides what survives, not real fsyncs.
 func tempDir(t *testing.T) string {
 	parent := "/dev/shm"
 	if s, err := os.Stat(parent); err != nil || !s.IsDir() {
@@ -68,21 +67,20 @@ func tempDir(t *testing.T) string {
 	return dir
 }
 
-// TestW3_ProcessDiesThenMachine kills only the process after every step, so that the next one sees what was written and
-// never synced. What it has seen and acted upon must survive a crash of the machine: after every step of its
-// recovery, and after it.
+// TestW3_ProcessDiesThenMachine kills only the process after every step, so the next process sees what was written and not synced. What that process
+// has read and relied on must survive a crash of the machine: after every step of its recovery, and after the recovery.
 func TestW3_ProcessDiesThenMachine(t *testing.T) {
 	bothWriters(t, func(t *testing.T, writer Writer) {
 		steps := stepsOf(t, writer)
 		for k := 1; k <= len(steps); k++ {
-			for j, done := 1+k%6, false; !done; j += 6 { // every step of recovery comes up, with other steps before it
+			for j, done := 1+k%6, false; !done; j += 6 { // every step of recovery occurs, with different steps before it
 				done = processThenMachine(t, writer, k, j, steps[k-1])
 			}
 		}
 	})
 }
 
-// processThenMachine returns true when the recovery was over before its step j.
+// processThenMachine returns true if the recovery was complete before its step j.
 func processThenMachine(t *testing.T, writer Writer, k, j int, step string) (done bool) {
 	label := fmt.Sprintf("process dies after step %d (%s), machine after step %d of recovery", k, step, j)
 	d := newDisk(t, tempDir(t))
@@ -101,7 +99,7 @@ func processThenMachine(t *testing.T, writer Writer, k, j int, step string) (don
 	if err == nil {
 		w.check(label)
 		d.crashAt = 0
-		for range 35 { // beyond any segment that was made and not used
+		for range 35 { // more than fit into a segment that was made and not used
 			must(t, w.append(2, "goes on"))
 		}
 		w.log.lock.Close() // killed, without a last fsync
@@ -113,7 +111,7 @@ func processThenMachine(t *testing.T, writer Writer, k, j int, step string) (don
 	return err == nil
 }
 
-// TestW2_CrashDuringRecovery tears the disk, then crashes the recovery of that after every step of it, and tears again.
+// TestW2_CrashDuringRecovery tears the disk, crashes the recovery after every step of it, and tears the disk again.
 func TestW2_CrashDuringRecovery(t *testing.T) {
 	bothWriters(t, func(t *testing.T, writer Writer) {
 		everyCrash(t, writer, func(d *disk, w *world, label string) {

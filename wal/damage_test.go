@@ -35,7 +35,7 @@ func segmentsOf(t *testing.T, dir string) []foundSegment {
 	return s.segments
 }
 
-// tornTail hears what Open logs of the torn tail that it has cut.
+// tornTail notes what Open logs about the torn tail that it has cut.
 type tornTail struct {
 	slog.Handler
 	bytes int64
@@ -57,7 +57,7 @@ func (c *tornTail) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// replayed opens and reads all; err is that of Open.
+// replayed opens the log and reads all records; err is the error of Open.
 func replayed(t *testing.T, dir string) (texts []string, cut *tornTail, err error) {
 	cut = &tornTail{Handler: slog.DiscardHandler}
 	l, err := Open(dir, Options{SegmentSize: smallSegment, Logger: slog.New(cut)})
@@ -128,7 +128,7 @@ func TestW2_TruncationAtEveryByte(t *testing.T) {
 	}
 }
 
-// wantAside checks that what was cut is kept.
+// wantAside checks that the part that was cut is kept.
 func wantAside(t *testing.T, label, dir string, torn *tornTail, cut []byte) {
 	t.Helper()
 	if len(cut) == 0 {
@@ -147,8 +147,8 @@ func wantAside(t *testing.T, label, dir string, torn *tornTail, cut []byte) {
 	}
 }
 
-// TestW2_FlippedBitInEveryByte: a damaged record with good ones after it is corruption, named by file and offset; only the
-// very last record may be taken for a torn write.
+// TestW2_FlippedBitInEveryByte: a damaged record with good ones after it is corruption, and the error names file and offset. Only the very last
+// record may count as a torn write.
 func TestW2_FlippedBitInEveryByte(t *testing.T) {
 	dir, w := smallLog(t)
 	segs := segmentsOf(t, dir)
@@ -180,7 +180,7 @@ func TestW2_FlippedBitInEveryByte(t *testing.T) {
 	}
 }
 
-// TestW2_FlipBelowSnapshotIsNoTornTail: a snapshot proves that the last record was durable, so a bad one is no torn write.
+// TestW2_FlipBelowSnapshotIsNoTornTail: a snapshot proves that the last record was durable. So if that record is damaged, it is not a torn write.
 func TestW2_FlipBelowSnapshotIsNoTornTail(t *testing.T) {
 	dir, w := smallLog(t)
 	must(t, w.open())
@@ -208,7 +208,7 @@ func TestW2_ZeroTail(t *testing.T) {
 	}
 }
 
-// TestW2_GarbageTail: bytes that are no record and no zeros either.
+// TestW2_GarbageTail: bytes that are neither a record nor zeros.
 func TestW2_GarbageTail(t *testing.T) {
 	dir, w := smallLog(t)
 	segs := segmentsOf(t, dir)
@@ -219,7 +219,7 @@ func TestW2_GarbageTail(t *testing.T) {
 	w.recovered(dir, "garbage at the end")
 }
 
-// TestW2_MissingSegment removes each segment in turn, first and last included, its file or all of it.
+// TestW2_MissingSegment removes each segment in turn, the first and the last included: only its file, or all of it.
 func TestW2_MissingSegment(t *testing.T) {
 	dir, _ := smallLog(t)
 	for _, seg := range segmentsOf(t, dir) {
@@ -235,7 +235,7 @@ func TestW2_MissingSegment(t *testing.T) {
 	must(t, err)
 }
 
-// TestW2_AlienFile: tidwall reads every file whose name begins with 20 digits, so one more would be taken for records.
+// TestW2_AlienFile: tidwall reads every file whose name begins with 20 digits, so it would take such a file for records.
 func TestW2_AlienFile(t *testing.T) {
 	dir, _ := smallLog(t)
 	seg := segmentsOf(t, dir)[1].scan.first
@@ -244,7 +244,7 @@ func TestW2_AlienFile(t *testing.T) {
 	wantCorruption(t, "foreign file", err, segmentRel(seg))
 }
 
-// TestW2_LogWithoutHead: without its head a log with records is corrupt, not new.
+// TestW2_LogWithoutHead: a log with records and without a head is corrupt, not new.
 func TestW2_LogWithoutHead(t *testing.T) {
 	dir, _ := smallLog(t)
 	must(t, os.Remove(filepath.Join(dir, headName)))

@@ -11,25 +11,24 @@ import (
 	"testing"
 )
 
-// disk is an FS over a real directory that also knows what would survive a crash: per file the synced bytes, per
-// directory the synced entries. It counts its steps, and can crash after one or fail one. crash() then makes a
-// directory as the disk might have left it.
+// disk is an FS over a real directory. It also keeps what would survive a crash: the synced bytes of each file, and the synced entries of each
+// directory. It counts its steps, and can crash after one or let one fail. crash() then makes a directory as the disk might have left it.
 type disk struct {
 	t    *testing.T
 	root string
 	tree *node
 
-	steps    []string // what was done, for messages
-	crashAt  int      // after this many steps nothing works any more; 0: never
+	steps    []string // names of the steps so far, for messages
+	crashAt  int      // number of the last step that works; 0: all work
 	failAt   int      // this step fails with failWith; 0: none
 	failWith error
 	failed   string // the step that failed
 	before   func() // if not nil, called before every step
-	full     bool   // no file is made or grows
-	capacity int64  // of all files, in bytes; 0: there is always room
+	full     bool   // no file can be made or grow
+	capacity int64  // of all files, in bytes; 0: unlimited
 }
 
-// node is a file or a directory, as it is now and as it was last synced.
+// node is a file or a directory, with its current content and the content that was synced last.
 type node struct {
 	dir          bool
 	now, durable map[string]*node
@@ -37,7 +36,7 @@ type node struct {
 	dirty        []bool // of each byte of data: an fsync would write it
 }
 
-// bytes is how many there are in the file, or below the directory.
+// bytes returns the size of the file, or of everything below the directory.
 func (n *node) bytes() int64 {
 	total := int64(len(n.data))
 	for _, child := range n.now {
@@ -46,7 +45,7 @@ func (n *node) bytes() int64 {
 	return total
 }
 
-// wrote marks what an fsync has to write.
+// wrote marks the bytes that an fsync has to write.
 func (n *node) wrote(from, to int) {
 	for len(n.dirty) < len(n.data) {
 		n.dirty = append(n.dirty, false)
@@ -56,8 +55,8 @@ func (n *node) wrote(from, to int) {
 	}
 }
 
-// sync makes the dirty bytes durable. A failed one makes nothing durable and calls them clean all the same, as kernels do (W4): what is not
-// written once more is then in memory alone.
+// sync makes the dirty bytes durable. A failed sync makes nothing durable and marks the bytes clean nevertheless, as kernels do (W4): bytes that are
+// not written again are then in memory only.
 func (n *node) sync(failed bool) {
 	n.wrote(0, 0)
 	if !failed {
@@ -79,7 +78,7 @@ func newDisk(t *testing.T, root string) *disk {
 	return &disk{t: t, root: root, tree: loadTree(t, root)}
 }
 
-// loadTree takes what is there as durable.
+// loadTree takes the current content of the directory as durable.
 func loadTree(t *testing.T, path string) *node {
 	entries, err := os.ReadDir(path)
 	must(t, err)
@@ -101,8 +100,7 @@ func loadTree(t *testing.T, path string) *node {
 	return n
 }
 
-// step says whether the next step may be done. What it returns is the step's result; half tells that a failing write
-// should write half.
+// step reports whether the next step may be done. It returns the result of the step; half means that a failing write should write half.
 func (d *disk) step(op, name string) (half bool, err error) {
 	if d.before != nil {
 		d.before()
@@ -203,7 +201,7 @@ func (d *disk) Remove(name string) error {
 
 func (d *disk) SyncDir(name string) error {
 	if rel, _ := filepath.Rel(d.root, name); strings.HasPrefix(rel, "..") {
-		return nil // above the log
+		return nil // the path is outside the log
 	}
 	if _, err := d.step("syncdir", name); err != nil {
 		return err
@@ -277,7 +275,7 @@ func (f *diskFile) Sync() error {
 
 func (f *diskFile) Close() error { return f.f.Close() }
 
-// diskStore puts the disk below tidwall, whose writes go past the FS.
+// diskStore puts the disk below tidwall, whose writes bypass the FS.
 type diskStore struct {
 	d     *disk
 	inner store
@@ -342,7 +340,7 @@ func (w *diskWriter) undo(size int64) error {
 	return truncateFile(w.d, w.name, size)
 }
 
-// options puts the log on the disk. DirectWriter needs no store of ours: all its writing goes through the FS.
+// options puts the log on the disk. DirectWriter needs no store of the test's: it writes everything through the FS.
 func (d *disk) options(o Options) Options {
 	o.FS = d
 	if o.Writer == TidwallWriter {
@@ -351,7 +349,7 @@ func (d *disk) options(o Options) Options {
 	return o
 }
 
-// outcome is what becomes of bytes and entries that were not synced.
+// outcome is what happens to bytes and entries that were not synced.
 type outcome int
 
 const (
@@ -363,7 +361,7 @@ const (
 
 func (o outcome) String() string { return [...]string{"lost", "kept", "torn"}[o] }
 
-// crash makes a directory as the disk would show it after the power came back.
+// crash makes a directory with what the disk would show after the power came back.
 func (d *disk) crash(o outcome, seed int64) string {
 	to := tempDir(d.t)
 	writeTree(d.t, d.tree, to, o, rand.New(rand.NewSource(seed)))
@@ -401,13 +399,13 @@ func surviving(n *node, o outcome, rng *rand.Rand) []byte {
 		return n.synced
 	case o == kept:
 		return n.data
-	case len(n.data) < len(n.synced): // a truncation that was or was not
+	case len(n.data) < len(n.synced): // a truncation that may or may not have reached the disk
 		return [][]byte{n.synced, n.data}[rng.Intn(2)]
 	}
 	out := make([]byte, len(n.data))
 	copy(out, n.synced)
 	switch rng.Intn(3) {
-	case 0: // a prefix of what changed got there; what it appended ends where it ends
+	case 0: // a prefix of the changes reached the disk; appended bytes end there
 		from := 0
 		for from < len(n.synced) && n.synced[from] == n.data[from] {
 			from++
@@ -415,13 +413,13 @@ func surviving(n *node, o outcome, rng *rand.Rand) []byte {
 		k := from + rng.Intn(len(n.data)-from+1)
 		copy(out, n.data[:k])
 		out = out[:max(k, len(n.synced))]
-	case 1: // any of the sectors, in any order
+	case 1: // any of the sectors did, in any order
 		for at := 0; at < len(out); at += sector {
 			if rng.Intn(2) == 0 {
 				copy(out[at:min(at+sector, len(out))], n.data[at:])
 			}
 		}
-	case 2: // the length, and none of the bytes
+	case 2: // the new length did, and none of the bytes
 	}
 	return out
 }

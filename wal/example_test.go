@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// What Append returned before a crash is there after it, and a snapshot takes the place of the records before it.
+// What Append stored before a crash is still there after it. A snapshot replaces the records before it.
 func Example() {
 	tmp, err := os.MkdirTemp("", "wal-example-")
 	check(err)
@@ -23,7 +23,7 @@ func Example() {
 	check(err)
 	fmt.Println("appended up to", last)
 
-	// A crash: nobody closes the log, and all that is left is what is on the disk.
+	// A crash: the log is not closed, and only the content of the disk remains.
 	disk := filepath.Join(tmp, "disk")
 	check(os.CopyFS(disk, os.DirFS(filepath.Join(tmp, "log"))))
 
@@ -40,7 +40,7 @@ func Example() {
 	check(log.SaveSnapshot(log.Last(), []byte(state)))
 	_, err = log.Append(record("d"))
 	check(err)
-	check(log.Cut(last)) // whole segments only: here it is the snapshot that saves the reading
+	check(log.Cut(last)) // Cut drops whole segments only. Here the snapshot is what makes reading shorter.
 	check(log.Close())
 
 	log, err = wal.Open(disk, wal.Options{})

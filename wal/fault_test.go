@@ -11,20 +11,19 @@ import (
 	"testing"
 )
 
-// TestW5_NoRoomAtEveryStep lets every step in turn find no room, half of a write done. There is room again at the next
-// call: it must succeed, and nothing may be there twice or half. At an fsync it is final all the same (W4).
-//
-// A process without a file descriptor left is in the same position.
+// TestW5_NoRoomAtEveryStep lets each step in turn fail because the disk is full, with half of a write done. At the next call there is room again: it
+// must succeed, and no record may be there twice or in part. At an fsync the failure is final nevertheless (W4).
+// The same holds for a process that has no file descriptor left.
 func TestW5_NoRoomAtEveryStep(t *testing.T) {
 	for _, with := range []error{errNoSpace, syscall.EMFILE} {
 		failEveryStep(t, with, func(t *testing.T, w *world, d *disk, label string, err error) {
 			sync := strings.HasPrefix(d.failed, "fsync") || strings.HasPrefix(d.failed, "syncdir") || strings.HasPrefix(d.failed, "close")
 			// Open rewrites a segment in place where a new file finds no room.
-			// Open goes on without its reserve, and so does the log; makeWhole counts as the retry, where the script comes to it.
+			// Open continues without its reserve, and so does the log. Where the script calls makeWhole, that is the retry.
 			reserve := strings.HasSuffix(d.failed, " "+reserveName)
 			inPlace := reserve || strings.Contains(d.failed, " segments/") && (strings.HasSuffix(d.failed, tmpSuffix) || strings.HasPrefix(d.failed, "rename"))
 			if noDescriptor(with) && sync {
-				return // only a directory that has to be opened fails so. Open and a new segment can be tried again; an open log holds the others.
+				return // only steps that open a directory fail like this: Open and a new segment can be tried again, and an open log holds its other directories
 			}
 			if !sync && (err != nil || w.retries == 0 && !inPlace) {
 				t.Fatalf("%s: no room must not end the log: %v (retries %d)", label, err, w.retries)
@@ -36,7 +35,7 @@ func TestW5_NoRoomAtEveryStep(t *testing.T) {
 	}
 }
 
-// TestW5_NoDescriptorIsSaid: what lacks is named, with what to do.
+// TestW5_NoDescriptorIsSaid: the error names what is missing, and what to do.
 func TestW5_NoDescriptorIsSaid(t *testing.T) {
 	for _, with := range []error{syscall.EMFILE, syscall.ENFILE} {
 		err := noRoom(&os.PathError{Op: "open", Path: "x", Err: with})
@@ -49,7 +48,7 @@ func TestW5_NoDescriptorIsSaid(t *testing.T) {
 	}
 }
 
-// scarce is a file system for which the process has no file descriptor left, for a while.
+// scarce is a file system for a process that has no file descriptor left for a while.
 type scarce struct {
 	FS
 	none bool
@@ -63,8 +62,8 @@ func (s *scarce) OpenFile(name string, flag int, perm os.FileMode) (File, error)
 	return s.FS.OpenFile(name, flag, perm)
 }
 
-// TestW5_NoDescriptorForTheTail: the first append of a segment opens it. Where that fails there is nothing to take back, which would need a
-// descriptor, too, and end the log.
+// TestW5_NoDescriptorForTheTail: the first append to a segment opens it. If that fails, nothing was written, so nothing has to be undone. Undoing
+// would need a descriptor, too, and end the log.
 func TestW5_NoDescriptorForTheTail(t *testing.T) {
 	dir := t.TempDir()
 	fsys := &scarce{FS: osFS{}}
@@ -92,7 +91,7 @@ func TestW5_NoDescriptorForTheTail(t *testing.T) {
 	must(t, l.Close())
 }
 
-// fullDisk writes half of what it is given.
+// fullDisk writes half of the bytes it is given.
 type fullDisk struct {
 	scarce
 	full bool
@@ -116,8 +115,8 @@ func (f fullFile) Write(b []byte) (int, error) {
 	return n, errors.Join(err, errNoSpace)
 }
 
-// TestW5_AFullDiskAndNoDescriptor: what was written of an append is taken back without a file descriptor. Another connection may have taken the one
-// that closing the segment gives back.
+// TestW5_AFullDiskAndNoDescriptor: a failed append is undone without a new file descriptor. If the segment were closed, another connection could take
+// its descriptor.
 func TestW5_AFullDiskAndNoDescriptor(t *testing.T) {
 	dir := t.TempDir()
 	d := &fullDisk{scarce: scarce{FS: osFS{}}}
@@ -147,7 +146,7 @@ func TestW5_AFullDiskAndNoDescriptor(t *testing.T) {
 	must(t, l.Close())
 }
 
-// noFiles takes all file descriptors of this process but so many, until the test gives them back.
+// noFiles takes all file descriptors of this process except the given number, until the test releases them.
 func noFiles(t *testing.T, but int) (giveBack func()) {
 	t.Helper()
 	var old syscall.Rlimit
@@ -179,8 +178,8 @@ func noFiles(t *testing.T, but int) (giveBack func()) {
 	return giveBack
 }
 
-// TestW5_NoDescriptorPassesWhateverIsDone: with no file descriptor, with one and with two, a log appends, begins a segment, saves a snapshot and is
-// cut, or says what is missing and does it when there is one. It never ends for it, and never waits inside of a call.
+// TestW5_NoDescriptorPassesWhateverIsDone: with no, one or two file descriptors, a log appends, begins a segment, saves a snapshot and is cut. If a
+// call cannot do so, it names what is missing, and succeeds once there is a descriptor. The lack never ends the log, and no call waits.
 func TestW5_NoDescriptorPassesWhateverIsDone(t *testing.T) {
 	for left := range 3 {
 		dir := tempDir(t)
@@ -215,7 +214,7 @@ func TestW5_NoDescriptorPassesWhateverIsDone(t *testing.T) {
 	}
 }
 
-// TestW5_NoDescriptorLosesNoTornTail: what is cut is kept aside, or nothing is cut yet.
+// TestW5_NoDescriptorLosesNoTornTail: the part that is cut is kept, or nothing is cut yet.
 func TestW5_NoDescriptorLosesNoTornTail(t *testing.T) {
 	dir := tempDir(t)
 	l, err := Open(dir, Options{})
@@ -244,11 +243,11 @@ func TestW5_NoDescriptorLosesNoTornTail(t *testing.T) {
 	}
 }
 
-// TestW4_IOErrorAtEveryStep lets every step in turn fail for good: a write error, a short write, a failed fsync, a
-// failed rename. The log must say so, stay failed, and come back right.
+// TestW4_IOErrorAtEveryStep lets each step in turn fail for good: a write error, a short write, a failed fsync, a failed rename. The log must report
+// that, stay failed, and be right when it is opened again.
 func TestW4_IOErrorAtEveryStep(t *testing.T) {
 	failEveryStep(t, errIO, func(t *testing.T, w *world, d *disk, label string, err error) {
-		// The best-effort pid and temporary files aside, every step counts.
+		// Every step counts, except those on the pid file and on temporary files, which may fail.
 		if err == nil {
 			t.Fatalf("%s: the error was swallowed", label)
 		}
@@ -283,7 +282,7 @@ func failEveryStep(t *testing.T, with error, judge func(*testing.T, *world, *dis
 	})
 }
 
-// wantFinal: after a failure of a log that is open, nothing that writes works any more, and says why.
+// wantFinal checks that after a failure of an open log every writing call fails and gives the reason.
 func wantFinal(t *testing.T, w *world, label string, cause error) {
 	t.Helper()
 	if w.log == nil {
@@ -303,7 +302,7 @@ func wantFinal(t *testing.T, w *world, label string, cause error) {
 	}
 }
 
-// TestW5_LongTimeWithoutRoom: the disk stays full for many attempts, each leaving the log as it was; reading goes on.
+// TestW5_LongTimeWithoutRoom: the disk stays full for many attempts. Each leaves the log as it was, and reading still works.
 func TestW5_LongTimeWithoutRoom(t *testing.T) {
 	bothWriters(t, func(t *testing.T, writer Writer) {
 		d := newDisk(t, tempDir(t))
@@ -312,7 +311,7 @@ func TestW5_LongTimeWithoutRoom(t *testing.T) {
 		must(t, w.append(5, "before"))
 		size := w.log.Size()
 		for range 20 {
-			// With step 1 of the append the writer may have to be opened, so that it is the write that fails.
+			// Step 1 of the append may open the writer. Include it, so that the write is what fails.
 			must(t, w.log.openTailLocked())
 			d.failAt, d.failWith = len(d.steps)+1, errNoSpace
 			if _, err := w.log.Append(Record{Type: 1, Parts: [][]byte{make([]byte, 100)}}); !errors.Is(err, ErrDiskFull) {
@@ -333,7 +332,7 @@ func TestW5_LongTimeWithoutRoom(t *testing.T) {
 	})
 }
 
-// TestW5_CutWorksOnFullDisk: dropping segments needs no room, or a full disk would stay full.
+// TestW5_CutWorksOnFullDisk: dropping segments needs no room; otherwise a full disk would stay full.
 func TestW5_CutWorksOnFullDisk(t *testing.T) {
 	d := newDisk(t, tempDir(t))
 	w := newWorld(t, d.root, d.options(Options{}))
@@ -355,8 +354,8 @@ func TestW5_CutWorksOnFullDisk(t *testing.T) {
 	must(t, w.close())
 }
 
-// TestW5_NoRoomToRotate: the segment that a failed rotation made has the wrong name for any other Append, and must be gone
-// for good before one succeeds.
+// TestW5_NoRoomToRotate: the name of the segment that a failed rotation made is wrong for any other Append. The segment must be gone for good before
+// an Append succeeds.
 func TestW5_NoRoomToRotate(t *testing.T) {
 	bothWriters(t, func(t *testing.T, writer Writer) {
 		for k := 1; ; k++ {
@@ -372,14 +371,14 @@ func TestW5_NoRoomToRotate(t *testing.T) {
 			if _, err := w.log.Append(big...); err == nil || errors.Is(err, ErrFailed) {
 				w.abandon()
 				if k > 6 {
-					return // the failure came too late to matter
+					return // the failure came too late to have an effect
 				}
 				continue // an fsync
 			} else if !errors.Is(err, ErrDiskFull) {
 				t.Fatal(err)
 			}
 			label := "no room for " + d.failed
-			for range 30 { // beyond where the next segment would have been, with other numbers of records
+			for range 30 { // beyond the place of the next segment, with other numbers of records
 				must(t, w.append(2, "after"))
 			}
 			w.check(label)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestW3_FilesAtEveryCrash: a file that SaveFile has returned for is there, whole, after a crash at whatever step; one that was dropped may be, until
-// the sweep. What the sweep is told to keep stays, and nothing else.
+// TestW3_FilesAtEveryCrash: a file is there, complete, after a crash at any step if SaveFile has returned. A dropped file may still be there until
+// the sweep. The sweep removes every file that it was not told to keep, and no other.
 func TestW3_FilesAtEveryCrash(t *testing.T) {
 	content := func(i int) []byte { return bytes.Repeat([]byte{byte(i)}, 5000+i) }
 	d := newDisk(t, tempDir(t))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFingerprint_TellsEveryChange: of a head, a segment and a snapshot, also where a copy puts the former size and times back. Looking changes nothing, and
-// neither does what lies beside the log.
+// TestFingerprint_TellsEveryChange: the fingerprint shows every change of a head, a segment and a snapshot, even if a copy restores the former size
+// and times. Computing it changes nothing, and files beside the log do not affect it.
 func TestFingerprint_TellsEveryChange(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	l, err := Open(dir, Options{})
@@ -52,7 +52,7 @@ func TestFingerprint_TellsEveryChange(t *testing.T) {
 	}
 }
 
-// TestN9_OnLockedComesFirst: it is called before anything is read, by nobody who has not got the directory, and what it fails with ends Open.
+// TestN9_OnLockedComesFirst: OnLocked is called before anything is read, and only after the directory is locked. If it fails, its error ends Open.
 func TestN9_OnLockedComesFirst(t *testing.T) {
 	dir := t.TempDir()
 	l, err := Open(dir, Options{})
@@ -63,7 +63,7 @@ func TestN9_OnLockedComesFirst(t *testing.T) {
 		t.Fatalf("another has the directory, and it is called %d times, %v", called, err)
 	}
 	must(t, l.Close())
-	must(t, os.WriteFile(filepath.Join(dir, headName), []byte("rubbish"), filePerm)) // which Open would complain of
+	must(t, os.WriteFile(filepath.Join(dir, headName), []byte("rubbish"), filePerm)) // Open would complain about this
 	for n := 1; n < 3; n++ {
 		if _, err := Open(dir, o); called != n || !errors.Is(err, os.ErrProcessDone) {
 			t.Fatalf("it is called %d times, %v", called, err)

@@ -29,14 +29,14 @@ func TestR8_Identity(t *testing.T) {
 	must(t, l.Close())
 }
 
-// TestN4_FlippedHead: whatever bit of the head is flipped, no incarnation is used twice and the log id never changes.
+// TestN4_FlippedHead: whichever bit of the head is flipped, no incarnation is used twice, and the log id never changes.
 func TestN4_FlippedHead(t *testing.T) {
 	w := newWorld(t, tempDir(t), Options{})
 	must(t, w.open())
 	must(t, w.append(100, "x"))
 	must(t, w.append(100, "x"))
 	must(t, w.cut(100))
-	must(t, w.reopen()) // one slot knows of the cut, the other of this life too
+	must(t, w.reopen()) // one slot has the cut, the other also has this life
 	must(t, w.close())
 	name := filepath.Join(w.dir, headName)
 	good, err := os.ReadFile(name)
@@ -46,7 +46,7 @@ func TestN4_FlippedHead(t *testing.T) {
 		must(t, os.WriteFile(name, good, filePerm))
 		w.life = life
 		flip(t, name, i)
-		if err := w.open(); err != nil { // the slot that knew of the cut is gone: the segments before seem missing
+		if err := w.open(); err != nil { // the slot with the cut is gone, so the segments before the cut seem to be missing
 			wantCorruption(t, "head flipped", err, "")
 			continue
 		}

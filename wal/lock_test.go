@@ -14,7 +14,7 @@ import (
 
 const holdDirEnv = "POSTA_WAL_TEST_HOLD"
 
-// holdLock is the other process: it opens the log, says so, and holds it until its input ends.
+// holdLock is the other process: it opens the log, reports that, and holds it until its input ends.
 func holdLock(dir string) {
 	if _, err := Open(dir, Options{}); err != nil {
 		fmt.Println(err)
@@ -25,7 +25,8 @@ func holdLock(dir string) {
 	os.Exit(0)
 }
 
-// TestN4_LockHeldByAnotherProcess runs the test binary again as the holder, is refused, and gets in when that is killed.
+// TestN4_LockHeldByAnotherProcess runs the test binary again as the process that holds the lock. Open is refused, and succeeds after that process is
+// killed.
 func TestN4_LockHeldByAnotherProcess(t *testing.T) {
 	dir := t.TempDir()
 	holder := exec.Command(os.Args[0], "-test.run=^$")

@@ -30,7 +30,7 @@ func TestW1_EmptyRecordIsInvalid(t *testing.T) {
 	must(t, w.close())
 }
 
-// TestW1_FormatIsTidwalls: tidwall alone reads what we wrote, whoever wrote it, byte for byte the same.
+// TestW1_FormatIsTidwalls: tidwall alone reads what each of our writers wrote, and both write the same bytes.
 func TestW1_FormatIsTidwalls(t *testing.T) {
 	var files [2][]byte
 	bothWriters(t, func(t *testing.T, writer Writer) {
@@ -60,7 +60,7 @@ func TestW1_FormatIsTidwalls(t *testing.T) {
 	}
 }
 
-// TestW6_CutDropsWholeSegments: no file that stays is touched.
+// TestW6_CutDropsWholeSegments: files that remain are not changed.
 func TestW6_CutDropsWholeSegments(t *testing.T) {
 	d := newDisk(t, tempDir(t))
 	w := newWorld(t, d.root, d.options(Options{}))
@@ -125,7 +125,7 @@ func TestReplay_FromAnywhere(t *testing.T) {
 	})
 }
 
-// TestReplay_BesideAppendAndCut: other goroutines read and save snapshots while one appends and cuts.
+// TestReplay_BesideAppendAndCut: goroutines read and save snapshots while another one appends and cuts.
 func TestReplay_BesideAppendAndCut(t *testing.T) {
 	bothWriters(t, func(t *testing.T, writer Writer) {
 		l, err := Open(tempDir(t), quiet(Options{SegmentSize: 4000, Writer: writer}))
@@ -194,7 +194,7 @@ func TestClosedLogSaysSo(t *testing.T) {
 	}
 }
 
-// TestW3_RandomLives: random operations with random crashes, over and over on what the crash before left.
+// TestW3_RandomLives: random operations with random crashes, again and again on what the last crash left.
 func TestW3_RandomLives(t *testing.T) {
 	for seed := range int64(25) {
 		rng := rand.New(rand.NewSource(seed))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// afterRepair opens the repaired log and checks that it is a prefix of what was, under another log id.
+// afterRepair opens the repaired log. It checks that the records are a prefix of the former ones, under another log id.
 func afterRepair(t *testing.T, label string, w *world, r Report) {
 	t.Helper()
 	if r.Damage != nil || len(r.Lost) == 0 || r.Identity.LogID == w.logID {
@@ -42,7 +42,7 @@ func afterRepair(t *testing.T, label string, w *world, r Report) {
 	}
 }
 
-// TestW7_RepairCutsAtTheFirstBadRecord damages each record but the last in turn.
+// TestW7_RepairCutsAtTheFirstBadRecord damages each record except the last in turn.
 func TestW7_RepairCutsAtTheFirstBadRecord(t *testing.T) {
 	dir, w := smallLog(t)
 	total := len(w.acked)
@@ -92,7 +92,7 @@ func TestW7_RepairMissingSegments(t *testing.T) {
 	}
 }
 
-// TestW7_RepairWithSnapshots: what remains is a state that once was, and snapshots of lost records go.
+// TestW7_RepairWithSnapshots: the repaired log holds a state that existed once, and snapshots of lost records are removed.
 func TestW7_RepairWithSnapshots(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, w *world){
 		"first segment bad": func(t *testing.T, w *world) {
@@ -127,7 +127,7 @@ func TestW7_RepairWithSnapshots(t *testing.T) {
 	}
 }
 
-// TestW7_RepairCrashesAndGoesOn: after a crash at any of its steps the log is not taken for the old one, and Repair ends.
+// TestW7_RepairCrashesAndGoesOn: after a crash at any step of Repair, the log does not count as the old one, and calling Repair again finishes.
 func TestW7_RepairCrashesAndGoesOn(t *testing.T) {
 	dir, w := smallLog(t)
 	bad := locate(t, dir, Index(len(w.acked)/3))

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestW5_TheReserveMakesRoom: on a disk that is full of the log itself, what is to be stored before the log may be cut finds its room, a piece
-// after the other, while somebody else takes every byte that is left; then the log is cut, and the reserve is whole again.
+// TestW5_TheReserveMakesRoom: the log itself fills the disk, and another process takes every byte that becomes free. The reserve gives room, piece by
+// piece, for what must be stored before the log may be cut. Then the log is cut, and the reserve is complete again.
 func TestW5_TheReserveMakesRoom(t *testing.T) {
 	d := newDisk(t, tempDir(t))
 	d.capacity = 40 << 10
@@ -27,7 +27,7 @@ func TestW5_TheReserveMakesRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	ballast := d.capacity - d.tree.bytes()
-	d.capacity -= ballast // somebody else has it
+	d.capacity -= ballast // another process has it
 
 	spends := 0
 	inReserve := func(need int64, do func() error) {
@@ -40,7 +40,7 @@ func TestW5_TheReserveMakesRoom(t *testing.T) {
 		spends++
 		spend(t, w.log, need)
 		must(t, do())
-		d.capacity = d.tree.bytes() // whatever is left over, somebody else takes
+		d.capacity = d.tree.bytes() // another process takes all the rest
 	}
 	inReserve(2000, func() error { _, err := w.log.Append(block); return err })
 	last := w.log.Last()
@@ -61,8 +61,8 @@ func TestW5_TheReserveMakesRoom(t *testing.T) {
 	must(t, w.close())
 }
 
-// TestW5_ALogWithoutRoomForItsReserve opens and works, says that it is short, and takes the room when it is there. What a crash has left of the
-// reserve is what is reserved; one that is larger than asked for is cut.
+// TestW5_ALogWithoutRoomForItsReserve opens and works, reports that its reserve is incomplete, and completes it when there is room. A part that a
+// crash has left counts. A reserve that is larger than asked for is cut.
 func TestW5_ALogWithoutRoomForItsReserve(t *testing.T) {
 	d := newDisk(t, tempDir(t))
 	d.capacity = 3000
@@ -106,7 +106,7 @@ func spend(t *testing.T, l *Log, bytes int64) {
 	}
 }
 
-// openedAgain opens and closes the log, and returns it.
+// openedAgain opens the log, closes it, and returns it.
 func (w *world) openedAgain() *Log {
 	must(w.t, w.open())
 	l := w.log
@@ -114,7 +114,7 @@ func (w *world) openedAgain() *Log {
 	return l
 }
 
-// TestW5_TheReserveIsRoom: its blocks are taken on a real disk, not only its length.
+// TestW5_TheReserveIsRoom: on a real disk the reserve occupies blocks, and not only has a length.
 func TestW5_TheReserveIsRoom(t *testing.T) {
 	dir := t.TempDir()
 	l, err := Open(dir, quiet(Options{Reserve: 3 << 20}))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// retirement lives the life of a log that is retired, with its heritage, and of the next one, which takes it over.
+// retirement is the life of a log that is retired with its heritage, and of the next log, which takes the heritage over.
 func (w *world) retirement() error {
 	for _, step := range []func() error{
 		w.open,
@@ -47,8 +47,8 @@ func (w *world) inherit() error {
 	return w.close()
 }
 
-// TestR14_ARetirementCrashedAtEveryStep: the log is what it was, with the same id, or another one, whose first record is the heritage. There is
-// no third, and the heritage is there once.
+// TestR14_ARetirementCrashedAtEveryStep: after the crash the log is either the former one with the same id, or a new one whose first record is the
+// heritage. There is no third state, and the heritage is there once.
 func TestR14_ARetirementCrashedAtEveryStep(t *testing.T) {
 	d := newDisk(t, tempDir(t))
 	w := newWorld(t, d.root, d.options(Options{}))
@@ -91,7 +91,7 @@ func afterRetirement(t *testing.T, dir string, w *world, label string) {
 	}))
 	old := l.Identity().LogID == w.logID
 	switch {
-	case w.logID == [16]byte{}: // it had not been opened yet
+	case w.logID == [16]byte{}: // the new log had not been opened
 	case old && (heritage || records < len(w.acked)):
 		t.Fatalf("%s: the old log goes on with %d records of %d, heritage %v", label, records, len(w.acked), heritage)
 	case !old && (!heritage || records != 1):
@@ -102,7 +102,7 @@ func afterRetirement(t *testing.T, dir string, w *world, label string) {
 	}
 }
 
-// TestR14_ARetiredLogIsKeptOnce: nothing can be written to it, it lies aside, and the one before it is gone.
+// TestR14_ARetiredLogIsKeptOnce: nothing can be written to a retired log. It is kept aside, and the one retired before it is removed.
 func TestR14_ARetiredLogIsKeptOnce(t *testing.T) {
 	dir := tempDir(t)
 	var ids [][16]byte
@@ -139,7 +139,7 @@ func TestR14_ARetiredLogIsKeptOnce(t *testing.T) {
 	}
 }
 
-// TestR14_EachOpeningHasALife of its own, also of a directory that was set back.
+// TestR14_EachOpeningHasALife: each opening has a life number of its own, even for a directory that was set back.
 func TestR14_EachOpeningHasALife(t *testing.T) {
 	dir := tempDir(t)
 	lives := map[uint64]bool{}
@@ -154,7 +154,7 @@ func TestR14_EachOpeningHasALife(t *testing.T) {
 	}
 }
 
-// TestR14_ARepairedLogSaysSo until it is retired.
+// TestR14_ARepairedLogSaysSo: a repaired log reports the repair until it is retired.
 func TestR14_ARepairedLogSaysSo(t *testing.T) {
 	dir, _ := smallLog(t)
 	segs := segmentsOf(t, dir)
@@ -178,7 +178,7 @@ func TestR14_ARepairedLogSaysSo(t *testing.T) {
 	}
 }
 
-// TestR14_AFormerVersionIsRefusedInWords, and is left as it is.
+// TestR14_AFormerVersionIsRefusedInWords: the error says what to do, and the log stays as it is.
 func TestR14_AFormerVersionIsRefusedInWords(t *testing.T) {
 	dir, _ := smallLog(t)
 	name := filepath.Join(dir, headName)

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestW4_AFailedFsyncIsNotTrustedLater lets every fsync of a file in turn fail, after which the kernel holds the pages for clean. The process
-// ends; the next one reads from memory what is not on the disk, and its own fsyncs succeed. What it has found, and what it appends, must be
-// there when the machine dies, also where the disk was full when it started.
+// TestW4_AFailedFsyncIsNotTrustedLater lets each fsync of a file fail in turn. The kernel then takes the pages for clean, and the process ends. The
+// next process reads from memory what is not on the disk, and its own fsyncs succeed. The records that it has found, and those it appends, must
+// survive when the machine dies, even if the disk was full when it started.
 func TestW4_AFailedFsyncIsNotTrustedLater(t *testing.T) {
 	bothWriters(t, func(t *testing.T, writer Writer) {
 		inPlace := 0
@@ -28,7 +28,7 @@ func TestW4_AFailedFsyncIsNotTrustedLater(t *testing.T) {
 				}
 				w.abandon()
 				if d.full = full && w.life > 0; full && w.life == 0 {
-					continue // there is no log yet that a restart could go on with
+					continue // there is no log yet with which a restart could continue
 				}
 				before := len(d.steps)
 				if err := w.open(); err != nil {
@@ -58,7 +58,7 @@ func TestW4_AFailedFsyncIsNotTrustedLater(t *testing.T) {
 	})
 }
 
-// TestW4_OnlyTheLastAppendIsRewrittenInPlace: what was acknowledged before it is not touched.
+// TestW4_OnlyTheLastAppendIsRewrittenInPlace: acknowledged records before it are not touched.
 func TestW4_OnlyTheLastAppendIsRewrittenInPlace(t *testing.T) {
 	b, off := segmentBytes([]int{100, 200}, []int{300}, []int{50, 60, 70})
 	if s := scanSegment(b, 1, nil); s.lastAppend != int64(off[3]) || !s.whole() {
@@ -72,7 +72,7 @@ func TestW4_OnlyTheLastAppendIsRewrittenInPlace(t *testing.T) {
 	}
 }
 
-// TestW5_ATornTailOnAFullDisk: a copy of it is not worth a node that is down.
+// TestW5_ATornTailOnAFullDisk: without room for a copy of the torn tail, the node starts without the copy.
 func TestW5_ATornTailOnAFullDisk(t *testing.T) {
 	d := newDisk(t, tempDir(t))
 	w := newWorld(t, d.root, d.options(Options{}))
@@ -83,7 +83,7 @@ func TestW5_ATornTailOnAFullDisk(t *testing.T) {
 	must(t, err)
 	_, err = f.WriteString("half a record")
 	must(t, errors.Join(err, f.Close()))
-	w.opts = newDisk(t, w.dir).options(w.opts) // which knows of it
+	w.opts = newDisk(t, w.dir).options(w.opts) // the disk has to know this directory
 	w.opts.FS.(*disk).full = true
 	must(t, w.open())
 	w.check("no room")

@@ -27,7 +27,7 @@ func flip(t *testing.T, name string, at int) {
 	must(t, os.WriteFile(name, b, filePerm))
 }
 
-// busy makes a log with n snapshots, a cut after each, and records after the last.
+// busy makes a log with n snapshots, a cut after each, and records after the last one.
 func busy(t *testing.T, n int) *world {
 	w := newWorld(t, tempDir(t), Options{})
 	must(t, w.open())
@@ -41,8 +41,8 @@ func busy(t *testing.T, n int) *world {
 	return w
 }
 
-// TestN3_BadSnapshotFallsBack flips a bit in every byte of the newest snapshot: the one before is loaded, and the log still
-// reaches back to it, although it was cut.
+// TestN3_BadSnapshotFallsBack flips a bit in every byte of the newest snapshot. The snapshot before it is loaded, and the log still has all records
+// after that one, although it was cut.
 func TestN3_BadSnapshotFallsBack(t *testing.T) {
 	w := busy(t, 3)
 	before := w.log.snapshots[1].at
@@ -72,7 +72,7 @@ func TestN3_BadSnapshotFallsBack(t *testing.T) {
 	}
 }
 
-// TestN3_TruncatedSnapshotFallsBack: likewise for every length.
+// TestN3_TruncatedSnapshotFallsBack: the same for every length to which the snapshot can be cut.
 func TestN3_TruncatedSnapshotFallsBack(t *testing.T) {
 	w := busy(t, 2)
 	before := w.log.snapshots[0].at
@@ -91,7 +91,7 @@ func TestN3_TruncatedSnapshotFallsBack(t *testing.T) {
 	}
 }
 
-// TestN3_BadSnapshotIsNotCountedOn: after falling back, Cut keeps what the older snapshot needs until there is a new pair.
+// TestN3_BadSnapshotIsNotCountedOn: after falling back, Cut keeps what the older snapshot needs until there are two good ones again.
 func TestN3_BadSnapshotIsNotCountedOn(t *testing.T) {
 	w := busy(t, 3)
 	must(t, w.close())
@@ -119,7 +119,7 @@ func TestN3_BadSnapshotIsNotCountedOn(t *testing.T) {
 	must(t, w.close())
 }
 
-// TestN3_NoGoodSnapshot: from the first record on that is no loss; after a cut it is corruption, not an empty state.
+// TestN3_NoGoodSnapshot: if the log still begins at its first record, nothing is lost. After a cut it is corruption, not an empty state.
 func TestN3_NoGoodSnapshot(t *testing.T) {
 	w := busy(t, 1)
 	must(t, w.close())
@@ -143,7 +143,7 @@ func TestN3_NoGoodSnapshot(t *testing.T) {
 	must(t, w.close())
 }
 
-// TestN3_IdleLogReturnsToNothing, and still survives the loss of either copy of its snapshot.
+// TestN3_IdleLogReturnsToNothing: an idle log shrinks to its snapshots, and still survives the loss of either copy.
 func TestN3_IdleLogReturnsToNothing(t *testing.T) {
 	for lose := range 2 {
 		w := newWorld(t, tempDir(t), Options{})
@@ -165,7 +165,7 @@ func TestN3_IdleLogReturnsToNothing(t *testing.T) {
 	}
 }
 
-// TestN3_IdleLogDropsStrandedSnapshots: the state of busier times cannot be reached once the log was cut behind it.
+// TestN3_IdleLogDropsStrandedSnapshots: snapshots of earlier states are useless once the log was cut after them.
 func TestN3_IdleLogDropsStrandedSnapshots(t *testing.T) {
 	w := newWorld(t, tempDir(t), Options{})
 	must(t, w.open())

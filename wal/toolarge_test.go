@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestW1_ARecordAboveMaxRecordIsRefused in words, alone and beside others, and the log goes on as if it had not been said. The parts are one MiB that is
-// said a thousand times, so the test needs no gigabyte.
+// TestW1_ARecordAboveMaxRecordIsRefused: the error says why, for a record alone and among others, and the log continues as if the call had not been
+// made. The parts are the same MiB a thousand times, so the test needs no gigabyte.
 func TestW1_ARecordAboveMaxRecordIsRefused(t *testing.T) {
 	bothWriters(t, func(t *testing.T, writer Writer) {
 		w := newWorld(t, tempDir(t), Options{Writer: writer})

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// world is a log under test and what must be true of it: the oracle.
+// world is a log under test, and the oracle: what must be true of the log.
 type world struct {
 	t    *testing.T
 	opts Options
@@ -19,13 +19,13 @@ type world struct {
 	log  *Log
 
 	acked     []string         // content of record i+1, for every Append that returned nil
-	pending   []string         // of the Append that did not
+	pending   []string         // contents of the records of the Append that failed
 	cutTo     Index            // highest index given to Cut
-	snapshots map[Index]string // returned nil, or under way
-	newest    Index            // that returned nil
+	snapshots map[Index]string // whose saving returned nil, or is under way
+	newest    Index            // the newest whose saving returned nil
 	hasSnap   bool
 	logID     [16]byte
-	life      uint64 // highest incarnation an Open returned
+	life      uint64 // the highest incarnation that an Open returned
 	retries   int
 }
 
@@ -49,7 +49,7 @@ func newWorld(t *testing.T, dir string, o Options) *world {
 	return &world{t: t, dir: dir, opts: quiet(o), snapshots: map[Index]string{}}
 }
 
-// again makes what may be made again once: the disk had no room, and now it has.
+// again repeats an operation once that may be repeated: the disk had no room, and now it has.
 func (w *world) again(do func() error) error {
 	err := do()
 	if errors.Is(err, ErrDiskFull) {
@@ -77,7 +77,7 @@ func (w *world) open() error {
 	})
 }
 
-// content differs from record to record in bytes and in length; some hold long runs of zeros.
+// content differs from record to record in bytes and length; some records hold long runs of zeros.
 func content(i int, salt string) string {
 	s := fmt.Sprintf("record %d %s ", i, salt)
 	if i%4 == 3 {
@@ -128,7 +128,7 @@ func (w *world) cut(to Index) error {
 	return w.again(func() error { return w.log.Cut(to) })
 }
 
-// spend gives up a part of the reserve, and refill makes it whole. Nothing but room depends on either.
+// spend releases a part of the reserve, and refill completes it. Both affect room only.
 func (w *world) spend() error {
 	before := w.log.Reserved()
 	err := w.again(func() error {
@@ -141,7 +141,7 @@ func (w *world) spend() error {
 	return err
 }
 
-// makeWhole: Open may have found no room.
+// Open may have found no room for it.
 func (w *world) makeWhole() error {
 	if !w.log.Short() {
 		return nil
@@ -171,7 +171,7 @@ func (w *world) reopen() error {
 	return w.open()
 }
 
-// script is a life with everything in it. It stops at the first error.
+// script is a life with every kind of operation. It stops at the first error.
 func (w *world) script() error {
 	for _, step := range []func() error{
 		w.open,
@@ -214,7 +214,7 @@ func (w *world) twin() *world {
 	return &v
 }
 
-// abandon forgets the log as a dead process would; it only frees what this process holds.
+// abandon drops the log as the death of its process would. It only frees what the test's process holds.
 func (w *world) abandon() {
 	if w.log != nil {
 		_ = w.log.Close()
@@ -222,8 +222,8 @@ func (w *world) abandon() {
 	}
 }
 
-// recovered opens what a crash left, and checks that every acknowledged record is there, in order, and nothing that was
-// never appended. Then it goes on in it, twice.
+// recovered opens what a crash left. It checks that every acknowledged record is there, in order, and nothing that was never appended. Then it
+// continues the log, twice.
 func (w *world) recovered(dir string, label string) {
 	w.abandon()
 	w.dir = dir
@@ -282,7 +282,7 @@ func (w *world) checkSnapshot(label string, first Index) {
 	if at < w.newest || string(data) != w.snapshots[at] || at+1 < first {
 		w.t.Fatalf("%s: snapshot %d %q; newest saved is %d, log begins with %d", label, at, data, w.newest, first)
 	}
-	if !w.hasSnap { // it was under way, and got there
+	if !w.hasSnap { // the snapshot was under way, and reached the disk
 		w.newest, w.hasSnap = at, true
 	}
 }

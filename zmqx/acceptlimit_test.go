@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// count is how many connections the limit knows.
+// count returns how many connections the limit counts.
 func (l *AcceptLimit) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.accepted)
 }
 
-// TestR16_ConnectionsOfAllSockets: two sockets share a limit. Strangers at one of them, who shake hands or do not, take neither the descriptors that
-// are not theirs nor the connection of a known peer at the other, and who comes late is let in.
+// TestR16_ConnectionsOfAllSockets: two sockets share a limit. Strangers connect to one of them, with and without a handshake. They take no
+// descriptors beyond their share, and not the connection of a known peer at the other socket. A peer that comes late is admitted.
 func TestR16_ConnectionsOfAllSockets(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		said := countLogs("as many connections are open as this process has file descriptors for; the quietest is closed for each new one. Raise the limit of open files (ulimit -n), or find out who connects and says nothing")

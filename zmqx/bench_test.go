@@ -17,8 +17,7 @@ func benchMessage(size int) Message {
 	return Message{make([]byte, 60), make([]byte, size)}
 }
 
-// BenchmarkPushPull is one sender and one receiver in one process: messages as a link sends them, a header of 60 bytes
-// and a payload.
+// BenchmarkPushPull measures one sender and one receiver in one process. The messages are like those of a link: a header of 60 bytes and a payload.
 func BenchmarkPushPull(b *testing.B) {
 	for _, transport := range []string{"tcp", "ipc"} {
 		for _, size := range benchSizes {
@@ -27,7 +26,7 @@ func BenchmarkPushPull(b *testing.B) {
 	}
 }
 
-// BenchmarkRecycled is the same with a receiver that gives its batches back.
+// BenchmarkRecycled measures the same with a receiver that gives its batches back.
 func BenchmarkRecycled(b *testing.B) {
 	for _, transport := range []string{"tcp", "ipc"} {
 		for _, size := range benchSizes[2:] {
@@ -87,7 +86,7 @@ func benchPushPull(b *testing.B, transport string, size int, recycle bool) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "msgs/s")
 }
 
-// BenchmarkEngine is the same over zmq4's own Conn.SendMsg and RecvMsg: the figures behind doing the framing ourselves.
+// BenchmarkEngine measures the same through zmq4's own Conn.SendMsg and RecvMsg. Its figures are the reason why this package does the framing itself.
 func BenchmarkEngine(b *testing.B) {
 	for _, size := range benchSizes {
 		b.Run(fmt.Sprintf("tcp/%d", size), func(b *testing.B) { benchEngine(b, size) })
@@ -143,7 +142,7 @@ func benchEngine(b *testing.B, size int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "msgs/s")
 }
 
-// BenchmarkReqRouter is a question and its answer, one at a time.
+// BenchmarkReqRouter measures a question and its answer, one at a time.
 func BenchmarkReqRouter(b *testing.B) {
 	for _, endpoint := range []string{"tcp://127.0.0.1:0", ipcEndpoint(b)} {
 		b.Run(endpoint[:3], func(b *testing.B) {

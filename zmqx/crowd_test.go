@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// TestHostile_EndlessCommands: commands without an end are read and answered while the peer reads the answers, and keep no memory and no good peer
-// waiting when it does not.
+// TestHostile_EndlessCommands: a peer sends commands without end. They are answered while the peer reads the answers. If it does not read, they take
+// no memory and do not delay other peers.
 func TestHostile_EndlessCommands(t *testing.T) {
 	besideAGoodPeer(t, quick(), "tcp://127.0.0.1:0", func(t *testing.T, address string, pull *Pull) {
 		conn := rawClient(t, address, "PUSH", "")
 		noise := bytes.Repeat(command(append([]byte("\x04PING\x00\x00"), "0123456789abcdef"...)), 1000)
 		unknown := bytes.Repeat(command(append([]byte("\x07UNKNOWN"), make([]byte, maxCommand-8)...)), 20)
 		before := heap()
-		for range 200 { // 5 MiB of PINGs whose PONGs nobody reads, and 32 MiB of others
+		for range 200 { // 5 MiB of PINGs whose PONGs are not read, and 32 MiB of other commands
 			if _, err := conn.Write(append(noise, unknown...)); err != nil {
-				break // it may be cut off for not reading
+				break // it may be disconnected because it does not read
 			}
 		}
 		if grown := int64(heap()) - int64(before); grown > 8*mib {
@@ -30,8 +30,8 @@ func TestHostile_EndlessCommands(t *testing.T) {
 	})
 }
 
-// TestHostile_LongSubscriptions: a subscriber may have MaxSubscriptions of MaxTopic bytes, and one that wants more, or longer ones, is disconnected
-// before it has cost more.
+// TestHostile_LongSubscriptions: a subscriber may have MaxSubscriptions of MaxTopic bytes. If it wants more, or longer ones, it is disconnected
+// before it takes more memory.
 func TestHostile_LongSubscriptions(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		told := newEvents()
@@ -74,8 +74,8 @@ func TestHostile_LongSubscriptions(t *testing.T) {
 	})
 }
 
-// TestHostile_ClientsThatNeverRead: clients ask and never read what they are answered. What waits for each is bounded, then it is disconnected; another
-// client is answered all the time.
+// TestHostile_ClientsThatNeverRead: clients send questions and never read the answers. The answers that wait for one client are bounded; beyond the
+// bound it is disconnected. Another client gets its answers all the time.
 func TestHostile_ClientsThatNeverRead(t *testing.T) {
 	told := newEvents()
 	o := Options{QueueBytes: mib, MaxFrame: mib, OnEvent: told.take}
@@ -86,7 +86,7 @@ func TestHostile_ClientsThatNeverRead(t *testing.T) {
 		defer close(served)
 		for batch := range router.C() {
 			for _, r := range batch {
-				_ = router.Send(r.Peer, Message{nil, answer}) // it may have been disconnected
+				_ = router.Send(r.Peer, Message{nil, answer}) // the client may have been disconnected
 			}
 		}
 	}()
@@ -120,7 +120,8 @@ func TestHostile_ClientsThatNeverRead(t *testing.T) {
 	<-served
 }
 
-// TestHostile_TenThousandSilentConnections: they come in over tcp, keep what they can, and say nothing, as strangers do who scan ports.
+// TestHostile_TenThousandSilentConnections: connections arrive over tcp, stay open as long as they can, and send nothing, like those of port
+// scanners.
 func TestHostile_TenThousandSilentConnections(t *testing.T) {
 	o := quick()
 	o.MaxHandshakes, o.Accepts = 64, NewAcceptLimit(100, slog.New(slog.DiscardHandler))
@@ -133,10 +134,10 @@ func TestHostile_TenThousandSilentConnections(t *testing.T) {
 		for i := range 10_000 {
 			conn, err := net.Dial(e.network, e.address)
 			if err != nil {
-				continue // a full backlog is an answer too
+				continue // a full backlog counts as a refusal, too
 			}
 			kept = append(kept, conn)
-			if len(kept) == 500 { // the test's own descriptors are not without end
+			if len(kept) == 500 { // the test's own descriptors are limited
 				for _, c := range kept {
 					c.Close()
 				}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestR15_TooLargeIsReported: with ReportTooLarge a message above the limit is thrown away, its sender can be answered, and what comes before
-// and after it arrives. Neither the size of the parts nor their number matters.
+// TestR15_TooLargeIsReported: with ReportTooLarge, a message above the limit is discarded. Its sender can get an answer, and the messages before and
+// after it arrive. This holds for parts of any size and number.
 func TestR15_TooLargeIsReported(t *testing.T) {
 	router, err := NewRouter(Options{MaxFrame: 64 << 10, ReportTooLarge: true})
 	if err != nil {
@@ -39,7 +39,7 @@ func TestR15_TooLargeIsReported(t *testing.T) {
 				if r.TooLarge > 0 {
 					answer = 'l'
 				}
-				_ = router.Send(r.Peer, Message{nil, {answer}}) // a test that gets no answer fails
+				_ = router.Send(r.Peer, Message{nil, {answer}}) // a missing answer fails the test
 			}
 		}
 	}()

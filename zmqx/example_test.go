@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// A link's two ends: the receiver listens, the sender connects whenever it can.
+// The two ends of a link: the receiver listens, and the sender connects as soon as it can.
 func Example() {
 	pull, err := zmqx.NewPull(zmqx.Options{})
 	if err != nil {

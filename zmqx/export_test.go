@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// peerCount is how many peers the socket has now, connects how many it ever had.
+// peerCount returns how many peers the socket has now, connects how many it has had since it was made.
 func (s *socket) peerCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -21,7 +21,7 @@ func (s *socket) connects() int {
 	return int(s.lastID)
 }
 
-// size is what was put and is not yet written to a connection.
+// size returns how much has been queued and not been written to a connection.
 func (q *sendQueue) size() (msgs, bytes int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -31,7 +31,7 @@ func (q *sendQueue) size() (msgs, bytes int) {
 // send queues m and waits for room.
 func (p *Push) send(ctx context.Context, m Message) error { return p.queue.put(ctx, m) }
 
-// logCount counts what a socket logs with one message.
+// logCount counts how often a socket logs one message.
 type logCount struct {
 	slog.Handler
 	message string
@@ -75,7 +75,7 @@ func (l *logs) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// await returns why the next connection was refused.
+// await returns the reason why the next connection was refused.
 func (l *logs) await(t testing.TB) error {
 	t.Helper()
 	select {

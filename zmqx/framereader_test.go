@@ -13,7 +13,7 @@ import (
 
 var smallLimits = limits{frame: 1 << 20, parts: 4, message: 1<<20 + 1<<10}
 
-// naive is the frame reader without buffers, batches or speed: what the real one must agree with.
+// naive is a frame reader without buffers, batches or optimisations. The real one must agree with it.
 func naive(b []byte, lim limits) (msgs []Message, commands [][]byte, err error) {
 	var m Message
 	total := 0
@@ -49,7 +49,7 @@ func naive(b []byte, lim limits) (msgs []Message, commands [][]byte, err error) 
 	return msgs, commands, io.EOF
 }
 
-// readAll lets the real one read to the end.
+// readAll reads to the end with the real reader.
 func readAll(src io.Reader, lim limits) (msgs []Message, commands [][]byte, err error) {
 	f := newFrameReader(src, lim)
 	f.command = func(body []byte) { commands = append(commands, bytes.Clone(body)) }
@@ -67,7 +67,7 @@ func readAll(src io.Reader, lim limits) (msgs []Message, commands [][]byte, err 
 	}
 }
 
-// agree compares the two on one input; cut decides how the bytes arrive.
+// agree compares both readers on one input; cut decides in which pieces the bytes arrive.
 func agree(t *testing.T, b []byte, lim limits, cut func(io.Reader) io.Reader) {
 	t.Helper()
 	wantMsgs, wantCommands, wantErr := naive(b, lim)
@@ -90,7 +90,7 @@ func agree(t *testing.T, b []byte, lim limits, cut func(io.Reader) io.Reader) {
 			t.Fatalf("error %v, want %v", gotErr, wantErr)
 		}
 	}
-	// A command in a message that is not finished, or behind it, is answered or not: the connection ends anyway.
+	// If a command is inside an unfinished message, or after it, it may be answered or not: the connection ends anyway.
 	if wantErr == io.EOF && len(gotCommands) != len(wantCommands) || len(gotCommands) > len(wantCommands) {
 		t.Fatalf("%d commands, want %d", len(gotCommands), len(wantCommands))
 	}
@@ -101,7 +101,7 @@ func agree(t *testing.T, b []byte, lim limits, cut func(io.Reader) io.Reader) {
 	}
 }
 
-// pieces hands out n bytes at a time, n drawn again for each read.
+// pieces returns n bytes at a time, with a new n for each read.
 type pieces struct {
 	from io.Reader
 	rnd  *rand.Rand
@@ -175,8 +175,8 @@ func TestFrameReader_WholeMessagesBeforeABadOneAreDelivered(t *testing.T) {
 	}
 }
 
-// FuzzFrameReader: whatever comes, in whatever pieces: no panic, the same messages as the naive reader, and no more memory
-// than a small multiple of what has come.
+// FuzzFrameReader: any bytes, in any pieces, cause no panic. The reader returns the same messages as the naive one, and takes no more memory than a
+// small multiple of the bytes that came.
 func FuzzFrameReader(f *testing.F) {
 	f.Add(wireMessage("a", "", "c"), uint16(3))
 	f.Add(append(wireMessage("a"), command([]byte("\x04PING\x00\x00"))...), uint16(1))
@@ -192,7 +192,7 @@ func FuzzFrameReader(f *testing.F) {
 		if err == nil {
 			t.Fatal("no end")
 		}
-		// 64 bytes of Received and Message for 2 on the wire; doubling of buffer and large frames; the rest is the harness.
+		// 64 bytes of Received and Message for 2 bytes on the wire; the buffer and large frames are doubled; the rest belongs to the test itself.
 		if cost := after.TotalAlloc - before.TotalAlloc; cost > 128*uint64(len(b))+1<<20 {
 			t.Fatalf("%d bytes cost %d", len(b), cost)
 		}
@@ -202,7 +202,8 @@ func FuzzFrameReader(f *testing.F) {
 	})
 }
 
-// Memory for a large frame is given as its bytes come, and at once to a peer that has delivered such a frame before.
+// TestFrameReader_TrustIsEarned: memory for a large frame is allocated as its bytes arrive. It is allocated at once for a peer that has delivered
+// such a frame before.
 func TestFrameReader_TrustIsEarned(t *testing.T) {
 	lim := limits{frame: 64 * mib, parts: 2, message: 65 * mib}
 	cost := func(f *frameReader) uint64 {

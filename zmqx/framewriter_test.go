@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// recorder is a connection that keeps what is written and counts how often.
+// recorder is a connection that keeps what is written, and counts the writes.
 type recorder struct {
 	net.Conn
 	bytes.Buffer

@@ -41,7 +41,7 @@ func readyBytes(kind, identity string) []byte {
 	return command(append(body, property("Identity", identity)...))
 }
 
-// wireMessage is a message as it goes over the wire.
+// wireMessage returns the bytes of a message on the wire.
 func wireMessage(parts ...string) []byte {
 	var b []byte
 	for i, p := range parts {
@@ -54,7 +54,7 @@ func wireMessage(parts ...string) []byte {
 	return b
 }
 
-// rawClient is through its handshake and then does what a test wants.
+// rawClient completes a handshake and returns the connection to the test.
 func rawClient(t testing.TB, endpoint, kind, identity string) net.Conn {
 	t.Helper()
 	conn := rawDial(t, endpoint)
@@ -68,15 +68,15 @@ func rawClient(t testing.TB, endpoint, kind, identity string) net.Conn {
 	return conn
 }
 
-// besideAGoodPeer runs an attack on a PULL while a good peer is sending, and sees to it that the good one is served
-// before, during and after, and that memory stays flat.
+// besideAGoodPeer runs an attack on a PULL while a good peer sends. It checks that the good peer is served before, during and after the attack, and
+// that memory does not grow.
 func besideAGoodPeer(t *testing.T, o Options, endpoint string, attack func(t *testing.T, address string, pull *Pull)) {
 	t.Helper()
 	pull, address := newPull(t, o, endpoint)
 	besideAPair(t, pull, address, newPush(t, Options{}, address), attack)
 }
 
-// besideAPair is besideAGoodPeer for a pair that the test has made.
+// besideAPair is besideAGoodPeer for a pair that the test supplies.
 func besideAPair(t *testing.T, pull *Pull, address string, push *Push, attack func(t *testing.T, address string, pull *Pull)) {
 	t.Helper()
 	served := make(chan struct{}) // one token per answered message
@@ -128,7 +128,7 @@ func besideAPair(t *testing.T, pull *Pull, address string, push *Push, attack fu
 	}
 }
 
-// recvUntil receives what the attackers got through as well, until want comes.
+// recvUntil receives messages, those of attackers included, until want arrives.
 func recvUntil(ctx context.Context, pull *Pull, want string) bool {
 	for {
 		batch, err := pull.Recv(ctx)
@@ -150,21 +150,21 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// quick are options with short times, so that attacks that rely on waiting end soon.
+// quick returns options with short times, so that attacks that wait end soon.
 func quick() Options {
 	return Options{HandshakeTimeout: 500 * time.Millisecond, ReadStall: 150 * time.Millisecond}
 }
 
 func TestHostile_SilentClients(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
-		// No handshake's time ends: what makes room is that the oldest are evicted.
+		// No handshake times out: room is made by evicting the oldest connections.
 		o := Options{MaxHandshakes: 8, HandshakeTimeout: time.Hour}
 		besideAGoodPeer(t, o, endpoint, func(t *testing.T, address string, pull *Pull) {
 			var silent []net.Conn
 			for range 50 {
 				silent = append(silent, rawDial(t, address))
 			}
-			// Newcomers are let in although there are more silent ones than places.
+			// Newcomers are admitted although there are more silent connections than places.
 			for range 5 {
 				late := newPush(t, Options{}, address)
 				peers := pull.connects()
@@ -192,7 +192,7 @@ func TestHostile_HandshakeCutAtEveryByte(t *testing.T) {
 				conn := rawDial(t, address)
 				_, err := conn.Write(whole[:n])
 				noError(t, err)
-				if n%2 == 0 { // half of them hang up, half of them hang
+				if n%2 == 0 { // half of them disconnect, half of them stay silent
 					conn.Close()
 				}
 			}
@@ -243,7 +243,7 @@ func TestHostile_BadHandshakes(t *testing.T) {
 			for name, b := range cases {
 				before := refused.n.Load()
 				conn := rawDial(t, address)
-				_, _ = conn.Write(b) // it may be refused before all is written
+				_, _ = conn.Write(b) // the node may refuse before everything is written
 				expectClosed(t, conn)
 				eventually(t, name+" is refused", func() bool { return refused.n.Load() == before+1 })
 			}
@@ -254,7 +254,8 @@ func TestHostile_BadHandshakes(t *testing.T) {
 	})
 }
 
-// A READY is judged by its header: it gets no memory, and no time to come.
+// TestHostile_LongReadyIsRefusedByItsHeader: a READY that is too long is refused by its header. No memory is allocated for it, and nothing waits for
+// its content.
 func TestHostile_LongReadyIsRefusedByItsHeader(t *testing.T) {
 	for _, size := range []int{maxCommand + 1, 1 << 30, 1<<63 - 1} {
 		client, server := net.Pipe()
@@ -271,7 +272,7 @@ func TestHostile_LongReadyIsRefusedByItsHeader(t *testing.T) {
 	}
 }
 
-// The panics of the engine are real: without our recover this READY ends the process.
+// TestHostile_MalformedReadyIsAnErrorOfThatPeerOnly: the engine really panics. Without a recover this READY would end the process.
 func TestHostile_MalformedReadyIsAnErrorOfThatPeerOnly(t *testing.T) {
 	client, server := net.Pipe()
 	defer client.Close()
@@ -347,7 +348,7 @@ func TestHostile_FramesAboveTheLimits(t *testing.T) {
 	})
 }
 
-// A large frame is believed only as far as it has come: a header costs nothing.
+// TestHostile_AnnouncedFramesCostOnlyWhatCame: memory for a large frame grows with the bytes that have arrived, so a header alone costs nothing.
 func TestHostile_AnnouncedFramesCostOnlyWhatCame(t *testing.T) {
 	o := Options{ReadStall: deadlineForTests}
 	besideAGoodPeer(t, o, "tcp://127.0.0.1:0", func(t *testing.T, address string, pull *Pull) {
@@ -392,7 +393,8 @@ func TestHostile_StopsInMidFrame(t *testing.T) {
 	})
 }
 
-// Between messages a peer may be silent for as long as it likes: the deadline of a message that it has begun is taken back.
+// TestHostile_SilentBetweenMessages: a peer may be silent between messages for as long as it likes. The deadline of a message is removed when the
+// message is complete.
 func TestHostile_SilentBetweenMessages(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		told := newEvents()
@@ -402,13 +404,13 @@ func TestHostile_SilentBetweenMessages(t *testing.T) {
 		for times := 0; times < 3; {
 			conn := rawClient(t, address, "PUSH", "")
 			told.await(t, Connected)
-			// Where the machine stands still between the two halves, it is cut off, and another peer begins.
+			// If the machine stands still between the two halves, the peer is disconnected, and another one tries.
 			for connected := true; connected && times < 3; {
 				began := time.Now()
-				_, err := conn.Write(whole[:4]) // so that a deadline is set
+				_, err := conn.Write(whole[:4]) // this sets a deadline
 				noError(t, err)
 				time.Sleep(o.ReadStall / 10)
-				_, _ = conn.Write(whole[4:]) // it fails where the peer is cut off, and an event says so
+				_, _ = conn.Write(whole[4:]) // it fails if the peer was disconnected, and an event reports that
 				select {
 				case <-pull.C():
 				case e := <-told:
@@ -429,7 +431,7 @@ func TestHostile_SilentBetweenMessages(t *testing.T) {
 	})
 }
 
-// Slowloris: a byte at a time, faster than any deadline between bytes.
+// TestHostile_Slowloris: a peer sends one byte at a time, faster than any deadline between bytes.
 func TestHostile_Slowloris(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		besideAGoodPeer(t, quick(), endpoint, func(t *testing.T, address string, _ *Pull) {
@@ -466,7 +468,7 @@ func TestHostile_ThousandsOfConnects(t *testing.T) {
 			for i := range 2000 {
 				conn, err := net.Dial(e.network, e.address)
 				if err != nil {
-					continue // a full backlog is an answer too
+					continue // a full backlog counts as a refusal, too
 				}
 				if i%4 == 0 {
 					_, _ = conn.Write(handshake)
@@ -486,7 +488,7 @@ func TestHostile_ThousandsOfConnects(t *testing.T) {
 	})
 }
 
-// Whatever name a peer claims, answers go to the connection that asked.
+// TestHostile_StolenIdentityHasNoEffect: whatever name a peer claims, an answer goes to the connection that sent the question.
 func TestHostile_StolenIdentityHasNoEffect(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		router, address := newRouter(t, Options{}, endpoint)
@@ -515,7 +517,7 @@ func TestHostile_StolenIdentityHasNoEffect(t *testing.T) {
 	})
 }
 
-// A PING is answered with its context, also between the parts of a message; a flood of them costs nothing.
+// TestPingIsAnswered: the answer to a PING has its context, also between the parts of a message. A flood of PINGs takes no memory.
 func TestPingIsAnswered(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		pull, address := newPull(t, Options{}, endpoint)

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// ours is Options.Known of these tests.
+// ours is the Options.Known of these tests.
 func ours(m Message) bool { return strings.HasPrefix(string(m[0]), "ours") }
 
-// held is what the messages of a socket take that are being received.
+// held returns how much memory the messages take that a socket is receiving.
 func (i *intake) held() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -27,17 +27,17 @@ func (i *intake) waits() int {
 	return len(i.known.waiting) + len(i.strangers.waiting)
 }
 
-// half sends all of a message but its last byte.
+// half sends a message without its last byte.
 func half(conn net.Conn, size int, wg *sync.WaitGroup) {
 	wg.Add(1)
 	go func() {
 		defer wg.Done()
-		_, _ = conn.Write(append(appendHeader(nil, 0, size), make([]byte, size-1)...)) // it may be cut off
+		_, _ = conn.Write(append(appendHeader(nil, 0, size), make([]byte, size-1)...)) // the connection may be cut meanwhile
 	}()
 }
 
-// TestR16_HalfFrames: 40 strangers each send a message but for its end. They held as much as they had sent. Now what all of them hold is bounded;
-// known peers are served as if nobody were there, and a stranger that sends a whole message gets its turn when those are cut off.
+// TestR16_HalfFrames: 40 strangers each send a message without its end. Together they may hold a bounded amount of memory, which they once exceeded.
+// Known peers are served as usual. A stranger that sends a whole message gets its turn when the others are cut off.
 func TestR16_HalfFrames(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		o := Options{MaxFrame: mib, MaxMessage: mib, ReceiveBytes: 8 * mib, ReadStall: 500 * time.Millisecond, Known: ours}
@@ -78,7 +78,7 @@ func TestR16_HalfFrames(t *testing.T) {
 			defer conn.Close()
 			conns = append(conns, conn)
 		}
-		for _, conn := range conns { // all at once: ReadStall after it has begun the first of them is cut off
+		for _, conn := range conns { // in parallel: the first of them is cut off ReadStall after it has begun
 			half(conn, size, &wg)
 		}
 		eventually(t, "the strangers' room is full", func() bool { return pull.intake.waits() > 20 })
@@ -89,7 +89,7 @@ func TestR16_HalfFrames(t *testing.T) {
 				t.Fatalf("%d bytes are held, ReceiveBytes is %d", held, o.ReceiveBytes)
 			}
 		}
-		// What was sent lies in the test's own memory, too: one message for each stranger that still writes.
+		// The test's own memory also holds one message for each stranger that is still writing.
 		if grown := int64(heap()) - int64(before) - strangers*size; grown > int64(o.ReceiveBytes)+12*mib {
 			t.Errorf("memory grew by %d MiB", grown>>20)
 		}
@@ -100,7 +100,7 @@ func TestR16_HalfFrames(t *testing.T) {
 	})
 }
 
-// drip sends a message in pieces, each a little later; it reports whether all of it went.
+// drip sends a message in pieces with pauses. It reports whether everything was sent.
 func drip(conn net.Conn, size, piece int, pause time.Duration) bool {
 	b := append(appendHeader(nil, 0, size), make([]byte, size)...)
 	for len(b) > 0 {
@@ -114,13 +114,13 @@ func drip(conn net.Conn, size, piece int, pause time.Duration) bool {
 	return true
 }
 
-// TestR16_SlowPeersMakeRoom: a peer that is fast enough for ReadStall, and much slower than it may be where others wait, is cut off when one waits,
-// and only then. ReadStall is far longer than the pauses, because a busy machine may stop the peer of the test for a second, too.
+// TestR16_SlowPeersMakeRoom: a peer is fast enough for ReadStall, and much slower than allowed while other peers wait. It is cut off when a peer
+// waits, and only then. ReadStall is far longer than the pauses, because a busy machine may stop the test's peer for a second, too.
 func TestR16_SlowPeersMakeRoom(t *testing.T) {
 	told := newEvents()
 	o := Options{MaxFrame: mib, MaxMessage: mib, ReceiveBytes: 2 * mib, ReadStall: 3 * time.Second, Known: ours, OnEvent: told.take}
 	pull, address := newPull(t, o, "tcp://127.0.0.1:0")
-	if !drip(rawClient(t, address, "PUSH", ""), 128<<10, 8<<10, 220*time.Millisecond) { // 3.5 s in all; 3.1 are allowed where others wait
+	if !drip(rawClient(t, address, "PUSH", ""), 128<<10, 8<<10, 220*time.Millisecond) { // 3.5 s in all; 3.1 s are allowed while others wait
 		t.Error("a slow peer was cut off though nobody waited")
 	}
 	c := &collector{from: pull}
@@ -128,7 +128,7 @@ func TestR16_SlowPeersMakeRoom(t *testing.T) {
 		t.Errorf("%d bytes came", n)
 	}
 	slow := make(chan bool)
-	go func() { slow <- drip(rawClient(t, address, "PUSH", ""), mib, 4<<10, 60*time.Millisecond) }() // 15 s in all, 4 are allowed
+	go func() { slow <- drip(rawClient(t, address, "PUSH", ""), mib, 4<<10, 60*time.Millisecond) }() // 15 s in all; 4 s are allowed
 	eventually(t, "the slow one has the room", func() bool { return pull.intake.held() == mib })
 	honest := newPush(t, Options{}, address)
 	noError(t, honest.TrySend(Message{bytes.Repeat([]byte("x"), mib)}))
@@ -145,7 +145,8 @@ func TestR16_SlowPeersMakeRoom(t *testing.T) {
 	}
 }
 
-// TestR16_WaitingForOurselvesIsNoFault: messages that are whole hold their room until our own receiver comes, and nobody is cut off for that.
+// TestR16_WaitingForOurselvesIsNoFault: complete messages take their room until the socket's own receiver takes them, and no peer is cut off for
+// that.
 func TestR16_WaitingForOurselvesIsNoFault(t *testing.T) {
 	told := newEvents()
 	o := Options{MaxFrame: mib, MaxMessage: mib, ReceiveBytes: 2 * mib, ReadStall: 100 * time.Millisecond, OnEvent: told.take}
@@ -167,7 +168,7 @@ func TestR16_WaitingForOurselvesIsNoFault(t *testing.T) {
 	}
 }
 
-// TestR16_ReadBuffers: full read buffers are for few; the others go on with small ones, and read the same.
+// TestR16_ReadBuffers: only a few connections get full read buffers. The others use small ones and read the same messages.
 func TestR16_ReadBuffers(t *testing.T) {
 	i := newIntake(Options{ReceiveBytes: mib})
 	var all []*share
@@ -210,7 +211,7 @@ func TestR16_ReadBuffers(t *testing.T) {
 	}
 }
 
-// TestHostile_StrangersEvictStrangers: strangers that talk do not cost a known peer, which is silent, its connection.
+// TestHostile_StrangersEvictStrangers: talking strangers do not evict a known peer that is silent.
 func TestHostile_StrangersEvictStrangers(t *testing.T) {
 	o := Options{MaxPeers: 4, Known: ours}
 	pull, address := newPull(t, o, "tcp://127.0.0.1:0")

@@ -18,7 +18,7 @@ import (
 //
 // POSTA_PYTHON names the interpreter that has the module; default python3.
 
-// python runs a script with its standard output as lines; the endpoint is its first argument.
+// python runs a script and returns its standard output as lines. The script's first argument is the endpoint.
 func python(t *testing.T, script string, args ...string) (next func() string) {
 	t.Helper()
 	interpreter := os.Getenv("POSTA_PYTHON")
@@ -170,7 +170,7 @@ while True: s.send_multipart(s.recv_multipart())`,
 	}
 }
 
-// libzmq's heartbeats (PING with a TTL) keep the connection, in both directions.
+// TestInterop_HeartbeatsOfLibzmq: libzmq's heartbeats (PING with a TTL) keep the connection alive in both directions.
 func TestInterop_HeartbeatsOfLibzmq(t *testing.T) {
 	pull, address := newPull(t, Options{}, "tcp://127.0.0.1:0")
 	python(t, `
@@ -190,7 +190,7 @@ s.recv()`, address)
 	}
 }
 
-// interopAddress finds an endpoint for libzmq to bind: for tcp a port that was free a moment ago.
+// interopAddress finds an endpoint for libzmq to bind. For tcp, its port was free a moment ago.
 func interopAddress(t *testing.T, endpoint string) string {
 	t.Helper()
 	if strings.HasPrefix(endpoint, "ipc://") {

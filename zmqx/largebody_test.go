@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLargeBodyThatLiesInTheBufferInPart: a frame may be larger than what its header alone is granted, and more of it than that
-// may have come with what was read before it. None of those bytes may be passed over.
+// TestLargeBodyThatLiesInTheBufferInPart: a frame may be larger than the memory that its header alone is granted, and a larger part of it may already
+// be in the buffer. None of those bytes may be lost.
 func TestLargeBodyThatLiesInTheBufferInPart(t *testing.T) {
 	small := bytes.Repeat(wireMessage("a small one"), 100_000) // makes the read buffer grow
 	for _, inBuffer := range []int{firstGrant - 1, firstGrant, firstGrant + 1, firstGrant + 5000, 2*firstGrant - 1, 3 * firstGrant} {

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// deadlineForTests is when a test gives up. It is never waited for when the code is right.
+// deadlineForTests is when a test gives up. If the code is right, no test waits for it.
 const deadlineForTests = 2 * time.Minute
 
 func testContext(t testing.TB) context.Context {
@@ -32,13 +32,13 @@ func testContext(t testing.TB) context.Context {
 	return ctx
 }
 
-// onBoth runs a test over both transports; the endpoint is to be listened on.
+// onBoth runs a test over both transports, with an endpoint to listen on.
 func onBoth(t *testing.T, fn func(t *testing.T, endpoint string)) {
 	t.Run("tcp", func(t *testing.T) { fn(t, "tcp://127.0.0.1:0") })
 	t.Run("ipc", func(t *testing.T) { fn(t, ipcEndpoint(t)) })
 }
 
-// ipcEndpoint is in a directory with a short name: t.TempDir contains the test's, and socket paths are short.
+// ipcEndpoint returns an endpoint in a directory with a short name, because socket paths are short and t.TempDir contains the name of the test.
 func ipcEndpoint(t testing.TB) string {
 	dir, err := os.MkdirTemp("", "zmqx")
 	if err != nil {
@@ -184,7 +184,7 @@ func (c *collector) expect(t testing.TB, want string) Received {
 	return r
 }
 
-// eventually waits for a condition that some other goroutine brings about.
+// eventually waits for a condition that another goroutine makes true.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(deadlineForTests)
@@ -196,7 +196,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// events gathers what OnEvent is told.
+// events collects the calls of OnEvent.
 type events chan Event
 
 func newEvents() events { return make(events, 1<<16) }
@@ -218,7 +218,7 @@ func (e events) await(t testing.TB, kind EventKind) Event {
 	}
 }
 
-// rawDial is a TCP or unix client that does what a test wants.
+// rawDial opens a TCP or unix connection without any protocol.
 func rawDial(t testing.TB, endpoint string) net.Conn {
 	t.Helper()
 	e, err := parseEndpoint(endpoint)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestHostile_MorePeersThanMaxPeers: more peers than MaxPeers shake hands and say nothing. The good peer, which has spoken, keeps
-// its connection, and one that comes late gets one.
+// TestHostile_MorePeersThanMaxPeers: more peers than MaxPeers complete a handshake and stay silent. The good peer, which has sent messages, keeps its
+// connection, and a late peer gets one.
 func TestHostile_MorePeersThanMaxPeers(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		told := newEvents()
@@ -24,7 +24,7 @@ func TestHostile_MorePeersThanMaxPeers(t *testing.T) {
 			if n := late.connects(); n != 1 {
 				t.Errorf("the late peer had to come %d times", n)
 			}
-			// 1 good, 30 silent, 1 late: all were let in, and as many as had to go were evicted.
+			// 1 good, 30 silent, 1 late: all were admitted, and the excess was evicted.
 			eventually(t, "all are in", func() bool { return pull.connects() == 32 })
 			for range 32 - o.MaxPeers {
 				if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrTooManyPeers) {

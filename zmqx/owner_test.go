@@ -14,13 +14,13 @@ import (
 	"testing"
 )
 
-// stranger is a user that owns nothing here.
+// stranger is a user that owns no file here.
 const stranger = 54321
 
-// asStranger is set in the process that does a test's part as another user: "dial PATH" or "listen PATH".
+// asStranger is set in the process that plays another user in a test: "dial PATH" or "listen PATH".
 const asStranger = "ZMQX_TEST_AS_STRANGER"
 
-// strangersPart says ready when its socket is there, and at the end what it has read.
+// strangersPart prints ready when its socket exists, and at the end what it has read.
 func strangersPart(do string) {
 	what, path, _ := strings.Cut(do, " ")
 	conn, err := func() (net.Conn, error) {
@@ -48,7 +48,7 @@ func strangersPart(do string) {
 // startAsStranger runs strangersPart as another user, and returns what it prints.
 func startAsStranger(t *testing.T, dir, do string) *bufio.Scanner {
 	t.Helper()
-	self := filepath.Join(dir, "self") // the test's own file lies in a directory that is closed to others
+	self := filepath.Join(dir, "self") // the test's own file is in a directory that is closed to others
 	program, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
 		program, err = os.ReadFile(must[string](t)(os.Executable()))
@@ -77,7 +77,7 @@ func nextLine(t *testing.T, s *bufio.Scanner) string {
 	return s.Text()
 }
 
-// openDir is one that everybody may enter, with a short name.
+// openDir makes a directory with a short name that everybody may enter.
 func openDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "zmqx")
@@ -87,8 +87,8 @@ func openDir(t *testing.T) string {
 	return dir
 }
 
-// TestS1_UnixSocketsAreForOneUser: another user of this machine can neither connect nor pretend to be a listener. Only root can be another user, as it is
-// in CI; everybody sees who is at the other end.
+// TestS1_UnixSocketsAreForOneUser: another user of this machine can neither connect nor pretend to be the listener. Only root can start a process as
+// another user, as in CI. Any user can see which user is at the other end.
 func TestS1_UnixSocketsAreForOneUser(t *testing.T) {
 	us := os.Geteuid()
 	path := filepath.Join(openDir(t), "s")
@@ -114,7 +114,7 @@ func TestS1_UnixSocketsAreForOneUser(t *testing.T) {
 		dir := openDir(t)
 		said := newLogs()
 		pull, _ := newPull(t, Options{Logger: said.logger()}, "ipc://"+filepath.Join(dir, "s"))
-		noError(t, os.Chmod(filepath.Join(dir, "s"), 0o777)) // the mode is the first lock, and this is about the second
+		noError(t, os.Chmod(filepath.Join(dir, "s"), 0o777)) // the file mode is the first protection, and this test is about the second one
 		if heard := nextLine(t, startAsStranger(t, dir, "dial "+filepath.Join(dir, "s"))); !strings.HasPrefix(heard, "heard 0 bytes") {
 			t.Error(heard)
 		}
@@ -145,7 +145,7 @@ func TestS1_UnixSocketsAreForOneUser(t *testing.T) {
 	})
 }
 
-// TestS1_WhoMayBeAtTheOtherEnd: our own user and root.
+// TestS1_WhoMayBeAtTheOtherEnd: the process's own user and root.
 func TestS1_WhoMayBeAtTheOtherEnd(t *testing.T) {
 	for _, c := range []struct {
 		uid, us int
@@ -157,7 +157,7 @@ func TestS1_WhoMayBeAtTheOtherEnd(t *testing.T) {
 	}
 }
 
-// TestS1_ASocketFileIsPrivate: whatever the umask is.
+// TestS1_ASocketFileIsPrivate: this holds for any umask.
 func TestS1_ASocketFileIsPrivate(t *testing.T) {
 	endpoint := ipcEndpoint(t)
 	_, _ = newPull(t, Options{}, endpoint)

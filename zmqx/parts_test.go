@@ -72,7 +72,7 @@ func TestIPC_StaleFileIsReplacedAndRemovedOnClose(t *testing.T) {
 	path := strings.TrimPrefix(address, "ipc://")
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	noError(t, err)
-	dead.SetUnlinkOnClose(false) // as if killed
+	dead.SetUnlinkOnClose(false) // as after a kill
 	dead.Close()
 	pull, _ := newPull(t, Options{}, address)
 	push := newPush(t, Options{}, address)
@@ -226,7 +226,8 @@ func TestBufferPool_SamePartTwiceIsABug(t *testing.T) {
 	r.put(batch)
 }
 
-// Events come in order, one at a time, and none is lost although the listener is slow and more come than may wait.
+// TestNotifier_SlowListenerLosesNothing: events arrive in order, one at a time. None is lost, although the listener is slow and there are more than
+// the queue holds.
 func TestNotifier_SlowListenerLosesNothing(t *testing.T) {
 	const n = 3 * maxEvents
 	got := 0

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// subscribed waits until the publisher knows of n subscriptions in all.
+// subscribed waits until the publisher has n subscriptions in all.
 func subscribed(t testing.TB, pub *Pub, n int) {
 	t.Helper()
 	eventually(t, fmt.Sprint(n, " subscriptions"), func() bool {
@@ -20,7 +20,7 @@ func subscribed(t testing.TB, pub *Pub, n int) {
 	})
 }
 
-// unsubscribe does what a SUB of libzmq does. Ours never takes a subscription back.
+// unsubscribe sends what a SUB of libzmq sends. Our SUB never removes a subscription.
 func unsubscribe(t testing.TB, sub *Sub, prefix string) {
 	t.Helper()
 	sub.topics.remove([]byte(prefix))
@@ -81,7 +81,7 @@ func TestSub_ManyPublishersAndSubscriptionsSentAgain(t *testing.T) {
 	})
 }
 
-// A subscriber that does not read misses messages; the others get every one of them, and the publisher never waits.
+// TestPub_SlowSubscriberIsAlone: a subscriber that does not read misses messages. The others get every message, and the publisher never waits.
 func TestPub_SlowSubscriberIsAlone(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		pub, address := newPub(t, Options{QueueBytes: 1 << 20}, endpoint)
@@ -101,7 +101,7 @@ func TestPub_SlowSubscriberIsAlone(t *testing.T) {
 		if pub.peerCount() != 2 {
 			t.Fatal("the slow subscriber was disconnected before its time")
 		}
-		// When it reads again, it gets what was kept, in order, and then what is sent now.
+		// When the subscriber reads again, it gets the queued messages in order, and then the new ones.
 		got, last := 0, -1
 		for s := (&collector{from: slow}); last < n; got++ {
 			noError(t, pub.Send(text(fmt.Sprint(n))))
@@ -117,7 +117,7 @@ func TestPub_SlowSubscriberIsAlone(t *testing.T) {
 	})
 }
 
-// One that never reads at all is let go after WriteTimeout.
+// TestPub_StuckSubscriberIsDisconnected: a subscriber that never reads is disconnected after WriteTimeout.
 func TestPub_StuckSubscriberIsDisconnected(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		told := newEvents()
@@ -177,7 +177,7 @@ func TestSubscriptions_Match(t *testing.T) {
 	}
 }
 
-// A publisher that does not filter does not get its messages through.
+// TestSub_DropsWhatItDidNotSubscribeTo: messages of a publisher that does not filter do not get through.
 func TestSub_DropsWhatItDidNotSubscribeTo(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	noError(t, err)
@@ -198,12 +198,13 @@ func TestSub_DropsWhatItDidNotSubscribeTo(t *testing.T) {
 	c.expect(t, "t2")
 }
 
-// A machine that is cut off closes nothing. Whoever hears nothing from it any more dials again; who speaks is left alone.
+// TestSub_DialsAgainWhoIsSilent: a machine that is cut off closes no connection. So a subscriber dials again if it hears nothing; it keeps the
+// connection to a publisher that sends.
 func TestSub_DialsAgainWhoIsSilent(t *testing.T) {
 	pub, address := newPub(t, Options{}, "tcp://127.0.0.1:0")
 	events := make(chan Event, 1000)
 	const silence = time.Second
-	last := time.Now() // before it began to say what was heard last
+	last := time.Now() // before it sent what was heard last
 	sub := newSub(t, Options{MaxSilence: silence, OnEvent: func(e Event) { events <- e }}, address)
 	noError(t, sub.Subscribe("t"))
 	next := func(kind EventKind, cause error) {
@@ -213,7 +214,7 @@ func TestSub_DialsAgainWhoIsSilent(t *testing.T) {
 		}
 	}
 	said := 0
-	// speak reports whether the message that it publishes is heard before anything happens to the connection.
+	// speak publishes a message, and reports whether it arrives before anything happens to the connection.
 	speak := func() bool {
 		said++
 		words := fmt.Sprint("t", said)
@@ -224,14 +225,14 @@ func TestSub_DialsAgainWhoIsSilent(t *testing.T) {
 				if string(batch[len(batch)-1].Msg[0]) == words {
 					return len(events) == 0
 				}
-			case <-time.After(silence / 100): // the publisher may not know the subscription yet, or something has happened
+			case <-time.After(silence / 100): // the publisher may not have the subscription yet, or something has happened
 				noError(t, pub.Send(text(words)))
 			}
 		}
 		return false
 	}
 	next(Connected, nil)
-	// Where the machine stands still for that long, the publisher was silent, and has to speak once more.
+	// If the machine stood still for that long, the publisher was silent, and has to send once more.
 	for began := time.Now(); time.Since(began) < 2*silence; time.Sleep(silence / 20) {
 		spoke := time.Now()
 		if speak() {

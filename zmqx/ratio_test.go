@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/security"
 )
 
-// BenchmarkTLSBesidePlain moves the same frames by turns over plain tcp and over tcp with TLS, and reports how fast TLS is as a part of plain: the
-// median of the rounds' ratios, which a busy machine changes little.
+// BenchmarkTLSBesidePlain moves the same frames alternately over plain tcp and over tcp with TLS. It reports the speed of TLS as a fraction of plain:
+// the median of the rounds' ratios, which a busy machine changes little.
 func BenchmarkTLSBesidePlain(b *testing.B) {
 	for _, size := range []int{256, 4 << 10, 64 << 10, 256 << 10, 1 << 20} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
@@ -22,7 +22,7 @@ func BenchmarkTLSBesidePlain(b *testing.B) {
 	}
 }
 
-// BenchmarkUnixBesideTCP is the same for unix sockets as a part of tcp.
+// BenchmarkUnixBesideTCP reports the speed of unix sockets as a fraction of tcp in the same way.
 func BenchmarkUnixBesideTCP(b *testing.B) {
 	for _, size := range []int{256, 4 << 10, 64 << 10, 256 << 10, 1 << 20} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
@@ -31,7 +31,7 @@ func BenchmarkUnixBesideTCP(b *testing.B) {
 	}
 }
 
-// BenchmarkTLSHandshake is how many connections a second can prove who they are, both ends together.
+// BenchmarkTLSHandshake measures how many connections a second can prove their identities, both ends in one process.
 func BenchmarkTLSHandshake(b *testing.B) {
 	k := newKeyring(b)
 	keys := k.node(b, "receiver-1")

@@ -50,7 +50,8 @@ func TestReqRouter_ManyClientsGetTheirOwnAnswers(t *testing.T) {
 	})
 }
 
-// The lazy pirate: an answer that comes after the client has given up is never taken for the answer to the next question.
+// TestReq_LateAnswerIsNotMistaken (the lazy pirate): an answer that arrives after the client has given up is never taken for the answer to the next
+// question.
 func TestReq_LateAnswerIsNotMistaken(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		told := newEvents()
@@ -70,7 +71,7 @@ func TestReq_LateAnswerIsNotMistaken(t *testing.T) {
 		if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrAbandoned) {
 			t.Fatalf("%+v", gone)
 		}
-		_ = router.Send(one.Peer, text("", "late answer to one")) // to a connection that is gone, or going
+		_ = router.Send(one.Peer, text("", "late answer to one")) // to a connection that has ended or is about to
 		answered := make(chan struct{})
 		go func() {
 			defer close(answered)
@@ -127,7 +128,7 @@ func TestReq_LostConnectionIsAnErrorAndTheNextQuestionGoesThrough(t *testing.T) 
 	})
 }
 
-// An answer that was not asked for cannot be told from one that was: the connection ends.
+// TestReq_UnaskedAnswerEndsTheConnection: an unexpected answer cannot be told from an expected one, so the connection ends.
 func TestReq_UnaskedAnswerEndsTheConnection(t *testing.T) {
 	told := newEvents()
 	router, address := newRouter(t, Options{}, "tcp://127.0.0.1:0")
@@ -138,7 +139,7 @@ func TestReq_UnaskedAnswerEndsTheConnection(t *testing.T) {
 		_ = router.Send(q.Peer, text("", "another"))
 	}()
 	_, err := req.Do(testContext(t), text("?"))
-	if err != nil && !errors.Is(err, ErrDisconnected) { // both answers may come in one read
+	if err != nil && !errors.Is(err, ErrDisconnected) { // both answers may arrive in one read
 		t.Fatal(err)
 	}
 	if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrProtocol) {

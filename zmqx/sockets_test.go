@@ -50,7 +50,7 @@ func TestPushPull_MessagesArriveWholeAndInOrder(t *testing.T) {
 	})
 }
 
-// A receiver that gives its batches back still gets the right bytes.
+// TestRecycle_NewMessagesAreWhole: a receiver that gives its batches back still gets the right bytes.
 func TestRecycle_NewMessagesAreWhole(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		pull, address := newPull(t, Options{}, endpoint)
@@ -159,7 +159,7 @@ func TestPush_BoundsInMessagesAndBytes(t *testing.T) {
 		t.Fatalf("Send into a full queue: %v", err)
 	}
 	byBytes := newPush(t, Options{QueueBytes: 100}, ipcEndpoint(t))
-	noError(t, byBytes.TrySend(Message{make([]byte, 1000)})) // alone, whatever the bound
+	noError(t, byBytes.TrySend(Message{make([]byte, 1000)})) // a single message is accepted, whatever the bound
 	if err := byBytes.TrySend(text("x")); !errors.Is(err, ErrFull) {
 		t.Fatalf("a byte more than the bound: %v", err)
 	}
@@ -178,7 +178,7 @@ func TestPush_RefusesWhatItsPeerWouldRefuse(t *testing.T) {
 	noError(t, push.TrySend(Message{make([]byte, 100), make([]byte, 50)}))
 }
 
-// A receiver that does not receive holds its sender back, and loses nothing.
+// TestPull_HoldsTheSenderBack: a receiver that does not receive holds its sender back, and nothing is lost.
 func TestPull_HoldsTheSenderBack(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		pull, address := newPull(t, Options{}, endpoint)
@@ -193,7 +193,7 @@ func TestPull_HoldsTheSenderBack(t *testing.T) {
 	})
 }
 
-// fillUp sends numbered messages until nothing moves any more and returns how many were taken.
+// fillUp sends numbered messages until none is taken any more, and returns how many were taken.
 func fillUp(t testing.TB, push *Push) int {
 	t.Helper()
 	payload := make([]byte, 64<<10)
@@ -218,8 +218,8 @@ func fillUp(t testing.TB, push *Push) int {
 // beyondBuffers is more than the kernel's buffers of a connection and a PULL's inbox hold together.
 const beyondBuffers = 256 << 20
 
-// overfill queues beyondBuffers, so that a part stays queued however late the writer comes to write. fillUp waits until the writer has
-// written nothing for a while, which on a busy machine says nothing of the room that there is. Messages share their memory.
+// overfill queues beyondBuffers, so that a part stays queued, however late the writer runs. fillUp waits until the writer has written nothing for a
+// while, which on a busy machine does not show how much room there is. The messages share their memory.
 func overfill(t testing.TB, push *Push) {
 	t.Helper()
 	payload := make([]byte, 1<<20)
@@ -257,13 +257,14 @@ func TestReconnect_AfterTheServerCameBackOnTheSameEndpoint(t *testing.T) {
 	})
 }
 
-// What was queued for a connection dies with it, is counted, and what is sent later arrives.
+// TestR7_QueueIsDroppedWithItsConnection: what is queued for a connection is dropped and counted when the connection ends. What is sent later
+// arrives.
 func TestR7_QueueIsDroppedWithItsConnection(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		pull, address := newPull(t, Options{}, endpoint)
 		told := newEvents()
 		push := newPush(t, Options{OnEvent: told.take, QueueBytes: beyondBuffers}, address)
-		told.await(t, Connected) // or it is no connection's queue
+		told.await(t, Connected) // before that the queue belongs to no connection
 		overfill(t, push)
 		queued, _ := push.queue.size()
 		noError(t, pull.Close())
@@ -342,7 +343,7 @@ func TestClose_LingersForTheQueueAndNoLonger(t *testing.T) {
 	})
 }
 
-// TestClose_DoesNotWaitForConnections: what is queued for a peer that never came, or has gone, holds up no Close.
+// TestClose_DoesNotWaitForConnections: Close does not wait for messages to a peer that never came or has gone.
 func TestClose_DoesNotWaitForConnections(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		never := newPush(t, Options{Linger: time.Hour}, ipcEndpoint(t))

@@ -11,7 +11,8 @@ import (
 	"posta.dev/posta/security"
 )
 
-// FuzzTLSGreeting: whatever comes first to a listener with keys, nobody is known afterwards, and nobody was given more room than a stranger may have.
+// FuzzTLSGreeting: whatever a client sends first to a listener with keys, the listener then knows no peer, and has given no client more memory than a
+// stranger may have.
 func FuzzTLSGreeting(f *testing.F) {
 	hello := clientHello(f)
 	f.Add([]byte{})
@@ -49,7 +50,8 @@ func FuzzTLSGreeting(f *testing.F) {
 	})
 }
 
-// FuzzTLSAnswer: whatever comes first to a dialler with keys, it has not found whom it dialled, and took no more than a stranger may say.
+// FuzzTLSAnswer: whatever a server sends first to a dialler with keys, the dialler has not accepted its identity, and has read no more than a
+// stranger may send.
 func FuzzTLSAnswer(f *testing.F) {
 	k := newKeyring(f)
 	answer := serverHello(f, k)
@@ -61,7 +63,7 @@ func FuzzTLSAnswer(f *testing.F) {
 	f.Add([]byte{21, 3, 3, 0, 2, 2, 40})                // an alert
 	f.Add([]byte{20, 3, 3, 0, 1, 1, 20, 3, 3, 0, 1, 1}) // change cipher spec, twice
 	endless := endlessHello()[:3*maxUnproven]
-	endless[recordHeader] = 2 // of a server
+	endless[recordHeader] = 2 // ServerHello
 	f.Add(endless)
 	socket := k.node(f, "sender-1").Socket(security.Data, anyone)
 	f.Fuzz(func(t *testing.T, says []byte) {
@@ -91,7 +93,7 @@ func FuzzTLSAnswer(f *testing.F) {
 	})
 }
 
-// serverHello is what a listener says to a greeting.
+// serverHello returns what a listener answers to a ClientHello.
 func serverHello(f *testing.F, k *keyring) []byte {
 	client, server := net.Pipe()
 	defer client.Close()
@@ -112,23 +114,23 @@ func serverHello(f *testing.F, k *keyring) []byte {
 	return said[:n]
 }
 
-// FuzzTLSMiddle: in a true handshake bytes are taken out of one direction, and others put in their place. Whoever is content all the same has found the
-// right peer, and both share a secret that follows from all that was said.
+// FuzzTLSMiddle: in a genuine handshake, bytes of one direction are removed and others inserted. A side that completes the handshake nevertheless has
+// found the right peer, and both share a secret that depends on every byte of the handshake.
 func FuzzTLSMiddle(f *testing.F) {
 	k := newKeyring(f)
 	sender, receiver := k.node(f, "sender-1").Socket(security.Data, onlyNodes), k.node(f, "receiver-1").Socket(security.Data, onlyNodes)
-	f.Add(uint16(60_000), false, uint16(0), []byte{}) // nothing is changed
+	f.Add(uint16(60_000), false, uint16(0), []byte{}) // no change
 	f.Add(uint16(0), false, uint16(5), []byte{22, 3, 3, 6, 0})
 	f.Add(uint16(100), false, uint16(1), []byte{0})
 	f.Add(uint16(40), true, uint16(1), []byte{0})
 	f.Add(uint16(130), true, uint16(6), []byte{})                  // change cipher spec
-	f.Add(uint16(127), true, uint16(0), []byte{20, 3, 3, 0, 1, 1}) // once more
+	f.Add(uint16(127), true, uint16(0), []byte{20, 3, 3, 0, 1, 1}) // the same once more
 	f.Add(uint16(1500), false, uint16(0), []byte{23, 3, 3, 0, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
-	f.Add(uint16(300), true, uint16(2000), []byte{21, 3, 3, 0, 2, 1, 0}) // farewell
+	f.Add(uint16(300), true, uint16(2000), []byte{21, 3, 3, 0, 2, 1, 0}) // close notify
 	f.Fuzz(func(t *testing.T, at uint16, back bool, out uint16, in []byte) {
 		dialler, middle1 := net.Pipe()
 		listener, middle2 := net.Pipe()
-		same, patience := out == 0 && len(in) == 0, 300*time.Millisecond // both may wait for bytes that were taken out
+		same, patience := out == 0 && len(in) == 0, 300*time.Millisecond // both may wait for bytes that were removed
 		if same {
 			patience = deadlineForTests
 		}
@@ -176,7 +178,7 @@ func FuzzTLSMiddle(f *testing.F) {
 	})
 }
 
-// secret is what only both ends of one handshake can compute.
+// secret returns a value that only the two ends of one handshake can compute.
 func secret(t *testing.T, p proof) []byte {
 	t.Helper()
 	b, err := p.state.ExportKeyingMaterial("EXPORTER-posta-test", nil, 32)
@@ -184,7 +186,7 @@ func secret(t *testing.T, p proof) []byte {
 	return b
 }
 
-// change passes on what is said, but for the bytes from the given place on: so many are taken out, and others put in.
+// change forwards a stream. From the given place on it removes so many bytes, and inserts others.
 func change(from, to net.Conn, at, out uint16, in []byte) {
 	defer from.Close()
 	defer to.Close()
@@ -203,7 +205,7 @@ func change(from, to net.Conn, at, out uint16, in []byte) {
 	}
 }
 
-// countingConn counts what is read.
+// countingConn counts the bytes that are read.
 type countingConn struct {
 	net.Conn
 	n int

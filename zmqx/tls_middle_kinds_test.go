@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/security"
 )
 
-// counting is bytes of which each is one more than that before it.
+// counting returns bytes that count up from the first one.
 var counting = func() (b []byte) {
 	for i := range 5000 + 256 {
 		b = append(b, byte(i))
@@ -22,12 +22,12 @@ var counting = func() (b []byte) {
 	return b
 }()
 
-// numbered is message i: its number, and a body that follows from it.
+// numbered returns message i: its number, and a body that follows from the number.
 func numbered(i uint64) Message {
 	return Message{binary.BigEndian.AppendUint64(nil, i), counting[i%256:][:i*7919%5000]}
 }
 
-// number is that of a message that is as numbered made it.
+// number returns the number of a message that is exactly as numbered made it.
 func number(t *testing.T, m Message) uint64 {
 	t.Helper()
 	if len(m) != 2 || len(m[0]) != 8 {
@@ -40,8 +40,8 @@ func number(t *testing.T, m Message) uint64 {
 	return i
 }
 
-// middleOfMany attacks nine of ten connections, until there were as many as it is told and enough attacks came to pass: a connection that the machine
-// cuts short, because a handshake or a client's patience has ended, does not reach the place of its attack.
+// middleOfMany attacks nine of ten connections, until there were the given number of connections and enough attacks took place. A connection that the
+// machine cuts short, because a timeout of the handshake or the client has passed, does not reach the place of its attack.
 func middleOfMany(t *testing.T, server string, seed uint64, connections int, backOf4 int) *middle {
 	t.Helper()
 	rnd, n, done := rand.New(rand.NewPCG(seed, 1)), 0, &tally{}
@@ -55,22 +55,22 @@ func middleOfMany(t *testing.T, server string, seed uint64, connections int, bac
 	return m
 }
 
-// over reports that no connection is attacked any more.
+// over reports whether no connection is attacked any more.
 func (m *middle) over() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.taken > m.attacked && m.done.total() >= m.attacked/4
 }
 
-// heard is what a client has said in a connection that was not attacked, or the server.
+// heard returns what the client, or the server, has sent in a connection that was not attacked.
 func (m *middle) heard(back bool) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return bytes.Clone(m.said[back])
 }
 
-// TestS3_AManInTheMiddleOfPublishers: subscribers of each kind get what was published, as it was, in its order, and never twice, whatever is done to the
-// bytes, records of other connections among them. A replay of what was said, to either side, is refused.
+// TestS3_AManInTheMiddleOfPublishers: whatever is done to the bytes, records of other connections included, subscribers of each kind get the
+// published messages unchanged, in order, and never twice. A replay of earlier bytes, to either side, is refused.
 func TestS3_AManInTheMiddleOfPublishers(t *testing.T) {
 	for seed, kind := range []security.Kind{security.Broadcast, security.Control} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -137,7 +137,8 @@ func TestS3_AManInTheMiddleOfPublishers(t *testing.T) {
 	}
 }
 
-// TestS3_AManInTheMiddleOfClients: a question is heard once, as it was asked, and an answer is the one to this question, whatever is done to the bytes.
+// TestS3_AManInTheMiddleOfClients: whatever is done to the bytes, a question arrives once and unchanged, and its answer is the answer to this
+// question.
 func TestS3_AManInTheMiddleOfClients(t *testing.T) {
 	const connections = 50
 	k, o := newKeyring(t), quick()
@@ -180,7 +181,7 @@ func TestS3_AManInTheMiddleOfClients(t *testing.T) {
 	answered, after := 0, 0
 	for i := uint64(1); after < 30; i++ {
 		over := m.over()
-		patience := 200 * time.Millisecond // for a record that was left out nothing ends the connection but this
+		patience := 200 * time.Millisecond // if a record was removed, only this ends the connection
 		if over {
 			patience = deadlineForTests
 		}
@@ -207,7 +208,7 @@ func TestS3_AManInTheMiddleOfClients(t *testing.T) {
 	})
 }
 
-// repeatedToListener says to a listener what a client of it has said before.
+// repeatedToListener replays to a listener what one of its clients has sent before.
 func repeatedToListener(t *testing.T, address string, said []byte) {
 	t.Helper()
 	if len(said) < 1000 {
@@ -218,7 +219,7 @@ func repeatedToListener(t *testing.T, address string, said []byte) {
 	expectClosed(t, conn)
 }
 
-// repeatedToDialler says to a dialler what a server has said to another connection of it.
+// repeatedToDialler replays to a dialler what a server has sent over another connection.
 func repeatedToDialler(t *testing.T, said []byte, dial func(o Options, address string)) {
 	t.Helper()
 	if len(said) < 1000 {
@@ -235,7 +236,7 @@ func repeatedToDialler(t *testing.T, said []byte, dial func(o Options, address s
 		}
 		defer conn.Close()
 		_, _ = conn.Write(said)
-		_, _ = conn.Read(make([]byte, 64<<10)) // its greeting
+		_, _ = conn.Read(make([]byte, 64<<10)) // its ClientHello
 		_, _ = conn.Read(make([]byte, 64<<10)) // its alert, or the end
 	}()
 	t.Cleanup(func() { l.Close(); <-over })
@@ -245,7 +246,7 @@ func repeatedToDialler(t *testing.T, said []byte, dial func(o Options, address s
 	}
 }
 
-// TestS3_NoKindIsLedToAnother: all sockets of one node have its key, and none takes a connection that was meant for a socket of another kind.
+// TestS3_NoKindIsLedToAnother: all sockets of one node have its key. None accepts a connection that was meant for a socket of another kind.
 func TestS3_NoKindIsLedToAnother(t *testing.T) {
 	k := newKeyring(t)
 	node, peer := k.node(t, "receiver-1"), k.node(t, "sender-1")
@@ -284,7 +285,7 @@ func TestS3_NoKindIsLedToAnother(t *testing.T) {
 	for _, meant := range kinds {
 		for _, led := range kinds {
 			told := newEvents()
-			// Each dials once, so that the machine may stand still in a handshake.
+			// Each dials once, because the machine may stand still in a handshake.
 			dial(meant, Options{OnEvent: told.take, BackoffMin: time.Hour, BackoffMax: time.Hour, HandshakeTimeout: deadlineForTests}, listeners[led])
 			if meant == led {
 				told.await(t, Connected)

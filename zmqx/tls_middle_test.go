@@ -18,8 +18,8 @@ import (
 // attack is what a man in the middle does to one direction of one connection, at one place.
 type attack struct {
 	name string
-	at   int  // the byte, or the first one of two records, that is attacked
-	back bool // what the server says, not what the client says
+	at   int  // the position of the byte, or of the first of two records, that is attacked
+	back bool // the server's bytes are attacked, not the client's
 }
 
 var attacks = []string{
@@ -27,22 +27,22 @@ var attacks = []string{
 	"splice a record", "replace a record", "none",
 }
 
-// middle passes connections on to a server and attacks each as the test has it.
+// middle forwards connections to a server, and attacks each as the test says.
 type middle struct {
 	l      net.Listener
 	server string
 	next   func() attack
-	life   int // bytes of one direction after which a connection is cut; 0: it is not
+	life   int // bytes of one direction after which a connection is cut; 0: it is not cut
 	done   *tally
 
-	attacked int // middleOfMany's connections
+	attacked int // number of connections that middleOfMany has attacked
 
 	wg    sync.WaitGroup
-	mu    sync.Mutex      // guards what follows
+	mu    sync.Mutex      // guards the fields below
 	taken int             // connections so far
 	conns []net.Conn      // of both sides
-	said  map[bool][]byte // the most that a client has said in a connection that is not attacked, and, under true, that a server has
-	last  map[bool][]byte // the last record that was passed on, in each direction, of whichever connection
+	said  map[bool][]byte // the longest stream that a client (false) or a server (true) has sent in a connection without attack
+	last  map[bool][]byte // the last record that was forwarded in each direction, of any connection
 }
 
 // tally counts the attacks of several men in the middle.
@@ -76,7 +76,7 @@ func (d *tally) String() string {
 	return fmt.Sprint(d.times)
 }
 
-// lacking is an attack that was done less than three times; false if there is none.
+// lacking returns an attack that was done less than three times; false if there is none.
 func (d *tally) lacking() (string, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -157,7 +157,7 @@ func (m *middle) pass(client net.Conn) {
 	<-both
 }
 
-// direction passes records on, and attacks the one that the place is in.
+// direction forwards records, and attacks the record at the given place.
 func (m *middle) direction(from, to net.Conn, a attack, back bool) {
 	at, held, said := 0, []byte(nil), []byte(nil)
 	for m.life == 0 || at < m.life {
@@ -222,16 +222,15 @@ func (m *middle) direction(from, to net.Conn, a attack, back bool) {
 	}
 }
 
-// TestS3_AManInTheMiddle: whatever is done to the bytes between two sockets, a message that arrives was sent, arrives as it was, once and in its order;
-// and where nothing is done to a connection all arrive.
-//
-// Where a part of a handshake is missing both sides wait for it until HandshakeTimeout, so the connections are those of several senders at once. How much
-// passes through a connection before it ends is up to the machine, and with it which attacks come to pass: the senders go on until all have.
+// TestS3_AManInTheMiddle: whatever is done to the bytes between two sockets, a message that arrives was sent, is unchanged, and arrives once and in
+// order. If nothing is done to a connection, all messages arrive.
+// If a part of a handshake is missing, both sides wait for it until HandshakeTimeout, so several senders connect in parallel. The machine decides how
+// much passes through a connection before it ends, and so which attacks take place: the senders continue until all have.
 func TestS3_AManInTheMiddle(t *testing.T) {
 	const senders, seed = 10, 5
 	done := &tally{}
 	var wg sync.WaitGroup
-	for i := range senders { // t.Parallel would run no more of them than there are processors
+	for i := range senders { // t.Parallel would run only as many as there are processors
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
@@ -242,11 +241,11 @@ func TestS3_AManInTheMiddle(t *testing.T) {
 	t.Logf("attacks: %v", done)
 }
 
-// outlastTheMiddle sends until so many connections were attacked, and each attack has been done.
+// outlastTheMiddle sends until the given number of connections was attacked, and each attack was done.
 func outlastTheMiddle(t *testing.T, connections int, done *tally, rnd *rand.Rand) {
 	k := newKeyring(t)
 	o := quick()
-	o.HandshakeTimeout = 2 * time.Second // a busy machine gets through an honest handshake
+	o.HandshakeTimeout = 2 * time.Second // even a busy machine completes an honest handshake in that time
 	o.BackoffMax = o.HandshakeTimeout / 20
 	pull, address := keyedPull(t, k, o, "tcp://127.0.0.1:0")
 	n := 0
@@ -259,7 +258,7 @@ func outlastTheMiddle(t *testing.T, connections int, done *tally, rnd *rand.Rand
 		if n%10 == 1 || !lacks {
 			return attack{name: "none"}
 		}
-		most := 4000 // what both say in their handshakes and a little more
+		most := 4000 // the bytes of both handshakes, and a few more
 		if n%3 == 0 {
 			most = 60_000
 		}
@@ -270,7 +269,7 @@ func outlastTheMiddle(t *testing.T, connections int, done *tally, rnd *rand.Rand
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Add(1)
-	go func() { // what is queued when a connection ends is dropped, so there are gaps, and nothing else
+	go func() { // what is queued when a connection ends is dropped, so messages may be missing, but nothing else may happen
 		defer wg.Done()
 		for i := uint64(1); ; i++ {
 			if push.send(ctx, numbered(i)) != nil {
@@ -279,7 +278,7 @@ func outlastTheMiddle(t *testing.T, connections int, done *tally, rnd *rand.Rand
 		}
 	}()
 	t.Cleanup(func() { stop(); wg.Wait() })
-	c, last, arrived := &collector{from: pull}, map[PeerID]uint64{}, map[uint64]bool{} // of each connection, and of all
+	c, last, arrived := &collector{from: pull}, map[PeerID]uint64{}, map[uint64]bool{} // last is of each connection, arrived of all
 	one := func() {
 		r := c.next(t)
 		i := number(t, r.Msg)
@@ -311,7 +310,8 @@ func outlastTheMiddle(t *testing.T, connections int, done *tally, rnd *rand.Rand
 	t.Logf("%d messages over %d connections", len(arrived), m.taken)
 }
 
-// TestS3_ConnectionsLedElsewhere: a man in the middle leads connections to other ports, and says once more what a sender has said. Nobody is admitted.
+// TestS3_ConnectionsLedElsewhere: a man in the middle forwards connections to other ports, and replays what a sender has sent. No connection is
+// admitted.
 func TestS3_ConnectionsLedElsewhere(t *testing.T) {
 	k := newKeyring(t)
 	pull, address := keyedPull(t, k, quick(), "tcp://127.0.0.1:0")
@@ -327,7 +327,7 @@ func TestS3_ConnectionsLedElsewhere(t *testing.T) {
 	m.mu.Lock()
 	said := m.said[false]
 	m.mu.Unlock()
-	for range 3 { // what was said, byte for byte, and in pieces
+	for range 3 { // the same bytes again, at once and in pieces
 		conn := rawDial(t, address)
 		_, _ = conn.Write(said)
 		expectClosed(t, conn)

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/security"
 )
 
-// pair makes what a process of any role has.
+// pair makes the key and certificate of a process of any role.
 func (k *keyring) pair(t testing.TB, role security.Role, name string) security.Pair {
 	t.Helper()
 	if role == security.Client {
@@ -24,7 +24,7 @@ func certificate(p security.Pair) []tls.Certificate {
 	return []tls.Certificate{{Certificate: [][]byte{p.Certificate}, PrivateKey: p.Key}}
 }
 
-// TestS3_WhoIsRefusedByAListener: each of these clients has one thing wrong, and becomes no peer.
+// TestS3_WhoIsRefusedByAListener: each of these clients has one defect, and does not become a peer.
 func TestS3_WhoIsRefusedByAListener(t *testing.T) {
 	k, other := newKeyring(t), newKeyring(t)
 	alice := k.pair(t, security.Client, "alice")
@@ -63,7 +63,7 @@ func TestS3_WhoIsRefusedByAListener(t *testing.T) {
 	} {
 		config := must[*tls.Config](t)(sender.Socket(security.Data, anyone).Client("node/receiver-1"))
 		c.change(config)
-		config.VerifyConnection = nil // the client under test is the one that is wrong
+		config.VerifyConnection = nil // only the client under test may refuse
 		conn := rawDial(t, address)
 		client := tls.Client(conn, config)
 		_, _ = client.Write(append(append(greetingBytes(), readyBytes("PUSH", "")...), wireMessage("let me in")...))
@@ -76,7 +76,7 @@ func TestS3_WhoIsRefusedByAListener(t *testing.T) {
 		t.Errorf("%d were admitted", n)
 	}
 
-	t.Run("plain", func(t *testing.T) { // nothing falls back (S2)
+	t.Run("plain", func(t *testing.T) { // there is no fallback to plain (S2)
 		told := newEvents()
 		push := newPush(t, Options{OnEvent: told.take, HandshakeTimeout: deadlineForTests}, address)
 		told.await(t, Unreachable)
@@ -89,7 +89,7 @@ func TestS3_WhoIsRefusedByAListener(t *testing.T) {
 	})
 }
 
-// TestS3_WhoIsRefusedByADialler: each of these servers has one thing wrong. It hears no byte of ZMTP, and the caller hears why.
+// TestS3_WhoIsRefusedByADialler: each of these servers has one defect. It receives no byte of ZMTP, and the caller gets the reason.
 func TestS3_WhoIsRefusedByADialler(t *testing.T) {
 	k, other := newKeyring(t), newKeyring(t)
 	receiver, sender := k.node(t, "receiver-1"), k.node(t, "sender-1")
@@ -140,7 +140,7 @@ func TestS3_WhoIsRefusedByADialler(t *testing.T) {
 			}()
 			told := newEvents()
 			o := Options{TLS: sender.Socket(security.Data, anyone), OnEvent: told.take, BackoffMin: time.Hour, BackoffMax: time.Hour}
-			o.HandshakeTimeout = deadlineForTests // the cause is what the server has wrong, not a machine that stands still
+			o.HandshakeTimeout = deadlineForTests // the connection must end because of the server's defect, not because the machine stands still
 			push, err := NewPush(o)
 			closing(t, push, err)
 			noError(t, push.TrySend(text("for receiver-1 alone")))
@@ -159,7 +159,8 @@ func TestS3_WhoIsRefusedByADialler(t *testing.T) {
 	}
 }
 
-// TestS3_NothingIsResumed: a client that offers a ticket, which some other server with this certificate has given it, has to prove itself again.
+// TestS3_NothingIsResumed: a client offers a session ticket from another server with this certificate. It has to prove its identity again
+// nevertheless.
 func TestS3_NothingIsResumed(t *testing.T) {
 	k := newKeyring(t)
 	keys := k.node(t, "receiver-1")
@@ -172,7 +173,7 @@ func TestS3_NothingIsResumed(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	noError(t, err)
 	defer l.Close()
-	for _, resumed := range []bool{false, true} { // the second time shows that the ticket is good
+	for _, resumed := range []bool{false, true} { // the second time shows that the ticket is valid
 		done := make(chan error, 1)
 		go func() {
 			conn, err := l.Accept()
@@ -185,7 +186,7 @@ func TestS3_NothingIsResumed(t *testing.T) {
 		conn, err := net.Dial("tcp", l.Addr().String())
 		noError(t, err)
 		client := tls.Client(conn, config)
-		_, err = client.Read(make([]byte, 1)) // which also takes the ticket
+		_, err = client.Read(make([]byte, 1)) // this also reads the ticket
 		noError(t, err)
 		noError(t, <-done)
 		if got := client.ConnectionState().DidResume; got != resumed {

@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/security"
 )
 
-// clientHello is what a TLS client says first.
+// clientHello returns what a TLS client sends first.
 func clientHello(t testing.TB) []byte {
 	t.Helper()
 	client, server := net.Pipe()
@@ -37,7 +37,7 @@ func clientHello(t testing.TB) []byte {
 	return append(header, body...)
 }
 
-// endlessHello begins a handshake message of nearly 64 KiB, and goes on with records of 1 KiB.
+// endlessHello begins a handshake message of nearly 64 KiB, and continues with records of 1 KiB.
 func endlessHello() []byte {
 	const record = 1 << 10
 	message := make([]byte, 1<<20)
@@ -50,7 +50,7 @@ func endlessHello() []byte {
 	return b
 }
 
-// memory is what connections cost: the heap, and the stacks of their goroutines.
+// memory returns what connections cost: the heap, and the stacks of their goroutines.
 func memory() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -58,7 +58,7 @@ func memory() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// TestS7_WhatAStrangerCosts: a connection whose peer has not proven who it is costs at most 64 KiB, whatever it says and wherever it stops.
+// TestS7_WhatAStrangerCosts: a connection whose peer has not proven its identity costs at most 64 KiB, whatever it sends and wherever it stops.
 func TestS7_WhatAStrangerCosts(t *testing.T) {
 	hello := clientHello(t)
 	for name, says := range map[string][]byte{
@@ -71,7 +71,7 @@ func TestS7_WhatAStrangerCosts(t *testing.T) {
 			k := newKeyring(t)
 			o := Options{MaxHandshakes: strangers, HandshakeTimeout: time.Hour}
 			pull, address := keyedPull(t, k, o, "tcp://127.0.0.1:0")
-			first := rawDial(t, address) // what is made once is not counted
+			first := rawDial(t, address) // what is allocated only once must not count
 			_, err := first.Write(says)
 			noError(t, err)
 			pending := pull.listeners[0].pending
@@ -91,7 +91,7 @@ func TestS7_WhatAStrangerCosts(t *testing.T) {
 			}
 			eventually(t, "all are taken in", func() bool { return waiting() == strangers })
 			if bytes.Equal(says, hello) {
-				for _, c := range conns { // the answer has come, so the server is half-way
+				for _, c := range conns { // the answer has arrived, so the server is in the middle of the handshake
 					noError(t, c.SetReadDeadline(time.Now().Add(deadlineForTests)))
 					_, err := c.Read(make([]byte, 1))
 					noError(t, err)
@@ -122,8 +122,8 @@ func (slowLog) Handle(context.Context, slog.Record) error {
 	return nil
 }
 
-// TestS7_CrowdsOfStrangers: a thousand connections that are silent, stop half-way or flood, while an honest peer is served. The log is slow, so
-// that a connection that counted as gone before it was closed would be seen beside those that are allowed.
+// TestS7_CrowdsOfStrangers: a thousand connections are silent, stop half-way or flood, while an honest peer is served. The log is slow. So if a
+// connection counted as gone before it was closed, there would be visibly more connections than allowed.
 func TestS7_CrowdsOfStrangers(t *testing.T) {
 	hello, endless := clientHello(t), endlessHello()
 	for name, says := range map[string][]byte{"silent": nil, "half-way": hello, "flooding": endless, "plain": append(greetingBytes(), readyBytes("PUSH", "")...)} {
@@ -138,12 +138,12 @@ func TestS7_CrowdsOfStrangers(t *testing.T) {
 				for i := range 1000 {
 					conn := rawDial(t, address)
 					noError(t, conn.SetWriteDeadline(time.Now().Add(deadlineForTests)))
-					_, _ = conn.Write(says) // it may be cut off before all is written
+					_, _ = conn.Write(says) // the connection may be cut before everything is written
 					conns = append(conns, conn)
 					if n := o.Accepts.count(); n > 66 {
 						t.Fatalf("%d connections; 64 strangers, the one that comes and the honest peer are allowed", n)
 					}
-					if i%100 == 99 { // those that are closed may need a moment to end where others need the processor
+					if i%100 == 99 { // closed connections may need a moment to end on a busy machine
 						grown := int64(0)
 						eventually(t, "memory for 64 strangers at most", func() bool { grown = memory() - before; return grown <= limit })
 						most = max(most, grown)
@@ -161,7 +161,7 @@ func TestS7_CrowdsOfStrangers(t *testing.T) {
 	}
 }
 
-// TestS7_AStrangerMaySayLittle: TLS itself would take a record of 16 KiB and a quarter of a megabyte of certificates before it looked at one.
+// TestS7_AStrangerMaySayLittle: TLS itself would accept a record of 16 KiB and a quarter of a megabyte of certificates before it checks one.
 func TestS7_AStrangerMaySayLittle(t *testing.T) {
 	k := newKeyring(t)
 	said := newLogs()

@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/security"
 )
 
-// keyring has the keys of a cluster.
+// keyring holds the keys of a cluster.
 type keyring struct {
 	ca   *security.CA
 	root string
@@ -39,7 +39,7 @@ func (k *keyring) load(t testing.TB, name string, p security.Pair, clients secur
 	return must[*security.Keys](t)(security.Load(k.dir(name), "posta", clients))
 }
 
-// onlyNodes is the admit of sockets at which nodes meet.
+// onlyNodes is the admit function of sockets at which nodes meet.
 func onlyNodes(id security.Identity) error {
 	if id.Role != security.Node {
 		return errors.New("only nodes are wanted")
@@ -63,7 +63,7 @@ func keyedPush(t testing.TB, k *keyring, o Options, address string) *Push {
 	return p
 }
 
-// TestS3_PeersKnowWhoTheyTalkTo: messages and events of each kind of socket carry the name that the peer has proven.
+// TestS3_PeersKnowWhoTheyTalkTo: messages and events of each kind of socket have the name that the peer has proven.
 func TestS3_PeersKnowWhoTheyTalkTo(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		k := newKeyring(t)
@@ -134,7 +134,7 @@ func TestS3_PublishersAndRouters(t *testing.T) {
 	}
 }
 
-// TestS3_WithKeysSomebodyIsDialled: an address alone says nothing of who answers there.
+// TestS3_WithKeysSomebodyIsDialled: an address alone does not show which process answers there.
 func TestS3_WithKeysSomebodyIsDialled(t *testing.T) {
 	k := newKeyring(t)
 	o := Options{TLS: k.node(t, "sender-1").Socket(security.Data, anyone)}
@@ -150,7 +150,7 @@ func TestS3_WithKeysSomebodyIsDialled(t *testing.T) {
 	}
 }
 
-// TestTLS_MessagesOfAllSizes: what goes into TLS comes out, whatever the sizes of parts do to records and buffers.
+// TestTLS_MessagesOfAllSizes: messages come out of TLS as they went in, for all sizes of parts, records and buffers.
 func TestTLS_MessagesOfAllSizes(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		k := newKeyring(t)
@@ -199,7 +199,7 @@ func TestTLS_MessagesOfAllSizes(t *testing.T) {
 	})
 }
 
-// TestS6_RecheckEndsRevokedPeers: a key that is revoked ends its connections and gets no new ones; the others stay.
+// TestS6_RecheckEndsRevokedPeers: when a key is revoked, its connections end and it gets no new ones. Other connections stay.
 func TestS6_RecheckEndsRevokedPeers(t *testing.T) {
 	k := newKeyring(t)
 	told := newEvents()
@@ -243,14 +243,14 @@ func TestS6_RecheckEndsRevokedPeers(t *testing.T) {
 	}
 }
 
-// TestS6_AHandshakeThatARecheckOvertakes: a peer that is revoked between handshake and admission is not admitted.
+// TestS6_AHandshakeThatARecheckOvertakes: a peer whose key is revoked between its handshake and its admission is not admitted.
 func TestS6_AHandshakeThatARecheckOvertakes(t *testing.T) {
 	k := newKeyring(t)
 	receiver := k.node(t, "receiver-1")
 	var pull *Pull
 	told := newEvents()
 	late := &overtaking{TLS: receiver.Socket(security.Data, anyone)}
-	late.meanwhile = func() { // after the peer has proven who it is, and before it is admitted
+	late.meanwhile = func() { // after the peer has proven its identity, and before it is admitted
 		pair := must[security.Pair](t)(security.ReadPair(k.dir("sender-1")))
 		noError(t, security.Revoke(k.dir("receiver-1"), pair.Key.Fingerprint(), "sender-1"))
 		noError(t, receiver.Reload())
@@ -264,7 +264,7 @@ func TestS6_AHandshakeThatARecheckOvertakes(t *testing.T) {
 	}
 }
 
-// overtaking calls meanwhile once, when the first peer has proven who it is.
+// overtaking calls meanwhile once, when the first peer has proven its identity.
 type overtaking struct {
 	TLS
 	once      sync.Once
@@ -277,7 +277,7 @@ func (o *overtaking) Peer(s tls.ConnectionState) (string, error) {
 	return name, err
 }
 
-// TestS5_WhoHasAnotherRoleNowConnectsAgain: what a peer may do is decided by the name and role that its messages carry, so they must not be stale.
+// TestS5_WhoHasAnotherRoleNowConnectsAgain: the name and role in a peer's messages decide what it may do, so they must not be outdated.
 func TestS5_WhoHasAnotherRoleNowConnectsAgain(t *testing.T) {
 	k, told := newKeyring(t), newEvents()
 	now := &renaming{TLS: k.node(t, "receiver-1").Socket(security.Data, anyone)}
@@ -294,7 +294,7 @@ func TestS5_WhoHasAnotherRoleNowConnectsAgain(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 
-	now.name.Store("") // and who may not be here any more does not come back
+	now.name.Store("") // a peer that is not admitted any more does not come back
 	pull.Recheck()
 	told.await(t, Disconnected)
 	attempts := now.refused.Load()
@@ -305,7 +305,7 @@ func TestS5_WhoHasAnotherRoleNowConnectsAgain(t *testing.T) {
 	noError(t, push.Close())
 }
 
-// renaming gives peers names of its own, once their handshakes are over; with none it refuses them.
+// renaming gives peers other names once their handshakes are complete; with an empty name it refuses them.
 type renaming struct {
 	TLS
 	name    atomic.Value

@@ -13,12 +13,12 @@ import (
 	"posta.dev/posta/security"
 )
 
-// writes keeps the size of each write, and counts the records in them.
+// writes notes the size of each write, and counts the records in it.
 type writes struct {
 	net.Conn
 	sizes   []int
 	records int
-	largest int // plaintext and what TLS adds
+	largest int // plaintext plus what TLS adds
 }
 
 func (w *writes) Write(p []byte) (int, error) {
@@ -31,7 +31,7 @@ func (w *writes) Write(p []byte) (int, error) {
 	return w.Conn.Write(p)
 }
 
-// tlsPair is two ends of a connection that have shaken hands.
+// tlsPair returns the two ends of a connection after the handshake.
 func tlsPair(t *testing.T) (sender, receiver *stream, sent *writes) {
 	t.Helper()
 	k := newKeyring(t)
@@ -51,8 +51,8 @@ func tlsPair(t *testing.T) (sender, receiver *stream, sent *writes) {
 	return sender, <-accepted, sent
 }
 
-// TestTLS_FullRecordsInFewWrites: neither the sizes of pieces nor those of records say how often the kernel is called, and what came with one call is
-// read with one.
+// TestTLS_FullRecordsInFewWrites: the number of calls into the kernel depends neither on the sizes of pieces nor on those of records. What arrived
+// with one call is read with one call.
 func TestTLS_FullRecordsInFewWrites(t *testing.T) {
 	sender, receiver, sent := tlsPair(t)
 	sent.sizes, sent.records, sent.largest = nil, 0, 0
@@ -76,7 +76,7 @@ func TestTLS_FullRecordsInFewWrites(t *testing.T) {
 	if !bytes.Equal(got, all) {
 		t.Error("something else came out")
 	}
-	if want := (len(all) + maxRecord - 1) / maxRecord; sent.records > want+1 { // the pieces below a record's size and those above may leave one half full
+	if want := (len(all) + maxRecord - 1) / maxRecord; sent.records > want+1 { // pieces below and above the size of a record may leave one record half full
 		t.Errorf("%d records, %d would do", sent.records, want)
 	}
 	perWrite := maxWireBuffer / sent.largest
@@ -101,8 +101,8 @@ type deadlines int
 
 func (d *deadlines) SetReadDeadline(time.Time) error { *d++; return nil }
 
-// TestTLS_ReadStallCountsWhatComesBeneath: a peer on a slow line has ReadStall for each 4 KiB, and not for a whole record; a byte now and then is not
-// enough.
+// TestTLS_ReadStallCountsWhatComesBeneath: a peer on a slow line has ReadStall for each 4 KiB, not only for a whole record. A single byte now and
+// then is not enough.
 func TestTLS_ReadStallCountsWhatComesBeneath(t *testing.T) {
 	var set deadlines
 	d := &readDeadline{conn: &set, stall: time.Hour, beneath: true}
@@ -115,7 +115,7 @@ func TestTLS_ReadStallCountsWhatComesBeneath(t *testing.T) {
 	for range progress - 1 {
 		d.cameBeneath(1)
 	}
-	noError(t, d.afterRead(maxRecord, nil)) // what comes out of TLS has been counted
+	noError(t, d.afterRead(maxRecord, nil)) // the bytes that come out of TLS have already been counted
 	noError(t, d.beforeRead(true))
 	if set != 1 {
 		t.Fatalf("%d deadlines, and less than %d bytes came", set, progress)
@@ -130,10 +130,10 @@ func TestTLS_ReadStallCountsWhatComesBeneath(t *testing.T) {
 	}
 }
 
-// TestTLS_StopsInMidMessage: a known peer that stops in the middle of a message loses its connection, as it does without TLS.
+// TestTLS_StopsInMidMessage: a known peer that stops in the middle of a message loses its connection, as without TLS.
 func TestTLS_StopsInMidMessage(t *testing.T) {
 	k, told := newKeyring(t), newEvents()
-	// A busy machine gets through an honest handshake, and writes half a message without a pause that counts as a stop.
+	// Even a busy machine completes an honest handshake in this time, and writes half a message without a pause that counts as a stop.
 	o := Options{HandshakeTimeout: time.Minute, ReadStall: time.Second}
 	o.OnEvent = told.take
 	_, address := keyedPull(t, k, o, "tcp://127.0.0.1:0")
@@ -149,7 +149,7 @@ func TestTLS_StopsInMidMessage(t *testing.T) {
 	}
 }
 
-// TestS3_RefusalsAreSeen: people hear of the first one at once, and not of each.
+// TestS3_RefusalsAreSeen: the first refusal is logged at once, and the following ones are not logged one by one.
 func TestS3_RefusalsAreSeen(t *testing.T) {
 	said := &levels{Handler: slog.DiscardHandler, of: make(chan slog.Level, 100)}
 	_, address := keyedPull(t, newKeyring(t), Options{Logger: slog.New(said)}, "tcp://127.0.0.1:0")
@@ -169,7 +169,7 @@ func TestS3_RefusalsAreSeen(t *testing.T) {
 	}
 }
 
-// levels keeps those of refused connections.
+// levels keeps the log levels of refused connections.
 type levels struct {
 	slog.Handler
 	of chan slog.Level
@@ -184,7 +184,7 @@ func (l *levels) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestS7_WhoHasProvenItselfIsNoStranger: nothing that it says has to show that it is known.
+// TestS7_WhoHasProvenItselfIsNoStranger: a peer with a proven name need not send anything to count as known.
 func TestS7_WhoHasProvenItselfIsNoStranger(t *testing.T) {
 	k := newKeyring(t)
 	pull, address := keyedPull(t, k, Options{Known: func(Message) bool { return false }}, "tcp://127.0.0.1:0")
@@ -197,5 +197,5 @@ func TestS7_WhoHasProvenItselfIsNoStranger(t *testing.T) {
 	}
 	pull.Recheck()
 	plain, _ := newPull(t, Options{}, "tcp://127.0.0.1:0")
-	plain.Recheck() // nobody has a name there
+	plain.Recheck() // on a plain socket no peer has a name
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestS3_EachCauseIsWarnedOf: a crowd of strangers does not hide that a node's own certificate has expired.
+// TestS3_EachCauseIsWarnedOf: a crowd of strangers does not hide the warning that a node's own certificate has expired.
 func TestS3_EachCauseIsWarnedOf(t *testing.T) {
 	expired, unknown := errors.New("expired"), errors.New("unknown")
 	refused := func(why error, of any) error {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// lower is strings.ToLower, but for bytes that are no UTF-8: it leaves them alone.
+// lower is strings.ToLower, but for bytes that are not UTF-8: it leaves them alone.
 func lower(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {

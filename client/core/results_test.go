@@ -83,7 +83,7 @@ func TestR17_WhoIsSupersededStopsAtOnce(t *testing.T) {
 	d.ends(protocol.ErrSuperseded)
 }
 
-// TestPartsWithAHole are no answer.
+// TestPartsWithAHole: parts of an answer with a hole between them are not an answer.
 func TestPartsWithAHole(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 1)
 	d.do(d.s.Results)

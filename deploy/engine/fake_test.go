@@ -204,7 +204,7 @@ func TestCreate_WhatIsThereAlready(t *testing.T) {
 	}
 }
 
-// To stop or remove a container that does not exist is no error; to start one is.
+// To stop or remove a container that does not exist is not an error; to start one is.
 func TestWhatIsGone(t *testing.T) {
 	e := newFake().open(t)
 	ctx := t.Context()

@@ -250,7 +250,7 @@ func TestS5_AClaimIsOfItsOwnersSession(t *testing.T) {
 	if in.uploads[id] != nil {
 		t.Fatal("an output's word of alice's claim does not end her session")
 	}
-	// What an operator says of a session that it may not feed is no claim at all.
+	// What an operator says of a session that it may not feed is not a claim at all.
 	_, h = alices(t)
 	if askAs(t, h, olga, chunk("colours", 0, 5)); len(h.Aborted) != 0 {
 		t.Fatalf("aborted %v", h.Aborted)

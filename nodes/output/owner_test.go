@@ -165,7 +165,7 @@ func TestS5_AnAnnouncementOfAnotherOwner(t *testing.T) {
 	}
 }
 
-// TestS5_AClaimMakesRoom: what another client claims to have lost under this id is no answer of the session that has it.
+// TestS5_AClaimMakesRoom: what another client claims to have lost under this id is not an answer of the session that has it.
 func TestS5_AClaimMakesRoom(t *testing.T) {
 	o := New(roletest.About())
 	h := roletest.NewHost(o)

@@ -38,7 +38,7 @@ var datasets struct {
 	wants map[datasetKey][]byte
 }
 
-// generated makes data of bikes.
+// generated makes data for bikes.
 func generated(t *testing.T, rows int) *dataset { return generatedFor(t, "bikes", rows) }
 
 // generatedFor makes data in a directory that goes with the test. The oracle runs once for all tests: data and answers
@@ -67,7 +67,7 @@ func generatedFor(t *testing.T, analysis string, rows int) *dataset {
 	return d
 }
 
-// statements are datasets of SQL: all over the same files, with so many rows in the largest.
+// statements are datasets for SQL. All read the same files, and rows is the number of rows in the largest one.
 func statements(t *testing.T, rows int) (all []*dataset) {
 	t.Helper()
 	for _, j := range clustertest.Statements(t, rows) {
@@ -90,7 +90,7 @@ func queries(t *testing.T, v any) []byte {
 	return append(append(parts.Queries, '\n'), parts.Rejected...)
 }
 
-// analyse runs bikes over dir, or the configuration that change makes. The client must never see an error.
+// analyse runs bikes over dir, with the configuration that change makes. The client must never see an error.
 func (c *cluster) analyse(ctx context.Context, dir string, change func(*client.Config)) []byte {
 	c.t.Helper()
 	cfg := client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: dir}

@@ -20,8 +20,8 @@ type attacker struct {
 	nodes    []topology.NodeID
 	edges    []topology.Edge
 	r        *rand.Rand
-	held     []net.Conn // until the test is over
-	in       int        // connections of the present attack
+	held     []net.Conn // connections that stay open until the test ends
+	in       int        // connections of the current attack
 }
 
 // attacks are what strangers do, each at every socket of every node. None forges a node's exact messages: without
@@ -85,7 +85,7 @@ var badReady = [][]byte{
 	append(zmtpGreeting(), 4, 0),
 }
 
-// bombs are msgpack messages that claim more than they hold, or are nested very deep.
+// bombs are msgpack messages that claim more content than they have, or are nested very deep.
 var bombs = [][]byte{
 	{0xdd, 0xff, 0xff, 0xff, 0xff},                     // an array of 2^32-1
 	{0xdf, 0xff, 0xff, 0xff, 0xff},                     // a map
@@ -125,7 +125,7 @@ func (a *attacker) guests(n int, identity string, what func(i int) []byte, hold 
 
 func (a *attacker) say(conn net.Conn, what []byte, hold bool) {
 	_ = conn.SetDeadline(time.Now().Add(500 * time.Millisecond))
-	_, _ = conn.Write(what) // it may be refused before all is said
+	_, _ = conn.Write(what) // the node may refuse before everything is sent
 	if hold {
 		a.held = append(a.held, conn)
 		return
@@ -150,7 +150,7 @@ func (a *attacker) noise(n int) []byte {
 	return b
 }
 
-// wrapped is msgpack in the message that the socket expects: a request, or a frame's header, or its payload.
+// wrapped puts msgpack into the message that the socket expects: a request, a frame's header, or its payload.
 func (a *attacker) wrapped(b []byte) []byte {
 	if a.kind == topology.KindClient {
 		return zmtpMessage(nil, b)
@@ -179,7 +179,7 @@ func (a *attacker) garbledRequest() []byte {
 		Session: session.New(), Token: session.NewToken(), Analysis: "bikes", Stream: "trips", Seq: 1, File: "x/trips.csv", Line: 2, Header: []byte("a,b"), Data: a.noise(100),
 	}
 	if q.Type == protocol.Open {
-		q.Analysis = "trams" // or strangers would take the places of limits.sessions, as anybody may
+		q.Analysis = "trams" // otherwise strangers would take the places of limits.sessions, as any client may
 	}
 	return a.garbled(q.Append(nil))
 }

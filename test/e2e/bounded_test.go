@@ -14,8 +14,8 @@ import (
 const (
 	mib     = 1 << 20
 	mostRAM = 200 * mib * memoryFactor // of any process
-	mostLog = 24 * mib                 // of any node while somebody is stopped, with the limits of tight
-	restLog = 256 << 10                // of any node when all is over
+	mostLog = 24 * mib                 // of any node while a node is stopped, with the limits of tight
+	restLog = 256 << 10                // of any node after all sessions
 	settled = 1500 * time.Millisecond  // without progress: held back, and not only waiting for a processor
 )
 
@@ -36,7 +36,7 @@ func standstill() time.Duration {
 // TestR9_AggregatorStopped stops one receiver of a hash edge in the middle of a large upload. The client is held back,
 // and no memory and no disk grows. When the receiver continues, so does everything else.
 func TestR9_AggregatorStopped(t *testing.T) {
-	const rows = 1_200_000 // windows full of tables stand for many rows: joiners fold all that a commit takes
+	const rows = 1_200_000 // full windows hold the tables of many rows, because joiners fold everything that a commit takes
 	d := generated(t, rows)
 	c := start(t, tight())
 	b := c.listen()
@@ -58,8 +58,9 @@ func TestR9_AggregatorStopped(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// heldBack waits until the client's acknowledged bytes have not grown for so long, and returns them. No log may grow beyond bounds meanwhile, and the run may
-// not end. A machine that stands still may look like nodes that take nothing: what is taken after it starts the wait again.
+// heldBack waits until the client's acknowledged bytes have not grown for the given time, and returns them. Meanwhile no log may grow beyond its
+// bound, and the run may not end. A machine that stands still looks like nodes that take nothing. So if they take something after it continues, the
+// wait begins again.
 func (c *cluster) heldBack(r *run, quiet time.Duration) int64 {
 	c.t.Helper()
 	last, since := r.acked("trips"), time.Now()

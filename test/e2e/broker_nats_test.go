@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// startNATS starts a server with one of its -sync.
+// startNATS starts a server with one of the values of its -sync.
 func startNATS(sync string) func(*testing.T) (broker, map[string]string) {
 	return func(t *testing.T) (broker, map[string]string) {
 		t.Helper()

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// broker is what the tests need of a real broker.
+// broker is what the tests need from a real broker.
 type broker interface {
 	Start(context.Context) error
 	Kill()
@@ -20,14 +20,14 @@ type broker interface {
 	Close() error
 }
 
-// brokerKind is a transport over a broker, in one of its settings.
+// brokerKind is a transport over a broker, with one of its settings.
 type brokerKind struct {
 	name     string
-	start    func(*testing.T) (broker, map[string]string) // with the settings of the topology that lead to it
-	settings map[string]string                            // others of the topology
+	start    func(*testing.T) (broker, map[string]string) // with the settings of the topology for this broker
+	settings map[string]string                            // further settings of the topology
 }
 
-// brokerKinds are the brokers that need nothing installed; -tags brokers adds more.
+// brokerKinds are the brokers that need no installation; -tags brokers adds more.
 var brokerKinds = []brokerKind{
 	{name: "nats", start: startNATS("default")},
 	{name: "nats sync always", start: startNATS("always")},
@@ -35,7 +35,7 @@ var brokerKinds = []brokerKind{
 
 var clusterNames atomic.Int64
 
-// variant is the topology over the broker, under a name of its own: queues outlive clusters.
+// variant is the topology over the broker. Its cluster has a name of its own, because queues outlive clusters.
 func (k brokerKind) variant(v topology.Variant, settings map[string]string) topology.Variant {
 	v.Name = fmt.Sprintf("e2e-%d", clusterNames.Add(1))
 	v.Settings = map[string]string{"medics.replicas": "0"}
@@ -47,8 +47,8 @@ func (k brokerKind) variant(v topology.Variant, settings map[string]string) topo
 	return v
 }
 
-// TestBrokers: the same nodes over each broker give the same answers, all analyses at once on one cluster, whatever is killed: nodes
-// of every kind, or the broker; and whatever is paused.
+// TestBrokers: the same nodes over each broker give the same answers, with all analyses at once on one cluster. Meanwhile nodes of every kind and the
+// broker are killed and paused.
 func TestBrokers(t *testing.T) {
 	beside(t)
 	rows := map[string]int{"bikes": 100_000, "flights": 30_000, "movies": 30_000, "memes": 60_000}
@@ -67,7 +67,7 @@ func TestBrokers(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			b, settings := k.start(t)
 			v := k.variant(twoOfEach(), settings)
-			v.SplitParsers = i%2 == 1 // raw chunks cross the broker then
+			v.SplitParsers = i%2 == 1 // then raw chunks cross the broker
 			c := start(t, v)
 			for _, d := range all {
 				d.check(t, c.analyse(deadline(t), d.dir, d.config))
@@ -92,7 +92,7 @@ func TestBrokers(t *testing.T) {
 					time.Sleep(time.Duration(50+r.IntN(600)) * time.Millisecond)
 					_ = b.Signal(syscall.SIGCONT)
 				default:
-					ids := c.ids() // in turn, so that every kind of node is killed
+					ids := c.ids() // one after the other, so that every kind of node is killed
 					c.signal(ids[n%len(ids)], syscall.SIGKILL)
 				}
 			})

@@ -16,8 +16,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// cluster is a topology whose nodes are processes. A process that dies unasked is started again at once, as a
-// supervisor does.
+// cluster is a topology whose nodes are processes. A process that dies without being told to is started again at once, as a supervisor would do.
 type cluster struct {
 	t    *testing.T
 	topo *topology.Topology
@@ -153,7 +152,7 @@ func (c *cluster) signal(id topology.NodeID, s syscall.Signal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p := c.procs[id]; p != nil {
-		_ = p.Signal(s) // it may just have died, which most signals should achieve
+		_ = p.Signal(s) // the process may just have died, which most signals are sent to achieve
 	}
 }
 
@@ -302,7 +301,7 @@ func procStatus(pid int, field string) int64 {
 	return 0
 }
 
-// logBytes is the size of a node's data directory on disk, without the reserve, whose size never changes (W5).
+// logBytes returns the size of a node's data directory on disk, without the reserve, whose size never changes (W5).
 func (c *cluster) logBytes(id topology.NodeID) int64 {
 	n, err := c.topo.Node(id)
 	if err != nil {
@@ -313,7 +312,7 @@ func (c *cluster) logBytes(id topology.NodeID) int64 {
 		if err == nil && !info.IsDir() && info.Name() != "reserve" {
 			total += info.Size()
 		}
-		return nil // files come and go while the node runs
+		return nil // files appear and disappear while the node runs
 	})
 	return total
 }

@@ -15,11 +15,11 @@ func TestHostile_Crowd(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{})
 	ctx := deadline(t)
-	d.check(t, c.analyse(ctx, d.dir, nil)) // everybody is there
+	d.check(t, c.analyse(ctx, d.dir, nil)) // now all nodes are connected
 	var wg sync.WaitGroup
 	for _, n := range c.topo.Nodes() {
 		if !*long && n.ID != "input-1" && n.ID != "aggregator-1" {
-			continue // these two show it: clients ask the one, and joiner-1 has to get in at the other
+			continue // these two sockets are enough: clients send to the first, and joiner-1 has to connect to the second
 		}
 		for _, e := range n.Sockets.List() {
 			wg.Add(1)
@@ -36,7 +36,7 @@ func TestHostile_Crowd(t *testing.T) {
 	}
 	wg.Wait()
 	d.check(t, c.analyse(ctx, d.dir, nil))
-	c.signal("joiner-1", syscall.SIGKILL) // it has to get in again everywhere
+	c.signal("joiner-1", syscall.SIGKILL) // it has to connect to every peer again
 	d.check(t, c.analyse(ctx, d.dir, nil))
 	c.noUnexpectedExits()
 }

@@ -15,7 +15,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// damages is what happens to files of people.
+// damages are what can happen to users' files.
 var damages = []struct {
 	name string
 	do   func(r *rand.Rand, file []byte) []byte
@@ -66,7 +66,7 @@ var damages = []struct {
 	{"gzip cut short", func(_ *rand.Rand, b []byte) []byte {
 		var z bytes.Buffer
 		w := gzip.NewWriter(&z)
-		_, _ = w.Write(b) // into memory
+		_, _ = w.Write(b) // into memory, which cannot fail
 		_ = w.Close()
 		return z.Bytes()[:z.Len()*2/3]
 	}},
@@ -80,8 +80,8 @@ func lines(b []byte, change func(i int, line []byte) []byte) []byte {
 	return bytes.Join(out, []byte("\n"))
 }
 
-// TestN7_DamagedFiles: whatever has happened to a file, a cluster gives the answer that one process gives, with the same
-// rejected rows, or one clear error; no node dies, and the next session works.
+// TestN7_DamagedFiles: whatever the damage to a file, a cluster gives the answer of a single process with the same rejected rows, or one clear error.
+// No node dies, and the next session works.
 func TestN7_DamagedFiles(t *testing.T) {
 	c := start(t, topology.Variant{})
 	streams := 0
@@ -103,7 +103,7 @@ func TestN7_DamagedFiles(t *testing.T) {
 			}
 			for i, d := range damages {
 				if !*long && (i+streams)%6 != 0 {
-					continue // each damage once or twice, and to each stream one or two
+					continue // each damage occurs once or twice, and each stream has one or two
 				}
 				t.Run(strings.Join([]string{name, a.Streams[s].Name, d.name}, " "), func(t *testing.T) {
 					put(t, path, d.do(rand.New(rand.NewPCG(uint64(i), 1)), text))

@@ -24,7 +24,7 @@ func number(t *testing.T, b []byte) (v any) {
 	return v
 }
 
-// differ says where two answers differ; numbers may by 1e-9 of themselves.
+// differ returns where two answers differ. Numbers may differ by 1e-9 of their size.
 func differ(at string, want, got any) string {
 	switch w := want.(type) {
 	case float64:

@@ -16,8 +16,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestW5_DiskFull gives one node a disk of its own on which something else takes the room in the middle of a run. The
-// node reports it and takes nothing. When there is room again it continues by itself, and the answer is right.
+// TestW5_DiskFull gives one node a disk of its own, and takes its free space in the middle of a run. The node reports that and takes nothing. When
+// there is room again it continues by itself, and the answer is right.
 func TestW5_DiskFull(t *testing.T) {
 	d := generated(t, 200_000)
 	for _, id := range []topology.NodeID{"input-1", "joiner-1", "aggregator-1"} {
@@ -32,7 +32,7 @@ func TestW5_DiskFull(t *testing.T) {
 			r, free := c.runOutOfRoom(deadline(t), b, d, id, disk)
 			defer free()
 			if id == "input-1" {
-				c.heldBack(r, 2*settled) // a node with a full disk takes no input, or the run would end
+				c.heldBack(r, 2*settled) // a node with a full disk takes no input, so the run cannot end
 			}
 			free()
 			d.check(t, r.answer())
@@ -42,8 +42,8 @@ func TestW5_DiskFull(t *testing.T) {
 	}
 }
 
-// TestW5_ACancelOnAFullDisk fills one node's disk in the middle of a run, for good. Another client cancels the session: it leaves everywhere, and
-// the full log is cut, although nobody frees any room and what is freed somebody else takes at once. The disk is large enough for a reserve.
+// TestW5_ACancelOnAFullDisk fills one node's disk in the middle of a run, for good: whatever is freed is taken again at once. Another client cancels
+// the session. It leaves every node, and the full log is cut. The disk is large enough for a reserve.
 func TestW5_ACancelOnAFullDisk(t *testing.T) {
 	d := generated(t, 200_000)
 	for _, id := range []topology.NodeID{"input-1", "joiner-1", "aggregator-1"} {
@@ -81,8 +81,8 @@ func TestW5_ACancelOnAFullDisk(t *testing.T) {
 // runOutOfRoom begins a run and fills one node's disk in the middle of it, until the node reports it. It returns that
 // run, and a function that frees the room.
 //
-// A node whose log shrinks as fast as it grows may take each freed segment before the ballast does, and finish its run: that one's answer must be right, and
-// the next run is tried.
+// A node whose log shrinks as fast as it grows may take each freed segment before the ballast does, and finish its run. The answer of that run must
+// be right, and the next run is tried.
 func (c *cluster) runOutOfRoom(ctx context.Context, b *beats, d *dataset, id topology.NodeID, disk string) (*run, func()) {
 	c.t.Helper()
 	for range 5 {
@@ -100,8 +100,7 @@ func (c *cluster) runOutOfRoom(ctx context.Context, b *beats, d *dataset, id top
 	return nil, nil
 }
 
-// ownDisk is a small file system. Mounting needs root, which the machines have that run these tests; there is nothing else
-// that is full for one process, and only then.
+// ownDisk is a small file system. Mounting it needs root, which CI has. Nothing else can be full for one process alone, and only for a while.
 func ownDisk(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -116,7 +115,7 @@ func ownDisk(t *testing.T, size string) string {
 	return dir
 }
 
-// moved makes a node's data directory a link to a place on another disk.
+// moved replaces a node's data directory by a link to a directory on another disk.
 func moved(t *testing.T, dataDir, disk string) {
 	t.Helper()
 	to := filepath.Join(disk, "data")
@@ -128,7 +127,7 @@ func moved(t *testing.T, dataDir, disk string) {
 	}
 }
 
-// fill takes all the room there is, and what the node frees later, until the returned function gives everything back.
+// fill takes all free space, and the space that the node frees later, until the returned function releases everything.
 func fill(t *testing.T, disk string) (free func()) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(disk, "ballast"))
@@ -140,10 +139,10 @@ func fill(t *testing.T, disk string) (free func()) {
 		defer close(done)
 		for block := make([]byte, 4<<10); !closed(stop); {
 			if _, err := f.Write(block); err != nil {
-				time.Sleep(50 * time.Microsecond) // or the node takes first what it frees
+				time.Sleep(50 * time.Microsecond) // short, or the node would take first what it frees
 			}
 		}
-		_ = f.Close() // it is to be full, not to be kept
+		_ = f.Close() // the content does not matter
 	}()
 	return sync.OnceFunc(func() {
 		close(stop)

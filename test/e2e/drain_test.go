@@ -40,7 +40,7 @@ func TestN5_TerminateAll(t *testing.T) {
 	r := c.begin(deadline(t), client.Config{Find: slowly(d.dir, 1<<20), Chunk: 16 << 10, Timeout: 300 * time.Millisecond})
 	for i := range int64(3) {
 		until(t, "facts are on their way", func() bool { return r.acked("trips") > i*500_000 })
-		// A node that does not handle the signal yet would be killed by it.
+		// A node that does not handle the signal yet would die of it.
 		b.await("up", func(h beat) bool { return h.ID.Incarnation == link.Incarnation(i+1) })
 		for id, took := range c.terminateAll() {
 			c.endsInTime(id, took)
@@ -54,8 +54,8 @@ func TestN5_TerminateAll(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// endsInTime checks that a node ended within limits.drain, with some seconds more for a machine that stands still.
-// noUnexpectedExits checks that the exit code was 0.
+// endsInTime checks that a node ended within limits.drain, plus some seconds for a machine that stands still. noUnexpectedExits checks that the exit
+// code was 0.
 func (c *cluster) endsInTime(id topology.NodeID, took time.Duration) {
 	c.t.Helper()
 	if most := c.topo.Limits.Drain + 10*time.Second; took > most {

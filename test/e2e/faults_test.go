@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// storm runs analyses, of each dataset one after the other, while do is done to a random node every few hundred
-// milliseconds, until it has been done often enough. Every answer is checked.
+// storm runs analyses of each dataset one after the other. Meanwhile it calls do for a random node every few hundred milliseconds, until that has
+// happened often enough. It checks every answer.
 func (c *cluster) storm(all []*dataset, times int, every time.Duration, seed uint64, do func(*rand.Rand, topology.NodeID)) {
 	c.t.Helper()
 	ctx := deadline(c.t)
@@ -29,7 +29,7 @@ func (c *cluster) storm(all []*dataset, times int, every time.Duration, seed uin
 				got := c.analyse(ctx, d.dir, func(cfg *client.Config) {
 					d.config(cfg)
 					cfg.Timeout = 500 * time.Millisecond
-					if len(c.topo.Roots) == 0 { // else the inputs cut the files
+					if len(c.topo.Roots) == 0 { // with roots, the inputs cut the files
 						cfg.Chunk = 32 << 10
 					}
 				})
@@ -64,15 +64,15 @@ func closed(c chan struct{}) bool {
 	}
 }
 
-// beside lets a test run beside others of its kind when all is done at full length. Most of a storm is the time between two faults, and
-// sessions run all the while: two storms share the machine, and take half as long.
+// beside lets a test run in parallel with similar ones at full length. Most of a storm is the time between two faults, while sessions run. So two
+// storms can share the machine, and take half as long.
 func beside(t *testing.T) {
 	if *long {
 		t.Parallel()
 	}
 }
 
-// few is how many of n faults a test injects: a third, or all at full length, as CI runs it.
+// few returns how many of n faults a test injects: a third, or all at full length, as in CI.
 func few(n int) int {
 	if *long {
 		return n
@@ -80,7 +80,8 @@ func few(n int) int {
 	return n / 3
 }
 
-// alike reports that a test is left to CI, which runs it at full length and with the race detector: `make test` has another one of the same kind.
+// alike reports whether a test is left to CI, which runs it at full length and with the race detector: `make test` runs another test of the same
+// kind.
 func alike(t *testing.T, other string) bool {
 	t.Helper()
 	if *long || raced {
@@ -101,7 +102,7 @@ func twoOfEach() topology.Variant {
 	return topology.Variant{Replicas: map[string]int{"input": 2, "joiner": 2, "aggregator": 2, "reducer": 2, "output": 2}}
 }
 
-// TestKill: kill -9 a random node, input and output included, at least 30 times a run at full length.
+// TestKill kills random nodes with SIGKILL, input and output included, at least 30 times in a run at full length.
 func TestKill(t *testing.T) {
 	if alike(t, "TestKillTight") {
 		return
@@ -114,7 +115,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestKillDefault is TestKill on the default topology, where one input, one reducer and one output are all there is, and where that input folds the facts.
+// TestKillDefault is TestKill on the default topology, which has one input, one reducer and one output, and whose input folds the facts.
 func TestKillDefault(t *testing.T) {
 	if alike(t, "TestProxyAndKill") {
 		return
@@ -127,7 +128,7 @@ func TestKillDefault(t *testing.T) {
 	}
 }
 
-// tightest are the smallest limits: almost every commit meets a full window, a new segment, a snapshot or a cut.
+// tightest are the smallest limits: almost every commit meets a full window, a new segment, a snapshot or a cut of the log.
 func tightest() topology.Variant {
 	v := twoOfEach()
 	v.SplitParsers = true
@@ -137,7 +138,7 @@ func tightest() topology.Variant {
 	return v
 }
 
-// TestKillTight is TestKill where nodes die in the middle of new segments, snapshots and cuts, with full windows before and behind them.
+// TestKillTight is TestKill with nodes that die in the middle of new segments, snapshots and cuts, while the windows on both sides are full.
 func TestKillTight(t *testing.T) {
 	beside(t)
 	d := generated(t, 60_000)
@@ -158,7 +159,7 @@ func TestKillTight(t *testing.T) {
 	}
 }
 
-// TestPause: SIGSTOP a random node for a while, then SIGCONT. The others continue, and the node catches up.
+// TestPause stops a random node with SIGSTOP for a while, and continues it with SIGCONT. The other nodes continue meanwhile, and the node catches up.
 func TestPause(t *testing.T) {
 	if alike(t, "TestKillAndPauseEveryAnalysis") {
 		return
@@ -173,14 +174,14 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// pause stops a node for less than a second, and lets it go on.
+// pause stops a node for less than a second, and continues it.
 func (c *cluster) pause(r *rand.Rand, id topology.NodeID) {
 	c.signal(id, syscall.SIGSTOP)
 	time.Sleep(time.Duration(50+r.IntN(600)) * time.Millisecond)
 	c.signal(id, syscall.SIGCONT)
 }
 
-// TestKillAndPause mixes both, on parsers of their own.
+// TestKillAndPause mixes both, with parsers on nodes of their own.
 func TestKillAndPause(t *testing.T) {
 	if alike(t, "TestKillAndPauseEveryAnalysis") {
 		return
@@ -205,7 +206,7 @@ func (c *cluster) killAndPause(all []*dataset, times int, seed uint64) {
 	})
 }
 
-// TestKillAndPauseEveryAnalysis: the same for each analysis, and for all four at once on one cluster, beside statements of SQL.
+// TestKillAndPauseEveryAnalysis: the same for each analysis, and for all four at once on one cluster, together with statements of SQL.
 func TestKillAndPauseEveryAnalysis(t *testing.T) {
 	beside(t)
 	rows := map[string]int{"bikes": 100_000, "flights": 30_000, "movies": 30_000, "memes": 60_000}
@@ -213,7 +214,7 @@ func TestKillAndPauseEveryAnalysis(t *testing.T) {
 	for _, name := range []string{"bikes", "flights", "movies", "memes"} {
 		d := generatedFor(t, name, rows[name])
 		all = append(all, d)
-		if *long && name != "bikes" { // which has had its tests above
+		if *long && name != "bikes" { // bikes has its own tests above
 			t.Run(name, func(t *testing.T) { start(t, twoOfEach()).killAndPause([]*dataset{d, d}, 20, 31) })
 		}
 	}

@@ -25,10 +25,10 @@ import (
 // form is another way to write a CSV file.
 type form struct {
 	name  string
-	write func(t *testing.T, path string, text []byte) // in place of the file at path
+	write func(t *testing.T, path string, text []byte) // replaces the file at path
 }
 
-// packedWith is a form that a compressor makes.
+// packedWith is the form that a compressor writes.
 func packedWith(suffix string, open func(io.Writer) (io.WriteCloser, error)) form {
 	return form{suffix, func(t *testing.T, path string, text []byte) {
 		var b bytes.Buffer
@@ -58,7 +58,7 @@ var forms = []form{
 	packedWith(".gz", func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }),
 	packedWith(".zst", func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }),
 	packedWith(".lz4", func(w io.Writer) (io.WriteCloser, error) { return lz4.NewWriter(w), nil }),
-	packedWith("", func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }), // the name does not tell
+	packedWith("", func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }), // the name does not show the compression
 
 	{"UTF-16LE", func(t *testing.T, path string, text []byte) { put(t, path, utf16Of(binary.LittleEndian, text)) }},
 	{"UTF-16BE", func(t *testing.T, path string, text []byte) { put(t, path, utf16Of(binary.BigEndian, text)) }},
@@ -74,7 +74,7 @@ var forms = []form{
 	inParquet(),
 }
 
-// table is the rows of a CSV file. Rows that are no CSV, or are too short, are nil.
+// table returns the rows of a CSV file. A row that is not CSV, or is too short, is nil.
 func table(text []byte) (header []string, rows [][]string) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	comma := byte(',')
@@ -119,7 +119,7 @@ func table(text []byte) (header []string, rows [][]string) {
 	}
 }
 
-// asLines makes JSON Lines of a CSV file, with some of the values that are numbers as such. A row that is no CSV becomes a line that is no JSON.
+// asLines converts a CSV file to JSON Lines. Some numbers become JSON numbers. A row that is not CSV becomes a line that is not JSON.
 func asLines(text []byte) (out []byte) {
 	header, rows := table(text)
 	for _, row := range rows {
@@ -154,7 +154,7 @@ func utf16Of(order binary.AppendByteOrder, text []byte) (out []byte) {
 	return out
 }
 
-// cutField returns the first field as it is written, and what ends it: a separator, a line feed, or nothing. A quote that something follows is no end
+// cutField returns the first field as it is written, and what ends it: a separator, a line feed, or nothing. A quote that something follows is not an end
 // of a field: then the rest of the line belongs to it.
 func cutField(text string, comma byte) (field, end string) {
 	i := 0
@@ -178,7 +178,7 @@ func cutField(text string, comma byte) (field, end string) {
 	return text[:i+n], text[i+n : i+n+1]
 }
 
-// separated is a form with another separator than the stream's files have. Rows that are no CSV stay as they are.
+// separated is a form with another separator than the stream's files have. Rows that are not CSV stay as they are.
 func separated(by string) form {
 	return form{"separated by " + by, func(t *testing.T, path string, text []byte) {
 		own := ","

@@ -78,9 +78,9 @@ func TestR8_OneLostOutputOfTwo(t *testing.T) {
 	}
 }
 
-// hasTakenPart waits until the loss of any node would lose something of the session: each node has it, and has acknowledged what it was sent of it.
-// A node that has the session and has acknowledged nothing loses nothing, since its senders have all of it still. A node has the session before
-// its senders' backlog ends for it, so the two are awaited one after the other.
+// hasTakenPart waits until the loss of any node would lose a part of the session. Each node then has the session, and has acknowledged frames of it.
+// A node that has acknowledged nothing loses nothing, because its senders still have everything. A node has the session before its senders' backlog
+// ends for it, so the test waits for one after the other.
 func (b *beats) hasTakenPart() {
 	b.t.Helper()
 	b.await("in the session", func(h beat) bool { return !idle(h) })
@@ -96,7 +96,7 @@ func (c *cluster) results(ctx context.Context, id session.ID, token session.Toke
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	defer func() { _ = cl.Close() }() // it is not what is tested
+	defer func() { _ = cl.Close() }() // closing is not what is tested
 	a, err := cl.Results(ctx)
 	if err != nil {
 		c.t.Errorf("results: %v", err)

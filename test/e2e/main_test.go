@@ -25,10 +25,10 @@ import (
 const (
 	envNode     = "POSTA_E2E_NODE"
 	envTopology = "POSTA_E2E_TOPOLOGY"
-	envClient   = "POSTA_E2E_CLIENT" // entry points: be a client of them
+	envClient   = "POSTA_E2E_CLIENT" // entry points: the process is a client of them
 	envDir      = "POSTA_E2E_DIR"
 	envFiles    = "POSTA_E2E_FILES" // how many file descriptors a node may have
-	envShared   = "POSTA_SHARED"    // a folder with samples/ and expected/; without it generated data is used alone
+	envShared   = "POSTA_SHARED"    // a folder with samples/ and expected/; without it tests use generated data only
 )
 
 var (

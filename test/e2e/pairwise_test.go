@@ -1,7 +1,7 @@
 package e2e
 
-// pairwise returns rows in which every pair of values of any two factors occurs, those first that cover most. It is greedy
-// and has no chance in it: every run of the tests has the same rows.
+// pairwise returns rows in which every pair of values of any two factors occurs. The rows that cover most pairs come first. It is greedy and uses no
+// random numbers, so every run of the tests has the same rows.
 func pairwise(factors [][]int) (rows [][]int) {
 	type pair struct{ f, v, g, w int }
 	open := map[pair]bool{}
@@ -27,7 +27,7 @@ func pairwise(factors [][]int) (rows [][]int) {
 		for i := range at {
 			at[i] = -1
 		}
-		for i := range factors { // from another factor in every row, so that none is always the one to give way
+		for i := range factors { // begin with another factor in every row, so that no factor is always the last choice
 			f := (i + turn) % len(factors)
 			best := turn % len(factors[f])
 			for j := range factors[f] {
@@ -47,7 +47,7 @@ func pairwise(factors [][]int) (rows [][]int) {
 		}
 		rows = append(rows, row)
 		if turn > 1000 {
-			panic("pairwise: no progress") // each first pair of a turn is an open one or the rows go round all values
+			panic("pairwise: no progress") // the first pair of each turn is still open, so each turn makes progress
 		}
 	}
 	return rows

@@ -13,13 +13,13 @@ import (
 	"github.com/parquet-go/parquet-go/encoding"
 )
 
-// typed is a type that a column of text may be written as.
+// typed is a type that a text column may be written as.
 type typed struct {
 	node  parquet.Node
 	value func(string) (parquet.Value, bool)
 }
 
-// types are tried in turn; the last takes everything.
+// types are tried in order; the last one accepts every value.
 var types = []typed{
 	{parquet.Int(64), func(s string) (parquet.Value, bool) {
 		v, err := strconv.ParseInt(s, 10, 64)
@@ -40,7 +40,7 @@ var types = []typed{
 	{parquet.String(), func(s string) (parquet.Value, bool) { return parquet.ByteArrayValue([]byte(s)), true }},
 }
 
-// asParquet makes a Parquet file of a CSV file, each column of the first type that all of its values have. Rows that are no CSV have no values.
+// asParquet converts a CSV file to Parquet. Each column gets the first type that fits all its values. Rows that are not CSV become nulls.
 func asParquet(t *testing.T, text []byte) []byte {
 	t.Helper()
 	header, rows := table(text)

@@ -64,7 +64,7 @@ func proxied(t *testing.T, v topology.Variant, seed uint64) (*cluster, *proxy) {
 	return startText(t, v.Dir, text), p
 }
 
-// runThrough runs several analyses at once, and expects the proxy to have done everything it can to them.
+// runThrough runs several analyses at once, and expects that the proxy has injected every kind of fault.
 func runThrough(c *cluster, d *dataset, p *proxy, seed uint64) {
 	c.t.Helper()
 	ctx := deadline(c.t)

@@ -15,10 +15,10 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// proxy stands between all nodes and their peers: it listens where they dial and passes on to where they listen. It knows
-// nothing of ZMTP: what it cuts, delays and repeats is bytes.
+// proxy stands between all nodes and their peers: it listens where they dial, and forwards to where they listen. It knows nothing of ZMTP: it cuts,
+// delays and repeats bytes.
 type proxy struct {
-	calm   atomic.Bool // passes everything on as it is
+	calm   atomic.Bool // forwards everything unchanged
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -45,7 +45,7 @@ func startProxy(t *testing.T, topo *topology.Topology, seed uint64) *proxy {
 			go func() {
 				defer p.wg.Done()
 				<-p.ctx.Done()
-				_ = l.Close() // it has served
+				_ = l.Close() // it is no longer needed
 			}()
 			go p.accept(l, strings.TrimPrefix(e.Bind, "ipc://"), e.Kind)
 		}
@@ -73,14 +73,15 @@ type fate struct {
 	up, down int64 // bytes after which it is cut, each way
 	slow     int   // one piece in so many is delayed; 0 for none
 	rate     int64 // bytes per second; 0 for no limit
-	twin     bool  // a second connection says the same at the same time
-	replay   bool  // after the end a new connection says the beginning again
+	twin     bool  // a second connection sends the same bytes at the same time
+	replay   bool  // after the end, a new connection repeats the beginning
 	seed     uint64
 }
 
 const never = 1 << 62
 
-// fate draws lots. Data connections live for some hundred KiB; one in eight dies within its handshake or the first header.
+// fate draws what happens to a connection. A data connection lives for some hundred KiB; one in eight is cut within its handshake or the first
+// header.
 func (p *proxy) fate(kind topology.Kind) fate {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,12 +112,12 @@ func (p *proxy) fate(kind topology.Kind) fate {
 	return f
 }
 
-// pass carries one connection until it ends or is cut.
+// pass forwards one connection until it ends or is cut.
 func (p *proxy) pass(client net.Conn, to string, f fate) {
 	defer func() { _ = client.Close() }()
 	server, err := net.Dial("unix", to)
 	if err != nil {
-		return // nobody listens there, as the client will notice
+		return // no process listens there, and the client will notice
 	}
 	defer func() { _ = server.Close() }()
 	upward := io.Writer(server)
@@ -150,7 +151,7 @@ func (p *proxy) pass(client net.Conn, to string, f fate) {
 	}
 }
 
-// pump carries bytes one way; true if it stopped because the connection was to be cut there.
+// pump forwards bytes in one direction; true if it stopped because the connection was to be cut there.
 func (p *proxy) pump(to io.Writer, from io.Reader, limit int64, f fate) (cut bool) {
 	r := rand.New(rand.NewPCG(f.seed, uint64(limit)))
 	buf := make([]byte, 16<<10)
@@ -164,7 +165,7 @@ func (p *proxy) pump(to io.Writer, from io.Reader, limit int64, f fate) (cut boo
 		if f.rate > 0 {
 			p.pause(time.Duration(int64(n) * int64(time.Second) / f.rate))
 		}
-		for at := 0; at < n; { // in pieces that the sender did not choose
+		for at := 0; at < n; { // in pieces of other sizes than the sender's
 			m := 1 + r.IntN(n-at)
 			if _, err := to.Write(buf[at : at+m]); err != nil {
 				return false
@@ -185,8 +186,7 @@ func (p *proxy) pause(d time.Duration) {
 	}
 }
 
-// twin is a second connection that is fed the same bytes. What it is answered is thrown away, and that it breaks is its own
-// affair.
+// twin opens a second connection and sends it the same bytes. It discards the answer, and an error of this connection does not matter.
 type twin struct {
 	conn net.Conn
 	wg   sync.WaitGroup
@@ -208,7 +208,7 @@ func (p *proxy) twin(to string) *twin {
 }
 
 func (t *twin) Write(b []byte) (int, error) {
-	// Not longer than the original may wait: a twin that is held up by back-pressure must not hold up the other.
+	// The twin waits no longer than the original may: back-pressure on the twin must not delay the original.
 	_ = t.conn.SetWriteDeadline(time.Now().Add(5 * time.Millisecond))
 	if _, err := t.conn.Write(b); err != nil {
 		_ = t.conn.Close()
@@ -230,7 +230,7 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// say opens a connection late, says what was said on one that is over, and waits a little for it to be read.
+// say opens a connection after another one has ended, repeats what that one sent, and waits briefly for the node to read it.
 func (p *proxy) say(to string, what []byte) {
 	if len(what) == 0 || p.ctx.Err() != nil {
 		return
@@ -244,7 +244,7 @@ func (p *proxy) say(to string, what []byte) {
 	defer t.close()
 	_ = t.conn.SetWriteDeadline(time.Now().Add(300 * time.Millisecond))
 	if _, err := t.conn.Write(what); err != nil && !errors.Is(err, net.ErrClosed) {
-		return // the node has hung up, or does not read
+		return // the node has closed the connection, or does not read
 	}
 	p.pause(50 * time.Millisecond)
 }

@@ -2,5 +2,5 @@
 
 package e2e
 
-// The race detector's memory is five to ten times the program's: bounds in bytes are for programs as people run them.
+// The race detector takes five to ten times the program's memory. The bounds in bytes are for programs without it.
 const raced, memoryFactor = true, 8

@@ -25,19 +25,20 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// envMortal lets the test's program be a client that kills itself; it says which, as JSON.
+// envMortal makes the test's program a client that kills itself. Its value describes the client, as JSON.
 const envMortal = "POSTA_E2E_MORTAL"
 
-// mortal is a client process that dies by SIGKILL as it is about to send one of its chunks, or, with InPlace, once something was read where it lies.
+// mortal is a client process that dies by SIGKILL just before it sends one of its chunks. With InPlace, it dies after inputs have read a part of the
+// files in place.
 type mortal struct {
 	Entries []string
-	Plan    []byte // of a statement; else it is bikes
+	Plan    []byte // of a statement; empty for bikes
 	Dir     string
 	Session string
 	Resume  bool
 	Chunk   int
 	Lanes   int
-	DiesAt  int64 // chunks that it has cut, those included that were taken before
+	DiesAt  int64 // number of chunks it has cut by then, including those that the cluster had taken before
 	InPlace bool
 }
 
@@ -58,7 +59,7 @@ func columnsOfBikes(stream string) []analyses.Column {
 	return a.Streams[a.StreamIndex(stream)].Columns
 }
 
-// mortalMain is the process.
+// mortalMain is the main function of that process.
 func mortalMain(spec string) int {
 	var m mortal
 	err := json.Unmarshal([]byte(spec), &m)
@@ -70,7 +71,7 @@ func mortalMain(spec string) int {
 				return func([]byte, uint64) error {
 					if cut.Add(1) == m.DiesAt {
 						_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-						select {} // it comes at once
+						select {} // the signal arrives at once
 					}
 					return nil
 				}, nil
@@ -80,7 +81,7 @@ func mortalMain(spec string) int {
 				cfg.OnProgress = func(p client.Progress) {
 					if slices.ContainsFunc(p.Streams, func(s client.StreamProgress) bool { return s.InPlace > 0 }) {
 						_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-						select {} // it comes at once
+						select {} // the signal arrives at once
 					}
 				}
 			}
@@ -111,7 +112,7 @@ func (m *mortal) live(ctx context.Context) error {
 	return fmt.Errorf("the client ends otherwise than by its own hand: %w: %s", err, said.Bytes())
 }
 
-// resumed is a session of which each client dies, over files in one form.
+// resumed is a session whose clients die one after the other, over files in one form.
 type resumed struct {
 	form string
 	data *dataset
@@ -119,15 +120,16 @@ type resumed struct {
 	dies *rand.Rand
 }
 
-// TestR17_ClientsAreKilledAndResumed: client processes are killed with kill -9 at any chunk, one after the other, each with chunks and lanes of its own, and so are
-// nodes of each stage, while others are paused. The answer is the oracle's, whatever the files are written in. With other files nothing is sent.
+// TestR17_ClientsAreKilledAndResumed: one client process after the other is killed with SIGKILL at any chunk. Each has its own chunk size and lanes.
+// Nodes of each stage are killed as well, and others are paused. The answer equals the oracle's for every form of the files. With other files nothing
+// is sent.
 func TestR17_ClientsAreKilledAndResumed(t *testing.T) {
 	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2, "joiner": 2, "aggregator": 2, "output": 2},
-		Settings: map[string]string{"limits.client_timeout": "10m", "limits.sessions": "16"}}) // all of the sessions are open at once
+		Settings: map[string]string{"limits.client_timeout": "10m", "limits.sessions": "16"}}) // all sessions are open at once
 	ctx := deadline(t)
 	rounds, rows := 2, 20_000
 	if *long {
-		rounds, rows = 6, 100_000 // so that there is a chunk at which the last client dies
+		rounds, rows = 6, 100_000 // enough rows for a chunk at which the last client dies
 	}
 	var all []*resumed
 	for i, f := range append([]form{{name: "CSV"}}, forms...) {
@@ -182,15 +184,15 @@ func TestR17_ClientsAreKilledAndResumed(t *testing.T) {
 			return
 		}
 		want, got := r.data, queries(t, a)
-		if r.form == "JSON Lines" || r.form == "Parquet" { // rejected rows are in other lines, and some for other reasons
+		if r.form == "JSON Lines" || r.form == "Parquet" { // rejected rows have other line numbers there, and some have other reasons
 			want, got = &dataset{want: withoutReasons(t, want.want)}, withoutReasons(t, got)
 		}
 		want.check(t, got)
 	})
 }
 
-// TestR17_ResumedAfterFilesWereReadInPlace: of a client that dies while inputs read its files, others go on with the upload from copies that no input
-// reads where they lie, as those of another machine, and may die too.
+// TestR17_ResumedAfterFilesWereReadInPlace: a client dies while inputs read its files in place. Other clients continue the upload from copies that no
+// input can read, like those of another machine. These clients may die, too.
 func TestR17_ResumedAfterFilesWereReadInPlace(t *testing.T) {
 	d := generated(t, 20_000)
 	v := inPlace(topology.Variant{Replicas: map[string]int{"input": 2, "joiner": 1}}, d.dir)
@@ -202,7 +204,7 @@ func TestR17_ResumedAfterFilesWereReadInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := mortal{Entries: c.topo.EntryPoints(), Dir: d.dir, Session: session.New().String(), InPlace: true}
-	c.signal("joiner-1", syscall.SIGSTOP) // nothing is read to its end
+	c.signal("joiner-1", syscall.SIGSTOP) // no file is read to its end
 	if err := first.live(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +226,7 @@ func TestR17_ResumedAfterFilesWereReadInPlace(t *testing.T) {
 	d.check(t, queries(t, a))
 }
 
-// each does something with all at once.
+// each calls a function for all sessions at once.
 func each(all []*resumed, do func(*resumed)) {
 	var wg sync.WaitGroup
 	for _, r := range all {
@@ -237,7 +239,7 @@ func each(all []*resumed, do func(*resumed)) {
 	wg.Wait()
 }
 
-// refusesOthers goes on with files of which one has another digit in its first row, and is refused.
+// refusesOthers resumes with files of which one has another digit in its first row. The client must refuse them.
 func (r *resumed) refusesOthers(ctx context.Context, t *testing.T) {
 	t.Helper()
 	other := t.TempDir()

@@ -14,9 +14,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestR12_TheTopologyChangesUnderASession stops everybody in the middle of a session, changes the file, and starts everybody with the
-// data that is there. The session ends with the reason. It neither gives half an answer nor waits for ever, and the next session is
-// right.
+// TestR12_TheTopologyChangesUnderASession stops all nodes in the middle of a session, changes the topology, and starts all nodes with their existing
+// data. The session fails with the reason. It neither gives half an answer nor waits for ever, and the next session is right.
 func TestR12_TheTopologyChangesUnderASession(t *testing.T) {
 	d := generated(t, 60_000)
 	for i, change := range []struct{ from, to map[string]int }{
@@ -47,9 +46,8 @@ func TestR12_TheTopologyChangesUnderASession(t *testing.T) {
 				r.failsWith("joins stages otherwise")
 				d.check(t, c.analyseAgain(ctx, d.dir))
 
-				// And back again. A node that comes back is new: posta up and posta deploy make sure of that. Without
-				// them, both ends of its links continue with the numbers that they had, and no log is taken for one
-				// that was set back (R2, R14).
+				// The topology is changed back. A node that comes back begins without data: posta up and posta deploy ensure that. Even without them,
+				// both ends of its links continue with the numbers that they had, and neither concludes that a log was set back (R2, R14).
 				fresh := i%2 == 0
 				before := c.topo.Nodes()
 				c.stopWith(kill)
@@ -75,7 +73,7 @@ func TestR12_TheTopologyChangesUnderASession(t *testing.T) {
 	}
 }
 
-// stopWith ends all nodes, at once or when they have drained.
+// stopWith ends all nodes, at once or after a drain.
 func (c *cluster) stopWith(kill bool) {
 	if !kill {
 		c.terminateAll()
@@ -93,7 +91,7 @@ func (c *cluster) stopWith(kill bool) {
 	}
 }
 
-// rewrite puts another topology in the place of the cluster's.
+// rewrite replaces the cluster's topology by another one.
 func (c *cluster) rewrite(v topology.Variant) {
 	c.t.Helper()
 	text, err := topology.Generate(v)

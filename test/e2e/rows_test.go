@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestN7_BadRowsAreReported: a row that does not parse is skipped, counted, and told with file and line; the others count.
+// TestN7_BadRowsAreReported: a row that cannot be parsed is skipped, counted, and reported with file and line. The other rows count.
 func TestN7_BadRowsAreReported(t *testing.T) {
 	dir := write(t, town(
 		"2017-06-01 09:00:00,1,2017-06-01 09:10:00,2,not a number,1,2017", // line 3
@@ -44,7 +44,7 @@ func TestN7_BadRowsAreReported(t *testing.T) {
 	t.Errorf("nothing is said of bad trips: %+v", a.Rejected)
 }
 
-// TestN6_FileWithoutAColumn: the session fails with a reason that says what to do; the nodes live on.
+// TestN6_FileWithoutAColumn: the session fails with a reason that says what to do, and the nodes keep running.
 func TestN6_FileWithoutAColumn(t *testing.T) {
 	files := town()
 	files["montreal/trips.csv"] = strings.Replace(files["montreal/trips.csv"], "duration_sec", "seconds", 1)

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// run is an analysis that runs beside the test.
+// run is an analysis that runs in the background of a test.
 type run struct {
 	t    *testing.T
 	c    *client.Client
@@ -20,8 +20,8 @@ type run struct {
 	got  []byte
 }
 
-// begin opens a session, and uploads and asks for results in the background. Other than client.Run it lets the test look at
-// the client's progress. A test that does not wait for the end is ended with its context.
+// begin opens a session, uploads, and asks for results in the background. Unlike client.Run it lets the test look at the client's progress. If the
+// test does not wait for the end, its context ends the run.
 func (c *cluster) begin(ctx context.Context, cfg client.Config) *run {
 	c.t.Helper()
 	if cfg.Entries == nil {
@@ -36,7 +36,7 @@ func (c *cluster) begin(ctx context.Context, cfg client.Config) *run {
 	}
 	r := &run{t: c.t, c: cl, done: make(chan struct{})}
 	if err := cl.Open(ctx); err != nil {
-		_ = cl.Close() // the open's error is the one to tell
+		_ = cl.Close() // the error of the open is the one to report
 		c.t.Fatalf("open: %v", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -48,7 +48,7 @@ func (c *cluster) begin(ctx context.Context, cfg client.Config) *run {
 	return r
 }
 
-// drive is the course of a session: what client.Run does, with Progress in reach.
+// drive carries out a session: it does what client.Run does, and gives access to Progress.
 func (r *run) drive(ctx context.Context) error {
 	defer func() { _ = r.c.Close() }() // the run's outcome does not depend on it
 	if err := r.c.Upload(ctx); err != nil {
@@ -62,7 +62,7 @@ func (r *run) drive(ctx context.Context) error {
 	return r.c.Finish(context.WithoutCancel(ctx))
 }
 
-// answer waits for the end, which must be a good one.
+// answer waits for the end of the run, and fails the test if there was an error.
 func (r *run) answer() []byte {
 	r.t.Helper()
 	<-r.done
@@ -72,7 +72,7 @@ func (r *run) answer() []byte {
 	return r.got
 }
 
-// failure waits for the end, which must be an error.
+// failure waits for the end of the run, and fails the test if there was no error.
 func (r *run) failure() error {
 	r.t.Helper()
 	<-r.done
@@ -82,12 +82,12 @@ func (r *run) failure() error {
 	return r.err
 }
 
-// failsWith waits for the end, which must be a failed session that gives one of these reasons.
+// failsWith waits for the end of the run: the session must have failed with one of these reasons.
 func (r *run) failsWith(reasons ...string) {
 	r.t.Helper()
 	err := r.failure()
 	if err == nil {
-		return // said already
+		return // reported already
 	}
 	tells := func(reason string) bool { return strings.Contains(err.Error(), reason) }
 	if !errors.Is(err, protocol.ErrFailed) || !slices.ContainsFunc(reasons, tells) {
@@ -98,7 +98,7 @@ func (r *run) failsWith(reasons ...string) {
 // ended reports whether the run is over.
 func (r *run) ended() bool { return closed(r.done) }
 
-// acked is how many bytes of a stream the cluster has acknowledged.
+// acked returns how many bytes of a stream the cluster has acknowledged.
 func (r *run) acked(stream string) int64 {
 	for _, s := range r.c.Progress().Streams {
 		if s.Name == stream {

@@ -11,13 +11,13 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// grid is what an answer must not depend on (D1).
+// grid lists what an answer must not depend on (D1).
 var grid = []struct {
 	name        string
 	short, full []int
 }{
 	{"input", []int{1, 2, 4}, []int{1, 2, 3, 4}},
-	{"parser", []int{0, 1, 3}, []int{0, 1, 2, 3, 4}}, // 0: chained behind the input
+	{"parser", []int{0, 1, 3}, []int{0, 1, 2, 3, 4}}, // 0: in the chain of the input
 	{"joiner", []int{1, 2, 4}, []int{1, 2, 3, 4}},
 	{"aggregator", []int{1, 3, 4}, []int{1, 2, 3, 4}},
 	{"reducer", []int{1, 2, 4}, []int{1, 2, 3, 4}},
@@ -26,9 +26,8 @@ var grid = []struct {
 	{"chunk", []int{977, 65537, 0}, []int{613, 4099, 65537, 1 << 20, 0}}, // 0: what the cluster asks for
 }
 
-// TestD1_SamplesOnAnyTopology runs every analysis on real data, where there is some, and else on generated data: the answers
-// are the expected ones whatever the replicas, the lanes and the chunks. bikes goes through all rows of the grid, the
-// others take turns.
+// TestD1_SamplesOnAnyTopology runs every analysis on real data if there is some, otherwise on generated data. The answers equal the expected ones for
+// any replicas, lanes and chunks. bikes goes through all rows of the grid, and the others through every other row in turn.
 func TestD1_SamplesOnAnyTopology(t *testing.T) {
 	names := []string{"bikes", "flights", "movies", "memes"}
 	all, few := make([]sample, len(names)), make([]sample, len(names))
@@ -44,7 +43,7 @@ func TestD1_SamplesOnAnyTopology(t *testing.T) {
 	}
 	rows := pairwise(factors)
 	if !*long {
-		rows = rows[:min(len(rows), 5)] // the first cover most pairs
+		rows = rows[:min(len(rows), 5)] // the first rows cover most pairs
 	}
 	for turn, row := range rows {
 		v := topology.Variant{Replicas: map[string]int{}}
@@ -71,14 +70,14 @@ func TestD1_SamplesOnAnyTopology(t *testing.T) {
 	}
 }
 
-// sample is data, and the comparison with what is right.
+// sample is data with the comparison of its answers.
 type sample struct {
 	analysis, dir string
 	check         func(*testing.T, []byte)
 }
 
-// smallChunk is what a chunk has at least to be worth a way to the disk and back: a lane waits for each. Smaller ones are sent of few rows, in
-// which every query has answers: a thousand chunks show what twenty thousand do.
+// smallChunk is the smallest chunk size for large data, because each chunk waits for a disk. Smaller chunks are used with few rows, in which every
+// query still has answers: a thousand chunks show the same as twenty thousand.
 const smallChunk = 4 << 10
 
 func fewRows(t *testing.T, analysis string) sample {
@@ -127,7 +126,7 @@ func samples(t *testing.T, analysis string) sample {
 	}}
 }
 
-// TestD1_OneRowChunks sends every row by itself, so that every batch anywhere has one row.
+// TestD1_OneRowChunks sends every row in a chunk of its own, so that every batch in every node has one row.
 func TestD1_OneRowChunks(t *testing.T) {
 	d := thinned(t)
 	for _, v := range []topology.Variant{{}, {SplitParsers: true, Replicas: map[string]int{"input": 2, "joiner": 3}}} {

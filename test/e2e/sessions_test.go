@@ -21,7 +21,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestSessions_AtOnceAndInARow: four clients at once, twenty one after the other, on processes that are never started again.
+// TestSessions_AtOnceAndInARow: four clients at once, then twenty one after the other, on processes that are never restarted.
 func TestSessions_AtOnceAndInARow(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{})
@@ -43,7 +43,7 @@ func TestSessions_AtOnceAndInARow(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// TestSessions_Busy: with two places taken a third client waits and is admitted, or hears ErrBusy if it does not want to wait.
+// TestSessions_Busy: two sessions take all places. A third client waits and is admitted, or gets ErrBusy if it does not want to wait.
 func TestSessions_Busy(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2}, Settings: map[string]string{"limits.sessions": "2", "limits.retry_after": "50ms"}})
@@ -78,8 +78,7 @@ func TestSessions_Busy(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// TestSessions_ClientKilled: the session of a client that dies in its upload is given up, and no node keeps anything of
-// it.
+// TestSessions_ClientKilled: a client dies in its upload. Its session is given up, and no node keeps anything of it.
 func TestSessions_ClientKilled(t *testing.T) {
 	d := generated(t, 60_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2}, Settings: map[string]string{"limits.client_timeout": "5s", "limits.retry_after": "100ms"}})
@@ -90,17 +89,17 @@ func TestSessions_ClientKilled(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })                     // it is dead already, if all went well
-	aggregators := []topology.NodeID{"aggregator-1", "aggregator-2"} // facts stay with one joiner, and their sums are spread
+	t.Cleanup(func() { _ = cmd.Process.Kill() })                     // it is dead already, unless the test failed
+	aggregators := []topology.NodeID{"aggregator-1", "aggregator-2"} // facts stay with one joiner, and their sums are spread over the aggregators
 	b.awaitOf(aggregators, "in the middle of facts", func(h beat) bool { return h.Sessions == 1 && h.FramesIn > 20 })
 	_ = cmd.Process.Kill()
-	_ = cmd.Wait() // killed, as it says
+	_ = cmd.Wait() // killed, as intended
 	c.shrinks(b)
 	d.check(t, c.analyse(deadline(t), d.dir, nil))
 	c.noUnexpectedExits()
 }
 
-// clientMain is a client process that takes its time.
+// clientMain is the main function of a slow client process.
 func clientMain(entries, dir string) int {
 	_, err := client.Run(context.Background(), client.Config{
 		Entries: strings.Fields(entries), Analysis: "bikes", Find: slowly(dir, 100<<10), Chunk: 4 << 10,
@@ -111,7 +110,7 @@ func clientMain(entries, dir string) int {
 	return 0
 }
 
-// TestSessions_CancelledFromElsewhere: whoever knows a session's id can cancel it, and its client gets an error.
+// TestSessions_CancelledFromElsewhere: any client that knows a session's id can cancel it, and the session's own client gets an error.
 func TestSessions_CancelledFromElsewhere(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2, "output": 2}})
@@ -123,7 +122,7 @@ func TestSessions_CancelledFromElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = other.Close() }() // it is not what is tested
+	defer func() { _ = other.Close() }() // closing is not what is tested
 	if err := other.Cancel(ctx); err != nil {
 		t.Error(err)
 	}
@@ -146,7 +145,7 @@ func TestSessions_APauseIsNoEnd(t *testing.T) {
 	until(t, "facts are on their way", func() bool { return r.acked("trips") > 0 })
 	b.await("in the middle of the session", func(h beat) bool { return h.Sessions == 1 })
 	before := c.snapshots()
-	time.Sleep(3 * time.Second) // ten times what an idle node waits before it writes one
+	time.Sleep(3 * time.Second) // ten times as long as an idle node waits before it writes a snapshot
 	if now := c.snapshots(); !maps.Equal(now, before) {
 		t.Errorf("snapshots before the pause %v, behind it %v", before, now)
 	}
@@ -159,7 +158,7 @@ func TestSessions_APauseIsNoEnd(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// snapshots names the last snapshot of each node that has one.
+// snapshots returns the name of the last snapshot of each node that has one.
 func (c *cluster) snapshots() map[topology.NodeID]string {
 	c.t.Helper()
 	last := map[topology.NodeID]string{}
@@ -175,7 +174,7 @@ func (c *cluster) snapshots() map[topology.NodeID]string {
 	return last
 }
 
-// TestSessions_ResultsAgain: results that were kept are there again after every node was restarted, gently and not.
+// TestSessions_ResultsAgain: results that were kept are still available after every node was restarted, with and without a drain.
 func TestSessions_ResultsAgain(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"output": 2}})
@@ -201,7 +200,7 @@ func TestSessions_ResultsAgain(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// TestSessions_ResultsExpire: results that nobody closes are kept for limits.results_ttl.
+// TestSessions_ResultsExpire: results that no client closes are kept for limits.results_ttl.
 func TestSessions_ResultsExpire(t *testing.T) {
 	d := generated(t, 20_000)
 	c := start(t, topology.Variant{Settings: map[string]string{"limits.results_ttl": "5s", "limits.client_timeout": "5s", "limits.retry_after": "100ms"}})

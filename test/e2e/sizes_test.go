@@ -17,7 +17,7 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// TestR15_SmallFrames: whatever limits.frame is, nodes split what they send, and the answers are the right ones.
+// TestR15_SmallFrames: for any limits.frame, nodes split what they send, and the answers are right.
 func TestR15_SmallFrames(t *testing.T) {
 	for _, limits := range []map[string]string{
 		{"limits.frame": "128KiB", "limits.chunk": "64KiB"},
@@ -45,7 +45,7 @@ func TestR15_OneRowTooLarge(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// TestR15_LargeChunk: a batch may be larger than its chunk. One of 8 MiB with a huge field is answered, or the session fails in words.
+// TestR15_LargeChunk: a batch may be larger than its chunk. A chunk of 8 MiB with a huge field is answered, or the session fails with the reason.
 func TestR15_LargeChunk(t *testing.T) {
 	c := start(t, topology.Variant{Settings: map[string]string{"limits.chunk": "8MiB", "limits.commit": "8MiB"}})
 	huge := generatedFor(t, "movies", 1000)
@@ -100,7 +100,7 @@ func saysTooLarge(t *testing.T, err error, words ...string) {
 	}
 }
 
-// plainClient speaks the protocol without package client, which keeps to every limit by itself.
+// plainClient speaks the protocol without package client, which never exceeds a limit.
 type plainClient struct {
 	t   *testing.T
 	req *zmqx.Req
@@ -179,7 +179,7 @@ func TestR15_ChunkAtTheLimit(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// TestR15_ARequestTooLarge: a request above limits.frame is answered, and the connection goes on.
+// TestR15_ARequestTooLarge: a request above limits.frame gets an answer, and the connection stays open.
 func TestR15_ARequestTooLarge(t *testing.T) {
 	c := start(t, topology.Variant{})
 	in := dialLimits(t, c.topo.EntryPoints()[0])
@@ -195,7 +195,7 @@ func TestR15_ARequestTooLarge(t *testing.T) {
 	}
 }
 
-// TestR15_ClientKeepsToTheLimit: chunks as large as limits.frame or larger are cut smaller, and the answer is right.
+// TestR15_ClientKeepsToTheLimit: the client cuts chunks smaller if their size is limits.frame or more, and the answer is right.
 func TestR15_ClientKeepsToTheLimit(t *testing.T) {
 	c := start(t, topology.Variant{Settings: map[string]string{"limits.frame": "128KiB", "limits.chunk": "64KiB"}})
 	d := generated(t, 60_000)
@@ -203,7 +203,7 @@ func TestR15_ClientKeepsToTheLimit(t *testing.T) {
 	long := generated(t, 1000)
 	file := filepath.Join(long.dir, "montreal", "trips.csv")
 	if _, err := os.Stat(file); err != nil {
-		files, _ := filepath.Glob(filepath.Join(long.dir, "*", "trips.csv")) // the pattern is good
+		files, _ := filepath.Glob(filepath.Join(long.dir, "*", "trips.csv")) // the pattern is valid
 		file = files[0]
 	}
 	b, err := os.ReadFile(file)
@@ -218,7 +218,7 @@ func TestR15_ClientKeepsToTheLimit(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// TestR16_ManyFilesTakeNoMemory uploads many files at once: the input's memory is that of its workers, and not of the files.
+// TestR16_ManyFilesTakeNoMemory uploads many files at once: the input's memory depends on the number of its workers, not on the number of files.
 func TestR16_ManyFilesTakeNoMemory(t *testing.T) {
 	const files = 160
 	d := generated(t, 40_000) // some 2 MiB of trips

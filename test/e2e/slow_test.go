@@ -13,15 +13,15 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// gate stops a client in the middle of its facts, so that a test can do something then, whatever the speed of the machine.
+// gate stops a client in the middle of its facts, so that a test can act at that point, whatever the speed of the machine.
 type gate struct {
-	after int64 // bytes of each file of facts that pass before it
+	after int64 // bytes of each file of facts that pass first
 	open  chan struct{}
 }
 
 func newGate(after int64) *gate { return &gate{after, make(chan struct{})} }
 
-// through finds the files in dir like the client does, with the gate in those of facts.
+// through finds the files in dir as the client does, and puts the gate into those of facts.
 func (g *gate) through(dir string) func(protocol.Stream) ([]client.Source, error) {
 	return sources(dir, func(s protocol.Stream, f io.ReadCloser) io.ReadCloser {
 		if s.Reference {
@@ -38,7 +38,7 @@ type gated struct {
 	closed chan struct{}
 }
 
-// Close ends a Read that waits, as it does with a pipe.
+// Close ends a Read that waits, as closing a pipe does.
 func (g *gated) Close() error {
 	close(g.closed)
 	return g.ReadCloser.Close()
@@ -60,12 +60,12 @@ func (g *gated) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// slowly finds the files in dir and lets facts through at so many bytes per second and file.
+// slowly finds the files in dir and lets facts through at the given rate in bytes per second and file.
 func slowly(dir string, bytesPerSecond int64) func(protocol.Stream) ([]client.Source, error) {
 	return slowlyUntil(dir, bytesPerSecond, nil)
 }
 
-// slowlyUntil goes on at full speed when enough is closed.
+// slowlyUntil lets facts through at full speed once enough is closed.
 func slowlyUntil(dir string, bytesPerSecond int64, enough <-chan struct{}) func(protocol.Stream) ([]client.Source, error) {
 	return sources(dir, func(s protocol.Stream, f io.ReadCloser) io.ReadCloser {
 		if s.Reference {
@@ -92,7 +92,7 @@ func (s *throttled) Read(p []byte) (int, error) {
 	return s.ReadCloser.Read(p[:min(int64(len(p)), max(1, s.rate*int64(piece)/int64(time.Second)))])
 }
 
-// sources finds the files of a stream in dir, and puts what wrap returns in their place.
+// sources finds the files of a stream in dir and replaces each by what wrap returns.
 func sources(dir string, wrap func(protocol.Stream, io.ReadCloser) io.ReadCloser) func(protocol.Stream) ([]client.Source, error) {
 	return func(s protocol.Stream) ([]client.Source, error) {
 		paths, err := filepath.Glob(filepath.Join(dir, s.Files))
@@ -133,7 +133,7 @@ func write(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-// town is a small correct city to change in tests of single rows.
+// town is a small correct city that tests of single rows change.
 func town(trips ...string) map[string]string {
 	return map[string]string{
 		"montreal/weather.csv":  "date,prectot\n2017-06-02,40.0\n2017-06-03,0.0\n",

@@ -17,9 +17,8 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// TestHostile_StrangerInAPlace takes a node's addresses while it is down, and answers with rubbish: garbled
-// acknowledgements and heartbeats, garbled frames on its broadcast, HTTP for replies. No process fails because of it,
-// and when the node is back the run completes.
+// TestHostile_StrangerInAPlace takes a node's addresses while the node is down, and answers with rubbish: garbled acknowledgements and heartbeats,
+// garbled frames on its broadcast socket, HTTP instead of replies. No process fails because of it, and when the node is back the run completes.
 func TestHostile_StrangerInAPlace(t *testing.T) {
 	d := generated(t, 60_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"output": 2}})
@@ -44,7 +43,7 @@ func TestHostile_StrangerInAPlace(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// impersonate listens on a node's sockets for a while; it returns how much it could say.
+// impersonate listens on a node's sockets for a while, and returns how many messages it could send.
 func (c *cluster) impersonate(id topology.NodeID, r *rand.Rand) (said int) {
 	c.t.Helper()
 	n, err := c.topo.Node(id)
@@ -54,7 +53,7 @@ func (c *cluster) impersonate(id topology.NodeID, r *rand.Rand) (said int) {
 	a := &attacker{nodes: c.ids(), edges: c.topo.Edges, r: r}
 	for _, e := range n.Sockets.List() {
 		if path, ok := strings.CutPrefix(e.Bind, "ipc://"); ok {
-			_ = os.Remove(path) // of the dead
+			_ = os.Remove(path) // the dead node's socket
 		}
 		switch e.Kind {
 		case topology.KindControl, topology.KindBroadcast:
@@ -63,11 +62,11 @@ func (c *cluster) impersonate(id topology.NodeID, r *rand.Rand) (said int) {
 			defer c.answerRubbish(e)()
 		}
 	}
-	time.Sleep(300 * time.Millisecond) // for clients to ask
+	time.Sleep(300 * time.Millisecond) // so that clients send requests
 	return said
 }
 
-// publishRubbish waits for subscribers and tells them what no node says.
+// publishRubbish waits for subscribers and sends them messages that no node would send.
 func (c *cluster) publishRubbish(a *attacker, e topology.NamedEndpoint) (said int) {
 	var peers atomic.Int64
 	pub, err := zmqx.NewPub(zmqx.Options{Linger: 200 * time.Millisecond, OnEvent: func(e zmqx.Event) {
@@ -86,7 +85,7 @@ func (c *cluster) publishRubbish(a *attacker, e topology.NamedEndpoint) (said in
 		c.t.Fatal(err)
 	}
 	poll(2*time.Second, func() bool { return peers.Load() > 0 })
-	time.Sleep(50 * time.Millisecond) // for their subscriptions
+	time.Sleep(50 * time.Millisecond) // so that they subscribe
 	for i := range 3000 {
 		m := zmqx.Message{[]byte(zmq.BeatTopic), a.noise(a.r.IntN(300))}
 		switch {
@@ -102,13 +101,14 @@ func (c *cluster) publishRubbish(a *attacker, e topology.NamedEndpoint) (said in
 			said++
 		}
 		if i%100 == 0 {
-			time.Sleep(time.Millisecond) // not to overrun them
+			time.Sleep(time.Millisecond) // so that they are not flooded
 		}
 	}
 	return said
 }
 
-// garbledAck is one that does not decode, or names a node that is not there: what does and does not is what a node would say.
+// garbledAck returns an acknowledgement that cannot be decoded, or names a node that does not exist. One that can be decoded and names a node could
+// be a real node's.
 func (a *attacker) garbledAck() []byte {
 	for {
 		k := link.Ack{
@@ -124,7 +124,7 @@ func (a *attacker) garbledAck() []byte {
 	}
 }
 
-// answerRubbish accepts connections and sends bytes that are not ZMTP. Clients take that for silence.
+// answerRubbish accepts connections and sends bytes that are not ZMTP. For clients that is the same as silence.
 func (c *cluster) answerRubbish(e topology.NamedEndpoint) (stop func()) {
 	l, err := net.Listen("unix", strings.TrimPrefix(e.Bind, "ipc://"))
 	if err != nil {
@@ -138,12 +138,12 @@ func (c *cluster) answerRubbish(e topology.NamedEndpoint) (stop func()) {
 			if err != nil {
 				return
 			}
-			_, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) // or hear nothing at all
+			_, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) // or the clients would receive nothing
 			_ = conn.Close()
 		}
 	}()
 	return func() {
-		_ = l.Close() // the node will need the place
+		_ = l.Close() // the node will need the address
 		<-done
 	}
 }

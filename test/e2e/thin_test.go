@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// thinned is a small part of generated data in which every query still has answers, or nothing would be tested.
+// thinned is a small part of generated data in which every query still has answers; otherwise nothing would be tested.
 func thinned(t *testing.T) *dataset {
 	t.Helper()
 	big, dir := generated(t, 40_000), t.TempDir()
@@ -43,7 +43,7 @@ func thin(t *testing.T, from, to string, n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = in.Close() }() // only read
+	defer func() { _ = in.Close() }() // it was only read
 	cut := csv.NewCutter(in, ',', 1, 1<<20)
 	header, err := cut.Header()
 	if err != nil {

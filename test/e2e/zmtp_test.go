@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// The few bytes of ZMTP 3.0 that a stranger needs to be let in.
+// The few bytes of ZMTP 3.0 that a stranger needs to complete a handshake.
 
 func zmtpGreeting() []byte {
 	g := make([]byte, 64)
@@ -47,7 +47,7 @@ func zmtpMessage(parts ...[]byte) (b []byte) {
 	return b
 }
 
-// peerOf is the socket type that a node's socket of a kind talks to.
+// peerOf returns the socket type that talks to a node's socket of a kind.
 func peerOf(k topology.Kind) string {
 	switch k {
 	case topology.KindData:
@@ -68,13 +68,13 @@ func dialRaw(endpoint string) (net.Conn, error) {
 
 var errNotLetIn = errors.New("not let in")
 
-// letIn is dialRaw and a good handshake.
+// letIn is dialRaw with a valid handshake.
 func letIn(endpoint, kind, identity string) (net.Conn, error) {
 	conn, err := dialRaw(endpoint)
 	if err != nil {
 		return nil, err
 	}
-	_ = conn.SetDeadline(time.Now().Add(2 * time.Second)) // a write that fails tells the same
+	_ = conn.SetDeadline(time.Now().Add(2 * time.Second)) // a write that fails shows the same
 	_, err = conn.Write(append(zmtpGreeting(), zmtpReady(kind, identity)...))
 	reply := make([]byte, 64+2)
 	if err == nil {

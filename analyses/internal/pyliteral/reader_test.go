@@ -67,7 +67,7 @@ func build(r *pyliteral.Reader, s string) any {
 	return nil
 }
 
-// known makes of a naive value what a Reader hands out: no tuples, no keys that are no text, large integers as floats.
+// known makes of a naive value what a Reader hands out: no tuples, no keys that are not text, large integers as floats.
 func known(v any) any {
 	switch v := v.(type) {
 	case []any:

@@ -213,7 +213,7 @@ func skipPart(r *rand.Rand, columns []csv.Column) (rows []map[string][]byte, ran
 	return rows, ranges
 }
 
-// TestRangesThatCannotBeAreNotBelieved: nothing is skipped by what is no range.
+// TestRangesThatCannotBeAreNotBelieved: nothing is skipped by what is not a range.
 func TestRangesThatCannotBeAreNotBelieved(t *testing.T) {
 	a, err := Analysis(&Plan{Text: "SELECT count(*) FROM t WHERE i = 5", Tables: []Table{{Name: "t", Files: "t.csv", Columns: []Column{{Name: "i", Type: types.Of(types.BigInt)}}}}})
 	if err != nil {

@@ -102,7 +102,7 @@ func TestQ5_SummarizeIsAnsweredAsDuckDBDoes(t *testing.T) {
 			}
 			all, err := o.Query(text)
 			if err != nil {
-				continue // a deviation that is no DOUBLE
+				continue // a deviation that is not a DOUBLE
 			}
 			got := ours(rows, fields)
 			for i, want := range theirs(all, []bind.Field{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {Type: types.DecimalOf(9, 2)}}) {

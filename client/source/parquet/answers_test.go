@@ -136,7 +136,7 @@ func TestC1_AnswersAreThoseOfCSV(t *testing.T) {
 			}
 			want, err := answered(text, &forms[0], o, &skipped, used...)
 			if err != nil {
-				refused++ // a constant that is no value of its type
+				refused++ // a constant that is not a value of its type
 				continue
 			}
 			for i := range forms[1:] {
@@ -205,7 +205,7 @@ func TestC1_WideAndLongRowsAreThoseOfCSV(t *testing.T) {
 	texts.odd = func(r *rand.Rand) (pq.Value, string) { return drawnText(strings.Repeat(one(r, "a", "b"), long)) }
 	for i, e := range texts.encodings {
 		c := drawnColumn{drawnKind: &texts, column: compile.Column{Name: "c0000", Type: types.Of(types.Text)}, node: pq.Optional(pq.Encoded(texts.node, e)), optional: true, span: 5, odds: 3, nulls: "some"}
-		beside := drawnColumns(r, 2)[1] // without it a line of NULL would be empty, which is no row
+		beside := drawnColumns(r, 2)[1] // without it a line of NULL would be empty, which is not a row
 		beside.node, beside.optional = pq.Optional(beside.drawnKind.node), true
 		// That writer does not shorten bounds, so the footer would be longer than any that is read.
 		d := drawTable(rand.New(rand.NewPCG(uint64(i), 8)), "t", []drawnColumn{c, beside}, 8, pq.SkipPageBounds("c0000"))

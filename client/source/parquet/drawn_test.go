@@ -33,7 +33,7 @@ type drawnKind struct {
 	encodings []encoding.Encoding
 	types     []types.Type // as which statements declare it
 	value     func(n int64) (pq.Value, string)
-	odd       func(r *rand.Rand) (pq.Value, string) // a value out of the usual: extremes, and what is no value of its type; nil: none
+	odd       func(r *rand.Rand) (pq.Value, string) // a value out of the usual: extremes, and what is not a value of its type; nil: none
 }
 
 func drawnInt(v int64) (pq.Value, string) { return pq.Int64Value(v), strconv.FormatInt(v, 10) }

@@ -228,7 +228,7 @@ func TestR16_HandmadePages(t *testing.T) {
 	}
 }
 
-// TestC1_StatisticsThatCannotBe: what contradicts the type, or is cut short, or is no number, bounds nothing. Of what could be true, nothing can be told
+// TestC1_StatisticsThatCannotBe: what contradicts the type, or is cut short, or is not a number, bounds nothing. Of what could be true, nothing can be told
 // from the truth, so it is believed.
 func TestC1_StatisticsThatCannotBe(t *testing.T) {
 	bounds := func(least, most []byte, more func(*made)) func(*made) {

@@ -97,7 +97,7 @@ func TestC1_StatisticsAreTheEndsOfTheFields(t *testing.T) {
 	}
 }
 
-// TestC1_StatisticsThatMayMeanAnythingAreNotBelieved: those whose order is not known, and what is no value of the type.
+// TestC1_StatisticsThatMayMeanAnythingAreNotBelieved: those whose order is not known, and what is not a value of the type.
 func TestC1_StatisticsThatMayMeanAnythingAreNotBelieved(t *testing.T) {
 	type row struct {
 		I int64   `parquet:"i"`

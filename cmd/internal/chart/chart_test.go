@@ -65,7 +65,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// wellFormed fails the test for SVG that is no XML, or has a number that no browser draws.
+// wellFormed fails the test for SVG that is not XML, or has a number that no browser draws.
 func wellFormed(t *testing.T, svg string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))

@@ -51,7 +51,7 @@ func TestThePastHasAnEnd(t *testing.T) {
 	}
 }
 
-// What silent nodes said last is no part of a moment.
+// What silent nodes said last is not part of a moment.
 func TestAMomentIsTheSumOfWhatIsHeard(t *testing.T) {
 	s := cluster(t, 3, 0)
 	s.named(t, "joiner-2").Age = time.Minute

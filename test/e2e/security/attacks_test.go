@@ -23,7 +23,7 @@ var kindOf = map[topology.Kind]security.Kind{
 	topology.KindData: security.Data, topology.KindBroadcast: security.Broadcast, topology.KindControl: security.Control, topology.KindClient: security.ClientAPI,
 }
 
-// TestS3_AttacksOnSockets: whoever has no key, one of another cluster, or one that is for something else is no peer of any socket of any node, so
+// TestS3_AttacksOnSockets: whoever has no key, one of another cluster, or one that is for something else is not a peer of any socket of any node, so
 // that nothing it says is read, and it reads nothing. Sessions that run meanwhile have the right answers.
 func TestS3_AttacksOnSockets(t *testing.T) {
 	d := generated(t, 5_000)
