@@ -86,7 +86,7 @@ func (a *Analysis) checkTables() error {
 			return fmt.Errorf("table %d needs another name than %q", i, t.Name)
 		}
 		if a.StreamIndex(t.Stream) < 0 {
-			return fmt.Errorf("table %s waits for stream %q, which there is not", t.Name, t.Stream)
+			return fmt.Errorf("table %s waits for stream %q, which does not exist", t.Name, t.Stream)
 		}
 	}
 	return nil
@@ -101,7 +101,7 @@ func (a *Analysis) checkQueries() error {
 		seen[q.Name] = true
 		for _, t := range q.Tables {
 			if a.TableIndex(t) < 0 {
-				return fmt.Errorf("query %s needs table %q, which there is not; there is %s", q.Name, t, a.tableNames())
+				return fmt.Errorf("query %s needs table %q, which does not exist; the tables are %s", q.Name, t, a.tableNames())
 			}
 		}
 		if err := a.checkRows(&q); err != nil {

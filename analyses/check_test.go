@@ -53,7 +53,7 @@ func TestCheckNamesWhatDoesNotFit(t *testing.T) {
 		"table 0 needs another": func(a *Analysis) { a.Tables[0].Name = "rejected" },
 		"waits for stream":      func(a *Analysis) { a.Tables[0].Stream = "nowhere" },
 		"columns":               func(a *Analysis) { a.Queries[0].Columns = nil },
-		"there is t":            func(a *Analysis) { a.Queries[0].Tables = []string{"u"} },
+		"the tables are t":      func(a *Analysis) { a.Queries[0].Tables = []string{"u"} },
 		"each column is one of": func(a *Analysis) { a.NewParser, a.Streams[1].Columns = nil, Columns("x", "y") },
 		"downloads from column": func(a *Analysis) { a.Queries[0].Download = "url" },
 	} {

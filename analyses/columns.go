@@ -70,7 +70,7 @@ func byKind(name string, kind batch.Kind, b *batch.Builder, i int) func([]byte) 
 		return func(p []byte) error {
 			v, ok := csv.ParseInt(p)
 			if !ok {
-				return BadField(name, p, "integer")
+				return BadField(name, p, "an integer")
 			}
 			c.Append(v)
 			return nil
@@ -80,7 +80,7 @@ func byKind(name string, kind batch.Kind, b *batch.Builder, i int) func([]byte) 
 		return func(p []byte) error {
 			v, ok := csv.ParseFloat(p)
 			if !ok {
-				return BadField(name, p, "number")
+				return BadField(name, p, "a number")
 			}
 			c.Append(v)
 			return nil
@@ -103,10 +103,10 @@ func taking(add func([]byte)) func([]byte) error {
 const maxQuoted = 40
 
 // BadField makes the error with which a parser's function rejects a row. It says that a column is empty, or that it is not what
-// is wanted ("integer"), and quotes the beginning of the value.
+// is wanted ("an integer"), and quotes the beginning of the value.
 func BadField(column string, value []byte, want string) error {
 	if len(value) == 0 {
 		return fmt.Errorf("%s is empty", column)
 	}
-	return fmt.Errorf("%s %q is no %s", column, value[:min(len(value), maxQuoted)], want)
+	return fmt.Errorf("%s %q is not %s", column, value[:min(len(value), maxQuoted)], want)
 }

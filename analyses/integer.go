@@ -16,12 +16,12 @@ func Integer(least, most int64) func(value string) error {
 	}
 }
 
-// Int returns parameter i, whose check is [Integer]. A value that is no integer shows that the analysis forgot this check, so
+// Int returns parameter i, whose check is [Integer]. A value that is not an integer shows that the analysis forgot this check, so
 // Int panics.
 func (a Args) Int(i int) int64 {
 	v, ok := csv.ParseInt([]byte(a[i]))
 	if !ok {
-		panic(fmt.Sprintf("analyses: parameter %d is %q, which is no integer; let its Check be Integer", i, a[i]))
+		panic(fmt.Sprintf("analyses: parameter %d is %q, which is not an integer; let its Check be Integer", i, a[i]))
 	}
 	return v
 }

@@ -52,10 +52,10 @@ func TestN7_WithoutAParserColumnsAreWhatTheSchemaSays(t *testing.T) {
 	}{
 		{fields("1", "2.5", "a", "b"), ""},
 		{fields("-7", "1e3", "", "absent"), ""},
-		{fields("1.5", "2.5", "a", "b"), `i "1.5" is no integer`},
+		{fields("1.5", "2.5", "a", "b"), `i "1.5" is not an integer`},
 		{fields("", "2.5", "a", "b"), "i is empty"},
 		{fields("1", "absent", "a", "b"), "f is empty"},
-		{fields("1", strings.Repeat("x", 1000), "a", "b"), `f "` + strings.Repeat("x", maxQuoted) + `" is no number`},
+		{fields("1", strings.Repeat("x", 1000), "a", "b"), `f "` + strings.Repeat("x", maxQuoted) + `" is not a number`},
 	} {
 		before := b.Rows()
 		if err := row(c.fields); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {

@@ -37,5 +37,5 @@ func (s Set) Find(name string) (*Analysis, error) {
 		}
 		names[i] = a.Name
 	}
-	return nil, fmt.Errorf("%w %q; there is %s", ErrUnknown, name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("%w %q; the analyses are %s", ErrUnknown, name, strings.Join(names, ", "))
 }

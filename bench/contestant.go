@@ -78,7 +78,7 @@ type Skip struct {
 func (c *Config) participants(ctx context.Context, fits func(*contestant) bool) (field []contestant, skipped []Skip, err error) {
 	for _, name := range c.Contestants {
 		if !slices.Contains(ContestantNames(), name) {
-			return nil, nil, fmt.Errorf("there is no contestant %q; there is %s", name, strings.Join(ContestantNames(), ", "))
+			return nil, nil, fmt.Errorf("unknown contestant %q; the contestants are %s", name, strings.Join(ContestantNames(), ", "))
 		}
 	}
 	for _, x := range contestants() {

@@ -45,7 +45,7 @@ func writtenBy(pid string) int64 {
 	return n
 }
 
-// peakOf is the most memory a process has held, in bytes (VmHWM). The kernel's ru_maxrss is no use: it begins with the memory
+// peakOf is the most memory a process has held, in bytes (VmHWM). The kernel's ru_maxrss is useless here: it begins with the memory
 // of the process that started it.
 func peakOf(pid string) int64 { return kilobytes(pid, "VmHWM") }
 

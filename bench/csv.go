@@ -148,7 +148,7 @@ func (x *chunkedFile) parse() (rows int, err error) {
 	stream := a.StreamIndex(parseStream)
 	file, ok := a.Streams[stream].Match(x.file)
 	if !ok {
-		return 0, fmt.Errorf("%s is no file of stream %s", x.file, parseStream)
+		return 0, fmt.Errorf("%s is not a file of stream %s", x.file, parseStream)
 	}
 	args, err := a.Args(nil)
 	if err != nil {

@@ -23,7 +23,7 @@ func numbers(text string, most int, what string) (all []int, err error) {
 	for word := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > most {
-			return nil, fmt.Errorf("%q is no %s from 1 to %d", word, what, most)
+			return nil, fmt.Errorf("%q is not a %s from 1 to %d", word, what, most)
 		}
 		all = append(all, n)
 	}

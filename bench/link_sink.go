@@ -23,7 +23,7 @@ func encodeWait(frames int) []byte { return fmt.Appendf(nil, "wait for %d frames
 func (s *sink) Request(_ time.Time, r *role.Request) bool {
 	var until int
 	if _, err := fmt.Sscanf(string(r.Body), "wait for %d frames", &until); err != nil || until < 1 {
-		s.host.Reply(r.From, fmt.Appendf(nil, "%q is no order for a sink", r.Body))
+		s.host.Reply(r.From, fmt.Appendf(nil, "%q is not an order for a sink", r.Body))
 		return true
 	}
 	s.waiter, s.until = r.From, until

@@ -106,7 +106,7 @@ func (c *Config) wants(section string) bool {
 func Run(ctx context.Context, c Config) error {
 	for _, name := range c.Sections {
 		if !slices.Contains(SectionNames(), name) && name != raceGroup {
-			return fmt.Errorf("bench: there is no section %q; there is %s", name, strings.Join(SectionNames(), ", "))
+			return fmt.Errorf("bench: unknown section %q; the sections are %s", name, strings.Join(SectionNames(), ", "))
 		}
 	}
 	if c.Keys && c.TCP == 0 {

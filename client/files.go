@@ -42,7 +42,7 @@ func (s *Source) where() string {
 	return s.Name
 }
 
-// open opens the file. If ctx ends meanwhile, the error is no ErrInput: a server that is asked for an address or a list of objects may be silent
+// open opens the file. If ctx ends meanwhile, the error is not an ErrInput: a server that is asked for an address or a list of objects may be silent
 // for long.
 func (s *Source) open(ctx context.Context) (io.ReadCloser, error) {
 	f, err := s.Open(ctx)

@@ -91,7 +91,7 @@ func destination(all []chosen, n Named) (to *chosen, as string, err error) {
 		}
 		known = append(known, fmt.Sprintf("%s (%s)", s.Name, s.Files))
 	}
-	return nil, "", fmt.Errorf("%w: %q is no stream of this analysis and no name of a file of one; there is %s", ErrNoFiles, n.As, strings.Join(known, ", "))
+	return nil, "", fmt.Errorf("%w: %q is neither a stream of this analysis nor a file of one; the streams are %s", ErrNoFiles, n.As, strings.Join(known, ", "))
 }
 
 func (to *chosen) add(ctx context.Context, n Named, as string, stdin io.Reader, warn *warnings) error {
@@ -278,7 +278,7 @@ func nameOf(pattern, file string) (string, bool) {
 	return strings.Join(wants, "/"), true
 }
 
-// expand returns the files that a path stands for: the path itself if it exists or is no pattern, otherwise what matches it.
+// expand returns the files that a path stands for: the path itself if it exists or is not a pattern, otherwise what matches it.
 func expand(p string) ([]string, error) {
 	if _, err := os.Lstat(p); err == nil || !strings.ContainsAny(p, "*?[") {
 		return []string{p}, nil

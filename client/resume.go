@@ -59,7 +59,7 @@ func (c *Client) compare(ctx context.Context, opened *protocol.Reply, found [][]
 	uploads := make([]*streamUpload, len(opened.Streams))
 	for i, s := range opened.Streams {
 		uploads[i] = c.newStreamUpload(opened, s, found[i])
-		uploads[i].counters = &streamCounters{} // reading for comparison is no progress of the upload
+		uploads[i].counters = &streamCounters{} // reading for comparison is not progress of the upload
 	}
 	for _, compare := range []func(*streamUpload, context.Context) error{(*streamUpload).compareSizes, (*streamUpload).compare} {
 		for _, f := range uploads {

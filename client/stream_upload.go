@@ -245,8 +245,8 @@ func (f *streamUpload) convert(r io.Reader) (cutter, []byte, error) {
 	return cut, header, err
 }
 
-// errNoColumns is about a file that is no CSV, while the needed columns are not known.
-var errNoColumns = errors.New("this is no CSV, and which columns the analysis needs is not known to this program: run it with the program of the cluster, or export the file as CSV")
+// errNoColumns is about a file that is not CSV, while the needed columns are not known.
+var errNoColumns = errors.New("this is not CSV, and which columns the analysis needs is not known to this program: run it with the program of the cluster, or export the file as CSV")
 
 // inspectFunc looks at a chunk before it is sent.
 type inspectFunc = func(chunk []byte, line uint64) error

@@ -40,7 +40,7 @@ func outFlags() []cli.Flag {
 		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `PLACE`: a directory, with one file for each query, or a file like answers.json"},
 		&cli.StringFlag{Name: flagFormat, DefaultText: "what the file's name says, else csv", Usage: "`FORMAT` of --out: csv, json, jsonl or parquet"},
 		&cli.StringFlag{Name: flagHTML, Usage: "write a report to `FILE`: answers with charts, rejected rows, times and the cluster, as one page of HTML"},
-		&cli.StringFlag{Name: flagTo, Usage: "write the answers to tables of PostgreSQL, postgres://USER@HOST/DATABASE/TABLE, once for each session; the password as for psql, in ~/.pgpass or PGPASSWORD. The `URL`"},
+		&cli.StringFlag{Name: flagTo, Usage: "write the answers to tables of PostgreSQL at this `URL`, like postgres://USER@HOST/DATABASE/TABLE, once for each session. The password comes from ~/.pgpass or PGPASSWORD, as for psql"},
 	}
 }
 

@@ -9,12 +9,24 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-const about = `Posta runs analyses of large CSV files over several processes and hosts, without a broker. Every record counts exactly
-once, whatever is killed or restarted on the way.
+const about = `Posta answers SQL and runs analyses over large files with several processes, on one host or many, without a broker. Every
+record counts exactly once, whatever is killed or restarted on the way.
 
-Without a cluster:   posta run bikes --data DIR
-With a cluster:      posta up, posta submit bikes --data DIR, posta status, posta down
-No data at hand:     posta gen bikes --rows 1000000 --out DIR
+Without a cluster:
+
+   posta sql --data DIR 'SELECT count(*) FROM trips'
+   posta run bikes --data DIR
+
+With a cluster that stays:
+
+   posta up
+   posta submit bikes --data DIR
+   posta status
+   posta down
+
+Without data of your own:
+
+   posta gen bikes --rows 1000000 --out DIR
 
 Results go to standard output, everything else to standard error; with --json standard output is JSON alone.
 
@@ -85,11 +97,11 @@ func usage(c *cli.Context, err error, _ bool) error {
 	for _, f := range c.Command.Flags {
 		for _, known := range f.Names() {
 			if isTold(f) && closeTo(known, flag) {
-				return usagef("%sthere is no flag %s; did you mean %s?", colon(name), dashed(flag), dashed(known))
+				return usagef("%sunknown flag %s; did you mean %s?", colon(name), dashed(flag), dashed(known))
 			}
 		}
 	}
-	return usagef("%sthere is no flag %s; %s --help lists the flags", colon(name), dashed(flag), strings.TrimSpace("posta "+name))
+	return usagef("%sunknown flag %s; %s --help lists the flags", colon(name), dashed(flag), strings.TrimSpace("posta "+name))
 }
 
 // isTold reports whether help shows a flag.
@@ -130,13 +142,13 @@ func noSuchCommand(c *cli.Context, group string, commands []*cli.Command) error 
 	}
 	list := strings.Join(names, ", ")
 	if c.NArg() == 0 {
-		return usagef("%s: which command? There is %s", strings.TrimSpace(group), list)
+		return usagef("%s: which command? The commands are %s", strings.TrimSpace(group), list)
 	}
 	given := c.Args().First()
 	if near := slices.IndexFunc(names, func(n string) bool { return closeTo(n, given) }); near >= 0 {
-		return usagef("there is no command %q; did you mean posta %s%s?", group+given, group, names[near])
+		return usagef("unknown command %q; did you mean posta %s%s?", group+given, group, names[near])
 	}
-	return usagef("there is no command %q; there is %s", group+given, list)
+	return usagef("unknown command %q; the commands are %s", group+given, list)
 }
 
 // closeTo reports whether given probably means name: one letter is wrong, missing or added, two letters are exchanged, or name begins with given.

@@ -38,7 +38,7 @@ func (x *command) checkBrokerOfCluster(ctx context.Context, t *topology.Topology
 	return nil
 }
 
-// warnWithoutBroker warns, before the nodes start, that they will wait for their broker. It is no error: after a crash of the machine the broker may
+// warnWithoutBroker warns, before the nodes start, that they will wait for their broker. It is not an error: after a crash of the machine the broker may
 // come up later than the cluster, and the nodes read their logs back meanwhile.
 func (x *command) warnWithoutBroker(ctx context.Context, t *topology.Topology) {
 	if err := checkBroker(ctx, t); err != nil && ctx.Err() == nil {

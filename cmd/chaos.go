@@ -22,7 +22,7 @@ import (
 func (x *command) chaosCommand() *cli.Command {
 	return &cli.Command{
 		Name: "chaos", ArgsUsage: "[NAME...]",
-		Usage: "kill and stop nodes and medics of a running cluster, and see it come back",
+		Usage: "kill and stop nodes and medics of a running cluster, and show how they come back",
 		Description: `Injects faults into nodes and medics of this machine, one after the other, and prints what the medics' journal reports about each. Without names
 all nodes and medics are targets. Sessions go on meanwhile, and their answers stay the same to the last bit.
 
@@ -116,7 +116,7 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *faultInjector, _ *monitor
 	}
 	for _, name := range c.Args().Slice() {
 		if !slices.Contains(all, medic.NodeID(name)) {
-			return nil, nil, usagef("chaos: there is no %q here; there is %s", name, joined(all))
+			return nil, nil, usagef("chaos: unknown name %q; the choices are %s", name, joined(all))
 		}
 		targets = append(targets, medic.NodeID(name))
 	}
@@ -166,7 +166,7 @@ func (x *command) injectorOf(c *cli.Context) (injector faults.Injector, all []me
 func kindsOf(c *cli.Context, m faults.Injector) (kinds []faults.Kind, err error) {
 	for _, name := range c.StringSlice("fault") {
 		if !slices.Contains(m.Kinds(), faults.Kind(name)) {
-			return nil, usagef("--fault %s: there is %s", name, joined(m.Kinds()))
+			return nil, usagef("--fault %s: the choices are %s", name, joined(m.Kinds()))
 		}
 		kinds = append(kinds, faults.Kind(name))
 	}

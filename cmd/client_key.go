@@ -18,7 +18,7 @@ const flagKey = "key"
 
 func keyFlag() cli.Flag {
 	return &cli.StringFlag{Name: flagKey, EnvVars: []string{"POSTA_KEY"},
-		Usage: "your key for a cluster with keys is in `DIR`; without it in posta/keys/CLUSTER of $XDG_CONFIG_HOME (~/.config), or where posta key new has written it"}
+		Usage: "the `DIR` of your key, for a cluster with keys. Without this flag the key is looked for in posta/keys/CLUSTER of $XDG_CONFIG_HOME (~/.config), then where posta key new writes it"}
 }
 
 // clientKeys loads the key of the user of this command for a cluster; nil for a cluster without keys. It decides this without connecting: a cluster

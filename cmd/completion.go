@@ -81,7 +81,7 @@ func (x *command) completion(c *cli.Context) error {
 	case "fish":
 		x.printf(fishCompletion, completionFlag)
 	default:
-		return usagef("completion: no script for %q; there is bash, fish and zsh", shell)
+		return usagef("completion: no script for %q; the shells are bash, fish and zsh", shell)
 	}
 	return nil
 }

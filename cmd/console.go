@@ -19,7 +19,7 @@ func (x *command) consoleCommand() *cli.Command {
 	return &cli.Command{
 		Name: "console", Usage: "show the cluster in a browser: nodes, sessions and incidents, live",
 		Description: `Prints a link and serves the pages until Ctrl-C. The link lets one browser in, once; then the next link is printed. The console only listens to the
-cluster: without it nothing is lost, and several may run.
+cluster: nothing depends on it, and several may run.
 
    posta console
    posta console --data DIR              answers SQL over the files below DIR

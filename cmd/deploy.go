@@ -9,7 +9,7 @@ import (
 func (x *command) deployCommand() *cli.Command {
 	return &cli.Command{
 		Name: "deploy", ArgsUsage: "[DIR]",
-		Usage: "create the topology's cluster on its hosts, in containers, or change a running one to what the topology says now",
+		Usage: "create or update the cluster of the topology, in containers on its hosts",
 		Description: `Speaks to the Docker Engine of each host ([hosts.NAME] engine), and to nothing else there. Compares what there is with what the topology
 says, prints a plan, and carries it out: ships the image (this program, or --image), makes networks, volumes and containers, waits for
 every heartbeat. A second run changes nothing; after an interruption, the next run finishes the work.
@@ -32,15 +32,15 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
 		Flags: append([]cli.Flag{topologyFlag(), jsonFlag(),
 			&cli.BoolFlag{Name: flagPlan, Usage: "print what would be done, and do nothing"},
 			&cli.StringFlag{Name: flagProgram, DefaultText: "this one", Usage: "the static `FILE` that the image is made of"},
-			&cli.StringFlag{Name: flagImage, Usage: "the `NAME` of an image that the engine here has, instead; in compose files, posta"},
-			&cli.StringFlag{Name: flagRender, Usage: "`KIND` of what is written to DIR, in place of a deploy: systemd or compose"},
+			&cli.StringFlag{Name: flagImage, Usage: "use the image of this `NAME`, which the engine of this machine has, instead of making one (compose files: posta by default)"},
+			&cli.StringFlag{Name: flagRender, Usage: "write files of this `KIND` to DIR instead of deploying: systemd or compose"},
 			&cli.BoolFlag{Name: flagRollback, Usage: "go back to the last good topology, which the hosts keep, with its image"},
 			&cli.BoolFlag{Name: flagLose, Usage: "deploy even if no output stays, so that answers which clients have not fetched yet are lost"},
 			&cli.DurationFlag{Name: flagTimeout, Value: 90 * time.Second, Usage: "wait at most this `TIME` for each heartbeat"}},
 			changeFlags()...),
 		Action: x.deploy,
 		Subcommands: []*cli.Command{
-			{Name: "status", Usage: "what there is on each host",
+			{Name: "status", Usage: "show the containers and data of the cluster on each host",
 				Flags: []cli.Flag{topologyFlag(), lostFlag()}, Action: withEngines(x.deployStatus)},
 			{Name: "logs", ArgsUsage: "NODE", Usage: "print the log of a node or medic, from its host",
 				Flags: []cli.Flag{

@@ -12,12 +12,12 @@ import (
 // is over, and one when a step begins to wait for something else.
 type steps struct {
 	screen display.Redraw
-	width  func() int             // nil if it is no terminal
+	width  func() int             // nil if it is not a terminal
 	of     int                    // steps of the plan
 	over   int                    // steps that are over
 	hosts  []string               // in the order of their first event
 	now    map[string]apply.Event // the last event of each host
-	said   string                 // the text of the last event that was written, if it is no terminal
+	said   string                 // the text of the last event that was written, if it is not a terminal
 }
 
 func (x *command) newSteps(of int) *steps {

@@ -177,7 +177,7 @@ func (x *command) imageSource(c *cli.Context) (s imageSource, err error) {
 	case c.Bool(flagRollback):
 		return s, nil
 	case c.IsSet(flagImage) && c.IsSet(flagProgram):
-		return s, usagef("--%s or --%s, not both", flagImage, flagProgram)
+		return s, usagef("give --%s or --%s, not both", flagImage, flagProgram)
 	case c.IsSet(flagImage):
 		e, err := engine.Open(c.Context, "here", topology.Deploy{})
 		if err != nil {

@@ -82,7 +82,7 @@ func downloadFirst(ctx context.Context, t *client.Table, q analyses.Query, dir s
 		if v := row[column]; v.Kind == protocol.Text {
 			return download.Limits{}.Save(ctx, v.Text, dir, q.Name)
 		}
-		return download.Saved{}, fmt.Errorf("%s is no text", q.Download)
+		return download.Saved{}, fmt.Errorf("%s is not text", q.Download)
 	}
 	return download.Saved{}, errNothingToFetch
 }

@@ -157,7 +157,7 @@ func (f *engineSet) container(unit string) (*engine.Engine, plan.Container, erro
 	}
 	if at == nil {
 		slices.Sort(names)
-		return nil, best, fmt.Errorf("%w: no host has a container of %s; there is %s", topology.ErrNoNode, unit, strings.Join(slices.Compact(names), ", "))
+		return nil, best, fmt.Errorf("%w: no host has a container of %s; the containers are those of %s", topology.ErrNoNode, unit, strings.Join(slices.Compact(names), ", "))
 	}
 	return at, best, nil
 }

@@ -48,7 +48,7 @@ func entryFlag() cli.Flag {
 
 func addressFlag() cli.Flag {
 	return &cli.StringFlag{Name: flagAddress, EnvVars: []string{"POSTA_ADDRESS"}, DefaultText: "what the file says",
-		Usage: "the `ADDRESS` at which nodes and medics find each other, for all hosts; \"{node}\", the node's name, in a network of containers. Clients use the file's"}
+		Usage: "the `ADDRESS` at which nodes and medics find each other, on every host; in a network of containers write \"{node}\", which stands for the node's name. Clients use the addresses of the file"}
 }
 
 func jsonFlag() cli.Flag {
@@ -62,18 +62,18 @@ func hostFlag() cli.Flag {
 // uploadFlags say what to send and what to do with the answers.
 func uploadFlags() []cli.Flag {
 	return slices.Concat(rejectFlags(), outFlags(), []cli.Flag{
-		&cli.StringFlag{Name: flagData, Usage: "`DIR` that holds the files: CSV or JSON Lines, plain or packed with gzip, zstd, lz4 or bzip2. Where an analysis needs one stream, also its file, or - for standard input"},
-		&cli.StringSliceFlag{Name: flagFile, Usage: "`STREAM=PATH`: a file in place of those of --data; a pattern in quotes, an address (https://...), or - for standard input. NAME=PATH, with a name like montreal/trips.csv, says what it stands for; may be repeated"},
+		&cli.StringFlag{Name: flagData, Usage: "the `DIR` with the files: CSV, JSON Lines or Parquet, plain or packed with gzip, zstd, lz4 or bzip2. For an analysis of one stream this may be a single file, or - for standard input"},
+		&cli.StringSliceFlag{Name: flagFile, Usage: "`STREAM=PATH`: read PATH instead of the stream's files below --data. PATH is a file, a pattern in quotes, an address (https://...), or - for standard input. NAME=PATH, with a name like montreal/trips.csv, replaces that one file; may be repeated"},
 		&cli.StringFlag{Name: flagDelimiter, DefaultText: "what the header shows", Usage: "the `CHARACTER` between the columns of all CSV files, or comma, semicolon, tab, pipe"},
-		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "`NAME=VALUE` of a parameter of the analysis; may be repeated. posta analyses lists them"},
+		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "set a parameter of the analysis, `NAME=VALUE`; may be repeated. posta analyses lists the parameters"},
 		&cli.IntFlag{Name: flagLanes, DefaultText: "4", Usage: "`N` chunks under way at once, 1 to 1024: more hide the time a disk takes, and cost memory"},
 		&cli.StringFlag{Name: flagChunk, Usage: "`SIZE` of a chunk, like 64KiB; 1 sends every record by itself (default: what the cluster asks for)"},
-		&cli.BoolFlag{Name: flagSend, Usage: "send all files, also those that inputs could read where they lie (data.roots of the topology); so does --chunk"},
+		&cli.BoolFlag{Name: flagSend, Usage: "send all files, even those that inputs could read in place (data.roots of the topology); --chunk does this, too"},
 		&cli.DurationFlag{Name: flagTimeout, DefaultText: "never", Usage: "give up after this `TIME`, like 10m"},
 		jsonFlag(),
 		eventsFlag(),
 		downloadFlag(),
-		&cli.BoolFlag{Name: flagQuiet, Aliases: []string{"q"}, Usage: "no progress"},
+		&cli.BoolFlag{Name: flagQuiet, Aliases: []string{"q"}, Usage: "show no progress"},
 	})
 }
 
@@ -140,7 +140,7 @@ func replicas(text string, stages []string) (map[string]int, error) {
 				}
 			}
 		case !slices.Contains(stages, stage):
-			return nil, usagef("--replicas %s: there is no stage %q; there is all, %s", part, stage, strings.Join(stages, ", "))
+			return nil, usagef("--replicas %s: unknown stage %q; the choices are all, %s", part, stage, strings.Join(stages, ", "))
 		default:
 			out[stage] = n
 		}
@@ -156,7 +156,7 @@ func oneArgument(c *cli.Context, what, example string) (string, error) {
 	case 0:
 		return "", usagef("%s: which %s? Like: posta %[1]s %[3]s", commandName(c), what, example)
 	}
-	return "", usagef("%s: one %s, not %d (%s)", commandName(c), what, c.NArg(), strings.Join(c.Args().Slice(), " "))
+	return "", usagef("%s: give one %s, not %d (%s)", commandName(c), what, c.NArg(), strings.Join(c.Args().Slice(), " "))
 }
 
 // commandName returns the words behind posta: "log verify".
@@ -167,7 +167,7 @@ func commandName(c *cli.Context) string {
 // noArguments refuses arguments, which the command would otherwise ignore.
 func noArguments(c *cli.Context) error {
 	if c.NArg() > 0 {
-		return usagef("%s: takes no arguments, but there is %q; posta %[1]s --help lists its flags", commandName(c), c.Args().First())
+		return usagef("%s: takes no arguments, but got %q; posta %[1]s --help lists its flags", commandName(c), c.Args().First())
 	}
 	return nil
 }

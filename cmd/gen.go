@@ -47,7 +47,7 @@ func (x *command) gen(c *cli.Context) error {
 		return usagef("gen: this program makes no data for any analysis")
 	}
 	if generate == nil {
-		return usagef("gen: no data is made for %q; there is %s", name, strings.Join(slices.Sorted(maps.Keys(x.Generators)), ", "))
+		return usagef("gen: unknown data %q; the choices are %s", name, strings.Join(slices.Sorted(maps.Keys(x.Generators)), ", "))
 	}
 	dir, rows, seed := c.String(flagOut), c.Int("rows"), c.Uint64("seed")
 	switch {

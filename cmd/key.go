@@ -36,7 +36,7 @@ a second CA is trusted; with --rotate-ca again it signs; with --rotate-ca once m
 					&cli.StringFlag{Name: flagRole, Usage: "what the client may do: submit (its own sessions), watch (status and metrics) or operate (everything)"},
 					&cli.StringFlag{Name: flagOut, Usage: "write the key to `DIR`, instead of client/NAME of the directory of keys"}},
 				Action: withKeys(x.keyNew)},
-			{Name: "list", Usage: "list who has a key, until when, and which keys are revoked",
+			{Name: "list", Usage: "list all keys: whose they are, until when they are valid, and which are revoked",
 				Description: "Warns about certificates that expire within 30 days.\n\n" + exitHelp,
 				Flags:       []cli.Flag{topologyFlag(), jsonFlag()}, Action: withKeys(x.keyList)},
 			{Name: "revoke", ArgsUsage: "NAME", Usage: "refuse a key from now on",

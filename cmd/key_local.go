@@ -40,7 +40,7 @@ func (k keyring) localKey() (security.Fingerprint, error) {
 
 const flagLocalClient = "local-client"
 
-// localClientFlag is for processes in containers, which do not see the user's directory of keys. A public key is no secret.
+// localClientFlag is for processes in containers, which do not see the user's directory of keys. A public key is not a secret.
 func localClientFlag() cli.Flag {
 	return &cli.StringFlag{Name: flagLocalClient, Hidden: true, Usage: "let the client with this public `KEY` in, as posta topology compose has it"}
 }

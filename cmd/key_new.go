@@ -24,7 +24,7 @@ func (x *command) keyNew(c *cli.Context, k keyring) error {
 	}
 	role, err := security.ParseClientRole(c.String(flagRole))
 	if err != nil {
-		return usagef("key new: --%s %q is no role; give submit, watch or operate", flagRole, c.String(flagRole))
+		return usagef("key new: --%s %q is not a role; give submit, watch or operate", flagRole, c.String(flagRole))
 	}
 	if _, taken := k.clientOf(name); taken {
 		return usagef("key new: %s has a client called %s; give another name, or remove its line and say posta key revoke %[2]s", k.t.File, name)

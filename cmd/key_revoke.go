@@ -48,7 +48,7 @@ func (x *command) keyRevoke(c *cli.Context, k keyring) error {
 		} else if len(all) == 0 {
 			err = usagef("key revoke: nobody called %s has a key, and there are no keys at all: posta key init and posta key new make them", name)
 		} else {
-			err = usagef("key revoke: nobody called %s has a key; there is %s", name, strings.Join(ownerNames(all), ", "))
+			err = usagef("key revoke: nobody called %s has a key; these have one: %s", name, strings.Join(ownerNames(all), ", "))
 		}
 		if len(found) == 0 {
 			return err

@@ -88,7 +88,7 @@ func (k *testKeys) trusts(who, whom string) error {
 	return err
 }
 
-// list is what posta key list --json tells, by role and name.
+// list returns what posta key list --json prints, by role and name.
 func (k *testKeys) list() map[string]keyView {
 	k.t.Helper()
 	var all []keyView
@@ -131,7 +131,7 @@ func TestS6_KeysAreMadeOnceAndForTheirUserAlone(t *testing.T) {
 			t.Errorf("%s does not trust %s: %v", p[0], p[1], err)
 		}
 	}
-	// More nodes, and a crash between key and certificate.
+	// The topology gets more nodes, and a crash happened between writing a key and its certificate.
 	k.write(strings.Replace(k.text, "name = \"joiner\"\nchain = [\"joiner\"]\nreplicas = 2", "name = \"joiner\"\nchain = [\"joiner\"]\nreplicas = 3", 1))
 	if err := os.Remove(filepath.Join(k.dir, "node", "input-1", "cert.pem")); err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestS5_ANewClientIsLetInByTheLineThatIsPrinted(t *testing.T) {
 	}
 	for name, args := range map[string][]string{
 		"which client":            {},
-		"is no name":              {"Alice", "--role", "submit"},
+		"is not a name":           {"Alice", "--role", "submit"},
 		"give submit, watch or":   {"carol"},
 		`--role "root"`:           {"carol", "--role", "root"},
 		"has a client called":     {"alice", "--role", "submit"},
@@ -208,7 +208,7 @@ func TestS6_ARevokedKeyIsRefusedAndReplaced(t *testing.T) {
 	if err := k.trusts("node/input-1", "node/joiner-1"); err != nil {
 		t.Errorf("with its new certificate: %v", err)
 	}
-	late := k.must("new", "dave", "--role", "submit") // a directory that was made after the revocation contains it
+	late := k.must("new", "dave", "--role", "submit") // this directory was made after the revocation, so it contains the revocation
 	k.letIn(late.out)
 	if err := k.trusts("client/dave", "client/alice"); !errors.Is(err, security.ErrRevoked) {
 		t.Errorf("seen from a new directory: %v", err)
@@ -220,8 +220,8 @@ func TestS6_ARevokedKeyIsRefusedAndReplaced(t *testing.T) {
 	}
 }
 
-// TestS6_ACAIsReplacedInThreeSteps: after each of them, those who have the keys of the step before and those who have the new ones trust each
-// other, so the keys need not arrive everywhere at once.
+// TestS6_ACAIsReplacedInThreeSteps: after each step, processes with the keys of the step before and processes with the new keys trust each other. So
+// the keys need not arrive everywhere at once.
 func TestS6_ACAIsReplacedInThreeSteps(t *testing.T) {
 	k := newTestKeys(t)
 	if r := k.say("init", "--rotate-ca"); r.code != exitUsage || !strings.Contains(r.err, "no CA to rotate") {
@@ -255,7 +255,7 @@ func TestS6_ACAIsReplacedInThreeSteps(t *testing.T) {
 	if last["ca/ca"].Key == first["ca/ca"].Key || last["node/input-1"].Key == first["node/input-1"].Key || len(last) != len(first) {
 		t.Errorf("after the rotation there is %v, before %v", last, first)
 	}
-	// A crash between the two renames of the second step, and the same command again.
+	// The test simulates a crash between the two renames of the second step, and runs the command again.
 	k.must("init", "--rotate-ca")
 	if err := os.Rename(filepath.Join(k.dir, "ca"), filepath.Join(k.dir, "ca-former")); err != nil {
 		t.Fatal(err)
@@ -300,7 +300,7 @@ func TestKeyListWarnsBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// Keys of another cluster, or of another user, are no keys for this one.
+// TestS6_KeysOfOthersAreRefused: keys of another cluster or of another user do not count as keys of this one.
 func TestS6_KeysOfOthersAreRefused(t *testing.T) {
 	k := newTestKeys(t)
 	k.must("init")

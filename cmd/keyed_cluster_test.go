@@ -21,7 +21,8 @@ import (
 
 const password = "hush-hush-1"
 
-// newKeyedCluster is a cluster that posta up keeps, on TCP of loopback with keys: alice may operate and bob submit. Its file has the password of a broker.
+// newKeyedCluster starts a cluster with posta up, on TCP of loopback with keys: alice may operate and bob submit. The topology contains a broker's
+// password.
 func newKeyedCluster(t *testing.T) *testCluster {
 	t.Helper()
 	k := newTestCluster(t)
@@ -33,7 +34,7 @@ func newKeyedCluster(t *testing.T) *testCluster {
 	for name, role := range map[string]string{"alice": "operate", "bob": "submit", "mallory": "operate"} {
 		line := must(t, "key", "new", name, "--role", role, "-f", k.file).out
 		if name == "mallory" {
-			continue // has a key, and nobody lets it in
+			continue // this client has a key, but no line in [clients]
 		}
 		text, err := os.ReadFile(k.file)
 		if err != nil {
@@ -62,9 +63,9 @@ func freePorts(t *testing.T, n int) int {
 
 func (k *testCluster) key(name string) string { return filepath.Join(k.dir, "keys", "client", name) }
 
-// TestS6_NoSecretIsShown: a cluster with keys and with passwords in its file works for those who are let in, by posta and by a plain program behind posta
-// connect, and neither what commands print, nor a log, nor a file that is rendered or left in the data, nor a process's arguments or environment has any of
-// its private keys or passwords.
+// TestS6_NoSecretIsShown: a cluster has keys, and passwords in its topology. It works for the clients it admits, both for posta and for a plain
+// program behind posta connect. None of its private keys and passwords appears in the output of commands, in logs, in rendered files, in files left
+// in the data directory, or in arguments and environments of processes.
 func TestS6_NoSecretIsShown(t *testing.T) {
 	k := newKeyedCluster(t)
 	var shown bytes.Buffer
@@ -130,7 +131,7 @@ func TestS6_NoSecretIsShown(t *testing.T) {
 	}
 }
 
-// connected has a plain program ask the cluster through posta connect.
+// connected lets a plain program send requests to the cluster through posta connect.
 func (k *testCluster) connected(args ...string) {
 	k.t.Helper()
 	dir := filepath.Join(shortDir(k.t), "c")
@@ -153,7 +154,7 @@ func (k *testCluster) connected(args ...string) {
 	}
 }
 
-// secrets are the passwords, and the private keys as they stand in files: the base64 of a part that no other file has.
+// secrets returns the passwords, and of each private key a part of its base64 text that occurs in no other file.
 func (k *testCluster) secrets() map[string]string {
 	k.t.Helper()
 	found := map[string]string{"the password": password}
@@ -163,7 +164,7 @@ func (k *testCluster) secrets() map[string]string {
 		}
 		block, _ := pem.Decode(text)
 		if block == nil {
-			k.t.Fatalf("%s is no key", name)
+			k.t.Fatalf("%s is not a key", name)
 		}
 		seed := block.Bytes[len(block.Bytes)-32:]
 		found[name] = base64.StdEncoding.EncodeToString(block.Bytes)
@@ -192,7 +193,7 @@ func (k *testCluster) files(dir string, do func(name string, text []byte)) {
 	}
 }
 
-// filesShow adds everything in the data directory: logs of processes, notes, pids, and what nodes store.
+// filesShow adds all files of the data directory: logs of processes, notes, pids, and what nodes store.
 func (k *testCluster) filesShow(to *bytes.Buffer) {
 	k.t.Helper()
 	logs := 0
@@ -207,7 +208,8 @@ func (k *testCluster) filesShow(to *bytes.Buffer) {
 	}
 }
 
-// renderedShows adds what posta deploy --render has written, but for the two kinds of files that have to have secrets: those nobody else may read.
+// renderedShows adds the files that posta deploy --render has written, except the two kinds that must contain secrets: only their user can read
+// those.
 func (k *testCluster) renderedShows(to *bytes.Buffer, dir string) {
 	k.t.Helper()
 	secret := 0
@@ -226,7 +228,7 @@ func (k *testCluster) renderedShows(to *bytes.Buffer, dir string) {
 	}
 }
 
-// processesShow adds arguments and environments of nodes and medics.
+// processesShow adds the arguments and environments of nodes and medics.
 func (k *testCluster) processesShow(to *bytes.Buffer) {
 	k.t.Helper()
 	t, err := topology.Load(k.file)
@@ -234,7 +236,7 @@ func (k *testCluster) processesShow(to *bytes.Buffer) {
 		k.t.Fatal(err)
 	}
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
-		return // this system does not show them
+		return // this system does not show arguments and environments
 	}
 	for _, n := range t.All() {
 		for _, file := range []string{"cmdline", "environ"} {

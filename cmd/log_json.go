@@ -17,7 +17,7 @@ type reportJSON struct {
 	Last        uint64         `json:"last"`
 	Segments    []segmentJSON  `json:"segments"`
 	Snapshots   []snapshotJSON `json:"snapshots"`
-	TornBytes   int64          `json:"torn_bytes"` // at the end; the next start cuts them off, so they are no damage
+	TornBytes   int64          `json:"torn_bytes"` // at the end; the next start cuts them off, so they are not damage
 	Damage      string         `json:"damage,omitempty"`
 	Lost        []string       `json:"lost,omitempty"` // by a repair
 }

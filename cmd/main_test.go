@@ -18,7 +18,7 @@ import (
 	"posta.dev/posta/test/natstest"
 )
 
-// The test binary is also the posta program: nodes and medics are started as children of the tests.
+// The test binary also serves as the posta program, so that tests can start nodes and medics as their children.
 const selfVar = "POSTA_TEST_SELF"
 
 func TestMain(m *testing.M) {
@@ -45,13 +45,13 @@ func program() Program {
 	return Program{Analyses: known, Version: "test", Generators: map[string]Generator{"bikes": gen.Bikes}}
 }
 
-// result is what a call of posta did.
+// result is the result of a call of posta.
 type result struct {
 	code     int
 	out, err string
 }
 
-// posta calls the command and fails the test if it takes unreasonably long.
+// posta calls the command, and fails the test if the call takes unreasonably long.
 func posta(t *testing.T, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
@@ -63,17 +63,17 @@ func posta(t *testing.T, args ...string) result {
 	return r
 }
 
-// unfinished is a line that ends before a list, or a name, that is empty.
-var unfinished = regexp.MustCompile(`(?m)^.*\b([Tt]here is|for|of|named|called)[:,]? ?$`)
+// unfinished matches a line that ends where a list or a name should follow.
+var unfinished = regexp.MustCompile(`(?m)^.*\b([Tt]here is|for|of|named|called|(choices|commands|analyses|formats|streams) are|have one)[:,]? ?$`)
 
-// postaUntil calls the command; the contexts stand for the first and the second Ctrl-C.
+// postaUntil calls the command; the two contexts stand for the first and the second Ctrl-C.
 func postaUntil(graceful, forced context.Context, args ...string) result {
 	var out, err safeBuffer
 	code := run(graceful, forced, program(), append([]string{"posta"}, args...), Console{In: strings.NewReader(""), Out: &out, Err: &err})
 	return result{code, out.String(), err.String()}
 }
 
-// alike reports that a test is left to CI, which runs it with the race detector: `make test` has another one of the same kind.
+// alike reports whether a test is left to CI, which runs it with the race detector: `make test` runs another test of the same kind.
 func alike(t *testing.T, other string) bool {
 	t.Helper()
 	if !raced {
@@ -82,7 +82,7 @@ func alike(t *testing.T, other string) bool {
 	return !raced
 }
 
-// must calls the command, which has to succeed.
+// must calls the command and fails the test if the command fails.
 func must(t *testing.T, args ...string) result {
 	t.Helper()
 	r := posta(t, args...)
@@ -92,7 +92,7 @@ func must(t *testing.T, args ...string) result {
 	return r
 }
 
-// safeBuffer may be read while something writes.
+// safeBuffer can be read while another goroutine writes to it.
 type safeBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -110,7 +110,7 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-// until waits for something that another process does.
+// until waits for a condition that another process makes true.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
@@ -120,7 +120,7 @@ func until(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// shortDir is for unix sockets, whose paths must be short.
+// shortDir returns a directory for unix sockets, whose paths must be short.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "p")
@@ -135,7 +135,7 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// data makes bikes data, and returns its directory.
+// data makes data for bikes and returns its directory.
 func data(t *testing.T, rows string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// TestManual: the page has every command and flag that help tells, and no line that troff would take for a command of its own.
+// TestManual: the page has every command and flag of the help, and no line that troff would take for a command.
 func TestManual(t *testing.T) {
 	page := must(t, "man").out
 	known := map[string]bool{"TH": true, "SH": true, "SS": true, "B": true, "I": true, "PP": true, "TP": true, "nf": true, "fi": true}
 	for i, line := range strings.Split(page, "\n") {
 		if macro, _, _ := strings.Cut(strings.TrimPrefix(line, "."), " "); strings.HasPrefix(line, ".") && !known[macro] || strings.HasPrefix(line, "'") {
-			t.Errorf("line %d begins with what is no macro of ours: %q", i+1, line)
+			t.Errorf("line %d begins with what is not a macro of ours: %q", i+1, line)
 		}
 	}
 	for _, want := range []string{

@@ -57,7 +57,7 @@ func logFlag() cli.Flag {
 func (x *command) logger(c *cli.Context) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.String("log"))); err != nil {
-		return nil, usagef("--log %s: there is debug, info, warn, error", c.String("log"))
+		return nil, usagef("--log %s: the choices are debug, info, warn, error", c.String("log"))
 	}
 	to := x.Err
 	if to == os.Stderr {

@@ -143,7 +143,7 @@ func (x *command) printState(up, recovering bool) error {
 	return x.printJSON(deploy.Silent)
 }
 
-// within is monitor.UntilClosed with --within as time limit. It is no error if the time runs out.
+// within is monitor.UntilClosed with --within as time limit. It is not an error if the time runs out.
 func within[V any](c *cli.Context, enough func(V) (bool, error)) func(*monitor.Listener[V], error) (V, error) {
 	return func(l *monitor.Listener[V], err error) (V, error) {
 		ctx, cancel := context.WithTimeout(c.Context, c.Duration("within"))

@@ -21,7 +21,7 @@ import (
 const flagKeys = "keys"
 
 func keysFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagKeys, EnvVars: []string{plan.EnvKeys}, Usage: "the process's own keys are in `DIR` (key.pem, cert.pem, ca.pem, revoked); without it in ROLE/NAME below [security] keys"}
+	return &cli.StringFlag{Name: flagKeys, EnvVars: []string{plan.EnvKeys}, Usage: "the `DIR` of the process's own keys: key.pem, cert.pem, ca.pem, revoked. Without this flag it is ROLE/NAME below [security] keys"}
 }
 
 // processKeys loads the keys of a node or medic; nil if it needs none (S2). It needs none in three cases: all sockets of its cluster are unix

@@ -15,7 +15,7 @@ func (x *command) resultsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "results", ArgsUsage: "SESSION",
 		Usage:       "fetch the answers of a session, waiting for them if it still runs",
-		Description: "Answers stay with the cluster for limits.results_ttl, or until --drop.\n\n" + exitHelp,
+		Description: "The cluster keeps the answers for limits.results_ttl, or until --drop deletes them.\n\n" + exitHelp,
 		Flags: slices.Concat(askFlags(), outFlags(), []cli.Flag{jsonFlag(), downloadFlag(),
 			&cli.BoolFlag{Name: "drop", Usage: "delete the session from the cluster when its answers are here"}}),
 		Action: x.results,

@@ -14,7 +14,7 @@ import (
 const flagResume = "resume"
 
 func resumeFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagResume, Usage: "go on with the session `ID`, whose client is gone: with the same files, from any machine. What was taken is compared and not sent again"}
+	return &cli.StringFlag{Name: flagResume, Usage: "continue the session `ID`, whose client is gone, with the same files, from any machine. What the cluster has taken is compared and not sent again"}
 }
 
 // readSession reads --session and --resume.

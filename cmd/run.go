@@ -37,7 +37,7 @@ to three digits; --json and --out PLACE give all of them, exact (docs/data.md).
 
 ` + exitHelp,
 		Flags: append(append(uploadFlags(), clusterFlags()...),
-			&cli.StringFlag{Name: flagTopology, Aliases: []string{"f"}, Usage: "the topology of `FILE`, instead of a generated one"}),
+			&cli.StringFlag{Name: flagTopology, Aliases: []string{"f"}, Usage: "use the topology in `FILE` instead of a generated one"}),
 		Action: x.withEvents(x.run),
 	}
 }
@@ -46,8 +46,8 @@ to three digits; --json and --out PLACE give all of them, exact (docs/data.md).
 func clusterFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N: processes of a stage, 1 to 64 (default input 1, aggregator 2, reducer 1, output 1, and joiner 2 or, where facts are folded in the input, none)"},
-		&cli.BoolFlag{Name: "split-parsers", Usage: "parsers as processes of their own; raw CSV then goes over sockets and to disk"},
-		&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the topology file, like limits.window=1MiB; may be repeated"},
+		&cli.BoolFlag{Name: "split-parsers", Usage: "run parsers as processes of their own; raw CSV then goes over sockets and to disk"},
+		&cli.StringSliceFlag{Name: "set", Usage: "set `KEY=VALUE` in the generated topology, like limits.window=1MiB; may be repeated"},
 		&cli.StringFlag{Name: "sockets", Value: "ipc", Usage: "`KIND` of sockets: ipc for unix sockets, tcp for free ports of 127.0.0.1, with keys of their own"},
 		// The former name of --sockets. The transport of a topology is what carries the frames.
 		&cli.StringFlag{Name: "transport", Hidden: true, Usage: "`KIND`, as --sockets"},
@@ -165,7 +165,7 @@ func runDirConfig(c *cli.Context, r *request) (local.RunDirConfig, error) {
 	case "tcp":
 		p.TCP = true
 	default:
-		return p, usagef("--%s %s: there is ipc and tcp", name, kind)
+		return p, usagef("--%s %s: the choices are ipc and tcp", name, kind)
 	}
 	var err error
 	if p.Variant, err = variant(c); err != nil {
@@ -281,7 +281,7 @@ func describeEvent(e medic.Event, procs *local.Processes, verbose bool) string {
 	return ""
 }
 
-// stopErrors returns what went wrong when nodes were stopped. A node that had to be killed is no error: its data is on disk.
+// stopErrors returns what went wrong when nodes were stopped. A node that had to be killed is not an error: its data is on disk.
 func stopErrors(all []medic.Stopped) error {
 	var errs []error
 	for _, s := range all {

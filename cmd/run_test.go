@@ -22,7 +22,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// answers is what --json prints, but for the session.
+// answers is the document that --json prints, without the session's id.
 type answers struct {
 	Analysis string
 	Session  string
@@ -33,14 +33,14 @@ type answers struct {
 	Rejected map[string]any
 }
 
-// parse takes JSON, and nothing but JSON. Numbers stay as they are written.
+// parse accepts JSON only, and keeps numbers as they are written.
 func parse(t *testing.T, text string) answers {
 	t.Helper()
 	var a answers
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(&a); err != nil {
-		t.Fatalf("standard output is no JSON: %v\n%.300s", err, text)
+		t.Fatalf("standard output is not JSON: %v\n%.300s", err, text)
 	}
 	if d.More() {
 		t.Fatalf("there is more than JSON on standard output: %.300s", text)
@@ -144,10 +144,10 @@ func TestParamsReachTheAnalysis(t *testing.T) {
 	}
 }
 
-// slow makes an upload take seconds, so that something can happen meanwhile.
+// slow makes an upload take seconds, so that tests can act during the upload.
 var slow = []string{"--lanes", "1", "--chunk", "512"}
 
-// started calls run in the background, and returns when its nodes are there and data flows.
+// started calls run in the background, and returns when its nodes are up and data flows.
 func started(t *testing.T, ctx context.Context, args ...string) (dir string, done chan result) {
 	t.Helper()
 	dir, done = t.TempDir(), make(chan result, 1)
@@ -161,7 +161,7 @@ func started(t *testing.T, ctx context.Context, args ...string) (dir string, don
 		}
 		return true
 	})
-	time.Sleep(300 * time.Millisecond) // somewhere in the upload; every moment is a good one
+	time.Sleep(300 * time.Millisecond) // somewhere in the upload: any moment is as good
 	return dir, done
 }
 
@@ -219,7 +219,7 @@ func TestATimeoutSaysSo(t *testing.T) {
 	}
 }
 
-// A run that is killed with -9 cannot stop its nodes: the kernel does.
+// TestNodesDoNotOutliveARunThatIsKilled: a run that gets SIGKILL cannot stop its nodes, so the kernel has to.
 func TestNodesDoNotOutliveARunThatIsKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Log("only Linux ties children to their parents")
@@ -244,7 +244,7 @@ func TestNodesDoNotOutliveARunThatIsKilled(t *testing.T) {
 	}
 }
 
-// gone reports whether a process has ended, perhaps as a zombie that is not reaped yet.
+// gone reports whether a process has ended; a zombie counts as ended.
 func gone(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return true
@@ -275,7 +275,7 @@ func TestVerboseNamesProcesses(t *testing.T) {
 	}
 }
 
-// The signals themselves: a process of its own gets them.
+// TestSignalsEndARunInOrder: a process of its own gets real signals.
 func TestSignalsEndARunInOrder(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0], append([]string{"run", "bikes", "--dir", dir, "--data", data(t, "200000")}, slow...)...)
@@ -294,7 +294,7 @@ func TestSignalsEndARunInOrder(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // the exit code tells
+	_ = cmd.Wait() // the exit code shows the result
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !gone(pid) {
 		t.Errorf("run: exit code %d, its node is gone: %v", code, gone(pid))
 	}
@@ -303,7 +303,7 @@ func TestSignalsEndARunInOrder(t *testing.T) {
 
 func TestN5_ANodeDrainsAtSIGTERM(t *testing.T) {
 	k := newTestCluster(t)
-	k.write(topology.Variant{IPCDir: shortDir(t)}) // a node that is started by hand needs an address
+	k.write(topology.Variant{IPCDir: shortDir(t)}) // a node that is started by hand needs a host with an address
 	node := exec.Command(os.Args[0], "node", "reducer-1", "-f", k.file)
 	var said safeBuffer
 	node.Stderr = &said
@@ -320,7 +320,7 @@ func TestN5_ANodeDrainsAtSIGTERM(t *testing.T) {
 	}
 }
 
-// TestARunsOwnSettingsGiveWay to those that its user gives, and fit them.
+// TestARunsOwnSettingsGiveWay: the settings that posta run chooses give way to the user's, and are adjusted to fit them.
 func TestARunsOwnSettingsGiveWay(t *testing.T) {
 	for _, c := range []struct {
 		given  map[string]string

@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestS4_TheCommandsOfTheSecurityPage runs what docs/security.md says, in its order, with a cluster of this machine in place of one that is deployed.
+// TestS4_TheCommandsOfTheSecurityPage runs the commands of docs/security.md in order, with a cluster on this machine instead of a deployed one.
 func TestS4_TheCommandsOfTheSecurityPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "docs", "security.md"))
 	if err != nil {
@@ -27,7 +27,7 @@ func TestS4_TheCommandsOfTheSecurityPage(t *testing.T) {
 		line, _, _ = strings.Cut(line, "#")
 		args := strings.Fields(line)
 		if len(args) < 2 || args[0] != "posta" {
-			t.Fatalf("%q is no command of ours", line)
+			t.Fatalf("%q is not a command of ours", line)
 		}
 		switch args = args[1:]; {
 		case args[0] == "deploy":

@@ -30,7 +30,7 @@ const flagQuestions = "questions"
 func (x *command) sqlCommand() *cli.Command {
 	return &cli.Command{
 		Name: "sql", ArgsUsage: "[STATEMENT]",
-		Usage: "answer SQL over CSV files, on a private cluster of processes",
+		Usage: "answer SQL over CSV, JSON Lines and Parquet files, on a private cluster of processes",
 		Description: `   posta sql --data data/bikes \
          "SELECT start_station_code, count(*) FROM '*/trips.csv' GROUP BY 1"
    posta sql --data DIR --questions questions.sql --json > answers.json
@@ -55,12 +55,12 @@ func sqlFlags() (flags []cli.Flag) {
 		}
 	}
 	return append(flags,
-		&cli.StringFlag{Name: flagData, Value: ".", Usage: "`DIR` that holds the files, or one file, which is the table of its name"},
+		&cli.StringFlag{Name: flagData, Value: ".", Usage: "the `DIR` with the files, or one file, which is then a table called like the file"},
 		&cli.StringSliceFlag{Name: flagFile, Usage: "`TABLE=PATH`: the files of a table; a pattern in quotes, an address (https://..., s3://...), or - for standard input; may be repeated"},
-		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "`NAME=VALUE` of a parameter, which the statement calls $NAME or :NAME; may be repeated"},
-		&cli.StringFlag{Name: flagQuestions, Aliases: []string{"f"}, Usage: "the statements of `FILE`; -- name: NAME in front of one names its answer"},
-		&cli.BoolFlag{Name: "explain", Usage: "show what would be read and where it would be computed"},
-		&cli.BoolFlag{Name: "check", Usage: "only say whether the statements are right"},
+		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "set a parameter, `NAME=VALUE`, which the statement calls $NAME or :NAME; may be repeated"},
+		&cli.StringFlag{Name: flagQuestions, Aliases: []string{"f"}, Usage: "answer the statements in `FILE`; a line -- name: NAME in front of one names its answer"},
+		&cli.BoolFlag{Name: "explain", Usage: "show what would be read and where each step would be computed, and read nothing"},
+		&cli.BoolFlag{Name: "check", Usage: "only check the statements, and show the columns of their answers"},
 		&cli.BoolFlag{Name: "csv", Usage: "print the answer as CSV"},
 	)
 }
@@ -258,7 +258,7 @@ func (x *command) sqlText(c *cli.Context) (string, error) {
 	case c.NArg() > 1:
 		return "", usagef("sql: there are %d arguments; give the statement as one, in quotes", c.NArg())
 	case c.NArg() == 1 && file != "":
-		return "", usagef("sql: there is a statement and --%s %s; give one of the two", flagQuestions, file)
+		return "", usagef("sql: a statement and --%s %s exclude each other; give one of the two", flagQuestions, file)
 	case c.NArg() == 1:
 		return c.Args().First(), nil
 	case file == "":

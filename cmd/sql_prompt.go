@@ -126,7 +126,7 @@ func historyFile() string {
 
 func (p *prompt) run(ctx context.Context) error {
 	defer p.x.interrupts.claim(p.interrupt)()
-	p.x.notef("posta sql over the files of %s; .help says what there is, a statement ends with ;", p.c.String(flagData))
+	p.x.notef("posta sql over the files of %s; .help lists the commands; a statement ends with ;", p.c.String(flagData))
 	for {
 		text, err := p.read(ctx)
 		switch {
@@ -270,7 +270,7 @@ func (p *prompt) statement(ctx context.Context, text string) error {
 		return errors.Join(p.x.explainSQL(r), r.close())
 	case ".mode":
 		if rest != "table" && rest != "csv" && rest != "json" {
-			return usagef(".mode %s: there is table, csv and json", display.Escape(rest))
+			return usagef(".mode %s: the choices are table, csv and json", display.Escape(rest))
 		}
 		p.csv, p.json = rest == "csv", rest == "json"
 	case ".read":
@@ -280,7 +280,7 @@ func (p *prompt) statement(ctx context.Context, text string) error {
 		}
 		return p.answer(ctx, text)
 	default:
-		return usagef("there is no command %s; .help says what there is", display.Escape(command))
+		return usagef("unknown command %s; .help lists the commands", display.Escape(command))
 	}
 	return nil
 }

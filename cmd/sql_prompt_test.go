@@ -15,20 +15,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// person sits at a terminal of posta.
+// person is a user at a terminal with posta.
 type person struct {
 	t    *testing.T
 	pty  *os.File
 	mu   sync.Mutex
-	all  string // what the terminal has shown
-	seen int    // of it, by this person
+	all  string // everything that the terminal has shown
+	seen int    // how many bytes of all the person has seen
 	done chan error
 }
 
-// sitDown starts posta at a terminal of 80 columns.
+// sitDown starts posta on a terminal of 80 columns.
 func sitDown(t *testing.T, env []string, args ...string) *person {
 	t.Helper()
-	// Without O_NONBLOCK reads would hang beyond the end of the process.
+	// Without O_NONBLOCK, reads would hang after the end of the process.
 	pty, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -69,8 +69,8 @@ func sitDown(t *testing.T, env []string, args ...string) *person {
 			p.all += string(b[:n])
 			asked = strings.Count(p.all, askCursor) - asked
 			p.mu.Unlock()
-			_, _ = pty.WriteString(strings.Repeat("\x1b[1;1R", asked)) // an error comes back from Read, too
-			if err != nil {                                            // EIO: nobody has the terminal open any more
+			_, _ = pty.WriteString(strings.Repeat("\x1b[1;1R", asked)) // Read reports the error, too
+			if err != nil {                                            // EIO: no process has the terminal open any more
 				return
 			}
 		}
@@ -81,7 +81,7 @@ func sitDown(t *testing.T, env []string, args ...string) *person {
 		p.done <- cmd.Wait()
 	}()
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it is over, unless the test failed
+		_ = cmd.Process.Kill() // it has ended, unless the test failed
 		<-waited
 		<-read
 		_ = pty.Close()
@@ -99,7 +99,7 @@ func (p *person) types(text string) {
 	}
 }
 
-// sees waits until a text appears on the terminal after what was seen before.
+// sees waits until the terminal shows a text after what was seen before.
 func (p *person) sees(text string) {
 	p.t.Helper()
 	until(p.t, fmt.Sprintf("%q is shown", text), func() bool {
@@ -113,7 +113,7 @@ func (p *person) sees(text string) {
 	})
 }
 
-// leaves waits for the end.
+// leaves waits for the end of the program.
 func (p *person) leaves() {
 	p.t.Helper()
 	if err := <-p.done; err != nil {
@@ -121,8 +121,8 @@ func (p *person) leaves() {
 	}
 }
 
-// askCursor asks a terminal where its cursor is. Every terminal answers, and so does this one. Bubble Tea asks it whenever a program that contains
-// it starts at a terminal, and waits up to 5 s for the answer.
+// askCursor asks a terminal for its cursor position. Every terminal answers that, and so does this one. Bubble Tea asks it whenever a program that
+// contains it starts on a terminal, and waits up to 5 s for the answer.
 const askCursor = "\x1b[6n"
 
 const (
@@ -131,8 +131,8 @@ const (
 	ctrlD = "\x04"
 )
 
-// TestThePromptAnswers: one statement after the other on one cluster, over several lines; errors leave it alive, declarations hold, and what was typed
-// is remembered by the next prompt.
+// TestThePromptAnswers: one cluster answers one statement after the other, each over several lines. Errors do not end the prompt, declarations stay
+// valid, and the next prompt remembers what was typed.
 func TestThePromptAnswers(t *testing.T) {
 	dir := table(t, "trips.csv", "id,city,km\n1,Montreal,1.5\n2,Toronto,2\n3,Montreal,4\n")
 	env := []string{"XDG_STATE_HOME=" + t.TempDir(), "TMPDIR=" + shortDir(t)}
@@ -148,7 +148,7 @@ func TestThePromptAnswers(t *testing.T) {
 	p.sees("posta: line 1, column 22: there is no column ctiy")
 	p.sees("Did you mean city?")
 	p.sees("posta> ")
-	p.types("SELECT CAST(city AS BIGINT) FROM trips;\r") // what fails in the cluster
+	p.types("SELECT CAST(city AS BIGINT) FROM trips;\r") // this fails in the cluster
 	p.sees("Montreal")
 	p.sees("posta> ")
 
@@ -167,7 +167,7 @@ func TestThePromptAnswers(t *testing.T) {
 	p.types(".help\r")
 	p.sees(".quit")
 	p.types(".nothing\r")
-	p.sees("there is no command .nothing")
+	p.sees("unknown command .nothing")
 
 	p.types("SELECT count(*) AS dropped" + ctrlC)
 	p.sees("^C")
@@ -194,7 +194,7 @@ func TestThePromptAnswers(t *testing.T) {
 	}
 }
 
-// TestCtrlCCancelsTheStatementAndNotThePrompt: a statement that would not end for hours is cancelled, and the next one is answered by the same nodes.
+// TestCtrlCCancelsTheStatementAndNotThePrompt: a statement that would take hours is cancelled, and the same nodes answer the next one.
 func TestCtrlCCancelsTheStatementAndNotThePrompt(t *testing.T) {
 	var many strings.Builder
 	many.WriteString("n\n")
@@ -223,8 +223,8 @@ func TestCtrlCCancelsTheStatementAndNotThePrompt(t *testing.T) {
 	p.leaves()
 }
 
-// TestThePromptStartsAClusterForTables alone: a statement without tables, and a question about types, need none. A
-// wrong flag of the cluster is reported at once.
+// TestThePromptStartsAClusterForTables: a statement without tables, and a question about types, need no cluster. A wrong flag of the cluster is
+// reported at once.
 func TestThePromptStartsAClusterForTables(t *testing.T) {
 	dir, tmp := table(t, "trips.csv", "id,km\n1,1.5\n2,2\n"), shortDir(t)
 	env := []string{"XDG_STATE_HOME=" + t.TempDir(), "TMPDIR=" + tmp}

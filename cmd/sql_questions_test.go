@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestQuestionsOfANewUser: questions over files with blanks and dots in headers, 200 columns, dates in three forms, line ends in quotes, and a column of JSON.
-// They were written before the grammar was read; a program in another language has computed the answers.
+// TestQuestionsOfANewUser: questions over files with blanks and dots in headers, 200 columns, dates in three forms, line ends in quotes, and a column
+// of JSON. Their author had not read the grammar, and a program in another language has computed the answers.
 func TestQuestionsOfANewUser(t *testing.T) {
 	dir := filepath.Join("testdata", "questions")
 	b, err := os.ReadFile(filepath.Join(dir, "answers.json"))
@@ -37,7 +37,7 @@ func TestQuestionsOfANewUser(t *testing.T) {
 	}
 }
 
-// sameNumberOrText compares numbers to 1e-9 of their size: the other program adds one after the other.
+// sameNumberOrText compares numbers with a relative tolerance of 1e-9, because the other program adds one number after the other.
 func sameNumberOrText(a, b any) bool {
 	y, isNumber := b.(float64)
 	if !isNumber {
@@ -47,7 +47,7 @@ func sameNumberOrText(a, b any) bool {
 	return err == nil && math.Abs(x-y) <= 1e-9*max(1, math.Abs(x), math.Abs(y))
 }
 
-// TestSQLRejectsNoMoreThanItMay: --strict and --max-rejected hold for statements.
+// TestSQLRejectsNoMoreThanItMay: --strict and --max-rejected work for statements.
 func TestSQLRejectsNoMoreThanItMay(t *testing.T) {
 	dir := table(t, "t.csv", "n\n1\nx\n2\ny\n")
 	ask := func(flags ...string) result {
@@ -63,8 +63,8 @@ func TestSQLRejectsNoMoreThanItMay(t *testing.T) {
 	}
 }
 
-// TestQ3_EachStatementRejectsRowsForItself: statements that share a scan count, list and bound their rejected rows apart. So does a statement beside them that has
-// a session of its own.
+// TestQ3_EachStatementRejectsRowsForItself: statements that share a scan count, list and limit their rejected rows separately, and so does a
+// statement with a session of its own beside them.
 func TestQ3_EachStatementRejectsRowsForItself(t *testing.T) {
 	dir := table(t, "t.csv", "n,x\n1,0.5\nbad,1.5\n3,bad\n4,worse\n5\nworst,worst\n")
 	if err := os.WriteFile(filepath.Join(dir, "u.csv"), []byte("k\n1\nodd\n"), 0o600); err != nil {
@@ -98,10 +98,10 @@ SELECT sum(k) AS k FROM e`
 	slices.Sort(lines[1:])
 	want := []string{
 		"stream,file,line,reason,row",
-		`d for ns,t.csv,3,"n ""bad"" is no BIGINT","bad,1.5"`, `d for ns,t.csv,7,"n ""worst"" is no BIGINT","worst,worst"`,
-		`d for xs,t.csv,4,"x ""bad"" is no DOUBLE","3,bad"`, `d for xs,t.csv,5,"x ""worse"" is no DOUBLE","4,worse"`,
-		`d for xs,t.csv,6,"row has 1 field, column x is the 2nd",5`, `d for xs,t.csv,7,"x ""worst"" is no DOUBLE","worst,worst"`,
-		`e for ks,u.csv,3,"k ""odd"" is no BIGINT",odd`,
+		`d for ns,t.csv,3,"n ""bad"" is not a BIGINT","bad,1.5"`, `d for ns,t.csv,7,"n ""worst"" is not a BIGINT","worst,worst"`,
+		`d for xs,t.csv,4,"x ""bad"" is not a DOUBLE","3,bad"`, `d for xs,t.csv,5,"x ""worse"" is not a DOUBLE","4,worse"`,
+		`d for xs,t.csv,6,"row has 1 field, column x is the 2nd",5`, `d for xs,t.csv,7,"x ""worst"" is not a DOUBLE","worst,worst"`,
+		`e for ks,u.csv,3,"k ""odd"" is not a BIGINT",odd`,
 	}
 	if !slices.Equal(lines, want) {
 		t.Errorf("%s:\n%s", file, strings.Join(lines, "\n"))

@@ -22,7 +22,7 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
-// table writes a file of a table and returns its directory.
+// table writes a table's file and returns its directory.
 func table(t *testing.T, name, text string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -39,7 +39,7 @@ func TestQ4_WrongStatementsAreShown(t *testing.T) {
 		"SELECT 1 FROM trps":    "posta: line 1, column 15: there is no table trps\n    SELECT 1 FROM trps\n                  ^\n    Did you mean trips?\n",
 		"SELECT\n1 +":           "posta: line 2, column 4: ",
 		"SELECT 1 FROM 'no/*'":  "posta: line 1, column 15: no file below ",
-		"SELECT 1 FROM '../x'":  "posta: line 1, column 15: '../x' is no path below the data directory\n",
+		"SELECT 1 FROM '../x'":  "posta: line 1, column 15: '../x' is not a path below the data directory\n",
 		"DROP TABLE trips":      "posta: line 1, column 1: ",
 		"SELECT INTERVAL 1 DAY = INTERVAL 2 DAY FROM trips": "posta: line 1, column 23: = of INTERVAL is not computed yet\n    SELECT INTERVAL 1 DAY = ",
 	} {
@@ -50,7 +50,7 @@ func TestQ4_WrongStatementsAreShown(t *testing.T) {
 	}
 }
 
-// TestSQLFixesCurrentDate: the day is part of the plan, and may be given, so that an answer can be had again.
+// TestSQLFixesCurrentDate: the day is part of the plan. A flag sets it, so that an answer can be computed again.
 func TestSQLFixesCurrentDate(t *testing.T) {
 	if r := must(t, "sql", "--csv", "--param", "current_date=2024-02-29", "SELECT current_date AS d, today() + 1 AS next"); r.out != "d,next\n2024-02-29,2024-03-01\n" {
 		t.Errorf("%q", r.out)
@@ -73,7 +73,7 @@ func TestSQLNeedsNoClusterForWhatReadsNothing(t *testing.T) {
 	}
 }
 
-// TestSQLFindsTablesWithTabs by their name, and CSV of that name before them.
+// TestSQLFindsTablesWithTabs: FROM finds a .tsv file by its name, and a .csv file of that name takes precedence.
 func TestSQLFindsTablesWithTabs(t *testing.T) {
 	dir := table(t, "led.ger.tsv", "a\tb\n1\tx\n")
 	if r := must(t, "sql", "--data", dir, "--csv", "SHOW TABLES"); r.out != "name\nled.ger\n" {
@@ -94,7 +94,8 @@ func TestSQLFindsTablesWithTabs(t *testing.T) {
 	}
 }
 
-// TestSQLNamesTheRowThatMadeAColumnTEXT: often one row is wrong, and not the statement. Of two tables that have the column it would have to be asked which is meant.
+// TestSQLNamesTheRowThatMadeAColumnTEXT: often one row is wrong, and not the statement. If two tables have the column, the error says that the name
+// is ambiguous.
 func TestSQLNamesTheRowThatMadeAColumnTEXT(t *testing.T) {
 	dir := table(t, "trips.csv", "id,km\n1,1.5\n2,oops\n")
 	for statement, want := range map[string]string{
@@ -109,7 +110,7 @@ func TestSQLNamesTheRowThatMadeAColumnTEXT(t *testing.T) {
 	}
 }
 
-// TestSQLTakesFunctionsThatReadFiles: read_csv and its like name files with options, where CREATE TABLE would be written otherwise.
+// TestSQLTakesFunctionsThatReadFiles: read_csv and similar functions name files and options, instead of CREATE TABLE.
 func TestSQLTakesFunctionsThatReadFiles(t *testing.T) {
 	dir := table(t, "s.csv", "a;b\n1;007\n2;\"x\"\n")
 	if r := must(t, "sql", "--data", dir, "--csv", "SELECT x.a + y.a AS n, read_json.b, y.b FROM read_csv('s.csv', delim = ';') AS x "+
@@ -133,8 +134,8 @@ func TestSQLTakesFunctionsThatReadFiles(t *testing.T) {
 		"read_csv('s.csv', header = false)":                             "posta: line 1, column 33: the option header is not supported with this value\n",
 		"read_csv('s.csv', types = {'a': 'TEXT'})":                      "posta: line 1, column 33: the option types is not supported with this value\n",
 		"read_csv('s.csv', columns = {'a': 'FOO'})":                     "posta: line 1, column 49: there is no type FOO\n",
-		"read_csv('s.csv', columns = {'a': 'TEXT) WITH (delim \";\"'})": "posta: line 1, column 49: 'TEXT) WITH (delim \";\"' is no type\n",
-		"read_parquet('../s.csv')":                                      "posta: line 1, column 15: '../s.csv' is no path below the data directory\n",
+		"read_csv('s.csv', columns = {'a': 'TEXT) WITH (delim \";\"'})": "posta: line 1, column 49: 'TEXT) WITH (delim \";\"' is not a type\n",
+		"read_parquet('../s.csv')":                                      "posta: line 1, column 15: '../s.csv' is not a path below the data directory\n",
 		"read_parquet('n.parquet')":                                     "posta: line 1, column 15: no file below ",
 		"range(5)":                                                      "posta: line 1, column 15: range in FROM is not supported\n",
 	} {
@@ -144,7 +145,7 @@ func TestSQLTakesFunctionsThatReadFiles(t *testing.T) {
 	}
 }
 
-// TestSQLAsksAgainWithWiderTypes: samples show integers and dates, and somewhere else in the file is more.
+// TestSQLAsksAgainWithWiderTypes: samples show integers and dates, but elsewhere the file has wider values.
 func TestSQLAsksAgainWithWiderTypes(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("n,d,pad\n")
@@ -170,7 +171,7 @@ func TestSQLAsksAgainWithWiderTypes(t *testing.T) {
 	}
 }
 
-// TestD1_KilledNodesChangeNoAnswerOfSQL: nodes die in the middle of a session that came with its plan.
+// TestD1_KilledNodesChangeNoAnswerOfSQL: nodes are killed in the middle of a session that has a plan.
 func TestD1_KilledNodesChangeNoAnswerOfSQL(t *testing.T) {
 	if alike(t, "TestD1_NodesThatAreKilledChangeNothing") {
 		return
@@ -181,7 +182,7 @@ func TestD1_KilledNodesChangeNoAnswerOfSQL(t *testing.T) {
 		fmt.Fprintf(&b, "%d,city %d,%d.25\n", i, i%7, i%100)
 	}
 	from := table(t, "trips.csv", b.String())
-	cities := "name,country\n" // every joiner has them whole
+	cities := "name,country\n" // every joiner has the whole table
 	for i := range 6 {
 		cities += fmt.Sprintf("city %d,country %d\n", i, i%2)
 	}
@@ -190,7 +191,7 @@ func TestD1_KilledNodesChangeNoAnswerOfSQL(t *testing.T) {
 	}
 	ask := []string{"sql", "--data", from, "--csv", "SELECT city, country, count(*), sum(km), min(id), first(id) FROM trips LEFT JOIN cities ON city = name WHERE km > 3 GROUP BY city, country ORDER BY city"}
 	if told := must(t, append(ask[:3:3], "--explain", ask[4])...).out; !strings.Contains(told, "every joiner has cities whole") {
-		t.Fatalf("the cities are no reference stream: %s", told)
+		t.Fatalf("the cities are not a reference stream: %s", told)
 	}
 	want := must(t, ask...).out
 	if strings.Count(want, "\n") != 8 || !strings.Contains(want, "city 5,country 1,") || !strings.Contains(want, "city 6,,") {
@@ -216,7 +217,7 @@ func TestD1_KilledNodesChangeNoAnswerOfSQL(t *testing.T) {
 	}
 }
 
-// TestSubmitAnswersStatementsOfAFile: a running cluster answers the same as a private one, again and again.
+// TestSubmitAnswersStatementsOfAFile: a running cluster gives the same answers as a private one, each time.
 func TestSubmitAnswersStatementsOfAFile(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
@@ -239,8 +240,8 @@ func TestSubmitAnswersStatementsOfAFile(t *testing.T) {
 	}
 }
 
-// TestSQLAnswersAsTheAnalysesDo: queries of the built-in analyses as statements, over data with all its quirks, and over the real rows that
-// POSTA_SHARED names. That the analyses are right is tested beside them.
+// TestSQLAnswersAsTheAnalysesDo: statements for the queries of the built-in analyses run over generated data with all its quirks, and over the real
+// rows that POSTA_SHARED names. The analyses' own tests show that those are right.
 func TestSQLAnswersAsTheAnalysesDo(t *testing.T) {
 	made := map[string]string{"bikes": data(t, "20000")}
 	for name, make := range map[string]func(gen.Dir, int, uint64) error{"memes": gen.Memes, "flights": gen.Flights, "movies": gen.Movies} {
@@ -292,7 +293,8 @@ func TestSQLAnswersAsTheAnalysesDo(t *testing.T) {
 	}
 }
 
-// sameValue compares numbers as the definitions of the queries say: to 1e-9 of their size. The analyses take means of decimals, SQL of DOUBLEs.
+// sameValue compares numbers with a relative tolerance of 1e-9, as the definitions of the queries say. The analyses take means of decimals, SQL of
+// DOUBLEs.
 func sameValue(a, b any) bool {
 	x, err := strconv.ParseFloat(fmt.Sprint(a), 64)
 	y, bad := strconv.ParseFloat(fmt.Sprint(b), 64)
@@ -302,7 +304,8 @@ func sameValue(a, b any) bool {
 	return math.Abs(x-y) <= 1e-9*max(math.Abs(x), math.Abs(y))
 }
 
-// TestSQLFindsTheColumnsOfEveryForm: JSON Lines say their keys, Parquet its schema; what is null there is NULL, also of the only column that is read.
+// TestSQLFindsTheColumnsOfEveryForm: JSON Lines name their keys, and Parquet has a schema. A null there is NULL, even in the only column that a
+// statement reads.
 func TestSQLFindsTheColumnsOfEveryForm(t *testing.T) {
 	dir := table(t, "log.jsonl", `{"at": "2024-01-01T10:00:00", "level": "warn", "ms": null, "n": 1}
 {"at": "2024-01-01T11:00:00", "level": "", "ms": 2.5, "n": 2, "extra": {"a": [1, "x"]}}
@@ -342,7 +345,7 @@ func TestSQLFindsTheColumnsOfEveryForm(t *testing.T) {
 	}
 }
 
-// TestSQLTakesColumnsFromPaths: {city} is a column, and a view goes before a file of its name.
+// TestSQLTakesColumnsFromPaths: {city} in a path is a column, and a view takes precedence over a file of its name.
 func TestSQLTakesColumnsFromPaths(t *testing.T) {
 	dir := t.TempDir()
 	for city, text := range map[string]string{"montreal": "id\n1\n2\n", "toronto": "id\n3\n"} {

@@ -19,7 +19,7 @@ import (
 func (x *command) statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
-		Usage: "all nodes and medics on one screen: state, speed, backlog, sessions, the last incidents",
+		Usage: "show all nodes and medics on one screen: state, speed, backlog, sessions, the last incidents",
 		Description: `Listens to the nodes' heartbeats for a moment. A node that sends none is silent: it is dead, hung, or cut off from this machine. Of running sessions it
 shows what they ask, and for statements of SQL their pass.
 

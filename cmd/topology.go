@@ -24,11 +24,11 @@ func (x *command) topologyCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "check", ArgsUsage: "[FILE]", Usage: "report what is wrong with the file, line by line; print a summary if nothing is",
 				Flags: []cli.Flag{topologyFlag()}, Action: topologyReader(readTopology).withArgument(x.topologyCheck)},
-			{Name: "show", ArgsUsage: "[FILE]", Usage: "the stages with their nodes and ports, and the edges between them",
+			{Name: "show", ArgsUsage: "[FILE]", Usage: "show the stages with their nodes and ports, and the edges between them",
 				Flags: []cli.Flag{topologyFlag(), jsonFlag()}, Action: topologyReader(lookTopology).withArgument(x.topologyShow)},
-			{Name: "graph", ArgsUsage: "[FILE]", Usage: "the picture, as SVG",
+			{Name: "graph", ArgsUsage: "[FILE]", Usage: "draw the pipeline as SVG",
 				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Usage: "write it to `FILE`, instead of standard output"}}, Action: topologyReader(lookTopology).withArgument(x.topologyGraph)},
-			{Name: "compose", ArgsUsage: "[FILE]", Usage: "the compose file, for containers in place of processes; they need the image of `make image`",
+			{Name: "compose", ArgsUsage: "[FILE]", Usage: "write a compose file, which runs containers instead of processes; they need the image that `make image` makes",
 				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Value: "-", Usage: "write it to `FILE`; - is standard output"},
 					&cli.StringFlag{Name: "image", Value: "posta", Usage: "`NAME` of the image"},
 					&cli.BoolFlag{Name: flagKeys, Usage: "make keys if there are none, as posta up does"}}, Action: topologyReader(publishedTopology).withArgument(x.topologyCompose)},
@@ -39,9 +39,9 @@ func (x *command) topologyCommand() *cli.Command {
 			{Name: "new", Usage: "print a topology with its comments, to begin with",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N"},
-					&cli.BoolFlag{Name: "split-parsers", Usage: "parsers as a stage of their own"},
-					&cli.StringSliceFlag{Name: "set", Usage: "`KEY=VALUE` of the file, like limits.window=1MiB; may be repeated"},
-					&cli.StringFlag{Name: "sockets", Usage: "unix sockets in `DIR`, for a cluster on one machine, instead of a directory that posta up makes; DIR has to be there"},
+					&cli.BoolFlag{Name: "split-parsers", Usage: "make the parsers a stage of their own"},
+					&cli.StringSliceFlag{Name: "set", Usage: "set `KEY=VALUE` in the file, like limits.window=1MiB; may be repeated"},
+					&cli.StringFlag{Name: "sockets", Usage: "put the unix sockets of a cluster on one machine into `DIR`, which has to exist (default: a directory that posta up makes)"},
 				}, Action: x.topologyNew},
 		},
 	}
@@ -57,7 +57,7 @@ func (read topologyReader) withArgument(do func(*cli.Context, *topology.Topology
 				return err
 			}
 		default:
-			return usagef("%s: one file, not %d", commandName(c), c.NArg())
+			return usagef("%s: give one file, not %d", commandName(c), c.NArg())
 		}
 		return read.with(do)(c)
 	}
@@ -130,7 +130,7 @@ func (x *command) topologyNew(c *cli.Context) error {
 		if info, err := os.Stat(v.IPCDir); err != nil {
 			return usagef("--sockets %s: %v; make the directory first, or name another one", dir, err)
 		} else if !info.IsDir() {
-			return usagef("--sockets %s: it is no directory; name one", dir)
+			return usagef("--sockets %s: it is not a directory; name one", dir)
 		}
 	}
 	text, err := topology.Generate(v)

@@ -10,10 +10,10 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestNoMessageEndsBeforeAListThatIsEmpty: messages that name what there is say so in words where there is nothing. The helper posta looks at what all
-// other tests are told.
+// TestNoMessageEndsBeforeAListThatIsEmpty: a message that lists choices says in words when it has none. The helper posta checks this in the output of
+// every other test.
 func TestNoMessageEndsBeforeAListThatIsEmpty(t *testing.T) {
-	for _, line := range []string{"posta: chaos: there is no \"x\" here; there is ", "waiting for", "first line\nthere is\n", "nobody called"} {
+	for _, line := range []string{"posta: chaos: unknown name \"x\"; the choices are ", "posta: unknown analysis \"x\"; there is ", "waiting for", "first line\nthere is\n", "nobody called"} {
 		if !unfinished.MatchString(line) {
 			t.Errorf("%q is not found", line)
 		}

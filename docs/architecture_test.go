@@ -22,7 +22,7 @@ func TestArchitecture_FilesAndTestsExist(t *testing.T) {
 		case strings.HasPrefix(name, "Test"):
 			named++
 			if !tests[name] {
-				t.Errorf("the page names %s, which is no test", name)
+				t.Errorf("the page names %s, which is not a test", name)
 			}
 		case strings.HasSuffix(name, ".go"):
 			named++

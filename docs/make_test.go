@@ -29,7 +29,7 @@ func TestPagesNameTargetsThatExist(t *testing.T) {
 		}
 		for _, m := range regexp.MustCompile("(?m)(?:`|^    )make ([a-z-]+)").FindAllSubmatch(text, -1) {
 			if named++; !targets[string(m[1])] {
-				t.Errorf("%s says `make %s`, which is no target of the Makefile", page, m[1])
+				t.Errorf("%s says `make %s`, which is not a target of the Makefile", page, m[1])
 			}
 		}
 	}

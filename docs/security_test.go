@@ -44,7 +44,7 @@ func TestSecurity_EachCheckHasItsTests(t *testing.T) {
 			}
 			body := bodies[m[1]]
 			if body == nil {
-				t.Errorf("the page names %s, which is no test of rules S1 to S9", m[1])
+				t.Errorf("the page names %s, which is not a test of rules S1 to S9", m[1])
 				continue
 			}
 			if named[m[1]] == nil {

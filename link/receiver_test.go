@@ -180,7 +180,7 @@ func TestR8_FramesOfAnUnknownLogWaitForItsHello(t *testing.T) {
 		t.Fatalf("%+v", a)
 	}
 	if r.hello(logA, HelloPayload{To: "b-1"}) {
-		t.Fatal("a first contact is no loss")
+		t.Fatal("a first contact is not a loss")
 	}
 	if v := r.Check(dataFrame(logA, 1)); v != Take {
 		t.Fatalf("verdict %d", v)

@@ -23,9 +23,9 @@ type Restarter interface {
 	// Start starts the node's process and returns when the process exists; whether it works, its heartbeats show. ErrRunning: the node has a process
 	// already, and Wait waits for its end.
 	Start(ctx context.Context, node NodeID) error
-	// Terminate asks the node to drain and exit (N5), and does not wait. It is no error if the node has no process.
+	// Terminate asks the node to drain and exit (N5), and does not wait. It is not an error if the node has no process.
 	Terminate(ctx context.Context, node NodeID) error
-	// Kill ends the node's process in any state, and returns when it is gone. It is no error if the node has no process.
+	// Kill ends the node's process in any state, and returns when it is gone. It is not an error if the node has no process.
 	Kill(ctx context.Context, node NodeID) error
 	// Alive says whether the node has a process.
 	Alive(ctx context.Context, node NodeID) (bool, error)
@@ -35,7 +35,7 @@ type Restarter interface {
 
 // Pids is an optional ability of a Restarter: it tells which process a node has. Medics need it for hints.
 type Pids interface {
-	// Pid returns the node's process, 0 if it has none. After an error nothing is known, so it is no hint.
+	// Pid returns the node's process, 0 if it has none. After an error nothing is known, so it is not a hint.
 	Pid(node NodeID) (int, error)
 }
 

@@ -48,7 +48,7 @@ func (x *node) waitForRepair(ctx context.Context, cause *wal.CorruptionError) er
 	look := time.NewTicker(repairedEvery)
 	defer look.Stop()
 	for {
-		progress.Mark() // waiting is no hang
+		progress.Mark() // waiting is not a hang
 		select {
 		case <-ctx.Done():
 			return nil

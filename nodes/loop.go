@@ -65,7 +65,7 @@ func (x *node) run(ctx context.Context) error {
 	}
 }
 
-// stopCommitter waits until the committer has finished its job. A slow disk is no hang.
+// stopCommitter waits until the committer has finished its job. A slow disk is not a hang.
 func (x *node) stopCommitter() {
 	x.beats.waiting.Store(true)
 	close(x.jobs)

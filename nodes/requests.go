@@ -69,7 +69,7 @@ func (x *node) wellFormed(batch []zmqx.Received) []role.Request {
 }
 
 // asker returns the identity behind a connection, from the name that its peer has proven. On a socket without keys it
-// is the local operator. A name that is no identity may do nothing.
+// is the local operator. A name that is not an identity may do nothing.
 func asker(name string, keyed bool) security.Identity {
 	if name == "" && !keyed {
 		return role.LocalOperator

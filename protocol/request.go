@@ -228,7 +228,7 @@ func (q *Request) check(d *decoder) {
 		q.need(d, "token (the opener's) or force", q.Token != session.Token{} || q.Force)
 	case Ping, Results:
 	default:
-		d.fail("a request of type %.40q; there is open, chunk, read, end, ping, results, cancel, close, sessions, info, hold", q.Type)
+		d.fail("unknown request type %.40q; the types are open, chunk, read, end, ping, results, cancel, close, sessions, info, hold", q.Type)
 	}
 	q.need(d, "session", q.Session != session.ID{})
 }

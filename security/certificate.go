@@ -171,7 +171,7 @@ func nameOf(c *x509.Certificate) (string, error) {
 		if len(names) == 1 && names[0].Class == asn1.ClassContextSpecific && names[0].Tag == uriTag && !names[0].IsCompound {
 			return string(names[0].Bytes), nil
 		}
-		return "", fmt.Errorf("it has %d names, or one that is no URI; exactly one posta://CLUSTER/ROLE/NAME is needed", len(names))
+		return "", fmt.Errorf("it has %d names, or one that is not a URI; exactly one posta://CLUSTER/ROLE/NAME is needed", len(names))
 	}
 	return "", errors.New("it has no name posta://CLUSTER/ROLE/NAME")
 }

@@ -236,7 +236,7 @@ func parseKey(text []byte) (Key, error) {
 	}
 	private, ok := k.(ed25519.PrivateKey)
 	if !ok {
-		return Key{}, errors.New("it is no Ed25519 key; " + again)
+		return Key{}, errors.New("it is not an Ed25519 key; " + again)
 	}
 	return keyOf(private), nil
 }

@@ -23,7 +23,7 @@ func ParseFingerprint(s string) (Fingerprint, error) {
 	text, ok := strings.CutPrefix(s, keyType)
 	key, err := base64.StdEncoding.DecodeString(text)
 	if !ok || err != nil || len(key) != ed25519.PublicKeySize || FingerprintOf(key) != Fingerprint(s) {
-		return "", fmt.Errorf("security: %.80q is no public key: write ed25519: and 44 characters of base64, as `posta key list` shows it", s)
+		return "", fmt.Errorf("security: %.80q is not a public key: write ed25519: and 44 characters of base64, as `posta key list` shows it", s)
 	}
 	return Fingerprint(s), nil
 }

@@ -31,7 +31,7 @@ var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 // ValidName returns an error that says what is wrong with the name of a cluster, a process or a client.
 func ValidName(name string) error {
 	if !nameForm.MatchString(name) {
-		return fmt.Errorf("security: %.80q is no name: write 1 to 63 of a-z, 0-9 and -, with no - at either end", name)
+		return fmt.Errorf("security: %.80q is not a name: write 1 to 63 of a-z, 0-9 and -, with no - at either end", name)
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func ParseClientRole(s string) (Role, error) {
 	case Submit, Watch, Operate:
 		return r, nil
 	}
-	return "", fmt.Errorf("security: %.80q is no role of a client: write submit, watch or operate", s)
+	return "", fmt.Errorf("security: %.80q is not a role of a client: write submit, watch or operate", s)
 }
 
 // ParseIdentity is the reverse of Identity.String.
@@ -52,7 +52,7 @@ func ParseIdentity(s string) (Identity, error) {
 	case Node, Medic, Submit, Watch, Operate, Client:
 		return id, ValidName(name)
 	}
-	return Identity{}, fmt.Errorf("security: %.80q is no identity: write ROLE/NAME with the role node, medic, submit, watch, operate or client", s)
+	return Identity{}, fmt.Errorf("security: %.80q is not an identity: write ROLE/NAME with the role node, medic, submit, watch, operate or client", s)
 }
 
 // String is ROLE/NAME. zmqx carries it as the name of a peer.

@@ -37,7 +37,7 @@ const nameRule = "write 1 to 32 of a-z, 0-9 and -, with no - at either end"
 
 func (c *checker) cluster() {
 	if !c.invalid["cluster.name"] && !nameForm.MatchString(c.t.Name) {
-		c.fail("cluster.name", nameRule, "name = %q is no name", c.t.Name)
+		c.fail("cluster.name", nameRule, "name = %q is not a name", c.t.Name)
 	}
 	if !c.invalid["cluster.data"] && c.t.data == "" {
 		c.fail("cluster.data", `write a directory, such as data = "cluster"`, "data is empty")

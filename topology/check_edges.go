@@ -40,7 +40,7 @@ func (c *checker) ends(at string, e Edge) bool {
 		case c.invalid[at+"."+end.key]:
 		case !slices.Contains(names, end.stage):
 			if complete {
-				c.fail(at+"."+end.key, suggest(end.stage, names), "%s = %q is no stage", end.key, end.stage)
+				c.fail(at+"."+end.key, suggest(end.stage, names), "%s = %q is not a stage", end.key, end.stage)
 			}
 		default:
 			continue

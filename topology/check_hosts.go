@@ -19,7 +19,7 @@ func (c *checker) hosts() {
 	for _, h := range c.t.Hosts {
 		at := "hosts." + h.Name
 		if !nameForm.MatchString(h.Name) {
-			c.fail(at, nameRule, "%q is no name for a host", h.Name)
+			c.fail(at, nameRule, "%q is not a name for a host", h.Name)
 		}
 		c.engine(h, at)
 		c.metrics(h, at+".metrics")
@@ -62,7 +62,7 @@ func (c *checker) socketDir(at, key, address string) {
 	if path.IsAbs(dir) && path.Clean(dir) == dir && !strings.ContainsAny(dir, "\x00\n") {
 		return
 	}
-	c.fail(at, fmt.Sprintf(`write %s = "ipc:/run/posta": an absolute directory without "..", "." or a slash at its end`, key), "%s = %q is no directory for sockets", key, address)
+	c.fail(at, fmt.Sprintf(`write %s = "ipc:/run/posta": an absolute directory without "..", "." or a slash at its end`, key), "%s = %q is not a directory for sockets", key, address)
 }
 
 // dnsForm is compiled when it is asked for: it is the largest by far, and processes of one machine need none.
@@ -78,7 +78,7 @@ func (c *checker) tcpHost(h Host, at string) {
 		return
 	}
 	if _, err := netip.ParseAddr(h.Bind); err != nil {
-		c.fail(at+".bind", `write an IP address of the machine, "0.0.0.0" for all of them, or leave it out`, "bind = %q is no IP address", h.Bind)
+		c.fail(at+".bind", `write an IP address of the machine, "0.0.0.0" for all of them, or leave it out`, "bind = %q is not an IP address", h.Bind)
 	}
 }
 

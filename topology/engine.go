@@ -92,11 +92,11 @@ const engineForms = `write "unix:///var/run/docker.sock", "tcp://host:2376" or "
 func (c *checker) engine(h Host, at string) {
 	d := h.Deploy
 	if !c.invalid[at+".engine_socket"] && !path.IsAbs(d.Socket) {
-		c.fail(at+".engine_socket", "write the path of the engine's socket on the host", "engine_socket = %q is no absolute path", d.Socket)
+		c.fail(at+".engine_socket", "write the path of the engine's socket on the host", "engine_socket = %q is not an absolute path", d.Socket)
 	}
 	u, err := url.Parse(d.Engine)
 	if err != nil {
-		c.fail(at+".engine", engineForms, "engine = %q is no address of a Docker Engine", d.Engine)
+		c.fail(at+".engine", engineForms, "engine = %q is not an address of a Docker Engine", d.Engine)
 		return
 	}
 	secured := 0
@@ -113,7 +113,7 @@ func (c *checker) engine(h Host, at string) {
 	case u.Scheme == "tcp" && u.Port() != "" && u.Hostname() != "" && u.Path == "" && u.User == nil:
 		c.tcpEngine(u, secured, at)
 	default:
-		c.fail(at+".engine", engineForms, "engine = %q is no address of a Docker Engine", d.Engine)
+		c.fail(at+".engine", engineForms, "engine = %q is not an address of a Docker Engine", d.Engine)
 	}
 }
 

@@ -226,7 +226,7 @@ func yamlValue(t *testing.T, quoted string) string {
 	}
 	s, err := strconv.Unquote(quoted) // of its escapes only \", \\, \u and \U are used, and these are YAML's
 	if err != nil || strings.ContainsFunc(quoted, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		t.Fatalf("%q is no scalar: %v", quoted, err)
+		t.Fatalf("%q is not a scalar: %v", quoted, err)
 	}
 	if strings.Contains(strings.ReplaceAll(s, "$$", ""), "$") {
 		t.Fatalf("%q holds a variable", quoted)

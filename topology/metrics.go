@@ -41,7 +41,7 @@ func (c *checker) metrics(h Host, at string) {
 	count := len(c.t.on(h.Name))
 	switch {
 	case err != nil || first.Port() == 0:
-		c.fail(at, "write metrics = "+strconv.Quote(metricsExample)+", an IP address of the host and the port of its first process", "metrics = %q is no address", h.Metrics)
+		c.fail(at, "write metrics = "+strconv.Quote(metricsExample)+", an IP address of the host and the port of its first process", "metrics = %q is not an address", h.Metrics)
 	case int(first.Port())+count-1 > 65535:
 		c.fail(at, "write a lower port", "the %d processes of host %s need ports from %d upward, which end at 65535", count, h.Name, first.Port())
 	case !first.Addr().IsLoopback() && !c.t.Security.OpenMetrics && !c.invalid["security.open_metrics"]:

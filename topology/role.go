@@ -22,7 +22,7 @@ var pipeline = []Role{Input, Parser, Joiner, Aggregator, Reducer, Output}
 // Roles lists the roles in the order in which records pass them. The slice is the caller's.
 func Roles() []Role { return slices.Clone(pipeline) }
 
-// order is the role's place in the pipeline, -1 for a word that is no role.
+// order is the role's place in the pipeline, -1 for a word that is not a role.
 func (r Role) order() int { return slices.Index(pipeline, r) }
 
 // next is the role that must follow r, "" after the last.

@@ -33,7 +33,7 @@ func (s *section) roots() []string {
 		case item.kind != kindString:
 			s.r.found.add(item.at, fmt.Sprintf("roots holds %s, not a string", item.kind), example)
 		case !filepath.IsAbs(item.text) || filepath.Clean(item.text) != item.text || strings.ContainsRune(item.text, 0):
-			s.r.found.add(item.at, fmt.Sprintf("%q in roots is no absolute directory, or not written the short way", item.text), example)
+			s.r.found.add(item.at, fmt.Sprintf("%q in roots is not an absolute directory, or has superfluous parts", item.text), example)
 		case filepath.Dir(item.text) == item.text:
 			s.r.found.add(item.at, fmt.Sprintf("%q in roots is the whole file system: every client with the role submit could have any file read", item.text), "name the directories that hold data")
 		default:

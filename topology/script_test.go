@@ -90,7 +90,7 @@ func (c *scriptCase) apply(t *testing.T, base string) string {
 			lines = append(lines[:at:at], append([]string{text}, lines[at:]...)...)
 			at++
 		default:
-			t.Fatalf("%s: %q is no change", c.title, op)
+			t.Fatalf("%s: %q is not a change", c.title, op)
 		}
 	}
 	return strings.Join(lines, "\n")

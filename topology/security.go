@@ -73,7 +73,7 @@ func (c *checker) clients() {
 	for _, client := range c.t.Clients {
 		at := "clients." + client.Name
 		if err := security.ValidName(client.Name); err != nil {
-			c.fail(at, "write 1 to 63 of a-z, 0-9 and -, with no - at either end", "%q is no name for a client", client.Name)
+			c.fail(at, "write 1 to 63 of a-z, 0-9 and -, with no - at either end", "%q is not a name for a client", client.Name)
 		}
 		if _, given := c.at[at+".role"]; !given {
 			c.fail(at, "write role = one of "+quoteAll(clientRoles), "client %q has no role", client.Name)
@@ -86,7 +86,7 @@ func (c *checker) clients() {
 			c.fail(at, "write key = the fingerprint that posta key new prints", "client %q has no key", client.Name)
 		case c.invalid[at+".key"]:
 		case err != nil:
-			c.fail(at+".key", "write ed25519: and 44 characters of base64, as posta key new prints it", "key = %q is no public key", client.Key)
+			c.fail(at+".key", "write ed25519: and 44 characters of base64, as posta key new prints it", "key = %q is not a public key", client.Key)
 		case before != "":
 			c.fail(at+".key", "make a key for each client with posta key new", "clients %q and %q have one key", before, client.Name)
 		default:

@@ -45,7 +45,7 @@ const QuorumQueue = "quorum"
 
 var queueWords = []string{"classic", QuorumQueue}
 
-var errURLForm = errors.New("no address of the broker")
+var errURLForm = errors.New("not an address of the broker")
 
 func checkAMQP(text string) error { return checkURL(text, "amqp", "amqps") }
 

@@ -41,7 +41,7 @@ func firstKeyOffset(e *unstable.Node) int {
 // errorOffset is where the parser stopped; the end of the text when it does not say.
 func (b *treeBuilder) errorOffset(err error) (offset int) {
 	offset = len(b.src) - 1
-	defer func() { _ = recover() }() // Range panics on a highlight that is no part of the text
+	defer func() { _ = recover() }() // Range panics on a highlight that is not part of the text
 	if pe, ok := err.(*unstable.ParserError); ok && pe.Highlight != nil {
 		return int(b.parser.Range(pe.Highlight).Offset)
 	}

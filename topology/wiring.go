@@ -9,7 +9,7 @@ import (
 
 // Wiring is a short digest of how stages are joined: their names, chains and replicas, and the edges between them. From these a node
 // knows for how many ends it waits and by how many receivers keys are divided (R12), so a session runs under one wiring from its beginning
-// to its end. Hosts, addresses and sockets are no part of it, as they may change under a session: data that moves is the same data.
+// to its end. Hosts, addresses and sockets are not part of it, as they may change under a session: data that moves is the same data.
 func (t *Topology) Wiring() string {
 	var b strings.Builder
 	for _, s := range t.Stages {

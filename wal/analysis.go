@@ -27,7 +27,7 @@ type analysis struct {
 type foundSegment struct {
 	scan       scan
 	missing    bool   // the directory is there, the file is not
-	corruption string // why the bytes after the scan's end are no torn tail; "" if they are one, or if there are none
+	corruption string // why the bytes after the scan's end are not a torn tail; "" if they are, or if there are none
 	foreign    string // a file that tidwall would take for part of the segment
 }
 

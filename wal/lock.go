@@ -19,7 +19,7 @@ type Locker interface {
 }
 
 // lockDir takes the directory for this process (N4). The kernel drops the lock with the process, however it dies, so
-// there is nothing to clean up after a kill -9. It does not go through FS, unless that has locks: a lock is no content of a disk.
+// there is nothing to clean up after a kill -9. It does not go through FS, unless that has locks: a lock is not part of the content of a disk.
 func lockDir(fsys FS, dir string) (io.Closer, error) {
 	if l, ok := fsys.(Locker); ok {
 		return l.Lock(dir)

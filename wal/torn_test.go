@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// segmentBytes lays out Appends of the given record sizes, as they would be in the segment of record 1.
+// segmentBytes returns the bytes of Appends with the given record sizes, as in the segment of record 1.
 func segmentBytes(appends ...[]int) (b []byte, offsets []int) {
 	i := Index(1)
 	for _, sizes := range appends {
@@ -36,14 +36,14 @@ func appendEntry(b []byte, f *frame) []byte {
 
 func zero(b []byte, from, to int) { clear(b[from:to]) }
 
-// TestW2_TailOrCorruption is the decision in small cases. Sectors are 512 bytes.
+// TestW2_TailOrCorruption tests the decision in small cases. Sectors have 512 bytes.
 func TestW2_TailOrCorruption(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		appends [][]int
 		damage  func(b []byte, off []int) []byte
 		good    int  // records before the damage
-		torn    bool // or else corruption
+		torn    bool // otherwise corruption
 	}{
 		{"cut short", [][]int{{100}, {100}}, func(b []byte, off []int) []byte { return b[:len(b)-1] }, 1, true},
 		{"last record flipped", [][]int{{100}, {100}}, func(b []byte, off []int) []byte { b[off[1]+30] ^= 1; return b }, 1, true},
@@ -53,7 +53,7 @@ func TestW2_TailOrCorruption(t *testing.T) {
 		{"first sector of an append never written", [][]int{{600, 100}}, func(b []byte, off []int) []byte { zero(b, 0, 512); return b }, 0, true},
 		{"middle sector never written", [][]int{{10}, {1500, 100}}, func(b []byte, off []int) []byte { zero(b, 512, 1024); return b }, 1, true},
 		{"sector shared with an older append", [][]int{{100}, {800, 100}}, func(b []byte, off []int) []byte { zero(b, off[1], 512); return b }, 1, true},
-		{"zeros that are no sector", [][]int{{1500, 100}}, func(b []byte, off []int) []byte { zero(b, 520, 1020); return b }, 0, false},
+		{"zeros that are not a sector", [][]int{{1500, 100}}, func(b []byte, off []int) []byte { zero(b, 520, 1020); return b }, 0, false},
 		{"two sectors lost, small records between", [][]int{{600, 300, 300, 300, 300}}, func(b []byte, off []int) []byte { zero(b, 0, 512); zero(b, 1024, 1536); return b }, 0, true},
 		{"sector lost, then a later append", [][]int{{600, 100}, {100}}, func(b []byte, off []int) []byte { zero(b, 0, 512); return b }, 0, false},
 		{"only zeros", nil, func(b []byte, off []int) []byte { return make([]byte, 3000) }, 0, true},
@@ -70,7 +70,7 @@ func TestW2_TailOrCorruption(t *testing.T) {
 	}
 }
 
-// TestW2_RecordInsideARecord: a payload that looks like records does not make a torn record corrupt, nor a bad one good.
+// TestW2_RecordInsideARecord: a payload that looks like records neither turns a torn record into corruption nor makes a damaged one good.
 func TestW2_RecordInsideARecord(t *testing.T) {
 	inner, _ := segmentBytes([]int{5}, []int{5}, []int{5})
 	var f frame
@@ -88,7 +88,7 @@ func TestW2_RecordInsideARecord(t *testing.T) {
 	}
 }
 
-// TestW1_StaleBlockIsNoRecord: a whole record of another place in the log, which the file system handed out again.
+// TestW1_StaleBlockIsNoRecord: the file system hands out a block again that holds a complete record from another place in the log.
 func TestW1_StaleBlockIsNoRecord(t *testing.T) {
 	b, off := segmentBytes([]int{50}, []int{50}, []int{50})
 	stale := append(append([]byte(nil), b[:off[1]]...), b[:off[1]]...)
@@ -97,8 +97,7 @@ func TestW1_StaleBlockIsNoRecord(t *testing.T) {
 	}
 }
 
-// FuzzScan: whatever the bytes, the scanner ends, its good part is good by itself, what it accepts is what the encoder
-// writes, and a corruption is given.
+// FuzzScan: for any bytes, the scanner ends, its good part is good by itself, the encoder would write what it accepts, and a corruption has a reason.
 func FuzzScan(f *testing.F) {
 	b, off := segmentBytes([]int{1}, []int{100, 700, 3}, []int{20})
 	f.Add(b, uint64(1))

@@ -14,7 +14,7 @@ import (
 type TLS interface {
 	// Server returns the settings for one connection that was accepted.
 	Server() *tls.Config
-	// Client returns those for one connection to the process that ConnectTo has named, or an error when that is no name. They must make the
+	// Client returns those for one connection to the process that ConnectTo has named, or an error when that is not a name. They must make the
 	// handshake fail when another process answers.
 	Client(name string) (*tls.Config, error)
 	// Peer returns the name that the peer has proven in a handshake that is over, or why it may not be here (any more).

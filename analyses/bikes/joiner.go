@@ -54,7 +54,7 @@ func (j *joiner) Reference(stream int, b *batch.Batch, pos analyses.Position) er
 	case stations:
 		c.addStations(b, pos)
 	default:
-		return fmt.Errorf("bikes: stream %d is no reference stream", stream)
+		return fmt.Errorf("bikes: stream %d is not a reference stream", stream)
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (j *joiner) Facts(stream int, b *batch.Batch, pos analyses.Position) error 
 		return err
 	}
 	if stream != trips {
-		return fmt.Errorf("bikes: stream %d is no fact stream", stream)
+		return fmt.Errorf("bikes: stream %d is not a fact stream", stream)
 	}
 	if b.Rows() == 0 {
 		return nil

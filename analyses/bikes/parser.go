@@ -37,11 +37,11 @@ func parseWeather(b *batch.Builder) func([][]byte) error {
 	return func(f [][]byte) error {
 		day, ok := csv.ParseDate(f[0])
 		if !ok {
-			return analyses.BadField("date", f[0], "date YYYY-MM-DD")
+			return analyses.BadField("date", f[0], "a date YYYY-MM-DD")
 		}
 		v, ok := csv.ParseFloat(f[1])
 		if !ok {
-			return analyses.BadField("prectot", f[1], "number")
+			return analyses.BadField("prectot", f[1], "a number")
 		}
 		date.Append(day - 1) // the row describes the day before
 		mm.Append(v)
@@ -69,7 +69,7 @@ func parseStations(b *batch.Builder) func([][]byte) error {
 		}
 		v, ok := csv.ParseInt(f[4])
 		if !ok {
-			return analyses.BadField("yearid", f[4], "integer")
+			return analyses.BadField("yearid", f[4], "an integer")
 		}
 		code.Append(f[0])
 		name.Append(f[1])
@@ -88,7 +88,7 @@ func coordinate(column string, p []byte, limit float64) (v float64, has int, err
 	}
 	v, ok := csv.ParseFloat(p)
 	if !ok || math.Abs(v) > limit {
-		return 0, 0, analyses.BadField(column, p, column)
+		return 0, 0, analyses.BadField(column, p, "a "+column)
 	}
 	return v, 1, nil
 }
@@ -111,7 +111,7 @@ func parseTrips(file analyses.File, b *batch.Builder) func([][]byte) error {
 		}
 		switch {
 		case !ok:
-			return analyses.BadField("start_date", f[0], "time YYYY-MM-DD HH:MM:SS")
+			return analyses.BadField("start_date", f[0], "a time YYYY-MM-DD HH:MM:SS")
 		case len(f[1]) == 0:
 			return analyses.BadField("start_station_code", nil, "")
 		case len(f[2]) == 0:
@@ -119,14 +119,14 @@ func parseTrips(file analyses.File, b *batch.Builder) func([][]byte) error {
 		}
 		value, scale, ok := duration(f[3])
 		if !ok {
-			return analyses.BadField("duration_sec", f[3], "number")
+			return analyses.BadField("duration_sec", f[3], "a number")
 		}
 		y, ok := of.Int, of.OK
 		if !ok {
 			y, ok = csv.ParseInt(f[4])
 		}
 		if !ok {
-			return analyses.BadField("yearid", f[4], "integer")
+			return analyses.BadField("yearid", f[4], "an integer")
 		}
 		date.Append(daysOf(at))
 		start.Append(f[1])

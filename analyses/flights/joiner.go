@@ -34,7 +34,7 @@ func newJoiner(args analyses.Args, _ analyses.Replica) (analyses.Joiner, error) 
 // Reference takes airports.
 func (j *joiner) Reference(stream int, b *batch.Batch, pos analyses.Position) error {
 	if stream != airports {
-		return fmt.Errorf("flights: stream %d is no reference stream", stream)
+		return fmt.Errorf("flights: stream %d is not a reference stream", stream)
 	}
 	j.airports.add(b, pos)
 	clear(j.journeys.number) // those with facts keep their numbers; who asks again gets one with the new distances
@@ -44,7 +44,7 @@ func (j *joiner) Reference(stream int, b *batch.Batch, pos analyses.Position) er
 // Facts takes itineraries.
 func (j *joiner) Facts(stream int, b *batch.Batch, _ analyses.Position) error {
 	if stream != itineraries {
-		return fmt.Errorf("flights: stream %d is no fact stream", stream)
+		return fmt.Errorf("flights: stream %d is not a fact stream", stream)
 	}
 	j.journey = j.journeys.pairs(j.journey[:0], &j.table, b.Dicts(rowStart), b.Dicts(rowDestination), j.airports, j.cfg.detourFactor)
 	j.cents = b.Ints(rowCents).AppendTo(j.cents[:0])

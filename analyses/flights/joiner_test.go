@@ -136,7 +136,7 @@ func TestStreamsThatDoNotFitAreErrors(t *testing.T) {
 	}
 	s.Tables[fastest].Row(s.Tables[fastest].Key().String("A-B").String("leg"))
 	if err := a.Reduce(args, fastest, s.Tables[fastest:fastest+1], func(...any) {}); err == nil {
-		t.Error("a leg without a duration is no error")
+		t.Error("a leg without a duration is not an error")
 	}
 }
 

@@ -28,11 +28,11 @@ func parseAirports(b *batch.Builder) func([][]byte) error {
 		}
 		x, ok := csv.ParseFloat(f[1])
 		if !ok || math.Abs(x) > 90 {
-			return analyses.BadField("Latitude", f[1], "latitude")
+			return analyses.BadField("Latitude", f[1], "a latitude")
 		}
 		y, ok := csv.ParseFloat(f[2])
 		if !ok || math.Abs(y) > 360 {
-			return analyses.BadField("Longitude", f[2], "longitude")
+			return analyses.BadField("Longitude", f[2], "a longitude")
 		}
 		code.Append(f[0])
 		lat.Append(x)
@@ -55,18 +55,18 @@ func parseItineraries(b *batch.Builder) func([][]byte) error {
 		}
 		duration, ok := isominutes.Parse(f[3])
 		if !ok {
-			return analyses.BadField("travelDuration", f[3], "duration like PT2H29M or P1DT9M")
+			return analyses.BadField("travelDuration", f[3], "a duration like PT2H29M or P1DT9M")
 		}
 		fare, ok := parseCents(f[4])
 		if !ok {
-			return analyses.BadField("totalFare", f[4], "amount in whole cents")
+			return analyses.BadField("totalFare", f[4], "an amount in whole cents")
 		}
 		distance, as, ok := parseMiles(f[5])
 		if !ok {
-			return analyses.BadField("totalTravelDistance", f[5], "number")
+			return analyses.BadField("totalTravelDistance", f[5], "a number")
 		}
 		if _, ok := countStopovers(f[6]); !ok {
-			return analyses.BadField("segmentsArrivalAirportCode", f[6], "list of airports joined by ||")
+			return analyses.BadField("segmentsArrivalAirportCode", f[6], "a list of airports joined by ||")
 		}
 		leg.Append(f[0])
 		start.Append(f[1])

@@ -57,7 +57,7 @@ func fork() *joiner {
 
 // Reference has nothing to take: there is no reference stream.
 func (j *joiner) Reference(stream int, _ *batch.Batch, _ analyses.Position) error {
-	return fmt.Errorf("memes: stream %d is no reference stream", stream)
+	return fmt.Errorf("memes: stream %d is not a reference stream", stream)
 }
 
 // Facts takes posts and comments.

@@ -156,7 +156,7 @@ func TestForgedBatchesDoNotPanic(t *testing.T) {
 	if err := s.Flush(s.Tables); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.answers(t); got != "[1 1]" { // a mean that is no number is none
+	if got := s.answers(t); got != "[1 1]" { // a mean that is not a number is none
 		t.Error(got)
 	}
 }
@@ -203,7 +203,7 @@ func TestStreamsThatDoNotFitAreErrors(t *testing.T) {
 	}
 	s.Tables[moods].AddSum(0, 1, 1)
 	if err := a.Reduce(s.Args, querySentiment, []*fold.Table{s.Tables[links], s.Tables[moods], s.Tables[fines]}, func(...any) {}); err == nil {
-		t.Error("a post without a row is no error")
+		t.Error("a post without a row is not an error")
 	}
 }
 

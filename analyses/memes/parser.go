@@ -22,7 +22,7 @@ func newParser(args analyses.Args, stream int, _ analyses.File, b *batch.Builder
 	return nil, fmt.Errorf("memes has no stream %d", stream)
 }
 
-const permalinkForm = "link with /comments/ and an id"
+const permalinkForm = "a link with /comments/ and an id"
 
 func parsePosts(b *batch.Builder) func([][]byte) error {
 	var links permalinks
@@ -34,7 +34,7 @@ func parsePosts(b *batch.Builder) func([][]byte) error {
 		}
 		v, ok := csv.ParseInt(f[2])
 		if !ok {
-			return analyses.BadField("score", f[2], "integer")
+			return analyses.BadField("score", f[2], "an integer")
 		}
 		id.Append(post)
 		url.Append(f[1])
@@ -54,7 +54,7 @@ func parseComments(b *batch.Builder, words *wordMatcher) func([][]byte) error {
 		}
 		value, is, ok := parseSentiment(f[2])
 		if !ok {
-			return analyses.BadField("sentiment", f[2], "number")
+			return analyses.BadField("sentiment", f[2], "a number")
 		}
 		switch {
 		case !counts(f[1]):

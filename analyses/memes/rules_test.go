@@ -76,7 +76,7 @@ func TestN7_WhichRowsAreRejected(t *testing.T) {
 			"x,/comments/a/,x\nNaN,/comments/a/,x\nInf,/comments/a/,x\n1e999,/comments/a/,x\n0x1,/comments/a/,x\n 1,/comments/a/,x\nx,/comments/a/,[deleted]\n"+
 			"1,/a/,x\n1,,x\n1,/comments/a\n"), nil)
 	analysistest.ExpectRejected(t, a, 11, 10)
-	if got := a.Rejected[0].First[9]; got.Line != 15 || got.File != "posts.csv" || got.Reason != `score "9223372036854775808" is no integer` {
+	if got := a.Rejected[0].First[9]; got.Line != 15 || got.File != "posts.csv" || got.Reason != `score "9223372036854775808" is not an integer` {
 		t.Errorf("%+v", got)
 	}
 	analysistest.Expect(t, a, "average", "2.305843009213694e+18 4")

@@ -146,7 +146,7 @@ func beyondASCII(text []byte) bool {
 	return all&0x8080808080808080 != 0
 }
 
-// appendLower appends text with unicode.ToLower of its letters; bytes that are no UTF-8 stay as they are.
+// appendLower appends text with unicode.ToLower of its letters; bytes that are not UTF-8 stay as they are.
 func appendLower(b, text []byte) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)

@@ -49,7 +49,7 @@ func newJoiner(args analyses.Args, replica analyses.Replica) (analyses.Joiner, e
 func (j *joiner) Reference(stream int, b *batch.Batch, pos analyses.Position) error {
 	switch {
 	case stream != movies:
-		return fmt.Errorf("movies: stream %d is no reference stream", stream)
+		return fmt.Errorf("movies: stream %d is not a reference stream", stream)
 	case j.catalog == nil:
 		return errEnded
 	}
@@ -88,7 +88,7 @@ func (j *joiner) End(stream int) error {
 func (j *joiner) Facts(stream int, b *batch.Batch, _ analyses.Position) error {
 	switch {
 	case stream != ratings && stream != credits:
-		return fmt.Errorf("movies: stream %d is no fact stream", stream)
+		return fmt.Errorf("movies: stream %d is not a fact stream", stream)
 	case j.selected == nil:
 		return errNotEnded
 	case stream == ratings:
@@ -114,7 +114,7 @@ func (j *joiner) rate(b *batch.Batch) error {
 	for i := range numbers.Len() {
 		v, ok := csv.ParseFloat(numbers.Entry(i))
 		if !ok {
-			return fmt.Errorf("movies: rating %.40q is no number", numbers.Entry(i))
+			return fmt.Errorf("movies: rating %.40q is not a number", numbers.Entry(i))
 		}
 		j.values = append(j.values, v)
 	}

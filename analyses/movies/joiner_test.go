@@ -157,7 +157,7 @@ func TestForgedBatchesAreErrors(t *testing.T) {
 	d, err := batch.Decode(b.Append(nil), New().Streams[ratings].Schema)
 	ok(t, err)
 	if err := j.Facts(ratings, d, here); err == nil {
-		t.Error("a rating that is no number is counted")
+		t.Error("a rating that is not a number is counted")
 	}
 }
 

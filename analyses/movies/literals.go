@@ -110,7 +110,7 @@ func elements(r *pyliteral.Reader, column string, literal []byte, read func() (l
 	case err != nil:
 		return fmt.Errorf("%s: %w", column, err)
 	case !list:
-		return fmt.Errorf("%s is no list", column)
+		return fmt.Errorf("%s is not a list", column)
 	}
 	return lacking
 }

@@ -39,11 +39,11 @@ func parseMovies(b *batch.Builder, feelings *vader.Analyzer) func([][]byte) erro
 	return func(f [][]byte) error {
 		n, ok := csv.ParseInt(f[0])
 		if !ok {
-			return analyses.BadField("id", f[0], "integer")
+			return analyses.BadField("id", f[0], "an integer")
 		}
 		day, ok := csv.ParseDate(f[1])
 		if !ok {
-			return analyses.BadField("release_date", f[1], "date YYYY-MM-DD")
+			return analyses.BadField("release_date", f[1], "a date YYYY-MM-DD")
 		}
 		m, err := readMoney(f[2], f[3])
 		switch {
@@ -82,11 +82,11 @@ type money struct {
 func readMoney(budget, revenue []byte) (m money, err error) {
 	var ok bool
 	if m.budget, ok = csv.ParseFloat(budget); !ok {
-		return m, analyses.BadField("budget", budget, "number")
+		return m, analyses.BadField("budget", budget, "a number")
 	}
 	earned, ok := csv.ParseFloat(revenue)
 	if !ok {
-		return m, analyses.BadField("revenue", revenue, "number")
+		return m, analyses.BadField("revenue", revenue, "a number")
 	}
 	if m.both = m.budget > 0 && earned > 0; m.both {
 		if m.ratio = earned / m.budget; math.IsInf(m.ratio, 0) {
@@ -116,11 +116,11 @@ func parseRatings(b *batch.Builder) func([][]byte) error {
 	return func(f [][]byte) error {
 		id, ok := csv.ParseInt(f[0])
 		if !ok {
-			return analyses.BadField("movieId", f[0], "integer")
+			return analyses.BadField("movieId", f[0], "an integer")
 		}
 		if !rating.AppendKnown(f[1]) {
 			if _, ok := csv.ParseFloat(f[1]); !ok {
-				return analyses.BadField("rating", f[1], "number")
+				return analyses.BadField("rating", f[1], "a number")
 			}
 			rating.Append(f[1])
 		}
@@ -138,7 +138,7 @@ func parseCredits(b *batch.Builder) func([][]byte) error {
 		}
 		id, ok := csv.ParseInt(f[1])
 		if !ok {
-			return analyses.BadField("id", f[1], "integer")
+			return analyses.BadField("id", f[1], "an integer")
 		}
 		movie.Append(id)
 		members.Append(c.packed)

@@ -160,17 +160,17 @@ func TestRejectedRowsSayWhy(t *testing.T) {
 	var films strings.Builder
 	reasons := []string{}
 	for row, why := range map[string]string{
-		"1.0,2001-01-01,1,1,T,x,[],[]":                       `id "1.0" is no integer`,
-		"1997-08-20,2001-01-01,1,1,T,x,[],[]":                `id "1997-08-20" is no integer`,
-		"1,2001-1-1,1,1,T,x,[],[]":                           `release_date "2001-1-1" is no date YYYY-MM-DD`,
+		"1.0,2001-01-01,1,1,T,x,[],[]":                       `id "1.0" is not an integer`,
+		"1997-08-20,2001-01-01,1,1,T,x,[],[]":                `id "1997-08-20" is not an integer`,
+		"1,2001-1-1,1,1,T,x,[],[]":                           `release_date "2001-1-1" is not a date YYYY-MM-DD`,
 		"1,,1,1,T,x,[],[]":                                   `release_date is empty`,
-		"1,2001-01-01,/x.jpg,1,T,x,[],[]":                    `budget "/x.jpg" is no number`,
+		"1,2001-01-01,/x.jpg,1,T,x,[],[]":                    `budget "/x.jpg" is not a number`,
 		"1,2001-01-01,1,,T,x,[],[]":                          `revenue is empty`,
 		"1,2001-01-01,1,1,,x,[],[]":                          `title is empty`,
 		"1,2001-01-01,1,1,T,,[],[]":                          `overview is empty`,
 		"1,2001-01-01,1,1,T,x,,[]":                           `genres is empty`,
-		"1,2001-01-01,1,1,T,x,False,[]":                      `genres is no list`,
-		"1,2001-01-01,1,1,T,x,[],{}":                         `production_countries is no list`,
+		"1,2001-01-01,1,1,T,x,False,[]":                      `genres is not a list`,
+		"1,2001-01-01,1,1,T,x,[],{}":                         `production_countries is not a list`,
 		"1,2001-01-01,1,1,T,x,[1],[]":                        `genres: element 1 has no name`,
 		`1,2001-01-01,1,1,T,x,"[{'name': 'a', 'x': 1]",[]`:   `genres: no Python literal: expected , or } at offset 21`,
 		`1,2001-01-01,1,1,T,x,[],"[{'name': 'a'}, [{}]]"`:    `production_countries: element 2 has no name`,
@@ -189,7 +189,7 @@ func TestRejectedRowsSayWhy(t *testing.T) {
 	analysistest.ExpectRejected(t, a, len(reasons), 3, 7)
 }
 
-// TestDamagedFilesAreReadAsTheOracleReadsThem changes bytes that are no structure of CSV, which is where the oracle's reader
+// TestDamagedFilesAreReadAsTheOracleReadsThem changes bytes that have no place in CSV, which is where the oracle's reader
 // has other rules.
 func TestDamagedFilesAreReadAsTheOracleReadsThem(t *testing.T) {
 	dir := subject.Generated(t, 1500, 11)

@@ -3,6 +3,6 @@
 // of rejected rows have the same wording, because rejected rows are part of an answer.
 //
 // It is meant for generated data and the samples: the standard library's reader refuses quotes inside unquoted fields, which
-// package csv takes, and drops the carriage return before a newline in quoted ones, which package csv keeps. It is no part of
+// package csv takes, and drops the carriage return before a newline in quoted ones, which package csv keeps. It is not part of
 // the product.
 package oraclecsv

@@ -22,7 +22,7 @@ func Number(column, s, want string) (float64, error) {
 func Integer(column, s string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		return 0, Invalid(column, s, "integer")
+		return 0, Invalid(column, s, "an integer")
 	}
 	return n, nil
 }
@@ -35,5 +35,5 @@ func Invalid(column, s, want string) error {
 	if len(s) > 40 {
 		s = s[:40]
 	}
-	return fmt.Errorf("%s %q is no %s", column, s, want)
+	return fmt.Errorf("%s %q is not %s", column, s, want)
 }

@@ -38,7 +38,7 @@ func numbers() *analyses.Analysis {
 func appendNumber(b *batch.Builder, f [][]byte) error {
 	n, ok := csv.ParseInt(f[0])
 	if !ok {
-		return fmt.Errorf("n %q is no number", f[0])
+		return fmt.Errorf("n %q is not a number", f[0])
 	}
 	b.Int(0).Append(n)
 	b.Dict(1).Append(f[1])

@@ -67,7 +67,7 @@ var errEmptyText = errors.New("text is empty")
 func addEven(b *batch.Builder, p []byte) error {
 	n, ok := csv.ParseInt(p)
 	if !ok || n%2 != 0 {
-		return fmt.Errorf("%q is no even number", p)
+		return fmt.Errorf("%q is not an even number", p)
 	}
 	b.Int(0).Append(n)
 	return nil
@@ -126,7 +126,7 @@ func TestN7_APartyRejectsRowsForItself(t *testing.T) {
 	}
 	const broken = "there is text after the closing quote of field 1, which opens in line 10; write a quote inside a quoted field twice"
 	want := result{`2 a 0, 0 b 1, 4  2, 6  2, 8 skip 0, 12 d;"e 0, `, []string{
-		`s for numbers 5; 3: "3" is no even number; 5: "5" is no even number; 7: "7" is no even number; 9: "9" is no even number; 10: ` + broken,
+		`s for numbers 5; 3: "3" is not an even number; 5: "5" is not an even number; 7: "7" is not an even number; 9: "9" is not an even number; 10: ` + broken,
 		"s for texts 5; 4: text is empty; 5: text is empty; 6: row has 1 field, column text is the 2nd; 7: row has 1 field, column text is the 2nd; 10: " + broken,
 	}}
 	for _, most := range []int{0, 60, 1 << 20} {
@@ -140,7 +140,7 @@ func TestN7_APartyRejectsRowsForItself(t *testing.T) {
 		w.Column(0).AppendInt(columnar.Int, int64(2+i))
 		w.Column(1).AppendText([]byte(text))
 	}
-	want = result{`2 a 0, 0 b 1, 4  2, 6 skip 0, 8 d;"e 0, `, []string{`s for numbers 3; 3: "3" is no even number; 5: "5" is no even number; 7: "7" is no even number`, "s for texts 2; 4: text is empty; 5: text is empty"}}
+	want = result{`2 a 0, 0 b 1, 4  2, 6 skip 0, 8 d;"e 0, `, []string{`s for numbers 3; 3: "3" is not an even number; 5: "5" is not an even number; 7: "7" is not an even number`, "s for texts 2; 4: text is empty; 5: text is empty"}}
 	if got := parse(csv.MarkedColumnar([]byte("n;text"), ';', 18), w.Append(nil), 0); got.rows != want.rows || !slices.Equal(got.rejected, want.rejected) {
 		t.Errorf("of columns: %q", got)
 	}

@@ -28,7 +28,7 @@ func Child(args []string) ([]string, bool) {
 func New() *cli.Command {
 	return &cli.Command{
 		Name: name, ArgsUsage: "[SECTION...]",
-		Usage: "measure Posta beside others that do the same, in turns",
+		Usage: "measure Posta beside other systems that do the same work, in turns",
 		Description: `Sections: ` + strings.Join(bench.SectionNames(), ", ") + `; race is all
 races. Without any, all are measured: half an hour or more, and 8 GB of disk.
 
@@ -49,7 +49,7 @@ Tables go to standard output, all values to DIR of --results as JSON, and as a p
 Nodes, clients and others are processes of their own, and leave nothing but generated data and the rivals in --dir: the disk that is measured.`,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "rounds", Value: bench.DefaultRounds, Usage: "rounds that count, after one that warms up"},
-			&cli.BoolFlag{Name: "cold", Usage: "no round to warm up: to see that it works, not how fast"},
+			&cli.BoolFlag{Name: "cold", Usage: "skip the round that warms up: the figures then show that it works, not how fast"},
 			&cli.StringFlag{Name: "dir", Value: filepath.Join(os.TempDir(), "posta-bench"), DefaultText: "posta-bench among temporary files",
 				Usage: "`DIR` for logs and generated data: the disk that is measured"},
 			&cli.StringFlag{Name: "results", Value: "bench-results", Usage: "`DIR` for the reports; empty for none"},

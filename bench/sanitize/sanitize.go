@@ -93,7 +93,7 @@ func CSV(w io.Writer, r io.Reader) (dropped int, err error) {
 
 // commaOf finds the separator in the first line.
 func commaOf(r *bufio.Reader) rune {
-	line, _ := r.Peek(4096) // a shorter file is no error
+	line, _ := r.Peek(4096) // a shorter file is not an error
 	if at := bytes.IndexAny(line, ",;\n"); at >= 0 && line[at] == ';' {
 		return ';'
 	}

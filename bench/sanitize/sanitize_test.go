@@ -49,7 +49,7 @@ func TestDir_OnlyBrokenRecordsAreMissing(t *testing.T) {
 		t.Fatalf("%d dropped, %v", dropped, err)
 	}
 	if b, err := os.ReadFile(filepath.Join(to, "notes")); err != nil || string(b) != "\"a\" b" {
-		t.Errorf("a file that is no CSV became %q, %v", b, err)
+		t.Errorf("a file that is not CSV became %q, %v", b, err)
 	}
 	before, err := bikesoracle.Run(from, nil)
 	if err != nil {

@@ -174,14 +174,14 @@ func (e *Engine) note(ctx context.Context, name string, c container.Config) erro
 	return e.create(ctx, name, &c, &container.HostConfig{NetworkMode: "none"}, nil)
 }
 
-// Start starts a container; it is no error if the container runs already.
+// Start starts a container; it is not an error if the container runs already.
 func (e *Engine) Start(ctx context.Context, name string) error {
 	return e.callFor(ctx, 3*callTime, "start "+name, func(ctx context.Context) error {
 		return e.api.ContainerStart(ctx, name, container.StartOptions{})
 	})
 }
 
-// Stop ends a container: it may drain for the grace, and then is killed. It is no error if the container is gone or does not run.
+// Stop ends a container: it may drain for the grace, and then is killed. It is not an error if the container is gone or does not run.
 func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) error {
 	seconds := int((grace + time.Second - 1) / time.Second)
 	return e.callFor(ctx, grace+2*callTime, "stop "+name, func(ctx context.Context) error {

@@ -47,7 +47,7 @@ func (e *Engine) CarryKeys(ctx context.Context, cluster, image, volume string, u
 	return e.note(ctx, note, container.Config{Image: image, Labels: map[string]string{plan.LabelKeys: cluster, plan.LabelKeysIn: volume, plan.LabelDigest: keys.Digest()}})
 }
 
-// startWithInput starts a container that reads input. Unread input is no error here: the container's exit status shows whether it succeeded.
+// startWithInput starts a container that reads input. Unread input is not an error here: the container's exit status shows whether it succeeded.
 func (e *Engine) startWithInput(ctx context.Context, name string, input io.WriterTo) error {
 	return e.callFor(ctx, 3*callTime, "start "+name, func(ctx context.Context) error {
 		a, err := e.api.ContainerAttach(ctx, name, container.AttachOptions{Stream: true, Stdin: true})

@@ -76,7 +76,7 @@ func (e *Engine) Claim(ctx context.Context, cluster string, c lock.Claim) (got l
 		}
 		var ok bool
 		if got, ok = claimOf(&v, cluster, time.Now()); !ok {
-			return fmt.Errorf("a volume called %s is in the way, which is no lock; remove it with `docker volume rm %s`", name, name)
+			return fmt.Errorf("a volume called %s is in the way, which is not a lock; remove it with `docker volume rm %s`", name, name)
 		}
 		got.Age = 0 // this call created it, or another one did a moment ago
 		return nil

@@ -25,7 +25,7 @@ const (
 // Posta's program.
 func inspect(file string) (arch string, err error) {
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for its writer
-		return "", fmt.Errorf("%w: %s is no regular file; name one with --program, or an image with --image", ErrNoProgram, file)
+		return "", fmt.Errorf("%w: %s is not a regular file; name one with --program, or an image with --image", ErrNoProgram, file)
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -52,7 +52,7 @@ type header struct {
 	linked        bool // it needs a dynamic linker
 }
 
-var errNotELF = errors.New("it is no ELF file")
+var errNotELF = errors.New("it is not an ELF file")
 
 func readHeader(r io.ReaderAt) (h header, err error) {
 	head := make([]byte, 64) // one of 32 bits has 52, and every program is longer than both

@@ -23,7 +23,7 @@ type Store interface {
 	Claims(ctx context.Context, cluster string) ([]Claim, error)
 	// Claim makes a claim. If one of this number exists, it returns that one.
 	Claim(ctx context.Context, cluster string, c Claim) (Claim, error)
-	// Unclaim removes the claim of a number; it is no error if there is none.
+	// Unclaim removes the claim of a number; it is not an error if there is none.
 	Unclaim(ctx context.Context, cluster string, number int) error
 }
 

@@ -198,7 +198,7 @@ func ports(n topology.Node, h topology.Host, oneMachine bool) (all []Port) {
 }
 
 // publishedAt is the host's own address at which the ports of its containers are published. It is the one in the topology, so that nothing listens
-// elsewhere: to listen on all addresses of a machine the file has to say so. "" if the host's address is no IP address: a name, or {node}, for which
+// elsewhere: to listen on all addresses of a machine the file has to say so. "" if the host's address is not an IP address: a name, or {node}, for which
 // a missing bind means 0.0.0.0.
 func publishedAt(h topology.Host, oneMachine bool) string {
 	bind, err := netip.ParseAddr(h.Bind)

@@ -9,7 +9,7 @@ import (
 // Verb is what a step does.
 type Verb string
 
-// The verbs. Each is idempotent: it is no error if its effect exists already.
+// The verbs. Each is idempotent: it is not an error if its effect exists already.
 const (
 	ShipImage      Verb = "ship image"                // What: reference
 	CreateNetwork  Verb = "create network"            // What: name

@@ -106,7 +106,7 @@ func replaceable(out string) error {
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), "posta_") && e.Name() != sumsFile {
-			return fmt.Errorf("%s holds %s, which is no file of a release; give -out a directory of its own", out, e.Name())
+			return fmt.Errorf("%s holds %s, which is not a file of a release; give -out a directory of its own", out, e.Name())
 		}
 	}
 	return nil
@@ -127,7 +127,7 @@ func (r *release) commit(ctx context.Context) error {
 		}
 	}
 	if !semantic.MatchString(r.version) {
-		return fmt.Errorf("-version %s is no version; write one like v0.3.0 or v0.3.0-rc.1", r.version)
+		return fmt.Errorf("-version %s is not a version; write one like v0.3.0 or v0.3.0-rc.1", r.version)
 	}
 	at, err := r.output(ctx, r.root, "git", "log", "-1", "--format=%ct")
 	if err != nil {

@@ -61,7 +61,7 @@ func Start(c Config) (*Exporter, error) {
 	}
 	e := &Exporter{cfg: c, stopped: make(chan struct{}), server: &http.Server{
 		Handler: handler, ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), // a request that is cut off is no news
+		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), // a request that is cut off is not news
 	}}
 	e.life, e.end = context.WithCancel(context.Background())
 	go e.run()

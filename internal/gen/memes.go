@@ -10,7 +10,7 @@ import (
 //
 // Quirks. Posts: some that only have text and no url, ids that are there twice, with another score, or without the url the
 // second time; permalinks with and without a slash at the end, with a query, with "/comments/" once more. Comments: bodies in
-// quotes with commas, line ends and doubled quotes, UTF-8, bytes that are no UTF-8; bodies that are empty, [deleted] or
+// quotes with commas, line ends and doubled quotes, UTF-8, bytes that are not UTF-8; bodies that are empty, [deleted] or
 // [removed], with a sentiment nevertheless, and bodies that only look like that; words of students in any case, within other
 // words, with letters that become ASCII in lower case, and cut in two; sentiments that are missing, of many digits, with
 // exponents; comments of posts that are not there; several posts with the same best mean, some of them with as many comments;

@@ -12,7 +12,7 @@ var streets = []string{
 }
 
 // oddNames are what people really call stations, as far as CSV is concerned: separators, line ends and quotes inside quotes,
-// control bytes, double spaces, other alphabets, bytes that are no UTF-8, spaces around.
+// control bytes, double spaces, other alphabets, bytes that are not UTF-8, spaces around.
 var oddNames = []string{
 	`"Depot, South"`, "\"Two\nLines\"", `"The ""Old"" Well"`, "Bell\x07 Tower", "Vieux  Port", "中央駅", "Caf\xe9 Corner", " Edge ",
 	"Zero\x00Byte", `"Comma, ""Quote"" and` + "\n" + `Line"`, "Tab\there", "Ünïcödé / Straße",

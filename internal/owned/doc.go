@@ -10,5 +10,5 @@
 //	Open    opens or makes one that stays, as a lock
 //
 // What belongs to somebody else is an error that names it. It is never opened, changed or removed: who owns a directory can put
-// anything into it at any time. root is no exception, because what it reads and writes there would be under that user's control.
+// anything into it at any time. root is not an exception, because what it reads and writes there would be under that user's control.
 package owned

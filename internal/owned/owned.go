@@ -22,7 +22,7 @@ const (
 
 const others fs.FileMode = 0o077
 
-// Check finds a directory that is this user's alone, and is no symbolic link. It changes nothing: one that was open may hold anything.
+// Check finds a directory that is this user's alone, and is not a symbolic link. It changes nothing: one that was open may hold anything.
 func Check(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -33,7 +33,7 @@ func Check(dir string) error {
 	}
 	switch {
 	case !info.IsDir():
-		return fmt.Errorf("%s is no directory; remove it", dir)
+		return fmt.Errorf("%s is not a directory; remove it", dir)
 	case info.Mode().Perm()&others != 0:
 		return fmt.Errorf("others may enter %s (mode %#o): %w; look at what is in it, and run chmod 700 %s", dir, info.Mode().Perm(), ErrOpen, dir)
 	}
@@ -200,10 +200,10 @@ func Open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// regular refuses what is no file of this user.
+// regular refuses what is not a file of this user.
 func regular(name string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file; look at what it is, and remove it", name)
+		return fmt.Errorf("%s is not a regular file; look at what it is, and remove it", name)
 	}
 	return ours(name, info)
 }

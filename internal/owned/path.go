@@ -15,7 +15,7 @@ const maxLinks = 40
 
 // Path finds that nobody else can replace a directory: each directory above it, and each symbolic link on the way, belongs to this user or to
 // root, and others may not write there. /tmp and its like are writable by all, but there nobody can rename or remove what is not theirs. What
-// does not exist yet is no mistake.
+// does not exist yet is not a mistake.
 //
 // A check of the directory itself cannot see this: a moment later its name may be that of another one, which is this user's as well.
 func Path(dir string) error {

@@ -155,7 +155,7 @@ func TestHelloPacer_HellosBecomeRareWithoutNews(t *testing.T) {
 	}
 	g.Heard(*ack(1, 1))
 	if g.May(now) {
-		t.Error("the same again is no news")
+		t.Error("the same again is not news")
 	}
 	g.Connected()
 	if !g.May(now) {

@@ -103,7 +103,7 @@ func (t *Transport[Tag]) makeEnds() {
 	}
 }
 
-// Start begins to keep both connections up. An absent broker is no error: it is logged, and dialled again.
+// Start begins to keep both connections up. An absent broker is not an error: it is logged, and dialled again.
 func (t *Transport[Tag]) Start(b Broker) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.cut = cancel

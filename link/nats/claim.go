@@ -68,7 +68,7 @@ func (t *Transport) keepStream(ctx context.Context, js jetstream.JetStream, subj
 	})
 }
 
-// every calls look repeatedly until it returns an error, or ctx ends, which is no error.
+// every calls look repeatedly until it returns an error, or ctx ends, which is not an error.
 func every(ctx context.Context, look func() error) error {
 	tick := time.NewTicker(lookAgain)
 	defer tick.Stop()

@@ -28,7 +28,7 @@ func Remove(ctx context.Context, topo *topology.Topology) error {
 	return nil
 }
 
-// removeAll deletes them all. For the broker it is no error if one does not exist.
+// removeAll deletes them all. For the broker it is not an error if one does not exist.
 func removeAll(ch *amqp.Channel, topo *topology.Topology) error {
 	for _, e := range topo.Edges {
 		for _, from := range topo.Senders(e) {

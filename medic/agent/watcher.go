@@ -30,7 +30,7 @@ func watchProcesses(ctx context.Context, pids medic.Pids, targets []core.NodeID,
 		for _, t := range targets {
 			pid, err := pids.Pid(t)
 			if err != nil {
-				continue // an error is no hint
+				continue // an error is not a hint
 			}
 			was := last[t]
 			if pid != 0 {

@@ -24,7 +24,7 @@ func (f Fence) Raise(t Term) (Fence, bool) {
 
 // Instant is a moment on a machine's monotonic clock, which nobody can set (M10). Instants of different boots cannot be compared.
 type Instant struct {
-	Boot  string        // the machine's boot; "" in the zero Instant, which is no moment
+	Boot  string        // the machine's boot; "" in the zero Instant, which is not a moment
 	Since time.Duration // on the clock of that boot
 }
 

@@ -157,7 +157,7 @@ func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 	return nil
 }
 
-// Signal sends a signal to the node's process, and never to another one. It is no error if there is no process.
+// Signal sends a signal to the node's process, and never to another one. It is not an error if there is no process.
 func (r *Restarter) Signal(ctx context.Context, node medic.NodeID, sig os.Signal) error {
 	if err := ctx.Err(); err != nil {
 		return err

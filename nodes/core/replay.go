@@ -86,7 +86,7 @@ func (r *Recovery) replayInput(in *record.Input) error {
 	case record.Private:
 		g, ok := c.cfg.Roles[in.Role].(role.Gateway)
 		if !ok {
-			return fmt.Errorf("role %d is no gateway: the data directory belongs to another chain", in.Role)
+			return fmt.Errorf("role %d is not a gateway: the data directory belongs to another chain", in.Role)
 		}
 		return g.Apply(in.Payload)
 	}

@@ -319,7 +319,7 @@ func TestR11_ASessionThatDoesNotGetOnIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestM6_ASleepingNodeBlamesNobody: what a node missed while it was stopped is no client's silence.
+// TestM6_ASleepingNodeBlamesNobody: what a node missed while it was stopped is not a client's silence.
 func TestM6_ASleepingNodeBlamesNobody(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
@@ -388,7 +388,7 @@ func TestR8_ANodeWithAnotherLogFailsWhatRuns(t *testing.T) {
 	hear("input-1", 1)
 	in.Heartbeat(noon, role.Heard{From: "input-1", ID: link.Identity{LogID: link.LogID{1}, Incarnation: 2}})
 	if len(h.Aborted) != 0 {
-		t.Fatal("a restart is no loss")
+		t.Fatal("a restart is not a loss")
 	}
 	hear("joiner-1", 1)
 	hear("joiner-1", 2)

@@ -118,7 +118,7 @@ func TestD1_RowsAreSortedWhateverTheirOrder(t *testing.T) {
 		t.Fatalf("the parts are not in the order in which they were finished: %d, %+v", last, noted[last])
 	}
 	if n := o.results[id].sorted[0]; len(n.runs) < 20 || n.parts < 12 {
-		t.Fatalf("%d runs, %d parts: that is no merge", len(n.runs), n.parts)
+		t.Fatalf("%d runs, %d parts: that is not a merge", len(n.runs), n.parts)
 	}
 	again := New(roletest.About())
 	again.About.Limits.Frame, again.FileBytes = 800, 300

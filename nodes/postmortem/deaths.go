@@ -29,7 +29,7 @@ func ReadDied(dir string) (d Died, ok bool, err error) {
 	return d, ok, err
 }
 
-// RemoveDied removes the note. A missing note is no error.
+// RemoveDied removes the note. A missing note is not an error.
 func RemoveDied(dir string) error { return remove(dir, diedFile) }
 
 // Deaths counts, for each session, how often in a row the node has died by its own fault while that session was open.

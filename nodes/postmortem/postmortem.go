@@ -63,7 +63,7 @@ func ReadHung(dir string) (h Hung, ok bool, err error) {
 	return h, ok, err
 }
 
-// RemoveHung removes the note. A missing note is no error.
+// RemoveHung removes the note. A missing note is not an error.
 func RemoveHung(dir string) error { return remove(dir, hungFile) }
 
 // write replaces a note:

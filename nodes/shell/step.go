@@ -18,7 +18,7 @@ const (
 	dropsEvery  = time.Second            // the shortest pause between reports of dropped frames, each of which counts those since the last one
 )
 
-// Reasons for the end of the loop that are no faults.
+// Reasons for the end of the loop that are not faults.
 var (
 	// ErrDrained: the node was told to stop, and has sent what it could in time.
 	ErrDrained = errors.New("drained")

@@ -14,7 +14,7 @@ type dictKey uint64
 
 const longKey dictKey = 1 << 63
 
-// noKey is no short value's key.
+// noKey is not a short value's key.
 const noKey = longKey
 
 // dictIndex finds the code of a value. It is an open-addressing table with linear probing, at most a quarter full, because a

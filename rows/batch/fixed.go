@@ -71,7 +71,7 @@ func readFixed[T int64 | uint32](dst []T, p []byte, rows int, low T, width int) 
 func readWidth(r *wire.Reader, limit uint64) int {
 	w := r.Uint()
 	if w > limit || w&(w-1) != 0 {
-		r.Fail("%d is no width of a column, at most %d", w, limit)
+		r.Fail("%d is not a width of a column, at most %d", w, limit)
 		return 0
 	}
 	return int(w)

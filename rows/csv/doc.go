@@ -29,7 +29,7 @@
 //   - A quoted field that is never closed goes to the end of the file, and its record is malformed.
 //   - A record ends with a line feed, or with the end of the file. A carriage return before that is part of the line end;
 //     elsewhere it is text.
-//   - An empty line is no record (but counts as a line), so a file of one column cannot hold an empty value in an unquoted
+//   - An empty line is not a record (but counts as a line), so a file of one column cannot hold an empty value in an unquoted
 //     row.
 //   - Where the first line of a file ends in a carriage return alone, [Cutter] turns each carriage return outside of quotes into a line
 //     feed (lineends.go). [ParseHeader] refuses what was not turned.

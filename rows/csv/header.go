@@ -152,7 +152,7 @@ func (h Header) distinct() map[string]int {
 	return at
 }
 
-// list shows the names for people; a file that is no CSV may have any number of any length.
+// list shows the names for people; a file that is not CSV may have any number of any length.
 func (h Header) list() string {
 	const most, longest = 40, 40
 	var b strings.Builder

@@ -126,7 +126,7 @@ func Alone(names [][]byte) [][]byte {
 // AppendRecord appends a record without its line end.
 func AppendRecord(record []byte, fields [][]byte, comma byte) []byte {
 	if len(fields) == 1 && len(fields[0]) == 0 {
-		return append(record, quote, quote) // an empty line is no record; see Alone
+		return append(record, quote, quote) // an empty line is not a record; see Alone
 	}
 	for i, text := range fields {
 		if i > 0 {

@@ -145,7 +145,7 @@ func (d Decimal) Float() float64 {
 
 // ParseFloat reads a finite decimal number, with or without an exponent, and rounds it correctly: the bits are those that
 // strconv.ParseFloat returns. "NaN", infinities, hexadecimal numbers and numbers that are too large for a float64 are
-// refused: in a CSV they are no values (D1).
+// refused: in a CSV they are not values (D1).
 func ParseFloat(p []byte) (f float64, ok bool) {
 	if n := len(p); 0 < n && n <= 8 {
 		digits := p

@@ -185,7 +185,7 @@ func TestRowErrorsCanBeToldApart(t *testing.T) {
 	for s.Next() {
 		var e *RowError
 		if !errors.As(s.Err(), &e) {
-			t.Fatalf("%v is no RowError", s.Err())
+			t.Fatalf("%v is not a RowError", s.Err())
 		}
 		faults = append(faults, e.Fault)
 	}

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// textRef is a text in blocks; the zero value is no text, which is not the same as an empty one.
+// textRef is a text in blocks; the zero value is not text, which is not the same as an empty one.
 type textRef struct {
 	at   uint64
 	size uint32 // length + 1

@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// TestWhatMakeTestLeavesOutCIRuns: `make test` runs the tests of clusters once without the race detector, at their short lengths, and few of them
-// with it. CI runs the others with it, and at its full length each test that has one. On a slow machine it cuts down some of that, and says so: late in
-// .ci/run.
+// TestWhatMakeTestLeavesOutCIRuns: `make test` runs the tests of clusters at their short lengths, once without the race detector, and few of them
+// with it. CI runs the others with it, and each test that has a full length at that length. On a slow machine CI leaves out some of that, and says
+// so: late in .ci/run.
 func TestWhatMakeTestLeavesOutCIRuns(t *testing.T) {
 	script, makefile := text(t, "../../.ci/run"), text(t, "../../Makefile")
 	for what, lines := range map[string][]string{
@@ -64,7 +64,7 @@ func TestWhatMakeTestLeavesOutCIRuns(t *testing.T) {
 	}
 	for _, pattern := range raced {
 		if !found[pattern] {
-			t.Errorf("RACED in the Makefile says %s, which is no test of RACED_IN", pattern)
+			t.Errorf("RACED in the Makefile says %s, which is not a test of RACED_IN", pattern)
 		}
 	}
 
@@ -124,7 +124,7 @@ func text(t *testing.T, path string) string {
 	return string(b)
 }
 
-// find returns what a pattern finds in parentheses.
+// find returns what the groups of a pattern match.
 func find(t *testing.T, in, pattern string) string {
 	t.Helper()
 	m := regexp.MustCompile(pattern).FindStringSubmatch(in)
@@ -134,8 +134,8 @@ func find(t *testing.T, in, pattern string) string {
 	return m[1]
 }
 
-// usesByFunction is which names the functions and constants of a package's tests use. Methods go by their names alone: what is seen is
-// rather too much than too little.
+// usesByFunction returns which names the functions and constants of a package's tests use. It identifies methods by their names alone, so it finds
+// too many uses rather than too few.
 func usesByFunction(t *testing.T, dir string) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
@@ -174,7 +174,7 @@ func usesByFunction(t *testing.T, dir string) map[string][]string {
 	return uses
 }
 
-// reaches reports whether a function uses one of the names, itself or by way of others.
+// reaches reports whether a function uses one of the names, directly or through others.
 func reaches(uses map[string][]string, from string, names ...string) bool {
 	seen := map[string]bool{}
 	var look func(string) bool

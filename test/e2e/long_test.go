@@ -12,8 +12,9 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestLongAnswersSurviveKills: two clients (one at the short length) fetch an answer of many parts at once, and each of them has both outputs killed in turn while its rows come: now
-// the one that it reads from, now the other. Each gets each row once, in order, and what has gone to files goes when the answers are closed.
+// TestLongAnswersSurviveKills: two clients (one at the short length) fetch an answer of many parts at once. While the rows come, both outputs are
+// killed in turn: sometimes the one that a client reads from, sometimes the other. Each client gets each row once, in order. When the answers are
+// closed, their files are removed.
 func TestLongAnswersSurviveKills(t *testing.T) {
 	beside(t)
 	d := generatedFor(t, "flights", 60_000)
@@ -52,7 +53,7 @@ func TestLongAnswersSurviveKills(t *testing.T) {
 				}
 			})
 			if rows < 50_000 || pieces < 30 {
-				t.Errorf("%d rows came in %d pieces: that is no long answer", rows, pieces)
+				t.Errorf("%d rows came in %d pieces: that is not a long answer", rows, pieces)
 			}
 			if string(got) != string(calm) {
 				t.Errorf("the answer has %d bytes, and without kills %d", len(got), len(calm))

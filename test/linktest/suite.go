@@ -321,7 +321,7 @@ func (w *world) exchange(n int) {
 	})
 }
 
-// until lets both nodes work until ok. It gives up when no frame has been taken for a minute, so a slow machine is no failure.
+// until lets both nodes work until ok. It gives up when no frame has been taken for a minute, so a slow machine is not a failure.
 func (w *world) until(what string, ok func() bool) {
 	w.t.Helper()
 	taken := w.taken()

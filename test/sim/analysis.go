@@ -140,7 +140,7 @@ func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (
 		}
 		v, err := strconv.ParseFloat(string(f[1]), 64)
 		if err != nil {
-			return fmt.Errorf("value %q is no number", f[1])
+			return fmt.Errorf("value %q is not a number", f[1])
 		}
 		b.Dict(0).Append(f[0])
 		b.Float(1).Append(v)

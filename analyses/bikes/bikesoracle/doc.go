@@ -3,6 +3,6 @@
 // with package bikes, only the shape of the answers; a rule that both need is written down with the queries, not shared as a
 // function.
 //
-// It is meant for generated data and the samples (see package oraclecsv). It keeps whole tables in memory and is no part of
+// It is meant for generated data and the samples (see package oraclecsv). It keeps whole tables in memory and is not part of
 // the product.
 package bikesoracle

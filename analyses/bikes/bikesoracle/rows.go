@@ -20,9 +20,9 @@ func integer(column, s string) (string, error) {
 func (o *oracle) weather(city string, f []string) error {
 	date, err := time.Parse(time.DateOnly, f[0])
 	if err != nil {
-		return oraclecsv.Invalid("date", f[0], "date YYYY-MM-DD")
+		return oraclecsv.Invalid("date", f[0], "a date YYYY-MM-DD")
 	}
-	mm, err := oraclecsv.Number("prectot", f[1], "number")
+	mm, err := oraclecsv.Number("prectot", f[1], "a number")
 	if err != nil {
 		return err
 	}
@@ -40,13 +40,13 @@ func (o *oracle) station(city string, f []string) error {
 	s := station{name: f[1], located: f[2] != "" && f[3] != ""}
 	var err error
 	if f[2] != "" {
-		if s.lat, err = oraclecsv.Number("latitude", f[2], "latitude"); err != nil || math.Abs(s.lat) > 90 {
-			return oraclecsv.Invalid("latitude", f[2], "latitude")
+		if s.lat, err = oraclecsv.Number("latitude", f[2], "a latitude"); err != nil || math.Abs(s.lat) > 90 {
+			return oraclecsv.Invalid("latitude", f[2], "a latitude")
 		}
 	}
 	if f[3] != "" {
-		if s.lon, err = oraclecsv.Number("longitude", f[3], "longitude"); err != nil || math.Abs(s.lon) > 360 {
-			return oraclecsv.Invalid("longitude", f[3], "longitude")
+		if s.lon, err = oraclecsv.Number("longitude", f[3], "a longitude"); err != nil || math.Abs(s.lon) > 360 {
+			return oraclecsv.Invalid("longitude", f[3], "a longitude")
 		}
 	}
 	year, err := integer("yearid", f[4])
@@ -60,7 +60,7 @@ func (o *oracle) station(city string, f []string) error {
 func (o *oracle) trip(city string, f []string) error {
 	start, err := time.Parse(time.DateTime, f[0])
 	if err != nil || len(f[0]) != 19 {
-		return oraclecsv.Invalid("start_date", f[0], "time YYYY-MM-DD HH:MM:SS")
+		return oraclecsv.Invalid("start_date", f[0], "a time YYYY-MM-DD HH:MM:SS")
 	}
 	if f[1] == "" {
 		return oraclecsv.Invalid("start_station_code", "", "")
@@ -68,7 +68,7 @@ func (o *oracle) trip(city string, f []string) error {
 	if f[2] == "" {
 		return oraclecsv.Invalid("end_station_code", "", "")
 	}
-	seconds, err := oraclecsv.Number("duration_sec", f[3], "number")
+	seconds, err := oraclecsv.Number("duration_sec", f[3], "a number")
 	if err != nil {
 		return err
 	}

@@ -19,13 +19,13 @@ func (o *oracle) airport(f []string) error {
 	if f[0] == "" {
 		return oraclecsv.Invalid("Airport Code", "", "")
 	}
-	lat, err := oraclecsv.Number("Latitude", f[1], "latitude")
+	lat, err := oraclecsv.Number("Latitude", f[1], "a latitude")
 	if err != nil || math.Abs(lat) > 90 {
-		return oraclecsv.Invalid("Latitude", f[1], "latitude")
+		return oraclecsv.Invalid("Latitude", f[1], "a latitude")
 	}
-	lon, err := oraclecsv.Number("Longitude", f[2], "longitude")
+	lon, err := oraclecsv.Number("Longitude", f[2], "a longitude")
 	if err != nil || math.Abs(lon) > 360 {
-		return oraclecsv.Invalid("Longitude", f[2], "longitude")
+		return oraclecsv.Invalid("Longitude", f[2], "a longitude")
 	}
 	o.airports[f[0]] = place{lat, lon}
 	return nil
@@ -46,14 +46,14 @@ func (o *oracle) itinerary(f []string) error {
 		return err
 	}
 	if f[5] != "" {
-		if r.miles, err = oraclecsv.Number("totalTravelDistance", f[5], "number"); err != nil {
+		if r.miles, err = oraclecsv.Number("totalTravelDistance", f[5], "a number"); err != nil {
 			return err
 		}
 	}
 	r.arrivals = strings.Split(strings.Clone(f[6]), "||")
 	for _, a := range r.arrivals {
 		if a == "" {
-			return oraclecsv.Invalid("segmentsArrivalAirportCode", f[6], "list of airports joined by ||")
+			return oraclecsv.Invalid("segmentsArrivalAirportCode", f[6], "a list of airports joined by ||")
 		}
 	}
 	o.take(r)
@@ -63,7 +63,7 @@ func (o *oracle) itinerary(f []string) error {
 func minutes(s string) (int64, error) {
 	m := duration.FindStringSubmatch(s)
 	if m == nil || m[1] == "" && m[2] == "" || m[2] == "T" {
-		return 0, oraclecsv.Invalid("travelDuration", s, "duration like PT2H29M or P1DT9M")
+		return 0, oraclecsv.Invalid("travelDuration", s, "a duration like PT2H29M or P1DT9M")
 	}
 	total := int64(0)
 	for i, each := range map[int]int64{1: 24 * 60, 3: 60, 4: 1} {
@@ -80,7 +80,7 @@ func minutes(s string) (int64, error) {
 
 // money reads an amount of whole cents that has at most 18 digits and fits 64 bits.
 func money(s string) (*big.Rat, error) {
-	fault := oraclecsv.Invalid("totalFare", s, "amount in whole cents")
+	fault := oraclecsv.Invalid("totalFare", s, "an amount in whole cents")
 	digits := len(strings.Trim(s, "+-")) - strings.Count(s, ".")
 	if !plain.MatchString(s) || digits > 18 {
 		return nil, fault

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrSyntax is wrapped by the errors of [Reader.End]: the bytes are no literal that the package reads.
+// ErrSyntax is wrapped by the errors of [Reader.End]: the bytes are not a literal that the package reads.
 var ErrSyntax = errors.New("no Python literal")
 
 // Error says where a literal is wrong.

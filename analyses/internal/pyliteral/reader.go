@@ -11,7 +11,7 @@ type Reader struct {
 	pending bool // the value at at has been announced and not been read
 	depth   int
 	open    [MaxDepth]container
-	key     []byte // nil if the key is no text
+	key     []byte // nil if the key is not text
 	keyBuf  []byte // of a key with escapes
 	textBuf []byte // of a text with escapes
 }

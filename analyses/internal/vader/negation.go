@@ -2,7 +2,7 @@ package vader
 
 // negated returns the valence v of word i after applying a negation that stands back words before it.
 //
-// "never so good" and "without doubt" are no negations. Three words back, the original wants to test for "never" with "so" or
+// "never so good" and "without doubt" are not negations. Three words back, the original wants to test for "never" with "so" or
 // "this" somewhere after it. But its conditions lack parentheses, so "so" or "this" right before the word is enough, whatever
 // stands before that. The original's scores are the definition, so this package does the same.
 func (a *Analyzer) negated(v float64, i, back int) float64 {

@@ -53,7 +53,7 @@ func appendLower(dst, p []byte) []byte {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			dst = append(dst, p[0])
-		case r == 'İ': // an i with a dot of its own above, which is no i
+		case r == 'İ': // an i with a dot of its own above, which is not an i
 			dst = append(dst, "i̇"...)
 		default:
 			dst = utf8.AppendRune(dst, unicode.ToLower(r))

@@ -3,5 +3,5 @@
 // (design D2). It shares no code with package memes, only the shape of the answers; a rule that both need is written down with
 // the queries, not shared as a function.
 //
-// It does not bound its memory and is no part of the product.
+// It does not bound its memory and is not part of the product.
 package memesoracle

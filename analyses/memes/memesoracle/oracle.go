@@ -98,7 +98,7 @@ func postOf(permalink string) (string, error) {
 			return m[1], nil
 		}
 	}
-	return "", oraclecsv.Invalid("permalink", permalink, "link with /comments/ and an id")
+	return "", oraclecsv.Invalid("permalink", permalink, "a link with /comments/ and an id")
 }
 
 func (o *oracle) post(f []string) error {
@@ -125,7 +125,7 @@ func (o *oracle) comment(f []string) error {
 	}
 	body, sentiment := f[1], f[2]
 	if sentiment != "" {
-		if _, err = oraclecsv.Number("sentiment", sentiment, "number"); err != nil {
+		if _, err = oraclecsv.Number("sentiment", sentiment, "a number"); err != nil {
 			return err
 		}
 	}

@@ -30,13 +30,13 @@ func (o *oracle) movie(f []string) error {
 	}
 	released, err := time.Parse(time.DateOnly, f[1])
 	if err != nil {
-		return oraclecsv.Invalid("release_date", f[1], "date YYYY-MM-DD")
+		return oraclecsv.Invalid("release_date", f[1], "a date YYYY-MM-DD")
 	}
-	budget, err := oraclecsv.Number("budget", f[2], "number")
+	budget, err := oraclecsv.Number("budget", f[2], "a number")
 	if err != nil {
 		return err
 	}
-	revenue, err := oraclecsv.Number("revenue", f[3], "number")
+	revenue, err := oraclecsv.Number("revenue", f[3], "a number")
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (o *oracle) rating(f []string) error {
 	if err != nil {
 		return err
 	}
-	value, err := oraclecsv.Number("rating", f[1], "number")
+	value, err := oraclecsv.Number("rating", f[1], "a number")
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func list(column, literal string) ([]any, error) {
 	}
 	elements, ok := v.([]any)
 	if !ok {
-		return nil, fmt.Errorf("%s is no list", column)
+		return nil, fmt.Errorf("%s is not a list", column)
 	}
 	return elements, nil
 }

@@ -76,7 +76,7 @@ func (b *binder) exprOf(x syntax.Expr, s *scope) Expr {
 	case *syntax.Star:
 		b.fail(x.At, "* stands alone in SELECT", "")
 	}
-	b.fail(x.Pos(), "this is no value", "")
+	b.fail(x.Pos(), "this is not a value", "")
 	return nil
 }
 
@@ -107,7 +107,7 @@ func (b *binder) interval(x *syntax.Interval, s *scope) Expr {
 	}
 	v, ok := parseInterval(text)
 	if !ok {
-		b.fail(x.At, fmt.Sprintf("'%s' is no INTERVAL", text), "Write INTERVAL 3 DAY, or INTERVAL '1 day 2 hours'.")
+		b.fail(x.At, fmt.Sprintf("'%s' is not an INTERVAL", text), "Write INTERVAL 3 DAY, or INTERVAL '1 day 2 hours'.")
 	}
 	return &Const{base: base{t, x.At}, Value: v}
 }
@@ -154,7 +154,7 @@ func (b *binder) literalAs(e Expr, t types.Type) Expr {
 		} else if _, is := parseLiteral(c.Value.(string), types.Of(types.Double)); is {
 			hint = "Write the number without quotes."
 		}
-		b.fail(c.At, fmt.Sprintf("'%s' is no %s", c.Value, t), hint)
+		b.fail(c.At, fmt.Sprintf("'%s' is not a %s", c.Value, t), hint)
 	}
 	return &Const{base: base{t, c.At}, Value: v}
 }
@@ -308,7 +308,7 @@ func (b *binder) cast(x *syntax.Cast, s *scope) Expr {
 		case !ok && (x.Try || t.Kind == types.BigInt && numeric): // the kernel takes what no literal is, as 1.5
 			return &Cast{base{t, x.At}, e, x.Try, false, r}
 		case !ok:
-			b.fail(c.At, fmt.Sprintf("'%s' is no %s", c.Value, t), "")
+			b.fail(c.At, fmt.Sprintf("'%s' is not a %s", c.Value, t), "")
 		}
 		return &Const{base: base{t, x.At}, Value: v}
 	}
@@ -403,7 +403,7 @@ func (b *binder) call(x *syntax.Call, s *scope) Expr {
 	}
 	if f.Class == types.Scalar {
 		if x.Distinct || len(x.OrderBy) > 0 || x.Filter != nil || x.Over != nil || x.IgnoreNulls {
-			b.fail(x.At, f.Name+" is no aggregate", "DISTINCT, ORDER BY, FILTER and OVER belong to aggregates.")
+			b.fail(x.At, f.Name+" is not an aggregate", "DISTINCT, ORDER BY, FILTER and OVER belong to aggregates.")
 		}
 		return b.apply(x.At, f.Name, args)
 	}

@@ -19,7 +19,7 @@ func (b *binder) unnest(x *syntax.Call, s *scope) Expr {
 		b.fail(x.At, fmt.Sprintf("UNNEST takes one list, not %d", len(x.Args)), "Several stand side by side: SELECT unnest(a), unnest(b).")
 	}
 	if x.Star || x.Distinct || len(x.OrderBy) > 0 || x.Filter != nil || x.Over != nil || x.IgnoreNulls {
-		b.fail(x.At, "UNNEST is no aggregate", "DISTINCT, ORDER BY, FILTER and OVER belong to aggregates.")
+		b.fail(x.At, "UNNEST is not an aggregate", "DISTINCT, ORDER BY, FILTER and OVER belong to aggregates.")
 	}
 	return &Apply{base{types.Of(types.Text), x.At}, "UNNEST", []Expr{b.list(x.At, b.expr(x.Args[0], s))}}
 }

@@ -203,7 +203,7 @@ func inline(q *bind.Subquery, rows []string) (bind.Node, error) {
 	for i, row := range rows {
 		rest, err := cutValue(v, i, []byte(row))
 		if err != nil || len(rest) > 0 {
-			return nil, fmt.Errorf("row %d is no value of type %s", i+1, t)
+			return nil, fmt.Errorf("row %d is not a value of type %s", i+1, t)
 		}
 		n.Rows = append(n.Rows, []bind.Expr{bind.Typed(&bind.Const{Value: constant(v, i)}, t, q.At)})
 	}

@@ -28,7 +28,7 @@ const (
 // MaxPlan is how many bytes an encoded plan has at most.
 const MaxPlan = protocol.MaxPlan
 
-// ErrPlan is wrapped by the errors of [Decode]: bytes that are no plan, or one of another version.
+// ErrPlan is wrapped by the errors of [Decode]: bytes that are not a plan, or one of another version.
 var ErrPlan = errors.New("bad plan of a SQL session")
 
 // Plan is all that a node needs to know of a statement: its text, and what the names of tables mean.

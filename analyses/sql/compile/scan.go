@@ -266,7 +266,7 @@ func (s *scan) readers(c *Column, w *within, b *batch.Builder, k int) (read func
 		if wider := wider(c.Type.Kind, p); c.Inferred && wider != types.Null {
 			return analyses.Fails(&infer.Wider{Table: s.table.Name, Column: c.Name, Was: c.Type.Kind, Is: wider, Value: string(p)})
 		}
-		return analyses.BadField(c.Name, p, c.Type.String())
+		return analyses.BadField(c.Name, p, "a "+c.Type.String())
 	}
 	ints := func(parse func([]byte) (int64, bool)) (func([]byte) error, func()) {
 		out := b.Int(k)

@@ -200,7 +200,7 @@ func parseBraces(spec string) (d directive, why string) {
 		d.verb, spec = spec[0], ""
 	}
 	if spec != "" {
-		why = fmt.Sprintf("%s is no format of a value", clipped("{:"+whole+"}"))
+		why = fmt.Sprintf("%s is not a format of a value", clipped("{:"+whole+"}"))
 	}
 	return d, why
 }
@@ -212,7 +212,7 @@ func (k *function) shown(args []*Vector, at int, row int32, d directive) (s, why
 	}
 	v := args[at]
 	bad := func() (string, string) {
-		return "", fmt.Sprintf("%q is no way to show a value of type %s", d.verb, k.types[at])
+		return "", fmt.Sprintf("%q is not a way to show a value of type %s", d.verb, k.types[at])
 	}
 	x, isFloat := 0.0, v.Kind == types.Double || v.Kind == types.Decimal
 	switch v.Kind {
@@ -257,7 +257,7 @@ func (d directive) integer(n int64, bad func() (string, string)) (s, why string)
 		base, prefix = 2, "0b"
 	case 'c':
 		if n < 0 || n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {
-			return "", fmt.Sprintf("%d is no character", n)
+			return "", fmt.Sprintf("%d is not a character", n)
 		}
 		d.zero = false
 		return d.pad("", string(rune(n))), ""

@@ -44,7 +44,7 @@ func (p *jsonPath) find(text, path string) (v []byte, err string) {
 		return nil, p.err
 	}
 	if p.scratch = append(p.scratch[:0], text...); !json.Valid(p.scratch) {
-		return nil, fmt.Sprintf("%s is no JSON", clipped(text))
+		return nil, fmt.Sprintf("%s is not JSON", clipped(text))
 	}
 	v = bytes.TrimLeft(p.scratch, jsonBlanks)
 	for i := 0; i < len(p.steps) && v != nil; i++ {
@@ -112,7 +112,7 @@ func jsonItemsAt(asText bool) kernel {
 				return i, path.err
 			}
 			if text = append(text[:0], args[0].Texts[i]...); !json.Valid(text) {
-				return i, fmt.Sprintf("%s is no JSON", clipped(args[0].Texts[i]))
+				return i, fmt.Sprintf("%s is not JSON", clipped(args[0].Texts[i]))
 			}
 			list := List{Items: []string{}}
 			path.walk(bytes.TrimLeft(text, jsonBlanks), 0, func(v []byte) {
@@ -223,7 +223,7 @@ func parseJSONPath(text string) jsonPath {
 			good = good && err == nil && (at[0] != '#' || n < 0)
 		}
 		if !good {
-			p.err = fmt.Sprintf("%s is no path of JSON: write a key, or as in '$.a.b[0]'", clipped(text))
+			p.err = fmt.Sprintf("%s is not a path of JSON: write a key, or as in '$.a.b[0]'", clipped(text))
 		}
 		p.steps = append(p.steps, step)
 	}

@@ -73,7 +73,7 @@ func text1(f func(string) string) kernel {
 	}
 }
 
-// mapped changes each character. Bytes that are no UTF-8 stay as they are.
+// mapped changes each character. Bytes that are not UTF-8 stay as they are.
 func mapped(s string, f func(rune) rune) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -513,7 +513,7 @@ func (k *function) of(text, options string) *pattern {
 		text = "(?" + flags + ")" + text
 	}
 	if p.re, p.err = regexp.Compile(text); p.err != nil {
-		p.err = fmt.Errorf("%q is no regular expression of RE2: %w", p.text, p.err)
+		p.err = fmt.Errorf("%q is not a regular expression of RE2: %w", p.text, p.err)
 	}
 	return p
 }

@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// length counts characters; a byte that is no UTF-8 counts as one.
+// length counts characters; a byte that is not UTF-8 counts as one.
 type length struct {
 	x   node
 	out Vector

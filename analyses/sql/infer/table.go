@@ -15,7 +15,7 @@ type Column struct {
 	Kind    types.Kind
 	Missing bool
 	text    Value      // the first that made it TEXT
-	others  types.Kind // of the values that are no TEXT
+	others  types.Kind // of the values that are not TEXT
 }
 
 // Value is a value of a sample, and its place. Line 0 means that the line is not known.

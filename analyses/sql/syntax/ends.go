@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Ends reports whether a text that is typed line by line is complete: it ends with a semicolon that is no part of a string, a
+// Ends reports whether a text that is typed line by line is complete: it ends with a semicolon that is not part of a string, a
 // name or a comment. A text that no further line can make valid counts as complete, too.
 func Ends(text string) (ends bool) {
 	l := lexer{text: text}

@@ -481,7 +481,7 @@ func (p *parser) call() Expr {
 	t := p.take()
 	c := &Call{At: t.at, Name: t.low}
 	if t.low == "cube" || t.low == "rollup" || t.low == "columns" {
-		p.fail(t.at, upper(t.low)+" is no function", "ROLLUP (…) and CUBE (…) stand in GROUP BY, outside of other parentheses; columns are named one by one.")
+		p.fail(t.at, upper(t.low)+" is not a function", "ROLLUP (…) and CUBE (…) stand in GROUP BY, outside of other parentheses; columns are named one by one.")
 	}
 	p.take()
 	switch {

@@ -44,7 +44,7 @@ func ParseType(text string) (typ TypeName, err error) {
 			return c.Columns[0].Type, nil
 		}
 	}
-	return typ, fmt.Errorf("'%s' is no type", text)
+	return typ, fmt.Errorf("'%s' is not a type", text)
 }
 
 // parser reads tokens from left to right and never goes back. Its methods leave by panic(*Error), which Parse returns.

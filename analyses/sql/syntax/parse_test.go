@@ -202,7 +202,7 @@ func TestQ4_BoundsOfAText(t *testing.T) {
 		t.Errorf("a text that is too long: %v", err)
 	}
 	if _, err := Parse("SELECT '\xff'"); err == nil || !strings.Contains(err.Error(), "line 1, column 9: the text is not valid UTF-8") {
-		t.Errorf("a text that is no UTF-8: %v", err)
+		t.Errorf("a text that is not UTF-8: %v", err)
 	}
 }
 

@@ -273,7 +273,7 @@ func (s *floatSum) addInt(v, by int64) {
 	s.sum.AddInt(-v)
 }
 
-// special returns the sum if it is no finite number, as IEEE 754 adds these.
+// special returns the sum if it is not a finite number, as IEEE 754 adds these.
 func (s *floatSum) special() (float64, bool) {
 	switch {
 	case s.nan > 0 || s.pos > 0 && s.neg > 0:

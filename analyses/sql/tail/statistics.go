@@ -14,7 +14,7 @@ import (
 type moments struct {
 	n                int64
 	x, y, xx, yy, xy exact.Sum
-	far              *farMoments // of values whose squares are no DOUBLEs
+	far              *farMoments // of values whose squares are not DOUBLEs
 	bad              bool        // a value was infinite or no number
 }
 

@@ -44,7 +44,7 @@ const (
 	windows    = "Window functions"
 )
 
-const noRegexp = "a pattern that is no RE2 expression"
+const noRegexp = "a pattern that is not an RE2 expression"
 
 // Functions are all functions, by group, in the order of the documentation.
 //
@@ -88,14 +88,14 @@ var Functions = []Function{
 	{Name: "rpad", Group: texts, Forms: []string{"TEXT, BIGINT, TEXT -> TEXT"}, About: "Filled behind, or cut, to n characters."},
 	{Name: "reverse", Group: texts, Forms: []string{"TEXT -> TEXT"}, About: "The characters from the last to the first; an accent of its own stays on its letter."},
 	{Name: "repeat", Group: texts, Forms: []string{"TEXT, BIGINT -> TEXT"}, About: "The text n times."},
-	{Name: "chr", Group: texts, Forms: []string{"BIGINT -> TEXT"}, Fails: "a number that is no character", About: "The character of a number."},
+	{Name: "chr", Group: texts, Forms: []string{"BIGINT -> TEXT"}, Fails: "a number that is not a character", About: "The character of a number."},
 	{Name: "ascii", Aliases: []string{"ord", "unicode"}, Group: texts, Forms: []string{"TEXT -> BIGINT"}, About: "The number of the first character."},
 	{Name: "md5", Group: texts, Forms: []string{"TEXT -> TEXT"}, About: "The MD5 sum of the bytes, as 32 hexadecimal digits."},
 	{Name: "printf", Group: texts, Forms: []string{"TEXT -> TEXT", "TEXT, ANY... -> TEXT"}, Fails: "a format that does not fit its arguments", About: "The arguments in a format as of C: %d, %5.2f, %s. DECIMALs are shown as DOUBLEs."},
 	{Name: "format", Group: texts, Forms: []string{"TEXT -> TEXT", "TEXT, ANY... -> TEXT"}, Fails: "a format that does not fit its arguments", About: "The arguments in a format with braces: {}, {:>10}, {:,}, {:.2f}. DECIMALs are shown as DOUBLEs."},
-	{Name: "json_extract_string", Group: texts, Forms: []string{"TEXT, TEXT -> TEXT"}, Fails: "a text that is no JSON", About: "The value at a key or a path like '$.a.b[0]' of a JSON text, without the quotes of a string; NULL if there is none. The same as ->>. With * in the path, as '$.a[*]', a list of all."},
-	{Name: "json_array_length", Group: texts, Forms: []string{"TEXT, TEXT? -> BIGINT"}, Fails: "a text that is no JSON", About: "How many items the list has that a JSON text is, or that it has at a key or a path; 0 for what is no list."},
-	{Name: "json_extract", Group: texts, Forms: []string{"TEXT, TEXT -> TEXT"}, Fails: "a text that is no JSON", About: "The value at a key or a path as JSON text, in which a string keeps its quotes. The same as ->. With * in the path a list of all."},
+	{Name: "json_extract_string", Group: texts, Forms: []string{"TEXT, TEXT -> TEXT"}, Fails: "a text that is not JSON", About: "The value at a key or a path like '$.a.b[0]' of a JSON text, without the quotes of a string; NULL if there is none. The same as ->>. With * in the path, as '$.a[*]', a list of all."},
+	{Name: "json_array_length", Group: texts, Forms: []string{"TEXT, TEXT? -> BIGINT"}, Fails: "a text that is not JSON", About: "How many items the list has that a JSON text is, or that it has at a key or a path; 0 for what is not a list."},
+	{Name: "json_extract", Group: texts, Forms: []string{"TEXT, TEXT -> TEXT"}, Fails: "a text that is not JSON", About: "The value at a key or a path as JSON text, in which a string keeps its quotes. The same as ->. With * in the path a list of all."},
 
 	{Name: "abs", Group: numbers, Forms: []string{"N -> N"}, Fails: "-9223372036854775808", About: "Without sign."},
 	{Name: "sign", Group: numbers, Forms: []string{"N -> BIGINT"}, About: "-1, 0 or 1."},

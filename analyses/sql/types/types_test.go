@@ -168,7 +168,7 @@ func TestQ4_TheCatalogueIsWhole(t *testing.T) {
 			t.Errorf("%s lacks a line, a group or a form", f.Name)
 		}
 		if f.Class == Scalar && (f.Ordered || f.Over || f.Nulls == Skips) {
-			t.Errorf("%s is no aggregate", f.Name)
+			t.Errorf("%s is not an aggregate", f.Name)
 		}
 		for _, form := range f.Forms {
 			s := parseForm(form)

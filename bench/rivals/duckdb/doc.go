@@ -23,5 +23,5 @@
 // DuckDB skips rows that do not fit its types, by its own rules: it reads "2016.0" as a year and a time without a clock
 // as a date, which Posta rejects, and drops rows with more fields than the header has, which Posta takes. In files that have such
 // rows the answers may differ, and whoever compares them will see it. Files are given to it tidied (package sanitize), as it cannot
-// get past broken quotes and bytes that are no UTF-8.
+// get past broken quotes and bytes that are not UTF-8.
 package main

@@ -24,7 +24,7 @@ type engine struct {
 }
 
 // errUnknown is what Answer returns for an analysis that there is no SQL for.
-var errUnknown = errors.New("no such analysis; there is bikes, flights, movies, memes")
+var errUnknown = errors.New("no such analysis; the choices are bikes, flights, movies, memes")
 
 // Answer answers the queries of an analysis over the CSV files below dir. It does not return rejected rows: DuckDB
 // skips rows that do not fit, and its reports about them cannot be compared.

@@ -25,7 +25,7 @@ var errSeparator = errors.New("a name holds a control byte that is used as a sep
 
 // functions registers those that SQL has no words for:
 //
-//	names('[{"name": "A"}, {"name": "B"}]')   ␟A␟B, NULL if it is no literal or an element lacks its name
+//	names('[{"name": "A"}, {"name": "B"}]')   ␟A␟B, NULL if it is not a literal or an element lacks its name
 //	members('[{"id": 7, "name": "C"}]')       ␞7␟C, likewise
 //	compound('a text')                        the compound score of its sentiment
 func (e *engine) functions() error {

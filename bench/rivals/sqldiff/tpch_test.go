@@ -100,7 +100,7 @@ func cell(t *testing.T, v string, typ types.Type) string {
 	default:
 		return fmt.Sprintf("%q", v)
 	}
-	t.Fatalf("%q is no %s", v, typ)
+	t.Fatalf("%q is not %s", v, typ)
 	return ""
 }
 

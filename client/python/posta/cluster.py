@@ -187,7 +187,7 @@ class Cluster:
         return sorted(known.values(), key=lambda s: -s.age)
 
     def cancel(self, session: str) -> None:
-        """Cancel a session, whichever client has opened it. It is no error if it is over, or nobody knows it."""
+        """Cancel a session, whichever client has opened it. It is not an error if it is over, or nobody knows it."""
         self._say_to_all({"type": "cancel", "session": session, "force": True})
 
     def forget(self, session: str) -> None:
@@ -247,7 +247,7 @@ class Cluster:
         self, analysis: str, data: PathLike | None, files: Mapping[str, PathLike] | None, params: dict[str, str], delimiter: str | None,
         max_rejected: int | None, timeout: float | None, wait: bool, session: str | None, resume: str | None, show: progress.Callback | None,
     ) -> Result:  # fmt: skip
-        path = program.find(self._program, "this run (files that are no plain CSV, files= or resume=)")
+        path = program.find(self._program, "this run (files that are not plain CSV, files= or resume=)")
         words = [path, "submit", analysis, *self._arguments]
         words += program.flags(
             params, data=data and os.fspath(data), delimiter=delimiter, max_rejected=max_rejected, timeout=_seconds(timeout), no_wait=not wait, session=session, resume=resume
@@ -392,7 +392,7 @@ class _Statement:
     def _place(self, name: str, source: Source) -> None:
         """Put a table where the program looks for it: a link to its file, or to each of its files, or a DataFrame's rows."""
         if not _TABLE.fullmatch(name) or name.startswith("."):
-            raise errors.InputError(f"files: {name!r} is no name of a table", "usage")
+            raise errors.InputError(f"files: {name!r} is not a name of a table", "usage")
         if hasattr(source, "to_csv"):
             _write_csv(source, os.path.join(self.directory, name + ".csv"))
         elif isinstance(source, (str, os.PathLike)):

@@ -144,7 +144,7 @@ def _events(process: _Process) -> Iterator[dict[str, Any]]:
             unpacker.feed(more)
             for event in unpacker:
                 if not isinstance(event, dict):
-                    raise ValueError("it is no event")
+                    raise ValueError("it is not an event")
                 yield event
         except (ValueError, msgpack.UnpackException) as err:
             raise errors.Error(f"the program does not speak as this package expects ({err}): are both of one version?", "bad_reply") from err

@@ -251,7 +251,7 @@ def _converter(kind: str) -> Callable[[str], Any] | None:
 
 
 def _unless_out_of_range(parse: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Leave text what Python has no value for, like a year above 9999: that is no reason to lose an answer."""
+    """Leave text what Python has no value for, like a year above 9999: that is not a reason to lose an answer."""
 
     def to(text: str) -> Any:
         try:

@@ -175,7 +175,7 @@ class Run:
             if at == 0:
                 first = opened
                 if self._follow(opened):
-                    continue  # the cluster was changed meanwhile; to open a session again is no second one
+                    continue  # the cluster was changed meanwhile; opening a session again does not make a second one
             at += 1
         return first
 

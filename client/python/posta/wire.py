@@ -114,7 +114,7 @@ class Line:
                 self._socket.connect(self.endpoint)
             except zmq.ZMQError as err:
                 self.close()
-                raise errors.InputError(f"{self.endpoint} is no address of a cluster: {err}; write tcp://HOST:PORT or ipc:///PATH", "usage") from err
+                raise errors.InputError(f"{self.endpoint} is not an address of a cluster: {err}; write tcp://HOST:PORT or ipc:///PATH", "usage") from err
         done = False
         try:
             self._socket.send(frame)
@@ -139,10 +139,10 @@ class Line:
 
 def _decoded(frame: bytes, endpoint: str) -> Reply:
     try:
-        # Text that is no UTF-8 is shown escaped, as everywhere in Posta: it is no reason to lose an answer.
+        # Text that is not UTF-8 is shown escaped, as everywhere in Posta: it is not a reason to lose an answer.
         reply = msgpack.unpackb(frame, unicode_errors="backslashreplace")
         if not isinstance(reply, dict) or not isinstance(reply.get("type"), str):
-            raise ValueError("it is no reply")
+            raise ValueError("it is not a reply")
     except (ValueError, TypeError, msgpack.UnpackException) as err:
         raise errors.Error(f"{endpoint} answers what this client does not understand ({err}); is it a node of Posta?", "bad_reply") from err
     return Reply(reply)

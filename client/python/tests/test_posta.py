@@ -186,7 +186,7 @@ class Answers(unittest.TestCase):
         got = self.answer(["BIGINT", "DECIMAL(9, 2)", "DATE", "TEXT"], [[1, "1.50", "2024-02-29", None]])
         try:
             import pyarrow
-        except ImportError:  # it is no package of Debian; what remains to be tested is what one is told
+        except ImportError:  # it is not a package of Debian; what remains to be tested is what one is told
             with self.assertRaises(posta.MissingPackage) as caught:
                 got.arrow()
             self.assertIn("pip install pyarrow", str(caught.exception))

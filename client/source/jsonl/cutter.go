@@ -37,7 +37,7 @@ func Looks(head []byte) (is bool, err error) {
 	}
 	o := newObject(nil)
 	if err := o.read(line); err != nil && (whole || len(rest) > 0) {
-		return false, fmt.Errorf("%w: the first line is no whole JSON object (%w); write one object in each line, as jq -c does", ErrNotLines, err)
+		return false, fmt.Errorf("%w: the first line is not a whole JSON object (%w); write one object in each line, as jq -c does", ErrNotLines, err)
 	}
 	return true, nil
 }

@@ -5,7 +5,7 @@
 // object or an array becomes its JSON text. If a key that a column is taken from is there twice, the row is rejected, because it has no single
 // value.
 //
-// A line that is no JSON object becomes a row that is rejected with the reason (N7), because the rest of the file may be right. If no line of
+// A line that is not a JSON object becomes a row that is rejected with the reason (N7), because the rest of the file may be right. If no line of
 // the file has a needed column, that is an error of the file: most likely the column has another name there.
 //
 // Rows are cut into chunks as [csv.Cutter] does it. One line is one record, so line numbers are those of the file. Memory is that of a chunk and

@@ -2,7 +2,7 @@ package jsonl
 
 import "bytes"
 
-// Keys returns the keys of the objects in some lines, in the order in which they are found. Lines that are no whole objects are skipped.
+// Keys returns the keys of the objects in some lines, in the order in which they are found. Lines that are not whole objects are skipped.
 func Keys(lines []byte) (keys []string) {
 	o, seen := newObject(nil), map[string]bool{}
 	o.gather = true

@@ -29,7 +29,7 @@ func (o *object) wrong(format string, args ...any) error {
 }
 
 // errNoObject is wrapped by all errors about a line.
-var errNoObject = errors.New("the line is no JSON object")
+var errNoObject = errors.New("the line is not a JSON object")
 
 // read takes the fields out of a line.
 func (o *object) read(line []byte) error {
@@ -307,7 +307,7 @@ func (o *object) character() (rune, error) {
 		}
 	}
 	if !ok {
-		return 0, o.wrong("\\u is no whole character")
+		return 0, o.wrong("\\u is not a whole character")
 	}
 	return r, nil
 }

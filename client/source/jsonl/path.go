@@ -40,7 +40,7 @@ func child[K comparable](of map[K]*node, k K) *node {
 	return of[k]
 }
 
-// along returns the node that a path like "a.b[0].c" leads to, nil if the name is no path.
+// along returns the node that a path like "a.b[0].c" leads to, nil if the name is not a path.
 func (n *node) along(path string) *node {
 	if !strings.ContainsAny(path, ".[") {
 		return nil

@@ -16,7 +16,7 @@ type statistics struct {
 	inexact           bool // a bound may be cut short
 }
 
-// statistics reads a Statistics structure; false if kind is no structure.
+// statistics reads a Statistics structure; false if kind is not a structure.
 func (t *thrift) statistics(kind byte, s *statistics) bool {
 	if kind != thriftStruct {
 		return false

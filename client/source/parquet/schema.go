@@ -49,7 +49,7 @@ func tree(schema []element) (root *node, leaves int, err error) {
 	var build func(parent *node, depth int) (*node, error)
 	build = func(parent *node, depth int) (*node, error) {
 		if at == len(schema) || depth > maxNesting {
-			return nil, damaged("the footer", "its columns are no tree")
+			return nil, damaged("the footer", "its columns do not form a tree")
 		}
 		n := &node{element: &schema[at], leaf: -1}
 		at++
@@ -87,7 +87,7 @@ func tree(schema []element) (root *node, leaves int, err error) {
 		return nil, 0, err
 	}
 	if at != len(schema) {
-		return nil, 0, damaged("the footer", "its columns are no tree")
+		return nil, 0, damaged("the footer", "its columns do not form a tree")
 	}
 	return root, leaves, nil
 }
@@ -98,7 +98,7 @@ type step struct {
 	item int // -1 for a name
 }
 
-// steps splits a path into its steps; nil if the text is no path.
+// steps splits a path into its steps; nil if the text is not a path.
 func steps(path string) (all []step) {
 	for part := range strings.SplitSeq(path, ".") {
 		name, rest, indexed := strings.Cut(part, "[")

@@ -130,7 +130,7 @@ func textsOf(e *element, comma byte, raw bool) (t texts, err error) {
 	case logical == logicalDecimal && (scale < 0 || scale > maxDecimalDigits):
 		return t, damaged("the footer", "column %.80q has %d digits behind the point", e.name, e.scale)
 	case logical == logicalBSON || logical > logicalFloat16:
-		return t, fmt.Errorf("%w: what the values of column %q mean is no number, time or text (type %d); write it as text", ErrUnread, e.name, logical)
+		return t, fmt.Errorf("%w: what the values of column %q mean is not a number, time or text (type %d); write it as text", ErrUnread, e.name, logical)
 	case (logical == logicalTime || logical == logicalTimestamp) && (unit < 1 || unit > 3):
 		return t, fmt.Errorf("%w: column %q has times in a unit that is not known", ErrUnread, e.name)
 	}

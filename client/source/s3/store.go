@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	// ErrAddress is wrapped by errors for a text that is no address of an object.
+	// ErrAddress is wrapped by errors for a text that is not an address of an object.
 	ErrAddress = errors.New("no address of an object")
 
 	// ErrSettings is wrapped by the errors of [Load] and [Store.Open] for missing credentials and for wrong settings.
@@ -75,7 +75,7 @@ func Load() (*Store, error) {
 	if at := first(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), set.Key("endpoint_url").String()); at != "" {
 		s.endpoint, err = url.Parse(at)
 		if err != nil || s.endpoint.Host == "" || !web.Is(at) {
-			return nil, fmt.Errorf("%w: AWS_ENDPOINT_URL, or endpoint_url in %s, is no address like http://127.0.0.1:9000", ErrSettings, file)
+			return nil, fmt.Errorf("%w: AWS_ENDPOINT_URL, or endpoint_url in %s, is not an address like http://127.0.0.1:9000", ErrSettings, file)
 		}
 		s.endpoint.User, s.endpoint.RawQuery, s.endpoint.Fragment = nil, "", ""
 	}

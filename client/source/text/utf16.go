@@ -58,7 +58,7 @@ func encodingOf(head []byte) (o *order, mark int) {
 	return nil, 0
 }
 
-// utf16Reader turns UTF-16 into UTF-8. Bytes that are no character are an error that names their place, because a damaged text must not pass.
+// utf16Reader turns UTF-16 into UTF-8. Bytes that are not a character are an error that names their place, because damaged text must not pass unnoticed.
 type utf16Reader struct {
 	r     io.Reader
 	order *order

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	// ErrAddress is wrapped by errors for a text that is no address of a file.
+	// ErrAddress is wrapped by errors for a text that is not an address of a file.
 	ErrAddress = errors.New("no address of a file")
 
 	// ErrChanged is wrapped by the error of a Read when the file changed while it was read.

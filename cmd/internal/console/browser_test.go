@@ -257,7 +257,7 @@ func TestAskInTheBrowser(t *testing.T) {
 	address, tokens, _ := serveAll(t, func() *Seen { return s }, answering(t, func(_ context.Context, text string, show *display.Progress) (*client.Answer, error) {
 		show.Say("note: " + hostile)
 		if strings.Contains(text, "FORM") {
-			return nil, syntax.NewError(text, syntax.Pos(strings.Index(text, "FORM")), "FORM is no word of SQL "+hostile, "Did you mean FROM?")
+			return nil, syntax.NewError(text, syntax.Pos(strings.Index(text, "FORM")), "FORM is not a word of SQL "+hostile, "Did you mean FROM?")
 		}
 		rows := protocol.NewRows(2)
 		for i, city := range []string{"Lima", hostile, "Oslo"} {

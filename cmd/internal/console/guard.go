@@ -37,7 +37,7 @@ func guard(hosts []string, next http.Handler) http.Handler {
 }
 
 // fromHere relies on the headers in which browsers say which page a request comes from; pages cannot change those. Under our own Referrer-Policy a
-// form has the origin "null", and then Sec-Fetch-Site decides. Programs that are no browsers send neither header, and may only read, with a cookie.
+// form has the origin "null", and then Sec-Fetch-Site decides. Programs that are not browsers send neither header, and may only read, with a cookie.
 func fromHere(r *http.Request) bool {
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
 	ours := strings.EqualFold(origin, "http://"+r.Host)

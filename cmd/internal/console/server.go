@@ -136,7 +136,7 @@ func hostsOf(at netip.AddrPort) (all []string) {
 func (s *Server) Run(ctx context.Context) error {
 	server := &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), // a cut-off request is no news, and its address may hold a token
+		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), // a cut-off request is not news, and its address may hold a token
 		BaseContext: func(net.Listener) context.Context { return s.life },
 	}
 	var running sync.WaitGroup

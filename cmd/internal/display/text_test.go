@@ -35,7 +35,7 @@ func FuzzEscape(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		out := Escape(s)
 		if !utf8.ValidString(out) {
-			t.Fatalf("%q is no UTF-8", out)
+			t.Fatalf("%q is not UTF-8", out)
 		}
 		for _, r := range out {
 			if !printable(r) {

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	// ErrURL is wrapped by the errors of [Limits.Save] for a text that is no URL, or whose scheme is not fetched.
+	// ErrURL is wrapped by the errors of [Limits.Save] for a text that is not a URL, or whose scheme is not fetched.
 	ErrURL = errors.New("not a URL of http or https")
 	// ErrStatus is wrapped when the server does not hand out the file.
 	ErrStatus = errors.New("the server says")

@@ -78,7 +78,7 @@ func listen(path string) (*net.UnixListener, error) {
 	}
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&fs.ModeSocket == 0 {
-		return nil, fmt.Errorf("listen at %s: something that is no socket is there; give another directory", path)
+		return nil, fmt.Errorf("listen at %s: something that is not a socket is there; give another directory", path)
 	}
 	if err == nil {
 		err = os.Remove(path)

@@ -59,7 +59,7 @@ func last(name string) (text string, cut bool, err error) {
 		return "", false, err
 	}
 	if !info.Mode().IsRegular() { // reading a pipe would block
-		return "", false, &fs.PathError{Op: "open", Path: name, Err: errors.New("this is no file")}
+		return "", false, &fs.PathError{Op: "open", Path: name, Err: errors.New("this is not a file")}
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -44,7 +44,7 @@ func TestR16_DirectoriesOfFailedRunsAreSwept(t *testing.T) {
 		}
 	}
 	if !exists(asked.Dir) || !exists(last.Dir) {
-		t.Error("a directory that is no failed run's is gone")
+		t.Error("a directory that is not a failed run's is gone")
 	}
 	for _, s := range []*RunDir{all[0], last} {
 		if err := s.Close(true); err != nil {

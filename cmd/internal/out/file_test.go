@@ -48,7 +48,7 @@ func TestFilesThatCannotBeWrittenAreSaidBefore(t *testing.T) {
 		dir + "/none/x":     "no such file or directory; give another place for the report",
 		dir + "/file/x":     "not a directory",
 		"/proc/report.html": "give another place for the report",
-		os.DevNull:          "is no regular file",
+		os.DevNull:          "is not a regular file",
 	} {
 		f := NewFile(place, "the report")
 		for _, err := range []error{f.Prepare(), f.Write(func(io.Writer) error { return nil })} {

@@ -38,7 +38,7 @@ func Parse(path, name string) (*Target, error) {
 	byName := formatOf(name)
 	switch {
 	case name != "" && byName == nil:
-		return nil, usef("there is no format %q; there is %s", name, formatNames())
+		return nil, usef("unknown format %q; the formats are %s", name, formatNames())
 	case path == "" && name != "":
 		return nil, usef("format %s needs a place: give a directory, or a file like answers.%[1]s", name)
 	case path == "":
@@ -79,7 +79,7 @@ func (t *Target) Prepare(queries []string) error {
 
 func (t *Target) fits(queries []string) error {
 	if !t.dir && !t.format.whole && len(queries) > 1 {
-		return usef("%s holds one table, and there are the answers of %s; give a directory, or a .json file for all of them", t.path,
+		return usef("%s holds one table, and the answers are %s; give a directory, or a .json file for all of them", t.path,
 			strings.Join(queries, ", "))
 	}
 	for _, q := range queries {
@@ -108,7 +108,7 @@ func file(path, or string) (string, error) {
 	case info.IsDir():
 		return "", usef("%s is a directory; give the name of a file%s", path, strings.ReplaceAll(or, "%s", path))
 	case !info.Mode().IsRegular():
-		return "", usef("%s is no regular file, and cannot be replaced by one; give another name", path)
+		return "", usef("%s is not a regular file, and cannot be replaced by one; give another name", path)
 	}
 	return filepath.EvalSymlinks(path)
 }

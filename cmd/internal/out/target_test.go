@@ -15,7 +15,7 @@ import (
 func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 	for _, c := range []struct{ place, format, says string }{
 		{"x.csv", "json", "x.csv is a file of format csv, not json"},
-		{"x", "xml", `there is no format "xml"; there is csv, json, jsonl`},
+		{"x", "xml", `unknown format "xml"; the formats are csv, json, jsonl`},
 		{"", "json", "format json needs a place"},
 	} {
 		if target, err := Parse(c.place, c.format); !errors.Is(err, ErrUse) || !strings.Contains(err.Error(), c.says) {
@@ -62,7 +62,7 @@ func TestPlacesThatCannotBeUsedAreSaidBefore(t *testing.T) {
 		{"none/x.csv", "give another place", fs.ErrNotExist},
 		{"file/x.csv", "not a directory", syscall.ENOTDIR},
 		{"dir.csv", "is a directory; give the name of a file, or ", ErrUse},
-		{"pipe.csv", "is no regular file", ErrUse},
+		{"pipe.csv", "is not a regular file", ErrUse},
 		{"loop.csv", "too many levels", syscall.ELOOP},
 		{"/proc/x.csv", "give another place", nil},
 	} {
@@ -80,7 +80,7 @@ func TestPlacesThatCannotBeUsedAreSaidBefore(t *testing.T) {
 	for place, fits := range map[string]bool{"x.csv": false, "x.jsonl": false, "x.json": true, "x": true} {
 		target, err := Parse(filepath.Join(dir, place), "")
 		must(err)
-		if err := target.Prepare(several); (err == nil) != fits || err != nil && !strings.Contains(err.Error(), "holds one table, and there are the answers of q, r") {
+		if err := target.Prepare(several); (err == nil) != fits || err != nil && !strings.Contains(err.Error(), "holds one table, and the answers are q, r") {
 			t.Errorf("%s for two queries: %v", place, err)
 		}
 	}

@@ -326,7 +326,7 @@ func TestPostgres_Passwords(t *testing.T) {
 			t.Errorf("a wrong password: %v", err)
 		}
 		if errors.Is(err, ErrUse) {
-			t.Errorf("%v is no matter of use", err)
+			t.Errorf("%v is not a matter of use", err)
 		}
 	}
 }

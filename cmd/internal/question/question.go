@@ -281,7 +281,7 @@ func starsOf(pattern string) (files string, names []string) {
 			names, end = append(names, ""), 0
 		case end > 1 && !strings.ContainsAny(pattern[1:end], "{*/"):
 			names = append(names, pattern[1:end])
-		default: // this is no name: the text stays, and is refused later
+		default: // this is not a name: the text stays, and is refused later
 			return b.String() + pattern, names
 		}
 		b.WriteByte('*')
@@ -471,7 +471,7 @@ func (q *Question) checkPattern(pattern string, at syntax.Pos) error {
 			case strings.Contains(pattern, "://"), strings.HasPrefix(pattern, "/"):
 				hint = "Write FROM t, and name the file by --file t=" + pattern + "."
 			}
-			return q.fail(at, fmt.Sprintf("'%s' is no path below the data directory", pattern), hint)
+			return q.fail(at, fmt.Sprintf("'%s' is not a path below the data directory", pattern), hint)
 		}
 	}
 	if strings.ContainsAny(pattern, "?[\\") || strings.Contains(pattern, "**") {

@@ -147,7 +147,7 @@ func sound(t *testing.T, html string) {
 		}
 	}
 	if !utf8.ValidString(html) || strings.ContainsAny(html, "\x00\x1b\u202e") {
-		t.Error("the page has bytes that are no text")
+		t.Error("the page has bytes that are not text")
 	}
 	d := xml.NewDecoder(strings.NewReader(strings.TrimPrefix(html, "<!doctype html>")))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity

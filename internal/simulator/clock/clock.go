@@ -28,7 +28,7 @@ func Read(wall time.Time, uptime time.Duration) time.Time {
 		loc  *time.Location
 	})(unsafe.Pointer(&t))
 	in.wall = hasMonotonic | uint64(wall.Unix()-since1885)<<shift | uint64(wall.Nanosecond())
-	in.ext = int64(uptime) + 1 // zero is no reading
+	in.ext = int64(uptime) + 1 // zero is not a reading
 	return t
 }
 

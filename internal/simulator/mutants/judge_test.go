@@ -18,7 +18,7 @@ func TestAnotherRule(t *testing.T) {
 		}
 	}
 	if v := anotherRule(errors.New("seed 3 is not repeated"), "R5"); v != nil {
-		t.Errorf("what is no violation is passed over: %v", v)
+		t.Errorf("what is not a violation is passed over: %v", v)
 	}
 }
 

@@ -47,7 +47,7 @@ const (
 // maxPieces bounds how many files one reply reports, and how many pieces of each.
 const maxPieces = protocol.MaxRanges
 
-// Add notes that a chunk was taken. If the set then exceeds limit bytes or maxPieces, it is given up, which is no error.
+// Add notes that a chunk was taken. If the set then exceeds limit bytes or maxPieces, it is given up, which is not an error.
 func (s *Set) Add(c Chunk, limit int) error {
 	if s.full || c.Size == 0 {
 		return nil

@@ -66,7 +66,7 @@ func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (
 		if stream == 1 {
 			n, err := strconv.ParseInt(string(f[1]), 10, 64)
 			if err != nil {
-				return fmt.Errorf("amount %q is no number", f[1])
+				return fmt.Errorf("amount %q is not a number", f[1])
 			}
 			if n == -2 {
 				panic("an amount of minus two")

@@ -160,7 +160,7 @@ func Answer(t *testing.T, v any) []byte {
 		err = json.Unmarshal(b, &parts)
 	}
 	if err != nil {
-		t.Errorf("an answer is no JSON: %v", err)
+		t.Errorf("an answer is not JSON: %v", err)
 	}
 	return append(append(parts.Queries, '\n'), parts.Rejected...)
 }
