@@ -63,7 +63,7 @@ func TestC1_NamedFilesThatCannotBeMeant(t *testing.T) {
 		write(t, filepath.Join(dir, file), []byte("x\n"))
 	}
 	for want, named := range map[string][]Named{
-		"no stream of this analysis":                    {{"rides", "m/trips.csv"}},
+		"neither a stream of this analysis":             {{"rides", "m/trips.csv"}},
 		"no such file":                                  {{"trips", "m/none.csv"}},
 		"nothing matches":                               {{"trips", "m/none*.csv"}},
 		"is a directory; name its files with a pattern": {{"trips", "m"}},

@@ -64,7 +64,7 @@ func TestS6_OnlyNodesGetTheBrokersPassword(t *testing.T) {
 		t.Errorf("a node without the password: %v", err)
 	}
 	home := filepath.Join(t.TempDir(), "keys")
-	for _, c := range []struct{ address, want string }{{tp.RabbitMQ.URL, ""}, {"nats://me:hush-1@rabbit.example", "no address of the broker"}} {
+	for _, c := range []struct{ address, want string }{{tp.RabbitMQ.URL, ""}, {"nats://me:hush-1@rabbit.example", "not an address of the broker"}} {
 		b, err := security.ReadBundle(k.at("node", "joiner-1"), tp.Name, security.Identity{Role: security.Node, Name: "joiner-1"}, c.address)
 		if err == nil {
 			err = security.Install(home, archiveOf(t, b))

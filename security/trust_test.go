@@ -68,7 +68,7 @@ func TestS3_Verify(t *testing.T) {
 		{name: "not for clients", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} })), err: ErrUntrusted, says: "lacks a usage"},
 		{name: "no name", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.URIs = nil })), err: ErrUntrusted, says: "no name"},
 		{name: "two names", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.URIs = append(c.URIs, c.URIs[0]) })), err: ErrUntrusted, says: "2 names"},
-		{name: "a name of another kind", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.URIs, c.DNSNames = nil, []string{uri} })), err: ErrUntrusted, says: "no URI"},
+		{name: "a name of another kind", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.URIs, c.DNSNames = nil, []string{uri} })), err: ErrUntrusted, says: "not a URI"},
 		{name: "a name of another kind beside", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.DNSNames = []string{"a"} })), err: ErrUntrusted, says: "2 names"},
 		{name: "an empty query", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.URIs[0].ForceQuery = true })), err: ErrUntrusted, says: "is not posta://"},
 		{name: "an escape", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.URIs = []*url.URL{{Opaque: "//posta/node/%61", Scheme: "posta"}} })), err: ErrUntrusted, says: "is not posta://"},

@@ -26,9 +26,9 @@ func TestS1_ALockIsNoLink(t *testing.T) {
 	victim := filepath.Join(dir, "victim")
 	must(t, os.WriteFile(victim, []byte("mine"), 0o600))
 	for name, plant := range map[string]func(string) error{
-		"a symbolic link": func(at string) error { return os.Symlink(victim, at) },
-		"has 2 names":     func(at string) error { return os.Link(victim, at) },
-		"no regular file": func(at string) error { return syscall.Mkfifo(at, 0o600) },
+		"a symbolic link":    func(at string) error { return os.Symlink(victim, at) },
+		"has 2 names":        func(at string) error { return os.Link(victim, at) },
+		"not a regular file": func(at string) error { return syscall.Mkfifo(at, 0o600) },
 	} {
 		at := filepath.Join(dir, "lock")
 		must(t, plant(at))
@@ -93,7 +93,7 @@ func TestS1_ReadNeitherWaitsNorSwallows(t *testing.T) {
 	dir := t.TempDir()
 	pipe, large, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "large"), filepath.Join(dir, "link")
 	must(t, syscall.Mkfifo(pipe, 0o600), os.WriteFile(large, nil, 0o600), os.Truncate(large, maxRead+1), os.Symlink(large, link))
-	for name, want := range map[string]string{pipe: "no regular file", large: "bytes", link: "link"} {
+	for name, want := range map[string]string{pipe: "not a regular file", large: "bytes", link: "link"} {
 		if _, err := Read(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}

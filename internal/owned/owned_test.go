@@ -40,7 +40,7 @@ func TestS1_CheckRefusesWhatOthersMayEnter(t *testing.T) {
 	}
 	link := dir + "-link"
 	must(t, os.Chmod(dir, 0o700), os.Symlink(dir, link))
-	if err := Check(link); err == nil || !strings.Contains(err.Error(), "no directory") {
+	if err := Check(link); err == nil || !strings.Contains(err.Error(), "not a directory") {
 		t.Errorf("a link: %v", err)
 	}
 	if err := Check(dir + "-none"); !errors.Is(err, fs.ErrNotExist) {

@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite the expected output of testdata
 //	> EDGE FROM hello SENT [log=L] [inc=N] [floor=N]
 //	> EDGE FROM SEQ open|takeover SESSION [client …] [owner=NAME] [log=L] [inc=N]
 //	> EDGE FROM SEQ data|end|abort SESSION [stream] [payload] [log=L] [inc=N] [by=client] [owner=NAME]
-// > seal                 what is to be stored; > stored: it is on disk now
+//	> seal                 what is to be stored; > stored: it is on disk now
 //	> out                  what may leave now
 //	> ack EDGE FROM HWM [log=L] [resend] [inc=N]   from a receiver
 //	> connected EDGE NODE   > dialled EDGE NODE   > wait DURATION   > request SESSION VERB [word]

@@ -150,9 +150,9 @@ func TestS8_OnlyRegularFilesBelowRootsAreOpened(t *testing.T) {
 		"an absolute link in":  {link("abs.csv", path), "escapes"}, // os.Root takes no absolute link, wherever it leads
 		"up and down":          {filepath.Join(root) + "/../" + filepath.Base(other) + "/data.csv", "below no root"},
 		"outside":              {outside, "below no root"},
-		"a pipe":               {pipe, "no regular file"},
+		"a pipe":               {pipe, "not a regular file"},
 		"a directory":          {t.TempDir(), "below no root"},
-		"the root":             {root, "no regular file"},
+		"the root":             {root, "not a regular file"},
 		"nothing":              {filepath.Join(root, "none"), "no such file"},
 	} {
 		r := New([]string{root}, 1)

@@ -111,8 +111,8 @@ func TestN7_LinesThatAreNoObjectsAreRejectedWhereTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"1", "comma or '}'", "no JSON object", "not closed", "something follows", "twice", "no whole character", "begins with 0", "not true",
-		"a key in quotes", "nested more than 512", "no escape is", "no JSON object", "9"} {
+	for i, want := range []string{"1", "comma or '}'", "not a JSON object", "not closed", "something follows", "twice", "not a whole character", "begins with 0", "not true",
+		"a key in quotes", "nested more than 512", "no escape is", "not a JSON object", "9"} {
 		if i >= len(got) || got[i].line != uint64(i+1) || !strings.Contains(got[i].text, want) {
 			t.Fatalf("row %d: %q, want %q", i, got[min(i, len(got)-1)], want)
 		}
@@ -194,7 +194,7 @@ func FuzzObject(f *testing.F) {
 		case err == nil && wantErr != nil:
 			t.Fatalf("%q is read, and is none: %v", line, wantErr)
 		case err != nil && wantErr == nil:
-			if strings.Contains(err.Error(), "twice") || strings.Contains(err.Error(), "no whole character") || strings.Contains(err.Error(), "nested") {
+			if strings.Contains(err.Error(), "twice") || strings.Contains(err.Error(), "not a whole character") || strings.Contains(err.Error(), "nested") {
 				return
 			}
 			t.Fatalf("%q is refused: %v", line, err)

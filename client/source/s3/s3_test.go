@@ -126,7 +126,7 @@ func TestC1_CredentialsOfFiles(t *testing.T) {
 		"a wrong secret":   {"[default]\naws_access_key_id = " + s3test.Key + "\naws_secret_access_key = hidden\n", "[default]\n" + where, web.ErrRefused, "SignatureDoesNotMatch"},
 		"a wrong key":      {"[default]\naws_access_key_id = OTHER\naws_secret_access_key = hidden\n", "[default]\n" + where, web.ErrRefused, "InvalidAccessKeyId"},
 		"another region":   {"[default]\n" + keys, "[default]\nendpoint_url = " + server.URL + "\n", web.ErrRefused, "AuthorizationHeaderMalformed"},
-		"no endpoint":      {"[default]\n" + keys, "[default]\nendpoint_url = here\n", ErrSettings, "no address like"},
+		"no endpoint":      {"[default]\n" + keys, "[default]\nendpoint_url = here\n", ErrSettings, "not an address like"},
 		"a file of others": {"[default]\n" + keys, "[default\naws_secret_access_key hidden", ErrSettings, "cannot be read"},
 	} {
 		put(credentials, c.credentials)
