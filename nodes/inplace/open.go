@@ -82,7 +82,7 @@ func regular(info os.FileInfo, err error) (protocol.Stamp, error) {
 		return protocol.Stamp{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return protocol.Stamp{}, fmt.Errorf("it is %s, and no regular file", info.Mode())
+		return protocol.Stamp{}, fmt.Errorf("it is %s, not a regular file", info.Mode())
 	}
 	return filestamp.Of(info), nil
 }

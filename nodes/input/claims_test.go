@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// TestR14_AClientThatWasAcknowledgedMore: the input's log was set back. What the client was told is gone, and its session with it.
+// TestR14_AClientThatWasAcknowledgedMore: the input's log was set back, so data is lost that the client was told is stored. The session fails.
 func TestR14_AClientThatWasAcknowledgedMore(t *testing.T) {
 	ping := func(stream string, lanes ...protocol.LaneSeq) protocol.Request {
 		return protocol.Request{Type: protocol.Ping, Session: id, Token: ours, Stream: stream, Lanes: lanes}
@@ -32,7 +32,7 @@ func TestR14_AClientThatWasAcknowledgedMore(t *testing.T) {
 			t.Fatalf("%s: the session goes on: %v", name, h.Aborted)
 		}
 	}
-	// A session that is not known here at all may be known to the nodes behind.
+	// Nodes downstream may know a session that this input does not know.
 	_, h := newInput()
 	x := chunk("colours", 0, 2)
 	x.Session = roletest.ID("x")
@@ -45,7 +45,7 @@ func TestR14_AClientThatWasAcknowledgedMore(t *testing.T) {
 	}
 }
 
-// TestR14_NoSessionBeginsBeforeTheLogIsConfirmed: it would fail with a log that has to be retired.
+// TestR14_NoSessionBeginsBeforeTheLogIsConfirmed: a session that began earlier would fail if the log had to be retired.
 func TestR14_NoSessionBeginsBeforeTheLogIsConfirmed(t *testing.T) {
 	in, h := newInput()
 	h.Unheard = true

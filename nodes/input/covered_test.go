@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// placed is a chunk of a file that says where it comes from.
+// placed returns a chunk that names its place in its file.
 func placed(file string, lane uint32, seq, at uint64, data string) protocol.Request {
 	q := chunk("colours", lane, seq)
 	q.File, q.At, q.Placed, q.Data = file, at, true, []byte(data)
@@ -20,7 +20,8 @@ func piece(from uint64, data string) protocol.Range {
 	return protocol.Range{From: from, To: from + uint64(len(data)), Sum: crc32.Checksum([]byte(data), castagnoli)}
 }
 
-// TestR17_AResumerHearsWhatWasTaken: the pieces of each file with their checksums, over restarts, and what was repeated or refused is none of them.
+// TestR17_AResumerHearsWhatWasTaken: a client that resumes gets the pieces of each file with their checksums, also after restarts. Repeated and
+// refused chunks are not among them.
 func TestR17_AResumerHearsWhatWasTaken(t *testing.T) {
 	for how, restart := range map[string]func(*gate) *gate{
 		"no restart":    func(g *gate) *gate { return g },
@@ -49,7 +50,7 @@ func TestR17_AResumerHearsWhatWasTaken(t *testing.T) {
 	}
 }
 
-// TestR17_BytesAreTakenOnce: a client that sends the same bytes of a file under another number would count them twice.
+// TestR17_BytesAreTakenOnce: if a client sends the same bytes of a file under two numbers, they must not count twice.
 func TestR17_BytesAreTakenOnce(t *testing.T) {
 	g := newGate(t, true)
 	open(t, g.h, id)
@@ -60,7 +61,7 @@ func TestR17_BytesAreTakenOnce(t *testing.T) {
 	}
 }
 
-// TestR17_AnUploadWithoutPlacesCannotGoOn: of a client that does not say where its chunks come from nothing is told, also of the chunks that do.
+// TestR17_AnUploadWithoutPlacesCannotGoOn: if one chunk of a client does not name its place, the input reports no pieces of the upload at all.
 func TestR17_AnUploadWithoutPlacesCannotGoOn(t *testing.T) {
 	g := newGate(t, true)
 	open(t, g.h, id)

@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestW2_SessionsFailWhereALogIsDamaged: the sessions that run fail, none is begun, both with what the node says; another input that is damaged
-// has no log open, so it has not lost one either.
+// TestW2_SessionsFailWhereALogIsDamaged: running sessions fail and none begins, both with the text that the damaged node reports. If that node is
+// another input, it has no log open, so it has not lost one either.
 func TestW2_SessionsFailWhereALogIsDamaged(t *testing.T) {
 	for _, node := range []string{"joiner-1", "me-2"} {
 		g := newGate(t, true)

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestW5_AnInputSaysWhoseDiskIsFull: at once, to a client that wants to begin and to one that pings, and as long as it is so.
+// TestW5_AnInputSaysWhoseDiskIsFull: a client that opens a session or pings hears at once which node's disk is full, as long as it is full.
 func TestW5_AnInputSaysWhoseDiskIsFull(t *testing.T) {
 	for _, node := range []string{"joiner-1", "me-1"} {
 		g := newGate(t, true)

@@ -10,7 +10,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Who changes the cluster keeps new sessions out, and hears who is in. Sessions that are open go on.
+// TestHold_KeepsNewSessionsOutForAsLongAsItWasSaid: posta deploy holds new sessions back while it changes the cluster, and learns which ones run.
+// Open sessions continue.
 func TestHold_KeepsNewSessionsOutForAsLongAsItWasSaid(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
@@ -45,7 +46,7 @@ func TestHold_OfNoTimeEndsIt(t *testing.T) {
 	}
 }
 
-// A node that leaves the topology and comes back later comes with another log: no session has lost anything by it.
+// TestR8_ANodeThatWasTakenOutIsForgotten: a node leaves the topology and comes back later with another log. No session has lost anything.
 func TestR8_ANodeThatWasTakenOutIsForgotten(t *testing.T) {
 	before, _ := newInput()
 	before.Heartbeat(noon, role.Heard{From: "input-1", ID: link.Identity{LogID: link.LogID{1}, Incarnation: 1}})

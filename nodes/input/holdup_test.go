@@ -11,14 +11,14 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestR11_WhoHoldsUpOthersMustGetOn: a client that pings, and never ends at this input a reference stream that it ended at another one, keeps the
-// facts of all sessions waiting at joiners. It is given up after limits.client_timeout. None of those is that only look alike.
+// TestR11_WhoHoldsUpOthersMustGetOn: a client pings, and never ends a reference stream at this input that it has ended at another one. So the facts
+// of all sessions wait at joiners. The client is given up after limits.client_timeout. Clients that only look similar are not.
 func TestR11_WhoHoldsUpOthersMustGetOn(t *testing.T) {
 	const limit = 30 * time.Second
 	var seq uint64
 	cases := map[string]struct {
 		expires bool
-		each    func(g *gate) // every second
+		each    func(g *gate) // called every second
 	}{
 		"it only pings":                     {true, func(g *gate) {}},
 		"it is slow, and gets on":           {false, func(g *gate) { seq++; g.wants("", chunk("colours", 0, seq)) }},
@@ -59,7 +59,7 @@ func TestR11_WhoHoldsUpOthersMustGetOn(t *testing.T) {
 	}
 }
 
-// TestR11_WhoHoldsUpNobodyMayTakeItsTime.
+// TestR11_WhoHoldsUpNobodyMayTakeItsTime: a client that delays no other session is not given up.
 func TestR11_WhoHoldsUpNobodyMayTakeItsTime(t *testing.T) {
 	g := newGate(t, true)
 	open(t, g.h, id)

@@ -18,7 +18,7 @@ import (
 var (
 	noon = time.Unix(1_700_000_000, 0)
 	id   = roletest.ID("s")
-	ours = session.Token{1} // of the client that opens sessions
+	ours = session.Token{1} // the token of the client that opens sessions
 )
 
 func newInput() (*Input, *roletest.Host) {
@@ -48,7 +48,7 @@ func end(stream string, lanes ...protocol.LaneSeq) protocol.Request {
 	return protocol.Request{Type: protocol.End, Session: id, Token: ours, Stream: stream, Lanes: lanes}
 }
 
-// code asks and returns the code of the refusal, empty if there is none.
+// code makes a request and returns the code of the refusal, empty if it was accepted.
 func code(t *testing.T, h *roletest.Host, q protocol.Request) protocol.Code {
 	t.Helper()
 	r, ok := h.Ask(t, noon, 1, q)
@@ -75,8 +75,8 @@ func TestOpen_IsIdempotentAndDescribes(t *testing.T) {
 	}
 }
 
-// An input that has passed a session on keeps its upload until an output tells how the session ended. The topology may change meanwhile: that makes
-// no other session of it, and its client is not to blame.
+// TestR17_AnOpenIsRepeatedInAnotherTopology: an input that has ended its part of a session keeps the upload until an output reports how the session
+// ended. If the topology changes meanwhile, the session is still the same, and its client has made no mistake.
 func TestR17_AnOpenIsRepeatedInAnotherTopology(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
@@ -126,7 +126,7 @@ func TestR3_ChunksAreAcknowledgedWhenDurable(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
 	q := chunk("colours", 0, 1)
-	for range 2 { // the first time, and as a repeat
+	for range 2 { // first as a new request, then as a repeat
 		in.Request(noon, &role.Request{From: 9, Client: role.LocalOperator, Body: q.Append(nil)})
 		if _, early := h.Replies[9]; early {
 			t.Fatal("acknowledged before it is on disk")
@@ -144,7 +144,7 @@ func TestR9_AChunkWaitsForRoom(t *testing.T) {
 	if _, ok := h.Ask(t, noon, 7, chunk("colours", 0, 1)); ok {
 		t.Fatal("there is no room, and it is answered")
 	}
-	if _, ok := h.Ask(t, noon, 8, chunk("colours", 0, 1)); ok { // the client asks again over another connection
+	if _, ok := h.Ask(t, noon, 8, chunk("colours", 0, 1)); ok { // the client repeats the request over another connection
 		t.Fatal("there is no room, and it is answered")
 	}
 	in.Tick(noon)
@@ -192,7 +192,7 @@ func TestR11_FactsWaitForTheEndOfReference(t *testing.T) {
 	}
 }
 
-// TestR12_StreamsEndInTheirOrder: of two streams of facts, too. A table that both fill leaves when the later one ends.
+// TestR12_StreamsEndInTheirOrder: this includes two streams of facts. A table that both fill leaves when the later one ends.
 func TestR12_StreamsEndInTheirOrder(t *testing.T) {
 	about := roletest.About()
 	paint := roletest.Analysis()
@@ -293,8 +293,8 @@ func TestClient_SilentForTooLongIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestR11_ASessionThatDoesNotGetOnIsGivenUp: a client that pings and does nothing else holds other sessions up; one that has
-// ended its streams here may still be missing elsewhere.
+// TestR11_ASessionThatDoesNotGetOnIsGivenUp: a client that pings and does nothing else holds other sessions up. A client that has ended its streams
+// here may still have streams open elsewhere.
 func TestR11_ASessionThatDoesNotGetOnIsGivenUp(t *testing.T) {
 	for _, finished := range []bool{false, true} {
 		in, h := newInput()
@@ -319,7 +319,7 @@ func TestR11_ASessionThatDoesNotGetOnIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestM6_ASleepingNodeBlamesNobody: what a node missed while it was stopped is not a client's silence.
+// TestM6_ASleepingNodeBlamesNobody: the time in which a node was stopped does not count as silence of a client.
 func TestM6_ASleepingNodeBlamesNobody(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
@@ -341,7 +341,7 @@ func TestHeard_OutputsFreeThePlace(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
 	ended(t, h)
-	in.Tick(noon.Add(time.Hour)) // all is sent: the client may be silent
+	in.Tick(noon.Add(time.Hour)) // all is sent, so the client may be silent
 	if in.Running() != 1 || len(h.Aborted) != 0 {
 		t.Fatal("the place was given away before the answer was there")
 	}
@@ -355,7 +355,7 @@ func TestHeard_OutputsFreeThePlace(t *testing.T) {
 	if c := code(t, h, chunk("pots", 0, 1)); c != "" {
 		t.Fatalf("a repeat from before the end gets %q", c)
 	}
-	if r, ok := h.Ask(t, noon, 1, read(3, 1)); !ok || r.Type != protocol.OK || r.Lane != 3 || r.Seq != 1 || r.At != 30 { // a client takes another place for an answer of nobody's
+	if r, ok := h.Ask(t, noon, 1, read(3, 1)); !ok || r.Type != protocol.OK || r.Lane != 3 || r.Seq != 1 || r.At != 30 { // a client takes the reply for another lane as an answer to no request
 		t.Fatalf("a read from before the end gets %v %+v", ok, r)
 	}
 }
@@ -369,7 +369,7 @@ func TestHeard_AFailureElsewhereFailsItHere(t *testing.T) {
 	}
 }
 
-// TestHeard_ClosedBeforeItsEnd: an answer that was closed while the upload went on is given up.
+// TestHeard_ClosedBeforeItsEnd: an answer that was closed during the upload counts as given up.
 func TestHeard_ClosedBeforeItsEnd(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
@@ -401,8 +401,8 @@ func TestR8_ANodeWithAnotherLogFailsWhatRuns(t *testing.T) {
 	}
 }
 
-// A session that began when the new log had been heard is not failed by it, whatever the old one still says: before and after a
-// restart of the one who hears it.
+// TestR8_ALostLogFailsSessionsOnce: a session that began after the new log was heard does not fail because of it, whatever late heartbeats of the old
+// log say. This holds before and after a restart of the input.
 func TestR8_ALostLogFailsSessionsOnce(t *testing.T) {
 	in, h := newInput()
 	hear := func(in *Input, log byte) {
@@ -460,8 +460,7 @@ func TestCancelAndClose(t *testing.T) {
 	}
 }
 
-// TestN3_RecordsAndSnapshotsGiveTheSameInput: an input that is rebuilt from what was recorded, or from a snapshot, is the
-// one that was.
+// TestN3_RecordsAndSnapshotsGiveTheSameInput: an input that is rebuilt from its records or from a snapshot equals the former one.
 func TestN3_RecordsAndSnapshotsGiveTheSameInput(t *testing.T) {
 	in, h := newInput()
 	open(t, h, roletest.ID("over"))
@@ -535,7 +534,7 @@ func FuzzApply(f *testing.F) {
 		if in.Apply(encodeOpen(id, role.Announcement{Analysis: "paint"}.Encode())) != nil {
 			t.Fatal("a session cannot be opened")
 		}
-		_ = in.Apply(p) // it comes back, that is all
+		_ = in.Apply(p) // it must return, and need do nothing else
 		_ = in.RestoreAll(p)
 	})
 }

@@ -48,7 +48,7 @@ func TestR17_AnotherTokenHearsThatTheSessionIsInUse(t *testing.T) {
 	}
 }
 
-// TestR17_TheOpenerIsRemembered: also after the end, and over a restart.
+// TestR17_TheOpenerIsRemembered: this holds after the end of the session, and after a restart.
 func TestR17_TheOpenerIsRemembered(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
@@ -56,7 +56,7 @@ func TestR17_TheOpenerIsRemembered(t *testing.T) {
 	open(t, h, failed)
 	ended(t, h)
 	in.Heartbeat(noon, role.Heard{From: "output-1", ID: link.Identity{}, Ended: []role.Ended{{ID: id, Opener: ours.Hash()}, {ID: failed, Opener: ours.Hash(), Failed: true, Reason: "poison"}}})
-	in.over(failed, in.mustOutcome(t, failed), "") // the core reports it in recovery, too
+	in.over(failed, in.mustOutcome(t, failed), "") // the core reports the end in recovery, too
 	restored := New(roletest.About())
 	hosts := map[*Input]*roletest.Host{in: h, restored: roletest.NewHost(restored)}
 	if err := restored.RestoreAll(in.SnapshotAll(nil)); err != nil {
@@ -104,7 +104,7 @@ func (in *Input) mustOutcome(t *testing.T, id session.ID) (o gateway.Outcome) {
 	return gone.Outcome
 }
 
-// TestR17_APingWithoutATokenOnlyLooks: it does not keep the session alive.
+// TestR17_APingWithoutATokenOnlyLooks: such a ping does not keep the session alive.
 func TestR17_APingWithoutATokenOnlyLooks(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
@@ -147,7 +147,7 @@ func TestR17_ANumberIsNotUsedAgain(t *testing.T) {
 	}
 }
 
-// TestR17_AnAnswerOfAnotherSessionIsNoEnd: an output keeps an answer longer than inputs remember the id.
+// TestR17_AnAnswerOfAnotherSessionIsNoEnd: an output keeps an answer longer than inputs remember its id.
 func TestR17_AnAnswerOfAnotherSessionIsNoEnd(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
@@ -158,7 +158,7 @@ func TestR17_AnAnswerOfAnotherSessionIsNoEnd(t *testing.T) {
 	}
 }
 
-// TestR17_APreparedChunkIsTheSame: whether a chunk's checksum was made beforehand or when it was taken, its repeat is known again.
+// TestR17_APreparedChunkIsTheSame: a repeated chunk is recognised, whether its checksum was computed in advance or when it was taken.
 func TestR17_APreparedChunkIsTheSame(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
@@ -168,7 +168,7 @@ func TestR17_APreparedChunkIsTheSame(t *testing.T) {
 		t.Fatal("the chunk is not prepared")
 	}
 	r.Chunk.Sum()
-	clear(r.Chunk.Data) // nothing is computed a second time
+	clear(r.Chunk.Data) // the checksum is not computed a second time
 	in.Request(noon, r)
 	if c := code(t, h, q); c != "" || len(h.Aborted) != 0 {
 		t.Errorf("the chunk that was taken is not known again: %q, %v", c, h.Aborted)

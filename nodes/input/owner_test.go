@@ -37,7 +37,7 @@ func openOf(token session.Token) protocol.Request {
 	return protocol.Request{Type: protocol.Open, Session: id, Token: token, Analysis: "paint"}
 }
 
-// alices returns an input at which alice has opened the session and sent a chunk.
+// alices returns an input at which alice has opened a session and sent a chunk.
 func alices(t *testing.T) (*Input, *roletest.Host) {
 	t.Helper()
 	in, h := newInput()
@@ -50,7 +50,7 @@ func alices(t *testing.T) (*Input, *roletest.Host) {
 	return in, h
 }
 
-// requestsFor are all that a client can say about the session but an open.
+// requestsFor returns every kind of request about the session except an open.
 func requestsFor(token session.Token) []protocol.Request {
 	c, e := chunk("colours", 0, 2), end("colours", protocol.LaneSeq{Lane: 0, Seq: 1})
 	c.Token, e.Token = token, token
@@ -66,8 +66,8 @@ func requestsFor(token session.Token) []protocol.Request {
 	return all
 }
 
-// TestS5_AnotherOwnersSessionIsNotThere: whatever a stranger says of it, with the opener's token too, the answer is that of an input which has never
-// heard of the session, and nothing changes.
+// TestS5_AnotherOwnersSessionIsNotThere: whatever a stranger asks about it, even with the opener's token, the answer is that of an input which has
+// never heard of the session, and nothing changes.
 func TestS5_AnotherOwnersSessionIsNotThere(t *testing.T) {
 	over := map[string]func(*Input, *roletest.Host){
 		"it runs": func(*Input, *roletest.Host) {},
@@ -112,7 +112,7 @@ func hears(in *Input, e role.Ended) {
 	in.Heartbeat(noon, role.Heard{From: "output-1", ID: link.Identity{}, Ended: []role.Ended{e}})
 }
 
-// TestS5_SilenceIsTheOwners: whoever else looks at a session does not keep it alive.
+// TestS5_SilenceIsTheOwners: requests of other clients do not keep a session alive.
 func TestS5_SilenceIsTheOwners(t *testing.T) {
 	for _, c := range []security.Identity{bob, olga, wanda} {
 		in, h := alices(t)
@@ -126,7 +126,7 @@ func TestS5_SilenceIsTheOwners(t *testing.T) {
 	}
 }
 
-// TestS5_RolesAtAnInput: what watchers and operators may do with a session that is not theirs.
+// TestS5_RolesAtAnInput: what watchers and operators may do with a session of another client.
 func TestS5_RolesAtAnInput(t *testing.T) {
 	in, h := alices(t)
 	if l := askAs(t, h, wanda, protocol.Request{Type: protocol.Sessions}); len(l.Sessions) != 1 || l.Sessions[0].Session != id || l.Sessions[0].Owner != "alice" {
@@ -149,7 +149,7 @@ func TestS5_RolesAtAnInput(t *testing.T) {
 	if r := askAs(t, h, alice, protocol.Request{Type: protocol.Hold, Lease: time.Minute}); r.Err.Code != protocol.ErrForbidden || !strings.Contains(r.Err.Message, `"operate"`) {
 		t.Errorf("who submits holds the cluster: %+v", r)
 	}
-	// An operator ends what others run, and adds nothing to it.
+	// An operator may end other clients' sessions, and may add nothing to them.
 	for _, q := range requestsFor(ours)[:2] {
 		if r := askAs(t, h, olga, q); r.Err.Code != protocol.ErrUnknownSession || len(h.Fed) != 1 || len(h.Aborted) != 0 {
 			t.Errorf("%s of an operator: %+v", q.Type, r)
@@ -163,14 +163,14 @@ func TestS5_RolesAtAnInput(t *testing.T) {
 	}
 }
 
-// TestS5_AnOwnersProcesses: the name makes the owner, and the token tells its processes apart. The name outlives the key.
+// TestS5_AnOwnersProcesses: the name decides who the owner is, and the token distinguishes the owner's processes. A new key does not change the name.
 func TestS5_AnOwnersProcesses(t *testing.T) {
 	in, h := alices(t)
 	if r := askAs(t, h, alice, openOf(theirs)); r.Err.Code != protocol.ErrInUse || !strings.Contains(r.Err.Message, "posta results") {
 		t.Errorf("another process of alice opens it: %+v", r)
 	}
 	later := noon
-	for range 20 { // a node that was asleep has heard nobody, so time passes tick by tick
+	for range 20 { // a node that was asleep has heard nothing, so time passes tick by tick
 		later = later.Add(leftAfter / 20)
 		in.Tick(later)
 	}
@@ -189,7 +189,7 @@ func TestS5_AnOwnersProcesses(t *testing.T) {
 	}
 }
 
-// TestS5_TheOwnerIsRemembered: over a restart, from records and from a snapshot, while the session runs and after its end.
+// TestS5_TheOwnerIsRemembered: after a restart, from records and from a snapshot, while the session runs and after its end.
 func TestS5_TheOwnerIsRemembered(t *testing.T) {
 	for name, become := range map[string]func(*Input){
 		"it runs":  func(*Input) {},
@@ -223,10 +223,10 @@ func TestS5_TheOwnerIsRemembered(t *testing.T) {
 	}
 }
 
-// TestS5_AClaimIsOfItsOwnersSession: who says that an input has lost a session fails no session of another owner by that.
+// TestS5_AClaimIsOfItsOwnersSession: a client that claims that an input has lost a session fails no session of another owner by that.
 func TestS5_AClaimIsOfItsOwnersSession(t *testing.T) {
 	about := roletest.About()
-	about.Node = "input-2" // not the first one: alice's open comes here later
+	about.Node = "input-2" // not the first input: alice's open arrives here later
 	in := New(about)
 	h := roletest.NewHost(in)
 	in.Tick(noon)
@@ -250,14 +250,14 @@ func TestS5_AClaimIsOfItsOwnersSession(t *testing.T) {
 	if in.uploads[id] != nil {
 		t.Fatal("an output's word of alice's claim does not end her session")
 	}
-	// What an operator says of a session that it may not feed is not a claim at all.
+	// What an operator claims about a session that it may not feed is not a claim at all.
 	_, h = alices(t)
 	if askAs(t, h, olga, chunk("colours", 0, 5)); len(h.Aborted) != 0 {
 		t.Fatalf("aborted %v", h.Aborted)
 	}
 }
 
-// TestS5_ClaimsAreBounded: made-up sessions of one client do not have all nodes forget those of others.
+// TestS5_ClaimsAreBounded: invented sessions of one client do not make nodes forget other clients' sessions.
 // TestS5_ARefusedOpenLeavesAnothersClaim: bob says that the input has lost bob's session. A refused open of the same id by alice does
 // not change what bob is told, also after a restart. A session that alice does open replaces bob's claim, because then the id belongs to alice.
 func TestS5_ARefusedOpenLeavesAnothersClaim(t *testing.T) {

@@ -24,7 +24,7 @@ func newReader() (*Input, *roletest.Host) {
 	return in, h
 }
 
-// read asks for a file of 30 bytes, whose header has 7.
+// read requests a file of 30 bytes, whose header has 7.
 func read(lane uint32, seq uint64) protocol.Request {
 	return protocol.Request{
 		Type: protocol.Read, Session: id, Token: ours, Stream: "colours", Lane: lane, Seq: seq, File: "shop/colours.csv", Line: 2, Header: []byte("colour"), Path: theFile, From: 7,
@@ -32,7 +32,7 @@ func read(lane uint32, seq uint64) protocol.Request {
 	}
 }
 
-// readPiece is a part of that file.
+// readPiece returns a part of that file.
 func readPiece(of role.Read, from, to int64, line uint64) *role.Piece {
 	return &role.Piece{Read: of.ID, Session: of.Session, Stream: of.Stream, Reference: of.Reference, From: from, To: to, Line: line + 1,
 		Chunk: &role.Chunk{File: of.File, Header: of.Header, Line: line, Data: []byte("red\n")}}
@@ -48,7 +48,7 @@ func wanted(t *testing.T, in *Input) role.Read {
 	return all[0]
 }
 
-// replayed is an input that has come back with what another one has recorded.
+// replayed returns an input that has recovered from what another one has recorded.
 func replayed(t *testing.T, h *roletest.Host) (*Input, *roletest.Host) {
 	t.Helper()
 	in, again := newReader()
@@ -143,7 +143,7 @@ func TestS8_WhatIsNotReadHereIsDeclinedForGood(t *testing.T) {
 		if len(in.Reads()) != 0 {
 			t.Errorf("%s is wanted", name)
 		}
-		// The number is used up, also after a restart: a late repetition must not be taken for something new.
+		// The number is used up, also after a restart: a late repeat must not count as a new request.
 		_, again := replayed(t, h)
 		if r, ok := again.Ask(t, noon, 1, q); !ok || r.Err.Code != protocol.ErrNotHere {
 			t.Errorf("%s, after a restart: %v %+v", name, ok, r)
@@ -239,7 +239,7 @@ func TestR16_ReadsAreBounded(t *testing.T) {
 	}
 }
 
-// A client that waits for its file hears at once that the session is over.
+// TestS8_ACancelledReadIsAnswered: a client that waits for its file hears at once that the session is over.
 func TestS8_ACancelledReadIsAnswered(t *testing.T) {
 	in, h := newReader()
 	open(t, h, id)
@@ -254,7 +254,7 @@ func TestS8_ACancelledReadIsAnswered(t *testing.T) {
 	}
 }
 
-// TestR17_ADeclinedReadIsNothingTaken: who resumes the upload hears that, and not that the input does not know.
+// TestR17_ADeclinedReadIsNothingTaken: a client that resumes the upload hears that nothing was taken, and not that the input does not know.
 func TestR17_ADeclinedReadIsNothingTaken(t *testing.T) {
 	_, h := newReader()
 	open(t, h, id)
@@ -272,12 +272,13 @@ func TestR17_ADeclinedReadIsNothingTaken(t *testing.T) {
 	}
 }
 
-// A file that is half read when its client leaves: the next client hears how much of it was taken, and sends the rest.
+// TestR17_ATakeoverHearsHowFarAFileWasRead: a client leaves while its file is half read. The next client hears how much was taken, and sends the
+// rest.
 func TestR17_ATakeoverHearsHowFarAFileWasRead(t *testing.T) {
 	in, h := newReader()
 	open(t, h, id)
 	h.Ask(t, noon, 1, read(0, 1))
-	h.Ask(t, noon, 1, read(1, 1)) // nothing of it was read yet
+	h.Ask(t, noon, 1, read(1, 1)) // nothing of it has been read
 	rd := in.Reads()[0]
 	in.TakePiece(noon, readPiece(rd, 7, 11, 2))
 	for s := 1; s < 8; s++ {

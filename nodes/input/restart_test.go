@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// TestR7_APingBeforeTheFirstTickEndsNothing: after a restart a client may be quicker than the clock.
+// TestR7_APingBeforeTheFirstTickEndsNothing: after a restart a ping may arrive before the first tick.
 func TestR7_APingBeforeTheFirstTickEndsNothing(t *testing.T) {
 	before, h := newInput()
 	open(t, h, id)
@@ -25,7 +25,8 @@ func TestR7_APingBeforeTheFirstTickEndsNothing(t *testing.T) {
 	}
 }
 
-// TestASessionsAgeCountsFromARestart: when it was opened is nowhere durable, so a restarted input counts from its own start. It once said ten years.
+// TestASessionsAgeCountsFromARestart: the time of the open is not durable, so a restarted input counts from its own start. It once reported ten
+// years.
 func TestASessionsAgeCountsFromARestart(t *testing.T) {
 	before, h := newInput()
 	open(t, h, id)
@@ -34,7 +35,7 @@ func TestASessionsAgeCountsFromARestart(t *testing.T) {
 	if err := in.RestoreAll(before.SnapshotAll(nil)); err != nil {
 		t.Fatal(err)
 	}
-	for _, after := range []time.Duration{0, 3 * time.Second} { // the first question comes before the first tick
+	for _, after := range []time.Duration{0, 3 * time.Second} { // the first request comes before the first tick
 		r, _ := h.Ask(t, noon.Add(after), 1, protocol.Request{Type: protocol.Sessions})
 		if len(r.Sessions) != 1 || r.Sessions[0].Age != after {
 			t.Errorf("sessions %+v, want one of %v", r.Sessions, after)

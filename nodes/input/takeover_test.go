@@ -60,7 +60,7 @@ func (g *gate) wants(code protocol.Code, q protocol.Request) {
 	}
 }
 
-// again is the input after a restart: from its snapshot, or from what it recorded.
+// again returns the input after a restart: from its snapshot, or from its records.
 func (g *gate) again(snapshot bool) *gate {
 	g.t.Helper()
 	x := &gate{t: g.t, in: New(g.in.About), now: g.now}
@@ -94,7 +94,7 @@ func by(token session.Token, q protocol.Request) protocol.Request {
 	return q
 }
 
-// TestR17_Takeover: after 5 s without the opener another client goes on where it was, and the opener hears so, also over restarts.
+// TestR17_Takeover: after 5 s without the opener another client may continue, and the opener hears that, also after restarts.
 func TestR17_Takeover(t *testing.T) {
 	g := newGate(t, true)
 	open(t, g.h, id)
@@ -136,7 +136,7 @@ func TestR17_Takeover(t *testing.T) {
 	}
 }
 
-// TestR17_TakeoverKeepsNumbersExact: a number that the former client used is not used again, and the end says what both have sent.
+// TestR17_TakeoverKeepsNumbersExact: the new client uses no number of the former one, and the end counts what both have sent.
 func TestR17_TakeoverKeepsNumbersExact(t *testing.T) {
 	for name, q := range map[string]protocol.Request{
 		"other content under the last number": by(theirs, func() (q protocol.Request) {
@@ -151,14 +151,14 @@ func TestR17_TakeoverKeepsNumbersExact(t *testing.T) {
 		g.wants("", chunk("colours", 0, 1))
 		g.listens(5 * time.Second)
 		g.wants("", opens(theirs))
-		g.wants("", by(theirs, chunk("colours", 0, 1))) // the same again
+		g.wants("", by(theirs, chunk("colours", 0, 1))) // the same chunk again
 		if r := g.ask(q); r.Err.Code != protocol.ErrFailed || len(g.h.Aborted) != 1 {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
 }
 
-// TestR17_TakeoverInOrder: at the other inputs nobody takes over who has not done so at the first one, and who did so last wins.
+// TestR17_TakeoverInOrder: the other inputs accept a takeover only from clients that the first input has accepted. The last of these wins.
 func TestR17_TakeoverInOrder(t *testing.T) {
 	g := newGate(t, false)
 	open(t, g.h, id)
@@ -166,12 +166,12 @@ func TestR17_TakeoverInOrder(t *testing.T) {
 	if r := g.ask(opens(theirs)); r.Err.Code != protocol.ErrBadRequest || !strings.Contains(r.Err.Message, "tcp://in") {
 		t.Fatalf("a takeover that begins here: %+v", r)
 	}
-	g.wants(protocol.ErrBadRequest, opens(theirs, ours))                        // openers of somebody else
-	g.wants(protocol.ErrInUse, opens(theirs, third, theirs))                    // of another session with the id
+	g.wants(protocol.ErrBadRequest, opens(theirs, ours))                        // openers of another session
+	g.wants(protocol.ErrInUse, opens(theirs, third, theirs))                    // an opener of another session with this id
 	g.wants("", opens(third, ours, theirs, third))                              // theirs was quicker at the first input, and died on its way here
-	g.wants(protocol.ErrSuperseded, opens(theirs, ours, theirs))                // its request comes late
-	g.wants("", opens(third, ours, theirs, third))                              // said again
-	g.wants(protocol.ErrInUse, opens(session.Token{4}, ours, session.Token{4})) // two that the first input never let in
+	g.wants(protocol.ErrSuperseded, opens(theirs, ours, theirs))                // its request arrives late
+	g.wants("", opens(third, ours, theirs, third))                              // the same again
+	g.wants(protocol.ErrInUse, opens(session.Token{4}, ours, session.Token{4})) // the first input never accepted these two
 	fresh := newGate(t, false)
 	fresh.wants(protocol.ErrBadRequest, opens(theirs))
 	if r := fresh.ask(opens(theirs, ours, theirs)); r.Type != protocol.Opened || len(r.Openers) != 2 {
@@ -192,7 +192,7 @@ func TestR17_TakeoverOfAnotherPlan(t *testing.T) {
 	}
 }
 
-// TestR17_AnInputThatSleptHasHeardNobody: the opener may have spoken all the while (M6). Nor does a restart count.
+// TestR17_AnInputThatSleptHasHeardNobody: the opener may have sent requests all the time (M6). A restart does not count as silence either.
 func TestR17_AnInputThatSleptHasHeardNobody(t *testing.T) {
 	g := newGate(t, true)
 	open(t, g.h, id)
@@ -210,7 +210,7 @@ func TestR17_AnInputThatSleptHasHeardNobody(t *testing.T) {
 	g.wants("", opens(theirs))
 }
 
-// TestR17_TakeoverOfWhatIsOver: it hears how the session ended, and the id is not opened again.
+// TestR17_TakeoverOfWhatIsOver: the client hears how the session ended, and the id is not opened again.
 func TestR17_TakeoverOfWhatIsOver(t *testing.T) {
 	over := map[protocol.Code]role.Ended{
 		protocol.ErrFinished: {ID: id, Opener: ours.Hash()},
@@ -223,11 +223,11 @@ func TestR17_TakeoverOfWhatIsOver(t *testing.T) {
 		g.in.Heartbeat(g.now, role.Heard{From: "output-1", ID: link.Identity{}, Ended: []role.Ended{e}})
 		g.listens(10 * time.Second)
 		g.wants(code, opens(theirs))
-		g.wants(code, opens(theirs, ours, theirs)) // what no input has answered
+		g.wants(code, opens(theirs, ours, theirs)) // an announcement that no input has accepted
 	}
 }
 
-// TestR17_TakeoverThatMeetsTheEnd: the first input let it in and had not heard yet that the session is over, as this one has.
+// TestR17_TakeoverThatMeetsTheEnd: the first input accepted the takeover before it heard that the session is over. This input has heard it.
 func TestR17_TakeoverThatMeetsTheEnd(t *testing.T) {
 	g := newGate(t, false)
 	open(t, g.h, id)
@@ -244,7 +244,7 @@ func TestR17_TakeoverThatMeetsTheEnd(t *testing.T) {
 	}
 }
 
-// TestR17_HeldChunksOfTheFormerOpenerAreDropped: taken later, they would be others under numbers that the new one uses.
+// TestR17_HeldChunksOfTheFormerOpenerAreDropped: if they were taken later, they would have the numbers of other chunks of the new client.
 func TestR17_HeldChunksOfTheFormerOpenerAreDropped(t *testing.T) {
 	g := newGate(t, true)
 	open(t, g.h, id)
@@ -264,7 +264,7 @@ func TestR17_HeldChunksOfTheFormerOpenerAreDropped(t *testing.T) {
 	g.wants("", other)
 }
 
-// TestR17_ATakeoverOfALogThatMayBeSetBack: an input that has just started may lack the newest takeover (R14). It says nothing that stops a client.
+// TestR17_ATakeoverOfALogThatMayBeSetBack: an input that has just started may lack the newest takeover (R14). Its answers stop no client.
 func TestR17_ATakeoverOfALogThatMayBeSetBack(t *testing.T) {
 	g := newGate(t, true)
 	open(t, g.h, id)

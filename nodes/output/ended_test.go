@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestR16_HeartbeatsOfManyFailedSessions: 900 of them with long reasons made a heartbeat of more than 1 MiB, which nobody takes, and medics
-// killed the output for its silence. Now each heartbeat is small, and each session is told within a bounded number of them.
+// TestR16_HeartbeatsOfManyFailedSessions: 900 of them with long reasons once made a heartbeat of more than 1 MiB, which no peer accepts, and medics
+// killed the output for its silence. Now each heartbeat is small, and each session is reported within a bounded number of heartbeats.
 func TestR16_HeartbeatsOfManyFailedSessions(t *testing.T) {
 	o := New(roletest.About())
 	roletest.NewHost(o)
@@ -47,7 +47,8 @@ func TestR16_HeartbeatsOfManyFailedSessions(t *testing.T) {
 	}
 }
 
-// TestEndOf_TellsOfThoseAskedFor: to an input of the same node, at each step: all that is known of a session, and nothing of the others.
+// TestEndOf_TellsOfThoseAskedFor: at each step, an output reports to an input of its own node what it knows about the sessions it is asked for, and
+// nothing about others.
 func TestEndOf_TellsOfThoseAskedFor(t *testing.T) {
 	o := New(roletest.About())
 	roletest.NewHost(o)

@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestR14_CompleteAnswersAreInherited: what is complete is right whatever the log has lost, and what is not goes with it.
+// TestR14_CompleteAnswersAreInherited: a complete answer is right whatever the log has lost. An incomplete one is dropped with the log.
 func TestR14_CompleteAnswersAreInherited(t *testing.T) {
 	o, _ := newOutput(t)
 	if o.Bequeath() != nil {
@@ -32,7 +32,7 @@ func TestR14_CompleteAnswersAreInherited(t *testing.T) {
 	if len(next.results) != 2 || next.results[running] != nil {
 		t.Fatalf("%d answers", len(next.results))
 	}
-	// The next log's record brings them back after a crash.
+	// The record in the next log restores them after a crash.
 	again := New(roletest.About())
 	g := roletest.NewHost(again)
 	if len(h.Recorded) != 1 || again.Apply(h.Recorded[0]) != nil {

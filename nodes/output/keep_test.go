@@ -15,14 +15,14 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// keeper is an output whose clock the test moves, on a machine that it starts again.
+// keeper is an output with a clock that the test moves, on a machine that the test restarts.
 type keeper struct {
 	t    *testing.T
 	o    *Output
 	h    *roletest.Host
 	now  time.Time
 	boot string
-	up   time.Duration // of the machine
+	up   time.Duration // uptime of the machine
 }
 
 func newKeeper(t *testing.T) *keeper {
@@ -31,7 +31,7 @@ func newKeeper(t *testing.T) *keeper {
 	return k
 }
 
-// start makes the process's output: empty, on a wall clock that somebody has changed meanwhile.
+// start creates the output of a new process: empty, on a wall clock that was changed meanwhile.
 func (k *keeper) start() {
 	about := roletest.About()
 	about.Uptime = gateway.Uptime{Boot: k.boot, Zero: k.now.Add(-k.up)}
@@ -52,7 +52,7 @@ func (k *keeper) pass(d time.Duration) {
 	}
 }
 
-// restart starts the process again from what was recorded for the sessions that had been finished, or from a snapshot.
+// restart starts the process again, from its records or from a snapshot.
 func (k *keeper) restart(down time.Duration, finished ...string) {
 	k.t.Helper()
 	snapshot := k.o.SnapshotAll(nil)
@@ -98,7 +98,8 @@ func (k *keeper) ask(name string) protocol.Reply {
 	return r
 }
 
-// TestR16_ResultsTTLCountsOverRestarts: in one boot it loses nothing, over another boot what was not recorded yet, and a wall clock decides nothing (M10).
+// TestR16_ResultsTTLCountsOverRestarts: in one boot of the machine no time is lost. A reboot loses what was not recorded. A wall clock decides
+// nothing (M10).
 func TestR16_ResultsTTLCountsOverRestarts(t *testing.T) {
 	for name, finished := range map[string][]string{"from the log": {"a"}, "from a snapshot": nil} {
 		k := newKeeper(t)
@@ -129,7 +130,7 @@ func TestR16_ResultsTTLCountsOverRestarts(t *testing.T) {
 	}
 }
 
-// TestR16_AnAnswerThatIsClosedSoonCostsNoRecord.
+// TestR16_AnAnswerThatIsClosedSoonCostsNoRecord: the time that it was kept is recorded only later.
 func TestR16_AnAnswerThatIsClosedSoonCostsNoRecord(t *testing.T) {
 	k := newKeeper(t)
 	k.finish("a", 10)
@@ -146,13 +147,13 @@ func TestR16_AnAnswerThatIsClosedSoonCostsNoRecord(t *testing.T) {
 	}
 }
 
-// TestR16_ResultsAreBounded: in number and in bytes, and who comes late hears why.
+// TestR16_ResultsAreBounded: in number and in bytes. A client that comes too late hears why its answer is gone.
 func TestR16_ResultsAreBounded(t *testing.T) {
 	k := newKeeper(t)
 	for i := range 5 {
 		k.finish(fmt.Sprint(i), 10)
 		k.pass(time.Second)
-		k.ask("0") // its client reads it all the while
+		k.ask("0") // its client reads it all the time
 	}
 	if len(k.o.results) != 3 || k.ask("0").State != session.Done || k.ask("4").State != session.Done {
 		t.Fatalf("%d answers are kept", len(k.o.results))
@@ -175,7 +176,8 @@ func TestR16_ResultsAreBounded(t *testing.T) {
 	}
 }
 
-// TestR16_AnAnswerUnderWayPushesNothingOut: it cannot go itself, and its session may yet fail. It counts from when it is complete.
+// TestR16_AnAnswerUnderWayPushesNothingOut: an incomplete answer cannot be dropped, and its session may still fail. It counts from when it is
+// complete.
 func TestR16_AnAnswerUnderWayPushesNothingOut(t *testing.T) {
 	for name, completes := range map[string]bool{"completes": true, "fails": false} {
 		k := newKeeper(t)
@@ -197,7 +199,7 @@ func TestR16_AnAnswerUnderWayPushesNothingOut(t *testing.T) {
 				t.Errorf("%s: while a large answer is under way answer %d is %+v", name, i, r)
 			}
 		}
-		kept := 3 // reasons take no room, but count as results: the oldest answer goes
+		kept := 3 // reasons take no memory, but count as results: the oldest answer is dropped
 		if completes {
 			for stream := range 2 {
 				if _, err := k.o.End(large.ID, stream, nil); err != nil {
@@ -214,7 +216,7 @@ func TestR16_AnAnswerUnderWayPushesNothingOut(t *testing.T) {
 	}
 }
 
-// TestR16_AReasonIsKeptLongerThanAnAnswer: it is what somebody who comes late wants to know.
+// TestR16_AReasonIsKeptLongerThanAnAnswer: a client that comes late wants to know the reason.
 func TestR16_AReasonIsKeptLongerThanAnAnswer(t *testing.T) {
 	k := newKeeper(t)
 	k.o.Drop(roletest.ID("failed"), role.Outcome{Failed: true, Reason: "a poisoned row"})

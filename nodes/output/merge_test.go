@@ -15,7 +15,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// passed is a message of rows in whatever order, each a number and a text.
+// passed returns a message of rows in any order, each a number and a text.
 func passed(query string, last bool, numbers ...int64) role.Message {
 	p := role.Passed{Query: query, Last: last}
 	if last {
@@ -28,7 +28,7 @@ func passed(query string, last bool, numbers ...int64) role.Message {
 	return role.Message{Payload: p.Append(nil)}
 }
 
-// long gives an output parts, and the rows of a query, each number up to n three times; it returns the order that is wanted.
+// long gives an output the parts and rows of a query, each number up to n three times. It returns the expected order.
 func long(t *testing.T, o *Output, h *roletest.Host, n int) (want []int64) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -54,7 +54,7 @@ func long(t *testing.T, o *Output, h *roletest.Host, n int) (want []int64) {
 	return want
 }
 
-// fetch asks for all parts from one on, as a client does, and notes them by their number.
+// fetch requests all parts from one on, as a client does, and keeps them by their number.
 func fetch(t *testing.T, o *Output, h *roletest.Host, after uint64, noted map[uint64]protocol.Part) (last uint64) {
 	t.Helper()
 	for range 100_000 {
@@ -103,8 +103,8 @@ func small(t *testing.T) (*Output, *roletest.Host) {
 	return o, h
 }
 
-// TestD1_RowsAreSortedWhateverTheirOrder: also equal ones are all there. What a client asks for a second time is the same, and so is what it asks
-// for at any other place, also of a process that has come back from a snapshot.
+// TestD1_RowsAreSortedWhateverTheirOrder: equal rows are all there. A part that a client requests a second time is the same, at any place of the
+// answer, also after a restart from a snapshot.
 func TestD1_RowsAreSortedWhateverTheirOrder(t *testing.T) {
 	o, h := small(t)
 	o.About.Limits.Frame = 800
@@ -141,7 +141,7 @@ func TestD1_RowsAreSortedWhateverTheirOrder(t *testing.T) {
 	}
 }
 
-// TestR16_ALongAnswerIsInFiles: what is in memory and in a snapshot does not grow with the rows, and the files go with the answer.
+// TestR16_ALongAnswerIsInFiles: memory and snapshot do not grow with the number of rows, and the files are removed with the answer.
 func TestR16_ALongAnswerIsInFiles(t *testing.T) {
 	o, h := small(t)
 	long(t, o, h, 2000)
@@ -159,7 +159,7 @@ func TestR16_ALongAnswerIsInFiles(t *testing.T) {
 	}
 }
 
-// TestR16_WhatIsNotSavedIsInMemory: until a file is saved its rows are read from there, and a log that is retired leaves them to the next one.
+// TestR16_WhatIsNotSavedIsInMemory: until a file is saved its rows are read from memory, and a log that is retired leaves them to the next one.
 func TestR16_WhatIsNotSavedIsInMemory(t *testing.T) {
 	o, h := small(t)
 	o.Tick(noon)
@@ -189,7 +189,7 @@ func TestR16_WhatIsNotSavedIsInMemory(t *testing.T) {
 	}
 }
 
-// TestR16_ADamagedFileIsSaid: whatever the disk has made of an answer, a client hears that, and never other rows.
+// TestR16_ADamagedFileIsSaid: if the disk has changed an answer, a client gets an error, and never other rows.
 func TestR16_ADamagedFileIsSaid(t *testing.T) {
 	damage := map[string]func([]byte) []byte{
 		"a bit":    func(b []byte) []byte { b[len(b)/2] ^= 4; return b },
@@ -221,7 +221,7 @@ func TestR16_ADamagedFileIsSaid(t *testing.T) {
 	}
 }
 
-// TestR16_AnAnswerAboveTheLimitFails: in words that name the setting. A call that recovery repeats is not refused: the limit may be another one.
+// TestR16_AnAnswerAboveTheLimitFails: the error names the setting. A call that recovery repeats is not refused, because the limit may have changed.
 func TestR16_AnAnswerAboveTheLimitFails(t *testing.T) {
 	o, _ := small(t)
 	o.About.Limits.ResultsSize = 500
@@ -238,7 +238,8 @@ func TestR16_AnAnswerAboveTheLimitFails(t *testing.T) {
 	}
 }
 
-// TestN9_ASeekIsCutIntoSlices: who asks a process that has just started for the end of a long answer waits for it, and the node does not stand still.
+// TestN9_ASeekIsCutIntoSlices: a client requests the end of a long answer from a process that has just started. The client waits, and the node
+// continues with other work.
 func TestN9_ASeekIsCutIntoSlices(t *testing.T) {
 	o, h := newOutput(t)
 	rows := 0
@@ -272,7 +273,7 @@ func TestN9_ASeekIsCutIntoSlices(t *testing.T) {
 	}
 }
 
-// TestD1_RowsBehindTheirEndFail, and other messages that no reducer sends.
+// TestD1_RowsBehindTheirEndFail: the same for other messages that no reducer sends.
 func TestD1_RowsBehindTheirEndFail(t *testing.T) {
 	o, _ := small(t)
 	give(t, o, passed("long", true, 1))

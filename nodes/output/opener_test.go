@@ -13,7 +13,7 @@ import (
 
 var ours, theirs = session.Token{1}, session.Token{2}
 
-// opened returns an output in which a client with a token has opened the session.
+// opened returns an output at which a client with a token has opened a session.
 func opened(t *testing.T) (*Output, *roletest.Host, role.Session) {
 	t.Helper()
 	o := New(roletest.About())
@@ -59,7 +59,7 @@ func TestR17_AnotherTokenChangesNothing(t *testing.T) {
 	}
 }
 
-// TestR17_AKeptAnswerKeepsItsID: its inputs may have forgotten the id long ago.
+// TestR17_AKeptAnswerKeepsItsID: inputs may have forgotten the id long ago.
 func TestR17_AKeptAnswerKeepsItsID(t *testing.T) {
 	o, _, s := opened(t)
 	endAll(t, o)
@@ -82,7 +82,7 @@ func TestR17_AKeptAnswerKeepsItsID(t *testing.T) {
 			}
 		}
 	}
-	// Whether the id may be used again when the answer is gone is for the first input to say: nobody else refuses it.
+	// The first input alone decides whether the id may be used again when the answer is gone.
 	o.Forget(id, role.Asker{Identity: role.LocalOperator, Token: ours.Hash()})
 	if e := o.EndOf([]session.ID{id}); len(e) != 2 || e[0].Opener != s.Openers.Founder() || e[1].Opener != theirs.Hash() || !e[1].Failed {
 		t.Fatalf("%+v", e)
@@ -95,7 +95,8 @@ func TestR17_AKeptAnswerKeepsItsID(t *testing.T) {
 	}
 }
 
-// TestR17_TakenOverAtAnOutput: the former opener hears so, the new one gets the answer, before the end and after it, also from a snapshot.
+// TestR17_TakenOverAtAnOutput: the former opener hears of the takeover and the new one gets the answer, before the end and after it, also from a
+// snapshot.
 func TestR17_TakenOverAtAnOutput(t *testing.T) {
 	o, h, s := opened(t)
 	s.Openers = session.Openers{ours.Hash(), theirs.Hash()}
@@ -135,7 +136,7 @@ func TestR17_TakenOverAtAnOutput(t *testing.T) {
 	}
 }
 
-// TestC1_CancelSaysThatASessionIsFinished: somebody who cancels it learns that there was nothing to cancel.
+// TestC1_CancelSaysThatASessionIsFinished: a client that cancels a finished session learns that there was nothing to cancel.
 func TestC1_CancelSaysThatASessionIsFinished(t *testing.T) {
 	o, h, _ := opened(t)
 	endAll(t, o)

@@ -29,7 +29,7 @@ func newOutput(t *testing.T) (*Output, *roletest.Host) {
 	return o, h
 }
 
-// part is one part of an answer as a reducer sends it.
+// part returns one part of an answer as a reducer sends it.
 func part(query string, rows int) role.Message {
 	p := protocol.Part{Query: query, Columns: []string{"n"}, Rows: protocol.NewRows(1), Last: true}
 	for i := range rows {
@@ -113,7 +113,7 @@ func TestResults_OfFailure(t *testing.T) {
 	if r.State != session.Failed || r.Reason != "poison" || !r.Complete || len(r.Parts) != 0 {
 		t.Fatalf("%+v", r)
 	}
-	// Also of a session that was never opened here.
+	// The same for a session that was never opened here.
 	o.Drop(roletest.ID("x"), role.Outcome{Failed: true, Reason: "elsewhere"})
 	q := results(0, 0)
 	q.Session = roletest.ID("x")
@@ -125,7 +125,7 @@ func TestResults_OfFailure(t *testing.T) {
 	}
 }
 
-// TestR13_AnAbortAfterTheEndChangesNothing: what was complete was right.
+// TestR13_AnAbortAfterTheEndChangesNothing: a complete answer is right.
 func TestR13_AnAbortAfterTheEndChangesNothing(t *testing.T) {
 	o, h := newOutput(t)
 	give(t, o, part("known", 1))
@@ -177,7 +177,7 @@ func TestClose_ForgetsTheAnswer(t *testing.T) {
 	if e := o.EndOf([]session.ID{id}); len(e) != 1 || e[0].Failed {
 		t.Fatalf("inputs still have to hear of it: %+v", e)
 	}
-	// It does not come to life again.
+	// It does not come back.
 	if err := o.Open(roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)); err != nil || o.Running() != 0 {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func alicesSession(t *testing.T) role.Session {
 	return s
 }
 
-// alices returns an output in which alice's session has a part of its answer.
+// alices returns an output that has a part of the answer of alice's session.
 func alices(t *testing.T) (*Output, *roletest.Host) {
 	t.Helper()
 	o := New(roletest.About())
@@ -49,8 +49,8 @@ func alices(t *testing.T) (*Output, *roletest.Host) {
 	return o, h
 }
 
-// TestS5_AnotherOwnersAnswerIsNotThere: whatever a stranger says of it, with the opener's token too, the answer is that of an output which has never
-// heard of the session, and nothing changes.
+// TestS5_AnotherOwnersAnswerIsNotThere: whatever a stranger asks about it, even with the opener's token, the answer is that of an output which has
+// never heard of the session, and nothing changes.
 func TestS5_AnotherOwnersAnswerIsNotThere(t *testing.T) {
 	for name, become := range map[string]func(*Output){
 		"it runs":    func(*Output) {},
@@ -89,7 +89,7 @@ func TestS5_AnotherOwnersAnswerIsNotThere(t *testing.T) {
 	}
 }
 
-// TestS5_RolesAtAnOutput: an operator reads and drops every answer, a watcher sees that there is one.
+// TestS5_RolesAtAnOutput: an operator may read and drop every answer. A watcher may see that there is one.
 func TestS5_RolesAtAnOutput(t *testing.T) {
 	o, h := alices(t)
 	endAll(t, o)
@@ -120,7 +120,7 @@ func TestS5_RolesAtAnOutput(t *testing.T) {
 	}
 }
 
-// TestS5_AnOutputRemembersOwners: in a snapshot, as its log's heir, and when the answer is gone.
+// TestS5_AnOutputRemembersOwners: in a snapshot, in the next log after a retirement, and when the answer is gone.
 func TestS5_AnOutputRemembersOwners(t *testing.T) {
 	o, _ := alices(t)
 	endAll(t, o)
@@ -142,7 +142,7 @@ func TestS5_AnOutputRemembersOwners(t *testing.T) {
 	}
 }
 
-// TestS5_AnAnnouncementOfAnotherOwner: it is another session, whoever began it, and takes nothing over.
+// TestS5_AnAnnouncementOfAnotherOwner: it belongs to another session, whichever client began that, and takes nothing over.
 func TestS5_AnAnnouncementOfAnotherOwner(t *testing.T) {
 	o, h := alices(t)
 	a := role.Announcement{Analysis: "paint", Openers: session.Openers{ours.Hash()}, Owner: "bob"}
@@ -165,7 +165,7 @@ func TestS5_AnAnnouncementOfAnotherOwner(t *testing.T) {
 	}
 }
 
-// TestS5_AClaimMakesRoom: what another client claims to have lost under this id is not an answer of the session that has it.
+// TestS5_AClaimMakesRoom: a claim of another client about this id does not concern the session that has the id.
 func TestS5_AClaimMakesRoom(t *testing.T) {
 	o := New(roletest.About())
 	h := roletest.NewHost(o)
@@ -188,7 +188,7 @@ func TestS5_AClaimMakesRoom(t *testing.T) {
 	}
 }
 
-// TestS5_AClaimIsNotTheOperatorsOwnSession: an operator that shows a token asks for the session that it runs itself.
+// TestS5_AClaimIsNotTheOperatorsOwnSession: an operator that shows a token asks for a session of its own.
 func TestS5_AClaimIsNotTheOperatorsOwnSession(t *testing.T) {
 	o := New(roletest.About())
 	h := roletest.NewHost(o)
@@ -203,7 +203,7 @@ func TestS5_AClaimIsNotTheOperatorsOwnSession(t *testing.T) {
 	}
 }
 
-// TestS5_APollIsAnsweredAsItsAskerMay: also when the id has gone to another owner while it waited.
+// TestS5_APollIsAnsweredAsItsAskerMay: this holds even if the id has gone to another owner while the poll waited.
 func TestS5_APollIsAnsweredAsItsAskerMay(t *testing.T) {
 	o, h := alices(t)
 	if _, ok := h.AskAs(t, alice, noon, 5, results(1, time.Minute)); ok {

@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// TestR16_PollsAreBounded: whoever opens any number of connections, few polls wait. The oldest is answered, and none is lost.
+// TestR16_PollsAreBounded: however many connections a client opens, few polls wait. The oldest one is answered, and none is lost.
 func TestR16_PollsAreBounded(t *testing.T) {
 	o, h := newOutput(t)
 	q := results(0, time.Minute)

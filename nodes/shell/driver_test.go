@@ -18,7 +18,7 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// desk is a gateway whose every request is recorded and answered when it is stored. Requests that begin with "?" it does not know.
+// desk is a gateway that records every request, and answers it when it is stored. It does not know requests that begin with "?".
 type desk struct {
 	role.Base
 	host role.Host
@@ -62,7 +62,7 @@ func (relay) Take(_ session.ID, m role.Message, out role.Emitter) (durable bool,
 }
 func (relay) Drop(session.ID, role.Outcome) {}
 
-// memory is a log that keeps what it was given, and can refuse a call.
+// memory is a log in memory, whose calls can fail.
 type memory struct {
 	records  [][]byte
 	cut      wal.Index
@@ -72,15 +72,15 @@ type memory struct {
 	heritage []byte
 	retired  bool
 	repaired bool
-	full     bool  // but for the reserve
-	reserve  int64 // in bytes, of which so many are spent, and so many of these are still free
+	full     bool  // except for the reserve
+	reserve  int64 // size in bytes, how many of them are spent, and how many of those are still free
 	spent    int64
 	room     int64
 	calls    []string
-	fails    map[string]error // by call
+	fails    map[string]error // errors by call
 }
 
-// call notes a call with what it was about, and returns the error that it is to fail with.
+// call notes a call and its argument, and returns the error with which it should fail.
 func (m *memory) call(name string, about ...any) error {
 	m.calls = append(m.calls, fmt.Sprint(append([]any{name}, about...)...))
 	return m.fails[name]
@@ -219,7 +219,7 @@ var (
 
 const second = time.Second
 
-// driver is what runs a shell in these tests: it collects what leaves, and carries jobs out when it is told to.
+// driver runs a shell in these tests: it collects what leaves, and carries jobs out when the test says so.
 type driver struct {
 	t    *testing.T
 	s    *Shell
@@ -230,10 +230,10 @@ type driver struct {
 	out  []string // what has left since the last call of left
 	ends error
 	seq  link.Seq
-	idle bool // the loop hardly works; else it works all the time, so that commits wait as long as they may
+	idle bool // the loop works hardly at all; otherwise it works all the time, so that commits wait as long as they may
 }
 
-// newDriver starts a node with a desk for clients, or a relay between a sender and a receiver, from a log.
+// newDriver starts a node from a log, with a desk for clients, or with a relay between a sender and a receiver.
 func newDriver(t *testing.T, kind string, log *memory, change func(*Config)) *driver {
 	t.Helper()
 	words := &analyses.Analysis{Name: "words", Streams: []analyses.Stream{{Name: "words"}}}
@@ -275,7 +275,7 @@ func newDriver(t *testing.T, kind string, log *memory, change func(*Config)) *dr
 	return d
 }
 
-// step lets time pass and steps.
+// step lets time pass, and calls Step.
 func (d *driver) step(after time.Duration) *driver {
 	d.t.Helper()
 	if d.now = d.now.Add(after); !d.idle {
@@ -306,7 +306,7 @@ func (d *driver) step(after time.Duration) *driver {
 	return d
 }
 
-// carryOut carries out the job that is under way, and steps.
+// carryOut carries out the current job, and steps.
 func (d *driver) carryOut() *driver {
 	d.t.Helper()
 	if d.job == nil {
@@ -385,7 +385,7 @@ func (d *driver) receive(f link.Frame) {
 	d.s.Event(d.now, link.Event{Frames: []link.Frame{f.Sealed("me-1")}})
 }
 
-// acked is the receiver's word.
+// acked is an acknowledgement of the receiver.
 func (d *driver) acked(hwm link.Seq) {
 	a := link.Ack{Edge: "out", To: "me-1", Log: ours.LogID, Receiver: "z-1", ID: theirs, Hwm: hwm, Echo: ours.Life}
 	if hwm > 0 {

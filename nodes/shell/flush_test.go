@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/nodes/core"
 )
 
-// TestFlushTimer: what nobody waits for goes once in a while, what clients wait for when they have said all they had to say, and
-// everything else at once.
+// TestFlushTimer: data that no client waits for is committed now and then. Data that clients wait for is committed when they have sent everything.
+// Everything else is committed at once.
 func TestFlushTimer(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	p := flushTimer{sealed: start, wait: linger, asked: start.Add(5 * time.Millisecond)}
@@ -20,7 +20,7 @@ func TestFlushTimer(t *testing.T) {
 			t.Errorf("urgency %d: after %v, not %v", x.urgency, got, x.want)
 		}
 	}
-	p.asked = start.Add(linger) // clients that never stop talking do not keep each other waiting
+	p.asked = start.Add(linger) // clients that never stop sending do not delay each other
 	if got := p.due(core.FlushSoon).Sub(start); got != linger {
 		t.Errorf("clients that go on talking: after %v, not %v", got, linger)
 	}
@@ -58,7 +58,7 @@ func TestFlushTimer_WaitsByTheLoad(t *testing.T) {
 	}
 }
 
-// TestFlushTimer_CommitsGrowWithTheLoad: under a steady load the wait reaches linger within a few commits, and when the load ends it goes.
+// TestFlushTimer_CommitsGrowWithTheLoad: under a steady load the wait reaches linger within a few commits, and it ends with the load.
 func TestFlushTimer_CommitsGrowWithTheLoad(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	p := flushTimer{}

@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestN9_WhatTheNodeDiedOfFailsFirst: the next life aborts the session before it takes anything in, tells the receivers, and says once, when all
-// of that is durable, that the note may go.
+// TestN9_WhatTheNodeDiedOfFailsFirst: the next process aborts the session before it takes anything in, and tells the receivers. When all of that is
+// durable, it reports once that the note may be removed.
 func TestN9_WhatTheNodeDiedOfFailsFirst(t *testing.T) {
 	for name, id := range map[string]session.ID{"an open session": {7}, "a session that is not in the log": {8}} {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestN9_WhatTheNodeDiedOfFailsFirst(t *testing.T) {
 	}
 }
 
-// TestN9_NothingIsSettledWithoutANote.
+// TestN9_NothingIsSettledWithoutANote: without a note the shell does not report that.
 func TestN9_NothingIsSettledWithoutANote(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil).introduce()
 	d.step(second).settle()

@@ -18,8 +18,8 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// TestN10_NothingLeavesBeforeTheAnswer: the job is under way, more requests come, and no reply leaves (R3); what came meanwhile is the next
-// job, and there is never a second one (N2).
+// TestN10_NothingLeavesBeforeTheAnswer: while a job is under way, more requests come, and no reply leaves (R3). These requests become the next job,
+// and there are never two jobs (N2).
 func TestN10_NothingLeavesBeforeTheAnswer(t *testing.T) {
 	d := newDriver(t, "desk", nil, nil)
 	d.ask("a").step(2 * clientDeadline)
@@ -35,7 +35,7 @@ func TestN10_NothingLeavesBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// TestN10_AQuestionForAnotherNode is answered at once: it needs nothing stored.
+// TestN10_AQuestionForAnotherNode: it is refused at once, because that needs nothing stored.
 func TestN10_AQuestionForAnotherNode(t *testing.T) {
 	d := newDriver(t, "desk", nil, nil)
 	d.ask("?").step(0).noJob("a question for another node")
@@ -44,7 +44,7 @@ func TestN10_AQuestionForAnotherNode(t *testing.T) {
 	}
 }
 
-// TestN10_TheAlarmTellsWhenACommitIsDue: data that nobody waits for is committed linger after the commit before, and the alarm says so.
+// TestN10_TheAlarmTellsWhenACommitIsDue: data that no client waits for is committed linger after the last commit, and the alarm is set to that time.
 func TestN10_TheAlarmTellsWhenACommitIsDue(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil).introduce()
 	d.frame(link.Data, []byte("x"))
@@ -56,7 +56,7 @@ func TestN10_TheAlarmTellsWhenACommitIsDue(t *testing.T) {
 	d.carryOut().left("ack 2", "data 2")
 }
 
-// TestN1_AnIdleNodeCommitsAtOnce: where the loop hardly works, data that nobody waits for is committed as soon as the disk is free.
+// TestN1_AnIdleNodeCommitsAtOnce: if the loop works hardly at all, data that no client waits for is committed as soon as the disk is free.
 func TestN1_AnIdleNodeCommitsAtOnce(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil)
 	d.idle = true
@@ -64,7 +64,7 @@ func TestN1_AnIdleNodeCommitsAtOnce(t *testing.T) {
 	for n := range 3 {
 		d.frame(link.Data, []byte("x"))
 		d.step(time.Millisecond)
-		d.frame(link.Data, []byte("y")) // while the first is stored
+		d.frame(link.Data, []byte("y")) // while the first is being stored
 		d.step(time.Millisecond).left()
 		at := 2*n + 2
 		d.carryOut().left(fmt.Sprintf("ack %d", at), fmt.Sprintf("data %d", at))
@@ -85,7 +85,7 @@ func TestN10_TheAlarmTellsWhenAHelloIsDue(t *testing.T) {
 	}
 }
 
-// TestN10_WhatIsNotAcceptedIsOfferedAgain.
+// TestN10_WhatIsNotAcceptedIsOfferedAgain: frames that the transport did not accept are sent again later.
 func TestN10_WhatIsNotAcceptedIsOfferedAgain(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil).introduce()
 	d.frame(link.Data, []byte("x"))
@@ -94,7 +94,7 @@ func TestN10_WhatIsNotAcceptedIsOfferedAgain(t *testing.T) {
 	d.step(0).left("data 2").step(0).left()
 }
 
-// TestR18_HeartbeatsCountDamagedFrames: what is dropped and sent again is reported, because something between the nodes is not sound.
+// TestR18_HeartbeatsCountDamagedFrames: frames that were dropped and sent again are reported, because something between the nodes is faulty.
 func TestR18_HeartbeatsCountDamagedFrames(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil).introduce()
 	f := link.Frame{Seq: 2, Kind: link.Data, Payload: []byte("x"), Life: upstream.Life, Edge: "in", From: "a-1", ID: upstream}
@@ -182,7 +182,7 @@ func TestW5_AFullDisk(t *testing.T) {
 	}
 }
 
-// TestW5_ASnapshotOnAFullDisk does not make the node spin, and is made again when it is tried again: with what has been stored since.
+// TestW5_ASnapshotOnAFullDisk: a failed snapshot does not make the node spin. At the next attempt the snapshot includes what was stored since.
 func TestW5_ASnapshotOnAFullDisk(t *testing.T) {
 	d := newDriver(t, "desk", nil, func(c *Config) { c.Snapshot = 1 })
 	d.ask("a").step(second)
@@ -203,8 +203,8 @@ func TestW5_ASnapshotOnAFullDisk(t *testing.T) {
 	}
 }
 
-// TestW5_ACommitThatFindsRoomProvesNothingForASnapshot: a node that can append and cannot save a snapshot says all the time that its disk is full, and
-// logs it once. It said the one and the other in turn, five times a second.
+// TestW5_ACommitThatFindsRoomProvesNothingForASnapshot: a node that can append and cannot save a snapshot reports a full disk all the time, and logs
+// it once. It used to alternate, five times a second.
 func TestW5_ACommitThatFindsRoomProvesNothingForASnapshot(t *testing.T) {
 	d := newDriver(t, "desk", nil, func(c *Config) { c.Snapshot = 1 })
 	d.ask("a").step(second)
@@ -230,7 +230,7 @@ func TestW5_ACommitThatFindsRoomProvesNothingForASnapshot(t *testing.T) {
 	}
 }
 
-// TestW5_AFullDiskIsCut: receivers go on acknowledging while a disk is full of this log, and cutting it makes room.
+// TestW5_AFullDiskIsCut: receivers keep acknowledging while this log fills the disk, and cutting it makes room.
 func TestW5_AFullDiskIsCut(t *testing.T) {
 	d := newDriver(t, "desk", nil, func(c *Config) { c.Snapshot = 1 })
 	d.ask("a").step(second).settle() // saves a snapshot of record 1
@@ -244,7 +244,7 @@ func TestW5_AFullDiskIsCut(t *testing.T) {
 	}
 }
 
-// uploads has a node with a full disk work on a session: the first commit of it finds no room, the second is being built, and more waits.
+// uploads gives a node with a full disk a session: the first commit finds no room, the second is being built, and more data waits.
 func uploads(t *testing.T) *driver {
 	log := &memory{reserve: 1 << 20}
 	d := newDriver(t, "relay", log, func(c *Config) { c.Core.Commit = 1 }).introduce()
@@ -260,9 +260,8 @@ func uploads(t *testing.T) *driver {
 	return d
 }
 
-// TestW5_ACancelOnAFullDisk: the disk is full, nobody frees any room, and the session's abort waits behind its data. It is stored nevertheless,
-// in the room of the reserve, leaves, and lets the log be cut; then the reserve is made whole, and not before that the node calls its disk
-// well.
+// TestW5_ACancelOnAFullDisk: the disk is full, no room becomes free, and the session's abort waits behind its data. Nevertheless the abort is stored
+// in the room of the reserve, it leaves, and the log can be cut. Then the reserve is completed. Until then the node reports a full disk.
 func TestW5_ACancelOnAFullDisk(t *testing.T) {
 	d := uploads(t)
 	d.frame(link.Abort, nil)
@@ -284,7 +283,7 @@ func TestW5_ACancelOnAFullDisk(t *testing.T) {
 		t.Errorf("the reserve is spent, and the heartbeat says %q", d.state())
 	}
 	d.settle()
-	d.log.full = false // that is what the cut has done
+	d.log.full = false // the cut has made room
 	for range 20 {
 		d.step(retryFull).settle()
 	}
@@ -294,7 +293,7 @@ func TestW5_ACancelOnAFullDisk(t *testing.T) {
 	d.settle()
 }
 
-// TestW5_ABadAbortIsNotHurried: one that is damaged, or of a life that is over, ends no session, on a full disk neither.
+// TestW5_ABadAbortIsNotHurried: an abort that is damaged, or of a superseded incarnation, ends no session. The same holds on a full disk.
 func TestW5_ABadAbortIsNotHurried(t *testing.T) {
 	for name, spoil := range map[string]func(*link.Frame){
 		"damaged":         func(f *link.Frame) { f.Payload = []byte{1} },
@@ -313,8 +312,8 @@ func TestW5_ABadAbortIsNotHurried(t *testing.T) {
 	}
 }
 
-// TestW5_ClaimsAreHurriedOnce: two clients claim to have lost one session, and the disk is full. Each claim is passed on once,
-// however often the node looks whether an abort waits.
+// TestW5_ClaimsAreHurriedOnce: two clients claim to have lost one session, and the disk is full. Each claim is passed on once, however often the node
+// checks whether an abort waits.
 func TestW5_ClaimsAreHurriedOnce(t *testing.T) {
 	d := uploads(t)
 	for _, owner := range []string{"ann", "bob"} {
@@ -337,7 +336,7 @@ func TestW5_ClaimsAreHurriedOnce(t *testing.T) {
 	}
 }
 
-// TestW5_AStartWithoutAReserve: it is made when there is room, and until then the disk counts as full.
+// TestW5_AStartWithoutAReserve: the reserve is made when there is room, and until then the disk counts as full.
 func TestW5_AStartWithoutAReserve(t *testing.T) {
 	log := &memory{reserve: 1 << 20, spent: 1 << 20, full: true}
 	d := newDriver(t, "desk", log, nil)
@@ -353,7 +352,7 @@ func TestW5_AStartWithoutAReserve(t *testing.T) {
 	}
 }
 
-// TestW4_AnErrorOfTheLogIsFinal: the node stops, says which rule, and lets nothing leave.
+// TestW4_AnErrorOfTheLogIsFinal: the node stops, names the rule, and sends nothing more.
 func TestW4_AnErrorOfTheLogIsFinal(t *testing.T) {
 	for _, call := range []string{"append", "save", "cut"} {
 		d := newDriver(t, "desk", nil, func(c *Config) { c.Snapshot = 1 })
@@ -371,7 +370,8 @@ func TestW4_AnErrorOfTheLogIsFinal(t *testing.T) {
 	}
 }
 
-// TestN3_TheLogIsCutToWhatRecoveryNeeds: to the snapshot, never beyond a frame that a receiver lacks, and to nothing when the node is idle.
+// TestN3_TheLogIsCutToWhatRecoveryNeeds: the log is cut up to the snapshot, never beyond a frame that a receiver lacks, and completely if the node is
+// idle.
 func TestN3_TheLogIsCutToWhatRecoveryNeeds(t *testing.T) {
 	d := newDriver(t, "relay", nil, func(c *Config) { c.Snapshot = 1 }).introduce() // record 1: the open
 	for range 4 {
@@ -381,7 +381,7 @@ func TestN3_TheLogIsCutToWhatRecoveryNeeds(t *testing.T) {
 	if d.log.at < 3 || d.log.cut != 0 {
 		t.Fatalf("snapshot of record %d, cut to %d, and nobody has acknowledged frame 1", d.log.at, d.log.cut)
 	}
-	d.acked(2) // the open and the first batch: frame 3 stands in record 3
+	d.acked(2) // the open and the first batch: frame 3 is in record 3
 	d.step(cutEvery).carryOut()
 	if d.log.cut != 2 {
 		t.Errorf("cut to %d, and frame 3 stands in record 3", d.log.cut)
@@ -416,7 +416,7 @@ func TestN3_AnIdleLogIsCutToNothing(t *testing.T) {
 	}
 }
 
-// TestN5_Drain: what was taken in is stored, acknowledged and sent before the node ends; nothing more is taken in.
+// TestN5_Drain: data that was taken in is stored, acknowledged and sent before the node ends. Nothing more is taken in.
 func TestN5_Drain(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil).introduce()
 	d.frame(link.Data, []byte("x"))
@@ -439,7 +439,7 @@ func TestN5_Drain(t *testing.T) {
 	}
 }
 
-// TestN5_ADrainHasAnEnd, whatever the disk and the transport do.
+// TestN5_ADrainHasAnEnd: this holds whatever the disk and the transport do.
 func TestN5_ADrainHasAnEnd(t *testing.T) {
 	refuse := func(d *driver) { d.s.Unsent("out", "z-1", 2) }
 	for name, hinder := range map[string]func(d *driver){
@@ -473,7 +473,7 @@ func TestN5_ADrainHasAnEnd(t *testing.T) {
 	d.left()
 }
 
-// TestN8_TheFirstCommitIsTold at once: medics wait for it.
+// TestN8_TheFirstCommitIsTold: it is reported at once, because medics wait for it.
 func TestN8_TheFirstCommitIsTold(t *testing.T) {
 	d := newDriver(t, "desk", nil, nil)
 	if d.step(0); d.state() != heartbeat.Running {
@@ -501,7 +501,7 @@ func (d *driver) superseded() {
 	d.s.Event(d.now, link.Event{Acks: []link.Ack{{Edge: "out", To: "me-1", Log: ours.LogID, Echo: ours.Life, Receiver: "z-1", ID: theirs, Superseded: true}}})
 }
 
-// TestR14_TheLogIsPutAside when the job that is under way is done; nothing leaves any more but heartbeats, nothing is stored.
+// TestR14_TheLogIsPutAside: the log is put aside when the current job is done. From then on only heartbeats leave, and nothing is stored.
 func TestR14_TheLogIsPutAside(t *testing.T) {
 	d := newDriver(t, "relay", nil, func(c *Config) { c.Snapshot = 1 }).introduce()
 	d.frame(link.Data, []byte("x"))
@@ -525,7 +525,7 @@ func TestR14_TheLogIsPutAside(t *testing.T) {
 	d.left()
 }
 
-// TestR14_OncePerStart: a second time ends the process, which names the directory.
+// TestR14_OncePerStart: a second retirement ends the process, and its error names the directory.
 func TestR14_OncePerStart(t *testing.T) {
 	d := newDriver(t, "relay", nil, func(c *Config) { c.Again = true })
 	d.superseded()
@@ -535,7 +535,8 @@ func TestR14_OncePerStart(t *testing.T) {
 	}
 }
 
-// TestR14_WhatALogLeaves goes to the next one with its first commit, and is dropped when that is stored; a log with records has done so.
+// TestR14_WhatALogLeaves: the heritage goes into the first commit of the next log, and is dropped when that is stored. A log with records has stored
+// it already.
 func TestR14_WhatALogLeaves(t *testing.T) {
 	old := &memory{repaired: true}
 	d := newDriver(t, "desk", old, nil)
@@ -573,7 +574,7 @@ func TestR14_WhatALogLeaves(t *testing.T) {
 	}
 }
 
-// TestN3_TheShellComesBack from its log alone, whatever job was the last.
+// TestN3_TheShellComesBack: it recovers from its log alone, whichever job was the last one.
 func TestN3_TheShellComesBack(t *testing.T) {
 	for _, snapshot := range []int64{1, 20, 1 << 30} {
 		log := &memory{}
@@ -588,7 +589,7 @@ func TestN3_TheShellComesBack(t *testing.T) {
 	}
 }
 
-// TestN10_AJobIsCarriedOutUpToTheFirstError. A full disk does not keep the log from being cut.
+// TestN10_AJobIsCarriedOutUpToTheFirstError: a full disk does not prevent the log from being cut.
 func TestN10_AJobIsCarriedOutUpToTheFirstError(t *testing.T) {
 	d := newDriver(t, "desk", nil, nil)
 	d.ask("a").step(second)
@@ -629,8 +630,8 @@ func TestN10_AJobIsCarriedOutUpToTheFirstError(t *testing.T) {
 	}
 }
 
-// TestR8_WhoAcknowledgesIsStored: which log a receiver has is stored soon, although nothing else calls for a commit, and nothing is cut before. Else
-// a node that starts again from a log that was cut would take what the new log has acknowledged for lost with the old one.
+// TestR8_WhoAcknowledgesIsStored: a change of a receiver's log is stored soon, even if nothing else needs a commit, and nothing is cut before.
+// Otherwise a node that starts again from a log that was cut would conclude that what the new log has acknowledged was lost with the old one.
 func TestR8_WhoAcknowledgesIsStored(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil).introduce().settle()
 	another := link.Identity{LogID: link.LogID{9}, Incarnation: 1, Life: 99}
@@ -649,7 +650,7 @@ func TestR8_WhoAcknowledgesIsStored(t *testing.T) {
 	d.step(linger).step(linger).noJob("the same log again")
 }
 
-// TestN3_FilesAreSavedBeforeTheSnapshotThatNamesThem, and go when the commit is stored that makes them useless.
+// TestN3_FilesAreSavedBeforeTheSnapshotThatNamesThem: they are removed once the commit is stored that makes them useless.
 func TestN3_FilesAreSavedBeforeTheSnapshotThatNamesThem(t *testing.T) {
 	d := newDriver(t, "desk", nil, nil)
 	d.ask("a").step(second)
