@@ -130,22 +130,22 @@ func TestSourceParsesToTheSame(t *testing.T) {
 
 func TestGenerateRefuses(t *testing.T) {
 	for want, v := range map[string]Variant{
-		`did you mean "joiner"?`:        {Replicas: map[string]int{"jioner": 2}},
-		`replicas of stage "parser"`:    {Replicas: map[string]int{"parser": 2}},
-		`replicas = 0 is outside`:       {Replicas: map[string]int{"joiner": 0}},
-		`did you mean "limits.window"?`: {Settings: map[string]string{"limits.windows": "1MiB"}},
-		`setting limits.window`:         {Settings: map[string]string{"limits.window": "lots"}},
-		`is not a directory for sockets`:   {IPCDir: "run"},
-		`frame = 64KiB is too small`:    {Settings: map[string]string{"limits.frame": "64KiB"}},
-		`needs the parser there`:        {JoinInInput: true, SplitParsers: true},
-		`upload`:                        {JoinInInput: true, Replicas: map[string]int{"input": 2}},
-		`replicas of stage "joiner"`:    {JoinInInput: true, Replicas: map[string]int{"joiner": 2}},
-		`"Posta" is not a name`:            {Name: "Posta"},
-		`holds a port`:                  {Address: "10.0.0.1:80"},
-		`the ports of host "local" end`: {Address: "127.0.0.1", Ports: 65535},
-		`does not fit an address`:       {IPCDir: "/run/posta", Bind: "0.0.0.0"},
-		`bind means nothing`:            {Bind: "0.0.0.0"},
-		`unix sockets have no ports`:    {IPCDir: "/run/posta", BindPorts: 5500},
+		`did you mean "joiner"?`:         {Replicas: map[string]int{"jioner": 2}},
+		`replicas of stage "parser"`:     {Replicas: map[string]int{"parser": 2}},
+		`replicas = 0 is outside`:        {Replicas: map[string]int{"joiner": 0}},
+		`did you mean "limits.window"?`:  {Settings: map[string]string{"limits.windows": "1MiB"}},
+		`setting limits.window`:          {Settings: map[string]string{"limits.window": "lots"}},
+		`is not a directory for sockets`: {IPCDir: "run"},
+		`frame = 64KiB is too small`:     {Settings: map[string]string{"limits.frame": "64KiB"}},
+		`needs the parser there`:         {JoinInInput: true, SplitParsers: true},
+		`upload`:                         {JoinInInput: true, Replicas: map[string]int{"input": 2}},
+		`replicas of stage "joiner"`:     {JoinInInput: true, Replicas: map[string]int{"joiner": 2}},
+		`"Posta" is not a name`:          {Name: "Posta"},
+		`holds a port`:                   {Address: "10.0.0.1:80"},
+		`the ports of host "local" end`:  {Address: "127.0.0.1", Ports: 65535},
+		`does not fit an address`:        {IPCDir: "/run/posta", Bind: "0.0.0.0"},
+		`bind means nothing`:             {Bind: "0.0.0.0"},
+		`unix sockets have no ports`:     {IPCDir: "/run/posta", BindPorts: 5500},
 	} {
 		text, err := Generate(v)
 		if err == nil || !strings.Contains(err.Error(), want) || text != "" {
