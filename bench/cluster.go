@@ -127,8 +127,10 @@ func (c *Config) variant(v topology.Variant, dir string) topology.Variant {
 	if c.TCP > 0 {
 		v.IPCDir, v.Address, v.Ports = "", "127.0.0.1", c.TCP
 	}
-	v.Settings = map[string]string{"medics.replicas": "0"}
-	maps.Copy(v.Settings, c.Set)
+	settings := map[string]string{"medics.replicas": "0"}
+	maps.Copy(settings, v.Settings)
+	maps.Copy(settings, c.Set)
+	v.Settings = settings
 	return v
 }
 

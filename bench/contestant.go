@@ -18,6 +18,7 @@ type contestant struct {
 	name, about string
 	cluster     *topology.Variant // nil for a single process
 	volatile    bool              // nodes of the cluster do not wait for the disk
+	inPlace     bool              // inputs read the files where they lie; else the client sends them
 	broker      *brokerKind       // carries the cluster's frames; nil when nodes talk to each other
 	sockets     sockets
 	unbatched   bool                     // each frame is a message of the broker
@@ -36,8 +37,10 @@ const (
 func contestants() []contestant {
 	split := topology.Variant{SplitParsers: true}
 	one := topology.Variant{Replicas: map[string]int{"joiner": 1, "aggregator": 1}}
+	ownCluster := topology.Variant{JoinInInput: true, Settings: map[string]string{"limits.window": "8MiB"}} // as cmd/run.go has it
 	all := []contestant{
 		{name: baseline, about: "the default topology over ZeroMQ", cluster: &topology.Variant{}},
+		{name: "posta-run", about: "the cluster that posta run starts: the files are read where they lie, and parsed, joined and folded in one process", cluster: &ownCluster, inPlace: true},
 		{name: "posta-parsers", about: "parsers on nodes of their own: raw chunks cross a hop", cluster: &split},
 		{name: "posta-single", about: "one joiner and one aggregator in place of two each", cluster: &one},
 		{name: "posta-volatile", about: "the default topology, but no node waits for its disk: what durability costs", cluster: &topology.Variant{}, volatile: true},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"posta.dev/posta/analyses/answer"
@@ -21,8 +22,16 @@ func (s *workload) race(ctx context.Context, c *Config) (done Section, err error
 	}
 	facts := c.factsOr(s.inRace)
 	data, size, err := s.sanitizedData(c.Dir, facts)
+	if err == nil {
+		data, err = filepath.Abs(data)
+	}
 	if err != nil {
 		return done, err
+	}
+	for i := range field {
+		if field[i].inPlace {
+			field[i].cluster.Roots = []string{data}
+		}
 	}
 	done.About = fmt.Sprintf("%d %s, %d MB of CSV; times of a contestant over those of %s in the same round", facts, s.what, size/1e6, baseline)
 	done.Skipped = skipped

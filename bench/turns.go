@@ -42,7 +42,7 @@ func inTurns[T any](
 
 // durableClusters measures those contestants that are clusters and durable, in turns.
 func (c *Config) durableClusters(ctx context.Context, done Section, measure func(context.Context, *contestant) ([]Measure, error)) (Section, error) {
-	field, skipped, err := c.participants(ctx, func(x *contestant) bool { return x.cluster != nil && !x.volatile })
+	field, skipped, err := c.participants(ctx, func(x *contestant) bool { return x.cluster != nil && !x.volatile && !x.inPlace })
 	if err != nil {
 		return done, err
 	}

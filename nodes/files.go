@@ -17,7 +17,8 @@ const mostAside = 16
 func (x *node) openReader() {
 	roots := x.cfg.Topology.RootsOf(x.node.Host)
 	if len(roots) > 0 && x.node.Holds(topology.Input) {
-		x.files = inplace.New(roots, 2+min(runtime.GOMAXPROCS(0), mostAside))
+		aside := min(runtime.GOMAXPROCS(0), mostAside)
+		x.files, x.preparing = inplace.New(roots, 2+aside), newPreparing(aside)
 	}
 }
 
@@ -29,6 +30,9 @@ func (x *node) readFiles(o *shell.Output) (reference, facts <-chan *role.Piece) 
 	}
 	x.files.Release(o.Read)
 	x.files.Want(x.shell.Reads())
+	if !x.preparing.room() {
+		return nil, nil
+	}
 	if x.shell.WantsPieces(true) {
 		reference = x.files.C(true)
 	}
@@ -38,20 +42,16 @@ func (x *node) readFiles(o *shell.Output) (reference, facts <-chan *role.Piece) 
 	return reference, facts
 }
 
-// pieces hands pieces of files to the shell: first, and those of its kind that have been read meanwhile, as many as can be parsed in parallel.
-func (x *node) pieces(first *role.Piece) {
-	all := []*role.Piece{first}
-	for len(all) < min(runtime.GOMAXPROCS(0), mostAside) {
-		select {
-		case p := <-x.files.C(first.Reference):
-			all = append(all, p)
-			continue
-		default:
-		}
-		break
+// piece has a piece of a file prepared, and hands the shell all pieces that are ready.
+func (x *node) piece(p *role.Piece) {
+	works := x.shell.PreparePieces([]*role.Piece{p})
+	x.preparing.add(p, works)
+	x.prepared()
+}
+
+// prepared hands the shell the pieces that are ready.
+func (x *node) prepared() {
+	if ready := x.preparing.ready(); len(ready) > 0 {
+		x.shell.Pieces(time.Now(), ready)
 	}
-	if len(all) > 1 {
-		sideBySide(x.shell.PreparePieces(all))
-	}
-	x.shell.Pieces(time.Now(), all)
 }

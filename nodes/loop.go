@@ -24,6 +24,7 @@ func (x *node) run(ctx context.Context) error {
 	}
 	stop := ctx.Done()
 	x.openReader()
+	defer x.preparing.wait()
 	alarm := newAlarm()
 	defer alarm.stop()
 	woke := time.Now() // when the last wait ended
@@ -51,10 +52,13 @@ func (x *node) run(ctx context.Context) error {
 			x.requests(batch)
 		case p := <-reference:
 			woke = time.Now()
-			x.pieces(p)
+			x.piece(p)
 		case p := <-facts:
 			woke = time.Now()
-			x.pieces(p)
+			x.piece(p)
+		case <-x.preparing.C():
+			woke = time.Now()
+			x.prepared()
 		case a := <-x.answers:
 			woke = time.Now()
 			x.shell.Answer(woke, a)

@@ -137,7 +137,9 @@ type node struct {
 	tr      link.Transport
 	router  *zmqx.Router    // nil for a node that clients do not talk to
 	files   *inplace.Reader // nil for a node that reads no files
-	unwatch func()          // stops the keys' Reload from rechecking the router
+	// preparing is nil for a node that reads no files.
+	preparing *preparing
+	unwatch   func() // stops the keys' Reload from rechecking the router
 
 	jobs    chan shell.Job // to the committer; empty whenever the shell has another job
 	answers chan shell.Answer

@@ -6,7 +6,7 @@ import (
 )
 
 // Prepare returns work on the chunks in requests that can be done in parallel, because none of it touches the core. The caller does all of
-// it before it calls the core again, and then hands the requests to Request. If the work is not done, Request does it.
+// it before it hands the requests to Request. If the work is not done, Request does it.
 func (c *Core) Prepare(requests []role.Request) (works []func()) {
 	for i := range len(c.cfg.Roles) - 1 {
 		decoder, ok := c.cfg.Roles[i].(role.ChunkDecoder)
@@ -28,7 +28,7 @@ func (c *Core) Prepare(requests []role.Request) (works []func()) {
 	return works
 }
 
-// PreparePieces is Prepare for pieces of files.
+// PreparePieces is Prepare for pieces of files. The caller may call the core for something else while the work is done.
 func (c *Core) PreparePieces(pieces []*role.Piece) (works []func()) {
 	for i := range len(c.cfg.Roles) - 1 {
 		if _, ok := c.cfg.Roles[i].(role.FileReader); !ok {

@@ -6,9 +6,9 @@ import "posta.dev/posta/protocol/session"
 // parallel with the work on other chunks. So the work that takes the most time in a pipeline can use all processor cores. The state machine
 // only sees that Take gets quicker.
 type Preparer interface {
-	// Prepare returns the work on a chunk, nil if there is none. The work runs once, perhaps on another goroutine, and has returned before
-	// the role's next method is called. Its result stays with the chunk (Chunk.Prepared), where Take finds it. If no Take gets the chunk,
-	// the result is dropped. Its payloads keep to the limits.
+	// Prepare returns the work on a chunk, nil if there is none. The work runs once, perhaps on another goroutine, while the role's methods are called for other
+	// chunks and sessions, or drop this chunk's session; so it shares nothing with them that changes. It has returned before Take gets the chunk. Its result stays with the chunk
+	// (Chunk.Prepared), where Take finds it. If no Take gets the chunk, the result is dropped. Its payloads keep to the limits.
 	Prepare(id session.ID, stream int, c *Chunk, limits Limits) (work func())
 }
 

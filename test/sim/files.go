@@ -226,16 +226,28 @@ func (n *node) readOn(r *fileRead) {
 			if n.reads[r.ID] != r {
 				return
 			}
-			r.busy = false
 			pieces := []*role.Piece{p}
+			var works []func()
 			if n.w.faults.files.IntN(2) == 0 {
-				for _, work := range n.shell.PreparePieces(pieces) {
+				works = n.shell.PreparePieces(pieces)
+			}
+			handOver := func() {
+				for _, work := range works {
 					work()
 				}
+				if n.reads[r.ID] != r {
+					return
+				}
+				r.busy = false
+				n.fed = true
+				n.shell.Pieces(n.now(), pieces)
+				n.wake()
 			}
-			n.fed = true
-			n.shell.Pieces(n.now(), pieces)
-			n.wake()
+			if len(works) > 0 {
+				n.later(n.w.Between(0, 20*time.Millisecond), handOver) // as if done beside the loop: the session may end meanwhile
+			} else {
+				handOver()
+			}
 		})
 	})
 }
