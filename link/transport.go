@@ -2,7 +2,9 @@ package link
 
 import (
 	"log/slog"
+	"time"
 
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
@@ -55,10 +57,21 @@ type Troubled interface {
 	Trouble() string
 }
 
+// Tracer is a transport that can publish where the time of a session went.
+type Tracer interface {
+	// Trace publishes this node's report about a session to those that have asked for it.
+	Trace(id session.ID, report []byte)
+}
+
 // Event is something that a transport reports. Exactly one group of fields is set.
 type Event struct {
 	Frames []Frame // arrived, in order for each link; payloads belong to the receiver
 	Acks   []Ack
+
+	At time.Time // when the frames arrived; the event may have waited for the node's loop since. Zero: unknown
+
+	// Asked: somebody wants to know where the time of a session went. The answer goes to Tracer.Trace.
+	Asked *session.ID
 
 	// A connection is up. On an edge where this node is the sender, Node is the receiver. Where this node connects as
 	// a receiver (SUB), Incoming is true and Node is the sender.

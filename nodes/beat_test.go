@@ -102,7 +102,7 @@ func TestN9_ACommitThatTakesLongIsASlowDisk(t *testing.T) {
 	m.await(t, "running", state(heartbeat.Running))
 	log := slowLog{x.log, make(chan struct{}), make(chan struct{})}
 	jobs, answers := make(chan shell.Job, 1), make(chan shell.Answer, 1)
-	go committer(log, jobs, answers, x.beats)
+	go committer(log, jobs, answers, x.beats, new(time.Duration))
 	jobs <- shell.Job{Commit: &core.Commit{}}
 	<-log.begun
 	begun := time.Now()

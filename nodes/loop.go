@@ -16,7 +16,7 @@ const maxBurst = 64 // events taken in before the core advances
 // time after ctx is cancelled, shell.ErrRetired, or an error of the log.
 func (x *node) run(ctx context.Context) error {
 	x.jobs, x.answers = make(chan shell.Job, 1), make(chan shell.Answer, 1)
-	go committer(x.log, x.jobs, x.answers, x.beats)
+	go committer(x.log, x.jobs, x.answers, x.beats, &x.synced)
 	defer x.stopCommitter()
 	var requests <-chan []zmqx.Received
 	if x.router != nil {
@@ -118,6 +118,11 @@ func (x *node) act(o *shell.Output) {
 	if o.Beat != nil {
 		x.metrics.dropped(o.Drops)
 		x.beats.publish(*o.Beat)
+	}
+	if t, ok := x.tr.(link.Tracer); ok {
+		for i := range o.Reports {
+			t.Trace(o.Reports[i].Session, o.Reports[i].Append(nil))
+		}
 	}
 	if o.Settled {
 		x.notes.settled()

@@ -47,12 +47,11 @@ func (m *nodeMetrics) count(cfg *shell.Config) {
 	}
 }
 
-// onSync returns the function that the log calls after each fsync; nil without metrics.
-func (m *nodeMetrics) onSync() func(time.Duration) {
-	if m.Metrics == nil {
-		return nil
+// synced counts an fsync of the log.
+func (m *nodeMetrics) synced(took time.Duration) {
+	if m.Metrics != nil {
+		m.Fsync.Observe(took)
 	}
-	return m.Fsync.Observe
 }
 
 func (m *nodeMetrics) recovered(took time.Duration) {

@@ -29,7 +29,7 @@ func (x *node) openLog(ctx context.Context, started time.Time) (analysis *core.L
 		x.log, err = wal.Open(x.node.DataDir, wal.Options{
 			SegmentSize: int(x.cfg.Topology.Limits.Segment), FS: x.cfg.Disk, Logger: x.cfg.Log,
 			Reserve:  shell.Reserve(int64(x.cfg.Topology.Limits.Commit), int64(x.cfg.Topology.Limits.Chunk)),
-			OnLocked: func() error { return x.beginBeats(started) }, OnSegment: ctx.Err, OnSync: x.metrics.onSync(),
+			OnLocked: func() error { return x.beginBeats(started) }, OnSegment: ctx.Err, OnSync: x.onSync(),
 			OnRecord: func(i wal.Index, _ byte, data []byte) {
 				progress.Mark()
 				analysis.Add(link.LogIndex(i), data)

@@ -141,6 +141,7 @@ type node struct {
 	preparing *preparing
 	unwatch   func() // stops the keys' Reload from rechecking the router
 
+	synced  time.Duration  // by the log's fsyncs since the committer's job began; the committer owns it while it runs
 	jobs    chan shell.Job // to the committer; empty whenever the shell has another job
 	answers chan shell.Answer
 }
@@ -152,6 +153,7 @@ func (x *node) recover(ctx context.Context, now time.Time, again bool, analysis 
 		return err
 	}
 	x.metrics.count(&cfg)
+	cfg.Core.Trace = recorder(&cfg.Core)
 	cfg.Again, cfg.Core.Watch, cfg.Core.Files, cfg.Lost = again, &x.watch, x.log, x.lost(analysis)
 	if x.shell, err = shell.New(cfg, now); err != nil {
 		return err

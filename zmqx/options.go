@@ -92,6 +92,8 @@ type Options struct {
 	// OnEvent hears of connects and disconnects, one at a time and in order, from a goroutine of the socket. It may
 	// send and receive, but must not call Close. A slow one delays only peers that come and go.
 	OnEvent func(Event)
+	// Subscribed hears of each prefix that a subscriber of a PUB asks for, repeats included, from goroutines of peers. It must not block.
+	Subscribed func(prefix string)
 	// Logger gets refused and failed connections at debug level. Default: discard.
 	Logger *slog.Logger
 }

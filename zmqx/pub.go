@@ -50,6 +50,9 @@ func (p *Pub) deliver(from *peer, batch []Received) error {
 		if err := from.topics.apply(r.Msg); err != nil {
 			return err
 		}
+		if p.opt.Subscribed != nil && len(r.Msg) == 1 && len(r.Msg[0]) > 0 && r.Msg[0][0] == wireSubscribe {
+			p.opt.Subscribed(string(r.Msg[0][1:]))
+		}
 	}
 	return nil
 }

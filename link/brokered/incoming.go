@@ -3,6 +3,7 @@ package brokered
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"posta.dev/posta/link"
 )
@@ -31,7 +32,7 @@ func (in *Incoming[Tag]) Receive(tag Tag, body []byte) {
 	}
 	in.Delivered(tag, frames)
 	if len(frames) > 0 {
-		in.emit(link.Event{Frames: frames})
+		in.emit(link.Event{Frames: frames, At: time.Now()})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/link/control"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
 )
@@ -60,7 +61,7 @@ func New[Tag any](cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transpo
 	t := &Transport[Tag]{Config: cfg, acks: NewPendingAcks(), events: make(chan link.Event, eventsCap), stop: make(chan struct{})}
 	var err error
 	t.control, err = control.New(control.Config{
-		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Keys: cfg.Keys, Log: cfg.Log, OnEvent: t.emit,
+		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Keys: cfg.Keys, Log: cfg.Log, OnEvent: t.emit, OnAsked: t.asked,
 		Options: zmqx.Options{
 			HandshakeTimeout: cfg.Topology.Limits.Handshake, BackoffMax: 200 * time.Millisecond,
 			Linger: min(cfg.Topology.Limits.Drain, Linger), Logger: cfg.Log, Accepts: accepts,
@@ -150,6 +151,18 @@ func (t *Transport[Tag]) Acks(acks []link.Ack) {
 
 // Heartbeat implements link.Transport.
 func (t *Transport[Tag]) Heartbeat(payload []byte) { t.control.Heartbeat(payload) }
+
+// Trace implements link.Tracer.
+func (t *Transport[Tag]) Trace(id session.ID, report []byte) { t.control.Trace(id, report) }
+
+// asked hands over that somebody asks for the trace of a session. It does not wait: while the loop is busy the question is dropped, and whoever asks
+// repeats it.
+func (t *Transport[Tag]) asked(id session.ID) {
+	select {
+	case t.events <- link.Event{Asked: &id}:
+	default:
+	}
+}
 
 // Trouble implements link.Troubled.
 func (t *Transport[Tag]) Trouble() string { return t.troubles.Text(time.Now()) }

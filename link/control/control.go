@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/link/keyed"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
@@ -18,6 +20,12 @@ import (
 const BeatTopic = "H"
 
 const ackTopic = "A"
+
+// TraceTopic is the topic of the reports about a session (package nodes/trace). To subscribe to it is to ask for a report, and to
+// subscribe again is to ask again. A node has no other socket on which those that may watch it could ask it.
+func TraceTopic(id session.ID) string { return traceTopic + id.String() }
+
+const traceTopic = "T"
 
 var errNoMessage = errors.New("it is neither a heartbeat nor an acknowledgement")
 
@@ -31,6 +39,7 @@ type Config struct {
 	Keys     *security.Keys // of the node; nil: plain ZMTP
 	Log      *slog.Logger
 	OnEvent  func(link.Event)  // called with what has arrived or connected, from several goroutines, not after Close
+	OnAsked  func(session.ID)  // called when somebody asks for the trace of a session, from several goroutines; must not block
 	Silent   func(link.NodeID) // called when a receiver's connection has ended because it was silent for too long; may be nil
 }
 
@@ -60,6 +69,7 @@ func New(cfg Config) (*Control, error) {
 
 func (c *Control) open() (err error) {
 	o := c.cfg.Options
+	o.Subscribed = c.asked
 	o.Known, o.TLS = c.known(), keyed.TLS(c.cfg.Keys, security.Control, keyed.Listeners(c.cfg.Topology))
 	if c.pub, err = zmqx.NewPub(o); err != nil {
 		return err
@@ -199,6 +209,22 @@ func (c *Control) SendAcks(acks []link.Ack) {
 // Heartbeat publishes the node's heartbeat.
 func (c *Control) Heartbeat(payload []byte) {
 	_ = c.pub.Send(zmqx.Message{[]byte(BeatTopic), payload}) // as in SendAcks
+}
+
+// Trace publishes a report about a session to those that have asked for it.
+func (c *Control) Trace(id session.ID, report []byte) {
+	_ = c.pub.Send(zmqx.Message{[]byte(TraceTopic(id)), report}) // as in SendAcks
+}
+
+// asked passes on the question of a subscriber to a trace.
+func (c *Control) asked(topic string) {
+	text, ok := strings.CutPrefix(topic, traceTopic)
+	if !ok || c.cfg.OnAsked == nil {
+		return
+	}
+	if id, err := session.Parse(text); err == nil {
+		c.cfg.OnAsked(id)
+	}
 }
 
 // Close sends what is queued, for at most Options.Linger, and stops.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/security"
@@ -48,7 +49,7 @@ func (t *Transport) frames(skip int, mayBe func(*zmqx.Received, *link.Frame) err
 		if len(frames) == 0 {
 			return nil
 		}
-		return []link.Event{{Frames: frames}}
+		return []link.Event{{Frames: frames, At: time.Now()}}
 	}
 }
 

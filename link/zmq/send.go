@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/zmqx"
 )
 
@@ -59,6 +60,18 @@ func (t *Transport) Acks(acks []link.Ack) { t.control.SendAcks(acks) }
 
 // Heartbeat implements link.Transport.
 func (t *Transport) Heartbeat(payload []byte) { t.control.Heartbeat(payload) }
+
+// Trace implements link.Tracer.
+func (t *Transport) Trace(id session.ID, report []byte) { t.control.Trace(id, report) }
+
+// asked hands over that somebody asks for the trace of a session. It does not wait: while the loop is busy the question is dropped, and whoever asks
+// repeats it.
+func (t *Transport) asked(id session.ID) {
+	select {
+	case t.events <- link.Event{Asked: &id}:
+	default:
+	}
+}
 
 // Close implements link.Transport.
 func (t *Transport) Close() error {

@@ -1,6 +1,9 @@
 package core
 
-import "posta.dev/posta/link"
+import (
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/trace"
+)
 
 // Advance takes what can be taken, until the commit that is being built is full. It serves the links in turn, one frame each, and then the
 // sessions that end, one call each, so that none starves the others. It does at most one slice of a long computation. Working then reports
@@ -55,6 +58,7 @@ func (c *Core) step(l *inLink) bool {
 	verdict := l.recv.Check(f)
 	if verdict == link.Take {
 		if !c.mayTake(f) {
+			c.heldUp(l, f)
 			return false
 		}
 		c.take(l, f)
@@ -74,7 +78,7 @@ func (c *Core) step(l *inLink) bool {
 func (c *Core) hurryAborts() {
 	for _, l := range c.inOrder {
 		for i := l.head; i < len(l.queue); i++ {
-			f := &l.queue[i]
+			f := &l.queue[i].Frame
 			if f.Kind != link.Abort || !l.recv.Intact(f) {
 				continue
 			}
@@ -103,6 +107,16 @@ func (c *Core) mayTake(f *link.Frame) bool {
 		return reference || s.ready() && !s.endsReference() && c.room(false)
 	}
 	return c.room(reference)
+}
+
+// heldUp records what the frame at the head of a link's queue waits for.
+func (c *Core) heldUp(l *inLink, f *link.Frame) {
+	s := c.sessions[f.Session]
+	why := trace.Blocked
+	if c.cfg.Joiner && (!s.ready() || s.endsReference()) {
+		why = trace.Reference
+	}
+	c.cfg.Trace.Wait(s.trace, why, l.arrived())
 }
 
 // room reports whether the edges that carry such a stream have room for more (R9).

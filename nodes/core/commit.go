@@ -114,6 +114,7 @@ func (c *Core) Seal() *Commit {
 		commit.Bytes += len(p)
 	}
 	c.build.rec = b.rec.Emptied()
+	c.cfg.Trace.Sealed()
 	c.inflight = commit
 	return commit
 }
@@ -133,13 +134,14 @@ func (c *Core) flushAll() {
 }
 
 // Stored says that a commit is on disk, at the given index of the log. Its frames may leave now, its hwms are
-// acknowledged, its replies go out (R3).
+// acknowledged, its replies go out (R3). Config.Trace has been told how long the fsyncs took.
 func (c *Core) Stored(commit *Commit, at link.LogIndex) {
 	if c.inflight != commit {
 		panic("N2: a commit is reported stored that is not being stored")
 	}
 	c.inflight = nil
 	c.Counters.Commits++
+	c.cfg.Trace.Stored()
 	for _, h := range commit.hwms {
 		c.in[linkKey{h.Edge, h.From}].recv.Stored(h)
 	}

@@ -5,6 +5,7 @@ import (
 	"posta.dev/posta/internal/histogram"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/trace"
 	"posta.dev/posta/nodes/watch"
 	"posta.dev/posta/topology"
 )
@@ -33,6 +34,10 @@ type Config struct {
 
 	// Watch notes what the roles work on, so that a node that hangs can be examined from outside (N9). Nil: nothing is noted.
 	Watch *watch.Watch
+
+	// Trace records where the time of sessions goes. Nil: nothing is recorded.
+	Trace *trace.Recorder
+
 	Files role.SavedReader // what gateways have saved (role.Filer); nil: they save nothing
 }
 

@@ -101,13 +101,13 @@ func New(cfg Config) (*Core, error) {
 	c := &Core{cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombstones: newTombstones(), rivals: bounded.NewMap[refusedKey, struct{}](role.Remembered), confirmed: cfg.ID.Incarnation <= 1}
 	for _, e := range cfg.In {
 		for _, n := range e.From {
-			l := &inLink{edge: e, recv: link.NewReceiver(e.link(n, cfg.Self))}
+			l := &inLink{edge: e, index: len(c.inOrder), recv: link.NewReceiver(e.link(n, cfg.Self))}
 			c.in[linkKey{e.Name, n}] = l
 			c.inOrder = append(c.inOrder, l)
 		}
 	}
 	for _, e := range cfg.Out {
-		o := newOutEdge(cfg, e)
+		o := newOutEdge(cfg, e, len(c.outboxes))
 		c.out = append(c.out, o)
 		c.outboxes = append(c.outboxes, o.outboxes...)
 	}
@@ -152,7 +152,7 @@ func (c *Core) Receive(frames []link.Frame) {
 			c.dropFrame(l, link.Gap, f)
 			continue
 		}
-		l.push(*f)
+		l.push(*f, c.cfg.Trace.Arrival())
 	}
 }
 
@@ -177,13 +177,14 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 	if a.To != c.cfg.Self || c.retired != "" {
 		return
 	}
-	for _, o := range c.outboxes {
+	for i, o := range c.outboxes {
 		if o.edge != a.Edge || !c.believes(a.Receiver, o.Peer(a.Receiver), a.ID) {
 			continue
 		}
 		before := o.Peer(a.Receiver).LogID
 		lost, setBack := o.Ack(a, now)
 		o.trip.end(o.Acked(), now, c.cfg.RoundTrip)
+		c.cfg.Trace.Acked(i, uint64(o.Acked()))
 		if o.Peer(a.Receiver).LogID != before {
 			c.build.peers = true
 		}
@@ -222,6 +223,7 @@ func (c *Core) Dialled(edge string, from link.NodeID) {
 
 // Request hands a client's request to the gateway that knows it; false if none does.
 func (c *Core) Request(now time.Time, r *role.Request) bool {
+	c.cfg.Trace.Prepared()
 	if c.retired != "" {
 		return true // its client repeats it, and the next log answers
 	}

@@ -81,6 +81,7 @@ const recordReserve = 64 << 20
 // stored.
 func (c *Core) deliver(s *sess, i int, m role.Message) (kept bool) {
 	c.build.touch(s)
+	c.cfg.Trace.Touch(s.trace)
 	var durable bool
 	ok := c.run(s, i, m.Stream, func() (err error) {
 		durable, err = c.cfg.Roles[i].Take(s.ID, m, s.out[i])
@@ -98,6 +99,9 @@ func (c *Core) deliver(s *sess, i int, m role.Message) (kept bool) {
 // frame adds a frame to an outbox and to the commit that is being built.
 func (c *Core) frame(o *outbox, f link.Frame) {
 	f = o.Add(f)
+	if s := c.sessions[f.Session]; s != nil {
+		c.cfg.Trace.Made(s.trace, o.index, uint64(f.Seq), f.Size())
+	}
 	c.build.rec.Frames = append(c.build.rec.Frames, record.Frame{Edge: o.edge, To: o.to, Frame: f})
 	c.build.bytes += f.Size()
 	c.Counters.BytesOut += uint64(len(f.Payload))

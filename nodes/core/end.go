@@ -7,6 +7,7 @@ import (
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/trace"
 )
 
 // streamEnded is called when all senders have ended a stream of a session. Ends go through the chain one after the other: a stream that
@@ -112,12 +113,18 @@ func (c *Core) more(s *sess, at ending) (progress bool) {
 			return err
 		})
 		if c.working = ok && working; c.working {
+			c.waits(s, trace.Turn)
 			return false
 		} else if !ok {
 			return true
 		}
 	}
-	if c.build.bytes >= c.cfg.Commit || !c.room(s.reference(at.stream)) {
+	switch {
+	case !c.room(s.reference(at.stream)):
+		c.waits(s, trace.Blocked)
+		return false
+	case c.build.bytes >= c.cfg.Commit:
+		c.waits(s, trace.Log)
 		return false
 	}
 	more := false

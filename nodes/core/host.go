@@ -5,6 +5,7 @@ import (
 
 	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/trace"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -72,10 +73,24 @@ func (h *host) Abort(id session.ID, why role.Outcome) {
 
 func (h *host) Room(id session.ID, reference bool) bool {
 	s := h.c.sessions[id]
-	if h.c.cfg.Joiner && !reference && s != nil && s.endsReference() {
-		return false // the chain's joiner gets no facts yet; see mayTake
+	switch {
+	case h.c.cfg.Joiner && !reference && s != nil && s.endsReference(): // the chain's joiner gets no facts yet; see mayTake
+		h.c.waits(s, trace.Reference)
+	case !h.c.room(reference):
+		h.c.waits(s, trace.Blocked)
+	case h.c.build.bytes >= h.c.cfg.Commit:
+		h.c.waits(s, trace.Log)
+	default:
+		return true
 	}
-	return h.c.build.bytes < h.c.cfg.Commit && h.c.room(reference)
+	return false
+}
+
+// waits records what a session with something to do waits for. s may be nil.
+func (c *Core) waits(s *sess, state trace.State) {
+	if s != nil {
+		c.cfg.Trace.Wait(s.trace, state, c.cfg.Trace.Now())
+	}
 }
 
 func (h *host) Confirmed() bool { return h.c.confirmed }

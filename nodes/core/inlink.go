@@ -1,13 +1,18 @@
 package core
 
-import "posta.dev/posta/link"
+import (
+	"time"
+
+	"posta.dev/posta/link"
+)
 
 // inLink is a link that ends here: its receiver, and the frames that have arrived and wait to be taken. The queue is
 // bounded by the sender's window (R9).
 type inLink struct {
 	edge    InEdge
+	index   int // among the links that end here
 	recv    *link.Receiver
-	queue   []link.Frame // from head on: the frames that wait, in the order they came; before head: empty frames
+	queue   []waiting // from head on: the frames that wait, in the order they came; before head: empty frames
 	head    int
 	bytes   int  // of the frames that wait
 	sound   bool // the frame at the head was found intact; it is not checked again while it waits
@@ -18,22 +23,28 @@ type inLink struct {
 	leftBehind bool // another link from the same sender has brought its new log, and this one has not
 }
 
+// waiting is a frame that waits to be taken, with the time of its arrival by the clock of Config.Trace.
+type waiting struct {
+	link.Frame
+	at time.Duration
+}
+
 func (l *inLink) key() linkKey { return linkKey{l.edge.Name, l.recv.From} }
 
 // push queues a frame. Of several hellos in a row only the last one matters, and replaces the others: a link that is held back for long (R11)
 // gets one every now and then.
-func (l *inLink) push(f link.Frame) {
+func (l *inLink) push(f link.Frame, at time.Duration) {
 	if f.Kind == link.Hello {
 		l.dropSuperseded(f.ID)
 	}
 	if last := len(l.queue) - 1; f.Kind == link.Hello && last >= l.head {
 		if t := &l.queue[last]; t.Kind == link.Hello && t.ID == f.ID {
 			l.bytes += f.Size() - t.Size()
-			*t = f
+			*t = waiting{f, at}
 			return
 		}
 	}
-	l.queue = append(l.queue, f)
+	l.queue = append(l.queue, waiting{f, at})
 	l.bytes += f.Size()
 }
 
@@ -57,13 +68,16 @@ func (l *inLink) peek() *link.Frame {
 	if l.head == len(l.queue) {
 		return nil
 	}
-	return &l.queue[l.head]
+	return &l.queue[l.head].Frame
 }
+
+// arrived returns when the frame at the head arrived.
+func (l *inLink) arrived() time.Duration { return l.queue[l.head].at }
 
 func (l *inLink) pop() {
 	f := &l.queue[l.head]
 	l.bytes -= f.Size()
-	*f = link.Frame{} // let the payload go
+	*f = waiting{} // let the payload go
 	l.sound = false
 	l.head++
 	if l.head == len(l.queue) {

@@ -21,7 +21,8 @@ type outEdge struct {
 type outbox struct {
 	*link.Sender
 	outboxKey
-	trip roundTrip
+	index int // among the outboxes of the node
+	trip  roundTrip
 }
 
 // outboxKey names an outbox as records do; to is empty where one outbox serves all receivers.
@@ -40,10 +41,11 @@ func (o *outbox) progress() link.Progress {
 // takeBytes bounds the bytes that one Output sends to one receiver, so that the loop soon returns to its inputs.
 const takeBytes = 4 << 20
 
-func newOutEdge(cfg Config, e OutEdge) *outEdge {
+// newOutEdge returns an edge whose outboxes are numbered from first on.
+func newOutEdge(cfg Config, e OutEdge, first int) *outEdge {
 	o := &outEdge{cfg: e, window: cfg.Window}
 	add := func(to link.NodeID, receivers ...link.NodeID) {
-		o.outboxes = append(o.outboxes, &outbox{link.NewSender(link.Link{Edge: e.Name, From: cfg.Self, To: to}, cfg.ID, cfg.Window, receivers...), outboxKey{e.Name, to}, roundTrip{}})
+		o.outboxes = append(o.outboxes, &outbox{link.NewSender(link.Link{Edge: e.Name, From: cfg.Self, To: to}, cfg.ID, cfg.Window, receivers...), outboxKey{e.Name, to}, first + len(o.outboxes), roundTrip{}})
 	}
 	if e.Route == topology.All {
 		add("", e.To...)

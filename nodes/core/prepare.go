@@ -61,6 +61,7 @@ func (c *Core) prepare(id session.ID, stream, of int, chunk *role.Chunk) func() 
 		return nil
 	}
 	doing := c.doing(s, of, stream)
+	c.cfg.Trace.Prepare(s.trace, of)
 	return func() {
 		defer c.cfg.Watch.Leave(c.cfg.Watch.Enter(doing))
 		w()

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/trace"
 )
 
 // Reads returns the files that are to be read now (S8).
@@ -14,6 +15,11 @@ func (c *Core) Reads() (all []role.Read) {
 	for _, g := range c.gateways {
 		if r, ok := g.(role.FileReader); ok {
 			all = append(all, r.Reads()...)
+		}
+	}
+	for i := range all {
+		if !c.room(all[i].Reference) {
+			c.waits(c.sessions[all[i].Session], trace.Blocked)
 		}
 	}
 	return all
@@ -27,6 +33,7 @@ func (c *Core) MayTakePieces(reference bool) bool {
 
 // TakePiece hands a piece of a file to the gateway that asked for it; false if it has to wait for room.
 func (c *Core) TakePiece(now time.Time, p *role.Piece) (taken bool) {
+	c.cfg.Trace.Prepared()
 	if c.retired != "" {
 		return true // recovery of the next log knows how far this one had come
 	}

@@ -152,6 +152,7 @@ func (r *Recovery) Done() error {
 			r.c.abort(s.ID, why)
 			continue
 		}
+		s.trace = r.c.cfg.Trace.Begin(s.ID, s.Analysis.Name, s.Trace, true)
 		if s.ending != nil || s.nextEnd() >= 0 {
 			r.c.ending = append(r.c.ending, s)
 		}

@@ -7,6 +7,7 @@ import (
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/trace"
 	"posta.dev/posta/nodes/watch"
 	"posta.dev/posta/protocol/session"
 )
@@ -22,6 +23,7 @@ type sess struct {
 	ending       *ending            // the end that is on its way through the chain, nil if none is; frames are taken meanwhile
 	dirty        bool               // recovery only: a role may have something to flush
 	out          []*chainEmitter    // of each role: where it emits to
+	trace        *trace.Session     // nil: it is not recorded
 	err          error              // of a role during the current call; settle aborts the session when the call is over
 }
 
@@ -69,6 +71,8 @@ func (c *Core) open(s role.Session, announcement []byte, from linkKey, live bool
 	c.tombstones.Delete(s.ID) // at most another client's claim
 	c.sessions[s.ID] = x
 	if live {
+		x.trace = c.cfg.Trace.Begin(s.ID, s.Analysis.Name, s.Trace, false)
+		c.cfg.Trace.Touch(x.trace)
 		c.build.control = true
 		c.record(record.Input{Op: record.Open, Session: s.ID, Edge: from.edge, From: from.from, Payload: announcement})
 		c.toAll(link.Frame{Kind: link.Open, Session: s.ID, Payload: announcement}, everyEdge)
@@ -85,6 +89,8 @@ func (c *Core) open(s role.Session, announcement []byte, from linkKey, live bool
 // reaches the client. The watch notes what the call is about, so that a call that never ends can be named (N9). stream may be noStream.
 func (c *Core) guard(s *sess, i, stream int, call func() error) (err error) {
 	defer c.cfg.Watch.Leave(c.cfg.Watch.Enter(c.doing(s, i, stream)))
+	c.cfg.Trace.Enter(s.trace, i)
+	defer c.cfg.Trace.Leave()
 	defer role.Explain(&err, func() string {
 		return fmt.Sprintf("analysis %s failed in stage %s (node %s)", s.Analysis.Name, c.cfg.Roles[i].Name(), c.cfg.Self)
 	})
@@ -244,6 +250,7 @@ func (c *Core) drop(id session.ID, why tombstone, live bool) {
 	}
 	if s := c.sessions[id]; s != nil {
 		s.ending = nil
+		c.cfg.Trace.Left(s.trace, why.Failed)
 		delete(c.sessions, id)
 	}
 	for _, r := range c.cfg.Roles {

@@ -11,6 +11,10 @@ import (
 // take moves the link's hwm past a frame and applies the frame.
 func (c *Core) take(l *inLink, f *link.Frame) {
 	l.recv.Took(f)
+	if s := c.sessions[f.Session]; s != nil {
+		c.cfg.Trace.Took(s.trace, l.index, f.Size(), l.bytes, l.arrived())
+		c.cfg.Trace.Touch(s.trace)
+	}
 	c.build.moved(l)
 	c.build.bytes += f.Size()
 	c.Counters.FramesIn++

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"errors"
+	"time"
 
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/role"
@@ -52,15 +53,16 @@ type Job struct {
 // Answer is the result of a job.
 type Answer struct {
 	Job
-	At      wal.Index // the index of the commit, or of the last record
-	Stored  bool      // the commit is durable
-	Kept    bool      // the files are saved
-	Swept   bool      // files that were not needed are removed
-	Saved   bool      // the snapshot is saved
-	Retired bool      // the log is put aside
-	Size    int64     // of the log
-	Short   bool      // some of its reserve is spent
-	Err     error     // the first error. wal.ErrDiskFull: the rest of the job may be tried again. Any other error is final (W4).
+	At      wal.Index     // the index of the commit, or of the last record
+	Stored  bool          // the commit is durable
+	Kept    bool          // the files are saved
+	Swept   bool          // files that were not needed are removed
+	Saved   bool          // the snapshot is saved
+	Retired bool          // the log is put aside
+	Size    int64         // of the log
+	Synced  time.Duration // by its fsyncs; for Config.Core.Trace
+	Short   bool          // some of its reserve is spent
+	Err     error         // the first error. wal.ErrDiskFull: the rest of the job may be tried again. Any other error is final (W4).
 }
 
 // recCommit is the type of the only records that a node writes.

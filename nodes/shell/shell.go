@@ -2,6 +2,7 @@ package shell
 
 import (
 	"log/slog"
+	"slices"
 	"time"
 
 	"posta.dev/posta/internal/histogram"
@@ -79,6 +80,7 @@ type Shell struct {
 	droppedAt  time.Time // when dropped frames were last reported
 	alarm      time.Time // of the step under way
 	refusals   []core.Reply
+	asked      []session.ID // whose traces somebody wants
 	notes      []Note
 }
 
@@ -108,8 +110,13 @@ func (s *Shell) Close() { s.core.Close() }
 func (s *Shell) Event(now time.Time, e link.Event) {
 	switch {
 	case e.Frames != nil:
+		s.arrived(now, e.At)
 		if !s.draining {
 			s.core.Receive(e.Frames)
+		}
+	case e.Asked != nil:
+		if !slices.Contains(s.asked, *e.Asked) && len(s.asked) < maxAsked {
+			s.asked = append(s.asked, *e.Asked)
 		}
 	case e.Acks != nil:
 		for _, a := range e.Acks {
@@ -131,6 +138,18 @@ func (s *Shell) Event(now time.Time, e link.Event) {
 		}
 		s.core.Heartbeat(now, b.Heard())
 	}
+}
+
+// maxAsked bounds how many sessions one step reports about.
+const maxAsked = 16
+
+// arrived tells the trace when the next frames arrived.
+func (s *Shell) arrived(now, at time.Time) {
+	waited := time.Duration(0)
+	if !at.IsZero() {
+		waited = now.Sub(at)
+	}
+	s.cfg.Core.Trace.Arrived(waited)
 }
 
 // Prepare returns work on requests that may be done in parallel before they are handed to Requests; see core.Prepare.

@@ -9,6 +9,7 @@ import (
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/trace"
 )
 
 const (
@@ -35,6 +36,7 @@ type Output struct {
 	Settled bool
 	Drops   []core.LinkDrops // beside a heartbeat: what links have dropped; the receiver owns it
 	Read    []*role.Piece    // pieces that are no longer used: their memory may be used again
+	Reports []trace.Report   // about sessions whose traces somebody wants
 	Notes   []Note           // for the node's log
 	Alarm   time.Time        // when the next step is due if nothing happens
 	End     error            // the loop ends: ErrDrained, ErrRetired, or an error for people
@@ -80,6 +82,10 @@ func (s *Shell) Step(now time.Time) Output {
 	if o.Beat = s.beat(now); o.Beat != nil {
 		o.Drops = s.core.Drops()
 	}
+	for _, id := range s.asked {
+		o.Reports = append(o.Reports, s.cfg.Core.Trace.Report(id))
+	}
+	s.asked = s.asked[:0]
 	o.Notes, s.notes = s.notes, nil
 	o.Read, s.read = s.read, nil
 	o.Alarm = s.alarm

@@ -141,6 +141,7 @@ func (s *Shell) Answer(now time.Time, a Answer) {
 	s.retired, s.short = a.Retired, a.Short
 	if a.Stored {
 		s.cfg.Commits.Observe(now.Sub(s.flush.sealed))
+		s.cfg.Core.Trace.Synced(a.Synced)
 		s.stored(&a)
 	}
 	if a.Kept {

@@ -18,6 +18,7 @@ func (w *world) checkAtRest() {
 	w.over = true
 	for _, n := range w.order {
 		w.count(n)
+		n.checkTracesAtRest()
 		if n.log.Last() == 0 {
 			continue // nothing was stored, so there is nothing to take a snapshot of
 		}

@@ -81,7 +81,7 @@ func bugs() []mutants.Mutant {
 		one("role: a commit leaves behind what forks have folded for it", "R12", fileJoiner, "	st.dirty = true\n	return m.Folded.Fork.Flush(", "	return m.Folded.Fork.Flush("),
 		many("role: facts are folded in a fork before the reference data has ended", "R11",
 			edit(fileJoiner, "st == nil || st.deferred || !st.referenceEnded()", "st == nil || st.deferred"),
-			edit(fileHost, "	if h.c.cfg.Joiner && !reference && s != nil && s.endsReference() {", "	if h.c.cfg.Joiner && !reference && s == nil {"),
+			edit(fileHost, "	case h.c.cfg.Joiner && !reference && s != nil && s.endsReference():", "	case h.c.cfg.Joiner && !reference && s == nil:"),
 			edit(fileAdvance, "return reference || s.ready() && !s.endsReference() && c.room(false)", "return reference || c.room(false)")),
 		one("role: a joiner's snapshot without the streams that have ended", "R11", fileJoiner,
 			"	dst = wire.AppendArray(dst, len(st.ended))\n	for _, s := range st.ended {\n", "	dst = wire.AppendArray(dst, 0)\n	for _, s := range st.ended[:0] {\n"),

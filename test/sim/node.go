@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/shell"
+	"posta.dev/posta/nodes/trace"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/wal"
@@ -57,6 +58,8 @@ type node struct {
 	reads    map[role.ReadID]*fileRead // files that are read
 	toldHwm  map[wireKey]link.Seq      // the last hwms that were acknowledged
 	setBack  bool                      // the disk has lost records: the checker finds out which
+	trace    *trace.Recorder           // of this process
+	steps    int                       // that it has done; see askForTraces
 	refused  []refusal                 // frames that the transport refused; nothing was heard since
 }
 
@@ -113,7 +116,7 @@ func (n *node) start() {
 	}
 	w.tracef("%s starts as incarnation %d of log %s", n.id, n.ident.Incarnation, n.ident.LogID)
 	w.mix('S', byte(n.place), byte(n.index))
-	n.shell, n.up, n.suspect = r.shell, true, false
+	n.shell, n.trace, n.up, n.suspect = r.shell, r.trace, true, false
 	n.checkSuccession()
 	w.connectAll(n)
 	n.wake()
@@ -134,6 +137,7 @@ type recovery struct {
 	log   openLog
 	heard []stored // the records that it holds
 	shell *shell.Shell
+	trace *trace.Recorder
 	err   error // why the shell cannot recover from it
 }
 
@@ -152,6 +156,7 @@ func (n *node) recovered(d disk) (r recovery, err error) {
 	if err != nil {
 		return r, err
 	}
+	r.trace = cfg.Core.Trace
 	if r.shell, err = shell.New(cfg, n.now()); err != nil {
 		return r, err
 	}
@@ -184,6 +189,7 @@ func (n *node) config(log openLog) (cfg shell.Config, err error) {
 	}
 	c.Roles, err = chain.New(s.chain, about)
 	n.watchPages(c.Roles)
+	n.record(c)
 	return cfg, err
 }
 

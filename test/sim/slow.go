@@ -22,7 +22,9 @@ func (n *node) step() {
 	if n.w.loopsWork() {
 		n.shell.Worked(time.Second)
 	}
+	n.askForTraces()
 	o := n.shell.Step(n.now())
+	n.checkReports(&o)
 	n.mayRetire()
 	n.checker.measure()
 	if n.w.At >= n.w.faults.end || !fed || n.suspect || n.drains || !n.w.Chance(n.w.faults.slowBatch) {

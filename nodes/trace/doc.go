@@ -1,0 +1,13 @@
+// Package trace records where the time of a session goes in one node, for `posta trace`. A node always records: it keeps the running sessions and the
+// last Kept that have left it, in memory alone.
+//
+//	Recorder   belongs to the node's loop. The core tells it what happens, and it reads the clock that it is given
+//	Session    what is recorded of one session. At each moment the session is in one state, so the states add up to its time in the node
+//	Report     a node's answer about one session, with its wire form
+//
+// Each link that ends or begins at the node has a queue. Of one that ends here the time between arrival and the roles is measured; of one that begins
+// here the time from when a frame is durable until every receiver has its effect on disk.
+//
+// A Report gives times as ages, so that whoever asks need not know the clock of the node's host. The package has no lock, no I/O and no goroutine. All
+// methods of a nil Recorder do nothing.
+package trace
