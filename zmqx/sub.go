@@ -44,14 +44,29 @@ func (s *Sub) Subscribe(prefix string) error {
 	if err := s.topics.add([]byte(prefix)); err != nil {
 		return err
 	}
-	m := []Message{subscription([]byte(prefix))}
+	s.tellLocked(subscription([]byte(prefix)))
+	return nil
+}
+
+// Unsubscribe ends what Subscribe began with the same prefix.
+func (s *Sub) Unsubscribe(prefix string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return ErrClosed
+	}
+	s.topics.remove([]byte(prefix))
+	s.tellLocked(Message{append([]byte{wireUnsubscribe}, prefix...)})
+	return nil
+}
+
+func (s *Sub) tellLocked(m Message) {
 	for _, p := range s.allPeers() {
 		// A publisher that does not even take subscriptions is dropped; it hears all of them when it is back.
-		if err := p.queue.tryPut(m); err != nil {
+		if err := p.queue.tryPut([]Message{m}); err != nil {
 			p.fail(fmt.Errorf("%w: %w", ErrOverflow, err))
 		}
 	}
-	return nil
 }
 
 // Close closes all connections and awaits all goroutines.
