@@ -18,7 +18,7 @@ func dataFrame(id Identity, seq Seq) *Frame {
 	return &Frame{Edge: "e", From: "a-1", ID: id, Seq: seq, Kind: Data}
 }
 
-// greeted returns a receiver that has heard a sender's hello, at the given number.
+// greeted returns a receiver that has got a sender's hello, at the given number.
 func greeted(id Identity, at Seq) *Receiver {
 	r := NewReceiver(toB)
 	r.hello(id, HelloPayload{To: "b-1", Floor: at, Sent: at})
@@ -123,7 +123,7 @@ func TestR3R5_OnlyWhatIsStoredIsAcknowledged(t *testing.T) {
 	}
 }
 
-// TestR5_FloorIsStoredFirst: a floor is a hwm like any other.
+// TestR5_FloorIsStoredFirst: a floor is an ordinary hwm.
 func TestR5_FloorIsStoredFirst(t *testing.T) {
 	r := NewReceiver(toB)
 	r.hello(logA, HelloPayload{To: "b-1", Floor: 8, Sent: 8})
@@ -240,7 +240,7 @@ func TestR8_SupersededLogsAreBoundedAndDurable(t *testing.T) {
 	}
 }
 
-// TestR8_FloorBeyondTheHwmIsALoss: the sender remembers acknowledgements that this disk knows nothing of.
+// TestR8_FloorBeyondTheHwmIsALoss: the sender remembers acknowledgements that this disk does not have.
 func TestR8_FloorBeyondTheHwmIsALoss(t *testing.T) {
 	r := greeted(logA, 3)
 	if !r.hello(logA, HelloPayload{To: "b-1", Floor: 6, Sent: 7}) {

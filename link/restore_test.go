@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// reload brings a new sender to where another was: its progress, and the frames from the given one on.
+// reload brings a new sender to the state of another one: its progress, and the frames from the given number on.
 func reload(t *testing.T, p Progress, first, last Seq, to ...NodeID) *Sender {
 	t.Helper()
 	s := NewSender(toB, Identity{LogID: logA.LogID, Incarnation: 2}, plenty, to...)
@@ -58,7 +58,8 @@ func TestR2_NumbersGoOnAfterARestart(t *testing.T) {
 	}
 }
 
-// TestN3_ALogThatWasCutAfterTheSnapshot: what the snapshot does not know to be acknowledged was, or it would not be gone.
+// TestN3_ALogThatWasCutAfterTheSnapshot: frames that the snapshot does not know to be acknowledged were acknowledged, or the log would not have been
+// cut.
 func TestN3_ALogThatWasCutAfterTheSnapshot(t *testing.T) {
 	p := Progress{Last: 9, Acked: []Acked{{Node: "b-1", Seq: 3, Log: self.LogID}}}
 	s := reload(t, p, 7, 11, "b-1")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ready returns a sender of which all receivers have told that they have nothing yet.
+// ready returns a sender whose receivers have all reported that they have nothing so far.
 func ready(window int, to ...NodeID) *Sender {
 	s := NewSender(toB, logA, window, to...)
 	for _, n := range to {
@@ -266,8 +266,8 @@ func TestHello_IsRepeatedUntilAnsweredAndWhenNothingMoves(t *testing.T) {
 	}
 }
 
-// TestHello_ComesSoonAfterAConnect: the answer to the first may be lost, since it comes on another connection, which may stand a moment later. The
-// pauses double, so a receiver that is away costs no more than before. NextHello tells the time of each.
+// TestHello_ComesSoonAfterAConnect: the answer to the first hello may be lost, because it travels over another connection, which may be established a
+// moment later. The pauses double, so a receiver that is away costs no more than before. NextHello returns the time of each hello.
 func TestHello_ComesSoonAfterAConnect(t *testing.T) {
 	s := NewSender(toB, logA, plenty, "b-1")
 	at := noon
@@ -278,7 +278,7 @@ func TestHello_ComesSoonAfterAConnect(t *testing.T) {
 			if !due {
 				t.Fatal("nobody has answered, and no hello is due")
 			}
-			if next.Before(at) { // at once
+			if next.Before(at) { // due at once
 				next = at
 			}
 			if len(pauses) > 0 {
@@ -304,7 +304,7 @@ func TestHello_ComesSoonAfterAConnect(t *testing.T) {
 	}
 }
 
-// TestHello_IsSaidAgainWhereAnswersCanCome: only to a receiver that is not known to have answered.
+// TestHello_IsSaidAgainWhereAnswersCanCome: a hello is repeated only to a receiver that may not have answered.
 func TestHello_IsSaidAgainWhereAnswersCanCome(t *testing.T) {
 	s := NewSender(toB, logA, plenty, "b-1")
 	for range 4 {

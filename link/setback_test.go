@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// lived returns an identity of a log, with a life of its own.
+// lived returns the identity of a log with a life of its own.
 func lived(log byte, inc Incarnation, life Life) Identity {
 	return Identity{LogID: LogID{log}, Incarnation: inc, Life: life}
 }
@@ -26,7 +26,7 @@ func pipe(t *testing.T) (*Sender, *Receiver) {
 	return s, r
 }
 
-// greet lets a sender say hello and the receiver answer. It fails if either sees that it was set back.
+// greet lets a sender send a hello and the receiver answer. It fails if either finds that its log was set back.
 func greet(t *testing.T, s *Sender, r *Receiver, self Identity) {
 	t.Helper()
 	if why := helloTo(t, s, r, self); why != "" {
@@ -74,7 +74,7 @@ func transfer(t *testing.T, s *Sender, r *Receiver) {
 	}
 }
 
-// setBackTo returns a sender that has opened its log again, which ends with frame n of its former life.
+// setBackTo returns a sender that has opened its log again. The log ends with frame n of its former life.
 func setBackTo(t *testing.T, n Seq, id Identity) *Sender {
 	t.Helper()
 	s := NewSender(toB, id, plenty, "b-1")
@@ -99,7 +99,7 @@ func TestR14_HwmAboveWhatIsStored(t *testing.T) {
 	expect(t, "nothing leaves", s.Take("b-1", plenty))
 }
 
-// TestR14_AnotherLifeAtTheNumber: the sender has made other frames under the same numbers meanwhile.
+// TestR14_AnotherLifeAtTheNumber: meanwhile the sender has made other frames with the same numbers.
 func TestR14_AnotherLifeAtTheNumber(t *testing.T) {
 	for _, lost := range []Seq{1, 2, 4} {
 		_, r := pipe(t)
@@ -113,7 +113,7 @@ func TestR14_AnotherLifeAtTheNumber(t *testing.T) {
 	}
 }
 
-// TestR14_AnotherLifeWhereAllIsAcknowledged: the outbox holds nothing any more; the life of the last acknowledged frame is kept.
+// TestR14_AnotherLifeWhereAllIsAcknowledged: the outbox is empty, but the life of the last acknowledged frame is kept.
 func TestR14_AnotherLifeWhereAllIsAcknowledged(t *testing.T) {
 	s, r := pipe(t)
 	p := s.Progress()
@@ -133,7 +133,7 @@ func TestR14_AnotherLifeWhereAllIsAcknowledged(t *testing.T) {
 	}
 }
 
-// TestR14_ReceiverSetBack: third row. The sender does nothing but say hello; the receiver judges.
+// TestR14_ReceiverSetBack: third row. The sender only sends a hello, and the receiver decides.
 func TestR14_ReceiverSetBack(t *testing.T) {
 	s, r := pipe(t)
 	h := r.Hwm()
@@ -159,7 +159,7 @@ func TestR14_ReceiverSetBack(t *testing.T) {
 	}
 }
 
-// TestR14_ReceiverHasAnotherFrame: the receiver was set back and took other frames from a sender that was set back, too, and is not any more.
+// TestR14_ReceiverHasAnotherFrame: the receiver was set back and took other frames from a sender that was set back, too, and has recovered since.
 func TestR14_ReceiverHasAnotherFrame(t *testing.T) {
 	s, r := pipe(t)
 	h := r.Hwm()
@@ -171,7 +171,7 @@ func TestR14_ReceiverHasAnotherFrame(t *testing.T) {
 	}
 }
 
-// TestR14_ReceiverDoesNotKnowTheSender although its very log acknowledged it.
+// TestR14_ReceiverDoesNotKnowTheSender: it does not, although its own log acknowledged that sender's frames.
 func TestR14_ReceiverDoesNotKnowTheSender(t *testing.T) {
 	s, _ := pipe(t)
 	if why := helloTo(t, s, NewReceiver(toB), receiverLog); !strings.Contains(why, "does not know its log") {
@@ -182,7 +182,8 @@ func TestR14_ReceiverDoesNotKnowTheSender(t *testing.T) {
 	}
 }
 
-// TestR14_AnAckForAnotherLifeIsDropped, and the sender says hello again soon, not at once: the two would talk at the speed of the network.
+// TestR14_AnAckForAnotherLifeIsDropped: the sender sends its hello again soon, but not at once: otherwise both would repeat messages at the speed of
+// the network.
 func TestR14_AnAckForAnotherLifeIsDropped(t *testing.T) {
 	s, r := pipe(t)
 	s.add(1)
@@ -200,8 +201,8 @@ func TestR14_AnAckForAnotherLifeIsDropped(t *testing.T) {
 	}
 }
 
-// TestR14_ALifeIsAnsweredWithAllThatWasTaken: frames of a former life were taken and are not stored. The new life must not hear less, or it
-// would use their numbers.
+// TestR14_ALifeIsAnsweredWithAllThatWasTaken: frames of a former life were taken and are not stored. The answer to the new life has to include them,
+// or it would use their numbers again.
 func TestR14_ALifeIsAnsweredWithAllThatWasTaken(t *testing.T) {
 	s, r := pipe(t)
 	s.add(2)
@@ -239,7 +240,7 @@ func TestR14_FramesOfAnotherLifeAreKeptOut(t *testing.T) {
 	}
 }
 
-// TestR14_SupersededIsSaidToSenders, for each of them, and only a living one hears it.
+// TestR14_SupersededIsSaidToSenders: each sender is told, and the notice matters only to a living one.
 func TestR14_SupersededIsSaidToSenders(t *testing.T) {
 	for name, id := range map[string]Identity{
 		"another life of the same incarnation": lived(0xa, 5, 51), "a lower incarnation": lived(0xa, 4, 40), "a replaced log": lived(0xb, 9, 90),
@@ -270,7 +271,7 @@ func TestR14_SupersededIsSaidToSenders(t *testing.T) {
 	}
 }
 
-// TestR14_SupersededIsSaidToReceivers in a hello of its own.
+// TestR14_SupersededIsSaidToReceivers: the notice is a hello.
 func TestR14_SupersededIsSaidToReceivers(t *testing.T) {
 	for name, id := range map[string]Identity{
 		"another life of the same incarnation": lived(0xc, 7, 71), "a lower incarnation": lived(0xc, 6, 60), "a replaced log": lived(0xd, 9, 90),

@@ -10,7 +10,7 @@ import (
 
 var facts = Link{Edge: "input-joiner-facts", From: "input-1", To: "joiner-1"}
 
-// onTheWire is a frame as a sender of the facts edge sends it, and its hello.
+// onTheWire returns a frame as a sender of the facts edge sends it, and its hello.
 func onTheWire(t *testing.T) (data, hello Frame) {
 	t.Helper()
 	s := NewSender(facts, lived(1, 2, 3), plenty, "joiner-1")
@@ -25,7 +25,7 @@ func onTheWire(t *testing.T) (data, hello Frame) {
 	return frames[0], hello
 }
 
-// TestR18_EveryBitCounts: no bit of a frame, its header, or its hello can change on the way without being noticed.
+// TestR18_EveryBitCounts: any changed bit of a frame, its header, or its hello is detected.
 func TestR18_EveryBitCounts(t *testing.T) {
 	data, hello := onTheWire(t)
 	for _, f := range []Frame{data, hello} {
@@ -48,7 +48,7 @@ func TestR18_EveryBitCounts(t *testing.T) {
 	}
 }
 
-// TestR18_AFrameOfAnotherLink: a message that a broker or a proxy delivers to another link is not intact there, whatever its header says.
+// TestR18_AFrameOfAnotherLink: a message that a broker or a proxy delivers to another link does not count as intact there, whatever its header says.
 func TestR18_AFrameOfAnotherLink(t *testing.T) {
 	data, hello := onTheWire(t)
 	for _, l := range []Link{
@@ -66,7 +66,7 @@ func TestR18_AFrameOfAnotherLink(t *testing.T) {
 	}
 }
 
-// TestR18_DamagedIsAskedForAgain: whatever the damaged frame says that it is, what is missing comes again.
+// TestR18_DamagedIsAskedForAgain: whatever the damaged frame claims to be, the missing frame is sent again.
 func TestR18_DamagedIsAskedForAgain(t *testing.T) {
 	s, r := pipe(t)
 	s.add(2)
@@ -95,7 +95,7 @@ func TestR18_DamagedIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// TestR18_WhatChangedHereIsNotSentAgain: a receiver would refuse it for ever.
+// TestR18_WhatChangedHereIsNotSentAgain: a receiver would refuse it each time.
 func TestR18_WhatChangedHereIsNotSentAgain(t *testing.T) {
 	s := ready(plenty, "b-1")
 	payload := []byte("rows")
@@ -113,7 +113,7 @@ func TestR18_WhatChangedHereIsNotSentAgain(t *testing.T) {
 	expect(t, "and for good", s.Take("b-1", plenty))
 }
 
-// TestR18_WhatChangedBeforeTheLogTookItIsNotReloaded: the log's own checksum covers the changed bits.
+// TestR18_WhatChangedBeforeTheLogTookItIsNotReloaded: the log's own checksum includes the changed bits.
 func TestR18_WhatChangedBeforeTheLogTookItIsNotReloaded(t *testing.T) {
 	s := NewSender(toB, logA, plenty, "b-1")
 	f := s.made(Frame{Edge: "e", From: "a-1", Seq: 1, Life: 5, Kind: Data, Payload: []byte("rows")})
@@ -136,7 +136,7 @@ func TestR18_WhatChangedBeforeTheLogTookItIsNotReloaded(t *testing.T) {
 	}
 }
 
-// TestR18_AnAcknowledgementIsCovered: a sender forgets what is acknowledged.
+// TestR18_AnAcknowledgementIsCovered: its checksum matters, because a sender forgets what is acknowledged.
 func TestR18_AnAcknowledgementIsCovered(t *testing.T) {
 	a := Ack{Edge: "e", To: "a-1", Log: LogID{4}, Hwm: 99, HwmLife: 1 << 63, Echo: 8, Resend: true, Receiver: "b-1", ID: lived(5, 6, 9)}
 	b := a.Append([]byte("before"))[len("before"):]
@@ -149,7 +149,7 @@ func TestR18_AnAcknowledgementIsCovered(t *testing.T) {
 	}
 }
 
-// BenchmarkR18 is what the checksum of a frame costs on one side.
+// BenchmarkR18 measures the cost of a frame's checksum on one side.
 func BenchmarkR18(b *testing.B) {
 	for _, size := range []int{0, 1 << 10, 64 << 10, 1 << 20} {
 		b.Run(byteSize(size), func(b *testing.B) {

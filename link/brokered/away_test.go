@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestR16_WhileTheBrokerIsAway: what a node would send, or acknowledge, takes no more memory than a window and a frame for each link, and one
-// acknowledgement for each, however long the broker is away.
+// TestR16_WhileTheBrokerIsAway: however long the broker is away, unsent frames take no more memory than a window and a frame for each link, and there
+// is one acknowledgement for each link.
 func TestR16_WhileTheBrokerIsAway(t *testing.T) {
 	topo := topology.Default()
 	topo.Hosts[0].Address = "ipc:" + t.TempDir()
@@ -51,7 +51,7 @@ func TestR16_WhileTheBrokerIsAway(t *testing.T) {
 		t.Errorf("%d acknowledgements of one link wait", waiting)
 	}
 	for _, in := range tr.In {
-		for i := range 20_000 { // without a connection nothing comes; what came before is forgotten with it
+		for i := range 20_000 { // without a connection no message comes, and earlier messages are forgotten with their connection
 			in.Delivered(i, nil)
 		}
 		if in.Reset(); len(in.open)+len(in.settled) > 0 {

@@ -112,7 +112,7 @@ func TestR5_ADeliveryIsDoneWhenItsEffectIsOnDisk(t *testing.T) {
 	}
 }
 
-// TestUnackedDoesNotJam: deliveries that the receiver has dropped must not use up the broker's prefetch for ever.
+// TestUnackedDoesNotJam: deliveries that the receiver has dropped must not occupy the broker's prefetch for ever.
 func TestUnackedDoesNotJam(t *testing.T) {
 	zombie, other := frames(9), frames(1)
 	zombie[0].ID.Incarnation, other[0].ID.LogID = 0, link.LogID{7}

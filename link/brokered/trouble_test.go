@@ -44,7 +44,7 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
-// TestALinkLogsLittle: also one whose failures alternate, or never say the same twice.
+// TestALinkLogsLittle: this holds for failures that alternate, and for texts that are never the same twice.
 func TestALinkLogsLittle(t *testing.T) {
 	for name, text := range map[string]func(int) string{
 		"alternating": func(i int) string { return fmt.Sprint("reason ", i%2) },

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestS3_WhoMayListenToANode: members of the cluster, and clients whose role it is to watch. One that is revoked later hears no more.
+// TestS3_WhoMayListenToANode: members of the cluster, and clients with the role watch. A client that is revoked later hears nothing more.
 func TestS3_WhoMayListenToANode(t *testing.T) {
 	topo := keytest.Loopback(t, topology.Variant{})
 	ring := keytest.New(t, topo.Name)
@@ -25,7 +25,7 @@ func TestS3_WhoMayListenToANode(t *testing.T) {
 	}
 	ring.Of(t, n)
 	all := ring.Listeners(t, topo, n)
-	keys := ring.Load(t, n.Identity()) // which knows all these clients, and who is revoked
+	keys := ring.Load(t, n.Identity()) // these keys know all clients, and which are revoked
 	c, err := New(Config{Topology: topo, Node: n, Keys: keys, Log: slog.New(slog.DiscardHandler), OnEvent: func(link.Event) {}})
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// away is how long a test waits for a server, or for what it leads to.
+// away is how long a test waits for a server, or for an effect of its absence.
 const away = time.Minute
 
 // through is the default topology over a server.
@@ -26,7 +26,7 @@ func through(url string) *topology.Topology {
 	return topo
 }
 
-// TestCheck: what is wrong with a server is said before anything starts, with what to do.
+// TestCheck: an error names what is wrong with a server before anything starts, and says what to do.
 func TestCheck(t *testing.T) {
 	ctx := context.Background()
 	topo := through(natstest.Start(t).URL())
@@ -53,13 +53,13 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// small is a server as it comes, whose messages are 1 MiB at most.
+// small is a server with default settings, whose messages have at most 1 MiB.
 func small(t *testing.T) (url string) {
 	t.Helper()
 	return natstest.Start(t, "-max-payload", "1048576").URL()
 }
 
-// TestNode_ASmallMaxPayloadIsToldInItsLog: a node does not ask beforehand, it waits; what it waits for stands in its log.
+// TestNode_ASmallMaxPayloadIsToldInItsLog: a node does not check the server beforehand. It waits, and its log says what for.
 func TestNode_ASmallMaxPayloadIsToldInItsLog(t *testing.T) {
 	topo := through(small(t))
 	topo.DataDir, topo.Hosts[0].Address = t.TempDir(), "ipc:"+t.TempDir()
@@ -86,7 +86,7 @@ func TestNode_ASmallMaxPayloadIsToldInItsLog(t *testing.T) {
 	}
 }
 
-// lines is a log that a test reads; what it has no room for is lost.
+// lines is a log that a test reads. Lines that do not fit are lost.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {
@@ -97,7 +97,7 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestTheLargestMessageIsReadBack: what a topology may allow, JetStream finds undamaged after a new start.
+// TestTheLargestMessageIsReadBack: the largest message that a topology allows is undamaged after JetStream restarts.
 func TestTheLargestMessageIsReadBack(t *testing.T) {
 	server := natstest.Start(t)
 	topo := through(server.URL())

@@ -15,8 +15,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestKeep_AServerThatGreetsAndHangsUpIsNotThereAgain: each greeting would otherwise end the outage and its pauses, and the server be dialled
-// fifty times a second.
+// TestKeep_AServerThatGreetsAndHangsUpIsNotThereAgain: if each greeting ended the outage and its pauses, the client would dial the server fifty times
+// a second.
 func TestKeep_AServerThatGreetsAndHangsUpIsNotThereAgain(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -55,7 +55,7 @@ func TestKeep_AServerThatGreetsAndHangsUpIsNotThereAgain(t *testing.T) {
 	if err := tr.Close(); err != nil {
 		t.Error(err)
 	}
-	// Both connections pause 20, 40, 80 … ms, at most 1 s: seven or eight greetings each, and with 20 ms a hundred or so.
+	// Both connections pause 20, 40, 80 … ms, at most 1 s: seven or eight greetings each. With pauses of 20 ms there would be about a hundred.
 	if n := greeted.Load(); n < 4 || n > 30 {
 		t.Errorf("it was greeted %d times", n)
 	}
@@ -74,7 +74,7 @@ func TestKeep_AServerThatGreetsAndHangsUpIsNotThereAgain(t *testing.T) {
 	}
 }
 
-// greet is the beginning of NATS' protocol, and its end.
+// greet sends the beginning of NATS' protocol and closes the connection.
 func greet(c net.Conn) {
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(time.Second))

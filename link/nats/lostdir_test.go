@@ -14,8 +14,8 @@ import (
 
 const flowEdge = "joiner-aggregator-all"
 
-// flow sends frames from joiner-1 to aggregator-1 without an end, as a link does: again from the receiver's hwm after each connection, and
-// what the receiver asks for. It stops with the test.
+// flow sends frames from joiner-1 to aggregator-1 without an end, as a link does: from the receiver's hwm after each connection, and again what the
+// receiver asks for. It stops with the test.
 func flow(t *testing.T, sender, receiver *Transport, size int) (hwm *atomic.Uint64) {
 	t.Helper()
 	hwm = &atomic.Uint64{}
@@ -80,15 +80,16 @@ func flow(t *testing.T, sender, receiver *Transport, size int) (hwm *atomic.Uint
 	return hwm
 }
 
-// The server's directory is removed while it runs. It goes on without a word until it needs a new file, and refuses everything from then on:
-// the link stood still for good. Its stream is made again, and the trouble is told meanwhile.
+// TestTrouble_TheServersDirectoryIsRemoved: the directory is removed while the server runs. The server continues without a message until it needs a
+// new file, and refuses everything from then on, so the link once stood still for good. Now its stream is created again, and meanwhile the trouble is
+// reported.
 func TestTrouble_TheServersDirectoryIsRemoved(t *testing.T) {
 	server := natstest.Start(t)
 	sender, log := open(t, server.URL(), "joiner-1")
 	receiver, _ := open(t, server.URL(), "aggregator-1")
 	hwm := flow(t, sender, receiver, 200_000)
 	eventually(t, "frames arrive", func() bool { return hwm.Load() > 100 })
-	// The server writes meanwhile, so it may take more than one attempt.
+	// The server writes meanwhile, so this may take more than one attempt.
 	eventually(t, "the directory is gone", func() bool { return os.RemoveAll(server.Dir()) == nil })
 	before := hwm.Load()
 	eventually(t, "the trouble is told", func() bool { return strings.Contains(sender.Trouble(), "the server's directory") })

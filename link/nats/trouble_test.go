@@ -65,8 +65,8 @@ func open(t *testing.T, url string, node topology.NodeID) (*Transport, *said) {
 	return tr, log
 }
 
-// A stream that somebody made with other properties, before the nodes or while they run, is made as it should be: by a change, or by its
-// sender again. It used to swallow frames, and sessions hung without a word.
+// TestTrouble_AStreamWithOtherProperties: somebody has made a stream with other properties, before the nodes or while they run. It is corrected: by a
+// change, or because its sender creates it again. It used to swallow frames, and sessions hung without a message.
 func TestTrouble_AStreamWithOtherProperties(t *testing.T) {
 	server := natstest.Start(t)
 	nc, err := nats.Connect(server.URL())
@@ -112,14 +112,14 @@ func TestTrouble_AStreamWithOtherProperties(t *testing.T) {
 	}
 }
 
-// Two clusters of one name on one server: the second is told, and takes no frame of the first.
+// TestTrouble_TwoClustersOfOneName: two clusters of one name use one server. The second one reports that, and takes no frame of the first.
 func TestTrouble_TwoClustersOfOneName(t *testing.T) {
 	server := natstest.Start(t)
 	first, firstLog := open(t, server.URL(), "joiner-1")
 	eventually(t, "the first is connected", func() bool { return connected(first) })
 	second, log := open(t, server.URL(), "joiner-1")
 	eventually(t, "the second is refused in words", func() bool {
-		return strings.Count(log.text(), "give one of the two clusters another name") >= 2 // in and out
+		return strings.Count(log.text(), "give one of the two clusters another name") >= 2 // inputs and outputs
 	})
 	if tr := second.Trouble(); strings.Count(tr, "give one of the two clusters another name") != 1 || first.Trouble() != "" {
 		t.Errorf("the second's trouble is %q, the first's %q", tr, first.Trouble())
@@ -134,7 +134,7 @@ func TestTrouble_TwoClustersOfOneName(t *testing.T) {
 	eventually(t, "the second's trouble is over", func() bool { return second.Trouble() == "" })
 }
 
-// connected takes what a transport says, and reports whether it has said that a link is connected.
+// connected reads a transport's events, and reports whether one says that a link is connected.
 func connected(t *Transport) bool {
 	for {
 		select {

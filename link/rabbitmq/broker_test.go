@@ -40,7 +40,7 @@ func TestSuite(t *testing.T) {
 		t.Run(more, func(t *testing.T) {
 			settle := time.Duration(0)
 			if strings.Contains(more, topology.QuorumQueue) {
-				// RabbitMQ 3.10 itself loses a quorum queue for good when it is killed in the second in which it was declared.
+				// RabbitMQ 3.10 itself loses a quorum queue for good if it is killed within the second in which the queue was declared.
 				settle = 3 * time.Second
 			}
 			linktest.Subject{
@@ -65,7 +65,7 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// testLog shows what happened when a test fails.
+// testLog shows the log if a test fails.
 func testLog() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)) }
 
 // said is a log that tests read.
@@ -97,7 +97,7 @@ func (s *said) await(t *testing.T, what string) {
 	t.Errorf("the log does not say %q but:\n%s", what, s.text())
 }
 
-// TestTroubleIsExplained: what the broker refuses is said once in the log, with what to do, and it is tried again.
+// TestTroubleIsExplained: what the broker refuses is logged once with what to do, and tried again.
 func TestTroubleIsExplained(t *testing.T) {
 	b := server(t)
 	var last *Transport
@@ -228,7 +228,7 @@ func TestTroubleIsExplained(t *testing.T) {
 	})
 }
 
-// awaitDeclared waits until a queue is as the topology wants it.
+// awaitDeclared waits until a queue is declared as the topology says.
 func awaitDeclared(t *testing.T, conn *amqp.Connection, name string, topo *topology.Topology) {
 	t.Helper()
 	for range 2000 {
@@ -244,7 +244,7 @@ func awaitDeclared(t *testing.T, conn *amqp.Connection, name string, topo *topol
 	t.Error("the queue was not made again")
 }
 
-// awaitRouted waits until an exchange has a queue: what is published to it does not come back.
+// awaitRouted waits until an exchange has a queue: a message that is published to it does not come back.
 func awaitRouted(t *testing.T, conn *amqp.Connection, exchange, what string) {
 	t.Helper()
 	for range 1000 {
@@ -260,7 +260,7 @@ func awaitRouted(t *testing.T, conn *amqp.Connection, exchange, what string) {
 		}
 		if err == nil {
 			select {
-			case <-closed: // there is no such exchange
+			case <-closed: // the exchange does not exist
 			case <-confirms:
 				select {
 				case <-returns:

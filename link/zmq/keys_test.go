@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// TestS3_TheSuiteWithKeys: with keys a link does whatever it does without.
+// TestS3_TheSuiteWithKeys: with keys a link does everything that it does without.
 func TestS3_TheSuiteWithKeys(t *testing.T) {
 	rings := map[string]*keytest.Ring{}
 	linktest.Subject{
@@ -51,7 +51,7 @@ func (k *cluster) node(id topology.NodeID) topology.Node {
 	return n
 }
 
-// open opens a node's transport, which has its keys already or gets some.
+// open opens a node's transport. It uses the node's keys, or gives it some.
 func (k *cluster) open(n topology.Node, keys *security.Keys) *Transport {
 	k.t.Helper()
 	tr, err := New(link.TransportConfig{Topology: k.topo, Node: n, Log: slog.New(slog.DiscardHandler), Keys: keys}, nil)
@@ -66,7 +66,7 @@ func (k *cluster) open(n topology.Node, keys *security.Keys) *Transport {
 	return tr
 }
 
-// edge is the edge between two stages on this kind of socket.
+// edge returns the edge between two stages on this kind of socket.
 func (k *cluster) edge(from, to string, socket topology.Socket) string {
 	k.t.Helper()
 	for _, e := range k.topo.EdgesFrom(from) {
@@ -78,10 +78,10 @@ func (k *cluster) edge(from, to string, socket topology.Socket) string {
 	return ""
 }
 
-// patience is for what must happen.
+// patience is how long a test waits for something that must happen.
 const patience = time.Minute
 
-// push is a raw sender. With nil as its keys it speaks plain ZMTP.
+// push is a raw sender. Without keys it speaks plain ZMTP.
 func (k *cluster) push(keys *security.Keys, kind security.Kind, to topology.Node) (*zmqx.Push, keytest.Events) {
 	k.t.Helper()
 	events := keytest.NewEvents()
@@ -100,7 +100,7 @@ func (k *cluster) push(keys *security.Keys, kind security.Kind, to topology.Node
 	return p, events
 }
 
-// pub is a raw publisher at the place of a node.
+// pub is a raw publisher at the address of a node.
 func (k *cluster) pub(keys *security.Keys, kind security.Kind, at topology.Endpoint) (*zmqx.Pub, keytest.Events) {
 	k.t.Helper()
 	events := keytest.NewEvents()
@@ -119,7 +119,7 @@ func frame(edge string, from link.NodeID, seq link.Seq) link.Frame {
 	return link.Frame{Edge: edge, From: from, ID: link.Identity{Incarnation: 1, Life: 1}, Life: 1, Seq: seq, Kind: link.Data}
 }
 
-// next is the next event of a transport that has what is asked for.
+// next returns the next event of a transport that ok accepts.
 func next[T any](t *testing.T, tr *Transport, what func(link.Event) []T) []T {
 	t.Helper()
 	deadline := time.After(patience)
@@ -139,7 +139,7 @@ func frames(e link.Event) []link.Frame { return e.Frames }
 
 func acks(e link.Event) []link.Ack { return e.Acks }
 
-// TestS3_WhoMaySendToANode: the senders of the edges that lead to a node are its peers, and nobody else is, whatever keys it has.
+// TestS3_WhoMaySendToANode: only the senders of the edges that lead to a node are its peers, whatever keys other processes have.
 func TestS3_WhoMaySendToANode(t *testing.T) {
 	k := newCluster(t)
 	joiner, parser := k.node("joiner-1"), k.node("parser-1")
@@ -195,7 +195,7 @@ func TestS3_WhoMaySendToANode(t *testing.T) {
 	}
 }
 
-// TestS3_AFrameInAnothersNameIsDropped: a node says nothing in the name of another one, nor on an edge that is not its own.
+// TestS3_AFrameInAnothersNameIsDropped: a node can send nothing in the name of another one, nor on an edge of other nodes.
 func TestS3_AFrameInAnothersNameIsDropped(t *testing.T) {
 	k := newCluster(t)
 	joiner, parser := k.node("joiner-1"), k.node("parser-1")
@@ -257,7 +257,7 @@ func TestS3_ABroadcastInAnothersNameIsDropped(t *testing.T) {
 	}
 }
 
-// TestS3_AnAckOfAnotherReceiverIsDropped: a receiver acknowledges its own frames alone. An acknowledgement is the order to forget frames.
+// TestS3_AnAckOfAnotherReceiverIsDropped: a receiver can acknowledge only its own frames. An acknowledgement makes the sender forget frames.
 func TestS3_AnAckOfAnotherReceiverIsDropped(t *testing.T) {
 	k := newCluster(t)
 	joiner, parser := k.node("joiner-1"), k.node("parser-1")

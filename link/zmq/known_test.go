@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// R16: a sender of the topology is told from a stranger by its first frame, a receiver by its subscription.
+// TestR16_WhoIsKnown: the first frame shows that a sender belongs to the topology, and the subscription shows it for a receiver.
 func TestR16_WhoIsKnown(t *testing.T) {
 	topo := topology.Default()
 	node := func(id topology.NodeID) topology.Node {

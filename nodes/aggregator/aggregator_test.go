@@ -38,7 +38,7 @@ func take(t *testing.T, a *Aggregator, m role.Message) {
 	}
 }
 
-// leave ends a stream and collects what leaves.
+// leave ends a stream and returns what leaves.
 func leave(t *testing.T, a *Aggregator, stream int) (pages int, sums map[string]int64) {
 	t.Helper()
 	out := &roletest.Kept{}
@@ -85,7 +85,7 @@ func TestAggregator_ATableLeavesWhenItsStreamHasEnded(t *testing.T) {
 	}
 }
 
-// TestN3_ASnapshotBetweenTwoPages: what has left does not leave again, the rest does.
+// TestN3_ASnapshotBetweenTwoPages: pages that have left do not leave again, and the rest does.
 func TestN3_ASnapshotBetweenTwoPages(t *testing.T) {
 	a := opened(t)
 	many := map[string]int64{}
@@ -144,7 +144,7 @@ func TestAggregator_RubbishIsAnError(t *testing.T) {
 	}
 }
 
-// pruned is an aggregator of an analysis with a Prune.
+// pruned returns an aggregator of an analysis with a Prune.
 func pruned(t *testing.T, prune func(args analyses.Args, stream int, tables []*fold.Table) error) *Aggregator {
 	t.Helper()
 	s := roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)
@@ -182,7 +182,7 @@ func TestAggregator_PrunesBeforeATableLeaves(t *testing.T) {
 	}
 }
 
-// TestN6_WhatGoesWrongInPruneFailsTheSession and says where.
+// TestN6_WhatGoesWrongInPruneFailsTheSession: the error says where it happened.
 func TestN6_WhatGoesWrongInPruneFailsTheSession(t *testing.T) {
 	told := errors.New("told to fail")
 	for name, prune := range map[string]func(analyses.Args, int, []*fold.Table) error{
@@ -206,8 +206,7 @@ func TestN6_WhatGoesWrongInPruneFailsTheSession(t *testing.T) {
 	}
 }
 
-// TestAggregator_RowsOfABagLeaveAsTheyCome: they are not kept, so nothing of them is recorded, and the payload that is taken may be used
-// for something else.
+// TestAggregator_RowsOfABagLeaveAsTheyCome: the aggregator does not keep them, so it records nothing of them, and the payload may be reused.
 func TestAggregator_RowsOfABagLeaveAsTheyCome(t *testing.T) {
 	s := roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)
 	s.Analysis.Tables[1].Merge, s.Analysis.Tables[1].Aggs = fold.Never, nil
@@ -238,7 +237,7 @@ func TestAggregator_RowsOfABagLeaveAsTheyCome(t *testing.T) {
 	}
 }
 
-// TestAggregator_PrunesInSlices, while rows of another stream come; and a snapshot is the same wherever it is taken.
+// TestAggregator_PrunesInSlices: meanwhile rows of another stream come, and a snapshot is the same at any point.
 func TestAggregator_PrunesInSlices(t *testing.T) {
 	prune := func(_ analyses.Args, stream int, tables []*fold.Table) error {
 		if tables[1-stream].Len() > 0 {
@@ -256,7 +255,7 @@ func TestAggregator_PrunesInSlices(t *testing.T) {
 	if more, err := a.End(id, 0, nil); !more || err != nil {
 		t.Fatal(more, err)
 	}
-	recovered := pruned(t, prune) // what repeats the recorded calls does no slice
+	recovered := pruned(t, prune) // repeating the recorded calls does no slice
 	take(t, recovered, partial(0, map[string]int64{"red": 1, "blue": 2}))
 	take(t, recovered, partial(1, map[string]int64{"red": 1}))
 	if _, err := recovered.End(id, 0, nil); err != nil {

@@ -13,7 +13,7 @@ var everyRequest = []protocol.RequestType{
 	protocol.Info, protocol.Sessions, protocol.Ping, protocol.Results, protocol.Open, protocol.Chunk, protocol.Read, protocol.End, protocol.Cancel, protocol.Close, protocol.Hold,
 }
 
-// TestS5_WhoMayDoWhat is the table as a person reads it: o for one's own sessions, a for all, - for none.
+// TestS5_WhoMayDoWhat is the table of permissions: o for one's own sessions, a for all, - for none.
 func TestS5_WhoMayDoWhat(t *testing.T) {
 	mark := map[whose]byte{nobodys: '-', own: 'o', everybodys: 'a'}
 	for who, want := range map[security.Role]string{
@@ -42,7 +42,7 @@ func TestS5_WhoMayDoWhat(t *testing.T) {
 	}
 }
 
-// TestS5_ASessionIsItsOwners: by name, whatever the token.
+// TestS5_ASessionIsItsOwners: the name decides, whatever the token is.
 func TestS5_ASessionIsItsOwners(t *testing.T) {
 	token := session.Token{1}.Hash()
 	h := Holder{Owner: "alice", Openers: session.Openers{token}}
@@ -50,7 +50,7 @@ func TestS5_ASessionIsItsOwners(t *testing.T) {
 	olga, wanda := security.Identity{Role: security.Operate, Name: "olga"}, security.Identity{Role: security.Watch, Name: "wanda"}
 	for _, c := range []struct {
 		by                role.Asker
-		shows, acts, open bool // of a cancel; open: it is the opener
+		shows, acts, open bool // of a cancel; open: the asker is the opener
 	}{
 		{role.Asker{Identity: alice, Token: token}, true, true, true},
 		{role.Asker{Identity: alice}, true, true, false},
@@ -61,7 +61,7 @@ func TestS5_ASessionIsItsOwners(t *testing.T) {
 		{role.Asker{Identity: olga}, true, true, false},
 		{role.Asker{Identity: wanda, Token: token}, false, false, false},
 		{role.Asker{Identity: role.LocalOperator}, true, true, false},
-		{role.Asker{Identity: security.Identity{Name: "alice"}, Token: token}, false, false, true}, // it has no role, and is refused before
+		{role.Asker{Identity: security.Identity{Name: "alice"}, Token: token}, false, false, true}, // it has no role, so it is refused earlier
 		{role.Asker{Identity: security.Identity{Role: security.Submit}, Token: token}, false, false, false},
 	} {
 		shows, acts, open := h.Shows(c.by.Identity, protocol.Cancel), h.LetsAct(c.by, protocol.Cancel), h.OpenedBy(c.by)

@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// TestN6_NoTextBecomesACode: a reason holds what the client sent, a file's name with a NUL in it for example.
+// TestN6_NoTextBecomesACode: a reason may contain text of the client, for example a file name with a NUL.
 func TestN6_NoTextBecomesACode(t *testing.T) {
 	const reason = "stream trips, file a\x00cancelled/trips.csv, line 3: no number"
 	if o := OutcomeOf(role.Outcome{Failed: true, Reason: reason}); o.Code != protocol.ErrFailed || o.Reason != reason {

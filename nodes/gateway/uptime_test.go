@@ -9,7 +9,7 @@ func TestM10_AnAgeOutlivesItsProcess(t *testing.T) {
 	noon := time.Unix(1_700_000_000, 0)
 	one := Uptime{Boot: "b", Zero: noon.Add(-time.Hour)}
 	a := one.Store(noon, time.Minute)
-	// The wall clock was set back by a day meanwhile, and the machine's clock went on for ten minutes.
+	// Meanwhile the wall clock was set back by a day, and the machine's clock continued for ten minutes.
 	later := noon.Add(-24 * time.Hour)
 	two := Uptime{Boot: "b", Zero: later.Add(-70 * time.Minute)}
 	for name, c := range map[string]struct {

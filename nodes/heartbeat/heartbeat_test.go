@@ -41,7 +41,7 @@ func TestBeat_ComesOutAsItWentIn(t *testing.T) {
 	}
 }
 
-// R16: a text of any length costs a heartbeat MaxTrouble bytes, and stays text.
+// R16: a text of any length takes MaxTrouble bytes of a heartbeat, and stays valid text.
 func TestBeat_TroubleIsCut(t *testing.T) {
 	b := Beat{Trouble: strings.Repeat("ä", MaxTrouble)}
 	got, err := Decode(b.Append(nil))

@@ -57,7 +57,7 @@ func all(t *testing.T, r *Reader, w role.Read) (text string, lines []uint64, err
 		case <-time.After(time.Minute):
 			t.Fatal("nothing is read for a minute")
 		}
-		if p.Read < w.ID { // of a file that is not wanted any more
+		if p.Read < w.ID { // it belongs to a file that is no longer wanted
 			r.Release([]*role.Piece{p})
 			continue
 		}
@@ -108,7 +108,7 @@ func TestS8_AFileWithoutRowsComesToItsEnd(t *testing.T) {
 	}
 }
 
-// What is not wanted any more is not read on, whatever waits for whom.
+// TestS8_ReadingEndsWhenItIsNotWanted: a file that is no longer wanted is not read further, even if pieces wait.
 func TestS8_ReadingEndsWhenItIsNotWanted(t *testing.T) {
 	root, path := write(t, "a,b\n"+strings.Repeat("1,2\n", 1000))
 	r := New([]string{root}, 2)
@@ -147,7 +147,7 @@ func TestS8_OnlyRegularFilesBelowRootsAreOpened(t *testing.T) {
 		"a link out":           {link("out.csv", outside), "escapes"},
 		"a link of a link out": {link("twice.csv", "out.csv"), "escapes"},
 		"a directory out":      {filepath.Join(link("dir", other), "data.csv"), "escapes"},
-		"an absolute link in":  {link("abs.csv", path), "escapes"}, // os.Root takes no absolute link, wherever it leads
+		"an absolute link in":  {link("abs.csv", path), "escapes"}, // os.Root follows no absolute link, wherever it leads
 		"up and down":          {filepath.Join(root) + "/../" + filepath.Base(other) + "/data.csv", "below no root"},
 		"outside":              {outside, "below no root"},
 		"a pipe":               {pipe, "not a regular file"},
@@ -172,7 +172,7 @@ func TestS8_OnlyRegularFilesBelowRootsAreOpened(t *testing.T) {
 	}
 }
 
-// Whenever a file changes, its session hears of it, before anything of the change is handed out.
+// TestS8_AFileThatChangesIsNoticed: if a file changes at any time, its session gets an error before it gets anything of the change.
 func TestS8_AFileThatChangesIsNoticed(t *testing.T) {
 	text := "a,b\n" + strings.Repeat("1,2\n", 100)
 	for name, change := range map[string]func(path string) error{
@@ -208,7 +208,7 @@ func TestS8_AFileThatChangesIsNoticed(t *testing.T) {
 					r.Release([]*role.Piece{p})
 					continue
 				}
-				if err := change(path); err != nil { // nothing is read ahead: the only memory is in p
+				if err := change(path); err != nil { // nothing is read ahead: p has the only memory
 					t.Fatal(err)
 				}
 				r.Release([]*role.Piece{p})
@@ -248,7 +248,8 @@ func TestS8_WhatIsNoCSVIsSaid(t *testing.T) {
 	}
 }
 
-// TestPiecesOfOneFileWaitTogether: while the loop is busy, a file is read ahead by all the memory there is, so that its pieces can be parsed side by side.
+// TestPiecesOfOneFileWaitTogether: while the loop is busy, a file is read ahead with all the memory there is, so that its pieces can be parsed in
+// parallel.
 func TestPiecesOfOneFileWaitTogether(t *testing.T) {
 	root, path := write(t, "a,b\n"+strings.Repeat("1,2\n", 1000))
 	r := New([]string{root}, 3)

@@ -15,7 +15,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// chained is a parser and a joiner in one node, and what goes from one to the other.
+// chained is a parser and a joiner in one node, with the messages between them.
 type chained struct {
 	t      *testing.T
 	p      *parser.Parser
@@ -36,7 +36,7 @@ func newChained(t *testing.T) *chained {
 func (c *chained) Partitions() int     { return 1 }
 func (c *chained) Limits() role.Limits { return role.NoLimits }
 
-// Emit implements role.Emitter: the core delivers at once, too.
+// Emit implements role.Emitter. Like the core, it delivers at once.
 func (c *chained) Emit(_ int, m role.Message) {
 	c.passed = append(c.passed, m)
 	if _, err := c.j.Take(id, m, c); err != nil {
@@ -44,7 +44,7 @@ func (c *chained) Emit(_ int, m role.Message) {
 	}
 }
 
-// feed takes a chunk through both, and reports whether it was folded in a fork.
+// feed takes a chunk through both, and reports whether the chunk was folded in a fork.
 func (c *chained) feed(m role.Message) bool {
 	c.t.Helper()
 	c.passed = nil
@@ -70,12 +70,12 @@ func (c *chained) endReference() {
 func TestR11_ForksComeWithTheEndOfTheReferenceStreams(t *testing.T) {
 	c := newChained(t)
 	early := roletest.Chunk(1, 2, "red,1\n")
-	c.p.Prepare(id, 1, early.Chunk, role.NoLimits)() // and is taken later
+	c.p.Prepare(id, 1, early.Chunk, role.NoLimits)() // taken later
 	c.endReference()
 	if c.feed(early) {
 		t.Error("R11: a chunk that was parsed before the end of the reference stream was folded in a fork")
 	}
-	for i := range 4 { // side by side
+	for i := range 4 { // in parallel
 		var wg sync.WaitGroup
 		var chunks []role.Message
 		for k := range 5 {
@@ -110,7 +110,7 @@ func TestR11_ForksComeWithTheEndOfTheReferenceStreams(t *testing.T) {
 	}
 }
 
-// passing is a folder that takes no rows, and notes that it was asked.
+// passing is a folder that takes no rows, and notes that it was called.
 type passing struct{ asked *int }
 
 func (p passing) Fold(*batch.Builder, analyses.Position) ([]*fold.Table, bool) {
@@ -137,7 +137,7 @@ func TestForks_BeforeFolders(t *testing.T) {
 	}
 }
 
-// TestN6_AForkThatFails leaves its chunk to the joiner, which fails the session as it does without forks.
+// TestN6_AForkThatFails: its chunk is left to the joiner, which fails the session as it does without forks.
 func TestN6_AForkThatFails(t *testing.T) {
 	c := newChained(t)
 	c.endReference()
@@ -161,7 +161,7 @@ func TestN6_AForkThatFails(t *testing.T) {
 	}
 }
 
-// TestForks_AfterRestore: a joiner that was restored hands out forks as the one before it did.
+// TestForks_AfterRestore: a joiner that was restored hands out forks as the former one did.
 func TestForks_AfterRestore(t *testing.T) {
 	c := newChained(t)
 	c.endReference()
@@ -177,7 +177,7 @@ func TestForks_AfterRestore(t *testing.T) {
 	}
 }
 
-// TestForks_OfNoSession: there are none of a session that has left, and none while a joiner's reference streams are deferred.
+// TestForks_OfNoSession: there are no forks for a session that has left, and none while a joiner defers its reference streams.
 func TestForks_OfNoSession(t *testing.T) {
 	j := opened(t, analyses.Replica{Index: 1, Of: 2})
 	if j.Fork(roletest.ID("other"), 1) != nil {

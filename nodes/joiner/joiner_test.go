@@ -24,7 +24,7 @@ func opened(t *testing.T, r analyses.Replica) *Joiner {
 	return j
 }
 
-// parsed is what a parser makes of rows.
+// parsed returns what a parser makes of rows.
 func parsed(t *testing.T, stream int, line uint64, rows string) role.Message {
 	t.Helper()
 	p, out := parser.New(), &roletest.Kept{}
@@ -46,7 +46,7 @@ func take(t *testing.T, j *Joiner, m role.Message) (durable bool) {
 	return durable
 }
 
-// flushed is what tables hold after a flush.
+// flushed returns what the tables hold after a flush.
 func flushed(t *testing.T, j *Joiner, partitions int) (out *roletest.Kept, known, amounts map[string]int64) {
 	t.Helper()
 	out = &roletest.Kept{N: partitions}
@@ -148,8 +148,8 @@ func TestD1_OneJoinerCountsRejectedReferenceRows(t *testing.T) {
 	}
 }
 
-// TestJoiner_SparedUntilFactsCome: joiners behind the first keep reference rows for later, across a crash and a snapshot, and have all of them
-// and the ends when facts come.
+// TestJoiner_SparedUntilFactsCome: joiners other than the first defer reference rows, across a crash and a snapshot. When facts come they have all
+// rows and ends.
 func TestJoiner_SparedUntilFactsCome(t *testing.T) {
 	second := analyses.Replica{Index: 1, Of: 2}
 	end := func(j *Joiner) {
@@ -193,7 +193,7 @@ func TestJoiner_SparedUntilFactsCome(t *testing.T) {
 	take(t, bare, parsed(t, 1, 2, "red,2\n"))
 }
 
-// strict is an analysis' joiner that wants the reference stream ended before facts come.
+// strict is an analysis' joiner that demands the end of the reference stream before facts.
 type strict struct {
 	t     *testing.T
 	ended map[int]bool
@@ -209,7 +209,7 @@ func (s strict) Facts(int, *batch.Batch, analyses.Position) error {
 	return nil
 }
 
-// TestJoiner_WithoutThePromiseNobodyIsSpared: an analysis may emit reference rows in any joiner, unless it says that it does not.
+// TestJoiner_WithoutThePromiseNobodyIsSpared: an analysis may emit reference rows in any joiner, unless it declares that it does not.
 func TestJoiner_WithoutThePromiseNobodyIsSpared(t *testing.T) {
 	j := New()
 	s := roletest.Session(t, "s", analyses.Replica{Index: 1, Of: 2}, nil)
@@ -246,7 +246,7 @@ func TestN6_APanicSaysWhere(t *testing.T) {
 	}
 }
 
-// poisoned is an analysis' joiner that cannot stand reference rows.
+// poisoned is an analysis' joiner that panics at reference rows.
 type poisoned struct{ analyses.Joiner }
 
 func (poisoned) Reference(int, *batch.Batch, analyses.Position) error { panic("this colour") }
@@ -276,8 +276,8 @@ func TestJoiner_PartitionsKeepAGroupTogether(t *testing.T) {
 	}
 }
 
-// TestJoiner_TakesWhatParsersHaveFolded: tables that come folded are merged with each other and with what is folded here, count once, and leave with the same flush. A frame that is not
-// of this analysis fails its session.
+// TestJoiner_TakesWhatParsersHaveFolded: folded tables that arrive are merged with each other and with the joiner's own. They count once, and leave
+// with the same flush. A frame of another analysis fails its session.
 func TestJoiner_TakesWhatParsersHaveFolded(t *testing.T) {
 	j := opened(t, analyses.Replica{Of: 1})
 	take(t, j, parsed(t, 0, 2, "red\n"))
@@ -298,7 +298,7 @@ func TestJoiner_TakesWhatParsersHaveFolded(t *testing.T) {
 				t.Fatal("facts are folded and flushed in one commit")
 			}
 		}
-		for _, partitions := range []int{3, 1} { // there is nothing the second time
+		for _, partitions := range []int{3, 1} { // the second time there is nothing to emit
 			out, _, amounts := flushed(t, j, partitions)
 			if partitions == 1 && len(out.All) > 0 {
 				t.Fatal("flushed twice")

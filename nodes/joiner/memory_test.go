@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/nodes/role/roletest"
 )
 
-// TestR16_ReferenceDataIsBounded: a session with more reference data than limits.memory fails with advice, also in a joiner that puts the
-// work off. A replay has no limits, or a lower limit would keep a node from starting.
+// TestR16_ReferenceDataIsBounded: a session with more reference data than limits.memory fails with advice, even in a joiner that defers the work. A
+// replay has no limits; otherwise a lower limit would keep a node from starting.
 func TestR16_ReferenceDataIsBounded(t *testing.T) {
 	for _, index := range []int{0, 1} {
 		j, out := opened(t, analyses.Replica{Index: index, Of: 2}), &roletest.Kept{Memory: 500}

@@ -23,7 +23,7 @@ func example() *Metrics {
 	return m
 }
 
-// TestMetrics_NamesFollowTheConventions reads a page with the library of Prometheus, and has its linter look at the names and units.
+// TestMetrics_NamesFollowTheConventions reads a page with the library of Prometheus, whose linter checks the names and units.
 func TestMetrics_NamesFollowTheConventions(t *testing.T) {
 	var p exporter.Page
 	example().Collect(&p)
@@ -59,7 +59,8 @@ func TestMetrics_NothingWasSaidYet(t *testing.T) {
 	}
 }
 
-// TestMetrics_WhoIsReady: a node that waits for room is, one that recovers, drains or has no room on its disk is not, and one that hangs is not even well.
+// TestMetrics_WhoIsReady: a node that waits for room is ready. A node that recovers, drains, or has no room on its disk is not. A node that hangs is
+// not even healthy.
 func TestMetrics_WhoIsReady(t *testing.T) {
 	for s, want := range map[heartbeat.State]bool{
 		heartbeat.Running: true, heartbeat.Blocked: true, heartbeat.DiskSlow: true, heartbeat.Recovering: false, heartbeat.Draining: false,

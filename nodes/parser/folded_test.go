@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// sums folds amounts by colour, unless there is one of 7; of 8, it panics.
+// sums folds amounts by colour. It refuses the rows if one amount is 7, and panics at 8.
 type sums struct{ tables []*fold.Table }
 
 func (s *sums) Fold(b *batch.Builder, _ analyses.Position) ([]*fold.Table, bool) {
@@ -53,8 +53,8 @@ func folding(t *testing.T, fails error) *Parser {
 	return p
 }
 
-// TestParser_Folds: where the analysis folds rows in the parser, tables travel with the rejected rows, and rows where the folder says so, or where tables
-// are too large for a frame (R15). Rows of reference streams always travel.
+// TestParser_Folds: if the analysis folds rows in the parser, tables travel with the rejected rows. Rows travel if the folder refuses them, if tables
+// are too large for a frame (R15), and in reference streams.
 func TestParser_Folds(t *testing.T) {
 	plain := opened(t)
 	for _, c := range []struct {
@@ -70,7 +70,7 @@ func TestParser_Folds(t *testing.T) {
 		{"reference rows", "red\n", 0, 1 << 20, false},
 	} {
 		p := folding(t, nil)
-		for range 2 { // the second time with used memory
+		for range 2 { // the second time memory is reused
 			out, rows := &roletest.Kept{Frame: c.most}, &roletest.Kept{Frame: c.most}
 			if _, err := p.Take(id, roletest.Chunk(c.stream, 2, c.rows), out); err != nil {
 				t.Fatal(c.name, err)
@@ -105,7 +105,7 @@ func TestParser_Folds(t *testing.T) {
 	}
 }
 
-// TestN6_AFolderThatFails fails its session, and nothing else.
+// TestN6_AFolderThatFails: it fails its session, and no other.
 func TestN6_AFolderThatFails(t *testing.T) {
 	if _, err := folding(t, errors.New("no folder today")).Take(id, roletest.Chunk(1, 2, "red,3\n"), &roletest.Kept{}); err == nil || !strings.Contains(err.Error(), "no folder today") {
 		t.Error(err)

@@ -38,7 +38,7 @@ func TestParser_MakesBatchesOfTheColumnsThatAreNeeded(t *testing.T) {
 	}
 }
 
-// TestParser_OnANodeOfItsOwn: the chunk comes as bytes then.
+// TestParser_OnANodeOfItsOwn: there, the chunk arrives as bytes.
 func TestParser_OnANodeOfItsOwn(t *testing.T) {
 	p, near, far := opened(t), &roletest.Kept{}, &roletest.Kept{}
 	m := roletest.Chunk(1, 2, "red,3\n")
@@ -56,8 +56,8 @@ func TestParser_OnANodeOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestR9_PayloadsAreAsLargeAsTheyCount: a window counts lengths, so what a payload holds beside them would be memory without a
-// bound. Sizes go down as well as up here, because memory is used again from chunk to chunk.
+// TestR9_PayloadsAreAsLargeAsTheyCount: a window counts lengths, so unused capacity of payloads would be memory without a bound. The sizes also
+// decrease here, because memory is reused from chunk to chunk.
 func TestR9_PayloadsAreAsLargeAsTheyCount(t *testing.T) {
 	p, out := opened(t), &roletest.Kept{}
 	for i, rows := range []int{10, 20_000, 3, 5000} {
@@ -110,8 +110,8 @@ func TestN6_WhatEndsTheSessionSaysWhere(t *testing.T) {
 	}
 }
 
-// TestR16_ManyFilesTakeNoMemory: what is kept for chunks to come does not grow with the files, whatever their order, and a file that takes
-// over another's memory is parsed as if it were the first.
+// TestR16_ManyFilesTakeNoMemory: the memory kept for later chunks does not grow with the number of files, in any order. A file that reuses another
+// one's memory is parsed as if it were the first.
 func TestR16_ManyFilesTakeNoMemory(t *testing.T) {
 	p := opened(t)
 	for i := range 300 {
@@ -125,7 +125,7 @@ func TestR16_ManyFilesTakeNoMemory(t *testing.T) {
 			t.Fatalf("file %d is parsed otherwise by itself, %v", i, err)
 		}
 	}
-	var ahead []role.Message // as many chunks are begun before the first is taken
+	var ahead []role.Message // as many chunks as are prepared before the first is taken
 	for i := range 3 * maxIdle {
 		m := roletest.Chunk(1, 2, "red,3\n")
 		m.Chunk.File = "side" + strings.Repeat("p", i) + "/pots.csv"

@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/nodes/role/roletest"
 )
 
-// TestPrepare: chunks that were parsed side by side before they were taken make what they would have made by themselves: good ones, ones
-// with bad rows, ones without rows, and ones that no parser can take.
+// TestPrepare: chunks that are prepared in parallel give the same results as chunks that are not: good chunks, chunks with bad rows, chunks without
+// rows, and chunks that no parser can take.
 func TestPrepare(t *testing.T) {
 	var messages []role.Message
 	for i := range 12 {
@@ -57,7 +57,7 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// TestPreparedWorkBelongsToItsChunk: a chunk that was not taken leaves nothing that could be taken for another one in the same memory.
+// TestPreparedWorkBelongsToItsChunk: the result of a chunk that was not taken never counts for another chunk in the same memory.
 func TestPreparedWorkBelongsToItsChunk(t *testing.T) {
 	p, out := opened(t), &roletest.Kept{}
 	m := roletest.Chunk(1, 2, "red,3\n")
@@ -76,7 +76,7 @@ func TestPreparedWorkBelongsToItsChunk(t *testing.T) {
 	}
 }
 
-// TestN6_PanicInPreparedWork: a parser that panics beside the loop fails its session, and not the process.
+// TestN6_PanicInPreparedWork: a parser that panics in prepared work fails its session, and not the process.
 func TestN6_PanicInPreparedWork(t *testing.T) {
 	p := opened(t)
 	m := roletest.Chunk(1, 10, "red,-2\n")

@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/rows/batch"
 )
 
-// TestR15_ABatchIsSplit: the pieces of a chunk keep to the limit, hold every row once, in order, and say on which line they begin. It is the
-// same whether the chunk was prepared or not.
+// TestR15_ABatchIsSplit: the pieces of a chunk keep to the limit, hold every row once and in order, and name the line at which they begin. This holds
+// for prepared chunks, too.
 func TestR15_ABatchIsSplit(t *testing.T) {
 	const rows, frame = 2000, 2048
 	var text strings.Builder
@@ -61,7 +61,7 @@ func TestR15_ABatchIsSplit(t *testing.T) {
 	}
 }
 
-// TestR15_ARowThatNoFrameCarries fails its session with stream, file, line, size and limit; one that just fits does not.
+// TestR15_ARowThatNoFrameCarries: the session fails with stream, file, line, size and limit. A row that just fits does not fail it.
 func TestR15_ARowThatNoFrameCarries(t *testing.T) {
 	p, out := opened(t), &roletest.Kept{Frame: 1000}
 	_, err := p.Take(id, roletest.Chunk(1, 10, "red,3\n"+strings.Repeat("r", 2000)+",4\n"), out)

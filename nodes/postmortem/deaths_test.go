@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestN9_ThreeDeathsInARow: a session that was open at three deaths in a row is given up; one that came later, or was gone meanwhile, keeps its count.
+// TestN9_ThreeDeathsInARow: a session that was open at three deaths in a row is given up. For a session that came later, or was not open at one of
+// them, counting starts again.
 func TestN9_ThreeDeathsInARow(t *testing.T) {
 	dir := t.TempDir()
 	for i, life := range []struct {
@@ -42,7 +43,7 @@ func TestN9_ThreeDeathsInARow(t *testing.T) {
 	}
 }
 
-// TestN9_ACountThatCannotBeReadEnds: it would be told at every start, and counts nothing.
+// TestN9_ACountThatCannotBeReadEnds: a damaged count is removed, or it would be reported at every start.
 func TestN9_ACountThatCannotBeReadEnds(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, deathsFile), []byte("rubbish"), 0o644); err != nil {

@@ -36,7 +36,7 @@ func TestN9_ANoteComesBackAsItWasLeft(t *testing.T) {
 	}
 }
 
-// TestN9_ATornNoteSaysNothing: a note cut anywhere, or with any bit flipped, is damaged; so is one of any size.
+// TestN9_ATornNoteSaysNothing: a note that was cut anywhere, or has any bit flipped, counts as damaged.
 func TestN9_ATornNoteSaysNothing(t *testing.T) {
 	dir := t.TempDir()
 	if err := WriteHung(dir, Hung{Session: "s", Role: "joiner"}); err != nil {

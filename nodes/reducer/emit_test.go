@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// TestR15_PartsAreSplit: a part of an answer leaves in messages that keep to the limit, whose rows and offsets go on from each other.
+// TestR15_PartsAreSplit: a part of an answer leaves in messages that keep to the limit. Their rows and offsets continue each other.
 func TestR15_PartsAreSplit(t *testing.T) {
 	st := &state{Session: roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)}
 	p := protocol.Part{Query: "amounts", Columns: []string{"n", "text"}, Rows: protocol.NewRows(2), Offset: 5, Last: true}

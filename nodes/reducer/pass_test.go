@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// passing is a reducer of an analysis whose query amounts is of any length, and known of a few rows.
+// passing is a reducer of an analysis. The answer of its query amounts can have any length, and the reducer knows only a few rows at a time.
 func passing(t *testing.T) (*Reducer, *analyses.Analysis) {
 	t.Helper()
 	s := roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)
@@ -50,8 +50,8 @@ func rowsOf(t *testing.T, a *analyses.Analysis, keys ...string) role.Message {
 	return role.Message{Stream: 1, Payload: new(role.PartialEncoder).Encode(1, tables[1], tables[1].Rows())}
 }
 
-// TestR16_LongAnswersPassTheReducer: it keeps nothing of them, neither now nor for a snapshot, keeps to the limit of frames, and says when all
-// have passed. What it has emitted does not change when the payload's memory is used again.
+// TestR16_LongAnswersPassTheReducer: the reducer keeps nothing of such answers, neither now nor for a snapshot. It keeps to the limit of frames, and
+// reports when all rows have passed. What it has emitted does not change when the payload's memory is reused.
 func TestR16_LongAnswersPassTheReducer(t *testing.T) {
 	r, a := passing(t)
 	out := &roletest.Kept{Frame: passRoom + 400}
@@ -113,7 +113,7 @@ func TestR16_LongAnswersPassTheReducer(t *testing.T) {
 	}
 }
 
-// TestR15_ARowThatIsTooLongToPass, and one that the analysis does not like, fail the session with the query's name.
+// TestR15_ARowThatIsTooLongToPass: such a row, and one that the analysis refuses, fail the session with the query's name.
 func TestR15_ARowThatIsTooLongToPass(t *testing.T) {
 	for key, words := range map[string]string{strings.Repeat("x", 500): "limits.frame", "bad": "a bad row"} {
 		r, a := passing(t)

@@ -34,7 +34,7 @@ func give(t *testing.T, r *Reducer, table int, key string, n int64) {
 	}
 }
 
-// leave ends a stream, and has all leave that it completes.
+// leave ends a stream, and lets everything leave that the end completes.
 func leave(r *Reducer, stream int, out role.Emitter) (calls int, err error) {
 	more, err := r.End(id, stream, out)
 	for ; more && err == nil; calls++ {
@@ -43,7 +43,7 @@ func leave(r *Reducer, stream int, out role.Emitter) (calls int, err error) {
 	return calls, err
 }
 
-// parts ends a stream and collects the parts that leave.
+// parts ends a stream and returns the parts that leave.
 func parts(t *testing.T, r *Reducer, stream int) (all []protocol.Part) {
 	t.Helper()
 	out := &roletest.Kept{}
@@ -77,7 +77,7 @@ func TestReducer_AQueryIsAnsweredWhenItsStreamsHaveEnded(t *testing.T) {
 		t.Fatal(got)
 	}
 	all := parts(t, r, 1)
-	if got := names(all); got != "amounts;;" { // the last part tells the rejected rows
+	if got := names(all); got != "amounts;;" { // the last part has the rejected rows
 		t.Fatal(got)
 	}
 	var rows []string
@@ -92,7 +92,7 @@ func TestReducer_AQueryIsAnsweredWhenItsStreamsHaveEnded(t *testing.T) {
 	}
 }
 
-// TestR4_AKeyThatComesTwiceFailsTheSession: a key is in one aggregator and leaves it once. Whatever breaks that shall not become an answer.
+// TestR4_AKeyThatComesTwiceFailsTheSession: a key is in one aggregator and leaves it once. A fault that breaks this must not become an answer.
 func TestR4_AKeyThatComesTwiceFailsTheSession(t *testing.T) {
 	r := opened(t, analyses.Replica{Of: 1}, nil)
 	give(t, r, 1, "red", 5)

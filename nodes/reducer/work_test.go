@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// long is a reducer with a session whose second query has several parts, and pauses between its rows.
+// long is a reducer with a session whose second query has several parts. It pauses between its rows.
 func long(t *testing.T) *Reducer {
 	t.Helper()
 	s := roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)
@@ -32,7 +32,7 @@ func long(t *testing.T) *Reducer {
 	return r
 }
 
-// TestN3_PartsAreTheSameInSlices and without, and with a new life from a snapshot at any place between two slices.
+// TestN3_PartsAreTheSameInSlices: parts are the same with and without slices, and after a restart from a snapshot between any two slices.
 func TestN3_PartsAreTheSameInSlices(t *testing.T) {
 	end := func(r *Reducer, out role.Emitter) {
 		for stream := range 2 {
@@ -97,7 +97,7 @@ func TestN3_PartsAreTheSameInSlices(t *testing.T) {
 	}
 }
 
-// TestReducer_DropLeavesAComputation that is under way.
+// TestReducer_DropLeavesAComputation: Drop ends a computation that is under way.
 func TestReducer_DropLeavesAComputation(t *testing.T) {
 	r := long(t)
 	for stream := range 2 {

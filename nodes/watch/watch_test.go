@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestN9_AHangIsCountedByPunctualTicks: a process that was stopped or starved has not hung, a loop that waits for the disk neither, and any mark
-// starts the count again.
+// TestN9_AHangIsCountedByPunctualTicks: time in which a process was stopped or starved does not count as a hang, nor does waiting for the disk. Any
+// mark starts the count again.
 func TestN9_AHangIsCountedByPunctualTicks(t *testing.T) {
 	const every = 100 * time.Millisecond
 	now := time.Unix(1000, 0)
@@ -24,7 +24,7 @@ func TestN9_AHangIsCountedByPunctualTicks(t *testing.T) {
 	tick(every, 7, false, 4*every)
 	tick(every, 8, false, 0)
 	tick(every, 8, false, every)
-	tick(every, 8, true, 0) // waits for the disk
+	tick(every, 8, true, 0) // the loop waits for the disk
 	tick(every, 8, false, every)
 	if got := h.Stands(9); got != 0 {
 		t.Errorf("the mark has moved, and stands for %v", got)
@@ -47,7 +47,7 @@ func TestWatch(t *testing.T) {
 	if d, _ := w.Now(); d.Role != "input" {
 		t.Errorf("it is %q that works", d.Role)
 	}
-	c := w.Enter(Doing{Role: "parser", Stream: "weather"}) // beside it
+	c := w.Enter(Doing{Role: "parser", Stream: "weather"}) // in parallel
 	w.Leave(a)
 	if d, _ := w.Now(); d.Stream != "weather" {
 		t.Errorf("it works on %q", d.Stream)
