@@ -28,9 +28,9 @@ func partial(rows map[int64]int64) role.Message {
 	return role.Message{Payload: new(role.PartialEncoder).Encode(0, t, t.Rows())}
 }
 
-// TestWitness_TellsWhenAllRowsOfTheChunkAreTaken: the reply is given once all rows of the chunk are taken, in whatever
+// TestWitness_ReportsWhenAllRowsOfTheChunkAreTaken: the reply is given once all rows of the chunk are taken, in whatever
 // partial results they arrive, and it waits for the disk. A row that counts twice fails the session.
-func TestWitness_TellsWhenAllRowsOfTheChunkAreTaken(t *testing.T) {
+func TestWitness_ReportsWhenAllRowsOfTheChunkAreTaken(t *testing.T) {
 	w := &observedAggregator{Aggregator: aggregator.New(), watch: map[session.ID]bool{}, seen: map[int64]int64{}}
 	host := &ears{}
 	w.Attach(host)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestFlagsMayStandBehindArguments(t *testing.T) {
+func TestFlagsMayFollowArguments(t *testing.T) {
 	app := (&command{Program: program()}).app()
 	for given, want := range map[string]string{
 		"posta run bikes --data d":             "posta run --data d bikes",

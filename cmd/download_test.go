@@ -160,7 +160,7 @@ func TestDownloadIsRefusedWhereItCannotWork(t *testing.T) {
 	}
 }
 
-func TestAnalysesTellsWhatCanBeDownloaded(t *testing.T) {
+func TestAnalysesListsWhatCanBeDownloaded(t *testing.T) {
 	linksTo(t)
 	if r := must(t, "analyses"); !strings.Contains(r.out, "n, url; --download saves what url points to") {
 		t.Error(r.out)
@@ -170,7 +170,7 @@ func TestAnalysesTellsWhatCanBeDownloaded(t *testing.T) {
 	}
 }
 
-func TestAProgramOfAnalysesThatDoNotFitSaysSoAtOnce(t *testing.T) {
+func TestAProgramWithMalformedAnalysesFailsAtOnce(t *testing.T) {
 	var out, err safeBuffer
 	p := Program{Analyses: analyses.Set{links(), links()}}
 	code := run(context.Background(), context.Background(), p, []string{"posta", "analyses"}, Console{Out: &out, Err: &err})
@@ -182,7 +182,7 @@ func TestAProgramOfAnalysesThatDoNotFitSaysSoAtOnce(t *testing.T) {
 	}
 }
 
-func TestAProgramThatSaysNothingOfItselfHasAVersionAndNodes(t *testing.T) {
+func TestAProgramWithoutSettingsHasAVersionAndNodes(t *testing.T) {
 	p := Program{}.withDefaults()
 	if p.Version == "" || p.RunNode == nil {
 		t.Errorf("%+v", p)

@@ -109,8 +109,8 @@ func (f *failing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestEventsThatNobodyReadsEndTheCommand: the command cancels its session and ends its cluster, as at Ctrl-C.
-func TestEventsThatNobodyReadsEndTheCommand(t *testing.T) {
+// TestUnreadEventsEndTheCommand: the command cancels its session and ends its cluster, as at Ctrl-C.
+func TestUnreadEventsEndTheCommand(t *testing.T) {
 	dir := data(t, "2000")
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()

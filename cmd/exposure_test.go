@@ -101,8 +101,8 @@ func TestS2_NothingStartsBeyondLoopbackWithoutKeys(t *testing.T) {
 	}
 }
 
-// TestS2_InsecureIsSaidByEveryCommand: every command warns once, on standard error, of what a stranger can do.
-func TestS2_InsecureIsSaidByEveryCommand(t *testing.T) {
+// TestS2_EveryCommandWarnsOfInsecure: every command warns once, on standard error, of what a stranger can do.
+func TestS2_EveryCommandWarnsOfInsecure(t *testing.T) {
 	top := loaded(t, func(text string) string { return strings.Replace(text, "insecure = false", "insecure = true", 1) }, topology.Variant{Address: "127.0.0.1", Bind: "127.0.0.1"})
 	for _, call := range [][]string{
 		{"topology", "check"}, {"topology", "show", "--json"}, {"topology", "compose"}, {"status"}, {"down"}, {"sessions", "--patience", "10ms"}, {"submit", "bikes", "--data", data(t, "10"), "--patience", "10ms"},

@@ -48,7 +48,7 @@ func TestGenDependsOnRowsAndSeedAlone(t *testing.T) {
 	}
 }
 
-func TestGenTellsWhatItMade(t *testing.T) {
+func TestGenPrintsWhatItMade(t *testing.T) {
 	dir := t.TempDir()
 	var made struct {
 		Dir                string

@@ -41,7 +41,7 @@ func TestEveryCommandHelps(t *testing.T) {
 // unbroken replaces line breaks and runs of blanks by one blank.
 func unbroken(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func TestHelpTellsExitCodes(t *testing.T) {
+func TestHelpListsExitCodes(t *testing.T) {
 	for _, args := range [][]string{{}, {"help"}, {"--help"}} {
 		r := must(t, args...)
 		if !strings.Contains(unbroken(r.out), "130 interrupted") {

@@ -72,8 +72,8 @@ func TestC1_BadInputIsExitCode2(t *testing.T) {
 	}
 }
 
-// TestC1_WarningsAreToldOnceAndInJSON: data that may be intended causes one warning on standard error, and an entry in the JSON.
-func TestC1_WarningsAreToldOnceAndInJSON(t *testing.T) {
+// TestC1_WarningsArePrintedOnceAndInJSON: data that may be intended causes one warning on standard error, and an entry in the JSON.
+func TestC1_WarningsArePrintedOnceAndInJSON(t *testing.T) {
 	gone := func([]byte) []byte { return nil }
 	dir := bikesWith(t, map[string]func([]byte) []byte{"montreal/weather.csv": gone, "toronto/trips.csv": func(b []byte) []byte {
 		return b[:strings.IndexByte(string(b), '\n')+1]
@@ -114,8 +114,8 @@ func TestC1_CarriageReturnsAreRead(t *testing.T) {
 	same(t, parse(t, must(t, "run", "bikes", "--data", dir, "--json", "-q").out), want)
 }
 
-// TestC1_WhatWasFoundIsSaid: a file with another separator, or in UTF-16, gives the same answers, and a message names what was detected.
-func TestC1_WhatWasFoundIsSaid(t *testing.T) {
+// TestC1_WhatWasFoundIsReported: a file with another separator, or in UTF-16, gives the same answers, and a message names what was detected.
+func TestC1_WhatWasFoundIsReported(t *testing.T) {
 	dir := bikesWith(t, nil)
 	want := expected(t, dir)
 	path := filepath.Join(dir, "toronto", "trips.csv")

@@ -37,9 +37,9 @@ func listener(t *testing.T, greet func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-// TestS3_WhoHasNoKeyHearsSo: a node with keys closes a plain connection, and the command says that the cluster has keys
+// TestS3_AClientWithoutAKeyGetsTheReason: a node with keys closes a plain connection, and the command says that the cluster has keys
 // and how to get one. A process that closes connections for another reason is not taken for a node with keys.
-func TestS3_WhoHasNoKeyHearsSo(t *testing.T) {
+func TestS3_AClientWithoutAKeyGetsTheReason(t *testing.T) {
 	k := newTestKeys(t)
 	k.must("init")
 	keys, err := security.Load(k.at("node", "input-1"), "posta", nil)

@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-func TestW5_WhoWaitedIsToldForWhichNodesDisk(t *testing.T) {
+func TestW5_AWaitingClientIsToldWhichNodesDiskIsFull(t *testing.T) {
 	status := func(id string, state heartbeat.State, heard bool) monitor.Status {
 		return monitor.Status{
 			Node: topology.Node{ID: topology.NodeID(id), Host: "b", DataDir: "/data/" + id}, Heard: heard, Beat: heartbeat.Beat{State: state},

@@ -211,7 +211,7 @@ func TestCtrlCCancelsAndCleansUp(t *testing.T) {
 	}
 }
 
-func TestATimeoutSaysSo(t *testing.T) {
+func TestATimeoutIsReported(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	r := posta(t, append([]string{"run", "bikes", "--data", data(t, "200000"), "--timeout", "100ms"}, slow...)...)
 	if r.code != exitFailed || !strings.Contains(r.err, "--timeout 100ms is over") || !strings.Contains(r.err, "the nodes' logs are in ") {

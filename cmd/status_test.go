@@ -102,9 +102,9 @@ func TestStatus_WhatRuns(t *testing.T) {
 	}
 }
 
-// TestStatus_WhoIsWaitedFor: a node with a full link names the node that it waits for. Trouble about a slow or full disk names the node that has the
+// TestStatus_NamesTheNodeThatIsWaitedFor: a node with a full link names the node that it waits for. Trouble about a slow or full disk names the node that has the
 // disk, not the node that waits for it.
-func TestStatus_WhoIsWaitedFor(t *testing.T) {
+func TestStatus_NamesTheNodeThatIsWaitedFor(t *testing.T) {
 	for state, want := range map[heartbeat.State]string{
 		heartbeat.Blocked: "blocked on joiner-1", heartbeat.DiskSlow: "disk slow, blocked on joiner-1", heartbeat.Draining: "draining, blocked on joiner-1",
 	} {

@@ -9,9 +9,9 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestUpSetsAsideWhoHasLeftTheTopology: joiners are removed and added again over the existing data. Each answer is right, and a joiner that comes
+// TestUpSetsAsideNodesThatLeftTheTopology: joiners are removed and added again over the existing data. Each answer is right, and a joiner that comes
 // back starts empty.
-func TestUpSetsAsideWhoHasLeftTheTopology(t *testing.T) {
+func TestUpSetsAsideNodesThatLeftTheTopology(t *testing.T) {
 	k := newTestCluster(t)
 	dir := data(t, "20000")
 	want := expected(t, dir)

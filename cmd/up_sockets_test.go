@@ -29,8 +29,8 @@ func (k *testCluster) topology(command string, flags ...string) result {
 	return posta(k.t, append([]string{"topology", command, k.file}, flags...)...)
 }
 
-// TestS1_NobodyElseEntersTheSockets: by default a cluster of one machine has no port.
-func TestS1_NobodyElseEntersTheSockets(t *testing.T) {
+// TestS1_OtherUsersDoNotEnterTheSockets: by default a cluster of one machine has no port.
+func TestS1_OtherUsersDoNotEnterTheSockets(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
 	dir := k.sockets()

@@ -209,7 +209,7 @@ func TestM5_NodesAndMedicsComeBack(t *testing.T) {
 	}
 }
 
-func TestDownKillsWhoHangsAndFindsWhatIsNotInTheFileAnyMore(t *testing.T) {
+func TestDownKillsHungNodesAndFindsThoseThatLeftTheFile(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
 	k.killMedics()
@@ -242,7 +242,7 @@ func TestM9_MedicsLeaveAClusterThatIsDownAlone(t *testing.T) {
 	}
 }
 
-func TestChaosTellsWhatItDidAndWhatTheJournalSays(t *testing.T) {
+func TestChaosPrintsItsFaultsAndTheJournal(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
 	r := k.must("chaos", "--duration", "1500ms", "--every", "1s", "--fault", "kill", "--seed", "7", "joiner-1", "medic-1")

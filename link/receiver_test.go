@@ -148,7 +148,7 @@ func TestR6_AcknowledgementsAreRepeated(t *testing.T) {
 	}
 }
 
-func TestR7_HelloTellsWhatWasLost(t *testing.T) {
+func TestR7_HelloShowsWhatWasLost(t *testing.T) {
 	r := greeted(logA, 3)
 	r.hello(logA, HelloPayload{To: "b-1", Floor: 3, Sent: 5})
 	if a := r.ackNow(t, noon); !a.Resend || a.Hwm != 3 {

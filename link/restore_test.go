@@ -50,7 +50,7 @@ func TestN3_UnacknowledgedFramesComeBackFromTheLog(t *testing.T) {
 	}
 }
 
-func TestR2_NumbersGoOnAfterARestart(t *testing.T) {
+func TestR2_NumbersContinueAfterARestart(t *testing.T) {
 	p := Progress{Last: 9, Acked: []Acked{{Node: "b-1", Seq: 9, Log: self.LogID}}}
 	s := reload(t, p, 1, 0, "b-1")
 	if f := s.Add(Frame{Kind: Data}); f.Seq != 10 {
@@ -87,7 +87,7 @@ func TestR2_AHoleInTheLogIsAnError(t *testing.T) {
 	}
 }
 
-func TestR8_WhoAcknowledgedIsDurable(t *testing.T) {
+func TestR8_TheReceiversLogIsDurable(t *testing.T) {
 	s := reload(t, Progress{Last: 2, Acked: []Acked{{Node: "b-1", Seq: 2, Log: self.LogID}}}, 1, 0, "b-1")
 	if s.lost(Ack{Edge: "e", Receiver: "b-1", ID: logB}) == nil {
 		t.Fatal("the receiver lost its disk while this node was away, and nobody notices")

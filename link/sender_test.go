@@ -98,7 +98,7 @@ func TestR7_NothingIsSentBeforeTheHwmIsKnown(t *testing.T) {
 	expect(t, "it has 1", s.Take("b-1", plenty), 2)
 }
 
-func TestR7_AfterAConnectItGoesOnFromTheHwm(t *testing.T) {
+func TestR7_AfterAConnectItContinuesFromTheHwm(t *testing.T) {
 	s := ready(plenty, "b-1")
 	s.add(4)
 	s.Stored(4, 1)
@@ -304,8 +304,8 @@ func TestHello_ComesSoonAfterAConnect(t *testing.T) {
 	}
 }
 
-// TestHello_IsSaidAgainWhereAnswersCanCome: a hello is repeated only to a receiver that may not have answered.
-func TestHello_IsSaidAgainWhereAnswersCanCome(t *testing.T) {
+// TestHello_IsRepeatedWhereAnswersCanCome: a hello is repeated only to a receiver that may not have answered.
+func TestHello_IsRepeatedWhereAnswersCanCome(t *testing.T) {
 	s := NewSender(toB, logA, plenty, "b-1")
 	for range 4 {
 		s.Hello("b-1", noon, pace.Hello)

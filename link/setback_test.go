@@ -240,8 +240,8 @@ func TestR14_FramesOfAnotherLifeAreKeptOut(t *testing.T) {
 	}
 }
 
-// TestR14_SupersededIsSaidToSenders: each sender is told, and the notice matters only to a living one.
-func TestR14_SupersededIsSaidToSenders(t *testing.T) {
+// TestR14_SendersLearnThatTheyAreSuperseded: each sender is told, and the notice matters only to a living one.
+func TestR14_SendersLearnThatTheyAreSuperseded(t *testing.T) {
 	for name, id := range map[string]Identity{
 		"another life of the same incarnation": lived(0xa, 5, 51), "a lower incarnation": lived(0xa, 4, 40), "a replaced log": lived(0xb, 9, 90),
 	} {
@@ -271,8 +271,8 @@ func TestR14_SupersededIsSaidToSenders(t *testing.T) {
 	}
 }
 
-// TestR14_SupersededIsSaidToReceivers: the notice is a hello.
-func TestR14_SupersededIsSaidToReceivers(t *testing.T) {
+// TestR14_ReceiversLearnThatASenderIsSuperseded: the notice is a hello.
+func TestR14_ReceiversLearnThatASenderIsSuperseded(t *testing.T) {
 	for name, id := range map[string]Identity{
 		"another life of the same incarnation": lived(0xc, 7, 71), "a lower incarnation": lived(0xc, 6, 60), "a replaced log": lived(0xd, 9, 90),
 	} {

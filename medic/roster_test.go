@@ -110,7 +110,7 @@ func TestRosterPassesOverStrangers(t *testing.T) {
 }
 
 // At any time a node is either started (returned by Due, no death since) or waits for at most Pace.Most.
-func TestM5_NobodyIsForgottenNorStartedTwice(t *testing.T) {
+func TestM5_NoNodeIsForgottenOrStartedTwice(t *testing.T) {
 	for seed := range uint64(200) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		nodes := []NodeID{"a-1", "a-2", "b-1"}

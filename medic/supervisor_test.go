@@ -41,7 +41,7 @@ func next(t *testing.T, events <-chan Event, node NodeID, what EventKind) Event 
 	}
 }
 
-func TestM5_TheDeadAreStartedAgainAndNobodyElse(t *testing.T) {
+func TestM5_OnlyTheDeadAreStartedAgain(t *testing.T) {
 	f := newFake()
 	events, stop := supervised(t, f, "a-1", "b-1")
 	next(t, events, "a-1", Started)
@@ -99,7 +99,7 @@ func TestNodesOutliveTheirSupervisor(t *testing.T) {
 	}
 }
 
-func TestN5_StopAsksFirstAndKillsWhoStays(t *testing.T) {
+func TestN5_StopAsksFirstAndKillsWhatStays(t *testing.T) {
 	f := newFake()
 	f.stubborn["b-1"] = true
 	for _, n := range []NodeID{"a-1", "b-1"} {

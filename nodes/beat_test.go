@@ -128,7 +128,7 @@ func TestN9_ACommitThatTakesLongIsASlowDisk(t *testing.T) {
 
 // TestN9_AHungLoopEndsWhateverHappensToItsNote: a node whose loop hangs ends with the exit status that its medic knows, and sends heartbeats until
 // then. It does so if it can write its note, if the disk refuses the note, and if the disk hangs, too.
-func TestN9_AHungLoopEndsWhateverBecomesOfItsNote(t *testing.T) {
+func TestN9_AHungLoopEndsWhateverHappensToItsNote(t *testing.T) {
 	id := session.New()
 	for name, c := range map[string]struct {
 		disk func(note string) error // what prevents the note from being written

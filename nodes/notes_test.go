@@ -65,9 +65,9 @@ func TestN9_ALongLifeEndsTheRow(t *testing.T) {
 	})
 }
 
-// TestN9_ADiskThatHangsOverANoteHoldsUpNobody: a pipe without a writer stands for a disk that does not answer. Meanwhile the loop reports that the
+// TestN9_ADiskThatHangsOverANoteDelaysNothing: a pipe without a writer stands for a disk that does not answer. Meanwhile the loop reports that the
 // sessions have failed, and heartbeats continue.
-func TestN9_ADiskThatHangsOverANoteHoldsUpNobody(t *testing.T) {
+func TestN9_ADiskThatHangsOverANoteDelaysNothing(t *testing.T) {
 	x, m := beating(t, time.Hour, nil)
 	count := filepath.Join(x.node.DataDir, "deaths")
 	if err := syscall.Mkfifo(count, 0o600); err != nil {

@@ -35,8 +35,8 @@ func TestW5_NoRoomAtEveryStep(t *testing.T) {
 	}
 }
 
-// TestW5_NoDescriptorIsSaid: the error names what is missing, and what to do.
-func TestW5_NoDescriptorIsSaid(t *testing.T) {
+// TestW5_TheErrorNamesTheMissingDescriptor: the error names what is missing, and what to do.
+func TestW5_TheErrorNamesTheMissingDescriptor(t *testing.T) {
 	for _, with := range []error{syscall.EMFILE, syscall.ENFILE} {
 		err := noRoom(&os.PathError{Op: "open", Path: "x", Err: with})
 		if !isNoSpace(with) || !errors.Is(err, ErrDiskFull) || !errors.Is(err, ErrNoDescriptor) || !errors.Is(err, with) || !strings.Contains(err.Error(), "ulimit -n") {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestFingerprint_TellsEveryChange: the fingerprint shows every change of a head, a segment and a snapshot, even if a copy restores the former size
+// TestFingerprint_ShowsEveryChange: the fingerprint shows every change of a head, a segment and a snapshot, even if a copy restores the former size
 // and times. Computing it changes nothing, and files beside the log do not affect it.
-func TestFingerprint_TellsEveryChange(t *testing.T) {
+func TestFingerprint_ShowsEveryChange(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	l, err := Open(dir, Options{})
 	must(t, err)

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestOnRecord_HearsWhatReplayGives: OnRecord gets the records that Replay gives: after cuts, with a torn tail, over several segments, and when a
+// TestOnRecord_GetsWhatReplayGives: OnRecord gets the records that Replay gives: after cuts, with a torn tail, over several segments, and when a
 // large append makes the disk start writing in its middle.
-func TestOnRecord_HearsWhatReplayGives(t *testing.T) {
+func TestOnRecord_GetsWhatReplayGives(t *testing.T) {
 	dir := tempDir(t)
 	var heard []string
 	o := Options{SegmentSize: 4 << 20, OnRecord: func(i Index, typ byte, data []byte) {

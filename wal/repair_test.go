@@ -127,8 +127,8 @@ func TestW7_RepairWithSnapshots(t *testing.T) {
 	}
 }
 
-// TestW7_RepairCrashesAndGoesOn: after a crash at any step of Repair, the log does not count as the old one, and calling Repair again finishes.
-func TestW7_RepairCrashesAndGoesOn(t *testing.T) {
+// TestW7_ARepairThatCrashedIsFinished: after a crash at any step of Repair, the log does not count as the old one, and calling Repair again finishes.
+func TestW7_ARepairThatCrashedIsFinished(t *testing.T) {
 	dir, w := smallLog(t)
 	bad := locate(t, dir, Index(len(w.acked)/3))
 	for k := 1; ; k++ {

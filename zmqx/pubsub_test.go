@@ -198,9 +198,9 @@ func TestSub_DropsWhatItDidNotSubscribeTo(t *testing.T) {
 	c.expect(t, "t2")
 }
 
-// TestSub_DialsAgainWhoIsSilent: a machine that is cut off closes no connection. So a subscriber dials again if it hears nothing; it keeps the
+// TestSub_DialsASilentPublisherAgain: a machine that is cut off closes no connection. So a subscriber dials again if it hears nothing; it keeps the
 // connection to a publisher that sends.
-func TestSub_DialsAgainWhoIsSilent(t *testing.T) {
+func TestSub_DialsASilentPublisherAgain(t *testing.T) {
 	pub, address := newPub(t, Options{}, "tcp://127.0.0.1:0")
 	events := make(chan Event, 1000)
 	const silence = time.Second

@@ -295,7 +295,7 @@ func TestPush_ResetMakesANewConnection(t *testing.T) {
 	(&collector{from: pull}).expect(t, "again")
 }
 
-func TestUnreachableIsToldOncePerOutage(t *testing.T) {
+func TestUnreachableIsReportedOncePerOutage(t *testing.T) {
 	told := newEvents()
 	failed := countLogs("cannot connect")
 	newPush(t, Options{OnEvent: told.take, BackoffMax: 10 * time.Millisecond, Logger: slog.New(failed)}, ipcEndpoint(t))
@@ -373,7 +373,7 @@ func TestClose_DoesNotWaitForConnections(t *testing.T) {
 	})
 }
 
-func TestClose_EndsEverybodyWhoWaits(t *testing.T) {
+func TestClose_EndsAllWaitingCalls(t *testing.T) {
 	pull, address := newPull(t, Options{}, "tcp://127.0.0.1:0")
 	router, routerAddress := newRouter(t, Options{}, "tcp://127.0.0.1:0")
 	sub := newSub(t, Options{})

@@ -134,8 +134,8 @@ func TestS3_PublishersAndRouters(t *testing.T) {
 	}
 }
 
-// TestS3_WithKeysSomebodyIsDialled: an address alone does not show which process answers there.
-func TestS3_WithKeysSomebodyIsDialled(t *testing.T) {
+// TestS3_WithKeysADiallerNamesItsPeer: an address alone does not show which process answers there.
+func TestS3_WithKeysADiallerNamesItsPeer(t *testing.T) {
 	k := newKeyring(t)
 	o := Options{TLS: k.node(t, "sender-1").Socket(security.Data, anyone)}
 	push, err := NewPush(o)
@@ -277,8 +277,8 @@ func (o *overtaking) Peer(s tls.ConnectionState) (string, error) {
 	return name, err
 }
 
-// TestS5_WhoHasAnotherRoleNowConnectsAgain: the name and role in a peer's messages decide what it may do, so they must not be outdated.
-func TestS5_WhoHasAnotherRoleNowConnectsAgain(t *testing.T) {
+// TestS5_APeerWhoseRoleChangedConnectsAgain: the name and role in a peer's messages decide what it may do, so they must not be outdated.
+func TestS5_APeerWhoseRoleChangedConnectsAgain(t *testing.T) {
 	k, told := newKeyring(t), newEvents()
 	now := &renaming{TLS: k.node(t, "receiver-1").Socket(security.Data, anyone)}
 	now.name.Store("submit/alice")

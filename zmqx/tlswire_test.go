@@ -184,8 +184,8 @@ func (l *levels) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestS7_WhoHasProvenItselfIsNoStranger: a peer with a proven name need not send anything to count as known.
-func TestS7_WhoHasProvenItselfIsNoStranger(t *testing.T) {
+// TestS7_AProvenPeerIsNoStranger: a peer with a proven name need not send anything to count as known.
+func TestS7_AProvenPeerIsNoStranger(t *testing.T) {
 	k := newKeyring(t)
 	pull, address := keyedPull(t, k, Options{Known: func(Message) bool { return false }}, "tcp://127.0.0.1:0")
 	keyedPush(t, k, Options{}, address)

@@ -113,7 +113,7 @@ func TestPruneLeavesLittle(t *testing.T) {
 	}
 }
 
-func TestPruneTellsOfAMalformedPost(t *testing.T) {
+func TestPruneReportsAMalformedPost(t *testing.T) {
 	s := newSession(t)
 	s.add(t, comments, "/r/x/comments/p/,nothing,0.5")
 	s.Tables[links].PutMaxText(s.Tables[links].Row(s.Tables[links].Key().String("p")), 0, []byte{9})

@@ -73,9 +73,9 @@ func TestPartsOfTwoOutputs(t *testing.T) {
 	}
 }
 
-// TestR17_WhoIsSupersededStopsAtOnce: after the upload, too. An output that has not heard of the takeover yet would still answer, and drop the
+// TestR17_ASupersededClientStopsAtOnce: after the upload, too. An output that has not heard of the takeover yet would still answer, and drop the
 // answer when it is told to close.
-func TestR17_WhoIsSupersededStopsAtOnce(t *testing.T) {
+func TestR17_ASupersededClientStopsAtOnce(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 1)
 	d.do(d.s.Results)
 	d.awaitPing("in1")
@@ -98,8 +98,8 @@ func TestPartsWithAHole(t *testing.T) {
 	}
 }
 
-// TestNothingIsConcludedBeforeAllOutputsWereHeard: what one of two outputs lost the other one has.
-func TestNothingIsConcludedBeforeAllOutputsWereHeard(t *testing.T) {
+// TestNothingIsConcludedBeforeAllOutputsHaveAnswered: what one of two outputs lost the other one has.
+func TestNothingIsConcludedBeforeAllOutputsHaveAnswered(t *testing.T) {
 	failed := protocol.Reply{Type: protocol.Parts, State: session.Failed, Reason: "node out1 lost its data"}
 	expired := protocol.Refuse(protocol.ErrExpired, "kept for an hour")
 	for name, lost := range map[string]protocol.Reply{"failed": failed, "expired": expired, "closed": protocol.Refuse(protocol.ErrClosed, "")} {
@@ -167,9 +167,9 @@ func TestAnOutputThatIsAskedTooSoon(t *testing.T) {
 	d.ends(nil)
 }
 
-// TestR14_NobodyKnowsTheSessionAnyMore: all nodes were restored to a time before the session. The client is told what that means, not how to look
+// TestR14_NoNodeKnowsTheSessionAnyMore: all nodes were restored to a time before the session. The client is told what that means, not how to look
 // for the session.
-func TestR14_NobodyKnowsTheSessionAnyMore(t *testing.T) {
+func TestR14_NoNodeKnowsTheSessionAnyMore(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 1)
 	d.do(d.s.Results)
 	d.answer("out1", protocol.Results, protocol.Refuse(protocol.ErrUnknownSession, "never heard of it"))

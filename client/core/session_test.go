@@ -415,9 +415,9 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestR17_AnEndThatSomeInputsHeardIsSaidToAll: the former client died while it said that a stream has ended. The answer of an input that heard it from
+// TestR17_AnEndThatSomeInputsGotIsSentToAll: the former client died while it said that a stream has ended. The answer of an input that heard it from
 // that client comes last, and is not an answer to what follows.
-func TestR17_AnEndThatSomeInputsHeardIsSaidToAll(t *testing.T) {
+func TestR17_AnEndThatSomeInputsGotIsSentToAll(t *testing.T) {
 	for ended, rest := range map[string]int{"stations": 2, "trips": 1} {
 		cfg := testConfig()
 		cfg.Resume, cfg.Reopens = true, true

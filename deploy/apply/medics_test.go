@@ -95,7 +95,7 @@ func TestStopMedics_OfATakeDown(t *testing.T) {
 	}
 }
 
-func TestStopMedics_SomebodyElseStartsThem(t *testing.T) {
+func TestStopMedics_AnotherProcessStartsThem(t *testing.T) {
 	r, _ := twoMedics(t, func(running map[string]bool, name string) { running[name] = true })
 	err := r.stopMedics(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "medic-1, medic-2") && !strings.Contains(err.Error(), "medic-2, medic-1") {

@@ -49,8 +49,8 @@ func TestS6_PlainEnginesGetNoKeys(t *testing.T) {
 	}
 }
 
-// TestS6_KeysThatNobodyReadAreBroughtAgain: a deploy that ended before a unit was told about its keys leaves no note, and the next one brings them again.
-func TestS6_KeysThatNobodyReadAreBroughtAgain(t *testing.T) {
+// TestS6_UnreadKeysAreBroughtAgain: a deploy that ended before a unit was told about its keys leaves no note, and the next one brings them again.
+func TestS6_UnreadKeysAreBroughtAgain(t *testing.T) {
 	w := newWorld(t, twoHosts)
 	w.carryOut(variant{medics: 2, keys: "one"}.want(t), -1)
 	two := variant{medics: 2, keys: "two"}.want(t)

@@ -59,8 +59,8 @@ func small(t *testing.T) (url string) {
 	return natstest.Start(t, "-max-payload", "1048576").URL()
 }
 
-// TestNode_ASmallMaxPayloadIsToldInItsLog: a node does not check the server beforehand. It waits, and its log says what for.
-func TestNode_ASmallMaxPayloadIsToldInItsLog(t *testing.T) {
+// TestNode_ASmallMaxPayloadIsLogged: a node does not check the server beforehand. It waits, and its log says what for.
+func TestNode_ASmallMaxPayloadIsLogged(t *testing.T) {
 	topo := through(small(t))
 	topo.DataDir, topo.Hosts[0].Address = t.TempDir(), "ipc:"+t.TempDir()
 	topo.Hosts[0].Bind = topo.Hosts[0].Address

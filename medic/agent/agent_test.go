@@ -81,7 +81,7 @@ type pids struct{ now atomic.Int64 }
 
 func (p *pids) Pid(core.NodeID) (int, error) { return int(p.now.Load()), nil }
 
-func TestEndsOfProcessesAreToldUntilSomethingFollows(t *testing.T) {
+func TestEndsOfProcessesAreReportedUntilTheNextEvent(t *testing.T) {
 	p := &pids{}
 	p.now.Store(7)
 	ends, done := make(chan []processEnd), make(chan struct{})

@@ -74,9 +74,9 @@ func TestS3_WhoMayListenToAMedic(t *testing.T) {
 	}
 }
 
-// TestS3_AMedicBelievesNobodyInAnothersName: a heartbeat or message counts only for the peer that the medic dialled and
+// TestS3_AMedicBelievesNoPeerInAnothersName: a heartbeat or message counts only for the peer that the medic dialled and
 // that has proven its name. Nodes cannot send messages that only medics send.
-func TestS3_AMedicBelievesNobodyInAnothersName(t *testing.T) {
+func TestS3_AMedicBelievesNoPeerInAnothersName(t *testing.T) {
 	topo := topology.Default()
 	medics := topo.MedicNodes()
 	joiner, err := topo.Node("joiner-1")

@@ -12,7 +12,7 @@ import (
 )
 
 // A medic takes a term, stores it, and then leads in it: its log says both, each once.
-func TestTheLogSaysWhenAMedicLeads(t *testing.T) {
+func TestTheLogShowsWhenAMedicLeads(t *testing.T) {
 	now := time.Unix(0, 0)
 	c := core.New(core.Config{Self: "medic-1", Medics: []core.Member{{ID: "medic-1"}}, Heartbeat: 100 * time.Millisecond, SuspectAfter: 800 * time.Millisecond},
 		core.State{}, now)

@@ -47,7 +47,7 @@ func TestM3_NothingIsSaidInAGenerationThatIsNotStored(t *testing.T) {
 	}
 }
 
-func TestM3_WhoHearsAHigherGenerationStepsDownAndALowerOneIsAnswered(t *testing.T) {
+func TestM3_AHigherGenerationDeposesALeaderAndALowerOneIsAnswered(t *testing.T) {
 	b := newBench("medic-3", State{})
 	b.pass(2*suspectAfter, "a-1")
 	b.say("medic-1", Message{Kind: Beat, Term: Term{5, "medic-1", 0}, Leading: true})
@@ -139,7 +139,7 @@ func TestHintsShortenASuspicionAndNeverMakeOne(t *testing.T) {
 	}
 }
 
-func TestM6_AfterASleepNobodyIsSuspectedForOneTimeout(t *testing.T) {
+func TestM6_AfterASleepNoNodeIsSuspectedForOneTimeout(t *testing.T) {
 	b := led()
 	b.now = b.now.Add(time.Minute)
 	b.Tick(b.now)
@@ -241,7 +241,7 @@ func TestM5_AnAdoptedProcessThatHangsIsRestartedWhateverCameLate(t *testing.T) {
 	}
 }
 
-func TestM5_AnOrderDoesNotLeaveWhenItsTargetIsHeardInTheMomentOfTheDecision(t *testing.T) {
+func TestM5_AnOrderDoesNotLeaveIfItsTargetIsHeardAtTheDecision(t *testing.T) {
 	b := led()
 	b.held = true
 	for b.targets["a-1"].phase != ordered {

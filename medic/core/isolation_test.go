@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestM7_WhoHearsNobodyTakesItselfForCutOffFirst(t *testing.T) {
+func TestM7_AMedicThatHearsNothingFirstAssumesItIsCutOff(t *testing.T) {
 	b := led()
 	b.pass(4*suspectAfter, []NodeID{}...)
 	if o := b.look(); len(o.Orders) > 0 || len(o.of(Command)) > 0 {
@@ -27,7 +27,7 @@ func TestM7_WhatIsKnownToBeGoneIsStartedAtOnceByTheLastOne(t *testing.T) {
 	}
 }
 
-func TestM7_WhoHearsNobodyIsNoCandidate(t *testing.T) {
+func TestM7_AMedicThatHearsNothingIsNoCandidate(t *testing.T) {
 	b := newBench("medic-1", State{Term: Term{4, "medic-3", 0}})
 	b.pass(suspectAfter/2, "a-1", "b-1")
 	b.pass(3 * suspectAfter)
@@ -43,7 +43,7 @@ func TestM7_WhoHearsNobodyIsNoCandidate(t *testing.T) {
 	}
 }
 
-func TestM3_WhoHasLostItsLogLearnsFromTheHostAndListensFirst(t *testing.T) {
+func TestM3_AMedicWithoutItsLogLearnsFromTheHostAndListensFirst(t *testing.T) {
 	b := newBench("medic-3", State{Fence: Term{7, "medic-3", 0}})
 	b.pass(2*suspectAfter, "a-1", "b-1")
 	if term, leads := b.Term(); leads || term != (Term{7, "medic-3", 0}) {
@@ -56,7 +56,7 @@ func TestM3_WhoHasLostItsLogLearnsFromTheHostAndListensFirst(t *testing.T) {
 	}
 }
 
-func TestM5_ANewLeaderGoesOnWithTheBackOff(t *testing.T) {
+func TestM5_ANewLeaderContinuesTheBackOff(t *testing.T) {
 	b := led()
 	b.pass(suspectAfter+2*heartbeat, "b-1")
 	var journal []Entry
@@ -80,7 +80,7 @@ func TestM5_ANewLeaderGoesOnWithTheBackOff(t *testing.T) {
 	}
 }
 
-func TestR8_LateSignsOfALifeThatIsOverAreNone(t *testing.T) {
+func TestR8_LateSignsOfAnEndedLifeDoNotCount(t *testing.T) {
 	b := led()
 	beat := func(log byte, life uint64) {
 		b.HeardNode("a-1", Sign{Identity: Identity{LogID: [16]byte{log}, Incarnation: life}}, b.now)
@@ -119,7 +119,7 @@ func TestR8_LateSignsOfALifeThatIsOverAreNone(t *testing.T) {
 	}
 }
 
-func TestR8_NobodyIsSilentOfWhomASignIsDoubtful(t *testing.T) {
+func TestR8_ADoubtfulSignEndsSilence(t *testing.T) {
 	b := led()
 	beat := func(log byte) {
 		b.HeardNode("a-1", Sign{Identity: Identity{LogID: [16]byte{log}, Incarnation: 1, PID: 7}}, b.now)
@@ -159,7 +159,7 @@ func TestR8_AnOrderDoesNotLeaveWhenADoubtfulSignHasCome(t *testing.T) {
 }
 
 // A node that was silent after its start, while the leader was cut off and could not send the order to restart it.
-func TestM6_WhoWasCutOffWaitsAlsoForThoseThatHaveNotSpokenSinceTheirStart(t *testing.T) {
+func TestM6_AMedicThatWasCutOffAlsoWaitsForNodesThatWereNeverHeard(t *testing.T) {
 	b := led()
 	b.pass(suspectAfter+heartbeat, "b-1")
 	all := b.ordersFor("a-1")

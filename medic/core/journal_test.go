@@ -60,7 +60,7 @@ func TestM8_AJournalForgetsItsBeginning(t *testing.T) {
 	}
 }
 
-func TestM8_IncidentsAreToldFromTheJournal(t *testing.T) {
+func TestM8_IncidentsAreDerivedFromTheJournal(t *testing.T) {
 	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
 	first, second := Term{1, "medic-3", 0}, Term{2, "medic-2", 0}
 	all := Incidents([]Entry{

@@ -90,7 +90,7 @@ func TestR14_AMedicBehindAFenceOrAPeerListensBeforeItActs(t *testing.T) {
 	}
 }
 
-func TestR14_AFenceThatWasSetBackIsToldAgain(t *testing.T) {
+func TestR14_AFenceThatWasSetBackIsSentAgain(t *testing.T) {
 	b := led()
 	term, _ := b.Term()
 	b.pass(suspectAfter+heartbeat, "a-1", "b-1")
@@ -181,7 +181,7 @@ func TestM10_AnIncarnationThatJumpsIsRefusedAndReported(t *testing.T) {
 }
 
 // The time since a target came back is counted by this medic's own clock, whatever the entry says.
-func TestM10_NobodysClockEndsARowOfFailures(t *testing.T) {
+func TestM10_NoOtherClockEndsARowOfFailures(t *testing.T) {
 	term := Term{3, "medic-3", 0}
 	for what, at := range map[string]time.Time{"behind": begin.Add(-24 * time.Hour), "ahead": begin.Add(24 * time.Hour)} {
 		j := newJournal()

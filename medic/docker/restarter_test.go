@@ -188,7 +188,7 @@ func TestLooksThatHangAreRepeated(t *testing.T) {
 }
 
 // A call to a hung engine ends in time with an error that names the engine. No call waits for another one.
-func TestAHungEngineHoldsNobodyUpForEver(t *testing.T) {
+func TestAHungEngineDelaysNoCallForEver(t *testing.T) {
 	for _, call := range []string{"ping", "list", "json", "kill", "start"} {
 		t.Run(call, func(t *testing.T) {
 			f, r := newEngineOf(t, short)
@@ -224,7 +224,7 @@ func TestAHungEngineHoldsNobodyUpForEver(t *testing.T) {
 	}
 }
 
-func TestTheEnginesAnswersAreToldApart(t *testing.T) {
+func TestTheEnginesAnswersAreDistinguished(t *testing.T) {
 	f, r := newEngineOf(t, short)
 	c := f.has("c1", "a-1")
 	f.meets("kill", trouble{status: 409}, trouble{status: 500})
@@ -290,7 +290,7 @@ func TestAContainerThatWasMadeAnewIsFound(t *testing.T) {
 }
 
 // A restarted node is connected to its network again, under its name. Otherwise it would be restarted for ever.
-func TestM5_WhoWasCutOffIsConnectedBeforeItStarts(t *testing.T) {
+func TestM5_ADisconnectedNodeIsConnectedBeforeItStarts(t *testing.T) {
 	f, r := newEngineOf(t, short)
 	c := f.has("c1", "a-1")
 	did, err := r.Detach(soon(t), "a-1")

@@ -29,7 +29,7 @@ func sees(t *testing.T, r *Restarter, node medic.NodeID, pid func() int) {
 	})
 }
 
-func TestEndsAreSeenAndLivesToldApart(t *testing.T) {
+func TestEndsAreSeenAndLivesDistinguished(t *testing.T) {
 	f, r := newEngineOf(t, short)
 	c := f.has("c1", "a-1")
 	pid := func() int { f.mu.Lock(); defer f.mu.Unlock(); return c.pid }

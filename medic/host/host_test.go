@@ -40,7 +40,7 @@ func TestM4_AnOldLeaderIsRefusedByEveryMedicOfTheHost(t *testing.T) {
 	}
 }
 
-func TestM5_AnOrderStartsOneProcessWhoeverCarriesItOut(t *testing.T) {
+func TestM5_AnOrderStartsOneProcessOnAnyMedic(t *testing.T) {
 	dir, f := t.TempDir(), newFake()
 	var wg sync.WaitGroup
 	reports := make([]core.Report, 6)
@@ -126,7 +126,7 @@ func TestDownClosesTheHostAndUpOpensIt(t *testing.T) {
 }
 
 // A medic that hangs while it holds the lock would block all medics, including those that should restart it.
-func TestM7_WhoHangsWithTheLockIsKilledWithoutIt(t *testing.T) {
+func TestM7_AMedicThatHangsWithTheLockIsKilledWithoutIt(t *testing.T) {
 	dir, f := t.TempDir(), newFake()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), holderVar+"="+dir)
@@ -168,7 +168,7 @@ func TestM7_WhoHangsWithTheLockIsKilledWithoutIt(t *testing.T) {
 	}
 }
 
-func TestM4_ADamagedFenceLetsNobodyIn(t *testing.T) {
+func TestM4_ADamagedFenceAdmitsNoLeader(t *testing.T) {
 	dir, f := t.TempDir(), newFake()
 	h := open(t, dir, f)
 	if err := os.WriteFile(filepath.Join(dir, "local"), []byte("gener"), 0o644); err != nil {

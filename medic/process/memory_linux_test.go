@@ -131,9 +131,9 @@ func TestN9_AMedicKnowsWhomItKills(t *testing.T) {
 	}
 }
 
-// TestN9_TheKernelsLogIsLetGoOf: a medic that starts nodes again and again keeps one open file for each living node,
+// TestN9_TheKernelsLogIsClosed: a medic that starts nodes again and again keeps one open file for each living node,
 // and closes it when the node ends.
-func TestN9_TheKernelsLogIsLetGoOf(t *testing.T) {
+func TestN9_TheKernelsLogIsClosed(t *testing.T) {
 	open := func() (n int) {
 		files, err := os.ReadDir("/proc/self/fd")
 		if err != nil {

@@ -140,7 +140,7 @@ func TestM9_ALaterRestarterFindsTheChildren(t *testing.T) {
 }
 
 // After a reboot, or long after a crash, the pid in the file may belong to another process.
-func TestM9_APidThatBelongsToSomebodyElseIsNotTouched(t *testing.T) {
+func TestM9_APidOfAnotherProcessIsNotTouched(t *testing.T) {
 	dir := t.TempDir()
 	bystander := exec.Command(os.Args[0], "bystander")
 	bystander.Env = append(os.Environ(), roleVar+"=polite")
@@ -173,7 +173,7 @@ func TestM9_APidThatBelongsToSomebodyElseIsNotTouched(t *testing.T) {
 	start(t, r, "a-1")
 }
 
-func TestFilesThatMakeNoSenseAreNobody(t *testing.T) {
+func TestUnreadablePidFilesNameNoProcess(t *testing.T) {
 	r := children(t, t.TempDir(), "polite")
 	for _, text := range []string{"", "\n", "x y", "12", "-3 1@b", "0 1@b", "99999999999999999999 1@b", strings.Repeat("7", 5000)} {
 		if err := os.WriteFile(r.birthFile("a-1"), []byte(text), 0o644); err != nil {

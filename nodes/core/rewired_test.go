@@ -51,7 +51,7 @@ func TestR2_LinksThatAreGoneAreRemembered(t *testing.T) {
 // TestR2_WhatComesBackContinues: the topology removes the link between a sender and a receiver for a while. When it is there again, its numbers
 // continue, and neither end concludes that the other's log was set back. A session that the receiver still has from before fails, even if it waits
 // for another sender, which never heard of it.
-func TestR2_WhoComesBackGoesOn(t *testing.T) {
+func TestR2_WhatComesBackContinues(t *testing.T) {
 	t.Run("it waits for the sender", func(t *testing.T) { whoComesBackGoesOn(t, link.Data, []byte("kept")) })
 	t.Run("it waits for another sender", func(t *testing.T) { whoComesBackGoesOn(t, link.End, nil) })
 }
@@ -154,7 +154,7 @@ func (d *driver) withoutZ2() func() Config {
 
 // TestN3_WhatComesBackGetsNothingOfBefore: a receiver returns to the topology after records were written without it. It gets no frame from before,
 // even if the log still has some. The numbers continue, and a frame that the receiver has not acknowledged since is still there after the next start.
-func TestN3_WhoComesBackGetsNothingOfBefore(t *testing.T) {
+func TestN3_WhatComesBackGetsNothingOfBefore(t *testing.T) {
 	for name, snapshot := range map[string]bool{"log": false, "snapshot": true} {
 		d := newDriver(t, 1, "hash")
 		both, alone := d.cfg, d.withoutZ2()

@@ -238,7 +238,7 @@ func TestS8_AFileThatChangesIsNoticed(t *testing.T) {
 	}
 }
 
-func TestS8_WhatIsNoCSVIsSaid(t *testing.T) {
+func TestS8_WhatIsNotCSVIsReported(t *testing.T) {
 	root, path := write(t, "a,b\n1,2\n\"3,"+strings.Repeat("x", 2000))
 	r := New([]string{root}, 2)
 	defer r.Close()

@@ -11,9 +11,9 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestR11_WhoHoldsUpOthersMustGetOn: a client pings, and never ends a reference stream at this input that it has ended at another one. So the facts
+// TestR11_AClientThatDelaysOthersIsGivenUp: a client pings, and never ends a reference stream at this input that it has ended at another one. So the facts
 // of all sessions wait at joiners. The client is given up after limits.client_timeout. Clients that only look similar are not.
-func TestR11_WhoHoldsUpOthersMustGetOn(t *testing.T) {
+func TestR11_AClientThatDelaysOthersIsGivenUp(t *testing.T) {
 	const limit = 30 * time.Second
 	var seq uint64
 	cases := map[string]struct {
@@ -59,8 +59,8 @@ func TestR11_WhoHoldsUpOthersMustGetOn(t *testing.T) {
 	}
 }
 
-// TestR11_WhoHoldsUpNobodyMayTakeItsTime: a client that delays no other session is not given up.
-func TestR11_WhoHoldsUpNobodyMayTakeItsTime(t *testing.T) {
+// TestR11_AClientThatDelaysNoOtherMayTakeItsTime: a client that delays no other session is not given up.
+func TestR11_AClientThatDelaysNoOtherMayTakeItsTime(t *testing.T) {
 	g := newGate(t, true)
 	open(t, g.h, id)
 	for range 600 {

@@ -319,8 +319,8 @@ func TestR11_ASessionThatDoesNotGetOnIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestM6_ASleepingNodeBlamesNobody: the time in which a node was stopped does not count as silence of a client.
-func TestM6_ASleepingNodeBlamesNobody(t *testing.T) {
+// TestM6_ASleepingNodeBlamesNoClient: the time in which a node was stopped does not count as silence of a client.
+func TestM6_ASleepingNodeBlamesNoClient(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
 	in.Tick(noon.Add(time.Hour))

@@ -60,7 +60,7 @@ func replayed(t *testing.T, h *roletest.Host) (*Input, *roletest.Host) {
 	return in, again
 }
 
-func TestS8_AFileIsReadOnceAndGoesOnWhereTheLastCommitEnded(t *testing.T) {
+func TestS8_AFileIsReadOnceAndContinuesAfterTheLastCommit(t *testing.T) {
 	in, h := newReader()
 	if r := open(t, h, id); len(r.Roots) != 1 || r.Roots[0] != "/data" {
 		t.Fatalf("roots %v", r.Roots)

@@ -192,8 +192,8 @@ func TestR17_TakeoverOfAnotherPlan(t *testing.T) {
 	}
 }
 
-// TestR17_AnInputThatSleptHasHeardNobody: the opener may have sent requests all the time (M6). A restart does not count as silence either.
-func TestR17_AnInputThatSleptHasHeardNobody(t *testing.T) {
+// TestR17_AnInputThatSleptCountsNoSilence: the opener may have sent requests all the time (M6). A restart does not count as silence either.
+func TestR17_AnInputThatSleptCountsNoSilence(t *testing.T) {
 	g := newGate(t, true)
 	open(t, g.h, id)
 	for range 6 {

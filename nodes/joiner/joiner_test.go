@@ -209,8 +209,8 @@ func (s strict) Facts(int, *batch.Batch, analyses.Position) error {
 	return nil
 }
 
-// TestJoiner_WithoutThePromiseNobodyIsSpared: an analysis may emit reference rows in any joiner, unless it declares that it does not.
-func TestJoiner_WithoutThePromiseNobodyIsSpared(t *testing.T) {
+// TestJoiner_WithoutThePromiseNoJoinerIsSpared: an analysis may emit reference rows in any joiner, unless it declares that it does not.
+func TestJoiner_WithoutThePromiseNoJoinerIsSpared(t *testing.T) {
 	j := New()
 	s := roletest.Session(t, "s", analyses.Replica{Index: 1, Of: 2}, nil)
 	plain := *s.Analysis

@@ -47,9 +47,9 @@ func TestR16_HeartbeatsOfManyFailedSessions(t *testing.T) {
 	}
 }
 
-// TestEndOf_TellsOfThoseAskedFor: at each step, an output reports to an input of its own node what it knows about the sessions it is asked for, and
+// TestEndOf_ReportsTheSessionsAskedFor: at each step, an output reports to an input of its own node what it knows about the sessions it is asked for, and
 // nothing about others.
-func TestEndOf_TellsOfThoseAskedFor(t *testing.T) {
+func TestEndOf_ReportsTheSessionsAskedFor(t *testing.T) {
 	o := New(roletest.About())
 	roletest.NewHost(o)
 	const sessions = 3 * recent

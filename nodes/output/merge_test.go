@@ -189,8 +189,8 @@ func TestR16_WhatIsNotSavedIsInMemory(t *testing.T) {
 	}
 }
 
-// TestR16_ADamagedFileIsSaid: if the disk has changed an answer, a client gets an error, and never other rows.
-func TestR16_ADamagedFileIsSaid(t *testing.T) {
+// TestR16_ADamagedFileIsReported: if the disk has changed an answer, a client gets an error, and never other rows.
+func TestR16_ADamagedFileIsReported(t *testing.T) {
 	damage := map[string]func([]byte) []byte{
 		"a bit":    func(b []byte) []byte { b[len(b)/2] ^= 4; return b },
 		"the end":  func(b []byte) []byte { return b[:len(b)-1] },

@@ -44,8 +44,8 @@ func TestN10_AQuestionForAnotherNode(t *testing.T) {
 	}
 }
 
-// TestN10_TheAlarmTellsWhenACommitIsDue: data that no client waits for is committed linger after the last commit, and the alarm is set to that time.
-func TestN10_TheAlarmTellsWhenACommitIsDue(t *testing.T) {
+// TestN10_TheAlarmRingsWhenACommitIsDue: data that no client waits for is committed linger after the last commit, and the alarm is set to that time.
+func TestN10_TheAlarmRingsWhenACommitIsDue(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil).introduce()
 	d.frame(link.Data, []byte("x"))
 	d.step(linger - 5*time.Millisecond).noJob("before its time")
@@ -72,8 +72,8 @@ func TestN1_AnIdleNodeCommitsAtOnce(t *testing.T) {
 	}
 }
 
-// TestN10_TheAlarmTellsWhenAHelloIsDue: the second hello after a start does not wait for the tick.
-func TestN10_TheAlarmTellsWhenAHelloIsDue(t *testing.T) {
+// TestN10_TheAlarmRingsWhenAHelloIsDue: the second hello after a start does not wait for the tick.
+func TestN10_TheAlarmRingsWhenAHelloIsDue(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil)
 	d.step(0).left("ack 0", "hello 0")
 	for range 3 {
@@ -473,8 +473,8 @@ func TestN5_ADrainHasAnEnd(t *testing.T) {
 	d.left()
 }
 
-// TestN8_TheFirstCommitIsTold: it is reported at once, because medics wait for it.
-func TestN8_TheFirstCommitIsTold(t *testing.T) {
+// TestN8_TheFirstCommitIsReported: it is reported at once, because medics wait for it.
+func TestN8_TheFirstCommitIsReported(t *testing.T) {
 	d := newDriver(t, "desk", nil, nil)
 	if d.step(0); d.state() != heartbeat.Running {
 		t.Errorf("%q", d.state())
@@ -630,9 +630,9 @@ func TestN10_AJobIsCarriedOutUpToTheFirstError(t *testing.T) {
 	}
 }
 
-// TestR8_WhoAcknowledgesIsStored: a change of a receiver's log is stored soon, even if nothing else needs a commit, and nothing is cut before.
+// TestR8_TheReceiversLogIsStoredSoon: a change of a receiver's log is stored soon, even if nothing else needs a commit, and nothing is cut before.
 // Otherwise a node that starts again from a log that was cut would conclude that what the new log has acknowledged was lost with the old one.
-func TestR8_WhoAcknowledgesIsStored(t *testing.T) {
+func TestR8_TheReceiversLogIsStoredSoon(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil).introduce().settle()
 	another := link.Identity{LogID: link.LogID{9}, Incarnation: 1, Life: 99}
 	says := link.Event{Acks: []link.Ack{{Edge: "out", To: "me-1", Log: ours.LogID, Receiver: "z-1", ID: another, Echo: ours.Life}}}

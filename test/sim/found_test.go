@@ -12,7 +12,7 @@ var found = []struct {
 	seed uint64
 	what string
 }{
-	{2, "R2: a broadcast with one receiver forgot its numbers (link TestR2_NumbersGoOnAfterARestart, testdata r10_broadcast)"},
+	{2, "R2: a broadcast with one receiver forgot its numbers (link TestR2_NumbersContinueAfterARestart, testdata r10_broadcast)"},
 	{4, "N3: a log that was cut after its snapshot did not recover (link TestN3_ALogThatWasCutAfterTheSnapshot)"},
 	{42, "D1: groups of one session were spread over two chains of aggregator and reducer"},
 	{413, "R12: a chain that holds input and output never heard that its sessions had ended"},
@@ -23,7 +23,7 @@ var found = []struct {
 	{400940, "S5: an operator heard of the session that it ran what another owner claimed of its id (nodes/output TestS5_AClaimIsNotTheOperatorsOwnSession)"},
 	{10818, "R8: a late word of a lost log shut out the one that lives (link TestR8_ALogThatGoesOnSpeakingIsBelievedAgain)"},
 	{13871, "R17: a client that asked again in another topology heard that its parameters were others (nodes/input TestR17_AnOpenIsRepeatedInAnotherTopology)"},
-	{1004431, "R13: a session outlived the topology that it began in, at a node that came back and waited for the end of a sender which had never heard of it (nodes/core TestR2_WhoComesBackGoesOn)"},
+	{1004431, "R13: a session outlived the topology that it began in, at a node that came back and waited for the end of a sender which had never heard of it (nodes/core TestR2_WhatComesBackContinues)"},
 	{1008415, "S5: anybody heard why a session was refused whose topology was another one (nodes/core TestS5_ARefusedAnnouncementNamesTheOwner)"},
 	{1009226, "S5: the judge let nobody hear that its own word about another's session was closed"},
 	{1009609, "S5: the judge knew who had claimed a session only from the client of it that was running then"},

@@ -159,7 +159,7 @@ func TestR16_LongStatements(t *testing.T) {
 }
 
 // Without --data nothing is read, whatever is posted.
-func TestNobodyAsksAConsoleWithoutFiles(t *testing.T) {
+func TestAConsoleWithoutFilesAnswersNoStatements(t *testing.T) {
 	address, tokens := serve(t, cluster(t, 1, 0))
 	b := loggedIn(t, address, tokens)
 	if answer, page := b.asks("SELECT 1"); answer.StatusCode != http.StatusForbidden || !strings.Contains(page, "posta console --data DIR") {

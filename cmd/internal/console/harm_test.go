@@ -67,8 +67,8 @@ func TestBreak(t *testing.T) {
 	}
 }
 
-// TestS5_WhoMayOnlyWatchBreaksNothing: such a user sees no button, and no request injects a fault either.
-func TestS5_WhoMayOnlyWatchBreaksNothing(t *testing.T) {
+// TestS5_AWatcherCanBreakNothing: such a user sees no button, and no request injects a fault either.
+func TestS5_AWatcherCanBreakNothing(t *testing.T) {
 	address, tokens := serve(t, cluster(t, 1, 0))
 	b := loggedIn(t, address, tokens)
 	if _, page := b.get("/"); strings.Contains(page, "/break") {

@@ -52,7 +52,7 @@ func TestThePastHasAnEnd(t *testing.T) {
 }
 
 // What silent nodes said last is not part of a moment.
-func TestAMomentIsTheSumOfWhatIsHeard(t *testing.T) {
+func TestAMomentIsTheSumOfItsHeartbeats(t *testing.T) {
 	s := cluster(t, 3, 0)
 	s.named(t, "joiner-2").Age = time.Minute
 	m := momentOf(s.Topology, s.Nodes, time.Time{})

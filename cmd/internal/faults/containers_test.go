@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestReady_NamesWhoIsMissed: the error names the silent nodes and medics, and has no empty list if all are silent.
-func TestReady_NamesWhoIsMissed(t *testing.T) {
+// TestReady_NamesWhatIsMissing: the error names the silent nodes and medics, and has no empty list if all are silent.
+func TestReady_NamesWhatIsMissing(t *testing.T) {
 	for endpoint, want := range map[string]string{
 		"nowhere":              "listen to the nodes: ",
 		"tcp://127.0.0.1:1":    "nothing is heard of joiner-1: ",

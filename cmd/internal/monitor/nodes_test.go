@@ -20,7 +20,7 @@ func beat(node string, incarnation, bytesIn uint64) heartbeat.Beat {
 
 func board() *nodeTable { return newNodeTable([]topology.Node{{ID: "a-1"}, {ID: "b-1"}}) }
 
-func TestWhoWasNotHeardIsSilent(t *testing.T) {
+func TestANodeThatWasNotHeardIsSilent(t *testing.T) {
 	b := board()
 	b.Heard(beat("a-1", 1, 0), begin)
 	b.Heard(beat("stranger-1", 1, 0), begin)

@@ -120,7 +120,7 @@ func TestM5_AContainerThatCrashesAtItsStartIsGivenTime(t *testing.T) {
 	l.End()
 }
 
-func TestM4_WhoIsCutOffComesBack(t *testing.T) {
+func TestM4_AMedicThatWasCutOffComesBack(t *testing.T) {
 	c := up(t)
 	l := c.load(30000)
 	for _, id := range []topology.NodeID{"joiner-1", "output-1"} {
@@ -132,7 +132,7 @@ func TestM4_WhoIsCutOffComesBack(t *testing.T) {
 }
 
 // A leader that is cut off hears nothing, but still has the engine's socket: it must not restart working nodes.
-func TestM6_ALeaderThatIsCutOffHarmsNobody(t *testing.T) {
+func TestM6_ALeaderThatIsCutOffHarmsNoNode(t *testing.T) {
 	c := up(t)
 	l := c.load(30000)
 	generation := c.Generation()

@@ -122,7 +122,7 @@ func TestM5_ACrashLoopBacksOffAndEnds(t *testing.T) {
 }
 
 // While one medic lives, everything comes back (M7).
-func TestM7_OneMedicBringsEverybodyBack(t *testing.T) {
+func TestM7_OneMedicBringsAllNodesBack(t *testing.T) {
 	c := up(t, nil)
 	spared := c.Followers()[0]
 	var ids []topology.NodeID
@@ -134,7 +134,7 @@ func TestM7_OneMedicBringsEverybodyBack(t *testing.T) {
 	c.kill(ids...)
 }
 
-func TestNobodyIsSuspectedUnderLoad(t *testing.T) {
+func TestNoNodeIsSuspectedUnderLoad(t *testing.T) {
 	c := up(t, underLoad())
 	since, generation := time.Now(), c.Generation()
 	l := c.load(200000)

@@ -12,7 +12,7 @@ import (
 
 // A restart needs no room on the disk: nodes and the leader are killed while it is full, and all come back. They also
 // come back after posta down and posta up.
-func TestW5_AFullDiskKeepsNobodyDown(t *testing.T) {
+func TestW5_AFullDiskKeepsNoNodeDown(t *testing.T) {
 	dir := t.TempDir()
 	d := newDisk(t, filepath.Join(dir, "disk"), filepath.Join(dir, "cluster"), "64m")
 	c := upIn(t, dir, nil)

@@ -30,7 +30,7 @@ var (
 	kills     = flag.Int("kills", 2, "kills of each kind of node in TestRecoveryTable; 30 give figures that mean something")
 	chaosTime = flag.Duration("chaos", 0, "how long TestChaos goes on; 0 for some seconds")
 	chaosSeed = flag.Uint64("chaos-seed", 0, "what TestChaos does to whom, and when; 0 for another each time")
-	quiet     = flag.Duration("quiet", 0, "how long TestNobodyIsSuspectedUnderLoad looks on; 0 for some seconds")
+	quiet     = flag.Duration("quiet", 0, "how long TestNoNodeIsSuspectedUnderLoad looks on; 0 for some seconds")
 )
 
 func TestMain(m *testing.M) {
