@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// sound is an analysis that passes Check and cannot run.
+// sound returns an analysis that passes Check and cannot run.
 func sound() *Analysis {
 	schema := []batch.FieldSpec{{Name: "x", Kind: batch.Int}}
 	return &Analysis{

@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// plain is an analysis without a parser: rows of all kinds of columns.
+// plain returns an analysis without a parser: rows of all kinds of columns.
 func plain() *Analysis {
 	a := sound()
 	a.NewParser = nil

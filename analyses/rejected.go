@@ -72,7 +72,7 @@ func IsFailing(err error) bool { return errors.As(err, &failing{}) }
 // ErrSkip is returned by a parser's function for a row that the analysis does not need: it is neither taken nor rejected.
 var ErrSkip = errors.New("the row is not needed")
 
-// Reason is the text of why a row was rejected.
+// Reason returns the text of why a row was rejected.
 func Reason(err error) string {
 	reason := err.Error()
 	if len(reason) > maxReason {

@@ -64,7 +64,7 @@ func removePlain() {
 	}
 }
 
-// small is every section in a few seconds.
+// small returns every section in a few seconds.
 func small(t *testing.T, out *bytes.Buffer) Config {
 	t.Helper()
 	exe, err := os.Executable()

@@ -25,7 +25,7 @@ const (
 	busySessions = 2       // at a time
 )
 
-// effectTopology is the contestant's topology, except that one node, which can be asked for the effect, runs the
+// effectTopology returns the contestant's topology, except that one node, which can be asked for the effect, runs the
 // aggregator and all stages after it. Those stages start to work when a session's last chunk has had its effect.
 func effectTopology(c *Config, dir string, v topology.Variant) string {
 	entry, parsers := `chain = ["input", "parser"]`, ""
@@ -58,7 +58,7 @@ func edgeText(from, to, streams, socket, route, key string) string {
 	return text
 }
 
-// chunkDelays are the delays of chunks on an idle cluster and on a busy one, in the order they were sent.
+// chunkDelays returns the delays of chunks on an idle cluster and on a busy one, in the order they were sent.
 func (x *contestant) chunkDelays(ctx context.Context, c *Config, load *loadData) (idle, busy []time.Duration, err error) {
 	n, err := x.startEffect(ctx, c)
 	if err != nil {

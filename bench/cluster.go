@@ -238,7 +238,7 @@ func (x *cluster) lastWords() string {
 	return string(all)
 }
 
-// pids are the processes of all nodes and of the broker.
+// pids returns the processes of all nodes and of the broker.
 func (x *cluster) pids() (all []int) {
 	if x.broker != nil {
 		all = x.broker.PIDs()
@@ -249,7 +249,7 @@ func (x *cluster) pids() (all []int) {
 	return all
 }
 
-// costs are what each node and the broker have cost. They are known when the processes have been stopped.
+// costs returns what each node and the broker have cost. They are known when the processes have been stopped.
 func (x *cluster) costs() []usage {
 	all := []usage{x.spent}
 	for _, m := range x.nodes {

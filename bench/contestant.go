@@ -61,7 +61,7 @@ func contestants() []contestant {
 // defaultTopology is the baseline.
 func defaultTopology() *contestant { return &contestants()[0] }
 
-// ContestantNames are the names of all contestants.
+// ContestantNames returns the names of all contestants.
 func ContestantNames() []string {
 	var names []string
 	for _, x := range contestants() {
@@ -118,7 +118,7 @@ func (x *contestant) run(ctx context.Context, c *Config, s *workload, data strin
 	return x.runCluster(ctx, c, s, data)
 }
 
-// verb is the argument of Child that starts a node of this cluster.
+// verb returns the argument of Child that starts a node of this cluster.
 func (x *contestant) verb() string {
 	if x.volatile {
 		return "volatile"

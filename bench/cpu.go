@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// cpuTime is the CPU time of all threads of this process, in user space and in the kernel.
+// cpuTime returns the CPU time of all threads of this process, in user space and in the kernel.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -21,7 +21,7 @@ func cpuTime() time.Duration {
 // clockTick is the unit of CPU times in /proc: 1/100 s on every Linux that Go runs on.
 const clockTick = 10 * time.Millisecond
 
-// cpuTimeOf is the CPU time of another process, or 0 on a system without /proc.
+// cpuTimeOf returns the CPU time of another process, or 0 on a system without /proc.
 func cpuTimeOf(pid int) time.Duration {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -38,7 +38,7 @@ func cpuTimeOf(pid int) time.Duration {
 	return time.Duration(user+system) * clockTick
 }
 
-// writtenBy is how many bytes a process has written to disks, including those still in the page cache; 0 if the system
+// writtenBy returns how many bytes a process has written to disks, including those still in the page cache; 0 if the system
 // does not report it.
 func writtenBy(pid string) int64 {
 	n, _ := strconv.ParseInt(lineValue("/proc/"+pid+"/io", "write_bytes"), 10, 64)

@@ -76,7 +76,7 @@ func csvRound(read func() (int, error), data []byte, i int) ([]Measure, error) {
 	}, nil
 }
 
-// quickest is the least CPU time of several passes. A pass takes hundredths of a second, and other programs disturb
+// quickest returns the least CPU time of several passes. A pass takes hundredths of a second, and other programs disturb
 // some passes.
 func quickest(pass func() error) (least time.Duration, err error) {
 	for range passes {

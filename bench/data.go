@@ -63,7 +63,7 @@ func (s *workload) sanitizedData(dir string, facts int) (path string, bytes int6
 	})
 }
 
-// size is the bytes of all files below dir.
+// size returns the bytes of all files below dir.
 func size(dir string) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

@@ -35,7 +35,7 @@ func measureHop(ctx context.Context, c *Config) (done Section, err error) {
 
 const hopSize = 1 << 10
 
-// unbatched are the contestants that send over brokers once more, with a message for each frame, as a pipeline does
+// unbatched returns the contestants that send over brokers once more, with a message for each frame, as a pipeline does
 // that was written for its broker. Posta itself packs several frames into a message of a broker, as it packs them into
 // commits.
 func unbatched(field []contestant) (more []contestant) {
@@ -52,7 +52,7 @@ func unbatched(field []contestant) (more []contestant) {
 	return more
 }
 
-// share is how many of the frames a contestant sends. With a message for each frame a few are enough, and with an fsync
+// share returns how many of the frames a contestant sends. With a message for each frame a few are enough, and with an fsync
 // for each message all frames would take minutes.
 func (x *contestant) share(frames int) int {
 	if x.unbatched {

@@ -67,7 +67,7 @@ func measureHosts(ctx context.Context, c *Config) (Section, error) {
 // busy is the part of the cores' time that was used.
 func busy(r *result, cores int) float64 { return r.cpu.Seconds() / r.wall.Seconds() / float64(cores) }
 
-// hosts are the contestants: one host and two hosts. There are none on a machine with fewer than two cores.
+// hosts returns the contestants: one host and two hosts. There are none on a machine with fewer than two cores.
 func hosts(cores []int) (field []contestant) {
 	if len(cores) < 2 {
 		return nil

@@ -65,7 +65,7 @@ func (c *Config) idleTimes(ctx context.Context, s *workload, data string, right 
 	return times, err
 }
 
-// hopDelays are the times from the order to send a frame until it is durable at the receiver, one frame at a time.
+// hopDelays returns the times from the order to send a frame until it is durable at the receiver, one frame at a time.
 func (c *Config) hopDelays(ctx context.Context) (times []time.Duration, err error) {
 	b, err := dialLinks(ctx, c, clusterPlan{label: "idle-hop", verb: "link", text: linkTopology(1)})
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *Config) hopDelays(ctx context.Context) (times []time.Duration, err erro
 	return times, nil
 }
 
-// plainDelays are the times of an append to a file with its fsync, as often per second as the others.
+// plainDelays returns the times of an append to a file with its fsync, as often per second as the others.
 func plainDelays(dir string, n int) (times []time.Duration, err error) {
 	f, err := os.CreateTemp(dir, "plain")
 	if err != nil {

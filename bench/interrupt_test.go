@@ -16,7 +16,7 @@ import (
 // endlessVerb makes the test's program run a long bench, which a test kills.
 const endlessVerb = "endless-bench"
 
-// endless is a bench that takes minutes.
+// endless returns a bench that takes minutes.
 func endless(dir, posta string, out *bytes.Buffer) Config {
 	return Config{
 		Sections: []string{"bikes"}, Rounds: 1000, Cold: true, Dir: dir, Self: []string{posta, "bench"}, Out: out, Rows: 50_000, Set: map[string]string{},

@@ -74,7 +74,7 @@ func (c *Config) fewer(most, factsEach int) int {
 	return most
 }
 
-// percentile is the value that so many percent of the delays do not exceed, in milliseconds.
+// percentile returns the value that so many percent of the delays do not exceed, in milliseconds.
 func percentile(times []time.Duration, share int) float64 {
 	times = slices.Sorted(slices.Values(times))
 	return float64(times[(len(times)-1)*share/100].Microseconds()) / 1e3

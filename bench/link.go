@@ -63,7 +63,7 @@ func linkTopology(links int) func(*Config, string, topology.Variant) string {
 	}
 }
 
-// benchTopology is the head of a topology that no variant describes: one host, no medics, and all settings that do not
+// benchTopology returns the head of a topology that no variant describes: one host, no medics, and all settings that do not
 // concern medics.
 func benchTopology(c *Config, dir, name, stagesAndEdges string, set map[string]string) string {
 	sections := map[string]string{}

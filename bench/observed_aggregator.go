@@ -27,7 +27,7 @@ type observedAggregator struct {
 
 var _ role.Gateway = (*observedAggregator)(nil)
 
-// withObserver is the chain of a node with the aggregator replaced by an observed one.
+// withObserver returns the chain of a node with the aggregator replaced by an observed one.
 func withObserver(c nodes.Config) func(topology.Node) ([]role.Role, error) {
 	return func(n topology.Node) ([]role.Role, error) {
 		roles, err := nodes.Chain(c, n)

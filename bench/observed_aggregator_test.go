@@ -19,7 +19,7 @@ type ears struct {
 
 func (e *ears) ReplyStored(to role.Peer, _ []byte) { e.stored = append(e.stored, to) }
 
-// partial is a partial result of chunks, as a joiner folds it.
+// partial returns a partial result of chunks, as a joiner folds it.
 func partial(rows map[int64]int64) role.Message {
 	t := fold.NewTable(&rowsByChunkTables[0])
 	for chunk, n := range rows {

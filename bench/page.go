@@ -9,7 +9,7 @@ import (
 //go:embed page.html.tmpl
 var pageSource string
 
-// page is the report as HTML: one file that loads nothing from elsewhere.
+// page returns the report as HTML: one file that loads nothing from elsewhere.
 func (r *Report) page() ([]byte, error) {
 	t, err := template.New("page").Funcs(template.FuncMap{"tables": tables, "charts": charts}).Parse(pageSource)
 	if err != nil {

@@ -46,7 +46,7 @@ func thisMachine() Machine {
 	}
 }
 
-// lineValue is what follows the colon in the first line of file that begins with key.
+// lineValue returns what follows the colon in the first line of file that begins with key.
 func lineValue(file, key string) string {
 	b, err := os.ReadFile(file)
 	if err != nil {

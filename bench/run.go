@@ -85,7 +85,7 @@ func sections() []section {
 	return append(all, section{raceGroup + "-hop", measureHop}, section{raceGroup + "-latency", measureLatency}, section{raceGroup + "-recovery", measureRecovery})
 }
 
-// SectionNames are the names of all sections.
+// SectionNames returns the names of all sections.
 func SectionNames() []string {
 	var names []string
 	for _, s := range sections() {

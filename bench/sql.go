@@ -23,7 +23,7 @@ import (
 // place of the files' directory.
 type statement struct{ name, text, theirs string }
 
-// overMeasurements are the statements over the measurements. The first is the one billion row challenge.
+// overMeasurements returns the statements over the measurements. The first is the one billion row challenge.
 func overMeasurements() (all []statement) {
 	const file = "read_csv('DIRECTORY/measurements.csv', auto_detect = false, header = true, delim = ';', columns = {'station': 'VARCHAR', 'temperature': 'DOUBLE'})"
 	for _, s := range [][2]string{

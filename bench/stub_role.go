@@ -14,7 +14,7 @@ var frameStream = &analyses.Analysis{Name: "bare-link", Streams: []analyses.Stre
 
 var linkAnalyses = analyses.Set{frameStream}
 
-// linkRoles is the chain of a node of the measured link.
+// linkRoles returns the chain of a node of the measured link.
 func linkRoles(n topology.Node) ([]role.Role, error) {
 	if n.Holds(topology.Input) {
 		return []role.Role{newSource()}, nil

@@ -48,7 +48,7 @@ func sameColumns(a, b *Case) bool {
 	return true
 }
 
-// Title is the name of a figure with its unit.
+// Title returns the name of a figure with its unit.
 func (f Figure) Title() string {
 	if f.Unit == "" {
 		return f.Name
@@ -56,7 +56,7 @@ func (f Figure) Title() string {
 	return f.Name + " " + f.Unit
 }
 
-// Cell is a figure as a table shows it.
+// Cell returns a figure as a table shows it.
 func (f Figure) Cell() string {
 	if f.Min == f.Max {
 		return number(f.Median)

@@ -22,12 +22,12 @@ func usageOf(pids ...int) (u usage) {
 	return u
 }
 
-// since is what has been used after before. Memory is the peak so far.
+// since returns what has been used after before. Memory is the peak so far.
 func (u usage) since(before usage) usage {
 	return usage{cpu: u.cpu - before.cpu, written: u.written - before.written, held: u.held}
 }
 
-// peak is the sum of the processes' peaks, in bytes.
+// peak returns the sum of the processes' peaks, in bytes.
 func (u usage) peak() (total int64) {
 	for _, m := range u.held {
 		total += m.Peak
@@ -47,7 +47,7 @@ func memoryOf(pid string) memory {
 	return m
 }
 
-// totalMemory is the memory of several processes of one program: each process's own memory, and the program's pages
+// totalMemory returns the memory of several processes of one program: each process's own memory, and the program's pages
 // once, where they are most. It is an upper bound, since the peaks need not come at the same time. A plain sum would
 // count the program's pages, 19 MB, once for each process, although the page cache holds them once.
 func totalMemory(all []memory) (total int64) {

@@ -27,7 +27,7 @@ type workload struct {
 	what     string // a fact is
 }
 
-// workloads are a section each. By default they have so many facts that a run's start and end hardly count. No process
+// workloads returns a section each. By default they have so many facts that a run's start and end hardly count. No process
 // of the cluster may take more than 250 MB for it.
 func workloads() []workload {
 	return []workload{
@@ -40,7 +40,7 @@ func workloads() []workload {
 
 func (s *workload) name() string { return s.analysis.Name }
 
-// known are the analyses that nodes of a measured cluster can run: all, as in the product.
+// known returns the analyses that nodes of a measured cluster can run: all, as in the product.
 func known() (set analyses.Set) {
 	for _, s := range workloads() {
 		set = append(set, s.analysis)
@@ -57,7 +57,7 @@ func workloadOf(name string) (*workload, error) {
 	return &all[i], nil
 }
 
-// factsOr is the number of facts that are asked for, or a default.
+// factsOr returns the number of facts that are asked for, or a default.
 func (c *Config) factsOr(def int) int {
 	if c.Rows > 0 {
 		return c.Rows

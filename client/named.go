@@ -220,7 +220,7 @@ func (to *chosen) addObjects(ctx context.Context, n Named, as string) error {
 	return nil
 }
 
-// unknown is the error for a file if its path does not show its name among the stream's files.
+// unknown returns the error for a file if its path does not show its name among the stream's files.
 func (to *chosen) unknown(n Named) error {
 	return fmt.Errorf("files of stream %s are %s, and the path does not show what the star stands for; write it: %s=%s", to.stream.Name, to.stream.Files,
 		strings.ReplaceAll(to.stream.Files, "*", "NAME"), n.Path)

@@ -18,7 +18,7 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// inParquet is a file with as many rows, and what must arrive of it.
+// inParquet returns a file with as many rows, and what must arrive of it.
 func inParquet(t testing.TB, records int) (file []byte, want []string) {
 	t.Helper()
 	type row struct {

@@ -174,7 +174,7 @@ func (j *journalReader) read(entries []core.Entry, told *timeline) {
 	}
 }
 
-// summary is the last line.
+// summary returns the last line.
 func summary(incidents []core.Incident, since time.Time, done, unanswered int) string {
 	back, restarts := 0, 0
 	var slowest time.Duration

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// twoHosts is a topology over two machines.
+// twoHosts returns a topology over two machines.
 func (k *testKeys) twoHosts() *topology.Topology {
 	k.t.Helper()
 	text, err := topology.Generate(topology.Variant{Address: "10.0.0.1"})

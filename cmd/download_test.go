@@ -21,7 +21,7 @@ import (
 // linksVar names an environment variable that adds the analysis links to the program of the tests, its nodes included.
 const linksVar = "POSTA_TEST_LINKS"
 
-// links is an analysis whose answers contain URLs: the query first has all of them, and the query never has none.
+// links returns an analysis whose answers contain URLs: the query first has all of them, and the query never has none.
 func links() *analyses.Analysis {
 	tables := []fold.Spec{{Name: "links", Stream: "links", Keys: []fold.Key{{Name: "url", Kind: fold.KeyText}}, Aggs: []fold.Agg{{Name: "n", Kind: fold.Sum}}}}
 	query := func(name string) analyses.Query {

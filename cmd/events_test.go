@@ -26,7 +26,7 @@ func eventsOf(t *testing.T, args ...string) (told []map[string]any, r result) {
 	}
 }
 
-// kinds are the types of events. Events of one type in a row appear once.
+// kinds returns the types of events. Events of one type in a row appear once.
 func kinds(told []map[string]any) string {
 	var all []string
 	for _, m := range told {

@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// digest is the content of a directory.
+// digest returns the content of a directory.
 func digest(t *testing.T, dir string) string {
 	t.Helper()
 	h := sha256.New()

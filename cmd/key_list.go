@@ -64,7 +64,7 @@ func (v keyView) advice() string {
 	return "posta key new makes another one, under another name"
 }
 
-// list is the CAs, all processes, and all clients.
+// list returns the CAs, all processes, and all clients.
 func (k keyring) list(now time.Time) (all []keyView, err error) {
 	revoked, err := security.ReadRevoked(k.dir)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// probeCommand is what posta deploy runs in containers. posta deploy itself reaches only engines, and nodes may be in networks that it cannot reach.
+// probeCommand returns what posta deploy runs in containers. posta deploy itself reaches only engines, and nodes may be in networks that it cannot reach.
 // Each subcommand prints one line.
 func (x *command) probeCommand() *cli.Command {
 	flags := []cli.Flag{topologyFlag(), addressFlag(), keysFlag(), &cli.DurationFlag{Name: "within", Value: 2 * time.Second, Usage: "listen for `TIME`"}}

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// pythonScript is the beginning of a script: it imports the package, with this test's binary as the program. The package makes all temporary files in
+// pythonScript returns the beginning of a script: it imports the package, with this test's binary as the program. The package makes all temporary files in
 // temp.
 func pythonScript(t *testing.T, temp, script string, args ...string) (*exec.Cmd, *safeBuffer) {
 	t.Helper()

@@ -46,7 +46,7 @@ which files trips is. Types of columns come from samples of the files (docs/sql.
 	}
 }
 
-// sqlFlags are the flags of run that also apply to statements, and flags for statements alone.
+// sqlFlags returns the flags of run that also apply to statements, and flags for statements alone.
 func sqlFlags() (flags []cli.Flag) {
 	without := map[string]bool{flagDownload: true, flagParam: true, flagFile: true, flagData: true}
 	for _, f := range uploadFlags() {

@@ -59,7 +59,7 @@ func (p *prompt) start(ctx context.Context, r *sqlRequest) error {
 	return nil
 }
 
-// shape is what the cluster needs to know of the data.
+// shape returns what the cluster needs to know of the data.
 func (p *prompt) shape() *request {
 	return &request{cfg: client.Config{Dir: p.dir, Named: p.named}, forks: true}
 }

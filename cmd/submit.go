@@ -38,7 +38,7 @@ with the same analysis, parameters and files, from any machine. posta sessions l
 	}
 }
 
-// patienceFlag is how long a cluster may be silent before a command gives up. Commands that only ask give up sooner than uploads.
+// patienceFlag returns how long a cluster may be silent before a command gives up. Commands that only ask give up sooner than uploads.
 func patienceFlag() cli.Flag {
 	return &cli.DurationFlag{Name: "patience", DefaultText: "5s before anything was heard, 1m after", Usage: "give up when nothing at all answers for this `TIME`"}
 }

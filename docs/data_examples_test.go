@@ -98,7 +98,7 @@ func TestTheExamplesOfFilesRun(t *testing.T) {
 	perform(t, "set -e\n"+commands+outs(t))
 }
 
-// outs are the page's commands with --out, and of each that the files are there which the page names behind it.
+// outs returns the page's commands with --out, and of each that the files are there which the page names behind it.
 func outs(t *testing.T) (commands string) {
 	t.Helper()
 	files := 0
@@ -147,7 +147,7 @@ func TestTheTopologyOfDataIsOne(t *testing.T) {
 	t.Error("data.md has no lines of a topology file")
 }
 
-// weather is a day of rain as Parquet.
+// weather returns a day of rain as Parquet.
 func weather(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -31,7 +31,7 @@ func TestOperationsQuoteWhatIsSaid(t *testing.T) {
 	}
 }
 
-// literals is all strings of all programs.
+// literals returns all strings of all programs.
 func literals(t *testing.T) string {
 	t.Helper()
 	literal := regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)

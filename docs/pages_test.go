@@ -68,7 +68,7 @@ func files(all []block) map[string]string {
 // marker stands in the output where a block's own begins. It holds what no page prints.
 func marker(b block) string { return fmt.Sprintf("\x01line %d\x01", b.line) }
 
-// script is what a reader would do: run the commands, and write the files, from top to bottom.
+// script returns what a reader would do: run the commands, and write the files, from top to bottom.
 func script(all []block) string {
 	var s strings.Builder
 	s.WriteString("set -eu\n")
@@ -89,7 +89,7 @@ func script(all []block) string {
 	return s.String()
 }
 
-// printed is what the commands of a block have printed.
+// printed returns what the commands of a block have printed.
 func printed(output string, b block) (string, bool) {
 	_, rest, ok := strings.Cut(output, marker(b))
 	text, _, _ := strings.Cut(rest, "\x01")
@@ -204,7 +204,7 @@ func perform(t *testing.T, text string) string {
 	return out.String()
 }
 
-// readersEnv is the environment without what would make the commands do something else than for most readers.
+// readersEnv returns the environment without what would make the commands do something else than for most readers.
 func readersEnv() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

@@ -84,7 +84,7 @@ type testBody struct {
 	cases    map[string]bool // those that name a case of a table
 }
 
-// securityTests is all tests of rules S1 to S9.
+// securityTests returns all tests of rules S1 to S9.
 func securityTests(t *testing.T) map[string]*testBody {
 	t.Helper()
 	found := map[string]*testBody{}

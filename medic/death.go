@@ -17,7 +17,7 @@ type Death struct {
 	Memory bool // it was killed because it took too much memory; implies Fault
 }
 
-// String is the cause.
+// String returns the cause.
 func (d Death) String() string {
 	if d.Cause == "" {
 		return "cause unknown"
@@ -25,12 +25,12 @@ func (d Death) String() string {
 	return d.Cause
 }
 
-// Exited is the death of a process that has ended itself. With 1 it has reported why, and with ExitHung it has left a note.
+// Exited returns the death of a process that has ended itself. With 1 it has reported why, and with ExitHung it has left a note.
 func Exited(status int) Death {
 	return Death{Cause: fmt.Sprintf("exit status %d", status), Fault: status != 0 && status != 1 && status != postmortem.ExitHung}
 }
 
-// Signalled is the death of a process that a signal has ended. A signal that the process itself caused is its fault. SIGKILL comes from people, from
+// Signalled returns the death of a process that a signal has ended. A signal that the process itself caused is its fault. SIGKILL comes from people, from
 // medics, or from a kernel that is out of memory: see OutOfMemory.
 func Signalled(s syscall.Signal) Death {
 	own := []syscall.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGABRT, syscall.SIGFPE, syscall.SIGILL, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGXCPU}

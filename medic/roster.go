@@ -30,7 +30,7 @@ func (p Backoff) Filled() Backoff {
 	return p
 }
 
-// Delay is the wait after so many deaths in a row: none, First, 2 × First, … Max.
+// Delay returns the wait after so many deaths in a row: none, First, 2 × First, … Max.
 func (p Backoff) Delay(inARow int) time.Duration {
 	if inARow <= 1 {
 		return 0
@@ -82,7 +82,7 @@ func (r *Roster) Due(now time.Time) []NodeID {
 	return due
 }
 
-// Next is when Due will return the next node; false while none waits.
+// Next returns when Due will return the next node; false while none waits.
 func (r *Roster) Next() (next time.Time, some bool) {
 	for _, m := range r.members {
 		if m.waiting && (!some || m.due.Before(next)) {

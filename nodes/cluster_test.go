@@ -113,7 +113,7 @@ func (c *cluster) analyse(dir string, change func(*client.Config)) []byte {
 	return queries(c.t, a)
 }
 
-// queries is the part of an answer that does not depend on the session.
+// queries returns the part of an answer that does not depend on the session.
 func queries(t *testing.T, v any) []byte {
 	t.Helper()
 	b, err := json.Marshal(v)

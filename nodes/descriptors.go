@@ -23,7 +23,7 @@ func Descriptors(t *topology.Topology, n topology.Node) int {
 	return ownFiles + dials(t, n) + accepts(t, n) + strangers
 }
 
-// dials is how many connections a node opens.
+// dials returns how many connections a node opens.
 func dials(t *topology.Topology, n topology.Node) (all int) {
 	if t.Transport != topology.ZMQ {
 		all += 2 // to the broker
@@ -48,7 +48,7 @@ func dials(t *topology.Topology, n topology.Node) (all int) {
 	return all + len(heard)
 }
 
-// accepts is how many connections other nodes and medics open to a node.
+// accepts returns how many connections other nodes and medics open to a node.
 func accepts(t *topology.Topology, n topology.Node) (all int) {
 	all = len(t.MedicNodes())
 	hear := map[link.NodeID]bool{} // its control socket

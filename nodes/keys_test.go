@@ -36,7 +36,7 @@ func startKeyed(t *testing.T) *keyedCluster {
 	return k
 }
 
-// entries are the addresses at which clients begin, with the names of the nodes.
+// entries returns the addresses at which clients begin, with the names of the nodes.
 func (k *keyedCluster) entries() (all []string) {
 	for _, n := range k.topo.Nodes() {
 		if n.Sockets.Client.Exists() {

@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// twoInputs is a cluster that gives a silent client up soon. It has one joiner, so all facts go through that joiner.
+// twoInputs returns a cluster that gives a silent client up soon. It has one joiner, so all facts go through that joiner.
 func twoInputs(t *testing.T, clientTimeout string) *cluster {
 	t.Helper()
 	return start(t, topology.Variant{

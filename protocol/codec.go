@@ -112,7 +112,7 @@ func (c *codec) uint(key string, v *uint64) {
 	}
 }
 
-// below is a number from 0 to limit - 1; it reports whether it was read.
+// below returns a number from 0 to limit - 1; it reports whether it was read.
 func below[T int | uint32](c *codec, key string, limit uint64, v *T) bool {
 	if c.writes(key) {
 		c.b = wire.AppendUint(c.b, uint64(max(0, *v)))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// compareOrder is the order that AppendOrdered promises.
+// compareOrder returns the order that AppendOrdered promises.
 func compareOrder(a, b []Value) int {
 	for i := range a {
 		var c int

@@ -58,7 +58,7 @@ func ParseIdentity(s string) (Identity, error) {
 // String is ROLE/NAME. zmqx carries it as the name of a peer.
 func (id Identity) String() string { return string(id.Role) + "/" + id.Name }
 
-// certified is the identity as a certificate states it, which does not say what a client may do.
+// certified returns the identity as a certificate states it, which does not say what a client may do.
 func (id Identity) certified() Identity {
 	switch id.Role {
 	case Submit, Watch, Operate:
@@ -69,7 +69,7 @@ func (id Identity) certified() Identity {
 
 const scheme = "posta://"
 
-// uri is the name that the certificate of id has: posta://CLUSTER/ROLE/NAME.
+// uri returns the name that the certificate of id has: posta://CLUSTER/ROLE/NAME.
 func (id Identity) uri(cluster string) string {
 	return scheme + cluster + "/" + id.certified().String()
 }

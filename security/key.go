@@ -40,7 +40,7 @@ func (k Key) Sign(random io.Reader, message []byte, opts crypto.SignerOpts) ([]b
 	return k.private().Sign(random, message, opts)
 }
 
-// Fingerprint is the public key, which is not a secret.
+// Fingerprint returns the public key, which is not a secret.
 func (k Key) Fingerprint() Fingerprint {
 	if k.private == nil {
 		return "no key"

@@ -66,7 +66,7 @@ func (s *Socket) Client(name string) (*tls.Config, error) {
 	return c, nil
 }
 
-// config is what both directions share.
+// config returns what both directions share.
 func (s *Socket) config() *tls.Config {
 	return &tls.Config{
 		MinVersion:                  tls.VersionTLS13,

@@ -12,7 +12,7 @@ import (
 // ErrLocalBroker is wrapped by BrokerForContainers when the broker has an address that leads each container to itself.
 var ErrLocalBroker = errors.New("containers do not reach the broker")
 
-// brokerHost is the broker's host as its address has it, "" when there is no broker.
+// brokerHost returns the broker's host as its address has it, "" when there is no broker.
 func (t *Topology) brokerHost() string {
 	u, err := url.Parse(t.BrokerURL())
 	if err != nil {
@@ -21,7 +21,7 @@ func (t *Topology) brokerHost() string {
 	return u.Hostname()
 }
 
-// BrokerIsLocal says that the broker's address is that of whoever dials it.
+// BrokerIsLocal reports whether the broker's address is that of whoever dials it.
 func (t *Topology) BrokerIsLocal() bool {
 	host := t.brokerHost()
 	ip, err := netip.ParseAddr(host)

@@ -17,7 +17,7 @@ var errSecretStays = errors.New("the address of the broker cannot be taken out o
 // brokerAddress is what looks like the address of a broker, up to the end of a string of TOML.
 var brokerAddress = regexp.MustCompile(`\b(amqps?|nats|tls):(//[^\s"'<>]*|[^\s"'<>]*@[^\s"'<>]*)`)
 
-// BrokerAddress is the address of the broker that carries the frames, with its password; "" when there is none.
+// BrokerAddress returns the address of the broker that carries the frames, with its password; "" when there is none.
 func (t *Topology) BrokerAddress() string {
 	switch t.Transport {
 	case ViaRabbitMQ:
@@ -42,7 +42,7 @@ func (t *Topology) BrokerSecretIsElsewhere() bool {
 	return err == nil && u.User.Username() == secretElsewhere
 }
 
-// WithBrokerAddress is the topology with another address of the broker that carries the frames. The error does not show the address.
+// WithBrokerAddress returns the topology with another address of the broker that carries the frames. The error does not show the address.
 func (t *Topology) WithBrokerAddress(address string) (*Topology, error) {
 	same, check := *t, checkAMQP
 	switch t.Transport {
@@ -64,7 +64,7 @@ func (t *Topology) SameBroker(other *Topology) bool {
 	return t.Transport == other.Transport && withoutSecret(t.BrokerAddress()) == withoutSecret(other.BrokerAddress())
 }
 
-// WithoutBrokerSecret is a topology and its text without users, passwords and options of brokers, which are taken out of comments, too (S6). What has none
+// WithoutBrokerSecret returns a topology and its text without users, passwords and options of brokers, which are taken out of comments, too (S6). What has none
 // stays as it is. If there is an error, there is no text.
 func (t *Topology) WithoutBrokerSecret(text string) (*Topology, string, error) {
 	if !t.HasBrokerSecret() {
@@ -80,7 +80,7 @@ func (t *Topology) WithoutBrokerSecret(text string) (*Topology, string, error) {
 	return &same, text, nil
 }
 
-// withoutSecret is the address of a broker without user, password and options. One without them, and one that is known to everybody, stays as it is.
+// withoutSecret returns the address of a broker without user, password and options. One without them, and one that is known to everybody, stays as it is.
 func withoutSecret(address string) string {
 	u, err := url.Parse(address)
 	switch {

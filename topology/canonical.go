@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Canonical is the topology as text: every setting, no comment, and nothing that only posta deploy uses. Two files have the same
+// Canonical returns the topology as text: every setting, no comment, and nothing that only posta deploy uses. Two files have the same
 // canonical text when nodes cannot tell them apart; Parse reads it back. change, if it is not nil, may change each host before it is
 // written. The section of the broker, which has a password in it, is there if frames go over one.
 func (t *Topology) Canonical(change func(Host) Host) string {
@@ -70,7 +70,7 @@ func (t *Topology) writeSettings(b *strings.Builder, section string) {
 	}
 }
 
-// ReadAtStart is the canonical text of what a process reads when it starts and never again: all but [clients]. It has the passwords of brokers in it, so it is
+// ReadAtStart returns the canonical text of what a process reads when it starts and never again: all but [clients]. It has the passwords of brokers in it, so it is
 // for digests alone (S6).
 func (t *Topology) ReadAtStart() string {
 	same := *t
@@ -78,7 +78,7 @@ func (t *Topology) ReadAtStart() string {
 	return same.canonical(nil, "security", "medics", "limits", ViaRabbitMQ, ViaNATS)
 }
 
-// Shape is the part of the canonical text that all nodes have to agree on while a session runs: which nodes there are, where they are,
+// Shape returns the part of the canonical text that all nodes have to agree on while a session runs: which nodes there are, where they are,
 // and how they are connected. All other settings may differ from node to node for a while, so they may change while sessions run.
 func (t *Topology) Shape() string {
 	same := *t

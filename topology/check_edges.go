@@ -50,7 +50,7 @@ func (c *checker) ends(at string, e Edge) bool {
 	return right
 }
 
-// stageNames is every name once; complete is false when a stage has none that could be read, which may be the one an edge means.
+// stageNames returns every name once; complete is false when a stage has none that could be read, which may be the one an edge means.
 func (c *checker) stageNames() (names []string, complete bool) {
 	complete = true
 	for _, s := range c.t.Stages {

@@ -43,7 +43,7 @@ func (c *checker) limits() {
 	}
 }
 
-// given is the first of the settings if the file has it, else the second: of two that do not fit, a default has no place.
+// given returns the first of the settings if the file has it, else the second: of two that do not fit, a default has no place.
 func (c *checker) given(first, second string) string {
 	if _, ok := c.at[first]; ok {
 		return first
@@ -51,7 +51,7 @@ func (c *checker) given(first, second string) string {
 	return second
 }
 
-// limit is a setting of [limits] as a number and as text.
+// limit returns a setting of [limits] as a number and as text.
 func (t *Topology) limit(name string) (int64, string) {
 	for _, s := range settings {
 		if s.section == "limits" && s.name == name {

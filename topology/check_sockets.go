@@ -104,7 +104,7 @@ func (c *checker) claimAddress(taken claims, who claim, key, address string) {
 	c.fail("hosts."+later.Name+"."+key, advice, "%s is taken twice, by the %s socket of %s and the %s socket of %s", address, first.kind, first.node, who.kind, who.node)
 }
 
-// portsNeeded is how many ports all nodes take together: so far apart, no two hosts can meet.
+// portsNeeded returns how many ports all nodes take together: so far apart, no two hosts can meet.
 func (t *Topology) portsNeeded() int {
 	n := 0
 	for _, node := range t.All() {
@@ -113,7 +113,7 @@ func (t *Topology) portsNeeded() int {
 	return n
 }
 
-// port is the port of "tcp://host:port"; 0 when there is none.
+// port returns the port of "tcp://host:port"; 0 when there is none.
 func port(address string) int {
 	_, p, err := net.SplitHostPort(strings.TrimPrefix(address, "tcp://"))
 	if err != nil {

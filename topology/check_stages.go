@@ -61,7 +61,7 @@ func (c *checker) chain(at string, s Stage) {
 	}
 }
 
-// brokenAt is the first role of a chain that does not follow the one before it, 0 when all do.
+// brokenAt returns the first role of a chain that does not follow the one before it, 0 when all do.
 func (s Stage) brokenAt() int {
 	for i := 1; i < len(s.Chain); i++ {
 		if s.Chain[i] != s.Chain[i-1].next() {
@@ -114,7 +114,7 @@ func (c *checker) rolesHeldOnce() {
 	}
 }
 
-// holders is the paths of the places that name the role.
+// holders returns the paths of the places that name the role.
 func (c *checker) holders(r Role) []string {
 	var at []string
 	for i, s := range c.t.Stages {

@@ -143,7 +143,7 @@ func (t *Topology) digest() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// publishedAt is where clients on the machine find the node: where the file says, which is a loopback address.
+// publishedAt returns where clients on the machine find the node: where the file says, which is a loopback address.
 func (t *Topology) publishedAt(n Node) string {
 	i := t.hostIndex(n)
 	if _, err := netip.ParseAddr(t.Hosts[i].Address); err != nil { // a name: localhost, or {node}, which says nothing of outside
@@ -152,7 +152,7 @@ func (t *Topology) publishedAt(n Node) string {
 	return t.Hosts[i].Address
 }
 
-// containerData is where a container has the data directory of the file, which is mounted at composeFile.
+// containerData returns where a container has the data directory of the file, which is mounted at composeFile.
 func (t *Topology) containerData() string {
 	if path.IsAbs(t.data) {
 		return path.Clean(t.data)
@@ -185,7 +185,7 @@ func composeSourcePath(file string) string {
 	return "./" + file
 }
 
-// yamlName is a node's name as a plain scalar, unless it begins with a digit: 2026-11-1 would be a date.
+// yamlName returns a node's name as a plain scalar, unless it begins with a digit: 2026-11-1 would be a date.
 func yamlName(id NodeID) string {
 	if id[0] <= '9' {
 		return yamlString(string(id))

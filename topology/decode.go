@@ -60,7 +60,7 @@ func sectionTitle(name string) string {
 	return "[" + name + "]"
 }
 
-// one is the section of that name, nil when it is not there or no section.
+// one returns the section of that name, nil when it is not there or no section.
 func (r *reader) one(root *value, name string) *value {
 	f := root.get(name)
 	if f == nil {
@@ -75,7 +75,7 @@ func (r *reader) one(root *value, name string) *value {
 	return f.value
 }
 
-// many is the items of a [[list]]; a list of inline tables is the same thing.
+// many returns the items of a [[list]]; a list of inline tables is the same thing.
 func (r *reader) many(root *value, name string) []*value {
 	f := root.get(name)
 	if f == nil {
@@ -151,7 +151,7 @@ func (r *reader) stage(t *Topology, s *section) Stage {
 	return st
 }
 
-// chainOf is the chain as given, or the stage's own name when that is a role.
+// chainOf returns the chain as given, or the stage's own name when that is a role.
 func chainOf(given []string, name string) []Role {
 	if given == nil && Role(name).order() >= 0 {
 		return []Role{Role(name)}
@@ -209,7 +209,7 @@ func hostNames(t *Topology) []string {
 
 func words(roles []Role) []string { return texts(roles, func(r Role) string { return string(r) }) }
 
-// texts is a text for each item.
+// texts returns a text for each item.
 func texts[T any](items []T, text func(T) string) []string {
 	all := make([]string, len(items))
 	for i, item := range items {

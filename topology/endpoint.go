@@ -45,7 +45,7 @@ type NamedEndpoint struct {
 	Endpoint
 }
 
-// List is the sockets that exist, in port order.
+// List returns the sockets that exist, in port order.
 func (s Sockets) List() []NamedEndpoint {
 	all := []NamedEndpoint{
 		{KindData, s.Data}, {KindControl, s.Control}, {KindBroadcast, s.Broadcast}, {KindClient, s.Client},

@@ -39,7 +39,7 @@ type Variant struct {
 	Settings map[string]string
 }
 
-// DefaultText is the default topology with its comments, what the project's topology.toml holds.
+// DefaultText returns the default topology with its comments, what the project's topology.toml holds.
 func DefaultText() string {
 	text, err := Generate(Variant{})
 	if err != nil {
@@ -48,7 +48,7 @@ func DefaultText() string {
 	return text
 }
 
-// Default is the parsed DefaultText. It is named topology.toml, in the directory the process runs in.
+// Default returns the parsed DefaultText. It is named topology.toml, in the directory the process runs in.
 func Default() *Topology {
 	t, err := Parse("topology.toml", []byte(DefaultText()))
 	if err != nil {
@@ -78,7 +78,7 @@ func Generate(v Variant) (string, error) {
 	return text, nil
 }
 
-// stages is the variant's line of stages.
+// stages returns the variant's line of stages.
 func (v Variant) stages() ([]Stage, error) {
 	line := []Stage{
 		{Name: "input", Chain: []Role{Input, Parser}, Replicas: 1},
@@ -117,7 +117,7 @@ func (v Variant) stages() ([]Stage, error) {
 	return line, nil
 }
 
-// values is every entry of the settings table as TOML, by key.
+// values returns every entry of the settings table as TOML, by key.
 func (v Variant) values() (map[string]string, error) {
 	values, keys := map[string]string{}, []string{}
 	for _, s := range settings {

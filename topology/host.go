@@ -55,17 +55,17 @@ func (h *Host) settle() {
 // IPC says whether the host's nodes are reached by unix sockets.
 func (h Host) IPC() bool { return strings.HasPrefix(h.Address, ipcPrefix) }
 
-// address is what clients dial to reach a node on the host.
+// address returns what clients dial to reach a node on the host.
 func (h Host) address(id NodeID) string {
 	return strings.ReplaceAll(h.Address, nodeMark, string(id))
 }
 
-// internal is what nodes and medics dial.
+// internal returns what nodes and medics dial.
 func (h Host) internal(id NodeID) string {
 	return strings.ReplaceAll(cmp.Or(h.Internal, h.Address), nodeMark, string(id))
 }
 
-// loopbackOnly says that only processes on the same machine can dial the address.
+// loopbackOnly reports whether only processes on the same machine can dial the address.
 func (h Host) loopbackOnly() bool {
 	if h.IPC() || h.Address == "localhost" {
 		return true
@@ -79,7 +79,7 @@ func (t *Topology) uses(h Host) bool {
 	return slices.ContainsFunc(t.Stages, func(s Stage) bool { return slices.Contains(s.Hosts, h.Name) })
 }
 
-// hostIndex is the index of a node's host, -1 only in a file that is being refused.
+// hostIndex returns the index of a node's host, -1 only in a file that is being refused.
 func (t *Topology) hostIndex(n Node) int {
 	return slices.IndexFunc(t.Hosts, func(h Host) bool { return h.Name == n.Host })
 }

@@ -54,7 +54,7 @@ func (r *reader) setInternal(t *Topology, address string) {
 	}
 }
 
-// InternalClient is where a container of the same network reaches a node as clients do. Clients themselves are outside.
+// InternalClient returns where a container of the same network reaches a node as clients do. Clients themselves are outside.
 func (t *Topology) InternalClient(n Node) string {
 	for _, h := range t.Hosts {
 		if h.Name == n.Host && h.Internal != "" {

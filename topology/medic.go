@@ -34,7 +34,7 @@ func (t *Topology) MedicNodes() []Node {
 	return medics
 }
 
-// Medic is the medic of that name; the error wraps ErrNoNode and lists the names there are.
+// Medic returns the medic of that name; the error wraps ErrNoNode and lists the names there are.
 func (t *Topology) Medic(id NodeID) (Node, error) {
 	medics := t.MedicNodes()
 	if i := slices.IndexFunc(medics, func(n Node) bool { return n.ID == id }); i >= 0 {

@@ -8,7 +8,7 @@ import (
 
 const metricsExample = "127.0.0.1:9100"
 
-// MetricsAddress is where a node or medic serves its metrics, as IP:PORT; "" for nowhere. The processes of a host take ports from the one in the file
+// MetricsAddress returns where a node or medic serves its metrics, as IP:PORT; "" for nowhere. The processes of a host take ports from the one in the file
 // upward: nodes in file order, then medics.
 func (t *Topology) MetricsAddress(n Node) string {
 	i := slices.IndexFunc(t.Hosts, func(h Host) bool { return h.Name == n.Host })
@@ -27,7 +27,7 @@ func (t *Topology) MetricsAddress(n Node) string {
 	return netip.AddrPortFrom(first.Addr(), first.Port()+uint16(at)).String()
 }
 
-// on is the nodes of a host, and behind them its medics.
+// on returns the nodes of a host, and behind them its medics.
 func (t *Topology) on(host string) []Node {
 	return slices.DeleteFunc(t.All(), func(n Node) bool { return n.Host != host })
 }

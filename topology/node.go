@@ -29,7 +29,7 @@ type Node struct {
 // Holds says whether the role is part of the node's chain.
 func (n Node) Holds(r Role) bool { return slices.Contains(n.Chain, r) }
 
-// Identity is the name that the node or medic proves with its key (S3).
+// Identity returns the name that the node or medic proves with its key (S3).
 func (n Node) Identity() security.Identity {
 	role := security.Node
 	if len(n.Chain) == 0 {
@@ -60,7 +60,7 @@ func (t *Topology) Nodes() []Node {
 	return nodes
 }
 
-// Node is the node of that name; the error wraps ErrNoNode and lists the names there are.
+// Node returns the node of that name; the error wraps ErrNoNode and lists the names there are.
 func (t *Topology) Node(id NodeID) (Node, error) {
 	nodes := t.Nodes()
 	if i := slices.IndexFunc(nodes, func(n Node) bool { return n.ID == id }); i >= 0 {
@@ -69,12 +69,12 @@ func (t *Topology) Node(id NodeID) (Node, error) {
 	return Node{}, fmt.Errorf("node %q in %s: %w; %s", id, t.File, ErrNoNode, suggest(string(id), names(nodes)))
 }
 
-// NodesOf is the replicas of a stage.
+// NodesOf returns the replicas of a stage.
 func (t *Topology) NodesOf(stage string) []Node {
 	return slices.DeleteFunc(t.Nodes(), func(n Node) bool { return n.Stage != stage })
 }
 
-// Holding is the nodes with a role in their chain.
+// Holding returns the nodes with a role in their chain.
 func (t *Topology) Holding(r Role) []Node {
 	return slices.DeleteFunc(t.Nodes(), func(n Node) bool { return !n.Holds(r) })
 }

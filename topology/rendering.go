@@ -17,7 +17,7 @@ type File struct {
 	Private bool // it has a secret, so only its user may read it
 }
 
-// machines is the hosts that have nodes or medics, and refuses addresses that a machine cannot have.
+// machines returns the hosts that have nodes or medics, and refuses addresses that a machine cannot have.
 func (t *Topology) machines() (used []Host, err error) {
 	for _, h := range t.Hosts {
 		switch {

@@ -25,7 +25,7 @@ func Roles() []Role { return slices.Clone(pipeline) }
 // order is the role's place in the pipeline, -1 for a word that is not a role.
 func (r Role) order() int { return slices.Index(pipeline, r) }
 
-// next is the role that must follow r, "" after the last.
+// next returns the role that must follow r, "" after the last.
 func (r Role) next() Role {
 	if i := r.order(); i >= 0 && i+1 < len(pipeline) {
 		return pipeline[i+1]

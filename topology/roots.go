@@ -43,7 +43,7 @@ func (s *section) roots() []string {
 	return roots
 }
 
-// RootsAt is the directories that the process of a node reads files in: none, unless it holds an input.
+// RootsAt returns the directories that the process of a node reads files in: none, unless it holds an input.
 func (t *Topology) RootsAt(n Node) []string {
 	if !n.Holds(Input) {
 		return nil
@@ -51,7 +51,7 @@ func (t *Topology) RootsAt(n Node) []string {
 	return t.RootsOf(n.Host)
 }
 
-// RootsOf is the directories below which the inputs on a host read files where they lie.
+// RootsOf returns the directories below which the inputs on a host read files where they lie.
 func (t *Topology) RootsOf(host string) []string {
 	for _, h := range t.Hosts {
 		if h.Name == host && h.Roots != nil {

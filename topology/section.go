@@ -11,7 +11,7 @@ import (
 // places remembers where each setting stands, under its dotted path: "limits.window", "edge.2.route", "stage.0.hosts.1".
 type places map[string]Pos
 
-// of is the setting's place, or that of the section it was left out of.
+// of returns the setting's place, or that of the section it was left out of.
 func (p places) of(path string) Pos {
 	for {
 		if at, ok := p[path]; ok {
@@ -196,7 +196,7 @@ const noServer = "Posta contains no NATS server any more: delete this line, run 
 // removed are the settings that earlier versions had, with what to do instead.
 var removed = map[string]string{"nats.embedded": noServer, "nats.data": noServer, "nats.sync": noServer}
 
-// insteadOf is what to write in place of a setting that there is not.
+// insteadOf returns what to write in place of a setting that there is not.
 func insteadOf(key, word string, known []string) string {
 	if advice, ok := removed[key]; ok {
 		return advice
@@ -204,7 +204,7 @@ func insteadOf(key, word string, known []string) string {
 	return suggest(word, known)
 }
 
-// kind is what a right value of the setting is in TOML.
+// kind returns what a right value of the setting is in TOML.
 func (s setting) kind() kind {
 	switch s.field(new(Topology)).(type) {
 	case *int:

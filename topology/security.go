@@ -29,7 +29,7 @@ type Client struct {
 	Role security.Role // Submit, Watch or Operate
 }
 
-// TrustedClients is the clients as package security takes them.
+// TrustedClients returns the clients as package security takes them.
 func (t *Topology) TrustedClients() security.Clients {
 	trusted := security.Clients{}
 	for _, c := range t.Clients {
@@ -95,7 +95,7 @@ func (c *checker) clients() {
 	}
 }
 
-// Exposed is the hosts whose nodes listen where other machines may reach them, as far as the file tells. Without keys whoever reaches them
+// Exposed returns the hosts whose nodes listen where other machines may reach them, as far as the file tells. Without keys whoever reaches them
 // is obeyed.
 func (t *Topology) Exposed() []Host {
 	var exposed []Host
@@ -112,7 +112,7 @@ func (t *Topology) OverTCP() bool {
 	return slices.ContainsFunc(t.All(), func(n Node) bool { return !n.Sockets.Control.Unix() })
 }
 
-// listensHere says that only processes of the same machine reach what the host's nodes listen on. In containers that is where their ports are
+// listensHere reports whether only processes of the same machine reach what the host's nodes listen on. In containers that is where their ports are
 // published.
 func (h Host) listensHere() bool {
 	if h.Local || h.IPC() || h.Internal != "" {

@@ -58,22 +58,22 @@ var settings = []setting{
 	number("limits", "retry_after", "1s", "10ms", "10m", func(t *Topology) any { return &t.Limits.RetryAfter }),
 }
 
-// number is a setting with a range.
+// number returns a setting with a range.
 func number(section, name, def, least, most string, field func(*Topology) any) setting {
 	return setting{section: section, name: name, def: def, least: least, most: most, field: field}
 }
 
-// word is a setting that is one of a few words; the first is the default.
+// word returns a setting that is one of a few words; the first is the default.
 func word(section, name string, words []string, field func(*Topology) *string) setting {
 	return setting{section: section, name: name, def: words[0], words: words, field: func(t *Topology) any { return field(t) }}
 }
 
-// toggle is a setting that is true or false; false is the default.
+// toggle returns a setting that is true or false; false is the default.
 func toggle(section, name string, field func(*Topology) *bool) setting {
 	return setting{section: section, name: name, def: "false", words: []string{"false", "true"}, field: func(t *Topology) any { return field(t) }}
 }
 
-// free is a setting that is any text which right accepts.
+// free returns a setting that is any text which right accepts.
 func free(section, name, def string, check func(string) error, field func(*Topology) *string) setting {
 	return setting{section: section, name: name, def: def, check: check, field: func(t *Topology) any { return field(t) }}
 }
@@ -84,7 +84,7 @@ var (
 	errNumberForm   = errors.New("a number here is at most nineteen digits")
 )
 
-// amount is a setting's value as a number of its own unit (ones, bytes, nanoseconds), for comparing with the range.
+// amount returns a setting's value as a number of its own unit (ones, bytes, nanoseconds), for comparing with the range.
 func (s setting) amount(text string) (int64, error) {
 	switch s.field(new(Topology)).(type) {
 	case *Size:
@@ -150,7 +150,7 @@ func (s setting) checkText(text string) error {
 	return nil
 }
 
-// text is the field's value in the file's notation.
+// text returns the field's value in the file's notation.
 func (s setting) text(t *Topology) string {
 	switch f := s.field(t).(type) {
 	case *Size:
@@ -186,7 +186,7 @@ func (s setting) want() string {
 	return fmt.Sprintf("write %s = %s, or another value from %s to %s", s.name, s.literal(s.def), s.least, s.most)
 }
 
-// span is the range and the default in words.
+// span returns the range and the default in words.
 func (s setting) span() string {
 	switch {
 	case s.kind() == kindBool:

@@ -19,7 +19,7 @@ import (
 // The table is read from the top: a chain of aggregator and reducer takes hash session.
 type stagePair struct{ from, to Stage }
 
-// edges is the default way to connect the pair. The default file, generated pages and the advice in errors come from it.
+// edges returns the default way to connect the pair. The default file, generated pages and the advice in errors come from it.
 func (h stagePair) edges() []Edge {
 	e := Edge{From: h.from.Name, To: h.to.Name, Streams: AllStreams, Socket: Push}
 	switch {
@@ -46,7 +46,7 @@ func (h stagePair) edges() []Edge {
 // two sessions could hold each other up for ever.
 func (h stagePair) split() bool { return h.to.Holds(Joiner) || h.to.Holds(Parser) }
 
-// defaultEdge is the edge of the pair for the streams, or for its only edge when the streams fit none.
+// defaultEdge returns the edge of the pair for the streams, or for its only edge when the streams fit none.
 func (h stagePair) defaultEdge(s Streams) Edge {
 	all := h.edges()
 	for _, e := range all {
@@ -57,7 +57,7 @@ func (h stagePair) defaultEdge(s Streams) Edge {
 	return all[0]
 }
 
-// allows says whether the edge's route and key bring every record where it must be. Push or pub is then the user's choice as far
+// allows reports whether the edge's route and key bring every record where it must be. Push or pub is then the user's choice as far
 // as the socket can do the route.
 func (h stagePair) allows(e Edge) bool {
 	standard := h.defaultEdge(e.Streams)
@@ -68,7 +68,7 @@ func (h stagePair) allows(e Edge) bool {
 	return e.Key == standard.Key || standard.Key == GroupKey && e.Key == SessionKey
 }
 
-// settings is an edge's routing as lines of the file.
+// settings returns an edge's routing as lines of the file.
 func (e Edge) settings() string {
 	var b strings.Builder
 	if e.Streams != AllStreams {
@@ -81,7 +81,7 @@ func (e Edge) settings() string {
 	return b.String()
 }
 
-// stagePairs is the steps of a line of stages; nil unless every role is held once, because "the next stage" is only then a fact.
+// stagePairs returns the steps of a line of stages; nil unless every role is held once, because "the next stage" is only then a fact.
 func (t *Topology) stagePairs() []stagePair {
 	var roles []Role
 	if slices.ContainsFunc(t.Stages, func(s Stage) bool { return len(s.Chain) == 0 }) {

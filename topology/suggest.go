@@ -16,7 +16,7 @@ func suggest(word string, known []string) string {
 	return "write one of " + quoteAll(known)
 }
 
-// nearest is the known word with the smallest edit distance, the first of equals. A distance above two, or one that
+// nearest returns the known word with the smallest edit distance, the first of equals. A distance above two, or one that
 // replaces half the word, is not a typing mistake.
 func nearest(word string, known []string) (string, bool) {
 	best, least := "", 3

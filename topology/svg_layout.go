@@ -88,7 +88,7 @@ func (t *Topology) arrange() picture {
 	return p
 }
 
-// legendTexts is a line for each host and one for the medics.
+// legendTexts returns a line for each host and one for the medics.
 func (t *Topology) legendTexts() []string {
 	lines := make([]string, 0, len(t.Hosts)+1)
 	for _, h := range t.Hosts {

@@ -144,7 +144,7 @@ func (t *Topology) units(nodes []Node) []string {
 // stateDir is where the topology is installed, because a relative directory for data is relative to the file.
 func (t *Topology) stateDir() string { return path.Join(stateRoot, stateName, t.Name) }
 
-// installedData is where the nodes' data is on the machine.
+// installedData returns where the nodes' data is on the machine.
 func (t *Topology) installedData() string {
 	if filepath.IsAbs(t.data) {
 		return path.Clean(filepath.ToSlash(t.data))

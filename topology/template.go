@@ -29,7 +29,7 @@ type pageEdge struct{ From, To, Streams, Socket, SocketWhy, Route, Key string }
 // Value is a setting as TOML, Range what it may be; both come from the settings table, so a comment cannot lie about them.
 func (p pageData) Value(key string) string { return p.values[key] }
 
-// Range is the setting's default and range in words.
+// Range returns the setting's default and range in words.
 func (p pageData) Range(key string) string {
 	for _, s := range settings {
 		if s.key() == key {

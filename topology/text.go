@@ -121,7 +121,7 @@ func stageHeading(s Stage) string {
 	return s.Name + " (" + strings.Join(words(s.Chain), " → ") + ")"
 }
 
-// nodeRows is a line for each node, by stage, with columns that align over all stages.
+// nodeRows returns a line for each node, by stage, with columns that align over all stages.
 func (t *Topology) nodeRows() map[string][]string {
 	nodes := t.Nodes()
 	table := make([][]string, len(nodes))
@@ -138,7 +138,7 @@ func (t *Topology) nodeRows() map[string][]string {
 	return rows
 }
 
-// short is the socket for a picture: "data 5503"; of unix sockets the name says it all.
+// short returns the socket for a picture: "data 5503"; of unix sockets the name says it all.
 func (e NamedEndpoint) short() string {
 	if !e.Exists() {
 		return ""

@@ -30,7 +30,7 @@ func tomlString(s string) string {
 
 var bareForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// bareKey is a key as it may stand in a message: one that needs quotes gets them, and can then hold no line break.
+// bareKey returns a key as it may stand in a message: one that needs quotes gets them, and can then hold no line break.
 func bareKey(name string) string {
 	if bareForm.MatchString(name) {
 		return name

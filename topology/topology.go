@@ -86,7 +86,7 @@ type Medics struct {
 	StuckAfter time.Duration
 }
 
-// Stage is the stage of that name; the error wraps ErrNoStage and lists the names there are.
+// Stage returns the stage of that name; the error wraps ErrNoStage and lists the names there are.
 func (t *Topology) Stage(name string) (Stage, error) {
 	names := make([]string, len(t.Stages))
 	for i, s := range t.Stages {
@@ -98,19 +98,19 @@ func (t *Topology) Stage(name string) (Stage, error) {
 	return Stage{}, fmt.Errorf("stage %q in %s: %w; %s", name, t.File, ErrNoStage, suggest(name, names))
 }
 
-// StagesInOrder is the stages in the order in which records pass them.
+// StagesInOrder returns the stages in the order in which records pass them.
 func (t *Topology) StagesInOrder() []Stage {
 	line := slices.Clone(t.Stages)
 	slices.SortStableFunc(line, func(a, b Stage) int { return a.First().order() - b.First().order() })
 	return line
 }
 
-// EdgesFrom is the edges that leave a stage, in file order.
+// EdgesFrom returns the edges that leave a stage, in file order.
 func (t *Topology) EdgesFrom(stage string) []Edge {
 	return t.edges(func(e Edge) bool { return e.From == stage })
 }
 
-// EdgesTo is the edges that reach a stage, in file order.
+// EdgesTo returns the edges that reach a stage, in file order.
 func (t *Topology) EdgesTo(stage string) []Edge {
 	return t.edges(func(e Edge) bool { return e.To == stage })
 }

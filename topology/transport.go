@@ -59,7 +59,7 @@ func checkURL(text string, schemes ...string) error {
 	return nil
 }
 
-// BrokerURL is where the transport's broker is, without the password; "" when there is none.
+// BrokerURL returns where the transport's broker is, without the password; "" when there is none.
 func (t *Topology) BrokerURL() string {
 	switch t.Transport {
 	case ViaRabbitMQ:
@@ -70,7 +70,7 @@ func (t *Topology) BrokerURL() string {
 	return ""
 }
 
-// RedactURL is a broker's address without the password, for people and logs. Of NATS a user without a password is a token, which is a
+// RedactURL returns a broker's address without the password, for people and logs. Of NATS a user without a password is a token, which is a
 // password, too: nats://TOKEN@HOST.
 func RedactURL(text string) string {
 	u, err := url.Parse(text)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Wiring is a short digest of how stages are joined: their names, chains and replicas, and the edges between them. From these a node
+// Wiring returns a short digest of how stages are joined: their names, chains and replicas, and the edges between them. From these a node
 // knows for how many ends it waits and by how many receivers keys are divided (R12), so a session runs under one wiring from its beginning
 // to its end. Hosts, addresses and sockets are not part of it, as they may change under a session: data that moves is the same data.
 func (t *Topology) Wiring() string {

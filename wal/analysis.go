@@ -144,7 +144,7 @@ func (s *analysis) listSnapshots(fsys FS) error {
 	return nil
 }
 
-// newest is the index of the newest snapshot, 0 without one. A snapshot with its final name proves that every record up to its
+// newest returns the index of the newest snapshot, 0 without one. A snapshot with its final name proves that every record up to its
 // index was durable, because SaveSnapshot refuses any other index.
 func (s *analysis) newest() Index {
 	if len(s.snapshots) == 0 {

@@ -61,7 +61,7 @@ func (e *CorruptionError) Error() string {
 		filepath.Join(e.Dir, e.File), e.Offset, record, e.Reason, e.Dir, e.Dir)
 }
 
-// noSnapshot is the damage of a log whose first records were cut because of a snapshot that no longer exists.
+// noSnapshot returns the damage of a log whose first records were cut because of a snapshot that no longer exists.
 func noSnapshot(dir string, first Index) *CorruptionError {
 	reason := fmt.Sprintf("the log begins with record %d, and no good snapshot leads up to it", first)
 	return &CorruptionError{Dir: dir, File: snapshotsDir, Index: first, Reason: reason}

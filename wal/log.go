@@ -128,21 +128,21 @@ func (l *Log) Identity() Identity {
 	return l.head.id
 }
 
-// First is the first record there is; Last()+1 if there is none.
+// First returns the first record there is; Last()+1 if there is none.
 func (l *Log) First() Index {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.segments[0].first
 }
 
-// Last is the last record there is; First()-1 if there is none, 0 in a new log.
+// Last returns the last record there is; First()-1 if there is none, 0 in a new log.
 func (l *Log) Last() Index {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last
 }
 
-// Size is how many bytes the records take on disk, snapshots and pieces kept aside not counted.
+// Size returns how many bytes the records take on disk, snapshots and pieces kept aside not counted.
 func (l *Log) Size() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -43,7 +43,7 @@ func segmentDir(dir string, first Index) string {
 
 func segmentFile(dir string, first Index) string { return filepath.Join(dir, segmentRel(first)) }
 
-// segmentRel is the file's name below the log's directory, as errors and reports show it.
+// segmentRel returns the file's name below the log's directory, as errors and reports show it.
 func segmentRel(first Index) string {
 	return filepath.Join(segmentsName, segmentName(first), segmentName(first))
 }

@@ -21,7 +21,7 @@ func preallocate(f File, at, size int64) (done bool) {
 	return done && err == nil
 }
 
-// diskSize is how many bytes the file system of a directory has; false if that is not known.
+// diskSize returns how many bytes the file system of a directory has; false if that is not known.
 func diskSize(dir string) (int64, bool) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

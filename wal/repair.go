@@ -107,7 +107,7 @@ func chooseTarget(s *analysis, r Report) target {
 	return t
 }
 
-// newestUpTo is the highest of the ascending indexes that is at most limit.
+// newestUpTo returns the highest of the ascending indexes that is at most limit.
 func newestUpTo(ascending []Index, limit Index) (newest Index, ok bool) {
 	for _, i := range ascending {
 		if i <= limit {

@@ -38,7 +38,7 @@ type SnapshotReport struct {
 	Problem string
 }
 
-// OK says whether Open would succeed and every snapshot is good.
+// OK reports whether Open would succeed and every snapshot is good.
 func (r Report) OK() bool {
 	for _, s := range r.Snapshots {
 		if s.Problem != "" {
@@ -48,7 +48,7 @@ func (r Report) OK() bool {
 	return r.Damage == nil
 }
 
-// String is the report for people.
+// String returns the report for people.
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "log %x, incarnation %d, in %s\n", r.Identity.LogID, r.Identity.Incarnation, r.Dir)

@@ -26,7 +26,7 @@ const reservePiece = 1 << 20
 // reserves must not be what fills it.
 const reserveShare = 64
 
-// Reserved is how many bytes are reserved; Short reports whether that is less than Options.Reserve, on a disk that is large enough for it.
+// Reserved returns how many bytes are reserved; Short reports whether that is less than Options.Reserve, on a disk that is large enough for it.
 func (l *Log) Reserved() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

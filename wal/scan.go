@@ -13,7 +13,7 @@ type scan struct {
 	sealed     bool
 }
 
-// records is how many records are good; the seal is none.
+// records returns how many records are good; the seal is none.
 func (s *scan) records() int {
 	if s.sealed {
 		return s.entries - 1
@@ -48,7 +48,7 @@ func scanSegment(b []byte, first Index, each func(off int64, e entry)) scan {
 	return s
 }
 
-// fits says whether e may follow: the next index, and an Append that began in this segment.
+// fits reports whether e may follow: the next index, and an Append that began in this segment.
 func (s *scan) fits(e entry) bool {
 	return e.index == s.first+Index(s.entries) && e.group() >= s.first
 }

@@ -124,7 +124,7 @@ func (l *Log) dropSnapshotsLocked(n int) error {
 	return syncDir(l.fs, filepath.Join(l.dir, snapshotsDir))
 }
 
-// outdatedSnapshots is how many bytes the snapshots have that are of another state than the newest.
+// outdatedSnapshots returns how many bytes the snapshots have that are of another state than the newest.
 func (l *Log) outdatedSnapshots() (bytes int64, err error) {
 	l.snapMu.Lock()
 	defer l.snapMu.Unlock()

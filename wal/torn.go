@@ -46,7 +46,7 @@ func plausible(e entry, bad Index, distance int64) bool {
 	return e.index > bad && e.index-bad <= Index(distance)
 }
 
-// offsetOf is where record i begins; i is good, or the first bad one.
+// offsetOf returns where record i begins; i is good, or the first bad one.
 func (s *scan) offsetOf(i Index) int64 {
 	if k := int(i - s.first); k < len(s.offsets) {
 		return s.offsets[k]
@@ -54,7 +54,7 @@ func (s *scan) offsetOf(i Index) int64 {
 	return s.end
 }
 
-// lostSector says whether one of the sectors that [from,to) touches reads as never written. Bytes before begin
+// lostSector reports whether one of the sectors that [from,to) touches reads as never written. Bytes before begin
 // belong to earlier Appends and do not count.
 func lostSector(b []byte, begin, from, to int64) bool {
 	for at := from - from%sector; at < to; at += sector {

@@ -130,7 +130,7 @@ func dumpSegment(dir string, known scan, fn func(DumpRecord) error) error {
 	return failed
 }
 
-// goodPrefix is the segments up to and with the first that is not good to its end, from the first there is.
+// goodPrefix returns the segments up to and with the first that is not good to its end, from the first there is.
 func goodPrefix(s *analysis) []foundSegment {
 	for i := range s.segments {
 		f := &s.segments[i]

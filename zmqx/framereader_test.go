@@ -13,7 +13,7 @@ import (
 
 var smallLimits = limits{frame: 1 << 20, parts: 4, message: 1<<20 + 1<<10}
 
-// naive is a frame reader without buffers, batches or optimisations. The real one must agree with it.
+// naive returns a frame reader without buffers, batches or optimisations. The real one must agree with it.
 func naive(b []byte, lim limits) (msgs []Message, commands [][]byte, err error) {
 	var m Message
 	total := 0

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// greetingBytes is a ZMTP 3.0 NULL greeting.
+// greetingBytes returns a ZMTP 3.0 NULL greeting.
 func greetingBytes() []byte {
 	g := make([]byte, greetingSize)
 	g[0], g[9], g[10] = 0xff, 0x7f, 3

@@ -3,7 +3,7 @@ package zmqx
 // Message is one ZeroMQ message: its parts in order, at least one.
 type Message [][]byte
 
-// Size is the number of bytes in all parts.
+// Size returns the number of bytes in all parts.
 func (m Message) Size() int {
 	n := 0
 	for _, part := range m {

@@ -23,7 +23,7 @@ func Same(t *testing.T, what string, got, want *answer.Answer) {
 	t.Fatalf("%s: answers differ:\n%s\n---- want\n%s", what, g[from:min(len(g), at+200)], w[from:min(len(w), at+200)])
 }
 
-// text is an answer as JSON, without the name of the session.
+// text returns an answer as JSON, without the name of the session.
 func text(t *testing.T, a *answer.Answer) string {
 	t.Helper()
 	a.Session = ""
@@ -34,7 +34,7 @@ func text(t *testing.T, a *answer.Answer) string {
 	return string(p)
 }
 
-// Rows are the rows of a query, values separated by spaces and rows by separator.
+// Rows returns the rows of a query, values separated by spaces and rows by separator.
 func Rows(a *answer.Answer, query, separator string) string {
 	var lines []string
 	for _, r := range a.Query(query).Rows {

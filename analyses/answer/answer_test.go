@@ -91,7 +91,7 @@ func TestWhatIsNoJSONIsAnError(t *testing.T) {
 
 var errReduce = errors.New("reduce")
 
-// emitting is an analysis with one query that emits row, or fails.
+// emitting returns an analysis with one query that emits row, or fails.
 func emitting(row []any, err error) *analyses.Analysis {
 	return &analyses.Analysis{
 		Name:    "a",

@@ -6,7 +6,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// frameBytes is the approximate size of a partial. It is small with a seed, so that a table is sent in many partials.
+// frameBytes returns the approximate size of a partial. It is small with a seed, so that a table is sent in many partials.
 func (r *runner) frameBytes() int {
 	if r.rand == nil {
 		return 256 << 10

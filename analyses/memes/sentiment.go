@@ -40,7 +40,7 @@ func parseSentiment(p []byte) (value, flags int64, ok bool) {
 // roughMean is the mean of n sentiments whose sum is units. It is up to three roundings off.
 func roughMean(units, n int64) float64 { return float64(units) / (perOne * float64(n)) }
 
-// exactMean is the mean of n sentiments, rounded once. units is the sum of those in units, fine the sum of the others, nil if
+// exactMean returns the mean of n sentiments, rounded once. units is the sum of those in units, fine the sum of the others, nil if
 // there are none.
 func exactMean(units int64, fine *exact.Sum, n int64) float64 {
 	var sum exact.Sum

@@ -33,7 +33,7 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// decoded is a frame's batch if it has one.
+// decoded returns a frame's batch if it has one.
 func decoded(stream int, frame []byte) *batch.Batch {
 	b, err := batch.Decode(frame, New().Streams[stream].Schema)
 	if err != nil || b.Rows() > 1<<14 {

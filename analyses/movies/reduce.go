@@ -57,7 +57,7 @@ func reduceBudgets(t *fold.Table, top int, emit func(row ...any)) error {
 	return nil
 }
 
-// amount is a sum of money as it is shown: as an integer if it is whole.
+// amount returns a sum of money as it is shown: as an integer if it is whole.
 func amount(v float64) any {
 	const exact = 1 << 53
 	if v == math.Trunc(v) && math.Abs(v) <= exact {

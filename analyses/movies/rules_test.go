@@ -21,7 +21,7 @@ var heads = map[string]string{
 	"credits.csv":         "cast,crew,id\n",
 }
 
-// film is a row of movies: countries by name.
+// film returns a row of movies: countries by name.
 func film(id int, released, budget, revenue, title, overview string, countries ...string) string {
 	var list []string
 	for _, c := range countries {
@@ -30,7 +30,7 @@ func film(id int, released, budget, revenue, title, overview string, countries .
 	return fmt.Sprintf("%d,%s,%s,%s,%s,%s,\"[{'id': 18, 'name': 'Drama'}]\",\"[%s]\"\n", id, released, budget, revenue, title, overview, strings.Join(list, ", "))
 }
 
-// credit is a row of credits: members as "id name".
+// credit returns a row of credits: members as "id name".
 func credit(movie int, members ...string) string {
 	var list []string
 	for _, m := range members {

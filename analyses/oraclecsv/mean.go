@@ -17,14 +17,14 @@ func (m *Mean) Add(v float64) {
 	m.N++
 }
 
-// Value is the mean, rounded once.
+// Value returns the mean, rounded once.
 func (m *Mean) Value() float64 {
 	r, _ := m.sum.Rat(nil)
 	f, _ := r.Quo(r, new(big.Rat).SetInt64(m.N)).Float64()
 	return f
 }
 
-// Total is the sum, rounded once.
+// Total returns the sum, rounded once.
 func (m *Mean) Total() float64 {
 	f, _ := m.sum.Float64()
 	return f

@@ -16,7 +16,7 @@ import (
 
 var errOdd = errors.New("number is odd")
 
-// numbers is an analysis whose only stream has a number and an optional text; odd numbers are rejected, after a column of
+// numbers returns an analysis whose only stream has a number and an optional text; odd numbers are rejected, after a column of
 // the row was appended.
 func numbers() *analyses.Analysis {
 	return &analyses.Analysis{

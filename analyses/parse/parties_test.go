@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// shared is an analysis with two parties. One wants even numbers and no text, the other wants a text and skips "skip". A row that is wrong for one of them has 0
+// shared returns an analysis with two parties. One wants even numbers and no text, the other wants a text and skips "skip". A row that is wrong for one of them has 0
 // or nothing in place of what that one reads.
 func shared() *analyses.Analysis {
 	number := analyses.Party{Name: "s for numbers", Columns: analyses.Columns("n"), Schema: []batch.FieldSpec{{Name: "n", Kind: batch.Int}},

@@ -161,7 +161,7 @@ func openedReply() protocol.Reply {
 		Streams: []protocol.Stream{{Name: "stations", Reference: true}, {Name: "trips"}}, Queries: []string{"numbers"}}
 }
 
-// discovered is a driver whose session knows its cluster.
+// discovered returns a driver whose session knows its cluster.
 func discovered(t *testing.T, cfg Config, inputs, outputs int) *driver {
 	t.Helper()
 	d := newDriver(t, cfg)
@@ -172,7 +172,7 @@ func discovered(t *testing.T, cfg Config, inputs, outputs int) *driver {
 	return d
 }
 
-// opened is a driver whose session is open everywhere.
+// opened returns a driver whose session is open everywhere.
 func opened(t *testing.T, cfg Config, inputs, outputs int) *driver {
 	t.Helper()
 	d := discovered(t, cfg, inputs, outputs)
@@ -184,7 +184,7 @@ func opened(t *testing.T, cfg Config, inputs, outputs int) *driver {
 	return d
 }
 
-// uploaded is a driver whose session has sent one chunk of each stream.
+// uploaded returns a driver whose session has sent one chunk of each stream.
 func uploaded(t *testing.T, cfg Config, inputs, outputs int) *driver {
 	t.Helper()
 	d := opened(t, cfg, inputs, outputs)

@@ -245,7 +245,7 @@ func (s *Session) request(t protocol.RequestType) protocol.Request {
 	return protocol.Request{Type: t, Session: s.cfg.Session, Token: s.cfg.Token}
 }
 
-// failed is the error for a session that failed in the cluster.
+// failed returns the error for a session that failed in the cluster.
 func (s *Session) failed(reason string) error {
 	return fmt.Errorf("session %s of %s: %w", s.cfg.Session, s.cfg.Analysis, &protocol.Error{Code: protocol.ErrFailed, Message: reason})
 }

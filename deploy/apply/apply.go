@@ -260,7 +260,7 @@ func carried(size int64, report func(Event)) func(n int) {
 	}
 }
 
-// withImage is an engine that has an image, other than one that needs it.
+// withImage returns an engine that has an image, other than one that needs it.
 func (r *runner) withImage(ref string, not *engine.Engine) *engine.Engine {
 	for i := range r.Observed.Engines {
 		o := &r.Observed.Engines[i]

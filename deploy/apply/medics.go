@@ -64,7 +64,7 @@ func (r *runner) stopRunningMedics(ctx context.Context) (names []string, err err
 	return names, errors.Join(errs...)
 }
 
-// medicGrace is how long the slowest medic may take to end.
+// medicGrace returns how long the slowest medic may take to end.
 func (r *runner) medicGrace() (most time.Duration) {
 	for i := range r.Desired.Units {
 		if u := &r.Desired.Units[i]; u.Medic() {

@@ -50,7 +50,7 @@ func inspected(name, role string, running bool) map[string]any {
 	}
 }
 
-// twoMedics is a runner with a medic on each of two engines. It calls stopped for each medic that was stopped.
+// twoMedics returns a runner with a medic on each of two engines. It calls stopped for each medic that was stopped.
 func twoMedics(t *testing.T, stopped func(running map[string]bool, name string)) (*runner, map[string]bool) {
 	t.Helper()
 	running := map[string]bool{"medic-1": true, "medic-2": true}

@@ -226,7 +226,7 @@ func (e *Engine) removeOwn(ctx context.Context, name, label, value string) error
 	return e.Remove(ctx, name)
 }
 
-// strangerError is the error for a name that somebody else's container has.
+// strangerError returns the error for a name that somebody else's container has.
 func strangerError(name string) error {
 	return fmt.Errorf("a container called %s exists and does not belong to this cluster; rename it (docker rename), remove it (docker rm) if nobody needs it, or give the cluster another name", name)
 }

@@ -162,7 +162,7 @@ func watch(r io.Reader, cancel context.CancelCauseFunc, moved func(n int)) (w *s
 	return w, func() { w.timer.Stop() }
 }
 
-// ofStream is the error of a stream that ran under ctx: the cause of the cancellation, if there is one.
+// ofStream returns the error of a stream that ran under ctx: the cause of the cancellation, if there is one.
 func ofStream(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -40,7 +40,7 @@ func (e *Engine) Exec(ctx context.Context, within time.Duration, name string, co
 	return stdout.String(), err
 }
 
-// notRunning is the error for a container that has ended, with its exit status and last output.
+// notRunning returns the error for a container that has ended, with its exit status and last output.
 func (e *Engine) notRunning(ctx context.Context, name string, state *container.State) error {
 	how := ""
 	if state != nil {
@@ -80,7 +80,7 @@ func (e *Engine) exec(ctx context.Context, name string, command []string, stdout
 	return end.ExitCode, err
 }
 
-// lastLog is the end of a container's log.
+// lastLog returns the end of a container's log.
 func (e *Engine) lastLog(ctx context.Context, name string) (string, error) {
 	var b bytes.Buffer
 	err := e.Logs(ctx, name, "20", false, &b, &b)

@@ -50,7 +50,7 @@ func (e *Engine) info(ctx context.Context, _ string, o *plan.Engine) error {
 	})
 }
 
-// goArch is the GOARCH of a machine name of uname.
+// goArch returns the GOARCH of a machine name of uname.
 func goArch(machine string) string {
 	switch machine {
 	case "x86_64":
@@ -101,7 +101,7 @@ type inspected struct {
 
 func (c *inspected) runs() bool { return c.State.Running || c.State.Restarting }
 
-// volumes are the names of its volumes.
+// volumes returns the names of its volumes.
 func (c *inspected) volumes() (names []string) {
 	for _, m := range c.Mounts {
 		if m.Type == mount.TypeVolume {
@@ -111,7 +111,7 @@ func (c *inspected) volumes() (names []string) {
 	return names
 }
 
-// ports are the ports of the host that it uses while it runs: published ones, or in host mode those that Create has noted as exposed.
+// ports returns the ports of the host that it uses while it runs: published ones, or in host mode those that Create has noted as exposed.
 func (c *inspected) ports() (all []int) {
 	if c.HostConfig == nil {
 		return nil

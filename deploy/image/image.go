@@ -23,7 +23,7 @@ var (
 // Repository is the repository of all images; the tag is made of the digest, so that a reference never means two images.
 const Repository = "posta"
 
-// Ref is the reference of the image with a digest in hex, with or without "sha256:".
+// Ref returns the reference of the image with a digest in hex, with or without "sha256:".
 func Ref(digest string) string {
 	digest = strings.TrimPrefix(digest, "sha256:")
 	return Repository + ":sha-" + digest[:min(len(digest), 12)]

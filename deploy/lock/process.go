@@ -31,7 +31,7 @@ func machineID() (string, bool) {
 	return strings.TrimSpace(string(boot)) + "/" + ns, err == nil
 }
 
-// beginning is when a process began, in the kernel's ticks. A process that has ended and was not awaited yet has none.
+// beginning returns when a process began, in the kernel's ticks. A process that has ended and was not awaited yet has none.
 func beginning(pid int) (string, bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -61,7 +61,7 @@ func lives(id string) (alive, known bool) {
 	return alive && now == began, true
 }
 
-// Describe is the holder's words for this process: what it does, who said so, and where.
+// Describe returns the holder's words for this process: what it does, who said so, and where.
 func Describe(command string) string {
 	who, where := "somebody", "a machine without a name"
 	if u, err := user.Current(); err == nil {

@@ -151,7 +151,7 @@ func (c *comparison) old(filters ...func(*Container) bool) (all []container) {
 	})
 }
 
-// stop is the step that stops a container. A container of a removed unit may take as long as the slowest unit.
+// stop returns the step that stops a container. A container of a removed unit may take as long as the slowest unit.
 func (c *comparison) stop(k container) Step {
 	s := k.step(Stop)
 	for i := range c.Units {

@@ -115,7 +115,7 @@ type Mount struct {
 	ReadOnly bool `json:",omitempty"` // omitted if false, so that digests of containers without it stay the same
 }
 
-// ContainerName is the name of a unit's container. It has the digest in it, because for a moment there are two.
+// ContainerName returns the name of a unit's container. It has the digest in it, because for a moment there are two.
 func (u *Unit) ContainerName(cluster string) string {
 	return cluster + "-" + u.Name + "-" + u.Hash[:8]
 }

@@ -81,7 +81,7 @@ func FromTopology(t *topology.Topology, file, image, arch string, keys map[strin
 	return d, nil
 }
 
-// shape is the digest of everything on which all nodes have to agree while a session runs. Nodes with and without keys cannot talk to each other, so
+// shape returns the digest of everything on which all nodes have to agree while a session runs. Nodes with and without keys cannot talk to each other, so
 // that is part of it.
 func shape(t *topology.Topology, keys bool) string {
 	text := t.Shape()
@@ -171,7 +171,7 @@ func chainText(chain []topology.Role) string {
 	return strings.Join(all, "+")
 }
 
-// containerData is the data directory in a container: the image's working directory is /posta.
+// containerData returns the data directory in a container: the image's working directory is /posta.
 func containerData(t *topology.Topology) string {
 	if data := t.Data(); path.IsAbs(data) {
 		return path.Clean(data)
@@ -179,7 +179,7 @@ func containerData(t *topology.Topology) string {
 	return path.Join("/posta", t.Data())
 }
 
-// ports are the ports of the host that a unit needs: published ones, or its own in the network of the host. On one machine only clients and observers
+// ports returns the ports of the host that a unit needs: published ones, or its own in the network of the host. On one machine only clients and observers
 // connect from outside; between hosts all nodes and medics do.
 func ports(n topology.Node, h topology.Host, oneMachine bool) (all []Port) {
 	at := publishedAt(h, oneMachine)
@@ -197,7 +197,7 @@ func ports(n topology.Node, h topology.Host, oneMachine bool) (all []Port) {
 	return all
 }
 
-// publishedAt is the host's own address at which the ports of its containers are published. It is the one in the topology, so that nothing listens
+// publishedAt returns the host's own address at which the ports of its containers are published. It is the one in the topology, so that nothing listens
 // elsewhere: to listen on all addresses of a machine the file has to say so. "" if the host's address is not an IP address: a name, or {node}, for which
 // a missing bind means 0.0.0.0.
 func publishedAt(h topology.Host, oneMachine bool) string {
@@ -211,7 +211,7 @@ func publishedAt(h topology.Host, oneMachine bool) string {
 	return ""
 }
 
-// portOf is the port of an endpoint of a checked topology.
+// portOf returns the port of an endpoint of a checked topology.
 func portOf(endpoint string) int {
 	u, err := url.Parse(endpoint)
 	if err != nil {

@@ -2,7 +2,7 @@ package plan
 
 import "slices"
 
-// keysIn is the digest of the keys in a volume of the engine, "" if there is no note of it.
+// keysIn returns the digest of the keys in a volume of the engine, "" if there is no note of it.
 func (e *Engine) keysIn(volume string) string {
 	i := slices.IndexFunc(e.Keys, func(n KeysNote) bool { return n.Volume == volume })
 	if i < 0 {

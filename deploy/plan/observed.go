@@ -32,7 +32,7 @@ type Engine struct {
 	Strangers  []string    // volumes whose names begin like the cluster's, but that have no mark of it
 }
 
-// Name is the host that steps name for the engine.
+// Name returns the host that steps name for the engine.
 func (e *Engine) Name() string {
 	if len(e.Hosts) == 0 {
 		return e.ID

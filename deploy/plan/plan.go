@@ -64,7 +64,7 @@ func Make(d Desired, o Observed) (Plan, error) {
 // pass computes the next stages of a plan. It also gets the steps of the passes before it.
 type pass func(earlier []Step) []stage
 
-// passes are the passes of a plan, in order.
+// passes returns the passes of a plan, in order.
 func passes(c *comparison, former []container) []pass {
 	change := []pass{c.roll, c.removeLeaving}
 	if c.reshape {

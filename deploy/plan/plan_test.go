@@ -86,7 +86,7 @@ func (v variant) want(t *testing.T) Desired {
 	return d
 }
 
-// keysOf is the digests of the keys of all units.
+// keysOf returns the digests of the keys of all units.
 func (v variant) keysOf(t *topology.Topology) map[string]string {
 	keys := map[string]string{}
 	if v.keys != "" {
@@ -230,7 +230,7 @@ func TestInterruptedAnywhere(t *testing.T) {
 	}
 }
 
-// units is the final state without revisions: one of the second topology may have been saved.
+// units returns the final state without revisions: one of the second topology may have been saved.
 func units(w *world) string {
 	return regexp.MustCompile(`(?m)^\S+ ledger of .*$\n?`).ReplaceAllString(w.end(), "")
 }

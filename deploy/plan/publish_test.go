@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// withHost is the default topology on a host with these settings.
+// withHost returns the default topology on a host with these settings.
 func withHost(t *testing.T, settings string) *topology.Topology {
 	t.Helper()
 	before, rest, _ := strings.Cut(topology.DefaultText(), "[hosts.local]")
@@ -147,7 +147,7 @@ func TestContainersReachTheirBroker(t *testing.T) {
 	}
 }
 
-// generated is the default topology with these settings, on a host that others reach.
+// generated returns the default topology with these settings, on a host that others reach.
 func generated(t *testing.T, settings map[string]string) (*topology.Topology, string) {
 	t.Helper()
 	text, err := topology.Generate(topology.Variant{Address: "10.0.0.1", Settings: settings})

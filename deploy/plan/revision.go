@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// RevisionName is the name of the container that keeps a topology.
+// RevisionName returns the name of the container that keeps a topology.
 func RevisionName(cluster string, number int) string {
 	return fmt.Sprintf("%s-ledger-%d", cluster, number)
 }
 
-// revisionNumber is the number under which the desired topology is saved. If it is the newest revision already, an earlier run was interrupted while
+// revisionNumber returns the number under which the desired topology is saved. If it is the newest revision already, an earlier run was interrupted while
 // it saved it, and the number is used again.
 func (c *comparison) revisionNumber() int {
 	if saved := c.observed.Revisions(); len(saved) > 0 && saved[0].Digest == c.RevisionDigest() {
@@ -51,7 +51,7 @@ func (c *comparison) confirm(earlier []Step) []stage {
 	return []stage{beats, leader}
 }
 
-// Confirm is the plan for a cluster that is already in the desired state: it checks that all units send heartbeats and stay up. It changes nothing.
+// Confirm returns the plan for a cluster that is already in the desired state: it checks that all units send heartbeats and stay up. It changes nothing.
 func Confirm(d Desired, o Observed) Plan {
 	c := compare(&d, &o)
 	var beats, leader, steady stage

@@ -40,7 +40,7 @@ func (c *comparison) formerInputs() (inputs []container, lost bool, err error) {
 	return nil, true, nil
 }
 
-// formerShape is the shape before this plan; "" if there was none but the desired one.
+// formerShape returns the shape before this plan; "" if there was none but the desired one.
 func (c *comparison) formerShape() string {
 	if former := c.old(c.isFormer); len(former) > 0 {
 		return former[0].Shape
@@ -157,7 +157,7 @@ func (c *comparison) unmarkDrained(earlier []Step) (s stage) {
 	return s
 }
 
-// DrainMarkName is the name of the container that says that no session of a shape runs.
+// DrainMarkName returns the name of the container that says that no session of a shape runs.
 func DrainMarkName(cluster, shape string) string {
 	return cluster + "-quiet-" + shape[:min(8, len(shape))]
 }

@@ -92,12 +92,12 @@ func hostStep(do Verb, host, what string) Step { return Step{Do: do, Host: host,
 // step is a step about an existing container.
 func (c container) step(do Verb) Step { return Step{Do: do, Host: c.at, Unit: c.Unit, What: c.Name} }
 
-// step is a step about the unit's desired container.
+// step returns a step about the unit's desired container.
 func (u *unitState) step(do Verb) Step {
 	return Step{Do: do, Host: u.Host, Unit: u.Name, What: u.container}
 }
 
-// volumeStep is a step about a volume; unit is "" for a fence.
+// volumeStep returns a step about a volume; unit is "" for a fence.
 func volumeStep(do Verb, host, unit, volume string) Step {
 	return Step{Do: do, Host: host, Unit: unit, What: volume}
 }

@@ -385,7 +385,7 @@ func (w *world) carryOut(d Desired, n int) int {
 	return len(p.Steps)
 }
 
-// end is the final state that matters: what runs where with which data. It leaves out the names of revisions, which
+// end returns the final state that matters: what runs where with which data. It leaves out the names of revisions, which
 // count up.
 func (w *world) end() string {
 	var all []string

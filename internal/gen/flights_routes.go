@@ -113,7 +113,7 @@ func (w *way) write(stops []*port, n int, r *rand.Rand) {
 	w.tail[behindArrivals] = joined(departures, names, codes, equipment, durations, distances, cabins)
 }
 
-// portText is the code of an airport on a way; some ways stop where nobody lists an airport.
+// portText returns the code of an airport on a way; some ways stop where nobody lists an airport.
 func portText(p *port, n, i int) string {
 	if n%83 == 5 && i == 1 {
 		return "9" + string(p.code[1:])
@@ -121,7 +121,7 @@ func portText(p *port, n, i int) string {
 	return string(p.code)
 }
 
-// wayMiles is the total as it is given.
+// wayMiles returns the total as it is given.
 func wayMiles(miles, n int) []byte {
 	switch {
 	case n%14 == 4:

@@ -88,7 +88,7 @@ func (w *fareWriter) draw(n int, leg, x uint64) itinerary {
 	return it
 }
 
-// mixed is a hash of one word (the finalizer of splitmix64).
+// mixed returns a hash of one word (the finalizer of splitmix64).
 func mixed(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

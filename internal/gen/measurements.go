@@ -43,7 +43,7 @@ func Measurements(dir Dir, rows int, seed uint64) error {
 	}})
 }
 
-// measuringStation is a name of 3 to 20 letters, other for every n.
+// measuringStation returns a name of 3 to 20 letters, other for every n.
 func measuringStation(r *rand.Rand, n int) []byte {
 	syllables := [...]string{"ba", "cór", "da", "el", "fi", "gu", "há", "il", "jo", "ka", "lu", "mon", "na", "os", "pe", "qui", "ro", "são", "tu", "va", "we"}
 	b := []byte(syllables[n%21] + syllables[n/21])

@@ -57,7 +57,7 @@ func (w *memeWriter) draw(digits []byte, n, rows int, x uint64) comment {
 
 var oddSentiments = []string{"0.33333333333333331", "2.5e-1", "-0.0", "+0.5", "1e-7", "-0.123456789", ".5", "0.1", "0.2", "0.3"}
 
-// sentiment is a number of up to four digits below 0.996, nothing, or most often zero.
+// sentiment returns a number of up to four digits below 0.996, nothing, or most often zero.
 func sentiment(b []byte, x uint64) []byte {
 	switch x & 15 {
 	case 0, 1, 2, 3:

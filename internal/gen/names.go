@@ -18,7 +18,7 @@ var oddNames = []string{
 	"Zero\x00Byte", `"Comma, ""Quote"" and` + "\n" + `Line"`, "Tab\there", "Ünïcödé / Straße",
 }
 
-// stationName is the name of a station, as it stands in a CSV.
+// stationName returns the name of a station, as it stands in a CSV.
 func stationName(r *rand.Rand, n int) []byte {
 	if n%17 == 5 {
 		odd := oddNames[n/17%len(oddNames)]

@@ -90,7 +90,7 @@ func (g *tpch) suppliers(flush flusher) []byte {
 	return b
 }
 
-// party is what suppliers and customers have in common: address, nation, phone and balance.
+// party returns what suppliers and customers have in common: address, nation, phone and balance.
 func (g *tpch) party(b []byte, r *rand.Rand) []byte {
 	const letters = "0123456789abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	b = append(b, '"')
@@ -148,7 +148,7 @@ func (g *tpch) partRows(flush flusher) []byte {
 // retail is the price of a part, in cents.
 func retail(part int) int { return 90_000 + part/10%20_001 + 100*(part%1000) }
 
-// supplierOf is the kth of the four suppliers of a part.
+// supplierOf returns the kth of the four suppliers of a part.
 func (g *tpch) supplierOf(part, k int) int {
 	return (part+k*(g.supplier/4+(part-1)/g.supplier))%g.supplier + 1
 }

@@ -14,7 +14,7 @@ import (
 
 const stranger = 65534 // another user
 
-// asRoot says that only root can make files of another user. Such a test has nothing to do for others: CI runs it as root.
+// asRoot reports whether only root can make files of another user. Such a test has nothing to do for others: CI runs it as root.
 func asRoot(t *testing.T) bool {
 	t.Helper()
 	return os.Geteuid() == 0

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// mode is what others see of a path.
+// mode returns what others see of a path.
 func mode(t *testing.T, path string) fs.FileMode {
 	t.Helper()
 	info, err := os.Lstat(path)

@@ -56,7 +56,7 @@ func (o *Outage) Connected() {
 	o.stable = time.AfterFunc(stableAfter, func() { o.over(time.Now()) })
 }
 
-// Disconnected says that there is no connection, and reports whether the last one was stable. Without a connection it does nothing.
+// Disconnected reports whether there is no connection, and reports whether the last one was stable. Without a connection it does nothing.
 func (o *Outage) Disconnected() (stable bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

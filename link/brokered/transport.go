@@ -118,7 +118,7 @@ func (t *Transport[Tag]) Start(b Broker) {
 	}
 }
 
-// outgoing is the sending end of a link, or of the pub edge that the link is part of; nil if there is none.
+// outgoing returns the sending end of a link, or of the pub edge that the link is part of; nil if there is none.
 func (t *Transport[Tag]) outgoing(edge string, to link.NodeID) *Outgoing {
 	for _, o := range t.Out {
 		if o.Edge == edge && (o.To == to || o.To == "") {

@@ -75,7 +75,7 @@ func (t *Troubles) Over(what string) {
 	delete(t.of, what)
 }
 
-// Text is all problems in one line, equal ones once; "" without any.
+// Text returns all problems in one line, equal ones once; "" without any.
 func (t *Troubles) Text(now time.Time) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -57,7 +57,7 @@ func checkMaxPayload(nc *nats.Conn, t *topology.Topology) error {
 	return nil
 }
 
-// maxMessage is what a server must accept: the largest frame, its header, and what a message adds. It is less than JetStream's files can hold:
+// maxMessage returns what a server must accept: the largest frame, its header, and what a message adds. It is less than JetStream's files can hold:
 // [topology.MaxNATSFrame].
 func maxMessage(t *topology.Topology) int {
 	return max(int(t.Limits.Frame), int(t.NATS.Batch)) + 64<<10

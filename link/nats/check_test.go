@@ -19,7 +19,7 @@ import (
 // away is how long a test waits for a server, or for an effect of its absence.
 const away = time.Minute
 
-// through is the default topology over a server.
+// through returns the default topology over a server.
 func through(url string) *topology.Topology {
 	topo := topology.Default()
 	topo.Transport, topo.NATS.URL = topology.ViaNATS, url
@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// small is a server with default settings, whose messages have at most 1 MiB.
+// small returns a server with default settings, whose messages have at most 1 MiB.
 func small(t *testing.T) (url string) {
 	t.Helper()
 	return natstest.Start(t, "-max-payload", "1048576").URL()

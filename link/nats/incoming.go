@@ -18,12 +18,12 @@ import (
 // long for its reference data (R11).
 const ackWait = 30 * 24 * time.Hour
 
-// prefetch is how many unacknowledged messages the server delivers.
+// prefetch returns how many unacknowledged messages the server delivers.
 func (t *Transport) prefetch() int {
 	return brokered.Prefetch(int(t.Config.Topology.Limits.Window), int(t.Config.Topology.NATS.Batch))
 }
 
-// prefetchBytes is how many bytes the library buffers for the node (R16): a window, but at least two messages of the largest size, so that it can ask
+// prefetchBytes returns how many bytes the library buffers for the node (R16): a window, but at least two messages of the largest size, so that it can ask
 // for the next one before the last one is taken.
 func (t *Transport) prefetchBytes() int {
 	return max(int(t.Config.Topology.Limits.Window), 2*maxMessage(t.Config.Topology))

@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/link/brokered"
 )
 
-// subjectOf is where frames are published; to is empty where all receivers of an edge get the same message.
+// subjectOf returns where frames are published; to is empty where all receivers of an edge get the same message.
 func subjectOf(cluster, edge string, from, to link.NodeID) string {
 	s := "posta." + cluster + "." + edge + "." + string(from)
 	if to != "" {
@@ -16,7 +16,7 @@ func subjectOf(cluster, edge string, from, to link.NodeID) string {
 	return s
 }
 
-// subjectTo is the subject of a sending end, subjectFrom that of a receiving one.
+// subjectTo returns the subject of a sending end, subjectFrom that of a receiving one.
 func (t *Transport) subjectTo(o *brokered.Outgoing) string {
 	return subjectOf(t.Config.Topology.Name, o.Edge, t.Config.Node.ID, o.To)
 }
@@ -28,7 +28,7 @@ func (t *Transport) subjectFrom(in *brokered.Incoming[string]) string {
 // streamOf is the stream of a subject. Names of streams have no dots, names of clusters, edges and nodes no underscores.
 func streamOf(subject string) string { return strings.ReplaceAll(subject, ".", "_") }
 
-// nodeOf is the subject on which one process answers that it runs as the node.
+// nodeOf returns the subject on which one process answers that it runs as the node.
 func nodeOf(cluster string, node link.NodeID) string {
 	return "posta." + cluster + ".node." + string(node)
 }

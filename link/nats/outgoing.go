@@ -48,7 +48,7 @@ func (t *Transport) stream(ctx context.Context, js jetstream.JetStream, subject 
 	return nil
 }
 
-// streamConfig is the desired configuration of a stream; the server fills in the rest.
+// streamConfig returns the desired configuration of a stream; the server fills in the rest.
 func (t *Transport) streamConfig(subject string) jetstream.StreamConfig {
 	l := t.Config.Topology.Limits
 	return jetstream.StreamConfig{

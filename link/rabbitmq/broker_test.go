@@ -21,7 +21,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// server is a RabbitMQ for the test.
+// server returns a RabbitMQ for the test.
 func server(t *testing.T) *brokers.RabbitMQ {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)

@@ -15,19 +15,19 @@ func exchangeOf(cluster, edge string, from link.NodeID) string {
 	return "posta." + cluster + "." + edge + "." + string(from)
 }
 
-// nodeOf is the exclusive queue by which one process claims to be the node.
+// nodeOf returns the exclusive queue by which one process claims to be the node.
 func nodeOf(cluster string, node link.NodeID, what string) string {
 	return "posta." + cluster + ".node." + string(node) + "." + what
 }
 
 func acksOf(cluster string) string { return "posta." + cluster + ".acks" }
 
-// queueOf is the queue that a receiving end reads.
+// queueOf returns the queue that a receiving end reads.
 func (t *Transport) queueOf(in *brokered.Incoming[uint64]) string {
 	return queueOf(t.Config.Topology.Name, in.Edge, in.From, t.Config.Node.ID)
 }
 
-// queuesOf are the queues of the receivers of a sending end.
+// queuesOf returns the queues of the receivers of a sending end.
 func (t *Transport) queuesOf(o *brokered.Outgoing) (queues []string) {
 	for _, to := range o.Receivers {
 		queues = append(queues, queueOf(t.Config.Topology.Name, o.Edge, t.Config.Node.ID, to))
@@ -35,7 +35,7 @@ func (t *Transport) queuesOf(o *brokered.Outgoing) (queues []string) {
 	return queues
 }
 
-// sendsTo is where a sending end publishes: the fanout exchange of a pub edge, or the link's queue.
+// sendsTo returns where a sending end publishes: the fanout exchange of a pub edge, or the link's queue.
 func (t *Transport) sendsTo(o *brokered.Outgoing) string {
 	if o.To == "" {
 		return exchangeOf(t.Config.Topology.Name, o.Edge, t.Config.Node.ID)

@@ -81,7 +81,7 @@ func (k *cluster) edge(from, to string, socket topology.Socket) string {
 // patience is how long a test waits for something that must happen.
 const patience = time.Minute
 
-// push is a raw sender. Without keys it speaks plain ZMTP.
+// push returns a raw sender. Without keys it speaks plain ZMTP.
 func (k *cluster) push(keys *security.Keys, kind security.Kind, to topology.Node) (*zmqx.Push, keytest.Events) {
 	k.t.Helper()
 	events := keytest.NewEvents()
@@ -100,7 +100,7 @@ func (k *cluster) push(keys *security.Keys, kind security.Kind, to topology.Node
 	return p, events
 }
 
-// pub is a raw publisher at the address of a node.
+// pub returns a raw publisher at the address of a node.
 func (k *cluster) pub(keys *security.Keys, kind security.Kind, at topology.Endpoint) (*zmqx.Pub, keytest.Events) {
 	k.t.Helper()
 	events := keytest.NewEvents()

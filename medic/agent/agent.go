@@ -227,7 +227,7 @@ func (a *agent) on(host string) (ids []core.NodeID) {
 	return ids
 }
 
-// targets is what this medic can restart.
+// targets returns what this medic can restart.
 func (a *agent) targets() (ids []core.NodeID) {
 	for _, n := range a.from {
 		if a.hosts[n.Host] != nil {

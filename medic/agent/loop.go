@@ -48,7 +48,7 @@ func (a *agent) run(ctx context.Context) error {
 	}
 }
 
-// pids is what tells that processes have ended; nil if nothing does.
+// pids returns what tells that processes have ended; nil if nothing does.
 func (a *agent) pids() medic.Pids {
 	switch r := a.cfg.Restarter.(type) {
 	case medic.Watcher:

@@ -97,7 +97,7 @@ const (
 	EntryRecord byte = 2
 )
 
-// Encode is the record as the log keeps it.
+// Encode returns the record as the log keeps it.
 func (r Record) Encode() (typ byte, data []byte) {
 	if r.Term != nil {
 		return TermRecord, encode(nil, r.Term.fields)
@@ -121,7 +121,7 @@ func (s *State) Restore(typ byte, data []byte) error {
 	})
 }
 
-// Snapshot is the durable state: with it the log needs no record before it.
+// Snapshot returns the durable state: with it the log needs no record before it.
 func (c *Core) Snapshot() []byte {
 	s := State{Term: c.stored, Journal: c.journal.entries}
 	return encode(nil, s.fields)

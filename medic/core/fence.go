@@ -35,7 +35,7 @@ type Started struct {
 	Verdict Verdict // Done or Found
 }
 
-// After is the note after an order about the target was checked and not carried out.
+// After returns the note after an order about the target was checked and not carried out.
 func (s Started) After(r Report) Started {
 	if r.Verdict == Found && r.Order.after(s.Order) {
 		s.Order, s.Verdict = r.Order, r.Verdict
@@ -46,7 +46,7 @@ func (s Started) After(r Report) Started {
 // longAgo is the age of a process whose start is unknown: no order is refused for its sake.
 const longAgo = math.MaxInt64
 
-// age is how long ago the start was. A process of another boot has ended with that boot.
+// age returns how long ago the start was. A process of another boot has ended with that boot.
 func (s Started) age(now Instant) time.Duration {
 	if s.At.Boot == "" || s.At.Boot != now.Boot || s.At.Since > now.Since {
 		return longAgo

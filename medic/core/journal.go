@@ -91,7 +91,7 @@ func (j *Journal) drop() {
 // only since its start, so at worst a pause is too long.
 const rowTimeout = time.Minute
 
-// inARow is how many failures of a target followed closely on each other, up to now. A new leader continues the count of the one before (M5, M8).
+// inARow returns how many failures of a target followed closely on each other, up to now. A new leader continues the count of the one before (M5, M8).
 // Whether an incarnation worked for long enough to end the row, the leader decides, because it hears the target.
 //
 // Two leaders may have counted one after the other, and their terms do not show which one was later. A leader may die before anybody hears of its
@@ -128,7 +128,7 @@ func (j *Journal) isOpen(who NodeID) bool {
 	return false
 }
 
-// lastFailed is the newest incarnation of a target that is known to have failed. A leader that never heard the target writes none; then it is at
+// lastFailed returns the newest incarnation of a target that is known to have failed. A leader that never heard the target writes none; then it is at
 // least the incarnation that recovered before.
 func (j *Journal) lastFailed(who NodeID) (n uint64) {
 	failed := false
@@ -144,7 +144,7 @@ func (j *Journal) lastFailed(who NodeID) (n uint64) {
 	return n
 }
 
-// extents is the last entry of each term, oldest term first.
+// extents returns the last entry of each term, oldest term first.
 func (j *Journal) extents() []EntryID {
 	var all []EntryID
 	for _, e := range j.entries {

@@ -62,7 +62,7 @@ func (c *Core) Stored(now time.Time) {
 	c.release(b)
 }
 
-// extentsStored is the extents of the durable part of the journal, which other medics may be told.
+// extentsStored returns the extents of the durable part of the journal, which other medics may be told.
 func (c *Core) extentsStored() []EntryID {
 	all := c.journal.extents()
 	for _, r := range c.build.records {

@@ -14,7 +14,7 @@ type Sign struct {
 // second gives it the time for that, so that medics act only where it fails.
 const backstop = 2
 
-// hungFor is how long the node's loop has hung, if the node should have ended itself by now; else 0.
+// hungFor returns how long the node's loop has hung, if the node should have ended itself by now; else 0.
 func (s *Sign) hungFor(cfg *Config) time.Duration {
 	if s.MarkAge >= backstop*cfg.StuckAfter {
 		return s.MarkAge

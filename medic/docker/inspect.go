@@ -128,7 +128,7 @@ func (r *Restarter) list(ctx context.Context, more ...filters.KeyValuePair) (all
 	return slices.DeleteFunc(all, func(c container.Summary) bool { return c.Labels[labelOneOff] == "True" }), err
 }
 
-// known is the node's container that was found last; "" if none was found, or that one is gone.
+// known returns the node's container that was found last; "" if none was found, or that one is gone.
 func (r *Restarter) known(node medic.NodeID) string {
 	id, _ := r.ids.Load(node)
 	name, _ := id.(string)

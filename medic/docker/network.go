@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// networkOf is the network that the container belongs to, even while it is disconnected. Both versions of compose set it as the container's network
+// networkOf returns the network that the container belongs to, even while it is disconnected. Both versions of compose set it as the container's network
 // mode, which stays. Otherwise it is a network with the cluster's label; "" if there is none.
 func (r *Restarter) networkOf(ctx context.Context, c *container.InspectResponse) (string, error) {
 	if c.HostConfig != nil && c.HostConfig.NetworkMode.IsUserDefined() {
@@ -69,7 +69,7 @@ func (r *Restarter) attach(ctx context.Context, node medic.NodeID, c *container.
 	return err
 }
 
-// endpoint is the container's endpoint in a network, nil if it has none.
+// endpoint returns the container's endpoint in a network, nil if it has none.
 func endpoint(c *container.InspectResponse, name string) *network.EndpointSettings {
 	if c.NetworkSettings == nil {
 		return nil

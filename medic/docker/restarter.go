@@ -84,7 +84,7 @@ func (r *Restarter) start(ctx context.Context, node medic.NodeID, id, before str
 	}
 }
 
-// advice is what to do about an engine that refuses to start.
+// advice returns what to do about an engine that refuses to start.
 func advice(err error) string {
 	switch {
 	case cerrdefs.IsNotFound(err):
@@ -177,7 +177,7 @@ func (r *Restarter) Alive(ctx context.Context, node medic.NodeID) (bool, error) 
 	return c.State.Running, nil
 }
 
-// Pid is the node's process in the pid namespace of the engine's machine, 0 if there is none. In the container it has another number, mostly 1.
+// Pid returns the node's process in the pid namespace of the engine's machine, 0 if there is none. In the container it has another number, mostly 1.
 func (r *Restarter) Pid(node medic.NodeID) (int, error) {
 	c, err := r.look(context.Background(), node) // each call has its deadline
 	if err != nil {

@@ -21,7 +21,7 @@ type child struct {
 	death  medic.Death
 }
 
-// pidLocked is the node's living process: our own child, or one whose start time is in the file. 0 if there is none.
+// pidLocked returns the node's living process: our own child, or one whose start time is in the file. 0 if there is none.
 func (r *Restarter) pidLocked(node medic.NodeID) (int, error) {
 	if c := r.children[node]; c != nil {
 		r.reapLocked(node, c)

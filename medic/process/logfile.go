@@ -26,7 +26,7 @@ const (
 	formerLog      = ".1" // behind the name of a log that was full
 )
 
-// LogSize is the largest size of a log file: from the environment, or 16 MiB. A node or medic has at most two files of that size (R16).
+// LogSize returns the largest size of a log file: from the environment, or 16 MiB. A node or medic has at most two files of that size (R16).
 func LogSize() (topology.Size, error) {
 	text := os.Getenv(LogSizeVar)
 	if text == "" {
@@ -42,7 +42,7 @@ func LogSize() (topology.Size, error) {
 	return size, nil
 }
 
-// Stderr is where a process writes its log: standard error. If a Restarter has started it, its log file is rotated: a full one is renamed, a new
+// Stderr returns where a process writes its log: standard error. If a Restarter has started it, its log file is rotated: a full one is renamed, a new
 // one takes its place as standard error and standard output, and the one renamed before is lost.
 //
 // The process rotates its own file. So no line is split over two files, rotation does not depend on a medic, and the Go runtime's output of a panic

@@ -58,7 +58,7 @@ func (k *kernelLog) close() {
 	}
 }
 
-// killedForMemory is the pid of the process that a record of the kernel's log says was killed for its memory, 0 for none:
+// killedForMemory returns the pid of the process that a record of the kernel's log says was killed for its memory, 0 for none:
 //
 //	3,1234,987654321,-;Out of memory: Killed process 4711 (posta) total-vm:…
 //	3,1235,987654399,-;Memory cgroup out of memory: Killed process 4711 (posta) total-vm:…

@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// records is the kernel's log with these records.
+// records returns the kernel's log with these records.
 func records(t *testing.T, all ...string) *kernelLog {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0) // one record for each read

@@ -39,7 +39,7 @@ func (r *Restarter) record(node medic.NodeID, pid int) error {
 	return errors.Join(err, r.write(r.pidFile(node), func(name string) error { return overwrite(name, strconv.Itoa(pid)) }))
 }
 
-// reserve is the name of a file while its node has no process: the next start must not need room on the disk.
+// reserve returns the name of a file while its node has no process: the next start must not need room on the disk.
 func (r *Restarter) reserve(name string) string {
 	return filepath.Join(r.cfg.Logs, "."+filepath.Base(name)+".reserve")
 }

@@ -78,7 +78,7 @@ func (r *Restarter) letGo() {
 	}
 }
 
-// Log is the file with a node's output. The file before it, once it was full, is next to it: see LogSize.
+// Log returns the file with a node's output. The file before it, once it was full, is next to it: see LogSize.
 func (r *Restarter) Log(node medic.NodeID) string {
 	return filepath.Join(r.cfg.Logs, string(node)+".log")
 }
@@ -196,7 +196,7 @@ func (r *Restarter) Alive(ctx context.Context, node medic.NodeID) (bool, error) 
 	return r.aliveLocked(node)
 }
 
-// Pid is the node's process, 0 if it has none.
+// Pid returns the node's process, 0 if it has none.
 func (r *Restarter) Pid(node medic.NodeID) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -92,7 +92,7 @@ func (c *Core) hurryAborts() {
 	}
 }
 
-// mayTake says whether a frame may be taken now. Opens, takeovers and aborts never wait. Facts wait for their session's reference data
+// mayTake reports whether a frame may be taken now. Opens, takeovers and aborts never wait. Facts wait for their session's reference data
 // (R11) and for room downstream (R9); reference data waits for room only where it is passed on, and never in a joiner.
 func (c *Core) mayTake(f *link.Frame) bool {
 	if f.Kind != link.Data && f.Kind != link.End {

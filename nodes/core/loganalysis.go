@@ -154,7 +154,7 @@ func (a *LogAnalysis) acknowledged(p link.Progress) {
 	}
 }
 
-// floor is the last frame that all receivers of an outbox have acknowledged. A receiver that the log does not mention has acknowledged
+// floor returns the last frame that all receivers of an outbox have acknowledged. A receiver that the log does not mention has acknowledged
 // nothing yet.
 func (a *LogAnalysis) floor(k outboxKey, receivers []link.NodeID) link.Seq {
 	if len(receivers) == 0 {

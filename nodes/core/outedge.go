@@ -31,7 +31,7 @@ type outboxKey struct {
 	to   link.NodeID
 }
 
-// progress is what a record says of an outbox.
+// progress returns what a record says of an outbox.
 func (o *outbox) progress() link.Progress {
 	p := o.Progress()
 	p.To = o.to
@@ -89,7 +89,7 @@ func (e *outEdge) stickyOutbox() *outbox {
 	return e.outboxes[e.sticky]
 }
 
-// partitions is how many receivers the groups of a session are spread over. On an edge whose key is the session itself they
+// partitions returns how many receivers the groups of a session are spread over. On an edge whose key is the session itself they
 // stay together.
 func (e *outEdge) partitions() int {
 	if e.cfg.Route == topology.Hash && e.cfg.Key != topology.SessionKey {

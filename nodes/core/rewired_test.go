@@ -142,7 +142,7 @@ func recoverFrom(t *testing.T, cfg Config, snapshot []byte, at link.LogIndex) *C
 	return c
 }
 
-// withoutZ2 is the configuration after the second receiver has left the topology.
+// withoutZ2 returns the configuration after the second receiver has left the topology.
 func (d *driver) withoutZ2() func() Config {
 	both := d.cfg
 	return func() Config {

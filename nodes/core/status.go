@@ -67,7 +67,7 @@ func (c *Core) Links() []heartbeat.Link {
 // Sessions is how many sessions have state in this node.
 func (c *Core) Sessions() int { return len(c.sessions) }
 
-// Running is how many sessions hold a place in this node's gateways.
+// Running returns how many sessions hold a place in this node's gateways.
 func (c *Core) Running() int {
 	n := 0
 	for _, g := range c.gateways {

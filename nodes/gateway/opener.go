@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Closed is the outcome of a session that was closed: its answers are gone.
+// Closed returns the outcome of a session that was closed: its answers are gone.
 func Closed(id session.ID) Outcome {
 	return Outcome{Code: protocol.ErrClosed, Reason: fmt.Sprintf("session %s was closed and its answers are gone: run it again under another id", id)}
 }
@@ -28,7 +28,7 @@ func Finished(id session.ID) protocol.Reply {
 		"another client ran session %s, and it is finished: fetch its answers with `posta results %s`, or choose another session id", id, id))
 }
 
-// Refusal is the answer to a client that is not the opener (R17).
+// Refusal returns the answer to a client that is not the opener (R17).
 func (s Tombstone) Refusal(id session.ID) protocol.Reply {
 	if s.Failed() {
 		return s.Outcome.Refusal()

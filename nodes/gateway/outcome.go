@@ -22,7 +22,7 @@ func (o Outcome) Failed() bool { return o.Code != "" }
 // Refusal is the answer to a client that asks for the session.
 func (o Outcome) Refusal() protocol.Reply { return protocol.Refuse(o.Code, o.Reason) }
 
-// Cancelled is the outcome of a cancelled session.
+// Cancelled returns the outcome of a cancelled session.
 func Cancelled(id session.ID) Outcome {
 	return Outcome{Code: protocol.ErrCancelled, Reason: fmt.Sprintf("session %s was cancelled", id)}
 }

@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// passing is a reducer of an analysis. The answer of its query amounts can have any length, and the reducer knows only a few rows at a time.
+// passing returns a reducer of an analysis. The answer of its query amounts can have any length, and the reducer knows only a few rows at a time.
 func passing(t *testing.T) (*Reducer, *analyses.Analysis) {
 	t.Helper()
 	s := roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)

@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// long is a reducer with a session whose second query has several parts. It pauses between its rows.
+// long returns a reducer with a session whose second query has several parts. It pauses between its rows.
 func long(t *testing.T) *Reducer {
 	t.Helper()
 	s := roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)

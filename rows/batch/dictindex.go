@@ -58,7 +58,7 @@ func (x *dictIndex) key(v []byte) dictKey {
 	return 0
 }
 
-// home is where the search for a key starts. The product of two words, folded, mixes every bit into every other.
+// home returns where the search for a key starts. The product of two words, folded, mixes every bit into every other.
 func (x *dictIndex) home(k dictKey) uint64 {
 	high, low := bits.Mul64(uint64(k)^x.seed, 0x9e3779b97f4a7c15)
 	return high ^ low

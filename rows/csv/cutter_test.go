@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 )
 
-// cutRows is what Cutter and Scanner together make of data behind a header. Chunks must put the data together again.
+// cutRows returns what Cutter and Scanner together make of data behind a header. Chunks must put the data together again.
 func cutRows(t *testing.T, data []byte, comma byte, m Mapping, chunkBytes int) (rows []row) {
 	t.Helper()
 	c := NewCutter(bytes.NewReader(append([]byte("header\n"), data...)), comma, chunkBytes, len(data)+10)

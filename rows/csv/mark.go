@@ -137,7 +137,7 @@ func AppendRecord(record []byte, fields [][]byte, comma byte) []byte {
 	return record
 }
 
-// SeparatorName is what people call a separator.
+// SeparatorName returns what people call a separator.
 func SeparatorName(b byte) string {
 	switch b {
 	case ',', 0:

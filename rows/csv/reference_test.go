@@ -117,7 +117,7 @@ func referenceRecord(data []byte, comma byte) (fields []string, fault Fault, res
 	return append(fields, endOfLine()), 0, nil
 }
 
-// scanRows is what the Scanner makes of data.
+// scanRows returns what the Scanner makes of data.
 func scanRows(s *Scanner, data []byte, comma byte, m Mapping, line uint64) (rows []row) {
 	s.Reset(data, comma, m, line)
 	for s.Next() {

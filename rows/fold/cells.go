@@ -57,7 +57,7 @@ func (c *cells[T]) reset() {
 	c.n = 0
 }
 
-// room is how many values there is memory for.
+// room returns how many values there is memory for.
 func (c *cells[T]) room() (n int) {
 	for _, block := range c.blocks {
 		n += cap(block)

@@ -57,7 +57,7 @@ func items(r *rand.Rand, n int) []item {
 	return out
 }
 
-// model is the naive table: everything that was added, by key.
+// model returns the naive table: everything that was added, by key.
 func model(its []item) string {
 	by := map[string][]item{}
 	for _, it := range its {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// ways is a copy of every with another way of merging.
+// ways returns a copy of every with another way of merging.
 func ways(m Merging) *Spec {
 	s := every
 	s.Merge = m

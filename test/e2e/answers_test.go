@@ -76,7 +76,7 @@ func statements(t *testing.T, rows int) (all []*dataset) {
 	return all
 }
 
-// queries is the part of an answer that does not depend on the session, as compact JSON.
+// queries returns the part of an answer that does not depend on the session, as compact JSON.
 func queries(t *testing.T, v any) []byte {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -120,7 +120,7 @@ func (d *dataset) check(t *testing.T, got []byte) {
 	}
 }
 
-// shared is the folder with the samples, if there is one.
+// shared returns the folder with the samples, if there is one.
 func shared(name string) (string, bool) {
 	root := os.Getenv(envShared)
 	if root == "" {

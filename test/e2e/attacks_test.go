@@ -158,7 +158,7 @@ func (a *attacker) wrapped(b []byte) []byte {
 	return append(zmtpMessage(b, nil), zmtpMessage(b[:min(len(b), 100)], b)...)
 }
 
-// garbledFrame is the header of a frame as a node sends it, but of a log that no node has, and with a few bytes changed.
+// garbledFrame returns the header of a frame as a node sends it, but of a log that no node has, and with a few bytes changed.
 func (a *attacker) garbledFrame() []byte {
 	e := a.edges[a.r.IntN(len(a.edges))]
 	f := link.Frame{

@@ -19,7 +19,7 @@ const (
 	settled = 1500 * time.Millisecond  // without progress: held back, and not only waiting for a processor
 )
 
-// tight is a topology with small windows, so that back-pressure soon reaches every node.
+// tight returns a topology with small windows, so that back-pressure soon reaches every node.
 func tight() topology.Variant {
 	return topology.Variant{Settings: map[string]string{
 		"limits.window": "256KiB", "limits.chunk": "32KiB", "limits.commit": "256KiB", "limits.segment": "1MiB", "limits.snapshot": "1MiB",

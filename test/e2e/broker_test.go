@@ -35,7 +35,7 @@ var brokerKinds = []brokerKind{
 
 var clusterNames atomic.Int64
 
-// variant is the topology over the broker. Its cluster has a name of its own, because queues outlive clusters.
+// variant returns the topology over the broker. Its cluster has a name of its own, because queues outlive clusters.
 func (k brokerKind) variant(v topology.Variant, settings map[string]string) topology.Variant {
 	v.Name = fmt.Sprintf("e2e-%d", clusterNames.Add(1))
 	v.Settings = map[string]string{"medics.replicas": "0"}

@@ -255,7 +255,7 @@ func (c *cluster) noUnexpectedExits() {
 	}
 }
 
-// ids are the names of all nodes.
+// ids returns the names of all nodes.
 func (c *cluster) ids() []topology.NodeID {
 	var ids []topology.NodeID
 	for _, n := range c.topo.Nodes() {

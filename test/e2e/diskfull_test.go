@@ -100,7 +100,7 @@ func (c *cluster) runOutOfRoom(ctx context.Context, b *beats, d *dataset, id top
 	return nil, nil
 }
 
-// ownDisk is a small file system. Mounting it needs root, which CI has. Nothing else can be full for one process alone, and only for a while.
+// ownDisk returns a small file system. Mounting it needs root, which CI has. Nothing else can be full for one process alone, and only for a while.
 func ownDisk(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -128,7 +128,7 @@ func TestKillDefault(t *testing.T) {
 	}
 }
 
-// tightest are the smallest limits: almost every commit meets a full window, a new segment, a snapshot or a cut of the log.
+// tightest returns the smallest limits: almost every commit meets a full window, a new segment, a snapshot or a cut of the log.
 func tightest() topology.Variant {
 	v := twoOfEach()
 	v.SplitParsers = true

@@ -28,7 +28,7 @@ type form struct {
 	write func(t *testing.T, path string, text []byte) // replaces the file at path
 }
 
-// packedWith is the form that a compressor writes.
+// packedWith returns the form that a compressor writes.
 func packedWith(suffix string, open func(io.Writer) (io.WriteCloser, error)) form {
 	return form{suffix, func(t *testing.T, path string, text []byte) {
 		var b bytes.Buffer
@@ -178,7 +178,7 @@ func cutField(text string, comma byte) (field, end string) {
 	return text[:i+n], text[i+n : i+n+1]
 }
 
-// separated is a form with another separator than the stream's files have. Rows that are not CSV stay as they are.
+// separated returns a form with another separator than the stream's files have. Rows that are not CSV stay as they are.
 func separated(by string) form {
 	return form{"separated by " + by, func(t *testing.T, path string, text []byte) {
 		own := ","
@@ -230,7 +230,7 @@ func TestC1_EveryFormGivesTheSameAnswers(t *testing.T) {
 	}
 }
 
-// withoutReasons is what queries returns, with only the numbers of rejected rows.
+// withoutReasons returns what queries returns, with only the numbers of rejected rows.
 func withoutReasons(t *testing.T, all []byte) []byte {
 	t.Helper()
 	answers, rejected, _ := bytes.Cut(all, []byte("\n"))

@@ -17,7 +17,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// inPlace is a variant whose inputs read what is below dir, in small pieces.
+// inPlace returns a variant whose inputs read what is below dir, in small pieces.
 func inPlace(v topology.Variant, dir string) topology.Variant {
 	v.Roots = []string{dir}
 	v.Settings = map[string]string{"limits.chunk": "16KiB", "limits.commit": "64KiB"}

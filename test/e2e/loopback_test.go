@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// loopback is a topology over TCP. Its nodes use an address that no other test uses (127.0.0.0/8 has 16 million, all of this machine), so its ports
+// loopback returns a topology over TCP. Its nodes use an address that no other test uses (127.0.0.0/8 has 16 million, all of this machine), so its ports
 // are free.
 func loopback() topology.Variant {
 	return topology.Variant{

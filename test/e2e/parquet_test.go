@@ -83,7 +83,7 @@ func asParquet(t *testing.T, text []byte) []byte {
 	return out.Bytes()
 }
 
-// inParquet is the form of Parquet files.
+// inParquet returns the form of Parquet files.
 func inParquet() form {
 	return form{"Parquet", func(t *testing.T, path string, text []byte) {
 		put(t, strings.TrimSuffix(path, ".csv")+".parquet", asParquet(t, text))

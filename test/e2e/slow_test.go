@@ -133,7 +133,7 @@ func write(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-// town is a small correct city that tests of single rows change.
+// town returns a small correct city that tests of single rows change.
 func town(trips ...string) map[string]string {
 	return map[string]string{
 		"montreal/weather.csv":  "date,prectot\n2017-06-02,40.0\n2017-06-03,0.0\n",

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// thinned is a small part of generated data in which every query still has answers; otherwise nothing would be tested.
+// thinned returns a small part of generated data in which every query still has answers; otherwise nothing would be tested.
 func thinned(t *testing.T) *dataset {
 	t.Helper()
 	big, dir := generated(t, 40_000), t.TempDir()

@@ -28,7 +28,7 @@ func New(t testing.TB, cluster string) *Ring {
 	return &Ring{ca: ca, cluster: cluster, root: t.TempDir(), clients: security.Clients{}}
 }
 
-// Dir is the key directory of a process, laid out as posta key init does it. Root is the directory above all of them.
+// Dir returns the key directory of a process, laid out as posta key init does it. Root is the directory above all of them.
 func (r *Ring) Dir(id security.Identity) string {
 	return filepath.Join(r.root, filepath.FromSlash(id.String()))
 }

@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// Loopback is a topology over TCP, in a file of its own. Its nodes are on an address of this test alone (127.0.0.0/8 are 16 million, all of this
+// Loopback returns a topology over TCP, in a file of its own. Its nodes are on an address of this test alone (127.0.0.0/8 are 16 million, all of this
 // machine), so that its ports are free.
 func Loopback(t testing.TB, v topology.Variant) *topology.Topology {
 	t.Helper()
@@ -68,7 +68,7 @@ func (h Events) Await(t testing.TB, kinds ...zmqx.EventKind) zmqx.Event {
 	}
 }
 
-// Sub is a subscriber to everything that a node or medic publishes on its control socket. With nil as its keys it speaks plain ZMTP.
+// Sub returns a subscriber to everything that a node or medic publishes on its control socket. With nil as its keys it speaks plain ZMTP.
 func Sub(t testing.TB, keys *security.Keys, kind security.Kind, to topology.Node) (*zmqx.Sub, Events) {
 	t.Helper()
 	events := NewEvents()

@@ -404,7 +404,7 @@ func (w *world) send(e *end, s *link.Sender, to link.NodeID, frames []link.Frame
 	}
 }
 
-// spoilt is what happens to frames on a disk that forgets bits, or behind a proxy that mixes links up: some have another bit, another's
+// spoilt returns what happens to frames on a disk that forgets bits, or behind a proxy that mixes links up: some have another bit, another's
 // content, another number, or the name of another link. Each is a message that the transport carries like any other.
 func (w *world) spoilt(frames []link.Frame) []link.Frame {
 	if w.damage == 0 {
@@ -497,7 +497,7 @@ func (e *end) frame(f *link.Frame) {
 	}
 }
 
-// taken is how many frames the sink has taken on all links.
+// taken returns how many frames the sink has taken on all links.
 func (w *world) taken() (all link.Seq) {
 	for _, r := range w.sink.receivers {
 		all += r.Hwm().Seq

@@ -21,7 +21,7 @@ const (
 	fileTarget    = "medic/core/target.go"
 )
 
-// one is a bug that changes one place.
+// one returns a bug that changes one place.
 func one(name, rule, file, old, new string) mutants.Mutant {
 	return mutants.Mutant{Name: name, Rule: rule, Edits: []mutants.Edit{{File: file, Old: old, New: new}}}
 }
@@ -32,7 +32,7 @@ func from(first uint64, m mutants.Mutant) mutants.Mutant {
 	return m
 }
 
-// bugs are what somebody could have made, or has. The simulator must find every one.
+// bugs returns what somebody could have made, or has. The simulator must find every one.
 func bugs() []mutants.Mutant {
 	return []mutants.Mutant{
 		one("an election without a new generation", "M3", fileBully, "	c.enterTerm(Term{last + 1, c.cfg.Self, c.cfg.Life}, now)\n", "	c.enterTerm(Term{max(1, last), c.cfg.Self, c.cfg.Life}, now)\n"),

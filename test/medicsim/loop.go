@@ -62,7 +62,7 @@ func (p *process) look() {
 	p.die("ends itself: its loop hangs")
 }
 
-// says is what a sign of the process says of it now.
+// says returns what a sign of the process says of it now.
 func (p *process) says() core.Sign {
 	s := core.Sign{Identity: p.id, Recovering: p.recovering(), Mark: p.mark(), MarkAge: p.stands()}
 	if p.loop.first == 0 {

@@ -41,7 +41,7 @@ func (c *restarts) writes(p *process, e core.Entry) {
 	}
 }
 
-// spoke is when a life that is heard after it was missed may have ended: where another leader missed it, perhaps wrongly, its late signs are
+// spoke returns when a life that is heard after it was missed may have ended: where another leader missed it, perhaps wrongly, its late signs are
 // no different from those of a life that goes on.
 func (c *restarts) spoke(back, missed core.Entry) time.Time {
 	if c.w.lateSigns && back.Term != missed.Term {

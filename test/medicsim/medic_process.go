@@ -59,7 +59,7 @@ func (a *wakingTime) heard(from *process) {
 	}
 }
 
-// knew says that a process had been heard by then.
+// knew reports whether a process had been heard by then.
 func (a *wakingTime) knew(p *process, by time.Time) bool {
 	at, ever := a.first[p.id.PID]
 	return ever && !at.After(by)
@@ -68,7 +68,7 @@ func (a *wakingTime) knew(p *process, by time.Time) bool {
 // silence is how long somebody was not heard.
 func (a *wakingTime) silence(who core.NodeID) time.Duration { return a.now() - a.last[who] }
 
-// quiet is how long nobody was heard.
+// quiet returns how long nobody was heard.
 func (a *wakingTime) quiet() time.Duration {
 	last := a.doubtful
 	for _, at := range a.last {

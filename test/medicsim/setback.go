@@ -60,7 +60,7 @@ func (h *host) raise(t core.Term) {
 	}
 }
 
-// absurd is a message as nobody means it: of a generation, or an incarnation, that cannot be.
+// absurd returns a message as nobody means it: of a generation, or an incarnation, that cannot be.
 func (w *world) absurd(m core.Message) core.Message {
 	if !w.Chance(w.faults.absurd) {
 		return m

@@ -172,7 +172,7 @@ func (w *world) well() bool {
 	return rule == ""
 }
 
-// missing is what keeps all from being well, and the rule that asks for it; "" if nothing does.
+// missing returns what keeps all from being well, and the rule that asks for it; "" if nothing does.
 func (w *world) missing() (rule, what string) {
 	leaders := 0
 	var medics []*target

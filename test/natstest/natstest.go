@@ -28,7 +28,7 @@ var built struct {
 	err  error
 }
 
-// Program is the server's program.
+// Program returns the server's program.
 func Program(t testing.TB) string {
 	t.Helper()
 	built.once.Do(func() { built.dir, built.err = build() })
@@ -61,7 +61,7 @@ func build() (dir string, err error) {
 	return dir, brokers.Build(ctx, root, "nats", filepath.Join(dir, "nats"))
 }
 
-// projectRoot is the folder above this test's package that holds bench/rivals.
+// projectRoot returns the folder above this test's package that holds bench/rivals.
 func projectRoot() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {

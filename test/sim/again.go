@@ -66,7 +66,7 @@ func (c *client) sleep() {
 	})
 }
 
-// againPermits says whether an end is permitted because the session has another client, which was started before or after this one.
+// againPermits reports whether an end is permitted because the session has another client, which was started before or after this one.
 func (c *client) againPermits(code protocol.Code, reason string) bool {
 	switch {
 	case c.heir != nil && c.heir.begun:
@@ -85,7 +85,7 @@ func (c *client) againPermits(code protocol.Code, reason string) bool {
 	return false
 }
 
-// heirPermits says whether an end is permitted to a client that slept: it may hear that it was superseded, or how its
+// heirPermits reports whether an end is permitted to a client that slept: it may hear that it was superseded, or how its
 // session ended for the other client.
 func (c *client) heirPermits(code protocol.Code) bool {
 	switch code {
@@ -102,7 +102,7 @@ func (c *client) heirPermits(code protocol.Code) bool {
 	return false
 }
 
-// resumePermits says whether an end is permitted to a client that resumes: it may find no session, if the former client
+// resumePermits reports whether an end is permitted to a client that resumes: it may find no session, if the former client
 // had not opened it, or hear that the former client lives.
 func (c *client) resumePermits(f *client, code protocol.Code) bool {
 	switch code {
@@ -119,7 +119,7 @@ func (c *client) resumePermits(f *client, code protocol.Code) bool {
 	return false
 }
 
-// formerPermits says whether an end is permitted to a client that was started again: it finds the session as the former
+// formerPermits reports whether an end is permitted to a client that was started again: it finds the session as the former
 // client left it. After a complete upload it has to get the answer, unless the former client lives and has fetched it.
 func (c *client) formerPermits(f *client, code protocol.Code, reason string) bool {
 	if f.over && f.verdict != "vanished" || !f.gone {

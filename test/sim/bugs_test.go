@@ -49,12 +49,12 @@ func edit(file, old, new string) mutants.Edit {
 	return mutants.Edit{File: file, Old: old, New: new}
 }
 
-// one is a bug that changes one place.
+// one returns a bug that changes one place.
 func one(name, rule, file, old, new string) mutants.Mutant {
 	return many(name, rule, edit(file, old, new))
 }
 
-// many is a bug that changes several places, because a second check would catch a bug in the first one.
+// many returns a bug that changes several places, because a second check would catch a bug in the first one.
 func many(name, rule string, edits ...mutants.Edit) mutants.Mutant {
 	return mutants.Mutant{Name: name, Rule: rule, Edits: edits}
 }

@@ -14,7 +14,7 @@ type machineClock struct {
 	booted time.Duration // when the process began
 }
 
-// now is the time that the node's process reads (M10).
+// now returns the time that the node's process reads (M10).
 func (n *node) now() time.Time {
 	return clock.Read(n.w.Now().Add(n.clock.wrong), n.w.At-n.clock.booted)
 }

@@ -71,7 +71,7 @@ type travelling struct {
 	intact          bool // it is as it was sent, on its own link
 }
 
-// siblings are the links from the same sender to the other receivers of an edge, where each has an outbox of its own.
+// siblings returns the links from the same sender to the other receivers of an edge, where each has an outbox of its own.
 func (w *world) siblings(x *wire) (all []*wire) {
 	for _, e := range w.layout.edges {
 		if e.Name == x.edge && e.Route == topology.All {

@@ -139,13 +139,13 @@ func (u *upload) count() {
 	u.params["members"], u.params["rows"] = strconv.Itoa(members), strconv.Itoa(facts)
 }
 
-// number is the second word of a row.
+// number returns the second word of a row.
 func number(row string) int {
 	n, _ := strconv.Atoi(strings.Fields(row)[1])
 	return n
 }
 
-// referenceBytes is an upper bound of what a joiner counts for the upload's reference data: each chunk may be a batch
+// referenceBytes returns an upper bound of what a joiner counts for the upload's reference data: each chunk may be a batch
 // of its own, with names besides the rows.
 func (u *upload) referenceBytes() (n int) {
 	for _, f := range u.files[streamGroups] {
@@ -208,7 +208,7 @@ func (u *upload) pieces(w *world, stream int, taken *resume.Taken) (all []piece,
 	return all, nil
 }
 
-// length is the size of rows with their line ends.
+// length returns the size of rows with their line ends.
 func length(rows []string) (n int) {
 	for _, r := range rows {
 		n += len(r) + 1
@@ -288,7 +288,7 @@ func (u *upload) oracle() answer {
 	return out
 }
 
-// byGroupAndNumber is the order of rows that begin with a group, and of those of one group, if there are several, by the number after it.
+// byGroupAndNumber returns the order of rows that begin with a group, and of those of one group, if there are several, by the number after it.
 func byGroupAndNumber(a, b string) int {
 	x, y := strings.Fields(a), strings.Fields(b)
 	if c := strings.Compare(x[0], y[0]); c != 0 {

@@ -77,7 +77,7 @@ type snapshot struct {
 // realLogs reports whether the nodes of a seed have the real log: three in 32, two of them with disks that are set back.
 func (w *world) realLogs() bool { return w.Seed%32 == 9 || w.Seed%32 == 26 || w.Seed%32 == 23 }
 
-// blankDisk is a disk without a log.
+// blankDisk returns a disk without a log.
 func (w *world) blankDisk() disk {
 	if w.realLogs() {
 		return w.newRealDisk()

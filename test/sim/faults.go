@@ -353,7 +353,7 @@ func (w *world) heal() {
 	}
 }
 
-// overshoot is what a link may hold beyond its window: a window is checked before a frame is taken, and the output of
+// overshoot returns what a link may hold beyond its window: a window is checked before a frame is taken, and the output of
 // one commit comes on top.
 func overshoot(w *world) int {
 	largest := 24 << 10

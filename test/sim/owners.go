@@ -22,7 +22,7 @@ var people = []security.Identity{
 	{Role: security.Submit, Name: "ann"}, {Role: security.Submit, Name: "bob"}, {Role: security.Operate, Name: "olga"}, {Role: security.Watch, Name: "wim"},
 }
 
-// asks are the clients whose answers are compared when the run is over.
+// asks returns the clients whose answers are compared when the run is over.
 func (w *world) asks() []security.Identity {
 	if w.faults.owners == nil {
 		return []security.Identity{role.LocalOperator}
@@ -105,7 +105,7 @@ func (c *client) intrude() {
 	w.postAs(x.who, x.to, x.q.Append(nil), &attempt{answered: x.judge, broken: func() {}})
 }
 
-// foreign is a request about the client's session as another client would make it.
+// foreign returns a request about the client's session as another client would make it.
 func (c *client) foreign(kind protocol.RequestType) protocol.Request {
 	r := c.w.faults.owners
 	q := protocol.Request{Type: kind, Session: c.id, Token: c.token}
@@ -175,7 +175,7 @@ func (x *intruder) judge(reply protocol.Reply) {
 	}
 }
 
-// claimants are the clients that have sent requests about a session as if it were theirs, whichever of the session's
+// claimants returns the clients that have sent requests about a session as if it were theirs, whichever of the session's
 // clients they meant.
 func (w *world) claimants(id session.ID) (all []string) {
 	for _, c := range w.clients {

@@ -72,7 +72,7 @@ func (l *layout) drawReplicas(w *world) []int {
 	return all
 }
 
-// with is the layout with other numbers of replicas.
+// with returns the layout with other numbers of replicas.
 func (l *layout) with(replicas []int) layout {
 	n := *l
 	n.stages, n.edges = slices.Clone(l.stages), slices.Clone(l.edges)
@@ -148,7 +148,7 @@ func (w *world) populate() {
 	}
 }
 
-// settle is the node of a topology: one that stays, one that comes back, or a new one.
+// settle returns the node of a topology: one that stays, one that comes back, or a new one.
 func (w *world) settle(id link.NodeID, place, index int, was []*node) *node {
 	n := w.nodes[id]
 	switch {

@@ -106,7 +106,7 @@ func (u *upload) ask(w *world, r *rand.Rand) {
 	}
 }
 
-// planOf is the plan of a statement over the files of an upload.
+// planOf returns the plan of a statement over the files of an upload.
 func planOf(statement string) []byte {
 	text := func(name string) compile.Column { return compile.Column{Name: name, Type: types.Of(types.Text)} }
 	p := compile.Plan{Text: statement, Tables: []compile.Table{
@@ -130,7 +130,7 @@ func (u *upload) makeOther(q *protocol.Request) {
 // sqlQuery is the name of a statement without a name. The simulated analysis has no query of this name.
 const sqlQuery = "query_1"
 
-// sqlAnswer is the right answer to the statement.
+// sqlAnswer returns the right answer to the statement.
 func (u *upload) sqlAnswer() answer {
 	d := u.read()
 	out := answer{"rejected": append(d.rejected[streamFacts].text("facts"), d.rejected[streamGroups].text("groups")...)}

@@ -14,7 +14,7 @@ func At(lat, lon float64) Point {
 	return Point{rad, lon * math.Pi / 180, math.Cos(rad)}
 }
 
-// Km is the great-circle distance by the haversine formula. The conversions to float64 keep the compiler from fusing products
+// Km returns the great-circle distance by the haversine formula. The conversions to float64 keep the compiler from fusing products
 // and sums on processors that can: all hosts of a session must compute the same bits (D1).
 func Km(a, b *Point) float64 {
 	lat, lon := math.Sin((b.lat-a.lat)/2), math.Sin((b.lon-a.lon)/2)

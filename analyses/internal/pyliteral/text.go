@@ -121,7 +121,7 @@ func (r *Reader) escape(i int) int {
 	return 2
 }
 
-// hexDigits is how many digits follow \x, \u and \U.
+// hexDigits returns how many digits follow \x, \u and \U.
 func hexDigits(c byte) int {
 	switch c {
 	case 'x':

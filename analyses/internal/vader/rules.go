@@ -96,7 +96,7 @@ func (t *table) teach() {
 	}
 }
 
-// idiom2 is the valence of an idiom of two words. Those with a heart are as in the newest version; an older one has only the
+// idiom2 returns the valence of an idiom of two words. Those with a heart are as in the newest version; an older one has only the
 // first of them, at 3.5.
 func idiom2(a, b role) (valence float64, ok bool) {
 	switch {
@@ -116,7 +116,7 @@ func idiom2(a, b role) (valence float64, ok bool) {
 	return 0, false
 }
 
-// idiom3 is the valence of an idiom of three words.
+// idiom3 returns the valence of an idiom of three words.
 func idiom3(a, b, c role) (valence float64, ok bool) {
 	switch {
 	case a == kiss && b == of && c == death:

@@ -377,7 +377,7 @@ func about(bytes int64) string {
 	return fmt.Sprintf("about %d B", bytes)
 }
 
-// namesBelow are the names of the tables of a plan.
+// namesBelow returns the names of the tables of a plan.
 func namesBelow(n bind.Node) (names []string) {
 	walk(n, func(n bind.Node) {
 		if scan, ok := n.(*bind.Scan); ok && !slices.Contains(names, scan.Table.Name) {

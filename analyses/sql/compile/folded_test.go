@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// oddTable is a table whose columns have few values or many, NULLs and extremes.
+// oddTable returns a table whose columns have few values or many, NULLs and extremes.
 func oddTable(r *rand.Rand, rows int) (Table, fstest.MapFS) {
 	pick := func(of ...string) func() string { return func() string { return of[r.IntN(len(of))] } }
 	columns := []struct {

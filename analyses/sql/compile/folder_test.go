@@ -81,7 +81,7 @@ func (f *folding) chunk(t *testing.T, line uint64, rows string) (folded bool, si
 	return true, size
 }
 
-// lines are some rows of a table, without its header.
+// lines returns some rows of a table, without its header.
 func lines(t *testing.T, r *rand.Rand, n int) (Table, string) {
 	t.Helper()
 	table, files := oddTable(r, n)

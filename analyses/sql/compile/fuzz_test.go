@@ -59,7 +59,7 @@ func FuzzStatement(f *testing.F) {
 	})
 }
 
-// shape is all of an analysis but its functions.
+// shape returns all of an analysis but its functions.
 func shape(a *analyses.Analysis) string {
 	return fmt.Sprintf("%+v %+v %+v", a.Streams, a.Tables, a.Queries[0].Columns)
 }

@@ -162,7 +162,7 @@ func (s *scan) parser(file analyses.File, b *batch.Builder) func(fields [][]byte
 	}
 }
 
-// missingColumn is the column of a batch with the analyses.Missing of each row.
+// missingColumn returns the column of a batch with the analyses.Missing of each row.
 func (s *scan) missingColumn() int {
 	n := len(s.wanted) + max(1, (len(s.wanted)+nullsIn-1)/nullsIn)
 	if s.line {

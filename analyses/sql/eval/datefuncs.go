@@ -299,7 +299,7 @@ func (k *function) addInterval(args []*Vector, date, interval int, sign int64, s
 	return ok, ""
 }
 
-// between is the difference of two timestamps, as days and time.
+// between returns the difference of two timestamps, as days and time.
 func between(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
 		x, y := args[0].Ints[i], args[1].Ints[i]

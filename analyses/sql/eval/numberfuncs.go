@@ -52,7 +52,7 @@ func above0(x float64) bool { return !(x <= 0) }
 func finite(x float64) bool { return !math.IsInf(x, 0) }
 func unit(x float64) bool   { return !(x < -1 || x > 1) }
 
-// float1 is a function of one DOUBLE. has says for which numbers it has a value; nil means all.
+// float1 returns a function of one DOUBLE. has says for which numbers it has a value; nil means all.
 func float1(f func(float64) float64, has func(float64) bool, why string) kernel {
 	return func(k *function, args []*Vector, sel []int32) (int32, string) {
 		x, out := args[0].Floats, k.out.Floats
@@ -238,7 +238,7 @@ func extreme(op string) kernel {
 	}
 }
 
-// haversine is the distance between two places, as the flights analysis computes it.
+// haversine returns the distance between two places, as the flights analysis computes it.
 func haversine(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
 		from, to := geo.At(args[0].Floats[i], args[1].Floats[i]), geo.At(args[2].Floats[i], args[3].Floats[i])

@@ -62,7 +62,7 @@ var textKernels = map[string]kernel{
 	"!~":                  matchesWhole(true),
 }
 
-// text1 is a function of one text.
+// text1 returns a function of one text.
 func text1(f func(string) string) kernel {
 	return func(k *function, args []*Vector, sel []int32) (int32, string) {
 		x, out := args[0].Texts, k.out.Texts
@@ -193,7 +193,7 @@ func substring(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-// fromEnd is how many characters left and right take: n, or all but -n.
+// fromEnd returns how many characters left and right take: n, or all but -n.
 func fromEnd(n int64, size func() int64) int64 {
 	if n < 0 {
 		return max(size()+max(n, -1<<40), 0)
@@ -297,7 +297,7 @@ func listContains(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-// listOf is a list that is written down: ['a', x].
+// listOf returns a list that is written down: ['a', x].
 func listOf(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
 		l := List{Items: make([]string, len(args)), Nulls: make([]bool, len(args))}

@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/analyses/sql/eval"
 )
 
-// numbers is a world with a table n of many rows: a is different in each, b one of two, c a text.
+// numbers returns a world with a table n of many rows: a is different in each, b one of two, c a text.
 func numbers(rows int) *world {
 	w := &world{source: &Tables{Rows: map[string]*Rows{}, Batch: 1000}}
 	var b strings.Builder

@@ -248,7 +248,7 @@ func appendRows(to *eval.Vector, n int, from *eval.Vector, sel []int32) (bytes i
 	return bytes
 }
 
-// width is how many bytes a value takes, without what a text or list points to, and with its bit of the NULLs.
+// width returns how many bytes a value takes, without what a text or list points to, and with its bit of the NULLs.
 func width(k types.Kind) int64 {
 	switch k {
 	case types.Bool:

@@ -175,7 +175,7 @@ func Number(text string) (Type, error) {
 	return Of(BigInt), nil
 }
 
-// asDecimal is what a BIGINT is taken for beside a DECIMAL.
+// asDecimal returns what a BIGINT is taken for beside a DECIMAL.
 func asDecimal(t Type) Type {
 	if t.Kind == BigInt {
 		return DecimalOf(MaxPrecision, 0)

@@ -22,13 +22,13 @@ func (s sum) rat() *big.Rat {
 	return new(big.Rat).SetFrac(n.Add(n, s.part), new(big.Int).Lsh(big.NewInt(1), 120))
 }
 
-// value is the nearest float64.
+// value returns the nearest float64.
 func (s sum) value() float64 {
 	f, _ := s.rat().Float64()
 	return f
 }
 
-// mean is the float64 nearest to the n-th part.
+// mean returns the float64 nearest to the n-th part.
 func (s sum) mean(n int64) float64 {
 	r := s.rat()
 	f, _ := r.Quo(r, new(big.Rat).SetInt64(n)).Float64()

@@ -69,7 +69,7 @@ func flights(e *engine) ([]answer.Query, error) {
 	return []answer.Query{stopovers, detours, fastest, fares}, err
 }
 
-// dollars is the float64 nearest to the n-th part of cents.
+// dollars returns the float64 nearest to the n-th part of cents.
 func dollars(cents *big.Int, n int64) float64 {
 	f, _ := new(big.Rat).SetFrac(cents, big.NewInt(100*n)).Float64()
 	return f

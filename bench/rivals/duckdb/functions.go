@@ -97,7 +97,7 @@ func compound() func(string) (any, error) {
 	}
 }
 
-// listed is the function that returns what appendTo finds in a list of dicts, and NULL where the list cannot be read.
+// listed returns the function that returns what appendTo finds in a list of dicts, and NULL where the list cannot be read.
 func listed(appendTo func(dst []byte, f *analysis.Fields, literal []byte) ([]byte, error)) func(string) (any, error) {
 	readers := sync.Pool{New: func() any { return new(analysis.Fields) }}
 	return func(s string) (any, error) {

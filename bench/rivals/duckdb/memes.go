@@ -91,7 +91,7 @@ func (p *feeling) before(best []any) bool {
 	return p.id < best[0].(string)
 }
 
-// anyCase is a regular expression for any of the words, in any case as Go's and Python's lower() see it: RE2's own folding has an
+// anyCase returns a regular expression for any of the words, in any case as Go's and Python's lower() see it: RE2's own folding has an
 // ſ for an s, and no İ for an i.
 func anyCase(words ...string) string {
 	var b strings.Builder

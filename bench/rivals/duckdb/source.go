@@ -16,7 +16,7 @@ import (
 // columns are those that are needed of a file: name and type.
 type columns [][2]string
 
-// scan is a call of DuckDB's reader for one file, with its columns named and typed as wanted, so that nothing has to be
+// scan returns a call of DuckDB's reader for one file, with its columns named and typed as wanted, so that nothing has to be
 // guessed and rows with other values are skipped. Columns are found by name: the header says where each one is, those
 // that nobody wants are there as text, which costs nothing as long as they are not asked for.
 //
@@ -85,7 +85,7 @@ func (e *engine) files(pattern string) ([]string, error) {
 	return all, nil
 }
 
-// scanOf is the scan of the one file of that name.
+// scanOf returns the scan of the one file of that name.
 func (e *engine) scanOf(name string, comma rune, wanted columns) (string, error) {
 	found, err := e.files(name)
 	if err != nil {

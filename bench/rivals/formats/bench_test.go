@@ -167,7 +167,7 @@ func readColumns(c cutter, m csv.Mapping) (sum float64, err error) {
 	}
 }
 
-// cpu is the time of processors that this process has had.
+// cpu returns the time of processors that this process has had.
 func cpu(t testing.TB) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -61,7 +61,7 @@ var columns = []struct{ name, sql string }{
 	{"points[1].k", "points[2].k"},
 }
 
-// rowsOf is what DuckDB has, as CSV.
+// rowsOf returns what DuckDB has, as CSV.
 func rowsOf(t *testing.T, db *sql.DB) []byte {
 	t.Helper()
 	var list []string
@@ -102,7 +102,7 @@ func rowsOf(t *testing.T, db *sql.DB) []byte {
 	return out
 }
 
-// read is what this project has.
+// read returns what this project has.
 func read(name string, wanted []csv.Column) (_ []byte, err error) {
 	f, err := os.Open(name)
 	if err != nil {

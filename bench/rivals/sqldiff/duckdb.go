@@ -87,7 +87,7 @@ func (o *Oracle) fill(t *bind.Table, rows *tail.Rows) (err error) {
 	})
 }
 
-// given is a value as DuckDB's appender takes it.
+// given returns a value as DuckDB's appender takes it.
 func given(v *eval.Vector, row int32, t types.Type) driver.Value {
 	if v.IsNull(row) {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/analyses/sql/tail"
 )
 
-// planned is the plan of a text over a world. Large tables are worth a pass of their own for the queries that statements ask as values.
+// planned returns the plan of a text over a world. Large tables are worth a pass of their own for the queries that statements ask as values.
 func planned(w *World, text string, large bool) *compile.Plan {
 	p := &compile.Plan{Text: text}
 	for _, t := range w.Tables {
@@ -92,7 +92,7 @@ func inPasses(w *World, p *compile.Plan, o local.Options) (rows [][]any, passes 
 	}
 }
 
-// emitted is an answer of the tail as a session's answer has it.
+// emitted returns an answer of the tail as a session's answer has it.
 func emitted(rows *tail.Rows, fields []bind.Field) (out [][]any) {
 	for i := range rows.N {
 		row := make([]any, len(fields))

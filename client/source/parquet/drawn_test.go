@@ -44,7 +44,7 @@ func drawnDouble(v float64) (pq.Value, string) {
 	return pq.DoubleValue(v), strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// drawnMoment is a time in units of which a second has so many. Its text has the digits that it needs.
+// drawnMoment returns a time in units of which a second has so many. Its text has the digits that it needs.
 func drawnMoment(perSecond int64) func(v int64) (pq.Value, string) {
 	return func(v int64) (pq.Value, string) {
 		seconds := v / perSecond

@@ -19,7 +19,7 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// sample is a small file with most of what a file may have.
+// sample returns a small file with most of what a file may have.
 func sample(t testing.TB) []byte {
 	group := make(pq.Group)
 	var names []string
@@ -191,7 +191,7 @@ func FuzzCutter(f *testing.F) {
 	})
 }
 
-// rewritten is a file whose footer was changed.
+// rewritten returns a file whose footer was changed.
 func rewritten(t *testing.T, file []byte, change func(*format.FileMetaData)) []byte {
 	t.Helper()
 	f, err := pq.OpenFile(bytes.NewReader(file), int64(len(file)))

@@ -20,7 +20,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// rows is what is in testdata/rows.csv.bz2.
+// rows returns what is in testdata/rows.csv.bz2.
 func rows() []byte {
 	var b bytes.Buffer
 	for i := range 3000 {

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var update = flag.Bool("update", false, "write the screens of testdata")
 
-// cluster is a cluster that works, but for one joiner that is dead, one that is blocked, and one with trouble.
+// cluster returns a cluster that works, but for one joiner that is dead, one that is blocked, and one with trouble.
 func cluster(t testing.TB, joiners, sessions int) *Seen {
 	t.Helper()
 	text, err := topology.Generate(topology.Variant{Dir: "/nowhere", IPCDir: "/nowhere/sockets", Replicas: map[string]int{"joiner": joiners}})

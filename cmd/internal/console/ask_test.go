@@ -22,7 +22,7 @@ import (
 // hostile is text that tries to be more than text.
 const hostile = `</textarea><script>document.title="in"</script><img src=x onerror=alert(1)>&"'` + "\x1b[31m\u202e"
 
-// rowsOf is a table of a text and a number.
+// rowsOf returns a table of a text and a number.
 func rowsOf(t testing.TB, n int) client.Table {
 	t.Helper()
 	rows := protocol.NewRows(2)

@@ -73,7 +73,7 @@ func (b *tab) do(actions ...chromedp.Action) {
 	}
 }
 
-// evaluate is the value of an expression in the page.
+// evaluate returns the value of an expression in the page.
 func evaluate[V any](b *tab, expression string) (v V) {
 	b.t.Helper()
 	b.do(chromedp.Evaluate(expression, &v))

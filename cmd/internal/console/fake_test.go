@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// cluster is a cluster of joiners that work, of which a test spoils what it wants to see.
+// cluster returns a cluster of joiners that work, of which a test spoils what it wants to see.
 func cluster(t testing.TB, joiners, sessions int) *Seen {
 	t.Helper()
 	text, err := topology.Generate(topology.Variant{Dir: "/nowhere", IPCDir: "/nowhere/sockets", Replicas: map[string]int{"joiner": joiners}})

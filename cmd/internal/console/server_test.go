@@ -68,7 +68,7 @@ func (b *browser) get(path string, headers ...string) (*http.Response, string) {
 	return b.do("GET", path, "", headers...)
 }
 
-// loggedIn is a browser that has used a link.
+// loggedIn returns a browser that has used a link.
 func loggedIn(t *testing.T, address string, tokens <-chan string) *browser {
 	t.Helper()
 	b := newBrowser(t, address)

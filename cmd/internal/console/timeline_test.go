@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// remembered is a cluster with a past of n moments, of which each differs from the one before in every line.
+// remembered returns a cluster with a past of n moments, of which each differs from the one before in every line.
 func remembered(s *Seen, n int) *Seen {
 	p := past{every: 5 * time.Second}
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const picture = "\x89PNG\x0D\x0A\x1A\x0A and so on"
 
-// web is a server that does what its paths say.
+// web returns a server that does what its paths say.
 func web(t *testing.T) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -52,7 +52,7 @@ func web(t *testing.T) string {
 	return s.URL
 }
 
-// files are the names in a directory.
+// files returns the names in a directory.
 func files(t *testing.T, dir string) string {
 	t.Helper()
 	all, err := os.ReadDir(dir)

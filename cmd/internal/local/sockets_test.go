@@ -25,7 +25,7 @@ func runtimeDir(t *testing.T) string {
 	return dir
 }
 
-// at is a topology without addresses, with its data in a directory of its own.
+// at returns a topology without addresses, with its data in a directory of its own.
 func at(t *testing.T, v topology.Variant) *topology.Topology {
 	t.Helper()
 	v.Dir = filepath.Join(t.TempDir(), "data")

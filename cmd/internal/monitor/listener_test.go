@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// control is a node's control socket that says what it is told to.
+// control returns a node's control socket that says what it is told to.
 func control(t *testing.T, endpoint string) *zmqx.Pub {
 	t.Helper()
 	pub, err := zmqx.NewPub(zmqx.Options{})

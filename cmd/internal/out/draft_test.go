@@ -63,7 +63,7 @@ func content(t *testing.T, name string) string {
 	return string(b)
 }
 
-// files are the names in a directory.
+// files returns the names in a directory.
 func files(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	all, err := os.ReadDir(dir)

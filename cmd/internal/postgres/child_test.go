@@ -28,7 +28,7 @@ func child() {
 
 const largeRows = 1_000_000
 
-// large is an answer whose writing takes a while.
+// large returns an answer whose writing takes a while.
 func large() *client.Answer {
 	const block = 10_000
 	rows := protocol.NewRows(2)

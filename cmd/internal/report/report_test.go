@@ -64,7 +64,7 @@ func pipeline(t *testing.T) *topology.Topology {
 	return tp
 }
 
-// usual is a report of a run that went well. One of its nodes was not heard in time.
+// usual returns a report of a run that went well. One of its nodes was not heard in time.
 func usual(t *testing.T) *Report {
 	t.Helper()
 	r := &Report{

@@ -37,7 +37,7 @@ func Judge(t *testing.T, err error) (underway bool) {
 	return true
 }
 
-// anotherRule is the violation if err is one, of none of the rules.
+// anotherRule returns the violation if err is one, of none of the rules.
 func anotherRule(err error, rules string) *violation.Violation {
 	var v *violation.Violation
 	if !errors.As(err, &v) || slices.Contains(strings.Fields(rules), v.Rule) {

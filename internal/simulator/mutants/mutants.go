@@ -116,7 +116,7 @@ func (table *Table) try(t *testing.T, root string, m *Mutant) {
 	t.Errorf("%s (%s) survives; failures that name other rules: %s", m.Name, strings.Join(m.rules(), " "), otherRules(all))
 }
 
-// searches are the arguments of the runs of the test program that together look for a bug everywhere, the likely place first.
+// searches returns the arguments of the runs of the test program that together look for a bug everywhere, the likely place first.
 func (table *Table) searches(m *Mutant) (all [][]string) {
 	args := append([]string{"-test.v", "-test.timeout=45m"}, m.Args...)
 	if table.ByName {
@@ -134,7 +134,7 @@ func (table *Table) searches(m *Mutant) (all [][]string) {
 // tests is how the names of the tests begin that guard the rules of a bug.
 func (m *Mutant) tests() string { return "Test(" + strings.Join(m.rules(), "|") + ")_" }
 
-// foundBy is what a test program says when it has found a bug.
+// foundBy returns what a test program says when it has found a bug.
 func (table *Table) foundBy(m *Mutant) *regexp.Regexp {
 	if table.ByName {
 		return regexp.MustCompile(`--- FAIL: ` + m.tests() + `\w+`)
@@ -236,7 +236,7 @@ func (table *Table) InTheDocs(t *testing.T, update bool) {
 
 var errNoPlace = errors.New("there is no place for the table")
 
-// shownIn is the document with the table in its place.
+// shownIn returns the document with the table in its place.
 func (table *Table) shownIn(text string) (string, error) {
 	const begin, end = "<!-- mutants: ", "<!-- end of mutants -->"
 	from, to := strings.Index(text, begin), strings.Index(text, end)

@@ -36,7 +36,7 @@ func (v *Violation) Error() string {
 	return fmt.Sprintf("%s\nsee it again: go test %s -run TestSeeds -seed=%d -seeds=1 -v", v.Short(), v.Package, v.Seed)
 }
 
-// Short is the error without the command that shows it again.
+// Short returns the error without the command that shows it again.
 func (v *Violation) Short() string {
 	rule := v.Rule
 	if rule != "" {

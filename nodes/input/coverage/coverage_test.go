@@ -110,7 +110,7 @@ func (n naive) pieces(name string, content []byte) (all []protocol.Range) {
 	return all
 }
 
-// again is a set that was in a snapshot.
+// again returns a set that was in a snapshot.
 func again(t *testing.T, s Set) (back Set) {
 	t.Helper()
 	d := wire.NewReader(s.Append(nil))

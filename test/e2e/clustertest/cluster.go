@@ -42,7 +42,7 @@ func (w *Cluster) Leader() (id topology.NodeID) {
 	return id
 }
 
-// Followers is the medics that do not lead.
+// Followers returns the medics that do not lead.
 func (w *Cluster) Followers() (ids []topology.NodeID) {
 	w.t.Helper()
 	leader := w.Leader()

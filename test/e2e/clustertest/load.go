@@ -45,7 +45,7 @@ func Make(t *testing.T, analysis string, rows int) Job {
 // Bikes is so many generated trips.
 func Bikes(t *testing.T, rows int) Job { t.Helper(); return Make(t, "bikes", rows) }
 
-// EveryAnalysis is a job of each analysis, about as long as one of so many trips.
+// EveryAnalysis returns a job of each analysis, about as long as one of so many trips.
 func EveryAnalysis(t *testing.T, rows int) []Job {
 	t.Helper()
 	return []Job{Make(t, "bikes", rows), Make(t, "flights", rows/4), Make(t, "movies", rows/4), Make(t, "memes", rows/2)}
@@ -128,7 +128,7 @@ func (l *Load) More(n int) {
 	}
 }
 
-// Done is how many analyses have ended so far.
+// Done returns how many analyses have ended so far.
 func (l *Load) Done() (all int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,7 +138,7 @@ func (l *Load) Done() (all int) {
 	return all
 }
 
-// Of is how many of them were of one analysis.
+// Of returns how many of them were of one analysis.
 func (l *Load) Of(analysis string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -152,7 +152,7 @@ func (l *Load) End() int {
 	return l.Done()
 }
 
-// Answer is the part of an answer that does not depend on the session.
+// Answer returns the part of an answer that does not depend on the session.
 func Answer(t *testing.T, v any) []byte {
 	b, err := json.Marshal(v)
 	var parts struct{ Queries, Rejected json.RawMessage }

@@ -170,7 +170,7 @@ func (e *Observer) leader(within time.Duration) topology.NodeID {
 	return term.Leader
 }
 
-// Generation is the newest.
+// Generation returns the newest.
 func (e *Observer) Generation() (g core.Generation) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -191,7 +191,7 @@ func (e *Observer) Agree() bool {
 	return len(terms) == 1
 }
 
-// Incarnation is the last incarnation that was heard of a node or medic, 0 for none.
+// Incarnation returns the last incarnation that was heard of a node or medic, 0 for none.
 func (e *Observer) Incarnation(id topology.NodeID) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -201,7 +201,7 @@ func (e *Observer) Incarnation(id topology.NodeID) uint64 {
 	return uint64(e.beats[id].ID.Incarnation)
 }
 
-// Beat is a node's last heartbeat, the zero Beat if it was not heard.
+// Beat returns a node's last heartbeat, the zero Beat if it was not heard.
 func (e *Observer) Beat(id topology.NodeID) heartbeat.Beat {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -218,14 +218,14 @@ func (e *Observer) Times(l Life) Times {
 	return Times{}
 }
 
-// Entries is the newest journal.
+// Entries returns the newest journal.
 func (e *Observer) Entries() []core.Entry {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.journal.Entries
 }
 
-// Incidents is what the journal tells since then.
+// Incidents returns what the journal tells since then.
 func (e *Observer) Incidents(since time.Time) (all []core.Incident) {
 	for _, i := range core.Incidents(e.Entries()) {
 		if i.At.After(since) {

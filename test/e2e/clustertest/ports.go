@@ -6,7 +6,7 @@ import (
 	"posta.dev/posta/internal/freeports"
 )
 
-// FreePorts is the first of a row of ports that nobody on this machine has now.
+// FreePorts returns the first of a row of ports that nobody on this machine has now.
 func FreePorts(t testing.TB, row int) int {
 	t.Helper()
 	first, err := freeports.Row(row)

@@ -88,7 +88,7 @@ func (c *cluster) compose(args ...string) {
 	}
 }
 
-// ids is the project's containers.
+// ids returns the project's containers.
 func (c *cluster) ids() []string {
 	out, err := clustertest.Command("docker", "ps", "-aq", "-f", "label=com.docker.compose.project="+c.project)
 	if err != nil {

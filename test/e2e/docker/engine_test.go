@@ -42,7 +42,7 @@ type engine struct {
 	conns   []net.Conn
 }
 
-// engineSocket is where the real one listens.
+// engineSocket returns where the real one listens.
 func engineSocket(t *testing.T) string {
 	t.Helper()
 	path, err := clustertest.Command("docker", "context", "inspect", "--format", "{{.Endpoints.docker.Host}}")

@@ -102,7 +102,7 @@ func (c *cluster) posta(args ...string) string {
 	return out
 }
 
-// on is the nodes and medics of a host.
+// on returns the nodes and medics of a host.
 func (c *cluster) on(h *rack.Host) (ids []topology.NodeID) {
 	for _, n := range c.topo.All() {
 		if n.Host == h.Name {

@@ -51,7 +51,7 @@ func (c *cluster) medics(h *rack.Host) (names []string) {
 	return names
 }
 
-// container is the node's, found as medics find it.
+// container returns the node's, found as medics find it.
 func (c *cluster) container(id topology.NodeID) string {
 	c.t.Helper()
 	return docker(c.t, c.hostOf(id), "ps", "-aq", "-f", "label="+topology.LabelNode+"="+string(id))

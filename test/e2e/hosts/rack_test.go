@@ -100,7 +100,7 @@ func TestImpaired(t *testing.T) {
 	}
 }
 
-// losses is how many of a thousand datagrams do not arrive at the host.
+// losses returns how many of a thousand datagrams do not arrive at the host.
 func losses(t *testing.T, r *rack.Rack, h *rack.Host) (lost int) {
 	t.Helper()
 	var in net.PacketConn

@@ -43,7 +43,7 @@ func TestRunbook(t *testing.T) {
 	}
 }
 
-// lineOf is the line of [clients] that a command has written for a client.
+// lineOf returns the line of [clients] that a command has written for a client.
 func (c *cluster) lineOf(name string) string {
 	c.t.Helper()
 	text, err := os.ReadFile(c.topo.File)

@@ -29,7 +29,7 @@ func up(t *testing.T, settings map[string]string) *cluster {
 	return upIn(t, t.TempDir(), settings)
 }
 
-// upIn is up in a given directory, which then holds the data.
+// upIn returns up in a given directory, which then holds the data.
 func upIn(t *testing.T, dir string, settings map[string]string) *cluster {
 	t.Helper()
 	c := newCluster(t, dir, topology.Variant{Settings: settings})

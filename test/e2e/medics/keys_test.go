@@ -111,7 +111,7 @@ func (k *keyedCluster) start() {
 	}
 }
 
-// entries are the entry points of clients, with the names of the nodes.
+// entries returns the entry points of clients, with the names of the nodes.
 func (k *keyedCluster) entries() (all []string) {
 	for _, n := range k.topo.Nodes() {
 		if n.Sockets.Client.Exists() {

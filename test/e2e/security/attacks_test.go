@@ -74,7 +74,7 @@ func TestS3_AttacksOnSockets(t *testing.T) {
 	c.analyse(ctx, alice, d)
 }
 
-// mayUse says that an edge leads to a node's socket for data from another one, or to the other one from the node's socket for broadcasts. Inputs
+// mayUse reports whether an edge leads to a node's socket for data from another one, or to the other one from the node's socket for broadcasts. Inputs
 // may ask inputs what posta deploy has to know.
 func (c *cluster) mayUse(other, n topology.Node, kind topology.Kind) bool {
 	if kind == topology.KindClient {
@@ -133,7 +133,7 @@ func (c *cluster) isRefused(what string, n topology.Node, e topology.NamedEndpoi
 	}
 }
 
-// forged is what a node would say to another one that has lost its disk: believed, it fails the sessions of both. Without a name it is that of
+// forged returns what a node would say to another one that has lost its disk: believed, it fails the sessions of both. Without a name it is that of
 // any sender.
 func (c *cluster) forged(to, from topology.NodeID) zmqx.Message {
 	c.t.Helper()

@@ -129,7 +129,7 @@ func (c *cluster) node(id topology.NodeID) topology.Node {
 	return n
 }
 
-// entries are where clients begin, with the names of the nodes.
+// entries returns where clients begin, with the names of the nodes.
 func (c *cluster) entries() (all []string) {
 	for _, n := range c.topo.Nodes() {
 		if n.Holds(topology.Input) || n.Holds(topology.Output) {
@@ -159,7 +159,7 @@ func (c *cluster) analyse(ctx context.Context, who security.Identity, d *dataset
 	d.check(c.t, a)
 }
 
-// memory is the largest a node's process has been, in bytes, and files is how many files and connections it has.
+// memory returns the largest a node's process has been, in bytes, and files is how many files and connections it has.
 func (c *cluster) memory(id topology.NodeID) int64 {
 	c.t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.procs[id].Process.Pid))
@@ -204,7 +204,7 @@ func generated(t *testing.T, rows int) *dataset {
 	return d
 }
 
-// answers is the part of an answer that does not depend on the session.
+// answers returns the part of an answer that does not depend on the session.
 func answers(t *testing.T, v any) []byte {
 	t.Helper()
 	b, err := json.Marshal(v)

@@ -149,7 +149,7 @@ func dial(endpoint string) (net.Conn, error) {
 	return net.DialTimeout("tcp", strings.TrimPrefix(endpoint, "tcp://"), time.Second)
 }
 
-// greeting is what a TLS client says first.
+// greeting returns what a TLS client says first.
 func greeting() []byte {
 	client, server := net.Pipe()
 	done := make(chan struct{})

@@ -28,7 +28,7 @@ func Here(analysis, dir string) (*answer.Answer, error) {
 	return oracle(dir, nil)
 }
 
-// JSON is the answer of an analysis over the files in dir.
+// JSON returns the answer of an analysis over the files in dir.
 func JSON(analysis, dir string) (json.RawMessage, error) {
 	if raced {
 		return elsewhere(analysis, dir)

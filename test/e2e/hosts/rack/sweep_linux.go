@@ -72,7 +72,7 @@ func killOrphans() {
 	}
 }
 
-// orphan says whether the process that made something is gone.
+// orphan reports whether the process that made something is gone.
 func orphan(name string) bool {
 	rest, ours := strings.CutPrefix(name, prefix)
 	number, _, _ := strings.Cut(rest, "-")

@@ -147,7 +147,7 @@ func (h *Host) booted() error {
 	return fmt.Errorf("systemd is %q: %w", state, err)
 }
 
-// Failed is the units that have failed.
+// Failed returns the units that have failed.
 func (h *Host) Failed() (units []string, err error) {
 	out, err := h.Exec("systemctl", "list-units", "--failed", "--plain", "--no-legend")
 	for _, line := range strings.Split(out, "\n") {
