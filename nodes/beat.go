@@ -87,14 +87,17 @@ func (b *beats) stop() {
 func (b *beats) run() {
 	defer close(b.stopped)
 	m := b.x.cfg.Topology.Medics
-	// The timer does not fire while the loop publishes every heartbeat. A ticker beside the loop's alarm would wake the process twice as often.
-	silent := time.NewTimer(m.Heartbeat)
+	// The timer rings at the same moments as the loop's alarm for a heartbeat, so that both wake the process once. A timer that is reset by each
+	// heartbeat of the loop, to ring a little later than the next one, was rejected: Go's runtime wakes the process at the time before the reset, too,
+	// which was every second wake-up of an idle node.
+	silent := time.NewTimer(heartbeat.Next(time.Now(), m.Heartbeat))
 	defer silent.Stop()
 	hang := watch.NewHang(m.Heartbeat, time.Now(), progress.Marks())
 	b.say(time.Now(), hang)
 	var words chan struct{} // nil until the loop hangs; closed when lastWords is done
+	heard := time.Time{}    // when the loop published last
+	late := false           // the loop's heartbeat is due and not published
 	for {
-		pause := m.Heartbeat
 		select {
 		case <-b.end:
 			return
@@ -104,8 +107,26 @@ func (b *beats) run() {
 				b.x.cfg.Exit(postmortem.ExitHung)
 			}
 		case <-b.wake:
-			pause += m.Heartbeat / 4 // the loop's next one may be a little late
+			heard, late = time.Now(), false
 		case <-silent.C:
+			if !late {
+				runtime.Gosched() // the loop's alarm rings at the same moment: a loop that is not busy publishes now
+			}
+			select {
+			case <-b.wake:
+				heard, late = time.Now(), false
+			default:
+				if time.Since(heard) < m.Heartbeat/4 { // it has published just before
+					silent.Reset(heartbeat.Next(time.Now(), m.Heartbeat))
+					continue
+				}
+				if !late { // the loop is busy, and its heartbeat may be only a little late
+					late = true
+					silent.Reset(m.Heartbeat / 4)
+					continue
+				}
+			}
+			silent.Reset(heartbeat.Next(time.Now(), m.Heartbeat))
 		}
 		now := time.Now()
 		stands := hang.Tick(now, progress.Marks(), b.waiting.Load())
@@ -114,7 +135,6 @@ func (b *beats) run() {
 			b.lastWords(stands, words)
 		}
 		b.say(now, hang)
-		silent.Reset(pause)
 	}
 }
 

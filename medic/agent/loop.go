@@ -18,8 +18,8 @@ func (a *agent) run(ctx context.Context) error {
 		a.spawn(func() { watchProcesses(a.life, pids, a.targets(), a.cfg.Topology.Medics.Heartbeat, a.ends) })
 	}
 	a.cfg.Log.Info("watching", "hosts", a.cfg.Hosts, "incarnation", a.log.Identity().Incarnation)
-	every := a.cfg.Topology.Medics.Heartbeat / 4
-	tick := time.NewTimer(heartbeat.Next(time.Now(), every))
+	pause := a.core.Pause(time.Now()) // until the next tick, at most
+	tick := time.NewTimer(heartbeat.Next(time.Now(), pause))
 	defer tick.Stop()
 	for {
 		select {
@@ -42,9 +42,14 @@ func (a *agent) run(ctx context.Context) error {
 			a.core.Stored(time.Now())
 		case <-tick.C:
 			a.tick()
-			tick.Reset(heartbeat.Next(time.Now(), every))
+			pause = 0
 		}
 		a.pump(ctx)
+		now := time.Now()
+		if next := a.core.Pause(now); pause == 0 || next < pause {
+			pause = next
+			tick.Reset(heartbeat.Next(now, pause))
+		}
 	}
 }
 

@@ -105,7 +105,7 @@ func (c *Core) listen(now time.Time) { c.electAfter = now.Add(listenTimeouts * c
 // yet, may know an even newer generation.
 const listenTimeouts = 3
 
-// Tick must be called several times in each heartbeat interval, each time after all received messages were handed over.
+// Tick must be called as often as Pause says, each time after all received messages were handed over.
 func (c *Core) Tick(now time.Time) {
 	c.check()
 	c.noticeSleep(now)
@@ -113,7 +113,7 @@ func (c *Core) Tick(now time.Time) {
 	if c.role == leader {
 		c.reconcileAll(now)
 	}
-	if now.Sub(c.lastBeat) >= c.cfg.Heartbeat {
+	if now.Sub(c.lastBeat) >= c.cfg.Heartbeat-c.cfg.Heartbeat/8 { // ticks come a little early and late
 		c.beat(now)
 	}
 }

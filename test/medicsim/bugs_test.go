@@ -12,6 +12,7 @@ const (
 	fileJournal   = "medic/core/journal.go"
 	fileOrdering  = "medic/core/ordering.go"
 	fileOutput    = "medic/core/output.go"
+	filePause     = "medic/core/pause.go"
 	fileReceive   = "medic/core/receive.go"
 	fileReconcile = "medic/core/reconcile.go"
 	fileReplicate = "medic/core/replicate.go"
@@ -34,6 +35,18 @@ func from(first uint64, m mutants.Mutant) mutants.Mutant {
 
 // bugs returns what somebody could have made, or has. The simulator must find every one.
 func bugs() []mutants.Mutant {
+	all := steadyBugs()
+	for i := range all {
+		all[i].Args = append(all[i].Args, "-steady")
+	}
+	return append(all,
+		one("a medic pauses for as long as a medic that is taken for asleep", "M7", filePause, "		return c.cfg.Heartbeat / 2\n", "		return c.cfg.Heartbeat + c.cfg.Heartbeat/4\n"),
+		one("a medic pauses for long while a target is restarted", "M7", filePause, "		return c.cfg.Heartbeat / 2\n	}\n	return c.cfg.Heartbeat / 4\n", "		return c.cfg.Heartbeat / 2\n	}\n	return 2 * c.cfg.Heartbeat\n"),
+	)
+}
+
+// steadyBugs are searched in seeds in which medics never pause for long: the ones that are known to show them tell another story with pauses.
+func steadyBugs() []mutants.Mutant {
 	return []mutants.Mutant{
 		one("an election without a new generation", "M3", fileBully, "	c.enterTerm(Term{last + 1, c.cfg.Self, c.cfg.Life}, now)\n", "	c.enterTerm(Term{max(1, last), c.cfg.Self, c.cfg.Life}, now)\n"),
 		one("a generation used before it is stored", "M3", fileCore, "	m.From, m.ID, m.Term = c.cfg.Self, c.cfg.ID, c.stored\n", "	m.From, m.ID, m.Term = c.cfg.Self, c.cfg.ID, c.term\n"),

@@ -50,9 +50,10 @@ func TestFoundSeeds(t *testing.T) {
 		1097092: "the same, with two medics",
 		1034659: "the checker did not know that a leader may be stopped for a moment while it is sent the last sign of a life",
 	} {
-		for _, unaimed := range []bool{false, true} {
-			if _, err := Run(Options{Seed: seed, Unaimed: unaimed}); err != nil {
-				t.Errorf("%s: %v (unaimed: %v)", what, err, unaimed)
+		for _, o := range []Options{{Steady: true}, {Steady: true, Unaimed: true}, {}} {
+			o.Seed = seed
+			if _, err := Run(o); err != nil {
+				t.Errorf("%s: %v (unaimed: %v, steady: %v)", what, err, o.Unaimed, o.Steady)
 			}
 		}
 	}

@@ -111,7 +111,11 @@ func (p *process) beginMedic() {
 func (p *process) tick() {
 	p.core.Tick(p.t.w.Now())
 	p.pump()
-	p.t.w.After(tickEvery+p.t.w.Between(0, time.Millisecond), func() { p.run(p.tick) })
+	pause := tickEvery
+	if !p.t.w.Steady {
+		pause = p.core.Pause(p.t.w.Now())
+	}
+	p.t.w.After(pause+p.t.w.Between(0, time.Millisecond), func() { p.run(p.tick) })
 }
 
 // pump is the rest of the shell's loop: store, then let out what may leave.

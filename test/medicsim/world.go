@@ -18,6 +18,7 @@ type Options struct {
 	Seed    uint64
 	Plain   bool      // no loop of a node is busy or hangs, and none recovers slowly: seeds from before N9 tell the stories that they told
 	Unaimed bool      // no faults are aimed: seeds from before there were aims tell the stories that they told
+	Steady  bool      // medics tick as often while all is well as at other times: seeds from before core.Pause tell the stories that they told
 	Trace   io.Writer // nil for none
 }
 
