@@ -118,7 +118,7 @@ func (w *frameWriter) write() error {
 		_, err = w.conn.Write(w.pieces[0])
 	} else {
 		w.out = net.Buffers(w.pieces)
-		_, err = w.out.WriteTo(w.conn)
+		_, err = w.out.WriteTo(beneath(w.conn))
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("%w: it did not take what was written within %v (WriteTimeout)", ErrStalled, w.timeout)

@@ -160,6 +160,7 @@ func (s *socket) handshake(conn net.Conn, dialled string, server bool) (g greete
 	if err := CheckOwner(conn); err != nil {
 		return g, fmt.Errorf("%w: %w", ErrHandshake, err)
 	}
+	conn = nonblocking(conn)
 	g.conn = conn
 	if s.opt.TLS != nil {
 		g.proof.checks = s.checksSoFar()
