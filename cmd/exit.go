@@ -119,7 +119,7 @@ func errorLines(err error) (lines []string) {
 	}
 	var statement *syntax.Error
 	if errors.As(err, &statement) || errors.Is(err, protocol.ErrFailed) && strings.Contains(err.Error(), "\n    ") { // the line breaks stay, so that the caret is below its line
-		for _, line := range strings.Split(err.Error(), "\n") {
+		for _, line := range strings.Split(failedStatement(err.Error()), "\n") {
 			lines = append(lines, display.Escape(line))
 		}
 		return lines

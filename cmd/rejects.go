@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -61,7 +62,20 @@ type rejects struct {
 	name string
 	file *os.File // nil when it is closed
 	out  *csv.Writer
+
+	// A statement's passes read the same rows, and each may reject a row. The file lists it once.
+	earlier map[rejectedRow]struct{} // of the passes that have ended; nil if there is one pass
+	pass    map[rejectedRow]struct{} // of the pass under way; back empties it
 }
+
+// rejectedRow is the place of a row.
+type rejectedRow struct {
+	stream, file string
+	line         uint64
+}
+
+// mostRemembered bounds how many rows of former passes are remembered. The file lists others again.
+const mostRemembered = 1 << 20
 
 func newRejects(name string) (*rejects, error) {
 	file, err := createFile(name)
@@ -73,7 +87,32 @@ func newRejects(name string) (*rejects, error) {
 }
 
 func (r *rejects) add(stream string, reject analyses.Reject, row []byte) error {
+	at := rejectedRow{stream, reject.File, reject.Line}
+	if _, listed := r.earlier[at]; listed {
+		return nil
+	}
+	if r.earlier != nil && len(r.earlier)+len(r.pass) < mostRemembered {
+		r.pass[at] = struct{}{}
+	}
 	return r.cannotWrite(r.out.Write([]string{stream, reject.File, strconv.FormatUint(reject.Line, 10), reject.Reason, string(row)}))
+}
+
+// firstPass begins a statement that takes several passes, or one if not.
+func (r *rejects) firstPass(several bool) {
+	if r == nil {
+		return
+	}
+	if r.earlier, r.pass = nil, nil; several {
+		r.earlier, r.pass = map[rejectedRow]struct{}{}, map[rejectedRow]struct{}{}
+	}
+}
+
+// nextPass says that a pass has ended, and another one begins.
+func (r *rejects) nextPass() {
+	if r != nil {
+		maps.Copy(r.earlier, r.pass)
+		clear(r.pass)
+	}
 }
 
 // mark returns a position of the file, to which back cuts the file. Only a regular file has one: in any other file, what a session has written stays.
@@ -95,6 +134,7 @@ func (r *rejects) back(at int64) error {
 	if r == nil || at < 0 {
 		return nil
 	}
+	clear(r.pass)
 	r.out.Flush()
 	err := errors.Join(r.out.Error(), r.file.Truncate(at))
 	if err == nil {

@@ -112,7 +112,7 @@ func (x *command) answerShared(ctx context.Context, r *sqlRequest, statements []
 	})
 	switch {
 	case errors.Is(err, protocol.ErrFailed) && ctx.Err() == nil && r.q.Once() == "":
-		x.notef("note: the statements over the same files are answered one by one, because together they failed: %s", display.Escape(err.Error()))
+		x.notef("note: the statements over the same files are answered one by one, because together they failed: %s", display.Escape(firstLine(failedStatement(err.Error()))))
 		return true, r.q.SameFiles(ctx)
 	case err != nil:
 		return false, err
@@ -186,6 +186,11 @@ func (x *command) widened(ctx context.Context, r *sqlRequest, answer func() erro
 	}
 }
 
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
 // shared returns a short name for the statements that share a session.
 func shared(q *question.Question, statements []int) string {
 	if len(statements) == len(q.Statements()) {
@@ -199,6 +204,7 @@ func shared(q *question.Question, statements []int) string {
 func (x *command) inPasses(ctx context.Context, r *sqlRequest, plan *compile.Plan, of string, show *display.Progress) (*client.Answer, error) {
 	var warnings []client.Warning
 	var rejected []protocol.Rejected // by earlier passes
+	r.rejects.firstPass(plan.NextPass() != nil)
 	for n := 1; ; n++ {
 		pass := plan.NextPass()
 		if show.Of(of); pass != nil || n > 1 {
@@ -244,6 +250,7 @@ func (x *command) inPasses(ctx context.Context, r *sqlRequest, plan *compile.Pla
 			x.notef("note: the query that WHERE needs has more rows than a plan takes; the reducer compares them, in one pass")
 			return x.session(ctx, r, plan, nil, show)
 		}
+		r.rejects.nextPass()
 		plan, warnings, rejected = next, append(warnings, answer.Warnings...), append(rejected, answer.Rejected...)
 	}
 }

@@ -111,6 +111,14 @@ func (s *statement) explain() string {
 	return b.String()
 }
 
+// counted returns a number and a noun, which has an s unless the number is 1.
+func counted[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 func listOr(list []string, none string) string {
 	if len(list) == 0 {
 		return none
@@ -139,14 +147,14 @@ func (l *leaf) describe() string {
 	switch l.keep {
 	case keepGroups:
 		if len(l.groups.node.Keys) == 0 {
-			return what + fmt.Sprintf("fold into one row of %d aggregates", len(l.groups.aggs))
+			return what + "fold into one row of " + counted(len(l.groups.aggs), "aggregate")
 		}
-		return what + fmt.Sprintf("fold into groups by %d keys with %d aggregates, which aggregators merge by key", len(l.groups.node.Keys), len(l.groups.aggs))
+		return what + "fold into groups by " + counted(len(l.groups.node.Keys), "key") + " with " + counted(len(l.groups.aggs), "aggregate") + ", which aggregators merge by key"
 	case keepBest:
 		if len(l.best.orders) == 0 {
-			return what + fmt.Sprintf("keep the first %d rows", l.best.n)
+			return what + "keep the first " + counted(l.best.n, "row")
 		}
-		return what + fmt.Sprintf("keep the best %d rows", l.best.n)
+		return what + "keep the best " + counted(l.best.n, "row")
 	}
 	if l.keep == keepDistinct {
 		return what + "keep different rows, which aggregators merge"

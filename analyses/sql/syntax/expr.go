@@ -241,7 +241,9 @@ func (p *parser) primary() Expr {
 		}
 	}
 	if t.kind == word && p.peek().low == "(" && (!reserved[t.low] || t.low == "left" || t.low == "right" || t.low == "grouping") {
-		return p.call()
+		c := p.call()
+		p.refuseTyped(t)
+		return c
 	}
 	if t.kind != quoted && (t.kind != word || reserved[t.low]) {
 		p.unexpected("an expression")
@@ -250,6 +252,7 @@ func (p *parser) primary() Expr {
 	if t.kind == quoted && p.is("(") {
 		p.fail(t.at, "the name of a function stands without quotes", "")
 	}
+	p.refuseTyped(t)
 	c := &Column{At: t.at, Name: t.text}
 	if n := p.peek(); p.is(".") && (n.kind == word || n.kind == quoted) && !(n.kind == word && p.i+2 < len(p.tokens) && p.tokens[p.i+2].low == "(") {
 		p.i += 2
@@ -312,7 +315,7 @@ func (p *parser) keyword(t token) Expr {
 		p.expect(")", ")")
 		return c
 	case "date", "timestamp":
-		if next.kind == text {
+		if next.kind == text { // refuseTyped refuses other types
 			p.i += 2
 			return &Cast{At: t.at, X: &String{next.at, next.text}, Type: TypeName{At: t.at, Name: strings.ToUpper(t.low)}}
 		}
@@ -480,8 +483,11 @@ func (p *parser) substring() Expr {
 func (p *parser) call() Expr {
 	t := p.take()
 	c := &Call{At: t.at, Name: t.low}
-	if t.low == "cube" || t.low == "rollup" || t.low == "columns" {
-		p.fail(t.at, upper(t.low)+" is not a function", "ROLLUP (…) and CUBE (…) stand in GROUP BY, outside of other parentheses; columns are named one by one.")
+	switch t.low {
+	case "cube", "rollup":
+		p.fail(t.at, upper(t.low)+" is not a function", "ROLLUP (…) and CUBE (…) stand in GROUP BY, outside of other parentheses.")
+	case "columns":
+		p.fail(t.at, "COLUMNS is not supported", "Name the columns one by one; * takes EXCLUDE and REPLACE, and SUMMARIZE shows figures of every column.")
 	}
 	p.take()
 	switch {

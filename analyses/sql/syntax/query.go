@@ -326,6 +326,9 @@ func (p *parser) star(table string) *Star {
 		}
 		p.expect(")", ", or )")
 	}
+	if like := p.is("like") || p.is("ilike") || p.is("similar") || p.is("glob") || p.is("not"); like {
+		p.fail(p.tok().at, "a pattern behind * is not supported", "Name the columns, or write * EXCLUDE (column, …).")
+	}
 	if p.is("rename") {
 		p.fail(p.tok().at, "RENAME is not supported", "Write * EXCLUDE (old), old AS new.")
 	}

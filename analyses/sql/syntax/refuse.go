@@ -80,6 +80,30 @@ var refusedSymbols = map[string]string{
 	"?": "Write parameters as $name and give them with --param name=value.", ":=": "An alias is written behind the expression: x AS name.",
 }
 
+// typedLiterals are types that DuckDB takes in front of a string, and Posta does not, with what to write instead.
+var typedLiterals = map[string]string{
+	"decimal": decimalHint, "numeric": decimalHint, "dec": decimalHint, "time": "TIME is TEXT here: write the string alone, as '10:30:00'.",
+	"timestamptz": zoneHint, "timetz": zoneHint, "float": doubleHint, "real": doubleHint, "float4": doubleHint, "float8": doubleHint, "double": doubleHint,
+	"bigint": integerHint, "int": integerHint, "integer": integerHint, "smallint": integerHint, "tinyint": integerHint, "hugeint": integerHint, "int8": integerHint, "int4": integerHint,
+	"text": "A string is TEXT: write it alone.", "varchar": "A string is TEXT: write it alone.", "char": "A string is TEXT: write it alone.", "string": "A string is TEXT: write it alone.",
+	"boolean": "Write true or false.", "bool": "Write true or false.", "datetime": "Write TIMESTAMP '2024-02-29 10:30:00'.", "json": "JSON is TEXT: write the string alone.",
+	"blob": "Bytes are TEXT: write the string alone.", "uuid": "A UUID is TEXT: write the string alone.",
+}
+
+const (
+	decimalHint = "A number with a point is a DECIMAL: write 1.5 alone, or CAST('1.5' AS DECIMAL(9, 2))."
+	doubleHint  = "Write CAST('1.5' AS DOUBLE)."
+	integerHint = "Write the number alone, or CAST('5' AS BIGINT)."
+	zoneHint    = "There are no time zones: TIMESTAMP '2024-02-29 10:30:00+02' is converted to UTC."
+)
+
+// refuseTyped fails if t names a type and a string follows, which would otherwise be taken for an alias.
+func (p *parser) refuseTyped(t token) {
+	if why, ok := typedLiterals[t.low]; ok && t.kind == word && p.tok().kind == text {
+		p.fail(t.at, upper(t.low)+" in front of a string is not supported", why)
+	}
+}
+
 // refuseWord fails if t is known and not supported.
 func (p *parser) refuseWord(t token) {
 	if why, ok := refusedWords[t.low]; ok && t.kind == word {

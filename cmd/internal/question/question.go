@@ -290,6 +290,14 @@ func starsOf(pattern string) (files string, names []string) {
 	return b.String() + pattern, names
 }
 
+// optionHints say how to do without options that exist in DuckDB.
+var optionHints = map[string]string{
+	"nullstr": "A field is NULL where it is empty. Declare the column as TEXT, and write TRY_CAST(nullif(x, 'NA') AS DOUBLE).",
+	"comment": "Leave such lines out in front: grep -v '^#' FILE | posta sql --file NAME=- …",
+	"header":  "The first line names the columns. Write one in front: (echo 'a,b'; cat FILE) | posta sql --file NAME=- …",
+	"skip":    "Leave the first lines out in front: tail -n +3 FILE | posta sql --file NAME=- …",
+}
+
 // option handles a setting of WITH.
 func (q *Question) option(t *table, o *syntax.Option) error {
 	text, isText := "", false
@@ -312,6 +320,9 @@ func (q *Question) option(t *table, o *syntax.Option) error {
 		return nil // this is the default
 	case name == "filename":
 		return q.fail(o.Name.At, "the option filename is not supported", "Every table has the column _file.")
+	}
+	if hint := optionHints[strings.ToLower(o.Name.Name)]; hint != "" {
+		return q.fail(o.Name.At, fmt.Sprintf("the option %s is not supported with this value", o.Name.Name), hint)
 	}
 	return q.fail(o.Name.At, fmt.Sprintf("the option %s is not supported with this value", o.Name.Name), "There is delim 'c', missing 'null', header true and nullstr ''; in a call as delim = 'c'.")
 }

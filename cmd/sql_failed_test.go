@@ -1,0 +1,56 @@
+package cmd
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// An error of a statement for a row begins with what is wrong and the place in the statement, then says where the row is; who says so comes last.
+func TestQ4_ARowsErrorSaysWhatAndWhere(t *testing.T) {
+	dir := table(t, "t.csv", "a,b\n1,x\n-4,y\n")
+	for statement, want := range map[string]string{
+		"SELECT sqrt(a) FROM t": `posta: line 1, column 8: the square root of a negative number does not exist
+    SELECT sqrt(a) FROM t
+           ^
+    The row is in t.csv, at or behind line 2; a condition in WHERE or CASE can leave it out.
+    (session ID, joiner-1)
+`,
+		"SELECT sum(a * 9223372036854775807) FROM t": `posta: line 1, column 14: the result of * does not fit into a BIGINT
+    SELECT sum(a * 9223372036854775807) FROM t
+                 ^
+    The row is in t.csv, at or behind line 2; a condition in WHERE or CASE can leave it out.
+    (session ID, joiner-1)
+`,
+		"SELECT ln(sum(a)) FROM t": `posta: line 1, column 8: the logarithm of a number that is not above 0 does not exist
+    SELECT ln(sum(a)) FROM t
+           ^
+    (session ID, reducer-1)
+`,
+	} {
+		r := posta(t, "sql", "-q", "--data", dir, statement)
+		got := regexp.MustCompile(`(?s)^.*?posta: `).ReplaceAllString(r.err, "posta: ")
+		got = regexp.MustCompile(`[0-9a-f-]{36}`).ReplaceAllString(got, "ID")
+		if r.code != exitSession || got != want {
+			t.Errorf("exit code %d:\n%swant\n%s", r.code, r.err, want)
+		}
+	}
+	r := posta(t, "sql", "-q", "--data", dir, "SELECT b::BIGINT FROM t; SELECT sqrt(a) FROM t WHERE b = 'y'")
+	for _, want := range []string{"query_1: line 1, column 9: TEXT \"x\" cannot be converted", "query_2: line 1, column 33: the square root", "TRY_CAST gives NULL"} {
+		if !strings.Contains(r.err, want) {
+			t.Errorf("two statements: %q is missing in\n%s", want, r.err)
+		}
+	}
+}
+
+// What is no failure of a statement stays as it is.
+func TestOtherFailuresStayAsTheyAre(t *testing.T) {
+	for _, text := range []string{
+		"", "session 09978c92-46ae-472e-80cb-b4b7908f1b85 of bikes: analysis bikes failed in stage joiner (node joiner-1): panic: x (failed)",
+		"line 1, column 8: COLUMNS is not supported\n    SELECT 1\n    ^\n    Name them.",
+	} {
+		if got := failedStatement(text); got != text {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
+}
