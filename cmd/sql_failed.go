@@ -2,9 +2,9 @@ package cmd
 
 import "regexp"
 
-// failure is what nodes and the client say of a session whose statement failed for a row: the session, the node, the batch, the row, and the place in
-// the statement with the excerpt.
-var failure = regexp.MustCompile(`(?s)(?:sql: )?session ([0-9a-f-]{36}) of sql: analysis sql failed in stage \w+ \(node ([\w.-]+)\): (.*?)(line \d+, column \d+: [^\n]*\n    [^\n]*\n[ \t]*\^)(\n    [^\n]*?)? \(failed\)`)
+// failure is what nodes and the client say of a session whose statement failed for a row: the session, or the upload that was under way; the node, the
+// batch, the row, and the place in the statement with the excerpt.
+var failure = regexp.MustCompile(`(?s)(?:sql: )?(?:session ([0-9a-f-]{36}) of sql|upload [^\n]*?): analysis sql failed in stage \w+ \(node ([\w.-]+)\): (.*?)(line \d+, column \d+: [^\n]*\n    [^\n]*\n[ \t]*\^)(\n    [^\n]*?)? \(failed\)`)
 
 // row is the place of the row in such a text, as the joiner and the reducer write it. What stands before it is the place of the batch.
 var row = regexp.MustCompile(`(?s)^(?:.*: )?([^\n]+?), (at or behind line|line) (\d+): $`)
@@ -17,6 +17,9 @@ func failedStatement(text string) string {
 		if at := row.FindStringSubmatch(m[3]); at != nil {
 			out += "    The row is in " + at[1] + ", " + at[2] + " " + at[3] + "; a condition in WHERE or CASE can leave it out.\n"
 		}
-		return out + "    (session " + m[1] + ", " + m[2] + ")"
+		if m[1] != "" {
+			m[2] = "session " + m[1] + ", " + m[2]
+		}
+		return out + "    (" + m[2] + ")"
 	})
 }
