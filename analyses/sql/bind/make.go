@@ -40,6 +40,34 @@ func Rewrite(replace func(Expr) (Expr, bool)) func(Expr) Expr {
 	return newRewriter(replace).expr
 }
 
+// Conjuncts splits a condition at its ANDs.
+func Conjuncts(cond Expr) []Expr { return conjuncts(cond) }
+
+// And joins two conditions, of which the first may be nil.
+func And(l, r Expr) Expr { return and(l, r) }
+
+// Substitute replaces columns by expressions.
+func Substitute(e Expr, columns []Expr) Expr { return substitute(e, columns) }
+
+// Mark marks the columns that expressions read.
+func Mark(read []bool, exprs ...Expr) {
+	seen := map[Expr]bool{}
+	var walk func(list []Expr)
+	walk = func(list []Expr) {
+		for _, e := range list {
+			if e == nil || seen[e] {
+				continue
+			}
+			seen[e] = true
+			if c, ok := e.(*Column); ok {
+				read[c.Index] = true
+			}
+			walk(children(e))
+		}
+	}
+	walk(exprs)
+}
+
 // Children returns the expressions directly below e. The plan of a subquery does not count as one.
 func Children(e Expr) []Expr { return children(e) }
 

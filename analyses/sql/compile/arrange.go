@@ -404,7 +404,7 @@ func (g *group) reads(e bind.Expr) (set uint64) {
 	}
 	last := g.relations[len(g.relations)-1]
 	live := make([]bool, last.at+len(last.node.Fields()))
-	mark(live, e)
+	bind.Mark(live, e)
 	for i, r := range g.relations {
 		if slices.Contains(live[r.at:r.at+len(r.node.Fields())], true) {
 			set |= 1 << i

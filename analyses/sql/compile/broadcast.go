@@ -286,23 +286,23 @@ func (l *leaf) prune() {
 	switch {
 	case l.groups != nil:
 		live = make([]bool, len(live))
-		mark(live, bind.Exprs(l.groups.node)...)
+		bind.Mark(live, bind.Exprs(l.groups.node)...)
 	case l.best != nil:
 		for _, o := range l.best.orders {
-			mark(live, o.X)
+			bind.Mark(live, o.X)
 		}
 	}
 	for i := len(l.steps) - 1; i >= 0; i-- {
 		switch n := l.steps[i].(type) {
 		case *bind.Filter:
-			mark(live, n.Cond)
+			bind.Mark(live, n.Cond)
 		case *bind.Project:
 			live = make([]bool, len(n.Input.Fields()))
-			mark(live, n.Exprs...)
+			bind.Mark(live, n.Exprs...)
 		case *unnest:
 			live = live[:len(n.Input.Fields())]
 			n.wanted = slices.Clone(live)
-			mark(live, n.Lists...)
+			bind.Mark(live, n.Lists...)
 		case *broadcast:
 			if n.swapped {
 				at := len(n.R.Fields()) // of the left side in the plan
@@ -311,34 +311,15 @@ func (l *leaf) prune() {
 			n.wanted = live
 			live = slices.Clone(live[:len(n.L.Fields())])
 			for _, p := range n.Equal {
-				mark(live, p[0])
+				bind.Mark(live, p[0])
 			}
 			if n.Rest != nil {
 				both := append(slices.Clone(live), make([]bool, len(n.R.Fields()))...)
-				mark(both, n.Rest)
+				bind.Mark(both, n.Rest)
 				live = both[:len(live)]
 			}
 		}
 	}
-}
-
-// mark marks the columns that expressions read.
-func mark(live []bool, exprs ...bind.Expr) {
-	seen := map[bind.Expr]bool{}
-	var walk func(list []bind.Expr)
-	walk = func(list []bind.Expr) {
-		for _, e := range list {
-			if e == nil || seen[e] {
-				continue
-			}
-			seen[e] = true
-			if c, ok := e.(*bind.Column); ok {
-				live[c.Index] = true
-			}
-			walk(bind.Children(e))
-		}
-	}
-	walk(exprs)
 }
 
 // numbers returns how many numbers stand before and after the place of a row of the leaf. They are the numbers of the rows that

@@ -147,6 +147,7 @@ func (p *Plan) takenApart(trial bool) (*statement, error) {
 	if err := p.passed(&roots[0]); err != nil {
 		return nil, err
 	}
+	newStatement(p, tables, roots).pushDown()
 	newStatement(p, tables, roots).arrange()
 	for large := map[*bind.Table]bool{}; ; {
 		s := newStatement(p, tables, roots)

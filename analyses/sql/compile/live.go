@@ -58,7 +58,7 @@ func readBy(read map[bind.Node][]bool, n bind.Node) {
 		for i := range to {
 			to[i] = to[i] || own[i]
 		}
-		mark(to, exprs...)
+		bind.Mark(to, exprs...)
 	}
 	switch n := n.(type) {
 	case *bind.Filter:
@@ -74,16 +74,16 @@ func readBy(read map[bind.Node][]bool, n bind.Node) {
 		for i := range to {
 			to[i] = to[i] || own[i]
 		}
-		mark(to, n.Lists...)
+		bind.Mark(to, n.Lists...)
 	case *bind.Distinct:
 		if len(n.On) == 0 {
 			everything(read, n.Input)
 		}
 		through(n.Input, n.On...)
 	case *bind.Project:
-		mark(columnsRead(read, n.Input), n.Exprs...)
+		bind.Mark(columnsRead(read, n.Input), n.Exprs...)
 	case *bind.Aggregation:
-		mark(columnsRead(read, n.Input), bind.Exprs(n)...)
+		bind.Mark(columnsRead(read, n.Input), bind.Exprs(n)...)
 	case *bind.SetOp:
 		everything(read, n.L)
 		everything(read, n.R)
@@ -92,7 +92,7 @@ func readBy(read map[bind.Node][]bool, n bind.Node) {
 		both := make([]bool, len(l)+len(r))
 		copy(both, own)
 		if n.Rest != nil {
-			mark(both, n.Rest)
+			bind.Mark(both, n.Rest)
 		}
 		for i, b := range both {
 			switch {
@@ -103,8 +103,8 @@ func readBy(read map[bind.Node][]bool, n bind.Node) {
 			}
 		}
 		for _, p := range n.Equal {
-			mark(l, p[0])
-			mark(r, p[1])
+			bind.Mark(l, p[0])
+			bind.Mark(r, p[1])
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // maxText bounds the result of a function, in bytes: a statement can ask for any size, as in repeat('x', 1000000000000).
@@ -274,7 +275,13 @@ func splitPart(k *function, args []*Vector, sel []int32) (int32, string) {
 }
 
 func stringSplit(k *function, args []*Vector, sel []int32) (int32, string) {
-	for _, i := range sel {
+	for at, i := range sel {
+		if at > 0 { // joins and UNNEST repeat rows
+			if last := sel[at-1]; sameText(args[0].Texts[i], args[0].Texts[last]) && sameText(args[1].Texts[i], args[1].Texts[last]) {
+				k.out.Lists[i] = k.out.Lists[last]
+				continue
+			}
+		}
 		parts := split(args[0].Texts[i], args[1].Texts[i])
 		if len(parts) == 0 {
 			parts = []string{""}
@@ -282,6 +289,11 @@ func stringSplit(k *function, args []*Vector, sel []int32) (int32, string) {
 		k.out.Lists[i] = List{Items: parts}
 	}
 	return ok, ""
+}
+
+// sameText reports whether two texts have the same memory. Others may be equal, too.
+func sameText(a, b string) bool {
+	return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b)
 }
 
 func listContains(k *function, args []*Vector, sel []int32) (int32, string) {

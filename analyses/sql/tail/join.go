@@ -14,6 +14,7 @@ type join struct {
 	to           sink
 	left         []program
 	rest         *program
+	restReads    []bool // columns that rest reads
 	right        *store
 	index        *index
 	ints         *intIndex                                 // takes the place of index for one key that is an integer
@@ -113,7 +114,8 @@ func (j *join) compile() (err error) {
 		return err
 	}
 	p, err := j.x.compile(j.n.Rest)
-	j.rest = &p
+	j.rest, j.restReads = &p, make([]bool, len(j.n.L.Fields())+len(j.n.R.Fields()))
+	bind.Mark(j.restReads, j.n.Rest)
 	return err
 }
 
@@ -215,7 +217,7 @@ func (j *join) pair(l, r int32) error {
 func (j *join) flush() error {
 	var failed error
 	if j.rest != nil && len(j.lrows) > 0 {
-		both := j.gather(j.lrows, j.rrows, nil)
+		both := j.gather(j.lrows, j.rrows, j.restReads)
 		sel := make([]int32, 0, len(j.lrows))
 		for k, r := range j.rrows {
 			if r >= 0 {
