@@ -16,6 +16,7 @@ import (
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/core"
 	"posta.dev/posta/medic/docker"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -97,7 +98,7 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *faultInjector, _ *monitor
 	if c.Duration("every") <= 0 {
 		return nil, nil, usagef("--every %v: give a time above 0", c.Duration("every"))
 	}
-	injector, all, t, err := x.injectorOf(c)
+	injector, all, t, err := x.injectorOf(c, func(t *topology.Topology) (*security.Keys, error) { return x.clientKeys(c, t) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,8 +134,11 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *faultInjector, _ *monitor
 	return &faultInjector{seed: seed, injector: injector, rand: rand.New(rand.NewPCG(seed, 0xca05)), targets: targets, kinds: kinds, suspect: t.Medics.SuspectAfter}, w, err
 }
 
+// keySource returns the keys with which a command listens to a cluster; nil without keys.
+type keySource func(*topology.Topology) (*security.Keys, error)
+
 // injectorOf returns the injector, and all nodes and medics that it may hit.
-func (x *command) injectorOf(c *cli.Context) (injector faults.Injector, all []medic.NodeID, t *topology.Topology, err error) {
+func (x *command) injectorOf(c *cli.Context, keysFor keySource) (injector faults.Injector, all []medic.NodeID, t *topology.Topology, err error) {
 	if !c.Bool(flagDocker) {
 		procs, t, err := x.localProcesses(c)
 		if err != nil {
@@ -154,7 +158,7 @@ func (x *command) injectorOf(c *cli.Context) (injector faults.Injector, all []me
 			all = append(all, n.ID)
 		}
 	}
-	keys, err := x.clientKeys(c, t)
+	keys, err := keysFor(t)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -13,6 +13,8 @@ import (
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/security"
+	"posta.dev/posta/topology"
 )
 
 func (x *command) consoleCommand() *cli.Command {
@@ -24,6 +26,13 @@ cluster: nothing depends on it, and several may run.
    posta console
    posta console --data DIR              answers SQL over the files below DIR
    posta console --listen 127.0.0.1:0
+
+Where the topology has console = "127.0.0.1:8080" below [medics], medics serve the same pages, as long as one of them lives. A link to them, which lets in
+one browser within a minute:
+
+   posta console --login
+
+It proves who you are with your key, or in a cluster without keys by a file that only the user of the cluster can read.
 
 Users who may operate the cluster can also kill and stop its nodes and medics from the pages, as posta chaos does; --watch leaves that out.
 
@@ -37,12 +46,21 @@ The link and that token are its only protection, so it listens only where no oth
 			&cli.StringSliceFlag{Name: flagFile, Usage: "`TABLE=PATH`: the files of a table; a pattern in quotes, or an address (https://..., s3://...); may be repeated"},
 			&cli.BoolFlag{Name: "watch", Usage: "show no button that kills or stops anything"},
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8080", Usage: "serve at this `ADDRESS` of this machine; port 0 takes any that is free"},
+			&cli.BoolFlag{Name: flagLogin, Usage: "print a link to the console that medics serve, and end"},
+			&cli.StringFlag{Name: flagOf, Hidden: true, Usage: "serve the console of this `MEDIC`, which has started this process"},
+			hidden(consoleBindFlag()), hidden(keysFlag()), localClientFlag(), hidden(systemdFlag()), hidden(logFlag()),
 			&cli.StringFlag{Name: "metrics-token", Usage: "let in scrapers of /metrics that bring the token in this `FILE`, which only you can read"}},
 		Action: x.console,
 	}
 }
 
 func (x *command) console(c *cli.Context) error {
+	switch {
+	case c.String(flagOf) != "":
+		return x.medicConsole(c)
+	case c.Bool(flagLogin):
+		return x.consoleLogin(c)
+	}
 	at := c.String("listen")
 	if _, err := console.Address(at); errors.Is(err, console.ErrExposed) {
 		return usagef("console: --listen %v; give one like 127.0.0.1:8080, and reach it from elsewhere with ssh -L 8080:127.0.0.1:8080 HOST", err)
@@ -83,9 +101,9 @@ func (x *command) console(c *cli.Context) error {
 		return err
 	}
 	var breaks *console.Breaker
-	if !c.Bool("watch") {
+	if !c.Bool("watch") && (keys == nil || keys.Identity().Role == security.Operate) {
 		var undo func()
-		if breaks, undo, err = x.newConsoleBreaker(c, keys); err != nil {
+		if breaks, undo, err = x.newConsoleBreaker(c, func(*topology.Topology) (*security.Keys, error) { return keys, nil }, ""); err != nil {
 			return err
 		}
 		defer undo()
@@ -106,12 +124,37 @@ func (x *command) console(c *cli.Context) error {
 		Announce:    func(link string) { x.printf("%s\n", link) },
 	})
 	if errors.Is(err, syscall.EADDRINUSE) {
+		if t.Medics.Console != "" {
+			return fmt.Errorf("%w; medics serve a console, and posta console --login prints a link to it; or name another port with --listen", err)
+		}
 		return fmt.Errorf("%w; name another port with --listen, or 127.0.0.1:0 for any that is free", err)
 	}
 	if err != nil {
 		return err
 	}
 	return s.Run(c.Context)
+}
+
+// Flags of consoles that medics serve.
+const (
+	flagLogin       = "login"
+	flagOf          = "of"
+	flagConsoleBind = "console-bind"
+)
+
+func consoleBindFlag() cli.Flag {
+	return &cli.StringFlag{Name: flagConsoleBind, Usage: "serve the console of the topology at this `IP` of a container, where published ports lead, like 0.0.0.0"}
+}
+
+// hidden returns a flag that only posta itself uses with this command.
+func hidden(f cli.Flag) cli.Flag {
+	switch f := f.(type) {
+	case *cli.StringFlag:
+		f.Hidden = true
+	case *cli.BoolFlag:
+		f.Hidden = true
+	}
+	return f
 }
 
 // sessionsOf asks a cluster for its sessions over a new connection, so that it finds nodes that have moved since.

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -13,12 +14,13 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/faults"
 	"posta.dev/posta/medic"
-	"posta.dev/posta/security"
+	"posta.dev/posta/topology"
 )
 
 // consoleBreaker injects the faults that people choose on the pages of a console, with the injector of posta chaos.
 type consoleBreaker struct {
 	injector faults.Injector
+	own      medic.NodeID // the medic that serves the console; ""
 	lasts    time.Duration
 	life     context.Context
 	pending  sync.WaitGroup // faults that last
@@ -27,13 +29,13 @@ type consoleBreaker struct {
 	lasting map[medic.NodeID]bool // guarded by mu
 }
 
-// newConsoleBreaker returns the breaker that injects faults, and a function that ends all lasting faults. The breaker is nil if the console's user
-// may not operate the cluster, or if the cluster's processes are not on this machine.
-func (x *command) newConsoleBreaker(c *cli.Context, keys *security.Keys) (*console.Breaker, func(), error) {
-	if keys != nil && keys.Identity().Role != security.Operate {
+// newConsoleBreaker returns the breaker that injects faults, and a function that ends all lasting faults. The breaker is nil if the cluster's processes
+// are not on this machine. own is the medic that serves the console, "" if a person does.
+func (x *command) newConsoleBreaker(c *cli.Context, keys keySource, own medic.NodeID) (*console.Breaker, func(), error) {
+	if c.Bool(flagSystemd) { // systemd knows the processes, and the injector does not
 		return nil, func() {}, nil
 	}
-	injector, all, t, err := x.injectorOf(c)
+	injector, all, t, err := x.injectorOf(c, keys)
 	if err != nil {
 		if c.Bool(flagDocker) || c.IsSet(flagHost) {
 			return nil, nil, err
@@ -41,8 +43,12 @@ func (x *command) newConsoleBreaker(c *cli.Context, keys *security.Keys) (*conso
 		x.notef("note: the console cannot inject faults: %s", oneLine(err))
 		return nil, func() {}, nil
 	}
+	all, err = nearTo(t, all, own, c.StringSlice(flagHost))
+	if err != nil {
+		return nil, nil, errors.Join(err, injector.Close())
+	}
 	life, end := context.WithCancel(context.Background())
-	b := &consoleBreaker{injector: injector, lasts: 2 * t.Medics.SuspectAfter, life: life, lasting: map[medic.NodeID]bool{}}
+	b := &consoleBreaker{injector: injector, own: own, lasts: 2 * t.Medics.SuspectAfter, life: life, lasting: map[medic.NodeID]bool{}}
 	out := &console.Breaker{Lasts: b.lasts, Break: b.do}
 	for _, k := range injector.Kinds() {
 		out.Kinds = append(out.Kinds, string(k))
@@ -60,6 +66,23 @@ func (x *command) newConsoleBreaker(c *cli.Context, keys *security.Keys) (*conso
 	}, nil
 }
 
+// nearTo returns the nodes and medics that the host of a medic has, and the hosts given: no other can be hit from there. Without a medic it returns all.
+func nearTo(t *topology.Topology, all []medic.NodeID, own medic.NodeID, hosts []string) (near []medic.NodeID, err error) {
+	if own == "" {
+		return all, nil
+	}
+	m, err := t.Medic(own)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range all {
+		if n, err := nodeOrMedic(t, id); err == nil && (n.Host == m.Host || slices.Contains(hosts, n.Host)) {
+			near = append(near, id)
+		}
+	}
+	return near, nil
+}
+
 // do is console.Breaker.Break.
 func (b *consoleBreaker) do(ctx context.Context, kind, target string) (string, error) {
 	k, id := faults.Kind(kind), medic.NodeID(target)
@@ -73,6 +96,9 @@ func (b *consoleBreaker) do(ctx context.Context, kind, target string) (string, e
 	if k.Lasts() && !b.begin(id) {
 		return "", fmt.Errorf("%s is paused or cut off already, or the console ends", target)
 	}
+	if id == b.own { // the console goes with it, so the page is answered first
+		return fmt.Sprintf("process %d, which serves this page, in %s", pid, display.Span(ownFault)), b.later(k, id)
+	}
 	err = b.injector.Do(ctx, k, id)
 	said := fmt.Sprintf("process %d", pid)
 	if k.Lasts() {
@@ -80,6 +106,36 @@ func (b *consoleBreaker) do(ctx context.Context, kind, target string) (string, e
 		go b.undo(k, id, pid, err == nil || givenUp(err))
 	}
 	return said, err
+}
+
+// ownFault is after what time the medic that serves the page is hit.
+const ownFault = 500 * time.Millisecond
+
+var errConsoleEnds = errors.New("the console ends")
+
+// later hits the medic that serves the console. A lasting fault is not undone, because a console that is off the network could not: other medics
+// start the medic again.
+func (b *consoleBreaker) later(k faults.Kind, id medic.NodeID) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.life.Err() != nil {
+		return errConsoleEnds
+	}
+	b.pending.Add(1)
+	go func() {
+		defer b.pending.Done()
+		timer := time.NewTimer(ownFault)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-b.life.Done():
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), undoTime)
+		defer cancel()
+		_ = b.injector.Do(ctx, k, id) // the page shows whether anybody notices
+	}()
+	return nil
 }
 
 // begin notes that a lasting fault of a target begins, and returns false if another one lasts or the console ends. The console's end waits for it

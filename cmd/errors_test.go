@@ -76,6 +76,8 @@ var calls = []string{
 	"console -f NOWHERE",
 	"console more",
 	"console -f GOOD --listen 0.0.0.0:8080",
+	"console -f GOOD --login",
+	"console -f SERVED --login",
 	"console -f GOOD --listen :8080",
 	"console -f GOOD --listen 192.0.2.1:8080",
 	"console -f GOOD --listen example.com:8080",
@@ -180,7 +182,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 func wrongPlaces(t *testing.T) (map[string]string, *strings.Replacer) {
 	dir := t.TempDir()
 	places := map[string]string{"D": data(t, "10"), "EMPTY": t.TempDir()}
-	for _, name := range []string{"NOWHERE", "BAD", "GOOD", "LOCAL", "HOSTS", "OPEN"} {
+	for _, name := range []string{"NOWHERE", "BAD", "GOOD", "LOCAL", "HOSTS", "OPEN", "SERVED"} {
 		places[name] = filepath.Join(dir, name)
 	}
 	places["SOCKETS"] = shortDir(t)
@@ -195,7 +197,8 @@ func wrongPlaces(t *testing.T) (map[string]string, *strings.Replacer) {
 	hosts := strings.Replace(topology.DefaultText(), "[hosts.local]",
 		"[hosts.far]\naddress = \"192.0.2.2\"\n[hosts.local]\naddress = \"192.0.2.1\"", 1)
 	for name, text := range map[string]string{"GOOD": good, "LOCAL": unplaced, "BAD": "[cluster]\nnme = \"x\"\n", "HOSTS": hosts,
-		"OPEN": strings.Replace(hosts, `keys = "keys"`, `keys = "/nowhere/keys"`, 1)} {
+		"SERVED": strings.Replace(good, `console = ""`, `console = "127.0.0.1:1"`, 1),
+		"OPEN":   strings.Replace(hosts, `keys = "keys"`, `keys = "/nowhere/keys"`, 1)} {
 		if err := os.WriteFile(places[name], []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

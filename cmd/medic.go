@@ -18,7 +18,7 @@ func (x *command) medicCommand() *cli.Command {
 		Usage: "run one medic of the topology in the foreground",
 		Description: `posta up starts this for each medic. A medic watches all nodes and medics, elects a leader with the other medics, and restarts processes on its own host,
 or on the hosts given, which must be this machine. SIGTERM ends it; kill -9 loses nothing.
-SIGHUP makes it read its keys again.
+SIGHUP makes it read its keys again. If the topology has console below [medics], it keeps a process beside it that serves the console.
 
    posta medic medic-1 -f topology.toml
 
@@ -29,7 +29,7 @@ With --docker it restarts containers: those with the labels posta.cluster and po
 With --systemd it restarts units: those that posta deploy --render systemd has written for its host.
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(), systemdFlag(), keysFlag(), localClientFlag(), logFlag()}, Action: x.medic,
+		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(), systemdFlag(), keysFlag(), localClientFlag(), consoleBindFlag(), logFlag()}, Action: x.medic,
 	}
 }
 
@@ -53,7 +53,7 @@ func (x *command) medic(c *cli.Context) (err error) {
 		}
 		defer func() { _ = procs.Close() }()
 		cfg.Topology, cfg.Hosts, cfg.Restarter = t, procs.Hosts(), procs
-		return runMedic(c, cfg)
+		return x.runMedic(c, cfg)
 	}
 	if cfg.Topology, err = loadTopology(c); err != nil {
 		return err
@@ -78,10 +78,10 @@ func (x *command) medic(c *cli.Context) (err error) {
 			return r.Leave(ctx, n.ID, dir, name, data)
 		}
 	}
-	return runMedic(c, cfg)
+	return x.runMedic(c, cfg)
 }
 
-func runMedic(c *cli.Context, cfg agent.Config) error {
+func (x *command) runMedic(c *cli.Context, cfg agent.Config) error {
 	n, err := cfg.Topology.Medic(cfg.Medic)
 	if err != nil {
 		return err
@@ -90,6 +90,14 @@ func runMedic(c *cli.Context, cfg agent.Config) error {
 		return err
 	}
 	defer reloadKeys(cfg.Keys, cfg.Log)()
+	shown, err := x.consoleCompanion(c, cfg.Topology, n)
+	if err != nil {
+		return err
+	}
+	if shown != nil {
+		shown.Log = cfg.Log
+	}
+	defer beside(c.Context, shown, cfg.Keys)()
 	return agent.Run(c.Context, cfg)
 }
 

@@ -102,6 +102,9 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 		what = "is up after " + display.Span(time.Since(began))
 	}
 	x.notef("cluster %s %s: %s; logs in %s", t.Name, what, inventory(procs), below(t, "log"))
+	if t.Medics.Console != "" {
+		x.notef("its medics serve the console at http://%s: posta console --login prints a link that lets a browser in", t.Medics.Console)
+	}
 	if !c.Bool(flagJSON) {
 		return nil
 	}

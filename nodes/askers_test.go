@@ -25,3 +25,15 @@ func TestS5_WhoMayAskANode(t *testing.T) {
 		}
 	}
 }
+
+// TestS5_MedicsAskNodesForTheConsole: only where the topology says that they serve it, and only its own medics.
+func TestS5_MedicsAskNodesForTheConsole(t *testing.T) {
+	top := topology.Default()
+	top.Medics.Console = "127.0.0.1:8080"
+	admit := askers(top, top.Nodes()[0])
+	for name, want := range map[string]bool{"medic-1": true, "medic-3": true, "medic-4": false} {
+		if err := admit(security.Identity{Role: security.Medic, Name: name}); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

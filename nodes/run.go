@@ -200,16 +200,22 @@ func (x *node) clientKeys() *security.Keys {
 }
 
 // askers admits the clients that [clients] of the topology lists, and, at an input, the cluster's inputs. posta deploy reaches no ports, so it sends
-// its requests to inputs from within their containers, with an input's key. An input may ask very little there (package gateway).
+// its requests to inputs from within their containers, with an input's key. An input may ask very little there (package gateway). Medics are admitted if they
+// serve the console, which lists sessions.
 func askers(t *topology.Topology, n topology.Node) func(security.Identity) error {
 	inputs := func(security.Identity) error { return errors.New("only clients are served here") }
 	if n.Holds(topology.Input) {
 		inputs = keyed.Only(t.Holding(topology.Input))
 	}
+	medics := keyed.Only(t.MedicNodes())
 	return func(id security.Identity) error {
 		switch id.Role {
 		case security.Submit, security.Watch, security.Operate:
 			return nil
+		case security.Medic:
+			if t.Medics.Console != "" {
+				return medics(id)
+			}
 		}
 		return inputs(id)
 	}

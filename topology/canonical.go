@@ -64,8 +64,8 @@ func (t *Topology) canonical(change func(Host) Host, sections ...string) string 
 
 func (t *Topology) writeSettings(b *strings.Builder, section string) {
 	for _, s := range settings {
-		if s.section == section {
-			fmt.Fprintf(b, "%s = %s\n", s.name, s.literal(s.text(t)))
+		if text := s.text(t); s.section == section && (text != "" || s.def != "") { // a setting that may be empty, and is, says nothing: texts of before it stay as they were
+			fmt.Fprintf(b, "%s = %s\n", s.name, s.literal(text))
 		}
 	}
 }

@@ -20,6 +20,7 @@ func (c *checker) all() {
 	c.stages()
 	c.edges()
 	c.sockets()
+	c.console()
 	c.limits()
 	c.broker()
 	c.clients()

@@ -105,6 +105,7 @@ type composeService struct {
 	Local                     string   // a client's public key; "" without
 	KeysFrom                  string   // directory of the machine that is mounted there; "" when the keys are in the volume
 	Ports                     []string // "127.0.0.1:OUTSIDE:INSIDE": nobody but this machine is to reach them
+	Console                   bool     // a medic serves it at all addresses of its container, which is where published ports lead
 	Roots                     []string // directories of the machine that are mounted at the same path, to be read (S8)
 }
 
@@ -130,6 +131,10 @@ func (t *Topology) service(c Compose, n Node, role string, published bool) compo
 		if published && (e.Kind == KindClient || e.Kind == KindControl) {
 			s.Ports = append(s.Ports, fmt.Sprintf("%s:%d:%d", t.publishedAt(n), port(e.Dial), port(e.Bind)))
 		}
+	}
+	if address := t.ConsoleAddress(n); address != "" && published {
+		s.Console = true
+		s.Ports = append(s.Ports, fmt.Sprintf("%s:%d", address, t.ConsolePort(n)))
 	}
 	return s
 }

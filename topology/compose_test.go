@@ -92,6 +92,20 @@ func TestComposeWithoutMedics(t *testing.T) {
 	}
 }
 
+// The console of each medic is published on the machine itself, and served where published ports lead.
+func TestComposePublishesTheConsole(t *testing.T) {
+	with := strings.Replace(DefaultText(), `console = ""`, `console = "127.0.0.1:8080"`, 1)
+	text := compose(t, published(t, with), Compose{})
+	for _, want := range []string{`- "127.0.0.1:8080:8080"`, `- "127.0.0.1:8082:8082"`, `command: [medic, medic-2, --docker, --console-bind, 0.0.0.0, --address, "{node}"`} {
+		if strings.Count(text, want) != 1 {
+			t.Errorf("%q is there %d times:\n%s", want, strings.Count(text, want), text)
+		}
+	}
+	if without := compose(t, published(t, DefaultText()), Compose{}); strings.Contains(without, "8080") || strings.Contains(without, "console") {
+		t.Error("a console that nobody serves is published")
+	}
+}
+
 // A name that YAML would take for something else stays a name.
 func TestComposeQuotesNames(t *testing.T) {
 	src := strings.ReplaceAll(DefaultText(), `"joiner"`, `"2026-11"`)

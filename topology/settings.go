@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,6 +18,7 @@ type setting struct {
 	field            func(*Topology) any // *int, *bool, *Size, *time.Duration, or *string: one of words, or a text that check accepts
 	words            []string
 	check            func(string) error
+	example          string // of a setting whose default is ""
 }
 
 func (s setting) key() string { return s.section + "." + s.name }
@@ -40,6 +42,7 @@ var settings = []setting{
 	number("medics", "heartbeat", "100ms", "10ms", "1m", func(t *Topology) any { return &t.Medics.Heartbeat }),
 	number("medics", "suspect_after", "800ms", "30ms", "10m", func(t *Topology) any { return &t.Medics.SuspectAfter }),
 	number("medics", "stuck_after", "30s", "300ms", "24h", func(t *Topology) any { return &t.Medics.StuckAfter }),
+	{section: "medics", name: "console", check: checkConsole, example: consoleExample, field: func(t *Topology) any { return &t.Medics.Console }},
 
 	number("limits", "sessions", "8", "1", "1024", func(t *Topology) any { return &t.Limits.Sessions }),
 	number("limits", "window", "16MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Window }),
@@ -181,7 +184,7 @@ func (s setting) want() string {
 	case s.kind() == kindBool:
 		return fmt.Sprintf("write %s = true or %[1]s = false", s.name)
 	case s.least == "":
-		return fmt.Sprintf("write %s = %s", s.name, s.literal(s.def))
+		return fmt.Sprintf("write %s = %s", s.name, s.literal(cmp.Or(s.def, s.example)))
 	}
 	return fmt.Sprintf("write %s = %s, or another value from %s to %s", s.name, s.literal(s.def), s.least, s.most)
 }

@@ -84,6 +84,8 @@ type Medics struct {
 	// loop count as progress; waiting for the disk does not. Shorter fails sessions whose analysis works for that long on a single row;
 	// longer lets a session that hangs hold up the others for that much longer.
 	StuckAfter time.Duration
+	// Console is where medics serve the console, as IP:PORT of the machine's own loopback; "", the default, for nowhere. See ConsoleAddress.
+	Console string
 }
 
 // Stage returns the stage of that name; the error wraps ErrNoStage and lists the names there are.

@@ -151,6 +151,12 @@ func (d *Desired) addUnit(t *topology.Topology, n topology.Node, role, text stri
 	if u.Medic() {
 		u.Disk = medicDisk
 		s.Command = []string{"medic", u.Name, "--docker"}
+		if address, err := netip.ParseAddrPort(t.ConsoleAddress(n)); err == nil {
+			s.Ports = append(s.Ports, Port{At: address.Addr().String(), Outside: int(address.Port()), Inside: int(address.Port())})
+			if bridged(h) { // published ports lead to the container's own address
+				s.Command = append(s.Command, "--console-bind", "0.0.0.0")
+			}
+		}
 		s.Mounts = append(s.Mounts, Mount{Volume: FenceName(t.Name, n.Host), Target: path.Join(data, "fence")},
 			Mount{File: h.Deploy.Socket, Target: "/var/run/docker.sock"})
 		s.Always, s.Grace = true, medicGrace

@@ -39,6 +39,10 @@ func TestMain(m *testing.M) {
 		os.Exit(7)
 	case "chatty":
 		chat()
+	case "companion":
+		companion(os.Args[1], os.Args[2])
+	case "keeper":
+		keeper(os.Args[1])
 	case "parent": // starts one child and waits to be killed; see TestChildrenGoWithTheirParent
 		parent()
 	}

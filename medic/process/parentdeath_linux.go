@@ -1,10 +1,26 @@
 package process
 
-import "syscall"
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 // dieWithParent has the kernel kill a child when the thread that forked it ends (see forkThread). It is SIGKILL, because SIGTERM would leave a hung
 // child behind. Nothing is lost, because all that matters is on disk. The child has its own process group, so that it does not get the terminal's
 // Ctrl-C: the parent cancels its session first, and then stops the nodes.
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// companionNicer is by how much a companion is nicer than its keeper; 19 is the most that a process can be.
+const companionNicer = 10
+
+// beNicer gives the calling thread, and the processes that it forks from then on, less of the processors.
+func beNicer() error {
+	now, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+	if err != nil {
+		return err
+	}
+	return unix.Setpriority(unix.PRIO_PROCESS, 0, min(19, 20-now+companionNicer)) // the system call returns 20 minus the niceness
 }

@@ -23,7 +23,7 @@ func TestS5_WhoMayDoWhat(t *testing.T) {
 		security.Operate: "aaaaooooaaa",
 		"":               "-----------",
 		security.Node:    "-a------a-a", // an input, for posta deploy
-		"medic":          "-----------",
+		security.Medic:   "aa---------", // for the console
 		"Operate":        "-----------",
 	} {
 		got := ""

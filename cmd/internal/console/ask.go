@@ -71,24 +71,24 @@ func (s *Server) askForm(text, wrong string) askForm {
 }
 
 // ask begins to answer a question, and redirects to the page that shows the answer.
-func (s *Server) ask(w http.ResponseWriter, r *http.Request) {
+func (s *Server) ask(w http.ResponseWriter, r *http.Request, user User) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	err := r.ParseForm()
 	text := strings.ReplaceAll(r.PostForm.Get("q"), "\r\n", "\n") // forms end lines with \r\n
 	tooLong := (*http.MaxBytesError)(nil)
 	switch {
 	case errors.As(err, &tooLong) || len(text) > syntax.MaxText:
-		s.showAsk(w, http.StatusRequestEntityTooLarge, "", fmt.Sprintf("A statement has at most %s; this one is longer, and was not read.", size(syntax.MaxText)))
+		s.showAsk(w, user, http.StatusRequestEntityTooLarge, "", fmt.Sprintf("A statement has at most %s; this one is longer, and was not read.", size(syntax.MaxText)))
 	case err != nil:
-		s.showAsk(w, http.StatusBadRequest, "", "The form could not be read: ask again.")
+		s.showAsk(w, user, http.StatusBadRequest, "", "The form could not be read: ask again.")
 	case s.cfg.Ask == nil:
-		s.showAsk(w, http.StatusForbidden, text, "")
+		s.showAsk(w, user, http.StatusForbidden, text, "")
 	case strings.TrimSpace(text) == "":
-		s.showAsk(w, http.StatusBadRequest, "", "Write a statement, like SELECT count(*) FROM trips.")
+		s.showAsk(w, user, http.StatusBadRequest, "", "Write a statement, like SELECT count(*) FROM trips.")
 	default:
 		key := newKey()
 		if err := s.works.begin(key, text, s.answering(text, r.PostForm.Has("explain"))); err != nil {
-			s.showAsk(w, http.StatusTooManyRequests, text, err.Error()+".")
+			s.showAsk(w, user, http.StatusTooManyRequests, text, err.Error()+".")
 			return
 		}
 		http.Redirect(w, r, place{kind: "asked", id: key}.path(), http.StatusSeeOther)
@@ -101,8 +101,8 @@ func newKey() string {
 	return hex.EncodeToString(b[:])
 }
 
-func (s *Server) showAsk(w http.ResponseWriter, code int, text, wrong string) {
-	v, err := s.draw(s.look(context.Background()), place{kind: "ask"}, s.askForm(text, wrong))
+func (s *Server) showAsk(w http.ResponseWriter, user User, code int, text, wrong string) {
+	v, err := s.draw(s.look(context.Background()), place{kind: "ask"}, s.askForm(text, wrong), user)
 	if err != nil {
 		http.Error(w, "this page cannot be drawn: "+err.Error(), http.StatusInternalServerError)
 		return

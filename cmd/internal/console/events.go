@@ -39,10 +39,6 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if out.SetReadDeadline(time.Time{}) != nil || !send("retry: 2000\n\n") {
 		return
 	}
-	cookie, err := r.Cookie(s.cookie)
-	if err != nil {
-		return
-	}
 	quiet := time.NewTicker(keepAliveEvery)
 	defer quiet.Stop()
 	sent := map[string]template.HTML{}
@@ -53,7 +49,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		case <-quiet.C:
-			if !s.logins.known(cookie.Value, time.Now()) || !send(": still here\n\n") {
+			if _, in := s.user(r); !in || !send(": still here\n\n") {
 				return
 			}
 		case <-r.Context().Done():

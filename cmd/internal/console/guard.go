@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -14,7 +15,10 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // guard refuses requests before they are handled. A request has to name this server: a stranger's page whose name leads to this machine (DNS
 // rebinding) sends its own name. A request that changes something has to come from a page of this console. A request from a page of another site, or
 // of another port of this machine, is refused even with a cookie.
-func guard(hosts []string, next http.Handler) http.Handler {
+//
+// peers are ports of this machine where other medics serve consoles. A page may look whether one of them is there, and may go there: it does so when
+// its own medic is gone.
+func guard(hosts []string, peers []int, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -28,7 +32,11 @@ func guard(hosts []string, next http.Handler) http.Handler {
 			http.Error(w, "this console has another address: use the one that posta console printed", http.StatusMisdirectedRequest)
 			return
 		}
-		if !fromHere(r) {
+		h.Set("Content-Security-Policy", policyWith(r.Host, peers))
+		if len(peers) > 0 && r.URL.Path == healthPath {
+			h.Set("Cross-Origin-Resource-Policy", "same-site") // a page of another console looks whether this one is there
+		}
+		if !fromHere(r) && !(len(peers) > 0 && fromPeer(r)) {
 			http.Error(w, "this request comes from another page: type the address that posta console printed into the browser", http.StatusForbidden)
 			return
 		}
@@ -43,6 +51,8 @@ func fromHere(r *http.Request) bool {
 	ours := strings.EqualFold(origin, "http://"+r.Host)
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch {
+	case r.Method == http.MethodPost && r.URL.Path == provePath: // by posta console --login, which is no browser; what it sends has to be signed
+		return origin == "" && site == ""
 	case origin == "null":
 		return site == "same-origin"
 	case origin != "" && !ours, origin == "" && !reads:
@@ -51,6 +61,31 @@ func fromHere(r *http.Request) bool {
 		return true
 	}
 	return site == "" || site == "same-origin" || site == "none" && reads
+}
+
+const healthPath = "/healthz"
+
+// policyWith lets pages also ask the consoles of other medics, at the host by which the browser calls this one, whether they are there.
+func policyWith(host string, peers []int) string {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil || len(peers) == 0 {
+		return policy
+	}
+	var also strings.Builder
+	for _, port := range peers {
+		also.WriteString(" http://" + net.JoinHostPort(name, strconv.Itoa(port)) + healthPath)
+	}
+	return strings.Replace(policy, "connect-src 'self'", "connect-src 'self'"+also.String(), 1)
+}
+
+// fromPeer accepts what the page of another console of this machine does: it looks at /healthz, and it goes to a page, which changes nothing. Another
+// server of this machine could do the same. It would learn no more than that this console is there, because no page of it gets an answer, and none can hold a console in a frame.
+func fromPeer(r *http.Request) bool {
+	h := r.Header
+	if r.Method != http.MethodGet || h.Get("Origin") != "" || h.Get("Sec-Fetch-Site") != "same-site" {
+		return false
+	}
+	return r.URL.Path == healthPath || h.Get("Sec-Fetch-Mode") == "navigate" && h.Get("Sec-Fetch-Dest") == "document"
 }
 
 // limited is a listener that bounds the number of open connections. Further ones wait in the kernel's queue.

@@ -101,9 +101,9 @@ type breakForm struct {
 
 type breakKind struct{ Kind, Word, About string }
 
-func (s *Server) breakForm(target string) *breakForm {
+func (s *Server) breakForm(target string, user User) *breakForm {
 	b := s.cfg.Break
-	if b == nil || target != "" && !slices.Contains(b.Targets, target) {
+	if b == nil || !user.operates() || target != "" && !slices.Contains(b.Targets, target) {
 		return nil
 	}
 	f := &breakForm{Targets: b.Targets, Target: target}
@@ -120,11 +120,11 @@ func (s *Server) breakForm(target string) *breakForm {
 }
 
 // harm injects a fault.
-func (s *Server) harm(w http.ResponseWriter, r *http.Request) {
+func (s *Server) harm(w http.ResponseWriter, r *http.Request, user User) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxToken)
 	kind, target, b := r.PostFormValue("fault"), r.PostFormValue("target"), s.cfg.Break
 	switch {
-	case b == nil:
+	case b == nil || !user.operates():
 		http.Error(w, "your key does not let you do this: it needs the role operate", http.StatusForbidden)
 		return
 	case !slices.Contains(b.Kinds, kind) || !slices.Contains(b.Targets, target):

@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"sync"
 	"time"
+
+	"posta.dev/posta/security"
 )
 
 const (
@@ -47,13 +49,13 @@ func secret() string {
 
 func (l *logins) renewLocked() {
 	token := secret()
-	l.link = sha256.Sum256([]byte(token))
+	l.link = digestOf(token)
 	l.announce(token)
 }
 
 // exchange returns the cookie for a token, and false for a token that is wrong or was used before.
 func (l *logins) exchange(token string, now time.Time) (string, bool) {
-	digest := sha256.Sum256([]byte(token))
+	digest := digestOf(token)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if subtle.ConstantTimeCompare(digest[:], l.link[:]) != 1 {
@@ -63,14 +65,14 @@ func (l *logins) exchange(token string, now time.Time) (string, bool) {
 	if len(l.cookies) == maxLogins {
 		l.cookies = append(l.cookies[:0], l.cookies[1:]...)
 	}
-	l.cookies = append(l.cookies, cookie{sha256.Sum256([]byte(value)), now.Add(loginLasts)})
+	l.cookies = append(l.cookies, cookie{digestOf(value), now.Add(loginLasts)})
 	l.renewLocked()
 	return value, true
 }
 
-// known reports whether a cookie was given out and is still valid.
-func (l *logins) known(value string, now time.Time) bool {
-	digest := sha256.Sum256([]byte(value))
+// known reports whether a cookie was given out and is still valid. What its user may do is what the console may do, which is for Config to say.
+func (l *logins) known(value string, now time.Time) (User, bool) {
+	digest := digestOf(value)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	found := 0
@@ -80,12 +82,12 @@ func (l *logins) known(value string, now time.Time) bool {
 			found |= same
 		}
 	}
-	return found == 1
+	return User{Role: security.Operate}, found == 1
 }
 
 // end makes a cookie invalid.
-func (l *logins) end(value string) {
-	digest := sha256.Sum256([]byte(value))
+func (l *logins) end(value string, _ time.Time) {
+	digest := digestOf(value)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range l.cookies {

@@ -97,7 +97,7 @@ func (s *Server) metrics() http.Handler {
 			http.Error(w, "this is not the token of this console's --metrics-token", http.StatusUnauthorized)
 			return
 		}
-		s.known(serve.ServeHTTP)(w, r)
+		s.known(plain(serve.ServeHTTP))(w, r)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -39,12 +40,23 @@ type Config struct {
 	Answers func(context.Context, session.ID) (*client.Answer, error)
 	Ask     *Asker   // nil: nobody can ask
 	Break   *Breaker // nil: nobody can inject faults
-	// Announce shows a link to the person who started the console. It is called once before Listen returns, and again whenever a link was used.
+	// Announce shows a link to the person who started the console. It is called once before Listen returns, and again whenever a link was used. It is
+	// not called if there is a Medic.
 	Announce func(link string)
+	Medic    *Medic // that serves the console; nil: a person has started it
 	// ScrapeToken lets a scraper read /metrics, and nothing else; "" lets no scraper in.
 	ScrapeToken string
 	// Every is the time between two looks at the cluster; default 1 s. A shorter time costs more processor time here and in browsers.
 	Every time.Duration
+}
+
+// Medic is a medic that serves a console.
+type Medic struct {
+	Name  string
+	Trust Trust
+	Bind  string          // the IP address to listen at, if it is not that of the console: in a container published ports lead elsewhere
+	Peers map[string]int  // the other medics that serve consoles, with their ports
+	Alive func(time.Time) // is told from time to time that the console gets on; it must not wait
 }
 
 // Limits of what a stranger or a slow browser can cost.
@@ -64,7 +76,8 @@ type Server struct {
 	listener net.Listener
 	hosts    []string // names that a request may use; any other is DNS rebinding
 	cookie   string   // its name has the port, because browsers do not tell ports of a host apart
-	logins   *logins
+	gate     gate
+	passes   *passes // nil: nobody logs in with a key
 	feed     *feed
 	asker    *asker
 	works    *works
@@ -80,7 +93,8 @@ func Listen(address string, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", address)
+	at := netip.MustParseAddrPort(address) // Address has checked it
+	l, err := net.Listen("tcp", cfg.bind(at))
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
@@ -94,10 +108,23 @@ func Listen(address string, cfg Config) (*Server, error) {
 	s.feed.show = func(seen *Seen, p place) { s.fetch(seen, p, false) }
 	s.past.every, s.feed.note = momentLooks*cfg.Every-cfg.Every/2, s.remember // a tick may come early
 	s.remember(time.Now())
-	at := l.Addr().(*net.TCPAddr).AddrPort()
+	at = netip.AddrPortFrom(at.Addr(), l.Addr().(*net.TCPAddr).AddrPort().Port())
 	s.hosts, s.cookie = hostsOf(at), fmt.Sprintf("posta-console-%d", at.Port())
-	s.logins = newLogins(func(token string) { cfg.Announce("http://" + at.String() + "/login?token=" + token) })
+	if cfg.Medic != nil {
+		s.passes = newPasses(cfg.Medic.Trust)
+		s.gate, s.cookie = s.passes, "posta-console-of-"+cfg.Topology.Name // browsers give it to the consoles of the other medics, too
+		return s, nil
+	}
+	s.gate = newLogins(func(token string) { cfg.Announce("http://" + at.String() + "/login?token=" + token) })
 	return s, nil
+}
+
+// bind returns where to listen for the console at an address.
+func (c *Config) bind(at netip.AddrPort) string {
+	if c.Medic != nil && c.Medic.Bind != "" {
+		return net.JoinHostPort(c.Medic.Bind, strconv.Itoa(int(at.Port())))
+	}
+	return at.String()
 }
 
 // Address checks an address: it must have a port, and be localhost or an IP address that only this machine reaches. Errors begin with the address.
@@ -172,6 +199,9 @@ func (s *Server) Run(ctx context.Context) error {
 
 // remember keeps what the cluster does now, for the time line.
 func (s *Server) remember(now time.Time) {
+	if s.cfg.Medic != nil && s.cfg.Medic.Alive != nil {
+		s.cfg.Medic.Alive(now)
+	}
 	s.past.add(now, func(at time.Time) moment { return momentOf(s.cfg.Topology, s.cfg.Nodes(), at) })
 }
 
@@ -185,24 +215,51 @@ func (s *Server) look(context.Context) *Seen {
 	return seen
 }
 
+// route is a path of the console. Public routes are open to strangers.
+type route struct {
+	pattern string
+	public  bool
+	serve   http.HandlerFunc
+}
+
+func (s *Server) routes() []route {
+	all := []route{
+		{"GET " + healthPath, true, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }},
+		{"GET /style.css", true, s.file("style.css", "text/css; charset=utf-8")},
+		{"GET /icon.svg", true, s.file("icon.svg", "image/svg+xml")},
+		{"GET /login", true, s.login},
+		{"POST /login", true, s.login},
+		{"POST /logout", false, s.known(plain(s.logout))},
+		{"GET /console.js", false, s.known(plain(s.file("console.js", "text/javascript; charset=utf-8")))},
+		{"GET /events", false, s.known(plain(s.events))},
+		{"POST /ask", false, s.known(s.ask)},
+		{"POST /complete", false, s.known(plain(s.complete))},
+		{"POST /asked/{key}/cancel", false, s.known(plain(s.cancelWork))},
+		{"POST /session/{id}/answers", false, s.known(plain(s.fetchAnswers))},
+		{"POST /break", false, s.known(s.harm)},
+		{"GET /metrics", false, s.metrics().ServeHTTP},
+		{"GET /", false, s.known(s.page)},
+	}
+	if s.passes != nil {
+		all = append(all, route{"GET " + challengePath, true, s.challenge}, route{"POST " + provePath, true, s.prove})
+	}
+	return all
+}
+
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
-	mux.HandleFunc("GET /style.css", s.file("style.css", "text/css; charset=utf-8"))
-	mux.HandleFunc("GET /icon.svg", s.file("icon.svg", "image/svg+xml"))
-	mux.HandleFunc("GET /login", s.login)
-	mux.HandleFunc("POST /login", s.login)
-	mux.HandleFunc("POST /logout", s.known(s.logout))
-	mux.HandleFunc("GET /console.js", s.known(s.file("console.js", "text/javascript; charset=utf-8")))
-	mux.HandleFunc("GET /events", s.known(s.events))
-	mux.HandleFunc("POST /ask", s.known(s.ask))
-	mux.HandleFunc("POST /complete", s.known(s.complete))
-	mux.HandleFunc("POST /asked/{key}/cancel", s.known(s.cancelWork))
-	mux.HandleFunc("POST /session/{id}/answers", s.known(s.fetchAnswers))
-	mux.HandleFunc("POST /break", s.known(s.harm))
-	mux.Handle("GET /metrics", s.metrics())
-	mux.HandleFunc("GET /", s.known(s.page))
-	return guard(s.hosts, mux)
+	for _, r := range s.routes() {
+		mux.HandleFunc(r.pattern, r.serve)
+	}
+	return guard(s.hosts, s.peers(), mux)
+}
+
+// peers returns the ports of the other medics' consoles.
+func (s *Server) peers() (ports []int) {
+	if s.cfg.Medic != nil {
+		ports = slices.Sorted(maps.Values(s.cfg.Medic.Peers))
+	}
+	return ports
 }
 
 // Style returns the style sheet of the pages. It has all that DrawAnswer needs.
@@ -227,20 +284,14 @@ func (s *Server) file(name, kind string) http.HandlerFunc {
 	}
 }
 
-// known serves browsers that are logged in. All others see the login page, whatever they ask for.
-func (s *Server) known(do http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		c, err := r.Cookie(s.cookie)
-		if err != nil || !s.logins.known(c.Value, time.Now()) {
-			s.showLogin(w, http.StatusUnauthorized, "")
-			return
-		}
-		do(w, r)
-	}
+// loginPage is what a stranger sees.
+type loginPage struct {
+	Wrong string
+	Medic bool // people log in by posta console --login
 }
 
 func (s *Server) showLogin(w http.ResponseWriter, code int, wrong string) {
-	write(w, code, "login", wrong)
+	write(w, code, "login", loginPage{wrong, s.passes != nil})
 }
 
 // maxToken is far above the length of a token, in bytes. It bounds how much of a form is read.
@@ -254,9 +305,13 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		s.showLogin(w, http.StatusOK, "")
 		return
 	}
-	value, right := s.logins.exchange(token, time.Now())
+	value, right := s.gate.exchange(token, time.Now())
 	if !right {
-		s.showLogin(w, http.StatusForbidden, "This link was used already, or it belongs to another console. Take the last link that posta console printed.")
+		wrong := "This link was used already, or it belongs to another console. Take the last link that posta console printed."
+		if s.passes != nil {
+			wrong = "This link was used already, is older than a minute, or belongs to another console. Say posta console --login again."
+		}
+		s.showLogin(w, http.StatusForbidden, wrong)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: value, Path: "/", MaxAge: int(loginLasts.Seconds()), HttpOnly: true, SameSite: http.SameSiteStrictMode})
@@ -264,14 +319,14 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
-	if c, err := r.Cookie(s.cookie); err == nil {
-		s.logins.end(c.Value)
+	for _, c := range r.CookiesNamed(s.cookie) {
+		s.gate.end(c.Value, time.Now())
 	}
 	http.SetCookie(w, &http.Cookie{Name: s.cookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
 }
 
-func (s *Server) page(w http.ResponseWriter, r *http.Request) {
+func (s *Server) page(w http.ResponseWriter, r *http.Request, user User) {
 	p, err := placeOf(r.URL.RequestURI())
 	var v *view
 	if err == nil {
@@ -281,7 +336,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 		if asked := s.works.find(p.id); p.kind == "asked" && asked != nil {
 			form = s.askForm(asked.text, "")
 		}
-		v, err = s.draw(seen, p, form)
+		v, err = s.draw(seen, p, form, user)
 	}
 	switch {
 	case errors.Is(err, errNoPage):
@@ -294,16 +349,23 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 }
 
 // draw draws a page, including the parts that do not change while it is open.
-func (s *Server) draw(seen *Seen, p place, form askForm) (*view, error) {
+func (s *Server) draw(seen *Seen, p place, form askForm, user User) (*view, error) {
 	v, err := draw(seen, p)
 	if err != nil {
 		return nil, err
+	}
+	v.User = user.Name
+	if m := s.cfg.Medic; m != nil {
+		v.Medic = m.Name
+		for _, name := range slices.Sorted(maps.Keys(m.Peers)) {
+			v.Peers = append(v.Peers, fmt.Sprintf("%s:%d", name, m.Peers[name]))
+		}
 	}
 	switch p.kind {
 	case "ask", "asked":
 		err = addTo(&v.Before, "ask", form)
 	case "overview", "node":
-		if f := s.breakForm(p.id); f != nil {
+		if f := s.breakForm(p.id, user); f != nil {
 			err = addTo(&v.Before, "break", f)
 		}
 	}

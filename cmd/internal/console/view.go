@@ -86,7 +86,10 @@ type part struct {
 type view struct {
 	Cluster, Title, Path string
 	Kind                 string
-	Before, Parts        []part // Before: stays as it is while the page is open, because somebody may be typing there
+	User                 string   // "" for the user of this machine
+	Medic                string   // that serves the page; "" if a person has started the console
+	Peers                []string // the other medics that serve consoles, as NAME:PORT
+	Before, Parts        []part   // Before: stays as it is while the page is open, because somebody may be typing there
 }
 
 // draw makes a page from what was seen. It returns errNoPage for a node that is not in the topology.

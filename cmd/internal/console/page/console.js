@@ -32,12 +32,46 @@ function updateChildren(old, now) {
   was.slice(is.length).forEach((child) => child.remove());
 }
 
-let source;
+let source, searching = false;
+
+// The medic that serves this page, "" if a person has started the console, and the other medics that serve one.
+const medic = live.dataset.medic || "";
+const peers = (live.dataset.peers || "").split(" ").filter(Boolean).map((peer) => {
+  const [name, port] = peer.split(":");
+  return { name, origin: location.protocol + "//" + location.hostname + ":" + port };
+});
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+async function answers(origin) {
+  try {
+    await fetch(origin + "/healthz", { mode: "no-cors", credentials: "omit", cache: "no-store", signal: AbortSignal.timeout(3000) });
+    return true;
+  } catch { return false; }
+}
+
+// When its own medic is gone, and does not come back soon, the page goes on with another one, whose console lets this browser in by the same cookie.
+async function goOn() {
+  if (searching) return;
+  searching = true;
+  await pause(3000);
+  while (source.readyState !== EventSource.OPEN) {
+    for (const peer of peers) {
+      if (!await answers(peer.origin) || source.readyState === EventSource.OPEN) continue;
+      say("The console of " + medic + " is gone: going on with that of " + peer.name, true);
+      source.close();
+      location.replace(peer.origin + live.dataset.page + location.hash);
+      return;
+    }
+    await pause(2000);
+  }
+  searching = false;
+}
 
 function connect() {
   source = new EventSource("/events?page=" + encodeURIComponent(live.dataset.page));
   source.addEventListener("parts", (event) => {
-    say("Live", false);
+    say(medic ? "Live, from " + medic : "Live", false);
     for (const part of JSON.parse(event.data)) {
       const old = document.getElementById("part-" + part.name);
       const now = document.createElement("template");
@@ -47,11 +81,13 @@ function connect() {
   });
   source.addEventListener("error", () => {
     say("Not live: no connection to the console, trying again", true);
-    if (source.readyState === EventSource.CLOSED) setTimeout(connect, 5000);
+    if (source.readyState === EventSource.CLOSED && !leaving) setTimeout(connect, 5000);
+    if (peers.length > 0 && !leaving) goOn();
   });
 }
 
-window.addEventListener("pagehide", () => source.close());
+let leaving = false;
+window.addEventListener("pagehide", () => { leaving = true; source.close(); });
 window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 connect();
 

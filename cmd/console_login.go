@@ -1,0 +1,55 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/cmd/internal/console"
+	"posta.dev/posta/topology"
+)
+
+// consoleLogin prints a link to the console of the first medic that answers.
+func (x *command) consoleLogin(c *cli.Context) error {
+	t, err := loadTopology(c)
+	if err != nil {
+		return err
+	}
+	if t.Medics.Console == "" {
+		return usagef("console --login: the medics of %s serve no console: write console = \"127.0.0.1:8080\" below [medics], then say posta down and posta up; or start one with posta console", t.File)
+	}
+	proof, err := x.consoleProof(c, t)
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	for _, m := range t.MedicNodes() {
+		link, err := console.Login(c.Context, t.ConsoleAddress(m), proof)
+		if err == nil {
+			x.notef("open the link in a browser on this machine within a minute; it works once, and lets the browser in for 12 hours")
+			x.printf("%s\n", link)
+			return nil
+		}
+		if wrong = append(wrong, err); errors.Is(err, console.ErrRefused) {
+			break // the others would say the same
+		}
+	}
+	return fmt.Errorf("no console lets this user in: %w; posta status shows which medics are there", errors.Join(wrong...))
+}
+
+// consoleProof returns how the user of this command proves who it is.
+func (x *command) consoleProof(c *cli.Context, t *topology.Topology) (console.Proof, error) {
+	keys, err := x.clientKeys(c, t)
+	if err != nil {
+		return nil, err
+	}
+	if keys != nil {
+		return console.ProofByKey(keys), nil
+	}
+	secret, err := readConsoleSecret(t)
+	if err != nil {
+		return nil, err
+	}
+	return console.ProofBySecret(secret), nil
+}

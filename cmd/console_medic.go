@@ -1,0 +1,193 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/console"
+	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/medic/process"
+	"posta.dev/posta/protocol"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/security"
+	"posta.dev/posta/topology"
+)
+
+// A medic serves the console in a process of its own, the companion, so that nothing that happens to the console happens to the medic: not a panic, not a
+// flood, not a leak. The medic starts it again when it ends, and kills it when it hangs.
+const (
+	consoleBeat    = 5 * time.Second  // between two signs of life
+	consoleSilence = 60 * time.Second // without one it hangs; a busy machine delays one
+	consolePause   = time.Second      // before it is started again
+	consoleMemory  = 256 << 20        // bytes that its Go runtime keeps to if it can
+	consoleMost    = 1 << 30          // bytes of data above which the system gives it no more
+	consoleVictim  = 500              // of 1000: where memory is short the kernel ends the console, not the medic
+)
+
+// consoleCompanion returns what serves the console of a medic; nil if it serves none.
+func (x *command) consoleCompanion(c *cli.Context, t *topology.Topology, n topology.Node) (*process.Companion, error) {
+	if t.ConsoleAddress(n) == "" {
+		return nil, nil
+	}
+	argv, err := self()
+	if err != nil {
+		return nil, err
+	}
+	argv = append(argv, "console", "--"+flagOf, string(n.ID), "-f", c.String(flagTopology))
+	for _, name := range []string{flagAddress, flagKeys, flagLocalClient, flagConsoleBind} {
+		if v := c.String(name); v != "" {
+			argv = append(argv, "--"+name, v)
+		}
+	}
+	for _, h := range c.StringSlice(flagHost) {
+		argv = append(argv, "--"+flagHost, h)
+	}
+	for _, name := range []string{flagDocker, flagSystemd} {
+		if c.Bool(name) {
+			argv = append(argv, "--"+name)
+		}
+	}
+	return &process.Companion{Name: "console", Command: argv, Silence: consoleSilence, Pause: consolePause}, nil
+}
+
+// beside runs a medic's companion until the medic ends. It reads the keys again when the medic does.
+func beside(ctx context.Context, p *process.Companion, keys *security.Keys) (stop func()) {
+	if p == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	forget := keys.OnReload(func() { p.Signal(syscall.SIGHUP) })
+	var running sync.WaitGroup
+	running.Add(1)
+	go func() {
+		defer running.Done()
+		p.Run(ctx)
+	}()
+	return func() {
+		forget()
+		cancel()
+		running.Wait()
+	}
+}
+
+// beModest makes this process the first to go where memory is short. What the system does not allow stays as it is.
+func beModest() {
+	debug.SetMemoryLimit(consoleMemory)
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte(strconv.Itoa(consoleVictim)), 0)
+	var now syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_DATA, &now) == nil && now.Cur > consoleMost {
+		now.Cur = consoleMost
+		_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &now)
+	}
+}
+
+// medicConsole serves the console of a medic, as its companion.
+func (x *command) medicConsole(c *cli.Context) error {
+	beModest()
+	t, err := loadTopology(c)
+	if err != nil {
+		return err
+	}
+	n, err := t.Medic(topology.NodeID(c.String(flagOf)))
+	if err != nil {
+		return err
+	}
+	at := t.ConsoleAddress(n)
+	if at == "" {
+		return usagef("console: the medics of %s serve none", t.File)
+	}
+	log, err := x.logger(c)
+	if err != nil {
+		return err
+	}
+	keys, err := processKeys(c, t, n, log)
+	if err != nil {
+		return err
+	}
+	defer reloadKeys(keys, log)()
+	trust, err := consoleTrust(t, keys)
+	if err != nil {
+		return err
+	}
+	nodes, err := monitor.ListenToNodes(t.Nodes(), keys)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = nodes.Close() }()
+	medics, err := monitor.ListenToMedics(t.MedicNodes(), keys)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = medics.Close() }()
+	breaks, undo, err := x.newConsoleBreaker(c, func(*topology.Topology) (*security.Keys, error) { return keys, nil }, n.ID)
+	if err != nil {
+		return err
+	}
+	defer undo()
+	about := &console.Medic{Name: string(n.ID), Trust: trust, Bind: c.String(flagConsoleBind), Peers: map[string]int{}, Alive: x.alive()}
+	for _, m := range t.MedicNodes() {
+		if m.ID != n.ID {
+			about.Peers[string(m.ID)] = t.ConsolePort(m)
+		}
+	}
+	cfg := client.Config{Entries: innerEntryPoints(t, keys != nil), Keys: keys, Force: true, GiveUpAfter: askedFor, Timeout: askedFor}
+	served := console.Config{
+		Topology: t, Nodes: nodes.View, Medics: medics.View, Trouble: func() []string { return nil },
+		Sessions: func(ctx context.Context) ([]protocol.SessionInfo, error) { return sessionsOf(ctx, cfg) },
+		Break:    breaks, Medic: about,
+	}
+	if keys == nil { // with keys a medic may not read answers
+		served.Answers = func(ctx context.Context, id session.ID) (*client.Answer, error) { return answersOf(ctx, cfg, id) }
+	}
+	s, err := console.Listen(at, served)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w; end what listens there, or write another port for console below [medics]", err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.Run(c.Context)
+}
+
+func consoleTrust(t *topology.Topology, keys *security.Keys) (console.Trust, error) {
+	if keys != nil {
+		return console.WithKeys(keys), nil
+	}
+	secret, err := haveConsoleSecret(t)
+	return console.WithSecret(secret), err
+}
+
+// alive returns what writes signs of life for the medic.
+func (x *command) alive() func(time.Time) {
+	var last time.Time
+	return func(now time.Time) {
+		if now.Sub(last) >= consoleBeat {
+			last = now
+			x.printf(".\n")
+		}
+	}
+}
+
+// innerEntryPoints is entryPoints for a process that runs beside the nodes, which may be in the same network of containers.
+func innerEntryPoints(t *topology.Topology, named bool) (all []string) {
+	for _, r := range []topology.Role{topology.Input, topology.Output} {
+		for _, n := range t.Holding(r) {
+			at := t.InternalClient(n)
+			if named {
+				at = client.NamedEndpoint(at, string(n.ID))
+			}
+			all = append(all, at)
+		}
+	}
+	return all
+}

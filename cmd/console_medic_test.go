@@ -1,0 +1,128 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"posta.dev/posta/topology"
+)
+
+// visitor is a browser of the machine, which gives its cookies to all ports.
+func visitor(t *testing.T) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	return &http.Client{Jar: jar, Transport: transport, Timeout: time.Minute}
+}
+
+// visit returns a page, "" if nobody answers.
+func visit(t *testing.T, by *http.Client, address string) string {
+	t.Helper()
+	answer, err := by.Get(address)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// Medics serve the console in processes of their own. One that dies comes back, the page goes on at another medic meanwhile, and nothing is left after posta down.
+func TestMedicsServeTheConsole(t *testing.T) {
+	k := newTestCluster(t)
+	port := freePorts(t, 2)
+	first, second := fmt.Sprintf("http://127.0.0.1:%d", port), fmt.Sprintf("http://127.0.0.1:%d", port+1)
+	k.write(topology.Variant{Settings: map[string]string{"limits.drain": "4s", "medics.replicas": "2", "medics.console": strings.TrimPrefix(first, "http://")}})
+	if r := k.must("up"); !strings.Contains(r.err, first) {
+		t.Errorf("posta up does not say where the console is: %s", r.err)
+	}
+	until(t, "both consoles are there", func() bool {
+		return visit(t, visitor(t), first+"/healthz") == "ok\n" && visit(t, visitor(t), second+"/healthz") == "ok\n"
+	})
+	by := visitor(t)
+	until(t, "the first page shows the cluster", func() bool {
+		return strings.Contains(visit(t, by, strings.TrimSpace(k.must("console", "--login").out)), "7 of 7 nodes at work")
+	})
+	if page := visit(t, by, second+"/node/joiner-1"); !strings.Contains(page, `action="/break"`) || !strings.Contains(page, `data-medic="medic-2"`) {
+		t.Errorf("the console of the other medic does not let the same browser in:\n%s", page)
+	}
+	secret := filepath.Join(k.dir, "cluster", "fence", "console.secret")
+	if info, err := os.Stat(secret); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the secret is %v, %v", info, err)
+	}
+	was := k.pid("medic-1")
+	post := func(at, target string) {
+		t.Helper()
+		r, err := http.NewRequest("POST", at+"/break", strings.NewReader(url.Values{"fault": {"kill"}, "target": {target}}.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", at)
+		answer, err := by.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if answer.StatusCode != 200 || !strings.Contains(string(text), "Broken from here") {
+			t.Errorf("killing %s: %d %s", target, answer.StatusCode, text)
+		}
+	}
+	post(first, "medic-1") // which serves the page, and answers before it dies
+	until(t, "medic-1 is another process", func() bool { pid := k.pid("medic-1"); return pid != 0 && pid != was })
+	until(t, "its console is back, and knows the browser", func() bool { return strings.Contains(visit(t, by, first), "Log out") })
+	if err := syscall.Kill(k.pid("medic-2"), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the page of the other one shows it", func() bool { return strings.Contains(visit(t, by, first), "flowing again, incarnation 2") })
+	if r := k.call("console", "--listen", strings.TrimPrefix(first, "http://")); r.code != exitFailed || !strings.Contains(r.err, "posta console --login") {
+		t.Errorf("at the port of the medic's: exit code %d, %s", r.code, r.err)
+	}
+	k.must("down")
+	if text := visit(t, by, first+"/healthz") + visit(t, by, second+"/healthz"); text != "" {
+		t.Errorf("after posta down something answers: %s", text)
+	}
+}
+
+// TestS5_AMedicsConsoleAsksForAKey: in a cluster with keys a user logs in by its own, and its role decides. The medic's key lists the sessions.
+func TestS5_AMedicsConsoleAsksForAKey(t *testing.T) {
+	k := newKeyedCluster(t)
+	text, err := os.ReadFile(k.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := fmt.Sprintf("127.0.0.1:%d", freePorts(t, 1))
+	with := strings.Replace(string(text), `console = ""`, `console = "`+at+`"`, 1)
+	if err := os.WriteFile(k.file, []byte(with), 0o600); err != nil || with == string(text) {
+		t.Fatalf("the topology takes no console: %v", err)
+	}
+	k.must("up")
+	until(t, "the console is there", func() bool { return visit(t, visitor(t), "http://"+at+"/healthz") == "ok\n" })
+	by := visitor(t)
+	until(t, "alice sees the cluster", func() bool {
+		return strings.Contains(visit(t, by, strings.TrimSpace(k.must("console", "--login", "--key", k.key("alice")).out)), "7 of 7 nodes at work")
+	})
+	for name, want := range map[string]string{"bob": "needs the role watch or operate", "mallory": "not in [clients]"} {
+		if r := k.call("console", "--login", "--key", k.key(name)); r.code != exitFailed || !strings.Contains(r.err, want) || r.out != "" {
+			t.Errorf("%s: exit code %d, %s%s", name, r.code, r.out, r.err)
+		}
+	}
+	k.must("submit", "bikes", "--key", k.key("bob"), "--data", data(t, "1000"), "--detach")
+	until(t, "bob's session is there", func() bool { return strings.Contains(visit(t, by, "http://"+at+"/sessions"), "<td>bob</td>") })
+}

@@ -1,0 +1,75 @@
+package cmd
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+
+	"posta.dev/posta/internal/owned"
+	"posta.dev/posta/medic/agent"
+	"posta.dev/posta/topology"
+)
+
+// consoleSecretFile is where the medics of a host keep the secret of their consoles in a cluster without keys. They share this directory in containers, too.
+func consoleSecretFile(t *topology.Topology) string {
+	return filepath.Join(t.DataDir, agent.FenceDir, "console.secret")
+}
+
+const secretLength = 43 // 256 bits in base64
+
+// haveConsoleSecret reads the secret, and makes it if there is none. Several processes may do so at a time: the lock lets one of them make it.
+func haveConsoleSecret(t *topology.Topology) (secret []byte, err error) {
+	name := consoleSecretFile(t)
+	if err := owned.Dir(filepath.Dir(name)); err != nil {
+		return nil, fmt.Errorf("console: make a directory for its secret: %w", err)
+	}
+	f, err := owned.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("console: open its secret: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	for {
+		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if err == nil {
+		secret, err = io.ReadAll(io.LimitReader(f, secretLength+1))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("console: read its secret: %w", err)
+	}
+	if len(secret) == secretLength {
+		return secret, nil
+	}
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	secret = []byte(base64.RawURLEncoding.EncodeToString(b[:]))
+	if err = f.Truncate(0); err == nil { // what a crash or a full disk has left of another one
+		_, err = f.WriteAt(secret, 0)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("console: write its secret: %w", err)
+	}
+	return secret, f.Sync()
+}
+
+var errNoSecret = errors.New("no console of this cluster has run here yet")
+
+// readConsoleSecret reads the secret as the user of posta console --login.
+func readConsoleSecret(t *topology.Topology) ([]byte, error) {
+	name := consoleSecretFile(t)
+	secret, err := owned.Read(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(secret) != secretLength {
+		return nil, fmt.Errorf("%w: the data of %s has no secret of one; say it on the machine of the medics, and where they are containers within one of them: docker exec CONTAINER /posta console --login", errNoSecret, t.File)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the secret of the console: %w; only the user who started the cluster can read it", err)
+	}
+	return secret, nil
+}

@@ -1,0 +1,63 @@
+package console
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"time"
+
+	"posta.dev/posta/security"
+)
+
+// User is a person who has logged in.
+type User struct {
+	Name string               `json:"name,omitempty"` // "" for the user of this machine
+	Role security.Role        `json:"role"`           // Watch or Operate
+	Key  security.Fingerprint `json:"key,omitempty"`  // that the login was signed with; "" without keys
+}
+
+// operates reports whether the user may inject faults.
+func (u User) operates() bool { return u.Role == security.Operate }
+
+// gate decides who sees the pages. logins is the gate of `posta console`, and passes that of the consoles that medics serve.
+type gate interface {
+	// exchange returns the cookie for the token of a link, which works once.
+	exchange(token string, now time.Time) (cookie string, ok bool)
+	// known returns the user that a cookie was given to.
+	known(cookie string, now time.Time) (User, bool)
+	// end makes a cookie invalid.
+	end(cookie string, now time.Time)
+}
+
+var (
+	_ gate = (*logins)(nil)
+	_ gate = (*passes)(nil)
+)
+
+// digestOf is what is kept of a secret.
+func digestOf(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
+
+// known serves browsers that are logged in. All others see the login page, whatever they ask for.
+func (s *Server) known(do func(http.ResponseWriter, *http.Request, User)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if user, in := s.user(r); in {
+			do(w, r, user)
+			return
+		}
+		s.showLogin(w, http.StatusUnauthorized, "")
+	}
+}
+
+// user returns who sends a request.
+func (s *Server) user(r *http.Request) (User, bool) {
+	for _, c := range r.CookiesNamed(s.cookie) {
+		if user, in := s.gate.known(c.Value, time.Now()); in {
+			return user, true
+		}
+	}
+	return User{}, false
+}
+
+// plain is a handler to which it does not matter who the user is.
+func plain(do http.HandlerFunc) func(http.ResponseWriter, *http.Request, User) {
+	return func(w http.ResponseWriter, r *http.Request, _ User) { do(w, r) }
+}

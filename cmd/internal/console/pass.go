@@ -1,0 +1,298 @@
+package console
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"posta.dev/posta/security"
+)
+
+// Trust says whom the consoles of a cluster's medics let in, and lets them know each other's cookies.
+type Trust interface {
+	// Sign signs a text as one of these consoles.
+	Sign(text []byte) ([]byte, error)
+	// Signed returns a text that one of these consoles has signed.
+	Signed(statement []byte) ([]byte, error)
+	// Proven returns a text that a user has signed with Proof, and that user. The error says what the user can do.
+	Proven(statement []byte) ([]byte, User, error)
+	// Admits reports whether the user is still let in, with the same role.
+	Admits(u User) bool
+}
+
+// Proof signs a text as a user.
+type Proof func(text []byte) ([]byte, error)
+
+// What statements are for.
+const (
+	passPurpose  = "console pass"
+	loginPurpose = "console login"
+)
+
+// WithKeys trusts the users whose keys are below [clients] of the topology, and the medics of the cluster. The keys are those of a medic.
+func WithKeys(keys *security.Keys) Trust { return keyTrust{keys} }
+
+// ProofByKey proves that a user has a client's key.
+func ProofByKey(keys *security.Keys) Proof {
+	return func(text []byte) ([]byte, error) { return keys.Sign(loginPurpose, text) }
+}
+
+type keyTrust struct{ keys *security.Keys }
+
+var errNoConsole = errors.New("it is not signed by a medic of this cluster")
+
+func (k keyTrust) Sign(text []byte) ([]byte, error) { return k.keys.Sign(passPurpose, text) }
+
+func (k keyTrust) Signed(statement []byte) ([]byte, error) {
+	text, by, _, err := k.keys.Verify(passPurpose, statement)
+	if err == nil && by.Role != security.Medic {
+		err = errNoConsole
+	}
+	return text, err
+}
+
+func (k keyTrust) Proven(statement []byte) ([]byte, User, error) {
+	text, by, key, err := k.keys.Verify(loginPurpose, statement)
+	if err != nil {
+		return nil, User{}, err
+	}
+	if by.Role != security.Watch && by.Role != security.Operate {
+		return nil, User{}, fmt.Errorf("%s may not see the cluster: the console needs the role watch or operate, which the operator gives in [clients] of the topology; posta sessions shows your own sessions", by)
+	}
+	return text, User{Name: by.Name, Role: by.Role, Key: key}, nil
+}
+
+func (k keyTrust) Admits(u User) bool {
+	id, listed := k.keys.ClientOf(u.Key)
+	return listed && id == (security.Identity{Role: u.Role, Name: u.Name})
+}
+
+// WithSecret trusts whoever knows a secret, which is in a file that only one user of the machine can read. It is for clusters without keys.
+func WithSecret(secret []byte) Trust { return secretTrust(secret) }
+
+// ProofBySecret proves that a user has read the file.
+func ProofBySecret(secret []byte) Proof {
+	return func(text []byte) ([]byte, error) { return secretTrust(secret).sign(loginPurpose, text), nil }
+}
+
+type secretTrust []byte
+
+func (s secretTrust) sign(purpose string, text []byte) []byte {
+	h := hmac.New(sha256.New, s)
+	_, _ = fmt.Fprintf(h, "%s\x00%s", purpose, text) // it never fails
+	return append(h.Sum(nil), text...)
+}
+
+var errOtherSecret = errors.New("it is not signed with the secret of this cluster's consoles: say posta console --login as the user who started the cluster, on the same machine")
+
+func (s secretTrust) verify(purpose string, statement []byte) ([]byte, error) {
+	if len(statement) < sha256.Size || !hmac.Equal(s.sign(purpose, statement[sha256.Size:]), statement) {
+		return nil, errOtherSecret
+	}
+	return statement[sha256.Size:], nil
+}
+
+func (s secretTrust) Sign(text []byte) ([]byte, error) { return s.sign(passPurpose, text), nil }
+func (s secretTrust) Signed(statement []byte) ([]byte, error) {
+	return s.verify(passPurpose, statement)
+}
+func (s secretTrust) Proven(statement []byte) ([]byte, User, error) {
+	text, err := s.verify(loginPurpose, statement)
+	return text, User{Role: security.Operate}, err
+}
+func (s secretTrust) Admits(u User) bool { return u == User{Role: security.Operate} }
+
+// Bounds of what passes keep (R16).
+const (
+	challengeLasts = time.Minute
+	linkLasts      = time.Minute
+	maxLinks       = 64  // of users who have proven who they are; one more makes the oldest invalid
+	maxEnded       = 512 // cookies of users who have logged out
+)
+
+// passes is the gate of a console that a medic serves. A user proves who it is by signing a challenge, gets a link, and the link is exchanged for a
+// cookie. The cookie is signed, so the consoles of the other medics let its browser in, too: a page goes on there when this medic dies.
+//
+// A challenge costs no memory: it holds its time and a code that only this process can make. It counts as used as soon as a user has proven something with it.
+type passes struct {
+	trust Trust
+	key   []byte // of challenges
+
+	mu    sync.Mutex
+	links []loginLink // the oldest first
+	used  []usedOnce  // challenges, the oldest first
+	gone  []usedOnce  // cookies that were ended, the oldest first
+}
+
+type loginLink struct {
+	digest [sha256.Size]byte // of its token
+	user   User
+	ends   time.Time
+}
+
+type usedOnce struct {
+	digest [sha256.Size]byte
+	ends   time.Time
+}
+
+// pass is what a cookie says.
+type pass struct {
+	User
+	ID   string    `json:"id"`
+	Ends time.Time `json:"ends"`
+}
+
+func newPasses(trust Trust) *passes { return &passes{trust: trust, key: []byte(secret())} }
+
+var (
+	errOldChallenge = errors.New("the challenge is older than a minute, was used already, or belongs to another console: say posta console --login again")
+	errOtherHost    = errors.New("the login was signed for a console at another address")
+)
+
+// challenge returns a text to be signed within challengeLasts.
+func (p *passes) challenge(now time.Time) string {
+	text := fmt.Sprintf("%d.%s", now.UnixMilli(), secret())
+	return text + "." + p.code(text)
+}
+
+func (p *passes) code(text string) string {
+	h := hmac.New(sha256.New, p.key)
+	_, _ = h.Write([]byte(text)) // it never fails
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+func (p *passes) fresh(challenge string, now time.Time) bool {
+	at := strings.LastIndexByte(challenge, '.')
+	if at < 0 || subtle.ConstantTimeCompare([]byte(p.code(challenge[:at])), []byte(challenge[at+1:])) != 1 {
+		return false
+	}
+	var made int64
+	if _, err := fmt.Sscanf(challenge, "%d.", &made); err != nil {
+		return false
+	}
+	age := now.Sub(time.UnixMilli(made))
+	return age >= 0 && age <= challengeLasts
+}
+
+// loginText is what a user signs: the address of the console that it has asked, so that no other program can pass the challenge of a console on as its own.
+func loginText(host, challenge string) []byte { return []byte(host + "\n" + challenge) }
+
+// prove returns the token of a link for a user who has signed a challenge. hosts are the addresses of this console.
+func (p *passes) prove(statement []byte, hosts []string, now time.Time) (token string, err error) {
+	text, user, err := p.trust.Proven(statement)
+	if err != nil {
+		return "", err
+	}
+	host, challenge, _ := strings.Cut(string(text), "\n")
+	here := false
+	for _, h := range hosts {
+		here = here || h == host
+	}
+	if !here {
+		return "", errOtherHost
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.fresh(challenge, now) || !once(&p.used, digestOf(challenge), now.Add(challengeLasts), now) {
+		return "", errOldChallenge
+	}
+	token = secret()
+	if len(p.links) == maxLinks {
+		p.links = append(p.links[:0], p.links[1:]...)
+	}
+	p.links = append(p.links, loginLink{digestOf(token), user, now.Add(linkLasts)})
+	return token, nil
+}
+
+// once notes that something was used, and returns false if it was used before. What has ended by now is forgotten.
+func once(all *[]usedOnce, digest [sha256.Size]byte, ends, now time.Time) bool {
+	kept := (*all)[:0]
+	seen := false
+	for _, u := range *all {
+		if now.After(u.ends) {
+			continue
+		}
+		seen = seen || u.digest == digest
+		kept = append(kept, u)
+	}
+	if len(kept) == maxEnded {
+		kept = append(kept[:0], kept[1:]...)
+	}
+	if !seen {
+		kept = append(kept, usedOnce{digest, ends})
+	}
+	*all = kept
+	return !seen
+}
+
+func (p *passes) exchange(token string, now time.Time) (string, bool) {
+	user, ok := p.take(digestOf(token), now)
+	if !ok {
+		return "", false
+	}
+	text, err := json.Marshal(pass{User: user, ID: secret(), Ends: now.Add(loginLasts).UTC().Truncate(time.Second)})
+	if err != nil {
+		return "", false
+	}
+	statement, err := p.trust.Sign(text)
+	return base64.RawURLEncoding.EncodeToString(statement), err == nil
+}
+
+// take returns the user of a link, and makes the link invalid.
+func (p *passes) take(digest [sha256.Size]byte, now time.Time) (user User, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, l := range p.links {
+		if subtle.ConstantTimeCompare(l.digest[:], digest[:]) == 1 {
+			p.links = append(p.links[:i], p.links[i+1:]...)
+			return l.user, !now.After(l.ends)
+		}
+	}
+	return User{}, false
+}
+
+func (p *passes) known(cookie string, now time.Time) (User, bool) {
+	one, ok := p.read(cookie, now)
+	if !ok || !p.trust.Admits(one.User) {
+		return User{}, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, g := range p.gone {
+		if g.digest == digestOf(one.ID) {
+			return User{}, false
+		}
+	}
+	return one.User, true
+}
+
+// read returns what a cookie says, if a console of this cluster has made it and it has not ended.
+func (p *passes) read(cookie string, now time.Time) (one pass, ok bool) {
+	statement, err := base64.RawURLEncoding.DecodeString(cookie)
+	if err != nil {
+		return pass{}, false
+	}
+	text, err := p.trust.Signed(statement)
+	if err != nil || json.Unmarshal(text, &one) != nil {
+		return pass{}, false
+	}
+	return one, now.Before(one.Ends)
+}
+
+// end makes a cookie invalid here. The consoles of other medics hear nothing of it: there it ends when its time is over.
+func (p *passes) end(cookie string, now time.Time) {
+	one, ok := p.read(cookie, now)
+	if !ok {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	once(&p.gone, digestOf(one.ID), one.Ends, now)
+}
