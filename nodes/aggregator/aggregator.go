@@ -3,16 +3,20 @@
 //
 // The tables' specs say how cells are merged, so this role knows nothing of any analysis. Its input is recorded, because that is already folded and
 // small. A table leaves page by page, as the windows of the receivers have room (R9). Rows of bags (fold.Never) are handed on as they arrive.
+//
+// Tables that take more memory than limits.tables move to files (package runs), and memory begins again with empty tables. When the stream has
+// ended, what is left in memory moves, too. The tables then come back in parts: a part is the rows of a few buckets, merged from all runs, with
+// which pruning and pages do as with a whole table. A part is a partition of the keys as an aggregator's tables are, only smaller, so the answer is
+// the same (D1).
 package aggregator
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 
-	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/runs"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/topology"
@@ -21,6 +25,7 @@ import (
 // Aggregator implements role.Role.
 type Aggregator struct {
 	role.Base
+	*runs.Store
 
 	// PageRows is how many rows More emits at most, 16,384 unless it is set before the first call. It must never
 	// change for a data directory, because recovery repeats calls of More.
@@ -28,27 +33,34 @@ type Aggregator struct {
 
 	sessions map[session.ID]*state
 	partials role.PartialEncoder
+	scratch  []byte // of spilled rows
 }
 
 var (
-	_ role.Role   = (*Aggregator)(nil)
-	_ role.Worker = (*Aggregator)(nil)
+	_ role.Role    = (*Aggregator)(nil)
+	_ role.Worker  = (*Aggregator)(nil)
+	_ role.Spiller = (*Aggregator)(nil)
 )
 
 type state struct {
 	role.Session
-	tables  []*fold.Table
+	tables []*fold.Table // those that are filled; what has moved to files is no longer in them
+	stream int           // the stream that ended last
+
+	// What leaves: tables that the stream completes, or a part of them.
 	leaving []int      // indexes of tables that are being emitted, in order
 	next    int        // first row of leaving[0] that has not left
-	stream  int        // the stream that ended last
 	prunes  bool       // the analysis still has to prune the tables of stream; then they leave
 	pruning *role.Task // prunes; nil until it begins
-	failed  error      // of pruning
+	parts   *parts     // where the tables that leave come from; nil: they are those of tables
+	failed  error      // why the session must fail: of pruning, or of reading what is in files
 }
 
 // New returns the role.
 func New() *Aggregator {
-	return &Aggregator{Base: role.Base{Role: topology.Aggregator}, PageRows: pageRows, sessions: map[session.ID]*state{}}
+	return &Aggregator{
+		Base: role.Base{Role: topology.Aggregator}, Store: runs.NewStore(string(topology.Aggregator)), PageRows: pageRows, sessions: map[session.ID]*state{},
+	}
 }
 
 // Open implements role.Role.
@@ -80,49 +92,89 @@ func (a *Aggregator) Take(id session.ID, m role.Message, out role.Emitter) (dura
 
 // isLeaving reports whether a table is being pruned or emitted.
 func (st *state) isLeaving(table int) bool {
-	return slices.Contains(st.leaving, table) || st.prunes && role.TableStream(st.Analysis, table) == st.stream
+	return slices.Contains(st.leaving, table) || (st.prunes || st.parts != nil) && st.completes(table)
 }
+
+// completes reports whether the stream that ended last completes a table.
+func (st *state) completes(table int) bool { return role.TableStream(st.Analysis, table) == st.stream }
 
 // End implements role.Role. The tables that the stream completes begin to leave.
 func (a *Aggregator) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 	st := a.sessions[id]
 	st.stream = stream
-	st.leave()
-	st.prunes = st.Analysis.Prune != nil && len(st.leaving) > 0
-	if st.prunes {
-		st.leaving = nil // leave sets it after pruning
+	if a.inRuns(st) {
+		if _, err := a.spill(st, st.completes); err != nil {
+			return false, err
+		}
+		st.parts = &parts{prunes: st.Analysis.Prune != nil}
+		return true, nil
 	}
+	st.begin(st.Analysis.Prune != nil)
 	return st.prunes || len(st.leaving) > 0, nil
 }
 
-// leave lists the tables that the stream completes.
-func (st *state) leave() {
-	for i, t := range st.tables {
-		if role.TableStream(st.Analysis, i) == st.stream && t.Len() > 0 {
-			st.leaving = append(st.leaving, i)
-		}
+// begin lets the tables leave. If they are to be pruned, they leave after that.
+func (st *state) begin(prunes bool) {
+	st.leave()
+	if st.prunes = prunes && len(st.leaving) > 0; st.prunes {
+		st.leaving = nil // leave sets it after pruning
 	}
 }
 
-// Work implements role.Worker. It does a slice of pruning.
-func (a *Aggregator) Work(id session.ID) (bool, error) {
-	st := a.sessions[id]
-	if !st.prunes || st.failed != nil {
-		return false, st.failed
+// leave lists the tables that the stream completes. Of a part that is read again after a start, it leaves out those that have left.
+func (st *state) leave() {
+	for i, t := range st.complete() {
+		if t != nil && t.Len() > 0 {
+			st.leaving = append(st.leaving, i)
+		}
 	}
+	if st.parts != nil {
+		st.leaving = st.leaving[min(st.parts.left, len(st.leaving)):]
+	}
+}
+
+// complete returns the tables that leave, nil in place of the others.
+func (st *state) complete() []*fold.Table {
+	all := st.tables
+	if st.parts != nil {
+		all = st.parts.tables
+	}
+	tables := make([]*fold.Table, len(all))
+	for i, t := range all {
+		if st.completes(i) {
+			tables[i] = t
+		}
+	}
+	return tables
+}
+
+// Work implements role.Worker. It does a slice of what the next page needs: it reads a part, or prunes.
+func (a *Aggregator) Work(id session.ID) (more bool, err error) {
+	st := a.sessions[id]
+	switch {
+	case st.failed != nil:
+	case st.parts != nil && !st.parts.whole:
+		more, st.failed = a.read(st)
+	case st.prunes:
+		more, st.failed = st.pruneOn()
+	}
+	return more && st.failed == nil, st.failed
+}
+
+// pruneOn does a slice of pruning.
+func (st *state) pruneOn() (more bool, err error) {
 	if st.pruning == nil {
 		st.pruning = st.prune()
 	}
 	_, done, err := st.pruning.Slice()
 	switch {
 	case err != nil:
-		st.failed, st.pruning = err, nil
-		return false, err
+		st.pruning = nil
 	case done:
 		st.prunes, st.pruning = false, nil
 		st.leave()
 	}
-	return st.prunes, nil
+	return st.prunes, err
 }
 
 // prune lets the analysis drop rows that no answer needs. The analysis sees only the tables that the stream completes, since other tables may change
@@ -130,11 +182,10 @@ func (a *Aggregator) Work(id session.ID) (bool, error) {
 func (st *state) prune() *role.Task {
 	stream, args, prune := st.stream, st.Args, st.Analysis.Prune
 	where := "prune at the end of stream " + st.Analysis.Streams[stream].Name
-	tables, complete := make([]*fold.Table, len(st.Analysis.Tables)), make([]*fold.Table, len(st.Analysis.Tables))
+	complete := st.complete()[:len(st.Analysis.Tables)]
+	tables := slices.Clone(complete)
 	for i := range tables {
-		if role.TableStream(st.Analysis, i) == stream {
-			tables[i], complete[i] = st.tables[i], st.tables[i]
-		} else {
+		if tables[i] == nil {
 			tables[i] = fold.NewTable(&st.Analysis.Tables[i])
 		}
 	}
@@ -157,7 +208,7 @@ func (st *state) prune() *role.Task {
 	})
 }
 
-// finish does the rest of the pruning.
+// finish does the rest of the work, after which a page can leave.
 func (a *Aggregator) finish(id session.ID) error {
 	for {
 		if more, err := a.Work(id); !more || err != nil {
@@ -181,26 +232,51 @@ const (
 )
 
 // More implements role.Role. It emits one page. The edge that leaves an aggregator sends all of a session to one receiver (key "session").
+//
+// If files cannot be read, or do not hold what was written, the next call of Work says so, and the session fails. An error here would keep a node
+// whose recovery repeats the call from starting.
 func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
 	st := a.sessions[id]
-	if err := a.finish(id); err != nil || len(st.leaving) == 0 {
+	if err := a.finish(id); err != nil {
+		if st.parts != nil {
+			return true, nil
+		}
 		return false, err
 	}
+	if len(st.leaving) > 0 {
+		if err := a.page(st, out); err != nil {
+			return false, err
+		}
+	}
+	if len(st.leaving) == 0 && st.parts != nil && !st.nextPart() {
+		st.parts = nil
+	}
+	return len(st.leaving) > 0 || st.parts != nil, nil
+}
+
+// page emits a page of the first table that leaves.
+func (a *Aggregator) page(st *state, out role.Emitter) error {
 	i := st.leaving[0]
-	t := st.tables[i]
+	tables := st.tables
+	if st.parts != nil {
+		tables = st.parts.tables
+	}
+	t := tables[i]
 	rows := make([]int, t.Page(st.next, a.PageRows, pageBytes)-st.next)
 	for k := range rows {
 		rows[k] = st.next + k
 	}
 	if err := a.partials.Emit(out, 0, st.stream, i, t, rows); err != nil {
-		return false, err
+		return err
 	}
-	st.next += len(rows)
-	if st.next == t.Len() {
-		st.tables[i] = fold.NewTable(t.Spec())
+	if st.next += len(rows); st.next == t.Len() {
+		tables[i] = fold.NewTable(t.Spec())
 		st.leaving, st.next = st.leaving[1:], 0
+		if st.parts != nil {
+			st.parts.left++
+		}
 	}
-	return len(st.leaving) > 0, nil
+	return nil
 }
 
 // Drop implements role.Role.
@@ -209,43 +285,5 @@ func (a *Aggregator) Drop(id session.ID, _ role.Outcome) {
 		st.pruning.Stop()
 		delete(a.sessions, id)
 	}
-}
-
-// Snapshot implements role.Role. It first finishes pruning: pruning a half-pruned table again may drop other rows. If
-// pruning fails, the next call of Work or More returns the error.
-func (a *Aggregator) Snapshot(id session.ID, dst []byte) []byte {
-	st := a.sessions[id]
-	_ = a.finish(id)
-	dst = wire.AppendArray(dst, 5)
-	dst = wire.AppendUint(dst, uint64(st.stream))
-	dst = wire.AppendUint(dst, uint64(st.next))
-	dst = wire.AppendArray(dst, len(st.leaving))
-	for _, i := range st.leaving {
-		dst = wire.AppendUint(dst, uint64(i))
-	}
-	dst = wire.AppendBool(dst, st.prunes)
-	return role.AppendTables(dst, st.tables)
-}
-
-// Restore implements role.Role.
-func (a *Aggregator) Restore(id session.ID, data []byte) error {
-	st := a.sessions[id]
-	if st == nil {
-		return errors.New("the session is not open")
-	}
-	d := wire.NewReader(data)
-	d.ArrayOf(5)
-	st.stream, st.next = int(d.Uint()), int(d.Uint())
-	for n := d.Array(); n > 0; n-- {
-		i := int(d.Uint())
-		if i >= len(st.tables) {
-			return fmt.Errorf("table %d of %d", i, len(st.tables))
-		}
-		st.leaving = append(st.leaving, i)
-	}
-	st.prunes = d.Bool()
-	if err := role.ReadTables(&d, st.tables); err != nil {
-		return err
-	}
-	return d.Done()
+	a.Forget(id)
 }

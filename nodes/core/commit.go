@@ -95,6 +95,9 @@ func (c *Core) Seal() *Commit {
 		return nil
 	}
 	c.flushAll()
+	if !c.build.empty() { // with nothing to store, no state has grown
+		c.spill()
+	}
 	if c.build.empty() {
 		c.replies = append(c.replies, c.build.replies...) // what they wait for is stored already
 		c.build.replies = nil

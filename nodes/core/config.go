@@ -26,6 +26,7 @@ type Config struct {
 	Frame   int    // bytes that the payload of a frame may have (R15); 0: no bound
 	Record  int    // bytes that a record of the log may have; 0: no bound
 	Memory  int    // bytes of reference data of a session in a joiner (R16); 0: no bound
+	Tables  int    // bytes of memory that the tables of all sessions take before they move to files (role.Spiller); 0: no bound
 	Pace    link.Pace
 
 	// RoundTrip counts how long frames take until every receiver has acknowledged them; each outbox times one frame at a time. Nil: nothing
@@ -38,7 +39,7 @@ type Config struct {
 	// Trace records where the time of sessions goes. Nil: nothing is recorded.
 	Trace *trace.Recorder
 
-	Files role.SavedReader // what gateways have saved (role.Filer); nil: they save nothing
+	Files role.SavedReader // what roles have saved (role.Filer); nil: they save nothing
 }
 
 // InEdge is an edge that leads here.

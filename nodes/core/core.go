@@ -93,7 +93,7 @@ func New(cfg Config) (*Core, error) {
 	if len(cfg.Roles) == 0 {
 		return nil, fmt.Errorf("node %s has no role", cfg.Self)
 	}
-	for _, limit := range []*int{&cfg.Frame, &cfg.Record, &cfg.Memory} {
+	for _, limit := range []*int{&cfg.Frame, &cfg.Record, &cfg.Memory, &cfg.Tables} {
 		if *limit == 0 {
 			*limit = math.MaxInt
 		}
@@ -115,6 +115,9 @@ func New(cfg Config) (*Core, error) {
 		if g, ok := r.(role.Gateway); ok {
 			g.Attach(&host{c, i})
 			c.gateways = append(c.gateways, g)
+		}
+		if s, ok := r.(role.Spiller); ok {
+			s.AttachFiles(cfg.Files)
 		}
 	}
 	return c, nil

@@ -197,7 +197,7 @@ func (p *replayPlan) skips(in *record.Input, at position) bool {
 	if len(p.c.gateways) == 0 {
 		return true
 	}
-	call := in.Op == record.Data || in.Op == record.End || in.Op == record.More
+	call := in.Op == record.Data || in.Op == record.End || in.Op == record.More || in.Op == record.Spill
 	return call && in.Role < len(p.c.cfg.Roles) && !p.isGateway(in.Role)
 }
 

@@ -119,6 +119,8 @@ func (r *Recovery) replayCall(s *sess, in *record.Input) error {
 			}
 		case record.More:
 			more, err = ro.More(s.ID, out)
+		case record.Spill:
+			err = spillAgain(ro, in)
 		default:
 			err = fmt.Errorf("unknown operation %d", in.Op)
 		}

@@ -100,7 +100,11 @@ func (c *Core) reported(by func(role.EndReporter) []role.Ended) (all []role.Ende
 }
 
 // DiskFull says whether the last commit found no room on the disk (W5).
-func (c *Core) DiskFull(full bool) { c.full = full }
+func (c *Core) DiskFull(full bool) {
+	if c.full = full; full {
+		c.failUnsaved()
+	}
+}
 
 // Leaving reports whether a session leaves this node in a commit that is not stored yet. Once that commit is stored, and a snapshot after
 // it, the log may be cut. This makes room on a disk that is full of this log (W5).

@@ -185,30 +185,6 @@ type Gateway interface {
 	Running() int
 }
 
-// File is a piece of a gateway's state that is too large for memory and snapshots. It never changes; its name says what is in it.
-type File struct {
-	Name string
-	Data []byte
-}
-
-// SavedReader reads files that were saved.
-type SavedReader interface {
-	// ReadFileAt fills all of p with the bytes of a file from off on, or returns an error.
-	ReadFileAt(name string, p []byte, off int64) error
-}
-
-// Filer is a gateway with files. Until it hears that a file is saved, the file's content is part of its state like all else.
-type Filer interface {
-	// Unsaved returns the files that are to be saved. It is asked again until Saved was called with them.
-	Unsaved() []File
-	// Saved says that files are durable.
-	Saved(files []File)
-	// Dropped returns, once, the files that are not needed any more once the commit that is being built is stored.
-	Dropped() []string
-	// Files names all that are needed.
-	Files() []string
-}
-
 // Ended is what an output tells the inputs about a session that needs no more uploading.
 type Ended struct {
 	ID     session.ID

@@ -17,7 +17,7 @@ const (
 func Bucket(hash uint64) int { return int(hash>>bucketShift) % Buckets }
 
 // Bucketed returns the rows from a row on by the bucket of their key, in each bucket in the order of their numbers. Rows of two tables that have equal
-// keys are in the same bucket.
+// keys are in the same bucket. The wire form of a bucket's rows ([Table.AppendRows]) depends on what the rows hold and on nothing else.
 func (t *Table) Bucketed(from int) (buckets [Buckets][]int) {
 	n := max(0, t.Len()-from)
 	of := make([]uint16, n)
@@ -26,6 +26,7 @@ func (t *Table) Bucketed(from int) (buckets [Buckets][]int) {
 		if i%progress.Every == 0 {
 			progress.Mark()
 		}
+		t.normalizeCounts(from + i)
 		b := Bucket(Hash(t.index.key(from + i)))
 		of[i] = uint16(b)
 		count[b]++

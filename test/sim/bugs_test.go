@@ -89,7 +89,7 @@ func bugs() []mutants.Mutant {
 		one("role: a query does not wait for its streams", "R12", fileReducer, "		if st.answered[q] || !st.complete(q) {\n", "		if st.answered[q] {\n"),
 		one("role: every reducer answers every session", "R12", fileReducer, "	if role.Partition(id, st.Replica.Of) != st.Replica.Index {\n", "	if st == nil {\n"),
 		one("role: an aggregator hands reference tables on with the facts", "D1", "nodes/aggregator/aggregator.go",
-			"role.TableStream(st.Analysis, i) == st.stream && t.Len() > 0", "st.stream == len(st.Analysis.Streams)-1 && t.Len() > 0"),
+			"return role.TableStream(st.Analysis, table) == st.stream", "return st.stream == len(st.Analysis.Streams)-1"),
 		from(200, one("role: rejected rows of a chunk that is split are lost", "D1", fileWork, "	if err != nil || rejects.Rows == 0 {\n		return payloads, err\n", "	if err != nil || rejects.Rows != 0 || true {\n		return payloads, err\n")),
 		from(850, one("gateway: an output does not report answers that were closed", "R13", "nodes/output/ended.go", "range o.Tombstones.Recent(recent) {", "range o.Tombstones.Recent(0) {")),
 		one("gateway: an input does not hear of sessions that ended", "R13", fileInputRole, "		if in.uploads[e.ID] == nil {\n", "		if e.ID != (session.ID{}) {\n"),

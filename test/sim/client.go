@@ -215,6 +215,9 @@ func (c *client) permitted(code protocol.Code, reason string) bool {
 		return true
 	case c.upload.poison != "" && code == protocol.ErrFailed && c.saysWhere(reason):
 		return true
+	case code == protocol.ErrFailed && says(reason, "no room on its disk", "limits.tables"):
+		c.w.report.Counters["no room for tables"]++
+		return c.w.layout.tables > 0 && c.w.report.Injected["full disk"] > 0
 	}
 	return c.exceeds(code, reason)
 }

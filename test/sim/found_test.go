@@ -109,12 +109,12 @@ func TestRunsAreWorthIt(t *testing.T) {
 	if done < able/2 {
 		t.Errorf("%d of %d sessions that could have an answer get one", done, able)
 	}
-	for _, kind := range []string{"crash", "damage", "partition", "stop", "full disk", "reserve", "wipe", "vanish", "cancel", "ghost", "old request", "rival", "takeover", "stranger", "meddling", "aimed fault", "started again", "client sleeps", "broken connection", "clock jump", "full queue", "drain", "retirement", "repair", "large row", "large request", "limits at the ends", "slow batch", "intruder", "topology changed", "node added", "node removed", "node is back", "small pages", "set back after an acknowledgement", "set back after an end", "set back during a takeover", "resumed", "died while it resumed"} {
+	for _, kind := range []string{"crash", "damage", "partition", "stop", "full disk", "reserve", "wipe", "vanish", "cancel", "ghost", "old request", "rival", "takeover", "stranger", "meddling", "aimed fault", "started again", "client sleeps", "broken connection", "clock jump", "full queue", "drain", "retirement", "repair", "large row", "large request", "limits at the ends", "slow batch", "intruder", "topology changed", "node added", "node removed", "node is back", "small pages", "small tables", "set back after an acknowledgement", "set back after an end", "set back during a takeover", "resumed", "died while it resumed"} {
 		if injected[kind] == 0 {
 			t.Errorf("no %s", kind)
 		}
 	}
-	for _, kind := range []string{"frames", "commits", "duplicates", "gaps", "zombies", "damaged", "released", "too large", "too much memory", "hidden", "forbidden", "pages", "records lost", "bytes that were taken"} {
+	for _, kind := range []string{"frames", "commits", "duplicates", "gaps", "zombies", "damaged", "released", "too large", "too much memory", "hidden", "forbidden", "pages", "moves to files", "records lost", "bytes that were taken"} {
 		if counters[kind] == 0 {
 			t.Errorf("no %s", kind)
 		}

@@ -18,6 +18,7 @@ type layout struct {
 	window int
 	commit int
 	memory int // limits.memory, of reference data; 0: no bound
+	tables int // limits.tables; 0: no bound
 	frame  int // limits.frame: a few rows, where windows are small and no raw chunk travels
 	limits topology.Limits
 
@@ -103,6 +104,7 @@ func newLayout(w *world) layout {
 	}
 	l.page = w.drawPage()
 	l.file = w.drawFile()
+	l.tables = w.drawTables()
 	l.limits.Frame, l.limits.Memory = topology.Size(l.frame), topology.Size(l.memory)
 	for i := 1; i < len(l.stages); i++ {
 		l.hop(w, i-1, i)

@@ -50,6 +50,7 @@ const (
 	Join                   // one more sender announces a session that runs
 	Rewired                // no call: from here on the node has other links than before
 	TakeOver               // the session has another opener; payload: its announcement
+	Spill                  // Role moves the session's state to files; payload: their names, with length and checksum
 )
 
 // Input is a call that changed durable state.

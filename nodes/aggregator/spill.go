@@ -1,0 +1,168 @@
+package aggregator
+
+import (
+	"bytes"
+	"fmt"
+
+	"posta.dev/posta/internal/wire"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/nodes/runs"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/rows/fold"
+)
+
+// bytes returns how much memory the tables of a session take that can move to files.
+func (st *state) bytes() (n int) {
+	for _, t := range st.tables {
+		if t.Len() > 0 {
+			n += t.Bytes()
+		}
+	}
+	return n
+}
+
+// Excess implements role.Spiller. It returns the session whose tables take most: so runs are few and large.
+func (a *Aggregator) Excess(limit int) (id session.ID, found bool) {
+	total, most := 0, 0
+	for _, st := range role.ByID(a.sessions) {
+		n := st.bytes()
+		total += n
+		if n > most && st.failed == nil {
+			id, most = st.ID, n
+		}
+	}
+	return id, total > limit && most > 0
+}
+
+// Spill implements role.Spiller. Tables that already leave go on from files, with the rows that are left. It first finishes pruning, because a
+// recovery that repeats the call has not begun it: how far Work had got is not recorded.
+func (a *Aggregator) Spill(id session.ID, recorded []byte) ([]byte, error) {
+	st := a.sessions[id]
+	if st.parts == nil && a.finish(id) != nil {
+		return wire.AppendArray(nil, 0), nil // the next call of Work or More says why
+	}
+	leaves := st.parts == nil && len(st.leaving) > 0
+	record, err := a.spill(st, func(int) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	if leaves {
+		st.leaving, st.next, st.parts = nil, 0, &parts{}
+	}
+	if recorded != nil && !bytes.Equal(recorded, record) {
+		st.failed = fmt.Errorf("N3: repeating what was stored makes other files than before (%d bytes of names, %d recorded): start the session again", len(record), len(recorded))
+	}
+	return record, nil
+}
+
+// spill moves tables to files, except rows that have left, and returns the names of the files.
+func (a *Aggregator) spill(st *state, which func(table int) bool) (record []byte, err error) {
+	set := a.Store.Open(st.ID)
+	var names []string
+	for i, t := range st.tables {
+		from := 0
+		if st.parts == nil && len(st.leaving) > 0 && i == st.leaving[0] {
+			from = st.next
+		}
+		if !which(i) || t.Len() == from {
+			continue
+		}
+		if err := t.Err(); err != nil {
+			return nil, err
+		}
+		name, err := set.Add(i, a.run(t, from))
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Spec().Name, err)
+		}
+		if err := t.Err(); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+		st.tables[i] = fold.NewTable(t.Spec())
+	}
+	record = wire.AppendArray(nil, len(names))
+	for _, n := range names {
+		record = wire.AppendString(record, n)
+	}
+	return record, nil
+}
+
+// run makes a run of the rows of a table.
+func (a *Aggregator) run(t *fold.Table, from int) *runs.Builder {
+	b := runs.NewBuilder(t.Bytes() / 2)
+	for bucket, rows := range t.Bucketed(from) {
+		for _, chunk := range t.Chunks(rows, role.PartialBytes) {
+			a.scratch = t.AppendRows(a.scratch[:0], chunk)
+			b.Add(bucket, a.scratch)
+		}
+	}
+	return b
+}
+
+// inRuns reports whether a table that the stream completes has moved to files.
+func (a *Aggregator) inRuns(st *state) bool {
+	for i := range st.tables {
+		if st.completes(i) && a.Of(st.ID).Len(i) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// parts is how tables leave that are in files. A part has as many buckets as make a page; it is pruned, and leaves, before the next one is read.
+// What is durable of it is from, left and state.next: recovery reads the part again, and finds the same rows in it.
+type parts struct {
+	prunes bool          // each part is pruned
+	from   int           // the first bucket of the part
+	to     int           // the bucket behind those that have been read
+	tables []*fold.Table // of the part; nil until it is read
+	whole  bool          // the part has been read
+	size   int           // of its entries in the files, in bytes
+	left   int           // how many of its tables have left, of those that have rows after pruning
+}
+
+// sliceBytes is how many bytes of runs a call of Work reads: some milliseconds.
+const sliceBytes = 1 << 20
+
+// read reads buckets from files, as much as fits in a slice. more is false when the part is whole.
+func (a *Aggregator) read(st *state) (more bool, err error) {
+	p := st.parts
+	if p.tables == nil {
+		p.to, p.tables = p.from, role.NewTables(st.Analysis, fold.NewTable)
+	}
+	set := a.Of(st.ID)
+	for begin := p.size; p.to < runs.Buckets && p.rows() < a.PageRows && p.size < pageBytes; p.to++ {
+		if p.size-begin >= sliceBytes {
+			return true, nil
+		}
+		for i, t := range p.tables {
+			if !st.completes(i) {
+				continue
+			}
+			err := set.Read(i, p.to, func(entry []byte) error {
+				p.size += len(entry)
+				return t.Merge(entry)
+			})
+			if err != nil {
+				return false, fmt.Errorf("table %s: %w", t.Spec().Name, err)
+			}
+		}
+	}
+	p.whole = true
+	st.begin(p.prunes)
+	return st.prunes, nil
+}
+
+func (p *parts) rows() (n int) {
+	for _, t := range p.tables {
+		n += t.Len()
+	}
+	return n
+}
+
+// nextPart goes on behind a part that has left; false if there is none.
+func (st *state) nextPart() bool {
+	p := st.parts
+	*p = parts{prunes: p.prunes, from: p.to}
+	return p.from < runs.Buckets
+}
