@@ -215,7 +215,8 @@ type Forker interface {
 	// It is called when all reference streams have ended. The engine calls only Facts and Flush of a fork. One goroutine at a
 	// time uses a fork, while other goroutines use its siblings and the Joiner itself, so what they share must not change any
 	// more. If a fork's Facts fails, the engine drops the fork and gives its batch to the Joiner, which finds the same error. If
-	// Fork fails, the Joiner gets the batch, too.
+	// Fork fails, the Joiner gets the batch, too. A fork's Flush may add to the Joiner that it is a fork of in place of the tables:
+	// one goroutine calls the Flush of all of them, and that of the Joiner afterwards.
 	Fork(stream int) (Joiner, error)
 }
 
