@@ -50,9 +50,10 @@ func Main(p Program) {
 
 // Run does what args (as os.Args) say and returns the exit code. It listens to SIGINT and SIGTERM.
 func Run(p Program, args []string, c Console) int {
-	sig := listenToSignals()
+	drains := len(args) > 1 && (args[1] == "node" || args[1] == "medic")
+	sig := listenToSignals(drains)
 	defer sig.stop()
-	if len(args) > 1 && (args[1] == "node" || args[1] == "medic") { // they drain after the first signal; a second one does not cut that short
+	if drains { // after the first signal; further ones do not cut that short
 		if args[1] == "medic" && os.Getenv("GOMAXPROCS") == "" {
 			// A medic works for a moment, hundreds of times a second. With more processors the Go runtime wakes a second thread each time, which finds no work.
 			// That costs a quarter more processor time.

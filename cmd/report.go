@@ -43,6 +43,19 @@ func (r *reporter) on(t *topology.Topology, keys *security.Keys, private bool) {
 	}
 }
 
+// reportOn says in a report on which running cluster the sessions run. With --entry nothing says what the cluster is like.
+func (x *command) reportOn(c *cli.Context, r *reporter, at entrance) error {
+	if r == nil || len(c.StringSlice(flagEntry)) > 0 {
+		return nil
+	}
+	t, err := loadTopology(c)
+	if err != nil {
+		return err
+	}
+	r.on(t, at.keys, false)
+	return nil
+}
+
 // ran adds the session of an answer.
 func (r *reporter) ran(a *client.Answer) {
 	if r != nil {

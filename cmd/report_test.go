@@ -65,3 +65,24 @@ func TestAFailedRunLeavesNoReport(t *testing.T) {
 		}
 	}
 }
+
+// Statements of a file on a running cluster, and answers that are fetched later, have the cluster in their report.
+func TestReportsOfARunningCluster(t *testing.T) {
+	k := newTestCluster(t)
+	k.must("up")
+	dir := data(t, "200")
+	questions, file := filepath.Join(k.dir, "q.sql"), filepath.Join(k.dir, "report.html")
+	if err := os.WriteFile(questions, []byte("SELECT count(*) AS trips FROM '*/trips.csv'"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id := strings.TrimSpace(k.must("submit", "bikes", "--data", dir, "--detach").out)
+	for _, args := range [][]string{{"submit", questions, "--data", dir, "--html", file}, {"results", id, "--html", file}} {
+		k.must(args[0], args[1:]...)
+		html := content(t, file)
+		for _, want := range []string{`<h2 id="h-cluster">Cluster posta</h2>`, `<th scope="row">input</th>`, `src="data:image/svg`} {
+			if !strings.Contains(html, want) {
+				t.Errorf("%s: the report lacks %q", args[0], want)
+			}
+		}
+	}
+}

@@ -38,6 +38,9 @@ func (x *command) results(c *cli.Context) error {
 	if err := x.answers(c, at); err != nil {
 		return err
 	}
+	if err := x.reportOn(c, o.html, at); err != nil {
+		return err
+	}
 	// From here on the command waits for a silent cluster as long as an upload does.
 	cfg := client.Config{Entries: at.at, Keys: at.keys, Session: id, Force: true, Keep: o.keep(), GiveUpAfter: c.Duration("patience")}
 	return x.fetchResults(c, cfg, o, c.String(flagDownload))

@@ -13,7 +13,7 @@ import (
 var errInterrupted = errors.New("interrupted")
 
 // signals turns SIGINT and SIGTERM into two contexts: the first signal asks the command to end in order, the second to end at once. A third signal
-// ends the process, because nothing handles it any more.
+// ends the process, because nothing handles it any more; a node and a medic ignore it.
 type signals struct {
 	graceful, forced context.Context
 	interrupts       *interrupts
@@ -44,7 +44,9 @@ func (i *interrupts) take() bool {
 	return i.taken != nil && i.taken()
 }
 
-func listenToSignals() *signals {
+// listenToSignals handles signals until stop is called. drains says that the command is a node or a medic: it bounds its end by itself, so that no signal
+// has to cut it short.
+func listenToSignals(drains bool) *signals {
 	graceful, first := context.WithCancelCause(context.Background())
 	forced, second := context.WithCancelCause(context.Background())
 	got := make(chan os.Signal, 2)
@@ -53,9 +55,12 @@ func listenToSignals() *signals {
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		for todo := []context.CancelCauseFunc{first, second}; len(todo) > 0; {
+		for todo := []context.CancelCauseFunc{first, second}; len(todo) > 0 || drains; {
 			select {
 			case s := <-got:
+				if len(todo) == 0 {
+					continue
+				}
 				if s == os.Interrupt && claims.take() {
 					continue
 				}

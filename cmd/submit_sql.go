@@ -25,6 +25,9 @@ func (x *command) submitSQL(c *cli.Context) error {
 		if err := x.answers(c, from); err != nil {
 			return err
 		}
+		if err := x.reportOn(c, r.out.html, from); err != nil {
+			return err
+		}
 		return x.answerSQL(c.Context, r, x.newProgress())
 	})
 }

@@ -51,16 +51,21 @@ func (s streamView) share() float64 {
 
 // numbers returns a text like "12%  34.5 MiB of 280.0 MiB  48.0 MiB/s  ETA 5s". Speed and ETA are left out while they are not known.
 func (s streamView) numbers() string {
-	speed := Bytes(int64(s.perSecond)) + "/s"
+	speed := ""
+	if s.perSecond >= 1 {
+		speed = "  " + Bytes(int64(s.perSecond)) + "/s"
+	}
 	switch {
 	case s.state == nil:
 		return "waiting"
 	case s.Ended && s.state.took == 0: // the stream was over when it was first seen
 		return "100%  " + Bytes(s.Read)
 	case s.Ended:
-		return fmt.Sprintf("100%%  %s in %s  %s", Bytes(s.Read), Span(s.state.took), speed)
+		return fmt.Sprintf("100%%  %s in %s%s", Bytes(s.Read), Span(s.state.took), speed)
+	case s.Total < 0 && speed == "" && s.state.took >= rateWindow:
+		return Bytes(s.Read) + "  nothing read for " + Span(rateWindow)
 	case s.Total < 0:
-		return fmt.Sprintf("%s  %s", Bytes(s.Read), speed)
+		return Bytes(s.Read) + speed
 	}
 	numbers := fmt.Sprintf("%d%%  %s of %s", int(s.share()*100), Bytes(s.Read), Bytes(s.Total))
 	left := s.Total - s.Read
@@ -70,7 +75,7 @@ func (s streamView) numbers() string {
 	case s.perSecond < 1: // too little has been seen
 		return numbers
 	}
-	numbers += "  " + speed
+	numbers += speed
 	if left <= 0 { // all is read, but the cluster has not confirmed it
 		return numbers
 	}

@@ -123,6 +123,22 @@ func TestAStreamOfUnknownSizeHasNoShareAndNoEnd(t *testing.T) {
 	}
 }
 
+// A speed that is not known, or of a pipe that stands still, is not shown as 0 B/s.
+func TestAPipeThatStandsStillHasNoSpeed(t *testing.T) {
+	f := newFilm(true, 100)
+	pipe := client.StreamProgress{Name: "pipe", Read: mib, Total: -1}
+	f.show(0, client.Uploading, pipe)
+	if got := f.out.String(); !strings.Contains(got, "1.0 MiB\n") || strings.Contains(got, "/s") {
+		t.Errorf("at first: %q", got)
+	}
+	for range 5 {
+		f.show(time.Second, client.Uploading, pipe)
+	}
+	if got := f.out.String(); !strings.HasSuffix(strings.Split(got[strings.LastIndex(got, "pipe"):], "\n")[0], "1.0 MiB  nothing read for 3.0s") || strings.Contains(got, "/s") {
+		t.Errorf("later: %q", got)
+	}
+}
+
 func TestAStallIsSeenWithinSeconds(t *testing.T) {
 	f := newFilm(true, 200)
 	for i := range 100 {
