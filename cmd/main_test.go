@@ -37,12 +37,19 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { natstest.Remove(); os.Exit(code) }))
 }
 
+// recordVar names an environment variable that gives the program of the tests the generator that the README's recording uses.
+const recordVar = "POSTA_TEST_RECORDING"
+
 func program() Program {
 	known := analyses.Set{bikes.New()}
 	if os.Getenv(linksVar) != "" {
 		known = append(known, links())
 	}
-	return Program{Analyses: known, Version: "test", Generators: map[string]Generator{"bikes": gen.Bikes}}
+	generators := map[string]Generator{"bikes": gen.Bikes}
+	if os.Getenv(recordVar) != "" {
+		generators["measurements"] = gen.Measurements
+	}
+	return Program{Analyses: known, Version: "test", Generators: generators}
 }
 
 // result is the result of a call of posta.

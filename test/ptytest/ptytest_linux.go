@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -90,6 +91,29 @@ func (p *Terminal) Start(cmd *exec.Cmd) error {
 
 // File returns the terminal as the program has it that runs there. It is open until the test ends.
 func (p *Terminal) File() *os.File { return p.tty }
+
+// Show writes a text as a program that runs there would.
+func (p *Terminal) Show(text string) error {
+	_, err := p.tty.WriteString(text)
+	return err
+}
+
+// Drain waits until what was written so far was read.
+func (p *Terminal) Drain() {
+	for {
+		p.mu.Lock()
+		n := p.said.Len()
+		p.mu.Unlock()
+		left, err := unix.IoctlGetInt(int(p.tty.Fd()), unix.TIOCOUTQ)
+		time.Sleep(10 * time.Millisecond)
+		p.mu.Lock()
+		same := p.said.Len() == n
+		p.mu.Unlock()
+		if err != nil || left == 0 && same {
+			return
+		}
+	}
+}
 
 // Type sends keys.
 func (p *Terminal) Type(keys string) error {
