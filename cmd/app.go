@@ -42,7 +42,7 @@ func (x *command) app() *cli.App {
 		Action:         x.unknownCommand,
 		Commands: []*cli.Command{
 			x.runCommand(), x.sqlCommand(), x.genCommand(), x.analysesCommand(),
-			x.upCommand(), x.downCommand(), x.statusCommand(), x.consoleCommand(), x.chaosCommand(),
+			x.upCommand(), x.downCommand(), x.statusCommand(), x.traceCommand(), x.consoleCommand(), x.chaosCommand(),
 			x.deployCommand(), x.undeployCommand(),
 			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(), x.connectCommand(),
 			x.topologyCommand(), x.keyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(), x.versionCommand(), x.manCommand(), x.probeCommand(),

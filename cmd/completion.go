@@ -164,7 +164,7 @@ func (x *command) argumentsOf(c *cli.Command, words []string) (all []string) {
 		all = slices.Sorted(maps.Keys(x.Generators))
 	case "completion":
 		all = []string{"bash", "fish", "zsh"}
-	case "results", "cancel":
+	case "results", "cancel", "trace":
 		return x.sessionIDs(words)
 	case "node", "medic", "chaos", "logs":
 		t := topologyIn(c, words)

@@ -1,0 +1,212 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/tracing"
+	"posta.dev/posta/nodes/trace"
+	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/topology"
+)
+
+// TestTrace_OfARealCluster: the wait for a node that is stopped shows at the links that lead to it, a collector gets spans, a collector that fails
+// changes nothing, and a node that is dead or a session that nobody knows is named.
+func TestTrace_OfARealCluster(t *testing.T) {
+	k := newTestCluster(t)
+	k.must("up")
+	dir := data(t, "20000")
+	const pause = 1200 * time.Millisecond
+	k.kill("joiner-1", syscall.SIGSTOP)
+	goOn := time.AfterFunc(pause, func() { k.kill("joiner-1", syscall.SIGCONT) })
+	defer goOn.Stop()
+	begun := time.Now()
+	id := strings.TrimSpace(k.must("submit", "bikes", "--data", dir, "--detach").out)
+	k.must("results", id)
+	if took := time.Since(begun); took < pause {
+		t.Fatalf("the session ended after %v, while joiner-1 was stopped", took)
+	}
+
+	var spans []byte
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/traces" && r.Header.Get("Content-Type") == "application/json" {
+			spans, _ = io.ReadAll(r.Body)
+		}
+	}))
+	defer collector.Close()
+	var got traceJSON
+	until(t, "all nodes have ended the session", func() bool { // the last of them hears of the end a moment after the client
+		r := k.must("trace", id, "--json", "--otlp", collector.URL)
+		got = traceJSON{}
+		if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+			t.Fatalf("%v: %s", err, r.out)
+		}
+		return got.State == string(session.Done) && len(got.Missing) == 0
+	})
+	if got.Session != id || got.Analysis != "bikes" || len(got.Unknown) != 0 || got.TookMS < 1000*pause.Seconds() {
+		t.Errorf("the trace is %+v", got)
+	}
+	checkTracedNodes(t, &got)
+	checkStoppedLinks(t, &got, float64(pause.Milliseconds())*0.8)
+	checkSpans(t, spans, strings.ReplaceAll(id, "-", ""), len(got.Nodes))
+
+	r := k.must("trace", id, "--otlp", "http://127.0.0.1:1")
+	if !strings.Contains(r.err, "warning: the spans did not reach the collector") {
+		t.Errorf("a collector that is not there: %s", r.err)
+	}
+	for _, line := range strings.Split(r.out, "\n") {
+		if display.Width(line) > 80 || strings.Contains(line, "\x1b") {
+			t.Errorf("a line of %d columns: %q", display.Width(line), line)
+		}
+	}
+	if !strings.Contains(r.out, "joiner-1") || !strings.Contains(r.out, "fsync p50") {
+		t.Errorf("trace prints\n%s", r.out)
+	}
+
+	k.killMedics()
+	k.kill("joiner-1", syscall.SIGKILL)
+	if r := k.must("trace", id); !strings.Contains(r.out, "no answer from joiner-1: dead, hung, or cut off from this machine") {
+		t.Errorf("a dead node: %s", r.out)
+	}
+	for _, unknown := range []string{"6ba7b810-9dad-41d1-80b4-00c04fd430c8"} {
+		if r := k.call("trace", unknown); r.code != exitSession || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "no node that answers knows session "+unknown) {
+			t.Errorf("exit code %d, %s", r.code, r.err)
+		}
+	}
+	if r := k.call("trace", id, "--otlp", "localhost:4318"); r.code != exitUsage || !strings.Contains(r.err, "http://localhost:4318") {
+		t.Errorf("exit code %d, %s", r.code, r.err)
+	}
+	k.must("up")
+	if r := k.must("trace", id); !strings.Contains(r.out, "not at, or forgotten by: joiner-1") {
+		t.Errorf("a node that was started again: %s", r.out)
+	}
+}
+
+// checkTracedNodes: every node's states add up to its time, and all have worked and stored.
+func checkTracedNodes(t *testing.T, got *traceJSON) {
+	t.Helper()
+	for _, n := range got.Nodes {
+		sum := 0.0
+		for _, ms := range n.States {
+			sum += ms
+		}
+		if d := n.ToMS - n.FromMS - sum; d > 1 || d < -1 {
+			t.Errorf("%s: states of %.3f ms in %.3f ms", n.Node, sum, n.ToMS-n.FromMS)
+		}
+		if n.Running || n.Failed || n.Recovered || n.Commits.Count == 0 || n.Fsyncs.MaxMS <= 0 || len(n.Stages) == 0 || len(n.Line) == 0 {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
+// checkStoppedLinks: frames waited for joiner-1, at its senders, for as long as it was stopped.
+func checkStoppedLinks(t *testing.T, got *traceJSON, least float64) {
+	t.Helper()
+	longest, others := 0.0, 0.0
+	for _, l := range got.Links {
+		switch {
+		case l.Sent == nil:
+		case strings.HasPrefix(l.From, "input-"): // to joiner-1, or in a broadcast that joiner-1 has to get, too
+			longest = max(longest, l.Sent.MaxMS)
+		case l.From == "joiner-2":
+			others = max(others, l.Sent.MaxMS)
+		}
+	}
+	if longest < least || longest <= others {
+		t.Errorf("frames to joiner-1 waited for %.0f ms, those of joiner-2 for %.0f ms: %+v", longest, others, got.Links)
+	}
+}
+
+func checkSpans(t *testing.T, body []byte, traceID string, nodes int) {
+	t.Helper()
+	var doc struct {
+		ResourceSpans []struct {
+			Resource struct {
+				Attributes []struct {
+					Key   string
+					Value struct{ StringValue string }
+				}
+			}
+			ScopeSpans []struct {
+				Spans []struct {
+					TraceID, SpanID, ParentSpanID, Name string
+					StartTimeUnixNano, EndTimeUnixNano  int64 `json:",string"`
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(body, &doc); err != nil || len(doc.ResourceSpans) != nodes+1 {
+		t.Fatalf("%v: %s", err, body)
+	}
+	root := doc.ResourceSpans[0].ScopeSpans[0].Spans[0]
+	ids := map[string]bool{root.SpanID: true}
+	for _, r := range doc.ResourceSpans[1:] {
+		for _, s := range r.ScopeSpans[0].Spans {
+			if s.TraceID != traceID || len(s.SpanID) != 16 || ids[s.SpanID] || !ids[s.ParentSpanID] || s.EndTimeUnixNano < s.StartTimeUnixNano ||
+				s.StartTimeUnixNano < root.StartTimeUnixNano || s.EndTimeUnixNano > root.EndTimeUnixNano {
+				t.Errorf("span %+v below %+v", s, root)
+			}
+			ids[s.SpanID] = true
+		}
+	}
+}
+
+func tracedNode(id topology.NodeID, begin, end time.Duration, line ...trace.State) monitor.Traced {
+	x := &trace.Trace{Analysis: "bikes", Begin: begin, End: end, Width: (begin - end) / time.Duration(len(line))}
+	for _, s := range line {
+		var c trace.Cell
+		c[s] = x.Width
+		x.States[s] += x.Width
+		x.Line = append(x.Line, c)
+	}
+	return monitor.Traced{Node: topology.Node{ID: id}, Heard: true, Answered: true, At: time.Unix(1000, 0), Report: trace.Report{Trace: x, Life: time.Hour}}
+}
+
+// TestTrace_Bars: bars of nodes stand on one time line, and a node without the session has blanks.
+func TestTrace_Bars(t *testing.T) {
+	all := []monitor.Traced{
+		tracedNode("input-1", 10*time.Second, 5*time.Second, trace.Working, trace.Blocked),
+		tracedNode("joiner-1", 8*time.Second, 2*time.Second, trace.Input, trace.Log, trace.Working),
+	}
+	all[1].Report.Trace.Recovered = true
+	v, known := tracing.New(session.ID{1}, all)
+	if !known || v.Length() != 8*time.Second || v.State != session.Done {
+		t.Fatalf("%v, %v, %s", known, v.Length(), v.State)
+	}
+	for i, want := range []string{"#####>>>>>      ", "    ....====####"} {
+		if got := bar(v.Bar(&v.Nodes[i], 16), false); got != want {
+			t.Errorf("bar %d is %q, want %q", i, got, want)
+		}
+	}
+	text := strings.Join(traceLines(&v, 80, false, time.Unix(1000, 0)), "\n")
+	for _, want := range []string{"done: took 8.0s, ended 2.0s ago", "  50%", "joiner-1: its process started 1h00m ago, in the middle of the session"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if text := strings.Join(traceLines(&v, 80, true, time.Unix(1000, 0)), "\n"); !strings.Contains(text, "\x1b[32m####") {
+		t.Errorf("no colours in %q", text)
+	}
+}
+
+// TestTrace_Forgotten: a session that left too long ago is told from one that was never there.
+func TestTrace_Forgotten(t *testing.T) {
+	x := monitor.Traced{Node: topology.Node{ID: "input-1"}, Heard: true, Answered: true, Report: trace.Report{Life: time.Hour, Ended: trace.Kept, Oldest: time.Minute}}
+	busy := monitor.Traced{Node: topology.Node{ID: "joiner-1"}, Heard: true}
+	v, known := tracing.New(session.ID{1}, []monitor.Traced{x, busy})
+	err := notTraced(session.ID{1}, &topology.Topology{}, &v)
+	for _, want := range []string{fmt.Sprintf("each node remembers the last %d sessions, and the oldest of input-1 left 1m00s ago", trace.Kept), "no answer from joiner-1: alive"} {
+		if known || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+}
