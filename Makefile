@@ -101,7 +101,7 @@ down:            ## docker: end it, keep its data; DOWN=-v deletes the data as w
 	@$(if $(filter -v --volumes,$(DOWN)),left=$$(docker volume ls -q -f label=com.docker.compose.project=$(PROJECT)); if [ -n "$$left" ]; then docker volume rm $$left; fi)
 	@bin/posta topology published --end topology.toml
 
-logs:            ## docker: what nodes and medics say, and go on saying
+logs:            ## docker: what nodes and medics say, and continue saying
 	$(COMPOSE) logs -f --tail=20
 
 demo-docker:     ## docker: a cluster, data, an analysis, the answers; leaves nothing behind

@@ -123,7 +123,7 @@ func (f *streamUpload) openColumnar(file located, source *Source) (_ cutter, hea
 	return c, header, nil
 }
 
-// cutColumnar sets the cutter of the file, which makes chunks of columns, or of CSV. A session that is resumed goes on in the form in which it
+// cutColumnar sets the cutter of the file, which makes chunks of columns, or of CSV. A session that is resumed continues in the form in which it
 // was begun.
 func (f *streamUpload) cutColumnar(c *columnar, source *Source, columns bool) (header []byte, err error) {
 	open := parquet.NewCutter

@@ -61,7 +61,7 @@ type Config struct {
 	// whose upload was finished goes straight to the results; for one in the middle of its upload, Open returns ErrInterrupted.
 	Takeover bool
 
-	// Resume goes on with the session of another client that is gone, wherever its upload stopped: it takes the session over, asks all inputs
+	// Resume continues with the session of another client that is gone, wherever its upload stopped: it takes the session over, asks all inputs
 	// what they have taken, compares that with the files, and sends the rest. Session is needed, and Analysis, Params and the files have to be
 	// the same. While another client uses the session, Open waits for up to 15 s, and then returns protocol.ErrInUse. If the files are others,
 	// the error is ErrOtherFiles.

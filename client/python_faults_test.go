@@ -194,7 +194,7 @@ func TestPythonErrors(t *testing.T) {
 	}{
 		"the session fails": {func(f *fakeCluster) { f.fail = "overflow in a/trips.csv line 7" }, nil,
 			asked{Error: "SessionFailed", Code: "failed", Text: "overflow in a/trips.csv line 7"}, protocol.Cancel},
-		"it fails while the upload goes on": {func(f *fakeCluster) {
+		"it fails while the upload continues": {func(f *fakeCluster) {
 			f.fail, f.timeout, f.chunkBytes = "no room", 200*time.Millisecond, 500
 			slowly(f)
 		}, nil,

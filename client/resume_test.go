@@ -115,7 +115,7 @@ func TestR17_AnUploadIsResumedAnywhere(t *testing.T) {
 	}
 }
 
-// TestR17_OtherFilesAreNotSent: nothing of other files is sent, the session is neither cancelled nor closed, and goes on with the right ones.
+// TestR17_OtherFilesAreNotSent: nothing of other files is sent, the session is neither cancelled nor closed, and continues with the right ones.
 func TestR17_OtherFilesAreNotSent(t *testing.T) {
 	dir, want := dataDir(t, 300)
 	f := newFakeCluster(t, 2, 1)

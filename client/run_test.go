@@ -219,7 +219,7 @@ func TestHeldBackIsNotAnError(t *testing.T) {
 	}
 }
 
-// TestSilentInputIsNamed: one input is dead for a while, the other goes on.
+// TestSilentInputIsNamed: one input is dead for a while, the other continues.
 func TestSilentInputIsNamed(t *testing.T) {
 	f := newFakeCluster(t, 2, 1)
 	cfg := f.config()

@@ -25,7 +25,7 @@ func (x *command) chaosCommand() *cli.Command {
 		Name: "chaos", ArgsUsage: "[NAME...]",
 		Usage: "kill and stop nodes and medics of a running cluster, and show how they come back",
 		Description: `Injects faults into nodes and medics of this machine, one after the other, and prints what the medics' journal reports about each. Without names
-all nodes and medics are targets. Sessions go on meanwhile, and their answers stay the same to the last bit.
+all nodes and medics are targets. Sessions continue meanwhile, and their answers stay the same to the last bit.
 
    posta chaos --duration 1m
    posta chaos --every 5s --fault kill joiner-1 medic-3
@@ -38,7 +38,7 @@ code is 1 if one of them did not come back within the time of --patience. With -
 
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), hostFlag(), dockerFlag(), jsonFlag(),
-			&cli.DurationFlag{Name: "duration", Value: 30 * time.Second, Usage: "go on for this `TIME`"},
+			&cli.DurationFlag{Name: "duration", Value: 30 * time.Second, Usage: "continue for this `TIME`"},
 			&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "mean `TIME` between two faults; each is between half and one and a half of it"},
 			&cli.StringSliceFlag{Name: "fault", Usage: "only `KIND`: kill (SIGKILL), hang (SIGSTOP for good: medics have to kill it), pause (SIGSTOP for less or more than a suspicion takes), and with --docker cut (off the network for as long as a pause); may be repeated"},
 			&cli.Uint64Flag{Name: "seed", DefaultText: "another each time", Usage: "`NUMBER` from which targets, faults and times are drawn"},

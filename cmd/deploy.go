@@ -45,7 +45,7 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
 			{Name: "logs", ArgsUsage: "NODE", Usage: "print the log of a node or medic, from its host",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: flagTopology, Value: "topology.toml", EnvVars: []string{"POSTA_TOPOLOGY"}, Usage: "the `FILE` that describes the system"},
-					&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on, until Ctrl-C"},
+					&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "continue, until Ctrl-C"},
 					&cli.StringFlag{Name: "tail", Value: "100", Usage: "at most the last `LINES`, or all"},
 				},
 				Action: topologyReader(readTopology).withNode("joiner-1 -f", x.deployLogs)},
@@ -76,7 +76,7 @@ func changeFlags() []cli.Flag {
 }
 
 func lostFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: flagLost, Usage: "go on without the `HOST`, which was in the topology before and does not answer; what only it had is lost"}
+	return &cli.StringSliceFlag{Name: flagLost, Usage: "continue without the `HOST`, which was in the topology before and does not answer; what only it had is lost"}
 }
 
 func (x *command) undeployCommand() *cli.Command {
@@ -84,7 +84,7 @@ func (x *command) undeployCommand() *cli.Command {
 		Name:  "undeploy",
 		Usage: "take down what posta deploy has made",
 		Description: `Lets running sessions come to their end, stops and removes all containers and networks of the cluster, and keeps its data: the next posta
-deploy goes on with it. With --volumes the data goes as well. Asks first.
+deploy continues with it. With --volumes the data goes as well. Asks first.
 
 ` + exitHelp,
 		Flags: append([]cli.Flag{topologyFlag(),

@@ -64,7 +64,7 @@ func (x *command) deploy(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		err = x.carryOut(c, d, f, &source.Image, keys, p, "run the same command again to go on, or posta deploy --"+flagRollback+" to go back")
+		err = x.carryOut(c, d, f, &source.Image, keys, p, "run the same command again to continue, or posta deploy --"+flagRollback+" to go back")
 		if err != nil || !c.Bool(flagJSON) {
 			return err
 		}
@@ -274,7 +274,7 @@ func (x *command) undeploy(c *cli.Context, t *topology.Topology, f *engineSet) e
 			x.notef("cluster %s: nothing is there", t.Name)
 			return nil
 		}
-		return x.carryOut(c, d, f, nil, nil, p, "run posta undeploy again to go on, or posta deploy to have the cluster back")
+		return x.carryOut(c, d, f, nil, nil, p, "run posta undeploy again to continue, or posta deploy to have the cluster back")
 	})
 }
 

@@ -22,7 +22,7 @@ func (x *command) downCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "down",
 		Usage: "stop the nodes that up has started on this machine",
-		Description: `Nodes get limits.drain to send what they committed; a node that still runs a second later is killed. Nothing is lost either way: sessions go on
+		Description: `Nodes get limits.drain to send what they committed; a node that still runs a second later is killed. Nothing is lost either way: sessions continue
 after the next posta up. Returns when all have ended. What the cluster has on a broker stays there, unless --queues is given: its frames
 are in the nodes' logs as well.
 

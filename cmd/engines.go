@@ -86,7 +86,7 @@ func (f *engineSet) connectAll(ctx context.Context, t *topology.Topology, lost [
 		old = append(old, h)
 	}
 	if err := f.connect(ctx, t.Name, old); err != nil {
-		return fmt.Errorf("%w; it was in the last topology, and may have data: start it, or go on without it with --%s HOST", err, flagLost)
+		return fmt.Errorf("%w; it was in the last topology, and may have data: start it, or continue without it with --%s HOST", err, flagLost)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (x *command) sayHow(c *cli.Context, r *request, id session.ID, err error) {
 	case errors.Is(err, client.ErrOtherFiles) && errors.Is(err, client.ErrNotResumed):
 		x.notef("session %s is as it was, and waits for limits.client_timeout at most: resume it with the files that were sent", id)
 	case errors.Is(err, client.ErrNoCluster), errors.Is(err, client.ErrNotResumed):
-		x.notef("session %s waits for its client, for limits.client_timeout at most; go on with it: %s", id, x.resumes(c, id))
+		x.notef("session %s waits for its client, for limits.client_timeout at most; continue with it: %s", id, x.resumes(c, id))
 	}
 }
 

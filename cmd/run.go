@@ -26,7 +26,7 @@ func (x *command) runCommand() *cli.Command {
 		Name: "run", ArgsUsage: "ANALYSIS",
 		Usage: "run an analysis on a private cluster of processes, print the answers, clean up",
 		Description: `Starts a cluster for this one run: a process for each node, in a temporary directory, on unix sockets. A node that dies is
-started again at once and goes on where its log ends. The answers are the same for every number of replicas.
+started again at once and continues where its log ends. The answers are the same for every number of replicas.
 
    posta run bikes --data data/bikes
    posta run bikes --data data/bikes --replicas joiner=3,aggregator=2 \

@@ -23,7 +23,7 @@ func (x *command) submitCommand() *cli.Command {
    id=$(posta submit bikes --data data/bikes --detach) && posta results $id
    posta submit bikes --data data/bikes --resume ID
 
-Waits while the cluster is busy. Ctrl-C cancels the session. A session whose client died waits for limits.client_timeout: --resume ID goes on with it,
+Waits while the cluster is busy. Ctrl-C cancels the session. A session whose client died waits for limits.client_timeout: --resume ID continues with it,
 with the same analysis, parameters and files, from any machine. posta sessions lists the ids.
 
 ` + exitHelp,

@@ -116,7 +116,7 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 
 // haveSockets makes the directory for unix sockets if the topology needs one and it is missing, and returns the topology with that directory. It may
 // be missing while processes still run, after a crash or because somebody cleared the temporary files. Nothing reaches the sockets of such processes
-// any more, so haveSockets stops them first. Their work goes on from their logs when they start again.
+// any more, so haveSockets stops them first. Their work continues from their logs when they start again.
 func (x *command) haveSockets(c *cli.Context, procs *local.Processes, t *topology.Topology) (*local.Processes, *topology.Topology, error) {
 	if local.HasLocal(t) {
 		address, err := local.Address(t.DataDir)

@@ -270,6 +270,6 @@ func TestAScriptStopsAtTheFirstCommandThatFails(t *testing.T) {
 		}
 	}
 	if _, ran := printed(string(out), all[4]); ran {
-		t.Errorf("%q goes on after a failure", out)
+		t.Errorf("%q continues after a failure", out)
 	}
 }

@@ -11,7 +11,7 @@
 //	                                               Stored  the effect and the hwm are on disk (R5)
 //	Ack     drop what is acknowledged    ◀──────── Ack     cumulative, idempotent, repeated (R6)
 //	Connected, higher incarnation: say hello, wait
-//	        for the hwm, go on from hwm+1 (R7)
+//	        for the hwm, continue from hwm+1 (R7)
 //
 // A hello carries the last number sent. It travels behind the frames on the same ordered connection. So a receiver
 // that reads it knows whether frames before it were lost, and asks for them. That is why no timer ever resends frames:

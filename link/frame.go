@@ -23,7 +23,7 @@ const (
 	Abort
 	// Hello has no number and no session: see the package comment.
 	Hello
-	// TakeOver announces a session again on each link, after its Open: another client goes on with it (R17). It is a kind of its own because a
+	// TakeOver announces a session again on each link, after its Open: another client continues with it (R17). It is a kind of its own because a
 	// receiver that has lost the session with its disk must not open it again (R8).
 	TakeOver
 )

@@ -136,7 +136,7 @@ func (r *Receiver) Restore(h Hwm) {
 	r.superseded = supersededLogs{logs: slices.Clone(h.Superseded)}
 }
 
-// Reconnected says that frames may have been lost on the way here: the sender is asked to go on from the hwm. It is for edges where the receiver
+// Reconnected says that frames may have been lost on the way here: the sender is asked to continue from the hwm. It is for edges where the receiver
 // connects (SUB), so that the sender does not notice.
 func (r *Receiver) Reconnected() { r.ackDue, r.gap, r.askedAt = true, true, time.Time{} }
 

@@ -58,7 +58,7 @@ func (s *Sender) Restore(p Progress) {
 	s.next, s.stored = floor+1, floor
 }
 
-// GiveUp empties the outbox and goes on after seq. It is called when the receivers were away from the topology: their state is unknown, and frames
+// GiveUp empties the outbox and continues after seq. It is called when the receivers were away from the topology: their state is unknown, and frames
 // that they have not taken will never arrive. The floor of a hello tells them so.
 func (s *Sender) GiveUp(seq Seq) {
 	*s = *NewSender(s.Link, s.id, s.window, s.Peers()...)
@@ -97,7 +97,7 @@ func (s *Sender) Reload(f Frame, at LogIndex) error {
 		s.skip(f.Seq-1, 0)
 	}
 	if f.Seq > s.next {
-		return fmt.Errorf("R2: %s: the log goes on with frame %d after %d: frames are missing", s.Edge, f.Seq, s.next-1)
+		return fmt.Errorf("R2: %s: the log continues with frame %d after %d: frames are missing", s.Edge, f.Seq, s.next-1)
 	}
 	if err := s.sums.made(&f); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (s *Sender) Reload(f Frame, at LogIndex) error {
 	return nil
 }
 
-// skip makes the outbox go on after frame seq of the given life: all receivers have acknowledged everything up to it, and the log was cut.
+// skip makes the outbox continue after frame seq of the given life: all receivers have acknowledged everything up to it, and the log was cut.
 func (s *Sender) skip(seq Seq, life Life) {
 	for _, p := range s.peers {
 		if p.acked < seq {

@@ -37,10 +37,10 @@ func TestN3_UnacknowledgedFramesComeBackFromTheLog(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	s.Ack(Ack{Edge: "e", Log: logA.LogID, Hwm: 4, Receiver: "b-1", ID: self}, noon)
-	expect(t, "b-1 goes on", s.Take("b-1", plenty), 5, 6)
+	expect(t, "b-1 continues", s.Take("b-1", plenty), 5, 6)
 	s.Ack(Ack{Edge: "e", Log: logA.LogID, Hwm: 2, Receiver: "b-2", ID: self}, noon)
 	out := s.Take("b-2", plenty)
-	expect(t, "b-2 goes on", out, 3, 4, 5, 6)
+	expect(t, "b-2 continues", out, 3, 4, 5, 6)
 	if out[0].ID != (Identity{LogID: logA.LogID, Incarnation: 2}) {
 		t.Fatalf("frames leave under the present incarnation, not %v", out[0].ID)
 	}

@@ -108,7 +108,7 @@ func TestR7_AfterAConnectItContinuesFromTheHwm(t *testing.T) {
 	s.Connected("b-1")
 	expect(t, "it waits for the hwm", s.Take("b-1", plenty))
 	s.hears("b-1", 2, false)
-	expect(t, "it goes on", s.Take("b-1", plenty), 3, 4)
+	expect(t, "it continues", s.Take("b-1", plenty), 3, 4)
 }
 
 func TestR7_HigherIncarnationOfTheReceiver(t *testing.T) {

@@ -261,7 +261,7 @@ func TestR14_SendersLearnThatTheyAreSuperseded(t *testing.T) {
 				t.Fatalf("%s: %v %+v", name, ok, a)
 			}
 			if _, why := NewSender(toB, id, plenty, "b-1").Ack(a, noon); why == "" {
-				t.Fatalf("%s: it goes on", name)
+				t.Fatalf("%s: it continues", name)
 			}
 			s, _ := pipe(t)
 			if _, why := s.Ack(a, noon); why != "" {

@@ -10,7 +10,7 @@
 //	parsing    one goroutine for each piece of a file that is read in place, while the loop does something else; and one for each of the chunks
 //	           that clients' requests brought together, which the loop awaits before it takes them (role.Preparer).
 //
-// While the committer waits for the disk, the loop goes on: what arrives meanwhile becomes the next commit (N1). So under
+// While the committer waits for the disk, the loop continues: what arrives meanwhile becomes the next commit (N1). So under
 // load commits are large, and an idle node answers within one fsync.
 //
 // The node never sends a byte that is not on disk (R3) because the core never offers one; it never starts on a data

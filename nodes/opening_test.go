@@ -201,7 +201,7 @@ func TestN5_ANodeEndsWhileItOpensItsLog(t *testing.T) {
 		}
 		stop()
 		if strings.Contains(log.String(), "msg=running") {
-			t.Fatalf("told to end at read %d of %d, and it went on:\n%s", at, reads, &log)
+			t.Fatalf("told to end at read %d of %d, and it continued:\n%s", at, reads, &log)
 		}
 		if at > enough {
 			return

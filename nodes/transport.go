@@ -48,7 +48,7 @@ func CheckBroker(ctx context.Context, t *topology.Topology) error {
 }
 
 // RemoveFromBroker deletes all that a cluster keeps on its broker, if it has one. The nodes' logs hold the same data,
-// so a cluster that goes on later loses nothing.
+// so a cluster that continues later loses nothing.
 func RemoveFromBroker(ctx context.Context, t *topology.Topology) error {
 	switch t.Transport {
 	case topology.ViaRabbitMQ:

@@ -42,7 +42,7 @@ type Request struct {
 	Plan     []byte            // open: of an analysis that is compiled from one; optional
 	Trace    session.Trace     // open: optional
 
-	Takeover bool            // open: go on with a session that another client opened and left (R17)
+	Takeover bool            // open: continue with a session that another client opened and left (R17)
 	Openers  session.Openers // open with Takeover: none at the first input, at the others what the first one answered
 
 	Stream string // chunk, read, end; ping: the last stream whose end this input has acknowledged, empty before that

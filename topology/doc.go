@@ -13,7 +13,7 @@
 //	                                                                            └──→ Errors, all of them, by line
 //	Topology ─Nodes→ placement, ports, data directories ─→ Text, SVG, Show
 //
-// Each layer reports what it finds and goes on, so a file with five mistakes costs one round and not five. A setting
+// Each layer reports what it finds and continues, so a file with five mistakes costs one round and not five. A setting
 // that could not be read takes its default for the rest of the check, and a name that could not be read takes part in
 // no check at all: no error is the mere echo of another.
 //

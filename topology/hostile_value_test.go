@@ -83,7 +83,7 @@ func checkUnit(t *testing.T, unit, node, data string) {
 	dirs := map[string][]string{}
 	for _, line := range strings.FieldsFunc(unit, func(r rune) bool { return r == '\n' || r == '\r' || r == 0 }) {
 		if strings.HasSuffix(line, `\`) {
-			t.Fatalf("this line goes on in the next: %q", line)
+			t.Fatalf("this line continues in the next: %q", line)
 		}
 		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "[") {
 			continue

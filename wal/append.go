@@ -6,7 +6,7 @@ import (
 )
 
 // Append makes the records durable, all of them with one fsync (W3), and returns the index of the last. The records of one
-// Append lie in one segment. On an error this Log goes on as if none of them had been appended:
+// Append lie in one segment. On an error this Log continues as if none of them had been appended:
 //   - ErrDiskFull: undone; the same call may be made again (W5).
 //   - ErrEmptyRecord, ErrTooLarge: nothing was begun.
 //   - ErrFailed: final (W4). Which of the records are there, if any, the next Open decides; it keeps a prefix of them.

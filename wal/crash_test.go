@@ -100,7 +100,7 @@ func processThenMachine(t *testing.T, writer Writer, k, j int, step string) (don
 		w.check(label)
 		d.crashAt = 0
 		for range 35 { // more than fit into a segment that was made and not used
-			must(t, w.append(2, "goes on"))
+			must(t, w.append(2, "continues"))
 		}
 		w.log.lock.Close() // killed, without a last fsync
 		w.log = nil

@@ -57,7 +57,7 @@ func (e *CorruptionError) Error() string {
 	if e.Index != 0 {
 		record = fmt.Sprintf(" (record %d)", e.Index)
 	}
-	return fmt.Sprintf("wal: %s is corrupt at byte %d%s: %s; see `posta log verify %s`, and `posta log repair %s` to go on without what is lost",
+	return fmt.Sprintf("wal: %s is corrupt at byte %d%s: %s; see `posta log verify %s`, and `posta log repair %s` to continue without what is lost",
 		filepath.Join(e.Dir, e.File), e.Offset, record, e.Reason, e.Dir, e.Dir)
 }
 

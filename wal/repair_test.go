@@ -31,7 +31,7 @@ func afterRepair(t *testing.T, label string, w *world, r Report) {
 	if _, _, _, err := l.LoadSnapshot(); err != nil {
 		t.Fatalf("%s: %v", label, err)
 	}
-	last, err := l.Append(Record{Type: 1, Parts: [][]byte{[]byte("goes on")}})
+	last, err := l.Append(Record{Type: 1, Parts: [][]byte{[]byte("continues")}})
 	if err != nil || last != r.Last+1 {
 		t.Fatalf("%s: append: %d, %v", label, last, err)
 	}

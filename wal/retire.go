@@ -12,7 +12,7 @@ import (
 // nothing may be appended to it. heritage, if not nil, is what the next log takes over. After Retire only Close may be called,
 // and the next Open:
 //
-//  1. the heritage is written and synced, by temporary file and rename. A crash leaves it beside a log that goes on: the caller drops it.
+//  1. the heritage is written and synced, by temporary file and rename. A crash leaves it beside a log that continues: the caller drops it.
 //  2. the head says that the log is retired, one fsync. It needs no room. From here on there is no way back.
 //  3. the next Open removes what an earlier retirement put aside, and moves segments and snapshots to DIR/retired/LOG. A crash leaves them
 //     here, there, or one here and one there: the next Open moves what is not there yet.

@@ -93,7 +93,7 @@ func afterRetirement(t *testing.T, dir string, w *world, label string) {
 	switch {
 	case w.logID == [16]byte{}: // the new log had not been opened
 	case old && (heritage || records < len(w.acked)):
-		t.Fatalf("%s: the old log goes on with %d records of %d, heritage %v", label, records, len(w.acked), heritage)
+		t.Fatalf("%s: the old log continues with %d records of %d, heritage %v", label, records, len(w.acked), heritage)
 	case !old && (!heritage || records != 1):
 		t.Fatalf("%s: the new log has %d records, heritage %v", label, records, heritage)
 	}

@@ -44,7 +44,7 @@ func TestW4_AFailedFsyncIsNotTrustedLater(t *testing.T) {
 				image := d.crash(lost, 0)
 				w.twin().recovered(image, label+": the machine dies at once")
 				os.RemoveAll(image)
-				must(t, w.append(3, "goes on"))
+				must(t, w.append(3, "continues"))
 				must(t, w.log.lock.Close())
 				w.log = nil
 				w.recovered(d.crash(lost, 0), label)

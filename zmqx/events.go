@@ -9,7 +9,7 @@ const (
 	// Disconnected: the connection is over. Err says why, Dropped what was lost with it.
 	Disconnected
 	// Unreachable: an endpoint given to Connect could not be reached. Reported once per outage, and once more if ErrRefused
-	// follows: a peer's refusal may get lost with its connection. Attempts go on.
+	// follows: a peer's refusal may get lost with its connection. Attempts continue.
 	Unreachable
 )
 

@@ -53,7 +53,7 @@ func (s *socket) listen(address string) (string, error) {
 	return e.String(), nil
 }
 
-// acceptLoop goes on until the listener is closed. Other errors (no file descriptors left, a connection aborted before
+// acceptLoop continues until the listener is closed. Other errors (no file descriptors left, a connection aborted before
 // it was accepted) pass; ending would make the node deaf for good.
 func (l *listener) acceptLoop() {
 	pause := backoff{min: 5 * time.Millisecond, max: time.Second}

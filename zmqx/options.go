@@ -69,7 +69,7 @@ type Options struct {
 	// finds a restarted peer sooner and costs a dead one more connects.
 	BackoffMin, BackoffMax time.Duration
 
-	// Linger is how long Close may go on writing what is queued for peers that are connected (PUSH, PUB, ROUTER). Default 0: queued
+	// Linger is how long Close may continue writing what is queued for peers that are connected (PUSH, PUB, ROUTER). Default 0: queued
 	// messages are dropped. Long values delay shutdown by that much when a connected peer does not read.
 	Linger time.Duration
 

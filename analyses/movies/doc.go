@@ -16,7 +16,7 @@
 //	credits  cast (a Python list of dicts with a text 'name' and an integer 'id'), id (an integer)
 //
 // The file that people have contains rows that are broken over three lines: the first part ends too early, and the other parts
-// have everything in the wrong columns. They are rejected like other bad rows, and reading goes on after them.
+// have everything in the wrong columns. They are rejected like other bad rows, and reading continues after them.
 //
 // A number's value is the float64 nearest to it. Sums and means are exact and rounded once; they are compared as they are
 // shown. A sum of budgets that is whole is shown as an integer.

@@ -242,7 +242,7 @@ func (d *driver) drain() {
 func (d *driver) ends(want error) {
 	d.t.Helper()
 	if d.s.Pending() {
-		d.t.Fatalf("after %v the task goes on; under way are %v", d.now.Sub(d.began), d.list())
+		d.t.Fatalf("after %v the task continues; under way are %v", d.now.Sub(d.began), d.list())
 	}
 	if err := d.s.Err(); want == nil && err != nil || want != nil && !isError(err, want) {
 		d.t.Fatalf("the task ended with %v, want %v", err, want)

@@ -97,7 +97,7 @@ func (s *Session) openedEverywhere() {
 	s.end(nil)
 }
 
-// resume decides how a session that existed before goes on. Lanes pull chunks in no fixed order. A run that simply repeated the upload would
+// resume decides how a session that existed before continues. Lanes pull chunks in no fixed order. A run that simply repeated the upload would
 // send other rows under the same (lane, seq), and the inputs would take them for duplicates. A half-done upload is therefore continued only with
 // Config.Resume, from what the inputs say that they have taken.
 func (s *Session) resume() error {
@@ -123,7 +123,7 @@ func (s *Session) resume() error {
 		s.phase = Open
 		return nil
 	}
-	return fmt.Errorf("%w: %s; go on with it: posta submit --resume %[2]s, or run it again under another id", ErrInterrupted, s.cfg.Session)
+	return fmt.Errorf("%w: %s; continue with it: posta submit --resume %[2]s, or run it again under another id", ErrInterrupted, s.cfg.Session)
 }
 
 // fresh reports whether an input has taken nothing for the session yet.

@@ -17,7 +17,7 @@ const longestPing = time.Second
 // reaches the outputs too, if none of them had the answer before. The time counts from the last sign that an output delivers the answer.
 const outputsDecide = 5 * time.Second
 
-// outputsMayDecide lets a session that an input has lost go on for outputsDecide. While the caller has rows to take there is no limit, because
+// outputsMayDecide lets a session that an input has lost continue for outputsDecide. While the caller has rows to take there is no limit, because
 // the caller delays the outputs then.
 func (s *Session) outputsMayDecide() {
 	s.lostAt = time.Time{}
@@ -72,7 +72,7 @@ func (s *Session) pinged(in *node, reply protocol.Reply, err error) {
 	}
 }
 
-// stateFrom returns why the session cannot go on, if a reply to a ping says so.
+// stateFrom returns why the session cannot continue, if a reply to a ping says so.
 func (s *Session) stateFrom(in *node, reply protocol.Reply, err error) error {
 	switch {
 	case err != nil:

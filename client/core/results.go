@@ -89,7 +89,7 @@ func (s *Session) resultsOf(out *node, err error) error {
 	return fmt.Errorf("results of session %s from %s: %w", s.cfg.Session, out.endpoint, err)
 }
 
-// askNext goes on with the next output, at once or after a pause, unless all of them have said that there is no answer.
+// askNext continues with the next output, at once or after a pause, unless all of them have said that there is no answer.
 func (s *Session) askNext(pause time.Duration) {
 	if why := s.verdicts.conclusion(s.outputs, s.now); why != nil {
 		s.fail(why)

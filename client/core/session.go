@@ -20,7 +20,7 @@ type Config struct {
 	Token    session.Token // zero if only results and lists are asked for, and Tell is forced
 	Reopens  bool          // another run may have opened the session with this very token, and may still need it
 	Takeover bool          // the session is taken over from the client that opened it (R17)
-	Resume   bool          // a takeover that goes on with an upload: Answers says what the inputs have taken
+	Resume   bool          // a takeover that continues with an upload: Answers says what the inputs have taken
 	NoWait   bool          // end with protocol.ErrBusy instead of waiting for admission
 	Named    bool          // endpoints that the cluster tells are dialled with the names of their nodes (NamedEndpoint)
 
@@ -72,7 +72,7 @@ type Session struct {
 	task       task
 	err        error // how the last task ended
 	phase      Phase
-	pauseUntil time.Time // when the task goes on by itself; zero while it waits for an answer
+	pauseUntil time.Time // when the task continues by itself; zero while it waits for an answer
 	busy       bool      // the cluster has no room
 	looked     bool      // there is a session to resume
 	aliveSince time.Time // since when an input says that the former client lives; zero if none does
@@ -132,7 +132,7 @@ func (s *Session) begin(t task, now time.Time) {
 	s.task, s.err, s.pauseUntil, s.at = t, nil, time.Time{}, 0
 }
 
-// end ends the task. Only pings go on afterwards.
+// end ends the task. Only pings continue afterwards.
 func (s *Session) end(err error) {
 	if s.task == noTask {
 		return
@@ -237,7 +237,7 @@ func (s *Session) NoConnection(why error, now time.Time) {
 	s.fail(why)
 }
 
-// pause lets the task go on later.
+// pause lets the task continue later.
 func (s *Session) pause(d time.Duration) { s.pauseUntil = s.now.Add(s.jitter(d)) }
 
 // request returns a request with the session's id and token.

@@ -248,7 +248,7 @@ func TestR17_EndsSayExactNumbers(t *testing.T) {
 	}
 	d.chunk("d\n")
 	if q := d.request("in1", protocol.Chunk); q.Seq != 3 || q.Stream != "trips" {
-		t.Errorf("numbers go on over all streams: %+v", q)
+		t.Errorf("numbers continue over all streams: %+v", q)
 	}
 	d.acked()
 	d.drain()
@@ -498,7 +498,7 @@ func TestAnInputThatKnowsNothingIsExplained(t *testing.T) {
 		d.chunk("y\n")
 		d.answer("in1", protocol.Chunk, lost)
 		if d.goesOn(); d.count("in2", protocol.Chunk) != 1 || len(d.wants) > 0 {
-			t.Errorf("%s: the upload goes on: %v", name, d.sent)
+			t.Errorf("%s: the upload continues: %v", name, d.sent)
 		}
 		c.explain(d)
 		d.ends(c.want)
@@ -508,7 +508,7 @@ func TestAnInputThatKnowsNothingIsExplained(t *testing.T) {
 	}
 }
 
-// TestCancelBesideATask: what it interrupted goes on afterwards, and hears of it.
+// TestCancelBesideATask: what it interrupted continues afterwards, and hears of it.
 func TestCancelBesideATask(t *testing.T) {
 	d := opened(t, testConfig(), 1, 1)
 	d.do(d.s.Upload)

@@ -20,7 +20,7 @@ type explanation struct {
 	again time.Time // when the outputs are asked once more
 }
 
-// lookForReason stops the upload. Pings go on at the other inputs: one of them may know the reason.
+// lookForReason stops the upload. Pings continue at the other inputs: one of them may know the reason.
 func (s *Session) lookForReason(err error) {
 	if s.explain.of != nil {
 		return // another input has started the search

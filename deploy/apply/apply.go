@@ -35,7 +35,7 @@ type Config struct {
 	Beat     time.Duration              // how long to wait for a heartbeat, unless the node recovers its log
 	Report   func(Event)                // called by several goroutines, one at a time; may be nil
 
-	MedicsWait time.Duration // how long to go on stopping medics that are started again; 0 is medicsWait
+	MedicsWait time.Duration // how long to continue stopping medics that are started again; 0 is medicsWait
 }
 
 // Event is progress of a step. The first event of a step has neither Done nor Text nor Bytes.

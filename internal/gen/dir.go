@@ -26,7 +26,7 @@ func (d onDisk) Create(name string) (io.WriteCloser, error) {
 	return os.Create(path)
 }
 
-// flusher writes b when it is long enough, and always returns the buffer to go on with.
+// flusher writes b when it is long enough, and always returns the buffer to continue with.
 type flusher func(b []byte) []byte
 
 // file is a file to make; fill returns what it has not flushed.

@@ -44,7 +44,7 @@ type Config struct {
 }
 
 // silenceFactor times suspect_after is how long a receiver may be silent before its connections count as dead. A machine that was cut off does not
-// close its connections, and may come back under another address, as a container does; TCP would go on sending to the old address for a quarter of an
+// close its connections, and may come back under another address, as a container does; TCP would continue sending to the old address for a quarter of an
 // hour. With a smaller factor, a window is sent again (R7) whenever a receiver was only stopped for a while.
 const silenceFactor = 4
 

@@ -93,7 +93,7 @@ func TestTrouble_TheServersDirectoryIsRemoved(t *testing.T) {
 	eventually(t, "the directory is gone", func() bool { return os.RemoveAll(server.Dir()) == nil })
 	before := hwm.Load()
 	eventually(t, "the trouble is told", func() bool { return strings.Contains(sender.Trouble(), "the server's directory") })
-	eventually(t, "the link goes on", func() bool { return hwm.Load() > before+500 })
+	eventually(t, "the link continues", func() bool { return hwm.Load() > before+500 })
 	eventually(t, "the trouble is over", func() bool { return sender.Trouble() == "" && receiver.Trouble() == "" })
 	if !strings.Contains(log.text(), "the server cannot write a message to its disk") {
 		t.Errorf("the log says\n%s", log.text())

@@ -123,7 +123,7 @@ func (t *Transport) options() zmqx.Options {
 // keepAlive is for broadcast connections, which may be idle for long: see package control.
 const keepAlive = 3 * time.Second
 
-// linger is how long Close goes on writing. All frames have left the outboxes by then: only the last acknowledgements and the end of a queue remain.
+// linger is how long Close continues writing. All frames have left the outboxes by then: only the last acknowledgements and the end of a queue remain.
 const linger = 500 * time.Millisecond
 
 func (t *Transport) listen() (err error) {

@@ -111,7 +111,7 @@ func TestEndsOfProcessesAreReportedUntilTheNextEvent(t *testing.T) {
 				t.Fatalf("the living one has ended: %v", e)
 			}
 			if told++; told > 10 {
-				t.Fatal("it goes on telling")
+				t.Fatal("it continues telling")
 			}
 		case <-time.After(4 * lookEvery):
 			quiet = true

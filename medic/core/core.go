@@ -149,7 +149,7 @@ func (c *Core) Term() (t Term, leading bool) { return c.term, c.role == leader &
 // Journal is all entries that this medic has, oldest first; valid until the next call.
 func (c *Core) Journal() []Entry { return c.journal.entries }
 
-// assert stops a medic whose state contradicts a rule. To go on would do harm; the next start recovers from the log.
+// assert stops a medic whose state contradicts a rule. To continue would do harm; the next start recovers from the log.
 func assert(ok bool, rule string, args ...any) {
 	if !ok {
 		panic(fmt.Sprintf(rule, args...))

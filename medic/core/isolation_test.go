@@ -115,7 +115,7 @@ func TestR8_LateSignsOfAnEndedLifeDoNotCount(t *testing.T) {
 	b.pass(suspectAfter/2, "b-1")
 	beat(1, 1) // the one that keeps sending was the later one after all
 	if v := b.det.members["a-1"]; v.LogID[0] != 1 {
-		t.Fatal("who goes on is not believed")
+		t.Fatal("who continues is not believed")
 	}
 }
 

@@ -62,7 +62,7 @@ type FlushUrgency int
 const (
 	// FlushNothing: there is nothing to store.
 	FlushNothing FlushUrgency = iota
-	// FlushLater: the commit holds data alone. Senders go on without its acknowledgement as far as their windows reach.
+	// FlushLater: the commit holds data alone. Senders continue without its acknowledgement as far as their windows reach.
 	FlushLater
 	// FlushSoon: a client waits for a reply, and may have more to send before it gets it.
 	FlushSoon

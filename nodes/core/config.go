@@ -20,7 +20,7 @@ type Config struct {
 	Roles   []role.Role // the chain, in pipeline order
 	Joiner  bool        // the chain holds facts back until the reference streams have ended (R11)
 	Known   analyses.Set
-	Wiring  string // of the topology; a session that began under another wiring cannot go on here (R12)
+	Wiring  string // of the topology; a session that began under another wiring cannot continue here (R12)
 	Window  int    // bytes in flight on each link (R9)
 	Commit  int    // bytes of input taken into one commit
 	Frame   int    // bytes that the payload of a frame may have (R15); 0: no bound

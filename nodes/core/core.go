@@ -55,7 +55,7 @@ type Core struct {
 	strangers [link.Verdicts]uint64 // dropped frames of links that this node does not have, by verdict
 	lastDrop  droppedFrame
 	refused   string // which message was refused last, and why (M10, R18); Refused empties it
-	err       error  // why the process must end; nil while it may go on
+	err       error  // why the process must end; nil while it may continue
 }
 
 type linkKey struct {
@@ -297,7 +297,7 @@ func (c *Core) Output(now time.Time) Output {
 	return o
 }
 
-// Err says why the process must end; nil while it may go on. Output detects the reason.
+// Err says why the process must end; nil while it may continue. Output detects the reason.
 func (c *Core) Err() error { return c.err }
 
 // Unsent says that the transport did not accept the frame with the number from, and those after it. An empty to means all receivers.

@@ -11,7 +11,7 @@
 //	    core.Advance()                       // takes what can be taken
 //	    if nothing is being stored {
 //	        commit := core.Seal()            // what was taken since the last one: one record (N2)
-//	        store(commit)                    // append and fsync, meanwhile the loop goes on (N1)
+//	        store(commit)                    // append and fsync, meanwhile the loop continues (N1)
 //	    }
 //	    when stored: core.Stored(commit, index)
 //	    send(core.Output(now))               // only what is durable is ever in it (R3)

@@ -20,7 +20,7 @@ func (c *Core) streamEnded(s *sess) {
 }
 
 // end takes the end of a stream through the chain from role i on, and out of the node. It stops where a role has more to
-// emit than the windows hold; continueEnding goes on from there.
+// emit than the windows hold; continueEnding continues from there.
 func (c *Core) end(s *sess, stream, i int) {
 	for ; i < len(c.cfg.Roles); i++ {
 		r := c.cfg.Roles[i]

@@ -129,7 +129,7 @@ func (a *LogAnalysis) Open(snapshot []byte, at link.LogIndex) ([]session.ID, err
 func (a *LogAnalysis) GiveUp(id session.ID) { a.dropped[id] = position{at: math.MaxUint64} }
 
 // forget drops outboxes that a record does not mention: the topology was without them then. An outbox that comes back begins empty, and its
-// numbers go on after all that it has given out (see departed).
+// numbers continue after all that it has given out (see departed).
 func (a *LogAnalysis) forget(progress []link.Progress) {
 	for k := range a.acked {
 		if !mentions(progress, k) {

@@ -69,7 +69,7 @@ func (c *Core) ownDiskLost(l *inLink, reason string) {
 // sender, whichever link noticed the loss first: the lost log may have opened a session over one link and not over another, and this node
 // would wait for the new log's end on both.
 //
-// A session that the lost log had not opened has left nothing on this node, because the open comes first on each link. It goes on. The new
+// A session that the lost log had not opened has left nothing on this node, because the open comes first on each link. It continues. The new
 // log sends all of it, or the node before the sender has seen frames of it acknowledged, and fails it.
 //
 // Before an input there is no such node, so the receivers of a lost input fail its sessions: also those that it had ended here, and those

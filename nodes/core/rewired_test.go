@@ -38,7 +38,7 @@ func TestR2_LinksThatAreGoneAreRemembered(t *testing.T) {
 	}
 	was, is := d.c.outboxes[1].Progress(), again.outboxes[1].Progress()
 	if was.Last == 0 || is.Last != was.Last+1 || is.Acked[0].Seq != is.Last || is.Acked[0].Here || is.Acked[0].Log != (link.LogID{}) {
-		t.Errorf("the outbox of z-2 was %+v, and goes on as %+v", was, is)
+		t.Errorf("the outbox of z-2 was %+v, and continues as %+v", was, is)
 	}
 	if again.Seal() != nil {
 		t.Error("a node with new links has something to store before it has done anything")

@@ -108,7 +108,7 @@ func (c *Core) doing(s *sess, i, stream int) watch.Doing {
 	return d
 }
 
-// run is guard for a session that goes on after the call: settle aborts it if the call failed.
+// run is guard for a session that continues after the call: settle aborts it if the call failed.
 func (c *Core) run(s *sess, i, stream int, call func() error) (ok bool) {
 	err := c.guard(s, i, stream, call)
 	if s.err == nil {
@@ -121,7 +121,7 @@ func (c *Core) announced(id session.ID, payload []byte) (role.Session, error) {
 	return role.ReadAnnouncement(id, payload, c.cfg.Known, c.cfg.Replica)
 }
 
-// rewired says why a session that began under another wiring than this node's cannot go on here. It would wait for another number of ends,
+// rewired says why a session that began under another wiring than this node's cannot continue here. It would wait for another number of ends,
 // and its keys would be divided in two ways (R12). So it would end with half an answer, or never. Rejected: to demand that nobody changes
 // the topology while sessions run. `posta deploy` ensures that, but an editor does not.
 func (c *Core) rewired(s role.Session) string {

@@ -142,7 +142,7 @@ func (in *Input) hold(r *role.Request, req *protocol.Request) {
 // Its client repeats it, as after a lost reply.
 const maxHeld = 256
 
-// retryHeld handles the waiting requests again, in the order they came. Those that still have no room go on waiting.
+// retryHeld handles the waiting requests again, in the order they came. Those that still have no room continue waiting.
 func (in *Input) retryHeld() {
 	waiting := in.held
 	in.held = nil

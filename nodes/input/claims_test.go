@@ -29,7 +29,7 @@ func TestR14_AClientThatWasAcknowledgedMore(t *testing.T) {
 			t.Fatalf("%s: %+v", name, r)
 		}
 		if !strings.Contains(h.Aborted[id].Reason, "lost its data") {
-			t.Fatalf("%s: the session goes on: %v", name, h.Aborted)
+			t.Fatalf("%s: the session continues: %v", name, h.Aborted)
 		}
 	}
 	// Nodes downstream may know a session that this input does not know.

@@ -29,7 +29,7 @@ func placeOf(stream int, req *protocol.Request, sum uint32) *coverage.Chunk {
 }
 
 // cover notes which part of its file a chunk has, in the commit that has the chunk's rows. If a client does not say where a chunk comes
-// from, no other client can go on with the upload.
+// from, no other client can continue with the upload.
 func (u *upload) cover(from *coverage.Chunk, limit int) error {
 	if from == nil {
 		u.covered.GiveUp()

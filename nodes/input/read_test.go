@@ -105,7 +105,7 @@ func TestS8_AFileIsReadOnceAndContinuesAfterTheLastCommit(t *testing.T) {
 		}
 		rd := wanted(t, back)
 		if rd.From != 15 || rd.Line != 4 || rd.Path != theFile || rd.Stamp != q.Stamp || string(rd.Header) != "colour" || rd.File != q.File {
-			t.Fatalf("%s: goes on with %+v", how, rd)
+			t.Fatalf("%s: continues with %+v", how, rd)
 		}
 		if r := open(t, again, id); len(r.Lanes) != 1 || r.Lanes[0] != (protocol.LaneSeq{Lane: 3, Seq: 1}) {
 			t.Fatalf("%s: lanes %v: what is read is taken", how, r.Lanes)

@@ -13,11 +13,11 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// leftAfter is how long an input must have heard nothing with the opener's token before another client may go on with the session (R17). Clients
+// leftAfter is how long an input must have heard nothing with the opener's token before another client may continue with the session (R17). Clients
 // ping several times in that time. Only time in which this node listened counts: a node that was asleep has heard nobody (M6).
 const leftAfter = 5 * time.Second
 
-// takeOver lets a client go on with a session whose client has left. a is the session's announcement.
+// takeOver lets a client continue with a session whose client has left. a is the session's announcement.
 //
 // The first input decides the order of takeovers. At the other inputs a client shows the openers that the first input answered. So two
 // simultaneous takeovers have the same order everywhere, and a client that has not asked the first input cannot take over at another one.
@@ -83,7 +83,7 @@ func (in *Input) applyTakeOver(id session.ID, d *wire.Reader) error {
 	return nil
 }
 
-// dropHeld drops the chunks of a session that wait for room. The client that takes the session over is told what was taken, and goes on
+// dropHeld drops the chunks of a session that wait for room. The client that takes the session over is told what was taken, and continues
 // with the next numbers. A chunk of the former client that was taken later would have one of these numbers, with other content.
 func (in *Input) dropHeld(id session.ID) {
 	in.held = slices.DeleteFunc(in.held, func(r role.Request) bool {

@@ -103,7 +103,7 @@ type Role interface {
 	// End is called once for each stream of a session, when all senders have ended it. If more is true, the core calls More again and again
 	// while the receivers' windows have room, and passes the end on afterwards (R9).
 	End(id session.ID, stream int, out Emitter) (more bool, err error)
-	// More goes on with what End began.
+	// More continues with what End began.
 	More(id session.ID, out Emitter) (more bool, err error)
 	// Drop forgets a session. Roles other than gateways keep nothing of it, because recovery does not repeat calls of a session that is
 	// dropped later in the log (N3). Drop is also called for sessions that were never opened.

@@ -22,7 +22,7 @@ func TestFlushTimer(t *testing.T) {
 	}
 	p.asked = start.Add(linger) // clients that never stop sending do not delay each other
 	if got := p.due(core.FlushSoon).Sub(start); got != linger {
-		t.Errorf("clients that go on talking: after %v, not %v", got, linger)
+		t.Errorf("clients that continue talking: after %v, not %v", got, linger)
 	}
 	for _, h := range []core.FlushUrgency{core.FlushNothing, core.FlushNow} {
 		if !p.due(h).IsZero() {

@@ -142,7 +142,7 @@ func TestR4_DropsAreReportedOnceASecond(t *testing.T) {
 }
 
 // TestW5_AFullDisk: the same commit is tried again when retryFull has passed and not before; nothing leaves meanwhile, heartbeats say why, and
-// when there is room all goes on.
+// when there is room all continues.
 func TestW5_AFullDisk(t *testing.T) {
 	d := newDriver(t, "desk", nil, nil)
 	d.log.fails["append"] = errFull
@@ -255,7 +255,7 @@ func uploads(t *testing.T) *driver {
 	d.step(linger).settle()
 	d.step(second)
 	if d.settle(); d.log.spent != 0 || d.s.core.Sessions() != 1 {
-		t.Fatalf("%d bytes of the reserve are spent on a session that goes on", d.log.spent)
+		t.Fatalf("%d bytes of the reserve are spent on a session that continues", d.log.spent)
 	}
 	return d
 }

@@ -15,7 +15,7 @@ func TestR17_Openers(t *testing.T) {
 		t.Error("who was superseded")
 	}
 	if !one.Begin(two) || !two.Begin(two) || two.Begin(one) || two.Begin(fork) || fork.Begin(two) || (Openers{c}).Begin(two) {
-		t.Error("which list goes on from which")
+		t.Error("which list continues from which")
 	}
 	for _, o := range []Openers{nil, one, two, fork} {
 		if again, ok := ReadOpeners(o.Append(nil)); !ok || !slices.Equal(again, o) {

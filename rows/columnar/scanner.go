@@ -97,7 +97,7 @@ func (s *Scanner) Reset(data []byte, firstLine uint64) error {
 	return nil
 }
 
-// Next goes on to the next row. It returns false after the last.
+// Next continues to the next row. It returns false after the last.
 func (s *Scanner) Next() bool {
 	s.row++
 	if s.row >= s.rows {

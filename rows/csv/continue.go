@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Continue returns a cutter that goes on in the middle of a file: r gives the file from the beginning of a record on, which is
+// Continue returns a cutter that continues in the middle of a file: r gives the file from the beginning of a record on, which is
 // in the given line and at the given offset. The header is that of the file, perhaps [Marked] with a separator; without one the
 // separator is comma, and 0 means ','. A mark that counts records is an error that wraps [ErrHeader], because such rows are not
 // in a CSV file.

@@ -148,7 +148,7 @@ func TestC1_AnotherSeparatorIsNamed(t *testing.T) {
 	}
 }
 
-// A file that begins with line feeds and goes on with carriage returns used to be one row, without a word. Carriage returns within fields are no
+// A file that begins with line feeds and continues with carriage returns used to be one row, without a word. Carriage returns within fields are no
 // line ends, and neither is one at the end of the file.
 func TestC1_MixedLineEndsAreAnError(t *testing.T) {
 	for text, line := range map[string]string{

@@ -50,7 +50,7 @@ type Decimal struct {
 }
 
 // ParseDecimal reads a decimal number: a sign, digits, a point, digits; there must be a digit, everything else may be
-// missing. It is false for numbers with an exponent or more than 18 digits, too: a caller with a use for those goes on with
+// missing. It is false for numbers with an exponent or more than 18 digits, too: a caller with a use for those continues with
 // [ParseFloat], which takes all of them.
 func ParseDecimal(p []byte) (d Decimal, ok bool) {
 	if n := len(p); 0 < n && n <= 8 {

@@ -16,7 +16,7 @@ type Scanner struct {
 	row int // where the current one does
 
 	counted int    // up to here line feeds are counted, …
-	line    uint64 // … and this line starts or goes on here
+	line    uint64 // … and this line starts or continues here
 	seen    uint64 // records, and empty lines
 
 	fields [][]byte // of the current row
@@ -48,7 +48,7 @@ func (s *Scanner) Reset(data []byte, comma byte, mapping Mapping, firstLine uint
 	clear(s.fields)
 }
 
-// Next goes on to the next row, also to one for which Err returns an error. It returns false after the last.
+// Next continues to the next row, also to one for which Err returns an error. It returns false after the last.
 func (s *Scanner) Next() bool {
 	for s.at < len(s.data) {
 		s.row, s.err = s.at, nil
@@ -105,7 +105,7 @@ func (s *Scanner) checkReadable() {
 	}
 }
 
-// Err returns what is wrong with the row: nil, a *RowError or an *UnreadableError. After an error the scanner can go on with
+// Err returns what is wrong with the row: nil, a *RowError or an *UnreadableError. After an error the scanner can continue with
 // the next row.
 func (s *Scanner) Err() error { return s.err }
 
@@ -259,7 +259,7 @@ type Fault uint8
 const (
 	TooFewFields   Fault = iota + 1 // it ends before a wanted column
 	TextAfterQuote                  // a closing quote is followed by something else than a separator or a line end
-	UnclosedQuote                   // a quoted field goes on to the end of the file
+	UnclosedQuote                   // a quoted field continues to the end of the file
 )
 
 func faultOf(e ending) Fault {

@@ -49,7 +49,7 @@ func TestCellsTakeLittleForLittle(t *testing.T) {
 	}
 }
 
-// TestTheIndexGoesRoundItsEnd: keys whose tags are all near the largest fill the last slots and go on in the first, and are found
+// TestTheIndexGoesRoundItsEnd: keys whose tags are all near the largest fill the last slots and continue in the first, and are found
 // again when the slots are moved to a larger index.
 func TestTheIndexGoesRoundItsEnd(t *testing.T) {
 	spec := Spec{Name: "t", Keys: []Key{{"k", KeyInt}}}

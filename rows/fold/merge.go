@@ -16,7 +16,7 @@ import (
 const mergeBlock = 1024
 
 // Merge adds the rows of a partial, which is not kept. An error spoils the table (see [Table.Err]): part of the payload may
-// have been added, so the session it belongs to fails rather than goes on with it.
+// have been added, so the session it belongs to fails rather than continues with it.
 func (t *Table) Merge(payload []byte) error {
 	if t.err != nil {
 		return t.err

@@ -81,7 +81,7 @@ func (t *Table) prefix(row int) uint64 {
 	if len(v) >= 8 {
 		return binary.BigEndian.Uint64(v)
 	}
-	var padded [8]byte // a shorter text comes before one that goes on with zeros: that is left to compare
+	var padded [8]byte // a shorter text comes before one that continues with zeros: that is left to compare
 	copy(padded[:], v)
 	return binary.BigEndian.Uint64(padded[:])
 }

@@ -72,7 +72,7 @@ func (t *Table) Spec() *Spec { return t.spec }
 // sessions get a turn during a long Reduce or Prune. The table does not change until pause returns. SetPause(nil) ends this.
 func (t *Table) SetPause(pause func()) { t.pause = pause }
 
-// Pause gives others a turn, and says that work goes on (N9). A Reduce or a Prune calls it every few thousand rows that it works on without the
+// Pause gives others a turn, and says that work continues (N9). A Reduce or a Prune calls it every few thousand rows that it works on without the
 // methods of a table, in a sort of its own for example.
 func (t *Table) Pause() {
 	progress.Mark()

@@ -1,5 +1,5 @@
 // Package medicsim runs the real cores of medics over a simulated network, disks and hosts, and does to them what the world does: messages are
-// lost, late and repeated, hosts are cut off from each other, processes are killed, stopped and let go on, crash as soon as they start, and
+// lost, late and repeated, hosts are cut off from each other, processes are killed, stopped and let continue, crash as soon as they start, and
 // whole machines sleep. docs/medics.md tells it at length.
 //
 //	world    everything of one run: clock, queue of events, the one source of chance

@@ -58,7 +58,7 @@ func newFaults(w *world) faults {
 	often(0.2, func() { f.wrongHints = eventqueue.OneOf(w.Queue, 0.001, 0.02) })
 	often(0.3, func() { f.stall = 0.2 })
 	often(0.2, func() { f.killAllButOne = true })
-	// What came later has chances of its own: seeds that found something go on telling the same story.
+	// What came later has chances of its own: seeds that found something continue telling the same story.
 	later := eventqueue.New(w.Seed, 0x1a7e)
 	rare := func(p float64, set func()) {
 		if later.Chance(p) {

@@ -42,7 +42,7 @@ func (c *restarts) writes(p *process, e core.Entry) {
 }
 
 // spoke returns when a life that is heard after it was missed may have ended: where another leader missed it, perhaps wrongly, its late signs are
-// no different from those of a life that goes on.
+// no different from those of a life that continues.
 func (c *restarts) spoke(back, missed core.Entry) time.Time {
 	if c.w.lateSigns && back.Term != missed.Term {
 		return missed.At.Add(-lateFor)
@@ -71,7 +71,7 @@ func (c *restarts) comparable(back, missed core.Entry) bool {
 }
 
 // healthySince: some incarnation has lasted long enough to end a row of failures, or may have seemed to where signs of life can be late. A leader
-// that was stopped for less than a heartbeat takes the last sign when it goes on, and does not know that it slept.
+// that was stopped for less than a heartbeat takes the last sign when it continues, and does not know that it slept.
 func (c *restarts) healthySince(leader *process, who core.NodeID, at time.Time) bool {
 	napped := leader.fitSince-leader.slept <= heartbeat
 	return slices.ContainsFunc(c.w.targets[who].past, func(p *process) bool {

@@ -168,7 +168,7 @@ func (p *process) resume() {
 	}
 	w := p.t.w
 	p.stopped, p.fitSince = false, w.At
-	w.tracef("%s goes on", p.t.ID)
+	w.tracef("%s continues", p.t.ID)
 	p.waking.slept(w.At - p.slept)
 	p.wakeLoop(w.At - p.slept)
 	missed := p.missed

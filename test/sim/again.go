@@ -96,7 +96,7 @@ func (c *client) heirPermits(code protocol.Code) bool {
 	case protocol.ErrCancelled:
 		return c.heir.over
 	case protocol.ErrExpired, protocol.ErrFailed, codeInterrupted, protocol.ErrGap:
-		// Two clients with one token contradict each other. Or the heir could not go on, and both were silent.
+		// Two clients with one token contradict each other. Or the heir could not continue, and both were silent.
 		return true
 	}
 	return false

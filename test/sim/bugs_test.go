@@ -165,7 +165,7 @@ func bugs() []mutants.Mutant {
 		one("snapshot without hwms", "N3", fileSnapshot, "		rec.Hwms = append(rec.Hwms, l.recv.Hwm())\n", "		_ = l\n"),
 		one("page not recorded", "N3", fileEnd, "	c.record(record.Input{Op: record.More, Role: at.role, Session: s.ID, Stream: at.stream})\n", ""),
 		one("log cut beyond the oldest unacknowledged frame", "N3", fileStatus, "		if p, ok := o.Oldest(); ok && (!found || p < oldest) {\n", "		if p, ok := o.Oldest(); ok && (!found || p > oldest) {\n"),
-		one("a session that goes on taken for one that has left", "N3", fileLogAnalysis, "in.Op == record.Drop && a.dropped[in.Session].before(p)", "(in.Op == record.Drop || in.Op == record.Ended) && a.dropped[in.Session].before(p)"),
+		one("a session that continues taken for one that has left", "N3", fileLogAnalysis, "in.Op == record.Drop && a.dropped[in.Session].before(p)", "(in.Op == record.Drop || in.Op == record.Ended) && a.dropped[in.Session].before(p)"),
 		one("a gateway not told about what has left", "N3", fileLogAnalysis, "	return call && in.Role < len(p.c.cfg.Roles) && !p.isGateway(in.Role)\n", "	return call\n"),
 		one("frames passed over that one receiver lacks", "N3", fileLogAnalysis, "		floor = min(floor, a.acked[k][r])\n", "		floor = max(floor, a.acked[k][r])\n"),
 		one("recovery begins behind frames that nobody has", "N3", fileLogAnalysis, "			if ours && r.seq > floor {\n", "			if ours && r.seq < floor {\n"),

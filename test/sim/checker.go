@@ -132,7 +132,7 @@ func (c *checker) hearsOfLosses(rec *record.Record) {
 			opens := c.opens[outKey{p.Edge, p.To}]
 			for _, id := range slices.SortedFunc(maps.Keys(opens), func(a, b session.ID) int { return bytes.Compare(a[:], b[:]) }) {
 				if c.open[id] && opens[id] <= old.Seq {
-					c.n.w.fail("R8: %s hears that %s has lost the log that acknowledged frame %d of %s, and goes on with session %s", c.n.id, a.Node, opens[id], p.Edge, id)
+					c.n.w.fail("R8: %s hears that %s has lost the log that acknowledged frame %d of %s, and continues with session %s", c.n.id, a.Node, opens[id], p.Edge, id)
 				}
 			}
 		}

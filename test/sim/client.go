@@ -51,7 +51,7 @@ type client struct {
 
 	rewired  bool // the topology has changed since it began
 	takeover bool // it takes the session over from the former one
-	resumes  bool // and goes on with its upload
+	resumes  bool // and continues with its upload
 	taken    *resume.Taken
 	asleep   bool // its process does nothing
 	missed   []func(time.Time)

@@ -125,7 +125,7 @@ func (u *upload) poisonWith(w *world, what string) {
 	f.rows = slices.Insert(f.rows, w.Rand.IntN(len(f.rows)+1), row)
 }
 
-// count tells the analysis how many rows to expect, so that a joiner or reducer that goes on too early is noticed at
+// count tells the analysis how many rows to expect, so that a joiner or reducer that continues too early is noticed at
 // once.
 func (u *upload) count() {
 	members, facts := 0, 0

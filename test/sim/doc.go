@@ -1,6 +1,6 @@
 // Package sim runs the real shells and cores of a whole cluster over a simulated network, simulated disks and a simulated clock, and
 // injects faults: it drops, repeats and delays messages, cuts connections, crashes nodes between any two steps, loses what was not
-// synced, fills and wipes disks, and stops processes and lets them go on. docs/simulation.md describes it in detail.
+// synced, fills and wipes disks, and stops processes and lets them continue. docs/simulation.md describes it in detail.
 //
 // The words:
 //

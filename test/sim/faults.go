@@ -275,7 +275,7 @@ func (w *world) stop(n *node) {
 func (n *node) resume() {
 	n.stopped = false
 	n.ends = max(n.ends, n.w.At+time.Second)
-	n.w.tracef("%s goes on", n.id)
+	n.w.tracef("%s continues", n.id)
 	if n.w.Chance(0.5) {
 		n.step() // it notices its own timer first
 	}

@@ -41,7 +41,7 @@ func (w *world) hungLog() (rule, why string) {
 		known := to.checker.hwm[x.wireKey].ID
 		switch {
 		case hwm > last+from.checker.givenUp[outKey{x.edge, x.to}]:
-			return "R14", fmt.Sprintf("%s has frame %d of %s from %s, which goes on with a log that ends at %d", x.to, hwm, x.edge, x.from, last)
+			return "R14", fmt.Sprintf("%s has frame %d of %s from %s, which continues with a log that ends at %d", x.to, hwm, x.edge, x.from, last)
 		case x.late.hellos == 0 || known == from.ident:
 		case known.LogID == from.ident.LogID || w.lossRule() == "R14":
 			return "R14", fmt.Sprintf("%s says hello to %s on %s as %v, and is neither heard nor told that %v is known there", x.from, x.to, x.edge, from.ident, known)

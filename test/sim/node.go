@@ -298,7 +298,7 @@ func (n *node) act(o *shell.Output) {
 // has left is there.
 func (n *node) checkSuccession() {
 	if n.fixed && n.core().Retired() == "" && n.log.Last() > 0 {
-		n.w.fail("R14: %s goes on with a log that somebody repaired", n.id)
+		n.w.fail("R14: %s continues with a log that somebody repaired", n.id)
 	}
 	if n.left && n.core().Inheritance() == nil {
 		n.w.fail("R14: %s has lost what its retired log left", n.id)

@@ -205,7 +205,7 @@ func (c *client) rewire() {
 	w.After(20*time.Second, func() {
 		if !c.over {
 			w.injected("given up by its user")
-			if c.vanish(); !c.over { // another client goes on with its session
+			if c.vanish(); !c.over { // another client continues with its session
 				c.over, c.dead, c.verdict = true, true, "given up"
 			}
 		}

@@ -36,7 +36,7 @@ func shellBugs() []mutants.Mutant {
 		one("a node that drains takes frames", "N5", fileShell, "		if !s.draining {\n			s.core.Receive(e.Frames)\n		}\n", "		s.core.Receive(e.Frames)\n		s.core.Advance()\n"),
 		one("recovery begins at the snapshot", "N3", fileShellBack, "max(wal.Index(r.First()), log.First())", "max(at+1, log.First())"),
 		from(106, one("recovery takes over nothing", "R14", fileShellBack, "	return s.core.Inherit(all)\n", "	_ = all\n	return nil\n")),
-		one("a log that somebody repaired goes on", "R14", fileShellBack, "	if log.Repaired() {\n", "	if log.Repaired() && log.Last() == 0 {\n"),
+		one("a log that somebody repaired continues", "R14", fileShellBack, "	if log.Repaired() {\n", "	if log.Repaired() && log.Last() == 0 {\n"),
 		one("the output's snapshot without what is gone", "N3", fileOutputKept, "	b = o.Tombstones.Append(b)\n", "	b = wire.AppendArray(b, 0)\n"),
 		from(2793, one("an undo whose truncation failed", "W3", fileWalAppend,
 			"	if err := w.undo(l.tailLocked().size); err != nil {\n", "	if err := w.undo(l.tailLocked().size); err != nil && l.closed {\n")),

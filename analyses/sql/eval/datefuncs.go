@@ -252,7 +252,7 @@ func dateArithmetic(e *bind.Apply) kernel {
 	return nil
 }
 
-// Days beyond these have no year of four digits and are refused; DuckDB goes on for some hundred thousand years.
+// Days beyond these have no year of four digits and are refused; DuckDB continues for some hundred thousand years.
 const maxDays = 1 << 30
 
 func (k *function) addDays(args []*Vector, sign int64, sel []int32) (int32, string) {

@@ -136,7 +136,7 @@ func matches(s, p string, escape byte) (match, ok bool) {
 		return false, false
 	}
 	i, j := 0, 0
-	backText, backPattern := -1, -1 // where to go on behind the last %
+	backText, backPattern := -1, -1 // where to continue after the last %
 	for i < len(s) {
 		switch {
 		case j < len(p) && escape != 0 && p[j] == escape && p[j+1] == s[i]:

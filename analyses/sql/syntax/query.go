@@ -421,7 +421,7 @@ func (p *parser) groupItem() GroupItem {
 	return g
 }
 
-// groupExpr reads an expression, or a list of some in parentheses. What began with a parenthesis and goes on behind it is an expression.
+// groupExpr reads an expression, or a list of some in parentheses. What began with a parenthesis and continues after it is an expression.
 func (p *parser) groupExpr(g GroupItem) GroupItem {
 	if p.accept("(", ")") {
 		g.Kind = GroupTuple

@@ -56,7 +56,7 @@ func (p program) eval(b *batch) (*eval.Vector, error) {
 }
 
 // evalAll computes several expressions. After an error it narrows the batch to the rows before the first one that fails, and
-// goes on. So the error of the first failing row remains.
+// continues. So the error of the first failing row remains.
 func evalAll(list []program, b *batch) (out []*eval.Vector, failed error) {
 	out = make([]*eval.Vector, len(list))
 	for i, p := range list {

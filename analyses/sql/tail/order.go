@@ -53,7 +53,7 @@ func compareFloats(x, y float64) int {
 	return 0
 }
 
-// compareLists compares item by item, NULL last; a list that ends is less than one that goes on.
+// compareLists compares item by item, NULL last; a list that ends is less than one that continues.
 func compareLists(a, b eval.List) int {
 	for i := range min(len(a.Items), len(b.Items)) {
 		an, bn := a.Nulls != nil && a.Nulls[i], b.Nulls != nil && b.Nulls[i]

@@ -121,7 +121,7 @@ class Cluster:
         timeout       seconds after which the session is cancelled and Timeout raised
         wait          wait while the cluster has no room; else Busy is raised
         session       the id of the session, a UUID; None: a new one. One id is one run: a second one under it gets SessionInUse or SessionGone
-        resume        go on with this session, whose client is gone, with the same files: what the cluster has is not sent again
+        resume        continue with this session, whose client is gone, with the same files: what the cluster has is not sent again
         progress      a function that is called with Progress; True or False: show a line or none; None: where people look
 
         Ctrl-C cancels the session. So does every error, but for SessionInUse, when the session is another client's, and NoCluster.

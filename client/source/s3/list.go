@@ -48,7 +48,7 @@ func (s *Store) List(ctx context.Context, bucket, prefix string, fits func(key s
 			slices.Sort(keys)
 			return slices.Compact(keys), nil
 		case p.NextContinuationToken == "" || p.NextContinuationToken == token:
-			return nil, errors.New("the server's list of objects does not go on")
+			return nil, errors.New("the server's list of objects does not continue")
 		}
 		token = p.NextContinuationToken
 	}

@@ -114,7 +114,7 @@ func openZstd(packed *bufio.Reader) (io.Reader, error) {
 	return z, nil
 }
 
-// lz4Reader goes on after the end of a frame, where the library's reader stops.
+// lz4Reader continues after the end of a frame, where the library's reader stops.
 type lz4Reader struct {
 	packed *bufio.Reader
 	z      *lz4.Reader

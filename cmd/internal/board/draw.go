@@ -277,7 +277,7 @@ func help(width int) body {
 	t := display.Table{Head: []string{"key", "what it does"}, Rows: [][]string{
 		{"n", "nodes: the pipeline, what is wrong, and each node"}, {"l", "links: what each receiver has not acknowledged"},
 		{"s", "sessions: what they ask, how far they are"}, {"i", "incidents: who died, and how fast it was back"},
-		{"tab", "the next view"}, {"arrows, PgUp, PgDn", "scroll"}, {"q, Ctrl-C", "end; the cluster goes on"},
+		{"tab", "the next view"}, {"arrows, PgUp, PgDn", "scroll"}, {"q, Ctrl-C", "end; the cluster continues"},
 		{marks[fine], "running"}, {marks[care], "recovering, draining, busy for more than 2s, or in trouble"},
 		{marks[blocked], "blocked: a receiver takes no more"}, {marks[dead], "silent for 3s, or with a damaged log"},
 	}}

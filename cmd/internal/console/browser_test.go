@@ -350,7 +350,7 @@ func TestBreakInTheBrowser(t *testing.T) {
 	b.picture("broken")
 }
 
-// The time line goes on while a page is open, as a picture and as a table, and keeps what was.
+// The time line continues while a page is open, as a picture and as a table, and keeps what was.
 func TestTheTimeLineInTheBrowser(t *testing.T) {
 	var now atomic.Pointer[Seen]
 	now.Store(cluster(t, 2, 0))

@@ -23,7 +23,7 @@ var (
 )
 
 // Judge takes what a seed has come to in a test that Run has started, and returns false in any other test. A violation of a rule that is
-// sought fails the test, which ends it; one of another rule does not count, and the search goes on.
+// sought fails the test, which ends it; one of another rule does not count, and the search continues.
 func Judge(t *testing.T, err error) (underway bool) {
 	rules := os.Getenv(sought)
 	if rules == "" {

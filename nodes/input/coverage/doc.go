@@ -1,4 +1,4 @@
-// Package coverage keeps what an input has taken of each file of a session, so that another client can go on with the upload. That client
+// Package coverage keeps what an input has taken of each file of a session, so that another client can continue with the upload. That client
 // asks every input, and sends what none of them has (R17).
 //
 // The words:
@@ -8,7 +8,7 @@
 //	offset   how many bytes of the file's records come before, as its chunks carry them. The header does not count. For a packed file or
 //	         JSON Lines, the bytes that the client made of the file count
 //	full     the set has outgrown its bound, or a chunk came without a place. The set then reports nothing more, and no other client can
-//	         go on with the upload; for the client that runs nothing changes (R16)
+//	         continue with the upload; for the client that runs nothing changes (R16)
 //
 // The checksums show that a client has the same files: the client reads the parts that were taken, and compares. No other property of a
 // file suffices. Sizes and samples are equal in files that differ in one digit, and modification times differ in copies.

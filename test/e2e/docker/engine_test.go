@@ -122,7 +122,7 @@ func (e *engine) carry(to, from net.Conn, held func(mood) bool, late mood) {
 	}
 }
 
-// wait returns when what was read may go on.
+// wait returns when what was read may continue.
 func (e *engine) wait(held func(mood) bool, late mood) {
 	for {
 		e.mu.Lock()

@@ -187,7 +187,7 @@ func TestM3_MedicsThatAreCutOffFromEachOther(t *testing.T) {
 	}
 }
 
-// However slow the engine is, each dead target is started once, and medics go on hearing each other, because they ask the engine for nothing else.
+// However slow the engine is, each dead target is started once, and medics continue hearing each other, because they ask the engine for nothing else.
 func TestM9_ASlowEngineIsNoReasonToDoItTwice(t *testing.T) {
 	c := up(t)
 	l := c.load(30000)

@@ -18,7 +18,7 @@ import (
 
 var (
 	kills     = flag.Int("kills", 1, "kills of each kind of node in TestRecoveryTable; 30 give figures that mean something")
-	chaosTime = flag.Duration("chaos", 0, "how long TestChaos goes on; 0 for some seconds")
+	chaosTime = flag.Duration("chaos", 0, "how long TestChaos continues; 0 for some seconds")
 )
 
 // prefix begins the names of all projects, images and directories of these tests. Behind it is the process that made them.

@@ -28,7 +28,7 @@ const selfVar = "POSTA_E2E_MEDICS"
 
 var (
 	kills     = flag.Int("kills", 2, "kills of each kind of node in TestRecoveryTable; 30 give figures that mean something")
-	chaosTime = flag.Duration("chaos", 0, "how long TestChaos goes on; 0 for some seconds")
+	chaosTime = flag.Duration("chaos", 0, "how long TestChaos continues; 0 for some seconds")
 	chaosSeed = flag.Uint64("chaos-seed", 0, "what TestChaos does to whom, and when; 0 for another each time")
 	quiet     = flag.Duration("quiet", 0, "how long TestNoNodeIsSuspectedUnderLoad looks on; 0 for some seconds")
 )

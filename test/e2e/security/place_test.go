@@ -19,7 +19,7 @@ import (
 )
 
 // TestS3_ADeadNodesPlaceIsNotTaken: a node is killed, and others listen at its addresses: the same name of another cluster, another member, a client.
-// Whoever dials the dead node says nothing to them. When the node is back, sessions go on.
+// Whoever dials the dead node says nothing to them. When the node is back, sessions continue.
 func TestS3_ADeadNodesPlaceIsNotTaken(t *testing.T) {
 	d := generated(t, 5_000)
 	c := start(t, overTCP())
