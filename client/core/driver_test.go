@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// driver runs a session as package client does, over connections on which nothing happens unless the test says so.
+// driver runs a session as package client does, over connections on which only what the test says happens.
 type driver struct {
 	t     *testing.T
 	s     *Session
@@ -39,7 +39,7 @@ func newDriver(t *testing.T, cfg Config) *driver {
 	return d
 }
 
-// act does what the session wants done.
+// act carries out what the session requests.
 func (d *driver) act() {
 	o := d.s.Output()
 	for _, x := range o.Dials {
@@ -55,7 +55,7 @@ func (d *driver) act() {
 	d.wants = append(d.wants, o.Wants...)
 }
 
-// find returns the connection on which a node has a request of a type.
+// find returns the connection over which a node has got a request of a type.
 func (d *driver) find(endpoint string, kind protocol.RequestType) (ConnID, bool) {
 	for c := range ConnID(len(d.at)) {
 		if q, ok := d.under[c]; ok && d.at[c] == endpoint && q.Type == kind {
@@ -65,7 +65,7 @@ func (d *driver) find(endpoint string, kind protocol.RequestType) (ConnID, bool)
 	return 0, false
 }
 
-// request returns the request of a type that a node has.
+// request returns the request of a type that a node has got.
 func (d *driver) request(endpoint string, kind protocol.RequestType) protocol.Request {
 	d.t.Helper()
 	c, ok := d.find(endpoint, kind)
@@ -93,7 +93,7 @@ func (d *driver) answer(endpoint string, kind protocol.RequestType, reply protoc
 	d.act()
 }
 
-// pass lets time pass, with all alarms; pings are answered meanwhile, unless their input is mute.
+// pass lets time pass, with all alarms. Meanwhile pings are answered, unless their input is mute.
 func (d *driver) pass(span time.Duration, mute ...string) {
 	d.t.Helper()
 	end := d.now.Add(span)
@@ -228,7 +228,7 @@ func (d *driver) acked() {
 	}
 }
 
-// drain lets all lanes that want a chunk hear that there is none.
+// drain tells all lanes that want a chunk that there is none.
 func (d *driver) drain() {
 	wants := d.wants
 	d.wants = nil
@@ -238,7 +238,7 @@ func (d *driver) drain() {
 	}
 }
 
-// ends demands that the task has ended, and how.
+// ends checks that the task has ended, and with which result.
 func (d *driver) ends(want error) {
 	d.t.Helper()
 	if d.s.Pending() {
@@ -249,7 +249,7 @@ func (d *driver) ends(want error) {
 	}
 }
 
-// goesOn demands that the task has not ended.
+// goesOn checks that the task has not ended.
 func (d *driver) goesOn() {
 	d.t.Helper()
 	if !d.s.Pending() {

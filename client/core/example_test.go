@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// A session is told what happens and says what is to be done: nothing here is a socket or a clock.
+// A session is told what happens, and returns what is to be done. It has no socket and no clock.
 func ExampleSession() {
 	now := time.Unix(0, 0)
 	s := core.New(core.Config{Entries: []string{"tcp://input-1:5500"}, Analysis: "bikes", Session: session.New(), Token: session.NewToken(),
@@ -20,7 +20,7 @@ func ExampleSession() {
 	asked := s.Output().Requests[0]
 	fmt.Println("asks for", asked.Message.Type, "and waits", s.Alarm().Sub(now))
 
-	now = s.Alarm() // nothing came
+	now = s.Alarm() // nothing happened until the alarm
 	s.Tick(now)
 	asked = s.Output().Requests[0]
 	fmt.Println("asks again, try", asked.Try)

@@ -24,7 +24,7 @@ func partsReply(complete bool, all ...protocol.Part) protocol.Reply {
 	return protocol.Reply{Type: protocol.Parts, State: session.Running, Parts: all, Complete: complete}
 }
 
-// numbers takes the rows that are there.
+// numbers takes the rows that have arrived.
 func (d *driver) numbers() (all []int64, lasts int) {
 	for _, r := range d.s.Rows() {
 		for row := range r.Rows.All() {
@@ -38,7 +38,7 @@ func (d *driver) numbers() (all []int64, lasts int) {
 	return all, lasts
 }
 
-// TestPartsOfTwoOutputs: the second output cuts its parts elsewhere. Each row comes once, in its place.
+// TestPartsOfTwoOutputs: the second output cuts its parts at other places. Each row arrives once, in its place.
 func TestPartsOfTwoOutputs(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 2)
 	d.do(d.s.Results)
@@ -50,7 +50,7 @@ func TestPartsOfTwoOutputs(t *testing.T) {
 	if q := d.request("out1", protocol.Results); q.After != 2 {
 		t.Errorf("asks for parts after %d", q.After)
 	}
-	d.pass(2 * testTimeout) // silent
+	d.pass(2 * testTimeout) // the output is silent
 	if q := d.request("out2", protocol.Results); q.After != 0 {
 		t.Errorf("asks another output for its parts after %d", q.After)
 	}
@@ -73,8 +73,8 @@ func TestPartsOfTwoOutputs(t *testing.T) {
 	}
 }
 
-// TestR17_ASupersededClientStopsAtOnce: after the upload, too. An output that has not heard of the takeover yet would still answer, and drop the
-// answer when it is told to close.
+// TestR17_ASupersededClientStopsAtOnce: this holds after the upload, too. An output that does not know of the takeover would still answer, and would
+// drop the answer when it gets a close.
 func TestR17_ASupersededClientStopsAtOnce(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 1)
 	d.do(d.s.Results)
@@ -98,7 +98,7 @@ func TestPartsWithAHole(t *testing.T) {
 	}
 }
 
-// TestNothingIsConcludedBeforeAllOutputsHaveAnswered: what one of two outputs lost the other one has.
+// TestNothingIsConcludedBeforeAllOutputsHaveAnswered: the other output may have what one output lost.
 func TestNothingIsConcludedBeforeAllOutputsHaveAnswered(t *testing.T) {
 	failed := protocol.Reply{Type: protocol.Parts, State: session.Failed, Reason: "node out1 lost its data"}
 	expired := protocol.Refuse(protocol.ErrExpired, "kept for an hour")
@@ -117,7 +117,7 @@ func TestNothingIsConcludedBeforeAllOutputsHaveAnswered(t *testing.T) {
 	d.do(d.s.Results)
 	d.answer("out1", protocol.Results, failed)
 	for range silentTries - 1 {
-		d.pass(2 * testTimeout) // the other one is silent
+		d.pass(2 * testTimeout) // the other output is silent
 		d.answer("in1", protocol.Info, about(1, 2))
 		d.answer("out1", protocol.Results, failed)
 		d.goesOn()
@@ -127,7 +127,7 @@ func TestNothingIsConcludedBeforeAllOutputsHaveAnswered(t *testing.T) {
 	d.ends(protocol.ErrFailed)
 }
 
-// TestAnOutputThatKnowsNothing is asked again while the inputs know the session, and for a while after.
+// TestAnOutputThatKnowsNothing: it is asked again while the inputs know the session, and for a while after that.
 func TestAnOutputThatKnowsNothing(t *testing.T) {
 	unknown := protocol.Reply{Type: protocol.Refused, Err: protocol.Error{Code: protocol.ErrUnknownSession, RetryAfter: time.Second}}
 	for state, want := range map[session.State]error{session.Running: nil, session.Done: protocol.ErrUnknownSession} {
@@ -150,7 +150,7 @@ func TestAnOutputThatKnowsNothing(t *testing.T) {
 	}
 }
 
-// TestAnOutputThatIsAskedTooSoon is asked again some milliseconds later, and then at ever longer pauses up to unknownPause.
+// TestAnOutputThatIsAskedTooSoon: it is asked again some milliseconds later, and then after longer and longer pauses, up to unknownPause.
 func TestAnOutputThatIsAskedTooSoon(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 1)
 	d.do(d.s.Results)
@@ -167,8 +167,8 @@ func TestAnOutputThatIsAskedTooSoon(t *testing.T) {
 	d.ends(nil)
 }
 
-// TestR14_NoNodeKnowsTheSessionAnyMore: all nodes were restored to a time before the session. The client is told what that means, not how to look
-// for the session.
+// TestR14_NoNodeKnowsTheSessionAnyMore: all nodes were restored to a time before the session. The error says what that means, instead of advice to
+// look for the session.
 func TestR14_NoNodeKnowsTheSessionAnyMore(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 1)
 	d.do(d.s.Results)
@@ -180,7 +180,7 @@ func TestR14_NoNodeKnowsTheSessionAnyMore(t *testing.T) {
 	}
 }
 
-// TestAfterTheUploadTheOutputsDecide: an input may have forgotten the session, or says that it failed while an output has the answer.
+// TestAfterTheUploadTheOutputsDecide: an input may have forgotten the session, or report that it failed, while an output has the answer.
 func TestAfterTheUploadTheOutputsDecide(t *testing.T) {
 	ping := func(d *driver, reply protocol.Reply) {
 		d.pass(testTimeout-time.Millisecond, "in1")
@@ -204,8 +204,8 @@ func TestAfterTheUploadTheOutputsDecide(t *testing.T) {
 	d.ends(protocol.ErrFailed)
 }
 
-// TestAnOutputThatDeliversIsNotInterrupted when an input has said that the session failed: neither while parts come, nor while the caller takes its
-// time, nor when another output begins again with what is here already. An output that does not have the answer changes nothing.
+// TestAnOutputThatDeliversIsNotInterrupted: an input reports that the session failed. The output is not interrupted while parts arrive, while the
+// caller takes its time, or when another output begins again with parts that have arrived. An output without the answer changes nothing.
 func TestAnOutputThatDeliversIsNotInterrupted(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 2)
 	d.do(d.s.Results)
@@ -237,7 +237,7 @@ func TestAnOutputThatDeliversIsNotInterrupted(t *testing.T) {
 	d.ends(protocol.ErrFailed)
 }
 
-// TestOutputsThatMoved are found by asking an input.
+// TestOutputsThatMoved: the client finds them by asking an input.
 func TestOutputsThatMoved(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 1)
 	d.do(d.s.Results)
@@ -249,7 +249,7 @@ func TestOutputsThatMoved(t *testing.T) {
 	d.ends(nil)
 }
 
-// TestResultsMayBeStoppedAndAskedForAgain.
+// TestResultsMayBeStoppedAndAskedForAgain: the second call continues after the rows that have arrived.
 func TestResultsMayBeStoppedAndAskedForAgain(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 1)
 	d.do(d.s.Results)

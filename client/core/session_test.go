@@ -15,7 +15,7 @@ import (
 
 func isError(err, want error) bool { return errors.Is(err, want) }
 
-// TestN10_OldRepliesArePassedOver: a reply to a try that was given up is not the answer to the next request.
+// TestN10_OldRepliesArePassedOver: a reply to a try that was given up is not taken for the answer to the next request.
 func TestN10_OldRepliesArePassedOver(t *testing.T) {
 	d := opened(t, testConfig(), 1, 1)
 	d.do(d.s.Upload)
@@ -34,11 +34,11 @@ func TestN10_OldRepliesArePassedOver(t *testing.T) {
 	if d.s.Carrying(w.Lane) {
 		t.Error("the reply to the last try was not taken")
 	}
-	d.s.Reply(w.Conn, d.tries[w.Conn], protocol.Reply{Type: protocol.OK, Lane: 0, Seq: 1}, d.now) // nothing is under way there
+	d.s.Reply(w.Conn, d.tries[w.Conn], protocol.Reply{Type: protocol.OK, Lane: 0, Seq: 1}, d.now) // no request is under way there
 	d.goesOn()
 }
 
-// TestN10_TriesGrowAndSayTheSame until the longest, with the same number.
+// TestN10_TriesGrowAndSayTheSame: the time of a try grows up to the longest, and each try repeats the request with the same number.
 func TestN10_TriesGrowAndSayTheSame(t *testing.T) {
 	d := opened(t, testConfig(), 1, 1)
 	d.do(d.s.Upload)
@@ -65,7 +65,7 @@ func TestN10_TriesGrowAndSayTheSame(t *testing.T) {
 	}
 }
 
-// TestN10_RefusedConnectionsAreNotTriedWithoutAPause, and lost ones are tried again at once.
+// TestN10_RefusedConnectionsAreNotTriedWithoutAPause: a connection that was lost is tried again at once.
 func TestN10_RefusedConnectionsAreNotTriedWithoutAPause(t *testing.T) {
 	d := opened(t, testConfig(), 1, 1)
 	d.do(d.s.Upload)
@@ -90,7 +90,7 @@ func TestN10_RefusedConnectionsAreNotTriedWithoutAPause(t *testing.T) {
 	d.ends(garbage)
 }
 
-// TestN10_AClientGivesUpWhenNothingAnswers, and not while anything does.
+// TestN10_AClientGivesUpWhenNothingAnswers: it does not give up while any node answers.
 func TestN10_AClientGivesUpWhenNothingAnswers(t *testing.T) {
 	cfg := testConfig()
 	cfg.GiveUpAfter = 20 * time.Second
@@ -106,7 +106,7 @@ func TestN10_AClientGivesUpWhenNothingAnswers(t *testing.T) {
 	}
 }
 
-// TestN10_ARefusalIsNotSilence: one entry refuses the client and another one is away, so the client hears of the refusal when it gives up.
+// TestN10_ARefusalIsNotSilence: one entry refuses the client and another one is away, so the error of the client names the refusal.
 func TestN10_ARefusalIsNotSilence(t *testing.T) {
 	cfg := testConfig()
 	cfg.Entries, cfg.GiveUpAfter = []string{"in1", "in2"}, 20*time.Second
@@ -129,7 +129,7 @@ func TestN10_ARefusalIsNotSilence(t *testing.T) {
 	}
 }
 
-// TestB13_OpenedInputsAreKeptAlive while the client waits at a later one that is busy, silent, or down.
+// TestB13_OpenedInputsAreKeptAlive: meanwhile the client waits at a later input that is busy, silent, or down.
 func TestB13_OpenedInputsAreKeptAlive(t *testing.T) {
 	for name, wait := range map[string]func(*driver){
 		"hangs": func(d *driver) { d.pass(30 * time.Second) },
@@ -155,7 +155,7 @@ func TestB13_OpenedInputsAreKeptAlive(t *testing.T) {
 	}
 }
 
-// TestB13_AnInputIsPingedAsOftenAsItSays, also before all inputs have opened the session.
+// TestB13_AnInputIsPingedAsOftenAsItSays: this holds before all inputs have opened the session, too.
 func TestB13_AnInputIsPingedAsOftenAsItSays(t *testing.T) {
 	d := discovered(t, testConfig(), 2, 1)
 	d.do(d.s.Open)
@@ -168,7 +168,8 @@ func TestB13_AnInputIsPingedAsOftenAsItSays(t *testing.T) {
 	}
 }
 
-// TestB13_AnEndIsSaidAsOftenAsAPing would be, which it keeps waiting: an input that hears nothing for limits.client_timeout gives the client up.
+// TestB13_AnEndIsSaidAsOftenAsAPing: while an end waits for its answer there are no pings, so it is repeated as often as they would be. An input that
+// hears nothing for limits.client_timeout gives the client up.
 func TestB13_AnEndIsSaidAsOftenAsAPing(t *testing.T) {
 	d := opened(t, testConfig(), 1, 1)
 	d.do(d.s.Upload)
@@ -183,7 +184,7 @@ func TestB13_AnEndIsSaidAsOftenAsAPing(t *testing.T) {
 	}
 }
 
-// TestR14_PingsSayWhatWasAcknowledged by the very input that is pinged.
+// TestR14_PingsSayWhatWasAcknowledged: each ping names what the input that it goes to has acknowledged.
 func TestR14_PingsSayWhatWasAcknowledged(t *testing.T) {
 	cfg := testConfig()
 	cfg.Lanes = 3
@@ -210,13 +211,13 @@ func TestR14_PingsSayWhatWasAcknowledged(t *testing.T) {
 		t.Errorf("the second input is told %+v", q)
 	}
 	d.drain()
-	d.answer("in1", protocol.End, fine) // the other one takes its time
+	d.answer("in1", protocol.End, fine) // the other input takes its time
 	if q := ping("in1"); q.Stream != "stations" {
 		t.Errorf("an input that has acknowledged an end is told %q", q.Stream)
 	}
 }
 
-// TestR17_EndsSayExactNumbers and only when each chunk is acknowledged; facts wait for the end of the reference data everywhere (R11).
+// TestR17_EndsSayExactNumbers: an end is sent when each chunk is acknowledged. Facts wait for the end of the reference data at all inputs (R11).
 func TestR17_EndsSayExactNumbers(t *testing.T) {
 	cfg := testConfig()
 	cfg.Lanes = 3
@@ -259,7 +260,7 @@ func TestR17_EndsSayExactNumbers(t *testing.T) {
 	}
 }
 
-// A stream takes from its beginning to its end at every input, and the next one begins there.
+// TestHowLongAStreamTakes: a stream takes from its beginning to its end at every input, when the next one begins.
 func TestHowLongAStreamTakes(t *testing.T) {
 	d := opened(t, testConfig(), 2, 1)
 	d.pass(time.Second) // before the upload
@@ -283,7 +284,7 @@ func TestHowLongAStreamTakes(t *testing.T) {
 	}
 }
 
-// TestR17_WhoseSessionItIs decides what is said at the end.
+// TestR17_WhoseSessionItIs: it decides what the client sends at the end.
 func TestR17_WhoseSessionItIs(t *testing.T) {
 	refusal := func(code protocol.Code) error { return fmt.Errorf("open: %w", &protocol.Error{Code: code}) }
 	for name, c := range map[string]struct {
@@ -320,8 +321,9 @@ func TestR17_WhoseSessionItIs(t *testing.T) {
 	}
 }
 
-// TestR17_AnInterruptDuringTheFirstOpen: the first input has not answered. What this client may have opened is cancelled at once, or it would keep
-// its slot until limits.client_timeout. Another run with the same token may need the session, and so may one that takes it over.
+// TestR17_AnInterruptDuringTheFirstOpen: the first input has not answered. The client at once cancels what it may have opened, because the session
+// would keep its place until limits.client_timeout. If another run with the same token, or one that takes the session over, may need the session, it
+// is left alone.
 func TestR17_AnInterruptDuringTheFirstOpen(t *testing.T) {
 	for name, c := range map[string]struct{ reopens, takeover, cancels bool }{
 		"a token of its own":   {cancels: true},
@@ -344,7 +346,7 @@ func TestR17_AnInterruptDuringTheFirstOpen(t *testing.T) {
 	}
 }
 
-// TestR17_ATakeoverShowsWhatTheFirstInputAnswered, and waits while the other client lives.
+// TestR17_ATakeoverShowsWhatTheFirstInputAnswered: it waits while the other client lives.
 func TestR17_ATakeoverShowsWhatTheFirstInputAnswered(t *testing.T) {
 	cfg := testConfig()
 	cfg.Takeover = true
@@ -369,7 +371,7 @@ func TestR17_ATakeoverShowsWhatTheFirstInputAnswered(t *testing.T) {
 	}
 }
 
-// TestN10_ATakeoverDoesNotAskAtOnce, however little of the former client's time is left.
+// TestN10_ATakeoverDoesNotAskAtOnce: this holds however little of the former client's time is left.
 func TestN10_ATakeoverDoesNotAskAtOnce(t *testing.T) {
 	for _, left := range []time.Duration{time.Nanosecond, time.Millisecond, shortestPause} {
 		cfg := testConfig()
@@ -385,7 +387,7 @@ func TestN10_ATakeoverDoesNotAskAtOnce(t *testing.T) {
 	}
 }
 
-// TestResume: what inputs say of a session that exists decides what it needs.
+// TestResume: what inputs report about an existing session decides what the session needs.
 func TestResume(t *testing.T) {
 	blank, some, all, done := openedReply(), openedReply(), openedReply(), openedReply()
 	some.Lanes = []protocol.LaneSeq{{Lane: 0, Seq: 1}}
@@ -415,8 +417,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestR17_AnEndThatSomeInputsGotIsSentToAll: the former client died while it said that a stream has ended. The answer of an input that heard it from
-// that client comes last, and is not an answer to what follows.
+// TestR17_AnEndThatSomeInputsGotIsSentToAll: the former client died while it sent the end of a stream. An input that got the end from that client
+// answers last, and its answer must not count for the next request.
 func TestR17_AnEndThatSomeInputsGotIsSentToAll(t *testing.T) {
 	for ended, rest := range map[string]int{"stations": 2, "trips": 1} {
 		cfg := testConfig()
@@ -452,7 +454,7 @@ func TestR17_AnEndThatSomeInputsGotIsSentToAll(t *testing.T) {
 	}
 }
 
-// TestOpenFollowsAClusterThatChanged while the client waited, from the beginning.
+// TestOpenFollowsAClusterThatChanged: the cluster changed while the client waited. The client begins again.
 func TestOpenFollowsAClusterThatChanged(t *testing.T) {
 	d := discovered(t, testConfig(), 1, 1)
 	d.do(d.s.Open)
@@ -470,7 +472,7 @@ func TestOpenFollowsAClusterThatChanged(t *testing.T) {
 	}
 }
 
-// TestAnInputThatKnowsNothingIsExplained by the outputs, or by another input, or not at all.
+// TestAnInputThatKnowsNothingIsExplained: the outputs explain it, or another input, or nothing does.
 func TestAnInputThatKnowsNothingIsExplained(t *testing.T) {
 	lost := protocol.Refuse(protocol.ErrUnknownSession, "never heard of it")
 	for name, c := range map[string]struct {
@@ -508,7 +510,7 @@ func TestAnInputThatKnowsNothingIsExplained(t *testing.T) {
 	}
 }
 
-// TestCancelBesideATask: what it interrupted continues afterwards, and hears of it.
+// TestCancelBesideATask: the task that it interrupts continues afterwards, and gets the result of the cancel.
 func TestCancelBesideATask(t *testing.T) {
 	d := opened(t, testConfig(), 1, 1)
 	d.do(d.s.Upload)
@@ -528,11 +530,11 @@ func TestCancelBesideATask(t *testing.T) {
 	}
 }
 
-// TestCancelWhileAnOutputLeaves the cluster: it does not wait for a node that is there no more.
+// TestCancelWhileAnOutputLeaves: a cancel does not wait for an output that has left the cluster.
 func TestCancelWhileAnOutputLeaves(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 1)
 	d.do(d.s.Results)
-	d.pass(2 * testTimeout) // the output is silent, so the input is asked for others
+	d.pass(2 * testTimeout) // the output is silent, so the client asks the input for other outputs
 	d.request("in1", protocol.Info)
 	d.s.Tell(protocol.Cancel, false, d.now)
 	d.act()
@@ -546,7 +548,7 @@ func TestCancelWhileAnOutputLeaves(t *testing.T) {
 	}
 }
 
-// TestR17_CancelStopsWhenTheSessionIsAnothers: a node says that it was taken over, and the others are not told again.
+// TestR17_CancelStopsWhenTheSessionIsAnothers: a node answers that the session was taken over, and the other nodes get no further cancel.
 func TestR17_CancelStopsWhenTheSessionIsAnothers(t *testing.T) {
 	d := opened(t, testConfig(), 2, 1)
 	d.s.Tell(protocol.Cancel, false, d.now)
@@ -557,7 +559,7 @@ func TestR17_CancelStopsWhenTheSessionIsAnothers(t *testing.T) {
 	}
 }
 
-// TestSessionsOfAllNodes are listed in the order of the nodes, however they answer.
+// TestSessionsOfAllNodes: they are listed in the order of the nodes, whichever answers first.
 func TestSessionsOfAllNodes(t *testing.T) {
 	d := discovered(t, testConfig(), 2, 1)
 	d.do(d.s.List)
@@ -574,8 +576,8 @@ func TestSessionsOfAllNodes(t *testing.T) {
 	}
 }
 
-// TestR14_AnInputThatLostAnEndIsAskedWhy: its log was set back, and it has lost that a stream has ended. What comes next looks wrong there. A ping says
-// that it had acknowledged the end, so the client hears what has happened, and not that it did something wrong.
+// TestR14_AnInputThatLostAnEndIsAskedWhy: an input's log was set back, and it has lost the end of a stream. The next request looks wrong to it. A
+// ping says that the input had acknowledged the end, so the client gets the true reason and no complaint about its request.
 func TestR14_AnInputThatLostAnEndIsAskedWhy(t *testing.T) {
 	for _, kind := range []protocol.RequestType{protocol.Chunk, protocol.End} {
 		d := opened(t, testConfig(), 1, 1)
@@ -600,8 +602,8 @@ func TestR14_AnInputThatLostAnEndIsAskedWhy(t *testing.T) {
 	}
 }
 
-// TestR14_AnInputThatLostAChunkIsAskedWhy: it misses a chunk that it has acknowledged, and refuses the next one. The client hears that data was
-// lost, and not only of a gap, which nobody can do anything about.
+// TestR14_AnInputThatLostAChunkIsAskedWhy: an input lacks a chunk that it has acknowledged, and refuses the next one. The client is told that data
+// was lost, and not only that there is a gap, about which no user can do anything.
 func TestR14_AnInputThatLostAChunkIsAskedWhy(t *testing.T) {
 	for _, kind := range []protocol.RequestType{protocol.Chunk, protocol.End} {
 		d := opened(t, testConfig(), 1, 1)
@@ -623,7 +625,7 @@ func TestR14_AnInputThatLostAChunkIsAskedWhy(t *testing.T) {
 	}
 }
 
-// TestR14_AnInputForgetsBeforeTheNextOneOpens: the client is told what that means.
+// TestR14_AnInputForgetsBeforeTheNextOneOpens: the error says what that means.
 func TestR14_AnInputForgetsBeforeTheNextOneOpens(t *testing.T) {
 	d := discovered(t, testConfig(), 2, 1)
 	d.do(d.s.Open)
@@ -636,7 +638,8 @@ func TestR14_AnInputForgetsBeforeTheNextOneOpens(t *testing.T) {
 	}
 }
 
-// TestR17_ColumnsAreSentIfAllInputsReadThem: in a cluster that is being upgraded, one input may be older than the one that the client asked first.
+// TestR17_ColumnsAreSentIfAllInputsReadThem: in a cluster that is being upgraded, another input may be older than the one that the client asked
+// first.
 func TestR17_ColumnsAreSentIfAllInputsReadThem(t *testing.T) {
 	for _, c := range []struct{ first, second, want int }{{1, 1, 1}, {1, 0, 0}, {0, 1, 0}, {2, 1, 1}} {
 		d := discovered(t, testConfig(), 2, 1)

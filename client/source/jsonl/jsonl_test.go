@@ -22,13 +22,13 @@ func columns(names ...string) (all []csv.Column) {
 	return all
 }
 
-// row is a row that was read back, or why it is rejected.
+// row is a row that was read back, or the reason why it is rejected.
 type row struct {
 	line uint64
 	text string
 }
 
-// rows reads a file the way that the cluster does: chunk by chunk.
+// rows reads a file as the cluster does: chunk by chunk.
 func rows(t testing.TB, r io.Reader, chunkBytes int, want []csv.Column) (all []row, err error) {
 	t.Helper()
 	c := NewCutter(r, want, ';', chunkBytes, 1<<20)
@@ -221,7 +221,7 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// FuzzCutter: whatever a file is, each of its lines is one row in its line, or an error ends it.
+// FuzzCutter: for any file, each of its lines is one row with that line number, or an error ends the file.
 func FuzzCutter(f *testing.F) {
 	f.Add([]byte("{\"n\":1}\n\n{\"n\":\"a;\\nb\"}\nrubbish\n"), 3)
 	f.Fuzz(func(t *testing.T, data []byte, chunkBytes int) {

@@ -48,7 +48,7 @@ func get(key string) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-// TestC1_ObjectsAreReadWhole: signed, and also where a connection is cut.
+// TestC1_ObjectsAreReadWhole: requests are signed, and reading continues after a connection was cut.
 func TestC1_ObjectsAreReadWhole(t *testing.T) {
 	server := serve(t)
 	for _, key := range []string{"a/trips.csv", "b/trips.csv", odd} {

@@ -32,7 +32,7 @@ func TestC1_SeparatorsAreFound(t *testing.T) {
 		{"id;line\n1,2;3\n", Want{Columns: needed}, ';'},
 		{"\ufeffid\tline", Want{Columns: needed}, '\t'},
 		{"\r\nx|line|id\r\n", Want{Columns: needed}, '|'},
-		{"id;line,with;commas,in;names\n", Want{Columns: needed}, 0}, // fails with either: the stream's own is kept
+		{"id;line,with;commas,in;names\n", Want{Columns: needed}, 0}, // the file fails with either separator, so the stream's own is kept
 		{"\"id\";\"a,b,c\";line\n", Want{Columns: needed}, ';'},
 		{"id,line\n", Want{Columns: needed, Comma: ';'}, ','},
 		{"id;line\n", Want{Comma: ';'}, ';'},
@@ -96,7 +96,7 @@ func TestC1_UTF16IsRead(t *testing.T) {
 	}
 }
 
-// A pipe whose writer says one line and waits is looked at all the same.
+// TestOneLineIsEnough: a pipe whose writer writes one line and waits is examined nevertheless.
 func TestOneLineIsEnough(t *testing.T) {
 	r, w := io.Pipe()
 	go func() { _, _ = w.Write([]byte("id;line\n")) }() // read or closed below

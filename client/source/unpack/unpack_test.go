@@ -52,7 +52,7 @@ func pack(t testing.TB, format string, text []byte) []byte {
 	case "LZ4":
 		z := lz4.NewWriter(&b)
 		w, err = z, z.Apply(lz4.ChecksumOption(true), lz4.BlockChecksumOption(true), lz4.BlockSizeOption(lz4.Block64Kb))
-	case "bzip2": // nothing here packs it
+	case "bzip2": // no Go package writes bzip2
 		if !bytes.Equal(text, rows()) {
 			t.Fatal("there is one file of bzip2")
 		}
@@ -158,7 +158,7 @@ func TestC1_ZstandardMayBeginWithASkippedFrame(t *testing.T) {
 	}
 }
 
-// TestC1_CutAnywhereIsAnError: no cut of a packed file passes for a whole one.
+// TestC1_CutAnywhereIsAnError: a packed file that was cut anywhere does not count as complete.
 func TestC1_CutAnywhereIsAnError(t *testing.T) {
 	for _, format := range readFormats {
 		packed := pack(t, format, rows())
@@ -174,7 +174,7 @@ func TestC1_CutAnywhereIsAnError(t *testing.T) {
 	}
 }
 
-// TestC1_AChangedBitIsAnError, or changes nothing, as in the time stamp of gzip.
+// TestC1_AChangedBitIsAnError: some bits change nothing, as in the time stamp of gzip.
 func TestC1_AChangedBitIsAnError(t *testing.T) {
 	for _, format := range readFormats {
 		packed, noticed := pack(t, format, rows()), 0
@@ -230,7 +230,7 @@ func TestC1_WhatIsNotReadIsRefusedWithWhatUnpacksIt(t *testing.T) {
 	}
 }
 
-// zeros gives n zero bytes, for what a bomb is made of.
+// zeros returns n zero bytes, the content of a bomb.
 type zeros struct{ n int64 }
 
 func (z *zeros) Read(p []byte) (int, error) {
@@ -243,7 +243,7 @@ func (z *zeros) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestR16_ABombTakesNoMemory unpacks far more than the memory that may be used.
+// TestR16_ABombTakesNoMemory unpacks far more data than the memory that may be used.
 func TestR16_ABombTakesNoMemory(t *testing.T) {
 	const size = 64 << 20
 	for _, format := range []string{"gzip", "Zstandard", "LZ4", "bzip2"} {
@@ -284,10 +284,10 @@ func TestR16_ABombTakesNoMemory(t *testing.T) {
 	}
 }
 
-// TestR16_ALargeWindowIsRefused: 14 bytes that ask for gigabytes.
+// TestR16_ALargeWindowIsRefused: 14 bytes request gigabytes.
 func TestR16_ALargeWindowIsRefused(t *testing.T) {
 	for exponent, refused := range map[byte]bool{27 - 10: false, 28 - 10: true, 31: true} {
-		packed := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, exponent << 3, 0x21, 0, 0, 'a', 'b', 'c', 'd'} // one block, the last, of 4 bytes as they are
+		packed := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, exponent << 3, 0x21, 0, 0, 'a', 'b', 'c', 'd'} // one block, the last, with 4 unpacked bytes
 		got, err := unpacked(bytes.NewReader(packed), nil)
 		switch {
 		case refused && (!errors.Is(err, zstd.ErrWindowSizeExceeded) || !strings.Contains(err.Error(), "128 MiB")):

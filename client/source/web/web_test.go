@@ -26,7 +26,7 @@ func content() []byte {
 	return b.Bytes()
 }
 
-// serve starts a server that answers request after request as handlers say; the last of them answers all others.
+// serve starts a server that answers one request after the other with handlers; the last handler answers all further requests.
 func serve(t *testing.T, handlers ...http.HandlerFunc) string {
 	t.Helper()
 	var n atomic.Int32
@@ -46,7 +46,7 @@ func read(address string) ([]byte, error) {
 	return b, errors.Join(err, f.Close())
 }
 
-// whole gives the file, by ranges as well, with an ETag.
+// whole serves the file with an ETag, also by ranges.
 func whole(etag string, text []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if etag != "" {
@@ -56,7 +56,7 @@ func whole(etag string, text []byte) http.HandlerFunc {
 	}
 }
 
-// cut gives what another handler gives, up to a number of bytes, and cuts the connection.
+// cut serves what another handler serves, up to a number of bytes, and then cuts the connection.
 func cut(after int, by http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		by(&cutter{w, after}, r)
@@ -79,7 +79,7 @@ func (c *cutter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// noRanges gives the file whole, whatever is asked for.
+// noRanges serves the whole file, whatever range is requested.
 func noRanges(by http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del("Range")
@@ -146,7 +146,7 @@ func TestC1_WhatIsNotOneFileIsAnError(t *testing.T) {
 	}
 }
 
-// Close ends a Read that waits for a server which says nothing.
+// TestCloseEndsARead: Close ends a Read that waits for a silent server.
 func TestCloseEndsARead(t *testing.T) {
 	silent := make(chan struct{})
 	defer close(silent)

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var update = flag.Bool("update", false, "write the screens of testdata")
 
-// cluster returns a cluster that works, but for one joiner that is dead, one that is blocked, and one with trouble.
+// cluster returns a healthy cluster, except for a dead joiner, a blocked one, and one with trouble.
 func cluster(t testing.TB, joiners, sessions int) *Seen {
 	t.Helper()
 	text, err := topology.Generate(topology.Variant{Dir: "/nowhere", IPCDir: "/nowhere/sockets", Replicas: map[string]int{"joiner": joiners}})
@@ -86,7 +86,7 @@ func cluster(t testing.TB, joiners, sessions int) *Seen {
 	return s
 }
 
-// Each view is drawn into the screen that there is, whatever its size: no line is wider, and there are no more lines.
+// TestEveryScreenFits: each view fits into a screen of any size: no line is wider than the screen, and there are no more lines.
 func TestEveryScreenFits(t *testing.T) {
 	empty := &Seen{Topology: &topology.Topology{}}
 	for name, s := range map[string]*Seen{"nothing": empty, "small": cluster(t, 2, 3), "large": cluster(t, 44, 1000)} {
@@ -177,7 +177,7 @@ func TestKeys(t *testing.T) {
 			m, _ = m.Update(msg)
 		}
 	}
-	press("j", "l", "end") // before anything was seen
+	press("j", "l", "end") // before any view was drawn
 	m, _ = m.Update(s)
 	at := func() Screen { return m.(model).screen }
 	for _, c := range []struct {
@@ -197,7 +197,7 @@ func TestKeys(t *testing.T) {
 	if press("end", "j"); end == 0 || at().From != end {
 		t.Errorf("the end is %d, and %d", end, at().From)
 	}
-	m, _ = m.Update(tea.WindowSizeMsg{Width: 80, Height: 200}) // all of it fits
+	m, _ = m.Update(tea.WindowSizeMsg{Width: 80, Height: 200}) // everything fits
 	if at().From != 0 {
 		t.Errorf("scrolled to %d where nothing is left", at().From)
 	}
@@ -206,7 +206,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// The program ends by a key, by its context, and when there is nothing to look at any more; its goroutines end with it.
+// TestEnds: a key, the context, and the end of the cluster end the program. Its goroutines end with it.
 func TestEnds(t *testing.T) {
 	gone := errors.New("gone")
 	s := cluster(t, 2, 1)
@@ -255,7 +255,7 @@ func TestMeter(t *testing.T) {
 	if all := m.Measure(of(300, session.Running), now.Add(2*time.Second)); all[0].PerSecond != 100 {
 		t.Errorf("%+v", all)
 	}
-	if all := m.Measure(of(200, session.Running), now.Add(3*time.Second)); all[0].PerSecond != 0 { // an input has forgotten it
+	if all := m.Measure(of(200, session.Running), now.Add(3*time.Second)); all[0].PerSecond != 0 { // an input has forgotten the session
 		t.Errorf("%+v", all)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/client"
 )
 
-// film plays progress with a clock of its own.
+// film shows progress with a clock of its own.
 type film struct {
 	out strings.Builder
 	now time.Time
@@ -152,7 +152,7 @@ func TestAStallIsSeenWithinSeconds(t *testing.T) {
 	}
 }
 
-// TestASecondSessionBeginsAnew: of the same stream, as passes of a statement have.
+// TestASecondSessionBeginsAnew: a statement with passes has several sessions over one stream.
 func TestASecondSessionBeginsAnew(t *testing.T) {
 	f := newFilm(true, 100)
 	f.show(0, client.Uploading, trips(0, false))

@@ -26,7 +26,7 @@ func noError(t *testing.T, err error) {
 	}
 }
 
-// cluster has the keys of a node and of alice, who may submit, and those of bob, whom nobody let in.
+// cluster has the keys of a node and of alice, who may submit, and the keys of bob, who has no line in [clients].
 type cluster struct {
 	t                *testing.T
 	root             string
@@ -88,7 +88,7 @@ func (c *cluster) serve() (address string) {
 	return strings.TrimPrefix(at, "tcp://")
 }
 
-// forward starts a forwarder, and returns where it listens and what it reports.
+// forward starts a forwarder, and returns its directory and its messages.
 func (c *cluster) forward(keys *security.Keys, address, peer string) (dir string, reports func() string) {
 	c.t.Helper()
 	base, err := os.MkdirTemp("", "posta-test") // t.TempDir is too long for a socket
@@ -134,7 +134,7 @@ func request(t *testing.T, dir string) (*zmqx.Req, func(text string, within time
 	}
 }
 
-// TestS4_PlainProgramsReachAClusterWithKeys: many plain REQ sockets at once, small and large messages, and each gets its own answers.
+// TestS4_PlainProgramsReachAClusterWithKeys: many plain REQ sockets send small and large messages at once, and each gets its own answers.
 func TestS4_PlainProgramsReachAClusterWithKeys(t *testing.T) {
 	c := newCluster(t)
 	dir, _ := c.forward(c.alice, c.serve(), "node/input-1")
@@ -182,7 +182,7 @@ func TestS4_WhoIsNotForwarded(t *testing.T) {
 				t.Errorf("answered with %q", got)
 			}
 			if name == "a key that nobody let in" {
-				return // the node's word may get lost with the connection
+				return // the node's message may get lost with the connection
 			}
 			for end := time.Now().Add(time.Minute); !strings.Contains(reports(), k.want); time.Sleep(10 * time.Millisecond) {
 				if time.Now().After(end) {
@@ -193,7 +193,7 @@ func TestS4_WhoIsNotForwarded(t *testing.T) {
 	}
 }
 
-// TestS4_ADirectoryHasOneForwarder: a forwarder takes over the sockets of a killed one, and nothing else.
+// TestS4_ADirectoryHasOneForwarder: a forwarder takes over the sockets of one that was killed, and no others.
 func TestS4_ADirectoryHasOneForwarder(t *testing.T) {
 	c := newCluster(t)
 	address := c.serve()

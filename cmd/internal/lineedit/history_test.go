@@ -36,7 +36,7 @@ func TestHistoryIsKeptAndShared(t *testing.T) {
 	}
 }
 
-// TestR16_HistoryIsBounded: a file of any size is cut, and only whole lines of it are taken.
+// TestR16_HistoryIsBounded: a file of any size is cut, and only its complete lines are taken.
 func TestR16_HistoryIsBounded(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "history")
 	if err := os.WriteFile(name, []byte(strings.Repeat("x", 100)+"\n"+strings.Repeat(strings.Repeat("y", 3000)+"\nz\n", 800)), 0o600); err != nil {
@@ -57,7 +57,7 @@ func TestR16_HistoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestHistoryWithoutAFileIsUsable: what cannot be read or written is said once.
+// TestHistoryWithoutAFileIsUsable: a file that cannot be read or written is reported once.
 func TestHistoryWithoutAFileIsUsable(t *testing.T) {
 	h, err := OpenHistory(t.TempDir())
 	if err == nil || h.Keep("a") != nil || h.Len() != 1 {

@@ -52,7 +52,7 @@ func TestATemporarySiteIsRemovedAndAGivenOneIsNot(t *testing.T) {
 	}
 }
 
-// A unix socket's path has 103 bytes at most, and some TMPDIRs are long.
+// TestSocketsHaveShortPathsWhereverTheSiteIs: the path of a unix socket has at most 103 bytes, and some TMPDIRs are long.
 func TestSocketsHaveShortPathsWhereverTheSiteIs(t *testing.T) {
 	for _, depth := range []int{1, 8} {
 		dir := filepath.Join(t.TempDir(), strings.Repeat("a-long-name/", depth))

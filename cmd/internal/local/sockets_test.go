@@ -40,7 +40,7 @@ func at(t *testing.T, v topology.Variant) *topology.Topology {
 	return top
 }
 
-// made makes the sockets' directory and returns it as another command finds it.
+// made makes the directory of the sockets, and returns it as another command finds it.
 func made(t *testing.T, top *topology.Topology) string {
 	t.Helper()
 	if err := MakeSockets(top); err != nil {
@@ -94,7 +94,7 @@ func TestS1_ARuntimeDirectoryThatOthersMayEnterIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestS1_ASocketDirectoryThatWasOpenedOrReplacedIsNamed: whoever may enter it may put other sockets there.
+// TestS1_ASocketDirectoryThatWasOpenedOrReplacedIsNamed: a user that may enter it can put other sockets there.
 func TestS1_ASocketDirectoryThatWasOpenedOrReplacedIsNamed(t *testing.T) {
 	runtimeDir(t)
 	top := at(t, topology.Variant{})
@@ -127,8 +127,7 @@ func TestS1_ASocketDirectoryThatWasOpenedOrReplacedIsNamed(t *testing.T) {
 	}
 }
 
-// TestS1_WhatACrashLeavesIsMadeAnew: the sockets are made again if there is no note, a damaged one, or one whose
-// directory is gone.
+// TestS1_WhatACrashLeavesIsMadeAnew: the sockets are created again if there is no note, a damaged note, or a note whose directory is gone.
 func TestS1_WhatACrashLeavesIsMadeAnew(t *testing.T) {
 	runtimeDir(t)
 	top := at(t, topology.Variant{})
@@ -188,7 +187,7 @@ func TestS1_DownRemovesTheSocketsAndNothingElse(t *testing.T) {
 	}
 }
 
-// A unix socket's path has 103 bytes at most, and some directories leave too little of them.
+// TestS1_SocketsHaveShortPathsOrAnErrorInWords: the path of a unix socket has at most 103 bytes, and some directories leave too few of them.
 func TestS1_SocketsHaveShortPathsOrAnErrorInWords(t *testing.T) {
 	long := strings.Repeat("x", 60)
 	base := filepath.Join(runtimeDir(t), long)
@@ -249,7 +248,7 @@ func TestS1_ARunNotesItsSocketsForItsNodes(t *testing.T) {
 	}
 }
 
-// TestS1_ASocketDirectoryOfTheTopologyIsChecked: also one that the file names has to be this user's alone.
+// TestS1_ASocketDirectoryOfTheTopologyIsChecked: a directory that the topology names has to belong to this user alone, too.
 func TestS1_ASocketDirectoryOfTheTopologyIsChecked(t *testing.T) {
 	dir := runtimeDir(t)
 	text, err := topology.Generate(topology.Variant{IPCDir: dir, Dir: filepath.Join(t.TempDir(), "data")})

@@ -88,7 +88,7 @@ func TestS1_TheSweepTouchesNothingOfOthers(t *testing.T) {
 	}
 }
 
-// TestS1_ALockIsTakenBeforeItIsWritten: what is in the lock stays its holder's.
+// TestS1_ALockIsTakenBeforeItIsWritten: the text in the lock stays that of its holder.
 func TestS1_ALockIsTakenBeforeItIsWritten(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
 	held, err := TakeLock(name)
@@ -110,7 +110,7 @@ func TestS1_ALockIsTakenBeforeItIsWritten(t *testing.T) {
 	}
 }
 
-// TestS1_ARunInAnotherUsersDirectoryIsRefused, and in one where others write, or below one.
+// TestS1_ARunInAnotherUsersDirectoryIsRefused: so is a run in a directory that others can write, or below one.
 func TestS1_ARunInAnotherUsersDirectoryIsRefused(t *testing.T) {
 	open := filepath.Join(t.TempDir(), "open")
 	if err := errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777)); err != nil {

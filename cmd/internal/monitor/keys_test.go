@@ -66,7 +66,7 @@ func TestS3_ListenersUseKeys(t *testing.T) {
 	for name, c := range map[string]struct {
 		keys *security.Keys
 		node topology.NodeID
-		want string // of the refusal; "": it hears
+		want string // of the refusal; "": the client hears heartbeats
 	}{
 		"one that may watch":     {watcher, "a-1", ""},
 		"one that may not watch": {submitter, "a-1", "a-1: "},

@@ -40,7 +40,7 @@ func TestListenerHearsBeatsAndNothingElse(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	// The node comes after its listener, as in a cluster that is being started.
+	// The node starts after its listener, as in a cluster that is being started.
 	pub := control(t, endpoint)
 	defer func() { _ = pub.Close() }()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)

@@ -15,7 +15,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// neverEnding has so many rows that nobody sees the last one.
+// neverEnding has more rows than any test reads.
 func neverEnding() *client.Answer {
 	rows := protocol.NewRows(1)
 	for i := range int64(100_000) {
@@ -76,8 +76,8 @@ func files(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// The former file stays before and after a kill -9. The next process removes the draft of the dead one, and does not
-// touch the draft of a living one.
+// TestAKilledProcessLeavesTheFormerFile: the former file stays before and after a SIGKILL. The next process removes the draft of the dead one, and
+// does not touch the draft of a living one.
 func TestAKilledProcessLeavesTheFormerFile(t *testing.T) {
 	dir := t.TempDir()
 	place := filepath.Join(dir, "answers.csv")
@@ -102,7 +102,7 @@ func TestAKilledProcessLeavesTheFormerFile(t *testing.T) {
 		}
 		return all
 	}
-	// begun waits for a draft that has grown: its process has locked it, and is at work.
+	// begun waits for a draft that has grown: its process has locked it and is writing.
 	begun := func(n int) {
 		t.Helper()
 		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
@@ -141,7 +141,7 @@ func TestAKilledProcessLeavesTheFormerFile(t *testing.T) {
 	}
 }
 
-// Many writers of one file and many sweeps do not disturb each other.
+// TestManyWriteOneFile: many writers of one file and many sweeps do not disturb each other.
 func TestManyWriteOneFile(t *testing.T) {
 	place := filepath.Join(t.TempDir(), "answers.csv")
 	var wg sync.WaitGroup
@@ -170,7 +170,7 @@ func TestManyWriteOneFile(t *testing.T) {
 	}
 }
 
-// Of several files none is replaced when one of them cannot be written.
+// TestNothingIsReplacedWhenOneFileFails: if one of several files cannot be written, none is replaced.
 func TestNothingIsReplacedWhenOneFileFails(t *testing.T) {
 	dir := t.TempDir()
 	a := few("former")
@@ -210,8 +210,8 @@ func TestAFileKeepsItsPermissionsAndItsLink(t *testing.T) {
 	}
 }
 
-// A symbolic link stays, and the file appears where it leads: also if nothing is there yet, through several links, and through a link to a directory,
-// whose ".." is not that of its name.
+// TestAFileAppearsWhereALinkLeads: a symbolic link stays, and the file appears at its target. This holds if the target does not exist yet, for
+// several links in a row, and for a link to a directory, where ".." of the target is not ".." of the link.
 func TestAFileAppearsWhereALinkLeads(t *testing.T) {
 	dir := t.TempDir()
 	must := func(err error) {
@@ -247,7 +247,7 @@ func TestAFileAppearsWhereALinkLeads(t *testing.T) {
 	}
 }
 
-// A disk that is full, or a limit on the size of files, is an error in words, and the former file stays.
+// TestAFullDiskIsSaid: a full disk, and a limit on the size of files, are errors that say what to do, and the former file stays.
 func TestAFullDiskIsSaid(t *testing.T) {
 	for name, says := range map[string]string{"answers.csv": "write answers to ", "report.html": "write the report to "} {
 		fullDisk(t, name, says)
@@ -261,7 +261,7 @@ func fullDisk(t *testing.T, name, says string) {
 	if err := os.WriteFile(place, []byte("former"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	// A shell sets the limit for the child alone, and has it told as an error and not by a signal.
+	// A shell sets the limit for the child alone. The child gets an error instead of a signal.
 	child := exec.Command("sh", "-c", `trap '' XFSZ; ulimit -f 200; exec "$0"`, os.Args[0])
 	child.Env = append(os.Environ(), endless+"="+place)
 	said, err := child.Output()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A file is replaced whole, or not at all.
+// TestAFileIsWrittenWholeOrNotAtAll: a file is replaced as a whole, or stays.
 func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	dir := t.TempDir()
 	place := filepath.Join(dir, "report.html")
@@ -37,7 +37,7 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// What a file cannot be is said before there is something to write.
+// TestFilesThatCannotBeWrittenAreSaidBefore: a place that cannot be written is an error before there are answers.
 func TestFilesThatCannotBeWrittenAreSaidBefore(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o644); err != nil {

@@ -30,7 +30,7 @@ import (
 	rowscsv "posta.dev/posta/rows/csv"
 )
 
-// table is a table as --json has it; numbers stay as they are written.
+// table is a table as --json prints it; numbers stay as they are written.
 type table struct {
 	Columns []string
 	Rows    [][]any
@@ -54,7 +54,7 @@ func written(t *testing.T, name string, q *client.Table) []byte {
 	return b.Bytes()
 }
 
-// same demands that a table that was written in each format is read back as what --json has.
+// same checks that a table reads back the same from each format as from --json.
 func same(t *testing.T, q *client.Table) {
 	t.Helper()
 	a := client.Answer{Queries: []client.Table{*q}}
@@ -109,7 +109,7 @@ func sameAs(t *testing.T, q *client.Table, want table) {
 				if got != v {
 					t.Errorf("%s, row %d, column %d as csv is %q, want %q", q.Name, i+1, c+1, got, v)
 				}
-			case nil: // what JSON has no number for
+			case nil: // JSON has no number for this value
 				if got != "NaN" && got != "+Inf" && got != "-Inf" {
 					t.Errorf("%s, row %d, column %d as csv is %q, want no number", q.Name, i+1, c+1, got)
 				}
@@ -118,7 +118,7 @@ func sameAs(t *testing.T, q *client.Table, want table) {
 	}
 }
 
-// sameParquet demands that a table is read back from Parquet, by another implementation and by that of the files that come in.
+// sameParquet checks that a table reads back from Parquet, with another implementation and with the reader of input files.
 func sameParquet(t *testing.T, q *client.Table, want table) {
 	t.Helper()
 	file := written(t, "parquet", q)
@@ -183,8 +183,8 @@ func sameParquet(t *testing.T, q *client.Table, want table) {
 	}
 }
 
-// readCSV reads as RFC 4180 says. The standard library's reader drops carriage returns in front of line feeds, which texts may have; where there
-// are none it has to agree.
+// readCSV reads CSV as RFC 4180 defines it. The standard library's reader drops carriage returns before line feeds, which texts may contain. Without
+// such texts both must agree.
 func readCSV(t *testing.T, text []byte) (rows [][]string) {
 	t.Helper()
 	var row []string
@@ -220,7 +220,7 @@ func readCSV(t *testing.T, text []byte) (rows [][]string) {
 	return rows
 }
 
-// TestAnswersReadBack: what is written of an analysis's answers is read back as what --json has of them.
+// TestAnswersReadBack: the written answers of an analysis read back the same as those of --json.
 func TestAnswersReadBack(t *testing.T) {
 	for _, c := range []struct {
 		analysis *analyses.Analysis
@@ -284,7 +284,7 @@ func FuzzOddValuesReadBack(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, column string, number int64, bits uint64) {
 		if !utf8.ValidString(column) || column == "n" || column == "f" {
-			column = "c" // names of columns are an analysis's, and texts
+			column = "c" // an analysis names its columns, and names are texts
 		}
 		rows := protocol.NewRows(3)
 		alone := protocol.NewRows(1)

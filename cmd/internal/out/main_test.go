@@ -10,7 +10,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// endless is set for a child of the tests that writes rows for ever to the place it names.
+// endless is set in a child process of the tests, which writes rows for ever to the place that it names.
 const endless = "POSTA_TEST_OUT"
 
 func TestMain(m *testing.M) {

@@ -40,7 +40,7 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 	}
 }
 
-// What can be known before a session is said before it.
+// TestPlacesThatCannotBeUsedAreSaidBefore: a place that cannot be used is an error before the session begins.
 func TestPlacesThatCannotBeUsedAreSaidBefore(t *testing.T) {
 	dir := t.TempDir()
 	must := func(err error) {

@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// childURL is set for a child of the tests that writes the large answer there.
+// childURL is set in a child process of the tests, which writes the large answer to that URL.
 const childURL = "POSTA_TEST_POSTGRES"
 
 func child() {
@@ -28,7 +28,7 @@ func child() {
 
 const largeRows = 1_000_000
 
-// large returns an answer whose writing takes a while.
+// large returns an answer that takes a while to write.
 func large() *client.Answer {
 	const block = 10_000
 	rows := protocol.NewRows(2)

@@ -53,7 +53,7 @@ func write(t *testing.T, target *Target, a *client.Answer) Written {
 	return w
 }
 
-// ask runs a statement on a connection of its own.
+// ask runs a statement over a connection of its own.
 func ask(t *testing.T, target *Target, query string, args ...any) [][]any {
 	t.Helper()
 	conn, err := target.connect(t.Context())
@@ -77,7 +77,7 @@ func count(t *testing.T, target *Target, table string) int64 {
 	return ask(t, target, "select count(*) from "+target.name(table).Sanitize())[0][0].(int64)
 }
 
-// readsBack demands that a table holds the rows of a query, in their order.
+// readsBack checks that a table holds the rows of a query, in their order.
 func readsBack(t *testing.T, target *Target, id session.ID, table string, q *client.Table) {
 	t.Helper()
 	columns := make([]string, len(q.Columns))
@@ -172,7 +172,7 @@ func TestPostgres_AnswersReadBack(t *testing.T) {
 	readsBack(t, named, a.Session, `Odd "table"`, &a.Queries[0])
 }
 
-// TestPostgres_WrittenOnce: one after the other, at the same time, and under another name once more.
+// TestPostgres_WrittenOnce: this holds for two runs one after the other, for two at the same time, and under another name.
 func TestPostgres_WrittenOnce(t *testing.T) {
 	server := start(t)
 	target := at(t, server.URL("trips"))
@@ -304,7 +304,7 @@ func TestPostgres_WhatDoesNotFitIsSaid(t *testing.T) {
 	}
 }
 
-// TestPostgres_Passwords are found as libpq finds them, and not shown when they are wrong.
+// TestPostgres_Passwords: they are found as libpq finds them, and wrong ones are not shown.
 func TestPostgres_Passwords(t *testing.T) {
 	server := start(t)
 	t.Setenv("PGPASSWORD", "")

@@ -43,7 +43,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// TestNoPasswordIsShown: whatever the driver or the server says.
+// TestNoPasswordIsShown: this holds for every text of the driver and the server.
 func TestNoPasswordIsShown(t *testing.T) {
 	t.Setenv("PGPASSFILE", "/nonexistent")
 	t.Setenv("PGPASSWORD", "from the environment")

@@ -102,7 +102,8 @@ func written(t *testing.T, r *Report) string {
 	return b.String()
 }
 
-// The page is the golden one. Its style sheet, its picture and the digest of the style are left out there, because other packages make them.
+// TestThePageIsAsItWas: the page equals the golden one. Its style sheet, its picture and the digest of the style are left out, because other packages
+// make them.
 func TestThePageIsAsItWas(t *testing.T) {
 	got := written(t, usual(t))
 	got = regexp.MustCompile(`(?s)<style>.*</style>`).ReplaceAllString(got, "<style>STYLE</style>")
@@ -131,7 +132,7 @@ func TestThePageIsAsItWas(t *testing.T) {
 	}
 }
 
-// sound checks what holds for every page: a browser needs nothing else for it, and is allowed nothing else.
+// sound checks what holds for every page: a browser needs nothing else to show it, and may load nothing else.
 func sound(t *testing.T, html string) {
 	t.Helper()
 	_, rest, _ := strings.Cut(html, "<style>")
@@ -207,7 +208,7 @@ func TestThePageNeedsNothingElse(t *testing.T) {
 	sound(t, written(t, usual(t)))
 }
 
-// What files, clients and nodes have said is text, has an end, and the page says what it leaves out.
+// TestR16_HostileReportsAreTextAndBounded: texts of files, clients and nodes are shown as text, have a bound, and the page says what it leaves out.
 func TestR16_HostileReportsAreTextAndBounded(t *testing.T) {
 	long := strings.Repeat("x", 9<<20)
 	many := make([][]any, 3000)
@@ -257,7 +258,7 @@ func TestR16_HostileReportsAreTextAndBounded(t *testing.T) {
 	}
 }
 
-// A report of statements that read nothing has neither a session nor a cluster, and says nothing of them.
+// TestAReportWithoutACluster: if all statements read nothing, there is neither a session nor a cluster, and the report mentions none.
 func TestAReportWithoutACluster(t *testing.T) {
 	html := written(t, &Report{Answer: &client.Answer{Analysis: "sql", Queries: []client.Table{table(t, "q", []string{"n"}, []any{int64(1)})}}})
 	sound(t, html)
@@ -282,7 +283,7 @@ func (f *full) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Wherever the disk is full, the error is there.
+// TestADiskThatIsFullIsAnError: this holds wherever the disk becomes full.
 func TestADiskThatIsFullIsAnError(t *testing.T) {
 	r := usual(t)
 	all := len(written(t, r))
