@@ -23,7 +23,7 @@ func bugs() *mutants.Table {
 		one("the last record is written again, not the last append", "W4", "wal/scan.go",
 			"		s.lastAppend = s.offsetOf(e.group())\n", "		s.lastAppend = s.end\n"),
 		one("a torn tail needs room for its copy", "W5", "wal/settle.go", "	if isNoSpace(err) && !noDescriptor(err) {\n		c.Kept", "	if err == nil && s.size < 0 {\n		c.Kept"),
-		one("returned before the fsync", "W3", "wal/append.go", "	if err := l.tail.sync(); err != nil {\n", "	if err := error(nil); err != nil {\n"),
+		one("Append returns before the fsync", "W3", "wal/append.go", "	if err := l.tail.sync(); err != nil {\n", "	if err := error(nil); err != nil {\n"),
 		one("the log continues after a failed fsync", "W4", "wal/log.go", "	if l.failed == nil {\n		l.failed = err\n	}\n", ""),
 		one("a write without room is not undone", "W5", "wal/direct.go",
 			"	err := w.file.Truncate(size)\n", "	err := error(nil)\n"),
