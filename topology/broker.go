@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// ErrLocalBroker is wrapped by BrokerForContainers when the broker has an address that leads each container to itself.
+// ErrLocalBroker is wrapped by BrokerForContainers if the broker's address is one that means the container itself.
 var ErrLocalBroker = errors.New("containers do not reach the broker")
 
-// brokerHost returns the broker's host as its address has it, "" when there is no broker.
+// brokerHost returns the host in the broker's address, "" if there is no broker.
 func (t *Topology) brokerHost() string {
 	u, err := url.Parse(t.BrokerURL())
 	if err != nil {
@@ -21,21 +21,21 @@ func (t *Topology) brokerHost() string {
 	return u.Hostname()
 }
 
-// BrokerIsLocal reports whether the broker's address is that of whoever dials it.
+// BrokerIsLocal reports whether the broker's address means, for each machine, that machine itself.
 func (t *Topology) BrokerIsLocal() bool {
 	host := t.brokerHost()
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// BrokerHasName reports whether the broker's host is given by a name, so that somebody has to tell where it is.
+// BrokerHasName reports whether the broker's host is given by a name, which has to be resolved.
 func (t *Topology) BrokerHasName() bool {
 	host := t.brokerHost()
 	_, err := netip.ParseAddr(host)
 	return host != "" && err != nil
 }
 
-// broker refuses a broker of one machine for nodes on several: each would dial its own, or nobody, and the pipeline would stand still.
+// broker refuses a broker on loopback for nodes on several machines: each would dial its own machine, and the pipeline would stand still.
 func (c *checker) broker() {
 	if !c.t.BrokerIsLocal() {
 		return

@@ -11,10 +11,10 @@ import (
 // secretElsewhere is the user in a broker's address whose user, password and options are in a file beside the keys of a node (S6).
 const secretElsewhere = "posta-secret-elsewhere"
 
-// errSecretStays is wrapped by WithoutBrokerSecret if the text keeps something secret.
+// errSecretStays is wrapped by WithoutBrokerSecret if the text still contains something secret.
 var errSecretStays = errors.New("the address of the broker cannot be taken out of the text")
 
-// brokerAddress is what looks like the address of a broker, up to the end of a string of TOML.
+// brokerAddress matches what looks like the address of a broker, up to the end of a TOML string.
 var brokerAddress = regexp.MustCompile(`\b(amqps?|nats|tls):(//[^\s"'<>]*|[^\s"'<>]*@[^\s"'<>]*)`)
 
 // BrokerAddress returns the address of the broker that carries the frames, with its password; "" when there is none.
@@ -28,7 +28,7 @@ func (t *Topology) BrokerAddress() string {
 	return ""
 }
 
-// BrokerSecret is BrokerAddress if the address has a user or options that not everybody knows; else "".
+// BrokerSecret returns BrokerAddress if the address has a secret user, password or options, otherwise "".
 func (t *Topology) BrokerSecret() string {
 	if address := t.BrokerAddress(); withoutSecret(address) != address {
 		return address
@@ -59,13 +59,13 @@ func (t *Topology) WithBrokerAddress(address string) (*Topology, error) {
 	return &same, nil
 }
 
-// SameBroker reports whether two topologies name the same broker, whoever their users are.
+// SameBroker reports whether two topologies name the same broker; their users may differ.
 func (t *Topology) SameBroker(other *Topology) bool {
 	return t.Transport == other.Transport && withoutSecret(t.BrokerAddress()) == withoutSecret(other.BrokerAddress())
 }
 
-// WithoutBrokerSecret returns a topology and its text without users, passwords and options of brokers, which are taken out of comments, too (S6). What has none
-// stays as it is. If there is an error, there is no text.
+// WithoutBrokerSecret returns a topology and its text without users, passwords and options of brokers. It removes them from comments, too (S6). A
+// topology without them stays as it is. After an error, there is no text.
 func (t *Topology) WithoutBrokerSecret(text string) (*Topology, string, error) {
 	if !t.HasBrokerSecret() {
 		return t, text, nil
@@ -80,7 +80,8 @@ func (t *Topology) WithoutBrokerSecret(text string) (*Topology, string, error) {
 	return &same, text, nil
 }
 
-// withoutSecret returns the address of a broker without user, password and options. One without them, and one that is known to everybody, stays as it is.
+// withoutSecret returns the address of a broker without user, password and options. An address without them, or with the well-known default user,
+// stays as it is.
 func withoutSecret(address string) string {
 	u, err := url.Parse(address)
 	switch {

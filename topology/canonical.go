@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Canonical returns the topology as text: every setting, no comment, and nothing that only posta deploy uses. Two files have the same
-// canonical text when nodes cannot tell them apart; Parse reads it back. change, if it is not nil, may change each host before it is
-// written. The section of the broker, which has a password in it, is there if frames go over one.
+// Canonical returns the topology as text: every setting, no comment, and nothing that only posta deploy uses. Two files have the same canonical text
+// if nodes cannot distinguish them; Parse reads it back. change, if it is not nil, may change each host before it is written. The section of the
+// broker, which may contain a password, is included if frames travel over a broker.
 func (t *Topology) Canonical(change func(Host) Host) string {
 	sections := []string{"security", "medics", "limits"}
 	if t.Transport != ZMQ {
@@ -70,16 +70,16 @@ func (t *Topology) writeSettings(b *strings.Builder, section string) {
 	}
 }
 
-// ReadAtStart returns the canonical text of what a process reads when it starts and never again: all but [clients]. It has the passwords of brokers in it, so it is
-// for digests alone (S6).
+// ReadAtStart returns the canonical text of the settings that a process reads only when it starts: all except [clients]. The text may contain
+// passwords of brokers, so use it only for digests (S6).
 func (t *Topology) ReadAtStart() string {
 	same := *t
 	same.Clients = nil
 	return same.canonical(nil, "security", "medics", "limits", ViaRabbitMQ, ViaNATS)
 }
 
-// Shape returns the part of the canonical text that all nodes have to agree on while a session runs: which nodes there are, where they are,
-// and how they are connected. All other settings may differ from node to node for a while, so they may change while sessions run.
+// Shape returns the part of the canonical text on which all nodes have to agree while a session runs: which nodes there are, where they are, and how
+// they are connected. All other settings may differ from node to node for a while, so they may change while sessions run.
 func (t *Topology) Shape() string {
 	same := *t
 	same.Limits, same.Medics, same.Security, same.Clients = Limits{}, Medics{}, Security{}, nil
@@ -93,10 +93,10 @@ func (t *Topology) Shape() string {
 		case "limits.frame", "cluster.transport", "security.insecure": // a node must accept each connection and frame of another one
 			text = s.text(t)
 		}
-		_ = s.set(&same, text) // both are in range
+		_ = s.set(&same, text) // both values are in range
 	}
 	return same.canonical(nil, "security", "medics", "limits")
 }
 
-// Data is the data directory as the file has it, which may be relative.
+// Data returns the data directory as the file gives it, which may be relative.
 func (t *Topology) Data() string { return t.data }

@@ -5,8 +5,8 @@ import (
 	"regexp"
 )
 
-// checker holds a decoded file against the rules. Nothing is checked twice and nothing is checked of a setting that
-// could not be read: its zero value takes part in no rule.
+// checker checks a decoded file. It checks nothing twice. It checks nothing about a setting that could not be read: the zero value of such a setting
+// takes part in no rule.
 type checker struct {
 	t       *Topology
 	found   *findings
@@ -26,12 +26,12 @@ func (c *checker) all() {
 	c.clients()
 }
 
-// fail reports a mistake at the place of a setting, or of its section when it was left out.
+// fail reports a mistake at the place of a setting, or at its section if the setting was left out.
 func (c *checker) fail(path, instead, what string, args ...any) {
 	c.found.add(c.at.of(path), fmt.Sprintf(what, args...), instead)
 }
 
-// Names become file names, DNS names, log fields and parts of each other; this form needs no quoting in any of them.
+// Names become file names, DNS names, log fields and parts of each other. A name of this form needs no quoting in any of them.
 var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
 
 const nameRule = "write 1 to 32 of a-z, 0-9 and -, with no - at either end"

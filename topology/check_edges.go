@@ -7,7 +7,7 @@ import (
 
 func (c *checker) edges() {
 	if len(c.t.Stages) == 0 {
-		return // said already
+		return // reported already
 	}
 	known := true
 	for i, e := range c.t.Edges {
@@ -28,7 +28,7 @@ func (c *checker) edges() {
 	}
 }
 
-// ends checks that both stages are there.
+// ends checks that both stages of an edge exist.
 func (c *checker) ends(at string, e Edge) bool {
 	names, complete := c.stageNames()
 	right := true
@@ -50,7 +50,7 @@ func (c *checker) ends(at string, e Edge) bool {
 	return right
 }
 
-// stageNames returns every name once; complete is false when a stage has none that could be read, which may be the one an edge means.
+// stageNames returns every name once. complete is false if the name of a stage could not be read, because an edge may mean that stage.
 func (c *checker) stageNames() (names []string, complete bool) {
 	complete = true
 	for _, s := range c.t.Stages {
@@ -63,13 +63,13 @@ func (c *checker) stageNames() (names []string, complete bool) {
 	return names, complete
 }
 
-// direction checks that the edge leads from a stage to the one that follows it. The pipeline is a line, so every edge that
-// leads back closes a cycle, in which no stream would ever end (R12).
+// direction checks that the edge leads from a stage to the one that follows it. The pipeline is a line, so an edge that leads back would close a
+// cycle, in which no stream ever ends (R12).
 func (c *checker) direction(at string, e Edge) (stagePair, bool) {
 	from, _ := c.t.Stage(e.From)
 	to, _ := c.t.Stage(e.To)
 	if e.From != e.To && c.t.stagePairs() == nil {
-		return stagePair{}, false // which stage follows which is not known before the chains are right
+		return stagePair{}, false // the order of stages is not known before the chains are right
 	}
 	var next Role
 	if len(from.Chain) > 0 {
@@ -92,7 +92,7 @@ func (c *checker) direction(at string, e Edge) (stagePair, bool) {
 	return stagePair{}, false
 }
 
-// words checks what can be said of an edge wherever it leads. false: the routing cannot be judged.
+// words checks what can be checked of an edge wherever it leads. It returns false if the routing cannot be checked.
 func (c *checker) words(at string, e Edge, h stagePair, follows bool) bool {
 	write := func(general string) string {
 		if follows {
@@ -119,7 +119,7 @@ func (c *checker) words(at string, e Edge, h stagePair, follows bool) bool {
 	return false
 }
 
-// socketFits: PUB gives every frame to every subscriber and cannot do anything else.
+// socketFits reports whether the socket can do the route: PUB gives every frame to every subscriber, and can do nothing else.
 func (c *checker) socketFits(at string, e Edge, h stagePair, follows bool) bool {
 	if e.Socket != Pub || e.Route == All {
 		return true
@@ -132,7 +132,7 @@ func (c *checker) socketFits(at string, e Edge, h stagePair, follows bool) bool 
 	return false
 }
 
-// routing checks that every record gets where it must be, see stagePair.
+// routing checks that every record gets to where it has to be, see stagePair.
 func (c *checker) routing(at string, e Edge, h stagePair) {
 	write := "write " + h.defaultEdge(e.Streams).settings()
 	switch {
@@ -151,7 +151,7 @@ func (c *checker) routing(at string, e Edge, h stagePair) {
 	}
 }
 
-// reason tells what would go wrong with another route.
+// reason says what would go wrong with another route.
 func (h stagePair) reason(e Edge) string {
 	switch {
 	case !h.to.Holds(Joiner) && h.to.Holds(Parser) && e.Streams == Reference:
@@ -184,7 +184,7 @@ func (c *checker) repeated() {
 	}
 }
 
-// missing finds stages that nothing reaches, and halves of a split.
+// missing finds stages that no edge reaches, and splits of which only one half is there.
 func (c *checker) missing() {
 	for _, h := range c.t.stagePairs() {
 		have := c.t.edges(func(e Edge) bool { return e.From == h.from.Name && e.To == h.to.Name })
@@ -204,7 +204,7 @@ func (c *checker) missing() {
 	}
 }
 
-// missingEdge is reported at the receiving stage: an edge that is not there has no place.
+// missingEdge reports the error at the receiving stage, because an edge that does not exist has no place.
 func (c *checker) missingEdge(h stagePair, need []Edge) {
 	at := fmt.Sprintf("stage.%d", slices.IndexFunc(c.t.Stages, func(s Stage) bool { return s.Name == h.to.Name }))
 	for _, e := range need {

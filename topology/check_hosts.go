@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// maxSocketPath is the shortest limit among the systems Posta runs on: macOS has 104 bytes with a zero at the end, Linux 108.
+// maxSocketPath, in bytes, is the shortest limit among the supported systems: macOS has 104 with a zero at the end, Linux 108.
 const maxSocketPath = 103
 
 func (c *checker) hosts() {
@@ -35,7 +35,7 @@ func (c *checker) hosts() {
 	c.reachable()
 }
 
-// localHost refuses what means nothing without an address. Its ports do: containers publish them.
+// localHost refuses settings that mean nothing without an address. Ports do mean something: containers publish them.
 func (c *checker) localHost(at string) {
 	if _, given := c.at[at+".bind"]; given {
 		c.fail(at+".bind", `write address, which is what others dial, beside it, or leave bind out`, "bind means nothing without address: such a host has unix sockets, on this machine")
@@ -65,7 +65,7 @@ func (c *checker) socketDir(at, key, address string) {
 	c.fail(at, fmt.Sprintf(`write %s = "ipc:/run/posta": an absolute directory without "..", "." or a slash at its end`, key), "%s = %q is not a directory for sockets", key, address)
 }
 
-// dnsForm is compiled when it is asked for: it is the largest by far, and processes of one machine need none.
+// dnsForm is compiled at its first use: it is the largest expression by far, and processes on one machine do not need it.
 var dnsForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*$`)
 })
@@ -82,7 +82,7 @@ func (c *checker) tcpHost(h Host, at string) {
 	}
 }
 
-// tcpAddress looks for what people write instead of an address.
+// tcpAddress recognises what people write instead of an address.
 func (c *checker) tcpAddress(h Host, at string) {
 	sample := strings.ReplaceAll(h.Address, nodeMark, "node-1")
 	ip, err := netip.ParseAddr(sample)
@@ -102,8 +102,8 @@ func (c *checker) tcpAddress(h Host, at string) {
 
 var portForm = regexp.MustCompile(`^(\[.*\]|[^:]*):[0-9]+$`)
 
-// reachable refuses hosts that only their own machine can dial beside hosts elsewhere: seen from there, 127.0.0.1 is another
-// machine, and nothing would say so but a pipeline that stands still. A host that no stage names does not count.
+// reachable refuses hosts that only their own machine can dial, if other hosts are elsewhere: for those, 127.0.0.1 is another machine, and the only
+// symptom would be a pipeline that stands still. Hosts that no stage names do not count.
 func (c *checker) reachable() {
 	var own, other *Host
 	for i := range c.t.Hosts {

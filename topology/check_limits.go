@@ -1,9 +1,9 @@
 package topology
 
-// limitRules are the orders that limits must keep among each other.
+// limitRules are relations that must hold between limits.
 var limitRules = []struct {
 	low, high string // names in [limits]
-	room      int64  // how much larger high has to be
+	room      int64  // by how much high has to be larger
 	why       string
 }{
 	{"chunk", "frame", int64(ChunkHead), "a frame carries a chunk, its file's header line and their names, for which 16KiB are kept"},
@@ -15,11 +15,11 @@ var limitRules = []struct {
 	{"client_timeout", "results_ttl", 0, "results would be gone before a slow client is"},
 }
 
-// ChunkHead is how much larger than limits.chunk limits.frame has to be (R15). A request has the file's header line and name beside the
-// chunk. Most have a few hundred bytes; a client whose file has more cuts smaller chunks.
+// ChunkHead, in bytes, is by how much limits.frame has to exceed limits.chunk (R15). A request contains the file's header line and name besides the
+// chunk. Most take a few hundred bytes; a client whose file needs more cuts smaller chunks.
 const ChunkHead = 16 * KiB
 
-// limits finds settings that are right one by one and cannot hold together.
+// limits finds settings that are valid one by one and contradict each other.
 func (c *checker) limits() {
 	for _, rule := range limitRules {
 		low, lowText := c.t.limit(rule.low)
@@ -43,7 +43,7 @@ func (c *checker) limits() {
 	}
 }
 
-// given returns the first of the settings if the file has it, else the second: of two that do not fit, a default has no place.
+// given returns the first of the settings if the file has it, otherwise the second: the error should name a setting of the file and not a default.
 func (c *checker) given(first, second string) string {
 	if _, ok := c.at[first]; ok {
 		return first
@@ -59,5 +59,5 @@ func (t *Topology) limit(name string) (int64, string) {
 			return n, s.text(t)
 		}
 	}
-	panic("topology: no limit " + name) // limitRules names it
+	panic("topology: no limit " + name) // limitRules has this name
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// claim says who has an address.
+// claim is the owner of an address.
 type claim struct {
 	node NodeID
 	kind Kind
@@ -16,16 +16,16 @@ type claim struct {
 
 type claims struct {
 	by   map[string]claim // by address
-	said map[string]bool  // pairs of hosts whose ports were found to overlap: once is enough
+	said map[string]bool  // pairs of hosts whose ports overlap: each pair is reported once
 }
 
-// sockets checks the addresses that placement gives out: ports that exist, paths that fit, and no address twice.
+// sockets checks the addresses that placement gives out: ports exist, paths are short enough, and no address occurs twice.
 func (c *checker) sockets() {
 	if len(c.t.Stages) > len(pipeline) {
-		return // some are there twice and have been refused; what is left of a wrong file may be too much to place
+		return // some names occur twice and have been refused; the rest of a wrong file may be too large to place
 	}
 	taken := claims{by: map[string]claim{}, said: map[string]bool{}}
-	full := map[string]bool{} // hosts of which it was said that they have no room: once is enough
+	full := map[string]bool{} // hosts that were reported to have no room: each is reported once
 	for _, n := range c.t.All() {
 		i := c.t.hostIndex(n)
 		if i < 0 {
@@ -73,8 +73,8 @@ func (c *checker) portOutOfRange(h Host, n Node, s NamedEndpoint, full map[strin
 	return false
 }
 
-// claim enters what others dial, and what the node listens on when that is another address. Addresses that are bound are compared
-// among hosts with one address only: 127.0.0.1 on two machines behind two proxies is twice another place.
+// claim notes the address that others dial, and the address that the node listens on if that is another one. Addresses to listen on are compared only
+// among hosts with the same dialled address: 127.0.0.1 on two machines behind two proxies is two places.
 func (c *checker) claim(taken claims, who claim, s NamedEndpoint) {
 	h := c.t.Hosts[who.host]
 	c.claimAddress(taken, who, "ports", s.Dial)
@@ -104,7 +104,7 @@ func (c *checker) claimAddress(taken claims, who claim, key, address string) {
 	c.fail("hosts."+later.Name+"."+key, advice, "%s is taken twice, by the %s socket of %s and the %s socket of %s", address, first.kind, first.node, who.kind, who.node)
 }
 
-// portsNeeded returns how many ports all nodes take together: so far apart, no two hosts can meet.
+// portsNeeded returns how many ports all nodes take together: if two hosts are that far apart, their ports cannot overlap.
 func (t *Topology) portsNeeded() int {
 	n := 0
 	for _, node := range t.All() {
@@ -113,7 +113,7 @@ func (t *Topology) portsNeeded() int {
 	return n
 }
 
-// port returns the port of "tcp://host:port"; 0 when there is none.
+// port returns the port of "tcp://host:port"; 0 if there is none.
 func port(address string) int {
 	_, p, err := net.SplitHostPort(strings.TrimPrefix(address, "tcp://"))
 	if err != nil {

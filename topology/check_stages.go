@@ -2,7 +2,7 @@ package topology
 
 import "fmt"
 
-// medicName is the stage that no file may define: medics are named beside the nodes.
+// medicName is a name that no stage may have: medics are named like nodes.
 const medicName = "medic"
 
 func (c *checker) stages() {
@@ -45,8 +45,7 @@ func (c *checker) stageName(at string, s Stage, seen map[string]int) {
 	}
 }
 
-// chain checks that a stage's roles follow each other: batches go from role to role in memory, and there is no way
-// around one in between.
+// chain checks that a stage's roles follow each other: batches go from role to role in memory, and no batch can skip a role.
 func (c *checker) chain(at string, s Stage) {
 	_, given := c.at[at+".chain"]
 	if len(s.Chain) == 0 {
@@ -61,7 +60,7 @@ func (c *checker) chain(at string, s Stage) {
 	}
 }
 
-// brokenAt returns the first role of a chain that does not follow the one before it, 0 when all do.
+// brokenAt returns the index of the first role that does not follow the one before it, 0 if all do.
 func (s Stage) brokenAt() int {
 	for i := 1; i < len(s.Chain); i++ {
 		if s.Chain[i] != s.Chain[i-1].next() {
@@ -71,8 +70,8 @@ func (s Stage) brokenAt() int {
 	return 0
 }
 
-// replicas refuses chains that are right once and wrong twice, because records that have to meet, or copies that have to
-// reach every replica, pass inside the chain and not over an edge.
+// replicas refuses chains that work with one replica and not with several, because records that have to meet, or copies that have to reach every
+// replica, pass inside the chain and not over an edge.
 func (c *checker) replicas(at string, s Stage) {
 	if s.Replicas < 2 {
 		return
@@ -93,8 +92,8 @@ func (c *checker) replicas(at string, s Stage) {
 	}
 }
 
-// rolesHeldOnce looks at the stages together. It says nothing when a stage has been refused by itself: which roles it was
-// meant to hold is then not known.
+// rolesHeldOnce checks all stages together. It reports nothing if a stage was refused by itself, because the roles that this stage should hold are
+// then not known.
 func (c *checker) rolesHeldOnce() {
 	seen := map[string]bool{}
 	for _, s := range c.t.Stages {

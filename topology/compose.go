@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// Labels of containers. Medics find a node's container by them, because docker-compose 1.29 and Compose v2 make different names.
+// Labels of containers. Medics find a node's container by its labels, because docker-compose 1.29 and Compose v2 choose different names.
 const (
 	LabelCluster = "posta.cluster"
-	LabelNode    = "posta.node" // or medic
+	LabelNode    = "posta.node" // of a node or medic
 	LabelHost    = "posta.host"
 	LabelRole    = "posta.role"
 	RoleNode     = "node"
 	RoleMedic    = "medic"
 )
 
-// InternalAddress is what containers call each other by: each is known in their network by its node's name.
+// InternalAddress is the address that containers use for each other: each is known in their network by its node's name.
 const InternalAddress = nodeMark
 
-// ErrNotOneMachine is wrapped by Compose when the hosts are not the machine that the file is for.
+// ErrNotOneMachine is wrapped by Compose if the hosts of the topology are not one machine.
 var ErrNotOneMachine = errors.New("a compose file is for one machine")
 
 //go:embed compose.yaml.tmpl
@@ -35,13 +35,13 @@ var composeSource string
 
 var composeTemplate = newTemplate("docker-compose.yaml", composeSource)
 
-// Compose says how containers are to be described; the zero value of each field is its default.
+// Compose configures the compose file; the zero value of each field stands for its default.
 type Compose struct {
 	Image string // default "posta"
 	File  string // the topology file, absolute or relative to the compose file; default "./topology.toml"
 	Again string // the command that writes the compose file, for its first line
-	Local string // the public key of a client that is let in beside those of [clients], if any; with Keys
-	Keys  bool   // each node and medic has a key directory: in the volume with its data, or, of ComposeHosts, beside the compose file
+	Local string // the public key of a client that is admitted besides those of [clients], if any; with Keys
+	Keys  bool   // each node and medic has a key directory: in the volume with its data, or, with ComposeHosts, beside the compose file
 }
 
 const (
@@ -49,12 +49,12 @@ const (
 	composeFile = composeDir + "/topology.toml"
 	fenceVolume = "fence"
 	keysDir     = "keys"
-	exitGrace   = 2 * time.Second  // a node's drain is over, and it goes
-	medicGrace  = 12 * time.Second // a medic that is told to end finishes the restart it is at, which has ten
+	exitGrace   = 2 * time.Second  // after a node's drain, until it has ended
+	medicGrace  = 12 * time.Second // a medic that is told to end finishes its current restart, which has ten seconds
 )
 
-// Compose writes a compose file: a container for each node and medic, for docker-compose 1.29 and Compose v2. It passes only what both
-// take, and is the same text for the same topology.
+// Compose writes a compose file with a container for each node and medic, for docker-compose 1.29 and Compose v2. It uses only what both accept, and
+// its text is the same for the same topology.
 func (t *Topology) Compose(c Compose) (string, error) {
 	if err := t.oneMachine(); err != nil {
 		return "", err
@@ -65,7 +65,7 @@ func (t *Topology) Compose(c Compose) (string, error) {
 	return t.compose(c, "", t.Nodes(), t.MedicNodes())
 }
 
-// compose writes the file for these nodes and medics; onHost is the machine they have to themselves, "" for a network of containers.
+// compose writes the file for these nodes and medics. onHost is the machine that runs only these containers; "" stands for a network of containers.
 func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (string, error) {
 	data := composeData{
 		OutsideNames: t.BrokerHasName(),
@@ -75,7 +75,7 @@ func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (stri
 		Fence: yamlString(path.Join(t.containerData(), fenceVolume)),
 	}
 	for _, h := range t.Hosts {
-		if len(t.Hosts) > 1 && onHost == "" { // a medic acts on its own host, and here all are one machine
+		if len(t.Hosts) > 1 && onHost == "" { // a medic acts on its own host, and here all hosts are one machine
 			data.Reach = append(data.Reach, yamlString(h.Name))
 		}
 	}
@@ -91,15 +91,15 @@ func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (stri
 type composeData struct {
 	Name, Cluster, Again, Image, Source, Target string
 	NodeGrace, MedicGrace, Fence                string
-	OnHost                                      string // the machine whose network the containers have, "" for one of their own
-	OutsideNames                                bool   // the broker is found by a name that others tell
+	OnHost                                      string // the machine whose network the containers use, "" for a network of their own
+	OutsideNames                                bool   // the broker's name has to be resolved outside of the containers' network
 	Nodes, Medics                               []composeService
-	Reach                                       []string // hosts that medics act on, beside their own
+	Reach                                       []string // hosts that medics act on, besides their own
 }
 
 type composeService struct {
 	Name, Cluster, Host, Role string
-	Digest                    string   // of the topology: compose makes containers again when it changes, because they read the file when they start
+	Digest                    string   // of the topology: compose replaces containers when it changes, because they read the file only at their start
 	Data                      string   // directory in the container
 	Keys                      string   // directory in the container; "" without
 	Local                     string   // a client's public key; "" without
@@ -127,7 +127,7 @@ func (t *Topology) service(c Compose, n Node, role string, published bool) compo
 		s.Roots = append(s.Roots, yamlString(root))
 	}
 	for _, e := range n.Sockets.List() {
-		// Clients, and whoever watches the cluster, are outside; frames stay inside.
+		// Clients and monitoring are outside of the network of containers; frames stay inside.
 		if published && (e.Kind == KindClient || e.Kind == KindControl) {
 			s.Ports = append(s.Ports, fmt.Sprintf("%s:%d:%d", t.publishedAt(n), port(e.Dial), port(e.Bind)))
 		}
@@ -139,25 +139,25 @@ func (t *Topology) service(c Compose, n Node, role string, published bool) compo
 	return s
 }
 
-// ComposeKeys is the key directory of a node or medic, below its host's directory of a rendering.
+// ComposeKeys returns the key directory of a node or medic, below its host's directory of a rendering.
 func ComposeKeys(n Node) string { return path.Join(keysDir, identityPath(n)) }
 
-// digest is the same for two topologies exactly if all their settings are.
+// digest returns the same value for two topologies exactly if all their settings are equal.
 func (t *Topology) digest() string {
 	sum := sha256.Sum256([]byte(t.Canonical(nil)))
 	return hex.EncodeToString(sum[:8])
 }
 
-// publishedAt returns where clients on the machine find the node: where the file says, which is a loopback address.
+// publishedAt returns the address at which clients on the machine find the node: the one in the file, which is a loopback address.
 func (t *Topology) publishedAt(n Node) string {
 	i := t.hostIndex(n)
-	if _, err := netip.ParseAddr(t.Hosts[i].Address); err != nil { // a name: localhost, or {node}, which says nothing of outside
+	if _, err := netip.ParseAddr(t.Hosts[i].Address); err != nil { // a name: localhost, or {node}, which means nothing outside of the network
 		return "127.0.0.1"
 	}
 	return t.Hosts[i].Address
 }
 
-// containerData returns where a container has the data directory of the file, which is mounted at composeFile.
+// containerData returns the path in a container of the file's data directory, which is mounted at composeFile.
 func (t *Topology) containerData() string {
 	if path.IsAbs(t.data) {
 		return path.Clean(t.data)
@@ -165,7 +165,7 @@ func (t *Topology) containerData() string {
 	return path.Join(composeDir, t.data)
 }
 
-// oneMachine refuses hosts that a compose file cannot be for. A {node} address is that of a network of containers already.
+// oneMachine refuses hosts that a compose file cannot describe. A {node} address already is the address of a network of containers.
 func (t *Topology) oneMachine() error {
 	for _, h := range t.Hosts {
 		switch {
@@ -182,7 +182,7 @@ func (t *Topology) oneMachine() error {
 	return nil
 }
 
-// composeSourcePath marks a relative path as one: without ./ it would be the name of a volume.
+// composeSourcePath marks a relative path as a path: without ./ it would be the name of a volume.
 func composeSourcePath(file string) string {
 	if path.IsAbs(file) || strings.HasPrefix(file, "./") || strings.HasPrefix(file, "../") {
 		return file
@@ -201,7 +201,7 @@ func yamlName(id NodeID) string {
 // yamlString is a quoted scalar. TOML's basic strings are YAML's double quoted ones; compose takes $$ for a dollar.
 func yamlString(s string) string { return strings.ReplaceAll(tomlString(s), "$", "$$") }
 
-// yamlTime is in units that both composes read.
+// yamlTime returns a duration in units that both versions of compose accept.
 func yamlTime(d time.Duration) string {
 	if d%time.Second == 0 {
 		return strconv.FormatInt(int64(d/time.Second), 10) + "s"

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// sections lists what a file may hold, as it is written.
+// sections lists the sections that a file may have, as they are written.
 var sections = []string{"cluster", "hosts", "stage", "edge", "rabbitmq", "nats", "security", "clients", "data", "medics", "limits"}
 
 // topology fills every field from the tree or from its default.
@@ -60,7 +60,7 @@ func sectionTitle(name string) string {
 	return "[" + name + "]"
 }
 
-// one returns the section of that name, nil when it is not there or no section.
+// one returns the section of that name, nil if it does not exist or is not a section.
 func (r *reader) one(root *value, name string) *value {
 	f := root.get(name)
 	if f == nil {
@@ -75,7 +75,7 @@ func (r *reader) one(root *value, name string) *value {
 	return f.value
 }
 
-// many returns the items of a [[list]]; a list of inline tables is the same thing.
+// many returns the items of a [[list]]; a list of inline tables is the same.
 func (r *reader) many(root *value, name string) []*value {
 	f := root.get(name)
 	if f == nil {
@@ -140,7 +140,7 @@ func (r *reader) stage(t *Topology, s *section) Stage {
 	st.Chain = chainOf(s.list("chain", words(pipeline), `["input", "parser"]`), st.Name)
 	st.Replicas = s.integer("replicas", 1, 1, maxReplicas)
 	if len(t.Hosts) == 0 {
-		s.find("hosts") // that there is no host is said once, elsewhere
+		s.find("hosts") // a file without hosts is reported elsewhere, once
 	} else {
 		st.Hosts = s.list("hosts", hostNames(t), "["+quoteAll(hostNames(t))+"]")
 	}
@@ -151,7 +151,7 @@ func (r *reader) stage(t *Topology, s *section) Stage {
 	return st
 }
 
-// chainOf returns the chain as given, or the stage's own name when that is a role.
+// chainOf returns the given chain, or the stage's own name if that is a role.
 func chainOf(given []string, name string) []Role {
 	if given == nil && Role(name).order() >= 0 {
 		return []Role{Role(name)}
@@ -173,21 +173,21 @@ func (r *reader) edge(s *section) Edge {
 	return e
 }
 
-// scalars reads a section of nothing but entries of the settings table.
+// scalars reads a section that has only entries of the settings table.
 func (r *reader) scalars(t *Topology, name string, v *value) {
 	s := r.section(name, "["+name+"]", v)
 	s.scalars(name, t)
 	s.done()
 }
 
-// scalars reads the entries of the settings table that belong to the section, on top of the defaults.
+// scalars reads the entries of the settings table that belong to the section, over the defaults.
 func (s *section) scalars(name string, t *Topology) {
 	for _, set := range settings {
 		if set.section != name {
 			continue
 		}
 		if err := set.set(t, set.def); err != nil {
-			panic(fmt.Sprintf("topology: default of %s: %v", set.key(), err)) // the table above is wrong, no file can cause it
+			panic(fmt.Sprintf("topology: default of %s: %v", set.key(), err)) // the table above is wrong; no file can cause this
 		}
 		s.scalar(set, t)
 	}

@@ -3,9 +3,9 @@
 //
 // # Words
 //
-// A host is a machine with an address. A stage is a row of roles (its chain) that run in one process. A node is one
-// replica of a stage. An edge says that one stage feeds another. An endpoint is an address one socket of a node listens
-// on (Bind) and others dial (Dial); the two differ when a proxy or a NAT stands between.
+// A host is a machine with an address. A stage is a row of roles (its chain) that run in one process. A node is one replica of a stage. An edge makes
+// one stage feed another. An endpoint is an address that one socket of a node listens on (Bind) and others dial (Dial). The two differ if a proxy or
+// a NAT is in between.
 //
 // # From text to nodes
 //
@@ -13,12 +13,12 @@
 //	                                                                            └──→ Errors, all of them, by line
 //	Topology ─Nodes→ placement, ports, data directories ─→ Text, SVG, Show
 //
-// Each layer reports what it finds and continues, so a file with five mistakes costs one round and not five. A setting
-// that could not be read takes its default for the rest of the check, and a name that could not be read takes part in
-// no check at all: no error is the mere echo of another.
+// Each layer reports what it finds and continues, so a file with five mistakes needs one round and not five. A setting that could not be read takes
+// its default for the rest of the check, and a name that could not be read takes part in no check. So no error is only the consequence of another
+// one.
 //
-// Everything is derived: a Topology holds no port and no node, Nodes computes them, and two processes that read the
-// same file therefore agree on every address without talking to each other.
+// Everything is derived: a Topology holds no port and no node, and Nodes computes them. So two processes that read the same file agree on every
+// address without talking to each other.
 //
 // # What it never does
 //

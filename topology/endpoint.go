@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Kind says what a node's listening socket is for.
+// Kind is the purpose of a node's listening socket.
 type Kind string
 
 // Kinds, in the order in which a node's ports are given out.
@@ -21,22 +21,22 @@ const (
 
 // Endpoint is an address in ZeroMQ's form, "tcp://127.0.0.1:5500" or "ipc:///run/posta/joiner-1.data".
 type Endpoint struct {
-	Dial string `json:"dial"` // what others connect to
-	Bind string `json:"bind"` // what the node listens on
+	Dial string `json:"dial"` // the address that others connect to
+	Bind string `json:"bind"` // the address that the node listens on
 }
 
-// Exists is false for a socket the node does not have.
+// Exists reports whether the node has the socket.
 func (e Endpoint) Exists() bool { return e != Endpoint{} }
 
 // Unix reports whether the node listens on a unix socket.
 func (e Endpoint) Unix() bool { return strings.HasPrefix(e.Bind, "ipc://") }
 
-// Sockets is what a node listens on. A socket it has no use for is the zero Endpoint and takes no port.
+// Sockets are the sockets that a node listens on. A socket that the node does not need is the zero Endpoint and takes no port.
 type Sockets struct {
-	Data      Endpoint // when a push edge leads to the stage, and frames travel by ZeroMQ
+	Data      Endpoint // if a push edge leads to the stage, and frames travel by ZeroMQ
 	Control   Endpoint // always
-	Broadcast Endpoint // when a pub edge leaves the stage, likewise
-	Client    Endpoint // when the chain holds input or output
+	Broadcast Endpoint // if a pub edge leaves the stage, likewise
+	Client    Endpoint // if the chain holds input or output
 }
 
 // NamedEndpoint is one socket of a node.
@@ -53,7 +53,7 @@ func (s Sockets) List() []NamedEndpoint {
 	return slices.DeleteFunc(all, func(e NamedEndpoint) bool { return !e.Exists() })
 }
 
-// openSockets gives a node its addresses, from the host's given-th port on, and says how many it took.
+// openSockets gives a node its addresses, from the given port of the host on, and returns how many ports it took.
 func (t *Topology) openSockets(n *Node, s Stage, given int) int {
 	i := t.hostIndex(*n)
 	if i < 0 {
@@ -67,7 +67,7 @@ func (t *Topology) openSockets(n *Node, s Stage, given int) int {
 		}
 		return e
 	}
-	direct := t.Transport == ZMQ // with a broker frames take no socket of the node
+	direct := t.Transport == ZMQ // with a broker, frames need no socket of the node
 	usesPush := func(e Edge) bool { return direct && e.Socket == Push }
 	usesPub := func(e Edge) bool { return direct && e.Socket == Pub }
 	n.Sockets = Sockets{
@@ -92,7 +92,7 @@ func (h Host) endpoint(id NodeID, k Kind, offset int) Endpoint {
 		Bind: "tcp://" + net.JoinHostPort(strings.ReplaceAll(h.Bind, nodeMark, string(id)), strconv.Itoa(h.BindPorts+offset)),
 	}
 	if h.Internal != "" && k != KindClient {
-		// Nothing is published on the way, so it is the port that is listened on.
+		// No port is published on the way, so it is the port that the node listens on.
 		e.Dial = "tcp://" + net.JoinHostPort(h.internal(id), strconv.Itoa(h.BindPorts+offset))
 	}
 	return e

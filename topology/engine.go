@@ -10,19 +10,21 @@ import (
 	"strings"
 )
 
-// Deploy is what `posta deploy` has to know of a host: where its Docker Engine is, and how containers live there. Nodes never see it.
+// Deploy is what `posta deploy` has to know about a host: where its Docker Engine is, and how containers run there. Nodes never read it.
 type Deploy struct {
 	// Engine is "unix:///path", "tcp://host:port" or "ssh://user@host". Default: the engine that DOCKER_HOST names, or else this
 	// machine's.
 	Engine string
-	// CA, Cert and Key are PEM files for tcp, absolute when Load read the topology.
+	// CA, Cert and Key are PEM files for tcp. Their paths are absolute if Load has read the topology.
 	CA, Cert, Key string
-	// Socket is where the engine listens on the host itself: medics get it. Default: the path of a unix engine, else /var/run/docker.sock.
+	// Socket is where the engine listens on the host itself. Medics connect to it. Default: the path of a unix engine, otherwise
+	// /var/run/docker.sock.
 	Socket string
-	// Network is "bridge" (default), where ports are published, or "host", where containers use the host's own network. host costs
-	// nothing per packet; bridge keeps the machine's other ports out of the containers' reach.
+	// Network is "bridge" (default), in which ports are published, or "host", in which containers use the host's own network. host costs nothing per
+	// packet; bridge keeps containers away from the machine's other ports.
 	Network string
-	// Memory is what one container may use at most, 64MiB to 16384GiB, default 1GiB. One that needs more is killed, and medics start it again.
+	// Memory is how much one container may use at most, 64MiB to 16384GiB, default 1GiB. A container that needs more is killed, and medics start it
+	// again.
 	Memory Size
 }
 
@@ -30,12 +32,12 @@ const (
 	defaultSocket = "/var/run/docker.sock"
 	leastMemory   = 64 * MiB
 	mostMemory    = 16384 * GiB
-	// NetworkBridge and NetworkHost are what hosts.NAME.network may be.
+	// NetworkBridge and NetworkHost are the values of hosts.NAME.network.
 	NetworkBridge = "bridge"
 	NetworkHost   = "host"
 )
 
-// deploy reads what stands in [hosts.NAME] for posta deploy.
+// deploy reads the settings of [hosts.NAME] that are for posta deploy.
 func (r *reader) deploy(s *section) Deploy {
 	d := Deploy{
 		Engine:  s.str("engine", "", "unix:///var/run/docker.sock"),
@@ -55,7 +57,7 @@ func (r *reader) deploy(s *section) Deploy {
 	return d
 }
 
-// size reads a number of bytes in a range; def when it is not there or wrong.
+// size reads a number of bytes in a range. It returns def if the setting is missing or wrong.
 func (s *section) size(key string, def, least, most Size) Size {
 	text := s.str(key, def.String(), def.String())
 	if text == "" {
@@ -88,7 +90,7 @@ func (t *Topology) resolveKeys(dir string) {
 
 const engineForms = `write "unix:///var/run/docker.sock", "tcp://host:2376" or "ssh://user@host"`
 
-// engine checks where a host's engine is.
+// engine checks the address of a host's engine.
 func (c *checker) engine(h Host, at string) {
 	d := h.Deploy
 	if !c.invalid[at+".engine_socket"] && !path.IsAbs(d.Socket) {
@@ -117,13 +119,13 @@ func (c *checker) engine(h Host, at string) {
 	}
 }
 
-// sshForm refuses what the ssh program would take for a flag.
+// sshForm refuses addresses that the ssh program would take for a flag.
 func sshForm(u *url.URL) bool {
 	_, secret := u.User.Password()
 	return u.Hostname() != "" && u.Hostname()[0] != '-' && !strings.HasPrefix(u.User.Username(), "-") && !secret && (u.Path == "" || u.Path == "/") && u.RawQuery == ""
 }
 
-// tcpEngine wants keys: who speaks to an engine is root on its host. Only the own machine may be spoken to in the clear.
+// tcpEngine demands keys, because a client of an engine is root on its host. Only an engine on this machine may be reached without TLS.
 func (c *checker) tcpEngine(u *url.URL, secured int, at string) {
 	ip, err := netip.ParseAddr(u.Hostname())
 	own := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()

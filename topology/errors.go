@@ -8,30 +8,29 @@ import (
 	"strings"
 )
 
-// ErrNoNode is wrapped by Topology.Node when no node has the name asked for.
+// ErrNoNode is wrapped by Topology.Node if no node has the given name.
 var ErrNoNode = errors.New("no such node")
 
-// ErrNoStage is wrapped by Topology.Stage and by Generate when no stage has the name asked for.
+// ErrNoStage is wrapped by Topology.Stage and by Generate if no stage has the given name.
 var ErrNoStage = errors.New("no such stage")
 
-// Pos is a place in the file, both counted from 1, columns in characters.
+// Pos is a place in the file. Lines and columns are counted from 1, and columns in characters.
 type Pos struct{ Line, Col int }
 
 // Error is one mistake in a topology file.
 type Error struct {
-	File string // as it was given to Load or Parse
+	File string // the name that was given to Load or Parse
 	Pos  Pos
 	What string // what is wrong
 	Fix  string // what to write instead
 }
 
-// Error has the form compilers use, so that editors jump to the place.
+// Error has the form of compilers' errors, so that editors jump to the place.
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s; %s", e.File, e.Pos.Line, e.Pos.Col, e.What, e.Fix)
 }
 
-// Errors is every mistake found in a file, sorted by place. Load and Parse return it whenever the text was readable;
-// take it apart with errors.As.
+// Errors are all mistakes found in a file, sorted by place. Load and Parse return it whenever the text was readable; use errors.As to get it.
 type Errors []*Error
 
 // Error gives one line per mistake.
@@ -58,7 +57,7 @@ func (f *findings) add(at Pos, what, instead string) {
 	f.list = append(f.list, &Error{File: f.file, Pos: at, What: what, Fix: instead})
 }
 
-// err sorts by place and drops what was said twice; nil when nothing was found. (A nil Errors in an error would not be nil.)
+// err sorts the mistakes by place and drops repeated ones. It returns nil if there are none. (A nil Errors in an error would not be nil.)
 func (f *findings) err() error {
 	if len(f.list) == 0 {
 		return nil

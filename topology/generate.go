@@ -11,25 +11,25 @@ import (
 //go:embed topology.toml.tmpl
 var pageSource string
 
-// page is the user's page. The committed file, DefaultText and every generated variant come from this one text, so that none
-// of them can say what another does not.
+// page is the text that users read. The committed file, DefaultText and every generated variant are made from this one text, so they cannot
+// contradict each other.
 var page = newTemplate("topology.toml", pageSource)
 
-// Variant is what Generate changes in the default topology: one host, and a stage for each role. The zero Variant is the
-// default. What a variant cannot say is said by a file written by hand.
+// Variant is what Generate changes in the default topology, which has one host and a stage for each role. The zero Variant is the default. For
+// anything else, write a file by hand.
 type Variant struct {
 	Name string // of the cluster; default "posta"
-	Dir  string // of the nodes' data, absolute or relative to where the text is written; default "cluster"
+	Dir  string // of the nodes' data, absolute or relative to the directory of the file; default "cluster"
 
 	// IPCDir puts all nodes on unix sockets in this absolute directory. Keep it short, see Host.Address.
 	IPCDir string
-	// Without IPCDir: the host's settings. Without an address the host is local.
+	// Without IPCDir: the settings of the host. Without an address the host is local.
 	Address, Bind    string
 	Ports, BindPorts int
 
 	// SplitParsers gives the parsers a stage of their own, 2 replicas unless Replicas says otherwise.
 	SplitParsers bool
-	// JoinInInput has input, parser and joiner share a process, of which there is one: facts are folded where they are parsed. Not with SplitParsers.
+	// JoinInInput runs input, parser and joiner in one process: facts are folded where they are parsed. It excludes SplitParsers.
 	JoinInInput bool
 	// Replicas by stage name; default input 1, joiner 2, aggregator 2, reducer 1, output 1.
 	Replicas map[string]int
@@ -39,7 +39,7 @@ type Variant struct {
 	Settings map[string]string
 }
 
-// DefaultText returns the default topology with its comments, what the project's topology.toml holds.
+// DefaultText returns the default topology with its comments: the content of the project's topology.toml.
 func DefaultText() string {
 	text, err := Generate(Variant{})
 	if err != nil {
@@ -48,7 +48,7 @@ func DefaultText() string {
 	return text
 }
 
-// Default returns the parsed DefaultText. It is named topology.toml, in the directory the process runs in.
+// Default returns the parsed DefaultText. Its file name is topology.toml, in the working directory of the process.
 func Default() *Topology {
 	t, err := Parse("topology.toml", []byte(DefaultText()))
 	if err != nil {
@@ -57,8 +57,8 @@ func Default() *Topology {
 	return t
 }
 
-// Generate writes a variant of the default topology as a complete, commented file. What it returns has passed Parse; a variant
-// that names a stage or setting there is not, or a value no file may have, is an error.
+// Generate writes a variant of the default topology as a complete file with comments. Parse accepts what it returns. A variant with an unknown stage
+// or setting, or with a value that no file may have, is an error.
 func Generate(v Variant) (string, error) {
 	stages, err := v.stages()
 	if err != nil {
@@ -78,7 +78,7 @@ func Generate(v Variant) (string, error) {
 	return text, nil
 }
 
-// stages returns the variant's line of stages.
+// stages returns the stages of the variant.
 func (v Variant) stages() ([]Stage, error) {
 	line := []Stage{
 		{Name: "input", Chain: []Role{Input, Parser}, Replicas: 1},

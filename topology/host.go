@@ -10,14 +10,14 @@ import (
 // Host is a machine, or a network of containers on one.
 type Host struct {
 	Name string
-	// Local says that the file gives the host no address: it is the machine that reads the file. What its Address is then is for
-	// Addresses.Local to say, because no two clusters, and no two users, have the same.
+	// Local reports that the file gives the host no address, so the host is the machine that reads the file. Addresses.Local decides its Address,
+	// because no two clusters and no two users share one.
 	Local bool
-	// Address is what others dial: an IP address, a DNS name, or "ipc:DIR" for unix sockets in an absolute directory (one
-	// machine only). "{node}" in it stands for the node's name: a network that knows every container by its own name.
+	// Address is what others dial: an IP address, a DNS name, or "ipc:DIR" for unix sockets in an absolute directory (on one machine only). "{node}"
+	// in it stands for the node's name, for networks that know every container by its own name.
 	Address string
-	// Bind is what nodes listen on: an IP address ("0.0.0.0" for all of the machine), or "ipc:DIR". Default: Address, or
-	// 0.0.0.0 when that holds {node}. With a proxy or a NAT between, it differs from Address.
+	// Bind is what nodes listen on: an IP address ("0.0.0.0" for all addresses of the machine), or "ipc:DIR". Default: Address, or 0.0.0.0 if that
+	// contains {node}. If a proxy or a NAT is in between, it differs from Address.
 	Bind string
 	// Ports is the first port that others dial, 1 to 65535, default 5500. Nodes take ports from here upward: in file order, and
 	// within a node in the order of Kinds, one for each socket that the node has. Unix sockets have none, but containers publish
@@ -25,24 +25,24 @@ type Host struct {
 	Ports int
 	// BindPorts is the first port that nodes listen on, default Ports.
 	BindPorts int
-	// Internal is what nodes and medics dial of each other in place of Address, "" for Address: see Addresses.Inside. It stands in no file.
+	// Internal is the address that nodes and medics dial instead of Address, "" for Address: see Addresses.Inside. No file sets it.
 	Internal string
-	// Roots are in place of those of [data] on this host; nil where the file does not say.
+	// Roots replace those of [data] on this host; nil if the file does not set them.
 	Roots []string
-	// Metrics is where the first process on the host serves its metrics, as IP:PORT; "" for nowhere. See MetricsAddress.
+	// Metrics is the IP:PORT at which the first process on the host serves its metrics; "" for none. See MetricsAddress.
 	Metrics string
-	// Deploy is what posta deploy has to know.
+	// Deploy are the settings for posta deploy.
 	Deploy Deploy
 }
 
 const (
 	ipcPrefix = "ipc:"
 	nodeMark  = "{node}"
-	// nowhere is the address of a local host while no cluster is up. Nothing can be bound or dialled there.
+	// nowhere is the address of a local host while no cluster is up. No process can listen at it or dial it.
 	nowhere = ipcPrefix + "{sockets}"
 )
 
-// settle fills what follows from the address.
+// settle fills in what follows from the address.
 func (h *Host) settle() {
 	if h.Bind == "" {
 		h.Bind = h.Address
@@ -52,15 +52,15 @@ func (h *Host) settle() {
 	}
 }
 
-// IPC says whether the host's nodes are reached by unix sockets.
+// IPC reports whether the host's nodes are reached over unix sockets.
 func (h Host) IPC() bool { return strings.HasPrefix(h.Address, ipcPrefix) }
 
-// address returns what clients dial to reach a node on the host.
+// address returns the address that clients dial to reach a node on the host.
 func (h Host) address(id NodeID) string {
 	return strings.ReplaceAll(h.Address, nodeMark, string(id))
 }
 
-// internal returns what nodes and medics dial.
+// internal returns the address that nodes and medics dial.
 func (h Host) internal(id NodeID) string {
 	return strings.ReplaceAll(cmp.Or(h.Internal, h.Address), nodeMark, string(id))
 }
@@ -79,7 +79,7 @@ func (t *Topology) uses(h Host) bool {
 	return slices.ContainsFunc(t.Stages, func(s Stage) bool { return slices.Contains(s.Hosts, h.Name) })
 }
 
-// hostIndex returns the index of a node's host, -1 only in a file that is being refused.
+// hostIndex returns the index of a node's host. It is -1 only in a file that is being refused.
 func (t *Topology) hostIndex(n Node) int {
 	return slices.IndexFunc(t.Hosts, func(h Host) bool { return h.Name == n.Host })
 }
