@@ -162,7 +162,7 @@ func (c *Client) Results(ctx context.Context) (*Answer, error) {
 	}
 }
 
-// Cancel aborts the session at every input and output, if this client opened it (or Config.Force is set). It takes at most 2 s, also when ctx
+// Cancel aborts the session at every input and output, if this client opened it (or Config.Force is set). It takes at most 2 s, even if ctx
 // has ended; the error names the nodes that did not answer in time. Those nodes give the session up when the client has been silent for
 // limits.client_timeout. The error is protocol.ErrFinished if an output has the session's answers.
 func (c *Client) Cancel(ctx context.Context) error {

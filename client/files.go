@@ -122,7 +122,7 @@ func walk(dir string, s protocol.Stream) (*walker, error) {
 	}
 	hint := ""
 	if len(w.strays) > 0 {
-		hint = fmt.Sprintf("; there is %s: was that meant?", filepath.Join(dir, w.strays[0]))
+		hint = fmt.Sprintf("; did you mean %s?", filepath.Join(dir, w.strays[0]))
 	}
 	return nil, fmt.Errorf("%w: nothing matches %s in %s, packed or plain, as CSV or in another form%s", ErrNoFiles, s.Files, dir, hint)
 }

@@ -32,7 +32,7 @@ func (f *fakeCluster) diesAfter(cfg Config, kind protocol.RequestType, n int, ta
 		if h.request.Token != (session.Token{}) && token == (session.Token{}) {
 			token = h.request.Token
 		}
-		if dead { // what is still on its way is lost, also when others come
+		if dead { // what is still on its way is lost, even if others come
 			return fault{deaf: h.request.Token == token}
 		}
 		if h.request.Type != kind {

@@ -86,7 +86,7 @@ func TestR16_ALongAnswerTakesNoMemory(t *testing.T) {
 	}
 }
 
-// TestR16_ALongAnswerThatCannotBeReadIsAnError: what is missing is never passed over in silence.
+// TestR16_ALongAnswerThatCannotBeReadIsAnError: what is missing is never skipped in silence.
 func TestR16_ALongAnswerThatCannotBeReadIsAnError(t *testing.T) {
 	a := long(t, &Config{}, 200)
 	if err := a.Queries[0].spool.file.Truncate(a.Queries[0].spool.end / 2); err != nil {

@@ -245,7 +245,7 @@ func fifo(t *testing.T) (dir, name string) {
 	return dir, name
 }
 
-// Nobody opens the pipe for writing: the deadline and Ctrl-C hold all the same, and the user is told what is waited for.
+// Nobody opens the pipe for writing: the deadline and Ctrl-C hold nevertheless, and the user is told what is waited for.
 func TestC1_PipeWithoutAWriter(t *testing.T) {
 	dir, name := fifo(t)
 	cfg := newFakeCluster(t, 1, 1).config()

@@ -200,7 +200,7 @@ func (x *command) cancelAll(c *cli.Context, t *topology.Topology, keys *security
 	}
 }
 
-// restOf returns how many sessions each node still has. It leaves out outputs: they keep results, which are no reason to wait.
+// restOf returns how many sessions each node still has. It leaves out outputs: they keep results, and nothing has to wait for these.
 func restOf(c *cli.Context, t *topology.Topology, keys *security.Keys) (map[string]int, error) {
 	nodes := slices.DeleteFunc(t.Nodes(), func(n topology.Node) bool { return n.Holds(topology.Output) })
 	view, err := within(c, func(view []monitor.Status) (bool, error) {

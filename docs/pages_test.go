@@ -262,7 +262,7 @@ func TestAScriptStopsAtTheFirstCommandThatFails(t *testing.T) {
 	sh.Dir = t.TempDir()
 	out, err := sh.Output()
 	if err == nil {
-		t.Error("a command that fails is passed over")
+		t.Error("a command that fails is skipped")
 	}
 	for i, want := range map[int]string{0: "one\n", 3: "x\n\n$y\n"} {
 		if got, ran := printed(string(out), all[i]); !ran || got != want {

@@ -45,7 +45,7 @@ func TestW2_WhenADamagedLogIsOpenedAgain(t *testing.T) {
 	looks("idle", true)
 
 	w = newRepairWatch(dir)
-	looks("damaged all the same", false, false)
+	looks("damaged nevertheless", false, false)
 	if log, err = wal.Open(dir, wal.Options{}); err != nil {
 		t.Fatal(err)
 	}

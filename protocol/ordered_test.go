@@ -49,7 +49,7 @@ func FuzzOrdered(f *testing.F) {
 				}
 			}
 			if ReadOrdered(append(x, 0), got) == nil {
-				t.Fatal("a byte behind the row is passed over")
+				t.Fatal("a byte behind the row is skipped")
 			}
 			a, b = append(a[1:], a[0]), append(b[1:], b[0])
 		}

@@ -159,7 +159,7 @@ func readArchive(archive io.Reader) (map[string][]byte, error) {
 		case h.Typeflag == tar.TypeDir:
 			continue
 		case h.Typeflag != tar.TypeReg || !slices.Contains(bundled, name) || files[name] != nil:
-			return nil, fmt.Errorf("%.80q is none of the files of a key directory, or is there twice", h.Name)
+			return nil, fmt.Errorf("%.80q does not belong to the files of a key directory, or is there twice", h.Name)
 		case h.Size > maxFile:
 			return nil, fmt.Errorf("%s has more than %d bytes", name, maxFile)
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestS3_EachConnectionIsAFullHandshake: what TLS would never let happen by our settings is refused all the same.
+// TestS3_EachConnectionIsAFullHandshake: what TLS would never let happen by our settings is refused nevertheless.
 func TestS3_EachConnectionIsAFullHandshake(t *testing.T) {
 	c := newCluster(t)
 	pair := must[Pair](t)(c.ca.Issue(Identity{Node, "sender-1"}, time.Now()))

@@ -11,7 +11,7 @@ import (
 
 // Verify returns these, wrapped with what is wrong and what to do. The handshake of a socket fails with them.
 var (
-	// ErrUntrusted: the certificate is none of this cluster's, or not one that Posta makes.
+	// ErrUntrusted: the certificate is not one of this cluster's, or not one that Posta makes.
 	ErrUntrusted = errors.New("security: certificate is not trusted")
 	// ErrExpired: the certificate or its CA is not valid now, by the clock of the process that says so.
 	ErrExpired = errors.New("security: certificate is not valid now")

@@ -47,7 +47,7 @@ type Limits struct {
 	Results int
 	// ResultsSize is the bytes of all finished results that an output keeps, 1MiB to 1024GiB, default 16GiB: as Results. They are in files beside
 	// the outputs' logs; results under way come on top, at most Sessions of them. A session whose answer alone has more fails and says so: with little, long
-	// answers cannot be had; with much, disks fill.
+	// answers are not available; with much, disks fill.
 	ResultsSize Size
 	// Drain is how long a node that is told to stop still sends what it committed, 0s to 10m, default 5s. With 0s all of
 	// it is sent by the next start instead: nothing is lost either way.

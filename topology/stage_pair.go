@@ -41,7 +41,7 @@ func (h stagePair) edges() []Edge {
 	return []Edge{e}
 }
 
-// split says whether facts and reference go on edges of their own, all the way to the joiner. Facts of one session wait
+// split says whether facts and reference travel on edges of their own, all the way to the joiner. Facts of one session wait
 // there for its reference rows (R11); on a common edge the reference rows of another session would wait behind them, and
 // two sessions could hold each other up for ever.
 func (h stagePair) split() bool { return h.to.Holds(Joiner) || h.to.Holds(Parser) }

@@ -68,7 +68,7 @@ func noSnapshot(dir string, first Index) *CorruptionError {
 }
 
 // errSync marks what a failed fsync returned, errNotUndone a failed undo. They decide between "try again" and "final":
-// an fsync that reports ENOSPC is final all the same, because the kernel may have marked the pages clean (W4).
+// an fsync that reports ENOSPC is final nevertheless, because the kernel may have marked the pages clean (W4).
 var (
 	errSync      = errors.New("fsync failed")
 	errNotUndone = errors.New("could not undo")

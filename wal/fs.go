@@ -150,7 +150,7 @@ func makeDir(fsys FS, dir string) error {
 	return syncDir(fsys, filepath.Dir(dir))
 }
 
-// writeFile makes name anew with the given content and syncs the file, not its directory.
+// writeFile replaces name by a new file with the given content and syncs the file, not its directory.
 func writeFile(fsys FS, name string, parts ...[]byte) (err error) {
 	f, err := fsys.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, filePerm)
 	if err != nil {

@@ -50,7 +50,7 @@ func flock(f *os.File) error {
 	}
 }
 
-// writePid writes the pid for people only. On a full disk it fails, and the lock holds all the same.
+// writePid writes the pid for people only. On a full disk it fails, and the lock holds nevertheless.
 func writePid(f *os.File) {
 	if f.Truncate(0) == nil {
 		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)

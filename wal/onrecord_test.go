@@ -49,7 +49,7 @@ func TestOnRecord_GetsWhatReplayGives(t *testing.T) {
 	}))
 	must(t, l.Close())
 	if len(replayed) == 0 || !slices.Equal(heard, replayed) {
-		t.Fatalf("Open has told of %v, the log holds %v", heard, replayed)
+		t.Fatalf("Open has reported %v, the log holds %v", heard, replayed)
 	}
 	if last := describe(25, 9, []byte{4}); replayed[len(replayed)-1] != last {
 		t.Fatalf("the last record is %s, want %s", replayed[len(replayed)-1], last)

@@ -45,7 +45,7 @@ func openError(dir string, err error) error {
 	if errors.As(err, &corrupt) {
 		return err
 	}
-	if isNoSpace(err) || noDescriptor(err) { // for want of a descriptor nothing was synced, so the next Open may try again
+	if isNoSpace(err) || noDescriptor(err) { // for lack of a descriptor nothing was synced, so the next Open may try again
 		return fmt.Errorf("wal: open %s: %w", dir, noRoom(err))
 	}
 	return fmt.Errorf("wal: open %s: %w", dir, err)

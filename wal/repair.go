@@ -88,7 +88,7 @@ func chooseTarget(s *analysis, r Report) target {
 	t.head = s.head
 	t.keep = goodPrefix(s)
 	for len(t.keep) > 1 && s.hasHead && t.keep[0].scan.first < s.head.first {
-		t.keep = t.keep[1:] // dead: a Cut had let go of them
+		t.keep = t.keep[1:] // dead: a Cut had released them
 	}
 	if len(t.keep) > 0 {
 		first, last := t.keep[0].scan.first, t.keep[len(t.keep)-1].scan.next()-1

@@ -37,7 +37,7 @@ func (l *Log) Reserved() int64 {
 func (l *Log) Short() bool { return l.Reserved() < l.opts.Reserve }
 
 // Spend gives up that many bytes of the reserve, or what there is of it, and reports whether that is anything. It needs no room. Errors:
-// ErrDiskFull (for want of a file descriptor: call it again), ErrFailed.
+// ErrDiskFull (for lack of a file descriptor: call it again), ErrFailed.
 func (l *Log) Spend(bytes int64) (given bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -180,7 +180,7 @@ func (l *Log) twinSnapshot(upTo Index) error {
 }
 
 // LoadSnapshot returns the newest good snapshot and the record it was made after; ok is false if there is none. Continue
-// with Replay(at+1). A bad one is passed over, reported to Options.Logger, and renamed to NAME.bad, so that Cut does not
+// with Replay(at+1). A bad one is skipped, reported to Options.Logger, and renamed to NAME.bad, so that Cut does not
 // count on it. A *CorruptionError says that the log was cut trusting a snapshot and that none reaches it any more.
 func (l *Log) LoadSnapshot() (at Index, data []byte, ok bool, err error) {
 	l.mu.Lock()

@@ -91,7 +91,7 @@ type DumpRecord struct {
 }
 
 // Dump calls fn for every good record up to the first damage, which it returns as *CorruptionError. It changes nothing
-// and needs no lock. A torn tail is passed over in silence, as Open would. An error of fn ends it and is returned.
+// and needs no lock. A torn tail is skipped in silence, as Open would. An error of fn ends it and is returned.
 func Dump(dir string, fn func(DumpRecord) error) error {
 	r, s, p, err := verify(osFS{}, dir)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // AcceptLimit bounds the accepted connections of all sockets that share it in their Options, because each takes one of the
 // process's file descriptors. At the bound, a new connection evicts the quietest one (MaxPeers defines quiet): a stranger if
-// there is one, else a client of a ROUTER, which asks again, and others only if there is none of these. A nil AcceptLimit has
+// there is one, else a client of a ROUTER, which asks again, and others only if there are no such connections. A nil AcceptLimit has
 // no bound.
 //
 // Accepting until the system refuses was rejected: connections would then take the descriptors that the process needs for its

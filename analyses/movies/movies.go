@@ -18,7 +18,7 @@ const (
 	movieReleased
 	movieBudget
 	movieRatio   // revenue / budget if both are above 0, else 0
-	movieFeeling // of the overview: -1, 0, 1; 0 also where budget or revenue is not above 0
+	movieFeeling // of the overview: -1, 0, 1; 0 as well if budget or revenue is not above 0
 	movieTitle
 	movieGenres    // names, joined
 	movieCountries // names, see pack.go

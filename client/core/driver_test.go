@@ -70,7 +70,7 @@ func (d *driver) request(endpoint string, kind protocol.RequestType) protocol.Re
 	d.t.Helper()
 	c, ok := d.find(endpoint, kind)
 	if !ok {
-		d.t.Fatalf("after %v no %s is under way at %s; there is %v", d.now.Sub(d.began), kind, endpoint, d.list())
+		d.t.Fatalf("after %v no %s is under way at %s, only %v", d.now.Sub(d.began), kind, endpoint, d.list())
 	}
 	return d.under[c]
 }

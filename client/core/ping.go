@@ -66,7 +66,7 @@ func (s *Session) pinged(in *node, reply protocol.Reply, err error) {
 		s.fail(err)
 		return
 	}
-	if s.lost == nil { // an output may have the answer all the same
+	if s.lost == nil { // an output may have the answer nevertheless
 		s.lost = err
 		s.outputsMayDecide()
 	}

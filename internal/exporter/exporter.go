@@ -49,7 +49,7 @@ type Exporter struct {
 	stopped chan struct{}
 }
 
-// Start begins to serve, as soon as the address can be had. The process before may still have it.
+// Start begins to serve, as soon as the address is available. The process before may still have it.
 func Start(c Config) (*Exporter, error) {
 	at, err := netip.ParseAddrPort(c.Address)
 	if err != nil {
@@ -105,7 +105,7 @@ func (e *Exporter) listen() net.Listener {
 		}
 		if !warned && e.life.Err() == nil {
 			warned = true
-			e.cfg.Log.Warn("metrics are not served before their address can be had", "address", e.cfg.Address, "err", err)
+			e.cfg.Log.Warn("metrics are not served before their address is available", "address", e.cfg.Address, "err", err)
 		}
 		select {
 		case <-e.life.Done():

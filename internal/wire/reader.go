@@ -265,7 +265,7 @@ func (r *Reader) ArrayOf(n int) {
 	}
 }
 
-// Skip passes over one value of any form, nested at most depth deep.
+// Skip skips one value of any form, nested at most depth deep.
 func (r *Reader) Skip(depth int) {
 	t, ok := r.tag()
 	if !ok {

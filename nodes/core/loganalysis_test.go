@@ -111,7 +111,7 @@ func TestN3_LogAnalysisReportsWhatItCannotRead(t *testing.T) {
 	s := d.analysed()
 	s.Add(99, bytes.Repeat([]byte{0xff}, 40))
 	if _, err := d.c.Recover(snapshot, at, s); err == nil {
-		t.Fatal("a record that nobody can read is passed over")
+		t.Fatal("a record that nobody can read is skipped")
 	}
 }
 

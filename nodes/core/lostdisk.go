@@ -102,8 +102,8 @@ func (c *Core) senderLostDisk(l *inLink, reason string) {
 
 // receiverLostDisk fails the sessions that a receiver has lost with its disk (R8): those that run here, and those that have left this node
 // and may still run elsewhere. If such a session has already ended everywhere, the abort changes nothing. The receiver gets the aborts of
-// failed sessions again, because it has lost those, too. All frames of a session that began after the loss are in the outbox, so it goes
-// on.
+// failed sessions again, because it has lost those, too. All frames of a session that began after the loss are in the outbox, so it
+// continues.
 //
 // No answer would be wrong without this, because a receiver with a new log takes no frame of a session before its open (see expected). But
 // the frames that the lost log acknowledged will never arrive again, so their receivers must be told not to wait.

@@ -88,7 +88,7 @@ func (u *upload) stream(req *protocol.Request) (int, *protocol.Reply) {
 		return no(protocol.ErrBadRequest, "stream %s holds facts: end the reference streams first", req.Stream)
 	}
 	if s := &u.Analysis.Streams[stream]; !matches(s, req.File) {
-		return no(protocol.ErrBadRequest, "file %q is none of stream %s, whose files are %s", req.File, s.Name, s.Files)
+		return no(protocol.ErrBadRequest, "file %q does not belong to stream %s, whose files are %s", req.File, s.Name, s.Files)
 	}
 	return stream, nil
 }

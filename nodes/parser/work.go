@@ -32,7 +32,7 @@ func newChunkParser(st *state, key fileKey, c *role.Chunk, former *chunkParser) 
 	s := &st.Analysis.Streams[key.stream]
 	file, ok := s.Match(c.File)
 	if !ok {
-		return nil, fmt.Errorf("file %q is none of stream %s, whose files are %s", c.File, s.Name, s.Files)
+		return nil, fmt.Errorf("file %q does not belong to stream %s, whose files are %s", c.File, s.Name, s.Files)
 	}
 	p := &chunkParser{key: key, of: s, file: file}
 	var err error

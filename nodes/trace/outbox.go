@@ -6,7 +6,7 @@ import "time"
 // session in each commit, so never more than the link has frames that are not acknowledged.
 type outbox struct {
 	batches []batch
-	first   int // the number of batches[0]; numbers go on from there
+	first   int // the number of batches[0]; numbers continue from there
 	sealed  int // batches below it are in commits that are closed
 	durable int // batches below it are stored; first ≤ durable ≤ sealed
 }

@@ -142,7 +142,7 @@ func (r *Recorder) Prepared() {
 	r.preparing = r.preparing[:0]
 }
 
-// Wait says that a session cannot go on: state says what it waits for. It holds until a role works on the session again. at is when what waits
+// Wait says that a session cannot continue: state says what it waits for. It holds until a role works on the session again. at is when what waits
 // arrived; see Arrival.
 func (r *Recorder) Wait(s *Session, state State, at time.Duration) {
 	if r == nil || s == nil || s.state == state || s.over {

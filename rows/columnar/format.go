@@ -41,7 +41,7 @@ const (
 	// MaxRows is the most rows of a chunk.
 	MaxRows = 1 << 16
 
-	// MaxCells is the most rows times columns of a chunk. NULLs and numbers that are all the same take no bytes in it, but they do at the parser.
+	// MaxCells is the most rows times columns of a chunk. NULLs and equal numbers take no bytes in it, but they do at the parser.
 	MaxCells = 1 << 23
 
 	// MaxTexts is the most bytes of the texts of all dictionaries of a chunk, each entry counted as often as rows refer to it.

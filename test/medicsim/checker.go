@@ -109,7 +109,7 @@ func (c *checker) end() {
 	c.elections.end()
 }
 
-// key tells orders apart also where two medics lead in one generation.
+// key distinguishes orders, even if two medics lead in one generation.
 func key(o core.Order) core.EntryID {
 	return core.EntryID{Term: o.Term(), N: o.N}
 }

@@ -9,7 +9,7 @@ func TestFoundSeeds(t *testing.T) {
 		27:      "an order that was stored while its leader slept left before the leader noticed",
 		36:      "an order that nobody could carry out was insisted on although the target was back",
 		55:      "a wrong hint kept a process that hung alive: it was taken for its own successor",
-		155:     "a target that was heard while its order was late was killed all the same",
+		155:     "a target that was heard while its order was late was killed nevertheless",
 		193:     "an order that was under way for long knew too short a silence",
 		196:     "a target that came back to life by itself, out of reach, stayed ordered",
 		687:     "the old process' last heartbeat came after the new one's start, which was then killed",

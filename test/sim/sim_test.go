@@ -14,7 +14,7 @@ import (
 var (
 	seed  = flag.Uint64("seed", 1, "first seed of TestSeeds")
 	seeds = flag.Int("seeds", 150, "how many seeds TestSeeds runs")
-	files = flag.Bool("files", false, "TestSeeds passes over seeds whose inputs read no file where it lies")
+	files = flag.Bool("files", false, "TestSeeds skips seeds whose inputs read no file where it lies")
 	inSQL = flag.Bool("sql", false, "most sessions of TestSeeds are of SQL")
 )
 

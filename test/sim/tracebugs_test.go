@@ -12,7 +12,7 @@ const (
 // traceBugs are bugs in what a node records of its sessions (N8).
 func traceBugs() []mutants.Mutant {
 	return []mutants.Mutant{
-		one("trace: a session that has left goes on running", "N8", fileTraceRecorder, "		if s.left && !s.building {\n", "		if s.left && s.building {\n"),
+		one("trace: a session that has left keeps running", "N8", fileTraceRecorder, "		if s.left && !s.building {\n", "		if s.left && s.building {\n"),
 		one("trace: some time counts twice", "N8", fileTraceSession, "	s.line.add(s.state, s.since-s.begin, now-s.begin)\n	s.since = now\n",
 			"	s.line.add(s.state, s.since-s.begin, now-s.begin)\n	if s.state != Log {\n		s.since = now\n	}\n"),
 		one("trace: a frame that every receiver has still waits", "N8", fileTraceOutbox, "		q.waiting -= b.bytes\n", ""),

@@ -54,7 +54,7 @@ func bindText(text string) (string, error) {
 	return strings.Join(out, "\n"), nil
 }
 
-// golden runs the statements of a file: each with ---- and what comes of it behind. go test -update rewrites what comes of them.
+// golden runs the statements of a file: each is followed by ---- and its result. go test -update rewrites the results.
 func golden(t *testing.T, path string, least int) {
 	t.Helper()
 	file, err := os.ReadFile(path)

@@ -41,7 +41,7 @@ type (
 		node  Node
 		cols  []Expr // what the columns of the plan are, over those of node
 		conds []Expr // what a row of node has to fulfil
-		one   bool   // without a fitting row of node there is one all the same, as of an aggregate without GROUP BY; cols hold for it
+		one   bool   // without a fitting row of node there is one nevertheless, as of an aggregate without GROUP BY; cols hold for it
 		keep  Expr   // HAVING of that row
 	}
 )

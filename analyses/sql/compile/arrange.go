@@ -240,7 +240,7 @@ func shifted(e bind.Expr, by int) bind.Expr {
 	})(e)
 }
 
-// arranged joins the relations anew.
+// arranged joins the relations again.
 func (g *group) arranged() (bind.Node, []int) {
 	budget := int64(MaxReference)
 	for i := range g.relations {

@@ -43,7 +43,7 @@ func doublings(n int) (texts []string) {
 	return texts
 }
 
-// TestQ1_PlansCostBoundedTime: what is done with a plan is bounded by its size, also where names mean others many times over. Otherwise the test does not end.
+// TestQ1_PlansCostBoundedTime: what is done with a plan is bounded by its size, even where names mean others many times over. Otherwise the test does not end.
 func TestQ1_PlansCostBoundedTime(t *testing.T) {
 	files := fstest.MapFS{"t.csv": {Data: []byte("x,y\n1,2\n")}}
 	for _, text := range doublings(40) {

@@ -92,7 +92,7 @@ func (s *statement) explain() string {
 					bounded = append(bounded, sc.table.Columns[i].Name)
 				}
 			}
-			fmt.Fprintf(&b, "  parsers pass over rows of %s by what WHERE says of %s\n", sc.table.Name, strings.Join(bounded, ", "))
+			fmt.Fprintf(&b, "  parsers skip rows of %s by what WHERE says of %s\n", sc.table.Name, strings.Join(bounded, ", "))
 		}
 	}
 	s.explainReferences(&b)

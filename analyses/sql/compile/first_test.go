@@ -26,7 +26,7 @@ func TestD1_ARowBehindTheFirstDoesNotFailThem(t *testing.T) {
 		"SELECT a + 1 FROM t LIMIT 2":                                                     "[[1],[2]]",
 		"SELECT a + 1 FROM t LIMIT 2 OFFSET 18":                                           "[[19],[20]]",
 		"SELECT a + 1 FROM t LIMIT 3 OFFSET 18":                                           "line 22",
-		"SELECT a + 1 FROM t LIMIT 1 OFFSET 30":                                           "line 22", // what OFFSET passes over is computed, too
+		"SELECT a + 1 FROM t LIMIT 1 OFFSET 30":                                           "line 22", // what OFFSET skips is computed, too
 		"SELECT a FROM t WHERE a + 1 > 17 LIMIT 3":                                        "[[17],[18],[19]]",
 		"SELECT a FROM t WHERE a + 1 > 17 LIMIT 4":                                        "line 22",
 		"SELECT a FROM t WHERE a > 21 AND a + 1 < 100 LIMIT 1":                            "line 22",

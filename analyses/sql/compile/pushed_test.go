@@ -31,7 +31,7 @@ func TestParsersPassOverWhatWHEREExcludes(t *testing.T) {
 		}
 		_, by, _ := strings.Cut(told, "by what WHERE says of ")
 		if by, _, _ = strings.Cut(by, "\n"); by != c.columns {
-			t.Errorf("%s: rows are passed over by %q, want %q", c.where, by, c.columns)
+			t.Errorf("%s: rows are skipped by %q, want %q", c.where, by, c.columns)
 		}
 		for seed := range uint64(3) {
 			got, err := answer(t, p, files, local.Options{Joiners: 1 + int(seed), Seed: seed, ChunkBytes: 20_000})

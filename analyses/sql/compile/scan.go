@@ -87,7 +87,7 @@ func batchKind(k types.Kind) batch.Kind {
 // parser returns the function that reads the rows of a file (analyses.Analysis.NewParser).
 func (s *scan) parser(file analyses.File, b *batch.Builder) func(fields [][]byte) error {
 	var readers []fieldReader
-	for _, bounded := range []bool{true, false} { // what rows can be passed over for comes first
+	for _, bounded := range []bool{true, false} { // what rows can be skipped for comes first
 		for k, i := range s.wanted {
 			if s.within[i] != nil == bounded {
 				r := s.reader(&s.table.Columns[i], s.within[i], b, k)

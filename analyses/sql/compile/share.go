@@ -15,7 +15,7 @@ import (
 // so a plan of several statements is refused if one of them would be computed differently than alone. If anything goes wrong in
 // such a session, even an overflow in one statement, the session fails, and each statement is answered alone.
 //
-// Each statement is a party of the streams that it reads (analyses.Party): a row that one of them rejects or passes over still
+// Each statement is a party of the streams that it reads (analyses.Party): a row that one of them rejects or skips still
 // counts for the others. Where statements want different things of rows, a batch says which of them do without a row.
 
 // MaxShared is how many statements one session answers at most.

@@ -70,7 +70,7 @@ func skipTime(r *rand.Rand) (string, float64) {
 	return fmt.Sprintf("2024-01-%02d 00:00:00", v+1), float64(v)
 }
 
-// TestWhatIsSkippedParsersPassOver: wherever Skips says that a part of a file is not needed, the parser passes over each of its rows, and rejects none.
+// TestWhatIsSkippedParsersPassOver: wherever Skips says that a part of a file is not needed, the parser skips each of its rows, and rejects none.
 func TestWhatIsSkippedParsersPassOver(t *testing.T) {
 	table := Table{Name: "t", Files: "t.csv"}
 	for _, c := range skipColumns {

@@ -62,7 +62,7 @@ func (l *lexer) run() {
 	l.tokens = append(l.tokens, token{kind: end, at: Pos(len(l.text))})
 }
 
-// skip passes over blanks and comments and says whether something follows.
+// skip skips blanks and comments and says whether something follows.
 func (l *lexer) skip() bool {
 	for l.i < len(l.text) {
 		r, n := utf8.DecodeRuneInString(l.text[l.i:])
@@ -109,7 +109,7 @@ func isAnswerName(name string) bool {
 	return name != "" && len(name) <= 100
 }
 
-// blockComment passes over a comment; comments nest.
+// blockComment skips a comment; comments nest.
 func (l *lexer) blockComment() {
 	start, depth := l.i, 0
 	for l.i < len(l.text) {
@@ -237,7 +237,7 @@ func (l *lexer) number() token {
 	return token{kind: number, at: Pos(at), text: strings.ReplaceAll(l.text[at:l.i], "_", "")}
 }
 
-// digits passes over digits with single underscores between them.
+// digits skips digits with single underscores between them.
 func (l *lexer) digits() (n int) {
 	for l.i < len(l.text) && (isDigit(l.text[l.i]) || n > 0 && l.text[l.i] == '_' && l.i+1 < len(l.text) && isDigit(l.text[l.i+1])) {
 		l.i++

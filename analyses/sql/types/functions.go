@@ -15,7 +15,7 @@ type Nulls uint8
 const (
 	Strict Nulls = iota // NULL if an argument is
 	Own                 // as its line says
-	Skips               // an aggregate that passes over NULL
+	Skips               // an aggregate that skips NULL
 )
 
 // Function is one function with all its forms.
@@ -58,8 +58,8 @@ const noRegexp = "a pattern that is not an RE2 expression"
 var Functions = []Function{
 	{Name: "coalesce", Group: conditions, Forms: []string{"T... -> T"}, Nulls: Own, About: "The first argument that is not NULL."},
 	{Name: "nullif", Group: conditions, Forms: []string{"T, T -> T"}, Nulls: Own, About: "NULL if both are equal, else the first."},
-	{Name: "greatest", Group: conditions, Forms: []string{"T... -> T"}, Nulls: Own, About: "The greatest argument; NULL is passed over."},
-	{Name: "least", Group: conditions, Forms: []string{"T... -> T"}, Nulls: Own, About: "The least argument; NULL is passed over."},
+	{Name: "greatest", Group: conditions, Forms: []string{"T... -> T"}, Nulls: Own, About: "The greatest argument; NULL is skipped."},
+	{Name: "least", Group: conditions, Forms: []string{"T... -> T"}, Nulls: Own, About: "The least argument; NULL is skipped."},
 	{Name: "if", Group: conditions, Forms: []string{"BOOLEAN, T, T -> T"}, Nulls: Own, About: "The second argument if the first is true, else the third."},
 	{Name: "ifnull", Group: conditions, Forms: []string{"T, T -> T"}, Nulls: Own, About: "The first argument, or the second if that is NULL."},
 
@@ -83,7 +83,7 @@ var Functions = []Function{
 	{Name: "regexp_replace", Group: texts, Forms: []string{"TEXT, TEXT, TEXT, TEXT? -> TEXT"}, Fails: noRegexp, About: "The first match, with option 'g' every match, replaced; \\1 is what a group matched."},
 	{Name: "regexp_extract", Group: texts, Forms: []string{"TEXT, TEXT, BIGINT? -> TEXT"}, Fails: noRegexp, About: "What the pattern, or a group of it, matched first; '' if nothing."},
 	{Name: "concat", Group: texts, Forms: []string{"ANY... -> TEXT"}, Nulls: Own, About: "The arguments one after the other, NULL as nothing."},
-	{Name: "concat_ws", Group: texts, Forms: []string{"TEXT, ANY... -> TEXT"}, Nulls: Own, About: "The arguments but the first, which stands between them; NULL is passed over."},
+	{Name: "concat_ws", Group: texts, Forms: []string{"TEXT, ANY... -> TEXT"}, Nulls: Own, About: "The arguments but the first, which stands between them; NULL is skipped."},
 	{Name: "lpad", Group: texts, Forms: []string{"TEXT, BIGINT, TEXT -> TEXT"}, About: "Filled in front, or cut, to n characters."},
 	{Name: "rpad", Group: texts, Forms: []string{"TEXT, BIGINT, TEXT -> TEXT"}, About: "Filled behind, or cut, to n characters."},
 	{Name: "reverse", Group: texts, Forms: []string{"TEXT -> TEXT"}, About: "The characters from the last to the first; an accent of its own stays on its letter."},
@@ -149,7 +149,7 @@ var Functions = []Function{
 	{Name: "current_date", Aliases: []string{"today"}, Group: dateGroup, Forms: []string{"-> DATE"}, Session: true, About: "The day when the session opened, in UTC; --param current_date=2024-02-29 sets another."},
 
 	{Name: "list_contains", Aliases: []string{"array_contains", "list_has"}, Group: lists, Forms: []string{"TEXT[], TEXT -> BOOLEAN"}, About: "Whether the list has an item."},
-	{Name: "array_to_string", Group: lists, Forms: []string{"TEXT[], TEXT -> TEXT"}, About: "The items with the second argument between them; NULL is passed over."},
+	{Name: "array_to_string", Group: lists, Forms: []string{"TEXT[], TEXT -> TEXT"}, About: "The items with the second argument between them; NULL is skipped."},
 	{Name: "list_extract", Group: lists, Forms: []string{"TEXT[], BIGINT -> TEXT"}, About: "The nth item, counted from 1, or from the end if negative; NULL if there is none. The same as [n]."},
 
 	{Name: "haversine_km", Group: own, Forms: []string{"DOUBLE, DOUBLE, DOUBLE, DOUBLE -> DOUBLE"}, About: "Kilometres between two places, as latitude, longitude, latitude, longitude."},

@@ -58,7 +58,7 @@ class Session:
 
 
 class Cluster:
-    """A running cluster. Use `connect` to get one, and `with` to let go of it."""
+    """A running cluster. Use `connect` to get one, and `with` to close it."""
 
     def __init__(self, entry: str, arguments: list[str], program_path: PathLike | None, connection: program.Connection | None, patience: float) -> None:
         self._entry, self._arguments, self._program, self._patience = entry, arguments, program_path, patience

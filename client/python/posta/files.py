@@ -2,7 +2,7 @@
 
 It reads CSV in UTF-8, plain or packed with gzip or bzip2. Everything else is the program's to read, or to refuse in words: zstd, lz4, JSON Lines, Parquet,
 UTF-16, but also trips.csv.zip, Trips.csv or two files that stand for one. `Found.foreign` has what may be meant and is not read here, for a file that is
-passed over in silence makes a wrong answer.
+skipped in silence makes a wrong answer.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def _pieces(data: bytes, size: int, record: re.Pattern[bytes]) -> Iterator[bytes
 
 
 def _header(file: File, rest: bytes, record: re.Pattern[bytes], line: int, over: bool) -> tuple[bytes, bytes, int]:
-    """Return the header, what is behind it, and the line of that. Lines that are empty are passed over."""
+    """Return the header, what is behind it, and the line of that. Lines that are empty are skipped."""
     while rest.startswith((b"\n", b"\r\n")):
         rest, line = rest[rest.index(b"\n") + 1 :], line + 1
     match = record.match(rest)

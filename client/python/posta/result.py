@@ -192,7 +192,7 @@ class Gathering:
         self._rows.setdefault(name, [])
 
     def part(self, part: dict[str, Any]) -> None:
-        """Take a part. Rows that are here already are passed over: every output cuts its parts at other places."""
+        """Take a part. Rows that are here already are skipped: every output cuts its parts at other places."""
         if not part["query"]:
             for stream, said in (part.get("rejected") or {}).items():
                 if said["rows"]:

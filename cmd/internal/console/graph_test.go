@@ -58,7 +58,7 @@ func TestGraphFitsIntoAWindow(t *testing.T) {
 	}
 }
 
-// A full link is marked as such also where there are too many nodes to draw each link.
+// A full link is marked as such even where there are too many nodes to draw each link.
 func TestGraphMarksFullLinks(t *testing.T) {
 	for _, joiners := range []int{2, 40} {
 		s := cluster(t, joiners, 0)

@@ -174,7 +174,7 @@ func TestNoPlaceForTheFileIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := (Limits{}).Save(t.Context(), at+"/x.png", dir, "q"); err == nil || files(t, dir) != "q-x.png" {
-		t.Errorf("%v; there is %s", err, files(t, dir))
+		t.Errorf("%v; the directory has %s", err, files(t, dir))
 	}
 	if _, err := (Limits{}).Save(t.Context(), at+"/x.png", filepath.Join(dir, "none"), "q"); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)

@@ -33,7 +33,7 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 		return errors.Join(says("third")(w), wrong)
 	})
 	if !errors.Is(err, wrong) || content(t, place) != "second" || len(files(t, dir)) != 1 {
-		t.Errorf("%v; there are %v, and the file has %q", err, files(t, dir), content(t, place))
+		t.Errorf("%v; the directory has %v, and the file has %q", err, files(t, dir), content(t, place))
 	}
 }
 

@@ -19,7 +19,7 @@ const sought = "POSTA_MUTANT_RULES"
 
 var (
 	bySeed = regexp.MustCompile(`seed (\d+), after [^\n]{0,150}`)
-	passed = regexp.MustCompile(`(?m)passed over: (\S+) names (.*)$`)
+	passed = regexp.MustCompile(`(?m)skipped: (\S+) names (.*)$`)
 )
 
 // Judge takes what a seed has come to in a test that Run has started, and returns false in any other test. A violation of a rule that is
@@ -30,7 +30,7 @@ func Judge(t *testing.T, err error) (underway bool) {
 		return false
 	}
 	if v := anotherRule(err, rules); v != nil {
-		t.Logf("passed over: %d names %s", v.Seed, v.Rule)
+		t.Logf("skipped: %d names %s", v.Seed, v.Rule)
 	} else {
 		t.Error(err)
 	}

@@ -18,12 +18,12 @@ func TestAnotherRule(t *testing.T) {
 		}
 	}
 	if v := anotherRule(errors.New("seed 3 is not repeated"), "R5"); v != nil {
-		t.Errorf("what is not a violation is passed over: %v", v)
+		t.Errorf("what is not a violation is skipped: %v", v)
 	}
 }
 
 func TestOtherRules(t *testing.T) {
-	const out = "    judge.go:1: passed over: 7 names R5\n    judge.go:1: passed over: 9 names M10\n    judge.go:1: passed over: 11 names R5\n    judge.go:1: passed over: 12 names \n"
+	const out = "    judge.go:1: skipped: 7 names R5\n    judge.go:1: skipped: 9 names M10\n    judge.go:1: skipped: 11 names R5\n    judge.go:1: skipped: 12 names \n"
 	if got, want := otherRules([]byte(out)), "1 ×  1 × M10 2 × R5"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
