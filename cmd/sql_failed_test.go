@@ -43,7 +43,7 @@ func TestQ4_ARowsErrorSaysWhatAndWhere(t *testing.T) {
 	}
 }
 
-// What is no failure of a statement stays as it is.
+// What is not a failure of a statement stays as it is.
 func TestOtherFailuresStayAsTheyAre(t *testing.T) {
 	for _, text := range []string{
 		"", "session 09978c92-46ae-472e-80cb-b4b7908f1b85 of bikes: analysis bikes failed in stage joiner (node joiner-1): panic: x (failed)",

@@ -15,7 +15,7 @@ import (
 )
 
 // twoPasses returns a directory with a table t of two columns that joiners do not have whole, so that a query about it in WHERE is a pass of its own. The
-// column n has a value that is no BIGINT in line 3, and the column s a NULL in line 4.
+// column n has a value that is not a BIGINT in line 3, and the column s a NULL in line 4.
 func twoPasses(t *testing.T) (dir, statement string) {
 	t.Helper()
 	var b bytes.Buffer
