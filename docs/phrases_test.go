@@ -53,7 +53,6 @@ var phrases = []phrase{
 	{"comes", `\bcomes? of it\b`, "result"},
 	{"sees see", `\bsees? to it\b`, "makes sure"},
 	{"no", `\b(that|this|it|which|what|%[.0-9]*[sqvd]["']?) (is|are) no (number|integer|date|name|text|JSON|CSV|file|directory|regular|role|stage|part|error|reason|address|socket|list|type|value|whole|hint|loss|key|record|client|column|row|path|format|function|aggregate|character|object|plan|node|secret|answer|program|session)\b`, "is not a, are not"},
-	{"there", `(; there (is|are) %[sv]|which there (is|are) not)`, "the choices are, which does not exist"},
 	{"had", `\b(can(not)?|could) be had\b`, "is available, is not available"},
 }
 
