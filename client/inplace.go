@@ -113,7 +113,7 @@ func (p *inPlace) idle(f *placed) bool {
 	return false
 }
 
-// ended says what happened to a file that an input was given.
+// ended reports what happened to a file that an input was given.
 func (p *inPlace) ended(input int, f *placed, taken bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

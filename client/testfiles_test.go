@@ -67,7 +67,7 @@ func write(t testing.TB, file string, content []byte) {
 	}
 }
 
-// compare says what arrived too often or not at all.
+// compare reports what arrived too often or not at all.
 func (f *fakeCluster) compare(want map[string][]string) {
 	f.t.Helper()
 	s := f.one()

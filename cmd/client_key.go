@@ -125,7 +125,7 @@ func (x *command) warnOfExpiry(c *cli.Context, keys *security.Keys, now time.Tim
 	}
 }
 
-// explainRefused says why some heartbeats do not arrive, and what the user can do.
+// explainRefused returns why some heartbeats do not arrive, and what the user can do.
 func explainRefused(keys *security.Keys, refused error) string {
 	return fmt.Sprintf("some nodes or medics do not let %s listen, which needs the role watch or operate in [clients]: %s", keys, oneLine(refused))
 }

@@ -120,7 +120,7 @@ func (x *command) killMedics(ctx context.Context, procs *local.Processes) error 
 	return nil
 }
 
-// sayStopped says what was done.
+// sayStopped reports what was done.
 func (x *command) sayStopped(t *topology.Topology, all []medic.Stopped, took time.Duration) {
 	if len(all) == 0 {
 		x.notef("cluster %s: nothing was running", t.Name)

@@ -30,7 +30,7 @@ func demandKeys(t *topology.Topology, haveKeys bool) error {
 	return nil
 }
 
-// insecureWarning says what a stranger can do to a cluster with insecure = true; "" without it.
+// insecureWarning returns what a stranger can do to a cluster with insecure = true; "" without it.
 func insecureWarning(t *topology.Topology) string {
 	if !t.Security.Insecure {
 		return ""

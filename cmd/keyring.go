@@ -191,7 +191,7 @@ func (k keyring) shareWith(dirs ...string) error {
 	return errors.Join(all...)
 }
 
-// replace says why a process needs another certificate; "" if it needs none.
+// replace returns why a process needs another certificate; "" if it needs none.
 func (c certificate) replace(ca *x509.Certificate, revoked map[security.Fingerprint]bool, now time.Time) string {
 	switch {
 	case revoked[c.fingerprint]:

@@ -107,7 +107,7 @@ func (r *rejects) firstPass(several bool) {
 	}
 }
 
-// nextPass says that a pass has ended, and another one begins.
+// nextPass reports that a pass has ended, and another one begins.
 func (r *rejects) nextPass() {
 	if r != nil {
 		maps.Copy(r.earlier, r.pass)

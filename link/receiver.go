@@ -115,7 +115,7 @@ func (r *Receiver) Hwm() Hwm {
 	return Hwm{Edge: r.Edge, From: r.From, ID: r.id, Seq: r.taken, Life: r.takenLife, Superseded: slices.Clone(r.superseded.logs)}
 }
 
-// Stored says that the commit with h is on disk.
+// Stored reports that the commit with h is on disk.
 func (r *Receiver) Stored(h Hwm) {
 	if h.ID.LogID != r.id.LogID {
 		return // the sender's log was replaced meanwhile; h counts in the old one
@@ -136,7 +136,7 @@ func (r *Receiver) Restore(h Hwm) {
 	r.superseded = supersededLogs{logs: slices.Clone(h.Superseded)}
 }
 
-// Reconnected says that frames may have been lost on the way here: the sender is asked to continue from the hwm. It is for edges where the receiver
+// Reconnected reports that frames may have been lost on the way here: the sender is asked to continue from the hwm. It is for edges where the receiver
 // connects (SUB), so that the sender does not notice.
 func (r *Receiver) Reconnected() { r.ackDue, r.gap, r.askedAt = true, true, time.Time{} }
 

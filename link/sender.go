@@ -119,7 +119,7 @@ func (s *Sender) peersEnd() uint64 {
 	return end
 }
 
-// Stored says that all frames up to seq are durable. The record at index at holds those that were not stored before.
+// Stored reports that all frames up to seq are durable. The record at index at holds those that were not stored before.
 func (s *Sender) Stored(seq Seq, at LogIndex) {
 	if seq >= s.next {
 		panic(fmt.Sprintf("R2: %s: frame %d stored, only %d given out", s.Edge, seq, s.next-1))
@@ -176,14 +176,14 @@ func (s *Sender) Oldest() (LogIndex, bool) {
 	return s.entries[0].at, true
 }
 
-// Connected says that a new connection to a peer is up. Frames under way may be lost, so the peer is asked for its hwm (R7).
+// Connected reports that a new connection to a peer is up. Frames under way may be lost, so the peer is asked for its hwm (R7).
 func (s *Sender) Connected(node NodeID) {
 	if p := s.peer(node); p != nil {
 		p.ready, p.helloDue, p.hellos = false, true, 0
 	}
 }
 
-// Answers says that the connection for a peer's acknowledgements is up. The peer's answer to a hello may be lost, so the peer is asked again.
+// Answers reports that the connection for a peer's acknowledgements is up. The peer's answer to a hello may be lost, so the peer is asked again.
 func (s *Sender) Answers(node NodeID) {
 	if p := s.peer(node); p != nil && !p.ready {
 		p.helloDue, p.hellos = true, 0
@@ -260,7 +260,7 @@ func (s *Sender) Take(node NodeID, limit int) []Frame {
 // must end: its log has the frame as it was made.
 func (s *Sender) Err() error { return s.changed }
 
-// Unsend says that the transport did not accept the frames from seq on: Take will return them again.
+// Unsend reports that the transport did not accept the frames from seq on: Take will return them again.
 func (s *Sender) Unsend(node NodeID, seq Seq) {
 	if p := s.peer(node); p != nil && seq > 0 && p.sent >= seq { // a hello has no number (0) and is repeated anyway
 		p.sent = max(seq-1, p.acked)

@@ -24,7 +24,7 @@ func newNotes(x *node, rowTimeout time.Duration) *notes {
 	return n
 }
 
-// settled says that the failures of the given-up sessions are durable, so the notes about them may be removed. It does
+// settled reports that the failures of the given-up sessions are durable, so the notes about them may be removed. It does
 // not block: a process gives up sessions only once.
 func (n *notes) settled() { n.over <- struct{}{} }
 

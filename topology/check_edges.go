@@ -151,7 +151,7 @@ func (c *checker) routing(at string, e Edge, h stagePair) {
 	}
 }
 
-// reason says what would go wrong with another route.
+// reason returns what would go wrong with another route.
 func (h stagePair) reason(e Edge) string {
 	switch {
 	case !h.to.Holds(Joiner) && h.to.Holds(Parser) && e.Streams == Reference:

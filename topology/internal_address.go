@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// CheckInternal says what is wrong with an address for Addresses.Inside: it follows the rules of a host's address in the file. Unix sockets are
+// CheckInternal returns what is wrong with an address for Addresses.Inside: it follows the rules of a host's address in the file. Unix sockets are
 // refused, because containers share no directory for them.
 func CheckInternal(address string) error {
 	if strings.HasPrefix(address, ipcPrefix) {

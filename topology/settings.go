@@ -179,7 +179,7 @@ func (s setting) literal(text string) string {
 	return tomlString(text)
 }
 
-// want tells what a right value looks like.
+// want returns what a right value looks like.
 func (s setting) want() string {
 	switch {
 	case s.kind() == kindBool:

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// suggest tells what to write in place of an unknown word: the nearest known one when there is one, else all there are.
+// suggest returns what to write in place of an unknown word: the nearest known one when there is one, else all there are.
 func suggest(word string, known []string) string {
 	if near, ok := nearest(word, known); ok {
 		return fmt.Sprintf("did you mean %q?", near)

@@ -90,7 +90,7 @@ func (h stagePair) page() pagePair {
 	return out
 }
 
-// stageTitle says what a stage does, for the page.
+// stageTitle returns what a stage does, for the page.
 func stageTitle(s Stage) string {
 	if s.Holds(Input) && s.Holds(Joiner) {
 		return "Takes CSV from clients, cuts it down to the columns the analysis needs, keeps the reference tables, and folds what\n# is read, so that only tables reach a log or a socket. There is one: others would lack its reference tables."

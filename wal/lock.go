@@ -66,7 +66,7 @@ func readPid(name string) string {
 	return pid
 }
 
-// Holder says which process has the log of dir open, "" if none has. It takes the lock for a moment: an Open that comes just then
+// Holder returns which process has the log of dir open, "" if none has. It takes the lock for a moment: an Open that comes just then
 // is told ErrLocked.
 func Holder(dir string) string {
 	name := filepath.Join(dir, lockName)

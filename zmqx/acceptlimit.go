@@ -119,7 +119,7 @@ func (a *accepted) heard() int64 {
 	return a.peer.heard.Load()
 }
 
-// shook says that a connection has become a peer.
+// shook reports that a connection has become a peer.
 func (l *AcceptLimit) shook(a *accepted, p *peer) {
 	if l == nil {
 		return
@@ -132,7 +132,7 @@ func (l *AcceptLimit) shook(a *accepted, p *peer) {
 	}
 }
 
-// leave says that a connection is closed.
+// leave reports that a connection is closed.
 func (l *AcceptLimit) leave(a *accepted) {
 	if l == nil {
 		return

@@ -125,7 +125,7 @@ func (q *sendQueue) takeCommands() [][]byte {
 	return c
 }
 
-// release says that taken messages are written.
+// release reports that taken messages are written.
 func (q *sendQueue) release(msgs, bytes int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

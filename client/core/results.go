@@ -129,7 +129,7 @@ func (s *Session) takeParts(reply protocol.Reply) {
 // Rows returns the rows that have come, in their order; they stay valid.
 func (s *Session) Rows() []Rows { return s.rows }
 
-// Taken says that the caller has taken what Rows returned. Rows that had come before the task failed are taken in the same way; no more come
+// Taken reports that the caller has taken what Rows returned. Rows that had come before the task failed are taken in the same way; no more come
 // after them.
 func (s *Session) Taken(now time.Time) {
 	s.now = now

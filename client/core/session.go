@@ -231,7 +231,7 @@ func (s *Session) Tick(now time.Time) {
 	}
 }
 
-// NoConnection says that a connection can never be made, because its endpoint is invalid.
+// NoConnection reports that a connection can never be made, because its endpoint is invalid.
 func (s *Session) NoConnection(why error, now time.Time) {
 	s.now = now
 	s.fail(why)

@@ -119,7 +119,7 @@ func (s *Session) carried(l *lane, reply protocol.Reply, err error) {
 	s.want(l)
 }
 
-// Drained says that there is no chunk for a lane any more: the stream has been read to its end.
+// Drained reports that there is no chunk for a lane any more: the stream has been read to its end.
 func (s *Session) Drained(i int, now time.Time) {
 	s.now = now
 	if s.lanes[i].stage != wanting {

@@ -34,7 +34,7 @@ func (p *HelloPacer) May(now time.Time) bool {
 	return true
 }
 
-// Connected says that earlier hellos may be lost.
+// Connected reports that earlier hellos may be lost.
 func (p *HelloPacer) Connected() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -48,7 +48,7 @@ func (o *Outage) Failed(now time.Time, err error) {
 		"since", o.since.Format(time.RFC3339))
 }
 
-// Connected says that there is a connection. The outage ends unless [Outage.Disconnected] follows soon.
+// Connected reports that there is a connection. The outage ends unless [Outage.Disconnected] follows soon.
 func (o *Outage) Connected() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

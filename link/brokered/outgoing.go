@@ -65,7 +65,7 @@ func (o *Outgoing) begin() {
 	}
 }
 
-// End says that the connection is gone.
+// End reports that the connection is gone.
 func (o *Outgoing) End() { o.connected.Store(false) }
 
 // HandedOver reports whether the broker was given everything.

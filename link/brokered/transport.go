@@ -167,7 +167,7 @@ func (t *Transport[Tag]) asked(id session.ID) {
 // Trouble implements link.Troubled.
 func (t *Transport[Tag]) Trouble() string { return t.troubles.Text(time.Now()) }
 
-// LinkFailed says that a link, or the acknowledgements, failed on an intact connection and begin again; err says what to do.
+// LinkFailed reports that a link, or the acknowledgements, failed on an intact connection and begin again; err says what to do.
 func (t *Transport[Tag]) LinkFailed(what string, err error) {
 	if t.troubles.failed(what, what+": "+err.Error(), time.Now()) {
 		t.Config.Log.Warn("a link over the broker begins again; nothing is lost", "link", what, "err", err)

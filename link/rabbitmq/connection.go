@@ -148,5 +148,5 @@ func (ch *channel) again(ask func() error) error {
 	return ask()
 }
 
-// ready says that the broker has answered all requests of the setup.
+// ready reports that the broker has answered all requests of the setup.
 func (ch *channel) ready() { ch.setupDeadline.Stop() }

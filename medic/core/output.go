@@ -44,7 +44,7 @@ func (c *Core) Seal() []Record {
 	return b.records
 }
 
-// Stored says that the records that Seal returned are durable.
+// Stored reports that the records that Seal returned are durable.
 func (c *Core) Stored(now time.Time) {
 	c.noticeSleep(now)
 	b := c.inflight

@@ -65,7 +65,7 @@ func (c *Core) hear(who NodeID, s Sign, now time.Time) bool {
 	return true
 }
 
-// ProcessEnded says that this medic saw on its own host that the process of a node or medic ended, or, with pid 0, that there is none.
+// ProcessEnded reports that this medic saw on its own host that the process of a node or medic ended, or, with pid 0, that there is none.
 func (c *Core) ProcessEnded(who NodeID, pid int) {
 	if c.det.members[who] == nil || who == c.cfg.Self {
 		return

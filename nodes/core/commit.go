@@ -136,7 +136,7 @@ func (c *Core) flushAll() {
 	}
 }
 
-// Stored says that a commit is on disk, at the given index of the log. Its frames may leave now, its hwms are
+// Stored reports that a commit is on disk, at the given index of the log. Its frames may leave now, its hwms are
 // acknowledged, its replies go out (R3). Config.Trace has been told how long the fsyncs took.
 func (c *Core) Stored(commit *Commit, at link.LogIndex) {
 	if c.inflight != commit {

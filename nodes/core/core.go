@@ -200,7 +200,7 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 	}
 }
 
-// Connected says that a connection to a receiver stands.
+// Connected reports that a connection to a receiver is up.
 func (c *Core) Connected(edge string, to link.NodeID) {
 	for _, o := range c.outboxes {
 		if o.edge == edge {
@@ -209,14 +209,14 @@ func (c *Core) Connected(edge string, to link.NodeID) {
 	}
 }
 
-// Answers says that a receiver's acknowledgements reach this node from now on.
+// Answers reports that a receiver's acknowledgements reach this node from now on.
 func (c *Core) Answers(from link.NodeID) {
 	for _, o := range c.outboxes {
 		o.Answers(from)
 	}
 }
 
-// Dialled says that a connection that this node made to a sender stands: frames published before may be lost.
+// Dialled reports that a connection that this node made to a sender is up: frames published before may be lost.
 func (c *Core) Dialled(edge string, from link.NodeID) {
 	if l := c.in[linkKey{edge, from}]; l != nil {
 		l.dialled = true
@@ -297,10 +297,10 @@ func (c *Core) Output(now time.Time) Output {
 	return o
 }
 
-// Err says why the process must end; nil while it may continue. Output detects the reason.
+// Err returns why the process must end; nil while it may continue. Output detects the reason.
 func (c *Core) Err() error { return c.err }
 
-// Unsent says that the transport did not accept the frame with the number from, and those after it. An empty to means all receivers.
+// Unsent reports that the transport did not accept the frame with the number from, and those after it. An empty to means all receivers.
 func (c *Core) Unsent(edge string, to link.NodeID, from link.Seq) {
 	for _, o := range c.outboxes {
 		if o.edge != edge {

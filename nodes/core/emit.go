@@ -57,7 +57,7 @@ func (o *chainEmitter) Emit(partition int, m role.Message) {
 	}
 }
 
-// tooLarge says why data must not become a frame (R15). The receiver would refuse the frame however often it is sent, and everything behind
+// tooLarge returns why data must not become a frame (R15). The receiver would refuse the frame however often it is sent, and everything behind
 // it would wait for ever. Roles split what they emit, so this is only the last check. The commit that the frame would be part of has a
 // bound, too, because the log takes no larger record.
 func (c *Core) tooLarge(s *sess, m role.Message) error {

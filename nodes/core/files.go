@@ -23,7 +23,7 @@ func (c *Core) Unsaved() (files []role.File) {
 	return files
 }
 
-// Saved says that files are durable.
+// Saved reports that files are durable.
 func (c *Core) Saved(files []role.File) {
 	if len(files) > 0 {
 		c.filers(func(f role.Filer) { f.Saved(files) })

@@ -15,7 +15,7 @@ func (c *Core) retire(reason string) {
 // Retire is retire for a reason that does not come from peers: somebody repaired the log.
 func (c *Core) Retire(reason string) { c.retire(reason) }
 
-// Retired says why the log of this core must not be used any more (R14); empty while it may.
+// Retired returns why the log of this core must not be used any more (R14); empty while it may.
 func (c *Core) Retired() string { return c.retired }
 
 // confirm reports whether the node may send and acknowledge (R14). After a start from a log it may do so once every receiver has reported

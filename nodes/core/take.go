@@ -79,7 +79,7 @@ func (c *Core) takeOpen(l *inLink, f *link.Frame) {
 	}
 }
 
-// leftBehind says why a session fails if a late frame of a lost log opens it (see markLeftBehind).
+// leftBehind returns why a session fails if a late frame of a lost log opens it (see markLeftBehind).
 func (c *Core) leftBehind(f *link.Frame) string {
 	return fmt.Sprintf("node %s lost its data (log %s is gone) before node %s had begun the session: start the session again", f.From, f.ID.LogID, c.cfg.Self)
 }

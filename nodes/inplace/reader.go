@@ -55,7 +55,7 @@ func (r *Reader) kind(reference bool) *kind {
 // C delivers the pieces of reference streams, or those of facts. Some may be of files that are no longer wanted.
 func (r *Reader) C(reference bool) <-chan *role.Piece { return r.kind(reference).pieces }
 
-// Want says which files are to be read. It begins to read new files, and stops reading those that are not in reads.
+// Want reports which files are to be read. It begins to read new files, and stops reading those that are not in reads.
 func (r *Reader) Want(reads []role.Read) {
 	if len(reads) == 0 && len(r.files) == 0 {
 		return

@@ -192,7 +192,7 @@ func (in *Input) end(from role.Peer, u *upload, req *protocol.Request) {
 	in.ReplyStored(from, protocol.Reply{Type: protocol.OK})
 }
 
-// differs says where a client's lanes differ from what was taken; empty if they agree (R17).
+// differs returns where a client's lanes differ from what was taken; empty if they agree (R17).
 func (u *upload) differs(lanes []protocol.LaneSeq) string {
 	said := map[uint32]uint64{}
 	for lane := range u.lanes {

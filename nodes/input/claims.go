@@ -25,7 +25,7 @@ func (in *Input) ping(from role.Peer, u *upload, req *protocol.Request) {
 	in.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: session.Running})
 }
 
-// lacks says what is missing here of the things that the client has an acknowledgement for; empty if nothing is missing.
+// lacks returns what is missing here of the things that the client has an acknowledgement for; empty if nothing is missing.
 func (u *upload) lacks(req *protocol.Request) string {
 	for _, l := range req.Lanes {
 		if u.lanes[l.Lane].seq < l.Seq {

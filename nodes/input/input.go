@@ -230,7 +230,7 @@ func (in *Input) Tick(now time.Time) {
 	}
 }
 
-// expired says why a session is given up; the outcome is empty if it is not. A client that uploads may be silent for limits.client_timeout.
+// expired returns why a session is given up; the outcome is empty if it is not. A client that uploads may be silent for limits.client_timeout.
 // A session may keep its place without progress for limits.results_ttl. Two kinds of clients make that bound necessary. A client that only
 // pings keeps other sessions' facts waiting for its reference rows (R11). A client that ends its streams here and never opens the session
 // at another input will never get an answer.

@@ -57,7 +57,7 @@ func (m *Metrics) Said(b *heartbeat.Beat, now time.Time) { m.beat.Store(&said{*b
 // Dropped remembers what the node's links had dropped at its last heartbeat. The slice is not changed any more.
 func (m *Metrics) Dropped(drops []core.LinkDrops) { m.drops.Store(&drops) }
 
-// Recovered says how long the node took to read its log.
+// Recovered reports how long the node took to read its log.
 func (m *Metrics) Recovered(took time.Duration) { m.recovery.Store(max(1, int64(took))) }
 
 // Collect adds everything that the node counts.

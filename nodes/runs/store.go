@@ -19,7 +19,7 @@ var _ role.Filer = (*Store)(nil)
 // NewStore returns an empty store. The name of the role keeps its files apart from those of other roles in the same node.
 func NewStore(name string) *Store { return &Store{name: name, sets: map[session.ID]*Set{}} }
 
-// AttachFiles says what reads the files that were saved. It is called once, before anything is read.
+// AttachFiles reports what reads the files that were saved. It is called once, before anything is read.
 func (s *Store) AttachFiles(from role.SavedReader) { s.from = from }
 
 // Of returns the set of a session, nil if it has none. The methods of a nil set that only look do as if it were empty.

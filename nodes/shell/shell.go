@@ -175,7 +175,7 @@ func (s *Shell) Requests(now time.Time, requests []role.Request) {
 	}
 }
 
-// Unsent says that the transport did not accept a frame of Output.Sends and those after it.
+// Unsent reports that the transport did not accept a frame of Output.Sends and those after it.
 func (s *Shell) Unsent(edge string, to link.NodeID, from link.Seq) { s.core.Unsent(edge, to, from) }
 
 // Worked says for how long the loop has worked since it last waited: on events, on a step, and on what the step asked for. Commits of a loop

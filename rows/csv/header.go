@@ -143,7 +143,7 @@ func (h Header) Names() []string {
 	return names
 }
 
-// distinct says where the columns of Names are.
+// distinct returns where the columns of Names are.
 func (h Header) distinct() map[string]int {
 	at := make(map[string]int, len(h.names))
 	for i, name := range h.Names() {

@@ -12,7 +12,7 @@ const Every = 4096
 
 var marks atomic.Uint64
 
-// Mark says that the process has got something done. It costs one atomic addition.
+// Mark reports that the process has got something done. It costs one atomic addition.
 func Mark() { marks.Add(1) }
 
 // Marks is how often Mark was called since the process began.

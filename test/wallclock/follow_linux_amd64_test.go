@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child says what time it is, whenever it reads a line, by its wall clock and since its start by its monotonic one.
+// child reports what time it is, whenever it reads a line, by its wall clock and since its start by its monotonic one.
 func child(file string) {
 	if err := Follow(file); err != nil {
 		fmt.Println(err)

@@ -339,7 +339,7 @@ func (l *leaf) numbers() (before, after int) {
 	return before, after
 }
 
-// explainReferences says which tables every joiner has, and why.
+// explainReferences reports which tables every joiner has, and why.
 func (s *statement) explainReferences(b *strings.Builder) {
 	for _, sc := range s.order {
 		if s.refs[sc.of] {

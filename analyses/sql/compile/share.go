@@ -135,7 +135,7 @@ func (s *statement) scanNamed(t *Table) *scan {
 	return s.order[i]
 }
 
-// work says what joiners and the reducer do for a statement.
+// work returns what joiners and the reducer do for a statement.
 func (s *statement) work(r *root) string {
 	var b strings.Builder
 	read := s.leavesOf(r.plan)

@@ -62,7 +62,7 @@ func (s *store) hold(bytes int64) error {
 	return s.x.hold(bytes)
 }
 
-// release says that the rows are no longer kept.
+// release reports that the rows are no longer kept.
 func (s *store) release() {
 	s.x.held -= s.bytes
 	s.bytes = 0

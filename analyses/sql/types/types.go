@@ -204,7 +204,7 @@ func Common(a, b Type) (Type, error) {
 	return Type{}, refuse(castHint(a, b), "%s and %s have no type in common", a, b)
 }
 
-// castHint says how to make values of two types comparable.
+// castHint returns how to make values of two types comparable.
 func castHint(a, b Type) string {
 	if a.Kind == Text {
 		a, b = b, a

@@ -123,7 +123,7 @@ func answered(t *testing.T, plan *compile.Plan, dir string) (*answer.Answer, tim
 	return found, time.Since(began)
 }
 
-// withSizes says how large tables are, so that joiners have the small ones whole.
+// withSizes returns how large tables are, so that joiners have the small ones whole.
 func withSizes(t *testing.T, tables []compile.Table, dir string, factor int64) []compile.Table {
 	t.Helper()
 	tables = slices.Clone(tables)

@@ -59,7 +59,7 @@ func (c *Chart) SVG() template.HTML {
 	return template.HTML(whole) //nolint:gosec // texts are escaped where they are written
 }
 
-// Note says what the picture leaves out; "" if it leaves out nothing.
+// Note returns what the picture leaves out; "" if it leaves out nothing.
 func (c *Chart) Note() string {
 	var parts []string
 	if c.Rows < c.Of {

@@ -155,7 +155,7 @@ func (t *streamState) within() string {
 	return " in " + Span(t.took)
 }
 
-// statusLine says what the run does and what it waits for.
+// statusLine returns what the run does and what it waits for.
 func (g *Progress) statusLine(p client.Progress) string {
 	line := string(p.State)
 	if g.of != "" {

@@ -111,7 +111,7 @@ func damagedLines(view []Status) (lines []string) {
 	return lines
 }
 
-// busyLines says what nodes work on that have got nothing done for a while. Such a node ends itself after medics.stuck_after.
+// busyLines returns what nodes work on that have got nothing done for a while. Such a node ends itself after medics.stuck_after.
 func busyLines(view []Status) (lines []string) {
 	for i := range view {
 		s := &view[i]

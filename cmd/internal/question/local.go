@@ -79,7 +79,7 @@ func (q *Question) Local(statement int) (client.Table, error) {
 	return client.NewTable(st.Name, columns, out), nil
 }
 
-// Explain says what is read for a statement, and where it is computed.
+// Explain returns what is read for a statement, and where it is computed.
 func (q *Question) Explain(statement int) (string, error) {
 	kind, err := q.Kind(statement)
 	if err != nil {

@@ -142,7 +142,7 @@ func (table *Table) foundBy(m *Mutant) *regexp.Regexp {
 	return bySeed
 }
 
-// hint says where the search should begin, if it took long from where it began.
+// hint returns where the search should begin, if it took long from where it began.
 func (m *Mutant) hint(found []byte) string {
 	const near = 100 // seeds take some seconds
 	digits := bySeed.FindSubmatch(found)
