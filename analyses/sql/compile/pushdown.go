@@ -163,7 +163,7 @@ func (p *pusher) filtered(n bind.Node, cond bind.Expr, plain bool) bind.Node {
 	return &bind.Filter{Input: in, Cond: cond}
 }
 
-// reads reports whether a node does no more than read a table. Each leaf that reads the table does that anew, so a copy of such a
+// reads reports whether a node does no more than read a table. Each leaf that reads the table does that again, so a copy of such a
 // node costs nothing.
 func reads(n bind.Node) bool {
 	switch n := n.(type) {
