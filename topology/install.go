@@ -8,7 +8,7 @@ import (
 	"text/template"
 )
 
-// installData is what install notes tell.
+// installData is the content of install notes.
 type installData struct {
 	Cluster, Host, Address string
 	Project, Image         string   // compose
@@ -29,8 +29,8 @@ var (
 	systemdInstall = newTemplate("systemd.md", systemdInstallSource)
 )
 
-// newTemplate parses a template when it is used for the first time. Every process of a cluster has them all, and most fill none: to parse them at
-// the start is a twentieth of what it costs a process to start.
+// newTemplate parses a template at its first use. Every process of a cluster has all templates, and most fill none: parsing them at the start would
+// take a twentieth of a process's start.
 func newTemplate(name, text string) func() *template.Template {
 	return sync.OnceValue(func() *template.Template {
 		return template.Must(template.New(name).Funcs(template.FuncMap{"join": strings.Join}).Parse(text))

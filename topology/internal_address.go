@@ -22,7 +22,7 @@ func CheckInternal(address string) error {
 	return fmt.Errorf("%s; %s", found.list[0].What, found.list[0].Fix)
 }
 
-// setAddresses fills in what the file leaves open.
+// setAddresses fills in the addresses that the file leaves open.
 func (r *reader) setAddresses(t *Topology, a Addresses) {
 	if a.Inside != "" && a.Local == "" {
 		a.Local = Published

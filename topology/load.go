@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Addresses is what a file leaves open, so that one file serves processes, containers, and their clients.
+// Addresses are the addresses that a file leaves open, so that one file serves processes, containers, and their clients.
 type Addresses struct {
-	// Local is the address of the hosts that the file gives none: "ipc:DIR", or the IP address at which containers publish their ports.
+	// Local is the address of the hosts that have none in the file: "ipc:DIR", or the IP address at which containers publish their ports.
 	// "" is for looking at the file only: endpoints of such hosts can then neither be bound nor dialled.
 	Local string
 	// Inside is for a process within a network of containers: every host has this address, which CheckInternal has found good, and nodes

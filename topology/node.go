@@ -26,7 +26,7 @@ type Node struct {
 	Sockets Sockets
 }
 
-// Holds says whether the role is part of the node's chain.
+// Holds reports whether the role is part of the node's chain.
 func (n Node) Holds(r Role) bool { return slices.Contains(n.Chain, r) }
 
 // Identity returns the name that the node or medic proves with its key (S3).

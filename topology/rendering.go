@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ErrNotPerHost is wrapped by the renderers for several machines when the hosts are none.
+// ErrNotPerHost is wrapped by the renderers for several machines if the hosts are not such machines.
 var ErrNotPerHost = errors.New("it cannot be rendered host by host")
 
-// File is a part of a rendering: what is to be written, and where.
+// File is a part of a rendering: its content and its place.
 type File struct {
 	Name    string // below the rendering's directory, with slashes
 	Text    string
@@ -37,7 +37,7 @@ func (t *Topology) machines() (used []Host, err error) {
 
 func on(h Host) func(Node) bool { return func(n Node) bool { return n.Host == h.Name } }
 
-// nodesAt and medicsAt are who runs on a host.
+// nodesAt and medicsAt return the nodes and the medics on a host.
 func (t *Topology) nodesAt(h Host) []Node  { return filter(t.Nodes(), on(h)) }
 func (t *Topology) medicsAt(h Host) []Node { return filter(t.MedicNodes(), on(h)) }
 

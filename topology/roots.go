@@ -16,7 +16,8 @@ func (r *reader) data(t *Topology, v *value) {
 	s.done()
 }
 
-// roots reads the directories below which files may be read where they lie (S8); nil if the file does not say. An empty list is none.
+// roots reads the directories below which inputs read files in place (S8). It returns nil if the file does not set them; an empty list means no
+// directory.
 func (s *section) roots() []string {
 	v := s.find("roots")
 	if v == nil {
@@ -51,7 +52,7 @@ func (t *Topology) RootsAt(n Node) []string {
 	return t.RootsOf(n.Host)
 }
 
-// RootsOf returns the directories below which the inputs on a host read files where they lie.
+// RootsOf returns the directories below which the inputs on a host read files in place.
 func (t *Topology) RootsOf(host string) []string {
 	for _, h := range t.Hosts {
 		if h.Name == host && h.Roots != nil {

@@ -1,9 +1,9 @@
 package topology
 
-// Streams says which of a session's streams an edge carries.
+// Streams are the streams of a session that an edge carries.
 type Streams string
 
-// Facts and reference part ways only on the way to the joiner, which must have the one before it may take the other (R11).
+// Facts and reference data take two edges only on the way to the joiner, which must have the latter before it may take the former (R11).
 const (
 	AllStreams Streams = "all"
 	Facts      Streams = "facts"
@@ -18,7 +18,7 @@ const (
 	Pub  Socket = "pub"  // PUB to SUB, one socket that every receiver subscribes to (R10)
 )
 
-// Route says which receivers get a frame.
+// Route decides which receivers get a frame.
 type Route string
 
 const (
@@ -27,7 +27,7 @@ const (
 	All  Route = "all"  // every receiver (R10)
 )
 
-// Key is what a hash edge hashes.
+// Key is what a hash edge computes the hash of.
 type Key string
 
 const (

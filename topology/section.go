@@ -30,7 +30,7 @@ func (p places) of(path string) Pos {
 type reader struct {
 	found   *findings
 	at      places
-	invalid map[string]bool // settings that are there and wrong
+	invalid map[string]bool // settings that are present and wrong
 }
 
 // section is one table being read. Each accessor notes that its key is known, done reports the others.
@@ -51,7 +51,7 @@ func (r *reader) section(path, title string, v *value) *section {
 	return &section{r: r, path: path, title: title, v: v}
 }
 
-// has says whether the file gives the setting, right or wrong.
+// has reports whether the file has the setting, right or wrong.
 func (s *section) has(key string) bool { return s.v.get(key) != nil }
 
 func (s *section) find(key string) *value {
@@ -64,7 +64,7 @@ func (s *section) find(key string) *value {
 	return f.value
 }
 
-// str reads a string; def when it is not there, "" when it is wrong.
+// str reads a string. It returns def if the setting is missing, "" if it is wrong.
 func (s *section) str(key, def, example string) string {
 	v := s.find(key)
 	if v == nil {
@@ -93,7 +93,7 @@ func (s *section) word(key, def string, words []string) string {
 	return ""
 }
 
-// integer reads a number in a range; def when it is not there or wrong.
+// integer reads a number in a range. It returns def if the setting is missing or wrong.
 func (s *section) integer(key string, def, least, most int) int {
 	v := s.find(key)
 	if v == nil {
@@ -155,7 +155,7 @@ func (s *section) listItem(key string, item *value, known []string) bool {
 	return false
 }
 
-// scalar reads one entry of the settings table into t, which holds the default already.
+// scalar reads one entry of the settings table into t, which already holds the default.
 func (s *section) scalar(set setting, t *Topology) {
 	v := s.find(set.name)
 	if v == nil {
@@ -180,7 +180,7 @@ func (s *section) scalar(set setting, t *Topology) {
 	}
 }
 
-// done reports the keys nobody asked for.
+// done reports the keys that no accessor has read.
 func (s *section) done() {
 	for _, f := range s.v.fields {
 		if slices.Contains(s.known, f.name) {
@@ -196,7 +196,7 @@ const noServer = "Posta contains no NATS server any more: delete this line, run 
 // removed are the settings that earlier versions had, with what to do instead.
 var removed = map[string]string{"nats.embedded": noServer, "nats.data": noServer, "nats.sync": noServer}
 
-// insteadOf returns what to write in place of a setting that there is not.
+// insteadOf returns what to write instead of a setting that does not exist.
 func insteadOf(key, word string, known []string) string {
 	if advice, ok := removed[key]; ok {
 		return advice
@@ -204,7 +204,7 @@ func insteadOf(key, word string, known []string) string {
 	return suggest(word, known)
 }
 
-// kind returns what a right value of the setting is in TOML.
+// kind returns the TOML type of a valid value.
 func (s setting) kind() kind {
 	switch s.field(new(Topology)).(type) {
 	case *int:

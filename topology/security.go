@@ -10,13 +10,13 @@ import (
 	"posta.dev/posta/security"
 )
 
-// Security says how a cluster keeps strangers out.
+// Security decides how a cluster keeps strangers out.
 type Security struct {
 	// Insecure lets a cluster listen beyond its own machine without keys (S2). Whoever reaches a port is then obeyed.
 	Insecure bool
 	// Keys is the operator's directory, where posta key keeps the CA and all certificates, as the file has it. Topology.KeysDir is where it is.
 	Keys string
-	// TrustBroker says that the broker of the transport may read frames, and make others (S9).
+	// TrustBroker allows the transport's broker to read frames, and to forge them (S9).
 	TrustBroker bool
 	// OpenMetrics lets metrics be served where other machines reach them (S2). They ask for no key.
 	OpenMetrics bool
@@ -67,7 +67,7 @@ func (r *reader) clients(t *Topology, v *value) {
 	}
 }
 
-// clients checks what could be read of them.
+// clients checks the clients that could be read.
 func (c *checker) clients() {
 	first := map[security.Fingerprint]string{}
 	for _, client := range c.t.Clients {

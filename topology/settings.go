@@ -109,7 +109,7 @@ func (s setting) amount(text string) (int64, error) {
 	}
 }
 
-// set puts text into the field, or says why it cannot.
+// set puts text into the field, or returns why it cannot.
 func (s setting) set(t *Topology, text string) error {
 	if s.least == "" {
 		if err := s.checkText(text); err != nil {
@@ -143,7 +143,7 @@ func (s setting) set(t *Topology, text string) error {
 	return nil
 }
 
-// checkText checks a text against the words, or what is right.
+// checkText checks a text against the allowed words, or with the setting's own check.
 func (s setting) checkText(text string) error {
 	if s.words == nil {
 		return s.check(text)
@@ -179,7 +179,7 @@ func (s setting) literal(text string) string {
 	return tomlString(text)
 }
 
-// want returns what a right value looks like.
+// want returns what a valid value looks like.
 func (s setting) want() string {
 	switch {
 	case s.kind() == kindBool:

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ErrNoText is wrapped by ReadText for what is not a file that can hold a topology: a directory, a device, a pipe, or a file that is too large.
+// ErrNoText is wrapped by ReadText if the path is not a file that can hold a topology: a directory, a device, a pipe, or a file that is too large.
 var ErrNoText = errors.New("it cannot be a topology")
 
 // ReadText reads a topology file without looking at what it says. It never waits and never reads more than a topology may have: a person

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// suggest returns what to write in place of an unknown word: the nearest known one when there is one, else all there are.
+// suggest returns what to write instead of an unknown word: the nearest known word if there is one, otherwise all known words.
 func suggest(word string, known []string) string {
 	if near, ok := nearest(word, known); ok {
 		return fmt.Sprintf("did you mean %q?", near)

@@ -60,7 +60,7 @@ func (s *svgWriter) node(x int, b box) {
 	s.text(x+17, b.y+21, "node", id)
 	s.text(x+boxWidth-10, b.y+21, "small end", clip(b.node.Host, 20-utf8.RuneCountInString(id)))
 	for i, e := range b.node.Sockets.List() {
-		e.Bind = e.Dial // the legend tells how the two differ
+		e.Bind = e.Dial // the legend explains the difference
 		s.text(x+17+(i%2)*(boxWidth-22)/2, b.y+39+(i/2)*15, "tiny", e.short())
 	}
 }
@@ -85,7 +85,7 @@ func (s *svgWriter) arrows(lines []line) {
 	}
 }
 
-// label leaves "records" unsaid: an edge of all streams is alone between its stages.
+// label omits "records": an edge of all streams is the only one between its stages.
 func (e drawnEdge) label() string {
 	routing := string(e.edge.Socket) + " " + e.edge.routeText()
 	if e.edge.Streams == AllStreams {

@@ -35,7 +35,7 @@ type picture struct {
 
 type column struct {
 	stage    Stage
-	subtitle string // the chain, when the name does not say it
+	subtitle string // the chain, if the name does not show it
 	x        int
 	boxes    []box
 }

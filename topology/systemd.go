@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Systemd says what machines without Docker have; the zero value of each field is its default.
+// Systemd describes machines without Docker; the zero value of each field stands for its default.
 type Systemd struct {
 	Program string // where posta is, default /usr/local/bin/posta
-	User    string // whose the nodes are, default posta
+	User    string // the user of the nodes, default posta
 	Keys    bool   // each node and medic has a key directory, at SystemdKeys of its host's files
 }
 
@@ -97,7 +97,7 @@ func (t *Topology) systemdHost(s Systemd, h Host, text string) (files []File, er
 	return files, err
 }
 
-// unitData is what a unit, or the target, is made of. All strings are in systemd's own notation.
+// unitData is the content of a unit, or of the target. All strings are in systemd's own notation.
 type unitData struct {
 	Cluster, Host, Name, Target string
 	Program, File, User         string

@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// pageData is what topology.toml.tmpl is filled with. Every string is TOML already.
+// pageData is the content of topology.toml.tmpl. Every string is TOML already.
 type pageData struct {
 	Name, Data       string
 	Address, Bind    string // "" when they are left out
-	Ports, BindPorts string // "" when they are the default or mean nothing
+	Ports, BindPorts string // "" if they are the default, or have no meaning
 	Stages           []pageStage
 	Hops             []pagePair
 	SplitParsers     bool
@@ -26,7 +26,7 @@ type pagePair struct {
 
 type pageEdge struct{ From, To, Streams, Socket, SocketWhy, Route, Key string }
 
-// Value is a setting as TOML, Range what it may be; both come from the settings table, so a comment cannot lie about them.
+// Value is a setting as TOML, and Range its default and range. Both come from the settings table, so the comments of the page are always right.
 func (p pageData) Value(key string) string { return p.values[key] }
 
 // Range returns the setting's default and range in words.

@@ -87,7 +87,7 @@ func (d *textDrawing) arrow(lines []string) {
 	d.out.WriteString(indent + "▼\n")
 }
 
-// edgeLines describes what leaves a stage.
+// edgeLines describes the edges that leave a stage.
 func (t *Topology) edgeLines(s Stage) []string {
 	var table [][]string
 	for _, e := range t.EdgesFrom(s.Name) {
@@ -96,7 +96,7 @@ func (t *Topology) edgeLines(s Stage) []string {
 	return align(table)
 }
 
-// stroke tells reference edges apart, as the dashes of the SVG do.
+// stroke draws reference edges differently, as the dashes of the SVG do.
 func (e Edge) stroke() string {
 	if e.Streams == Reference {
 		return "┆"

@@ -18,7 +18,7 @@ func tomlString(s string) string {
 			b.WriteRune(r)
 		case r > 0xffff && !unicode.IsPrint(r):
 			fmt.Fprintf(&b, `\U%08X`, r)
-		case !unicode.IsPrint(r): // YAML, which has these strings too, ends lines at more characters than TOML
+		case !unicode.IsPrint(r): // YAML, which has these strings too, accepts more characters as line ends than TOML
 			fmt.Fprintf(&b, `\u%04X`, r)
 		default:
 			b.WriteRune(r)

@@ -38,7 +38,7 @@ type Stage struct {
 	Hosts    []string // replicas go round robin over them; default: all hosts
 }
 
-// Holds says whether the role is part of the stage's chain.
+// Holds reports whether the role is part of the stage's chain.
 func (s Stage) Holds(r Role) bool { return slices.Contains(s.Chain, r) }
 
 // First is the role that takes what reaches the stage.
@@ -59,7 +59,7 @@ type Edge struct {
 // Name is unique in a topology and stable over runs: "input-joiner-facts", "joiner-aggregator-all".
 func (e Edge) Name() string { return e.From + "-" + e.To + "-" + string(e.Streams) }
 
-// String tells the edge to people: "input → joiner facts push any".
+// String returns the edge for people: "input → joiner facts push any".
 func (e Edge) String() string {
 	s := fmt.Sprintf("%s → %s %s %s %s", e.From, e.To, e.Streams, e.Socket, e.Route)
 	if e.Key != "" {

@@ -18,7 +18,7 @@ const (
 // Transports are the values of cluster.transport, the default first.
 var Transports = []string{ZMQ, ViaRabbitMQ, ViaNATS}
 
-// RabbitMQ is where the broker is and how it is used, when Transport is "rabbitmq".
+// RabbitMQ are the address and the settings of the broker, if Transport is "rabbitmq".
 type RabbitMQ struct {
 	// URL is amqp://USER:PASSWORD@HOST:PORT/VHOST, or amqps.
 	URL string
@@ -28,7 +28,7 @@ type RabbitMQ struct {
 	Batch Size
 }
 
-// NATS is where the server is and how it is used, when Transport is "nats".
+// NATS are the address and the settings of the server, if Transport is "nats".
 type NATS struct {
 	// URL is nats://USER:PASSWORD@HOST:PORT, or tls.
 	URL string

@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// maxFile bounds what is parsed: the TOML parser recurses once per bracket, and a page for people is never this long.
+// maxFile bounds, in bytes, what is parsed: the TOML parser recurses once per bracket, and no topology for people is that long.
 const maxFile = 256 << 10
 
 type kind int
@@ -33,7 +33,7 @@ type value struct {
 	text   string   // the string, or the number as written
 	items  []*value // of kindArray and kindTables
 	fields []field  // of kindTable, in file order: ports and picture follow it
-	header bool     // a table opened by its own [header], which may be done once
+	header bool     // a table opened by its own [header], which may occur once
 	closed bool     // an inline table, to which nothing can be added
 }
 
@@ -65,11 +65,11 @@ type treeBuilder struct {
 	parser  unstable.Parser
 	root    *value
 	current *value          // the table that key = value lines go to
-	clashes map[string]bool // names of which taken was said
+	clashes map[string]bool // names for which taken has reported a clash
 }
 
-// parseTree reads src; mistakes go to found. ok is false when the text is not TOML: what follows the mistake was then not
-// read, and checking the rest would only complain about what is not there.
+// parseTree reads src and adds mistakes to found. ok is false if the text is not TOML: then the rest after the mistake was not read, and checking it
+// would only report settings as missing.
 func parseTree(src []byte, found *findings) (root *value, ok bool) {
 	b := &treeBuilder{src: append(bytes.TrimPrefix(src, []byte("\ufeff")), '\n'), found: found, clashes: map[string]bool{}}
 	b.root = &value{kind: kindTable, at: Pos{1, 1}, header: true}
@@ -201,7 +201,7 @@ func (b *treeBuilder) walk(t *value, key unstable.Iterator) (parent *value, name
 	return nil, "", at, false
 }
 
-// taken reports a name used in two ways, and sends the lines that follow where nobody looks.
+// taken reports a name that is used in two ways, and puts the lines that follow into a table that is not read.
 func (b *treeBuilder) taken(at Pos, name string, old *field) {
 	if key := fmt.Sprint(name, old.at); !b.clashes[key] {
 		b.clashes[key] = true

@@ -38,7 +38,7 @@ func firstKeyOffset(e *unstable.Node) int {
 	return 0
 }
 
-// errorOffset returns where the parser stopped; the end of the text when it does not say.
+// errorOffset returns where the parser stopped, or the end of the text if the parser does not say.
 func (b *treeBuilder) errorOffset(err error) (offset int) {
 	offset = len(b.src) - 1
 	defer func() { _ = recover() }() // Range panics on a highlight that is not part of the text
