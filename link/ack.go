@@ -25,7 +25,7 @@ type Ack struct {
 	Superseded bool
 }
 
-const ackFields = 13
+const ackFields = 13 // of the wire form
 
 // Append appends the wire form. Its last field is CRC32C of all bytes before it: a sender drops frames that are
 // acknowledged, so a changed number would lose frames.

@@ -54,10 +54,10 @@ type Frame struct {
 func (f *Frame) Size() int { return len(f.Payload) + frameOverhead }
 
 const (
-	frameOverhead = 96
-	headerFields  = 12
-	maxName       = 256
-	maxStream     = 255
+	frameOverhead = 96  // bytes, about
+	headerFields  = 12  // of the wire form
+	maxName       = 256 // bytes
+	maxStream     = 255 // the highest number of a stream
 )
 
 // ErrBadFrame is wrapped by the errors of [DecodeFrame] and [DecodeAck]: bytes that no node of ours sends.

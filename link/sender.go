@@ -108,6 +108,7 @@ func (s *Sender) grow() {
 	s.entries = s.storage[:n]
 }
 
+// minEntries is how many entries the array of an outbox holds at least, so that small outboxes do not allocate again and again.
 const minEntries = 16
 
 // peersEnd returns the common ackedEnd of the peers when everything is acknowledged.

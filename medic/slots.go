@@ -23,7 +23,7 @@ import (
 // A write goes to the slot with the lower number. After a crash in the middle of a write the other slot still holds the text before, which is then
 // valid: the write had not returned. owned.Write was rejected, because it needs room for a second file.
 const (
-	slotSize    = 512
+	slotSize    = 512 // bytes
 	slotVersion = "posta-2"
 )
 

@@ -20,8 +20,8 @@ type memoryLimit struct {
 }
 
 const (
-	leastLimit  = 192 << 20
-	spareAtBest = 24 << 20
+	leastLimit  = 192 << 20 // bytes
+	spareAtBest = 24 << 20  // bytes above a quarter more than the live data
 	limitEvery  = time.Second
 )
 
@@ -55,4 +55,4 @@ func limitFor(live int64) int64 {
 	return (want + step - 1) / step * step
 }
 
-const step = 16 << 20
+const step = 16 << 20 // bytes

@@ -221,6 +221,7 @@ func askers(t *topology.Topology, n topology.Node) func(security.Identity) error
 	}
 }
 
+// routerLinger is how long closing the clients' socket may take to write queued answers.
 const routerLinger = 500 * time.Millisecond
 
 // close closes everything that is open, users before what they use. The data directory comes last: until then no other

@@ -37,9 +37,9 @@ type head struct {
 const (
 	headMagic         = "POSTAWL2" // the last byte is the version
 	formerMagic       = "POSTAWAL" // version 1, which had no life
-	slotSize          = 64
-	headFile          = 2 * sector
-	flagNeedsSnapshot = 1
+	slotSize          = 64         // bytes
+	headFile          = 2 * sector // bytes: each slot has a sector of its own
+	flagNeedsSnapshot = 1          // bits of flags
 	flagRetired       = 2
 	flagRepaired      = 4
 )

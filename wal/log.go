@@ -48,8 +48,8 @@ type Options struct {
 }
 
 const (
-	defaultSegmentSize = 8 << 20
-	defaultSnapshots   = 3
+	defaultSegmentSize = 8 << 20 // bytes
+	defaultSnapshots   = 3       // how many are kept
 )
 
 func (o Options) withDefaults() (Options, error) {

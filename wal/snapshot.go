@@ -18,8 +18,8 @@ import (
 //	└──────┴────┴────────┴─────────────────┴─────┘
 const (
 	snapshotMagic = "POSTASNP"
-	snapshotHead  = 24
-	snapshotCRC   = 4
+	snapshotHead  = 24 // bytes
+	snapshotCRC   = 4  // bytes
 )
 
 func snapshotEnds(at Index, parts [][]byte) (head, tail []byte) {

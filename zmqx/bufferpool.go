@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	poolBytes   = 16 << 20 // what a socket keeps for large parts to come
-	poolBuffers = 64
+	poolBytes   = 16 << 20 // that a socket keeps for later large parts
+	poolBuffers = 64       // at most, of any size
 )
 
 // bufferPool keeps the memory of large parts that a receiver has handed back. Fresh memory is the most expensive part of

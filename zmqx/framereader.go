@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// The read buffer starts small, so that a thousand idle peers cost little, and grows while reads come back full.
+	// The read buffer starts small, so that a thousand idle peers cost little, and grows while reads come back full. Sizes are in bytes.
 	minReadBuffer = 4 << 10
 	maxReadBuffer = 256 << 10
 

@@ -17,8 +17,8 @@ const (
 	flagCommand = 0x04
 	flagsKnown  = flagMore | flagLong | flagCommand
 
-	shortHeader = 2
-	longHeader  = 9
+	shortHeader = 2 // bytes
+	longHeader  = 9 // bytes
 
 	// A command is at most a PING with 16 bytes of context, or a READY with a few properties.
 	maxCommand = 8 << 10

@@ -53,6 +53,7 @@ func messages(topic []byte, frames []link.Frame) []zmqx.Message {
 	return msgs
 }
 
+// headerGuess is how many bytes are allocated for a frame's header; a longer one grows.
 const headerGuess = 112
 
 // Acks implements link.Transport.

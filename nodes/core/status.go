@@ -129,4 +129,4 @@ func (c *Core) Waiting() (all []session.ID) {
 	return all
 }
 
-const maxWaiting = 64
+const maxWaiting = 64 // sessions
