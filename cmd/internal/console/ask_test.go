@@ -353,3 +353,47 @@ func TestProgressOfAStream(t *testing.T) {
 		}
 	}
 }
+
+// TestR16_ManySessionPages: as many pages of sessions as can be live keep their answers, each fetched once, and nobody has to wait with a question for them.
+func TestR16_ManySessionPages(t *testing.T) {
+	s := cluster(t, 1, maxWatchers)
+	for i := range s.Sessions {
+		s.Sessions[i].State = session.Done
+	}
+	var fetched atomic.Int64
+	hold := make(chan struct{})
+	address, tokens, _ := serveAll(t, func() *Seen { return s }, answering(t, nil), func(c *Config) {
+		c.Answers = func(ctx context.Context, _ session.ID) (*client.Answer, error) {
+			fetched.Add(1)
+			select {
+			case <-hold:
+			case <-ctx.Done():
+			}
+			return &client.Answer{Queries: []client.Table{rowsOf(t, 1)}}, nil
+		}
+	})
+	b := loggedIn(t, address, tokens)
+	page := func(i int) string {
+		_, text := b.get("/session/" + s.Sessions[i].Session.String())
+		return text
+	}
+	for i := range maxRunning + 1 {
+		page(i)
+	}
+	if _, text := b.do("POST", "/ask", "q=SELECT+1", "Origin", "http://"+address); strings.Contains(text, "being answered already") {
+		t.Error("a question waits for the answers of sessions")
+	}
+	close(hold)
+	for range 2 {
+		for i := range s.Sessions {
+			for end := time.Now().Add(time.Minute); !strings.Contains(page(i), `<table class="answer">`); time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("the page of session %d has no answers", i)
+				}
+			}
+		}
+	}
+	if n := fetched.Load(); n != maxWatchers {
+		t.Errorf("the answers of %d sessions were fetched %d times", maxWatchers, n)
+	}
+}

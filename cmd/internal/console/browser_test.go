@@ -6,12 +6,15 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -92,7 +95,7 @@ func (b *tab) until(expression string) {
 		case b.ctx.Err() != nil:
 			b.t.Fatal(err)
 		case time.Now().After(end):
-			b.t.Fatalf("not within the time: %s (%v)\n%s", expression, err, evaluate[string](b, "document.body.innerText"))
+			b.t.Fatalf("not within the time: %s (%v); the browser says %q, and shows\n%s", expression, err, b.wrong, evaluate[string](b, "location.href + document.body.innerText"))
 		}
 	}
 }
@@ -384,5 +387,105 @@ func TestALargeClusterIsShown(t *testing.T) {
 	b.live()
 	b.shows("All sessions: 970 more")
 	b.picture("large")
+	b.contented()
+}
+
+// The console of a medic goes while its page is open: the page says so, and goes on at the console of another medic, which lets the same browser in.
+func TestAMedicsDeathUnderTheOpenPage(t *testing.T) {
+	s := cluster(t, 2, 0)
+	const nobodys = 20001 // a port to which nobody listens, or somebody else
+	secret := []byte("only the user of the cluster can read this")
+	second, _, endSecond := serveAll(t, func() *Seen { return s }, byMedic("medic-2", WithSecret(secret), map[string]int{"medic-1": nobodys}))
+	at := netip.MustParseAddrPort(second)
+	first, _, end := serveAll(t, func() *Seen { return s }, byMedic("medic-1", WithSecret(secret), map[string]int{"medic-2": int(at.Port()), "medic-3": nobodys}))
+	link, err := Login(context.Background(), first, ProofBySecret(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(link))
+	b.shows("Live, from medic-1")
+	b.do(chromedp.Navigate("http://" + first + "/node/joiner-1"))
+	b.shows("Live, from medic-1")
+	b.contented()
+	end()
+	b.until(`location.host === "` + second + `" && location.pathname === "/node/joiner-1" && document.getElementById("live") !== null && document.getElementById("live").textContent === "Live, from medic-2"`)
+	endSecond()
+	b.shows("Not live: no connection to the console")
+}
+
+// usedBy returns the processor time that a process and all below it have used so far.
+func usedBy(t *testing.T, pid int) (used time.Duration) {
+	t.Helper()
+	const tick = 10 * time.Millisecond // of /proc on Linux
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parents, times := map[int]int{}, map[int]time.Duration{}
+	for _, name := range all {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		_, rest, _ := strings.Cut(string(text), ") ")
+		fields := strings.Fields(rest)
+		id, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		parent, _ := strconv.Atoi(fields[1])
+		user, _ := strconv.Atoi(fields[11])
+		system, _ := strconv.Atoi(fields[12])
+		parents[id], times[id] = parent, time.Duration(user+system)*tick
+	}
+	for id, of := range times {
+		for at := id; at > 1; at = parents[at] {
+			if at == pid {
+				used += of
+				break
+			}
+		}
+	}
+	return used
+}
+
+// TestFigures prints what docs/console.md says of the cost of the console: 50 nodes whose numbers change each second, and 1,000 sessions, seen by one browser.
+func TestFigures(t *testing.T) {
+	var looks [8]*Seen
+	for i := range looks {
+		looks[i] = cluster(t, 45, 1000)
+		for k := range looks[i].Nodes {
+			n := &looks[i].Nodes[k]
+			n.InRate, n.OutRate = n.InRate*(1+float64((i*7+k)%10)/10), n.OutRate*(1+float64((i*3+k)%10)/10)
+			n.Beat.LogBytes += uint64(i*k) << 16
+			n.Beat.Uptime += time.Duration(i) * time.Second
+		}
+		for k := range looks[i].Sessions {
+			looks[i].Sessions[k].Bytes += uint64(i*k) << 12
+			looks[i].Sessions[k].Age += time.Duration(i) * time.Second
+		}
+	}
+	began := time.Now()
+	address, tokens, _ := serveAll(t, func() *Seen { return looks[int(time.Since(began).Seconds())%len(looks)] }, func(c *Config) { c.Every = time.Second })
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate("http://"+address+"/login?token="+<-tokens))
+	b.live()
+	b.do(chromedp.Navigate("http://" + address + "/"))
+	b.live()
+	b.until(`performance.getEntriesByName("first-contentful-paint").length > 0`)
+	t.Logf("first paint after %.0f ms", evaluate[float64](b, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
+	t.Logf("%.0f bytes: the page, its style, script and icon",
+		evaluate[float64](b, `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].filter((e) => e.initiatorType !== "other" || !e.name.includes("/events")).reduce((sum, e) => sum + e.transferSize, 0)`))
+	chromium := chromedp.FromContext(b.ctx).Browser.Process().Pid
+	own := func() time.Duration {
+		var r syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	}
+	time.Sleep(3 * time.Second) // what a page costs once is over
+	from, browser, server := time.Now(), usedBy(t, chromium), own()
+	time.Sleep(20 * time.Second)
+	span := time.Since(from).Seconds()
+	t.Logf("of one processor, the browser takes %.1f %%, the server %.1f %%", 100*(usedBy(t, chromium)-browser).Seconds()/span, 100*(own()-server).Seconds()/span)
 	b.contented()
 }

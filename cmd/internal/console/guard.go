@@ -34,7 +34,7 @@ func guard(hosts []string, peers []int, next http.Handler) http.Handler {
 		}
 		h.Set("Content-Security-Policy", policyWith(r.Host, peers))
 		if len(peers) > 0 && r.URL.Path == healthPath {
-			h.Set("Cross-Origin-Resource-Policy", "same-site") // a page of another console looks whether this one is there
+			h.Set("Cross-Origin-Resource-Policy", "cross-origin") // a page of another console looks whether this one is there; "same-site" means no IP address to Chromium
 		}
 		if !fromHere(r) && !(len(peers) > 0 && fromPeer(r)) {
 			http.Error(w, "this request comes from another page: type the address that posta console printed into the browser", http.StatusForbidden)

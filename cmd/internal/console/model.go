@@ -25,6 +25,7 @@ type Seen struct {
 	Works    []workSeen // questions and answers, the newest first
 	Harms    []harm     // faults that were injected from pages, the oldest first
 	Past     []moment   // of the last 10 minutes, the oldest first
+	Closed   bool       // this console may read no answers
 }
 
 // Bounds of a page, however large the cluster is.

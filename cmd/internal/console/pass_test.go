@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/security"
 	"posta.dev/posta/test/keytest"
 )
@@ -118,6 +119,10 @@ func TestS5_RolesAtTheConsole(t *testing.T) {
 				t.Errorf("%s breaks a node at console %d: %d", name, i+1, answer.StatusCode)
 			}
 		}
+	}
+	s.Sessions[0].State = session.Done
+	if _, page := login(t, at, ProofByKey(users["olga"])).get("/session/" + s.Sessions[0].Session.String()); !strings.Contains(page, "This console may not read them") {
+		t.Errorf("the page of a session promises answers:\n%s", page)
 	}
 	if len(broken) != 2 {
 		t.Errorf("%d faults were injected", len(broken))
@@ -259,7 +264,7 @@ func TestPagesGoOnWithAnotherMedic(t *testing.T) {
 	if got := answer.Header.Get("Content-Security-Policy"); !strings.Contains(got, "connect-src 'self' http://127.0.0.1:8081/healthz http://127.0.0.1:8082/healthz;") {
 		t.Errorf("the policy is %s", got)
 	}
-	if answer, _ := b.get("/healthz"); answer.Header.Get("Cross-Origin-Resource-Policy") != "same-site" {
+	if answer, _ := b.get("/healthz"); answer.Header.Get("Cross-Origin-Resource-Policy") != "cross-origin" {
 		t.Error("the page of another console cannot see that this one is there")
 	}
 }

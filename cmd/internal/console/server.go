@@ -207,7 +207,7 @@ func (s *Server) remember(now time.Time) {
 
 // look returns what is known of the cluster now.
 func (s *Server) look(context.Context) *Seen {
-	seen := &Seen{Topology: s.cfg.Topology, Nodes: s.cfg.Nodes(), Medics: s.cfg.Medics(), Trouble: slices.Clone(s.cfg.Trouble()), Works: s.works.seen(), Harms: s.harms.list(), Past: s.past.list()}
+	seen := &Seen{Topology: s.cfg.Topology, Nodes: s.cfg.Nodes(), Medics: s.cfg.Medics(), Trouble: slices.Clone(s.cfg.Trouble()), Works: s.works.seen(), Harms: s.harms.list(), Past: s.past.list(), Closed: s.cfg.Answers == nil}
 	list, err := s.asker.get(s.life)
 	if seen.Sessions = list; err != nil {
 		seen.Trouble = append(seen.Trouble, "sessions: "+clean(err.Error()))

@@ -239,6 +239,7 @@ type sessionPage struct {
 	Row     sessionRow
 	At      []atNode
 	Done    bool      // there are answers
+	Closed  bool      // this console may not read them
 	Large   bool      // so large that answers are fetched only if a user asks for them
 	Bytes   string    // of them
 	Answers *workSeen // nil if nobody has fetched them
@@ -259,7 +260,7 @@ func (s *Seen) session(id string) sessionPage {
 		return p
 	}
 	p.Known, p.Row = true, s.sessionRow(&all[at])
-	p.Done = all[at].State == session.Done
+	p.Done, p.Closed = all[at].State == session.Done, s.Closed
 	var bytes uint64
 	for i := range s.Works {
 		switch w := &s.Works[i]; {

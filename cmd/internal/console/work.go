@@ -17,8 +17,10 @@ import (
 
 // Bounds of the questions and answers that are kept (R16).
 const (
-	maxRunning = 4  // questions and answers in progress at a time
-	worksKept  = 24 // works in progress and ended ones together; the oldest ended one is dropped first
+	maxRunning = 4 // questions in progress at a time, and as many sessions' answers that are being fetched
+	// worksKept bounds works in progress and ended ones together. The ended one that nobody has looked at for the longest time is dropped first. There is room for
+	// one of each page that is live: with less, the pages of many sessions would drop each other's answers, and fetch them again and again.
+	worksKept  = maxWatchers + 24
 	notesKept  = 20 // remarks on one of them
 	retryLooks = 5  // looks at the cluster between two tries to fetch answers
 )
@@ -33,6 +35,7 @@ type work struct {
 	key, text string // text is the statement; empty for the answers of a session
 	began     time.Time
 	cancel    context.CancelCauseFunc
+	looked    uint64 // works.looks when a page has shown it last; guarded by the mutex of works
 
 	mu       sync.Mutex // guards the fields below
 	progress client.Progress
@@ -51,6 +54,7 @@ type works struct {
 
 	mu      sync.Mutex
 	all     []*work // the oldest first
+	looks   uint64  // at works, so far
 	running sync.WaitGroup
 }
 
@@ -62,19 +66,22 @@ func (k *works) begin(key, text string, do func(context.Context, *work) (templat
 	for i, w := range k.all {
 		switch {
 		case !w.ended():
-			running++
-		case oldest < 0:
+			if (w.text == "") == (text == "") { // pages that fetch answers must not keep people from asking
+				running++
+			}
+		case oldest < 0 || w.looked < k.all[oldest].looked:
 			oldest = i
 		}
 	}
 	if running >= maxRunning || k.life.Err() != nil {
 		return errManyRunning
 	}
+	k.looks++
 	if len(k.all) >= worksKept { // one of them has ended, because fewer run than are kept
 		k.all = append(k.all[:oldest], k.all[oldest+1:]...)
 	}
 	ctx, cancel := context.WithCancelCause(k.life)
-	w := &work{key: key, text: text, began: k.now(), cancel: cancel, first: map[string]time.Time{}}
+	w := &work{key: key, text: text, began: k.now(), cancel: cancel, looked: k.looks, first: map[string]time.Time{}}
 	k.all = append(k.all, w)
 	k.running.Add(1)
 	go func() {
@@ -100,11 +107,14 @@ func guarded(ctx context.Context, w *work, do func(context.Context, *work) (temp
 	return do(ctx, w)
 }
 
+// find returns a work that a page is about to show.
 func (k *works) find(key string) *work {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.looks++
 	for _, w := range k.all {
 		if w.key == key {
+			w.looked = k.looks
 			return w
 		}
 	}
