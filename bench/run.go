@@ -68,6 +68,8 @@ func plainly(name, about string, measure func(context.Context, *Config) ([]Case,
 func sections() []section {
 	all := []section{
 		plainly("log", "records appended in group commits of 4 MiB, beside write + fsync of the same bytes in 4 MiB pieces", measureLog),
+		{"disk", measureDisk},
+		plainly("reopen", reopenAbout, measureReopen),
 		plainly("csv", "trips in memory, by CPU time of one core, beside encoding/csv, which finds fields and parses nothing", measureCSV),
 		plainly("link", "frames from node to node, durable at both, beside write + fsync of the same bytes in 4 MiB pieces", measureLink),
 	}

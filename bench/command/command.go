@@ -41,6 +41,7 @@ runs in the folder that holds Posta; that takes Go, and for duckdb g++.
    posta bench --rows 300000 --rounds 1 race-bikes    a small one
    posta bench --contestants duckdb race-memes        two, and the oracle
    posta bench link log                               a link and a log beside the plain file
+   posta bench disk                                   what the disk gives, and what it would give in other ways
    posta bench latency                                what one frame, chunk or small session takes on an idle cluster
    posta bench hosts                                  what a second host gives
    posta bench keys                                   what keys cost: a hop and two analyses with keys and without
