@@ -167,10 +167,13 @@ func (a *agent) accepts() *zmqx.AcceptLimit {
 // maxFrame bounds messages; the largest is a journal, of some ten KiB.
 const maxFrame = 2 << 20
 
+// leastBackoff is the shortest pause between attempts to connect, however short the heartbeats are.
+const leastBackoff = 10 * time.Millisecond
+
 func (a *agent) subscribe() (err error) {
 	// The pause between attempts is short, because a node that was just started has to be heard soon. A silent connection is dialled again, because a
 	// container that was cut off and connected again has another address, and nobody closed the old connection.
-	if a.sub, err = zmqx.NewSub(zmqx.Options{MaxFrame: maxFrame, BackoffMax: a.cfg.Topology.Medics.Heartbeat, Logger: a.cfg.Log,
+	if a.sub, err = zmqx.NewSub(zmqx.Options{MaxFrame: maxFrame, BackoffMax: max(leastBackoff, a.cfg.Topology.Medics.Heartbeat/4), Logger: a.cfg.Log,
 		MaxSilence: a.cfg.Topology.Medics.SuspectAfter,
 		TLS:        keyed.TLS(a.cfg.Keys, security.Control, keyed.Only(a.cfg.Topology.All()))}); err != nil {
 		return err
