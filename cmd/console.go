@@ -11,6 +11,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/console"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/tracing"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/security"
@@ -119,6 +120,7 @@ func (x *command) console(c *cli.Context) error {
 		},
 		Sessions: func(ctx context.Context) ([]protocol.SessionInfo, error) { return sessionsOf(ctx, cfg) },
 		Answers:  func(ctx context.Context, id session.ID) (*client.Answer, error) { return answersOf(ctx, cfg, id) },
+		Trace:    func(ctx context.Context, id session.ID) (tracing.View, error) { return traceOf(ctx, t, keys, id) },
 		Ask:      ask, Break: breaks,
 		ScrapeToken: token,
 		Announce:    func(link string) { x.printf("%s\n", link) },

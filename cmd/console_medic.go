@@ -16,6 +16,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/console"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/tracing"
 	"posta.dev/posta/medic/process"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
@@ -144,6 +145,7 @@ func (x *command) medicConsole(c *cli.Context) error {
 	served := console.Config{
 		Topology: t, Nodes: nodes.View, Medics: medics.View, Trouble: func() []string { return nil },
 		Sessions: func(ctx context.Context) ([]protocol.SessionInfo, error) { return sessionsOf(ctx, cfg) },
+		Trace:    func(ctx context.Context, id session.ID) (tracing.View, error) { return traceOf(ctx, t, keys, id) },
 		Break:    breaks, Medic: about,
 	}
 	if keys == nil { // with keys a medic may not read answers

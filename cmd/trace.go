@@ -16,6 +16,7 @@ import (
 	"posta.dev/posta/nodes/trace"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -147,17 +148,9 @@ func unanswered(all []monitor.Traced) string {
 	return strings.Join(texts, "; ")
 }
 
-// barStates are the states in the order of their columns, each with its sign in bars.
-var barStates = []struct {
-	trace.State
-	sign, head, words, colour string
-}{
-	{trace.Working, "#", "work", "works", "\x1b[32m"},
-	{trace.Turn, ":", "turn", "waits for its turn", "\x1b[36m"},
-	{trace.Log, "=", "log", "waits for the log", "\x1b[33m"},
-	{trace.Blocked, ">", "next", "the next stage is full", "\x1b[31m"},
-	{trace.Reference, "r", "ref", "waits for reference data", "\x1b[35m"},
-	{trace.Input, ".", "in", "waits for input", ""},
+// barColours are the colours of states on a terminal.
+var barColours = [trace.States]string{
+	trace.Working: "\x1b[32m", trace.Turn: "\x1b[36m", trace.Log: "\x1b[33m", trace.Blocked: "\x1b[31m", trace.Reference: "\x1b[35m",
 }
 
 // narrowest and widest bound the width of what is printed, in cells.
@@ -199,46 +192,47 @@ func bars(v *tracing.View, width int, colours bool) (lines []string) {
 	for i := range v.Nodes {
 		name = max(name, min(18, len(v.Nodes[i].Node.ID)))
 	}
-	cells := width - name - 4 - 5*len(barStates)
+	cells := width - name - 4 - 5*len(tracing.Kinds)
 	end := display.Span(v.Length())
 	head := fmt.Sprintf("%-*s  0%*s  ", name, "node", cells-1, end)
-	for _, s := range barStates {
-		head += fmt.Sprintf("%5s", s.head)
+	for _, s := range tracing.Kinds {
+		head += fmt.Sprintf("%5s", s.Head)
 	}
 	lines = append(lines, head)
 	for i := range v.Nodes {
 		x := &v.Nodes[i]
 		line := fmt.Sprintf("%-*s  %s  ", name, display.Cut(string(x.Node.ID), name), bar(v.Bar(x, cells), colours))
-		for _, s := range barStates {
+		for _, s := range tracing.Kinds {
 			line += fmt.Sprintf("%4d%%", int(math.Round(100*tracing.Share(x.Report.Trace, s.State))))
 		}
 		lines = append(lines, line)
 	}
 	key := ""
-	for i, s := range barStates {
+	for i, s := range tracing.Kinds {
 		if i%3 == 0 && i > 0 {
 			lines, key = append(lines, strings.TrimRight(key, " ")), ""
 		}
-		key += fmt.Sprintf("%s %-26s", s.sign, s.words)
+		key += fmt.Sprintf("%s %-26s", s.Sign, s.Words)
 	}
 	return append(lines, strings.TrimRight(key, " "))
 }
 
 func bar(states []trace.State, colours bool) string {
+	if !colours {
+		return tracing.Text(states)
+	}
 	var b strings.Builder
 	last := ""
 	for _, state := range states {
-		sign, colour := " ", ""
-		for _, s := range barStates {
-			if s.State == state {
-				sign, colour = s.sign, s.colour
-			}
+		colour := ""
+		if state != tracing.None {
+			colour = barColours[state]
 		}
-		if colours && colour != last {
+		if colour != last {
 			b.WriteString("\x1b[0m" + colour)
 			last = colour
 		}
-		b.WriteString(sign)
+		b.WriteString(tracing.Sign(state))
 	}
 	if last != "" {
 		b.WriteString("\x1b[0m")
@@ -334,4 +328,19 @@ func fine(d time.Duration) string {
 		return fmt.Sprintf("%.1fms", d.Seconds()*1e3)
 	}
 	return fmt.Sprintf("%dµs", d.Microseconds())
+}
+
+// traceOf asks the nodes for a session's trace, for the console.
+func traceOf(ctx context.Context, t *topology.Topology, keys *security.Keys, id session.ID) (tracing.View, error) {
+	ctx, cancel := context.WithTimeout(ctx, traceAtMost)
+	defer cancel()
+	all, _, err := monitor.AskForTraces(ctx, t.Nodes(), keys, id)
+	if err != nil {
+		return tracing.View{}, err
+	}
+	v, known := tracing.New(id, all)
+	if !known {
+		return v, notTraced(id, t, &v)
+	}
+	return v, nil
 }

@@ -19,6 +19,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/chart"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/tracing"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
@@ -38,8 +39,10 @@ type Config struct {
 	Sessions func(context.Context) ([]protocol.SessionInfo, error)
 	// Answers fetches the answers of a finished session, at least the first KeptRows rows of each query. If it is nil, pages show no answers.
 	Answers func(context.Context, session.ID) (*client.Answer, error)
-	Ask     *Asker   // nil: nobody can ask
-	Break   *Breaker // nil: nobody can inject faults
+	// Trace asks the nodes where the time of a session went. If it is nil, pages do not show it.
+	Trace func(context.Context, session.ID) (tracing.View, error)
+	Ask   *Asker   // nil: nobody can ask
+	Break *Breaker // nil: nobody can inject faults
 	// Announce shows a link to the person who started the console. It is called once before Listen returns, and again whenever a link was used. It is
 	// not called if there is a Medic.
 	Announce func(link string)
@@ -83,6 +86,7 @@ type Server struct {
 	works    *works
 	past     past
 	harms    harms
+	traces   chan struct{}   // a place for each page that asks for a trace
 	life     context.Context // ends when Run does
 	end      context.CancelFunc
 }
@@ -101,7 +105,7 @@ func Listen(address string, cfg Config) (*Server, error) {
 	if cfg.Every == 0 {
 		cfg.Every = time.Second
 	}
-	s := &Server{cfg: cfg, listener: limit(l, maxConnections), asker: &asker{ask: cfg.Sessions}}
+	s := &Server{cfg: cfg, listener: limit(l, maxConnections), asker: &asker{ask: cfg.Sessions}, traces: make(chan struct{}, tracesAtOnce)}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.works = &works{life: s.life, now: time.Now}
 	s.feed = newFeed(s.look, cfg.Every)
@@ -236,6 +240,7 @@ func (s *Server) routes() []route {
 		{"POST /complete", false, s.known(plain(s.complete))},
 		{"POST /asked/{key}/cancel", false, s.known(plain(s.cancelWork))},
 		{"POST /session/{id}/answers", false, s.known(plain(s.fetchAnswers))},
+		{"GET /session/{id}/trace", false, s.known(plain(s.traced))},
 		{"POST /break", false, s.known(s.harm)},
 		{"GET /metrics", false, s.metrics().ServeHTTP},
 		{"GET /", false, s.known(s.page)},
