@@ -62,8 +62,8 @@ func hostFlag() cli.Flag {
 // uploadFlags say what to send and what to do with the answers.
 func uploadFlags() []cli.Flag {
 	return slices.Concat(rejectFlags(), outFlags(), []cli.Flag{
-		&cli.StringFlag{Name: flagData, Usage: "the `DIR` with the files: CSV, JSON Lines or Parquet, plain or packed with gzip, zstd, lz4 or bzip2. For an analysis of one stream this may be a single file, or - for standard input"},
-		&cli.StringSliceFlag{Name: flagFile, Usage: "`STREAM=PATH`: read PATH instead of the stream's files below --data. PATH is a file, a pattern in quotes, an address (https://...), or - for standard input. NAME=PATH, with a name like montreal/trips.csv, replaces that one file; may be repeated"},
+		&cli.StringFlag{Name: flagData, Usage: "the `DIR` with the files: CSV or JSON Lines, plain or packed with gzip, zstd, lz4 or bzip2, or Parquet. For an analysis of one stream this may be a single file, or - for standard input"},
+		&cli.StringSliceFlag{Name: flagFile, Usage: "`STREAM=PATH`: read PATH instead of the stream's files below --data. PATH is a file, a pattern in quotes, an address (https://...), or - for standard input. NAME=PATH, with a name like montreal/trips.csv, says which file PATH stands for; may be repeated"},
 		&cli.StringFlag{Name: flagDelimiter, DefaultText: "what the header shows", Usage: "the `CHARACTER` between the columns of all CSV files, or comma, semicolon, tab, pipe"},
 		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "set a parameter of the analysis, `NAME=VALUE`; may be repeated. posta analyses lists the parameters"},
 		&cli.IntFlag{Name: flagLanes, DefaultText: "4", Usage: "`N` chunks under way at once, 1 to 1024: more hide the time a disk takes, and cost memory"},
