@@ -26,7 +26,7 @@ type Limits struct {
 	// the columns that are needed. An analysis takes up to ten times as much for its tables. A session beyond it fails. Small ones fail honest
 	// sessions, large ones let one session take a joiner's memory.
 	Memory Size
-	// Tables is the bytes of memory that the groups of all sessions take in an aggregator, 1MiB to 1024GiB, default 64MiB. What is more moves to files in
+	// Tables is the bytes of memory that the groups of all sessions take in an aggregator, 1MiB to 1024GiB, default 48MiB. What is more moves to files in
 	// its data directory, and comes back piece by piece when the facts have ended. Small ones make sessions with many groups write and read more
 	// files; large ones cost that much memory.
 	Tables Size

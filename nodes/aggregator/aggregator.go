@@ -270,10 +270,10 @@ func (a *Aggregator) page(st *state, out role.Emitter) error {
 		return err
 	}
 	if st.next += len(rows); st.next == t.Len() {
-		tables[i] = fold.NewTable(t.Spec())
-		st.leaving, st.next = st.leaving[1:], 0
-		if st.parts != nil {
-			st.parts.left++
+		if st.leaving, st.next = st.leaving[1:], 0; st.parts != nil {
+			st.parts.left++ // the next part uses its memory again
+		} else {
+			tables[i] = fold.NewTable(t.Spec())
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 
 var groups = flag.Int("groups", 1_000_000, "distinct groups of BenchmarkGroups")
 
-// BenchmarkGroups takes distinct groups and hands them on: once with all of them in memory, and with limits.tables of 64 MiB, where they move to files
+// BenchmarkGroups takes distinct groups and hands them on: once with all of them in memory, and with limits.tables of 48 MiB, where they move to files
 // of a real log. Both are in one run, so that their times can be compared. heap-MB is the largest heap that was in use at the end of a commit.
 //
 //	go test ./nodes/aggregator -run '^$' -bench Groups -benchtime 1x -groups 10000000
@@ -26,7 +26,7 @@ func BenchmarkGroups(b *testing.B) {
 	for _, bench := range []struct {
 		name  string
 		limit int
-	}{{"memory", 1 << 50}, {"files", 64 << 20}} {
+	}{{"memory", 1 << 50}, {"files", 48 << 20}} {
 		b.Run(bench.name, func(b *testing.B) {
 			for range b.N {
 				benchGroups(b, bench.limit)

@@ -115,7 +115,7 @@ type parts struct {
 	prunes bool          // each part is pruned
 	from   int           // the first bucket of the part
 	to     int           // the bucket behind those that have been read
-	tables []*fold.Table // of the part; nil until it is read
+	tables []*fold.Table // of the part; nil before the first one
 	whole  bool          // the part has been read
 	size   int           // of its entries in the files, in bytes
 	left   int           // how many of its tables have left, of those that have rows after pruning
@@ -128,8 +128,9 @@ const sliceBytes = 1 << 20
 func (a *Aggregator) read(st *state) (more bool, err error) {
 	p := st.parts
 	if p.tables == nil {
-		p.to, p.tables = p.from, role.NewTables(st.Analysis, fold.NewTable)
+		p.tables = role.NewTables(st.Analysis, fold.NewTable)
 	}
+	p.to = max(p.to, p.from)
 	set := a.Of(st.ID)
 	for begin := p.size; p.to < runs.Buckets && p.rows() < a.PageRows && p.size < pageBytes; p.to++ {
 		if p.size-begin >= sliceBytes {
@@ -163,6 +164,9 @@ func (p *parts) rows() (n int) {
 // nextPart goes on behind a part that has left; false if there is none.
 func (st *state) nextPart() bool {
 	p := st.parts
-	*p = parts{prunes: p.prunes, from: p.to}
+	for _, t := range p.tables {
+		t.Reset()
+	}
+	*p = parts{prunes: p.prunes, from: p.to, tables: p.tables}
 	return p.from < runs.Buckets
 }
