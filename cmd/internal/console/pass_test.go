@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -128,6 +129,25 @@ func TestS5_RolesAtTheConsole(t *testing.T) {
 		t.Errorf("%d faults were injected", len(broken))
 	}
 
+	// A user signs a cookie as a console would, in the name of somebody who may do more.
+	_, _, key, err := first.Verify(loginPurpose, proofOf(t, users["olga"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(pass{User: User{Name: "olga", Role: security.Operate, Key: key}, ID: "1", Ends: time.Now().Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for signer, want := range map[*security.Keys]int{users["wanda"]: http.StatusUnauthorized, users["olga"]: http.StatusUnauthorized, other: 200} {
+		forged, err := signer.Sign(passPurpose, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer, _ := newBrowser(t, at).get("/", "Cookie", "posta-console-of-posta="+base64.RawURLEncoding.EncodeToString(forged)); answer.StatusCode != want {
+			t.Errorf("a cookie that %s has signed: %d", signer.Identity(), answer.StatusCode)
+		}
+	}
+
 	olga := login(t, at, ProofByKey(users["olga"]))
 	if answer, _ := olga.do("POST", "/logout", "", "Origin", "http://"+at); answer.Request.URL.Path != "/login" {
 		t.Errorf("logging out leads to %s", answer.Request.URL)
@@ -143,6 +163,16 @@ func TestS5_RolesAtTheConsole(t *testing.T) {
 	if _, err := Login(context.Background(), at, ProofByKey(users["wanda"])); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "revoked") {
 		t.Errorf("a revoked user logs in: %v", err)
 	}
+}
+
+// proofOf is something that a user has signed to log in.
+func proofOf(t *testing.T, user *security.Keys) []byte {
+	t.Helper()
+	proof, err := ProofByKey(user)([]byte("text"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return proof
 }
 
 // TestS5_Passes: a challenge is good once, for a minute and at its own console. So is a link, and a cookie lasts until its end or the logout.
