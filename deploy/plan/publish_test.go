@@ -60,6 +60,34 @@ func TestS_PortsArePublishedWhereTheTopologySays(t *testing.T) {
 	}
 }
 
+// The console of each medic is published at the loopback address that the topology names, whatever the host's own address is.
+func TestTheConsoleIsPublishedOnItsMachine(t *testing.T) {
+	for settings, bridged := range map[string]bool{
+		`address = "127.0.0.1"`: true, `address = "10.0.0.1"`: true, "address = \"10.0.0.1\"\nnetwork = \"host\"": false,
+	} {
+		top := withHost(t, settings)
+		top.Medics.Console = "127.0.0.1:8080"
+		d, err := FromTopology(top, "", "image", "amd64", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ports []string
+		for _, u := range d.Units {
+			if !u.Medic() {
+				continue
+			}
+			p := u.Spec.Ports[len(u.Spec.Ports)-1]
+			ports = append(ports, fmt.Sprintf("%s %s:%d:%d", u.Name, p.At, p.Outside, p.Inside))
+			if got := strings.Contains(strings.Join(u.Spec.Command, " "), "--console-bind 0.0.0.0"); got != bridged {
+				t.Errorf("%s: %s is started by %q", settings, u.Name, u.Spec.Command)
+			}
+		}
+		if got, want := strings.Join(ports, ", "), "medic-1 127.0.0.1:8080:8080, medic-2 127.0.0.1:8081:8081, medic-3 127.0.0.1:8082:8082"; got != want {
+			t.Errorf("%s: %s", settings, got)
+		}
+	}
+}
+
 // TestS6_NoPasswordOfABrokerInAContainer: every user of an engine can read the environment, the labels and the command
 // of its containers, and the topology that is kept there. Without keys the password does not travel at all.
 func TestS6_NoPasswordOfABrokerInAContainer(t *testing.T) {
