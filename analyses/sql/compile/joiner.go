@@ -51,7 +51,7 @@ type worker struct {
 	bys    []*eval.Program // likewise
 	orders []*eval.Program
 	added  []accumulator // likewise
-	cache  groupCache
+	cache  eval.KeyCache
 	vector []*eval.Vector // of keys
 	key    []byte
 	row    []byte
@@ -272,7 +272,7 @@ func (j *joiner) fold(stream int, b rows, pos analyses.Position) error {
 	j.pos = pos
 	for _, w := range j.leaves[stream] {
 		w.pos.begin(pos)
-		w.cache.forget()
+		w.cache.Forget()
 		for lo := 0; lo < b.Rows(); lo += slice {
 			progress.Mark()
 			n := min(slice, b.Rows()-lo)
@@ -331,7 +331,7 @@ func (j *joiner) settle() {
 // settle writes the worker's accumulators to the table, which is then flushed.
 func (w *worker) settle(t *fold.Table) {
 	w.worst = nil
-	w.cache.forget()
+	w.cache.Forget()
 	for a := range w.added {
 		if x := &w.groups.aggs[a]; x.accumulates() && !x.distinct {
 			w.key = w.added[a].settle(x, t, w.key)
@@ -495,14 +495,14 @@ func (w *worker) find(t *fold.Table, sel []int32) {
 		}
 		return
 	}
-	numbers := w.cache.numbers(w.vector, sel)
+	numbers := w.cache.Numbers(w.vector, sel, eval.MostKeys)
 	if numbers == nil {
 		for _, i := range sel {
 			w.into = append(w.into, w.groupOf(t, i))
 		}
 		return
 	}
-	known := w.cache.rows
+	known := w.cache.Known
 	for k, number := range numbers {
 		if known[number] == 0 {
 			known[number] = int32(w.groupOf(t, sel[k])) + 1

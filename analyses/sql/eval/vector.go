@@ -56,6 +56,9 @@ func NewVector(kind types.Kind, n int) *Vector {
 	return v
 }
 
+// Reset makes a vector one of n rows, none of which is NULL. It uses the memory that there is, so values are those of former rows.
+func (v *Vector) Reset(n int) { v.reset(n) }
+
 // reset makes room for n rows and clears the NULLs.
 func (v *Vector) reset(n int) {
 	switch v.Kind {

@@ -27,6 +27,8 @@ type join struct {
 	l       *batch
 	matched []bool
 	all     counting
+	cache   eval.KeyCache  // of each key: 0, or two more than its first row
+	room    []*eval.Vector // memory of joined rows, if they are valid only while pairs runs
 	// Pairs of rows that wait. A right row of -1 means "none", and comes after all pairs of its left row.
 	lrows, rrows []int32
 }
@@ -172,6 +174,9 @@ func anyNull(columns []*eval.Vector, row int32) bool {
 	return false
 }
 
+// keysPerRow bounds the keys that are cached for a batch by its rows, because the cache has to be cleared for it.
+const keysPerRow = 8
+
 // probe finds the partners of the rows of a left batch.
 func (j *join) probe(b *batch) error {
 	keys, failed := evalAll(j.left, b)
@@ -182,8 +187,19 @@ func (j *join) probe(b *batch) error {
 	j.matched = append(j.matched[:0], make([]bool, b.n)...)
 	half := j.n.Kind == syntax.Semi || j.n.Kind == syntax.Anti
 	alone := half || j.n.Kind == syntax.Left || j.n.Kind == syntax.Full
-	for _, i := range b.sel {
-		r := j.partner(keys, i)
+	j.cache.Forget()
+	var numbers []int32
+	if j.ints == nil && len(keys) > 0 {
+		numbers = j.cache.Numbers(keys, b.sel, min(eval.MostKeys, keysPerRow*int64(len(b.sel))))
+	}
+	for k, i := range b.sel {
+		var r int32
+		if numbers == nil {
+			r = j.partner(keys, i)
+		} else if r = j.cache.Known[numbers[k]] - 2; r < -1 {
+			r = j.partner(keys, i)
+			j.cache.Known[numbers[k]] = r + 2
+		}
 		if half && j.rest == nil {
 			j.matched[i] = r >= 0
 			r = -1
@@ -217,7 +233,7 @@ func (j *join) pair(l, r int32) error {
 func (j *join) flush() error {
 	var failed error
 	if j.rest != nil && len(j.lrows) > 0 {
-		both := j.gather(j.lrows, j.rrows, j.restReads)
+		both := j.gather(j.lrows, j.rrows, j.restReads, true)
 		sel := make([]int32, 0, len(j.lrows))
 		for k, r := range j.rrows {
 			if r >= 0 {
@@ -273,7 +289,7 @@ func (j *join) flush() error {
 	lrows, rrows := j.lrows[:kept], j.rrows[:kept]
 	j.lrows, j.rrows = j.lrows[:0], j.rrows[:0]
 	if kept > 0 {
-		b := j.gather(lrows, rrows, j.wanted)
+		b := j.gather(lrows, rrows, j.wanted, j.pairs != nil)
 		if half {
 			b.columns = b.columns[:len(j.l.columns)]
 		}
@@ -290,15 +306,24 @@ func (j *join) flush() error {
 	return failed
 }
 
-// gather makes a batch of pairs, of the wanted columns. The place of a row is that of its left one.
-func (j *join) gather(lrows, rrows []int32, wanted []bool) *batch {
+// gather makes a batch of pairs, of the wanted columns. The place of a row is that of its left one. If the batch is passing, it
+// is valid until the next call.
+func (j *join) gather(lrows, rrows []int32, wanted []bool, passing bool) *batch {
 	b := &batch{n: len(lrows), sel: j.all.of(len(lrows))}
 	take := func(columns []*eval.Vector, rows []int32) {
 		for _, c := range columns {
-			if k := len(b.columns); wanted != nil && (k >= len(wanted) || !wanted[k]) {
-				c = nil
+			k := len(b.columns)
+			if k == len(j.room) {
+				j.room = append(j.room, &eval.Vector{})
 			}
-			b.columns = append(b.columns, gatherIf(c, rows))
+			switch {
+			case c == nil || wanted != nil && (k >= len(wanted) || !wanted[k]):
+				b.columns = append(b.columns, nil)
+			case passing && gatherInto(j.room[k], c, rows):
+				b.columns = append(b.columns, j.room[k])
+			default:
+				b.columns = append(b.columns, gather(c, rows))
+			}
 		}
 	}
 	take(j.l.columns, lrows)

@@ -141,6 +141,11 @@ func gather(v *eval.Vector, rows []int32) *eval.Vector {
 	if out.Codes != nil {
 		take(out.Codes, v.Codes, rows, out)
 	}
+	takeValues(out, v, rows)
+	return out
+}
+
+func takeValues(out, v *eval.Vector, rows []int32) {
 	switch v.Kind {
 	case types.Double:
 		take(out.Floats, v.Floats, rows, out)
@@ -155,7 +160,30 @@ func gather(v *eval.Vector, rows []int32) *eval.Vector {
 	default:
 		take(out.Ints, v.Ints, rows, out)
 	}
-	return out
+}
+
+// gatherInto is gather into memory that was used before. It returns false if a row is NULL: what its place then has of former
+// rows might be computed with.
+func gatherInto(out, v *eval.Vector, rows []int32) bool {
+	if v.Any {
+		return false
+	}
+	for _, r := range rows {
+		if r < 0 {
+			return false
+		}
+	}
+	out.Kind, out.Dict = v.Kind, nil
+	out.Reset(len(rows))
+	codes := out.Codes[:0]
+	if out.Codes, out.Entries = nil, v.Entries; v.Codes != nil {
+		for _, r := range rows {
+			codes = append(codes, v.Codes[r])
+		}
+		out.Codes = codes
+	}
+	takeValues(out, v, rows)
+	return true
 }
 
 // take copies the values of rows that are not NULL.

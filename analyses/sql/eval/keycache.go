@@ -1,15 +1,12 @@
-package compile
+package eval
 
-import (
-	"posta.dev/posta/analyses/sql/eval"
-	"posta.dev/posta/analyses/sql/types"
-)
+import "posta.dev/posta/analyses/sql/types"
 
-// groupCache remembers the groups of keys that are small numbers: codes of a dictionary, BOOLEANs, and integers that are near
-// each other. The table is then searched once for each different key of a batch, and not once for each row. The cache is valid
-// for one batch, because the next one has other codes, and only until the table is flushed.
-type groupCache struct {
-	rows   []int32 // by number of the keys; 0: not known, else one more than the row
+// KeyCache remembers something of keys that are small numbers: codes of a dictionary, BOOLEANs, and integers that are near each
+// other. A table is then searched once for each different key of a batch, and not once for each row. The cache is valid for one
+// batch, because the next one has other codes.
+type KeyCache struct {
+	Known  []int32 // by number of the keys; 0: nothing is known
 	places []place
 	number []int32 // by selected row
 }
@@ -20,20 +17,20 @@ type place struct {
 	size int64 // how many numbers there are; the last is that of NULL
 }
 
-// mostCached is the largest number of keys that are cached. It keeps the cost of clearing the cache small compared with that of
-// a batch's rows.
-const mostCached = 1 << 14
+// MostKeys is the largest number of keys that are cached. It keeps the cost of clearing the cache small compared with that of a
+// batch's rows.
+const MostKeys = 1 << 14
 
-// forget is called when codes change their meaning or rows are gone.
-func (c *groupCache) forget() {
-	clear(c.rows)
+// Forget is called when codes change their meaning or what is known does not hold any more.
+func (c *KeyCache) Forget() {
+	clear(c.Known)
 	c.places = c.places[:0]
 }
 
-// numbers returns the numbers of the selected rows' groups, which are below len(rows). It returns nil if the keys have too many
-// values.
-func (c *groupCache) numbers(keys []*eval.Vector, sel []int32) []int32 {
-	if !c.place(keys, sel) {
+// Numbers returns the numbers of the selected rows' keys, which are below len(Known). It returns nil if there may be more than
+// most different keys.
+func (c *KeyCache) Numbers(keys []*Vector, sel []int32, most int64) []int32 {
+	if !c.place(keys, sel, most) {
 		return nil
 	}
 	if cap(c.number) < len(sel) {
@@ -65,7 +62,7 @@ func (c *groupCache) numbers(keys []*eval.Vector, sel []int32) []int32 {
 }
 
 // place determines which numbers the keys need. If the present ranges do not suffice, it clears the cache.
-func (c *groupCache) place(keys []*eval.Vector, sel []int32) bool {
+func (c *KeyCache) place(keys []*Vector, sel []int32, most int64) bool {
 	fits, total := len(c.places) == len(keys), int64(1)
 	next := make([]place, len(keys))
 	for k, v := range keys {
@@ -77,7 +74,7 @@ func (c *groupCache) place(keys []*eval.Vector, sel []int32) bool {
 			p.size = 3
 		case v.Kind == types.BigInt || v.Kind == types.Decimal || v.Kind == types.Date || v.Kind == types.Timestamp:
 			low, high, some := bounds(v, sel)
-			if some && uint64(high)-uint64(low) >= mostCached {
+			if some && uint64(high)-uint64(low) >= uint64(most) {
 				return false
 			}
 			p.low, p.size = low, high-low+2
@@ -89,26 +86,26 @@ func (c *groupCache) place(keys []*eval.Vector, sel []int32) bool {
 		default:
 			return false
 		}
-		if total *= p.size; total > mostCached {
+		if total *= p.size; total > most {
 			return false
 		}
 		next[k] = p
 		fits = fits && c.places[k] == p
 	}
 	if !fits {
-		c.forget()
+		c.Forget()
 		c.places = append(c.places, next...)
-		if int64(cap(c.rows)) < total {
-			c.rows = make([]int32, total)
+		if int64(cap(c.Known)) < total {
+			c.Known = make([]int32, total)
 		}
-		c.rows = c.rows[:total]
-		clear(c.rows)
+		c.Known = c.Known[:total]
+		clear(c.Known)
 	}
 	return true
 }
 
 // bounds returns the least and the greatest integer of the selected rows that are not NULL.
-func bounds(v *eval.Vector, sel []int32) (low, high int64, some bool) {
+func bounds(v *Vector, sel []int32) (low, high int64, some bool) {
 	for _, i := range sel {
 		switch {
 		case v.IsNull(i):
