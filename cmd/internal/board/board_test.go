@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
+	"github.com/muesli/cancelreader"
 	"go.uber.org/goleak"
 
 	"posta.dev/posta/cmd/internal/display"
@@ -160,26 +161,15 @@ func TestScreens(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	s := cluster(t, 44, 0)
-	m := tea.Model(model{screen: Screen{Width: 80, Height: 24}})
+	m := &model{screen: Screen{Width: 80, Height: 24}}
 	press := func(keys ...string) {
 		for _, k := range keys {
-			msg := tea.KeyPressMsg{Text: k}
-			switch k {
-			case "tab":
-				msg = tea.KeyPressMsg{Code: tea.KeyTab}
-			case "space":
-				msg = tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
-			case "pgdown":
-				msg = tea.KeyPressMsg{Code: tea.KeyPgDown}
-			case "end":
-				msg = tea.KeyPressMsg{Code: tea.KeyEnd}
-			}
-			m, _ = m.Update(msg)
+			m.press(k)
 		}
 	}
 	press("j", "l", "end") // before any view was drawn
-	m, _ = m.Update(s)
-	at := func() Screen { return m.(model).screen }
+	m.see(s)
+	at := func() Screen { return m.screen }
 	for _, c := range []struct {
 		keys []string
 		view View
@@ -192,21 +182,40 @@ func TestKeys(t *testing.T) {
 	if at().From != 1 {
 		t.Errorf("scrolled to %d", at().From)
 	}
-	press("pgdown", "space", "pgdown", "pgdown", "pgdown", "j")
+	press("pgdown", " ", "pgdown", "pgdown", "pgdown", "j")
 	end := at().From
 	if press("end", "j"); end == 0 || at().From != end {
 		t.Errorf("the end is %d, and %d", end, at().From)
 	}
-	m, _ = m.Update(tea.WindowSizeMsg{Width: 80, Height: 200}) // everything fits
+	m.resize(80, 200) // everything fits
 	if at().From != 0 {
 		t.Errorf("scrolled to %d where nothing is left", at().From)
 	}
-	if _, cmd := m.Update(tea.KeyPressMsg{Text: "q"}); cmd == nil {
+	if !m.press("q") {
 		t.Error("q does not end it")
 	}
 }
 
-// TestEnds: a key, the context, and the end of the cluster end the program. Its goroutines end with it.
+// Keys are told apart however many arrive at once; sequences that stand for nothing here are ignored.
+func TestKeysAreCutApart(t *testing.T) {
+	for typed, want := range map[string]string{
+		"lsq": "l s q", "\x1b[A\x1bOBk": "up down k", "\x1b[5~\x1b[6~ \x1b[Z\t": "pgup pgdown   shift+tab tab", "\x03": "ctrl+c", "\x1b": "esc",
+		"\x1b[1;5Aq": "q", "\x1b[?2026;2$yq": "q", "\x1bxq": "q", "\x1b[": "", "\x1b[1;": "", "é\xffj\r\x7f": "é \xff j", "\x1b[H\x1b[4~": "home end",
+	} {
+		var got []string
+		for rest := []byte(typed); len(rest) > 0; {
+			var key string
+			if key, rest = cutKey(rest); key != "" {
+				got = append(got, key)
+			}
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%q is %q, want %q", typed, text, want)
+		}
+	}
+}
+
+// The board ends by a key, by its context, and when there is nothing to look at any more; its goroutines end with it.
 func TestEnds(t *testing.T) {
 	gone := errors.New("gone")
 	s := cluster(t, 2, 1)
@@ -230,16 +239,39 @@ func TestEnds(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
+		in, err := cancelreader.NewReader(strings.NewReader(c.typed))
+		if err != nil {
+			t.Fatal(err)
+		}
 		var out bytes.Buffer
-		err := run(ctx, look, true, tea.WithInput(strings.NewReader(c.typed)), tea.WithOutput(&out))
+		err = run(ctx, look, view{in: in, out: &out, size: func() (int, int) { return 80, 24 }, colours: true})
 		cancel()
 		if !errors.Is(err, c.fail) || c.fail == nil && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		entered, left := strings.Count(out.String(), "\x1b[?1049h"), strings.Count(out.String(), "\x1b[?1049l")
-		if entered != left || entered == 0 && !c.cancel { // a context that ends at once leaves no time to enter it
+		if !strings.HasPrefix(out.String(), enterScreen) || !strings.HasSuffix(out.String(), leaveScreen) {
 			t.Errorf("%s: the terminal is not given back: %q", name, out.String())
 		}
+	}
+}
+
+// A terminal whose size changes has moved its lines, so that all is drawn again even if it looks the same.
+func TestAResizedTerminalIsDrawnAgain(t *testing.T) {
+	news, keys, resized := make(chan *Seen), make(chan string), make(chan os.Signal)
+	var out bytes.Buffer
+	ended := make(chan error)
+	v := view{out: &out, resized: resized, size: func() (int, int) { return 80, 5 }}
+	go func() { ended <- v.show(t.Context(), news, keys, nil) }()
+	news <- cluster(t, 2, 1)
+	keys <- "x" // changes nothing, so nothing is drawn
+	resized <- syscall.SIGWINCH
+	keys <- "q"
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	frames := strings.Split(out.String(), "\x1b[H")
+	if n := len(frames); n != 4 || !strings.Contains(frames[2], "medic-2 leads") || frames[3] != frames[2] || strings.Count(frames[3], "\x1b[2K") != 5 {
+		t.Errorf("%d frames: %q", n, frames)
 	}
 }
 

@@ -3,10 +3,16 @@ package board
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"sync"
+	"syscall"
 
-	tea "charm.land/bubbletea/v2"
+	"github.com/muesli/cancelreader"
+	"golang.org/x/term"
 )
 
 // Config says where the board is shown and where it gets what it shows.
@@ -18,77 +24,146 @@ type Config struct {
 	Look func(ctx context.Context) (*Seen, error)
 }
 
-// Run shows the board until a key or ctx ends it.
-func Run(ctx context.Context, cfg Config) error {
-	return run(ctx, cfg.Look, cfg.Colours, tea.WithInput(cfg.In), tea.WithOutput(cfg.Out))
-}
-
-// run returns when the program and the goroutine that looks have ended.
-func run(ctx context.Context, look func(context.Context) (*Seen, error), colours bool, options ...tea.ProgramOption) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	p := tea.NewProgram(model{screen: Screen{Width: 80, Height: 24, Colours: colours}}, append(options, tea.WithContext(ctx), tea.WithoutSignalHandler())...)
-	looked := make(chan error, 1)
-	go func() {
-		for {
-			seen, err := look(ctx)
-			if err != nil {
-				looked <- err
-				p.Quit()
-				return
-			}
-			p.Send(seen)
+// Run shows the board until a key or ctx ends it. It asks the terminal nothing, because some terminals do not answer.
+//
+// Bubbletea was rejected: it makes the program larger by 1.4 MB, and what is needed of it is below.
+func Run(ctx context.Context, cfg Config) (err error) {
+	was, err := term.MakeRaw(int(cfg.In.Fd()))
+	if err != nil {
+		return fmt.Errorf("take keys from the terminal: %w", err)
+	}
+	defer func() { err = errors.Join(err, term.Restore(int(cfg.In.Fd()), was)) }()
+	in, err := cancelreader.NewReader(cfg.In)
+	if err != nil {
+		return fmt.Errorf("take keys from the terminal: %w", err)
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
+	return run(ctx, cfg.Look, view{in: in, out: cfg.Out, resized: resized, colours: cfg.Colours, size: func() (width, height int) {
+		if width, height, err := term.GetSize(int(cfg.Out.Fd())); err == nil && width > 0 && height > 0 {
+			return width, height
 		}
-	}()
-	_, err := p.Run()
-	ended := ctx.Err() != nil
-	cancel()
-	if failed := <-looked; !ended && !errors.Is(failed, context.Canceled) {
-		err = errors.Join(err, failed)
-	}
-	if ended && errors.Is(err, tea.ErrProgramKilled) {
-		return nil // Ctrl-C from outside is how a user ends it
-	}
-	return err
+		return 80, 24
+	}})
 }
 
-// model is the state between two events. Its methods take and return it by value, as bubbletea requires.
+// view is a terminal in raw mode.
+type view struct {
+	in      cancelreader.CancelReader
+	out     io.Writer
+	resized <-chan os.Signal
+	size    func() (width, height int)
+	colours bool
+}
+
+const (
+	enterScreen = "\x1b[?1049h\x1b[?25l" // the other screen, without a cursor
+	leaveScreen = "\x1b[?25h\x1b[?1049l"
+)
+
+// run returns when the goroutines that look and that read keys have ended.
+func run(ctx context.Context, look func(context.Context) (*Seen, error), v view) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var wait sync.WaitGroup
+	news, keys, failed := make(chan *Seen), make(chan string), make(chan error, 1)
+	wait.Go(func() { failed <- each(ctx, look, news) })
+	wait.Go(func() { readKeys(ctx, v.in, keys) })
+	_, err := io.WriteString(v.out, enterScreen)
+	if err == nil {
+		err = v.show(ctx, news, keys, failed)
+	}
+	cancel()
+	v.in.Cancel()
+	wait.Wait()
+	_, left := io.WriteString(v.out, leaveScreen)
+	return errors.Join(err, left)
+}
+
+// each hands over what look sees, until look fails or ctx ends.
+func each(ctx context.Context, look func(context.Context) (*Seen, error), news chan<- *Seen) error {
+	for {
+		seen, err := look(ctx)
+		if err != nil {
+			return err
+		}
+		select {
+		case news <- seen:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// show draws until a key or ctx ends it, or until there is nothing to look at any more.
+func (v view) show(ctx context.Context, news <-chan *Seen, keys <-chan string, failed <-chan error) error {
+	m := model{screen: Screen{Colours: v.colours}}
+	drawn := ""
+	for {
+		m.resize(v.size())
+		if text := m.draw(); text != drawn {
+			drawn = text
+			if _, err := io.WriteString(v.out, text); err != nil {
+				return fmt.Errorf("draw on the terminal: %w", err)
+			}
+		}
+		select {
+		case seen := <-news:
+			m.see(seen)
+		case key := <-keys:
+			if m.press(key) {
+				return nil
+			}
+		case <-v.resized:
+			drawn = "" // terminals move lines when their size changes
+		case err := <-failed:
+			if ctx.Err() != nil || errors.Is(err, context.Canceled) {
+				return nil // Ctrl-C from outside is how a user ends it
+			}
+			return err
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// model is what is shown, and where.
 type model struct {
 	seen   *Seen
 	screen Screen
 	last   int // how far the view can be scrolled
 }
 
-func (m model) Init() tea.Cmd { return nil }
+func (m *model) see(s *Seen) { m.seen = s; m.settle() }
 
-func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	switch msg := msg.(type) {
-	case *Seen:
-		m.seen = msg
-	case tea.WindowSizeMsg:
-		m.screen.Width, m.screen.Height = msg.Width, msg.Height
-	case tea.KeyPressMsg:
-		var over bool
-		if m.screen, over = m.screen.press(msg.String(), m.last); over {
-			return m, tea.Quit
-		}
-	}
+func (m *model) resize(width, height int) {
+	m.screen.Width, m.screen.Height = width, height
+	m.settle()
+}
+
+func (m *model) press(key string) (over bool) {
+	m.screen, over = m.screen.press(key, m.last)
+	m.settle()
+	return over
+}
+
+// settle keeps the view within what there is to scroll.
+func (m *model) settle() {
 	if m.seen != nil {
 		_, m.last = Draw(m.seen, m.screen)
 		m.screen.From = min(m.screen.From, m.last)
 	}
-	return m, nil
 }
 
-func (m model) View() tea.View {
-	text := "listening to the nodes"
+// draw returns what draws all lines of the terminal. Each is cleared before its text: to clear behind a text as wide as the terminal would remove its last
+// character.
+func (m *model) draw() string {
+	lines := []string{"listening to the nodes"}
 	if m.seen != nil {
-		lines, _ := Draw(m.seen, m.screen)
-		text = strings.Join(lines, "\n")
+		lines, _ = Draw(m.seen, m.screen)
 	}
-	v := tea.NewView(text)
-	v.AltScreen = true
-	return v
+	return "\x1b[H\x1b[2K" + strings.Join(lines, "\r\n\x1b[2K")
 }
 
 // press returns the screen after a key, and whether the board ends.
@@ -105,7 +180,7 @@ func (c Screen) press(key string, last int) (Screen, bool) {
 		c.From++
 	case "up", "k":
 		c.From--
-	case "pgdown", "space":
+	case "pgdown", " ":
 		c.From += page
 	case "pgup":
 		c.From -= page
