@@ -9,7 +9,8 @@
 //	            the stream, the parser folds its rows, too, and the joiner only merges tables
 //	joiner      NewJoiner's Joiner keeps what it needs of the reference streams and folds facts into tables
 //	aggregator  merges tables, partitioned by key: the engine does it from the table's spec alone. Where most rows of a
-//	            partition are in no answer, Prune drops them before they travel on
+//	            partition are in no answer, Prune drops them before they travel on; where tables are joined by a key that they
+//	            are partitioned by, Finish makes one table of them
 //	reducer     has all partitions: Reduce turns tables into the rows of each query
 //
 // Everything an analysis keeps between two calls is rebuilt by the engine after a crash by calling Reference again with
@@ -21,6 +22,8 @@
 package analyses
 
 import (
+	"slices"
+
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/columnar"
 	"posta.dev/posta/rows/csv"
@@ -76,6 +79,14 @@ type Analysis struct {
 	// ([fold.Never]) are empty, too. Prune runs in slices, as Reduce does. The answer must be the same with and without Prune,
 	// and for any number of partitions.
 	Prune func(args Args, stream int, tables []*fold.Table) error
+
+	// Finish makes the rows of a table that aggregators make of other ones ([fold.Spec.From]), when these are complete. It is called
+	// in each aggregator, for one part of its rows after the other; rows that are equal in the keys they are spread by
+	// ([fold.Spec.PartitionBy]) are in the same part. Of tables, indexed as Tables, those that the table is made of have the rows
+	// of this part, all others are empty but the table itself, to which Finish adds rows. It calls full every few thousand rows
+	// that it has added: the table may be empty after that, because its rows have left. Finish runs in slices, as Reduce does.
+	// From equal tables it makes the same rows in the same order every time.
+	Finish func(args Args, table int, tables []*fold.Table, full func()) error
 
 	// Reduce computes the rows of one query without Rows from the tables that Query.Tables names, in that order, complete and
 	// merged. It runs in slices, so that no other session waits long: sorting a table, looking for rows and emit pause it now
@@ -237,6 +248,21 @@ func (a *Analysis) StreamIndex(name string) int {
 		}
 	}
 	return -1
+}
+
+// MadeOf returns the indexes of the tables that aggregators make table i of, none if joiners fill it.
+func (a *Analysis) MadeOf(i int) (from []int) {
+	if i < len(a.Tables) {
+		for _, name := range a.Tables[i].From {
+			from = append(from, a.TableIndex(name))
+		}
+	}
+	return from
+}
+
+// Stays reports whether the rows of table i stay in the aggregators, which make another table of them.
+func (a *Analysis) Stays(i int) bool {
+	return i < len(a.Tables) && slices.ContainsFunc(a.Tables, func(t fold.Spec) bool { return slices.Contains(t.From, a.Tables[i].Name) })
 }
 
 // TableIndex returns the index of the table called name, -1 if there is none.

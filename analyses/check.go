@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/fold"
 )
 
 // ErrBadAnalysis is wrapped by the errors of [Analysis.Check].
@@ -88,6 +89,31 @@ func (a *Analysis) checkTables() error {
 		if a.StreamIndex(t.Stream) < 0 {
 			return fmt.Errorf("table %s waits for stream %q, which does not exist", t.Name, t.Stream)
 		}
+		if err := a.checkMade(i); err != nil {
+			return err
+		}
+		if t.Merge == fold.Never && t.PartitionBy > 0 && !a.Stays(i) {
+			return fmt.Errorf("table %s is a bag that is spread by keys, and no table is made of it", t.Name)
+		}
+	}
+	return nil
+}
+
+// checkMade checks what aggregators make a table of.
+func (a *Analysis) checkMade(i int) error {
+	t := &a.Tables[i]
+	if len(t.From) > 0 && a.Finish == nil {
+		return fmt.Errorf("table %s is made of others, and there is no Finish that makes it", t.Name)
+	}
+	for k, from := range a.MadeOf(i) {
+		switch {
+		case from < 0:
+			return fmt.Errorf("table %s is made of %q, which there is not; there is %s", t.Name, t.From[k], a.tableNames())
+		case len(a.Tables[from].From) > 0:
+			return fmt.Errorf("table %s is made of %s, which is itself made of others", t.Name, t.From[k])
+		case a.Tables[from].Merge == fold.Never && a.Tables[from].PartitionBy == 0:
+			return fmt.Errorf("table %s is made of the bag %s, which no keys spread: set its PartitionBy", t.Name, t.From[k])
+		}
 	}
 	return nil
 }
@@ -102,6 +128,9 @@ func (a *Analysis) checkQueries() error {
 		for _, t := range q.Tables {
 			if a.TableIndex(t) < 0 {
 				return fmt.Errorf("query %s needs table %q, which does not exist; the tables are %s", q.Name, t, a.tableNames())
+			}
+			if a.Stays(a.TableIndex(t)) {
+				return fmt.Errorf("query %s needs table %s, which stays in the aggregators: let it need what is made of it", q.Name, t)
 			}
 		}
 		if err := a.checkRows(&q); err != nil {

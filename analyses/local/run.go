@@ -64,6 +64,7 @@ type runner struct {
 	sent     []*fold.Table               // of one flush, and of rejected rows
 	folded   []*fold.Table               // of what was folded where it was parsed
 	parts    [][]*fold.Table             // of each aggregator
+	bags     [][]*fold.Waiting           // of each aggregator: the bags that tables are made of
 	all      []*fold.Table               // of the reducer
 	waiting  []partial
 	buf      []byte
@@ -83,7 +84,7 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{a: a, fsys: fsys, args: args, chunk: o.ChunkBytes, sent: newTables(a, fold.NewOutgoing), folded: newTables(a, fold.NewOutgoing), all: newTables(a, fold.NewUnion)}
+	r := &runner{a: a, fsys: fsys, args: args, chunk: o.ChunkBytes, sent: newTables(a, fold.NewOutgoing), folded: newTables(a, fold.NewOutgoing), all: newTables(a, union)}
 	if r.chunk == 0 {
 		r.chunk = 256 << 10
 	}
@@ -106,8 +107,21 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 	}
 	for range max(1, o.Aggregators) {
 		r.parts = append(r.parts, newTables(a, fold.NewTable))
+		bags := make([]*fold.Waiting, len(a.Tables))
+		for i := range bags {
+			bags[i] = fold.NewWaiting(&a.Tables[i])
+		}
+		r.bags = append(r.bags, bags)
 	}
 	return r, nil
+}
+
+// union returns a table of the reducer. The aggregators have no key in common, but for tables that they make.
+func union(s *fold.Spec) *fold.Table {
+	if len(s.From) > 0 {
+		return fold.NewTable(s)
+	}
+	return fold.NewUnion(s)
 }
 
 // newTables makes the tables of a, and the table of rejected rows after them.

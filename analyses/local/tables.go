@@ -1,8 +1,10 @@
 package local
 
 import (
+	"errors"
 	"slices"
 
+	"posta.dev/posta/analyses"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -37,15 +39,21 @@ func (r *runner) flush(i int) error {
 	return nil
 }
 
-// deliver merges the waiting partials. Bags bypass the aggregators.
+// deliver merges the waiting partials. Bags bypass the aggregators, but for those that tables are made of.
 func (r *runner) deliver() error {
 	for _, n := range r.order(len(r.waiting)) {
 		p := &r.waiting[n]
 		to := r.parts[p.to][p.table]
-		if to.Spec().Merge == fold.Never {
-			to = r.all[p.table]
+		var err error
+		switch {
+		case to.Spec().Merge != fold.Never:
+			err = to.Merge(p.payload)
+		case r.a.Stays(p.table):
+			err = r.bags[p.to][p.table].Merge(p.payload)
+		default:
+			err = r.all[p.table].Merge(p.payload)
 		}
-		if err := to.Merge(p.payload); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -63,14 +71,50 @@ func (r *runner) reduce() ([]*fold.Table, error) {
 			return nil, err
 		}
 		for n, t := range r.parts[part] {
-			for _, chunk := range t.Chunks(t.Rows(), r.frameBytes()) {
-				if err := r.all[n].Merge(t.AppendRows(nil, chunk)); err != nil {
-					return nil, err
-				}
+			if r.a.Stays(n) {
+				continue
 			}
+			if err := r.send(n, t); err != nil {
+				return nil, err
+			}
+		}
+		if err := r.make(part); err != nil {
+			return nil, err
 		}
 	}
 	return r.all, nil
+}
+
+// send merges a table of an aggregator into that of the reducer.
+func (r *runner) send(n int, t *fold.Table) error {
+	for _, chunk := range t.Chunks(t.Rows(), r.frameBytes()) {
+		if err := r.all[n].Merge(t.AppendRows(nil, chunk)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// make makes the tables that an aggregator makes of others.
+func (r *runner) make(part int) error {
+	for n := range r.a.Tables {
+		if len(r.a.MadeOf(n)) == 0 {
+			continue
+		}
+		m := analyses.NewMaking(r.a, r.args, n, func(table int) fold.Parted {
+			if r.a.Tables[table].Merge == fold.Never {
+				return r.bags[part][table]
+			}
+			return r.parts[part][table].Parted()
+		})
+		_, made := m.Tables()
+		var failed error
+		err := m.Run(func() { failed = errors.Join(failed, r.send(n, made)) })
+		if err = errors.Join(err, failed, r.send(n, made)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // prune lets the analysis drop rows. With a seed it sometimes leaves this out, because the answer must be the same without it.

@@ -8,6 +8,8 @@
 // ended, what is left in memory moves, too. The tables then come back in parts: a part is the rows of a few buckets, merged from all runs, with
 // which pruning and pages do as with a whole table. A part is a partition of the keys as an aggregator's tables are, only smaller, so the answer is
 // the same (D1).
+//
+// Tables that others are made of (fold.Spec.From) stay, in memory. When they are complete, the analysis makes the others (making.go).
 package aggregator
 
 import (
@@ -44,8 +46,10 @@ var (
 
 type state struct {
 	role.Session
-	tables []*fold.Table // those that are filled; what has moved to files is no longer in them
-	stream int           // the stream that ended last
+	tables  []*fold.Table   // those that are filled; what has moved to files is no longer in them
+	waiting []*fold.Waiting // by table: the rows of a bag that stays; nil: the table is none
+	ended   []bool          // streams
+	stream  int             // the stream that ended last
 
 	// What leaves: tables that the stream completes, or a part of them.
 	leaving []int      // indexes of tables that are being emitted, in order
@@ -53,7 +57,12 @@ type state struct {
 	prunes  bool       // the analysis still has to prune the tables of stream; then they leave
 	pruning *role.Task // prunes; nil until it begins
 	parts   *parts     // where the tables that leave come from; nil: they are those of tables
-	failed  error      // why the session must fail: of pruning, or of reading what is in files
+	failed  error      // why the session must fail: of pruning, of making a table, or of reading what is in files
+
+	// What is made when nothing else leaves any more.
+	making []int  // indexes of tables that are to be made, in order; the first one leaves as it is made, and next counts its rows
+	left   int    // how often the first of making has left, whole
+	maker  *maker // makes it; nil until it begins
 }
 
 // New returns the role.
@@ -65,7 +74,14 @@ func New() *Aggregator {
 
 // Open implements role.Role.
 func (a *Aggregator) Open(s role.Session) error {
-	a.sessions[s.ID] = &state{Session: s, tables: role.NewTables(s.Analysis, fold.NewTable)}
+	st := &state{Session: s, tables: role.NewTables(s.Analysis, fold.NewTable), ended: make([]bool, len(s.Analysis.Streams))}
+	st.waiting = make([]*fold.Waiting, len(st.tables))
+	for i := range s.Analysis.Tables {
+		if spec := &s.Analysis.Tables[i]; spec.Merge == fold.Never && s.Analysis.Stays(i) {
+			st.waiting[i] = fold.NewWaiting(spec)
+		}
+	}
+	a.sessions[s.ID] = st
 	return nil
 }
 
@@ -73,35 +89,39 @@ func (a *Aggregator) Open(s role.Session) error {
 func (a *Aggregator) Take(id session.ID, m role.Message, out role.Emitter) (durable bool, err error) {
 	st := a.sessions[id]
 	tables := st.tables
-	bag, err := role.IsBag(tables, m.Payload)
+	i, err := role.TableOf(tables, m.Payload)
 	switch {
 	case err != nil:
 		return false, err
-	case bag:
+	case tables[i].Spec().Merge == fold.Never && st.waiting[i] == nil:
 		out.Emit(0, role.Message{Stream: m.Stream, Payload: bytes.Clone(m.Payload)})
 		return false, nil
-	}
-	if i, err := role.TableOf(tables, m.Payload); err != nil {
-		return false, err
-	} else if st.isLeaving(i) {
+	case st.isLeaving(i):
 		return false, fmt.Errorf("rows of table %s come behind the end of stream %s, which completes it", tables[i].Spec().Name, st.Analysis.Streams[st.stream].Name)
+	case st.waiting[i] != nil:
+		return true, st.wait(i, m.Payload, out)
 	}
 	err = role.Merge(tables, m.Payload)
 	return err == nil, err
 }
 
-// isLeaving reports whether a table is being pruned or emitted.
+// isLeaving reports whether a table is being pruned or emitted, or another one may be made of it.
 func (st *state) isLeaving(table int) bool {
+	if st.Analysis.Stays(table) {
+		return st.ended[role.TableStream(st.Analysis, table)]
+	}
 	return slices.Contains(st.leaving, table) || (st.prunes || st.parts != nil) && st.completes(table)
 }
 
-// completes reports whether the stream that ended last completes a table.
-func (st *state) completes(table int) bool { return role.TableStream(st.Analysis, table) == st.stream }
+// completes reports whether the stream that ended last completes a table that leaves.
+func (st *state) completes(table int) bool {
+	return role.TableStream(st.Analysis, table) == st.stream && !st.Analysis.Stays(table)
+}
 
-// End implements role.Role. The tables that the stream completes begin to leave.
+// End implements role.Role. The tables that the stream completes begin to leave, then those that can be made now.
 func (a *Aggregator) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 	st := a.sessions[id]
-	st.stream = stream
+	st.ends(stream)
 	if a.inRuns(st) {
 		if _, err := a.spill(st, st.completes); err != nil {
 			return false, err
@@ -110,7 +130,12 @@ func (a *Aggregator) End(id session.ID, stream int, _ role.Emitter) (bool, error
 		return true, nil
 	}
 	st.begin(st.Analysis.Prune != nil)
-	return st.prunes || len(st.leaving) > 0, nil
+	return st.more(), nil
+}
+
+// more reports whether there is something to emit.
+func (st *state) more() bool {
+	return st.prunes || len(st.leaving) > 0 || st.parts != nil || len(st.making) > 0
 }
 
 // begin lets the tables leave. If they are to be pruned, they leave after that.
@@ -148,9 +173,21 @@ func (st *state) complete() []*fold.Table {
 	return tables
 }
 
-// Work implements role.Worker. It does a slice of what the next page needs: it reads a part, or prunes.
+// Work implements role.Worker. It does a slice of what the next page needs: it reads a part, or prunes, or makes a table.
 func (a *Aggregator) Work(id session.ID) (more bool, err error) {
 	st := a.sessions[id]
+	more, err = a.work(st)
+	switch {
+	case err != nil || !st.makes():
+		return more, err
+	case more:
+		return true, nil
+	}
+	return st.makeSlice()
+}
+
+// work does a slice of reading a part, or of pruning.
+func (a *Aggregator) work(st *state) (more bool, err error) {
 	switch {
 	case st.failed != nil:
 	case st.parts != nil && !st.parts.whole:
@@ -208,10 +245,10 @@ func (st *state) prune() *role.Task {
 	})
 }
 
-// finish does the rest of the work, after which a page can leave.
+// finish does the rest of the work, after which a page can leave; but it makes no table.
 func (a *Aggregator) finish(id session.ID) error {
 	for {
-		if more, err := a.Work(id); !more || err != nil {
+		if more, err := a.work(a.sessions[id]); !more || err != nil {
 			return err
 		}
 	}
@@ -220,8 +257,14 @@ func (a *Aggregator) finish(id session.ID) error {
 // Close implements role.Worker.
 func (a *Aggregator) Close() {
 	for _, st := range a.sessions {
-		st.pruning.Stop()
+		st.stop()
 	}
+}
+
+// stop ends the computations.
+func (st *state) stop() {
+	st.pruning.Stop()
+	st.maker.stop()
 }
 
 // pageRows and pageBytes bound what one call of More emits in the product (R15, R16). They are the same for every
@@ -243,15 +286,20 @@ func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
 		}
 		return false, err
 	}
-	if len(st.leaving) > 0 {
-		if err := a.page(st, out); err != nil {
-			return false, err
-		}
+	var err error
+	switch {
+	case len(st.leaving) > 0:
+		err = a.page(st, out)
+	case st.makes():
+		err = a.madePage(st, out)
+	}
+	if err != nil {
+		return false, err
 	}
 	if len(st.leaving) == 0 && st.parts != nil && !st.nextPart() {
 		st.parts = nil
 	}
-	return len(st.leaving) > 0 || st.parts != nil, nil
+	return st.more(), nil
 }
 
 // page emits a page of the first table that leaves.
@@ -262,14 +310,10 @@ func (a *Aggregator) page(st *state, out role.Emitter) error {
 		tables = st.parts.tables
 	}
 	t := tables[i]
-	rows := make([]int, t.Page(st.next, a.PageRows, pageBytes)-st.next)
-	for k := range rows {
-		rows[k] = st.next + k
-	}
-	if err := a.partials.Emit(out, 0, st.stream, i, t, rows); err != nil {
+	if err := a.emit(st, i, t, out); err != nil {
 		return err
 	}
-	if st.next += len(rows); st.next == t.Len() {
+	if st.next == t.Len() {
 		if st.leaving, st.next = st.leaving[1:], 0; st.parts != nil {
 			st.parts.left++ // the next part uses its memory again
 		} else {
@@ -279,10 +323,20 @@ func (a *Aggregator) page(st *state, out role.Emitter) error {
 	return nil
 }
 
+// emit emits a page of a table.
+func (a *Aggregator) emit(st *state, i int, t *fold.Table, out role.Emitter) error {
+	rows := make([]int, t.Page(st.next, a.PageRows, pageBytes)-st.next)
+	for k := range rows {
+		rows[k] = st.next + k
+	}
+	st.next += len(rows)
+	return a.partials.Emit(out, 0, st.stream, i, t, rows)
+}
+
 // Drop implements role.Role.
 func (a *Aggregator) Drop(id session.ID, _ role.Outcome) {
 	if st := a.sessions[id]; st != nil {
-		st.pruning.Stop()
+		st.stop()
 		delete(a.sessions, id)
 	}
 	a.Forget(id)

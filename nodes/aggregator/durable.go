@@ -12,7 +12,10 @@ import (
 // Snapshot implements role.Role. It first finishes pruning: pruning a half-pruned table again may drop other rows. If
 // pruning fails, the next call of Work or More returns the error. A part that is in files needs no such care, because recovery reads it again.
 //
-//	[stream, next, [leaving…], prunes, tables, runs, parts]      parts = [] or [prunes, from, left]
+// A table that is being made is made again after a restart, and what has left of it is dropped: its rows and their order depend on
+// nothing but the tables that it is made of.
+//
+//	[stream, next, [leaving…], prunes, tables, runs, parts, [ended…], [making…], left, waiting…]      parts = [] or [prunes, from, left]
 func (a *Aggregator) Snapshot(id session.ID, dst []byte) []byte {
 	st := a.sessions[id]
 	var leaving []int
@@ -32,14 +35,29 @@ func (a *Aggregator) Snapshot(id session.ID, dst []byte) []byte {
 	dst = role.AppendTables(dst, st.tables)
 	dst = a.Of(id).Append(dst)
 	if st.parts == nil {
-		return wire.AppendArray(dst, 0)
+		dst = wire.AppendArray(dst, 0)
+	} else {
+		dst = wire.AppendBool(wire.AppendArray(dst, 3), st.parts.prunes)
+		dst = wire.AppendUint(wire.AppendUint(dst, uint64(st.parts.from)), uint64(st.parts.left))
 	}
-	dst = wire.AppendBool(wire.AppendArray(dst, 3), st.parts.prunes)
-	return wire.AppendUint(wire.AppendUint(dst, uint64(st.parts.from)), uint64(st.parts.left))
+	dst = wire.AppendBools(dst, st.ended)
+	dst = wire.AppendArray(dst, len(st.making))
+	for _, i := range st.making {
+		dst = wire.AppendUint(dst, uint64(i))
+	}
+	dst = wire.AppendUint(dst, uint64(st.left))
+	for _, w := range st.waiting {
+		if w != nil {
+			dst = w.Append(dst)
+		}
+	}
+	return dst
 }
 
+// Fields of a snapshot, without the rows that wait.
 const (
-	snapshotFields = 7
+	snapshotFields = 10
+	withoutMaking  = 7 // of programs that made no tables
 	withoutRuns    = 5 // of programs that kept all tables in memory
 )
 
@@ -51,7 +69,7 @@ func (a *Aggregator) Restore(id session.ID, data []byte) error {
 	}
 	d := wire.NewReader(data)
 	fields := d.Array()
-	if fields != snapshotFields && fields != withoutRuns {
+	if fields != snapshotFields && fields != withoutMaking && fields != withoutRuns {
 		d.Fail("%d fields", fields)
 	}
 	st.stream, st.next = int(d.Uint()), int(d.Uint())
@@ -66,11 +84,37 @@ func (a *Aggregator) Restore(id session.ID, data []byte) error {
 	if err := role.ReadTables(&d, st.tables); err != nil {
 		return err
 	}
-	if fields == snapshotFields {
+	if fields >= withoutMaking {
 		a.Store.Restore(id, &d)
 		if d.Array() == 3 {
 			st.parts = &parts{prunes: d.Bool(), from: int(d.Uint()), left: int(d.Uint())}
 		}
 	}
+	if fields == snapshotFields {
+		if err := st.readMaking(&d); err != nil {
+			return err
+		}
+	}
 	return d.Done()
+}
+
+func (st *state) readMaking(d *wire.Reader) error {
+	d.Bools(st.ended)
+	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+		i := int(min(d.Uint(), uint64(len(st.Analysis.Tables))))
+		if i == len(st.Analysis.Tables) || len(st.Analysis.MadeOf(i)) == 0 {
+			return fmt.Errorf("table %d is made of no others", i)
+		}
+		st.making = append(st.making, i)
+	}
+	st.left = int(d.Uint())
+	for _, w := range st.waiting {
+		if w == nil {
+			continue
+		}
+		if err := w.Read(d); err != nil {
+			return err
+		}
+	}
+	return d.Err()
 }

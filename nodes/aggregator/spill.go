@@ -13,8 +13,8 @@ import (
 
 // bytes returns how much memory the tables of a session take that can move to files.
 func (st *state) bytes() (n int) {
-	for _, t := range st.tables {
-		if t.Len() > 0 {
+	for i, t := range st.tables {
+		if t.Len() > 0 && !st.Analysis.Stays(i) {
 			n += t.Bytes()
 		}
 	}
@@ -64,7 +64,7 @@ func (a *Aggregator) spill(st *state, which func(table int) bool) (record []byte
 		if st.parts == nil && len(st.leaving) > 0 && i == st.leaving[0] {
 			from = st.next
 		}
-		if !which(i) || t.Len() == from {
+		if !which(i) || st.Analysis.Stays(i) || t.Len() == from {
 			continue
 		}
 		if err := t.Err(); err != nil {

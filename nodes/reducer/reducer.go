@@ -65,7 +65,7 @@ func (r *Reducer) Open(s role.Session) error {
 		}
 	}
 	r.sessions[s.ID] = &state{
-		Session: s, tables: role.NewTables(s.Analysis, fold.NewUnion),
+		Session: s, tables: role.NewTables(s.Analysis, role.Union),
 		ended: make([]bool, len(s.Analysis.Streams)), answered: make([]bool, len(s.Analysis.Queries)+1),
 	}
 	return nil
@@ -170,7 +170,7 @@ func (r *Reducer) Close() {
 // complete reports whether a query's tables are complete, that is, whether their streams have ended.
 func (st *state) complete(q int) bool {
 	for _, name := range st.Analysis.Queries[q].Tables {
-		if !st.ended[role.TableStream(st.Analysis, st.Analysis.TableIndex(name))] {
+		if !role.Complete(st.Analysis, st.Analysis.TableIndex(name), st.ended) {
 			return false
 		}
 	}

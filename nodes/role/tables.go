@@ -15,7 +15,7 @@ const PartialBytes = 512 << 10
 
 // NewTables returns an empty table for each of the analysis' tables, and behind them the one for rejected rows. empty makes the kind of
 // table that the role needs: joiners send what they fold (fold.NewOutgoing), aggregators merge it (fold.NewTable), reducers put partitions
-// together (fold.NewUnion).
+// together (Union).
 func NewTables(a *analyses.Analysis, empty func(*fold.Spec) *fold.Table) []*fold.Table {
 	tables := make([]*fold.Table, len(a.Tables)+1)
 	for i := range a.Tables {
@@ -33,6 +33,24 @@ func TableStream(a *analyses.Analysis, i int) int {
 		}
 	}
 	return len(a.Streams) - 1
+}
+
+// Complete reports whether all streams that complete table i have ended. Those of a table that aggregators make are the streams of
+// what it is made of.
+func Complete(a *analyses.Analysis, i int, ended []bool) bool {
+	from := a.MadeOf(i)
+	if len(from) == 0 {
+		return ended[TableStream(a, i)]
+	}
+	return !slices.ContainsFunc(from, func(of int) bool { return !ended[TableStream(a, of)] })
+}
+
+// Union makes the kind of table that puts partitions together. Those of a table that aggregators have made may have keys in common.
+func Union(s *fold.Spec) *fold.Table {
+	if len(s.From) > 0 {
+		return fold.NewTable(s)
+	}
+	return fold.NewUnion(s)
 }
 
 // PartialEncoder makes payloads of rows, one after the other, with one scratch buffer.
@@ -99,10 +117,10 @@ func TableOf(tables []*fold.Table, p []byte) (int, error) {
 	return slices.Index(tables, t), err
 }
 
-// IsBag reports whether a PartialEncoder wrote rows that are never merged.
-func IsBag(tables []*fold.Table, p []byte) (bool, error) {
-	t, _, err := find(tables, p)
-	return err == nil && t.Spec().Merge == fold.Never, err
+// RowsOf returns the rows in what a PartialEncoder wrote.
+func RowsOf(tables []*fold.Table, p []byte) ([]byte, error) {
+	_, rows, err := find(tables, p)
+	return rows, err
 }
 
 func find(tables []*fold.Table, p []byte) (t *fold.Table, rows []byte, err error) {

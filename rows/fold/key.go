@@ -114,3 +114,15 @@ func (b *KeyBuilder) intAt(p []byte, k int) int64 {
 	}
 	return int64(binary.LittleEndian.Uint64(p[place:]))
 }
+
+// first appends what the bytes of a key would be if it had only the first n of the keys in p.
+func (b *KeyBuilder) first(dst, p []byte, n int) []byte {
+	place, texts := 0, 0
+	for _, key := range b.keys[:n] {
+		if key.Kind == KeyText {
+			texts += int(binary.LittleEndian.Uint32(p[place:]))
+		}
+		place += placeOf(key.Kind)
+	}
+	return append(append(dst, p[:place]...), p[b.fixed:b.fixed+texts]...)
+}

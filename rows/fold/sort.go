@@ -107,28 +107,41 @@ func (t *Table) compare(a, b, from int) int {
 	return 0
 }
 
-// Partition returns the rows of each of n partitions: a row belongs to the hash of its key bytes ([Hash]) modulo n. Rows of a
-// bag belong to no partition and stay together: each call gives all of them to the next partition.
+// Partition returns the rows of each of n partitions: a row belongs to the hash of its key bytes ([Hash]) modulo n, or of those of
+// its first Spec.PartitionBy keys. Rows of a bag that is not spread by keys belong to no partition and stay together: each call
+// gives all of them to the next partition.
 func (t *Table) Partition(n int) [][]int {
-	parts := make([][]int, n)
-	if n == 1 || t.spec.Merge == Never {
+	if n == 1 || t.spec.Merge == Never && t.spec.PartitionBy == 0 {
+		parts := make([][]int, n)
 		parts[t.turn%n] = t.Rows()
 		t.turn = (t.turn + 1) % n
 		return parts
 	}
-	of, count := make([]uint32, t.Len()), make([]int, n)
-	for row := range of {
+	return t.split(n, func(h uint64) int { return int(h % uint64(n)) })
+}
+
+// split divides the rows into n sets, by the hash of the keys that they are spread by.
+func (t *Table) split(n int, of func(hash uint64) int) [][]int {
+	parts := make([][]int, n)
+	part, count := make([]uint32, t.Len()), make([]int, n)
+	var first []byte
+	for row := range part {
 		if row%progress.Every == 0 {
 			progress.Mark()
 		}
-		p := Hash(t.index.key(row)) % uint64(n)
-		of[row] = uint32(p)
-		count[p]++
+		p := t.index.key(row)
+		if by := t.spec.PartitionBy; by > 0 && by < len(t.spec.Keys) {
+			first = t.key.first(first[:0], p, by)
+			p = first
+		}
+		to := of(Hash(p))
+		part[row] = uint32(to)
+		count[to]++
 	}
 	for p := range parts {
 		parts[p] = make([]int, 0, count[p])
 	}
-	for row, p := range of {
+	for row, p := range part {
 		parts[p] = append(parts[p], row)
 	}
 	return parts

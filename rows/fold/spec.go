@@ -58,8 +58,8 @@ const (
 	// Late: in aggregators alone. It is for tables whose keys hardly repeat among the few thousand rows that a joiner flushes at
 	// a time. There, looking up each key costs more than the few rows that it saves.
 	Late
-	// Never: nowhere. The table is a bag of rows, without aggregates, which keeps as many equal ones as were added. Nothing waits
-	// for a bag's rows in an aggregator, so they pass it as they come, whatever their key, and no Prune sees them.
+	// Never: nowhere. The table is a bag of rows, without aggregates, which keeps as many equal ones as were added. Its rows pass
+	// the aggregators as they come, whatever their key, and no Prune sees them; but see Spec.PartitionBy.
 	Never
 )
 
@@ -83,6 +83,16 @@ type Spec struct {
 	Keys   []Key
 	Aggs   []Agg
 	Merge  Merging // of rows with equal keys
+
+	// PartitionBy is by how many of the first keys rows are spread over the aggregators; 0 is all of them. Rows of two tables with
+	// equal keys of equal kinds, as far as they are spread by them, are in one aggregator. A bag that is spread by keys waits in
+	// the aggregators for a table that is made of it.
+	PartitionBy int
+
+	// From names the tables that each aggregator makes this one of, once they are complete (analyses.Analysis.Finish). They do not
+	// leave the aggregators. No joiner adds rows to a table that is made so, and several aggregators may make rows with the same
+	// key, which the reducer merges.
+	From []string
 }
 
 // Check reports whether a table can be made of s.
@@ -96,6 +106,9 @@ func (s *Spec) Check() error {
 	if s.Merge > Never || s.Merge == Never && len(s.Aggs) > 0 {
 		return fmt.Errorf("%w: %s merges its rows in way %d with %d aggregates; rows that are never merged have none", ErrSpec, s.Name, s.Merge,
 			len(s.Aggs))
+	}
+	if s.PartitionBy < 0 || s.PartitionBy > len(s.Keys) {
+		return fmt.Errorf("%w: %s is spread by %d of its %d keys", ErrSpec, s.Name, s.PartitionBy, len(s.Keys))
 	}
 	for _, k := range s.Keys {
 		if k.Kind != KeyText && k.Kind != KeyInt {

@@ -1,0 +1,204 @@
+package aggregator
+
+import (
+	"fmt"
+	"slices"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/rows/fold"
+)
+
+// maker makes the first table of state.making. Its table is emitted, page by page, while its task waits; then the task goes on.
+type maker struct {
+	task  *role.Task
+	made  *fold.Table
+	times int  // how often the table was handed over
+	ready bool // the table leaves now
+	last  bool // with the rest of its rows
+}
+
+// A task's result says whether the table leaves with the rest of its rows.
+var (
+	furtherRows = []byte{0}
+	lastRows    = []byte{1}
+)
+
+func (m *maker) stop() {
+	if m != nil {
+		m.task.Stop()
+	}
+}
+
+// wait keeps rows of a bag that stays. limits.memory bounds what one aggregator keeps of a session in this way (R16).
+func (st *state) wait(i int, payload []byte, out role.Emitter) error {
+	rows, err := role.RowsOf(st.tables, payload)
+	if err != nil {
+		return err
+	}
+	if err := st.waiting[i].Merge(rows); err != nil {
+		return err
+	}
+	if out == nil {
+		return nil
+	}
+	bytes := 0
+	for _, w := range st.waiting {
+		if w != nil {
+			bytes += w.Bytes()
+		}
+	}
+	if limit := out.Limits().Memory; bytes > limit {
+		return fmt.Errorf("R16: the session's rows that wait for a join have %d bytes in this aggregator, and limits.memory is %d: let more aggregators share them, narrow the rows or read fewer columns, or raise limits.memory in the topology; then start the session again",
+			bytes, limit)
+	}
+	return nil
+}
+
+// makeSlice does a slice of making a table.
+func (st *state) makeSlice() (more bool, err error) {
+	m := st.maker
+	if m == nil {
+		m = st.newMaker(st.making[0])
+		st.maker = m
+	}
+	if m.ready {
+		return false, nil
+	}
+	result, done, err := m.task.Slice()
+	switch {
+	case err == nil && done:
+		err = fmt.Errorf("table %s was made again, and has fewer rows than have left", m.made.Spec().Name)
+		fallthrough
+	case err != nil:
+		st.failed = err
+		return false, err
+	case result == nil:
+		return true, nil
+	}
+	if m.times++; m.times <= st.left { // before a restart
+		return true, nil
+	}
+	m.ready, m.last = true, result[0] == lastRows[0]
+	return false, nil
+}
+
+// ends notes the end of a stream, and lists the tables that can be made now.
+func (st *state) ends(stream int) {
+	was := slices.Clone(st.ended)
+	st.stream, st.ended[stream] = stream, true
+	for i := range st.Analysis.Tables {
+		if len(st.Analysis.MadeOf(i)) > 0 && role.Complete(st.Analysis, i, st.ended) && !role.Complete(st.Analysis, i, was) {
+			st.making = append(st.making, i)
+		}
+	}
+}
+
+// makes reports whether the next page is of a table that is made.
+func (st *state) makes() bool {
+	return len(st.making) > 0 && len(st.leaving) == 0 && st.parts == nil && !st.prunes
+}
+
+// madePage emits a page of the table that is being made.
+func (a *Aggregator) madePage(st *state, out role.Emitter) error {
+	if err := st.makeRows(); err != nil {
+		return err
+	}
+	if err := a.emit(st, st.making[0], st.maker.made, out); err != nil {
+		return err
+	}
+	if st.next >= st.maker.made.Len() {
+		st.madeLeft()
+	}
+	return nil
+}
+
+// makeRows works until the table that is being made can leave.
+func (st *state) makeRows() error {
+	for {
+		if more, err := st.makeSlice(); !more || err != nil {
+			return err
+		}
+	}
+}
+
+// madeLeft goes on when all rows have left that the table had.
+func (st *state) madeLeft() {
+	st.next = 0
+	if m := st.maker; !m.last {
+		st.left++
+		m.ready = false
+		return
+	}
+	st.maker.stop()
+	made := st.making[0]
+	st.maker, st.making, st.left = nil, st.making[1:], 0
+	for _, i := range st.Analysis.MadeOf(made) {
+		if st.needed(i) {
+			continue
+		}
+		if st.waiting[i] != nil {
+			st.waiting[i] = fold.NewWaiting(st.waiting[i].Spec())
+		} else {
+			st.tables[i] = fold.NewTable(st.tables[i].Spec())
+		}
+	}
+}
+
+// needed reports whether a table has yet to be made of table i.
+func (st *state) needed(i int) bool {
+	for made := range st.Analysis.Tables {
+		for _, from := range st.Analysis.MadeOf(made) {
+			if from != i {
+				continue
+			}
+			if !role.Complete(st.Analysis, made, st.ended) {
+				return true
+			}
+			if slices.Contains(st.making, made) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// newMaker returns what makes a table.
+func (st *state) newMaker(table int) *maker {
+	making := analyses.NewMaking(st.Analysis, st.Args, table, func(i int) fold.Parted {
+		if st.waiting[i] != nil {
+			return st.waiting[i]
+		}
+		return st.tables[i].Parted()
+	})
+	tables, made := making.Tables()
+	m := &maker{made: made}
+	where := st.queryOf(table)
+	m.task = role.NewTask(tables, func(put func([]byte)) (err error) {
+		defer role.Explain(&err, func() string { return where })
+		for _, i := range st.Analysis.MadeOf(table) {
+			if err := st.tables[i].Err(); err != nil {
+				return err
+			}
+		}
+		if err := making.Run(func() { put(furtherRows) }); err != nil {
+			return err
+		}
+		put(lastRows)
+		return nil
+	})
+	return m
+}
+
+// queryOf names the query that needs a table, for errors (N6).
+func (st *state) queryOf(table int) string {
+	name := st.Analysis.Tables[table].Name
+	for i := range st.Analysis.Queries {
+		for _, t := range st.Analysis.Queries[i].Tables {
+			if t == name {
+				return "query " + st.Analysis.Queries[i].Name
+			}
+		}
+	}
+	return "table " + name
+}

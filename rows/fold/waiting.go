@@ -1,0 +1,209 @@
+package fold
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"posta.dev/posta/internal/wire"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/progress"
+)
+
+// Parts is into how many parts the rows of an aggregator are divided when a table is made of them. Rows that are equal in the keys
+// they are spread by are in one part, so tables can be joined part by part, and only one part at a time is unpacked. It must never
+// change for a data directory, because what is made of the parts leaves in their order.
+const Parts = 64
+
+// partOf returns the part of a key's hash, which is sixteen buckets.
+func partOf(hash uint64) int { return Bucket(hash) / (Buckets / Parts) }
+
+// Parted are rows in [Parts] parts.
+type Parted interface {
+	// Part adds the rows of a part to a table of the same spec, in their order.
+	Part(part int, to *Table) error
+	// Len is the number of all rows.
+	Len() int
+}
+
+// Parted divides the rows of a table, which does not change any more.
+func (t *Table) Parted() Parted { return &parted{t, t.split(Parts, partOf)} }
+
+type parted struct {
+	*Table
+	rows [][]int
+}
+
+// partChunk is about how many bytes of a part are copied at once.
+const partChunk = 256 << 10
+
+func (p *parted) Part(part int, to *Table) error {
+	for _, rows := range p.Chunks(p.rows[part], partChunk) {
+		to.Pause()
+		if err := to.Merge(p.AppendRows(nil, rows)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Waiting holds the rows of a bag that is spread by keys ([Spec.PartitionBy]). Beside their bytes they take two or three bytes each,
+// where a Table takes sixteen: these rows may be the largest part of what an aggregator has.
+//
+// A row is its keys, one after the other: a KeyInt as a varint, a KeyText as its length, a uvarint, and its bytes. Each part has its
+// rows end to end, in blocks that never move, in the order in which they came.
+type Waiting struct {
+	spec   *Spec
+	fields []batch.FieldSpec
+	key    *KeyBuilder
+	parts  [Parts][][]byte
+	rows   int
+	bytes  int
+	row    []byte
+	err    error
+}
+
+const (
+	firstWaiting = 1 << 10  // bytes of the first block of a part
+	mostWaiting  = 64 << 10 // of a block, unless one row has more
+)
+
+// NewWaiting returns an empty Waiting.
+func NewWaiting(spec *Spec) *Waiting {
+	return &Waiting{spec: spec, fields: spec.columns(), key: newKeyBuilder(spec.Keys)}
+}
+
+// Spec returns what it was made of.
+func (w *Waiting) Spec() *Spec { return w.spec }
+
+// Len returns the number of rows, and Bytes how many bytes they take.
+func (w *Waiting) Len() int   { return w.rows }
+func (w *Waiting) Bytes() int { return w.bytes }
+
+// Merge adds the rows of a partial, which is not kept. After an error it is not to be used: its session fails.
+func (w *Waiting) Merge(payload []byte) error {
+	if w.err != nil {
+		return w.err
+	}
+	b, err := batch.Decode(payload, w.fields)
+	if err != nil {
+		w.err = fmt.Errorf("merge into %s: %w: %w", w.spec.Name, ErrMalformed, err)
+		return w.err
+	}
+	if w.rows += b.Rows(); w.rows > MaxRows {
+		w.err = fmt.Errorf("%w: %s has %d rows", ErrTooLarge, w.spec.Name, w.rows)
+		return w.err
+	}
+	progress.Mark()
+	key := make([]byte, 0, 256)
+	for i := range b.Rows() {
+		w.row, key = w.row[:0], key[:0]
+		place := 0
+		for _, k := range w.spec.Keys[:w.spec.PartitionBy] {
+			place += placeOf(k.Kind)
+		}
+		key = append(key, make([]byte, place)...)
+		place = 0
+		for k := range w.spec.Keys {
+			spreads := k < w.spec.PartitionBy
+			if w.spec.Keys[k].Kind == KeyInt {
+				n := b.Ints(k).At(i)
+				w.row = binary.AppendVarint(w.row, n)
+				if spreads {
+					binary.LittleEndian.PutUint64(key[place:], uint64(n))
+					place += intPlace
+				}
+				continue
+			}
+			v := b.Texts(k).At(i)
+			w.row = append(binary.AppendUvarint(w.row, uint64(len(v))), v...)
+			if spreads {
+				binary.LittleEndian.PutUint32(key[place:], uint32(len(v)))
+				place += textPlace
+				key = append(key, v...)
+			}
+		}
+		w.add(partOf(Hash(key)), w.row)
+	}
+	return nil
+}
+
+// add appends a row to a part.
+func (w *Waiting) add(part int, row []byte) {
+	blocks := w.parts[part]
+	last := len(blocks) - 1
+	if last < 0 || len(blocks[last])+len(row) > cap(blocks[last]) {
+		size := firstWaiting
+		if last >= 0 {
+			size = min(mostWaiting, 1<<bits.Len(uint(cap(blocks[last]))))
+		}
+		blocks = append(blocks, make([]byte, 0, max(size, len(row))))
+		last++
+	}
+	blocks[last] = append(blocks[last], row...)
+	w.parts[part] = blocks
+	w.bytes += len(row)
+}
+
+// Part implements Parted.
+func (w *Waiting) Part(part int, to *Table) error {
+	for _, block := range w.parts[part] {
+		to.Pause()
+		for len(block) > 0 {
+			key := to.Key()
+			for _, k := range w.spec.Keys {
+				if k.Kind == KeyInt {
+					v, n := binary.Varint(block)
+					if n <= 0 {
+						return w.malformed(part)
+					}
+					key, block = key.Int(v), block[n:]
+					continue
+				}
+				size, n := binary.Uvarint(block)
+				if n <= 0 || size > uint64(len(block)-n) {
+					return w.malformed(part)
+				}
+				key, block = key.Text(block[n:n+int(size)]), block[n+int(size):]
+			}
+			to.Row(key)
+		}
+	}
+	return to.Err()
+}
+
+func (w *Waiting) malformed(part int) error {
+	return fmt.Errorf("%w: part %d of the rows of %s that wait", ErrMalformed, part, w.spec.Name)
+}
+
+// Append appends all rows, for a snapshot. Equal rows have equal bytes, however their blocks were filled:
+//
+//	[rows, [bytes of a part bin, …]]
+func (w *Waiting) Append(b []byte) []byte {
+	b = wire.AppendUint(wire.AppendArray(slices.Grow(b, w.bytes), 2), uint64(w.rows))
+	b = wire.AppendArray(b, Parts)
+	for _, blocks := range w.parts {
+		b = wire.AppendBin(b, slices.Concat(blocks...))
+	}
+	return b
+}
+
+// Read takes what Append wrote in place of the rows that there are.
+func (w *Waiting) Read(d *wire.Reader) error {
+	d.ArrayOf(2)
+	*w = *NewWaiting(w.spec)
+	w.rows = int(d.Uint())
+	d.ArrayOf(Parts)
+	for part := range w.parts {
+		block := slices.Clone(d.Bytes())
+		if d.Err() != nil {
+			return d.Err()
+		}
+		if len(block) > 0 {
+			w.parts[part] = [][]byte{block}
+			w.bytes += len(block)
+		}
+	}
+	return d.Err()
+}
