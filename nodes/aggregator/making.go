@@ -145,7 +145,7 @@ func (st *state) madeLeft() {
 	}
 }
 
-// needed reports whether a table has yet to be made of table i.
+// needed reports whether a later table is made of table i.
 func (st *state) needed(i int) bool {
 	for made := range st.Analysis.Tables {
 		for _, from := range st.Analysis.MadeOf(made) {

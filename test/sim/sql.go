@@ -35,6 +35,7 @@ type question struct {
 	text   string
 	wide   bool // keys of facts reach the reducer
 	apart  bool // rows of the two tables do not meet: both are streams of facts
+	large  bool // neither table is small: aggregators join them
 	answer func(d *sqlData) [][]any
 }
 
@@ -90,27 +91,42 @@ var questions = []question{
 			SELECT CASE WHEN value < 0 THEN 'low' WHEN value >= 0 THEN 'high' END, count(*), sum(value), min(value), last(_line), count(DISTINCT _line) FROM facts GROUP BY 1 ORDER BY 1, 2`,
 		answer: withoutPartners,
 	},
+	{
+		name: "a join in the aggregators", large: true, wide: true,
+		text:   `SELECT g."group" AS name, count(*) AS n, sum(value) AS total FROM groups AS g JOIN facts AS f ON f.key = g.key GROUP BY 1 ORDER BY 1`,
+		answer: joinedInAggregators,
+	},
+	{
+		name: "the best of a join in the aggregators", large: true, wide: true,
+		text: `SELECT f.key AS key, count(*) AS n, count(g."group") AS named, count(value) AS valued FROM groups AS g RIGHT JOIN facts AS f ON f.key = g.key GROUP BY f.key
+			ORDER BY n DESC, key LIMIT 20`,
+		answer: bestOfAggregators,
+	},
 }
 
 // ask turns an upload into that of a statement. It contains nothing that makes a node panic.
 func (u *upload) ask(w *world, r *rand.Rand) {
 	q := &questions[r.IntN(len(questions))]
-	for q.wide && (w.faults.longKeys || w.faults.largeRows > 0) {
+	for q.wide && (w.faults.longKeys || w.faults.largeRows > 0) || q.large && w.layout.memory > 0 { // how much waits depends on the aggregators
 		q = &questions[r.IntN(len(questions))]
 	}
 	w.injected("SQL")
-	u.analysis, u.plan, u.question, u.params = compile.Name, planOf(q.text), q, nil
+	u.analysis, u.plan, u.question, u.params = compile.Name, q.plan(q.text), q, nil
 	u.poison = ""
-	if u.members = len(u.read().groups); q.apart {
+	if u.members = len(u.read().groups); q.apart || q.large {
 		u.members = 0 // no joiner keeps them
 	}
 }
 
-// planOf returns the plan of a statement over the files of an upload.
-func planOf(statement string) []byte {
+// plan returns the plan of a statement over the files of an upload.
+func (q *question) plan(statement string) []byte {
+	size := int64(1000)
+	if q.large {
+		size = 0 // unknown
+	}
 	text := func(name string) compile.Column { return compile.Column{Name: name, Type: types.Of(types.Text)} }
 	p := compile.Plan{Text: statement, Tables: []compile.Table{
-		{Name: streamNames[streamGroups], Files: "*/groups.csv", Bytes: 1000, Columns: []compile.Column{text("key"), text("group")}},
+		{Name: streamNames[streamGroups], Files: "*/groups.csv", Bytes: size, Columns: []compile.Column{text("key"), text("group")}},
 		{Name: streamNames[streamFacts], Files: "*/facts.csv", Columns: []compile.Column{text("key"), {Name: "value", Type: types.Of(types.Double)}}},
 	}}
 	return p.Encode()
@@ -120,7 +136,7 @@ func planOf(statement string) []byte {
 // another statement.
 func (u *upload) makeOther(q *protocol.Request) {
 	if u.question != nil {
-		q.Plan = planOf("SELECT * FROM (" + u.question.text + ") LIMIT 1")
+		q.Plan = u.question.plan("SELECT * FROM (" + u.question.text + ") LIMIT 1")
 		return
 	}
 	q.Params = maps.Clone(u.params)
@@ -323,6 +339,53 @@ func windowsOverGroups(d *sqlData) (rows [][]any) {
 		rows = append(rows, []any{name, t.n, t.rounded(), mean, t.least, running, place})
 	}
 	return rows
+}
+
+// joinedInAggregators is manyToMany without the lines.
+func joinedInAggregators(d *sqlData) (rows [][]any) {
+	for _, row := range manyToMany(d) {
+		rows = append(rows, row[:3])
+	}
+	return rows
+}
+
+func bestOfAggregators(d *sqlData) (rows [][]any) {
+	partners, named := map[string]int{}, map[string]int{}
+	for _, g := range d.groups {
+		if g.key == "" {
+			continue
+		}
+		if partners[g.key]++; g.group != "" {
+			named[g.key]++
+		}
+	}
+	facts, valued := map[string]int{}, map[string]int{}
+	for i := range d.facts {
+		x := &d.facts[i]
+		if facts[x.key]++; !x.null {
+			valued[x.key]++
+		}
+	}
+	for key, n := range facts {
+		name := any(key)
+		if key == "" {
+			name = nil
+		}
+		rows = append(rows, []any{name, n * max(1, partners[key]), n * named[key], valued[key] * max(1, partners[key])})
+	}
+	slices.SortFunc(rows, func(a, b []any) int {
+		if c := cmp.Compare(b[1].(int), a[1].(int)); c != 0 {
+			return c
+		}
+		switch {
+		case a[0] == nil:
+			return 1
+		case b[0] == nil:
+			return -1
+		}
+		return cmp.Compare(a[0].(string), b[0].(string))
+	})
+	return rows[:min(20, len(rows))]
 }
 
 func manyToMany(d *sqlData) (rows [][]any) {

@@ -2,16 +2,19 @@ package sim
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/rows/fold"
 )
 
 // TestQ1_QuestionsReadTheFilesOfAnUpload: the plan of each question has the streams that clients of the simulator have files for, in their order,
 // and its small table is a reference stream. Where the two tables do not meet, it is not one, and parsers fold the facts.
+// Neither is it where aggregators join the tables.
 func TestQ1_QuestionsReadTheFilesOfAnUpload(t *testing.T) {
 	for _, q := range questions {
-		p, err := compile.Decode(planOf(q.text))
+		p, err := compile.Decode(q.plan(q.text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -20,9 +23,12 @@ func TestQ1_QuestionsReadTheFilesOfAnUpload(t *testing.T) {
 			t.Errorf("%s: %v", q.name, err)
 			continue
 		}
-		if len(a.Streams) != 2 || a.Streams[0].Name != streamNames[0] || a.Streams[0].Reference == q.apart || a.Streams[1].Name != streamNames[1] || a.Streams[1].Reference {
+		if len(a.Streams) != 2 || a.Streams[0].Name != streamNames[0] || a.Streams[0].Reference == (q.apart || q.large) || a.Streams[1].Name != streamNames[1] || a.Streams[1].Reference {
 			t.Errorf("%s: %+v", q.name, a.Streams)
 			continue
+		}
+		if made := slices.ContainsFunc(a.Tables, func(s fold.Spec) bool { return len(s.From) == 2 }); made != q.large {
+			t.Errorf("%s: aggregators join: %t", q.name, made)
 		}
 		if folder, err := a.NewFolder(nil, 1); (folder != nil) != q.apart || err != nil {
 			t.Errorf("%s: folder %v, %v", q.name, folder, err)

@@ -291,6 +291,8 @@ func (l *leaf) prune() {
 		for _, o := range l.best.orders {
 			bind.Mark(live, o.X)
 		}
+	case l.keep == keepParts:
+		bind.Mark(live, l.parts...)
 	}
 	for i := len(l.steps) - 1; i >= 0; i-- {
 		switch n := l.steps[i].(type) {

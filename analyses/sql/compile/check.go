@@ -27,8 +27,13 @@ func Check(p *Plan) error {
 			return err
 		}
 	}
-	x := tail.New(empty{s}, TailBytes, s.roots[0].plan)
-	if _, err = x.Run(s.roots[0].plan); errors.Is(err, eval.ErrUnsupported) { // other errors are about values, and may not come with rows
+	x := tail.New(empty{func(n bind.Node) bool { return s.byNode[n] != nil }}, TailBytes, s.roots[0].plan)
+	_, err = x.Run(s.roots[0].plan)
+	for _, r := range s.regions {
+		_, failed := tail.New(empty{partSource{r, nil}.Has}, TailBytes, r.base).Run(r.base)
+		err = errors.Join(err, failed)
+	}
+	if errors.Is(err, eval.ErrUnsupported) { // other errors are about values, and may not come with rows
 		return shown(p.Text, err)
 	}
 	return nil
@@ -84,8 +89,8 @@ func shown(text string, err error) error {
 }
 
 // empty is a source without rows.
-type empty struct{ s *statement }
+type empty struct{ has func(n bind.Node) bool }
 
-func (e empty) Has(n bind.Node) bool { return e.s.byNode[n] != nil }
+func (e empty) Has(n bind.Node) bool { return e.has(n) }
 
 func (e empty) Read(bind.Node, func(*tail.Rows) error) error { return nil }

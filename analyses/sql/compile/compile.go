@@ -64,7 +64,23 @@ func Analysis(p *Plan) (*analyses.Analysis, error) {
 		if l.groups != nil {
 			specs = append(specs, l.groups.distinctSpecs(specs[0].Name, specs[0].Stream)...)
 		}
+		if l.parts != nil && l.groups != nil { // the values of a group are where the group is
+			for k := range specs[1:] {
+				specs[1+k].PartitionBy = 1
+			}
+		}
 		s.specs, l.tables = append(s.specs, specs...), len(specs)
+	}
+	for i, r := range s.regions {
+		l := r.leaf
+		l.table, l.tables = len(s.specs), 1
+		spec := l.spec("j"+itoa(i), s.streamName(r.sources[0].scan.stream))
+		for _, from := range r.sources {
+			for t := range from.tables {
+				spec.From = append(spec.From, s.specs[from.table+t].Name)
+			}
+		}
+		s.specs = append(s.specs, spec)
 	}
 	a.Tables = s.specs
 	for i := range s.roots {
@@ -72,7 +88,7 @@ func Analysis(p *Plan) (*analyses.Analysis, error) {
 		query := analyses.Query{Name: r.name}
 		r.tables = map[*leaf]int{}
 		read := s.leavesOf(r.plan)
-		for _, l := range s.leaves {
+		for _, l := range s.answering() {
 			if !read[l] {
 				continue
 			}
@@ -98,13 +114,31 @@ func Analysis(p *Plan) (*analyses.Analysis, error) {
 	a.ReferenceLater = true
 	a.NewJoiner = func(_ analyses.Args, r analyses.Replica) (analyses.Joiner, error) { return s.newJoiner(r) }
 	a.NewFolder = func(_ analyses.Args, stream int) (analyses.Folder, error) { return s.newFolder(stream) }
+	if len(s.regions) > 0 {
+		a.Finish = func(_ analyses.Args, table int, tables []*fold.Table, full func()) error {
+			return s.finishPart(table, tables, full)
+		}
+	}
 	a.Reduce = func(_ analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {
 		return s.reduce(&s.roots[query], tables, emit)
 	}
 	return a, nil
 }
 
-// leavesOf returns the leaves that a plan reads.
+// answering returns the leaves whose tables the reducer gets.
+func (s *statement) answering() (all []*leaf) {
+	for _, l := range s.leaves {
+		if l.parts == nil {
+			all = append(all, l)
+		}
+	}
+	for _, r := range s.regions {
+		all = append(all, r.leaf)
+	}
+	return all
+}
+
+// leavesOf returns the leaves that a plan reads, and those of the regions among them.
 func (s *statement) leavesOf(plan bind.Node) map[*leaf]bool {
 	read, seen := map[*leaf]bool{}, map[bind.Node]bool{}
 	var visit func(n bind.Node)
@@ -115,6 +149,11 @@ func (s *statement) leavesOf(plan bind.Node) map[*leaf]bool {
 		seen[n] = true
 		if l := s.byNode[n]; l != nil {
 			read[l] = true
+			if l.region != nil {
+				for _, from := range l.region.sources {
+					read[from] = true
+				}
+			}
 			return
 		}
 		for _, in := range append(bind.Inputs(n), queries(bind.Exprs(n))...) {
@@ -270,6 +309,9 @@ func (l *leaf) spec(name, stream string) fold.Spec {
 		return fold.Spec{Name: name, Stream: stream, Aggs: []fold.Agg{{Name: "best", Kind: fold.Least, N: l.best.n}}}
 	case keepDistinct:
 		return fold.Spec{Name: name, Stream: stream, Keys: []fold.Key{{Name: "row", Kind: fold.KeyText}}, Aggs: []fold.Agg{{Name: "first", Kind: fold.MinText}}}
+	}
+	if l.keep == keepParts {
+		return fold.Spec{Name: name, Stream: stream, Merge: fold.Never, PartitionBy: 1, Keys: []fold.Key{{Name: "key", Kind: fold.KeyText}, {Name: "row", Kind: fold.KeyText}}}
 	}
 	return fold.Spec{Name: name, Stream: stream, Merge: fold.Never, Keys: []fold.Key{{Name: "position", Kind: fold.KeyText}, {Name: "row", Kind: fold.KeyText}}}
 }

@@ -22,6 +22,11 @@
 // with it, or with any plan over such tables. Package tail computes these plans in the joiner when the first facts come. See
 // broadcast.
 //
+// # Large tables
+//
+// A join of large tables is computed in the aggregators, if all of it is by the same keys and something folds its
+// rows. See region.
+//
 // # Sessions
 //
 // A plan is about one statement, or about several over the same tables, which share the scan (Q3, see shares). If rows can be

@@ -103,6 +103,7 @@ func (s *statement) explain() string {
 		}
 		fmt.Fprintf(&b, "  %s, of %s: %s\n", where, l.scan.table.Name, l.describe())
 	}
+	s.explainRegions(&b)
 	steps := s.tailSteps(s.roots[0].plan)
 	fmt.Fprintf(&b, "  reducer: %s\n", listOr(steps, "nothing but the columns of the answer"))
 	if l, rows := s.head(); l != nil {
@@ -144,17 +145,27 @@ func (l *leaf) describe() string {
 	if what != "" {
 		what += "then "
 	}
+	merger := "aggregators merge"
+	if l.region != nil {
+		merger = "the reducer merges"
+	}
 	switch l.keep {
 	case keepGroups:
 		if len(l.groups.node.Keys) == 0 {
 			return what + "fold into one row of " + counted(len(l.groups.aggs), "aggregate")
 		}
-		return what + "fold into groups by " + counted(len(l.groups.node.Keys), "key") + " with " + counted(len(l.groups.aggs), "aggregate") + ", which aggregators merge by key"
+		return what + "fold into groups by " + counted(len(l.groups.node.Keys), "key") + " with " + counted(len(l.groups.aggs), "aggregate") + ", which " + merger + " by key"
 	case keepBest:
 		if len(l.best.orders) == 0 {
 			return what + "keep the first " + counted(l.best.n, "row")
 		}
 		return what + "keep the best " + counted(l.best.n, "row")
+	}
+	if l.keep == keepParts {
+		return what + "send the rows to aggregators, by their keys"
+	}
+	if l.keep == keepRows && l.region != nil {
+		return what + "send the groups to the reducer"
 	}
 	if l.keep == keepDistinct {
 		return what + "keep different rows, which aggregators merge"

@@ -49,7 +49,7 @@ func (s *statement) earlyLeaves(stream int) (all []*leaf) {
 		if l.scan.stream != stream {
 			continue
 		}
-		if l.keep == keepRows || len(l.refs) > 0 || len(l.plans()) > 0 {
+		if l.keep == keepRows || l.keep == keepParts || len(l.refs) > 0 || len(l.plans()) > 0 {
 			return nil
 		}
 		all = append(all, l)

@@ -78,6 +78,7 @@ type position struct {
 	of      []byte // file and line of the batch
 	at      int64  // of the first row in the slice
 	joined  joined
+	groups  []*eval.Vector // keys of groups, which are the place of each row; nil: the place is one in a file
 	scratch []byte
 	order   []byte
 }
@@ -87,6 +88,12 @@ func (p *position) begin(pos analyses.Position) {
 }
 
 func (p *position) append(b []byte, row int32) []byte {
+	if p.groups != nil {
+		for _, v := range p.groups {
+			b = appendValue(b, v, row, true)
+		}
+		return b
+	}
 	for _, numbers := range p.joined.before {
 		b = fold.AppendInt(b, int64(numbers[row]))
 	}
@@ -216,6 +223,11 @@ func (w *worker) prepare(given []step) (err error) {
 			w.args, w.filter, w.bys = append(w.args, arg), append(w.filter, filter), append(w.bys, by)
 		}
 		w.added = make([]accumulator, len(g.aggs))
+	}
+	if l.keep == keepParts {
+		for _, k := range l.parts {
+			w.keys = append(w.keys, program(k))
+		}
 	}
 	if l.best != nil {
 		for _, o := range l.best.orders {
@@ -396,6 +408,8 @@ func (w *worker) behind(first int, j *joiner, columns []*eval.Vector, n int, sel
 	case keepDistinct:
 		w.keepDistinct(j.tables[w.table], columns, sel)
 		return nil
+	case keepParts:
+		return w.keepParts(j.tables[w.table], columns, n, sel)
 	}
 	return w.keepRows(j, columns, sel)
 }

@@ -11,19 +11,22 @@ import (
 
 // leaf is a node that is computed, at least in part, where the rows of its table are.
 type leaf struct {
-	node    bind.Node // whose rows the tail asks for
-	scan    *scan
-	steps   []bind.Node          // Filters, Projects and broadcasts from the scan up to what is kept, the lowest first
-	refs    map[*bind.Table]bool // tables that its steps read
-	waits   []*bind.Subquery     // in a trial: queries over large tables that its steps ask
-	missing analyses.Missing     // the statements that read it, among those that share the scan
-	keep    keeping
-	table   int // of the analysis: the first that it folds into
-	tables  int // how many there are
-	groups  *groups
-	best    *best
-	fields  []bind.Field // of the rows that travel
-	needed  []bool       // which of them the tail reads
+	node     bind.Node // whose rows the tail asks for
+	scan     *scan
+	steps    []bind.Node          // Filters, Projects and broadcasts from the scan up to what is kept, the lowest first
+	refs     map[*bind.Table]bool // tables that its steps read
+	waits    []*bind.Subquery     // in a trial: queries over large tables that its steps ask
+	missing  analyses.Missing     // the statements that read it, among those that share the scan
+	keep     keeping
+	table    int // of the analysis: the first that it folds into
+	tables   int // how many there are
+	groups   *groups
+	best     *best
+	region   *region      // whose rows it folds; nil: those of a scan
+	parts    []bind.Expr  // of a source of a region: the keys of its partitions
+	dropNull bool         // rows that are NULL in one of parts are not needed
+	fields   []bind.Field // of the rows that travel
+	needed   []bool       // which of them the tail reads
 }
 
 // keeping is what a leaf does with its rows.
@@ -34,6 +37,7 @@ const (
 	keepBest
 	keepDistinct
 	keepRows
+	keepParts // rows that wait in the aggregators: see region
 )
 
 // best are the rows that an ORDER BY with a LIMIT, or a LIMIT alone, can need.
@@ -67,6 +71,8 @@ type statement struct {
 	scans   map[*bind.Table]*scan
 	order   []*scan
 	leaves  []*leaf
+	regions []*region
+	visits  int // of nodes, in search of regions
 	byNode  map[bind.Node]*leaf
 	seen    map[bind.Node]bool
 	specs   []fold.Spec
@@ -89,7 +95,11 @@ func (s *statement) take(n bind.Node) error {
 		l.node = n
 		s.leaves = append(s.leaves, l)
 		s.byNode[n] = l
-		return s.read(l)
+		s.read(l)
+		return nil
+	}
+	if s.regionOf(n) != nil {
+		return nil
 	}
 	for _, e := range bind.Exprs(n) {
 		if err := s.takeExpr(e, map[bind.Expr]bool{}); err != nil {
@@ -122,7 +132,14 @@ func (s *statement) takeBelow(n, in bind.Node) error {
 			}
 		case *bind.Sort:
 			l := s.chain(x.Input)
-			if l == nil || s.uses[x.Input] > 1 || !plainOrders(x.Keys) {
+			if s.uses[x.Input] > 1 || !plainOrders(x.Keys) {
+				return s.take(in)
+			}
+			if l == nil && s.byNode[x.Input] == nil && s.bestOf(x.Input, &best{x.Keys, most}) != nil {
+				s.seen[x.Input] = true
+				return nil
+			}
+			if l == nil {
 				return s.take(in)
 			}
 			return s.keepBest(x.Input, l, &best{x.Keys, most})
@@ -140,7 +157,8 @@ func (s *statement) keepBest(n bind.Node, l *leaf, b *best) error {
 	l.node, l.keep, l.best = n, keepBest, b
 	s.leaves = append(s.leaves, l)
 	s.byNode[n] = l
-	return s.read(l)
+	s.read(l)
+	return nil
 }
 
 func plainOrders(orders []bind.Order) bool {
@@ -274,7 +292,7 @@ func (s *statement) scanOf(n *bind.Scan) *scan {
 }
 
 // read notes that a leaf reads its table.
-func (s *statement) read(l *leaf) error {
+func (s *statement) read(l *leaf) {
 	if !slices.Contains(s.order, l.scan) {
 		s.order = append(s.order, l.scan)
 	}
@@ -288,5 +306,4 @@ func (s *statement) read(l *leaf) error {
 			x.before, x.after = l.numbers()
 		}
 	}
-	return nil
 }

@@ -55,7 +55,7 @@ func (p *Plan) waitsFor() *Plan {
 		}
 		for _, q := range l.waits {
 			number := s.roots[0].number(q)
-			if number == 0 || l.keep == keepRows && !l.filtersBy(q) {
+			if number == 0 || (l.keep == keepRows || l.keep == keepParts) && !l.filtersBy(q) {
 				continue // rows that travel anyway can have the answer in the reducer
 			}
 			pass := *p

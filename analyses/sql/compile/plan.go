@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	version   = 4 // of a plan's form, and of what its session's batches hold
+	version   = 5 // of a plan's form, and of what its session's batches hold
 	semantics = 1 // of what its text means: another number refuses the sessions of other versions, also those that are recovered
 )
 
@@ -40,6 +40,10 @@ type Plan struct {
 	Answers   [][]string // of earlier passes, by query; nil: not answered. See [Plan.NextPass]
 	Tables    []Table
 	Params    map[string]string
+
+	// PartitionFrom is from how many estimated bytes on tables that are not small are joined in the aggregators; 0 is the constant of
+	// that name, and below 0 they never are.
+	PartitionFrom int64
 }
 
 // Table is a table of files. A table that is used under its pattern, and not under a name, has File set.
@@ -65,7 +69,7 @@ type Column struct {
 
 // Encode returns the wire form. It is the same for the same plan.
 func (p *Plan) Encode() []byte {
-	b := wire.AppendArray(nil, 9)
+	b := wire.AppendArray(nil, 10)
 	b = wire.AppendUint(b, version)
 	b = wire.AppendUint(b, semantics)
 	b = wire.AppendString(b, p.Text)
@@ -110,7 +114,7 @@ func (p *Plan) Encode() []byte {
 	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
 		b = wire.AppendString(wire.AppendString(b, name), p.Params[name])
 	}
-	return b
+	return wire.AppendInt(b, max(p.PartitionFrom, -1))
 }
 
 // Decode reads what Encode wrote.
@@ -125,7 +129,7 @@ func Decode(b []byte) (*Plan, error) {
 	if v, s := d.Uint(), d.Uint(); d.Err() == nil && (v != version || s != semantics) {
 		return nil, fmt.Errorf("%w: it has form %d and semantics %d, this program knows %d and %d; use the same version of Posta for the command and all nodes", ErrPlan, v, s, version, semantics)
 	}
-	if fields != 9 {
+	if fields != 10 {
 		d.Fail("%d fields", fields)
 	}
 	p := &Plan{Text: d.String(), Params: map[string]string{}}
@@ -168,6 +172,7 @@ func Decode(b []byte) (*Plan, error) {
 		name := d.String()
 		p.Params[name] = d.String()
 	}
+	p.PartitionFrom = min(d.Int(), mostBytes)
 	if err := d.Done(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
 	}

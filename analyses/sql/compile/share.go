@@ -148,6 +148,11 @@ func (s *statement) work(r *root) string {
 			b.WriteByte('\n')
 		}
 	}
+	for _, g := range s.regions {
+		if read[g.leaf] {
+			b.WriteString(s.describeRegion(g) + "\n")
+		}
+	}
 	return b.String() + strings.Join(s.tailSteps(r.plan), ",")
 }
 

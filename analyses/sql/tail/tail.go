@@ -106,6 +106,12 @@ func (x *Executor) Run(plan bind.Node) (*Rows, error) {
 	return &Rows{s.columns, s.n}, nil
 }
 
+// Each hands the rows of a plan that New was given to yield, in pieces. sel says which rows of a piece are meant; it and the rows are
+// valid during the call.
+func (x *Executor) Each(plan bind.Node, yield func(r *Rows, sel []int32) error) error {
+	return x.stream(plan, func(b *batch) error { return yield(&Rows{b.columns, b.n}, b.sel) })
+}
+
 // hold counts bytes that are kept from now on.
 func (x *Executor) hold(bytes int64) error {
 	if x.held += bytes; x.held > x.limit {

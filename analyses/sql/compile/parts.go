@@ -1,0 +1,231 @@
+package compile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/rows/fold"
+)
+
+// Rows that wait in the aggregators have a form that is shorter than that of keys, because nothing compares their bytes:
+//
+//	NULL    0x00
+//	value   0x01, then
+//	  BIGINT, DECIMAL, DATE, TIMESTAMP   a varint
+//	  TEXT                               its length, a uvarint, and its bytes
+//	  any other                          as in codec.go, behind its first byte
+
+// appendPacked appends the value of a row.
+func appendPacked(b []byte, v *eval.Vector, row int32) []byte {
+	switch {
+	case v.IsNull(row):
+		return append(b, 0)
+	case v.Kind == types.Text:
+		return append(binary.AppendUvarint(append(b, present), uint64(len(v.Texts[row]))), v.Texts[row]...)
+	case isInteger(v.Kind):
+		return binary.AppendVarint(append(b, present), v.Ints[row])
+	}
+	return appendValue(b, v, row, false)
+}
+
+func isInteger(k types.Kind) bool {
+	return k == types.BigInt || k == types.Decimal || k == types.Date || k == types.Timestamp
+}
+
+// cutPacked appends the value that b begins with to v, which has n rows, and returns the rest of b.
+func cutPacked(v *eval.Vector, n int, b []byte) (rest []byte, err error) {
+	switch {
+	case len(b) == 0:
+		return nil, errValue
+	case b[0] == 0:
+		if _, err = cutValue(v, n, []byte{null}); err != nil {
+			return nil, err
+		}
+		return b[1:], nil
+	case v.Kind != types.Text && !isInteger(v.Kind):
+		return cutValue(v, n, b)
+	}
+	for len(v.Nulls) < n/64+1 {
+		v.Nulls = append(v.Nulls, 0)
+	}
+	if v.Kind == types.Text {
+		size, used := binary.Uvarint(b[1:])
+		if used <= 0 || size > uint64(len(b)-1-used) {
+			return nil, errValue
+		}
+		b = b[1+used:]
+		v.Texts = append(v.Texts, string(b[:size]))
+		return b[size:], nil
+	}
+	i, used := binary.Varint(b[1:])
+	if used <= 0 {
+		return nil, errValue
+	}
+	v.Ints = append(v.Ints, i)
+	return b[1+used:], nil
+}
+
+// keepParts sends rows to the aggregators by the keys of their partitions.
+func (w *worker) keepParts(t *fold.Table, columns []*eval.Vector, n int, sel []int32) error {
+	w.vector = w.vector[:0]
+	for _, p := range w.keys {
+		v, err := p.Run(columns, n, sel)
+		if err != nil {
+			return err
+		}
+		w.vector = append(w.vector, v)
+	}
+	travels := w.beside()
+rows:
+	for _, i := range sel {
+		w.key, w.row = w.key[:0], w.row[:0]
+		for _, v := range w.vector {
+			if w.dropNull && v.IsNull(i) {
+				continue rows
+			}
+			w.key = appendValue(w.key, v, i, true)
+		}
+		for _, c := range travels {
+			w.row = appendPacked(w.row, columns[c], i)
+		}
+		t.Row(t.Key().Text(w.key).Text(w.row))
+	}
+	return nil
+}
+
+// beside returns the columns that travel beside the key.
+func (l *leaf) beside() (columns []int) {
+	keyed := map[int]bool{}
+	for _, c := range l.inKey() {
+		keyed[c] = true
+	}
+	for c, needed := range l.needed {
+		if needed && !keyed[c] {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// waited yields the rows of a source that have waited, in the order in which the aggregator got them.
+func (l *leaf) waited(t *fold.Table, yield func(*tail.Rows) error) error {
+	inKey, beside := l.inKey(), l.beside()
+	for lo := 0; lo < t.Len(); lo += atOnce {
+		t.Pause()
+		n := min(atOnce, t.Len()-lo)
+		r := &tail.Rows{N: n, Columns: make([]*eval.Vector, len(l.fields))}
+		keys := make([]*eval.Vector, len(l.parts))
+		for k, e := range l.parts {
+			keys[k] = &eval.Vector{Kind: e.Type().Kind}
+			if c := inKey[k]; c >= 0 && l.needed[c] {
+				r.Columns[c] = keys[k]
+			}
+		}
+		for _, c := range beside {
+			r.Columns[c] = &eval.Vector{Kind: l.fields[c].Type.Kind}
+		}
+		for i := range n {
+			b, err := t.KeyText(lo+i, 0), error(nil)
+			for _, v := range keys {
+				if b, err = cutValue(v, i, b); err != nil {
+					return err
+				}
+			}
+			b = t.KeyText(lo+i, 1)
+			for _, c := range beside {
+				if b, err = cutPacked(r.Columns[c], i, b); err != nil {
+					return err
+				}
+			}
+		}
+		if err := yield(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partSource gives package tail the rows of one part of a region.
+type partSource struct {
+	r      *region
+	tables []*fold.Table // of the analysis
+}
+
+func (p partSource) Has(n bind.Node) bool { _, ok := p.r.of[n]; return ok }
+
+func (p partSource) Read(n bind.Node, yield func(*tail.Rows) error) error {
+	l := p.r.sources[p.r.of[n]]
+	if l.keep == keepGroups {
+		return l.groups.rows(p.tables[l.table:], yield)
+	}
+	return l.waited(p.tables[l.table], yield)
+}
+
+// partBytes is how many bytes of rows, groups and values an aggregator may keep while it computes one part of a region.
+const partBytes = 256 << 20
+
+// settleRows is after how many rows what was accumulated is written into the table, so that it can leave.
+const settleRows = 1 << 16
+
+// finishPart computes one part of a region, and folds its rows into the region's table.
+func (s *statement) finishPart(table int, tables []*fold.Table, full func()) error {
+	var r *region
+	for _, g := range s.regions {
+		if g.leaf.table == table {
+			r = g
+		}
+	}
+	if r == nil {
+		return fmt.Errorf("table %d is made of no others", table)
+	}
+	j := &joiner{text: s.plan.Text, tables: tables, most: math.MaxInt64}
+	w := &worker{leaf: r.leaf}
+	if err := w.prepare(nil); err != nil {
+		return err
+	}
+	t := tables[table]
+	x := tail.New(partSource{r, tables}, partBytes, r.base)
+	x.SetPause(t.Pause)
+	settled := 0
+	err := x.Each(r.base, func(rows *tail.Rows, sel []int32) error {
+		t.Pause()
+		if r.keys > 0 {
+			w.pos.groups = rows.Columns[:r.keys]
+		}
+		w.sel = append(w.sel[:0], sel...)
+		w.cache.Forget()
+		if err := w.behind(0, j, rows.Columns, rows.N, w.sel); err != nil {
+			return s.valueError(err)
+		}
+		if settled += len(sel); settled >= settleRows {
+			settled = 0
+			w.settle(t)
+			full()
+		}
+		return t.Err()
+	})
+	if errors.Is(err, tail.ErrMemory) {
+		return fmt.Errorf("the rows of one part of the join by %s in one aggregator: %w; a single key that most rows have has all of them in one part", r.keyNames(), err)
+	}
+	if err != nil {
+		return s.located(err)
+	}
+	w.settle(t)
+	return t.Err()
+}
+
+// valueError adds its place in the statement to an error about a value of a joined row.
+func (s *statement) valueError(err error) error {
+	e := (*eval.Error)(nil)
+	if !errors.As(err, &e) {
+		return err
+	}
+	return syntax.NewError(s.plan.Text, e.At, e.Message, "")
+}

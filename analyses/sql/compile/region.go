@@ -1,0 +1,438 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// A join of large tables is partitioned: the rows of both sides travel to the aggregator that owns the hash of
+// their keys, where package tail joins them when both sides are complete. A region is the part of a plan that is computed so. All
+// its joins and groups are by the same keys, so each aggregator computes its part alone. What follows is folded in the aggregator
+// as a joiner folds the rows of a leaf, and only folded rows travel to the reducer.
+//
+// A region is taken where the order of the joined rows does not matter: below an aggregation that does not see their order, or where
+// its rows are groups, which are ordered by their keys. All other joins are computed in the reducer.
+
+// PartitionFrom is from how many estimated bytes on tables are joined in the aggregators, unless the plan says something else. The
+// rows of smaller ones reach the reducer as soon.
+const PartitionFrom = 16 << 20
+
+// region is a part of the plan that aggregators compute.
+type region struct {
+	leaf    *leaf             // what the rows of base are folded into, as those of a scan are; its scan is nil
+	base    bind.Node         // whose rows package tail computes, part by part
+	keys    int               // how many of base's first columns are the keys of its groups, whose rows then have the place of these; 0: the rows have none
+	sources []*leaf           // whose rows wait in the aggregators, or which are groups there
+	of      map[bind.Node]int // the source of a node
+	by      []bind.Expr       // the keys of the partitions, over base's columns
+	joins   bool
+}
+
+// regionOf returns the region whose rows a node folds or filters, nil if there is none.
+func (s *statement) regionOf(n bind.Node) *region {
+	if a, ok := n.(*bind.Aggregation); ok {
+		if g := newGroups(a); g != nil && !g.positioned() && !g.apart() {
+			if r := s.regionBelow(a.Input); r != nil {
+				r.leaf.keep, r.leaf.groups = keepGroups, g
+				return s.finished(r, n)
+			}
+		}
+	}
+	if r := s.regionBelow(n); r != nil && r.keys > 0 {
+		r.leaf.keep = keepRows
+		return s.finished(r, n)
+	}
+	return nil
+}
+
+// bestOf returns the region of groups of which an ORDER BY with a LIMIT needs the best, nil if there is none.
+func (s *statement) bestOf(n bind.Node, b *best) *region {
+	r := s.regionBelow(n)
+	if r == nil || r.keys == 0 {
+		return nil
+	}
+	r.leaf.keep, r.leaf.best = keepBest, b
+	return s.finished(r, n)
+}
+
+// finished notes a region and its sources.
+func (s *statement) finished(r *region, n bind.Node) *region {
+	r.leaf.node, r.leaf.fields, r.leaf.needed = n, n.Fields(), s.travelling(n)
+	r.leaf.region = r
+	s.regions = append(s.regions, r)
+	s.byNode[n] = r.leaf
+	for _, l := range r.sources {
+		s.leaves = append(s.leaves, l)
+		s.read(l)
+	}
+	return r
+}
+
+// positioned reports whether an aggregate keeps the place of a row.
+func (g *groups) positioned() bool {
+	return slices.ContainsFunc(g.aggs, func(x aggregate) bool { return x.kind == firstValue || x.kind == lastValue || x.kind == leastBy })
+}
+
+// apart reports whether an aggregate is of DISTINCT values, which are in a table of their own.
+func (g *groups) apart() bool {
+	return slices.ContainsFunc(g.aggs, func(x aggregate) bool { return x.distinct })
+}
+
+// regionBelow returns a region for the join, or the groups of one, that a node reads through filters and projections alone.
+func (s *statement) regionBelow(n bind.Node) *region {
+	l := &leaf{refs: map[*bind.Table]bool{}}
+	for {
+		switch x := n.(type) {
+		case *bind.Filter:
+			if m := semiJoined(x); m != nil {
+				n = m
+				continue
+			}
+			if !computed(x.Cond) {
+				return nil
+			}
+			l.steps, n = append(l.steps, x), x.Input
+			continue
+		case *bind.Project:
+			if slices.ContainsFunc(x.Exprs, func(e bind.Expr) bool { return !computed(e) }) {
+				return nil
+			}
+			l.steps, n = append(l.steps, x), x.Input
+			continue
+		case *bind.Join, *bind.Aggregation:
+			slices.Reverse(l.steps)
+			r := s.regionFrom(n)
+			if r != nil {
+				r.leaf = l
+			}
+			return r
+		}
+		return nil
+	}
+}
+
+// semiJoined returns a filter by IN with a query over tables as a SEMI JOIN; nil if the filter is none.
+func semiJoined(f *bind.Filter) bind.Node {
+	var parts []bind.Expr
+	var split func(e bind.Expr)
+	split = func(e bind.Expr) {
+		if a, ok := e.(*bind.Apply); ok && a.Func == "AND" {
+			for _, x := range a.Args {
+				split(x)
+			}
+			return
+		}
+		parts = append(parts, e)
+	}
+	split(f.Cond)
+	n, some := f.Input, false
+	for _, e := range parts {
+		q, ok := e.(*bind.Subquery)
+		if !ok || !q.In || containsSubquery(q.X) || bind.MayFail(q.X) || !ReadsTables(q.Plan) || q.X.Type() != q.Plan.Fields()[0].Type {
+			n = &bind.Filter{Input: n, Cond: e}
+			continue
+		}
+		some = true
+		value := bind.Typed(&bind.Column{Name: q.Plan.Fields()[0].Name}, q.X.Type(), q.At)
+		n = bind.Giving(&bind.Join{Kind: syntax.Semi, L: n, R: q.Plan, Equal: [][2]bind.Expr{{q.X, value}}}, n.Fields())
+	}
+	if !some {
+		return nil
+	}
+	return n
+}
+
+// regionFrom returns a region whose joins and groups are all by some of the keys of a node; nil if there is none.
+func (s *statement) regionFrom(n bind.Node) *region {
+	for _, keys := range candidates(n) {
+		r := &region{of: map[bind.Node]int{}, by: keys}
+		base, ok := s.partition(r, n, keys, false)
+		if !ok || !r.joins || !s.worthPartitioning(r) {
+			continue
+		}
+		r.base = base
+		if a, is := base.(*bind.Aggregation); is {
+			r.keys = len(a.Keys)
+		}
+		return r
+	}
+	return nil
+}
+
+// worthPartitioning reports whether the tables of a region are large, or of unknown size.
+func (s *statement) worthPartitioning(r *region) bool {
+	from := s.plan.PartitionFrom
+	switch {
+	case from < 0:
+		return false
+	case from == 0:
+		from = PartitionFrom
+	}
+	sum := int64(0)
+	for _, l := range r.sources {
+		bytes := s.estimate(l.scan.of)
+		if bytes == 0 {
+			return true
+		}
+		sum += bytes
+	}
+	return sum >= from
+}
+
+// candidates returns the keys by which the rows of a node may be partitioned, over the node's columns: all together, then each alone.
+func candidates(n bind.Node) (all [][]bind.Expr) {
+	var keys []bind.Expr
+	switch n := n.(type) {
+	case *bind.Join:
+		for _, p := range n.Equal {
+			if n.Kind == syntax.Right {
+				keys = append(keys, shifted(p[1], len(n.L.Fields())))
+			} else {
+				keys = append(keys, p[0])
+			}
+		}
+	case *bind.Aggregation:
+		for i, k := range n.Keys {
+			keys = append(keys, bind.Typed(&bind.Column{Index: i, Name: n.Fields()[i].Name}, k.Type(), k.Pos()))
+		}
+	}
+	if len(keys) == 0 || len(keys) > mostPartitionKeys {
+		return nil
+	}
+	all = append(all, keys)
+	if len(keys) > 1 {
+		for _, k := range keys {
+			all = append(all, []bind.Expr{k})
+		}
+	}
+	return all
+}
+
+// mostVisits bounds how many nodes are visited in search of regions. A plan is a graph, and has many more paths than nodes.
+const mostVisits = 1000
+
+// mostPartitionKeys bounds how many keys are tried.
+const mostPartitionKeys = 8
+
+// partition returns a node whose rows are computed alone in each partition by keys, over its columns. It notes in the region what the
+// aggregators need of the joiners. With drop, rows that are NULL in a key need not be there.
+func (s *statement) partition(r *region, n bind.Node, keys []bind.Expr, drop bool) (bind.Node, bool) {
+	if s.visits++; s.visits > mostVisits {
+		return nil, false
+	}
+	for _, k := range keys {
+		if !ordered(k.Type().Kind) || !computed(k) {
+			return nil, false
+		}
+	}
+	if l := s.sourceOf(n, keys); l != nil {
+		l.node, l.parts, l.dropNull = n, keys, drop
+		if at, had := r.of[n]; had {
+			old := r.sources[at]
+			old.dropNull = old.dropNull && drop
+			return n, slices.EqualFunc(old.parts, keys, sameExpr)
+		}
+		r.of[n] = len(r.sources)
+		r.sources = append(r.sources, l)
+		return n, true
+	}
+	switch x := n.(type) {
+	case *bind.Filter:
+		if m := semiJoined(x); m != nil {
+			return s.partition(r, m, keys, drop)
+		}
+		in, ok := s.partition(r, x.Input, keys, drop)
+		return &bind.Filter{Input: in, Cond: x.Cond}, ok && computed(x.Cond)
+	case *bind.Project:
+		below := make([]bind.Expr, len(keys))
+		for i, k := range keys {
+			below[i] = through(k, x.Exprs)
+		}
+		in, ok := s.partition(r, x.Input, below, drop)
+		ok = ok && !slices.ContainsFunc(x.Exprs, func(e bind.Expr) bool { return !computed(e) })
+		return bind.Giving(&bind.Project{Input: in, Exprs: x.Exprs}, x.Fields()), ok
+	case *bind.Distinct:
+		in, ok := s.partition(r, x.Input, keys, drop)
+		return &bind.Distinct{Input: in}, ok && len(x.On) == 0
+	case *bind.Aggregation:
+		return s.partitionGroups(r, x, keys, drop)
+	case *bind.Join:
+		return s.partitionJoin(r, x, keys)
+	}
+	return nil, false
+}
+
+// sourceOf returns a leaf for a node whose rows joiners send to the aggregators; nil if the node is none.
+func (s *statement) sourceOf(n bind.Node, keys []bind.Expr) *leaf {
+	if a, ok := n.(*bind.Aggregation); ok {
+		l := s.leafOf(n)
+		if l == nil || len(a.Keys) != len(keys) || l.groups.positioned() {
+			return nil
+		}
+		for i, k := range keys {
+			if c, ok := k.(*bind.Column); !ok || c.Index != i {
+				return nil
+			}
+		}
+		return l
+	}
+	l := s.chain(n)
+	if l != nil {
+		l.keep = keepParts
+	}
+	return l
+}
+
+// through returns an expression over the columns of a projection as one over the columns that the projection reads.
+func through(e bind.Expr, exprs []bind.Expr) bind.Expr {
+	return bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
+		if c, ok := e.(*bind.Column); ok {
+			return exprs[c.Index], true
+		}
+		return nil, false
+	})(e)
+}
+
+// partitionGroups partitions groups by some of their keys: all rows of a group are in one partition.
+func (s *statement) partitionGroups(r *region, n *bind.Aggregation, keys []bind.Expr, drop bool) (bind.Node, bool) {
+	if len(n.Sets) != 1 || len(n.Sets[0]) != len(n.Keys) || slices.ContainsFunc(n.Aggs, seesOrder) {
+		return nil, false
+	}
+	for _, a := range n.Aggs {
+		if a.Filter != nil && !computed(a.Filter) || slices.ContainsFunc(a.Args, func(e bind.Expr) bool { return !computed(e) }) || len(a.Order) > 0 {
+			return nil, false
+		}
+	}
+	below := make([]bind.Expr, len(keys))
+	for i, k := range keys {
+		c, ok := k.(*bind.Column)
+		if !ok || c.Index >= len(n.Keys) {
+			return nil, false
+		}
+		below[i] = n.Keys[c.Index]
+	}
+	if slices.ContainsFunc(n.Keys, func(e bind.Expr) bool { return !computed(e) }) {
+		return nil, false
+	}
+	in, ok := s.partition(r, n.Input, below, drop)
+	return bind.Giving(&bind.Aggregation{Input: in, Keys: n.Keys, Sets: n.Sets, Aggs: n.Aggs}, n.Fields()), ok
+}
+
+// partitionJoin partitions both sides of a join by the same keys. A row without a partner is NULL in the columns of the other side,
+// so an outer join is partitioned only by keys of the side whose rows it keeps.
+func (s *statement) partitionJoin(r *region, n *bind.Join, keys []bind.Expr) (bind.Node, bool) {
+	byLeft, byRight := true, n.Kind == syntax.Inner
+	switch n.Kind {
+	case syntax.Inner, syntax.Left, syntax.Semi, syntax.Anti:
+	case syntax.Right:
+		byLeft, byRight = false, true
+	case syntax.Full: // nothing above may rely on a partition of its rows
+		byLeft = slices.EqualFunc(keys, r.by, func(a, b bind.Expr) bool { return a == b })
+	default:
+		return nil, false
+	}
+	for _, e := range bind.Exprs(n) {
+		if !computed(e) {
+			return nil, false
+		}
+	}
+	left, right := make([]bind.Expr, len(keys)), make([]bind.Expr, len(keys))
+	width := len(n.L.Fields())
+	for i, k := range keys {
+		at := slices.IndexFunc(n.Equal, func(p [2]bind.Expr) bool {
+			return p[0].Type() == p[1].Type() && (byLeft && sameExpr(p[0], k) || byRight && sameExpr(shifted(p[1], width), k))
+		})
+		if at < 0 {
+			return nil, false
+		}
+		left[i], right[i] = n.Equal[at][0], n.Equal[at][1]
+	}
+	r.joins = true
+	full := n.Kind == syntax.Full
+	l, ok := s.partition(r, n.L, left, n.Kind == syntax.Inner || n.Kind == syntax.Semi || n.Kind == syntax.Right)
+	if !ok {
+		return nil, false
+	}
+	rr, ok := s.partition(r, n.R, right, !full && n.Kind != syntax.Right)
+	return bind.Giving(&bind.Join{Kind: n.Kind, L: l, R: rr, Equal: n.Equal, Rest: n.Rest}, n.Fields()), ok
+}
+
+// sameExpr reports whether two expressions are the same column, perhaps converted to the same type. It does not find all equal ones.
+func sameExpr(a, b bind.Expr) bool {
+	if a == b {
+		return true
+	}
+	switch a := a.(type) {
+	case *bind.Column:
+		c, ok := b.(*bind.Column)
+		return ok && c.Index == a.Index
+	case *bind.Cast:
+		c, ok := b.(*bind.Cast)
+		return ok && c.T == a.T && sameExpr(a.X, c.X)
+	}
+	return false
+}
+
+// inKey returns which column of a leaf's rows each key is; -1 if it is none. Such a column does not travel again beside the key. A
+// DOUBLE does, because a key has one form for 0 and -0.
+func (l *leaf) inKey() (columns []int) {
+	for _, k := range l.parts {
+		c, ok := k.(*bind.Column)
+		if !ok || k.Type().Kind == types.Double || slices.Contains(columns, c.Index) {
+			columns = append(columns, -1)
+		} else {
+			columns = append(columns, c.Index)
+		}
+	}
+	return columns
+}
+
+// explainRegions says what aggregators compute.
+func (s *statement) explainRegions(b *strings.Builder) {
+	for _, r := range s.regions {
+		fmt.Fprintf(b, "  aggregators: %s\n", s.describeRegion(r))
+	}
+}
+
+// describeRegion says what aggregators do with the rows of a region, and why.
+func (s *statement) describeRegion(r *region) string {
+	var sources []string
+	for _, l := range r.sources {
+		size := "of unknown size"
+		if bytes := s.estimate(l.scan.of); bytes > 0 {
+			size = about(bytes)
+		}
+		what := "rows of "
+		if l.keep == keepGroups {
+			what = "groups of "
+		}
+		sources = append(sources, what+l.scan.table.Name+" ("+size+")")
+	}
+	return fmt.Sprintf("join %s, partitioned by %s, none of them small; %s", strings.Join(sources, ", "), r.keyNames(), r.leaf.describe())
+}
+
+// keyNames are the names of the columns that the keys of the partitions are.
+func (r *region) keyNames() string {
+	var list []string
+	for _, k := range r.by {
+		for cast, ok := k.(*bind.Cast); ok; cast, ok = k.(*bind.Cast) {
+			k = cast.X
+		}
+		name := ""
+		if c, ok := k.(*bind.Column); ok {
+			if name = r.base.Fields()[c.Index].Name; name == "" {
+				name = c.Name
+			}
+		}
+		if name == "" {
+			name = "an expression"
+		}
+		list = append(list, name)
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,155 @@
+package compile
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/rows/fold"
+)
+
+// joinable has three tables with keys of several types, NULLs, -0 and duplicates among them.
+func joinable() fstest.MapFS {
+	r := rand.New(rand.NewPCG(5, 7))
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	files := fstest.MapFS{}
+	for _, name := range []string{"a", "b", "c"} {
+		var rows strings.Builder
+		fmt.Fprintf(&rows, "%[1]sk,%[1]sd,%[1]st,%[1]sn,%[1]sx\n", name)
+		for range 150 + r.IntN(60) {
+			key := fmt.Sprint(r.IntN(40) - 5)
+			if r.IntN(8) == 0 {
+				key = ""
+			}
+			fmt.Fprintf(&rows, "%s,%s,%s,%d,%s\n", key, pick("", "0.0", "-0.0", "1.5", "-2.25", "NaN"), pick("", `""`, "x", "xy", "ü"), r.IntN(9), pick("", "1.25", "2.5", "-7.0"))
+		}
+		files[name+".csv"] = &fstest.MapFile{Data: []byte(rows.String())}
+	}
+	return files
+}
+
+// partitioned are statements whose joins aggregators compute; reduced are others, which the reducer does.
+var partitioned = []string{
+	"SELECT an, count(*), sum(bx), min(at), max(bt) FROM a JOIN b ON ak = bk GROUP BY an",
+	"SELECT count(*), sum(ax * bx), avg(bn) FROM a, b WHERE ad = bd AND an < bn",
+	"SELECT at, count(*), count(bx) FROM a LEFT JOIN b ON ak = bk AND bn > 3 GROUP BY at",
+	"SELECT bt, count(*), count(ax) FROM a RIGHT JOIN b ON ak = bk GROUP BY bt",
+	"SELECT an, bn, count(*) FROM a FULL JOIN b ON ak = bk GROUP BY an, bn",
+	"SELECT an, count(*) FROM a WHERE EXISTS (SELECT 1 FROM b WHERE bk = ak AND bn <> an) GROUP BY an",
+	"SELECT an, count(*) FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE bk = ak AND bx > ax) GROUP BY an",
+	"SELECT an, count(*) FROM a WHERE ak IN (SELECT bk FROM b GROUP BY bk HAVING sum(bn) > 20) GROUP BY an",
+	"SELECT an, sum(cn) FROM a, b, c WHERE ak = bk AND bk = ck AND an + bn > 3 GROUP BY an",
+	"SELECT an, count(*) FROM a JOIN b ON ak = bk AND at = bt GROUP BY an",
+	"SELECT ak, count(*) AS n, sum(bn) FROM a JOIN b ON ak = bk GROUP BY ak HAVING count(*) > 2",
+	"SELECT ak, an, sum(bx) AS s FROM a, b WHERE ak = bk GROUP BY ak, an ORDER BY s DESC, ak LIMIT 7",
+	"SELECT ak, sum(bx) AS s FROM a, b WHERE ak = bk GROUP BY ak ORDER BY s + 1 LIMIT 5 OFFSET 2",
+	"SELECT n, count(*) FROM (SELECT ak, count(bn) AS n FROM a LEFT JOIN b ON ak = bk GROUP BY ak) GROUP BY n ORDER BY n",
+	"SELECT x.an, count(*) FROM a AS x JOIN a AS y ON x.ak = y.ak WHERE x.an <> y.an GROUP BY x.an",
+	"SELECT ak, count(DISTINCT bn), median(bx) FROM a JOIN b ON ak = bk GROUP BY ak",
+	"SELECT bn, count(*) FROM (SELECT ak, sum(an) AS s FROM a GROUP BY ak) JOIN b ON ak = bk WHERE s > 5 GROUP BY bn",
+	"SELECT an, count(*) FROM (SELECT DISTINCT ak, an FROM a) JOIN b ON ak = bk GROUP BY an",
+	"SELECT at, count(*) FROM a JOIN b ON at = bt GROUP BY at ORDER BY at",
+	"SELECT an, count(*) FROM a SEMI JOIN b ON ak = bk ANTI JOIN c ON ak = ck AND cn > 7 GROUP BY an",
+}
+
+var reduced = []string{
+	"SELECT ak, an, bn FROM a JOIN b ON ak = bk ORDER BY an, bn",                     // rows are ordered by their places
+	"SELECT an, first(bn), string_agg(bt, ',') FROM a JOIN b ON ak = bk GROUP BY an", // sees the order of rows
+	"SELECT count(*) FROM a JOIN b ON an < bn",                                       // no key
+	"SELECT an, count(*) FROM a JOIN b ON ak = bk JOIN c ON bn = cn GROUP BY an",     // by different keys
+	"SELECT sum(n) FROM (SELECT row_number() OVER (ORDER BY an, ak, at, ad) AS n, ak FROM a) JOIN b ON ak = bk",
+}
+
+// TestQ7_PartitionedJoins: joins that aggregators compute give what the reducer makes of all rows, whatever the number of nodes, and of
+// aggregators, and however files are cut.
+func TestQ7_PartitionedJoins(t *testing.T) {
+	files := joinable()
+	for i, text := range append(append([]string(nil), partitioned...), reduced...) {
+		p := planOf(t, text, files)
+		s, err := p.statement()
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got, want := len(s.regions) > 0, i < len(partitioned); got != want {
+			t.Errorf("%s\n joined in the aggregators: %t, want %t", text, got, want)
+		}
+		p.PartitionFrom = -1
+		if s, err := p.statement(); err != nil || len(s.regions) > 0 {
+			t.Fatalf("%s: a plan without partitioned joins has some: %v", text, err)
+		}
+		want, err := answer(t, p, files, local.Options{})
+		if err != nil || len(want) < 6 {
+			t.Fatalf("%s: %s, %v", text, want, err)
+		}
+		p.PartitionFrom = 0
+		for seed := range uint64(4) {
+			o := local.Options{Joiners: 1 + int(seed), Aggregators: 1 + int(seed), Seed: seed, ChunkBytes: 300}
+			if got, err := answer(t, p, files, o); err != nil || got != want {
+				t.Errorf("%s\n seed %d: %v\n got  %.300s\n want %.300s", text, seed, err, got, want)
+				break
+			}
+		}
+	}
+}
+
+// TestQ7_ExplainNamesPartitionedJoins: what aggregators join, by which key, with sizes, and what they make of it.
+func TestQ7_ExplainNamesPartitionedJoins(t *testing.T) {
+	p := planOf(t, "SELECT an, sum(bx) FROM a JOIN b ON ak = bk WHERE ak IN (SELECT ck FROM c GROUP BY ck HAVING sum(cn) > 20) GROUP BY an", joinable())
+	for i := range p.Tables {
+		p.Tables[i].Bytes, p.Tables[i].Rows = 900<<20, 9<<20
+		if p.Tables[i].Name == "c" {
+			p.Tables[i].Bytes, p.Tables[i].Rows = 0, 0
+		}
+	}
+	text, err := Explain(p)
+	if err != nil || !strings.Contains(text, "aggregators: join rows of a (about ") || !strings.Contains(text, "groups of c (of unknown size), partitioned by ak, none of them small; fold into groups by 1 key with 1 aggregate, which the reducer merges by key") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// TestQ7_SmallJoinsStayInTheReducer: a plan can say from which size on joins are partitioned, and older programs refuse it in words.
+func TestQ7_SmallJoinsStayInTheReducer(t *testing.T) {
+	p := planOf(t, "SELECT an, bn, count(*) FROM a FULL JOIN b ON ak = bk GROUP BY an, bn", joinable())
+	for i := range p.Tables {
+		p.Tables[i].Bytes = 3000
+	}
+	for from, want := range map[int64]bool{0: false, 100: true, 10_000: false, -1: false} {
+		p.PartitionFrom = from
+		decoded, err := Decode(p.Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := decoded.statement(); err != nil || len(s.regions) > 0 != want {
+			t.Errorf("from %d bytes on: %t, want %t, %v", from, !want, want, err)
+		}
+	}
+}
+
+// TestQ7_OneKeyOfAllRows: rows of one key are joined however many pairs they make, and other sessions get their turns meanwhile (R9).
+func TestQ7_OneKeyOfAllRows(t *testing.T) {
+	files := fstest.MapFS{}
+	for _, name := range []string{"a", "b"} {
+		files[name+".csv"] = &fstest.MapFile{Data: []byte(name + "k," + name + "n\n" + strings.Repeat("7,1\n7,2\n", 1000))}
+	}
+	p := planOf(t, "SELECT an, bn, count(*) FROM a JOIN b ON ak = bk GROUP BY an, bn ORDER BY an, bn", files)
+	a, err := Analysis(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pauses, finish := 0, a.Finish
+	a.Finish = func(args analyses.Args, table int, tables []*fold.Table, full func()) error {
+		tables[table].SetPause(func() { pauses++ })
+		return finish(args, table, tables, full)
+	}
+	found, err := local.Run(a, files, local.Options{Aggregators: 3})
+	if err != nil || fmt.Sprint(found.Queries[0].Rows) != "[[1 1 1000000] [1 2 1000000] [2 1 1000000] [2 2 1000000]]" {
+		t.Fatalf("%v, %v", found, err)
+	}
+	if pauses < 4_000_000/8192 {
+		t.Errorf("%d pauses in four million pairs", pauses)
+	}
+}
