@@ -110,8 +110,9 @@ func TestR16_ARunHasTheSameNameEachTime(t *testing.T) {
 		b.Add(7, []byte(entry))
 		return add(t, store(nil), 1, b)
 	}
-	if name("a") != name("a") || name("a") == name("b") {
-		t.Fatal(name("a"), name("b"))
+	first, again, other := name("a"), name("a"), name("b")
+	if first != again || first == other {
+		t.Fatal(first, again, other)
 	}
 }
 

@@ -30,7 +30,7 @@ func TestWaiting_HasWhatWasMerged(t *testing.T) {
 		sent.Reset()
 		for range r.IntN(300) {
 			long := strings.Repeat("x", max(0, r.IntN(100)-97)*r.IntN(40_000)) // also rows that are longer than a block
-			n, text, m := int64(r.IntN(50)-25), fmt.Sprint(r.IntN(3)), r.Int64()-r.Int64()
+			n, text, m := int64(r.IntN(50)-25), fmt.Sprint(r.IntN(3)), int64(r.Uint64())
 			for _, to := range []*Table{sent, want} {
 				to.Row(to.Key().Int(n).String(text).String(long).Int(m))
 			}

@@ -33,7 +33,11 @@ func Open(t testing.TB, width, height int, hear func(text []byte)) *Terminal {
 		t.Skipf("this system gives no terminal: %v", err)
 	}
 	p := &Terminal{controller: controller, tty: tty, hear: hear}
-	p.read.Go(p.listen)
+	p.read.Add(1)
+	go func() {
+		defer p.read.Done()
+		p.listen()
+	}()
 	t.Cleanup(func() {
 		_ = p.tty.Close()
 		_ = p.controller.Close()

@@ -68,8 +68,15 @@ func run(ctx context.Context, look func(context.Context) (*Seen, error), v view)
 	ctx, cancel := context.WithCancel(ctx)
 	var wait sync.WaitGroup
 	news, keys, failed := make(chan *Seen), make(chan string), make(chan error, 1)
-	wait.Go(func() { failed <- each(ctx, look, news) })
-	wait.Go(func() { readKeys(ctx, v.in, keys) })
+	wait.Add(2)
+	go func() {
+		defer wait.Done()
+		failed <- each(ctx, look, news)
+	}()
+	go func() {
+		defer wait.Done()
+		readKeys(ctx, v.in, keys)
+	}()
 	_, err := io.WriteString(v.out, enterScreen)
 	if err == nil {
 		err = v.show(ctx, news, keys, failed)
