@@ -226,7 +226,7 @@ func (c *Core) Dialled(edge string, from link.NodeID) {
 
 // Request hands a client's request to the gateway that knows it; false if none does.
 func (c *Core) Request(now time.Time, r *role.Request) bool {
-	c.cfg.Trace.Prepared()
+	prepared(r.Chunk)
 	if c.retired != "" {
 		return true // its client repeats it, and the next log answers
 	}

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"time"
+
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
 )
@@ -62,8 +64,20 @@ func (c *Core) prepare(id session.ID, stream, of int, chunk *role.Chunk) func() 
 	}
 	doing := c.doing(s, of, stream)
 	c.cfg.Trace.Prepare(s.trace, of)
+	var took time.Duration
+	chunk.Taken = func() { c.cfg.Trace.Prepared(s.trace, of, took) }
 	return func() {
 		defer c.cfg.Watch.Leave(c.cfg.Watch.Enter(doing))
+		from := c.cfg.Trace.Now()
 		w()
+		took = c.cfg.Trace.Now() - from
+	}
+}
+
+// prepared notes that the loop takes a chunk, which may be nil, if it was prepared.
+func prepared(chunk *role.Chunk) {
+	if chunk != nil && chunk.Taken != nil {
+		chunk.Taken()
+		chunk.Taken = nil
 	}
 }

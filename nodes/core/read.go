@@ -33,7 +33,7 @@ func (c *Core) MayTakePieces(reference bool) bool {
 
 // TakePiece hands a piece of a file to the gateway that asked for it; false if it has to wait for room.
 func (c *Core) TakePiece(now time.Time, p *role.Piece) (taken bool) {
-	c.cfg.Trace.Prepared()
+	prepared(p.Chunk)
 	if c.retired != "" {
 		return true // recovery of the next log knows how far this one had come
 	}

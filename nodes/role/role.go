@@ -36,7 +36,8 @@ type Chunk struct {
 	Line   uint64 // line of the first record
 	Data   []byte
 
-	Prepared any // what a Preparer has made of the chunk; nil if there was none. It does not travel.
+	Prepared any    // what a Preparer has made of the chunk; nil if there was none. It does not travel.
+	Taken    func() // the core's: called once, when it takes a chunk that was prepared
 
 	sum    uint32
 	summed bool

@@ -26,10 +26,9 @@ type Recorder struct {
 	running map[session.ID]*Session
 	ended   bounded.Map[session.ID, *Session]
 
-	stack     []call
-	since     time.Duration // what the innermost call has not counted yet began then
-	preparing []call        // chunks that are parsed in parallel while the loop waits for them
-	arrival   time.Duration // when what the core receives next arrived at the node
+	stack   []call
+	since   time.Duration // what the innermost call has not counted yet began then
+	arrival time.Duration // when what the core receives next arrived at the node
 
 	build    []*Session // with a part in the commit that is being built
 	flight   []*Session // with a part in the commit that is being stored
@@ -95,7 +94,7 @@ func (r *Recorder) Leave() {
 	}
 	now := r.lap()
 	r.stack = r.stack[:last]
-	if last == 0 || r.stack[last-1].s != s {
+	if !r.works(s) {
 		s.rest(now)
 	}
 }
@@ -111,41 +110,40 @@ func (r *Recorder) lap() time.Duration {
 	return now
 }
 
-// Prepare says that a role begins to work on a chunk of a session, in parallel with other chunks, while the loop waits. Prepared says that all of
-// that work is done.
+// Prepare says that a role begins to work on a chunk of a session on another goroutine. Prepared has to follow.
 func (r *Recorder) Prepare(s *Session, role int) {
 	if r == nil || s == nil {
 		return
 	}
-	now := r.lap()
-	s.set(Working, now)
+	s.preparing++
 	s.roles[role].Calls++
-	for _, c := range r.preparing {
-		if c.s == s {
-			return // the loop waits for both together
-		}
-	}
-	r.preparing = append(r.preparing, call{s, role})
+	s.set(Working, r.clock())
 }
 
-// Prepared ends what Prepare began.
-func (r *Recorder) Prepared() {
-	if r == nil || len(r.preparing) == 0 {
+// Prepared says how long a role has worked on a chunk that Prepare was called for. It is called when the loop takes the chunk. The time of chunks that were prepared in parallel counts
+// for each of them, so a role may have more time than has passed.
+func (r *Recorder) Prepared(s *Session, role int, took time.Duration) {
+	if r == nil || s == nil {
 		return
 	}
-	began := r.since
-	now := r.lap()
-	for _, c := range r.preparing {
-		c.s.roles[c.role].Time += now - began
-		c.s.rest(now)
+	s.preparing--
+	s.roles[role].Time += took
+	if s.preparing == 0 && !r.works(s) {
+		s.rest(r.clock())
 	}
-	r.preparing = r.preparing[:0]
 }
 
-// Wait says that a session cannot continue: state says what it waits for. It holds until a role works on the session again. at is when what waits
+// works reports whether the innermost call is of a session.
+func (r *Recorder) works(s *Session) bool {
+	n := len(r.stack)
+	return n > 0 && r.stack[n-1].s == s
+}
+
+// Wait says that a session cannot continue: state says what it waits for. It holds until a role works on the session again, and while one does it
+// changes nothing. at is when what waits
 // arrived; see Arrival.
 func (r *Recorder) Wait(s *Session, state State, at time.Duration) {
-	if r == nil || s == nil || s.state == state || s.over {
+	if r == nil || s == nil || s.state == state || s.over || s.preparing > 0 {
 		return
 	}
 	now := r.clock()

@@ -39,7 +39,7 @@ type Trace struct {
 	Syncs     Durations
 }
 
-// RoleTime is how long a role of the node worked on a session, and in how many calls. Chunks that are parsed in parallel count once.
+// RoleTime is how long a role of the node worked on a session, and in how many calls. The times of chunks that are parsed in parallel add up.
 type RoleTime struct {
 	Name  string
 	Calls uint64

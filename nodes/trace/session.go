@@ -29,6 +29,8 @@ type Session struct {
 	commits spread // from when a commit with the session's data is closed until it is stored
 	syncs   spread // what such a commit waited for fsyncs
 
+	preparing int // chunks that a role works on beside the loop
+
 	building bool // it has a part in the commit that is being built
 	flying   bool // it has a part in the commit that is being stored
 	left     bool // it has left the node's roles; it ends when the commit that says so is stored
@@ -66,13 +68,16 @@ func (s *Session) set(state State, now time.Duration) {
 	s.state = state
 }
 
-// rest is the state of a session that no role works on.
+// rest is the state of a session that no role works on in the loop.
 func (s *Session) rest(now time.Duration) {
-	if s.flying {
+	switch {
+	case s.preparing > 0:
+		s.set(Working, now)
+	case s.flying:
 		s.set(Log, now)
-		return
+	default:
+		s.set(Input, now)
 	}
-	s.set(Input, now)
 }
 
 // arrived says that something of the session has been here since the time at. Until now the loop had other work. A session that waited for the log

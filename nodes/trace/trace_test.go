@@ -125,20 +125,30 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestPreparedInParallel: while chunks of two sessions are parsed in parallel, both are worked on.
+// TestPreparedInParallel: while chunks of two sessions are parsed beside the loop, both are worked on, whatever the loop does. The time of each chunk counts.
 func TestPreparedInParallel(t *testing.T) {
 	w := newWorld()
 	a, b := w.Begin(session.ID{1}, "a", session.Trace{}, false), w.Begin(session.ID{2}, "b", session.Trace{}, false)
 	w.Prepare(a, 0)
 	w.Prepare(b, 0)
 	w.Prepare(a, 0)
-	w.after(10 * ms)
-	w.Prepared()
+	w.after(4 * ms)
+	w.Enter(a, 1)
+	w.after(2 * ms)
+	w.Leave()
+	w.Wait(b, Blocked, 0)
+	w.after(4 * ms)
+	w.Prepared(a, 0, 10*ms)
+	w.Prepared(b, 0, 9*ms)
 	w.after(5 * ms)
-	w.Prepared()
-	for i, calls := range []uint64{2, 1} {
+	w.Prepared(a, 0, 14*ms)
+	w.after(1 * ms)
+	for i, want := range []struct {
+		working time.Duration
+		parser  RoleTime
+	}{{15 * ms, RoleTime{"parser", 2, 24 * ms}}, {10 * ms, RoleTime{"parser", 1, 9 * ms}}} {
 		x := w.of(t, session.ID{byte(i + 1)})
-		if x.States[Working] != 10*ms || x.Roles[0] != (RoleTime{"parser", calls, 10 * ms}) {
+		if x.States[Working] != want.working || x.Roles[0] != want.parser {
 			t.Errorf("session %d: %v, %v", i+1, x.States, x.Roles)
 		}
 	}
@@ -273,12 +283,11 @@ func TestAnyCourse(t *testing.T) {
 					depth--
 				}
 			case 4:
-				if depth == 0 {
-					w.Prepare(s, 1)
-					w.Prepare(live[0], 1)
-					w.after(ms)
-					w.Prepared()
-				}
+				w.Prepare(s, 1)
+				w.Prepare(live[0], 1)
+				w.after(ms)
+				w.Prepared(s, 1, ms)
+				w.Prepared(live[0], 1, ms)
 			case 5:
 				w.Took(s, rng.IntN(2), 10, rng.IntN(100), w.now-time.Duration(rng.IntN(10))*ms)
 				w.Touch(s)
@@ -368,7 +377,7 @@ func TestNothingIsRecorded(t *testing.T) {
 	r.Enter(s, 0)
 	r.Leave()
 	r.Prepare(s, 0)
-	r.Prepared()
+	r.Prepared(s, 0, ms)
 	r.Arrived(ms)
 	r.Took(s, 0, 1, 1, r.Arrival()+r.Now())
 	r.Touch(s)

@@ -235,10 +235,9 @@ func (n *node) readOn(r *fileRead) {
 				for _, work := range works {
 					work()
 				}
-				if n.reads[r.ID] != r {
-					return
+				if n.reads[r.ID] == r { // else the piece comes nevertheless, and is of a file that is no longer wanted
+					r.busy = false
 				}
-				r.busy = false
 				n.fed = true
 				n.shell.Pieces(n.now(), pieces)
 				n.wake()
