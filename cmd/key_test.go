@@ -213,7 +213,7 @@ func TestS6_ARevokedKeyIsRefusedAndReplaced(t *testing.T) {
 	if err := k.trusts("client/dave", "client/alice"); !errors.Is(err, security.ErrRevoked) {
 		t.Errorf("seen from a new directory: %v", err)
 	}
-	for want, args := range map[string][]string{"there is client/alice": {"nobody"}, "say one of client/joiner-1, node/joiner-1": {"joiner-1"}, "which node": {}} {
+	for want, args := range map[string][]string{"these have one: client/alice": {"nobody"}, "say one of client/joiner-1, node/joiner-1": {"joiner-1"}, "which node": {}} {
 		if r := k.say("revoke", args...); r.code != exitUsage || !strings.Contains(r.err, want) {
 			t.Errorf("key revoke %v: %d, %s", args, r.code, r.err)
 		}

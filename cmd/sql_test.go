@@ -366,7 +366,7 @@ func TestSQLTakesColumnsFromPaths(t *testing.T) {
 			t.Errorf("%s: %q", statement, r.out)
 		}
 	}
-	for pattern, say := range map[string]string{"{}/trips.csv": "do not name columns", "{a/b}.csv": "do not name columns", "{id}/trips.csv": "two columns id", "x/../{c}.csv": "no path below"} {
+	for pattern, say := range map[string]string{"{}/trips.csv": "do not name columns", "{a/b}.csv": "do not name columns", "{id}/trips.csv": "two columns id", "x/../{c}.csv": "not a path below"} {
 		r := posta(t, "sql", "--data", dir, "CREATE TABLE t FROM '"+pattern+"' (id BIGINT); SELECT * FROM t")
 		if r.code != exitUsage || !strings.Contains(r.err, say) {
 			t.Errorf("%s: exit code %d, %s", pattern, r.code, r.err)

@@ -118,6 +118,7 @@ func (w *frameWriter) write() error {
 		_, err = w.conn.Write(w.pieces[0])
 	} else {
 		w.out = net.Buffers(w.pieces)
+		sends()
 		_, err = w.out.WriteTo(beneath(w.conn))
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {

@@ -160,11 +160,10 @@ func (s *socket) handshake(conn net.Conn, dialled string, server bool) (g greete
 	if err := CheckOwner(conn); err != nil {
 		return g, fmt.Errorf("%w: %w", ErrHandshake, err)
 	}
-	conn = nonblocking(conn)
-	g.conn = conn
+	g.conn = nonblocking(conn)
 	if s.opt.TLS != nil {
 		g.proof.checks = s.checksSoFar()
-		if g.conn, err = secure(conn, s.opt.TLS, dialled, server, &g.proof); err != nil {
+		if g.conn, err = secure(g.conn, s.opt.TLS, dialled, server, &g.proof); err != nil {
 			return g, fmt.Errorf("%w: %w", ErrHandshake, err)
 		}
 	}

@@ -61,6 +61,7 @@ func (c *nonblockingConn) Read(p []byte) (int, error) {
 	c.in.begin(p)
 	err := c.raw.Read(c.in.step)
 	n, errno := c.in.end()
+	received()
 	switch {
 	case errno != 0:
 		return n, c.failed("read", errno)
@@ -73,6 +74,7 @@ func (c *nonblockingConn) Read(p []byte) (int, error) {
 }
 
 func (c *nonblockingConn) Write(p []byte) (int, error) {
+	sends()
 	if len(p) == 0 || len(p) > rawWriteMax {
 		return c.Conn.Write(p)
 	}
