@@ -22,13 +22,13 @@ func Bind(text string, script *syntax.Script, tables []Table, params map[string]
 		}
 	}()
 	p = &Program{}
-	for _, st := range script.Statements { // so a view may stand behind the statements that use it
+	for _, st := range script.Statements { // first the views, because a statement may use one that is declared after it
 		if n, ok := st.Node.(*syntax.CreateView); ok {
 			if b.table(n.Name.Name, false) != nil || b.views.find(n.Name.Name) != nil {
 				b.fail(n.Name.At, fmt.Sprintf("the name %s is taken", n.Name.Name), "")
 			}
 			b.views = &ctes{name: n.Name.Name, columns: n.Columns, query: n.Query, scope: b.views, outer: b.views}
-			b.cte(b.views) // also one that is never used has to be right
+			b.cte(b.views) // bind unused views, too, to find their errors
 		}
 	}
 	for _, st := range script.Statements {
@@ -60,15 +60,15 @@ type binder struct {
 	params map[string]string
 	views  *ctes
 	sizes  map[Expr]int
-	joins  int // of the statement
-	width  int // of its tables
+	joins  int // how many joins the statement has so far; see maxJoins
+	width  int // how many columns its tables have together; see maxSize
 
-	inside syntax.Expr // that is bound; of nested ones the innermost
+	inside syntax.Expr // the expression that is being bound; of nested ones the innermost
 
-	// Of the SELECT that is bound:
+	// State of the SELECT that is being bound:
 	items   []selectItem
 	bound   []Expr
-	binding []bool // guards against an item that needs itself
+	binding []bool // by item: it is being bound; guards against an item that needs itself
 	windows []syntax.NamedWindow
 }
 

@@ -54,7 +54,8 @@ func bindText(text string) (string, error) {
 	return strings.Join(out, "\n"), nil
 }
 
-// golden runs the statements of a file: each is followed by ---- and its result. go test -update rewrites the results.
+// golden runs the statements of a file. Each statement is followed by ---- and its result. go test -update rewrites the
+// results.
 func golden(t *testing.T, path string, least int) {
 	t.Helper()
 	file, err := os.ReadFile(path)
@@ -88,7 +89,7 @@ func golden(t *testing.T, path string, least int) {
 func TestQ4_Plans(t *testing.T)    { golden(t, "testdata/plans.txt", 60) }
 func TestQ4_Messages(t *testing.T) { golden(t, "testdata/errors.txt", 60) }
 
-// Aliases, views and queries of WITH that use each other twice make graphs, whose trees would be as large as 2 to the power of their depth.
+// Aliases, views and queries of WITH that use each other twice make graphs. As trees, these would have 2 to the power of their depth nodes.
 func TestQ4_WhatIsUsedTwiceIsBoundOnce(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("WITH q0 AS (SELECT 1 AS a)")
@@ -111,7 +112,7 @@ func TestQ4_WhatIsUsedTwiceIsBoundOnce(t *testing.T) {
 	}
 	b.Reset()
 	b.WriteString("SELECT a AS x0")
-	for i := 1; i <= 3_000; i++ { // each is small, but not all together
+	for i := 1; i <= 3_000; i++ { // each item is small, but all together are too large
 		fmt.Fprintf(&b, ", x%d + 1 AS x%d", i-1, i)
 	}
 	for text, want := range map[string]string{

@@ -202,7 +202,7 @@ func (b *binder) unify(list []Expr) []Expr {
 		b.check(e.Pos(), err)
 		t = common
 	}
-	if t.Kind == types.Null { // texts that are written down, and NULL
+	if t.Kind == types.Null { // only text literals and NULL
 		for _, e := range list {
 			if e.Type().Kind != types.Null {
 				t = types.Of(types.Text)
@@ -305,7 +305,7 @@ func (b *binder) cast(x *syntax.Cast, s *scope) Expr {
 		v, ok := parseLiteral(c.Value.(string), t)
 		_, numeric := parseLiteral(c.Value.(string), types.Of(types.Double))
 		switch {
-		case !ok && (x.Try || t.Kind == types.BigInt && numeric): // the kernel takes what no literal is, as 1.5
+		case !ok && (x.Try || t.Kind == types.BigInt && numeric): // the kernel converts texts that are not literals of the type, such as '1.5'
 			return &Cast{base{t, x.At}, e, x.Try, false, r}
 		case !ok:
 			b.fail(c.At, fmt.Sprintf("'%s' is not a %s", c.Value, t), "")
@@ -447,7 +447,7 @@ func (b *binder) orders(items []syntax.OrderItem, s *scope) (out []Order) {
 	return out
 }
 
-// window binds a function with OVER.
+// window binds a window function: a call with OVER.
 func (b *binder) window(x *syntax.Call, f *types.Function, form types.Form, args []Expr, filter Expr, s *scope) Expr {
 	switch {
 	case f.Class == types.Aggregate && !f.Over:
@@ -485,8 +485,8 @@ func (b *binder) window(x *syntax.Call, f *types.Function, form types.Form, args
 	return w
 }
 
-// frameEnd binds one end of a frame: a constant that is not negative. For RANGE it must be possible to add it to the only key
-// of the order.
+// frameEnd binds one end of a frame. The end is a constant that is not negative. With RANGE, ORDER BY must have exactly one
+// key, and it must be possible to add the constant to that key.
 func (b *binder) frameEnd(f *syntax.Frame, x syntax.Bound, w *WindowCall, s *scope) FrameBound {
 	out := FrameBound{Kind: x.Kind}
 	if x.X == nil {
@@ -537,7 +537,7 @@ func (b *binder) subquery(x syntax.Expr, s *scope) Expr {
 	return nil
 }
 
-// asked returns a query as a value. A correlated query becomes a join with the row around it.
+// asked returns the expression for a query used as a value. A correlated query becomes a join with the row around it.
 func (b *binder) asked(q *Subquery) Expr {
 	if !looksOut(q.Plan, map[Node]bool{}) {
 		return q

@@ -10,28 +10,28 @@ import (
 
 // A query used as a value may read columns of the row around it (a correlated query). While the query is bound, such a column
 // is an outerRef. Then the conditions that compare with the outer row are pulled up out of its plan. The plan can then be
-// computed once for all outer rows, and be joined with them. A *correlated describes this join. It is part of expressions until
-// the step is made whose rows it reads: there attach adds the join and replaces the *correlated by columns. No finished plan
-// contains one.
+// computed once for all outer rows, and be joined with them. A *correlated describes this join. It stays in expressions until
+// the step whose rows it reads is made. Then attach adds the join and replaces the *correlated by columns. No finished plan
+// contains a *correlated.
 type (
 	// outerRef is an expression over the row around the query that is being bound.
 	outerRef struct {
 		base
 		x Expr
 	}
-	// correlated is a query that reads the row around it. Its expressions read the columns of its plan; an outerRef has become
-	// an index of args.
+	// correlated is a query that reads the row around it. Its expressions read the columns of its plan; each outerRef has
+	// become an index into args.
 	correlated struct {
 		base
 		kind   *Subquery
-		args   []Expr // over the row around it
+		args   []Expr // expressions over the row around it
 		plan   *pulled
-		value  Expr // of a row
+		value  Expr // the value that a row of plan gives
 		order  []Order
-		first  bool // LIMIT 1
-		member Expr // IN: what is looked for
+		first  bool // the query has LIMIT 1
+		member Expr // the left operand of IN
 	}
-	// outerArg stands for one of args.
+	// outerArg stands for an item of args.
 	outerArg struct {
 		base
 		i int
@@ -39,10 +39,10 @@ type (
 	// pulled is a plan that no longer reads the row around it.
 	pulled struct {
 		node  Node
-		cols  []Expr // what the columns of the plan are, over those of node
-		conds []Expr // what a row of node has to fulfil
-		one   bool   // without a fitting row of node there is one nevertheless, as of an aggregate without GROUP BY; cols hold for it
-		keep  Expr   // HAVING of that row
+		cols  []Expr // the plan's columns, as expressions over the columns of node
+		conds []Expr // conditions that a row of node must fulfil
+		one   bool   // if no row of node fulfils conds, the plan still has one row, as an aggregate without GROUP BY has; cols describe that row
+		keep  Expr   // the HAVING condition of that row
 	}
 )
 
@@ -67,7 +67,7 @@ func (b *binder) correlate(kind *Subquery, plan Node, x Expr) Expr {
 			} else if c.first {
 				c.order, plan = n.Keys, n.Input
 			}
-		case *Project: // one that hides what was ordered by
+		case *Project: // a Project that hides the columns of ORDER BY
 			if s, ok := n.Input.(*Sort); ok && c.first && len(n.Exprs) == 1 {
 				if col, ok := n.Exprs[0].(*Column); ok && col.Index == 0 {
 					c.order, plan = s.Keys, s.Input
@@ -220,7 +220,7 @@ func (b *binder) joined(n Node, c *correlated) (Node, Expr) {
 	switch {
 	case c.kind.Exists:
 		g := group(keys, count)
-		if len(keys) == 0 { // of no rows, too
+		if len(keys) == 0 { // an aggregation without keys has a row even for no rows
 			value := made(at, ">", boolean, column(n, width, count), &Const{base: base{types.Of(types.BigInt), at}, Value: int64(0)})
 			return join(n, g, conds), made(at, "coalesce", boolean, value, &Const{base: base{types.Of(boolean), at}, Value: false})
 		}
@@ -317,7 +317,7 @@ func (b *binder) attachWhere(n Node, part Expr) Node {
 		x, v := c.placed(c.member, 0), c.placed(c.value, width)
 		same := made(c.At, "=", types.Bool, x, v)
 		switch {
-		case kind == syntax.Anti: // a row that is NULL may be x
+		case kind == syntax.Anti: // if either side is NULL, the row may equal x
 			unknown := made(c.At, "OR", types.Bool, made(c.At, "IS NULL", types.Bool, x), made(c.At, "IS NULL", types.Bool, v))
 			rest = and(rest, made(c.At, "OR", types.Bool, same, unknown))
 		case hasOuter(c.value) || !hasColumn(c.value):

@@ -25,9 +25,9 @@
 // # Queries as values
 //
 // A query that does not read the row around it is a [Subquery]. A correlated one is joined with the rows around it. EXISTS and
-// IN in WHERE become SEMI and ANTI joins. All others become a LEFT join with the query, grouped by the expressions that it
-// compares with the outer row. So a finished plan has no correlated query. A comparison with the outer row other than = is
-// refused; only in EXISTS and IN it may stand beside an =.
+// IN in WHERE become SEMI and ANTI joins. Each other query is grouped by its expressions that are compared with the outer row,
+// and then joined by a LEFT join. So a finished plan has no correlated query. A comparison with the outer row by another
+// operator than = is refused, except in EXISTS and IN beside an =.
 //
 // # WHERE
 //

@@ -97,7 +97,7 @@ func (b *binder) unknownTable(f *syntax.Table, c *ctes) {
 	b.fail(f.Name.At, fmt.Sprintf("there is no table %s", f.Name.Name), hint)
 }
 
-// cte binds a query of WITH, or a view, when it is used first; all uses share the plan.
+// cte binds a query of WITH, or a view, at its first use; all uses share the plan.
 func (b *binder) cte(q *ctes) Node {
 	if q.plan == nil {
 		n := b.query(q.query, nil, q.scope)
@@ -122,7 +122,7 @@ func (b *binder) cte(q *ctes) Node {
 
 // Each join copies the columns of its sides, so both the number of joins and their width are bounded.
 const (
-	maxJoins = 256 // of a statement
+	maxJoins = 256 // per statement
 	maxWidth = 20_000
 )
 
@@ -202,8 +202,8 @@ func commonNames(left, right []visible) (names []syntax.Ident) {
 	return names
 }
 
-// using joins by a column that both sides have. The result shows it once: the left one, with RIGHT and FULL the one that is not
-// NULL.
+// using joins by a column that both sides have. The result shows this column once: the left one, or with RIGHT and FULL the one
+// that is not NULL.
 func (b *binder) using(j *Join, name syntax.Ident, left, right []visible) (l, r []visible) {
 	at := func(side []visible, which string) int {
 		found := -1
@@ -269,8 +269,7 @@ func (b *binder) on(j *Join, cond Expr, width int) {
 	}
 }
 
-// pair adds an equality of both sides. Both expressions are converted to one type, so that equal values can be found by
-// hashing.
+// pair adds an equality between both sides. Both expressions are converted to one type, so that hashing finds equal values.
 func (b *binder) pair(j *Join, l, r Expr) {
 	both := b.unify([]Expr{l, r})
 	j.Equal = append(j.Equal, [2]Expr{both[0], shift(both[1], -len(j.L.Fields()))})
@@ -279,10 +278,10 @@ func (b *binder) pair(j *Join, l, r Expr) {
 const (
 	onLeft = iota
 	onRight
-	onBoth // or on neither
+	onBoth // on both sides or on neither
 )
 
-// side says of which table the columns of e are.
+// side says on which side of a join the columns of e are.
 func side(e Expr, width int) int {
 	has := func(left bool) bool {
 		return find(e, func(e Expr) bool { c, ok := e.(*Column); return ok && (c.Index < width) == left }, nil) != nil
@@ -297,7 +296,7 @@ func side(e Expr, width int) int {
 	return onBoth
 }
 
-// shift moves the columns of e by so many places.
+// shift adds by to the index of every column of e.
 func shift(e Expr, by int) Expr {
 	return newRewriter(func(e Expr) (Expr, bool) {
 		if c, ok := e.(*Column); ok {

@@ -35,7 +35,7 @@ func (s *selection) aggregate(exprs []Expr) []Expr {
 		switch e := e.(type) {
 		case *Aggregate:
 			if e.Func == "GROUPING" {
-				if e = g.masks(e); len(e.BySet) == 1 { // every key is in the only set
+				if e = g.masks(e); len(e.BySet) == 1 { // without GROUPING SETS there is one set, with every key
 					return &Const{base: e.base, Value: int64(0)}, true
 				}
 			}
@@ -53,7 +53,8 @@ func (s *selection) aggregate(exprs []Expr) []Expr {
 	}).exprs(exprs)
 }
 
-// grouping binds GROUPING: which of its arguments the grouping of a row leaves out, as bits, the last argument's the lowest.
+// grouping binds GROUPING. Its value has one bit per argument, 1 if the row's grouping leaves the argument out. The last
+// argument has the lowest bit.
 func (b *binder) grouping(x *syntax.Call, s *scope) Expr {
 	if x.Star || x.Distinct || len(x.OrderBy) > 0 || x.Filter != nil || x.Over != nil || x.IgnoreNulls {
 		b.fail(x.At, "GROUPING takes keys of GROUP BY, and nothing else", "")
@@ -86,7 +87,7 @@ func (g *grouping) masks(a *Aggregate) *Aggregate {
 	return out
 }
 
-// keys binds the items of GROUP BY. If several items have sets, each set of one is combined with each set of the others.
+// keys binds the items of GROUP BY. If several items have sets, each set of one item is combined with each set of the others.
 func (g *grouping) keys() {
 	by := g.sel.GroupBy
 	g.node.Sets = [][]int{{}}

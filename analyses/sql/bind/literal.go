@@ -13,7 +13,7 @@ import (
 
 const microsPerDay = 24 * 60 * 60 * 1_000_000
 
-// parseLiteral returns the value of type t that a text stands for; false if it stands for none.
+// parseLiteral parses a text as a value of type t. It returns false if the text is not one.
 func parseLiteral(s string, t types.Type) (any, bool) {
 	s = strings.TrimSpace(s)
 	switch t.Kind {
@@ -96,7 +96,7 @@ func parseTimestamp(s string) (any, bool) {
 	return nil, false
 }
 
-// unit has the length of one of each unit.
+// unit has the length of each unit.
 var unit = map[string]Interval{
 	"microsecond": {0, 0, 1}, "us": {0, 0, 1}, "millisecond": {0, 0, 1000}, "ms": {0, 0, 1000}, "second": {0, 0, 1e6}, "sec": {0, 0, 1e6}, "s": {0, 0, 1e6}, "minute": {0, 0, 60e6}, "min": {0, 0, 60e6}, "m": {0, 0, 60e6},
 	"hour": {0, 0, 3600e6}, "h": {0, 0, 3600e6}, "day": {0, 1, 0}, "d": {0, 1, 0}, "week": {0, 7, 0}, "w": {0, 7, 0}, "month": {1, 0, 0}, "mon": {1, 0, 0}, "quarter": {3, 0, 0}, "year": {12, 0, 0}, "y": {12, 0, 0},

@@ -5,7 +5,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// Typed sets the type and the place in the text of an expression that was made outside of this package.
+// Typed sets the type and the position of an expression that another package has made.
 func Typed[E interface {
 	Expr
 	typed(types.Type, syntax.Pos)
@@ -16,7 +16,7 @@ func Typed[E interface {
 
 func (b *base) typed(t types.Type, at syntax.Pos) { b.T, b.At = t, at }
 
-// Giving sets the columns of a node that was made outside of this package.
+// Giving sets the columns of a node that another package has made.
 func Giving[N interface {
 	Node
 	gives([]Field)
@@ -33,9 +33,8 @@ func (n *Windows) gives(out []Field)     { n.out = out }
 func (n *Unnest) gives(out []Field)      { n.out = out }
 func (n *Project) gives(out []Field)     { n.out = out }
 
-// Rewrite returns a function that replaces parts of expressions. replace returns the replacement of an expression; if it
-// returns false, the parts below the expression are rewritten. The function remembers what it has rewritten, so shared parts
-// stay shared.
+// Rewrite returns a function that replaces parts of expressions. replace returns the replacement of an expression, or false
+// to rewrite the parts below it. The function remembers what it has rewritten, so shared parts stay shared.
 func Rewrite(replace func(Expr) (Expr, bool)) func(Expr) Expr {
 	return newRewriter(replace).expr
 }

@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// What is made outside of the package is what Bind makes: types, columns, and a rewriting that keeps shared parts shared.
+// Plans that another package makes equal those of Bind in types and columns, and rewriting keeps shared parts shared.
 func TestQ1_PlansCanBeMadeElsewhere(t *testing.T) {
 	c := Typed(&Column{Index: 2, Name: "a"}, types.Of(types.BigInt), 7)
 	if c.Type() != types.Of(types.BigInt) || c.Pos() != 7 {

@@ -11,7 +11,7 @@ type Field struct {
 	Type types.Type
 }
 
-// Table is what the catalogue knows of a table. Name is a pattern of files if File is set.
+// Table is what the catalogue knows about a table. If File is set, Name is a pattern of files.
 type Table struct {
 	Name   string
 	File   bool
@@ -40,19 +40,19 @@ const (
 type Node interface{ Fields() []Field }
 
 type (
-	// Scan reads a table, and below its columns those that every table has: _file and _line. Used says which columns are read.
+	// Scan reads a table. Its columns are those of the table, then _file and _line. Used says which of them are read.
 	Scan struct {
 		Table *Table
 		Used  []bool
 		out   []Field
 	}
-	// Inline is rows that are written in the statement. A SELECT without FROM reads one row without columns.
+	// Inline holds rows that are written in the statement. A SELECT without FROM reads one row without columns.
 	Inline struct {
 		Rows [][]Expr
 		out  []Field
 	}
-	// Join joins L and R: rows whose Equal pairs are equal (the first of L, the second of R) and for which Rest, over the columns of both, is true.
-	// Its columns are those of L, then those of R; SEMI and ANTI give those of L alone.
+	// Join joins L and R. Rows match if the expressions of each pair in Equal are equal (the first over L, the second over R) and Rest, over the
+	// columns of both, is true. Its columns are those of L, then those of R; SEMI and ANTI give those of L alone.
 	Join struct {
 		Kind  syntax.JoinKind
 		L, R  Node
@@ -80,9 +80,9 @@ type (
 		Calls []*WindowCall
 		out   []Field
 	}
-	// Unnest makes one row for each item of its lists in each row. Its columns are those of its input, then one for each of
-	// Lists: a list that is shorter than another one is NULL there. A row without items is left out; with Outer it is kept, with
-	// NULL.
+	// Unnest makes one row for each item of the lists in an input row. Its columns are those of its input, then one for each of
+	// Lists. A list that is shorter than another one of its row is NULL for the missing items. A row without items is dropped;
+	// with Outer it is kept, with NULL for the items.
 	Unnest struct {
 		Input Node
 		Lists []Expr
@@ -95,7 +95,7 @@ type (
 		Exprs []Expr
 		out   []Field
 	}
-	// Distinct keeps the first of equal rows, with On the first of the rows with equal On, in the order of its input.
+	// Distinct keeps the first of equal rows, or with On the first of the rows with equal On, in the order of its input.
 	Distinct struct {
 		Input Node
 		On    []Expr
@@ -105,7 +105,7 @@ type (
 		Input Node
 		Keys  []Order
 	}
-	// Limit skips Offset rows and keeps the next Count, all if Count is negative.
+	// Limit skips Offset rows and keeps the next Count. A negative Count keeps all.
 	Limit struct {
 		Input         Node
 		Count, Offset int64

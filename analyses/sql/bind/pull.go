@@ -177,7 +177,8 @@ func (u *puller) join(n *Join) *pulled {
 	return out
 }
 
-// equality returns the sides of a condition that compares the row around the query with a row of the plan: expressions over each alone.
+// equality splits a condition that compares the row around the query with a row of the plan. It returns the two sides, each an
+// expression over one of these rows alone.
 func equality(cond Expr) (outer, inner Expr, ok bool) {
 	a, is := cond.(*Apply)
 	if !is || a.Func != "=" || a.Args[0].Type() != a.Args[1].Type() {
@@ -192,8 +193,8 @@ func equality(cond Expr) (outer, inner Expr, ok bool) {
 	return nil, nil, false
 }
 
-// byKey prepares for grouping the plan's rows by the inner sides of the equalities. It returns these as keys, and the
-// conditions over the groups, in which the kth key is column first+k. Conditions on the outer row alone stay as they are.
+// byKey prepares for grouping the plan's rows by the inner sides of the equalities. It returns these sides as keys, and the
+// conditions over the groups, in which the kth key is column first+k. Conditions on the outer row alone do not change.
 func (u *puller) byKey(conds []Expr, first int) (keys, above []Expr) {
 	for _, cond := range conds {
 		if !hasColumn(cond) {
@@ -245,7 +246,7 @@ func (u *puller) aggregation(n *Aggregation) *pulled {
 		x = substitute(x, p.cols).(*Aggregate)
 		a.Aggs, a.out = append(a.Aggs, x), append(a.out, Field{x.Func, x.T})
 		var col Expr = &Column{base{x.T, x.At}, len(a.out) - 1, x.Func}
-		if out.one && (x.Func == "count" || x.Func == "approx_count_distinct") { // what it is of no rows
+		if out.one && (x.Func == "count" || x.Func == "approx_count_distinct") { // the count of no rows is 0
 			col = &Apply{base{x.T, x.At}, "coalesce", []Expr{col, &Const{base: base{x.T, x.At}, Value: int64(0)}}}
 		}
 		out.cols = append(out.cols, col)
@@ -256,7 +257,8 @@ func (u *puller) aggregation(n *Aggregation) *pulled {
 	return out
 }
 
-// windows pulls through window functions: they are computed for each outer row, among the rows with its key.
+// windows pulls conditions up through window functions. The functions are computed for each outer row, among the rows with
+// its key.
 func (u *puller) windows(n *Windows) *pulled {
 	p := u.pull(n.Input)
 	if p.one {

@@ -16,7 +16,7 @@ func (b *binder) query(q *syntax.Query, outer *scope, c *ctes) Node {
 			}
 		}
 		c = &ctes{name: w.Name.Name, columns: w.Columns, query: w.Query, scope: c, outer: c}
-		b.cte(c) // also one that is never used has to be right
+		b.cte(c) // bind unused queries, too, to find their errors
 	}
 	n := b.body(q.Body, q, outer, c)
 	if q.Limit == nil && q.Offset == nil {
@@ -24,7 +24,7 @@ func (b *binder) query(q *syntax.Query, outer *scope, c *ctes) Node {
 	}
 	limit := &Limit{n, b.count(q.Limit, -1, "LIMIT"), b.count(q.Offset, 0, "OFFSET")}
 	if limit.Count == 0 {
-		return &Inline{out: n.Fields()} // nothing is read, and nothing that could fail is computed
+		return &Inline{out: n.Fields()} // read nothing, and compute nothing that could fail
 	}
 	return limit
 }
@@ -101,7 +101,7 @@ func (b *binder) orderOutput(q *syntax.Query, fields []Field) (orders []Order) {
 	return orders
 }
 
-// withItems lets positions count these items for a while.
+// withItems makes positions refer to these items while do runs.
 func (b *binder) withItems(items []selectItem, do func()) {
 	defer func(before []selectItem) { b.items = before }(b.items)
 	b.items = items

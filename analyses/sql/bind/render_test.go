@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// renderer draws plans for tests: one node a line, the last step first, what is below it indented. A plan that is used twice is drawn once.
+// renderer draws plans for tests: one node per line, the last step first, its inputs indented below it. A plan that is used twice is drawn
+// once.
 type renderer struct {
 	strings.Builder
 	seen map[Node]bool

@@ -10,24 +10,24 @@ import (
 
 // visible is a column that a name in a SELECT can refer to.
 type visible struct {
-	table  string // what the table is called here
+	table  string // the table's name or alias in this SELECT
 	name   string
-	index  int // in the rows of FROM
+	index  int // index in the rows of FROM
 	typ    types.Type
-	hidden bool   // not part of *
-	merged bool   // of a USING, and found without its table through another column
-	scan   *Scan  // the table it comes from, where it comes straight from one
-	at     int    // its index there
+	hidden bool   // * leaves it out
+	merged bool   // a column of USING; its name without a table finds another column instead
+	scan   *Scan  // the table that it comes from, if it comes straight from a Scan
+	at     int    // its index in scan
 	both   *Apply // of a FULL JOIN … USING: coalesce of both columns
 }
 
 // scope resolves the names of one SELECT.
 type scope struct {
 	columns []visible
-	outer   *scope // that of the query around this one
+	outer   *scope // the scope of the query around this one
 	ctes    *ctes
 	aliases []aliasOf
-	visible int // how many of aliases can be used here; of the item that is bound, those before it
+	visible int // how many of aliases can be used here; while an item is bound, those before it
 }
 
 type aliasOf struct {
@@ -35,14 +35,14 @@ type aliasOf struct {
 	item int
 }
 
-// ctes are the names of WITH, and views, the innermost first.
+// ctes is a list of the names of WITH and of views, the innermost first.
 type ctes struct {
 	name    string
 	columns []syntax.Ident
 	query   *syntax.Query
-	scope   *ctes // what the query itself sees
+	scope   *ctes // the names that the query itself can use
 	outer   *ctes
-	plan    Node // once it is bound
+	plan    Node // nil until the query is bound
 }
 
 func (c *ctes) find(name string) *ctes {
@@ -165,11 +165,11 @@ func (b *binder) alias(c *syntax.Column, s *scope) Expr {
 	return nil
 }
 
-// maxSize is how many parts an expression may have once its aliases are replaced. A shared part counts each time it is used.
+// maxSize bounds the parts of an expression after its aliases have been replaced. A shared part counts each time it is used.
 const maxSize = 100_000
 
-// fits refuses columns or a condition of a SELECT with too many parts in total, because each step of a plan walks through all
-// of them.
+// fits refuses a SELECT whose columns, or whose condition, have too many parts in total. Each step of a plan walks through
+// all of them.
 func (b *binder) fits(at syntax.Pos, size int) {
 	if size > maxSize {
 		b.fail(at, fmt.Sprintf("the columns and aliases stand for too large an expression: more than %d parts", maxSize), "Compute them in a subquery in FROM, step by step.")

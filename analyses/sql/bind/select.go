@@ -9,19 +9,19 @@ import (
 
 func lower(s string) string { return strings.ToLower(s) }
 
-// selectItem is a column of a SELECT; stars are replaced by their columns. alias is empty where there is none.
+// selectItem is a column of a SELECT. Stars have been replaced by their columns. alias is empty if there is none.
 type selectItem struct {
-	x           syntax.Expr // nil: of a star, and bound already
+	x           syntax.Expr // nil for a column of a star, which is bound already
 	name, alias string
 }
 
-// selection is a SELECT that is being bound.
+// selection is a SELECT while it is being bound.
 type selection struct {
 	*binder
 	sel   *syntax.Select
 	scope *scope
 	node  Node
-	exprs []Expr // of the items
+	exprs []Expr // the bound items
 }
 
 // bindSelect binds a SELECT with the ORDER BY of its query.
@@ -47,7 +47,7 @@ func (b *binder) bindSelect(sel *syntax.Select, q *syntax.Query, outer *scope, c
 	for i := range b.items {
 		e := b.item(i, s.scope)
 		if c, ok := e.(*Column); ok && equalFold(c.Name, b.items[i].name) && b.items[i].alias == "" {
-			b.items[i].name = c.Name // as the table writes it
+			b.items[i].name = c.Name // spelled as the table spells it
 		}
 		total += b.size(e)
 		b.fits(e.Pos(), total)
@@ -147,8 +147,8 @@ func (b *binder) item(i int, s *scope) Expr {
 	return b.bound[i]
 }
 
-// finish binds what follows WHERE. First it binds all expressions over the rows of FROM. Then each step that makes new rows
-// replaces, in all expressions, the parts that it computes by its columns.
+// finish binds what follows WHERE. First it binds all expressions over the rows of FROM. Each later step that makes new rows
+// computes some parts of these expressions; finish then replaces these parts, in all expressions, by the step's columns.
 func (s *selection) finish(q *syntax.Query) Node {
 	having, qualify := Expr(nil), Expr(nil)
 	if s.sel.Having != nil {
@@ -186,7 +186,7 @@ func (s *selection) finish(q *syntax.Query) Node {
 		s.node, having = s.attach(s.node, having)
 		s.node = &Filter{s.node, having}
 	}
-	exprs[0] = nil // HAVING is done
+	exprs[0] = nil // HAVING is bound
 	s.node, exprs = s.attachAll(s.node, exprs)
 	set()
 	if anyOf(exprs, isWindow) {
@@ -196,7 +196,7 @@ func (s *selection) finish(q *syntax.Query) Node {
 	if qualify != nil {
 		s.node = &Filter{s.node, qualify}
 	}
-	exprs[1] = nil // QUALIFY is done
+	exprs[1] = nil // QUALIFY is bound
 	if anyOf(exprs, isUnnest) {
 		exprs = s.unnested(exprs)
 		set()

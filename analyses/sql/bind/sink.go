@@ -10,7 +10,7 @@ import (
 // A part that can fail stays on top, after the parts that may guard it.
 func (b *binder) where(n Node, cond Expr) Node {
 	var stay Expr
-	var later []Expr // in the order in which they are written, as one may guard the next
+	var later []Expr // in the order of the text, because a part may guard the next one
 	for _, part := range conjuncts(cond) {
 		below, ok := b.sink(n, part)
 		switch {
@@ -83,7 +83,7 @@ func (b *binder) filtered(n Node, part Expr) Node {
 	return &Filter{n, part}
 }
 
-// and joins two conditions, of which the first may be missing.
+// and joins two conditions. The first may be nil.
 func and(l, r Expr) Expr {
 	if l == nil {
 		return r
@@ -92,7 +92,7 @@ func and(l, r Expr) Expr {
 }
 
 // conjuncts splits a condition at its ANDs. A factor that all sides of an OR have in common becomes a part of its own: (a AND
-// b) OR (a AND c) is a AND (b OR c).
+// b) OR (a AND c) becomes a AND (b OR c).
 func conjuncts(e Expr) []Expr {
 	a, ok := e.(*Apply)
 	switch {
@@ -143,7 +143,7 @@ func factored(e *Apply) []Expr {
 		}
 		switch {
 		case left == nil:
-			whole = true // this side says no more than what is common
+			whole = true // this side has the common factors alone, so the OR is true when these are
 		case rest == nil:
 			rest = left
 		default:
@@ -167,7 +167,7 @@ func asksQuery(e Expr) bool {
 	return false
 }
 
-// neverFail has the operators that have a value for all operands.
+// neverFail has the operators that never fail, whatever their operands.
 var neverFail = map[string]bool{"AND": true, "OR": true, "NOT": true, "=": true, "<>": true, "<": true, "<=": true, ">": true, ">=": true,
 	"IS DISTINCT FROM": true, "IS NOT DISTINCT FROM": true, "IS NULL": true, "IN": true, "CASE": true, "coalesce": true, "nullif": true,
 	"greatest": true, "least": true, "if": true, "ifnull": true, "length": true, "lower": true, "upper": true, "substring": true,
@@ -180,7 +180,7 @@ func MayFail(e Expr) bool { return fails(e) }
 // fails reports whether the value of an expression may be an error for some row.
 func fails(e Expr) bool {
 	if find(e, func(e Expr) bool { _, ok := e.(*Column); return ok }, nil) == nil {
-		return false // the same for every row
+		return false // it has the same value for every row
 	}
 	return find(e, func(e Expr) bool {
 		switch e := e.(type) {

@@ -7,14 +7,14 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// summary binds SUMMARIZE: a row of figures for each column of a query. It is one aggregation of the query. The values stand in
-// lists, which UNNEST turns into rows:
+// summary binds SUMMARIZE: a row of statistics for each column of a query. It is one aggregation of the query. Lists hold the
+// values, and UNNEST turns them into rows:
 //
 //	SELECT unnest(['a', 'b']) AS column_name, unnest([min(a)::TEXT, min(b)::TEXT]) AS min, … FROM (query) AS s (a, b)
 //
-// DuckDB also estimates quartiles and the number of different values. Exact figures would need every value of every column in
-// memory, so SUMMARIZE omits them. Users can compute median, quantile_cont and count(DISTINCT x) for the columns that they are
-// interested in.
+// DuckDB also estimates quartiles and the number of distinct values. Exact ones would need every value of every column in
+// memory, so SUMMARIZE omits them. Users can compute median, quantile_cont and count(DISTINCT x) for the columns that interest
+// them.
 func (b *binder) summary(d *syntax.Describe, at syntax.Pos, c *ctes) Node {
 	fields := b.query(d.Query, nil, c).Fields()
 	from := &syntax.Derived{At: at, Query: d.Query, Alias: syntax.Alias{Name: syntax.Ident{At: at, Name: "s"}}}

@@ -67,7 +67,8 @@ func (s *selection) unnested(exprs []Expr) []Expr {
 	}).exprs(exprs)
 }
 
-// fromUnnest binds UNNEST(list) in FROM. The list may name the columns of the tables before it: n, with columns left.
+// fromUnnest binds UNNEST(list) in FROM. The list may use the columns of the tables before it: those of n, which are called
+// left.
 func (b *binder) fromUnnest(f *syntax.TableFunc, n Node, left []visible, outer *scope, c *ctes) (*Unnest, visible) {
 	if len(f.Args) != 1 || f.Args[0].Name.Name != "" {
 		b.fail(f.Name.At, "UNNEST in FROM takes one list", "")
@@ -94,8 +95,8 @@ func (b *binder) fromUnnest(f *syntax.TableFunc, n Node, left []visible, outer *
 	return &Unnest{Input: n, Lists: []Expr{list}, out: append(append([]Field{}, n.Fields()...), Field{v.name, text})}, v
 }
 
-// beforeUnnest changes t, (UNNEST(list) LEFT JOIN u ON …), as the parser reads a comma, into (t, UNNEST(list)) LEFT JOIN u ON
-// …, because the list may name columns of t.
+// beforeUnnest changes t, (UNNEST(list) LEFT JOIN u ON …), which is how the parser reads a comma, into (t, UNNEST(list)) LEFT
+// JOIN u ON …, because the list may use columns of t.
 func beforeUnnest(f *syntax.Join) *syntax.Join {
 	r, ok := f.R.(*syntax.Join)
 	if !ok || f.Kind != syntax.Cross || r.Natural || r.Kind == syntax.Right || r.Kind == syntax.Full {
