@@ -9,18 +9,18 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// accumulator holds what an aggregate has added to each group since the last Flush, by row of the table, as plain numbers.
-// Cells of the table hold the same as bytes. With an accumulator, a cell is written once per group and Flush, and not once per
+// accumulator holds what an aggregate has added to each group since the last Flush, as plain numbers, by row of the table. The
+// table's cells hold the same as bytes. With an accumulator, a cell is written once per group and Flush instead of once per
 // row of the data.
 type accumulator struct {
-	n      []int64     // values; of best, whether there is one
-	hi, lo []int64     // of a sum of integers: the halves of each are added up apart, so none overflows
+	n      []int64     // how many values; for best, 1 if there is one
+	hi, lo []int64     // of a sum of integers: the high and low halves are added up separately, so neither overflows
 	sums   []exact.Sum // of finite DOUBLEs
 	square []exact.Sum // of their squares
-	best   []uint64    // of the greatest number, or of the least with all bits turned over: see sortable. 0 while there is none
+	best   []uint64    // the greatest number, or for the least all its bits inverted: see sortable. 0 if there is none
 
-	rows   []int32 // of some rows that have a value
-	groups []int   // and theirs
+	rows   []int32 // rows that have a value, in the batch being added
+	groups []int   // the groups of these rows
 }
 
 // grow makes room for the groups of a table.
@@ -57,8 +57,8 @@ func numeric(k types.Kind) bool {
 	return k == types.BigInt || k == types.Decimal || k == types.Date || k == types.Timestamp || k == types.Double || k == types.Bool
 }
 
-// sortable maps a value that is not NULL to a number with the same order as the values of its type: NaN is the greatest, -0
-// equals 0.
+// sortable maps a value that is not NULL to a number, in the order of the type's values: NaN is the greatest, and -0 equals
+// 0.
 func sortable(v *eval.Vector, i int32) uint64 {
 	switch {
 	case v.Kind == types.Double:
@@ -73,13 +73,13 @@ func sortable(v *eval.Vector, i int32) uint64 {
 
 func sortableDouble(f float64) uint64 {
 	if f != f {
-		f = math.NaN() // positive: above infinity
+		f = math.NaN() // the positive NaN, which is above infinity
 	}
 	bits := math.Float64bits(f + 0)                 // -0 + 0 is 0
-	return bits ^ (uint64(int64(bits)>>63) | 1<<63) // all bits of a negative number, the sign of others
+	return bits ^ (uint64(int64(bits)>>63) | 1<<63) // inverts all bits of a negative number, and the sign bit of others
 }
 
-// turned returns the mask that reverses the order of numbers for an aggregate that wants the least; else 0.
+// turned returns the mask that reverses the order of numbers if the aggregate wants the least one; else 0.
 func (x *aggregate) turned() uint64 {
 	if x.kind == least || x.kind == everyTrue {
 		return math.MaxUint64
@@ -87,7 +87,7 @@ func (x *aggregate) turned() uint64 {
 	return 0
 }
 
-// appendSortable appends the value that sortable has mapped to x, in the form of appendValue.
+// appendSortable appends, in the form of appendValue, the value that sortable has mapped to x.
 func appendSortable(b []byte, k types.Kind, x uint64) []byte {
 	v := eval.Vector{Kind: k}
 	switch {
@@ -103,7 +103,7 @@ func appendSortable(b []byte, k types.Kind, x uint64) []byte {
 	return appendValue(b, &v, 0, true)
 }
 
-// accumulates reports whether fold keeps what an aggregate adds in an accumulator.
+// accumulates reports whether fold uses an accumulator for an aggregate.
 func (x *aggregate) accumulates() bool {
 	switch x.kind {
 	case countRows, countValues, sumInts, meanInts, sumFloats, meanFloats, deviation:
@@ -114,7 +114,7 @@ func (x *aggregate) accumulates() bool {
 	return false
 }
 
-// add adds the rows in sel to their groups; into[k] is the group of sel[k], v the argument's values.
+// add adds the rows in sel to their groups. into[k] is the group of sel[k]; v has the values of the argument.
 func (a *accumulator) add(x *aggregate, t *fold.Table, v *eval.Vector, sel []int32, into []int) {
 	a.grow(x.kind, t.Len())
 	if x.kind == countRows {
@@ -159,7 +159,7 @@ func (a *accumulator) add(x *aggregate, t *fold.Table, v *eval.Vector, sel []int
 	}
 }
 
-// addBest keeps the best number of each group; turned reverses the order. It notes without a branch that a group has a value,
+// addBest keeps the best number of each group; turned reverses the order. It notes that a group has a value without a branch,
 // so the only branch is whether a number is a new best one.
 func (a *accumulator) addBest(turned uint64, v *eval.Vector, sel []int32, into []int) {
 	best, n, into := a.best, a.n, into[:len(sel)]
@@ -200,7 +200,7 @@ func (a *accumulator) present(v *eval.Vector, sel []int32, into []int) ([]int32,
 	return a.rows, a.groups
 }
 
-// addOdd notes an infinity or a NaN of a sum.
+// addOdd notes an infinity or a NaN in a sum.
 func (x *aggregate) addOdd(t *fold.Table, row int, f float64) {
 	switch {
 	case f != f:
@@ -241,7 +241,7 @@ func (a *accumulator) settle(x *aggregate, t *fold.Table, scratch []byte) []byte
 		}
 	}
 	a.n, a.hi, a.lo, a.best = a.n[:0], a.hi[:0], a.lo[:0], a.best[:0]
-	clear(a.sums) // a sum of far numbers has memory of its own
+	clear(a.sums) // releases the memory that a sum of very large or very small numbers holds
 	clear(a.square)
 	a.sums, a.square = a.sums[:0], a.square[:0]
 	return scratch

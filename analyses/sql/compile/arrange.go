@@ -10,9 +10,9 @@ import (
 )
 
 // arranger reorders inner joins where the order of their rows does not matter: below an aggregation whose result does not
-// depend on it. First each large relation is joined with its small partners, so that it stays a leaf. Then the largest is
-// joined with the others, which the reducer keeps in memory. arranger changes the nodes in place. Its methods return the new
-// indexes of a node's columns; nil means that they have not moved.
+// depend on it. First each large relation is joined with its small partners, so that it stays a leaf. Then the largest
+// relation is joined with the others, which the reducer keeps in memory. arranger changes the nodes in place. Its methods
+// return the new indexes of a node's columns, or nil if they have not moved.
 type arranger struct {
 	*statement
 	done map[bind.Node]bool
@@ -32,7 +32,7 @@ func (a *arranger) node(n bind.Node, free bool) (bind.Node, []int) {
 			return n, nil
 		}
 		a.done[n] = true
-		free = false // other nodes read the columns where they are
+		free = false // several nodes read the columns at their present indexes
 	}
 	a.queries(n)
 	switch n := n.(type) {
@@ -133,7 +133,7 @@ func (a *arranger) join(n *bind.Join, free bool) []int {
 	return moved
 }
 
-// here returns the new indexes of columns, also if they have not moved.
+// here returns the new indexes of columns, even if they have not moved.
 func here(moved []int, n int) []int {
 	if moved != nil {
 		return slices.Clone(moved)
@@ -179,14 +179,14 @@ type group struct {
 // relation is what a group joins: a table, perhaps filtered, or any other node.
 type relation struct {
 	node  bind.Node
-	at    int   // its first column
-	bytes int64 // of its tables
+	at    int   // the index of its first column
+	bytes int64 // the size of its tables
 	small bool
-	set   uint64 // itself, as a set of relations
-	cols  []int  // once it is joined: its columns, as numbered in the group, in the order in which it gives them
+	set   uint64 // the set that contains only this relation
+	cols  []int  // after it is joined: its columns in their order, by their numbers in the group
 }
 
-// condition is an equality of two expressions, or any condition (r is nil).
+// condition is an equality of two expressions, or, if r is nil, any other condition.
 type condition struct {
 	l, r       bind.Expr
 	lset, rset uint64
@@ -194,7 +194,7 @@ type condition struct {
 }
 
 const (
-	fewRelations  = 3 // two have no other order that matters
+	fewRelations  = 3 // two relations have only one useful order
 	mostRelations = 60
 )
 
@@ -259,7 +259,7 @@ func (g *group) arranged() (bind.Node, []int) {
 	}
 	left := slices.Clone(g.relations)
 	slices.SortStableFunc(left, func(a, b relation) int { return cmp.Compare(a.bytes, b.bytes) })
-	for i := range left { // the smallest fit first; the largest of all is never looked up
+	for i := range left { // the smallest fit first; the largest of all never becomes a small one
 		if budget -= left[i].bytes; budget < 0 || i == len(left)-1 {
 			left[i].small = false
 		}
@@ -274,8 +274,8 @@ func (g *group) arranged() (bind.Node, []int) {
 		}
 	}
 	slices.Reverse(large) // the largest first
-	// A small relation is joined with the large one with which it has a direct condition, if there is one. By a condition with
-	// another small relation it may find many partners: a customer finds all suppliers of its nation.
+	// A small relation is joined with the large one with which it shares a condition, if there is one. Joined by a condition
+	// with another small relation, a row might find many partners: a customer would find all suppliers of its nation.
 	for i := range large {
 		large[i], small = g.gathered(large[i], large[i].set, small)
 	}
@@ -307,7 +307,7 @@ func (g *group) arranged() (bind.Node, []int) {
 	return all.node, moved
 }
 
-// gathered joins a relation with the small ones that have an equality with a part of it.
+// gathered joins a relation with the small ones that have an equality with one of the relations in part.
 func (g *group) gathered(to relation, part uint64, small []relation) (relation, []relation) {
 	var others []relation
 	for _, r := range small {
@@ -320,8 +320,8 @@ func (g *group) gathered(to relation, part uint64, small []relation) (relation, 
 	return to, others
 }
 
-// hang joins a small relation with another one that is not smaller, if it has conditions with no other relation: a region with
-// its nation.
+// hang joins each small relation that has conditions with only one other relation to that one, if it is not smaller: a region
+// to its nation.
 func (g *group) hang(left []relation) []relation {
 	for again := true; again; {
 		again = false
@@ -341,7 +341,7 @@ func (g *group) hang(left []relation) []relation {
 	return left
 }
 
-// connected reports whether an equality is about two sets of relations.
+// connected reports whether an equality compares the two sets of relations.
 func (g *group) connected(a, b uint64) bool {
 	for _, p := range g.parts {
 		if p.r != nil && !p.used && p.lset != 0 && p.rset != 0 && (p.lset&^a == 0 && p.rset&^b == 0 || p.lset&^b == 0 && p.rset&^a == 0) {
@@ -351,7 +351,7 @@ func (g *group) connected(a, b uint64) bool {
 	return false
 }
 
-// pair joins two relations, with every condition that is about both.
+// pair joins two relations by every condition that reads both.
 func (g *group) pair(l, r relation) relation {
 	out := relation{bytes: l.bytes + r.bytes, small: l.small && r.small, set: l.set | r.set, cols: append(slices.Clone(l.cols), r.cols...)}
 	j := &bind.Join{Kind: syntax.Inner, L: l.node, R: r.node}

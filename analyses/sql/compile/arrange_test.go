@@ -6,7 +6,8 @@ import (
 	"testing/fstest"
 )
 
-// TestJoinsAreOrderedBySizes: small tables are joined with the large ones before these with each other, whatever their order in FROM.
+// TestJoinsAreOrderedBySizes: small tables are joined with large ones before large ones with each other, whatever their order in
+// FROM.
 func TestJoinsAreOrderedBySizes(t *testing.T) {
 	files := fstest.MapFS{
 		"region.csv": {Data: []byte("rkey,rname\n1,ASIA\n")}, "nation.csv": {Data: []byte("nkey,nrkey,nname\n1,1,JAPAN\n")},
@@ -27,7 +28,7 @@ func TestJoinsAreOrderedBySizes(t *testing.T) {
 		"SELECT count(*) FROM supplier, lineitem WHERE lskey = skey":                                                     {"of lineitem: join with supplier, then fold"},
 		"SELECT sum(price) FROM customer JOIN orders ON ckey = ockey JOIN lineitem ON lokey = okey":                      {"of lineitem: then send", "of orders: join with customer, then send"},
 		"SELECT sum(price) FROM region, nation, supplier, lineitem WHERE rkey = nrkey AND nkey = snkey AND skey = lskey": {"of lineitem: join with supplier, nation, region, then fold"},
-		// The first row of a group is that of the order in FROM.
+		// The first row of a group depends on the order in FROM.
 		"SELECT first(price)" + from: {"of lineitem: send"},
 	} {
 		told, err := Explain(plan(text))

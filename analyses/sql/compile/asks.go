@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/analyses/sql/syntax"
 )
 
-// asks says in one line what a session of the plan asks: which pass of which statement. outline is the same without strings and
-// numbers.
+// asks describes in one line what a session of the plan computes: which pass of which statement. outline is the same without
+// strings and numbers.
 func (p *Plan) asks(name string) (asks, outline string) {
 	text := name
 	if script, err := syntax.Parse(p.Text); err == nil {
@@ -37,7 +37,7 @@ func (p *Plan) asks(name string) (asks, outline string) {
 	return oneLine(before + text), oneLine(before + syntax.Outline(text))
 }
 
-// oneLine shortens a text to what an analysis may ask.
+// oneLine shortens a text to the length that analyses allow for it.
 func oneLine(text string) string {
 	text = strings.ToValidUTF8(strings.TrimSuffix(strings.Join(strings.Fields(text), " "), ";"), "?")
 	if len(text) <= analyses.MaxAsks {

@@ -8,10 +8,11 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
-// benchRows is so many that groups are found far more often than made.
+// benchRows is large enough that rows find an existing group far more often than they make one.
 const benchRows = 400_000
 
-// BenchmarkMeasurements is the statement of the one billion row challenge; others over the same rows show what a part of it costs.
+// BenchmarkMeasurements is the statement of the one billion row challenge. The others, over the same rows, show what its parts
+// cost.
 func BenchmarkMeasurements(b *testing.B) {
 	dir := b.TempDir()
 	if err := gen.Measurements(gen.OnDisk(dir), benchRows, 1); err != nil {

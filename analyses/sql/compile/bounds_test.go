@@ -13,7 +13,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// doublings are statements in which each of many names means the one before it twice: trees would have more nodes than there are atoms.
+// doublings returns statements with many names, each of which uses the one before it twice. As trees they would have more nodes than
+// there are atoms.
 func doublings(n int) (texts []string) {
 	for _, body := range []string{
 		"SELECT a.x FROM @ AS a JOIN @ AS b ON a.x = b.x",
@@ -43,7 +44,7 @@ func doublings(n int) (texts []string) {
 	return texts
 }
 
-// TestQ1_PlansCostBoundedTime: what is done with a plan is bounded by its size, even where names mean others many times over. Otherwise the test does not end.
+// TestQ1_PlansCostBoundedTime: the work on a plan is bounded by its size, even if names use each other many times. Otherwise the test does not end.
 func TestQ1_PlansCostBoundedTime(t *testing.T) {
 	files := fstest.MapFS{"t.csv": {Data: []byte("x,y\n1,2\n")}}
 	for _, text := range doublings(40) {
@@ -73,7 +74,7 @@ func TestQ1_PlansCostBoundedTime(t *testing.T) {
 	}
 }
 
-// FuzzPlan: bytes that are a plan, nearly one, or none make an error or an analysis that passes its check.
+// FuzzPlan: any bytes, a plan or not, give an error or an analysis that passes its check.
 func FuzzPlan(f *testing.F) {
 	f.Add(anyPlan().Encode())
 	for _, p := range []*Plan{

@@ -11,8 +11,9 @@ import (
 )
 
 // A join of a table with small ones is computed where the rows of the table are (a broadcast join). The small tables are
-// reference streams, which every joiner has whole (R11). So only joined rows travel on, or the groups that they are folded
-// into. The other side need not be a table: with package tail, a joiner computes any plan over small tables, and any query that
+// reference streams, which every joiner has whole (R11). So only the joined rows travel, or the groups that they are folded
+// into. The small side need not be a table: with package tail, a joiner computes any plan over small tables, and any query that
+// is used as a value.
 // is used as a value.
 const (
 	// MaxReference bounds the bytes of all values that are read from small tables together, as estimated from the sizes of files
@@ -25,9 +26,9 @@ const (
 
 // broadcast is a step of a leaf: a join with a plan over small tables.
 type broadcast struct {
-	*bind.Join           // the rows that come are those of L
-	of         bind.Node // the join of the plan
-	swapped    bool      // they are those of the right side in the plan
+	*bind.Join           // streamed rows are those of L
+	of         bind.Node // the join as it stands in the plan
+	swapped    bool      // L is the right side of the join in the plan
 	wanted     []bool    // columns of the Join that later steps read
 }
 
@@ -45,7 +46,7 @@ func (s *statement) broadcast(n *bind.Join, l *leaf) *broadcast {
 			return nil
 		}
 	}
-	left, right := false, false // whether the rows of this side may come to those of the other
+	left, right := false, false // whether the rows of this side may be streamed past the other side
 	switch n.Kind {
 	case syntax.Inner, syntax.Cross:
 		left, right = true, true
@@ -137,7 +138,7 @@ func (s *statement) collect(n bind.Node, to map[*bind.Table]bool) {
 	})
 }
 
-// fits reports whether the tables of a plan can be reference streams, too, in addition to those that already are.
+// fits reports whether the tables of a plan can be reference streams in addition to the present ones.
 func (s *statement) fits(n bind.Node, l *leaf) bool {
 	all := map[*bind.Table]bool{}
 	s.collect(n, all)
@@ -158,7 +159,7 @@ func (s *statement) fits(n bind.Node, l *leaf) bool {
 	return sum <= MaxReference
 }
 
-// bytes estimates the size of the tables of a plan. It is below 0 if the size is not known.
+// bytes estimates the size of the tables of a plan. It returns a negative number if the size is not known.
 func (s *statement) bytes(n bind.Node) (sum int64) {
 	all := map[*bind.Table]bool{}
 	s.collect(n, all)
@@ -246,7 +247,7 @@ func (s *statement) computed(e bind.Expr, l *leaf) bool {
 	return true
 }
 
-// have returns which columns of a node exist.
+// have returns which columns of a node are computed.
 func have(n bind.Node) []bool {
 	switch n := n.(type) {
 	case *bind.Scan:
@@ -279,7 +280,7 @@ func have(n bind.Node) []bool {
 	return all
 }
 
-// prune determines, for each join of a leaf, which columns later steps read, and for the leaf's rows, which columns the tail
+// prune determines, for each join of a leaf, which columns later steps read, and which columns of the leaf's rows the tail
 // reads.
 func (l *leaf) prune() {
 	live := slices.Clone(l.needed)
@@ -307,7 +308,7 @@ func (l *leaf) prune() {
 			bind.Mark(live, n.Lists...)
 		case *broadcast:
 			if n.swapped {
-				at := len(n.R.Fields()) // of the left side in the plan
+				at := len(n.R.Fields()) // index of the first column of the plan's left side
 				live = append(slices.Clone(live[at:]), live[:at]...)
 			}
 			n.wanted = live
@@ -324,8 +325,8 @@ func (l *leaf) prune() {
 	}
 }
 
-// numbers returns how many numbers stand before and after the place of a row of the leaf. They are the numbers of the rows that
-// it was joined with, and of the items that UNNEST took.
+// numbers returns how many numbers stand before and after the place of a row of the leaf: those of the rows that it was joined
+// with, and of the items that UNNEST made.
 func (l *leaf) numbers() (before, after int) {
 	for _, n := range l.steps {
 		if _, ok := n.(*unnest); ok {

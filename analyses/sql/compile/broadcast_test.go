@@ -21,7 +21,7 @@ func small(p *Plan, files fstest.MapFS) *Plan {
 	return p
 }
 
-// someTables makes a table t and two smaller ones, with few different values, some of them NULL.
+// someTables makes a table t and two smaller ones, with few distinct values, some of them NULL.
 func someTables(r *rand.Rand) fstest.MapFS {
 	files := fstest.MapFS{}
 	for i, rows := range []int{20 + r.IntN(60), r.IntN(12), r.IntN(9)} {
@@ -43,7 +43,8 @@ func someTables(r *rand.Rand) fstest.MapFS {
 	return files
 }
 
-// TestBroadcastJoinsGiveWhatTheReducersJoinGives: the same statement with and without reference streams, on any number of joiners.
+// TestBroadcastJoinsGiveWhatTheReducersJoinGives: a statement gives the same answer with and without reference streams, on any
+// number of joiners.
 func TestBroadcastJoinsGiveWhatTheReducersJoinGives(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 1))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
@@ -113,7 +114,7 @@ func TestBroadcastJoinsGiveWhatTheReducersJoinGives(t *testing.T) {
 	}
 }
 
-// TestBroadcastOfNoRows: a small table may have none, and then there is nothing in its stream but the end.
+// TestBroadcastOfNoRows: a small table may have no rows; then its stream has only an end.
 func TestBroadcastOfNoRows(t *testing.T) {
 	files := fstest.MapFS{"l.csv": {Data: []byte("n\n1\n2\n3\n4\n5\n6\n")}, "s.csv": {Data: []byte("k\n")}}
 	for text, want := range map[string]string{
@@ -134,7 +135,8 @@ func TestBroadcastOfNoRows(t *testing.T) {
 	}
 }
 
-// TestReferencesThatDoNotFit: what a joiner makes of small tables may be large; the session ends in words that a client knows.
+// TestReferencesThatDoNotFit: what a joiner computes from small tables may be too large; then the session ends with an error
+// that a client recognizes.
 func TestReferencesThatDoNotFit(t *testing.T) {
 	files := fstest.MapFS{"s.csv": {Data: []byte("k\n1\n2\n3\n")}, "l.csv": {Data: []byte("n\n" + strings.Repeat("1\n", 9))}}
 	s, err := small(planOf(t, "SELECT count(*) FROM l JOIN s ON n = k", files), files).statement()

@@ -33,7 +33,7 @@ func Check(p *Plan) error {
 		_, failed := tail.New(empty{partSource{r, nil}.Has}, TailBytes, r.base).Run(r.base)
 		err = errors.Join(err, failed)
 	}
-	if errors.Is(err, eval.ErrUnsupported) { // other errors are about values, and may not come with rows
+	if errors.Is(err, eval.ErrUnsupported) { // other errors are about values, and real rows may not cause them
 		return shown(p.Text, err)
 	}
 	return nil
@@ -43,8 +43,8 @@ func Check(p *Plan) error {
 // and the least size that a row can have. Other statements fail while they run if there are too many rows (see keepRows).
 func (s *statement) checkRows() error {
 	const (
-		position = 8 // bytes at least
-		doubt    = 2 // rows are counted in samples
+		position = 8 // bytes, the least that one takes
+		doubt    = 2 // samples may overestimate the rows by this factor
 	)
 	bytes, tables := int64(0), []string{}
 	for _, l := range s.leaves {
@@ -80,7 +80,7 @@ func leavesOut(n bind.Node) bool {
 	return false
 }
 
-// shown adds to an error the place in the text of what cannot be computed.
+// shown adds to an error the place in the text that cannot be computed.
 func shown(text string, err error) error {
 	if e := (*eval.Unsupported)(nil); errors.As(err, &e) {
 		return syntax.NewError(text, e.At, e.Error(), "")

@@ -11,7 +11,8 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// Values travel in a form whose bytes compare as the values do: NULL last, NaN the greatest DOUBLE, texts by bytes. As a key, -0 is 0.
+// Values travel in a form whose bytes compare as the values do: NULL last, NaN as the greatest DOUBLE, texts by bytes. In a key, -0
+// becomes 0.
 //
 //	NULL    0x02
 //	value   0x01, then
@@ -26,7 +27,7 @@ const (
 	null    = 2
 )
 
-// appendValue appends the value of a row. A key has one form for values that are equal.
+// appendValue appends the value of a row. In a key, equal values have equal bytes.
 func appendValue(b []byte, v *eval.Vector, row int32, key bool) []byte {
 	if v.IsNull(row) {
 		return append(b, null)
@@ -62,7 +63,7 @@ func appendValue(b []byte, v *eval.Vector, row int32, key bool) []byte {
 func appendDouble(b []byte, f float64, key bool) []byte {
 	switch {
 	case f != f:
-		f = math.NaN() // positive: above infinity
+		f = math.NaN() // the positive NaN, which is above infinity
 	case f == 0 && key:
 		f = 0
 	}
@@ -175,7 +176,7 @@ func appendZero(v *eval.Vector) {
 	}
 }
 
-// appendOrdered appends the value of a row so that bytes compare in the direction of an order.
+// appendOrdered appends the value of a row so that bytes compare in the direction of an ORDER BY key.
 func appendOrdered(b []byte, v *eval.Vector, row int32, o *bind.Order) []byte {
 	if v.IsNull(row) {
 		if o.NullsFirst {
@@ -193,5 +194,5 @@ func appendOrdered(b []byte, v *eval.Vector, row int32, o *bind.Order) []byte {
 	return b
 }
 
-// ordered reports whether values of a type travel in an order.
+// ordered reports whether the bytes of a type's values compare as the values do.
 func ordered(k types.Kind) bool { return k != types.Interval && k != types.TextList && k != types.Null }

@@ -17,7 +17,7 @@ import (
 // Name is the name of the SQL analysis.
 const Name = "sql"
 
-// TailBytes is how many bytes of rows, groups and values the reducer may keep for a statement.
+// TailBytes bounds the bytes of rows, groups and values that the reducer keeps for a statement.
 const TailBytes = 512 << 20
 
 // New returns the analysis that compiles plans; it goes into the set of a program that answers SQL.
@@ -64,7 +64,7 @@ func Analysis(p *Plan) (*analyses.Analysis, error) {
 		if l.groups != nil {
 			specs = append(specs, l.groups.distinctSpecs(specs[0].Name, specs[0].Stream)...)
 		}
-		if l.parts != nil && l.groups != nil { // the values of a group are where the group is
+		if l.parts != nil && l.groups != nil { // DISTINCT values go to the partition of their group
 			for k := range specs[1:] {
 				specs[1+k].PartitionBy = 1
 			}
@@ -138,7 +138,7 @@ func (s *statement) answering() (all []*leaf) {
 	return all
 }
 
-// leavesOf returns the leaves that a plan reads, and those of the regions among them.
+// leavesOf returns the leaves that a plan reads, and the leaves of the regions that these read.
 func (s *statement) leavesOf(plan bind.Node) map[*leaf]bool {
 	read, seen := map[*leaf]bool{}, map[bind.Node]bool{}
 	var visit func(n bind.Node)
@@ -196,7 +196,7 @@ func (p *Plan) takenApart(trial bool) (*statement, error) {
 				return nil, err
 			}
 		}
-		if s.conflicts() { // there are finitely many tables
+		if s.conflicts() { // each repetition marks another table as large, so the loop ends
 			continue
 		}
 		s.finish()
@@ -253,7 +253,7 @@ func (s *statement) countExpr(e bind.Expr, seen map[bind.Expr]bool) {
 	}
 }
 
-// finish numbers the streams, and says which columns each reads.
+// finish numbers the streams, and determines which columns each of them reads.
 func (s *statement) finish() {
 	var order []*scan // reference streams first
 	for i := range s.tables {

@@ -6,11 +6,12 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// An aggregate of DISTINCT values has a table of its own: a row for each group and value, which joiners and aggregators merge
-// as they merge groups. The reducer adds each value once to the cells that the same aggregate has without DISTINCT.
+// An aggregate of DISTINCT values has a table of its own, with a row for each group and value. Joiners and aggregators merge
+// these rows as they merge groups. The reducer adds each value once to the cells that the same aggregate has without
+// DISTINCT.
 
-// takesDistinct reports whether an aggregate must fold each different value only once; plain is its name without DISTINCT. For
-// min and max duplicates make no difference.
+// takesDistinct reports whether an aggregate must fold each distinct value only once; plain is its name without DISTINCT. For
+// min and max, duplicates make no difference.
 func takesDistinct(a *bind.Aggregate) (plain string, distinct bool) {
 	switch {
 	case a.Func == "approx_count_distinct":
@@ -52,7 +53,8 @@ func (w *worker) foldDistinct(t, values *fold.Table, v *eval.Vector, sel []int32
 	}
 }
 
-// distinct computes the aggregates of different values, from the complete tables of these. The tables stay as they are: a reducer may read them again.
+// distinct computes the aggregates of DISTINCT values from their complete tables. It does not change the tables, because a reducer may read them
+// again.
 func (g *groups) distinct(stream string, tables []*fold.Table) (*fold.Table, error) {
 	spec := g.spec("distinct", stream)
 	sums := fold.NewTable(&spec)

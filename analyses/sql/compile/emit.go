@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// emitRows emits the answer: BIGINT, DOUBLE and BOOLEAN as they are, NULL as nil, all other types as text.
+// emitRows emits the answer. BIGINT, DOUBLE and BOOLEAN stay as they are, NULL becomes nil, and all other types become text.
 func emitRows(fields []bind.Field, rows *tail.Rows, emit func(row ...any)) error {
 	for i := range rows.N {
 		row := make([]any, len(fields))

@@ -29,7 +29,7 @@ func (nothing) Read(n bind.Node, _ func(*tail.Rows) error) error {
 	return fmt.Errorf("%T has no rows here", n)
 }
 
-// Local answers a plan that reads no table. text is what it was bound from.
+// Local answers a plan that reads no table. text is the text that the plan was bound from.
 func Local(text string, plan bind.Node) (answer [][]any, err error) {
 	s := &statement{plan: &Plan{Text: text}}
 	x := tail.New(nothing{}, TailBytes, plan)
@@ -40,7 +40,7 @@ func Local(text string, plan bind.Node) (answer [][]any, err error) {
 	return answer, emitRows(plan.Fields(), rows, func(row ...any) { answer = append(answer, row) })
 }
 
-// Explain says in words what is read and where it is computed, pass by pass.
+// Explain describes in words what is read and where it is computed, pass by pass.
 func Explain(p *Plan) (string, error) {
 	var b strings.Builder
 	for n := 1; ; n++ {
@@ -173,7 +173,7 @@ func (l *leaf) describe() string {
 	return what + "send the rows to the reducer"
 }
 
-// tailSteps names the steps of the tail in their order. A step whose rows several steps read is named once.
+// tailSteps names the steps of the tail in their order. A step that several others read is named once.
 func (s *statement) tailSteps(n bind.Node) []string { return s.stepsBelow(n, map[bind.Node]bool{}) }
 
 func (s *statement) stepsBelow(n bind.Node, seen map[bind.Node]bool) (steps []string) {

@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/analyses/local"
 )
 
-// A value that does not exist fails a LIMIT without an order if it is among the first rows, and only then, wherever files are cut: a joiner that has the row
-// does not know how many come before it.
+// If a value of a row cannot be computed, a LIMIT without an order fails only if this row is among the first rows, however files are cut. A joiner that has
+// the row does not know how many rows come before it.
 func TestD1_ARowBehindTheFirstDoesNotFailThem(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("a,c\n")
@@ -26,7 +26,7 @@ func TestD1_ARowBehindTheFirstDoesNotFailThem(t *testing.T) {
 		"SELECT a + 1 FROM t LIMIT 2":                                                     "[[1],[2]]",
 		"SELECT a + 1 FROM t LIMIT 2 OFFSET 18":                                           "[[19],[20]]",
 		"SELECT a + 1 FROM t LIMIT 3 OFFSET 18":                                           "line 22",
-		"SELECT a + 1 FROM t LIMIT 1 OFFSET 30":                                           "line 22", // what OFFSET skips is computed, too
+		"SELECT a + 1 FROM t LIMIT 1 OFFSET 30":                                           "line 22", // rows that OFFSET skips are computed, too
 		"SELECT a FROM t WHERE a + 1 > 17 LIMIT 3":                                        "[[17],[18],[19]]",
 		"SELECT a FROM t WHERE a + 1 > 17 LIMIT 4":                                        "line 22",
 		"SELECT a FROM t WHERE a > 21 AND a + 1 < 100 LIMIT 1":                            "line 22",
@@ -37,7 +37,7 @@ func TestD1_ARowBehindTheFirstDoesNotFailThem(t *testing.T) {
 		for seed := range uint64(6) {
 			chunk := 12 + 40*int(seed)
 			if !strings.HasPrefix(want, "[[") {
-				chunk = 6 // a row, so that the line is told exactly
+				chunk = 6 // one row per chunk, so that the error names the exact line
 			}
 			got, err := answer(t, planOf(t, text, files), files, local.Options{Joiners: 1 + int(seed)%3, Aggregators: 1 + int(seed)%2, Seed: seed, ChunkBytes: chunk})
 			if err != nil {

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// oddTable returns a table whose columns have few values or many, NULLs and extremes.
+// oddTable returns a table with NULLs and extremes. Its columns have few distinct values or many.
 func oddTable(r *rand.Rand, rows int) (Table, fstest.MapFS) {
 	pick := func(of ...string) func() string { return func() string { return of[r.IntN(len(of))] } }
 	columns := []struct {
@@ -46,7 +46,8 @@ func oddTable(r *rand.Rand, rows int) (Table, fstest.MapFS) {
 	return t, fstest.MapFS{"t.csv": {Data: []byte(b.String())}}
 }
 
-// TestQ7_BothHalvesComputeTheSame: an aggregate that joiners fold is the one that the tail makes of all rows, to the last bit.
+// TestQ7_BothHalvesComputeTheSame: an aggregate that joiners fold equals the one that the tail computes from all rows, to the
+// last bit.
 func TestQ7_BothHalvesComputeTheSame(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	table, files := oddTable(r, 2400)
@@ -62,7 +63,7 @@ func TestQ7_BothHalvesComputeTheSame(t *testing.T) {
 		"stddev_samp(price) FILTER (WHERE small = 9)", "var_samp(price)", "max(DISTINCT day)", "approx_count_distinct(drift)", "min_by(word, d)", "max_by(many, price)", "max_by(day, word)", "min_by(f, big) FILTER (WHERE f > 0)",
 	}
 	folds := func(from string, key string, list []string) string {
-		text := "SELECT CAST(" + strings.Join(list, " AS TEXT), CAST(") + " AS TEXT) FROM " + from // NaN is not for JSON
+		text := "SELECT CAST(" + strings.Join(list, " AS TEXT), CAST(") + " AS TEXT) FROM " + from // JSON has no NaN
 		if key != "" {
 			text += " GROUP BY " + key
 		}
@@ -97,7 +98,7 @@ func TestQ7_BothHalvesComputeTheSame(t *testing.T) {
 	}
 }
 
-// TestPartsThatAreUsedTwice: an alias that several parts of an expression use gives them what a column would.
+// TestPartsThatAreUsedTwice: an alias that several parts of an expression use gives each of them what a column would.
 func TestPartsThatAreUsedTwice(t *testing.T) {
 	table, files := oddTable(rand.New(rand.NewPCG(1, 1)), 500)
 	ask := func(text string) string {

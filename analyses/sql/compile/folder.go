@@ -14,22 +14,22 @@ type folder struct {
 	of     *statement
 	leaves []*leaf
 	stream int
-	j      *joiner // nil after a fold that did not come to its end: what it has of groups is garbage
-	rest   int     // chunks that are not tried
-	next   int     // as many are not tried after the next one whose rows have many groups
+	j      *joiner // nil after a fold that failed, because its groups are incomplete
+	rest   int     // how many more chunks are passed on without trying
+	next   int     // the value that the next chunk with many groups gives to rest
 }
 
 const (
-	// fewGroups is the least number of rows per group for which folding pays. With fewer, tables take more bytes and more time
-	// than the rows.
+	// fewGroups is the least number of rows per group for which folding pays. With fewer rows per group, tables take more
+	// bytes and time than the rows.
 	fewGroups = 4
-	// surelyMany is how many rows are folded before their groups are counted. Groups of fewer rows are small, too.
+	// surelyMany is how many rows are folded before their groups are counted. The groups of fewer rows are small anyway.
 	surelyMany = 4 * slice
-	// longestRest bounds how many chunks are passed on unfolded, after one with many groups, before folding is tried again.
+	// longestRest bounds how many chunks after one with many groups are passed on unfolded before folding is tried again.
 	longestRest = 256
 )
 
-// errMany ends the fold of rows that have many groups.
+// errMany ends the folding of rows that have many groups.
 var errMany = errors.New("there are hardly fewer groups than rows")
 
 // newFolder returns the folder of a stream, nil if a joiner has to fold its rows.
@@ -43,7 +43,7 @@ func (s *statement) newFolder(stream int) (analyses.Folder, error) {
 
 // earlyLeaves returns the leaves of a stream if parsers can fold all of them. A joiner is needed for rows that no table folds
 // and for rows that need a reference stream. It is also needed for rows that are joined with rows in the plan, because each
-// folder would hold a copy of these.
+// folder would hold a copy of the plan's rows.
 func (s *statement) earlyLeaves(stream int) (all []*leaf) {
 	for _, l := range s.leaves {
 		if l.scan.stream != stream {
@@ -93,7 +93,8 @@ func (f *folder) Fold(b *batch.Builder, pos analyses.Position) (tables []*fold.T
 	return nil, false
 }
 
-// many reports whether so many rows have too many groups. The best rows of all are one group: there are at most fold.MaxLeast of them.
+// many reports whether the given number of rows has too many groups. The best rows of all are one group, because there are at most
+// fold.MaxLeast of them.
 func (w *worker) many(tables []*fold.Table, rows int) bool {
 	if rows < surelyMany {
 		return false

@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// folding has the same chunks folded where they are parsed and by a joiner.
+// folding folds each chunk twice: where it is parsed, and in a joiner.
 type folding struct {
 	a      *analyses.Analysis
 	rows   *parse.FileParser
@@ -43,7 +43,7 @@ func newFolding(t *testing.T, text string, tables ...Table) *folding {
 	return f
 }
 
-// chunk folds rows, and compares the tables with those of a joiner. It returns how many rows they have.
+// chunk folds rows, and compares the tables with those of a joiner. It returns how many rows the tables have.
 func (f *folding) chunk(t *testing.T, line uint64, rows string) (folded bool, size int) {
 	t.Helper()
 	facts, pos := len(f.a.Streams)-1, analyses.Position{File: analyses.File{Name: "t.csv"}, Line: line}
@@ -89,8 +89,8 @@ func lines(t *testing.T, r *rand.Rand, n int) (Table, string) {
 	return table, rows
 }
 
-// TestQ7_ParsersFoldWhatJoinersWould: what a folder makes of a chunk is what a joiner makes of the same rows once they have travelled, chunk after chunk, of few rows and
-// of more than go through the kernels at once.
+// TestQ7_ParsersFoldWhatJoinersWould: a folder makes the same of a chunk as a joiner does once the rows have travelled. The chunks have few rows, or more than go through
+// the kernels at once.
 func TestQ7_ParsersFoldWhatJoinersWould(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
 	for _, text := range []string{
@@ -119,7 +119,8 @@ func TestQ7_ParsersFoldWhatJoinersWould(t *testing.T) {
 	}
 }
 
-// TestQ7_RowsTravelWhereTheyHaveTo: what needs other rows, or stands in the plan, and rows that no table folds are a joiner's.
+// TestQ7_RowsTravelWhereTheyHaveTo: a joiner gets the rows that need other rows, those joined with rows in the plan, and those
+// that no table folds.
 func TestQ7_RowsTravelWhereTheyHaveTo(t *testing.T) {
 	table, _ := lines(t, rand.New(rand.NewPCG(1, 5)), 1)
 	few := Table{Name: "few", Files: "few.csv", Bytes: 10, Columns: []Column{{Name: "w", Type: types.Of(types.Text)}}}
@@ -135,7 +136,7 @@ func TestQ7_RowsTravelWhereTheyHaveTo(t *testing.T) {
 	}
 }
 
-// TestQ7_RowsOfManyGroupsTravel: rows that have hardly fewer groups are handed on as they are, ever more chunks are not even tried, and what a fold that was given up has left
+// TestQ7_RowsOfManyGroupsTravel: rows with hardly fewer groups are passed on unfolded. After each such chunk, more chunks are not even tried. What an abandoned fold has left
 // is in no later one.
 func TestQ7_RowsOfManyGroupsTravel(t *testing.T) {
 	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "k", Type: types.Of(types.BigInt)}, {Name: "x", Type: types.Of(types.Double)}}}
@@ -157,7 +158,7 @@ func TestQ7_RowsOfManyGroupsTravel(t *testing.T) {
 		}
 		var tried []int
 		for i := range 30 {
-			f.folder.(*folder).j = nil // a new one says that it was tried
+			f.folder.(*folder).j = nil // a new joiner shows that folding was tried
 			if folded, _ := f.chunk(t, 2, rows(surelyMany, surelyMany)); folded {
 				t.Fatalf("%s: many groups are folded", text)
 			}
@@ -177,7 +178,7 @@ func TestQ7_RowsOfManyGroupsTravel(t *testing.T) {
 	}
 }
 
-// TestQ7_RowsThatFailTravel: the joiner finds the error, so that it has one form; chunks behind it are folded.
+// TestQ7_RowsThatFailTravel: the joiner finds the error, so that it has one form. Chunks after it are folded.
 func TestQ7_RowsThatFailTravel(t *testing.T) {
 	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "k", Type: types.Of(types.BigInt)}}}
 	f := newFolding(t, "SELECT sum(ln(k)) FROM t", table)

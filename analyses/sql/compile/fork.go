@@ -2,8 +2,8 @@ package compile
 
 import "posta.dev/posta/analyses"
 
-// Fork implements analyses.Forker. Forks share what the joiner has computed from the reference streams: the rows that it looks
-// up, and the answers of queries. Each has programs, tables and accumulators of its own.
+// Fork implements analyses.Forker. Forks share what the joiner has computed from the reference streams: the rows for lookups,
+// and the answers of queries. Each fork has its own programs, tables and accumulators.
 func (j *joiner) Fork(stream int) (analyses.Joiner, error) {
 	if err := j.prepare(stream); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// forking is a joiner that has its reference streams, and chunks of a fact stream.
+// forking is a joiner that has its reference streams, with the chunks of a fact stream.
 type forking struct {
 	a      *analyses.Analysis
 	joiner *joiner
@@ -23,7 +23,7 @@ type forking struct {
 	pos    []analyses.Position
 }
 
-// newForking loads all files but t.csv, and cuts that one into chunks.
+// newForking loads all files but t.csv, which it cuts into chunks.
 func newForking(t *testing.T, text string, r *rand.Rand) *forking {
 	t.Helper()
 	files := someTables(r)
@@ -144,7 +144,8 @@ func TestQ7_ForksFoldWhatTheJoinerWould(t *testing.T) {
 	}
 }
 
-// TestQ7_ForksAreBoundedTogether: the rows that forks send count for their joiner, which sends no more than its part of MaxRowBytes.
+// TestQ7_ForksAreBoundedTogether: the rows that forks send count for their joiner. Together they send no more than the joiner's
+// share of MaxRowBytes.
 func TestQ7_ForksAreBoundedTogether(t *testing.T) {
 	f := newForking(t, "SELECT * FROM t", rand.New(rand.NewPCG(7, 2)))
 	var into []*fold.Table
@@ -170,8 +171,8 @@ func TestQ7_ForksAreBoundedTogether(t *testing.T) {
 	}
 }
 
-// TestQ7_WhatForksCannotComputeTheJoinerReports: where the small tables give no answer, no fork is made, and the joiner says why, as
-// it does without forks.
+// TestQ7_WhatForksCannotComputeTheJoinerReports: if the small tables give no answer, no fork is made, and the joiner reports the
+// reason as it does without forks.
 func TestQ7_WhatForksCannotComputeTheJoinerReports(t *testing.T) {
 	const text = "SELECT count(*) FROM t WHERE tn > (SELECT un FROM u)"
 	f := newForking(t, text, rand.New(rand.NewPCG(7, 3)))

@@ -13,15 +13,14 @@ import (
 	"posta.dev/posta/analyses/sql/syntax"
 )
 
-// fuzzTables are three small tables of all types, with NULLs, under the names that bind's own tests use.
+// fuzzTables are three small tables with all types and NULLs, under the names that bind's tests use.
 var fuzzTables = fstest.MapFS{
 	"t.csv":     {Data: []byte("a,b,c\n1,2,x\n,3,\n-7,,\"\"\n1,2,y\n")},
 	"u.csv":     {Data: []byte("a,x,d\n1,0.5,2024-01-31\n3,,\n9223372036854775807,1e300,1969-12-31\n")},
 	"trips.csv": {Data: []byte("city,start,duration,price,member\nOslo,2024-02-29 08:00:00,600,1.25,true\n,,,,\n\"\",2024-03-01 09:00:00.5,-1,0.10,false\n")},
 }
 
-// FuzzStatement: whatever a client sends as a statement, a node makes an analysis of it that passes the check, or an error in words. What it makes of
-// the same plan is the same (Q2).
+// FuzzStatement: from any text, a node makes an analysis that passes the check, or an error in words. Equal plans give equal analyses (Q2).
 func FuzzStatement(f *testing.F) {
 	for _, path := range []string{"../bind/testdata/plans.txt", "../bind/testdata/errors.txt"} {
 		file, err := os.ReadFile(path)
@@ -40,7 +39,7 @@ func FuzzStatement(f *testing.F) {
 		}
 		read, err := Decode(p.Encode())
 		if err != nil {
-			return // too long, or no UTF-8
+			return // the text is too long, or not UTF-8
 		}
 		a, err := Analysis(read)
 		if err != nil {
@@ -64,8 +63,8 @@ func shape(a *analyses.Analysis) string {
 	return fmt.Sprintf("%+v %+v %+v", a.Streams, a.Tables, a.Queries[0].Columns)
 }
 
-// TestQ1_APlanCostsANodeABoundedAmount: statements of the greatest length, of all shapes that repeat something, are compiled, or refused in words.
-// What is quadratic in the number of tokens would take gigabytes.
+// TestQ1_APlanCostsANodeABoundedAmount: statements of the greatest length, in all shapes that repeat something, are compiled or refused in words.
+// An algorithm that is quadratic in the number of tokens would take gigabytes.
 func TestQ1_APlanCostsANodeABoundedAmount(t *testing.T) {
 	for _, c := range []struct{ first, more, last string }{
 		{"SELECT a FROM t WHERE a = 1", " OR a = 1", ""}, {"SELECT a FROM t WHERE a IN (1", ",1", ")"}, {"SELECT a", "+a", " FROM t"}, {"SELECT count(*)", ",sum(a)", " FROM t"},
@@ -89,7 +88,8 @@ func TestQ1_APlanCostsANodeABoundedAmount(t *testing.T) {
 	}
 }
 
-// TestD1_ReplicasAndChunksDoNotChangeAnswers: the statements of bind's tests, by other numbers of nodes and with other chunks.
+// TestD1_ReplicasAndChunksDoNotChangeAnswers: the statements of bind's tests, with different numbers of nodes and different
+// chunks.
 func TestD1_ReplicasAndChunksDoNotChangeAnswers(t *testing.T) {
 	file, err := os.ReadFile("../bind/testdata/plans.txt")
 	if err != nil {

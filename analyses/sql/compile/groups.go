@@ -20,16 +20,16 @@ type groups struct {
 	cells []fold.Agg
 }
 
-// aggregate is how an aggregate of SQL is made of cells of a table.
+// aggregate says how cells of a table represent an aggregate of SQL.
 type aggregate struct {
 	from     *bind.Aggregate
 	arg      bind.Expr // nil: count(*)
 	kind     aggregateKind
 	cell     int         // the first of its cells
 	by       *bind.Order // of leastBy
-	distinct bool        // it is of different values, which are in a table of their own; the cells are used in the reducer alone
+	distinct bool        // DISTINCT: the values are in a table of their own, and only the reducer uses the cells
 
-	before, after int // numbers in the place of a row; see leaf.numbers
+	before, after int // how many numbers surround the place of a row; see leaf.numbers
 }
 
 type aggregateKind uint8
@@ -38,7 +38,7 @@ const (
 	countRows   aggregateKind = iota
 	countValues               // cell: Sum
 	sumInts                   // cells: Sum of the high half, Sum of the low half, Sum of the count
-	sumFloats                 // cells: Exact of finite values, Sum of the count, Least of what else there was
+	sumFloats                 // cells: Exact of finite values, Sum of the count, Least of NaN and the infinities
 	meanInts                  // as sumInts
 	meanFloats                // as sumFloats
 	least                     // cell: MinText
@@ -47,7 +47,7 @@ const (
 	someTrue                  // cell: MaxText
 	firstValue                // cell: MinText of position and value
 	lastValue                 // cell: MaxText likewise
-	leastBy                   // cell: MinText of what orders, position and value
+	leastBy                   // cell: MinText of the order's value, position and value
 	deviation                 // cells: as sumFloats, then those of squares
 )
 
@@ -85,7 +85,7 @@ func (g *groups) add(a *bind.Aggregate) bool {
 	if len(a.Args) > 0 {
 		x.arg = a.Args[0]
 		if c, ok := x.arg.(*bind.Cast); ok && a.Func == "avg" && c.Implicit && c.X.Type().IsNumber() {
-			x.arg = c.X // the mean is that of the exact values, not of DOUBLEs near to them
+			x.arg = c.X // the mean is computed from the exact values, not from the DOUBLEs nearest to them
 		}
 		kind = x.arg.Type().Kind
 	}
@@ -167,8 +167,8 @@ var (
 	hasNeg = []byte("m")
 )
 
-// fold adds the rows in sel to their groups, for an aggregate without an accumulator. into[k] is the group of sel[k], v has the
-// argument's values, and by the values that order them.
+// fold adds the rows in sel to their groups, for an aggregate without an accumulator. into[k] is the group of sel[k]. v has the
+// values of the argument, by those of the order's expression.
 func (x *aggregate) fold(t *fold.Table, v, by *eval.Vector, sel []int32, into []int, pos *position) {
 	switch x.kind {
 	case least, everyTrue, greatest, someTrue:
@@ -270,7 +270,7 @@ func (x *aggregate) value(t *fold.Table, row int, v *eval.Vector, n int) error {
 	return err
 }
 
-// intResult appends the sum or the mean of integers, which may be too large for 64 bits on the way.
+// intResult appends the sum or the mean of integers. Intermediate results may need more than 64 bits.
 func (x *aggregate) intResult(t *fold.Table, row int, count int64, v *eval.Vector) error {
 	sum := new(big.Int).Lsh(big.NewInt(t.Sum(row, x.cell)), 32)
 	sum.Add(sum, big.NewInt(t.Sum(row, x.cell+1)))
