@@ -16,47 +16,47 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// MaxRowBytes is how many bytes of unfolded rows all joiners of a session together may send to the reducer. It bounds the
+// MaxRowBytes bounds the bytes of unfolded rows that all joiners of a session together send to the reducer, and so the
 // reducer's memory for one session.
 const MaxRowBytes = 1 << 30
 
-// slice is how many rows the kernels compute at once. It is small enough for the results to stay in the processor's cache.
+// slice is how many rows the kernels compute at once: few enough for the results to stay in the processor's cache.
 const slice = 2048
 
 // joiner computes the leaves in one node.
 type joiner struct {
-	text   string // of the statement, for errors
+	text   string // text of the statement, for errors
 	tables []*fold.Table
 	scans  []*columns // by stream
 	leaves [][]*worker
-	sent   int64 // bytes of rows
+	sent   int64 // how many bytes of rows it has sent
 	most   int64
-	sparse bool    // a fold ends with errMany where rows have many groups
-	of     *joiner // whose fork this is; nil for a joiner itself
+	sparse bool    // a fold ends with errMany if its rows have many groups
+	of     *joiner // the joiner that this one is a fork of; nil if it is no fork
 	refs   *references
-	failed error             // of what joiners compute from the reference streams
-	first  bool              // whether this joiner sends what there is of reference streams
-	pos    analyses.Position // of the batch that is computed
+	failed error             // the error of what joiners compute from the reference streams
+	first  bool              // this joiner sends the leaves of reference streams
+	pos    analyses.Position // position of the batch that is being computed
 }
 
 // worker computes a leaf.
 type worker struct {
 	*leaf
-	x      *tail.Executor // that computed the right sides of joins and the queries; nil: there are none
+	x      *tail.Executor // has computed the right sides of joins and the queries; nil if there are none
 	steps  []step
 	ready  bool
 	keys   []*eval.Program
-	args   []*eval.Program // by aggregate; nil: none
-	filter []*eval.Program // likewise
-	bys    []*eval.Program // likewise
+	args   []*eval.Program // by aggregate; nil if it has no argument
+	filter []*eval.Program // by aggregate; nil if it has no FILTER
+	bys    []*eval.Program // by aggregate; nil if it has no order
 	orders []*eval.Program
-	added  []accumulator // likewise
+	added  []accumulator // by aggregate
 	cache  eval.KeyCache
-	vector []*eval.Vector // of keys
+	vector []*eval.Vector // the values of keys
 	key    []byte
 	row    []byte
 	into   []int
-	rows   []int32 // that pass the filter of an aggregate
+	rows   []int32 // the rows that pass the filter of an aggregate
 	passed []int   // their groups
 	sel    []int32
 	pos    position
@@ -76,9 +76,9 @@ type step struct {
 // position locates the rows of a batch: see Order in the package's documentation.
 type position struct {
 	of      []byte // file and line of the batch
-	at      int64  // of the first row in the slice
+	at      int64  // number of the first row in the slice
 	joined  joined
-	groups  []*eval.Vector // keys of groups, which are the place of each row; nil: the place is one in a file
+	groups  []*eval.Vector // keys of groups, which locate each row; nil if rows are located by files
 	scratch []byte
 	order   []byte
 }
@@ -108,7 +108,8 @@ func (p *position) append(b []byte, row int32) []byte {
 	return b
 }
 
-// cutPosition returns what follows a position in b. before and after are the counts of joined rows' numbers in it.
+// cutPosition returns the bytes after the position that b begins with. before and after are the counts of joined rows'
+// numbers in it.
 func cutPosition(b []byte, before, after int) (_ []byte, err error) {
 	ints := func(n int) {
 		for ; n > 0 && err == nil; n-- {
@@ -136,7 +137,7 @@ func (s *statement) newWorkers(leaves []*leaf) (*joiner, error) {
 	j := s.withoutLeaves()
 	for _, l := range leaves {
 		w := &worker{leaf: l}
-		if len(l.refs) == 0 { // what it looks up stands in the plan
+		if len(l.refs) == 0 { // its lookups, if any, are in rows that stand in the plan
 			if plans := l.plans(); len(plans) > 0 {
 				w.x = tail.New(nothing{}, maxKept, plans...)
 			}
@@ -161,8 +162,8 @@ func (s *statement) withoutLeaves() *joiner {
 	return j
 }
 
-// prepare compiles the steps of a leaf. It computes the right sides of their joins now, from the reference streams that w.x
-// reads. A fork of the worker whose steps are given takes the right sides from there.
+// prepare compiles the steps of a leaf. It also computes the right sides of their joins from the reference streams that w.x
+// reads. A fork gets the steps of its joiner as given, and takes the right sides from these.
 func (w *worker) prepare(given []step) (err error) {
 	l, x := w.leaf, w.x
 	w.ready = true
@@ -242,7 +243,7 @@ func (j *joiner) Reference(stream int, b *batch.Batch, pos analyses.Position) er
 	return j.refs.add(stream, b, pos)
 }
 
-// End implements analyses.Joiner. Leaves of a reference stream are computed by one joiner, once the stream is whole.
+// End implements analyses.Joiner. Once a reference stream is complete, one joiner computes the stream's leaves.
 func (j *joiner) End(stream int) error {
 	if !j.first || len(j.leaves[stream]) == 0 {
 		return nil
@@ -263,8 +264,8 @@ func (j *joiner) Facts(stream int, b *batch.Batch, pos analyses.Position) error 
 	return j.fold(stream, decoded{b}, pos)
 }
 
-// prepare computes what the leaves of a stream need of the reference streams, unless that is done. If it fails once, it fails
-// every time, with the same error.
+// prepare computes what the leaves of a stream need from the reference streams, unless that is done. After a failure, every
+// further call fails with the same error.
 func (j *joiner) prepare(stream int) error {
 	for _, w := range j.leaves[stream] {
 		if w.ready || j.failed != nil {
@@ -306,7 +307,7 @@ func (j *joiner) fold(stream int, b rows, pos analyses.Position) error {
 	return nil
 }
 
-// located adds to an error about a value its place in the statement and in the data.
+// located adds the place in the statement and in the data to an error about a value.
 func (j *joiner) located(err error, pos analyses.Position) error {
 	e := (*eval.Error)(nil)
 	if !errors.As(err, &e) {
@@ -340,7 +341,7 @@ func (j *joiner) settle() {
 	}
 }
 
-// settle writes the worker's accumulators to the table, which is then flushed.
+// settle writes the worker's accumulators to the table that is flushed next.
 func (w *worker) settle(t *fold.Table) {
 	w.worst = nil
 	w.cache.Forget()
@@ -366,7 +367,7 @@ func everyRow(sel []int32, n int) []int32 {
 	return sel
 }
 
-// behind computes the steps from number first on, and keeps the remaining rows.
+// behind computes the steps from index first on, and keeps the remaining rows.
 func (w *worker) behind(first int, j *joiner, columns []*eval.Vector, n int, sel []int32) error {
 	for i := first; i < len(w.steps); i++ {
 		st := &w.steps[i]
@@ -414,8 +415,8 @@ func (w *worker) behind(first int, j *joiner, columns []*eval.Vector, n int, sel
 	return w.keepRows(j, columns, sel)
 }
 
-// compute computes an expression. If only the first rows are wanted, a row that fails is kept as a failed row, and the rows
-// after it are dropped. Whether it is among the first rows is known only when the rows of all joiners are merged.
+// compute computes an expression. If the leaf wants only the first rows, it keeps a failing row as a failed row, and drops
+// the rows after it. Whether that row is among the first is known only when the rows of all joiners are merged.
 func (w *worker) compute(j *joiner, p *eval.Program, columns []*eval.Vector, n int, sel *[]int32) (*eval.Vector, error) {
 	v, err := p.Run(columns, n, *sel)
 	e := (*eval.Error)(nil)
@@ -441,7 +442,7 @@ func passing(v *eval.Vector, sel []int32) []int32 {
 	return kept
 }
 
-// group folds rows into their groups. The first table is that of the groups; those of DISTINCT values follow it.
+// group folds rows into their groups. The first table holds the groups; the tables of DISTINCT values follow.
 func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel []int32) error {
 	t, values := tables[0], tables[1:]
 	w.vector = w.vector[:0]
@@ -570,7 +571,7 @@ func (w *worker) keepBest(t *fold.Table, columns []*eval.Vector, n int, sel []in
 	return nil
 }
 
-// keepDistinct keeps each different row with its first position.
+// keepDistinct keeps each distinct row with its first position.
 func (w *worker) keepDistinct(t *fold.Table, columns []*eval.Vector, sel []int32) {
 	for _, i := range sel {
 		w.key = w.key[:0]
@@ -614,7 +615,7 @@ func (w *worker) appendRow(b []byte, columns []*eval.Vector, row int32) []byte {
 	return b
 }
 
-// window returns the rows lo to hi of all columns. lo is a multiple of 64.
+// window returns the rows from lo up to hi of all columns. lo is a multiple of 64.
 func (c *columns) window(lo, hi int) []*eval.Vector {
 	for i, v := range c.vector {
 		if v == nil {

@@ -11,20 +11,20 @@ import (
 
 // leaf is a node that is computed, at least in part, where the rows of its table are.
 type leaf struct {
-	node     bind.Node // whose rows the tail asks for
+	node     bind.Node // the node whose rows the tail asks for
 	scan     *scan
 	steps    []bind.Node          // Filters, Projects and broadcasts from the scan up to what is kept, the lowest first
 	refs     map[*bind.Table]bool // tables that its steps read
-	waits    []*bind.Subquery     // in a trial: queries over large tables that its steps ask
-	missing  analyses.Missing     // the statements that read it, among those that share the scan
+	waits    []*bind.Subquery     // queries over large tables that its steps ask; only in a trial
+	missing  analyses.Missing     // which statements read it, among those that share the scan
 	keep     keeping
-	table    int // of the analysis: the first that it folds into
-	tables   int // how many there are
+	table    int // index in the analysis of the first table that it folds into
+	tables   int // how many tables it folds into
 	groups   *groups
 	best     *best
-	region   *region      // whose rows it folds; nil: those of a scan
-	parts    []bind.Expr  // of a source of a region: the keys of its partitions
-	dropNull bool         // rows that are NULL in one of parts are not needed
+	region   *region      // the region whose rows it folds; nil if it folds those of a scan
+	parts    []bind.Expr  // keys of the partitions, if it is a source of a region
+	dropNull bool         // rows with NULL in one of parts are not needed
 	fields   []bind.Field // of the rows that travel
 	needed   []bool       // which of them the tail reads
 }
@@ -37,12 +37,12 @@ const (
 	keepBest
 	keepDistinct
 	keepRows
-	keepParts // rows that wait in the aggregators: see region
+	keepParts // rows wait in the aggregators: see region
 )
 
-// best are the rows that an ORDER BY with a LIMIT, or a LIMIT alone, can need.
+// best describes the rows that an ORDER BY with a LIMIT, or a LIMIT alone, can need.
 type best struct {
-	orders []bind.Order // none: the first rows
+	orders []bind.Order // empty: the first rows
 	n      int
 }
 
@@ -52,7 +52,7 @@ func (l *leaf) firstRows() bool { return l.keep == keepBest && len(l.best.orders
 
 const (
 	rowKept   = 0
-	rowFailed = 1 // what is kept is the error
+	rowFailed = 1 // an error is kept in place of the row
 )
 
 // root is a statement of a session, or the query of it that a pass answers.
@@ -60,7 +60,7 @@ type root struct {
 	name   string
 	plan   bind.Node
 	asks   []asked       // queries that are used as values, in the order of the plan
-	tables map[*leaf]int // of the query: the first of each leaf that it reads
+	tables map[*leaf]int // by leaf that its query reads, the index of the leaf's first table
 }
 
 // statement is what a session answers, split into leaves and tails: one statement, or several over one scan.
@@ -72,17 +72,17 @@ type statement struct {
 	order   []*scan
 	leaves  []*leaf
 	regions []*region
-	visits  int // of nodes, in search of regions
+	visits  int // how many nodes were visited in search of regions
 	byNode  map[bind.Node]*leaf
 	seen    map[bind.Node]bool
 	specs   []fold.Spec
 	uses    map[bind.Node]int
-	live    map[bind.Node][]bool            // columns of nodes that are read
-	used    map[*bind.Table][]bool          // the columns that are read of each table, then _file and _line
+	live    map[bind.Node][]bool            // by node, which columns are read
+	used    map[*bind.Table][]bool          // by table, which columns are read, then _file and _line
 	refs    map[*bind.Table]bool            // tables that every joiner has
-	large   map[*bind.Table]bool            // tables that may not be among refs
-	missing map[*bind.Scan]analyses.Missing // of statements that share a scan: those that read a scan of a small table
-	trial   bool                            // queries over large tables are taken for answered, and noted in the leaves that ask them
+	large   map[*bind.Table]bool            // tables that must not be in refs
+	missing map[*bind.Scan]analyses.Missing // by scan of a small table, which of the statements that share the scan read it
+	trial   bool                            // treat queries over large tables as answered, and note them in the leaves that ask them
 }
 
 // take finds the leaves below a node.
@@ -114,7 +114,7 @@ func (s *statement) take(n bind.Node) error {
 	return nil
 }
 
-// takeBelow takes the input of a node. Below a small LIMIT, only the rows that it can need are kept.
+// takeBelow takes the input of a node. Below a small LIMIT, only the rows that this LIMIT can need are kept.
 func (s *statement) takeBelow(n, in bind.Node) error {
 	limit, ok := n.(*bind.Limit)
 	if !ok || s.uses[in] > 1 || limit.Count < 0 || limit.Count+limit.Offset < 0 || limit.Count+limit.Offset > fold.MaxLeast || limit.Count == 0 {
@@ -123,7 +123,7 @@ func (s *statement) takeBelow(n, in bind.Node) error {
 	most := int(limit.Count + limit.Offset)
 	for below := in; ; {
 		switch x := below.(type) {
-		case *bind.Project: // it keeps rows and their order
+		case *bind.Project: // a projection keeps its rows and their order
 			if l := s.chain(x); l != nil {
 				return s.keepBest(x, l, &best{nil, most})
 			}
@@ -189,7 +189,7 @@ func (s *statement) takeExpr(e bind.Expr, seen map[bind.Expr]bool) error {
 	return nil
 }
 
-// leafOf returns the leaf for a node, nil if the node cannot be one.
+// leafOf returns the leaf for a node, nil if the node cannot be a leaf.
 func (s *statement) leafOf(n bind.Node) *leaf {
 	if a, ok := n.(*bind.Aggregation); ok {
 		l := s.chain(a.Input)

@@ -6,9 +6,9 @@ import (
 	"posta.dev/posta/analyses/sql/bind"
 )
 
-// live returns which columns of each node the nodes above it read. The other columns need not travel.
+// live returns which columns of each node are read by the nodes above it. The other columns need not travel.
 func live(roots []root) map[bind.Node][]bool {
-	var order []bind.Node // inputs before what reads them
+	var order []bind.Node // each node after its inputs
 	seen := map[bind.Node]bool{}
 	var visit func(n bind.Node)
 	visit = func(n bind.Node) {
@@ -50,7 +50,7 @@ func everything(read map[bind.Node][]bool, n bind.Node) {
 	}
 }
 
-// readBy marks the columns that a node reads of its inputs.
+// readBy marks the columns of its inputs that a node reads.
 func readBy(read map[bind.Node][]bool, n bind.Node) {
 	own := columnsRead(read, n)
 	through := func(in bind.Node, exprs ...bind.Expr) {
@@ -109,7 +109,7 @@ func readBy(read map[bind.Node][]bool, n bind.Node) {
 	}
 }
 
-// travelling returns which columns of a node exist and are read.
+// travelling returns which columns of a node are computed and read.
 func (s *statement) travelling(n bind.Node) []bool {
 	list := slices.Clone(have(n))
 	for i, l := range s.live[n] {

@@ -14,8 +14,8 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// ErrReference is wrapped by the error of a joiner that cannot keep the tables in which it looks rows up. The statement may
-// succeed without reference streams (Table.Bytes of 0).
+// ErrReference is wrapped by the error of a joiner that cannot keep the tables for its lookups. The statement may succeed
+// without reference streams (Table.Bytes of 0).
 var ErrReference = errors.New("the tables that every joiner has whole are too large")
 
 // Overfull reports whether a session failed because a joiner could not keep its reference streams. It compares text, because a
@@ -30,7 +30,7 @@ type references struct {
 	s      *statement
 	pieces [][]piece // by stream
 	tail   *tail.Executor
-	most   int64 // bytes that are kept
+	most   int64 // how many bytes may be kept
 }
 
 type piece struct {
@@ -50,8 +50,7 @@ func (r *references) add(stream int, b *batch.Batch, pos analyses.Position) erro
 	return nil
 }
 
-// executor returns an executor over the complete reference streams. All leaves share it, so that it computes a shared plan
-// once.
+// executor returns an executor over the complete reference streams. All leaves share it, so a shared plan is computed once.
 func (r *references) executor() *tail.Executor {
 	if r.tail == nil {
 		for _, list := range r.pieces {
@@ -76,7 +75,7 @@ func compare(a, b analyses.Position) int {
 	return 0
 }
 
-// plans returns the plans to compute: those that leaves are joined with, and the queries in their expressions.
+// plans returns the plans to compute: the right sides of the leaves' joins, and the queries in the leaves' expressions.
 func (r *references) plans() (plans []bind.Node) {
 	for _, l := range r.s.leaves {
 		plans = append(plans, l.plans()...)
@@ -151,7 +150,7 @@ func (r *references) Read(n bind.Node, yield func(*tail.Rows) error) error {
 	return nil
 }
 
-// explain adds to an error that something could not be computed from the reference streams.
+// explain adds to an error that the reference streams did not suffice for a computation.
 func (r *references) explain(err error) error {
 	if !errors.Is(err, tail.ErrMemory) {
 		return r.s.located(err)
@@ -165,14 +164,14 @@ func (r *references) explain(err error) error {
 	return fmt.Errorf("%w: a joiner may keep %d bytes of them (%s)", ErrReference, r.most, strings.Join(names, "; "))
 }
 
-// joined says from which rows joined rows come.
+// joined locates the rows that a step has made from others.
 type joined struct {
-	rows          []int32   // of the slice; nil: as they are
-	before, after [][]int32 // numbers of their partners, which stand in front of the place of the row and behind it
+	rows          []int32   // numbers of the original rows in the slice; nil if they are the same rows
+	before, after [][]int32 // numbers of partners, which stand before and after the place of a row
 }
 
-// picked returns the origin of rows that were each made from one of these rows; rows has the number of that row. Its slices use
-// the memory in room.
+// picked returns the origins of new rows, each made from one of the rows in was; rows has the index of that row. The slices of
+// now use the memory in room.
 func (was *joined) picked(rows []int32, room *[][]int32) (now joined) {
 	used := 0
 	pick := func(from []int32) []int32 {
@@ -204,7 +203,7 @@ type lookup struct {
 	*broadcast
 	kept *tail.Lookup
 	out  []*eval.Vector
-	room [][]int32 // for what probe makes
+	room [][]int32 // memory for probe
 }
 
 func newLookup(b *broadcast, x *tail.Executor) (*lookup, error) {
@@ -219,7 +218,7 @@ func (l *lookup) fork() (*lookup, error) {
 }
 
 // probe joins the selected rows, and calls to with the joined rows, which have the columns of the join in the plan. During
-// these calls, at says from which rows they come.
+// these calls, at locates the joined rows.
 func (l *lookup) probe(columns []*eval.Vector, n int, sel []int32, at *joined, to func(columns []*eval.Vector, n int) error) error {
 	was := *at
 	defer func() { *at = was }()
@@ -242,7 +241,7 @@ func (l *lookup) probe(columns []*eval.Vector, n int, sel []int32, at *joined, t
 	})
 }
 
-// places returns the numbers of partners. Rows without one come last, as in a RIGHT JOIN.
+// places returns the numbers of partners. Rows without a partner come last, as in a RIGHT JOIN.
 func (l *lookup) places(right []int32) []int32 {
 	for i, r := range right {
 		if r < 0 {

@@ -14,13 +14,13 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// Rows that wait in the aggregators have a form that is shorter than that of keys, because nothing compares their bytes:
+// Rows that wait in the aggregators have a shorter form than keys, because nothing compares their bytes:
 //
 //	NULL    0x00
 //	value   0x01, then
 //	  BIGINT, DECIMAL, DATE, TIMESTAMP   a varint
 //	  TEXT                               its length, a uvarint, and its bytes
-//	  any other                          as in codec.go, behind its first byte
+//	  any other                          as in codec.go, after its first byte
 
 // appendPacked appends the value of a row.
 func appendPacked(b []byte, v *eval.Vector, row int32) []byte {
@@ -100,7 +100,7 @@ rows:
 	return nil
 }
 
-// beside returns the columns that travel beside the key.
+// beside returns the columns that travel in addition to the key.
 func (l *leaf) beside() (columns []int) {
 	keyed := map[int]bool{}
 	for _, c := range l.inKey() {
@@ -114,7 +114,7 @@ func (l *leaf) beside() (columns []int) {
 	return columns
 }
 
-// waited yields the rows of a source that have waited, in the order in which the aggregator got them.
+// waited yields the waiting rows of a source in the order in which the aggregator got them.
 func (l *leaf) waited(t *fold.Table, yield func(*tail.Rows) error) error {
 	inKey, beside := l.inKey(), l.beside()
 	for lo := 0; lo < t.Len(); lo += atOnce {
@@ -155,7 +155,7 @@ func (l *leaf) waited(t *fold.Table, yield func(*tail.Rows) error) error {
 // partSource gives package tail the rows of one part of a region.
 type partSource struct {
 	r      *region
-	tables []*fold.Table // of the analysis
+	tables []*fold.Table // all tables of the analysis
 }
 
 func (p partSource) Has(n bind.Node) bool { _, ok := p.r.of[n]; return ok }
@@ -168,10 +168,10 @@ func (p partSource) Read(n bind.Node, yield func(*tail.Rows) error) error {
 	return l.waited(p.tables[l.table], yield)
 }
 
-// partBytes is how many bytes of rows, groups and values an aggregator may keep while it computes one part of a region.
+// partBytes bounds the bytes of rows, groups and values that an aggregator keeps while it computes one part of a region.
 const partBytes = 256 << 20
 
-// settleRows is after how many rows what was accumulated is written into the table, so that it can leave.
+// settleRows is how many rows are accumulated before the sums are written to the table, so that the table can be sent.
 const settleRows = 1 << 16
 
 // finishPart computes one part of a region, and folds its rows into the region's table.
@@ -221,7 +221,7 @@ func (s *statement) finishPart(table int, tables []*fold.Table, full func()) err
 	return t.Err()
 }
 
-// valueError adds its place in the statement to an error about a value of a joined row.
+// valueError adds the place in the statement to an error about a value of a joined row.
 func (s *statement) valueError(err error) error {
 	e := (*eval.Error)(nil)
 	if !errors.As(err, &e) {

@@ -12,18 +12,18 @@ import (
 )
 
 // A pass is a session of its own (Q7). WHERE x > (SELECT avg(x) FROM t) over a large table t needs two passes: the first
-// answers the query, and the plan of the second contains the answer, so that joiners can filter by it. In a single pass all
-// rows of t would have to travel to the reducer, because only the reducer would have the answer.
+// answers the query, and the plan of the second contains the answer, so that joiners can filter by it. In a single pass, all
+// rows of t would have to travel, because only the reducer would have the answer.
 
-// passAbove decides when a query gets a pass of its own: when the rows that wait for its answer are of a table of which more
-// than this is read, in estimated bytes. The rows of a smaller table reach the reducer sooner than another session is opened.
+// passAbove is the threshold for a pass: a query gets one if more than this many estimated bytes are read of the table whose
+// rows wait for the query's answer. The rows of a smaller table reach the reducer sooner than another session opens.
 const passAbove = MaxReference
 
-// maxPasses is the depth of nesting up to which queries are passes. The reducer answers deeper ones.
+// maxPasses bounds the nesting of queries that are passes. The reducer answers queries that are nested deeper.
 const maxPasses = 16
 
 // NextPass returns the plan of the pass that must run next, nil if the plan itself can run. A pass answers a query that is used
-// as a value and reads tables that joiners do not have, if its answer lets joiners filter rows.
+// as a value and reads tables that joiners do not have, if joiners can filter rows by its answer.
 func (p *Plan) NextPass() *Plan {
 	for plan, n := p, 0; ; n++ {
 		if n == maxPasses {
@@ -40,14 +40,14 @@ func (p *Plan) NextPass() *Plan {
 	}
 }
 
-// waitsFor returns a pass that has to come before this one, nil if there is none.
+// waitsFor returns a pass that has to run before this one, nil if there is none.
 func (p *Plan) waitsFor() *Plan {
 	if len(p.Also) > 0 {
 		return nil
 	}
 	s, err := p.takenApart(true)
 	if err != nil {
-		return nil // is said where the plan is compiled
+		return nil // compiling the plan reports this error
 	}
 	for _, l := range s.leaves {
 		if s.estimate(l.scan.of) <= passAbove {
@@ -56,7 +56,7 @@ func (p *Plan) waitsFor() *Plan {
 		for _, q := range l.waits {
 			number := s.roots[0].number(q)
 			if number == 0 || (l.keep == keepRows || l.keep == keepParts) && !l.filtersBy(q) {
-				continue // rows that travel anyway can have the answer in the reducer
+				continue // these rows travel anyway, and meet the answer in the reducer
 			}
 			pass := *p
 			pass.Pass = number
@@ -82,7 +82,7 @@ func (l *leaf) filtersBy(q *bind.Subquery) bool {
 	})
 }
 
-// Answered returns the plan with the answer of a pass. Each of rows is the text in one cell of the pass' answer.
+// Answered returns the plan with the answer of a pass. Each item of rows is the text in one cell of this answer.
 func (p *Plan) Answered(pass *Plan, rows []string) (*Plan, error) {
 	next := *p
 	next.Answers = slices.Clone(p.Answers)
@@ -101,7 +101,7 @@ func (p *Plan) Answered(pass *Plan, rows []string) (*Plan, error) {
 	return &next, nil
 }
 
-// asked is a query that is used as a value. Copies of the expression are one query.
+// asked is a query that is used as a value. Copies of its expression count as the same query.
 type asked struct {
 	plan       bind.Node
 	exists, in bool
@@ -109,7 +109,8 @@ type asked struct {
 
 func askedBy(q *bind.Subquery) asked { return asked{q.Plan, q.Exists, q.In} }
 
-// number returns which of the root's queries this is, counted from 1; 0 for one whose answer cannot be written into a plan.
+// number returns the number of a query among the root's, counted from 1. It returns 0 if the query's answer cannot be written
+// into a plan.
 func (r *root) number(q *bind.Subquery) int {
 	if !q.Exists && !ordered(q.Plan.Fields()[0].Type.Kind) {
 		return 0
@@ -117,8 +118,8 @@ func (r *root) number(q *bind.Subquery) int {
 	return slices.Index(r.asks, askedBy(q)) + 1
 }
 
-// passed puts the answers of earlier passes into a statement. If the plan is a pass, the query that it answers takes the place
-// of the statement.
+// passed puts the answers of earlier passes into a statement. If the plan is a pass, the query that it answers replaces the
+// statement.
 func (p *Plan) passed(r *root) error {
 	found := map[asked][]*bind.Subquery{}
 	seen := map[bind.Expr]bool{}
@@ -161,8 +162,8 @@ func (p *Plan) passed(r *root) error {
 	return nil
 }
 
-// passPlan returns the plan of what must be known of a query: whether it has rows, its different rows, or its first row and
-// whether there is a second.
+// passPlan returns a plan that computes what must be known about a query: whether it has rows, its distinct rows, or its
+// first row and whether there is a second one.
 func passPlan(q *bind.Subquery) bind.Node {
 	switch {
 	case q.Exists:
@@ -178,7 +179,7 @@ func existsFields() []bind.Field {
 	return []bind.Field{{Name: "one", Type: types.Of(types.BigInt)}}
 }
 
-// emitPass emits the answer of a pass: one text for each row. The text is written in digits because texts of an answer must be
+// emitPass emits the answer of a pass, one text per row. The text consists of digits, because texts of an answer must be
 // UTF-8.
 func emitPass(rows *tail.Rows, emit func(row ...any)) {
 	var b []byte
@@ -210,7 +211,7 @@ func inline(q *bind.Subquery, rows []string) (bind.Node, error) {
 	return bind.Giving(n, fields), nil
 }
 
-// constant returns a value as an expression holds it.
+// constant returns a value as Const holds it.
 func constant(v *eval.Vector, row int) any {
 	switch {
 	case v.IsNull(int32(row)):
@@ -225,7 +226,7 @@ func constant(v *eval.Vector, row int) any {
 	return v.Ints[row]
 }
 
-// Head returns which stream need not be read to its end, and how many rows of the answer are enough: those of a LIMIT without an order, over one table. The
+// Head returns a stream that need not be read to its end, and how many rows of the answer suffice: those of a LIMIT without an order, over one table. The
 // first rows of the stream give the first rows of the answer.
 func (p *Plan) Head() (stream string, rows int, ok bool) {
 	s, err := p.takenApart(false)
@@ -258,7 +259,7 @@ func (s *statement) head() (*leaf, int) {
 		}
 	}
 	if before, _ := l.numbers(); before > 0 || rows <= 0 || s.refs[l.scan.of] {
-		return nil, 0 // rows are in the order of a small table first
+		return nil, 0 // the order of the rows is first that of a small table
 	}
 	return l, rows
 }

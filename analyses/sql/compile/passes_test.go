@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// large tells a plan that its tables are so large that passes are worth it.
+// large makes the tables of a plan so large that passes are worth it.
 func large(p *Plan) *Plan {
 	for i := range p.Tables {
 		p.Tables[i].Bytes, p.Tables[i].Rows = 1<<40, 1<<33
@@ -24,7 +24,7 @@ func large(p *Plan) *Plan {
 	return p
 }
 
-// inPasses answers a plan pass by pass, each from the bytes that a node would get.
+// inPasses answers a plan pass by pass. Each pass is decoded from the bytes that a node would get.
 func inPasses(t *testing.T, p *Plan, files fstest.MapFS, o local.Options) (rows string, passes int, err error) {
 	t.Helper()
 	for passes = 1; ; passes++ {
@@ -54,7 +54,8 @@ func inPasses(t *testing.T, p *Plan, files fstest.MapFS, o local.Options) (rows 
 	}
 }
 
-// TestQ7_PassesGiveWhatOnePassGives: queries over a large table that keep its rows from being filtered are passes, others are not.
+// TestQ7_PassesGiveWhatOnePassGives: a query over a large table is a pass if its answer lets joiners filter rows, and not
+// otherwise.
 func TestQ7_PassesGiveWhatOnePassGives(t *testing.T) {
 	files := someTables(rand.New(rand.NewPCG(3, 9)))
 	for _, c := range []struct {
@@ -72,9 +73,9 @@ func TestQ7_PassesGiveWhatOnePassGives(t *testing.T) {
 		{"SELECT count(*) FROM t WHERE tn < (SELECT tn FROM t WHERE tn > 3000)", 2},
 		{"SELECT count(*) FROM t WHERE tc >= (SELECT max(tc) FROM t) OR tc = ''", 2},
 		{"WITH a AS (SELECT avg(tn) AS m FROM t) SELECT sum(tn), count(*) FROM t WHERE tn > (SELECT m FROM a) AND tn < (SELECT m + 5 FROM a)", 3},
-		// Joiners do not ask queries within aggregates: the rows travel.
+		// Joiners do not ask queries within aggregates, so the rows travel.
 		{"SELECT sum(CASE WHEN tn > (SELECT avg(tn) FROM t) THEN 1 ELSE 0 END) FROM (SELECT tn FROM t)", 1},
-		// Over groups the reducer has all it needs.
+		// For groups the reducer has all it needs.
 		{"SELECT tc, count(*) AS n FROM t GROUP BY tc HAVING count(*) > (SELECT count(*) / 5 FROM t) ORDER BY tc", 1},
 		{"SELECT tc, count(*) AS n, (SELECT count(*) FROM t) AS all_rows FROM t GROUP BY tc ORDER BY tc", 1},
 		{"SELECT tn, (SELECT max(tn) FROM t) AS m FROM t", 1},
@@ -101,7 +102,7 @@ func TestQ7_PassesGiveWhatOnePassGives(t *testing.T) {
 	}
 }
 
-// TestPassesOfAllTypes: a value comes out of a plan as it went in.
+// TestPassesOfAllTypes: a value that is written into a plan is read as the same value.
 func TestPassesOfAllTypes(t *testing.T) {
 	files := fstest.MapFS{"v.csv": {Data: []byte("i,d,x,c,b,day,at\n" +
 		"-9223372036854775808,0.1,1e308,\"ä\"\"b\",true,1969-12-31,2024-02-29 23:59:59.999999\n7,-0.0,nan,,false,0001-01-01,\n,,-inf,\"\",,,1900-01-01 00:00:00\n" +
@@ -124,12 +125,13 @@ func TestPassesOfAllTypes(t *testing.T) {
 	}
 }
 
-// TestQ3_StatementsShareAScan: together they answer what each answers alone, and a plan of statements that would touch each other is refused.
+// TestQ3_StatementsShareAScan: together, statements give the answers that each gives alone. A plan of statements that would affect each other
+// is refused.
 func TestQ3_StatementsShareAScan(t *testing.T) {
 	files := someTables(rand.New(rand.NewPCG(4, 9)))
 	for _, c := range []struct {
 		texts []string
-		apart string // why they do not share
+		apart string // why the statements do not share a scan
 	}{
 		{[]string{"SELECT count(*) FROM t", "SELECT tc, sum(tn), count(DISTINCT tk) FROM t GROUP BY tc ORDER BY 1", "SELECT tn FROM t ORDER BY tx DESC, tn LIMIT 3", "SELECT DISTINCT tc FROM t ORDER BY 1", "SELECT * FROM t WHERE tn > 20"}, ""},
 		{[]string{"SELECT tc, uc, count(*) FROM t JOIN u ON tk = uk GROUP BY 1, 2 ORDER BY 1, 2", "SELECT sum(tn) FROM t WHERE tk NOT IN (SELECT vk FROM v WHERE vk > 2)", "SELECT tn, uc FROM t LEFT JOIN u ON tk = uk ORDER BY 1, 2 LIMIT 4"}, ""},
@@ -181,8 +183,8 @@ func TestQ3_StatementsShareAScan(t *testing.T) {
 	}
 }
 
-// TestQ3_RejectedRowsAreEachStatementsOwn: of a shared scan, each statement takes and rejects the rows that it would take and reject alone. Rows are too short,
-// hold values of a wrong type, or lie outside of what WHERE asks for; small tables have such rows, too.
+// TestQ3_RejectedRowsAreEachStatementsOwn: in a shared scan, each statement takes and rejects the same rows as alone. Rows are too short, hold values of a
+// wrong type, or do not fulfil WHERE. Small tables have such rows, too.
 func TestQ3_RejectedRowsAreEachStatementsOwn(t *testing.T) {
 	sampled := fstest.MapFS{"t.csv": {Data: []byte("i,x,c,k\n1,0.5,a,1\n")}, "s.csv": {Data: []byte("k,v,w\n1,2,z\n")}}
 	files := fstest.MapFS{
@@ -211,7 +213,7 @@ func TestQ3_RejectedRowsAreEachStatementsOwn(t *testing.T) {
 		p := small(planOf(t, strings.Join(texts, ";"), sampled), sampled)
 		for i := range p.Tables {
 			if p.Tables[i].Name == "t" {
-				p.Tables[i].Bytes = 1 << 30 // so that s is the small one, whatever is read of both
+				p.Tables[i].Bytes = 1 << 30 // so that s is the small table, whatever is read of both
 			}
 		}
 		for i := range texts[1:] {
@@ -251,7 +253,8 @@ func TestQ3_RejectedRowsAreEachStatementsOwn(t *testing.T) {
 	}
 }
 
-// TestHeadIsKnown: where the first rows of a stream give the first rows of the answer, and nowhere else.
+// TestHeadIsKnown: Head finds the statements for which the first rows of a stream give the first rows of the answer, and no
+// others.
 func TestHeadIsKnown(t *testing.T) {
 	files := someTables(rand.New(rand.NewPCG(5, 9)))
 	for text, want := range map[string]string{
@@ -265,7 +268,7 @@ func TestHeadIsKnown(t *testing.T) {
 		"SELECT DISTINCT tc FROM t LIMIT 2":                           "",
 		"SELECT tn FROM t WHERE tn > (SELECT avg(tn) FROM t) LIMIT 3": "",
 		"SELECT * FROM t LIMIT 0":                                     "",
-		"SELECT uc, tn FROM u JOIN t ON tk = uk LIMIT 2":              "", // rows of u come first
+		"SELECT uc, tn FROM u JOIN t ON tk = uk LIMIT 2":              "", // the rows of u determine the order
 		"SELECT count(*) FROM t LIMIT 1":                              "",
 	} {
 		p := small(planOf(t, text, files), files)
@@ -282,7 +285,8 @@ func TestHeadIsKnown(t *testing.T) {
 	}
 }
 
-// TestTooManyRowsAreRefusedEarly: a join of two tables of which neither fits, or rows in an order, where it is certain that too many would travel.
+// TestTooManyRowsAreRefusedEarly: a join of two tables that are both too large, and rows in an order, are refused if too many rows would certainly
+// travel.
 func TestTooManyRowsAreRefusedEarly(t *testing.T) {
 	files := someTables(rand.New(rand.NewPCG(6, 9)))
 	for text, refused := range map[string]string{
@@ -306,7 +310,7 @@ func TestTooManyRowsAreRefusedEarly(t *testing.T) {
 	}
 }
 
-// TestPlansSayWhatTheyAsk, in one line of bounded length, with the pass.
+// TestPlansSayWhatTheyAsk: in one line of bounded length, with the pass.
 func TestPlansSayWhatTheyAsk(t *testing.T) {
 	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "a", Type: types.Of(types.BigInt)}}}
 	long := "SELECT '" + strings.Repeat("ä", 2000) + "' AS x FROM t"

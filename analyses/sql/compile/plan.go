@@ -15,51 +15,50 @@ import (
 )
 
 const (
-	version   = 5 // of a plan's form, and of what its session's batches hold
-	semantics = 1 // of what its text means: another number refuses the sessions of other versions, also those that are recovered
+	version   = 5 // changes with a plan's form, and with the form of its session's batches
+	semantics = 1 // changes with the meaning of its text: a node refuses sessions of other numbers, even those that it recovers
 )
 
-// Bounds of what a plan may say about a table. They keep estimates from overflowing.
+// Bounds of the numbers that a plan may give for a table, so that estimates do not overflow.
 const (
 	mostBytes = 1 << 46
 	mostRows  = 1 << 40
 )
 
-// MaxPlan is how many bytes an encoded plan has at most.
+// MaxPlan bounds the bytes of an encoded plan.
 const MaxPlan = protocol.MaxPlan
 
 // ErrPlan is wrapped by the errors of [Decode]: bytes that are not a plan, or one of another version.
 var ErrPlan = errors.New("bad plan of a SQL session")
 
-// Plan is all that a node needs to know of a statement: its text, and what the names of tables mean.
+// Plan is all that a node needs to know about a statement: its text, and the tables that its names stand for.
 type Plan struct {
 	Text      string
-	Statement int        // which of the text's statements is answered
-	Also      []int      // others that are answered in the same session, from the same scan
-	Pass      int        // which of the statement's queries that are used as values is answered in place of it, counted from 1; 0: none
-	Answers   [][]string // of earlier passes, by query; nil: not answered. See [Plan.NextPass]
+	Statement int        // index of the text's statement that is answered
+	Also      []int      // other statements that the same session answers, from the same scan
+	Pass      int        // number of the query, used as a value, that is answered instead of the statement, from 1; 0: none
+	Answers   [][]string // of earlier passes, by query; nil: no answer yet. See [Plan.NextPass]
 	Tables    []Table
 	Params    map[string]string
 
-	// PartitionFrom is from how many estimated bytes on tables that are not small are joined in the aggregators; 0 is the constant of
-	// that name, and below 0 they never are.
+	// PartitionFrom is the estimated number of bytes from which on tables that are not small are joined in the aggregators. 0 stands
+	// for the constant of that name; with a negative number, tables are never joined there.
 	PartitionFrom int64
 }
 
-// Table is a table of files. A table that is used under its pattern, and not under a name, has File set.
+// Table is a table of files. File is set for a table that a statement names by its pattern.
 type Table struct {
 	Name    string
 	File    bool
 	Files   string // pattern below the data directory
-	Comma   byte   // what separates columns; 0 is a comma
-	Bytes   int64  // of the files, unpacked; 0 if that is not known, or if joiners are not to have them whole
+	Comma   byte   // separates columns; 0 is a comma
+	Bytes   int64  // size of the files, unpacked; 0 if it is not known, or if joiners must not have the table whole
 	Rows    int64  // an estimate from samples; 0 if there were none
 	Columns []Column
 }
 
 // Column is a column of a table. Inferred says that its type comes from samples, Missing that files may lack it. If Star is not
-// 0, the column is not in the files: its value is the part of the file's name for which this star of Files stands, counted from
-// 1.
+// 0, the column's value is part of the file's name: the part for which this star of Files stands, counted from 1.
 type Column struct {
 	Name              string
 	Type              types.Type
@@ -67,7 +66,7 @@ type Column struct {
 	Star              int
 }
 
-// Encode returns the wire form. It is the same for the same plan.
+// Encode returns the wire form. Equal plans have equal forms.
 func (p *Plan) Encode() []byte {
 	b := wire.AppendArray(nil, 10)
 	b = wire.AppendUint(b, version)
@@ -123,8 +122,8 @@ func Decode(b []byte) (*Plan, error) {
 		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are taken", ErrPlan, len(b), MaxPlan)
 	}
 	d := wire.NewReader(b)
-	// The form of what follows depends on the version. So a plan of another version is refused before the rest is read, with an
-	// error about the version.
+	// The form of the rest depends on the version. So a plan of another version is refused here, with an error about the
+	// version.
 	fields := d.Array()
 	if v, s := d.Uint(), d.Uint(); d.Err() == nil && (v != version || s != semantics) {
 		return nil, fmt.Errorf("%w: it has form %d and semantics %d, this program knows %d and %d; use the same version of Posta for the command and all nodes", ErrPlan, v, s, version, semantics)
@@ -179,7 +178,7 @@ func Decode(b []byte) (*Plan, error) {
 	return p, nil
 }
 
-// Readable reports whether fields of files can be read as a type.
+// Readable reports whether fields of files can be read as values of a type.
 func Readable(t types.Type) bool {
 	switch t.Kind {
 	case types.Bool, types.BigInt, types.Double, types.Text, types.Date, types.Timestamp:

@@ -32,7 +32,7 @@ func TestQ1_PlansTravelWhole(t *testing.T) {
 	}
 }
 
-// TestQ1_OtherVersionsAreRefusedInWords: a node, also one that recovers, takes no plan whose form or meaning it does not know.
+// TestQ1_OtherVersionsAreRefusedInWords: a node, even while it recovers, takes no plan whose form or meaning it does not know.
 func TestQ1_OtherVersionsAreRefusedInWords(t *testing.T) {
 	for at := 1; at <= 2; at++ {
 		b := anyPlan().Encode()
@@ -46,7 +46,7 @@ func TestQ1_OtherVersionsAreRefusedInWords(t *testing.T) {
 	}
 }
 
-// TestQ1_HostilePlans: bytes that are nearly a plan make an error or an analysis that passes its check; the set's own guard against panics is not needed.
+// TestQ1_HostilePlans: bytes that are nearly a plan give an error or an analysis that passes its check, without help from the set's guard against panics.
 func TestQ1_HostilePlans(t *testing.T) {
 	r, good := rand.New(rand.NewPCG(1, 2)), anyPlan().Encode()
 	made := 0
