@@ -8,11 +8,11 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// pusher moves conditions towards the tables: below projections, UNNEST and joins. A query in FROM, a view or a query of WITH has
-// a projection on top, which package bind does not look through. A condition that may fail stays where it is.
+// pusher moves conditions towards the tables: below projections, UNNEST and joins. A query in FROM, a view and a query of WITH
+// have a projection on top, which package bind does not look through. A condition that may fail stays where it is.
 //
-// Of a condition on both sides of a LEFT JOIN, what it says of the left side alone is added below the join (see weaker). Rows that
-// cannot be in the answer then need no partner, and do not travel to one.
+// If a condition reads both sides of a LEFT JOIN, a weaker condition on the left side alone is added below the join (see weaker).
+// Rows that it excludes cannot be in the answer, so they need no partner, and do not travel to one.
 type pusher struct {
 	*statement
 	done map[bind.Node]bool
@@ -25,7 +25,7 @@ func (s *statement) pushDown() {
 	}
 }
 
-// pushed returns what takes the place of a node.
+// pushed returns the replacement of a node.
 func (p *pusher) pushed(n bind.Node) bind.Node {
 	if f, ok := n.(*bind.Filter); ok && p.uses[n] <= 1 {
 		n = p.filter(f)
@@ -35,7 +35,7 @@ func (p *pusher) pushed(n bind.Node) bind.Node {
 	}
 	p.done[n] = true
 	for _, plan := range queries(bind.Exprs(n)) {
-		p.below(plan) // the plan itself stays: it is how a query is known
+		p.below(plan) // keep the plan's own node, because it identifies the query
 	}
 	p.below(n)
 	return n
@@ -67,13 +67,13 @@ func (p *pusher) below(n bind.Node) {
 	}
 }
 
-// filter pushes the parts of a filter. What cannot be pushed whole stays in a filter.
+// filter pushes the parts of a filter. Parts that cannot be pushed as a whole stay in a filter.
 func (p *pusher) filter(f *bind.Filter) bind.Node {
 	var stay bind.Expr
 	n := f.Input
 	for _, part := range bind.Conjuncts(f.Cond) {
 		whole := false
-		if pushable(part) && (stay == nil || !bind.MayFail(stay)) { // an error that comes first stays one
+		if pushable(part) && (stay == nil || !bind.MayFail(stay)) { // an earlier part that may fail must still be computed first
 			n, whole = p.into(n, part, true)
 		}
 		if !whole {
@@ -91,12 +91,13 @@ func (p *pusher) filter(f *bind.Filter) bind.Node {
 
 func pushable(e bind.Expr) bool { return !bind.MayFail(e) && !containsSubquery(e) }
 
-// into returns a node with a condition pushed into it, and whether the node's rows fulfil the condition; if not, it may still
-// have left out rows that do not. It changes no node, because others may read it. With plain, the condition compares columns as
-// they were read so far, so that nothing is computed twice if it goes below the projections that it has passed.
+// into returns a node with a condition pushed into it. whole reports whether all rows of the new node fulfil the condition; if
+// not, it may still have dropped some rows that do not. into changes no node, because others may read it. With plain, the
+// condition compares columns that no projection above has computed, so that pushing it below these projections computes nothing
+// twice.
 func (p *pusher) into(n bind.Node, cond bind.Expr, plain bool) (_ bind.Node, whole bool) {
 	if p.uses[n] > 1 && !reads(n) {
-		return n, false // it is computed once for all that read it
+		return n, false // it is computed once for all nodes that read it
 	}
 	switch x := n.(type) {
 	case *bind.Scan:
@@ -163,8 +164,8 @@ func (p *pusher) filtered(n bind.Node, cond bind.Expr, plain bool) bind.Node {
 	return &bind.Filter{Input: in, Cond: cond}
 }
 
-// reads reports whether a node does no more than read a table. Each leaf that reads the table does that again, so a copy of such a
-// node costs nothing.
+// reads reports whether a node only reads a table. Each leaf that reads the table does this anyway, so a copy of the node costs
+// nothing.
 func reads(n bind.Node) bool {
 	switch n := n.(type) {
 	case *bind.Scan:
@@ -177,7 +178,7 @@ func reads(n bind.Node) bool {
 	return false
 }
 
-// computes reports whether a condition reads one of the given columns that is computed.
+// computes reports whether a condition reads one of the given columns that is not merely copied.
 func computes(cond bind.Expr, columns []bind.Expr) bool {
 	live := make([]bool, len(columns))
 	bind.Mark(live, cond)
@@ -214,9 +215,9 @@ func readsWithin(e bind.Expr, lo, hi int) bool {
 	return some && all
 }
 
-// weaker returns a condition on the first columns of a row alone that is true wherever cond is; nil if there is none but true.
-// A CASE tells something if a row decides which of its values counts: CASE WHEN l > 0 THEN l ELSE r END > 5 can be true only
-// where CASE WHEN l > 0 THEN l > 5 ELSE true END is.
+// weaker returns a condition on the first width columns of a row alone that is true wherever cond is true. It returns nil if
+// the only such condition is true itself. From a CASE it can learn something if these columns decide which value counts: CASE
+// WHEN l > 0 THEN l ELSE r END > 5 can be true only where CASE WHEN l > 0 THEN l > 5 ELSE true END is.
 func weaker(cond bind.Expr, width int) bind.Expr {
 	if readsWithin(cond, 0, width) {
 		return cond
@@ -256,7 +257,7 @@ func weaker(cond bind.Expr, width int) bind.Expr {
 	return nil
 }
 
-// either returns the one of two conditions that is not nil, if there is one.
+// either returns the condition that is not nil, or nil if both are.
 func either(l, r bind.Expr) bind.Expr {
 	if l == nil {
 		return r
@@ -264,7 +265,7 @@ func either(l, r bind.Expr) bind.Expr {
 	return l
 }
 
-// weakerCase is weaker for a condition on the value of a CASE.
+// weakerCase is weaker for a comparison of the value of a CASE.
 func weakerCase(e *bind.Apply, width int, about func(value bind.Expr) bind.Expr) bind.Expr {
 	args, tells := make([]bind.Expr, len(e.Args)), false
 	for i, x := range e.Args {

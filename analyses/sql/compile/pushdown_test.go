@@ -32,8 +32,8 @@ func stepsOf(t *testing.T, p *Plan) string {
 	return strings.Join(names, " ")
 }
 
-// TestConditionsArePushedDown: a condition stands where its columns are known, and the answer is that of the same condition above
-// a LIMIT (at @), below which none is pushed.
+// TestConditionsArePushedDown: a condition is evaluated where its columns are known. The answer is that of the same condition
+// above a LIMIT (at @), below which no condition is pushed.
 func TestConditionsArePushedDown(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	for text, want := range map[string]string{

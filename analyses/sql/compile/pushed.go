@@ -7,15 +7,16 @@ import (
 	"posta.dev/posta/analyses/sql/bind"
 )
 
-// A parser first reads the columns that WHERE compares with constants. It skips a row whose value is out of bounds: the other
-// fields are not read, so they cannot reject the row, and the row does not travel. The leaf keeps its complete filter, because
-// the bounds cover only a part of WHERE.
+// A parser first reads the columns that WHERE compares with constants. If such a value is out of bounds, it skips the row: the
+// row does not travel, and its other fields are not read, so they cannot reject the row. The leaf keeps its complete filter,
+// because the bounds cover only a part of WHERE.
 
-// within is the condition on a value: its number in the order of sortable lies between two bounds, or it is a certain text.
+// within is a condition on a value: either its number in the order of sortable lies between two bounds, or it equals a
+// certain text.
 type within struct {
 	low, high uint64
 	text      string
-	is        bool // text counts
+	is        bool // compare with text instead of the bounds
 }
 
 func (w *within) number(s uint64) bool { return w == nil || w.low <= s && s <= w.high }
@@ -38,8 +39,8 @@ func (s *statement) push() {
 	}
 }
 
-// bound collects the bounds that a condition sets for single columns. It returns whether later conditions may set bounds, too:
-// they may not if this condition may fail for a row that they would skip.
+// bound collects the bounds that a condition sets for single columns. It reports whether later conditions may set bounds, too.
+// They may not if this condition may fail for a row that their bounds would skip.
 func (s *scan) bound(e bind.Expr) (more bool) {
 	a, ok := e.(*bind.Apply)
 	if !ok {
@@ -78,7 +79,7 @@ func (s *scan) bound(e bind.Expr) (more bool) {
 	return true
 }
 
-// harmless reports whether an expression has a value for every row.
+// harmless reports whether an expression never fails.
 func harmless(e bind.Expr) bool {
 	switch e := e.(type) {
 	case *bind.Column, *bind.Const:

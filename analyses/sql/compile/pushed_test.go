@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// TestParsersPassOverWhatWHEREExcludes: the answer is that of a filter over all rows, whatever the bounds.
+// TestParsersPassOverWhatWHEREExcludes: the answer equals that of a filter over all rows, whatever the bounds.
 func TestParsersPassOverWhatWHEREExcludes(t *testing.T) {
 	table, files := oddTable(rand.New(rand.NewPCG(2, 3)), 1500)
 	for _, c := range []struct{ where, columns string }{
@@ -42,7 +42,7 @@ func TestParsersPassOverWhatWHEREExcludes(t *testing.T) {
 	}
 }
 
-// TestRowsThatArePassedOverAreNotRejected: what stands in the other fields of a row does not matter once WHERE is false. A value of the column itself does.
+// TestRowsThatArePassedOverAreNotRejected: if WHERE is false for a row, its other fields cannot reject it. A value of the bounded column itself can.
 func TestRowsThatArePassedOverAreNotRejected(t *testing.T) {
 	files := fstest.MapFS{"t.csv": {Data: []byte("a,b\n1,10\n2,bad\nworse,20\n3,30\n,bad\n4,bad\n")}}
 	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "a", Type: types.Of(types.BigInt)}, {Name: "b", Type: types.Of(types.BigInt)}}}

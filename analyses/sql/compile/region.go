@@ -10,26 +10,26 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// A join of large tables is partitioned: the rows of both sides travel to the aggregator that owns the hash of
-// their keys, where package tail joins them when both sides are complete. A region is the part of a plan that is computed so. All
-// its joins and groups are by the same keys, so each aggregator computes its part alone. What follows is folded in the aggregator
-// as a joiner folds the rows of a leaf, and only folded rows travel to the reducer.
+// A join of large tables is partitioned: the rows of both sides travel to the aggregator that owns the hash of their keys. When
+// both sides are complete, package tail joins them there. A region is a part of the plan that is computed in this way. All its
+// joins and groups use the same keys, so each aggregator computes its part alone. What follows is folded in the aggregator, as a
+// joiner folds the rows of a leaf, and only folded rows travel to the reducer.
 //
-// A region is taken where the order of the joined rows does not matter: below an aggregation that does not see their order, or where
-// its rows are groups, which are ordered by their keys. All other joins are computed in the reducer.
+// A region is used where the order of the joined rows does not matter: below an aggregation that does not depend on their order, or
+// where its rows are groups, which are ordered by their keys. The reducer computes all other joins.
 
-// PartitionFrom is from how many estimated bytes on tables are joined in the aggregators, unless the plan says something else. The
-// rows of smaller ones reach the reducer as soon.
+// PartitionFrom is the estimated number of bytes from which on tables are joined in the aggregators, unless the plan sets another
+// one. Rows of smaller tables reach the reducer as soon.
 const PartitionFrom = 16 << 20
 
 // region is a part of the plan that aggregators compute.
 type region struct {
-	leaf    *leaf             // what the rows of base are folded into, as those of a scan are; its scan is nil
-	base    bind.Node         // whose rows package tail computes, part by part
-	keys    int               // how many of base's first columns are the keys of its groups, whose rows then have the place of these; 0: the rows have none
-	sources []*leaf           // whose rows wait in the aggregators, or which are groups there
-	of      map[bind.Node]int // the source of a node
-	by      []bind.Expr       // the keys of the partitions, over base's columns
+	leaf    *leaf             // folds the rows of base as other leaves fold those of a scan; its own scan is nil
+	base    bind.Node         // the node whose rows package tail computes, part by part
+	keys    int               // if base has groups: how many of its first columns are their keys, which then locate its rows; 0: rows have no place
+	sources []*leaf           // leaves whose rows wait in the aggregators, or are groups there
+	of      map[bind.Node]int // by node, the index of its source
+	by      []bind.Expr       // keys of the partitions, over base's columns
 	joins   bool
 }
 
@@ -50,7 +50,7 @@ func (s *statement) regionOf(n bind.Node) *region {
 	return nil
 }
 
-// bestOf returns the region of groups of which an ORDER BY with a LIMIT needs the best, nil if there is none.
+// bestOf returns a region of groups of which an ORDER BY with a LIMIT needs the best, nil if there is none.
 func (s *statement) bestOf(n bind.Node, b *best) *region {
 	r := s.regionBelow(n)
 	if r == nil || r.keys == 0 {
@@ -78,12 +78,13 @@ func (g *groups) positioned() bool {
 	return slices.ContainsFunc(g.aggs, func(x aggregate) bool { return x.kind == firstValue || x.kind == lastValue || x.kind == leastBy })
 }
 
-// apart reports whether an aggregate is of DISTINCT values, which are in a table of their own.
+// apart reports whether an aggregate is over DISTINCT values, which are in a table of their own.
 func (g *groups) apart() bool {
 	return slices.ContainsFunc(g.aggs, func(x aggregate) bool { return x.distinct })
 }
 
-// regionBelow returns a region for the join, or the groups of one, that a node reads through filters and projections alone.
+// regionBelow returns the region of the join, or of the groups of a join, that a node reads through only filters and
+// projections.
 func (s *statement) regionBelow(n bind.Node) *region {
 	l := &leaf{refs: map[*bind.Table]bool{}}
 	for {
@@ -116,7 +117,7 @@ func (s *statement) regionBelow(n bind.Node) *region {
 	}
 }
 
-// semiJoined returns a filter by IN with a query over tables as a SEMI JOIN; nil if the filter is none.
+// semiJoined returns the SEMI JOIN that equals a filter by IN with a query over tables; nil if the filter is not one.
 func semiJoined(f *bind.Filter) bind.Node {
 	var parts []bind.Expr
 	var split func(e bind.Expr)
@@ -147,7 +148,7 @@ func semiJoined(f *bind.Filter) bind.Node {
 	return n
 }
 
-// regionFrom returns a region whose joins and groups are all by some of the keys of a node; nil if there is none.
+// regionFrom returns a region whose joins and groups all use some of the keys of a node; nil if there is none.
 func (s *statement) regionFrom(n bind.Node) *region {
 	for _, keys := range candidates(n) {
 		r := &region{of: map[bind.Node]int{}, by: keys}
@@ -184,7 +185,8 @@ func (s *statement) worthPartitioning(r *region) bool {
 	return sum >= from
 }
 
-// candidates returns the keys by which the rows of a node may be partitioned, over the node's columns: all together, then each alone.
+// candidates returns the keys by which the rows of a node may be partitioned, over the node's columns: first all together, then each
+// alone.
 func candidates(n bind.Node) (all [][]bind.Expr) {
 	var keys []bind.Expr
 	switch n := n.(type) {
@@ -213,14 +215,14 @@ func candidates(n bind.Node) (all [][]bind.Expr) {
 	return all
 }
 
-// mostVisits bounds how many nodes are visited in search of regions. A plan is a graph, and has many more paths than nodes.
+// mostVisits bounds how many nodes a search for regions visits. A plan is a graph, and has many more paths than nodes.
 const mostVisits = 1000
 
 // mostPartitionKeys bounds how many keys are tried.
 const mostPartitionKeys = 8
 
-// partition returns a node whose rows are computed alone in each partition by keys, over its columns. It notes in the region what the
-// aggregators need of the joiners. With drop, rows that are NULL in a key need not be there.
+// partition returns a node that can be computed in each partition by keys, over its columns, without the others. It notes in the
+// region what the aggregators need from the joiners. With drop, rows that are NULL in a key are not needed.
 func (s *statement) partition(r *region, n bind.Node, keys []bind.Expr, drop bool) (bind.Node, bool) {
 	if s.visits++; s.visits > mostVisits {
 		return nil, false
@@ -267,7 +269,7 @@ func (s *statement) partition(r *region, n bind.Node, keys []bind.Expr, drop boo
 	return nil, false
 }
 
-// sourceOf returns a leaf for a node whose rows joiners send to the aggregators; nil if the node is none.
+// sourceOf returns a leaf for a node whose rows joiners send to the aggregators; nil if the node cannot be one.
 func (s *statement) sourceOf(n bind.Node, keys []bind.Expr) *leaf {
 	if a, ok := n.(*bind.Aggregation); ok {
 		l := s.leafOf(n)
@@ -288,7 +290,7 @@ func (s *statement) sourceOf(n bind.Node, keys []bind.Expr) *leaf {
 	return l
 }
 
-// through returns an expression over the columns of a projection as one over the columns that the projection reads.
+// through rewrites an expression over the columns of a projection as one over the columns that the projection reads.
 func through(e bind.Expr, exprs []bind.Expr) bind.Expr {
 	return bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
 		if c, ok := e.(*bind.Column); ok {
@@ -298,7 +300,7 @@ func through(e bind.Expr, exprs []bind.Expr) bind.Expr {
 	})(e)
 }
 
-// partitionGroups partitions groups by some of their keys: all rows of a group are in one partition.
+// partitionGroups partitions groups by some of their keys, so that all rows of a group are in one partition.
 func (s *statement) partitionGroups(r *region, n *bind.Aggregation, keys []bind.Expr, drop bool) (bind.Node, bool) {
 	if len(n.Sets) != 1 || len(n.Sets[0]) != len(n.Keys) || slices.ContainsFunc(n.Aggs, seesOrder) {
 		return nil, false
@@ -331,7 +333,7 @@ func (s *statement) partitionJoin(r *region, n *bind.Join, keys []bind.Expr) (bi
 	case syntax.Inner, syntax.Left, syntax.Semi, syntax.Anti:
 	case syntax.Right:
 		byLeft, byRight = false, true
-	case syntax.Full: // nothing above may rely on a partition of its rows
+	case syntax.Full: // no node above may rely on a partition of its rows
 		byLeft = slices.EqualFunc(keys, r.by, func(a, b bind.Expr) bool { return a == b })
 	default:
 		return nil, false
@@ -362,7 +364,8 @@ func (s *statement) partitionJoin(r *region, n *bind.Join, keys []bind.Expr) (bi
 	return bind.Giving(&bind.Join{Kind: n.Kind, L: l, R: rr, Equal: n.Equal, Rest: n.Rest}, n.Fields()), ok
 }
 
-// sameExpr reports whether two expressions are the same column, perhaps converted to the same type. It does not find all equal ones.
+// sameExpr reports whether two expressions are the same column, perhaps converted to the same type. It may return false for other
+// equal expressions.
 func sameExpr(a, b bind.Expr) bool {
 	if a == b {
 		return true
@@ -378,8 +381,8 @@ func sameExpr(a, b bind.Expr) bool {
 	return false
 }
 
-// inKey returns which column of a leaf's rows each key is; -1 if it is none. Such a column does not travel again beside the key. A
-// DOUBLE does, because a key has one form for 0 and -0.
+// inKey returns which column of a leaf's rows each key is, -1 if it is none. Such a column does not travel a second time with the
+// key, unless it is a DOUBLE, because a key has the same form for 0 and -0.
 func (l *leaf) inKey() (columns []int) {
 	for _, k := range l.parts {
 		c, ok := k.(*bind.Column)
@@ -392,14 +395,14 @@ func (l *leaf) inKey() (columns []int) {
 	return columns
 }
 
-// explainRegions says what aggregators compute.
+// explainRegions describes what aggregators compute.
 func (s *statement) explainRegions(b *strings.Builder) {
 	for _, r := range s.regions {
 		fmt.Fprintf(b, "  aggregators: %s\n", s.describeRegion(r))
 	}
 }
 
-// describeRegion says what aggregators do with the rows of a region, and why.
+// describeRegion describes what aggregators do with the rows of a region, and why.
 func (s *statement) describeRegion(r *region) string {
 	var sources []string
 	for _, l := range r.sources {
@@ -416,7 +419,7 @@ func (s *statement) describeRegion(r *region) string {
 	return fmt.Sprintf("join %s, partitioned by %s, none of them small; %s", strings.Join(sources, ", "), r.keyNames(), r.leaf.describe())
 }
 
-// keyNames are the names of the columns that the keys of the partitions are.
+// keyNames returns the names of the columns that are keys of the partitions.
 func (r *region) keyNames() string {
 	var list []string
 	for _, k := range r.by {

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// joinable has three tables with keys of several types, NULLs, -0 and duplicates among them.
+// joinable returns three tables with keys of several types, among them NULLs, -0 and duplicates.
 func joinable() fstest.MapFS {
 	r := rand.New(rand.NewPCG(5, 7))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
@@ -32,7 +32,7 @@ func joinable() fstest.MapFS {
 	return files
 }
 
-// partitioned are statements whose joins aggregators compute; reduced are others, which the reducer does.
+// partitioned are statements whose joins aggregators compute; reduced are others, whose joins the reducer computes.
 var partitioned = []string{
 	"SELECT an, count(*), sum(bx), min(at), max(bt) FROM a JOIN b ON ak = bk GROUP BY an",
 	"SELECT count(*), sum(ax * bx), avg(bn) FROM a, b WHERE ad = bd AND an < bn",
@@ -57,15 +57,15 @@ var partitioned = []string{
 }
 
 var reduced = []string{
-	"SELECT ak, an, bn FROM a JOIN b ON ak = bk ORDER BY an, bn",                     // rows are ordered by their places
-	"SELECT an, first(bn), string_agg(bt, ',') FROM a JOIN b ON ak = bk GROUP BY an", // sees the order of rows
-	"SELECT count(*) FROM a JOIN b ON an < bn",                                       // no key
-	"SELECT an, count(*) FROM a JOIN b ON ak = bk JOIN c ON bn = cn GROUP BY an",     // by different keys
+	"SELECT ak, an, bn FROM a JOIN b ON ak = bk ORDER BY an, bn",                     // the order of rows is that of their places
+	"SELECT an, first(bn), string_agg(bt, ',') FROM a JOIN b ON ak = bk GROUP BY an", // depends on the order of rows
+	"SELECT count(*) FROM a JOIN b ON an < bn",                                       // there is no key
+	"SELECT an, count(*) FROM a JOIN b ON ak = bk JOIN c ON bn = cn GROUP BY an",     // the joins have different keys
 	"SELECT sum(n) FROM (SELECT row_number() OVER (ORDER BY an, ak, at, ad) AS n, ak FROM a) JOIN b ON ak = bk",
 }
 
-// TestQ7_PartitionedJoins: joins that aggregators compute give what the reducer makes of all rows, whatever the number of nodes, and of
-// aggregators, and however files are cut.
+// TestQ7_PartitionedJoins: joins in aggregators give what the reducer makes of all rows, whatever the number of nodes and aggregators,
+// and however files are cut.
 func TestQ7_PartitionedJoins(t *testing.T) {
 	files := joinable()
 	for i, text := range append(append([]string(nil), partitioned...), reduced...) {
@@ -96,7 +96,8 @@ func TestQ7_PartitionedJoins(t *testing.T) {
 	}
 }
 
-// TestQ7_ExplainNamesPartitionedJoins: what aggregators join, by which key, with sizes, and what they make of it.
+// TestQ7_ExplainNamesPartitionedJoins: EXPLAIN says what aggregators join, by which key, of which sizes, and what they make
+// of it.
 func TestQ7_ExplainNamesPartitionedJoins(t *testing.T) {
 	p := planOf(t, "SELECT an, sum(bx) FROM a JOIN b ON ak = bk WHERE ak IN (SELECT ck FROM c GROUP BY ck HAVING sum(cn) > 20) GROUP BY an", joinable())
 	for i := range p.Tables {
@@ -111,7 +112,8 @@ func TestQ7_ExplainNamesPartitionedJoins(t *testing.T) {
 	}
 }
 
-// TestQ7_SmallJoinsStayInTheReducer: a plan can say from which size on joins are partitioned, and older programs refuse it in words.
+// TestQ7_SmallJoinsStayInTheReducer: a plan can set the size from which on joins are partitioned; older programs refuse such a plan
+// in words.
 func TestQ7_SmallJoinsStayInTheReducer(t *testing.T) {
 	p := planOf(t, "SELECT an, bn, count(*) FROM a FULL JOIN b ON ak = bk GROUP BY an, bn", joinable())
 	for i := range p.Tables {
@@ -129,7 +131,8 @@ func TestQ7_SmallJoinsStayInTheReducer(t *testing.T) {
 	}
 }
 
-// TestQ7_OneKeyOfAllRows: rows of one key are joined however many pairs they make, and other sessions get their turns meanwhile (R9).
+// TestQ7_OneKeyOfAllRows: rows that all have the same key are joined, however many pairs they make, and other sessions get their
+// turns meanwhile (R9).
 func TestQ7_OneKeyOfAllRows(t *testing.T) {
 	files := fstest.MapFS{}
 	for _, name := range []string{"a", "b"} {

@@ -22,26 +22,26 @@ type scan struct {
 	stream int
 	used   []bool          // columns of the table, then _file and _line
 	wanted []int           // columns of the table that are read, in order
-	stars  []int           // columns that are parts of the name of the file, which are read
-	file   bool            // whether _file and
-	line   bool            // _line are read
-	apart  bool            // a row may count for one of the statements that share the scan, and not for another
-	within map[int]*within // of columns of the table: what WHERE says of their values
-	alone  []reading       // of statements that share the scan: that of each
+	stars  []int           // columns that are read and are parts of the file's name
+	file   bool            // _file is read
+	line   bool            // _line is read
+	apart  bool            // the statements that share the scan may reject different rows
+	within map[int]*within // by column of the table: the bounds that WHERE sets for its values
+	alone  []reading       // by statement that shares the scan: what it reads alone
 }
 
-// reading is what a statement reads of a table alone.
+// reading is what a statement would read of a table alone.
 type reading struct {
-	root int // the statement
+	root int // index of the statement
 	scan *scan
 }
 
-// nullsIn is how many columns share a column of bits that say which are NULL.
+// nullsIn is how many columns share one column of NULL bits.
 const nullsIn = 62
 
-// A batch has a column for each of wanted, then the bits of their NULLs. Then comes the line, if it is read. In a scan in which
-// statements reject rows apart, the last column is the analyses.Missing of each row. The columns have numbers as names, because the
-// names in a file may be longer than a batch allows.
+// A batch has a column for each of wanted, then the columns of their NULL bits, then the line, if it is read. If the statements of
+// a scan may reject different rows, the last column is the analyses.Missing of each row. The names of the columns are numbers,
+// because the names in a file may be longer than a batch allows.
 func (s *scan) describe() (analyses.Stream, error) {
 	st := analyses.Stream{Name: s.table.Name, Files: s.table.Files, Comma: s.table.Comma}
 	for k, i := range s.wanted {
@@ -58,7 +58,7 @@ func (s *scan) describe() (analyses.Stream, error) {
 	if s.apart {
 		st.Schema = append(st.Schema, batch.FieldSpec{Name: "missing", Kind: batch.Int})
 	}
-	if len(st.Columns) == 0 { // rows are only counted
+	if len(st.Columns) == 0 { // the statement only counts rows
 		name := ""
 		for _, c := range s.table.Columns {
 			if c.Star == 0 && name == "" {
@@ -87,7 +87,7 @@ func batchKind(k types.Kind) batch.Kind {
 // parser returns the function that reads the rows of a file (analyses.Analysis.NewParser).
 func (s *scan) parser(file analyses.File, b *batch.Builder) func(fields [][]byte) error {
 	var readers []fieldReader
-	for _, bounded := range []bool{true, false} { // what rows can be skipped for comes first
+	for _, bounded := range []bool{true, false} { // first the bounded columns, by which rows can be skipped
 		for k, i := range s.wanted {
 			if s.within[i] != nil == bounded {
 				r := s.reader(&s.table.Columns[i], s.within[i], b, k)
@@ -142,7 +142,7 @@ func (s *scan) parser(file analyses.File, b *batch.Builder) func(fields [][]byte
 				if missing == nil || *file.Missing == 0 {
 					return err
 				}
-				bits[r.column/nullsIn] |= 1 << (r.column % nullsIn) // no statement that takes the row reads the column
+				bits[r.column/nullsIn] |= 1 << (r.column % nullsIn) // no statement that takes the row reads this column
 				r.zero()
 			}
 		}
@@ -171,18 +171,18 @@ func (s *scan) missingColumn() int {
 	return n
 }
 
-// fieldReader reads one column. Numbers and texts in the usual form that WHERE does not bound are read without an indirect
-// call.
+// fieldReader reads one column. Numbers and texts in the usual form are read without an indirect call, unless WHERE bounds
+// them.
 type fieldReader struct {
 	column  int
 	bounded bool
 	texts   *batch.DictBuilder
 	floats  *batch.FloatBuilder
-	read    func(p []byte) error // what is neither NULL nor of the two before
-	zero    func()               // appends something for a NULL
+	read    func(p []byte) error // reads values that are neither NULL nor in the usual form
+	zero    func()               // appends a placeholder for a NULL
 
-	cell    *columnar.Cell // of a value that is known without its text
-	within  *within        // what WHERE says of it
+	cell    *columnar.Cell // has values that are known without their text
+	within  *within        // the bounds that WHERE sets
 	ints    *batch.IntBuilder
 	doubles *batch.FloatBuilder
 }
@@ -203,8 +203,8 @@ func (r *fieldReader) known() bool {
 	return true
 }
 
-// askOf returns what readers ask columnar cells for a column of a type. They ask nothing for TEXT, because each text is a value
-// itself.
+// askOf returns what readers ask columnar cells about a column of a type. For TEXT they ask nothing, because each text is
+// itself the value.
 func askOf(t types.Type) columnar.Ask {
 	ints := func(kind columnar.Kind, parse func([]byte) (int64, bool)) columnar.Ask {
 		return columnar.Ask{Kind: kind, Parse: func(p []byte) (c columnar.Cell, ok bool) {
@@ -320,8 +320,8 @@ func (s *scan) readers(c *Column, w *within, b *batch.Builder, k int) (read func
 	return func(p []byte) error { out.Append(p); return nil }, func() { out.Append(nil) }
 }
 
-// wider returns the type that holds both this value and values of type was. It returns Null if a sample cannot have missed such
-// a type.
+// wider returns the type that holds this value and all values of type was. It returns Null for a value of a type that samples
+// cannot have missed.
 func wider(was types.Kind, p []byte) types.Kind {
 	is := field.KindOf(p)
 	if was == types.BigInt && is == types.Double || was == types.Date && is == types.Timestamp {
@@ -334,12 +334,12 @@ func wider(was types.Kind, p []byte) types.Kind {
 type columns struct {
 	scan    *scan
 	vector  []*eval.Vector // by column of the table, then _file and _line; nil: not read
-	windows []*eval.Vector // some rows of each
+	windows []*eval.Vector // for each of vector, some of its rows
 	ints    []int64
 	spare   []int64 // memory for missing
 	masks   [][]int64
-	some    []int64 // what any of each masks has
-	missing []int64 // of a scan in which statements reject rows apart: the analyses.Missing of each row; nil if no row has any
+	some    []int64 // the OR of each of masks
+	missing []int64 // the analyses.Missing of each row, if statements may reject different rows; nil if it is 0 for all
 }
 
 func newColumns(s *scan) *columns {
@@ -367,7 +367,7 @@ func newColumns(s *scan) *columns {
 	return c
 }
 
-// rows is the source of columns: a batch that has travelled, or one that a parser has just built.
+// rows is what columns reads: a batch that has travelled, or one that a parser has just built.
 type rows interface {
 	Rows() int
 	ints(k int, into []int64) []int64
@@ -397,7 +397,8 @@ func (b built) floats(k int, _ []float64) []float64 { return b.Float(k).Values()
 func (b built) codes(k int, _ []uint32) []uint32    { return b.Dict(k).Codes() }
 func (b built) entries(k int) entries               { return b.Dict(k) }
 
-// load reads all rows. Texts are views into them. One columns reads either batches or builders, as it keeps memory for what is copied.
+// load reads all rows. Texts are views into them. A columns reads either only batches or only builders, because it keeps memory for
+// copies.
 func (c *columns) load(b rows, file analyses.File) {
 	n := b.Rows()
 	for k := range c.masks {
@@ -459,8 +460,8 @@ func (c *columns) load(b rows, file analyses.File) {
 	}
 }
 
-// taken removes from sel, in place, the rows that one of the given statements does without. The first row of sel is row lo of the
-// batch.
+// taken removes from sel, in place, the rows that one of the given statements rejects or skips. The first row of sel is row lo of
+// the batch.
 func (c *columns) taken(by analyses.Missing, sel []int32, lo int) []int32 {
 	if c.missing == nil {
 		return sel
@@ -474,13 +475,13 @@ func (c *columns) taken(by analyses.Missing, sel []int32, lo int) []int32 {
 	return kept
 }
 
-// repeat makes all rows one text.
+// repeat gives all rows the same text.
 func (c *columns) repeat(v *eval.Vector, text string, n int) {
 	v.Texts = v.Texts[:0]
 	for range n {
 		v.Texts = append(v.Texts, text)
 	}
-	if v.Entries = 1; cap(v.Codes) < n { // they are 0 and stay so
+	if v.Entries = 1; cap(v.Codes) < n { // codes are 0 and stay 0
 		v.Codes = make([]uint32, n)
 	}
 	v.Codes = v.Codes[:n]

@@ -11,21 +11,21 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Statements that read the same table share its scan (Q3): their leaves belong to one session. They must not affect each other,
+// Statements that read the same table share its scan (Q3): one session computes their leaves. They must not affect each other,
 // so a plan of several statements is refused if one of them would be computed differently than alone. If anything goes wrong in
 // such a session, even an overflow in one statement, the session fails, and each statement is answered alone.
 //
-// Each statement is a party of the streams that it reads (analyses.Party): a row that one of them rejects or skips still
-// counts for the others. Where statements want different things of rows, a batch says which of them do without a row.
+// Each statement is a party of the streams that it reads (analyses.Party): a row that one of them rejects or skips still counts
+// for the others. If statements want different rows, a batch says for each row which statements do without it.
 
-// MaxShared is how many statements one session answers at most.
+// MaxShared bounds how many statements one session answers.
 const MaxShared = 32
 
-// ErrApart is wrapped by the error for a plan of several statements that should be answered one by one.
+// ErrApart is wrapped by the error for a plan of several statements that must be answered one by one.
 var ErrApart = errors.New("the statements are to be answered apart")
 
-// shares returns an error unless the statements of a session are computed as they would be alone. It also tells the scans what
-// each statement reads alone.
+// shares returns an error unless each statement of a session is computed as it would be alone. It also tells the scans what
+// each statement would read alone.
 func (s *statement) shares() error {
 	for i, index := range append([]int{s.plan.Statement}, s.plan.Also...) {
 		p := *s.plan
@@ -54,7 +54,7 @@ func (s *statement) shares() error {
 	return errors.Join(s.countApart(), s.rejectApart())
 }
 
-// share compares what the statements of a scan want of its rows. Bounds stay with the parser only if all statements have them.
+// share compares what the statements of a scan want of its rows. The parser keeps bounds only if all statements have them.
 func (sc *scan) share() {
 	first := sc.alone[0].scan
 	sc.within = first.within
@@ -84,11 +84,11 @@ func (s *statement) countApart() error {
 	return nil
 }
 
-// CountedFor is the name under which the rows of a stream are counted that one statement of several rejects.
+// CountedFor returns the name under which the rows of a stream are counted that one of several statements rejects.
 func CountedFor(stream, statement string) string { return stream + " for " + statement }
 
-// rejectApart determines whose rows leaves and scans of small tables read. Statements that share such a part of a plan have to
-// reject the same rows.
+// rejectApart determines for which statements leaves and scans of small tables are read. Statements that share such a part of
+// a plan must reject the same rows.
 func (s *statement) rejectApart() error {
 	s.missing = map[*bind.Scan]analyses.Missing{}
 	for i := range s.roots {
@@ -115,7 +115,7 @@ func (s *statement) rejectApart() error {
 	return nil
 }
 
-// joins adds a statement to those that read a part of the plan.
+// joins adds a statement to those that read this part of the plan.
 func (sc *scan) joins(root int, by *analyses.Missing) error {
 	own := slices.IndexFunc(sc.alone, func(a reading) bool { return a.root == root })
 	if own < 0 {
@@ -135,7 +135,7 @@ func (s *statement) scanNamed(t *Table) *scan {
 	return s.order[i]
 }
 
-// work returns what joiners and the reducer do for a statement.
+// work describes what joiners and the reducer do for a statement.
 func (s *statement) work(r *root) string {
 	var b strings.Builder
 	read := s.leavesOf(r.plan)

@@ -6,10 +6,10 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// skips returns analyses.Stream.Skips. It returns nil if there are no bounds by which parsers could skip rows.
+// skips returns the function for analyses.Stream.Skips, nil if there are no bounds by which parsers could skip rows.
 func (s *scan) skips() func([]csv.Range) bool {
 	all := []*scan{s}
-	if len(s.alone) > 0 { // only what each statement does alone counts
+	if len(s.alone) > 0 { // only the bounds that each statement has alone count
 		all = nil
 		for _, a := range s.alone {
 			all = append(all, a.scan)
@@ -39,7 +39,7 @@ func (s *scan) skips() func([]csv.Range) bool {
 }
 
 // passesOver does for ranges what a parser does for the bounded columns of each row, in the same order. A value that is not of
-// its column's type rejects the row. So columns after one that may hold such a value do not count.
+// its column's type rejects the row, so columns after one that may hold such a value do not count.
 func (s *scan) passesOver(of func(column int) csv.Range) bool {
 	for _, i := range s.wanted {
 		if w := s.within[i]; w != nil {
@@ -52,7 +52,7 @@ func (s *scan) passesOver(of func(column int) csv.Range) bool {
 	return false
 }
 
-// excludes reports whether no value in a range is within the bounds, and whether all of them are of the column's type.
+// excludes reports whether all values in a range are out of bounds, and whether all of them are of the column's type.
 func (w *within) excludes(c *Column, r csv.Range) (out, typed bool) {
 	if r.Kind == csv.KindNone {
 		return true, true
@@ -72,8 +72,8 @@ func (w *within) excludes(c *Column, r csv.Range) (out, typed bool) {
 	return most < w.low || least > w.high, true
 }
 
-// reader returns a function that reads a field as a number in the order of sortable. It returns nil unless this function can
-// read every value of the kind that lies between two readable ones, and keeps their order.
+// reader returns a function that reads a field as a number in the order of sortable. It returns nil unless the function keeps
+// the order of values of kind k, and can read every value between two that it can read.
 func reader(t types.Type, k csv.Kind) func([]byte) (uint64, bool) {
 	ints := func(read func([]byte) (int64, bool)) func([]byte) (uint64, bool) {
 		return func(p []byte) (uint64, bool) {

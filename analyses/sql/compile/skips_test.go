@@ -15,7 +15,7 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// skipColumn is a column of a file that says what its values are, and in which order.
+// skipColumn is a column of a file, with the kind and the order of its values.
 type skipColumn struct {
 	name  string
 	kind  csv.Kind
@@ -25,12 +25,12 @@ type skipColumn struct {
 
 var skipColumns = []skipColumn{
 	{"i", csv.KindInteger, types.Of(types.BigInt), skipInt},
-	{"u", csv.KindInteger, types.Of(types.BigInt), func(r *rand.Rand) (string, float64) { // some are too large for the type
+	{"u", csv.KindInteger, types.Of(types.BigInt), func(r *rand.Rand) (string, float64) { // some values are too large for the type
 		v := r.Uint64N(20) << 60
 		return strconv.FormatUint(v, 10), float64(v)
 	}},
 	{"x", csv.KindInteger, types.Of(types.Double), skipInt},
-	{"h", csv.KindDecimal, types.Of(types.BigInt), func(r *rand.Rand) (string, float64) { // no type for all of them
+	{"h", csv.KindDecimal, types.Of(types.BigInt), func(r *rand.Rand) (string, float64) { // not all values are of the type
 		v := float64(r.IntN(9)-4) / 2
 		return strconv.FormatFloat(v, 'f', -1, 64), v
 	}},
@@ -45,7 +45,7 @@ var skipColumns = []skipColumn{
 	{"day", csv.KindDate, types.Of(types.Date), skipDay},
 	{"at", csv.KindDate, types.Of(types.Timestamp), skipDay},
 	{"moment", csv.KindTime, types.Of(types.Timestamp), skipTime},
-	{"late", csv.KindTime, types.Of(types.Date), skipTime}, // no type for them
+	{"late", csv.KindTime, types.Of(types.Date), skipTime}, // no value is of the type
 	{"word", csv.KindBytes, types.Of(types.Text), func(r *rand.Rand) (string, float64) {
 		v := r.IntN(5)
 		return []string{"A", "a", "ab", "b", "é"}[v], float64(v)
@@ -70,7 +70,7 @@ func skipTime(r *rand.Rand) (string, float64) {
 	return fmt.Sprintf("2024-01-%02d 00:00:00", v+1), float64(v)
 }
 
-// TestWhatIsSkippedParsersPassOver: wherever Skips says that a part of a file is not needed, the parser skips each of its rows, and rejects none.
+// TestWhatIsSkippedParsersPassOver: if Skips says that a part of a file is not needed, the parser skips each of its rows, and rejects none.
 func TestWhatIsSkippedParsersPassOver(t *testing.T) {
 	table := Table{Name: "t", Files: "t.csv"}
 	for _, c := range skipColumns {
@@ -170,7 +170,7 @@ func TestWhatIsSkippedParsersPassOver(t *testing.T) {
 	}
 }
 
-// skipPart makes rows of a part of a file, and what the file says of them.
+// skipPart makes the rows of a part of a file, and the file's ranges for them.
 func skipPart(r *rand.Rand, columns []csv.Column) (rows []map[string][]byte, ranges []csv.Range) {
 	rows = make([]map[string][]byte, 1+r.IntN(3))
 	for i := range rows {
@@ -203,7 +203,7 @@ func skipPart(r *rand.Rand, columns []csv.Column) (rows []map[string][]byte, ran
 			ranges = append(ranges, csv.Range{Kind: csv.KindNone})
 			continue
 		}
-		if r.IntN(4) == 0 { // more than there is
+		if r.IntN(4) == 0 { // a wider range than the values have
 			text, order := of.value(r)
 			values = append(values, value{text, order})
 		}
@@ -213,7 +213,7 @@ func skipPart(r *rand.Rand, columns []csv.Column) (rows []map[string][]byte, ran
 	return rows, ranges
 }
 
-// TestRangesThatCannotBeAreNotBelieved: nothing is skipped by what is not a range.
+// TestRangesThatCannotBeAreNotBelieved: a range that is impossible skips nothing.
 func TestRangesThatCannotBeAreNotBelieved(t *testing.T) {
 	a, err := Analysis(&Plan{Text: "SELECT count(*) FROM t WHERE i = 5", Tables: []Table{{Name: "t", Files: "t.csv", Columns: []Column{{Name: "i", Type: types.Of(types.BigInt)}}}}})
 	if err != nil {

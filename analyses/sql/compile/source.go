@@ -21,7 +21,7 @@ type source struct {
 
 func (src *source) Has(n bind.Node) bool { return src.s.byNode[n] != nil }
 
-// atOnce is how many rows the tail gets at once. It must be a multiple of 64.
+// atOnce is how many rows the tail gets at a time. It must be a multiple of 64.
 const atOnce = 4096
 
 func (src *source) Read(n bind.Node, yield func(*tail.Rows) error) error {
@@ -84,8 +84,7 @@ func (l *leaf) rows(t *fold.Table, n int, at func(i int) ([]byte, error), yield 
 	return nil
 }
 
-// rows yields the groups of a complete table, by key. The first of tables is that of the groups; those of DISTINCT values
-// follow it.
+// rows yields the groups of a complete table, by key. The first table holds the groups; the tables of DISTINCT values follow.
 func (g *groups) rows(tables []*fold.Table, yield func(*tail.Rows) error) error {
 	t := tables[0]
 	sums, err := g.distinct(t.Spec().Stream, tables[1:])
@@ -93,7 +92,7 @@ func (g *groups) rows(tables []*fold.Table, yield func(*tail.Rows) error) error 
 		return err
 	}
 	keys := len(g.node.Keys)
-	if keys == 0 && t.Len() == 0 { // a group of no rows
+	if keys == 0 && t.Len() == 0 { // without keys there is a group even for no rows
 		t.Row(t.Key())
 	}
 	order := t.Sorted(nil)
@@ -120,7 +119,7 @@ func (g *groups) rows(tables []*fold.Table, yield func(*tail.Rows) error) error 
 					if keys > 0 {
 						key = key.Text(t.KeyText(row, 0))
 					}
-					from, at = sums, sums.Row(key) // a new one, of no values, if all are NULL
+					from, at = sums, sums.Row(key) // a new row without values, if all values of the group are NULL
 				}
 				if err := g.aggs[a].value(from, at, r.Columns[keys+a], i); err != nil {
 					return err

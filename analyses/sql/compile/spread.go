@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/analyses/sql/tail"
 )
 
-// unnest is a step of a leaf: it makes one row for each item of the lists in each row. The place of the new row is that of the
-// old row, then that of the item.
+// unnest is a step of a leaf: it makes one row for each item of the lists in each row. The place of the new row is the place
+// of the old row, followed by the index of the item.
 type unnest struct {
 	*bind.Unnest
 	wanted []bool // columns that later steps read
@@ -21,7 +21,7 @@ type spread struct {
 	room  [][]int32
 }
 
-// rows unnests the selected rows, and calls to with the new rows. During these calls, at says from which rows they come.
+// rows unnests the selected rows, and calls to with the new rows. During these calls, at locates the new rows.
 func (s *spread) rows(columns []*eval.Vector, n int, sel []int32, at *joined, to func(columns []*eval.Vector, n int) error) error {
 	lists := make([]*eval.Vector, len(s.lists))
 	for i, p := range s.lists {

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/analyses/sql/bind"
 )
 
-// TestUnnestOfJoinersIsThatOfTheReducer: rows that joiners make of lists are those that the reducer makes, in the same order, with any number of joiners.
+// TestUnnestOfJoinersIsThatOfTheReducer: joiners make the same rows of lists as the reducer, in the same order, whatever the number of joiners.
 func TestUnnestOfJoinersIsThatOfTheReducer(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	var rows strings.Builder
@@ -24,7 +24,7 @@ func TestUnnestOfJoinersIsThatOfTheReducer(t *testing.T) {
 		}
 		fmt.Fprintf(&rows, "%d,%s,%s\n", r.IntN(9), strings.Join(tags, "|"), []string{"", `""`, "x", "x-y-z"}[r.IntN(4)])
 	}
-	rows.WriteString("5," + strings.Repeat("long|", 9000) + ",\n") // more items than are made at once
+	rows.WriteString("5," + strings.Repeat("long|", 9000) + ",\n") // more items than are made at a time
 	files := fstest.MapFS{"t.csv": {Data: []byte(rows.String())}, "u.csv": {Data: []byte("uk,name\n1,a\n2,b\n2,c\n7,\n")}}
 	for _, text := range []string{
 		"SELECT k, unnest(string_split(tags, '|')) AS i, unnest(string_split(other, '-')) AS o FROM %s",

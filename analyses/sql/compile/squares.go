@@ -9,12 +9,13 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// A variance is folded as exact sums of values and of their squares, so it is exact and rounded once, whatever the order of
+// A variance is folded as exact sums of values and of their squares. So it is exact, and rounded once, whatever the order of
 // merging. The square of a DOUBLE is the exact sum of two DOUBLEs, the rounded square and the rounding error, unless it
 // overflows or underflows. The squares of very large and very small values are scaled by a power of two and added up
 // separately.
 
-// Cells of a deviation behind its first: squares, then those of large values times 1/farScale² and those of small values times farScale².
+// Cells of a deviation, counted from its first: squares, then those of large values times 1/farScale² and those of small values times
+// farScale².
 const (
 	squares      = 3
 	largeSquares = 4
@@ -27,7 +28,7 @@ const (
 	farScale   = 0x1p600
 )
 
-// addSquare adds the square of a finite value to near if it is in range, else to the table.
+// addSquare adds the square of a finite value: to near if it is in range, else to the table.
 func (x *aggregate) addSquare(t *fold.Table, near *exact.Sum, row int, f float64) {
 	switch a := math.Abs(f); {
 	case a >= largeValue:
