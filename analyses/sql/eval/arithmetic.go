@@ -17,8 +17,7 @@ func both(b *batch, sel []int32, l, r node) (lv, rv *Vector, err error) {
 }
 
 // ints is arithmetic of BIGINTs, and of the digits of DECIMALs. A result that does not fit is an error, except in rows where an
-// operand is NULL, because the operand's number is meaningless there. most is the largest number of digits of a DECIMAL, 0 for
-// BIGINT.
+// operand is NULL: there the operand's number has no meaning. most is the largest number of digits of a DECIMAL, 0 for BIGINT.
 type ints struct {
 	l, r node
 	op   string
@@ -73,7 +72,7 @@ func (k *ints) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
-// checked refuses results with more digits than a DECIMAL has.
+// checked refuses results with more digits than the DECIMAL type has.
 func (k *ints) checked(sel []int32) (*Vector, error) {
 	for _, i := range sel {
 		if v := k.out.Ints[i]; (v > k.most || v < -k.most) && !k.out.IsNull(i) {
@@ -104,7 +103,7 @@ func (k *ints) divide(x, y, z []int64, sel []int32) (bad int32) {
 	return bad
 }
 
-// multiply returns a product and whether it fits.
+// multiply returns a product, and whether it fits into 64 bits.
 func multiply(x, y int64) (int64, bool) {
 	hi, lo := bits.Mul64(uint64(x), uint64(y))
 	h := int64(hi)
@@ -117,8 +116,8 @@ func multiply(x, y int64) (int64, bool) {
 	return int64(lo), h == int64(lo)>>63
 }
 
-// floats is arithmetic of DOUBLEs. Each result is rounded on its own: a kernel has only one operation, so no processor can fuse
-// two.
+// floats is arithmetic of DOUBLEs. A kernel has only one operation, and rounds its result, so no processor can fuse two
+// operations.
 type floats struct {
 	l, r node
 	op   string
@@ -150,7 +149,7 @@ func (k *floats) eval(b *batch, sel []int32) (*Vector, error) {
 		for _, i := range sel {
 			z[i] = x[i] / y[i]
 		}
-	case "%": // by zero NaN, as in DuckDB
+	case "%": // % by zero gives NaN, as in DuckDB
 		for _, i := range sel {
 			z[i] = math.Mod(x[i], y[i])
 		}
@@ -158,7 +157,7 @@ func (k *floats) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
-// negate is - of a DOUBLE: 0 - x would lose the sign of zero.
+// negate is - of a DOUBLE. It is not 0 - x, which would lose the sign of zero.
 type negate struct {
 	x   node
 	out Vector

@@ -17,7 +17,7 @@ type cast struct {
 	x        node
 	from, to types.Type
 	try      bool
-	min, max int64 // of the result, where that is a number
+	min, max int64 // bounds of the result, if it is a number
 	at       syntax.Pos
 	out      Vector
 	one      []byte // the bytes of a text that is read or written
@@ -84,7 +84,8 @@ func (k *cast) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
-// target names what a value is converted to. The smaller integers are BIGINT here, so their range says more than their type.
+// target names the type that a value is converted to. The smaller integers are BIGINT here, so their range says more than
+// their type.
 func (k *cast) target() string {
 	if k.to.Kind == types.BigInt && k.max != math.MaxInt64 {
 		return fmt.Sprintf("an integer from %d to %d", k.min, k.max)
@@ -92,7 +93,7 @@ func (k *cast) target() string {
 	return k.to.String()
 }
 
-// show returns a value as an error quotes it: a long text is cut.
+// show returns a value as an error quotes it. Long texts are cut.
 func show(v *Vector, row int32, t types.Type) string {
 	s := string(AppendText(nil, v, row, t))
 	if len(s) > 60 {
@@ -104,8 +105,8 @@ func show(v *Vector, row int32, t types.Type) string {
 	return s
 }
 
-// convert converts one value; false if it has no counterpart. It switches on the type for each row, because reading or writing
-// the value costs more than that.
+// convert converts one value; it returns false if the value has no counterpart. It switches on the type for each row, because
+// reading or writing the value costs more than that.
 func (k *cast) convert(x *Vector, i int32) (ok bool) {
 	switch k.to.Kind {
 	case types.Text:
@@ -151,8 +152,8 @@ func (k *cast) double(x *Vector, i int32) (float64, bool) {
 	return float64(x.Ints[i]), true
 }
 
-// doubleOf converts a DECIMAL to a DOUBLE as DuckDB does: with one division if all digits fit into a DOUBLE, else whole part
-// and fraction separately.
+// doubleOf converts a DECIMAL to a DOUBLE as DuckDB does: by one division if all digits fit into a DOUBLE, else the whole
+// part and the fraction separately.
 func doubleOf(v int64, scale uint8) float64 {
 	power := powers[scale]
 	if v <= 1<<53 && v >= -1<<53 || scale == 0 {
@@ -187,7 +188,7 @@ func (k *cast) number(x *Vector, i int32) (int64, bool) {
 		if v, ok := field.Decimal(p, types.DecimalOf(types.MaxPrecision, int(k.to.Scale))); ok {
 			return v, true
 		}
-		v, ok := field.Double(p) // with an exponent
+		v, ok := field.Double(p) // the text may have an exponent
 		if !ok {
 			return 0, false
 		}
@@ -200,7 +201,7 @@ func (k *cast) number(x *Vector, i int32) (int64, bool) {
 	return rescale(x.Ints[i], k.from.Scale, k.to.Scale)
 }
 
-// digits converts a DOUBLE to a BIGINT, or to digits of a DECIMAL, rounded half to even.
+// digits converts a DOUBLE to a BIGINT, or to the digits of a DECIMAL, rounded half to even.
 func (k *cast) digits(v float64) (int64, bool) {
 	r := math.RoundToEven(v * float64(powers[k.to.Scale]))
 	if !(r >= -0x1p63 && r < 0x1p63) {

@@ -15,7 +15,7 @@ type Program struct {
 	all  []int32
 }
 
-// node is a kernel with its operands. The vector that eval returns is valid until the next call.
+// node is a kernel with its operands. The vector that eval returns is valid until its next call.
 type node interface {
 	eval(b *batch, sel []int32) (*Vector, error)
 }
@@ -34,7 +34,8 @@ func Compile(e bind.Expr) (*Program, error) {
 	return &Program{root: root}, nil
 }
 
-// Run computes the rows in sel, which ascend, or all n if sel is nil. The vector is valid until the next call. The error is an *Error.
+// Run computes the rows in sel, which ascend, or all n rows if sel is nil. The vector is valid until the next call. The error is an
+// *Error.
 func (p *Program) Run(columns []*Vector, n int, sel []int32) (*Vector, error) {
 	if sel == nil {
 		for i := len(p.all); i < n; i++ {
@@ -155,7 +156,7 @@ func compileArithmetic(e *bind.Apply, args []node, out Vector) node {
 	return nil
 }
 
-// constant fills its vector once, and again only if a batch is larger.
+// constant fills its vector once, and again only for a larger batch.
 type constant struct {
 	value any
 	out   Vector

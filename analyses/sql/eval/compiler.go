@@ -9,18 +9,18 @@ import (
 )
 
 // compiler makes the kernels of one program. A plan is a graph, in which a part that is used twice occurs once. Such a part
-// gets one kernel, so compiling and computing take time in proportion to the graph. As a tree, a few aliases that each use the
-// previous one twice would grow exponentially.
+// gets one kernel, so compiling and computing take time in proportion to the graph. As a tree, a chain of aliases that each
+// use the previous one twice would grow exponentially.
 type compiler struct {
-	users  map[bind.Expr]int // how many parts use this one
-	reads  map[bind.Expr]int // the only column that it reads, a TEXT; noColumn, or manyColumns
+	users  map[bind.Expr]int // how many other parts use a part
+	reads  map[bind.Expr]int // index of the only column that a part reads, if that is a TEXT; else noColumn or manyColumns
 	made   map[shareKey]*shared
-	within bind.Expr // the part that is computed for each entry of a dictionary; nil outside of one
+	within bind.Expr // the part that is computed per entry of a dictionary; nil outside of such a part
 }
 
 type shareKey struct{ e, within bind.Expr }
 
-// Values of reads for parts that do not read exactly one column of texts.
+// Values of reads for a part that does not read exactly one column of texts.
 const (
 	noColumn    = -1
 	manyColumns = -2
@@ -32,7 +32,7 @@ func newCompiler(e bind.Expr) *compiler {
 	return c
 }
 
-// walk counts the users of each part, and finds what it reads.
+// walk counts the users of each part, and finds which columns it reads.
 func (c *compiler) walk(e bind.Expr) int {
 	if c.users[e]++; c.users[e] > 1 {
 		return c.reads[e]
@@ -44,7 +44,7 @@ func (c *compiler) walk(e bind.Expr) int {
 			reads = manyColumns
 		}
 	case *Member:
-		reads, parts = manyColumns, []bind.Expr{e.X} // its test is somebody else's, who may want to see rows
+		reads, parts = manyColumns, []bind.Expr{e.X} // the executor provides Test, which may look at the rows
 	}
 	for _, part := range parts {
 		switch r := c.walk(part); {
@@ -110,10 +110,10 @@ func (c *compiler) kernel(e bind.Expr, out Vector) (node, error) {
 	return nil, &Unsupported{e.Pos(), fmt.Sprintf("%T", e)}
 }
 
-// shared is a part that several others use. Each row is computed when the first of them asks for it.
+// shared is a part that several others use. A row is computed when the first of them asks for it.
 type shared struct {
 	x    node
-	of   *batch // that out is about
+	of   *batch // the batch that done and out are about
 	done []bool
 	sel  []int32
 	out  Vector
@@ -146,18 +146,18 @@ func (k *shared) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
-// perEntry is a part that reads one column of texts and nothing else. If the column has a dictionary, the part is computed once
-// for each entry that a row needs.
+// perEntry is a part that reads only one column of texts. If the column has a dictionary, the part is computed once for each
+// entry that a row needs.
 type perEntry struct {
 	x       node
 	column  int
-	dict    *Dict // that values are of, …
+	dict    *Dict // the dictionary that values belongs to
 	batch   uint64
-	done    []bool // … as far as they are computed
-	entries Vector // the column's: all texts, and NULL behind them
+	done    []bool // by code, whether values has it
+	entries Vector // stands in for the column: all texts of the dictionary, and NULL after them
 	columns []*Vector
 	sel     []int32
-	codes   []uint32 // of rows; NULL has one, too
+	codes   []uint32 // by row; NULL has a code, too
 	values  Vector
 	out     Vector
 }
@@ -186,7 +186,7 @@ func (k *perEntry) eval(b *batch, sel []int32) (*Vector, error) {
 	if len(k.sel) > 0 {
 		slices.Sort(k.sel)
 		found, err := k.x.eval(&batch{k.columns, len(k.done)}, k.sel)
-		if err != nil { // which row is the first is for the rows to say
+		if err != nil { // compute by rows, to find the first row that fails
 			k.dict = nil
 			return k.x.eval(b, sel)
 		}
@@ -216,7 +216,7 @@ func (k *perEntry) begin(d *Dict) {
 	k.columns[k.column] = &k.entries
 }
 
-// gather takes for each selected row the value that has its code.
+// gather gives each selected row the value that has its code.
 func (v *Vector) gather(from *Vector, codes []uint32, sel []int32) {
 	switch v.Kind {
 	case types.Double:

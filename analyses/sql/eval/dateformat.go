@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/analyses/sql/field"
 )
 
-// strftime writes dates in a format with the letters of C.
+// strftime formats dates with the directives of C.
 func strftime(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
 		days, micros := k.day(0, args[0], i)
@@ -134,7 +134,7 @@ type reading struct {
 	pm, twelve                    bool
 }
 
-// number reads up to most digits.
+// number reads at most most digits.
 func (r *reading) number(most int) (v int64, ok bool) {
 	n := 0
 	for n < len(r.s) && n < most && r.s[n] >= '0' && r.s[n] <= '9' {
@@ -145,7 +145,7 @@ func (r *reading) number(most int) (v int64, ok bool) {
 	return v, n > 0
 }
 
-// word reads the longest of several names, without regard to case, and returns which.
+// word reads the first of several names that the text begins with, without regard to case. It returns the name's index.
 func (r *reading) word(names func(i int) string, n, cut int) (int64, bool) {
 	for i := range n {
 		name := names(i)
@@ -163,7 +163,7 @@ func (r *reading) word(names func(i int) string, n, cut int) (int64, bool) {
 func month(i int) string { return time.Month(i + 1).String() }
 func wday(i int) string  { return time.Weekday(i).String() }
 
-// parsed reads a timestamp in a format. bad says why s does not match, "" if it does.
+// parsed reads a timestamp in a format. bad says why s does not match; it is empty if s matches.
 func parsed(s, format string) (micros int64, bad string) {
 	r := &reading{s: s, y: 1900, m: 1, d: 1}
 	for i := 0; i < len(format); i++ {
@@ -259,7 +259,7 @@ func (r *reading) field(c byte) (read, known bool) {
 	return read, true
 }
 
-// zone reads an offset as +02:00, +0200 or +02, or Z.
+// zone reads Z, or an offset such as +02:00, +0200 or +02.
 func (r *reading) zone() bool {
 	if strings.HasPrefix(r.s, "Z") {
 		r.s = r.s[1:]

@@ -120,7 +120,7 @@ func datePart(unit string, days, micros int64) int64 {
 	return y/1000 - 1
 }
 
-// isoWeek returns year and week of ISO 8601: those of the Thursday of the same week.
+// isoWeek returns the year and the week of ISO 8601: those of the Thursday in the same week.
 func isoWeek(days int64) (year, week int64) {
 	thursday := days - (weekday(days)+6)%7 + 3
 	year, _, _ = field.Civil(thursday)
@@ -137,10 +137,10 @@ func names(of func(days int64) string) kernel {
 	}
 }
 
-// clockUnits are those that are a number of microseconds.
+// clockUnits are the units with a fixed number of microseconds.
 var clockUnits = map[string]int64{"microsecond": 1, "millisecond": 1000, "second": 1e6, "minute": 60e6, "hour": 3600e6}
 
-// start returns the day with which the unit that holds a day begins.
+// start returns the first day of the unit that contains a day.
 func start(unit string, days int64) int64 {
 	y, m, _ := field.Civil(days)
 	switch unit {
@@ -252,7 +252,7 @@ func dateArithmetic(e *bind.Apply) kernel {
 	return nil
 }
 
-// Days beyond these have no year of four digits and are refused; DuckDB continues for some hundred thousand years.
+// maxDays bounds days since 1970 and differences in days. Those beyond it are refused; DuckDB accepts some more.
 const maxDays = 1 << 30
 
 func (k *function) addDays(args []*Vector, sign int64, sel []int32) (int32, string) {
@@ -266,8 +266,8 @@ func (k *function) addDays(args []*Vector, sign int64, sel []int32) (int32, stri
 	return ok, ""
 }
 
-// addInterval adds first months, then days, then the time. If the resulting month is too short for the day, the day becomes its
-// last.
+// addInterval adds first the months, then the days, then the time. If the resulting month is too short for the day, the day
+// becomes the month's last.
 func (k *function) addInterval(args []*Vector, date, interval int, sign int64, sel []int32) (int32, string) {
 	for _, i := range sel {
 		days, micros := k.day(date, args[date], i)
@@ -327,7 +327,7 @@ func makeDate(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-// timeBucket counts buckets from 2000-01-03, a Monday; buckets of months from 2000-01-01, as DuckDB does.
+// timeBucket counts buckets from 2000-01-03, a Monday, and buckets of months from 2000-01-01, as DuckDB does.
 func timeBucket(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
 		by := args[0].Intervals[i]
@@ -353,7 +353,7 @@ func timeBucket(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-// sumIntervals adds months, days and the time on their own.
+// sumIntervals adds months, days and the time separately.
 func (k *function) sumIntervals(args []*Vector, sign int64, sel []int32) (int32, string) {
 	for _, i := range sel {
 		x, y := args[0].Intervals[i], args[1].Intervals[i]

@@ -14,7 +14,7 @@ var powers = func() (p [19]int64) {
 	return p
 }()
 
-// rescale changes the number of digits after the point of a DECIMAL. It rounds half away from zero.
+// rescale changes the number of digits after the point of a DECIMAL, and rounds half away from zero.
 func rescale(v int64, from, to uint8) (int64, bool) {
 	if to >= from {
 		return multiply(v, powers[to-from])
@@ -29,19 +29,19 @@ func rescale(v int64, from, to uint8) (int64, bool) {
 	return q, true
 }
 
-// compareScaled compares two DECIMALs exactly, or a DECIMAL with a BIGINT, which has no digits behind the point.
+// compareScaled compares two DECIMALs exactly, or a DECIMAL with a BIGINT, which has no digits after the point.
 func compareScaled(x int64, xs uint8, y int64, ys uint8) int {
 	if xs > ys {
 		return -compareScaled(y, ys, x, xs)
 	}
 	v, ok := multiply(x, powers[ys-xs])
-	if !ok { // it has more digits than y can have
+	if !ok { // x has more digits than y can have
 		return cmp.Compare(x, 0)
 	}
 	return cmp.Compare(v, y)
 }
 
-// scaledRows is compareRows for operands with different numbers of digits behind the point.
+// scaledRows is compareRows for operands with different numbers of digits after the point.
 func scaledRows(op string, x []int64, xs uint8, y []int64, ys uint8, out []bool, sel []int32) {
 	for _, i := range sel {
 		c := compareScaled(x[i], xs, y[i], ys)
@@ -62,8 +62,8 @@ func scaledRows(op string, x []int64, xs uint8, y []int64, ys uint8, out []bool,
 	}
 }
 
-// roundTo rounds a BIGINT or the digits of a DECIMAL to a multiple of a power of ten, half away from zero; 0 from
-// 19 digits on, as in DuckDB.
+// roundTo rounds a BIGINT, or the digits of a DECIMAL, to a multiple of a power of ten, half away from zero. From 19 digits
+// on, the result is 0, as in DuckDB.
 func roundTo(v int64, digits int64) (int64, bool) {
 	switch {
 	case digits <= 0:

@@ -14,13 +14,13 @@ var example = map[string]string{
 	"BOOLEAN": "TRUE", "DATE": "DATE '2024-02-29'", "TIMESTAMP": "TIMESTAMP '2024-02-29 12:00:00'", "INTERVAL": "INTERVAL 1 DAY",
 }
 
-// fitting has arguments for functions of several arguments that fail for those of example.
+// fitting has arguments for functions of several arguments that fail for those in example.
 var fitting = map[string]string{
 	"printf": "'%s', 1", "json_extract": "'{}', 'month'", "json_extract_string": "'{}', 'month'", "json_array_length": "'[]', '$'", "strptime": "'2024', '%Y'",
 	"make_date": "2024, 2, 29", "regexp_matches": "'month', 'm', 'i'", "regexp_replace": "'month', 'm', 'n', 'g'", "regexp_extract": "'month', '(m)', 1",
 }
 
-// TestEveryFunctionIsComputed: what package types declares is computed, in each form. Otherwise a function would be in the documentation, and a
+// TestEveryFunctionIsComputed: every form that package types declares has a kernel. Otherwise the documentation would list a function, and a
 // statement that calls it would be refused.
 func TestEveryFunctionIsComputed(t *testing.T) {
 	for _, f := range types.Functions {

@@ -102,7 +102,7 @@ func (g generator) rows(n int) [][]any {
 	return rows
 }
 
-// columns turns rows into vectors. Where a row is NULL stands what could do harm.
+// columns turns rows into vectors. A NULL has a value below it that would do harm if it were used.
 func columns(rows [][]any) []*Vector {
 	var out []*Vector
 	for j, f := range table.Fields {
@@ -146,7 +146,7 @@ func (v *Vector) at(i int32) any {
 func same(a, b any) bool {
 	x, isX := a.(float64)
 	y, isY := b.(float64)
-	if isX && isY { // to the last bit, but for what NaN is made of
+	if isX && isY { // equal to the last bit, except for the bits of NaN
 		return math.Float64bits(x) == math.Float64bits(y) || math.IsNaN(x) && math.IsNaN(y)
 	}
 	if i, ok := b.(*big.Int); ok {
@@ -155,7 +155,7 @@ func same(a, b any) bool {
 	return a == b
 }
 
-// Random expressions over random rows have the values, and the least row without one, that a naive evaluator finds.
+// For random expressions over random rows, a naive evaluator finds the same values, and the same first row that fails.
 func TestQ6_KernelsAgreeWithTheReference(t *testing.T) {
 	const seed = 1
 	g := generator{rand.New(rand.NewPCG(seed, 2))}
@@ -167,7 +167,7 @@ func TestQ6_KernelsAgreeWithTheReference(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		for range 2 { // the second run finds the buffers of the first
+		for range 2 { // the second run reuses the buffers of the first
 			rows := g.rows(1 + g.IntN(130))
 			var sel []int32
 			for i := range rows {
@@ -238,7 +238,7 @@ func TestQ5_AnErrorNamesThePlaceInTheStatement(t *testing.T) {
 	}
 }
 
-// A run of a program that has seen a batch of this size allocates nothing.
+// A run of a program that has already seen a batch of this size allocates nothing.
 func TestQ6_NothingIsAllocatedForARow(t *testing.T) {
 	rows := generator{rand.New(rand.NewPCG(3, 3))}.rows(1024)
 	for _, r := range rows {

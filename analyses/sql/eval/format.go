@@ -10,23 +10,23 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// directive says how a format shows one value. align is '<', '>' or '^', 0 where the value's type decides.
+// directive says how a format shows one value. align is '<', '>' or '^', or 0 if the value's type decides.
 type directive struct {
 	align     byte
 	fill      string
-	sign      byte // '+' or ' ': shown where there is no '-'
+	sign      byte // '+' or ' ': shown in front of a number without '-'
 	alternate bool
 	zero      bool
-	group     string // between each three digits
+	group     string // separates groups of three digits
 	width     int
-	precision int // below 0: none
+	precision int // negative: not given
 	verb      byte
 }
 
 // widest bounds the widths and precisions of a format.
 const widest = 1 << 20
 
-// formats is printf and format. next reads the next part of a format.
+// formats is printf and format. next formats the next part of a format.
 func formats(next func(k *function, args []*Vector, row int32, format string) (string, string)) kernel {
 	return func(k *function, args []*Vector, sel []int32) (int32, string) {
 		for _, i := range sel {
@@ -43,7 +43,7 @@ func formats(next func(k *function, args []*Vector, row int32, format string) (s
 	}
 }
 
-// number reads the digits that a text begins with.
+// number reads the digits at the start of a text.
 func number(s string) (n int, rest string, why string) {
 	end := 0
 	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
@@ -56,7 +56,7 @@ func number(s string) (n int, rest string, why string) {
 	return n, s[end:], ""
 }
 
-// printf is that of C: %d, %05d, %-10s, %.2f, %e, %g, %x, %o, %c, %%.
+// printf knows the directives of C: %d, %05d, %-10s, %.2f, %e, %g, %x, %o, %c, %%.
 func printf(k *function, args []*Vector, row int32, format string) (string, string) {
 	var b strings.Builder
 	at := 1
@@ -118,7 +118,7 @@ func printf(k *function, args []*Vector, row int32, format string) (string, stri
 	}
 }
 
-// braces is format: {}, {1}, {:>10}, {:05d}, {:,}, {:.2f}, {{.
+// braces is the function format: {}, {1}, {:>10}, {:05d}, {:,}, {:.2f}, {{.
 func braces(k *function, args []*Vector, row int32, format string) (string, string) {
 	var b strings.Builder
 	next := 1
@@ -205,7 +205,7 @@ func parseBraces(spec string) (d directive, why string) {
 	return d, why
 }
 
-// shown formats an argument by a directive.
+// shown formats an argument as a directive says.
 func (k *function) shown(args []*Vector, at int, row int32, d directive) (s, why string) {
 	if at >= len(args) {
 		return "", fmt.Sprintf("the format %s needs more than the %d arguments that there are", clipped(args[0].Texts[row]), len(args)-1)
@@ -244,7 +244,7 @@ func (k *function) shown(args []*Vector, at int, row int32, d directive) (s, why
 	return d.pad("", s), ""
 }
 
-// integer shows a whole number.
+// integer formats a whole number.
 func (d directive) integer(n int64, bad func() (string, string)) (s, why string) {
 	base, prefix := 10, ""
 	switch d.verb {
@@ -286,7 +286,7 @@ func (d directive) integer(n int64, bad func() (string, string)) (s, why string)
 	return d.pad(d.signOf(n < 0), s), ""
 }
 
-// float shows a DOUBLE.
+// float formats a DOUBLE.
 func (d directive) float(x float64, bad func() (string, string)) (s, why string) {
 	verb := d.verb
 	switch verb {
@@ -337,7 +337,7 @@ func (d directive) signOf(negative bool) string {
 	return ""
 }
 
-// grouped puts a separator between each three digits.
+// grouped separates groups of three digits.
 func grouped(digits, separator string) string {
 	if separator == "" {
 		return digits
@@ -352,7 +352,7 @@ func grouped(digits, separator string) string {
 	return b.String()
 }
 
-// pad fills up to the width. Numbers are aligned to the right, and zeros come after the sign.
+// pad fills the text up to the width. Numbers are aligned to the right; zeros come after the sign.
 func (d directive) pad(sign, s string) string {
 	missing := d.width - utf8.RuneCountInString(sign) - utf8.RuneCountInString(s)
 	if missing <= 0 {

@@ -7,7 +7,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// kernel computes a function for the rows in sel. If the function is strict, none of these rows has a NULL argument. It returns
+// kernel computes a function for the rows in sel. If the function is strict, none of these rows has a NULL argument. A kernel
+// returns the first row for which it fails, with the reason, or ok.
 // the first row for which it fails and the reason, or ok.
 type kernel func(f *function, args []*Vector, sel []int32) (bad int32, why string)
 
@@ -26,12 +27,12 @@ type function struct {
 	live   []int32
 	out    Vector
 
-	unit    string   // of a date function: the first argument, a literal
-	pattern *pattern // of a regular expression
+	unit    string   // a date function's first argument, which is a literal
+	pattern *pattern // the compiled regular expression
 	vader   *vader.Analyzer
 }
 
-// compileFunction returns the call of a function from the tables, nil if there is none for these types.
+// compileFunction returns a call of the function, nil if no kernel is registered for these types.
 func compileFunction(e *bind.Apply, args []node, out Vector) node {
 	f := &function{args: args, run: kernels[e.Func], strict: true, at: e.At, t: e.T, out: out}
 	for _, a := range e.Args {

@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/analyses/sql/syntax"
 )
 
-// constantly computes an expression without columns, as TEXT.
+// constantly computes an expression without columns and returns its text.
 func constantly(t *testing.T, expr string) (string, error) {
 	t.Helper()
 	text := "SELECT " + expr
@@ -37,7 +37,7 @@ func constantly(t *testing.T, expr string) (string, error) {
 	return string(AppendText(nil, v, 0, e.Type())), nil
 }
 
-// TestQ5_Functions: each line of the table, with which DuckDB agrees.
+// TestQ5_Functions: each line of the table, which DuckDB confirms.
 func TestQ5_Functions(t *testing.T) {
 	table, err := os.ReadFile("testdata/functions.txt")
 	if err != nil {
@@ -56,7 +56,8 @@ func TestQ5_Functions(t *testing.T) {
 	}
 }
 
-// TestQ4_FunctionsFailInWords: what has no value fails the session, and what would be large is refused before it is made.
+// TestQ4_FunctionsFailInWords: an argument without a value of the function fails the session, and a result that would be too
+// large is refused before it is made.
 func TestQ4_FunctionsFailInWords(t *testing.T) {
 	for expr, why := range map[string]string{
 		"repeat('x', 1000000000000)":                 "more than 8 MiB",

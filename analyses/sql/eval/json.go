@@ -9,9 +9,9 @@ import (
 )
 
 // jsonExtract is json_extract and ->, and with asText json_extract_string and ->>: the value at a path of a JSON text. A path
-// that begins with $ goes several steps, as '$.a.b[0]' and '$."odd key"'; any other is the name of one key. A missing value is
-// NULL, and with asText so is null. With asText a string is given without its quotes. An object or an array is given as JSON
-// without blanks.
+// that begins with $ goes several steps, such as '$.a.b[0]' and '$."odd key"'. Any other path is the name of one key. A
+// missing value is NULL. With asText, so is null, and a string comes without its quotes. An object or an array is returned as
+// JSON without blanks.
 func jsonExtract(asText bool) kernel {
 	return func(k *function, args []*Vector, sel []int32) (int32, string) {
 		return k.jsonExtract(asText, args, sel)
@@ -34,8 +34,8 @@ func (k *function) jsonExtract(asText bool, args []*Vector, sel []int32) (int32,
 	return ok, ""
 }
 
-// find returns the value at a path of a text, possibly with more text after it; nil if there is none. It is valid until the
-// next call.
+// find returns the value at a path of a text, nil if there is none. More of the text may follow the value. It is valid until
+// the next call.
 func (p *jsonPath) find(text, path string) (v []byte, err string) {
 	if !p.read || p.text != path {
 		*p = parseJSONPath(path)
@@ -83,7 +83,7 @@ func jsonLength(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-// jsonShown gives a value as it is shown; false for NULL.
+// jsonShown returns a value as the answer shows it; false for NULL.
 func jsonShown(v []byte, asText bool) (string, bool) {
 	switch v = bytes.TrimRight(v, jsonBlanks); {
 	case len(v) == 0 || asText && v[0] == 'n':
@@ -98,7 +98,7 @@ func jsonShown(v []byte, asText bool) (string, bool) {
 	return string(v), true
 }
 
-// jsonItemsAt is jsonExtract for a path with *, which stands for every item of a list or every key of an object. It returns the
+// jsonItemsAt is jsonExtract for a path with *, which stands for every item of a list or every key of an object. It returns a
 // list of the values found.
 func jsonItemsAt(asText bool) kernel {
 	return func(k *function, args []*Vector, sel []int32) (int32, string) {
@@ -106,7 +106,7 @@ func jsonItemsAt(asText bool) kernel {
 		var text []byte
 		for _, i := range sel {
 			if !path.read {
-				path = parseJSONPath(args[1].Texts[i]) // it is a constant
+				path = parseJSONPath(args[1].Texts[i]) // the path is a constant
 			}
 			if path.err != "" {
 				return i, path.err
@@ -131,7 +131,7 @@ func jsonItemsAt(asText bool) kernel {
 	}
 }
 
-// walk calls found with each value that the steps from a number on lead to.
+// walk calls found with each value that the steps from index step on lead to.
 func (p *jsonPath) walk(v []byte, step int, found func([]byte)) {
 	for ; step < len(p.steps) && v != nil; step++ {
 		s := &p.steps[step]
@@ -158,7 +158,7 @@ func (p *jsonPath) walk(v []byte, step int, found func([]byte)) {
 
 const jsonBlanks = " \t\r\n"
 
-// clipped shows a text in an error.
+// clipped shortens a text for an error.
 func clipped(s string) string {
 	if len(s) > 40 {
 		s = s[:40] + "…"
@@ -172,10 +172,10 @@ type jsonPath struct {
 	steps []jsonStep
 	err   string
 
-	scratch []byte // a text
+	scratch []byte // the text of a key without its quotes
 }
 
-// jsonStep is a key, or the place of an item, from the end if it is below 0; or every one of them.
+// jsonStep is a key, the index of an item (negative: from the end), or every key or item.
 type jsonStep struct {
 	key   string
 	item  int
@@ -230,8 +230,8 @@ func parseJSONPath(text string) jsonPath {
 	return p
 }
 
-// of goes one step into a valid value, which may have more text after it. It returns the value there with the text after it,
-// nil if there is none.
+// of goes one step into a valid value, which more text may follow. It returns the value there, with the text after it; nil if
+// there is none.
 func (s jsonStep) of(v []byte) []byte {
 	if s.list {
 		return s.itemOf(v)
@@ -249,12 +249,12 @@ func (s jsonStep) of(v []byte) []byte {
 	return found
 }
 
-// jsonMembers calls do with the keys, in their quotes, and the values of an object until it returns false.
+// jsonMembers calls do with the keys of an object, in quotes, and their values, until do returns false.
 func jsonMembers(v []byte, do func(key, value []byte) bool) {
 	for v = jsonNext(v[1:]); v[0] != '}'; {
 		end := jsonEnd(v)
 		key := v[:end]
-		v = jsonNext(jsonNext(v[end:])[1:]) // behind the colon
+		v = jsonNext(jsonNext(v[end:])[1:]) // after the colon
 		end = jsonEnd(v)
 		if !do(key, v[:end]) {
 			return
@@ -289,7 +289,7 @@ func (s jsonStep) itemOf(v []byte) []byte {
 	return found
 }
 
-// jsonItems calls do with the items of a list until it returns false.
+// jsonItems calls do with the items of a list until do returns false.
 func jsonItems(v []byte, do func(item []byte) bool) {
 	for v = jsonNext(v[1:]); v[0] != ']'; {
 		end := jsonEnd(v)
@@ -304,7 +304,7 @@ func jsonItems(v []byte, do func(item []byte) bool) {
 
 func jsonNext(v []byte) []byte { return bytes.TrimLeft(v, jsonBlanks) }
 
-// jsonEnd returns where the valid value ends that v begins with.
+// jsonEnd returns the end of the valid value that v begins with.
 func jsonEnd(v []byte) int {
 	depth, text := 0, false
 	for i := 0; i < len(v); i++ {
@@ -322,7 +322,7 @@ func jsonEnd(v []byte) int {
 			continue
 		case c == '}' || c == ']':
 			if depth == 0 {
-				return i // behind a number
+				return i // the end of a number
 			}
 			depth--
 		case depth > 0:

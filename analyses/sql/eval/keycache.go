@@ -2,33 +2,32 @@ package eval
 
 import "posta.dev/posta/analyses/sql/types"
 
-// KeyCache remembers something of keys that are small numbers: codes of a dictionary, BOOLEANs, and integers that are near each
-// other. A table is then searched once for each different key of a batch, and not once for each row. The cache is valid for one
+// KeyCache remembers a number for keys that are small numbers: codes of a dictionary, BOOLEANs, and integers that are close to
+// each other. A table is then searched once per distinct key of a batch, instead of once per row. The cache is valid for one
 // batch, because the next one has other codes.
 type KeyCache struct {
-	Known  []int32 // by number of the keys; 0: nothing is known
+	Known  []int32 // by the number of a key; 0: nothing is known
 	places []place
 	number []int32 // by selected row
 }
 
-// place is what a key adds to the number of a group.
+// place says what the value of one key column contributes to the number of a row's keys.
 type place struct {
-	low  int64 // of integers: the least that has a number
-	size int64 // how many numbers there are; the last is that of NULL
+	low  int64 // the least integer that has a number
+	size int64 // how many numbers there are; the last one stands for NULL
 }
 
-// MostKeys is the largest number of keys that are cached. It keeps the cost of clearing the cache small compared with that of a
-// batch's rows.
+// MostKeys bounds how many keys are cached, so that clearing the cache costs little compared with computing a batch's rows.
 const MostKeys = 1 << 14
 
-// Forget is called when codes change their meaning or what is known does not hold any more.
+// Forget clears the cache. It is called when codes change their meaning, or when what is known no longer holds.
 func (c *KeyCache) Forget() {
 	clear(c.Known)
 	c.places = c.places[:0]
 }
 
 // Numbers returns the numbers of the selected rows' keys, which are below len(Known). It returns nil if there may be more than
-// most different keys.
+// most distinct keys.
 func (c *KeyCache) Numbers(keys []*Vector, sel []int32, most int64) []int32 {
 	if !c.place(keys, sel, most) {
 		return nil
@@ -61,7 +60,7 @@ func (c *KeyCache) Numbers(keys []*Vector, sel []int32, most int64) []int32 {
 	return number
 }
 
-// place determines which numbers the keys need. If the present ranges do not suffice, it clears the cache.
+// place determines which numbers the keys need. If the present ranges are too small, it clears the cache.
 func (c *KeyCache) place(keys []*Vector, sel []int32, most int64) bool {
 	fits, total := len(c.places) == len(keys), int64(1)
 	next := make([]place, len(keys))
@@ -104,7 +103,8 @@ func (c *KeyCache) place(keys []*Vector, sel []int32, most int64) bool {
 	return true
 }
 
-// bounds returns the least and the greatest integer of the selected rows that are not NULL.
+// bounds returns the least and the greatest integer of the selected rows that are not NULL. some is false if all of them are
+// NULL.
 func bounds(v *Vector, sel []int32) (low, high int64, some bool) {
 	for _, i := range sel {
 		switch {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestLikeBySearching: a pattern without _ is searched for part by part, and matches what the general rule matches.
+// TestLikeBySearching: a pattern without _ is searched for part by part, and matches the same texts as the general algorithm.
 func TestLikeBySearching(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	some := func(letters []string, n int) (s string) {

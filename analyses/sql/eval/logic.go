@@ -7,7 +7,7 @@ type compare struct {
 	l, r node
 	op   string
 	kind types.Kind
-	// Digits behind the point, where the operands are DECIMALs.
+	// The digits after the point, if the operands are DECIMALs.
 	lscale, rscale uint8
 	out            Vector
 }
@@ -69,7 +69,7 @@ func compareRows[T int64 | string](op string, x, y []T, out []bool, sel []int32)
 	}
 }
 
-// NaN equals NaN and is greater than all others; -0 is 0.
+// Of DOUBLEs, NaN equals NaN and is greater than all others; -0 equals 0.
 func equalFloats(x, y float64) bool { return x == y || x != x && y != y }
 func lessFloats(x, y float64) bool  { return x < y || x == x && y != y }
 
@@ -132,7 +132,7 @@ func compareBools(op string, x, y, out []bool, sel []int32) {
 	}
 }
 
-// distinct is IS [NOT] DISTINCT FROM: = for which NULL is a value.
+// distinct is IS [NOT] DISTINCT FROM, the comparison for which NULL is a value.
 type distinct struct {
 	compare
 	same bool
@@ -153,8 +153,8 @@ func (k *distinct) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
-// logic is AND and OR. One value of the left side decides alone: true for OR, false for AND. For all other rows the right side
-// is computed.
+// logic is AND and OR. TRUE on the left decides OR, and FALSE on the left decides AND. The right side is computed only for the
+// other rows.
 type logic struct {
 	l, r node
 	or   bool
@@ -233,7 +233,8 @@ func (k *isNull) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
-// caseWhen computes each condition for the rows for which no earlier one was true, and each value for the rows that take it.
+// caseWhen computes each condition for the rows for which no earlier condition was true, and each value for the rows that
+// take it.
 type caseWhen struct {
 	args      []node // conditions and values in turn, then the value of ELSE
 	yes, open []int32
@@ -278,7 +279,7 @@ func (k *caseWhen) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
-// coalesce computes each argument for the rows for which all before it are NULL.
+// coalesce computes each argument for the rows for which all earlier ones are NULL.
 type coalesce struct {
 	args      []node
 	open, has []int32
@@ -314,7 +315,7 @@ func (k *coalesce) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
-// nullIf is NULL where both are equal, else the first.
+// nullIf is NULL if both operands are equal, else the first one.
 type nullIf struct {
 	compare
 	value Vector

@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// Member is X IN (a query) once the query's rows are known. The executor of a plan puts it into expressions. For the rows in
-// sel, Test sets whether the value of x is among the query's rows. Like every expression, it is computed only where its value
+// Member is X IN (a query) after the query's rows are known. The executor of a plan puts it into expressions. For each row in
+// sel, Test sets whether the value of x is among the query's rows. Like any expression, it is computed only where its value
 // is needed.
 type Member struct {
 	X    bind.Expr

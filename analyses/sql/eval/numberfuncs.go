@@ -52,7 +52,8 @@ func above0(x float64) bool { return !(x <= 0) }
 func finite(x float64) bool { return !math.IsInf(x, 0) }
 func unit(x float64) bool   { return !(x < -1 || x > 1) }
 
-// float1 returns a function of one DOUBLE. has says for which numbers it has a value; nil means all.
+// float1 returns a kernel for a function of one DOUBLE. has reports whether the function has a value for a number; nil means
+// that it always has.
 func float1(f func(float64) float64, has func(float64) bool, why string) kernel {
 	return func(k *function, args []*Vector, sel []int32) (int32, string) {
 		x, out := args[0].Floats, k.out.Floats
@@ -76,7 +77,7 @@ func float2(f func(x, y float64) float64) kernel {
 	}
 }
 
-// logarithm is log(x) to base 10 and log(base, x).
+// logarithm is log(x), to base 10, and log(base, x).
 func logarithm(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
 		for _, a := range args {
@@ -136,7 +137,8 @@ func sign(k *function, args []*Vector, sel []int32) (int32, string) {
 
 const tooManyDigits = "the rounded number does not fit into its type"
 
-// rounded is round(x) and round(x, digits). A DECIMAL loses digits behind the point; its type says how many are left.
+// rounded is round(x) and round(x, digits). For a DECIMAL, the type of the result says how many digits after the point
+// remain.
 func rounded(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
 		digits := int64(0)
@@ -168,7 +170,7 @@ func rounded(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-// roundDouble rounds half away from zero, as DuckDB does: by a power of ten, in DOUBLEs.
+// roundDouble rounds half away from zero as DuckDB does: with a power of ten, in DOUBLEs.
 func roundDouble(x float64, digits int64) float64 {
 	if digits == 0 {
 		return math.Round(x)

@@ -20,8 +20,8 @@ func sentiment(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-// pythonList is python_list: the texts in a list as Python writes it, or the texts at a key of the list's dicts. A number is
-// returned as it is written. The result is NULL if the text is no such list.
+// pythonList is python_list. It reads a list in Python's notation, and returns the list's texts, or the texts at a key of its
+// dicts. A number is returned as it is written. The result is NULL if the text is not such a list.
 func pythonList(k *function, args []*Vector, sel []int32) (int32, string) {
 	var r pyliteral.Reader
 	for _, i := range sel {
@@ -53,7 +53,7 @@ func pythonText(r *pyliteral.Reader) (string, bool) {
 	return string(s), is
 }
 
-// pythonMember returns the text at a key of a dict. If a key occurs twice, the last one counts, as in Python.
+// pythonMember returns the text at a key of a dict. If the key occurs twice, its last value counts, as in Python.
 func pythonMember(r *pyliteral.Reader, key string) (s string, is bool) {
 	if !r.Dict() {
 		return "", false

@@ -14,8 +14,8 @@ import (
 
 var errReference = errors.New("no value")
 
-// reference computes an expression for one row, as naively as can be: values are nil, *big.Int, float64, bool or string, and BIGINTs
-// are checked where they come out. It shares nothing with the kernels.
+// reference computes an expression for one row, as simply as possible. Values are nil, *big.Int, float64, bool or string, and each
+// BIGINT result is checked for its range. It shares nothing with the kernels.
 func reference(e bind.Expr, row []any) (any, error) {
 	switch e := e.(type) {
 	case *bind.Const:

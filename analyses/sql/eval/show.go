@@ -45,7 +45,7 @@ func AppendText(b []byte, v *Vector, row int32, t types.Type) []byte {
 	return strconv.AppendInt(b, v.Ints[row], 10)
 }
 
-// appendItem appends a text of a list, in quotes if it could be mistaken for something else.
+// appendItem appends a text of a list, in quotes if it could be misread without.
 func appendItem(b []byte, s string) []byte {
 	if s != "" && s == strings.TrimSpace(s) && !strings.ContainsAny(s, `,'"()[]{}:=`) && !strings.EqualFold(s, "null") {
 		return append(b, s...)
@@ -60,7 +60,8 @@ func appendItem(b []byte, s string) []byte {
 	return append(b, '\'')
 }
 
-// appendDouble appends the shortest digits that give the number again, with an exponent from 1e16 on and below 0.0001, and .0 behind whole numbers.
+// appendDouble appends the shortest digits that parse to the same number, with an exponent from 1e16 on and below 0.0001, and with .0 after whole
+// numbers.
 func appendDouble(b []byte, x float64) []byte {
 	switch {
 	case math.IsNaN(x):
@@ -83,7 +84,7 @@ func appendDouble(b []byte, x float64) []byte {
 	return append(b, ".0"...)
 }
 
-// appendDecimal appends the number that digits of a DECIMAL stand for.
+// appendDecimal appends the number that the digits of a DECIMAL stand for.
 func appendDecimal(b []byte, v int64, scale int) []byte {
 	if v < 0 {
 		b = append(b, '-')

@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// TestRepeatedTextsAreSplitOnce: rows that a join has made of one row have its text in common, which is split once for all of them.
-// Texts and separators that differ are not taken for each other, even if one begins where another does.
+// TestRepeatedTextsAreSplitOnce: rows that a join has made from one row share its text, which is split once for all of them.
+// Different texts and separators are not confused, even if one begins where another does.
 func TestRepeatedTextsAreSplitOnce(t *testing.T) {
 	long := "a||b||c"
 	texts := []string{long, long, long[:4], long, "a||b||c", "", "", long}

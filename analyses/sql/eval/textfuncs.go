@@ -11,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// maxText bounds the result of a function, in bytes: a statement can ask for any size, as in repeat('x', 1000000000000).
+// maxText bounds the result of a function, in bytes. A statement can ask for any size, such as repeat('x', 1000000000000).
 const maxText = 8 << 20
 
 const tooLong = "the text would have more than 8 MiB"
@@ -63,7 +63,7 @@ var textKernels = map[string]kernel{
 	"!~":                  matchesWhole(true),
 }
 
-// text1 returns a function of one text.
+// text1 returns a kernel for a function of one text.
 func text1(f func(string) string) kernel {
 	return func(k *function, args []*Vector, sel []int32) (int32, string) {
 		x, out := args[0].Texts, k.out.Texts
@@ -107,7 +107,7 @@ func upper(s string) string {
 	return s
 }
 
-// reverse keeps combining marks after their character, as DuckDB does.
+// reverse reverses the characters of a text. Combining marks stay after their character, as in DuckDB.
 func reverse(s string) string {
 	out := make([]byte, len(s))
 	for i, at := 0, len(s); i < len(s); {
@@ -126,8 +126,8 @@ func reverse(s string) string {
 	return string(out)
 }
 
-// trims is trim, ltrim and rtrim. Without a second argument it removes blanks: the space separators of Unicode, but not tabs
-// and line ends.
+// trims is trim, ltrim and rtrim. Without a second argument it removes blanks: Unicode's space separators, but not tabs and
+// line ends.
 func trims(left, right bool) kernel {
 	return func(k *function, args []*Vector, sel []int32) (int32, string) {
 		x, out := args[0].Texts, k.out.Texts
@@ -152,7 +152,7 @@ func trims(left, right bool) kernel {
 
 func characters(s string) int64 { return int64(utf8.RuneCountInString(s)) }
 
-// cut returns the characters from..to, counted from 0.
+// cut returns the characters from from up to to, counted from 0.
 func cut(s string, from, to int64) string {
 	if from >= to {
 		return ""
@@ -175,8 +175,8 @@ func cut(s string, from, to int64) string {
 	return s[start:]
 }
 
-// substring works as in DuckDB: places are counted from 1, so 0 is before the first character. A negative place counts from the
-// end, and a negative length goes backward.
+// substring works as in DuckDB. Positions are counted from 1, so 0 is before the first character. A negative position counts
+// from the end, and a negative length extends backward.
 func substring(k *function, args []*Vector, sel []int32) (int32, string) {
 	const far = 1 << 40
 	for _, i := range sel {
@@ -194,7 +194,7 @@ func substring(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-// fromEnd returns how many characters left and right take: n, or all but -n.
+// fromEnd returns how many characters left and right take: n, or for a negative n all but -n.
 func fromEnd(n int64, size func() int64) int64 {
 	if n < 0 {
 		return max(size()+max(n, -1<<40), 0)
@@ -255,7 +255,8 @@ func split(s, sep string) []string {
 	return parts
 }
 
-// item returns the index of the nth of several items, counted from 1, or from the end if n is negative; false if there is none.
+// item returns the index of the nth of several items, counted from 1, or from the end if n is negative. It returns false if
+// there is none.
 func item(n int64, of int) (int, bool) {
 	if n < 0 {
 		n += int64(of) + 1
@@ -276,7 +277,7 @@ func splitPart(k *function, args []*Vector, sel []int32) (int32, string) {
 
 func stringSplit(k *function, args []*Vector, sel []int32) (int32, string) {
 	for at, i := range sel {
-		if at > 0 { // joins and UNNEST repeat rows
+		if at > 0 { // joins and UNNEST repeat a row's text
 			if last := sel[at-1]; sameText(args[0].Texts[i], args[0].Texts[last]) && sameText(args[1].Texts[i], args[1].Texts[last]) {
 				k.out.Lists[i] = k.out.Lists[last]
 				continue
@@ -291,7 +292,7 @@ func stringSplit(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-// sameText reports whether two texts have the same memory. Others may be equal, too.
+// sameText reports whether two texts share their memory. Texts that do not may be equal, too.
 func sameText(a, b string) bool {
 	return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b)
 }
@@ -309,7 +310,7 @@ func listContains(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-// listOf returns a list that is written down: ['a', x].
+// listOf returns the value of a list expression: ['a', x].
 func listOf(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
 		l := List{Items: make([]string, len(args)), Nulls: make([]bool, len(args))}
@@ -356,7 +357,7 @@ func listExtract(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-// listLength is length of a list; that of a text has a kernel of its own.
+// listLength is length of a list. The length of a text has its own kernel.
 func listLength(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
 		k.out.Ints[i] = int64(len(args[0].Lists[i].Items))
@@ -485,7 +486,7 @@ func ascii(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-// pattern is a compiled regular expression. It is compiled again only if text or options change.
+// pattern is a compiled regular expression. It is compiled again only if its text or its options change.
 type pattern struct {
 	text, options string
 	re            *regexp.Regexp
@@ -493,7 +494,7 @@ type pattern struct {
 	err           error
 }
 
-// entire takes the place of the options for a pattern that must match a whole text.
+// entire stands in place of the options for a pattern that must match a whole text.
 const entire = "~"
 
 // of returns the pattern of a row. All texts are matched as RE2 does, in time linear in the text.
@@ -530,7 +531,7 @@ func (k *function) of(text, options string) *pattern {
 	return p
 }
 
-// option returns the options of a row, "" if there is no such argument.
+// option returns the options of a row, "" if the call has no such argument.
 func option(args []*Vector, at int, i int32) string {
 	if at < len(args) {
 		return args[at].Texts[i]
@@ -570,7 +571,7 @@ func regexpReplace(k *function, args []*Vector, sel []int32) (int32, string) {
 			return i, p.err.Error()
 		}
 		s, with := args[0].Texts[i], args[2].Texts[i]
-		if refers(with) > p.re.NumSubexp() { // as RE2 does
+		if refers(with) > p.re.NumSubexp() { // like RE2, leave the text as it is
 			k.out.Texts[i] = s
 			continue
 		}
@@ -592,7 +593,7 @@ func regexpReplace(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-// refers returns the greatest group that a replacement refers to.
+// refers returns the greatest number of a group that a replacement refers to.
 func refers(with string) (group int) {
 	for i := 0; i+1 < len(with); i++ {
 		if with[i] == '\\' {
@@ -605,7 +606,7 @@ func refers(with string) (group int) {
 	return group
 }
 
-// expand appends a replacement, in which \1 is what the first group matched, and \0 the whole match.
+// expand appends a replacement. In it, \1 stands for what the first group matched, and \0 for the whole match.
 func expand(b []byte, with, s string, m []int) []byte {
 	for i := 0; i < len(with); i++ {
 		if with[i] != '\\' || i+1 == len(with) {

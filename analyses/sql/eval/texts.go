@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// length counts characters; a byte that is not UTF-8 counts as one.
+// length counts characters. A byte that is not UTF-8 counts as one.
 type length struct {
 	x   node
 	out Vector
@@ -59,15 +59,15 @@ func (k *part) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
-// like is LIKE, and ILIKE, which folds. escape is 0 where there is none.
+// like is LIKE, and with fold ILIKE. escape is 0 if there is none.
 type like struct {
 	x, pattern node
 	fold       bool
 	escape     byte
 	at         syntax.Pos
 	out        Vector
-	text       string   // the last pattern that has no _ and no escape, …
-	parts      []string // … at its %
+	text       string   // the last pattern without _ and escape
+	parts      []string // text, split at each %
 }
 
 func (k *like) eval(b *batch, sel []int32) (*Vector, error) {
@@ -95,8 +95,8 @@ func (k *like) eval(b *batch, sel []int32) (*Vector, error) {
 	return &k.out, nil
 }
 
-// plain splits a pattern at its %, if it has no other special character. It remembers the last pattern, because most often all
-// rows have the same one.
+// plain splits a pattern at each %. It returns false if the pattern has another special character. It remembers the last
+// pattern, because most often all rows have the same one.
 func (k *like) plain(pattern string) bool {
 	if k.parts != nil && k.text == pattern {
 		return true
@@ -128,9 +128,9 @@ func matchesParts(s string, parts []string) bool {
 	return true
 }
 
-// matches reports whether a pattern describes a text: % stands for any characters, _ for one. After a mismatch it goes back to
-// the last %, which then takes one character more. Earlier ones need not be tried again. A pattern that ends with the escape
-// character is not ok.
+// matches reports whether a text matches a pattern: % stands for any characters, _ for one. After a mismatch it returns to the
+// last %, which then takes one more character. Earlier ones need not be tried again. ok is false if the pattern ends with the
+// escape character.
 func matches(s, p string, escape byte) (match, ok bool) {
 	if escape != 0 && endsWithEscape(p, escape) {
 		return false, false
@@ -178,7 +178,8 @@ func endsWithEscape(p string, escape byte) bool {
 	return false
 }
 
-// in is x IN (…): true if x equals an item, else NULL if x or an item is NULL. Items are compared for the rows that no earlier one equals.
+// in is x IN (…): true if x equals an item, else NULL if x or an item is NULL. An item is compared only for the rows that equal no earlier
+// item.
 type in struct {
 	compare
 	items []node

@@ -19,16 +19,17 @@ type Vector struct {
 	Texts     []string
 	Intervals []bind.Interval
 	Lists     []List
-	Nulls     []uint64 // bit i: row i is NULL; rows that are not selected may have any
+	Nulls     []uint64 // bit i: row i is NULL; bits of rows that are not selected are undefined
 	Any       bool     // whether a bit of Nulls may be set
 
-	// Codes, if there are any, number the values of a column that has few: rows with equal codes have equal values or are NULL. Codes are below Entries.
+	// Codes, if present, number the distinct values of a column: rows with equal codes have equal values, or are NULL. Codes are below Entries.
 	Codes   []uint32
 	Entries int
-	Dict    *Dict // of a TEXT: what the codes stand for; nil if that is not known
+	Dict    *Dict // the texts that the codes stand for; nil if they are not known, and for other types than TEXT
 }
 
-// Dict is the dictionary of a column of texts in a batch of Rows rows. A reader of batches uses it again for the next, with another number in Batch.
+// Dict is the dictionary of a column of texts, in a batch of Rows rows. A reader of batches reuses it for the next batch, with another number in
+// Batch.
 type Dict struct {
 	Texts []string
 	Rows  int
@@ -56,7 +57,7 @@ func NewVector(kind types.Kind, n int) *Vector {
 	return v
 }
 
-// Reset makes a vector one of n rows, none of which is NULL. It uses the memory that there is, so values are those of former rows.
+// Reset makes v a vector of n rows, none of which is NULL. It reuses memory, so the values are those of earlier rows.
 func (v *Vector) Reset(n int) { v.reset(n) }
 
 // reset makes room for n rows and clears the NULLs.
@@ -87,8 +88,8 @@ func room[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// nullsOf makes every row NULL that is NULL in one of the operands. It works on all rows; doing so for rows that are not
-// selected does no harm.
+// nullsOf makes every row NULL that is NULL in one of the operands. It works on all rows, because it does no harm to rows
+// that are not selected.
 func (v *Vector) nullsOf(operands ...*Vector) {
 	for _, o := range operands {
 		if o.Any {
@@ -144,8 +145,8 @@ func (e *Unsupported) Error() string { return e.What + " is not computed yet" }
 
 func (e *Unsupported) Unwrap() error { return ErrUnsupported }
 
-// Error says that an expression has no value for a row: the session fails. At is the place in the statement, Row that in the
-// batch.
+// Error says that an expression has no value for a row, which fails the session. At is the place in the statement, Row the
+// row's index in the batch.
 type Error struct {
 	At      syntax.Pos
 	Row     int32
