@@ -4,9 +4,8 @@
 //	k = field.Wider(k, types.Timestamp)            the narrowest type that holds both
 //	days, ok := field.Date([]byte("2024-02-29"))
 //
-// A text can be read as the type that KindOf returns for it, so the type that samples give a column holds the samples. The
-// reading functions accept a few more forms, as DuckDB does (" 7", "yes" for a BOOLEAN, "inf"). They matter for a declared
-// column.
+// KindOf returns a type as which the text can be read, so the type that samples give a column holds the samples. The reading
+// functions accept a few more forms, as DuckDB does (" 7", "yes" for a BOOLEAN, "inf"). These matter for a declared column.
 //
 // A field that is empty and not quoted is NULL, which is [IsNull]. The package keeps nothing and allocates nothing.
 package field

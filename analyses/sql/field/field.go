@@ -11,10 +11,11 @@ import (
 
 const microsPerDay = 24 * 60 * 60 * 1_000_000
 
-// IsNull reports whether a field of a csv.Scanner is NULL: empty and not quoted, or of a column that the file lacks.
+// IsNull reports whether a field of a csv.Scanner is NULL: it is empty and not quoted, or belongs to a column that the file
+// lacks.
 func IsNull(p []byte) bool { return len(p) == 0 && !csv.EmptyQuoted(p) }
 
-// KindOf returns the narrowest type that a text has. Numbers with leading zeros, as postal codes have, are TEXT.
+// KindOf returns the narrowest type of a text. Numbers with leading zeros, such as postal codes, are TEXT.
 func KindOf(p []byte) types.Kind {
 	switch {
 	case len(p) == 0 || p[0] == ' ' || p[len(p)-1] == ' ':
@@ -48,7 +49,7 @@ func zeros(p []byte) bool {
 	return len(p) > 1 && p[0] == '0' && p[1] >= '0' && p[1] <= '9'
 }
 
-// Wider returns the narrowest type that holds the values of both. Null is that of a column without values.
+// Wider returns the narrowest type that holds the values of both. Null is the type of a column without values.
 func Wider(a, b types.Kind) types.Kind {
 	switch {
 	case a == b || b == types.Null:
@@ -71,7 +72,7 @@ func BigInt(p []byte) (int64, bool) {
 	return csv.ParseInt(trim(p))
 }
 
-// Double reads a number, also inf and nan.
+// Double reads a number, including inf and nan.
 func Double(p []byte) (float64, bool) {
 	if v, ok := csv.ParseFloat(p); ok {
 		return v, true
@@ -125,7 +126,7 @@ func Decimal(p []byte, t types.Type) (int64, bool) {
 	return v, v < most && v > -most
 }
 
-// Bool reads what DuckDB takes for a BOOLEAN.
+// Bool reads the texts that DuckDB reads as a BOOLEAN.
 func Bool(p []byte) (v, ok bool) {
 	for _, w := range []string{"true", "t", "1", "yes", "y"} {
 		if isWord(p, w) {
@@ -188,7 +189,7 @@ func Timestamp(p []byte) (int64, bool) {
 	return micros + ((hour*60+minute-offset)*60+second)*1_000_000 + fraction, ok
 }
 
-// two reads two digits that make a number of at most most.
+// two reads two digits as a number that is at most most.
 func two(p []byte, most int64) (v int64, rest []byte, ok bool) {
 	if len(p) < 2 || p[0] < '0' || p[0] > '9' || p[1] < '0' || p[1] > '9' {
 		return 0, nil, false
@@ -197,7 +198,7 @@ func two(p []byte, most int64) (v int64, rest []byte, ok bool) {
 	return v, p[2:], v <= most
 }
 
-// micro reads the digits behind the point of seconds. Those behind the sixth are cut off.
+// micro reads the digits after the point of the seconds. Those after the sixth are cut off.
 func micro(p []byte) (v int64, rest []byte, ok bool) {
 	n := 0
 	for n < len(p) && p[n] >= '0' && p[n] <= '9' {
@@ -212,7 +213,7 @@ func micro(p []byte) (v int64, rest []byte, ok bool) {
 	return v, p[n:], n > 0
 }
 
-// zone reads what may stand behind a time: nothing, Z, or an offset, as minutes.
+// zone reads what may follow a time: nothing, Z, or an offset, which it returns in minutes.
 func zone(p []byte) (minutes int64, ok bool) {
 	switch {
 	case len(p) == 0, len(p) == 1 && p[0] == 'Z':
@@ -236,7 +237,7 @@ func zone(p []byte) (minutes int64, ok bool) {
 	return minutes, ok
 }
 
-// trim takes blanks off both ends, as DuckDB does in numbers and dates.
+// trim removes blanks at both ends, as DuckDB does for numbers and dates.
 func trim(p []byte) []byte {
 	blank := func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 	for len(p) > 0 && blank(p[0]) {
@@ -248,7 +249,7 @@ func trim(p []byte) []byte {
 	return p
 }
 
-// isWord compares with a word in small letters, without regard to case.
+// isWord compares a text with a lower-case word, without regard to case.
 func isWord(p []byte, word string) bool {
 	if len(p) != len(word) {
 		return false
@@ -261,7 +262,7 @@ func isWord(p []byte, word string) bool {
 	return true
 }
 
-// AppendTimestamp appends a timestamp as DuckDB shows it: 2024-02-29 13:05:00, with as many digits of a second as it needs.
+// AppendTimestamp appends a timestamp as DuckDB shows it: 2024-02-29 13:05:00, with as many fractional digits as it needs.
 func AppendTimestamp(b []byte, micros int64) []byte {
 	days := floor(micros, microsPerDay)
 	rest := micros - days*microsPerDay
@@ -309,7 +310,7 @@ func AppendDate(b []byte, days int64) []byte {
 	return b
 }
 
-// Days returns the day since 1970 of year, month and day, for any of them. The algorithm is Howard Hinnant's days_from_civil.
+// Days returns the days from 1970 to any date. The algorithm is Howard Hinnant's days_from_civil.
 func Days(y, m, d int64) int64 {
 	if m <= 2 {
 		y--
@@ -321,7 +322,7 @@ func Days(y, m, d int64) int64 {
 	return era*146097 + of*365 + of/4 - of/100 + day - 719468
 }
 
-// Civil returns year, month and day of a day since 1970, for any day. The algorithm is Howard Hinnant's civil_from_days.
+// Civil returns year, month and day of any day since 1970. The algorithm is Howard Hinnant's civil_from_days.
 func Civil(days int64) (y, m, d int64) {
 	days += 719468
 	era := floor(days, 146097)
@@ -349,5 +350,5 @@ func floor(a, b int64) int64 {
 	return q
 }
 
-// Text returns p as a text without a copy: it is valid as long as p does not change.
+// Text returns p as a text without copying it. The text is valid as long as p does not change.
 func Text(p []byte) string { return unsafe.String(unsafe.SliceData(p), len(p)) }

@@ -6,7 +6,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// TestWhatMadeAColumnTEXT names the first value that is not like the others, with its line; a column of texts alone needs no reason.
+// TestWhatMadeAColumnTEXT: Because names the first value that differs from the others, with its line. A column that has only texts
+// needs no reason.
 func TestWhatMadeAColumnTEXT(t *testing.T) {
 	for _, c := range []struct {
 		name, rows string

@@ -93,7 +93,7 @@ func TestManyColumns(t *testing.T) {
 	}
 }
 
-// TestWiderCrossesTheNetwork: the error that asks for a wider type is read back from its text, whatever the names hold.
+// TestWiderCrossesTheNetwork: the error that asks for a wider type is parsed from its text, whatever the names contain.
 func TestWiderCrossesTheNetwork(t *testing.T) {
 	for _, w := range []Wider{
 		{"trips", "km", types.BigInt, types.Double, "1.5"},

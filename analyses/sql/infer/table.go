@@ -9,22 +9,22 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// Column is a column of a table. Missing says that a file lacks it.
+// Column is a column of a table. If Missing is set, a file lacks it.
 type Column struct {
 	Name    string
 	Kind    types.Kind
 	Missing bool
-	text    Value      // the first that made it TEXT
-	others  types.Kind // of the values that are not TEXT
+	text    Value      // the first value that made it TEXT
+	others  types.Kind // the type of the values that are not TEXT
 }
 
-// Value is a value of a sample, and its place. Line 0 means that the line is not known.
+// Value is a value of a sample, with its place. Line 0 means that the line is not known.
 type Value struct {
 	Text, File string
 	Line       uint64
 }
 
-// Table is what samples have shown of a table. The zero value is one without files.
+// Table is what samples have shown of a table. The zero value is a table without files.
 type Table struct {
 	columns []Column
 	at      map[string]int // by lower-case name
@@ -58,10 +58,12 @@ func (t *Table) File(name string, header []byte) error {
 	return nil
 }
 
-// Rows looks at whole records of a file that File was called for. Malformed records are skipped: they will be rejected later.
+// Rows reads whole records of a file for which File was called. It skips malformed records, because they will be rejected
+// later.
 func (t *Table) Rows(header, sample []byte) { t.RowsAt("", 0, header, sample) }
 
-// RowsAt is Rows for records whose place is known: they start at a line of a file. Line 0 means that it is not known.
+// RowsAt is Rows for records whose place is known: the file, and the line at which they start. Line 0 means that the line is
+// not known.
 func (t *Table) RowsAt(file string, line uint64, header, sample []byte) {
 	h, err := csv.ParseHeader(header, 0)
 	if err != nil {
@@ -95,10 +97,10 @@ func (t *Table) RowsAt(file string, line uint64, header, sample []byte) {
 	}
 }
 
-// take widens the type of a column to that of a value.
+// take widens the type of a column so that it holds a value.
 func (c *Column) take(p []byte, at Value) {
 	if c.Kind == types.Text && c.others != types.Null {
-		return // all is known
+		return // the column is TEXT, and the reason is known
 	}
 	kind := field.KindOf(p)
 	wider := field.Wider(c.Kind, kind)
@@ -112,8 +114,8 @@ func (c *Column) take(p []byte, at Value) {
 	}
 }
 
-// Because returns the value that made a column TEXT although its other values have another type, and that type. It returns
-// false for a column for which this is not so.
+// Because returns the first value that made a column TEXT, and the type of the column's other values. It returns false for
+// any other column.
 func (t *Table) Because(column string) (v Value, others types.Kind, ok bool) {
 	i, known := t.at[strings.ToLower(column)]
 	if !known {
@@ -121,7 +123,7 @@ func (t *Table) Because(column string) (v Value, others types.Kind, ok bool) {
 	}
 	c := &t.columns[i]
 	if others = c.others; others == types.BigInt {
-		others = types.Double // later numbers may have a point
+		others = types.Double // numbers that were seen later may have had a point
 	}
 	return c.text, others, c.Kind == types.Text && c.others != types.Null
 }

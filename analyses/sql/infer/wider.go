@@ -8,14 +8,14 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// Wider says that a column holds a value that the type from the samples does not.
+// Wider says that the type that samples gave a column does not hold one of its values.
 type Wider struct {
 	Table, Column string
 	Was, Is       types.Kind
 	Value         string
 }
 
-// mostQuoted bounds what a message quotes of a value.
+// mostQuoted bounds how many bytes of a value a message quotes.
 const mostQuoted = 40
 
 func (w *Wider) Error() string {
@@ -24,7 +24,7 @@ func (w *Wider) Error() string {
 
 var widerText = regexp.MustCompile(`column ("(?:[^"\\]|\\.)*") of table ("(?:[^"\\]|\\.)*") is (BIGINT|DATE) in the samples, and (DOUBLE|TIMESTAMP) is needed for ("(?:[^"\\]|\\.)*")`)
 
-// ParseWider finds the text of a Wider in the reason for which a session failed. It crosses the network as that text.
+// ParseWider finds the text of a Wider in the reason for which a session failed. A Wider crosses the network as this text.
 func ParseWider(reason string) (*Wider, bool) {
 	m := widerText.FindStringSubmatch(reason)
 	if m == nil {

@@ -3,17 +3,17 @@ package syntax
 // Pos is a place in the text, in bytes from its start.
 type Pos int32
 
-// Ident is a name as it was written, without its quotes. Names are compared without regard to case, also quoted ones.
+// Ident is a name as it was written, without its quotes. Names, even quoted ones, are compared without regard to case.
 type Ident struct {
 	At   Pos
 	Name string
 }
 
-// Script is the statements of one text.
+// Script holds the statements of one text.
 type Script struct{ Statements []Statement }
 
-// Statement is one statement. Name is that of its answer: what `-- name:` said before it, or query_1, query_2, …
-// It is empty for statements that have no answer.
+// Statement is one statement. Name is the name of its answer: the one given by `-- name:` before it, or query_1, query_2, …
+// It is empty for statements without an answer.
 type Statement struct {
 	At   Pos
 	Name Ident
@@ -24,7 +24,7 @@ type Statement struct {
 type Node interface{ node() }
 
 type (
-	// CreateTable declares what files hold: CREATE TABLE t FROM 'pattern' (column type, …) WITH (option value, …).
+	// CreateTable declares the contents of files: CREATE TABLE t FROM 'pattern' (column type, …) WITH (option value, …).
 	CreateTable struct {
 		Name    Ident
 		Files   *String
@@ -46,7 +46,7 @@ type (
 		Columns []Ident
 		Query   *Query
 	}
-	// Describe is DESCRIBE, or SUMMARIZE, of a query. Of a table t it is that of SELECT * FROM t.
+	// Describe is DESCRIBE or SUMMARIZE of a query. For a table t, the query is SELECT * FROM t.
 	Describe struct {
 		Summarize bool
 		Query     *Query
@@ -60,14 +60,14 @@ func (*CreateView) node()  {}
 func (*Describe) node()    {}
 func (*ShowTables) node()  {}
 
-// Query is a body with what stands around it.
+// Query is a body with its WITH, ORDER BY, LIMIT and OFFSET.
 type Query struct {
 	At       Pos
 	With     []CTE
 	Body     Body
 	OrderAll bool // ORDER BY ALL: OrderBy has one item, without X, for its direction
 	OrderBy  []OrderItem
-	Limit    Expr // nil: none
+	Limit    Expr // nil: no LIMIT
 	Offset   Expr
 }
 
@@ -78,17 +78,17 @@ type CTE struct {
 	Query   *Query
 }
 
-// Body is a *Select, *SetOp, *Values or, where parentheses hold a query with WITH, ORDER BY or LIMIT of its own, a *Query.
+// Body is a *Select, *SetOp or *Values, or a *Query for a query in parentheses that has its own WITH, ORDER BY or LIMIT.
 type Body interface{ body() }
 
 type (
-	// Select is one SELECT. Windows are those of its WINDOW clause.
+	// Select is one SELECT. Windows holds the windows of its WINDOW clause.
 	Select struct {
 		At         Pos
 		Distinct   bool
 		DistinctOn []Expr
 		Items      []Item
-		From       From // nil: none
+		From       From // nil: no FROM
 		Where      Expr
 		GroupBy    *GroupBy
 		Having     Expr
@@ -103,7 +103,7 @@ type (
 		ByName bool
 		L, R   Body
 	}
-	// Values is VALUES (…), (…): at least one row.
+	// Values is VALUES (…), (…), with at least one row.
 	Values struct {
 		At   Pos
 		Rows [][]Expr
@@ -136,12 +136,13 @@ type GroupBy struct {
 	Items []GroupItem
 }
 
-// GroupItem is an expression (Kind GroupExpr, one Exprs), a list in parentheses (GroupTuple), ROLLUP or CUBE of such, or GROUPING SETS of any.
+// GroupItem is an expression (Kind GroupExpr, with one item in Exprs), a list in parentheses (GroupTuple), ROLLUP or CUBE of these, or
+// GROUPING SETS of any items.
 type GroupItem struct {
 	At    Pos
 	Kind  GroupKind
-	Exprs []Expr      // of GroupExpr and GroupTuple
-	Items []GroupItem // of the others
+	Exprs []Expr      // for GroupExpr and GroupTuple
+	Items []GroupItem // for the other kinds
 }
 
 type GroupKind uint8
@@ -154,7 +155,7 @@ const (
 	GroupSets
 )
 
-// OrderItem is an expression of ORDER BY. Nulls say where NULL stands: by default last, also with DESC.
+// OrderItem is an expression of ORDER BY. Nulls says where NULL stands: by default last, also with DESC.
 type OrderItem struct {
 	X          Expr
 	Desc       bool
@@ -165,11 +166,11 @@ type OrderItem struct {
 type From interface{ from() }
 
 type (
-	// Table is a name, a pattern of files in quotes, or a call like read_csv('pattern', delim = ';').
+	// Table is a name, a pattern of files in quotes, or a call such as read_csv('pattern', delim = ';').
 	Table struct {
 		Name  Ident
-		File  bool       // Name is a pattern of files, or Read as it is printed
-		Read  *TableFunc // nil but for a call
+		File  bool       // Name is a pattern of files, or the printed form of Read
+		Read  *TableFunc // nil unless the table is a call
 		Alias Alias
 	}
 	// TableFunc is unnest(…) or another function in FROM.
@@ -184,7 +185,7 @@ type (
 		Query *Query
 		Alias Alias
 	}
-	// Join is two tables. A comma is a cross join.
+	// Join joins two tables. A comma is a cross join.
 	Join struct {
 		At      Pos
 		Kind    JoinKind
@@ -212,7 +213,7 @@ const (
 	Cross
 )
 
-// Alias is what a table is called, and its columns. Both may be absent.
+// Alias is the alias of a table, and the names of its columns. Both may be absent.
 type Alias struct {
 	Name    Ident
 	Columns []Ident
@@ -241,7 +242,8 @@ type (
 		At    Pos
 		Value bool
 	}
-	// Number is a literal without sign: an integer, with a point a DECIMAL, with an exponent a DOUBLE. Text has no underscores.
+	// Number is a literal without sign: an integer, a DECIMAL with a point, or a DOUBLE with an exponent. Text has no
+	// underscores.
 	Number struct {
 		At   Pos
 		Text string
@@ -261,7 +263,7 @@ type (
 		At   Pos
 		Name string
 	}
-	// Column is a column, perhaps of a table.
+	// Column is the name of a column, with or without a table.
 	Column struct {
 		At    Pos
 		Table string
@@ -281,7 +283,7 @@ type (
 		X  Expr
 	}
 	Binary struct {
-		At   Pos // of the operator
+		At   Pos // position of the operator
 		Op   Op
 		L, R Expr
 	}
@@ -307,7 +309,7 @@ type (
 		Query *Query
 		Not   bool
 	}
-	// Like is LIKE, or ILIKE with Fold. Escape is nil where none is given.
+	// Like is LIKE, or with Fold ILIKE. Escape is nil if there is none.
 	Like struct {
 		At                 Pos
 		X, Pattern, Escape Expr
@@ -315,7 +317,7 @@ type (
 	}
 	Case struct {
 		At      Pos
-		Operand Expr // nil: CASE WHEN condition
+		Operand Expr // nil for CASE WHEN condition
 		Whens   []When
 		Else    Expr
 	}
@@ -326,7 +328,7 @@ type (
 		Type TypeName
 		Try  bool
 	}
-	// Call is a function, an aggregate or, with Over, a window function. Name is in lower case.
+	// Call is a call of a function or an aggregate, or, with Over, of a window function. Name is in lower case.
 	Call struct {
 		At          Pos
 		Name        string
@@ -357,7 +359,7 @@ type (
 		At    Pos
 		Items []Expr
 	}
-	// Struct is {name: x}: only an argument of a function in FROM and the value of an option.
+	// Struct is {name: x}. It occurs only as an argument of a function in FROM and as the value of an option.
 	Struct struct {
 		At     Pos
 		Fields []Arg
@@ -388,7 +390,7 @@ func (x *Index) Pos() Pos    { return x.At }
 func (x *List) Pos() Pos     { return x.At }
 func (x *Struct) Pos() Pos   { return x.At }
 
-// Window is what stands behind OVER: the name of a window, or a specification.
+// Window is what follows OVER: the name of a window, or a specification.
 type Window struct {
 	At          Pos
 	Name        string
@@ -409,7 +411,7 @@ type Frame struct {
 	Lo, Hi Bound
 }
 
-// Bound is one end of a frame. X is nil but for Preceding and Following.
+// Bound is one end of a frame. X is nil except for Preceding and Following.
 type Bound struct {
 	Kind BoundKind
 	X    Expr
@@ -454,7 +456,7 @@ const (
 	Neg
 )
 
-// Levels of precedence, from loose to tight.
+// Levels of precedence, from the loosest to the tightest.
 const (
 	precLowest = iota
 	precOr
@@ -482,10 +484,10 @@ var ops = [...]struct {
 	Neg: {"-", precUnary},
 }
 
-// String returns the operator as it is printed.
+// String returns the operator as Print writes it.
 func (o Op) String() string { return ops[o].text }
 
-// infix are the operators that are one token, by its text.
+// infix has the operators that consist of one token, by its text.
 var infix = map[string]Op{
 	"or": Or, "and": And, "=": Eq, "==": Eq, "<>": Ne, "!=": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge,
 	"||": Concat, "~": Match, "!~": NotMatch, "->>": JSONText, "->": JSONValue, "+": Add, "-": Sub, "*": Mul, "/": Div, "//": IntDiv, "%": Mod,

@@ -6,7 +6,7 @@ import (
 )
 
 // Ends reports whether a text that is typed line by line is complete: it ends with a semicolon that is not part of a string, a
-// name or a comment. A text that no further line can make valid counts as complete, too.
+// name or a comment. A text that no further line can make valid also counts as complete.
 func Ends(text string) (ends bool) {
 	l := lexer{text: text}
 	defer func() {
@@ -21,11 +21,11 @@ func Ends(text string) (ends bool) {
 		return true
 	}
 	l.run()
-	n := len(l.tokens) // with the end
+	n := len(l.tokens) // including the end token
 	return n > 1 && l.tokens[n-2].low == ";"
 }
 
-// Keywords returns the words that begin clauses and join expressions, in lower case, in order.
+// Keywords returns the words that begin clauses or join expressions, in lower case and sorted.
 func Keywords() []string {
 	all := slices.Clone(clauseWords)
 	for w := range reserved {

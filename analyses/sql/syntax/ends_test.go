@@ -17,7 +17,7 @@ func TestEnds(t *testing.T) {
 		"SELECT 'a''';":        true,
 		"SELECT \"a;":          false,
 		"SELECT 1; SELECT":     false,
-		"SELECT ` ;":           true, // no further line makes it right
+		"SELECT ` ;":           true, // no further line makes it valid
 		"SELECT ` ":            false,
 	} {
 		if got := Ends(text); got != want {

@@ -6,21 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// Error is what is wrong with a statement, and where. Every step from the text to a plan reports its errors as one.
+// Error says what is wrong with a statement, and where. Every step from the text to a plan reports its errors as an Error.
 type Error struct {
 	At           Pos
 	Line, Column int // from 1; columns count characters
 	Message      string
 	Hint         string   // what to write instead; may be empty
-	Excerpt      string   // the line, or the part of it around the place
-	Columns      []string // that the expression at the place names, without what it is nested in
-	Caret        string   // spaces and tabs that lead to the place below Excerpt, and ^
+	Excerpt      string   // the line, or the part of it around the error
+	Columns      []string // names of columns in the expression at the error, without those of the expressions around it
+	Caret        string   // spaces and tabs up to the error's place in Excerpt, then ^
 }
 
-// excerptLength is how many bytes of a line a message shows on each side of the place.
+// excerptLength is how many bytes of a line a message shows on each side of the error.
 const excerptLength = 60
 
-// NewError makes an error at a place of text.
+// NewError makes an error at a position of text.
 func NewError(text string, at Pos, message, hint string) *Error {
 	p := min(max(int(at), 0), len(text))
 	start := strings.LastIndexByte(text[:p], '\n') + 1
@@ -59,8 +59,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Nearest returns the candidate that name most likely stands for, "" if none is close: one change, two
-// in six letters and more, none in less than three. Of equally close ones the first wins.
+// Nearest returns the candidate that name most likely stands for, "" if none is close. Close means at most one change, two
+// for names of six letters or more, and none for less than three. Of equally close candidates the first wins.
 func Nearest(name string, candidates []string) string {
 	name = strings.ToLower(name)
 	best, distance := "", min(2, len(name)/3)+1
@@ -72,7 +72,7 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// edits counts the insertions, removals, replacements and swaps of neighbours that make b of a. It gives up at limit.
+// edits counts the insertions, removals, replacements and swaps of neighbours that turn a into b. It gives up at limit.
 func edits(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit || len(a) > 64 {
 		return limit

@@ -9,8 +9,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected messages")
 
-// testdata/errors.txt holds statements with what is said about them: the statement, a line with ----, the message, an empty line.
-// go test -update rewrites the messages, to be reviewed as a difference.
+// testdata/errors.txt holds statements with the error messages about them: the statement, a line with ----, the message, an empty
+// line. go test -update rewrites the messages, to be reviewed as a diff.
 func TestQ4_WhatIsSaidAboutErrors(t *testing.T) {
 	const path = "testdata/errors.txt"
 	file, err := os.ReadFile(path)

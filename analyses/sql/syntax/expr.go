@@ -2,8 +2,8 @@ package syntax
 
 import "strings"
 
-// expr reads an expression whose operators bind tighter than min, or as tight (precedence climbing). The loop is in climb, so that
-// an operand that was read already can be its start.
+// expr reads an expression whose operators bind at least as tight as min (precedence climbing). The loop is in climb, so it can
+// start with an operand that was already read.
 func (p *parser) expr(min int) Expr { return p.climb(p.prefix(min), min) }
 
 func (p *parser) climb(left Expr, min int) Expr {
@@ -16,7 +16,8 @@ func (p *parser) climb(left Expr, min int) Expr {
 	}
 }
 
-// infix reads one operator behind left with what stands to its right, nil if there is none that binds as tight as min.
+// infix reads one operator after left, with its right side. It returns nil if no operator follows that binds at least as
+// tight as min.
 func (p *parser) infix(left Expr, min int) Expr {
 	t := p.tok()
 	if t.kind != word && t.kind != symbol {
@@ -135,7 +136,7 @@ func (p *parser) in(x Expr, at Pos, not bool) Expr {
 	return &In{at, x, list, not}
 }
 
-// prefix reads an operand with the operators in front of it and behind it.
+// prefix reads an operand with the operators before and after it.
 func (p *parser) prefix(min int) Expr {
 	p.enter()
 	defer func() { p.depth-- }()
@@ -157,7 +158,7 @@ func (p *parser) prefix(min int) Expr {
 	return p.postfix(p.primary())
 }
 
-// postfix reads casts and indexes behind x.
+// postfix reads casts and indexes after x.
 func (p *parser) postfix(x Expr) Expr {
 	for {
 		switch t := p.tok(); {
@@ -181,8 +182,8 @@ func (p *parser) postfix(x Expr) Expr {
 	}
 }
 
-// parenthesised reads ( … ): an expression, a query as a *Subquery or, if allowed, a list. If further parentheses follow, it
-// reads them first and then decides, so that nothing is read twice.
+// parenthesised reads ( … ): an expression, a query as a *Subquery or, if allowed, a list. If further parentheses follow the
+// first, it reads these before it decides, so nothing is read twice.
 func (p *parser) parenthesised(allowList bool) (x Expr, list []Expr) {
 	at := p.expect("(", "(").at
 	if p.startsQuery() {
@@ -283,7 +284,7 @@ func (p *parser) symbol(t token) Expr {
 	return nil
 }
 
-// keyword reads an operand that begins with a keyword, nil if t is none.
+// keyword reads an operand that begins with a keyword, nil if t is not such a keyword.
 func (p *parser) keyword(t token) Expr {
 	next := p.peek()
 	switch t.low {
@@ -315,7 +316,7 @@ func (p *parser) keyword(t token) Expr {
 		p.expect(")", ")")
 		return c
 	case "date", "timestamp":
-		if next.kind == text { // refuseTyped refuses other types
+		if next.kind == text { // refuseTyped refuses the other types
 			p.i += 2
 			return &Cast{At: t.at, X: &String{next.at, next.text}, Type: TypeName{At: t.at, Name: strings.ToUpper(t.low)}}
 		}
@@ -362,7 +363,7 @@ func (p *parser) caseWhen() Expr {
 	return c
 }
 
-// units are the units of an interval, by each of their names.
+// units maps each name of an interval's unit to the unit.
 var units = func() map[string]string {
 	m := map[string]string{"centuries": "CENTURY", "millennia": "MILLENNIUM"}
 	for _, u := range []string{"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND", "DECADE", "CENTURY", "MILLENNIUM"} {
@@ -396,7 +397,7 @@ func (p *parser) interval() Expr {
 	return i
 }
 
-// withKeywords reads the functions whose arguments may have keywords between them, and returns plain calls.
+// withKeywords reads calls whose arguments may have keywords between them, and returns plain calls.
 func (p *parser) withKeywords(name string) Expr {
 	t := p.take()
 	c := &Call{At: t.at, Name: name}
@@ -452,7 +453,7 @@ func (p *parser) trim(c *Call) Expr {
 	return c
 }
 
-// substring reads substring(x FROM n FOR m), with either part alone, and substring(x, n, m).
+// substring reads substring(x FROM n FOR m), also with only one of both parts, and substring(x, n, m).
 func (p *parser) substring() Expr {
 	t := p.take()
 	p.take()

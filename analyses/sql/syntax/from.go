@@ -2,7 +2,7 @@ package syntax
 
 import "fmt"
 
-// from reads the tables behind FROM; a comma is a cross join.
+// from reads the tables after FROM. A comma is a cross join.
 func (p *parser) from() From {
 	left := p.joins(p.fromItem())
 	for p.is(",") {
@@ -16,7 +16,7 @@ func (p *parser) from() From {
 	return left
 }
 
-// joins reads what is joined to left, from left to right.
+// joins reads the joins that follow left, from left to right.
 func (p *parser) joins(left From) From {
 	for {
 		j := &Join{At: p.tok().at, L: left}
@@ -32,7 +32,7 @@ func (p *parser) joins(left From) From {
 	}
 }
 
-// joinWords takes [NATURAL] [kind] JOIN, if that is what follows.
+// joinWords reads [NATURAL] [kind] JOIN, if that follows.
 func (p *parser) joinWords(j *Join) bool {
 	if t := p.tok(); t.low == "asof" || t.low == "positional" || t.low == "tablesample" || t.low == "pivot" || t.low == "unpivot" {
 		p.refuseWord(t)
@@ -107,7 +107,7 @@ func (p *parser) fromItem() From {
 	return &Table{Name: name, Alias: p.tableAlias()}
 }
 
-// fromParentheses reads a subquery or joined tables. It decides after any further parentheses.
+// fromParentheses reads a subquery or joined tables. It reads any further parentheses before it decides which.
 func (p *parser) fromParentheses() From {
 	p.enter()
 	defer func() { p.depth-- }()
@@ -138,7 +138,7 @@ func (p *parser) fromParentheses() From {
 	return inner
 }
 
-// tableAlias takes [AS] name [(columns)], if it is there.
+// tableAlias reads [AS] name [(columns)], if that follows.
 func (p *parser) tableAlias() (a Alias) {
 	if p.is("tablesample") {
 		p.refuseWord(p.tok())
@@ -190,11 +190,12 @@ func (p *parser) tableFunc() From {
 	return f
 }
 
-// readers are the functions of the dialect that read files. They all do the same here, because Posta recognizes a file's format
+// readers are the functions of the dialect that read files. Here they all do the same, because Posta recognizes a file's format
 // from the file itself.
 var readers = words("read_csv read_csv_auto read_json read_json_auto read_ndjson read_ndjson_auto read_json_objects read_parquet parquet_scan")
 
-// reader makes a table of a call like read_csv('pattern', delim = ';'). Its options are literals: which files are read does not depend on parameters.
+// reader makes a table from a call such as read_csv('pattern', delim = ';'). Its options are literals, because the set of files must not depend on
+// parameters.
 func (p *parser) reader(f *TableFunc) From {
 	if len(f.Args) == 0 || f.Args[0].Name.Name != "" {
 		p.fail(f.Name.At, f.Name.Name+" needs a pattern of files in quotes", "Write "+f.Name.Name+"('trips/*.csv').")
@@ -221,7 +222,7 @@ func (p *parser) structure() Expr {
 			p.unexpected("a name")
 		}
 		p.i++
-		if v := p.tok(); v.kind == param { // {name:value} without a blank reads as a parameter
+		if v := p.tok(); v.kind == param { // the lexer reads {name:value} without a blank as a parameter
 			p.fail(v.at, fmt.Sprintf("expected : and a blank, found :%s", clip(v.text)), "Strings stand in single quotes: {'name': 'BIGINT'}.")
 		}
 		p.expect(":", ":")

@@ -25,16 +25,16 @@ const (
 	symbol
 )
 
-// token is a piece of the text. low is what the parser compares: a word in lower case, a symbol; empty for all others, so that
-// a string never looks like a keyword.
+// token is a piece of the text. low is what the parser compares: a word in lower case, or a symbol. It is empty for all other
+// kinds, so a string never looks like a keyword.
 type token struct {
 	kind kind
 	at   Pos
-	text string // without quotes, underscores of numbers, the sign of a parameter
+	text string // without quotes, without a number's underscores, without a parameter's sign
 	low  string
 }
 
-// nameComment is a comment `-- name: x`; before is the index of the token behind it.
+// nameComment is a comment `-- name: x`; before is the index of the token after it.
 type nameComment struct {
 	before int
 	ident  Ident
@@ -45,10 +45,10 @@ type lexer struct {
 	i      int
 	tokens []token
 	names  []nameComment
-	open   bool // whether what was begun last has no end: a string, a name or a comment
+	open   bool // the last string, name or comment has no end
 }
 
-// symbols, the longest first.
+// symbols has the longest first.
 var symbols = []string{"->>", "!~~", "<>", "<=", ">=", "==", "!=", "!~", "~~", "||", "//", "::", ":=", "=>", "->", "**", "&&", "<<", ">>", "@>", "<@",
 	"+", "-", "*", "/", "%", "=", "<", ">", "~", "(", ")", "[", "]", "{", "}", ",", ".", ";", ":", "^", "&", "|", "!", "@", "?"}
 
@@ -62,7 +62,7 @@ func (l *lexer) run() {
 	l.tokens = append(l.tokens, token{kind: end, at: Pos(len(l.text))})
 }
 
-// skip skips blanks and comments and says whether something follows.
+// skip skips blanks and comments, and reports whether something follows.
 func (l *lexer) skip() bool {
 	for l.i < len(l.text) {
 		r, n := utf8.DecodeRuneInString(l.text[l.i:])
@@ -109,7 +109,7 @@ func isAnswerName(name string) bool {
 	return name != "" && len(name) <= 100
 }
 
-// blockComment skips a comment; comments nest.
+// blockComment skips a comment. Comments may be nested.
 func (l *lexer) blockComment() {
 	start, depth := l.i, 0
 	for l.i < len(l.text) {
@@ -195,7 +195,7 @@ func (l *lexer) wordEnd(i int) int {
 	return i
 }
 
-// quotedText reads a text in quotes. Two quotes in it stand for one.
+// quotedText reads a text in quotes. Two quotes within it stand for one.
 func (l *lexer) quotedText(quote byte, what string) string {
 	start := l.i
 	var b strings.Builder
@@ -237,7 +237,7 @@ func (l *lexer) number() token {
 	return token{kind: number, at: Pos(at), text: strings.ReplaceAll(l.text[at:l.i], "_", "")}
 }
 
-// digits skips digits with single underscores between them.
+// digits skips digits, with single underscores between them.
 func (l *lexer) digits() (n int) {
 	for l.i < len(l.text) && (isDigit(l.text[l.i]) || n > 0 && l.text[l.i] == '_' && l.i+1 < len(l.text) && isDigit(l.text[l.i+1])) {
 		l.i++
@@ -263,7 +263,7 @@ func mapASCII(s string, from, to rune) string {
 func isLetter(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.Is(unicode.Mn, r) }
 func isDigit(c byte) bool  { return c-'0' <= 9 }
 
-// clip shortens what a message quotes.
+// clip shortens the text that a message quotes.
 func clip(s string) string {
 	if len(s) <= 40 {
 		return s

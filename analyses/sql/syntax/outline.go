@@ -2,9 +2,9 @@ package syntax
 
 import "strings"
 
-// Outline returns a statement, as Print writes it, with a question mark in place of each string and number. It may be shown to
-// people who may know that a statement runs, but not which values it asks for. For a text that cannot be split into tokens it
-// returns "".
+// Outline returns a statement as Print writes it, with a question mark in place of each string and number. It is safe to show
+// to people who may know that a statement runs, but not which values it asks for. For a text that cannot be split into tokens
+// it returns "".
 func Outline(statement string) (outline string) {
 	defer func() {
 		if e := recover(); e != nil {

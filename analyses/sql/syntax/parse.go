@@ -36,7 +36,7 @@ func Parse(text string) (script *Script, err error) {
 	return p.script(), nil
 }
 
-// ParseType reads the name of a type, as in DECIMAL(9, 2). The error is one about this text.
+// ParseType reads the name of a type, such as DECIMAL(9, 2). Positions in the error refer to text.
 func ParseType(text string) (typ TypeName, err error) {
 	script, err := Parse("CREATE TABLE t FROM '*' (c " + text + ")")
 	if err == nil {
@@ -62,7 +62,7 @@ func (p *parser) is(low string) bool {
 	return p.tok().low == low
 }
 
-// isAll reports whether the next tokens are these.
+// isAll reports whether the next tokens have these texts.
 func (p *parser) isAll(lows ...string) bool {
 	for i, low := range lows {
 		if p.i+i >= len(p.tokens) || p.tokens[p.i+i].low != low {
@@ -72,7 +72,7 @@ func (p *parser) isAll(lows ...string) bool {
 	return true
 }
 
-// isAny returns the next token's text if it is one of these.
+// isAny returns the next token's text if it is one of lows.
 func (p *parser) isAny(lows ...string) (string, bool) {
 	for _, low := range lows {
 		if p.is(low) {
@@ -90,7 +90,7 @@ func (p *parser) take() token {
 	return t
 }
 
-// accept takes the next tokens if they are these.
+// accept reads the next tokens if they have these texts.
 func (p *parser) accept(lows ...string) bool {
 	if !p.isAll(lows...) {
 		return false
@@ -108,7 +108,7 @@ func (p *parser) expect(low, what string) token {
 
 func (p *parser) fail(at Pos, message, hint string) { panic(NewError(p.text, at, message, hint)) }
 
-// unexpected refuses the next token. If a word there is almost a keyword, the hint suggests the keyword.
+// unexpected refuses the next token. If it is a word close to a keyword, the hint suggests the keyword.
 func (p *parser) unexpected(expected string) {
 	t := p.tok()
 	p.refuseWord(t)
@@ -151,14 +151,14 @@ func describe(t token) string {
 	return clip(t.text)
 }
 
-// enter counts nesting; the caller leaves with p.depth--.
+// enter counts nesting. The caller undoes it with p.depth--.
 func (p *parser) enter() {
 	if p.depth++; p.depth > MaxDepth {
 		p.fail(p.tok().at, fmt.Sprintf("this is nested more than %d deep", MaxDepth), "Put inner parts into WITH.")
 	}
 }
 
-// ident takes a name.
+// ident reads a name.
 func (p *parser) ident(what string) Ident {
 	t := p.tok()
 	if t.kind != quoted && (t.kind != word || reserved[t.low]) {
@@ -168,7 +168,7 @@ func (p *parser) ident(what string) Ident {
 	return Ident{t.at, t.text}
 }
 
-// label takes a name behind AS, where keywords need no quotes.
+// label reads a name after AS, where keywords need no quotes.
 func (p *parser) label(what string) Ident {
 	if t := p.tok(); t.kind == word {
 		p.i++
@@ -180,7 +180,7 @@ func (p *parser) label(what string) Ident {
 	return p.ident(what)
 }
 
-// isName reports whether the next token may be a name without AS in front.
+// isName reports whether the next token may be a name without AS before it.
 func (p *parser) isName() bool {
 	t := p.tok()
 	return t.kind == quoted || t.kind == word && !reserved[t.low]
@@ -243,7 +243,7 @@ func (p *parser) script() *Script {
 	return s
 }
 
-// nameBefore takes the name that a comment gives to the statement that begins here.
+// nameBefore returns the name that a comment gives to the statement that begins here.
 func (p *parser) nameBefore() (name Ident, found bool) {
 	for len(p.names) > 0 && p.names[0].before <= p.i {
 		if found {
@@ -388,7 +388,7 @@ func (p *parser) optionValue() Expr {
 	return nil
 }
 
-// file takes a pattern of files.
+// file reads a pattern of files.
 func (p *parser) file() Ident {
 	t := p.take()
 	if t.text == "" {
@@ -397,7 +397,7 @@ func (p *parser) file() Ident {
 	return Ident{t.at, t.text}
 }
 
-// typeName takes a type.
+// typeName reads a type.
 func (p *parser) typeName() TypeName {
 	t := p.tok()
 	if t.kind != word || reserved[t.low] {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// normal are expressions with their normal forms, "" for the same text.
+// normal are expressions with their normal forms; "" stands for the same text.
 var normal = []struct{ text, want string }{
 	{"a + b * c", ""}, {"(a + b) * c", ""}, {"a + (b * c)", "a + b * c"}, {"a - (b - c)", ""}, {"(a - b) - c", "a - b - c"},
 	{"a or b and not c = d", "a OR b AND NOT c = d"}, {"(a OR b) AND c", ""}, {"NOT (a AND b)", ""}, {"NOT NOT a", ""},
@@ -123,7 +123,7 @@ SELECT 3;
 	comesBack(t, s)
 }
 
-// comesBack checks that the printed form is read as the same tree.
+// comesBack checks that the printed form parses to the same tree.
 func comesBack(t *testing.T, s *Script) {
 	t.Helper()
 	text := Print(s)
@@ -206,7 +206,8 @@ func TestQ4_BoundsOfAText(t *testing.T) {
 	}
 }
 
-// Texts of the greatest length take milliseconds; what is quadratic in the number of tokens takes minutes.
+// Texts of the greatest length take milliseconds. With an algorithm that is quadratic in the number of tokens they would take
+// minutes.
 func TestQ4_TimeIsLinear(t *testing.T) {
 	for _, c := range []struct{ first, more string }{
 		{"SELECT 1", "+1"}, {"SELECT 1", ",1"}, {"SELECT a", " OR a"}, {"SELECT a", "::INT"}, {"SELECT a", "[1]"}, {"SELECT 1", " UNION SELECT 1"}, {"FROM t", ",t"}, {"SELECT 1;", "SELECT 1;"},

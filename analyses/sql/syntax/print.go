@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// Print returns the normal form of a script: one statement a line, parentheses only where they are needed.
-// Parse of it gives a tree that differs in positions alone.
+// Print returns the normal form of a script: one statement per line, with parentheses only where they are needed. Its parsed
+// tree differs from the script only in positions.
 func Print(s *Script) string {
 	var p printer
 	for _, st := range s.Statements {
@@ -21,7 +21,7 @@ func Print(s *Script) string {
 	return p.String()
 }
 
-// PrintExpr returns an expression as it is printed within a statement. It is what a column without an alias is called.
+// PrintExpr returns an expression as Print writes it. This is also the name of a column without an alias.
 func PrintExpr(x Expr) string {
 	var p printer
 	p.expr(x, precLowest)
@@ -124,7 +124,8 @@ func (p *printer) query(q *Query) {
 	}
 }
 
-// body prints a body in parentheses if it binds looser than level: 0 takes all, 1 the right side of UNION or EXCEPT and the left side of INTERSECT,
+// body prints a body, in parentheses if it binds looser than level. Level 0 takes any body, 1 the right side of UNION or EXCEPT and the left side
+// of INTERSECT, 2 the right side of INTERSECT.
 // 2 the right side of INTERSECT.
 func (p *printer) body(b Body, level int) {
 	switch b := b.(type) {
@@ -544,7 +545,7 @@ func not(not bool) string {
 	return ""
 }
 
-// String returns the type as it is printed.
+// String returns the type as Print writes it.
 func (t TypeName) String() string {
 	s := t.Name
 	for i, a := range t.Args {
@@ -561,10 +562,10 @@ func (t TypeName) String() string {
 
 func str(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// PrintName returns a name as it stands in a statement: in quotes if it would not be read as one without.
+// PrintName returns a name as a statement has to write it: in quotes if it needs them.
 func PrintName(s string) string { return name(s) }
 
-// name returns a name, in quotes if it would not be read as one without.
+// name returns a name, in quotes if it needs them.
 func name(s string) string {
 	plain := s != "" && !isKeyword(lower(s))
 	for i, r := range s {

@@ -7,7 +7,7 @@ func (p *parser) startsQuery() bool {
 	return ok
 }
 
-// query reads a query with what stands around its body.
+// query reads a query: its body, and the clauses around it.
 func (p *parser) query() *Query {
 	p.enter()
 	defer func() { p.depth-- }()
@@ -28,7 +28,7 @@ func (p *parser) query() *Query {
 	return q
 }
 
-// continued reads on behind a query in parentheses that turned out to be the first operand of a larger one.
+// continued reads the rest of a query whose first operand, a query in parentheses, has been read.
 func (p *parser) continued(first *Query) *Query {
 	q := &Query{At: first.At, Body: p.setOps(asBody(first))}
 	p.queryTail(q)
@@ -41,7 +41,7 @@ func (p *parser) continues() bool {
 	return ok
 }
 
-// asBody drops parentheses that change nothing.
+// asBody removes parentheses that change nothing.
 func asBody(q *Query) Body {
 	if len(q.With) == 0 && len(q.OrderBy) == 0 && q.Limit == nil && q.Offset == nil {
 		return q.Body
@@ -88,7 +88,8 @@ func (p *parser) operand() Body {
 	return nil
 }
 
-// setOps reads what follows the first operand. INTERSECT binds tighter than UNION and EXCEPT; all go from left to right.
+// setOps reads what follows the first operand. INTERSECT binds tighter than UNION and EXCEPT. All three associate to the
+// left.
 func (p *parser) setOps(left Body) Body {
 	left = p.intersects(left)
 	for {
@@ -115,7 +116,7 @@ func (p *parser) intersects(left Body) Body {
 	return left
 }
 
-// setOp takes the operator with its words.
+// setOp reads the operator with its words.
 func (p *parser) setOp(left Body) *SetOp {
 	t := p.take()
 	s := &SetOp{At: t.at, L: left}
@@ -231,7 +232,7 @@ func (p *parser) selectFirst() Body {
 	return s
 }
 
-// fromFirst reads FROM t, with or without a SELECT behind it.
+// fromFirst reads FROM t, which a SELECT may follow.
 func (p *parser) fromFirst() Body {
 	s := &Select{At: p.take().at}
 	s.From = p.from()
@@ -287,7 +288,7 @@ func (p *parser) item() Item {
 	return it
 }
 
-// alias takes [AS] name, if it is there.
+// alias reads [AS] name, if that follows.
 func (p *parser) alias() Ident {
 	if p.accept("as") {
 		return p.label("an alias")
@@ -335,7 +336,7 @@ func (p *parser) star(table string) *Star {
 	return s
 }
 
-// queryFollows reports whether the token at i begins a query or a parenthesis.
+// queryFollows reports whether the token at i begins a query, perhaps in parentheses.
 func (p *parser) queryFollows(i int) bool {
 	if i >= len(p.tokens) {
 		return false
@@ -347,7 +348,7 @@ func (p *parser) queryFollows(i int) bool {
 	return false
 }
 
-// clauses reads what follows FROM, in its order.
+// clauses reads the clauses after FROM, in their order.
 func (p *parser) clauses(s *Select) {
 	if p.accept("where") {
 		s.Where = p.expr(precLowest)
@@ -421,7 +422,8 @@ func (p *parser) groupItem() GroupItem {
 	return g
 }
 
-// groupExpr reads an expression, or a list of some in parentheses. What began with a parenthesis and continues after it is an expression.
+// groupExpr reads an expression, or a list of expressions in parentheses. If tokens follow that continue an expression, the parentheses
+// belong to it.
 func (p *parser) groupExpr(g GroupItem) GroupItem {
 	if p.accept("(", ")") {
 		g.Kind = GroupTuple

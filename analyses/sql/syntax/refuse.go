@@ -9,11 +9,11 @@ var reserved = words(`all and anti any array as asc asof between both case cast 
 	qualify references returning right select semi show similar some summarize table tablesample then to trailing true try_cast union unique
 	unpivot using values when where window with`)
 
-// special words may be names, but mean something else before certain tokens. As names they are printed in quotes.
+// special words may be names, but have another meaning before certain tokens. As names they are printed in quotes.
 var special = words(`current_date current_time current_timestamp date interval localtime localtimestamp nulls over partition
 	range recursive rows groups timestamp`)
 
-// separating words are hardly meant as names.
+// separating words are rarely meant as names.
 var separating = words(`and as else end except from having intersect join limit on or select then union using when where`)
 
 // clauseWords are the keywords that the hint for an unexpected word may suggest.
@@ -32,7 +32,7 @@ func isKeyword(low string) bool { return reserved[low] || special[low] }
 
 const readOnly = "Posta only reads data; it has no tables of its own."
 
-// refusedStatements are words that begin a statement that Posta does not have, with what to do instead.
+// refusedStatements are the first words of statements that Posta does not support, with what to do instead.
 var refusedStatements = map[string]string{
 	"insert": readOnly, "update": readOnly, "delete": readOnly, "merge": readOnly, "truncate": readOnly, "drop": readOnly, "alter": readOnly,
 	"vacuum": readOnly, "analyze": readOnly, "checkpoint": readOnly,
@@ -51,7 +51,7 @@ const (
 	unpivotHint = "Write a UNION ALL with one SELECT for each column."
 )
 
-// refusedWords are keywords of the dialect that Posta does not have, wherever they stand.
+// refusedWords are keywords of the dialect that Posta does not support anywhere.
 var refusedWords = map[string]string{
 	"pivot": pivotHint, "unpivot": unpivotHint,
 	"asof":        "Join with >= and keep the nearest row: QUALIFY row_number() OVER (PARTITION BY … ORDER BY … DESC) = 1.",
@@ -72,7 +72,7 @@ var refusedWords = map[string]string{
 	"overlay": "Write left(x, n) || y || substring(x, m).",
 }
 
-// refusedSymbols are operators of the dialect that Posta does not have.
+// refusedSymbols are operators of the dialect that Posta does not support.
 var refusedSymbols = map[string]string{
 	"^": "Write power(x, y).", "**": "Write power(x, y).", "~~": "Write LIKE.", "!~~": "Write NOT LIKE.",
 	"&&": "Write AND.", "&": "There are no operators on bits.", "|": "There are no operators on bits; texts are joined by ||.", "<<": "There are no operators on bits.",
@@ -80,7 +80,7 @@ var refusedSymbols = map[string]string{
 	"?": "Write parameters as $name and give them with --param name=value.", ":=": "An alias is written behind the expression: x AS name.",
 }
 
-// typedLiterals are types that DuckDB takes in front of a string, and Posta does not, with what to write instead.
+// typedLiterals are types that DuckDB, but not Posta, takes before a string, with what to write instead.
 var typedLiterals = map[string]string{
 	"decimal": decimalHint, "numeric": decimalHint, "dec": decimalHint, "time": "TIME is TEXT here: write the string alone, as '10:30:00'.",
 	"timestamptz": zoneHint, "timetz": zoneHint, "float": doubleHint, "real": doubleHint, "float4": doubleHint, "float8": doubleHint, "double": doubleHint,
@@ -97,14 +97,14 @@ const (
 	zoneHint    = "There are no time zones: TIMESTAMP '2024-02-29 10:30:00+02' is converted to UTC."
 )
 
-// refuseTyped fails if t names a type and a string follows, which would otherwise be taken for an alias.
+// refuseTyped fails if t names a type and a string follows, which would otherwise be read as an alias.
 func (p *parser) refuseTyped(t token) {
 	if why, ok := typedLiterals[t.low]; ok && t.kind == word && p.tok().kind == text {
 		p.fail(t.at, upper(t.low)+" in front of a string is not supported", why)
 	}
 }
 
-// refuseWord fails if t is known and not supported.
+// refuseWord fails if t is a keyword that is known but not supported.
 func (p *parser) refuseWord(t token) {
 	if why, ok := refusedWords[t.low]; ok && t.kind == word {
 		p.fail(t.at, strings.ToUpper(t.low)+" is not supported", why)

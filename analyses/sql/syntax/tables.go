@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Tables returns the tables that a script names in FROM, each name once, in their order. Some may be names of WITH, or of views.
+// Tables returns the tables that a script names in FROM, in their order, each name once. Some may be names of WITH or of views.
 func Tables(s *Script) (tables []*Table) {
 	w := &tableFinder{names: map[[2]any]bool{}, seen: map[any]bool{}}
 	w.walk(reflect.ValueOf(s))
 	return w.tables
 }
 
-// tableFinder walks a tree by reflection, so that a new kind of node cannot be forgotten here.
+// tableFinder walks a tree by reflection, so that it also finds tables in kinds of nodes that are added later.
 type tableFinder struct {
 	tables []*Table
 	names  map[[2]any]bool
-	seen   map[any]bool // pointers
+	seen   map[any]bool // pointers that were visited
 }
 
 func (w *tableFinder) walk(v reflect.Value) {

@@ -4,17 +4,17 @@ package types
 type Class uint8
 
 const (
-	Scalar    Class = iota // everywhere
+	Scalar    Class = iota // anywhere
 	Aggregate              // in SELECT, HAVING, ORDER BY and QUALIFY; with OVER also as a window function, where Window says so
-	Window                 // with OVER alone
+	Window                 // only with OVER
 )
 
-// Nulls says what a function makes of NULL.
+// Nulls says how a function treats NULL.
 type Nulls uint8
 
 const (
-	Strict Nulls = iota // NULL if an argument is
-	Own                 // as its line says
+	Strict Nulls = iota // NULL if an argument is NULL
+	Own                 // as the function's About says
 	Skips               // an aggregate that skips NULL
 )
 
@@ -22,13 +22,13 @@ const (
 type Function struct {
 	Name    string
 	Aliases []string
-	Group   string // heading of the documentation
+	Group   string // its heading in the documentation
 	Class   Class
 	Forms   []string // see signature
 	Nulls   Nulls
-	Fails   string // for which values the session fails; empty for none
-	Session bool   // its value is fixed when the session opens; all others depend on their arguments alone
-	Ordered bool   // an aggregate whose value depends on an order: it may have ORDER BY, and takes (file, line) without
+	Fails   string // the values for which it fails the session; empty if there are none
+	Session bool   // its value is fixed when the session opens; other functions depend only on their arguments
+	Ordered bool   // an aggregate whose value depends on an order: that of its ORDER BY, by default (file, line)
 	Over    bool   // an aggregate that may have OVER
 	About   string // one line
 }

@@ -1,6 +1,6 @@
 package types
 
-// Form is what an operator or a function does with its operands: it converts each to Args and gives a Result.
+// Form says how an operator or a function treats its operands: it converts them to Args and returns a Result.
 type Form struct {
 	Args   []Type
 	Result Type
@@ -9,7 +9,7 @@ type Form struct {
 // form makes the form of two operands.
 func form(a, b, result Type) (Form, error) { return Form{[]Type{a, b}, result}, nil }
 
-// Unary returns what - makes of a value.
+// Unary returns the form of - for a value.
 func Unary(op string, t Type) (Form, error) {
 	switch {
 	case op == "NOT" && (t.Kind == Bool || t.Kind == Null):
@@ -24,7 +24,7 @@ func Unary(op string, t Type) (Form, error) {
 	return Form{}, refuse("", "- needs a number, not %s", t)
 }
 
-// Binary returns what an operator makes of two values. Operators are written as in syntax.Op.
+// Binary returns the form of an operator for two values. Operators are written as in syntax.Op.
 func Binary(op string, a, b Type) (Form, error) {
 	switch op {
 	case "AND", "OR":
@@ -56,7 +56,7 @@ func Binary(op string, a, b Type) (Form, error) {
 	return arithmetic(op, a, b)
 }
 
-// compare converts both operands to one type, but for a BIGINT beside a DECIMAL: these are compared as they are, exactly.
+// compare converts both operands to one type. Only a BIGINT and a DECIMAL stay as they are, and are compared exactly.
 func compare(op string, a, b Type) (Form, error) {
 	if a.Kind == TextList || b.Kind == TextList {
 		return Form{}, refuse("Write list_contains(list, x).", "lists cannot be compared by %s", op)
@@ -100,7 +100,7 @@ func arithmetic(op string, a, b Type) (Form, error) {
 	return decimals(op, asDecimal(a), asDecimal(b))
 }
 
-// decimals is + - * % of two DECIMALs. Sums and differences are made of operands with equally many digits behind the point.
+// decimals is + - * % of two DECIMALs. For sums and differences, both operands get the same number of digits after the point.
 func decimals(op string, a, b Type) (Form, error) {
 	if op == "*" {
 		scale := int(a.Scale) + int(b.Scale)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Arg is an argument: its type and, if it is a literal, its value: string or int64.
+// Arg is an argument: its type and, for a literal, its value, a string or an int64.
 type Arg struct {
 	Type  Type
 	Const any
@@ -36,7 +36,7 @@ func Names() []string {
 	return names
 }
 
-// refusedFunctions are functions of the dialect that do not exist here, with what to write instead.
+// refusedFunctions are functions of the dialect that Posta lacks, with what to write instead.
 var refusedFunctions = map[string]string{
 	"now": nowHint, "get_current_timestamp": nowHint, "current_timestamp": nowHint, "random": chanceHint, "uuid": chanceHint, "gen_random_uuid": chanceHint,
 	"percentile_cont": "Write quantile_cont(x, 0.5).", "percentile_disc": "Write quantile_disc(x, 0.5).", "approx_quantile": "Write quantile_cont(x, 0.5): it is exact.",
@@ -50,7 +50,7 @@ const (
 	chanceHint = "Answers do not depend on chance; take rows by a condition, as id % 100 = 0."
 )
 
-// Unknown returns the error about a function that does not exist; near is a name like it, or "".
+// Unknown returns the error about a function that does not exist. near is a similar name, or "".
 func Unknown(name, near string) error {
 	hint := refusedFunctions[name]
 	if hint == "" && near != "" {
@@ -62,7 +62,7 @@ func Unknown(name, near string) error {
 // signature is a parsed form.
 type signature struct {
 	params   []string
-	optional int // how many of the last may be left out
+	optional int // how many of the last arguments may be left out
 	repeated bool
 	result   string
 }
@@ -87,8 +87,8 @@ func parseForm(form string) (s signature) {
 	return s
 }
 
-// Resolve returns the form of f for args: what each is converted to, and what comes out. If several forms fit, it returns the
-// one that needs the least conversion.
+// Resolve returns the form of f for args: the types that they are converted to, and the type of the result. If several forms
+// fit, it returns the one that needs the least conversion.
 func (f *Function) Resolve(args []Arg) (Form, error) {
 	best, least, found := Form{}, 0, false
 	var why error
@@ -136,13 +136,13 @@ func typeList(args []Arg) string {
 	return strings.Join(s, ", ")
 }
 
-// match converts args to the parameters and says how far.
+// match converts args to the parameters, and returns the distance of the conversion.
 func (s signature) match(args []Arg) (form Form, distance int, err error) {
 	least, most := len(s.params)-s.optional, len(s.params)
 	if len(args) < least || len(args) > most && !s.repeated {
 		return form, 0, fmt.Errorf("it has %d arguments and takes %s", len(args), countOf(least, most, s.repeated))
 	}
-	common := Of(Null) // what T stands for
+	common := Of(Null) // the type that T stands for
 	for i := range args {
 		if s.param(i) == "T" {
 			if common, err = Common(common, args[i].Type); err != nil {
@@ -174,7 +174,7 @@ func countOf(least, most int, repeated bool) string {
 
 func (s signature) param(i int) string { return s.params[min(i, len(s.params)-1)] }
 
-// parameter returns what an argument of type t is converted to.
+// parameter returns the type that an argument of type t is converted to.
 func parameter(param string, t, common Type) (to Type, distance int, err error) {
 	switch param {
 	case "T":
@@ -211,9 +211,9 @@ func parameter(param string, t, common Type) (to Type, distance int, err error) 
 	return Of(k), d, nil
 }
 
-// results returns the type of the result. ROUND is the number with as many digits as the second argument says; FLOOR has none behind the
-// point, and is a DOUBLE of a BIGINT as in DuckDB; PART is a DOUBLE for epoch and a BIGINT for all other fields; SUM has all digits that
-// there are; MOD is that of %.
+// results returns the type of the result. ROUND is the number with as many digits after the point as the second argument says. FLOOR has
+// no digits after the point; for a BIGINT it is a DOUBLE, as in DuckDB. PART is a DOUBLE for epoch and a BIGINT for all other fields.
+// SUM is a DECIMAL with 18 digits. MOD is the type of %.
 func (s signature) results(form Form, args []Arg) (Type, error) {
 	first := Of(Null)
 	if len(form.Args) > 0 {
@@ -267,7 +267,7 @@ func (s signature) results(form Form, args []Arg) (Type, error) {
 	return Of(Kind(slices.Index(kindNames[:], s.result))), nil
 }
 
-// Parts are the fields of date_part, by each of their names.
+// Parts maps each name of a date_part field to the field.
 var Parts = map[string]string{
 	"year": "year", "years": "year", "y": "year", "quarter": "quarter", "quarters": "quarter", "month": "month", "months": "month", "mon": "month", "week": "week", "weeks": "week", "w": "week",
 	"day": "day", "days": "day", "d": "day", "dayofmonth": "day", "dow": "dow", "dayofweek": "dow", "weekday": "dow", "isodow": "isodow", "doy": "doy", "dayofyear": "doy", "isoyear": "isoyear",

@@ -10,7 +10,7 @@ import (
 type Kind uint8
 
 const (
-	Null Kind = iota // of the literal NULL: taken for every type
+	Null Kind = iota // of the literal NULL: converts to every type
 	Bool
 	BigInt
 	Decimal
@@ -26,16 +26,17 @@ var kindNames = [...]string{"NULL", "BOOLEAN", "BIGINT", "DECIMAL", "DOUBLE", "T
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Type is the type of a value. Precision and Scale are the digits of a DECIMAL, in all and behind the point, and 0 for all others.
+// Type is the type of a value. For a DECIMAL, Precision is the number of all digits, and Scale that of the digits after the point.
+// For other types both are 0.
 type Type struct {
 	Kind             Kind
 	Precision, Scale uint8
 }
 
-// MaxPrecision is how many digits a DECIMAL has at most: as many as fit into 64 bits.
+// MaxPrecision bounds the digits of a DECIMAL: as many as fit into 64 bits.
 const MaxPrecision = 18
 
-// Of returns the type of a kind; a DECIMAL has all digits and none behind the point.
+// Of returns the type of a kind. A DECIMAL gets all digits, and none of them after the point.
 func Of(k Kind) Type {
 	if k == Decimal {
 		return DecimalOf(MaxPrecision, 0)
@@ -55,16 +56,16 @@ func (t Type) String() string {
 	return t.Kind.String()
 }
 
-// IsNumber reports whether one can calculate with values of the type.
+// IsNumber reports whether the type is a number.
 func (t Type) IsNumber() bool { return t.Kind == BigInt || t.Kind == Decimal || t.Kind == Double }
 
 // Range is what a cast to a smaller integer type accepts.
 type Range struct{ Min, Max int64 }
 
-// ErrType is wrapped by every error of this package: a type, or a combination of types, that does not exist.
+// ErrType is wrapped by every error of this package: a type, or a combination of types, is not valid.
 var ErrType = errors.New("wrong type")
 
-// Error is an error with what to write instead, which may be empty.
+// Error is an error with a hint about what to write instead. The hint may be empty.
 type Error struct{ Message, Hint string }
 
 func (e *Error) Error() string { return e.Message }
@@ -87,7 +88,7 @@ var ranges = map[string]Range{
 	"UTINYINT": {0, math.MaxUint8}, "USMALLINT": {0, math.MaxUint16}, "UINTEGER": {0, math.MaxUint32},
 }
 
-// refused are types of the dialect that do not exist here.
+// refused are types of the dialect that Posta does not have.
 var refused = map[string]string{
 	"HUGEINT": "Write BIGINT, or DOUBLE.", "UHUGEINT": "Write BIGINT, or DOUBLE.", "UBIGINT": "Write BIGINT, or DOUBLE.", "BIGNUM": "Write BIGINT, or DOUBLE.",
 	"FLOAT": "Write DOUBLE.", "FLOAT4": "Write DOUBLE.", "REAL": "Write DOUBLE.", "BLOB": "Write TEXT: its bytes stay as they are.", "BYTEA": "Write TEXT: its bytes stay as they are.",
@@ -96,7 +97,7 @@ var refused = map[string]string{
 	"TIMETZ": "Write TEXT.",
 }
 
-// Parse returns the type that a name in upper case stands for, and the range of a smaller integer type.
+// Parse returns the type that an upper-case name stands for, and the range of a smaller integer type.
 func Parse(name string, args []int, list bool) (Type, *Range, error) {
 	if why, ok := refused[name]; ok {
 		return Type{}, nil, refuse(why, "the type %s is not supported", name)
@@ -141,8 +142,8 @@ func parseDecimal(args []int) (Type, error) {
 	return DecimalOf(p, s), nil
 }
 
-// Number returns the type of a number as it is written, without sign: BIGINT, with a point DECIMAL, with an exponent DOUBLE.
-// 9223372036854775808 is not a BIGINT; the caller handles -9223372036854775808.
+// Number returns the type of a number as it is written, without its sign: BIGINT, with a point DECIMAL, with an exponent
+// DOUBLE. 9223372036854775808 is not a BIGINT; the caller handles -9223372036854775808.
 func Number(text string) (Type, error) {
 	digits, scale, point := 0, 0, false
 	for i := range len(text) {
@@ -175,7 +176,7 @@ func Number(text string) (Type, error) {
 	return Of(BigInt), nil
 }
 
-// asDecimal returns what a BIGINT is taken for beside a DECIMAL.
+// asDecimal returns the type that a BIGINT counts as beside a DECIMAL.
 func asDecimal(t Type) Type {
 	if t.Kind == BigInt {
 		return DecimalOf(MaxPrecision, 0)
@@ -183,7 +184,8 @@ func asDecimal(t Type) Type {
 	return t
 }
 
-// Common returns the type that values of both types are converted to where one of them is chosen or compared: CASE, COALESCE, IN, =, UNION.
+// Common returns the type that values of both types are converted to if one of them is chosen or they are compared: CASE, COALESCE, IN, =,
+// UNION.
 func Common(a, b Type) (Type, error) {
 	switch {
 	case a == b || b.Kind == Null:
@@ -204,7 +206,7 @@ func Common(a, b Type) (Type, error) {
 	return Type{}, refuse(castHint(a, b), "%s and %s have no type in common", a, b)
 }
 
-// castHint returns how to make values of two types comparable.
+// castHint says how to make values of two types comparable.
 func castHint(a, b Type) string {
 	if a.Kind == Text {
 		a, b = b, a
@@ -215,8 +217,8 @@ func castHint(a, b Type) string {
 	return "Convert both to TEXT: x::TEXT."
 }
 
-// Taken reports whether a value of type t converts implicitly to kind k, and the distance of the conversion: 0 means none.
-// Among several forms of a function the nearest one is chosen.
+// Taken reports whether a value of type t converts implicitly to kind k, and the distance of this conversion; 0 means none.
+// Among several forms of a function, the nearest one is chosen.
 func (t Type) Taken(k Kind) (distance int, ok bool) {
 	switch {
 	case t.Kind == k:
@@ -231,7 +233,8 @@ func (t Type) Taken(k Kind) (distance int, ok bool) {
 	return 0, false
 }
 
-// Castable reports whether CAST turns values of type t into values of type to; a single value may still have no counterpart.
+// Castable reports whether CAST can turn values of type t into values of type to. A single value may still have no
+// counterpart.
 func (t Type) Castable(to Type) bool {
 	switch {
 	case t.Kind == to.Kind || t.Kind == Null || t.Kind == Text || to.Kind == Text:

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// typ reads a type as the tests write it.
+// typ parses a type as the tests write it.
 func typ(t *testing.T, s string) Type {
 	t.Helper()
 	name, digits, has := strings.Cut(s, "(")
@@ -31,7 +31,7 @@ func typ(t *testing.T, s string) Type {
 	return ty
 }
 
-// The results are DuckDB's, but for BIGINTs beside DECIMALs, whose results have 18 digits.
+// The results are DuckDB's, except that the results of a BIGINT with a DECIMAL have 18 digits.
 func TestQ5_TypesOfOperators(t *testing.T) {
 	for _, c := range []string{
 		"BIGINT + BIGINT = BIGINT", "BIGINT / BIGINT = DOUBLE", "BIGINT // BIGINT = BIGINT", "BIGINT % DOUBLE = DOUBLE", "BIGINT * NULL = BIGINT", "NULL + NULL = BIGINT",
@@ -149,7 +149,7 @@ func TestQ5_TypesOfFunctions(t *testing.T) {
 	}
 }
 
-// Every form can be read and has a result; every name is there once; every function has its line.
+// Every form can be parsed and has a result, every name occurs once, and every function has its line.
 func TestQ4_TheCatalogueIsWhole(t *testing.T) {
 	known := append(slices.Clone(kindNames[:]), "T", "N", "D", "ANY")
 	results := append(slices.Clone(kindNames[:]), "T", "N", "D", "ROUND", "FLOOR", "PART", "SUM", "MOD")
@@ -184,7 +184,7 @@ func TestQ4_TheCatalogueIsWhole(t *testing.T) {
 	}
 }
 
-// What the documentation of the language names is there.
+// The catalogue has every function that the documentation of the language names.
 func TestQ4_WhatIsPromisedIsInTheCatalogue(t *testing.T) {
 	for _, n := range strings.Fields(`length lower upper trim ltrim rtrim substring left right replace position strpos starts_with ends_with contains split_part string_split
 		regexp_matches regexp_replace regexp_extract concat concat_ws lpad rpad reverse repeat chr ascii md5 printf format json_extract_string json_array_length abs sign round floor ceil trunc sqrt cbrt
