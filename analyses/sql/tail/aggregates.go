@@ -14,14 +14,14 @@ import (
 	"posta.dev/posta/rows/exact"
 )
 
-// aggregate folds rows into a value for each group. grow and add return how many bytes more are kept.
+// aggregate folds rows into a value for each group. grow and add return how many more bytes are kept.
 type aggregate interface {
 	grow(groups int) (bytes int64)
-	add(args []*eval.Vector, rows, groups []int32) (bytes int64, err error) // groups[k] is that of rows[k]
+	add(args []*eval.Vector, rows, groups []int32) (bytes int64, err error) // groups[k] is the group of rows[k]
 	result(groups int) (*eval.Vector, error)
 }
 
-// newAggregate makes the aggregate for arguments of the types of args.
+// newAggregate makes the aggregate for arguments with the types of args.
 func (x *Executor) newAggregate(a *bind.Aggregate, args []bind.Expr) (aggregate, error) {
 	kind := types.Null
 	if len(args) > 0 {
@@ -70,7 +70,7 @@ func (x *Executor) newAggregate(a *bind.Aggregate, args []bind.Expr) (aggregate,
 	return nil, &eval.Unsupported{At: a.At, What: fmt.Sprintf("%s of %s", a.Func, kind)}
 }
 
-// more makes room for n elements and returns by how many there are more.
+// more makes room for n elements, and returns how many elements it added.
 func more[T any](s *[]T, n int) int64 {
 	d := n - len(*s)
 	*s = append(*s, make([]T, d)...)
@@ -126,7 +126,7 @@ func (s *int128) big() *big.Int {
 	return b.Add(b, new(big.Int).SetUint64(s.lo))
 }
 
-// sumOf returns a sum as a value of a type; digits of a DECIMAL are at most 18.
+// sumOf returns the sum as a value of type t. A DECIMAL has at most 18 digits.
 func (s *int128) sumOf(t types.Type, at syntax.Pos) (int64, error) {
 	v, ok := s.int64()
 	if t.Kind == types.Decimal {
@@ -138,7 +138,7 @@ func (s *int128) sumOf(t types.Type, at syntax.Pos) (int64, error) {
 	return v, nil
 }
 
-// meanOf returns the mean of n timestamps as DuckDB rounds it: to the nearest, a half down; before 1970 up.
+// meanOf returns the mean of n timestamps, rounded as in DuckDB: to the nearest microsecond, a half down, or before 1970 up.
 func (s *int128) meanOf(n int64) int64 {
 	q, rest := new(big.Int).QuoRem(s.big(), big.NewInt(n), new(big.Int))
 	if rest.Int64() > n/2 {
@@ -187,8 +187,8 @@ func (s *intSums) result(groups int) (*eval.Vector, error) {
 	return v, nil
 }
 
-// intervalMeans is avg of INTERVAL. The remainder of the months is carried to the days, 30 for each month, and their remainder
-// to the microseconds.
+// intervalMeans is avg of INTERVAL. The remainder of the months is carried to the days, 30 per month. The remainder of the
+// days is carried to the microseconds.
 type intervalMeans struct {
 	months, days, micros []int128
 	n                    []int64
@@ -273,7 +273,7 @@ func (s *floatSum) addInt(v, by int64) {
 	s.sum.AddInt(-v)
 }
 
-// special returns the sum if it is not a finite number, as IEEE 754 adds these.
+// special returns the sum if it is not finite: infinities and NaN are added as in IEEE 754.
 func (s *floatSum) special() (float64, bool) {
 	switch {
 	case s.nan > 0 || s.pos > 0 && s.neg > 0:
@@ -286,7 +286,7 @@ func (s *floatSum) special() (float64, bool) {
 	return 0, false
 }
 
-// value returns the sum, or the mean, rounded once. scale is that of a DECIMAL whose digits were added.
+// value returns the sum, or the mean, rounded once. If the digits of a DECIMAL were added, scale is the DECIMAL's.
 func (s *floatSum) value(mean bool, scale uint8) float64 {
 	f, special := s.special()
 	switch {
@@ -315,7 +315,7 @@ func (s *floatSums) grow(groups int) int64 {
 	return floatSumBytes*more(&s.sums, groups) + more(&s.wide, groups)
 }
 
-// wideBytes is what an exact sum takes beside itself for numbers beyond 64 bits in front of the point and 128 behind it.
+// wideBytes is how many additional bytes an exact sum takes for numbers beyond 64 bits before the point or 128 bits after it.
 const wideBytes = 300
 
 func (s *floatSums) add(args []*eval.Vector, rows, groups []int32) (bytes int64, _ error) {
@@ -386,7 +386,7 @@ func (c cells) grow(groups int) int64 {
 	return int64(groups-before) * width(v.Kind)
 }
 
-// set makes a value that of a group, and returns how many bytes more it takes.
+// set gives a group a value, and returns how many more bytes this takes.
 func (c cells) set(g int32, from *eval.Vector, row int32) (bytes int64) {
 	if from.IsNull(row) {
 		setNull(c.v, g)
@@ -405,7 +405,7 @@ func (c cells) set(g int32, from *eval.Vector, row int32) (bytes int64) {
 	return bytes
 }
 
-// positive turns -0 into 0, and every NaN into the same one. So it does not matter which of several equal values was kept.
+// positive replaces -0 by 0, and every NaN by the same one, so it does not matter which of several equal values was kept.
 func (c cells) positive() {
 	for g, f := range c.v.Floats {
 		c.v.Floats[g] = positive(f)

@@ -13,7 +13,7 @@ import (
 // program computes an expression over batches.
 type program struct{ run *eval.Program }
 
-// compile makes a program of an expression. The queries within it are computed now.
+// compile makes a program of an expression. It computes the queries within it at once.
 func (x *Executor) compile(e bind.Expr) (program, error) {
 	var failed error
 	e = bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
@@ -46,17 +46,17 @@ func (x *Executor) compileAll(list []bind.Expr) ([]program, error) {
 	return out, nil
 }
 
-// eval computes the selected rows of a batch. The vector is valid until the next call.
+// eval computes an expression for the selected rows of a batch. The vector is valid until the next call.
 func (p program) eval(b *batch) (*eval.Vector, error) {
 	sel := b.sel
-	if sel == nil { // package eval would take it for all rows
+	if sel == nil { // package eval takes nil for all rows
 		sel = []int32{}
 	}
 	return p.run.Run(b.columns, b.n, sel)
 }
 
-// evalAll computes several expressions. After an error it narrows the batch to the rows before the first one that fails, and
-// continues. So the error of the first failing row remains.
+// evalAll computes several expressions. After an error, it narrows the batch to the rows before the first failing one, and
+// continues. So it returns the error of the first row that fails.
 func evalAll(list []program, b *batch) (out []*eval.Vector, failed error) {
 	out = make([]*eval.Vector, len(list))
 	for i, p := range list {
@@ -102,11 +102,11 @@ func (b *batch) located(err error) error {
 // subquery is the result of a query that is used as a value.
 type subquery struct {
 	rows *store
-	set  *index // of IN
+	set  *index // the rows by value, for IN
 	null bool   // whether NULL is among the rows
 }
 
-// subquery computes a query that is used as a value, once, and returns what stands for it.
+// subquery computes a query that is used as a value, once, and returns an expression that replaces it.
 func (x *Executor) subquery(s *bind.Subquery) (bind.Expr, error) {
 	q := x.subqueries[s]
 	if q == nil {
@@ -152,9 +152,9 @@ func (x *Executor) answer(q *subquery, s *bind.Subquery) (err error) {
 	})
 }
 
-// member is X IN (query): false of no rows, else NULL if x is NULL, or if it is not found and NULL is.
+// member is X IN (query): false for no rows, else NULL if x is NULL, or if x is not found and a row is NULL.
 func (x *Executor) member(q *subquery, s *bind.Subquery) (bind.Expr, error) {
-	switch { // x is not even computed
+	switch { // x itself need not be computed
 	case len(q.set.ids) == 0 && q.null:
 		return bind.Typed(&bind.Const{}, s.T, s.At), nil
 	case len(q.set.ids) == 0:

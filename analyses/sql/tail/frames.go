@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// frames returns a function that returns the start and the end of a place's frame. Both may lie outside of the partition, and
-// the end may lie before the start.
+// frames returns a function that returns the start and the end of the frame for a place in the partition. Both may lie
+// outside of the partition, and the end may lie before the start.
 func (w *window) frames() (func(i int) (start, end int), error) {
 	f := w.call.Frame
 	if f == nil {
@@ -28,7 +28,7 @@ func (w *window) frames() (func(i int) (start, end int), error) {
 	return func(i int) (int, int) { return lo(i), hi(i) }, err
 }
 
-// bound returns the place of one end of the frame: the first place, or the one behind the last.
+// bound returns a function for one end of the frame: its first place, or with end the place after its last.
 func (w *window) bound(b bind.FrameBound, values, end bool) (func(i int) int, error) {
 	n, one := len(w.rows), 0
 	if end {
@@ -64,16 +64,17 @@ func (w *window) peer(i int, end bool) int {
 	return int(w.peerStart[i])
 }
 
-// distance returns the end of a RANGE frame that lies a distance away in the order. The frame of NULL is that of all NULLs.
+// distance returns a function for one end of a RANGE frame, at a distance in values. The frame of a NULL consists of all
+// NULLs.
 func (w *window) distance(b bind.FrameBound, end bool) (func(i int) int, error) {
 	k := w.keys[0]
 	up := b.Kind == syntax.Following
-	// Toward smaller values is backward in the order, with DESC forward.
+	// PRECEDING goes toward smaller values, with DESC toward greater ones.
 	away, err := w.away(k.v, b.X.(*bind.Const), up != k.desc, up == end)
 	if err != nil {
 		return nil, err
 	}
-	// The values, without NULL, lie in a row.
+	// Skip the NULLs at both ends of the order.
 	lo, hi := 0, len(w.rows)
 	for lo < hi && k.v.IsNull(w.rows[lo]) {
 		lo++
@@ -97,9 +98,9 @@ func (w *window) distance(b bind.FrameBound, end bool) (func(i int) int, error) 
 	}, nil
 }
 
-// away returns a function that, for a row, adds the distance to its value or subtracts it, and compares other rows with the
-// result. With wide, the frame must hold all values up to the distance, so a distance with more digits than the values is
-// rounded down.
+// away returns a function that adds the distance to a row's value, or subtracts it, and compares other rows with the result.
+// With wide, the frame must hold all values up to the distance, so a distance with more digits than the values is rounded
+// down.
 func (w *window) away(v *eval.Vector, c *bind.Const, add, wide bool) (func(r int32) func(other int32) int, error) {
 	negative := &Error{At: c.At, Message: "the distance of a frame is not below 0"}
 	typ := w.call.Order[0].X.Type()
@@ -173,7 +174,7 @@ func compareInts(a, b int64) int {
 	return 0
 }
 
-// saturated returns x ± by, or the end of the int64 range if that overflows.
+// saturated returns x ± by, limited to the range of int64.
 func saturated(x, by int64, add bool) int64 {
 	switch {
 	case add && x > math.MaxInt64-by:
@@ -186,7 +187,7 @@ func saturated(x, by int64, add bool) int64 {
 	return x - by
 }
 
-// rescale returns a distance with other digits behind the point, rounded down or up; at most as much as there is.
+// rescale changes the digits after the point of a distance, rounds it down or up, and limits it to the range of int64.
 func rescale(d int64, from, to uint8, down bool) int64 {
 	r := new(big.Int).Mul(big.NewInt(d), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(to)), nil))
 	by := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(from)), nil)
@@ -200,7 +201,7 @@ func rescale(d int64, from, to uint8, down bool) int64 {
 	return q.Int64()
 }
 
-// plus adds an interval to microseconds since 1970: months first, whose day is at most the last of the month, then days and microseconds.
+// plus adds an interval to microseconds since 1970: first the months, with a day of at most the month's last, then days and microseconds.
 func plus(micros int64, d bind.Interval) int64 {
 	if d.Months != 0 {
 		day, rest := floorDiv(micros, microsPerDay)

@@ -18,13 +18,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected answers")
 
-// world is tables and what is in them.
+// world holds tables and their rows.
 type world struct {
 	tables []bind.Table
 	source *Tables
 }
 
-// parseTable reads a table: its name and columns, then a row a line, its values separated by |. Line i of a table t is line i of t.csv.
+// parseTable reads a table: its name and columns, then one row per line, with values separated by |. Line i of a table t is line i of
+// t.csv.
 func (w *world) parseTable(text string) {
 	head, body, _ := strings.Cut(text, "\n")
 	name, columns, _ := strings.Cut(strings.TrimPrefix(head, "TABLE "), " (")
@@ -83,7 +84,7 @@ func put(v *eval.Vector, row int32, cell string, t types.Type) {
 	}
 }
 
-// literal reads a value by letting package bind read it.
+// literal parses a value as package bind does.
 func literal(cell string, t types.Type) any {
 	if t.Kind == types.Text {
 		return strings.Trim(cell, "'")
@@ -121,7 +122,7 @@ func (w *world) plan(text string) (bind.Node, error) {
 	return p.Statements[0].Plan, nil
 }
 
-// answer runs a statement, and writes its rows as tables are written.
+// answer runs a statement, and writes its rows in the form of tables.
 func (w *world) answer(text string, batch int) string {
 	plan, err := w.plan(text)
 	if err != nil {
@@ -153,7 +154,8 @@ func (w *world) answer(text string, batch int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Every file is tables, then statements, each with ---- and its answer behind. The answer does not depend on how rows are cut into batches.
+// Every file has tables, then statements, each followed by ---- and its answer. The answer does not depend on how rows are cut into
+// batches.
 func TestQ7_Answers(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) == 0 {

@@ -8,22 +8,23 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// grouping is an Aggregation while its rows come.
+// grouping is the state of an Aggregation that is being computed.
 type grouping struct {
 	x       *Executor
 	n       *bind.Aggregation
 	keys    []program
-	aggs    []*input // nil: GROUPING
+	aggs    []*input // nil for GROUPING
 	index   *index
-	groups  *store  // the keys of each group, NULL for those that its set lacks
+	groups  *store  // the keys of each group; NULL for keys that its set lacks
 	sets    []int32 // the set of each group
 	nulls   map[types.Kind]*eval.Vector
-	first   []int32 // 0
+	first   []int32 // holds only 0
 	of      []int32 // the group of each row
 	holding int64
 }
 
-// aggregation computes groups, and hands them on in the order of their keys, NULL last. Of equal keys that of the earlier set comes first.
+// aggregation computes groups, and passes them on in the order of their keys, NULL last. If keys are equal, the group of the earlier set
+// comes first.
 func (x *Executor) aggregation(n *bind.Aggregation, to sink) error {
 	keys, err := x.compileAll(n.Keys)
 	if err != nil {
@@ -83,7 +84,7 @@ func (g *grouping) add(b *batch) error {
 			failed = b.located(err)
 		}
 	}
-	if failed != nil { // rows in front of it change nothing any more
+	if failed != nil { // no row before it can change the result
 		return failed
 	}
 	for set, by := range g.n.Sets {

@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/analyses/sql/eval"
 )
 
-// input computes the arguments of an aggregate and passes them to it. It drops rows that FILTER excludes, and repetitions if
+// input computes the arguments of an aggregate and passes them to it. It drops rows that FILTER excludes, and duplicates if
 // the aggregate is DISTINCT. If the aggregate has ORDER BY, input waits until all rows are there.
 type input struct {
 	x        *Executor
@@ -16,13 +16,13 @@ type input struct {
 	order    []program
 	filter   *program
 	to       aggregate
-	seen     *index // DISTINCT
-	waiting  *store // ORDER BY: arguments and keys
+	seen     *index // values that were seen, for DISTINCT
+	waiting  *store // arguments and keys, for ORDER BY
 	waitFor  []int32
 	grown    int
 	held     int64
-	values   []*eval.Vector // of the arguments, then of the keys
-	passes   *eval.Vector   // of FILTER
+	values   []*eval.Vector // values of the arguments, then of the keys
+	passes   *eval.Vector   // value of FILTER
 	sel, ids []int32
 	narrow   []int32
 }
@@ -64,8 +64,8 @@ func (x *Executor) newInput(a *bind.Aggregate) (in *input, err error) {
 	return in, nil
 }
 
-// exactArguments returns the arguments from which an aggregate is computed. The mean of integers and decimals is that of their
-// exact values, not of the nearest DOUBLEs.
+// exactArguments returns the arguments from which an aggregate is computed. The mean of integers and decimals is computed from
+// their exact values, not from the nearest DOUBLEs.
 func exactArguments(name string, args []bind.Expr) []bind.Expr {
 	if name == "avg" {
 		if c, ok := args[0].(*bind.Cast); ok && c.Implicit && c.X.Type().IsNumber() {
@@ -114,7 +114,7 @@ func (in *input) eval(b *batch) error {
 	return nil
 }
 
-// add passes rows on; of has their groups, groups is the number of all groups.
+// add passes rows on. of has their groups; groups is the number of all groups.
 func (in *input) add(sel, of []int32, groups int) error {
 	if err := in.grow(groups); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (in *input) add(sel, of []int32, groups int) error {
 	return in.hold(in.to.add(in.values, sel, of))
 }
 
-// hold counts what an aggregate says that it keeps.
+// hold counts the bytes that an aggregate keeps.
 func (in *input) hold(bytes int64, err error) error {
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (in *input) result(groups int) (*eval.Vector, error) {
 	return in.to.result(groups)
 }
 
-// ordered hands on the rows that waited, in their order.
+// ordered passes on the waiting rows, in their order.
 func (in *input) ordered() error {
 	rows := make([]int32, in.waiting.n)
 	for i := range rows {

@@ -6,14 +6,14 @@ import (
 	"posta.dev/posta/analyses/sql/eval"
 )
 
-// intIndex numbers different integers in the order in which they come. It does what index does for keys of any kind, without
-// building key bytes. It uses open addressing and is at most half full.
+// intIndex numbers distinct integers in the order in which they come. It does what index does for keys of all kinds, but
+// builds no key bytes. It uses open addressing and is at most half full.
 type intIndex struct {
 	x     *Executor
 	keys  []int64
-	ids   []int32 // one more than the number of the key; 0: the place is free
+	ids   []int32 // the number of the key plus 1; 0: the place is free
 	n     int32
-	seed  maphash.Seed // whoever writes a file cannot choose keys that meet
+	seed  maphash.Seed // random, so that the author of a file cannot choose keys that collide
 	bytes int64
 }
 
@@ -27,7 +27,7 @@ func (x *Executor) newIntIndex() (*intIndex, error) {
 	return ix, ix.grow(leastPlaces)
 }
 
-// place returns where a key is, or would be.
+// place returns the place of a key, or the free place for it.
 func (ix *intIndex) place(key int64) int {
 	mask := len(ix.keys) - 1
 	at := int(maphash.Comparable(ix.seed, key)) & mask
@@ -73,10 +73,10 @@ func (ix *intIndex) grow(places int) error {
 
 func (ix *intIndex) release() { ix.x.held -= ix.bytes }
 
-// fewTexts is up to how many different texts of a column have codes.
+// fewTexts bounds the distinct texts of a column with codes.
 const fewTexts = 1 << 10
 
-// withCodes gives the rows of a column of texts codes, if there are few different ones.
+// withCodes gives codes to the rows of a column of texts, if it has few distinct texts.
 func withCodes(v *eval.Vector) {
 	known := map[string]uint32{}
 	codes := make([]uint32, len(v.Texts))

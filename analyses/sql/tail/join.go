@@ -17,19 +17,19 @@ type join struct {
 	restReads    []bool // columns that rest reads
 	right        *store
 	index        *index
-	ints         *intIndex                                 // takes the place of index for one key that is an integer
-	first, next  []int32                                   // of each key the first row; of each row the next one with its key, -1 at the end
+	ints         *intIndex                                 // replaces index if there is one key and it is an integer
+	first, next  []int32                                   // of each key the first row; of each row the next one with the same key, -1 at the end
 	rightMatched []bool                                    // nil unless the join is RIGHT or FULL
-	pairs        func(b *batch, left, right []int32) error // takes the place of to
-	wanted       []bool                                    // columns that are handed on; nil: all
+	pairs        func(b *batch, left, right []int32) error // replaces to, if it is set
+	wanted       []bool                                    // columns that are passed on; nil: all
 
-	// Of the left batch:
+	// State of the left batch:
 	l       *batch
 	matched []bool
 	all     counting
-	cache   eval.KeyCache  // of each key: 0, or two more than its first row
-	room    []*eval.Vector // memory of joined rows, if they are valid only while pairs runs
-	// Pairs of rows that wait. A right row of -1 means "none", and comes after all pairs of its left row.
+	cache   eval.KeyCache  // by key: 0, or its first row plus 2
+	room    []*eval.Vector // memory for joined rows, used if they are valid only while pairs runs
+	// Pairs of rows that wait. A right row of -1 means "no partner"; this pair comes after all others of its left row.
 	lrows, rrows []int32
 }
 
@@ -60,7 +60,7 @@ func (j *join) release() {
 	j.right.release()
 }
 
-// id numbers the key of a row.
+// id returns the number of a row's key, and whether it is new.
 func (j *join) id(values []*eval.Vector, row int32) (id int32, fresh bool, err error) {
 	if j.ints != nil {
 		return j.ints.id(values[0].Ints[row])
@@ -69,7 +69,7 @@ func (j *join) id(values []*eval.Vector, row int32) (id int32, fresh bool, err e
 	return j.index.id()
 }
 
-// partner returns the first row of the right side with the key of a row, -1 if there is none.
+// partner returns the first row of the right side that has the same key as a row, -1 if there is none.
 func (j *join) partner(keys []*eval.Vector, row int32) int32 {
 	switch {
 	case len(j.first) == 0 || anyNull(keys, row):
@@ -87,7 +87,7 @@ func (j *join) partner(keys []*eval.Vector, row int32) int32 {
 	return -1
 }
 
-// newJoin makes a join that has its right side.
+// newJoin makes a join and computes its right side.
 func (x *Executor) newJoin(n *bind.Join, to sink) (*join, error) {
 	j := &join{x: x, n: n, to: to, index: x.newIndex()}
 	if len(n.Equal) == 1 && isInt(n.Equal[0][0].Type()) && n.Equal[0][0].Type() == n.Equal[0][1].Type() {
@@ -121,7 +121,7 @@ func (j *join) compile() (err error) {
 	return err
 }
 
-// build keeps the right side, and links rows with equal keys in their order.
+// build keeps the right side, and chains its rows with equal keys in their order.
 func (j *join) build(keys []bind.Expr) error {
 	programs, err := j.x.compileAll(keys)
 	if err != nil {
@@ -174,7 +174,7 @@ func anyNull(columns []*eval.Vector, row int32) bool {
 	return false
 }
 
-// keysPerRow bounds the keys that are cached for a batch by its rows, because the cache has to be cleared for it.
+// keysPerRow bounds how many keys are cached per row of a batch, because clearing the cache costs time for each key.
 const keysPerRow = 8
 
 // probe finds the partners of the rows of a left batch.
@@ -229,7 +229,7 @@ func (j *join) pair(l, r int32) error {
 	return j.flush()
 }
 
-// flush passes on the waiting pairs that fulfil the rest of the condition, and the rows without a partner.
+// flush passes on the waiting pairs that fulfil the rest of the condition, and the left rows without a partner.
 func (j *join) flush() error {
 	var failed error
 	if j.rest != nil && len(j.lrows) > 0 {
@@ -246,7 +246,7 @@ func (j *join) flush() error {
 		if values == nil {
 			return err
 		}
-		if failed = err; failed != nil { // what is behind the error is left out
+		if failed = err; failed != nil { // drop what comes after the error
 			end := len(j.lrows)
 			for _, k := range sel[len(both.sel):] {
 				end = int(k)
@@ -306,8 +306,8 @@ func (j *join) flush() error {
 	return failed
 }
 
-// gather makes a batch of pairs, of the wanted columns. The place of a row is that of its left one. If the batch is passing, it
-// is valid until the next call.
+// gather makes a batch of pairs, with the wanted columns. A joined row has the place of its left row. If passing is set, the
+// batch is valid until the next call.
 func (j *join) gather(lrows, rrows []int32, wanted []bool, passing bool) *batch {
 	b := &batch{n: len(lrows), sel: j.all.of(len(lrows))}
 	take := func(columns []*eval.Vector, rows []int32) {
@@ -339,7 +339,7 @@ func gatherIf(c *eval.Vector, rows []int32) *eval.Vector {
 	return gather(c, rows)
 }
 
-// unmatchedRight hands on the rows of the right side without a partner.
+// unmatchedRight passes on the rows of the right side that have no partner.
 func (j *join) unmatchedRight() error {
 	var rows []int32
 	for r, matched := range j.rightMatched {

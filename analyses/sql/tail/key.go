@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// appendKey appends bytes that are equal exactly if the values are: NULL equals NULL, NaN equals NaN, -0 equals 0, and 30 days
-// equal a month.
+// appendKey appends a value's key. Keys are equal if and only if the values are: NULL equals NULL, NaN equals NaN, -0 equals
+// 0, and 30 days equal a month.
 func appendKey(b []byte, v *eval.Vector, row int32) []byte {
 	if v == nil || v.IsNull(row) {
 		return append(b, 0)
@@ -45,7 +45,7 @@ func appendKey(b []byte, v *eval.Vector, row int32) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(v.Ints[row]))
 }
 
-// positive returns the DOUBLE that stands for all that equal f: 0 for -0, and one NaN.
+// positive maps equal DOUBLEs to the same bits: -0 to 0, and every NaN to one.
 func positive(f float64) float64 {
 	switch {
 	case f == 0:
@@ -62,7 +62,8 @@ func appendText(b []byte, s string) []byte {
 
 const microsPerDay = 24 * 60 * 60 * 1_000_000
 
-// normal returns an interval with days from 0 to 29 and microseconds of less than a day: intervals are compared as if every month had 30 days.
+// normal returns an interval with 0 to 29 days and less than a day of microseconds, because intervals are compared as if every month had 30
+// days.
 func normal(i bind.Interval) (months, days, micros int64) {
 	days, micros = floorDiv(i.Micros, microsPerDay)
 	days += int64(i.Days)
@@ -78,7 +79,7 @@ func floorDiv(a, b int64) (q, r int64) {
 	return q, r
 }
 
-// index numbers different keys in the order in which they come.
+// index numbers distinct keys in the order in which they come.
 type index struct {
 	x     *Executor
 	ids   map[string]int32
@@ -88,10 +89,10 @@ type index struct {
 
 func (x *Executor) newIndex() *index { return &index{x: x, ids: map[string]int32{}} }
 
-// indexEntry is roughly how many bytes an entry of a map takes in addition to its key.
+// indexEntry is roughly how many bytes a map's entry takes in addition to its key.
 const indexEntry = 48
 
-// id returns the number of the key that was built in ix.key, and whether it is new.
+// id returns the number of the key in ix.key, and whether it is new.
 func (ix *index) id() (id int32, fresh bool, err error) {
 	id, ok := ix.ids[string(ix.key)]
 	if ok {
@@ -104,7 +105,7 @@ func (ix *index) id() (id int32, fresh bool, err error) {
 	return id, true, ix.x.hold(n)
 }
 
-// row builds the key of a row of some columns.
+// row builds the key of a row from some columns.
 func (ix *index) row(columns []*eval.Vector, row int32) {
 	ix.key = ix.key[:0]
 	for _, c := range columns {

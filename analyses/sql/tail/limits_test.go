@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/analyses/sql/eval"
 )
 
-// numbers returns a world with a table n of many rows: a is different in each, b one of two, c a text.
+// numbers returns a world with a table n of many rows: a is distinct in each row, b is one of two numbers, c is a text.
 func numbers(rows int) *world {
 	w := &world{source: &Tables{Rows: map[string]*Rows{}, Batch: 1000}}
 	var b strings.Builder
@@ -22,7 +22,7 @@ func numbers(rows int) *world {
 	return w
 }
 
-// Everything that keeps rows stops at the limit, and what was kept is given back once a plan is done.
+// Everything that keeps rows stops at the limit, and releases what it kept when a plan is done.
 func TestN7_WhatIsKeptIsBounded(t *testing.T) {
 	w := numbers(20_000)
 	for text, fits := range map[string]bool{
@@ -76,7 +76,7 @@ func (r *reads) Read(n bind.Node, yield func(*Rows) error) error {
 	return r.Tables.Read(n, func(rows *Rows) error { r.batches++; return yield(rows) })
 }
 
-// LIMIT without ORDER BY stops reading, and what is used twice is computed once.
+// LIMIT without ORDER BY stops reading early, and a plan that is used twice is computed once.
 func TestQ7_NothingIsReadThatIsNotNeeded(t *testing.T) {
 	w := numbers(20_000)
 	for _, c := range []struct {
@@ -115,7 +115,7 @@ func (g *given) Read(n bind.Node, yield func(*Rows) error) error {
 	return yield(g.Rows["groups"])
 }
 
-// A source may give the rows of any node, and then nothing below it is read.
+// A source may give the rows of any node. Then nothing below this node is read.
 func TestQ7_GroupsMayComeFromElsewhere(t *testing.T) {
 	w := numbers(1)
 	plan, err := w.plan("SELECT b, sum(a) * 2 AS s FROM n GROUP BY b HAVING sum(a) > 1 ORDER BY s DESC")
@@ -132,7 +132,7 @@ func TestQ7_GroupsMayComeFromElsewhere(t *testing.T) {
 	}
 }
 
-// The first rows of an order are those of the whole order, also of equal rows, although most rows are dropped on the way.
+// The first rows of an order are those of the whole order, even among equal rows, although most rows are dropped on the way.
 func TestQ7_TheBestRowsAreThoseOfTheOrder(t *testing.T) {
 	w := numbers(20_000)
 	for _, order := range []string{"b, a DESC", "b", "b DESC", "a % 7, b DESC", "c", "a DESC"} {

@@ -6,11 +6,11 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// Lookup joins rows that come in pieces, those of a Join's left side, with the rows of its right side, which it keeps.
+// Lookup joins rows that arrive in pieces, the left side of a Join, with the rows of its right side, which it keeps.
 type Lookup struct{ j *join }
 
-// NewLookup computes and keeps the right side of a join, which must not be a RIGHT or FULL one. wanted says which columns of
-// the join are read.
+// NewLookup computes and keeps the right side of a join. The join must not be RIGHT or FULL. wanted says which columns of the
+// join are read.
 func (x *Executor) NewLookup(n *bind.Join, wanted []bool) (*Lookup, error) {
 	j, err := x.newJoin(n, nil)
 	if err != nil {
@@ -28,8 +28,8 @@ func (x *Executor) NewLookup(n *bind.Join, wanted []bool) (*Lookup, error) {
 	return &Lookup{j}, nil
 }
 
-// Fork returns a Lookup of the same rows. It may be used by another goroutine, at the same time as l: they share only what
-// does not change any more.
+// Fork returns a Lookup of the same rows for another goroutine. Both may be used at the same time, because they share only
+// what no longer changes.
 func (l *Lookup) Fork() (*Lookup, error) {
 	of := l.j
 	j := &join{x: of.x, n: of.n, index: &index{x: of.x, ids: of.index.ids}, ints: of.ints, right: of.right, first: of.first, next: of.next, wanted: of.wanted}
@@ -39,15 +39,15 @@ func (l *Lookup) Fork() (*Lookup, error) {
 // Len returns how many rows are kept.
 func (l *Lookup) Len() int { return l.j.right.n }
 
-// Probe passes on the joined rows of the selected left rows, in their order. For each joined row, left has the number of its
-// left row, right that of its right row, -1 if it has none. They are valid during the call.
+// Probe passes on the joined rows of the selected left rows, in their order. For each joined row, left has the index of its
+// left row, and right that of its right row, or -1 if it has none. They are valid during the call.
 func (l *Lookup) Probe(r *Rows, sel []int32, to func(out *Rows, left, right []int32) error) error {
 	j := l.j
 	j.pairs = func(b *batch, left, right []int32) error { return to(&Rows{Columns: b.columns, N: b.n}, left, right) }
 	return j.probe(&batch{columns: r.Columns, n: r.N, sel: sel})
 }
 
-// Program makes a program of an expression. The queries within it are computed now.
+// Program makes a program of an expression. It computes the queries within it at once.
 func (x *Executor) Program(e bind.Expr) (*eval.Program, error) {
 	p, err := x.compile(e)
 	return p.run, err

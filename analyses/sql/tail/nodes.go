@@ -9,12 +9,12 @@ import (
 	"posta.dev/posta/analyses/sql/eval"
 )
 
-// enough is returned by a sink that needs no more rows. Each has a pointer of its own.
+// enough is returned by a sink that needs no more rows. Each sink returns its own pointer.
 type enough struct{ _ byte }
 
 func (*enough) Error() string { return "no more rows are needed" }
 
-// stream hands the rows of n to a sink, in their order.
+// stream passes the rows of n to a sink, in their order.
 func (x *Executor) stream(n bind.Node, to sink) error {
 	if x.source.Has(n) {
 		return x.given(n, to)
@@ -63,7 +63,7 @@ func (x *Executor) compute(n bind.Node, to sink) error {
 	return fmt.Errorf("%T: %w", n, eval.ErrUnsupported)
 }
 
-// given hands on rows of the source.
+// given passes on rows of the source.
 func (x *Executor) given(n bind.Node, to sink) error {
 	scan, isScan := n.(*bind.Scan)
 	return x.source.Read(n, func(r *Rows) error {
@@ -84,7 +84,7 @@ func (x *Executor) collect(n bind.Node) (*store, error) {
 	return s, x.stream(n, s.add)
 }
 
-// first hands on at most the first count rows.
+// first passes on at most the first count rows.
 func (x *Executor) first(n bind.Node, count int64, to sink) error {
 	stop := &enough{}
 	left := count
@@ -107,7 +107,7 @@ func (x *Executor) first(n bind.Node, count int64, to sink) error {
 	return err
 }
 
-// maxBest is the largest LIMIT of an order for which only about twice as many rows are kept. With a larger one, which is rare,
+// maxBest bounds the LIMIT of an order up to which only about twice as many rows are kept. With a larger LIMIT, which is rare,
 // all rows are kept.
 const maxBest = 100_000
 
@@ -135,13 +135,13 @@ func (x *Executor) limited(n *bind.Limit, to sink) error {
 		return x.stream(n.Input, behind)
 	}
 	all := n.Count + n.Offset
-	if all < 0 { // more than there can be
+	if all < 0 { // the sum overflows, so no rows are cut off
 		return x.stream(n.Input, behind)
 	}
 	return x.first(n.Input, all, behind)
 }
 
-// inline hands on rows that stand in the statement, all in one batch.
+// inline passes on the rows that stand in the statement, all in one batch.
 func (x *Executor) inline(n *bind.Inline, to sink) error {
 	s := x.newStore(n.Fields())
 	for _, row := range n.Rows {
@@ -184,7 +184,8 @@ func (x *Executor) filter(n *bind.Filter, to sink) error {
 	})
 }
 
-// handOn hands on a batch with other columns and rows. If its rows end at an error, that is returned, unless these rows have one or are enough.
+// handOn passes on a batch with other columns and rows. If its rows end at an error, handOn then returns this error, unless the sink returns an
+// error for the rows before it or needs no more.
 func handOn(b *batch, columns []*eval.Vector, sel []int32, failed error, to sink) error {
 	if len(sel) > 0 {
 		if err := to(&batch{columns, b.n, slices.Clip(sel), b.file, b.line}); err != nil {
@@ -217,8 +218,8 @@ func (x *Executor) sort(n *bind.Sort, to sink) error {
 	return s.order(rows, to)
 }
 
-// sorted keeps the rows of n, and returns their order. If best is not 0, it keeps at least that many of the first ones, and drops others when it has kept
-// many more.
+// sorted keeps the rows of n, and returns their order. If best is not 0, it keeps at least that many of the first rows, and drops the others each time
+// that it has kept many more.
 func (x *Executor) sorted(n bind.Node, orders []bind.Order, best int) (s *store, rows []int32, err error) {
 	programs := make([]program, len(orders))
 	fields := slices.Clone(n.Fields())
@@ -263,7 +264,7 @@ func (x *Executor) sorted(n bind.Node, orders []bind.Order, best int) (s *store,
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.hold(int64(s.n) * 4); err != nil { // the order of the rows
+	if err := s.hold(int64(s.n) * 4); err != nil { // for the order of the rows
 		return nil, nil, err
 	}
 	rows = order()

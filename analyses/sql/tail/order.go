@@ -11,7 +11,8 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// compareValues compares two values that are not NULL, of one type: NaN equals NaN and is the greatest, false is less than true, texts go by bytes.
+// compareValues compares two values of one type that are not NULL. NaN equals NaN and is the greatest, false is less than true, and texts are
+// compared by bytes.
 func compareValues(a *eval.Vector, i int32, b *eval.Vector, j int32) int {
 	switch a.Kind {
 	case types.Double:
@@ -53,7 +54,7 @@ func compareFloats(x, y float64) int {
 	return 0
 }
 
-// compareLists compares item by item, NULL last; a list that ends is less than one that continues.
+// compareLists compares lists item by item, NULL last. A list is less than another one that continues it.
 func compareLists(a, b eval.List) int {
 	for i := range min(len(a.Items), len(b.Items)) {
 		an, bn := a.Nulls != nil && a.Nulls[i], b.Nulls != nil && b.Nulls[i]
@@ -107,14 +108,14 @@ func compareRows(keys []sortKey, i, j int32) int {
 	return 0
 }
 
-// prefixed is a row with what its first key begins with.
+// prefixed is a row with a prefix of its first key.
 type prefixed struct {
 	prefix uint64
 	row    int32
 }
 
-// sortRows orders rows; equal ones keep their order, which is that of their numbers. Most comparisons need the prefix alone. pause is called every few
-// thousand of them.
+// sortRows orders rows. Equal rows stay in the order of their numbers. Most comparisons need only the prefix. pause is called every few thousand
+// comparisons.
 func sortRows(rows []int32, keys []sortKey, pause func()) {
 	if len(keys) == 0 {
 		slices.Sort(rows)
@@ -142,7 +143,7 @@ func sortRows(rows []int32, keys []sortKey, pause func()) {
 	}
 }
 
-// prefix returns a number that is not greater than that of a later value in the order.
+// prefix returns a number that is at most that of any later value in the order.
 func (k *sortKey) prefix(r int32) (p uint64) {
 	if k.v.IsNull(r) {
 		if k.nullsFirst {

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// kept holds the values of all groups, for what needs them all.
+// kept holds the values of all groups, for aggregates that need all of them.
 type kept struct {
 	kind   types.Kind
 	values *eval.Vector
@@ -34,7 +34,7 @@ func (k *kept) add(args []*eval.Vector, rows, groups []int32) (bytes int64, _ er
 			}
 		}
 	}
-	bytes = appendRows(k.values, len(k.of), v, sel) + 8*int64(len(sel)) // 4 of them for the order of result
+	bytes = appendRows(k.values, len(k.of), v, sel) + 8*int64(len(sel)) // 4 of these for the order that result makes
 	for n, i := range rows {
 		if !v.IsNull(i) {
 			k.of = append(k.of, groups[n])
@@ -43,7 +43,7 @@ func (k *kept) add(args []*eval.Vector, rows, groups []int32) (bytes int64, _ er
 	return bytes, nil
 }
 
-// sorted returns the rows of each group, by their values.
+// sorted returns the rows of each group, ordered by their values.
 func (k *kept) sorted(groups int) [][]int32 {
 	ends := make([]int, groups+1)
 	for _, g := range k.of {
@@ -69,7 +69,7 @@ func (k *kept) sorted(groups int) [][]int32 {
 type quantiles struct {
 	kept
 	share    *big.Rat // from 0 to 1
-	double   float64  // the same
+	double   float64  // share as a DOUBLE
 	discrete bool
 	typ      types.Type
 }
@@ -85,7 +85,7 @@ func newQuantiles(a *bind.Aggregate, kind types.Kind) (*quantiles, error) {
 			return nil, &Error{At: a.Args[1].Pos(), Message: fmt.Sprintf("the share of %s is a number from 0 to 1 that is written down", a.Func)}
 		}
 	}
-	// As it is written: 0.1 is a tenth, not the DOUBLE next to it.
+	// The share as it is written: 0.1 is a tenth, not the DOUBLE next to it.
 	exact, _ := new(big.Rat).SetString(strconv.FormatFloat(share, 'g', -1, 64))
 	return &quantiles{newKept(kind), exact, share, a.Func == "quantile_disc", a.T}, nil
 }
@@ -106,7 +106,7 @@ func (q *quantiles) result(groups int) (*eval.Vector, error) {
 	return out, nil
 }
 
-// place returns the least place with at least the share of n values at or before it.
+// place returns the first place such that at least share of n values are at or before it.
 func (q *quantiles) place(n int) int {
 	r := new(big.Rat).Mul(q.share, big.NewRat(int64(n), 1))
 	up, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
@@ -117,7 +117,7 @@ func (q *quantiles) place(n int) int {
 	return max(p, 1) - 1
 }
 
-// between sets a value between two neighbours.
+// between sets a value that lies between two neighbours.
 func (q *quantiles) between(out *eval.Vector, g int32, rows []int32) {
 	at := float64(len(rows)-1) * q.double
 	lo := int(math.Floor(at))
@@ -151,11 +151,11 @@ func mixInts(a, b int64, part float64) int64 {
 	return a + int64(float64(float64(b-a)*part))
 }
 
-// modes is mode: the most frequent value, of several the one that came first.
+// modes is mode: the most frequent value. Of several, it is the one that came first.
 type modes struct {
 	x      *Executor
 	values *index
-	cells  cells // of each number of values
+	cells  cells // the value of each number in index
 	of     []int32
 	n      []int64
 }

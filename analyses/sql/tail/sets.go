@@ -38,7 +38,7 @@ func (x *Executor) distinct(n *bind.Distinct, to sink) error {
 	})
 }
 
-// fresh returns the rows whose key was not there before.
+// fresh returns the rows whose key is new.
 func (ix *index) fresh(keys []*eval.Vector, sel []int32) (out []int32, err error) {
 	for _, i := range sel {
 		ix.row(keys, i)
@@ -53,7 +53,7 @@ func (ix *index) fresh(keys []*eval.Vector, sel []int32) (out []int32, err error
 	return out, nil
 }
 
-// canonical gives equal DOUBLEs the same bits, so that it does not matter which of several equal rows is kept.
+// canonical gives equal DOUBLEs the same bits, so it does not matter which of several equal rows is kept.
 func canonical(columns []*eval.Vector) []*eval.Vector {
 	out := slices.Clone(columns)
 	for i, c := range out {
@@ -70,14 +70,14 @@ func canonical(columns []*eval.Vector) []*eval.Vector {
 	return out
 }
 
-// setOp computes UNION, EXCEPT and INTERSECT. Rows keep the order of the left side; those of the right one follow.
+// setOp computes UNION, EXCEPT and INTERSECT. The left rows come first, in their order, then those of the right side.
 func (x *Executor) setOp(n *bind.SetOp, to sink) error {
 	if n.Kind == syntax.Union {
 		return x.union(n, to)
 	}
 	right := x.newIndex()
 	defer right.release()
-	var left []int64 // how many of each key are left on the right side
+	var left []int64 // by key, how many rows of the right side are left
 	err := x.stream(n.R, func(b *batch) error {
 		for _, i := range b.sel {
 			right.row(b.columns, i)

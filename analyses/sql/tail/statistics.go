@@ -14,21 +14,21 @@ import (
 type moments struct {
 	n                int64
 	x, y, xx, yy, xy exact.Sum
-	far              *farMoments // of values whose squares are not DOUBLEs
-	bad              bool        // a value was infinite or no number
+	far              *farMoments // sums over the values whose squares package exact cannot hold
+	bad              bool        // a value was infinite or NaN
 }
 
-// farMoments holds sums of values that are out of the range of package exact.
+// farMoments holds sums of products that are out of the range of package exact.
 type farMoments struct{ xx, yy, xy big.Rat }
 
 const (
 	momentsBytes = 5*32 + 32
 	farBytes     = 2000
-	maxSquare    = 0x1p500 // products of values from minSquare to maxSquare, and what they are rounded by, are DOUBLEs
+	maxSquare    = 0x1p500 // products of values between minSquare and maxSquare, and their rounding errors, are DOUBLEs
 	minSquare    = 0x1p-480
 )
 
-// near reports whether products of v are sums of two DOUBLEs.
+// near reports whether products of v are exact sums of two DOUBLEs.
 func near(v float64) bool {
 	a := math.Abs(v)
 	return a == 0 || a < maxSquare && a > minSquare
@@ -66,7 +66,7 @@ func rat(s *exact.Sum) *big.Rat {
 	return r
 }
 
-// spread returns n·Σab − Σa·Σb: n² times the covariance of all.
+// spread returns n·Σab − Σa·Σb, which is n² times the population covariance.
 func (m *moments) spread(ab, a, b *exact.Sum, far func(*farMoments) *big.Rat) *big.Rat {
 	s := rat(ab)
 	if m.far != nil {
@@ -80,8 +80,8 @@ func (m *moments) spreadX() *big.Rat {
 	return m.spread(&m.xx, &m.x, &m.x, func(f *farMoments) *big.Rat { return &f.xx })
 }
 
-// root returns the square root of a number that is not negative. It computes with 200 bits, so the result is rounded once
-// except in extremely rare cases.
+// root returns the square root of a number that is not negative. It computes with 200 bits, so except in extremely rare cases
+// the result is correctly rounded.
 func root(r *big.Rat) float64 {
 	out, _ := new(big.Float).SetPrec(200).Sqrt(new(big.Float).SetPrec(200).SetRat(r)).Float64()
 	return out
@@ -117,8 +117,8 @@ func (v *variances) result(groups int) (*eval.Vector, error) {
 	return out, nil
 }
 
-// Variance returns the variance of n values, or its root, of a sample or of all; false if there are too few. spread gives n times the sum of their squares less the
-// square of their sum; bad says that one of them was infinite or no number.
+// Variance returns the variance of n values, or its root if deviation is set, of a sample or of the population. It returns false if there are too few values.
+// spread returns n times the sum of their squares less the square of their sum. bad says that a value was infinite or NaN.
 func Variance(n int64, bad, sample, deviation bool, spread func() *big.Rat) (float64, bool) {
 	by := n
 	if sample {
@@ -165,7 +165,7 @@ func (c *correlations) result(groups int) (*eval.Vector, error) {
 	return out, nil
 }
 
-// correlation returns the covariance by the root of both variances: NaN if one of them is 0.
+// correlation returns the covariance divided by the root of both variances: NaN if a variance is 0.
 func (m *moments) correlation() float64 {
 	if m.bad {
 		return math.NaN()

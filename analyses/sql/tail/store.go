@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// batch is some rows on their way: those in sel, which ascends. file and line, if they are there, say where each row comes from.
+// batch is some rows on their way: the rows in sel, which ascends. file and line, if present, say where each row comes from.
 type batch struct {
 	columns    []*eval.Vector
 	n          int
@@ -26,7 +26,7 @@ type store struct {
 	x       *Executor
 	columns []*eval.Vector
 	n       int
-	bytes   int64 // counted in x.held
+	bytes   int64 // as counted in x.held
 }
 
 func (x *Executor) newStore(fields []bind.Field) *store {
@@ -37,7 +37,7 @@ func (x *Executor) newStore(fields []bind.Field) *store {
 	return s
 }
 
-// add keeps the selected rows of a batch. A column that is nil there is nil here.
+// add keeps the selected rows of a batch. A column that is nil in the batch is nil here.
 func (s *store) add(b *batch) error {
 	if len(b.sel) > math.MaxInt32-s.n {
 		return fmt.Errorf("more than %d rows: %w", math.MaxInt32, ErrMemory)
@@ -62,16 +62,17 @@ func (s *store) hold(bytes int64) error {
 	return s.x.hold(bytes)
 }
 
-// release reports that the rows are no longer kept.
+// release stops counting the rows as kept.
 func (s *store) release() {
 	s.x.held -= s.bytes
 	s.bytes = 0
 }
 
-// batchRows is how many rows a kept node hands on at once; a multiple of 64, so that NULLs are cut at words.
+// batchRows is how many rows a kept node passes on at a time. It is a multiple of 64, so that bitmaps of NULLs are cut at
+// words.
 const batchRows = 4096
 
-// stream hands the rows on.
+// stream passes the rows on.
 func (s *store) stream(to sink) error {
 	for lo := 0; lo < s.n; lo += batchRows {
 		s.x.pause()
@@ -89,7 +90,7 @@ func (s *store) stream(to sink) error {
 	return nil
 }
 
-// order hands the rows on in another order.
+// order passes the rows on in another order.
 func (s *store) order(rows []int32, to sink) error {
 	for lo := 0; lo < len(rows); lo += batchRows {
 		s.x.pause()
@@ -107,7 +108,7 @@ func (s *store) order(rows []int32, to sink) error {
 	return nil
 }
 
-// cut returns the rows lo to hi of a vector, whose memory it shares. lo is a multiple of 64.
+// cut returns the rows from lo up to hi of a vector, and shares its memory. lo is a multiple of 64.
 func cut(v *eval.Vector, lo, hi int) *eval.Vector {
 	c := &eval.Vector{Kind: v.Kind, Any: v.Any, Nulls: v.Nulls[lo/64 : (hi+63)/64]}
 	switch v.Kind {
@@ -127,7 +128,7 @@ func cut(v *eval.Vector, lo, hi int) *eval.Vector {
 	return c
 }
 
-// gather returns the given rows of a vector, of which -1 is NULL.
+// gather returns the given rows of a vector; -1 stands for NULL.
 func gather(v *eval.Vector, rows []int32) *eval.Vector {
 	out := eval.NewVector(v.Kind, len(rows))
 	if v.Codes != nil {
@@ -162,8 +163,8 @@ func takeValues(out, v *eval.Vector, rows []int32) {
 	}
 }
 
-// gatherInto is gather into memory that was used before. It returns false if a row is NULL: what its place then has of former
-// rows might be computed with.
+// gatherInto is gather into memory that was used before. It returns false if a row is NULL, because the row's place then
+// keeps an earlier value, which might be used in computations.
 func gatherInto(out, v *eval.Vector, rows []int32) bool {
 	if v.Any {
 		return false
@@ -186,7 +187,7 @@ func gatherInto(out, v *eval.Vector, rows []int32) bool {
 	return true
 }
 
-// take copies the values of rows that are not NULL.
+// take copies the values of the rows that are not NULL.
 func take[T any](to, from []T, rows []int32, out *eval.Vector) {
 	if !out.Any {
 		for i, r := range rows {
@@ -224,7 +225,8 @@ func setValue(v *eval.Vector, row int32, from *eval.Vector, at int32) {
 	}
 }
 
-// appendRows appends rows to a vector of n rows, and returns how many bytes that takes. Texts are copied: those of a source may be parts of something large.
+// appendRows appends rows to a vector of n rows, and returns how many bytes this takes. Texts are copied, because those of a source may be parts of
+// something large.
 func appendRows(to *eval.Vector, n int, from *eval.Vector, sel []int32) (bytes int64) {
 	for len(to.Nulls) < (n+len(sel)+63)/64 {
 		to.Nulls = append(to.Nulls, 0)
@@ -276,7 +278,7 @@ func appendRows(to *eval.Vector, n int, from *eval.Vector, sel []int32) (bytes i
 	return bytes
 }
 
-// width returns how many bytes a value takes, without what a text or list points to, and with its bit of the NULLs.
+// width returns how many bytes a value takes, with its NULL bit, but without what a text or a list points to.
 func width(k types.Kind) int64 {
 	switch k {
 	case types.Bool:

@@ -5,8 +5,8 @@ import (
 	"posta.dev/posta/analyses/sql/eval"
 )
 
-// Tables is a source of tables in memory: their rows by their names, each with the columns of a Scan, so that _file and _line stand last. Batch is how many
-// rows are handed on at once, 0 for all.
+// Tables is a source of tables in memory. It has rows by the name of their table, with the columns of a Scan, so _file and _line come last. Batch is how
+// many rows are passed on at a time; 0 means all.
 type Tables struct {
 	Rows  map[string]*Rows
 	Batch int
@@ -18,7 +18,7 @@ func (t *Tables) Has(n bind.Node) bool {
 	return ok && t.Rows[s.Table.Name] != nil
 }
 
-// Read hands out the rows of a table.
+// Read passes on the rows of a table.
 func (t *Tables) Read(n bind.Node, yield func(*Rows) error) error {
 	all := t.Rows[n.(*bind.Scan).Table.Name]
 	step := t.Batch

@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// Rows are rows of a node, by columns. A column that nobody reads may be nil.
+// Rows are rows of a node, by column. A column that is not read may be nil.
 type Rows struct {
 	Columns []*eval.Vector
 	N       int
@@ -18,19 +18,20 @@ type Rows struct {
 
 // Source gives the rows of a plan's lowest nodes.
 type Source interface {
-	// Has reports whether the source gives the rows of n. It has to give those of every Scan. If it gives those of another node, as of
-	// an Aggregation that was computed elsewhere, nothing below that node is computed.
+	// Has reports whether the source gives the rows of n. It must give the rows of every Scan. If it gives those of another node, such
+	// as an Aggregation that was computed elsewhere, nothing below that node is computed.
 	Has(n bind.Node) bool
-	// Read hands the rows of n to yield in their order, and returns what yield returns if that is an error: it may be that no
-	// more rows are needed. It may be called several times for a node. The source may reuse vectors after yield has returned,
-	// but not the memory of texts.
+	// Read passes the rows of n to yield in their order. If yield returns an error, Read returns it; the error may mean that
+	// no more rows are needed. Read may be called several times for a node. The source may reuse vectors after yield has
+	// returned, but not the memory of texts.
 	Read(n bind.Node, yield func(*Rows) error) error
 }
 
 // ErrMemory is returned if a plan keeps more bytes than its limit.
 var ErrMemory = errors.New("too many rows to keep in memory")
 
-// Error is a value that does not exist. At is the place in the statement; File is empty if the row does not come straight from a table.
+// Error says that a value cannot be computed. At is the place in the statement. File is empty if the row does not come straight from a
+// table.
 type Error struct {
 	At      syntax.Pos
 	File    string
@@ -56,7 +57,7 @@ type Executor struct {
 	pause       func() // see SetPause
 }
 
-// New makes an executor for plans, which may share nodes. It may keep limit bytes.
+// New makes an executor for plans, which may share nodes. It may keep at most limit bytes.
 func New(source Source, limit int64, plans ...bind.Node) *Executor {
 	x := &Executor{source: source, limit: limit, uses: map[bind.Node]int{}, shared: map[bind.Node]*store{}, subqueries: map[*bind.Subquery]*subquery{}, pause: progress.Mark}
 	exprs := map[bind.Expr]bool{}
@@ -66,8 +67,8 @@ func New(source Source, limit int64, plans ...bind.Node) *Executor {
 	return x
 }
 
-// SetPause makes the executor call pause every few thousand rows, in place of a mark (N9), so that other sessions get a turn
-// during a long Run.
+// SetPause makes the executor call pause every few thousand rows, instead of making a mark (N9), so that other sessions get a
+// turn during a long Run.
 func (x *Executor) SetPause(pause func()) { x.pause = pause }
 
 // count counts how many nodes read each node.
@@ -96,7 +97,7 @@ func (x *Executor) countExpr(e bind.Expr, seen map[bind.Expr]bool) {
 	}
 }
 
-// Run returns the rows of a plan that New was given. They belong to the caller, and are no longer counted.
+// Run returns the rows of a plan that was given to New. They belong to the caller, and are no longer counted.
 func (x *Executor) Run(plan bind.Node) (*Rows, error) {
 	s, err := x.collect(plan)
 	if err != nil {
@@ -106,7 +107,7 @@ func (x *Executor) Run(plan bind.Node) (*Rows, error) {
 	return &Rows{s.columns, s.n}, nil
 }
 
-// Each hands the rows of a plan that New was given to yield, in pieces. sel says which rows of a piece are meant; it and the rows are
+// Each passes the rows of a plan that was given to New to yield, in pieces. sel selects the rows of a piece. sel and the rows are
 // valid during the call.
 func (x *Executor) Each(plan bind.Node, yield func(r *Rows, sel []int32) error) error {
 	return x.stream(plan, func(b *batch) error { return yield(&Rows{b.columns, b.n}, b.sel) })
@@ -120,13 +121,13 @@ func (x *Executor) hold(bytes int64) error {
 	return nil
 }
 
-// all returns the numbers of n rows.
+// all returns the numbers from 0 up to n.
 func (x *Executor) all(n int) []int32 { return x.rows.of(n) }
 
 // counting is 0, 1, 2, …
 type counting []int32
 
-// of returns the numbers of n rows.
+// of returns the numbers from 0 up to n.
 func (all *counting) of(n int) []int32 {
 	for i := len(*all); i < n; i++ {
 		*all = append(*all, int32(i))

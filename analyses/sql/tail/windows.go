@@ -81,24 +81,24 @@ func guarded(args []bind.Expr, filter bind.Expr) []bind.Expr {
 
 func widthOf(t types.Type) int64 { return width(t.Kind) }
 
-// window is a call while it is computed.
+// window is a window function while it is computed.
 type window struct {
 	x                            *Executor
 	call                         *bind.WindowCall
 	argTypes                     []bind.Expr
-	argsAt, partitionAt, orderAt []int // columns of the store
+	argsAt, partitionAt, orderAt []int // indexes of columns in the store
 	filterAt                     []int
 	args                         []*eval.Vector
 	keys                         []sortKey
 	filter                       *eval.Vector
 	out                          *eval.Vector
 
-	// Of the partition that is computed:
+	// State of the partition that is being computed:
 	rows               []int32 // in the order of the window
-	peerStart, peerEnd []int32 // of each place the first place that is equal in the order, and the one behind the last
+	peerStart, peerEnd []int32 // by place: the first place with an equal key, and the one after the last
 }
 
-// compute returns the values of the call for all rows.
+// compute returns the values of the window function for all rows.
 func (w *window) compute(s *store) (*eval.Vector, error) {
 	pick := func(at []int) (list []*eval.Vector) {
 		for _, i := range at {
@@ -200,7 +200,7 @@ func (w *window) partition() error {
 	return nil
 }
 
-// ntile splits the partition into parts of which the first ones have one row more.
+// ntile splits the partition into parts; the first ones may have one row more.
 func (w *window) ntile() error {
 	v, total := w.args[0], int64(len(w.rows))
 	for i, r := range w.rows {
@@ -223,7 +223,7 @@ func (w *window) ntile() error {
 	return nil
 }
 
-// copyValue makes the value of a row that of another one.
+// copyValue gives a row the value of another one.
 func (w *window) copyValue(to int32, v *eval.Vector, from int32) {
 	if v.IsNull(from) {
 		setNull(w.out, to)
@@ -232,10 +232,11 @@ func (w *window) copyValue(to int32, v *eval.Vector, from int32) {
 	setValue(w.out, to, v, from)
 }
 
-// shifted is lag and lead: the value some rows before or behind, and of those only that are not NULL with IGNORE NULLS.
+// shifted is lag and lead: the value of a row some places before or after. With IGNORE NULLS, only values that are not NULL
+// count.
 func (w *window) shifted(back bool) {
 	v, n := w.args[0], len(w.rows)
-	var some []int32 // places of values that count
+	var some []int32 // places of the values that count
 	before := make([]int, n+1)
 	for i, r := range w.rows {
 		before[i] = len(some)
@@ -255,7 +256,7 @@ func (w *window) shifted(back bool) {
 		}
 		if !back {
 			by = -by
-			if by == -by && by != 0 { // the least BIGINT
+			if by == -by && by != 0 { // by is the least BIGINT
 				by++
 			}
 		}
@@ -279,7 +280,7 @@ func (w *window) shifted(back bool) {
 	}
 }
 
-// fold computes the value of a row of the places from start to end, which do not decrease from row to row. No places is a frame, too.
+// fold computes the value of a row from the places start up to end, which do not decrease from row to row. The range may be empty.
 type fold func(row int32, start, end int) error
 
 // framed calls a fold with the frame of each row.
@@ -302,7 +303,7 @@ func (w *window) framed(f fold) error {
 // edge is first_value and last_value.
 func (w *window) edge(last bool) fold {
 	v, n := w.args[0], len(w.rows)
-	next, previous := make([]int, n+1), make([]int, n+1) // the next and the previous place of a value that counts, from here on
+	next, previous := make([]int, n+1), make([]int, n+1) // the first place from here on, and the last before it, whose value counts
 	next[n] = n
 	for i := n - 1; i >= 0; i-- {
 		next[i] = next[i+1]
@@ -342,7 +343,7 @@ func (w *window) folder() (fold, error) {
 	return nil, &eval.Unsupported{At: w.call.At, What: w.call.Func + " with OVER"}
 }
 
-// counts reports whether a row is in the aggregate.
+// counts reports whether a row is part of the aggregate.
 func (w *window) counts(r int32) bool {
 	if w.filter != nil && (w.filter.IsNull(r) || !w.filter.Bools[r]) {
 		return false
@@ -350,8 +351,8 @@ func (w *window) counts(r int32) bool {
 	return len(w.args) == 0 || !w.args[0].IsNull(r)
 }
 
-// sliding is count, sum and avg. It adds rows that enter the frame and subtracts rows that leave it. Sums are exact, so this
-// loses nothing. With DISTINCT a value is added with the first row that has it, and taken away with the last.
+// sliding is count, sum and avg. It adds the rows that enter the frame and subtracts those that leave it. Sums are exact, so
+// this loses nothing. With DISTINCT, a value is added with its first row, and subtracted with its last.
 func (w *window) sliding() (fold, error) {
 	values, within, err := w.distinct()
 	if err != nil {
@@ -401,7 +402,7 @@ func (w *window) sliding() (fold, error) {
 		}
 		if start >= b {
 			for ; values != nil && a < b; a++ {
-				put(a, -1) // so that within is right; to clear it for each row would be quadratic
+				put(a, -1) // corrects within; clearing it for each row would be quadratic
 			}
 			n, ints, floats = 0, int128{}, floatSum{}
 			a, b = start, start
@@ -428,8 +429,8 @@ func (w *window) sliding() (fold, error) {
 	}, nil
 }
 
-// distinct numbers the values of the partition for DISTINCT: that of each place, and how many rows of the frame have each, which is none yet. Both are nil
-// without DISTINCT.
+// distinct numbers the values of the partition for DISTINCT. values has the number of each place's value; within counts the rows of the frame with each
+// value, at first 0. Both are nil without DISTINCT.
 func (w *window) distinct() (values, within []int32, err error) {
 	if !w.call.Distinct {
 		return nil, nil, nil
@@ -449,7 +450,7 @@ func (w *window) distinct() (values, within []int32, err error) {
 	return values, make([]int32, len(index.ids)), nil
 }
 
-// extreme is min and max. best has the places that may still become the answer: each is better than all after it.
+// extreme is min and max. best has the places that may still become the answer; no place is better than one before it.
 func (w *window) extreme(most bool) fold {
 	v := w.args[0]
 	var best []int
