@@ -1,6 +1,6 @@
-// Package analyses holds the nouns of an analysis: its parameters, its streams with their CSV columns, the tables it folds
-// rows into, and one function per role. The engine runs any [Analysis] and knows nothing about bikes; the packages below
-// this one are analyses, named for what they analyse.
+// Package analyses defines what an analysis consists of: its parameters, its streams with their CSV columns, the tables it
+// folds rows into, and one function per role. The engine runs any [Analysis] and knows nothing about bikes. The packages
+// below this one are analyses, named for what they analyse.
 //
 // The life of a row, and who does what:
 //
@@ -13,12 +13,12 @@
 //	            are partitioned by, Finish makes one table of them
 //	reducer     has all partitions: Reduce turns tables into the rows of each query
 //
-// Everything an analysis keeps between two calls is rebuilt by the engine after a crash by calling Reference again with
-// the same batches; facts are folded and flushed within one commit and never kept. So an analysis has no code for
-// recovery, and none for the network.
+// After a crash, the engine rebuilds everything that an analysis keeps between two calls: it calls Reference again with the
+// same batches. Facts are folded and flushed within one commit and never kept. So an analysis needs no code for recovery, and
+// none for the network.
 //
-// A program is the posta command with the analyses that it hands to cmd.Main; docs/adding-an-analysis.md walks through one.
-// [Columns], [Integer] and [FoldFacts] make plain analyses short.
+// A program is the posta command with the analyses that it passes to cmd.Main; docs/adding-an-analysis.md walks through one.
+// [Columns], [Integer] and [FoldFacts] keep simple analyses short.
 package analyses
 
 import (
@@ -37,32 +37,32 @@ const MaxAsks = 1024
 type Analysis struct {
 	Name    string      // as in `posta run NAME`: lower case letters, digits, dashes
 	About   string      // one line for people
-	Asks    string      // of one that was compiled from a plan: what its session asks, in one line of at most [MaxAsks] bytes
-	Outline string      // Asks without the values in it, for people who may know that the session runs, and not read its answer
+	Asks    string      // what the session asks, in one line of at most [MaxAsks] bytes; only if the analysis was compiled from a plan
+	Outline string      // Asks without its values, for people who may know that the session runs, but may not read its answer
 	Params  []Param     // what a client may override
 	Streams []Stream    // reference streams before fact streams, in the order clients send them
 	Tables  []fold.Spec // what facts and reference rows are folded into
 	Queries []Query     // in the order answers are printed
 
-	// Compile, if set, makes the analysis of one session from the plan that comes with it (see [Set.Open]). Of the other fields
-	// only Name and About are then set. Whatever the plan, Compile must not take longer than a node may be busy with one frame.
+	// Compile, if set, makes the analysis of one session from the plan that comes with it (see [Set.Open]). Of the other
+	// fields, only Name and About are then set. For no plan may Compile take longer than a node may be busy with one frame.
 	Compile func(plan []byte) (*Analysis, error)
 
 	// NewParser returns the function that turns rows of one file of a stream into typed columns of b. file.Tags holds what the
 	// stars of the stream's Files pattern stood for. The function gets the wanted fields in the order of Stream.Columns (nil for
-	// an absent optional one), unquoted; they are valid during the call. An error rejects the row (N7): the engine takes back
-	// what the call appended, and counts the row with file, line and the error's text. For ErrSkip the engine takes back the row
-	// and counts nothing. Only one goroutine at a time calls a function. Several functions may work on one file, so what they
-	// share must not change. Without a NewParser, column i of the CSV becomes column i of the Schema, and a field that should be
-	// a number and is none rejects its row.
+	// an absent optional one), unquoted; they are valid during the call. An error rejects the row (N7): the engine removes what
+	// the call appended, and counts the row with file, line and the error's text. For ErrSkip the engine removes the row and
+	// counts nothing. Only one goroutine at a time calls a function. Several functions may work on one file, so what they share
+	// must not change. Without a NewParser, column i of the CSV becomes column i of the Schema, and a field that is not a number
+	// where one is needed rejects its row.
 	NewParser func(args Args, stream int, file File, b *batch.Builder) (func(fields [][]byte) error, error)
 
 	// NewJoiner returns the joiner of one session in one node.
 	NewJoiner func(args Args, replica Replica) (Joiner, error)
 
-	// NewFolder, which may be nil, returns a Folder that folds the rows of a fact stream in the parser that has read them. Then
-	// only tables travel. It returns nil for a stream whose rows need a reference stream, or whose folded form has as many rows.
-	// A parser has several folders of a stream, and each takes any of the stream's chunks, in any order.
+	// NewFolder, which may be nil, returns a Folder that folds the rows of a fact stream in the parser that has read them, so
+	// only tables travel. It returns nil for a stream whose rows need a reference stream, or whose tables would have as many
+	// rows as the stream. A parser has several folders of a stream, and each takes any of the stream's chunks, in any order.
 	NewFolder func(args Args, stream int) (Folder, error)
 
 	// ReferenceLater promises that only the first joiner (Replica.Index 0) emits rows that come from reference streams alone.
@@ -80,12 +80,12 @@ type Analysis struct {
 	// and for any number of partitions.
 	Prune func(args Args, stream int, tables []*fold.Table) error
 
-	// Finish makes the rows of a table that aggregators make of other ones ([fold.Spec.From]), when these are complete. It is called
-	// in each aggregator, for one part of its rows after the other; rows that are equal in the keys they are spread by
-	// ([fold.Spec.PartitionBy]) are in the same part. Of tables, indexed as Tables, those that the table is made of have the rows
-	// of this part, all others are empty but the table itself, to which Finish adds rows. It calls full every few thousand rows
-	// that it has added: the table may be empty after that, because its rows have left. Finish runs in slices, as Reduce does.
-	// From equal tables it makes the same rows in the same order every time.
+	// Finish adds the rows of a table that aggregators make from other tables ([fold.Spec.From]), when these are complete. It is
+	// called in each aggregator, for one part of the rows after the other. Rows that are equal in the keys by which they are
+	// partitioned ([fold.Spec.PartitionBy]) are in the same part. In tables, indexed as Tables, the source tables have the rows of
+	// this part, and all others are empty except the table itself, to which Finish adds rows. Finish calls full every few thousand
+	// rows that it has added; the table may be empty after that, because its rows have been sent. Finish runs in slices, as Reduce
+	// does. From equal tables it makes the same rows in the same order every time.
 	Finish func(args Args, table int, tables []*fold.Table, full func()) error
 
 	// Reduce computes the rows of one query without Rows from the tables that Query.Tables names, in that order, complete and
@@ -108,40 +108,40 @@ type Param struct {
 type Stream struct {
 	Name      string
 	Reference bool              // reference streams are complete in every joiner before facts are read (R11)
-	Files     string            // where the client finds it below the data directory: "*/trips.csv"; also packed
+	Files     string            // where the client finds its files below the data directory: "*/trips.csv"; they may be packed
 	Comma     byte              // separator; 0 means ','
 	Columns   []Column          // CSV columns that are needed, found by name
 	Schema    []batch.FieldSpec // typed columns of the batches the parser makes
 
-	// Parties, which may be empty, share the rows of the stream, and each of them rejects rows for itself: the statements of a SQL
-	// session do. A row is rejected for those parties alone whose own parser rejects it; the others get it. The rows that each of
-	// them rejects are counted under its name. There are at most [MaxParties].
+	// Parties, which may be empty, share the rows of the stream, and each rejects rows only for itself, as the statements of a SQL
+	// session do. A row that one party's parser rejects still goes to the other parties. The rows that a party rejects are counted
+	// under its name. There are at most [MaxParties].
 	Parties []Party
 
 	// Skips, which may be nil, reports whether the parser skips every row (ErrSkip) whose Columns are within these ranges. Some
-	// formats, such as Parquet, store such ranges for parts of a file. A part that Skips rules out is not read.
+	// formats, such as Parquet, store such ranges for parts of a file. A part for which Skips returns true is not read.
 	Skips func(ranges []Range) bool
 }
 
-// MaxParties is how many parties a stream has at most: each is a bit of [Missing].
+// MaxParties bounds the parties of a stream: each of them is a bit of [Missing].
 const MaxParties = 63
 
-// Party is what reads some columns of a stream, and rejects or skips rows as if it were alone.
+// Party reads some columns of a stream, and rejects or skips rows as if it were alone.
 type Party struct {
-	Name      string            // of its rejected rows; no other party or stream of the analysis has it
-	Query     string            // that it belongs to
-	Columns   []Column          // that it reads, all of them columns of the stream
-	Schema    []batch.FieldSpec // of what its parser makes, which is thrown away
+	Name      string            // its rejected rows are counted under this name, which no other party or stream of the analysis has
+	Query     string            // the query that it belongs to
+	Columns   []Column          // the columns that it reads, all of them columns of the stream
+	Schema    []batch.FieldSpec // typed columns that its parser appends, which are discarded
 	NewParser func(file File, b *batch.Builder) func(fields [][]byte) error
 }
 
-// Missing says which parties do without a row, because they have rejected or skipped it: bit i is that of party i.
+// Missing says which parties have rejected or skipped a row: bit i is set for party i.
 type Missing uint64
 
 // Column is a CSV column of a stream. The file may lack an Optional one; its field is then nil.
 type Column = csv.Column
 
-// Range is what a file says of the values of a column in some of its rows.
+// Range is what a file says about the values of a column in some of its rows.
 type Range = csv.Range
 
 // Query is one answer of an analysis.
@@ -150,20 +150,19 @@ type Query struct {
 	Columns []string
 	Tables  []string // names of the tables it is computed from; it is answered when their streams have ended
 
-	// Download is the column that holds the URL of a file that belongs to the answer, "" for none. If the user asks for it
-	// (--download DIR), the client fetches the URL of the first row; the engine never does.
+	// Download is the column that holds the URL of a file that belongs to the answer; "" if there is none. If the user asks
+	// for it (--download DIR), the client fetches the URL of the first row. The engine never fetches it.
 	Download string
 
-	// Rows, if set, takes the place of Reduce for a query whose answer may be of any length. It turns one row of the query's
-	// only table into any number of rows of the answer, which depend on nothing else. The answer is sorted by its first column,
-	// ascending, where that is equal by the second, and so on; texts are compared by bytes, and all values of a column are of
-	// one kind. The engine passes such rows on as they come, and sorts them on disks; no process ever holds all of them. The
-	// table serves no other query. It is a bag (fold.Never) if it has many rows, because a merged table is in the memory of the
-	// aggregators.
+	// Rows, if set, replaces Reduce for a query whose answer may have any length. It turns one row of the query's only table
+	// into any number of rows of the answer, which depend on nothing else. The answer is sorted by its first column, ascending,
+	// then by the second, and so on. Texts are compared by bytes, and all values of a column are of one kind. The engine passes
+	// such rows on as they come, and sorts them on disks; no process ever holds all of them. The table serves no other query.
+	// If it has many rows, it is a bag (fold.Never), because a merged table is kept in the memory of the aggregators.
 	Rows func(args Args, t *fold.Table, row int, emit func(row ...any)) error
 }
 
-// RowsQuery returns the index of the query whose Rows takes the rows of a table as they come, -1 if there is none.
+// RowsQuery returns the index of the query whose Rows reads a table, -1 if there is none.
 func (a *Analysis) RowsQuery(table int) int {
 	for i := range a.Queries {
 		if q := &a.Queries[i]; q.Rows != nil && table < len(a.Tables) && q.Tables[0] == a.Tables[table].Name {
@@ -178,22 +177,22 @@ type File struct {
 	Name string   // path below the data directory, with slashes: "montreal/trips.csv" (".gz" removed)
 	Tags []string // what each star of Stream.Files stands for: ["montreal"]
 
-	// Line returns the line of the row that a parser's function is called with; it is valid during that call. Nil everywhere but in NewParser.
+	// Line returns the line of the row that a parser's function is called with; it is valid during that call. It is set only in NewParser.
 	Line func() uint64
 
-	// Missing points to the parties that do without the row which a parser's function is called with. If there are any, a party
-	// has rejected the row. The function then takes it for the other parties, and what it cannot read belongs to none of them.
-	// Missing is nil everywhere but in NewParser, for a stream with parties.
+	// Missing points to the set of parties that do without the row that a parser's function is called with. If the set is not
+	// empty, a party has rejected the row. The function then takes the row for the other parties, and the fields that it cannot
+	// read belong to none of them. Missing is set only in NewParser, and only for a stream with parties.
 	Missing *Missing
 
-	// Cells gives a parser's function values in place of texts if the file is columnar. It makes parsers fast over such files: a
-	// value that is read from Cells is not turned into text, while every other one is a text in fields. Cells is set only in
-	// NewParser, and only for columnar files.
+	// Cells gives a parser's function values instead of texts if the file is columnar. It makes parsers fast over such files: a
+	// value that is read from Cells is not turned into text. All others are texts in fields. Cells is set only in NewParser, and
+	// only for columnar files.
 	Cells *columnar.Cells
 }
 
-// Replica says which joiner this is, counted from 0, and of how many. It is for analyses that emit rows of a reference stream:
-// every joiner has the whole stream, and exactly one of them must emit a row.
+// Replica identifies a joiner: its number, counted from 0, and the number of joiners. It is for analyses that emit rows of a
+// reference stream: every joiner has the whole stream, and exactly one of them must emit a row.
 type Replica struct{ Index, Of int }
 
 // Position is where a batch starts in its file. Rows of a stream are totally ordered by (File, Line), in whatever order they
@@ -209,13 +208,13 @@ type Joiner interface {
 	// order. So what the Joiner keeps must not depend on the order of batches (use pos). b is valid for the Joiner's life. With
 	// Analysis.ReferenceLater, the calls of Reference and of End for these streams may be delayed until the first facts come.
 	Reference(stream int, b *batch.Batch, pos Position) error
-	// Facts folds a batch of a fact stream. All reference streams have ended. b is valid during the call.
+	// Facts folds a batch of a fact stream. By then all reference streams have ended. b is valid during the call.
 	Facts(stream int, b *batch.Batch, pos Position) error
-	// End says that a stream has ended: the Joiner has had all its rows. Here a Joiner folds rows of a reference stream if it
-	// had to see all of them to know which one wins. After a crash End is called again, after the stream's batches.
+	// End says that a stream has ended: the Joiner has got all its rows. If a Joiner must see all rows of a reference stream
+	// to know which one wins, it folds them here. After a crash End is called again, after the stream's batches.
 	End(stream int) error
-	// Flush adds what Facts (and Reference and End, where they emit) folded since the last Flush to the tables, indexed as
-	// Analysis.Tables, and forgets it. The engine looks at the tables' errors.
+	// Flush adds what was folded since the last Flush to the tables, indexed as Analysis.Tables, and forgets it. Facts folds,
+	// and so may Reference and End. The engine checks the tables' errors.
 	Flush(tables []*fold.Table) error
 }
 
@@ -250,7 +249,7 @@ func (a *Analysis) StreamIndex(name string) int {
 	return -1
 }
 
-// MadeOf returns the indexes of the tables that aggregators make table i of, none if joiners fill it.
+// MadeOf returns the indexes of the tables from which aggregators make table i, none if joiners fill it.
 func (a *Analysis) MadeOf(i int) (from []int) {
 	if i < len(a.Tables) {
 		for _, name := range a.Tables[i].From {
@@ -260,7 +259,7 @@ func (a *Analysis) MadeOf(i int) (from []int) {
 	return from
 }
 
-// Stays reports whether the rows of table i stay in the aggregators, which make another table of them.
+// Stays reports whether the rows of table i stay in the aggregators, which make another table from them.
 func (a *Analysis) Stays(i int) bool {
 	return i < len(a.Tables) && slices.ContainsFunc(a.Tables, func(t fold.Spec) bool { return slices.Contains(t.From, a.Tables[i].Name) })
 }

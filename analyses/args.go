@@ -13,7 +13,7 @@ var ErrBadParam = errors.New("bad parameter")
 // Args are the values of an analysis' parameters in one session, in the order of Analysis.Params.
 type Args []string
 
-// Args checks what a client gave and fills in the defaults.
+// Args checks the parameters that a client gave, and fills in the defaults.
 func (a *Analysis) Args(given map[string]string) (Args, error) {
 	args := make(Args, len(a.Params))
 	known := make(map[string]bool, len(a.Params))

@@ -13,7 +13,7 @@ import (
 // ErrBadAnalysis is wrapped by the errors of [Analysis.Check].
 var ErrBadAnalysis = errors.New("bad analysis")
 
-// Check reports whether the parts of an analysis fit together. The author then learns of a mistake at the program's start and
+// Check reports whether the parts of an analysis fit together. So the author learns of a mistake when the program starts, and
 // not from a session that never ends.
 func (a *Analysis) Check() error {
 	if a.Compile != nil {
@@ -99,7 +99,7 @@ func (a *Analysis) checkTables() error {
 	return nil
 }
 
-// checkMade checks what aggregators make a table of.
+// checkMade checks the sources of a table that aggregators make.
 func (a *Analysis) checkMade(i int) error {
 	t := &a.Tables[i]
 	if len(t.From) > 0 && a.Finish == nil {

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// sound returns an analysis that passes Check and cannot run.
+// sound returns an analysis that passes Check but cannot run.
 func sound() *Analysis {
 	schema := []batch.FieldSpec{{Name: "x", Kind: batch.Int}}
 	return &Analysis{
@@ -82,7 +82,7 @@ func TestArgsFillInDefaultsAndNameWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestArgsAreCheckedAgain: a node has them from the network, where anything may come from.
+// TestArgsAreCheckedAgain: a node gets args from the network, where they may be forged.
 func TestArgsAreCheckedAgain(t *testing.T) {
 	params := []Param{{Name: "top", Check: Integer(1, 5)}, {Name: "free"}}
 	if err := (Args{"5", ""}).Check(params); err != nil {
@@ -134,7 +134,7 @@ func TestMatchTellsWhatStarsStandFor(t *testing.T) {
 	}
 }
 
-// TestMatchIsThatOfARegularExpression compares with the plainest thing that does the same, over names made of few pieces, so that many fit.
+// TestMatchIsThatOfARegularExpression compares Match with the simplest equivalent, over names made of few pieces, so that many match.
 func TestMatchIsThatOfARegularExpression(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	text := func(pieces ...string) (s string) {
@@ -146,7 +146,7 @@ func TestMatchIsThatOfARegularExpression(t *testing.T) {
 	fitted, several := 0, 0
 	for range 10_000 {
 		files, name := text("*", "*", "a", "b", "/", ".", "é", "("), text("a", "a", "b", "/", ".", "é", "(", "\n", "\xc3", "\xa9")
-		place, _, _ := strings.Cut(name, "//") // what follows only tells files apart
+		place, _, _ := strings.Cut(name, "//") // the text after // only distinguishes files
 		parts := strings.Split(files, "*")
 		for i := range parts {
 			parts[i] = regexp.QuoteMeta(parts[i])

@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// Columns returns columns that every file has to have, for Stream.Columns.
+// Columns returns columns for Stream.Columns that every file must have.
 func Columns(names ...string) []Column {
 	columns := make([]Column, len(names))
 	for i, n := range names {
@@ -25,8 +25,8 @@ func (s *Stream) Mapping(header []byte) (csv.Mapping, error) {
 	return h.Find(s.Columns)
 }
 
-// CheckHeader returns what is wrong with the header of a file of a stream. It accepts a stream that a does not have; other
-// checks refuse that.
+// CheckHeader returns what is wrong with the header of a file of a stream. It accepts any header for an unknown stream, which
+// other checks refuse.
 func (a *Analysis) CheckHeader(stream string, header []byte) error {
 	i := a.StreamIndex(stream)
 	if i < 0 {
@@ -36,7 +36,7 @@ func (a *Analysis) CheckHeader(stream string, header []byte) error {
 	return err
 }
 
-// RowParser returns the function that NewParser makes. Without a NewParser, it returns one that reads every column as the
+// RowParser returns the function of NewParser. Without a NewParser, it returns a function that reads every column as the
 // stream's Schema says. The engine calls RowParser and never NewParser itself.
 func (a *Analysis) RowParser(args Args, stream int, file File, b *batch.Builder) (func(fields [][]byte) error, error) {
 	if a.NewParser != nil {
@@ -45,7 +45,7 @@ func (a *Analysis) RowParser(args Args, stream int, file File, b *batch.Builder)
 	return bySchema(&a.Streams[stream], b), nil
 }
 
-// bySchema makes one function per column, once per file, so that rows are parsed without looking at the schema.
+// bySchema makes one function per column, once per file, so rows are parsed without looking at the schema.
 func bySchema(s *Stream, b *batch.Builder) func([][]byte) error {
 	columns := make([]func([]byte) error, len(s.Schema))
 	for i, f := range s.Schema {
@@ -99,11 +99,11 @@ func taking(add func([]byte)) func([]byte) error {
 	}
 }
 
-// maxQuoted is how many bytes of a field a reason quotes at most: a field may be megabytes of anything.
+// maxQuoted bounds how many bytes of a field a reason quotes, because a field may have megabytes.
 const maxQuoted = 40
 
-// BadField makes the error with which a parser's function rejects a row. It says that a column is empty, or that it is not what
-// is wanted ("an integer"), and quotes the beginning of the value.
+// BadField makes the error with which a parser's function rejects a row. It says that a column is empty, or that its value is
+// not of the wanted form ("an integer"), and quotes the beginning of the value.
 func BadField(column string, value []byte, want string) error {
 	if len(value) == 0 {
 		return fmt.Errorf("%s is empty", column)

@@ -9,8 +9,8 @@ import (
 // carry it out.
 var ErrBadPlan = errors.New("bad plan")
 
-// Open returns the analysis of a session: the one called name, or what it compiles the session's plan to (Q1). A plan comes
-// from the network, so a panic of the compiler becomes an error.
+// Open returns the analysis of a session: the one called name, or the one that it compiles from the session's plan (Q1). A
+// plan comes from the network, so a panic of the compiler becomes an error.
 func (s Set) Open(name string, plan []byte) (a *Analysis, err error) {
 	if a, err = s.Find(name); err != nil {
 		return nil, err

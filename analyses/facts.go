@@ -8,10 +8,10 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// ErrNoReference is wrapped when a reference stream reaches a joiner of [FoldFacts], which has no use for one.
+// ErrNoReference is wrapped when a reference stream reaches a joiner of [FoldFacts], which cannot use one.
 var ErrNoReference = errors.New("this joiner takes no reference streams; write a Joiner of your own")
 
-// Facts is a batch of a fact stream with what belongs to it. The batch is valid during the call.
+// Facts is a batch of a fact stream with its context. The batch is valid during the call.
 type Facts struct {
 	*batch.Batch
 	Args   Args
@@ -21,7 +21,7 @@ type Facts struct {
 
 // FoldFacts returns a NewJoiner for an analysis that has no reference streams and keeps nothing between two batches. add folds
 // a batch into tables, which are indexed as specs, the Tables of the analysis. add must be safe for concurrent sessions, so it
-// changes nothing but the tables.
+// must change only the tables.
 func FoldFacts(specs []fold.Spec, add func(f Facts, tables []*fold.Table) error) func(Args, Replica) (Joiner, error) {
 	return func(args Args, _ Replica) (Joiner, error) {
 		j := &factFolder{args: args, add: add}
@@ -57,8 +57,8 @@ func (j *factFolder) Facts(stream int, b *batch.Batch, pos Position) error {
 
 func (j *factFolder) End(int) error { return nil }
 
-// flushBytes is roughly how many bytes are copied at a time: large enough that a step costs nothing, small enough not to delay
-// anything.
+// flushBytes is roughly how many bytes are copied at a time: enough that a step's own cost does not matter, and few enough to
+// delay nothing.
 const flushBytes = 1 << 20
 
 func (j *factFolder) Flush(tables []*fold.Table) error {

@@ -6,7 +6,7 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// Integer returns a check for parameters that are integers from least to most.
+// Integer returns a check for parameters that must be integers from least to most.
 func Integer(least, most int64) func(value string) error {
 	return func(value string) error {
 		if v, ok := csv.ParseInt([]byte(value)); !ok || v < least || v > most {
@@ -16,7 +16,7 @@ func Integer(least, most int64) func(value string) error {
 	}
 }
 
-// Int returns parameter i, whose check is [Integer]. A value that is not an integer shows that the analysis forgot this check, so
+// Int returns parameter i, whose check is [Integer]. If the value is not an integer, the analysis has forgotten this check, so
 // Int panics.
 func (a Args) Int(i int) int64 {
 	v, ok := csv.ParseInt([]byte(a[i]))

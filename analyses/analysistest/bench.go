@@ -17,7 +17,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// Loaded holds an analysis' data in memory, cut and parsed, and a joiner that has been given the reference streams.
+// Loaded holds an analysis' data in memory, cut and parsed, with a joiner that has got the reference streams.
 type Loaded struct {
 	a       *analyses.Analysis
 	args    analyses.Args
@@ -38,7 +38,7 @@ type stream struct {
 	bytes  int
 }
 
-// chunkBytes is what the client sends at once.
+// chunkBytes is how many bytes the client sends at a time.
 const chunkBytes = 256 << 10
 
 // Bench measures what an analysis does with each of its streams in dir, calling it as the engine does. A fact stream is
@@ -144,7 +144,7 @@ func (x *Loaded) Parse(b *testing.B, stream int) {
 	b.ReportMetric(float64(wire)/float64(s.rows), "wireB/row")
 }
 
-// Facts measures a joiner's hot loop alone: batches are decoded before, and nothing is flushed.
+// Facts measures only a joiner's hot loop: batches were decoded before, and nothing is flushed.
 func (x *Loaded) Facts(b *testing.B, stream int) {
 	s := x.streams[stream]
 	batches := make([]*batch.Batch, len(s.frames))
@@ -165,8 +165,8 @@ func (x *Loaded) Facts(b *testing.B, stream int) {
 	s.report(b)
 }
 
-// Join measures all that a joiner does to turn frames into partials: decode, Facts, Flush, partition, encode. outB/row is the
-// size of the partials, in bytes per row.
+// Join measures everything that turns frames into partials in a joiner: decode, Facts, Flush, partition, encode. outB/row is
+// the size of the partials, in bytes per row.
 func (x *Loaded) Join(b *testing.B, stream int) {
 	s := x.streams[stream]
 	b.SetBytes(int64(s.bytes))
@@ -180,7 +180,7 @@ func (x *Loaded) Join(b *testing.B, stream int) {
 	b.ReportMetric(float64(sent)/float64(s.rows), "outB/row")
 }
 
-// partials does all that a joiner does with the frames of a stream, for two aggregators.
+// partials does everything that a joiner does with the frames of a stream, for two aggregators.
 func (x *Loaded) partials(b *testing.B, s *stream, tables []*fold.Table, send func(table int, payload []byte)) {
 	var out []byte
 	for i, f := range s.frames {
@@ -207,7 +207,7 @@ func (x *Loaded) partials(b *testing.B, s *stream, tables []*fold.Table, send fu
 	}
 }
 
-// Merge measures what the aggregators do together: they merge partials into tables. keptMB is the memory of these tables.
+// Merge measures how long the aggregators together take to merge partials into tables. keptMB is the memory of these tables.
 func (x *Loaded) Merge(b *testing.B, stream int) {
 	s := x.streams[stream]
 	var tables []int
@@ -237,7 +237,7 @@ func (s *stream) report(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(s.rows), "ns/row")
 }
 
-// Whole measures everything in one process, from files to answers, and the oracle beside it.
+// Whole measures everything in one process, from files to answers, and the oracle for comparison.
 func (s *Subject) Whole(b *testing.B, rows int) {
 	dir := s.Generated(b, rows, 1)
 	b.Run("posta", func(b *testing.B) {

@@ -18,10 +18,10 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// Damage runs an analysis over files that are damaged in every known way, one way at a time, and expects what the design says
-// (N7). A bad row is rejected, counted and reported with its file and line, and does not change the answers. A file that cannot
-// be read gives one error, which names the file. files has one file for each stream; all its rows are good and end with a
-// newline. badRows has, by stream, rows whose values do not parse.
+// Damage runs an analysis over files that are damaged in every known way, one way at a time, and expects what the design
+// demands (N7). A bad row is rejected, counted and reported with its file and line, and does not change the answers. A file
+// that cannot be read gives one error, which names the file. files has one file for each stream; all its rows are good and end
+// with a newline. badRows has, by stream, rows whose values do not parse.
 func Damage(t *testing.T, a *analyses.Analysis, files Files, badRows map[string][]string) {
 	t.Helper()
 	d := &damaged{a: a, files: files}
@@ -116,7 +116,7 @@ func checkRejects(t *testing.T, name string, a *answer.Answer, stream, path stri
 	}
 }
 
-// badRows returns rows that are bad in every stream of more than one column.
+// badRows returns rows that are bad in any stream with more than one column.
 func (d *damaged) badRows(s *analyses.Stream) []string {
 	comma := string(comma(s))
 	r := rand.New(rand.NewPCG(1, uint64(len(s.Name))))
@@ -140,7 +140,7 @@ func comma(s *analyses.Stream) byte {
 	return s.Comma
 }
 
-// disguises writes the same rows as other bytes and expects the same answers.
+// disguises writes the same rows in other bytes and expects the same answers.
 func (d *damaged) disguises(t *testing.T, path string) {
 	clean := d.files[path]
 	for name, files := range map[string]map[string][]byte{

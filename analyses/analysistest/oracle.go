@@ -12,13 +12,13 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
-// Subject is an analysis with what tests compare it with: an oracle, which answers the same queries in the obvious way, and a
+// Subject is an analysis with the means to test it: an oracle, which answers the same queries in the obvious way, and a
 // generator of data.
 type Subject struct {
 	New      func() *analyses.Analysis
 	Oracle   func(dir string, params map[string]string) (*answer.Answer, error)
 	Generate func(dir gen.Dir, rows int, seed uint64) error
-	Joiners  int // of Both and TinyChunks, 0 is 2
+	Joiners  int // for Both and TinyChunks; 0 means 2
 }
 
 // Generated returns a directory of generated data.
@@ -69,16 +69,16 @@ func (s *Subject) joiners() int {
 	return s.Joiners
 }
 
-// Interleavings says how much data to interleave, and how many rows the answers must have at least: two empty answers prove
-// nothing.
+// Interleavings says how much data to interleave, and how many rows the answers must have at least, because two empty answers
+// would prove nothing.
 type Interleavings struct {
-	Rows     int    // generated
+	Rows     int    // how many rows are generated
 	Chunks   [2]int // the smallest and the largest, as powers of two
 	Answers  []int  // least rows of each query
 	Rejected uint64 // least rejected rows of each stream
 }
 
-// Interleavings runs the analysis in order and in random interleavings, and expects the oracle's answer of each (D1).
+// Interleavings runs the analysis in order and in random interleavings, and expects the oracle's answer each time (D1).
 func (s *Subject) Interleavings(t *testing.T, x Interleavings) {
 	t.Helper()
 	for data := uint64(1); data <= 2; data++ {
@@ -112,7 +112,7 @@ func (x *Interleavings) checkProves(t *testing.T, data uint64, want *answer.Answ
 	}
 }
 
-// TinyChunks expects the oracle's answer when generated rows come in many chunks of hardly a row each.
+// TinyChunks expects the oracle's answer when generated rows come in many chunks of about one row each.
 func (s *Subject) TinyChunks(t *testing.T, rows int) {
 	t.Helper()
 	dir := s.Generated(t, rows, 7)
@@ -123,7 +123,7 @@ func (s *Subject) TinyChunks(t *testing.T, rows int) {
 	}
 }
 
-// Params expects the oracle's answer whatever the parameters, over generated rows in chunks of chunkBytes.
+// Params expects the oracle's answer for all sets of parameters, over generated rows in chunks of chunkBytes.
 func (s *Subject) Params(t *testing.T, rows, chunkBytes int, all []map[string]string) {
 	t.Helper()
 	dir := s.Generated(t, rows, 9)

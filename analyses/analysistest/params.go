@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/analyses"
 )
 
-// BadParams expects values, by parameter, to be refused with an error that wraps [analyses.ErrBadParam].
+// BadParams expects an error that wraps [analyses.ErrBadParam] for each of the values, which are given by parameter.
 func BadParams(t *testing.T, a *analyses.Analysis, values map[string][]string) {
 	t.Helper()
 	for name, values := range values {
@@ -19,7 +19,7 @@ func BadParams(t *testing.T, a *analyses.Analysis, values map[string][]string) {
 	}
 }
 
-// BadArgs expects a joiner to refuse arguments that do not pass the checks. A forged frame may hold such arguments.
+// BadArgs expects a joiner to refuse arguments that do not pass the checks. A forged frame may contain such arguments.
 func BadArgs(t *testing.T, a *analyses.Analysis, all []analyses.Args) {
 	t.Helper()
 	for _, args := range all {

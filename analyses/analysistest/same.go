@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/analyses/answer"
 )
 
-// Same expects two answers to be the same to the last byte of their JSON, but for the name of the session.
+// Same expects two answers to have the same JSON, byte for byte, except for the name of the session.
 func Same(t *testing.T, what string, got, want *answer.Answer) {
 	t.Helper()
 	g, w := text(t, got), text(t, want)
@@ -51,7 +51,7 @@ func Expect(t *testing.T, a *answer.Answer, query, want string) {
 	}
 }
 
-// ExpectRejected expects so many rejected rows of each stream.
+// ExpectRejected expects these numbers of rejected rows, by stream.
 func ExpectRejected(t *testing.T, a *answer.Answer, want ...int) {
 	t.Helper()
 	if len(a.Rejected) != len(want) {

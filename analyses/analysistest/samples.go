@@ -12,7 +12,7 @@ import (
 )
 
 // Samples compares the answers on real rows with those of an independent engine if the rows are available (POSTA_SHARED names
-// their folder). It always compares the answers on generated rows with the oracle's.
+// their folder). In any case it compares the answers on generated rows with the oracle's.
 func (s *Subject) Samples(t *testing.T, rows int) {
 	t.Helper()
 	shared := os.Getenv("POSTA_SHARED")

@@ -1,9 +1,9 @@
 // Package answer holds the answers of a session and writes them as JSON. `posta run --json` prints this JSON, and the oracles
 // of the analyses return such answers.
 //
-// The bytes depend on the answers alone, so that two runs can be compared with cmp: queries are in the order of the analysis,
-// and numbers have the shortest form that reads back to the same bits. Texts come from people's files and may hold control
-// bytes or invalid UTF-8; JSON stays valid whatever they hold.
+// The bytes depend only on the answers, so two runs can be compared with cmp: queries are in the order of the analysis, and
+// numbers have the shortest form that parses to the same bits. Texts come from users' files and may hold control bytes or
+// invalid UTF-8; the JSON is valid even then.
 //
 // The package computes nothing, reads nothing, and knows no analysis.
 package answer
@@ -100,9 +100,9 @@ func ReduceQuery(a *analyses.Analysis, args analyses.Args, query int, tables []*
 	return q, nil
 }
 
-// inOrder sorts rows as an output of a cluster does (analyses.Query.Rows).
+// inOrder sorts rows as an output of a cluster is sorted (analyses.Query.Rows).
 func inOrder(rows [][]any) error {
-	keys := make(map[*any][]byte, len(rows)) // by a row's first cell
+	keys := make(map[*any][]byte, len(rows)) // sort keys, by a row's first cell
 	var cells []protocol.Value
 	for _, row := range rows {
 		cells = cells[:0]

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// ErrNotJSON is returned by [Answer.AppendJSON] for a value that JSON has no form for.
+// ErrNotJSON is returned by [Answer.AppendJSON] for a value that JSON cannot express.
 var ErrNotJSON = errors.New("value has no JSON form")
 
-// AppendJSON appends the answer as JSON, a row of a query per line. Floats have a point or an exponent, integers have
-// neither, so a reader can tell them apart. Bytes that are not UTF-8 become U+FFFD.
+// AppendJSON appends the answer as JSON, with one row of a query per line. Floats have a point or an exponent and integers
+// have neither, so a reader can distinguish them. Bytes that are not UTF-8 become U+FFFD.
 func (a *Answer) AppendJSON(b []byte) ([]byte, error) {
 	b = appendString(append(b, `{"analysis": `...), a.Analysis)
 	b = appendString(append(b, `, "session": `...), a.Session)
@@ -130,7 +130,7 @@ func appendString(b []byte, s string) []byte {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		b = utf8.AppendRune(b, r) // RuneError for what is not UTF-8
+		b = utf8.AppendRune(b, r) // bytes that are not UTF-8 become RuneError
 		i += n
 	}
 	return append(b, '"')

@@ -18,13 +18,13 @@ type city struct {
 	codes    map[string]int32 // station code → number
 	stations map[stationKey]station
 
-	stale   bool // reference rows came since build
+	stale   bool // reference rows have arrived since build
 	rain    idtable.Table
-	first   []int32       // of each code in byCode; one more at the end
+	first   []int32       // by code: its first index in byCode; the last item is len(byCode)
 	byCode  []yearStation // by code, then year
-	located bool          // build keeps points: the city is the one of query far
+	located bool          // build makes points, because the city is the one of query far
 
-	done progress.Rows // the reference data may be large, and none of it goes through tables, which count their own rows (N9)
+	done progress.Rows // marks progress: the reference data may be large, and does not go through tables, which mark their own rows (N9)
 }
 
 type day struct {
@@ -83,7 +83,7 @@ func (c *city) addStations(b *batch.Batch, pos analyses.Position) {
 	c.stale = true
 }
 
-// code returns the number of a station code, a new one for a new code.
+// code returns the number of a station code. A new code gets a new number.
 func (c *city) code(text []byte) int32 {
 	n, ok := c.codes[string(text)]
 	if !ok {
@@ -138,7 +138,7 @@ func (c *city) yearStation(key stationKey, cfg *settings, k *counters) yearStati
 	s := c.stations[key]
 	name := k.station(c.name, s.name)
 	y := yearStation{year: key.year, stop: stop{name: name, point: noPoint}}
-	switch key.year { // a year that is both counts as the one before; Flush adds it to both
+	switch key.year { // a year that is both counts as the year before; Flush adds its trips to both
 	case cfg.yearBefore:
 		y.count = 2 * name
 	case cfg.yearAfter:
@@ -150,8 +150,8 @@ func (c *city) yearStation(key stationKey, cfg *settings, k *counters) yearStati
 	return y
 }
 
-// locate numbers the points of the stations year by year. Both stations of a trip are of the same year, so the distances that
-// its trips need are close together in the table.
+// locate numbers the points of the stations, year by year. Both stations of a trip are of the same year, so the distances
+// that its trips need are close together in the table.
 func (c *city) locate(keys []stationKey, k *counters) {
 	if !c.located {
 		return

@@ -5,8 +5,8 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// counters holds what Facts counts between two flushes, in dense slices. The numbers of days and names stay the same for the
-// joiner's life. The touched lists name each counter that is not zero once.
+// counters holds what Facts counts between two flushes, in dense slices. The numbers of days and names do not change during
+// the joiner's life. The touched lists name each counter that is not zero once.
 type counters struct {
 	dates        []int64 // rainy days of any city
 	dateOf       map[int64]int32
@@ -14,7 +14,7 @@ type counters struct {
 	riders       []int64
 	touchedDates []int32
 
-	names         []stationID // name 0 is nobody's
+	names         []stationID // name 0 stands for no station
 	nameOf        map[stationID]int32
 	counts        []int64 // 2·name: trips of the year before, 2·name + 1: of the year after
 	touchedCounts []int32
@@ -32,7 +32,7 @@ type stationID struct{ city, name string }
 func newCounters() *counters {
 	k := &counters{dateOf: map[int64]int32{}, nameOf: map[stationID]int32{}}
 	k.station("", "")
-	k.counts[0] = 1 // trips that are not counted are counted here; never 0, so never on the list
+	k.counts[0] = 1 // counts trips that count for no station; it is never 0, so it is never on the list
 	return k
 }
 

@@ -5,8 +5,8 @@ import "posta.dev/posta/analyses/internal/geo"
 // noPoint is the point of a station without coordinates.
 const noPoint = -1
 
-// points numbers different coordinates. Most stations stay where they are for years, so there are fewer points than stations,
-// and fewer pairs of them.
+// points numbers distinct coordinates. Most stations stay in place for years, so there are fewer points than stations, and
+// fewer pairs of points.
 type points struct {
 	number map[[2]float64]int32
 	all    []geo.Point
@@ -26,17 +26,17 @@ func (p *points) of(lat, lon float64) int32 {
 	return n
 }
 
-// pairs remembers distances: most trips are one of few pairs of stations, and two sines cost more than the rest of a trip.
-// Distances are the same in both directions, to the last bit, so half a square is enough. It is filled in the order in which
-// trips need it. A hash table of the pairs that occur would be smaller, but its probes miss the cache as often as the square
-// does and cost a hash each.
+// pairs remembers distances: most trips are between the same few pairs of stations, and two sines cost more than the rest of
+// a trip. Distances are the same in both directions, to the last bit, so half a square suffices. It is filled in the order in
+// which trips need it. Rejected: a hash table of the pairs that occur would be smaller, but its probes miss the cache as
+// often as the square does, and each costs a hash.
 type pairs struct{ km []float64 } // of (a, b) at a·(a+1)/2 + b, a > b; 0 is not known yet
 
-// maxSquare is how many points the square is for. It bounds the memory: 16 MB for twice the stations of a large city. For
-// further points the distance is computed for each trip.
+// maxSquare is how many points the square has room for. It bounds the memory: 16 MB for twice the stations of a large city.
+// Distances of further points are computed for each trip.
 const maxSquare = 2048
 
-// grow makes room for so many points. Pages of memory that no pair of stations needs are never touched.
+// grow makes room for the given number of points. Pages of memory that no pair of stations needs are never touched.
 func (c *pairs) grow(points int) {
 	n := min(points, maxSquare)
 	if n = n * (n + 1) / 2; n > len(c.km) {

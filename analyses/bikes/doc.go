@@ -1,12 +1,12 @@
-// Package bikes is the analysis of bike rides: on which rainy days people rode how long, which stations doubled their
-// trips, which stations are ridden to from afar.
+// Package bikes is the analysis of bike rides: how long people rode on rainy days, which stations doubled their trips, and to
+// which stations people ride from afar.
 //
 // Data: DIR/<city>/{weather,stations,trips}.csv, any cities. The city of a row is the folder of its file.
 //
 // A station is (city, code, yearid), and a weather row dated D describes day D-1. If a station or a day occurs twice, the last
 // row wins: within a file the last by line, among several files of a city the last by file name.
 //
-// A row is rejected if one of these is missing or does not parse; other columns are not looked at:
+// A row is rejected if one of these is missing or does not parse; other columns are not read:
 //
 //	weather   date (YYYY-MM-DD), prectot (a finite decimal number)
 //	stations  code, name (not empty), yearid (an integer); latitude and longitude may be empty, but if not they must be
@@ -14,8 +14,8 @@
 //	trips     start_date (YYYY-MM-DD HH:MM:SS), both station codes (not empty), duration_sec (a finite decimal number),
 //	          yearid (an integer)
 //
-// A number's value is the float64 nearest to it. Means are the exact sum of those divided by the count, rounded once; a
-// mean is compared with its threshold as it is shown, rounded. The factor of doubled is compared exactly.
+// A number's value is the nearest float64. A mean is the exact sum of these divided by their count, rounded once. It is
+// compared with its threshold after rounding, as it is shown. The factor of doubled is compared exactly.
 //
 // The main loop is Joiner.Facts: what a batch's dictionary entries mean is looked up once per batch, then each trip costs a few
 // reads of small arrays. The results are kept in dense counters until Flush, which touches only the counters that are not zero.

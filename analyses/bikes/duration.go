@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/rows/exact"
 )
 
-// A duration travels as two integers, since nearly all are whole seconds and few have more than some digits behind the point:
-// narrow columns where a float64 would take eight bytes per row.
+// A duration travels as two integers. Nearly all durations are whole seconds, and few have more than some digits after the
+// point, so the columns are narrow where a float64 would take eight bytes per row.
 //
 //	scale 0         value seconds
 //	scale 1 … 18    value / 10^scale, rounded to the nearest float64
@@ -18,7 +18,7 @@ import (
 // float64, because division rounds correctly. Everything larger travels as bits.
 const (
 	bitsScale = -1
-	maxWhole  = 1 << 53 // up to here every integer is a float64
+	maxWhole  = 1 << 53 // all integers up to here are float64 values
 )
 
 var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
@@ -38,8 +38,8 @@ func duration(p []byte) (value, scale int64, ok bool) {
 	return int64(math.Float64bits(f)), bitsScale, ok
 }
 
-// addDuration adds a duration to sum; below 0 it counts as 0. A scale that duration never makes comes from a forged frame.
-// addDuration takes the value for bits then, and must not panic.
+// addDuration adds a duration to sum; a negative one counts as 0. A scale that duration never makes comes from a forged
+// frame. addDuration then treats the value as bits, and must not panic.
 func addDuration(sum *exact.Sum, value, scale int64) {
 	switch {
 	case scale == 0:

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/rows/batch"
 )
 
-// FuzzFrames gives a joiner whatever decodes as a batch of one of the streams: frames come from the network, and one that
-// was made up fails its session at worst.
+// FuzzFrames gives a joiner anything that decodes as a batch of one of the streams. Frames come from the network; a forged
+// one must at worst fail its session.
 func FuzzFrames(f *testing.F) {
 	a := New()
 	args, err := a.Args(nil)

@@ -131,8 +131,8 @@ func (k *counters) depart(slot int32) {
 	*n++
 }
 
-// arrivals looks up all stops of the batch, then all distances, then adds: distances are spread over megabytes, and a loop
-// that does nothing else has many of them on their way from memory at once.
+// arrivals looks up all stops of the batch, then all distances, then adds them up. Distances are spread over megabytes, and a
+// loop that only loads them has many loads in flight at once.
 func (j *joiner) arrivals(y years) {
 	j.hops = j.hops[:0]
 	for row, year := range j.years {
@@ -152,7 +152,7 @@ func (j *joiner) arrivals(y years) {
 // hop is a trip between stations that have coordinates.
 type hop struct{ from, to, name int32 }
 
-// journeysOneByOne is for batches whose codes and years would make lookups too large.
+// journeysOneByOne handles batches whose codes and years would make lookups too large.
 func (j *joiner) journeysOneByOne(c *city) {
 	for row, year := range j.years {
 		from := c.find(j.start.codes[j.startCodes[row]], year)
@@ -176,7 +176,7 @@ func (j *joiner) Fork(int) (analyses.Joiner, error) {
 	return f, nil
 }
 
-// End has nothing to do: trips are counted as they come, and a row's position decides whether it wins its key.
+// End has nothing to do: trips are counted as they come, and the position of a reference row decides whether it wins its key.
 func (j *joiner) End(int) error { return nil }
 
 // Flush adds what was counted to the tables.

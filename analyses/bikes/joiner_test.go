@@ -73,7 +73,7 @@ func newTestJoiner(t *testing.T) (*withTables, analyses.Joiner) {
 	return &withTables{Analysis: a, tables: s.Tables}, s.Joiner
 }
 
-// withTables is the analysis with a joiner's tables.
+// withTables is the analysis with the tables of a joiner.
 type withTables struct {
 	*analyses.Analysis
 	tables []*fold.Table
@@ -149,8 +149,8 @@ func oneRow(x *withTables) *fold.Table {
 	return t
 }
 
-// TestFlushForgetsAndLateReferencesCount: what was flushed is not flushed again, and a station that comes after facts, as
-// the order of streams allows before they end, is found by the facts after it.
+// TestFlushForgetsAndLateReferencesCount: what was flushed is not flushed again. A station may come after facts, because the
+// order of streams allows it until they end; the facts after it find it.
 func TestFlushForgetsAndLateReferencesCount(t *testing.T) {
 	x, j := newTestJoiner(t)
 	for day := int64(5); day < 8; day++ {
@@ -174,7 +174,7 @@ func TestFlushForgetsAndLateReferencesCount(t *testing.T) {
 	}
 }
 
-// TestTouchedListsHaveEachNameOnce: they are bounded by what the reference streams name, not by the number of trips.
+// TestTouchedListsHaveEachNameOnce: the lists are bounded by the names in the reference streams, not by the number of trips.
 func TestTouchedListsHaveEachNameOnce(t *testing.T) {
 	_, j := newTestJoiner(t)
 	if err := j.Reference(weather, rainyDay(t, 5), at("montreal")); err != nil {
@@ -204,7 +204,7 @@ func TestPlacesAreOrderedByFileLineAndRow(t *testing.T) {
 	}
 }
 
-// TestN9_ReferenceDataMarks: building what facts are looked up in is seen from outside.
+// TestN9_ReferenceDataMarks: building the lookup form of the reference data marks progress.
 func TestN9_ReferenceDataMarks(t *testing.T) {
 	const rows = 3 * progress.Every
 	c := newCity("c", true)

@@ -6,12 +6,12 @@ import (
 	"posta.dev/posta/rows/batch"
 )
 
-// stop is what a station means to a trip that starts or ends there. The zero value with point noPoint means that there is no
-// station.
+// stop is what a trip needs to know about the station where it starts or ends. The zero value with point noPoint stands for
+// no station.
 type stop struct {
 	name  int32
-	count int32 // in counters.counts; 0 if the year is not compared
-	point int32 // in counters.points; noPoint without coordinates, and outside of the city of query far
+	count int32 // index in counters.counts; 0 if the year is not compared
+	point int32 // number in counters.points; noPoint without coordinates, or if the city is not the one of query far
 }
 
 var noStop = stop{point: noPoint}
@@ -21,7 +21,7 @@ type yearStation struct {
 	stop
 }
 
-// find returns the station of a code, which is a number or -1, in a year.
+// find returns the stop for a code and a year. code is the number of a station code, or -1.
 func (c *city) find(code int32, year int64) stop {
 	if code < 0 {
 		return noStop
@@ -52,7 +52,7 @@ func yearsOf(column batch.Ints, values []int64) years {
 	for _, v := range values {
 		low, high = min(low, v), max(high, v)
 	}
-	// A span that overflows is negative and too large for fits either way.
+	// A span that overflows is negative; as an unsigned number it is too large for fits.
 	return years{low, high - low + 1}
 }
 

@@ -57,7 +57,7 @@ func checkYear(v string) error {
 }
 
 func checkFactor(v string) error {
-	// Digits are bounded because the factor is a fraction of integers of any length: 1e999999999 would use up the memory.
+	// Digits are bounded because the factor is a fraction of integers of any length: 1e999999999 would exhaust the memory.
 	d, ok := csv.ParseDecimal([]byte(v))
 	if !ok || d.Value <= 0 || len(v) > 16 {
 		return errFactor

@@ -138,7 +138,7 @@ func parseTrips(file analyses.File, b *batch.Builder) func([][]byte) error {
 	}
 }
 
-// daysOf returns the day of a time in seconds since 1970, rounded down also before 1970.
+// daysOf returns the day of a time in seconds since 1970. It rounds down, also before 1970.
 func daysOf(seconds int64) int64 {
 	const day = 24 * 60 * 60
 	days := seconds / day

@@ -2,12 +2,12 @@ package bikes
 
 import "posta.dev/posta/analyses"
 
-// rowPosition is the place of a row of a reference stream. It decides that "the last row wins", so the order in which batches
-// arrive does not matter, nor the order in which they arrive again after a crash.
+// rowPosition is the place of a row of a reference stream, by which "the last row wins" is decided. So the order does not
+// matter in which batches arrive, or arrive again after a crash.
 type rowPosition struct {
 	file string
-	line uint64 // of the batch
-	row  int    // in the batch
+	line uint64 // line of the batch
+	row  int    // index in the batch
 }
 
 func positionOf(pos analyses.Position, row int) rowPosition {

@@ -69,8 +69,8 @@ func TestN7_WhichRowsAreRejected(t *testing.T) {
 	}
 }
 
-// TestDaysBefore1970AndLongReasons: times before the epoch round down to their day, and a reason quotes only so much of a
-// field that may be as long as a file.
+// TestDaysBefore1970AndLongReasons: times before 1970 round down to their day. A reason quotes only the beginning of a field,
+// which may be as long as a file.
 func TestDaysBefore1970AndLongReasons(t *testing.T) {
 	dir := written(t, map[string]string{
 		"c/weather.csv":  "1960-03-01,31\n0000-01-01,31\n1970-01-01,31\n" + strings.Repeat("9", 5000) + ",1\n",
@@ -86,7 +86,7 @@ func TestDaysBefore1970AndLongReasons(t *testing.T) {
 	}
 }
 
-// TestFarYearsAndManyCodes takes the way of batches that no lookup fits.
+// TestFarYearsAndManyCodes has batches for which no lookup fits.
 func TestFarYearsAndManyCodes(t *testing.T) {
 	var trips, stations strings.Builder
 	for i := range 3000 {
@@ -105,7 +105,7 @@ func TestFarYearsAndManyCodes(t *testing.T) {
 	analysistest.Same(t, "many", subject.Run(t, dir, local.Options{Seed: 3, ChunkBytes: 4000}), want)
 }
 
-// TestMorePointsThanTheSquareHolds has distances that are not kept.
+// TestMorePointsThanTheSquareHolds has distances that are not remembered.
 func TestMorePointsThanTheSquareHolds(t *testing.T) {
 	var trips, stations strings.Builder
 	for i := range 2500 {

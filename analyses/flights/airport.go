@@ -19,11 +19,11 @@ type airport struct {
 type airportIndex map[string]airport
 
 // add takes a batch of airports. The places of two rows in the file decide which is the later one, so the order in which
-// batches arrive, or arrive again after a crash, does not matter. The batch's line plus the row's index in the batch is such a
-// place: each row takes at least one line, so the places of the next batch are larger.
+// batches arrive, or arrive again after a crash, does not matter. A row's place is the batch's line plus the row's index in
+// the batch: each row takes at least one line, so the places of the next batch are larger.
 func (g airportIndex) add(b *batch.Batch, pos analyses.Position) {
 	codes, lat, lon := b.Texts(airportCode), b.Floats(airportLatitude), b.Floats(airportLongitude)
-	var done progress.Rows // a map counts no rows, as a table does (N9)
+	var done progress.Rows // marks progress: unlike a table, a map does not count rows (N9)
 	for row := range b.Rows() {
 		done.Row()
 		at := pos.Line + uint64(row)

@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// amounts is the exact sum of n amounts of cents, in 128 bits: even 2^64 of the largest amounts do not overflow it.
+// amounts is the exact sum of n amounts of cents, in 128 bits, which 2^64 of the largest amounts do not overflow.
 type amounts struct {
 	high, low uint64
 	n         uint64
@@ -40,7 +40,7 @@ func (a *amounts) average() float64 {
 	return f
 }
 
-// reduceFares goes over the histogram twice: the mean of all fares, then those above it.
+// reduceFares reads the histogram twice: first for the mean of all fares, then for the fares above it.
 func reduceFares(t *fold.Table, emit func(row ...any)) {
 	var all amounts
 	for row := range t.Len() {

@@ -79,10 +79,10 @@ func streams() []analyses.Stream {
 //
 //	stopovers  the rows of the answer
 //	detours    likewise
-//	fastest    different legs per journey among the rows with that many stopovers: less than one row in a hundred. Prune leaves the fastest
-//	fares      different amounts per journey, whatever the number of rows: a histogram of cents. The mean of all fares, which
-//	           is known at the end, is made of it as well as the mean and the maximum of what is above that. It is cut into ranges,
-//	           for a cell travels whole
+//	fastest    distinct legs per journey among the rows with many stopovers: less than one row in a hundred. Prune keeps the fastest
+//	fares      distinct amounts per journey, whatever the number of rows: a histogram of cents. It gives the mean of all fares,
+//	           known only at the end, and then the mean and the maximum of the fares above that. It is cut into ranges, because a
+//	           cell travels as a whole
 func tables() []fold.Spec {
 	text := func(name string) fold.Key { return fold.Key{Name: name, Kind: fold.KeyText} }
 	number := func(name string) fold.Key { return fold.Key{Name: name, Kind: fold.KeyInt} }

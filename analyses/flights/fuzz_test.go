@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/rows/batch"
 )
 
-// FuzzFrames gives a joiner whatever decodes as a batch of one of the streams: frames come from the network, and one that
-// was made up fails its session at worst.
+// FuzzFrames gives a joiner anything that decodes as a batch of one of the streams. Frames come from the network; a forged
+// one must at worst fail its session.
 func FuzzFrames(f *testing.F) {
 	a := New()
 	args, err := a.Args(nil)
@@ -44,7 +44,7 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// FuzzRows gives the parser whatever may stand in a CSV: it rejects the row, or makes one of it.
+// FuzzRows gives the parser any fields that a CSV may contain. It must reject the row or append it.
 func FuzzRows(f *testing.F) {
 	f.Add([]byte("leg"), []byte("A"), []byte("B"), []byte("PT1H"), []byte("5.00"), []byte("1000"), []byte("X||B"))
 	f.Fuzz(func(t *testing.T, leg, start, end, duration, fare, miles, arrivals []byte) {

@@ -37,7 +37,7 @@ func (j *joiner) Reference(stream int, b *batch.Batch, pos analyses.Position) er
 		return fmt.Errorf("flights: stream %d is not a reference stream", stream)
 	}
 	j.airports.add(b, pos)
-	clear(j.journeys.number) // those with facts keep their numbers; who asks again gets one with the new distances
+	clear(j.journeys.number) // journeys with facts keep their numbers; the next look-up gives a pair a new number with the new distance
 	return nil
 }
 
@@ -58,7 +58,7 @@ func (j *joiner) Facts(stream int, b *batch.Batch, _ analyses.Position) error {
 	return nil
 }
 
-// stopovers looks for rows with many of them. Most batches of the real data have a few, many have none.
+// stopovers looks for rows with many stopovers. Most batches of the real data have a few, many have none.
 func (j *joiner) stopovers(b *batch.Batch) {
 	arrivals := b.Dicts(rowArrivals)
 	j.stops = j.stops[:0]
@@ -83,14 +83,14 @@ func (j *joiner) stopovers(b *batch.Batch) {
 	}
 }
 
-// detours compares distances. The sum along the route is only needed for rows without a distance: one in fourteen.
+// detours compares distances. Only rows without a distance need the sum along the route: one in fourteen.
 func (j *joiner) detours(b *batch.Batch) {
 	j.miles = b.Ints(rowMiles).AppendTo(j.miles[:0])
 	j.how = b.Ints(rowMilesForm).AppendTo(j.how[:0])
 	limits := j.journeys.limit
 	for row, n := range j.journey {
 		total, limit := milesOf(j.miles[row], j.how[row]), limits[n]
-		if total == 0 && limit == limit { // not NaN
+		if total == 0 && limit == limit { // limit is not NaN
 			var known bool
 			if total, known = j.airports.routeMiles(b.Dicts(rowStart).At(row), b.Dicts(rowArrivals).At(row)); !known {
 				continue

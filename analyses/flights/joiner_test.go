@@ -39,7 +39,7 @@ func decoded(t testing.TB, stream int, p []byte) *batch.Batch {
 	return analysistest.Decode(t, New(), stream, p)
 }
 
-// TestListsAreThoseOfSplit compares with strings.Split, which is slower and right.
+// TestListsAreThoseOfSplit compares with strings.Split, which is slower and known to be right.
 func TestListsAreThoseOfSplit(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {
@@ -105,7 +105,7 @@ func TestForgedBatchesDoNotPanic(t *testing.T) {
 	if err := s.Flush(s.Tables); err != nil {
 		t.Fatal(err)
 	}
-	if s.Tables[detours].Len() == 0 { // of bits that are taken for a whole number
+	if s.Tables[detours].Len() == 0 { // the bits of a float64 were read as a whole number
 		t.Error("no detours, which proves nothing")
 	}
 	for _, row := range s.Tables[detours].Rows() {
@@ -140,8 +140,8 @@ func TestStreamsThatDoNotFitAreErrors(t *testing.T) {
 	}
 }
 
-// TestFlushForgetsAndLateAirportsCount: what was flushed is not flushed again, and an airport that comes after facts, as the order
-// of streams allows before they end, is found by the facts after it.
+// TestFlushForgetsAndLateAirportsCount: what was flushed is not flushed again. An airport may come after facts, because the order
+// of streams allows it until they end; the facts after it find it.
 func TestFlushForgetsAndLateAirportsCount(t *testing.T) {
 	s := newSession(t)
 	row := decoded(t, itineraries, frame(t, itineraries, "leg,A,B,PT1H,5,1000,X||Y||Z||B"))
@@ -163,12 +163,12 @@ func TestFlushForgetsAndLateAirportsCount(t *testing.T) {
 	if n := s.Tables[stopovers].Len(); n != 3 {
 		t.Errorf("%d rows with stopovers", n)
 	}
-	if n := s.Tables[detours].Len(); n != 2 { // of two direct distances
+	if n := s.Tables[detours].Len(); n != 2 { // two direct distances give two rows
 		t.Errorf("%d detours", n)
 	}
 }
 
-// TestJourneysAreNotRememberedForEver: a file may have as many as rows.
+// TestJourneysAreNotRememberedForEver: a file may have as many journeys as rows.
 func TestJourneysAreNotRememberedForEver(t *testing.T) {
 	s := newSession(t)
 	for from := 0; from < 3*maxJourneys; from += 8192 {

@@ -10,16 +10,17 @@ import (
 // contain dashes.
 type airportPair struct{ start, destination string }
 
-// journeys numbers the pairs of airports that occur in rows, and has the limit above which a distance is a detour.
+// journeys numbers the pairs of airports that occur in rows, and has for each pair the distance above which a route is a
+// detour.
 type journeys struct {
 	number map[airportPair]int32
 	names  []string
 	direct []float64 // miles; NaN if an airport is unknown
-	limit  []float64 // a total above it is a detour: direct, times the factor. NaN is below nothing
+	limit  []float64 // direct times the factor; a total above it is a detour. NaN: no total is above it
 }
 
-// maxJourneys is how many pairs are kept from one flush to the next: every pair of 256 airports. It bounds the memory whatever
-// a file holds.
+// maxJourneys bounds how many pairs are kept from one flush to the next: every pair of 256 airports. It bounds the memory for
+// any file.
 const maxJourneys = 1 << 16
 
 func newJourneys() journeys { return journeys{number: map[airportPair]int32{}} }

@@ -5,13 +5,13 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// pending holds the rows that Facts found between two flushes. They are not folded yet; the tables do that.
+// pending holds the rows that Facts found between two flushes. They are folded only in the tables.
 type pending struct {
 	fares     []fare
 	stopovers []stopover
 	detours   []detour
-	texts     []byte    // of spans
-	rows      []fareRow // of a flush, by journey
+	texts     []byte    // the texts of all spans
+	rows      []fareRow // by journey, the rows of one flush
 }
 
 type fare struct {
@@ -59,13 +59,13 @@ func (f *pending) flush(tables []*fold.Table, journeys []string) {
 	f.fares, f.stopovers, f.detours, f.texts = f.fares[:0], f.stopovers[:0], f.detours[:0], f.texts[:0]
 }
 
-// fareRange is the width, in cents, of the range of fares that a row of the table of fares holds. A cell therefore stays small
-// whatever the fares are, and most journeys need only one or two rows.
+// fareRange is the width, in cents, of the range of fares in one row of the table of fares. So a cell stays small for any
+// fares, and most journeys need only one or two rows.
 const fareRange = 1 << 16
 
-// fareRow is the row that a journey's last fare went to.
+// fareRow is the row to which a journey's last fare was added.
 type fareRow struct {
-	number int64 // of the range, from 1 on; 0 if there was no fare
+	number int64 // number of the range, from 1 on; 0 if there was no fare
 	row    int
 }
 
@@ -92,8 +92,8 @@ func (f *pending) flushStopovers(all, fast *fold.Table, journeys []string) {
 	}
 }
 
-// appendBest makes the text whose minimum is a leg's fastest row; of equally fast ones, the one with the smallest route. The
-// stopovers come last and decide nothing: the route determines them, unless an airport's code contains a bar.
+// appendBest makes a text whose minimum belongs to a leg's fastest row; of equally fast rows, to the one with the smallest
+// route. The stopovers come last and decide nothing: the route determines them, unless an airport's code contains a bar.
 func appendBest(b []byte, minutes int64, route []byte, stopovers int64) []byte {
 	return fold.AppendInt(fold.AppendText(fold.AppendInt(b, minutes), route), stopovers)
 }

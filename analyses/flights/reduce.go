@@ -74,8 +74,8 @@ func reduceFastest(t *fold.Table, legs int64, emit func(row ...any)) error {
 	return nil
 }
 
-// prune keeps, of each journey, as many legs as an answer shows at most. A leg that it drops has enough faster ones in the same
-// partition.
+// prune keeps, for each journey, as many legs as an answer shows at most. For each leg that it drops, the same partition has
+// enough faster ones.
 func prune(args analyses.Args, stream int, tables []*fold.Table) error {
 	cfg, err := readSettings(args)
 	if err != nil || stream != itineraries {
@@ -100,7 +100,7 @@ type leg struct {
 	minutes int64
 }
 
-// fastestRows returns the rows of the fastest legs of each journey, in no particular order. It never keeps many more rows than
+// fastestRows returns the rows of the fastest legs of each journey, in no particular order. It never holds many more rows than
 // it returns.
 func fastestRows(t *fold.Table, legs int64) (rows []int, err error) {
 	compare := func(a, b leg) int {

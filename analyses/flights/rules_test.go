@@ -16,7 +16,7 @@ const (
 	faresHead = "segmentsArrivalAirportCode,legId,startingAirport,destinationAirport,travelDuration,totalFare,totalTravelDistance,isNonStop\n"
 )
 
-// ports is four airports on the equator, a degree (69.09 miles) apart, and one far north.
+// ports are four airports on the equator, one degree (69.09 miles) apart, and one far north.
 const ports = "AAA;A;0;0\nBBB;B;0;1\nCCC;C;0;2\nDDD;D;0;3\nNNN;N;80;0\n"
 
 func written(t *testing.T, airports, itineraries string) string {
@@ -32,18 +32,18 @@ func TestARepeatedRowIsThereAsOftenAsItOccurs(t *testing.T) {
 
 func TestDetoursTakeTheGivenDistanceOrTheSumOfTheRoute(t *testing.T) {
 	a := subject.Both(t, written(t, ports, ""+
-		"CCC||BBB,sum3,AAA,BBB,PT1H,1,,\n"+ // 3 degrees for 1: no detour
-		"DDD||BBB,sum5,AAA,BBB,PT1H,1,,\n"+ // 5 degrees for 1
-		"DDD||BBB,sum0,AAA,BBB,PT1H,1,0.0,\n"+ // a distance of 0 is none
-		"DDD||BBB,sum-,AAA,BBB,PT1H,1,-5,\n"+ // nor is one below
-		"DDD||BBB,given,AAA,BBB,PT1H,1,276,\n"+ // it is believed, detour or not
+		"CCC||BBB,sum3,AAA,BBB,PT1H,1,,\n"+ // 3 degrees for a direct distance of 1: no detour
+		"DDD||BBB,sum5,AAA,BBB,PT1H,1,,\n"+ // 5 degrees for a direct distance of 1
+		"DDD||BBB,sum0,AAA,BBB,PT1H,1,0.0,\n"+ // a distance of 0 counts as missing
+		"DDD||BBB,sum-,AAA,BBB,PT1H,1,-5,\n"+ // so does a negative one
+		"DDD||BBB,given,AAA,BBB,PT1H,1,276,\n"+ // a given distance is used without checking it against the route
 		"BBB,given5,AAA,BBB,PT1H,1,276.5,\n"+
-		"XXX||BBB,givenX,AAA,BBB,PT1H,1,1000,\n"+ // the stop is not needed
-		"XXX||BBB,sumX,AAA,BBB,PT1H,1,,\n"+ // here it is
+		"XXX||BBB,givenX,AAA,BBB,PT1H,1,1000,\n"+ // a given distance does not need the unknown stop
+		"XXX||BBB,sumX,AAA,BBB,PT1H,1,,\n"+ // the sum does
 		"BBB,startX,XXX,BBB,PT1H,1,1000,\n"+
 		"BBB,endX,AAA,XXX,PT1H,1,1000,\n"+
-		"NNN||AAA,round,AAA,AAA,PT1H,1,,\n"+ // anything is more than four times nothing
-		"AAA,none,AAA,AAA,PT1H,1,,\n"), nil) // but nothing is not
+		"NNN||AAA,round,AAA,AAA,PT1H,1,,\n"+ // any distance is more than four times 0
+		"AAA,none,AAA,AAA,PT1H,1,,\n"), nil) // but 0 is not
 	want := []string{"given5 AAA||BBB 276.5 69.09", "givenX AAA||XXX||BBB 1000 69.09", "round AAA||NNN||AAA 11054.9", "sum- AAA||DDD||BBB 345.4",
 		"sum0 AAA||DDD||BBB 345.4", "sum5 AAA||DDD||BBB 345.4"}
 	got := strings.Split(analysistest.Rows(a, "detours", "\n"), "\n")
@@ -73,19 +73,19 @@ func TestFastestLegsAreDifferentAndAsFastAsTheyGet(t *testing.T) {
 	analysistest.Expect(t, a, "fastest", "A-Y x A||B||C||D||Z 3 2880\nA-Z a A||B||A||C||D||Z 4 540\nA-Z b A||B||C||D||Z 3 600")
 }
 
-// TestFaresAreComparedWithTheirMeanExactly: the mean of 0.01, 0.02 and 0.02 is less than 0.02, that of three times 0.02 is not, and
-// neither is a float64.
+// TestFaresAreComparedWithTheirMeanExactly: the mean of 0.01, 0.02 and 0.02 is below 0.02, but the mean of three times 0.02 is not,
+// nor is it as a float64.
 func TestFaresAreComparedWithTheirMeanExactly(t *testing.T) {
 	a := subject.Both(t, written(t, ports, "Z,a,A,Z,PT1H,.02,,\nZ,a,A,Z,PT1H,0.020,,\nY,a,A,Y,PT1H,+0.02,,\nZ,a,A,Z,PT1H,0,,\nZ,a,A,Z,PT1H,-7,,\n"), nil)
 	analysistest.Expect(t, a, "fares", "")
 	a = subject.Both(t, written(t, ports, "Z,a,A,Z,PT1H,.01,,\nZ,a,A,Z,PT1H,0.02,,\nY,a,A,Y,PT1H,0.02,,\n"), nil)
 	analysistest.Expect(t, a, "fares", "A-Y 0.02 0.02 1\nA-Z 0.02 0.02 1")
-	// Sums of large amounts take more than 64 bits, and the mean is not lost in the digits that a float64 does not have.
+	// Sums of large amounts take more than 64 bits, and the mean needs more digits than a float64 has.
 	a = subject.Both(t, written(t, ports, strings.Repeat("Z,a,A,Z,PT1H,9223372036854775.8,,\n", 4)+"Y,a,A,Y,PT1H,9223372036854775.81,,\n"), nil)
 	analysistest.Expect(t, a, "fares", "A-Y 9.223372036854776e+15 9.223372036854776e+15 1")
 }
 
-// TestAirportsWithDashes: a journey is its text, its direct distance that of its airports.
+// TestAirportsWithDashes: a journey is identified by its text; its direct distance is that of its airports.
 func TestAirportsWithDashes(t *testing.T) {
 	a := subject.Both(t, written(t, "A-B;;0;0\nC;;0;1\nA;;0;0\nB-C;;0;3\n", "C,one,A-B,C,PT1H,1,300,\nB-C,two,A,B-C,PT1H,3,300,\nB-C,three,A,B-C,PT1H,3,,\n"), nil)
 	if got := analysistest.Rows(a, "detours", "\n"); !strings.HasPrefix(got, "one A-B||C 300 69.09") || strings.Contains(got, "\n") {

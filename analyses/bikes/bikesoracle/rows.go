@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/analyses/oraclecsv"
 )
 
-// integer also brings integers that are written differently to one form.
+// integer parses an integer, so that different spellings become the same text.
 func integer(column, s string) (string, error) {
 	n, err := oraclecsv.Integer(column, s)
 	if err != nil {
