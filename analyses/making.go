@@ -6,16 +6,16 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// Making makes the rows of one table of those that stay in an aggregator ([Analysis.Finish]), part by part.
+// Making makes the rows of one table from tables that stay in an aggregator ([Analysis.Finish]), part by part.
 type Making struct {
 	a      *Analysis
 	args   Args
 	table  int
 	from   map[int]fold.Parted
-	tables []*fold.Table // what Finish gets
+	tables []*fold.Table // the argument of Finish
 }
 
-// NewMaking returns what makes a table. from returns the rows of a table that it is made of.
+// NewMaking returns a Making for a table. from returns the rows of each table from which it is made.
 func NewMaking(a *Analysis, args Args, table int, from func(table int) fold.Parted) *Making {
 	m := &Making{a: a, args: args, table: table, from: map[int]fold.Parted{}}
 	for i := range a.Tables {
@@ -30,14 +30,14 @@ func NewMaking(a *Analysis, args Args, table int, from func(table int) fold.Part
 // Tables returns the tables that Run works on, and the made one.
 func (m *Making) Tables() (all []*fold.Table, made *fold.Table) { return m.tables, m.tables[m.table] }
 
-// A made table leaves when it has more rows, or more bytes on the wire, than this.
+// A made table is sent when it has more rows, or more bytes on the wire, than this.
 const (
 	madeRows  = 1 << 16
 	madeBytes = 16 << 20
 )
 
-// Run makes the rows. It calls leave when the table is large, and empties it afterwards; the rest of the rows are left in it. What
-// leaves together depends on nothing but the rows.
+// Run makes the rows. Each time the table is large, it calls leave and then empties the table; the last rows stay in the table.
+// How the rows are divided depends only on the rows.
 func (m *Making) Run(leave func()) error {
 	made := m.tables[m.table]
 	full := func() {

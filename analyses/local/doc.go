@@ -1,5 +1,5 @@
 // Package local runs an analysis in one process, without network or log. Its parsers, joiners, aggregators and reducer pass
-// each other the same bytes that the engine sends. Tests use it to compare analyses with their oracles, and it shows in few
+// each other the same bytes that the engine sends. Tests use it to compare analyses with their oracles. It also shows in few
 // lines how an engine calls an [analyses.Analysis]:
 //
 //	for each chunk of a reference stream       parse → every joiner's Reference
@@ -13,7 +13,7 @@
 //
 // With a seed, everything that the engine leaves open is random: sizes of chunks, interleaving of files, which joiner gets a
 // batch, the order of reference batches in each joiner, when a joiner flushes and crashes, and the order of partials. The
-// answers must not depend on any of it (design D1).
+// answers must not depend on any of these (design D1).
 //
-// Files are streamed. Only reference batches are kept, as in a joiner.
+// Files are streamed. Only reference batches are kept, as a joiner keeps them.
 package local

@@ -20,7 +20,7 @@ var (
 	ErrDuplicateKey = errors.New("file is there twice")
 )
 
-// maxRecord is the longest CSV record.
+// maxRecord bounds a CSV record, in bytes.
 const maxRecord = 16 << 20
 
 // source is a file of a stream.

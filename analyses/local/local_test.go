@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// words counts how often each word of list*.csv is in text*.csv; the list itself is emitted by the first replica.
+// words counts how often each word of list*.csv occurs in text*.csv. The first replica emits the list itself.
 func words() *analyses.Analysis {
 	schema := []batch.FieldSpec{{Name: "word", Kind: batch.Dict}}
 	column := []analyses.Column{{Name: "word"}}
@@ -173,7 +173,8 @@ func TestWhatIsWrongWithFilesIsNamed(t *testing.T) {
 	}
 }
 
-// TestABrokenPromiseIsNamed: reference rows that any joiner emits, and not the first alone, would be missing where no facts come.
+// TestABrokenPromiseIsNamed: if other joiners than the first emit reference rows, these would be missing in joiners that get no
+// facts.
 func TestABrokenPromiseIsNamed(t *testing.T) {
 	fsys := fstest.MapFS{"list1.csv": file("word\nw1\n"), "text1.csv": file("word\nw1\nw1\n")}
 	for _, promised := range []bool{false, true} {
@@ -181,7 +182,7 @@ func TestABrokenPromiseIsNamed(t *testing.T) {
 		a.ReferenceLater = promised
 		first := a.NewJoiner
 		a.NewJoiner = func(args analyses.Args, r analyses.Replica) (analyses.Joiner, error) {
-			return first(args, analyses.Replica{Index: (r.Index + 1) % 2, Of: r.Of}) // the second speaks
+			return first(args, analyses.Replica{Index: (r.Index + 1) % 2, Of: r.Of}) // the second joiner emits them
 		}
 		failed := false
 		for seed := uint64(1); seed < 10 && !failed; seed++ {

@@ -18,8 +18,8 @@ type frame struct {
 	stream  int
 	pos     analyses.Position
 	payload []byte
-	folded  []*fold.Table // in place of payload; valid until the next chunk of the file
-	built   *batch.Batch  // what payload is the wire form of; valid until the next chunk of the file
+	folded  []*fold.Table // replaces payload; valid until the next chunk of the file
+	built   *batch.Batch  // the rows of payload before encoding; valid until the next chunk of the file
 }
 
 // reader is an open file of a stream.

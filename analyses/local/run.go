@@ -13,15 +13,16 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// Options say how to run.
+// Options say how to run an analysis.
 type Options struct {
 	Params      map[string]string
 	Joiners     int    // 0 is 1
 	Aggregators int    // 0 is 1
-	ChunkBytes  int    // of CSV; 0 is 256 KiB, with a seed any size up to it
+	ChunkBytes  int    // size of a chunk of CSV; 0 is 256 KiB, and with a seed chunks have any size up to it
 	Seed        uint64 // 0 runs everything in order, without crashes
 
-	// Cut returns what turns a file of a stream into chunks and a header, as those of [csv.Cutter] are. nil: the files are CSV.
+	// Cut returns a cutter for a file of a stream, which gives a header and chunks as [csv.Cutter] does. nil: the files are
+	// CSV.
 	Cut func(s *analyses.Stream, file io.Reader, chunkBytes, maxRecord int) (Cutter, error)
 }
 
@@ -55,17 +56,17 @@ type runner struct {
 	args     analyses.Args
 	chunk    int
 	cut      func(s *analyses.Stream, file io.Reader, chunkBytes, maxRecord int) (Cutter, error)
-	rand     *rand.Rand // nil: in order
+	rand     *rand.Rand // nil: everything runs in order
 	joiners  []analyses.Joiner
-	forks    []map[int][]analyses.Joiner // of each joiner, by stream (analyses.Forker)
-	deferred []bool                      // by joiner: it has not been given the reference streams yet (Analysis.ReferenceLater)
-	begun    int                         // streams before this one have ended
+	forks    []map[int][]analyses.Joiner // by joiner, its forks by stream (analyses.Forker)
+	deferred []bool                      // by joiner: it has not got the reference streams yet (Analysis.ReferenceLater)
+	begun    int                         // streams with a lower index have ended
 	refs     []frame                     // all reference batches
-	sent     []*fold.Table               // of one flush, and of rejected rows
-	folded   []*fold.Table               // of what was folded where it was parsed
-	parts    [][]*fold.Table             // of each aggregator
-	bags     [][]*fold.Waiting           // of each aggregator: the bags that tables are made of
-	all      []*fold.Table               // of the reducer
+	sent     []*fold.Table               // tables of one flush, and of rejected rows
+	folded   []*fold.Table               // tables that were folded where their rows were parsed
+	parts    [][]*fold.Table             // by aggregator
+	bags     [][]*fold.Waiting           // by aggregator: the bags from which tables are made
+	all      []*fold.Table               // tables of the reducer
 	waiting  []partial
 	buf      []byte
 }
@@ -116,7 +117,7 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 	return r, nil
 }
 
-// union returns a table of the reducer. The aggregators have no key in common, but for tables that they make.
+// union returns a table of the reducer. Only tables that aggregators make may have the same key in two aggregators.
 func union(s *fold.Spec) *fold.Table {
 	if len(s.From) > 0 {
 		return fold.NewTable(s)
@@ -133,7 +134,7 @@ func newTables(a *analyses.Analysis, empty func(*fold.Spec) *fold.Table) []*fold
 	return append(tables, empty(&analyses.RejectedSpec))
 }
 
-// chance is true once in n times, never without a seed.
+// chance is true once in n times; without a seed it is never true.
 func (r *runner) chance(n int) bool { return r.rand != nil && r.rand.IntN(n) == 0 }
 
 func (r *runner) stream(stream int) error {
@@ -144,7 +145,7 @@ func (r *runner) stream(stream int) error {
 	}
 	defer func() {
 		for _, f := range readers {
-			_ = f.Close() // read only: nothing is lost
+			_ = f.Close() // nothing was written, so nothing is lost
 		}
 	}()
 	for open := append([]*reader(nil), readers...); len(open) > 0; {
@@ -165,7 +166,7 @@ func (r *runner) stream(stream int) error {
 	}
 	if r.a.Streams[stream].Reference {
 		if stream+1 < len(r.a.Streams) && r.a.Streams[stream+1].Reference {
-			return nil // all reference streams end together here, when every joiner gets them
+			return nil // all reference streams end together, when every joiner has got them
 		}
 		return r.referencesEnded()
 	}
@@ -232,8 +233,7 @@ func (r *runner) handle(f frame) error {
 	return nil
 }
 
-// fact gives the encoded rows to a joiner, or gives the rows as they were built to one of the joiner's forks and flushes the
-// fork at once.
+// fact gives the encoded rows to a joiner, or the rows as they were built to one of its forks, which it flushes at once.
 func (r *runner) fact(i int, f frame) error {
 	fork, err := r.fork(i, f.stream)
 	if err != nil {
@@ -249,7 +249,7 @@ func (r *runner) fact(i int, f frame) error {
 	return r.joiners[i].Facts(f.stream, b, f.pos)
 }
 
-// fork returns a fork of a joiner now and then, either new or used before, and nil otherwise.
+// fork sometimes returns a fork of a joiner, either a new one or one used before, and otherwise nil.
 func (r *runner) fork(i, stream int) (analyses.Joiner, error) {
 	forker, ok := r.joiners[i].(analyses.Forker)
 	if !ok || r.rand == nil || r.chance(2) {
@@ -266,7 +266,7 @@ func (r *runner) fork(i, stream int) (analyses.Joiner, error) {
 	return fork, err
 }
 
-// merge takes tables that were folded by the parser, in the form in which they travel.
+// merge merges tables that the parser has folded, in the form in which they travel.
 func (r *runner) merge(folded []*fold.Table) error {
 	for i, t := range folded {
 		if err := r.folded[i].Merge(t.AppendRows(nil, t.Rows())); err != nil {

@@ -39,7 +39,7 @@ func (r *runner) flush(i int) error {
 	return nil
 }
 
-// deliver merges the waiting partials. Bags bypass the aggregators, but for those that tables are made of.
+// deliver merges the waiting partials. Bags bypass the aggregators, except those from which tables are made.
 func (r *runner) deliver() error {
 	for _, n := range r.order(len(r.waiting)) {
 		p := &r.waiting[n]
@@ -95,7 +95,7 @@ func (r *runner) send(n int, t *fold.Table) error {
 	return nil
 }
 
-// make makes the tables that an aggregator makes of others.
+// make makes the tables that an aggregator makes from others.
 func (r *runner) make(part int) error {
 	for n := range r.a.Tables {
 		if len(r.a.MadeOf(n)) == 0 {
@@ -117,7 +117,7 @@ func (r *runner) make(part int) error {
 	return nil
 }
 
-// prune lets the analysis drop rows. With a seed it sometimes leaves this out, because the answer must be the same without it.
+// prune lets the analysis drop rows. With a seed it is sometimes omitted, because the answer must be the same without it.
 func (r *runner) prune(part int) error {
 	for stream := range r.a.Streams {
 		if r.a.Prune == nil || r.chance(3) {

@@ -2,8 +2,8 @@
 package idtable
 
 // Table maps ids to numbers. It uses open addressing and is at most a quarter full: most ids that are looked up are absent, and
-// the first slot mostly shows that. The hash is multiplicative, so that consecutive ids do not cluster. A Go map takes several
-// times as long.
+// the first slot mostly shows this. The hash is multiplicative, so consecutive ids do not cluster. A Go map takes several times
+// as long.
 type Table struct {
 	slots []slot
 	shift uint
@@ -12,7 +12,7 @@ type Table struct {
 
 type slot struct {
 	id     int64
-	number int32 // + 1; 0 is empty
+	number int32 // number plus 1; 0: the slot is empty
 }
 
 // New returns an empty table.
@@ -25,7 +25,7 @@ const goldenRatio = 0x9e3779b97f4a7c15
 
 func (t *Table) home(id int64) uint64 { return uint64(id) * goldenRatio >> t.shift }
 
-// Find returns the number of an id, -1 if it is not there.
+// Find returns the number of an id, -1 if the table does not have it.
 func (t *Table) Find(id int64) int32 {
 	for at := t.home(id); ; at++ {
 		s := &t.slots[at&uint64(len(t.slots)-1)]
@@ -35,7 +35,7 @@ func (t *Table) Find(id int64) int32 {
 	}
 }
 
-// Put adds an id that is not there.
+// Put adds an id that the table does not have.
 func (t *Table) Put(id int64, number int32) {
 	if 4*(t.used+1) > len(t.slots) {
 		old := t.slots

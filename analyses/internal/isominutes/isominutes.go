@@ -4,16 +4,16 @@ package isominutes
 // maxDigits bounds each number of a duration, so that no sum of minutes overflows.
 const maxDigits = 9
 
-// units are the parts of a duration in their order. Years, months and weeks do not occur, and years and months have no fixed
-// length. Seconds do not fit into a column of minutes.
+// units are the parts of a duration in their order. Years, months and weeks do not occur in the data, and years and months
+// have no fixed length. Seconds do not fit into a column of minutes.
 var units = [...]struct {
 	letter  byte
-	time    bool // behind the T
+	time    bool // after the T
 	minutes int64
 }{{'D', false, 24 * 60}, {'H', true, 60}, {'M', true, 1}}
 
-// Parse reads an ISO 8601 duration of days, hours and minutes, in this order, each at most once and at least one of
-// them, as minutes: PT2H29M, P1DT6H58M, P1DT9M, P2D.
+// Parse reads an ISO 8601 duration as minutes: days, hours and minutes, in this order, each at most once and at least one of
+// them: PT2H29M, P1DT6H58M, P1DT9M, P2D.
 func Parse(p []byte) (minutes int64, ok bool) {
 	if len(p) < 3 || p[0] != 'P' {
 		return 0, false

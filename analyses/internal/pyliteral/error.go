@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// ErrSyntax is wrapped by the errors of [Reader.End]: the bytes are not a literal that the package reads.
+// ErrSyntax is wrapped by the errors of [Reader.End]: the bytes are not a literal that the package can read.
 var ErrSyntax = errors.New("no Python literal")
 
 // Error says where a literal is wrong.
 type Error struct {
-	Offset   int    // of the byte that does not fit, counted from 0; the length if something is missing at the end
-	Expected string // what would fit there
+	Offset   int    // position of the byte that does not fit, counted from 0; the length if something is missing at the end
+	Expected string // what would be valid there
 }
 
 func (e *Error) Error() string {

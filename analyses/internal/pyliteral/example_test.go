@@ -18,7 +18,7 @@ func Example() {
 		}
 		for r.NextKey() {
 			if string(r.Key()) != "name" {
-				continue // what is not asked for is skipped
+				continue // the value is skipped
 			}
 			if name, ok := r.Text(); ok {
 				fmt.Printf("%s\n", name)

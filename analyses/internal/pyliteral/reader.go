@@ -1,33 +1,34 @@
 package pyliteral
 
-// MaxDepth is how deep lists, tuples and dicts may be nested. Python's own limit is some 200.
+// MaxDepth bounds the nesting of lists, tuples and dicts. Python's own limit is about 200.
 const MaxDepth = 64
 
-// Reader walks over a literal. It is used by one goroutine at a time, for any number of literals, one after the other.
+// Reader walks over a literal. Only one goroutine at a time may use it. It can read any number of literals, one after the
+// other.
 type Reader struct {
 	p       []byte
 	at      int
 	err     *Error
-	pending bool // the value at at has been announced and not been read
+	pending bool // the value at position at was announced but not read
 	depth   int
 	open    [MaxDepth]container
-	key     []byte // nil if the key is not text
-	keyBuf  []byte // of a key with escapes
-	textBuf []byte // of a text with escapes
+	key     []byte // nil if the key is not a text
+	keyBuf  []byte // the decoded text of a key with escapes
+	textBuf []byte // the decoded text of a value with escapes
 }
 
 // container is a list, tuple or dict that is being read.
 type container struct {
 	closing byte // ] ) }
-	items   int8 // 0, 1, or 2 for more
-	comma   bool // after the last item
+	items   int8 // number of items: 0, 1, or 2 for more
+	comma   bool // a comma follows the last item
 }
 
 // Reset starts reading another literal. p must not change while it is read.
 func (r *Reader) Reset(p []byte) {
 	r.p, r.at, r.err, r.pending, r.depth, r.key = p, 0, nil, true, 0, nil
 	for r.at < len(p) && (p[r.at] == ' ' || p[r.at] == '\t') {
-		r.at++ // Python takes a line break here for an indented line
+		r.at++ // Python would read this line break as the start of an indented line
 	}
 }
 
@@ -39,7 +40,7 @@ func (r *Reader) Err() error {
 	return r.err
 }
 
-// End reads what is left and reports whether all was one literal; errors are of type [*Error].
+// End reads the rest, and reports whether the text was exactly one literal. Its errors are of type [*Error].
 func (r *Reader) End() error {
 	if r.pending {
 		r.Skip()
@@ -68,7 +69,8 @@ func (r *Reader) enter(opening, closing byte) bool {
 	return false
 }
 
-// Next goes to the next element of the list that was entered last. After the last element it leaves the list and returns false.
+// Next advances to the next element of the list that was entered last. After the last element it leaves the list and returns
+// false.
 func (r *Reader) Next() bool {
 	if r.pending {
 		r.Skip()
@@ -76,19 +78,19 @@ func (r *Reader) Next() bool {
 	return r.more()
 }
 
-// NextKey goes to the next entry of the dict that was entered last: [Reader.Key] is then its key, and its value is read next.
-// After the last entry it leaves the dict and returns false.
+// NextKey advances to the next entry of the dict that was entered last. [Reader.Key] is then the entry's key, and its value
+// is read next. After the last entry it leaves the dict and returns false.
 func (r *Reader) NextKey() bool { return r.Next() }
 
 // Key returns the key of an entry if it is a text, nil otherwise. It is valid until the next call.
 func (r *Reader) Key() []byte { return r.key }
 
-// Skip reads the next value and forgets it.
+// Skip reads the next value and discards it.
 func (r *Reader) Skip() {
 	if r.err != nil || !r.pending {
 		return
 	}
-	if r.at < len(r.p) && (r.p[r.at] == '\'' || r.p[r.at] == '"') { // most are texts, and there is nothing to leave
+	if r.at < len(r.p) && (r.p[r.at] == '\'' || r.p[r.at] == '"') { // most values are texts, which need no leaving
 		r.pending = false
 		r.quoted()
 		return
@@ -98,7 +100,7 @@ func (r *Reader) Skip() {
 	r.leave(base)
 }
 
-// leave reads to the end of the innermost containers until only depth of them are open.
+// leave reads to the end of the innermost containers until only depth containers are open.
 func (r *Reader) leave(depth int) {
 	for r.depth > depth && r.err == nil {
 		if r.more() {
@@ -140,7 +142,7 @@ func (r *Reader) push(closing byte) bool {
 	return true
 }
 
-// more goes to the next item of the innermost container, or leaves it.
+// more advances to the next item of the innermost container, or leaves the container.
 func (r *Reader) more() bool {
 	if r.err != nil || r.depth == 0 {
 		return false
@@ -170,9 +172,9 @@ func (r *Reader) more() bool {
 	return true
 }
 
-// usualKey goes to the next entry of a dict if its key is written as Python writes it: a plain text in single quotes with one
-// space on either side. Nearly all keys are. Otherwise it returns false and has changed nothing. It must not accept an entry
-// that more would refuse.
+// usualKey advances to the next entry of a dict if its key is written as Python writes it: a plain text in single quotes with
+// one space on either side. Nearly all keys are. Otherwise it returns false and has changed nothing. It must not accept an
+// entry that more would refuse.
 func (r *Reader) usualKey(c *container) bool {
 	p, from := r.p, r.at
 	if c.items > 0 {
@@ -242,7 +244,7 @@ func (r *Reader) space() {
 	r.at = at
 }
 
-// expected notes the first fault.
+// expected records the first fault.
 func (r *Reader) expected(at int, what string) {
 	if r.err == nil {
 		r.err = &Error{at, what}

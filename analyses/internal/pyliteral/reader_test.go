@@ -24,7 +24,7 @@ func eval(s string) (any, error) {
 	return v, nil
 }
 
-// build reads the next value; what it is it finds out by asking for each kind in a copy of the reader.
+// build reads the next value. It finds the value's kind by asking for each kind in a copy of the reader.
 func build(r *pyliteral.Reader, s string) any {
 	for _, ask := range []func(*pyliteral.Reader) (any, bool){
 		func(r *pyliteral.Reader) (any, bool) { v, ok := r.Text(); return string(v), ok },
@@ -67,7 +67,8 @@ func build(r *pyliteral.Reader, s string) any {
 	return nil
 }
 
-// known makes of a naive value what a Reader hands out: no tuples, no keys that are not text, large integers as floats.
+// known converts a naive value to what a Reader returns: without tuples, without keys that are not text, and with large
+// integers as floats.
 func known(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -117,7 +118,7 @@ var atoms = strings.Split(`'a'|"b"|'D\'Arcy'|"it's"|''|""|'\n\t\\\a\b\f\r\v\"'|'
 
 var keys = []string{`'id'`, `"name"`, `'a\'b'`, `''`, `u'id'`, `1`, `None`, `'\x41'`}
 
-// literal writes a literal, mostly a sound one.
+// literal writes a literal, most often a valid one.
 func literal(r *rand.Rand, depth int) string {
 	space := func() string { return []string{"", "", " ", "\n", "\t ", "\r\n"}[r.IntN(6)] }
 	if depth == 0 || r.IntN(3) == 0 {
@@ -206,7 +207,7 @@ func TestFaultsSayWhereAndWhat(t *testing.T) {
 	}
 }
 
-// TestUnreadValuesAreSkipped reads parts only, in every combination of reading and leaving.
+// TestUnreadValuesAreSkipped reads only parts, in every combination of reading and leaving.
 func TestUnreadValuesAreSkipped(t *testing.T) {
 	p := []byte(`[{'id': 1, 'name': 'a', 'x': [1, {'y': (2,)}]}, 7, {'name': "b", 'id': 2}, {'name': None}, 'z']`)
 	r := rand.New(rand.NewPCG(2, 2))

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// maxDigits is how many digits a number may have. Python has the same limit for integers, so that their conversion does not
-// take forever.
+// maxDigits bounds the digits of a number. Python has the same limit for integers, because converting them takes quadratic
+// time.
 const maxDigits = 4300
 
 // scalar reads a number, a constant, or a string with a prefix, which begins with c.
@@ -107,8 +107,7 @@ func (r *Reader) isNumber() bool {
 	return c-'0' <= 9 || c == '-' || c == '+' || c == '.'
 }
 
-// Number reads the next value if it is a number, and returns its text. It returns false, and reads nothing, if it is something
-// else.
+// Number reads the next value if it is a number, and returns its text. Otherwise it returns false and reads nothing.
 func (r *Reader) Number() (p []byte, ok bool) {
 	if !r.isNumber() {
 		return nil, false
@@ -119,8 +118,8 @@ func (r *Reader) Number() (p []byte, ok bool) {
 	return r.p[start:r.at], r.err == nil
 }
 
-// Int reads the next value if it is an integer. It returns false if it is something else, which is skipped, or does not fit
-// 64 bits.
+// Int reads the next value if it is an integer. It returns false if the value does not fit 64 bits, or is something else,
+// which it skips.
 func (r *Reader) Int() (v int64, ok bool) {
 	if !r.isNumber() {
 		r.Skip()
@@ -155,8 +154,8 @@ func parseInt(p []byte) (v int64, ok bool) {
 	return 0, false
 }
 
-// Float reads the next value if it is a number, whole or not, rounded to the nearest float64. It returns false if it is
-// something else, which is skipped, or too large.
+// Float reads the next value if it is a number, whole or not, rounded to the nearest float64. It returns false if the number
+// is too large, or the value is something else, which it skips.
 func (r *Reader) Float() (v float64, ok bool) {
 	if !r.isNumber() {
 		r.Skip()
@@ -172,7 +171,7 @@ func (r *Reader) Float() (v float64, ok bool) {
 	return v, err == nil
 }
 
-// Bool reads the next value if it is True or False. It returns ok false if it is something else, which is skipped.
+// Bool reads the next value if it is True or False. If the value is something else, Bool skips it, and ok is false.
 func (r *Reader) Bool() (v, ok bool) {
 	start := r.at
 	known := r.err == nil && r.pending && start < len(r.p) && (r.p[start] == 'T' || r.p[start] == 'F')

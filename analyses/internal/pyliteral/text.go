@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text reads the next value if it is a string. It returns false if it is something else, which is skipped. The bytes are
+// Text reads the next value if it is a string. It returns false if the value is something else, which it skips. The bytes are
 // valid until the next call of Text or Reset.
 func (r *Reader) Text() (v []byte, ok bool) {
 	if r.err != nil || !r.pending || r.at >= len(r.p) {
@@ -33,13 +33,13 @@ func (r *Reader) text(buf *[]byte) (v []byte, ok bool) {
 		*buf = unescape((*buf)[:0], v)
 		v = (*buf)[:len(*buf):len(*buf)]
 		if v == nil {
-			v = []byte{} // empty, but a text
+			v = []byte{} // empty, but not nil
 		}
 	}
 	return v, r.err == nil
 }
 
-// quoted reads a string that begins here and returns what is between its quotes, and whether there are escapes in it.
+// quoted reads a string that begins here. It returns the bytes between the quotes, and whether these have escapes.
 func (r *Reader) quoted() (inner []byte, escaped bool) {
 	quote := r.p[r.at]
 	start := r.at + 1
@@ -84,7 +84,7 @@ func toSpecial(p []byte, quote byte) int {
 	for ; i+8 <= len(p); i += 8 {
 		w := binary.LittleEndian.Uint64(p[i:])
 		// x-ones borrows into the high bit of a byte that is 0, and w-0x20 into that of a byte below 0x20. The lowest bit that is
-		// set is right; the bits above it may be wrong.
+		// set is right; higher bits may be wrong.
 		q, b := w^quotes, w^'\\'*ones
 		if m := ((q-ones)&^q | (b-ones)&^b | (w-0x20*ones)&^w) & highs; m != 0 {
 			return i + bits.TrailingZeros64(m)/8
@@ -96,10 +96,10 @@ func toSpecial(p []byte, quote byte) int {
 	return i
 }
 
-// escape returns how many bytes the escape at i has, 0 if it is none.
+// escape returns the length of the escape at i, 0 if it is not valid.
 func (r *Reader) escape(i int) int {
 	if i+1 >= len(r.p) || r.p[i+1] == 0 {
-		return 1 // what follows is the fault
+		return 1 // the fault is after the backslash
 	}
 	switch c := r.p[i+1]; c {
 	case 'N':
@@ -175,7 +175,7 @@ func unescape(dst, p []byte) []byte {
 			n := hexDigits(c)
 			v, _ := hex(p[2:], n)
 			dst, p = utf8.AppendRune(dst, rune(v)), p[2+n:]
-		default: // Python leaves what it does not know as it is
+		default: // Python keeps unknown escapes as they are
 			dst, p = append(dst, '\\', c), p[2:]
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"strconv"
 )
 
-// Analyzer scores texts. It is used by one goroutine at a time; the lexicon is shared by all.
+// Analyzer scores texts. Only one goroutine at a time may use it; all analyzers share the lexicon.
 type Analyzer struct {
 	lex     *lexicon
-	text    []byte // the text, emoji replaced, with padding behind it
-	lowered []byte // a word that is not ASCII
+	text    []byte // the text with emoji replaced, followed by padding
+	lowered []byte // the lower case of a word that is not ASCII
 	words   []word
 	felt    []feeling
 }
@@ -71,8 +71,8 @@ func normalize(sum float64) float64 {
 	return round4(max(-1, min(1, sum/math.Sqrt(float64(sum*sum)+alpha))))
 }
 
-// round4 rounds to four decimals, correctly, halves to even. The product decides unless it is near a half, because its own
-// error is far smaller than the distance tested.
+// round4 rounds correctly to four decimals, halves to even. The product decides unless it is near a half; its own error is
+// far smaller than the tested distance.
 func round4(v float64) float64 {
 	scaled := v * 1e4
 	whole := math.RoundToEven(scaled)
@@ -80,7 +80,7 @@ func round4(v float64) float64 {
 		return whole / 1e4
 	}
 	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'f', 4, 64), 64)
-	if err != nil { // not a number: the sum of valences overflowed, for which no text is long enough
+	if err != nil { // NaN: the sum of valences overflowed, for which no text is long enough
 		return 0
 	}
 	return r

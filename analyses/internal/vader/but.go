@@ -8,14 +8,14 @@ type feeling struct {
 	valence float64
 }
 
-// few is how many feelings are searched one by one. An overview has about ten.
+// few is up to how many feelings are searched one by one. An overview has about ten.
 const few = 64
 
 // contrast weighs the words after the first "but" more than the words before it.
 //
 // The original walks over the valences, and for each weighs the first one in the list that is equal to it. Mostly that is the
-// valence itself. But if weighing has changed an earlier valence into just this value, the earlier one is weighed twice and
-// this one not at all. The original's scores are the definition, so this package does the same.
+// valence itself. But if weighing has changed an earlier valence to the same value, the earlier one is weighed twice and this
+// one not at all. The original's scores are the definition, so this package does the same.
 func contrast(f []feeling, but int) {
 	if len(f) > few {
 		contrastMany(f, but)
@@ -38,7 +38,7 @@ func (f *feeling) weigh(but int) {
 	}
 }
 
-// contrastMany does the same with a heap of places for each value, so that the time does not grow with the square of the text's
+// contrastMany does the same with a heap of places for each value, so its time does not grow with the square of the text's
 // length.
 func contrastMany(f []feeling, but int) {
 	places := map[float64]*lowest{}

@@ -4,11 +4,11 @@ import (
 	"unicode/utf8"
 )
 
-// padding is how many bytes there must be behind a text, so that words can be loaded eight bytes at a time.
+// padding is how many bytes must follow a text, so that words can be loaded eight bytes at a time.
 const padding = 8
 
-// describe puts text into a.text with emoji replaced by their descriptions. A description is set off by a space from what
-// is before it, but not from what follows.
+// describe puts text into a.text with emoji replaced by their descriptions. A space separates a description from the text
+// before it, but not from the text after it.
 func (a *Analyzer) describe(text []byte) {
 	a.text = a.text[:0]
 	done := 0

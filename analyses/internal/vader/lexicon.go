@@ -11,7 +11,7 @@ import (
 	"github.com/jonreiter/govader/data"
 )
 
-// ErrLexicon is wrapped by the error of [New]: the embedded lexicon is not what this package was written for.
+// ErrLexicon is wrapped by the error of [New]: the embedded lexicon differs from the one that this package was written for.
 var ErrLexicon = errors.New("the embedded lexicon cannot be used")
 
 // The imported module is a port of VADER to Go. It embeds the lexicon as the authors published it, and this package uses only
@@ -22,7 +22,7 @@ const (
 )
 
 // addedWords are in the original's lexicon, but not in the embedded one, which is a little older. Their valences were derived
-// from the original's scores of real texts that contain them: of all multiples of 0.1, only these agree with all scores.
+// from the original's scores of real texts that contain them: of all multiples of 0.1, only these fit all scores.
 var addedWords = map[string]float64{"heart": 3.2, "hearts": 3.3}
 
 // lexicon never changes after it is read. All analyzers share it.
@@ -46,7 +46,7 @@ func load() (*lexicon, error) {
 	}
 	if err := eachLine(wordsAsset, func(word, measure string) error {
 		valence, err := strconv.ParseFloat(measure, 64)
-		if err == nil && word == string(appendLower(nil, []byte(word))) { // others never match a word, which is in lower case
+		if err == nil && word == string(appendLower(nil, []byte(word))) { // words in another case never match, because words are looked up in lower case
 			l.words.rate(word, valence)
 		}
 		return err
@@ -54,7 +54,7 @@ func load() (*lexicon, error) {
 		return nil, err
 	}
 	if err := eachLine(emojiAsset, func(emoji, description string) error {
-		if r, n := utf8.DecodeRuneInString(emoji); n == len(emoji) { // those of several runes never match a single one
+		if r, n := utf8.DecodeRuneInString(emoji); n == len(emoji) { // emoji of several runes never match a single rune
 			l.emoji[r] = description
 		}
 		return nil

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRoundingIsCorrect: also next to halves, where the product of round4 cannot tell.
+// TestRoundingIsCorrect: even next to halves, where the product of round4 cannot decide.
 func TestRoundingIsCorrect(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 20000 {
@@ -20,7 +20,7 @@ func TestRoundingIsCorrect(t *testing.T) {
 			t.Fatalf("%v: %v, want %v", v, got, want)
 		}
 	}
-	for _, v := range []float64{0, 1, -1, 0.00005, 0.03125, 0.09375} { // the last two are halves exactly
+	for _, v := range []float64{0, 1, -1, 0.00005, 0.03125, 0.09375} { // the last two are exactly halves
 		want, err := strconv.ParseFloat(strconv.FormatFloat(v, 'f', 4, 64), 64)
 		if got := round4(v); err != nil || got != want {
 			t.Errorf("%v: %v, want %v", v, got, want)

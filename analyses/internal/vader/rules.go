@@ -2,10 +2,10 @@ package vader
 
 import "strings"
 
-// What the model's authors measured, and how the original weighs it.
+// What the model's authors measured, and the weights of the original.
 const (
-	boostBy     = 0.293 // a booster
-	capsBy      = 0.733 // capitals
+	boostBy     = 0.293 // by a booster
+	capsBy      = 0.733 // by capitals
 	negateBy    = -0.74
 	neverSoBy   = 1.25
 	secondBy    = 0.95 // a booster two words before
@@ -14,9 +14,9 @@ const (
 	afterBut    = 1.5
 	exclaimBy   = 0.292
 	mostExclaim = 4
-	askBy       = 0.18 // of two or three question marks
-	askMuch     = 0.96 // of more
-	alpha       = 15.0 // brings sums to -1 … 1: about the largest sum that is expected
+	askBy       = 0.18 // for each of two or three question marks
+	askMuch     = 0.96 // for more question marks
+	alpha       = 15.0 // scales sums to -1 … 1: about the largest expected sum
 )
 
 const strengthening = `absolutely amazingly awfully completely considerable considerably decidedly deeply effing enormous enormously
@@ -30,7 +30,7 @@ const weakening = `almost barely hardly kinda kindof kind-of less little margina
 
 const negations = `aint arent cannot cant couldnt darent didnt doesnt dont hadnt hasnt havent isnt mightnt mustnt neednt oughtnt
 	shant shouldnt wasnt werent wont wouldnt neither never none nope nor not nothing nowhere uhuh uh-uh without rarely seldom
-	despite` // and whatever has "n't" in it: see words.go
+	despite` // and every word that contains "n't": see words.go
 
 // role identifies a word that a rule names.
 type role uint8
@@ -80,7 +80,7 @@ var roles = map[string]role{
 	"sort": sortWord, "stop": stop, "the": the, "this": this, "to": to, "very": very, "without": without, "yeah": yeah,
 }
 
-// teach enters the words that the rules name into the table.
+// teach adds the words that the rules name to the table.
 func (t *table) teach() {
 	for _, w := range strings.Fields(strengthening) {
 		t.add(w).boost = boostBy
@@ -127,7 +127,7 @@ func idiom3(a, b, c role) (valence float64, ok bool) {
 	return 0, false
 }
 
-// weakens2 reports whether two words together weaken what follows.
+// weakens2 reports whether two words together weaken the next one.
 func weakens2(a, b role) bool {
 	return a == just && b == enough || (a == kind || a == sortWord) && b == of
 }

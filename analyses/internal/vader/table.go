@@ -9,10 +9,10 @@ import (
 type entry struct {
 	key     key
 	valence float64
-	boost   float64 // added to the valence of a word that follows; 0: no booster
-	rated   bool    // it is in the lexicon
+	boost   float64 // added to the valence of a word that follows; 0: not a booster
+	rated   bool    // the lexicon has the word
 	negates bool
-	role    role // in idioms and in rules that name single words
+	role    role // its role in idioms, and in rules that name single words
 }
 
 // key is a word in lower case: its bytes, padded with zeros, and its length, because a text may contain zeros, too.
@@ -21,7 +21,7 @@ type key struct {
 	size            int
 }
 
-// maxWord is the length of the longest word that a key holds, in bytes. No list has a longer word.
+// maxWord is the length of the longest word that a key can hold, in bytes. No list has a longer word.
 const maxWord = 24
 
 // table finds a word's entry: open addressing with linear probing, at most a quarter full. Most words of a text are in no list,
@@ -29,7 +29,7 @@ const maxWord = 24
 // searches hardly ever look at a wrong entry.
 type table struct {
 	slots   []uint32 // 16 bits of the hash << 16 | number of the entry; 0 is empty
-	entries []entry  // 0 is that of all words in no list
+	entries []entry  // entry 0 stands for all words that are in no list
 }
 
 const (
@@ -66,7 +66,7 @@ func (t *table) find(k *key) *entry {
 	}
 }
 
-// add returns the entry of a word, a new one if there is none. The word has at most maxWord bytes.
+// add returns the entry of a word. It makes one if there is none. The word has at most maxWord bytes.
 func (t *table) add(word string) *entry {
 	k := keyOf(word)
 	if e := t.find(&k); e != &t.entries[0] {
@@ -85,7 +85,7 @@ func (t *table) add(word string) *entry {
 	return &t.entries[len(t.entries)-1]
 }
 
-// rate puts a word of the lexicon into the table. It leaves out an entry of several words, because no word of a text equals it.
+// rate adds a word of the lexicon to the table. It omits an entry of several words, because no word of a text equals it.
 func (t *table) rate(word string, valence float64) {
 	if len(word) > maxWord {
 		return

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Classes of bytes, as bits. A word's classes are those of its bytes together.
+// Classes of bytes, as bits. The classes of a word are those of all its bytes.
 const (
 	space = 1 << iota
 	punct
@@ -45,15 +45,14 @@ func isLower(r rune) bool {
 	return unicode.IsLower(r) || unicode.IsTitle(r) || unicode.Is(unicode.Other_Lowercase, r)
 }
 
-// appendLower appends p in lower case. It may differ from Python's lower case only where a lexicon in ASCII cannot tell the
-// difference.
+// appendLower appends p in lower case. It may differ from Python's lower case only where a lexicon in ASCII is not affected.
 func appendLower(dst, p []byte) []byte {
 	for len(p) > 0 {
 		r, n := utf8.DecodeRune(p)
 		switch {
 		case r == utf8.RuneError && n == 1:
 			dst = append(dst, p[0])
-		case r == 'İ': // an i with a dot of its own above, which is not an i
+		case r == 'İ': // its lower case in Python is an i and a combining dot, which is not an i
 			dst = append(dst, "i̇"...)
 		default:
 			dst = utf8.AppendRune(dst, unicode.ToLower(r))
@@ -63,8 +62,8 @@ func appendLower(dst, p []byte) []byte {
 	return dst
 }
 
-// strip returns p without the punctuation around it. It returns p unchanged if fewer than three characters would remain,
-// because p may be an emoticon then.
+// strip returns p without the punctuation around it. If fewer than three characters would remain, it returns p unchanged,
+// because p may be an emoticon.
 func strip(p []byte) []byte {
 	if classOf[p[0]]&punct == 0 && classOf[p[len(p)-1]]&punct == 0 {
 		return p
@@ -82,7 +81,7 @@ func strip(p []byte) []byte {
 	return p[from:to]
 }
 
-// hasNot reports whether p has "n't" in it, in any case.
+// hasNot reports whether p contains "n't", in any case.
 func hasNot(p []byte) bool {
 	for i := 1; i+1 < len(p); i++ {
 		at := bytes.IndexByte(p[i:len(p)-1], '\'')

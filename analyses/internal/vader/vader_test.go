@@ -26,7 +26,7 @@ func analyzers(t testing.TB) (*vader.Analyzer, *naive.Scorer) {
 	return a, n
 }
 
-// bricks are words that the rules name, rated ones, and texts that are hard to cut.
+// bricks are words that the rules name, words of the lexicon, and texts that are hard to cut.
 var bricks = strings.Split("good|GOOD|bad|Bad|great|horrible|love|hate|LOVE|no|No|not|isn't|ISN'T|don't|nor|or|never|so|so|this|without|"+
 	"doubt|least|at|very|VERY|kind|of|sort|just|enough|but|But|the|shit|bomb|ass|bus|stop|yeah|right|kiss|death|to|die|for|beating|"+
 	"broken|heart|hearts|really|REALLY|slightly|kind-of|uh-uh|a|movie|MOVIE|X|it|!|!!|?|??|:)|:-(|:D|:d|(good)|\"great\",|'no'|--|...|"+
@@ -62,7 +62,7 @@ func TestScoresAreThoseOfTheNaiveImplementation(t *testing.T) {
 	}
 }
 
-// TestLongTexts takes the way of texts with many feelings.
+// TestLongTexts has texts with many feelings, which take another path.
 func TestLongTexts(t *testing.T) {
 	a, n := analyzers(t)
 	r := rand.New(rand.NewPCG(3, 4))
@@ -74,7 +74,7 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// TestATextCannotTakeTheSquareOfItsLength would take hours.
+// TestATextCannotTakeTheSquareOfItsLength would take hours if the time were quadratic.
 func TestATextCannotTakeTheSquareOfItsLength(t *testing.T) {
 	a, _ := analyzers(t)
 	if got := a.Compound([]byte(strings.Repeat("good bad awful great ", 100000) + "but good")); got != -1 && got != 1 {
@@ -82,8 +82,8 @@ func TestATextCannotTakeTheSquareOfItsLength(t *testing.T) {
 	}
 }
 
-// TestPinnedScores: texts of our own; the scores were computed by a transcription of the rules into Python, which agrees with
-// the original on the 2,000 overviews of TestSamples.
+// TestPinnedScores: texts of our own. Their scores were computed by a transcription of the rules into Python, which agrees
+// with the original on the 2,000 overviews of TestSamples.
 func TestPinnedScores(t *testing.T) {
 	a, _ := analyzers(t)
 	for text, want := range map[string]float64{
@@ -111,8 +111,8 @@ func TestPinnedScores(t *testing.T) {
 	}
 }
 
-// TestSamples compares with the original's scores on real texts where they are at hand, and with the naive implementation on
-// as many generated ones anywhere.
+// TestSamples compares with the original's scores on real texts if they are available, and in any case with the naive
+// implementation on generated ones.
 func TestSamples(t *testing.T) {
 	a, n := analyzers(t)
 	type scored struct {

@@ -1,9 +1,9 @@
 package vader
 
-// Products are converted to float64 before they are added. Otherwise a compiler may fuse both into one operation, which rounds
-// differently, on some machines only (D1).
+// Products are converted to float64 before they are added. Otherwise a compiler may fuse both operations into one, which
+// rounds differently, and only on some machines (D1).
 
-// valence returns what word i adds to the sum.
+// valence returns what word i contributes to the sum.
 func (a *Analyzer) valence(i int, mixed bool) float64 {
 	w := &a.words[i]
 	if !w.rated || w.boost != 0 || w.role == kind && a.role(i+1) == of {
@@ -11,7 +11,7 @@ func (a *Analyzer) valence(i int, mixed bool) float64 {
 	}
 	v := w.valence
 	if w.role == no && i+1 < len(a.words) && a.words[i+1].rated {
-		v = 0 // it negates the next word rather than being bad itself
+		v = 0 // "no" negates the next word here; it is not bad itself
 	}
 	if a.afterNo(i) {
 		v = float64(w.valence * negateBy)
@@ -50,7 +50,7 @@ func more(v, by float64) float64 {
 	return v - by
 }
 
-// afterNo reports whether word i follows "no", directly, one word later, or as in "no word or word".
+// afterNo reports whether word i follows "no": directly, one word later, or as in "no word or word".
 func (a *Analyzer) afterNo(i int) bool {
 	if a.role(i-1) == no || a.role(i-2) == no {
 		return true
@@ -59,7 +59,7 @@ func (a *Analyzer) afterNo(i int) bool {
 	return a.role(i-3) == no && (last == or || last == nor)
 }
 
-// boosts returns what w adds to the valence v of a word that stands back words after it.
+// boosts returns by how much w changes the valence v of a word that comes back words after it.
 func (w *word) boosts(v float64, back int, mixed bool) float64 {
 	if w.boost == 0 {
 		return 0

@@ -7,11 +7,11 @@ import (
 // word holds what the rules need to know about a word of a text.
 type word struct {
 	*entry
-	capitals bool // nothing but capitals, as far as there are letters, and there is one
-	not      bool // negates what follows
+	capitals bool // all letters are capitals, and there is at least one
+	not      bool // negates the words after it
 }
 
-// split cuts a.text, which has padding behind it, into a.words, and counts those in capitals.
+// split cuts a.text, which padding follows, into a.words, and counts the words in capitals.
 func (a *Analyzer) split(n int) (capitals int) {
 	text := a.text[:n+padding]
 	a.words = a.words[:0]
@@ -36,7 +36,7 @@ func (a *Analyzer) split(n int) (capitals int) {
 			seen |= c
 			i++
 		}
-		if i == start { // a space that is not ASCII
+		if i == start { // the piece begins with a space that is not ASCII
 			_, size := utf8.DecodeRune(text[i:n])
 			i += size
 			continue

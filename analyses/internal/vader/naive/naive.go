@@ -71,7 +71,7 @@ var negations = strings.Split("aint|arent|cannot|cant|couldnt|darent|didnt|doesn
 // text is a text cut into words.
 type text struct {
 	*Scorer
-	words []string // as they are
+	words []string // as in the text
 	small []string // in lower case
 	mixed bool     // some words are in capitals and some are not
 }
