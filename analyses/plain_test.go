@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// plain returns an analysis without a parser: rows of all kinds of columns.
+// plain returns an analysis without a parser, with columns of all kinds.
 func plain() *Analysis {
 	a := sound()
 	a.NewParser = nil
@@ -48,7 +48,7 @@ func TestN7_WithoutAParserColumnsAreWhatTheSchemaSays(t *testing.T) {
 	}
 	for _, c := range []struct {
 		fields [][]byte
-		want   string // "" for a row that is taken
+		want   string // "" if the row is accepted
 	}{
 		{fields("1", "2.5", "a", "b"), ""},
 		{fields("-7", "1e3", "", "absent"), ""},
@@ -88,7 +88,7 @@ var countSpecs = []fold.Spec{
 	{Name: "all", Stream: "f", Aggs: []fold.Agg{{Name: "n", Kind: fold.Sum}}},
 }
 
-// sumRows adds rows to the table of their key, and to that of all.
+// sumRows adds rows to the table of their key, and to the table of all rows.
 func sumRows(f Facts, t []*fold.Table) error {
 	all := t[1].Row(t[1].Key())
 	for i := range f.Rows() {

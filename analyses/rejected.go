@@ -10,14 +10,15 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// FirstRejects is how many rejected rows of a stream are kept with file, line and reason (N7). The count covers all of them.
+// FirstRejects is how many rejected rows of a stream are kept with file, line and reason (N7). The count includes all
+// rejected rows.
 const FirstRejects = 10
 
-// maxReason bounds the text of a reason, in bytes: a reason may quote the file, which may hold anything.
+// maxReason bounds the text of a reason, in bytes, because a reason may quote anything from the file.
 const maxReason = 300
 
-// RejectedSpec is the table in which rejected rows travel beside those of every analysis: the engine treats it as table
-// number len(Analysis.Tables). It belongs to no single stream, and is complete when all have ended.
+// RejectedSpec is the table in which rejected rows travel along with the tables of every analysis: for the engine it is table
+// number len(Analysis.Tables). It belongs to no single stream, and is complete when all streams have ended.
 var RejectedSpec = fold.Spec{
 	Name: "rejected",
 	Keys: []fold.Key{{Name: "stream", Kind: fold.KeyText}},
@@ -32,10 +33,10 @@ const (
 	rejectedFirst
 )
 
-// Reject is a row that was not taken.
+// Reject is a rejected row.
 type Reject struct {
 	File   string
-	Line   uint64 // that the row starts in, counted from 1 (the header)
+	Line   uint64 // line on which the row starts, counted from 1 (the header)
 	Reason string
 }
 
@@ -53,7 +54,7 @@ type Rejects struct {
 func (r *Rejects) Add(file string, line uint64, err error) {
 	r.Rows++
 	if len(r.First) >= FirstRejects {
-		return // a file of nothing but bad rows shall not cost a text for each
+		return // if all rows of a file are bad, only the first ones cost a text
 	}
 	r.First = append(r.First, Reject{file, line, Reason(err)})
 }
@@ -63,7 +64,7 @@ type failing struct{ error }
 
 func (f failing) Unwrap() error { return f.error }
 
-// Fails marks an error of a parser's function that is not about the row: the session fails.
+// Fails marks an error of a parser's function that is not about the row and so fails the session.
 func Fails(err error) error { return failing{err} }
 
 // IsFailing reports whether an error was marked by [Fails].
@@ -124,8 +125,8 @@ func (r *Rejects) AddTo(t *fold.Table, stream string) {
 	}
 }
 
-// RejectsOf reads the rejects of a stream or party back from a table of [RejectedSpec]. An error means that the table was filled by
-// something else than AddTo.
+// RejectsOf reads the rejects of a stream or party from a table of [RejectedSpec]. An error means that something other than AddTo
+// has filled the table.
 func RejectsOf(t *fold.Table, stream string) (Rejects, error) {
 	for _, row := range t.Rows() {
 		if string(t.KeyText(row, 0)) != stream {
@@ -158,7 +159,7 @@ func readReject(p []byte) (Reject, error) {
 	return Reject{string(file), uint64(max(0, line)), string(reason)}, err
 }
 
-// RejectedRows reads all rejects back from a table of [RejectedSpec], by stream or party.
+// RejectedRows reads all rejects from a table of [RejectedSpec], by stream or party.
 func RejectedRows(t *fold.Table) (map[string]Rejects, error) {
 	all := make(map[string]Rejects, t.Len())
 	for _, row := range t.Rows() {

@@ -9,8 +9,8 @@ import (
 // ErrUnknown is wrapped by the error of [Set.Find].
 var ErrUnknown = errors.New("unknown analysis")
 
-// Set holds the analyses of a program. It is passed as an argument. There is no registry that packages add themselves to, so
-// that a program's main shows which analyses it has.
+// Set holds the analyses of a program. It is passed as an argument. Rejected: a registry to which packages add themselves. So
+// a program's main shows which analyses it has.
 type Set []*Analysis
 
 // Check reports the first analysis that does not pass its own check, or that has the same name as an earlier one.

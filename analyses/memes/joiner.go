@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// joiner folds into tables of its own, which Flush hands over. Collecting rows for Flush to fold was rejected: every post was
-// in memory twice, and was copied once more.
+// joiner folds into tables of its own, which Flush hands over. Rejected: collecting rows for Flush to fold. Every post was
+// then in memory twice, and was copied once more.
 type joiner struct {
 	total  total
 	tables []*fold.Table
@@ -26,13 +26,13 @@ type joiner struct {
 // mood is what the comments of a batch say about a post.
 type mood struct {
 	units    int64
-	n        int64 // comments with a sentiment
+	n        int64 // how many comments have a sentiment
 	students int64
 }
 
-// fine is a sentiment that is not a whole number of units. There are so few that they are not added up here.
+// fine is a sentiment that is not a whole number of units. There are so few that they are not added up per batch.
 type fine struct {
-	code  uint32 // of the post in its batch
+	code  uint32 // code of the post in its batch
 	value float64
 }
 
@@ -55,7 +55,7 @@ func fork() *joiner {
 	return j
 }
 
-// Reference has nothing to take: there is no reference stream.
+// Reference returns an error, because there is no reference stream.
 func (j *joiner) Reference(stream int, _ *batch.Batch, _ analyses.Position) error {
 	return fmt.Errorf("memes: stream %d is not a reference stream", stream)
 }
@@ -73,8 +73,8 @@ func (j *joiner) Facts(stream int, b *batch.Batch, pos analyses.Position) error 
 	return nil
 }
 
-// addPosts adds the posts. The places of two rows in the file decide which is the last one (D1). The batch's line plus the
-// row's index in the batch is such a place: each row takes at least one line, so the places of the next batch are larger.
+// addPosts adds the posts. The places of two rows in the file decide which is the last one (D1). A row's place is the batch's
+// line plus the row's index in the batch: each row takes at least one line, so the places of the next batch are larger.
 func (j *joiner) addPosts(b *batch.Batch, pos analyses.Position) {
 	ids, urls, scores := b.Texts(postID), b.Texts(postURL), b.Ints(postScore)
 	t := j.tables[links]
@@ -83,7 +83,7 @@ func (j *joiner) addPosts(b *batch.Batch, pos analyses.Position) {
 		j.total.add(score)
 		url := urls.At(row)
 		if len(url) == 0 {
-			continue // no query asks for it, and a quarter of all are like it
+			continue // no query needs it; a quarter of all posts are like this
 		}
 		j.last = appendPost(j.last[:0], pos.Line+uint64(row), score, url)
 		t.PutMaxText(t.Row(t.Key().Text(ids.At(row))), 0, j.last)
@@ -123,7 +123,7 @@ func (j *joiner) addComments(b *batch.Batch) {
 	}
 }
 
-// add adds what was said about a post to the tables, if anything was.
+// add adds what a batch says about a post to the tables, if it says anything.
 func (m *mood) add(tables []*fold.Table, post []byte) {
 	if m.n > 0 {
 		t := tables[moods]
@@ -137,7 +137,7 @@ func (m *mood) add(tables []*fold.Table, post []byte) {
 	}
 }
 
-// End has nothing to do: a row's position decides whether it wins its post, and comments meet posts in the aggregators.
+// End has nothing to do: a row's position decides whether it wins its post, and comments and posts meet in the aggregators.
 func (j *joiner) End(int) error { return nil }
 
 // Flush moves everything to the tables.

@@ -23,7 +23,7 @@ func TestAnalysisFitsTogether(t *testing.T) {
 	}
 }
 
-// session can answer.
+// session is a session whose queries can be answered.
 type session struct{ *analysistest.Session }
 
 func newSession(t testing.TB) session {
@@ -135,7 +135,7 @@ func TestForgedBatchesDoNotPanic(t *testing.T) {
 	for _, value := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64} {
 		for flags := int64(-1); flags < 9; flags++ {
 			if flags&(hasSentiment|fineSentiment) == hasSentiment {
-				continue // units that no parser makes: the next test
+				continue // no parser makes such units: see the next test
 			}
 			b := batch.NewBuilder(New().Streams[comments].Schema)
 			b.Dict(commentPost).Append([]byte("p"))
@@ -156,7 +156,7 @@ func TestForgedBatchesDoNotPanic(t *testing.T) {
 	if err := s.Flush(s.Tables); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.answers(t); got != "[1 1]" { // a mean that is not a number is none
+	if got := s.answers(t); got != "[1 1]" { // a NaN mean does not count
 		t.Error(got)
 	}
 }
@@ -179,7 +179,7 @@ func TestForgedUnitsFailTheirSession(t *testing.T) {
 	if err := s.Flush(s.Tables); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Tables[moods].Err(); !errors.Is(err, fold.ErrOverflow) { // which the engine looks at
+	if err := s.Tables[moods].Err(); !errors.Is(err, fold.ErrOverflow) { // the engine checks this error
 		t.Error(err)
 	}
 }
@@ -226,8 +226,8 @@ func TestTotalsOfTheLargestScores(t *testing.T) {
 	}
 }
 
-// FuzzFrames gives a joiner whatever decodes as a batch of one of the streams: frames come from the network, and one that
-// was made up fails its session at worst.
+// FuzzFrames gives a joiner anything that decodes as a batch of one of the streams. Frames come from the network; a forged
+// one must at worst fail its session.
 func FuzzFrames(f *testing.F) {
 	f.Add(frame(f, posts, "/comments/a,u,4", "/comments/b,,-4"), frame(f, comments, "/comments/a,x student,0.5", "/comments/b,x,-0.77777"))
 	f.Fuzz(func(t *testing.T, first, second []byte) {
@@ -243,7 +243,7 @@ func FuzzFrames(f *testing.F) {
 		}
 		err := s.Flush(s.Tables)
 		if errors.Is(err, fold.ErrOverflow) {
-			return // sums of units that no parser makes: an error, and no answer
+			return // the sum of units that no parser makes is an error, and there is no answer
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ const (
 )
 
 const (
-	commentPost = iota // "" where flags are 0: such a comment belongs to no query
+	commentPost = iota // "" if flags are 0: such a comment counts in no query
 	commentFlags
 	commentSentiment // see sentiment.go
 )
@@ -87,13 +87,13 @@ func tables() []fold.Spec {
 	post := []fold.Key{{Name: "post", Kind: fold.KeyText}}
 	return []fold.Spec{
 		{
-			Name: "totals", Stream: "posts", // scores in two halves: see total.go
+			Name: "totals", Stream: "posts", // a score is in two halves: see total.go
 			Aggs: []fold.Agg{{Name: "high", Kind: fold.Sum}, {Name: "low", Kind: fold.Sum}, {Name: "posts", Kind: fold.Sum}},
 		},
-		// Posts are complete at the end of their stream. They stay with the tables of comments until the comments end, to be
-		// pruned together with these.
+		// Posts are complete when their stream ends. They wait for the tables of comments, which are complete when the
+		// comments end, so that prune sees all of them together.
 		{
-			Name: "posts", Stream: "comments", Merge: fold.Late, // hardly a post is there twice
+			Name: "posts", Stream: "comments", Merge: fold.Late, // posts are hardly ever repeated
 			Keys: post, Aggs: []fold.Agg{{Name: "last", Kind: fold.MaxText}}, // see appendPost
 		},
 		{

@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/analyses"
 )
 
-// maxWords bounds how many words a session can make the parser search for.
+// Bounds of the words that the parser searches for in a session.
 const (
 	maxWords     = 100
 	maxWordBytes = 200

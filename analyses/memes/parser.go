@@ -43,7 +43,8 @@ func parsePosts(b *batch.Builder) func([][]byte) error {
 	}
 }
 
-// parseComments keeps of a body only what the queries ask about it. Bodies are half of the file, and no later node needs them.
+// parseComments keeps only what the queries need to know about a body. Bodies are half of the file, and no later node needs
+// them.
 func parseComments(b *batch.Builder, words *wordMatcher) func([][]byte) error {
 	var links permalinks
 	post, flags, sentiment := b.Dict(commentPost), b.Int(commentFlags), b.Int(commentSentiment)

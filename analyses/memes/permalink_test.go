@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestAPermalinkIsReadTheSameBehindAnyOther: what is remembered of earlier ones decides nothing.
+// TestAPermalinkIsReadTheSameBehindAnyOther: what is remembered of earlier permalinks does not change the result.
 func TestAPermalinkIsReadTheSameBehindAnyOther(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	parts := []string{"/comments/", "/comments", "comments/", "/", "/r/a", "/r/b", "id", "", "?q", "#f", "https://x"}

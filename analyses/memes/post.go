@@ -9,13 +9,13 @@ import (
 // errPost is returned by cutPost for a text that appendPost does not make.
 var errPost = errors.New("malformed post")
 
-// appendPost makes the text whose maximum is the last row of a post. Three processes keep one such text per post, so it is
+// appendPost makes a text whose maximum is the last row of a post. Three processes keep one such text per post, so it is
 // short:
 //
-//	1 byte   bytes of the place, so that a longer one is the larger one
+//	1 byte   how many bytes the place has, so that a longer place is greater
 //	0 … 8    the place, big-endian
 //	varint   the score
-//	         the url, as it is: nothing is compared behind the place, which no two rows share
+//	         the url as it is; it is never compared, because no two rows have the same place
 func appendPost(b []byte, place uint64, score int64, url []byte) []byte {
 	size := (bits.Len64(place) + 7) / 8
 	b = append(b, byte(size))

@@ -8,9 +8,9 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// prune keeps only the rows of the tables of comments that an answer may need. All rows of a post are in one partition, so the
-// happiest post of all is the happiest of its partition, and the url of a post that students talk about is here or nowhere.
-// prune drops most posts, whose urls are nearly all of the tables' bytes.
+// prune keeps only the rows of the tables of comments that an answer may need. All rows of a post are in one partition. So the
+// happiest post of all is the happiest of its partition, and if a post that students talk about has a url, the url is in the
+// same partition. prune drops most posts, whose urls are nearly all of the tables' bytes.
 func prune(_ analyses.Args, stream int, tables []*fold.Table) error {
 	if stream != comments {
 		return nil
@@ -20,7 +20,7 @@ func prune(_ analyses.Args, stream int, tables []*fold.Table) error {
 	if err != nil {
 		return err
 	}
-	id := slices.Clone(best.id) // it is a view into a table that changes now
+	id := slices.Clone(best.id) // best.id is a view into a table that changes below
 	isBest := func(t *fold.Table) func(int) bool {
 		return func(row int) bool { return best.n > 0 && bytes.Equal(t.KeyText(row, 0), id) }
 	}

@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// cut is a session's tables as the aggregators have them, and what is left of them after prune, together again.
+// cut divides a session's tables as the aggregators have them, prunes them if asked, and puts the rest together again.
 func cut(t *testing.T, s session, partitions int, prunes bool) session {
 	t.Helper()
 	together := newSession(t)
@@ -52,7 +52,8 @@ func move(t *testing.T, to, from *fold.Table, rows []int) {
 	}
 }
 
-// someComments is rows with every kind of comment: with and without a sentiment, coarse and fine, for posts with a url, without, and unknown.
+// someComments returns rows with every kind of comment: with and without a sentiment, coarse and fine, on posts with a url, on posts without,
+// and on unknown ones.
 func someComments(r *rand.Rand, n int) (posts, comments []string) {
 	link := func(id int) string { return fmt.Sprintf("/r/x/comments/p%d/", id) }
 	for id := range n {
@@ -82,7 +83,7 @@ func TestPruneChangesNoAnswer(t *testing.T) {
 	}
 }
 
-// TestPruneLeavesLittle: that is what it is for.
+// TestPruneLeavesLittle: this is the purpose of prune.
 func TestPruneLeavesLittle(t *testing.T) {
 	s := newSession(t)
 	var p, c []string

@@ -71,8 +71,8 @@ func reduceSentiment(links, moods, fines *fold.Table, emit func(row ...any)) err
 	return err
 }
 
-// happiestOf returns the best post; its n is 0 if there is none. It divides exactly only if a rough quotient comes near the
-// best one: there are as many means as posts, and an exact one takes a microsecond.
+// happiestOf returns the best post. Its n is 0 if there is none. There are as many means as posts, and an exact division
+// takes a microsecond, so it divides exactly only if a rough quotient comes close to the best one.
 func happiestOf(links, moods, fines *fold.Table) (best happiest, err error) {
 	for row := range moods.Len() {
 		id, units, n := moods.KeyText(row, 0), moods.Sum(row, 0), moods.Sum(row, 1)
@@ -99,10 +99,10 @@ func happiestOf(links, moods, fines *fold.Table) (best happiest, err error) {
 	return best, nil
 }
 
-// margin is larger than all rounding errors of a mean of units together: no sentiment in units is above 200,000.
+// margin is larger than the rounding errors of a mean of units together: no sentiment in units is above 200,000.
 const margin = 1e-9
 
-// beats reports whether h is better than o. It is false if the mean of h is NaN or infinite.
+// beats reports whether h is better than o. It returns false if the mean of h is NaN or infinite.
 func (h *happiest) beats(o *happiest) bool {
 	switch {
 	case math.IsNaN(h.mean) || math.IsInf(h.mean, 0):

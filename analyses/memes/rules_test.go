@@ -29,7 +29,7 @@ func TestStudentsArePostsWithAURLAboveTheMean(t *testing.T) {
 	analysistest.Expect(t, a, "students", "a u/a 10\nd u/d 10")
 }
 
-// TestScoresAreComparedWithTheirMeanExactly: the mean is less than the largest score by less than a float64 can tell.
+// TestScoresAreComparedWithTheirMeanExactly: the mean is below the largest score, but by less than a float64 can show.
 func TestScoresAreComparedWithTheirMeanExactly(t *testing.T) {
 	a := subject.Both(t, written(t, "1,/comments/a,9223372036854775807,u\n2,/comments/b,9223372036854775806,u\n3,/comments/c,9223372036854775806,u\n",
 		",/comments/a,student\n,/comments/b,student\n"), nil)

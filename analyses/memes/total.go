@@ -6,7 +6,8 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// A score may be any int64, and a few of the largest would overflow an int64 sum. So scores are added up in two halves. Neither
+// A score may be any int64, and a few of the largest would overflow an int64 sum. So the two halves of scores are added up
+// separately. Neither overflows before 2^31 rows.
 // overflows before 2^31 rows.
 //
 //	score = high·2^32 + low, 0 <= low < 2^32
@@ -32,10 +33,10 @@ func (t *total) flush(table *fold.Table) {
 	*t = total{}
 }
 
-// mean is a fraction that is not reduced: the sum of all scores, and how many there are.
+// mean is a fraction that need not be reduced: the sum of all scores, and their number.
 type mean struct {
 	sum, n *big.Int
-	scaled big.Int // memory of below
+	scaled big.Int // memory for below
 }
 
 // meanOf returns the mean score, false if there is no post.

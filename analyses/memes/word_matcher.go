@@ -7,29 +7,29 @@ import (
 	"unicode/utf8"
 )
 
-// wordMatcher tells whether a text contains one of some words, in any case. It looks at few bytes of the text (Wu and Manber,
-// "A Fast Algorithm for Multi-Pattern Searching", 1994): let m be the length of the shortest word; if two bytes of the text are
-// nowhere in the first m bytes of any word, the search can skip m-1 bytes. One pass per word with bytes.Index would look at
-// every byte five times, and could not ignore case. On a machine with vector instructions, texts that are long enough for a
-// vector are searched by the words' prefixes.
+// wordMatcher finds whether a text contains one of some words, in any case. It looks at few bytes of the text (Wu and Manber,
+// "A Fast Algorithm for Multi-Pattern Searching", 1994): let m be the length of the shortest word. If two bytes of the text are
+// nowhere in the first m bytes of any word, the search can skip m-1 bytes. Rejected: one pass per word with bytes.Index would
+// look at every byte five times, and could not ignore case. On a machine with vector instructions, texts that are long enough
+// for a vector are searched by the words' prefixes.
 type wordMatcher struct {
 	words    [][]byte // in lower case
 	shortest int
 	shift    [1 << (2 * letterBits)]uint8 // by the last two bytes of a window
-	ascii    bool                         // all words are
+	ascii    bool                         // all words are ASCII
 	prefixes *prefixes                    // nil if a word is too short, or the machine has no vectors
 	lowered  []byte
 }
 
-// letterBits is how many low bits of a byte are used. They are the same for a letter in both cases and differ between letters.
-// Other bytes collide with letters, which costs time, not correctness.
+// letterBits is how many low bits of a byte are used. They are the same for both cases of a letter, and differ between
+// letters. Other bytes collide with letters, which costs time but does not change the result.
 const letterBits = 5
 
 func pair(a, b byte) uint { return uint(a&31)<<letterBits | uint(b&31) }
 
 // newWordMatcher returns a wordMatcher for words. There must be at least one, and none may be empty.
 func newWordMatcher(words []string) *wordMatcher {
-	f := &wordMatcher{ascii: true, shortest: 256} // shifts are bytes
+	f := &wordMatcher{ascii: true, shortest: 256} // shifts must fit a byte
 	for _, w := range words {
 		low := appendLower(nil, []byte(w))
 		f.words = append(f.words, low)
@@ -64,7 +64,7 @@ func (f *wordMatcher) in(text []byte) bool {
 	return f.search(f.lowered)
 }
 
-// look finds words as search does. If there is none, beyond reports whether there are bytes beyond ASCII.
+// look finds words as search does. If it finds none, beyond reports whether text has bytes beyond ASCII.
 func (f *wordMatcher) look(text []byte) (found, beyond bool) {
 	if f.prefixes != nil {
 		for len(text) >= prefixText {
@@ -83,15 +83,15 @@ func (f *wordMatcher) look(text []byte) (found, beyond bool) {
 }
 
 // hides reports whether text, which has bytes beyond ASCII, may contain a letter that search misses because only
-// unicode.ToLower turns it into a letter of a word. For words in ASCII, only the Kelvin sign and the dotted capital I are such
-// letters.
+// unicode.ToLower turns it into a letter of a word. For words in ASCII, the only such letters are the Kelvin sign and the
+// dotted capital I.
 func (f *wordMatcher) hides(text []byte) bool {
 	return !f.ascii || bytes.Contains(text, []byte("\u212a")) || bytes.Contains(text, []byte("\u0130"))
 }
 
 // search finds words byte by byte, ignoring only the case of ASCII letters.
 func (f *wordMatcher) search(text []byte) bool {
-	if f.shortest < 2 { // there are no pairs
+	if f.shortest < 2 { // the shortest word has no pair of bytes
 		for at := range text {
 			if f.starts(text[at:]) {
 				return true
@@ -146,7 +146,7 @@ func beyondASCII(text []byte) bool {
 	return all&0x8080808080808080 != 0
 }
 
-// appendLower appends text with unicode.ToLower of its letters; bytes that are not UTF-8 stay as they are.
+// appendLower appends text with unicode.ToLower of its letters. Bytes that are not UTF-8 stay as they are.
 func appendLower(b, text []byte) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)

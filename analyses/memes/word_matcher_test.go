@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// lower is strings.ToLower, but for bytes that are not UTF-8: it leaves them alone.
+// lower is strings.ToLower, except that it does not change bytes that are not UTF-8.
 func lower(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
@@ -32,7 +32,7 @@ func contains(text string, words []string) bool {
 	return false
 }
 
-// letters are such that words of them meet in texts of them, in all cases there are.
+// letters are so few that random words of them occur in random texts of them, in all cases.
 var letters = []string{"a", "A", "b", "B", "k", "K", "\u212a", "i", "I", "\u0130", "ı", "é", "É", "ſ", "s", "\xff", "!", "\x01", "`", "@", "[", "{"}
 
 func drawn(r *rand.Rand, n int) string {
@@ -70,7 +70,7 @@ func TestFinderFindsWhatLowerCaseContains(t *testing.T) {
 	}
 }
 
-// TestFinderFindsWordsWhereverTheyAre: at every place of a text, whatever is beside them.
+// TestFinderFindsWordsWhereverTheyAre: at every place of a text, whatever its neighbours are.
 func TestFinderFindsWordsWhereverTheyAre(t *testing.T) {
 	words := []string{"university", "college", "student", "teacher", "professor"}
 	f := newWordMatcher(words)
@@ -90,7 +90,7 @@ func TestFinderFindsWordsWhereverTheyAre(t *testing.T) {
 }
 
 func TestFinderOfLongAndGrowingWords(t *testing.T) {
-	long := strings.Repeat("ȺB", 66) // its lower case has a byte more per pair: longer than a shift may be
+	long := strings.Repeat("ȺB", 66) // its lower case has one more byte per pair: longer than a shift may be
 	f := newWordMatcher([]string{long})
 	if !f.in([]byte(strings.Repeat("x", 500)+strings.ToLower(long)+"y")) || !f.in([]byte(long)) || f.in([]byte(long[1:])) {
 		t.Error("a word of 264 bytes is not found")
@@ -129,7 +129,7 @@ func TestBeyondASCIILooksAtEveryByte(t *testing.T) {
 	}
 }
 
-// TestBothWaysToLook: with prefixes and without.
+// TestBothWaysToLook: with prefixes and without them.
 func TestBothWaysToLook(t *testing.T) {
 	if !hasPrefixes {
 		t.Log("this machine has no AVX2: there is one way")

@@ -11,7 +11,7 @@ const benchRows = 200_000
 
 var streams = []string{"movies", "ratings", "credits"}
 
-// BenchmarkParse has the sentiment in movies and the literals in movies and credits.
+// BenchmarkParse includes the sentiment in movies, and the literals in movies and credits.
 func BenchmarkParse(b *testing.B) {
 	l := analysistest.Load(b, movies.New(), subject.Generated(b, benchRows, 1))
 	for stream, name := range streams {
@@ -19,7 +19,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkJoiner has the streams of facts: movies is a reference.
+// BenchmarkJoiner measures the fact streams; movies is a reference stream.
 func BenchmarkJoiner(b *testing.B) {
 	l := analysistest.Load(b, movies.New(), subject.Generated(b, benchRows, 1))
 	for stream, name := range streams[1:] {

@@ -6,7 +6,7 @@ import "posta.dev/posta/rows/fold"
 // call. Few movies are selected, so this is cheap.
 type casts struct {
 	movies []int64
-	ends   []int // of each cast in packed
+	ends   []int // the end of each cast in packed
 	packed []byte
 }
 
@@ -16,7 +16,7 @@ func (c *casts) keep(movie int64, members []byte) {
 	c.ends = append(c.ends, len(c.packed))
 }
 
-// flush adds a row per person and movie. The table's key removes duplicates, so its rows are what counts.
+// flush adds a row per person and movie. The table's key removes duplicates, so the rows of a person can be counted.
 func (c *casts) flush(t *fold.Table) error {
 	start := 0
 	for i, movie := range c.movies {

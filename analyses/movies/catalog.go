@@ -5,7 +5,7 @@ import (
 	"posta.dev/posta/rows/batch"
 )
 
-// catalog collects the movies as they come in, and knows which row of an id comes first. It keeps the batches until their
+// catalog collects the movies as they arrive, and knows which row of an id comes first. It keeps the batches until their
 // stream has ended, and an entry of 16 bytes for each id.
 type catalog struct {
 	batches []storedBatch

@@ -2,16 +2,16 @@ package movies
 
 import "posta.dev/posta/analyses/internal/vader"
 
-// Fields reads the columns of this analysis that hold more than one value, as the analysis itself does. It is for programs that
-// answer the same queries in another way, so that the comparison is fair. It keeps buffers: only one goroutine at a time may
-// use it.
+// Fields reads the columns of this analysis that hold more than one value, as the analysis itself reads them. It is for
+// programs that answer the same queries in another way, so that the comparison is fair. It keeps buffers: only one goroutine at
+// a time may use it.
 type Fields struct {
 	names names
 	cast  cast
 }
 
-// Names calls each with every name of a list of dicts, like genres. A name is valid during the call. If Names returns an error,
-// it has not called each.
+// Names calls each with every name in a list of dicts, such as genres. A name is valid during the call. If Names returns an
+// error, it has not called each.
 func (f *Fields) Names(literal []byte, each func(name []byte)) error {
 	if err := f.names.read("names", literal); err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/rows/batch"
 )
 
-// FuzzFrames gives a joiner whatever decodes as a batch of one of the streams: frames come from the network, and one that
-// was made up fails its session at worst.
+// FuzzFrames gives a joiner anything that decodes as a batch of one of the streams. Frames come from the network; a forged
+// one must at worst fail its session.
 func FuzzFrames(f *testing.F) {
 	film := frameOf(f, movies, "7", "2005-05-05", "10", "20", "T", "a hero", "[]", "[{'name': 'Argentina'}]")
 	f.Add(uint8(ratings), film, frameOf(f, ratings, "7", "4.5"))
@@ -33,7 +33,7 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// decoded returns a frame's batch if it has one.
+// decoded returns the batch of a frame, nil if it does not decode.
 func decoded(stream int, frame []byte) *batch.Batch {
 	b, err := batch.Decode(frame, New().Streams[stream].Schema)
 	if err != nil || b.Rows() > 1<<14 {
@@ -42,7 +42,7 @@ func decoded(stream int, frame []byte) *batch.Batch {
 	return b
 }
 
-// FuzzLiterals gives the parsers of names and casts anything: it is a row or an error.
+// FuzzLiterals gives any text to the parsers of names and casts. They must return a row or an error.
 func FuzzLiterals(f *testing.F) {
 	for _, s := range []string{"[{'id': 1, 'name': 'A'}]", "[]", "[1]", "[{'name': None}]", "{", `[{'name': "\x41", 'id': -3,}, (1,)]`} {
 		f.Add([]byte(s))

@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// Days since 1970 that years begin with.
+// The first days of years, counted from 1970.
 const (
 	year2000 = 10957
 	year2010 = 14610
@@ -21,14 +21,14 @@ var (
 	errNotEnded = errors.New("movies: facts before the end of movies")
 )
 
-// joiner has two phases: until the movies have ended it collects them in the catalog, then it counts facts of the selected
-// ones.
+// joiner has two phases. Until the movies have ended, it collects them in the catalog. Then it counts facts of the selected
+// movies.
 type joiner struct {
 	cfg      settings
-	first    bool            // of the joiners, all of which have all movies: it counts them
-	catalog  *catalog        // nil after the end of movies
-	selected *selectedMovies // nil before
-	totals   *movieTotals    // nil but between the end of movies and the next Flush
+	first    bool            // whether this is the first joiner, which alone counts the movies that all joiners have
+	catalog  *catalog        // nil after the movies have ended
+	selected *selectedMovies // nil before the movies have ended
+	totals   *movieTotals    // nil except from the end of the movies to the next Flush
 	casts    casts
 	of       *joiner // the joiner that this one is a fork of, or nil
 
@@ -58,8 +58,8 @@ func (j *joiner) Reference(stream int, b *batch.Batch, pos analyses.Position) er
 	return nil
 }
 
-// End of the movies: now the first row of each id is known. End counts what the queries ask about the movies themselves, and
-// keeps only the selected movies of the catalog.
+// End handles the end of the movies, when the first row of each id is known. It counts what the queries ask about the movies
+// themselves, and keeps only the catalog's selected movies.
 func (j *joiner) End(stream int) error {
 	if stream != movies {
 		return nil
@@ -104,8 +104,8 @@ func (j *joiner) Facts(stream int, b *batch.Batch, _ analyses.Position) error {
 	return nil
 }
 
-// rate counts ratings. Nearly all are of movies that are not selected; such a rating costs one look-up in the table of the
-// selected.
+// rate counts ratings. Nearly all are of movies that are not selected; such a rating costs one look-up in the table of
+// selected movies.
 func (j *joiner) rate(b *batch.Batch) error {
 	if len(j.selected.movies) == 0 {
 		return nil
@@ -129,8 +129,8 @@ func (j *joiner) rate(b *batch.Batch) error {
 	return nil
 }
 
-// Fork implements analyses.Forker. Forks share the index of the selected movies, and count for themselves. A fork's Flush adds its counts to those of its origin: a fork is flushed
-// after each chunk, and the origin once in a commit, so most movies are looked for in the table once, not a dozen times.
+// Fork implements analyses.Forker. Forks share the index of the selected movies, and count separately. A fork's Flush adds its counts to those of its origin. A fork is flushed
+// after each chunk, but the origin only once in a commit, so most movies are looked up in the table once instead of a dozen times.
 func (j *joiner) Fork(int) (analyses.Joiner, error) {
 	if j.selected == nil {
 		return nil, errNotEnded
@@ -156,7 +156,7 @@ func (j *joiner) Flush(tables []*fold.Table) error {
 	return nil
 }
 
-// moveTo adds what a fork has counted to its origin, and begins again.
+// moveTo adds what a fork has counted to its origin, and sets the fork's counts to 0.
 func (c *selectedMovies) moveTo(origin *selectedMovies) {
 	for _, n := range c.touched {
 		m, to := &c.movies[n], &origin.movies[n]

@@ -17,7 +17,7 @@ func TestAnalysisFitsTogether(t *testing.T) {
 	}
 }
 
-// TestQueriesAreAnsweredWhenTheirStreamHasEnded: those of the movies alone wait for no ratings or credits.
+// TestQueriesAreAnsweredWhenTheirStreamHasEnded: queries about the movies alone do not wait for ratings or credits.
 func TestQueriesAreAnsweredWhenTheirStreamHasEnded(t *testing.T) {
 	a := New()
 	want := map[string]string{"coproductions": "movies", "budgets": "movies", "sentiment": "movies", "ratings": "ratings", "actors": "credits"}
@@ -97,7 +97,7 @@ func TestFlushForgets(t *testing.T) {
 	}
 }
 
-// TestOrderOfCallsIsHeld: an engine that mixes up streams or their ends gets an error, not a wrong answer.
+// TestOrderOfCallsIsHeld: an engine that confuses streams or their ends gets an error, not a wrong answer.
 func TestOrderOfCallsIsHeld(t *testing.T) {
 	j, tables := joinerOf(t, analyses.Replica{Of: 1})
 	rating, film := rowOf(t, ratings, "7", "4.5"), argentine(t, 7)

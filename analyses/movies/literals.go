@@ -14,7 +14,7 @@ type names struct {
 	text   []byte
 }
 
-// read leaves the names of a column in packed.
+// read puts the names of a column into packed.
 func (n *names) read(column string, literal []byte) error {
 	n.packed = n.packed[:0]
 	return elements(&n.reader, column, literal, func() string {
@@ -24,7 +24,7 @@ func (n *names) read(column string, literal []byte) error {
 				continue
 			}
 			var name []byte
-			if name, found = n.reader.Text(); found { // of a key that is there twice the last counts, as in Python
+			if name, found = n.reader.Text(); found { // if a key occurs twice, the last one counts, as in Python
 				n.text = append(n.text[:0], name...)
 			}
 		}
@@ -60,7 +60,7 @@ type cast struct {
 	name   []byte
 }
 
-// read leaves the members in packed.
+// read puts the members into packed.
 func (c *cast) read(literal []byte) error {
 	c.packed = c.packed[:0]
 	return elements(&c.reader, "cast", literal, func() string {
@@ -88,7 +88,7 @@ func (c *cast) read(literal []byte) error {
 	})
 }
 
-// elements calls read in each dict of a list; read returns what the dict lacks, if anything. A syntax error anywhere in the
+// elements calls read in each dict of a list. read returns what the dict lacks, if anything. A syntax error anywhere in the
 // literal takes precedence over what an element lacks.
 func elements(r *pyliteral.Reader, column string, literal []byte, read func() (lacks string)) error {
 	if len(literal) == 0 {

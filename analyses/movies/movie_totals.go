@@ -5,7 +5,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// movieTotals is what the movies themselves add to the tables. It exists from the end of their stream to the next flush.
+// movieTotals holds what the movies themselves add to the tables. It exists from the end of their stream to the next flush.
 type movieTotals struct {
 	together []movie
 	budgets  map[string]*exact.Sum
@@ -65,9 +65,9 @@ func (s *movieTotals) flush(tables []*fold.Table) {
 	}
 }
 
-// producers holds what the queries ask about a movie's countries.
+// producers holds what the queries ask about a movie's production countries.
 type producers struct {
-	country, partner bool   // among them
+	country, partner bool   // whether each is among them
 	only             []byte // the country, if there is exactly one; nil otherwise
 }
 

@@ -18,7 +18,7 @@ const (
 	movieReleased
 	movieBudget
 	movieRatio   // revenue / budget if both are above 0, else 0
-	movieFeeling // of the overview: -1, 0, 1; 0 as well if budget or revenue is not above 0
+	movieFeeling // of the overview: -1, 0, 1; 0 also if budget or revenue is not above 0
 	movieTitle
 	movieGenres    // names, joined
 	movieCountries // names, see pack.go
@@ -26,7 +26,7 @@ const (
 
 const (
 	ratingMovie = iota
-	ratingValue // the number as it is in the file: there are few different ones
+	ratingValue // the number as it is in the file; there are few distinct ones
 )
 
 const (
@@ -107,7 +107,7 @@ func tables() []fold.Spec {
 			Aggs: []fold.Agg{{Name: "title", Kind: fold.MinText}, {Name: "sum", Kind: fold.Exact}, {Name: "ratings", Kind: fold.Sum}},
 		},
 		{
-			Name: "actors", Stream: "credits", Merge: fold.Late, // hardly a person is in a cast twice
+			Name: "actors", Stream: "credits", Merge: fold.Late, // a person is hardly ever twice in the same cast
 			Keys: []fold.Key{{Name: "person", Kind: fold.KeyInt}, {Name: "movie", Kind: fold.KeyInt}},
 			Aggs: []fold.Agg{{Name: "name", Kind: fold.MinText}},
 		},

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// A list travels as one text: the names end to end, each with its length as an unsigned varint before it. In a cast, the
-// person's id comes before that, as a varint.
+// A list travels as one text: the names end to end, each after its length as an unsigned varint. In a cast, the person's id
+// comes before the length, as a varint.
 
 func packText(dst, text []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
@@ -14,7 +14,7 @@ func packText(dst, text []byte) []byte {
 
 func packInt(dst []byte, v int64) []byte { return binary.AppendVarint(dst, v) }
 
-// errPacked is the error for a frame that no parser has made.
+// errPacked is the error for a frame that no parser can have made.
 var errPacked = errors.New("movies: malformed list of names")
 
 // cutText returns the text that p begins with and the rest.

@@ -76,7 +76,7 @@ func parseMovies(b *batch.Builder, feelings *vader.Analyzer) func([][]byte) erro
 type money struct {
 	budget float64
 	both   bool    // budget and revenue are above 0
-	ratio  float64 // revenue / budget if they are
+	ratio  float64 // revenue / budget, if both are above 0
 }
 
 func readMoney(budget, revenue []byte) (m money, err error) {

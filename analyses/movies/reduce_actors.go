@@ -13,7 +13,7 @@ type actor struct {
 	name           string
 }
 
-// reduceActors counts each person's rows, because there is one per movie.
+// reduceActors counts each person's rows, because there is one row per movie.
 func reduceActors(t *fold.Table, top int, emit func(row ...any)) {
 	var all []actor
 	for _, row := range t.Sorted(nil) {

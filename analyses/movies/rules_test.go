@@ -21,7 +21,7 @@ var heads = map[string]string{
 	"credits.csv":         "cast,crew,id\n",
 }
 
-// film returns a row of movies: countries by name.
+// film returns a row of movies. Countries are given by name.
 func film(id int, released, budget, revenue, title, overview string, countries ...string) string {
 	var list []string
 	for _, c := range countries {
@@ -30,7 +30,7 @@ func film(id int, released, budget, revenue, title, overview string, countries .
 	return fmt.Sprintf("%d,%s,%s,%s,%s,%s,\"[{'id': 18, 'name': 'Drama'}]\",\"[%s]\"\n", id, released, budget, revenue, title, overview, strings.Join(list, ", "))
 }
 
-// credit returns a row of credits: members as "id name".
+// credit returns a row of credits. Members are given as "id name".
 func credit(movie int, members ...string) string {
 	var list []string
 	for _, m := range members {
@@ -189,8 +189,8 @@ func TestRejectedRowsSayWhy(t *testing.T) {
 	analysistest.ExpectRejected(t, a, len(reasons), 3, 7)
 }
 
-// TestDamagedFilesAreReadAsTheOracleReadsThem changes bytes that have no place in CSV, which is where the oracle's reader
-// has other rules.
+// TestDamagedFilesAreReadAsTheOracleReadsThem changes only bytes that have no meaning in CSV, because the oracle's reader has
+// other rules for those that have one.
 func TestDamagedFilesAreReadAsTheOracleReadsThem(t *testing.T) {
 	dir := subject.Generated(t, 1500, 11)
 	r := rand.New(rand.NewPCG(11, 1))
@@ -222,7 +222,7 @@ func TestDamagedFilesAreReadAsTheOracleReadsThem(t *testing.T) {
 	}
 }
 
-// TestTornFilesHaveOneAnswer: whatever bytes there are, the answer does not depend on how they are cut.
+// TestTornFilesHaveOneAnswer: for any bytes, the answer does not depend on how they are cut.
 func TestTornFilesHaveOneAnswer(t *testing.T) {
 	dir := subject.Generated(t, 800, 12)
 	path := filepath.Join(dir, "credits.csv")

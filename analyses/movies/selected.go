@@ -5,11 +5,11 @@ import (
 	"posta.dev/posta/rows/exact"
 )
 
-// selectedMovies holds the movies whose ratings and casts are asked for, and the totals of their ratings since the last flush.
+// selectedMovies holds the movies whose ratings and casts are needed, and the totals of their ratings since the last flush.
 type selectedMovies struct {
 	index   idtable.Table
 	movies  []selectedMovie
-	touched []int32 // those with ratings, each once
+	touched []int32 // movies that have ratings, each once
 }
 
 type selectedMovie struct {
@@ -26,7 +26,7 @@ func (c *selectedMovies) add(id int64, title []byte) {
 	c.movies = append(c.movies, selectedMovie{id: id, title: string(title)})
 }
 
-// fork returns the same movies with totals of zero.
+// fork returns the same movies with totals of 0.
 func (c *selectedMovies) fork() *selectedMovies {
 	f := &selectedMovies{index: c.index, movies: make([]selectedMovie, len(c.movies))}
 	for i := range c.movies {

@@ -9,7 +9,7 @@ import (
 // decimal matches the numbers that are accepted. strconv accepts more, such as hexadecimals, underscores and names.
 var decimal = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 
-// Number reads a field; want is what the reason calls it.
+// Number reads a field; want is the reason's name for what the field should be.
 func Number(column, s, want string) (float64, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	if !decimal.MatchString(s) || err != nil {

@@ -13,6 +13,7 @@ import (
 
 // Read calls row with the wanted columns of every row; comma is the separator. It counts the rejected rows: those for which row
 // returns an error, and those that are too short or have broken quotes. name is the file's name in the rejects.
+// returns an error, and those that are too short or have broken quotes. name is the file's name in the rejects.
 func Read(path, name string, comma rune, columns []string, rejects *analyses.Rejects, row func([]string) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -58,7 +59,7 @@ func Read(path, name string, comma rune, columns []string, rejects *analyses.Rej
 	}
 }
 
-// lineAndFault returns the line where the record starts, and what is wrong with its quotes.
+// lineAndFault returns the line where the record starts, and what is wrong with the record's quotes.
 func lineAndFault(r *csv.Reader, record []string, err error) (line int, fault, fatal error) {
 	var bad *csv.ParseError
 	if errors.As(err, &bad) && errors.Is(err, csv.ErrQuote) {

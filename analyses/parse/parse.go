@@ -1,6 +1,6 @@
-// Package parse drives the parser function of an analysis over CSV, or over columns (package columnar): header and chunks in,
-// typed columns and rejected rows out. Both the engine's parser role and the runner of tests use it, so that one place knows
-// how an analysis wants its rows.
+// Package parse drives the parser function of an analysis over CSV, or over columns (package columnar): it takes header and
+// chunks, and gives typed columns and rejected rows. Both the engine's parser role and the runner of tests use it, so only
+// this package knows how an analysis gets its rows.
 //
 //	p, err := parse.NewFile(a, stream, args, file, header)
 //	for each chunk of whole records {
@@ -9,7 +9,7 @@
 //	}
 //
 // A row that does not parse is skipped, counted and reported (N7). Only a fault of the whole file is an error, such as a header
-// that lacks a column. The package does no I/O, starts no goroutine, and keeps nothing between chunks but memory.
+// that lacks a column. The package does no I/O and starts no goroutine. Between chunks it keeps only memory to reuse.
 package parse
 
 import (
@@ -23,7 +23,7 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// ErrFile is wrapped by the errors of [NewFile]: the file cannot be one of the stream.
+// ErrFile is wrapped by the errors of [NewFile]: the file does not fit its stream.
 var ErrFile = errors.New("file does not fit its stream")
 
 // FileParser parses the chunks of one file, in any order. It is used by one goroutine at a time.
@@ -32,19 +32,19 @@ type FileParser struct {
 	// counted (analyses.Stream.Counts).
 	OnReject func(of string, line uint64, row []byte, why error)
 
-	of      string // stream
+	of      string // name of the stream
 	file    analyses.File
 	comma   byte
 	mapping csv.Mapping
 	row     func(fields [][]byte) error
 	scanner csv.Scanner
-	columns *columnar.Scanner // in place of scanner, where chunks hold columns; else nil
+	columns *columnar.Scanner // replaces scanner if chunks hold columns; else nil
 	builder *batch.Builder
 	done    progress.Rows
 
-	parties []*party         // that share the rows, see analyses.Stream.Parties
+	parties []*party         // parties that share the rows, see analyses.Stream.Parties
 	missing analyses.Missing // see analyses.File.Missing
-	reasons []error          // by party, why it has rejected the last row that was shared; nil: it has not
+	reasons []error          // by party: why it has rejected the last shared row; nil if it has not
 }
 
 // NewFile returns the parser of a file of a stream of a. header is the file's first line, with or without its end.
@@ -52,8 +52,8 @@ func NewFile(a *analyses.Analysis, stream int, args analyses.Args, file analyses
 	return NewFileWith(batch.NewBuilder(a.Streams[stream].Schema), a, stream, args, file, header)
 }
 
-// NewFileWith is NewFile with the builder of another file of the same stream, whose parser must no longer be used. Most of a
-// parser's memory is in its builder.
+// NewFileWith is NewFile with the builder from a parser of another file of the same stream. That parser must no longer be
+// used. Most of a parser's memory is in its builder.
 func NewFileWith(b *batch.Builder, a *analyses.Analysis, stream int, args analyses.Args, file analyses.File, header []byte) (*FileParser, error) {
 	s := &a.Streams[stream]
 	fail := func(err error) error {
@@ -81,7 +81,8 @@ func NewFileWith(b *batch.Builder, a *analyses.Analysis, stream int, args analys
 	return p, nil
 }
 
-// reset begins a chunk. It returns an error only for a damaged chunk of columns: every row of text can be read or rejected.
+// reset begins a chunk. It returns an error only for a damaged chunk of columns, because every row of text can be read or
+// rejected.
 func (p *FileParser) reset(data []byte, firstLine uint64) error {
 	p.builder.Reset()
 	if p.columns == nil {
@@ -127,8 +128,8 @@ func (p *FileParser) text() []byte {
 // Builder holds the rows of the last chunk.
 func (p *FileParser) Builder() *batch.Builder { return p.builder }
 
-// Chunk parses whole records; the first starts in line firstLine of the file. The rows that were taken are in Builder until
-// the next call. An error is a mistake of the analysis: rows that are not whole, or more than a batch holds (N6).
+// Chunk parses whole records; the first one starts in line firstLine of the file. The accepted rows are in Builder until the
+// next call. An error shows a mistake of the analysis: rows that are not whole, or more than a batch holds (N6).
 func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects analyses.Rejects, err error) {
 	if err := p.reset(data, firstLine); err != nil {
 		return 0, rejects, err

@@ -16,8 +16,8 @@ import (
 
 var errOdd = errors.New("number is odd")
 
-// numbers returns an analysis whose only stream has a number and an optional text; odd numbers are rejected, after a column of
-// the row was appended.
+// numbers returns an analysis whose only stream has a number and an optional text. It rejects odd numbers, but only after it
+// has appended a column of the row.
 func numbers() *analyses.Analysis {
 	return &analyses.Analysis{
 		Name: "numbers",

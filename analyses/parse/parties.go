@@ -9,7 +9,8 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// party is a party of a stream in one file. It reads the row again, from its text, with its own columns and its own parser. So it
+// party is a party of a stream in one file. It reads the row again, from its text, with its own columns and its own parser, so it
+// finds what it would find alone. It gets only the few rows that the stream's parser does not take.
 // finds what it would find alone, whatever others read. Only rows that the stream's parser does not take come to it: they are few.
 type party struct {
 	name    string
@@ -17,7 +18,7 @@ type party struct {
 	mapping csv.Mapping
 	scanner csv.Scanner
 	row     func(fields [][]byte) error
-	builder *batch.Builder // of rows that nobody needs
+	builder *batch.Builder // its rows are discarded
 }
 
 // newParties returns the parties of a stream in a file.
@@ -38,7 +39,7 @@ func newParties(s *analyses.Stream, file analyses.File, header []byte) ([]*party
 	return all, nil
 }
 
-// takes returns why the party does without a row; nil if it takes it.
+// takes returns the reason why the party does without a row; nil if it takes the row.
 func (p *party) takes(text []byte, line uint64) error {
 	p.builder.Reset()
 	p.scanner.Reset(text, p.comma, p.mapping, line)
@@ -51,8 +52,8 @@ func (p *party) takes(text []byte, line uint64) error {
 	return p.row(p.scanner.Fields())
 }
 
-// share asks the parties for a row that the stream's parser has not taken. It appends the row for those that take it. taken
-// reports whether there is one. An error fails the session.
+// share asks the parties about a row that the stream's parser has not taken, and appends it for those that take it. taken
+// reports whether there is such a party. An error fails the session.
 func (p *FileParser) share(rows int) (taken bool, err error) {
 	text, line := p.text(), p.line()
 	for i := range p.reasons {
@@ -69,7 +70,7 @@ func (p *FileParser) share(rows int) (taken bool, err error) {
 		p.missing |= 1 << i
 	}
 	if taken {
-		fields, _ := p.fields() // of a row that ends early: those that it has
+		fields, _ := p.fields() // if the row is too short: the fields that it has
 		err = p.row(fields)
 	}
 	p.missing = 0
@@ -80,7 +81,7 @@ func (p *FileParser) share(rows int) (taken bool, err error) {
 	return taken, nil
 }
 
-// count counts the row for the parties that have rejected it.
+// count counts the row for each party that has rejected it.
 func (p *FileParser) count(rejects *analyses.Rejects) {
 	for i, reason := range p.reasons {
 		if reason == nil {

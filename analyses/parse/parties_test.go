@@ -14,7 +14,7 @@ import (
 )
 
 // shared returns an analysis with two parties. One wants even numbers and no text, the other wants a text and skips "skip". A row that is wrong for one of them has 0
-// or nothing in place of what that one reads.
+// or "" in place of what that one reads.
 func shared() *analyses.Analysis {
 	number := analyses.Party{Name: "s for numbers", Columns: analyses.Columns("n"), Schema: []batch.FieldSpec{{Name: "n", Kind: batch.Int}},
 		NewParser: func(_ analyses.File, b *batch.Builder) func([][]byte) error {
@@ -73,8 +73,8 @@ func addEven(b *batch.Builder, p []byte) error {
 	return nil
 }
 
-// TestN7_APartyRejectsRowsForItself: a row counts for each party that takes it alone, and stands once among what each of the others rejects, in one piece or in
-// several, of CSV and of columns.
+// TestN7_APartyRejectsRowsForItself: a row counts for each party that accepts it alone, and appears once among the rejects of each other party, in one piece or
+// in several, in CSV and in columns.
 func TestN7_APartyRejectsRowsForItself(t *testing.T) {
 	const data = "2;a\n3;b\n4;\n5;\n6\n7\n8;skip\n9;skip\n\"1\"0;c\n12;\"d;\"\"e\"\n"
 	type result struct {

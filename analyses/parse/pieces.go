@@ -10,7 +10,7 @@ import (
 // ErrRowTooLarge is wrapped by the errors of [FileParser.Pieces]: a row takes more bytes than a piece may have.
 var ErrRowTooLarge = errors.New("a row is too large")
 
-// Pieces is Chunk for more rows than one message may carry. It calls emit for each piece; its rows are then in Builder, and
+// Pieces is Chunk for more rows than one message may carry. It calls emit for each piece, whose rows are then in Builder;
 // their wire form has at most maxBytes. line is the line on which the first row of the piece starts. A row that is larger than
 // a piece is an error.
 func (p *FileParser) Pieces(data []byte, firstLine uint64, maxBytes int, emit func(line uint64)) (rejects analyses.Rejects, err error) {
@@ -54,8 +54,8 @@ func (p *FileParser) Pieces(data []byte, firstLine uint64, maxBytes int, emit fu
 	return rejects, nil
 }
 
-// addRow appends the scanner's row to the builder, unless it is skipped or rejected. It counts rejected rows in rejects; nil: they
-// are counted already. An error fails the session.
+// addRow appends the scanner's row to the builder, unless it is skipped or rejected. It counts a rejected row in rejects; if
+// rejects is nil, the row was already counted. An error fails the session.
 func (p *FileParser) addRow(rows int, rejects *analyses.Rejects) (taken bool, err error) {
 	fields, err := p.fields()
 	if err == nil {
@@ -86,7 +86,7 @@ func (p *FileParser) addRow(rows int, rejects *analyses.Rejects) (taken bool, er
 }
 
 // fits returns an error if the builder's only row is too large. Size is only an upper bound, so a row that seems too large is
-// measured.
+// encoded and measured.
 func (p *FileParser) fits(line uint64, maxBytes int) error {
 	if p.builder.Size() <= maxBytes {
 		return nil

@@ -1,7 +1,7 @@
 // Package moviesoracle answers the queries of analysis movies the obvious way: one goroutine, encoding/csv, maps, math/big and
 // the naive readers of literals and sentiment. Tests and benchmarks compare the answers of package movies with its answers, to
-// the last bit (design D2). It shares no code with package movies, only the shape of the answers; a rule that both need is
-// written down with the queries, not shared as a function.
+// the last bit (design D2). It shares no code with package movies, only the shape of the answers. A rule that both need is
+// written down with the queries, and implemented twice.
 //
 // It is meant for generated data and the samples (see package oraclecsv). It keeps whole tables in memory and is not part of
 // the product.

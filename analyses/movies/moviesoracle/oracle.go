@@ -24,7 +24,7 @@ type oracle struct {
 	actors map[int64]*actor
 }
 
-// newScorer reads the lexicon once: tests call Run often.
+// newScorer reads the lexicon only once, because tests call Run often.
 var newScorer = sync.OnceValues(naive.New)
 
 // Run answers the queries over dir/{movies_metadata,ratings,credits}.csv. Params that are not given have their defaults.

@@ -15,7 +15,7 @@ type movie struct {
 	year            int
 	budget          float64
 	ratio           float64
-	sentiment       string // POSITIVE, NEGATIVE, or nothing
+	sentiment       string // POSITIVE, NEGATIVE, or ""
 	title, genres   string
 	countries       []string
 	producedBy      map[string]bool
