@@ -17,14 +17,15 @@ type columnBuilder interface {
 	view() any // Ints, Floats, Texts or Dicts
 }
 
-// Builder collects rows, column by column. It is used again for the next batch after Reset, by one goroutine at a time.
+// Builder collects rows, column by column. After Reset it can be used for the next batch. Only one goroutine at a time may
+// use it.
 type Builder struct {
 	spec    []FieldSpec
 	columns []columnBuilder
 }
 
-// NewBuilder returns an empty builder. It panics on a spec that does not pass [CheckSpec]: specs are part of the program and
-// never come from outside.
+// NewBuilder returns an empty builder. It panics on a spec that does not pass [CheckSpec], because specs are part of the
+// program and never come from outside.
 func NewBuilder(spec []FieldSpec) *Builder {
 	if err := CheckSpec(spec); err != nil {
 		panic(err)
@@ -49,7 +50,8 @@ func newColumn(kind Kind) columnBuilder {
 	}
 }
 
-// Int returns column i, which must be of kind Int; likewise for the others. The pointer stays valid for the builder's life.
+// Int returns column i, which must be of kind Int. The pointer stays valid for the builder's life. The same holds for the
+// other kinds.
 func (b *Builder) Int(i int) *IntBuilder { return b.columns[i].(*IntBuilder) }
 
 // Float returns column i, which must be of kind Float.
@@ -61,10 +63,10 @@ func (b *Builder) Text(i int) *TextBuilder { return b.columns[i].(*TextBuilder) 
 // Dict returns column i, which must be of kind Dict.
 func (b *Builder) Dict(i int) *DictBuilder { return b.columns[i].(*DictBuilder) }
 
-// Rows returns the number of rows, as told by the first column: between two rows all columns have the same number.
+// Rows returns the number of rows of the first column. Between two rows all columns have the same number.
 func (b *Builder) Rows() int { return b.columns[0].rows() }
 
-// Truncate keeps the first rows rows. It also takes back a last row that has values in only some columns.
+// Truncate keeps the first rows rows. It also removes a last row that has values in only some columns.
 func (b *Builder) Truncate(rows int) {
 	for _, c := range b.columns {
 		if c.rows() > rows {
@@ -105,7 +107,7 @@ func (b *Builder) Check() error {
 }
 
 // Append appends the wire form of all rows to dst. The builder keeps its rows. Rows that do not pass [Builder.Check] are a
-// mistake of the analysis and panic, since a frame of them would be refused by every receiver for ever.
+// mistake of the analysis and panic, because every receiver would refuse their frame for ever.
 func (b *Builder) Append(dst []byte) []byte {
 	if err := b.Check(); err != nil {
 		panic(err)

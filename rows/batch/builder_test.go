@@ -62,7 +62,7 @@ func TestBuildersDoNotAllocateOnceWarm(t *testing.T) {
 	}
 }
 
-// TestOnlyValuesOfRowsAreKnown: neither those that were taken back, nor those of the batch before.
+// TestOnlyValuesOfRowsAreKnown: values of removed rows, and of the batch before, are not known.
 func TestOnlyValuesOfRowsAreKnown(t *testing.T) {
 	b := NewBuilder([]FieldSpec{{"d", Dict}})
 	d := b.Dict(0)
@@ -105,7 +105,8 @@ func TestKindsHaveNames(t *testing.T) {
 	}
 }
 
-// TestDict_TextsThatShareTheirWords: texts of 9 to 16 bytes are found by two words that overlap, so some of different length have the same ones.
+// TestDict_TextsThatShareTheirWords: texts of 9 to 16 bytes are hashed as two words that overlap, so some texts of different lengths have the
+// same words.
 func TestDict_TextsThatShareTheirWords(t *testing.T) {
 	b := NewBuilder([]FieldSpec{{Name: "d", Kind: Dict}}).Dict(0)
 	for round := range 2 {

@@ -29,7 +29,7 @@ func sample(rows int) []byte {
 	return b.Append(nil)
 }
 
-// use reads everything there is in a batch: after Decode nothing may fail.
+// use reads everything in a batch: after Decode nothing may fail.
 func use(b *Batch) (sum int) {
 	ints, floats, texts, dicts := b.Ints(0), b.Floats(1), b.Texts(2), b.Dicts(3)
 	for row := range b.Rows() {
@@ -186,7 +186,7 @@ func TestFramesAreMsgpackForEveryone(t *testing.T) {
 	}
 }
 
-// TestNumbersTakeTheBytesTheyNeed pins the widths that the speed of the network part counts on.
+// TestNumbersTakeTheBytesTheyNeed pins the widths on which the speed of the network part depends.
 func TestNumbersTakeTheBytesTheyNeed(t *testing.T) {
 	for _, c := range []struct {
 		low, high int64

@@ -8,8 +8,8 @@ import (
 )
 
 // dictKey stands for a value. For a value of at most seven bytes it holds these bytes, with the length in the highest byte.
-// Most codes, years and flags therefore fit in one register, and finding them compares two words and never touches the text.
-// For a longer value it is a hash with the highest bit set.
+// So most codes, years and flags fit in one register, and finding them compares two words and never reads the text. For a
+// longer value it is a hash with the highest bit set.
 type dictKey uint64
 
 const longKey dictKey = 1 << 63
@@ -19,10 +19,10 @@ const noKey = longKey
 
 // dictIndex finds the code of a value. It is an open-addressing table with linear probing, at most a quarter full, because a
 // second probe is a branch that the processor cannot predict. The slots hold only codes, so slots and keys of a thousand
-// entries fit in the first-level cache. Keys in the slots would save a load, but not fit. The hash is seeded, so that nobody
-// can craft a file of values that collide; codes do not depend on it.
+// entries fit in the first-level cache. Keys in the slots would save a load, but would not fit. The hash is seeded, so nobody
+// can craft a file of values that collide; codes do not depend on the seed.
 type dictIndex struct {
-	slots []uint32  // a power of two; one more than the code, 0 is empty
+	slots []uint32  // its length is a power of two; a slot has the code plus 1, 0 is empty
 	keys  []dictKey // by code
 	seed  uint64
 	high  uint64 // a second seed
@@ -42,14 +42,14 @@ func (x *dictIndex) key(v []byte) dictKey {
 	case n > 16:
 		return dictKey(maphash.Bytes(x.long, v)) | longKey
 	case n > 8:
-		// Two words that overlap, each with a seed, as in wyhash: half the time of maphash.
+		// Two words that overlap, each with a seed, as in wyhash. This takes half the time of maphash.
 		high, low := bits.Mul64(binary.LittleEndian.Uint64(v)^x.seed, binary.LittleEndian.Uint64(v[n-8:])^x.high^uint64(n))
 		return dictKey(high^low) | longKey
 	case n == 8:
 		// The word itself, except for one bit. That suffices: home mixes the bits, and find compares the text.
 		return dictKey(binary.LittleEndian.Uint64(v)) | longKey
 	case n >= 4:
-		// Two loads that overlap. They have the same bytes in the overlap, so OR does not change them.
+		// Two loads that overlap. Both have the same bytes in the overlap, so OR does not change them.
 		low, high := binary.LittleEndian.Uint32(v), binary.LittleEndian.Uint32(v[n-4:])
 		return dictKey(uint64(low) | uint64(high)<<(uint(8*n-32)&63) | uint64(n)<<56)
 	case n > 0:
@@ -66,7 +66,7 @@ func (x *dictIndex) home(k dictKey) uint64 {
 
 func (x *dictIndex) find(k dictKey, v []byte, entries *heap) (code uint32, found bool) {
 	slots := x.slots
-	if len(slots) == 0 { // never: it tells the compiler that the masked index below needs no check
+	if len(slots) == 0 { // never true; it shows the compiler that the masked index below needs no check
 		return 0, false
 	}
 	for at := x.home(k); ; at++ {
@@ -80,7 +80,7 @@ func (x *dictIndex) find(k dictKey, v []byte, entries *heap) (code uint32, found
 	}
 }
 
-// insert adds a key that is not there. Its code is the number of keys before it.
+// insert adds a key that the index does not have. Its code is the number of keys before it.
 func (x *dictIndex) insert(k dictKey) {
 	x.keys = append(x.keys, k)
 	if 4*len(x.keys) > len(x.slots) {
@@ -98,8 +98,8 @@ func (x *dictIndex) place(k dictKey, s uint32) {
 	x.slots[at&uint64(len(x.slots)-1)] = s
 }
 
-// grow places the keys again in the order of their codes: then the newest is still the last that was placed, which
-// truncate depends on.
+// grow places the keys again in the order of their codes. So the newest is still the last one placed, on which truncate
+// depends.
 func (x *dictIndex) grow() {
 	x.slots = make([]uint32, 2*len(x.slots))
 	for i, k := range x.keys {

@@ -7,14 +7,14 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-// DictBuilder is a column of byte strings of few different values. Entries get codes 0, 1, 2, … in the order in which they
-// first occur.
+// DictBuilder is a column of byte strings with few distinct values. Entries get codes 0, 1, 2, … in the order of their first
+// occurrence.
 type DictBuilder struct {
 	codes   []uint32
 	entries heap
-	first   []uint32 // the row that each entry first occurred in: tells Truncate which entries to take back
+	first   []uint32 // by entry, the row of its first occurrence; shows Truncate which entries to remove
 	index   dictIndex
-	last    dictKey // of the row before, since values often repeat
+	last    dictKey // key of the row before, because values often repeat
 	lastAt  uint32
 }
 
@@ -24,7 +24,7 @@ func newDictBuilder() *DictBuilder {
 	return b
 }
 
-// Append adds the value of the next row; it is copied when it is new.
+// Append adds the value of the next row, and copies it if it is new.
 func (b *DictBuilder) Append(v []byte) {
 	key := b.index.key(v)
 	if key == b.last && key < longKey {
@@ -40,7 +40,7 @@ func (b *DictBuilder) Append(v []byte) {
 }
 
 // AppendKnown adds the value of the next row if an earlier row has it, and reports whether it did. So a caller that checks
-// values can check each only once.
+// values can check each value only once.
 func (b *DictBuilder) AppendKnown(v []byte) bool {
 	key := b.index.key(v)
 	if key != b.last || key >= longKey {
@@ -73,7 +73,7 @@ func (b *DictBuilder) Entry(code int) []byte { return b.entries.at(code) }
 
 func (b *DictBuilder) rows() int { return len(b.codes) }
 
-// truncate also takes back entries, newest first, so that rejected rows leave no trace in the wire form.
+// truncate also removes entries, newest first, so that rejected rows leave no trace in the wire form.
 func (b *DictBuilder) truncate(rows int) {
 	b.codes = b.codes[:rows]
 	n := len(b.first)
@@ -116,7 +116,7 @@ func (b *DictBuilder) append(dst []byte, name string) []byte {
 type Dicts struct {
 	entries heapView
 	p       []byte
-	width   int // plain: the codes are not in p
+	width   int // or plain: the codes are not in p
 	rows    int
 	codes   []uint32
 }

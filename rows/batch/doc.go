@@ -17,11 +17,11 @@
 //	for e := range codes.Len() { resolve codes.Entry(e) once }
 //	for r := range got.Rows() { use codes.Code(r) }
 //
-// A number column costs as many bytes as its range needs and text of few values costs a code per row, so timestamps, years
-// and station codes travel in one to four bytes; see format.go for the bytes.
+// A column of numbers costs as many bytes as its range needs, and a text column of few distinct values costs a code per row.
+// So timestamps, years and station codes travel in one to four bytes; see format.go for the bytes.
 //
-// A frame comes from the network: [Decode] checks every length against what is left and against the number of rows, every
-// code against its dictionary and every offset against its neighbour, once, so that views need no checks of their own and
-// cannot fail. The package never allocates on behalf of a length it has read, has no goroutines and no clock, and the
-// bytes it writes depend on the appended rows alone: not on rows taken back, nor on what the builder held before.
+// A frame comes from the network. [Decode] checks once every length against the bytes left and the number of rows, every code
+// against its dictionary, and every offset against its neighbour, so views need no checks and cannot fail. The package never
+// allocates because of a length it has read, and has no goroutines and no clock. The bytes that it writes depend only on the
+// appended rows: not on removed rows, nor on what the builder held before.
 package batch

@@ -8,9 +8,10 @@ import (
 )
 
 // Numbers and codes are stored in blobs of a fixed width: each is low plus an unsigned number of 0, 1, 2, 4 or 8 bytes. Sums
-// and differences wrap, so any range of an int64 fits. Slices with both ends make the loops a quarter faster than open ones.
+// and differences wrap around, so any range of an int64 fits. Slice expressions with both bounds make the loops a quarter
+// faster than open ones.
 
-// appendFixed appends values, of which low is the least, in width bytes each.
+// appendFixed appends values in width bytes each, less low, which is the least of them.
 func appendFixed[T int64 | uint32](dst []byte, values []T, low T, width int) []byte {
 	at := len(dst)
 	dst = slices.Grow(dst, width*len(values))[:at+width*len(values)]
@@ -36,7 +37,7 @@ func appendFixed[T int64 | uint32](dst []byte, values []T, low T, width int) []b
 	return dst
 }
 
-// readFixed appends the rows values of p to dst.
+// readFixed reads rows values from p and appends them to dst.
 func readFixed[T int64 | uint32](dst []T, p []byte, rows int, low T, width int) []T {
 	at := len(dst)
 	dst = slices.Grow(dst, rows)[:at+rows]
@@ -77,7 +78,7 @@ func readWidth(r *wire.Reader, limit uint64) int {
 	return int(w)
 }
 
-// widthFor returns the narrowest width that holds 0 … max.
+// widthFor returns the narrowest width that holds the numbers from 0 to max.
 func widthFor(max uint64) int {
 	switch {
 	case max == 0:

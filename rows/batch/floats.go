@@ -37,7 +37,7 @@ func (b *FloatBuilder) append(dst []byte, name string) []byte {
 // Floats is a view of a column of float64.
 type Floats struct {
 	p      []byte
-	values []float64 // in place of p, if it is not nil
+	values []float64 // replaces p if it is not nil
 }
 
 func (b *FloatBuilder) view() any { return Floats{values: b.values} }

@@ -12,12 +12,12 @@ package batch
 //	   └─ dict   array 6: name, 4, offsets, bytes, w, codes
 //	                                                    (entries+1) × 4 bytes; rows × w bytes
 //
-// w is a width of 0, 1, 2, 4 or 8 bytes (codes: at most 4), the narrowest that the builder's rows fit in; with 0 there are
-// no bytes and every value is min (every code 0). Offsets start at 0, never fall, and end at the length of bytes.
+// w is a width of 0, 1, 2, 4 or 8 bytes (codes: at most 4), the narrowest that holds the builder's rows. With 0 there are no
+// bytes, and every value is min (every code 0). Offsets start at 0, never decrease, and end at the length of bytes.
 //
 // Width and min are per batch because neighbouring rows are alike: dates of a chunk of a file lie within days of each other
-// even if the file spans years. Variable-length integers would be smaller still but must be read one after the other;
-// a fixed width is read at any row, and widened in a loop without branches.
+// even if the file spans years. Variable-length integers would be smaller still, but must be read one after the other. A
+// fixed width can be read at any row, and be widened in a loop without branches.
 const version = 1
 
 const (

@@ -25,7 +25,7 @@ func (b *IntBuilder) append(dst []byte, name string) []byte {
 	if len(b.values) > 0 {
 		var high int64
 		low, high = minMax(b.values)
-		// The difference of two int64 always fits a uint64, so the range never overflows.
+		// The difference of two int64 always fits a uint64.
 		width = widthFor(uint64(high) - uint64(low))
 	}
 	dst = appendHead(dst, intParts, name, Int)
@@ -48,12 +48,12 @@ func minMax(values []int64) (low, high int64) {
 type Ints struct {
 	p      []byte
 	low    int64
-	width  int // plain: the values are not in p
+	width  int // or plain: the values are not in p
 	rows   int
 	values []int64
 }
 
-// plain is the width of columns that lie in memory as a builder has them.
+// plain is the width of columns that are in memory in a builder's form.
 const plain = -1
 
 func (b *IntBuilder) view() any { return Ints{width: plain, rows: len(b.values), values: b.values} }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// model is rows as a test holds them: columns of plain Go values.
+// model holds rows as columns of plain Go values.
 type model struct {
 	spec    []FieldSpec
 	columns []any // []int64, []float64 or [][]byte
@@ -43,7 +43,7 @@ func randomInts(rng *rand.Rand, rows int) []int64 {
 	low, shift := int64(rng.Uint64()), rng.IntN(65)
 	values := make([]int64, rows)
 	for i := range values {
-		values[i] = low + int64(rng.Uint64()>>shift) // wraps around: both ends of the range are met
+		values[i] = low + int64(rng.Uint64()>>shift) // wraps around, so both ends of the range occur
 	}
 	return values
 }
@@ -59,7 +59,7 @@ func randomFloats(rng *rand.Rand, rows int) []float64 {
 	return values
 }
 
-// randomTexts draws from few or many values, short and long, with neighbours in length and content.
+// randomTexts draws from few or many values, short and long, some of similar length and content.
 func randomTexts(rng *rand.Rand, rows int) [][]byte {
 	different, longest := 1+rng.IntN(1<<rng.IntN(12)), 1+rng.IntN(20)
 	pool := make([][]byte, different)
@@ -169,7 +169,7 @@ func checkDicts(t *testing.T, got Dicts, want [][]byte) {
 			t.Fatalf("row %d: code %d and %d, %q, want %q", row, code, codes[row+1], got.At(row), v)
 		}
 	}
-	// Codes are given out in the order of first occurrence, each value once.
+	// Codes follow the order of first occurrence, and each value has one.
 	seen := map[string]bool{}
 	for _, v := range want {
 		if n := len(seen); !seen[string(v)] {
@@ -189,7 +189,7 @@ func TestWhatIsBuiltIsRead(t *testing.T) {
 	for range 400 {
 		spec := randomSpec(rng)
 		b := NewBuilder(spec)
-		for range 3 { // the builder is used again: nothing may be left over
+		for range 3 { // the builder is reused, and nothing may remain from before
 			m := randomModel(rng, spec, rng.IntN(1<<rng.IntN(11)))
 			for row := range m.rows {
 				m.appendRow(b, row)
@@ -210,8 +210,8 @@ func TestWhatIsBuiltIsRead(t *testing.T) {
 	}
 }
 
-// TestRowsTakenBackLeaveNoTrace: a frame must not tell which rows were rejected, or in which order a builder was used, or the
-// same rows would have different bytes on different nodes.
+// TestRowsTakenBackLeaveNoTrace: a frame must not show which rows were rejected, or what a builder was used for before.
+// Otherwise the same rows would have different bytes on different nodes.
 func TestRowsTakenBackLeaveNoTrace(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 300 {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Limits of a batch. They bound the work that a frame can cause. The length of a frame does not bound it, because a column of
-// equal numbers takes no bytes per row.
+// Limits of a batch. They bound the work that a frame can cause. The length of a frame does not, because a column of equal
+// numbers takes no bytes per row.
 const (
 	MaxRows    = 1 << 24
 	MaxColumns = 1024
@@ -47,8 +47,8 @@ type FieldSpec struct {
 	Kind Kind
 }
 
-// CheckSpec reports whether spec can be built and decoded: 1 to MaxColumns columns of known kinds with different,
-// not empty names.
+// CheckSpec reports whether spec can be built and decoded: 1 to MaxColumns columns of known kinds, with distinct names that
+// are not empty.
 func CheckSpec(spec []FieldSpec) error {
 	if len(spec) == 0 || len(spec) > MaxColumns {
 		return fmt.Errorf("%w: %d columns, give 1 to %d", ErrSpec, len(spec), MaxColumns)

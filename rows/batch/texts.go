@@ -37,10 +37,10 @@ func (h *heap) append(dst []byte) []byte {
 	return wire.AppendBin(appendFixed(dst, h.offsets, 0, 4), h.bytes)
 }
 
-// heapView is a heap in a frame, or that of a builder.
+// heapView is a view of a heap in a frame, or of a builder's heap.
 type heapView struct {
 	offsets, bytes []byte
-	plain          []uint32 // in place of offsets, if it is not nil
+	plain          []uint32 // replaces offsets if it is not nil
 }
 
 func readHeap(r *wire.Reader) heapView { return heapView{offsets: r.Bytes(), bytes: r.Bytes()} }
@@ -64,7 +64,7 @@ func (v heapView) at(i int) []byte {
 	return v.bytes[from:to:to]
 }
 
-// check is what makes at safe: offsets start at 0, never fall, and end at the length of bytes.
+// check makes at safe: offsets start at 0, never decrease, and end at the length of bytes.
 func (v heapView) check() error {
 	if len(v.offsets) < 4 || len(v.offsets)%4 != 0 {
 		return fmt.Errorf("%w: %d bytes of offsets", ErrMalformed, len(v.offsets))
@@ -91,7 +91,7 @@ type TextBuilder struct{ heap heap }
 
 func newTextBuilder() *TextBuilder { return &TextBuilder{heap{offsets: []uint32{0}}} }
 
-// Append adds the value of the next row; it is copied.
+// Append adds the value of the next row, and copies it.
 func (b *TextBuilder) Append(v []byte) { b.heap.add(v) }
 
 func (b *TextBuilder) rows() int         { return b.heap.len() }

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// A column of NULLs, and an entry that many rows refer to, take few bytes in a chunk and many at the parser: both count for its size, so that
-// chunks end in time.
+// A column of NULLs takes few bytes in a chunk but many in the parser, and so does an entry to which many rows refer. Both count for a
+// chunk's size, so that chunks end in time.
 func TestSizeCountsWhatTheParserTakes(t *testing.T) {
 	w := NewWriter(2)
 	w.Column(1).Dictionary(1)
@@ -33,7 +33,7 @@ func TestSizeCountsWhatTheParserTakes(t *testing.T) {
 	}
 }
 
-// A small chunk that would take hundreds of megabytes at the parser is refused.
+// A small chunk that would take hundreds of megabytes in the parser is refused.
 func TestSmallChunksThatGrowAreRefused(t *testing.T) {
 	for name, of := range map[string]struct {
 		columns int

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// column is a column of the chunk. Fields that its kind does not need are empty.
+// column is a column of the chunk. Fields that its kind does not need stay empty.
 type column struct {
 	kind    Kind
 	rows    int
@@ -14,16 +14,16 @@ type column struct {
 	lengths []byte // text
 	width   int    // of lengths
 	bytes   []byte
-	next    int // text: where that of the row begins
+	next    int // text: where the text of the row begins
 
 	ends       []uint32 // dict: entry k is bytes[ends[k]:ends[k+1]]
 	values     []byte   // codes of dict, or values
 	valueWidth int
 	least      int64
-	cells      []Cell // dict: what Parse makes of each entry
-	texts      uint64 // dict: bytes of the entries, each as often as rows refer to it
+	cells      []Cell // dict: the result of Parse for each entry
+	texts      uint64 // dict: bytes of the entries, each counted as often as rows refer to it
 
-	asked, begins int // text: the row that was asked for last, and where its text begins
+	asked, begins int // text: the row that was last asked for, and where its text begins
 }
 
 func (c *column) isNull(row int) bool {
@@ -56,7 +56,7 @@ func (c *column) text(row int) []byte {
 	return appendValue(nil, c.kind, c.least+int64(at(c.values, c.valueWidth, row)))
 }
 
-// reset checks the body of a column, so that no row can reach outside of it.
+// reset checks the body of a column, so that no row can read outside of it.
 func (c *column) reset(kind Kind, body []byte, rows int) error {
 	*c = column{kind: kind, rows: rows, ends: c.ends[:0], cells: c.cells[:0]}
 	r := reader{p: body}

@@ -88,10 +88,10 @@ func parseFloat(p []byte) (c Cell, ok bool) {
 	return c, ok
 }
 
-// asks are all that a parser may ask for.
+// asks has everything that a parser may ask for.
 var asks = []Ask{{}, {Int, parseInt}, {Float, parseFloat}, {Seconds, parseTime}, {Days, parseDay}, {0, parseInt}}
 
-// TestValuesAreTheirTexts: whatever the kinds of values are, in any mixture, fields are the texts, and cells are what their parser makes of those.
+// TestValuesAreTheirTexts: for any mixture of kinds, fields are the texts of the values, and cells are the results of parsing these texts.
 func TestValuesAreTheirTexts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	w, side := NewWriter(4), NewWriter(4)
@@ -112,7 +112,7 @@ func TestValuesAreTheirTexts(t *testing.T) {
 				row[i] = random(r, modes[i], w.Column(i), words)
 			}
 			rows = append(rows, row)
-			if r.IntN(100) == 0 && len(rows) > 1 { // and back again
+			if r.IntN(100) == 0 && len(rows) > 1 { // move the last row aside, and back again
 				w.MoveLast(side)
 				before := w.Size()
 				for i := range modes {
@@ -138,7 +138,7 @@ func TestValuesAreTheirTexts(t *testing.T) {
 			asked[i] = asks[r.IntN(len(asks))]
 			cells[i] = s.Cells().Column(i, asked[i])
 		}
-		for range 2 { // a scanner is used again
+		for range 2 { // the scanner is reused
 			if err := s.Reset(chunk, 10); err != nil {
 				t.Fatalf("round %d: %v", round, err)
 			}
@@ -175,7 +175,7 @@ func TestValuesAreTheirTexts(t *testing.T) {
 	}
 }
 
-// damages are chunks that no writer makes, with what is said of them.
+// damages are chunks that no writer makes, with the expected errors.
 func damages(sound []byte) map[string][]byte {
 	one := func(kind Kind, body ...byte) []byte { // of one row
 		p := append([]byte{version, 1, 4, byte(kind)}, binary.AppendUvarint(nil, uint64(len(body)))...)
@@ -234,7 +234,7 @@ func TestR16_DamagedChunksAreErrorsInWords(t *testing.T) {
 	}
 }
 
-// TestR16_ChunksTakeNoMemory: of a column of empty entries each byte is one.
+// TestR16_ChunksTakeNoMemory: in a column of empty entries, each byte stands for one entry.
 func TestR16_ChunksTakeNoMemory(t *testing.T) {
 	const rows = MaxRows
 	body := binary.AppendUvarint(nil, rows)

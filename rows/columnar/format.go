@@ -23,7 +23,7 @@ import "errors"
 //	lengths   width (one byte: 1, 2, 4) and so many bytes for each
 const version = 1
 
-// Kind says what the values of a column are.
+// Kind is the kind of a column's values.
 type Kind byte
 
 // The kinds. Micros and days are counted from 1970; only the years 0000 to 9999 are allowed.
@@ -38,19 +38,20 @@ const (
 )
 
 const (
-	// MaxRows is the most rows of a chunk.
+	// MaxRows bounds the rows of a chunk.
 	MaxRows = 1 << 16
 
-	// MaxCells is the most rows times columns of a chunk. NULLs and equal numbers take no bytes in it, but they do at the parser.
+	// MaxCells bounds the product of rows and columns of a chunk. NULLs and equal numbers take no bytes in the chunk, but do so
+	// in the parser.
 	MaxCells = 1 << 23
 
-	// MaxTexts is the most bytes of the texts of all dictionaries of a chunk, each entry counted as often as rows refer to it.
+	// MaxTexts bounds the bytes of the texts of all dictionaries of a chunk, each entry counted as often as rows refer to it.
 	MaxTexts = 64 << 20
 
-	// Version is what a cluster says that reads this form.
+	// Version is what a cluster that reads this form announces.
 	Version = version
 
-	firstDay, lastDay = -719528, 2932896 // of the years 0000 and 9999
+	firstDay, lastDay = -719528, 2932896 // first day of the year 0000, last day of 9999
 	microsPerDay      = 24 * 60 * 60 * 1_000_000
 )
 

@@ -55,7 +55,7 @@ func (r *reader) nulls(rows int) []byte {
 	return nil
 }
 
-// lengths reads so many lengths; sum is that of all of them.
+// lengths reads n lengths. sum is the sum of all of them.
 func (r *reader) lengths(n uint64) (p []byte, width int, sum uint64) {
 	width = int(r.byte())
 	if width != 1 && width != 2 && width != 4 {
@@ -75,7 +75,7 @@ func (r *reader) lengths(n uint64) (p []byte, width int, sum uint64) {
 	return p, width, sum
 }
 
-// fixed reads a number for each row, with a width of at most most bytes.
+// fixed reads a number for each row. Its width is at most most bytes.
 func (r *reader) fixed(rows, most int) (p []byte, width int) {
 	width = int(r.byte())
 	if width > most || width != 0 && width != 1 && width != 2 && width != 4 && width != 8 {

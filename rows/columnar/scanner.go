@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// Scanner takes the wanted fields out of a chunk, one row after the other, as [csv.Scanner] does. It is used again for the next chunk after Reset, by one
-// goroutine at a time.
+// Scanner takes the wanted fields out of a chunk, one row after the other, as [csv.Scanner] does. After Reset it can be used for the next chunk. Only one
+// goroutine at a time may use it.
 type Scanner struct {
 	mapping csv.Mapping
 	comma   byte
@@ -16,23 +16,23 @@ type Scanner struct {
 	row     int // the current one
 
 	columns []column // of the file
-	asks    []asked  // by field; none: nobody has asked
+	asks    []asked  // by field; the zero value if nothing was asked
 	fields  [][]byte
-	texts   []byte // of the typed values of the row
-	spans   []int  // by field, where its text begins in texts; -1: it is not there
+	texts   []byte // texts of the row's typed values
+	spans   []int  // by field, where its text begins in texts; -1: it has none there
 }
 
-// asked is the ask for a field.
+// asked is what was asked for a field.
 type asked struct {
 	Ask
 	cell *Cell
 }
 
-// maxCells is how many entries of dictionaries are parsed in advance. It bounds the memory, because a value takes more than its
-// entry. Further entries are parsed in each row.
+// maxCells bounds how many dictionary entries are parsed in advance, and so the memory, because a value takes more than its
+// entry. Further entries are parsed for each row.
 const maxCells = 1 << 18
 
-// NewScanner returns a scanner for the chunks of a file: mapping says which columns are wanted.
+// NewScanner returns a scanner for the chunks of a file. mapping says which columns are wanted.
 func NewScanner(mapping csv.Mapping) *Scanner {
 	s := &Scanner{mapping: mapping, comma: mapping.Separator(), columns: make([]column, mapping.Columns())}
 	s.fields, s.spans = make([][]byte, len(mapping.Sources())), make([]int, len(mapping.Sources()))
@@ -50,7 +50,7 @@ func (s *Scanner) ask(i int, ask Ask) *Cell {
 	return s.asks[i].cell
 }
 
-// Reset makes the scanner ready for a chunk, whose first row has the given line. Errors wrap [ErrMalformed].
+// Reset prepares the scanner for a chunk whose first row has the given line. Errors wrap [ErrMalformed].
 func (s *Scanner) Reset(data []byte, firstLine uint64) error {
 	s.line, s.rows, s.row = firstLine, 0, -1
 	clear(s.fields)
@@ -157,7 +157,7 @@ func (s *Scanner) Next() bool {
 			if cell != nil && cell.typed(kind, c.kind, v) {
 				continue
 			}
-			// Texts move when they grow, so the fields are made after the loop.
+			// texts may move when it grows, so the fields are made after the loop.
 			if !made {
 				made = true
 				for k := range s.spans {
@@ -174,7 +174,7 @@ func (s *Scanner) Next() bool {
 	return true
 }
 
-// cut makes fields of the texts of typed values.
+// cut makes fields from the texts of typed values.
 func (s *Scanner) cut() {
 	end := len(s.texts)
 	for i := len(s.spans) - 1; i >= 0; i-- {
@@ -188,7 +188,7 @@ func (s *Scanner) cut() {
 // none is the field of a NULL.
 var none = []byte{}
 
-// field returns a text in the form of [csv.Scanner.Fields]: an empty text has room for a byte, see [csv.EmptyQuoted].
+// field returns a text in the form of [csv.Scanner.Fields]: an empty text has a capacity of one byte, see [csv.EmptyQuoted].
 func field(p []byte, from, n int) []byte {
 	if n == 0 {
 		return empty[:0:1]

@@ -21,7 +21,7 @@ func appendValue(dst []byte, kind Kind, v int64) []byte {
 	return AppendDay(dst, v)
 }
 
-// AppendFloat appends the shortest digits that read back to the same bits, without an exponent where a person would write none.
+// AppendFloat appends the shortest digits that parse to the same bits, without an exponent where a person would write none.
 func AppendFloat(dst []byte, v float64, bits int) []byte {
 	if bits == 64 {
 		if some, ok := appendShort(dst, v); ok {
@@ -36,11 +36,11 @@ func AppendFloat(dst []byte, v float64, bits int) []byte {
 
 // appendShort appends a value with at most three digits after the point and few before it, such as a price or a count. strconv
 // takes half as long again. Different numbers of at most 15 digits are different floats, and the quotient of two integers below
-// 2^53 is rounded correctly. So if the quotient of the digits is the value, the digits read back to it. Without trailing zeros
-// they are the shortest.
+// 2^53 is rounded correctly. So if the quotient of the digits is the value, the digits parse to the value. Without trailing
+// zeros they are the shortest.
 func appendShort(dst []byte, v float64) ([]byte, bool) {
-	const most, scale = 1e11, 1000          // with three more digits a number has less than 15
-	if !(v > -most && v < most) || v == 0 { // NaN is neither, and zero has a sign
+	const most, scale = 1e11, 1000          // with three more digits, such a number has fewer than 15
+	if !(v > -most && v < most) || v == 0 { // NaN is not in the range, and zero has a sign
 		return dst, false
 	}
 	n := int64(v*scale + math.Copysign(0.5, v))
@@ -97,7 +97,7 @@ func PerSecond(unit int) int64 {
 	return 1e9
 }
 
-// Divide rounds down, so that the rest is not negative.
+// Divide rounds down, so the rest is not negative.
 func Divide(v, by int64) (whole, rest int64) {
 	whole, rest = v/by, v%by
 	if rest < 0 {
@@ -135,7 +135,7 @@ func AppendClock(dst []byte, seconds, fraction int64, digits int) []byte {
 	return dst
 }
 
-// appendPair appends a number in two digits, or more if it has more.
+// appendPair appends a number with at least two digits.
 func appendPair(dst []byte, v int64) []byte {
 	if v < 0 || v > 99 {
 		return strconv.AppendInt(dst, v, 10)
@@ -145,13 +145,13 @@ func appendPair(dst []byte, v int64) []byte {
 
 // AppendDay appends a day since 1970-01-01. Years without exactly four digits get a sign, as in ISO 8601.
 func AppendDay(dst []byte, day int64) []byte {
-	const first, last = -719528, 2932896 // of the years 0000 and 9999
+	const first, last = -719528, 2932896 // first day of the year 0000, last day of 9999
 	if day >= first && day <= last {
 		return csv.FormatDate(dst, day)
 	}
 	const era = 146097 // days of 400 years
 	eras, rest := Divide(day-first, era)
-	near := csv.FormatDate(nil, first+rest) // a year of 0000 to 0399
+	near := csv.FormatDate(nil, first+rest) // a day of the years 0000 to 0399
 	year, _ := strconv.ParseInt(string(near[:4]), 10, 64)
 	if year += 400 * eras; year > 0 {
 		dst = append(dst, '+')

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Writer collects rows, column by column. It is used again after Reset, by one goroutine at a time.
+// Writer collects rows, column by column. After Reset it can be used again. Only one goroutine at a time may use it.
 type Writer struct{ columns []Column }
 
-// NewWriter returns an empty writer for so many columns.
+// NewWriter returns an empty writer with the given number of columns.
 func NewWriter(columns int) *Writer { return &Writer{columns: make([]Column, columns)} }
 
 // Column returns a column; the pointer stays valid.
 func (w *Writer) Column(i int) *Column { return &w.columns[i] }
 
-// Rows returns how many rows there are, as told by the first column.
+// Rows returns the number of rows of the first column.
 func (w *Writer) Rows() int { return w.columns[0].rows }
 
 // Reset forgets all rows and keeps the memory.
@@ -25,7 +25,7 @@ func (w *Writer) Reset() {
 	}
 }
 
-// Size returns an upper bound of what Append appends. It depends on the rows alone.
+// Size returns an upper bound of what Append appends. It depends only on the rows.
 func (w *Writer) Size() int {
 	n := 16
 	for i := range w.columns {
@@ -46,7 +46,7 @@ func (w *Writer) Append(dst []byte) []byte {
 	return dst
 }
 
-// MoveLast takes the last row out, and adds it to another writer of as many columns.
+// MoveLast removes the last row, and adds it to another writer with the same number of columns.
 func (w *Writer) MoveLast(to *Writer) {
 	for i := range w.columns {
 		w.columns[i].moveLast(&to.columns[i])
@@ -62,16 +62,16 @@ type Column struct {
 	codes []uint32 // dict
 
 	bytes   []byte   // texts, or entries
-	lengths []uint32 // of them
-	texts   int      // dict: bytes of the entries, each as often as rows refer to it
+	lengths []uint32 // lengths of these
+	texts   int      // dict: bytes of the entries, each counted as often as rows refer to it
 	nulls   []uint64 // a bit for each row
 	some    bool     // there are NULLs
 
-	words []word // by the number of a word of the dictionary that the file has
-	round uint32 // of words
+	words []word // by the index of a word in the file's dictionary
+	round uint32 // a word whose round is another one has no entry
 }
 
-// word has the entry of a word of the file's dictionary.
+// word has the entry for a word of the file's dictionary.
 type word struct{ round, entry uint32 }
 
 func (c *Column) reset() {
@@ -88,7 +88,7 @@ func (c *Column) forget() {
 	}
 }
 
-// Dictionary sets the dictionary to which the next calls of [Column.AppendWord] refer. It has so many words.
+// Dictionary sets the dictionary to which the next calls of [Column.AppendWord] refer, by its number of words.
 func (c *Column) Dictionary(words int) {
 	c.words = slices.Grow(c.words[:0], words)[:words]
 	c.forget()
@@ -121,7 +121,7 @@ func (c *Column) setNull() {
 	c.some = true
 }
 
-// become gives the column its kind, and makes the rows before NULL.
+// become gives the column its kind, and makes the earlier rows NULL.
 func (c *Column) become(kind Kind) {
 	rows := c.rows
 	c.kind, c.rows = kind, 0
@@ -143,7 +143,7 @@ func (c *Column) AppendInt(kind Kind, v int64) {
 // AppendFloat adds a value of kind Float.
 func (c *Column) AppendFloat(v float64) { c.AppendInt(Float, int64(math.Float64bits(v))) }
 
-// appendOther adds a value that is the first, or has another kind than those before it, or must be a text.
+// appendOther adds a value that is the first, has another kind than those before it, or must be a text.
 func (c *Column) appendOther(kind Kind, v int64) {
 	if c.kind == null && inRange(kind, v) {
 		c.become(kind)
@@ -154,7 +154,7 @@ func (c *Column) appendOther(kind Kind, v int64) {
 	c.AppendText(appendValue(room[:0], kind, v))
 }
 
-// inRange reports whether the text of a value reads back to it.
+// inRange reports whether the text of a value parses to the same value.
 func inRange(kind Kind, v int64) bool {
 	switch kind {
 	case Days:
@@ -270,15 +270,15 @@ func (c *Column) moveLast(to *Column) {
 	c.ints = c.ints[:last]
 }
 
-// head is an upper bound for the bytes of kind, size, counts, widths and the least number of a column.
+// head is an upper bound for the bytes of a column's kind, size, counts, widths and least number.
 const head = 32
 
-// nullSize is what size counts for a row of a column that has only NULLs. They take no byte, but memory at the parser, and one value behind them
-// makes them as large as numbers.
+// nullSize is what size counts for a row of a column that has only NULLs. Such a row takes no byte in the chunk, but memory in the parser, and
+// one later value makes all of them as large as numbers.
 const nullSize = 2
 
-// repeated is how many times larger the texts of a dictionary may be than what size counts for them: the parser has them as often as rows refer
-// to them.
+// repeated is how many times larger the texts of a dictionary may be than what size counts for them, because the parser has each text as often
+// as rows refer to it.
 const repeated = 4
 
 func (c *Column) size() int {
@@ -295,7 +295,7 @@ func (c *Column) size() int {
 
 func (c *Column) append(dst []byte) []byte {
 	dst = append(dst, byte(c.kind))
-	// The size stands before the body, but is known only after it. So it gets as many bytes as the largest size needs.
+	// The size stands before the body, but is known only after it. So it gets enough bytes for the largest size.
 	const room = 5
 	at := len(dst)
 	dst = append(dst, make([]byte, room)...)
@@ -365,7 +365,7 @@ func widthOf(v uint64) int {
 	return 8
 }
 
-// appendFixed appends numbers less the least one, each in width bytes.
+// appendFixed appends numbers, each less the least one, in width bytes.
 func appendFixed[T int64 | uint32](dst []byte, values []T, width int, least T) []byte {
 	at := len(dst)
 	dst = slices.Grow(dst, width*len(values))[:at+width*len(values)]

@@ -46,7 +46,7 @@ func wide(rows int) []byte {
 	return b
 }
 
-// quotedTrips has every text in quotes.
+// quotedTrips is trips with every text in quotes.
 func quotedTrips(rows int) []byte {
 	b := bytes.ReplaceAll(trips(rows), []byte(","), []byte("\",\""))
 	b = bytes.ReplaceAll(b, []byte("\n"), []byte("\"\n\""))
@@ -85,7 +85,7 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// BenchmarkParseTrips scans and parses: everything that is done to a row before it is a row of a batch.
+// BenchmarkParseTrips scans and parses: all work on a row before it is a row of a batch.
 func BenchmarkParseTrips(b *testing.B) {
 	data := trips(4000)
 	h, err := csv.ParseHeader([]byte(tripsHeader), ',')
@@ -151,7 +151,7 @@ func (p *tripParser) row(fields [][]byte) bool {
 	return true
 }
 
-// standard is what one writes with the standard library.
+// standard is the code that one would write with the standard library.
 func (p *tripParser) standard(b *testing.B, data []byte) {
 	r := stdcsv.NewReader(bytes.NewReader(data))
 	r.ReuseRecord = true
@@ -182,8 +182,8 @@ func scanStandard(data []byte) {
 	}
 }
 
-// watch keeps the best time of all iterations, which a busy machine disturbs least; so the ratio to encoding/csv, whose time
-// is taken alike, can be compared between runs.
+// watch keeps the best time of all iterations, which a busy machine disturbs least. The time of encoding/csv is measured in
+// the same way, so the ratio of both can be compared between runs.
 type watch struct {
 	begun time.Time
 	best  time.Duration
@@ -204,7 +204,7 @@ func (w *watch) report(b *testing.B, rows, size int, standard float64) {
 	b.ReportMetric(standard*float64(size)/best, "x-encoding/csv")
 }
 
-// perByte returns the nanoseconds that f takes per byte of data, the best of some runs.
+// perByte returns how many nanoseconds f takes per byte of data, the best of some runs.
 func perByte(b *testing.B, data []byte, f func([]byte)) float64 {
 	b.Helper()
 	var w watch

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A file is cut the same from any place at which a cutter has told to stand, with what it takes to continue there.
+// From any place that a cutter has reported, a file is cut as before.
 func TestContinue_GoesOnAnywhere(t *testing.T) {
 	const file = "\ufeff\r\n\na;b\r\n1;2\n\"x\n\ny\";3\n\n4;5\r\n6;\"7\"\"\n\"\n8;9"
 	type part struct {

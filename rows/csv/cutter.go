@@ -12,33 +12,33 @@ import (
 var ErrRecordTooLong = errors.New("CSV record too long")
 
 // Cutter cuts a stream into chunks of whole records. It reads ahead by at most a chunk, so a file of any size takes the memory
-// of a few chunks. Where it cuts depends on the bytes and on chunkBytes alone, not on how the reader hands them out.
-// It is used by one goroutine at a time.
+// of a few chunks. Where it cuts depends only on the bytes and on chunkBytes, not on the sizes of reads. Only one goroutine at
+// a time may use it.
 type Cutter struct {
 	r          io.Reader
 	comma      byte
 	chunkBytes int
 	maxRecord  int
-	room       int // bytes that are left free in front of chunks
+	room       int // bytes that are left free before each chunk
 
-	offset  int64 // of ahead in the file
+	offset  int64 // offset of ahead in the file
 	header  []byte
-	begun   bool   // the header was looked for
+	begun   bool   // the header has been read or looked for
 	store   []byte // the memory of ahead: store[start:], start >= room
 	start   int
-	ahead   []byte // read, not yet handed out
-	line    uint64 // the line that ahead starts in
-	lines   uint64 // lines that end before the end that record returned
-	lone    bool   // there may be a carriage return without a line feed before that end
+	ahead   []byte // bytes that were read but not yet returned
+	line    uint64 // the line in which ahead starts
+	lines   uint64 // how many lines end before the end that record returned
+	lone    bool   // a carriage return without a line feed may come before that end
 	columns int    // of the header; 0 until they are counted
 	turned  bool   // carriage returns were turned into line feeds, see lineends.go
 	eof     bool
-	err     error // final
+	err     error // sticky
 }
 
-// NewCutter returns a cutter. A chunk holds as many records as fit in chunkBytes, and at least one, which may be longer: up to
-// maxRecord bytes (or chunkBytes, if that is more). comma is the separator, 0 means ','; it matters because a quote behind
-// it opens a field.
+// NewCutter returns a cutter. A chunk has as many records as fit in chunkBytes, and at least one, which may be longer: up to
+// maxRecord bytes (or chunkBytes, if that is more). comma is the separator, 0 means ','. It matters because a quote after a
+// separator opens a field.
 //
 // A chunkBytes of 1 gives one record per chunk, for tests. Small chunks cost a message each. Large chunks keep fewer lanes busy
 // and take more memory. 256 KiB to 1 MiB is right.
@@ -52,17 +52,17 @@ func NewCutter(r io.Reader, comma byte, chunkBytes, maxRecord int) *Cutter {
 }
 
 // LeaveRoom makes [Cutter.Next] leave n bytes free before each chunk, for a caller that sends a head before the chunk. Copying
-// the chunk instead would cost as much as finding its end. It must be called before the first Header or Next.
+// the chunk instead would cost as much as finding its end. LeaveRoom must be called before the first Header or Next.
 func (c *Cutter) LeaveRoom(n int) { c.room = n }
 
-// Limit changes the largest sizes of chunks and records, for a caller that learns them from the header.
+// Limit changes the greatest sizes of chunks and records, for a caller that learns them from the header.
 func (c *Cutter) Limit(chunkBytes, maxRecord int) {
 	c.chunkBytes = max(chunkBytes, 1)
 	c.maxRecord = max(maxRecord, c.chunkBytes)
 }
 
-// Header returns the file's first record that is not an empty line, without byte order mark and line end. It may be called
-// at any time. A file without one is an error that wraps [ErrHeader].
+// Header returns the file's first record that is not an empty line, without byte order mark and line end. It may be called at
+// any time. A file without such a record is an error that wraps [ErrHeader].
 func (c *Cutter) Header() ([]byte, error) {
 	if !c.begun && c.err == nil {
 		c.begun = true
@@ -107,10 +107,10 @@ func (c *Cutter) readHeader() ([]byte, error) {
 	}
 }
 
-// Next returns the next chunk, after as many free bytes as LeaveRoom said, and the line in which it starts. buf is memory that
-// the caller no longer needs, most often an earlier chunk. The cutter takes it, and hands out its own with the chunk in it, so
-// that large chunks are not copied. The caller owns what is returned. After the last chunk the error is io.EOF, and buf stays
-// the caller's; other errors are final too, and name the line.
+// Next returns the next chunk, after as many free bytes as LeaveRoom has set, and the line in which the chunk starts. buf is
+// memory that the caller no longer needs, most often an earlier chunk. The cutter takes it, and returns its own memory with
+// the chunk in it, so large chunks are not copied. The caller owns the chunk. After the last chunk the error is io.EOF, and
+// buf stays the caller's. All other errors are final, too, and name the line.
 func (c *Cutter) Next(buf []byte) (chunk []byte, firstLine uint64, err error) {
 	if _, err := c.Header(); err != nil {
 		return nil, 0, err
@@ -133,7 +133,7 @@ func (c *Cutter) Next(buf []byte) (chunk []byte, firstLine uint64, err error) {
 	return c.take(end, buf), firstLine, nil
 }
 
-// take hands out the first n bytes ahead. It copies either these bytes or those after them, whichever are fewer.
+// take returns the first n bytes of ahead. It copies either these bytes or those after them, whichever are fewer.
 func (c *Cutter) take(n int, buf []byte) (chunk []byte) {
 	rest := c.ahead[n:]
 	if n <= len(rest) {
@@ -149,7 +149,7 @@ func (c *Cutter) take(n int, buf []byte) (chunk []byte) {
 	return chunk
 }
 
-// grown returns all of buf's memory, or other memory if it has less than n bytes.
+// grown returns all of buf's memory, or new memory if buf has less than n bytes.
 func grown(buf []byte, n int) []byte {
 	if cap(buf) < n {
 		return make([]byte, n)
@@ -157,9 +157,9 @@ func grown(buf []byte, n int) []byte {
 	return buf[:cap(buf)]
 }
 
-// record returns the end of the last record that fits in limit. If none fits, it returns the end of the first record, reading
-// as much as that needs. At the end of the file it returns 0. It always asks for one byte more than needed. So the end of a
-// file that ends exactly at the limit is seen, and cuts do not depend on the sizes of reads.
+// record returns the end of the last record that fits in limit. If none fits, it returns the end of the first record, and
+// reads as much as needed for that. At the end of the file it returns 0. It always asks for one byte more than needed. So it
+// sees the end of a file that ends exactly at the limit, and cuts do not depend on the sizes of reads.
 func (c *Cutter) record(limit int) (end int, err error) {
 	for want := limit; ; want = 2 * max(want, len(c.ahead)) {
 		if err := c.fill(min(want, c.maxRecord) + 1); err != nil {
@@ -205,9 +205,9 @@ func (c *Cutter) fill(n int) error {
 	return nil
 }
 
-// makeRoom moves the bytes ahead to a place with room for n bytes. Most often that is the start of the same memory.
+// makeRoom moves the bytes of ahead to a place with room for n bytes. Most often that is the start of the same memory.
 func (c *Cutter) makeRoom(n int) {
-	const least = 64 << 10 // small chunks need not mean small reads
+	const least = 64 << 10 // reads are large even if chunks are small
 	if cap(c.ahead) >= n {
 		return
 	}

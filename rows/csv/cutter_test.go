@@ -10,14 +10,15 @@ import (
 	"testing/iotest"
 )
 
-// cutRows returns what Cutter and Scanner together make of data behind a header. Chunks must put the data together again.
+// cutRows returns the rows that Cutter and Scanner together make of data after a header. The chunks together must equal data.
 func cutRows(t *testing.T, data []byte, comma byte, m Mapping, chunkBytes int) (rows []row) {
 	t.Helper()
 	c := NewCutter(bytes.NewReader(append([]byte("header\n"), data...)), comma, chunkBytes, len(data)+10)
 	return drain(t, c, data, comma, m, -1)
 }
 
-// drain reads everything from c and scans it. offset is added to lines, so that data behind a header of one line counts from 1.
+// drain reads everything from c and scans it. offset is added to lines, so that the lines of data after a header of one line
+// count from 1.
 func drain(t *testing.T, c *Cutter, data []byte, comma byte, m Mapping, offset int) (rows []row) {
 	t.Helper()
 	var s Scanner
@@ -169,7 +170,7 @@ type stuck struct{}
 
 func (stuck) Read([]byte) (int, error) { return 0, nil }
 
-// TestMemoryDoesNotGrowWithTheFile reads far more than the cutter may keep.
+// TestMemoryDoesNotGrowWithTheFile reads far more than a cutter may keep.
 func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 	line := []byte("2015-05-05 08:30:00,6217,2015-05-05 08:41:00,\"6204\",660.0,1,2015\n")
 	c := NewCutter(io.LimitReader(&repeat{p: line}, 16<<20), ',', 64<<10, 1<<20)
@@ -213,7 +214,8 @@ func TestLastRecordEnd(t *testing.T) {
 	}
 }
 
-// TestRoomIsLeftInFrontOfEveryChunk, and is the caller's: what is written there changes no chunk, whatever memory comes back.
+// TestRoomIsLeftInFrontOfEveryChunk: the room belongs to the caller. Writing there changes no chunk, whatever memory comes
+// back.
 func TestRoomIsLeftInFrontOfEveryChunk(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	for range 400 {
@@ -239,7 +241,7 @@ func TestRoomIsLeftInFrontOfEveryChunk(t *testing.T) {
 				t.Fatalf("chunk %d is %q behind %d bytes, want %q", i, chunk[room:], room, want)
 			}
 			for at := range chunk[:cap(chunk)] {
-				chunk[:cap(chunk)][at] = '"' // it is ours
+				chunk[:cap(chunk)][at] = '"' // the memory is the caller's
 			}
 			spare = append(spare, chunk)
 		}

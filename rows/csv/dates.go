@@ -8,24 +8,24 @@ func ParseDate(p []byte) (days int64, ok bool) {
 	if len(p) != 10 {
 		return 0, false
 	}
-	// "YYYY-MM-" and "YY-MM-DD": the second word has the bytes that the first lacks.
+	// "YYYY-MM-" and "YY-MM-DD": the second word has the bytes that the first one lacks.
 	first, second := binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[2:])
 	first ^= 0x2d30302d30303030
 	second ^= 0x30302d30302d3030
-	// A byte is a digit's value, or 0 for a dash that is where it must be; adding 0x76 (0x7f for dashes) sets the high bit
-	// of what is more than that.
+	// A byte is now a digit's value, or 0 for a dash in its place. Adding 0x76 (0x7f for dashes) sets the high bit of every
+	// greater byte.
 	bad := first + 0x7f76767f76767676 | first
 	bad |= second + 0x76767f76767f7676 | second
 	if bad&highs != 0 {
 		return 0, false
 	}
-	// Each byte becomes ten times itself plus the next, which is at most 99: the number that two digits are.
+	// Each byte becomes ten times itself plus the next one, at most 99: the number of two digits.
 	first, second = first*10+first>>8, second*10+second>>8
 	return civil(int(first&0xff), int(first>>16&0xff), int(first>>40&0xff), int(second>>48&0xff))
 }
 
-// ParseDateTime reads "YYYY-MM-DD HH:MM:SS" as seconds since 1970-01-01 00:00:00, without time zone or leap seconds. What it
-// accepts time.Parse accepts too; that also takes fractions of seconds and hours of one digit.
+// ParseDateTime reads "YYYY-MM-DD HH:MM:SS" as seconds since 1970-01-01 00:00:00, without time zone or leap seconds.
+// time.Parse accepts everything that it accepts, and also fractions of seconds and hours of one digit.
 func ParseDateTime(p []byte) (seconds int64, ok bool) {
 	if len(p) != 19 || p[10] != ' ' {
 		return 0, false
@@ -45,7 +45,7 @@ func ParseDateTime(p []byte) (seconds int64, ok bool) {
 
 // FormatDate appends a day of the years 0000 to 9999 as "YYYY-MM-DD".
 func FormatDate(dst []byte, days int64) []byte {
-	// Counted from 0000-03-01, years end with the leap day, and 400 of them always have the same number of days.
+	// Counted from 0000-03-01, years end with the leap day, and each 400 years have the same number of days.
 	d := int(days + daysTo1970)
 	era := d / daysIn400
 	if d < 0 {
@@ -72,15 +72,15 @@ const (
 	daysTo1970 = 719468 // from 0000-03-01
 )
 
-// daysBefore is how many days of a year are before a month, February having 28; daysOf how many the month can have. They
-// have sixteen entries so that four bits need no check.
+// daysBefore is how many days of a year come before a month, with 28 in February. daysOf is how many days the month can have.
+// They have sixteen entries, so that an index of four bits needs no check.
 var (
 	daysBefore = [16]int16{0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334}
 	daysOf     = [16]int8{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 )
 
 // civil counts days from 1970-01-01 in the Gregorian calendar, extended to the past as package time does. The year comes in two
-// parts, century and year of it, because the leap rule needs both; so no division is needed.
+// parts, the century and the year within it. The leap rule needs both, so no division is needed.
 func civil(century, yearOf, month, day int) (days int64, ok bool) {
 	if month > 12 || day < 1 || day > int(daysOf[month&15]) {
 		return 0, false
@@ -93,7 +93,7 @@ func civil(century, yearOf, month, day int) (days int64, ok bool) {
 			return 0, false
 		}
 		if leap {
-			leaps-- // its day is yet to come
+			leaps-- // this year's leap day is yet to come
 		}
 	}
 	return int64(365*year + leaps + int(daysBefore[month&15]) + day - 1 - daysBefore1970), true

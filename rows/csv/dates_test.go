@@ -8,7 +8,7 @@ import (
 )
 
 func TestParseDateAgreesWithTimeOnEveryDay(t *testing.T) {
-	// Leap years repeat after 400 years: the first time round, then around today and at the end.
+	// Leap years repeat after 400 years. Test the first 400, then years around today and the last ones.
 	for _, years := range [][2]int{{0, 401}, {1890, 2110}, {9890, 10000}} {
 		day := time.Date(years[0], 1, 1, 0, 0, 0, 0, time.UTC).Unix() / 86400
 		end := time.Date(years[1], 1, 1, 0, 0, 0, 0, time.UTC).Unix() / 86400
@@ -40,7 +40,7 @@ func TestParseDateRefusesWhatTimeRefuses(t *testing.T) {
 	}
 }
 
-// mutate changes a few bytes, mostly to others that numbers and dates are made of.
+// mutate changes a few bytes, most often to others that occur in numbers and dates.
 func mutate(rng *rand.Rand, p []byte) []byte {
 	const likely = "0123456789-:. +eE/\x00\xb0\xff"
 	for n := rng.IntN(3); n > 0 && len(p) > 0; n-- {
@@ -57,7 +57,7 @@ func mutate(rng *rand.Rand, p []byte) []byte {
 	return p
 }
 
-// strictDateTime leaves out what time.Parse takes beyond the layout: one digit for the hour, several spaces, fractions.
+// strictDateTime excludes what time.Parse accepts beyond the layout: one digit for the hour, several spaces, fractions.
 var strictDateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`)
 
 func checkDate(t *testing.T, text []byte) {
