@@ -1,9 +1,9 @@
 // Package csv cuts streams of CSV into chunks of whole records, and scans chunks into the fields an analysis wants.
 //
-// The standard library's reader is right and friendly but hands out strings, and every column; parsing is most of what Posta
-// does per byte (design §11), so here fields are views into the chunk, only wanted columns are cut out, and separators, line
-// ends and quotes are found 64 bytes at a time; only where a quote is not where it should be, and in rows of more than 16 KiB, are they
-// searched one by one. BenchmarkScan and BenchmarkParseTrips show the ratio.
+// The standard library's reader is correct and convenient, but returns strings, and every column. Parsing is most of Posta's work per
+// byte (design §11). So here fields are views into the chunk, only wanted columns are cut out, and separators, line ends and quotes are
+// found 64 bytes at a time. They are searched one by one only where a quote is in the wrong place, and in rows of more than 16 KiB.
+// BenchmarkScan and BenchmarkParseTrips show the ratio.
 //
 //	client                                          parser
 //	c := NewCutter(file, ',', 256<<10, 16<<20)      h, err := ParseHeader(header, ',')
@@ -16,9 +16,9 @@
 //
 // # What a record is
 //
-// RFC 4180, with a rule for everything it leaves open. The rules depend only on the bytes from the record's start on. So a
-// stream may be cut anywhere between two records. [Cutter] and [Scanner] share the code that decides (walk.go, quotes.go), and
-// TestScanOfAnyCutIsTheSame checks this.
+// A record is as in RFC 4180, with a rule for everything that it leaves open. The rules depend only on the bytes from the
+// record's start on, so a stream may be cut anywhere between two records. [Cutter] and [Scanner] share the code that decides
+// (walk.go, quotes.go); TestScanOfAnyCutIsTheSame checks this.
 //
 //   - A field is quoted if its first byte is a quote: the first of the record or the one after a separator. Any other quote
 //     is a byte like all others.
@@ -36,13 +36,13 @@
 //   - A byte order mark at the start of the header is skipped. Other encodings than UTF-8 are an error that names them.
 //   - Records may have more fields than the header. Fewer than the wanted columns need is an error of that row.
 //
-// Lines are counted by line feeds, from 1 for the header; a record's line is the one it starts in. In a file whose lines end in carriage
-// returns these count, also within quotes.
+// Lines are counted by line feeds, from 1 for the header. A record's line is the one in which it starts. In a file whose lines end in
+// carriage returns, these count, also within quotes.
 //
-// A file of another form than its stream's, but with the same columns, has a mark in its header, see [Marked].
+// A header has a mark if a file has the same columns as its stream, but another form, see [Marked].
 //
-// The package also has the parsers for the values that are in nearly every row: dates, integers and decimals. They agree with
-// package time and strconv to the last bit, see numbers.go and dates.go.
+// The package also has parsers for the values in nearly every row: dates, integers and decimals. They agree with package time
+// and strconv to the last bit, see numbers.go and dates.go.
 //
-// Nothing here starts goroutines or keeps more than one chunk, and no input makes it panic.
+// The package starts no goroutines, keeps at most one chunk, and does not panic on any input.
 package csv

@@ -8,14 +8,15 @@ import (
 // encodingBytes is how many bytes checkEncoding looks at.
 const encodingBytes = 64
 
-// encodings are byte order marks of encodings that are not read. UTF-32 stands first, because its mark begins as that of UTF-16 does.
+// encodings has the byte order marks of encodings that are not supported. UTF-32 comes first, because its mark begins with that of
+// UTF-16.
 var encodings = []struct{ mark, name string }{
 	{"\xff\xfe\x00\x00", "UTF-32"}, {"\x00\x00\xfe\xff", "UTF-32"},
 	{"\xff\xfe", "UTF-16"}, {"\xfe\xff", "UTF-16"},
 }
 
 // checkEncoding returns an error that wraps [ErrHeader] if the first bytes of a file are text in another encoding than UTF-8 (or one
-// that has ASCII in it). Without a byte order mark UTF-16 is known by the zero bytes between the letters of the header.
+// that contains ASCII). UTF-16 without a byte order mark is recognized by the zero bytes between the letters of the header.
 func checkEncoding(head []byte) error {
 	head = head[:min(len(head), encodingBytes)]
 	for _, e := range encodings {
@@ -23,7 +24,7 @@ func checkEncoding(head []byte) error {
 			return notUTF8(e.name, e.name)
 		}
 	}
-	if end := bytes.IndexAny(head, "\r\n"); end >= 0 { // rows may hold anything
+	if end := bytes.IndexAny(head, "\r\n"); end >= 0 { // rows may contain any bytes
 		head = head[:end]
 	}
 	var zeros [2]int

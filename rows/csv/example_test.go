@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// The client cuts a stream into chunks, the parser scans them: with chunks of one byte each record is a chunk of its own.
+// The client cuts a stream into chunks, and the parser scans them. With chunks of one byte, each record is a chunk.
 func Example() {
 	file := "code,name,yearid\n6209,\"Milton, Clark\",2014\n6436\n\n6001,\"the \"\"old\"\" port\",2015"
 

@@ -2,8 +2,8 @@ package csv
 
 import "fmt"
 
-// MappingOf returns the mapping for wanted columns at the given places, -1 for one that is absent, in a file of so many
-// columns. Errors of rows call them by number.
+// MappingOf returns a mapping for wanted columns with the given indexes, -1 for an absent one, in a file with the given
+// number of columns. Errors of rows name columns by number.
 func MappingOf(columns int, sources ...int) Mapping {
 	m := Mapping{names: make([]string, len(sources)), sources: sources, columns: columns, last: -1}
 	for i, s := range sources {
@@ -13,7 +13,7 @@ func MappingOf(columns int, sources ...int) Mapping {
 	return m
 }
 
-// LastRecordEnd returns where the last complete record in data ends, 0 if none does. data starts at a record's start.
+// LastRecordEnd returns the end of the last complete record in data, 0 if there is none. data starts at a record's start.
 func LastRecordEnd(data []byte, comma byte) int {
 	end, _, _ := lastEnd(data, len(data), comma)
 	return end

@@ -7,35 +7,35 @@ import (
 	"strings"
 )
 
-// ErrHeader is wrapped by the errors of [ParseHeader], [Header.Find] and [Cutter.Header]: the file does not begin with the
-// header that is needed. It concerns the whole file, not a row.
+// ErrHeader is wrapped by the errors of [ParseHeader], [Header.Find] and [Cutter.Header]: the file does not begin with a
+// suitable header. It is about the whole file, not about a row.
 var ErrHeader = errors.New("bad CSV header")
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// MaxColumns is the most columns a header may have. In a file that is not CSV every byte may be a separator, and each name
-// takes memory.
+// MaxColumns bounds the columns of a header. In a file that is not CSV every byte may be a separator, and each name takes
+// memory.
 const MaxColumns = 1 << 14
 
-// Header is the names of a file's columns.
+// Header has the names of a file's columns.
 type Header struct {
 	names []string
 	comma byte
 	mark  mark
 }
 
-// Columns returns how many there are.
+// Columns returns the number of columns.
 func (h Header) Columns() int { return len(h.names) }
 
-// Column is a column that is looked for.
+// Column describes a wanted column.
 type Column struct {
 	Name     string
-	Distinct bool // Name is one of [Header.Names], and compared without regard to case
+	Distinct bool // Name is one of [Header.Names]; it is compared without regard to case
 	Optional bool // the file may lack it; its field is then nil
 }
 
-// ParseHeader reads a header line; a byte order mark before it and a line end after it are skipped. comma is the separator,
-// 0 means ','. The mark of a header, see [Marked], says another one.
+// ParseHeader reads a header line. A byte order mark before it and a line end after it are skipped. comma is the separator, 0
+// means ','. If the header has a mark, the mark's separator replaces comma, see [Marked].
 func ParseHeader(line []byte, comma byte) (Header, error) {
 	mark, line, err := cutMark(line)
 	if err != nil {
@@ -64,7 +64,7 @@ func ParseHeader(line []byte, comma byte) (Header, error) {
 		if len(h.names) == MaxColumns {
 			return Header{}, fmt.Errorf("%w: it has more than %d columns; is this a CSV file?", ErrHeader, MaxColumns)
 		}
-		if f.from == at && bytes.IndexByte(line[f.from:f.to], '\r') >= 0 { // a quoted name may hold anything
+		if f.from == at && bytes.IndexByte(line[f.from:f.to], '\r') >= 0 { // a quoted name may contain anything
 			return Header{}, fmt.Errorf("%w: column %d holds a carriage return, so the file's lines end in these; they must end in line feeds: %.60q",
 				ErrHeader, len(h.names)+1, line[at:])
 		}
@@ -79,8 +79,8 @@ func ParseHeader(line []byte, comma byte) (Header, error) {
 	}
 }
 
-// Find returns where the columns are. A column that the file lacks or has twice is an error, unless it is optional and
-// lacking.
+// Find returns the places of columns. A column that the file lacks or has twice is an error, except an optional one that it
+// lacks.
 func (h Header) Find(columns []Column) (Mapping, error) {
 	at := make(map[string]int, len(h.names))
 	twice := make(map[string]bool)
@@ -114,8 +114,8 @@ func (h Header) Find(columns []Column) (Mapping, error) {
 	return m, nil
 }
 
-// Names returns the names of the columns, made unique without regard to case: the second x is x_1. A column without a name is
-// called "column" and its index, from 0.
+// Names returns the names of the columns, made unique without regard to case: the second x becomes x_1. A column without a
+// name is called "column" followed by its index, counted from 0.
 func (h Header) Names() []string {
 	names := make([]string, len(h.names))
 	seen := make(map[string]bool, len(h.names))
@@ -143,7 +143,7 @@ func (h Header) Names() []string {
 	return names
 }
 
-// distinct returns where the columns of Names are.
+// distinct returns the index of each column by its name in Names.
 func (h Header) distinct() map[string]int {
 	at := make(map[string]int, len(h.names))
 	for i, name := range h.Names() {
@@ -152,7 +152,8 @@ func (h Header) distinct() map[string]int {
 	return at
 }
 
-// list shows the names for people; a file that is not CSV may have any number of any length.
+// list shows the names to people. It shortens them, because a file that is not CSV may have any number of names of any
+// length.
 func (h Header) list() string {
 	const most, longest = 40, 40
 	var b strings.Builder
@@ -172,7 +173,7 @@ func (h Header) list() string {
 	return b.String()
 }
 
-// otherSeparator returns advice for a header of a single column that holds what usually separates columns, else "".
+// otherSeparator returns advice for a header of a single column that contains another usual separator, else "".
 func (h Header) otherSeparator() string {
 	if len(h.names) != 1 {
 		return ""
@@ -191,23 +192,23 @@ type Mapping struct {
 	names   []string // wanted columns, in the order of Fields
 	sources []int    // index of each in the file, -1 if the file lacks it
 	columns int      // columns of the file
-	last    int      // largest source, -1 if nothing is wanted
+	last    int      // greatest source, -1 if nothing is wanted
 	mark    mark
 }
 
-// Columnar reports whether chunks hold columns in place of CSV, see [MarkedColumnar].
+// Columnar reports whether chunks hold columns instead of CSV, see [MarkedColumnar].
 func (m *Mapping) Columnar() bool { return m.mark.columnar }
 
-// Separator returns that of a header's mark, 0 if it has none.
+// Separator returns the separator of a header's mark, 0 if it has none.
 func (m *Mapping) Separator() byte { return m.mark.comma }
 
-// Columns returns how many columns the file has.
+// Columns returns the number of the file's columns.
 func (m *Mapping) Columns() int { return m.columns }
 
-// Sources returns which column of the file each wanted one is, from 0; -1: the file lacks it. It must not be changed.
+// Sources returns the index of each wanted column in the file, -1 if the file lacks it. The result must not be changed.
 func (m *Mapping) Sources() []int { return m.sources }
 
-// separator fills in the default, and refuses a separator that would make the grammar ambiguous.
+// separator returns the separator, by default ','. It refuses one that would make the grammar ambiguous.
 func separator(comma byte) (byte, error) {
 	switch comma {
 	case 0:

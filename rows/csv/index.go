@@ -5,27 +5,27 @@ import (
 	"math/bits"
 )
 
-// window is how much data is indexed at a time: little enough that the index stays in the first-level cache, and much more
-// than a row, since a row that is cut by the window's end is looked at twice. It is a multiple of 64.
+// window is how much data is indexed at a time. It is small, so that the index stays in the first-level cache, but much
+// larger than a row, because a row that the window's end cuts is indexed twice. It is a multiple of 64.
 const window = 16 << 10
 
-// index is where separators and line feeds of a window of data are, those outside of quoted fields. Rows are cut up by it.
+// index has the positions of separators and line feeds outside of quoted fields in a window of data. Rows are cut with it.
 //
 // Finding separators and cutting fields are separate steps on purpose. A search per field is a call and a badly predicted
-// branch per field. Here 64 bytes become words with a bit per separator and per line feed by arithmetic alone, and bits
-// become positions eight at a time whether they are there or not; only a block with more than eight takes a branch.
-// (The idea is that of Langdale and Lemire's simdjson.) BenchmarkIndex has the ways to do it side by side.
+// branch per field. Here arithmetic alone turns 64 bytes into words with a bit per separator and per line feed. Bits become
+// positions eight at a time, whether all eight exist or not, so only a block with more than eight takes a branch. (The idea
+// is from Langdale and Lemire's simdjson.) BenchmarkIndex compares the ways to do this.
 type index struct {
 	base, end int // the window is data[base:end]
 	at        int // the first position that may belong to the next row
 	n         int
-	sound     bool                    // no quote is where it should not be: else lines and pos are worth nothing
-	quoted    bool                    // there are quotes
-	pos       [window + 64 + 1]uint16 // n separators, relative to base, then beyond; 64 more so that blocks need no check
+	sound     bool                    // no quote is in a wrong place; otherwise lines and pos have no meaning
+	quoted    bool                    // the window has quotes
+	pos       [window + 64 + 1]uint16 // n separators, relative to base, then beyond; 64 more, so that blocks need no check
 	lines     [window / 64]uint64     // a bit for each line feed
 }
 
-// beyond is larger than any position in a window.
+// beyond is greater than any position in a window.
 const beyond = 1<<16 - 1
 
 func (x *index) forget() {
@@ -33,13 +33,13 @@ func (x *index) forget() {
 	x.pos[0] = beyond
 }
 
-// cover moves the window to start at from, where a record starts.
+// cover moves the window so that it starts at from, which is a record's start.
 func (x *index) cover(data []byte, from int, comma byte) {
 	x.base, x.end, x.at = from, min(from+window, len(data)), 0
 	x.fill(data[x.base:x.end], comma)
 }
 
-// lineFeed returns where the first line feed at or after at is, -1 if there is none in the window. at is not before it.
+// lineFeed returns the first line feed at or after at, -1 if the window has none. at must not be before the window.
 func (x *index) lineFeed(at int) int {
 	rel := uint(at - x.base)
 	if at >= x.end {
@@ -56,8 +56,9 @@ func (x *index) lineFeed(at int) int {
 	return x.base + int(block*64) + bits.TrailingZeros64(mask)
 }
 
-// row returns the separators in the row that ends at to, and moves past them. It must be called for the rows in order, without
-// omitting one that has separators. usual is the number of separators in most rows: if it is right, two comparisons confirm it.
+// row returns the separators in the row that ends at to, and moves past them. It must be called for the rows in order; only
+// rows without separators may be left out. usual is the number of separators in most rows: if it is right, two comparisons
+// confirm it.
 func (x *index) row(to, usual int) []uint16 {
 	high := to - x.base
 	i := x.at
@@ -71,7 +72,7 @@ func (x *index) row(to, usual int) []uint16 {
 	return x.pos[i:j]
 }
 
-// fill indexes p, which is at most a window long.
+// fill indexes p, which has at most the length of a window.
 func (x *index) fill(p []byte, comma byte) {
 	q := quotes{before: 1}
 	whole := len(p) &^ 63
@@ -85,9 +86,9 @@ func (x *index) fill(p []byte, comma byte) {
 	x.sound, x.quoted = q.broken == 0, q.seen != 0
 }
 
-// indexPortable indexes the blocks of p, the first of which is offset bytes behind the start of the window: the positions of
-// separators go to pos, which has room for up to eight more than there are, a word of line feeds for each block to lines. It returns
-// the number of separators.
+// indexPortable indexes the blocks of p. The first block is offset bytes after the start of the window. It writes the positions of
+// separators to pos, which must have room for eight more than there are, and a word of line feeds for each block to lines. It
+// returns the number of separators.
 func indexPortable(pos []uint16, lines []uint64, p []byte, offset int, comma byte, q *quotes) (n int) {
 	pattern := uint64(comma) * ones
 	for i := 0; len(p) >= 64; i++ {
@@ -104,7 +105,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-// equal64 returns a word with a bit for each of the first 64 bytes of p that equals the byte repeated in pattern.
+// equal64 compares the first 64 bytes of p with the byte repeated in pattern. It returns a word with a bit for each equal
+// byte.
 func equal64(p []byte, pattern uint64) uint64 {
 	p = p[:64]
 	return equal8(binary.LittleEndian.Uint64(p), pattern) |
@@ -117,8 +119,8 @@ func equal64(p []byte, pattern uint64) uint64 {
 		equal8(binary.LittleEndian.Uint64(p[56:]), pattern)<<56
 }
 
-// equal8 returns a bit for each byte of w that equals that of pattern. The test for zero bytes is the exact one, which
-// carries nothing from one byte to the next (Warren, Hacker's Delight, 6-1); the product gathers the eight high bits in the
+// equal8 returns a bit for each byte of w that equals the one of pattern. The test for zero bytes is the exact one, which
+// carries nothing from one byte to the next (Warren, Hacker's Delight, 6-1). The product gathers the eight high bits in the
 // top byte.
 func equal8(w, pattern uint64) uint64 {
 	w ^= pattern
@@ -126,7 +128,7 @@ func equal8(w, pattern uint64) uint64 {
 	return (w >> 7) * 0x0102040810204080 >> 56
 }
 
-// addPositions writes the positions of the bits of mask behind the first n and returns how many there are then.
+// addPositions appends the positions of the bits of mask to the first n, and returns the new number.
 func addPositions(pos []uint16, n, base int, mask uint64) int {
 	count := bits.OnesCount64(mask)
 	out := (*[8]uint16)(pos[n:])

@@ -2,8 +2,8 @@ package csv
 
 import "golang.org/x/sys/cpu"
 
-// hasAVX2 says whether the machine has the instructions that index_amd64.s needs: every server since 2013 (Intel) or 2015
-// (AMD), but not every emulator.
+// hasAVX2 reports whether the machine has the instructions that index_amd64.s needs. Every server since 2013 (Intel) or 2015
+// (AMD) has them, but not every emulator.
 var hasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasPOPCNT && cpu.X86.HasPCLMULQDQ
 
 // indexBlocks is indexPortable, with vector instructions if the machine has them.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestBothIndexersAgree: what one machine accepts and another does not would be different answers.
+// TestBothIndexersAgree: if one machine accepted what another one does not, answers would differ.
 func TestBothIndexersAgree(t *testing.T) {
 	if !hasAVX2 {
 		t.Log("this machine has no AVX2: indexBlocks is indexPortable, compared with itself")
@@ -46,7 +46,7 @@ func TestBothIndexersAgree(t *testing.T) {
 	}
 }
 
-// same leaves of q what all ways must agree on: after a quote that is not where it should be, that it is not.
+// same returns the part of q on which all ways must agree: after a misplaced quote, only that it is misplaced.
 func same(q quotes) quotes {
 	q.aside, q.broken, q.seen, q.lone = 0, min(q.broken, 1), min(q.seen, 1), 0
 	return q

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// referenceIndex is the index once more, byte by byte: where the separators and line feeds outside of quoted fields are, and whether
-// every quote is where it should be; if not, they go up to where that shows. data starts where a record does.
+// referenceIndex computes the index again, byte by byte: the separators and line feeds outside of quoted fields, and whether every
+// quote is in a valid place. If not, they end where this shows. data starts at a record's start.
 func referenceIndex(data []byte, comma byte) (commas, feeds []int, sound bool) {
 	const (
 		start = iota
@@ -93,7 +93,7 @@ func TestIndexOfAnyWindow(t *testing.T) {
 	}
 }
 
-// ragged makes up data of up to two windows: sound CSV, in which now and then a byte is another, or rubbish.
+// ragged returns random data of up to two windows: sound CSV in which some bytes are replaced, or rubbish.
 func ragged(rng *rand.Rand) []byte {
 	if rng.IntN(4) == 0 {
 		return rubbish(rng, rng.IntN(2*window))
@@ -109,7 +109,7 @@ func ragged(rng *rand.Rand) []byte {
 	return data[:rng.IntN(len(data))]
 }
 
-// plainEnd is lastEnd in the plainest way: record by record.
+// plainEnd is lastEnd in the simplest way: record by record.
 func plainEnd(data []byte, limit int, comma byte) (last int) {
 	for last < min(limit, len(data)) {
 		end, complete := recordEnd(data, last, comma)
@@ -121,7 +121,7 @@ func plainEnd(data []byte, limit int, comma byte) (last int) {
 	return last
 }
 
-// TestLastEndBothWays: following quotes by arithmetic, searching for them, and walking from record to record must cut alike.
+// TestLastEndBothWays: arithmetic on quotes, a search for them, and a walk from record to record must cut at the same places.
 func TestLastEndBothWays(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 20))
 	for range 1000 {
@@ -148,7 +148,7 @@ func sameEnd(t *testing.T, data []byte, limit int, comma byte) {
 	}
 }
 
-// TestC1_CarriageReturnsAreSeenEverywhere: at both ends of a block, too, where what is behind one is in another block, or not there.
+// TestC1_CarriageReturnsAreSeenEverywhere: even at both ends of a block, where the next byte is in another block or does not exist.
 func TestC1_CarriageReturnsAreSeenEverywhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 26))
 	for size := range 300 {

@@ -8,11 +8,11 @@ import (
 )
 
 // This file handles lines that end in carriage returns, as old Macs wrote them. They become line feeds before anything is cut.
-// So chunks and parsers know only one kind of line end, and files with line feeds pay nothing. The first line end of a file
-// outside of quotes decides. If it is a carriage return alone, then from there on a carriage return, a line feed and both
-// together each end a line; in a quoted field they stay what they are.
+// So chunks and parsers know only one kind of line end, and files with line feeds pay nothing. The first line end outside of
+// quotes decides. If it is a carriage return alone, then from there on a carriage return, a line feed and both together each
+// end a line. In a quoted field they are not changed.
 
-// findLineEnds looks for the first line end, and turns to lineEnds if that is a carriage return.
+// findLineEnds finds the first line end. If that is a carriage return, c reads through lineEnds from there on.
 func (c *Cutter) findLineEnds() error {
 	for want := 1 << 10; ; want *= 2 {
 		if err := c.fill(min(want, c.maxRecord) + 1); err != nil {
@@ -22,7 +22,7 @@ func (c *Cutter) findLineEnds() error {
 		at := l.first(c.ahead)
 		switch {
 		case at < 0 && (c.eof || len(c.ahead) > c.maxRecord):
-			return nil // one line, or a record that is too long
+			return nil // the file has one line, or a record that is too long
 		case at < 0 || at+1 == len(c.ahead) && !c.eof:
 			continue
 		case c.ahead[at] == '\n' || at+1 == len(c.ahead) || c.ahead[at+1] == '\n':
@@ -35,9 +35,9 @@ func (c *Cutter) findLineEnds() error {
 	}
 }
 
-// countReturns adds the lines that end in carriage returns to c.lines. By now such returns are only in quoted fields; the
-// others have become line feeds. Parsers count only line feeds. So a chunk ends after the first record that has such a return,
-// and the next chunk begins with the right line.
+// countReturns adds the lines that end in carriage returns to c.lines. At this point such returns are only in quoted fields;
+// the others have become line feeds. Parsers count only line feeds. So a chunk ends after the first record that has such a
+// return, and the next chunk begins with the right line.
 func (c *Cutter) countReturns(end int) int {
 	at := loneReturn(c.ahead[:end])
 	if at < 0 {
@@ -58,10 +58,10 @@ func (c *Cutter) countReturns(end int) int {
 // ErrLineEnds is wrapped by the errors of [Cutter.Next] for a file whose rows end in line feeds first and in carriage returns later.
 var ErrLineEnds = errors.New("mixed line ends")
 
-// checkEnds refuses rows that end in a carriage return alone in a file whose first line ended in a line feed: everything up to
-// the next line feed would become one row. A carriage return may also be part of a field. It ends a row where the text on both
-// sides, up to the next line end or carriage return, has as many fields as the header. With one column this test is impossible,
-// and nothing is refused.
+// checkEnds refuses rows that end in a carriage return alone in a file whose first line ended in a line feed, because
+// everything up to the next line feed would become one row. A carriage return may also be part of a field. It ends a row if the
+// text on both sides, up to the next line end or carriage return, has as many fields as the header. With one column this test
+// is impossible, and nothing is refused.
 func (c *Cutter) checkEnds(p []byte) error {
 	if at := loneReturn(p); at < 0 || at+1 == len(p) {
 		return nil
@@ -77,7 +77,7 @@ func (c *Cutter) checkEnds(p []byte) error {
 		return nil
 	}
 	l := lineEnds{comma: c.comma}
-	fields, line, suspect := 1, c.line, uint64(0) // suspect: the line of a row before this one that a carriage return seems to end
+	fields, line, suspect := 1, c.line, uint64(0) // suspect: the line of an earlier row that a carriage return seems to end
 	for i, b := range p {
 		before := l.state
 		fields += l.separates(b)
@@ -115,7 +115,7 @@ func (l *lineEnds) separates(b byte) int {
 	return 0
 }
 
-// loneReturn returns where the first carriage return is that has no line feed behind it, -1 if there is none.
+// loneReturn returns the first carriage return that no line feed follows, -1 if there is none.
 func loneReturn(p []byte) int {
 	for from := 0; ; {
 		i := bytes.IndexByte(p[from:], '\r')
@@ -128,7 +128,7 @@ func loneReturn(p []byte) int {
 	}
 }
 
-// lineEnds is a reader that ends lines in line feeds alone.
+// lineEnds is a reader that turns all line ends into line feeds.
 type lineEnds struct {
 	r        io.Reader
 	comma    byte
@@ -136,7 +136,7 @@ type lineEnds struct {
 	returned bool // the last byte was a carriage return that ended a line
 }
 
-// fieldState is where in a field the next byte is, by the rules of doc.go.
+// fieldState is the state of a field before the next byte, by the rules of doc.go.
 type fieldState uint8
 
 const (
@@ -144,7 +144,7 @@ const (
 	inPlain
 	inQuoted
 	afterMark // a quote was seen in a quoted field
-	inGarbage // text after a closing quote, up to the end of the line
+	inGarbage // text after a closing quote, until the end of the line
 )
 
 func (l *lineEnds) Read(p []byte) (int, error) {
@@ -152,7 +152,7 @@ func (l *lineEnds) Read(p []byte) (int, error) {
 	return l.convert(p[:n]), err
 }
 
-// convert changes p in place and returns how long it is then.
+// convert changes p in place and returns its new length.
 func (l *lineEnds) convert(p []byte) int {
 	to := 0
 	for _, b := range p {
@@ -170,7 +170,7 @@ func (l *lineEnds) convert(p []byte) int {
 	return to
 }
 
-// first returns where the first line end is, -1 if there is none.
+// first returns the first line end, -1 if there is none.
 func (l *lineEnds) first(p []byte) int {
 	if bytes.IndexByte(p, '\r') < 0 && bytes.IndexByte(p, quote) < 0 {
 		return bytes.IndexByte(p, '\n')

@@ -11,7 +11,7 @@ import (
 	"unicode/utf16"
 )
 
-// A file with carriage returns for line ends gives the rows, and their lines, that it gives with line feeds.
+// A file with carriage returns as line ends gives the same rows and lines as with line feeds.
 func TestC1_CarriageReturnsEndLines(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	for range 300 {
@@ -39,7 +39,7 @@ func TestC1_CarriageReturnsEndLines(t *testing.T) {
 	}
 }
 
-// A carriage return in quotes is a line of the file, too.
+// A carriage return in quotes also counts as a line of the file.
 func TestC1_LinesAreThoseOfTheFile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(23, 24))
 	for range 200 {
@@ -79,13 +79,13 @@ func TestC1_LineEndsOfEveryKind(t *testing.T) {
 		{"a,b\r1,2\r3,4\r", "a,b", "1,2\n3,4\n"},
 		{"a,b\r1,2\r3,4", "a,b", "1,2\n3,4"},
 		{"\xef\xbb\xbfa,b\r1,2\r", "a,b", "1,2\n"},
-		{"a,b\r1,\"x\ry\"\r3,4\r", "a,b", "1,\"x\ry\"\n"},                       // data, and the chunk ends with it
+		{"a,b\r1,\"x\ry\"\r3,4\r", "a,b", "1,\"x\ry\"\n"},                       // it is data, and the chunk ends after it
 		{"a,\"b\rc\"\n1,x\ry\n", "a,\"b\rc\"", "1,x\ry\n"},                      // the first line end is a line feed
 		{"a,b\r\n1,x\ry\r\n", "a,b", "1,x\ry\r\n"},                              // or both
 		{"a,b\r1,2\r\n3,4\n5,6\r", "a,b", "1,2\n3,4\n5,6\n"},                    // mixed: nothing is lost
-		{"a,b\r1,\"x\"y\r3,4\r", "a,b", "1,\"x\"y\n3,4\n"},                      // garbage behind a quote ends with its line
+		{"a,b\r1,\"x\"y\r3,4\r", "a,b", "1,\"x\"y\n3,4\n"},                      // garbage after a quote ends with its line
 		{"a,b\r" + strings.Repeat("x\r", 3), "a,b", "x\nx\nx\n"},                //
-		{strings.Repeat("h", 5000) + "\rx\r", strings.Repeat("h", 5000), "x\n"}, // a header longer than the first look
+		{strings.Repeat("h", 5000) + "\rx\r", strings.Repeat("h", 5000), "x\n"}, // the header is longer than the first read
 	} {
 		for _, read := range []func(io.Reader) io.Reader{iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader} {
 			cutter := NewCutter(read(strings.NewReader(c.data)), 0, 100, 10_000)
@@ -98,7 +98,7 @@ func TestC1_LineEndsOfEveryKind(t *testing.T) {
 	}
 }
 
-// A client that cuts by itself may send what Cutter would have turned.
+// A client that cuts by itself may send carriage returns that Cutter would have turned.
 func TestC1_ParseHeaderRefusesCarriageReturns(t *testing.T) {
 	if _, err := ParseHeader([]byte("a,b\r1,2\r3,4"), ','); !errors.Is(err, ErrHeader) || !strings.Contains(err.Error(), "carriage return") {
 		t.Errorf("got %v", err)
@@ -148,7 +148,7 @@ func TestC1_AnotherSeparatorIsNamed(t *testing.T) {
 	}
 }
 
-// A file that begins with line feeds and continues with carriage returns used to be one row, without a word. Carriage returns within fields are no
+// A file that begins with line feeds and continues with carriage returns used to become one row, silently. Carriage returns within fields are no
 // line ends, and neither is one at the end of the file.
 func TestC1_MixedLineEndsAreAnError(t *testing.T) {
 	for text, line := range map[string]string{

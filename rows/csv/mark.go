@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// A header may begin with a mark. It says how the rows after it differ from the form that the stream declares. The client sets
+// A header may begin with a mark. It says how the rows after it differ from the form that the stream declares. The client adds
 // it when it cuts a file; no file may begin with it. These are its bytes:
 //
 //	0x1e   separator   'l' or 'r'           then the header
 //	0x1e   separator   'c'   'a' to 'y'     then the header
 //
-// With 'l' line numbers count line feeds, as everywhere. With 'r' they count records, whatever line feeds are in their fields:
-// for rows that were made from something else than CSV, where one record is one line, or one row, of what it was made from.
-// With 'c' they count records as well, and chunks hold no CSV but columns (package columnar); a node that does not know this
-// refuses the file. The letter behind it says where chunks end: 'a' plus the exponent of 2 of their bytes. Nodes do not need
-// it. A client that resumes an upload does: it sees whether its header is the one that was sent.
+// With 'l', line numbers count line feeds, as everywhere. With 'r' they count records, whatever line feeds are in the fields.
+// This is for rows that were made from something other than CSV, where one record stands for one line, or one row, of the
+// source. With 'c' they also count records, and chunks hold no CSV but columns (package columnar); a node that does not know
+// this mark refuses the file. The letter after it says where chunks end: 'a' plus the exponent of 2 of their bytes. Nodes do
+// not need it, but a client that resumes an upload does: it compares its header with the one that was sent.
 const markByte = '\x1e'
 
-// Marked returns the header with a mark in front. comma is the separator, 0 means ','. records says what line numbers count.
+// Marked returns the header after a mark. comma is the separator, 0 means ','. With records, line numbers count records.
 func Marked(header []byte, comma byte, records bool) []byte {
 	if comma == 0 {
 		comma = ','
@@ -34,21 +34,21 @@ func Marked(header []byte, comma byte, records bool) []byte {
 // MaxExponent is the largest exponent of [MarkedColumnar].
 const MaxExponent = 24
 
-// MarkedColumnar is Marked for chunks that hold columns and end when they have about 2 to the power of exponent bytes.
+// MarkedColumnar is Marked for chunks that hold columns and end at about 2 to the power of exponent bytes.
 func MarkedColumnar(header []byte, comma byte, exponent int) []byte {
 	marked := Marked([]byte{'a' + byte(exponent)}, comma, true)
 	marked[2] = 'c'
 	return append(marked, header...)
 }
 
-// mark is what the mark of a header says; the zero value is that of a header without one.
+// mark is the content of a header's mark. The zero value stands for a header without one.
 type mark struct {
 	comma    byte
 	records  bool
 	columnar bool
 }
 
-// cutMark takes the mark off a header.
+// cutMark removes the mark from a header.
 func cutMark(header []byte) (m mark, rest []byte, err error) {
 	if len(header) == 0 || header[0] != markByte {
 		return mark{}, header, nil
@@ -69,8 +69,8 @@ func cutMark(header []byte) (m mark, rest []byte, err error) {
 	return m, header, nil
 }
 
-// Unreadable returns a record that the parser rejects with a reason. It takes the place of a source row that could not be
-// converted, in a file whose mark counts records.
+// Unreadable returns a record that the parser rejects with a reason. It replaces a source row that could not be converted, in
+// a file whose mark counts records.
 func Unreadable(reason string) []byte {
 	plain := strings.Map(func(r rune) rune {
 		switch r {
@@ -89,8 +89,8 @@ type UnreadableError struct{ Reason string }
 
 func (e *UnreadableError) Error() string { return e.Reason }
 
-// AppendField appends the text of a field, in quotes where it needs them: where it has a quote, a line end or the separator in it, and where it
-// would look like what [Unreadable] makes. A text that is empty is "", and nil is an empty field: for SQL that is NULL.
+// AppendField appends the text of a field. It adds quotes if the text has a quote, a line end or the separator in it, or looks like a record of
+// [Unreadable]. An empty text becomes "", and nil becomes an empty field, which is NULL in SQL.
 func AppendField(record, text []byte, comma byte) []byte {
 	if text != nil && len(text) == 0 {
 		return append(record, quote, quote)
@@ -115,7 +115,7 @@ func AppendField(record, text []byte, comma byte) []byte {
 	return append(record, quote)
 }
 
-// Alone adds a second name if there is only one: a record whose only field is NULL would be an empty line.
+// Alone adds a second name if there is only one, because a record whose only field is NULL would be an empty line.
 func Alone(names [][]byte) [][]byte {
 	if len(names) != 1 {
 		return names
@@ -126,7 +126,7 @@ func Alone(names [][]byte) [][]byte {
 // AppendRecord appends a record without its line end.
 func AppendRecord(record []byte, fields [][]byte, comma byte) []byte {
 	if len(fields) == 1 && len(fields[0]) == 0 {
-		return append(record, quote, quote) // an empty line is not a record; see Alone
+		return append(record, quote, quote) // an empty line would not be a record; see Alone
 	}
 	for i, text := range fields {
 		if i > 0 {

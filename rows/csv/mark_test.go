@@ -42,7 +42,7 @@ func TestAMarkSaysTheSeparator(t *testing.T) {
 
 func TestN7_AMarkSaysWhatLinesAre(t *testing.T) {
 	data := "1,\"2\n\n\"\n\n3,4\n" + string(Unreadable("the \"line\"\nis, no")) + "\"x\"y,\"\n\"\n5,6"
-	for range 2 { // rows in the index, and rows that are walked
+	for range 2 { // rows in the index, then rows that are walked
 		rows, lines, errs := scanMarked(t, Marked([]byte("a,b"), 0, true), ';', data, "a", "b")
 		if !slices.Equal(lines, []uint64{7, 9, 10, 11, 12, 13}[:len(lines)]) || rows[0] != "1~2\n\n" || rows[1] != "3~4" || errs[0] != nil || errs[1] != nil {
 			t.Fatalf("%q in lines %v, %v", rows, lines, errs)
@@ -70,7 +70,7 @@ func TestMarksThatAreNone(t *testing.T) {
 	}
 }
 
-// FuzzAppendRecord: whatever the fields are, they are read back, in one record.
+// FuzzAppendRecord: any fields are read back unchanged, from one record.
 func FuzzAppendRecord(f *testing.F) {
 	f.Add("a", "b", byte(','))
 	f.Add("", "", byte(';'))

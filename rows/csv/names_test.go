@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestNamesAreDifferent: columns of a name get numbers, without regard to case, and are found by them; those without a name get one.
+// TestNamesAreDifferent: columns with the same name, without regard to case, get numbers and are found by these. A column without a
+// name gets one.
 func TestNamesAreDifferent(t *testing.T) {
 	for header, want := range map[string][]string{
 		"a,b":                          {"a", "b"},
@@ -35,7 +36,8 @@ func TestNamesAreDifferent(t *testing.T) {
 	}
 }
 
-// TestEmptyQuotedIsTold: an empty field in quotes is told from nothing, whichever way the row is taken apart.
+// TestEmptyQuotedIsTold: an empty field in quotes is distinguished from an empty one without, in whichever way the row is
+// read.
 func TestEmptyQuotedIsTold(t *testing.T) {
 	for _, row := range []string{"\"\",,\"\"\n", "\"\",,\"\"", "x,\"\",\"\"\n\"\",,\"\"\r\n", "\"a\nb\",\"\",c\n"} {
 		h, err := ParseHeader([]byte("a,b,c"), 0)

@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Numbers of up to eight bytes, nearly all there are, are parsed as one word: the text is shifted to the word's end, zeros
-// are filled in before it, a point is taken out, one test tells whether only digits are left, and three products add
-// them up. A loop over the bytes is as fast for numbers of one length, but mispredicts its end where lengths vary.
+// Numbers of up to eight bytes, which are nearly all, are parsed as one word: the text is shifted to the word's end, zeros
+// are filled in before it, a point is removed, one test shows whether only digits remain, and three products add them up. A
+// loop over the bytes is as fast for numbers of one length, but the processor mispredicts its end if lengths vary.
 
 // ParseInt reads an integer with an optional sign. It accepts exactly what strconv.ParseInt does with base 10 and 64 bits.
 func ParseInt(p []byte) (v int64, ok bool) {
@@ -49,9 +49,9 @@ type Decimal struct {
 	Scale int // 0 … 18: digits behind the point, as written
 }
 
-// ParseDecimal reads a decimal number: a sign, digits, a point, digits; there must be a digit, everything else may be
-// missing. It is false for numbers with an exponent or more than 18 digits, too: a caller with a use for those continues with
-// [ParseFloat], which takes all of them.
+// ParseDecimal reads a decimal number: a sign, digits, a point, digits. There must be a digit; everything else may be
+// missing. It returns false also for a number with an exponent or more than 18 digits. A caller that can use such a number
+// continues with [ParseFloat], which reads all of them.
 func ParseDecimal(p []byte) (d Decimal, ok bool) {
 	if n := len(p); 0 < n && n <= 8 {
 		if d, ok := shortDecimal(p); ok {
@@ -62,10 +62,10 @@ func ParseDecimal(p []byte) (d Decimal, ok bool) {
 	return d, ok
 }
 
-// shortDecimal takes unsigned numbers of 1 to 8 bytes.
+// shortDecimal reads unsigned numbers of 1 to 8 bytes.
 func shortDecimal(p []byte) (d Decimal, ok bool) {
 	w := load(p)
-	// The lowest byte that is a point, if any; it may be wrong about those above it, which moreThanDigits then finds.
+	// The lowest byte that is a point, if any. The bits of bytes above it may be wrong; moreThanDigits then finds these.
 	x := w ^ point*ones
 	if m := (x - ones) &^ x & highs; m != 0 {
 		low := m ^ (m - 1) // up to the highest bit of the point
@@ -106,8 +106,8 @@ func parseDecimal(p []byte) (d Decimal, negative, ok bool) {
 	return d, negative, digits > 0
 }
 
-// Units returns the number in units of 10^-scale: whole numbers with 0, cents with 2. It is false if that is not exact or too
-// large.
+// Units returns the number in units of 10^-scale: 0 gives whole numbers, 2 cents. It returns false if the result is not exact
+// or too large.
 func (d Decimal) Units(scale int) (v int64, ok bool) {
 	v = d.Value
 	for s := d.Scale; s > scale; s-- {
@@ -139,13 +139,13 @@ func (d Decimal) Float() float64 {
 	}
 	text := strconv.AppendInt(nil, d.Value, 10)
 	text = strconv.AppendInt(append(text, 'e'), int64(-d.Scale), 10)
-	f, _ := strconv.ParseFloat(string(text), 64) // neither syntax nor range can be wrong
+	f, _ := strconv.ParseFloat(string(text), 64) // neither syntax nor range can fail
 	return f
 }
 
-// ParseFloat reads a finite decimal number, with or without an exponent, and rounds it correctly: the bits are those that
-// strconv.ParseFloat returns. "NaN", infinities, hexadecimal numbers and numbers that are too large for a float64 are
-// refused: in a CSV they are not values (D1).
+// ParseFloat reads a finite decimal number, with or without an exponent, and rounds it correctly: it returns the same bits as
+// strconv.ParseFloat. It refuses "NaN", infinities, hexadecimal numbers, and numbers that are too large for a float64,
+// because in a CSV they are not values (D1).
 func ParseFloat(p []byte) (f float64, ok bool) {
 	if n := len(p); 0 < n && n <= 8 {
 		digits := p
@@ -186,11 +186,11 @@ func sign(p []byte) (rest []byte, negative bool) {
 
 const (
 	zeros = '0' * ones
-	point = '.' ^ '0' // what a point is once '0' is taken off every byte
+	point = '.' ^ '0' // a point, after '0' was subtracted from every byte
 )
 
-// load returns the 1 to 8 bytes of p at the high end of a word, the first byte lowest, less '0' each, as if '0' were before
-// them. Shifts are masked with 63, which they never exceed, so that the compiler need not care about larger ones.
+// load returns the 1 to 8 bytes of p at the high end of a word, the first byte lowest, less '0' each, as if there were '0's
+// before them. Shifts are masked with 63, which they never exceed, so the compiler need not handle larger ones.
 func load(p []byte) uint64 {
 	n := len(p)
 	unused := uint(64-8*n) & 63
@@ -199,8 +199,8 @@ func load(p []byte) uint64 {
 	case n >= 8:
 		w = binary.LittleEndian.Uint64(p)
 	case n >= 4:
-		// Two loads that overlap: the second has the last bytes where they belong, and those of the first are shifted to
-		// where it has the same ones.
+		// Two loads that overlap: the second has the last bytes in place, and those of the first are shifted so that equal
+		// bytes overlap.
 		w = uint64(binary.LittleEndian.Uint32(p))<<unused | uint64(binary.LittleEndian.Uint32(p[n-4:]))<<32
 	case n == 1:
 		w = uint64(p[0]) << 56
@@ -213,7 +213,7 @@ func load(p []byte) uint64 {
 // moreThanDigits reports whether a byte of w is not 0 … 9.
 func moreThanDigits(w uint64) bool { return (w+0x76*ones|w)&highs != 0 }
 
-// sum8 adds up eight digits, the highest in the lowest byte: pairs, then pairs of pairs, then those.
+// sum8 adds up eight digits, the highest in the lowest byte: first pairs, then pairs of pairs, then both halves.
 func sum8(w uint64) uint64 {
 	w = w*10 + w>>8
 	const pairs = 0x000000ff000000ff

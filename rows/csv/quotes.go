@@ -2,27 +2,27 @@ package csv
 
 import "math/bits"
 
-// quotes follows quoted fields through data, 64 bytes at a time, by arithmetic: a byte is inside of one if the number of quotes
-// up to it is odd, and the sums, without their carries, of all bits up to each are one product (Langdale and Lemire, "Parsing
-// Gigabytes of JSON per Second", 2019). That assumes that every quote opens or closes a field. So an opening quote must follow
-// a separator, a line feed or, as the second of a doubled quote, a quote. A closing quote must be followed by one of these, or
-// by a carriage return with a line feed. Anything else sets broken; then walk.go has to walk the records. Files that programs
-// write are never broken.
+// quotes follows quoted fields through data, 64 bytes at a time, by arithmetic. A byte is inside of a quoted field if the
+// number of quotes up to it is odd, and one product gives the sums, modulo 2, of all bits up to each (Langdale and Lemire,
+// "Parsing Gigabytes of JSON per Second", 2019). This assumes that every quote opens or closes a field. So an opening quote
+// must follow a separator, a line feed or, as the second of a doubled quote, a quote. A closing quote must be followed by one
+// of these, or by a carriage return with a line feed. Anything else sets broken, and then walk.go has to walk the records.
+// Files written by programs are never broken.
 //
 // For data that starts at a record's start, all fields are zero except before, which is 1.
 type quotes struct {
-	inside   uint64 // all ones if the block before ended inside
-	before   uint64 // 1 if its last byte is one that an opening quote may follow
-	closed   uint64 // 1 if that is a closing quote
-	returned uint64 // 1 if that is a carriage return behind a closing quote
-	broken   uint64 // not 0 if a quote was not where it should be
+	inside   uint64 // all ones if the last block ended inside of a quoted field
+	before   uint64 // 1 if an opening quote may follow the last byte of that block
+	closed   uint64 // 1 if this byte is a closing quote
+	returned uint64 // 1 if this byte is a carriage return after a closing quote
+	broken   uint64 // not 0 if a quote was in a wrong place
 	seen     uint64 // not 0 if there was a quote
-	lone     uint64 // not 0 if a carriage return had no line feed behind it; endsOfBlocks alone looks for that
-	aside    uint64 // for endsAVX2 and indexAVX2
+	lone     uint64 // not 0 if a carriage return had no line feed after it; only endsOfBlocks looks for this
+	aside    uint64 // scratch memory of endsAVX2 and indexAVX2
 }
 
-// follow takes the separators, line feeds and quotes of the next block, a bit for each, and returns which separators and line
-// feeds are outside of quoted fields.
+// follow takes a bit for each separator, line feed and quote of the next block. It returns the separators and line feeds that
+// are outside of quoted fields.
 func (q *quotes) follow(p []byte, commas, feeds, marks uint64) (outerCommas, outerFeeds uint64) {
 	structure := commas | feeds | marks
 	if marks|q.inside|q.closed|q.returned == 0 {
@@ -43,7 +43,7 @@ func (q *quotes) follow(p []byte, commas, feeds, marks uint64) (outerCommas, out
 	return commas &^ inside, feeds &^ inside
 }
 
-// sums has in each bit the sum of the bits of w up to it, modulo 2.
+// sums has in each bit the sum, modulo 2, of the bits of w up to it.
 func sums(w uint64) uint64 {
 	for shift := 1; shift < 64; shift *= 2 {
 		w ^= w << shift
@@ -51,8 +51,8 @@ func sums(w uint64) uint64 {
 	return w
 }
 
-// padded returns the last bytes of data, which are less than a block, as a block. It fills up with line feeds, because a quote
-// may close before the end of the data as it may before a line feed.
+// padded returns the last bytes of data, fewer than a block, as a block. It fills the rest with line feeds, because a quote
+// may close before the end of the data as before a line feed.
 func padded(rest []byte) (block [64]byte) {
 	for i := copy(block[:], rest); i < len(block); i++ {
 		block[i] = '\n'
@@ -60,9 +60,9 @@ func padded(rest []byte) (block [64]byte) {
 	return block
 }
 
-// endsPortable follows the blocks of p, and returns the line feeds outside of quoted fields of the last block that has some,
-// where that block starts, and the number of all line feeds before it; mask is 0 if no block has any. If p ends in a carriage
-// return, the caller must check the byte after it.
+// endsPortable follows the blocks of p, and finds the last block with line feeds outside of quoted fields. It returns these
+// line feeds, the start of the block, and the number of all line feeds before it. mask is 0 if there is no such block. If p
+// ends in a carriage return, the caller must check the byte after it.
 func endsPortable(p []byte, comma byte, q *quotes) (mask uint64, at int, lines uint64) {
 	for before, base := uint64(0), 0; len(p) >= 64; p, base = p[64:], base+64 {
 		feeds := equal64(p, '\n'*ones)
@@ -81,9 +81,9 @@ func endsPortable(p []byte, comma byte, q *quotes) (mask uint64, at int, lines u
 	return mask, at, lines
 }
 
-// soundEnd returns where the last complete record in data ends, 0 if none does, and how many line feeds are before that. It is
-// not ok if a quote is where it should not be. data starts at a record's start. lone reports whether there is a carriage return in data
-// without a line feed behind it: nearly no file has one, and here it costs a comparison of bytes that are in registers anyway.
+// soundEnd returns the end of the last complete record in data, 0 if there is none, and how many line feeds come before it. ok is false
+// if a quote is in a wrong place. data starts at a record's start. lone reports whether data has a carriage return without a line feed
+// after it. Nearly no file has one, and the test costs only a comparison of bytes that are in registers anyway.
 func soundEnd(data []byte, comma byte) (end int, lines uint64, lone, ok bool) {
 	q := quotes{before: 1}
 	whole := len(data) &^ 63

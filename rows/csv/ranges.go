@@ -1,10 +1,10 @@
 package csv
 
-// Kind is the kind of a column's values, in a file that declares it. Values of one kind have an order, to which a [Range]
-// refers.
+// Kind is the kind of a column's values, in a file that declares it. Values of one kind have an order, on which a [Range] is
+// based.
 type Kind int
 
-// The kinds there are. A column of KindUnknown has no range; one of KindNone has no values in that part of the file: its fields are empty.
+// The kinds. A column of KindUnknown has no range. A column of KindNone has no values in this part of the file: its fields are empty.
 const (
 	KindUnknown Kind = iota
 	KindNone

@@ -18,7 +18,7 @@ func (r row) String() string { return fmt.Sprintf("line %d: %q %s", r.line, r.fi
 
 const absent = "\x00absent"
 
-// referenceRows is the grammar of doc.go once more, byte by byte and without any of the scanner's code.
+// referenceRows implements the grammar of doc.go again, byte by byte and without any of the scanner's code.
 func referenceRows(data []byte, comma byte, m Mapping, line uint64) (rows []row) {
 	for len(data) > 0 {
 		fields, fault, rest := referenceRecord(data, comma)
@@ -59,7 +59,7 @@ func referenceRow(record []byte, fields []string, fault Fault, m Mapping, line u
 	return r
 }
 
-// referenceLinesBefore counts the line feeds in all fields but the last, the one that is at fault.
+// referenceLinesBefore counts the line feeds in all fields except the last one, which has the fault.
 func referenceLinesBefore(_ []byte, fields []string) (n uint64) {
 	for _, f := range fields[:len(fields)-1] {
 		n += uint64(strings.Count(f, "\n"))
@@ -140,8 +140,8 @@ func scanRows(s *Scanner, data []byte, comma byte, m Mapping, line uint64) (rows
 	return rows
 }
 
-// rubbish makes up CSV of every kind, sound and broken: short texts of the bytes that matter, and now and then rows that are
-// longer than the index window.
+// rubbish returns random CSV of every kind, sound and broken: short texts of the bytes that matter, and sometimes rows that
+// are longer than the index window.
 func rubbish(rng *rand.Rand, size int) []byte {
 	pieces := []string{",", ",", ",", "\n", "\n", "\r\n", "\r", "\"", "\"", "\"\"", ",\"", "\",", "\"\n", "\"\r\n", "a", "bc", "2015-05-05", "é", "\x00", "\xff", " ", ";"}
 	var b []byte
@@ -159,7 +159,7 @@ func rubbish(rng *rand.Rand, size int) []byte {
 	return b
 }
 
-// tidy makes up sound CSV with so many columns, quotes where they must be and where they need not be.
+// tidy returns random sound CSV with the given number of columns, with quotes where they are needed and where they are not.
 func tidy(rng *rand.Rand, rows, columns int) (data []byte, want [][]string) {
 	texts := []string{"", "a", "660.0", "two words", "com,ma", "new\nline", "car\r\nriage", "quo\"te", "\"", "\r", "é", strings.Repeat("x", 70)}
 	end := []string{"\n", "\r\n"}[rng.IntN(2)]

@@ -5,30 +5,30 @@ import (
 	"fmt"
 )
 
-// Scanner takes the wanted fields out of a chunk of whole records, one record after the other. It is used again for the next
-// chunk after Reset, by one goroutine at a time; the zero value is ready for Reset.
+// Scanner takes the wanted fields out of a chunk of whole records, one record after the other. After Reset it can be used for
+// the next chunk. Only one goroutine at a time may use it. The zero value is ready for Reset.
 type Scanner struct {
 	data    []byte
 	comma   byte
 	mapping Mapping
 
 	at  int // where the next record starts
-	row int // where the current one does
+	row int // where the current record starts
 
-	counted int    // up to here line feeds are counted, …
+	counted int    // line feeds are counted up to here, …
 	line    uint64 // … and this line starts or continues here
-	seen    uint64 // records, and empty lines
+	seen    uint64 // how many records and empty lines were read
 
 	fields [][]byte // of the current row
 	err    error
 
 	index   index
-	spans   []field // of the current row, where it is walked
+	spans   []field // fields of the current row, if it is walked
 	scratch []byte  // text of fields with doubled quotes
 }
 
-// Reset makes the scanner ready for the records of data, which must start and end at a record's start and end. comma is the
-// separator (0 means ','; that of a header's mark goes before it), firstLine the line that data starts in. A separator that [ParseHeader] refuses panics here.
+// Reset prepares the scanner for the records of data, which must start at a record's start and end at a record's end. comma is the separator: 0 means ',', and
+// the separator of a header's mark replaces it. firstLine is the line in which data starts. Reset panics on a separator that [ParseHeader] refuses.
 func (s *Scanner) Reset(data []byte, comma byte, mapping Mapping, firstLine uint64) {
 	if mapping.mark.comma != 0 {
 		comma = mapping.mark.comma
@@ -48,7 +48,7 @@ func (s *Scanner) Reset(data []byte, comma byte, mapping Mapping, firstLine uint
 	clear(s.fields)
 }
 
-// Next continues to the next row, also to one for which Err returns an error. It returns false after the last.
+// Next continues to the next row, including one for which Err returns an error. After the last row it returns false.
 func (s *Scanner) Next() bool {
 	for s.at < len(s.data) {
 		s.row, s.err = s.at, nil
@@ -73,13 +73,13 @@ func (s *Scanner) Next() bool {
 	return false
 }
 
-// Fields returns the wanted fields of the row, in the order of the mapping, nil for a column that the file lacks. They are
-// views into the chunk or the scanner's memory, valid until the next call of Next. A row of too few fields has nil for those that
-// it lacks. After any other error the fields have no meaning.
+// Fields returns the wanted fields of the row, in the order of the mapping, nil for a column that the file lacks. They are views
+// into the chunk or the scanner's memory, valid until the next call of Next. If a row has too few fields, those that it lacks are
+// nil. After any other error the fields have no meaning.
 func (s *Scanner) Fields() [][]byte { return s.fields }
 
-// EmptyQuoted reports whether an empty field of [Scanner.Fields] was quoted, as "" and not as nothing. The scanner marks such a
-// field by a capacity above 0.
+// EmptyQuoted reports whether an empty field of [Scanner.Fields] was written as "". The scanner marks such a field by a
+// capacity above 0.
 func EmptyQuoted(field []byte) bool { return len(field) == 0 && cap(field) > 0 }
 
 // Row returns the row as it stands in the chunk, without its line end.
@@ -88,7 +88,7 @@ func (s *Scanner) Row() []byte {
 	return row[:withoutCR(row, 0, len(row))]
 }
 
-// Line returns the line in which the row starts. Hardly any row is asked for it, so lines are counted only then.
+// Line returns the line in which the row starts. It is needed for few rows, so lines are counted only when it is called.
 func (s *Scanner) Line() uint64 {
 	if s.mapping.mark.records {
 		return s.line + s.seen - 1
@@ -109,8 +109,8 @@ func (s *Scanner) checkReadable() {
 // the next row.
 func (s *Scanner) Err() error { return s.err }
 
-// lineEnd returns where the line feed is that ends the record at s.at, -1 if the index does not know: the record is longer than a
-// window, or the last without a line end, or quotes in the window are not where they should be.
+// lineEnd returns the line feed that ends the record at s.at, -1 if the index does not show it: the record is longer than a
+// window, or is the last without a line end, or quotes in the window are misplaced.
 func (s *Scanner) lineEnd() int {
 	x := &s.index
 	if s.at < x.end {
@@ -133,11 +133,11 @@ func (s *Scanner) cut(from, to int) {
 	x := &s.index
 	commas := x.row(to, s.mapping.columns-1)
 	if len(commas) < s.mapping.last {
-		s.at = from // it is rare, so that walk may take the time to find the fields that there are
+		s.at = from // such rows are rare, so walk may take the time to find the fields that exist
 		s.walk()
 		return
 	}
-	// Copies, since the compiler must take every store to fields for a change of s.
+	// Local copies, because the compiler must assume that every store to fields may change s.
 	data, base, fields := s.data, x.base, s.fields[:len(s.mapping.sources)]
 	for i, source := range s.mapping.sources {
 		start, end := from, to
@@ -178,13 +178,13 @@ func (s *Scanner) text(data []byte, f field) []byte {
 		}
 		return data[f.from:f.to:f.to]
 	}
-	// If scratch moves when it grows, the fields before keep the old memory alive and stay right.
+	// If scratch moves when it grows, earlier fields keep the old memory alive and stay valid.
 	start := len(s.scratch)
 	s.scratch = unquote(s.scratch, data, f)
 	return s.scratch[start:len(s.scratch):len(s.scratch)]
 }
 
-// walk takes the record at s.at field by field, by searching. It is false for an empty line.
+// walk takes the record at s.at field by field, by searching. It returns false for an empty line.
 func (s *Scanner) walk() bool {
 	data, comma, from, wanted := s.data, s.comma, s.at, s.mapping.last+1
 	nl := lineFeed(data, from)
@@ -214,7 +214,7 @@ func (s *Scanner) walk() bool {
 	return true
 }
 
-// openLine returns the line of a quote in the record, before is what stands before it there.
+// openLine returns the line of a quote in the record. before is the part of the record before the quote.
 func (s *Scanner) openLine(before []byte) uint64 {
 	if s.mapping.mark.records {
 		return s.Line()
@@ -241,7 +241,7 @@ func (s *Scanner) pick() {
 	}
 }
 
-// short notes that the row has only have fields; the first column in the file's order that it lacks is named.
+// short notes that the row has only have fields. The error names the first column, in the file's order, that the row lacks.
 func (s *Scanner) short(have int) {
 	e := &RowError{Fault: TooFewFields, Field: have, Need: s.mapping.last}
 	for i, source := range s.mapping.sources {
@@ -253,12 +253,12 @@ func (s *Scanner) short(have int) {
 	s.err = e
 }
 
-// Fault is what can be wrong with a row.
+// Fault is a kind of fault of a row.
 type Fault uint8
 
 const (
 	TooFewFields   Fault = iota + 1 // it ends before a wanted column
-	TextAfterQuote                  // a closing quote is followed by something else than a separator or a line end
+	TextAfterQuote                  // a closing quote is followed by something other than a separator or a line end
 	UnclosedQuote                   // a quoted field continues to the end of the file
 )
 
@@ -269,13 +269,13 @@ func faultOf(e ending) Fault {
 	return TextAfterQuote
 }
 
-// RowError is why a row cannot be used.
+// RowError is the reason why a row cannot be used.
 type RowError struct {
 	Fault    Fault
-	Field    int    // the field it happened in, counted from 1; for TooFewFields how many there are
-	Need     int    // TooFewFields: the place of the first wanted column that is not there, counted from 1
-	Column   string // TooFewFields: its name
-	OpenLine uint64 // the others: the line of the opening quote
+	Field    int    // the field with the fault, counted from 1; for TooFewFields, how many fields the row has
+	Need     int    // for TooFewFields: the number of the first wanted column that is missing, from 1
+	Column   string // for TooFewFields: the name of this column
+	OpenLine uint64 // for other faults: the line of the opening quote
 }
 
 func (e *RowError) Error() string {

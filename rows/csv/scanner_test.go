@@ -91,7 +91,7 @@ func TestScannerAgreesWithEncodingCSVOnSoundFiles(t *testing.T) {
 				}
 			}
 		}
-		// What is made up is CSV: the standard library reads the same, apart from line ends in fields, which it rewrites.
+		// The random data is CSV: the standard library reads the same, except for line ends in fields, which it rewrites.
 		records, err := stdcsv.NewReader(bytes.NewReader(data)).ReadAll()
 		if err != nil || len(records) != len(want) {
 			t.Fatalf("encoding/csv: %d records, want %d; %v", len(records), len(want), err)
@@ -114,7 +114,7 @@ func randomMapping(rng *rand.Rand) Mapping {
 
 func TestScannerAgreesWithTheGrammarOnRubbish(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	var s Scanner // one for all: nothing may be left over from the chunk before
+	var s Scanner // one for all chunks: nothing of the last chunk may remain
 	for range 1500 {
 		data, m := rubbish(rng, rng.IntN(600)), randomMapping(rng)
 		sameRows(t, data, scanRows(&s, data, ',', m, 1), referenceRows(data, ',', m, 1))
@@ -217,7 +217,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// TestAShortRowHasTheFieldsThatItHas: nil stands for those that it lacks, also behind a row that has them all.
+// TestAShortRowHasTheFieldsThatItHas: nil stands for fields that the row lacks, also after a complete row.
 func TestAShortRowHasTheFieldsThatItHas(t *testing.T) {
 	h, err := ParseHeader([]byte("a,b,c"), ',')
 	if err != nil {

@@ -2,36 +2,36 @@ package csv
 
 import "bytes"
 
-// Only this file knows where fields and records end, whatever the quotes are. Scanner and Cutter both use it, or quotes.go,
-// which does the same faster if all quotes are well placed. So the two cannot disagree.
+// Only this file knows where fields and records end in any case. Scanner and Cutter both use it, or quotes.go, which does the
+// same faster if all quotes are well placed. So the two cannot disagree.
 
 const quote = '"'
 
-// ending is how a field ends.
+// ending says how a field ends.
 type ending uint8
 
 const (
 	atComma   ending = iota // another field follows
 	atLine                  // the record ends in a line feed
 	atEnd                   // the record ends with the data
-	garbage                 // text after the closing quote, the line it is in has ended
-	garbageAt               // text after the closing quote, the data ends before the line does
+	garbage                 // text after the closing quote; its line has ended
+	garbageAt               // text after the closing quote; the data ends before the line does
 	unclosed                // the data ends before the quoted field does
 )
 
-// complete reports whether the record's end was seen, so that more data would not change it.
+// complete reports whether the record's end was found, so that more data would not change it.
 func (e ending) complete() bool { return e == atLine || e == garbage }
 
-// field is where the text of a field is: data[from:to], without the quotes around it. It stays this small because the
-// compiler keeps structs of up to four words in registers.
+// field is the place of a field's text: data[from:to], without the quotes around it. It stays this small because the compiler
+// keeps structs of up to four words in registers.
 type field struct {
 	from, to int
 	doubled  bool // it holds doubled quotes
 }
 
-// walkField returns the field that starts at data[at], how it ends, and where the next field or record starts. nl is where
-// the next line feed at or after at is, len(data) if there is none; the caller finds it once for many fields. It is not used
-// for quoted fields.
+// walkField returns the field that starts at data[at], how it ends, and where the next field or record starts. nl is the
+// first line feed at or after at, len(data) if there is none; the caller finds it once for many fields. It is not used for
+// quoted fields.
 func walkField(data []byte, at, nl int, comma byte) (f field, end ending, next int) {
 	if at < len(data) && data[at] == quote {
 		return walkQuoted(data, at+1, comma)
@@ -66,7 +66,7 @@ func walkQuoted(data []byte, from int, comma byte) (f field, end ending, next in
 	}
 }
 
-// afterQuote decides what happens to the record if the byte after a closing quote is not a separator.
+// afterQuote decides how the record continues if the byte after a closing quote is not a separator.
 func afterQuote(data []byte, at int) (end ending, next int) {
 	line := at
 	if line < len(data) && data[line] == '\r' {
@@ -84,7 +84,7 @@ func afterQuote(data []byte, at int) (end ending, next int) {
 	return garbageAt, len(data)
 }
 
-// recordEnd returns where the record that starts at data[at] ends, just after its line feed, and whether that was seen.
+// recordEnd returns the end of the record that starts at data[at], just after its line feed, and whether this end was found.
 func recordEnd(data []byte, at int, comma byte) (end int, complete bool) {
 	nl := lineFeed(data, at)
 	for {
@@ -108,7 +108,7 @@ func nextByte(data []byte, at int, b byte) int {
 	return len(data)
 }
 
-// withoutCR returns where data[from:to] ends without a carriage return.
+// withoutCR returns to, or one less if data[from:to] ends with a carriage return.
 func withoutCR(data []byte, from, to int) int {
 	if to > from && data[to-1] == '\r' {
 		return to - 1
@@ -116,9 +116,9 @@ func withoutCR(data []byte, from, to int) int {
 	return to
 }
 
-// lastEnd returns where the last complete record that ends at or before limit does; if the first record is longer than that,
-// where that one ends; 0 if it is not complete. lines is how many line feeds are before that. lone is false if no carriage return before
-// that, but for the last byte, is without a line feed behind it; it is true if there may be one.
+// lastEnd returns the end of the last complete record that ends at or before limit. If the first record is longer, it returns the end of
+// that one, or 0 if it is not complete. lines is how many line feeds come before the end. lone is false if each carriage return before
+// the end, except in the last byte, has a line feed after it; it is true if this is not certain.
 func lastEnd(data []byte, limit int, comma byte) (end int, lines uint64, lone bool) {
 	end, lines, lone, ok := soundEnd(data[:min(limit, len(data))], comma)
 	if ok && end > 0 {
@@ -136,7 +136,8 @@ func walkedEnd(data []byte, limit int, comma byte) int {
 		if q < last {
 			q = nextByte(data, last, quote)
 		}
-		// Up to the next quote each line feed ends a record, and the last of them is enough. Only a record that has a quote is walked, or the first one.
+		// Up to the next quote each line feed ends a record, so only the last one is needed. A record is walked only if it has a quote, or is the first
+		// one.
 		if i := bytes.LastIndexByte(data[last:min(q, limit)], '\n'); i >= 0 {
 			last += i + 1
 			continue
