@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-// mergeSomehow adds o to s in memory or by way of the wire.
+// mergeSomehow adds o to s, either in memory or through the wire form.
 func mergeSomehow(t *testing.T, r *rand.Rand, s, o *Sum) {
 	t.Helper()
 	if r.IntN(2) == 0 {

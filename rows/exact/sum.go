@@ -7,14 +7,15 @@ import (
 
 const (
 	nearPoint = 128 // bits of near after the binary point
-	// A float64 is m·2^e with m < 2^53. It goes to near if its lowest bit has a place there and its highest leaves room.
+	// A float64 is m·2^e with m < 2^53. It is added to near if near has a place for its lowest bit, and room above its
+	// highest.
 	nearMinExp = -nearPoint
 	nearMaxExp = 9
-	expBias    = 1075 // of e, as stored in a float64
+	expBias    = 1075 // bias of e in a stored float64
 )
 
-// Sum is an exact sum. The zero value is the sum of nothing, ready for use. A Sum must not be copied and then added to
-// on both sides: the copies may share memory.
+// Sum is an exact sum. The zero value is the sum of nothing, ready for use. After copying a Sum, only one of the copies may
+// be added to, because they may share memory.
 type Sum struct {
 	near [3]uint64 // two's complement, lowest word first, in units of 2^-128
 	wide *wide     // nil until needed
@@ -63,23 +64,23 @@ func (s *Sum) Add(v float64) {
 	s.addNear(&t)
 }
 
-// AddProduct adds a·b exactly, as the rounded product and the rounding error. Both have to be normal numbers, or 0.
+// AddProduct adds a·b exactly, as the rounded product and the rounding error. Both of these must be normal numbers, or 0.
 func (s *Sum) AddProduct(a, b float64) {
 	p := a * b
 	s.Add(p)
 	s.Add(math.FMA(a, b, -p))
 }
 
-// AddSum adds o, which stays as it is.
+// AddSum adds o, which does not change.
 func (s *Sum) AddSum(o *Sum) {
-	near := o.near // s and o may be the same
+	near := o.near // a copy, because s and o may be the same
 	if o.wide != nil {
 		s.widen().add(o.wide)
 	}
 	s.addNear(&near)
 }
 
-// addNear adds a number in the form of near. If the sum leaves 192 bits, what was there moves to wide first.
+// addNear adds a number in the form of near. If the sum does not fit 192 bits, the present value moves to wide first.
 func (s *Sum) addNear(t *[3]uint64) {
 	r0, c := bits.Add64(s.near[0], t[0], 0)
 	r1, c := bits.Add64(s.near[1], t[1], c)
@@ -99,7 +100,7 @@ func negate(t *[3]uint64) {
 	t[2], _ = bits.Sub64(0, t[2], c)
 }
 
-// addFar adds a float64 that does not go to near: zero, a very small or very large number, NaN or an infinity.
+// addFar adds a float64 that does not fit near: zero, a very small or very large number, NaN or an infinity.
 func (s *Sum) addFar(b uint64) {
 	switch biased := b >> 52 & 0x7ff; {
 	case b<<1 == 0:

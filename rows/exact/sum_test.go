@@ -9,7 +9,7 @@ import (
 	"testing/quick"
 )
 
-// bigSum is the same sum by math/big, which rounds only where it is read.
+// bigSum is the same sum by math/big, which rounds only when it is read.
 type bigSum struct{ r big.Rat }
 
 func (b *bigSum) add(v float64) { b.r.Add(&b.r, new(big.Rat).SetFloat64(v)) }
@@ -22,7 +22,8 @@ func (b *bigSum) mean(n int64) float64 {
 	return f
 }
 
-// values draws numbers of one of several characters: what analyses add, all exponents, cancelling, near the borders.
+// values draws numbers of one of several kinds: those that analyses add, all exponents, cancelling ones, and ones near the
+// limits.
 func values(r *rand.Rand, n int) []float64 {
 	kind := r.IntN(6)
 	vs := make([]float64, n)
@@ -95,7 +96,7 @@ func TestD1_OrderAndGroupingDoNotMatter(t *testing.T) {
 		for _, v := range vs {
 			parts[r.IntN(len(parts))].Add(v)
 		}
-		for len(parts) > 1 { // merge any two, some of them by way of the wire
+		for len(parts) > 1 { // merge any two, some of them through the wire form
 			i := r.IntN(len(parts) - 1)
 			mergeSomehow(t, r, &parts[i], &parts[len(parts)-1])
 			parts = parts[:len(parts)-1]
@@ -201,5 +202,5 @@ func TestResetForgets(t *testing.T) {
 	}
 }
 
-// isZero reports whether the sum is exactly 0: its wire form is that of 0, as equal sums have equal bytes.
+// isZero reports whether the sum is exactly 0. Equal sums have equal bytes, so it compares the wire form with that of 0.
 func isZero(s *Sum) bool { return bytes.Equal(s.Append(nil), new(Sum).Append(nil)) }

@@ -66,7 +66,7 @@ func round(words []uint64, exp int, negative bool) float64 {
 	if top < 0 {
 		return 0 // never -0: the sum of nothing and a sum that cancels are the same number
 	}
-	// m: the highest 64 bits, the first of them set; what is below only matters as "something is there".
+	// m has the highest 64 bits, the first of them set. Of the lower bits, only matters whether one is set.
 	lz := bits.LeadingZeros64(words[top])
 	m := words[top] << lz
 	rest := uint64(0)
@@ -85,11 +85,11 @@ func round(words []uint64, exp int, negative bool) float64 {
 	return f
 }
 
-// dropBits is what a float64 cannot hold of 64 bits. Subnormal numbers hold less, but need no case of their own: the sum is a
-// multiple of the smallest of them, so below 2^-1022 there is nothing to round.
+// dropBits is how many of 64 bits a float64 cannot hold. Subnormal numbers hold fewer, but need no case of their own: the sum
+// is a multiple of the smallest of them, so below 2^-1022 there is nothing to round.
 const dropBits = 64 - 53
 
-// roundToEven returns m without its lowest dropBits, rounded; sticky says that there was more below them.
+// roundToEven returns m without its lowest dropBits, rounded. sticky says that a lower bit was set.
 func roundToEven(m uint64, sticky bool) uint64 {
 	const half = 1 << (dropBits - 1)
 	q, tail := m>>dropBits, m&(2*half-1)

@@ -4,12 +4,11 @@ import "math/bits"
 
 const (
 	wideWords = 34
-	wideExp   = -1074 // exponent of the lowest bit: that of the smallest float64
+	wideExp   = -1074 // exponent of the lowest bit, which is the smallest float64
 )
 
 // wide is a two's complement number of 2176 bits in units of 2^-1074, lowest word first. The largest float64 ends at bit
-// 2098, which leaves 77 bits for carries; a sum that fills even those, which only a forged wire form can bring about,
-// becomes NaN.
+// 2098, which leaves 77 bits for carries. A sum that exceeds even these becomes NaN; only a forged wire form can cause this.
 type wide struct {
 	words [wideWords]uint64
 	nan   bool

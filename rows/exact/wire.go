@@ -37,7 +37,7 @@ func (s *Sum) Append(b []byte) []byte {
 	return wire.AppendBin(b, m)
 }
 
-// Read adds the sum whose wire form is next in r. What is not in canonical form is an error, and s is then unchanged.
+// Read adds the sum whose wire form is next in r. If the form is not canonical, Read returns an error and does not change s.
 func (s *Sum) Read(r *wire.Reader) error {
 	if r.IsNil() {
 		s.widen().nan = true
@@ -126,7 +126,7 @@ func (s *Sum) parts() (m []byte, e int, negative bool) {
 	return v.Rsh(v, zeros).Bytes(), e + int(zeros), negative
 }
 
-// addParts adds ±m·2^e, which checkParts has let through.
+// addParts adds ±m·2^e, which checkParts has accepted.
 func (s *Sum) addParts(m []byte, e int, negative bool) {
 	n := e + bitLen(m)
 	if e >= nearMinExp && n <= 63 {

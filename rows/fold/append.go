@@ -17,11 +17,12 @@ import (
 //	Least                     text: msgpack array of bin, in order
 //	Counts                    text: see counts.append
 //
-// Keys are texts rather than dictionary entries because they are distinct: a dictionary would cost a hash per row, and save
-// only where several keys of low cardinality are combined.
+// Keys are texts and not dictionary entries, because they are distinct: a dictionary would cost a hash per row, and save
+// bytes only if several keys of low cardinality are combined.
 const textPresent = 0x01
 
-// AppendRows appends the wire form of the given rows to dst. The caller sends few enough rows for a frame: see Chunks.
+// AppendRows appends the wire form of the given rows to dst. The caller must give only as many rows as fit a frame: see
+// Chunks.
 func (t *Table) AppendRows(dst []byte, rows []int) []byte {
 	if t.out == nil {
 		t.out = batch.NewBuilder(t.fields)
@@ -96,7 +97,7 @@ func (c *column) appendLeast(b []byte, row int) []byte {
 	return b
 }
 
-// Chunks cuts rows into runs whose wire forms are about maxBytes at most, each of at least one row.
+// Chunks cuts rows into runs of at least one row. The wire form of a run has at most about maxBytes.
 func (t *Table) Chunks(rows []int, maxBytes int) [][]int {
 	var chunks [][]int
 	start, size := 0, 0
@@ -117,8 +118,8 @@ func (t *Table) Chunks(rows []int, maxBytes int) [][]int {
 	return chunks
 }
 
-// Page returns the end of a page that begins with row from: at most maxRows rows, whose wire forms are about maxBytes at most, and at least one
-// row. It depends on what the rows hold and on nothing else: a table that was sent and merged again has the same pages.
+// Page returns the end of a page that begins with row from. A page has at most maxRows rows, at most about maxBytes in wire form, and at least
+// one row. It depends only on the contents of the rows, so a table that was sent and merged again has the same pages.
 func (t *Table) Page(from, maxRows, maxBytes int) (to int) {
 	size := 0
 	for to = from; to < t.Len() && to-from < maxRows; to++ {
@@ -131,7 +132,7 @@ func (t *Table) Page(from, maxRows, maxBytes int) (to int) {
 	return to
 }
 
-// normalizeCounts gives a row's counts the one form that they have whatever way they came.
+// normalizeCounts brings a row's counts into their one normal form, in whatever order they came.
 func (t *Table) normalizeCounts(row int) {
 	for i := range t.aggs {
 		if c := &t.aggs[i]; c.agg.Kind == Counts {
@@ -157,7 +158,7 @@ func (t *Table) Describe(row int) string {
 	return text
 }
 
-// rowBytes is about what a row takes on the wire, rather too much than too little.
+// rowBytes estimates the bytes of a row on the wire, rather too high than too low.
 func (t *Table) rowBytes(row int) int {
 	n := len(t.index.key(row))
 	for i := range t.aggs {

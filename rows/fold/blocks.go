@@ -1,13 +1,13 @@
 package fold
 
-// blocks is memory for bytes that never move once they are added. It grows block by block. A single array that is copied to a
-// larger one when it is full was rejected: for a large table the copying costs more than all other work, and briefly needs
+// blocks is memory for bytes that never move after they are added. It grows block by block. Rejected: a single array that is
+// copied to a larger one when it is full. For a large table the copying costs more than all other work, and briefly needs
 // three times the memory.
 //
-// A place in it is the number of the block and the offset in it. Bytes that do not fit a block get one of their own.
+// A place is the number of a block and an offset in it. Bytes that do not fit a block get their own.
 type blocks struct {
 	all  [][]byte
-	last int // the block that is being filled; those behind it are empty
+	last int // the block that is being filled; those after it are empty
 }
 
 const (
@@ -16,8 +16,8 @@ const (
 	firstBlock = 1 << 10 // the first block starts small, and doubles: most tables are small
 )
 
-// add copies p and returns its place. An empty p gets place 0, because its place could otherwise be the end of a full block,
-// which is not valid.
+// add copies p and returns its place. An empty p gets place 0. Otherwise its place could be the end of a full block, which is
+// not valid.
 func (b *blocks) add(p []byte) (place uint64) {
 	if len(p) == 0 && len(b.all) > 0 {
 		return 0
@@ -38,7 +38,7 @@ func (b *blocks) makeRoom(n int) {
 	}
 	used := b.all[b.last]
 	switch size := len(used) + n; {
-	case len(used) == 0: // too small, whether it is the first or one that was used before
+	case len(used) == 0: // the block is too small, whether it is the first or was used before
 		b.all[b.last] = make([]byte, 0, b.size(n))
 		return
 	case b.last == 0 && size <= blockBytes:
@@ -60,10 +60,10 @@ func (b *blocks) size(n int) int {
 	return max(blockBytes, n)
 }
 
-// from returns what is in a block from a place on.
+// from returns the bytes of a block from a place on.
 func (b *blocks) from(place uint64) []byte { return b.all[place>>blockShift][place%blockBytes:] }
 
-// reset forgets everything, and keeps the blocks that were used for the next time.
+// reset forgets everything, but keeps the used blocks for the next time.
 func (b *blocks) reset() {
 	if len(b.all) == 0 {
 		return

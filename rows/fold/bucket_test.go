@@ -34,7 +34,7 @@ func TestBucketed_EachRowOnce(t *testing.T) {
 		if slices.Contains(seen[from:], false) {
 			t.Fatal("a row is in no bucket")
 		}
-		if most > 60 { // 20 on average: the partition must not choose the bucket
+		if most > 60 { // the mean is 20: the partition must not determine the bucket
 			t.Errorf("of %d partitions, a bucket has %d rows of %d", of, most, table.Len())
 		}
 	}

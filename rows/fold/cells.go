@@ -1,9 +1,9 @@
 package fold
 
-// cells is a sequence of values that grows block by block, for the same reasons as blocks. An array that is copied to a larger
-// one when it is full would leave garbage of four times the final size of a large table.
+// cells is a sequence of values that grows block by block, for the same reasons as blocks. Rejected: an array that is copied
+// to a larger one when it is full would leave garbage of four times the final size of a large table.
 type cells[T any] struct {
-	blocks [][]T // all but the last that is used are full; those behind it are empty
+	blocks [][]T // all used blocks but the last are full; those after it are empty
 	n      int
 }
 
@@ -34,7 +34,7 @@ func (c *cells[T]) push(v T) {
 	c.n++
 }
 
-// open returns the block that the next value goes to.
+// open returns the block to which the next value is added.
 func (c *cells[T]) open() *[]T {
 	i := c.n >> cellShift
 	if i == len(c.blocks) {
@@ -46,7 +46,7 @@ func (c *cells[T]) open() *[]T {
 	return &c.blocks[i]
 }
 
-// reset forgets everything, and keeps the blocks that were used for the next time.
+// reset forgets everything, but keeps the used blocks for the next time.
 func (c *cells[T]) reset() {
 	used := (c.n + cellBlock - 1) >> cellShift
 	clear(c.blocks[used:])
@@ -57,7 +57,7 @@ func (c *cells[T]) reset() {
 	c.n = 0
 }
 
-// room returns how many values there is memory for.
+// room returns how many values the memory has room for.
 func (c *cells[T]) room() (n int) {
 	for _, block := range c.blocks {
 		n += cap(block)

@@ -49,8 +49,8 @@ func TestCellsTakeLittleForLittle(t *testing.T) {
 	}
 }
 
-// TestTheIndexGoesRoundItsEnd: keys whose tags are all near the largest fill the last slots and continue in the first, and are found
-// again when the slots are moved to a larger index.
+// TestTheIndexGoesRoundItsEnd: if the tags of all keys are near the greatest, the keys fill the last slots and continue in the first
+// ones. They are found again after the slots move to a larger index.
 func TestTheIndexGoesRoundItsEnd(t *testing.T) {
 	spec := Spec{Name: "t", Keys: []Key{{"k", KeyInt}}}
 	table := NewTable(&spec)
@@ -79,7 +79,7 @@ func TestTheIndexGoesRoundItsEnd(t *testing.T) {
 	}
 }
 
-// TestManyRowsTakeLittleMemory: 8 bytes each for a number, the place of a key, and one and a half to two slots and a quarter; beside the key.
+// TestManyRowsTakeLittleMemory: besides its key, a row takes 8 bytes for a number, the key's place, and 1.5 to 2.25 slots.
 func TestManyRowsTakeLittleMemory(t *testing.T) {
 	spec := Spec{Name: "t", Keys: []Key{{"k", KeyInt}}, Aggs: []Agg{{Name: "n", Kind: Sum}}}
 	table := NewTable(&spec)

@@ -6,14 +6,14 @@ import (
 	"posta.dev/posta/rows/exact"
 )
 
-// column is the cells of one aggregate; which slice is used depends on its kind.
+// column holds the cells of one aggregate. Its kind determines which slice is used.
 type column struct {
 	agg    Agg
 	sums   cells[int64]
 	exacts cells[exact.Sum]
 	texts  texts
 	counts []counts
-	free   []count // of counts
+	free   []count // memory of counts for sorting
 }
 
 func newColumn(a Agg) column {
@@ -41,7 +41,7 @@ func (c *column) addRows(n int) {
 	}
 }
 
-// addCounts adds a cell. It reuses one that was freed, with its memory, if there is one.
+// addCounts adds a cell. If a freed cell exists, it reuses this cell with its memory.
 func (c *column) addCounts() {
 	if n := len(c.counts); n < cap(c.counts) {
 		c.counts = c.counts[:n+1]
@@ -66,7 +66,7 @@ func (c *column) memory() int {
 	return n
 }
 
-// of returns aggregate agg, which must be of the given kind.
+// of returns the column of aggregate agg, which must be of the given kind.
 func (t *Table) of(agg int, kind AggKind) *column {
 	c := &t.aggs[agg]
 	if c.agg.Kind != kind {
@@ -75,7 +75,7 @@ func (t *Table) of(agg int, kind AggKind) *column {
 	return c
 }
 
-// AddSum adds v to a Sum. Overflow leaves the cell and sets [Table.Err].
+// AddSum adds v to a Sum. An overflow does not change the cell and sets [Table.Err].
 func (t *Table) AddSum(row, agg int, v int64) {
 	cell := t.of(agg, Sum).sums.at(row)
 	r := *cell + v
@@ -92,13 +92,13 @@ func (t *Table) AddExact(row, agg int, s *exact.Sum) { t.of(agg, Exact).exacts.a
 // AddFloat adds v to an Exact.
 func (t *Table) AddFloat(row, agg int, v float64) { t.of(agg, Exact).exacts.at(row).Add(v) }
 
-// PutMinText makes v the text of a MinText if it is smaller. v is copied.
+// PutMinText makes v the text of a MinText if v is smaller. It copies v.
 func (t *Table) PutMinText(row, agg int, v []byte) { t.of(agg, MinText).texts.putLess(row, v, 1) }
 
-// PutMaxText makes v the text of a MaxText if it is larger. v is copied.
+// PutMaxText makes v the text of a MaxText if v is larger. It copies v.
 func (t *Table) PutMaxText(row, agg int, v []byte) { t.of(agg, MaxText).texts.putLess(row, v, -1) }
 
-// PutLeast keeps v in a Least if it is among the smallest. v is copied.
+// PutLeast keeps v in a Least if v is among the smallest. It copies v.
 func (t *Table) PutLeast(row, agg int, v []byte) { t.of(agg, Least).texts.putLeast(row, v) }
 
 // Sum returns the value of a Sum.

@@ -11,13 +11,12 @@ import (
 )
 
 // counts is a cell of kind Counts: how often each number was added. Numbers are appended as they come. When the list has
-// doubled, it is sorted and equal numbers are combined. So no number is searched for, and memory is accessed in order. Two
-// alternatives were rejected because they wait for memory for each number: a table with the number as a key, and a hash table
-// in each cell.
+// doubled, it is sorted and equal numbers are combined. So no number is searched for, and memory is accessed in order.
+// Rejected: a table with the number as a key, and a hash table in each cell. Both wait for memory for each number.
 type counts struct {
 	list  []count
-	mixed bool // list is not in order, or has a number twice
-	limit int  // of a mixed list: it is sorted when it is as long
+	mixed bool // list is not sorted, or has a number twice
+	limit int  // length at which a mixed list is sorted
 }
 
 type count struct{ value, n int64 }
@@ -40,7 +39,7 @@ func (c *counts) add(value, n int64, free *[]count) error {
 	return err
 }
 
-// normalize puts the list in order, each number once. If the count of a number would overflow, the number stays in the list
+// normalize sorts the list, with each number once. If the count of a number would overflow, the number stays in the list
 // twice. That is an error each time the list is normalized, also at the receiver. free is memory for sorting.
 func (c *counts) normalize(free *[]count) error {
 	if !c.mixed {
@@ -66,7 +65,7 @@ func (c *counts) normalize(free *[]count) error {
 	return nil
 }
 
-// sortCounts sorts by value. Numbers of a cell are mostly within a few thousands or millions of each other, which radix sort does in two or
+// sortCounts sorts by value. Numbers of a cell are mostly within a range of a few thousands or millions, which radix sort handles in two or
 // three passes without a comparison.
 func sortCounts(list []count, free *[]count) {
 	low, high := list[0].value, list[0].value
@@ -106,18 +105,18 @@ func (c *counts) reset() { *c = counts{list: c.list[:0]} }
 
 func (c *counts) memory() int { return 16 * cap(c.list) }
 
-// append appends the wire form: for each number the difference to the one before it (to 0 for the first), as a varint. After a
-// number that was added more than once come a 0 and how many times more, as a uvarint. A long list is put in order first, which
-// makes small distances, and less work at the receiver; a short one is sent as it is.
+// append appends the wire form: for each number, as a varint, the difference to the one before it (to 0 for the first). A
+// number that was added more than once is followed by 0 and, as a uvarint, by how many more times. A long list is sorted first,
+// which makes the differences small and saves the receiver work. A short one is sent as it is.
 func (c *counts) append(b []byte, free *[]count) []byte {
 	if len(c.list) >= fewCounts {
-		_ = c.normalize(free) // the receiver will see it: nothing is lost
+		_ = c.normalize(free) // the receiver will find the error, so it is not lost
 	}
 	before := int64(0)
 	for i, x := range c.list {
 		n := x.n
 		if i == 0 || x.value != before {
-			b = binary.AppendVarint(b, x.value-before) // modulo 2^64, as it is read
+			b = binary.AppendVarint(b, x.value-before) // modulo 2^64, as the receiver adds
 			n--
 		}
 		if n > 0 {
@@ -153,7 +152,8 @@ func (c *counts) read(p []byte, free *[]count) error {
 	return nil
 }
 
-// AddCount adds v to a Counts, n times; n is above 0. More than an int64 of one number set [Table.Err].
+// AddCount adds v to a Counts, n times; n must be above 0. If the count of a number exceeds an int64, AddCount sets
+// [Table.Err].
 func (t *Table) AddCount(row, agg int, v, n int64) {
 	if n <= 0 {
 		panic(fmt.Sprintf("fold: a number is added %d times to %s of %s", n, t.spec.Aggs[agg].Name, t.spec.Name))
@@ -164,7 +164,7 @@ func (t *Table) AddCount(row, agg int, v, n int64) {
 	}
 }
 
-// Counts returns the numbers of a Counts in order, each once, and how often it was added; valid until the table changes.
+// Counts returns the numbers of a Counts, sorted, each once with how often it was added. It is valid until the table changes.
 func (t *Table) Counts(row, agg int) iter.Seq2[int64, int64] {
 	c := t.of(agg, Counts)
 	if err := c.counts[row].normalize(&c.free); err != nil {

@@ -55,7 +55,7 @@ func TestCountsOfTheLargestNumbersAndTimes(t *testing.T) {
 	if err := back.Merge(canonical(table)); err != nil || !maps.Equal(maps.Collect(back.Counts(0, 0)), want) {
 		t.Fatalf("%v, %v", err, maps.Collect(back.Counts(0, 0)))
 	}
-	for _, more := range []int64{0, 2 * fewCounts} { // in a list, and in a table
+	for _, more := range []int64{0, 2 * fewCounts} { // a list that is not sorted, and one that is
 		back := NewTable(&histogram)
 		if err := back.Merge(canonical(table)); err != nil {
 			t.Fatal(err)

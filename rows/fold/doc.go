@@ -16,18 +16,19 @@
 //	err := merged.Merge(payload) // at the aggregator, of every sender
 //	for _, row := range merged.Sorted(nil) { ... merged.KeyText(row, 0), merged.Sum(row, trips) ... }
 //
-// A key is looked up only where equal keys may meet. That is in joiners ([NewOutgoing]), unless the spec says that keys hardly
-// repeat there ([Late]), and in aggregators ([NewTable]). A reducer's table ([NewUnion]) gets each key once. Rows that are a
-// list rather than groups form a bag ([Never]), whose keys are never looked up.
+// A key is looked up only where equal keys may meet: in joiners ([NewOutgoing]), unless the spec says that keys hardly repeat
+// there ([Late]), and in aggregators ([NewTable]). A reducer's table ([NewUnion]) gets each key once. Rows that are a list and
+// not groups form a bag ([Never]), whose keys are never looked up.
 //
-// Every aggregate is commutative, associative and has an identity that a new row starts with: 0 for sums, no text
-// for a minimum. That is what an aggregate needs, and the reason why there is no average, no "first" and no "last": those
-// are made of sums, and of minima over an order-preserving encoding (see [AppendText], [AppendInt]).
+// Every aggregate is commutative and associative, and has an identity with which a new row starts: 0 for sums, no text for a
+// minimum. Aggregates need these properties, so there is no average, no "first" and no "last". These are built from sums, and
+// from minima over an order-preserving encoding (see [AppendText], [AppendInt]).
 //
-// State is bounded by the number of distinct keys, but for bags, and for the numbers in [Counts]. Keys lie end to end in blocks behind
-// an open-addressing table, and the cells of each aggregate in blocks, too: nothing is allocated per row, or copied when a table grows.
+// State is bounded by the number of distinct keys, except for bags and for the numbers in [Counts]. Keys lie end to end in blocks, with
+// an open-addressing table over them. The cells of each aggregate are in blocks, too. So nothing is allocated per row, or copied when a
+// table grows.
 //
-// Payloads come from the network: [Table.Merge] checks every length and never panics on them. Kinds and indexes of columns
-// are written in the analyses: mixing them up is a mistake of the program and panics. A Table has no goroutines, no clock,
-// and is used by one goroutine at a time.
+// Payloads come from the network: [Table.Merge] checks every length and never panics on them. The analyses contain the kinds
+// and indexes of columns, so mixing these up is a mistake of the program and panics. A Table has no goroutines and no clock.
+// Only one goroutine at a time may use it.
 package fold

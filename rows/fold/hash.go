@@ -5,12 +5,12 @@ import (
 	"math/bits"
 )
 
-// The hash of key bytes decides which aggregator holds a key, so it is part of the protocol: the same in every process,
-// version and architecture, and pinned by TestHashIsPinned. That rules out hash/maphash. Crafted keys that collide
-// slow down the tables of their own session and nothing else.
+// The hash of key bytes decides which aggregator holds a key, so it is part of the protocol: it is the same in every process,
+// version and architecture, and TestHashIsPinned pins it. Rejected: hash/maphash, which is seeded per process. Crafted keys
+// that collide only slow down the tables of their own session.
 //
-// It folds 16 bytes at a time by the 128-bit product of two words, the idea of wyhash; the last 1 to 16 bytes are read as
-// two words that may overlap. The constants are the fractional digits of √2, √3, √5 in hexadecimal, made odd.
+// It folds 16 bytes at a time by the 128-bit product of two words, the idea of wyhash. The last 1 to 16 bytes are read as two
+// words that may overlap. The constants are the fractional digits of √2, √3, √5 in hexadecimal, made odd.
 const (
 	hash0 = 0x6a09e667f3bcc909
 	hash1 = 0xbb67ae8584caa73b
@@ -28,7 +28,7 @@ func Hash(p []byte) uint64 {
 	return mix(mix(a^hash1, b^hash2^h), hash0)
 }
 
-// lastWords reads 0 to 16 bytes as two words; for a given length they determine the bytes.
+// lastWords reads 0 to 16 bytes as two words. For a given length, the words determine the bytes.
 func lastWords(p []byte) (a, b uint64) {
 	n := len(p)
 	switch {

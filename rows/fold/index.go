@@ -6,22 +6,22 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// index finds the row of a key: open addressing with linear probing, at most two thirds full. A slot has the tag of the key, which is
-// the high half of its hash, and the row + 1, so a search touches a key only when it is very likely the right one.
+// index finds the row of a key. It uses open addressing with linear probing, and is at most two thirds full. A slot has the tag of
+// the key, which is the high half of its hash, and the row + 1. So a search reads a key only when it is very likely the right one.
 //
-// The tag also chooses the slot: the lowest bits of the hash have already chosen the partition, and are alike in all keys that one
-// aggregator holds. So slots are in the order of their tags, and move to a larger index one after the other, without a look at any
-// key, and without a hash beside each row, which was a third of all that an index took.
+// The tag also chooses the slot, because the lowest bits of the hash have already chosen the partition, and are equal in all keys
+// that one aggregator holds. So slots are in the order of their tags, and can move to a larger index one after the other without
+// reading any key, and without a stored hash per row, which took a third of the index.
 //
 // The keys of rows lie end to end in the order of rows. A key ends where the next one begins, or with its block.
 //
-// Rows can have a key without being in the slots: a table that is never searched (see Table.appends) pays neither the
-// time nor the memory for it. Those that are in it are the first ones; catchUp adds the rest.
+// Rows need not be in the slots: a table that is never searched (see Table.appends) pays neither the time nor the memory for
+// them. Those in the slots are the first ones; catchUp adds the rest.
 type index struct {
 	keys    blocks
-	at      cells[uint64] // where each row's key is in keys
-	slots   []uint64      // tag << 32 | row + 1; 0 is empty. None before the first row is indexed
-	entered int           // rows that are in the slots
+	at      cells[uint64] // by row, the place of its key in keys
+	slots   []uint64      // tag << 32 | row + 1; 0 is empty. nil until the first row is indexed
+	entered int           // how many rows are in the slots
 }
 
 func (x *index) len() int { return x.at.n }
@@ -37,18 +37,18 @@ func (x *index) key(row int) []byte {
 	return p
 }
 
-// push adds the key of a new row, which is copied.
+// push adds the key of a new row. It copies the key.
 func (x *index) push(key []byte) { x.at.push(x.keys.add(key)) }
 
 const smallIndex = 1 << 6
 
 func tagOf(h uint64) uint64 { return h >> 32 }
 
-// home is where the search for a tag begins. It grows with the tag, whatever the number of slots: that need not be a power of
-// two, and grows by half at a time, which wastes less than doubling.
+// home is the slot where the search for a tag begins. It grows with the tag for any number of slots. So this number need not
+// be a power of two, and grows by half at a time, which wastes less memory than doubling.
 func (x *index) home(tag uint64) uint64 { return tag * uint64(len(x.slots)) >> 32 }
 
-// find returns the row of key, or the slot where it belongs. All rows are in the index.
+// find returns the row of key, or the slot where it belongs. All rows must be in the index.
 func (x *index) find(key []byte, h uint64) (row int, slot uint64, found bool) {
 	tag := tagOf(h)
 	for slot = x.home(tag); ; {
@@ -70,7 +70,7 @@ func (x *index) after(slot uint64) uint64 {
 	return 0
 }
 
-// add appends a row whose key is not there; slot is what find returned.
+// add appends a row whose key the index does not have. slot is the result of find.
 func (x *index) add(key []byte, h, slot uint64) int {
 	row := x.len()
 	x.push(key)
@@ -94,8 +94,8 @@ func larger(slots int) int { return slots + slots/2 }
 // complete reports whether all rows are in the index.
 func (x *index) complete() bool { return x.entered == x.len() && x.slots != nil }
 
-// catchUp enters the rows that were appended without a look-up. It returns a row whose key an earlier row already has, -1 if
-// there is none. Find then finds only the earlier row.
+// catchUp adds the rows that were appended without a look-up to the slots. It returns a row whose key an earlier row already
+// has, -1 if there is none. find then finds only the earlier row.
 func (x *index) catchUp() (twice int) {
 	twice = -1
 	size := max(smallIndex, len(x.slots))

@@ -5,26 +5,26 @@ import (
 	"fmt"
 )
 
-// Key bytes. Fixed places first, so that any key is found without reading those before it twice, then the texts:
+// Key bytes. The fixed parts come first, so that any key is found without reading those before it. Then come the texts:
 //
 //	per KeyInt: 8 bytes, little-endian  |  per KeyText: 4 bytes, its length     in the order of Spec.Keys
 //	texts end to end
 //
-// Equal keys have equal bytes and different keys different ones: the fixed part tells where each text ends. The order of
-// keys is not the order of their bytes; see Table.compare.
+// Equal keys have equal bytes and different keys different ones, because the fixed part says where each text ends. The order
+// of keys is not the order of their bytes; see Table.compare.
 const (
 	intPlace  = 8
 	textPlace = 4
 )
 
-// KeyBuilder makes the key of a row, one call per key in the order of the spec. It belongs to its table and is used again
+// KeyBuilder makes the key of a row, with one call per key in the order of the spec. It belongs to its table and is reused
 // for every key.
 type KeyBuilder struct {
 	keys  []Key
 	fixed int // bytes of the fixed part
 	buf   []byte
 	next  int // index in keys
-	place int // where the next key's fixed part is
+	place int // offset of the next key's fixed part
 }
 
 func newKeyBuilder(keys []Key) *KeyBuilder {
@@ -48,7 +48,7 @@ func (b *KeyBuilder) reset() *KeyBuilder {
 	return b
 }
 
-// Text adds the next key, which must be of kind KeyText. v is copied.
+// Text adds the next key, which must be of kind KeyText. It copies v.
 func (b *KeyBuilder) Text(v []byte) *KeyBuilder {
 	b.expect(KeyText)
 	binary.LittleEndian.PutUint32(b.buf[b.place:], uint32(len(v)))
@@ -115,7 +115,7 @@ func (b *KeyBuilder) intAt(p []byte, k int) int64 {
 	return int64(binary.LittleEndian.Uint64(p[place:]))
 }
 
-// first appends what the bytes of a key would be if it had only the first n of the keys in p.
+// first appends the bytes that the key in p would have with only the first n of its keys.
 func (b *KeyBuilder) first(dst, p []byte, n int) []byte {
 	place, texts := 0, 0
 	for _, key := range b.keys[:n] {

@@ -11,12 +11,12 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// mergeBlock is how many rows are looked up before their cells are added, aggregate by aggregate: few enough for the first
-// cache, and a bound for memory, since a payload can announce many rows in few bytes.
+// mergeBlock is how many rows are looked up before their cells are added, aggregate by aggregate. Its rows fit in the
+// first-level cache. It also bounds memory, because a payload can announce many rows in few bytes.
 const mergeBlock = 1024
 
-// Merge adds the rows of a partial, which is not kept. An error spoils the table (see [Table.Err]): part of the payload may
-// have been added, so the session it belongs to fails rather than continues with it.
+// Merge adds the rows of a partial, which it does not keep. After an error the table must not be used (see [Table.Err]): part
+// of the payload may have been added, so the table's session fails.
 func (t *Table) Merge(payload []byte) error {
 	if t.err != nil {
 		return t.err
@@ -50,7 +50,7 @@ func (t *Table) mergeRows(b *batch.Batch, from, to int) {
 	}
 }
 
-// keyColumn is one key of a batch; ints or texts, by the spec.
+// keyColumn is one key of a batch: ints or texts, by the spec.
 type keyColumn struct {
 	number bool
 	ints   batch.Ints
@@ -68,7 +68,7 @@ func (t *Table) keyColumns(b *batch.Batch) (columns [MaxKeys]keyColumn) {
 	return columns
 }
 
-// lookUp finds or adds the rows of the keys from..to and leaves them in t.found. It makes all keys first and looks for them
+// lookUp finds or adds the rows of the keys from..to and puts them into t.found. It makes all keys first and looks them up
 // together: see query.
 func (t *Table) lookUp(b *batch.Batch, from, to int) {
 	t.indexed()
@@ -92,8 +92,8 @@ func (t *Table) lookUp(b *batch.Batch, from, to int) {
 	}
 }
 
-// appendKeyOf appends the key bytes of row i of a batch. It is what KeyBuilder does, without its checks: the batch has the columns
-// of the spec.
+// appendKeyOf appends the key bytes of row i of a batch. It does what KeyBuilder does without KeyBuilder's checks, because the
+// batch has the columns of the spec.
 func (t *Table) appendKeyOf(b []byte, columns []keyColumn, i int) []byte {
 	var fixed [MaxKeys * intPlace]byte
 	place := len(b)
@@ -113,7 +113,7 @@ func (t *Table) appendKeyOf(b []byte, columns []keyColumn, i int) []byte {
 	return b
 }
 
-// appendKeysOf adds rows with the keys from..to, whether there are such rows or not, and leaves them in t.found.
+// appendKeysOf adds rows with the keys from..to, without a look-up, and puts them into t.found.
 func (t *Table) appendKeysOf(b *batch.Batch, from, to int) {
 	all := t.keyColumns(b)
 	columns := all[:len(t.spec.Keys)]

@@ -37,7 +37,7 @@ func TestMergeRefusesEveryCutAndSurvivesEveryFlip(t *testing.T) {
 	}
 }
 
-// forged is a partial of one row whose cell of the only aggregate is p.
+// forged merges a partial of one row whose cell of the only aggregate is p.
 func forged(t *testing.T, kind AggKind, p []byte) error {
 	t.Helper()
 	spec := Spec{Name: "t", Aggs: []Agg{{Name: "a", Kind: kind, N: 1}}}
@@ -134,8 +134,8 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// TestMergeFindsRowsThatItsOwnBlockAdds: what was seen before a block began is only a guess. Keys come again within a block, blocks
-// make the table grow, and keys are alike but for their end.
+// TestMergeFindsRowsThatItsOwnBlockAdds: what a prefetch saw before a block is only a guess. Keys repeat within a block, blocks
+// make the table grow, and keys differ only at their end.
 func TestMergeFindsRowsThatItsOwnBlockAdds(t *testing.T) {
 	spec := Spec{Name: "t", Keys: []Key{{Name: "k", Kind: KeyText}, {Name: "n", Kind: KeyInt}}, Aggs: []Agg{{Name: "rows", Kind: Sum}}}
 	r := rand.New(rand.NewPCG(9, 9))

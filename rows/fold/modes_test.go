@@ -9,14 +9,15 @@ import (
 	"testing"
 )
 
-// ways returns a copy of every with another way of merging.
+// ways returns a copy of every with another Merging.
 func ways(m Merging) *Spec {
 	s := every
 	s.Merge = m
 	return &s
 }
 
-// TestD1_WhereRowsAreMergedMakesNoDifference: joiners merge always or late, aggregators by partition, a union puts these together.
+// TestD1_WhereRowsAreMergedMakesNoDifference: joiners merge always or late, aggregators merge by partition, and a union combines
+// these.
 func TestD1_WhereRowsAreMergedMakesNoDifference(t *testing.T) {
 	for seed := uint64(0); seed < 10; seed++ {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -83,7 +84,7 @@ func TestABagKeepsEqualRowsAndGivesThemInOrder(t *testing.T) {
 	for range 60 {
 		for range 1 + r.IntN(40) {
 			k, n := strings.Repeat("\x00", r.IntN(9))+words[r.IntN(len(words))], r.Int64N(5)-2
-			want = append(want, fmt.Sprintf("%s\x00%d", AppendText(nil, k), n+2)) // its bytes are in the order of keys
+			want = append(want, fmt.Sprintf("%s\x00%d", AppendText(nil, k), n+2)) // the bytes of the text have the order of keys
 			bag.Row(bag.Key().String(k).Int(n))
 		}
 		for p, rows := range bag.Partition(3) {

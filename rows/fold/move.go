@@ -1,14 +1,14 @@
 package fold
 
 // MoveTo moves all rows, and the table's error, to another table of the same spec. If the other table is empty and of the same
-// kind, the two swap their memory. So a joiner that folds into its own tables hands them over at no cost.
+// kind, the two swap their memory. So a joiner that folds into its own tables moves them at no cost.
 func (t *Table) MoveTo(to *Table) {
 	switch {
 	case to.Len() == 0 && to.err == nil && to.mode == t.mode:
 		t.index, to.index = to.index, t.index
 		t.aggs, to.aggs = to.aggs, t.aggs
 	case t.err == nil:
-		_ = t.copyTo(to, t.Rows()) // to says it, and is not to be used
+		_ = t.copyTo(to, t.Rows()) // to has the error, and must not be used
 	}
 	if t.err != nil {
 		to.fail(t.err)
@@ -19,7 +19,7 @@ func (t *Table) MoveTo(to *Table) {
 // copyBytes is about how much of a table is copied at a time.
 const copyBytes = 1 << 20
 
-// copyTo merges rows into another table of the same spec, by way of their wire form.
+// copyTo merges rows into another table of the same spec, through their wire form.
 func (t *Table) copyTo(to *Table, rows []int) error {
 	var wire []byte
 	for _, chunk := range t.Chunks(rows, copyBytes) {
@@ -32,8 +32,8 @@ func (t *Table) copyTo(to *Table, rows []int) error {
 	return nil
 }
 
-// Retain removes the rows for which keep is false, with their memory. Rows that stay keep their order and get new numbers. It
-// costs time for the rows that stay, by way of their wire form: it is meant for few of many.
+// Retain removes the rows for which keep returns false, with their memory. The other rows keep their order and get new
+// numbers. It costs time for each row that stays, through its wire form, so it is meant for keeping few of many.
 func (t *Table) Retain(keep func(row int) bool) {
 	if t.err != nil {
 		return

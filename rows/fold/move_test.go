@@ -23,7 +23,7 @@ func TestMoveToAddsAndForgets(t *testing.T) {
 				all := tripTable(100 * (round + 1))
 				part := all.Rows()
 				if name == "union" {
-					part = part[round*100:] // none comes twice
+					part = part[round*100:] // no row comes twice
 				}
 				merge(t, from, all, part)
 				merge(t, want, all, part)

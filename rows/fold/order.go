@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// An order-preserving encoding of several values as one text: the bytes of two encodings compare as the values do, first
-// value first. It is how MinText, MaxText and Least find "the smallest route of the shortest duration".
+// The order-preserving encoding combines several values into one text: the bytes of two encodings compare as the values do,
+// first value first. With it, MinText, MaxText and Least find "the smallest route of the shortest duration".
 //
 //	int     8 bytes, big-endian, sign bit flipped
 //	text    its bytes, 0x00 as 0x00 0xff, then 0x00 0x01
 //
-// The end mark is below every continuation, so a text sorts before those it is a prefix of.
+// The end mark is less than any continuation, so a text sorts before the texts that begin with it.
 
 // ErrEncoding is wrapped by the errors of [CutText] and [CutInt].
 var ErrEncoding = errors.New("malformed ordered value")

@@ -1,6 +1,6 @@
 package fold
 
-// Measured once. A change of the hash moves keys between aggregators: nodes of two versions would then disagree.
+// Measured once. If the hash changed, keys would move between aggregators, and nodes of two versions would disagree.
 const (
 	pinned0   = 0x378527393047ef4c
 	pinned1   = 0x7424d72c129667e2

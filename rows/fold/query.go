@@ -2,24 +2,24 @@ package fold
 
 import "bytes"
 
-// query is a set of keys that are looked up together. In a table that is larger than the caches a search waits for memory three
-// times: for the slot, for the place of the row's key, and for the key. Searches one after the other wait each time. If each
-// step is done for all keys, the processor has many reads in flight. Merging large tables into larger ones takes half the time
-// that way.
+// query is a set of keys that are looked up together. In a table that is larger than the caches, a search waits for memory
+// three times: for the slot, for the place of the row's key, and for the key. Searches one after the other wait each time. If
+// each step is done for all keys, the processor has many reads in flight. So merging large tables into larger ones takes half
+// the time.
 //
-// The result of a prefetch is only a guess, because rows may be added after it. If the key itself confirms the guess, it is
-// right. All other keys are looked up again.
+// The result of a prefetch is only a guess, because rows may be added after it. If the key itself confirms the guess, the
+// guess is right. All other keys are looked up again.
 type query struct {
 	keys []byte   // end to end
-	ends []int    // of each in keys
-	hash []uint64 // of each
-	rows []uint32 // the row that may be the one, plus 1; 0 is none
-	at   []uint64 // the place of that row's key
+	ends []int    // by key, its end in keys
+	hash []uint64 // by key
+	rows []uint32 // by key: the row that may have it, plus 1; 0 is none
+	at   []uint64 // by key: the place of that row's key
 
-	touched byte // keeps the compiler from leaving the reads out
+	touched byte // keeps the compiler from removing the reads
 }
 
-// queryKept is how much memory for keys stays for the next query.
+// queryKept bounds the memory for keys that stays for the next query.
 const queryKept = 1 << 20
 
 func (q *query) reset() {
@@ -47,7 +47,7 @@ func (q *query) memory() int {
 	return cap(q.keys) + 8*cap(q.ends) + 8*cap(q.hash) + 4*cap(q.rows) + 8*cap(q.at)
 }
 
-// prefetch looks at the first slot of each key, then at where the keys of the rows in them begin, then at these.
+// prefetch reads the first slot of each key, then the places of the keys of the rows in these slots, then these keys.
 func (x *index) prefetch(q *query) {
 	q.rows, q.at = q.rows[:0], q.at[:0]
 	for _, h := range q.hash {
@@ -74,7 +74,7 @@ func (x *index) prefetch(q *query) {
 	}
 }
 
-// confirm returns the row that a prefetch has found for key i, if it is that key's.
+// confirm returns the row that a prefetch has found for key i, if the row has this key.
 func (x *index) confirm(q *query, i int, key []byte) (row int, ok bool) {
 	if q.rows[i] == 0 {
 		return 0, false

@@ -30,7 +30,7 @@ func TestRetainKeepsWhatIsWantedAndNothingElse(t *testing.T) {
 			t.Fatalf("of every %d. row %d are left, want %d", n, table.Len(), len(rows))
 		}
 		for _, it := range items(rand.New(rand.NewPCG(3, 3)), 40) {
-			it.addTo(table) // and it is a table as any other
+			it.addTo(table) // the table then works like any other
 		}
 		if err := NewTable(&every).Merge(table.AppendRows(nil, table.Rows())); err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestRetainGivesMemoryBack(t *testing.T) {
 	}
 }
 
-// A spoilt table stays what it is: its session fails, and says why.
+// A table with an error keeps the error: its session fails, and gives the reason.
 func TestRetainLeavesASpoiltTable(t *testing.T) {
 	table := sample()
 	err := table.Merge([]byte("?"))

@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// Rows returns all rows in the order they were added.
+// Rows returns all rows in the order in which they were added.
 func (t *Table) Rows() []int {
 	rows := make([]int, t.Len())
 	for i := range rows {
@@ -18,9 +18,9 @@ func (t *Table) Rows() []int {
 	return rows
 }
 
-// Sorted returns all rows in order of less; rows that it leaves equal, or all if it is nil, in order of their keys: key by
-// key as in the spec, texts by bytes, numbers by value. The order is total, since keys are distinct; equal rows of a bag are alike
-// in everything.
+// Sorted returns all rows in the order of less. Rows that less leaves equal are in the order of their keys, and so are all rows if
+// less is nil: key by key as in the spec, texts by bytes, numbers by value. The order is total, because keys are distinct. Equal
+// rows of a bag are equal in everything.
 func (t *Table) Sorted(less func(a, b int) bool) []int {
 	if less == nil {
 		return t.byKey()
@@ -51,7 +51,7 @@ func (t *Table) byKey() []int {
 	if len(t.spec.Keys) == 0 {
 		return rows
 	}
-	known := 0 // keys that a prefix holds whole
+	known := 0 // how many keys a prefix holds completely
 	if t.spec.Keys[0].Kind == KeyInt {
 		known = 1
 	}
@@ -81,13 +81,13 @@ func (t *Table) prefix(row int) uint64 {
 	if len(v) >= 8 {
 		return binary.BigEndian.Uint64(v)
 	}
-	var padded [8]byte // a shorter text comes before one that continues with zeros: that is left to compare
+	var padded [8]byte // a text gets the same number as one that continues with zeros: compare orders these
 	copy(padded[:], v)
 	return binary.BigEndian.Uint64(padded[:])
 }
 
-// compare compares rows by their keys, from a key on before which they are equal. Whatever sorts has compared each pair of
-// neighbours in its result, so two rows with the same key are always seen here.
+// compare compares two rows by their keys, starting at key from; earlier keys must be equal. A sort compares each pair of
+// neighbours in its result, so it always finds two rows with the same key.
 func (t *Table) compare(a, b, from int) int {
 	p, q := t.index.key(a), t.index.key(b)
 	for k := from; k < len(t.spec.Keys); k++ {
@@ -107,9 +107,9 @@ func (t *Table) compare(a, b, from int) int {
 	return 0
 }
 
-// Partition returns the rows of each of n partitions: a row belongs to the hash of its key bytes ([Hash]) modulo n, or of those of
-// its first Spec.PartitionBy keys. Rows of a bag that is not spread by keys belong to no partition and stay together: each call
-// gives all of them to the next partition.
+// Partition returns the rows of each of n partitions. A row belongs to the hash ([Hash]) modulo n of its key bytes, or of those of
+// its first Spec.PartitionBy keys. Rows of a bag without PartitionBy belong to no partition and stay together: each call gives all
+// of them to the next partition.
 func (t *Table) Partition(n int) [][]int {
 	if n == 1 || t.spec.Merge == Never && t.spec.PartitionBy == 0 {
 		parts := make([][]int, n)
@@ -120,7 +120,7 @@ func (t *Table) Partition(n int) [][]int {
 	return t.split(n, func(h uint64) int { return int(h % uint64(n)) })
 }
 
-// split divides the rows into n sets, by the hash of the keys that they are spread by.
+// split divides the rows into n sets, by the hash of the keys that partition them.
 func (t *Table) split(n int, of func(hash uint64) int) [][]int {
 	parts := make([][]int, n)
 	part, count := make([]uint32, t.Len()), make([]int, n)

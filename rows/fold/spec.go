@@ -8,13 +8,13 @@ import (
 )
 
 var (
-	// ErrSpec is wrapped by the errors of [Spec.Check]: no table can be made of it.
+	// ErrSpec is wrapped by the errors of [Spec.Check]: no table can have this spec.
 	ErrSpec = errors.New("bad table spec")
 	// ErrMalformed is wrapped by the errors of [Table.Merge] when the payload is not a partial of the table's spec.
 	ErrMalformed = errors.New("malformed partial")
-	// ErrOverflow is wrapped by [Table.Err] and [Table.Merge] when a Sum left the range of int64, even if only in passing.
+	// ErrOverflow is wrapped by [Table.Err] and [Table.Merge] when a Sum left the range of int64, even if only temporarily.
 	ErrOverflow = errors.New("integer sum overflows")
-	// ErrDuplicateKey is wrapped by [Table.Err] when a union got the same key from two tables.
+	// ErrDuplicateKey is wrapped by [Table.Err] when a union has got the same key from two tables.
 	ErrDuplicateKey = errors.New("a key came twice")
 	// ErrTooLarge is wrapped by [Table.Err] and [Table.Merge] when a table has more than MaxRows rows.
 	ErrTooLarge = errors.New("table too large")
@@ -35,9 +35,9 @@ const (
 	KeyInt                     // int64
 )
 
-// AggKind is what an aggregate does with what is added to a cell. A new kind needs its place in Spec.Check and Spec.columns, a cell
-// (column.addRows), functions that add to the cell and read it, and its wire form (column.appendTo, Table.rowBytes, column.mergeColumn).
-// Once the spec of model_test.go has the kind, the tests there fail for each of these that is missing.
+// AggKind says how an aggregate combines what is added to a cell. A new kind needs a case in Spec.Check and Spec.columns, a cell
+// (column.addRows), functions that add to the cell and read it, and a wire form (column.appendTo, Table.rowBytes, column.mergeColumn).
+// When the spec of model_test.go has the kind, the tests there fail for each missing part.
 type AggKind uint8
 
 const (
@@ -46,20 +46,20 @@ const (
 	MinText                    // the smallest by bytes
 	MaxText                    // the largest by bytes
 	Least                      // the Agg.N smallest distinct texts by bytes, in order
-	Counts                     // how often each int64 was added: for tables with few rows and many numbers in each, all of which go into one frame
+	Counts                     // how often each int64 was added: for tables with few rows and many numbers in each. All numbers of a row go into one frame
 )
 
-// Merging says where rows with equal keys become one row. Always and Late make the same answers at different costs.
+// Merging says where rows with equal keys become one row. Always and Late give the same answers at different costs.
 type Merging uint8
 
 const (
-	// Always: in joiners, before rows travel, and in aggregators.
+	// Always merges in joiners, before rows travel, and in aggregators.
 	Always Merging = iota
-	// Late: in aggregators alone. It is for tables whose keys hardly repeat among the few thousand rows that a joiner flushes at
-	// a time. There, looking up each key costs more than the few rows that it saves.
+	// Late merges only in aggregators. It is for tables whose keys hardly repeat among the few thousand rows that a joiner
+	// flushes at a time. There, looking up each key costs more than sending the few duplicate rows.
 	Late
-	// Never: nowhere. The table is a bag of rows, without aggregates, which keeps as many equal ones as were added. Its rows pass
-	// the aggregators as they come, whatever their key, and no Prune sees them; but see Spec.PartitionBy.
+	// Never merges nowhere. The table is a bag of rows without aggregates, which keeps duplicates. Unless PartitionBy is set, its
+	// rows pass the aggregators as they come, whatever their key, and no Prune sees them.
 	Never
 )
 
@@ -73,7 +73,7 @@ type Key struct {
 type Agg struct {
 	Name string
 	Kind AggKind
-	N    int // of Least: how many, 1 to MaxLeast
+	N    int // for Least: how many texts, 1 to MaxLeast
 }
 
 // Spec describes a table. Without keys it has at most one row.
@@ -84,18 +84,18 @@ type Spec struct {
 	Aggs   []Agg
 	Merge  Merging // of rows with equal keys
 
-	// PartitionBy is by how many of the first keys rows are spread over the aggregators; 0 is all of them. Rows of two tables with
-	// equal keys of equal kinds, as far as they are spread by them, are in one aggregator. A bag that is spread by keys waits in
-	// the aggregators for a table that is made of it.
+	// PartitionBy is how many of the first keys determine the aggregator of a row; 0 means all. Rows of two tables are in the same
+	// aggregator if these keys are equal and of equal kinds. A bag with PartitionBy waits in the aggregators for a table that is
+	// made from it.
 	PartitionBy int
 
-	// From names the tables that each aggregator makes this one of, once they are complete (analyses.Analysis.Finish). They do not
-	// leave the aggregators. No joiner adds rows to a table that is made so, and several aggregators may make rows with the same
-	// key, which the reducer merges.
+	// From names the tables from which each aggregator makes this one when they are complete (analyses.Analysis.Finish). Those
+	// tables do not leave the aggregators. No joiner adds rows to a table that is made so. Several aggregators may make rows with
+	// the same key, which the reducer merges.
 	From []string
 }
 
-// Check reports whether a table can be made of s.
+// Check reports whether a table can have the spec.
 func (s *Spec) Check() error {
 	switch {
 	case s.Name == "":
@@ -129,7 +129,7 @@ func (s *Spec) Check() error {
 	return nil
 }
 
-// columns are those of the wire form: keys, then aggregates.
+// columns returns the columns of the wire form: keys, then aggregates.
 func (s *Spec) columns() []batch.FieldSpec {
 	fields := make([]batch.FieldSpec, 0, len(s.Keys)+len(s.Aggs))
 	for _, k := range s.Keys {

@@ -15,30 +15,30 @@ type Table struct {
 	key    *KeyBuilder
 	index  index
 	aggs   []column
-	turn   int // of Partition: which partition gets a bag's rows next
+	turn   int // for Partition: which partition gets a bag's rows next
 	err    error
-	out    *batch.Builder // of AppendRows; made at the first call
-	query  query          // of Merge: the keys of a block
-	found  []uint32       // of Merge: their rows
-	rows   progress.Rows  // that were added, looked for or compared
-	pause  func()         // see SetPause; nil where nobody waits
+	out    *batch.Builder // for AppendRows; made at the first call
+	query  query          // for Merge: the keys of a block
+	found  []uint32       // for Merge: their rows
+	rows   progress.Rows  // marks progress for rows that are added, looked up or compared
+	pause  func()         // see SetPause; nil if no other session can wait
 }
 
-// mode is what a table does with the key of a row that is added or merged.
+// mode says what a table does with the key of a row that is added or merged.
 type mode uint8
 
 const (
-	looks   mode = iota // it is looked for, and added if it is not there
-	trusts              // by Row it is looked for; by Merge it is added, since all senders have different keys
-	appends             // it is added, whether it is there or not
+	looks   mode = iota // look it up, and add it if the table does not have it
+	trusts              // Row looks it up; Merge adds it without a look-up, because all senders have different keys
+	appends             // add it without a look-up
 )
 
-// NewTable returns an empty table. The spec is not changed afterwards. One that does not pass [Spec.Check] panics: specs
-// are part of the program.
+// NewTable returns an empty table. The spec must not change afterwards. NewTable panics on one that does not pass
+// [Spec.Check], because specs are part of the program.
 func NewTable(spec *Spec) *Table { return newTable(spec, looks) }
 
-// NewOutgoing returns an empty table for what is sent to others who merge it: its rows may have equal keys already if the spec
-// merges them late.
+// NewOutgoing returns an empty table whose rows are sent to others that merge them. If the spec merges late, it may have
+// several rows with the same key.
 func NewOutgoing(spec *Spec) *Table {
 	if spec.Merge == Late {
 		return newTable(spec, appends)
@@ -46,9 +46,9 @@ func NewOutgoing(spec *Spec) *Table {
 	return newTable(spec, looks)
 }
 
-// NewUnion returns an empty table that merges partials of tables without a common key, such as the partitions of one table: no
-// row is looked for, which is most of what merging costs, and there is no index before the first Find. A key that comes twice
-// nevertheless is seen by the first [Table.Sorted] or [Table.Find] after it, and spoils the table: see [ErrDuplicateKey].
+// NewUnion returns an empty table that merges partials of tables without a common key, such as the partitions of one table. It
+// looks up no row, which is most of the cost of merging, and has no index before the first Find. If a key comes twice
+// nevertheless, the next [Table.Sorted] or [Table.Find] sees this and sets the table's error to [ErrDuplicateKey].
 func NewUnion(spec *Spec) *Table { return newTable(spec, trusts) }
 
 func newTable(spec *Spec, m mode) *Table {
@@ -65,15 +65,16 @@ func newTable(spec *Spec, m mode) *Table {
 	return t
 }
 
-// Spec returns what the table was made of.
+// Spec returns the table's spec.
 func (t *Table) Spec() *Spec { return t.spec }
 
 // SetPause makes the table call pause every few thousand rows that are added, looked up, compared or retained, so that other
-// sessions get a turn during a long Reduce or Prune. The table does not change until pause returns. SetPause(nil) ends this.
+// sessions get a turn during a long Reduce or Prune. The table does not change until pause returns. SetPause(nil) ends the
+// calls.
 func (t *Table) SetPause(pause func()) { t.pause = pause }
 
-// Pause gives others a turn, and says that work continues (N9). A Reduce or a Prune calls it every few thousand rows that it works on without the
-// methods of a table, in a sort of its own for example.
+// Pause gives other sessions a turn, and marks progress (N9). A Reduce or a Prune calls it every few thousand rows that it handles without
+// methods of a table, for example in its own sort.
 func (t *Table) Pause() {
 	progress.Mark()
 	if t.pause != nil {
@@ -91,8 +92,8 @@ func (t *Table) step() {
 // Key returns the table's key builder, empty.
 func (t *Table) Key() *KeyBuilder { return t.key.reset() }
 
-// Row returns the row with the key, which is added if it is not there. Rows are numbered from 0 in the order they are added. A
-// bag, and an outgoing table that is merged late, adds a row in any case.
+// Row returns the row with the key, and adds it if the table does not have it. Rows are numbered from 0 in the order in which
+// they are added. A bag, and an outgoing table that is merged late, always adds a row.
 func (t *Table) Row(key *KeyBuilder) int {
 	t.step()
 	p := key.bytes()
@@ -108,8 +109,8 @@ func (t *Table) Row(key *KeyBuilder) int {
 	return t.rowOf(p)
 }
 
-// Find returns the row with the key, false if the table has none. Unlike [Table.Row] it adds nothing: it is how a reducer joins
-// two tables.
+// Find returns the row with the key, false if the table has none. Unlike [Table.Row] it adds nothing. A reducer joins two
+// tables with it.
 func (t *Table) Find(key *KeyBuilder) (row int, found bool) {
 	t.step()
 	p := key.bytes()
@@ -118,7 +119,7 @@ func (t *Table) Find(key *KeyBuilder) (row int, found bool) {
 	return row, found
 }
 
-// rowOf is Row for a table that has all its rows in the index.
+// rowOf is Row for a table whose rows are all in the index.
 func (t *Table) rowOf(p []byte) int {
 	h := Hash(p)
 	row, slot, found := t.index.find(p, h)
@@ -129,7 +130,7 @@ func (t *Table) rowOf(p []byte) int {
 	return row
 }
 
-// room reports whether n more rows may be added. If not, it sets the table's error. Callers then add to row 0, which is never
+// room reports whether n more rows may be added. If not, it sets the table's error; callers then add to row 0, which is never
 // read.
 func (t *Table) room(n int) bool {
 	if t.index.len()+n > MaxRows {
@@ -184,8 +185,8 @@ func (t *Table) KeyInt(row, k int) int64 {
 	return t.key.intAt(t.index.key(row), k)
 }
 
-// Err returns the first error of what was added: [ErrOverflow], [ErrTooLarge], [ErrDuplicateKey], or that of a Merge. The table is then
-// not to be used: its session fails.
+// Err returns the first error of what was added: [ErrOverflow], [ErrTooLarge], [ErrDuplicateKey], or an error of Merge. The table must
+// then not be used, and its session fails.
 func (t *Table) Err() error { return t.err }
 
 func (t *Table) fail(err error) {
@@ -194,7 +195,7 @@ func (t *Table) fail(err error) {
 	}
 }
 
-// Reset forgets all rows, and the error, and keeps the memory for the next ones.
+// Reset forgets all rows and the error, but keeps the memory for the next rows.
 func (t *Table) Reset() {
 	t.index.reset()
 	for i := range t.aggs {
@@ -203,7 +204,7 @@ func (t *Table) Reset() {
 	t.err = nil
 }
 
-// Bytes returns about how much memory the table holds.
+// Bytes estimates how much memory the table holds.
 func (t *Table) Bytes() int {
 	n := t.index.memory() + t.query.memory() + 4*cap(t.found)
 	for i := range t.aggs {

@@ -98,7 +98,7 @@ func TestLeastKeepsTheSmallestAndTidiesUp(t *testing.T) {
 	if got := table.Least(row, 0); !slices.EqualFunc(got, all[:10], bytes.Equal) {
 		t.Fatalf("%q", got)
 	}
-	for i := range 20000 { // each pushes one out
+	for i := range 20000 { // each one displaces another
 		table.PutLeast(row, 0, fmt.Appendf(nil, "\x00%05d%s", 20000-i, bytes.Repeat([]byte{'x'}, i%90)))
 	}
 	if table.Bytes() > 64<<10 {
@@ -145,7 +145,7 @@ func TestChunksCoverAllRowsInOrder(t *testing.T) {
 		var all []int
 		for _, chunk := range table.Chunks(table.Rows(), size) {
 			n := len(table.AppendRows(nil, chunk)) - len(table.AppendRows(nil, nil))
-			if len(chunk) > 1 && n > size+40 { // 40: lengths of blobs grow with them
+			if len(chunk) > 1 && n > size+40 { // 40, because the headers of blobs grow with them
 				t.Errorf("chunk of %d bytes, wanted %d", n, size)
 			}
 			all = append(all, chunk...)

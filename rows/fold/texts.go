@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// textRef is a text in blocks; the zero value is not text, which is not the same as an empty one.
+// textRef locates a text in blocks. The zero value stands for no text, which differs from an empty text.
 type textRef struct {
 	at   uint64
 	size uint32 // length + 1
-	room uint32 // bytes there are at at
+	room uint32 // how many bytes are available at at
 }
 
 func (r textRef) set() bool { return r.size > 0 }
@@ -18,12 +18,12 @@ func (r textRef) set() bool { return r.size > 0 }
 // a hole, and when holes make up half of the memory, the texts are copied without them.
 type texts struct {
 	width int
-	shift uint        // of a row's number: its block
+	shift uint        // shifting a row's number gives its block
 	refs  [][]textRef // blocks of whole rows, as in cells
 	rows  int
 	bytes blocks
-	size  int // of bytes
-	holes int // in it
+	size  int // how many bytes it has
+	holes int // how many of these are holes
 }
 
 // newTexts returns cells of width texts each.
@@ -62,7 +62,7 @@ func (t *texts) view(r textRef) []byte {
 	return t.bytes.from(r.at)[:n:n]
 }
 
-// put replaces the text of ref, which is one of t.refs, or a copy of one that is put back.
+// put replaces the text of ref. ref is one of t.refs, or a copy that the caller writes back.
 func (t *texts) put(ref *textRef, v []byte) {
 	if int(ref.room) < len(v) || !ref.set() {
 		t.holes += int(ref.room)
@@ -76,7 +76,7 @@ func (t *texts) put(ref *textRef, v []byte) {
 
 const manyHoles = 1 << 12
 
-// compact copies the texts if half of the memory is holes. Callers must not hold a ref during the call.
+// compact copies the texts if half of the memory is holes. Callers must not keep a ref across the call.
 func (t *texts) compact() {
 	if t.holes < manyHoles || 2*t.holes < t.size {
 		return
@@ -95,7 +95,7 @@ func (t *texts) compact() {
 	t.bytes, t.size, t.holes = fresh, t.size-t.holes, 0
 }
 
-// putLess puts v into a row of width 1 if it is smaller than what is there (larger, if sign is -1), or nothing is.
+// putLess puts v into a row of width 1 if v is smaller than its text (larger, if sign is -1), or the row has none.
 func (t *texts) putLess(row int, v []byte, sign int) {
 	ref := t.ref(row)
 	if ref.set() && sign*bytes.Compare(v, t.view(*ref)) >= 0 {
@@ -105,7 +105,7 @@ func (t *texts) putLess(row int, v []byte, sign int) {
 	t.compact()
 }
 
-// putLeast puts v among the least texts of a row, which are in order and distinct.
+// putLeast adds v to the least texts of a row, which are sorted and distinct.
 func (t *texts) putLeast(row int, v []byte) {
 	refs := t.row(row)
 	last := len(refs) - 1
@@ -123,7 +123,7 @@ func (t *texts) putLeast(row int, v []byte) {
 		}
 		at++
 	}
-	room := refs[last] // the one that is pushed out leaves its room to the new one
+	room := refs[last] // the displaced text leaves its room to the new one
 	copy(refs[at+1:], refs[at:last])
 	refs[at] = room
 	t.put(&refs[at], v)

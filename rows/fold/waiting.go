@@ -11,23 +11,23 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// Parts is into how many parts the rows of an aggregator are divided when a table is made of them. Rows that are equal in the keys
-// they are spread by are in one part, so tables can be joined part by part, and only one part at a time is unpacked. It must never
-// change for a data directory, because what is made of the parts leaves in their order.
+// Parts is the number of parts into which the rows of an aggregator are divided when a table is made from them. Rows that are
+// equal in the keys that partition them are in one part. So tables can be joined part by part, and only one part at a time is
+// unpacked. Parts must never change for a data directory, because the rows made from the parts are sent in the parts' order.
 const Parts = 64
 
-// partOf returns the part of a key's hash, which is sixteen buckets.
+// partOf returns the part of a key's hash. A part consists of sixteen buckets.
 func partOf(hash uint64) int { return Bucket(hash) / (Buckets / Parts) }
 
-// Parted are rows in [Parts] parts.
+// Parted is rows in [Parts] parts.
 type Parted interface {
 	// Part adds the rows of a part to a table of the same spec, in their order.
 	Part(part int, to *Table) error
-	// Len is the number of all rows.
+	// Len returns the number of all rows.
 	Len() int
 }
 
-// Parted divides the rows of a table, which does not change any more.
+// Parted divides the rows of a table, which must not change any more.
 func (t *Table) Parted() Parted { return &parted{t, t.split(Parts, partOf)} }
 
 type parted struct {
@@ -35,7 +35,7 @@ type parted struct {
 	rows [][]int
 }
 
-// partChunk is about how many bytes of a part are copied at once.
+// partChunk is about how many bytes of a part are copied at a time.
 const partChunk = 256 << 10
 
 func (p *parted) Part(part int, to *Table) error {
@@ -48,11 +48,11 @@ func (p *parted) Part(part int, to *Table) error {
 	return nil
 }
 
-// Waiting holds the rows of a bag that is spread by keys ([Spec.PartitionBy]). Beside their bytes they take two or three bytes each,
-// where a Table takes sixteen: these rows may be the largest part of what an aggregator has.
+// Waiting holds the rows of a bag that is partitioned by keys ([Spec.PartitionBy]). Besides its bytes, a row takes two or three
+// bytes. A Table takes sixteen, and these rows may be most of what an aggregator holds.
 //
 // A row is its keys, one after the other: a KeyInt as a varint, a KeyText as its length, a uvarint, and its bytes. Each part has its
-// rows end to end, in blocks that never move, in the order in which they came.
+// rows end to end, in blocks that never move, in the order of their arrival.
 type Waiting struct {
 	spec   *Spec
 	fields []batch.FieldSpec
@@ -65,8 +65,8 @@ type Waiting struct {
 }
 
 const (
-	firstWaiting = 1 << 10  // bytes of the first block of a part
-	mostWaiting  = 64 << 10 // of a block, unless one row has more
+	firstWaiting = 1 << 10  // bytes of a part's first block
+	mostWaiting  = 64 << 10 // bytes of any block, unless one row has more
 )
 
 // NewWaiting returns an empty Waiting.
@@ -74,14 +74,14 @@ func NewWaiting(spec *Spec) *Waiting {
 	return &Waiting{spec: spec, fields: spec.columns(), key: newKeyBuilder(spec.Keys)}
 }
 
-// Spec returns what it was made of.
+// Spec returns the spec of the bag.
 func (w *Waiting) Spec() *Spec { return w.spec }
 
 // Len returns the number of rows, and Bytes how many bytes they take.
 func (w *Waiting) Len() int   { return w.rows }
 func (w *Waiting) Bytes() int { return w.bytes }
 
-// Merge adds the rows of a partial, which is not kept. After an error it is not to be used: its session fails.
+// Merge adds the rows of a partial, which it does not keep. After an error, w must not be used, and its session fails.
 func (w *Waiting) Merge(payload []byte) error {
 	if w.err != nil {
 		return w.err
@@ -177,7 +177,7 @@ func (w *Waiting) malformed(part int) error {
 	return fmt.Errorf("%w: part %d of the rows of %s that wait", ErrMalformed, part, w.spec.Name)
 }
 
-// Append appends all rows, for a snapshot. Equal rows have equal bytes, however their blocks were filled:
+// Append appends all rows, for a snapshot. Equal rows give equal bytes, however their blocks were filled:
 //
 //	[rows, [bytes of a part bin, …]]
 func (w *Waiting) Append(b []byte) []byte {
@@ -189,7 +189,7 @@ func (w *Waiting) Append(b []byte) []byte {
 	return b
 }
 
-// Read takes what Append wrote in place of the rows that there are.
+// Read replaces all rows by those that Append wrote.
 func (w *Waiting) Read(d *wire.Reader) error {
 	d.ArrayOf(2)
 	*w = *NewWaiting(w.spec)

@@ -14,7 +14,7 @@ import (
 var waits = Spec{Name: "waits", Stream: "s", Merge: Never, PartitionBy: 2,
 	Keys: []Key{{"n", KeyInt}, {"t", KeyText}, {"row", KeyText}, {"m", KeyInt}}}
 
-// rowsOf are all rows of a table as texts.
+// rowsOf returns all rows of a table as texts.
 func rowsOf(t *Table) (all []string) {
 	for _, row := range t.Rows() {
 		all = append(all, fmt.Sprint(t.KeyInt(row, 0), " ", string(t.KeyText(row, 1)), " ", string(t.KeyText(row, 2)), " ", t.KeyInt(row, 3)))
@@ -22,14 +22,14 @@ func rowsOf(t *Table) (all []string) {
 	return all
 }
 
-// TestWaiting_HasWhatWasMerged: all rows are in the parts of their first keys, in their order, also after a snapshot.
+// TestWaiting_HasWhatWasMerged: all rows are in the parts of their first keys, in their order, even after a snapshot.
 func TestWaiting_HasWhatWasMerged(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	w, sent, want := NewWaiting(&waits), NewOutgoing(&waits), NewTable(&waits)
 	for range 30 {
 		sent.Reset()
 		for range r.IntN(300) {
-			long := strings.Repeat("x", max(0, r.IntN(100)-97)*r.IntN(40_000)) // also rows that are longer than a block
+			long := strings.Repeat("x", max(0, r.IntN(100)-97)*r.IntN(40_000)) // some rows are longer than a block
 			n, text, m := int64(r.IntN(50)-25), fmt.Sprint(r.IntN(3)), int64(r.Uint64())
 			for _, to := range []*Table{sent, want} {
 				to.Row(to.Key().Int(n).String(text).String(long).Int(m))
@@ -112,7 +112,7 @@ func TestPartition_ByTheFirstKeys(t *testing.T) {
 	}
 }
 
-// TestWaiting_AMalformedPartialSpoilsIt, and is an error.
+// TestWaiting_AMalformedPartialSpoilsIt: Merge returns an error.
 func TestWaiting_AMalformedPartialSpoilsIt(t *testing.T) {
 	w := NewWaiting(&waits)
 	if w.Merge([]byte("no batch")) == nil || w.Merge(NewTable(&waits).AppendRows(nil, nil)) == nil {

@@ -1,24 +1,25 @@
-// Package progress counts the work that a process gets done, so that a watcher can tell slow work from work that hangs (N9).
+// Package progress counts the work that a process completes, so that a watcher can distinguish slow work from work that hangs
+// (N9).
 //
-// The counter belongs to the process, as its CPU time does. Passing it to every table, parser and query was rejected: an
+// The counter belongs to the process, as its CPU time does. Rejected: passing it to every table, parser and query, because an
 // analysis makes its own tables, and those of other programs would not be watched. A process runs one node. If tests run
 // several nodes in one process, the progress of one counts for all, and no node is stopped there.
 package progress
 
 import "sync/atomic"
 
-// Every is how many rows are worth a mark.
+// Every is how many rows make a mark.
 const Every = 4096
 
 var marks atomic.Uint64
 
-// Mark reports that the process has got something done. It costs one atomic addition.
+// Mark reports that the process has completed some work. It costs one atomic addition.
 func Mark() { marks.Add(1) }
 
-// Marks is how often Mark was called since the process began.
+// Marks returns how often Mark was called since the process began.
 func Marks() uint64 { return marks.Load() }
 
-// Rows marks every 4,096 rows. It belongs to one goroutine.
+// Rows makes a mark every 4,096 rows. It belongs to one goroutine.
 type Rows struct{ n uint32 }
 
 // Row counts a row, and reports whether it made a mark.

@@ -2,7 +2,7 @@ package progress
 
 import "testing"
 
-// TestN9_RowsMark: work on rows is seen from outside every 4,096 rows.
+// TestN9_RowsMark: work on rows makes a mark every 4,096 rows.
 func TestN9_RowsMark(t *testing.T) {
 	var r Rows
 	before := Marks()
