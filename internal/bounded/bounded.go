@@ -3,10 +3,10 @@ package bounded
 
 import "slices"
 
-// Map is a map that remembers in which order its keys came. When it is full, a new key drops the oldest one.
+// Map is a map that remembers the order in which its keys came. When it is full, a new key drops the oldest one.
 type Map[K comparable, V any] struct {
 	max    int
-	keys   []K // oldest first; every key of values, once
+	keys   []K // all keys of values, oldest first
 	values map[K]V
 }
 
@@ -19,7 +19,7 @@ func (m *Map[K, V]) Get(k K) (V, bool) {
 	return v, ok
 }
 
-// Put sets the value of a key. A key that is there keeps its place in the order.
+// Put sets the value of a key. A key that the map already has keeps its place in the order.
 func (m *Map[K, V]) Put(k K, v V) {
 	if _, ok := m.values[k]; !ok {
 		if len(m.keys) == m.max {
@@ -31,7 +31,7 @@ func (m *Map[K, V]) Put(k K, v V) {
 	m.values[k] = v
 }
 
-// Delete removes a key, if it is there.
+// Delete removes a key if the map has it.
 func (m *Map[K, V]) Delete(k K) {
 	if _, ok := m.values[k]; ok {
 		delete(m.values, k)

@@ -1,10 +1,10 @@
-// Package exporter serves what a process counts, for Prometheus and for whoever asks whether the process is well.
+// Package exporter serves a process's metrics to Prometheus, and its health to health checks.
 //
-//	/metrics  everything that the collector has
-//	/healthz  200 while the process gets on with its work
-//	/readyz   200 while it takes work; otherwise 503 and why not
+//	/metrics  all metrics of the collector
+//	/healthz  200 while the process makes progress; otherwise 503 and the reason
+//	/readyz   200 while it accepts work; otherwise 503 and the reason
 //
-// It is never in the way of what the process is for: an address that is taken is tried again, and a stranger costs a few connections.
+// It must not disturb the work of the process: if its address is taken, it tries again, and it accepts only a few connections.
 package exporter
 
 import (
@@ -23,13 +23,13 @@ import (
 // Config is what an exporter serves.
 type Config struct {
 	Address string       // IP:PORT
-	Collect func(*Page)  // adds the metrics, beside those that every process has
-	Healthy func() error // nil: the process gets on with its work; otherwise why not
-	Ready   func() error // nil: it takes work; otherwise why not
+	Collect func(*Page)  // adds metrics to those that every process has
+	Healthy func() error // nil if the process makes progress; otherwise the reason
+	Ready   func() error // nil if it accepts work; otherwise the reason
 	Log     *slog.Logger
 }
 
-// Limits of what a stranger or a slow reader can cost.
+// Limits of what a stranger or a slow reader can use.
 const (
 	maxConnections = 32
 	maxScrapes     = 4
@@ -37,10 +37,10 @@ const (
 	readTimeout    = 5 * time.Second
 	writeTimeout   = 10 * time.Second
 	idleTimeout    = 2 * time.Minute // longer than the usual time between two scrapes
-	listenAgain    = time.Second     // between two attempts to get the address
+	listenAgain    = time.Second     // between two attempts to listen on the address
 )
 
-// Exporter serves until it is closed.
+// Exporter serves metrics until it is closed.
 type Exporter struct {
 	cfg     Config
 	server  *http.Server
@@ -49,7 +49,7 @@ type Exporter struct {
 	stopped chan struct{}
 }
 
-// Start begins to serve, as soon as the address is available. The process before may still have it.
+// Start starts to serve as soon as the address is free. The process before may still have it.
 func Start(c Config) (*Exporter, error) {
 	at, err := netip.ParseAddrPort(c.Address)
 	if err != nil {
@@ -61,14 +61,14 @@ func Start(c Config) (*Exporter, error) {
 	}
 	e := &Exporter{cfg: c, stopped: make(chan struct{}), server: &http.Server{
 		Handler: handler, ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), // a request that is cut off is not news
+		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), // cut-off requests are not worth a log line
 	}}
 	e.life, e.end = context.WithCancel(context.Background())
 	go e.run()
 	return e, nil
 }
 
-// Close ends the exporter and awaits its goroutines. A nil Exporter is closed already.
+// Close stops the exporter and waits for its goroutines. A nil Exporter counts as closed.
 func (e *Exporter) Close() {
 	if e == nil {
 		return
@@ -127,7 +127,7 @@ func Handler(c Config) http.Handler {
 	return mux
 }
 
-// Metrics serves what is collected for each request, a few of them at a time.
+// Metrics serves the metrics, which it collects for each request, a few requests at a time.
 func Metrics(collect func(*Page)) http.Handler {
 	room := make(chan struct{}, maxScrapes)
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -142,7 +142,7 @@ func Metrics(collect func(*Page)) http.Handler {
 		collect(&p)
 		w.Header().Set("Content-Type", ContentType)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(p.Append(nil)) // who went away meanwhile needs nothing
+		_, _ = w.Write(p.Append(nil)) // a client that has left needs no reply
 	})
 }
 
@@ -159,8 +159,8 @@ func state(of func() error) http.HandlerFunc {
 	}
 }
 
-// named refuses requests that call this machine by a name. A page in a browser here whose name leads to this machine (DNS rebinding) could otherwise
-// read what is for this machine alone.
+// named refuses requests that name this machine by a host name. Otherwise a page in a local browser whose name resolves to this machine (DNS
+// rebinding) could read metrics that are only for this machine.
 func named(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
@@ -175,5 +175,5 @@ func named(next http.Handler) http.Handler {
 	})
 }
 
-// ErrNotYet is what Ready says before a process has begun.
+// ErrNotYet is what Ready returns before a process has begun.
 var ErrNotYet = errors.New("it has not begun yet")

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience bounds waits for what has to happen, however busy the machine is.
+// patience bounds how long a test waits, however busy the machine is.
 const patience = 5 * time.Minute
 
 var (
@@ -40,7 +40,7 @@ func example(p *Page) {
 	p.Histogram(&took, h.Snapshot(), "d")
 }
 
-// TestPage_IsTextOfPrometheus: values of one metric stand together behind its HELP and TYPE, whatever the order they came in, and no text breaks a line.
+// TestPage_IsTextOfPrometheus: values of one metric stand together after its HELP and TYPE, in whatever order they came, and no text breaks a line.
 func TestPage_IsTextOfPrometheus(t *testing.T) {
 	var p Page
 	example(&p)
@@ -58,7 +58,7 @@ func TestPage_IsTextOfPrometheus(t *testing.T) {
 	lint(t, text)
 }
 
-// lint reads a page with the library of Prometheus, which refuses what is not its format, and has its linter look at the names.
+// lint parses a page with Prometheus's library, which refuses any other format, and checks the names with its linter.
 func lint(t *testing.T, text string) {
 	t.Helper()
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
@@ -72,7 +72,7 @@ func lint(t *testing.T, text string) {
 
 func start(t *testing.T, healthy, ready error) (address string) {
 	t.Helper()
-	port, err := freeports.Row(1) // of those that nobody gets who asks for any: it is free for a moment below
+	port, err := freeports.Row(1) // the system gives such a port to nobody who asks for any port, which matters because it is free for a moment below
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func start(t *testing.T, healthy, ready error) (address string) {
 		t.Fatal(err)
 	}
 	address = l.Addr().String()
-	// The address is taken while the exporter begins: it waits for it.
+	// The address is taken while the exporter starts, so the exporter waits for it.
 	e, err := Start(Config{Address: address, Collect: example, Healthy: func() error { return healthy }, Ready: func() error { return ready }, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func start(t *testing.T, healthy, ready error) (address string) {
 	return address
 }
 
-// ask repeats a request until somebody answers.
+// ask repeats a request until it is answered.
 func ask(t *testing.T, r *http.Request) (code int, body string) {
 	t.Helper()
 	c := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
@@ -124,8 +124,8 @@ func get(t *testing.T, method, url, host string) (int, string) {
 	return ask(t, r)
 }
 
-// TestExporter_SaysWhatIsSo: the metrics, those of the process too, and whether it is well and ready, and why not. It gets its address when whoever had it
-// lets it go.
+// TestExporter_SaysWhatIsSo: it serves the metrics, including those of the process, and whether the process is healthy and ready, with reasons. It gets
+// its address when the holder releases it.
 func TestExporter_SaysWhatIsSo(t *testing.T) {
 	at := "http://" + start(t, nil, errors.New("it reads its log"))
 	code, text := get(t, "GET", at+"/metrics", "")
@@ -141,7 +141,7 @@ func TestExporter_SaysWhatIsSo(t *testing.T) {
 	}
 }
 
-// TestS7_AStrangerAtTheMetrics: nothing but reading is answered, by no other name than this machine's.
+// TestS7_AStrangerAtTheMetrics: only reading is answered, and only under this machine's address.
 func TestS7_AStrangerAtTheMetrics(t *testing.T) {
 	address := start(t, nil, nil)
 	at := "http://" + address
@@ -164,7 +164,7 @@ func TestS7_AStrangerAtTheMetrics(t *testing.T) {
 	}
 }
 
-// TestS7_StrangersAreFewAtTheMetrics: connections beyond those that are allowed are closed at once, and one that goes makes room.
+// TestS7_StrangersAreFewAtTheMetrics: connections beyond the limit are closed at once, and a closed connection makes room.
 func TestS7_StrangersAreFewAtTheMetrics(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -200,7 +200,7 @@ func TestS7_StrangersAreFewAtTheMetrics(t *testing.T) {
 		t.Errorf("the third connection ends with %v", err)
 	}
 	_ = first.Close()
-	_ = first.Close() // twice makes room for one
+	_ = first.Close() // closing twice makes room only once
 	dial()
 	third := <-accepted
 	if _, err := dial().Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {

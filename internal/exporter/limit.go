@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// limit has a listener close connections at once that come while as many as are allowed stand.
+// limit makes a listener close new connections at once while most connections are open.
 func limit(l net.Listener, most int) net.Listener {
 	return &limited{Listener: l, room: make(chan struct{}, most)}
 }
 
 type limited struct {
 	net.Listener
-	room chan struct{} // holds a token for each connection that stands
+	room chan struct{} // holds a token for each open connection
 }
 
 func (l *limited) Accept() (net.Conn, error) {

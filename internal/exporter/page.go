@@ -7,19 +7,19 @@ import (
 	"posta.dev/posta/internal/histogram"
 )
 
-// ContentType is that of a page: the text format of Prometheus, version 0.0.4.
+// ContentType is the type of a page: the text format of Prometheus, version 0.0.4.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Metric is what a name stands for. Names and units follow the conventions of Prometheus.
+// Metric describes the metric behind a name. Names and units follow the conventions of Prometheus.
 type Metric struct {
 	Name, Help string
 	Labels     []string
 }
 
-// Page is the answer to a scrape. Metrics come in the order in which the first value of each was added.
+// Page is the answer to a scrape. Metrics are in the order in which the first value of each was added.
 //
-// The Go library of Prometheus was rejected: it makes the program larger by 2.4 MB, a twelfth, which is over the limit of a release, and what is
-// served is a few lines of text. Tests read pages with that library, and check the names with its linter.
+// Rejected: the Go library of Prometheus. It makes the program larger by 2.4 MB, a twelfth, which exceeds the limit of a release, and the page
+// is only a few lines of text. Tests read pages with that library, and check the names with its linter.
 type Page struct {
 	families []*family
 	byName   map[string]*family
@@ -44,7 +44,7 @@ func (p *Page) family(m *Metric, kind string) *family {
 	return f
 }
 
-// Gauge adds a value that rises and falls. labels are in the order of m.Labels.
+// Gauge adds a value that rises and falls. labels has the values in the order of m.Labels.
 func (p *Page) Gauge(m *Metric, v float64, labels ...string) {
 	p.family(m, "gauge").add("", labels, "", v)
 }
@@ -54,7 +54,7 @@ func (p *Page) Counter(m *Metric, v float64, labels ...string) {
 	p.family(m, "counter").add("", labels, "", v)
 }
 
-// Histogram adds what a histogram has counted.
+// Histogram adds the counts of a histogram.
 func (p *Page) Histogram(m *Metric, s histogram.Snapshot, labels ...string) {
 	f := p.family(m, "histogram")
 	for _, b := range s.Buckets {
@@ -65,7 +65,7 @@ func (p *Page) Histogram(m *Metric, s histogram.Snapshot, labels ...string) {
 	f.add("_count", labels, "", float64(s.Count))
 }
 
-// add writes NAME{LABEL="VALUE",…} VALUE. upTo is the bound of a bucket, "" for what is none.
+// add writes NAME{LABEL="VALUE",…} VALUE. upTo is the bound of a bucket, or "" for a value that is not a bucket.
 func (f *family) add(suffix string, values []string, upTo string, v float64) {
 	b := append(f.samples, f.Name...)
 	b = append(b, suffix...)

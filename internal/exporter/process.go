@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What each process has, under the names that exporters in Go use for it.
+// Metrics of each process, under the names that exporters in Go use for them.
 var (
 	cpuSeconds = Metric{Name: "process_cpu_seconds_total", Help: "Processor time of the process, in user and in system mode."}
 	goroutines = Metric{Name: "go_goroutines", Help: "Goroutines that exist."}
@@ -19,7 +19,7 @@ func processMetrics(p *Page) {
 		p.Counter(&cpuSeconds, time.Duration(r.Utime.Nano()+r.Stime.Nano()).Seconds())
 	}
 	read := []metrics.Sample{{Name: "/sched/goroutines:goroutines"}, {Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(read) // unlike runtime.ReadMemStats it stops nothing
+	metrics.Read(read) // unlike runtime.ReadMemStats, this does not stop the program
 	for i, m := range []*Metric{&goroutines, &heapBytes} {
 		if read[i].Value.Kind() == metrics.KindUint64 {
 			p.Gauge(m, float64(read[i].Value.Uint64()))

@@ -11,13 +11,14 @@ import (
 // Address is where the ports are.
 const Address = "127.0.0.1"
 
-// All rows are from First to Last. These are below the ports that systems give to clients, so that no connection takes one before the nodes do.
+// All ports are from First to Last. These are below the ports that systems give to clients, so that no client's connection takes a port before
+// the nodes do.
 const (
 	First = 12000
 	Last  = 32000
 )
 
-// Row returns the first of n ports in a row that nobody listens on.
+// Row returns the first of n consecutive ports on which nobody listens.
 func Row(n int) (int, error) {
 	for range 100 {
 		first := First + rand.IntN(Last-First-n)

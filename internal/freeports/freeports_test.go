@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRow_PassesOverWhatIsTaken: a row has no port that somebody listens on.
+// TestRow_PassesOverWhatIsTaken: Row returns no port on which somebody listens.
 func TestRow_PassesOverWhatIsTaken(t *testing.T) {
 	l, err := net.Listen("tcp", net.JoinHostPort(Address, "0"))
 	if err != nil {

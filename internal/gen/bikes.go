@@ -5,13 +5,12 @@ import (
 	"math/rand/v2"
 )
 
-// Bikes makes the data of analysis bikes with so many trips, malformed ones included: about 62 bytes per trip.
+// Bikes makes the data of analysis bikes with rows trips, malformed ones included: about 62 bytes per trip.
 //
-// Quirks. Files: different columns, a byte order mark, CRLF, no newline at the end, columns in another order, columns that
-// nobody needs. Weather: days with gaps, days that are there twice, rows that do not parse. Stations: per year, codes that
-// are there twice, names as in oddNames, names that several stations share, coordinates that are empty, half empty or
-// wrong. Trips: durations with fractions and below zero, quoted fields, stations and days that are unknown, and every way for
-// a row to be malformed, once in five hundred rows.
+// Quirks. Files: different columns, a byte order mark, CRLF, no newline at the end, columns in another order, unused columns.
+// Weather: days with gaps, repeated days, rows that do not parse. Stations: per year, repeated codes, names as in oddNames,
+// names that several stations share, coordinates that are empty, half empty or wrong. Trips: durations with fractions and
+// below zero, quoted fields, unknown stations and days, and every kind of malformed row, once in five hundred rows.
 func Bikes(dir Dir, rows int, seed uint64) error {
 	if rows < 0 {
 		return fmt.Errorf("generate bikes: %w", errRows)

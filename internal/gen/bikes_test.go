@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// memory is a Dir that keeps files.
+// memory is a Dir that keeps files in memory.
 type memory map[string]*bytes.Buffer
 
 func (m memory) Create(name string) (io.WriteCloser, error) {
@@ -105,7 +105,7 @@ func header(b *bytes.Buffer) string {
 
 var errFull = errors.New("disk full")
 
-// full is a Dir on a disk that is full after some bytes.
+// full is a Dir on a disk that becomes full after some bytes.
 type full struct{ left int }
 
 func (d *full) Create(string) (io.WriteCloser, error) { return d, nil }
@@ -142,7 +142,7 @@ func TestOnDiskMakesDirectories(t *testing.T) {
 	}
 }
 
-// nothing counts bytes.
+// nothing is a Dir that only counts bytes.
 type nothing struct{ n int64 }
 
 func (d *nothing) Create(string) (io.WriteCloser, error) { return d, nil }

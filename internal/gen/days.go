@@ -2,7 +2,7 @@ package gen
 
 import "time"
 
-// calendar is the days of some years as text.
+// calendar holds the days of some years as text.
 type calendar struct {
 	first time.Time
 	text  []byte // 10 bytes per day
@@ -23,7 +23,7 @@ func (c *calendar) start(year int) int {
 	return int(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Sub(c.first).Hours() / 24)
 }
 
-// clock is the minutes of a day as "HH:MM", 5 bytes each.
+// clock holds the minutes of a day as "HH:MM", 5 bytes each.
 var clock = func() []byte {
 	var b []byte
 	for m := range 24 * 60 {

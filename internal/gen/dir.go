@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 )
 
-// Dir is where files are made. Names have slashes.
+// Dir is a place where files are made. Names have slashes.
 type Dir interface {
 	Create(name string) (io.WriteCloser, error)
 }
 
-// OnDisk makes files below a directory, which is made too.
+// OnDisk makes files below a directory, and makes the directory itself.
 func OnDisk(path string) Dir { return onDisk(path) }
 
 type onDisk string
@@ -26,16 +26,16 @@ func (d onDisk) Create(name string) (io.WriteCloser, error) {
 	return os.Create(path)
 }
 
-// flusher writes b when it is long enough, and always returns the buffer to continue with.
+// flusher writes b if it is long enough, and always returns the buffer to continue with.
 type flusher func(b []byte) []byte
 
-// file is a file to make; fill returns what it has not flushed.
+// file is a file to make. fill returns the bytes that it has not flushed.
 type file struct {
 	name string
 	fill func(flush flusher) []byte
 }
 
-// writeFiles makes files one after the other: they draw from the same random numbers.
+// writeFiles makes files one after the other, because they draw from the same random numbers.
 func writeFiles(dir Dir, files ...file) error {
 	for _, f := range files {
 		if err := writeFile(dir, f.name, f.fill); err != nil {
@@ -45,7 +45,7 @@ func writeFiles(dir Dir, files ...file) error {
 	return nil
 }
 
-// errRows is returned by every generator for a number of rows below 0.
+// errRows is returned by every generator for a negative number of rows.
 var errRows = errors.New("the number of rows is negative")
 
 func writeFile(dir Dir, name string, fill func(flush flusher) []byte) error {
@@ -68,7 +68,7 @@ func writeFile(dir Dir, name string, fill func(flush flusher) []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// keep drops what cannot be written any more, so that a full disk does not fill the memory.
+// keep discards what cannot be written any more, so that a full disk does not fill the memory.
 func keep(n int, err error) int {
 	if err != nil {
 		return 0

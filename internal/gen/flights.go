@@ -5,15 +5,14 @@ import (
 	"math/rand/v2"
 )
 
-// Flights makes the data of analysis flights with so many itineraries, malformed ones included: about 370 bytes each.
+// Flights makes the data of analysis flights with rows itineraries, malformed ones included: about 370 bytes each.
 //
-// Quirks. Airports: semicolons, a byte order mark, CRLF, columns that nobody needs and one whose name and values hold commas,
-// airports that are there twice, rows that lack something, have something wrong or broken quotes, names with semicolons,
-// quotes and line ends inside quotes, UTF-8. Itineraries: legs that are there several times, with other fares, durations and
-// even routes; journeys that end at another airport of the city than the last segment; airports that nobody lists; journeys
-// from an airport to itself; distances that are missing, zero, negative or have fractions; ways round a near destination;
-// durations of days, of hours, of minutes alone; fares of zero and below; the same row twice; quoted fields; no newline at the
-// end; and every way for a row to be malformed, once in five hundred rows.
+// Quirks. Airports: semicolons, a byte order mark, CRLF, unused columns and one whose name and values contain commas, repeated
+// airports, rows with missing or wrong values or broken quotes, names with semicolons, quotes and line ends inside quotes,
+// UTF-8. Itineraries: legs that are repeated with other fares, durations and even routes; journeys that end at another airport
+// of the city than the last segment; unknown airports; journeys from an airport to itself; distances that are missing, zero,
+// negative or have fractions; detours to a near destination; durations of days, of hours, of minutes alone; fares of zero and
+// below; identical rows; quoted fields; no newline at the end; and every kind of malformed row, once in five hundred rows.
 func Flights(dir Dir, rows int, seed uint64) error {
 	if rows < 0 {
 		return fmt.Errorf("generate flights: %w", errRows)

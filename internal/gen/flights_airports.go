@@ -6,21 +6,22 @@ import (
 	"strconv"
 )
 
-// Airports: hubs are where journeys begin and end, fields (small ones near them) are where legs stop, the others are only listed.
+// Airports: journeys begin and end at hubs, and legs stop at fields, which are small airports near hubs. The others are only
+// listed.
 const (
 	hubs   = 16
 	fields = 80
 	others = 2400
 )
 
-// port is an airport, in millionths of a degree.
+// port is an airport. Its coordinates are in millionths of a degree.
 type port struct {
 	code     []byte
 	lat, lon int
 }
 
-// makePorts puts hubs and fields into a box as wide as a continent. The last two hubs are next to two others, as in cities that
-// have more than one: every way over a third hub is a detour there.
+// makePorts puts hubs and fields into a box as wide as a continent. The last two hubs are next to two others, as in cities with
+// several airports: there, every route over a third hub is a detour.
 func makePorts(r *rand.Rand) []port {
 	ports := make([]port, hubs+fields+others)
 	for i := range ports {
@@ -38,20 +39,20 @@ func makePorts(r *rand.Rand) []port {
 	return ports
 }
 
-// portCode is three letters, different for each n below 26³.
+// portCode returns three letters, different for each n below 26³.
 func portCode(n int) []byte {
-	n = n * 7919 % 17576 // 7919 is prime and no divisor of 26³
+	n = n * 7919 % 17576 // 7919 is prime and does not divide 26³
 	return []byte{'A' + byte(n/676), 'A' + byte(n/26%26), 'A' + byte(n%26)}
 }
 
-// milesBetween is about the distance: only the order of magnitude matters, and integers and a square root are the same on every
-// machine.
+// milesBetween returns about the distance. Only the order of magnitude matters, and integers and a square root are the same on
+// every machine.
 func milesBetween(a, b *port) int {
 	dLat, dLon := int64(a.lat-b.lat)*69/1000, int64(a.lon-b.lon)*54/1000
 	return int(math.Sqrt(float64(dLat*dLat+dLon*dLon))) / 1000
 }
 
-// portNames are what airports are called, as it stands in a CSV.
+// portNames are names of airports, as they stand in a CSV.
 var portNames = []string{
 	"Municipal", "International", "Regional Airport", `"Fields; South"`, "São Tomé do Sul", "\"Two\r\nLines\"", `"The ""Old"" Strip"`, "Łódka Wielka",
 	"Heliport", "Bell\x07 Point", "County, West",
@@ -62,7 +63,7 @@ func appendPorts(flush flusher, ports []port, r *rand.Rand) []byte {
 		"City Name geo_name_id;Country Name geo_name_id;coordinates\r\n")
 	for _, i := range r.Perm(len(ports)) {
 		p := &ports[i]
-		if i%37 == 5 { // an older version of the row that follows
+		if i%37 == 5 { // an older version of the next row
 			old := *p
 			old.lat, old.lon = -p.lat, p.lon/2
 			b = appendPort(b, &old, r)

@@ -5,18 +5,18 @@ import (
 	"strconv"
 )
 
-// way is a route with everything that depends on it alone, as text.
+// way is a route, with everything that depends only on the route, as text.
 type way struct {
 	start, destination []byte
 	arrivals           []byte
-	miles              []byte // empty on one of fourteen
+	miles              []byte // empty for one in fourteen
 	tail               [2][]byte
 	stops              int
 	minutes            int
-	cents              int // the least fare: that of the journey
+	cents              int // the least fare, which is that of the journey
 }
 
-// tail: what is before segmentsArrivalAirportCode, and what is behind it.
+// tail has the text before segmentsArrivalAirportCode, and the text after it.
 const (
 	beforeArrivals = iota
 	behindArrivals
@@ -38,7 +38,7 @@ func makeWays(ports []port, r *rand.Rand) []way {
 	return ways
 }
 
-// segmentsOf is how many segments ways have, of 1000.
+// segmentsOf gives the numbers of segments of 1000 ways.
 var segmentsOf = [...]struct{ upTo, segments int }{{290, 1}, {915, 2}, {994, 3}, {998, 4}, {1000, 5}}
 
 func makeWay(ports []port, n int, r *rand.Rand) way {
@@ -67,7 +67,8 @@ func makeWay(ports []port, n int, r *rand.Rand) way {
 	return w
 }
 
-// drawStop draws a stop on the way to last: the best of a few, as who sells tickets would. Long ways stop at fields, too.
+// drawStop draws a stop on the way to last: the best of a few, as a seller of tickets would choose. Long ways also stop at
+// fields.
 func drawStop(ports []port, at, last *port, segments int, r *rand.Rand) *port {
 	var best *port
 	least := 0
@@ -113,7 +114,7 @@ func (w *way) write(stops []*port, n int, r *rand.Rand) {
 	w.tail[behindArrivals] = joined(departures, names, codes, equipment, durations, distances, cabins)
 }
 
-// portText returns the code of an airport on a way; some ways stop where nobody lists an airport.
+// portText returns the code of an airport on a way. Some ways stop at an unknown airport.
 func portText(p *port, n, i int) string {
 	if n%83 == 5 && i == 1 {
 		return "9" + string(p.code[1:])
@@ -121,7 +122,7 @@ func portText(p *port, n, i int) string {
 	return string(p.code)
 }
 
-// wayMiles returns the total as it is given.
+// wayMiles returns the total as the file gives it.
 func wayMiles(miles, n int) []byte {
 	switch {
 	case n%14 == 4:

@@ -14,7 +14,7 @@ type fareWriter struct {
 	cal  *calendar
 	seed uint64
 	r    *rand.Rand
-	last []byte // a row that is written again
+	last []byte // a row that is repeated
 }
 
 func newFareWriter(ports []port, seed uint64, r *rand.Rand) *fareWriter {
@@ -32,7 +32,7 @@ func (w *fareWriter) fill(flush flusher, rows int) []byte {
 	for n := range rows {
 		x := w.r.Uint64()
 		leg := legs
-		if x&3 == 0 && legs > 0 { // searched for before
+		if x&3 == 0 && legs > 0 { // the leg was found by an earlier search
 			leg -= 1 + x>>2%min(legs, 5000)
 		} else {
 			legs++
@@ -47,7 +47,7 @@ type itinerary struct {
 	leg            uint64
 	way            *way
 	minutes, cents int
-	search, flight int // days
+	search, flight int // as days
 }
 
 func (w *fareWriter) row(b []byte, n int, leg, x uint64) []byte {
@@ -65,14 +65,14 @@ func (w *fareWriter) row(b []byte, n int, leg, x uint64) []byte {
 	return appendFare(b, w.cal, &it)
 }
 
-// draw makes row n, one of a leg. Different moduli let oddities meet.
+// draw makes row n, which is of the given leg. The moduli differ, so that oddities coincide.
 func (w *fareWriter) draw(n int, leg, x uint64) itinerary {
 	id := mixed(w.seed ^ leg*0x9e3779b97f4a7c15)
 	it := itinerary{leg: id, way: &w.ways[id%wayCount], search: int(x>>12&63) + 90, flight: int(x>>18&63) + 150}
 	it.minutes = it.way.minutes + 5*int(id>>32%60)
 	it.cents = it.way.cents + 310*int(x&127) + 40*int(x>>7&7)
 	switch {
-	case n%301 == 7: // not the leg's least duration
+	case n%301 == 7: // more than the leg's least duration
 		it.minutes += int(x >> 24 & 15)
 	case n%503 == 9:
 		it.minutes = 24 * 60 * int(1+x>>24&1)
@@ -144,7 +144,7 @@ func appendCents(b []byte, cents int) []byte {
 	return append(b, '0'+byte(cents/10%10), '0'+byte(cents%10))
 }
 
-// Columns of itineraries.csv that oddities are about.
+// Columns of itineraries.csv that have oddities.
 const (
 	fareLeg         = 0
 	fareStart       = 3
@@ -156,7 +156,8 @@ const (
 	farePlanes      = 23
 )
 
-// appendQuoted appends a row with quotes around every value; that of the planes holds all that they are good for.
+// appendQuoted appends a row with quotes around every value. The value of the planes contains everything that only quotes
+// allow.
 func appendQuoted(b, row []byte) []byte {
 	for i, v := range bytes.Split(bytes.TrimSuffix(row, []byte("\n")), []byte(",")) {
 		b = append(appendComma(b, i), '"')
@@ -178,10 +179,10 @@ var wrongFares = [...]struct {
 	{fareArrivals, "AAA||"}, {fareArrivals, "AAA||||BBB"},
 }
 
-// appendBadFare appends a row that cannot be taken, a different one each time.
+// appendBadFare appends a row that is rejected, with a different fault each time.
 func appendBadFare(b, row []byte, n int) []byte {
 	switch n % (len(wrongFares) + 2) {
-	case 0: // ends early
+	case 0: // the row ends early
 		return append(append(b, row[:70]...), '\n')
 	case 1: // text after a quote, in the first field
 		return append(append(b, `"broken" row,`...), row...)

@@ -19,7 +19,7 @@ func flights(t testing.TB, rows int, seed uint64) memory {
 	return m
 }
 
-// pinned holds data to its bytes of some day.
+// pinned checks that data still has its bytes of an earlier day.
 func pinned(t *testing.T, m memory, want uint64) {
 	t.Helper()
 	names := make([]string, 0, len(m))

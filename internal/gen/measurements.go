@@ -7,8 +7,9 @@ import (
 	"strconv"
 )
 
-// Measurements makes measurements.csv of the one billion row challenge, with a header: station;temperature, 413 stations in any order, temperatures with one
-// digit behind the point, normally distributed around the mean of their station. About 14 bytes for each row. It has no quirks: it is for measuring.
+// Measurements makes measurements.csv of the one billion row challenge, with a header: station;temperature. It has 413 stations in random order, and
+// temperatures with one digit after the point, normally distributed around the mean of their station: about 14 bytes per row. It has no quirks, because it
+// is for measuring.
 func Measurements(dir Dir, rows int, seed uint64) error {
 	if rows < 0 {
 		return fmt.Errorf("generate measurements: %w", errRows)
@@ -21,7 +22,7 @@ func Measurements(dir Dir, rows int, seed uint64) error {
 		names[i] = measuringStation(r, i)
 		means[i] = r.IntN(550) - 200
 	}
-	// One normal distribution is drawn from for all: a table of its values is ten times as fast as drawing each.
+	// All draw from one normal distribution. A table of its values is ten times as fast as drawing each value.
 	var spread [1 << 12]int
 	for i := range spread {
 		spread[i] = int(math.Round(100 * r.NormFloat64()))
@@ -43,7 +44,7 @@ func Measurements(dir Dir, rows int, seed uint64) error {
 	}})
 }
 
-// measuringStation returns a name of 3 to 20 letters, other for every n.
+// measuringStation returns a name of 3 to 20 letters, different for every n.
 func measuringStation(r *rand.Rand, n int) []byte {
 	syllables := [...]string{"ba", "cór", "da", "el", "fi", "gu", "há", "il", "jo", "ka", "lu", "mon", "na", "os", "pe", "qui", "ro", "são", "tu", "va", "we"}
 	b := []byte(syllables[n%21] + syllables[n/21])

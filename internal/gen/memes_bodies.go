@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// phrases are what comments are made of, oddPhrases what they rarely hold.
+// phrases are the parts of comments, oddPhrases rare ones.
 var phrases = []string{
 	"Yes", "This is the way", "me irl", "It happens to the best of us", "I laughed more than I should have", "no context needed", "same",
 	"That’s what they want you to think", "Why is this so accurate?", "had to read it twice", "can confirm it works", "not again",
@@ -18,13 +18,13 @@ var oddPhrases = []string{
 	"he said \"trust me\"", "nobody:\n\nme at 3 am", "c'est la vie, très vrai", "profess or teach, er, study", "Zero\x07bell", "caf\xe9",
 }
 
-// studentWords are words that students are found by, and some that come near.
+// studentWords are words by which students are found, and some similar ones.
 var studentWords = []string{
 	"University", "COLLEGES", "my students", "prestudent", "Teacher's", "the professor", "PROFESSORSHIP", "collegebound", "UNİVERSITY",
 	"universit y", "studen t", "ſtudent", "collége", "profes-sor", "teach", "tEaChEr",
 }
 
-// joints are between phrases. A quarter of all bodies needs quotes, as in the real data.
+// joints stand between phrases. A quarter of all bodies needs quotes, as in the real data.
 var joints = []string{". ", ". ", "! ", " ", " and ", " but ", "... ", "? ", ", ", "\n\n"}
 
 // makeBodies makes some thousands of bodies as they stand in a CSV.
@@ -53,5 +53,5 @@ func makeBodies(r *rand.Rand) [][]byte {
 	return bodies
 }
 
-// voidBodies do not count, the last three do.
+// voidBodies do not count, except the last three.
 var voidBodies = []string{"[deleted]", "[removed]", "", "[deleted]", "[removed]", "[Deleted]", `" [deleted]"`, "[removed] by a professor"}

@@ -27,7 +27,7 @@ func (w *memeWriter) fillComments(flush flusher, rows int) []byte {
 	return bytes.TrimSuffix(b, []byte("\n"))
 }
 
-// draw makes comment n: it is about one of the posts of its time, half of all about few of them.
+// draw makes comment n. It is on one of the posts of its time; half of all comments are on few of these.
 func (w *memeWriter) draw(digits []byte, n, rows int, x uint64) comment {
 	c := comment{post: n/8 + int(x&63), body: w.bodies[x>>6&4095]}
 	if x>>18&1 == 0 {
@@ -57,7 +57,7 @@ func (w *memeWriter) draw(digits []byte, n, rows int, x uint64) comment {
 
 var oddSentiments = []string{"0.33333333333333331", "2.5e-1", "-0.0", "+0.5", "1e-7", "-0.123456789", ".5", "0.1", "0.2", "0.3"}
 
-// sentiment returns a number of up to four digits below 0.996, nothing, or most often zero.
+// sentiment appends a number of up to four digits below 0.996, nothing, or most often zero.
 func sentiment(b []byte, x uint64) []byte {
 	switch x & 15 {
 	case 0, 1, 2, 3:
@@ -89,7 +89,7 @@ func (w *memeWriter) appendComment(b []byte, n int, c *comment, score int) []byt
 	return append(strconv.AppendInt(b, int64(score-3), 10), '\n')
 }
 
-// appendBadComment appends a row that is rejected, a different one each time.
+// appendBadComment appends a row that is rejected, with a different fault each time.
 func (w *memeWriter) appendBadComment(b []byte, n int, c *comment) []byte {
 	b = w.appendStart(b, [...]string{"comment", `"broken" comment`}[n/500%8/7], 7, n)
 	good := string(w.appendPermalink(nil, c.post)) + ",professor,"

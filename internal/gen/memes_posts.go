@@ -8,7 +8,7 @@ import (
 // memeWriter appends rows of posts.csv and comments.csv.
 type memeWriter struct {
 	posts  int
-	first  uint64 // number of the newest post, which its id is made of; older ones have smaller numbers
+	first  uint64 // number of the newest post, from which its id is made; older posts have smaller numbers
 	bodies [][]byte
 	r      *rand.Rand
 }
@@ -41,9 +41,9 @@ func (w *memeWriter) fillPosts(flush flusher) []byte {
 		switch {
 		case n%500 == 499:
 			b = w.appendBadPost(b, n)
-		case n%397 == 5: // an older version of the row that follows
+		case n%397 == 5: // an older version of the next row
 			b = w.appendPost(b, n, 400000, true)
-		case n%401 == 6: // likewise, of one that has no url any more
+		case n%401 == 6: // likewise, of a row that no longer has a url
 			b = w.appendPost(b, n, 500000, true)
 			b = w.appendPost(b, n, 500001, false)
 			continue
@@ -96,7 +96,7 @@ func (w *memeWriter) appendPost(b []byte, n, score int, picture bool) []byte {
 	return append(strconv.AppendInt(b, int64(score), 10), '\n')
 }
 
-// appendBadPost appends a row that is rejected, a different one each time.
+// appendBadPost appends a row that is rejected, with a different fault each time.
 func (w *memeWriter) appendBadPost(b []byte, n int) []byte {
 	b = w.appendStart(b, [...]string{"post", `"broken" post`}[n/500%7/6], 7, n)
 	good := string(w.appendPermalink(nil, n)) + ",i,u,,t,"

@@ -5,16 +5,16 @@ import (
 	"math/rand/v2"
 )
 
-// Movies makes the data of analysis movies with so many ratings, malformed ones included, of about 25 bytes, and a movie for
-// every fifty of them, and 300 more, but at most 200,000: about 1,000 bytes of metadata each, and 2,500 of credits.
+// Movies makes the data of analysis movies with rows ratings, malformed ones included, of about 25 bytes. It makes a movie
+// for every fifty ratings, and 300 more, but at most 200,000: about 1,000 bytes of metadata each, and 2,500 of credits.
 //
-// Quirks. Movies: a byte order mark; rows broken over three lines, so that the date stands where the id belongs; ids that are
-// there twice, with everything else different, also after a row that is rejected; empty overviews and titles, overviews of one
-// space; dates, budgets and literals that are none; budgets with cents, below zero, and 0 for unknown; no genres and no
-// countries; names with apostrophes in double quotes, with both quotes, with escapes of every form; overviews with line
-// breaks, doubled quotes, capitals, negations, "but", exclamation marks and emoji. Ratings: CRLF, movies that are not there,
-// numbers written in several ways. Credits: people who are twice in a cast, or have two names; movies that are there twice, or
-// not among the movies; empty casts, keys in another order, None; no newline at the end. All: rows that cannot be read.
+// Quirks. Movies: a byte order mark; rows broken over three lines, so that the date stands in the place of the id; repeated
+// ids, with everything else different, also after a row that is rejected; empty overviews and titles, overviews of one space;
+// invalid dates, budgets and literals; budgets with cents, below zero, and 0 for unknown; no genres and no countries; names
+// with apostrophes in double quotes, with both quotes, with escapes of every form; overviews with line breaks, doubled quotes,
+// capitals, negations, "but", exclamation marks and emoji. Ratings: CRLF, unknown movies, numbers written in several ways.
+// Credits: people who are twice in a cast, or have two names; repeated and unknown movies; empty casts, keys in another order,
+// None; no newline at the end. All: rows that cannot be read.
 func Movies(dir Dir, rows int, seed uint64) error {
 	if rows < 0 {
 		return fmt.Errorf("generate movies: %w", errRows)

@@ -3,14 +3,14 @@ package gen
 import "strconv"
 
 func (w *filmWriter) fillCredits(flush flusher) []byte {
-	b := []byte("cast,crew,id") // every row begins a line, so that the last one does not end it
+	b := []byte("cast,crew,id") // every row begins with the line end of the one before, so the last row has none
 	for i, id := range w.ids {
 		switch {
 		case i%31 == 30:
 			b = w.badCredit(b, i/31, id)
-		case i%37 == 9: // twice: somebody is in both
+		case i%37 == 9: // the movie comes twice, and somebody is in both casts
 			b = w.credit(b, i, id)
-		case i%71 == 12: // of a movie that is not there
+		case i%71 == 12: // an unknown movie
 			b = w.credit(b, i, id+100000000)
 		}
 		b = flush(w.credit(b, i, id))
@@ -48,7 +48,7 @@ func (w *filmWriter) member(i, n, person int) {
 		name = []byte("'A. K. Aka'")
 	}
 	b := w.field
-	if person%5 == 4 { // another order, and more in it
+	if person%5 == 4 { // keys in another order, and additional ones
 		b = append(append(b, "{'name': "...), name...)
 		b = append(b, ", 'also': ['x', (1, 2.5), {'id': 7, 'name': 'nobody'}, True], "...)
 		b = append(strconv.AppendInt(append(b, "'id': "...), int64(1000+person), 10), '}')

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// oddPeople are names that are hard to write as a literal, as Python writes them; then some as others do.
+// oddPeople are names that are hard to write as a literal: first as Python writes them, then some as others do.
 var oddPeople = []string{
 	`"Conan O'Hara"`, `'Dwayne "The Brick" Jones'`, `'It\'s "Both"'`, `'Back\\slash'`, `'Zoë Núñez'`, `'中村 光'`, `'Tab\tNewline\n'`,
 	`'\xc9mile \u017dupan'`, `u'Ulla'`, `'Al\141n'`, `'\U0001f3ac Films'`, `"D'Arcy, Jr."`, `'Unknown \q'`, `''`,
@@ -49,7 +49,7 @@ func appendNames(b []byte, key string, names ...string) []byte {
 	return append(b, ']')
 }
 
-// badLiterals are what a list of names is not.
+// badLiterals are texts that are not a list of names.
 var badLiterals = []string{
 	"", "False", "[{'id': 1, 'name': 'Open]", "[{'id': 1, 'name': None}]", "{'id': 1, 'name': 'Dict'}", "[{'id': 1}]", "[1, 2]",
 	"[{'id': 1, 'name': 'x'}, {'id': 2 'name': 'y'}]", "[{'name': 'x', 'id': 1}] and", "[{'name': 'x', 'id': '1'}, {'name': '\\x4'}]",

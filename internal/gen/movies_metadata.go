@@ -8,7 +8,7 @@ const filmHead = "\xef\xbb\xbfadult,belongs_to_collection,budget,genres,homepage
 	"poster_path,production_companies,production_countries,release_date,revenue,runtime,spoken_languages,status,tagline,title,video," +
 	"vote_average,vote_count\n"
 
-// film is a row of the metadata before it is written. What is not here is the same for all.
+// film is a row of the metadata before it is written. All other values are the same for all rows.
 type film struct {
 	id, budget, revenue, released, title string
 	overview, genres, countries          []byte
@@ -19,7 +19,7 @@ func (w *filmWriter) fillMetadata(flush flusher) []byte {
 	for i, id := range w.ids {
 		f := w.film(i, id)
 		switch {
-		case i%89 == 10: // a row that is rejected must not win
+		case i%89 == 10: // a rejected row must not win
 			g := f
 			g.overview, g.title = nil, "Rejected"
 			b = appendFilm(b, &g)
@@ -29,7 +29,7 @@ func (w *filmWriter) fillMetadata(flush flusher) []byte {
 			w.spoil(&f, i/20)
 		}
 		b = appendFilm(b, &f)
-		if i%83 == 20 { // another version, which comes too late
+		if i%83 == 20 { // a second version, which comes too late to count
 			g := w.film(i+1, id)
 			g.title, g.countries = "Second "+g.title, appendNames(nil, "iso", filmCountries[0], filmCountries[1])
 			b = appendFilm(b, &g)
@@ -85,7 +85,7 @@ func (w *filmWriter) oddMoney(f *film, i int) {
 	}
 }
 
-// producers are one country in most cases, or none, or some, among them often those that the queries ask for.
+// producers returns most often one country, sometimes none or several, among them often those of the queries.
 func (w *filmWriter) producers(i int) []string {
 	switch {
 	case i%60 == 4:
@@ -102,7 +102,7 @@ func (w *filmWriter) producers(i int) []string {
 	return []string{filmCountries[1+w.few(len(filmCountries)-1)]}
 }
 
-// spoil makes a film one that is rejected, or nearly.
+// spoil changes a film so that it is rejected, or nearly is.
 func (w *filmWriter) spoil(f *film, n int) {
 	switch n % 18 {
 	case 0:
@@ -124,7 +124,7 @@ func (w *filmWriter) spoil(f *film, n int) {
 	case 8:
 		f.overview = nil
 	case 9:
-		f.overview = []byte{' '} // this one counts
+		f.overview = []byte{' '} // this film counts
 	case 10:
 		f.budget, f.revenue = "1e-300", "1e300"
 	case 11:
@@ -149,7 +149,7 @@ func appendFilm(b []byte, f *film) []byte {
 	return append(appendValue(b, []byte(f.title)), ",False,7.7,5415\n"...)
 }
 
-// appendBroken appends a row that somebody broke where its overview had line ends.
+// appendBroken appends a row that was broken at the line ends of its overview.
 func appendBroken(b []byte, f *film) []byte {
 	b = append(append(b, "False,,0,"...), `"[{'id': 18, 'name': 'Drama'}]",,`...)
 	b = append(append(b, f.id...), ",tt0113002,en,Original,The first line\n"...)

@@ -1,6 +1,6 @@
 package gen
 
-// Words of overviews. The tales end differently: happily, sadly, or anyhow.
+// Words of overviews. The stories end happily, sadly, or in neither way.
 var (
 	taleStarts = []string{"A retired sailor", "Two sisters", "An orphan", "The last guest of a hotel", "A young teacher", "The mayor's dog",
 		"A thief with a limp", "Three students"}
@@ -14,7 +14,7 @@ var (
 	taleEnds  = []string{".", ".", "!", "!!!", "?", "??", "...", " 😀.", " ❤", ".\nTo be continued.", " (the \"true\" story)."}
 )
 
-// overview appends what a film is about.
+// overview appends the overview of a film.
 func (w *filmWriter) overview(b []byte, n int) []byte {
 	mood := w.r.IntN(3)
 	for i := range 2 + w.r.IntN(4) {

@@ -4,7 +4,7 @@ import "strconv"
 
 var ratingTexts = []string{"4.0", "3.0", "5.0", "3.5", "4.5", "2.0", "2.5", "1.0", "1.5", "0.5"}
 
-// oddRatings are numbers too.
+// oddRatings are numbers in unusual forms.
 var oddRatings = []string{"4", "3.50", "4.25", "+2.5", "1e0", ".5", "3.3333333333333335", "\"4.0\""}
 
 func (w *filmWriter) fillRatings(flush flusher, rows int) []byte {
@@ -31,7 +31,7 @@ func (w *filmWriter) fillRatings(flush flusher, rows int) []byte {
 	return b
 }
 
-// rated draws a movie: some are rated more often, and one of eight is not there.
+// rated draws a movie. Some are rated more often, and one in eight is unknown.
 func (w *filmWriter) rated(x uint64) int {
 	a, b := x&0xffff*uint64(len(w.ids))>>16, x>>16&0xffff*uint64(len(w.ids))>>16
 	id := w.ids[min(a, b)]

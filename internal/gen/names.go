@@ -11,8 +11,8 @@ var streets = []string{
 	"North Gate", "des Tanneurs", "Boulevard Émile", "Canal Path", "Prospect Pl", "Hill Crest", "Union Dépôt", "Parc du Belvédère",
 }
 
-// oddNames are what people really call stations, as far as CSV is concerned: separators, line ends and quotes inside quotes,
-// control bytes, double spaces, other alphabets, bytes that are not UTF-8, spaces around.
+// oddNames have what real names of stations have, as far as CSV is concerned: separators, line ends and quotes inside quotes,
+// control bytes, double spaces, other alphabets, bytes that are not UTF-8, spaces around the name.
 var oddNames = []string{
 	`"Depot, South"`, "\"Two\nLines\"", `"The ""Old"" Well"`, "Bell\x07 Tower", "Vieux  Port", "中央駅", "Caf\xe9 Corner", " Edge ",
 	"Zero\x00Byte", `"Comma, ""Quote"" and` + "\n" + `Line"`, "Tab\there", "Ünïcödé / Straße",

@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// Columns of stations.csv stand in another order in some towns.
+// Columns of stations.csv, whose order differs in some towns.
 const (
 	code = iota
 	name
 	latitude
 	longitude
 	yearid
-	opened // nobody needs it
+	opened // unused
 )
 
 func stationColumns(t *town) []int {
@@ -37,7 +37,7 @@ func appendStations(flush flusher, t *town, stops []stop, r *rand.Rand) []byte {
 			if s.opened > year {
 				continue
 			}
-			if i%37 == 11 { // an older version of the row that follows
+			if i%37 == 11 { // an older version of the next row
 				old := *s
 				old.name, old.lat = append([]byte("Formerly "), "somewhere"...), s.lat+1
 				b = appendStation(b, columns, &old, year, r)
@@ -78,7 +78,7 @@ func appendStation(b []byte, columns []int, s *stop, year int, r *rand.Rand) []b
 	return append(b, '\n')
 }
 
-// appendBadStation appends a row that lacks something or has something wrong.
+// appendBadStation appends a row with a missing or wrong value.
 func appendBadStation(b []byte, columns []int, s *stop, year int, r *rand.Rand) []byte {
 	bad := []int{code, name, latitude, yearid}[r.IntN(4)]
 	for i, c := range columns {

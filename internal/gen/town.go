@@ -12,15 +12,15 @@ const (
 	yearCount = lastYear - firstYear + 1
 )
 
-// town is a city and how its files look.
+// town is a city and the form of its files.
 type town struct {
 	name     string
 	share    int // of 100 trips
 	stations int
 	codes    int // the first code
 	lat, lon float64
-	located  int  // of 100 stations have coordinates
-	seconds  bool // times have seconds; else full minutes
+	located  int  // how many of 100 stations have coordinates
+	seconds  bool // times have seconds; otherwise they are full minutes
 	weather  int  // columns of weather.csv
 	wYear    int  // its first year
 	shape    shape
@@ -46,14 +46,14 @@ func towns() []town {
 // stop is a station.
 type stop struct {
 	code     []byte
-	name     []byte // as in CSV
+	name     []byte // as it stands in a CSV
 	lat, lon float64
 	located  bool
 	opened   int // year
 	grows    bool
 }
 
-// popularity has each station of a year as often as it is used, so that a random index draws one.
+// popularity has the stations of each year, each as often as it is used, so that a random index draws one.
 type popularity [yearCount][]uint16
 
 const popularityBits = 13
@@ -81,8 +81,8 @@ func makeStops(t *town, r *rand.Rand) []stop {
 	return stops
 }
 
-// makePopularity weighs stations by a falling curve, as few are used a lot; those that grow have five times the trips in the
-// last year.
+// makePopularity weighs stations by a falling curve, because few are used much. Growing stations have five times the trips in
+// the last year.
 func makePopularity(stops []stop) *popularity {
 	p := new(popularity)
 	for y := range p {

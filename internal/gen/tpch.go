@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// TPCH makes the eight tables of the decision support benchmark TPC-H with so many rows of lineitem, its largest: schema, keys, distributions and texts as
-// its specification describes them, made by our own code, so the data is not that of its generator. 6,000,000 rows are scale 1, about 750 MB. All other
-// tables are as large as they are to that scale. Each file has a header, dates are written 1995-06-17, and texts that may hold a comma are quoted.
+// TPCH makes the eight tables of the decision support benchmark TPC-H with rows rows of lineitem, its largest. Schema, keys, distributions and texts are
+// as its specification describes them, but made by our own code, so the data differs from that of its generator. 6,000,000 rows are scale 1, about 750 MB.
+// All other tables have the size of that scale. Each file has a header, dates are written as 1995-06-17, and texts that may contain a comma are quoted.
 func TPCH(dir Dir, rows int, seed uint64) error {
 	if rows < 0 {
 		return fmt.Errorf("generate tpch: %w", errRows)
@@ -19,11 +19,11 @@ func TPCH(dir Dir, rows int, seed uint64) error {
 		file{"partsupp.csv", g.partsupp}, file{"customer.csv", g.customers}, file{"orders.csv", g.orders}, file{"lineitem.csv", g.lineitem})
 }
 
-// tpch holds the sizes of the tables. Every row is drawn from numbers of its own, so that a table can be made without the others.
+// tpch holds the sizes of the tables. Every row draws from its own random numbers, so a table can be made without the others.
 type tpch struct {
 	rows, supplier, part, customer, clerks int
 	seed                                   uint64
-	text                                   string // that comments are cut from
+	text                                   string // comments are cut from this text
 	cal                                    *calendar
 }
 
@@ -72,7 +72,7 @@ func (g *tpch) suppliers(flush flusher) []byte {
 		b = numbered(append(b, ",Supplier#"...), i)
 		b = g.party(append(b, ','), r)
 		b = append(b, ',')
-		// Five of 10,000 have complaints, and five recommendations.
+		// Five of 10,000 suppliers have complaints, and five have recommendations.
 		words := ""
 		switch i % 2000 {
 		case 47:
@@ -180,11 +180,11 @@ type line struct {
 	ship, commit, receipt                          int
 }
 
-// order draws the nth order; left is how many rows of lineitem are still wanted.
+// order draws the nth order. left is how many rows of lineitem are still needed.
 func (g *tpch) order(n, left int) *order {
 	r := g.of(6, n)
 	o := &order{r: r, key: n/8*32 + n%8 + 1, date: r.IntN(tpchLast + 1)}
-	for o.customer = 1 + r.IntN(g.customer); o.customer%3 == 0; { // a third of all customers has no orders
+	for o.customer = 1 + r.IntN(g.customer); o.customer%3 == 0; { // a third of all customers have no orders
 		o.customer = 1 + r.IntN(g.customer)
 	}
 	for range min(left, 1+r.IntN(7)) {
@@ -257,7 +257,7 @@ func (g *tpch) lineitem(flush flusher) []byte {
 	return b
 }
 
-// comment appends a text of so many letters, in quotes.
+// comment appends a text of least to most letters, in quotes.
 func (g *tpch) comment(b []byte, r *rand.Rand, least, most int) []byte {
 	n := least + r.IntN(most-least+1)
 	at := r.IntN(len(g.text) - n)
@@ -270,7 +270,7 @@ func numbered(b []byte, n int) []byte {
 	return append(append(b, "000000000"[:max(0, 9-len(digits))]...), digits...)
 }
 
-// cents appends an amount with two digits behind the point.
+// cents appends an amount with two digits after the point.
 func cents(b []byte, n int) []byte {
 	if n < 0 {
 		b, n = append(b, '-'), -n

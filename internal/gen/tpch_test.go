@@ -36,7 +36,7 @@ func TestTPCHDependsOnRowsAndSeedAlone(t *testing.T) {
 	}
 }
 
-// Keys of one table that name rows of another find them, and each table has as many rows as belong to the scale.
+// Keys that refer to rows of another table find them, and each table has the number of rows of its scale.
 func TestTPCHHoldsTogether(t *testing.T) {
 	for _, rows := range []int{0, 1, 60_000} {
 		m := tpchData(t, rows, 1)

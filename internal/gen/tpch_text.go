@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The lists and the grammar of the specification's section 4.2.
+// Lists and grammar from section 4.2 of the specification.
 
 var (
 	tpchRegions      = []string{"AFRICA", "AMERICA", "ASIA", "EUROPE", "MIDDLE EAST"}
@@ -36,7 +36,7 @@ var (
 	tpchEnds         = strings.Fields(". ; : ? ! --")
 )
 
-// tpchText makes so many letters of sentences. The words with _ are two.
+// tpchText makes n letters of sentences. A word with _ stands for two words.
 func tpchText(r *rand.Rand, n int) string {
 	var b strings.Builder
 	word := func(list []string) string { return strings.ReplaceAll(list[r.IntN(len(list))], "_", " ") }

@@ -24,7 +24,7 @@ func newTripWriter(t *town, cal *calendar, stops []stop, r *rand.Rand) *tripWrit
 	return w
 }
 
-// How trips are spread over the years, of 64.
+// How 64 trips are distributed over the years.
 var yearShare = [yearCount]int{12, 14, 17, 21}
 
 const (
@@ -39,7 +39,7 @@ func (w *tripWriter) fill(flush flusher, rows int) []byte {
 		share += s
 		from, to := row, rows*share/64
 		for ; row < to; row++ {
-			// Trips come in order of time, give or take two weeks.
+			// Trips are ordered by time, except for two weeks.
 			day := seasonStart + (row-from)*seasonDays/(to-from) + int(w.r.Uint32()%15)
 			b = flush(w.row(b, row, y, w.cal.start(firstYear+y)+day))
 		}
@@ -122,7 +122,7 @@ func (w *tripWriter) draw(n, y, day int) trip {
 	return tr
 }
 
-// odd makes some trips special. Different moduli let them meet.
+// odd makes some trips special. The moduli differ, so that oddities coincide.
 func (w *tripWriter) odd(tr *trip, n int, x uint64) {
 	switch {
 	case n%97 == 5:
@@ -140,7 +140,7 @@ func (w *tripWriter) odd(tr *trip, n int, x uint64) {
 	case n%601 == 5:
 		tr.from, tr.to = quoted(tr.from), quoted(tr.to)
 	case n%701 == 6:
-		tr.day += 365 * 3 // in most cases after the last weather
+		tr.day += 365 * 3 // most often after the last day with weather
 		tr.day = min(tr.day, w.cal.days()-2)
 	}
 }
@@ -166,10 +166,10 @@ func appendDuration(b []byte, tr *trip) []byte {
 	return append(strconv.AppendInt(b, int64(tr.seconds), 10), tr.tail...)
 }
 
-// malformed appends a row that cannot be read, a different one each time.
+// malformed appends a row that cannot be read, with a different fault each time.
 func (w *tripWriter) malformed(b []byte, n int, tr *trip) []byte {
 	switch n % 8 {
-	case 0: // ends early
+	case 0: // the row ends early
 		b = append(append(appendTime(b, w.cal, tr.day, tr.second), ','), tr.from...)
 		return append(b, w.end...)
 	case 1: // text after a quote, in the first field

@@ -18,11 +18,11 @@ func appendWeather(flush flusher, t *town, cal *calendar, r *rand.Rand) []byte {
 	b = append(b, '\n')
 	for day := cal.start(t.wYear); day < cal.start(lastYear+1); day++ {
 		switch {
-		case day%211 == 3: // nobody measured
+		case day%211 == 3: // no measurement
 			continue
 		case day%307 == 5:
 			b = appendBadWeather(b, t, cal, day, r)
-		case day%101 == 7: // a first version of the row that follows
+		case day%101 == 7: // an older version of the next row
 			b = appendDay(b, t, cal, day, r)
 		}
 		b = flush(appendDay(b, t, cal, day, r))
@@ -36,7 +36,8 @@ func appendDay(b []byte, t *town, cal *calendar, day int, r *rand.Rand) []byte {
 	return appendRest(b, t, cal, day, r)
 }
 
-// precipitation is in hundredths of a mm: mostly little, more than 30 mm on about one day of 40, and sometimes just that.
+// precipitation returns hundredths of a mm: most often little, more than 30 mm on about one day in 40, and sometimes exactly
+// 30 mm.
 func precipitation(r *rand.Rand) int {
 	switch n := r.IntN(400); {
 	case n < 10:
@@ -64,7 +65,7 @@ func appendRest(b []byte, t *town, cal *calendar, day int, r *rand.Rand) []byte 
 func appendBadWeather(b []byte, t *town, cal *calendar, day int, r *rand.Rand) []byte {
 	switch r.IntN(4) {
 	case 0:
-		return append(append(b, cal.day(day)...), '\n') // short
+		return append(append(b, cal.day(day)...), '\n') // the row is short
 	case 1:
 		b = append(append(b, cal.day(day)...), ',')
 	case 2:

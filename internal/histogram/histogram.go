@@ -1,6 +1,6 @@
 // Package histogram counts durations in fixed buckets.
 //
-// The goroutine that measures counts with two atomic additions, and anybody may read meanwhile: there is no lock on the way of the data.
+// The measuring goroutine counts with two atomic additions, and others may read at any time, so the data path has no lock.
 package histogram
 
 import (
@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// bounds are the upper ends of the buckets. They reach from an fsync of a fast disk to a recovery that waited for a full one.
+// bounds are the upper bounds of the buckets. They reach from an fsync of a fast disk to a recovery that waited for a full
+// one.
 var bounds = [...]time.Duration{
 	100 * time.Microsecond, 250 * time.Microsecond, 500 * time.Microsecond,
 	time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond,
@@ -17,9 +18,9 @@ var bounds = [...]time.Duration{
 	time.Second, 2500 * time.Millisecond, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute,
 }
 
-// Histogram counts durations. The zero value is empty. A nil Histogram counts nothing, for those who measure for nobody.
+// Histogram counts durations. The zero value is empty. A nil Histogram counts nothing, for callers that need no measurements.
 type Histogram struct {
-	counts [len(bounds) + 1]atomic.Uint64 // by the first bound that is not below the value; the last one for all that is longer
+	counts [len(bounds) + 1]atomic.Uint64 // by the first bound that is not below the value; the last one counts all longer values
 	sum    atomic.Int64                   // nanoseconds
 }
 
@@ -37,20 +38,21 @@ func (h *Histogram) Observe(d time.Duration) {
 	h.sum.Add(int64(d))
 }
 
-// Snapshot is what a histogram has counted so far.
+// Snapshot is what a histogram has counted at some moment.
 type Snapshot struct {
 	Count   uint64
-	Seconds float64 // of all values together
+	Seconds float64 // sum of all values
 	Buckets []Bucket
 }
 
-// Bucket says how many values are not above a bound.
+// Bucket says how many values are at most its bound.
 type Bucket struct {
 	Bound float64 // in seconds
 	Count uint64
 }
 
-// Snapshot reads the histogram. Values that are counted meanwhile may be in it or not; Count always fits Buckets.
+// Snapshot reads the histogram. Values that are counted during the call may be in it or not; Count always agrees with
+// Buckets.
 func (h *Histogram) Snapshot() Snapshot {
 	s := Snapshot{Buckets: make([]Bucket, 0, len(bounds))}
 	if h == nil {

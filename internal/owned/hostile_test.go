@@ -14,13 +14,14 @@ import (
 
 const stranger = 65534 // another user
 
-// asRoot reports whether only root can make files of another user. Such a test has nothing to do for others: CI runs it as root.
+// asRoot reports whether the test runs as root, which alone can make files of another user. For other users such a test has
+// nothing to do; CI runs it as root.
 func asRoot(t *testing.T) bool {
 	t.Helper()
 	return os.Geteuid() == 0
 }
 
-// TestS1_ALockIsNoLink: whoever can put a link where a lock is to be must not get its target opened for writing.
+// TestS1_ALockIsNoLink: if somebody puts a link in the place of a lock, its target must not be opened for writing.
 func TestS1_ALockIsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	victim := filepath.Join(dir, "victim")
@@ -58,7 +59,7 @@ func TestS1_ALockIsNoLink(t *testing.T) {
 	}
 }
 
-// TestS1_WriteFollowsNoLink: the name that Write uses before the rename is known to everybody.
+// TestS1_WriteFollowsNoLink: everybody knows the name that Write uses before the rename.
 func TestS1_WriteFollowsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	name, victim := filepath.Join(dir, "note"), filepath.Join(dir, "victim")
@@ -88,7 +89,7 @@ func TestS1_WriteFollowsNoLink(t *testing.T) {
 	}
 }
 
-// TestS1_ReadNeitherWaitsNorSwallows: a pipe would hold up whoever opens it, and a device has no end.
+// TestS1_ReadNeitherWaitsNorSwallows: opening a pipe would block, and a device has no end.
 func TestS1_ReadNeitherWaitsNorSwallows(t *testing.T) {
 	dir := t.TempDir()
 	pipe, large, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "large"), filepath.Join(dir, "link")
@@ -104,7 +105,7 @@ func TestS1_ReadNeitherWaitsNorSwallows(t *testing.T) {
 	}
 }
 
-// TestS1_PathRefusesWhatOthersCanReplace: who may rename a directory can put another one in its place.
+// TestS1_PathRefusesWhatOthersCanReplace: a user that may rename a directory can replace it with another one.
 func TestS1_PathRefusesWhatOthersCanReplace(t *testing.T) {
 	top := t.TempDir()
 	above, own := filepath.Join(top, "above"), filepath.Join(top, "own")
@@ -133,7 +134,7 @@ func TestS1_PathRefusesWhatOthersCanReplace(t *testing.T) {
 	}
 	must(t, os.Chown(above, -1, stranger), os.Chmod(above, 0o775))
 	refused("writable by a group", dir, "others may write in "+above)
-	must(t, os.Chown(above, -1, 0), Path(dir)) // our own group alone
+	must(t, os.Chown(above, -1, 0), Path(dir)) // a group of this user alone
 	must(t, os.Chown(above, stranger, 0), os.Chmod(above, 0o755))
 	refused("another user's", dir, above+" belongs to user")
 	refused("another user's, and nothing there yet", filepath.Join(above, "new"), above+" belongs to user")
@@ -143,7 +144,7 @@ func TestS1_PathRefusesWhatOthersCanReplace(t *testing.T) {
 	refused("another user's link at the end", filepath.Join(above, "trap"), "is a link of user")
 }
 
-// TestS1_WritersLetsOthersRead: a directory that a person names keeps its mode.
+// TestS1_WritersLetsOthersRead: a directory that the user has named keeps its mode.
 func TestS1_WritersLetsOthersRead(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Chmod(dir, 0o755), Writers(dir))
@@ -161,7 +162,8 @@ func TestS1_WritersLetsOthersRead(t *testing.T) {
 	}
 }
 
-// TestS1_WhatIsClosedIsSaid: whoever shared the directory on purpose has to learn why others cannot enter it any more.
+// TestS1_WhatIsClosedIsSaid: if the directory was shared on purpose, its owner must learn why others cannot enter it any
+// more.
 func TestS1_WhatIsClosedIsSaid(t *testing.T) {
 	var said bytes.Buffer
 	was := slog.Default()

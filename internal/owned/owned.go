@@ -14,7 +14,7 @@ import (
 // ErrOpen is wrapped by the errors of all functions for what somebody else owns, or may enter, read or change.
 var ErrOpen = errors.New("it is not this user's alone")
 
-// Permissions of what only its user may use.
+// Permissions of files and directories that only their user may use.
 const (
 	DirMode  fs.FileMode = 0o700
 	FileMode fs.FileMode = 0o600
@@ -22,7 +22,8 @@ const (
 
 const others fs.FileMode = 0o077
 
-// Check finds a directory that is this user's alone, and is not a symbolic link. It changes nothing: one that was open may hold anything.
+// Check checks that a directory belongs to this user alone, and is not a symbolic link. It changes nothing, because a directory that was
+// open may contain anything.
 func Check(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -50,7 +51,7 @@ func ours(path string, info fs.FileInfo) error {
 		path, stat.Uid, os.Geteuid(), ErrOpen, os.Geteuid(), path)
 }
 
-// Dir makes a directory, with those above it that are missing, or closes the one that is there to others, and logs that.
+// Dir makes a directory and its missing parents, or closes an existing one to others and logs this.
 func Dir(dir string) error {
 	root, err := openDir(dir)
 	if err != nil {
@@ -59,7 +60,7 @@ func Dir(dir string) error {
 	return root.Close()
 }
 
-// openDir is Dir. It looks at the directory that it has opened and not at its name, which may lead elsewhere a moment later.
+// openDir is Dir. It examines the directory that it has opened and not its name, which may soon lead elsewhere.
 func openDir(dir string) (*os.Root, error) {
 	if err := os.MkdirAll(dir, DirMode); err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func openDir(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// Tree is Dir for a directory and all that is below it. Earlier versions of the program left files that others could read.
+// Tree is Dir for a directory and everything below it. Earlier versions of the program left files that others could read.
 func Tree(dir string) error {
 	root, err := openDir(dir)
 	if err != nil {
@@ -89,10 +90,10 @@ func Tree(dir string) error {
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // removed meanwhile
+			return nil // it was removed meanwhile
 		case err != nil:
 			return err
-		case name == "." || d.Type()&^fs.ModeDir != 0: // no link is followed, and a socket has no content
+		case name == "." || d.Type()&^fs.ModeDir != 0: // links are not followed, and a socket has no content
 			return nil
 		}
 		mode := FileMode
@@ -111,12 +112,12 @@ func Tree(dir string) error {
 	return err
 }
 
-// restrict takes from others what they may do with a file or directory, and leaves the owner's own rights alone. It reports whether it had
-// to. Most files need nothing, so only the others are opened.
+// restrict removes other users' rights to a file or directory, and does not change the owner's. It reports whether there were any. Most
+// files need no change, so only the others are opened.
 func restrict(root *os.Root, path, name string, most fs.FileMode) (closed bool, err error) {
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil // removed meanwhile
+		return false, nil // it was removed meanwhile
 	}
 	if err == nil {
 		err = ours(path, info)
@@ -147,7 +148,7 @@ func restrict(root *os.Root, path, name string, most fs.FileMode) (closed bool, 
 	return true, nil
 }
 
-// maxRead bounds what Read reads, in bytes. The notes of the program have a few lines.
+// maxRead bounds the bytes that Read reads. The program's own notes have a few lines.
 const maxRead = 1 << 20
 
 // Read reads a small file that nobody else wrote.
@@ -174,8 +175,8 @@ func Read(name string) ([]byte, error) {
 	return b, err
 }
 
-// Open opens a file for reading and writing, or makes an empty one. What is there must be this user's own file, with no second name: a link
-// that somebody else put there would have this process write to a file of their choice. Its content stays.
+// Open opens a file for reading and writing, or makes an empty one. An existing file must be this user's own and have no second name.
+// Otherwise this process would write to a file that somebody else has chosen by a link. The content does not change.
 func Open(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, FileMode)
 	if errors.Is(err, syscall.ELOOP) {
@@ -191,7 +192,7 @@ func Open(name string) (*os.File, error) {
 	if stat, ok := info.Sys().(*syscall.Stat_t); err == nil && ok && stat.Nlink != 1 {
 		err = fmt.Errorf("%s has %d names: %w; look at who linked it, and remove this one", name, stat.Nlink, ErrOpen)
 	}
-	if err == nil && info.Mode().Perm()&others != 0 { // who may open it can lock it
+	if err == nil && info.Mode().Perm()&others != 0 { // a user that can open it can lock it
 		err = f.Chmod(info.Mode().Perm() & FileMode)
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// mode returns what others see of a path.
+// mode returns the mode of a path.
 func mode(t *testing.T, path string) fs.FileMode {
 	t.Helper()
 	info, err := os.Lstat(path)
@@ -48,7 +48,7 @@ func TestS1_CheckRefusesWhatOthersMayEnter(t *testing.T) {
 	}
 }
 
-// Files of another user: only root can make them, so elsewhere the test takes a directory that is root's.
+// Only root can make files of another user. Otherwise the test takes a directory of root.
 func TestS1_WhatBelongsToAnotherUserIsNamed(t *testing.T) {
 	dir, below := "/", ""
 	if os.Geteuid() == 0 {
@@ -78,7 +78,7 @@ func TestS1_TreeClosesWhatIsThere(t *testing.T) {
 	must(t, Tree(top), Tree(top))
 	for path, want := range map[string]fs.FileMode{
 		top: 0o700, filepath.Dir(deep): 0o700, deep: 0o700, filepath.Join(deep, "segment"): 0o600,
-		filepath.Join(top, "fixed"): 0o400, // its owner cannot write it, and that stays
+		filepath.Join(top, "fixed"): 0o400, // its owner cannot write it, and this stays so
 		outside:                     0o644,
 	} {
 		if got := mode(t, path); got != want {

@@ -13,11 +13,12 @@ import (
 // maxLinks bounds the symbolic links on a path, as the kernel does.
 const maxLinks = 40
 
-// Path finds that nobody else can replace a directory: each directory above it, and each symbolic link on the way, belongs to this user or to
-// root, and others may not write there. /tmp and its like are writable by all, but there nobody can rename or remove what is not theirs. What
-// does not exist yet is not a mistake.
+// Path checks that nobody else can replace a directory: each directory above it, and each symbolic link on the way, belongs to this user or
+// to root, and others may not write there. Directories like /tmp are writable by all, but there nobody can rename or remove what belongs to
+// others. A directory that does not exist yet is not an error.
 //
-// A check of the directory itself cannot see this: a moment later its name may be that of another one, which is this user's as well.
+// A check of the directory itself cannot find this: a moment later its name may refer to another directory, which is this user's as
+// well.
 func Path(dir string) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -34,7 +35,7 @@ func Path(dir string) error {
 		switch name {
 		case "", ".":
 			continue
-		case "..": // of a link
+		case "..": // in a link's target
 			at = filepath.Dir(at)
 			continue
 		}
@@ -86,7 +87,7 @@ func checkAbove(path, dir string, top fs.FileInfo) error {
 	return nil
 }
 
-// Writers finds that a directory is this user's and that nobody else writes in it. Others may read it.
+// Writers checks that a directory is this user's and that nobody else can write in it. Others may read it.
 func Writers(dir string) error {
 	info, err := os.Stat(dir)
 	if err == nil {
@@ -101,15 +102,16 @@ func Writers(dir string) error {
 	return nil
 }
 
-// othersWrite reports whether another user may write. A group that only this user is in is common where the umask is 002; it has the same
-// number as the user by convention.
+// othersWrite reports whether another user may write. Where the umask is 002, each user commonly has a group of its own. By convention
+// this group has the same number as the user.
 func othersWrite(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	alone := ok && int(stat.Gid) == os.Getegid() && os.Getegid() == os.Geteuid()
 	return info.Mode().Perm()&0o002 != 0 || info.Mode().Perm()&0o020 != 0 && !alone
 }
 
-// trusted reports whether the owner is this user or root. In a namespace without a root of its own, root is whoever has the top directory.
+// trusted reports whether the owner is this user or root. In a namespace without its own root, the owner of the top directory counts as
+// root.
 func trusted(info, top fs.FileInfo) bool {
 	uid := owner(info)
 	return uid == os.Geteuid() || uid == 0 || uid == owner(top)

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Write puts a file with this text in the place of the one that has the name. Readers see the old text or the new one, never a part. A
-// durable one is on the disk when Write returns; after a crash of the machine another one may be empty. Where it fails, as on a full
-// disk, it leaves nothing beside the file.
+// Write replaces a file, or makes one, with this text. Readers see the old text or the new one, never a part. If durable is set, the
+// file is on the disk when Write returns; otherwise it may be empty after a crash of the machine. If Write fails, as on a full disk,
+// it leaves no other file behind.
 func Write(name, text string, durable bool) error {
 	f, err := createBeside(name + ".tmp")
 	if err != nil {
@@ -34,10 +34,11 @@ func Write(name, text string, durable bool) error {
 	return SyncDir(filepath.Dir(name))
 }
 
-// createBeside makes a new file. One that is there was left by a crash, or somebody put it there to have this process write elsewhere: it is
-// removed and never opened. The name is always the same, because random ones would pile up with each crash.
+// createBeside makes a new temporary file. An existing one was left by a crash, or somebody put it there so that this process writes
+// elsewhere. So it is removed and never opened. The name is always the same, because random names would leave one more file after each
+// crash.
 func createBeside(name string) (f *os.File, err error) {
-	for range 10 { // two processes that write the same file remove each other's
+	for range 10 { // two processes that write the same file remove each other's temporary file
 		f, err = os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, FileMode)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err

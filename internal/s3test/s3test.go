@@ -1,5 +1,5 @@
-// Package s3test is a server for tests that gives objects as Amazon S3 does, and looks at every signature. It has been written from the description of Signature
-// Version 4, and shares no code with what signs.
+// Package s3test is a server for tests that serves objects as Amazon S3 does, and checks every signature. It was written from the description of Signature
+// Version 4, and shares no code with the signing side.
 package s3test
 
 import (
@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// What the server takes.
+// What the server accepts.
 const (
 	Key    = "AKIDEXAMPLE"
 	Secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
@@ -31,15 +31,15 @@ const (
 type Server struct {
 	URL     string
 	Bucket  string
-	Objects map[string][]byte // by key; not to be changed any more
-	Page    int               // keys in a part of a list
+	Objects map[string][]byte // by key; must not change after Start
+	Page    int               // how many keys a page of a list has
 
 	mu   sync.Mutex
-	cuts map[string]int // by key: after how many bytes the next reply is cut
+	cuts map[string]int // by key: how many bytes of the next reply are sent before it is cut
 	seen []string       // requests
 }
 
-// Start starts a server on loopback until the test ends, and points the environment to it.
+// Start starts a server on loopback that runs until the test ends, and points the environment to it.
 func Start(t *testing.T, bucket string, objects map[string][]byte) *Server {
 	t.Helper()
 	s := &Server{Bucket: bucket, Objects: objects, Page: 2, cuts: make(map[string]int)}
@@ -56,14 +56,14 @@ func Start(t *testing.T, bucket string, objects map[string][]byte) *Server {
 	return s
 }
 
-// Cut lets the next reply with an object end after some bytes.
+// Cut makes the next reply with an object end after some bytes.
 func (s *Server) Cut(key string, after int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cuts[key] = after
 }
 
-// Seen returns what was asked for.
+// Seen returns the requests so far.
 func (s *Server) Seen() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// short writes only the first bytes.
+// short writes only the first bytes of a reply.
 type short struct {
 	http.ResponseWriter
 	left int
