@@ -9,25 +9,25 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// codec writes or reads one msgpack map. A message describes its keys once, by calling a method of the codec for each, in the order in which
-// they are written. When it writes, a method appends its key and value. When it reads, the codec goes through the keys of the frame, in whatever
-// order they come, and calls the description for each key: the method of that key reads the value. A map has at most twenty keys, so this costs
-// less than a microsecond a message.
+// codec writes or reads one msgpack map. A message describes its keys once: it calls a method of the codec for each key, in the order of
+// writing. When the codec writes, the method appends the key and its value. When it reads, the codec goes through the keys of the frame, in
+// whatever order they come, and calls the description for each of them; the method of that key then reads the value. A map has at most twenty
+// keys, so this costs less than a microsecond per message.
 //
 //	0x80|n  key value  key value …     n is written last, over a placeholder; 0xde 0 n, if there are more than fifteen
 type codec struct {
-	// Writing.
+	// For writing:
 	b  []byte
-	at int // of the map's first byte
-	n  int // keys so far
+	at int // offset of the map's first byte
+	n  int // how many keys were written
 
-	// Reading.
+	// For reading:
 	d     *decoder // nil when writing
 	key   []byte
 	taken bool // a method has read the value of key
 }
 
-// message is what a codec writes and reads.
+// message is a message that a codec can write and read.
 type message interface{ fields(*codec) }
 
 // appendMessage appends m as one map.
@@ -49,11 +49,11 @@ func (c *codec) close() []byte {
 	return c.b
 }
 
-// has reports whether to describe keys that only some messages have. A reader always describes them, because the key that decides may follow
-// them.
+// has reports whether the description must include keys that only some messages have. A reader always includes them, because the key that
+// decides may come after them.
 func (c *codec) has(written bool) bool { return c.d != nil || written }
 
-// writes appends the key if the codec writes; the caller appends the value.
+// writes appends the key if the codec writes. The caller appends the value.
 func (c *codec) writes(key string) bool {
 	if c.d != nil {
 		return false
@@ -63,7 +63,7 @@ func (c *codec) writes(key string) bool {
 	return true
 }
 
-// reads reports whether the value of the key is next in the frame; the caller takes it.
+// reads reports whether the value of the key is next in the frame. The caller reads it.
 func (c *codec) reads(key string) bool {
 	if c.d == nil || c.taken || string(c.key) != key {
 		return false
@@ -88,14 +88,14 @@ func (c *codec) text(key string, limit int, v *string) {
 	}
 }
 
-// optional is a text that is left out if it is empty.
+// optional is a text that is omitted if it is empty.
 func (c *codec) optional(key string, limit int, v *string) {
 	if c.has(*v != "") {
 		c.text(key, limit, v)
 	}
 }
 
-// bytes is a view into the frame when it is read.
+// bytes is read as a view into the frame.
 func (c *codec) bytes(key string, limit int, v *[]byte) {
 	if c.writes(key) {
 		c.b = wire.AppendBin(c.b, *v)
@@ -112,7 +112,7 @@ func (c *codec) uint(key string, v *uint64) {
 	}
 }
 
-// below returns a number from 0 to limit - 1; it reports whether it was read.
+// below is a number from 0 to limit - 1; it reports whether the number was read.
 func below[T int | uint32](c *codec, key string, limit uint64, v *T) bool {
 	if c.writes(key) {
 		c.b = wire.AppendUint(c.b, uint64(max(0, *v)))
@@ -149,7 +149,7 @@ func (c *codec) session(key string, v *session.ID) {
 	}
 }
 
-// token is left out if there is none.
+// token is omitted if it is zero.
 func (c *codec) token(key string, v *session.Token) {
 	if c.has(*v != session.Token{}) {
 		if c.writes(key) {
@@ -160,7 +160,7 @@ func (c *codec) token(key string, v *session.Token) {
 	}
 }
 
-// trace is left out if there is none.
+// trace is omitted if it is zero.
 func (c *codec) trace(key string, v *session.Trace) {
 	if c.has(*v != session.Trace{}) {
 		if c.writes(key) {
@@ -171,7 +171,7 @@ func (c *codec) trace(key string, v *session.Trace) {
 	}
 }
 
-// openers are left out if there are none.
+// openers are omitted if there are none.
 func (c *codec) openers(key string, v *session.Openers) {
 	if c.has(len(*v) > 0) {
 		if c.writes(key) {
@@ -182,7 +182,7 @@ func (c *codec) openers(key string, v *session.Openers) {
 	}
 }
 
-// flag is left out if it is false.
+// flag is omitted if it is false.
 func (c *codec) flag(key string, v *bool) {
 	if c.has(*v) {
 		c.bool(key, v)
@@ -201,7 +201,7 @@ func (c *codec) texts(key string, count, limit int, v *[]string) {
 	}
 }
 
-// optionalTexts are left out if there are none.
+// optionalTexts are omitted if there are none.
 func (c *codec) optionalTexts(key string, count, limit int, v *[]string) {
 	if c.has(len(*v) > 0) {
 		c.texts(key, count, limit, v)
@@ -232,7 +232,7 @@ func (c *codec) stamp(key string, v *Stamp) {
 	}
 }
 
-// messageOf is a pointer to T, which describes itself.
+// messageOf is a pointer to T that is a message.
 type messageOf[T any] interface {
 	*T
 	message
@@ -254,7 +254,8 @@ func list[T any, P messageOf[T]](c *codec, key string, limit int, v *[]T) {
 	}
 }
 
-// appendText appends s as valid UTF-8, because CSV files contain any bytes, and libraries in other languages refuse a str that is not UTF-8.
+// appendText appends s as valid UTF-8, because CSV files may contain any bytes, and libraries in other languages refuse a str that is not
+// UTF-8.
 func appendText(dst []byte, s string) []byte {
 	return wire.AppendString(dst, strings.ToValidUTF8(s, "\ufffd"))
 }

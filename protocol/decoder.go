@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// decoder reads a frame; the first error stays, whether it is about msgpack or about a limit.
+// decoder reads a frame. It keeps the first error, whether it is about msgpack or about a limit.
 type decoder struct {
 	wire.Reader
 	frame     []byte
@@ -23,7 +23,7 @@ func newDecoder(frame []byte) decoder {
 	return decoder{Reader: wire.NewReader(frame), frame: frame}
 }
 
-// peek returns the next type byte without taking it; at the end, one that fails when it is read.
+// peek returns the next type byte without reading it. At the end it returns a byte that fails when it is read.
 func (d *decoder) peek() byte {
 	if d.Len() == 0 {
 		return 0xc1
@@ -78,7 +78,7 @@ func (d *decoder) whole(m message) {
 	}
 }
 
-// names calls each for every entry of a map whose keys are names; it must consume the value.
+// names calls each for every entry of a map whose keys are names. each must read the value.
 func (d *decoder) names(what string, count int, each func(name string)) {
 	for n, i := d.Map(), 0; i < n && d.ok(); i++ {
 		key := d.Bytes()
@@ -91,7 +91,7 @@ func (d *decoder) names(what string, count int, each func(name string)) {
 	}
 }
 
-// list calls each for every element of an array of at most limit.
+// list calls each for every element of an array with at most limit elements.
 func (d *decoder) list(what string, limit int, each func()) {
 	n := d.Array()
 	if n > limit {
@@ -102,7 +102,7 @@ func (d *decoder) list(what string, limit int, each func()) {
 	}
 }
 
-// view returns bytes of the frame itself.
+// view returns bytes of the frame without copying them.
 func (d *decoder) view(what string, limit int) []byte {
 	p := d.Bytes()
 	if len(p) > limit {

@@ -1,5 +1,5 @@
-// Package protocol has the requests and replies between clients and nodes. Each is one msgpack map with string keys in one ZeroMQ frame.
-// docs/protocol.md describes them for clients in other languages; the bytes in docs/protocol-bytes.md are compared with this encoder by a test.
+// Package protocol defines the requests and replies between clients and nodes. Each is one msgpack map with string keys in one ZeroMQ frame.
+// docs/protocol.md describes them for clients in other languages. A test compares the bytes in docs/protocol-bytes.md with this encoder.
 //
 // The words:
 //
@@ -17,15 +17,15 @@
 // and a client's is the mirror image. Every request may be repeated, and the same request gets the same answer. So a client that gets no reply
 // closes its socket and sends the request again.
 //
-// Nodes have duties that this package cannot enforce. A node gives the same answer to the same request, also if the request is repeated while
-// the first one is still being made durable; then only the last one is answered, because the sockets of the others are closed. A node answers
-// `ok` to cancel and close for a session that it does not know. Inputs answer pings while a session is open or its results are kept. Outputs
-// number parts from 1 without holes, and a row has the same place in its query at every output.
+// Nodes have duties that this package cannot enforce. A node gives the same answer to the same request, even if the request is repeated while
+// the first one is still being made durable. In this case it answers only the last one, because the sockets of the others are closed. A node
+// answers `ok` to cancel and close for a session that it does not know. Inputs answer pings while a session is open or its results are kept.
+// Outputs number parts from 1 without gaps, and a row has the same place in its query at every output.
 //
-// Requests and replies are written and read by hand (codec.go, over package internal/wire). A general library, github.com/vmihailenco/msgpack,
-// is used only by tests, to check that it reads what this package writes, and the other way round. In a node it would cost reflection for each
-// struct, and it allocates what a length from the network asks for: five bytes can take gigabytes.
+// Requests and replies are written and read by hand (codec.go, over package internal/wire). Only tests use a general library,
+// github.com/vmihailenco/msgpack, to check that each side reads what the other one writes. Rejected for nodes: it would cost reflection for
+// each struct, and it allocates as much as a length from the network asks for, so five bytes can take gigabytes.
 //
 // The package never trusts a length that a peer sent: the limits in limits.go and the size of the frame bound what it allocates. It skips
-// unknown keys, so that a newer peer can say more. It does no I/O, has no clock, and never panics on input.
+// unknown keys, so that a newer peer can send more. It does no I/O, has no clock, and never panics on input.
 package protocol

@@ -19,7 +19,7 @@ const (
 	bytesFile = "../docs/protocol-bytes.md"
 )
 
-// docExamples is one small session, in the order it is said.
+// docExamples returns the frames of one small session, in their order.
 func docExamples(t *testing.T) string {
 	rows := NewRows(3)
 	if err := rows.Add(Value{Text: "2015-06-26"}, Value{Kind: Float, Float: 1365.75}, Value{Kind: Int, Int: 76}); err != nil {
@@ -64,7 +64,7 @@ func dump(frame []byte) string {
 	for range n {
 		key := d.raw(0)
 		value := d.raw(maxDepth)
-		says := string(key[1:]) // keys are shorter than 32 bytes: one byte of length
+		says := string(key[1:]) // keys are shorter than 32 bytes, so the length has one byte
 		hex := spaced(append(append([]byte(nil), key...), value...))
 		for i, line := range wrap(hex) {
 			if i > 0 {
@@ -129,7 +129,7 @@ func TestDocExplainsEverything(t *testing.T) {
 	}
 }
 
-// keysOf returns the keys of all maps in a frame; the values of a map named params or rejected have the user's keys.
+// keysOf returns the keys of all maps in a frame, except the user's keys in maps named params or rejected.
 func keysOf(frame []byte) (keys []string) {
 	d := newDecoder(frame)
 	for range d.Map() {

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// ErrInvalid is wrapped by the errors of [DecodeRequest] and [DecodeReply]: the frame breaks the protocol. A node answers it with
-// [ErrBadRequest].
+// ErrInvalid is wrapped by the errors of [DecodeRequest] and [DecodeReply]: the frame violates the protocol. A node answers such
+// a request with [ErrBadRequest].
 var ErrInvalid = errors.New("not in the client protocol")
 
-// Code says what kind of error a node answered with. It is an error itself, so that errors.Is(err, protocol.ErrBusy)
-// finds it in an [Error].
+// Code is the kind of error that a node answered with. It is an error itself, so that errors.Is(err, protocol.ErrBusy) finds
+// it in an [Error].
 type Code string
 
-// The codes, and who answers them when.
+// The codes, with the requests that they answer.
 const (
 	ErrBusy            Code = "busy"             // open: limits.sessions are running; try again after RetryAfter
-	ErrUnknownSession  Code = "unknown_session"  // this node never heard of the session, or it was closed long ago
+	ErrUnknownSession  Code = "unknown_session"  // this node never knew the session, or it was closed long ago
 	ErrUnknownAnalysis Code = "unknown_analysis" // open: the cluster has no such analysis
 	ErrBadParam        Code = "bad_param"        // open: the analysis has no such parameter, or refuses its value
-	ErrExpired         Code = "expired"          // the client was silent too long, or the results were kept long enough
+	ErrExpired         Code = "expired"          // the client was silent for too long, or the results were not kept any longer
 	ErrFailed          Code = "failed"           // the session failed; the message is the reason
-	ErrCancelled       Code = "cancelled"        // somebody cancelled the session
+	ErrCancelled       Code = "cancelled"        // the session was cancelled
 	ErrBadRequest      Code = "bad_request"      // the request is malformed or contradicts an earlier one
 	ErrGap             Code = "gap"              // chunk, end: chunks before this one are missing; Want is the next expected
-	ErrClosed          Code = "closed"           // chunk, end: the stream has ended already; any: the session was closed, its answers are gone
-	ErrInUse           Code = "in_use"           // another client has opened the session and it runs; nothing has changed
-	ErrFinished        Code = "finished"         // open: another client's session of this id has come to its end; ask for its results
+	ErrClosed          Code = "closed"           // chunk, end: the stream has already ended; any: the session was closed, and its answers are gone
+	ErrInUse           Code = "in_use"           // another client has opened the session, which runs; nothing has changed
+	ErrFinished        Code = "finished"         // open: the session of this id, which another client opened, has ended; ask for its results
 	ErrSuperseded      Code = "superseded"       // any: another client has taken the session over; this client stops and cancels nothing
 	ErrTooLarge        Code = "too_large"        // the request or its answer is larger than limits.frame; the message has both sizes
 	ErrForbidden       Code = "forbidden"        // any: the client's role does not allow the request (S5); nothing has changed

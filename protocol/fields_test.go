@@ -4,7 +4,7 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-// fields writes a map key by key, for frames that no message makes.
+// fields writes a map key by key, for frames that no message gives.
 type fields struct {
 	b  []byte
 	at int

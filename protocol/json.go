@@ -37,9 +37,9 @@ func appendJSONText(dst []byte, s string) []byte {
 func appendJSONEscaped(dst []byte, s string) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false) // an answer is data, not a page
+	enc.SetEscapeHTML(false) // the answer is data, not HTML
 	if err := enc.Encode(s); err != nil {
-		panic("protocol: encoding/json refuses a string: " + err.Error()) // it has no reason to
+		panic("protocol: encoding/json refuses a string: " + err.Error()) // never happens
 	}
 	return append(dst, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// TestTheLibraryReadsAndWritesTheSame compares the codec with a general msgpack library, which is what clients in other languages
-// have: it reads every frame, and what it writes of that is read as the same message.
+// TestTheLibraryReadsAndWritesTheSame compares the codec with a general msgpack library, as clients in other languages have. The
+// library must read every frame, and the codec must read the library's version of it as the same message.
 func TestTheLibraryReadsAndWritesTheSame(t *testing.T) {
 	for name, q := range requests() {
 		got, err := DecodeRequest(throughTheLibrary(t, name, q.Append(nil)))
@@ -23,7 +23,7 @@ func TestTheLibraryReadsAndWritesTheSame(t *testing.T) {
 	}
 	for name, p := range replies(t) {
 		got, err := DecodeReply(throughTheLibrary(t, name, p.Append(nil)))
-		for i := range got.Parts { // rows are kept as they came, so they compare by content
+		for i := range got.Parts { // rows keep their wire form, so they are compared by content
 			compareRows(t, name, got.Parts[i].Rows, p.Parts[i].Rows)
 			got.Parts[i].Rows = p.Parts[i].Rows
 		}
@@ -33,7 +33,8 @@ func TestTheLibraryReadsAndWritesTheSame(t *testing.T) {
 	}
 }
 
-// throughTheLibrary returns a frame as the library writes what it read of it: other forms of numbers and lengths, another order of keys.
+// throughTheLibrary decodes a frame with the library, and returns how the library encodes the result: with other forms of numbers and
+// lengths, and another order of keys.
 func throughTheLibrary(t *testing.T, name string, frame []byte) []byte {
 	t.Helper()
 	in := bytes.NewReader(frame)
@@ -43,14 +44,14 @@ func throughTheLibrary(t *testing.T, name string, frame []byte) []byte {
 	}
 	var again bytes.Buffer
 	out := msgpack.NewEncoder(&again)
-	out.SetSortMapKeys(true) // the same order in every run
+	out.SetSortMapKeys(true) // for the same order in every run
 	if err := out.Encode(v); err != nil {
 		t.Fatal(err)
 	}
 	return again.Bytes()
 }
 
-// TestEveryMessageIsCompared finds the types of requests and replies in the source, so that a new one cannot be forgotten above.
+// TestEveryMessageIsCompared finds the types of requests and replies in the source, so that the test above also covers new ones.
 func TestEveryMessageIsCompared(t *testing.T) {
 	have := map[string]bool{}
 	for _, q := range requests() {

@@ -2,12 +2,12 @@ package protocol
 
 import "time"
 
-// Version is the "v" of every request and reply. It changes when an old peer would misunderstand a new one; keys that an
-// old peer may ignore do not change it.
+// Version is the "v" of every request and reply. It changes if an old peer would misunderstand a new one. Keys that an old
+// peer may ignore do not change it.
 const Version = 2
 
 // Limits of what a peer may send. They are far above what a working peer needs, and low enough that a decoded request or
-// reply takes a small multiple of its frame.
+// reply takes only a small multiple of its frame.
 const (
 	MaxName         = 255                       // bytes of a name: analysis, stream, query, column, parameter, node
 	MaxText         = 64 << 10                  // bytes of a value, message, reason, pattern
@@ -17,25 +17,25 @@ const (
 	MaxPlan         = 128 << 10                 // bytes of an analysis' plan
 	MaxHeader       = 1 << 20                   // bytes of a CSV header line
 	MaxData         = 16 << 20                  // bytes of records in a chunk
-	MaxLanes        = 1024                      // lanes of a session at one input, and their numbers are below it
+	MaxLanes        = 1024                      // lanes of a session at one input; their numbers are below this
 	MaxParams       = 256                       // parameters of an analysis
 	MaxStreams      = 256                       // streams of an analysis
 	MaxNodes        = 4096                      // endpoints in a list
 	MaxParts        = 1024                      // parts in one reply
 	MaxColumns      = 1024                      // columns of a query
 	MaxListed       = 64 << 10                  // sessions or analyses in one reply
-	MaxRanges       = 64 << 10                  // files in one reply of which pieces were taken, and pieces of one file
+	MaxRanges       = 64 << 10                  // files in one reply of which pieces were accepted, and pieces of one file
 	MaxRejectedRows = 1024                      // rejected rows listed for a stream
 	MaxDuration     = 10 * 365 * 24 * time.Hour // any other duration, so that milliseconds never overflow
 )
 
-// LongestPoll is the longest time for which a node holds back its answer to a results request, whatever wait_ms says.
+// LongestPoll bounds how long a node delays its answer to a results request, whatever wait_ms says.
 const LongestPoll = 10 * time.Second
 
-// LongestHold is the longest time for which one hold request keeps an input from opening sessions.
+// LongestHold bounds how long one hold request keeps an input from opening sessions.
 const LongestHold = time.Minute
 
-// PartBytes is about how many bytes of rows a results reply carries. A client needs memory for that many.
+// PartBytes is about how many bytes of rows a results reply has. A client needs memory for these.
 const PartBytes = 1 << 20
 
 const maxDepth = 8 // nesting of unknown values that are skipped

@@ -7,17 +7,17 @@ import (
 	"math"
 )
 
-// The ordered form of a row is bytes that sort as the row does, column by column, each ascending. The row can be read back from them. So rows
+// The ordered form of a row is bytes that sort as the row does, column by column, each ascending. The row can be decoded from them. So rows
 // are sorted and merged without being decoded. Each cell begins with a byte for its kind:
 //
-//	Null   nothing; it sorts after all else
+//	Null   nothing; it sorts after everything else
 //	Int    8 bytes, big endian, with the sign bit inverted
 //	Float  8 bytes, big endian: if the sign bit is not set, it is inverted; if it is set, all bits are. -0 sorts before 0, and NaN
 //	       before or after all other numbers
 //	Text   the bytes, with 0 as 0 0xff, and 0 0 at the end
 //	Bool   as Int
 //
-// Analyses emit columns of one kind and of nulls. In such a column this is the order of numbers, or of bytes.
+// Analyses emit columns of one kind and of nulls. In such a column this is the order of the numbers, or of the bytes.
 
 // AppendOrdered appends the ordered form of a row.
 func AppendOrdered(dst []byte, row ...Value) []byte {
@@ -51,7 +51,7 @@ func AppendOrdered(dst []byte, row ...Value) []byte {
 
 var errOrdered = errors.New("malformed row")
 
-// ReadOrdered reads a row back, as many cells as row has.
+// ReadOrdered decodes a row with as many cells as row has.
 func ReadOrdered(b []byte, row []Value) error {
 	for i := range row {
 		if len(b) == 0 {

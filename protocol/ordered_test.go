@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// compareOrder returns the order that AppendOrdered promises.
+// compareOrder returns the order that AppendOrdered documents.
 func compareOrder(a, b []Value) int {
 	for i := range a {
 		var c int
@@ -35,7 +35,7 @@ func FuzzOrdered(f *testing.F) {
 		a, b := []Value{{Text: s1}, {Kind: Float, Float: f1}, {Kind: Int, Int: i1}}, []Value{{Text: s2}, {Kind: Float, Float: f2}, {Kind: Int, Int: i2}}
 		for range 3 {
 			x, y := AppendOrdered(nil, a...), AppendOrdered(nil, b...)
-			// What is not a number has several forms, and of 0 and -0 the order says one is smaller: the others decide here.
+			// NaN has several forms, and the order distinguishes 0 and -0, so only other numbers are compared here.
 			if odd := func(v float64) bool { return v != v || v == 0 }; !odd(f1) && !odd(f2) && bytes.Compare(x, y) != compareOrder(a, b) {
 				t.Fatalf("%v and %v are in order %d, want %d", a, b, bytes.Compare(x, y), compareOrder(a, b))
 			}
@@ -56,7 +56,7 @@ func FuzzOrdered(f *testing.F) {
 	})
 }
 
-// TestOrdered_TruthsAndNulls: false comes before true, and what is not there behind all else.
+// TestOrdered_TruthsAndNulls: false comes before true, and null after everything else.
 func TestOrdered_TruthsAndNulls(t *testing.T) {
 	var before []byte
 	for i, v := range []Value{{Kind: Bool}, {Kind: Bool, Int: 1}, {Kind: Null}} {

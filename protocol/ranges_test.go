@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRangesAreInOrder: a client takes nothing that is not a list of pieces.
+// TestRangesAreInOrder: a client refuses anything that is not a valid list of pieces.
 func TestRangesAreInOrder(t *testing.T) {
 	for name, taken := range map[string][]Range{
 		"empty":        {{From: 5, To: 5}},

@@ -19,7 +19,7 @@ const (
 	Refused ReplyType = "error"
 )
 
-// Reply is any reply; Type decides which fields count.
+// Reply is any reply; Type decides which fields are used.
 type Reply struct {
 	Type ReplyType
 
@@ -33,24 +33,24 @@ type Reply struct {
 	Inputs  []string // opened, info, error wrong_node: endpoints of all inputs, in the order to open in
 	Outputs []string // likewise: endpoints of all outputs
 
-	// The names of the nodes behind Inputs and Outputs, as many and in the same order; empty if the cluster does not say. An address cannot
-	// serve as a name, because address translation changes it.
+	// The names of the nodes behind Inputs and Outputs, in the same number and order; empty if the cluster does not send them. An address
+	// cannot serve as a name, because address translation changes it.
 	InputNodes, OutputNodes []string
 
 	Chunk         int             // opened: bytes of records that a chunk should have
 	Frame         int             // opened: bytes that a request may have; 0: the cluster does not say
-	ClientTimeout time.Duration   // opened: how long a client may be silent while it uploads, before it is given up
+	ClientTimeout time.Duration   // opened: how long a client may be silent while it uploads before its session ends
 	Streams       []Stream        // opened, in the order to send them
 	Queries       []string        // opened, in the order to print them
-	Lanes         []LaneSeq       // opened: what this input has accepted already; empty for a new session
+	Lanes         []LaneSeq       // opened: what this input has already accepted; empty for a new session
 	Ended         []string        // opened: streams that have ended at this input
-	Openers       session.Openers // opened: who has opened the session so far, the asking client last (R17)
-	Columnar      int             // opened: the latest version of chunks with columns that the node reads; 0 if it reads none
-	Roots         []string        // opened: directories below which this input reads files where they lie (S8)
-	Ranges        []FileRanges    // opened: what this input has taken of each file; nil while Lanes has some means that it does not know
+	Openers       session.Openers // opened: who has opened the session so far, the client of this request last (R17)
+	Columnar      int             // opened: latest version of chunks with columns that the node reads; 0 if it reads none
+	Roots         []string        // opened: directories below which this input reads files in place (S8)
+	Ranges        []FileRanges    // opened: what this input has accepted of each file; nil if Lanes has chunks whose places it does not know
 
 	Parts    []Part // results, by increasing N
-	Complete bool   // results: nothing comes after these parts ("done" on the wire)
+	Complete bool   // results: no more parts follow ("done" on the wire)
 
 	Sessions []SessionInfo // sessions
 
@@ -71,17 +71,17 @@ func (p *Reply) Failure() error {
 	return &e
 }
 
-// Refuse returns an error reply.
+// Refuse returns a reply with an error.
 func Refuse(code Code, message string) Reply {
 	return Reply{Type: Refused, Err: Error{Code: code, Message: message}}
 }
 
-// FileRanges is what an input has taken of one file.
+// FileRanges is what an input has accepted of one file.
 type FileRanges struct {
 	Stream string
-	File   string  // as in a chunk
-	Header uint32  // CRC32C of the header that its chunks had
-	Taken  []Range // by From; no two touch
+	File   string  // its name, as in a chunk
+	Header uint32  // CRC32C of the header in its chunks
+	Taken  []Range // sorted by From; no two touch
 }
 
 // Range is a piece of a file's records: the bytes from From up to, but not including, To, counted as Request.At is. Sum is their CRC32C.
@@ -93,23 +93,23 @@ type Range struct {
 // Stream tells a client what to send.
 type Stream struct {
 	Name      string
-	Reference bool   // ends before the first fact is sent
-	Files     string // pattern below the data directory: "*/trips.csv", which clients also look for packed
-	Comma     byte   // separator of fields; ',' if it is 0
+	Reference bool   // it ends before the first fact is sent
+	Files     string // pattern below the data directory: "*/trips.csv"; clients also look for packed files
+	Comma     byte   // separator of fields; 0 means ','
 }
 
-// Part is a piece of an answer: rows of one query, or, with an empty Query, the rows that were rejected.
+// Part is a piece of an answer: rows of one query, or, with an empty Query, the rejected rows.
 type Part struct {
 	N        uint64 // from 1, at this output
 	Query    string
 	Columns  []string
 	Offset   uint64 // how many rows of the query come before these
 	Rows     Rows
-	Last     bool // of its query
+	Last     bool // whether it is the last part of its query
 	Rejected []Rejected
 }
 
-// Rejected is how many rows of a stream were skipped (N7), and the first of them.
+// Rejected is the number of rows of a stream that were skipped (N7), with the first of them.
 type Rejected struct {
 	Stream string
 	Rows   uint64
@@ -127,13 +127,13 @@ type RejectedRow struct {
 type SessionInfo struct {
 	Session  session.ID
 	Analysis string
-	Owner    string // the name of the client that it belongs to; empty if it is the local operator's
+	Owner    string // name of the client that the session belongs to; empty for the local operator
 	State    session.State
 	Node     string
 	Age      time.Duration // since it was opened
-	Bytes    uint64        // of CSV taken in at this node
-	Rows     uint64        // taken in at this node
-	Asks     string        // the question, shortened; empty if the analysis says it all, or if the node has restarted since
+	Bytes    uint64        // of CSV accepted at this node
+	Rows     uint64        // accepted at this node
+	Asks     string        // the question, shortened; empty if the analysis' name says everything, or if the node has restarted since
 }
 
 // AnalysisInfo describes an analysis to people.

@@ -10,8 +10,7 @@ import (
 // Append appends the reply's frame to dst.
 func (p *Reply) Append(dst []byte) []byte { return appendMessage(dst, p) }
 
-// DecodeReply reads a reply. The rows of its parts are views into frame; everything else is copied. Keys it does not know
-// are ignored.
+// DecodeReply reads a reply. The rows of its parts are views into frame; everything else is copied. Unknown keys are ignored.
 func DecodeReply(frame []byte) (Reply, error) {
 	var p Reply
 	d := newDecoder(frame)
@@ -32,7 +31,7 @@ func (p *Reply) check(d *decoder) {
 	}
 	p.checkNames(d, "input", p.Inputs, p.InputNodes)
 	p.checkNames(d, "output", p.Outputs, p.OutputNodes)
-	for i := range p.Parts { // only now, as the columns may come after the rows
+	for i := range p.Parts { // at the end, because the columns may come after the rows
 		part := &p.Parts[i]
 		if part.Rows.b != nil {
 			part.Rows = d.checkRows(part.Rows.b, len(part.Columns))
@@ -102,7 +101,7 @@ func (p *Reply) openedFields(c *codec) {
 	if c.has(p.Columnar > 0) {
 		below(c, "columnar", math.MaxInt32, &p.Columnar)
 	}
-	if c.has(p.Ranges != nil) { // an empty list (nothing was taken) differs from nil (not known)
+	if c.has(p.Ranges != nil) { // an empty list (nothing was accepted) differs from nil (unknown)
 		list(c, "ranges", MaxRanges, &p.Ranges)
 		if string(c.key) == "ranges" && p.Ranges == nil {
 			p.Ranges = []FileRanges{}

@@ -71,7 +71,7 @@ func TestReplyComesBackAsItWas(t *testing.T) {
 		if again := got.Append(nil); !bytes.Equal(again, frame) {
 			t.Errorf("%s: says something else when it is said again", name)
 		}
-		// Rows compare by content: a decoded empty list is a view of no bytes rather than nil.
+		// Rows are compared by content, because a decoded empty list is an empty view and not nil.
 		for i := range want.Parts {
 			compareRows(t, name, got.Parts[i].Rows, want.Parts[i].Rows)
 			got.Parts[i].Rows = want.Parts[i].Rows
@@ -130,7 +130,7 @@ func TestRowsThatDoNotFitTheirColumns(t *testing.T) {
 		f.key("parts")
 		f.b = wire.AppendArray(f.b, 1)
 		in := newFields(f.b)
-		in.key("rows") // before the columns: a map has no order
+		in.key("rows") // before the columns, because a map has no order
 		in.b = rows(in.b)
 		in.texts("columns", []string{"a", "b"})
 		f.b = in.close()

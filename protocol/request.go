@@ -29,50 +29,51 @@ const (
 	Hold     RequestType = "hold"
 )
 
-// Request is any request; Type decides which fields count.
+// Request is any request; Type decides which fields are used.
 type Request struct {
 	Type    RequestType
 	Session session.ID // all but sessions, info and hold
 
-	Token session.Token // the opener's (R17): open, chunk, end; ping, results, cancel and close of the client that opened the session
-	Force bool          // cancel, close: without a token, by the command of a person, whoever opened the session
+	Token session.Token // token of the client that opened the session (R17): in open, chunk, end; in ping, results, cancel and close of this client
+	Force bool          // cancel, close: by the command of a person, without a token, whichever client opened the session
 
 	Analysis string            // open
 	Params   map[string]string // open: what differs from the defaults
-	Plan     []byte            // open: of an analysis that is compiled from one; optional
+	Plan     []byte            // open: the plan from which the analysis is compiled; optional
 	Trace    session.Trace     // open: optional
 
 	Takeover bool            // open: continue with a session that another client opened and left (R17)
-	Openers  session.Openers // open with Takeover: none at the first input, at the others what the first one answered
+	Openers  session.Openers // open with Takeover: none at the first input; at the others, those that the first one answered
 
-	Stream string // chunk, read, end; ping: the last stream whose end this input has acknowledged, empty before that
+	Stream string // chunk, read, end; ping: the last stream whose end this input has acknowledged, or empty
 
 	Lane   uint32 // chunk, read: below MaxLanes
-	Seq    uint64 // chunk, read: from 1, without holes, per (session, lane) at one input, over all streams
+	Seq    uint64 // chunk, read: from 1 without gaps, per session and lane at one input, over all streams
 	File   string // chunk, read: path below the data directory with slashes, without ".gz" or the like
 	Line   uint64 // chunk, read: line of the file on which the first record starts; the header is on line 1
 	Header []byte // chunk, read: the file's header line
 	Data   []byte // chunk: whole records
 
-	// chunk: if Placed, how many bytes of the file's records come before these, counted as the file's chunks carry them. If a client does not
-	// say it, no other client can continue the upload.
+	// chunk: if Placed is set, At is how many bytes of the file's records come before these, counted as the file's chunks carry them. Without
+	// it, no other client can continue the upload.
 	At     uint64
 	Placed bool
 
-	Path  string // read: where the file lies, on the input's host; absolute
-	From  uint64 // read: byte of the file at which Line begins
+	Path  string // read: absolute path of the file on the input's host
+	From  uint64 // read: offset of the file at which Line begins
 	Stamp Stamp  // read: the file's stamp, as the client sees it
 
-	// end: the last sequence number of every lane at this input that sent anything so far. ping: the last that this input has acknowledged.
+	// end: the last sequence number of every lane at this input that has sent anything. ping: the last one that this input has
+	// acknowledged.
 	Lanes []LaneSeq
 
-	After uint64        // results: the last part the client has, 0 at first
-	Wait  time.Duration // results, read: how long the node may wait for something new; milliseconds on the wire
+	After uint64        // results: number of the last part that the client has, at first 0
+	Wait  time.Duration // results, read: how long the node may wait for news; milliseconds on the wire
 
 	Lease time.Duration // hold: how long no session is opened, at most LongestHold; 0 ends the hold
 }
 
-// Stamp identifies a file that is read where it lies, and shows whether the file has changed (S8).
+// Stamp identifies a file that is read in place, and shows whether it has changed (S8).
 type Stamp struct {
 	Size     uint64 // bytes
 	Modified int64  // nanoseconds since 1970
@@ -94,13 +95,13 @@ func (q *Request) Append(dst []byte) []byte {
 	return dst
 }
 
-// AppendHead appends the frame of a chunk up to its data, of which there will be size bytes: a frame is head and data end to end.
-// A caller that has the data in place already needs no copy of it.
+// AppendHead appends the frame of a chunk up to its data, which will have size bytes. The frame is head and data end to end. So a
+// caller that already has the data in place need not copy it.
 func (q *Request) AppendHead(dst []byte, size int) []byte {
 	return appendMessage(dst, requestHead{q, size})
 }
 
-// requestHead is a request whose data, of size bytes, is appended by the caller.
+// requestHead is a request whose caller appends the data, of size bytes.
 type requestHead struct {
 	*Request
 	size int
@@ -113,8 +114,8 @@ func (h requestHead) fields(c *codec) {
 	}
 }
 
-// DecodeRequest reads a request. Plan, Header and Data are views into frame and live as long as it does; everything else is copied. The fields
-// that the request's type needs are present and within the limits. Keys it does not know are ignored.
+// DecodeRequest reads a request. Plan, Header and Data are views into frame and live as long as it does; everything else is copied. The result
+// has the fields that the request's type needs, within the limits. Unknown keys are ignored.
 func DecodeRequest(frame []byte) (Request, error) {
 	var q Request
 	d := newDecoder(frame)
@@ -154,7 +155,7 @@ func (q *Request) fields(c *codec) {
 		c.bytes("header", MaxHeader, &q.Header)
 		c.place("at", q)
 	}
-	if c.reads("data") { // of a chunk; written by requestHead
+	if c.reads("data") { // only chunks have it; requestHead writes it
 		q.Data = c.d.view("data", MaxData)
 	}
 	if c.has(q.Type == Read) {
@@ -176,7 +177,7 @@ func (q *Request) fields(c *codec) {
 	}
 }
 
-// place is left out by a client that does not say where its chunks are in the file.
+// place is omitted by a client that does not say where its chunks are in the file.
 func (c *codec) place(key string, q *Request) {
 	if c.has(q.Placed) {
 		if c.writes(key) {
@@ -187,7 +188,7 @@ func (c *codec) place(key string, q *Request) {
 	}
 }
 
-// params are written sorted by name, so that equal requests have equal bytes.
+// params are sorted by name, so that equal requests have equal bytes.
 func (c *codec) params(key string, v *map[string]string) {
 	if c.writes(key) {
 		c.b = wire.AppendMap(c.b, len(*v))
@@ -200,7 +201,7 @@ func (c *codec) params(key string, v *map[string]string) {
 	}
 }
 
-// check checks that the request has the fields that its type needs.
+// check checks that the request has all fields that its type needs.
 func (q *Request) check(d *decoder) {
 	switch q.Type {
 	case Sessions, Info, Hold:
@@ -233,7 +234,7 @@ func (q *Request) check(d *decoder) {
 	q.need(d, "session", q.Session != session.ID{})
 }
 
-// checkRecords checks that a request says which records of which file it is about.
+// checkRecords checks that a request says which records of which file it has.
 func (q *Request) checkRecords(d *decoder) {
 	q.need(d, "stream", q.Stream != "")
 	q.need(d, "lane", d.hasLane)

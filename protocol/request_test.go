@@ -175,7 +175,7 @@ func FuzzDecodeRequest(f *testing.F) {
 			}
 			return
 		}
-		// What was understood is said again in our words and understood as the same.
+		// What was decoded is encoded again, and must decode to the same request.
 		said := q.Append(nil)
 		again, err := DecodeRequest(said)
 		if err != nil {
@@ -187,7 +187,7 @@ func FuzzDecodeRequest(f *testing.F) {
 	})
 }
 
-// TestHeadAndDataAreTheFrame, for data of every size of a length.
+// TestHeadAndDataAreTheFrame: for data whose size has any number of bytes.
 func TestHeadAndDataAreTheFrame(t *testing.T) {
 	for _, size := range []int{0, 1, 255, 256, 65535, 65536, 1 << 20} {
 		q := Request{Type: Chunk, Session: testID, Token: testToken, Stream: "trips", Lane: 3, Seq: 7, File: "a/trips.csv", Line: 2, Header: []byte("a,b")}

@@ -8,11 +8,11 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-// ErrWidth is returned by [Rows.Add] when a row does not have as many cells as the query has columns.
+// ErrWidth is returned by [Rows.Add] for a row with another number of cells than the query has columns.
 var ErrWidth = errors.New("wrong number of cells")
 
-// Rows are rows of a query in wire form, one msgpack array after the other. An output keeps and sends them as they are; a
-// client reads them once. Rows that come from [DecodeReply] are views into the frame and were checked there.
+// Rows are rows of a query in wire form, one msgpack array after the other. An output keeps and sends them in this form, and
+// a client decodes them once. Rows from [DecodeReply] are views into the frame, which checked them.
 type Rows struct {
 	width int
 	n     int
@@ -31,11 +31,10 @@ func (r *Rows) Width() int { return r.width }
 // Size returns how many bytes the rows take in a frame.
 func (r *Rows) Size() int { return len(r.b) }
 
-// Encoded returns the rows as bytes, which RowsFrom reads. They belong to the rows.
+// Encoded returns the rows as bytes for RowsFrom. The bytes belong to the rows.
 func (r *Rows) Encoded() []byte { return r.b }
 
-// RowsFrom returns n rows of width cells each from bytes that Encoded returned. It checks the bytes, and returns an error for any that are not
-// such rows.
+// RowsFrom returns n rows of width cells each from bytes that Encoded returned. It returns an error for any other bytes.
 func RowsFrom(width, n int, b []byte) (Rows, error) {
 	in := newDecoder(b)
 	for range n {
@@ -133,7 +132,8 @@ func (d *decoder) value() Value {
 	return Value{Kind: Text, Text: d.String()}
 }
 
-// kindOf returns the kind for a msgpack type byte. Any byte that is of no other kind is read as text, which fails if it is none.
+// kindOf returns the kind of a value with a given msgpack type byte. A byte of no other kind counts as text; reading it fails if
+// it is not.
 func kindOf(t byte) Kind {
 	switch {
 	case t < 0x80, t >= 0xe0, t >= 0xcc && t <= 0xd3:
@@ -148,8 +148,8 @@ func kindOf(t byte) Kind {
 	return Text
 }
 
-// checkRows returns the rows of a part as a view, and checks every cell. It is called when the frame has been read, because the columns may come
-// after the rows.
+// checkRows returns the rows of a part as a view, and checks every cell. It is called after the whole frame has been read, because the columns
+// may come after the rows.
 func (d *decoder) checkRows(raw []byte, width int) Rows {
 	in := newDecoder(raw)
 	r := Rows{width: width, n: in.Array()}

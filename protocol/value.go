@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-// Kind is what a [Value] holds.
+// Kind is the kind of a [Value].
 type Kind uint8
 
 // The kinds of a value.
@@ -20,8 +20,8 @@ const (
 	Null
 )
 
-// Value is one cell of an answer. It is a struct and not an interface for two reasons: rows come in millions, and a peer must not choose the
-// type of a value.
+// Value is one cell of an answer. It is a struct and not an interface for two reasons: there are millions of rows, and a peer must not
+// choose the type of a value.
 type Value struct {
 	Kind  Kind
 	Int   int64
@@ -29,7 +29,7 @@ type Value struct {
 	Text  string
 }
 
-// ValueOf turns what an analysis emits into a Value: string, int64, float64, bool or nil, which is NULL.
+// ValueOf converts what an analysis emits to a Value: string, int64, float64, bool or nil, which is NULL.
 func ValueOf(v any) (Value, error) {
 	switch v := v.(type) {
 	case string:
@@ -65,7 +65,7 @@ func (v Value) Append(dst []byte) []byte {
 	return appendText(dst, v.Text)
 }
 
-// String returns the value as people read it.
+// String returns the value in a form for people.
 func (v Value) String() string {
 	switch v.Kind {
 	case Int:

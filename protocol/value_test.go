@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestValuesOfAllKindsTravel: what an analysis emits comes back, NULL and booleans too, also from the middle of a part.
+// TestValuesOfAllKindsTravel: emitted values are decoded unchanged, including NULL and booleans, and from the middle of a
+// part.
 func TestValuesOfAllKindsTravel(t *testing.T) {
 	rows, want := NewRows(2), [][]Value{}
 	for i, v := range []any{nil, true, false, int64(-7), 0.5, "", "true"} {
@@ -44,7 +45,7 @@ func TestValuesOfAllKindsTravel(t *testing.T) {
 	}
 }
 
-// TestPlansTravel: an open has its plan, and one that is too long is refused.
+// TestPlansTravel: an open request keeps its plan, and one with a plan that is too long is refused.
 func TestPlansTravel(t *testing.T) {
 	q := Request{Type: Open, Session: testID, Token: testToken, Analysis: "sql", Plan: []byte("plan")}
 	got, err := DecodeRequest(q.Append(nil))

@@ -105,7 +105,7 @@ func AppendString(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
-// AppendBinHeader appends the header of a bin of n bytes; the caller appends the bytes, or sends them beside it.
+// AppendBinHeader appends the header of a bin of n bytes. The caller appends the bytes, or sends them separately.
 func AppendBinHeader(b []byte, n int) []byte {
 	switch {
 	case n <= math.MaxUint8:
@@ -117,8 +117,8 @@ func AppendBinHeader(b []byte, n int) []byte {
 	}
 }
 
-// AppendBinOf appends as a bin what content appends, in place: large contents are not copied for the sake of a length that comes before them.
-// The length takes four bytes whatever it is.
+// AppendBinOf appends a bin with the bytes that content appends. The length comes before them and always takes four bytes, so large contents
+// need not be copied when it is known.
 func AppendBinOf(b []byte, content func(b []byte) []byte) []byte {
 	at := len(b) + 5
 	b = content(append(b, 0xc6, 0, 0, 0, 0))

@@ -7,11 +7,11 @@ import (
 	"math"
 )
 
-// ErrMalformed is what every error of a [Reader] wraps: the bytes are not the msgpack that was asked for.
+// ErrMalformed is wrapped by every error of a [Reader]: the bytes are not the expected msgpack.
 var ErrMalformed = errors.New("malformed msgpack")
 
-// Reader takes msgpack values from the front of a byte slice. The first error sticks: later calls return zero values, and
-// [Reader.Err] or [Reader.Done] tells. Byte slices that it returns are views into the input and live as long as it does.
+// Reader reads msgpack values from the front of a byte slice. The first error is kept: later calls return zero values, and
+// [Reader.Err] and [Reader.Done] return the error. Returned byte slices are views into the input and live as long as it does.
 type Reader struct {
 	b   []byte
 	off int
@@ -24,7 +24,7 @@ func NewReader(b []byte) Reader { return Reader{b: b} }
 // Err returns the first error, nil if there was none.
 func (r *Reader) Err() error { return r.err }
 
-// Done returns the first error, or an error if bytes are left over.
+// Done returns the first error, or an error if bytes remain.
 func (r *Reader) Done() error {
 	if r.err == nil && r.off != len(r.b) {
 		r.fail("%d bytes left over", len(r.b)-r.off)
@@ -32,14 +32,14 @@ func (r *Reader) Done() error {
 	return r.err
 }
 
-// Len returns how many bytes are left.
+// Len returns the number of remaining bytes.
 func (r *Reader) Len() int { return len(r.b) - r.off }
 
-// Rest returns the bytes that are left, as a view, and consumes them.
+// Rest reads all remaining bytes, and returns them as a view.
 func (r *Reader) Rest() []byte { return r.take(r.Len()) }
 
-// Fail makes the reader fail as if the bytes were malformed, unless it already has. Codecs use it for values that are sound
-// msgpack but not allowed where they stand, so that they too check for errors once at the end.
+// Fail makes the reader fail as if the bytes were malformed, unless it already has failed. Codecs use it for values that are
+// sound msgpack but not allowed in their place, so that they, too, need to check for errors only once at the end.
 func (r *Reader) Fail(format string, args ...any) { r.fail(format, args...) }
 
 func (r *Reader) fail(format string, args ...any) {
@@ -163,7 +163,7 @@ func (r *Reader) Bool() bool {
 	return ok && t == 0xc3
 }
 
-// Bools fills v with an array that must have exactly as many booleans.
+// Bools fills v from an array, which must have exactly len(v) booleans.
 func (r *Reader) Bools(v []bool) {
 	r.ArrayOf(len(v))
 	for i := range v {
@@ -180,7 +180,7 @@ func (r *Reader) IsNil() bool {
 	return false
 }
 
-// IsArray reports whether an array is next, and stays before it. Where a value may be one of two kinds it saves the error of a
+// IsArray reports whether an array is next, without reading it. If a value may be of two kinds, this avoids the error of a
 // reader that tries one of them.
 func (r *Reader) IsArray() bool {
 	if r.err != nil || r.off >= len(r.b) {
@@ -190,7 +190,7 @@ func (r *Reader) IsArray() bool {
 	return t&0xf0 == 0x90 || t == 0xdc || t == 0xdd
 }
 
-// Bytes reads a bin or a str as a view into the input.
+// Bytes reads a bin or a str, and returns a view into the input.
 func (r *Reader) Bytes() []byte {
 	t, ok := r.tag()
 	switch {
@@ -210,7 +210,7 @@ func (r *Reader) Bytes() []byte {
 	return nil
 }
 
-// BytesOf reads a bin or a str that must have exactly n bytes, as a view into the input.
+// BytesOf reads a bin or a str, which must have exactly n bytes, and returns a view into the input.
 func (r *Reader) BytesOf(n int) []byte {
 	p := r.Bytes()
 	if r.err == nil && len(p) != n {
@@ -220,17 +220,17 @@ func (r *Reader) BytesOf(n int) []byte {
 	return p
 }
 
-// Fixed fills dst with a bin or a str that must have exactly as many bytes.
+// Fixed fills dst from a bin or a str, which must have exactly len(dst) bytes.
 func (r *Reader) Fixed(dst []byte) { copy(dst, r.BytesOf(len(dst))) }
 
-// String reads a bin or a str as a copy.
+// String reads a bin or a str, and returns a copy.
 func (r *Reader) String() string { return string(r.Bytes()) }
 
-// Array reads the header of an array. The length is at most the number of bytes left, since an element takes at least
-// one: a loop over it ends, and a slice made for it is bounded by the frame.
+// Array reads the header of an array. The length is at most the number of remaining bytes, because an element takes at least
+// one byte. So a loop over the elements ends, and the frame bounds a slice that is made for them.
 func (r *Reader) Array() int { return r.header(0x90, 0xdc, 1) }
 
-// Map reads the header of a map and returns the number of pairs, at most half the number of bytes left.
+// Map reads the header of a map and returns the number of pairs, at most half the number of remaining bytes.
 func (r *Reader) Map() int { return r.header(0x80, 0xde, 2) }
 
 func (r *Reader) header(fix, wide byte, min int) int {
@@ -313,8 +313,8 @@ func (r *Reader) skipContainer(t byte, depth int) {
 	}
 }
 
-// Check reports whether b is exactly one well-formed msgpack value nested at most depth deep. After it, handing b to a
-// decoding library can neither exhaust the memory nor the stack.
+// Check reports whether b is exactly one well-formed msgpack value, nested at most depth deep. After that, a library that
+// decodes b can exhaust neither the memory nor the stack.
 func Check(b []byte, depth int) error {
 	r := NewReader(b)
 	r.Skip(depth)

@@ -73,7 +73,7 @@ func checkUint(t *testing.T, v uint64) {
 	}
 }
 
-// TestEveryFormOfTheLibraryIsRead: other clients need not write the shortest form.
+// TestEveryFormOfTheLibraryIsRead: other clients need not write the shortest forms.
 func TestEveryFormOfTheLibraryIsRead(t *testing.T) {
 	encode := func(f func(e *msgpack.Encoder) error) []byte {
 		var b bytes.Buffer
@@ -261,7 +261,7 @@ func TestNestingIsBounded(t *testing.T) {
 	}
 }
 
-// anyValue appends a value of any form, extensions included.
+// anyValue appends a value of any form, including extensions.
 func anyValue(rng *rand.Rand, p []byte, depth int) []byte {
 	switch n := rng.IntN(12); {
 	case n < 2 && depth > 0:
@@ -309,7 +309,8 @@ func TestSkipPassesOverAnyValue(t *testing.T) {
 	}
 }
 
-// FuzzReader reads bytes as whatever ops says: it must not panic, not go back, and not give values after an error.
+// FuzzReader reads bytes in the forms that ops says. The reader must not panic, not go back, and give no values after an
+// error.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("\x93\x01\xa1a\xc4\x01b"), []byte{0, 1, 2, 3})
 	f.Add([]byte("\xc9\xff\xff\xff\xff"), []byte{8})
@@ -345,7 +346,7 @@ func FuzzReader(f *testing.F) {
 			}
 		}
 		if Check(p, 8) == nil {
-			// What Check lets through the library must decode without harm; it may know fewer forms.
+			// The library must decode safely what Check accepts; it may support fewer forms.
 			var v any
 			_ = msgpack.Unmarshal(p, &v)
 		}

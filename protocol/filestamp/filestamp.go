@@ -1,4 +1,4 @@
-// Package filestamp makes the stamp of a file, which clients and nodes compare when a file is read where it lies (S8).
+// Package filestamp makes the stamp of a file. Clients and nodes compare it when a node reads a file in place (S8).
 package filestamp
 
 import (

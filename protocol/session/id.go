@@ -1,4 +1,4 @@
-// Package session holds what client and cluster must agree on about a session: its name and its states.
+// Package session holds what clients and the cluster must agree on about a session: its id, its openers and its states.
 package session
 
 import (
@@ -17,7 +17,7 @@ var ErrBadID = errors.New("not a session id")
 // New returns a random (version 4) ID.
 func New() ID {
 	var id ID
-	// crypto/rand.Read never fails since Go 1.24: it ends the process if the system has no randomness.
+	// Since Go 1.24, crypto/rand.Read never fails: it ends the process if the system has no randomness.
 	_, _ = rand.Read(id[:])
 	id[6] = id[6]&0x0f | 0x40
 	id[8] = id[8]&0x3f | 0x80
@@ -46,7 +46,7 @@ func (id ID) String() string {
 // State is the state of a session, as clients see it.
 type State string
 
-// A session is Running until its results are complete (Done) or it has Failed. The results are dropped when the session is closed or expires.
+// A session is Running until its results are complete (Done) or it has Failed. When it is closed or expires, its results are dropped.
 const (
 	Running State = "running"
 	Done    State = "done"

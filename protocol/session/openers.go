@@ -2,15 +2,15 @@ package session
 
 import "slices"
 
-// Openers are the token hashes of all clients that have opened a session, oldest first: the one that began it, and each that took it over (R17).
-// The last one is the present opener, and their number is the opener epoch. A takeover appends one hash and changes no other. So of two lists of
-// one session, the shorter is always the beginning of the longer.
+// Openers are the token hashes of all clients that have opened a session, oldest first: the client that began it, and each that took it over
+// (R17). The last one is the present opener, and their number is the opener epoch. A takeover appends one hash and changes no other. So of two
+// lists of the same session, the shorter one is always the beginning of the longer one.
 type Openers []TokenHash
 
 // MaxOpeners bounds how often a session can be taken over: the list travels in the session's announcement.
 const MaxOpeners = 256
 
-// Now returns the present opener, whose token counts, and the zero hash if no opener is known.
+// Now returns the present opener, whose token is valid, or the zero hash if no opener is known.
 func (o Openers) Now() (h TokenHash) {
 	if len(o) > 0 {
 		h = o[len(o)-1]
@@ -18,8 +18,8 @@ func (o Openers) Now() (h TokenHash) {
 	return h
 }
 
-// Founder returns the client that began the session, and the zero hash if no opener is known. The result is the same at every node, whatever
-// takeovers it has heard of.
+// Founder returns the client that began the session, or the zero hash if no opener is known. Every node returns the same client, whatever
+// takeovers it knows of.
 func (o Openers) Founder() (h TokenHash) {
 	if len(o) > 0 {
 		h = o[0]
@@ -27,12 +27,12 @@ func (o Openers) Founder() (h TokenHash) {
 	return h
 }
 
-// Superseded reports whether a client has been an opener and another one took the session over from it.
+// Superseded reports whether a client was an opener from which another one has taken over the session.
 func (o Openers) Superseded(h TokenHash) bool {
 	return len(o) > 0 && h != o.Now() && slices.Contains(o, h)
 }
 
-// Begin reports whether o is the beginning of p, or all of it: p has heard of every takeover that o has.
+// Begin reports whether o is the beginning of p, or all of it: p includes every takeover in o.
 func (o Openers) Begin(p Openers) bool { return len(o) <= len(p) && slices.Equal(o, p[:len(o)]) }
 
 // Append appends the hashes one after the other.
@@ -43,7 +43,7 @@ func (o Openers) Append(b []byte) []byte {
 	return b
 }
 
-// ReadOpeners reads what Append wrote; ok is false if b is something else.
+// ReadOpeners reads what Append wrote. ok is false for other bytes.
 func ReadOpeners(b []byte) (o Openers, ok bool) {
 	const size = len(TokenHash{})
 	if len(b)%size != 0 || len(b) > MaxOpeners*size {

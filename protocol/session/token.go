@@ -8,12 +8,12 @@ import (
 // Token proves that a client opened a session: 128 random bits that no other client knows (R17). The zero token means no token.
 type Token [16]byte
 
-// TokenHash is what the cluster keeps of a token. The zero hash belongs to no token.
+// TokenHash is the hash of a token that the cluster keeps. The zero hash belongs to no token.
 type TokenHash [16]byte
 
 // NewToken returns a random token.
 func NewToken() (t Token) {
-	// crypto/rand.Read never fails since Go 1.24: it ends the process if the system has no randomness.
+	// Since Go 1.24, crypto/rand.Read never fails: it ends the process if the system has no randomness.
 	_, _ = rand.Read(t[:])
 	return t
 }

@@ -28,7 +28,7 @@ func TestTheTwoClocksAreIndependent(t *testing.T) {
 	}
 }
 
-// A time that was really read is kept in the same way: this process has not run for hours.
+// A time that was really read has the same form. This process has not run for hours.
 func TestAsThePackageTimeDoes(t *testing.T) {
 	now := time.Now()
 	if mine := Read(now, 10*time.Hour); !mine.Round(0).Equal(now.Round(0)) || mine.Sub(now) < 8*time.Hour || mine.Sub(now) > 10*time.Hour {

@@ -1,11 +1,11 @@
-// Package crashdisk is a file system in memory that knows what would survive a crash of the machine: of each file the bytes that were synced,
-// of each directory the entries that were. It is for tests.
+// Package crashdisk is a file system in memory that knows what would survive a crash of the machine: the synced bytes of each file, and the
+// synced entries of each directory. It is for tests.
 //
-// A change of the disk is a step. Fault hears of each before it is made, and can let it fail, or let half of a write be done. Crash makes
-// the disk as it would be found after the power came back: what was not synced is lost, kept, or torn into pieces that are lost and kept
-// independently of each other.
+// Each change of the disk is a step. Fault is called before each step, and can make it fail, or make only half of a write happen. Crash
+// returns the disk as it would be found after a power failure: what was not synced is lost, kept, or torn into pieces that are lost or
+// kept independently of each other.
 //
-// Names are paths as of package path/filepath; the root is there from the start. One goroutine owns a disk.
+// Names are paths as in package path/filepath; the root exists from the start. One goroutine owns a disk.
 package crashdisk
 
 import (
@@ -24,14 +24,15 @@ import (
 
 // Disk is a file system in memory.
 type Disk struct {
-	// Fault, if not nil, is called before each step. An error is the step's result; with half, half of a write is done before it fails.
+	// Fault, if not nil, is called before each step. If it returns an error, the step fails with it; with half, half of a write happens
+	// first.
 	Fault func(op, name string) (half bool, err error)
 
 	root   *entry
 	locked map[string]bool
 }
 
-// entry is a file or a directory, as it is now and as it was last synced. Bytes are never changed in place, so that copies may share them.
+// entry is a file or a directory, as it is now and as it was last synced. Bytes are never changed in place, so copies may share them.
 type entry struct {
 	dir          bool
 	now, durable map[string]*entry
@@ -56,7 +57,7 @@ func (d *Disk) step(op, name string) (half bool, err error) {
 	return half, err
 }
 
-// find returns the entry of a path and the directory that holds it; nil for what is not there.
+// find returns the entry of a path and the directory that holds it, nil for those that do not exist.
 func (d *Disk) find(name string) (parent, e *entry) {
 	e = d.root
 	for _, part := range strings.Split(filepath.Clean(name), string(filepath.Separator)) {
@@ -73,7 +74,7 @@ func (d *Disk) find(name string) (parent, e *entry) {
 
 func missing(op, name string) error { return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist} }
 
-// OpenFile opens a file for writing. os.O_CREATE, os.O_TRUNC and os.O_APPEND mean what they mean.
+// OpenFile opens a file for writing. os.O_CREATE, os.O_TRUNC and os.O_APPEND have their usual meaning.
 func (d *Disk) OpenFile(name string, flag int) (*File, error) {
 	parent, e := d.find(name)
 	switch {
@@ -135,7 +136,7 @@ func (d *Disk) Mkdir(name string) error {
 	return nil
 }
 
-// Rename moves an entry; what had the new name is gone.
+// Rename moves an entry. It replaces an entry that has the new name.
 func (d *Disk) Rename(from, to string) error {
 	fp, e := d.find(from)
 	tp, _ := d.find(to)
@@ -182,7 +183,7 @@ func (d *Disk) SyncDir(name string) error {
 	return nil
 }
 
-// Lock takes a directory for one holder; false if it is taken. Locks do not survive a crash.
+// Lock locks a directory for one holder; false if it is locked. Locks do not survive a crash.
 func (d *Disk) Lock(name string) (io.Closer, bool) {
 	name = filepath.Clean(name)
 	if d.locked[name] {
@@ -221,7 +222,7 @@ func (f *File) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// WriteAt writes somewhere.
+// WriteAt writes at an offset.
 func (f *File) WriteAt(b []byte, off int64) (int, error) { return f.put("writeat", b, int(off)) }
 
 func (f *File) put(op string, b []byte, at int) (int, error) {
@@ -232,7 +233,7 @@ func (f *File) put(op string, b []byte, at int) (int, error) {
 	if err != nil {
 		b = b[:len(b)/2]
 	}
-	if at == len(f.e.data) { // the common case, without a copy: nobody else sees what lies behind the end
+	if at == len(f.e.data) { // appending is the common case, and needs no copy: no other entry uses the bytes after the end
 		f.e.data = append(f.e.data, b...)
 		return len(b), err
 	}
@@ -263,10 +264,10 @@ func (f *File) Sync() error {
 	return nil
 }
 
-// Close does nothing: a file that is closed is as durable as one that is open.
+// Close does nothing, because closing a file does not make it more durable.
 func (f *File) Close() error { return nil }
 
-// Flip changes a bit of a file, as a disk does that rots.
+// Flip changes a bit of a file, as a failing disk does.
 func (d *Disk) Flip(name string, bit int64) error {
 	_, e := d.find(name)
 	if e == nil || e.dir || bit/8 >= int64(len(e.data)) {
@@ -281,20 +282,20 @@ func (d *Disk) Flip(name string, bit int64) error {
 // Clone returns a copy of the disk as it is now, all of it durable.
 func (d *Disk) Clone() *Disk { return d.Crash(Kept, nil) }
 
-// Outcome is what happens to bytes and entries that were not synced.
+// Outcome says what a crash does to bytes and entries that were not synced.
 type Outcome int
 
 // The outcomes.
 const (
 	Lost Outcome = iota
-	Kept         // only the process has died
+	Kept         // only the process has ended
 	Torn
-	Outcomes // how many there are
+	Outcomes // the number of outcomes
 )
 
 func (o Outcome) String() string { return [...]string{"lost", "kept", "torn"}[o] }
 
-// Crash returns the disk as it would be found after a crash. The source is drawn from where something is torn.
+// Crash returns the disk as it would be found after a crash. It draws from source what is torn.
 func (d *Disk) Crash(o Outcome, source *rand.Rand) *Disk {
 	after := New()
 	after.root = surviving(d.root, o, source)
@@ -327,7 +328,7 @@ func surviving(e *entry, o Outcome, source *rand.Rand) *entry {
 	return out
 }
 
-// Sector is the smallest piece that a disk writes.
+// Sector is the size of the smallest piece that a disk writes, in bytes.
 const Sector = 512
 
 func survivingBytes(e *entry, o Outcome, source *rand.Rand) []byte {
@@ -336,13 +337,13 @@ func survivingBytes(e *entry, o Outcome, source *rand.Rand) []byte {
 		return e.synced
 	case o == Kept:
 		return e.data
-	case len(e.data) < len(e.synced): // a truncation that was or was not
+	case len(e.data) < len(e.synced): // the truncation happened or not
 		return [][]byte{e.synced, e.data}[source.IntN(2)]
 	}
 	out := make([]byte, len(e.data))
 	copy(out, e.synced)
 	switch source.IntN(3) {
-	case 0: // a prefix of what changed got there; what it appended ends where it ends
+	case 0: // a prefix of the changes was written; if the file grew, it ends where this prefix ends
 		from := 0
 		for from < len(e.synced) && e.synced[from] == e.data[from] {
 			from++
@@ -350,13 +351,13 @@ func survivingBytes(e *entry, o Outcome, source *rand.Rand) []byte {
 		k := from + source.IntN(len(e.data)-from+1)
 		copy(out, e.data[:k])
 		out = out[:max(k, len(e.synced))]
-	case 1: // any of the sectors, in any order
+	case 1: // any of the sectors were written, in any order
 		for at := 0; at < len(out); at += Sector {
 			if source.IntN(2) == 0 {
 				copy(out[at:min(at+Sector, len(out))], e.data[at:])
 			}
 		}
-	case 2: // the length, and none of the bytes
+	case 2: // the length was written, but none of the bytes
 	}
 	return out
 }

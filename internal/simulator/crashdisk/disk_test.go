@@ -32,7 +32,7 @@ func content(d *Disk, name string) string {
 	return string(b)
 }
 
-// TestWhatWasSyncedSurvives, and nothing else is sure.
+// TestWhatWasSyncedSurvives: nothing else is certain to survive.
 func TestWhatWasSyncedSurvives(t *testing.T) {
 	d := New()
 	if err := errors.Join(d.Mkdir("dir"), d.SyncDir(".")); err != nil {
@@ -73,7 +73,7 @@ func TestWhatWasSyncedSurvives(t *testing.T) {
 	}
 }
 
-// TestFault: a step that fails changes nothing, but for half of a write.
+// TestFault: a step that fails changes nothing, except that half of a write may happen.
 func TestFault(t *testing.T) {
 	d := New()
 	if err := errors.Join(d.Mkdir("dir"), d.SyncDir(".")); err != nil {
@@ -107,7 +107,7 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// TestCopiesAreApart: what is written to one disk is not seen on the other, although they share bytes.
+// TestCopiesAreApart: writing to one disk does not change the other, although they share bytes.
 func TestCopiesAreApart(t *testing.T) {
 	d := New()
 	if err := d.Mkdir("dir"); err != nil {

@@ -1,5 +1,5 @@
-// Package eventqueue is the heart of a discrete-event simulation: the simulated clock, the events to come in their order, and the one
-// source of random numbers. It reads no clock and starts no goroutine, so equal seeds make equal runs.
+// Package eventqueue is the core of a discrete-event simulation: the simulated clock, the pending events in their order, and the only
+// source of random numbers. It reads no clock and starts no goroutine, so equal seeds give equal runs.
 package eventqueue
 
 import (
@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// epoch is the simulated time at which every run begins. It is not a round number of any unit, and it is far from the zero time.
+// epoch is the simulated time at which every run begins. It is not a round number in any unit, and is far from the zero time.
 var epoch = time.Unix(1_700_000_003, 141_592_653).UTC()
 
-// Queue holds the events to come. A simulated world embeds it. One goroutine owns it.
+// Queue holds the pending events. A simulated world embeds it. One goroutine owns it.
 type Queue struct {
-	At     time.Duration // since the world began
-	Events uint64        // how many have happened
+	At     time.Duration // time since the world began
+	Events uint64        // how many events have happened
 	Rand   *rand.Rand
 
 	future  schedule
-	planned uint64 // events ever added: the next one's number
+	planned uint64 // how many events were ever added: the number of the next one
 }
 
 // New returns an empty queue at time 0. Simulators of different kinds use different salts, so that equal seeds draw different numbers.
 func New(seed, salt uint64) *Queue { return &Queue{Rand: rand.New(rand.NewPCG(seed, salt))} }
 
-// event is something that will happen. Events of one moment happen in the order in which they were added.
+// event is a pending event. Events at the same moment happen in the order in which they were added.
 type event struct {
 	at time.Duration
 	n  uint64
@@ -47,7 +47,7 @@ func (s *schedule) Pop() any {
 	return e
 }
 
-// After adds an event that happens in d; with a negative d it happens now.
+// After adds an event that happens after d. With a negative d it happens now.
 func (q *Queue) After(d time.Duration, do func()) {
 	q.planned++
 	heap.Push(&q.future, event{q.At + max(0, d), q.planned, do})
@@ -56,7 +56,7 @@ func (q *Queue) After(d time.Duration, do func()) {
 // Empty reports whether no event is left.
 func (q *Queue) Empty() bool { return len(q.future) == 0 }
 
-// Next takes the next event and moves the clock to it; the caller runs what it returns. The queue must not be empty.
+// Next removes the next event and moves the clock to it. The caller runs the returned function. The queue must not be empty.
 func (q *Queue) Next() func() {
 	e := heap.Pop(&q.future).(event)
 	q.At = e.at
@@ -64,7 +64,7 @@ func (q *Queue) Next() func() {
 	return e.do
 }
 
-// Now is the simulated time that cores are told.
+// Now returns the simulated time that cores get.
 func (q *Queue) Now() time.Time { return epoch.Add(q.At) }
 
 // Between draws a duration of at least low and less than high.
@@ -75,7 +75,7 @@ func (q *Queue) Between(low, high time.Duration) time.Duration {
 	return low + time.Duration(q.Rand.Int64N(int64(high-low)))
 }
 
-// Chance is true with probability p.
+// Chance returns true with probability p.
 func (q *Queue) Chance(p float64) bool { return p > 0 && q.Rand.Float64() < p }
 
 // OneOf draws one of the given values.

@@ -13,7 +13,7 @@ func TestWhatIsPlannedHappensInOrder(t *testing.T) {
 	q.After(2*time.Second, say("late"))
 	q.After(time.Second, func() {
 		say("first")()
-		q.After(-time.Second, say("at once")) // the past is over
+		q.After(-time.Second, say("at once")) // a moment in the past becomes the present
 	})
 	q.After(time.Second, say("second"))
 	for !q.Empty() {

@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/internal/simulator/violation"
 )
 
-// sought is set in the environment of the tests that Run starts: the rules whose failures find the bug.
+// sought is an environment variable of the tests that Run starts: it has the rules whose failures find the bug.
 const sought = "POSTA_MUTANT_RULES"
 
 var (
@@ -22,8 +22,8 @@ var (
 	passed = regexp.MustCompile(`(?m)skipped: (\S+) names (.*)$`)
 )
 
-// Judge takes what a seed has come to in a test that Run has started, and returns false in any other test. A violation of a rule that is
-// sought fails the test, which ends it; one of another rule does not count, and the search continues.
+// Judge handles the result of a seed in a test that Run has started, and returns false in any other test. A violation of a sought rule
+// fails the test, which ends it. A violation of another rule does not count, and the search continues.
 func Judge(t *testing.T, err error) (underway bool) {
 	rules := os.Getenv(sought)
 	if rules == "" {
@@ -37,7 +37,7 @@ func Judge(t *testing.T, err error) (underway bool) {
 	return true
 }
 
-// anotherRule returns the violation if err is one, of none of the rules.
+// anotherRule returns err as a violation if its rule is none of the rules.
 func anotherRule(err error, rules string) *violation.Violation {
 	var v *violation.Violation
 	if !errors.As(err, &v) || slices.Contains(strings.Fields(rules), v.Rule) {
@@ -46,7 +46,7 @@ func anotherRule(err error, rules string) *violation.Violation {
 	return v
 }
 
-// otherRules counts the failures that did not count, by the rules that they name.
+// otherRules counts the failures that do not count, by the rule that they name.
 func otherRules(out []byte) string {
 	n := map[string]int{}
 	for _, line := range passed.FindAllSubmatch(out, -1) {

@@ -1,5 +1,5 @@
-// Package mutants tries deliberate bugs on a simulator: each breaks one rule, compiles, and passes a quiet day. A simulator that does not
-// find a bug that somebody has put in would not have found it in the code either. It is for tests.
+// Package mutants tries deliberate bugs on a simulator. Each bug breaks one rule, compiles, and causes no failure on a quiet day. A
+// simulator that misses such a bug would also have missed it in the real code. It is for tests.
 package mutants
 
 import (
@@ -24,36 +24,38 @@ type Edit struct{ File, Old, New string }
 // Mutant is a deliberate bug.
 type Mutant struct {
 	Name  string
-	Rule  string // that it breaks; only a failure that names this rule finds it
-	From  uint64 // where the search begins: a seed that has shown it; 0 is 1
+	Rule  string // the rule that it breaks; only a failure that names this rule counts
+	From  uint64 // the first seed to try: one that has found the bug; 0 is 1
 	Edits []Edit
-	Args  []string // of TestSeeds beside -seed and -seeds: which kind of seeds shows it
+	Args  []string // arguments of TestSeeds besides -seed and -seeds: the kind of seeds that finds the bug
 
-	// Or are other rules whose failures find it, too, and Because is why: what breaks is seen by them alone, or by them as well as by Rule.
+	// Or lists other rules whose failures also find the bug, and Because gives the reason: only these rules detect it, or they do in
+	// addition to Rule.
 	Or      []string
 	Because string
 }
 
-// rules are those whose failures find it.
+// rules returns the rules whose failures find the bug.
 func (m *Mutant) rules() []string { return append([]string{m.Rule}, m.Or...) }
 
-// Table is the bugs of one simulator, whose TestSeeds takes -seed and -seeds and prints "seed N, after …" when it has found something.
+// Table has the bugs of one simulator, whose TestSeeds takes -seed and -seeds, and prints "seed N, after …" when it has found a
+// failure.
 type Table struct {
 	Package string // "./test/sim"
-	Doc     string // "docs/simulation.md": where the table is shown
+	Doc     string // "docs/simulation.md": the document that shows the table
 	Mutants []Mutant
 
-	// Seeds is how many seeds there are, from 1 on: one of them must find each bug. Mutant.From only decides which come first. Were it the
-	// beginning of a window, each change of the simulator would let bugs survive that other seeds show as well as ever.
+	// Seeds is the number of seeds, from 1 on: one of them must find each bug. Mutant.From only decides which are tried first. If From
+	// began a window, a change of the simulator could let a bug survive that other seeds still find.
 	Seeds int
 
-	// ByName is for a package without seeds: what has to find a bug is the tests that its rule names, as TestW4_… for W4.
+	// ByName is for a package without seeds: the tests whose names begin with the rule must find the bug, as TestW4_… for W4.
 	ByName bool
 }
 
-// Run demands that the simulator finds each bug within the seeds of the table, by a failure that names the rule which the bug breaks: a simulator
-// that is only upset would not have told anybody what is wrong. It compiles the program once for each, which takes minutes, so it
-// is asked for: POSTA_MUTANTS=1, or POSTA_MUTANTS="part of a name".
+// Run demands that the simulator finds each bug within the seeds of the table, by a failure that names the broken rule. Any other failure would
+// not tell people what is wrong. Run compiles the program once per bug, which takes minutes, so it runs only on request: POSTA_MUTANTS=1, or
+// POSTA_MUTANTS="part of a name".
 func (table *Table) Run(t *testing.T) {
 	want := os.Getenv("POSTA_MUTANTS")
 	if want == "" || os.Getenv(sought) != "" {
@@ -87,11 +89,11 @@ func (table *Table) try(t *testing.T, root string, m *Mutant) {
 		return
 	}
 	program := filepath.Join(dir, "mutant.test")
-	defer os.Remove(program) // tens of megabytes, and there are a hundred
-	// Nobody debugs it, and vet may dislike what is deliberately wrong: both would take a fifth of the time.
+	defer os.Remove(program) // it has tens of megabytes, and there are about a hundred
+	// Nobody debugs the program, and vet may object to deliberate bugs: both would take a fifth of the time.
 	compile := exec.Command("go", "test", "-c", "-o", program, "-vet=off", "-ldflags=-w", "-overlay", overlay, table.Package)
 	compile.Dir = root
-	compile.Env = append(os.Environ(), "GOGC=400") // a tenth less of processor time, and some more of memory
+	compile.Env = append(os.Environ(), "GOGC=400") // takes a tenth less processor time, and some more memory
 	if out, err := compile.CombinedOutput(); err != nil {
 		t.Errorf("%s does not compile: %v\n%s", m.Name, err, out)
 		return
@@ -116,7 +118,7 @@ func (table *Table) try(t *testing.T, root string, m *Mutant) {
 	t.Errorf("%s (%s) survives; failures that name other rules: %s", m.Name, strings.Join(m.rules(), " "), otherRules(all))
 }
 
-// searches returns the arguments of the runs of the test program that together look for a bug everywhere, the likely place first.
+// searches returns the arguments of the test program's runs that together try all seeds for a bug, the likely ones first.
 func (table *Table) searches(m *Mutant) (all [][]string) {
 	args := append([]string{"-test.v", "-test.timeout=45m"}, m.Args...)
 	if table.ByName {
@@ -131,10 +133,10 @@ func (table *Table) searches(m *Mutant) (all [][]string) {
 	return all
 }
 
-// tests is how the names of the tests begin that guard the rules of a bug.
+// tests returns a pattern for the names of the tests that guard the rules of a bug.
 func (m *Mutant) tests() string { return "Test(" + strings.Join(m.rules(), "|") + ")_" }
 
-// foundBy returns what a test program says when it has found a bug.
+// foundBy returns a pattern for the output of a test program that has found a bug.
 func (table *Table) foundBy(m *Mutant) *regexp.Regexp {
 	if table.ByName {
 		return regexp.MustCompile(`--- FAIL: ` + m.tests() + `\w+`)
@@ -142,9 +144,9 @@ func (table *Table) foundBy(m *Mutant) *regexp.Regexp {
 	return bySeed
 }
 
-// hint returns where the search should begin, if it took long from where it began.
+// hint suggests where the search should begin, if it took long from its present beginning.
 func (m *Mutant) hint(found []byte) string {
-	const near = 100 // seeds take some seconds
+	const near = 100 // seeds; these take some seconds
 	digits := bySeed.FindSubmatch(found)
 	if digits == nil {
 		return ""
@@ -156,7 +158,7 @@ func (m *Mutant) hint(found []byte) string {
 	return fmt.Sprintf("; far from where the search began: let it begin at %d", seed)
 }
 
-// overlay writes the changed files into dir, and the list that lets them take the place of the real ones.
+// overlay writes the changed files into dir, with the list by which they replace the real ones.
 func (m *Mutant) overlay(root, dir string) (path string, err error) {
 	files := map[string]string{}
 	for _, e := range m.Edits {
@@ -192,7 +194,7 @@ func (e *Edit) apply(text string) (string, error) {
 	return strings.Replace(text, e.Old, e.New, 1), nil
 }
 
-// TextsAreThere keeps the table from rotting: it needs no compiler, so it is run every time.
+// TextsAreThere checks that the edits of the table still match the code. It needs no compiler, so it always runs.
 func (table *Table) TextsAreThere(t *testing.T) {
 	root := moduleRoot(t)
 	seen := map[string]bool{}
@@ -213,7 +215,7 @@ func (table *Table) TextsAreThere(t *testing.T) {
 	}
 }
 
-// InTheDocs keeps the document in step with the table; with update it writes it.
+// InTheDocs checks that the document shows the table; with update it writes the document.
 func (table *Table) InTheDocs(t *testing.T, update bool) {
 	path := filepath.Join(moduleRoot(t), table.Doc)
 	data, err := os.ReadFile(path)
@@ -236,7 +238,7 @@ func (table *Table) InTheDocs(t *testing.T, update bool) {
 
 var errNoPlace = errors.New("there is no place for the table")
 
-// shownIn returns the document with the table in its place.
+// shownIn returns the document with the present table.
 func (table *Table) shownIn(text string) (string, error) {
 	const begin, end = "<!-- mutants: ", "<!-- end of mutants -->"
 	from, to := strings.Index(text, begin), strings.Index(text, end)

@@ -56,7 +56,7 @@ func TestShownIn(t *testing.T) {
 	}
 }
 
-// TestSearchesCoverAllSeeds once each, whatever the hint.
+// TestSearchesCoverAllSeeds: each seed is tried once, whatever the hint.
 func TestSearchesCoverAllSeeds(t *testing.T) {
 	table := Table{Seeds: 9}
 	for from := range uint64(10) {

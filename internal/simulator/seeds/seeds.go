@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// Each calls run for n seeds from first on, some at a time, and gives no more out once the test has failed. A run has one goroutine and
-// shares nothing with others, or a seed could not be repeated.
+// Each calls run for n seeds from first on, several at a time, and starts no more after the test has failed. A run must have one
+// goroutine and share nothing with other runs, because otherwise a seed could not be repeated.
 //
-// A simulated world is a few megabytes, and most of what is made in it is garbage at once: by default the collector would go round
+// A simulated world has a few megabytes, and most of what it allocates becomes garbage at once: by default the collector would run
 // hundreds of times a second.
 func Each(t *testing.T, first uint64, n int, run func(seed uint64)) {
 	t.Helper()

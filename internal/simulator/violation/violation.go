@@ -1,4 +1,4 @@
-// Package violation is what a simulator reports when a rule did not hold. It is for tests.
+// Package violation has the error that a simulator reports when a rule did not hold. It is for tests.
 package violation
 
 import (
@@ -9,17 +9,17 @@ import (
 
 // Violation is a rule that did not hold.
 type Violation struct {
-	Package string // of the simulator: "./test/sim"
+	Package string // package of the simulator: "./test/sim"
 	Seed    uint64
-	At      time.Duration // of simulated time
-	Rule    string        // "R5"; "liveness"; "panic" for one that names no rule; empty where the simulator names none
+	At      time.Duration // in simulated time
+	Rule    string        // "R5"; "liveness"; "panic" for one that names no rule; empty if the simulator names none
 	What    string
 }
 
-// naming finds the rule that a text names at its beginning. A broken assertion of a core names its rule in the words of its panic.
+// naming finds the rule that a text names at its beginning. A failed assertion of a core names its rule in the text of its panic.
 var naming = regexp.MustCompile(`^(?:panic: )?([A-Z]\d+|liveness): `)
 
-// New makes a Violation of a text like "R5: node-1 stores …" or "panic: M3: …".
+// New makes a Violation from a text like "R5: node-1 stores …" or "panic: M3: …".
 func New(pkg string, seed uint64, at time.Duration, text string) *Violation {
 	v := &Violation{Package: pkg, Seed: seed, At: at, What: text}
 	if found := naming.FindStringSubmatch(text); found != nil {
@@ -36,7 +36,7 @@ func (v *Violation) Error() string {
 	return fmt.Sprintf("%s\nsee it again: go test %s -run TestSeeds -seed=%d -seeds=1 -v", v.Short(), v.Package, v.Seed)
 }
 
-// Short returns the error without the command that shows it again.
+// Short returns the error without the command that reproduces it.
 func (v *Violation) Short() string {
 	rule := v.Rule
 	if rule != "" {
