@@ -40,8 +40,8 @@ var plain struct {
 	err  error
 }
 
-// plainPosta is posta as it is delivered. Under the race detector this binary is ten times slower, and whole clusters of it run under the race
-// detector in test/e2e already.
+// plainPosta is posta as it is delivered. Under the race detector this binary would be ten times slower, and test/e2e already runs whole
+// clusters of it under the race detector.
 func plainPosta(t *testing.T) string {
 	t.Helper()
 	plain.once.Do(func() {
@@ -64,7 +64,7 @@ func removePlain() {
 	}
 }
 
-// small returns every section in a few seconds.
+// small returns a configuration that runs every section in a few seconds.
 func small(t *testing.T, out *bytes.Buffer) Config {
 	t.Helper()
 	exe, err := os.Executable()

@@ -23,7 +23,7 @@ type brokerKind struct {
 
 // runningBroker is a broker that runs. One goroutine calls its methods.
 type runningBroker interface {
-	Start(context.Context) error // again after Kill, on the same data; returns when it answers
+	Start(context.Context) error // restarts after Kill on the same data; returns when it answers
 	Kill()
 	PIDs() []int
 	Close() error

@@ -91,7 +91,7 @@ func child(ctx context.Context, what string, args []string) error {
 	return errUsage
 }
 
-// profiled runs f under the CPU profiler if file is not empty.
+// profiled runs f, under the CPU profiler if file is not empty.
 func profiled(file string, f func() error) (err error) {
 	if file == "" {
 		return f()
@@ -174,14 +174,14 @@ func runOracle(analysis, dir string) error {
 
 // childReport is what the client and the oracle report to the parent.
 type childReport struct {
-	Answer []byte `json:"-"` // JSON of queries and rejected rows, without what differs between runs
+	Answer []byte `json:"-"` // JSON of queries and rejected rows, without the parts that differ between runs
 	memory
 
 	Wall    time.Duration `json:"wall"`    // from the process' first step until it had the answer
-	CPU     time.Duration `json:"cpu"`     // of the process, until then
+	CPU     time.Duration `json:"cpu"`     // of the process, in the same time
 	Written int64         `json:"written"` // bytes, to the disk
 
-	Times []time.Duration `json:"times,omitempty"` // of each session, where there were many
+	Times []time.Duration `json:"times,omitempty"` // of each session, if there were several
 }
 
 // reportAnswer prints an answer of the client or the oracle; their JSON is the same from the queries on. One line with
@@ -197,7 +197,7 @@ func reportAnswer(begin time.Time, answer json.Marshaler, times []time.Duration)
 	if from < 0 {
 		return fmt.Errorf("%w: no queries in the JSON of an answer", errAnswer)
 	}
-	if to := bytes.LastIndex(text, []byte(`, "warnings": `)); to > from { // the client's, about its input; they come last
+	if to := bytes.LastIndex(text, []byte(`, "warnings": `)); to > from { // the client's warnings about its input, which come last
 		text = append(text[:to], '}')
 	}
 	line, err := json.Marshal(t)
@@ -220,7 +220,7 @@ func decodeReport(r io.Reader) (t childReport, err error) {
 	if err := json.Unmarshal(line, &t); err != nil {
 		return t, err
 	}
-	var compact bytes.Buffer // client and oracle put their spaces in different places
+	var compact bytes.Buffer // client and oracle put spaces in different places
 	err = json.Compact(&compact, rest)
 	t.Answer = compact.Bytes()
 	return t, err

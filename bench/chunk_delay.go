@@ -15,18 +15,18 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// The delay of a chunk is the time from its acknowledgement until its effect: all of its rows are in the aggregator's state, and the commit that
-// holds the last of them is on the aggregator's disk. In between are the input's outbox, two links, and the commits of a joiner and of the
-// aggregator. The client's clock measures both moments, and each reaches the client as a reply over a socket.
+// The delay of a chunk is the time from its acknowledgement until its effect: all of its rows are in the aggregator's state, and the commit with
+// the last of them is on the aggregator's disk. In between are the input's outbox, two links, and the commits of a joiner and of the aggregator.
+// The client's clock measures both moments; the client learns of each by a reply over a socket.
 const (
-	probedChunks = 200 // in a round, idle and busy each
+	probedChunks = 200 // in a round, on the idle and on the busy cluster each
 	effectPace   = 5 * time.Millisecond
 	busyFacts    = 100_000 // of each session that keeps the cluster busy
 	busySessions = 2       // at a time
 )
 
 // effectTopology returns the contestant's topology, except that one node, which can be asked for the effect, runs the
-// aggregator and all stages after it. Those stages start to work when a session's last chunk has had its effect.
+// aggregator and all stages after it. These stages start to work when a session's last chunk has had its effect.
 func effectTopology(c *Config, dir string, v topology.Variant) string {
 	entry, parsers := `chain = ["input", "parser"]`, ""
 	feeder := "input"
@@ -58,7 +58,7 @@ func edgeText(from, to, streams, socket, route, key string) string {
 	return text
 }
 
-// chunkDelays returns the delays of chunks on an idle cluster and on a busy one, in the order they were sent.
+// chunkDelays returns the delays of chunks on an idle cluster and on a busy one, in the order of sending.
 func (x *contestant) chunkDelays(ctx context.Context, c *Config, load *loadData) (idle, busy []time.Duration, err error) {
 	n, err := x.startEffect(ctx, c)
 	if err != nil {
@@ -99,8 +99,8 @@ func (x *contestant) probe(ctx context.Context, c *Config, n *cluster, what stri
 	return o.Times, err
 }
 
-// runProbe is the client of rowsByChunk. It sends one chunk at a time: each at the first tick after the effect of the
-// chunk before it.
+// runProbe is the client of rowsByChunk. It sends one chunk at a time, each at the first tick after the effect of the
+// previous one.
 func runProbe(ctx context.Context, file, count string) (err error) {
 	n, t, err := countOn(file, count)
 	if err != nil {
@@ -134,7 +134,7 @@ func requesterTo(n topology.Node, keys *security.Keys) (*zmqx.Req, error) {
 	return r, err
 }
 
-// chunkProber speaks the protocol itself: the client library reports no single chunks.
+// chunkProber speaks the protocol itself, because the client library does not report single chunks.
 type chunkProber struct {
 	id              session.ID
 	token           session.Token
@@ -182,7 +182,7 @@ func (p *chunkProber) chunk(ctx context.Context, n int) (time.Duration, error) {
 		cancel()
 	}
 	err = errors.Join(err, <-seen)
-	// The observer's reply may overtake the acknowledgement, because its way is shorter. Then the delay is 0.
+	// The observer's reply may overtake the acknowledgement, because its path is shorter. Then the delay is 0.
 	return max(0, effect.Sub(acknowledged)), err
 }
 

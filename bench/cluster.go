@@ -22,19 +22,18 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// cluster is the processes of a topology's nodes for one run. They have a directory of their own, which is deleted with
-// them.
+// cluster is the processes of a topology's nodes for one run. They have their own directory, which is deleted with them.
 type cluster struct {
 	c     *Config
 	label string
 	topo  *topology.Topology
-	keys  *security.Keys // of this process; nil in a cluster without
+	keys  *security.Keys // keys of this process; nil in a cluster without keys
 	dir   string
 	nodes []*nodeProcess
 	host  func(*topology.Node) int // see contestant
 	ready time.Duration            // from the first start to the last heartbeat
 
-	broker runningBroker // nil where nodes talk to each other; it ends with the nodes
+	broker runningBroker // nil if nodes talk to each other; it ends with the nodes
 	before usage         // the broker's usage before the nodes started
 	spent  usage         // the broker's usage at the end
 }
@@ -43,14 +42,14 @@ type nodeProcess struct {
 	id    topology.NodeID
 	cmd   *exec.Cmd
 	log   string
-	usage usage // at the end
+	usage usage // the node's usage at the end
 }
 
 // clusterPlan is a cluster to start.
 type clusterPlan struct {
 	label   string                   // names its profiles
-	verb    string                   // what its nodes are in Child
-	broker  *brokerKind              // nil for nodes that talk to each other
+	verb    string                   // the argument of Child for its nodes
+	broker  *brokerKind              // nil if nodes talk to each other
 	variant topology.Variant         // without directories, sockets and settings
 	host    func(*topology.Node) int // see contestant
 	// text is the topology, for clusters that a variant cannot describe.
@@ -143,7 +142,7 @@ func (x *cluster) start(what string, id topology.NodeID) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }() // the process has its own
+	defer func() { _ = log.Close() }() // the process has its own handle
 	m.cmd = x.c.command(x.label+"-"+string(id), what, x.topo.File, string(id))
 	m.cmd.Stdout, m.cmd.Stderr = log, log
 	begin := startChild
@@ -161,16 +160,16 @@ func (x *cluster) start(what string, id topology.NodeID) error {
 func (c *Config) command(label string, args ...string) *exec.Cmd {
 	profile := ""
 	if c.Profile != "" {
-		profile = filepath.Join(c.Profile, label+".prof") // the last round's stays
+		profile = filepath.Join(c.Profile, label+".prof") // only the profile of the last round remains
 	}
 	all := append(slices.Clone(c.Self), childVerb, profile)
 	all = append(all, args...)
 	cmd := exec.Command(all[0], all[1:]...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches this program alone, which then ends its children
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches only this program, which then ends its children
 	return cmd
 }
 
-// startChild starts a child. The child ends when its standard input is closed, thus with this process, however this
+// startChild starts a child. The child ends when its standard input is closed, and so with this process, in whatever way this
 // process ends.
 func startChild(cmd *exec.Cmd) error {
 	if _, err := cmd.StdinPipe(); err != nil { // Wait closes it
@@ -232,7 +231,7 @@ const readyTime = 30 * time.Second
 func (x *cluster) lastWords() string {
 	var all []byte
 	for _, m := range x.nodes {
-		b, _ := os.ReadFile(m.log) // it may have said nothing
+		b, _ := os.ReadFile(m.log) // the file may be empty
 		all = append(all, b[bytes.LastIndexByte(bytes.TrimRight(b, "\n"), '\n')+1:]...)
 	}
 	return string(all)
@@ -249,7 +248,7 @@ func (x *cluster) pids() (all []int) {
 	return all
 }
 
-// costs returns what each node and the broker have cost. They are known when the processes have been stopped.
+// costs returns what each node and the broker have cost. The costs are known after the processes have been stopped.
 func (x *cluster) costs() []usage {
 	all := []usage{x.spent}
 	for _, m := range x.nodes {
@@ -258,7 +257,7 @@ func (x *cluster) costs() []usage {
 	return all
 }
 
-// stop notes what each process has cost, and ends it.
+// stop records what each process has cost, and ends it.
 func (x *cluster) stop() error {
 	if x.broker != nil {
 		x.spent = usageOf(x.broker.PIDs()...).since(x.before)
@@ -278,10 +277,10 @@ func (x *cluster) stop() error {
 	return errors.Join(append(all, x.remove())...)
 }
 
-// kill ends the processes at once, after an error.
+// kill ends the processes at once; it is called after an error.
 func (x *cluster) kill() error {
 	for _, m := range x.nodes {
-		_ = m.cmd.Process.Kill() // it may have ended
+		_ = m.cmd.Process.Kill() // it may already have ended
 		_ = m.cmd.Wait()
 	}
 	return x.remove()

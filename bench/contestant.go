@@ -18,26 +18,26 @@ type contestant struct {
 	name, about string
 	cluster     *topology.Variant // nil for a single process
 	volatile    bool              // nodes of the cluster do not wait for the disk
-	inPlace     bool              // inputs read the files where they lie; else the client sends them
-	broker      *brokerKind       // carries the cluster's frames; nil when nodes talk to each other
+	inPlace     bool              // inputs read the files in place; otherwise the client sends them
+	broker      *brokerKind       // carries the cluster's frames; nil if nodes talk to each other
 	sockets     sockets
 	unbatched   bool                     // each frame is a message of the broker
-	needs       need                     // to take part
+	needs       need                     // the program without which it cannot take part
 	host        func(*topology.Node) int // the core on which a node runs, or the client if the node is nil; a nil func pins nothing
 	process     func(ctx context.Context, c *Config, s *workload, data string) (result, error)
 }
 
-// Times are compared with the baseline's, answers with the reference's.
+// Times are compared with those of the baseline, answers with those of the reference.
 const (
 	baseline  = "posta"
 	reference = "oracle"
 )
 
-// contestants are in the order of the table. A new transport is one line here: a variant of the topology.
+// contestants returns them in the order of the table. A new transport is one line here: a variant of the topology.
 func contestants() []contestant {
 	split := topology.Variant{SplitParsers: true}
 	one := topology.Variant{Replicas: map[string]int{"joiner": 1, "aggregator": 1}}
-	ownCluster := topology.Variant{JoinInInput: true, Settings: map[string]string{"limits.window": "8MiB"}} // as cmd/run.go has it
+	ownCluster := topology.Variant{JoinInInput: true, Settings: map[string]string{"limits.window": "8MiB"}} // as in cmd/run.go
 	all := []contestant{
 		{name: baseline, about: "the default topology over ZeroMQ", cluster: &topology.Variant{}},
 		{name: "posta-run", about: "the cluster that posta run starts: the files are read where they lie, and parsed, joined and folded in one process", cluster: &ownCluster, inPlace: true},
@@ -106,8 +106,8 @@ func (c *Config) participants(ctx context.Context, fits func(*contestant) bool) 
 type result struct {
 	answer    json.RawMessage // queries and rejected rows
 	wall, cpu time.Duration
-	peak, sum int64 // bytes of memory: of the largest process, of all together
-	written   int64 // bytes that reached the disk, or will
+	peak, sum int64 // bytes of memory: of the largest process, and of all together
+	written   int64 // bytes that reached the disk, or will reach it
 }
 
 // run runs a contestant once.

@@ -13,7 +13,7 @@ import (
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0 // a bad argument is its only error
+		return 0 // it fails only for a bad argument
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
@@ -27,7 +27,7 @@ func cpuTimeOf(pid int) time.Duration {
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(string(b), ") ") // the name before it may hold anything
+	_, rest, _ := strings.Cut(string(b), ") ") // the process name before it may contain anything
 	fields := strings.Fields(rest)
 	const utime, stime = 11, 12
 	if len(fields) <= stime {
@@ -45,8 +45,8 @@ func writtenBy(pid string) int64 {
 	return n
 }
 
-// peakOf is the most memory a process has held, in bytes (VmHWM). The kernel's ru_maxrss is useless here: it begins with the memory
-// of the process that started it.
+// peakOf returns the most memory that a process has held, in bytes (VmHWM). The kernel's ru_maxrss is useless here, because it
+// begins with the memory of the process that started this one.
 func peakOf(pid string) int64 { return kilobytes(pid, "VmHWM") }
 
 // kilobytes reads a figure from a process's status file and returns it in bytes, or 0 if the system does not report it.

@@ -22,9 +22,9 @@ const (
 	parseStream = "trips"
 )
 
-// measureCSV reads a file of trips from memory, chunk by chunk: once only into fields, as the standard reader does, and
-// once into batches in their wire form, as the parser role does. Each contestant uses one goroutine. The time is CPU
-// time of the process, so other programs on the machine matter only as far as they use its caches.
+// measureCSV reads a file of trips from memory, chunk by chunk: once only into fields, as the standard reader does, and once
+// into batches in their wire form, as the parser role does. Each contestant uses one goroutine. The time is CPU time of the
+// process, so other programs on the machine matter only through the caches.
 func measureCSV(ctx context.Context, c *Config) ([]Case, error) {
 	s, err := workloadOf("bikes")
 	if err != nil {
@@ -76,8 +76,8 @@ func csvRound(read func() (int, error), data []byte, i int) ([]Measure, error) {
 	}, nil
 }
 
-// quickest returns the least CPU time of several passes. A pass takes hundredths of a second, and other programs disturb
-// some passes.
+// quickest returns the least CPU time of several passes. A pass takes hundredths of a second, and other programs disturb some
+// of them.
 func quickest(pass func() error) (least time.Duration, err error) {
 	for range passes {
 		begin := cpuTime()
@@ -142,7 +142,7 @@ func splitFile(file string, data []byte) (*chunkedFile, error) {
 	return x, nil
 }
 
-// parse makes a batch in its wire form of each chunk.
+// parse turns each chunk into a batch in its wire form.
 func (x *chunkedFile) parse() (rows int, err error) {
 	a := bikes.New()
 	stream := a.StreamIndex(parseStream)

@@ -18,16 +18,16 @@ type diskWay struct {
 	name  string
 	room  room
 	early bool // the disk is asked to begin after half a piece
-	ahead bool // a piece is written while the one before it is synced
+	ahead bool // a piece is written while the previous one is synced
 }
 
-// room is what the file has before the first piece is written.
+// room is the state of the file before the first piece is written.
 type room int
 
 const (
 	noRoom   room = iota
-	reserved      // allocated blocks beyond its end
-	written       // as many bytes as are to be written
+	reserved      // allocated blocks beyond the file's end
+	written       // as many bytes as will be written
 )
 
 // diskWays begins with the plain file, with which the others are compared.
@@ -42,7 +42,7 @@ var diskWays = []diskWay{
 	{name: "overwritten, early, ahead", room: written, early: true, ahead: true},
 }
 
-// measureDisk tells what the disk allows from what the log makes of it.
+// measureDisk separates what the disk allows from what the log uses of it.
 func measureDisk(ctx context.Context, c *Config) (Section, error) {
 	done, pool := Section{About: diskAbout}, newPool()
 	ways := diskWays
@@ -77,7 +77,7 @@ func measureDisk(ctx context.Context, c *Config) (Section, error) {
 	return done, nil
 }
 
-// write makes the amount durable and returns how long that took, without what was done to the file before.
+// write makes the amount durable and returns how long that took, without the time to prepare the file.
 func (w diskWay) write(dir string, pool []byte, amount int64) (took time.Duration, err error) {
 	f, err := os.CreateTemp(dir, "disk")
 	if err != nil {
@@ -103,7 +103,7 @@ func (w diskWay) write(dir string, pool []byte, amount int64) (took time.Duratio
 		if err := w.put(f, p); err != nil {
 			return 0, err
 		}
-		if err := s.await(); err != nil { // the piece before
+		if err := s.await(); err != nil { // for the previous piece
 			return 0, err
 		}
 		s.start()
@@ -131,7 +131,7 @@ func (w diskWay) put(f *os.File, p []byte) error {
 	return err
 }
 
-// make gives the file its room, and lets the disk finish with it.
+// make gives the file its room, and waits until the disk is done with this.
 func (r room) make(f *os.File, pool []byte, amount int64) error {
 	switch r {
 	case reserved:
@@ -155,7 +155,7 @@ func (r room) make(f *os.File, pool []byte, amount int64) error {
 type syncer struct {
 	orders chan struct{}
 	done   chan error // closed when the goroutine has ended
-	busy   bool       // a sync was ordered and not awaited
+	busy   bool       // a sync was ordered but not awaited
 }
 
 func beginSyncer(sync func() error) *syncer {

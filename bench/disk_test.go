@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// valueOf is the only round's value of a measure.
+// valueOf returns the value of a measure in the only round.
 func valueOf(t *testing.T, c *Case, name string) float64 {
 	t.Helper()
 	f := figureOf(c, name)
@@ -18,7 +18,7 @@ func valueOf(t *testing.T, c *Case, name string) float64 {
 	return f.Values[0]
 }
 
-// TestDisk_EveryWayIsMeasured: each way makes a file, and leaves none.
+// TestDisk_EveryWayIsMeasured: each way makes a file, and removes it.
 func TestDisk_EveryWayIsMeasured(t *testing.T) {
 	c := Config{Dir: t.TempDir(), Rounds: 1, Cold: true, Amount: 2*piece + 1}
 	s, err := measureDisk(t.Context(), &c)
@@ -38,7 +38,7 @@ func TestDisk_EveryWayIsMeasured(t *testing.T) {
 	}
 }
 
-// TestDisk_EveryWayWritesTheSameBytes, whatever the file held before, and ends with what a sync says.
+// TestDisk_EveryWayWritesTheSameBytes: whatever the file held before, and each way ends with the result of a sync.
 func TestDisk_EveryWayWritesTheSameBytes(t *testing.T) {
 	pool := newPool()
 	for _, w := range diskWays {
@@ -72,7 +72,7 @@ func TestDisk_EveryWayWritesTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestReopen_ASnapshotBoundsWhatIsRead: after the cut only what came since the snapshot is read and repeated.
+// TestReopen_ASnapshotBoundsWhatIsRead: after the cut, only the records since the snapshot are read and replayed.
 func TestReopen_ASnapshotBoundsWhatIsRead(t *testing.T) {
 	c := Config{Dir: t.TempDir(), Rounds: 1, Cold: true, Amount: 8 * piece}
 	cases, err := measureReopen(t.Context(), &c)

@@ -1,6 +1,6 @@
-// Package bench measures Posta's speed. Each measurement runs beside a simple program that does the same on the same
-// machine in the same run. It is a program and not a test: its figures depend on what else runs on the machine, and
-// people have to judge them.
+// Package bench measures Posta's speed. Each measurement runs next to a simple program that does the same on the same machine
+// in the same run. It is a program and not a test, because its figures depend on what else runs on the machine, and people
+// have to judge them.
 //
 // # Words
 //
@@ -27,11 +27,11 @@
 //	}
 //	print the table, write JSON and a page with charts
 //
-// Nodes, the client and the oracle are processes of their own: the program starts itself again (see Child, and package command),
-// so that CPU time and memory are measured for each of them, and data crosses sockets and disks as in a real cluster.
+// Nodes, the client and the oracle are separate processes: the program starts itself again (see Child, and package command). So
+// CPU time and memory are measured for each of them, and data crosses sockets and disks as in a real cluster.
 //
 // # What it never does
 //
-// It never compares with figures of another run or another machine. It never leaves out fsync, except in the one
-// contestant that shows what fsync costs. It never reports a run whose answers differ from the oracle's.
+// It never compares with figures of another run or another machine. It never omits fsync, except in the one contestant that
+// shows what fsync costs. It never reports a run whose answers differ from the oracle's.
 package bench

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// runDuckDB runs DuckDB. Its time ends with the last answer: the time to free its memory is not counted.
+// runDuckDB runs DuckDB. Its time ends with the last answer, so it does not include freeing the memory.
 func runDuckDB(ctx context.Context, c *Config, s *workload, data string) (e result, err error) {
 	if e, err = c.runRival(ctx, duckDB, "-analysis", s.name(), "-data", data, "-json"); err != nil {
 		return e, err

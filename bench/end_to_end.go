@@ -43,14 +43,14 @@ func (s *workload) measure(ctx context.Context, c *Config) ([]Case, error) {
 	return append([]Case{whole}, parts...), err
 }
 
-// endToEnd is one round, end to end.
+// endToEnd is one end-to-end round.
 type endToEnd struct {
 	client, oracle childReport
 	ready          time.Duration
 	nodes          []*nodeProcess
 }
 
-// compare fails if the answers differ: the time of a wrong answer means nothing.
+// compare fails if the answers differ, because the time of a wrong answer means nothing.
 func (r *endToEnd) compare() error {
 	if !bytes.Equal(r.client.Answer, r.oracle.Answer) {
 		return errors.New("the answers of cluster and oracle differ")

@@ -89,8 +89,8 @@ func repeat(ctx context.Context, name string, rounds iter.Seq2[int, bool], round
 	return c, nil
 }
 
-// compareTimes measures ours and theirs, theirs first in every other round. Otherwise the same one would always find a
-// warmer cache, or a disk that is still busy with the other's data.
+// compareTimes measures ours and theirs, in every other round theirs first. Otherwise the same one would always find a warmer
+// cache, or a disk that is still busy with the other's data.
 func compareTimes(round int, ours, theirs func() (time.Duration, error)) (a, b time.Duration, err error) {
 	if round%2 == 1 {
 		b, a, err = compareTimes(0, theirs, ours)

@@ -14,9 +14,8 @@ import (
 // (see package gen).
 const fingerprintFacts = 20_000
 
-// fingerprint identifies a workload's generator: it hashes a sample of the data, as change has altered it. A version
-// number beside the generator was rejected: people forget to raise it, and then old data is measured. Making the sample
-// takes a moment only.
+// fingerprint identifies a workload's generator: it hashes a sample of the data after change. Rejected: a version number next
+// to the generator, because people forget to raise it, and then old data is measured. Making the sample takes only a moment.
 func (s *workload) fingerprint(change func(io.Writer, io.Reader) (int, error)) (string, error) {
 	d := sampler{hash: sha256.New(), change: change}
 	if err := s.generate(&d, fingerprintFacts, seed); err != nil {

@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
-// TestData_IsTakenAgainOnlyFromTheSameGenerator: data of an earlier run is used only if this program would generate the
-// same.
+// TestData_IsTakenAgainOnlyFromTheSameGenerator: data of an earlier run is used only if this program would generate the same
+// data.
 func TestData_IsTakenAgainOnlyFromTheSameGenerator(t *testing.T) {
 	dir, made := t.TempDir(), 0
 	makes := func(row string) *workload {
@@ -57,8 +57,8 @@ func TestData_IsTakenAgainOnlyFromTheSameGenerator(t *testing.T) {
 	}
 }
 
-// TestFingerprint_OfWhatIsWritten: sanitizing changes the fingerprint, all workloads have different ones, and errors
-// are returned.
+// TestFingerprint_OfWhatIsWritten: sanitizing changes the fingerprint, all workloads have different ones, and errors are
+// returned.
 func TestFingerprint_OfWhatIsWritten(t *testing.T) {
 	seen := map[string]string{}
 	for _, s := range workloads() {

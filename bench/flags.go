@@ -30,7 +30,7 @@ func numbers(text string, most int, what string) (all []int, err error) {
 	return all, nil
 }
 
-// maxLinks is how many replicas a stage may have.
+// maxLinks bounds the replicas of a stage.
 const maxLinks = 64
 
 // ParseSetting adds KEY=VALUE to Set.

@@ -13,22 +13,22 @@ import (
 
 const (
 	growthAbout = "trips of bikes on a cluster that reads the files in place, per row, without what it takes for 1,000 rows; ratio: CPU time over that of a million rows, and of one joiner and aggregator"
-	// fewRows are answered to find out what the start and the end of a cluster take.
+	// fewRows is the number of rows with which the cost of a cluster's start and end is measured.
 	fewRows = 1000
-	// growthUnit is the size that other sizes are compared with. Smaller ones are mostly the start of a session.
+	// growthUnit is the size with which other sizes are compared. The time of smaller ones is mostly the start of a session.
 	growthUnit = 1_000_000
 )
 
 // growthRows are the sizes of the data. The largest is 6.3 GB; --rows limits it.
 var growthRows = []int{100_000, 1_000_000, 10_000_000, 100_000_000}
 
-// growthReplicas are how many joiners and aggregators share the rows.
+// growthReplicas are the numbers of joiners and of aggregators that share the rows.
 var growthReplicas = []int{1, 2, 4, 8, 16}
 
 // growthMost is the largest size without --rows.
 const growthMost = 10_000_000
 
-// measureGrowth measures whether a row costs the same however many there are, and whatever number of nodes share them.
+// measureGrowth measures whether a row costs the same for any number of rows, and for any number of nodes that share them.
 func measureGrowth(ctx context.Context, c *Config) ([]Case, error) {
 	most := c.factsOr(growthMost)
 	var sizes, shapes []growing
@@ -54,10 +54,10 @@ func measureGrowth(ctx context.Context, c *Config) ([]Case, error) {
 type growing struct {
 	name     string
 	facts    int
-	replicas map[string]int // nil: as posta run has them
+	replicas map[string]int // nil: those of posta run
 }
 
-// growth measures points in turns, and compares them with the one at unit. Each is measured with few rows as well, and what these took is taken off.
+// growth measures points in turns, and compares them with the one at unit. Each is also measured with few rows, and this cost is subtracted.
 func (c *Config) growth(ctx context.Context, points []growing, unit int) ([]Case, error) {
 	s, err := workloadOf("bikes")
 	if err != nil {
@@ -109,15 +109,15 @@ func (c *Config) growth(ctx context.Context, points []growing, unit int) ([]Case
 	})
 }
 
-// growthCost is what one point took, per row.
+// growthCost is the cost of one point, per row.
 type growthCost struct {
-	wall, cpu float64 // ns
+	wall, cpu float64 // in ns
 	base      time.Duration
 	peak      int64
 	answer    []byte
 }
 
-// dataIn is data with an absolute path, which inputs need to read it in place.
+// dataIn returns data with an absolute path, which inputs need to read it in place.
 func (s *workload) dataIn(dir string, facts int) (string, int64, error) {
 	data, size, err := s.data(dir, facts)
 	if err == nil {

@@ -28,14 +28,14 @@ func measureHop(ctx context.Context, c *Config) (done Section, err error) {
 		return all, nil
 	})
 	for i := range done.Cases {
-		done.Cases[i].About = "" // each is the same but for its name
+		done.Cases[i].About = "" // all are the same except for their name
 	}
 	return done, err
 }
 
 const hopSize = 1 << 10
 
-// unbatched returns the contestants that send over brokers once more, with a message for each frame, as a pipeline does
+// unbatched returns the contestants with brokers again, but with a message of the broker for each frame, as in a pipeline
 // that was written for its broker. Posta itself packs several frames into a message of a broker, as it packs them into
 // commits.
 func unbatched(field []contestant) (more []contestant) {
@@ -52,8 +52,8 @@ func unbatched(field []contestant) (more []contestant) {
 	return more
 }
 
-// share returns how many of the frames a contestant sends. With a message for each frame a few are enough, and with an fsync
-// for each message all frames would take minutes.
+// share returns how many of the frames a contestant sends. With a message for each frame a few suffice, and with an fsync for
+// each message all frames would take minutes.
 func (x *contestant) share(frames int) int {
 	if x.unbatched {
 		return max(1, frames/8)
@@ -81,8 +81,8 @@ func (h *hop) measures(ours *hop) []Measure {
 	}
 }
 
-// hop starts two nodes, and the broker between them if there is one. It sends some frames that do not count, and then
-// the frames that count.
+// hop starts two nodes, and the broker between them if there is one. It sends some frames to warm up, and then the measured
+// frames.
 func (x *contestant) hop(ctx context.Context, c *Config, frames, size int) (h hop, err error) {
 	if c, err = x.sockets.apply(c); err != nil {
 		return h, err
@@ -93,7 +93,7 @@ func (x *contestant) hop(ctx context.Context, c *Config, frames, size int) (h ho
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	b.size = size
-	if _, err := b.send(ctx, max(1, frames/20)); err != nil { // queues exist and connections are open
+	if _, err := b.send(ctx, max(1, frames/20)); err != nil { // after this, queues exist and connections are open
 		return h, err
 	}
 	before := usageOf(b.cluster.pids()...)

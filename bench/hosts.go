@@ -14,7 +14,7 @@ import (
 
 const aboutHosts = "bikes in two files of one size, read in place over TCP, on hosts of one core each: what a second host with an input, a joiner and an aggregator gives; ratio: the time on one host over the time in this line"
 
-// measureHosts measures what a second host gives. A host is simulated by a core: its nodes run on that core alone. The
+// measureHosts measures the gain from a second host. A core simulates a host: the host's nodes run only on this core. The
 // client and the reducer are on the first one.
 func measureHosts(ctx context.Context, c *Config) (Section, error) {
 	done := Section{About: aboutHosts}
@@ -33,7 +33,7 @@ func measureHosts(ctx context.Context, c *Config) (Section, error) {
 		return done, err
 	}
 	data, size, err := madeOnce(filepath.Join(c.Dir, fmt.Sprintf("%s-%d-halves-%s", s.name(), facts, version)), func(draft string) error {
-		// Two of three towns have the same number of trips. Each input reads one of the two.
+		// Two of the three towns have the same number of trips. Each input reads one of these two.
 		return errors.Join(s.generate(gen.OnDisk(draft), facts*5/4, seed), os.RemoveAll(filepath.Join(draft, "toronto")))
 	})
 	if err == nil {
@@ -64,7 +64,7 @@ func measureHosts(ctx context.Context, c *Config) (Section, error) {
 	return done, err
 }
 
-// busy is the part of the cores' time that was used.
+// busy is the fraction of the cores' time that was used.
 func busy(r *result, cores int) float64 { return r.cpu.Seconds() / r.wall.Seconds() / float64(cores) }
 
 // hosts returns the contestants: one host and two hosts. There are none on a machine with fewer than two cores.
@@ -82,7 +82,7 @@ func hosts(cores []int) (field []contestant) {
 				case node == nil:
 					return cores[0]
 				case node.Holds(topology.Output):
-					return cores[n-1] // the client and the reducer are on the other one
+					return cores[n-1] // the client and the reducer are on the other core
 				}
 				return cores[(node.Index-1)%n]
 			},

@@ -49,13 +49,13 @@ func measureIdle(ctx context.Context, c *Config) ([]Case, error) {
 	return cases, nil
 }
 
-// idleTimes are those of one round, in the order of the lines.
+// idleTimes returns the times of one round, in the order of the lines.
 func (c *Config) idleTimes(ctx context.Context, s *workload, data string, right json.RawMessage) (times [4][]time.Duration, err error) {
 	x := defaultTopology()
 	if times[1], err = c.hopDelays(ctx); err != nil {
 		return times, err
 	}
-	if times[0], err = plainDelays(c.Dir, c.probedChunks()); err != nil { // between the others, so that the disk treats it as it treats them
+	if times[0], err = plainDelays(c.Dir, c.probedChunks()); err != nil { // between the others, so that the disk is in the same state for all
 		return times, err
 	}
 	if times[2], err = x.idleChunkDelays(ctx, c); err != nil {
@@ -65,7 +65,7 @@ func (c *Config) idleTimes(ctx context.Context, s *workload, data string, right 
 	return times, err
 }
 
-// hopDelays returns the times from the order to send a frame until it is durable at the receiver, one frame at a time.
+// hopDelays returns, for one frame at a time, the time from the order to send it until it is durable at the receiver.
 func (c *Config) hopDelays(ctx context.Context) (times []time.Duration, err error) {
 	b, err := dialLinks(ctx, c, clusterPlan{label: "idle-hop", verb: "link", text: linkTopology(1)})
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *Config) hopDelays(ctx context.Context) (times []time.Duration, err erro
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	b.size = idleFrame
-	if _, err := b.send(ctx, 1); err != nil { // connections are open
+	if _, err := b.send(ctx, 1); err != nil { // after this, connections are open
 		return nil, err
 	}
 	tick := time.NewTicker(effectPace)
@@ -89,7 +89,7 @@ func (c *Config) hopDelays(ctx context.Context) (times []time.Duration, err erro
 	return times, nil
 }
 
-// plainDelays returns the times of an append to a file with its fsync, as often per second as the others.
+// plainDelays returns the times of an append to a file with its fsync, as often per second as in the other measurements.
 func plainDelays(dir string, n int) (times []time.Duration, err error) {
 	f, err := os.CreateTemp(dir, "plain")
 	if err != nil {

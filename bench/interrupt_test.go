@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// endlessVerb makes the test's program run a long bench, which a test kills.
+// endlessVerb makes the test program run a long bench, which a test kills.
 const endlessVerb = "endless-bench"
 
 // endless returns a bench that takes minutes.
@@ -39,7 +39,7 @@ func processesOf(dir string) (all []string) {
 	return all
 }
 
-// await waits until there are at least so many processes, or none if n is 0.
+// await waits until there are at least some processes, or none if some is 0.
 func await(t *testing.T, dir string, some int) {
 	t.Helper()
 	var all []string
@@ -53,7 +53,7 @@ func await(t *testing.T, dir string, some int) {
 
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pb") // short, because the path of a unix socket is
+	dir, err := os.MkdirTemp("", "pb") // short, because a unix socket's path must be
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestBench_Interrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- Run(ctx, endless(dir, posta, &bytes.Buffer{})) }()
-	await(t, dir, 7) // nodes, client
+	await(t, dir, 7) // the nodes and the client
 	cancel(interrupted)
 	if err := <-ended; !errors.Is(err, interrupted) || strings.Contains(err.Error(), "killed") {
 		t.Errorf("%v", err)

@@ -27,7 +27,7 @@ func measureKeys(ctx context.Context, c *Config) ([]Case, error) {
 		{name: "TCP", cluster: &topology.Variant{}, sockets: tcpWithoutKeys},
 		{name: "unix sockets", cluster: &topology.Variant{}, sockets: unixSockets},
 	}
-	const plain = 1 // the baseline of the others' times
+	const plain = 1 // index of the baseline of the others' times
 	frames := max(1, int(c.Amount)/keyedFrame)
 	all, err := inTurns(ctx, c, field, func(ctx context.Context, x *contestant) (hop, error) {
 		return x.hop(ctx, c, frames, keyedFrame)
@@ -90,7 +90,7 @@ func measureKeysOf(ctx context.Context, c *Config, analysis string, field []cont
 	return cases, err
 }
 
-// name names the transport in a case.
+// name puts what was measured before the names of cases.
 func name(cases []Case, what string) {
 	for i := range cases {
 		cases[i].Name = what + ", " + cases[i].Name
@@ -106,7 +106,7 @@ func besides(wall, plainWall, cpu, plainCPU time.Duration, size int64) []Measure
 	}
 }
 
-// sockets says which sockets the nodes of a contestant's cluster listen on.
+// sockets says on which sockets the nodes of a contestant's cluster listen.
 type sockets int
 
 const (
@@ -116,7 +116,7 @@ const (
 	tcpWithKeys
 )
 
-// apply returns the configuration for a cluster on these sockets.
+// apply returns the configuration of a cluster on these sockets.
 func (s sockets) apply(c *Config) (*Config, error) {
 	own := *c
 	switch s {
@@ -135,7 +135,7 @@ func (s sockets) apply(c *Config) (*Config, error) {
 	return &own, err
 }
 
-// mostPorts is more than the nodes of the default topology listen on.
+// mostPorts is more than the number of ports on which nodes of the default topology listen.
 const mostPorts = 40
 
 // benchClient is the name of the client that measures. Its role allows every request.

@@ -13,16 +13,16 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Small sessions: their time does not depend on their rows.
+// Small sessions, whose time does not depend on their rows.
 const (
 	latencyFacts    = 2000
-	latencySessions = 50 // in a round, fewer where little is asked for
+	latencySessions = 50 // in a round; fewer if few facts are asked for
 )
 
-// measureLatency measures the time from an acknowledgement to its effect. First for single chunks (see chunk_delay.go),
-// on an idle cluster and on a busy one. Then for small sessions on an idle cluster: from the moment when all chunks and
-// ends of a session are durable until its answers are there. An answer needs the last end, so the time before its
-// acknowledgement belongs to the client.
+// measureLatency measures the time from an acknowledgement to its effect. First it does so for single chunks (see
+// chunk_delay.go), on an idle cluster and on a busy one. Then it does so for small sessions on an idle cluster: from the
+// moment when all chunks and ends of a session are durable until its answers are there. An answer needs the last end, so the
+// time before the acknowledgement of this end belongs to the client.
 func measureLatency(ctx context.Context, c *Config) (done Section, err error) {
 	done.About = fmt.Sprintf(`from a chunk's acknowledgement until its effect is on the aggregator's disk, %d chunks of %d rows a round, idle, and busy with %d sessions
 of bikes; and from the acknowledgement of the end of a session's last stream until its last answer, %d sessions a round of %d trips each`,
@@ -66,7 +66,7 @@ of bikes; and from the acknowledgement of the end of a session's last stream unt
 func (c *Config) probedChunks() int    { return c.fewer(probedChunks, chunkRows) }
 func (c *Config) latencySessions() int { return c.fewer(latencySessions, latencyFacts) }
 
-// fewer is most, or less if few facts are asked for.
+// fewer returns most, or less if few facts are asked for.
 func (c *Config) fewer(most, factsEach int) int {
 	if c.Rows > 0 {
 		return max(1, min(most, c.Rows/factsEach))
@@ -74,7 +74,7 @@ func (c *Config) fewer(most, factsEach int) int {
 	return most
 }
 
-// percentile returns the value that so many percent of the delays do not exceed, in milliseconds.
+// percentile returns the value, in milliseconds, that share percent of the delays do not exceed.
 func percentile(times []time.Duration, share int) float64 {
 	times = slices.Sorted(slices.Values(times))
 	return float64(times[(len(times)-1)*share/100].Microseconds()) / 1e3

@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// measureLink sends frames from one node to another. Every frame is in the sender's log before it leaves (R3), and
-// counts when the commit that took it is in the receiver's log (R5).
+// measureLink sends frames from one node to another. Every frame is in the sender's log before it is sent (R3), and counts
+// when the commit that accepted it is in the receiver's log (R5).
 func measureLink(ctx context.Context, c *Config) ([]Case, error) {
 	pool := newPool()
 	var cases []Case
@@ -35,10 +35,10 @@ func measureLink(ctx context.Context, c *Config) ([]Case, error) {
 // manyLinksSize is the frame size with which several links are measured, if there are several sizes.
 const manyLinksSize = 1 << 10
 
-// DefaultLinks are the numbers of links that are measured, each from a source of its own to the one sink.
+// DefaultLinks are the numbers of links that are measured, each from its own source to the one sink.
 var DefaultLinks = []int{1, 2, 4, 8}
 
-// linkCase measures links from so many sources to one sink.
+// linkCase measures the given number of links from as many sources to one sink.
 func linkCase(ctx context.Context, c *Config, pool []byte, size, links int) (done Case, err error) {
 	b, err := dialLinks(ctx, c, clusterPlan{label: "link", verb: "link", text: linkTopology(links)})
 	if err != nil {
@@ -53,7 +53,7 @@ func linkCase(ctx context.Context, c *Config, pool []byte, size, links int) (don
 	return repeat(ctx, name, c.rounds(), b.round)
 }
 
-// linkTopology has sources in place of input and parser, and a sink in place of all others.
+// linkTopology has sources in place of input and parser, and a sink in place of all other stages.
 func linkTopology(links int) func(*Config, string, topology.Variant) string {
 	stages := stageText("source", `chain = ["input", "parser"]`, links) +
 		stageText("sink", `chain = ["joiner", "aggregator", "reducer", "output"]`, 1)
@@ -63,7 +63,8 @@ func linkTopology(links int) func(*Config, string, topology.Variant) string {
 	}
 }
 
-// benchTopology returns the head of a topology that no variant describes: one host, no medics, and all settings that do not
+// benchTopology returns the beginning of a topology that no variant describes: one host, no medics, and all settings that do
+// not concern medics.
 // concern medics.
 func benchTopology(c *Config, dir, name, stagesAndEdges string, set map[string]string) string {
 	sections := map[string]string{}
@@ -98,7 +99,7 @@ type linkBench struct {
 	cluster *cluster
 	pool    []byte
 	size    int
-	sent    int // frames in all rounds
+	sent    int // number of frames in all rounds
 	sources []*zmqx.Req
 	sink    *zmqx.Req
 }
@@ -124,7 +125,7 @@ func dialLinks(ctx context.Context, c *Config, l clusterPlan) (*linkBench, error
 	return b, nil
 }
 
-// close stops the nodes as well.
+// close also stops the nodes.
 func (b *linkBench) close() error {
 	var errs []error
 	for _, s := range append(b.sources, b.sink) {
@@ -159,7 +160,7 @@ func (b *linkBench) round(ctx context.Context, i int) ([]Measure, error) {
 	}, nil
 }
 
-// maxFrames bounds a round of small frames in time.
+// maxFrames bounds the duration of a round of small frames.
 const maxFrames = 200_000
 
 // send orders frames, and returns the time from the order until the last of them was durable at the sink.

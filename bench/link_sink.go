@@ -14,7 +14,7 @@ type sink struct {
 	stubRole
 	frames int
 	waiter role.Peer
-	until  int // answer at this many; 0: nobody waits
+	until  int // answer at this many frames; 0: no request waits
 }
 
 func encodeWait(frames int) []byte { return fmt.Appendf(nil, "wait for %d frames", frames) }

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// source is the role at the sending end of the measured link. A request says how many frames of which size, and it
-// sends them as fast as windows and commits allow. Everything below it, from the outbox to the disk and the socket, is
+// source is the role at the sending end of the measured link. A request says how many frames to send, and of which size.
+// source sends them as fast as windows and commits allow. Everything below it, from the outbox to the disk and the socket, is
 // the product's.
 type source struct {
 	stubRole

@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// loadData is the data that keeps a cluster busy, and the answers that the cluster must give to it.
+// loadData is the data that keeps a cluster busy, with the answers that the cluster must give.
 type loadData struct {
 	dir   string
 	right []byte
@@ -41,7 +41,7 @@ type backgroundLoad struct {
 	cmd       *exec.Cmd
 	out, errs bytes.Buffer
 	read      sync.WaitGroup
-	forget    func() bool // the process ends with the context
+	forget    func() bool // undoes that the process ends with the context
 }
 
 // start returns when the first session has been answered. From then on some sessions are always running.
@@ -64,7 +64,7 @@ func (d *loadData) start(ctx context.Context, c *Config, label, file string) (*b
 		_, err := r.ReadString('\n')
 		close(warm)
 		if err == nil {
-			_, _ = l.out.ReadFrom(r) // stop reports what is missing
+			_, _ = l.out.ReadFrom(r) // stop reports if something is missing
 		}
 	}()
 	<-warm // or the process has ended, and stop reports how
@@ -113,7 +113,7 @@ func runLoad(ctx context.Context, file, analysis, dir string) error {
 			defer wg.Done()
 			for stop.Err() == nil && errs[i] == nil {
 				var a *client.Answer
-				// Not under ctx: a session that has begun runs to its answer.
+				// Not under ctx, because a session that has begun must run to its answer.
 				a, errs[i] = client.Run(context.WithoutCancel(ctx), cfg)
 				if errs[i] != nil {
 					cancel()

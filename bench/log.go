@@ -50,7 +50,7 @@ func logRound(c *Config, pool []byte, w wal.Writer, size, i int) ([]Measure, err
 	}, nil
 }
 
-// appendLog fills a new log with records of size bytes, 4 MiB of them in each append.
+// appendLog fills a new log with records of size bytes, with 4 MiB of them in each append.
 func appendLog(dir string, pool []byte, w wal.Writer, size int, amount int64) (took time.Duration, err error) {
 	dir, err = os.MkdirTemp(dir, "log")
 	if err != nil {

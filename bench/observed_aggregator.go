@@ -20,9 +20,9 @@ type observedAggregator struct {
 	*aggregator.Aggregator
 	stub   stubRole // the methods of a gateway that gets no other requests
 	watch  map[session.ID]bool
-	seen   map[int64]int64 // taken rows by chunk
+	seen   map[int64]int64 // how many rows were accepted, by chunk
 	waiter role.Peer
-	until  int64 // the chunk that is waited for; 0: nobody waits
+	until  int64 // the chunk that a request waits for; 0: no request waits
 }
 
 var _ role.Gateway = (*observedAggregator)(nil)
@@ -40,7 +40,7 @@ func withObserver(c nodes.Config) func(topology.Node) ([]role.Role, error) {
 	}
 }
 
-// runEffectNode runs a node of a cluster whose effects are watched. All roles but the aggregator's are the product's.
+// runEffectNode runs a node of a cluster that can be asked for effects. All roles except the aggregator's are the product's.
 func runEffectNode(ctx context.Context, file, name string) error {
 	t, err := topology.Load(file)
 	if err != nil {
@@ -57,7 +57,7 @@ func encodeWatch(chunk int) []byte { return fmt.Appendf(nil, "wait for chunk %d"
 func (w *observedAggregator) Request(_ time.Time, r *role.Request) bool {
 	var chunk int64
 	if _, err := fmt.Sscanf(string(r.Body), "wait for chunk %d", &chunk); err != nil {
-		return false // a request for the output, which is in the same node
+		return false // the request is for the output, which is in the same node
 	}
 	w.waiter, w.until = r.From, chunk
 	w.answerWaiter()
@@ -84,7 +84,7 @@ func (w *observedAggregator) Take(id session.ID, m role.Message, out role.Emitte
 	return durable, err
 }
 
-// countRows counts the rows that a partial result contains. A surplus row means that a record counted twice.
+// countRows counts the rows that a partial result contains. A surplus row means that a record was counted twice.
 func (w *observedAggregator) countRows(partial []byte) error {
 	tables := role.NewTables(rowsByChunk, fold.NewTable)
 	if err := role.Merge(tables, partial); err != nil {

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// ears is a host that records the answers of an observed aggregator, and when each may leave.
+// ears is a host that records the answers of an observed aggregator, and when each may be sent.
 type ears struct {
 	role.Host
 	stored []role.Peer
@@ -28,8 +28,8 @@ func partial(rows map[int64]int64) role.Message {
 	return role.Message{Payload: new(role.PartialEncoder).Encode(0, t, t.Rows())}
 }
 
-// TestWitness_ReportsWhenAllRowsOfTheChunkAreTaken: the reply is given once all rows of the chunk are taken, in whatever
-// partial results they arrive, and it waits for the disk. A row that counts twice fails the session.
+// TestWitness_ReportsWhenAllRowsOfTheChunkAreTaken: the reply is given once all rows of the chunk are accepted, in whatever
+// partial results they arrive, and it waits for the disk. A row that is counted twice fails the session.
 func TestWitness_ReportsWhenAllRowsOfTheChunkAreTaken(t *testing.T) {
 	w := &observedAggregator{Aggregator: aggregator.New(), watch: map[session.ID]bool{}, seen: map[int64]int64{}}
 	host := &ears{}

@@ -22,7 +22,7 @@ func (r *Report) page() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// tables cuts the cases wherever their figures change, so that all cases of a table have the same columns.
+// tables splits the cases where their figures change, so that all cases of a table have the same columns.
 func tables(cases []Case) (all [][]Case) {
 	for i := range cases {
 		if i == 0 || !sameColumns(&cases[i], &cases[i-1]) {
@@ -34,7 +34,7 @@ func tables(cases []Case) (all [][]Case) {
 	return all
 }
 
-// chart is the bars of one figure, one for each case. Numbers are pixels.
+// chart has the bars of one figure, one for each case. Its numbers are pixels.
 type chart struct {
 	Title         string
 	Width, Height int

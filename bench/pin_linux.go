@@ -23,8 +23,8 @@ func cores() (all []int) {
 	return all
 }
 
-// startOn starts a child that runs on one core from its first instruction on, with all its threads. The child inherits
-// the core from the thread that starts it.
+// startOn starts a child that runs on one core from its first instruction on, with all its threads. The child inherits the
+// core from the thread that starts it.
 func startOn(core int, cmd *exec.Cmd) (err error) {
 	runtime.LockOSThread()
 	var before, one unix.CPUSet
@@ -37,7 +37,7 @@ func startOn(core int, cmd *exec.Cmd) (err error) {
 		err = startChild(cmd)
 	}
 	if back := unix.SchedSetaffinity(0, &before); back != nil {
-		return errors.Join(err, back) // the thread stays locked, so it ends with its goroutine
+		return errors.Join(err, back) // the thread stays locked, so it ends with this goroutine
 	}
 	runtime.UnlockOSThread()
 	return err

@@ -9,8 +9,8 @@ import (
 // piece is what the plain contestant writes between two fsyncs.
 const piece = 4 << 20
 
-// writePlain is the simplest way to make bytes durable: write 4 MiB, fsync, and again, in one file. It returns how long
-// that took, without creating and removing the file.
+// writePlain is the simplest way to make bytes durable: write 4 MiB, fsync, and repeat, in one file. It returns how long this
+// took, without creating and removing the file.
 func writePlain(dir string, pool []byte, amount int64) (took time.Duration, err error) {
 	f, err := os.CreateTemp(dir, "plain")
 	if err != nil {
@@ -34,8 +34,8 @@ func writePlain(dir string, pool []byte, amount int64) (took time.Duration, err 
 	return time.Since(begin), nil
 }
 
-// newPool is memory from which payloads are cut one after the other, and again from the start. It is larger than a
-// processor's cache, so payloads come from memory. Its bytes do not repeat in short distances.
+// newPool returns memory from which payloads are cut one after the other, and then again from the start. It is larger than a
+// processor's cache, so payloads come from memory. Its bytes do not repeat within short distances.
 func newPool() []byte {
 	pool := make([]byte, 32<<20)
 	x := uint64(1)
@@ -48,5 +48,5 @@ func newPool() []byte {
 	return pool
 }
 
-// rate is in MB (10^6 bytes) per second.
+// rate returns MB (10^6 bytes) per second.
 func rate(bytes int64, took time.Duration) float64 { return float64(bytes) / 1e6 / took.Seconds() }

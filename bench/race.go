@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/bench/compare"
 )
 
-// race lets all contestants answer the analysis over the same data, one after the other, round by round. Another one
-// begins in each round. A wrong answer ends the race with an error.
+// race lets all contestants answer the analysis over the same data, one after the other, round by round. In each round
+// another one begins. A wrong answer ends the race with an error.
 func (s *workload) race(ctx context.Context, c *Config) (done Section, err error) {
 	field, skipped, err := c.participants(ctx, func(*contestant) bool { return true })
 	if err != nil {
@@ -64,8 +64,8 @@ func (e *result) measures(ours *result, facts int, size int64) []Measure {
 	}
 }
 
-// checkAnswers compares all answers with the oracle's: byte by byte, rejected rows included, where both come from
-// Posta's own writer; query by query for contestants that do not report rejected rows.
+// checkAnswers compares all answers with the oracle's. Answers of Posta's own writer are compared byte by byte, including
+// rejected rows. Answers of contestants that do not report rejected rows are compared query by query.
 func (s *workload) checkAnswers(field []contestant, entries []result) error {
 	want := entries[len(entries)-1] // the reference is the last contestant
 	for i := range entries {

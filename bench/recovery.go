@@ -13,9 +13,9 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// measureRecovery kills a joiner in the middle of a session and starts it again at once. It measures how long until the
-// joiner runs again, and how much time the session loses. A broker is killed and started again in another session. The
-// time until medics notice a dead process is not part of it (docs/medics.md).
+// measureRecovery kills a joiner in the middle of a session and restarts it at once. It measures how long it takes until the
+// joiner runs again, and how much time the session loses. In another session, a broker is killed and restarted. The time
+// until medics notice a dead process is not included (docs/medics.md).
 func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 	s, err := workloadOf("bikes")
 	if err != nil {
@@ -56,7 +56,7 @@ func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 	})
 }
 
-// fault kills something, has it started again, and returns how long it was down.
+// fault kills something, has it restarted, and returns how long it was down.
 type fault func(context.Context, *cluster) (time.Duration, error)
 
 // disturbed runs a session with a fault in its middle. Its answers must be those of the undisturbed session.
@@ -79,7 +79,7 @@ var errTooLate = errors.New("the session ended before a node was killed; give mo
 // victim is a node that every topology of a race has.
 const victim topology.NodeID = "joiner-1"
 
-// runWithFault runs a session of a cluster that suffers a fault after a while.
+// runWithFault runs a session on a cluster, with a fault after a while.
 func (x *contestant) runWithFault(
 	ctx context.Context, c *Config, s *workload, data string, after time.Duration, hit fault,
 ) (o childReport, back time.Duration, err error) {
@@ -139,7 +139,7 @@ func (x *cluster) replace(ctx context.Context, what string, id topology.NodeID) 
 	if err := x.nodes[at].cmd.Process.Kill(); err != nil {
 		return 0, err
 	}
-	_ = x.nodes[at].cmd.Wait() // the error only says that it was killed
+	_ = x.nodes[at].cmd.Wait() // the error only says that the process was killed
 	x.nodes = slices.Delete(x.nodes, at, at+1)
 	if err := x.start(what, id); err != nil {
 		return 0, err

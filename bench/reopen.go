@@ -19,7 +19,8 @@ const (
 	reopenSince    = 64 << 20 // bytes after the snapshot: the default of limits.snapshot
 )
 
-// measureReopen shows what bounds the recovery of a log: its length since the snapshot, and not what it ever held.
+// measureReopen shows that the recovery time of a log depends on its length since the snapshot, and not on everything it ever
+// held.
 func measureReopen(ctx context.Context, c *Config) ([]Case, error) {
 	cases := []Case{{Name: "the whole log"}, {Name: "cut behind a snapshot"}}
 	pool := newPool()
@@ -62,7 +63,7 @@ func reopenRound(ctx context.Context, c *Config, pool []byte) (all [2][]Measure,
 	return all, err
 }
 
-// reopen opens a log, loads its snapshot, and goes through the records since, as a node does. Then it changes the log, and closes it.
+// reopen opens a log, loads its snapshot, and reads the records since then, as a node does. Then it changes the log and closes it.
 func reopen(dir string, change func(*wal.Log) error) (m []Measure, err error) {
 	checked, repeated := 0, 0
 	begin := time.Now()

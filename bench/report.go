@@ -18,13 +18,13 @@ type Report struct {
 	Command  []string  `json:"command"`
 	Machine  Machine   `json:"machine"`
 	Rounds   int       `json:"rounds"`
-	Cold     bool      `json:"cold,omitempty"` // no round warmed up
+	Cold     bool      `json:"cold,omitempty"` // no round was for warming up
 	Sections []Section `json:"sections"`
 
-	Versions map[string]string `json:"versions,omitempty"` // of contestants that Posta did not make
+	Versions map[string]string `json:"versions,omitempty"` // of contestants that are not Posta's
 }
 
-// Machine is where the bench ran. Load is the average of the minute before: on a busy machine only ratios mean much.
+// Machine is where the bench ran. Load is the average of the minute before. On a busy machine only ratios are meaningful.
 type Machine struct {
 	Processor string `json:"processor"`
 	Cores     int    `json:"cores"`
@@ -79,7 +79,7 @@ func commit() string {
 	return strings.TrimSpace(string(out))
 }
 
-// Write puts the report into two files of dir that are named for its date, JSON and a page to look at, and returns the names.
+// Write puts the report into two files of dir whose names have its date, JSON and an HTML page, and returns their names.
 func (r *Report) Write(dir string) (names []string, err error) {
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {

@@ -9,13 +9,13 @@ import (
 	"posta.dev/posta/bench/brokers"
 )
 
-// need is a program that Posta does not contain and a contestant needs: "" for none.
+// need is a program that a contestant needs and Posta does not contain; "" for none.
 type need string
 
 const (
-	rabbitMQ   need = "rabbitmq" // installed
-	natsServer need = "nats"     // of bench/rivals, built
-	duckDB     need = "duckdb"   // likewise
+	rabbitMQ   need = "rabbitmq" // must be installed
+	natsServer need = "nats"     // built from bench/rivals
+	duckDB     need = "duckdb"   // built from bench/rivals
 	duckDBSQL  need = "duckdbsql"
 )
 
@@ -64,7 +64,7 @@ func (c *Config) rival(ctx context.Context, n need) (program string, err error) 
 	return program, nil
 }
 
-// version notes a contestant's version for the report.
+// version records a contestant's version for the report.
 func (c *Config) version(of, version string) {
 	if c.versions == nil {
 		c.versions = map[string]string{}

@@ -36,7 +36,7 @@ func Build(ctx context.Context, root, name, target string) error {
 		}
 	}
 	needs, cgo := "Go is", "CGO_ENABLED=0"
-	if strings.HasPrefix(name, "duckdb") { // a C++ library
+	if strings.HasPrefix(name, "duckdb") { // it needs a C++ library
 		needs, cgo = "Go and g++ are", "CGO_ENABLED=1"
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-mod=mod", "-modfile="+mod, "-o", target, "./"+name)

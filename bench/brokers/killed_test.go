@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// TestMain is also a program that starts a RabbitMQ and is killed.
+// TestMain is also a program that starts a RabbitMQ and is then killed.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("POSTA_TEST_RABBITMQ_IN"); dir != "" {
 		r, err := StartRabbitMQ(context.Background(), dir)

@@ -22,7 +22,7 @@ type process struct {
 	dir   string        // holds its data, and out.log
 	cmd   *exec.Cmd     // nil while it is dead
 	ended chan struct{} // closed when cmd has ended
-	how   error         // the result of cmd; read it after ended is closed
+	how   error         // the result of cmd; valid after ended is closed
 }
 
 // start starts cmd, and polls ready until it reports that the server answers. If the server does not answer in time,
@@ -32,9 +32,9 @@ func (p *process) start(ctx context.Context, cmd *exec.Cmd, every time.Duration,
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }() // the server has its own
+	defer func() { _ = log.Close() }() // the server has its own handle
 	cmd.Stdout, cmd.Stderr = log, log
-	if _, err := cmd.StdinPipe(); err != nil { // however this process ends, the pipe is closed, and the server ends
+	if _, err := cmd.StdinPipe(); err != nil { // when this process ends in any way, the pipe is closed, and the server ends
 		return err
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -64,7 +64,7 @@ func (p *process) start(ctx context.Context, cmd *exec.Cmd, every time.Duration,
 }
 
 func (p *process) lastWords() string {
-	b, _ := os.ReadFile(filepath.Join(p.dir, "out.log")) // it may have said nothing
+	b, _ := os.ReadFile(filepath.Join(p.dir, "out.log")) // the file may be empty
 	return strings.TrimSpace(string(b[max(0, len(b)-500):]))
 }
 
@@ -75,7 +75,7 @@ func (p *process) Kill() {
 	}
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // it may have ended by itself
 	<-p.ended
-	for len(p.PIDs()) > 0 { // then its ports are free
+	for len(p.PIDs()) > 0 { // after this its ports are free
 		time.Sleep(10 * time.Millisecond)
 	}
 	p.cmd = nil

@@ -1,5 +1,5 @@
-// Package command is `posta bench`, the command line of package bench. It is not in package cmd, because programs with
-// their own analyses would then contain Posta's analyses, oracles and generators.
+// Package command is `posta bench`, the command line of package bench. It is not part of package cmd, because then programs
+// with their own analyses would contain Posta's analyses, oracles and generators.
 package command
 
 import (
@@ -16,7 +16,7 @@ import (
 const name = "bench"
 
 // Child reports whether args (os.Args) are those of a process that the bench has started, and returns the arguments for
-// bench.Child. A program calls it first: such a process has no other commands.
+// bench.Child. A program must call it first, because such a process has no other commands.
 func Child(args []string) ([]string, bool) {
 	if len(args) < 2 || args[1] != name || !bench.IsChild(args[2:]) {
 		return nil, false
