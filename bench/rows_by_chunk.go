@@ -41,10 +41,10 @@ func countRowsByChunk(f analyses.Facts, tables []*fold.Table) error {
 
 const (
 	chunkHeader = "chunk,note"
-	chunkRows   = 1024 // in a chunk, of some 64 bytes each
+	chunkRows   = 1024 // per chunk; each has about 64 bytes
 )
 
-// chunkOf is chunk n as a client sends it.
+// chunkOf returns chunk n as a client sends it.
 func chunkOf(n int) []byte {
 	row := fmt.Appendf(nil, "%d,%s\n", n, bytes.Repeat([]byte("posta "), 9))
 	return bytes.Repeat(row, chunkRows)

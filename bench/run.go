@@ -15,29 +15,29 @@ import (
 // Config says what to measure.
 type Config struct {
 	Sections []string // of SectionNames; empty means all
-	Rounds   int      // that count; one more warms up
-	Cold     bool     // no round warms up: half the time, to see that everything works and not how fast
-	Dir      string   // for logs and generated data, on the disk that is to be measured; generated data stays there
+	Rounds   int      // how many rounds count; one more warms up
+	Cold     bool     // no round warms up: half the time, for checking that everything works, not how fast
+	Dir      string   // for logs and generated data, on the disk to be measured; generated data remains there
 	Results  string   // directory of the JSON report; empty writes none
 	Self     []string // the command that runs Child
 	Source   string   // the root of Posta's source, to build rivals from; empty: the current directory
-	Profile  string   // directory for a CPU profile of every process; empty for none
+	Profile  string   // directory for a CPU profile of every process; "" makes none
 	Out      io.Writer
 
-	Amount int64             // bytes through log and link in a round
+	Amount int64             // bytes through log and link per round
 	Sizes  []int             // of frames, in bytes
-	Links  []int             // how many at once
-	Rows   int               // facts of every analysis; 0 for as many as its workload says
-	Lanes  int               // of the client; 0 for its default
-	Chunk  int               // of the client, in bytes; 0 for what the cluster asks for
+	Links  []int             // how many links at once
+	Rows   int               // facts of every analysis; 0: as many as its workload has by default
+	Lanes  int               // of the client; 0: the client's default
+	Chunk  int               // of the client, in bytes; 0: what the cluster asks for
 	TCP    int               // first port of nodes on 127.0.0.1; 0 for unix sockets
 	Keys   bool              // nodes on TCP have keys, and so does the client
-	Set    map[string]string // settings of the topology, as "limits.window": "1MiB"
+	Set    map[string]string // settings of the topology, such as "limits.window": "1MiB"
 
-	Contestants []string // of races, of ContestantNames; empty means all
-	DuckDB      string   // the program of bench/rivals/duckdb; empty builds it, where its source is at hand
+	Contestants []string // contestants of races, from ContestantNames; empty means all
+	DuckDB      string   // the program of bench/rivals/duckdb; empty builds it if its source is available
 
-	prepared map[need]error        // what was found or built, or why not
+	prepared map[need]error        // result of finding or building a program: nil, or the reason why it is missing
 	rivals   map[need]string       // programs that were built
 	versions map[string]string     // of contestants
 	starts   func(*exec.Cmd) error // starts a child that reports something; nil: startChild
@@ -96,7 +96,7 @@ func SectionNames() []string {
 	return names
 }
 
-// raceGroup is the name of all races together, and the prefix of their names.
+// raceGroup names all races together, and is the prefix of their names.
 const raceGroup = "race"
 
 func (c *Config) wants(section string) bool {
@@ -136,7 +136,7 @@ func Run(ctx context.Context, c Config) error {
 		}
 		done, err := s.measure(ctx, &c)
 		if err != nil && ctx.Err() != nil {
-			err = context.Cause(ctx) // the children's errors only say that they were ended
+			err = context.Cause(ctx) // the errors of children only say that they were ended
 		}
 		if err != nil {
 			return fmt.Errorf("bench %s: %w", s.name, err)

@@ -127,7 +127,7 @@ func (s statement) cluster(ctx context.Context, c *Config, dir string) (e result
 	return e, nil
 }
 
-// duckDB answers with DuckDB, which is given the types.
+// duckDB answers with DuckDB, which gets the types.
 func (s statement) duckDB(ctx context.Context, c *Config, dir string) (e result, err error) {
 	at, err := filepath.Abs(dir)
 	if err != nil {
@@ -163,7 +163,7 @@ func sameRows(ours, theirs json.RawMessage) error {
 	return nil
 }
 
-// asNumber reads a number, also that of a DECIMAL, which Posta writes as text.
+// asNumber reads a number, including a DECIMAL, which Posta writes as text.
 func asNumber(v any) (float64, bool) {
 	if text, ok := v.(string); ok {
 		f, err := strconv.ParseFloat(text, 64)
@@ -173,8 +173,8 @@ func asNumber(v any) (float64, bool) {
 	return f, ok
 }
 
-// plainValue converts a value of DuckDB's driver to what Posta writes: a DECIMAL, which comes as digits and scale, to a
-// number, and a date to its text.
+// plainValue converts a value of DuckDB's driver to what Posta writes: a DECIMAL, which has digits and scale, to a number,
+// and a date to its text.
 func plainValue(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

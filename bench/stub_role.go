@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// frameStream is the analysis of sessions over a measured link: one stream of frames that it ignores.
+// frameStream is the analysis of sessions over a measured link: one stream, whose frames it ignores.
 var frameStream = &analyses.Analysis{Name: "bare-link", Streams: []analyses.Stream{{Name: "frames"}}}
 
 var linkAnalyses = analyses.Set{frameStream}
@@ -22,7 +22,7 @@ func linkRoles(n topology.Node) ([]role.Role, error) {
 	return []role.Role{&sink{}}, nil
 }
 
-// stubRole holds the methods that source and sink have in common: they keep no state and emit nothing.
+// stubRole has the methods that source and sink share: they keep no state and emit nothing.
 type stubRole struct {
 	role.Base
 	host    role.Host

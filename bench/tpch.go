@@ -23,11 +23,11 @@ const (
 	lineitems = 6_000_000
 )
 
-// measureTPCH runs queries of TPC-H as measureSQL runs its statements. Both programs are given the types of the tables,
-// and read the same CSV files for each query.
+// measureTPCH runs queries of TPC-H as measureSQL runs its statements. Both programs get the types of the tables, and read
+// the same CSV files for each query.
 func measureTPCH(ctx context.Context, c *Config) (done Section, err error) {
 	queries, err := readTPCH(c.Source)
-	if errors.Is(err, fs.ErrNotExist) { // the program was installed without its source: leave this section out
+	if errors.Is(err, fs.ErrNotExist) { // the program was installed without its source: omit this section
 		done.About, done.Skipped = "queries of TPC-H", []Skip{{"all", err.Error()}}
 		return done, nil
 	}

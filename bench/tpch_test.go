@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestBench_QueriesOfTPCH: each is there for both programs, with its tables.
+// TestBench_QueriesOfTPCH: each query exists for both programs, with its tables.
 func TestBench_QueriesOfTPCH(t *testing.T) {
 	all, err := readTPCH("..")
 	if err != nil || len(all) != len(tpchQueries) {

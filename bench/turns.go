@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// inTurns runs all contestants once in each round, one after the other. Another one begins in each round. measure
-// computes the figures of a round from all its results, because some figures compare with the first contestant; its
-// error ends the race.
+// inTurns runs all contestants once in each round, one after the other. In each round another one begins. measure computes
+// the figures of a round from all its results, because some figures compare with the first contestant. An error of measure
+// ends the race.
 func inTurns[T any](
 	ctx context.Context, c *Config, field []contestant, run func(context.Context, *contestant) (T, error), measure func([]T) ([][]Measure, error),
 ) ([]Case, error) {
@@ -40,7 +40,7 @@ func inTurns[T any](
 	return cases, nil
 }
 
-// durableClusters measures those contestants that are clusters and durable, in turns.
+// durableClusters measures the contestants that are durable clusters, in turns.
 func (c *Config) durableClusters(ctx context.Context, done Section, measure func(context.Context, *contestant) ([]Measure, error)) (Section, error) {
 	field, skipped, err := c.participants(ctx, func(x *contestant) bool { return x.cluster != nil && !x.volatile && !x.inPlace })
 	if err != nil {

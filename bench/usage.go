@@ -22,7 +22,7 @@ func usageOf(pids ...int) (u usage) {
 	return u
 }
 
-// since returns what has been used after before. Memory is the peak so far.
+// since returns the usage after before. Memory is the peak so far.
 func (u usage) since(before usage) usage {
 	return usage{cpu: u.cpu - before.cpu, written: u.written - before.written, held: u.held}
 }
@@ -38,7 +38,7 @@ func (u usage) peak() (total int64) {
 // memory is the most that a process has held, in bytes.
 type memory struct {
 	Peak   int64 `json:"peak"`   // of all (VmHWM)
-	Shared int64 `json:"shared"` // of it, pages of files (RssFile): those of the program are the same in all processes that run it
+	Shared int64 `json:"shared"` // part of Peak: pages of files (RssFile); those of the program are the same in all processes that run it
 }
 
 func memoryOf(pid string) memory {
@@ -47,9 +47,9 @@ func memoryOf(pid string) memory {
 	return m
 }
 
-// totalMemory returns the memory of several processes of one program: each process's own memory, and the program's pages
-// once, where they are most. It is an upper bound, since the peaks need not come at the same time. A plain sum would
-// count the program's pages, 19 MB, once for each process, although the page cache holds them once.
+// totalMemory returns the memory of several processes of one program: each process's own memory, and once the largest count
+// of the program's pages. It is an upper bound, because the peaks may come at different times. A plain sum would count the
+// program's pages, 19 MB, once per process, although the page cache holds them once.
 func totalMemory(all []memory) (total int64) {
 	program := int64(0)
 	for _, m := range all {

@@ -17,18 +17,18 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
-// workload is an analysis that is measured end to end: its data, and the oracle that its answers are compared with.
+// workload is an analysis that is measured end to end, with its data, and the oracle with which its answers are compared.
 type workload struct {
 	analysis *analyses.Analysis
 	oracle   func(dir string, params map[string]string) (*answer.Answer, error)
 	generate func(dir gen.Dir, facts int, seed uint64) error
 	facts    int    // by default
-	inRace   int    // facts of a race by default: some 750 MB of CSV
-	what     string // a fact is
+	inRace   int    // facts of a race by default: about 750 MB of CSV
+	what     string // what a fact is
 }
 
-// workloads returns a section each. By default they have so many facts that a run's start and end hardly count. No process
-// of the cluster may take more than 250 MB for it.
+// workloads returns one per section. By default they have so many facts that a run's start and end hardly matter. With these,
+// no process of the cluster may take more than 250 MB.
 func workloads() []workload {
 	return []workload{
 		{bikes.New(), bikesoracle.Run, gen.Bikes, 5_000_000, 12_000_000, "trips"},
@@ -57,7 +57,7 @@ func workloadOf(name string) (*workload, error) {
 	return &all[i], nil
 }
 
-// factsOr returns the number of facts that are asked for, or a default.
+// factsOr returns the number of facts that the user wants, or a default.
 func (c *Config) factsOr(def int) int {
 	if c.Rows > 0 {
 		return c.Rows

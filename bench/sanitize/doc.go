@@ -4,7 +4,7 @@
 // bytes that are not UTF-8, whatever its options.
 //
 // Everything else stays, byte for byte: rows that are too short or have values that do not parse, quoted line ends, byte order
-// marks, both line ends, a missing newline at the end.
+// marks, both kinds of line ends, a missing newline at the end.
 //
-// It serves measurements only. Posta itself reads files as they are.
+// It is for measurements only. Posta itself reads files as they are.
 package sanitize

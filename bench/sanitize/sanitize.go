@@ -67,7 +67,7 @@ func file(from, to string) (dropped int, err error) {
 func CSV(w io.Writer, r io.Reader) (dropped int, err error) {
 	in := bufio.NewReaderSize(r, 1<<20)
 	comma := commaOf(in)
-	var raw bytes.Buffer // bytes that the reader has read and that are not copied yet
+	var raw bytes.Buffer // bytes that the reader has read but that are not yet copied
 	records := csv.NewReader(io.TeeReader(in, &raw))
 	records.Comma, records.FieldsPerRecord, records.ReuseRecord = comma, -1, true
 	for at := int64(0); ; {

@@ -34,8 +34,8 @@ func TestCSV_WhatStaysAndWhatGoes(t *testing.T) {
 	}
 }
 
-// TestDir_OnlyBrokenRecordsAreMissing: over the copy the oracle gives the same answers, and fewer rejected rows:
-// exactly those that were left out are missing.
+// TestDir_OnlyBrokenRecordsAreMissing: for the copy the oracle gives the same answers, and fewer rejected rows: exactly the
+// omitted records are missing.
 func TestDir_OnlyBrokenRecordsAreMissing(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	if err := gen.Bikes(gen.OnDisk(from), 20_000, 3); err != nil {

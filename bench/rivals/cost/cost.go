@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// Cost is what a run cost.
+// Cost is the cost of a run.
 type Cost struct {
 	Version string  `json:"version"` // of DuckDB
 	Threads int     `json:"threads"`
 	Wall    float64 `json:"wall"` // seconds, from opening the database to the last answer
-	CPU     float64 `json:"cpu"`  // seconds, of this process, until then
+	CPU     float64 `json:"cpu"`  // seconds, of this process, in the same time
 	Peak    int64   `json:"peak"` // bytes of memory (VmHWM)
 }
 
-// Stop fills in what has been spent since begin.
+// Stop sets everything that was spent since begin.
 func (c *Cost) Stop(begin time.Time) {
 	c.Wall = time.Since(begin).Seconds()
 	var u syscall.Rusage

@@ -6,9 +6,9 @@ import (
 	"posta.dev/posta/analyses/answer"
 )
 
-// bikes reads the trips once and folds them, as they come, into the few that the queries need: by station and year, and for
-// the one city whose distances are asked for by both stations; a trip on a day with rain by that day too. A table of all trips,
-// or reading them for each query, took more CPU time.
+// bikes reads the trips once and folds them, as they come, into the few groups that the queries need: by station and year; for
+// the one city whose distances are needed, by both stations; and for a trip on a day with rain, also by that day. Rejected: a
+// table of all trips, and reading the trips for each query. Both took more CPU time.
 func bikes(e *engine) ([]answer.Query, error) {
 	err := e.views(
 		table{"weather", "*/weather.csv", ',', columns{{"date", "DATE"}, {"prectot", "DOUBLE"}}},
@@ -64,7 +64,7 @@ func bikes(e *engine) ([]answer.Query, error) {
 }
 
 var (
-	// A row of the weather describes the day before; of several rows of a day the last counts.
+	// A row of the weather describes the day before. If a day has several rows, the last one counts.
 	bikesWeather = `CREATE TEMP TABLE rainy AS
 		SELECT folder, date - 1 AS day FROM ` + numbered("weather") + ` WHERE date IS NOT NULL AND isfinite(prectot)
 		GROUP BY folder, date HAVING arg_max(prectot, n) > 30`

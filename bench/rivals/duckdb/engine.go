@@ -18,12 +18,12 @@ import (
 type engine struct {
 	ctx  context.Context
 	db   *sql.DB
-	conn *sql.Conn // temporary tables and functions belong to a connection
+	conn *sql.Conn // temporary tables and functions belong to this connection
 	dir  string
 	log  io.Writer
 }
 
-// errUnknown is what Answer returns for an analysis that there is no SQL for.
+// errUnknown is what Answer returns for an analysis without SQL.
 var errUnknown = errors.New("no such analysis; the choices are bikes, flights, movies, memes")
 
 // Answer answers the queries of an analysis over the CSV files below dir. It does not return rejected rows: DuckDB
@@ -60,9 +60,9 @@ func Answer(ctx context.Context, analysis, dir string, threads int, log io.Write
 	return &answer.Answer{Analysis: analysis, Session: "duckdb", Queries: queries}, took, nil
 }
 
-// settings keep joins as they are written, the small table on the right, which is the one that is hashed. DuckDB does not know
-// how many rows a CSV file has, takes it for small, and would hash millions of rows of it to look up a few airports or days:
-// that took half as much CPU time again, and three times the memory.
+// settings keep joins as they are written, with the small table, which is hashed, on the right. DuckDB does not know how many
+// rows a CSV file has and takes it for small. It would hash millions of its rows to look up a few airports or days, which took
+// half as much CPU time again, and three times the memory.
 const settings = `SET disabled_optimizers = 'join_order,build_side_probe_side'`
 
 func (e *engine) exec(what, text string) error {
@@ -73,14 +73,14 @@ func (e *engine) exec(what, text string) error {
 	return nil
 }
 
-// rows calls row for each row of a query, which it scans with what it is given.
+// rows calls row for each row of a query; row reads the row with scan.
 func (e *engine) rows(what, text string, row func(scan func(...any) error) error) error {
 	defer e.took(what, time.Now())
 	rows, err := e.conn.QueryContext(e.ctx, text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	defer func() { _ = rows.Close() }() // what is wrong is in Err
+	defer func() { _ = rows.Close() }() // Err has the error
 	for rows.Next() {
 		if err := row(rows.Scan); err != nil {
 			return fmt.Errorf("%s: %w", what, err)

@@ -2,19 +2,19 @@ package main
 
 import "math/big"
 
-// Sums of floats are exact, as Posta's are (design D1). DuckDB's sum of doubles rounds at each step, in whatever order its
-// threads come; so a double is taken apart into two whole numbers of 128 bits, and these are summed:
+// Sums of floats are exact, as Posta's are (design D1). DuckDB's sum of doubles rounds at each step, in the random order of
+// its threads. So a double is split into two whole numbers of 128 bits, and these are summed:
 //
 //	whole(x) = ⌊x · 2^20⌋                            exact up to 2^107
 //	part(x)  = (x · 2^20 - whole(x)) · 2^100         exact but for what is below 2^-120
 //
-// Only the mean rounds, here, once: DuckDB would round the sum to a double before it divides.
+// Only the mean rounds, in Go, once. DuckDB would round the sum to a double before it divides.
 const exactMacros = `
 CREATE TEMP MACRO whole(x) AS trunc(x * 1048576)::HUGEINT;
 CREATE TEMP MACRO part(x) AS ((x * 1048576 - trunc(x * 1048576)) * 1267650600228229401496703205376)::HUGEINT;
 `
 
-// sum is the sums of whole and part.
+// sum holds the sums of whole and part.
 type sum struct{ whole, part *big.Int }
 
 func (s sum) rat() *big.Rat {
@@ -28,7 +28,7 @@ func (s sum) value() float64 {
 	return f
 }
 
-// mean returns the float64 nearest to the n-th part.
+// mean returns the float64 nearest to the sum divided by n.
 func (s sum) mean(n int64) float64 {
 	r := s.rat()
 	f, _ := r.Quo(r, new(big.Rat).SetInt64(n)).Float64()

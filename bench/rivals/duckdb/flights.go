@@ -6,8 +6,9 @@ import (
 	"posta.dev/posta/analyses/answer"
 )
 
-// flights reads the itineraries once, into a table that has of most rows journey and fare only, and all of the few that have
-// stopovers enough or are a detour. A second scan in place of the table, or a table of whole rows, took more CPU time.
+// flights reads the itineraries once, into a table that has only journey and fare of most rows, and everything of the few
+// with enough stopovers or a detour. Rejected: a second scan instead of the table, and a table of whole rows. Both took more
+// CPU time.
 func flights(e *engine) ([]answer.Query, error) {
 	err := e.views(
 		table{"airports", "airports-codepublic.csv", ';',
@@ -69,7 +70,7 @@ func flights(e *engine) ([]answer.Query, error) {
 	return []answer.Query{stopovers, detours, fastest, fares}, err
 }
 
-// dollars returns the float64 nearest to the n-th part of cents.
+// dollars returns the float64 nearest to an amount of cents divided by n.
 func dollars(cents *big.Int, n int64) float64 {
 	f, _ := new(big.Rat).SetFrac(cents, big.NewInt(100*n)).Float64()
 	return f
@@ -121,7 +122,7 @@ const (
 
 	flightsStopovers = `SELECT leg, start || '||' || arrivals AS route, cents, stops(arrivals) AS n FROM fare WHERE stopover ORDER BY ALL`
 
-	// Where no distance is given, it is that of the hops, summed along the route.
+	// A missing distance is the sum of the hops along the route.
 	flightsDetours = `
 		WITH routes AS (SELECT DISTINCT start, arrivals FROM fare WHERE detour AND given IS NULL),
 		hops AS (
@@ -136,7 +137,7 @@ const (
 		FROM fare f LEFT JOIN summed s ON f.start = s.start AND f.arrivals = s.arrivals AND given IS NULL
 		WHERE detour AND coalesce(given, mi) > 4 * direct ORDER BY ALL`
 
-	// Of a leg the least duration counts, of equal ones the smallest route.
+	// Of a leg the least duration counts; of equal durations, the smallest route.
 	flightsFastest = `
 		WITH legs AS (
 			SELECT start || '-' || stop AS journey, leg, min({minutes: minutes(duration), route: start || '||' || arrivals, n: stops(arrivals)}) AS best

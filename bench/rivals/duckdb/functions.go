@@ -13,17 +13,17 @@ import (
 	analysis "posta.dev/posta/analyses/movies"
 )
 
-// Separators of what functions return: each name, or member of a cast, follows one. Lists would cost DuckDB's interface to Go
-// more than taking a text apart costs DuckDB.
+// Separators in results of functions: each name, or member of a cast, follows one. Lists would cost DuckDB's interface to Go
+// more than splitting a text costs DuckDB.
 const (
 	beforeName   = "\x1f"
 	beforeMember = "\x1e"
 )
 
-// errSeparator is of a name that could not be told from two.
+// errSeparator reports a name that contains a separator, and could be mistaken for two names.
 var errSeparator = errors.New("a name holds a control byte that is used as a separator")
 
-// functions registers those that SQL has no words for:
+// functions registers the functions that SQL lacks:
 //
 //	names('[{"name": "A"}, {"name": "B"}]')   ␟A␟B, NULL if it is not a literal or an element lacks its name
 //	members('[{"id": 7, "name": "C"}]')       ␞7␟C, likewise
@@ -55,7 +55,7 @@ func (e *engine) functions() error {
 	return nil
 }
 
-// function is a duckdb.ScalarFunc of one text. Threads of DuckDB's call it at once.
+// function is a duckdb.ScalarFunc of one text. DuckDB's threads call it concurrently.
 type function struct {
 	argument, result duckdb.TypeInfo
 	of               func(string) (any, error)
@@ -97,7 +97,7 @@ func compound() func(string) (any, error) {
 	}
 }
 
-// listed returns the function that returns what appendTo finds in a list of dicts, and NULL where the list cannot be read.
+// listed returns a function that returns what appendTo finds in a list of dicts, and NULL if the list cannot be read.
 func listed(appendTo func(dst []byte, f *analysis.Fields, literal []byte) ([]byte, error)) func(string) (any, error) {
 	readers := sync.Pool{New: func() any { return new(analysis.Fields) }}
 	return func(s string) (any, error) {

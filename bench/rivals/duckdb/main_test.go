@@ -30,7 +30,7 @@ var subjects = []struct {
 	{"memes", memesoracle.Run, gen.Memes},
 }
 
-// TestAnswer_AreTheOraclesOnGeneratedData: to the last byte.
+// TestAnswer_AreTheOraclesOnGeneratedData: the answers are equal to the last byte.
 func TestAnswer_AreTheOraclesOnGeneratedData(t *testing.T) {
 	for _, s := range subjects {
 		for _, x := range []struct {
@@ -63,12 +63,12 @@ func TestAnswer_AreTheOraclesOnGeneratedData(t *testing.T) {
 	}
 }
 
-// TestAnswer_Samples compares with an independent engine's answers on real rows, where they are at hand.
+// TestAnswer_Samples compares with an independent engine's answers on real rows, if these are available.
 func TestAnswer_Samples(t *testing.T) {
 	shared := os.Getenv("POSTA_SHARED")
 	for _, s := range subjects {
 		if shared == "" {
-			break // generated data has shown it
+			break // the test on generated data covers it
 		}
 		got, _, err := Answer(context.Background(), s.name, filepath.Join(shared, "samples", s.name), 2, io.Discard)
 		if err != nil {

@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/analyses/answer"
 )
 
-// memes reads the comments once and folds them by post as they come. Words are found by one regular expression: lower case and
-// a search for each of five words takes twice the CPU time.
+// memes reads the comments once and folds them by post as they come. One regular expression finds the words. Rejected: lower
+// case and a search for each of five words takes twice the CPU time.
 func memes(e *engine) ([]answer.Query, error) {
 	err := e.views(
 		table{"posts", "posts.csv", ',', columns{{"permalink", "VARCHAR"}, {"url", "VARCHAR"}, {"score", "VARCHAR"}}},
@@ -64,7 +64,8 @@ func memes(e *engine) ([]answer.Query, error) {
 	return []answer.Query{average, students, sentiment}, err
 }
 
-// feeling is what the comments of a post feel: decimals of up to four places as whole numbers of 1/10,000, others as doubles.
+// feeling holds the sentiments of a post's comments: decimals of up to four places as whole numbers of 1/10,000, others as
+// doubles.
 type feeling struct {
 	id, url string
 	units   *big.Int
@@ -80,7 +81,7 @@ func (p *feeling) exactly() float64 {
 	return f
 }
 
-// before: the highest mean, of equal ones the most comments, then the smallest id.
+// before orders posts: the highest mean first, then the most comments, then the smallest id.
 func (p *feeling) before(best []any) bool {
 	switch mean, n := best[2].(float64), best[3].(int64); {
 	case p.mean != mean:
@@ -91,8 +92,8 @@ func (p *feeling) before(best []any) bool {
 	return p.id < best[0].(string)
 }
 
-// anyCase returns a regular expression for any of the words, in any case as Go's and Python's lower() see it: RE2's own folding has an
-// ſ for an s, and no İ for an i.
+// anyCase returns a regular expression for any of the words, in any case as Go's and Python's lower() define it. RE2's own folding
+// accepts ſ for s, and not İ for i.
 func anyCase(words ...string) string {
 	var b strings.Builder
 	for i, w := range words {
@@ -105,7 +106,7 @@ func anyCase(words ...string) string {
 			case 'i':
 				b.WriteRune('İ')
 			case 'k':
-				b.WriteRune('\u212a') // the sign for Kelvin
+				b.WriteRune('\u212a') // the Kelvin sign
 			}
 			b.WriteByte(']')
 		}
@@ -114,7 +115,7 @@ func anyCase(words ...string) string {
 }
 
 const (
-	// The element behind /comments/, up to a slash, question mark or hash.
+	// The element after /comments/, up to a slash, question mark or hash.
 	memesMacros = `
 		CREATE TEMP MACRO element(text) AS split_part(split_part(text, '/comments/', 2), '/', 1);
 		CREATE TEMP MACRO post_of(text) AS
@@ -126,7 +127,7 @@ const (
 		FROM (SELECT *, row_number() OVER () AS n FROM posts)
 		WHERE id <> '' AND regexp_full_match(score, '[+-]?\d+') AND TRY_CAST(score AS BIGINT) IS NOT NULL`
 
-	// Of several rows of a post with a url the last counts.
+	// If a post has several rows with a url, the last one counts.
 	memesPictures = `CREATE TEMP TABLE picture AS
 		SELECT id, latest.url AS url, latest.score AS score
 		FROM (SELECT id, arg_max({url: url, score: score}, n) AS latest FROM post WHERE url IS NOT NULL GROUP BY id)`
@@ -149,7 +150,7 @@ const (
 		SELECT p.id, url, score FROM picture p JOIN feeling f ON p.id = f.id
 		WHERE students AND score * (SELECT n FROM mean)::HUGEINT > (SELECT sum FROM mean) ORDER BY p.id`
 
-	// Those that may be the happiest, as far as doubles can tell.
+	// The posts that may be the happiest, as far as doubles can tell.
 	memesSentiment = `
 		WITH means AS (
 			SELECT p.id, url, units, whole, part, n,

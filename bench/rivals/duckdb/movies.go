@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/analyses/answer"
 )
 
-// movies reads each file once. What SQL has no words for, Python's literals and VADER, are functions in Go, the very code that
-// Posta runs: literals of every movie, casts of the chosen ones, sentiments of those that count.
+// movies reads each file once. Functions in Go, Posta's own code, compute what SQL cannot express, Python's literals and
+// VADER: literals of every movie, casts of the selected ones, sentiments of those that count.
 func movies(e *engine) ([]answer.Query, error) {
 	err := e.views(
 		table{"metadata", "movies_metadata.csv", ',', columns{{"id", "VARCHAR"}, {"release_date", "DATE"}, {"budget", "DOUBLE"},
@@ -129,7 +129,7 @@ func sentiments(e *engine) (answer.Query, error) {
 }
 
 var (
-	// Of several rows of a movie the first counts, of those that count at all.
+	// If a movie has several rows that count, the first one wins.
 	moviesMovies = `CREATE TEMP TABLE movie AS
 		WITH given AS (
 			SELECT n, integer_of(id) AS id, year(release_date) AS year, budget, revenue, title, overview,

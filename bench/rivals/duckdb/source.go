@@ -13,14 +13,14 @@ import (
 	"strings"
 )
 
-// columns are those that are needed of a file: name and type.
+// columns are the needed columns of a file: name and type.
 type columns [][2]string
 
-// scan returns a call of DuckDB's reader for one file, with its columns named and typed as wanted, so that nothing has to be
-// guessed and rows with other values are skipped. Columns are found by name: the header says where each one is, those
-// that nobody wants are there as text, which costs nothing as long as they are not asked for.
+// scan returns a call of DuckDB's reader for one file, with names and types for its columns, so nothing is guessed and rows
+// with other values are skipped. The header says where each column is. Columns that are not needed are read as text, which
+// costs nothing as long as nothing uses them.
 //
-// null_padding stays off: with it, DuckDB makes other rows of a file whose values have line ends, when several threads read.
+// null_padding stays off. With it, if several threads read a file whose values have line ends, DuckDB makes other rows.
 func scan(path string, comma rune, wanted columns) (string, error) {
 	header, err := headerOf(path, comma)
 	if err != nil {
@@ -68,7 +68,7 @@ func headerOf(path string, comma rune) ([]string, error) {
 // quote makes a string of SQL.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// files are those that match pattern, packed or not, in order of their names.
+// files returns the files that match pattern, packed or not, sorted by name.
 func (e *engine) files(pattern string) ([]string, error) {
 	var all []string
 	for _, p := range []string{pattern, pattern + ".gz"} {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// table is a stream of an analysis: what its files are called below the directory, and what is needed of them.
+// table is a stream of an analysis: the pattern of its files below the directory, and the needed columns.
 type table struct {
 	name    string
 	files   string
@@ -14,8 +14,8 @@ type table struct {
 	columns columns
 }
 
-// views makes a view of each stream. Column folder of it says which folder a file was in; a view costs nothing but where it is
-// used, and reads its files each time it is.
+// views makes a view of each stream. Its column folder has the folder of a row's file. A view costs nothing until it is used,
+// and reads its files at each use.
 func (e *engine) views(tables ...table) error {
 	for _, t := range tables {
 		files, err := e.files(t.files)
@@ -37,6 +37,6 @@ func (e *engine) views(tables ...table) error {
 	return nil
 }
 
-// numbered is a view with the rows numbered in the order of the file, for small files where a later row of the same key replaces
-// an earlier one, or does not.
+// numbered is a view with its rows numbered in the order of the file. It is for small files in which a later row of a key
+// replaces an earlier one, or the other way round.
 func numbered(view string) string { return "(SELECT *, row_number() OVER () AS n FROM " + view + ")" }

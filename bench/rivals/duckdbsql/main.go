@@ -1,8 +1,8 @@
-// Command duckdbsql answers one statement with DuckDB 1.5 in memory and says what that took: the yardstick for Posta's SQL.
+// Command duckdbsql answers one statement with DuckDB 1.5 in memory and reports the costs, for comparison with Posta's SQL.
 //
 //	go run ./duckdbsql -costs FILE "SELECT count(*) FROM read_csv('data/trips.csv')"
 //
-// The time runs from opening the database to the last row of the answer, which is printed as JSON. Package duckdb is the yardstick of the analyses.
+// The time runs from opening the database to the last row of the answer, which is printed as JSON. Command duckdb is the counterpart for analyses.
 package main
 
 import (

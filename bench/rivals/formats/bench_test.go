@@ -26,13 +26,13 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// trips are the columns that are read: those that bikes needs.
+// trips are the columns that bikes needs.
 var trips = []csv.Column{{Name: "start_date"}, {Name: "start_station_code"}, {Name: "end_station_code"}, {Name: "duration_sec"}, {Name: "yearid"}}
 
-// sums is the work that is done with each row: every field is parsed.
+// sums is the work on each row: every field is parsed.
 const sums = `SELECT sum(duration_sec), sum(start_station_code), sum(end_station_code), sum(yearid), max(start_date) FROM `
 
-// cutter is what cuts a format.
+// cutter cuts files of a format into chunks.
 type cutter interface {
 	Next(buf []byte) ([]byte, uint64, error)
 	Header() ([]byte, error)
@@ -72,7 +72,7 @@ func cut(name string, columns bool) (_ cutter, done func(), err error) {
 	return csv.NewCutter(in, in.Comma, chunk, record), done, nil
 }
 
-// readAll reads a file and parses the fields, and returns the sum of the durations.
+// readAll reads a file, parses the fields, and returns the sum of the durations.
 func readAll(name string, columns bool) (sum float64, err error) {
 	c, done, err := cut(name, columns)
 	if err != nil {
@@ -122,7 +122,7 @@ func readAll(name string, columns bool) (sum float64, err error) {
 	}
 }
 
-// asks are what is done with each field: what parsers of analyses do.
+// asks are what parsers of analyses ask for.
 var asks = []columnar.Ask{
 	{Kind: columnar.Seconds, Parse: func(p []byte) (c columnar.Cell, ok bool) { c.Int, ok = csv.ParseDateTime(p); return c, ok }}, integer, integer,
 	{Kind: columnar.Float, Parse: func(p []byte) (c columnar.Cell, ok bool) { c.Float, ok = csv.ParseFloat(p); return c, ok }}, integer,
@@ -167,7 +167,7 @@ func readColumns(c cutter, m csv.Mapping) (sum float64, err error) {
 	}
 }
 
-// cpu returns the time of processors that this process has had.
+// cpu returns the processor time that this process has used.
 func cpu(t testing.TB) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -191,8 +191,8 @@ func largest(t testing.TB, files []string) (name string) {
 	return name
 }
 
-// BenchmarkFormats prints for each format how much CSV it stands for is read and parsed in a second of a core's time, by this project and by DuckDB, which is given the
-// types and need not guess.
+// BenchmarkFormats prints, for each format, how much of the equivalent CSV is read and parsed per second of a core's time, by this project and by DuckDB, which gets
+// the types and need not guess.
 func BenchmarkFormats(b *testing.B) {
 	dir := b.TempDir()
 	if err := gen.Bikes(gen.OnDisk(dir), 200_000, 1); err != nil {
@@ -208,7 +208,7 @@ func BenchmarkFormats(b *testing.B) {
 	scan := func(name string) string {
 		return fmt.Sprintf("read_csv('%s', auto_detect = false, header = true, delim = ',', quote = '\"', ignore_errors = true, columns = %s)", name, types)
 	}
-	// Rows that do not fit are left out first, so that all read the same.
+	// Rows that do not fit are removed first, so that all read the same rows.
 	do(b, db, fmt.Sprintf("CREATE TABLE trips AS FROM %s", scan(largest(b, found))))
 	for rows := 0; rows < 1_000_000; {
 		do(b, db, "INSERT INTO trips FROM trips")

@@ -19,7 +19,7 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// fixture is where a file for the tests of package parquet is written, with the rows that it has beside it.
+// fixture names a file for the tests of package parquet that is written, with its rows as CSV.
 var fixture = flag.String("fixture", "", "write a file for other tests, `NAME`.parquet and NAME.csv")
 
 func open(t testing.TB) *sql.DB {
@@ -44,7 +44,7 @@ func do(t testing.TB, db *sql.DB, query string) {
 	}
 }
 
-// everything is a table of what a file may have, with its columns as this project should see them.
+// everything is a table with everything that a file may contain, with its columns as this project should see them.
 const everything = `CREATE TABLE everything AS SELECT i AS id,
 	CASE WHEN i % 7 <> 0 THEN (i * 7919 % 1000 - 500)::INTEGER END AS small, (18446744073709551615 - i)::UBIGINT AS unsigned, i % 3 = 0 AS yes,
 	CASE WHEN i % 5 <> 0 THEN i / 7.0 END::DOUBLE AS number, (i / 10.0)::FLOAT AS short,
@@ -61,7 +61,7 @@ var columns = []struct{ name, sql string }{
 	{"points[1].k", "points[2].k"},
 }
 
-// rowsOf returns what DuckDB has, as CSV.
+// rowsOf returns DuckDB's rows, as CSV.
 func rowsOf(t *testing.T, db *sql.DB) []byte {
 	t.Helper()
 	var list []string
@@ -91,7 +91,7 @@ func rowsOf(t *testing.T, db *sql.DB) []byte {
 		fields := make([][]byte, len(cells))
 		for i, c := range cells {
 			if c.Valid {
-				fields[i] = []byte(c.String) // a text that is empty, where NULL is nil
+				fields[i] = []byte(c.String) // an empty text; NULL is nil
 			}
 		}
 		out = append(csv.AppendRecord(out, fields, ','), '\n')
@@ -102,7 +102,7 @@ func rowsOf(t *testing.T, db *sql.DB) []byte {
 	return out
 }
 
-// read returns what this project has.
+// read returns this project's rows.
 func read(name string, wanted []csv.Column) (_ []byte, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -194,7 +194,7 @@ func TestParquet_DuckDBReadsWhatIsWritten(t *testing.T) {
 	if err := db.QueryRow(fmt.Sprintf("SELECT count(DISTINCT row_group_id) FROM parquet_metadata('%s')", name)).Scan(&groups); err != nil {
 		t.Fatal(err)
 	}
-	var some, bounds int64 // by statistics that leave row groups out
+	var some, bounds int64 // with statistics that exclude row groups
 	query = fmt.Sprintf(`SELECT count(*) FROM '%s' WHERE n >= -9223372036854775808 + 290000 AND x > 41500 AND "text, ""odd""" >= 'grüße'`, name)
 	if err := db.QueryRow(query).Scan(&some); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// main ends the server when it is told to, and with -tied when its standard input ends: a parent that is killed leaves no server behind.
+// main runs the server until a signal, or with -tied until its standard input ends: a killed parent leaves no server behind.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stdin, os.Stderr)
@@ -33,14 +33,14 @@ func main() {
 }
 
 const (
-	readyTime       = time.Minute     // for a server to read its streams back
+	readyTime       = time.Minute     // for a server to read its streams from disk
 	syncUnusedFiles = 2 * time.Minute // with -sync always: the interval for files that are no longer written to
 )
 
-// settings are what the flags say.
+// settings are the values of the flags.
 type settings struct {
 	server.Options
-	ready string // a file, "" for none
+	ready string // name of a file, or ""
 	tied  bool
 }
 
@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, in io.Reader, errs io.Writer) error
 	if o.tied {
 		tied, end := context.WithCancel(ctx)
 		defer end()
-		go func() { // it is not awaited: a read of standard input ends with the process
+		go func() { // it is not awaited, because a read of standard input ends only with the process
 			_, _ = io.Copy(io.Discard, in)
 			end()
 		}()
@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, in io.Reader, errs io.Writer) error
 	}
 }
 
-// tell writes the file of -ready. It is renamed into place, so that nobody reads half of it.
+// tell writes the file of -ready. It renames the file into place, so that nobody reads half of it.
 func (o *settings) tell(url string) error {
 	if o.ready == "" {
 		return nil
@@ -99,7 +99,7 @@ func (o *settings) tell(url string) error {
 	return err
 }
 
-// largestMessage is what JetStream's files can hold: 32 MiB with what they add.
+// largestMessage is the largest message that JetStream's files can hold: 32 MiB including their overhead.
 const largestMessage = 30<<20 + 64<<10
 
 func parse(args []string, errs io.Writer) (*settings, error) {
@@ -141,7 +141,7 @@ func parse(args []string, errs io.Writer) (*settings, error) {
 	return o, nil
 }
 
-// listening returns when the server takes connections, or ctx has ended, or with what the server says is wrong.
+// listening returns when the server accepts connections or ctx has ended, or returns the server's fatal error.
 func listening(ctx context.Context, s *server.Server, fatal <-chan string) error {
 	for end := time.Now().Add(readyTime); time.Now().Before(end); {
 		if s.ReadyForConnections(100 * time.Millisecond) {
@@ -161,7 +161,7 @@ func listening(ctx context.Context, s *server.Server, fatal <-chan string) error
 // logger passes on warnings, errors, and the first reason for the server's end.
 type logger struct {
 	out   io.Writer
-	fatal chan<- string // has room for one
+	fatal chan<- string // has a capacity of one
 }
 
 func (l logger) Noticef(string, ...any)       {}

@@ -15,7 +15,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// TestRun_ListensTellsAndEnds: on a free port, with the URL and the version in a file, until standard input ends.
+// TestRun_ListensTellsAndEnds: it listens on a free port, writes URL and version to a file, and ends when standard input
+// ends.
 func TestRun_ListensTellsAndEnds(t *testing.T) {
 	dir := t.TempDir()
 	ready := filepath.Join(dir, "ready")
@@ -46,7 +47,7 @@ func TestRun_ListensTellsAndEnds(t *testing.T) {
 	}
 }
 
-// TestRun_AnAddressThatIsTakenIsSaidAtOnce: not after the time that a server may take to read its streams back.
+// TestRun_AnAddressThatIsTakenIsSaidAtOnce: the error does not wait for the time that a server may take to read its streams.
 func TestRun_AnAddressThatIsTakenIsSaidAtOnce(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// ours returns the rows of an answer as texts, in which equal values are written alike.
+// ours returns the rows of an answer as texts, with the same text for equal values.
 func ours(rows *tail.Rows, fields []bind.Field) [][]string {
 	out := make([][]string, rows.N)
 	for i := range out {
@@ -59,7 +59,7 @@ func our(v *eval.Vector, row int32, t types.Type) string {
 	return fmt.Sprint(v.Ints[row])
 }
 
-// float writes 0 and -0 alike.
+// float writes 0 and -0 as the same text.
 func float(f float64) string {
 	if f == 0 {
 		f = 0
@@ -72,7 +72,7 @@ func decimal(v *big.Int, scale int) string {
 	return r.RatString()
 }
 
-// theirs writes DuckDB's values as those of a type.
+// theirs writes DuckDB's values as values of a type.
 func theirs(rows [][]any, fields []bind.Field) [][]string {
 	out := make([][]string, len(rows))
 	for i, row := range rows {
@@ -120,7 +120,8 @@ func their(v any, t types.Type) string {
 	return fmt.Sprint(v)
 }
 
-// same compares two answers. If their order is not given by the statement, rows may stand in any. Cells of columns in near may differ by a few units in the last place.
+// same compares two answers. If the statement does not determine the order of rows, rows may be in any order. Cells of columns in near may differ by a few units in the
+// last place.
 func same(got, want [][]string, ordered bool, near []bool) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d rows, want %d", len(got), len(want))
@@ -135,7 +136,7 @@ func same(got, want [][]string, ordered bool, near []bool) string {
 					return c
 				}
 			}
-			for k := range a { // both answers have to bring rows that differ here alone into one order: by size, as texts of neighbours differ at random
+			for k := range a { // rows that differ only here must have the same order in both answers: by number, because texts of close numbers differ at random
 				x, err := strconv.ParseFloat(a[k], 64)
 				y, again := strconv.ParseFloat(b[k], 64)
 				if err == nil && again == nil && !close(a[k], b[k]) {
@@ -157,7 +158,7 @@ func same(got, want [][]string, ordered bool, near []bool) string {
 	return ""
 }
 
-// close reports whether two DOUBLEs are nearly the same.
+// close reports whether two DOUBLEs are nearly equal.
 func close(a, b string) bool {
 	x, err := strconv.ParseFloat(a, 64)
 	y, again := strconv.ParseFloat(b, 64)

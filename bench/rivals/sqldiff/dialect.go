@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// function writes a function of a type's values, "" if there is none.
+// function writes a call of a function whose result has type t, "" if there is none.
 func (g *generator) function(t types.Type, d int) string {
 	text := func() string { return g.expr(types.Of(types.Text), d) }
 	integer := func() string { return g.expr(types.Of(types.BigInt), d) }
@@ -24,7 +24,7 @@ func (g *generator) function(t types.Type, d int) string {
 		case 0:
 			return call(g.pick("lower", "upper", "trim", "ltrim", "rtrim", "reverse"), text())
 		case 1:
-			// From in front of a text, DuckDB counts differently in columns that are all ASCII.
+			// For positions before a text, DuckDB counts differently in columns that are all ASCII.
 			return call("substring", text(), g.pick("0", "1", "2", "3", "-1"), g.pick("0", "1", "2", "5"))
 		case 2:
 			return call(g.pick("left", "right"), text(), small())
@@ -33,13 +33,13 @@ func (g *generator) function(t types.Type, d int) string {
 		case 4:
 			return call("concat", text(), g.pick(text(), integer(), g.expr(types.Of(types.Bool), 0)))
 		case 5:
-			return call("concat_ws", "'~'", text(), text()) // of '-' between blanks DuckDB makes the number 0
+			return call("concat_ws", "'~'", text(), text()) // DuckDB reads '-' between blanks as the number 0
 		case 6:
 			return "(" + text() + " || " + g.pick(text(), integer()) + ")"
 		case 7:
 			return call("split_part", text(), g.pick("'_'", "'a'", "'-'"), g.pick("1", "2", "-1"))
 		case 8:
-			return call("regexp_replace", text(), g.pick("'[ab]+'", "'^.'", "'\\d'", "'(.)(.)'"), g.pick("'<\\1>'", "'x'")) // of a pattern without a group \1 is nothing
+			return call("regexp_replace", text(), g.pick("'[ab]+'", "'^.'", "'\\d'", "'(.)(.)'"), g.pick("'<\\1>'", "'x'")) // without a group in the pattern, \1 is empty
 		case 9:
 			return call("regexp_extract", text(), g.pick("'[a-z]'", "'\\d+'", "'.$'"))
 		case 10:
@@ -121,7 +121,7 @@ func (g *generator) function(t types.Type, d int) string {
 	return ""
 }
 
-// test writes a condition of the kinds that condition does not write.
+// test writes a condition of a kind that condition does not write.
 func (g *generator) test(d int) string {
 	text := g.expr(types.Of(types.Text), d)
 	t := kinds[g.IntN(len(kinds))].typ
@@ -193,7 +193,7 @@ func (g *generator) nested() (string, []string, []bool) {
 		k := kinds[g.IntN(len(kinds))].typ
 		from += " ON " + g.columnOf(g.columns[:left], k) + " = " + g.columnOf(g.columns[left:], k)
 	case 2:
-		query := g.derived("w") // used twice
+		query := g.derived("w") // it is used twice
 		with = "WITH w AS " + strings.TrimSuffix(query, " AS w") + " "
 		var again []bind.Field
 		for i := range g.columns {
@@ -233,7 +233,7 @@ func (g *generator) nested() (string, []string, []bool) {
 	return with + "SELECT " + g.pick("", "DISTINCT ") + strings.Join(items, ", ") + from, items, make([]bool, len(items))
 }
 
-// distinctOn writes the first row of each key, in an order that leaves nothing open.
+// distinctOn writes DISTINCT ON: the first row of each key, in an order that determines everything.
 func (g *generator) distinctOn() (string, []string, []bool) {
 	from := g.from()
 	for len(g.lines) > 1 {
@@ -265,10 +265,10 @@ func (g *generator) windowed() (string, []string, []bool) {
 	return text, items, make([]bool, len(items))
 }
 
-// firstRows writes LIMIT without an order over one table, whose first rows are meant.
+// firstRows writes LIMIT without an order over one table, which means the table's first rows.
 func (g *generator) firstRows() Statement {
 	from := g.from()
-	for strings.Contains(from, "JOIN") { // DuckDB's SEMI and ANTI joins have orders of their own
+	for strings.Contains(from, "JOIN") { // DuckDB's SEMI and ANTI joins change the order
 		from = g.from()
 	}
 	items := []string{g.expr(kinds[g.IntN(len(kinds))].typ, 1), g.lines[0]}

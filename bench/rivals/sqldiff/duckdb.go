@@ -24,7 +24,7 @@ type Oracle struct {
 	db        *sql.DB
 }
 
-// settings are those under which DuckDB's answers are taken as right.
+// settings are those under which DuckDB's answers are the reference.
 const settings = `SET threads = 1; SET TimeZone = 'UTC'; SET default_null_order = 'NULLS_LAST'; SET integer_division = false`
 
 // NewOracle opens DuckDB.
@@ -87,7 +87,7 @@ func (o *Oracle) fill(t *bind.Table, rows *tail.Rows) (err error) {
 	})
 }
 
-// given returns a value as DuckDB's appender takes it.
+// given returns a value in the form for DuckDB's appender.
 func given(v *eval.Vector, row int32, t types.Type) driver.Value {
 	if v.IsNull(row) {
 		return nil
@@ -119,7 +119,7 @@ func (o *Oracle) Query(text string) (out [][]any, err error) {
 	return sqlrows.All(rows)
 }
 
-// wouldFail reports whether a statement fails if nothing of it is optimized away.
+// wouldFail reports whether a statement fails if no part of it is optimized away.
 func (o *Oracle) wouldFail(text string) bool {
 	if _, err := o.db.Exec("PRAGMA disable_optimizer"); err != nil {
 		return false

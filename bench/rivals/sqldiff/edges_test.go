@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// What random statements seldom meet.
+// Statements that the generator seldom writes.
 func TestQ5_EdgesAreAnsweredAsDuckDBDoes(t *testing.T) {
 	o, w := newOracle(t), &World{Source: &tail.Tables{Rows: map[string]*tail.Rows{}}}
 	for _, text := range []string{
@@ -46,14 +46,14 @@ func TestQ5_EdgesAreAnsweredAsDuckDBDoes(t *testing.T) {
 		"SELECT first(x), last(x), any_value(x) FROM (VALUES (NULL), (2), (3), (NULL)) AS t (x)",
 		"SELECT x, count(*) FROM (VALUES (0e0), (-0e0), ('nan'::DOUBLE), (-'nan'::DOUBLE)) AS t (x) GROUP BY x",
 		"SELECT count(DISTINCT x), sum(DISTINCT x) FROM (VALUES (1), (1), (NULL), (2)) AS t (x)",
-		// A first batch without a row that FILTER lets pass: what it guards against is not computed.
+		// In the first batch FILTER passes no row: the expression that it guards must not be computed.
 		"SELECT min(x + 1) FILTER (WHERE x < 0), count(*) FROM (VALUES (9223372036854775807), (1)) AS t (x)",
-		// A text that is written down was 0 where TRY_CAST gives NULL.
+		// A literal once became 0 where TRY_CAST gives NULL.
 		"SELECT TRY_CAST(' a' AS BIGINT), TRY_CAST('x' AS DOUBLE), TRY_CAST('2024-02-30' AS DATE), TRY_CAST('maybe' AS BOOLEAN), TRY_CAST('1.x' AS DECIMAL(9, 2))",
 		"SELECT x, substring(x, -2, 1), substring(x, -3, 2), substring(x, 0, 2), substring(x, -1, 1), substring(x, -2), substring(x, -9, 8) FROM (VALUES ('a'), ('ab'), ('abc'), (''), ('é'), ('日本語'), (NULL)) AS t (x)",
 		"SELECT x, TRY_CAST(x AS BIGINT), TRY_CAST(x AS DOUBLE), TRY_CAST(x AS DATE), TRY_CAST(x AS BOOLEAN) FROM (VALUES (' 461'), ('461 '), (chr(10) || '461'), ('461' || chr(10)), (chr(9) || '4'), ('1.5'), ('2.5'), ('-0'), ('+7'), ('1e3'), ('1e-1'), ('0461'), ('.5'), ('5.'), ('true'), (' true'), ('T'), (' 2024-01-02' || chr(10)), ('')) AS t (x)",
 		"SELECT TRY_CAST('1.5' AS BIGINT), '2.5'::BIGINT, TRY_CAST('4 ' AS BIGINT), TRY_CAST('1e2' AS BIGINT)",
-		// Nothing is looked for among no values, or among NULLs alone.
+		// A value is not computed if the query has no rows, or only NULLs.
 		"SELECT x + 1 IN (SELECT y FROM (VALUES (1)) AS u (y) WHERE y > 1), x FROM (VALUES (9223372036854775807)) AS t (x)",
 		"SELECT x FROM (VALUES (9223372036854775807)) AS t (x) WHERE x + 1 NOT IN (SELECT NULL::BIGINT)",
 		"SELECT x, unnest(string_split(y, ',')) AS a, unnest(string_split(x, '-')) AS b, count(*) OVER () FROM (VALUES ('p-q-r', 'a,b'), ('s', NULL), (NULL, 'c,,d'), (NULL, NULL), ('', '')) AS t (x, y)",
@@ -86,7 +86,7 @@ func TestQ5_EdgesAreAnsweredAsDuckDBDoes(t *testing.T) {
 	}
 }
 
-// SUMMARIZE has the columns of DuckDB's but for those that DuckDB estimates.
+// SUMMARIZE has DuckDB's columns, except those that DuckDB estimates.
 func TestQ5_SummarizeIsAnsweredAsDuckDBDoes(t *testing.T) {
 	o := newOracle(t)
 	for seed := range uint64(20) {
@@ -102,16 +102,16 @@ func TestQ5_SummarizeIsAnsweredAsDuckDBDoes(t *testing.T) {
 			}
 			all, err := o.Query(text)
 			if err != nil {
-				continue // a deviation that is not a DOUBLE
+				continue // the deviation is not a DOUBLE
 			}
 			got := ours(rows, fields)
 			for i, want := range theirs(all, []bind.Field{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {Type: types.DecimalOf(9, 2)}}) {
 				if i == len(table.Fields) {
 					break // _file and _line
 				}
-				figures := append(want[:1:1], want[2], want[3], want[10], want[11]) // without type, estimates, and figures that may be rounded differently
+				figures := append(want[:1:1], want[2], want[3], want[10], want[11]) // without type, estimates, and statistics that may be rounded differently
 				mine := append(got[i][:1:1], got[i][2], got[i][3], got[i][6], got[i][7])
-				if table.Fields[i].Type.Kind == types.Double { // its texts are not DuckDB's: 100.0, 1e300
+				if table.Fields[i].Type.Kind == types.Double { // its texts differ from DuckDB's: 100.0, 1e300
 					figures, mine = append(figures[:1:1], figures[3:]...), append(mine[:1:1], mine[3:]...)
 				}
 				if fmt.Sprint(mine) != fmt.Sprint(figures) {
@@ -129,8 +129,8 @@ func TestQ5_SummarizeIsAnsweredAsDuckDBDoes(t *testing.T) {
 	}
 }
 
-// Ternary logic partitioning: a query's rows are those for which a condition is true, false, or neither. And the rows that WHERE keeps are those for
-// which the condition, as a column, is true (NoREC). Neither needs an oracle.
+// Ternary logic partitioning: a query's rows are those for which a condition is true, false, or NULL. NoREC: the rows that WHERE keeps are those for
+// which the condition, as a column, is true. Neither test needs an oracle.
 func TestQ5_ConditionsPartitionRows(t *testing.T) {
 	compared := 0
 	for i := range uint64(*worlds / 4) {
@@ -185,7 +185,7 @@ func cmpErr(a, b error) error {
 	return b
 }
 
-// However rows are cut into batches, the answer is the same.
+// The answer is the same, however rows are cut into batches.
 func TestD1_BatchesDoNotChangeAnswers(t *testing.T) {
 	for i := range uint64(*worlds / 4) {
 		r := rand.New(rand.NewPCG(*seed+i, 9))

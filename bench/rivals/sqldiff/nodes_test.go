@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/analyses/sql/tail"
 )
 
-// planned returns the plan of a text over a world. Large tables are worth a pass of their own for the queries that statements ask as values.
+// planned returns the plan of a text over a world. With large, tables are large enough that queries used as values get their own passes.
 func planned(w *World, text string, large bool) *compile.Plan {
 	p := &compile.Plan{Text: text}
 	for _, t := range w.Tables {
@@ -58,7 +58,7 @@ func byNodes(w *World, p *compile.Plan, o local.Options) ([][][]any, error) {
 	return answers, nil
 }
 
-// reads reports whether a statement reads tables. Nodes are not asked otherwise: of LIMIT 0 there are no rows.
+// reads reports whether a statement reads tables. Only such statements reach nodes; LIMIT 0, for example, reads nothing.
 func reads(t *testing.T, w *World, text string) bool {
 	t.Helper()
 	program, _, err := planned(w, text, false).Bind()
@@ -68,7 +68,7 @@ func reads(t *testing.T, w *World, text string) bool {
 	return compile.ReadsTables(program.Statements[0].Plan)
 }
 
-// inPasses answers a plan pass by pass, and says how many there were.
+// inPasses answers a plan pass by pass, and returns the number of passes.
 func inPasses(w *World, p *compile.Plan, o local.Options) (rows [][]any, passes int, err error) {
 	for passes = 1; ; passes++ {
 		pass := p.NextPass()
@@ -92,7 +92,7 @@ func inPasses(w *World, p *compile.Plan, o local.Options) (rows [][]any, passes 
 	}
 }
 
-// emitted returns an answer of the tail as a session's answer has it.
+// emitted returns an answer of the tail in the form of a session's answer.
 func emitted(rows *tail.Rows, fields []bind.Field) (out [][]any) {
 	for i := range rows.N {
 		row := make([]any, len(fields))
@@ -106,8 +106,8 @@ func emitted(rows *tail.Rows, fields []bind.Field) (out [][]any) {
 	return out
 }
 
-// However many nodes there are, wherever files are cut and whoever crashes, the answer has the same bits, in the same order: those of one process that
-// reads rows one after the other.
+// For any number of nodes, wherever files are cut and whichever node crashes, the answer has the same bits, in the same order, as that of one process
+// that reads rows one after the other.
 func TestD1_NodesDoNotChangeAnswers(t *testing.T) {
 	differences, failures, several := 0, 0, 0
 	for i := range uint64(*worlds / 4) {
@@ -148,7 +148,7 @@ func TestD1_NodesDoNotChangeAnswers(t *testing.T) {
 	}
 }
 
-// Statements that share a scan answer what each answers alone.
+// Statements that share a scan give the answers that each gives alone.
 func TestQ3_SharedScansDoNotChangeAnswers(t *testing.T) {
 	shared, apart, differences := 0, 0, 0
 	for i := range uint64(*worlds / 4) {
@@ -161,7 +161,7 @@ func TestQ3_SharedScansDoNotChangeAnswers(t *testing.T) {
 				s := NewStatement(r, w)
 				rows, fields, err := run(w, s.Text)
 				if err != nil || !reads(t, w, s.Text) {
-					continue // a session fails with any of its statements
+					continue // the session fails if any of its statements fails
 				}
 				texts, want = append(texts, s.Text), append(want, fmt.Sprintf("%q", emitted(rows, fields)))
 			}

@@ -20,7 +20,7 @@ var (
 	statements = flag.Int("statements", 10, "how many statements over each")
 )
 
-// run answers a statement with tail. The answer is nil if a function is not there yet.
+// run answers a statement with tail. The answer is nil if a function has no kernel yet.
 func run(w *World, text string) (rows *tail.Rows, fields []bind.Field, err error) {
 	script, err := syntax.Parse(text)
 	if err != nil {
@@ -49,7 +49,7 @@ func newOracle(t *testing.T) *Oracle {
 	return o
 }
 
-// check compares one statement, and says whether there was something to compare.
+// check compares one statement, and reports whether there were answers to compare.
 func check(w *World, o *Oracle, s Statement) (compared bool, err error) {
 	rows, fields, failed := run(w, s.Text)
 	if errors.Is(failed, eval.ErrUnsupported) || errors.Is(failed, tail.ErrMemory) {
@@ -63,21 +63,21 @@ func check(w *World, o *Oracle, s Statement) (compared bool, err error) {
 	case failed != nil && theirFailed != nil:
 		return true, nil
 	case failed != nil && (strings.Contains(failed.Error(), "sum does not fit")):
-		return false, nil // DuckDB's has 128 bits
+		return false, nil // DuckDB's sum has 128 bits
 	case failed != nil:
 		if o.wouldFail(s.Text) {
-			return false, nil // its optimizer left out what fails
+			return false, nil // DuckDB's optimizer removed the part that fails
 		}
 		if (len(theirRows) == 0 || s.Correlated) && strings.Contains(failed.Error(), "does not fit into a BIGINT") {
-			return false, nil // it computes nothing where the answer turns out empty before, or where no row around a query asks: see docs/sql.md
+			return false, nil // DuckDB computes nothing if the answer is empty before, or if no row around a query needs it: see docs/sql.md
 		}
 		return true, fmt.Errorf("failed: %w; DuckDB answers %v", failed, theirRows)
 	case theirFailed != nil:
 		if strings.Contains(theirFailed.Error(), "Out of Range") || strings.Contains(theirFailed.Error(), "out of range") {
-			return false, nil // it computed what was not needed, or a variance of infinities
+			return false, nil // DuckDB computed what was not needed, or a variance of infinities
 		}
 		if strings.Contains(theirFailed.Error(), "Not implemented Error") || strings.Contains(theirFailed.Error(), "INTERNAL Error") {
-			return false, nil // a query in the condition of an outer join, or a bug of its own
+			return false, nil // a query in the condition of an outer join, or a bug of DuckDB
 		}
 		return true, fmt.Errorf("DuckDB failed: %w; here %v", theirFailed, ours(rows, fields))
 	}

@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// Statement is a random statement. Ordered says that its rows have one order; Near, which of its columns may be rounded differently; Correlated, that a query in
-// it looks at the row around it.
+// Statement is a random statement. Ordered says that the order of its rows is determined; Near, which of its columns may be rounded differently; Correlated,
+// that it has a correlated query.
 type Statement struct {
 	Text       string
 	Ordered    bool
@@ -22,11 +22,11 @@ type Statement struct {
 type generator struct {
 	*rand.Rand
 	w       *World
-	columns []bind.Field // that expressions may use, with their tables in front
+	columns []bind.Field // columns that expressions may use, with the names of their tables
 	lines   []string     // the _line of each table in FROM
-	around  []bind.Field // those of the query around this one
+	around  []bind.Field // columns of the query around this one
 	inFrom  bool
-	depth   int // of queries
+	depth   int // nesting depth of queries
 	looked  bool
 }
 
@@ -90,7 +90,7 @@ func (g *generator) statement() Statement {
 
 func near2items(near []bool) []string { return make([]string, len(near)) }
 
-// from writes FROM, and says which columns there are.
+// from writes FROM, and sets the columns that it gives.
 func (g *generator) from() string {
 	g.columns, g.lines = nil, nil
 	defer func(in bool) { g.inFrom = in }(g.inFrom)
@@ -122,7 +122,7 @@ func (g *generator) from() string {
 			k := kinds[g.IntN(len(kinds))].typ
 			on = append(on, g.columnOf(g.columns[:left], k)+" = "+g.columnOf(g.columns[left:], k))
 		}
-		// DuckDB has no FULL JOIN with other conditions than equalities, and RIGHT, SEMI and ANTI with few.
+		// DuckDB supports no FULL JOIN with other conditions than equalities, and RIGHT, SEMI and ANTI with few.
 		if g.IntN(3) == 0 && (kind == "JOIN" || kind == "LEFT JOIN") {
 			on = append(on, g.condition(1))
 		}
@@ -258,19 +258,19 @@ func (g *generator) condition(depth int) string {
 	return fmt.Sprintf("(%s %s %s)", g.expr(t, d), g.pick("=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"), g.expr(t, d))
 }
 
-// inner writes something in a query of its own.
+// inner writes something inside of another query.
 func (g *generator) inner(write func() string) string {
 	columns, lines, around := g.columns, g.lines, g.around
 	g.around = columns
 	if g.inFrom {
-		g.around = nil // DuckDB has few such queries in ON
+		g.around = nil // DuckDB supports few correlated queries in ON
 	}
 	g.depth++
 	defer func() { g.columns, g.lines, g.around, g.depth = columns, lines, around, g.depth-1 }()
 	return write()
 }
 
-// correlated writes WHERE, which half of the time compares with the row around the query.
+// correlated writes WHERE, half of the time with a comparison with the row around the query.
 func (g *generator) correlated() string {
 	where := g.where()
 	if g.around == nil || g.IntN(2) == 0 {
@@ -314,7 +314,7 @@ func (g *generator) scalar(t types.Type) string {
 	})
 }
 
-// count writes a query that counts: of no rows it is 0.
+// count writes a query that counts: for no rows it gives 0.
 func (g *generator) count() string {
 	return "(" + g.inner(func() string {
 		f := g.from()
@@ -322,7 +322,7 @@ func (g *generator) count() string {
 	}) + ")"
 }
 
-// lists may add the items of a list to FROM: a column more, and several rows with the same line.
+// lists sometimes adds the items of a list to FROM, which gives another column, and several rows with the same line.
 func (g *generator) lists() string {
 	if g.IntN(6) > 0 {
 		return ""
@@ -389,7 +389,7 @@ func rounds(x string) bool {
 	return false
 }
 
-// aggregate writes an aggregate, and says whether it may be rounded differently.
+// aggregate writes an aggregate, and reports whether it may be rounded differently.
 func (g *generator) aggregate() (string, bool) {
 	t := kinds[g.IntN(len(kinds))].typ
 	bigint, double, text := types.Of(types.BigInt), types.Of(types.Double), types.Of(types.Text)
@@ -443,7 +443,7 @@ func (g *generator) grouped() (string, []string, []bool) {
 	for range g.IntN(3) {
 		k := g.expr(kinds[g.IntN(len(kinds))].typ, g.IntN(2))
 		if strings.Trim(k, "0123456789-") == "" || strings.HasPrefix(k, "'") || strings.HasPrefix(k, "NULL") {
-			continue // a constant would be a position
+			continue // a constant would be read as a position
 		}
 		keys, items, near = append(keys, k), append(items, k), append(near, false)
 	}
@@ -469,7 +469,7 @@ func (g *generator) grouped() (string, []string, []bool) {
 	return text, items, near
 }
 
-// windows writes window functions. Where a row's place matters, the order ends with the line.
+// windows writes window functions. If a row's place matters, the order ends with the line.
 func (g *generator) windows() (string, []string, []bool) {
 	from := g.from()
 	for len(g.lines) > 1 {
@@ -561,7 +561,7 @@ func (g *generator) rows() string {
 		hi = 2
 	}
 	first, last := g.IntN(4), g.IntN(4)
-	if lo == 1 && hi == 0 || lo == 3 && hi == 2 { // of frames that end before they start DuckDB counts -1 rows
+	if lo == 1 && hi == 0 || lo == 3 && hi == 2 { // for frames that end before they start, DuckDB counts -1 rows
 		first, last = max(first, last), min(first, last)
 		if lo == 3 {
 			first, last = last, first

@@ -27,7 +27,7 @@ var (
 	tpchSeed = flag.Uint64("tpch-seed", 8, "seed of the data for TPC-H; with this one each query has an answer")
 )
 
-// declared reads the tables that a script declares.
+// declared returns the tables that a script declares.
 func declared(t *testing.T, script *syntax.Script) (tables []compile.Table) {
 	t.Helper()
 	for _, s := range script.Statements {
@@ -64,7 +64,7 @@ func (o *Oracle) readCSV(dir string, tables []compile.Table) error {
 	return nil
 }
 
-// cells writes the rows of an answer as those of DuckDB are written.
+// cells writes the rows of an answer in the form of DuckDB's rows.
 func cells(t *testing.T, rows [][]any, fields []bind.Field) (out [][]string) {
 	t.Helper()
 	for _, row := range rows {
@@ -123,7 +123,7 @@ func answered(t *testing.T, plan *compile.Plan, dir string) (*answer.Answer, tim
 	return found, time.Since(began)
 }
 
-// withSizes returns how large tables are, so that joiners have the small ones whole.
+// withSizes adds the sizes of tables, so that joiners have the small ones whole.
 func withSizes(t *testing.T, tables []compile.Table, dir string, factor int64) []compile.Table {
 	t.Helper()
 	tables = slices.Clone(tables)
@@ -137,7 +137,7 @@ func withSizes(t *testing.T, tables []compile.Table, dir string, factor int64) [
 	return tables
 }
 
-// The 22 queries of TPC-H, compiled as for nodes and run by several joiners and aggregators, are answered as DuckDB does: all that is exact to the last digit.
+// The 22 queries of TPC-H, compiled for nodes and run by several joiners and aggregators, give DuckDB's answers: exact values to the last digit.
 func TestQ5_TPCHIsAnsweredAsDuckDBDoes(t *testing.T) {
 	dir := t.TempDir()
 	if err := gen.TPCH(gen.OnDisk(dir), *tpchRows, *tpchSeed); err != nil {
@@ -181,7 +181,7 @@ func TestQ5_TPCHIsAnsweredAsDuckDBDoes(t *testing.T) {
 			if why := same(got, theirs(rows, fields), true, near); why != "" {
 				t.Error(why)
 			}
-			for _, factor := range []int64{1, int64(60_000_000 / *tpchRows)} { // every table but the largest is small, and as many as at scale 10
+			for _, factor := range []int64{1, int64(60_000_000 / *tpchRows)} { // every table but the largest is small, or the tables that are small at scale 10
 				sized := *plan
 				sized.Tables = withSizes(t, tables, dir, factor)
 				other, _ := answered(t, &sized, dir)

@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// World is tables and what is in them.
+// World holds tables and their rows.
 type World struct {
 	Tables []bind.Table
 	Source *tail.Tables
@@ -59,7 +59,7 @@ var texts = []string{"", "a", "b", "ab", "A", "é", "e\u0301", "aa", "%", "_", "
 
 func column(r *rand.Rand, t types.Type, n int, nulls float64) *eval.Vector {
 	v := eval.NewVector(t.Kind, n)
-	few := r.IntN(2) == 0 // many duplicates
+	few := r.IntN(2) == 0 // few distinct values, so many duplicates
 	extreme := r.IntN(6) == 0
 	for i := range n {
 		if r.Float64() < nulls {
@@ -100,7 +100,8 @@ func column(r *rand.Rand, t types.Type, n int, nulls float64) *eval.Vector {
 	return v
 }
 
-// write writes rows as CSV, and notes in the last column the line that each begins with. NULL is empty, a text stands in quotes.
+// write writes rows as CSV, and puts the line where each row begins into the last column. NULL is empty, and texts are in
+// quotes.
 func write(fields []bind.Field, rows *tail.Rows) []byte {
 	var b []byte
 	for c, f := range fields {

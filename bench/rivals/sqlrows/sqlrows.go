@@ -1,9 +1,9 @@
-// Package sqlrows reads the answers of database/sql whole.
+// Package sqlrows reads whole answers of database/sql.
 package sqlrows
 
 import "database/sql"
 
-// All returns all rows that are left, as values of Go. It leaves closing them to the caller.
+// All returns all remaining rows, as values of Go. The caller closes rows.
 func All(rows *sql.Rows) (all [][]any, err error) {
 	columns, err := rows.Columns()
 	if err != nil {
