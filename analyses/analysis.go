@@ -2,15 +2,15 @@
 // folds rows into, and one function per role. The engine runs any [Analysis] and knows nothing about bikes. The packages
 // below this one are analyses, named for what they analyse.
 //
-// The life of a row, and who does what:
+// The life of a row, and what each role does with it:
 //
-//	parser      splits CSV, hands the wanted fields of a row to NewParser's function, which appends typed values to a batch;
-//	            without one the fields are taken for what the stream's schema says they are. Where NewFolder has a Folder for
-//	            the stream, the parser folds its rows, too, and the joiner only merges tables
+//	parser      splits CSV and passes the wanted fields of a row to NewParser's function, which appends typed values to a
+//	            batch. Without NewParser, the stream's schema determines how fields are read. If NewFolder returns a Folder
+//	            for the stream, the parser also folds its rows, and the joiner only merges tables
 //	joiner      NewJoiner's Joiner keeps what it needs of the reference streams and folds facts into tables
-//	aggregator  merges tables, partitioned by key: the engine does it from the table's spec alone. Where most rows of a
-//	            partition are in no answer, Prune drops them before they travel on; where tables are joined by a key that they
-//	            are partitioned by, Finish makes one table of them
+//	aggregator  merges tables, partitioned by key: the engine does this from the table's spec alone. If most rows of a
+//	            partition are in no answer, Prune drops them before they travel on. If tables are joined by a key by which
+//	            they are partitioned, Finish makes one table of them
 //	reducer     has all partitions: Reduce turns tables into the rows of each query
 //
 // After a crash, the engine rebuilds everything that an analysis keeps between two calls: it calls Reference again with the

@@ -24,7 +24,7 @@ const (
 	MaxParts        = 1024                      // parts in one reply
 	MaxColumns      = 1024                      // columns of a query
 	MaxListed       = 64 << 10                  // sessions or analyses in one reply
-	MaxRanges       = 64 << 10                  // files in one reply of which pieces were accepted, and pieces of one file
+	MaxRanges       = 64 << 10                  // files in one reply that have accepted pieces, and pieces of one file
 	MaxRejectedRows = 1024                      // rejected rows listed for a stream
 	MaxDuration     = 10 * 365 * 24 * time.Hour // any other duration, so that milliseconds never overflow
 )

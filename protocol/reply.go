@@ -31,7 +31,7 @@ type Reply struct {
 	Reason string        // with state failed
 
 	Inputs  []string // opened, info, error wrong_node: endpoints of all inputs, in the order to open in
-	Outputs []string // likewise: endpoints of all outputs
+	Outputs []string // opened, info, error wrong_node: endpoints of all outputs
 
 	// The names of the nodes behind Inputs and Outputs, in the same number and order; empty if the cluster does not send them. An address
 	// cannot serve as a name, because address translation changes it.

@@ -234,7 +234,7 @@ func (q *Request) check(d *decoder) {
 	q.need(d, "session", q.Session != session.ID{})
 }
 
-// checkRecords checks that a request says which records of which file it has.
+// checkRecords checks that a request names its file and its records in it.
 func (q *Request) checkRecords(d *decoder) {
 	q.need(d, "stream", q.Stream != "")
 	q.need(d, "lane", d.hasLane)

@@ -78,7 +78,7 @@ func streams() []analyses.Stream {
 // tables returns the tables of a session. Their rows bound the memory of a session:
 //
 //	stopovers  the rows of the answer
-//	detours    likewise
+//	detours    the rows of the answer
 //	fastest    distinct legs per journey among the rows with many stopovers: less than one row in a hundred. Prune keeps the fastest
 //	fares      distinct amounts per journey, whatever the number of rows: a histogram of cents. It gives the mean of all fares,
 //	           known only at the end, and then the mean and the maximum of the fares above that. It is cut into ranges, because a

@@ -72,7 +72,7 @@ func lint(t *testing.T, text string) {
 
 func start(t *testing.T, healthy, ready error) (address string) {
 	t.Helper()
-	port, err := freeports.Row(1) // the system gives such a port to nobody who asks for any port, which matters because it is free for a moment below
+	port, err := freeports.Row(1) // the system does not give such a port to a process that asks for any port; it is free for a moment below
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func personName(r *rand.Rand, n int) []byte {
 		return []byte(oddPeople[n/29%len(oddPeople)])
 	}
 	name := "'" + pick(r, givenNames) + " " + pick(r, familyNames)
-	if n%3 > 0 { // others share their name with somebody
+	if n%3 > 0 { // the others share their name with another person
 		name += " " + strconv.Itoa(n)
 	}
 	return []byte(name + "'")

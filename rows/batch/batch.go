@@ -90,7 +90,7 @@ func malformed(err error) error {
 // Rows returns the number of rows.
 func (b *Batch) Rows() int { return b.rows }
 
-// Ints returns column i, which must be of kind Int in the spec; likewise for the others.
+// Ints returns column i, which must be of kind Int in the spec.
 func (b *Batch) Ints(i int) Ints { return b.columns[i].(Ints) }
 
 // Floats returns column i, which must be of kind Float in the spec.

@@ -46,7 +46,7 @@ func parseInt(p []byte) (v int64, ok bool) {
 // Decimal is the number Value / 10^Scale, exactly.
 type Decimal struct {
 	Value int64
-	Scale int // 0 … 18: digits behind the point, as written
+	Scale int // 0 … 18: digits after the point, as written
 }
 
 // ParseDecimal reads a decimal number: a sign, digits, a point, digits. There must be a digit; everything else may be

@@ -42,7 +42,7 @@ func Rewrite(replace func(Expr) (Expr, bool)) func(Expr) Expr {
 // Conjuncts splits a condition at its ANDs.
 func Conjuncts(cond Expr) []Expr { return conjuncts(cond) }
 
-// And joins two conditions, of which the first may be nil.
+// And joins two conditions. The first may be nil.
 func And(l, r Expr) Expr { return and(l, r) }
 
 // Substitute replaces columns by expressions.

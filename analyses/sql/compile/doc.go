@@ -1,31 +1,31 @@
 // Package compile makes an analysis of a statement: what a node runs when a session brings a plan (Q1).
 //
 //	p := &compile.Plan{Text: "SELECT …", Tables: …}    what travels; see Plan
-//	a, err := compile.Analysis(p.Encode())             what a node makes of it
+//	a, err := compile.Analysis(p)                      what a node makes of it, once Decode has read the plan
 //
 // # Two halves
 //
-// The statement is bound to a tree of nodes. Its lower part is computed where the rows are, its upper part in the reducer by package tail (Q7). Between
-// them lie the tree's *leaves*. A leaf is a node over one table, with nothing but filters, projections and joins with small tables below it, and is one of
+// The statement is bound to a tree of nodes. Its lower part is computed where the rows are, and its upper part in the reducer, by package tail (Q7).
+// Between them are the tree's *leaves*. A leaf is a node over one table, with only filters, projections and joins with small tables below it. It keeps
+// one of these:
 //
 //	groups   GROUP BY with aggregates that tables of package fold hold: joiners fold, aggregators merge
-//	         (DISTINCT values of an aggregate are rows of a table beside it)
+//	         (DISTINCT values of an aggregate are rows of a table of their own)
 //	best     the rows that an ORDER BY with a small LIMIT can need: joiners keep the best, aggregators the best of these
-//	first    likewise for a LIMIT without an order
-//	rows     any other: its rows travel with their positions
+//	first    the same for a LIMIT without an order
+//	rows     all rows: they travel with their positions
 //
 // All leaves of one table share its stream. Each leaf sees every row of the stream.
 //
 // # Small tables
 //
-// A table is a reference stream if a statement reads few bytes of it. Every joiner has it whole, and joins rows of other tables
+// A table is a reference stream if a statement reads few bytes of it. Every joiner has all of it, and joins rows of other tables
 // with it, or with any plan over such tables. Package tail computes these plans in the joiner when the first facts come. See
 // broadcast.
 //
 // # Large tables
 //
-// A join of large tables is computed in the aggregators, if all of it is by the same keys and something folds its
-// rows. See region.
+// A join of large tables is computed in the aggregators if all of its parts have the same keys and something folds its rows. See region.
 //
 // # Sessions
 //
@@ -35,12 +35,12 @@
 //
 // # Order
 //
-// The position of a row is the name of its file, the line that its batch begins with, and its place in the batch; that of a joined row has the numbers of
-// its partners around it, in the order of FROM. Rows of a leaf reach the tail in this
-// order, groups in the order of their keys. So the answer depends neither on how files are cut into chunks nor on the number of replicas.
+// The position of a row is the name of its file, the line where its batch begins, and its place in the batch. The position of a joined row also has the
+// numbers of its partners, before and after these, in the order of FROM. Rows of a leaf reach the tail in this order, and groups in the order of their
+// keys. So the answer depends neither on how files are cut into chunks nor on the number of replicas.
 //
 // # Bounds
 //
-// A plan has at most MaxPlan bytes; its text has the bounds of package syntax. MaxRowBytes bounds the rows that travel,
-// TailBytes what the tail keeps. Exceeding a bound is an error that says so.
+// A plan has at most MaxPlan bytes, and its text has the bounds of package syntax. MaxRowBytes bounds the rows that travel, and
+// TailBytes what the tail keeps. Exceeding a bound is an error that names the bound.
 package compile

@@ -46,7 +46,7 @@ const (
 	everyTrue                 // cell: MinText
 	someTrue                  // cell: MaxText
 	firstValue                // cell: MinText of position and value
-	lastValue                 // cell: MaxText likewise
+	lastValue                 // cell: MaxText of position and value
 	leastBy                   // cell: MinText of the order's value, position and value
 	deviation                 // cells: as sumFloats, then those of squares
 )

@@ -367,7 +367,7 @@ func everyRow(sel []int32, n int) []int32 {
 	return sel
 }
 
-// behind computes the steps from index first on, and keeps the remaining rows.
+// behind computes the steps from index first on for the selected rows, and keeps the rows that remain.
 func (w *worker) behind(first int, j *joiner, columns []*eval.Vector, n int, sel []int32) error {
 	for i := first; i < len(w.steps); i++ {
 		st := &w.steps[i]

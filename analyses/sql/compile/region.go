@@ -50,7 +50,7 @@ func (s *statement) regionOf(n bind.Node) *region {
 	return nil
 }
 
-// bestOf returns a region of groups of which an ORDER BY with a LIMIT needs the best, nil if there is none.
+// bestOf returns a region whose groups are ordered with a LIMIT, so that only the best are needed; nil if there is none.
 func (s *statement) bestOf(n bind.Node, b *best) *region {
 	r := s.regionBelow(n)
 	if r == nil || r.keys == 0 {

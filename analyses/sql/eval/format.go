@@ -14,7 +14,7 @@ import (
 type directive struct {
 	align     byte
 	fill      string
-	sign      byte // '+' or ' ': shown in front of a number without '-'
+	sign      byte // '+' or ' ': shown before a number without '-'
 	alternate bool
 	zero      bool
 	group     string // separates groups of three digits

@@ -1,7 +1,7 @@
 // Package types determines the types of literals, operators, functions and aggregates, and which types convert implicitly to
 // which. It knows neither trees nor rows; package bind asks it about each expression.
 //
-//	t, _, err := types.Parse("DECIMAL", []int{9, 2}, false)     the type behind a name
+//	t, _, err := types.Parse("DECIMAL", []int{9, 2}, false)     the type of a name
 //	t, err = types.Binary("+", types.BigInt, t)                 what an operator gives
 //	o, err := types.Find("substring").Resolve(args)             which form of a function is meant, and what it gives
 //
