@@ -65,7 +65,6 @@ func linkTopology(links int) func(*Config, string, topology.Variant) string {
 
 // benchTopology returns the beginning of a topology that no variant describes: one host, no medics, and all settings that do
 // not concern medics.
-// concern medics.
 func benchTopology(c *Config, dir, name, stagesAndEdges string, set map[string]string) string {
 	sections := map[string]string{}
 	for key, value := range set {

@@ -8,7 +8,6 @@ import (
 
 // A score may be any int64, and a few of the largest would overflow an int64 sum. So the two halves of scores are added up
 // separately. Neither overflows before 2^31 rows.
-// overflows before 2^31 rows.
 //
 //	score = high·2^32 + low, 0 <= low < 2^32
 const lowBits = 32

@@ -13,7 +13,6 @@ import (
 
 // Read calls row with the wanted columns of every row; comma is the separator. It counts the rejected rows: those for which row
 // returns an error, and those that are too short or have broken quotes. name is the file's name in the rejects.
-// returns an error, and those that are too short or have broken quotes. name is the file's name in the rejects.
 func Read(path, name string, comma rune, columns []string, rejects *analyses.Rejects, row func([]string) error) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 
 // party is a party of a stream in one file. It reads the row again, from its text, with its own columns and its own parser, so it
 // finds what it would find alone. It gets only the few rows that the stream's parser does not take.
-// finds what it would find alone, whatever others read. Only rows that the stream's parser does not take come to it: they are few.
 type party struct {
 	name    string
 	comma   byte

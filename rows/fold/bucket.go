@@ -4,7 +4,6 @@ import "posta.dev/posta/rows/progress"
 
 // Buckets is the number of parts into which [Table.Bucketed] divides the keys. It is part of the format of files that hold rows by bucket. A table
 // of 10^9 rows that was written in pieces has a million rows in each bucket, so one bucket of all pieces fits in memory.
-// that was written in pieces has a million rows in each bucket, so one bucket of all pieces fits in memory.
 const Buckets = 1 << bucketBits
 
 const (

@@ -9,7 +9,6 @@ import (
 
 // kernel computes a function for the rows in sel. If the function is strict, none of these rows has a NULL argument. A kernel
 // returns the first row for which it fails, with the reason, or ok.
-// the first row for which it fails and the reason, or ok.
 type kernel func(f *function, args []*Vector, sel []int32) (bad int32, why string)
 
 const ok = int32(-1)
