@@ -17,6 +17,6 @@
 // A number's value is the nearest float64. A mean is the exact sum of these divided by their count, rounded once. It is
 // compared with its threshold after rounding, as it is shown. The factor of doubled is compared exactly.
 //
-// The main loop is Joiner.Facts: what a batch's dictionary entries mean is looked up once per batch, then each trip costs a few
-// reads of small arrays. The results are kept in dense counters until Flush, which touches only the counters that are not zero.
+// The main loop is Joiner.Facts. It looks up each dictionary entry once per batch. Then each trip costs a few reads of small
+// arrays. The results are kept in dense counters until Flush, which touches only the counters that are not zero.
 package bikes

@@ -14,7 +14,7 @@
 //	}                                                   use s.Fields()
 //	                                                }
 //
-// # What a record is
+// # Records
 //
 // A record is as in RFC 4180, with a rule for everything that it leaves open. The rules depend only on the bytes from the
 // record's start on, so a stream may be cut anywhere between two records. [Cutter] and [Scanner] share the code that decides
@@ -25,15 +25,15 @@
 //   - An unquoted field ends before the next separator or line feed.
 //   - In a quoted field separators and line ends are text, kept as they are; two quotes are one; a single quote closes it.
 //   - After the closing quote there must be a separator, a line end or the end of the file. Otherwise the record is
-//     malformed: it ends with the next line feed, whatever quotes are before it, and the one after it starts afresh.
-//   - A quoted field that is never closed goes to the end of the file, and its record is malformed.
+//     malformed: it ends with the next line feed, even if quotes come before that, and the next record starts after it.
+//   - A quoted field that is never closed extends to the end of the file, and its record is malformed.
 //   - A record ends with a line feed, or with the end of the file. A carriage return before that is part of the line end;
 //     elsewhere it is text.
 //   - An empty line is not a record (but counts as a line), so a file of one column cannot hold an empty value in an unquoted
 //     row.
-//   - Where the first line of a file ends in a carriage return alone, [Cutter] turns each carriage return outside of quotes into a line
-//     feed (lineends.go). [ParseHeader] refuses what was not turned.
-//   - A byte order mark at the start of the header is skipped. Other encodings than UTF-8 are an error that names them.
+//   - If the first line of a file ends in a carriage return alone, [Cutter] turns each carriage return outside of quotes into a line
+//     feed (lineends.go). [ParseHeader] refuses a header with a carriage return that was not turned.
+//   - A byte order mark at the start of the header is skipped. Other encodings than UTF-8 give an error that names them.
 //   - Records may have more fields than the header. Fewer than the wanted columns need is an error of that row.
 //
 // Lines are counted by line feeds, from 1 for the header. A record's line is the one in which it starts. In a file whose lines end in

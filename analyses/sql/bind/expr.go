@@ -23,8 +23,8 @@ func (b *base) Type() types.Type { return b.T }
 func (b *base) Pos() syntax.Pos  { return b.At }
 
 type (
-	// Const is a value: nil, bool, float64, string or int64, which holds a BIGINT, the digits of a DECIMAL, the days of a DATE
-	// or the microseconds of a TIMESTAMP since 1970; or an Interval. Literal is set on a text literal that has not yet been
+	// Const is a value: nil, bool, float64, string, int64 or an Interval. An int64 holds a BIGINT, the digits of a DECIMAL,
+	// the days of a DATE or the microseconds of a TIMESTAMP since 1970. Literal is set on a text literal that has not yet been
 	// converted to another type.
 	Const struct {
 		base
@@ -37,31 +37,32 @@ type (
 		Index int
 		Name  string
 	}
-	// Apply is an operator or a function of values. Besides the functions of package types and the operators of package syntax, Func is
-	// IS NULL, IN (x, then the list), LIKE and ILIKE (x, pattern, perhaps escape), LIST, or CASE: conditions and values in turn, then the value of ELSE.
+	// Apply is an operator or a function of values. Func is one of the functions of package types or the operators of package syntax, or IS NULL, IN (x,
+	// then the list), LIKE and ILIKE (x, pattern, perhaps escape), LIST, or CASE: conditions and values in turn, then the value of ELSE.
 	Apply struct {
 		base
 		Func string
 		Args []Expr
 	}
-	// Cast converts X. Range is that of a smaller integer type. Implicit marks a conversion that is not in the statement's text.
+	// Cast converts X. Range is the range of a smaller integer type. Implicit marks a conversion that is not in the statement's
+	// text.
 	Cast struct {
 		base
 		X             Expr
 		Try, Implicit bool
 		Range         *types.Range
 	}
-	// Aggregate is an aggregate of the rows of a group.
+	// Aggregate is an aggregate over the rows of a group.
 	Aggregate struct {
 		base
 		Func     string
-		Args     []Expr // none: count(*)
+		Args     []Expr // none for count(*)
 		Distinct bool
 		Filter   Expr
 		Order    []Order
-		BySet    []int64 // of GROUPING, which has no arguments in a plan: its value in each of the sets
+		BySet    []int64 // for GROUPING, which has no arguments in a plan: its value in each of the sets
 	}
-	// WindowCall is a function of the rows around a row.
+	// WindowCall is a window function.
 	WindowCall struct {
 		base
 		Func        string
@@ -73,7 +74,8 @@ type (
 		Order       []Order
 		Frame       *Frame
 	}
-	// Subquery is a plan used as a value: its only column and row, whether it has rows (Exists), or whether X is among them (In).
+	// Subquery is a plan used as a value: the value in its only column and row, whether it has rows (Exists), or whether X is
+	// among them (In).
 	Subquery struct {
 		base
 		Plan       Node
@@ -82,13 +84,13 @@ type (
 	}
 )
 
-// Interval is a length of time. Its parts are not converted into each other: a month has no fixed number of days.
+// Interval is a length of time. Its parts are not converted into each other, because a month has no fixed number of days.
 type Interval struct {
 	Months, Days int32
 	Micros       int64
 }
 
-// Frame is a window's frame; X of a bound is a constant, or nil.
+// Frame is a window's frame. X of a bound is a constant, or nil.
 type Frame struct {
 	Range  bool
 	Lo, Hi FrameBound
@@ -135,9 +137,9 @@ func orderExprs(orders []Order) (list []Expr) {
 	return list
 }
 
-// rewriter replaces parts of expressions. Shared parts stay shared.
+// rewriter replaces parts of expressions. Parts that were shared stay shared.
 type rewriter struct {
-	replace func(Expr) (Expr, bool) // what an expression becomes; false: what is below it is rewritten
+	replace func(Expr) (Expr, bool) // returns the replacement of an expression, or false to rewrite the parts below it
 	done    map[Expr]Expr
 }
 
@@ -276,8 +278,8 @@ func directions(orders []Order) (d []bool) {
 	return d
 }
 
-// find returns e or the first expression below it for which wanted is true, nil if there is none. It does not search below an
-// expression for which skip is true.
+// find returns e or the first expression below it for which wanted returns true, nil if there is none. It does not search
+// below an expression for which skip returns true.
 func find(e Expr, wanted, skip func(Expr) bool) Expr {
 	seen := map[Expr]bool{}
 	var walk func(Expr) Expr

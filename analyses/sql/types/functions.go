@@ -48,9 +48,9 @@ const noRegexp = "a pattern that is not an RE2 expression"
 
 // Functions are all functions, by group, in the order of the documentation.
 //
-// A form is written as `TEXT, BIGINT, BIGINT? -> TEXT`. ? marks what may be left out, ... what may be repeated. T stands for any type, the same
-// wherever it stands; N for a number and D for a DATE or TIMESTAMP, as they come. ANY takes every value as it is. A DECIMAL keeps its digits.
-// As a result ROUND, FLOOR and PART depend on the arguments: see result.
+// A form is written as `TEXT, BIGINT, BIGINT? -> TEXT`. ? marks arguments that may be left out, and ... arguments that may be repeated. T stands for
+// any type, the same at each place; N for any number; D for DATE or TIMESTAMP. ANY takes every value without conversion. A DECIMAL keeps its
+// digits. The results ROUND, FLOOR and PART depend on the arguments: see results.
 //
 // A new scalar function needs a line here, a kernel in package eval (in textKernels, numberKernels or dateKernels), and expressions with
 // their values in eval/testdata/functions.txt, on which DuckDB has to agree. docs/sql-reference.md is written from this list:
