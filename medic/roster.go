@@ -7,17 +7,17 @@ import (
 
 // Backoff says how soon a node is started again (M5).
 type Backoff struct {
-	// First is the pause before the second start in a row; each one after it takes twice the pause before. The first start
-	// after a death never waits. Default 100ms. Short ones waste processor time on a node that cannot start.
+	// First is the pause before the second start in a row; each later pause is twice as long as the one before. The first start after a death never waits.
+	// Default 100ms. If it is short, a node that cannot start wastes processor time.
 	First time.Duration
-	// Max is the longest pause, default 10s. With a long one a node stays down that long after its cause of failure is gone.
+	// Max is the longest pause, default 10s. If it is long, a node stays down that long after the cause of its failure is gone.
 	Max time.Duration
-	// Healthy: a node that ran for at least this long starts a new row of deaths, default 1s. With a short one a slow crash loop gets no pause; with
-	// a long one a node that fails twice by accident has to wait.
+	// Healthy: a node that ran for at least this long starts a new row of deaths, default 1s. If it is short, a slow crash loop gets no pause; if it is long, a
+	// node that fails twice by accident has to wait.
 	Healthy time.Duration
 }
 
-// Filled is p with its defaults.
+// Filled returns p with its defaults.
 func (p Backoff) Filled() Backoff {
 	fill := func(d *time.Duration, def time.Duration) {
 		if *d <= 0 {
@@ -45,15 +45,14 @@ func (p Backoff) Delay(inARow int) time.Duration {
 	return min(wait, p.Max)
 }
 
-// Roster decides which node is to be started when. It is pure: time comes in as an argument, and what it decides goes out as a
-// value. One goroutine owns it.
+// Roster decides which node is to be started when. It is pure: time comes in as an argument, and decisions go out as values. One goroutine owns it.
 type Roster struct {
 	pace    Backoff
 	members map[NodeID]*member
 }
 
 type member struct {
-	waiting bool      // for due; otherwise it is being started, or it runs
+	waiting bool      // until due; otherwise the node is being started, or it runs
 	due     time.Time // when it is to be started
 	started time.Time // the last start that succeeded; zero if none has since the last death
 	inARow  int       // deaths that came sooner than Backoff.Healthy

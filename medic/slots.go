@@ -61,7 +61,7 @@ func decodeSlot(b []byte) (s slot) {
 	return s
 }
 
-// readSlots returns the slot that counts, and where the other one begins.
+// readSlots returns the valid slot with the highest number, and the offset of the other slot.
 func readSlots(f io.ReaderAt) (newest slot, other int64, err error) {
 	b := make([]byte, 2*slotSize)
 	n, err := f.ReadAt(b, 0)
@@ -95,7 +95,7 @@ func ReadSlots(name string) (string, error) {
 	return s.text, nil
 }
 
-// WriteSlots replaces the text of the file, and creates the file if need be. A durable text is on disk when it returns. A damaged file is replaced.
+// WriteSlots replaces the text of the file, and creates the file if need be. If durable is set, the text is on disk on return. A damaged file is replaced.
 func WriteSlots(name, text string, durable bool) error {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -154,7 +154,7 @@ func makeSlots(name string) error {
 	if err == nil {
 		err = os.Link(own, name)
 	}
-	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) { // the file exists, or a process that saw it removed our random name
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) { // the file exists, or another process saw it and removed our random name
 		_, err = os.Lstat(name)
 	}
 	return errors.Join(err, owned.SyncDir(filepath.Dir(name)))

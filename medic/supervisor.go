@@ -13,7 +13,7 @@ type EventKind string
 // What a supervisor reports.
 const (
 	Started EventKind = "started"
-	Adopted EventKind = "adopted" // it was running before the supervisor was
+	Adopted EventKind = "adopted" // its process ran before the supervisor was started
 	Died    EventKind = "died"
 	Failed  EventKind = "could not be started"
 )

@@ -38,12 +38,11 @@ const FenceDir = "fence"
 type Config struct {
 	Topology  *topology.Topology
 	Medic     topology.NodeID
-	Hosts     []string // that are this machine
+	Hosts     []string // names of the hosts in the topology that are this machine
 	Restarter medic.Restarter
 	Log       *slog.Logger
-	Keys      *security.Keys // of the medic (S3); nil: its sockets speak plain ZMTP, and it trusts everybody that reaches them
-	// Leave puts a file into a node's data directory before the node is started; nil: the directory is on this machine, and the file is written there
-	// directly.
+	Keys      *security.Keys // of the medic (S3); nil: its sockets speak plain ZMTP, and it trusts every peer
+	// Leave puts a file into a node's data directory before the node is started. nil: the directory is on this machine, and the medic writes the file directly.
 	Leave func(ctx context.Context, node topology.Node, name string, data []byte) error
 }
 
@@ -86,28 +85,28 @@ type agent struct {
 	disk  storage
 	core  *core.Core
 	hosts map[string]*host.Host
-	from  []topology.Node // by endpoint of sub
+	from  []topology.Node // the member that each endpoint of sub belongs to
 
 	pub *zmqx.Pub
 	sub *zmqx.Sub
 
 	unwatch func() // ends the recheck of the sockets at each Reload of the keys
 
-	life    context.Context // the loop's: when it ends, nobody receives from tasks any more
+	life    context.Context // ends with the loop: from then on nobody receives from tasks
 	end     context.CancelFunc
-	tasks   sync.WaitGroup // all goroutines beside the loop
-	storing bool           // a task is storing; it owns disk
+	tasks   sync.WaitGroup // counts all goroutines beside the loop
+	storing bool           // a storing task runs; it owns disk
 	full    bool           // the last store found the disk full
-	retryAt time.Time      // when to try a full disk again
-	stored  chan error     // the result of the task; buffered, so that the task can end without the loop
+	retryAt time.Time      // when to try to store again on a full disk
+	stored  chan error     // the storing task's result; buffered, so that the task can end without the loop
 	reports chan core.Report
 	ends    chan []processEnd
-	newest  atomic.Pointer[core.Term] // for tasks
+	newest  atomic.Pointer[core.Term] // the newest known term; tasks read it
 
-	published     time.Time // the journal
-	logged        core.Term // what was logged last
-	loggedLeading bool      // likewise
-	counts        *counts   // nil: nobody scrapes
+	published     time.Time // when the journal was last published
+	logged        core.Term // the term that was logged last
+	loggedLeading bool      // whether this medic led then
+	counts        *counts   // nil: the topology gives the medic no address for metrics
 }
 
 func (a *agent) open() error {
@@ -127,7 +126,7 @@ func (a *agent) open() error {
 			a.cfg.Log.Warn("restarts on the host may need room on the disk", "host", name, "err", err)
 		}
 		switch f, err := a.hosts[name].Seen(); {
-		case err != nil: // no order is carried out on that host, and the journal has the reason
+		case err != nil: // no order is carried out on that host, and the journal gives the reason
 			a.cfg.Log.Warn("the fence of the host cannot be read", "host", name, "err", err)
 		case f.Term.Gen > state.Fence.Gen:
 			state.Fence = f.Term
@@ -167,12 +166,12 @@ func (a *agent) accepts() *zmqx.AcceptLimit {
 // maxFrame bounds messages; the largest is a journal, of some ten KiB.
 const maxFrame = 2 << 20
 
-// leastBackoff is the shortest pause between attempts to connect, however short the heartbeats are.
+// leastBackoff is the shortest pause between attempts to connect. It holds even if heartbeats are more frequent.
 const leastBackoff = 10 * time.Millisecond
 
 func (a *agent) subscribe() (err error) {
-	// The pause between attempts is short, because a node that was just started has to be heard soon. A silent connection is dialled again, because a
-	// container that was cut off and connected again has another address, and nobody closed the old connection.
+	// The pause between attempts is short, because a node that was just started must be heard soon. A silent connection is dialled again: a container that was
+	// disconnected and connected again has another address, and nobody closed the old connection.
 	if a.sub, err = zmqx.NewSub(zmqx.Options{MaxFrame: maxFrame, BackoffMax: max(leastBackoff, a.cfg.Topology.Medics.Heartbeat/4), Logger: a.cfg.Log,
 		MaxSilence: a.cfg.Topology.Medics.SuspectAfter,
 		TLS:        keyed.TLS(a.cfg.Keys, security.Control, keyed.Only(a.cfg.Topology.All()))}); err != nil {
@@ -204,7 +203,7 @@ func (a *agent) config() core.Config {
 	}
 }
 
-// logID names the log and this opening of it. A medic whose directory was set back counts its incarnations from a lower number again. Because each
+// logID identifies the log and this opening of it. A medic whose directory was set back counts its incarnations from a lower number again. Because each
 // opening counts as a log of its own, peers do not ignore the medic as a superseded incarnation (R14).
 func (a *agent) logID() [16]byte {
 	id := a.log.Identity()

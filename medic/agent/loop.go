@@ -53,7 +53,7 @@ func (a *agent) run(ctx context.Context) error {
 	}
 }
 
-// pids returns what tells that processes have ended; nil if nothing does.
+// pids returns the source of hints that processes have ended; nil if there is none.
 func (a *agent) pids() medic.Pids {
 	switch r := a.cfg.Restarter.(type) {
 	case medic.Watcher:
@@ -118,7 +118,7 @@ func (a *agent) take(batch []zmqx.Received) {
 	}
 }
 
-// pump starts to store what is to be stored, and sends what may leave.
+// pump starts to store the next batch, and sends what is ready to be sent.
 func (a *agent) pump(ctx context.Context) {
 	if !a.storing {
 		if records := a.core.Seal(); records != nil {
@@ -167,7 +167,7 @@ func (a *agent) store(j job) {
 	a.spawn(func() { a.stored <- a.disk.store(a.life, j) })
 }
 
-// publish ignores the only possible error, a closed socket: nobody listens then.
+// publish ignores the only possible error, a closed socket: then nobody listens.
 func (a *agent) publish(topic string, m *core.Message) {
 	_ = a.pub.Send(zmqx.Message{[]byte(topic), m.Append(nil)})
 }
@@ -178,19 +178,19 @@ const hostTimeout = 10 * time.Second
 func (a *agent) raise(t core.Term) {
 	for name, h := range a.hosts {
 		if f, err := h.Seen(); err == nil && f.Term.Gen >= t.Gen {
-			continue // the host knows the term already; it is told repeatedly
+			continue // the host knows the term already: core repeats it
 		}
 		a.spawn(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), hostTimeout)
 			defer cancel()
-			if err := h.Raise(ctx, t); err != nil { // an order of the term raises it, too
+			if err := h.Raise(ctx, t); err != nil { // an order of this term raises the fence, too
 				a.cfg.Log.Warn("a host was not told about the new term", "host", name, "term", t, "err", err)
 			}
 		})
 	}
 }
 
-// execute finishes even when the medic is told to end: half a restart would only kill the target.
+// execute finishes its order even if the medic is told to end: half a restart would only kill the target.
 func (a *agent) execute(ctx context.Context, o core.Order) {
 	h := a.hosts[o.Host]
 	if h == nil || ctx.Err() != nil {
@@ -222,7 +222,7 @@ func (a *agent) publishJournal() {
 	}
 }
 
-// logTerm logs changes of leadership. A medic that takes a new term leads in it only once the term is stored, so leading changes later.
+// logTerm logs changes of leadership. A medic that takes a new term leads in it only once the term is stored, so the two changes are logged apart.
 func (a *agent) logTerm() {
 	if term, leading := a.core.Term(); term != a.logged || leading != a.loggedLeading {
 		a.logged, a.loggedLeading = term, leading

@@ -12,27 +12,27 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// counts is what a medic counts for whoever scrapes it. The loop owns it but for view and recovery, which a scrape reads. It is nil where the topology
-// gives the medic no address.
+// counts is what a medic counts for its metrics. It is nil if the topology gives the medic no address for them. The loop owns it, except view and recovery,
+// which requests for metrics read.
 type counts struct {
 	cluster, medic string
 	server         *exporter.Exporter
 	view           atomic.Pointer[medicView]
 	recovery       histogram.Histogram
 
-	began     bool                   // a journal was seen before: what had ended by then is of the past
+	began     bool                   // a journal was seen before: incidents that had ended by then are not counted
 	closed    map[incidentID]bool    // incidents of the last journal that have ended; the journal bounds them
 	recovered map[core.NodeID]uint64 // incidents that ended while this medic ran; the topology bounds it
 }
 
-// incidentID tells incidents apart.
+// incidentID identifies an incident.
 type incidentID struct {
 	node core.NodeID
 	term core.Term
 	at   int64
 }
 
-// medicView is what was so when the loop looked last. It is not changed any more.
+// medicView is the state at the loop's last look. It is immutable.
 type medicView struct {
 	generation uint64
 	leading    bool
@@ -53,7 +53,7 @@ var (
 	recoveryMetric   = medicMetric("posta_medic_recovery_seconds", "Time from the last sign of life of a failed node or medic until it was at work again, of incidents that ended while this medic ran.")
 )
 
-// openMetrics serves what the medic counts, if the topology gives it an address.
+// openMetrics serves the medic's metrics, if the topology gives it an address for them.
 func (a *agent) openMetrics() error {
 	address := a.cfg.Topology.MetricsAddress(a.node)
 	if address == "" {
@@ -61,7 +61,7 @@ func (a *agent) openMetrics() error {
 	}
 	c := &counts{cluster: a.cfg.Topology.Name, medic: string(a.node.ID), recovered: map[core.NodeID]uint64{}}
 	stuck := a.cfg.Topology.Medics.StuckAfter
-	// A medic that gets on is ready: there is nothing that it waits for.
+	// A medic is ready as soon as its loop makes progress: it waits for nothing else.
 	well := func() error { return c.well(time.Now(), stuck) }
 	var err error
 	if c.server, err = exporter.Start(exporter.Config{Address: address, Collect: c.collect, Healthy: well, Ready: well, Log: a.cfg.Log}); err != nil {
@@ -71,7 +71,7 @@ func (a *agent) openMetrics() error {
 	return nil
 }
 
-// look takes what is so now.
+// look records the present state.
 func (c *counts) look(now time.Time, term core.Term, leading bool, journal []core.Entry) {
 	if c == nil {
 		return

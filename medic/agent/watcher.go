@@ -9,14 +9,14 @@ import (
 	"posta.dev/posta/nodes/heartbeat"
 )
 
-// processEnd says that the process pid has ended, or, with pid 0, that the target has no process.
+// processEnd reports that the process pid has ended, or, with pid 0, that the target has no process.
 type processEnd struct {
 	who core.NodeID
 	pid int
 }
 
-// lookEvery is the pause between two looks at the processes; a look costs one system call for each. Two looks are at least half of it apart, and most
-// coincide with the medic's ticks.
+// lookEvery is the pause between two looks at the processes; a look costs one system call for each process. Two looks are at least half of that pause apart,
+// and most coincide with the medic's ticks.
 const lookEvery = 50 * time.Millisecond
 
 // watchProcesses reports processes that have ended until ctx ends. It repeats each report while there is no new process, because a hint may be lost

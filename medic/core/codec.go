@@ -107,7 +107,7 @@ func (c *codec) duration(v *time.Duration) {
 		func(p []byte, d time.Duration) []byte { return wire.AppendUint(p, uint64(max(0, d)/time.Millisecond)) })
 }
 
-// generation leaves room to count on: after a forged generation the next one must not overflow to 0. What this medic has stored itself is accepted
+// generation refuses numbers so high that the next generations could overflow to 0: a message may be forged. What this medic has stored itself is accepted
 // without a limit (M10): a medic that refused its own log would never start again.
 func (c *codec) generation(g *Generation) {
 	const highest = 1 << 62

@@ -28,8 +28,8 @@ func (t Term) String() string { return fmt.Sprintf("%d %s", t.Gen, t.Leader) }
 
 // Identity is one incarnation of a node or medic.
 type Identity struct {
-	LogID       [16]byte // the data directory; for a medic, one opening of it (R14)
-	Incarnation uint64   // how many times it has been opened
+	LogID       [16]byte // of the data directory; a medic's is new each time it opens its log (R14)
+	Incarnation uint64   // how many times the data directory has been opened
 	PID         int      // of the process that has it open
 }
 
@@ -58,13 +58,13 @@ type Config struct {
 	StuckAfter time.Duration
 
 	Backoff medic.Backoff // of restarts
-	// StartTimeout is how long a process may be silent after its start before the start counts as failed. It doubles with each failed start in a row,
-	// up to eight times, so that a long recovery can finish at some point. Default 5 × SuspectAfter. A short one kills nodes that start slowly; a
-	// long one waits long for starts that hang. If the process ends, the start fails sooner.
+	// StartTimeout is how long a process may be silent after its start before the start counts as failed. It doubles with each failed start in a row, up to
+	// eight times, so that a long recovery can finish at some point. Default 5 × SuspectAfter. If it is short, nodes that start slowly are killed; if it is
+	// long, a start that hangs is noticed late. If the process ends, the start fails sooner.
 	StartTimeout time.Duration
-	// IsolationTimeout: a medic that hears nobody at all considers itself isolated until SuspectAfter + IsolationTimeout have passed. While it is
-	// isolated it restarts only processes that are known to have ended. Default 4 × SuspectAfter. With a short one a medic that lost its network
-	// kills processes that work; with a long one the last living medic waits long before it restarts targets that hang.
+	// IsolationTimeout: a medic that hears nobody at all considers itself isolated until SuspectAfter + IsolationTimeout have passed. While it is isolated it
+	// restarts only processes that are known to have ended. Default 4 × SuspectAfter. If it is short, a medic that lost its network kills processes that work;
+	// if it is long, the last living medic waits long before it restarts targets that hang.
 	IsolationTimeout time.Duration
 }
 
@@ -91,7 +91,7 @@ func (c *Config) members() []Member { return slices.Concat(c.Nodes, c.Medics) }
 // hintTimeout is the silence that counts as death once a process was seen to end. A hint only shortens the wait: without silence it has no effect.
 func (c *Config) hintTimeout() time.Duration { return min(2*c.Heartbeat, c.SuspectAfter) }
 
-// freshTimeout: a sender that was heard within it is alive for sure.
+// freshTimeout: a sender that was heard within this time is certainly alive.
 func (c *Config) freshTimeout() time.Duration { return min(3*c.Heartbeat, c.SuspectAfter/2) }
 
 // answerTimeout is how long a candidate waits for higher medics to object.

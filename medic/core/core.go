@@ -25,7 +25,7 @@ type Core struct {
 	term Term
 	// stored is the newest durable term. Every message carries it (M3). Only Stored changes it; it is never newer than term.
 	stored Term
-	// role: if it is leader, term.Leader is this medic. A leader announces itself and sends orders only once stored equals term.
+	// role: if role is leader, term.Leader is this medic. A leader announces itself and sends orders only once stored equals term.
 	role           role
 	leaderHeard    time.Time // follower: when the leader was last heard, or when this medic began to wait for one
 	candidateSince time.Time // candidate: when it began to ask higher medics; shifted by the time that this medic slept
@@ -113,7 +113,7 @@ func (c *Core) Tick(now time.Time) {
 	if c.role == leader {
 		c.reconcileAll(now)
 	}
-	if now.Sub(c.lastBeat) >= c.cfg.Heartbeat-c.cfg.Heartbeat/8 { // ticks come a little early and late
+	if now.Sub(c.lastBeat) >= c.cfg.Heartbeat-c.cfg.Heartbeat/8 { // ticks come a little early or late
 		c.beat(now)
 	}
 }

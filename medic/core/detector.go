@@ -70,8 +70,8 @@ func (d *detector) shifted(heard time.Time, gap time.Duration) time.Time {
 
 // hear notes a sign of life; false if its sender is unknown, or its incarnation superseded (R8).
 //
-// A sign of a node whose loop hangs for so long that the node should have ended itself is not a sign of life. The silence continues, and the node is
-// restarted like any silent node (N9). The sign only shows that this medic is not cut off.
+// A node ends itself if its loop hangs for too long. A heartbeat of a node whose loop hangs for longer than that is not a sign of life: the silence
+// continues, and the node is restarted like any silent node (N9). The heartbeat only shows that this medic is not cut off.
 func (d *detector) hear(who NodeID, s Sign, now time.Time) bool {
 	v, id := d.members[who], s.Identity
 	switch {

@@ -43,7 +43,7 @@ func (s Started) After(r Report) Started {
 	return s
 }
 
-// longAgo is the age of a process whose start is unknown: no order is refused for its sake.
+// longAgo is the age of a process whose start is unknown: no order is refused because of its age.
 const longAgo = math.MaxInt64
 
 // age returns how long ago the start was. A process of another boot has ended with that boot.
@@ -54,8 +54,8 @@ func (s Started) age(now Instant) time.Duration {
 	return now.Since - s.At.Since
 }
 
-// Decide checks an order on its host, under the host's lock. If do is true the target is to be killed and started now. alive: the target has a
-// process. last: the note of its last start. clock: the host's clock.
+// Decide checks an order on its host, under the host's lock. do reports whether the target is to be killed and started now. alive: the target has a process.
+// last: the note of its last start. clock: the host's clock.
 func (f Fence) Decide(o Order, last Started, alive bool, now time.Time, clock Instant) (r Report, do bool) {
 	r = o.Report(Done)
 	switch {

@@ -91,8 +91,8 @@ func (j *Journal) drop() {
 // only since its start, so at worst a pause is too long.
 const rowTimeout = time.Minute
 
-// inARow returns how many failures of a target followed closely on each other, up to now. A new leader continues the count of the one before (M5, M8).
-// Whether an incarnation worked for long enough to end the row, the leader decides, because it hears the target.
+// inARow returns how many failures of a target followed closely on each other, up to now. A new leader continues the count of the one before (M5, M8). The
+// leader decides whether an incarnation worked for long enough to end the row, because it hears the target.
 //
 // Two leaders may have counted one after the other, and their terms do not show which one was later. A leader may die before anybody hears of its
 // term, and the next one takes the same generation. Or a leader sleeps, logs and fences are set back meanwhile, and another medic leads in a lower

@@ -28,12 +28,12 @@ type Order struct {
 	Silent time.Duration
 	// Ended says that the process was seen to end. If there is a process now, it was started since.
 	Ended bool
-	// Until is the deadline for the host's lock; a medic that was stopped before must not act on an old order. The executor sets it, and it is not
-	// sent.
+	// Until is the deadline for getting the host's lock: a medic that was stopped before it got the lock must not act on an old order. The executor sets it, and
+	// it is not sent.
 	Until time.Time
-	// Margin is set by the executor, too: the last heartbeat of a process may arrive that long after its end.
+	// Margin: the last heartbeat of a process may arrive this long after its end. The executor sets it, and it is not sent.
 	Margin time.Duration
-	// Young is set likewise: a younger process cannot have been silent for as long as a suspicion takes.
+	// Young: a process younger than this cannot have been silent for as long as a suspicion takes. The executor sets it, and it is not sent.
 	Young time.Duration
 }
 

@@ -7,8 +7,8 @@ import "time"
 type target struct {
 	Member
 	phase phase
-	// since is when the phase began; in ordered it is when the present executor was chosen. It is shifted by the time in which this medic slept or
-	// heard nobody, so it may be later than the event.
+	// since is when the phase began; in ordered it is when the present executor was chosen. The time in which this medic slept or heard nobody is added, so
+	// since may be later than the event.
 	since time.Time
 	// wait is how long the phase waiting lasts. Each transition to waiting sets it, or keeps what the last suspicion set.
 	wait time.Duration

@@ -5,13 +5,13 @@
 //	posta.cluster  the cluster's name in the topology
 //	posta.node     the node or medic
 //
-// This package never creates or removes a container: its image, volumes and limits are decided elsewhere.
+// This package never creates or removes a container: package deploy decides its image, volumes and limits.
 //
 // Problems with an engine, and how the package handles them:
 //
 //	a call hangs              each call has a deadline of its own, shorter than the caller's
 //	a call fails, but was     after each call without an answer the container is inspected, and only what is missing is
-//	carried out               done again; the engine may also act seconds late, which no client can prevent
+//	carried out               done again; the engine may also act seconds late, and no client can prevent that
 //	a paused container        it is unpaused first
 //	gets no signal
 //	a container without its   before a start it is connected to its network again, under the name that others dial: a node that nobody

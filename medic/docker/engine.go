@@ -16,7 +16,7 @@ const MinVersion = "1.41"
 type engine struct {
 	api  *client.Client
 	call time.Duration
-	// agreeing has a buffer of one: the goroutine that fills it negotiates the API's version. It is not a mutex, because waiting for a mutex has no
+	// agreeing has a buffer of one. The goroutine that fills it negotiates the API's version. A mutex was rejected, because waiting for a mutex has no
 	// deadline.
 	agreeing chan struct{}
 	agreed   bool // guarded by agreeing

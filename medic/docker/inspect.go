@@ -23,8 +23,8 @@ const (
 	labelService = "com.docker.compose.service" // the name under which compose makes the container known in the network
 )
 
-// look inspects the node's container. It asks for the container that was found last, and searches if that one is gone: compose may have created
-// another one.
+// look inspects the node's container. It first asks for the container that was found last. If that one is gone it searches, because compose may have
+// created another one.
 func (r *Restarter) look(ctx context.Context, node medic.NodeID) (c container.InspectResponse, err error) {
 	for range 2 {
 		id := r.known(node)
@@ -81,7 +81,7 @@ func (r *Restarter) newest(ctx context.Context, node medic.NodeID, old container
 	c, err := r.inspect(ctx, node, id)
 	if err != nil {
 		r.ids.CompareAndDelete(node, id)
-		return old, nil // the known container exists, so it is a right answer; the next look may find more
+		return old, nil // the known container exists, so returning it is right; the next look may find the newer one
 	}
 	return c, nil
 }

@@ -32,8 +32,8 @@ func (r *Restarter) networkOf(ctx context.Context, c *container.InspectResponse)
 	return all[0].Name, nil
 }
 
-// Attach connects the node's container to its network if it is not connected, or not under the node's name: an engine that itself reconnects a
-// container drops the names that compose gave it.
+// Attach connects the node's container to its network, under the node's name, unless it is connected that way already. An engine that itself reconnects
+// a container drops the names that compose gave it.
 func (r *Restarter) Attach(ctx context.Context, node medic.NodeID) error {
 	c, err := r.look(ctx, node)
 	if err != nil {

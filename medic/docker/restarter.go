@@ -18,13 +18,13 @@ import (
 type Config struct {
 	// Cluster is the value of the label posta.cluster.
 	Cluster string
-	// Call bounds each call to the engine, default 4s. With a short one a busy engine counts as hung and is asked again; with a long one a single
-	// lost answer takes all the time of an order.
+	// Call bounds each call to the engine, default 4s. If it is short, a busy engine counts as hung and is asked again; if it is long, a single lost answer
+	// takes all the time of an order.
 	Call time.Duration
 }
 
-// Restarter kills and starts containers. There may be several over one engine, in several processes, as long as they hold a common lock when
-// they start and kill (package host); looking needs none.
+// Restarter kills and starts containers. Several Restarters, in several processes, may use one engine if they hold a common lock when they start and kill
+// (package host); looking needs no lock.
 type Restarter struct {
 	cfg    Config
 	engine *engine
@@ -33,7 +33,7 @@ type Restarter struct {
 	seen processes
 }
 
-// New does not contact the engine, which may not run yet. DOCKER_HOST says where it is, as for other clients. The caller closes it.
+// New does not contact the engine, which may not run yet. It reads the engine's address from DOCKER_HOST, like other clients. The caller closes the Restarter.
 func New(cfg Config) (*Restarter, error) {
 	if cfg.Call <= 0 {
 		cfg.Call = 4 * time.Second
@@ -63,8 +63,8 @@ func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 	return r.start(ctx, node, c.ID, c.State.StartedAt)
 }
 
-// start starts a container that does not run. A changed start time shows that it was started: a call without an answer may have been carried out, and
-// the process may have ended again already, which its missing heartbeats will show.
+// start starts a container that does not run. A changed start time shows that the container was started: a call without an answer may have been carried out.
+// The process may have ended again already; its missing heartbeats will show that.
 func (r *Restarter) start(ctx context.Context, node medic.NodeID, id, before string) error {
 	for {
 		err := r.change(ctx, node, "start "+string(node), func(ctx context.Context) error {
@@ -100,7 +100,7 @@ func (r *Restarter) Terminate(ctx context.Context, node medic.NodeID) error {
 	return r.Signal(ctx, node, "")
 }
 
-// Signal sends the node's process a signal, like "SIGSTOP", or, with "", the one that stops its container. Nothing there is no error.
+// Signal sends the node's process a signal, like "SIGSTOP"; "" is the signal that stops its container. It is not an error if there is no process.
 func (r *Restarter) Signal(ctx context.Context, node medic.NodeID, signal string) error {
 	c, err := r.look(ctx, node)
 	if err != nil {
@@ -145,7 +145,7 @@ func (r *Restarter) unpause(ctx context.Context, node medic.NodeID, id string) e
 
 // Kill implements medic.Restarter. It inspects the container after each call, and does not rely on the call's result.
 func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
-	var last error // why it is still there
+	var last error // why the container still runs
 	for {
 		c, err := r.look(ctx, node)
 		switch {

@@ -14,9 +14,9 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// processes is what the engine's events have reported about processes. It answers at once, without a call.
+// processes holds what the engine's events have reported about processes. It answers at once, without a call.
 type processes struct {
-	pids sync.Map // by node; 0: it has no process; nothing: not known
+	pids sync.Map // by node; 0: the node has no process; absent: unknown
 }
 
 // errUnseen is returned for a node whose state is unknown: there are no events from the engine, or it knows no such container.
@@ -34,7 +34,8 @@ func (p *processes) Pid(node medic.NodeID) (int, error) {
 // Seen implements medic.Watcher.
 func (r *Restarter) Seen() medic.Pids { return &r.seen }
 
-// Times of a watch. A node without a process is inspected again soon: after a lost event there would be a hint about a process that is alive.
+// Times of a watch. A node without a process is inspected again soon: if the event of its start was lost, the watch would give a hint about a process that
+// is alive.
 const (
 	reconnect   = 500 * time.Millisecond
 	checkGone   = time.Second
@@ -58,7 +59,7 @@ func (r *Restarter) watch(ctx context.Context) {
 	var messages <-chan events.Message
 	var errs <-chan error
 	err := r.engine.do(ctx, "listen to the engine", func(short context.Context) error {
-		stop := context.AfterFunc(short, cancel) // if the call succeeds its stream must outlive the call's deadline
+		stop := context.AfterFunc(short, cancel) // if the call succeeds, its stream must outlive the deadline of the call
 		messages, errs = r.engine.api.Events(ctx, events.ListOptions{Filters: filters.NewArgs(
 			filters.Arg("type", string(events.ContainerEventType)), filters.Arg("label", LabelCluster+"="+r.cfg.Cluster),
 			filters.Arg("event", string(events.ActionStart)), filters.Arg("event", string(events.ActionDie)), filters.Arg("event", string(events.ActionDestroy)),

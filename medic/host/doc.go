@@ -1,8 +1,8 @@
 // Package host is what a machine remembers for all medics that act on it, and the lock by which they take turns: the fence of design §9, M4.
 //
-//	DIR/HOST.lock      which medic acts; one at a time, over all processes
+//	DIR/HOST.lock      which medic acts; one at a time over all processes
 //	DIR/HOST           the newest term that was seen here, and whether the host is being taken down; durable
-//	DIR/HOST.NAME      when NAME was last started, on the machine's monotonic clock (M10), and by which order
+//	DIR/HOST.NAME      when NAME was last started, on the machine's monotonic clock (M10), and which order started it
 //
 // The files are overwritten in place, so that an order needs no room on the disk (medic.WriteSlots).
 //

@@ -13,7 +13,7 @@ import (
 
 func (h *Host) file(suffix string) string { return filepath.Join(h.dir, h.name+"."+suffix) }
 
-// readFence reads the fence. A damaged file is an error. To take it for an empty one was rejected, because it would admit an outdated leader.
+// readFence reads the fence. A damaged file is an error. Taking it for an empty one was rejected, because that would admit an outdated leader.
 func (h *Host) readFence() (f core.Fence, err error) {
 	text, err := medic.ReadSlots(filepath.Join(h.dir, h.name))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && text == "" {

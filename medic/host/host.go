@@ -23,8 +23,8 @@ type Host struct {
 	Tell func(ctx context.Context, target core.NodeID, d medic.Death)
 }
 
-// Open creates the directory and takes no lock. self is the medic that acts, "" if it is none. It is written into the lock, for errors of those that
-// wait.
+// Open creates the directory and takes no lock. self is the medic that acts, "" if the caller is not a medic. The lock file names self, so that errors of
+// processes that wait for the lock can name it.
 func Open(dir, name string, self core.NodeID, r medic.Restarter) (*Host, error) {
 	if err := owned.Tree(dir); err != nil {
 		return nil, fmt.Errorf("make a directory for what host %s has seen: %w", name, err)
@@ -37,8 +37,8 @@ func Open(dir, name string, self core.NodeID, r medic.Restarter) (*Host, error) 
 // lookTime bounds one look at a target. It is longer than the deadline of a call to an engine or to systemctl.
 const lookTime = 6 * time.Second
 
-// Execute carries out an order (M4, M5). The report has errors, too. newest returns the newest term that the medic itself knows. The fence is raised
-// to it first: an order that an election has outdated must be refused as soon as this medic knows of the election.
+// Execute carries out an order (M4, M5). Errors go into the report, too. newest returns the newest term that the medic itself knows. The fence is raised to
+// it first: an order that an election has outdated must be refused as soon as this medic knows of the election.
 func (h *Host) Execute(ctx context.Context, o core.Order, newest func() core.Term) core.Report {
 	began := time.Now()
 	r, err := h.execute(ctx, o, newest)
@@ -76,8 +76,8 @@ func (h *Host) execute(ctx context.Context, o core.Order, newest func() core.Ter
 	if err != nil {
 		return r, err
 	}
-	// The deadline is compared with the time at which the lock was taken. The engine's time to say which containers run does not count, or no node
-	// could be restarted while the engine is slow. But a medic that was stopped meanwhile must not act on old knowledge.
+	// The deadline is compared with the time at which the lock was taken. The time that the engine takes to say which containers run does not count: otherwise
+	// no node could be restarted while the engine is slow. But a medic that was stopped before it got the lock must not act on old knowledge.
 	now := inHand
 	if time.Since(inHand) > lookTime {
 		now = time.Now()
@@ -94,8 +94,8 @@ func (h *Host) execute(ctx context.Context, o core.Order, newest func() core.Ter
 	return r, err
 }
 
-// lockAgainst waits for the lock until the order's deadline. If the target itself holds the lock and does not release it, the target is killed first.
-// The fence is used as it is, because nobody can raise it without the lock.
+// lockAgainst waits for the lock until the order's deadline. If the target itself holds the lock and does not release it, the target is killed first. The
+// fence is read without the lock: only the holder of the lock can raise it.
 func (h *Host) lockAgainst(ctx context.Context, o core.Order) (unlock func(), err error) {
 	inTime, cancel := context.WithDeadline(ctx, o.Until)
 	defer cancel()
@@ -140,7 +140,7 @@ func (h *Host) restart(ctx context.Context, target core.NodeID, s core.Started) 
 // Seen returns the host's fence. It needs no lock: while one slot of the file is being written, the other one is valid.
 func (h *Host) Seen() (core.Fence, error) { return h.readFence() }
 
-// locked calls do under the host's lock.
+// locked runs do under the host's lock.
 func (h *Host) locked(ctx context.Context, do func() error) error {
 	unlock, err := h.lock(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (h *Host) locked(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// Raise raises the host's fence to a term (M4).
+// Raise raises the host's fence to the term t (M4).
 func (h *Host) Raise(ctx context.Context, t core.Term) error {
 	return h.locked(ctx, func() error {
 		_, err := h.raise(t)
@@ -194,7 +194,7 @@ func (h *Host) Up(ctx context.Context, targets []core.NodeID) (started []core.No
 	return started, err
 }
 
-// Down refuses orders: after it has returned none is carried out until Up.
+// Down makes the host refuse orders: once it has returned, none is carried out until Up.
 func (h *Host) Down(ctx context.Context) error {
 	return h.locked(ctx, func() error { return h.setDown(true) })
 }

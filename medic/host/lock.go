@@ -31,7 +31,7 @@ func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
 	for {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
-			// For those that fail to get the lock. It is written over what was there: a full disk has no room for more.
+			// For processes that fail to get the lock. The line overwrites the previous one: a full disk has no room for more.
 			_, _ = f.WriteAt([]byte(fmt.Sprintf("%-*s\n", holderSize-1, fmt.Sprintf("%d %s", os.Getpid(), h.self))), 0)
 			return func() { _ = f.Close() }, nil
 		}
@@ -46,7 +46,7 @@ func (h *Host) lock(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// holder is for people.
+// holder describes the holder of the lock for people.
 func (h *Host) holder() string {
 	pid, who := h.readHolder()
 	switch {
@@ -58,7 +58,7 @@ func (h *Host) holder() string {
 	return "somebody"
 }
 
-// readHolder returns the pid of the lock's last holder, and its medic: "" if it was none, or not known. Medics are compared by name, because
+// readHolder returns the pid of the lock's last holder, and its medic: "" if it was not a medic, or is unknown. Medics are compared by name, because
 // processes in containers all have the same pid.
 func (h *Host) readHolder() (pid, who string) {
 	b, err := os.ReadFile(h.file("lock"))

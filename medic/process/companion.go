@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// Companion keeps one process beside this one, which depends on it in nothing: it has its own memory, and less of the processors. It is started again
-// when it ends, or when it says nothing for Silence, and it ends with this process, however that one ends.
+// Companion keeps one child process beside this one. This process depends on nothing that the companion does: the companion has its own memory and a lower
+// scheduling priority. The companion is started again when it ends, or when it writes nothing for Silence. It ends with this process, however this one ends.
 type Companion struct {
-	Name    string // in the log
+	Name    string // name of the companion in the log
 	Command []string
-	Env     []string // beside the environment of this process
+	Env     []string // added to the environment of this process
 	Log     *slog.Logger
-	// Silence is after what time without a line on its standard output it is killed. It writes a line from time to time as a sign of life.
+	// Silence: the companion is killed after this long without a line on its standard output. It writes lines as signs of life.
 	Silence time.Duration
-	Pause   time.Duration // before it is started again; doubled each time up to maxPause, until it has run for that long
+	Pause   time.Duration // before the next start; doubled each time up to maxPause, until a companion has run for that long
 
 	mu  sync.Mutex
 	now *os.Process // nil: none runs
@@ -35,15 +35,15 @@ type Companion struct {
 
 const (
 	maxPause = time.Minute
-	maxSaid  = 200     // lines that are logged of one life
-	maxLine  = 2 << 10 // bytes of one that are
+	maxSaid  = 200     // lines of each companion's standard error that are logged
+	maxLine  = 2 << 10 // bytes of each of these lines that are logged
 )
 
 // Run keeps the process until ctx ends, and then ends it.
 func (c *Companion) Run(ctx context.Context) {
-	thread := newForkThread() // it is nicer from here on, and so is what it forks; the companion ends with it
+	thread := newForkThread() // this thread lowers its priority, and the companion that it forks inherits that; the companion ends with the thread
 	defer thread.close()
-	_ = thread.do(beNicer) // where it may not be set, all have the same
+	_ = thread.do(beNicer) // if it fails, the companion runs with the same priority as this process
 	pause := c.Pause
 	for {
 		began := time.Now()
@@ -138,7 +138,7 @@ func (c *Companion) set(p *os.Process) {
 	c.now = p
 }
 
-// pass logs what the process writes to standard error. What is too much is read and dropped, so that the process never waits for its reader.
+// pass logs what the process writes to standard error. Text beyond the limits is read and dropped, so that the process never blocks on a full pipe.
 func (c *Companion) pass(from io.Reader) {
 	lines := bufio.NewReaderSize(from, maxLine)
 	for n := 0; ; {

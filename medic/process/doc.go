@@ -1,10 +1,10 @@
 // Package process is the medic.Restarter for one machine without containers: a node is a child process with a pid file.
 //
 //	DIR/joiner-1          its pid, for people and scripts: kill -9 $(cat DIR/joiner-1)
-//	DIR/.joiner-1.birth   its pid and its start time: what the package itself believes
-//	LOGS/.*.reserve       both files of a node without a process: the next start finds them, so that it needs no room on the disk
+//	DIR/.joiner-1.birth   its pid and its start time; the package itself reads only this file
+//	LOGS/.*.reserve       both files while the node has no process: the next start reuses them, so it needs no room on the disk
 //	LOGS/joiner-1.log     what it writes to standard output and standard error, appended
-//	LOGS/joiner-1.log.1   the log before, when that was full; the process renames it itself (Stderr)
+//	LOGS/joiner-1.log.1   the previous log: the process renames a full log itself (Stderr)
 //
 // A pid alone does not identify a process: after its death, or a reboot, another process gets the same number. So the file also holds when
 // the process was started, as the system reports it. A process with another start time is not the node's, so it is neither waited for nor

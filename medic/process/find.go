@@ -11,11 +11,11 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// child is a process that this one has started, and reaps.
+// child is a process that this process has started, and reaps.
 type child struct {
 	pid    int
-	kernel *kernelLog // since before the child was started; nil once it has ended, and where it may not be read
-	kills  *killCount // where there is no kernelLog
+	kernel *kernelLog // opened before the child was started; nil once the child has ended, and if the log may not be read
+	kills  *killCount // used if there is no kernelLog
 	struck bool       // we have sent it SIGKILL
 	ended  bool
 	death  medic.Death
@@ -31,7 +31,7 @@ func (r *Restarter) pidLocked(node medic.NodeID) (int, error) {
 	}
 	if h := r.adopted[node]; h != nil {
 		if !h.ended() {
-			return h.pid, nil // while it is alive no other is started; to read the files each time would take half of a medic's processor time
+			return h.pid, nil // no other process is started while this one is alive; reading the files each time would take half of a medic's processor time
 		}
 		h.close()
 		delete(r.adopted, node)
@@ -48,7 +48,7 @@ func (r *Restarter) pidLocked(node medic.NodeID) (int, error) {
 		if err != nil {
 			err = fmt.Errorf("look for process %d of %s: %w", rec.pid, node, err)
 		}
-		return 0, err // the files stay: removing them here could remove those of a process that is just being started
+		return 0, err // the files stay: removing them could remove those of a process that is just being started
 	}
 	if h != nil {
 		r.adopted[node] = h

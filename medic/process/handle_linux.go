@@ -14,8 +14,8 @@ import (
 // handle is a pidfd: it always means the process for which it was opened, and reports its end, even if that process is not our child.
 type handle struct{ pid, fd int }
 
-// openHandle returns nil if the kernel gives none: it is older than 5.3, a sandbox forbids it, or the process is gone. Then the files of a node show
-// whether its process exists, as on other systems.
+// openHandle returns nil if the kernel gives no pidfd: the kernel is older than 5.3, a sandbox forbids it, or the process is gone. Then the caller uses the
+// node's files to find out whether the process exists, as on other systems.
 func openHandle(pid int) *handle {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -46,8 +46,8 @@ func readable(fd int) bool {
 // backstop bounds the wait for a process: its pid may belong to another process by now.
 const backstop = time.Second
 
-// awaitEnd returns when a process has ended, after backstop, or with ctx's error when ctx ends. Without a pidfd it returns after every. Polling was
-// rejected: to look at ten nodes every 10 ms took as much processor time as the nodes themselves.
+// awaitEnd returns when a process has ended, after backstop, or with ctx's error when ctx ends. Without a pidfd it returns after every. Polling in every
+// case was rejected: looking at ten nodes every 10 ms took as much processor time as the nodes themselves.
 func awaitEnd(ctx context.Context, pid int, every time.Duration) error {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
@@ -55,7 +55,7 @@ func awaitEnd(ctx context.Context, pid int, every time.Duration) error {
 	}
 	f := os.NewFile(uintptr(fd), "pidfd")
 	defer func() { _ = f.Close() }()
-	if f.SetReadDeadline(time.Now().Add(backstop)) != nil { // the runtime cannot wait for it
+	if f.SetReadDeadline(time.Now().Add(backstop)) != nil { // the runtime cannot wait for this descriptor
 		return medic.Sleep(ctx, every)
 	}
 	defer context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })()

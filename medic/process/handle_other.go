@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// handle would report the end of a process that is not our child. This system has nothing like it.
+// handle would report the end of a process that is not our child. This system has no pidfds.
 type handle struct{ pid int }
 
 func openHandle(int) *handle { return nil }

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// The environment by which a process knows the file that its standard error is, and how large that may grow.
+// Environment variables that tell a process which file its standard error is, and how large the file may grow.
 const (
 	logFileVar = "POSTA_LOG_FILE"
 
@@ -23,7 +23,7 @@ const (
 const (
 	defaultLogSize = 16 * topology.MiB
 	leastLogSize   = 64 * topology.KiB
-	formerLog      = ".1" // behind the name of a log that was full
+	formerLog      = ".1" // suffix of the log before the current one
 )
 
 // LogSize returns the largest size of a log file: from the environment, or 16 MiB. A node or medic has at most two files of that size (R16).
@@ -77,10 +77,10 @@ func isFile(f *os.File, name string) bool {
 type logFile struct {
 	path string
 	most int64
-	fds  []int // all descriptors of this file
+	fds  []int // all descriptors that refer to this file
 
 	mu   sync.Mutex
-	size int64 // of the file, by what this process has written
+	size int64 // bytes, as counted by this process
 }
 
 // Write writes one line, or several.

@@ -63,7 +63,7 @@ func (k *kernelLog) close() {
 //	3,1234,987654321,-;Out of memory: Killed process 4711 (posta) total-vm:…
 //	3,1235,987654399,-;Memory cgroup out of memory: Killed process 4711 (posta) total-vm:…
 //
-// The first number is the facility, times 8, and the level. The kernel's own facility is 0, and nobody else can write with it.
+// The first number is 8 times the facility plus the level. The kernel's own facility is 0, and no other process can write with it.
 func killedForMemory(record string) (pid int) {
 	head, text, _ := strings.Cut(record, ";")
 	first, _, _ := strings.Cut(head, ",")
@@ -79,18 +79,18 @@ func killedForMemory(record string) (pid int) {
 	return pid
 }
 
-// killCount is how many processes the kernel has killed for their memory on this machine; every user may read it. The killed process may be any other
-// one. So for a process that died while the number rose, and that we did not kill, the cause is "perhaps" memory. A session fails only after three
-// such deaths in a row. That would be wrong only if something sent the node SIGKILL each time that the kernel killed another process.
+// killCount counts the processes that the kernel has killed for their memory on this machine; every user may read the counter. The killed process may be
+// any process. So if a process that we did not kill died while the number rose, the cause is "perhaps" memory. A session fails only after three such
+// deaths in a row. That would be wrong only if something sent the node SIGKILL each time that the kernel killed another process.
 type killCount struct {
 	file        string
-	was, before uint64    // at the last two looks that were apart
-	at          time.Time // of the last of them
+	was, before uint64    // the counter at the last two looks with different times
+	at          time.Time // time of the later look
 }
 
 const (
 	vmstat = "/proc/vmstat"
-	// killing is how long a killed process may need to end after the number has risen: it has much memory to free.
+	// killing is how long a killed process may need to end after the counter has risen: it has much memory to free.
 	killing = 10 * time.Second
 )
 

@@ -11,7 +11,7 @@ func followKernel() *kernelLog         { return nil }
 func (*kernelLog) killed(pid int) bool { return false }
 func (*kernelLog) close()              {}
 
-// killCount does not exist here, either.
+// killCount is empty here as well: this system has no such counter.
 type killCount struct{}
 
 const vmstat = ""

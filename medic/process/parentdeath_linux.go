@@ -13,10 +13,10 @@ func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// companionNicer is by how much a companion is nicer than its keeper; 19 is the most that a process can be.
+// companionNicer is added to the niceness of the keeper for its companion; 19 is the highest niceness.
 const companionNicer = 10
 
-// beNicer gives the calling thread, and the processes that it forks from then on, less of the processors.
+// beNicer lowers the priority of the calling thread, and of the processes that it forks from then on.
 func beNicer() error {
 	now, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
 	if err != nil {

@@ -27,8 +27,8 @@ func (r *Restarter) birthFile(node medic.NodeID) string {
 	return filepath.Join(r.cfg.Dir, "."+string(node)+birthSuffix)
 }
 
-// record writes both files, the one that this package reads first. They need no fsync: after a crash of the machine the processes are gone, too, and
-// the start time does not match any more.
+// record writes both files, first the one that this package reads. They need no fsync: after a crash of the machine the processes are gone, too, and no
+// process has the recorded start time.
 func (r *Restarter) record(node medic.NodeID, pid int) error {
 	started, err := startTime(pid)
 	if err != nil {
@@ -39,12 +39,12 @@ func (r *Restarter) record(node medic.NodeID, pid int) error {
 	return errors.Join(err, r.write(r.pidFile(node), func(name string) error { return overwrite(name, strconv.Itoa(pid)) }))
 }
 
-// reserve returns the name of a file while its node has no process: the next start must not need room on the disk.
+// reserve returns the name that a file has while its node has no process. The file is kept so that the next start needs no room on the disk.
 func (r *Restarter) reserve(name string) string {
 	return filepath.Join(r.cfg.Logs, "."+filepath.Base(name)+".reserve")
 }
 
-// write writes a file in place: the existing one, or the one in reserve, or a new one.
+// write writes a file in place: the existing one, or the reserved one, or a new one.
 func (r *Restarter) write(name string, write func(name string) error) error {
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		reserve := r.reserve(name)
@@ -92,7 +92,7 @@ func (r *Restarter) read(node medic.NodeID) (record, error) {
 	return record{n, started}, nil
 }
 
-// forget renames the files to their names in reserve, where the next start finds them.
+// forget renames the files to their reserve names, where the next start finds them.
 func (r *Restarter) forget(node medic.NodeID) error {
 	var errs []error
 	for _, name := range []string{r.pidFile(node), r.birthFile(node)} {

@@ -19,23 +19,23 @@ import (
 
 // Config says how nodes are started.
 type Config struct {
-	Dir           string                           // of the pid files; made
-	Logs          string                           // of the log files; made
+	Dir           string                           // directory of the pid files; New creates it
+	Logs          string                           // directory of the log files; New creates it
 	Command       func(node medic.NodeID) []string // the program and its arguments
 	Env           []string                         // nil: this process' own
 	DieWithParent bool                             // children die with this process
 }
 
-// Restarter starts nodes as child processes. There may be several over one directory, in several processes, as long as they hold a
-// common lock when they start and kill (package host); looking needs none.
+// Restarter starts nodes as child processes. Several Restarters, in several processes, may use one directory if they hold a common lock when they start and
+// kill (package host); looking needs no lock.
 type Restarter struct {
 	cfg     Config
-	logSize topology.Size // of one file
-	thread  *forkThread   // nil unless tied
+	logSize topology.Size // of one log file
+	thread  *forkThread   // nil unless DieWithParent is set
 
 	mu       sync.Mutex
-	children map[medic.NodeID]*child  // by node, the last one started here
-	adopted  map[medic.NodeID]*handle // by node, the process that another process has started; empty where handles do not exist
+	children map[medic.NodeID]*child  // the last child started here, by node
+	adopted  map[medic.NodeID]*handle // processes that another process has started, by node; empty if the system has no handles
 }
 
 // New creates the directories. The caller must close the restarter.
@@ -56,7 +56,7 @@ func New(cfg Config) (*Restarter, error) {
 	return r, nil
 }
 
-// Close releases the processes. They continue to run unless they are tied to this one, so the caller stops tied ones before.
+// Close releases the processes. They continue to run unless they are tied to this one, so the caller stops tied processes first.
 func (r *Restarter) Close() error {
 	if r.thread != nil {
 		r.thread.close()
@@ -78,7 +78,7 @@ func (r *Restarter) letGo() {
 	}
 }
 
-// Log returns the file with a node's output. The file before it, once it was full, is next to it: see LogSize.
+// Log returns the file with a node's output. The previous log file is next to it: see LogSize.
 func (r *Restarter) Log(node medic.NodeID) string {
 	return filepath.Join(r.cfg.Logs, string(node)+".log")
 }
@@ -203,7 +203,7 @@ func (r *Restarter) Pid(node medic.NodeID) (int, error) {
 	return r.pidLocked(node)
 }
 
-// How often Wait looks if the system does not report ends: a child of ours costs one system call, another process two reads of files.
+// How often Wait looks if the system does not report ends: looking costs one system call for our own child, and two reads of files for another process.
 const (
 	pollChild   = 10 * time.Millisecond
 	pollAdopted = 50 * time.Millisecond

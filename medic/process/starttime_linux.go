@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// startTime returns when a process was started, in a form that is unique to it together with its pid: ticks since the boot, and the boot. "" if there
-// is no such process, or only a zombie of it.
+// startTime returns when a process was started, as ticks since the boot and the boot's id. Together with the pid this is unique. It returns "" if there is
+// no such process, or only a zombie of it.
 func startTime(pid int) (string, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {

@@ -18,18 +18,18 @@ var ErrNoUnit = errors.New("no unit of systemd")
 
 // Config says which units belong to the nodes.
 type Config struct {
-	Unit    func(medic.NodeID) string // its name, like posta-posta-joiner-1.service
+	Unit    func(medic.NodeID) string // name of the unit, like posta-posta-joiner-1.service
 	Program []string                  // default systemctl
-	// Call bounds each call of systemctl, default 4s. With a short one a busy systemd counts as hung and is asked again; with a long one a single
-	// lost answer takes all the time of an order.
+	// Call bounds each call of systemctl, default 4s. If it is short, a busy systemd counts as hung and is asked again; if it is long, a single lost answer
+	// takes all the time of an order.
 	Call time.Duration
 }
 
-// Restarter starts and kills units. There may be several on one machine, in several processes, as long as they hold a common lock when they
-// start and kill (package host); looking needs none.
+// Restarter starts and kills units. Several Restarters, in several processes, may act on one machine if they hold a common lock when they start and kill
+// (package host); looking needs no lock.
 type Restarter struct{ cfg Config }
 
-// New asks nothing yet.
+// New makes no call to systemd.
 func New(cfg Config) *Restarter {
 	if len(cfg.Program) == 0 {
 		cfg.Program = []string{"systemctl"}
@@ -118,8 +118,8 @@ func (r *Restarter) signal(ctx context.Context, node medic.NodeID, u unit, signa
 	return err
 }
 
-// Kill implements medic.Restarter. It kills the process that exists now; a later one is a new incarnation. systemd itself starts medics again, so to
-// kill later ones, too, would never end.
+// Kill implements medic.Restarter. It kills the process that exists now. A later process is a new incarnation: systemd itself starts medics again, so killing
+// later ones, too, would never end.
 func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 	u, err := r.look(ctx, node)
 	if err != nil || !u.alive() {
@@ -183,7 +183,7 @@ func ignoreAbsent(err error) error {
 	return err
 }
 
-// noAnswer says that nobody knows whether a call was carried out.
+// noAnswer reports whether it is unknown if a call was carried out.
 func noAnswer(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
 
 // systemctl makes one call with a deadline of its own.
