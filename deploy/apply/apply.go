@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Image is where the image comes from.
+// Image says where the image comes from.
 type Image struct {
 	Ref  string // reference
 	Size int64  // bytes, about; 0 is not known
@@ -25,8 +25,8 @@ type Image struct {
 
 // Config is what Run needs to carry out a plan.
 type Config struct {
-	Desired  plan.Desired               // as the plan was made from it
-	Observed plan.Observed              // likewise; it is not updated
+	Desired  plan.Desired               // the state from which the plan was made
+	Observed plan.Observed              // the state from which the plan was made; Run does not update it
 	Engines  map[string]*engine.Engine  // by host; hosts that share an engine have the same one
 	Image    *Image                     // nil: the image is on some engine already
 	Keys     map[string]security.Bundle // by unit
@@ -42,20 +42,20 @@ type Config struct {
 type Event struct {
 	Step  plan.Step
 	N, Of int    // which step, of how many
-	Done  bool   // it is over; the last event of the step
+	Done  bool   // the step is over: this is its last event
 	Err   error  // with Done: why it failed
-	Text  string // what it waits for
-	Bytes int64  // carried so far
-	Size  int64  // with Bytes: of how many, about; 0 is not known
+	Text  string // what the step waits for
+	Bytes int64  // bytes copied so far
+	Size  int64  // with Bytes: how many in all, about; 0 is not known
 }
 
-// ErrStep is wrapped by the error of a plan that was not carried out to its end.
+// ErrStep is wrapped by the error of a plan that was not carried out completely.
 var ErrStep = errors.New("the deploy stopped")
 
 // runner carries out one plan.
 type runner struct {
 	Config
-	of    int         // steps of the plan
+	of    int         // number of steps in the plan
 	held  sessionHold // begun by HoldSessions; kept when an input is about to stop, else released at the end
 	mu    sync.Mutex  // guards begun, and the calls of Report
 	begun int         // steps that have begun
@@ -82,7 +82,7 @@ func Run(ctx context.Context, c Config, p plan.Plan) error {
 	return nil
 }
 
-// stage does the steps of one engine one after the other, and those of different engines at the same time.
+// stage does the steps of each engine one after the other, and those of different engines at the same time.
 func (r *runner) stage(ctx context.Context, steps []plan.Step) error {
 	var order []*engine.Engine
 	by := map[*engine.Engine][]plan.Step{}
@@ -251,7 +251,7 @@ func (r *runner) ship(ctx context.Context, e *engine.Engine, s plan.Step, report
 	return e.Load(ctx, s.What, in, carried(image.Size, report))
 }
 
-// carried reports how many bytes have been copied.
+// carried returns a function that reports how many bytes have been copied.
 func carried(size int64, report func(Event)) func(n int) {
 	var sent int64
 	return func(n int) {
@@ -260,7 +260,7 @@ func carried(size int64, report func(Event)) func(n int) {
 	}
 }
 
-// withImage returns an engine that has an image, other than one that needs it.
+// withImage returns an engine other than not that has the image.
 func (r *runner) withImage(ref string, not *engine.Engine) *engine.Engine {
 	for i := range r.Observed.Engines {
 		o := &r.Observed.Engines[i]

@@ -26,7 +26,7 @@ const (
 
 // sessionHold holds back new sessions while a plan is carried out. The zero value holds back none.
 type sessionHold struct {
-	renewing sync.WaitGroup // the goroutine of start
+	renewing sync.WaitGroup // counts the goroutine of start
 	mu       sync.Mutex     // guards the fields below
 	end      func()         // lets sessions in again; nil before start, and after keep or release
 	stop     func()         // ends the goroutine that renews the lease; set with end

@@ -12,8 +12,8 @@ import (
 // medicsWait is the default of Config.MedicsWait. Each medic that ends starts at most one other, so a few rounds of at most medicGrace are enough.
 const medicsWait = 2 * time.Minute
 
-// stopMedics stops medics until none runs. A medic first finishes a restart that it has begun, which may be of a medic that was stopped before it. No
-// medic ends by itself, and when a round begins all medics of the round before have ended. So when a round finds none, none runs.
+// stopMedics stops medics until none runs. A medic that is told to end first finishes a restart that it has begun, which may be the restart of a medic that
+// was stopped before it. No medic ends by itself, and when a round begins, all medics of the round before have ended. So when a round finds none, none runs.
 func (r *runner) stopMedics(ctx context.Context) error {
 	limit := r.MedicsWait
 	if limit == 0 {

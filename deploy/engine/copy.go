@@ -33,7 +33,7 @@ func (e *Engine) Load(ctx context.Context, ref string, r io.Reader, moved func(n
 	return nil
 }
 
-// loadErrors reads what the engine says while it loads an image: errors come behind a status of 200.
+// loadErrors reads what the engine reports while it loads an image: it reports errors in the body of an answer with status 200.
 func loadErrors(body io.ReadCloser) error {
 	defer func() { _ = body.Close() }()
 	d := json.NewDecoder(body)
@@ -77,10 +77,10 @@ func (e *Engine) Tag(ctx context.Context, image string, nameFor func(id string) 
 // mountPoint is the path of the volume in a helper.
 const mountPoint = "/carried"
 
-// helper creates a container with the volume that is never started: the engine can read and write the volumes of such containers, too.
+// helper creates a container with the volume and never starts it: the engine can read and write the volumes of such containers, too.
 func (e *Engine) helper(ctx context.Context, cluster, image, volume, side string) (name string, err error) {
 	name = volume + "-" + side
-	if err := e.removeOwn(ctx, name, plan.LabelHelper, cluster); err != nil { // of an interrupted run
+	if err := e.removeOwn(ctx, name, plan.LabelHelper, cluster); err != nil { // a helper of an interrupted run
 		return "", err
 	}
 	return name, e.create(ctx, name,

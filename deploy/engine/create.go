@@ -47,8 +47,8 @@ func (e *Engine) CreateVolume(ctx context.Context, name string, labels map[strin
 	})
 }
 
-// DeleteVolume deletes a volume. The notes about its content are deleted first, so that a partial volume never counts as complete, and a new one
-// never as one with keys. cluster is the cluster of the volume.
+// DeleteVolume deletes a volume. It deletes the notes about the volume's content first. Otherwise a partial volume could count as complete later, or a new
+// volume as one with keys. cluster is the cluster of the volume.
 func (e *Engine) DeleteVolume(ctx context.Context, cluster, name string) error {
 	if err := e.removeOwn(ctx, plan.KeysNoteName(name), plan.LabelKeys, cluster); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 	}
 	if s.NoDNS {
 		// The engine asks other name servers for names that it does not know, like the name of a node that is being restarted. Such a lookup has to
-		// fail at once. Names in this network the engine resolves itself.
+		// fail at once. The engine itself resolves names in this network.
 		h.DNS, h.DNSSearch, h.DNSOptions = []string{"127.0.0.1"}, []string{"."}, []string{"timeout:1", "attempts:1"}
 	}
 	var published nat.PortMap
@@ -153,8 +153,8 @@ func (e *Engine) create(ctx context.Context, name string, c *container.Config, h
 	})
 }
 
-// SaveRevision saves a topology in a container that is never started. It is as safe there as the cluster's data, and everybody who may use the engine
-// can read it.
+// SaveRevision saves a topology in a container that is never started. It is as safe there as the cluster's data. Everybody who may use the engine can read
+// it.
 func (e *Engine) SaveRevision(ctx context.Context, d *plan.Desired, name string, number int) error {
 	return e.note(ctx, name, container.Config{
 		Image: d.Image, Env: []string{plan.EnvTopology + "=" + d.File},
@@ -181,7 +181,7 @@ func (e *Engine) Start(ctx context.Context, name string) error {
 	})
 }
 
-// Stop ends a container: it may drain for the grace, and then is killed. It is not an error if the container is gone or does not run.
+// Stop ends a container: it may drain for the grace, and is killed then. It is not an error if the container is gone or does not run.
 func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) error {
 	seconds := int((grace + time.Second - 1) / time.Second)
 	return e.callFor(ctx, grace+2*callTime, "stop "+name, func(ctx context.Context) error {

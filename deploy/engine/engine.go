@@ -32,7 +32,7 @@ const (
 
 // Engine is a connection to a Docker Engine. Several goroutines may use it at once.
 type Engine struct {
-	Host  string // what the topology calls it
+	Host  string // name in the topology
 	api   *client.Client
 	plain bool // the connection is not encrypted
 }
@@ -72,8 +72,8 @@ func dial(d topology.Deploy) (*client.Client, error) {
 	return api, nil
 }
 
-// plain reports whether the connection is readable for others on the way. It counts as such with DOCKER_CERT_PATH but without DOCKER_TLS_VERIFY,
-// because then the other end is not verified.
+// plain reports whether others on the network can read the connection. A connection with DOCKER_CERT_PATH but without DOCKER_TLS_VERIFY counts as readable,
+// because the other end is not verified.
 func plain(d topology.Deploy) bool {
 	if d.Engine != "" {
 		return strings.HasPrefix(d.Engine, "tcp://") && d.CA == ""
@@ -162,7 +162,7 @@ func watch(r io.Reader, cancel context.CancelCauseFunc, moved func(n int)) (w *s
 	return w, func() { w.timer.Stop() }
 }
 
-// ofStream returns the error of a stream that ran under ctx: the cause of the cancellation, if there is one.
+// ofStream returns the error of a stream that ran under ctx: the cause of the cancellation if ctx was cancelled, else err.
 func ofStream(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -15,15 +15,15 @@ import (
 
 // Keys is a unit's key directory, packed for transport.
 type Keys interface {
-	Digest() string // of all but the private key
-	io.WriterTo     // what posta probe keys reads
+	Digest() string // digest of all keys but the private one
+	io.WriterTo     // writes what posta probe keys reads
 }
 
 // CarryKeys brings keys into the volume of a unit, tells the unit to read them if it runs, and then makes a note. The keys are sent to the standard
 // input of a short-lived container, because everybody who may use the engine can see a container's configuration.
 //
-// Between the removal of the old note and the new one it is unknown which keys are in the volume. After an interruption there, the next run brings
-// them again.
+// After the old note was removed and before the new one is made, it is unknown which keys are in the volume. After an interruption there, the next run
+// brings the keys again.
 func (e *Engine) CarryKeys(ctx context.Context, cluster, image, volume string, u *plan.Unit, keys Keys) error {
 	note := plan.KeysNoteName(volume)
 	if err := e.removeOwn(ctx, note, plan.LabelKeys, cluster); err != nil {

@@ -58,13 +58,13 @@ func claimOf(v *volume.Volume, cluster string, now time.Time) (c lock.Claim, ok 
 	c = lock.Claim{Number: number, Token: v.Labels[labelToken], Holder: v.Labels[labelHolder], Process: v.Labels[labelProcess], Age: -1}
 	if made, err := time.Parse(time.RFC3339, v.CreatedAt); err == nil {
 		if c.Age = now.Sub(made); c.Age < 0 && c.Age > -time.Second {
-			c.Age = 0 // its second had begun
+			c.Age = 0 // its second had begun: the engine's times are whole seconds
 		}
 	}
 	return c, true
 }
 
-// Claim implements lock.Store. The engine creates a volume of a name once, and returns that one to everybody who asks later.
+// Claim implements lock.Store. An engine creates a volume of a name only once, and returns that volume to everybody who asks later.
 func (e *Engine) Claim(ctx context.Context, cluster string, c lock.Claim) (got lock.Claim, err error) {
 	name := claimName(cluster, c.Number)
 	err = e.call(ctx, "lock cluster "+cluster, func(ctx context.Context) error {
@@ -78,7 +78,7 @@ func (e *Engine) Claim(ctx context.Context, cluster string, c lock.Claim) (got l
 		if got, ok = claimOf(&v, cluster, time.Now()); !ok {
 			return fmt.Errorf("a volume called %s is in the way, which is not a lock; remove it with `docker volume rm %s`", name, name)
 		}
-		got.Age = 0 // this call created it, or another one did a moment ago
+		got.Age = 0 // this call created the volume, or another one did a moment ago
 		return nil
 	})
 	return got, err

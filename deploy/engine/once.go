@@ -61,11 +61,11 @@ func (e *Engine) runOnce(ctx context.Context, cluster string, c *container.Confi
 // ErrPortTaken is wrapped when another program uses a port that the cluster needs.
 var ErrPortTaken = errors.New("a port that the cluster needs is taken")
 
-// portAdvice is what to do then.
+// portAdvice says what to do if a port is taken.
 const portAdvice = "end what has it, or write other ports ([hosts.NAME] ports) in the topology"
 
-// CheckPorts returns an error if one of these ports of the host is in use. network is the network from which they are published, "" for the host's
-// own.
+// CheckPorts returns an error if one of these ports of the host is in use. network is the network from which they are published; "" means the host's own
+// network.
 //
 // Ports of the cluster's running containers are left out. A medic may start one at any time, so after a failure the running containers are listed
 // again.

@@ -42,7 +42,7 @@ func (e *Engine) volumes(ctx context.Context, cluster string, o *plan.Engine) er
 	})
 }
 
-// labelled returns a volume that CreateVolume created. arrived says that the copy into it is complete.
+// labelled returns a volume that CreateVolume created. arrived reports whether the copy into it is complete.
 func labelled(v *volume.Volume, arrived bool, o *plan.Engine) plan.Volume {
 	node := v.Labels[topology.LabelNode]
 	ran := slices.ContainsFunc(o.Containers, func(c plan.Container) bool { return c.Unit == node && c.EverStarted })

@@ -21,8 +21,8 @@ const (
 
 // inspect returns for which machine a program is, if the program needs no other files.
 //
-// It reads the two tables of an ELF file that say so. Package debug/elf does, too, and brings what reads debugging information: a hundredth of
-// Posta's program.
+// It reads the two tables of an ELF file that show this. Package debug/elf reads them, too, but it also links the code that reads debugging information,
+// which is a hundredth of Posta's program.
 func inspect(file string) (arch string, err error) {
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for its writer
 		return "", fmt.Errorf("%w: %s is not a regular file; name one with --program, or an image with --image", ErrNoProgram, file)
@@ -46,7 +46,7 @@ func inspect(file string) (arch string, err error) {
 	return arch, nil
 }
 
-// header is what an ELF file says about itself.
+// header is the part of an ELF file's header that inspect needs.
 type header struct {
 	kind, machine uint16
 	linked        bool // it needs a dynamic linker
@@ -55,7 +55,7 @@ type header struct {
 var errNotELF = errors.New("it is not an ELF file")
 
 func readHeader(r io.ReaderAt) (h header, err error) {
-	head := make([]byte, 64) // one of 32 bits has 52, and every program is longer than both
+	head := make([]byte, 64) // the header of a 32-bit program has 52 bytes, and every program is longer than both headers
 	if _, err := r.ReadAt(head, 0); err != nil {
 		return h, fmt.Errorf("%w: its header cannot be read: %w", errNotELF, err)
 	}
@@ -67,7 +67,7 @@ func readHeader(r io.ReaderAt) (h header, err error) {
 		order = binary.BigEndian
 	}
 	h.kind, h.machine = order.Uint16(head[16:]), order.Uint16(head[18:])
-	var at int64 // of the first segment's header
+	var at int64 // offset of the first segment's header
 	var size, n uint16
 	switch head[4] {
 	case class32:

@@ -10,9 +10,9 @@ import (
 
 // Claim is one volume of a lock.
 type Claim struct {
-	Number  int           // the highest one counts
+	Number  int           // the claim with the highest number counts
 	Token   string        // random, of one run of the program
-	Holder  string        // for people: what runs, who, where
+	Holder  string        // for people: command, user and machine
 	Process string        // see processID; "" if it is not known
 	Age     time.Duration // since it was made, by the engine's clock
 }
@@ -30,11 +30,11 @@ type Store interface {
 // Terms are the times of a lock.
 type Terms struct {
 	Renew time.Duration // between two renewals
-	Lease time.Duration // without a renewal for so long, the holder may be dead
-	Watch time.Duration // a claim that may be of a dead holder is watched for so long before it is taken over; more than Renew
+	Lease time.Duration // a holder that has not renewed its claim for this long may be dead
+	Watch time.Duration // how long the claim of a possibly dead holder is watched before it is taken over; more than Renew
 }
 
-// DefaultTerms are those of posta deploy.
+// DefaultTerms are the times that posta deploy uses.
 var DefaultTerms = Terms{Renew: 5 * time.Second, Lease: 30 * time.Second, Watch: 12 * time.Second}
 
 // newest returns the claim that counts.
@@ -54,7 +54,7 @@ const (
 	takeOver                // it is dead
 )
 
-// judge decides about a claim of another holder. alive says whether its process lives; known is false if that cannot be told from here.
+// judge decides about a claim of another holder. alive reports whether its process lives; known is false if this machine cannot tell.
 func judge(c Claim, t Terms, alive, known bool) verdict {
 	switch {
 	case known && alive:
@@ -64,10 +64,10 @@ func judge(c Claim, t Terms, alive, known bool) verdict {
 	case c.Age >= 0 && c.Age < t.Lease:
 		return refuse
 	}
-	return watch // a negative age says that the clock was set back
+	return watch // a negative age shows that the clock was set back
 }
 
-// heldError says who holds the lock, and what to do.
+// heldError returns the error that names the lock's holder, and says what to do.
 func heldError(cluster, host string, c Claim, t Terms, local bool) error {
 	what := fmt.Sprintf("wait until it ends; if it has died, %s after its last sign of life the next one takes over", t.Lease)
 	if local {

@@ -5,15 +5,15 @@
 //
 //	CLUSTER-deploy-lock-7    posta.lock=CLUSTER, number 7, and the holder: a random token, words for people, its process
 //
-// The claim with the highest number is valid. Its holder renews it by making claim 8 and removing claim 7. A holder that finds claim 8 already made
-// by another token has lost the lock. So a renewal and a takeover are the same step, and one of two always fails:
+// The claim with the highest number is valid. Its holder renews claim 7 by making claim 8 and removing claim 7. A holder that finds claim 8 already made
+// by another token has lost the lock. So a renewal and a takeover are the same step, and one of the two always fails:
 //
 //	take      no claim: make claim 1. A claim of another holder: refuse, or take over by making the next number.
 //	          Then list all claims. One of a third holder means that two began at the same moment: remove the own claim, refuse.
 //	renew     every Terms.Renew. If it fails for Terms.Lease, the lock is lost: somebody may take it over.
 //	release   remove the own claims.
 //
-// A holder that died is taken over: at once if its process was on this machine and is gone, else when its claim is older than Terms.Lease by
-// the engine's clock and has not changed while it was watched for Terms.Watch (M10: no clock alone decides). A holder whose process is on
-// this machine and lives is never taken over.
+// The lock of a dead holder is taken over: at once if its process was on this machine and is gone; else when its claim is older than Terms.Lease by
+// the engine's clock and has not changed while it was watched for Terms.Watch (M10: no clock alone decides). The lock of a holder whose process lives on
+// this machine is never taken over.
 package lock

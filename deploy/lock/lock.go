@@ -13,11 +13,11 @@ import (
 var (
 	// ErrHeld is wrapped by Take when somebody else changes the cluster.
 	ErrHeld = errors.New("refused")
-	// ErrLost is the cause with which the context of a lock ends when somebody else may have it.
+	// ErrLost is the cause with which the context of a lock ends when another process may have taken the lock.
 	ErrLost = errors.New("the lock of the cluster is lost")
 )
 
-// Host is an engine, and how people call it.
+// Host is an engine, and its name for people.
 type Host struct {
 	Name  string
 	Store Store
@@ -39,10 +39,10 @@ type Lock struct {
 type hold struct {
 	Host
 	number  int       // of the last claim
-	renewed time.Time // when it was made
+	renewed time.Time // when that claim was made
 }
 
-// Take takes the lock on all hosts, which must be in the same order for everybody. It refuses with ErrHeld if somebody else has it.
+// Take takes the lock on all hosts. All callers must pass the hosts in the same order. It refuses with ErrHeld if somebody else has the lock.
 func Take(ctx context.Context, hosts []Host, cluster, holder string, t Terms) (*Lock, error) {
 	token := make([]byte, 16)
 	_, _ = rand.Read(token) // never fails
@@ -134,7 +134,7 @@ func (l *Lock) refusal(h Host, c Claim) error {
 	return heldError(l.cluster, h.Name, c, l.terms, alive && known)
 }
 
-// drop removes a claim of ours. Unless it is known to be ours, it is looked at first.
+// drop removes a claim of this process. Unless ours says that the claim is ours, drop checks that first.
 func (l *Lock) drop(h Host, number int, ours bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), l.terms.Lease)
 	defer cancel()

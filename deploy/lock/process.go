@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// processID names this process for other processes of this machine: boot, namespace of process ids, process id, and when it began, because
-// process ids are used again. "" where the system does not tell.
+// processID identifies this process among the processes of this machine: boot, namespace of process ids, process id, and start time, because process ids
+// are used again. It returns "" if the system does not report these.
 func processID() string {
 	machine, ok := machineID()
 	if !ok {
@@ -31,7 +31,7 @@ func machineID() (string, bool) {
 	return strings.TrimSpace(string(boot)) + "/" + ns, err == nil
 }
 
-// beginning returns when a process began, in the kernel's ticks. A process that has ended and was not awaited yet has none.
+// beginning returns when a process began, in the kernel's ticks. It reports false for a process that has ended and was not awaited yet.
 func beginning(pid int) (string, bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -61,7 +61,7 @@ func lives(id string) (alive, known bool) {
 	return alive && now == began, true
 }
 
-// Describe returns the holder's words for this process: what it does, who said so, and where.
+// Describe returns the text by which this process names itself as holder: command, user and machine.
 func Describe(command string) string {
 	who, where := "somebody", "a machine without a name"
 	if u, err := user.Current(); err == nil {

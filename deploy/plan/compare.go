@@ -102,9 +102,9 @@ func (c *comparison) unitState(u Unit, all []container) *unitState {
 	return s
 }
 
-// dataOf finds the engine with a unit's current data. If several engines have some, it is the one that wrote last: the one with the newest container
-// that ever ran. If there are no containers, an interrupted run left the data. A complete copy is then as good as its source, since nothing has
-// written to either, and the unit's own host is preferred. A partial copy does not count.
+// dataOf finds the engine with a unit's current data. If several engines have data, it is the engine that wrote last: the one with the newest container
+// that ever ran. If there are no containers, an interrupted run left the data. A complete copy is then as good as its source, since nothing has written to
+// either, and the engine of the unit's own host is preferred. A partial copy does not count.
 func (c *comparison) dataOf(u *unitState, all []container) *Engine {
 	var best *Engine
 	chain, bestRank := "", -1

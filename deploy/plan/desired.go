@@ -69,7 +69,7 @@ type Unit struct {
 	Chain string // roles of a node, with + between them; "" of a medic
 	Spec  Spec
 	Hash  string // digest of Spec
-	Keys  string // digest of its keys, "" without keys; a plan never has the keys. It is not part of Spec, because new keys need no new container
+	Keys  string // digest of its keys, "" without keys; a plan never contains the keys. It is not part of Spec: new keys need no new container
 	Disk  int64  // about how many bytes its data needs
 }
 
@@ -83,8 +83,8 @@ func holds(chain string, r topology.Role) bool {
 	return slices.Contains(strings.Split(chain, "+"), string(r))
 }
 
-// Spec is the specification of a unit's container. Its digest is in the container's name and label, and covers the names of these fields, too: to
-// rename a field would replace every container at the next deploy.
+// Spec is the specification of a unit's container. Its digest is in the container's name and label. The digest covers the names of these fields, too, so
+// renaming a field would replace every container at the next deploy.
 type Spec struct {
 	Image   string
 	Command []string
@@ -93,10 +93,10 @@ type Spec struct {
 	Ports   []Port
 	Mounts  []Mount
 	Network string // "" is the host's own
-	Alias   string // the name by which others in the network find it
+	Alias   string // the name by which other containers in the network find it
 	NoDNS   bool   // names outside its network are not looked up
 	Memory  int64
-	Always  bool          // the engine restarts it; else only medics do
+	Always  bool          // the engine restarts it; otherwise only medics do
 	Grace   time.Duration // how long it may take to end
 }
 
@@ -115,7 +115,7 @@ type Mount struct {
 	ReadOnly bool `json:",omitempty"` // omitted if false, so that digests of containers without it stay the same
 }
 
-// ContainerName returns the name of a unit's container. It has the digest in it, because for a moment there are two.
+// ContainerName returns the name of a unit's container. The digest is part of the name, because a unit has two containers while it is replaced.
 func (u *Unit) ContainerName(cluster string) string {
 	return cluster + "-" + u.Name + "-" + u.Hash[:8]
 }

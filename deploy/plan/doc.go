@@ -1,5 +1,5 @@
 // Package plan decides what `posta deploy` does. It is pure: from the desired state (Desired, from a topology) and the observed one (Observed) it
-// computes steps in order, or an error with the reason why not.
+// computes steps in order, or an error that says why there are none.
 //
 // The words:
 //
@@ -39,9 +39,9 @@
 //
 // An interruption in between leaves inputs stopped, so no session can begin in an incomplete cluster. The next run continues.
 //
-// A node that is removed loses its data, and if it is added again it is a new node. Links count from 1 on both ends: an end that remembered what the
-// other forgot would drop frames as duplicates (R2, R4). At that moment no session needs the deleted data, except for results at outputs: a plan that
-// leaves no output with its data is refused.
+// A removed node loses its data; if it is added again later, it is a new node. Links count from 1 on both ends: if one end remembered what the other end
+// forgot, it would drop frames as duplicates (R2, R4). At that moment no session needs the deleted data, except for results at outputs: a plan that leaves
+// no output with its data is refused.
 //
 // All state is on the hosts, so a new plan can be made at any time: after every single step the plan for the rest leads to the same state.
 // TestInterruptedAnywhere interrupts a plan after each step.

@@ -20,9 +20,9 @@ const (
 	maxText    = 100 << 10        // bytes of one environment variable; Linux takes 128 KiB
 )
 
-// FromTopology derives the desired state from a topology and its text. keys has the digests of the units' keys by name; it is empty for a cluster
-// without keys. The password of a broker is sent together with the keys. It is not in the desired state, because everybody who may use the engine can
-// see that (S6).
+// FromTopology derives the desired state from a topology and its text. keys has the digests of the units' keys by name; it is empty for a cluster without
+// keys. The password of a broker is sent together with the keys. It is not in the desired state, because everybody who may use the engine can see the
+// desired state (S6).
 func FromTopology(t *topology.Topology, file, image, arch string, keys map[string]string) (Desired, error) {
 	secret := t.BrokerSecret() != ""
 	t, file, err := t.WithoutBrokerSecret(file)
@@ -99,7 +99,7 @@ func UsesHost(t *topology.Topology, host string) bool {
 // bridged reports whether containers of the host are in a network of their own.
 func bridged(h topology.Host) bool { return h.Deploy.Network != topology.NetworkHost }
 
-// loopbackOnly reports whether the addresses of all hosts can be dialled on their own machine only, so that all hosts are one machine.
+// loopbackOnly reports whether the addresses of all hosts can be dialled only on their own machine. Then all hosts are one machine.
 func loopbackOnly(t *topology.Topology) bool {
 	return !slices.ContainsFunc(t.Hosts, func(h topology.Host) bool {
 		ip, err := netip.ParseAddr(h.Address)
@@ -107,7 +107,7 @@ func loopbackOnly(t *topology.Topology) bool {
 	})
 }
 
-// bindInContainers makes nodes listen on all addresses of their containers, where published ports lead: a container does not have the host's
+// bindInContainers makes nodes listen on all addresses of their containers, because published ports lead there: a container does not have the host's
 // addresses.
 func bindInContainers(oneMachine bool) func(topology.Host) topology.Host {
 	return func(h topology.Host) topology.Host {
@@ -204,8 +204,8 @@ func ports(n topology.Node, h topology.Host, oneMachine bool) (all []Port) {
 }
 
 // publishedAt returns the host's own address at which the ports of its containers are published. It is the one in the topology, so that nothing listens
-// elsewhere: to listen on all addresses of a machine the file has to say so. "" if the host's address is not an IP address: a name, or {node}, for which
-// a missing bind means 0.0.0.0.
+// elsewhere: a host listens on all addresses of its machine only if the file says so. It returns "" if the host's address is not an IP address but a name
+// or {node}; for these a missing bind means 0.0.0.0.
 func publishedAt(h topology.Host, oneMachine bool) string {
 	bind, err := netip.ParseAddr(h.Bind)
 	switch {

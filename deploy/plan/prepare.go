@@ -66,7 +66,7 @@ func (c *comparison) spaceNeeded(e *Engine) (n int64) {
 	return n
 }
 
-// removeDuplicates removes other containers of a unit whose desired container runs. An interrupted roll leaves them, or a lost host that comes back.
+// removeDuplicates removes other containers of a unit whose desired container runs. They come from an interrupted roll, or from a lost host that is back.
 func (c *comparison) removeDuplicates([]Step) []stage {
 	var s stage
 	for _, u := range c.units {

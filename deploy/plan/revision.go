@@ -33,7 +33,7 @@ func (c *comparison) unsaved() []Host {
 	})
 }
 
-// confirm waits for the heartbeat of every unit for which the plan has not waited yet, and for a leader: only a topology that works is saved. A plan
+// confirm waits for the heartbeat of every unit for which the plan has not waited yet, and for a leader, so that only a topology that works is saved. A plan
 // that changes nothing does not wait.
 func (c *comparison) confirm(earlier []Step) []stage {
 	if len(earlier)+len(c.unsaved()) == 0 {

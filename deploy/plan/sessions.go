@@ -13,10 +13,10 @@ func (c *comparison) isFormer(k *Container) bool {
 	return !isMedic(k) && k.Shape != c.Shape && k.EverStarted
 }
 
-// formerInputs returns the inputs that can say whether sessions of the former shape are unfinished; none if there cannot be any. Such sessions must
-// not continue in another shape, because a node would take the ends from some senders for the ends from all (R12). It cannot be seen in the logs.
-// Inputs know it once all nodes run, so a stopped cluster is started once more before it is changed. A drain mark says that this was done. If the
-// inputs are gone the sessions are lost, which is refused without Desired.LoseSessions.
+// formerInputs returns the inputs that can say whether sessions of the former shape are unfinished; none if there cannot be any. Such sessions must not
+// continue in another shape, because a node would take the ends from some senders for the ends from all (R12). The logs do not show whether there are any.
+// Inputs know it once all nodes run, so a stopped cluster is started once more before it is changed. A drain mark says that this was done. If the inputs are
+// gone, the sessions are lost, which is refused without Desired.LoseSessions.
 func (c *comparison) formerInputs() (inputs []container, lost bool, err error) {
 	shape := c.formerShape()
 	closed := c.old(isInput, func(k *Container) bool { return k.Shape == shape })
@@ -142,7 +142,7 @@ func (c *comparison) stopOld(drained []container, earlier []Step) []stage {
 	return append(stages, stops(isOther))
 }
 
-// unmarkDrained removes the drain marks: inputs are about to start, and sessions to begin.
+// unmarkDrained removes the drain marks: inputs are about to start, so sessions may begin.
 func (c *comparison) unmarkDrained(earlier []Step) (s stage) {
 	for _, e := range c.engines {
 		for _, m := range e.DrainMarks {

@@ -10,8 +10,8 @@ import (
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// bill writes the SBOM. Its components are the modules that the linker has put into the program, as the program itself says: go.mod also names those
-// that only tests need.
+// bill writes the SBOM. Its components are the modules that the linker has put into the program, as the program itself reports them: go.mod also names
+// modules that only tests need.
 func (r *release) bill(program string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {

@@ -25,8 +25,8 @@ const sumsFile = "SHA256SUMS"
 
 // extra is a file beside the program.
 type extra struct {
-	inTar string // where it is in the tar file
-	// Where packages of each family put it. "" is: not in that family's package.
+	inTar string // its name in the tar file
+	// Paths in the packages of each family; "": the family's package does not contain it.
 	inDeb, inRPM string
 	data         []byte
 }
@@ -124,7 +124,7 @@ func (r *release) tarball(t target, program string, extras []extra) error {
 	return os.WriteFile(filepath.Join(r.out, name+".tar.gz"), packed, 0o644)
 }
 
-// number is the version as packages have it: without the v.
+// number is the version without the v, as packages write it.
 func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
 
 // system writes a package for a family of systems: deb or rpm.
@@ -176,7 +176,7 @@ func (r *release) system(format string, t target, program string, extras []extra
 	return f.Close()
 }
 
-// sums writes the checksums of all files that are there.
+// sums writes the checksums of all files in dir.
 func sums(dir string) error {
 	entries, err := os.ReadDir(dir) // in order of names
 	if err != nil {

@@ -1,12 +1,12 @@
-// Command release makes what a release of Posta consists of, in a directory:
+// Command release writes the files of a release of Posta into a directory:
 //
 //	posta_VERSION_OS_ARCH.tar.gz   the program, completions, the manual page, topology.toml, README and licence
 //	posta_VERSION_ARCH.deb, .rpm   the same for Debian's and Red Hat's families, on linux/amd64 and linux/arm64
 //	posta_VERSION.cdx.json         what the program is made of: an SBOM in CycloneDX
 //	SHA256SUMS                     of all of them, for sha256sum --check
 //
-// It is a module of its own, so that nothing which only packs Posta is among Posta's own requirements. It asks no network: what go build needs has
-// to be in the module cache. Made twice of one commit, the files are the same to the last bit: times are the commit's.
+// It is a module of its own, so that modules which only package Posta are not among Posta's own requirements. It makes no network calls: what go build
+// needs must be in the module cache. Two runs on one commit give identical files: all times in them are the commit's.
 package main
 
 import (
@@ -25,20 +25,21 @@ import (
 	"time"
 )
 
-// maxProgram is how large a program may be: people fetch it over slow links, and a jump in size is a dependency that nobody has looked at.
+// maxProgram is the largest permitted size of a program in bytes: people fetch it over slow links, and a sudden growth means a new dependency that nobody
+// has looked at.
 const maxProgram = 30 << 20
 
-// target is a machine that a program is made for.
+// target is an operating system and a processor for which a program is made.
 type target struct{ os, arch string }
 
-// targets are the machines that Posta is made for, and macOS, for which it builds.
+// targets are the machines on which Posta runs, and macOS, for which it builds.
 var targets = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
 
-// release is one that is being made.
+// release is a release that is being made.
 type release struct {
 	root    string // Posta's own directory
-	out     string // where the files go
-	version string // as the program says it, such as v0.3.0
+	out     string // directory for the files
+	version string // as the program reports it, such as v0.3.0
 	targets []target
 	made    time.Time // the commit's time, which all files have
 }
@@ -57,7 +58,7 @@ func main() {
 	}
 }
 
-// make writes all files into a directory beside out, which takes the place of out when it is whole.
+// make writes all files into a directory beside out, and then puts that directory in the place of out.
 func (r *release) make(ctx context.Context) error {
 	if err := r.commit(ctx); err != nil {
 		return err
@@ -114,7 +115,7 @@ func replaceable(out string) error {
 
 var semantic = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+`)
 
-// commit finds out the version and the time of the commit.
+// commit determines the version and the time of the commit.
 func (r *release) commit(ctx context.Context) error {
 	if r.version == "" {
 		described, err := r.output(ctx, r.root, "git", "describe", "--tags", "--always", "--dirty")
@@ -174,8 +175,8 @@ func (r *release) pack(ctx context.Context, dir string) error {
 	return nil
 }
 
-// program builds a static one, or finds the one that is built already. The tag leaves out what makes pages of Markdown of a command's help, a hundredth of
-// the program; Posta writes its manual itself.
+// program builds a static program, or finds one that is built already. The build tag leaves out the code that turns a command's help into Markdown, a
+// hundredth of the program; Posta writes its manual itself.
 func (r *release) program(ctx context.Context, dir string, t target) (string, error) {
 	path := filepath.Join(dir, t.os+"_"+t.arch)
 	if _, err := os.Stat(path); err == nil {
@@ -197,7 +198,7 @@ func (r *release) program(ctx context.Context, dir string, t target) (string, er
 	return path, nil
 }
 
-// output runs a command in dir and returns what it prints, without the blanks around it.
+// output runs a command in dir and returns what it prints, without surrounding white space.
 func (r *release) output(ctx context.Context, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

@@ -25,9 +25,9 @@ func (b *backoff) pause(ctx context.Context) {
 	}
 }
 
-// keepConnected calls serve again and again until ctx ends. serve makes a connection, says outage.Connected, and returns when the connection has
-// broken. Only a connection that has been stable for a while ends the outage and resets the backoff. Otherwise a broker that accepts connections and
-// closes them, as one that is stopping, would be dialled without a pause and logged each time.
+// keepConnected calls serve repeatedly until ctx ends. serve makes a connection, calls outage.Connected, and returns when the connection has broken. Only a
+// connection that has been stable for a while ends the outage and resets the backoff. Otherwise a broker that accepts connections and closes them, like one
+// that is stopping, would be dialled without a pause and logged each time.
 func keepConnected(ctx context.Context, outage *Outage, serve func(context.Context, *Outage) error) {
 	var b backoff
 	for ctx.Err() == nil {

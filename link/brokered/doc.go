@@ -15,10 +15,10 @@
 // # What the broker is trusted with
 //
 // Nothing. A frame stays in its sender's outbox, and so in the sender's log, until the receiver says that its effect is on disk (R6), as with ZeroMQ.
-// To release it at the broker's confirmation was rejected: windows would move one hop sooner, but the guarantee would depend on the broker's settings
-// and disk, and a broker that is restored from a backup would silently lose rows. As it is, a broker may lose, repeat and reorder messages: the
-// link's rules (R4, R7) repair that, and it only costs time.
+// Releasing it at the broker's confirmation was rejected: windows would move one hop sooner, but the guarantee would depend on the broker's settings
+// and disk, and a broker that is restored from a backup would silently lose rows. So a broker may lose, repeat and reorder messages: the link's rules
+// (R4, R7) repair that, and it only costs time.
 //
-// What the broker is useful for: it holds frames while their receiver is away, so that the sender need not read its disk again. It delivers them
-// again when a receiver died before its commit. And nodes need no connections to each other.
+// What the broker is useful for: it holds frames while their receiver is away, so the sender need not read its disk again. It delivers them
+// again if a receiver died before its commit. And nodes need no connections to each other.
 package brokered

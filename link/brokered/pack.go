@@ -43,8 +43,8 @@ func Pack(frames []link.Frame) []byte {
 
 const headerGuess = 128
 
-// Unpack returns the frames of a message; their payloads are parts of it. A damaged message is refused as a whole: a part of it would only look like
-// a hole in the link.
+// Unpack returns the frames of a message; their payloads are parts of it. It refuses a damaged message as a whole: without its damaged frames the message
+// would look like a gap in the link.
 func Unpack(names *link.Interner, msg []byte) ([]link.Frame, error) {
 	var frames []link.Frame
 	for at := 0; at < len(msg); {

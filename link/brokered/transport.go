@@ -16,7 +16,7 @@ import (
 )
 
 // Transport implements link.Transport except for the broker itself. It has two connections to the broker, one to publish and one to consume: a broker
-// that is short of memory stops reading from publishers, and must not stop delivering acknowledgements. Tag is the broker's identifier of a delivery.
+// that is short of memory stops reading from publishers, but acknowledgements must still arrive. Tag is the broker's identifier of a delivery.
 type Transport[Tag any] struct {
 	Config link.TransportConfig
 	Out    []*Outgoing
@@ -41,8 +41,8 @@ type Broker struct {
 	Out, In func(ctx context.Context, outage *Outage) error
 }
 
-// ErrSameName is wrapped when another process is connected to the broker as this node. Two clusters with the same name would take each other's
-// frames, and nodes would conclude that their peers had lost their data.
+// ErrSameName is wrapped when another process is connected to the broker as this node. Two clusters with the same name would take each other's frames, and
+// their nodes would conclude that their peers had lost their data.
 var ErrSameName = errors.New("another process is connected to this broker as the same node of a cluster of the same name")
 
 // SameNameAdvice is what to do about it.
@@ -155,8 +155,8 @@ func (t *Transport[Tag]) Heartbeat(payload []byte) { t.control.Heartbeat(payload
 // Trace implements link.Tracer.
 func (t *Transport[Tag]) Trace(id session.ID, report []byte) { t.control.Trace(id, report) }
 
-// asked hands over that somebody asks for the trace of a session. It does not wait: while the loop is busy the question is dropped, and whoever asks
-// repeats it.
+// asked passes the question for a session's trace to the loop. It does not wait: while the loop is busy it drops the question, and the one who asked repeats
+// it.
 func (t *Transport[Tag]) asked(id session.ID) {
 	select {
 	case t.events <- link.Event{Asked: &id}:

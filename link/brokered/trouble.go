@@ -13,7 +13,7 @@ const recently = 15 * time.Second
 // Troubles are the present problems of a transport, for `posta status`. There is at most one entry for each connection and each link.
 type Troubles struct {
 	mu sync.Mutex
-	of map[string]trouble // by what it is about
+	of map[string]trouble // by what it concerns
 }
 
 type trouble struct {
@@ -22,7 +22,7 @@ type trouble struct {
 	lines logLines
 }
 
-// logLines limits how much a link logs, also if its texts alternate: two problems in turn would count as a new one each time.
+// logLines limits how much a link logs. Two failures that alternate would each time count as a new one, so the number of lines is limited, too.
 type logLines struct {
 	since time.Time // when the first of the present lines was logged
 	last  string
@@ -57,7 +57,7 @@ func (t *Troubles) putLocked(what string, x trouble) {
 	t.of[what] = x
 }
 
-// failed adds for a while that a link has failed, and reports whether that is to be logged.
+// failed adds the failure of a link for a while, and reports whether it is to be logged.
 func (t *Troubles) failed(what, text string, now time.Time) (log bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -75,7 +75,7 @@ func (t *Troubles) Over(what string) {
 	delete(t.of, what)
 }
 
-// Text returns all problems in one line, equal ones once; "" without any.
+// Text returns all problems in one line, without repetitions; "" if there are none.
 func (t *Troubles) Text(now time.Time) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -21,8 +21,8 @@ const BeatTopic = "H"
 
 const ackTopic = "A"
 
-// TraceTopic is the topic of the reports about a session (package nodes/trace). To subscribe to it is to ask for a report, and to
-// subscribe again is to ask again. A node has no other socket on which those that may watch it could ask it.
+// TraceTopic is the topic of the reports about a session (package nodes/trace). Subscribing to it asks for a report, and subscribing again asks again. A
+// node has no other socket on which somebody who may watch it could ask.
 func TraceTopic(id session.ID) string { return traceTopic + id.String() }
 
 const traceTopic = "T"
@@ -33,19 +33,19 @@ var errNoMessage = errors.New("it is neither a heartbeat nor an acknowledgement"
 type Config struct {
 	Topology *topology.Topology
 	Node     topology.Node
-	Listen   bool // to the heartbeats of all nodes
+	Listen   bool // subscribe to the heartbeats of all nodes
 	Acks     bool // acknowledgements go over these sockets
 	Options  zmqx.Options
 	Keys     *security.Keys // of the node; nil: plain ZMTP
 	Log      *slog.Logger
-	OnEvent  func(link.Event)  // called with what has arrived or connected, from several goroutines, not after Close
+	OnEvent  func(link.Event)  // called with what has arrived or connected, from several goroutines, and never after Close
 	OnAsked  func(session.ID)  // called when somebody asks for the trace of a session, from several goroutines; must not block
 	Silent   func(link.NodeID) // called when a receiver's connection has ended because it was silent for too long; may be nil
 }
 
-// silenceFactor times suspect_after is how long a receiver may be silent before its connections count as dead. A machine that was cut off does not
-// close its connections, and may come back under another address, as a container does; TCP would continue sending to the old address for a quarter of an
-// hour. With a smaller factor, a window is sent again (R7) whenever a receiver was only stopped for a while.
+// silenceFactor times suspect_after is how long a receiver may be silent before its connections count as dead. A machine that was cut off does not close
+// its connections. It may come back under another address, as a container does; TCP would continue sending to the old address for a quarter of an hour. If
+// the factor is smaller, a window is sent again (R7) whenever a receiver was only stopped for a while.
 const silenceFactor = 4
 
 // Control is both sockets.

@@ -13,8 +13,8 @@
 //	acknowledgements, transient, without a stream
 //	  ◀────────────────────── posta.NAME.acks.input-1 ◀──────────────────────
 //
-// Streams are stored in files; both ends create them. A stream drops its oldest messages above twice the window: at most one window is
-// unacknowledged. That is cheaper for the server than to delete each message when it is acknowledged.
+// Streams are stored in files; both ends create them. A stream drops its oldest messages above twice the window: at most one window is unacknowledged.
+// Dropping them so is cheaper for the server than deleting each message when it is acknowledged.
 //
 // # What each part answers for
 //

@@ -23,8 +23,8 @@ func (t *Transport) prefetch() int {
 	return brokered.Prefetch(int(t.Config.Topology.Limits.Window), int(t.Config.Topology.NATS.Batch))
 }
 
-// prefetchBytes returns how many bytes the library buffers for the node (R16): a window, but at least two messages of the largest size, so that it can ask
-// for the next one before the last one is taken.
+// prefetchBytes returns how many bytes the library buffers for the node (R16): a window, but at least two messages of the largest size, so that it can
+// request the next message before the last one is taken.
 func (t *Transport) prefetchBytes() int {
 	return max(int(t.Config.Topology.Limits.Window), 2*maxMessage(t.Config.Topology))
 }
@@ -79,7 +79,7 @@ func (t *Transport) receive(ctx context.Context, nc *nats.Conn, in *brokered.Inc
 	}
 }
 
-// consumer creates the node's consumer again, after the last message up to which it has acknowledged all. To keep the existing consumer was rejected:
+// consumer creates the node's consumer again, after the last message up to which it has acknowledged all. Keeping the existing consumer was rejected:
 // messages that were delivered to the last incarnation of this node would come again only after a delay, and out of order.
 func (t *Transport) consumer(ctx context.Context, js jetstream.JetStream, stream string) (jetstream.Consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, setupTime)

@@ -23,8 +23,8 @@ type Transport struct {
 	token string // random, of this process
 }
 
-// New opens the node's control socket and starts connecting to the server. A server that is not there is no error: it is said in the log,
-// and tried again.
+// New opens the node's control socket and starts connecting to the server. It is not an error if the server cannot be reached: that is logged, and New's
+// goroutines try again.
 func New(cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transport, error) {
 	base, err := brokered.New[string](cfg, accepts)
 	if err != nil {
@@ -37,9 +37,9 @@ func New(cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transport, error
 
 // serveOut runs the sending ends of all links over one connection and publishes acknowledgements.
 //
-// The links share one publisher, which is cleaned up when their connection is closed, and not sooner: the library closes a channel then, into
-// which a connection that is being closed sends. Messages that a link's former session left unconfirmed count as pending until they are confirmed, or
-// a minute has passed.
+// The links share one publisher. It is cleaned up when their connection is closed, and not sooner: the cleanup closes a channel, into which the library
+// sends while a connection is being closed. Messages that a link's former session left unconfirmed count as pending until they are confirmed, or a minute
+// has passed.
 func (t *Transport) serveOut(ctx context.Context, outage *brokered.Outage) error {
 	var js jetstream.JetStream
 	defer func() {

@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/link/brokered"
 )
 
-// heartbeats detect that the machine of a broker or a node is gone. With longer ones the next incarnation of a dead node waits longer until it may
-// read its queue; with shorter ones a paused broker counts as dead.
+// heartbeats detect that the machine of a broker or a node is gone. If they are longer, the next incarnation of a dead node waits longer until it may read
+// its queue; if they are shorter, a paused broker counts as dead.
 const heartbeats = 5 * time.Second
 
 // connection is a connection to the broker, with the outage that records its failures. Each of the node's two connections has its own outage, because
@@ -123,7 +123,7 @@ func onOneChannel(ctx context.Context, conn *connection, session func(context.Co
 	return err
 }
 
-// orClosed returns the error of NotifyClose, which has none after an orderly end, or a general one.
+// orClosed returns the error of NotifyClose; after an orderly end, which has no error, it returns a general one.
 func orClosed(e *amqp.Error) error {
 	if e == nil {
 		return amqp.ErrClosed
@@ -137,8 +137,8 @@ type channel struct {
 	setupDeadline *time.Timer
 }
 
-// lookAgain is the time between two checks that queues, exchanges and bindings are still as declared. What was deleted is declared again; the links
-// find out which frames are missing and send them again (R7).
+// lookAgain is the time between two checks that queues, exchanges and bindings are still as declared. Deleted ones are declared again; the links find out
+// which frames are missing and send them again (R7).
 const lookAgain = 3 * time.Second
 
 // again makes requests to the broker within a session, with the time limit of the session's setup.

@@ -30,10 +30,10 @@ func declare(ch *channel, t *topology.Topology, exchange string, queues ...strin
 	return nil
 }
 
-// arguments returns the arguments of a queue. Its length is bounded, and the oldest messages are dropped: a receiver that restarts is sent everything
-// again from its hwm, so without a bound a node in a crash loop would fill the broker's disk. At most a window and one frame are unacknowledged, so
-// beyond twice that length there are only repeated frames. To purge the queue when a receiver restarts was rejected: it delays frames, and the bound
-// would still be needed.
+// arguments returns the arguments of a queue. Its length is bounded, and the oldest messages are dropped: a receiver that restarts is sent everything again
+// from its hwm, so without a bound a node in a crash loop would fill the broker's disk. At most a window and one frame are unacknowledged, so a queue of
+// twice that length holds repeated frames only. Purging the queue when a receiver restarts was rejected: it delays frames, and the bound would still be
+// needed.
 func arguments(t *topology.Topology) amqp.Table {
 	l := t.Limits
 	return amqp.Table{

@@ -13,9 +13,9 @@
 //	acknowledgements, transient
 //	  channel ◀── [exclusive queue of this connection] ◀─ key input-1 ─ (posta.NAME.acks) ◀── channel
 //
-// Queues and exchanges of frames are durable; queues are classic or quorum, as the topology says. Both ends declare them, so either may come first. A
-// node has two connections, because a broker that is short of memory stops reading from its publishers, and must not stop reading the
-// acknowledgements of its consumers; on them a channel for each link, so that links do not wait for each other.
+// Queues and exchanges of frames are durable; queues are classic or quorum, as the topology says. Both ends declare them, so either may come first. A node
+// has two connections, because a broker that is short of memory stops reading from its publishers, but must still read the acknowledgements of its
+// consumers. On a connection each link has a channel of its own, so that links do not wait for each other.
 //
 // # What each part answers for
 //

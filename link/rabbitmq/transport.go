@@ -18,8 +18,8 @@ type Transport struct {
 	*brokered.Transport[uint64] // deliveries are identified by their tags
 }
 
-// New opens the node's control socket and starts connecting to the broker. A broker that is not there is no error: it is said in the log,
-// and tried again.
+// New opens the node's control socket and starts connecting to the broker. It is not an error if the broker cannot be reached: that is logged, and New's
+// goroutines try again.
 func New(cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transport, error) {
 	base, err := brokered.New[uint64](cfg, accepts)
 	if err != nil {

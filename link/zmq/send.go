@@ -65,8 +65,8 @@ func (t *Transport) Heartbeat(payload []byte) { t.control.Heartbeat(payload) }
 // Trace implements link.Tracer.
 func (t *Transport) Trace(id session.ID, report []byte) { t.control.Trace(id, report) }
 
-// asked hands over that somebody asks for the trace of a session. It does not wait: while the loop is busy the question is dropped, and whoever asks
-// repeats it.
+// asked passes the question for a session's trace to the loop. It does not wait: while the loop is busy it drops the question, and the one who asked repeats
+// it.
 func (t *Transport) asked(id session.ID) {
 	select {
 	case t.events <- link.Event{Asked: &id}:

@@ -17,7 +17,7 @@ import (
 // Transport implements link.Transport.
 type Transport struct {
 	cfg       link.TransportConfig
-	accepts   *zmqx.AcceptLimit // of the node's process; nil: none
+	accepts   *zmqx.AcceptLimit // limit of the node's process; nil: none
 	pull      *zmqx.Pull
 	control   *control.Control
 	broadcast *zmqx.Pub
@@ -273,7 +273,7 @@ func (t *Transport) reset(to link.NodeID) {
 	}
 }
 
-// tell hands an event over. It waits for room, but no longer than until Close.
+// tell passes an event to the loop. It waits for room, but not after Close.
 func (t *Transport) tell(e link.Event) {
 	select {
 	case t.events <- e:
