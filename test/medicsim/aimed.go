@@ -7,16 +7,16 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// aim is a row of faults that meet in the moment in which they break most. By chance they would meet in one seed of ten thousand. Each aim has one
-// seed of sixteen; that is not drawn, so that the others tell the stories that they told.
+// aim is a combination of faults, timed so that they do most harm. By chance they would meet in one seed of ten thousand. One seed in sixteen has aimed
+// faults. Which seeds those are is not drawn, so that the other seeds keep their runs.
 type aim int
 
 const (
 	noAim    aim = iota
-	nearMiss     // a target is silent for nearly too long, and heard in the same moment in which a medic decides about it
-	cutShort     // the leader loses the network while it stores a suspicion, and the target starts by itself meanwhile
-	twoRows      // two medics lead in one generation, one after the other, and both count the failures of one target
-	lostAll      // all medics and hosts forget their generations; the notes of the starts are still there
+	nearMiss     // a target is silent for nearly too long, and is heard at the moment in which a medic decides about it
+	cutShort     // the leader loses the network while it stores a suspicion; meanwhile the target starts by itself
+	twoRows      // two medics lead in one generation, one after the other, and both count failures of the same target
+	lostAll      // all medics and hosts forget their generations, but the notes of the starts remain
 )
 
 func (w *world) drawAim() aim {
@@ -26,15 +26,15 @@ func (w *world) drawAim() aim {
 	return nearMiss + aim(w.Seed/4%4)
 }
 
-// takeAim prepares the faults of a seed for what it aims at.
+// takeAim prepares the faults for the aim of a seed.
 func (f *faults) takeAim(w *world) {
 	f.aim = w.drawAim()
 	switch f.aim {
 	case cutShort:
-		// A hint would say that the process ended, and the order would not wait.
+		// A hint would report that the process ended, and the order would not wait.
 		*f, w.hints = faults{aim: f.aim, end: max(f.end, 15*time.Second), kills: w.Between(2*time.Second, 4*time.Second), loops: 1}, false
 	case twoRows:
-		// Rows are compared only where nothing else makes a life look longer than it was.
+		// Rows of failures are compared only if nothing else makes an incarnation's life look longer than it was.
 		*f, w.hints = faults{aim: f.aim, end: max(f.end, 15*time.Second), slowStart: 0.5}, true
 	}
 }
@@ -52,8 +52,8 @@ func (w *world) injectAimed() {
 	}
 }
 
-// nearlyMiss stops a target for about as long as makes it missed. The medics stand still for less than a heartbeat around that moment, so that
-// they notice at once what they would have noticed one after the other.
+// nearlyMiss stops a target for about as long as a suspicion takes. Around that moment the medics stop for less than a heartbeat. So they then notice at
+// once what they would have noticed one after the other.
 func (w *world) nearlyMiss() {
 	t := eventqueue.OneOf(w.Queue, w.order...)
 	if !t.healthy() {
@@ -75,8 +75,8 @@ func (w *world) nearlyMiss() {
 	})
 }
 
-// cutWhileStoring takes the network from a leader that stores that a start has failed, so that the order behind it is still there when somebody is
-// heard again. The target starts by itself meanwhile, and is heard a moment later than others. No other medic could have given the order.
+// cutWhileStoring cuts a leader off from the network while the leader stores that a start has failed. The order that waits for the store is then still there
+// when the leader hears somebody again. Meanwhile the target starts by itself, and is heard a moment later than others. No other medic could have given the order.
 func (w *world) cutWhileStoring(p *process, e core.Entry) (storing time.Duration) {
 	const longer = suspectAfter + 6*heartbeat
 	if _, cut := w.cut[p.t.ID]; cut || w.At >= w.faults.end || e.InARow < 2 || e.Wait > 4*heartbeat {
@@ -106,9 +106,9 @@ func (w *world) cutWhileStoring(p *process, e core.Entry) (storing time.Duration
 	return storing
 }
 
-// leadTwice ends all medics. One starts again, is elected, and counts the failures of a target that crashes at its starts. Then it dies, hosts forget
-// its generation, and another medic takes the same one. That medic has the smaller id, so its row, which gets
-// longer, stands before the other one in the journal.
+// leadTwice ends all medics. One of them starts again, is elected, and counts the failures of a target that crashes at its starts. Then that medic dies, the
+// hosts forget its generation, and another medic takes the same generation. This medic has the smaller id. So its row of failures, which becomes longer,
+// comes before the other row in the journal.
 func (w *world) leadTwice() {
 	var medics []*target
 	for _, t := range w.order {
@@ -142,7 +142,7 @@ func (w *world) leadTwice() {
 			return 0
 		}
 		w.suspected = nil
-		w.After(w.Between(heartbeat/10, 2*heartbeat), func() { // it is stored by then
+		w.After(w.Between(heartbeat/10, 2*heartbeat), func() { // by then it is stored
 			p.die("is killed")
 			for i, h := range w.hosts {
 				w.giveFence(h, fences[i])
@@ -153,7 +153,7 @@ func (w *world) leadTwice() {
 	}
 }
 
-// loseAll ends all medics, with all that they and their hosts know, and a node; one medic starts again.
+// loseAll ends all medics and a node. The medics and their hosts lose everything that they know. Then one medic starts again.
 func (w *world) loseAll() {
 	w.report.Injected["all lost"]++
 	for _, t := range w.order {

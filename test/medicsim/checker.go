@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// checker knows what must never happen. It looks at hosts, disks and messages, not into cores. Each rule of the medics has a checker of its
-// own, which remembers what that rule alone asks for; this one tells them what happens.
+// checker checks what must never happen. It looks at hosts, disks and messages, not into cores. Each rule of the medics has its own checker, which
+// remembers only what this rule needs; this type tells the checkers what happens.
 type checker struct {
 	*facts
 	leadership leadership // M1
@@ -22,29 +22,29 @@ type checker struct {
 	loops      loops      // N9
 }
 
-// facts is what several rules ask for.
+// facts holds what several rules need.
 type facts struct {
 	w       *world
-	durable map[core.Generation]time.Duration // when a generation was first on a disk of somebody who could be heard
-	orders  map[core.EntryID]given            // those that were given
-	led     map[ledIn][16]byte                // by which log of the leader
-	fine    bool                              // nothing went wrong with the network
-	elected bool                              // nor with medics
+	durable map[core.Generation]time.Duration // when a generation was first on the disk of a medic that could be heard
+	orders  map[core.EntryID]given            // orders that were given
+	led     map[ledIn][16]byte                // log of the medic that led in a generation
+	fine    bool                              // nothing goes wrong with the network in this run
+	elected bool                              // nothing goes wrong with network and medics in this run
 }
 
-// ledIn is a generation that a medic led in, in whatever life.
+// ledIn is a generation and a medic that led in it, in any of the medic's incarnations.
 type ledIn struct {
 	gen    core.Generation
 	leader core.NodeID
 }
 
-// plausible is more than any run has of generations and incarnations.
+// plausible is more than the generations and incarnations of any run.
 const plausible = 1 << 30
 
-// given is what is known of an order from when it was given.
+// given is what is known about an order at the time it was given.
 type given struct {
 	at     time.Duration
-	silent time.Duration // by the leader's own waking hours
+	silent time.Duration // as the leader counted it in its waking time
 }
 
 func newChecker(w *world) checker {
@@ -56,14 +56,14 @@ func newChecker(w *world) checker {
 	}
 }
 
-// says checks what leaves a medic.
+// says checks a message that leaves a medic.
 func (c *checker) says(p *process, m *core.Message) {
 	c.generation.says(p, m)
 	c.leadership.says(p, m)
 	c.journals.says(p, m)
 }
 
-// given notes on what grounds a leader gives an order.
+// given notes why a leader gives an order.
 func (c *checker) given(p *process, o core.Order) {
 	if _, again := c.orders[key(o)]; again || o.Leader != p.t.ID {
 		return
@@ -76,7 +76,7 @@ func (c *checker) given(p *process, o core.Order) {
 	c.w.tracef("%s orders a restart of %s, %v, silent for %v", p.t.ID, o.Target, o.OrderID, o.Silent)
 }
 
-// carriedOut checks an order at the moment in which it takes effect.
+// carriedOut checks an order when it takes effect.
 func (c *checker) carriedOut(p *process, o core.Order) {
 	c.w.report.Orders++
 	c.generation.carriedOut(o)
@@ -95,7 +95,7 @@ func (c *checker) carriedOut(p *process, o core.Order) {
 	}
 }
 
-// writes checks what gets on a medic's disk.
+// writes checks an entry that is about to be on a medic's disk.
 func (c *checker) writes(p *process, e core.Entry) {
 	if !c.journals.writes(p, e) && e.Term == p.t.disk.term && e.Leader == p.t.ID {
 		c.restarts.writes(p, e)
@@ -114,15 +114,15 @@ func key(o core.Order) core.EntryID {
 	return core.EntryID{Term: o.Term(), N: o.N}
 }
 
-// works reports whether it works, and is not cut off itself.
+// works reports whether the target is healthy and not cut off.
 func (f *facts) works(who core.NodeID) bool {
 	_, cut := f.w.cut[who]
 	return f.w.targets[who].healthy() && !cut
 }
 
-// remembered reports whether somebody knows of a term beside the medic that led in it, and hosts, which only decide. A medic that is dead or
-// hung, and was not heard since, tells nobody. So where the hosts have not heard of the term either, a medic that has lost its disk is like
-// one that starts for the first time.
+// remembered reports whether anybody knows of a term, other than the medic that led in it, and other than hosts, which only decide. A medic that is dead or
+// hung, and was not heard since, tells nobody. So if the hosts have not heard of the term either, a medic that has lost its disk is like a medic that starts
+// for the first time.
 func (f *facts) remembered(p *process, t core.Term) bool {
 	same := func(o core.Term) bool { return o.Gen == t.Gen && o.Leader == t.Leader }
 	return slices.ContainsFunc(f.w.order, func(o *target) bool {
@@ -131,7 +131,7 @@ func (f *facts) remembered(p *process, t core.Term) bool {
 	})
 }
 
-// claimsLead reports whether only the leader of a term may say that.
+// claimsLead reports whether only the leader of a term may send the message.
 func claimsLead(m *core.Message) bool {
 	return m.Leading || m.Kind == core.Coordinator || m.Kind == core.Command
 }

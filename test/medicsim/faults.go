@@ -7,27 +7,27 @@ import (
 	"posta.dev/posta/internal/simulator/eventqueue"
 )
 
-// faults is what a seed injects; each kind is there or not.
+// faults are the faults that a seed injects; a seed may have any of the kinds.
 type faults struct {
 	end                                  time.Duration
-	drop, repeat, slow                   float64 // of messages
+	drop, repeat, slow                   float64 // probability for each message
 	slowDisk, slowStart, crash           float64
 	kills, medicKills                    time.Duration // mean time between two; 0 for none
 	stops, medicStops, partitions, sleep time.Duration
-	loops                                float64       // of kills: the target crashes again at its next starts
-	wrongHints                           float64       // of looks at a process
-	stall                                float64       // of orders: who has it in hand is stopped just then
-	killAllButOne                        bool          // all medics but one, and all nodes, at once
-	slowFence                            float64       // of new terms: the host hears of them late
-	wipe                                 float64       // of deaths: the disk is lost with the process
-	lateSigns                            float64       // of deaths: signs of life arrive for up to 3 s more
-	cuts                                 time.Duration // mean time between two medics that lose the network and nothing else
-	restore                              float64       // of deaths of medics: an older copy of the directory comes back
-	fenceRestores, clocks                time.Duration // mean time between two fences that were restored, two clocks that jump
-	absurd                               float64       // of messages: they say a number that cannot be
-	busy, hangs                          time.Duration // mean time between two loops that are busy for 5 to 25 s, that hang
-	immune                               float64       // of loops that hang: their process does not end itself
-	slowRecovery, hangAtStart            float64       // of starts
+	loops                                float64       // for each kill: the target crashes again at its next starts
+	wrongHints                           float64       // for each look at a process
+	stall                                float64       // for each order: the medic that carries it out is stopped at that moment
+	killAllButOne                        bool          // at once, all medics but one, and all nodes
+	slowFence                            float64       // for each new term: the host learns of it late
+	wipe                                 float64       // for each death: the disk is lost with the process
+	lateSigns                            float64       // for each death: signs of life arrive for up to 3 s more
+	cuts                                 time.Duration // mean time between two cuts: a medic loses the network, and nothing else
+	restore                              float64       // for each death of a medic: an older copy of the directory is restored
+	fenceRestores, clocks                time.Duration // mean time between two restored fences, and between two jumps of a clock
+	absurd                               float64       // for each message: it contains an impossible number
+	busy, hangs                          time.Duration // mean time between two loops that are busy for 5 to 25 s, and between two that hang
+	immune                               float64       // for each loop that hangs: the process does not end itself
+	slowRecovery, hangAtStart            float64       // for each start
 	aim                                  aim
 }
 
@@ -58,7 +58,7 @@ func newFaults(w *world) faults {
 	often(0.2, func() { f.wrongHints = eventqueue.OneOf(w.Queue, 0.001, 0.02) })
 	often(0.3, func() { f.stall = 0.2 })
 	often(0.2, func() { f.killAllButOne = true })
-	// What came later has chances of its own: seeds that found something continue telling the same story.
+	// Faults that were added later have their own source of chance, so that seeds which found something keep their runs.
 	later := eventqueue.New(w.Seed, 0x1a7e)
 	rare := func(p float64, set func()) {
 		if later.Chance(p) {
@@ -87,15 +87,15 @@ func newFaults(w *world) faults {
 
 func (f *faults) String() string { return fmt.Sprintf("%+v", *f) }
 
-// networkIsFine: nothing between medics and nodes goes wrong in this run.
+// networkIsFine reports whether nothing between medics and nodes goes wrong in this run.
 func (f *faults) networkIsFine() bool { return !f.networkIsUnreliable() && f.cuts == 0 }
 
-// networkIsUnreliable: something may go wrong between any two of them.
+// networkIsUnreliable reports whether something may go wrong between any two of them.
 func (f *faults) networkIsUnreliable() bool {
 	return f.drop+f.slow+f.lateSigns+f.absurd > 0 || f.partitions > 0
 }
 
-// medicsAreFine: nothing happens to a medic, its disk or its network.
+// medicsAreFine reports whether nothing happens to a medic, its disk or its network.
 func (f *faults) medicsAreFine() bool {
 	return f.networkIsFine() && f.slowDisk+f.crash == 0 && f.medicKills+f.medicStops+f.sleep == 0 && f.stall+f.wipe+f.restore+f.absurd == 0 && f.fenceRestores == 0 && !f.killAllButOne && f.aim == noAim
 }
@@ -154,7 +154,7 @@ func (w *world) kill(t *target) {
 	t.p.die("is killed by a fault")
 }
 
-// stop holds a process for a moment, for long, or for ever.
+// stop stops a process for a moment, for long, or for ever.
 func (w *world) stop(t *target) {
 	if t.p == nil || t.p.stopped {
 		return
@@ -163,12 +163,12 @@ func (w *world) stop(t *target) {
 	p := t.p
 	p.stop()
 	if w.Chance(0.2) {
-		return // it hangs until somebody kills it
+		return // it hangs until a medic kills it
 	}
 	w.After(eventqueue.OneOf(w.Queue, w.Between(0, suspectAfter), w.Between(0, 6*time.Second)), p.resume)
 }
 
-// sleep is a machine that stands still: all processes of a host, or of all hosts.
+// sleep simulates a machine that sleeps: it stops all processes of one host, or of all hosts.
 func (w *world) sleep() {
 	w.report.Injected["sleep"]++
 	only := eventqueue.OneOf(w.Queue, append([]*host{nil}, w.hosts...)...)
@@ -193,8 +193,8 @@ func (w *world) killAllButOne() {
 	}
 }
 
-// heal ends the faults. The dead stay dead and the stopped stopped, but a host that no working medic reaches gets one from outside: there
-// nothing can come back by itself, and whoever runs medics there has somebody for that (docs/medics.md).
+// heal ends the faults. Dead processes stay dead, and stopped ones stay stopped. But a host that no working medic reaches gets a medic from outside: nothing
+// on that host can recover by itself, and in a real cluster somebody starts a medic there (docs/medics.md).
 func (w *world) heal() {
 	w.tracef("faults stop")
 	f := &w.faults
@@ -230,7 +230,7 @@ func (w *world) help() {
 			t.start(t.host.started[t.ID])
 		}
 	}
-	for _, t := range w.order { // on a host that never had a medic
+	for _, t := range w.order { // a host that never had a medic
 		covered := false
 		for _, m := range w.medics {
 			covered = covered || w.reach || m.Host == t.Host && (!t.medic || m.ID != t.ID)

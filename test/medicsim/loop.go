@@ -6,23 +6,23 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// loop is the loop of a node's process (N9): it gets something done all the time, or works on something large, or hangs. The process beats
-// whatever its loop does. A node whose loop hangs ends itself after stuckAfter; where that fails medics do it after twice that time.
+// loop is the loop of a node's process (N9): it makes progress all the time, or works on something large, or hangs. The process sends heartbeats in all
+// three cases. A node whose loop hangs ends itself after stuckAfter; if that fails, medics end it after twice that time.
 type loop struct {
-	from   time.Duration // when it began what it does now
-	until  time.Duration // busy until then; 0: it is not
+	from   time.Duration // when it began its present work
+	until  time.Duration // until then the loop is busy; 0: it is not
 	hangs  bool
-	immune bool          // it does not end itself
-	asleep time.Duration // how long the process was stopped since from: it has not hung meanwhile
-	first  uint64        // the mark in the first sign; 0: none was given
-	worked bool          // a sign has said that it works
+	immune bool          // the process does not end itself
+	asleep time.Duration // how long the process was stopped after from; this does not count as hanging
+	first  uint64        // the mark in the first sign; 0: no sign was sent yet
+	worked bool          // a sign has reported that the node works
 }
 
 const stuckAfter = 30 * time.Second
 
 func (p *process) busy() bool { return p.loop.until > p.at() }
 
-// at is now, or when the process died.
+// at returns the present time, or the time at which the process died.
 func (p *process) at() time.Duration {
 	if p.died > 0 {
 		return p.died
@@ -30,7 +30,7 @@ func (p *process) at() time.Duration {
 	return p.t.w.At
 }
 
-// stands is for how long the mark has stood, by the process' own time.
+// stands returns how long the mark has stayed the same, in the process's own time.
 func (p *process) stands() time.Duration {
 	switch l := &p.loop; {
 	case p.stopped:
@@ -41,10 +41,10 @@ func (p *process) stands() time.Duration {
 	return 0
 }
 
-// overdue says that medics have to end it.
+// overdue reports whether medics have to end the process.
 func (p *process) overdue() bool { return p.stands() >= 2*stuckAfter }
 
-// mark counts what the loop has got done.
+// mark counts the progress of the loop.
 func (p *process) mark() uint64 {
 	at := p.at()
 	if p.loop.hangs || p.busy() {
@@ -53,7 +53,7 @@ func (p *process) mark() uint64 {
 	return 1 + uint64((at-p.born)/time.Millisecond)
 }
 
-// look is the beat goroutine's look at the loop: it ends a process whose loop hangs.
+// look does what the heartbeat goroutine does: it ends a process whose loop hangs.
 func (p *process) look() {
 	if !p.loop.hangs || p.loop.immune || p.stands() < stuckAfter {
 		return
@@ -62,7 +62,7 @@ func (p *process) look() {
 	p.die("ends itself: its loop hangs")
 }
 
-// says returns what a sign of the process says of it now.
+// says returns the content of a sign that the process would send now.
 func (p *process) says() core.Sign {
 	s := core.Sign{Identity: p.id, Recovering: p.recovering(), Mark: p.mark(), MarkAge: p.stands()}
 	if p.loop.first == 0 {
@@ -72,7 +72,7 @@ func (p *process) says() core.Sign {
 	return s
 }
 
-// startLoop is what the loop does at first.
+// startLoop sets what the loop does after the start.
 func (p *process) startLoop() {
 	w := p.t.w
 	if w.Chance(w.faults.slowRecovery) {
@@ -90,7 +90,7 @@ func (w *world) keepBusy() { w.occupy(w.any(false), false) }
 
 func (w *world) hang() { w.occupy(w.any(false), true) }
 
-// occupy gives a loop something to do for long, or for ever.
+// occupy makes a loop busy for long, or makes it hang.
 func (w *world) occupy(t *target, hangs bool) {
 	p := t.p
 	if p == nil || p.stopped || p.loop.hangs || p.busy() || w.At < p.ready {
@@ -108,7 +108,7 @@ func (w *world) occupy(t *target, hangs bool) {
 	w.tracef("%s is busy until %v", t.ID, p.loop.until)
 }
 
-// wakeLoop takes a sleep out of what the loop does.
+// wakeLoop subtracts a sleep from the time that the loop's work takes.
 func (p *process) wakeLoop(d time.Duration) {
 	if p.loop.hangs {
 		p.loop.asleep += d

@@ -7,10 +7,10 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// generation is M3: generations only grow, are on the disk before they are used, and on one host have one leader.
+// generation is M3: generations only grow, are on the disk before they are used, and have one leader on each host.
 type generation struct {
 	*facts
-	acted map[hostGeneration]core.Term // whose orders were carried out
+	acted map[hostGeneration]core.Term // the term whose orders were carried out
 }
 
 type hostGeneration struct {
@@ -45,7 +45,7 @@ func (c *generation) given(p *process, o core.Order) {
 	}
 }
 
-// stores is told about a term before it is on the disk.
+// stores is called before a term is on the disk.
 func (c *generation) stores(p *process, t core.Term) {
 	if t.Gen > plausible {
 		c.w.fail("M10", "%s stores generation %d", p.t.ID, t.Gen)
@@ -58,12 +58,12 @@ func (c *generation) stores(p *process, t core.Term) {
 	}
 }
 
-// restored forgets what a host that was set back has forgotten: nobody on it can know.
+// restored forgets what a host forgot when it was set back: nobody on the host can know it.
 func (c *generation) restored(h *host) {
 	maps.DeleteFunc(c.acted, func(on hostGeneration, _ core.Term) bool { return on.host == h.name && on.gen > h.fence.Term.Gen })
 }
 
-// fencesWereRestored: then a medic that has lost its log, too, may have nobody to ask.
+// fencesWereRestored reports whether fences were restored: then a medic that has lost its log, too, may have nobody to ask.
 func (c *generation) fencesWereRestored() bool {
 	return slices.ContainsFunc(c.w.hosts, func(h *host) bool { return h.restored > 0 })
 }

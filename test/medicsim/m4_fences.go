@@ -9,7 +9,7 @@ import (
 // fences is M4: a host carries out no order of a leader that was replaced.
 type fences struct {
 	*facts
-	newest map[string]core.Generation // that acted on a host
+	newest map[string]core.Generation // the newest generation that acted on each host
 }
 
 func (c *fences) carriedOut(p *process, o core.Order) {
@@ -23,15 +23,15 @@ func (c *fences) carriedOut(p *process, o core.Order) {
 	c.outdated(o)
 }
 
-// restored forgets what a host that was set back has forgotten.
+// restored forgets what a host forgot when it was set back.
 func (c *fences) restored(h *host) { c.newest[h.name] = min(c.newest[h.name], h.fence.Term.Gen) }
 
-// keepUp: a fence that was set back does not stay behind its medics (R14).
+// keepUp checks that a fence that was set back catches up with its medics (R14).
 func (c *fences) keepUp() {
 	w := c.w
 	for _, h := range w.hosts {
 		for _, t := range w.order {
-			since := max(h.restored, w.faults.end) // until faults end the host may hear late
+			since := max(h.restored, w.faults.end) // while faults are injected, the host may learn of a term late
 			if t.medic && t.healthy() && (w.reach || t.host == h) && t.disk.term.Gen > h.fence.Term.Gen && w.At-max(since, t.p.fitSince, t.disk.since) > 4*suspectAfter {
 				w.fail("R14", "the fence of %s is at %v, and %s is at %v", h.name, h.fence.Term, t.ID, t.disk.term)
 			}
@@ -39,10 +39,10 @@ func (c *fences) keepUp() {
 	}
 }
 
-// outdated: where all can hear each other, a leader that others have replaced must not act any more.
+// outdated checks that a leader which others have replaced no longer acts, if all can hear each other.
 func (c *fences) outdated(o core.Order) {
 	w := c.w
-	all := time.Duration(0) // since when all can hear each other
+	all := time.Duration(0) // the time since which all can hear each other
 	if !w.fine {
 		all = w.faults.end
 	}

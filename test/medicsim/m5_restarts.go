@@ -7,20 +7,20 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// restarts is M5: one failure, one restart; failures in a row are counted, and a recovery is that of a new incarnation.
+// restarts is M5: each failure causes one restart; failures in a row are counted, and only a new incarnation counts as recovered.
 type restarts struct {
 	*facts
 	writers map[core.EntryID]*process
 }
 
-// restarted is told about a target that is restarted although it neither died nor hangs.
+// restarted is called when a target is restarted although it neither died nor hangs.
 func (c *restarts) restarted(t *target) {
 	if age := c.w.At - t.p.born; age < suspectAfter {
 		c.w.fail("M5", "%s is restarted %v after its last start: one failure, two restarts", t.ID, age)
 	}
 }
 
-// writes is told about an entry that its leader writes, before it is on the disk.
+// writes is called with an entry that its leader writes, before the entry is on the disk.
 func (c *restarts) writes(p *process, e core.Entry) {
 	e.At = c.w.trueTime(e.At)
 	c.writers[e.EntryID] = p
@@ -41,8 +41,8 @@ func (c *restarts) writes(p *process, e core.Entry) {
 	}
 }
 
-// spoke returns when a life that is heard after it was missed may have ended: where another leader missed it, perhaps wrongly, its late signs are
-// no different from those of a life that continues.
+// spoke returns the time after which a suspected incarnation must have lived, for its sign to count. If another leader suspected it, perhaps wrongly, its late
+// signs look the same as signs of an incarnation that continues.
 func (c *restarts) spoke(back, missed core.Entry) time.Time {
 	if c.w.lateSigns && back.Term != missed.Term {
 		return missed.At.Add(-lateFor)
@@ -56,21 +56,21 @@ func (c *restarts) livedAfter(who core.NodeID, incarnation uint64, at time.Time)
 	})
 }
 
-// comparable: the two entries count incarnations of one log. If the first sign of an incarnation comes after its end, and its log was never
-// heard before, it is news to everybody, and the number that the journal has is that of another log.
+// comparable reports whether the two entries count incarnations of one log. If the first sign of an incarnation comes after its end, and its log was never
+// heard before, the log is new to all medics, and the number in the journal belongs to another log.
 func (c *restarts) comparable(back, missed core.Entry) bool {
 	now, then := c.writers[back.EntryID], c.writers[missed.EntryID]
 	if then == nil {
 		return true
 	}
-	return !slices.ContainsFunc(c.w.targets[back.Node].past, func(p *process) bool { // one of that number, of a log that nobody has missed
+	return !slices.ContainsFunc(c.w.targets[back.Node].past, func(p *process) bool { // an incarnation with that number, of a log that no medic has suspected
 		return p.id.Incarnation == back.Incarnation && now.waking.knew(p, back.At) && !slices.ContainsFunc(p.t.past, func(o *process) bool {
 			return o.id.LogID == p.id.LogID && then.waking.knew(o, missed.At)
 		})
 	})
 }
 
-// healthySince: some incarnation has lasted long enough to end a row of failures, or may have seemed to where signs of life can be late. A leader
+// healthySince reports whether an incarnation has lasted long enough to end a row of failures, or may have seemed to, if signs of life can be late. A leader
 // that was stopped for less than a heartbeat takes the last sign when it continues, and does not know that it slept.
 func (c *restarts) healthySince(leader *process, who core.NodeID, at time.Time) bool {
 	napped := leader.fitSince-leader.slept <= heartbeat
@@ -82,6 +82,6 @@ func (c *restarts) healthySince(leader *process, who core.NodeID, at time.Time) 
 		case napped && leader.slept <= until+latency:
 			until = max(until, leader.fitSince)
 		}
-		return c.w.moment(until).After(at) && until-p.speaks >= backoff.Healthy-latency // the last sign was on the way for that much longer than the first
+		return c.w.moment(until).After(at) && until-p.speaks >= backoff.Healthy-latency // the last sign may have travelled longer than the first by that much
 	}) || !c.w.fine
 }

@@ -6,7 +6,7 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// journals is M8: no entry has two contents, none is told before it is stored, and the journal reports the restarts that there were.
+// journals is M8: no entry has two contents, no entry is sent before it is stored, and the journal reports the restarts that happened.
 type journals struct {
 	*facts
 	entries map[core.EntryID]core.Entry
@@ -23,7 +23,7 @@ func (c *journals) says(p *process, m *core.Message) {
 
 func (c *journals) carriedOut(o core.Order) { c.done[o.Target]++ }
 
-// writes reports whether the entry is a copy, perhaps of what the medic wrote itself before it lost its disk.
+// writes reports whether the entry is a copy. It may be a copy of an entry that the medic itself wrote before it lost its disk.
 func (c *journals) writes(p *process, e core.Entry) (isCopy bool) {
 	before, ok := c.entries[e.EntryID]
 	if ok && before == e {

@@ -8,16 +8,16 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// wakingTime counts a medic's own time, in which it was not stopped, and when in that time it heard whom: by it the checkers tell whether a
-// suspicion was the medic's own fault (M6).
+// wakingTime counts a medic's own time, without the time in which it was stopped, and notes when in that time it heard each member. With it the checkers
+// find out whether a suspicion was the medic's own fault (M6).
 type wakingTime struct {
 	w        *world
 	asleep   time.Duration
-	last     map[core.NodeID]time.Duration // the medic itself is not in it
-	doubtful time.Duration                 // the last sign of a life before that may have been believed
-	rejoined time.Duration                 // by the world's time: when somebody was heard after nobody had been for long
-	newest   map[core.NodeID]*process      // the process that was heard
-	first    map[int]time.Time             // when a process was heard first
+	last     map[core.NodeID]time.Duration // when each member was last heard; without the medic itself
+	doubtful time.Duration                 // when a sign of an earlier incarnation that the medic may have believed was last heard
+	rejoined time.Duration                 // in the world's time: when somebody was heard after a long silence of all
+	newest   map[core.NodeID]*process      // the newest process that was heard
+	first    map[int]time.Time             // when each process was first heard
 	pids     map[core.NodeID]int
 }
 
@@ -27,8 +27,8 @@ func newAwake(w *world) wakingTime {
 
 func (a *wakingTime) now() time.Duration { return a.w.At - a.asleep }
 
-// slept: a nap of less than a heartbeat cannot be told from a tick that comes late, so it counts as waking time; all else does not, and a
-// long sleep ends all silences.
+// slept is called after a sleep. A sleep of less than a heartbeat cannot be told from a late tick, so it counts as waking time. A longer sleep does not
+// count, and a long sleep ends all silences.
 func (a *wakingTime) slept(d time.Duration) {
 	if d <= heartbeat {
 		return
@@ -41,8 +41,8 @@ func (a *wakingTime) slept(d time.Duration) {
 	}
 }
 
-// heard notes a sign of life. What comes from a process before one that was heard is none. But once the later process has fallen silent, a
-// medic cannot know which of two logs is the later one, and to hear either is to hear somebody.
+// heard notes a sign of life. A sign of an earlier process than the newest one heard does not count. But once the newer process has fallen silent, a medic
+// cannot know which of two logs is the newer one, so a sign of either may count.
 func (a *wakingTime) heard(from *process) {
 	if _, before := a.first[from.id.PID]; !before {
 		a.first[from.id.PID] = a.w.Now()
@@ -59,16 +59,16 @@ func (a *wakingTime) heard(from *process) {
 	}
 }
 
-// knew reports whether a process had been heard by then.
+// knew reports whether a process had been heard by that time.
 func (a *wakingTime) knew(p *process, by time.Time) bool {
 	at, ever := a.first[p.id.PID]
 	return ever && !at.After(by)
 }
 
-// silence is how long somebody was not heard.
+// silence returns how long a member was not heard.
 func (a *wakingTime) silence(who core.NodeID) time.Duration { return a.now() - a.last[who] }
 
-// quiet returns how long nobody was heard.
+// quiet returns for how long nobody was heard.
 func (a *wakingTime) quiet() time.Duration {
 	last := a.doubtful
 	for _, at := range a.last {
@@ -118,7 +118,7 @@ func (p *process) tick() {
 	p.t.w.After(pause+p.t.w.Between(0, time.Millisecond), func() { p.run(p.tick) })
 }
 
-// pump is the rest of the shell's loop: store, then let out what may leave.
+// pump is the rest of the shell's loop: it stores the next batch, and then sends what may leave.
 func (p *process) pump() {
 	w := p.t.w
 	if records := p.core.Seal(); records != nil {
@@ -141,7 +141,7 @@ func (p *process) pump() {
 	}
 	if p.ahead(o.Fence) {
 		delay := w.Between(0, 5*time.Millisecond)
-		if w.Chance(w.faults.slowFence) { // somebody else acts on the host
+		if w.Chance(w.faults.slowFence) { // another process acts on the host
 			delay = w.Between(0, 2*time.Second)
 		}
 		w.After(delay, func() { p.run(func() { p.raise(o.Fence) }) })
@@ -160,7 +160,7 @@ func (p *process) pump() {
 	}
 }
 
-// suspects tells the aimed faults of what a leader begins to store.
+// suspects tells the aimed faults what a leader begins to store.
 func (p *process) suspects(records []core.Record) (storing time.Duration) {
 	for _, r := range records {
 		if do := p.t.w.suspected; do != nil && r.Entry != nil && r.Entry.Kind == core.Suspected && r.Entry.Leader == p.t.ID {
@@ -170,7 +170,7 @@ func (p *process) suspects(records []core.Record) (storing time.Duration) {
 	return storing
 }
 
-// crash ends a medic in the middle of storing: nobody knows whether it is on the disk.
+// crash ends a medic while it stores: it is unknown whether the records are on the disk.
 func (p *process) crash() {
 	p.t.w.report.Injected["crash while storing"]++
 	if p.t.w.Chance(0.5) {
@@ -228,12 +228,12 @@ func (p *process) tell(to core.NodeID, m core.Message) {
 	})
 }
 
-// ahead reports whether a host that it reaches does not know of the term: it looks before it takes the host's lock.
+// ahead reports whether a host that the medic reaches does not know of the term. The medic checks that before it takes the host's lock.
 func (p *process) ahead(t core.Term) bool {
 	return slices.ContainsFunc(p.t.w.hosts, func(h *host) bool { return (p.t.w.reach || h.name == p.t.Host) && h.fence.Term.Gen < t.Gen })
 }
 
-// raise is what a medic does to the fences it reaches when it hears of a new term.
+// raise raises the fences that a medic reaches when it hears of a new term.
 func (p *process) raise(t core.Term) {
 	for _, h := range p.t.w.hosts {
 		if p.t.w.reach || h.name == p.t.Host {
@@ -242,7 +242,7 @@ func (p *process) raise(t core.Term) {
 	}
 }
 
-// carry carries out an order, under the host's lock: at one go, but it may die between any two steps.
+// carry carries out an order under the host's lock. It takes no time, but the medic may die between any two steps.
 func (p *process) carry(o core.Order) {
 	w := p.t.w
 	h, t := w.host(o.Host), w.targets[o.Target]

@@ -2,7 +2,7 @@ package medicsim
 
 import "posta.dev/posta/medic/core"
 
-// loops is N9: no node is restarted because its loop is busy, nor before it has had its time to end itself; and what counts as recovered works.
+// loops is N9: no node is restarted because its loop is busy, or before it has had the time to end itself; and a node that counts as recovered works.
 type loops struct{ *facts }
 
 func (c *loops) given(p *process, o core.Order) {
@@ -15,7 +15,7 @@ func (c *loops) given(p *process, o core.Order) {
 	}
 }
 
-// writes is told about an entry that its leader writes, before it is on the disk.
+// writes is called with an entry that its leader writes, before the entry is on the disk.
 func (c *loops) writes(e core.Entry) {
 	t := c.w.targets[e.Node]
 	if e.Kind != core.Recovered || t.medic {

@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// send carries something to a medic, perhaps late, twice, or not at all.
+// send delivers something to a medic, perhaps late, twice, or not at all.
 func (w *world) send(from, to core.NodeID, arrive func(*process)) {
 	copies := 1
 	if w.Chance(w.faults.drop) {
@@ -38,7 +38,7 @@ func (w *world) unreachable(from, to core.NodeID) bool {
 	return cutFrom || cutTo || w.blocked[[2]core.NodeID{from, to}]
 }
 
-// cutOff takes a medic from the network, but not from its hosts: it hears nobody, and can restart everybody. Its restart puts it back.
+// cutOff cuts a medic off from the network, but not from its hosts: it hears nobody, and can restart every target. A restart of the medic ends the cut.
 func (w *world) cutOff() {
 	t := w.any(true)
 	if _, cut := w.cut[t.ID]; cut || t.p == nil {
@@ -62,14 +62,14 @@ func (w *world) rejoin(t *target) {
 	}
 	delete(w.cut, t.ID)
 	t.p.fitSince = w.At
-	// A medic that slept for most of that time does not know that it was cut off. What it knows may differ by a tick that came late.
+	// A medic that slept for most of that time does not know that it was cut off. A late tick may change what it knows.
 	if w.At-since >= suspectAfter && t.p.core != nil && t.p.waking.quiet() >= suspectAfter/2+heartbeat {
 		t.p.backSince = w.At
 	}
 	w.tracef("%s has the network again", t.ID)
 }
 
-// poll is what medics see of the processes on their hosts: that one has ended, or is not there.
+// poll reports to medics what they see of the processes on their hosts: that a process has ended, or that there is none.
 func (w *world) poll() {
 	w.After(tickEvery, w.poll)
 	if !w.hints {
@@ -105,7 +105,7 @@ func (w *world) poll() {
 	}
 }
 
-// partition cuts some off from the others, in one direction or both.
+// partition cuts some processes off from the others, in one direction or both.
 func (w *world) partition() {
 	w.report.Injected["partition"]++
 	both := w.Chance(0.6)

@@ -7,7 +7,7 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// target is a node or medic over all of its lives: its name, its disk.
+// target is a node or medic over all its incarnations: its name, its disk.
 type target struct {
 	core.Member
 	w            *world
@@ -15,63 +15,63 @@ type target struct {
 	medic        bool
 	incarnations uint64 // of the present log
 	wipes        byte
-	past         []*process // all that there were
+	past         []*process // all incarnations so far
 	disk         disk
-	older        []disk        // copies of the directory, for one that is restored
-	clock        time.Duration // by which its clock for people is wrong
-	p            *process      // nil while it is dead
-	crashLoop    int           // so many starts to come crash at once
+	older        []disk        // copies of the directory that may be restored
+	clock        time.Duration // by how much its clock for people is wrong
+	p            *process      // nil while the target is dead
+	crashLoop    int           // how many of the next starts crash at once
 }
 
-// disk is what a medic has made durable.
+// disk is the durable state of a medic.
 type disk struct {
 	term    core.Term
 	entries []core.Entry
-	sent    core.Generation // the highest that was ever said; not on the disk, but of the same interest
-	opened  uint64          // how many times, in a copy
+	sent    core.Generation // the highest generation that was ever sent; it is not on the disk, but has the same life
+	opened  uint64          // in a copy: how many times the directory had been opened
 	since   time.Duration   // when the term was stored
 }
 
-// process is one life.
+// process is one incarnation.
 type process struct {
 	t         *target
 	id        core.Identity
 	born      time.Duration
-	died      time.Duration // 0: not yet
-	ready     time.Duration // from then on it works; until then it recovers
-	speaks    time.Duration // from then on it has heartbeats
+	died      time.Duration // 0: it lives
+	ready     time.Duration // from then on it works; before it recovers
+	speaks    time.Duration // from then on it sends heartbeats
 	stopped   bool
-	missed    []func() // while it is stopped
+	missed    []func() // what arrived while it is stopped
 	slept     time.Duration
-	fitSince  time.Duration // since when it works, and has a network
-	backSince time.Duration // when it was put back into the network after it had heard nobody for long; 0: it never was
+	fitSince  time.Duration // since when it works and has a network
+	backSince time.Duration // when it got the network back after it had heard nobody for long; 0: never
 
-	core     *core.Core   // of a medic
+	core     *core.Core   // nil for a node
 	lastBeat core.Message // its last heartbeat
 	storing  []core.Record
 	waking   wakingTime
 	loop     loop // of a node
 }
 
-// host outlives everything on it.
+// host outlives all processes on it.
 type host struct {
 	name    string
 	fence   core.Fence
 	started map[core.NodeID]core.Started
 
-	older    []core.Fence  // that it had before
-	restored time.Duration // when it got one of them back
+	older    []core.Fence  // fences that it had before
+	restored time.Duration // when an older fence was restored
 }
 
 func (t *target) healthy() bool {
-	return t.p != nil && !t.p.stopped && t.w.At >= t.p.speaks && !t.p.overdue() && (!t.medic || t.p.core != nil) // one that crashes at its start has none
+	return t.p != nil && !t.p.stopped && t.w.At >= t.p.speaks && !t.p.overdue() && (!t.medic || t.p.core != nil) // a medic that crashes at its start has no core
 }
 
 func (p *process) recovering() bool { return p.t.w.At < p.ready }
 
 func (p *process) alive() bool { return p.t.p == p }
 
-// start makes a new life, unless there is one.
+// start begins a new incarnation, unless one lives.
 func (t *target) start(s core.Started) {
 	w := t.w
 	if t.p != nil {
@@ -84,7 +84,7 @@ func (t *target) start(s core.Started) {
 		speaks += w.Between(0, 3*time.Second)
 	}
 	p := &process{t: t, id: core.Identity{LogID: [16]byte{byte(len(t.ID)), t.ID[len(t.ID)-1], t.wipes}, Incarnation: t.incarnations, PID: w.pids}, born: w.At, speaks: speaks}
-	if t.medic { // of a medic it says which opening of the directory (R14)
+	if t.medic { // a medic's log id identifies one opening of the directory (R14)
 		binary.LittleEndian.PutUint64(p.id.LogID[8:], uint64(w.pids))
 	}
 	p.fitSince = speaks
@@ -94,7 +94,7 @@ func (t *target) start(s core.Started) {
 	}
 	t.p = p
 	t.past = append(t.past, p)
-	delete(w.cut, t.ID) // who starts it puts it back into the network
+	delete(w.cut, t.ID) // a start also gives the network back
 	s.At = w.clock()
 	t.host.started[t.ID] = s
 	w.tracef("%s starts, life %d, process %d", t.ID, t.incarnations, p.id.PID)
@@ -116,7 +116,7 @@ func (p *process) die(why string) {
 	}
 }
 
-// wipe loses the disk. What the host has seen lies elsewhere.
+// wipe loses the disk. The fence and the notes of the host are elsewhere.
 func (t *target) wipe() {
 	w := t.w
 	if !w.Chance(w.faults.wipe) {
@@ -126,15 +126,15 @@ func (t *target) wipe() {
 	w.tracef("%s has lost its disk", t.ID)
 	t.wipes++
 	t.incarnations, t.disk, t.older = 0, disk{}, nil
-	if t.medic && w.Chance(0.5) { // an engine that starts its containers by itself is quicker than any order
+	if t.medic && w.Chance(0.5) { // an engine that itself starts its containers again is faster than any order
 		w.After(w.Between(0, 500*time.Millisecond), func() { t.start(t.host.started[t.ID]) })
 	}
 }
 
-// lateFor is how long at most signs of a life arrive that is over.
+// lateFor is for how long at most signs of an incarnation that has ended still arrive.
 const lateFor = 3 * time.Second
 
-// sendLateSigns lets signs of a life arrive that is over.
+// sendLateSigns makes signs of an incarnation that has ended arrive.
 func (p *process) sendLateSigns() {
 	w := p.t.w
 	if w.At < p.speaks || !w.Chance(w.faults.lateSigns) {
@@ -146,7 +146,7 @@ func (p *process) sendLateSigns() {
 	}
 }
 
-// run does something in the process: now, later when it is stopped, never when it is dead.
+// run calls do in the process: now, later if the process is stopped, or never if it is dead.
 func (p *process) run(do func()) {
 	switch {
 	case !p.alive():
@@ -173,7 +173,7 @@ func (p *process) resume() {
 	p.wakeLoop(w.At - p.slept)
 	missed := p.missed
 	p.missed = nil
-	if w.Chance(0.5) { // what it notices first depends on the system
+	if w.Chance(0.5) { // which of them it notices first depends on the system
 		w.Rand.Shuffle(len(missed), func(i, j int) { missed[i], missed[j] = missed[j], missed[i] })
 	}
 	for _, do := range missed {
@@ -181,7 +181,7 @@ func (p *process) resume() {
 	}
 }
 
-// begin is a node's or medic's first step.
+// begin is the first step of a node or medic.
 func (p *process) begin() {
 	if p.t.medic {
 		p.beginMedic()
@@ -190,7 +190,7 @@ func (p *process) begin() {
 	p.beat()
 }
 
-// beat is a node's heartbeat.
+// beat sends a node's heartbeat.
 func (p *process) beat() {
 	w := p.t.w
 	if p.look(); !p.alive() {
@@ -200,7 +200,7 @@ func (p *process) beat() {
 	w.After(heartbeat+w.Between(-heartbeat/10, heartbeat/10), func() { p.run(p.beat) })
 }
 
-// sign is what is heard of a life.
+// sign delivers a sign of life.
 func (p *process) sign() {
 	w := p.t.w
 	for _, m := range w.medics {

@@ -8,13 +8,12 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// Faults of storage and of clocks: what is durable comes back as it was some time ago (R14), somebody says what cannot be, and the clock for
-// people jumps (M10).
+// Faults of storage and of clocks: an earlier durable state is restored (R14), messages contain impossible numbers, and the clock for people jumps (M10).
 
 // maxCopies is how many copies of a directory or a fence may be restored.
 const maxCopies = 8
 
-// backUp copies a medic's directory now and then, for restore.
+// backUp copies a medic's directory from time to time, for restore.
 func (t *target) backUp() {
 	if t.w.Chance(min(1, 2*t.w.faults.restore)) {
 		d := t.disk
@@ -36,13 +35,13 @@ func (t *target) restore() {
 	w.tracef("%s gets an older directory: term %v, %d entries", t.ID, t.disk.term, len(t.disk.entries))
 }
 
-// restoreFence gives a host back what it had seen some time ago, or nothing.
+// restoreFence gives a host one of its earlier fences, or an empty one.
 func (w *world) restoreFence() {
 	h := eventqueue.OneOf(w.Queue, w.hosts...)
 	w.giveFence(h, eventqueue.OneOf(w.Queue, append(h.older, core.Fence{})...))
 }
 
-// giveFence puts something that a host had seen before in the place of what it has seen.
+// giveFence replaces a host's fence by an earlier one.
 func (w *world) giveFence(h *host, f core.Fence) {
 	h.fence, h.restored = f, w.At
 	w.report.Injected["fence restored"]++
@@ -51,7 +50,7 @@ func (w *world) giveFence(h *host, f core.Fence) {
 	w.checker.generation.restored(h)
 }
 
-// raise is what a medic does to a host's fence.
+// raise raises a host's fence, as a medic does.
 func (h *host) raise(t core.Term) {
 	before := h.fence
 	if h.fence, _ = before.Raise(t); h.fence != before {
@@ -60,7 +59,7 @@ func (h *host) raise(t core.Term) {
 	}
 }
 
-// absurd returns a message as nobody means it: of a generation, or an incarnation, that cannot be.
+// absurd may put an impossible generation or incarnation into a message.
 func (w *world) absurd(m core.Message) core.Message {
 	if !w.Chance(w.faults.absurd) {
 		return m
@@ -74,13 +73,13 @@ func (w *world) absurd(m core.Message) core.Message {
 	return m
 }
 
-// clock is what the monotonic clocks of all machines say: none of them is ever set.
+// clock returns the time of the machines' monotonic clocks; they are never set.
 func (w *world) clock() core.Instant { return core.Instant{Boot: "the only one", Since: w.At} }
 
-// hour is what clocks for people jump by, so that a checker can tell what a clock that did not jump would have said.
+// hour is the unit of jumps of clocks for people. It lets a checker compute what the clock would have shown without jumps.
 const hour = time.Hour
 
-// wall is the medic's clock for people.
+// wall returns the time of the medic's clock for people.
 func (t *target) wall(now time.Time) time.Time { return now.Add(t.clock) }
 
 func (w *world) jumpClock() {
@@ -90,5 +89,5 @@ func (w *world) jumpClock() {
 	w.tracef("the clock of %s is wrong by %v", t.ID, t.clock)
 }
 
-// trueTime is when an entry was written, whatever the clock of its leader said: no run takes half an hour.
+// trueTime returns when an entry was written, whatever its leader's clock showed: no run takes half an hour.
 func (w *world) trueTime(at time.Time) time.Time { return at.Add(-at.Sub(w.moment(0)).Round(hour)) }

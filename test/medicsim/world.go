@@ -16,23 +16,23 @@ import (
 // Options say what to simulate.
 type Options struct {
 	Seed    uint64
-	Plain   bool      // no loop of a node is busy or hangs, and none recovers slowly: seeds from before N9 tell the stories that they told
-	Unaimed bool      // no faults are aimed: seeds from before there were aims tell the stories that they told
-	Steady  bool      // medics tick as often while all is well as at other times: seeds from before core.Pause tell the stories that they told
+	Plain   bool      // no node's loop is busy or hangs, and no node recovers slowly: so seeds from before N9 keep their runs
+	Unaimed bool      // no faults are aimed: so seeds from before aims keep their runs
+	Steady  bool      // medics tick as often while all is well as at other times: so seeds from before core.Pause keep their runs
 	Trace   io.Writer // nil for none
 }
 
-// Report is what a run came to.
+// Report is the result of a run.
 type Report struct {
 	Events      uint64
 	Simulated   time.Duration
 	Layout      string
 	Faults      string
 	Elections   uint64
-	Kills       int // processes that were killed or stopped by faults
-	Orders      int // carried out
+	Kills       int // processes that faults killed or stopped
+	Orders      int // orders that were carried out
 	Refused     int
-	NotBelieved int // words of which medics reported that they did not believe them
+	NotBelieved int // implausible messages that medics reported
 	Injected    map[string]int
 }
 
@@ -40,13 +40,13 @@ const (
 	inPackage    = "./test/medicsim"
 	heartbeat    = 100 * time.Millisecond
 	suspectAfter = 800 * time.Millisecond
-	hinted       = 2 * heartbeat    // the silence of somebody whose process was seen to end
-	cutOff       = 4 * suspectAfter // how much longer a medic that hears nobody orders nothing
+	hinted       = 2 * heartbeat    // the silence that counts as death once the process was seen to end
+	cutOff       = 4 * suspectAfter // how much longer a medic that hears nobody gives no orders
 	tickEvery    = heartbeat / 4
-	latency      = 5 * time.Millisecond // of the network at most, while nothing is wrong with it
-	healTime     = 4 * time.Minute      // longer than a crash loop of five starts that nobody sees the end of
+	latency      = 5 * time.Millisecond // longest delay of the network while nothing is wrong with it
+	healTime     = 4 * time.Minute      // longer than a crash loop of five starts whose ends nobody sees
 	maxEvents    = 2_000_000
-	calmTime     = 6 * time.Second // after everything has come back nothing more may happen
+	calmTime     = 6 * time.Second // after everything has recovered, nothing may happen for this long
 )
 
 type world struct {
@@ -60,19 +60,19 @@ type world struct {
 	medics        []core.Member
 	nodes         []core.Member
 	fine          bool // nothing goes wrong with the network in this run
-	unreliable    bool // something may go wrong between any two
-	misledByHints bool // there are hints that are wrong
-	lateSigns     bool // there are signs of lives that are over
+	unreliable    bool // something may go wrong between any two processes
+	misledByHints bool // there are wrong hints
+	lateSigns     bool // signs of ended incarnations arrive
 	reach         bool // every medic reaches every host
 	hints         bool
 	faults        faults
 	blocked       map[[2]core.NodeID]bool
-	cut           map[core.NodeID]time.Duration // medics without a network, since when
+	cut           map[core.NodeID]time.Duration // medics without a network, with the time since when
 	checker       checker
-	suspected     func(*process, core.Entry) (storing time.Duration) // is told about a suspicion that a leader begins to store, and says how long that takes, 0 for as long as ever; nil for nobody
+	suspected     func(*process, core.Entry) (storing time.Duration) // called when a leader begins to store a suspicion; returns how long the store takes at least; nil: not called
 	report        Report
 	pids          int
-	wellSince     time.Duration // since when all is well; 0: it is not
+	wellSince     time.Duration // since when all is well; 0: something is not
 }
 
 // Run simulates one seed. The error is a *violation.Violation if a rule did not hold.
@@ -132,7 +132,7 @@ func (w *world) begin() {
 	w.After(time.Second, w.check)
 }
 
-// moment is what Now was then.
+// moment returns what Now returned at that time.
 func (w *world) moment(at time.Duration) time.Time { return w.Now().Add(at - w.At) }
 
 func (w *world) add(name string, i int, medic bool) {
@@ -151,7 +151,7 @@ func (w *world) host(name string) *host {
 	return w.hosts[slices.IndexFunc(w.hosts, func(h *host) bool { return h.name == name })]
 }
 
-// check looks once a second whether everything has come back.
+// check looks once a second whether everything has recovered.
 func (w *world) check() {
 	w.checker.fences.keepUp()
 	switch {
@@ -167,13 +167,13 @@ func (w *world) check() {
 
 func (w *world) finished() bool { return w.wellSince > 0 && w.At > w.wellSince+calmTime }
 
-// well: everybody lives, one leads, all know the same.
+// well reports whether all processes live, one medic leads, and all have the same journal.
 func (w *world) well() bool {
 	rule, _ := w.missing()
 	return rule == ""
 }
 
-// missing returns what keeps all from being well, and the rule that asks for it; "" if nothing does.
+// missing returns what is not well, and the rule that demands it; "" if all is well.
 func (w *world) missing() (rule, what string) {
 	leaders := 0
 	var medics []*target
