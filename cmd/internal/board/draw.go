@@ -33,7 +33,7 @@ type Screen struct {
 	Colours       bool
 }
 
-// line is a line of the screen, with the colour of all of it; "" for none.
+// line is a line of the screen; colour applies to all of it, "" is none.
 type line struct {
 	text, colour string
 }
@@ -258,7 +258,7 @@ func (s *Seen) incidents(width int) body {
 	}
 	all := core.Incidents(s.Medics.Entries)
 	var signs []sign
-	for i := len(all) - 1; i >= 0; i-- { // the newest first
+	for i := len(all) - 1; i >= 0; i-- { // newest first
 		x := &all[i]
 		k, recovery := fine, display.Span(x.Recovery)
 		if x.Open {

@@ -12,7 +12,7 @@ import (
 // mostMarks is how many nodes of a stage have their own mark. If a stage has more, they are counted.
 const mostMarks = 8
 
-// graph returns the pipeline in characters: a box for each stage if the terminal is wide enough, else the stages one behind the other.
+// graph returns the pipeline in characters: a box for each stage if the terminal is wide enough, else the stages one after the other.
 func (s *Seen) graph(width int) []line {
 	stages := s.Topology.StagesInOrder()
 	if len(stages) == 0 {
@@ -40,7 +40,7 @@ func (s *Seen) graph(width int) []line {
 	return append(lines, line{now, s.colour(stages)})
 }
 
-// boxes returns three lines. What flows between two stages is above the arrow.
+// boxes returns three lines. The flow between two stages is written above the arrow.
 func (s *Seen) boxes(stages []topology.Stage) []line {
 	var top, middle, bottom strings.Builder
 	for i, st := range stages {

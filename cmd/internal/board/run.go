@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Config says where the board is shown and where it gets what it shows.
+// Config says where the board is shown and where its content comes from.
 type Config struct {
 	In, Out *os.File // terminals
 	Colours bool
@@ -26,7 +26,7 @@ type Config struct {
 
 // Run shows the board until a key or ctx ends it. It asks the terminal nothing, because some terminals do not answer.
 //
-// Bubbletea was rejected: it makes the program larger by 1.4 MB, and what is needed of it is below.
+// Bubbletea was rejected: it makes the program larger by 1.4 MB, and the little that is needed of it is below.
 func Run(ctx context.Context, cfg Config) (err error) {
 	was, err := term.MakeRaw(int(cfg.In.Fd()))
 	if err != nil {
@@ -59,7 +59,7 @@ type view struct {
 }
 
 const (
-	enterScreen = "\x1b[?1049h\x1b[?25l" // the other screen, without a cursor
+	enterScreen = "\x1b[?1049h\x1b[?25l" // the alternate screen, without a cursor
 	leaveScreen = "\x1b[?25h\x1b[?1049l"
 )
 
@@ -88,7 +88,7 @@ func run(ctx context.Context, look func(context.Context) (*Seen, error), v view)
 	return errors.Join(err, left)
 }
 
-// each hands over what look sees, until look fails or ctx ends.
+// each passes on what look returns, until look fails or ctx ends.
 func each(ctx context.Context, look func(context.Context) (*Seen, error), news chan<- *Seen) error {
 	for {
 		seen, err := look(ctx)
@@ -103,7 +103,7 @@ func each(ctx context.Context, look func(context.Context) (*Seen, error), news c
 	}
 }
 
-// show draws until a key or ctx ends it, or until there is nothing to look at any more.
+// show draws until a key or ctx ends it, or until look has failed.
 func (v view) show(ctx context.Context, news <-chan *Seen, keys <-chan string, failed <-chan error) error {
 	m := model{screen: Screen{Colours: v.colours}}
 	drawn := ""
@@ -135,7 +135,7 @@ func (v view) show(ctx context.Context, news <-chan *Seen, keys <-chan string, f
 	}
 }
 
-// model is what is shown, and where.
+// model is the state of the board: what is shown, and which part of it.
 type model struct {
 	seen   *Seen
 	screen Screen
@@ -155,7 +155,7 @@ func (m *model) press(key string) (over bool) {
 	return over
 }
 
-// settle keeps the view within what there is to scroll.
+// settle keeps the view within its scroll range.
 func (m *model) settle() {
 	if m.seen != nil {
 		_, m.last = Draw(m.seen, m.screen)
@@ -163,8 +163,8 @@ func (m *model) settle() {
 	}
 }
 
-// draw returns what draws all lines of the terminal. Each is cleared before its text: to clear behind a text as wide as the terminal would remove its last
-// character.
+// draw returns the text that draws all lines of the terminal. Each line is cleared before its text: clearing after a text as wide as the terminal would
+// remove the last character of the text.
 func (m *model) draw() string {
 	lines := []string{"listening to the nodes"}
 	if m.seen != nil {

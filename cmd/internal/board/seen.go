@@ -17,7 +17,7 @@ type Seen struct {
 	Nodes    []monitor.Status // in the order of the topology
 	Medics   monitor.Medics
 	Sessions []Session
-	Trouble  []string // of looking itself, like nodes that do not answer
+	Trouble  []string // problems of looking itself, like nodes that do not answer
 }
 
 // Session is a session with the speed at which inputs read it.
@@ -26,7 +26,7 @@ type Session struct {
 	PerSecond float64 // bytes; 0 while not known
 }
 
-// Meter remembers what sessions had read at the last look.
+// Meter remembers how much of each session had been read at the last look.
 type Meter struct {
 	at   time.Time
 	read map[session.ID]uint64

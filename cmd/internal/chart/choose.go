@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Kind is what a chart looks like.
+// Kind is a kind of chart.
 type Kind string
 
 // The kinds of charts.
@@ -28,7 +28,7 @@ const (
 	mostSeries = 6
 )
 
-// Chart is what is drawn of an answer.
+// Chart is a chart of an answer.
 type Chart struct {
 	Kind  Kind
 	X     string // the column below or beside the panels

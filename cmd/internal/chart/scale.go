@@ -19,7 +19,7 @@ func newScale(low, high float64, ticks int) scale {
 		low, high = 0, 1
 	}
 	size := max(math.Abs(low), math.Abs(high))
-	if high-low <= max(size*1e-12, 1e-290) { // widens the scale also if the precision of the numbers could not hold its steps
+	if high-low <= max(size*1e-12, 1e-290) { // widens the scale; also if the precision of the numbers cannot represent its steps
 		low, high = low-max(size/10, 1e-12), high+max(size/10, 1e-12)
 	}
 	raw := (high - low) / float64(ticks)
@@ -54,7 +54,7 @@ func (s scale) ticks() (all []float64) {
 	return all
 }
 
-// dateTicks returns about n times between two, with their texts.
+// dateTicks returns about n times between low and high, with their texts.
 func dateTicks(low, high float64, n int) (at []float64, text []string) {
 	layout := "2006"
 	switch span := high - low; {

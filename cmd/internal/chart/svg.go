@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 )
 
-// CSS colours a chart. If the page defines colours by these names, the chart has them.
+// CSS colours a chart. If the page defines colours by these names, the chart uses those.
 const CSS = `.chart { display: block; width: 100%; max-width: 60rem; height: auto; --c1: #0b5394; --c2: #a04a00; --c3: #1b6e3c; --c4: #7a2f9e; --c5: #b01c1c; --c6: #4d5661; }
 @media (prefers-color-scheme: dark) { .chart { --c1: #7ab8f0; --c2: #f0b65a; --c3: #6fce93; --c4: #d59bf0; --c5: #ff8f8f; --c6: #a9b3be; } }
 .chart text { fill: currentColor; font-size: 12px; }
@@ -26,7 +26,7 @@ const CSS = `.chart { display: block; width: 100%; max-width: 60rem; height: aut
 .chart .s2 { stroke-dasharray: 8 3; } .chart .s3 { stroke-dasharray: 3 3; } .chart .s4 { stroke-dasharray: 9 3 2 3; } .chart .s5 { stroke-dasharray: 14 4; } .chart .s6 { stroke-dasharray: 2 5; }
 `
 
-// Sizes in the units of the picture, which is scaled to the width that it gets.
+// Sizes in the picture's own units; the picture is scaled to the available width.
 const (
 	wide       = 720
 	left       = 180 // of bars: room for their labels
@@ -192,7 +192,7 @@ func legend(b *strings.Builder, p *panel, y int) int {
 	return y + 26
 }
 
-// bounds returns the smallest and the largest number; low is above high if there is none.
+// bounds returns the smallest and the largest number; if there is none, low is greater than high.
 func bounds(p *panel, of func(*series) []float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for i := range p.series {
@@ -214,7 +214,7 @@ func write(b *strings.Builder, x, y int, class, text string) {
 
 // clip makes a text from an answer fit into one line.
 func clip(text string, runes int) string {
-	if len(text) > 8*runes { // else Escape may have to look at megabytes
+	if len(text) > 8*runes { // otherwise Escape might have to look at megabytes
 		text = strings.ToValidUTF8(text[:8*runes], "")
 	}
 	all := []rune(display.Escape(text))

@@ -45,7 +45,7 @@ func float(v protocol.Value) float64 {
 	switch {
 	case v.Kind == protocol.Int:
 		return float64(v.Int)
-	case v.Kind == protocol.Float && math.Abs(v.Float) < 1e300: // so that the span of a scale is finite, too
+	case v.Kind == protocol.Float && math.Abs(v.Float) < 1e300: // the bound keeps the span of a scale finite, too
 		return v.Float
 	}
 	return math.NaN()

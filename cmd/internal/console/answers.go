@@ -13,7 +13,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Room bounds an answer on a page, however long the answer is.
+// Room bounds the part of an answer that a page shows.
 type Room struct {
 	Tables int
 	Kept   int // rows of each query that its chart may show
@@ -43,7 +43,7 @@ type answerTable struct {
 	Kind       chart.Kind
 	Columns    []answerColumn
 	Cells      [][]answerCell
-	Cut        string // what is left out
+	Cut        string // says what is left out
 }
 
 type answerColumn struct {
@@ -56,7 +56,7 @@ type answerCell struct {
 	Right, Null bool
 }
 
-// pageOf cuts an answer to the room that there is. rest says where the whole answer is.
+// pageOf cuts an answer to the given room. rest says where the whole answer is.
 func pageOf(a *client.Answer, room Room, rest string) (*answerPage, error) {
 	p := &answerPage{}
 	for i := range a.Queries {
@@ -104,7 +104,7 @@ func tableOf(q *client.Table, room Room, rest string) (t answerTable, used int, 
 			break
 		}
 		row = slices.Clone(row)
-		for i := range row { // so that a text of megabytes is cut before it is escaped
+		for i := range row { // cut before it is escaped, because a text may have megabytes
 			row[i].Text = row[i].Text[:min(len(row[i].Text), 4*longestText)]
 		}
 		kept = append(kept, row)
@@ -120,7 +120,7 @@ func tableOf(q *client.Table, room Room, rest string) (t answerTable, used int, 
 			}
 			cells[i] = answerCell{text, v.Kind == protocol.Int || v.Kind == protocol.Float, v.Kind == protocol.Null}
 			t.Columns[i].Right = t.Columns[i].Right || cells[i].Right
-			used += len(cells[i].Text) + 9 // with the markup around it
+			used += len(cells[i].Text) + 9 // 9 bytes of markup
 		}
 		t.Cells = append(t.Cells, cells)
 	}

@@ -25,7 +25,7 @@ type Asker struct {
 	Tables func() []string
 	// Answer answers statements. It returns at least the first KeptRows rows of each query.
 	Answer func(ctx context.Context, text string, show *display.Progress) (*client.Answer, error)
-	// Explain says what would be read for the statements, and where they would be computed.
+	// Explain returns what would be read for the statements, and where they would be computed.
 	Explain func(ctx context.Context, text string) (string, error)
 	// Complete returns the typed text with its last word completed as far as that is certain, and the words that it may become.
 	Complete func(ctx context.Context, text string) (string, []string)
@@ -42,7 +42,7 @@ const (
 
 const moreBySQL = "posta sql prints all, or writes it to files with --out."
 
-// askForm is the box for a statement. It is drawn with its page and does not change afterwards, because somebody may be typing in it.
+// askForm is the box for a statement. It is drawn with its page and does not change afterwards, because the user may be typing in it.
 type askForm struct {
 	Able   bool
 	Text   string
@@ -124,7 +124,7 @@ func (s *Server) answering(text string, explain bool) func(context.Context, *wor
 		if answer == nil {
 			return "", err
 		}
-		shown, bad := DrawAnswer(answer, pageRoom, moreBySQL) // other statements may have answers even if one failed
+		shown, bad := DrawAnswer(answer, pageRoom, moreBySQL) // even if one statement failed, others may have answers
 		return shown, errors.Join(err, bad)
 	}
 }

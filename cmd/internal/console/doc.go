@@ -6,7 +6,7 @@
 //	timeline    the last 10 minutes as a picture and a table
 //	feed        looks at the cluster once a second while somebody watches, and gives each watcher the newest parts of its page
 //	login       one-time links, and the cookies that they are exchanged for
-//	Server      net/http around them: which requests are answered at all, and how long each may take
+//	Server      net/http around them: which requests are answered, and how long each may take
 //
 // The loop is the feed's: look, draw each watched page once, and hand it to its watchers. A watcher that does not read in time gets the newest parts
 // when it reads again. No older parts are kept for it.

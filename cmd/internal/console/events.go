@@ -62,7 +62,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 func event(parts []part, sent map[string]template.HTML) string {
 	var changed []part
 	for _, p := range parts {
-		if was, known := sent[p.Name]; !known || was != p.HTML { // an empty first part counts, too: the page is live after it
+		if was, known := sent[p.Name]; !known || was != p.HTML { // an empty first part counts, too: after it the page is live
 			sent[p.Name] = p.HTML
 			changed = append(changed, p)
 		}
@@ -73,7 +73,7 @@ func event(parts []part, sent map[string]template.HTML) string {
 	var b strings.Builder
 	b.WriteString("event: parts\ndata: ")
 	text := json.NewEncoder(&b)
-	text.SetEscapeHTML(false)                    // the data is JSON until a script decodes it, and escaping would double its length
+	text.SetEscapeHTML(false)                    // a script decodes the JSON, so HTML escaping is not needed; it would double the length
 	if err := text.Encode(changed); err != nil { // one line, with a line feed
 		return ""
 	}

@@ -15,8 +15,8 @@ var errCrowded = errors.New("too many pages are open")
 // feed draws the watched pages. Its goroutine looks at the cluster only while there is a watcher.
 type feed struct {
 	look  func(context.Context) *Seen
-	show  func(*Seen, place) // is told which page is about to be drawn; may be nil
-	note  func(time.Time)    // is called at each tick, whether there is a watcher or not; may be nil
+	show  func(*Seen, place) // called with each page before it is drawn; may be nil
+	note  func(time.Time)    // called at each tick, with or without watchers; may be nil
 	every time.Duration
 
 	mu       sync.Mutex

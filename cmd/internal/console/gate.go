@@ -12,17 +12,17 @@ import (
 type User struct {
 	Name string               `json:"name,omitempty"` // "" for the user of this machine
 	Role security.Role        `json:"role"`           // Watch or Operate
-	Key  security.Fingerprint `json:"key,omitempty"`  // that the login was signed with; "" without keys
+	Key  security.Fingerprint `json:"key,omitempty"`  // the key with which the login was signed; "" without keys
 }
 
 // operates reports whether the user may inject faults.
 func (u User) operates() bool { return u.Role == security.Operate }
 
-// gate decides who sees the pages. logins is the gate of `posta console`, and passes that of the consoles that medics serve.
+// gate decides who sees the pages. logins is the gate of `posta console`; passes is the gate of the consoles that medics serve.
 type gate interface {
 	// exchange returns the cookie for the token of a link, which works once.
 	exchange(token string, now time.Time) (cookie string, ok bool)
-	// known returns the user that a cookie was given to.
+	// known returns the user to whom a cookie was given.
 	known(cookie string, now time.Time) (User, bool)
 	// end makes a cookie invalid.
 	end(cookie string, now time.Time)
@@ -33,10 +33,10 @@ var (
 	_ gate = (*passes)(nil)
 )
 
-// digestOf is what is kept of a secret.
+// digestOf returns the digest of a secret. The console keeps digests only.
 func digestOf(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
 
-// known serves browsers that are logged in. All others see the login page, whatever they ask for.
+// known serves browsers that are logged in. All other browsers see the login page, whatever page they request.
 func (s *Server) known(do func(http.ResponseWriter, *http.Request, User)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if user, in := s.user(r); in {
@@ -47,7 +47,7 @@ func (s *Server) known(do func(http.ResponseWriter, *http.Request, User)) http.H
 	}
 }
 
-// user returns who sends a request.
+// user returns the user who sends a request.
 func (s *Server) user(r *http.Request) (User, bool) {
 	for _, c := range r.CookiesNamed(s.cookie) {
 		if user, in := s.gate.known(c.Value, time.Now()); in {
@@ -57,7 +57,7 @@ func (s *Server) user(r *http.Request) (User, bool) {
 	return User{}, false
 }
 
-// plain is a handler to which it does not matter who the user is.
+// plain turns a handler that does not need the user into one that gets it.
 func plain(do http.HandlerFunc) func(http.ResponseWriter, *http.Request, User) {
 	return func(w http.ResponseWriter, r *http.Request, _ User) { do(w, r) }
 }

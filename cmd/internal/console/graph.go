@@ -19,7 +19,7 @@ const (
 	boxWidth    = 162
 	boxHeight   = 68
 	boxGap      = 14
-	stageGap    = 76  // lets five stages fit into a window of 1,200 pixels
+	stageGap    = 76  // small enough for five stages in a window of 1,200 pixels
 	barWidth    = 8   // of the backlog
 	mostLines   = 160 // between single nodes; above that, one line joins two stages
 	mostBoxes   = 12  // boxes of a stage in one column; more boxes make further columns
@@ -30,10 +30,10 @@ const (
 // graph is the pipeline with all positions computed. Text describes it in words.
 type graph struct {
 	Width, Height int
-	Text          string // for readers that cannot see it
+	Text          string // for readers who cannot see the picture
 	Stages        []graphStage
 	Flows         []graphFlow
-	Lines         []graphLine // blocked lines come last, and so are drawn above the others
+	Lines         []graphLine // blocked lines come last, so they are drawn above the others
 	Boxes         []graphBox
 }
 
@@ -61,7 +61,7 @@ type graphBox struct {
 	ID, Name, State, Host string
 	Sign                  sign
 	Outline               string // points of the shape that belongs to its sign
-	FillY, FillH          int    // the backlog, as a bar that grows from below
+	FillY, FillH          int    // the backlog, as a bar that grows from the bottom
 	FillX                 int
 	Backlog               string
 	Title                 string
@@ -255,7 +255,7 @@ func leadsTo(t *topology.Topology, l heartbeat.Link, stage string) bool {
 	return false
 }
 
-// line returns a curve between two boxes. Its width grows with the square root of MB/s, so that 1 MB/s is visible beside 100.
+// line returns a curve between two boxes. Its width grows with the square root of the rate in MB/s, so 1 MB/s is still visible beside 100 MB/s.
 func line(a, b *graphBox, rate float64) graphLine {
 	x1, y1, x2, y2 := a.X+a.W, a.Y+a.H/2, b.X, b.Y+b.H/2
 	bend := stageGap / 2

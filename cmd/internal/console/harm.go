@@ -13,7 +13,7 @@ import (
 
 // Breaker injects faults, as `posta chaos` does. A console has one only if its user may operate the cluster.
 type Breaker struct {
-	Kinds   []string // of faults that can be injected here
+	Kinds   []string // kinds of faults that can be injected here
 	Targets []string // nodes and medics
 	Lasts   time.Duration
 	// Break injects a fault and says what it did. Break itself ends a lasting fault after Lasts.
@@ -36,7 +36,7 @@ type harm struct {
 // harms are the last faults that were injected.
 type harms struct {
 	mu  sync.Mutex
-	all []harm // the oldest first
+	all []harm // oldest first
 }
 
 func (h *harms) add(one harm) {
@@ -61,7 +61,7 @@ type harmRow struct {
 	Outcome                      string
 }
 
-// harmRows returns the faults, the newest first. It pairs each fault with the first incident of its target that was noticed after it and before the
+// harmRows returns the faults, newest first. It pairs each fault with the first incident of its target that was noticed after the fault and before the
 // target's next fault.
 func (s *Seen) harmRows() (rows []harmRow) {
 	incidents := core.Incidents(s.Medics.Entries)
@@ -132,7 +132,7 @@ func (s *Server) harm(w http.ResponseWriter, r *http.Request, user User) {
 		return
 	}
 	one := harm{target: target, kind: kind, at: time.Now()}
-	ctx, cancel := context.WithTimeout(s.life, breakIn) // a browser that leaves must not stop the fault halfway
+	ctx, cancel := context.WithTimeout(s.life, breakIn) // not the request's context: a browser that leaves must not stop the fault halfway
 	defer cancel()
 	said, err := b.Break(ctx, kind, target)
 	if one.said = said; err != nil {

@@ -13,11 +13,11 @@ import (
 
 const (
 	loginLasts = 12 * time.Hour
-	maxLogins  = 16 // browsers at a time; one more logs out the oldest
+	maxLogins  = 16 // logged-in browsers; a further login logs out the oldest one
 )
 
-// logins says who may see the pages. The token of a link is exchanged once for a cookie, and then there is another link. Only digests are kept. Each
-// check compares all of them, so that the time of an answer reveals nothing about them.
+// logins decides who may see the pages. The token of a link is exchanged once for a cookie; then a new link is made. Only digests are kept. Each check
+// compares all of them, so the time of an answer reveals nothing about them.
 type logins struct {
 	announce func(token string)
 
@@ -70,7 +70,7 @@ func (l *logins) exchange(token string, now time.Time) (string, bool) {
 	return value, true
 }
 
-// known reports whether a cookie was given out and is still valid. What its user may do is what the console may do, which is for Config to say.
+// known reports whether a cookie was given out and is still valid. Its user may do whatever the console may do, which Config decides.
 func (l *logins) known(value string, now time.Time) (User, bool) {
 	digest := digestOf(value)
 	l.mu.Lock()

@@ -31,7 +31,7 @@ var (
 	runningMetric   = clusterMetric("posta_cluster_sessions_running", "Sessions that hold a place at the inputs.")
 )
 
-// collect adds what was seen of the cluster. It reads what the pages read, and sends no request to the cluster.
+// collect adds what was seen of the cluster. It reads the same view as the pages, and sends no request to the cluster.
 func (s *Server) collect(p *exporter.Page) {
 	t, nodes, medics := s.cfg.Topology, s.cfg.Nodes(), s.cfg.Medics()
 	up, running := 0, 0

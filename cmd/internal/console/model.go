@@ -21,7 +21,7 @@ type Seen struct {
 	Nodes    []monitor.Status // in the order of the topology
 	Medics   monitor.Medics
 	Sessions []protocol.SessionInfo
-	Trouble  []string   // of looking itself, like nodes that do not let this user in
+	Trouble  []string   // problems of looking itself, like nodes that refuse this user
 	Works    []workSeen // questions and answers, the newest first
 	Harms    []harm     // faults that were injected from pages, the oldest first
 	Past     []moment   // of the last 10 minutes, the oldest first
@@ -35,7 +35,7 @@ const (
 	incidentsShown = 12
 	linksShown     = 128
 	remarksShown   = 20
-	statementShown = 80  // runes of a statement in a table; its session's page has more
+	statementShown = 80  // runes of a statement in a table; the session's page shows more
 	longestText    = 600 // runes of a text that comes from outside
 )
 
@@ -100,7 +100,7 @@ func newNodeRow(s *monitor.Status) nodeRow {
 func size(n uint64) string               { return display.Bytes(int64(min(n, 1<<62))) }
 func bytesPerSecond(rate float64) string { return display.Bytes(int64(rate)) + "/s" }
 
-// ago counts in whole seconds or more, because a page that changes less often is easier to read.
+// ago rounds to whole seconds or more: a page that changes less often is easier to read.
 func ago(d time.Duration) string {
 	if d < time.Second {
 		return "just now"
@@ -127,7 +127,7 @@ func newMedicRow(m *monitor.Medic) medicRow {
 
 type incidentRow struct {
 	Node, Cause, At, When        string // At: in the form for machines
-	Detected, Restarted, Flowing string // each since the step before
+	Detected, Restarted, Flowing string // each is the time since the step before
 	Total, Outcome               string
 	Open                         bool
 }
@@ -163,7 +163,7 @@ func incidentRows(entries []core.Entry, node topology.NodeID) (rows []incidentRo
 }
 
 type sessionRow struct {
-	Asks, Statement                        string // what it asks, and the beginning of that
+	Asks, Statement                        string // what the session asks, and the beginning of that text
 	ID, Short, Analysis, Owner, State, Age string
 	Bytes, Nodes                           string
 	Sign                                   sign
@@ -183,7 +183,7 @@ func (s *Seen) sessionRow(v *monitor.Session) sessionRow {
 			taken, atInput = taken+at.Bytes, true
 		}
 	}
-	if atInput { // inputs forget a session that has ended, and how much they took in
+	if atInput { // an input forgets a session that has ended, and how many bytes it took
 		r.Bytes = size(taken)
 	}
 	r.Short = r.ID[:8]

@@ -15,13 +15,13 @@ import (
 	"posta.dev/posta/security"
 )
 
-// Trust says whom the consoles of a cluster's medics let in, and lets them know each other's cookies.
+// Trust decides whom the consoles of a cluster's medics let in, and lets each console accept the cookies of the others.
 type Trust interface {
-	// Sign signs a text as one of these consoles.
+	// Sign signs a text as a console of this cluster.
 	Sign(text []byte) ([]byte, error)
-	// Signed returns a text that one of these consoles has signed.
+	// Signed checks that a console of this cluster has signed a statement, and returns the signed text.
 	Signed(statement []byte) ([]byte, error)
-	// Proven returns a text that a user has signed with Proof, and that user. The error says what the user can do.
+	// Proven checks that a user has signed a statement with Proof, and returns the text and the user. The error says what the user can do.
 	Proven(statement []byte) ([]byte, User, error)
 	// Admits reports whether the user is still let in, with the same role.
 	Admits(u User) bool
@@ -30,7 +30,7 @@ type Trust interface {
 // Proof signs a text as a user.
 type Proof func(text []byte) ([]byte, error)
 
-// What statements are for.
+// Purposes of signed statements.
 const (
 	passPurpose  = "console pass"
 	loginPurpose = "console login"
@@ -74,7 +74,7 @@ func (k keyTrust) Admits(u User) bool {
 	return listed && id == (security.Identity{Role: u.Role, Name: u.Name})
 }
 
-// WithSecret trusts whoever knows a secret, which is in a file that only one user of the machine can read. It is for clusters without keys.
+// WithSecret trusts everybody who knows a secret. The secret is in a file that only one user of the machine can read. It is for clusters without keys.
 func WithSecret(secret []byte) Trust { return secretTrust(secret) }
 
 // ProofBySecret proves that a user has read the file.
@@ -113,26 +113,26 @@ func (s secretTrust) Admits(u User) bool { return u == User{Role: security.Opera
 const (
 	challengeLasts = time.Minute
 	linkLasts      = time.Minute
-	maxLinks       = 64  // of users who have proven who they are; one more makes the oldest invalid
+	maxLinks       = 64  // links of users who have proven who they are; a further one makes the oldest invalid
 	maxEnded       = 512 // cookies of users who have logged out
 )
 
-// passes is the gate of a console that a medic serves. A user proves who it is by signing a challenge, gets a link, and the link is exchanged for a
-// cookie. The cookie is signed, so the consoles of the other medics let its browser in, too: a page goes on there when this medic dies.
+// passes is the gate of a console that a medic serves. A user signs a challenge to prove who it is, gets a link, and exchanges the link for a cookie. The
+// cookie is signed, so the consoles of the other medics accept it, too: if this medic dies, the page continues there.
 //
-// A challenge costs no memory: it holds its time and a code that only this process can make. It counts as used as soon as a user has proven something with it.
+// A challenge costs no memory: it contains its time and a code that only this process can make. Once a user has proven something with it, it is used up.
 type passes struct {
 	trust Trust
-	key   []byte // of challenges
+	key   []byte // key for the codes of challenges
 
 	mu    sync.Mutex
-	links []loginLink // the oldest first
-	used  []usedOnce  // challenges, the oldest first
-	gone  []usedOnce  // cookies that were ended, the oldest first
+	links []loginLink // oldest first
+	used  []usedOnce  // used challenges, oldest first
+	gone  []usedOnce  // cookies that were ended, oldest first
 }
 
 type loginLink struct {
-	digest [sha256.Size]byte // of its token
+	digest [sha256.Size]byte // digest of its token
 	user   User
 	ends   time.Time
 }
@@ -142,7 +142,7 @@ type usedOnce struct {
 	ends   time.Time
 }
 
-// pass is what a cookie says.
+// pass is the content of a cookie.
 type pass struct {
 	User
 	ID   string    `json:"id"`
@@ -156,7 +156,7 @@ var (
 	errOtherHost    = errors.New("the login was signed for a console at another address")
 )
 
-// challenge returns a text to be signed within challengeLasts.
+// challenge returns a text that a user must sign within challengeLasts.
 func (p *passes) challenge(now time.Time) string {
 	text := fmt.Sprintf("%d.%s", now.UnixMilli(), secret())
 	return text + "." + p.code(text)
@@ -181,7 +181,8 @@ func (p *passes) fresh(challenge string, now time.Time) bool {
 	return age >= 0 && age <= challengeLasts
 }
 
-// loginText is what a user signs: the address of the console that it has asked, so that no other program can pass the challenge of a console on as its own.
+// loginText is the text that a user signs. It contains the address of the console that the user has asked, so no other program can present that console's
+// challenge as its own.
 func loginText(host, challenge string) []byte { return []byte(host + "\n" + challenge) }
 
 // prove returns the token of a link for a user who has signed a challenge. hosts are the addresses of this console.
@@ -211,7 +212,7 @@ func (p *passes) prove(statement []byte, hosts []string, now time.Time) (token s
 	return token, nil
 }
 
-// once notes that something was used, and returns false if it was used before. What has ended by now is forgotten.
+// once notes that something was used, and returns false if it was used before. It forgets entries that have expired.
 func once(all *[]usedOnce, digest [sha256.Size]byte, ends, now time.Time) bool {
 	kept := (*all)[:0]
 	seen := false
@@ -273,7 +274,7 @@ func (p *passes) known(cookie string, now time.Time) (User, bool) {
 	return one.User, true
 }
 
-// read returns what a cookie says, if a console of this cluster has made it and it has not ended.
+// read returns the content of a cookie, if a console of this cluster has made it and it is still valid.
 func (p *passes) read(cookie string, now time.Time) (one pass, ok bool) {
 	statement, err := base64.RawURLEncoding.DecodeString(cookie)
 	if err != nil {
@@ -286,7 +287,7 @@ func (p *passes) read(cookie string, now time.Time) (one pass, ok bool) {
 	return one, now.Before(one.Ends)
 }
 
-// end makes a cookie invalid here. The consoles of other medics hear nothing of it: there it ends when its time is over.
+// end makes a cookie invalid here. The consoles of other medics do not learn of this: they accept the cookie until it expires.
 func (p *passes) end(cookie string, now time.Time) {
 	one, ok := p.read(cookie, now)
 	if !ok {

@@ -13,13 +13,13 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 )
 
-// Paths of posta console --login.
+// Paths that posta console --login requests.
 const (
 	challengePath = "/login/challenge"
 	provePath     = "/login/prove"
 )
 
-// maxProof bounds what is read of a proof, and of an answer to it, in bytes.
+// maxProof bounds the size of a proof, and of an answer to it, in bytes.
 const maxProof = 16 << 10
 
 func (s *Server) challenge(w http.ResponseWriter, _ *http.Request) {
@@ -51,7 +51,7 @@ const loginTime = 10 * time.Second
 func Login(ctx context.Context, address string, proof Proof) (link string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, loginTime)
 	defer cancel()
-	transport := &http.Transport{} // with no proxy: the console is on this machine
+	transport := &http.Transport{} // without a proxy: the console is on this machine
 	defer transport.CloseIdleConnections()
 	browser := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	challenge, err := exchange(ctx, browser, http.MethodGet, "http://"+address+challengePath, nil)
@@ -69,7 +69,7 @@ func Login(ctx context.Context, address string, proof Proof) (link string, err e
 	return "http://" + address + "/login?token=" + token, nil
 }
 
-// exchange returns the one line that a console answers.
+// exchange sends a request and returns the one line that the console answers.
 func exchange(ctx context.Context, browser *http.Client, method, url string, body []byte) (string, error) {
 	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {

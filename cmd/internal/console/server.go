@@ -34,19 +34,19 @@ type Config struct {
 	Topology *topology.Topology
 	Nodes    func() []monitor.Status
 	Medics   func() monitor.Medics
-	Trouble  func() []string // why this process cannot look at the cluster, a line each
+	Trouble  func() []string // reasons why this process cannot look at the cluster, one per line
 	// Sessions fetches the sessions from the cluster. It is called at most every 2 s, one call at a time, and only while somebody looks at a page.
 	Sessions func(context.Context) ([]protocol.SessionInfo, error)
 	// Answers fetches the answers of a finished session, at least the first KeptRows rows of each query. If it is nil, pages show no answers.
 	Answers func(context.Context, session.ID) (*client.Answer, error)
-	// Trace asks the nodes where the time of a session went. If it is nil, pages do not show it.
+	// Trace returns where the time of a session went, as the nodes report it. If it is nil, pages do not show it.
 	Trace func(context.Context, session.ID) (tracing.View, error)
 	Ask   *Asker   // nil: nobody can ask
 	Break *Breaker // nil: nobody can inject faults
 	// Announce shows a link to the person who started the console. It is called once before Listen returns, and again whenever a link was used. It is
-	// not called if there is a Medic.
+	// not called if Medic is set.
 	Announce func(link string)
-	Medic    *Medic // that serves the console; nil: a person has started it
+	Medic    *Medic // the medic that serves the console; nil: a person has started it
 	// ScrapeToken lets a scraper read /metrics, and nothing else; "" lets no scraper in.
 	ScrapeToken string
 	// Every is the time between two looks at the cluster; default 1 s. A shorter time costs more processor time here and in browsers.
@@ -57,9 +57,9 @@ type Config struct {
 type Medic struct {
 	Name  string
 	Trust Trust
-	Bind  string          // the IP address to listen at, if it is not that of the console: in a container published ports lead elsewhere
+	Bind  string          // the IP address to listen on, if it differs from the console's address: in a container, published ports lead to another address
 	Peers map[string]int  // the other medics that serve consoles, with their ports
-	Alive func(time.Time) // is told from time to time that the console gets on; it must not wait
+	Alive func(time.Time) // called from time to time to report that the console makes progress; it must not block
 }
 
 // Limits of what a stranger or a slow browser can cost.
@@ -77,16 +77,16 @@ const (
 type Server struct {
 	cfg      Config
 	listener net.Listener
-	hosts    []string // names that a request may use; any other is DNS rebinding
-	cookie   string   // its name has the port, because browsers do not tell ports of a host apart
+	hosts    []string // host names that a request may use; any other name is DNS rebinding
+	cookie   string   // name of the cookie; it contains the port, because browsers do not separate the ports of a host
 	gate     gate
-	passes   *passes // nil: nobody logs in with a key
+	passes   *passes // nil: users log in by links only
 	feed     *feed
 	asker    *asker
 	works    *works
 	past     past
 	harms    harms
-	traces   chan struct{}   // a place for each page that asks for a trace
+	traces   chan struct{}   // one token for each page that asks for a trace
 	life     context.Context // ends when Run does
 	end      context.CancelFunc
 }
@@ -110,20 +110,20 @@ func Listen(address string, cfg Config) (*Server, error) {
 	s.works = &works{life: s.life, now: time.Now}
 	s.feed = newFeed(s.look, cfg.Every)
 	s.feed.show = func(seen *Seen, p place) { s.fetch(seen, p, false) }
-	s.past.every, s.feed.note = momentLooks*cfg.Every-cfg.Every/2, s.remember // a tick may come early
+	s.past.every, s.feed.note = momentLooks*cfg.Every-cfg.Every/2, s.remember // the half subtracted allows for ticks that come early
 	s.remember(time.Now())
 	at = netip.AddrPortFrom(at.Addr(), l.Addr().(*net.TCPAddr).AddrPort().Port())
 	s.hosts, s.cookie = hostsOf(at), fmt.Sprintf("posta-console-%d", at.Port())
 	if cfg.Medic != nil {
 		s.passes = newPasses(cfg.Medic.Trust)
-		s.gate, s.cookie = s.passes, "posta-console-of-"+cfg.Topology.Name // browsers give it to the consoles of the other medics, too
+		s.gate, s.cookie = s.passes, "posta-console-of-"+cfg.Topology.Name // the cookie's name is the same for all medics: browsers send it to the consoles of the other medics, too
 		return s, nil
 	}
 	s.gate = newLogins(func(token string) { cfg.Announce("http://" + at.String() + "/login?token=" + token) })
 	return s, nil
 }
 
-// bind returns where to listen for the console at an address.
+// bind returns the address to listen on for the console at an address.
 func (c *Config) bind(at netip.AddrPort) string {
 	if c.Medic != nil && c.Medic.Bind != "" {
 		return net.JoinHostPort(c.Medic.Bind, strconv.Itoa(int(at.Port())))
@@ -167,7 +167,7 @@ func hostsOf(at netip.AddrPort) (all []string) {
 func (s *Server) Run(ctx context.Context) error {
 	server := &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), // a cut-off request is not news, and its address may hold a token
+		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), // a request that was cut off is not worth a log line, and its address may contain a token
 		BaseContext: func(net.Listener) context.Context { return s.life },
 	}
 	var running sync.WaitGroup
@@ -201,7 +201,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return fmt.Errorf("console: %w", err)
 }
 
-// remember keeps what the cluster does now, for the time line.
+// remember records the present state of the cluster for the time line.
 func (s *Server) remember(now time.Time) {
 	if s.cfg.Medic != nil && s.cfg.Medic.Alive != nil {
 		s.cfg.Medic.Alive(now)
@@ -273,7 +273,7 @@ func Style() []byte { return append(embedded("style.css"), chart.CSS...) }
 func embedded(name string) []byte {
 	content, err := files.ReadFile("page/" + name)
 	if err != nil {
-		panic(err) // it is embedded, so it is there
+		panic(err) // it is embedded, so it exists
 	}
 	return content
 }
@@ -289,10 +289,10 @@ func (s *Server) file(name, kind string) http.HandlerFunc {
 	}
 }
 
-// loginPage is what a stranger sees.
+// loginPage is the page for users who are not logged in.
 type loginPage struct {
 	Wrong string
-	Medic bool // people log in by posta console --login
+	Medic bool // users log in with posta console --login
 }
 
 func (s *Server) showLogin(w http.ResponseWriter, code int, wrong string) {

@@ -16,7 +16,7 @@ type summary struct {
 	Leader  string   // of the medics
 	Led     bool     // whether a medic that is heard leads
 	Medics  bool     // whether there are any
-	Remarks []string // what is wrong, in a line each
+	Remarks []string // one line for each problem
 	More    int      // remarks that are left out
 }
 

@@ -16,13 +16,13 @@ import (
 
 // Bounds of the time line.
 const (
-	momentLooks = 5   // looks at the cluster between two moments that are kept: 5 s, if it looks once a second
-	momentsKept = 121 // 10 minutes of them, with both ends
-	minutesRows = 11  // of the table: one for each 12th moment
-	stagesDrawn = 6   // a chart has colours for so many; of a pipeline with more stages, their sum is drawn
+	momentLooks = 5   // looks at the cluster for each moment that is kept: 5 s with one look per second
+	momentsKept = 121 // 10 minutes, including both ends
+	minutesRows = 11  // rows of the table: one for each 12th moment
+	stagesDrawn = 6   // a chart has this many colours; if a pipeline has more stages, only their sum is drawn
 )
 
-// load is what a stage does at one moment. Nodes that are silent are left out: what they said last no longer holds.
+// load is what a stage does at one moment. Silent nodes are left out: their last report no longer holds.
 type load struct {
 	In     float64 // bytes per second, over links
 	Memory uint64
@@ -44,7 +44,7 @@ func (m *moment) sum() (all load) {
 	return all
 }
 
-// momentOf adds up what the nodes of each stage say.
+// momentOf adds up what the nodes of each stage report.
 func momentOf(t *topology.Topology, nodes []monitor.Status, at time.Time) moment {
 	m := moment{at: at}
 	for _, stage := range t.StagesInOrder() {
@@ -59,13 +59,13 @@ func momentOf(t *topology.Topology, nodes []monitor.Status, at time.Time) moment
 	return m
 }
 
-// past keeps the last moments, whether somebody looks at a page or not.
+// past keeps the last moments. It does so even if nobody looks at a page.
 type past struct {
 	every time.Duration // between two moments
 
 	mu   sync.Mutex
 	ring [momentsKept]moment
-	next int // where the next moment goes
+	next int // index at which the next moment is stored
 	kept int
 }
 
@@ -80,7 +80,7 @@ func (p *past) add(at time.Time, make func(time.Time) moment) {
 	p.next, p.kept = (p.next+1)%momentsKept, min(p.kept+1, momentsKept)
 }
 
-// list returns the moments, the oldest first. Their contents are not changed any more.
+// list returns the moments, oldest first. They are immutable.
 func (p *past) list() []moment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,11 +93,11 @@ func (p *past) list() []moment {
 
 // timeline is the part of the overview that shows the past.
 type timeline struct {
-	Head   string // how long the past is
-	Text   string // the most of everything, in words
+	Head   string // length of the recorded past
+	Text   string // the maximum of each value, in words
 	Chart  template.HTML
 	Rows   []timeRow
-	Stages bool // the chart has a line for each stage, not one for all
+	Stages bool // the chart has a line for each stage; else one line for all
 }
 
 type timeRow struct{ At, When, In, Memory, Log string }
@@ -118,7 +118,7 @@ func (s *Seen) timeline() timeline {
 	}
 	t.Text = fmt.Sprintf("Nodes received at most %s from each other, took at most %s of memory, and had logs of at most %s.", bytesPerSecond(most.In), size(most.Memory), size(most.Log))
 	each := max(1, (momentsKept-1)/(minutesRows-1))
-	for i := len(s.Past) - 1; i >= 0; i -= each { // the newest first, as incidents are
+	for i := len(s.Past) - 1; i >= 0; i -= each { // newest first, like incidents
 		all := s.Past[i].sum()
 		t.Rows = append(t.Rows, timeRow{
 			s.Past[i].at.UTC().Format(time.RFC3339), s.Past[i].at.UTC().Format(time.TimeOnly), bytesPerSecond(all.In), size(all.Memory), size(all.Log),

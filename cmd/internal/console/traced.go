@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// tracePage shows where the time of a session went. It is made when a user opens it, and does not change by itself.
+// tracePage shows where the time of a session went. It is made when a user opens it, and does not change while it is open.
 type tracePage struct {
 	Cluster, ID string
 	Problem     string // why there is nothing to show
@@ -27,8 +27,8 @@ type traceRow struct {
 }
 
 const (
-	traceCells   = 60 // signs of a bar
-	tracesAtOnce = 2  // pages that ask the cluster at a time
+	traceCells   = 60 // cells of a bar
+	tracesAtOnce = 2  // pages that may ask the cluster at the same time
 	traceAtMost  = 3 * time.Second
 )
 

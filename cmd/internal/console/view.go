@@ -26,7 +26,7 @@ var templates = template.Must(template.ParseFS(files, "page/*.tmpl"))
 // errNoPage is returned for a path without a page.
 var errNoPage = errors.New("there is no such page")
 
-// place says which page is meant. It is comparable, so that a page with several watchers is drawn once.
+// place identifies a page. It is comparable, so that a page with several watchers is drawn once.
 type place struct {
 	kind string // overview, sessions, node, session, ask, asked
 	id   string // of the node, session or question
@@ -36,7 +36,7 @@ type place struct {
 // placeOf reads the path of a page, as the address line shows it.
 func placeOf(path string) (place, error) {
 	u, err := url.Parse(path)
-	if err != nil || len(path) > 1024 && u.Path != "/ask" { // the path of /ask may have a statement behind it
+	if err != nil || len(path) > 1024 && u.Path != "/ask" { // the address of /ask may contain a statement
 		return place{}, errNoPage
 	}
 	kind, id, deeper := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
@@ -87,9 +87,9 @@ type view struct {
 	Cluster, Title, Path string
 	Kind                 string
 	User                 string   // "" for the user of this machine
-	Medic                string   // that serves the page; "" if a person has started the console
+	Medic                string   // the medic that serves the page; "" if a person has started the console
 	Peers                []string // the other medics that serve consoles, as NAME:PORT
-	Before, Parts        []part   // Before: stays as it is while the page is open, because somebody may be typing there
+	Before, Parts        []part   // Before does not change while the page is open, because the user may be typing there
 }
 
 // draw makes a page from what was seen. It returns errNoPage for a node that is not in the topology.
@@ -184,7 +184,7 @@ func (s *Seen) sessionList(from int) sessionTable {
 	return t
 }
 
-// fact is a word and its explanation.
+// fact is a term and its explanation.
 type fact struct{ Word, Text string }
 
 type nodePage struct {

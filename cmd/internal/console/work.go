@@ -17,11 +17,11 @@ import (
 
 // Bounds of the questions and answers that are kept (R16).
 const (
-	maxRunning = 4 // questions in progress at a time, and as many sessions' answers that are being fetched
-	// worksKept bounds works in progress and ended ones together. The ended one that nobody has looked at for the longest time is dropped first. There is room for
-	// one of each page that is live: with less, the pages of many sessions would drop each other's answers, and fetch them again and again.
+	maxRunning = 4 // at most this many questions run at a time, and at most as many fetches of a session's answers
+	// worksKept bounds running and ended works together. The ended work that nobody has looked at for the longest time is dropped first. There is room for one
+	// work of each live page: with less room, the pages of many sessions would drop each other's answers, and fetch them again and again.
 	worksKept  = maxWatchers + 24
-	notesKept  = 20 // remarks on one of them
+	notesKept  = 20 // remarks kept of one work
 	retryLooks = 5  // looks at the cluster between two tries to fetch answers
 )
 
@@ -35,7 +35,7 @@ type work struct {
 	key, text string // text is the statement; empty for the answers of a session
 	began     time.Time
 	cancel    context.CancelCauseFunc
-	looked    uint64 // works.looks when a page has shown it last; guarded by the mutex of works
+	looked    uint64 // value of works.looks when a page last showed this work; guarded by the mutex of works
 
 	mu       sync.Mutex // guards the fields below
 	progress client.Progress
@@ -53,8 +53,8 @@ type works struct {
 	now  func() time.Time
 
 	mu      sync.Mutex
-	all     []*work // the oldest first
-	looks   uint64  // at works, so far
+	all     []*work // oldest first
+	looks   uint64  // how many times pages have looked at works
 	running sync.WaitGroup
 }
 
@@ -66,7 +66,7 @@ func (k *works) begin(key, text string, do func(context.Context, *work) (templat
 	for i, w := range k.all {
 		switch {
 		case !w.ended():
-			if (w.text == "") == (text == "") { // pages that fetch answers must not keep people from asking
+			if (w.text == "") == (text == "") { // counted separately, so that pages that fetch answers do not keep people from asking
 				running++
 			}
 		case oldest < 0 || w.looked < k.all[oldest].looked:
@@ -77,7 +77,7 @@ func (k *works) begin(key, text string, do func(context.Context, *work) (templat
 		return errManyRunning
 	}
 	k.looks++
-	if len(k.all) >= worksKept { // one of them has ended, because fewer run than are kept
+	if len(k.all) >= worksKept { // at least one of them has ended, because fewer run than are kept
 		k.all = append(k.all[:oldest], k.all[oldest+1:]...)
 	}
 	ctx, cancel := context.WithCancelCause(k.life)
@@ -96,8 +96,8 @@ func (k *works) begin(key, text string, do func(context.Context, *work) (templat
 	return nil
 }
 
-// guarded turns a panic into an error, as net/http does for its handlers: a bug in an answer's way to the page must not end the console, on which the
-// end of lasting faults depends.
+// guarded turns a panic into an error, as net/http does for its handlers. A bug in the code that shows an answer must not end the console, because the
+// console still has to end lasting faults.
 func guarded(ctx context.Context, w *work, do func(context.Context, *work) (template.HTML, error)) (result template.HTML, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -161,7 +161,7 @@ func (w *work) end(now time.Time, result template.HTML, err error) {
 	}
 }
 
-// show returns what a client reports its progress and its remarks to.
+// show returns the Progress to which a client reports progress and remarks.
 func (w *work) show() *display.Progress { return &display.Progress{Told: w.update, Said: w.say} }
 
 func (w *work) update(p client.Progress) {
@@ -189,7 +189,7 @@ type workSeen struct {
 	State                string
 	Sign                 sign
 	Running              bool
-	Session              string // where it is computed; "" if nowhere
+	Session              string // the session that computes it; "" if there is none
 	Took                 string
 	Streams              []streamRow
 	Notes                []string

@@ -32,7 +32,7 @@ func (s streamView) bar(name, width int) string {
 
 func (s streamView) fill(cells int) string {
 	full := int(s.share() * float64(cells))
-	if full == cells && !s.Ended { // what was read is not yet durable
+	if full == cells && !s.Ended { // the part that was read last is not durable yet
 		full--
 	}
 	return Bar(full, cells)
@@ -58,7 +58,7 @@ func (s streamView) numbers() string {
 	switch {
 	case s.state == nil:
 		return "waiting"
-	case s.Ended && s.state.took == 0: // the stream was over when it was first seen
+	case s.Ended && s.state.took == 0: // the stream had ended when it was first seen
 		return "100%  " + Bytes(s.Read)
 	case s.Ended:
 		return fmt.Sprintf("100%%  %s in %s%s", Bytes(s.Read), Span(s.state.took), speed)
@@ -72,11 +72,11 @@ func (s streamView) numbers() string {
 	switch {
 	case s.perSecond < 1 && left > 0 && s.state.took >= rateWindow:
 		return numbers + "  nothing read for " + Span(rateWindow)
-	case s.perSecond < 1: // too little has been seen
+	case s.perSecond < 1: // too little data for a rate
 		return numbers
 	}
 	numbers += speed
-	if left <= 0 { // all is read, but the cluster has not confirmed it
+	if left <= 0 { // everything is read, but the cluster has not confirmed it
 		return numbers
 	}
 	return numbers + "  ETA " + ETA(time.Duration(min(float64(left)/s.perSecond, 1e6)*float64(time.Second)))

@@ -18,14 +18,14 @@ type Progress struct {
 	Width    func() int       // of the terminal, asked before each drawing; nil for 80
 	Now      func() time.Time // nil for time.Now
 
-	// For a program instead of people: Told and Said get what Update and Say are called with, and nothing is written. Set both or none.
+	// For a program instead of people: Told and Said receive the arguments of Update and Say, and nothing is written. Set both or none.
 	Told func(client.Progress)
 	Said func(line string)
 
 	mu      sync.Mutex              // guards the fields below, and Out
 	streams map[string]*streamState // by stream
 	bars    Redraw
-	of      string       // which part of a larger question the session answers; "" for all of it
+	of      string       // the part of a larger question that the session answers; "" for all of it
 	state   client.State // the last state that was written
 	told    time.Time    // when the last plain line was written
 }
@@ -54,7 +54,7 @@ func (g *Progress) Update(p client.Progress) {
 	}
 }
 
-// Of names what the next sessions answer, if a question has several sessions: the name appears in their lines. "" removes it.
+// Of sets the name that appears in the lines of the next sessions; it is for questions that take several sessions. "" removes it.
 func (g *Progress) Of(what string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

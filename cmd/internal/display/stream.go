@@ -10,7 +10,7 @@ import (
 type streamState struct {
 	rate  rate
 	begun time.Time
-	took  time.Duration // stands still after the stream has ended
+	took  time.Duration // no longer grows when the stream has ended
 	over  bool
 	told  bool // whether its end was written
 }
