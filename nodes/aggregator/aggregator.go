@@ -1,15 +1,13 @@
 // Package aggregator is the role that holds one partition of each session's tables, by key. It hands a table on when
 // the stream that fills the table has ended.
 //
-// The tables' specs say how cells are merged, so this role knows nothing of any analysis. Its input is recorded, because that is already folded and
-// small. A table leaves page by page, as the windows of the receivers have room (R9). Rows of bags (fold.Never) are handed on as they arrive.
+// The tables' specs say how cells are merged, so this role knows nothing of any analysis. Its input is recorded, because it is already folded and
+// small. A table leaves page by page, as the windows of the receivers have room (R9). Rows of bags (fold.Never) are passed on as they arrive.
+// Tables that take more memory than limits.tables move to files (package runs), and memory begins again with empty tables. When the stream has ended, the
+// rows that are still in memory move to files, too. Then the tables are read back in parts. A part is the rows of a few buckets, merged from all runs.
+// Pruning and pages treat it like a whole table. It is a partition of the keys, like an aggregator's tables, only smaller, so the answer is the same (D1).
 //
-// Tables that take more memory than limits.tables move to files (package runs), and memory begins again with empty tables. When the stream has
-// ended, what is left in memory moves, too. The tables then come back in parts: a part is the rows of a few buckets, merged from all runs, with
-// which pruning and pages do as with a whole table. A part is a partition of the keys as an aggregator's tables are, only smaller, so the answer is
-// the same (D1).
-//
-// Tables that others are made of (fold.Spec.From) stay, in memory. When they are complete, the analysis makes the others (making.go).
+// Tables from which others are made (fold.Spec.From) stay in memory. When they are complete, the analysis makes the others (making.go).
 package aggregator
 
 import (
@@ -46,23 +44,23 @@ var (
 
 type state struct {
 	role.Session
-	tables  []*fold.Table   // those that are filled; what has moved to files is no longer in them
-	waiting []*fold.Waiting // by table: the rows of a bag that stays; nil: the table is none
+	tables  []*fold.Table   // tables that are filled; rows that have moved to files are no longer in them
+	waiting []*fold.Waiting // by table: the rows of a bag that stays here; nil: the table is not such a bag
 	ended   []bool          // streams
 	stream  int             // the stream that ended last
 
-	// What leaves: tables that the stream completes, or a part of them.
+	// What leaves: the tables that the stream completes, or a part of them.
 	leaving []int      // indexes of tables that are being emitted, in order
 	next    int        // first row of leaving[0] that has not left
-	prunes  bool       // the analysis still has to prune the tables of stream; then they leave
-	pruning *role.Task // prunes; nil until it begins
-	parts   *parts     // where the tables that leave come from; nil: they are those of tables
-	failed  error      // why the session must fail: of pruning, of making a table, or of reading what is in files
+	prunes  bool       // the analysis still has to prune the tables of stream; they leave after that
+	pruning *role.Task // the task that prunes; nil until it begins
+	parts   *parts     // the parts of the tables that leave; nil: whole tables leave, from memory
+	failed  error      // why the session must fail: an error of pruning, of making a table, or of reading files
 
-	// What is made when nothing else leaves any more.
-	making []int  // indexes of tables that are to be made, in order; the first one leaves as it is made, and next counts its rows
-	left   int    // how often the first of making has left, whole
-	maker  *maker // makes it; nil until it begins
+	// What is made once nothing else leaves.
+	making []int  // indexes of tables that are to be made, in order; the rows of the first one leave while it is made, and next counts them
+	left   int    // how many times the first table of making has left completely
+	maker  *maker // the task that makes it; nil until it begins
 }
 
 // New returns the role.
@@ -85,7 +83,7 @@ func (a *Aggregator) Open(s role.Session) error {
 	return nil
 }
 
-// Take implements role.Role. Rows that are handed on change no state here, so they are recorded only once, in the frame that carries them.
+// Take implements role.Role. Rows that are passed on change no state here, so only the frame that carries them records them.
 func (a *Aggregator) Take(id session.ID, m role.Message, out role.Emitter) (durable bool, err error) {
 	st := a.sessions[id]
 	tables := st.tables
@@ -138,7 +136,7 @@ func (st *state) more() bool {
 	return st.prunes || len(st.leaving) > 0 || st.parts != nil || len(st.making) > 0
 }
 
-// begin lets the tables leave. If they are to be pruned, they leave after that.
+// begin makes the tables leave. If they have to be pruned, they leave after that.
 func (st *state) begin(prunes bool) {
 	st.leave()
 	if st.prunes = prunes && len(st.leaving) > 0; st.prunes {
@@ -146,7 +144,7 @@ func (st *state) begin(prunes bool) {
 	}
 }
 
-// leave lists the tables that the stream completes. Of a part that is read again after a start, it leaves out those that have left.
+// leave lists the tables that the stream completes. If a part is read again after a start, it leaves out the tables of the part that have left.
 func (st *state) leave() {
 	for i, t := range st.complete() {
 		if t != nil && t.Len() > 0 {
@@ -158,7 +156,7 @@ func (st *state) leave() {
 	}
 }
 
-// complete returns the tables that leave, nil in place of the others.
+// complete returns the tables that leave, with nil in place of the others.
 func (st *state) complete() []*fold.Table {
 	all := st.tables
 	if st.parts != nil {
@@ -173,7 +171,7 @@ func (st *state) complete() []*fold.Table {
 	return tables
 }
 
-// Work implements role.Worker. It does a slice of what the next page needs: it reads a part, or prunes, or makes a table.
+// Work implements role.Worker. It does a slice of the work that the next page needs: it reads a part, or prunes, or makes a table.
 func (a *Aggregator) Work(id session.ID) (more bool, err error) {
 	st := a.sessions[id]
 	more, err = a.work(st)
@@ -245,7 +243,7 @@ func (st *state) prune() *role.Task {
 	})
 }
 
-// finish does the rest of the work, after which a page can leave; but it makes no table.
+// finish does the rest of the work that is needed before a page can leave, except making a table.
 func (a *Aggregator) finish(id session.ID) error {
 	for {
 		if more, err := a.work(a.sessions[id]); !more || err != nil {
@@ -274,10 +272,10 @@ const (
 	pageBytes = 4 << 20
 )
 
-// More implements role.Role. It emits one page. The edge that leaves an aggregator sends all of a session to one receiver (key "session").
+// More implements role.Role. It emits one page. The edge that leaves an aggregator sends all pages of a session to one receiver (key "session").
 //
-// If files cannot be read, or do not hold what was written, the next call of Work says so, and the session fails. An error here would keep a node
-// whose recovery repeats the call from starting.
+// If files cannot be read, or do not contain what was written, the next call of Work returns the error, and the session fails. If More returned it, a node
+// whose recovery repeats the call could not start.
 func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
 	st := a.sessions[id]
 	if err := a.finish(id); err != nil {
@@ -315,7 +313,7 @@ func (a *Aggregator) page(st *state, out role.Emitter) error {
 	}
 	if st.next == t.Len() {
 		if st.leaving, st.next = st.leaving[1:], 0; st.parts != nil {
-			st.parts.left++ // the next part uses its memory again
+			st.parts.left++ // the next part reuses its memory
 		} else {
 			tables[i] = fold.NewTable(t.Spec())
 		}

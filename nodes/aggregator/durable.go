@@ -9,11 +9,11 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Snapshot implements role.Role. It first finishes pruning: pruning a half-pruned table again may drop other rows. If
-// pruning fails, the next call of Work or More returns the error. A part that is in files needs no such care, because recovery reads it again.
+// Snapshot implements role.Role. It first finishes pruning: pruning a half-pruned table again may drop other rows. If pruning fails, the next call of Work or
+// More returns the error. A part from files does not need this, because recovery reads it again.
 //
-// A table that is being made is made again after a restart, and what has left of it is dropped: its rows and their order depend on
-// nothing but the tables that it is made of.
+// After a restart, a table that is being made is made again, and the rows of it that have left are skipped: its rows and their order depend only on the
+// tables from which it is made.
 //
 //	[stream, next, [leaving…], prunes, tables, runs, parts, [ended…], [making…], left, waiting…]      parts = [] or [prunes, from, left]
 func (a *Aggregator) Snapshot(id session.ID, dst []byte) []byte {
@@ -57,8 +57,8 @@ func (a *Aggregator) Snapshot(id session.ID, dst []byte) []byte {
 // Fields of a snapshot, without the rows that wait.
 const (
 	snapshotFields = 10
-	withoutMaking  = 7 // of programs that made no tables
-	withoutRuns    = 5 // of programs that kept all tables in memory
+	withoutMaking  = 7 // snapshots of programs that made no tables
+	withoutRuns    = 5 // snapshots of programs that kept all tables in memory
 )
 
 // Restore implements role.Role.

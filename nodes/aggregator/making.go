@@ -9,16 +9,16 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// maker makes the first table of state.making. Its table is emitted, page by page, while its task waits; then the task goes on.
+// maker makes the first table of state.making. When the task has a part of the table ready, it waits until all pages of that part have left, and then continues.
 type maker struct {
 	task  *role.Task
 	made  *fold.Table
-	times int  // how often the table was handed over
-	ready bool // the table leaves now
-	last  bool // with the rest of its rows
+	times int  // how many times the task has handed over a part of the table
+	ready bool // the part leaves now
+	last  bool // the part contains the rest of the table's rows
 }
 
-// A task's result says whether the table leaves with the rest of its rows.
+// The result of a task: whether the part that leaves contains the rest of the table's rows.
 var (
 	furtherRows = []byte{0}
 	lastRows    = []byte{1}
@@ -76,7 +76,7 @@ func (st *state) makeSlice() (more bool, err error) {
 	case result == nil:
 		return true, nil
 	}
-	if m.times++; m.times <= st.left { // before a restart
+	if m.times++; m.times <= st.left { // it left before a restart
 		return true, nil
 	}
 	m.ready, m.last = true, result[0] == lastRows[0]
@@ -94,7 +94,7 @@ func (st *state) ends(stream int) {
 	}
 }
 
-// makes reports whether the next page is of a table that is made.
+// makes reports whether the next page belongs to a table that is being made.
 func (st *state) makes() bool {
 	return len(st.making) > 0 && len(st.leaving) == 0 && st.parts == nil && !st.prunes
 }
@@ -113,7 +113,7 @@ func (a *Aggregator) madePage(st *state, out role.Emitter) error {
 	return nil
 }
 
-// makeRows works until the table that is being made can leave.
+// makeRows works until rows of the table that is being made can leave.
 func (st *state) makeRows() error {
 	for {
 		if more, err := st.makeSlice(); !more || err != nil {
@@ -163,7 +163,7 @@ func (st *state) needed(i int) bool {
 	return false
 }
 
-// newMaker returns what makes a table.
+// newMaker returns the maker of a table.
 func (st *state) newMaker(table int) *maker {
 	making := analyses.NewMaking(st.Analysis, st.Args, table, func(i int) fold.Parted {
 		if st.waiting[i] != nil {

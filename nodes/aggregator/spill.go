@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// bytes returns how much memory the tables of a session take that can move to files.
+// bytes returns the memory of those tables of a session that can move to files.
 func (st *state) bytes() (n int) {
 	for i, t := range st.tables {
 		if t.Len() > 0 && !st.Analysis.Stays(i) {
@@ -21,7 +21,7 @@ func (st *state) bytes() (n int) {
 	return n
 }
 
-// Excess implements role.Spiller. It returns the session whose tables take most: so runs are few and large.
+// Excess implements role.Spiller. It returns the session whose tables take the most memory, so that runs are few and large.
 func (a *Aggregator) Excess(limit int) (id session.ID, found bool) {
 	total, most := 0, 0
 	for _, st := range role.ByID(a.sessions) {
@@ -34,12 +34,12 @@ func (a *Aggregator) Excess(limit int) (id session.ID, found bool) {
 	return id, total > limit && most > 0
 }
 
-// Spill implements role.Spiller. Tables that already leave go on from files, with the rows that are left. It first finishes pruning, because a
-// recovery that repeats the call has not begun it: how far Work had got is not recorded.
+// Spill implements role.Spiller. Tables that already leave continue from files, with the rows that have not left. Spill first finishes pruning, because it is
+// not recorded how far Work had got: a recovery that repeats the call has not begun pruning.
 func (a *Aggregator) Spill(id session.ID, recorded []byte) ([]byte, error) {
 	st := a.sessions[id]
 	if st.parts == nil && a.finish(id) != nil {
-		return wire.AppendArray(nil, 0), nil // the next call of Work or More says why
+		return wire.AppendArray(nil, 0), nil // the next call of Work or More returns the error
 	}
 	leaves := st.parts == nil && len(st.leaving) > 0
 	record, err := a.spill(st, func(int) bool { return true })
@@ -109,22 +109,22 @@ func (a *Aggregator) inRuns(st *state) bool {
 	return false
 }
 
-// parts is how tables leave that are in files. A part has as many buckets as make a page; it is pruned, and leaves, before the next one is read.
-// What is durable of it is from, left and state.next: recovery reads the part again, and finds the same rows in it.
+// parts describes how tables leave that are in files. A part has as many buckets as make a page; it is pruned, and leaves, before the next part is read. Its
+// durable state is from, left and state.next: recovery reads the part again, and finds the same rows in it.
 type parts struct {
 	prunes bool          // each part is pruned
 	from   int           // the first bucket of the part
-	to     int           // the bucket behind those that have been read
+	to     int           // the bucket after those that have been read
 	tables []*fold.Table // of the part; nil before the first one
 	whole  bool          // the part has been read
-	size   int           // of its entries in the files, in bytes
-	left   int           // how many of its tables have left, of those that have rows after pruning
+	size   int           // bytes of its entries in the files
+	left   int           // how many of its tables have left, counting only tables that have rows after pruning
 }
 
 // sliceBytes is how many bytes of runs a call of Work reads: some milliseconds.
 const sliceBytes = 1 << 20
 
-// read reads buckets from files, as much as fits in a slice. more is false when the part is whole.
+// read reads buckets from files, as many as fit into a slice. more is false when the part is complete.
 func (a *Aggregator) read(st *state) (more bool, err error) {
 	p := st.parts
 	if p.tables == nil {
@@ -161,7 +161,7 @@ func (p *parts) rows() (n int) {
 	return n
 }
 
-// nextPart goes on behind a part that has left; false if there is none.
+// nextPart moves to the part after one that has left; it returns false if there is none.
 func (st *state) nextPart() bool {
 	p := st.parts
 	for _, t := range p.tables {

@@ -171,7 +171,7 @@ func (m *merge) page(run, at, size int) ([]byte, error) {
 	return b, nil
 }
 
-// seek moves to the part after the first parts ones, in steps of about sliceBytes; there is false if another call is needed.
+// seek moves to the part after the first n parts, with n = parts, in steps of about sliceBytes; there is false if another call is needed.
 func (m *merge) seek(parts uint64) (there bool, err error) {
 	if m.parts > parts {
 		if m.before.parts <= parts {

@@ -77,7 +77,7 @@ func New(about gateway.About) *Output {
 func (o *Output) Open(s role.Session) error {
 	r := o.results[s.ID]
 	if r != nil && r.Claimed() && r.Owner != s.Owner {
-		o.forget(r) // another client had claimed to have lost a session of this id (S5)
+		o.forget(r) // another client had claimed that it lost a session with this id (S5)
 		r = nil
 	}
 	if r != nil && len(r.Openers) == 0 {
@@ -123,7 +123,7 @@ func (o *Output) Take(id session.ID, m role.Message, out role.Emitter) (bool, er
 	if err := r.add(m.Payload, o.FileBytes); err != nil {
 		return false, err
 	}
-	// Not while recovery repeats calls: the limit may have been another one when the call was first made.
+	// Not while recovery repeats calls: the limit may have been different when the call was first made.
 	if most := uint64(o.About.Limits.ResultsSize); most > 0 && r.size > most && out != nil && out.Limits() != role.NoLimits {
 		return false, fmt.Errorf("the answer has more than %s, which is what node %s keeps of all answers: raise limits.results_size in the topology, or ask for less",
 			o.About.Limits.ResultsSize, o.About.Node)

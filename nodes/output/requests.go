@@ -59,8 +59,8 @@ func (o *Output) result(by security.Identity, req *protocol.Request) *result {
 	return nil
 }
 
-// means reports whether a request is about a session that exists for the client. A request with a token is about the session that the client runs
-// itself. A session of the same id that another owner claims to have lost is a different one, even if the client, as an operator, may see it.
+// means reports whether a request is about a session that exists for the client. A request with a token is about the session that the client itself runs. If
+// another owner claims to have lost a session with the same id, that is a different session, even if the client, as an operator, may see it.
 func means(h *gateway.Holder, by security.Identity, req *protocol.Request) bool {
 	return h.Shows(by, req.Type) && (req.Token == session.Token{} || !h.Claimed() || h.Owner == by.Name)
 }
@@ -143,7 +143,7 @@ func (o *Output) partLimit() int { return min(64<<10, o.replyBytes()) }
 // after returns about limit bytes of the parts behind part n; rest says that there are more. Parts of sorted rows get their numbers when they are
 // merged. wait says that the merge has not reached the requested parts yet.
 func (o *Output) after(r *result, n uint64, limit int) (parts []protocol.Part, rest, wait bool, err error) {
-	size, first := 0, uint64(0) // first: number of parts before the item
+	size, first := 0, uint64(0) // number of parts before the item
 	room := func(bytes int) bool { return size == 0 || size+bytes <= limit && len(parts) < protocol.MaxParts }
 	add := func(p protocol.Part, bytes int) {
 		p.N = n + uint64(len(parts)) + 1
@@ -178,7 +178,7 @@ func (o *Output) after(r *result, n uint64, limit int) (parts []protocol.Part, r
 	return parts, false, false, nil
 }
 
-// sorted merges the rows of a query and adds its parts, from number next on, while there is room. over says that the last part was added.
+// sorted merges the rows of a query and adds its parts from number next on, while there is room. over reports whether the last part was added.
 func (o *Output) sorted(r *result, q *sorted, next uint64, room func(int) bool, add func(protocol.Part, int)) (over, wait bool, err error) {
 	m := q.reading
 	if m == nil {
@@ -204,8 +204,8 @@ func (o *Output) sorted(r *result, q *sorted, next uint64, room func(int) bool, 
 	return true, false, nil
 }
 
-// maxReading bounds the queries that are merged for clients at one time: each has a page of each of its runs in memory (R16). A further merge ends
-// those of the session that was asked for longest ago. If a client asks for that session again, they start again.
+// maxReading bounds the queries that are merged for clients at one time: each has a page of each of its runs in memory (R16). A further merge ends the merges
+// of the session that was asked for longest ago. If a client asks for that session again, its merges start again.
 const maxReading = 16
 
 func (o *Output) endReading() {

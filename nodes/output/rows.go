@@ -13,9 +13,9 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// The rows of an answer. Parts that arrive in order are kept as they are, one behind the other. Rows that a reducer passed on (role.Passed) are
-// gathered; each fileBytes of them are sorted and become a run. Parts or rows that reach fileBytes become a file. The file is written after the
-// commit that completed it is stored, and is then dropped from memory. So a session takes some MiB here, however long its answer is.
+// The rows of an answer. Parts that arrive in order are kept as they are, one after the other. Rows that a reducer passed on (role.Passed) are gathered; each
+// fileBytes of them are sorted and become a run. Parts or rows that reach fileBytes become a file. The file is written after the commit that completed it is
+// stored, and is then dropped from memory. So a session takes some MiB here, however long its answer is.
 type rows struct {
 	files  []*file
 	made   uint64 // number of files made so far, including dropped ones
@@ -33,7 +33,7 @@ type file struct {
 	small bool   // too small for a file: data stays in memory and in snapshots
 }
 
-// item is a part of an answer, or all of a query whose rows were sorted here.
+// item is a part of an answer, or all rows of a query that are sorted here.
 type item struct {
 	file, at, n int // where the part is: index in files, offset, length
 	sum         uint32

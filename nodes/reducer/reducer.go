@@ -1,7 +1,7 @@
 // Package reducer is the role that has all partitions of a session's tables and computes the rows of each query, as soon
 // as the streams that its tables need have ended.
 //
-// Rows of long answers (analyses.Query.Rows) are not kept here: they are passed on as they come, and the outputs sort them.
+// Rows of long answers (analyses.Query.Rows) are not kept here: the reducer passes them on as they come, and the outputs sort them.
 //
 // A session belongs to one reducer, chosen by its id; the other reducers get only the ends of its streams. Answers
 // leave part by part as the windows of the outputs have room (R9).

@@ -3,5 +3,5 @@
 //	Processes   signals
 //	Containers  signals over the engine, and the network
 //
-// The caller decides which target gets which fault, and when. Medics repair the consequences.
+// The caller chooses target, fault and time. Medics repair the consequences.
 package faults

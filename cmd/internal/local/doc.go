@@ -3,7 +3,7 @@
 //	RunDir     a directory of a private cluster: its topology file, sockets, data, logs, pids
 //	Processes  the processes of a topology's nodes, by a medic.Restarter, and where their files are
 //	Address    where the hosts without an address are: MakeSockets before nodes start, RemoveSockets when they have ended
-//	Lock       one at a time
+//	Lock       lets one process at a time change a cluster
 //
 // Below the directory of Processes:
 //

@@ -72,7 +72,7 @@ func (c *Processes) Medics() []medic.NodeID {
 	return ids
 }
 
-// Fence returns the fence of one of these hosts, which holds what the host has seen of medics.
+// Fence returns the fence of one of these hosts: what the host remembers of its medics' terms.
 func (c *Processes) Fence(name string) (*host.Host, error) {
 	return host.Open(filepath.Join(c.cfg.Topology.DataDir, agent.FenceDir), name, "", c)
 }

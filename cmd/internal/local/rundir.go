@@ -116,14 +116,14 @@ func (s *RunDir) text(p RunDirConfig) (string, error) {
 	return topology.Generate(p.Variant)
 }
 
-// name returns the cluster's name. It differs from that of any other run, because two runs may share a broker.
+// name returns the cluster's name. Every run has another one, because two runs may share a broker.
 func (s *RunDir) name() string {
 	sum := sha256.Sum256([]byte(s.Dir))
 	return "run-" + hex.EncodeToString(sum[:4])
 }
 
-// makeSockets makes the directory of the sockets and notes it for the nodes. The directory is below the run directory, or among the temporary files
-// if its path would be too long. Only a given topology may have its data elsewhere, and a cluster of posta up may use that place.
+// makeSockets makes the directory of the sockets and notes it for the nodes. The directory is below the run directory, or among the temporary files if its
+// path would be too long. A given topology may have its data elsewhere; then a cluster of posta up may use the same place.
 func (s *RunDir) makeSockets(t *topology.Topology) (address string, err error) {
 	if _, err := os.Lstat(filepath.Join(t.DataDir, addressFile)); err == nil && t.DataDir != filepath.Join(s.Dir, t.Data()) {
 		return "", fmt.Errorf("the cluster with its data in %s is up; end it with posta down, or submit to it", t.DataDir)

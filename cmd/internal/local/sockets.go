@@ -17,8 +17,8 @@ import (
 )
 
 // addressFile is the note, in a cluster's data directory, of where its local hosts are while it is up: "ipc:DIR", or the IP address at which
-// containers publish their ports. Commands read it. Deriving the directory again was rejected, because a command may have another
-// environment than posta up had (S1).
+// containers publish their ports. Commands read it. Deriving the directory again was rejected, because a command may have another environment than posta
+// up had (S1).
 const addressFile = "address"
 
 const (
@@ -37,8 +37,8 @@ func HasLocal(t *topology.Topology) bool {
 	return slices.ContainsFunc(t.Hosts, func(h topology.Host) bool { return h.Local })
 }
 
-// Address returns where the local hosts of a cluster are. It returns an error if that is a directory of sockets that does not belong to this user
-// alone.
+// Address returns where the local hosts of a cluster are. If that is a directory of sockets, the directory must belong to this user alone; otherwise Address
+// returns an error.
 func Address(dataDir string) (string, error) {
 	name := filepath.Join(dataDir, addressFile)
 	text, err := owned.Read(name)
@@ -167,8 +167,8 @@ func longestName(t *topology.Topology) int {
 	return longest
 }
 
-// RemoveSockets removes the note of where the local hosts are, the sockets and their directory. It removes nothing of another user, and nothing but
-// sockets.
+// RemoveSockets removes the note of where the local hosts are, the sockets and their directory. It removes nothing that belongs to another user, and no
+// files except sockets.
 func RemoveSockets(dataDir string) error {
 	address, err := Address(dataDir)
 	if err != nil && !errors.Is(err, ErrNotUp) {

@@ -15,7 +15,7 @@ const KeptRuns = 5
 
 const (
 	runPrefix  = "posta-run-"
-	failedFile = "failed" // exists in the directory of a failed run, but not in one that --keep asked for
+	failedFile = "failed" // marks the directory of a failed run; the directory of a run with --keep does not have it
 )
 
 // MarkFailed marks a temporary directory that is kept because its run failed. A later run may remove it.
@@ -26,7 +26,7 @@ func (s *RunDir) MarkFailed() error {
 	return owned.Write(filepath.Join(s.Dir, failedFile), "a later run of posta removes this directory\n", false)
 }
 
-// sweep removes the directories of failed runs, except the newest ones. What it cannot remove stays: directories of other users, or one that another
+// sweep removes the directories of failed runs, except the newest ones. Directories that it cannot remove stay: those of other users, or one that another
 // run is removing at the same moment.
 func sweep() {
 	marks, err := filepath.Glob(filepath.Join(os.TempDir(), runPrefix+"*", failedFile))
@@ -39,7 +39,7 @@ func sweep() {
 	}
 	var failed []run
 	for _, m := range marks {
-		// Other users may make directories with such names here, with links to this user's files in them.
+		// Other users may make directories with such names here, and put links to this user's files into them.
 		if owned.Check(filepath.Dir(m)) != nil {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/security"
 )
 
-// expiries is the TLS of a listener. It remembers when the certificates end of the processes that have proven their names.
+// expiries is the TLS of a listener. For each process that has proven its name, it remembers when the process's certificate ends.
 type expiries struct {
 	*security.Socket
 	keys *security.Keys

@@ -22,14 +22,14 @@ const keepAlive = 2 * time.Second
 // Listener keeps a view V of what nodes or medics publish on their control sockets.
 type Listener[V any] struct {
 	sub  *zmqx.Sub
-	from []topology.Node // the publishers; a connection's index is its node's
+	from []topology.Node // the publishers; the index of a connection is the index of its node here
 	done chan struct{}   // closed when run has ended
 
 	expiries *expiries // nil without keys
 
 	mu      sync.Mutex
 	table   table[V]      // written by run
-	refused map[int]error // by endpoint: why there is no connection, if one side refuses the other
+	refused map[int]error // reasons why there is no connection, by endpoint, if one side refuses the other
 }
 
 type table[V any] interface {
@@ -93,7 +93,7 @@ func (l *Listener[V]) run() {
 	}
 }
 
-// heed remembers that a process has refused this one, or was refused by it. It forgets that when the two are connected.
+// heed remembers that a process has refused this one, or was refused by it. It forgets this when the two are connected.
 func (l *Listener[V]) heed(e zmqx.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -39,7 +39,7 @@ func newMedicTable(medics []topology.Node) *medicTable {
 	return &medicTable{medics: medics, beats: map[topology.NodeID]core.Message{}, at: map[topology.NodeID]time.Time{}}
 }
 
-// take ignores a message that does not come from this medic: it may be another version's, or a stranger's.
+// take ignores a message that does not come from this medic: it may come from another version of the program, or from a stranger.
 func (t *medicTable) take(topic string, payload []byte, from topology.NodeID, now time.Time) {
 	m, err := core.DecodeMessage(payload)
 	switch {

@@ -64,7 +64,7 @@ type Status struct {
 	OutRate float64
 }
 
-// take ignores what is not a heartbeat: it may be another version's, or a stranger's.
+// take ignores a message that is not a heartbeat: it may come from another version of the program, or from a stranger.
 func (b *nodeTable) take(topic string, payload []byte, _ topology.NodeID, now time.Time) {
 	if beat, err := heartbeat.Decode(payload); err == nil && topic == heartbeatTopic {
 		b.Heard(beat, now)

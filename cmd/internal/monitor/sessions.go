@@ -16,8 +16,8 @@ type Session struct {
 	Owner    string // empty: the local operator's
 	State    session.State
 	Age      time.Duration
-	Bytes    uint64 // of CSV at inputs, of answers at outputs
-	Asks     string // what it asks, if the analysis does not say that
+	Bytes    uint64 // CSV at inputs, answers at outputs
+	Asks     string // what the session asks, if the name of its analysis does not say that
 	Nodes    []string
 	At       []protocol.SessionInfo // what each node reports
 }

@@ -13,20 +13,20 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Traced is what a node has answered about a session.
+// Traced is a node's answer about a session.
 type Traced struct {
 	Node     topology.Node
 	Heard    bool // it was heard at all
 	Answered bool
 	Report   trace.Report
-	At       time.Time     // when the node answered, by the clock of this process: in the middle between question and answer
-	Off      time.Duration // by how much At may be wrong
+	At       time.Time     // when the node answered, by the clock of this process: the middle between question and answer
+	Off      time.Duration // the possible error of At
 }
 
 // Begin returns when the session came to the node, by the clock of this process.
 func (t *Traced) Begin() time.Time { return t.At.Add(-t.Report.Trace.Begin) }
 
-// End returns when it left the node; while it runs, when the node answered.
+// End returns when the session left the node; for a session that runs, when the node answered.
 func (t *Traced) End() time.Time { return t.At.Add(-t.Report.Trace.End) }
 
 type traceTable struct {
@@ -48,7 +48,7 @@ func (t *traceTable) take(topic string, payload []byte, from topology.NodeID, no
 	off := now.Sub(t.asked) / 2
 	r, err := trace.DecodeReport(payload)
 	if err != nil || nodecontrol.TraceTopic(r.Session) != topic || x.Answered && x.Off <= off {
-		return // another version's, or less exact
+		return // this answer comes from another version of the program, or is less exact
 	}
 	x.Answered, x.Report, x.Off, x.At = true, r, off, now.Add(-off)
 }
@@ -60,8 +60,8 @@ const (
 	askAgain      = 300 * time.Millisecond // a node whose loop is busy drops a question
 )
 
-// AskForTraces asks all nodes where the time of a session went, and returns when all have answered or ctx ends. keys are those of the asker; nil in
-// a cluster without keys. refused is as of Listener.Refused.
+// AskForTraces asks all nodes where the time of a session went, and returns when all have answered or ctx ends. keys are those of the asker; nil in a cluster
+// without keys. refused is the error of Listener.Refused.
 func AskForTraces(ctx context.Context, nodes []topology.Node, keys *security.Keys, id session.ID) (all []Traced, refused, err error) {
 	t := &traceTable{topic: nodecontrol.TraceTopic(id)}
 	for _, n := range nodes {

@@ -20,7 +20,7 @@ type draft struct {
 
 const (
 	draftPattern = ".posta-*.draft"
-	// tries bounds how often a draft is begun again. Just before a draft is locked, another process's sweep may take it for one of a dead process and
+	// tries bounds how often a draft is begun again. Just before a draft is locked, the sweep of another process may consider it a draft of a dead process and
 	// remove it.
 	tries = 100
 )
@@ -88,8 +88,8 @@ func lock(f *os.File) (bool, error) {
 	}
 }
 
-// hasNoLocks reports whether the error means that the file system cannot lock. On such a file system sweeps remove nothing, so a draft is as safe
-// without a lock.
+// hasNoLocks reports whether the error means that the file system has no locks. On such a file system sweeps remove nothing, so a draft is safe without a
+// lock.
 func hasNoLocks(err error) bool {
 	return errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOSYS)
 }
@@ -168,7 +168,7 @@ func syncDir(dir string) (err error) {
 	return f.Sync()
 }
 
-// probe checks that files can be written in a directory, and removes the drafts of dead processes. what is what shall be written there.
+// probe checks that files can be written in a directory, and removes the drafts of dead processes. what names the file to be written, for errors.
 func probe(dir, what string) error {
 	d, err := lockedFile(dir, 0o600)
 	if err != nil {
@@ -179,7 +179,7 @@ func probe(dir, what string) error {
 	return nil
 }
 
-// sweep removes drafts whose processes are dead. It ignores drafts that it cannot remove: they do not keep answers from being written.
+// sweep removes drafts whose processes are dead. It ignores drafts that it cannot remove: they do not prevent writing answers.
 func sweep(dir string) {
 	found, _ := os.ReadDir(dir)
 	for _, e := range found {

@@ -10,14 +10,13 @@ import (
 // File is the place of one file about answers, like a report. It is written as answers are: whole or not at all.
 type File struct{ path, what string }
 
-// NewFile returns the place that a path names. what says in errors what it is for: "the report".
+// NewFile returns the place that a path names. what names the file in errors: "the report".
 func NewFile(path, what string) *File { return &File{path, what} }
 
 // String returns the path.
 func (f *File) String() string { return f.path }
 
-// Prepare checks everything that could keep the file from being written and can be known before there is something to write. It removes drafts of dead
-// processes.
+// Prepare checks everything that could prevent writing the file and can be known before its content. It removes drafts of dead processes.
 func (f *File) Prepare() error {
 	name, err := file(f.path, "")
 	if err != nil {

@@ -31,8 +31,8 @@ type Target struct {
 	format *format
 }
 
-// Parse reads a path and the name of a format; with "" the path tells the format. A path that ends like a format (.csv) is a file, any other a
-// directory. Without a path there is no target: it returns nil.
+// Parse reads a path and the name of a format. If the name is "", the path determines the format. A path that ends like a format (.csv) is a file, any other
+// path is a directory. Without a path there is no target: it returns nil.
 func Parse(path, name string) (*Target, error) {
 	byPath := formatOf(strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), "."))
 	byName := formatOf(name)
@@ -57,9 +57,9 @@ func Parse(path, name string) (*Target, error) {
 // String returns the path.
 func (t *Target) String() string { return t.path }
 
-// Prepare checks everything that could keep the answers from being written: a file of one table for several queries, a place of another kind, without
-// permission to write, or on a disk without room for a file. It makes the directory of a target that is one, and removes drafts of dead processes.
-// queries are the names of the queries, as far as they are known.
+// Prepare checks everything that could prevent writing the answers: a file of one table for several queries, a place of another kind, a place without
+// permission to write, or a disk without room for a file. If the target is a directory, Prepare makes it; it removes drafts of dead processes. queries are the
+// names of the queries, as far as they are known.
 func (t *Target) Prepare(queries []string) error {
 	if err := t.fits(queries); err != nil {
 		return err
@@ -90,14 +90,14 @@ func (t *Target) fits(queries []string) error {
 	return nil
 }
 
-// answers is what a Target is for, in errors.
+// answers names in errors what a Target is for.
 const answers = "the answers"
 
-// orFiles is what a user may have meant who gave a directory for the answers.
+// orFiles says what else a user may have meant who gave a directory for the answers.
 const orFiles = ", or %s/ for one file for each query in it"
 
-// file returns the file that stands for a path. If that is a symbolic link, it is the file to which the link leads, whether there is one yet or not:
-// answers go where a shell's > would write, and the link stays. or says what else a user may have meant with a directory, which stands for %s.
+// file returns the file that a path names. If the path is a symbolic link, it returns the file to which the link leads, whether that file exists yet or not:
+// answers go where a shell's > would write, and the link stays. or is a format that says what else a user may have meant with a directory; %s is the path.
 func file(path, or string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -116,18 +116,18 @@ func file(path, or string) (string, error) {
 // mostLinks is how many symbolic links in a row are followed. The kernel follows 40.
 const mostLinks = 40
 
-// linked returns where a path leads at which there is no file: the path itself, or the place that a symbolic link names.
+// linked returns the place to which a path without a file leads: the path itself, or the target of a symbolic link.
 func linked(path string) (string, error) {
 	name := path
 	for range mostLinks {
 		to, err := os.Readlink(name)
 		if err != nil {
-			return name, nil // no link; what is wrong with its directory is said when a draft is made there
+			return name, nil // it is not a link; errors about its directory are reported when a draft is made there
 		}
 		if !filepath.IsAbs(to) {
 			to = filepath.Dir(name) + string(filepath.Separator) + to
 		}
-		// The directory may be reached by links, too. So ".." in it must not be taken away before they are followed.
+		// The directory may be reached by links, too. So the ".." in it must not be removed before they are followed.
 		dir, base := filepath.Split(to)
 		if dir, err = filepath.EvalSymlinks(dir); err != nil {
 			return "", fmt.Errorf("%s is a symbolic link to a place that is not there: %w; remove the link, or make the directory", path, err)

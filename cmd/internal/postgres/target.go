@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrUse is returned for a database or a table that can never take these answers.
+// ErrUse is returned if a database or a table can never take these answers.
 var ErrUse = errors.New("the database cannot take these answers")
 
 func usef(format string, args ...any) error {
@@ -126,7 +126,7 @@ const closeTime = 2 * time.Second
 func closeConn(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
-	_ = conn.Close(ctx) // what had to be committed is committed by now
+	_ = conn.Close(ctx) // everything that had to be committed is committed by now
 }
 
 // Prepare checks that the database can be reached and written to.

@@ -31,11 +31,11 @@ type Written struct {
 // longestName is how many bytes of a name the server keeps; it would cut off the rest without an error.
 const longestName = 63
 
-// ddlLock is an advisory lock that is held while tables are made. Two sessions that make the same table at the same time would make each other fail,
-// even with "if not exists". The number is "posta" in ASCII.
+// ddlLock is an advisory lock that is held while tables are made. Without it, two sessions that make the same table at the same time would make each other
+// fail, even with "if not exists". The number is "posta" in ASCII.
 const ddlLock = 0x706f737461
 
-// keepSessions makes the table that says what was written.
+// keepSessions makes the table that lists the sessions that were written.
 func (t *Target) keepSessions(ctx context.Context, conn *pgx.Conn) error {
 	var there bool
 	if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", t.name("posta_sessions").Sanitize()).Scan(&there); err != nil || there {

@@ -60,12 +60,12 @@ type table struct {
 	sampled          *infer.Table
 	files            int
 	bytes            int64
-	estimate         int64    // of the table's bytes as plain CSV; 0 if not known
-	lines, lineBytes int64    // of the samples
+	estimate         int64    // bytes of the table as plain CSV; 0 if unknown
+	lines, lineBytes int64    // numbers of the samples
 	loose            bool     // rows may lack columns
 	widened          []string // columns that got a wider type
 	stamps           map[string]protocol.Stamp
-	once             bool // whether it is a pipe, or has one among its files
+	once             bool // it can be read once only, because it is a pipe, or has one among its files
 }
 
 // usesToday reports whether a text may call current_date. It looks only for the name, so it may report a text without a call, but it never misses

@@ -83,8 +83,8 @@ func (q *Question) PlanOf(statements []int) *compile.Plan {
 	return p
 }
 
-// heads is how many bytes of a table are read at first, and then in further tries, if a statement needs only its first rows. After the last try all
-// of it is read.
+// heads is how many bytes of a table the first try and further tries read, if a statement needs only its first rows. After the last of these tries the whole
+// table is read.
 var heads = []int64{4 << 20, 64 << 20, 1 << 30}
 
 // Heads returns the stream whose beginning is enough, and how many bytes of it each try reads, until there are so many rows. It returns no bytes if
@@ -122,8 +122,8 @@ func (q *Question) size(stream string) (bytes int64) {
 // ErrOtherFiles is wrapped by the error for files that changed between two sessions of a question.
 var ErrOtherFiles = errors.New("the files have changed since they were read first")
 
-// Stamp notes the state of the files of all tables, so that SameFiles can compare it later. It copies to the disk what can be read only once but is
-// read by several sessions or passes.
+// Stamp notes the state of the files of all tables, so that SameFiles can compare it later. It copies a file to the disk if the file can be read only once
+// and several sessions or passes read it.
 func (q *Question) Stamp(ctx context.Context, sessions [][]int) error {
 	for _, t := range q.tables {
 		stamps, err := q.cfg.Input.Stamps(ctx, t.stream())

@@ -1,7 +1,7 @@
 // Package recording makes a picture of a terminal session, for the README.
 //
-//	Screen    what stands on a terminal, line by line, and from when to when
-//	SVG       the picture: the session plays in its own time, and ends with what stood there at last
+//	Screen    the lines of a terminal, each with the times when it appeared and disappeared
+//	SVG       the picture: it plays the session in real time, and ends with the last state of the terminal
 //
-// It knows the control sequences that posta writes outside of full screens, and refuses others. Tests alone use it.
+// It knows the control sequences that posta writes outside of full screens, and refuses others. Only tests use it.
 package recording

@@ -13,14 +13,14 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 )
 
-// Line is a text that stood in a row of the terminal for a while. To is 0 if it stood there at the end.
+// Line is a text that was in a row of the terminal for a while. To is 0 if it was there at the end.
 type Line struct {
 	Row      int
 	Text     string
 	From, To time.Duration
 }
 
-// Screen is a terminal that never scrolls: it is as high as it has to be. The zero value is an empty one.
+// Screen is a terminal that never scrolls: it has as many rows as are needed. The zero value is an empty screen.
 type Screen struct {
 	rows     []string
 	row      int
@@ -31,7 +31,7 @@ type Screen struct {
 	problems []error
 }
 
-// Write takes what a program writes on the terminal at a moment.
+// Write takes what a program writes to the terminal at a given time.
 func (s *Screen) Write(b []byte, at time.Duration) {
 	before := slices.Clone(s.rows)
 	b = append(s.rest, b...)
@@ -111,7 +111,7 @@ func (s *Screen) sequence(q string) {
 	}
 }
 
-// Lines returns what stood on the terminal, in the order in which it came.
+// Lines returns all lines that were on the terminal, in the order in which they appeared.
 func (s *Screen) Lines() ([]Line, error) {
 	if len(s.problems) > 0 {
 		return nil, s.problems[0]

@@ -18,7 +18,7 @@ rect{fill:#f6f8fa;stroke:#d0d7de}text{font:14px ui-monospace,SFMono-Regular,Menl
 @media(prefers-color-scheme:dark){rect{fill:#161b22;stroke:#3d444d}text{fill:#d1d7e0}.c{fill:#79c0ff}}
 </style>`
 
-// SVG returns the picture. It follows the reader's light or dark setting. Where pictures do not move, it shows the end of the session.
+// SVG returns the picture. It follows the reader's light or dark setting. If the viewer does not animate pictures, it shows the end of the session.
 func SVG(lines []Line, about string) string {
 	var b strings.Builder
 	rows := 0

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// address is an address as it stands in an argument or in a statement.
+// address matches an address in an argument or in a statement.
 var address = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*)://[^\s'"]*`)
 
-// whole is an argument that is an address, or NAME=ADDRESS, or --flag=ADDRESS. All of it belongs to the address, whatever characters it has.
+// whole matches an argument that is an address, or NAME=ADDRESS, or --flag=ADDRESS. Everything up to its end belongs to the address.
 var whole = regexp.MustCompile(`(?is)^((?:-{0,2}[^\s'"=:]+=){0,2})([a-z][a-z0-9+.-]*://.*)$`)
 
-// Shown returns a word of a command line without what addresses in it have of users, passwords and queries. It is not escaped for display.
+// Shown returns a word of a command line in which addresses have no user, password and query. It is not escaped for display.
 func Shown(word string) string {
 	if m := whole.FindStringSubmatch(word); m != nil {
 		return m[1] + hide(m[2])
@@ -19,7 +19,7 @@ func Shown(word string) string {
 	return address.ReplaceAllStringFunc(word, hide)
 }
 
-// hide removes the user, the password and the query from an address. It does not parse: an address that is wrong may have a password, too.
+// hide removes the user, the password and the query from an address. It does not parse the address, because an invalid address may contain a password, too.
 func hide(address string) string {
 	scheme, rest, _ := strings.Cut(address, "://")
 	at, query := strings.LastIndexByte(rest, '@'), strings.IndexAny(rest, "?#")

@@ -28,7 +28,7 @@ const Rows = 1000
 // KeptRows is how many rows of each query an answer should keep for a report.
 const KeptRows = chart.MostRows
 
-// room bounds the answers: the page stays below about 30 MB, whatever has to be escaped in them.
+// room bounds the answers: the page stays below about 30 MB, however much of them has to be escaped.
 var room = console.Room{Tables: 200, Kept: KeptRows, Rows: Rows, Cells: 200, Runes: 500, Bytes: 4 << 20}
 
 // Bounds of the lists beside the answers.
@@ -47,9 +47,9 @@ type Report struct {
 	Began    time.Time
 	Took     time.Duration
 	Answer   *client.Answer
-	Sessions []Session          // those that the answer took; empty if none did
+	Sessions []Session          // the sessions that computed the answer; may be empty
 	Topology *topology.Topology // nil if it is not known
-	Nodes    []monitor.Status   // of a cluster that did nothing but this; nil for another cluster
+	Nodes    []monitor.Status   // nodes of a cluster that was started only for this; nil for another cluster
 	Rest     string             // says how to get all rows
 }
 
@@ -67,7 +67,7 @@ var style string
 
 var templates = template.Must(template.New("report").Parse(page))
 
-// view is a report as the template takes it: all texts are escaped for display, and bounded.
+// view is a report in the form that the template takes: all texts are escaped for display, and bounded.
 type view struct {
 	Title, Version, Command, Began, At, Took string
 
@@ -127,7 +127,7 @@ func (r *Report) view() (*view, error) {
 		Style:  template.CSS(css), //nolint:gosec // it is embedded in this program
 	}
 	shown := *r.Answer
-	shown.Rejected, shown.Warnings = nil, nil // they have parts of their own below
+	shown.Rejected, shown.Warnings = nil, nil // the page shows these in sections of their own
 	var err error
 	if v.Answer, err = console.DrawAnswer(&shown, room, r.Rest); err != nil {
 		return nil, errors.Join(err, r.Answer.Err())
@@ -159,7 +159,7 @@ func (r *Report) view() (*view, error) {
 // text makes a text from outside fit for the page.
 func text(s string) string { return cut(s, textShown) }
 
-// cut shortens a text of megabytes before it looks at each character.
+// cut shortens a text before it looks at each character, because a text may have megabytes.
 func cut(s string, cells int) string {
 	return display.Cut(display.Escape(s[:min(len(s), 4*cells)]), cells)
 }
@@ -195,7 +195,7 @@ func streamOf(id session.ID, p *client.StreamProgress) stream {
 func clusterOf(t *topology.Topology, heard []monitor.Status) *cluster {
 	c := &cluster{
 		Name: text(t.Name), Heard: heard != nil,
-		// An image, and not a part of the page: the picture has a style sheet of its own.
+		// An image, and not an inline element: the picture has a style sheet of its own.
 		Picture: template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(t.SVG()))), //nolint:gosec // texts in it are escaped
 	}
 	var about []string

@@ -3,5 +3,5 @@
 //	View    the answers of all nodes on one time line: a bar for each node, a row for each link
 //	Spans   the same as OpenTelemetry's OTLP over HTTP with JSON
 //
-// It is pure but for Send, which posts spans.
+// It is pure, except Send, which posts spans.
 package tracing

@@ -19,8 +19,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// The parts of OTLP/JSON that Posta writes (opentelemetry-proto, trace/v1). Numbers of 64 bits are strings there. Rejected: the SDK of
-// OpenTelemetry. It records spans while they run, and these are made afterwards from what nodes have kept; all that is left of it is this document.
+// The parts of OTLP/JSON that Posta writes (opentelemetry-proto, trace/v1). Numbers of 64 bits are strings there. The SDK of OpenTelemetry was rejected: it
+// records spans while they run, but these spans are made afterwards, from what nodes have kept. So only this document would be left of the SDK.
 type (
 	otlpTraces struct {
 		ResourceSpans []otlpResource `json:"resourceSpans"`
@@ -75,8 +75,8 @@ func count(key string, n uint64) otlpAttribute {
 	return otlpAttribute{key, map[string]any{"intValue": strconv.FormatUint(n, 10)}}
 }
 
-// Spans returns the view as OTLP/JSON: a span for the session, one below it for each node, and one below that for each stage of the node. The trace id is
-// the one that the session's client gave, else the session's id. A session has the same spans whenever they are made.
+// Spans returns the view as OTLP/JSON: a span for the session, one below it for each node, and one below that for each stage of the node. The trace id is the
+// one that the session's client gave, else the session's id. A session has the same spans whenever they are made.
 func (v *View) Spans(cluster string) ([]byte, error) {
 	id, root := v.traceID(), spanID(v.Session, "", "")
 	doc := otlpTraces{ResourceSpans: []otlpResource{resource(cluster, "", otlpSpan{
@@ -138,7 +138,7 @@ func resource(cluster, node string, spans ...otlpSpan) otlpResource {
 	return r
 }
 
-// spanID derives a span's id, so that a collector that gets a span twice can tell.
+// spanID derives a span's id, so that a collector recognises a span that it gets twice.
 func spanID(id session.ID, node, role string) string {
 	sum := sha256.Sum256([]byte(id.String() + "\x00" + node + "\x00" + role))
 	return hex.EncodeToString(sum[:8])
@@ -146,8 +146,8 @@ func spanID(id session.ID, node, role string) string {
 
 func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
-// Endpoint returns where spans are posted. flag is the base address of a collector that the user has named. Without it the variables of OpenTelemetry
-// count. It is "" if nothing says where.
+// Endpoint returns the address to which spans are posted. flag is the base address of a collector that the user has named. Without it the environment
+// variables of OpenTelemetry count. It returns "" if neither gives an address.
 func Endpoint(flag string, env func(string) string) (string, error) {
 	base, whole := flag, ""
 	if base == "" {
@@ -181,7 +181,7 @@ func Send(ctx context.Context, address string, spans []byte) error {
 		return err
 	}
 	defer res.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(res.Body, 512)) // of a collector that breaks off, the status says enough
+	said, _ := io.ReadAll(io.LimitReader(res.Body, 512)) // if the collector breaks off, the status is enough
 	if res.StatusCode/100 != 2 {
 		return fmt.Errorf("the collector answers %s: %s", res.Status, strings.TrimSpace(string(said)))
 	}

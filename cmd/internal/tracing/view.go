@@ -15,18 +15,18 @@ type View struct {
 	Session    session.ID
 	Analysis   string
 	State      session.State
-	Begin, End time.Time // by the clock of this process; End of a session that runs is when its nodes were asked
+	Begin, End time.Time // by the clock of this process; if the session runs, End is when its nodes were asked
 	Nodes      []monitor.Traced
 	Links      []Link
-	Unknown    []monitor.Traced // nodes that answered, and do not know the session
+	Unknown    []monitor.Traced // nodes that answered, but do not know the session
 	Missing    []monitor.Traced // nodes that did not answer
 }
 
-// Link is what a session sent over a link, as both ends tell it.
+// Link is what a session sent over a link, as both ends report it.
 type Link struct {
 	Edge, From, To string
-	Sent           *trace.Queue // nil: the sender does not tell
-	Taken          *trace.Queue // nil: the receiver does not tell
+	Sent           *trace.Queue // nil: the sender did not report it
+	Taken          *trace.Queue // nil: the receiver did not report it
 }
 
 // New makes a view of the answers of all nodes. known is false if no node knows the session.
@@ -65,7 +65,7 @@ func (v *View) add(x *monitor.Traced) {
 	}
 }
 
-// links joins what senders and receivers tell. A sender has one queue for all receivers of a broadcast.
+// links combines the reports of senders and receivers. A sender has one queue for all receivers of a broadcast.
 func (v *View) links() {
 	for i := range v.Nodes {
 		n, t := string(v.Nodes[i].Node.ID), v.Nodes[i].Report.Trace
@@ -96,7 +96,7 @@ func (v *View) Length() time.Duration { return v.End.Sub(v.Begin) }
 // None is the state of a column in which a node did not have the session.
 const None trace.State = -1
 
-// Bar returns the state that took most of each of width columns of the view's time line.
+// Bar divides the view's time line into width columns and returns the longest state of each.
 func (v *View) Bar(x *monitor.Traced, width int) []trace.State {
 	bar := make([]trace.State, width)
 	t, length := x.Report.Trace, v.Length()
@@ -113,7 +113,7 @@ func (v *View) Bar(x *monitor.Traced, width int) []trace.State {
 	return bar
 }
 
-// longest returns the state that took most of the time from one moment to another, both since the session came to the node.
+// longest returns the state with the most time between two moments, both measured since the session came to the node.
 func longest(t *trace.Trace, from, to time.Duration) trace.State {
 	var sum [trace.States]float64
 	for i := int(max(0, from) / t.Width); i < len(t.Line) && time.Duration(i)*t.Width < to; i++ {
@@ -132,7 +132,7 @@ func longest(t *trace.Trace, from, to time.Duration) trace.State {
 	return best
 }
 
-// Share returns the part of the session's time in the node that a state took, from 0 to 1.
+// Share returns the fraction of the session's time in the node that a state took, from 0 to 1.
 func Share(t *trace.Trace, s trace.State) float64 {
 	length := t.Begin - t.End
 	if length <= 0 {
