@@ -59,7 +59,7 @@ func (t *Topology) WithBrokerAddress(address string) (*Topology, error) {
 	return &same, nil
 }
 
-// SameBroker reports whether two topologies name the same broker; their users may differ.
+// SameBroker reports whether two topologies name the same broker; the user may be different.
 func (t *Topology) SameBroker(other *Topology) bool {
 	return t.Transport == other.Transport && withoutSecret(t.BrokerAddress()) == withoutSecret(other.BrokerAddress())
 }
@@ -93,7 +93,7 @@ func withoutSecret(address string) string {
 	return (&url.URL{Scheme: u.Scheme, User: url.User(secretElsewhere), Host: u.Host, Path: u.Path}).String()
 }
 
-// isSecret reports whether the address of a broker has more than the place.
+// isSecret reports whether the address of a broker contains more than a place.
 func isSecret(u *url.URL) bool {
 	return u.User != nil && u.User.String() != secretElsewhere || u.RawQuery != "" || u.Fragment != ""
 }

@@ -63,13 +63,13 @@ func (c *checker) stageNames() (names []string, complete bool) {
 	return names, complete
 }
 
-// direction checks that the edge leads from a stage to the one that follows it. The pipeline is a line, so an edge that leads back would close a
-// cycle, in which no stream ever ends (R12).
+// direction checks that the edge leads from a stage to the one that follows it. The pipeline is a line, so an edge that leads back would make a cycle, and
+// in a cycle no stream ever ends (R12).
 func (c *checker) direction(at string, e Edge) (stagePair, bool) {
 	from, _ := c.t.Stage(e.From)
 	to, _ := c.t.Stage(e.To)
 	if e.From != e.To && c.t.stagePairs() == nil {
-		return stagePair{}, false // the order of stages is not known before the chains are right
+		return stagePair{}, false // the order of stages is known only if the chains are right
 	}
 	var next Role
 	if len(from.Chain) > 0 {
@@ -92,7 +92,7 @@ func (c *checker) direction(at string, e Edge) (stagePair, bool) {
 	return stagePair{}, false
 }
 
-// words checks what can be checked of an edge wherever it leads. It returns false if the routing cannot be checked.
+// words checks the settings of an edge that do not depend on where it leads. It returns false if the routing cannot be checked.
 func (c *checker) words(at string, e Edge, h stagePair, follows bool) bool {
 	write := func(general string) string {
 		if follows {
@@ -119,7 +119,7 @@ func (c *checker) words(at string, e Edge, h stagePair, follows bool) bool {
 	return false
 }
 
-// socketFits reports whether the socket can do the route: PUB gives every frame to every subscriber, and can do nothing else.
+// socketFits reports whether the socket can carry out the route: PUB gives every frame to every subscriber, and can do nothing else.
 func (c *checker) socketFits(at string, e Edge, h stagePair, follows bool) bool {
 	if e.Socket != Pub || e.Route == All {
 		return true
@@ -184,7 +184,7 @@ func (c *checker) repeated() {
 	}
 }
 
-// missing finds stages that no edge reaches, and splits of which only one half is there.
+// missing finds stages that no edge reaches, and splits of which only one half exists.
 func (c *checker) missing() {
 	for _, h := range c.t.stagePairs() {
 		have := c.t.edges(func(e Edge) bool { return e.From == h.from.Name && e.To == h.to.Name })

@@ -35,7 +35,7 @@ func (c *checker) hosts() {
 	c.reachable()
 }
 
-// localHost refuses settings that mean nothing without an address. Ports do mean something: containers publish them.
+// localHost refuses settings that need an address. It accepts ports, because containers publish them.
 func (c *checker) localHost(at string) {
 	if _, given := c.at[at+".bind"]; given {
 		c.fail(at+".bind", `write address, which is what others dial, beside it, or leave bind out`, "bind means nothing without address: such a host has unix sockets, on this machine")
@@ -82,7 +82,7 @@ func (c *checker) tcpHost(h Host, at string) {
 	}
 }
 
-// tcpAddress recognises what people write instead of an address.
+// tcpAddress recognises common mistakes in addresses.
 func (c *checker) tcpAddress(h Host, at string) {
 	sample := strings.ReplaceAll(h.Address, nodeMark, "node-1")
 	ip, err := netip.ParseAddr(sample)
@@ -102,8 +102,8 @@ func (c *checker) tcpAddress(h Host, at string) {
 
 var portForm = regexp.MustCompile(`^(\[.*\]|[^:]*):[0-9]+$`)
 
-// reachable refuses hosts that only their own machine can dial, if other hosts are elsewhere: for those, 127.0.0.1 is another machine, and the only
-// symptom would be a pipeline that stands still. Hosts that no stage names do not count.
+// reachable refuses hosts that only their own machine can dial, if other hosts are on other machines: there, 127.0.0.1 is another machine, and the only
+// symptom would be a pipeline that makes no progress. Hosts that no stage names do not count.
 func (c *checker) reachable() {
 	var own, other *Host
 	for i := range c.t.Hosts {

@@ -3,7 +3,7 @@ package topology
 // limitRules are relations that must hold between limits.
 var limitRules = []struct {
 	low, high string // names in [limits]
-	room      int64  // by how much high has to be larger
+	room      int64  // how much larger high must be than low
 	why       string
 }{
 	{"chunk", "frame", int64(ChunkHead), "a frame carries a chunk, its file's header line and their names, for which 16KiB are kept"},
@@ -15,8 +15,8 @@ var limitRules = []struct {
 	{"client_timeout", "results_ttl", 0, "results would be gone before a slow client is"},
 }
 
-// ChunkHead, in bytes, is by how much limits.frame has to exceed limits.chunk (R15). A request contains the file's header line and name besides the
-// chunk. Most take a few hundred bytes; a client whose file needs more cuts smaller chunks.
+// ChunkHead, in bytes, is how much larger limits.frame must be than limits.chunk (R15). Besides the chunk, a request contains the file's header line and
+// name. In most cases these take a few hundred bytes; a client whose file needs more cuts smaller chunks.
 const ChunkHead = 16 * KiB
 
 // limits finds settings that are valid one by one and contradict each other.

@@ -11,7 +11,7 @@ import (
 type claim struct {
 	node NodeID
 	kind Kind
-	host int // index
+	host int // index of the host
 }
 
 type claims struct {
@@ -19,7 +19,7 @@ type claims struct {
 	said map[string]bool  // pairs of hosts whose ports overlap: each pair is reported once
 }
 
-// sockets checks the addresses that placement gives out: ports exist, paths are short enough, and no address occurs twice.
+// sockets checks the addresses that placement assigns: ports exist, paths are short enough, and no address occurs twice.
 func (c *checker) sockets() {
 	if len(c.t.Stages) > len(pipeline) {
 		return // some names occur twice and have been refused; the rest of a wrong file may be too large to place
@@ -104,7 +104,7 @@ func (c *checker) claimAddress(taken claims, who claim, key, address string) {
 	c.fail("hosts."+later.Name+"."+key, advice, "%s is taken twice, by the %s socket of %s and the %s socket of %s", address, first.kind, first.node, who.kind, who.node)
 }
 
-// portsNeeded returns how many ports all nodes take together: if two hosts are that far apart, their ports cannot overlap.
+// portsNeeded returns how many ports all nodes take together: if the first ports of two hosts are that far apart, their ports cannot overlap.
 func (t *Topology) portsNeeded() int {
 	n := 0
 	for _, node := range t.All() {

@@ -17,7 +17,7 @@ import (
 // Labels of containers. Medics find a node's container by its labels, because docker-compose 1.29 and Compose v2 choose different names.
 const (
 	LabelCluster = "posta.cluster"
-	LabelNode    = "posta.node" // of a node or medic
+	LabelNode    = "posta.node" // the node or medic
 	LabelHost    = "posta.host"
 	LabelRole    = "posta.role"
 	RoleNode     = "node"
@@ -91,21 +91,21 @@ func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (stri
 type composeData struct {
 	Name, Cluster, Again, Image, Source, Target string
 	NodeGrace, MedicGrace, Fence                string
-	OnHost                                      string // the machine whose network the containers use, "" for a network of their own
-	OutsideNames                                bool   // the broker's name has to be resolved outside of the containers' network
+	OnHost                                      string // the machine whose network the containers use; "" if they have a network of their own
+	OutsideNames                                bool   // the broker's name has to be resolved outside the containers' network
 	Nodes, Medics                               []composeService
 	Reach                                       []string // hosts that medics act on, besides their own
 }
 
 type composeService struct {
 	Name, Cluster, Host, Role string
-	Digest                    string   // of the topology: compose replaces containers when it changes, because they read the file only at their start
+	Digest                    string   // digest of the topology: if it changes, compose replaces the containers, because they read the file only at their start
 	Data                      string   // directory in the container
-	Keys                      string   // directory in the container; "" without
-	Local                     string   // a client's public key; "" without
-	KeysFrom                  string   // directory of the machine that is mounted there; "" when the keys are in the volume
-	Ports                     []string // "127.0.0.1:OUTSIDE:INSIDE": nobody but this machine is to reach them
-	Console                   bool     // a medic serves it at all addresses of its container, which is where published ports lead
+	Keys                      string   // directory in the container; "" without keys
+	Local                     string   // a client's public key; "" if there is none
+	KeysFrom                  string   // directory of the machine that is mounted there; "" if the keys are in the volume
+	Ports                     []string // "127.0.0.1:OUTSIDE:INSIDE": only this machine may reach them
+	Console                   bool     // a medic serves the console on all addresses of its container, because published ports lead there
 	Roots                     []string // directories of the machine that are mounted at the same path, to be read (S8)
 }
 
@@ -127,7 +127,7 @@ func (t *Topology) service(c Compose, n Node, role string, published bool) compo
 		s.Roots = append(s.Roots, yamlString(root))
 	}
 	for _, e := range n.Sockets.List() {
-		// Clients and monitoring are outside of the network of containers; frames stay inside.
+		// Clients and monitoring are outside the network of the containers; frames stay inside.
 		if published && (e.Kind == KindClient || e.Kind == KindControl) {
 			s.Ports = append(s.Ports, fmt.Sprintf("%s:%d:%d", t.publishedAt(n), port(e.Dial), port(e.Bind)))
 		}
@@ -151,7 +151,7 @@ func (t *Topology) digest() string {
 // publishedAt returns the address at which clients on the machine find the node: the one in the file, which is a loopback address.
 func (t *Topology) publishedAt(n Node) string {
 	i := t.hostIndex(n)
-	if _, err := netip.ParseAddr(t.Hosts[i].Address); err != nil { // a name: localhost, or {node}, which means nothing outside of the network
+	if _, err := netip.ParseAddr(t.Hosts[i].Address); err != nil { // a name: localhost, or {node}, which means nothing outside the containers' network
 		return "127.0.0.1"
 	}
 	return t.Hosts[i].Address

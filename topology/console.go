@@ -11,7 +11,7 @@ const consoleExample = "127.0.0.1:8080"
 
 var errConsoleAddress = errors.New("it is no IPv4 address with a port, such as " + consoleExample)
 
-// checkConsole accepts "" and IP:PORT. Which addresses are right is for checker.console to say, because that depends on other settings.
+// checkConsole accepts "" and IP:PORT. checker.console decides which addresses are right, because that depends on other settings.
 func checkConsole(text string) error {
 	if text == "" {
 		return nil
@@ -22,8 +22,9 @@ func checkConsole(text string) error {
 	return nil
 }
 
-// ConsoleAddress is where browsers find the console of a medic, as IP:PORT; "" for nowhere. medic-1 has the port in the file, and each further medic
-// the next one. No two have the same, also on different hosts: so a browser elsewhere can reach all of them through ssh -L at the same addresses.
+// ConsoleAddress is the IP:PORT at which browsers find the console of a medic; "" if it has none. medic-1 has the port in the file, and each further medic
+// the next port. No two medics have the same port, even on different hosts, so a browser on another machine can reach all of them through ssh -L at the
+// same addresses.
 func (t *Topology) ConsoleAddress(medic Node) string {
 	first, err := netip.ParseAddrPort(t.Medics.Console)
 	if err != nil || medic.Stage != medicName {
@@ -63,7 +64,7 @@ func (c *checker) console() {
 	}
 }
 
-// boundBy says what else listens where the console of a medic does, "" if nothing.
+// boundBy names what else listens at the console's address of a medic; "" if nothing does.
 func (c *checker) boundBy(medic Node) string {
 	address := "tcp://" + c.t.ConsoleAddress(medic)
 	all := fmt.Sprintf("tcp://0.0.0.0:%d", c.t.ConsolePort(medic)) // every address of a machine

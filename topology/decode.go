@@ -60,7 +60,7 @@ func sectionTitle(name string) string {
 	return "[" + name + "]"
 }
 
-// one returns the section of that name, nil if it does not exist or is not a section.
+// one returns the section of that name; nil if it does not exist, or is not a section.
 func (r *reader) one(root *value, name string) *value {
 	f := root.get(name)
 	if f == nil {
@@ -151,7 +151,7 @@ func (r *reader) stage(t *Topology, s *section) Stage {
 	return st
 }
 
-// chainOf returns the given chain, or the stage's own name if that is a role.
+// chainOf returns the given chain; without one, the stage's own name if that is a role.
 func chainOf(given []string, name string) []Role {
 	if given == nil && Role(name).order() >= 0 {
 		return []Role{Role(name)}
@@ -187,7 +187,7 @@ func (s *section) scalars(name string, t *Topology) {
 			continue
 		}
 		if err := set.set(t, set.def); err != nil {
-			panic(fmt.Sprintf("topology: default of %s: %v", set.key(), err)) // the table above is wrong; no file can cause this
+			panic(fmt.Sprintf("topology: default of %s: %v", set.key(), err)) // the table in settings.go is wrong; no file can cause this
 		}
 		s.scalar(set, t)
 	}

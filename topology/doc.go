@@ -1,9 +1,9 @@
-// Package topology reads the one page that describes a whole Posta system: which hosts there are, which stages run
-// where and how often, which edges join them with which socket and routing, and the limits everything keeps.
+// Package topology reads the file that describes a whole Posta system: which hosts there are, which stages run where and with how many replicas, which edges
+// connect them with which socket and routing, and the limits that all nodes keep.
 //
 // # Words
 //
-// A host is a machine with an address. A stage is a row of roles (its chain) that run in one process. A node is one replica of a stage. An edge makes
+// A host is a machine with an address. A stage is a sequence of roles (its chain) that run in one process. A node is one replica of a stage. An edge makes
 // one stage feed another. An endpoint is an address that one socket of a node listens on (Bind) and others dial (Dial). The two differ if a proxy or
 // a NAT is in between.
 //
@@ -17,7 +17,7 @@
 // its default for the rest of the check, and a name that could not be read takes part in no check. So no error is only the consequence of another
 // one.
 //
-// Everything is derived: a Topology holds no port and no node, and Nodes computes them. So two processes that read the same file agree on every
+// Everything is derived: a Topology contains no ports and no nodes, and Nodes computes them. So two processes that read the same file agree on every
 // address without talking to each other.
 //
 // # What it never does

@@ -35,7 +35,7 @@ func (e Endpoint) Unix() bool { return strings.HasPrefix(e.Bind, "ipc://") }
 type Sockets struct {
 	Data      Endpoint // if a push edge leads to the stage, and frames travel by ZeroMQ
 	Control   Endpoint // always
-	Broadcast Endpoint // if a pub edge leaves the stage, likewise
+	Broadcast Endpoint // if a pub edge leaves the stage, and frames travel by ZeroMQ
 	Client    Endpoint // if the chain holds input or output
 }
 
@@ -57,7 +57,7 @@ func (s Sockets) List() []NamedEndpoint {
 func (t *Topology) openSockets(n *Node, s Stage, given int) int {
 	i := t.hostIndex(*n)
 	if i < 0 {
-		return 0 // only in a file that is being refused
+		return 0 // only in a file that is refused
 	}
 	taken := 0
 	open := func(needed bool, k Kind) (e Endpoint) {
@@ -67,7 +67,7 @@ func (t *Topology) openSockets(n *Node, s Stage, given int) int {
 		}
 		return e
 	}
-	direct := t.Transport == ZMQ // with a broker, frames need no socket of the node
+	direct := t.Transport == ZMQ // over a broker, frames need no socket of the node
 	usesPush := func(e Edge) bool { return direct && e.Socket == Push }
 	usesPub := func(e Edge) bool { return direct && e.Socket == Pub }
 	n.Sockets = Sockets{
@@ -92,7 +92,7 @@ func (h Host) endpoint(id NodeID, k Kind, offset int) Endpoint {
 		Bind: "tcp://" + net.JoinHostPort(strings.ReplaceAll(h.Bind, nodeMark, string(id)), strconv.Itoa(h.BindPorts+offset)),
 	}
 	if h.Internal != "" && k != KindClient {
-		// No port is published on the way, so it is the port that the node listens on.
+		// No port is published in between, so others dial the port that the node listens on.
 		e.Dial = "tcp://" + net.JoinHostPort(h.internal(id), strconv.Itoa(h.BindPorts+offset))
 	}
 	return e

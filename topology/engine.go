@@ -20,11 +20,10 @@ type Deploy struct {
 	// Socket is where the engine listens on the host itself. Medics connect to it. Default: the path of a unix engine, otherwise
 	// /var/run/docker.sock.
 	Socket string
-	// Network is "bridge" (default), in which ports are published, or "host", in which containers use the host's own network. host costs nothing per
-	// packet; bridge keeps containers away from the machine's other ports.
+	// Network is "bridge" (default), in which ports are published, or "host", in which containers use the host's own network. host has no cost per packet; bridge
+	// keeps containers away from the machine's other ports.
 	Network string
-	// Memory is how much one container may use at most, 64MiB to 16384GiB, default 1GiB. A container that needs more is killed, and medics start it
-	// again.
+	// Memory is the most that one container may use, 64MiB to 16384GiB, default 1GiB. A container that needs more is killed, and medics start it again.
 	Memory Size
 }
 
@@ -125,7 +124,7 @@ func sshForm(u *url.URL) bool {
 	return u.Hostname() != "" && u.Hostname()[0] != '-' && !strings.HasPrefix(u.User.Username(), "-") && !secret && (u.Path == "" || u.Path == "/") && u.RawQuery == ""
 }
 
-// tcpEngine demands keys, because a client of an engine is root on its host. Only an engine on this machine may be reached without TLS.
+// tcpEngine demands keys, because a client of an engine is root on its host. Only an engine on this machine may be used without TLS.
 func (c *checker) tcpEngine(u *url.URL, secured int, at string) {
 	ip, err := netip.ParseAddr(u.Hostname())
 	own := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()

@@ -25,7 +25,7 @@ type Error struct {
 	Fix  string // what to write instead
 }
 
-// Error has the form of compilers' errors, so that editors jump to the place.
+// Error has the form of compilers' errors, so that editors can jump to the place.
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s; %s", e.File, e.Pos.Line, e.Pos.Col, e.What, e.Fix)
 }

@@ -38,8 +38,8 @@ func (r *reader) setAddresses(t *Topology, a Addresses) {
 	}
 }
 
-// setInternal gives all hosts an address that is dialled inside, and has them listen where they are found by it, as a host of the file would.
-// What the file says they listen on is of the machine around the containers.
+// setInternal gives all hosts an address that is dialled inside, and makes them listen where that address leads, as for a host of the file. The addresses
+// that the file tells them to listen on belong to the machine around the containers.
 func (r *reader) setInternal(t *Topology, address string) {
 	for i := range t.Hosts {
 		h := &t.Hosts[i]
@@ -54,7 +54,7 @@ func (r *reader) setInternal(t *Topology, address string) {
 	}
 }
 
-// InternalClient returns where a container of the same network reaches a node as clients do. Clients themselves are outside.
+// InternalClient returns the address at which a container of the same network reaches a node as clients do. Clients themselves are outside.
 func (t *Topology) InternalClient(n Node) string {
 	for _, h := range t.Hosts {
 		if h.Name == n.Host && h.Internal != "" {

@@ -9,22 +9,21 @@ import (
 
 // Addresses are the addresses that a file leaves open, so that one file serves processes, containers, and their clients.
 type Addresses struct {
-	// Local is the address of the hosts that have none in the file: "ipc:DIR", or the IP address at which containers publish their ports.
-	// "" is for looking at the file only: endpoints of such hosts can then neither be bound nor dialled.
+	// Local is the address of the hosts that have none in the file: "ipc:DIR", or the IP address at which containers publish their ports. "" is only for looking
+	// at the file: endpoints of such hosts can then neither be bound nor dialled.
 	Local string
-	// Inside is for a process within a network of containers: every host has this address, which CheckInternal has found good, and nodes
-	// and medics dial each other there, at the ports that they listen on. Clients are outside, and are told what the file says, or
-	// Published. "" is for everybody else.
+	// Inside is for a process within a network of containers: every host has this address, which CheckInternal must have accepted. Nodes and medics dial each
+	// other at it, at the ports that they listen on. Clients are outside: they get the address in the file, or Published. "" is for all other processes.
 	Inside string
 }
 
-// Published is where the containers of a local host publish their ports: this machine reaches them, and no other.
+// Published is the address at which the containers of a local host publish their ports: only this machine reaches it.
 const Published = "127.0.0.1"
 
-// Load reads and checks a topology file. The error of a file that was read is Errors.
+// Load reads and checks a topology file. If the file could be read, the error is of type Errors.
 func Load(path string) (*Topology, error) { return LoadWith(path, Addresses{}) }
 
-// LoadWith is Load with what the file leaves open.
+// LoadWith is Load with the addresses that the file leaves open.
 func LoadWith(path string, a Addresses) (*Topology, error) {
 	if name, ok := strings.CutPrefix(path, EnvPrefix); ok {
 		return loadEnv(name, a)
@@ -47,8 +46,8 @@ func LoadWith(path string, a Addresses) (*Topology, error) {
 	return t, nil
 }
 
-// EnvPrefix before a name, in place of a path, means the text in that environment variable: a container then has its topology from the
-// moment it is made, and cannot be started with half of it. A relative data directory is taken from the working directory.
+// EnvPrefix before a name, instead of a path, means the text in that environment variable. So a container has its topology from the moment it is made, and
+// cannot be started with half of it. A relative data directory is relative to the working directory.
 const EnvPrefix = "env:"
 
 func loadEnv(name string, a Addresses) (*Topology, error) {
@@ -67,7 +66,7 @@ func loadEnv(name string, a Addresses) (*Topology, error) {
 	return t, nil
 }
 
-// ParseAt is Load of a text that is in no file, as if it stood in one at path.
+// ParseAt is Load for a text that is in no file, as if it were in a file at path.
 func ParseAt(path string, src []byte) (*Topology, error) {
 	t, err := parseAs(path, src, Addresses{})
 	if err == nil {
@@ -76,8 +75,8 @@ func ParseAt(path string, src []byte) (*Topology, error) {
 	return t, err
 }
 
-// Parse checks the text of a topology. name is the file's name: it stands in the errors, and a relative data directory
-// is taken from its directory. The error is always Errors.
+// Parse checks the text of a topology. name is the file's name: errors contain it, and a relative data directory is relative to its directory. The error is
+// always Errors.
 func Parse(name string, src []byte) (*Topology, error) { return parseAs(name, src, Addresses{}) }
 
 func parseAs(name string, src []byte, a Addresses) (*Topology, error) {

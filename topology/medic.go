@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// MedicNodes places the medics: round robin over the hosts that stages name, in file order. A medic has a control socket and a data
-// directory like a node's, and no role. Their ports come after those of all nodes, so more or fewer medics move no node.
+// MedicNodes places the medics: round robin over the hosts that stages name, in file order. A medic has a control socket and a data directory like a node,
+// but no role. Medics' ports come after those of all nodes, so a change of the number of medics moves no node.
 func (t *Topology) MedicNodes() []Node {
 	used := map[string]int{}
 	for _, n := range t.Nodes() {
@@ -20,7 +20,7 @@ func (t *Topology) MedicNodes() []Node {
 		}
 	}
 	if len(hosts) == 0 {
-		return nil // only in a file that is being refused
+		return nil // only in a file that is refused
 	}
 	var medics []Node
 	for i := range t.Medics.Replicas {
@@ -34,7 +34,7 @@ func (t *Topology) MedicNodes() []Node {
 	return medics
 }
 
-// Medic returns the medic of that name; the error wraps ErrNoNode and lists the names there are.
+// Medic returns the medic of that name; the error wraps ErrNoNode and lists the existing names.
 func (t *Topology) Medic(id NodeID) (Node, error) {
 	medics := t.MedicNodes()
 	if i := slices.IndexFunc(medics, func(n Node) bool { return n.ID == id }); i >= 0 {
@@ -46,5 +46,5 @@ func (t *Topology) Medic(id NodeID) (Node, error) {
 	return Node{}, fmt.Errorf("medic %q in %s: %w; %s", id, t.File, ErrNoNode, suggest(string(id), names(medics)))
 }
 
-// All is the nodes and the medics.
+// All returns the nodes, then the medics.
 func (t *Topology) All() []Node { return append(t.Nodes(), t.MedicNodes()...) }

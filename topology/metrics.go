@@ -8,8 +8,8 @@ import (
 
 const metricsExample = "127.0.0.1:9100"
 
-// MetricsAddress returns where a node or medic serves its metrics, as IP:PORT; "" for nowhere. The processes of a host take ports from the one in the file
-// upward: nodes in file order, then medics.
+// MetricsAddress returns the IP:PORT at which a node or medic serves its metrics; "" if it serves none. The processes of a host take ports from the one in
+// the file upward: nodes in file order, then medics.
 func (t *Topology) MetricsAddress(n Node) string {
 	i := slices.IndexFunc(t.Hosts, func(h Host) bool { return h.Name == n.Host })
 	if i < 0 || t.Hosts[i].Metrics == "" {
@@ -17,7 +17,7 @@ func (t *Topology) MetricsAddress(n Node) string {
 	}
 	first, err := netip.ParseAddrPort(t.Hosts[i].Metrics)
 	if err != nil {
-		return "" // only in a file that is being refused
+		return "" // only in a file that is refused
 	}
 	on := t.on(n.Host)
 	at := slices.IndexFunc(on, func(o Node) bool { return o.ID == n.ID })
@@ -27,12 +27,13 @@ func (t *Topology) MetricsAddress(n Node) string {
 	return netip.AddrPortFrom(first.Addr(), first.Port()+uint16(at)).String()
 }
 
-// on returns the nodes of a host, and behind them its medics.
+// on returns the nodes of a host, and then its medics.
 func (t *Topology) on(host string) []Node {
 	return slices.DeleteFunc(t.All(), func(n Node) bool { return n.Host != host })
 }
 
-// metrics checks where the processes of a host serve their metrics. There are no keys for whoever scrapes, so beyond the machine it has to be said.
+// metrics checks where the processes of a host serve their metrics. Whoever scrapes needs no key, so the file must permit addresses that other machines
+// reach.
 func (c *checker) metrics(h Host, at string) {
 	if _, given := c.at[at]; !given || c.invalid[at] {
 		return

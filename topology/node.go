@@ -8,8 +8,7 @@ import (
 	"posta.dev/posta/security"
 )
 
-// NodeID names a node: the stage and the replica, counted from 1: "joiner-1". It is the name of the node's data
-// directory and of its unix sockets too.
+// NodeID names a node by stage and replica, counted from 1: "joiner-1". It is also the name of the node's data directory and of its unix sockets.
 type NodeID string
 
 const maxReplicas = 64
@@ -38,15 +37,15 @@ func (n Node) Identity() security.Identity {
 	return security.Identity{Role: role, Name: string(n.ID)}
 }
 
-// Nodes places every replica: stages in file order, replica i of a stage on its i-th host, round robin. Ports follow the
-// same order, so adding a replica moves the ports of the nodes behind it on that host.
+// Nodes places every replica: stages in file order, replica i of a stage on its i-th host, round robin. Ports are assigned in the same order, so adding a
+// replica moves the ports of the nodes after it on that host.
 func (t *Topology) Nodes() []Node {
 	var nodes []Node
-	used := map[string]int{} // sockets given out so far on each host
+	used := map[string]int{} // sockets that each host has assigned so far
 	for _, s := range t.Stages {
 		for i := range s.Replicas {
 			if len(s.Hosts) == 0 {
-				continue // only in a file that is being refused
+				continue // only in a file that is refused
 			}
 			n := Node{
 				ID: NodeID(fmt.Sprintf("%s-%d", s.Name, i+1)), Stage: s.Name, Chain: slices.Clone(s.Chain),
@@ -60,7 +59,7 @@ func (t *Topology) Nodes() []Node {
 	return nodes
 }
 
-// Node returns the node of that name; the error wraps ErrNoNode and lists the names there are.
+// Node returns the node of that name; the error wraps ErrNoNode and lists the existing names.
 func (t *Topology) Node(id NodeID) (Node, error) {
 	nodes := t.Nodes()
 	if i := slices.IndexFunc(nodes, func(n Node) bool { return n.ID == id }); i >= 0 {
@@ -79,16 +78,16 @@ func (t *Topology) Holding(r Role) []Node {
 	return slices.DeleteFunc(t.Nodes(), func(n Node) bool { return !n.Holds(r) })
 }
 
-// Receivers is the nodes an edge leads to, Senders those it comes from. Every sender has a link to every receiver.
+// Receivers returns the nodes to which an edge leads, Senders those from which it comes. Every sender has a link to every receiver.
 func (t *Topology) Receivers(e Edge) []Node { return t.NodesOf(e.To) }
 
-// Senders is the nodes an edge comes from; their number is what a receiver waits for at the end of a stream (R12).
+// Senders returns the nodes from which an edge comes. At the end of a stream, a receiver waits for all of them (R12).
 func (t *Topology) Senders(e Edge) []Node { return t.NodesOf(e.From) }
 
-// EntryPoints is where clients dial to open sessions and upload.
+// EntryPoints returns the endpoints that clients dial to open sessions and upload.
 func (t *Topology) EntryPoints() []string { return t.clientEndpoints(Input) }
 
-// Outputs is where clients dial to fetch results.
+// Outputs returns the endpoints that clients dial to fetch results.
 func (t *Topology) Outputs() []string { return t.clientEndpoints(Output) }
 
 func (t *Topology) clientEndpoints(r Role) []string {

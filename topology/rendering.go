@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ErrNotPerHost is wrapped by the renderers for several machines if the hosts are not such machines.
+// ErrNotPerHost is wrapped by the renderers for several machines if a host of the topology is not a machine of its own.
 var ErrNotPerHost = errors.New("it cannot be rendered host by host")
 
 // File is a part of a rendering: its content and its place.

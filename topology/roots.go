@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// MaxRoots is how many directories a host may have for files that are read where they lie. A path is compared with each.
+// MaxRoots is how many directories a host may have for files that are read in place. Each path is compared with all of them.
 const MaxRoots = 64
 
 // data reads [data].
@@ -44,7 +44,7 @@ func (s *section) roots() []string {
 	return roots
 }
 
-// RootsAt returns the directories that the process of a node reads files in: none, unless it holds an input.
+// RootsAt returns the directories below which the process of a node reads files: none, unless it holds an input.
 func (t *Topology) RootsAt(n Node) []string {
 	if !n.Holds(Input) {
 		return nil

@@ -3,7 +3,7 @@ package topology
 // Streams are the streams of a session that an edge carries.
 type Streams string
 
-// Facts and reference data take two edges only on the way to the joiner, which must have the latter before it may take the former (R11).
+// Facts and reference data take two edges only on the way to the joiner, which must have all reference data before it may take facts (R11).
 const (
 	AllStreams Streams = "all"
 	Facts      Streams = "facts"
@@ -31,7 +31,7 @@ const (
 type Key string
 
 const (
-	GroupKey   Key = "group"   // the group a row is counted in: one session's work is spread over all receivers
+	GroupKey   Key = "group"   // the group in which a row is counted: one session's work is spread over all receivers
 	SessionKey Key = "session" // the session: all its rows meet in one receiver
 )
 

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// places remembers where each setting stands, under its dotted path: "limits.window", "edge.2.route", "stage.0.hosts.1".
+// places contains where each setting is in the file, by its dotted path: "limits.window", "edge.2.route", "stage.0.hosts.1".
 type places map[string]Pos
 
-// of returns the setting's place, or that of the section it was left out of.
+// of returns the place of a setting or, if it was left out, the place of its section.
 func (p places) of(path string) Pos {
 	for {
 		if at, ok := p[path]; ok {
@@ -25,15 +25,14 @@ func (p places) of(path string) Pos {
 	}
 }
 
-// reader turns the tree into settings. It reports wrong types and unknown keys. Then it returns the zero value, which
-// every check ignores.
+// reader turns the tree into settings. It reports wrong types and unknown keys. For a wrong setting it returns the zero value, which every check ignores.
 type reader struct {
 	found   *findings
 	at      places
-	invalid map[string]bool // settings that are present and wrong
+	invalid map[string]bool // settings that are present but wrong
 }
 
-// section is one table being read. Each accessor notes that its key is known, done reports the others.
+// section is one table being read. Each accessor notes that its key is known; done reports all other keys.
 type section struct {
 	r     *reader
 	path  string
@@ -116,8 +115,8 @@ func (s *section) integer(key string, def, least, most int) int {
 	return int(n)
 }
 
-// list reads an array of strings, each of which must be one of the known words. nil when the key is not there, an empty
-// list when something was wrong.
+// list reads an array of strings, each of which must be one of the known words. It returns nil if the key is missing, and an empty list if something was
+// wrong.
 func (s *section) list(key string, known []string, sample string) []string {
 	v := s.find(key)
 	if v == nil {

@@ -12,24 +12,24 @@ import (
 
 // Security decides how a cluster keeps strangers out.
 type Security struct {
-	// Insecure lets a cluster listen beyond its own machine without keys (S2). Whoever reaches a port is then obeyed.
+	// Insecure lets a cluster listen beyond its own machine without keys (S2). It then obeys everybody who can reach a port.
 	Insecure bool
-	// Keys is the operator's directory, where posta key keeps the CA and all certificates, as the file has it. Topology.KeysDir is where it is.
+	// Keys is the operator's directory, where posta key keeps the CA and all certificates, as written in the file. Topology.KeysDir is its absolute path.
 	Keys string
 	// TrustBroker allows the transport's broker to read frames, and to forge them (S9).
 	TrustBroker bool
-	// OpenMetrics lets metrics be served where other machines reach them (S2). They ask for no key.
+	// OpenMetrics permits metrics at addresses that other machines reach (S2). Metrics ask for no key.
 	OpenMetrics bool
 }
 
-// Client is a program of a user that is let in.
+// Client is a user's program that the cluster admits.
 type Client struct {
 	Name string
 	Key  security.Fingerprint
 	Role security.Role // Submit, Watch or Operate
 }
 
-// TrustedClients returns the clients as package security takes them.
+// TrustedClients returns the clients in the form of package security.
 func (t *Topology) TrustedClients() security.Clients {
 	trusted := security.Clients{}
 	for _, c := range t.Clients {
@@ -95,8 +95,8 @@ func (c *checker) clients() {
 	}
 }
 
-// Exposed returns the hosts whose nodes listen where other machines may reach them, as far as the file tells. Without keys whoever reaches them
-// is obeyed.
+// Exposed returns the hosts whose nodes listen where other machines may reach them, as far as the file shows. Without keys, these nodes obey everybody who
+// reaches them.
 func (t *Topology) Exposed() []Host {
 	var exposed []Host
 	for _, h := range t.Hosts {
@@ -107,13 +107,13 @@ func (t *Topology) Exposed() []Host {
 	return exposed
 }
 
-// OverTCP reports whether any node or medic listens elsewhere than on unix sockets. Only then the cluster's sockets can use keys.
+// OverTCP reports whether any node or medic listens on something other than unix sockets. Only then the cluster's sockets can use keys.
 func (t *Topology) OverTCP() bool {
 	return slices.ContainsFunc(t.All(), func(n Node) bool { return !n.Sockets.Control.Unix() })
 }
 
-// listensHere reports whether only processes of the same machine reach what the host's nodes listen on. In containers that is where their ports are
-// published.
+// listensHere reports whether only processes of the same machine can reach the addresses that the host's nodes listen on. For containers, these are the
+// addresses at which their ports are published.
 func (h Host) listensHere() bool {
 	if h.Local || h.IPC() || h.Internal != "" {
 		return h.loopbackOnly()

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// setting is one scalar of the file: its default and its range, both in the file's own notation, and the field it fills.
-// The table below is the only place that knows them; the reader, the generated page and the tests use it.
+// setting is one scalar of the file: its default and its range, both in the file's own notation, and the field it fills. Only the table below contains them;
+// the reader, the generated page and the tests use it.
 type setting struct {
 	section, name    string
 	def, least, most string
 	field            func(*Topology) any // *int, *bool, *Size, *time.Duration, or *string: one of words, or a text that check accepts
 	words            []string
 	check            func(string) error
-	example          string // of a setting whose default is ""
+	example          string // for a setting whose default is ""
 }
 
 func (s setting) key() string { return s.section + "." + s.name }
@@ -77,7 +77,7 @@ func toggle(section, name string, field func(*Topology) *bool) setting {
 	return setting{section: section, name: name, def: "false", words: []string{"false", "true"}, field: func(t *Topology) any { return field(t) }}
 }
 
-// free returns a setting that is any text which right accepts.
+// free returns a setting that is any text which check accepts.
 func free(section, name, def string, check func(string) error, field func(*Topology) *string) setting {
 	return setting{section: section, name: name, def: def, check: check, field: func(t *Topology) any { return field(t) }}
 }
@@ -127,7 +127,7 @@ func (s setting) set(t *Topology, text string) error {
 	if err != nil {
 		return err
 	}
-	least, _ := s.amount(s.least) // the table's own texts: TestSettingsTable
+	least, _ := s.amount(s.least) // texts of the table itself: TestSettingsTable
 	most, _ := s.amount(s.most)
 	if n < least || n > most {
 		return fmt.Errorf("%s is outside %s to %s", text, s.least, s.most)
@@ -179,7 +179,7 @@ func (s setting) literal(text string) string {
 	return tomlString(text)
 }
 
-// want returns what a valid value looks like.
+// want describes a valid value.
 func (s setting) want() string {
 	switch {
 	case s.kind() == kindBool:

@@ -11,7 +11,7 @@ import (
 // Size is a number of bytes.
 type Size int64
 
-// Units are powers of two and say so. "4MB" is refused rather than guessed: half the world reads it as 4,000,000.
+// Units are powers of two, and their names show it. "4MB" is refused and not guessed: many people read it as 4,000,000.
 const (
 	KiB Size = 1 << 10
 	MiB Size = 1 << 20

@@ -11,8 +11,8 @@ import (
 // ErrNoText is wrapped by ReadText if the path is not a file that can hold a topology: a directory, a device, a pipe, or a file that is too large.
 var ErrNoText = errors.New("it cannot be a topology")
 
-// ReadText reads a topology file without looking at what it says. It never waits and never reads more than a topology may have: a person
-// may name a pipe without a writer, or a device without an end.
+// ReadText reads a topology file without interpreting it. It never blocks and never reads more than a topology may have: the path may name a pipe without a
+// writer, or a device without an end.
 func ReadText(path string) ([]byte, error) {
 	// A pipe is opened without waiting for its writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// stagePair is the step from one stage to the stage that follows it in the pipeline. What may carry it is decided by what
-// must come true at the receiver, not by the sender:
+// stagePair is the step from one stage to the stage that follows it in the pipeline. The receiver's needs decide what may carry this step, not the sender:
 //
 //	the receiver holds   facts, reference        why
 //	joiner               any, all                a fact counts once; every joiner needs every reference row (R11)
@@ -41,12 +40,11 @@ func (h stagePair) edges() []Edge {
 	return []Edge{e}
 }
 
-// split says whether facts and reference travel on edges of their own, all the way to the joiner. Facts of one session wait
-// there for its reference rows (R11); on a common edge the reference rows of another session would wait behind them, and
-// two sessions could hold each other up for ever.
+// split reports whether facts and reference data travel on edges of their own, all the way to the joiner. Facts of a session wait there for its reference
+// rows (R11). On a common edge the reference rows of another session would wait behind these facts, and two sessions could block each other for ever.
 func (h stagePair) split() bool { return h.to.Holds(Joiner) || h.to.Holds(Parser) }
 
-// defaultEdge returns the edge of the pair for the streams, or for its only edge when the streams fit none.
+// defaultEdge returns the edge of the pair for the streams, or the pair's only edge if none is for exactly these streams.
 func (h stagePair) defaultEdge(s Streams) Edge {
 	all := h.edges()
 	for _, e := range all {
@@ -57,14 +55,14 @@ func (h stagePair) defaultEdge(s Streams) Edge {
 	return all[0]
 }
 
-// allows reports whether the edge's route and key bring every record where it must be. Push or pub is then the user's choice as far
-// as the socket can do the route.
+// allows reports whether the edge's route and key bring every record where it must be. The user may then choose push or pub, if the socket can carry out the
+// route.
 func (h stagePair) allows(e Edge) bool {
 	standard := h.defaultEdge(e.Streams)
 	if e.Route != standard.Route {
 		return false
 	}
-	// A session's rows in one aggregator have each group in one aggregator as well. It gives up spreading a session.
+	// If all of a session's rows are in one aggregator, so are the rows of each group. The price is that a session is not spread over aggregators.
 	return e.Key == standard.Key || standard.Key == GroupKey && e.Key == SessionKey
 }
 
@@ -81,7 +79,7 @@ func (e Edge) settings() string {
 	return b.String()
 }
 
-// stagePairs returns the steps of a line of stages; nil unless every role is held once, because "the next stage" is only then a fact.
+// stagePairs returns the steps of a line of stages; nil unless every role is held once, because only then each stage has one next stage.
 func (t *Topology) stagePairs() []stagePair {
 	var roles []Role
 	if slices.ContainsFunc(t.Stages, func(s Stage) bool { return len(s.Chain) == 0 }) {

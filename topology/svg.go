@@ -94,7 +94,7 @@ func (e drawnEdge) label() string {
 	return string(e.edge.Streams) + ": " + routing
 }
 
-// clip shortens a name to n characters; nothing is left of it below four.
+// clip shortens a name to n characters; for n below four it returns "".
 func clip(name string, n int) string {
 	runes := []rune(name)
 	switch {

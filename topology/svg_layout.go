@@ -19,11 +19,11 @@ const (
 	clientGap   = 56
 	legendLine  = 22
 
-	// maxBoxes is how many nodes of a stage are drawn one by one; of more, the first and the last stand for all.
+	// maxBoxes is how many nodes of a stage are drawn one by one; if there are more, the first and the last represent all of them.
 	maxBoxes = 8
 )
 
-// picture is where everything goes; drawing it needs no further thought.
+// picture contains all positions; drawing computes nothing more.
 type picture struct {
 	topology      *Topology
 	width, height int
@@ -40,10 +40,10 @@ type column struct {
 	boxes    []box
 }
 
-// box is a node, or stands for `more` nodes.
+// box is a node, or represents `more` nodes.
 type box struct {
 	node      Node
-	host      int // index, for the colour
+	host      int // index of the host, for the colour
 	more      int
 	y, height int
 }
@@ -135,7 +135,7 @@ func (c column) height() int {
 	return last.y + last.height - c.boxes[0].y
 }
 
-// connect draws a line for each link. Edges between the same stages leave a box at different heights, so that they can be told apart.
+// connect draws a line for each link. Edges between the same stages leave a box at different heights, so that readers can distinguish them.
 func (p *picture) connect() {
 	for i := 1; i < len(p.columns); i++ {
 		from, to := p.columns[i-1], p.columns[i]

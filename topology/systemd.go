@@ -13,12 +13,12 @@ import (
 
 // Systemd describes machines without Docker; the zero value of each field stands for its default.
 type Systemd struct {
-	Program string // where posta is, default /usr/local/bin/posta
-	User    string // the user of the nodes, default posta
+	Program string // path of posta, default /usr/local/bin/posta
+	User    string // the user as which nodes run, default posta
 	Keys    bool   // each node and medic has a key directory, at SystemdKeys of its host's files
 }
 
-// Places on a machine.
+// Directories on a machine.
 const (
 	stateRoot = "/var/lib" // where systemd makes StateDirectory=
 	stateName = "posta"    // below it, a directory for each cluster
@@ -38,18 +38,18 @@ var (
 	targetTemplate = newTemplate("a target", targetSource)
 )
 
-// Unit is the name of the unit that a node or medic is.
+// Unit returns the name of the unit of a node or medic.
 func (t *Topology) Unit(id NodeID) string { return t.target() + "-" + string(id) + ".service" }
 
-// target begins the names of all of the cluster's units. Without the program's own name a cluster called network would take network.target.
+// target begins the names of all of the cluster's units. It contains the program's name: otherwise a cluster called network would take network.target.
 func (t *Topology) target() string { return "posta-" + t.Name }
 
-// SystemdKeys is the key directory of a node or medic, below its host's directory of a rendering as below the root of the machine.
+// SystemdKeys is the key directory of a node or medic, relative to its host's directory of a rendering, and relative to the root of the machine.
 func (t *Topology) SystemdKeys(n Node) string { return path.Join(t.systemdKeys(), identityPath(n)) }
 
 func (t *Topology) systemdKeys() string { return path.Join(keysRoot, t.Name, "keys") }
 
-// identityPath is ROLE/NAME of a node or medic.
+// identityPath returns ROLE/NAME of a node or medic.
 func identityPath(n Node) string {
 	if n.Stage == medicName {
 		return path.Join(RoleMedic, string(n.ID))
@@ -57,8 +57,8 @@ func identityPath(n Node) string {
 	return path.Join(RoleNode, string(n.ID))
 }
 
-// Systemd writes a directory for each host, laid out like the machine's own files: a unit for each node and medic, a target that they all are
-// part of, the topology, whose text is given, and how to install it.
+// Systemd writes a directory for each host, laid out like the machine's own files: a unit for each node and medic, a target that contains all of them, the
+// given text of the topology, and instructions to install it.
 func (t *Topology) Systemd(s Systemd, text string) (files []File, err error) {
 	hosts, err := t.machines()
 	if err != nil {
@@ -101,16 +101,16 @@ func (t *Topology) systemdHost(s Systemd, h Host, text string) (files []File, er
 type unitData struct {
 	Cluster, Host, Name, Target string
 	Program, File, User         string
-	Keys                        string // directory; "" without
+	Keys                        string // directory; "" without keys
 	WorkingDirectory            string
 	State                       []string // below stateRoot, made by systemd
-	Made                        []place  // elsewhere: made by the unit itself
+	Made                        []place  // directories elsewhere, which the unit itself makes
 	Medic                       bool
 	Stop                        string
 	Nodes, Medics               []string // units of the host
 }
 
-// place is a directory, as settings and as commands write it.
+// place is a directory, as settings write it and as commands write it.
 type place struct{ Word, Exec string }
 
 func (t *Topology) unitData(s Systemd, h Host, n Node) unitData {
@@ -152,11 +152,11 @@ func (t *Topology) installedData() string {
 	return path.Join(t.stateDir(), filepath.ToSlash(t.data))
 }
 
-// unitText is a value that is a whole line: % would begin one of systemd's own words.
+// unitText escapes a value that is a whole line: % would begin a specifier of systemd.
 func unitText(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
-// unitWord is one word of a setting that has several. In quotes a backslash takes the next character as it is, and that is the only escape that
-// all settings have. A value of the topology has no line end or other control character.
+// unitWord quotes one word of a setting that has several. In quotes a backslash escapes the next character, and that is the only escape that all settings
+// have. A value of the topology has no line end or other control character.
 func unitWord(s string) string {
 	if s = unitText(s); !strings.ContainsAny(s, " \"'\\;") {
 		return s
@@ -164,13 +164,13 @@ func unitWord(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// stateSpecial are the characters that StateDirectory= cannot have, or has for something else in some versions of systemd.
+// stateSpecial are the characters that StateDirectory= cannot contain, or to which some versions of systemd give another meaning.
 const stateSpecial = `:\"'`
 
-// execWord is one word of a command, where a dollar begins a variable.
+// execWord quotes one word of a command; a dollar would begin a variable there.
 func execWord(s string) string { return strings.ReplaceAll(unitWord(s), "$", "$$") }
 
-// unitTime rounds up: a node is not to be killed in its last moment.
+// unitTime rounds up: a node must not be killed in its last moment.
 func unitTime(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Millisecond-1)/time.Millisecond), 10) + "ms"
 }

@@ -8,7 +8,7 @@ import (
 // pageData is the content of topology.toml.tmpl. Every string is TOML already.
 type pageData struct {
 	Name, Data       string
-	Address, Bind    string // "" when they are left out
+	Address, Bind    string // "" if left out
 	Ports, BindPorts string // "" if they are the default, or have no meaning
 	Stages           []pageStage
 	Hops             []pagePair

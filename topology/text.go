@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text draws the topology for a terminal: a box for each stage with its nodes, an arrow for each edge. Only boxes and
-// arrows that every terminal font has, no colour.
+// Text draws the topology for a terminal: a box for each stage with its nodes, an arrow for each edge. It uses only boxes and arrows that every terminal font
+// has, and no colour.
 func (t *Topology) Text() string {
 	d := textDrawing{t: t, rows: t.nodeRows()}
 	d.width = d.measure()
@@ -36,12 +36,12 @@ func (t *Topology) Text() string {
 
 type textDrawing struct {
 	t     *Topology
-	rows  map[string][]string // by stage, all of one width
-	width int                 // inside the boxes
+	rows  map[string][]string // by stage; all rows have the same width
+	width int                 // width inside the boxes
 	out   strings.Builder
 }
 
-// indent is where arrows run.
+// indent is the column of the arrows.
 const indent = "      "
 
 func (d *textDrawing) measure() int {
@@ -138,7 +138,7 @@ func (t *Topology) nodeRows() map[string][]string {
 	return rows
 }
 
-// short returns the socket for a picture: "data 5503"; of unix sockets the name says it all.
+// short returns the socket for a picture: "data 5503"; for a unix socket the name is enough.
 func (e NamedEndpoint) short() string {
 	if !e.Exists() {
 		return ""

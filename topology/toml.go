@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// tomlString writes s as a basic TOML string. strconv.Quote is not it: TOML has no \x and no \a.
+// tomlString writes s as a basic TOML string. strconv.Quote was rejected: TOML has no \x and no \a.
 func tomlString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -30,7 +30,7 @@ func tomlString(s string) string {
 
 var bareForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// bareKey returns a key as it may stand in a message: one that needs quotes gets them, and can then hold no line break.
+// bareKey returns a key in the form for messages: a key that needs quotes gets them, and then contains no line break.
 func bareKey(name string) string {
 	if bareForm.MatchString(name) {
 		return name

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Topology is a whole system. Load and Parse return only what passed every check; a Topology is not changed afterwards
-// (a variant is made as text, see Generate, because every process has to read the same thing).
+// Topology is a whole system. Load and Parse return only topologies that passed every check; a Topology is immutable. (A variant is made as text, see
+// Generate, because every process has to read the same text.)
 type Topology struct {
 	Name      string // of the cluster, a-z 0-9 -
 	File      string // the file it came from; absolute when Load read it
@@ -35,7 +35,7 @@ type Stage struct {
 	Name     string
 	Chain    []Role   // consecutive roles; default: the stage's name
 	Replicas int      // number of nodes, 1 to 64, default 1
-	Hosts    []string // replicas go round robin over them; default: all hosts
+	Hosts    []string // replicas are placed round robin on them; default: all hosts
 }
 
 // Holds reports whether the role is part of the stage's chain.
@@ -53,7 +53,7 @@ type Edge struct {
 	Streams  Streams // default AllStreams
 	Socket   Socket  // default Push
 	Route    Route
-	Key      Key // of a Hash route, else ""
+	Key      Key // for a Hash route, else ""
 }
 
 // Name is unique in a topology and stable over runs: "input-joiner-facts", "joiner-aggregator-all".
@@ -68,27 +68,27 @@ func (e Edge) String() string {
 	return s
 }
 
-// Medics are the processes that watch nodes and restart the dead.
+// Medics are the processes that watch nodes and restart dead ones.
 type Medics struct {
-	// Replicas is the number of medics, 0 to 16, default 3. With 0 nothing that dies is started again; one medic
-	// restarts everything but itself; each more survives one more loss and costs one subscription per node.
+	// Replicas is the number of medics, 0 to 16, default 3. With 0, no dead process is started again; one medic restarts all processes but itself; each further
+	// medic survives one more loss and costs one subscription per node.
 	Replicas int
-	// Heartbeat is the time between two signs of life, 10ms to 1m, default 100ms. Short ones find the dead sooner and
-	// cost (nodes + medics) × medics messages per Heartbeat.
+	// Heartbeat is the time between two signs of life, 10ms to 1m, default 100ms. If it is short, dead processes are found sooner, at a cost of
+	// (nodes + medics) × medics messages per Heartbeat.
 	Heartbeat time.Duration
-	// SuspectAfter is the silence that counts as death, 3 × Heartbeat to 10m, default 800ms. Shorter kills healthy nodes
-	// that wait for a disk or a processor; longer is that much more standstill after a real death.
+	// SuspectAfter is the silence that counts as death, 3 × Heartbeat to 10m, default 800ms. If it is short, healthy nodes that wait for a disk or a processor
+	// are killed; if it is long, the pipeline stands still for that long after a real death.
 	SuspectAfter time.Duration
-	// StuckAfter is for how long a node that is awake may get nothing done before it ends itself and is started again, 3 × Heartbeat and at
-	// least 300ms to 24h, default 30s; medics end it after twice that time (N9). Rows, records of the log, messages and turns of the node's
-	// loop count as progress; waiting for the disk does not. Shorter fails sessions whose analysis works for that long on a single row;
-	// longer lets a session that hangs hold up the others for that much longer.
+	// StuckAfter is for how long the loop of an awake node may make no progress before the node ends itself and is started again, 3 × Heartbeat and at least
+	// 300ms to 24h, default 30s; medics end it after twice that time (N9). Rows, records of the log, messages and turns of the node's loop count as progress;
+	// waiting for the disk does not. If it is short, sessions fail whose analysis works for that long on a single row; if it is long, a session that hangs holds
+	// up the others for that long.
 	StuckAfter time.Duration
-	// Console is where medics serve the console, as IP:PORT of the machine's own loopback; "", the default, for nowhere. See ConsoleAddress.
+	// Console is the IP:PORT at which medics serve the console, on the machine's own loopback; "", the default, means that they serve none. See ConsoleAddress.
 	Console string
 }
 
-// Stage returns the stage of that name; the error wraps ErrNoStage and lists the names there are.
+// Stage returns the stage of that name; the error wraps ErrNoStage and lists the existing names.
 func (t *Topology) Stage(name string) (Stage, error) {
 	names := make([]string, len(t.Stages))
 	for i, s := range t.Stages {

@@ -18,17 +18,17 @@ const (
 // Transports are the values of cluster.transport, the default first.
 var Transports = []string{ZMQ, ViaRabbitMQ, ViaNATS}
 
-// RabbitMQ are the address and the settings of the broker, if Transport is "rabbitmq".
+// RabbitMQ is the address and the settings of the broker, if Transport is "rabbitmq".
 type RabbitMQ struct {
 	// URL is amqp://USER:PASSWORD@HOST:PORT/VHOST, or amqps.
 	URL string
 	// Queue is the kind of queues, "classic" (default) or "quorum".
 	Queue string
-	// Batch is how many bytes of frames may travel as one message, 0 to 16 MiB, default 64 KiB; with 0 each frame is one.
+	// Batch is how many bytes of frames may travel as one message, 0 to 16 MiB, default 64 KiB; with 0 each frame is a message of its own.
 	Batch Size
 }
 
-// NATS are the address and the settings of the server, if Transport is "nats".
+// NATS is the address and the settings of the server, if Transport is "nats".
 type NATS struct {
 	// URL is nats://USER:PASSWORD@HOST:PORT, or tls.
 	URL string
@@ -36,8 +36,8 @@ type NATS struct {
 	Batch Size
 }
 
-// MaxNATSFrame is the largest limits.frame with transport "nats". JetStream's files hold messages of at most 32 MiB: a longer one is found damaged
-// when the server reads it back. The rest is for headers.
+// MaxNATSFrame is the largest limits.frame with transport "nats". JetStream's files hold messages of at most 32 MiB: when the server reads a longer message
+// back, it considers it damaged. The difference is for headers.
 const MaxNATSFrame Size = 30 << 20
 
 // QuorumQueue is the kind of queues that are replicated.
@@ -59,7 +59,7 @@ func checkURL(text string, schemes ...string) error {
 	return nil
 }
 
-// BrokerURL returns where the transport's broker is, without the password; "" when there is none.
+// BrokerURL returns the address of the transport's broker, without the password; "" if there is none.
 func (t *Topology) BrokerURL() string {
 	switch t.Transport {
 	case ViaRabbitMQ:
@@ -70,12 +70,12 @@ func (t *Topology) BrokerURL() string {
 	return ""
 }
 
-// RedactURL returns a broker's address without the password, for people and logs. Of NATS a user without a password is a token, which is a
-// password, too: nats://TOKEN@HOST.
+// RedactURL returns a broker's address without the password, for people and logs. In an address of NATS, a user without a password is a token, which is a
+// secret like a password: nats://TOKEN@HOST.
 func RedactURL(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.Opaque != "" || strings.ContainsAny(u.Path+u.RawQuery+u.Fragment, "@,") { // a password has a slash, or there are several addresses; nats:user:password@host is read as a scheme and something that nobody has taken apart
-		return "(unreadable)" // it may hold a password
+	if err != nil || u.Opaque != "" || strings.ContainsAny(u.Path+u.RawQuery+u.Fragment, "@,") { // the password contains a slash, or there are several addresses; nats:user:password@host is parsed as a scheme and an opaque text
+		return "(unreadable)" // it may contain a password
 	}
 	if _, has := u.User.Password(); u.User != nil && !has && u.Scheme != "amqp" && u.Scheme != "amqps" {
 		u.User = url.User("xxxxx")
@@ -86,8 +86,8 @@ func RedactURL(text string) string {
 	return u.Redacted()
 }
 
-// HasBrokerSecret reports whether the topology names a broker with a user or options, so that its text is for its user alone (S6). The
-// guest of the default is known to everybody.
+// HasBrokerSecret reports whether the topology names a broker with a user or options. Then only the user of the file may read its text (S6). The default
+// user guest is no secret.
 func (t *Topology) HasBrokerSecret() bool {
 	for _, s := range settings {
 		if s.name != "url" || s.text(t) == s.def {

@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// maxFile bounds, in bytes, what is parsed: the TOML parser recurses once per bracket, and no topology for people is that long.
+// maxFile bounds, in bytes, what is parsed: the TOML parser recurses once per bracket, and no topology that people write is that long.
 const maxFile = 256 << 10
 
 type kind int
@@ -19,20 +19,20 @@ const (
 	kindString kind = iota
 	kindInt
 	kindBool
-	kindOther // floats, dates: no setting takes one
+	kindOther // floats, dates: no setting has such a value
 	kindArray
 	kindTable
 	kindTables // [[name]], each item a kindTable
 )
 
-// value is one TOML value with its place. go-toml's Unmarshal would be shorter but forgets the places of everything it
-// accepts, and most mistakes in a topology are values that are accepted one by one and do not fit together.
+// value is one TOML value with its place in the file. go-toml's Unmarshal would be shorter, but it forgets the places of values that it accepts, and most
+// mistakes in a topology are values that are valid one by one and do not fit together.
 type value struct {
 	kind   kind
 	at     Pos
 	text   string   // the string, or the number as written
 	items  []*value // of kindArray and kindTables
-	fields []field  // of kindTable, in file order: ports and picture follow it
+	fields []field  // for kindTable, in file order: ports and picture have the same order
 	header bool     // a table opened by its own [header], which may occur once
 	closed bool     // an inline table, to which nothing can be added
 }
@@ -56,15 +56,14 @@ func (v *value) put(name string, at Pos, child *value) {
 	v.fields = append(v.fields, field{name: name, at: at, value: child})
 }
 
-// treeBuilder turns the parser's flat expressions into a tree and finds what the unstable parser does not look for:
-// names given twice.
+// treeBuilder turns the parser's flat expressions into a tree and finds names that are given twice, which the unstable parser does not check.
 type treeBuilder struct {
 	src     []byte
 	starts  []int // offset of each line's first byte
 	found   *findings
 	parser  unstable.Parser
 	root    *value
-	current *value          // the table that key = value lines go to
+	current *value          // the table to which key = value lines belong
 	clashes map[string]bool // names for which taken has reported a clash
 }
 
@@ -86,8 +85,8 @@ func parseTree(src []byte, found *findings) (root *value, ok bool) {
 	return b.root, b.run()
 }
 
-// run feeds every expression in. The recover is for the parser, which is marked unstable and meets text from outside: a bug in
-// it must be an error that names the file.
+// run reads all expressions. The recover is for the parser, which is marked unstable and reads text from outside: a bug in it must become an error that names
+// the file.
 func (b *treeBuilder) run() (ok bool) {
 	last := 0
 	defer func() {
@@ -120,8 +119,7 @@ func (b *treeBuilder) expression(e *unstable.Node) {
 	}
 }
 
-// openTable handles [a.b.c]. A second header of one table is reported, and its keys are still read into the first so that
-// they are checked.
+// openTable handles [a.b.c]. It reports a second header of one table. The keys after that header are added to the first table, so that they are checked.
 func (b *treeBuilder) openTable(e *unstable.Node) {
 	parent, name, at, ok := b.walk(b.root, e.Key())
 	if !ok {
@@ -175,7 +173,7 @@ func (b *treeBuilder) assign(t *value, e *unstable.Node) {
 	parent.put(name, at, b.value(e.Value(), b.valueStart(e)))
 }
 
-// walk goes down a dotted key, making tables on the way, and stops before the last part.
+// walk follows a dotted key, makes missing tables, and stops before the last part of the key.
 func (b *treeBuilder) walk(t *value, key unstable.Iterator) (parent *value, name string, at Pos, ok bool) {
 	for key.Next() {
 		n := key.Node()
@@ -201,7 +199,7 @@ func (b *treeBuilder) walk(t *value, key unstable.Iterator) (parent *value, name
 	return nil, "", at, false
 }
 
-// taken reports a name that is used in two ways, and puts the lines that follow into a table that is not read.
+// taken reports a name that is used in two ways, and makes the following lines part of a table that is not read.
 func (b *treeBuilder) taken(at Pos, name string, old *field) {
 	if key := fmt.Sprint(name, old.at); !b.clashes[key] {
 		b.clashes[key] = true
@@ -243,11 +241,11 @@ func (b *treeBuilder) value(n *unstable.Node, at Pos) *value {
 	return v
 }
 
-// breaksText finds what could end a line, or be shown as something else, in one of the files that are made of a topology. No setting needs it,
-// so none may have it: then no renderer can forget it.
+// breaksText finds characters that could end a line, or be displayed as something else, in a file that is made from a topology. No setting needs such a
+// character, so no setting may contain one: then no renderer can forget to escape it.
 func breaksText(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) }
 
-// valueStart finds a value's first byte behind its key: the parser keeps no range for arrays, booleans and dates.
+// valueStart finds the first byte of the value of a key: the parser keeps no range for arrays, booleans and dates.
 func (b *treeBuilder) valueStart(e *unstable.Node) Pos {
 	end := 0
 	for it := e.Key(); it.Next(); {

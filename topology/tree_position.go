@@ -8,8 +8,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// remedy turns the parser's usual complaints into what to write. A text it does not know gets the general answer, so a parser
-// that words them otherwise makes advice poorer and never wrong.
+// remedy turns common complaints of the parser into what to write instead. For a complaint that it does not know it gives a general answer. So if a parser
+// uses other words, the advice becomes poorer but never wrong.
 func remedy(complaint string) string {
 	for _, r := range []struct{ has, write string }{
 		{"expected character =", "write NAME = VALUE"},

@@ -2,14 +2,14 @@ package topology
 
 import "posta.dev/posta/security"
 
-// View is a topology with everything derived from it, for `--json` and other programs. Sizes and times are written as in
-// the file. Names of fields are part of the interface: new ones may come, none changes its meaning.
+// View is a topology with everything derived from it, for `--json` and other programs. Sizes and times are written as in the file. Names of fields are part
+// of the interface: new fields may be added, but no field changes its meaning.
 type View struct {
 	Name        string         `json:"name"`
 	File        string         `json:"file"`
 	Data        string         `json:"data"`
 	Transport   string         `json:"transport"`
-	Broker      map[string]any `json:"broker,omitempty"` // the transport's section, passwords left out
+	Broker      map[string]any `json:"broker,omitempty"` // the transport's section, without passwords
 	Hosts       []HostView     `json:"hosts"`
 	Stages      []StageView    `json:"stages"`
 	Edges       []EdgeView     `json:"edges"`
@@ -30,7 +30,7 @@ type HostView struct {
 	Bind      string `json:"bind"`
 	Ports     int    `json:"ports,omitempty"`
 	BindPorts int    `json:"bind_ports,omitempty"`
-	Metrics   string `json:"metrics,omitempty"` // of the first process on the host
+	Metrics   string `json:"metrics,omitempty"` // of the host's first process
 }
 
 // ClientView is a client that is let in; its key is public.
@@ -60,7 +60,7 @@ type EdgeView struct {
 	Links   int     `json:"links"`
 }
 
-// NodeView is a node; Sockets holds those it has.
+// NodeView is a node; Sockets contains the sockets that it has.
 type NodeView struct {
 	ID      NodeID            `json:"id"`
 	Stage   string            `json:"stage"`
