@@ -122,7 +122,7 @@ func (st *state) makeRows() error {
 	}
 }
 
-// madeLeft goes on when all rows have left that the table had.
+// madeLeft is called when all rows of the part that the task handed over have left: it lets the task continue, or ends the making of this table.
 func (st *state) madeLeft() {
 	st.next = 0
 	if m := st.maker; !m.last {

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/security"
 )
 
-// whose says for which sessions a client may make a request.
+// whose says about which sessions a client may make a request.
 type whose int
 
 const (
@@ -81,7 +81,7 @@ func (b *Base) Permits(r *role.Request, ask protocol.RequestType) bool {
 	return false
 }
 
-// Holder says to which client a session belongs.
+// Holder identifies the client to whom a session belongs.
 type Holder struct {
 	Owner   string          // the client's name (S5); empty: the local operator's
 	Openers session.Openers // by their tokens (R17); empty: the node has only heard that the session failed, and Owner is set only if a client has claimed it

@@ -13,7 +13,7 @@ import (
 // damagedFor is how long the log of a node counts as damaged after its last report.
 const damagedFor = 3 * time.Second
 
-// damage is what a node has last reported about its damaged log; at is the value of awake then.
+// damage is a node's last report about its damaged log; at is the value of awake then.
 type damage struct {
 	what string
 	at   time.Duration
@@ -30,7 +30,7 @@ func (in *Input) hearDamage(h role.Heard) {
 	in.abortAll(fmt.Sprintf("node %s: %s; then start the session again", h.From, h.Damaged))
 }
 
-// damagedLog says whose log is damaged, where, and what to do; empty if none is. A session needs every node, so none is begun then.
+// damagedLog returns whose log is damaged, where, and what to do; empty if no log is. A session needs every node, so none is begun then.
 func (in *Input) damagedLog() string {
 	maps.DeleteFunc(in.damaged, func(_ link.NodeID, d damage) bool { return in.awake-d.at > damagedFor })
 	for _, n := range slices.Sorted(maps.Keys(in.damaged)) {

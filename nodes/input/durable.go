@@ -17,7 +17,7 @@ import (
 // The kinds of records that an input makes. Each record is an array that starts with its kind, and continues with the fields named here.
 const (
 	recOpen     = iota + 1 // session, announcement
-	recLane                // session, lane, seq, checksum, bytes of CSV, place (empty if the client did not say it)
+	recLane                // session, lane, seq, checksum, bytes of CSV, place (empty if the client did not send it)
 	recEnd                 // session, stream
 	recOver                // session, code, reason
 	recLog                 // node, log id; zero: the node is gone

@@ -1,8 +1,8 @@
 // Package input is the role that clients send their data to. It opens sessions, accepts chunks of CSV and acknowledges them when they are
 // durable. It keeps every session's place until an output says that the session has ended.
 //
-// A session spans all inputs of a cluster: each of them opens it, takes some of its lanes, and ends its streams, so that the following
-// stages know from the topology how many ends to expect (R12).
+// A session spans all inputs of a cluster: each of them opens it, takes some of its lanes, and ends its streams. So the following stages know from the topology
+// how many ends to expect (R12).
 //
 // The core records what the pipeline makes of a chunk, as frames. The input itself records only which chunk it was: session, lane, number.
 // Both are in one commit, so a chunk counts once however often a client repeats it.
@@ -114,11 +114,10 @@ func (in *Input) upload(by security.Identity, req *protocol.Request) *upload {
 // Running implements role.Gateway: the sessions that hold a place among limits.sessions.
 func (in *Input) Running() int { return len(in.uploads) }
 
-// Heartbeat implements role.HeartbeatListener. Outputs report which sessions have ended. An input that comes with another log has lost its
-// data, and with it what it had taken of the running sessions (R8). The lost disk of another node is noticed by the nodes that sent to it,
-// which know exactly what is missing. But only clients send to an input. If an input loses chunks that it has accepted and not sent on, no
-// node notices that they are missing, and a client that has sent everything would wait for an answer that never comes. So all sessions fail
-// that are open when the new log is first heard.
+// Heartbeat implements role.HeartbeatListener. Outputs report which sessions have ended. An input that appears with another log has lost its data, including
+// what it had taken of the running sessions (R8). If another node loses its disk, the nodes that sent to it notice, and they know exactly what is missing. But
+// only clients send to an input. If an input loses chunks that it has accepted and not sent on, no node notices that they are missing, and a client that has
+// sent everything would wait for an answer that never comes. So all sessions fail that are open when the new log is first heard.
 func (in *Input) Heartbeat(_ time.Time, h role.Heard) {
 	if in.hearDamage(h); h.Damaged != "" {
 		return
@@ -230,10 +229,9 @@ func (in *Input) Tick(now time.Time) {
 	}
 }
 
-// expired returns why a session is given up; the outcome is empty if it is not. A client that uploads may be silent for limits.client_timeout.
-// A session may keep its place without progress for limits.results_ttl. Two kinds of clients make that bound necessary. A client that only
-// pings keeps other sessions' facts waiting for its reference rows (R11). A client that ends its streams here and never opens the session
-// at another input will never get an answer.
+// expired returns why a session is given up; the outcome is empty if it is not. A client that uploads may be silent for limits.client_timeout. A session
+// without progress may keep its place for limits.results_ttl. Two kinds of clients make that bound necessary. A client that only pings keeps other sessions'
+// facts waiting for its reference rows (R11). A client that ends its streams here and never opens the session at another input will never get an answer.
 func (in *Input) expired(u *upload) gateway.Outcome {
 	l := in.About.Limits
 	switch {
@@ -292,8 +290,7 @@ func (u *upload) referenceEnded() bool {
 	return true
 }
 
-// Forget implements role.Gateway. A client that closes a session which still runs gives it up. A session that is over counts as closed from
-// now on.
+// Forget implements role.Gateway. A client that closes a running session gives it up. A session that is over counts as closed from now on.
 func (in *Input) Forget(id session.ID, by role.Asker) {
 	if u := in.uploads[id]; u != nil {
 		if h := u.holder(); h.LetsAct(by, protocol.Close) {

@@ -18,10 +18,9 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// A client may ask an input to read a file where it lies (S8), instead of sending it. A read uses a number of a lane, as a chunk does. From
-// then on the input is responsible for the file: it cuts the file, and feeds the pieces as if they were chunks. The commit that has the
-// effect of a piece also records which bytes were fed. So a byte counts once, and recovery continues after the last byte that was fed. The
-// number counts as taken when the whole file has been fed.
+// A client may ask an input to read a file in place (S8), instead of sending it. A read uses a number of a lane, as a chunk does. From then on the input is
+// responsible for the file: it cuts the file, and feeds the pieces as if they were chunks. The commit that has the effect of a piece also records which bytes
+// were fed. So a byte counts once, and recovery continues after the last byte that was fed. When the whole file has been fed, the number counts as taken.
 //
 //	asked ──first piece──▶ begun ──pieces──▶ at the end of the file: the lane's number is taken
 //	  └── it cannot be read here, nothing was fed: declined; the number is taken as well, and its client sends the file in chunks

@@ -203,8 +203,8 @@ func (in *Input) announcement(r *role.Request, req *protocol.Request) role.Annou
 	return a
 }
 
-// first reports whether clients open sessions at this input before they do at the others. The first input decides whose session an id is:
-// it alone refuses an id that was used before, and it alone decides on takeovers.
+// first reports whether this is the input at which clients open sessions first. The first input decides whose session an id is: it alone refuses an id that was
+// used before, and it alone decides on takeovers.
 func (in *Input) first() bool {
 	return len(in.About.InputNodes) == 0 || in.About.InputNodes[0] == link.NodeID(in.About.Node)
 }
@@ -236,7 +236,7 @@ func (in *Input) otherParams(u *upload) protocol.Reply {
 	return refusef(protocol.ErrBadRequest, "session %s is open for analysis %s with other parameters: choose another session id", u.ID, u.Analysis.Name)
 }
 
-// close drops what is kept of a session. Its opener may ask for that, and its owner or an operator that shows no token.
+// close drops what is kept of a session. The session's opener may ask for that, and so may its owner or an operator that shows no token.
 func (in *Input) close(r *role.Request, req *protocol.Request) {
 	by := r.Asker()
 	if u := in.upload(r.Client, req); u != nil {
@@ -249,11 +249,11 @@ func (in *Input) close(r *role.Request, req *protocol.Request) {
 	in.ReplyStored(r.From, protocol.Reply{Type: protocol.OK})
 }
 
-// confirmSoon is after how long a client asks an input again that has just started. The input only waits for one message of each receiver.
+// confirmSoon is after how long a client asks an input again that has just started. Such an input only waits for one message from each receiver.
 const confirmSoon = 100 * time.Millisecond
 
-// closeForOpens makes this input open no session for a while, and lists the sessions that run. It is a lease, which a restart forgets. A
-// program that changes the cluster renews the lease again and again. If the program stops, the cluster opens sessions again by itself.
+// closeForOpens makes this input open no session for a while, and lists the sessions that run. It is a lease, which a restart forgets. A program that
+// changes the cluster renews the lease repeatedly. If the program stops, the cluster soon opens sessions again.
 func (in *Input) closeForOpens(r *role.Request, req *protocol.Request) {
 	in.closed = in.now.Add(req.Lease)
 	in.Reply(r.From, protocol.Reply{Type: protocol.Listed, Node: in.About.Node, Sessions: in.list(r.Client)})

@@ -33,14 +33,14 @@ func (in *Input) takeOver(from role.Peer, u *upload, req *protocol.Request, a ro
 	case len(a.Openers) > session.MaxOpeners:
 		in.Reply(from, refusef(protocol.ErrInUse, "session %s was taken over %d times, and no more is possible: cancel it, and run it again under another id",
 			u.ID, session.MaxOpeners-1))
-	case !u.Openers.Begin(a.Openers): // the openers are of another session with the id, or a third client was quicker
+	case !u.Openers.Begin(a.Openers): // the openers belong to another session with the id, or a third client was faster
 		in.foreign(from, u, req.Token.Hash())
 	case !in.Host.Confirmed():
 		in.Reply(from, in.unconfirmed())
 	case silent < leftAfter:
 		r := refusef(protocol.ErrInUse, "another client opened session %s, and spoke to node %s %v ago: it can be taken over when that client has said nothing for %v",
 			u.ID, in.About.Node, silent.Round(100*time.Millisecond), leftAfter)
-		r.Err.RetryAfter = max(leftAfter-silent, time.Millisecond) // at least 1 ms: on the wire less would become none, which means that it will never be possible
+		r.Err.RetryAfter = max(leftAfter-silent, time.Millisecond) // at least 1 ms: a shorter time would become 0 on the wire, which means never
 		in.Reply(from, r)
 	default:
 		u.Openers, u.payload = a.Openers, a.Encode()

@@ -34,7 +34,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // ErrDamaged is wrapped by the errors of [Set.Read] if a run does not hold what was written.
 var ErrDamaged = errors.New("it is damaged")
 
-// Builder makes a run. Its buckets are added in ascending order.
+// Builder makes a run. The caller adds its buckets in ascending order.
 type Builder struct {
 	data   []byte
 	bucket int
@@ -42,14 +42,14 @@ type Builder struct {
 	any    bool
 }
 
-// NewBuilder returns the builder of a run that will have about so many bytes.
+// NewBuilder returns the builder of a run with about sizeHint bytes.
 func NewBuilder(sizeHint int) *Builder {
 	b := &Builder{data: make([]byte, headSize, headSize+max(0, sizeHint)), begin: headSize}
 	copy(b.data, magic)
 	return b
 }
 
-// Add appends an entry to a bucket, which is the bucket of the last call or a later one. The entry is copied.
+// Add appends an entry to a bucket, which must be the bucket of the last call or a later one. The entry is copied.
 func (b *Builder) Add(bucket int, entry []byte) {
 	if bucket < b.bucket || bucket >= Buckets {
 		panic(fmt.Sprintf("runs: bucket %d behind bucket %d of %d", bucket, b.bucket, Buckets))
@@ -66,7 +66,7 @@ func (b *Builder) Add(bucket int, entry []byte) {
 // Empty reports whether nothing was added.
 func (b *Builder) Empty() bool { return !b.any }
 
-// end writes the place and the sum of the bucket that was added to last.
+// end writes the length and the sum of the bucket to which entries were added last.
 func (b *Builder) end() {
 	at := len(magic) + 8*b.bucket
 	content := b.data[b.begin:]
@@ -75,14 +75,14 @@ func (b *Builder) end() {
 	b.begin = len(b.data)
 }
 
-// finish returns the run. The builder is not used afterwards.
+// finish returns the run. The builder must not be used afterwards.
 func (b *Builder) finish() []byte {
 	b.end()
 	binary.LittleEndian.PutUint32(b.data[indexSize:], crc32.Checksum(b.data[:indexSize], castagnoli))
 	return b.data
 }
 
-// index says where the buckets of a run are.
+// index contains the places of the buckets of a run.
 type index struct {
 	ends [Buckets]int64 // where each bucket ends, and the next one begins
 	sums [Buckets]uint32

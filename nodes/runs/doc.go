@@ -1,4 +1,4 @@
-// Package runs keeps what a role's sessions have in files because it is more than memory should hold.
+// Package runs keeps data of a role's sessions in files if it is more than memory should hold.
 //
 // Words. A run is an immutable file with entries in [Buckets] buckets; the hash of an entry's key chooses its bucket ([Bucket]). Entries of one key are
 // therefore in the same bucket of all runs of a list, and a role reads one bucket after the other, each from all runs, and has only that bucket in
@@ -14,9 +14,9 @@
 //	...
 //	store.Drop(id)                             // with the session
 //
-// Why hash order, and no sorted keys: a bucket that is read whole is merged by lookups in a table of the same kind that the entries came from, which
-// is the fastest path there is. A merge of sorted runs compares keys, row by row, in as many places as there are runs. Nothing that reads a run needs
-// the order of the keys, because answers are sorted behind it.
+// Why hash order and not sorted keys: a bucket that is read as a whole is merged by lookups in a table of the same kind as the one from which the entries
+// came, which is the fastest path there is. A merge of sorted runs compares keys, row by row, in as many places as there are runs. Nothing that reads a run
+// needs the order of the keys, because answers are sorted later.
 //
 // # What a crash leaves
 //
@@ -31,7 +31,7 @@
 //     and repeat calls that read it.
 //  5. Files that nothing refers to are swept when a node has recovered.
 //
-// Each bucket is compared with its checksum when it is read. Damage is an error of that session, which fails in words (N6); the node lives on.
+// Each bucket is compared with its checksum when it is read. Damage is an error of that session, which fails with a reason (N6); the node continues.
 //
 // The package reads files through role.SavedReader and writes none itself. It has no clock and no goroutine.
 package runs

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Most is how many runs a list may have: reading a bucket needs a place in the index of each, 12 KiB in all of a run.
+// Most is how many runs a list may have: to read a bucket, the index of each run is needed, which takes 12 KiB.
 const Most = 4096
 
 // Set has the runs of one session.
@@ -26,12 +26,12 @@ type Set struct {
 type run struct {
 	name  string
 	size  int64
-	data  []byte // nil once it is saved
+	data  []byte // nil once the run is saved
 	index *index // nil until it is read for the first time
 }
 
-// Add makes a run of what was built, at the end of a list, and returns its name. It must be called as recovery will call it again: the name says what
-// is in the run. A list that has Most runs takes no more.
+// Add makes a run of what was built, at the end of a list, and returns its name. Recovery must repeat the call in the same way: the name depends on the
+// content. A list with Most runs accepts no more.
 func (s *Set) Add(list int, b *Builder) (name string, err error) {
 	for len(s.lists) <= list {
 		s.lists = append(s.lists, nil)
@@ -54,7 +54,7 @@ func (s *Set) Len(list int) int {
 	return len(s.lists[list])
 }
 
-// Bytes returns how large a list's bucket is in all runs together.
+// Bytes returns how large a list's bucket is in all its runs together.
 func (s *Set) Bytes(list, bucket int) (n int, err error) {
 	for i := range s.Len(list) {
 		r := s.lists[list][i]
@@ -141,7 +141,7 @@ func (r *run) failed(err error) error {
 	return fmt.Errorf("file %s beside the log, to which memory was moved (limits.tables), cannot be read: %w; check the disk, and start the session again", r.name, err)
 }
 
-// Append appends the names of the runs, for a snapshot, which is saved after the files. A nil set is one without runs.
+// Append appends the names of the runs to a snapshot, which is saved after the files. A nil set has no runs.
 func (s *Set) Append(b []byte) []byte {
 	if s == nil {
 		return wire.AppendArray(b, 0)

@@ -19,13 +19,13 @@ var _ role.Filer = (*Store)(nil)
 // NewStore returns an empty store. The name of the role keeps its files apart from those of other roles in the same node.
 func NewStore(name string) *Store { return &Store{name: name, sets: map[session.ID]*Set{}} }
 
-// AttachFiles reports what reads the files that were saved. It is called once, before anything is read.
+// AttachFiles sets the reader of saved files. It is called once, before anything is read.
 func (s *Store) AttachFiles(from role.SavedReader) { s.from = from }
 
-// Of returns the set of a session, nil if it has none. The methods of a nil set that only look do as if it were empty.
+// Of returns the set of a session; nil if it has none. The reading methods of a nil set behave as for an empty set.
 func (s *Store) Of(id session.ID) *Set { return s.sets[id] }
 
-// Open returns the set of a session, which is made if there is none.
+// Open returns the set of a session, and makes one if there is none.
 func (s *Store) Open(id session.ID) *Set {
 	if s.sets[id] == nil {
 		s.sets[id] = &Set{store: s, id: id}

@@ -2,13 +2,13 @@ package trace
 
 import "time"
 
-// outbox follows the frames of a link that begins here, from their commit until they are acknowledged. It has an entry for the frames of each
-// session in each commit, so never more than the link has frames that are not acknowledged.
+// outbox follows the frames of a link that begins here, from their commit until they are acknowledged. It has one entry for the frames of each session in each
+// commit, so it never has more entries than the link has unacknowledged frames.
 type outbox struct {
 	batches []batch
-	first   int // the number of batches[0]; numbers continue from there
-	sealed  int // batches below it are in commits that are closed
-	durable int // batches below it are stored; first ≤ durable ≤ sealed
+	first   int // the number of batches[0]; the following batches have the following numbers
+	sealed  int // batches with lower numbers are in closed commits
+	durable int // batches with lower numbers are stored; first ≤ durable ≤ sealed
 }
 
 type batch struct {
@@ -18,7 +18,7 @@ type batch struct {
 	at            time.Duration // when it was stored
 }
 
-// Made says that a frame of a session was added to the outbox of link out, with this number.
+// Made reports that a frame of a session was added, with this number, to the outbox of link out.
 func (r *Recorder) Made(s *Session, out int, seq uint64, bytes int) {
 	if r == nil || s == nil {
 		return
@@ -35,7 +35,7 @@ func (r *Recorder) Made(s *Session, out int, seq uint64, bytes int) {
 	o.batches = append(o.batches, batch{s: s, last: seq, frames: 1, bytes: uint64(bytes)})
 }
 
-// Acked says that every receiver has the effect of all frames of link out up to a number.
+// Acked reports that every receiver has the effects of all frames of link out up to a number.
 func (r *Recorder) Acked(out int, seq uint64) {
 	if r == nil {
 		return
@@ -59,10 +59,10 @@ func (r *Recorder) Acked(out int, seq uint64) {
 	o.batches, o.first = o.batches[:left], o.first+n
 }
 
-// seal says that the commit with all batches so far is closed.
+// seal reports that the commit with all batches so far is closed.
 func (o *outbox) seal() { o.sealed = o.first + len(o.batches) }
 
-// stored says that all batches of closed commits are stored. out is the number of the link.
+// stored reports that all batches of closed commits are stored. out is the number of the link.
 func (o *outbox) stored(out int, now time.Duration) {
 	for ; o.durable < o.sealed; o.durable++ {
 		b := &o.batches[o.durable-o.first]

@@ -9,11 +9,11 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Report is a node's answer about one session. All times but durations are ages: how long before the answer something was.
+// Report is a node's answer about one session. All times except durations are ages: how long before the answer something happened.
 type Report struct {
 	Session session.ID
-	Life    time.Duration // for how long the node has been recording: since its process opened its log
-	Ended   int           // sessions that have left the node and that it remembers
+	Life    time.Duration // how long the node has been recording: since its process opened its log
+	Ended   int           // remembered sessions that have left the node
 	Oldest  time.Duration // when the first of them left; 0 if there is none
 	Trace   *Trace        // nil: the node does not know the session
 }
@@ -25,16 +25,16 @@ func (r *Report) Full() bool { return r.Ended >= Kept }
 type Trace struct {
 	Analysis  string
 	ID        session.Trace // zero: the client gave none
-	Recovered bool          // the session began in an earlier life of the node, of whose time nothing is known
+	Recovered bool          // the session began in an earlier incarnation of the node, of whose time nothing is known
 	Running   bool
 	Failed    bool
-	Begin     time.Duration // when it came to the node, or the node's present life began
+	Begin     time.Duration // when it came to the node, or when the node's present incarnation began
 	End       time.Duration // when it left; 0 while it runs
 	States    Cell          // their sum is Begin - End
-	Width     time.Duration // of a cell of Line
-	Line      []Cell        // the states in the course of time; the last cell may be shorter
+	Width     time.Duration // time that a cell of Line covers
+	Line      []Cell        // the states over time; the last cell may cover less
 	Roles     []RoleTime
-	In, Out   []Queue // of the links that carried something of it
+	In, Out   []Queue // of the links that carried frames of it
 	Commits   Durations
 	Syncs     Durations
 }
@@ -48,15 +48,15 @@ type RoleTime struct {
 
 // Queue is what a session sent over one link.
 //
-// Of a link that ends at the node, frames wait from their arrival until a role takes them, and Peak is the longest queue that they met, with the frames
-// of other sessions. Of a link that begins at the node, frames wait from their commit until every receiver has their effect on disk, and Peak is
-// how much of the session was under way at once.
+// For a link that ends at the node, frames wait from their arrival until a role takes them, and Peak is the longest queue that they met, including the frames
+// of other sessions. For a link that begins at the node, frames wait from their commit until every receiver has their effects on disk, and Peak is the most
+// bytes of the session that were under way at once.
 type Queue struct {
 	Link
 	Frames, Bytes uint64
 	Peak          uint64 // bytes
 	Mean, Max     time.Duration
-	Waiting       uint64 // bytes that wait now; of links that begin at the node
+	Waiting       uint64 // bytes that wait now; only for links that begin at the node
 }
 
 // Durations describes many durations. P50 and P95 may be up to 19 % too high.
@@ -65,7 +65,7 @@ type Durations struct {
 	Mean, P50, P95, Max time.Duration
 }
 
-// Report returns what is known of a session.
+// Report returns what is known about a session.
 func (r *Recorder) Report(id session.ID) Report {
 	if r == nil {
 		return Report{Session: id}

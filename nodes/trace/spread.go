@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	octaves = 24                  // from a microsecond to 16 seconds; all that is longer is in the last bucket
+	octaves = 24                  // from a microsecond to 16 seconds; longer durations are in the last bucket
 	perStep = 4                   // buckets for each doubling, so a quantile is at most 19 % too high
 	spreads = octaves*perStep + 1 // buckets
 	finest  = float64(time.Microsecond)
@@ -32,7 +32,7 @@ func (s *spread) add(d time.Duration) {
 	s.max = max(s.max, d)
 }
 
-// quantile returns a duration that the share q of all is not above.
+// quantile returns a duration that is at least as long as the share q of all durations.
 func (s *spread) quantile(q float64) time.Duration {
 	rank, seen := uint64(math.Ceil(q*float64(s.count))), uint64(0)
 	for i, n := range s.buckets {

@@ -10,15 +10,15 @@ const (
 // Cell is how long a session was in each state during a part of its time.
 type Cell [States]time.Duration
 
-// timeline divides a session's time into cells of one width. A session that lasts longer than maxCells cells gets cells twice as wide, so a timeline has
-// a fixed size however long the session runs.
+// timeline divides a session's time into cells of one width. If a session lasts longer than maxCells cells, the cells become twice as wide. So a timeline has a
+// fixed size however long the session runs.
 type timeline struct {
 	width time.Duration // 0: firstCell
 	cells [maxCells]Cell
 	used  int
 }
 
-// add counts a state from one time to another, both since the session began.
+// add counts a state for the time between two moments, both measured since the session began.
 func (t *timeline) add(s State, from, to time.Duration) {
 	if t.width == 0 {
 		t.width = firstCell

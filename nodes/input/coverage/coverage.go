@@ -72,7 +72,7 @@ func (s *Set) Add(c Chunk, limit int) error {
 	return nil
 }
 
-// GiveUp gives the set up: it is called for a chunk that does not say where it comes from.
+// GiveUp gives the set up. It is called for a chunk that does not say where it comes from.
 func (s *Set) GiveUp() { *s = Set{full: true} }
 
 // Given reports whether the set was given up.
@@ -109,7 +109,7 @@ func join(a, b protocol.Range) protocol.Range {
 	return protocol.Range{From: a.From, To: b.To, Sum: combine(a.Sum, b.Sum, b.To-b.From)}
 }
 
-// Ranges returns what a client is told, nil if the set was given up. streams returns the name of a stream.
+// Ranges returns what a client is told; nil if the set was given up. streams returns the name of a stream.
 func (s *Set) Ranges(streams func(int) string) (all []protocol.FileRanges) {
 	if !s.full {
 		all = make([]protocol.FileRanges, 0, len(s.files))
@@ -155,7 +155,7 @@ func (s *Set) Read(d *wire.Reader, streams int) {
 	}
 }
 
-// AppendChunk appends to a chunk's record where the chunk comes from. The record has the chunk's size elsewhere.
+// AppendChunk appends to a chunk's record where the chunk comes from. The record has the chunk's size in another field.
 func AppendChunk(b []byte, c Chunk) []byte {
 	b = wire.AppendUint(wire.AppendArray(b, 5), uint64(c.Stream))
 	b = wire.AppendUint(wire.AppendString(b, c.File), uint64(c.Header))

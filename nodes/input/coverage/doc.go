@@ -3,7 +3,7 @@
 //
 // The words:
 //
-//	piece    records of one file that follow each other: from, to, and the CRC32C of their bytes. Pieces that touch are joined, and the
+//	piece    consecutive records of one file: from, to, and the CRC32C of their bytes. Pieces that touch are joined, and the
 //	         checksum of the result follows from theirs. So a file that went through one input is a few pieces, whatever its length
 //	offset   how many bytes of the file's records come before, as its chunks carry them. The header does not count. For a packed file or
 //	         JSON Lines, the bytes that the client made of the file count
