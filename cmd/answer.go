@@ -44,7 +44,7 @@ func outFlags() []cli.Flag {
 	}
 }
 
-// readOutput reads where the answers are to go.
+// readOutput reads the flags that say where the answers go.
 func (x *command) readOutput(c *cli.Context) (o output, err error) {
 	o.json, o.told = c.Bool(flagJSON), x.events
 	if o.to, err = out.Parse(c.String(flagOut), c.String(flagFormat)); err != nil {
@@ -101,7 +101,7 @@ func (o *output) prepare(ctx context.Context, queries []string) error {
 	return nil
 }
 
-// deliver writes an answer to its destinations besides standard output.
+// deliver writes an answer to all its destinations except standard output.
 func (x *command) deliver(ctx context.Context, a *client.Answer, o output) error {
 	if o.to != nil {
 		n, err := o.to.Write(a)

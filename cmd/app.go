@@ -71,7 +71,7 @@ func refuseArguments(commands []*cli.Command) {
 	}
 }
 
-// strict makes every command report wrong use as an error, instead of printing its help to standard output.
+// strict makes every command report wrong use as an error instead of printing its help to standard output.
 func strict(commands []*cli.Command) {
 	for _, c := range commands {
 		c.OnUsageError = usage

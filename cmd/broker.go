@@ -14,8 +14,8 @@ import (
 // brokerTime limits a check of the broker. RabbitMQ on a slow machine needs some seconds to greet.
 const brokerTime = 10 * time.Second
 
-// checkBroker checks, before anything starts, whether frames will get through. Nodes wait for their broker without end. That is right for nodes,
-// because the broker may be starting. It is wrong for a user who mistyped the broker's address.
+// checkBroker checks, before anything starts, whether frames will get through. Nodes wait for their broker without a limit. That is right for nodes, because the
+// broker may be starting. It is wrong for a user who mistyped the broker's address.
 func checkBroker(ctx context.Context, t *topology.Topology) error {
 	ctx, cancel := context.WithTimeout(ctx, brokerTime)
 	defer cancel()
@@ -24,8 +24,8 @@ func checkBroker(ctx context.Context, t *topology.Topology) error {
 	return nodes.CheckBroker(ctx, &slow)
 }
 
-// checkBrokerOfCluster checks the broker of a running cluster. If the cluster is on other machines, they may well reach a broker that this machine
-// cannot reach: then the failure is only a note.
+// checkBrokerOfCluster checks the broker of a running cluster. If the cluster is on other machines, these may reach a broker that this machine cannot reach:
+// then a failure is only a note.
 func (x *command) checkBrokerOfCluster(ctx context.Context, t *topology.Topology) error {
 	err := checkBroker(ctx, t)
 	if err == nil || ctx.Err() != nil {

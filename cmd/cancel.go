@@ -52,7 +52,7 @@ func (x *command) cancel(c *cli.Context) error {
 	})
 }
 
-// notListed returns how a session ended that no node lists. A node may remember it, and says so at once when the session's answers are asked for.
+// notListed returns how a session ended that no node lists. If a node remembers the session, it answers at once when it is asked for the session's answers.
 func notListed(ctx context.Context, cl *client.Client, id session.ID) error {
 	ctx, done := withoutSession(ctx, "cancel", id)
 	defer done()
@@ -66,7 +66,7 @@ func notListed(ctx context.Context, cl *client.Client, id session.ID) error {
 	return fmt.Errorf("cancel: session %s is over: %w", id, err)
 }
 
-// withoutSession limits how long the cluster is asked for a session that no node lists. A node that remembers the session answers at once. If no node
+// withoutSession limits how long the cluster is asked for a session that no node lists. A node that remembers the session answers at once; if no node
 // remembers it, no answer would ever come.
 func withoutSession(ctx context.Context, command string, id session.ID) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, defaultAskTimeout, unknownSession(command, id))

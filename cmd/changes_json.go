@@ -11,9 +11,9 @@ import (
 // upJSON is what `posta up --json` prints.
 type upJSON struct {
 	Cluster string            `json:"cluster"`
-	Nodes   []topology.NodeID `json:"nodes"` // of this machine, or of --host
+	Nodes   []topology.NodeID `json:"nodes"` // of this machine, or of the hosts that --host names
 	Medics  []topology.NodeID `json:"medics"`
-	Started int               `json:"started"` // processes; the others were running already
+	Started int               `json:"started"` // processes; the other ones were running already
 	Logs    string            `json:"logs"`    // directory
 	TookMS  int64             `json:"took_ms"`
 }
@@ -21,7 +21,7 @@ type upJSON struct {
 // downJSON is what `posta down --json` prints.
 type downJSON struct {
 	Cluster string            `json:"cluster"`
-	Nodes   []topology.NodeID `json:"nodes"` // that were stopped
+	Nodes   []topology.NodeID `json:"nodes"` // nodes that were stopped
 	Medics  []topology.NodeID `json:"medics"`
 	Killed  []topology.NodeID `json:"killed"` // those of Nodes that did not end in time
 	TookMS  int64             `json:"took_ms"`

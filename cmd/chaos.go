@@ -81,7 +81,7 @@ func (x *command) chaos(c *cli.Context) error {
 	defer cancel()
 	view, err := r.allBack(waiting, w)
 	look(time.Now())
-	look(time.Now().Add(time.Hour)) // an hour ahead, for entries of hosts whose clocks are ahead
+	look(time.Now().Add(time.Hour)) // an hour ahead, because the clocks of other hosts may be ahead
 	done, unanswered := r.counts()
 	line := summary(core.Incidents(view.Entries), began, done, unanswered)
 	if c.Bool(flagJSON) {

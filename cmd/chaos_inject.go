@@ -61,8 +61,7 @@ func (r *faultInjector) counts() (done, unanswered int) {
 	return done, unanswered
 }
 
-// inject makes one fault happen. It draws target, kind and pause even if the target turns out to be dead, so that a seed always means the same
-// faults.
+// inject makes one fault happen. It draws target, kind and pause even if the target turns out to be dead, so that a seed always gives the same faults.
 func (r *faultInjector) inject(ctx context.Context) {
 	target, kind := r.targets[r.rand.IntN(len(r.targets))], r.kinds[r.rand.IntN(len(r.kinds))]
 	pause := r.suspect/4 + time.Duration(r.rand.Int64N(int64(2*r.suspect)))
@@ -84,7 +83,7 @@ func (r *faultInjector) inject(ctx context.Context) {
 	undo := func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 		defer cancel()
-		_ = r.injector.Undo(ctx, kind, target, pid) // the target may have gone; allBack reports targets that do not come back
+		_ = r.injector.Undo(ctx, kind, target, pid) // the target may be gone; allBack reports targets that do not come back
 	}
 	over := make(chan struct{})
 	timer := time.AfterFunc(pause, func() { defer close(over); undo() })
@@ -105,7 +104,7 @@ func givenUp(err error) bool {
 // undoTime limits how long the end of a lasting fault may take.
 const undoTime = 10 * time.Second
 
-// allBack waits until missing returns nothing, and returns the view that it judged by.
+// allBack waits until missing returns nothing, and returns the last view.
 func (r *faultInjector) allBack(ctx context.Context, w *monitor.Listener[monitor.Medics]) (monitor.Medics, error) {
 	if err := r.injector.Ready(ctx); err != nil {
 		return w.View(), err
@@ -122,8 +121,8 @@ func (r *faultInjector) allBack(ctx context.Context, w *monitor.Listener[monitor
 	return view, nil
 }
 
-// down names targets whose process is the one that a fault has ended or stopped for good, or that have none. The medics may not have noticed yet: then no
-// incident is open.
+// down names targets that have no process, or whose process is the one that a fault has ended or stopped for good. The medics may not have noticed this yet:
+// then no incident is open.
 func (r *faultInjector) down() (names []string) {
 	for i := range r.faults {
 		f := &r.faults[i]
@@ -138,8 +137,8 @@ func (r *faultInjector) down() (names []string) {
 	return names
 }
 
-// missing names what keeps a cluster from being whole: nodes with an open incident, medics that were silent for longer than silent, and the leader if
-// there is none.
+// missing names what keeps a cluster from being complete: nodes with an open incident, medics that were silent for longer than silent, and the leader if there
+// is none.
 func missing(m monitor.Medics, silent time.Duration) (names []string) {
 	for _, i := range core.Incidents(m.Entries) {
 		if i.Open {

@@ -52,8 +52,8 @@ type happened struct {
 	text string
 }
 
-// timeline puts lines into the order in which things happened. The journal arrives later than the events that it reports, so a line waits until no
-// older one is expected.
+// timeline puts lines into the order in which things happened. The journal arrives later than the events that it reports, so a line waits until no older line
+// is expected.
 type timeline struct {
 	waiting []happened
 }

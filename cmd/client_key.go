@@ -59,8 +59,8 @@ func memberKeys(t *topology.Topology, n topology.Node) (*security.Keys, error) {
 	return security.Load(dir, t.Name, nil)
 }
 
-// ownClient returns the directory with the key of the user who gives this command, where --key does not name it. If only this machine reaches the
-// cluster, the key that posta up has made comes first.
+// ownClient returns the directory with the key of the user of this command, if --key does not name it. If only this machine reaches the cluster, the key that
+// posta up has made is tried first.
 func (k keyring) ownClient() (string, error) {
 	if k.hasLocal() && len(k.t.Exposed()) == 0 {
 		return k.localHome(), nil

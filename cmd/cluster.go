@@ -18,7 +18,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// readTopology reads the file that -f names, for commands that show it, or start or stop the cluster. Its local hosts have no address yet.
+// readTopology reads the file that -f names, for commands that show it, or that start or stop the cluster. Its local hosts have no address yet.
 func readTopology(c *cli.Context) (*topology.Topology, error) {
 	name := c.String(flagTopology)
 	t, err := topology.Load(name)
@@ -29,8 +29,8 @@ func readTopology(c *cli.Context) (*topology.Topology, error) {
 	return t, nil
 }
 
-// loadTopology reads the file for commands that speak to the cluster. Its local hosts have the address that posta up has noted. Within containers
-// they have the one of --address.
+// loadTopology reads the file for commands that speak to the cluster. Its local hosts have the address that posta up has noted or, within containers, the
+// address that --address gives.
 func loadTopology(c *cli.Context) (*topology.Topology, error) {
 	name, inside := c.String(flagTopology), c.String(flagAddress)
 	if inside != "" {
@@ -141,8 +141,8 @@ func entryPoints(t *topology.Topology, named bool) (all []string) {
 	return all
 }
 
-// localNodes returns the nodes of this machine: those of the hosts that --host names. Without --host it returns all nodes, if the topology has one
-// host or only local ones.
+// localNodes returns the nodes of this machine: those of the hosts that --host names. Without --host it returns all nodes if the topology has one host or only
+// local ones.
 func localNodes(c *cli.Context, t *topology.Topology) ([]topology.Node, error) {
 	wanted, err := givenHosts(c, t)
 	if err != nil {

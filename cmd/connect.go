@@ -61,15 +61,15 @@ func (x *command) connect(c *cli.Context, t *topology.Topology) error {
 	defer over()
 	if c.Bool("tied") {
 		go func() {
-			_, _ = io.Copy(io.Discard, x.In) // an error ends the wait, too
+			_, _ = io.Copy(io.Discard, x.In) // an error ends the wait as well
 			over()
 		}()
 	}
 	return f.Run(ctx)
 }
 
-// forwarded returns the sockets of a cluster that clients use, as targets to forward. It leaves out sockets of this machine's file system, which need
-// no forwarding. entries are the local endpoints of those that take requests.
+// forwarded returns the sockets of a cluster that clients use, as targets to forward. It leaves out unix sockets of this machine, which need no forwarding.
+// entries are the local endpoints of the sockets that take requests.
 func forwarded(t *topology.Topology, keys *security.Keys, dir string) (targets []forward.Target, entries []string) {
 	api, beats := keys.Socket(security.ClientAPI, nil), keys.Socket(security.Control, nil)
 	for _, n := range t.All() {

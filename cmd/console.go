@@ -90,7 +90,7 @@ func (x *command) console(c *cli.Context) error {
 		return err
 	}
 	defer func() { _ = medics.Close() }()
-	soon, cancel := context.WithTimeout(c.Context, lookAtMost) // the first page shows speeds
+	soon, cancel := context.WithTimeout(c.Context, lookAtMost) // wait a little, so that the first page shows rates
 	defer cancel()
 	if _, err := nodes.Until(soon, heardEnough); c.Context.Err() != nil {
 		return err
@@ -148,7 +148,7 @@ func consoleBindFlag() cli.Flag {
 	return &cli.StringFlag{Name: flagConsoleBind, Usage: "serve the console of the topology at this `IP` of a container, where published ports lead, like 0.0.0.0"}
 }
 
-// hidden returns a flag that only posta itself uses with this command.
+// hidden hides a flag that only posta itself uses with this command.
 func hidden(f cli.Flag) cli.Flag {
 	switch f := f.(type) {
 	case *cli.StringFlag:

@@ -17,8 +17,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// consoleAsker answers the statements that people type into the pages of a console. It works as posta submit does, over the console's files and on
-// its cluster.
+// consoleAsker answers the statements that people type into the pages of a console. It works like posta submit, over the console's files and on its cluster.
 type consoleAsker struct {
 	x     *command
 	c     *cli.Context
@@ -27,10 +26,10 @@ type consoleAsker struct {
 	named []client.Named
 
 	mu    sync.Mutex
-	words promptWords // of completion; guarded by mu
+	words promptWords // for completion; guarded by mu
 }
 
-// newConsoleAsker returns nil where the console was started without files.
+// newConsoleAsker returns nil if the console was started without files.
 func (x *command) newConsoleAsker(c *cli.Context, from entrance) (*console.Asker, error) {
 	if c.String(flagData) == "" && len(c.StringSlice(flagFile)) == 0 {
 		return nil, nil
@@ -47,7 +46,7 @@ func (a *consoleAsker) tables() []string {
 	return question.Names(client.NewInput(a.dir, a.named, nil, 0))
 }
 
-// as returns a command that passes its remarks to say, one line at a time.
+// as returns a copy of the command that passes its remarks to say, one line at a time.
 func (a *consoleAsker) as(say func(string)) *command {
 	x := *a.x
 	x.In, x.Out, x.Err, x.events = strings.NewReader(""), io.Discard, &lineWriter{say: say}, nil
@@ -79,7 +78,7 @@ func (a *consoleAsker) explain(ctx context.Context, text string) (plan string, e
 	return out.String(), err
 }
 
-// complete completes the last word. It does not know what earlier statements declared: each statement stands for itself.
+// complete completes the last word. It does not know what earlier statements declared: each statement is independent.
 func (a *consoleAsker) complete(ctx context.Context, text string) (string, []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,7 +86,7 @@ func (a *consoleAsker) complete(ctx context.Context, text string) (string, []str
 	if at := strings.LastIndexByte(text, '\n'); at >= 0 {
 		above, line = text[:at+1], text[at+1:]
 	}
-	a.words.before = above + " " // the space keeps a word that begins with a point from being a command of the prompt
+	a.words.before = above + " " // with the space, a word that begins with a point is not a command of the prompt
 	a.words.forget()             // files may have been added since
 	longer, words := a.words.complete(line, a.tables(), func(table string) []string { return a.columns(ctx, table) })
 	return above + longer, words
@@ -111,7 +110,7 @@ func (a *consoleAsker) columns(ctx context.Context, table string) (columns []str
 	return columns
 }
 
-// lineWriter gives each line that is written to a function.
+// lineWriter passes each line that is written to a function.
 type lineWriter struct {
 	mu   sync.Mutex
 	rest []byte

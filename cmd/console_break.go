@@ -20,7 +20,7 @@ import (
 // consoleBreaker injects the faults that people choose on the pages of a console, with the injector of posta chaos.
 type consoleBreaker struct {
 	injector faults.Injector
-	own      medic.NodeID // the medic that serves the console; ""
+	own      medic.NodeID // the medic that serves the console; "" if a person does
 	lasts    time.Duration
 	life     context.Context
 	pending  sync.WaitGroup // faults that last
@@ -29,10 +29,10 @@ type consoleBreaker struct {
 	lasting map[medic.NodeID]bool // guarded by mu
 }
 
-// newConsoleBreaker returns the breaker that injects faults, and a function that ends all lasting faults. The breaker is nil if the cluster's processes
-// are not on this machine. own is the medic that serves the console, "" if a person does.
+// newConsoleBreaker returns the breaker that injects faults, and a function that ends all lasting faults. The breaker is nil if the cluster's processes are not
+// on this machine. own is the medic that serves the console, "" if a person does.
 func (x *command) newConsoleBreaker(c *cli.Context, keys keySource, own medic.NodeID) (*console.Breaker, func(), error) {
-	if c.Bool(flagSystemd) { // systemd knows the processes, and the injector does not
+	if c.Bool(flagSystemd) { // only systemd knows the processes, so the injector cannot find them
 		return nil, func() {}, nil
 	}
 	injector, all, t, err := x.injectorOf(c, keys)
@@ -59,14 +59,14 @@ func (x *command) newConsoleBreaker(c *cli.Context, keys keySource, own medic.No
 	slices.Sort(out.Targets)
 	return out, func() {
 		b.mu.Lock()
-		end() // from here on no fault begins
+		end() // no fault begins after this
 		b.mu.Unlock()
 		b.pending.Wait()
 		_ = injector.Close()
 	}, nil
 }
 
-// nearTo returns the nodes and medics that the host of a medic has, and the hosts given: no other can be hit from there. Without a medic it returns all.
+// nearTo returns the nodes and medics that a fault can hit from a medic: those on the medic's own host and on the given hosts. Without a medic it returns all.
 func nearTo(t *topology.Topology, all []medic.NodeID, own medic.NodeID, hosts []string) (near []medic.NodeID, err error) {
 	if own == "" {
 		return all, nil
@@ -96,7 +96,7 @@ func (b *consoleBreaker) do(ctx context.Context, kind, target string) (string, e
 	if k.Lasts() && !b.begin(id) {
 		return "", fmt.Errorf("%s is paused or cut off already, or the console ends", target)
 	}
-	if id == b.own { // the console goes with it, so the page is answered first
+	if id == b.own { // the fault also ends the console, so the page is answered first
 		return fmt.Sprintf("process %d, which serves this page, in %s", pid, display.Span(ownFault)), b.later(k, id)
 	}
 	err = b.injector.Do(ctx, k, id)
@@ -108,13 +108,13 @@ func (b *consoleBreaker) do(ctx context.Context, kind, target string) (string, e
 	return said, err
 }
 
-// ownFault is after what time the medic that serves the page is hit.
+// ownFault is how long the fault waits that hits the medic which serves the page.
 const ownFault = 500 * time.Millisecond
 
 var errConsoleEnds = errors.New("the console ends")
 
-// later hits the medic that serves the console. A lasting fault is not undone, because a console that is off the network could not: other medics
-// start the medic again.
+// later injects a fault into the medic that serves the console, after a pause. It does not undo a lasting fault, because a console that is off the network could
+// not: other medics restart this medic.
 func (b *consoleBreaker) later(k faults.Kind, id medic.NodeID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -133,14 +133,13 @@ func (b *consoleBreaker) later(k faults.Kind, id medic.NodeID) error {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), undoTime)
 		defer cancel()
-		_ = b.injector.Do(ctx, k, id) // the page shows whether anybody notices
+		_ = b.injector.Do(ctx, k, id) // the page shows whether the other medics notice
 	}()
 	return nil
 }
 
-// begin notes that a lasting fault of a target begins, and returns false if another one lasts or the console ends. The console's end waits for it
-// from here on, before it happens. With two at a time, the end of the first would end the
-// second.
+// begin notes that a lasting fault of a target begins. It returns false if another fault of the target lasts, or if the console ends. From then on the console's
+// end waits for this fault, even before the fault happens. With two faults at a time, the end of the first would end the second.
 func (b *consoleBreaker) begin(id medic.NodeID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -164,7 +163,7 @@ func (b *consoleBreaker) undo(k faults.Kind, id medic.NodeID, pid int, happened 
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), undoTime)
 		defer cancel()
-		_ = b.injector.Undo(ctx, k, id, pid) // the target may be gone; then a medic starts it again
+		_ = b.injector.Undo(ctx, k, id, pid) // the target may be gone; then a medic has restarted it
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -32,13 +32,13 @@ func (x *command) consoleLogin(c *cli.Context) error {
 			return nil
 		}
 		if wrong = append(wrong, err); errors.Is(err, console.ErrRefused) {
-			break // the others would say the same
+			break // the other medics would give the same answer
 		}
 	}
 	return fmt.Errorf("no console lets this user in: %w; posta status shows which medics are there", errors.Join(wrong...))
 }
 
-// consoleProof returns how the user of this command proves who it is.
+// consoleProof returns the function by which the user of this command proves who it is.
 func (x *command) consoleProof(c *cli.Context, t *topology.Topology) (console.Proof, error) {
 	keys, err := x.clientKeys(c, t)
 	if err != nil {

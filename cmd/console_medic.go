@@ -24,18 +24,18 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// A medic serves the console in a process of its own, the companion, so that nothing that happens to the console happens to the medic: not a panic, not a
-// flood, not a leak. The medic starts it again when it ends, and kills it when it hangs.
+// A medic serves the console in a process of its own, the companion. So a panic, a flood of requests or a leak in the console does not affect the medic. The
+// medic starts the companion again when it ends, and kills it when it hangs.
 const (
 	consoleBeat    = 5 * time.Second  // between two signs of life
-	consoleSilence = 60 * time.Second // without one it hangs; a busy machine delays one
-	consolePause   = time.Second      // before it is started again
-	consoleMemory  = 256 << 20        // bytes that its Go runtime keeps to if it can
-	consoleMost    = 1 << 30          // bytes of data above which the system gives it no more
-	consoleVictim  = 500              // of 1000: where memory is short the kernel ends the console, not the medic
+	consoleSilence = 60 * time.Second // a console without a sign of life for this long counts as hung; a busy machine may delay one
+	consolePause   = time.Second      // pause before it is started again
+	consoleMemory  = 256 << 20        // soft limit of the Go runtime, in bytes
+	consoleMost    = 1 << 30          // limit of the data segment, in bytes: the system refuses more
+	consoleVictim  = 500              // of 1000: if memory is short, the kernel ends the console and not the medic
 )
 
-// consoleCompanion returns what serves the console of a medic; nil if it serves none.
+// consoleCompanion returns the companion that serves the console of a medic; nil if the medic serves none.
 func (x *command) consoleCompanion(c *cli.Context, t *topology.Topology, n topology.Node) (*process.Companion, error) {
 	if t.ConsoleAddress(n) == "" {
 		return nil, nil
@@ -61,7 +61,7 @@ func (x *command) consoleCompanion(c *cli.Context, t *topology.Topology, n topol
 	return &process.Companion{Name: "console", Command: argv, Silence: consoleSilence, Pause: consolePause}, nil
 }
 
-// beside runs a medic's companion until the medic ends. It reads the keys again when the medic does.
+// beside runs a medic's companion until the medic ends. When the medic reads its keys again, it makes the companion do the same.
 func beside(ctx context.Context, p *process.Companion, keys *security.Keys) (stop func()) {
 	if p == nil {
 		return func() {}
@@ -81,7 +81,7 @@ func beside(ctx context.Context, p *process.Companion, keys *security.Keys) (sto
 	}
 }
 
-// beModest makes this process the first to go where memory is short. What the system does not allow stays as it is.
+// beModest makes this process the first that the kernel ends if memory is short. Settings that the system does not permit stay as they are.
 func beModest() {
 	debug.SetMemoryLimit(consoleMemory)
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte(strconv.Itoa(consoleVictim)), 0)
@@ -148,7 +148,7 @@ func (x *command) medicConsole(c *cli.Context) error {
 		Trace:    func(ctx context.Context, id session.ID) (tracing.View, error) { return traceOf(ctx, t, keys, id) },
 		Break:    breaks, Medic: about,
 	}
-	if keys == nil { // with keys a medic may not read answers
+	if keys == nil { // in a cluster with keys, a medic may not read answers
 		served.Answers = func(ctx context.Context, id session.ID) (*client.Answer, error) { return answersOf(ctx, cfg, id) }
 	}
 	s, err := console.Listen(at, served)
@@ -169,7 +169,7 @@ func consoleTrust(t *topology.Topology, keys *security.Keys) (console.Trust, err
 	return console.WithSecret(secret), err
 }
 
-// alive returns what writes signs of life for the medic.
+// alive returns a function that writes signs of life for the medic.
 func (x *command) alive() func(time.Time) {
 	var last time.Time
 	return func(now time.Time) {
@@ -180,7 +180,7 @@ func (x *command) alive() func(time.Time) {
 	}
 }
 
-// innerEntryPoints is entryPoints for a process that runs beside the nodes, which may be in the same network of containers.
+// innerEntryPoints is entryPoints for a process beside the nodes, which may be in the same network of containers.
 func innerEntryPoints(t *topology.Topology, named bool) (all []string) {
 	for _, r := range []topology.Role{topology.Input, topology.Output} {
 		for _, n := range t.Holding(r) {

@@ -15,14 +15,15 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// consoleSecretFile is where the medics of a host keep the secret of their consoles in a cluster without keys. They share this directory in containers, too.
+// consoleSecretFile is the file in which the medics of a host keep the secret of their consoles, in a cluster without keys. In containers, too, they share its
+// directory.
 func consoleSecretFile(t *topology.Topology) string {
 	return filepath.Join(t.DataDir, agent.FenceDir, "console.secret")
 }
 
 const secretLength = 43 // 256 bits in base64
 
-// haveConsoleSecret reads the secret, and makes it if there is none. Several processes may do so at a time: the lock lets one of them make it.
+// haveConsoleSecret reads the secret, and makes it if there is none. Several processes may call it at a time: the lock lets only one make the secret.
 func haveConsoleSecret(t *topology.Topology) (secret []byte, err error) {
 	name := consoleSecretFile(t)
 	if err := owned.Dir(filepath.Dir(name)); err != nil {
@@ -50,7 +51,7 @@ func haveConsoleSecret(t *topology.Topology) (secret []byte, err error) {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	secret = []byte(base64.RawURLEncoding.EncodeToString(b[:]))
-	if err = f.Truncate(0); err == nil { // what a crash or a full disk has left of another one
+	if err = f.Truncate(0); err == nil { // removes what a crash or a full disk has left of another secret
 		_, err = f.WriteAt(secret, 0)
 	}
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // leastToken is the least length of a token, in characters. Nothing limits how often a scraper may try, so a short token could be guessed.
 const leastToken = 16
 
-// scrapeToken reads the token from the file of --metrics-token; "" for none. It is in a file, so that no list of processes shows it.
+// scrapeToken reads the token from the file of --metrics-token; "" if there is no file. It is in a file because lists of processes show arguments.
 func scrapeToken(file string) (string, error) {
 	if file == "" {
 		return "", nil

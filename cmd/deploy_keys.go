@@ -9,7 +9,7 @@ import (
 )
 
 // unitKeys returns the keys of all nodes and medics by name. It returns none if the topology needs none: only this machine reaches the cluster, or
-// insecure = true. broker is the address of the broker that nodes get with their keys; "" if they need none.
+// insecure = true. broker is the broker's address, which nodes get with their keys; "" if they need none.
 func unitKeys(t *topology.Topology, broker string) (map[string]security.Bundle, error) {
 	k := keyring{dir: t.KeysDir, t: t}
 	if err := demandKeys(t, keyed(t)); err != nil || !keyed(t) {
@@ -30,8 +30,7 @@ func unitKeys(t *topology.Topology, broker string) (map[string]security.Bundle, 
 	return keys, nil
 }
 
-// withLocalClient adds the client of this machine, if there is one, to the clients that containers let in. Containers do not see the directory of
-// keys.
+// withLocalClient adds the client of this machine, if there is one, to the clients that containers admit. Containers do not see the directory of keys.
 func withLocalClient(t *topology.Topology) (*topology.Topology, error) {
 	key, err := keyring{dir: t.KeysDir, t: t}.localKey()
 	if err != nil || key == "" {
@@ -47,7 +46,7 @@ func keyed(t *topology.Topology) bool {
 	return !t.Security.Insecure && keyring{dir: t.KeysDir, t: t}.forProcesses()
 }
 
-// digests returns what a plan knows of keys.
+// digests returns the digests of keys, for a plan.
 func digests(keys map[string]security.Bundle) map[string]string {
 	all := map[string]string{}
 	for unit, b := range keys {

@@ -26,7 +26,7 @@ func (x *command) changingHosts(c *cli.Context, t *topology.Topology, do func(c 
 		return fmt.Errorf("%s: %w", c.Command.Name, err)
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	f, err := connectEngines(c, t) // what was observed before the lock may have changed
+	f, err := connectEngines(c, t) // what was observed before the lock was taken may have changed
 	if err != nil {
 		return err
 	}

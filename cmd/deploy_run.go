@@ -72,7 +72,7 @@ func (x *command) deploy(c *cli.Context) error {
 	})
 }
 
-// planDeploy finds out what deploy has to do.
+// planDeploy determines what deploy has to do.
 func (x *command) planDeploy(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (d plan.Desired, keys map[string]security.Bundle, p plan.Plan, err error) {
 	if err = x.localKeys(t); err == nil { // under the lock, unless the command only plans
 		d, keys, err = x.desired(c, t, s, f)
@@ -87,7 +87,7 @@ func (x *command) planDeploy(c *cli.Context, t *topology.Topology, s imageSource
 	return d, keys, p, err
 }
 
-// carryOut carries a plan out. advice is what to do when it stops in the middle.
+// carryOut carries a plan out. advice says what to do if it stops in the middle.
 func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *apply.Image, keys map[string]security.Bundle, p plan.Plan, advice string) error {
 	if len(p.Steps) == 0 {
 		return x.confirmUp(c, d, f)
@@ -107,7 +107,7 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *
 	return nil
 }
 
-// confirmUp reports that nothing is to be done, once all nodes and medics are heard and stay up. Containers that are right do not prove that.
+// confirmUp reports that nothing has to be done, once all nodes and medics are heard and stay up: containers that are right do not prove that.
 func (x *command) confirmUp(c *cli.Context, d plan.Desired, f *engineSet) error {
 	cfg := apply.Config{Desired: d, Observed: f.observed, Engines: f.engines, Beat: c.Duration(flagTimeout)}
 	if err := apply.Run(c.Context, cfg, plan.Confirm(d, f.observed)); err != nil {
@@ -117,8 +117,8 @@ func (x *command) confirmUp(c *cli.Context, d plan.Desired, f *engineSet) error 
 	return nil
 }
 
-// desired returns what the hosts should have, and the keys for it: what the topology says or, with --rollback, what a former revision said. The
-// operator's keys are the present ones in either case.
+// desired returns what the hosts should have, and the keys for it: what the topology says or, with --rollback, what a former revision said. In both cases the
+// present keys of the operator are used.
 func (x *command) desired(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (plan.Desired, map[string]security.Bundle, error) {
 	if !c.Bool(flagRollback) {
 		return desiredWithKeys(t, f.text, s.Ref, s.arch)
@@ -129,7 +129,7 @@ func (x *command) desired(c *cli.Context, t *topology.Topology, s imageSource, f
 		if err != nil {
 			return plan.Desired{}, nil, fmt.Errorf("read the topology that the hosts keep: %w", err)
 		}
-		if before.BrokerSecretIsElsewhere() { // its password is the present one, like the keys
+		if before.BrokerSecretIsElsewhere() { // its password is the present one, as for the keys
 			if !before.SameBroker(t) {
 				return plan.Desired{}, nil, fmt.Errorf("%w: the topology before used another broker, and the hosts do not keep its password; write its url into [%s] of %s, and say posta deploy without --%s",
 					plan.ErrRefused, before.Transport, t.File, flagRollback)
@@ -146,7 +146,7 @@ func (x *command) desired(c *cli.Context, t *topology.Topology, s imageSource, f
 		if err != nil || len(p.Steps) > 0 || i == len(good)-1 {
 			return d, keys, nil // planDeploy makes the plan again, and reports its error
 		}
-		// The cluster is as this revision says already, so the rollback means the one before it.
+		// The cluster already is as this revision says, so the rollback means the revision before it.
 	}
 	return plan.Desired{}, nil, fmt.Errorf("%w: the hosts keep no topology of cluster %s that was good", plan.ErrRefused, t.Name)
 }
@@ -278,7 +278,7 @@ func (x *command) undeploy(c *cli.Context, t *topology.Topology, f *engineSet) e
 	})
 }
 
-// confirmDown demands a yes, from a person or a pipe.
+// confirmDown demands the answer yes, from a person or a pipe.
 func (x *command) confirmDown(c *cli.Context, cluster string, f *engineSet, volumes bool) error {
 	containers, data := 0, 0
 	for i := range f.observed.Engines {

@@ -3,8 +3,8 @@
 //	main.go        Main, a program's own main: from arguments to an exit code
 //	program.go     defaults of Program
 //	app.go         the commands there are, and the text of --help
-//	arguments.go   flags may stand behind arguments: posta run bikes --data DIR
-//	exit.go        which error is which exit code, and how it is said in one line
+//	arguments.go   flags may come after arguments: posta run bikes --data DIR
+//	exit.go        which exit code an error has, and its text in one line
 //	signals.go     the first Ctrl-C ends in order, the second at once
 //	flags.go       flags of several commands
 //	cluster.go     which cluster is meant: topology, entry points, this machine's processes
@@ -17,6 +17,6 @@
 //	download.go    files that an answer points to
 //
 // Every command has the same shape: check what was given, do it, print. Only results go to standard output; progress, notes and errors go to standard
-// error. With --json standard output holds JSON alone. What a program can do is passed in (Program), so that main says it on one page and tests can
-// pass something else.
+// error. With --json standard output has JSON alone. What a program can do is passed in (Program), so main lists it on one page and tests can pass
+// something else.
 package cmd

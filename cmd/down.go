@@ -38,7 +38,7 @@ func (x *command) down(c *cli.Context, procs *local.Processes, t *topology.Topol
 	if err := x.closeHosts(c.Context, procs); err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
-	alive, err := procs.Nodes() // including nodes that only an older text of the topology had
+	alive, err := procs.Nodes() // including nodes that only an older version of the topology had
 	if err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
@@ -67,7 +67,7 @@ func removeSockets(t *topology.Topology) error {
 
 const flagQueues = "queues"
 
-// leaveBroker deletes what the cluster has on its broker, or says that it stays there.
+// leaveBroker deletes what the cluster has on its broker, or reports that it stays there.
 func (x *command) leaveBroker(c *cli.Context, t *topology.Topology) error {
 	switch {
 	case t.Transport == topology.ZMQ:
@@ -108,7 +108,7 @@ func (x *command) closeHosts(ctx context.Context, procs *local.Processes) error 
 	return nil
 }
 
-// lockTime is how long a restart that is under way may take.
+// lockTime is how long a restart that has begun may take.
 const lockTime = 5 * time.Second
 
 func (x *command) killMedics(ctx context.Context, procs *local.Processes) error {

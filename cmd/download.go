@@ -37,7 +37,7 @@ func (x *command) checkDownload(c *cli.Context, analysis string) error {
 	return makeDir(c.String(flagDownload), flagDownload)
 }
 
-// download saves the files that an answer points to. The answer is complete without them, so a failure is a note and no error.
+// download saves the files that an answer points to. The answer is complete without them, so a failure is a note and not an error.
 func (x *command) download(ctx context.Context, a *client.Answer, dir string) error {
 	if dir == "" {
 		return nil
@@ -67,7 +67,7 @@ func (x *command) download(ctx context.Context, a *client.Answer, dir string) er
 	return nil
 }
 
-// errNothingToFetch is why there is no file although all went well.
+// errNothingToFetch is the reason if there is no file although there was no error.
 var errNothingToFetch = errors.New("the answer has no row")
 
 func downloadFirst(ctx context.Context, t *client.Table, q analyses.Query, dir string) (download.Saved, error) {

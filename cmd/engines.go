@@ -20,7 +20,7 @@ type engineSet struct {
 	text     string                    // of the topology file
 	engines  map[string]*engine.Engine // by host; hosts that share an engine have the same one
 	observed plan.Observed
-	open     []*engine.Engine // to be closed
+	open     []*engine.Engine // closed at the end
 }
 
 func (f *engineSet) close() error {
@@ -43,7 +43,7 @@ func withEngines(do func(*cli.Context, *topology.Topology, *engineSet) error) cl
 	})
 }
 
-// connectEngines connects to every host of the topology, and of the last good topology: those hosts may have things that must be moved or removed.
+// connectEngines connects to every host of the topology, and of the last good topology: its hosts may have objects that must be moved or removed.
 func connectEngines(c *cli.Context, t *topology.Topology) (*engineSet, error) {
 	text, err := topology.ReadText(t.File)
 	if err != nil {
@@ -72,7 +72,7 @@ func (f *engineSet) connectAll(ctx context.Context, t *topology.Topology, lost [
 	}
 	before, err := topology.ParseAt(t.File, []byte(good[0].File))
 	if err != nil {
-		return nil // an older program kept this text; the hosts that only it names stay unknown until it is deployed again
+		return nil // an older program saved this text; hosts that only this text names stay unknown until the next deploy
 	}
 	var old []topology.Host
 	for _, h := range before.Hosts {
@@ -138,7 +138,7 @@ func (f *engineSet) add(host string, e *engine.Engine, has plan.Engine) {
 	f.engines[host] = e
 }
 
-// container finds the container of a unit: the one that runs, else the newest.
+// container finds the container of a unit: the running one, else the newest.
 func (f *engineSet) container(unit string) (*engine.Engine, plan.Container, error) {
 	var best plan.Container
 	var at *engine.Engine

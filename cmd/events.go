@@ -26,14 +26,14 @@ func eventsFlag() cli.Flag {
 	return &cli.BoolFlag{Name: flagEvents, Usage: "for a program that calls this one: progress, answer and error as msgpack on standard output (client/python/README.md)"}
 }
 
-// events reports what happens to the program that called this one, as msgpack maps on standard output. JSON has no number for infinity and NaN, and
-// could not tell them from NULL, so an answer in JSON would not be exact. Rows are encoded as in the client protocol.
+// events reports what happens to the program that called this one, as msgpack maps on standard output. JSON has no numbers for infinity and NaN, and could not
+// tell them from NULL, so an answer in JSON would not be exact. Rows are encoded as in the client protocol.
 type events struct {
-	unread func(error) // called when nobody reads any more; ends the command
+	unread func(error) // called if nobody reads the output; ends the command
 
 	mu  sync.Mutex // guards w and err: progress comes from a goroutine of its own
 	w   io.Writer
-	err error // the first one
+	err error // the first error
 }
 
 // withEvents makes a command report its events if --events asks for it.
@@ -47,7 +47,7 @@ func (x *command) withEvents(do cli.ActionFunc) cli.ActionFunc {
 				return usagef("%s: --%s and --%s say what standard output has; give one of the two", commandName(c), flagEvents, f)
 			}
 		}
-		signal.Ignore(syscall.SIGPIPE) // a caller that is gone ends the command in order: its session is cancelled, and its files are removed
+		signal.Ignore(syscall.SIGPIPE) // if the caller is gone, the command ends in order: its session is cancelled, and its files are removed
 		ctx, unread := context.WithCancelCause(c.Context)
 		defer unread(nil)
 		x.events = &events{w: x.Out, unread: unread}
@@ -123,7 +123,7 @@ func (e *events) progress(p client.Progress) {
 // note reports a line for people.
 func (e *events) note(line string) {
 	if line != "" {
-		_ = e.tell("note", text("text", line)) // as above
+		_ = e.tell("note", text("text", line)) // as in progress
 	}
 }
 

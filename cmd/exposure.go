@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// checkExposure refuses a topology whose nodes strangers can reach, if there are no keys for them here (S2). It refuses a broker that nobody has
-// declared trusted (S9). Keys of this machine's own processes are enough, because the CA stays with the operator.
+// checkExposure refuses a topology whose nodes strangers can reach, unless there are keys for them here (S2). It refuses a broker that nobody has declared
+// trusted (S9). The keys of this machine's own processes suffice, because the CA stays with the operator.
 func checkExposure(t *topology.Topology) error {
 	return demandKeys(t, keyring{dir: t.KeysDir, t: t}.isThere() == nil)
 }

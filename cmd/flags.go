@@ -90,7 +90,7 @@ func params(c *cli.Context) (map[string]string, error) {
 	return out, nil
 }
 
-// chunk reads --chunk; 0 means that the cluster decides.
+// chunk reads --chunk; 0 lets the cluster decide.
 func chunk(c *cli.Context) (int, error) {
 	text := c.String(flagChunk)
 	if text == "" {
@@ -108,7 +108,7 @@ func chunk(c *cli.Context) (int, error) {
 	return int(n), nil
 }
 
-// delimiter reads --delimiter; 0 means that the headers decide.
+// delimiter reads --delimiter; 0 detects the separator from the headers.
 func delimiter(c *cli.Context) (byte, error) {
 	text := c.String(flagDelimiter)
 	if !c.IsSet(flagDelimiter) {

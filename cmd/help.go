@@ -15,8 +15,8 @@ const helpWidth = 80
 // wordColumn is the column where the explanations of flags and commands begin. A flag whose names reach it gets a line of its own.
 const wordColumn = 22
 
-// giveHelp lays out the help of the program and of each command. cli's own layout has a column for flags as wide as the widest one, and breaks no
-// line. cli takes a template, so giveHelp passes a text without a template action.
+// giveHelp lays out the help of the program and of each command. cli's own layout makes the column of flags as wide as the widest flag, and breaks no line.
+// cli takes a template, so giveHelp passes a text without a template action.
 func giveHelp(app *cli.App) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nUsage: posta COMMAND [FLAGS] [ARGUMENTS]\n\n%s\n", reflow("posta: "+app.Usage), reflow(app.Description))

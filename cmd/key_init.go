@@ -185,7 +185,7 @@ func (x *command) issue(k keyring, ca *security.CA, now time.Time) (made int, er
 	return made, errors.Join(all...)
 }
 
-// issueTo makes one pair. has is the former certificate, whose key stays in the list of keys that can be revoked.
+// issueTo makes one pair. has is the former certificate; its key stays in the list of keys that can be revoked.
 func (k keyring) issueTo(id security.Identity, has certificate, ca *security.CA, now time.Time) error {
 	pair, err := ca.Issue(id, now)
 	if err != nil {

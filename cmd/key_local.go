@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// localClient is the name of the client key that posta up and posta run make where they make all keys, whichever user runs them. Processes that find
-// their own keys below [security] keys let this client in with the role operate. It needs no line of [clients].
+// localClient is the name of the client key that posta up and posta run make when they make all keys, whichever user runs them. Processes that find their own
+// keys below [security] keys admit this client with the role operate. It needs no line in [clients].
 const localClient = "local"
 
 func (k keyring) localHome() string {
@@ -40,7 +40,7 @@ func (k keyring) localKey() (security.Fingerprint, error) {
 
 const flagLocalClient = "local-client"
 
-// localClientFlag is for processes in containers, which do not see the user's directory of keys. A public key is not a secret.
+// localClientFlag is for processes in containers, which do not see the user's directory of keys. The flag holds a public key, which is not a secret.
 func localClientFlag() cli.Flag {
 	return &cli.StringFlag{Name: flagLocalClient, Hidden: true, Usage: "let the client with this public `KEY` in, as posta topology compose has it"}
 }
@@ -57,7 +57,7 @@ func (x *command) makeLocalKeys(t *topology.Topology) (made int, err error) {
 		return 0, usagef("%s: the client %q below [clients] has the name of the key that posta up makes for its user; give it another one, or make all keys with `posta key init -f %[1]s`", t.File, localClient)
 	}
 	if k.complete(time.Now()) {
-		return 0, nil // before the lock is taken, so that commands that change nothing run side by side
+		return 0, nil // checked before the lock is taken, so that commands that change nothing can run at the same time
 	}
 	lock, err := k.open()
 	if err != nil {
@@ -90,13 +90,13 @@ func (x *command) makeLocalKeys(t *topology.Topology) (made int, err error) {
 	return made, nil
 }
 
-// forProcesses reports whether there are keys of nodes or medics, or the CA that makes them.
+// forProcesses reports whether there are keys of nodes or medics, or the CA that issues them.
 func (k keyring) forProcesses() bool {
 	return k.has(caDir) || k.has(string(security.Node)) || k.has(string(security.Medic))
 }
 
-// runKeys makes the keys of a cluster for one run, and returns the run's own keys; nil if it needs none. The keys go away with the run's directory,
-// unless the topology names another place.
+// runKeys makes the keys of a cluster for one run, and returns the run's own keys; nil if it needs none. The keys are removed with the run's directory, unless the
+// topology names another place.
 func (x *command) runKeys(c *cli.Context, t *topology.Topology) (keys *security.Keys, err error) {
 	_, err = x.makeLocalKeys(t)
 	k := keyring{dir: t.KeysDir, t: t}
@@ -104,7 +104,7 @@ func (x *command) runKeys(c *cli.Context, t *topology.Topology) (keys *security.
 	case err != nil:
 	case t.OverTCP() && !t.Security.Insecure && k.hasLocal():
 		keys, err = x.loadKey(c, k.localHome(), t.Name)
-	default: // those of an operator
+	default: // an operator's keys
 		keys, err = x.clientKeys(c, t)
 	}
 	if err == nil {
@@ -125,7 +125,7 @@ func (x *command) localKeys(t *topology.Topology) error {
 	return err
 }
 
-// upKeys makes keys for the processes that posta up is about to start on TCP of this machine, and checks that each has its own. It makes none while
+// upKeys makes keys for the processes that posta up is about to start with TCP sockets on this machine, and checks that each has its own. It makes none while
 // any process runs, because that process would not know the new keys.
 func (x *command) upKeys(t *topology.Topology, procs *local.Processes) error {
 	alive, err := procs.Nodes()

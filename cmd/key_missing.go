@@ -13,19 +13,19 @@ import (
 	"posta.dev/posta/security"
 )
 
-// plainCall is what a command without a key has dialled. It is zero if the command has dialled nothing, or has a key.
+// plainCall notes what a command without a key has dialled. It is zero if the command has dialled nothing, or has a key.
 type plainCall struct {
 	entries []string
-	cluster string // its name; "" where no topology was read
+	cluster string // its name; "" if no topology was read
 	looked  string // where the command looked for a key
 }
 
-// keyTime limits how long a command looks for the reason why nothing answers. A shared machine may stand still for a second or two, and a command that
-// gives up then advises to start a cluster that runs.
+// keyTime limits how long a command looks for the reason why nothing answers. A shared machine may stop for a second or two; a command that gives up then would
+// advise to start a cluster that runs.
 const keyTime = 5 * time.Second
 
-// explainMissingKey adds to the error of a command without a key that the cluster has keys, if that is so. A node with keys closes a plain connection
-// without a message, which looks like an absent cluster.
+// explainMissingKey adds to the error of a command without a key that the cluster has keys, if it has. A node with keys closes a plain connection
+// without a message, which looks like a missing cluster.
 func (x *command) explainMissingKey(ctx context.Context, err error) error {
 	if !errors.Is(err, client.ErrNoCluster) && !errors.Is(err, errNothingAnswers) {
 		return err
@@ -49,7 +49,7 @@ func (x *command) explainMissingKey(ctx context.Context, err error) error {
 	return err
 }
 
-// lockedOut reduces an error that advises to start a cluster to its meaning for the exit code.
+// lockedOut reduces an error that advises to start a cluster to the part that determines the exit code.
 func lockedOut(err error) error {
 	if errors.Is(err, client.ErrNoCluster) {
 		return client.ErrNoCluster

@@ -16,7 +16,7 @@ import (
 //	ed25519:BASE64 # node/joiner-1
 //	ed25519:BASE64 # node/joiner-1
 //
-// A key that was replaced is valid until it is revoked. So is a key whose directory is elsewhere, lost or broken. posta key revoke has to find each
+// A key that was replaced is valid until it is revoked, and so is a key whose directory is elsewhere, lost or broken. posta key revoke has to find each
 // of them by its owner's name.
 const issuedFile = "issued"
 

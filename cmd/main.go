@@ -18,11 +18,11 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Program is what the command can do.
+// Program describes what the command can do.
 type Program struct {
 	Analyses   analyses.Set
-	Generators map[string]Generator // by analysis, or by what the data is
-	RunNode    NodeRunner           // nil runs the nodes of package nodes
+	Generators map[string]Generator // by analysis, or by the kind of data
+	RunNode    NodeRunner           // nil means the nodes of package nodes
 	Version    string               // "" means the version that the program was built from
 	More       []*cli.Command       // further commands, beside those that every program has
 }
@@ -30,7 +30,7 @@ type Program struct {
 // Generator makes data for an analysis.
 type Generator func(dir gen.Dir, rows int, seed uint64) error
 
-// NodeRunner runs a node until ctx ends and drains it; nil after that. keys are the node's own, and nil for one that speaks plain ZMTP.
+// NodeRunner runs a node until ctx ends, and then drains it and returns nil. keys are the node's own; nil if the node speaks plain ZMTP.
 type NodeRunner func(ctx context.Context, t *topology.Topology, node topology.NodeID, keys *security.Keys, log *slog.Logger) error
 
 // Console is where a command reads and writes. It recognises terminals if they are *os.File.
@@ -48,15 +48,15 @@ func Main(p Program) {
 	os.Exit(Run(p, os.Args, Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
 
-// Run does what args (as os.Args) say and returns the exit code. It listens to SIGINT and SIGTERM.
+// Run does what args (in the form of os.Args) say and returns the exit code. It handles SIGINT and SIGTERM.
 func Run(p Program, args []string, c Console) int {
 	drains := len(args) > 1 && (args[1] == "node" || args[1] == "medic")
 	sig := listenToSignals(drains)
 	defer sig.stop()
-	if drains { // after the first signal; further ones do not cut that short
+	if drains { // a node or medic drains after the first signal; further signals do not shorten that
 		if args[1] == "medic" && os.Getenv("GOMAXPROCS") == "" {
-			// A medic works for a moment, hundreds of times a second. With more processors the Go runtime wakes a second thread each time, which finds no work.
-			// That costs a quarter more processor time.
+			// A medic works for a moment, hundreds of times a second. With more processors, the Go runtime wakes a second thread each time, which finds no work. That costs
+			// a quarter more processor time.
 			runtime.GOMAXPROCS(1)
 		}
 		return runWith(sig, p, args, c)
@@ -64,11 +64,11 @@ func Run(p Program, args []string, c Console) int {
 	return runUntil(sig.forced, c, func() int { return runWith(sig, p, args, c) })
 }
 
-// forcedTime is how long a command may tidy up after the second Ctrl-C.
+// forcedTime is how long a command may clean up after the second Ctrl-C.
 const forcedTime = time.Second
 
-// runUntil runs do. It returns soon after forced has ended even if do does not, because a read of a file or a write to a pipe may hang for ever. The
-// process is expected to end then, and to end do with it.
+// runUntil runs do. It returns soon after forced has ended even if do does not return, because a read of a file or a write to a pipe may hang for ever. The process
+// is expected to end then, and do with it.
 func runUntil(forced context.Context, c Console, do func() int) int {
 	done := make(chan int, 1)
 	go func() { done <- do() }()
@@ -81,7 +81,7 @@ func runUntil(forced context.Context, c Console, do func() int) int {
 	case code := <-done:
 		return code
 	case <-time.After(forcedTime):
-		_, _ = io.WriteString(c.Err, "posta: interrupted\n") // a reader of standard error may hang, too
+		_, _ = io.WriteString(c.Err, "posta: interrupted\n") // a write to standard error may hang, too
 		return exitInterrupted
 	}
 }
@@ -121,8 +121,8 @@ type command struct {
 	Console
 	forced     context.Context
 	interrupts *interrupts
-	arguments  []string  // behind the command's name, as they were given
-	plain      plainCall // set where a command has no key
+	arguments  []string  // after the command's name, as they were given
+	plain      plainCall // set if the command has no key
 	events     *events   // nil without --events
 
 	progress *display.Progress // a prompt has one for all of its statements; else nil

@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// manCommand is hidden: packages install what it prints, and people find the same in --help.
+// manCommand is hidden: packages install what it prints, and people find the same text in --help.
 func (x *command) manCommand() *cli.Command {
 	return &cli.Command{
 		Name: "man", Hidden: true,

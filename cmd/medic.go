@@ -58,7 +58,7 @@ func (x *command) medic(c *cli.Context) (err error) {
 	if cfg.Topology, err = loadTopology(c); err != nil {
 		return err
 	}
-	// A Docker engine or a systemd belongs to one machine. Without --host that is the medic's own.
+	// A Docker engine and a systemd belong to one machine. Without --host that is the medic's own.
 	if cfg.Hosts, err = givenHosts(c, cfg.Topology); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (x *command) medic(c *cli.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = r.Close() }() // only connections
+		defer func() { _ = r.Close() }() // it has only connections
 		cfg.Restarter = r
 		cfg.Leave = func(ctx context.Context, n topology.Node, name string, data []byte) error {
 			dir, err := filepath.Abs(n.DataDir) // all containers mount the topology in the same place

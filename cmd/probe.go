@@ -22,8 +22,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// probeCommand returns what posta deploy runs in containers. posta deploy itself reaches only engines, and nodes may be in networks that it cannot reach.
-// Each subcommand prints one line.
+// probeCommand returns the command that posta deploy runs in containers. posta deploy itself reaches only engines: nodes may be in networks that it cannot
+// reach. Each subcommand prints one line.
 func (x *command) probeCommand() *cli.Command {
 	flags := []cli.Flag{topologyFlag(), addressFlag(), keysFlag(), &cli.DurationFlag{Name: "within", Value: 2 * time.Second, Usage: "listen for `TIME`"}}
 	return &cli.Command{
@@ -41,8 +41,8 @@ func (x *command) probeCommand() *cli.Command {
 	}
 }
 
-// probesKeys returns the keys of the node or medic in whose container a probe runs; nil in a cluster without keys. With them, the control socket of
-// that node or medic lets the probe listen. With the keys of an input, a probe may hold sessions at all inputs.
+// probesKeys returns the keys of the node or medic in whose container a probe runs; nil in a cluster without keys. With them, the control socket of this node or
+// medic admits the probe. With the keys of an input, a probe may hold sessions at all inputs.
 func probesKeys(c *cli.Context, t *topology.Topology) (*security.Keys, error) {
 	dir := c.String(flagKeys)
 	if dir == "" {
@@ -200,7 +200,7 @@ func (x *command) cancelAll(c *cli.Context, t *topology.Topology, keys *security
 	}
 }
 
-// restOf returns how many sessions each node still has. It leaves out outputs: they keep results, and nothing has to wait for these.
+// restOf returns how many sessions each node still has. It leaves out outputs: they keep results, and nothing has to wait for those.
 func restOf(c *cli.Context, t *topology.Topology, keys *security.Keys) (map[string]int, error) {
 	nodes := slices.DeleteFunc(t.Nodes(), func(n topology.Node) bool { return n.Holds(topology.Output) })
 	view, err := within(c, func(view []monitor.Status) (bool, error) {

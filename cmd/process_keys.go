@@ -24,8 +24,8 @@ func keysFlag() cli.Flag {
 	return &cli.StringFlag{Name: flagKeys, EnvVars: []string{plan.EnvKeys}, Usage: "the `DIR` of the process's own keys: key.pem, cert.pem, ca.pem, revoked. Without this flag it is ROLE/NAME below [security] keys"}
 }
 
-// processKeys loads the keys of a node or medic; nil if it needs none (S2). It needs none in three cases: all sockets of its cluster are unix
-// sockets; insecure = true; or nobody has made keys and it listens on its own machine alone. Its log warns of the last case.
+// processKeys loads the keys of a node or medic; nil if it needs none (S2). It needs none in three cases: all sockets of its cluster are unix sockets;
+// insecure = true; or nobody has made keys and it listens on its own machine alone. In the last case its log has a warning.
 func processKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slog.Logger) (*security.Keys, error) {
 	dir, own := c.String(flagKeys), false
 	switch {
@@ -74,8 +74,8 @@ func processKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slo
 	return keys, nil
 }
 
-// admitted returns the clients that a process lets in: those of [clients], and this machine's client. given is the key of this machine's client, if a
-// flag named it. If own is true, the key is read from where the process found its own keys.
+// admitted returns the clients that a process admits: those of [clients], and this machine's client. given is the key of this machine's client, if a flag
+// named it. If own is true, the key is read from the place where the process found its own keys.
 func admitted(t *topology.Topology, own bool, given string) (clients security.Clients, err error) {
 	clients = t.TrustedClients()
 	local := security.Fingerprint(given)
@@ -94,8 +94,8 @@ func admitted(t *topology.Topology, own bool, given string) (clients security.Cl
 	return clients, nil
 }
 
-// ownKeys returns the directory where a node or medic looks for its keys if no flag names one; "" if no process has keys. If other processes of the
-// cluster have keys and this one has none, it does not start: no process would talk to it.
+// ownKeys returns the directory in which a node or medic looks for its keys if no flag names one; "" if no process has keys. If other processes of the cluster
+// have keys and this one has none, it does not start: no process would talk to it.
 func ownKeys(t *topology.Topology, n topology.Node) (string, error) {
 	dir := filepath.Join(t.KeysDir, filepath.FromSlash(n.Identity().String()))
 	_, err := os.Lstat(dir)

@@ -32,7 +32,7 @@ func (p Program) withDefaults() Program {
 	return p
 }
 
-// builtFrom returns the version of the build, or else its commit.
+// builtFrom returns the version of the build; if there is none, its commit.
 func builtFrom(info *debug.BuildInfo, known bool) string {
 	if !known {
 		return "unknown"

@@ -41,9 +41,8 @@ func rejectFlags() []cli.Flag {
 // errRejected is wrapped by the error of a run that rejected more rows than it may.
 var errRejected = errors.New("too many rejected rows")
 
-// inspector checks files before they are sent, with the parser that the cluster has. It checks headers, and also rows if a flag asks for it. So
-// rejected rows take no room in the cluster and none on the network, however many they are, and --strict ends an upload at once. The cost: those rows
-// are parsed twice.
+// inspector checks files before they are sent, with the same parser as the cluster. It checks headers, and also rows if a flag asks for it. So rejected
+// rows use no resources of the cluster and the network, however many they are, and --strict ends an upload at once. The cost: those rows are parsed twice.
 type inspector struct {
 	analysis *analyses.Analysis // nil if this program does not know it: then only the cluster checks
 	args     analyses.Args
@@ -51,7 +50,7 @@ type inspector struct {
 	max      uint64
 	out      *rejects // nil without --rejects
 
-	of string // the statement that the session answers, if it is one of several
+	of string // the statement that the session answers, if there are several
 
 	mu       sync.Mutex        // guards the fields below; files are read by several goroutines
 	rejected map[string]uint64 // by statement: each may reject as many rows as the flags allow
@@ -60,12 +59,12 @@ type inspector struct {
 // rejects is the file of --rejects. It is used by one goroutine at a time.
 type rejects struct {
 	name string
-	file *os.File // nil when it is closed
+	file *os.File // nil once it is closed
 	out  *csv.Writer
 
-	// A statement's passes read the same rows, and each may reject a row. The file lists it once.
-	earlier map[rejectedRow]struct{} // of the passes that have ended; nil if there is one pass
-	pass    map[rejectedRow]struct{} // of the pass under way; back empties it
+	// The passes of a statement read the same rows, and each pass may reject a row. The file lists the row once.
+	earlier map[rejectedRow]struct{} // rows of the passes that have ended; nil if there is only one pass
+	pass    map[rejectedRow]struct{} // rows of the present pass; back empties it
 }
 
 // rejectedRow is the place of a row.
@@ -74,7 +73,7 @@ type rejectedRow struct {
 	line         uint64
 }
 
-// mostRemembered bounds how many rows of former passes are remembered. The file lists others again.
+// mostRemembered bounds how many rows of former passes are remembered. If there are more, the file may list rows twice.
 const mostRemembered = 1 << 20
 
 func newRejects(name string) (*rejects, error) {
@@ -97,7 +96,7 @@ func (r *rejects) add(stream string, reject analyses.Reject, row []byte) error {
 	return r.cannotWrite(r.out.Write([]string{stream, reject.File, strconv.FormatUint(reject.Line, 10), reject.Reason, string(row)}))
 }
 
-// firstPass begins a statement that takes several passes, or one if not.
+// firstPass begins a statement that takes several passes if several is true, else one.
 func (r *rejects) firstPass(several bool) {
 	if r == nil {
 		return
@@ -175,7 +174,7 @@ func (x *command) newInspector(c *cli.Context, analysis string, params map[strin
 	switch {
 	case err == nil:
 		in.analysis = a
-	case name != "": // else the cluster may know better
+	case name != "": // otherwise the cluster may know it
 		return nil, err
 	}
 	if name == "" {
@@ -297,7 +296,7 @@ func (in *inspector) inspect(stream, name string, header []byte) (func(chunk []b
 	}, nil
 }
 
-// statementOf returns the statement for which rows are counted under a name; "" if the session has one question.
+// statementOf returns the statement for which rows are counted under a name; "" if the session answers only one.
 func (in *inspector) statementOf(counted string) string {
 	if in.analysis == nil {
 		return ""
@@ -312,7 +311,7 @@ func (in *inspector) statementOf(counted string) string {
 	return ""
 }
 
-// counted returns the name under which people see rejected rows of a stream: if there are several statements, it says for which.
+// counted returns the name that people see for the rejected rows of a stream; if there are several statements, it contains the statement.
 func (in *inspector) counted(stream string) string {
 	if in.of == "" {
 		return stream
@@ -348,8 +347,8 @@ func (in *inspector) tooMany(stream string, r analyses.Reject) error {
 	return fmt.Errorf("%w for %s: stream %s, file %s, line %d: %s; correct the row, or allow more", errRejected, flag, stream, r.File, r.Line, r.Reason)
 }
 
-// check applies the limit to the rows that the cluster has rejected, and warns if the file of --rejects lists another number. The two numbers differ
-// if the session was uploaded before, or by a program of another version.
+// check applies the limit to the rows that the cluster has rejected, and warns if the file of --rejects lists a different number of rows. The numbers differ if
+// the session was uploaded before, or by another version of the program.
 func (in *inspector) check(a *client.Answer, warn func(line string)) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// render writes files for hosts that are set up without posta deploy. It replaces existing files: the same topology always writes the same files.
+// render writes files for hosts that are set up without posta deploy. It replaces existing files: a topology always gives the same files.
 func (x *command) render(c *cli.Context) error {
 	kind := c.String(flagRender)
 	dir, err := oneArgument(c, "directory", "--render systemd rendered")
@@ -34,7 +34,7 @@ func (x *command) render(c *cli.Context) error {
 		return fmt.Errorf("deploy: %w", err)
 	}
 	var files []topology.File
-	at := topology.ComposeKeys // where the keys of a node or medic are, below its host's directory
+	at := topology.ComposeKeys // path of the keys of a node or medic, below its host's directory
 	switch kind {
 	case "systemd":
 		at = t.SystemdKeys
@@ -65,7 +65,7 @@ func renderKeys(dir string, t *topology.Topology, keys map[string]security.Bundl
 	}
 	for _, n := range t.All() {
 		to := filepath.Join(dir, n.Host, filepath.FromSlash(at(n)))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil { // other users of the target machine have to get through this directory
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil { // other users of the target machine have to be able to enter this directory
 			return fmt.Errorf("write what the hosts need: %w", err)
 		}
 		var archive bytes.Buffer

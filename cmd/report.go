@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// reporter collects what the report of a command says, and writes it. A nil reporter collects nothing.
+// reporter collects the content of a command's report, and writes it. A nil reporter collects nothing.
 type reporter struct {
 	file     *out.File
 	command  string
@@ -25,7 +25,7 @@ type reporter struct {
 
 	cluster *topology.Topology // nil if it is not known
 	keys    *security.Keys
-	private bool // the cluster does nothing but this, so the counters of its nodes belong to the report
+	private bool // the cluster was started for this command only, so the counters of its nodes belong to the report
 }
 
 func (x *command) newReporter(c *cli.Context, name string) *reporter {
@@ -36,14 +36,14 @@ func (x *command) newReporter(c *cli.Context, name string) *reporter {
 	return &reporter{file: out.NewFile(name, "the report"), command: strings.Join(words, " "), began: time.Now()}
 }
 
-// on says on which cluster the sessions run.
+// on sets the cluster on which the sessions run.
 func (r *reporter) on(t *topology.Topology, keys *security.Keys, private bool) {
 	if r != nil {
 		r.cluster, r.keys, r.private = t, keys, private
 	}
 }
 
-// reportOn says in a report on which running cluster the sessions run. With --entry nothing says what the cluster is like.
+// reportOn notes the running cluster in a report. With --entry nothing is known about the cluster.
 func (x *command) reportOn(c *cli.Context, r *reporter, at entrance) error {
 	if r == nil || len(c.StringSlice(flagEntry)) > 0 {
 		return nil
@@ -63,7 +63,7 @@ func (r *reporter) ran(a *client.Answer) {
 	}
 }
 
-// report writes the report of an answer; r is nil if none is wanted.
+// report writes the report of an answer; r is nil if no report is wanted.
 func (x *command) report(ctx context.Context, a *client.Answer, r *reporter) error {
 	if r == nil {
 		return nil
@@ -94,6 +94,6 @@ func heardNodes(ctx context.Context, t *topology.Topology, keys *security.Keys) 
 		}
 		return true, nil
 	}
-	view, _ := monitor.UntilClosed(ctx, all)(monitor.ListenToNodes(t.Nodes(), keys)) // what was not heard in time is shown as that
+	view, _ := monitor.UntilClosed(ctx, all)(monitor.ListenToNodes(t.Nodes(), keys)) // nodes that were not heard in time are shown as silent
 	return view
 }

@@ -41,7 +41,7 @@ func (x *command) results(c *cli.Context) error {
 	if err := x.reportOn(c, o.html, at); err != nil {
 		return err
 	}
-	// From here on the command waits for a silent cluster as long as an upload does.
+	// From here on the command waits for a silent cluster as long as an upload waits.
 	cfg := client.Config{Entries: at.at, Keys: at.keys, Session: id, Force: true, Keep: o.keep(), GiveUpAfter: c.Duration("patience")}
 	return x.fetchResults(c, cfg, o, c.String(flagDownload))
 }

@@ -49,7 +49,7 @@ func clusterFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "split-parsers", Usage: "run parsers as processes of their own; raw CSV then goes over sockets and to disk"},
 		&cli.StringSliceFlag{Name: "set", Usage: "set `KEY=VALUE` in the generated topology, like limits.window=1MiB; may be repeated"},
 		&cli.StringFlag{Name: "sockets", Value: "ipc", Usage: "`KIND` of sockets: ipc for unix sockets, tcp for free ports of 127.0.0.1, with keys of their own"},
-		// The former name of --sockets. The transport of a topology is what carries the frames.
+		// --transport is the former name of --sockets. The transport of a topology is something else: it carries the frames.
 		&cli.StringFlag{Name: "transport", Hidden: true, Usage: "`KIND`, as --sockets"},
 		&cli.StringFlag{Name: "dir", Usage: "keep logs and the nodes' data in `DIR`, instead of a temporary directory"},
 		&cli.BoolFlag{Name: "keep", Usage: "do not remove the temporary directory"},
@@ -82,15 +82,15 @@ func (x *command) run(c *cli.Context) (err error) {
 	})
 }
 
-// forks reports whether the input can fold the facts of an analysis in several goroutines. Then a joiner in a process of its own would only add the
-// cost of the way there. It is false for an analysis that cannot be opened: the session of such an analysis reports the error.
+// forks reports whether the input can fold the facts of an analysis in several goroutines. A joiner in a process of its own would then only add the cost of
+// sending the facts to it. It is false for an analysis that cannot be opened: the session of such an analysis reports the error.
 func forks(a *analyses.Analysis, args analyses.Args) bool {
 	j, err := a.NewJoiner(args, analyses.Replica{Of: 1})
 	_, ok := j.(analyses.Forker)
 	return err == nil && ok
 }
 
-// asking is what a command does with its running cluster.
+// asking is the work of a command on its running cluster.
 type asking func(ctx context.Context, t *topology.Topology, keys *security.Keys, show *display.Progress) error
 
 // privately starts a cluster for one command and calls ask. It stops the cluster even if ask fails.
@@ -121,8 +121,8 @@ func (x *command) privately(c *cli.Context, r *request, ask asking) (err error) 
 	return x.runOn(c.Context, runDir, keys, c.Bool("verbose"), ask)
 }
 
-// runWindow is the window of the links of a run's own cluster, unless a setting says otherwise. All its nodes share one machine, so receivers are
-// near. With the default window more frames wait for the receivers when the disk is slow, which takes memory and saves no time.
+// runWindow is the window of the links of a run's own cluster, unless a setting says otherwise. All its nodes share one machine, so messages travel fast. With the
+// default window more frames wait for the receivers when the disk is slow, which takes memory and saves no time.
 const runWindow = "8MiB"
 
 // own adds the settings with which a cluster for a single run on one machine works better than with the defaults.
@@ -131,7 +131,7 @@ func own(settings map[string]string) {
 	if !given("medics.replicas") {
 		settings["medics.replicas"] = "0" // this command itself restarts nodes
 	}
-	if !given("limits.window") && !given("limits.chunk") { // a window has to hold a chunk
+	if !given("limits.window") && !given("limits.chunk") { // a window must hold a chunk
 		settings["limits.window"] = runWindow
 	}
 }

@@ -48,7 +48,7 @@ func (x *command) printSessions(list []monitor.Session) {
 	}
 	table := display.Table{Head: []string{"session", "analysis", "state", "age", "bytes", "nodes"}, Right: []bool{3: true, 4: true}}
 	owned := slices.ContainsFunc(list, func(v monitor.Session) bool { return v.Owner != "" })
-	if owned { // without keys all sessions belong to one client
+	if owned { // without keys, all sessions belong to the same client
 		table.Head = append(table.Head, "owner")
 	}
 	asked := slices.ContainsFunc(list, func(v monitor.Session) bool { return v.Asks != "" })
@@ -84,13 +84,13 @@ func (x *command) printSessionsJSON(list []monitor.Session) error {
 	type nodeAt struct {
 		Node  string `json:"node"`
 		State string `json:"state"`
-		Bytes uint64 `json:"bytes"` // of CSV at an input, of answers at an output
+		Bytes uint64 `json:"bytes"` // CSV at an input, answers at an output
 	}
 	type line struct {
 		Session  string   `json:"session"`
 		Analysis string   `json:"analysis"`
-		Owner    string   `json:"owner,omitempty"` // left out: the local operator's
-		Asks     string   `json:"asks,omitempty"`  // of a session of statements: the first of them, shortened, and its pass
+		Owner    string   `json:"owner,omitempty"` // left out for the local operator
+		Asks     string   `json:"asks,omitempty"`  // for a session of statements: the first statement, shortened, and its pass
 		State    string   `json:"state"`
 		AgeMS    int64    `json:"age_ms"`
 		Nodes    []nodeAt `json:"nodes"`

@@ -46,7 +46,7 @@ which files trips is. Types of columns come from samples of the files (docs/sql.
 	}
 }
 
-// sqlFlags returns the flags of run that also apply to statements, and flags for statements alone.
+// sqlFlags returns the flags of run that also apply to statements, and the flags for statements only.
 func sqlFlags() (flags []cli.Flag) {
 	without := map[string]bool{flagDownload: true, flagParam: true, flagFile: true, flagData: true}
 	for _, f := range uploadFlags() {
@@ -65,7 +65,7 @@ func sqlFlags() (flags []cli.Flag) {
 	)
 }
 
-// sqlRequest is what posta sql was asked to do.
+// sqlRequest is the request of a posta sql command.
 type sqlRequest struct {
 	*request
 	q           *question.Question
@@ -233,7 +233,7 @@ func shownPath(path string) string {
 	return path
 }
 
-// sqlStdin returns standard input as a table. If the statements come from standard input, reading the table fails.
+// sqlStdin returns standard input as a table. If standard input contains the statements, reading the table fails.
 func (x *command) sqlStdin(c *cli.Context) io.Reader {
 	if c.String(flagQuestions) == "-" {
 		return taken{"holds the statements"}
@@ -244,7 +244,7 @@ func (x *command) sqlStdin(c *cli.Context) io.Reader {
 	return x.In
 }
 
-// taken is a standard input that cannot be a table; why says what else it is used for.
+// taken is a standard input that cannot be a table; why says for what it is used.
 type taken struct{ why string }
 
 func (t taken) Read([]byte) (int, error) {
@@ -310,7 +310,7 @@ func (x *command) printSQL(a *client.Answer, r *sqlRequest) error {
 	if r.csv {
 		printRejected(x.Err, a.Rejected)
 		if len(a.Queries) == 0 {
-			return nil // there were declarations alone
+			return nil // the text had only declarations
 		}
 		return out.CSV(x.Out, &a.Queries[0])
 	}

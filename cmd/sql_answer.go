@@ -41,8 +41,8 @@ func (x *command) answerSQL(ctx context.Context, r *sqlRequest, show *display.Pr
 	return errors.Join(x.printSQL(all, r), failed)
 }
 
-// computeSQL answers all statements. Statements over the same files share a session. A statement that fails does not affect the others; failed joins
-// the errors of such statements.
+// computeSQL answers all statements. Statements over the same files share a session. A statement that fails does not affect the others; failed joins the errors of
+// all failed statements.
 func (x *command) computeSQL(ctx context.Context, r *sqlRequest, show *display.Progress) (all *client.Answer, failed, err error) {
 	sessions := r.q.Sessions()
 	if err := r.q.Stamp(ctx, sessions); err != nil {
@@ -101,8 +101,8 @@ func (x *command) computeSQL(ctx context.Context, r *sqlRequest, show *display.P
 	return all, failed, nil
 }
 
-// answerShared answers statements that share a scan. If apart is true, they have to be answered one by one: an error of their common session does not
-// say which statement caused it.
+// answerShared answers statements that share a scan. apart reports that they have to be answered one by one: an error of their common session does not say
+// which statement caused it.
 func (x *command) answerShared(ctx context.Context, r *sqlRequest, statements []int, answers []*client.Answer, show *display.Progress) (apart bool, err error) {
 	var answer *client.Answer
 	show.Of(shared(r.q, statements))
@@ -120,7 +120,7 @@ func (x *command) answerShared(ctx context.Context, r *sqlRequest, statements []
 	for k, i := range statements {
 		one := *answer
 		if one.Queries = answer.Queries[k : k+1]; k > 0 {
-			one.Rejected, one.Warnings = nil, nil // a shared session's lists of both are shown once; the first names the statements
+			one.Rejected, one.Warnings = nil, nil // both lists belong to the shared session, so only its first statement shows them
 		}
 		answers[i] = &one
 	}
@@ -144,7 +144,7 @@ func (x *command) answerOne(ctx context.Context, r *sqlRequest, statement int, s
 		return nil, err
 	}
 	err = x.widened(ctx, r, func() (err error) {
-		if err = r.rejects.back(before); err != nil { // drops the rows of the attempt before
+		if err = r.rejects.back(before); err != nil { // drops the rejected rows of the attempt before
 			return err
 		}
 		of := ""
@@ -157,12 +157,11 @@ func (x *command) answerOne(ctx context.Context, r *sqlRequest, statement int, s
 	return answer, err
 }
 
-// widened calls answer, and calls it again if a session failed for a reason that a changed plan removes: a column needs a wider type than samples
-// showed.
+// widened calls answer. If a session fails for a reason that a changed plan removes, it calls answer again: a column needs a wider type than samples showed.
 func (x *command) widened(ctx context.Context, r *sqlRequest, answer func() error) error {
 	for again := 0; ; again++ {
 		err := answer()
-		failed := errors.Is(err, protocol.ErrFailed) || errors.Is(err, client.ErrInput) // ErrInput, because this program looks at the rows itself
+		failed := errors.Is(err, protocol.ErrFailed) || errors.Is(err, client.ErrInput) // ErrInput, because this program itself parses the rows, too
 		if !failed || again == mostWidened || ctx.Err() != nil {
 			return err
 		}
@@ -199,11 +198,11 @@ func shared(q *question.Question, statements []int) string {
 	return fmt.Sprintf("%s and %d more", q.Statements()[statements[0]].Name, len(statements)-1)
 }
 
-// inPasses answers a plan in one or more passes. Each pass is a session, and the plan of the next pass holds the answers of the earlier ones. of is
-// the name of the statement; "" if there is only one.
+// inPasses answers a plan in one or more passes. Each pass is a session, and the plan of the next pass contains the answers of the earlier ones. of is the name of
+// the statement; "" if there is only one.
 func (x *command) inPasses(ctx context.Context, r *sqlRequest, plan *compile.Plan, of string, show *display.Progress) (*client.Answer, error) {
 	var warnings []client.Warning
-	var rejected []protocol.Rejected // by earlier passes
+	var rejected []protocol.Rejected // rows rejected by earlier passes
 	r.rejects.firstPass(plan.NextPass() != nil)
 	for n := 1; ; n++ {
 		pass := plan.NextPass()
@@ -219,7 +218,7 @@ func (x *command) inPasses(ctx context.Context, r *sqlRequest, plan *compile.Pla
 				answer.Warnings = append(warnings, answer.Warnings...)
 				for _, r := range rejected {
 					if !slices.ContainsFunc(answer.Rejected, func(own protocol.Rejected) bool { return own.Stream == r.Stream }) {
-						answer.Rejected = append(answer.Rejected, r) // the rejected rows of a stream are listed once
+						answer.Rejected = append(answer.Rejected, r) // the rejected rows of a stream are listed only once
 					}
 				}
 			}
@@ -261,7 +260,7 @@ func (x *command) sayPass(r *sqlRequest, show *display.Progress, format string, 
 	}
 }
 
-// firstRows runs a session. If few rows are asked for, it first reads only the beginning of a table, which may have them.
+// firstRows runs a session. If only few rows are asked for, it first reads only the beginning of a table, which may contain enough rows.
 func (x *command) firstRows(ctx context.Context, r *sqlRequest, plan *compile.Plan, show *display.Progress) (*client.Answer, error) {
 	before, err := r.rejects.mark()
 	if err != nil {

@@ -105,7 +105,7 @@ func (x *command) promptSQL(c *cli.Context, in, out *os.File) (err error) {
 	p.edit = lineedit.Open(lineedit.Config{In: in, Out: out, History: p.past, Complete: p.complete})
 	x.progress = x.newProgress()
 	defer func() { err = errors.Join(err, p.cluster.stop()) }()
-	if l, ok := x.Err.(*lockedWriter); ok { // what the supervisor says appears above the line that is being typed
+	if l, ok := x.Err.(*lockedWriter); ok { // messages of the supervisor appear above the line that is being typed
 		defer l.swap(l.swap(p.edit))
 	}
 	return p.run(c.Context)
@@ -228,8 +228,8 @@ func (p *prompt) runs(cancel context.CancelCauseFunc) {
 	p.running, p.cancelled = cancel, false
 }
 
-// interrupt handles Ctrl-C while no line is read: it cancels the statement that runs. If the statement does not end, a second Ctrl-C ends the prompt.
-// It returns false for that.
+// interrupt handles Ctrl-C while no line is read: it cancels the statement that runs. If the statement does not end, a second Ctrl-C ends the prompt: then
+// interrupt returns false.
 func (p *prompt) interrupt() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -316,7 +316,7 @@ func (p *prompt) requestOf(ctx context.Context, text string, others []declared) 
 	return r, nil
 }
 
-// keep returns the earlier declarations that stay beside those of a script: a new declaration replaces an earlier one of the same name.
+// keep returns the earlier declarations that stay in force with those of a script: a new declaration replaces an earlier one of the same name.
 func (p *prompt) keep(script *syntax.Script) []declared {
 	again := map[string]bool{}
 	for _, d := range declarations(script) {

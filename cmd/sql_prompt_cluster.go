@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// promptCluster is the private cluster of a prompt. The first statement that reads a table starts it, and it runs until the prompt ends. The
-// goroutine that reads statements uses it. The goroutine that start launches keeps it up.
+// promptCluster is the private cluster of a prompt. The first statement that reads a table starts it, and it runs until the prompt ends. The goroutine that reads
+// statements uses it. The goroutine that start launches keeps it running.
 type promptCluster struct {
 	up    chan startedCluster // receives the cluster when it has started
 	leave chan struct{}       // closed to end the cluster
@@ -23,14 +23,14 @@ type startedCluster struct {
 	keys     *security.Keys
 }
 
-// start waits for the cluster, and makes r ask it. A statement that was cancelled may have begun to start the cluster. If a start has failed, the
-// next statement tries again.
+// start waits for the cluster, and makes r use it. A statement that was cancelled may have begun to start the cluster. If a start has failed, the next
+// statement tries again.
 func (p *prompt) start(ctx context.Context, r *sqlRequest) error {
 	k := &p.cluster
 	if k.done == nil {
 		*k = promptCluster{up: make(chan startedCluster, 1), leave: make(chan struct{}), done: make(chan error, 1)}
-		// The goroutine has its own request. It gets the channels as arguments, so it reads nothing of k, which the caller changes. Closing leave ends it,
-		// and stop waits for it.
+		// The goroutine has its own request. It gets the channels as arguments, so it reads nothing of k, which the caller changes. It ends when leave is closed, and
+		// stop waits for it.
 		go func(up chan<- startedCluster, leave <-chan struct{}, done chan<- error) {
 			done <- p.x.privately(p.c, p.shape(), func(ctx context.Context, t *topology.Topology, keys *security.Keys, _ *display.Progress) error {
 				up <- startedCluster{t, keys}
@@ -59,7 +59,7 @@ func (p *prompt) start(ctx context.Context, r *sqlRequest) error {
 	return nil
 }
 
-// shape returns what the cluster needs to know of the data.
+// shape returns what the cluster needs to know about the data.
 func (p *prompt) shape() *request {
 	return &request{cfg: client.Config{Dir: p.dir, Named: p.named}, forks: true}
 }

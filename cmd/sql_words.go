@@ -13,10 +13,10 @@ import (
 // promptWords completes the words of statements.
 type promptWords struct {
 	before  string              // the lines of the statement above the one that is typed
-	columns map[string][]string // of tables that were named; each is looked up once
+	columns map[string][]string // columns of tables that were named; each table is looked up once
 }
 
-// forget is to be called when tables have changed.
+// forget must be called when tables have changed.
 func (w *promptWords) forget() { w.columns = nil }
 
 // commandWords are the commands of the prompt itself.
@@ -67,7 +67,7 @@ func (w *promptWords) complete(line string, tables []string, columnsOf func(tabl
 	return line, fits
 }
 
-// keywordsLike are keywords in the case in which the word is typed.
+// keywordsLike returns the keywords in the case of the typed word.
 func keywordsLike(word string) []string {
 	all := syntax.Keywords()
 	if word == strings.ToUpper(word) {

@@ -30,7 +30,7 @@ shows what they ask, and for statements of SQL their pass.
 	}
 }
 
-// How long a look at the cluster takes: long enough to hear all nodes and tell speeds, or until a silent node would have sent ten heartbeats.
+// Time limits of a look at the cluster: long enough to hear all nodes and to measure rates, or until a silent node would have sent ten heartbeats.
 const (
 	lookAtMost = 1500 * time.Millisecond
 	speedSpan  = 400 * time.Millisecond
@@ -67,7 +67,7 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 	}
 	from := client.Config{Entries: entryPoints(t, keys != nil), Keys: keys, Force: true, GiveUpAfter: askedFor, Timeout: askedFor}
 	show := func(view []monitor.Status) error {
-		sessions, _ := x.running(c.Context, from, view) // a node's own line shows what is wrong with it
+		sessions, _ := x.running(c.Context, from, view) // the line of a silent node shows what is wrong with it
 		return print(t, view, sessions, w.View())
 	}
 	if c.Bool("watch") {

@@ -14,8 +14,7 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// screen returns the terminal for a full screen. It returns nil if standard input or output is not a terminal, or if the terminal cannot move its
-// cursor.
+// screen returns the terminal for a full screen. It returns nil if standard input or output is not a terminal, or if the terminal cannot move its cursor.
 func (x *command) screen() (in, out *os.File) {
 	in, reads := x.In.(*os.File)
 	out, writes := x.Out.(*os.File)

@@ -20,7 +20,7 @@ type nodeJSON struct {
 	PID         int        `json:"pid,omitempty"`
 	HeardMS     int64      `json:"heard_ms"` // since the last heartbeat; -1 if there was none
 	UptimeMS    int64      `json:"uptime_ms"`
-	FramesIn    uint64     `json:"frames_in"` // since the node's start, like all counters
+	FramesIn    uint64     `json:"frames_in"` // since the node's start, as for all counters
 	BytesIn     uint64     `json:"bytes_in"`
 	FramesOut   uint64     `json:"frames_out"`
 	BytesOut    uint64     `json:"bytes_out"`
@@ -35,7 +35,7 @@ type nodeJSON struct {
 	Links       []linkJSON `json:"links"`
 	Trouble     string     `json:"trouble,omitempty"` // what is wrong now, and what to do
 
-	// If the node has got nothing done for 2 s or longer: for how long, and what it works on.
+	// Set if the node has made no progress for 2 s or longer: for how long, and what it works on.
 	MarkAgeMS int64  `json:"mark_age_ms,omitempty"`
 	WorksIn   string `json:"works_in,omitempty"` // stage
 	Session   string `json:"session,omitempty"`
@@ -68,11 +68,11 @@ type incidentJSON struct {
 	Cause      string `json:"cause"`
 	InARow     int    `json:"in_a_row"`
 	Restarts   int    `json:"restarts"`
-	Found      bool   `json:"found"` // this leader found the node restarted already
+	Found      bool   `json:"found"` // the leader found that the node was restarted already
 	DetectMS   int64  `json:"detect_ms"`
 	RestartMS  int64  `json:"restart_ms"`
 	RecoverMS  int64  `json:"recover_ms"`
-	Life       uint64 `json:"incarnation,omitempty"` // that came back
+	Life       uint64 `json:"incarnation,omitempty"` // the incarnation that came back
 	Open       bool   `json:"open"`
 	Trouble    string `json:"trouble,omitempty"`
 }

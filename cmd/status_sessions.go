@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// askedFor is how long inputs and outputs have to say which sessions run. Nodes and medics are shown even if they do not answer.
+	// askedFor is how long inputs and outputs have to report the running sessions. Nodes and medics are shown even if they do not answer.
 	askedFor = time.Second
 	// mostRunning is how many sessions `posta status` shows; `posta sessions` has all.
 	mostRunning = 16
 )
 
-// running asks which sessions run, if heartbeats say that there are any. So `posta status` costs an idle cluster nothing. A cluster that does not
-// answer delays the command by 2*askedFor at most.
+// running asks which sessions run, if heartbeats say that there are any. So `posta status` costs an idle cluster nothing. If a cluster does not answer, the
+// command waits 2*askedFor at most.
 func (x *command) running(ctx context.Context, cfg client.Config, view []monitor.Status) ([]monitor.Session, error) {
 	if !slices.ContainsFunc(view, func(s monitor.Status) bool { return s.Heard && s.Beat.Sessions > 0 }) {
 		return nil, nil
@@ -54,8 +54,8 @@ func sessionLines(running []monitor.Session) (lines []string) {
 type runningJSON struct {
 	Session  string `json:"session"`
 	Analysis string `json:"analysis"`
-	Owner    string `json:"owner,omitempty"` // left out: the local operator's
-	Asks     string `json:"asks,omitempty"`  // of a session of SQL: the statement, shortened, and its pass
+	Owner    string `json:"owner,omitempty"` // left out for the local operator
+	Asks     string `json:"asks,omitempty"`  // for a session of SQL: the statement, shortened, and its pass
 	AgeMS    int64  `json:"age_ms"`
 	Bytes    uint64 `json:"bytes"`
 }

@@ -68,7 +68,7 @@ func (x *command) submit(c *cli.Context) error {
 	if err := x.answers(c, from); err != nil {
 		return err
 	}
-	if len(c.StringSlice(flagEntry)) == 0 { // with --entry no topology names a broker
+	if len(c.StringSlice(flagEntry)) == 0 { // with --entry, no topology names a broker
 		t, err := loadTopology(c)
 		if err == nil {
 			r.cluster, err = t, x.checkBrokerOfCluster(c.Context, t)
@@ -92,7 +92,7 @@ func (x *command) submit(c *cli.Context) error {
 	return err
 }
 
-// answers checks whether there is a cluster at all. A user who mistyped an address should not wait as long as a user whose cluster restarts.
+// answers checks whether there is a cluster at all: a user who mistyped an address should not wait as long as a user whose cluster restarts.
 func (x *command) answers(c *cli.Context, at entrance) error {
 	cl, err := client.Dial(c.Context, askConfig(c, at, session.ID{}))
 	if err != nil {

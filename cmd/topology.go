@@ -72,7 +72,7 @@ func (x *command) topologyCheck(c *cli.Context, t *topology.Topology) error {
 	return nil
 }
 
-// warnOfFewFiles warns of nodes that need more file descriptors than a process may have here.
+// warnOfFewFiles warns about nodes that need more file descriptors than a process may have here.
 func (x *command) warnOfFewFiles(t *topology.Topology) {
 	limit := zmqx.OpenFiles()
 	most, node := 0, topology.NodeID("")
@@ -159,13 +159,13 @@ func variant(c *cli.Context) (v topology.Variant, err error) {
 	return v, err
 }
 
-// asUsage turns the refusal of a variant into a usage error: the mistakes are in the flags, and not in a file that a user wrote.
+// asUsage turns the refusal of a variant into a usage error: the mistakes are in the flags, not in a file that a user wrote.
 func asUsage(err error) error {
 	if err == nil {
 		return nil
 	}
 	var mistakes topology.Errors
-	if errors.As(err, &mistakes) { // their positions are in a generated text, which no user has seen
+	if errors.As(err, &mistakes) { // their positions are in a generated text, which the user has not seen
 		var texts []string
 		for _, m := range mistakes {
 			texts = append(texts, m.What+"; "+m.Fix)
@@ -202,8 +202,8 @@ func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
 	return x.writeOut(c, "compose file", text)
 }
 
-// fileFrom returns the path by which a compose file in dir names the topology. The path is relative if the user gave a relative one, because then
-// both files are moved together.
+// fileFrom returns the path by which a compose file in dir names the topology. The path is relative if the user gave a relative one, because then the two files
+// are moved together.
 func fileFrom(dir, given, full string) string {
 	if filepath.IsAbs(given) {
 		return full
@@ -219,7 +219,7 @@ func fileFrom(dir, given, full string) string {
 	return filepath.ToSlash(rel)
 }
 
-// again returns the command that writes the same file again.
+// again returns the command that writes the same file once more.
 func again(c *cli.Context) string {
 	words := []string{"posta topology compose"}
 	for _, f := range []struct{ flag, def string }{{flagTopology, "topology.toml"}, {"image", "posta"}, {flagOut, "-"}} {

@@ -36,7 +36,7 @@ func (x *command) traceCommand() *cli.Command {
 }
 
 const (
-	traceAtMost = 2500 * time.Millisecond // a node that is busy for longer does not answer
+	traceAtMost = 2500 * time.Millisecond // a node that is busy for longer counts as not answering
 	spansAtMost = 10 * time.Second
 )
 
@@ -80,7 +80,7 @@ func (x *command) trace(c *cli.Context, t *topology.Topology) error {
 	return err
 }
 
-// sendSpans posts a trace to a collector. What goes wrong there changes nothing of the command's result.
+// sendSpans posts a trace to a collector. Errors there do not change the command's result.
 func (x *command) sendSpans(ctx context.Context, collector, cluster string, v *tracing.View) {
 	ctx, cancel := context.WithTimeout(ctx, spansAtMost)
 	defer cancel()
@@ -95,7 +95,7 @@ func (x *command) sendSpans(ctx context.Context, collector, cluster string, v *t
 	x.notef("spans sent to %s", collector)
 }
 
-// notTraced says why nothing is known of a session.
+// notTraced explains why nothing is known of a session.
 func notTraced(id session.ID, t *topology.Topology, v *tracing.View) error {
 	if len(v.Unknown) == 0 {
 		return fmt.Errorf("%w: no node of %s answers; start them with `posta up`, or name another topology with -f", errNothingAnswers, t.File)
@@ -118,7 +118,7 @@ func oldestLife(all []monitor.Traced) (d time.Duration) {
 	return d
 }
 
-// fullest returns the node that has forgotten sessions and remembers the shortest time; nil if none has forgotten any.
+// fullest returns the node that has forgotten sessions and remembers the shortest time; nil if no node has forgotten any.
 func fullest(all []monitor.Traced) (full *monitor.Traced) {
 	for i := range all {
 		if r := &all[i].Report; r.Full() && (full == nil || r.Oldest < full.Report.Oldest) {
@@ -153,7 +153,7 @@ var barColours = [trace.States]string{
 	trace.Working: "\x1b[32m", trace.Turn: "\x1b[36m", trace.Log: "\x1b[33m", trace.Blocked: "\x1b[31m", trace.Reference: "\x1b[35m",
 }
 
-// narrowest and widest bound the width of what is printed, in cells.
+// narrowest and widest bound the width of the output, in cells.
 const (
 	narrowest = 60
 	widest    = 160
@@ -240,7 +240,7 @@ func bar(states []trace.State, colours bool) string {
 	return b.String()
 }
 
-// remarks says what the bars cannot show.
+// remarks returns what the bars cannot show.
 func remarks(v *tracing.View) (lines []string) {
 	var off time.Duration
 	for i := range v.Nodes {
@@ -266,7 +266,7 @@ func remarks(v *tracing.View) (lines []string) {
 	return lines
 }
 
-// stageTable has the stages of nodes that have several.
+// stageTable returns a table of the stages of nodes that have several.
 func stageTable(v *tracing.View) display.Table {
 	t := display.Table{Head: []string{"node", "stage", "worked", "calls"}, Right: []bool{2: true, 3: true}}
 	for i := range v.Nodes {
@@ -281,7 +281,7 @@ func stageTable(v *tracing.View) display.Table {
 	return t
 }
 
-// linkTable has the queues between nodes: how long frames took until they were durable at the receiver, and how long of that they lay there.
+// linkTable returns a table of the queues between nodes: how long frames took until they were durable at the receiver, and how long of that they waited there.
 func linkTable(v *tracing.View) display.Table {
 	t := display.Table{
 		Head:  []string{"from", "to", "frames", "bytes", "durable in", "at most", "under way", "lay there", "at most", "queue"},
@@ -319,7 +319,7 @@ func commitTable(v *tracing.View) display.Table {
 	return t
 }
 
-// fine is a time for people that may be far below a millisecond.
+// fine formats a duration for people, with enough digits for times far below a millisecond.
 func fine(d time.Duration) string {
 	switch {
 	case d >= 10*time.Millisecond:

@@ -27,13 +27,13 @@ type tracedJSON struct {
 	Stage     string               `json:"stage"`
 	FromMS    float64              `json:"from_ms"` // since the session began
 	ToMS      float64              `json:"to_ms"`
-	OffMS     float64              `json:"off_ms"` // by how much the two may be wrong
+	OffMS     float64              `json:"off_ms"` // possible error of the times
 	Running   bool                 `json:"running"`
 	Failed    bool                 `json:"failed"`
-	Recovered bool                 `json:"recovered"` // what happened before from_ms is not known
+	Recovered bool                 `json:"recovered"` // what happened before from_ms is unknown
 	States    map[string]float64   `json:"states_ms"`
 	CellMS    float64              `json:"cell_ms"`
-	Line      []map[string]float64 `json:"line_ms"` // of each cell the states in it
+	Line      []map[string]float64 `json:"line_ms"` // for each cell the time in each state
 	Stages    []stageTimeJSON      `json:"stages"`
 	Commits   durationsJSON        `json:"commits"`
 	Fsyncs    durationsJSON        `json:"fsyncs"`
@@ -56,9 +56,9 @@ type durationsJSON struct {
 type tracedLinkJSON struct {
 	Edge  string     `json:"edge"`
 	From  string     `json:"from"`
-	To    string     `json:"to,omitempty"` // left out: all receivers of a broadcast
-	Sent  *queueJSON `json:"sent"`         // until durable at the receiver; null if the sender does not tell
-	Taken *queueJSON `json:"taken"`        // until the receiver took them; null if it does not tell
+	To    string     `json:"to,omitempty"` // left out for all receivers of a broadcast
+	Sent  *queueJSON `json:"sent"`         // until durable at the receiver; null if the sender did not report it
+	Taken *queueJSON `json:"taken"`        // until the receiver took them; null if it did not report it
 }
 
 type queueJSON struct {
@@ -102,7 +102,7 @@ func nodeTraceAsJSON(v *tracing.View, x *monitor.Traced) tracedJSON {
 	return n
 }
 
-// statesAsJSON returns the states by name; those that took no time only if all is true.
+// statesAsJSON returns the times by state; states without time only if all is true.
 func statesAsJSON(c *trace.Cell, all bool) map[string]float64 {
 	m := map[string]float64{}
 	for s, d := range c {

@@ -69,7 +69,7 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 	if err := local.CheckSocketDirs(t); err != nil {
 		return fmt.Errorf("up: %w", err)
 	}
-	if err := owned.Path(t.DataDir); err != nil { // posta down does not check this, because it has to work in any directory
+	if err := owned.Path(t.DataDir); err != nil { // posta down does not check this, because it has to work with any directory
 		return fmt.Errorf("up: use the data directory: %w", err)
 	}
 	if err := x.upKeys(t, procs); err != nil {
@@ -115,8 +115,8 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 }
 
 // haveSockets makes the directory for unix sockets if the topology needs one and it is missing, and returns the topology with that directory. It may
-// be missing while processes still run, after a crash or because somebody cleared the temporary files. Nothing reaches the sockets of such processes
-// any more, so haveSockets stops them first. Their work continues from their logs when they start again.
+// be missing while processes still run, after a crash or because somebody cleared the temporary files. Nothing can reach the sockets of such processes, so
+// haveSockets stops the processes first. Their work continues from their logs when they start again.
 func (x *command) haveSockets(c *cli.Context, procs *local.Processes, t *topology.Topology) (*local.Processes, *topology.Topology, error) {
 	if local.HasLocal(t) {
 		address, err := local.Address(t.DataDir)
@@ -147,7 +147,7 @@ func (x *command) stopUnreachable(ctx context.Context, procs *local.Processes) e
 	return stopErrors(procs.Stop(ctx, alive))
 }
 
-// startAll starts the processes that do not run. Nodes come before medics, because medics would otherwise find the nodes missing.
+// startAll starts the processes that do not run, nodes before medics, because medics would otherwise find the nodes missing.
 func (x *command) startAll(ctx context.Context, procs *local.Processes, t *topology.Topology) (started int, err error) {
 	if err := x.moveDeparted(t); err != nil {
 		return 0, err
@@ -176,7 +176,7 @@ func (x *command) startAll(ctx context.Context, procs *local.Processes, t *topol
 	return started, nil
 }
 
-// sameTopology refuses to add processes to those of another topology. If only [clients] has changed, it makes the running processes read that again.
+// sameTopology refuses to add processes to those of another topology. If only [clients] has changed, it makes the running processes read [clients] again.
 func (x *command) sameTopology(ctx context.Context, procs *local.Processes, t *topology.Topology) error {
 	alive, err := procs.Nodes()
 	if err != nil || len(alive) == 0 {
@@ -188,7 +188,7 @@ func (x *command) sameTopology(ctx context.Context, procs *local.Processes, t *t
 	}
 	then, err := readNote(t)
 	switch {
-	case err != nil || then.digest == textDigest(now): // without a note the cluster has only just begun
+	case err != nil || then.digest == textDigest(now): // without a note, the cluster has only just been started
 		return nil
 	case then.started != textDigest([]byte(t.ReadAtStart())) || !keyed(t) || !t.OverTCP():
 		return fmt.Errorf("the cluster runs with an older text of %s; say posta down, then posta up", t.File)

@@ -19,7 +19,7 @@ import (
 //	node joiner-1
 //	node joiner-2
 //
-// It is a digest and not the text, because the text may have a broker's password in it (S6).
+// It contains digests and not the text, because the text may contain a broker's password (S6).
 const topologyNote = "up.topology"
 
 // note is what a later posta up has to know of the last one.
@@ -34,8 +34,8 @@ func textDigest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// noteTopology remembers the topology, so that a later posta up can tell that the file was changed, and which nodes have left. It does not write the
-// same note again: a cluster that was taken down has to start on a full disk, too (W5).
+// noteTopology remembers the topology. So a later posta up can find out that the file was changed, and which nodes have left. It does not write the same note
+// again: a cluster that was taken down must be able to start on a full disk, too (W5).
 func noteTopology(t *topology.Topology) error {
 	text, err := topology.ReadText(t.File)
 	if err != nil {

@@ -22,7 +22,7 @@ type request struct {
 	out     output
 	fetch   string // directory for files that answers point to, "" for none
 	stays   bool   // the cluster outlives the command
-	forks   bool   // a private cluster's input can fold the facts
+	forks   bool   // the input of a private cluster can fold the facts
 	quiet   bool
 	timeout time.Duration
 
@@ -106,7 +106,7 @@ func (x *command) readData(c *cli.Context, r *request) (err error) {
 	}
 	dir, command := r.cfg.Dir, c.Command.Name
 	if dir == "" {
-		if len(r.cfg.Named) > 0 { // whether these are all files is known later, with the streams
+		if len(r.cfg.Named) > 0 { // whether these are all files is known only with the streams
 			return nil
 		}
 		return usagef("%s: where are the files? Give their directory with --data DIR", command)
@@ -202,7 +202,7 @@ func (x *command) upload(ctx context.Context, r *request, show *display.Progress
 			refused = r.inspector.check(a, show.Say)
 		}
 		if refused != nil {
-			return nil // reported below; an answer that is refused is not kept
+			return nil // the error is reported below; a refused answer is not kept
 		}
 		r.out.html.ran(a)
 		err := x.deliver(ctx, a, r.out)

@@ -19,11 +19,11 @@ func (x *command) versionCommand() *cli.Command {
 	}
 }
 
-// versionInfo is what `posta version --json` prints. Revision is the commit, "" where the program was built outside of a repository.
+// versionInfo is what `posta version --json` prints. Revision is the commit; "" if the program was built outside a repository.
 type versionInfo struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
-	Modified bool   `json:"modified"` // files differed from the commit
+	Modified bool   `json:"modified"` // some files differed from the commit
 	Go       string `json:"go"`
 	OS       string `json:"os"`
 	Arch     string `json:"arch"`
