@@ -9,7 +9,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// codeInterrupted is the end of a client that finds its session in the middle of another client's upload.
+// codeInterrupted is how a client ends that finds its session in the middle of another client's upload.
 const codeInterrupted protocol.Code = "interrupted"
 
 // startAgain starts a client once more, later, with the same id and rows. It has the same token, or a new one to take
@@ -89,21 +89,21 @@ func (c *client) againPermits(code protocol.Code, reason string) bool {
 // session ended for the other client.
 func (c *client) heirPermits(code protocol.Code) bool {
 	switch code {
-	case protocol.ErrSuperseded, protocol.ErrInUse, protocol.ErrFinished: // or the heir was the first whose open arrived
+	case protocol.ErrSuperseded, protocol.ErrInUse, protocol.ErrFinished: // or the other client's open arrived first
 		return c.heir.takeover
 	case protocol.ErrClosed:
 		return c.heir.over || !c.heir.takeover // or the heir, with the same token, has ended a stream that this client still sends
 	case protocol.ErrCancelled:
 		return c.heir.over
 	case protocol.ErrExpired, protocol.ErrFailed, codeInterrupted, protocol.ErrGap:
-		// Two clients with one token contradict each other. Or the heir could not continue, and both were silent.
+		// Two clients with one token contradict each other. Or the heir could not continue, and both clients were silent.
 		return true
 	}
 	return false
 }
 
-// resumePermits reports whether an end is permitted to a client that resumes: it may find no session, if the former client
-// had not opened it, or hear that the former client lives.
+// resumePermits reports whether an end is permitted to a client that resumes: it may find no session, if the former client had not opened it, or it may hear
+// that the former client lives.
 func (c *client) resumePermits(f *client, code protocol.Code) bool {
 	switch code {
 	case protocol.ErrUnknownSession:
@@ -113,7 +113,7 @@ func (c *client) resumePermits(f *client, code protocol.Code) bool {
 			}
 		}
 		return true
-	case protocol.ErrInUse: // an input that is started again counts the silence from the beginning, and the client that resumes waits for 15 s only
+	case protocol.ErrInUse: // an input that restarts counts the silence from the beginning, and the client that resumes waits only 15 s
 		return !f.gone || c.w.report.Injected["crash"]+c.w.report.Injected["stop"] > 0
 	}
 	return false

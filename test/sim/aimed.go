@@ -16,10 +16,10 @@ type aim int
 
 const (
 	noAim            aim = iota
-	loseState            // the disk of a node that holds a session
-	loseBetween          // a disk before a session begins; the node is back only after the beginning
-	restartSender        // a node whose facts wait for reference data (R11)
-	drainBusy            // a node that has something to store or to send, over a transport that does not take all of it
+	loseState            // the disk of a node that has a session
+	loseBetween          // a disk before a session begins; the node starts again only after the beginning
+	restartSender        // a node with facts that wait for reference data (R11)
+	drainBusy            // a node that has something to store or to send, over a transport that does not take all frames
 	restoreAll           // all disks, to a state before a client's upload was complete: no node can notice that, only the client
 	restoreOnceAgain     // a disk, to a state whose log has been retired since
 )
@@ -28,8 +28,8 @@ func (a aim) String() string {
 	return [...]string{"nothing", "lost state", "disks lost between sessions", "restarted senders", "busy drains", "a restored cluster", "disks restored again"}[a]
 }
 
-// drawAim decides whether a seed has aimed faults, and which. A fifth of the seeds have some, of those that neither
-// change the topology nor set logs back at chosen moments. It draws from its own source of chance.
+// drawAim decides whether a seed has aimed faults, and which. Of the seeds that neither change the topology nor set logs back at chosen moments, a fifth has aimed
+// faults. It draws from its own source of chance.
 func (f *faults) drawAim(w *world) {
 	r := rand.New(rand.NewPCG(w.Seed, 23))
 	if f.rewirings > 0 || len(f.strikes) > 0 || r.Float64() > 0.24 {
@@ -40,7 +40,7 @@ func (f *faults) drawAim(w *world) {
 	case drainBusy:
 		f.fullQueues = cmp.Or(f.fullQueues, r)
 	case restoreAll, restoreOnceAgain:
-		f.setBacks = 0 // each makes copies of its own, and no disk comes back with records that it had lost before
+		f.setBacks = 0 // each set-back makes its own copies, and no disk comes back with records that it had lost before
 	}
 }
 
@@ -51,7 +51,7 @@ func (f *faults) takeAim(w *world) {
 	}
 }
 
-// waitFor lets the fault happen as soon as there is a suitable node, and the next one some time later.
+// waitFor lets the fault happen as soon as there is a suitable node, and later waits for the next one.
 func (w *world) waitFor(a aim, r *rand.Rand) {
 	var targets []*node
 	for _, n := range w.order {

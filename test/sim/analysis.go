@@ -13,9 +13,9 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// The simulated analysis. It is small and has everything that the engine treats specially. Reference rows of which the last one counts, a table that
-// is filled by reference rows and complete before any fact, exact sums of floats whose rounded sum depends on the order, several tables of one stream
-// that are merged in different ways, a parameter, rows that are rejected, rows that make a function panic.
+// The simulated analysis. It is small and contains everything that the engine treats specially: reference rows of which the last one counts; a table that
+// reference rows fill and that is complete before any fact; exact sums of floats whose rounded sum depends on the order; several tables of one stream that are
+// merged in different ways; a parameter; rows that are rejected; rows that make a function panic.
 
 const (
 	streamGroups = iota // key, group: the last row of a key counts
@@ -26,7 +26,7 @@ const (
 	tableMembers = iota // reference rows by group; only the first joiner counts them
 	tableTotals         // rows, and their exact sum, by group
 	tablePeaks          // the largest key by group, twice: so a row that fits into a frame makes a row that does not
-	tableKeys           // group of each fact, and how long its key is: a bag
+	tableKeys           // the largest key by group, twice: so a row that fits into a frame makes a row that does not
 	tableSizes          // how long the keys are, by group
 )
 
@@ -103,7 +103,7 @@ func newAnalysis(w *world) *analyses.Analysis {
 	}
 }
 
-// pause makes a computation take several slices, as the computation of a long answer does.
+// pause makes a computation take several slices, like the computation of a long answer.
 func pause(tables []*fold.Table) {
 	for range 20 {
 		tables[0].Pause()
@@ -149,7 +149,7 @@ func newParser(_ analyses.Args, stream int, _ analyses.File, b *batch.Builder) (
 	}, nil
 }
 
-// member is the group of a key, and the place of the row that says so.
+// member is the group of a key, and the place of the row that sets it.
 type member struct {
 	group string
 	file  string
@@ -163,8 +163,8 @@ func (m member) before(o member) bool {
 
 type tally struct {
 	w       *world
-	all     int  // reference rows that there are
-	seen    int  // of them
+	all     int  // number of reference rows in all
+	seen    int  // how many of them came
 	ended   bool // they have ended
 	first   bool
 	least   float64
@@ -241,7 +241,7 @@ func (j *tally) End(stream int) error {
 }
 
 func (j *tally) Flush(tables []*fold.Table) error {
-	for _, group := range slices.Sorted(maps.Keys(j.members)) { // in order, so that a seed makes the same bytes each time
+	for _, group := range slices.Sorted(maps.Keys(j.members)) { // sorted, so that a seed makes the same bytes each time
 		t := tables[tableMembers]
 		t.AddSum(t.Row(t.Key().String(group)), 0, j.members[group])
 	}
@@ -268,8 +268,7 @@ func (j *tally) Flush(tables []*fold.Table) error {
 	return nil
 }
 
-// counts checks, when the reducer computes, that it has all facts (R12), and none of them twice (R5). A wrong answer
-// would show the bug, too, but not its cause.
+// counts checks, when the reducer computes, that it has all facts (R12), and no fact twice (R5). A wrong answer would show the bug, too, but not its cause.
 func (w *world) counts(want string, totals *fold.Table) {
 	rows, all := int64(0), int64(0)
 	for _, row := range totals.Sorted(nil) {

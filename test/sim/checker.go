@@ -24,10 +24,10 @@ type checker struct {
 	last    map[outKey]link.Seq
 	hwm     map[wireKey]link.Hwm
 	had     map[wireKey]link.Hwm // hwm when this incarnation began
-	givenUp map[outKey]link.Seq  // how many numbers may have been given up since the last frame, while the topology was without the outbox
-	jumps   map[outKey]bool      // the next frame's number is not known: see reopened
-	before  wal.Index            // the last record of the topology before: its frames for receivers of that topology may be given up
-	adopts  bool                 // it hears of a log that was begun elsewhere: a repaired one has another id, and the records of the old
+	givenUp map[outKey]link.Seq  // how many numbers may have been given up since the last frame, because the topology was without the outbox
+	jumps   map[outKey]bool      // the next frame's number is unknown: see reopened
+	before  wal.Index            // the last record of the former topology: its frames for receivers of that topology may be given up
+	adopts  bool                 // it hears of a log that was begun elsewhere: a repaired log has another id, and the records of the old one
 	open    map[session.ID]bool  // sessions that the log has opened; false once it has closed them
 
 	founder map[session.ID]session.TokenHash // who began the session that open reports
@@ -36,7 +36,7 @@ type checker struct {
 	acked map[wireKey]link.Acked             // what receivers have acknowledged, as this node's records say
 	*arrivals
 
-	sealed uint64 // frames that this incarnation has taken for commits that were sealed, and for those that were stored (R5)
+	sealed uint64 // frames that this incarnation has taken for sealed commits; stored: for stored ones (R5)
 	stored uint64
 }
 
@@ -118,8 +118,8 @@ func (c *checker) sessions(rec *record.Record) {
 	}
 }
 
-// hearsOfLosses checks that a node which stores that a receiver has another log now has failed, in the same commit, the sessions that the lost
-// log had begun to take (R8).
+// hearsOfLosses checks a node which stores that a receiver has another log now: in the same commit, it must fail the sessions that the lost log had begun to take
+// (R8).
 func (c *checker) hearsOfLosses(rec *record.Record) {
 	for _, p := range rec.Progress {
 		for _, a := range p.Acked {
@@ -160,7 +160,7 @@ func (c *checker) moved(rec *record.Record) {
 			if last, _ := w.wires[k].progress(w); w.report.Injected["set back"] == 0 && !w.wires[k].relaid && h.ID.LogID == w.nodes[h.From].ident.LogID && h.Seq > last {
 				rule := "R8"
 				if old.ID.LogID == (link.LogID{}) {
-					rule = "R5" // it is the first log that this node has heard of, so the numbers can only be those of this log
+					rule = "R5" // it is the first log that this node has heard of, so the numbers can only belong to this log
 				}
 				w.fail("%s: %s stores hwm %d of %s from the new log of %s, which has stored %d frames", rule, c.n.id, h.Seq, h.Edge, h.From, last)
 			}
@@ -171,7 +171,7 @@ func (c *checker) moved(rec *record.Record) {
 		moved += uint64(h.Seq - old.Seq)
 		w.movedAt = w.At
 		if w.losses > 0 || w.wires[k].relaid {
-			continue // the floor of a hello moves it, too (R8)
+			continue // the floor of a hello moves the hwm, too (R8)
 		}
 		for seq := old.Seq + 1; seq <= h.Seq; seq++ {
 			if arrived := w.wires[k].arrived; !arrived[h.Seq] {
@@ -216,16 +216,15 @@ func (c *checker) reopened(heard []stored, last wal.Index) {
 		c.forget(lost.data)
 	}
 	if n := len(c.kept); n > 0 && w.losses > 0 && len(heard) > 0 && heard[0].at > c.kept[n-1].at+1 {
-		// A former state came back, and then a later one. The later one's snapshot had cut the records that the first
-		// one had lost.
+		// A former state was restored, and then a later one. The snapshot of the later state had cut the records that the first restore had lost.
 		for _, lost := range slices.Backward(c.kept) {
 			c.forget(lost.data)
 		}
 		c.kept, c.gone = nil, 0
 	}
 	if w.losses > 0 && len(heard) > 0 && heard[0].at == differs {
-		// A later state came back after a former one. Its snapshot has cut records, and those may differ from the
-		// records that are kept here. So the numbers of its next frames are not known.
+		// A later state was restored after a former one. Its snapshot has cut records that may differ from those that are kept here. So the numbers of its next frames
+		// are unknown.
 		for k := range c.last {
 			c.jumps[k] = true
 		}
@@ -267,15 +266,15 @@ func (c *checker) forget(data []byte) {
 	for _, in := range rec.Inputs {
 		if in.Op == record.Open || in.Op == record.Drop {
 			delete(c.open, in.Session)
-			delete(c.founder, in.Session) // so that another client's claim is not taken for an end of the session (S5)
+			delete(c.founder, in.Session) // so that another client's claim does not count as an end of the session (S5)
 		}
 	}
 	clear(c.hwm)
 	clear(c.acked)
 }
 
-// cut checks that a frame is cut from a log only after its receivers have stored it (N3). Where disks were lost or set
-// back, receivers may have less than they have acknowledged.
+// cut checks that a frame is cut from a log only after its receivers have stored it (N3). If disks were lost or set back, receivers may have less than they have
+// acknowledged.
 func (c *checker) cut(first wal.Index) {
 	w := c.n.w
 	for ; c.gone < len(c.kept) && c.kept[c.gone].at < first; c.gone++ {

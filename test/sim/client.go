@@ -16,9 +16,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// client is one client with one session: the real one, package client/core, over simulated connections. Drawn here are
-// its data, its begin, its timeouts, and its faults. It compares its answer with the oracle's, and its end with the
-// faults.
+// client is one client with one session: the real one, package client/core, over simulated connections. This package draws its data, its begin, its timeouts and its
+// faults. It compares the client's answer with the oracle's, and the client's end with the faults.
 type client struct {
 	w         *world
 	n         int
@@ -27,8 +26,8 @@ type client struct {
 	token     session.Token
 	claimants []string // other clients that have sent requests about the session as if it were theirs
 	rival     *client  // the client with the same id and another token (R17)
-	former    *client  // the client in whose place this one was started
-	heir      *client  // the client that was started in place of this one
+	former    *client  // the client that this one replaces
+	heir      *client  // the client that replaces this one
 	upload    *upload
 	want      answer
 	entries   []*node
@@ -39,8 +38,8 @@ type client struct {
 	conns   []*conn
 	alarm   time.Duration // when the session is told the time; 0 if that is not planned
 	task    int           // the index of the current task
-	pieces  [2][]piece    // of each stream, that no lane has
-	cut     [2]bool       // whether there were any yet
+	pieces  [2][]piece    // pieces of each stream that no lane has taken
+	cut     [2]bool       // whether the pieces of the stream have been cut
 	placed  placed        // files that inputs are to read
 	got     answer
 	taking  bool          // rows are on their way into got
@@ -49,16 +48,16 @@ type client struct {
 	asked   string // the last request
 	began   time.Duration
 
-	rewired  bool // the topology has changed since it began
+	rewired  bool // the topology has changed since the client began
 	takeover bool // it takes the session over from the former one
-	resumes  bool // and continues with its upload
+	resumes  bool // it takes over and continues the former client's upload
 	taken    *resume.Taken
-	asleep   bool // its process does nothing
+	asleep   bool // its process is stopped
 	missed   []func(time.Time)
 
 	begun   bool
 	sent    bool // all streams have ended
-	ending  bool // the end of the last stream was said
+	ending  bool // the end of the last stream was sent
 	gone    bool // it has vanished: its process died
 	cancels bool
 	over    bool
@@ -98,7 +97,7 @@ func (c *client) begin() {
 	c.begun, c.began = true, w.At
 	c.inputs, c.outputs = w.nodesHolding(topology.Input), w.nodesHolding(topology.Output)
 	if c.former != nil {
-		c.began = c.former.began // as far as the session goes
+		c.began = c.former.began // for the session, the former client's begin counts
 	}
 	w.tracef("client %s begins, poison %q", c, c.upload.poison)
 	if w.Chance(w.faults.vanish) {
@@ -147,7 +146,7 @@ func (c *client) checkAnswer() {
 	if diff := c.got.differs(c.want); diff != "" {
 		rule := "D1"
 		if c.placed.changed {
-			rule = "S8" // it is the answer to rows that no client has sent
+			rule = "S8" // an answer to rows that no client has sent
 		} else if c.rival != nil || c.former != nil || c.heir != nil {
 			rule = "R17"
 		}
@@ -195,7 +194,7 @@ func (c *client) anyCancels() bool {
 	return false
 }
 
-// clientsOwn is the code of an error that no node has answered: the client's session takes what it heard for nonsense.
+// clientsOwn is the code of an error that no node has answered: the client's session considers what it heard invalid.
 const clientsOwn protocol.Code = "client"
 
 // permitted reports whether an injected fault allows such an end.
@@ -222,8 +221,7 @@ func (c *client) permitted(code protocol.Code, reason string) bool {
 	return c.exceeds(code, reason)
 }
 
-// exceeds reports whether the client's rows are too large for a frame, or too many for a joiner (R15, R16), and the
-// reason says so.
+// exceeds reports whether the client's rows are too large for a frame, or too many for a joiner (R15, R16), and the reason names that limit.
 func (c *client) exceeds(code protocol.Code, reason string) bool {
 	switch {
 	case code == protocol.ErrFailed && strings.Contains(reason, "limits.frame"):
@@ -270,9 +268,9 @@ func (c *client) broken(code protocol.Code, reason string) string {
 	case c.rival != nil, c.former != nil, c.heir != nil:
 		return "R17"
 	case c.w.faults.meddling && (code == protocol.ErrCancelled || code == protocol.ErrClosed || says(reason, "was cancelled")):
-		return "R17" // a stranger has done it
+		return "R17" // a stranger has ended it
 	case code == protocol.ErrExpired, says(reason, "was silent"):
-		return "M6" // an input counted silence that was not the client's
+		return "M6" // an input counted as silence what was not the client's silence
 	case says(reason, "limits.frame"), code == protocol.ErrTooLarge:
 		return "R15"
 	case says(reason, "R16: "):
@@ -289,8 +287,8 @@ func (c *client) broken(code protocol.Code, reason string) string {
 	return "R13"
 }
 
-// rivalPermits reports whether the other client with the same id allows such an end: this client came too late, and
-// hears about the other's session (R17). The admitted client hears nothing about the other.
+// rivalPermits reports whether the other client with the same id allows such an end: this client came too late, and hears about the other's session (R17). The
+// admitted client hears nothing about the other client.
 func (c *client) rivalPermits(code protocol.Code, reason string) bool {
 	r := c.rival
 	if !r.begun || len(c.speech.opened) > 0 {
@@ -303,11 +301,11 @@ func (c *client) rivalPermits(code protocol.Code, reason string) bool {
 	case protocol.ErrInUse:
 		return true
 	case protocol.ErrFinished:
-		return r.sent || r.ending // its end was heard, and the answer is still under way
+		return r.sent || r.ending // its end was received, and the answer is still under way
 	case protocol.ErrClosed:
 		return r.over
 	case protocol.ErrCancelled:
-		return c.cancels || r.cancels || r.over // or it was closed before it was over
+		return c.cancels || r.cancels || r.over // or the session was closed before it was over
 	case protocol.ErrExpired:
 		return r.gone
 	case protocol.ErrFailed:
@@ -316,10 +314,9 @@ func (c *client) rivalPermits(code protocol.Code, reason string) bool {
 	return false
 }
 
-// mayHaveLost reports whether a lost disk may have held something of the session, or may seem to have. A session that
-// begins after disks were replaced does not fail because of the lost ones (R8), with two exceptions. Inputs learn from
-// its heartbeat that another input lost its disk, and a session may be faster. And a late frame of the lost log may
-// reach a receiver that never heard that log, so the receiver takes the log for a new one.
+// mayHaveLost reports whether a lost disk may have held something of the session, or may seem to have. A session that begins after disks were replaced does not
+// fail because of the lost ones (R8), with two exceptions. Inputs learn from its heartbeat that another input lost its disk, and a session may begin before that.
+// And a late frame of the lost log may reach a receiver that never heard that log, so the receiver considers it a new log.
 func (c *client) mayHaveLost() bool {
 	w := c.w
 	return w.losses > 0 && (c.began <= w.wiped || w.inputWiped || w.report.Injected["ghost"] > 0)

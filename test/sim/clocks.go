@@ -7,8 +7,7 @@ import (
 	"posta.dev/posta/internal/simulator/eventqueue"
 )
 
-// machineClock is the clocks of a node's machine: a wall clock that people and NTP set, and a monotonic clock that
-// counts from the start of the process.
+// machineClock contains the clocks of a node's machine: a wall clock, which people and NTP set, and a monotonic clock, which counts from the start of the process.
 type machineClock struct {
 	wrong  time.Duration // how far the wall clock is ahead
 	booted time.Duration // when the process began
@@ -19,7 +18,7 @@ func (n *node) now() time.Time {
 	return clock.Read(n.w.Now().Add(n.clock.wrong), n.w.At-n.clock.booted)
 }
 
-// jumpClock sets a machine's wall clock, forward or back, by little or by years, or right again.
+// jumpClock sets a machine's wall clock forward or back, by little or by years, or sets it right again.
 func (w *world) jumpClock(n *node) {
 	w.injected("clock jump")
 	far := eventqueue.OneOf(w.Queue, time.Second, time.Minute, 25*time.Hour, 30*365*24*time.Hour)

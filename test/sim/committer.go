@@ -23,7 +23,7 @@ func (n *node) takeJob(j *shell.Job) {
 	w := n.w
 	n.job = j
 	if j.Commit != nil && j.Commit == n.commit {
-		n.state = nil // tried again as the disk was full: the job also cuts what was acknowledged meanwhile, which tells recovery that it was
+		n.state = nil // not compared: a job that is tried again after a full disk also cuts what was acknowledged meanwhile, and from the cut recovery learns of these acknowledgements
 	} else if j.Commit != nil {
 		n.commit, n.state = j.Commit, nil
 		n.checker.seals()
@@ -34,8 +34,7 @@ func (n *node) takeJob(j *shell.Job) {
 	n.later(n.latency(), n.carryOut)
 }
 
-// carryOut is the committer's work on its job. The process may die in the middle of it, or after it and before the loop
-// has learned about it.
+// carryOut does the committer's work on its job. The process may die in the middle of it, or after it and before the loop has learned about it.
 func (n *node) carryOut() {
 	w := n.w
 	if w.At < w.faults.end && w.Chance(w.faults.crash) {
@@ -61,12 +60,12 @@ func (n *node) carryOut() {
 	n.wake()
 }
 
-// carriedOut remembers what the next log takes over until that is stored there.
+// carriedOut remembers what the next log takes over, until that is stored in the next log.
 func (n *node) carriedOut(a *shell.Answer) {
 	n.left = a.Retired && a.Heritage != nil || n.left && !a.Retired && !a.Stored
 }
 
-// partly carries out a part of the job, like a process that dies meanwhile.
+// partly carries out a part of the job, like a process that dies while it does so.
 func (n *node) partly() {
 	if n.job == nil || !n.w.Chance(0.7) {
 		return
@@ -78,7 +77,7 @@ func (n *node) partly() {
 	n.job = nil
 }
 
-// watched is a node's log as its committer sees it: the checker hears what is durable, and that nothing is cut that is needed.
+// watched is a node's log in its committer's view. The checker hears what becomes durable, and checks that nothing is cut that is needed.
 type watched struct {
 	openLog
 	n *node
@@ -109,7 +108,7 @@ func (l *watched) Cut(upTo wal.Index) error {
 // errDied is the disk's answer to a dead process.
 var errDied = errors.New("the process is dead")
 
-// refusal is a frame that the transport refused, as it did all frames after it.
+// refusal is a frame that the transport refused; it then also refused all later frames.
 type refusal struct {
 	edge string
 	to   link.NodeID

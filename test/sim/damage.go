@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// damage changes frames on their way, as a broker's disk or a proxy may, and mixes up links (R18). It draws from its
-// own source of chance, so that seeds without it keep their runs.
+// damage changes frames on their way, as a broker's disk or a proxy may, and confuses links (R18). It draws from its own source of chance, so that seeds without it
+// keep their runs.
 type damage struct {
 	rand  *rand.Rand
 	p     float64 // the probability for each frame; 0 for none
@@ -75,7 +75,7 @@ type travelling struct {
 func (w *world) siblings(x *wire) (all []*wire) {
 	for _, e := range w.layout.edges {
 		if e.Name == x.edge && e.Route == topology.All {
-			return nil // what they get is the same
+			return nil // all receivers get the same
 		}
 	}
 	for _, y := range w.wireset {
@@ -86,7 +86,7 @@ func (w *world) siblings(x *wire) (all []*wire) {
 	return all
 }
 
-// arrivedKey is a frame of a sender's log on a link to a life of a node.
+// arrivedKey is a frame of a sender's log on a link to one incarnation of a node.
 type arrivedKey struct {
 	life uint64
 	edge string
@@ -97,7 +97,7 @@ type arrivedKey struct {
 
 // arrivals is what has reached a node, including what its disk has lost.
 type arrivals struct {
-	arrived map[arrivedKey]bool // frames, in the form that they were made in; of damaged forms alone: false (R18)
+	arrived map[arrivedKey]bool // frames, in the form in which they were made; false if only damaged forms arrived (R18)
 	floors  map[arrivedKey]link.Seq
 	said    map[wireKey][]link.Identity // in intact hellos
 }

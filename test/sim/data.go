@@ -24,9 +24,9 @@ type upload struct {
 	params  map[string]string
 	files   [2][]file // by stream
 	poison  string    // the value that makes the analysis panic; empty for none
-	room    int       // room for records in a request: limits.frame without the rest of a chunk (R15)
-	large   int       // of the largest row
-	members int       // reference rows
+	room    int       // largest number of bytes of records in a request: limits.frame without the rest of a chunk (R15)
+	large   int       // bytes of the largest row
+	members int       // number of reference rows
 }
 
 type file struct {
@@ -125,8 +125,7 @@ func (u *upload) poisonWith(w *world, what string) {
 	f.rows = slices.Insert(f.rows, w.Rand.IntN(len(f.rows)+1), row)
 }
 
-// count tells the analysis how many rows to expect, so that a joiner or reducer that continues too early is noticed at
-// once.
+// count tells the analysis how many rows to expect. So a joiner or reducer that continues too early is noticed at once.
 func (u *upload) count() {
 	members, facts := 0, 0
 	for _, row := range u.oracle()["members"] {

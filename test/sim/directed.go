@@ -9,8 +9,7 @@ import (
 	"posta.dev/posta/nodes/core/record"
 )
 
-// A moment is a point in time at which a set-back log contradicts a peer: it loses something that the node has just
-// reported.
+// A moment is a point in time at which a set-back log contradicts a peer: the log loses something that the node has just reported.
 type moment string
 
 const (
@@ -19,11 +18,11 @@ const (
 	atTakeover moment = "set back during a takeover"
 )
 
-// strike is a set-back that waits for its moment. A random set-back hardly ever hits one: what a node reported a second
-// ago has mostly been repeated since, and forgotten by the peer.
+// strike is a set-back that waits for its moment. A set-back at a random time hardly ever hits such a moment: what a node reported a second ago has mostly been
+// repeated since, or the peer has forgotten it.
 type strike struct {
 	moment moment
-	skip   int // how many such moments pass before
+	skip   int // how many such moments are skipped first
 }
 
 // drawStrikes plans set-backs of one to a thousand records, or to an older state, at chosen moments, in one seed of
@@ -41,7 +40,7 @@ func (f *faults) drawStrikes(w *world) {
 	}
 }
 
-// backUps copies the disks now and then, as a person does who makes backups.
+// backUps copies the disks from time to time, like a person who makes backups.
 func (w *world) backUps() {
 	if len(w.faults.strikes) == 0 || w.At >= w.faults.end {
 		return

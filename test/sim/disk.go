@@ -13,18 +13,18 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// disk is what survives a crash of its node. Most seeds have wholeDisks, some the real log on simulated files.
+// disk is what survives a crash of its node. Most seeds use wholeDisks, some the real log on simulated files.
 type disk interface {
-	// open opens the log for another life, and reports every record, as wal.Options.OnRecord does.
+	// open opens the log for another incarnation, and reports every record, as wal.Options.OnRecord does.
 	open(heard func(at wal.Index, typ byte, data []byte)) (openLog, error)
-	// dieSoon lets the process die within the calls that follow: from some moment on nothing has an effect any more.
+	// dieSoon makes the process die within the following calls: from some moment on, calls have no effect.
 	dieSoon()
-	// heal takes that back: the first phase is over.
+	// heal cancels dieSoon: the first phase is over.
 	heal()
-	// crashed is called when the process has died, and close when its life has ended in whatever way.
+	// crashed is called when the process has died. close is called when its incarnation has ended for any reason.
 	crashed()
 	close()
-	// failed reports whether a step has failed for good in this life, so that the log may be at its end (W4).
+	// failed reports whether a step has failed for good in this incarnation, so that the log may be unusable (W4).
 	failed() bool
 	// fill sets whether there is room.
 	fill(full bool)
@@ -43,9 +43,8 @@ type openLog interface {
 	identity() link.Identity
 }
 
-// wholeDisk keeps exactly the promises of package wal: a record is there whole or not at all, whole segments at the
-// front may be dropped, and the newest snapshot may turn out to be bad. Torn bytes are tested with realDisk and in that
-// package's own tests.
+// wholeDisk keeps exactly the promises of package wal: a record is there as a whole or not at all, whole segments at the front may be dropped, and the newest
+// snapshot may turn out to be bad. realDisk and the tests of package wal cover torn bytes.
 type wholeDisk struct {
 	w           *world
 	id          link.Identity
@@ -58,9 +57,9 @@ type wholeDisk struct {
 	retired     bool
 	full        bool
 	spent, free int64 // bytes spent of the reserve on a full disk, and how many of them are still free
-	fellBack    bool  // the newest snapshot was bad, and no better one was saved since: wal promises one bad one, not two
-	newestIsBad bool  // in this life
-	dies        bool  // after as many calls as are left
+	fellBack    bool  // the newest snapshot was bad, and no better one was saved since: wal promises to survive one bad snapshot, not two
+	newestIsBad bool  // in this incarnation
+	dies        bool  // the process dies after as many calls as are left
 	left        int
 }
 
@@ -95,8 +94,7 @@ func (w *world) newLogID() (id link.LogID) {
 	return id
 }
 
-// open begins an empty log where the last one was retired. The buffers that records are told with are spoilt, as the log's are when it uses
-// them again.
+// open begins an empty log if the last one was retired. It overwrites the buffers in which records are reported, because the log reuses its buffers, too.
 func (d *wholeDisk) open(heard func(at wal.Index, typ byte, data []byte)) (openLog, error) {
 	if d.retired {
 		*d = wholeDisk{w: d.w, heritage: d.heritage, files: d.files, full: d.full, spent: d.spent, free: d.free}
@@ -190,8 +188,8 @@ func (d *wholeDisk) save(at wal.Index, data []byte) {
 	d.fellBack = false
 }
 
-// Cut drops records up to upTo, as wal does: never beyond the second newest snapshot, because the newest may turn out
-// to be bad, unless the newest is stored twice. Some of these records stay, because segments are dropped whole.
+// Cut drops records up to upTo, like wal: never beyond the second newest snapshot, because the newest may turn out to be bad, unless the newest is stored twice.
+// Some of these records stay, because segments are dropped as a whole.
 func (d *wholeDisk) Cut(upTo wal.Index) error {
 	if err := d.call(0); err != nil {
 		return err
@@ -268,10 +266,10 @@ func (d *wholeDisk) SweepFiles(keep []string) error {
 	return nil
 }
 
-// reserveOf is what a wholeDisk reserves.
+// reserveOf is the size of a wholeDisk's reserve, in bytes.
 const reserveOf = 1 << 20
 
-// Spend makes room on a full disk. Refill takes back what is left of it, and the rest when the disk has room.
+// Spend makes room on a full disk. Refill takes back the room that is left of it, and the rest when the disk has room.
 func (d *wholeDisk) Spend(bytes int64) (given bool, err error) {
 	if err := d.call(0); err != nil {
 		return false, err

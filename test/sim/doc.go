@@ -5,8 +5,8 @@
 // The words:
 //
 //	world     everything of one run: clock, queue of events, the one source of chance, nodes, wires, clients
-//	seed      decides everything; the same seed is the same run, event by event
-//	node      a shell with its core and roles, run as the loop of package nodes runs it, and a disk that survives it
+//	seed      decides everything; the same seed gives the same run, event by event
+//	node      a shell with its core and roles, run like the loop of package nodes runs it, and a disk that survives it
 //	wire      one direction of one link: first in, first out, with an end that may be cut off
 //	client    a session as package client runs it (client/core), over simulated connections; its answer is compared with the oracle's
 //	checker   knows what is durable at every node, and checks everything that leaves one (R2, R3, R5)

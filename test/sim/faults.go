@@ -8,15 +8,15 @@ import (
 	"posta.dev/posta/internal/simulator/eventqueue"
 )
 
-// faults are the faults that a seed injects. Each kind is there or not: with all of them at once a run hardly makes
-// progress, and a run with few kinds finds bugs that others would hide.
+// faults are the faults that a seed injects. A seed has some kinds of them: with all kinds at once a run hardly makes progress, and a run with few kinds finds bugs
+// that other kinds would hide.
 type faults struct {
-	end    time.Duration // of the first phase
-	drop   float64       // of anything that travels
+	end    time.Duration // end of the first phase
+	drop   float64       // probability for each message
 	repeat float64
 	slow   float64
-	ghost  float64 // of frames: a copy at any later time
-	old    float64 // of requests: an older one again
+	ghost  float64 // for each frame: a copy arrives at any later time
+	old    float64 // for each request: an older one is sent again
 	crash  float64 // at each point where a step may be cut off
 
 	crashes, breaks, partitions, stops, terms, fulls time.Duration // mean time between two; 0 for none
@@ -31,23 +31,23 @@ type faults struct {
 	poison        bool
 	clockJumps    time.Duration // mean time between two jumps of the wall clock of some machine (M10); 0 for none
 	rivals        bool          // each session's id is used by two clients
-	slowBatch     float64       // of steps that have something to work on: it takes long (N9)
+	slowBatch     float64       // for each step with work: it takes long (N9)
 	largeRows     int           // how many rows of an upload are about as large as limits.frame (R15)
 	atTheEnds     *rand.Rand    // draws which limits are at the ends of their ranges; nil if none are
 	again         bool          // clients vanish or sleep, and are started once more under their id
 	owners        *rand.Rand    // draws clients with names and roles, and those that ask for other clients' sessions (S5); nil if all clients are one
-	dozes         bool          // with again: clients do so as soon as an input has admitted them, when there is most to take over
+	dozes         bool          // with again: clients do so as soon as an input has admitted them, when a takeover has most to take over
 	meddling      bool          // strangers cancel and close the sessions of others
 	aimed         *rand.Rand    // draws the moments of aimed faults; nil if there are none
-	aim           aim           // which they are
-	files         *rand.Rand    // draws which files inputs read in place (S8), and which change; nil if clients send all
+	aim           aim           // the kind of aimed faults
+	files         *rand.Rand    // draws which files inputs read in place (S8), and which change; nil if clients send all files
 	filesChange   bool
 	filesSlow     bool       // some pieces take seconds to be read
-	longKeys      bool       // no fault: keys so long that payloads are large enough to be used again by the sockets
+	longKeys      bool       // not a fault: keys so long that payloads are large enough for the sockets to reuse
 	fullQueues    *rand.Rand // draws which frames a transport refuses; nil if it takes all
 	vanish        float64
 	cancel        float64
-	think         time.Duration // of clients between two chunks
+	think         time.Duration // pause of clients between two chunks
 }
 
 func newFaults(w *world) faults {
@@ -58,7 +58,7 @@ func newFaults(w *world) faults {
 	}
 	f.longKeys = w.Seed%8 == 3 // not drawn, so that the other seeds keep their runs
 	f.rivals = w.Seed%8 == 5
-	if readsFiles(w.Seed) { // nor this
+	if readsFiles(w.Seed) { // not drawn, either
 		f.files = rand.New(rand.NewPCG(w.Seed, 8))
 		f.filesChange = f.files.IntN(3) == 0
 		f.filesSlow = w.Seed%3 == 0
@@ -241,8 +241,7 @@ func (w *world) partition(*node) {
 	})
 }
 
-// block blocks or unblocks one direction between two nodes. In both cases connections break: TCP gives them up, or
-// finds them dead.
+// block blocks or unblocks one direction between two nodes. In both cases connections break, because TCP gives them up, or finds them dead.
 func (w *world) block(p pair, on bool) {
 	if w.blocked[p] == on {
 		return
@@ -255,7 +254,7 @@ func (w *world) block(p pair, on bool) {
 	}
 }
 
-// stop holds a process, as SIGSTOP or a starved machine does, at times longer than its clients wait.
+// stop stops a process, like SIGSTOP or a starved machine, sometimes for longer than its clients wait.
 func (w *world) stop(n *node) {
 	if n.stopped || !n.up {
 		return
@@ -277,7 +276,7 @@ func (n *node) resume() {
 	n.ends = max(n.ends, n.w.At+time.Second)
 	n.w.tracef("%s continues", n.id)
 	if n.w.Chance(0.5) {
-		n.step() // it notices its own timer first
+		n.step() // it first notices its own timer
 	}
 	n.catchUp()
 }
@@ -314,7 +313,7 @@ func (n *node) checkDrained() {
 	}
 }
 
-// fill leaves no room on a disk for a while (W5).
+// fill fills a disk for a while (W5).
 func (w *world) fill(n *node) {
 	w.injected("full disk")
 	disk := n.disk
@@ -323,13 +322,13 @@ func (w *world) fill(n *node) {
 	w.After(w.Between(50*time.Millisecond, 2*time.Second), func() { disk.fill(false) })
 }
 
-// wipe takes a node's disk away: it comes back as another log (R8).
+// wipe takes a node's disk away: the node starts again with another log (R8).
 func (w *world) wipe(n *node) {
 	w.loseDisk(n)
 	w.restart(n)
 }
 
-// loseDisk is the first half of wipe: the node is down.
+// loseDisk is the first half of wipe: from then on the node is down.
 func (w *world) loseDisk(n *node) {
 	w.injected("wipe")
 	w.lost(n)
@@ -353,8 +352,7 @@ func (w *world) heal() {
 	}
 }
 
-// overshoot returns what a link may hold beyond its window: a window is checked before a frame is taken, and the output of
-// one commit comes on top.
+// overshoot returns what a link may hold beyond its window: the window is checked before a frame is taken, and the output of one commit is added.
 func overshoot(w *world) int {
 	largest := 24 << 10
 	if w.faults.longKeys || w.faults.largeRows > 0 {

@@ -14,7 +14,7 @@ func (l *layout) extremes(r *rand.Rand, large bool) {
 			l.commit = one(1, 64<<10, 256<<20)
 		case 1:
 			if !large {
-				l.window = one(200, 64<<10, 1<<30) // with less, a session takes longer than a run
+				l.window = one(200, 64<<10, 1<<30) // with a smaller window, a session takes longer than a run
 			}
 		case 2:
 			l.memory = one(1, 300, 3000, 1<<40)

@@ -19,13 +19,13 @@ type layout struct {
 	commit int
 	memory int // limits.memory, of reference data; 0: no bound
 	tables int // limits.tables; 0: no bound
-	frame  int // limits.frame: a few rows, where windows are small and no raw chunk travels
+	frame  int // limits.frame: a few rows if windows are small and no raw chunk travels
 	limits topology.Limits
 
 	file    int    // bytes of an answer that become a file in an output; 0 for the default
 	page    int    // rows of a table that leave an aggregator at once; 0 for the default
-	wiring  string // the name that topology.Wiring gives; empty where the topology never changes, so that those seeds keep their runs
-	segment int    // limits.segment, where the log is the real one
+	wiring  string // the name that topology.Wiring gives; empty if the topology never changes, so that those seeds keep their runs
+	segment int    // limits.segment, if the log is the real one
 }
 
 type stage struct {
@@ -35,7 +35,7 @@ type stage struct {
 }
 
 type edge struct {
-	core.OutEdge // To is filled in
+	core.OutEdge // To is filled in later
 	from, to     int
 	senders      []link.NodeID
 }
@@ -95,7 +95,7 @@ func newLayout(w *world) layout {
 	}
 	if w.faults.largeRows > 0 {
 		if l.frame = eventqueue.OneOf(w.Queue, 4<<10, 8<<10, 64<<10); w.faults.longKeys {
-			l.frame = 64 << 10 // otherwise every row is a chunk, and the run does not end in time
+			l.frame = 64 << 10 // otherwise every row would be a chunk, and the run would not end in time
 		}
 	}
 	if r := w.faults.atTheEnds; r != nil {
@@ -134,7 +134,7 @@ func (l *layout) hop(w *world, from, to int) {
 		add(topology.AllStreams, topology.Hash, eventqueue.OneOf(w.Queue, topology.GroupKey, topology.GroupKey, topology.SessionKey))
 	case next.holds(topology.Output):
 		add(topology.AllStreams, topology.All, "")
-	default: // a parser: reference rows must not wait behind facts that wait for others (R11)
+	default: // a parser: reference rows must not wait behind facts that wait for other reference rows (R11)
 		add(topology.Facts, topology.Any, "")
 		add(topology.Reference, topology.Any, "")
 	}

@@ -22,19 +22,19 @@ type wire struct {
 	wireKey
 	dialled   bool // by the receiver: PUB and SUB
 	connected bool
-	relaid    bool          // the topology before did not have it
-	times     uint64        // how often it was connected: frames on an earlier connection are lost
-	clear     time.Duration // when the last frame arrives
+	relaid    bool          // the former topology did not have it
+	times     uint64        // how many times it was connected: frames on an earlier connection are lost
+	clear     time.Duration // when the last frame will arrive
 
-	arrived map[link.Seq]bool // frames that have reached the receiver; meaningless once a disk was lost
-	late    traffic           // since the faults have stopped
+	arrived map[link.Seq]bool // frames that have reached the receiver; meaningless after a disk was lost
+	late    traffic           // traffic since the faults have stopped
 }
 
-// traffic is what a wire has carried in a phase. It helps to find out why nothing moves.
+// traffic is what a wire has carried in a phase. It helps to find out why a run makes no progress.
 type traffic struct {
 	frames        map[link.Seq]int
 	hellos        int
-	acks, resends int // that came back
+	acks, resends int // acknowledgements and requests for a resend that came back
 }
 
 // pair is one direction between two nodes.
@@ -99,8 +99,7 @@ func (w *world) connectAll(n *node) {
 	}
 }
 
-// disconnectAll cuts all connections of a crashed process. What the process had sent may still arrive: it is in the
-// network.
+// disconnectAll cuts all connections of a crashed process. Messages that the process had sent may still arrive: they are in the network.
 func (w *world) disconnectAll(n *node) {
 	for _, x := range w.wireset {
 		if x.from == n.id || x.to == n.id {
@@ -142,7 +141,7 @@ func (n *node) send(o *shell.Output) {
 		n.w.answer(n, r)
 	}
 	for _, p := range slices.Concat(o.Released, o.ReleasedRequests) {
-		overwrite(p) // the sockets receive something else into it
+		overwrite(p) // the sockets reuse the memory for later messages
 		n.w.report.Counters["released"]++
 	}
 }
@@ -195,7 +194,7 @@ func (n *node) push(x *wire, frames []link.Frame) int {
 
 // carry delivers a frame in its turn.
 func (w *world) carry(x *wire, f link.Frame) {
-	if size := len(f.Payload); size > w.layout.frame { // no receiver's socket would accept it, however often it came
+	if size := len(f.Payload); size > w.layout.frame { // no receiver's socket would accept it, however often it is sent
 		w.fail("R15: %s sends a frame of %d bytes to %s, and limits.frame is %d", x.from, size, x.to, w.layout.frame)
 	}
 	x.clear = max(x.clear, w.At+w.delay())
@@ -211,8 +210,7 @@ func (w *world) carry(x *wire, f link.Frame) {
 	})
 }
 
-// ghost delivers a copy at any later time, even if the connection and the sending process are gone: a frame of a zombie
-// (R8).
+// ghost delivers a copy at any later time, even if the connection and the sending process have ended: a frame of a zombie (R8).
 func (w *world) ghost(x *wire, f link.Frame) {
 	whole := travelling{x, f.AppendHeader(nil), f.Payload, true}
 	w.injected("ghost")
@@ -227,7 +225,7 @@ func (w *world) deliver(c travelling) {
 	}
 	f, err := link.DecodeFrame(&link.Interner{}, c.header, bytes.Clone(payload)) // it reaches another process
 	if err != nil && !c.intact {
-		return // the transport throws it away
+		return // the transport drops it
 	}
 	if err != nil {
 		w.fail("R18: a frame does not come out as it went in: %v", err)

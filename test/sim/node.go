@@ -18,11 +18,11 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// node is the succession of a node's processes: shell, core and roles die in a crash, the disk does not.
+// node is the sequence of a node's processes: shell, core and roles die in a crash, the disk does not.
 type node struct {
 	w        *world
 	id       link.NodeID
-	place    int // of its stage in the layout
+	place    int // index of its stage in the layout
 	index    int
 	disk     disk
 	checker  *checker // of the log that is open, or was open last
@@ -30,36 +30,36 @@ type node struct {
 	arrivals arrivals
 
 	clock    machineClock
-	away     bool   // the topology is without it
-	life     uint64 // grows whenever the process ends; events that were planned for a former process do not happen
+	away     bool   // the topology does not contain the node now
+	life     uint64 // grows whenever the process ends; events that were planned for a former process are dropped
 	up       bool
-	ident    link.Identity // of the log in this life
+	ident    link.Identity // identity of the log in this incarnation
 	log      openLog
 	shell    *shell.Shell
-	job      *shell.Job    // that the committer carries out
-	commit   *core.Commit  // the last that was sealed
-	state    []byte        // the state with it; nil if it is not compared
+	job      *shell.Job    // the committer's present job
+	commit   *core.Commit  // the commit that was sealed last
+	state    []byte        // the state at that commit; nil if it is not compared
 	awake    bool          // a step is planned
 	alarm    time.Duration // when the shell's alarm rings; 0 when it has rung
-	stopped  bool          // as by SIGSTOP, or by a slow batch
-	fed      bool          // something has come that a role works on
+	stopped  bool          // stopped as by SIGSTOP, or by a slow batch
+	fed      bool          // something has arrived that a role works on
 	missed   []func()
 	lastBeat *heartbeat.Beat
-	drains   bool          // as by SIGTERM
+	drains   bool          // it was told to end, as by SIGTERM
 	drainBy  time.Duration // when a node that drains gives up
 	ends     time.Duration // when it must have ended
-	took     uint64        // how many frames it had taken when it was told to
-	isFull   bool          // the last job found no room
+	took     uint64        // how many frames it had taken when it was told to end
+	isFull   bool          // the disk was full for the last job
 	suspect  bool          // the shell has asked to retire the log (R14)
-	retired  bool          // in this start
-	left     bool          // the log that was retired last has left something, and nothing is stored in the next one yet
+	retired  bool          // a log was retired during this start
+	left     bool          // the log that was retired last has left a heritage, and nothing is stored in the next log yet
 	fixed    bool          // the log was damaged, and a person has repaired it
 	copies   []disk
-	reads    map[role.ReadID]*fileRead // files that are read
-	toldHwm  map[wireKey]link.Seq      // the last hwms that were acknowledged
-	setBack  bool                      // the disk has lost records: the checker finds out which
+	reads    map[role.ReadID]*fileRead // files that it reads
+	toldHwm  map[wireKey]link.Seq      // the hwms that were acknowledged last
+	setBack  bool                      // the disk has lost records: the checker determines which
 	trace    *trace.Recorder           // of this process
-	steps    int                       // that it has done; see askForTraces
+	steps    int                       // steps that it has done; see askForTraces
 	refused  []refusal                 // frames that the transport refused; nothing was heard since
 }
 
@@ -122,8 +122,8 @@ func (n *node) start() {
 	n.wake()
 }
 
-// ruleOf returns the rule that is violated when a node does not come back: the log's if it finds damage that was not
-// injected, else the shell's and the core's.
+// ruleOf returns the rule that is violated when a node does not start again: the log's rule if the log finds damage that was not injected, else that of the shell
+// and the core.
 func ruleOf(err error) string {
 	var damage *wal.CorruptionError
 	if errors.As(err, &damage) {
@@ -227,7 +227,7 @@ func (n *node) request(from role.Peer, who security.Identity, body []byte) {
 	n.wake()
 }
 
-// wake plans a step. Everything that arrives before it is taken in the same step, as the loop takes a burst.
+// wake plans a step. The step takes everything that arrives before it, as the loop takes a burst.
 func (n *node) wake() {
 	if n.awake {
 		return
@@ -236,8 +236,8 @@ func (n *node) wake() {
 	n.later(n.w.Between(0, 2*time.Millisecond), n.step)
 }
 
-// setAlarm plans the shell's alarm for the time that it asked for, or a little later, unless an earlier one is planned.
-// Nothing else wakes an idle node: a shell that forgets its alarm hangs.
+// setAlarm plans the shell's alarm for the time that the shell asked for, or a little later, unless an earlier alarm is planned. Nothing else wakes an idle node: a
+// shell that forgets its alarm hangs.
 func (n *node) setAlarm(at time.Time) {
 	w := n.w
 	wait := at.Sub(n.now())
@@ -294,8 +294,7 @@ func (n *node) act(o *shell.Output) {
 	n.readFiles()
 }
 
-// checkSuccession checks how a starting node treats its log (R14): a repaired log is retired, and what a retired log
-// has left is there.
+// checkSuccession checks how a starting node treats its log (R14): a repaired log must be retired, and the heritage of a retired log must be there.
 func (n *node) checkSuccession() {
 	if n.fixed && n.core().Retired() == "" && n.log.Last() > 0 {
 		n.w.fail("R14: %s continues with a log that somebody repaired", n.id)
@@ -316,7 +315,7 @@ func (n *node) end(o *shell.Output) {
 	case errors.Is(o.End, shell.ErrDrained):
 		n.checkDrained()
 	case n.disk.failed():
-	case n.suspect && n.retired: // for the second time in one start: the process ends, and is started again
+	case n.suspect && n.retired: // for the second time in one start: the process ends and is started again
 	default:
 		w.fail("W4: %s ends although its disk is good: %v", n.id, o.End)
 	}
@@ -340,8 +339,7 @@ func (n *node) mayRetire() {
 	w.lost(n)
 }
 
-// crash ends this process. Its current job is carried out up to some point, and nobody learns how far: whatever is on
-// the disk must be right.
+// crash ends this process. Its current job is carried out up to some point, and it is unknown up to which: every state of the disk must be right.
 func (n *node) crash(why string) {
 	if !n.up {
 		return
@@ -370,8 +368,8 @@ func (n *node) down(why string) {
 	w.disconnectAll(n)
 }
 
-// drained reports whether the node holds nothing any more. A node that retires its log has to come back first, because
-// its disk has another state than its memory.
+// drained reports whether the node holds nothing any more. A node that retires its log has to start again first, because its disk has another state than its
+// memory.
 func (n *node) drained() bool {
 	return n.up && n.core().Retired() == "" && !n.stopped && !n.drains && n.job == nil && n.core().Sessions() == 0 && n.core().Running() == 0 && n.core().Idle()
 }

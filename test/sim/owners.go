@@ -62,8 +62,7 @@ type intruder struct {
 	q   protocol.Request
 }
 
-// plansIntruders plans requests of others about the client's session. They begin just after the session, when an input
-// may not have heard of it yet.
+// plansIntruders plans other clients' requests about the client's session. They begin just after the session, when an input may not have heard of it yet.
 func (c *client) plansIntruders() {
 	r := c.w.faults.owners
 	if r == nil || c.rival != nil {
@@ -89,7 +88,7 @@ func (c *client) intrude() {
 		protocol.Results, protocol.Ping, protocol.Chunk, protocol.End, protocol.Open, protocol.Sessions, protocol.Cancel, protocol.Close,
 	}
 	if x.who.Role == security.Operate {
-		kinds = kinds[:6] // an operator's cancel takes effect
+		kinds = kinds[:6] // because an operator's cancel takes effect
 	}
 	x.q = c.foreign(kinds[r.IntN(len(kinds))])
 	if first := w.nodesHolding(topology.Input)[0]; x.q.Type == protocol.Open {
@@ -166,17 +165,16 @@ func (x *intruder) judge(reply protocol.Reply) {
 	case operates && (x.q.Type == protocol.Ping || x.q.Type == protocol.Results), watches && x.q.Type == protocol.Ping:
 	case x.q.Type == protocol.Close && reply.Type == protocol.OK, code == protocol.ErrUnknownSession, code == protocol.ErrWrongNode:
 		w.report.Counters["hidden"]++
-	case says(reply.Err.Message+reply.Reason, "which its client says it acknowledged"), // its own claim comes back to it
+	case says(reply.Err.Message+reply.Reason, "which its client says it acknowledged"), // the intruder gets its own claim back
 		slices.Contains(w.claimants(c.id), x.who.Name) && (code == protocol.ErrClosed || x.q.Type == protocol.Cancel && reply.Type == protocol.OK):
 	case w.unsure() && (code == protocol.ErrFailed || reply.State == session.Failed) && len(reply.Parts) == 0:
-		// If a lost disk, or a node that left, has failed a session, its owner is not known.
+		// If a lost disk, or a node that left, has failed a session, the session's owner is unknown.
 	default:
 		wrong("nothing is to be said of it")
 	}
 }
 
-// claimants returns the clients that have sent requests about a session as if it were theirs, whichever of the session's
-// clients they meant.
+// claimants returns the clients that have sent requests about a session as if it were their own, whichever of the session's clients they meant.
 func (w *world) claimants(id session.ID) (all []string) {
 	for _, c := range w.clients {
 		if c.id == id {
@@ -205,8 +203,7 @@ func (w *world) checkHears(n *node, c *client, who security.Identity, hears, ope
 	}
 }
 
-// owns reports whether a listed session belongs to the name. It may also be the rest of that client's claim that an
-// input has lost the session.
+// owns reports whether a listed session belongs to the name. It may also be what is left of that client's claim that an input has lost the session.
 func (w *world) owns(name string, s *protocol.SessionInfo) bool {
 	return slices.ContainsFunc(w.clients, func(c *client) bool {
 		return c.id == s.Session && (c.who.Name == name || s.Analysis == "" && s.State == session.Failed && slices.Contains(w.claimants(c.id), name))
@@ -227,6 +224,5 @@ func (c *client) intruded(code protocol.Code, reason string) bool {
 		says(reason, "another session") || says(reason, "opened by another client")
 }
 
-// unsure reports whether a node can know a session's failure but not its owner: the node that knew the owner has lost
-// its disk or left the topology.
+// unsure reports whether a node may know a session's failure but not its owner: the node that knew the owner has lost its disk or has left the topology.
 func (w *world) unsure() bool { return w.losses > 0 || w.faults.rewirings > 0 }

@@ -18,17 +18,17 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// realDisk is the real log, package wal, on a file system that simulates crashes. All faults happen to the log's files:
-// a process dies in the middle of a write, unsynced bytes are lost or torn, the disk is full, a bit rots.
+// realDisk is the real log, package wal, on a file system that simulates crashes. All faults happen to the log's files: a process dies in the middle of a write,
+// unsynced bytes are lost or torn, the disk is full, a bit changes.
 type realDisk struct {
 	w        *world
 	files    *crashdisk.Disk
 	log      *wal.Log
 	random   *rand.ChaCha8 // of ids and lives
 	full     bool
-	dies     bool // after as many steps as are left
+	dies     bool // the process dies after as many steps as are left
 	left     int
-	broken   bool // a step has failed for good: the log may say that it is at its end (W4)
+	broken   bool // a step has failed for good: the log may be unusable (W4)
 	rotten   bool // a file was changed without the log's knowledge: the log may be damaged
 	fellBack bool // the newest snapshot was damaged, and no other was saved since
 }
@@ -48,13 +48,13 @@ func (w *world) newRealDisk() *realDisk {
 	return d
 }
 
-// use puts the log on these files from now on.
+// use makes the log use these files from now on.
 func (d *realDisk) use(files *crashdisk.Disk) {
 	d.files, d.dies = files, false
 	files.Fault = d.fault
 }
 
-// fault decides what happens to a step. On a full disk half of a write is done, and undoing it may fail, too.
+// fault decides what happens to a step. On a full disk, half of a write is done, and undoing that may fail, too.
 func (d *realDisk) fault(op, _ string) (half bool, err error) {
 	if d.dies {
 		if d.left--; d.left < 0 {
@@ -144,7 +144,7 @@ func (d *realDisk) close() {
 	}
 }
 
-// crashed: often only the process has died, sometimes the machine.
+// crashed simulates the crash: often only the process has died, sometimes the machine.
 func (d *realDisk) crashed() {
 	d.close()
 	outcome := eventqueue.OneOf(d.w.Queue, crashdisk.Kept, crashdisk.Kept, crashdisk.Lost, crashdisk.Torn)

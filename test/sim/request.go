@@ -15,12 +15,12 @@ import (
 	nodecore "posta.dev/posta/nodes/core"
 )
 
-// conn is a connection of a client to a node. To the node each attempt comes from another peer, because a client gives
-// up the connection after a failed attempt (lazy pirate pattern).
+// conn is a connection of a client to a node. To the node each attempt comes from another peer, because a client closes the connection after a failed attempt (lazy
+// pirate pattern).
 type conn struct {
 	to    *node
-	try   uint64 // the last one
-	under bool   // it is under way
+	try   uint64 // the number of the last attempt
+	under bool   // the last attempt is under way
 }
 
 // attempt is what waits for a reply: an attempt of a session, or nothing.
@@ -139,7 +139,7 @@ func (c *client) offer(to core.Want) {
 			c.event(func(now time.Time) { c.session.Stop(err, now) })
 			return
 		}
-		if c.taken == nil { // a resumed upload sends all files
+		if c.taken == nil { // a resumed upload sends all files itself
 			c.placeFiles(to.Stream)
 		}
 	}
@@ -147,7 +147,7 @@ func (c *client) offer(to core.Want) {
 		return
 	}
 	left := c.pieces[to.Stream]
-	if len(left) == 0 && c.placed.under > 0 { // a file that no input reads would have to be sent
+	if len(left) == 0 && c.placed.under > 0 { // if no input reads a file, this client has to send it
 		c.placed.idle = append(c.placed.idle, to)
 		return
 	}
@@ -162,7 +162,7 @@ func (c *client) offer(to core.Want) {
 	})
 }
 
-// goOn begins the next task when one has ended, as client.Run does.
+// goOn begins the next task when one has ended, like client.Run.
 func (c *client) goOn() {
 	for !c.dead && !c.session.Pending() {
 		if c.over {
@@ -239,7 +239,7 @@ func (w *world) postAs(who security.Identity, to *node, body []byte, try *attemp
 			lost()
 			return
 		}
-		if len(body) > w.layout.frame { // the socket does not read it, and replies so (R15)
+		if len(body) > w.layout.frame { // the socket does not read it, and replies that it is too large (R15)
 			w.injected("large request")
 			if try != nil {
 				try.answered(protocol.Refuse(protocol.ErrTooLarge, "the request is too large"))
@@ -263,7 +263,7 @@ func (w *world) answer(from *node, r nodecore.Reply) {
 	}
 	w.gates.answers(from, r.To, &reply)
 	try := w.peers[role.Peer(r.To)]
-	delete(w.peers, r.To) // REQ: one answer to a request
+	delete(w.peers, r.To) // REQ: one answer to each request
 	if try == nil || w.Chance(w.faults.drop) {
 		return
 	}

@@ -13,14 +13,13 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// rewiring is the state of a run whose topology changes. Between two runs of the cluster, stages get other numbers of replicas. The
-// directories of nodes that stay are kept. Those of nodes that left are kept as well, or set aside, as `posta up` does, which makes a new
-// node of one that comes back.
+// rewiring is the state of a run whose topology changes. Between two runs of the cluster, stages get other numbers of replicas. The directories of nodes that stay
+// are kept. The directories of nodes that left are kept as well, or set aside, as `posta up` does: then a node that is added again is a new node.
 type rewiring struct {
 	under  bool          // all nodes have been told to end, and none is started
 	at     time.Duration // when the nodes were last told; 0 for never
 	times  int
-	afresh bool // a node that comes back starts with an empty directory
+	afresh bool // a node that is added again starts with an empty directory
 }
 
 // drawRewirings decides whether the topology changes: in one seed of sixteen. It is not drawn, so that other seeds keep
@@ -32,7 +31,7 @@ func (f *faults) drawRewirings(w *world) {
 	}
 }
 
-// planRewirings plans the changes. Two in a row often take back what the first one has done.
+// planRewirings plans the changes. Two in a row often undo each other.
 func (f *faults) planRewirings(w *world) {
 	if f.rewirings == 0 {
 		return
@@ -52,7 +51,7 @@ func (f *faults) planRewirings(w *world) {
 	}
 }
 
-// replicas are those of each stage.
+// replicas returns the number of replicas of each stage.
 func (l *layout) replicas() (all []int) {
 	for i := range l.stages {
 		all = append(all, l.stages[i].replicas)
@@ -60,8 +59,7 @@ func (l *layout) replicas() (all []int) {
 	return all
 }
 
-// drawReplicas draws other numbers of replicas for one stage or two. It returns the same numbers if no stage may have
-// others.
+// drawReplicas draws other numbers of replicas for one or two stages. It returns the same numbers if no stage may have others.
 func (l *layout) drawReplicas(w *world) []int {
 	all := l.replicas()
 	for range 1 + w.Rand.IntN(2) {
@@ -180,14 +178,12 @@ func (c *checker) rewired() {
 	}
 }
 
-// follows reports whether a number may follow the last one of its outbox: it is the next one, or all numbers between
-// were given up.
+// follows reports whether a number may follow the last one of its outbox: it is the next one, or all numbers in between were given up.
 func (c *checker) follows(k outKey, seq link.Seq) bool {
 	return seq > c.last[k] && seq <= c.last[k]+1+c.givenUp[k]
 }
 
-// floored reports whether the hwms of a record may move without frames: a link that was away continues after the
-// numbers that were given up (R8).
+// floored reports whether the hwms of a record may move without frames: a link that was away continues after the numbers that were given up (R8).
 func (c *checker) floored(rec *record.Record) bool {
 	return slices.ContainsFunc(rec.Hwms, func(h link.Hwm) bool { return c.n.w.wires[wireKey{h.Edge, h.From, c.n.id}].relaid })
 }

@@ -15,16 +15,15 @@ func (w *world) lost(n *node) {
 	w.wiped, w.inputWiped = w.At, w.inputWiped || n.stage().holds(topology.Input)
 }
 
-// newLife draws the life of an opened log (R14). It takes nothing from the source of chance, so that runs stay the
-// same.
+// newLife draws the life of an opened log (R14). It does not use the source of chance, so that runs stay the same.
 func (w *world) newLife() link.Life {
 	w.lives++
 	x := (w.Seed<<32 ^ w.lives) * 0x9e3779b97f4a7c15
 	return link.Life(x ^ x>>29 | 1)
 }
 
-// planSetBack copies the disks of some nodes at one moment. Later it sets one node, some or all of them back: by some
-// records of the tail, or to the copy.
+// planSetBack copies the disks of some nodes at one moment. Later it sets one, some or all of these nodes back: it removes some records of the tail, or restores
+// the copy.
 func (w *world) planSetBack() {
 	at := w.Between(0, w.faults.end*3/4)
 	var hit []*node

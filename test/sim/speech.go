@@ -15,9 +15,9 @@ import (
 type speech struct {
 	c      *client
 	opened map[*node]bool          // inputs that have answered that the session is open, or was
-	alive  map[*node]time.Duration // inputs where it is open: the time of the client's last request to them
+	alive  map[*node]time.Duration // inputs where it is open, with the time of the client's last request to them
 	said   map[uint32]chunkSaid    // the last chunk of each lane
-	acked  map[uint32]uint64       // the last chunk of each lane that was acknowledged
+	acked  map[uint32]uint64       // number of the last acknowledged chunk of each lane
 	ended  map[*node]string        // the last stream whose end the input has acknowledged
 	others protocol.Code           // what the client heard about a session that belongs to another client
 	later  map[*node]time.Duration // when an input last replied that the open came too early
@@ -39,12 +39,12 @@ func newSpeech(c *client) *speech {
 func (s *speech) hears(from *node, q *protocol.Request, reply *protocol.Reply) {
 	switch reply.Err.Code {
 	case protocol.ErrInUse, protocol.ErrFinished:
-		// An output that has not heard of a takeover yet takes the new client for a stranger. The inputs have accepted it.
+		// An output that has not heard of a takeover yet considers the new client a stranger. The inputs have accepted it.
 		behind := q.Type == protocol.Results && len(s.opened) == len(s.c.inputs)
-		// Inputs after the first one delay a takeover until the former client was silent there as well. The first input
-		// has already decided whose session it is, so a client that gives up meanwhile cancels its own session.
+		// Inputs after the first one delay a takeover until the former client was silent for them, too. The first input has already decided whose session it is,
+		// so a client that gives up meanwhile cancels its own session.
 		waits := q.Type == protocol.Open && reply.Err.RetryAfter > 0 && s.opened[s.c.inputs[0]]
-		// An input that has lost its log may have opened the session again, for a client that takes it over. The others know whose it was.
+		// An input that has lost its log may have opened the session again, for a client that takes it over. The other inputs know whose session it was.
 		forgot := q.Type == protocol.Ping && s.c.w.losses > 0 && len(s.opened) == len(s.c.inputs)
 		if !behind && !waits && !forgot {
 			s.others = reply.Err.Code
@@ -57,7 +57,7 @@ func (s *speech) hears(from *node, q *protocol.Request, reply *protocol.Reply) {
 	}
 	switch {
 	case reply.Type == protocol.Opened:
-		s.others = "" // it was taken over
+		s.others = "" // the session was taken over
 		s.tookUp(from, reply)
 		if s.c.takeover {
 			s.c.w.momentOf(atTakeover, from, nil)
@@ -77,7 +77,7 @@ func (s *speech) hears(from *node, q *protocol.Request, reply *protocol.Reply) {
 	}
 }
 
-// partsGiven is what an output has given of the answer: the number of the last part, and how many rows of each query.
+// partsGiven is what an output has delivered of the answer: the number of the last part, and how many rows of each query.
 type partsGiven struct {
 	last uint64
 	rows map[string]uint64
@@ -135,8 +135,8 @@ func (s *speech) says(to *node, q *protocol.Request, again bool) {
 	}
 }
 
-// open: the first input decides which client is admitted, so it comes first. If an input asks for a delay, the client
-// does not ask again at once, however little time is left.
+// open checks an open request: the first input decides which client is admitted, so it comes first. If an input asks for a delay, the client does not ask again at
+// once, however little time is left.
 func (s *speech) open(to *node) (rule, wrong string) {
 	if later, ok := s.later[to]; ok && s.c.w.At-later < 5*time.Millisecond {
 		return "N10", fmt.Sprintf("it has answered %v ago that it is too early", s.c.w.At-later)
@@ -176,7 +176,7 @@ func (s *speech) endedEverywhere(stream string) bool {
 	return s.c.rewired || !slices.ContainsFunc(s.c.inputs, func(in *node) bool { return s.ended[in] != stream && s.ended[in] != streamNames[streamFacts] })
 }
 
-// end: everything that was sent to this input is acknowledged, and the end lists all of it.
+// end checks that everything that was sent to this input is acknowledged, and that the end lists all of it.
 func (s *speech) end(to *node, q *protocol.Request) (rule, wrong string) {
 	if stream := slices.Index(streamNames[:], q.Stream); !s.c.cut[stream] || len(s.c.pieces[stream]) > 0 {
 		return "D1", fmt.Sprintf("%d chunks of %s are left", len(s.c.pieces[stream]), q.Stream)
@@ -192,7 +192,7 @@ func (s *speech) end(to *node, q *protocol.Request) (rule, wrong string) {
 	return "", ""
 }
 
-// ping lists exactly what the input has acknowledged.
+// ping checks that a ping lists exactly what the input has acknowledged.
 func (s *speech) ping(to *node, q *protocol.Request) (rule, wrong string) {
 	if has := s.lanesAt(to); !slices.Equal(q.Lanes, has) || q.Stream != s.ended[to] {
 		return "R14", fmt.Sprintf("it has acknowledged %v and the end of %q, and the ping says %v and %q", has, s.ended[to], q.Lanes, q.Stream)
@@ -220,8 +220,7 @@ func (s *speech) woke() {
 	}
 }
 
-// keepsAlive demands that each input which has opened the session hears from its client long before it would give the
-// client up (B13).
+// keepsAlive demands that each input that has opened the session hears from its client long before the input would give the client up (B13).
 func (s *speech) keepsAlive() {
 	if s.c.over {
 		return

@@ -15,12 +15,10 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Sessions of SQL. A client sends a statement instead of a question to the simulated analysis, over the same rows. The
-// plan travels with the session, joiners join and fold, and the reducer computes windows, orders and unions (Q1, Q7).
-// The oracle computes the answer row by row, and shares nothing with package sql.
+// Sessions of SQL. A client sends a statement over the same rows instead of a question to the simulated analysis. The plan travels with the session, joiners join
+// and fold, and the reducer computes windows, orders and unions (Q1, Q7). The oracle computes the answer row by row, and shares no code with package sql.
 
-// firstSQL is the seed from which on half of all runs have sessions of SQL. It lies above all seeds that are named
-// anywhere, so that those keep their runs.
+// firstSQL: from this seed on, half of all runs have sessions of SQL. It is greater than all seeds that are named anywhere, so that those keep their runs.
 const firstSQL = 1 << 40
 
 // speaksSQL draws whether a client asks in SQL, from a source of its own.
@@ -34,12 +32,12 @@ type question struct {
 	name   string
 	text   string
 	wide   bool // keys of facts reach the reducer
-	apart  bool // rows of the two tables do not meet: both are streams of facts
+	apart  bool // rows of the two tables do not meet: both tables are streams of facts
 	large  bool // neither table is small: aggregators join them
 	answer func(d *sqlData) [][]any
 }
 
-// withGroup are facts with their group: the greatest group of the key, NULL if it has none.
+// withGroup gives facts their group: the greatest group of the key, NULL if the key has none.
 const withGroup = ` FROM facts AS f LEFT JOIN (SELECT key, max("group") AS g FROM groups GROUP BY key) AS m ON f.key = m.key `
 
 var questions = []question{
@@ -104,7 +102,7 @@ var questions = []question{
 	},
 }
 
-// ask turns an upload into that of a statement. It contains nothing that makes a node panic.
+// ask makes an upload the upload of a statement. The statement contains nothing that makes a node panic.
 func (u *upload) ask(w *world, r *rand.Rand) {
 	q := &questions[r.IntN(len(questions))]
 	for q.wide && (w.faults.longKeys || w.faults.largeRows > 0) || q.large && w.layout.memory > 0 { // how much waits depends on the aggregators
@@ -132,8 +130,7 @@ func (q *question) plan(statement string) []byte {
 	return p.Encode()
 }
 
-// makeOther turns an open request for the upload's session into one that nobody may send: with other parameters, or
-// another statement.
+// makeOther changes an open request for the upload's session into one that nobody may send: with other parameters, or another statement.
 func (u *upload) makeOther(q *protocol.Request) {
 	if u.question != nil {
 		q.Plan = u.question.plan("SELECT * FROM (" + u.question.text + ") LIMIT 1")
@@ -156,7 +153,7 @@ func (u *upload) sqlAnswer() answer {
 	return out
 }
 
-// asTexts formats a row as a client's answer has it. NULL is nil, and formatted as nothing.
+// asTexts formats a row in the form of a client's answer. NULL is nil, and formatted as nothing.
 func asTexts(row []any) string {
 	var cells []string
 	for _, v := range row {
@@ -181,7 +178,7 @@ type sqlData struct {
 	groups   []sqlGroup
 	facts    []sqlFact
 	rejected [2]rejects
-	byKey    map[string]string // the greatest group of a key that has any
+	byKey    map[string]string // the greatest group of each key that has a group
 }
 
 type sqlGroup struct{ key, group string } // empty: NULL
@@ -195,7 +192,7 @@ type sqlFact struct {
 	g     any // its group: nil or a string
 }
 
-// read reads the upload as SQL does: a field that is empty is NULL, one that is not there or no number rejects its row.
+// read reads the upload as SQL does: an empty field is NULL; a missing field, or one that is not a number, rejects its row.
 func (u *upload) read() *sqlData {
 	d := &sqlData{byKey: map[string]string{}}
 	for _, f := range u.files[streamGroups] {
@@ -266,7 +263,7 @@ func (t *total) add(x *sqlFact) {
 	t.sum.Add(&t.sum, new(big.Rat).SetFloat64(x.value))
 }
 
-// orNull is NULL for groups without a value.
+// orNull returns NULL for a group without a value.
 func (t *total) orNull(v float64) any {
 	if t.values == 0 {
 		return nil
@@ -279,7 +276,7 @@ func (t *total) rounded() any {
 	return t.orNull(sum)
 }
 
-// totals are those of facts by a name, which is nil or a string, and the names in order, NULL last.
+// totals returns the aggregates of facts by a name, which is nil or a string, and the names in order, NULL last.
 func totals(facts []sqlFact, name func(*sqlFact) any) (map[any]*total, []any) {
 	all := map[any]*total{}
 	for i := range facts {
@@ -341,7 +338,7 @@ func windowsOverGroups(d *sqlData) (rows [][]any) {
 	return rows
 }
 
-// joinedInAggregators is manyToMany without the lines.
+// joinedInAggregators returns the rows of manyToMany without the lines.
 func joinedInAggregators(d *sqlData) (rows [][]any) {
 	for _, row := range manyToMany(d) {
 		rows = append(rows, row[:3])

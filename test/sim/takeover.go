@@ -27,34 +27,34 @@ type gateKey struct {
 
 type gate struct {
 	opener session.Token // the last client that was told that the session is open; zero if there is none yet
-	heard  time.Duration // the time of the opener's last request here
-	// For each other token: the time of the opener's last request when that token first asked to take over. The first
-	// time counts, because an input that crashes between the takeover and its answer answers later.
+	heard  time.Duration // the time of the opener's last request to this input
+	// For each other token: the time of the opener's last request when that token first asked to take over. The first request counts, because an input that
+	// crashes between the takeover and its answer answers later.
 	silentSince map[session.Token]time.Duration
 }
 
 // asked is a request that a node has received and not answered.
 type asked struct {
 	gate   *gate
-	opener session.Token // when it was received
+	opener session.Token // the opener when the request was received
 	token  session.Token
 	kind   protocol.RequestType
 	takes  bool
 	at     time.Duration
 }
 
-// mayTakeOver is how long the opener must have been silent before.
+// mayTakeOver is how long the opener must have been silent before a takeover.
 const mayTakeOver = 5 * time.Second
 
 func newGates(w *world) gates { return gates{w, map[gateKey]*gate{}, map[role.Peer]asked{}} }
 
-// watches reports whether these checks apply. A log that was lost or set back knows another opener or none. And other
-// owners may send the opener's token, too, which an input does not take for the opener (S5).
+// watches reports whether these checks apply. A log that was lost or set back knows another opener or none. And other owners may send the opener's token, too;
+// an input does not take them for the opener (S5).
 func (g *gates) watches(n *node) bool {
 	return g.w.faults.again && g.w.faults.owners == nil && g.w.losses == 0 && n.stage().holds(topology.Input)
 }
 
-// hears is told about a request that a node takes.
+// hears is called with a request that a node takes.
 func (g *gates) hears(n *node, from role.Peer, body []byte) {
 	if !g.watches(n) {
 		return
@@ -77,7 +77,7 @@ func (g *gates) hears(n *node, from role.Peer, body []byte) {
 	g.asked[from] = asked{at, at.opener, q.Token, q.Type, q.Takeover, g.w.At}
 }
 
-// answers is told what a node answers.
+// answers is called with what a node answers.
 func (g *gates) answers(n *node, to role.Peer, r *protocol.Reply) {
 	a, ok := g.asked[to]
 	delete(g.asked, to)
@@ -120,7 +120,7 @@ func (c *client) strangers() {
 			c.upload.makeOther(&q)
 		}
 		w.After(mayTakeOver+time.Duration(r.Int64N(int64(3*time.Second))), func() {
-			if !c.speech.opened[in] { // it would be the one that opens it
+			if !c.speech.opened[in] { // this request would open the session
 				return
 			}
 			w.injected("stranger")

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// askEvery is how many steps a node does until it is asked again where the time of its sessions went.
+// askEvery is after how many steps a node is asked again where the time of its sessions went.
 const askEvery = 31
 
 // record makes the node record, by the world's clock, where the time of its sessions goes.
@@ -20,7 +20,7 @@ func (n *node) record(c *core.Config) {
 	c.Trace = core.NewRecorder(c, func() time.Duration { return n.w.At })
 }
 
-// askForTraces asks the node, every now and then, for the traces of all sessions. No random number is drawn for it, so that seeds stay as they are.
+// askForTraces asks the node, from time to time, for the traces of all sessions. It draws no random number, so that seeds keep their runs.
 func (n *node) askForTraces() {
 	if n.steps++; n.steps%askEvery != 0 {
 		return
@@ -30,7 +30,7 @@ func (n *node) askForTraces() {
 	}
 }
 
-// checkReports checks what the node says of sessions.
+// checkReports checks what the node reports about sessions.
 func (n *node) checkReports(o *shell.Output) {
 	for i := range o.Reports {
 		r := &o.Reports[i]
@@ -46,7 +46,7 @@ func (n *node) checkReports(o *shell.Output) {
 	}
 }
 
-// checkTrace: a session is in one state at a time, so the states add up to its time in this life of the node, and so do the cells of the line.
+// checkTrace checks that a session is in one state at a time: the states add up to its time in this incarnation of the node, and so do the cells of the line.
 func (n *node) checkTrace(id session.ID, t *trace.Trace) {
 	var line trace.Cell
 	for i := range t.Line {
@@ -69,7 +69,7 @@ func (n *node) checkTrace(id session.ID, t *trace.Trace) {
 	}
 }
 
-// checkTracesAtRest: when all is over no session runs and nothing waits.
+// checkTracesAtRest checks that, when everything is over, no session runs and nothing waits.
 func (n *node) checkTracesAtRest() {
 	for _, c := range n.w.clients {
 		t := n.trace.Report(c.id).Trace

@@ -33,8 +33,8 @@ type Report struct {
 	Layout    string
 	Faults    string
 	Sessions  int
-	Done      int            // with the right answer
-	Failed    map[string]int // by code, each permitted by a fault
+	Done      int            // clients with the right answer
+	Failed    map[string]int // failed clients by code; a fault permits each of these failures
 	Injected  map[string]int // faults by name
 	Counters  map[string]uint64
 	Hash      uint64 // a hash of all events: equal for equal runs
@@ -43,8 +43,8 @@ type Report struct {
 const (
 	inPackage     = "./test/sim"
 	clientTimeout = 12 * time.Second
-	healTime      = 2 * time.Minute // within this time everything must end when faults have stopped
-	maxEvents     = 4_000_000       // a run that needs more goes round in circles
+	healTime      = 2 * time.Minute // after faults have stopped, everything must end within this time
+	maxEvents     = 4_000_000       // a run that needs more events makes no progress
 )
 
 type world struct {
@@ -72,12 +72,12 @@ type world struct {
 	lives      uint64
 	realDisks  uint64
 	over       bool          // the run is over: the nodes are inspected
-	sealed     uint64        // commits of all nodes
+	sealed     uint64        // commits that all nodes have sealed
 	movedAt    time.Duration // when the last hwm moved
 	gates      gates
 	losses     int           // disks that were lost, set back or retired
-	wiped      time.Duration // when the last of them was
-	inputWiped bool          // one of them was an input's
+	wiped      time.Duration // when the last of these disks was lost
+	inputWiped bool          // one of these disks was an input's
 }
 
 // Run simulates one seed. The error is a *violation.Violation if a rule did not hold.
@@ -125,8 +125,8 @@ func run1(o Options) (report Report, err error) {
 	return w.summary(), w.err
 }
 
-// late reports whether a run has failed to end: its time is over, and no frame has had its effect for a while. A run
-// with minimal limits is slow, and gets ten times as much time.
+// late reports whether a run has failed to end: its time is over, and no frame has had its effect for a while. A run with minimal limits is slow, and gets ten
+// times as much time.
 func (w *world) late() bool {
 	over := w.At - w.faults.end - healTime
 	return over > 0 && w.At-w.movedAt > healTime/4 || over > 9*healTime

@@ -32,7 +32,7 @@ const (
 // ErrNotUp is wrapped by the error of Address if there is no note, or if the directory that the note names no longer exists.
 var ErrNotUp = errors.New("no cluster is up on this machine")
 
-// HasLocal reports whether the topology has local hosts, whose address a note has to say.
+// HasLocal reports whether the topology has local hosts; a note has to say where those are.
 func HasLocal(t *topology.Topology) bool {
 	return slices.ContainsFunc(t.Hosts, func(h topology.Host) bool { return h.Local })
 }
