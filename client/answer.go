@@ -13,14 +13,14 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Answer is what an analysis found.
+// Answer is the result of an analysis.
 type Answer struct {
 	Analysis string
 	Session  session.ID
 	Queries  []Table // in the order the analysis gives
 	Rejected []protocol.Rejected
 	Warnings []Warning // about the input, in the order in which they were found
-	Partial  bool      // Config.Head left some of the input out
+	Partial  bool      // Config.Head left out some of the input
 
 	// Streams says how Run has uploaded each stream, in their order. It is nil for an answer whose session was uploaded before.
 	Streams []StreamProgress
@@ -194,7 +194,7 @@ func (w *jsonWriter) rejected(r *protocol.Rejected) {
 func (w *jsonWriter) marshalled(list any) *jsonWriter {
 	b, err := json.Marshal(list)
 	if err != nil {
-		panic("client: encoding/json refuses strings and a number: " + err.Error()) // it has no reason to
+		panic("client: encoding/json refuses strings and a number: " + err.Error()) // this cannot happen
 	}
 	return w.raw(string(b))
 }

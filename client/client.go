@@ -17,8 +17,8 @@ import (
 // Client is one session at a cluster. Its methods must be called one after the other, except for Progress and Cancel, which may run at the same
 // time as others. From Open on, the client keeps the session alive until Finish, Cancel or Close.
 //
-// It runs a core.Session: it tells each event to the session under the lock, and does at once what the session wants done. It uses a lock
-// instead of a goroutine that owns the session, because each chunk would have to be handed to that goroutine and back.
+// It runs a core.Session: under the lock it tells each event to the session, and does at once what the session wants done. A goroutine that owns the session was
+// rejected, because each chunk would have to be passed to that goroutine and back.
 type Client struct {
 	cfg      Config
 	given    bool // the caller gave the session's id, so the session may have been opened before
@@ -27,7 +27,7 @@ type Client struct {
 	had      *resume.Taken // what the cluster has of a session that is resumed; else nil
 	warnings *warnings
 	notes    *warnings
-	partial  atomic.Bool // Config.Head left some of the input out
+	partial  atomic.Bool // Config.Head left out some of the input
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -45,7 +45,7 @@ type Client struct {
 	sooner chan struct{} // alarm was set
 }
 
-// Dial asks the entries in turn until one tells where the cluster's inputs and outputs are. The client must be closed.
+// Dial asks the entries in turn until one answers with the cluster's inputs and outputs. The caller must close the client.
 func Dial(ctx context.Context, cfg Config) (*Client, error) {
 	return dialWith(ctx, cfg, dialer(cfg.Keys))
 }
@@ -130,8 +130,8 @@ func (c *Client) phase() core.Phase {
 	return c.session.Phase()
 }
 
-// Results asks for the answers part by part until they are complete. Any output can answer; if one is silent, the next one is asked. Results may
-// be called again after an error.
+// Results asks for the answers part by part until they are complete. Any output can answer; if one is silent, Results asks the next one. It may be called again
+// after an error.
 func (c *Client) Results(ctx context.Context) (*Answer, error) {
 	in := newAssembler(&c.cfg, c.opened().Queries)
 	c.event(func(now time.Time) {

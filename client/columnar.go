@@ -89,7 +89,7 @@ type columnar struct {
 	file  located
 	count *atomic.Int64 // counts bytes read; nil if all of the file was counted already
 	share int64         // bytes of the file that were counted so far
-	fixed bool          // Limit changes nothing any more
+	fixed bool          // Limit has no effect
 }
 
 // Limit is the cutter's Limit, unless the limits are fixed: in a session that is resumed, chunks that hold columns have to end where they ended
@@ -100,7 +100,7 @@ func (c *columnar) Limit(chunkBytes, maxRecord int) {
 	}
 }
 
-// openColumnar returns what turns a Parquet file into rows.
+// openColumnar returns the cutter that turns a Parquet file into rows.
 func (f *streamUpload) openColumnar(file located, source *Source) (_ cutter, header []byte, err error) {
 	c := &columnar{file: file, count: &f.counters.read}
 	defer func() {
@@ -156,7 +156,7 @@ func (f *streamUpload) cutColumnar(c *columnar, source *Source, columns bool) (h
 	for exponent := -1; exponent <= csv.MaxExponent; exponent++ {
 		if exponent >= 0 {
 			if 1<<exponent > maxRecord {
-				break // chunks of that size are not taken any more
+				break // chunks of that size are no longer accepted
 			}
 			chunkBytes = 1 << exponent // the former client may have had this limit
 		}

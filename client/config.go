@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/security"
 )
 
-// Config says what to run and how. Entries and Analysis are needed, and Dir or Find to send anything.
+// Config says what to run and how. Entries and Analysis are needed; Dir or Find are needed to send anything.
 type Config struct {
 	// Entries are endpoints of the cluster ("tcp://host:port"), any of its inputs or outputs. They are tried in turn.
 	Entries []string
@@ -57,8 +57,8 @@ type Config struct {
 	// nothing.
 	Token session.Token
 
-	// Takeover takes the session over from the client that opened it and has fallen silent (R17): Open waits while that client lives. A session
-	// whose upload was finished goes straight to the results; for one in the middle of its upload, Open returns ErrInterrupted.
+	// Takeover takes the session over from the client that opened it and has fallen silent (R17): Open waits while that client lives. If the session's upload was
+	// finished, the client goes straight to the results; if the session is in the middle of its upload, Open returns ErrInterrupted.
 	Takeover bool
 
 	// Resume continues with the session of another client that is gone, wherever its upload stopped: it takes the session over, asks all inputs
@@ -67,7 +67,7 @@ type Config struct {
 	// the error is ErrOtherFiles.
 	Resume bool
 
-	// Force lets Cancel and Finish end the session without its token, because a person wants it, whoever opened the session.
+	// Force lets Cancel and Finish end the session without its token, whoever opened it, because a person wants it.
 	Force bool
 
 	// Head, if set, returns how many bytes of a stream's records are enough, 0 for all. The files of such a stream are sent one after the other,
@@ -83,7 +83,7 @@ type Config struct {
 	// its own. 1 sends every record by itself (for tests); above 16 MiB is refused.
 	Chunk int
 
-	// Send sends all files, also those that inputs could read where they lie (S8). A Chunk that is set does the same.
+	// Send sends all files, even those that inputs could read in place (S8). Setting Chunk has the same effect.
 	Send bool
 
 	// Timeout is how long one try waits before the request is repeated on a new socket; 0 means 2 s. If it is too short, chunks are repeated
@@ -93,7 +93,7 @@ type Config struct {
 	// GiveUpAfter is how long all nodes may be silent before the client gives up; 0 means 60 s, below 0 it never does.
 	GiveUpAfter time.Duration
 
-	// NoWait returns protocol.ErrBusy instead of waiting until the cluster has room for one more session.
+	// NoWait returns protocol.ErrBusy instead of waiting until the cluster has room for another session.
 	NoWait bool
 
 	// KeepResults leaves the results with the cluster, for its results_ttl, instead of closing the session.

@@ -21,16 +21,16 @@ type Source struct {
 	Name string      // the name for the cluster: the path below the data directory, with slashes, without ".gz" or the like
 	Path string      // for errors and warnings: where the file is; "" if Name says it
 	Size int64       // bytes that Open's reader gives; below 0 if it is not known (a pipe)
-	Says source.Name // the form that its name promises: another content is an error. Its Plain is not used
+	Says source.Name // the form that its name promises: other content is an error. Its Plain is not used
 	// Remote says that Open's reader reads from another machine, once, from the beginning to the end.
 	Remote bool
-	Once   bool // Open works once: of a pipe, or of standard input
+	Once   bool // Open works only once: the source is a pipe, or standard input
 	Open   func(context.Context) (io.ReadCloser, error)
 
 	// Local is the absolute path of a file of this machine, which an input may read where it lies (Config.Send); empty for other sources.
 	Local string
 
-	held   bool // it is read through an Input, and not at Path
+	held   bool // it is read through an Input, not through Path
 	packed bool // its bytes on disk are not those of the records: it is packed, or not in UTF-8
 }
 
@@ -102,7 +102,7 @@ type walker struct {
 	dir     string
 	exact   bool     // files have to match as they are: not packed, and in no other form
 	found   []string // files that match
-	strays  []string // files that were most likely meant to match
+	strays  []string // files that were probably meant to match
 	full    []string // directories with files that match
 	without []string // directories that the pattern leads to, without such files
 }
@@ -135,7 +135,7 @@ func (w *walker) enter(at string, segments []string) error {
 	}
 	before, deeper := len(w.found)+len(w.without), len(segments) > 1
 	for _, entry := range entries {
-		// Hidden files fit only what names them.
+		// Hidden files match only patterns that begin with a dot.
 		if strings.HasPrefix(entry.Name(), ".") && !strings.HasPrefix(segments[0], ".") {
 			continue
 		}

@@ -18,7 +18,7 @@ import (
 type held struct {
 	where string
 	open  func(context.Context) (io.ReadCloser, error)
-	turn  chan struct{} // a lock of capacity 1 for opening and reading in. A reader of a former sample may still read ahead
+	turn  chan struct{} // a lock with capacity 1, for opening and reading in. A reader of a former sample may still be reading
 
 	mu    sync.Mutex    // guards what follows; not held while anything is waited for
 	in    io.ReadCloser // nil before it is opened
@@ -222,7 +222,7 @@ func (r *sampleReader) again(p []byte) (n int, err error) {
 	return 0, nil
 }
 
-// Close leaves the file open. If the context has ended, it closes the file to end a waiting Read.
+// Close leaves the file open, except if the context has ended: then it closes the file, to end a Read that waits.
 func (r *sampleReader) Close() error {
 	if r.ctx.Err() != nil {
 		r.h.hangUp()

@@ -16,9 +16,8 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// inPlace lets inputs read files of one stream where they lie, if their hosts have the same files (S8). Readers look at the beginning of each
-// file and offer it. Lanes take offered files for their input, a few at a time, the largest first. A file that no input reads goes back to the
-// readers, which send it.
+// inPlace lets inputs read files of one stream in place, if their hosts have the same files (S8). Readers look at the beginning of each file and offer it. Lanes
+// take offered files for their input, a few at a time, the largest first. A file that no input reads goes back to the readers, which send it.
 type inPlace struct {
 	roots [][]string // by input; empty if no file is offered to it
 
@@ -36,7 +35,7 @@ type placed struct {
 	asked  []bool // by input: it has been asked to read the file
 }
 
-// filesAtOnce is how many files an input is given at a time: while one ends, the other keeps it busy.
+// filesAtOnce is how many files an input is given at a time: while one file ends, the other keeps the input busy.
 const filesAtOnce = 2
 
 func newInPlace(roots [][]string) *inPlace {
@@ -94,7 +93,7 @@ func (p *inPlace) take(input int) (*placed, <-chan struct{}) {
 				p.waiting = slices.Delete(p.waiting, i, i+1)
 				p.reading[input]++
 				f.asked[input] = true
-				p.changes() // a lane that left a file to an idle input may take the next one
+				p.changes() // another lane may take the file that this lane left to an idle input
 				return f, nil
 			}
 		}
@@ -102,8 +101,7 @@ func (p *inPlace) take(input int) (*placed, <-chan struct{}) {
 	return nil, p.changed
 }
 
-// idle reports whether f may go to an input that reads no file now. Such an input gets f before one that would then read two. The caller holds
-// the lock.
+// idle reports whether f may go to an input that reads no file now. Such an input gets f before an input that would then read two files. The caller holds the lock.
 func (p *inPlace) idle(f *placed) bool {
 	for i := range p.roots {
 		if p.reading[i] == 0 && p.reads(i, f) {

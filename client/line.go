@@ -129,7 +129,7 @@ func (l *line) fetch(w *core.Want) {
 	case file != nil:
 		l.haveRead(w, f.inPlace, file)
 	case err == errNoMore:
-		l.from = nil // with the memory for chunks
+		l.from = nil // this also releases the memory for chunks
 		l.client.event(func(now time.Time) { l.client.session.Drained(w.Lane, now) })
 	case err == nil:
 		l.chunk = p
@@ -186,8 +186,8 @@ func decode(endpoint string, answer []byte) (protocol.Reply, error) {
 	return reply, err
 }
 
-// encode writes the head of a chunk's request in front of the records in the chunk's own memory. To copy every byte of a large file would be a
-// good part of the client's work.
+// encode writes the head of a chunk's request in front of the records, in the chunk's own memory. Copying every byte of a large file would be a large part of the
+// client's work.
 func (l *line) encode(q *protocol.Request) []byte {
 	if q.Type != protocol.Chunk {
 		return q.Append(nil)

@@ -251,7 +251,7 @@ var errNoColumns = errors.New("this is not CSV, and which columns the analysis n
 // inspectFunc looks at a chunk before it is sent.
 type inspectFunc = func(chunk []byte, line uint64) error
 
-// inspector returns what looks at the chunks of a file, nil if nothing does.
+// inspector returns the function that looks at the chunks of a file; nil if there is none.
 func (f *streamUpload) inspector(source *Source, header []byte) (inspectFunc, error) {
 	if f.inspect == nil {
 		return nil, nil

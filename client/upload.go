@@ -119,7 +119,7 @@ func (c *Client) newUpload(ctx context.Context, opened *protocol.Reply, found []
 				continue
 			}
 		}
-		if slices.ContainsFunc(roots, func(of []string) bool { return len(of) > 0 }) { // the largest first, so that no input reads a large file alone at the end
+		if slices.ContainsFunc(roots, func(of []string) bool { return len(of) > 0 }) { // largest first, so that no input reads a large file alone at the end
 			found[i] = slices.Clone(found[i])
 			slices.SortStableFunc(found[i], func(a, b Source) int { return cmp.Compare(b.Size, a.Size) })
 		}

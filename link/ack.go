@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-// Ack tells a sender what its receiver has stored: everything up to frame Hwm of the sender's log Log is durable there (R6).
+// Ack tells a sender what its receiver has stored: everything up to frame Hwm of the sender's log, Log, is durable there (R6).
 type Ack struct {
 	Edge     string
 	To       NodeID   // the sender

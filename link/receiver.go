@@ -45,7 +45,7 @@ type Receiver struct {
 	rejected   Identity // a superseded opening of the sender that must be told so; zero if none
 	rejectedAt time.Time
 	gap        bool // a frame is missing and none was taken since: a resend is needed
-	ackDue     bool // an acknowledgement is to be sent now, whatever ackedAt says
+	ackDue     bool // an acknowledgement must be sent now, whatever ackedAt is
 	ackedAt    time.Time
 	askedAt    time.Time // when a resend was last asked for
 }

@@ -38,7 +38,7 @@ type peer struct {
 	id         Identity // zero until the receiver was heard
 	superseded supersededLogs
 	ready      bool // the receiver has told its hwm since the last connect or restart: frames may be sent (R7)
-	helloDue   bool // a hello is to be sent now, whatever helloAt says
+	helloDue   bool // a hello must be sent now, whatever helloAt is
 	heardUs    bool // the receiver has answered a hello of this life
 	unheard    bool // its last acknowledgement was for another life, or lower than a former one: the hello is repeated soon
 	rejected   Life // a life of the receiver that must be told that it is superseded; zero if none
@@ -47,10 +47,10 @@ type peer struct {
 	ackedLife  Life   // the life that made frame acked; zero if no longer known
 	ackedHere  bool   // the receiver's present log has itself acknowledged acked
 	sent       Seq    // the last frame sent; set back to acked when a resend is needed
-	ackedEnd   uint64 // entry.end of acked
+	ackedEnd   uint64 // the value of entry.end for frame acked
 	ackedAt    time.Time
 	helloAt    time.Time
-	hellos     int // hellos since the last connect, or since the receiver was ready; at most firstHellos
+	hellos     int // hellos since the last connect, or since the receiver became ready; at most firstHellos
 }
 
 // NewSender returns an empty outbox to the given receivers. window is in bytes, for each of them.
@@ -104,7 +104,7 @@ func (s *Sender) grow() {
 		s.storage = make([]entry, max(minEntries, 2*len(old)))
 	}
 	copy(s.storage, s.entries)
-	clear(old[len(old)-n:]) // let the payloads go
+	clear(old[len(old)-n:]) // releases the payloads
 	s.entries = s.storage[:n]
 }
 
@@ -210,7 +210,7 @@ func (s *Sender) trim() {
 	if n <= 0 {
 		return
 	}
-	clear(s.entries[:n]) // let the payloads go
+	clear(s.entries[:n]) // releases the payloads
 	s.entries = s.entries[n:]
 	if len(s.entries) == 0 {
 		s.entries, s.storage = nil, nil // an idle link keeps no memory

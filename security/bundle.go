@@ -17,22 +17,22 @@ import (
 	"posta.dev/posta/internal/owned"
 )
 
-// bundled are the files of a bundle, in the order in which Install replaces them. A process that reads the directory in between may see the new
+// bundled are the files of a bundle, in the order in which Install replaces them. A process that reads the directory meanwhile may see the new
 // list of revoked keys beside the old CAs, but never an old list beside new CAs.
 var bundled = []string{revokedFile, caFile, keyFile, certificateFile, brokerFile} // brokerFile comes after keyFile: its digest needs the key
 
 // optional are the files that a key directory may lack.
 var optional = []string{revokedFile, brokerFile}
 
-// Bundle is a key directory on its way to the machine whose process it is for: a tar archive. Printing it shows only its digest, because the
-// archive is behind a function (S6, TestS6_ABundleIsNeverPrinted).
+// Bundle is a key directory that is carried to the machine of its process, as a tar archive. Printing it shows only its digest, because the archive is behind a
+// function (S6, TestS6_ABundleIsNeverPrinted).
 type Bundle struct {
 	digest  string
 	archive func() []byte
 }
 
-// ReadBundle reads the key directory of a process, and fails when others would not accept its certificate. broker is the address of the cluster's broker, with
-// its password, which travels with the keys (S6); "" is for a process that needs none.
+// ReadBundle reads the key directory of a process, and fails if other processes would not accept its certificate. broker is the address of the cluster's broker,
+// with its password, which is carried with the keys (S6); "" is for a process that needs none.
 func ReadBundle(dir, cluster string, id Identity, broker string) (Bundle, error) {
 	keys, err := Load(dir, cluster, nil)
 	if err != nil {
@@ -128,7 +128,7 @@ func Install(dir string, archive io.Reader) (err error) {
 	}
 	for _, name := range bundled {
 		err := os.Rename(filepath.Join(beside, name), filepath.Join(dir, name))
-		if name == brokerFile && files[name] == nil { // the process needs no password any more
+		if name == brokerFile && files[name] == nil { // the process no longer needs a password
 			err = os.RemoveAll(filepath.Join(dir, name))
 		}
 		if err != nil {

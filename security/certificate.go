@@ -61,7 +61,7 @@ func NewCA(cluster string, now time.Time) (*CA, error) {
 	return caOf(Pair{Key: key, Certificate: der})
 }
 
-// caOf makes a CA of its key and its certificate, which names the cluster.
+// caOf makes a CA from its key and its certificate, which names the cluster.
 func caOf(p Pair) (*CA, error) {
 	c, err := parseCA(p.Certificate)
 	if err != nil {
@@ -88,7 +88,7 @@ func checkCA(c *x509.Certificate) error {
 // Cluster is the name of the cluster that the CA is for.
 func (ca *CA) Cluster() string { return ca.cluster }
 
-// Certificate is what others trust.
+// Certificate is the certificate that other processes trust.
 func (ca *CA) Certificate() *x509.Certificate { return ca.certificate }
 
 // Issue makes a key and a certificate for a node or a medic.

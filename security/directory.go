@@ -21,7 +21,7 @@ const (
 	certificateBlock = "CERTIFICATE"
 )
 
-// again is what to do about a key or certificate that cannot be used.
+// again says what to do about a key or certificate that cannot be used.
 const again = "make it again with posta key init, or with posta key new for a client"
 
 // WritePair writes key.pem and cert.pem into a directory, which it makes if it is not there and closes to others. The key comes first: a crash

@@ -1,4 +1,4 @@
-// Package security identifies the processes of a cluster with keys. It has the names in certificates, the files that hold keys, the rules which
+// Package security identifies the processes of a cluster by keys. It defines the names in certificates, the files that hold keys, the rules that say which
 // peers a process trusts, and the settings of TLS that follow from them (rules S3, S5 and S6).
 //
 // # Words

@@ -33,7 +33,7 @@ func (k *Keys) Socket(kind Kind, admit func(Identity) error) *Socket {
 	return &Socket{keys: k, kind: kind, admit: admit}
 }
 
-// Server is for one connection that was accepted.
+// Server returns the settings for one connection that was accepted.
 func (s *Socket) Server() *tls.Config {
 	c := s.config()
 	c.ClientAuth = tls.RequireAnyClientCert
@@ -45,7 +45,7 @@ func (s *Socket) Server() *tls.Config {
 	return c
 }
 
-// Client is for one connection to the process with this name, in the form of Identity.String. No other process of the cluster may answer there,
+// Client returns the settings for one connection to the process with this name, in the form of Identity.String. No other process of the cluster may answer,
 // although the address may belong to another process by now.
 func (s *Socket) Client(name string) (*tls.Config, error) {
 	want, err := ParseIdentity(name)
@@ -72,7 +72,7 @@ func (s *Socket) config() *tls.Config {
 		MinVersion:                  tls.VersionTLS13,
 		Certificates:                []tls.Certificate{s.keys.loaded.Load().certificate},
 		NextProtos:                  []string{s.kind.Protocol()},
-		SessionTicketsDisabled:      true, // a resumed connection would not be asked for its certificate, which may be revoked by now
+		SessionTicketsDisabled:      true, // a resumed connection would not show its certificate, which may have been revoked since
 		DynamicRecordSizingDisabled: true, // records are full from the beginning, as no peer gains from small first ones
 		VerifyConnection: func(state tls.ConnectionState) error {
 			_, err := s.verify(state)

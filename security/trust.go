@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Verify returns these, wrapped with what is wrong and what to do. The handshake of a socket fails with them.
+// Errors that Verify returns, wrapped with what is wrong and what to do. The handshake of a socket fails with them.
 var (
-	// ErrUntrusted: the certificate is not one of this cluster's, or not one that Posta makes.
+	// ErrUntrusted: the certificate is not from this cluster, or Posta did not make it.
 	ErrUntrusted = errors.New("security: certificate is not trusted")
-	// ErrExpired: the certificate or its CA is not valid now, by the clock of the process that says so.
+	// ErrExpired: the certificate or its CA is not valid now, by the clock of the process that checks it.
 	ErrExpired = errors.New("security: certificate is not valid now")
 	// ErrRevoked: the key is in the list of revoked keys.
 	ErrRevoked = errors.New("security: key is revoked")
@@ -99,7 +99,7 @@ func (t *Trust) chain(c *x509.Certificate, id Identity, now time.Time) error {
 			return fmt.Errorf("%w: that of the CA that has issued the certificate of %s; replace the CA with posta key init --rotate-ca", ErrRevoked, id)
 		}
 	}
-	_, err := c.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}) // identify has looked at the usages
+	_, err := c.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}) // identify has checked the usages
 	var invalid x509.CertificateInvalidError
 	switch {
 	case err == nil:
@@ -110,7 +110,7 @@ func (t *Trust) chain(c *x509.Certificate, id Identity, now time.Time) error {
 	return fmt.Errorf("%w: %s is not issued by a CA in ca.pem: %w; issue its certificate again with posta key init, or add its CA to ca.pem", ErrUntrusted, id, err)
 }
 
-// client checks a certificate that is trusted for its key alone. The client has signed it itself, so its end is only what the client has chosen.
+// client checks a certificate that is trusted only for its key. The client has signed it itself and has chosen its end.
 func (t *Trust) client(c *x509.Certificate, id Identity, key Fingerprint, now time.Time) (Identity, error) {
 	listed, ok := t.Clients[key]
 	if !ok {

@@ -14,7 +14,7 @@ type analysis struct {
 	dir       string
 	head      head
 	hasHead   bool           // there is a good one
-	former    bool           // the head is that of a former version
+	former    bool           // the head was written by a former version
 	headBytes int            // length of the head file, 0 if there is none
 	segments  []foundSegment // by first record
 	snapshots []snapshotName
@@ -26,12 +26,12 @@ type analysis struct {
 // foundSegment is one segment directory.
 type foundSegment struct {
 	scan       scan
-	missing    bool   // the directory is there, the file is not
+	missing    bool   // the directory exists, the file does not
 	corruption string // why the bytes after the scan's end are not a torn tail; "" if they are, or if there are none
 	foreign    string // a file that tidwall would take for part of the segment
 }
 
-// empty says that nothing was ever written: a segment just made, or half made.
+// empty reports whether nothing was ever written: the segment was just made, or only half made.
 func (f *foundSegment) empty() bool { return f.scan.size == 0 && f.foreign == "" }
 
 // analyze reads dir. onSegment, unless nil, is called before each segment. onRecord, unless nil, is called for each good record

@@ -61,7 +61,7 @@ func (l *Log) forgetFramesLocked() {
 func (l *Log) commitLocked() error {
 	tail := l.tailLocked()
 	if err := l.openTailLocked(); err != nil {
-		return err // nothing is written, so nothing is taken back: that, too, would need a file descriptor
+		return err // nothing was written, so nothing is taken back; that, too, would need a file descriptor
 	}
 	if err := l.tail.write(l.frames); isNoSpace(err) {
 		return l.undoLocked(err)

@@ -15,8 +15,8 @@
 //   - spare: the next segment before the seal that makes it the tail.
 //   - head: a file with the id of the log, how often it was opened, its life, and which record it begins with (head.go).
 //   - life: a random number for each opening. A directory that is set back may be opened under an incarnation once more, never under a life.
-//   - retire: put the log aside and begin an empty one with another id; heritage: what it leaves to that one (retire.go).
-//   - reserve: a file that only takes room, given up on a full disk for what lets the log be cut (reserve.go).
+//   - retire: put the log aside and begin an empty one with another id; heritage: what the retired log leaves to that one (retire.go).
+//   - reserve: a file that only takes room; on a full disk its room is given up for the writes that allow cutting the log (reserve.go).
 //   - snapshot: the caller's state after a record; its twin, a second copy of the newest (snapshot.go).
 //
 // # Main loop

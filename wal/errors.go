@@ -79,8 +79,8 @@ func isNoSpace(err error) bool {
 	return full && !errors.Is(err, errSync) && !errors.Is(err, errNotUndone)
 }
 
-// noDescriptor reports whether a file could not be opened because the process, or the system, has too many open. Like a full
-// disk, this passes: connections end.
+// noDescriptor reports whether a file could not be opened because the process, or the system, has too many open files. Like a full disk, this is temporary:
+// connections end.
 func noDescriptor(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }

@@ -165,7 +165,7 @@ func writeFile(fsys FS, name string, parts ...[]byte) (err error) {
 	return syncFile(f, name)
 }
 
-// changeFile opens a file that is there, changes it, and syncs it.
+// changeFile opens an existing file, changes it, and syncs it.
 func changeFile(fsys FS, name string, change func(File) error) (err error) {
 	f, err := fsys.OpenFile(name, os.O_WRONLY, filePerm)
 	if err != nil {
@@ -199,7 +199,7 @@ func replaceFile(fsys FS, name string, parts ...[]byte) error {
 	return syncDir(fsys, filepath.Dir(name))
 }
 
-// removeFile removes name; one that is not there is as good as removed.
+// removeFile removes name; it is not an error if name does not exist.
 func removeFile(fsys FS, name string) error {
 	if err := fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -207,7 +207,7 @@ func removeFile(fsys FS, name string) error {
 	return nil
 }
 
-// readDir lists dir; one that is not there is empty.
+// readDir lists dir; a missing directory is empty.
 func readDir(fsys FS, dir string) ([]os.DirEntry, error) {
 	entries, err := fsys.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

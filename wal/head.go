@@ -15,14 +15,14 @@ type Identity struct {
 	Life        uint64   // random, drawn by every Open, durable before Open returns (R14); never zero in an open log
 }
 
-// head is what a log knows about itself beside its records.
+// head is what a log stores about itself, besides its records.
 type head struct {
-	serial        uint64 // of this write
+	serial        uint64 // grows with each write
 	id            Identity
 	first         Index // the first record that must be there: segments before it are dead, a hole after it is corruption
 	needsSnapshot bool  // records before first were cut trusting a snapshot, so there must be one
-	retired       bool  // what is here must not be used any more: the next Open puts it aside and begins an empty log (R14)
-	repaired      bool  // Repair took something out, so the log is to be retired when what is left has been read
+	retired       bool  // the log must not be used any more: the next Open puts it aside and begins an empty log (R14)
+	repaired      bool  // Repair took something out, so the log must be retired once the rest has been read
 }
 
 // The head file has two slots that are written in turn, each in its own sector:

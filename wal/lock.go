@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// Locker is an FS that locks directories by itself. One that shows a real directory needs no lock of its own. It is exported for the simulator
-// (test/sim), whose disk is in memory.
+// Locker is an FS that locks directories itself. An FS that shows a real directory needs no lock of its own. It is exported for the simulator (test/sim), whose disk
+// is in memory.
 type Locker interface {
 	// Lock takes a directory until the lock is closed; ErrLocked if another has it.
 	Lock(dir string) (io.Closer, error)
@@ -66,8 +66,7 @@ func readPid(name string) string {
 	return pid
 }
 
-// Holder returns which process has the log of dir open, "" if none has. It takes the lock for a moment: an Open that comes just then
-// is told ErrLocked.
+// Holder returns the process that has the log of dir open, "" if none has. It takes the lock for a moment: an Open at this moment gets ErrLocked.
 func Holder(dir string) string {
 	name := filepath.Join(dir, lockName)
 	f, err := os.Open(name)

@@ -69,8 +69,8 @@ func orDiskFull(err error) error {
 // target is the log that a repair leaves.
 type target struct {
 	head      head
-	keep      []foundSegment // whole but for the end of the last one; empty: a new segment begins with head.first
-	snapshots Index          // newer ones, and bad ones, go
+	keep      []foundSegment // whole segments, except the end of the last one; empty: a new segment begins with head.first
+	snapshots Index          // newer snapshots, and bad ones, are taken out
 	bad       map[string]bool
 }
 
@@ -130,8 +130,8 @@ func (r *repairer) lose(format string, args ...any) {
 	r.lost = append(r.lost, fmt.Sprintf(format, args...))
 }
 
-// apply goes in this order: the new identity first, so that a half-repaired log that looks sound is not taken for the
-// old one; then what goes, from the newest on; then the tail.
+// apply works in this order: first the new identity, so that a half-repaired log that looks sound does not count as the old one; then it takes pieces out, newest
+// first; then it ends the tail.
 func (r *repairer) apply(s *analysis, t target) error {
 	h, err := newHead(r.random)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 // Report is what Verify found, or Repair left.
 type Report struct {
 	Dir       string
-	Holder    string // pid of the process that has the log open, "" if none: then what is read may be in motion
+	Holder    string // pid of the process that has the log open, "" if none: the log may then change while it is read
 	Identity  Identity
 	Retired   bool  // the next Open puts all of it aside and begins an empty log (R14)
 	First     Index // of the records a node would have after Open; Last < First if none

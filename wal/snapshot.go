@@ -135,7 +135,7 @@ func (l *Log) outdatedSnapshots() (bytes int64, err error) {
 	files, err := readDir(l.fs, filepath.Join(l.dir, snapshotsDir))
 	for _, f := range files {
 		if name, ok := parseSnapshotName(f.Name()); ok && name.at < l.snapshots[n-1].at {
-			if info, err := f.Info(); err == nil { // else it has gone meanwhile
+			if info, err := f.Info(); err == nil { // otherwise it was removed meanwhile
 				bytes += info.Size()
 			}
 		}
@@ -172,7 +172,7 @@ func (l *Log) twinSnapshot(upTo Index) error {
 	}
 	data, err := decodeSnapshot(b, newest.at)
 	if err != nil {
-		// It rotted while we ran. The records that could replace it are still there; keep them.
+		// It rotted while the process ran. The records that could replace it still exist; keep them.
 		l.opts.Logger.Error("wal: the newest snapshot is bad; the log is kept", "dir", l.dir, "file", newest.rel(), "error", err)
 		return nil
 	}

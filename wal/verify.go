@@ -25,7 +25,7 @@ func verify(fsys FS, dir string) (Report, *analysis, plan, error) {
 	}
 	p, damage := makePlan(s)
 	if s.head.retired {
-		p, damage = plan{fresh: true}, nil // whatever is left of it is put aside
+		p, damage = plan{fresh: true}, nil // all of it will be put aside
 	}
 	r.Retired = s.head.retired
 	r.Identity, r.Damage, r.First = s.head.id, damage, max(s.head.first, 1)
@@ -61,7 +61,7 @@ func (r *Report) addSnapshots(fsys FS, s *analysis) error {
 	for _, n := range s.snapshots {
 		b, err := fsys.ReadFile(filepath.Join(s.dir, n.rel()))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed since we listed: the log is in use
+			continue // removed since it was listed: the log is in use
 		}
 		if err != nil {
 			return fmt.Errorf("wal: verify %s: %w", s.dir, err)
@@ -116,7 +116,7 @@ func Dump(dir string, fn func(DumpRecord) error) error {
 func dumpSegment(dir string, known scan, fn func(DumpRecord) error) error {
 	b, err := osFS{}.ReadFile(segmentFile(dir, known.first))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a segment that was only made by half, or cut since we listed
+		return nil // a segment that was only half made, or was cut since it was listed
 	}
 	if err != nil {
 		return fmt.Errorf("wal: dump %s: %w", dir, err)

@@ -21,16 +21,16 @@ type AcceptLimit struct {
 	log *slog.Logger
 
 	mu       sync.Mutex
-	left     *sync.Cond // signalled when one has left
+	left     *sync.Cond // signalled when a connection has left
 	accepted map[*accepted]struct{}
-	entered  uint64    // how many ever were accepted
+	entered  uint64    // how many were ever accepted
 	logged   time.Time // when an eviction was logged last
 }
 
 // accepted is one of these connections.
 type accepted struct {
 	conn    net.Conn
-	clients bool // it came to a ROUTER
+	clients bool // it came through a ROUTER
 	number  uint64
 	peer    *peer // nil until it has shaken hands
 	evicted bool

@@ -19,7 +19,7 @@ const (
 type bufferPool struct {
 	mu    sync.Mutex // guards what follows
 	free  [][]byte   // at most poolBuffers, the last is the one used last
-	bytes int        // their capacities; at most poolBytes
+	bytes int        // sum of their capacities; at most poolBytes
 }
 
 // get returns memory of the given size, with whatever is in it, or nil.

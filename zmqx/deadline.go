@@ -16,7 +16,7 @@ const progress = 4 << 10
 // renew is called when reading resumes. A nil readDeadline sets none. The reader's goroutine owns it.
 type readDeadline struct {
 	conn    interface{ SetReadDeadline(time.Time) error }
-	beneath bool          // bytes are counted beneath TLS (cameBeneath): a record comes as a whole, and may be as long as four times progress
+	beneath bool          // bytes are counted beneath TLS (cameBeneath): a record arrives as a whole, and may be as long as four times progress
 	stall   time.Duration // for progress bytes within a message
 	silence time.Duration // between messages; 0: for ever
 
@@ -74,6 +74,6 @@ func (d *readDeadline) cameBeneath(n int) {
 	}
 	if d.got += n; d.armed && d.got >= progress {
 		d.got = 0
-		_ = d.conn.SetReadDeadline(time.Now().Add(d.stall)) // the next read says when the connection is gone
+		_ = d.conn.SetReadDeadline(time.Now().Add(d.stall)) // if the connection is gone, the next read reports it
 	}
 }

@@ -24,9 +24,9 @@ const (
 
 // frameReader cuts the bytes of one peer into messages. One goroutine uses it: first the handshake, then the reader.
 //
-// It does the framing itself although zmq4's Conn.RecvMsg could: that believes every size up to 2^63 and allocates it,
-// allocates each part by itself, knows no limit of parts, and returns one message per call. On two cores over loopback it
-// moved 0.2 million messages of 60 + 256 bytes a second where this moved 2.6 million (BenchmarkEngine, BenchmarkPushPull).
+// It does the framing itself although zmq4's Conn.RecvMsg could: that accepts every size up to 2^63 and allocates it, allocates each part separately, has no limit of
+// parts, and returns one message per call. On two cores over loopback it moved 0.2 million messages of 60 + 256 bytes a second where this moved 2.6 million
+// (BenchmarkEngine, BenchmarkPushPull).
 type frameReader struct {
 	src      io.Reader
 	lim      limits
@@ -35,14 +35,14 @@ type frameReader struct {
 	deadline *readDeadline     // nil: wait for ever
 	pool     *bufferPool       // nil: always allocate
 	report   bool              // of messages above the limits: see Options.ReportTooLarge
-	share    *share            // of the memory that the socket's messages may take; nil: as much as it likes
+	share    *share            // share of the memory that the socket's messages may take; nil: no limit
 	most     int               // how large the buffer may grow; maxReadBuffer at most
 
 	buf   []byte
 	r, w  int   // buf[r:w] was read and not yet taken
 	step  int   // the next fill reads at most this much
-	trust int   // the largest frame the peer has really delivered
-	err   error // came together with bytes, is due after them
+	trust int   // the largest frame that the peer has really delivered
+	err   error // came together with bytes; returned after them
 }
 
 func newFrameReader(src io.Reader, lim limits) *frameReader {
@@ -120,7 +120,7 @@ func (f *frameReader) scan() (plan, error) {
 			p.parts += msgParts
 			p.bytes += msgSmall
 		} else if msgParts > 0 {
-			continue // between the parts of a message: taken with it
+			continue // between the parts of a message: it is taken with the message
 		}
 		p.end = at
 		msgParts, msgBytes, msgSmall, direct = 0, 0, 0, false
@@ -181,14 +181,14 @@ func (f *frameReader) assemble() ([]Received, error) {
 			return nil, err
 		}
 		if need := total + int(h.size); need > allowance && !taken && !h.command() {
-			if h.more() { // of what follows nothing is known
+			if h.more() { // nothing is known about what follows
 				need = f.lim.message
 			}
 			if err := f.share.take(need); err != nil {
 				return nil, within(err)
 			}
 			taken = true
-			f.deadline.renew() // the wait was not the peer's
+			f.deadline.renew() // the peer did not cause the wait
 		}
 		body, err := f.body(int(h.size))
 		if err != nil {

@@ -45,7 +45,7 @@ type intake struct {
 // room is what one kind of peers has.
 type room struct {
 	size    int // bytes
-	held    int // bytes of them; at most size
+	held    int // bytes in use; at most size
 	holders map[*share]struct{}
 	waiting []*share // the one that came first is first
 }
@@ -54,15 +54,15 @@ type room struct {
 type share struct {
 	of    *intake
 	peer  *peer
-	ready chan struct{} // has a token when the room that was waited for is given
+	ready chan struct{} // has a token once the room that the share waits for is given
 
-	from *room // that bytes are of; nil when the peer has none and waits for none. Only the peer's reader reads and writes it
+	from *room // the room to which bytes belongs; nil if the peer has none and waits for none. Only the peer's reader uses it
 
 	// Guarded by of.mu.
-	bytes  int           // that it has, or waits for
-	within time.Duration // that the message may take where others wait
-	since  time.Time     // when the room was given, or the message was whole
-	whole  bool          // the message has come, our receiver has not taken it
+	bytes  int           // bytes that it has, or waits for
+	within time.Duration // how long the message may take while others wait
+	since  time.Time     // when the room was given, or when the message was complete
+	whole  bool          // the message is complete, but our receiver has not taken it
 	grown  bool          // it has growth
 }
 
@@ -104,7 +104,7 @@ func (s *share) take(n int) error {
 // wait waits for the room. While it waits, it disconnects peers that have had room for too long.
 func (s *share) wait() error {
 	select {
-	case <-s.ready: // as it nearly always is
+	case <-s.ready: // the usual case
 		return nil
 	default:
 	}
@@ -128,7 +128,7 @@ func (s *share) cutOff(now time.Time) time.Duration {
 	i := s.of
 	i.mu.Lock()
 	next := i.stall
-	slow := map[*peer]error{} // made while mu is held: a holder that gives its room back meanwhile changes
+	slow := map[*peer]error{} // made while mu is held: a holder that gives its room back changes it
 	for h := range s.from.holders {
 		if h.whole {
 			continue
@@ -184,7 +184,7 @@ func (s *share) giveBack() {
 	}
 	s.from, s.bytes = nil, 0
 	select {
-	case <-s.ready: // it was given while its peer ended
+	case <-s.ready: // the room was given while the peer ended
 	default:
 	}
 	r.giveLocked(time.Now())

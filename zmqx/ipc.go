@@ -22,7 +22,7 @@ func (l *listener) openIPC(path string) error {
 		return err
 	}
 	u.SetUnlinkOnClose(false) // by name only: it would remove a successor's file
-	// Somebody who connects before the mode is set is refused by CheckOwner like anybody else.
+	// A peer that connects before the mode is set is refused by CheckOwner as usual.
 	err = os.Chmod(path, 0o600)
 	var info os.FileInfo
 	if err == nil {
@@ -53,7 +53,7 @@ func clearStale(path string) error {
 		return fmt.Errorf("%w: another process listens on %s; stop it or choose another path", ErrInUse, path)
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
-		// For instance EAGAIN: its backlog is full, so it lives.
+		// For instance EAGAIN: its backlog is full, so the process lives.
 		return fmt.Errorf("%w: %s: %w", ErrInUse, path, err)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

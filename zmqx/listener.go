@@ -20,7 +20,7 @@ type listener struct {
 	net      net.Listener
 	pending  *pendingHandshakes
 	path     string      // ipc: the socket file
-	file     os.FileInfo // ipc: as it was made, to remove no other
+	file     os.FileInfo // ipc: info of the file as it was made, so that no other file is removed
 	warned   warnings
 }
 
@@ -148,8 +148,8 @@ type greeted struct {
 	proof proof
 }
 
-// handshake does the whole of it within HandshakeTimeout, or until the socket closes: first it is settled who the peer is, then ZMTP begins. dialled is
-// the name given to ConnectTo.
+// handshake does all handshakes within HandshakeTimeout, or until the socket closes: first the peer's identity is established, then ZMTP begins. dialled is the name
+// given to ConnectTo.
 func (s *socket) handshake(conn net.Conn, dialled string, server bool) (g greeted, err error) {
 	setSocketOptions(conn, s.opt)
 	stop := context.AfterFunc(s.ctx, func() { conn.Close() })

@@ -14,14 +14,14 @@ type peer struct {
 	id       PeerID
 	endpoint int    // which Connect or Listen it came by
 	remote   string // for people
-	proof    proof  // who it is, as far as it had to prove that
+	proof    proof  // what it has proven of itself, as far as that was required
 	conn     net.Conn
 	in       *frameReader   // the handshake's goroutine, then the reader owns it
 	out      *frameWriter   // the writer owns it
 	queue    *sendQueue     // any goroutine puts, the writer takes; a PUSH gives its one queue to each peer in turn
 	topics   *subscriptions // what the subscriber wants; PUB only, else nil
 
-	known atomic.Bool   // Options.Known has said so
+	known atomic.Bool   // set once Options.Known has returned true
 	heard atomic.Int64  // when the reader last got a batch, in nanoseconds of the clock; 0 for never
 	gone  chan struct{} // closed when it is no longer among the socket's peers
 	quit  chan struct{} // closed by the first fail, together with conn: both loops then end

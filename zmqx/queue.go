@@ -17,8 +17,8 @@ type sendQueue struct {
 	commands [][]byte      // whole ZMTP frames that go before the next message; at most maxCommands
 	spare    []Message     // an emptied slice for waiting to use again
 	msgs     int           // waiting, or taken and not released
-	bytes    int           // of these
-	closed   bool          // no message is put any more
+	bytes    int           // bytes of these messages
+	closed   bool          // no further messages are accepted
 	changed  chan struct{} // closed when msgs shrinks or the queue closes; nil when nobody waits for it
 }
 
@@ -68,7 +68,7 @@ func (q *sendQueue) put(ctx context.Context, m Message) error {
 	}
 }
 
-// putFirst queues messages before all others and whatever the bound: the subscriptions of a new connection.
+// putFirst queues messages before all others, even beyond the bound: the subscriptions of a new connection.
 func (q *sendQueue) putFirst(msgs []Message) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/go-zeromq/zmq4"
 )
 
-// role is what tells the six kinds of sockets apart. Its methods are called from the goroutines of peers.
+// role contains what differs between the six kinds of sockets. Its methods are called from the goroutines of peers.
 type role interface {
 	// setUp gives a new peer what it needs before others can see it. It must not take locks.
 	setUp(p *peer)
@@ -22,7 +22,7 @@ type role interface {
 	leave(p *peer)
 }
 
-// socket is what all kinds share: the peers, the goroutines, the end.
+// socket is what all kinds share: peers, goroutines, closing.
 type socket struct {
 	// Set by newSocket, and never changed.
 	kind   zmq4.SocketType
@@ -38,11 +38,11 @@ type socket struct {
 	once   atomic.Bool    // connectOnce has succeeded
 
 	mu        sync.Mutex       // guards what follows
-	closing   bool             // from the beginning of Close: no goroutine is spawned any more
+	closing   bool             // set at the beginning of Close: then no more goroutines are spawned
 	checks    int              // calls of Recheck so far
 	lastID    PeerID           // of the newest peer; ids are never used again
 	endpoints int              // calls of Connect and Listen so far; the next one's number
-	peers     map[PeerID]*peer // those that serve runs, from admit until both loops have ended
+	peers     map[PeerID]*peer // peers that serve runs, from admit until both loops have ended
 	listeners []*listener      // all that were ever opened; Close closes them
 }
 
@@ -193,7 +193,7 @@ func (s *socket) allPeers() []*peer {
 	return all
 }
 
-// drainPeers waits until the queues of the peers that are there are written.
+// drainPeers waits until the queues of the present peers are written.
 func (s *socket) drainPeers(ctx context.Context) {
 	for _, p := range s.allPeers() {
 		p.queue.drained(ctx, p.quit)

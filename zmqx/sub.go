@@ -17,7 +17,7 @@ type Sub struct {
 	mu sync.Mutex
 }
 
-// NewSub makes a SUB socket; Connect gives it publishers, Subscribe messages.
+// NewSub makes a SUB socket; Connect adds publishers, and Subscribe asks for messages.
 func NewSub(o Options) (*Sub, error) {
 	s := &Sub{inbox: newInbox()}
 	s, err := newSocket(s, &s.socket, zmq4.Sub, o)
@@ -62,7 +62,7 @@ func (s *Sub) Unsubscribe(prefix string) error {
 
 func (s *Sub) tellLocked(m Message) {
 	for _, p := range s.allPeers() {
-		// A publisher that does not even take subscriptions is dropped; it hears all of them when it is back.
+		// A publisher that does not even read subscriptions is dropped; it gets all of them when it is connected again.
 		if err := p.queue.tryPut([]Message{m}); err != nil {
 			p.fail(fmt.Errorf("%w: %w", ErrOverflow, err))
 		}

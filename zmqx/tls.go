@@ -64,8 +64,8 @@ func secure(conn net.Conn, by TLS, dialled string, server bool, p *proof) (*stre
 	return s, nil
 }
 
-// refusal says in words that the other side has refused us. In TLS 1.3 a client's handshake is over before the server has looked at its certificate,
-// so the client hears of it at its first read, and as a closed connection when what it has sent meanwhile makes the server's system forget the alert.
+// refusal explains that the other side has refused us. In TLS 1.3 a client's handshake is over before the server has checked its certificate, so the client learns of
+// a refusal at its first read. The refusal looks like a closed connection if data that the client has sent meanwhile makes the server's system drop the alert.
 func refusal(err error) error {
 	var op *net.OpError
 	switch {

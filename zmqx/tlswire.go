@@ -12,7 +12,7 @@ import (
 type wire struct {
 	net.Conn
 	proven   bool          // who the peer is
-	unproven int           // bytes that it may still send before that
+	unproven int           // bytes that the peer may still send before that
 	deadline *readDeadline // counts what comes; nil during the handshake
 
 	// The goroutine that reads owns these.

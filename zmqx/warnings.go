@@ -11,10 +11,10 @@ const (
 	mostCauses = 32          // of which a listener warns in this time
 )
 
-// warnings says when to warn. A crowd that is refused for one cause must neither fill the log nor hide another cause.
+// warnings decides when to warn. Many peers that are refused for one cause must neither fill the log nor hide another cause.
 type warnings struct {
 	mu    sync.Mutex
-	since time.Time // when seen was empty last
+	since time.Time // when seen was last empty
 	seen  map[string]bool
 }
 

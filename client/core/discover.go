@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Discover asks the entries in turn, round and round, until one tells where the cluster's inputs and outputs are.
+// Discover asks the entries in turn, repeatedly, until one answers with the cluster's inputs and outputs.
 func (s *Session) Discover(now time.Time) {
 	s.begin(discover, now)
 	s.silences, s.refusals = 0, nil
@@ -36,7 +36,7 @@ func (s *Session) discovered(about protocol.Reply, err error) {
 	}
 	s.retries++
 	switch {
-	case s.silences == 0: // every entry answered, and none of them as a node: waiting will not help
+	case s.silences == 0: // every entry answered, but none as a node: waiting will not help
 		s.end(errors.Join(s.refusals...))
 	case s.gaveUp():
 		at := fmt.Sprintf("at %s for %v", strings.Join(s.cfg.Entries, ", "), s.cfg.GiveUpAfter)

@@ -64,8 +64,8 @@ type Session struct {
 	entries []*node
 	inputs  []*node // in the order in which the session is opened
 	outputs []*node
-	about   protocol.Reply // what the entry said of the cluster
-	first   protocol.Reply // what the first input said of the session
+	about   protocol.Reply // what the entry said about the cluster
+	first   protocol.Reply // what the first input said about the session
 	heard   time.Time      // the last reply from anywhere
 	retries uint64
 
@@ -74,7 +74,7 @@ type Session struct {
 	phase      Phase
 	pauseUntil time.Time // when the task continues by itself; zero while it waits for an answer
 	busy       bool      // the cluster has no room
-	looked     bool      // there is a session to resume
+	looked     bool      // an input has confirmed that there is a session to resume
 	aliveSince time.Time // since when an input says that the former client lives; zero if none does
 
 	at       int // index of the entry, input or output that the task asks

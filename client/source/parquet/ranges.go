@@ -87,7 +87,7 @@ func (c *column) rangeOf(s *statistics, values int64, ordered bool) (r csv.Range
 	switch signed := !unsigned && c.kind != kindBytes && c.kind != kindFixed; {
 	case least == nil && most == nil && s.oldLeast == nil && s.oldMost == nil && s.counted && s.nulls == values && c.maxDef > 0 && c.maxRep == 0:
 		return csv.Range{Kind: csv.KindNone}
-	case s.inexact && kind != csv.KindBytes: // of a text a shorter one is a bound, too; the bytes of a number that is cut short are another number
+	case s.inexact && kind != csv.KindBytes: // a prefix of a text is a bound, too; but the first bytes of a number are another number
 		return r
 	case ordered, signed && least != nil && most != nil: // signed numbers have only one order
 	case signed:

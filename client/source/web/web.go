@@ -73,7 +73,7 @@ type File struct {
 	err      error
 }
 
-// As says how a file is asked for. Its fields may be left out.
+// As says how a file is requested. Its fields are optional.
 type As struct {
 	Shown   string                      // the file's name for people
 	Sign    func(*http.Request) error   // changes the head of each request; then no redirect is followed
