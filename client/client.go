@@ -17,8 +17,8 @@ import (
 // Client is one session at a cluster. Its methods must be called one after the other, except for Progress and Cancel, which may run at the same
 // time as others. From Open on, the client keeps the session alive until Finish, Cancel or Close.
 //
-// It runs a core.Session: under the lock it tells each event to the session, and does at once what the session wants done. A goroutine that owns the session was
-// rejected, because each chunk would have to be passed to that goroutine and back.
+// It runs a core.Session: under the lock it tells each event to the session, and does at once what the session wants done. A goroutine that owns the
+// session was rejected, because each chunk would have to be passed to that goroutine and back.
 type Client struct {
 	cfg      Config
 	given    bool // the caller gave the session's id, so the session may have been opened before
@@ -130,8 +130,8 @@ func (c *Client) phase() core.Phase {
 	return c.session.Phase()
 }
 
-// Results asks for the answers part by part until they are complete. Any output can answer; if one is silent, Results asks the next one. It may be called again
-// after an error.
+// Results asks for the answers part by part until they are complete. Any output can answer; if one is silent, Results asks the next one. It may be
+// called again after an error.
 func (c *Client) Results(ctx context.Context) (*Answer, error) {
 	in := newAssembler(&c.cfg, c.opened().Queries)
 	c.event(func(now time.Time) {

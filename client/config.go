@@ -57,8 +57,9 @@ type Config struct {
 	// nothing.
 	Token session.Token
 
-	// Takeover takes the session over from the client that opened it and has fallen silent (R17): Open waits while that client lives. If the session's upload was
-	// finished, the client goes straight to the results; if the session is in the middle of its upload, Open returns ErrInterrupted.
+	// Takeover takes the session over from the client that opened it and has fallen silent (R17): Open waits while that client lives. If the
+	// session's upload was finished, the client goes straight to the results; if the session is in the middle of its upload, Open returns
+	// ErrInterrupted.
 	Takeover bool
 
 	// Resume continues with the session of another client that is gone, wherever its upload stopped: it takes the session over, asks all inputs

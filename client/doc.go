@@ -27,6 +27,6 @@
 // chunks: a silent or slow input delays only the chunk that its lane holds. A late reply is the cluster's backpressure, so it is never an error:
 // the client repeats the request while any node of the cluster answers.
 //
-// What it never does: read a whole file into memory (it holds a few chunks per lane, however long the file), send a file from outside the directory it was given,
-// leave a goroutine or an open session, or read a part of a file twice.
+// What it never does: read a whole file into memory (it holds a few chunks per lane, however long the file), send a file from outside the directory
+// it was given, leave a goroutine or an open session, or read a part of a file twice.
 package client

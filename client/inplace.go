@@ -16,8 +16,9 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// inPlace lets inputs read files of one stream in place, if their hosts have the same files (S8). Readers look at the beginning of each file and offer it. Lanes
-// take offered files for their input, a few at a time, the largest first. A file that no input reads goes back to the readers, which send it.
+// inPlace lets inputs read files of one stream in place, if their hosts have the same files (S8). Readers look at the beginning of each file and
+// offer it. Lanes take offered files for their input, a few at a time, the largest first. A file that no input reads goes back to the readers, which
+// send it.
 type inPlace struct {
 	roots [][]string // by input; empty if no file is offered to it
 
@@ -101,7 +102,8 @@ func (p *inPlace) take(input int) (*placed, <-chan struct{}) {
 	return nil, p.changed
 }
 
-// idle reports whether f may go to an input that reads no file now. Such an input gets f before an input that would then read two files. The caller holds the lock.
+// idle reports whether f may go to an input that reads no file now. Such an input gets f before an input that would then read two files. The caller
+// holds the lock.
 func (p *inPlace) idle(f *placed) bool {
 	for i := range p.roots {
 		if p.reading[i] == 0 && p.reads(i, f) {

@@ -186,8 +186,8 @@ func decode(endpoint string, answer []byte) (protocol.Reply, error) {
 	return reply, err
 }
 
-// encode writes the head of a chunk's request in front of the records, in the chunk's own memory. Copying every byte of a large file would be a large part of the
-// client's work.
+// encode writes the head of a chunk's request in front of the records, in the chunk's own memory. Copying every byte of a large file would be a large
+// part of the client's work.
 func (l *line) encode(q *protocol.Request) []byte {
 	if q.Type != protocol.Chunk {
 		return q.Append(nil)

@@ -226,8 +226,8 @@ func (to *chosen) unknown(n Named) error {
 		strings.ReplaceAll(to.stream.Files, "*", "NAME"), n.Path)
 }
 
-// tellApart gives different names to files that would have the same name. It appends two slashes, which no path below a directory contains, and the file's path. The
-// names determine the order of rows.
+// tellApart gives different names to files that would have the same name. It appends two slashes, which no path below a directory contains, and the
+// file's path. The names determine the order of rows.
 func (to *chosen) tellApart() error {
 	count := make(map[string]int)
 	seen := make(map[string]bool)

@@ -10,8 +10,8 @@ import (
 // spoolMemory is how many bytes of an answer's rows are kept in memory. Most answers are shorter and never see a disk.
 const spoolMemory = 8 << 20
 
-// spool keeps the rows of an answer of any length. Rows beyond spoolMemory go to a temporary file. The name of this file is removed before anything is written, so
-// the file disappears when the process ends, for whatever reason. The file is closed when the answer is garbage-collected.
+// spool keeps the rows of an answer of any length. Rows beyond spoolMemory go to a temporary file. The name of this file is removed before anything
+// is written, so the file disappears when the process ends, for whatever reason. The file is closed when the answer is garbage-collected.
 //
 // All output formats but one have to keep rows: queries are answered in another order than they are printed in, the rejected rows come last, and
 // the types of PostgreSQL's columns depend on all of their values.

@@ -14,8 +14,8 @@ import (
 // brokerTime limits a check of the broker. RabbitMQ on a slow machine needs some seconds to greet.
 const brokerTime = 10 * time.Second
 
-// checkBroker checks, before anything starts, whether frames will get through. Nodes wait for their broker without a limit. That is right for nodes, because the
-// broker may be starting. It is wrong for a user who mistyped the broker's address.
+// checkBroker checks, before anything starts, whether frames will get through. Nodes wait for their broker without a limit. That is right for nodes,
+// because the broker may be starting. It is wrong for a user who mistyped the broker's address.
 func checkBroker(ctx context.Context, t *topology.Topology) error {
 	ctx, cancel := context.WithTimeout(ctx, brokerTime)
 	defer cancel()

@@ -137,8 +137,8 @@ func (r *faultInjector) down() (names []string) {
 	return names
 }
 
-// missing names what keeps a cluster from being complete: nodes with an open incident, medics that were silent for longer than silent, and the leader if there
-// is none.
+// missing names what keeps a cluster from being complete: nodes with an open incident, medics that were silent for longer than silent, and the leader
+// if there is none.
 func missing(m monitor.Medics, silent time.Duration) (names []string) {
 	for _, i := range core.Incidents(m.Entries) {
 		if i.Open {

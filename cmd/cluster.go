@@ -141,8 +141,8 @@ func entryPoints(t *topology.Topology, named bool) (all []string) {
 	return all
 }
 
-// localNodes returns the nodes of this machine: those of the hosts that --host names. Without --host it returns all nodes if the topology has one host or only
-// local ones.
+// localNodes returns the nodes of this machine: those of the hosts that --host names. Without --host it returns all nodes if the topology has one
+// host or only local ones.
 func localNodes(c *cli.Context, t *topology.Topology) ([]topology.Node, error) {
 	wanted, err := givenHosts(c, t)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// consoleSecretFile is the file in which the medics of a host keep the secret of their consoles, in a cluster without keys. In containers, too, they share its
-// directory.
+// consoleSecretFile is the file in which the medics of a host keep the secret of their consoles, in a cluster without keys. In containers, too, they
+// share its directory.
 func consoleSecretFile(t *topology.Topology) string {
 	return filepath.Join(t.DataDir, agent.FenceDir, "console.secret")
 }

@@ -26,8 +26,8 @@ func eventsFlag() cli.Flag {
 	return &cli.BoolFlag{Name: flagEvents, Usage: "for a program that calls this one: progress, answer and error as msgpack on standard output (client/python/README.md)"}
 }
 
-// events reports what happens to the program that called this one, as msgpack maps on standard output. JSON has no numbers for infinity and NaN, and could not
-// tell them from NULL, so an answer in JSON would not be exact. Rows are encoded as in the client protocol.
+// events reports what happens to the program that called this one, as msgpack maps on standard output. JSON has no numbers for infinity and NaN, and
+// could not tell them from NULL, so an answer in JSON would not be exact. Rows are encoded as in the client protocol.
 type events struct {
 	unread func(error) // called if nobody reads the output; ends the command
 

@@ -95,8 +95,8 @@ func (k keyring) forProcesses() bool {
 	return k.has(caDir) || k.has(string(security.Node)) || k.has(string(security.Medic))
 }
 
-// runKeys makes the keys of a cluster for one run, and returns the run's own keys; nil if it needs none. The keys are removed with the run's directory, unless the
-// topology names another place.
+// runKeys makes the keys of a cluster for one run, and returns the run's own keys; nil if it needs none. The keys are removed with the run's
+// directory, unless the topology names another place.
 func (x *command) runKeys(c *cli.Context, t *topology.Topology) (keys *security.Keys, err error) {
 	_, err = x.makeLocalKeys(t)
 	k := keyring{dir: t.KeysDir, t: t}

@@ -20,8 +20,8 @@ type plainCall struct {
 	looked  string // where the command looked for a key
 }
 
-// keyTime limits how long a command looks for the reason why nothing answers. A shared machine may stop for a second or two; a command that gives up then would
-// advise to start a cluster that runs.
+// keyTime limits how long a command looks for the reason why nothing answers. A shared machine may stop for a second or two; a command that gives up
+// then would advise to start a cluster that runs.
 const keyTime = 5 * time.Second
 
 // explainMissingKey adds to the error of a command without a key that the cluster has keys, if it has. A node with keys closes a plain connection

@@ -97,8 +97,8 @@ func (k keyring) made() (all []security.Identity, err error) {
 // errAbsent is wrapped by errors about a missing directory of a CA or of a process.
 var errAbsent = errors.New("it is not there")
 
-// ca reads one of the CAs, to sign with it. The error wraps errAbsent if there is none. A certificate without its key does not count as absent: a new CA in its
-// place would split the cluster in two.
+// ca reads one of the CAs, to sign with it. The error wraps errAbsent if there is none. A certificate without its key does not count as absent: a new
+// CA in its place would split the cluster in two.
 func (k keyring) ca(name string) (*security.CA, error) {
 	if _, err := k.caCertificate(name); err != nil {
 		return nil, err

@@ -41,8 +41,8 @@ func (x *command) probeCommand() *cli.Command {
 	}
 }
 
-// probesKeys returns the keys of the node or medic in whose container a probe runs; nil in a cluster without keys. With them, the control socket of this node or
-// medic admits the probe. With the keys of an input, a probe may hold sessions at all inputs.
+// probesKeys returns the keys of the node or medic in whose container a probe runs; nil in a cluster without keys. With them, the control socket of
+// this node or medic admits the probe. With the keys of an input, a probe may hold sessions at all inputs.
 func probesKeys(c *cli.Context, t *topology.Topology) (*security.Keys, error) {
 	dir := c.String(flagKeys)
 	if dir == "" {

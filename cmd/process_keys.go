@@ -94,8 +94,8 @@ func admitted(t *topology.Topology, own bool, given string) (clients security.Cl
 	return clients, nil
 }
 
-// ownKeys returns the directory in which a node or medic looks for its keys if no flag names one; "" if no process has keys. If other processes of the cluster
-// have keys and this one has none, it does not start: no process would talk to it.
+// ownKeys returns the directory in which a node or medic looks for its keys if no flag names one; "" if no process has keys. If other processes of
+// the cluster have keys and this one has none, it does not start: no process would talk to it.
 func ownKeys(t *topology.Topology, n topology.Node) (string, error) {
 	dir := filepath.Join(t.KeysDir, filepath.FromSlash(n.Identity().String()))
 	_, err := os.Lstat(dir)

@@ -347,8 +347,8 @@ func (in *inspector) tooMany(stream string, r analyses.Reject) error {
 	return fmt.Errorf("%w for %s: stream %s, file %s, line %d: %s; correct the row, or allow more", errRejected, flag, stream, r.File, r.Line, r.Reason)
 }
 
-// check applies the limit to the rows that the cluster has rejected, and warns if the file of --rejects lists a different number of rows. The numbers differ if
-// the session was uploaded before, or by another version of the program.
+// check applies the limit to the rows that the cluster has rejected, and warns if the file of --rejects lists a different number of rows. The numbers
+// differ if the session was uploaded before, or by another version of the program.
 func (in *inspector) check(a *client.Answer, warn func(line string)) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()

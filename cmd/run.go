@@ -121,8 +121,8 @@ func (x *command) privately(c *cli.Context, r *request, ask asking) (err error) 
 	return x.runOn(c.Context, runDir, keys, c.Bool("verbose"), ask)
 }
 
-// runWindow is the window of the links of a run's own cluster, unless a setting says otherwise. All its nodes share one machine, so messages travel fast. With the
-// default window more frames wait for the receivers when the disk is slow, which takes memory and saves no time.
+// runWindow is the window of the links of a run's own cluster, unless a setting says otherwise. All its nodes share one machine, so messages travel
+// fast. With the default window more frames wait for the receivers when the disk is slow, which takes memory and saves no time.
 const runWindow = "8MiB"
 
 // own adds the settings with which a cluster for a single run on one machine works better than with the defaults.

@@ -41,8 +41,8 @@ func (x *command) answerSQL(ctx context.Context, r *sqlRequest, show *display.Pr
 	return errors.Join(x.printSQL(all, r), failed)
 }
 
-// computeSQL answers all statements. Statements over the same files share a session. A statement that fails does not affect the others; failed joins the errors of
-// all failed statements.
+// computeSQL answers all statements. Statements over the same files share a session. A statement that fails does not affect the others; failed joins
+// the errors of all failed statements.
 func (x *command) computeSQL(ctx context.Context, r *sqlRequest, show *display.Progress) (all *client.Answer, failed, err error) {
 	sessions := r.q.Sessions()
 	if err := r.q.Stamp(ctx, sessions); err != nil {
@@ -198,8 +198,8 @@ func shared(q *question.Question, statements []int) string {
 	return fmt.Sprintf("%s and %d more", q.Statements()[statements[0]].Name, len(statements)-1)
 }
 
-// inPasses answers a plan in one or more passes. Each pass is a session, and the plan of the next pass contains the answers of the earlier ones. of is the name of
-// the statement; "" if there is only one.
+// inPasses answers a plan in one or more passes. Each pass is a session, and the plan of the next pass contains the answers of the earlier ones. of
+// is the name of the statement; "" if there is only one.
 func (x *command) inPasses(ctx context.Context, r *sqlRequest, plan *compile.Plan, of string, show *display.Progress) (*client.Answer, error) {
 	var warnings []client.Warning
 	var rejected []protocol.Rejected // rows rejected by earlier passes

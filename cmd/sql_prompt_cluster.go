@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// promptCluster is the private cluster of a prompt. The first statement that reads a table starts it, and it runs until the prompt ends. The goroutine that reads
-// statements uses it. The goroutine that start launches keeps it running.
+// promptCluster is the private cluster of a prompt. The first statement that reads a table starts it, and it runs until the prompt ends. The
+// goroutine that reads statements uses it. The goroutine that start launches keeps it running.
 type promptCluster struct {
 	up    chan startedCluster // receives the cluster when it has started
 	leave chan struct{}       // closed to end the cluster
@@ -29,8 +29,8 @@ func (p *prompt) start(ctx context.Context, r *sqlRequest) error {
 	k := &p.cluster
 	if k.done == nil {
 		*k = promptCluster{up: make(chan startedCluster, 1), leave: make(chan struct{}), done: make(chan error, 1)}
-		// The goroutine has its own request. It gets the channels as arguments, so it reads nothing of k, which the caller changes. It ends when leave is closed, and
-		// stop waits for it.
+		// The goroutine has its own request. It gets the channels as arguments, so it reads nothing of k, which the caller changes. It ends when
+		// leave is closed, and stop waits for it.
 		go func(up chan<- startedCluster, leave <-chan struct{}, done chan<- error) {
 			done <- p.x.privately(p.c, p.shape(), func(ctx context.Context, t *topology.Topology, keys *security.Keys, _ *display.Progress) error {
 				up <- startedCluster{t, keys}

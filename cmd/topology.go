@@ -202,8 +202,8 @@ func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
 	return x.writeOut(c, "compose file", text)
 }
 
-// fileFrom returns the path by which a compose file in dir names the topology. The path is relative if the user gave a relative one, because then the two files
-// are moved together.
+// fileFrom returns the path by which a compose file in dir names the topology. The path is relative if the user gave a relative one, because then the
+// two files are moved together.
 func fileFrom(dir, given, full string) string {
 	if filepath.IsAbs(given) {
 		return full

@@ -281,7 +281,8 @@ func stageTable(v *tracing.View) display.Table {
 	return t
 }
 
-// linkTable returns a table of the queues between nodes: how long frames took until they were durable at the receiver, and how long of that they waited there.
+// linkTable returns a table of the queues between nodes: how long frames took until they were durable at the receiver, and how long of that they
+// waited there.
 func linkTable(v *tracing.View) display.Table {
 	t := display.Table{
 		Head:  []string{"from", "to", "frames", "bytes", "durable in", "at most", "under way", "lay there", "at most", "queue"},

@@ -26,9 +26,9 @@ func (c *TransportConfig) BrokerAddress() string {
 	return c.Topology.BrokerAddress()
 }
 
-// Transport carries frames, acknowledgements and heartbeats between nodes. It may lose, delay and repeat them, but it keeps the order of what it delivers on one link.
-// The link does the rest. The packages are named for how they carry frames: zmq is the product's transport; those over brokers, and the simulated network of the
-// tests, have the same interface.
+// Transport carries frames, acknowledgements and heartbeats between nodes. It may lose, delay and repeat them, but it keeps the order of what it
+// delivers on one link. The link does the rest. The packages are named for how they carry frames: zmq is the product's transport; those over brokers,
+// and the simulated network of the tests, have the same interface.
 //
 // One goroutine calls the methods; another one may read Events. Close ends every goroutine of the transport before it returns.
 type Transport interface {

@@ -12,8 +12,8 @@ type Backoff struct {
 	First time.Duration
 	// Max is the longest pause, default 10s. If it is long, a node stays down that long after the cause of its failure is gone.
 	Max time.Duration
-	// Healthy: a node that ran for at least this long starts a new row of deaths, default 1s. If it is short, a slow crash loop gets no pause; if it is long, a
-	// node that fails twice by accident has to wait.
+	// Healthy: a node that ran for at least this long starts a new row of deaths, default 1s. If it is short, a slow crash loop gets no pause; if it
+	// is long, a node that fails twice by accident has to wait.
 	Healthy time.Duration
 }
 

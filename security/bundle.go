@@ -24,15 +24,15 @@ var bundled = []string{revokedFile, caFile, keyFile, certificateFile, brokerFile
 // optional are the files that a key directory may lack.
 var optional = []string{revokedFile, brokerFile}
 
-// Bundle is a key directory that is carried to the machine of its process, as a tar archive. Printing it shows only its digest, because the archive is behind a
-// function (S6, TestS6_ABundleIsNeverPrinted).
+// Bundle is a key directory that is carried to the machine of its process, as a tar archive. Printing it shows only its digest, because the archive
+// is behind a function (S6, TestS6_ABundleIsNeverPrinted).
 type Bundle struct {
 	digest  string
 	archive func() []byte
 }
 
-// ReadBundle reads the key directory of a process, and fails if other processes would not accept its certificate. broker is the address of the cluster's broker,
-// with its password, which is carried with the keys (S6); "" is for a process that needs none.
+// ReadBundle reads the key directory of a process, and fails if other processes would not accept its certificate. broker is the address of the
+// cluster's broker, with its password, which is carried with the keys (S6); "" is for a process that needs none.
 func ReadBundle(dir, cluster string, id Identity, broker string) (Bundle, error) {
 	keys, err := Load(dir, cluster, nil)
 	if err != nil {

@@ -58,10 +58,11 @@ func (k *Keys) ReloadClients(read func() (Clients, error)) {
 	k.clients = read
 }
 
-// Reload reads the directory again, and the clients: a new certificate, other CAs, more revoked keys. If a file cannot be read, Reload returns an error and
-// everything stays as it was, with one exception: each key that a readable line of the list of revoked keys names is refused, because a damaged file must not keep
-// a revoked peer connected. Reload does not check the process's own certificate: an expired certificate must not delay revocations. Reload calls the functions of
-// OnReload, which recheck open connections. After an error it also calls them if peers have to be refused that were not refused before.
+// Reload reads the directory again, and the clients: a new certificate, other CAs, more revoked keys. If a file cannot be read, Reload returns an
+// error and everything stays as it was, with one exception: each key that a readable line of the list of revoked keys names is refused, because a
+// damaged file must not keep a revoked peer connected. Reload does not check the process's own certificate: an expired certificate must not delay
+// revocations. Reload calls the functions of OnReload, which recheck open connections. After an error it also calls them if peers have to be refused
+// that were not refused before.
 func (k *Keys) Reload() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -124,8 +125,8 @@ func union(a, b map[Fingerprint]bool) map[Fingerprint]bool {
 	return all
 }
 
-// OnReload registers a function that each Reload calls if the set of trusted peers may have changed, until stop is called. The function rechecks the sockets that
-// use the keys, and must not call stop. When stop returns, no call is under way. On nil keys, OnReload does nothing.
+// OnReload registers a function that each Reload calls if the set of trusted peers may have changed, until stop is called. The function rechecks the
+// sockets that use the keys, and must not call stop. When stop returns, no call is under way. On nil keys, OnReload does nothing.
 func (k *Keys) OnReload(recheck func()) (stop func()) {
 	if k == nil {
 		return func() {}

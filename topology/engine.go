@@ -20,8 +20,8 @@ type Deploy struct {
 	// Socket is where the engine listens on the host itself. Medics connect to it. Default: the path of a unix engine, otherwise
 	// /var/run/docker.sock.
 	Socket string
-	// Network is "bridge" (default), in which ports are published, or "host", in which containers use the host's own network. host has no cost per packet; bridge
-	// keeps containers away from the machine's other ports.
+	// Network is "bridge" (default), in which ports are published, or "host", in which containers use the host's own network. host has no cost per
+	// packet; bridge keeps containers away from the machine's other ports.
 	Network string
 	// Memory is the most that one container may use, 64MiB to 16384GiB, default 1GiB. A container that needs more is killed, and medics start it again.
 	Memory Size

@@ -9,8 +9,8 @@ import (
 
 // Addresses are the addresses that a file leaves open, so that one file serves processes, containers, and their clients.
 type Addresses struct {
-	// Local is the address of the hosts that have none in the file: "ipc:DIR", or the IP address at which containers publish their ports. "" is only for looking
-	// at the file: endpoints of such hosts can then neither be bound nor dialled.
+	// Local is the address of the hosts that have none in the file: "ipc:DIR", or the IP address at which containers publish their ports. "" is only
+	// for looking at the file: endpoints of such hosts can then neither be bound nor dialled.
 	Local string
 	// Inside is for a process within a network of containers: every host has this address, which CheckInternal must have accepted. Nodes and medics dial each
 	// other at it, at the ports that they listen on. Clients are outside: they get the address in the file, or Published. "" is for all other processes.

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// Locker is an FS that locks directories itself. An FS that shows a real directory needs no lock of its own. It is exported for the simulator (test/sim), whose disk
-// is in memory.
+// Locker is an FS that locks directories itself. An FS that shows a real directory needs no lock of its own. It is exported for the simulator
+// (test/sim), whose disk is in memory.
 type Locker interface {
 	// Lock takes a directory until the lock is closed; ErrLocked if another has it.
 	Lock(dir string) (io.Closer, error)

@@ -130,8 +130,8 @@ func (r *repairer) lose(format string, args ...any) {
 	r.lost = append(r.lost, fmt.Sprintf(format, args...))
 }
 
-// apply works in this order: first the new identity, so that a half-repaired log that looks sound does not count as the old one; then it takes pieces out, newest
-// first; then it ends the tail.
+// apply works in this order: first the new identity, so that a half-repaired log that looks sound does not count as the old one; then it takes pieces
+// out, newest first; then it ends the tail.
 func (r *repairer) apply(s *analysis, t target) error {
 	h, err := newHead(r.random)
 	if err != nil {

@@ -24,9 +24,9 @@ const (
 
 // frameReader cuts the bytes of one peer into messages. One goroutine uses it: first the handshake, then the reader.
 //
-// It does the framing itself although zmq4's Conn.RecvMsg could: that accepts every size up to 2^63 and allocates it, allocates each part separately, has no limit of
-// parts, and returns one message per call. On two cores over loopback it moved 0.2 million messages of 60 + 256 bytes a second where this moved 2.6 million
-// (BenchmarkEngine, BenchmarkPushPull).
+// It does the framing itself although zmq4's Conn.RecvMsg could: that accepts every size up to 2^63 and allocates it, allocates each part separately,
+// has no limit of parts, and returns one message per call. On two cores over loopback it moved 0.2 million messages of 60 + 256 bytes a second where
+// this moved 2.6 million (BenchmarkEngine, BenchmarkPushPull).
 type frameReader struct {
 	src      io.Reader
 	lim      limits

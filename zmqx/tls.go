@@ -64,8 +64,9 @@ func secure(conn net.Conn, by TLS, dialled string, server bool, p *proof) (*stre
 	return s, nil
 }
 
-// refusal explains that the other side has refused us. In TLS 1.3 a client's handshake is over before the server has checked its certificate, so the client learns of
-// a refusal at its first read. The refusal looks like a closed connection if data that the client has sent meanwhile makes the server's system drop the alert.
+// refusal explains that the other side has refused us. In TLS 1.3 a client's handshake is over before the server has checked its certificate, so the
+// client learns of a refusal at its first read. The refusal looks like a closed connection if data that the client has sent meanwhile makes the
+// server's system drop the alert.
 func refusal(err error) error {
 	var op *net.OpError
 	switch {

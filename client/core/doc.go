@@ -1,5 +1,6 @@
-// Package core is one session of a client as a state machine. It decides what to ask which node, in which order and how often, and what the answers mean (N10). It
-// has no socket, file, goroutine or clock. Package client runs it over sockets, and the simulator runs it, unchanged, over a simulated network.
+// Package core is one session of a client as a state machine. It decides what to ask which node, in which order and how often, and what the answers
+// mean (N10). It has no socket, file, goroutine or clock. Package client runs it over sockets, and the simulator runs it, unchanged, over a simulated
+// network.
 //
 // The words:
 //

@@ -73,9 +73,9 @@ func (c *conn) busy() bool { return c.x.purpose != nothing }
 // repeating reports whether the request under way had to be repeated.
 func (c *conn) repeating() bool { return c.busy() && c.tries > 1 }
 
-// longestTry bounds the wait of a try, in timeouts. The wait grows from try to try for two reasons: a chunk that the network needs more than one timeout to carry
-// would never arrive, and a cluster that holds a chunk back would receive all of it again with each try. Long waits do not hide a dead node, because its
-// connection breaks at once.
+// longestTry bounds the wait of a try, in timeouts. The wait grows from try to try for two reasons: a chunk that the network needs more than one
+// timeout to carry would never arrive, and a cluster that holds a chunk back would receive all of it again with each try. Long waits do not hide a
+// dead node, because its connection breaks at once.
 const longestTry = 8
 
 // shortestTry is how soon a try that failed at once is repeated.

@@ -13,8 +13,8 @@ import (
 // busyPause is how long to wait when a busy cluster does not say for how long.
 const busyPause = time.Second
 
-// shortestPause is the shortest pause, however soon an input asks to be asked again. An input names the rest of the silence that a takeover needs. That may be
-// less time than a request takes, so without this limit a client would ask without a pause.
+// shortestPause is the shortest pause, however soon an input asks to be asked again. An input names the rest of the silence that a takeover needs.
+// That may be less time than a request takes, so without this limit a client would ask without a pause.
 const shortestPause = 10 * time.Millisecond
 
 // Open opens the session at every input, one after the other. The first input decides which client is admitted, so two clients never hold half

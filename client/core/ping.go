@@ -41,8 +41,8 @@ func (s *Session) ping(in *node) {
 	s.askInput(in, exchange{purpose: pinging, request: s.pingTo(in), want: protocol.OK})
 }
 
-// askInput begins an exchange with an input that has opened the session. Its waits grow less than those of other exchanges: even if several tries are lost, one has
-// to arrive before the input considers the client dead.
+// askInput begins an exchange with an input that has opened the session. Its waits grow less than those of other exchanges: even if several tries are
+// lost, one has to arrive before the input considers the client dead.
 func (s *Session) askInput(in *node, x exchange) {
 	x.longest = max(s.cfg.Timeout, in.bears/4)
 	s.ask(in.conn, x)

@@ -35,8 +35,8 @@ func (s *Session) Results(now time.Time) {
 }
 
 func (s *Session) poll() {
-	// How long the output is asked to wait for something new. A new part is answered at once, so this only determines how soon a silent output is noticed, and how
-	// many empty replies a long computation causes.
+	// How long the output is asked to wait for something new. A new part is answered at once, so this only determines how soon a silent output is
+	// noticed, and how many empty replies a long computation causes.
 	wait := min(s.cfg.Timeout, protocol.LongestPoll)
 	q := s.request(protocol.Results)
 	q.After, q.Wait = s.parts.after, wait

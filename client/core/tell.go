@@ -14,8 +14,8 @@ const (
 	// EndTimeout bounds how long cancelling a session may take: a user who pressed Ctrl-C is waiting.
 	EndTimeout = 2 * time.Second
 
-	// CloseTimeout bounds how long closing a session may take. It is longer because nobody waits: with a short one, a node whose machine stops for some seconds would
-	// cause an error for a run that has its answers.
+	// CloseTimeout bounds how long closing a session may take. It is longer because nobody waits: with a short one, a node whose machine stops for
+	// some seconds would cause an error for a run that has its answers.
 	CloseTimeout = 15 * time.Second
 )
 

@@ -57,8 +57,9 @@ func (s *Session) unexplained() {
 	s.conclude(err)
 }
 
-// refused ends the upload because an input refuses what is sent. An input whose log was set back may have lost a chunk or a stream's end that it had acknowledged,
-// and then refuses whatever follows. A ping claims what the input has acknowledged, so the answer to a ping shows whether this is the reason (R14).
+// refused ends the upload because an input refuses what is sent. An input whose log was set back may have lost a chunk or a stream's end that it had
+// acknowledged, and then refuses whatever follows. A ping claims what the input has acknowledged, so the answer to a ping shows whether this is the
+// reason (R14).
 func (s *Session) refused(in *node, err error) {
 	if !errors.Is(err, protocol.ErrGap) && (in.ended == "" || !errors.Is(err, protocol.ErrBadRequest)) {
 		s.fail(err)

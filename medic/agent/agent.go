@@ -42,7 +42,8 @@ type Config struct {
 	Restarter medic.Restarter
 	Log       *slog.Logger
 	Keys      *security.Keys // of the medic (S3); nil: its sockets speak plain ZMTP, and it trusts every peer
-	// Leave puts a file into a node's data directory before the node is started. nil: the directory is on this machine, and the medic writes the file directly.
+	// Leave puts a file into a node's data directory before the node is started. nil: the directory is on this machine, and the medic writes the file
+	// directly.
 	Leave func(ctx context.Context, node topology.Node, name string, data []byte) error
 }
 
@@ -170,8 +171,8 @@ const maxFrame = 2 << 20
 const leastBackoff = 10 * time.Millisecond
 
 func (a *agent) subscribe() (err error) {
-	// The pause between attempts is short, because a node that was just started must be heard soon. A silent connection is dialled again: a container that was
-	// disconnected and connected again has another address, and nobody closed the old connection.
+	// The pause between attempts is short, because a node that was just started must be heard soon. A silent connection is dialled again: a container
+	// that was disconnected and connected again has another address, and nobody closed the old connection.
 	if a.sub, err = zmqx.NewSub(zmqx.Options{MaxFrame: maxFrame, BackoffMax: max(leastBackoff, a.cfg.Topology.Medics.Heartbeat/4), Logger: a.cfg.Log,
 		MaxSilence: a.cfg.Topology.Medics.SuspectAfter,
 		TLS:        keyed.TLS(a.cfg.Keys, security.Control, keyed.Only(a.cfg.Topology.All()))}); err != nil {

@@ -62,9 +62,9 @@ type Config struct {
 	// eight times, so that a long recovery can finish at some point. Default 5 × SuspectAfter. If it is short, nodes that start slowly are killed; if it is
 	// long, a start that hangs is noticed late. If the process ends, the start fails sooner.
 	StartTimeout time.Duration
-	// IsolationTimeout: a medic that hears nobody at all considers itself isolated until SuspectAfter + IsolationTimeout have passed. While it is isolated it
-	// restarts only processes that are known to have ended. Default 4 × SuspectAfter. If it is short, a medic that lost its network kills processes that work;
-	// if it is long, the last living medic waits long before it restarts targets that hang.
+	// IsolationTimeout: a medic that hears nobody at all considers itself isolated until SuspectAfter + IsolationTimeout have passed. While it is
+	// isolated it restarts only processes that are known to have ended. Default 4 × SuspectAfter. If it is short, a medic that lost its network kills
+	// processes that work; if it is long, the last living medic waits long before it restarts targets that hang.
 	IsolationTimeout time.Duration
 }
 

@@ -28,8 +28,8 @@ type Order struct {
 	Silent time.Duration
 	// Ended says that the process was seen to end. If there is a process now, it was started since.
 	Ended bool
-	// Until is the deadline for getting the host's lock: a medic that was stopped before it got the lock must not act on an old order. The executor sets it, and
-	// it is not sent.
+	// Until is the deadline for getting the host's lock: a medic that was stopped before it got the lock must not act on an old order. The executor
+	// sets it, and it is not sent.
 	Until time.Time
 	// Margin: the last heartbeat of a process may arrive this long after its end. The executor sets it, and it is not sent.
 	Margin time.Duration

@@ -33,7 +33,8 @@ type Restarter struct {
 	seen processes
 }
 
-// New does not contact the engine, which may not run yet. It reads the engine's address from DOCKER_HOST, like other clients. The caller closes the Restarter.
+// New does not contact the engine, which may not run yet. It reads the engine's address from DOCKER_HOST, like other clients. The caller closes the
+// Restarter.
 func New(cfg Config) (*Restarter, error) {
 	if cfg.Call <= 0 {
 		cfg.Call = 4 * time.Second

@@ -76,8 +76,9 @@ func (h *Host) execute(ctx context.Context, o core.Order, newest func() core.Ter
 	if err != nil {
 		return r, err
 	}
-	// The deadline is compared with the time at which the lock was taken. The time that the engine takes to say which containers run does not count: otherwise
-	// no node could be restarted while the engine is slow. But a medic that was stopped before it got the lock must not act on old knowledge.
+	// The deadline is compared with the time at which the lock was taken. The time that the engine takes to say which containers run does not count:
+	// otherwise no node could be restarted while the engine is slow. But a medic that was stopped before it got the lock must not act on old
+	// knowledge.
 	now := inHand
 	if time.Since(inHand) > lookTime {
 		now = time.Now()

@@ -9,7 +9,8 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// maker makes the first table of state.making. When the task has a part of the table ready, it waits until all pages of that part have left, and then continues.
+// maker makes the first table of state.making. When the task has a part of the table ready, it waits until all pages of that part have left, and then
+// continues.
 type maker struct {
 	task  *role.Task
 	made  *fold.Table

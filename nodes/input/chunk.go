@@ -52,8 +52,8 @@ func (in *Input) gap(r *role.Request, u *upload, req *protocol.Request) {
 	in.ReplyStored(r.From, no)
 }
 
-// fail aborts a session whose client contradicts itself, or knows of chunks that the input does not have. It is unknown which of the two is right, so no answer
-// could be trusted (R17).
+// fail aborts a session whose client contradicts itself, or knows of chunks that the input does not have. It is unknown which of the two is right, so
+// no answer could be trusted (R17).
 func (in *Input) fail(from role.Peer, u *upload, how string) {
 	why := gateway.Outcome{Code: protocol.ErrFailed, Reason: fmt.Sprintf("session %s at node %s: %s; start the session again", u.ID, in.About.Node, how)}
 	in.Host.Abort(u.ID, why.ForRole())
@@ -165,8 +165,8 @@ func (in *Input) waited(r *role.Request, u *upload, req *protocol.Request) (held
 	return in.chunk(r, u, req)
 }
 
-// end ends a stream at this input. All its chunks must have come, and the streams before it must have ended. If two streams fill a table, the table is complete
-// at the end of the later stream, and then leaves the aggregators. Rows that came after that would be lost without an error.
+// end ends a stream at this input. All its chunks must have come, and the streams before it must have ended. If two streams fill a table, the table
+// is complete at the end of the later stream, and then leaves the aggregators. Rows that came after that would be lost without an error.
 func (in *Input) end(from role.Peer, u *upload, req *protocol.Request) {
 	stream := u.Analysis.StreamIndex(req.Stream)
 	if stream < 0 {

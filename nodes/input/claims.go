@@ -8,9 +8,9 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// ping answers a client that reports that it is alive. The client also says what this input has acknowledged to it. If the input's log was set back (R14), the
-// input may have lost what it acknowledged, and no other node may have seen it. The session would then wait for an end that its client will not repeat, so the
-// session fails. The client may also be wrong, or lie, so the node does not retire its log.
+// ping answers a client that reports that it is alive. The client also says what this input has acknowledged to it. If the input's log was set back
+// (R14), the input may have lost what it acknowledged, and no other node may have seen it. The session would then wait for an end that its client
+// will not repeat, so the session fails. The client may also be wrong, or lie, so the node does not retire its log.
 func (in *Input) ping(from role.Peer, u *upload, req *protocol.Request) {
 	if lacks := u.lacks(req); lacks != "" && req.Token.Hash() == u.Openers.Now() {
 		in.lost(u.ID, u.Owner, lacks)

@@ -1,8 +1,8 @@
 // Package input is the role that clients send their data to. It opens sessions, accepts chunks of CSV and acknowledges them when they are
 // durable. It keeps every session's place until an output says that the session has ended.
 //
-// A session spans all inputs of a cluster: each of them opens it, takes some of its lanes, and ends its streams. So the following stages know from the topology
-// how many ends to expect (R12).
+// A session spans all inputs of a cluster: each of them opens it, takes some of its lanes, and ends its streams. So the following stages know from
+// the topology how many ends to expect (R12).
 //
 // The core records what the pipeline makes of a chunk, as frames. The input itself records only which chunk it was: session, lane, number.
 // Both are in one commit, so a chunk counts once however often a client repeats it.
@@ -114,10 +114,11 @@ func (in *Input) upload(by security.Identity, req *protocol.Request) *upload {
 // Running implements role.Gateway: the sessions that hold a place among limits.sessions.
 func (in *Input) Running() int { return len(in.uploads) }
 
-// Heartbeat implements role.HeartbeatListener. Outputs report which sessions have ended. An input that appears with another log has lost its data, including
-// what it had taken of the running sessions (R8). If another node loses its disk, the nodes that sent to it notice, and they know exactly what is missing. But
-// only clients send to an input. If an input loses chunks that it has accepted and not sent on, no node notices that they are missing, and a client that has
-// sent everything would wait for an answer that never comes. So all sessions fail that are open when the new log is first heard.
+// Heartbeat implements role.HeartbeatListener. Outputs report which sessions have ended. An input that appears with another log has lost its data,
+// including what it had taken of the running sessions (R8). If another node loses its disk, the nodes that sent to it notice, and they know exactly
+// what is missing. But only clients send to an input. If an input loses chunks that it has accepted and not sent on, no node notices that they are
+// missing, and a client that has sent everything would wait for an answer that never comes. So all sessions fail that are open when the new log is
+// first heard.
 func (in *Input) Heartbeat(_ time.Time, h role.Heard) {
 	if in.hearDamage(h); h.Damaged != "" {
 		return

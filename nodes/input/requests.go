@@ -203,8 +203,8 @@ func (in *Input) announcement(r *role.Request, req *protocol.Request) role.Annou
 	return a
 }
 
-// first reports whether this is the input at which clients open sessions first. The first input decides whose session an id is: it alone refuses an id that was
-// used before, and it alone decides on takeovers.
+// first reports whether this is the input at which clients open sessions first. The first input decides whose session an id is: it alone refuses an
+// id that was used before, and it alone decides on takeovers.
 func (in *Input) first() bool {
 	return len(in.About.InputNodes) == 0 || in.About.InputNodes[0] == link.NodeID(in.About.Node)
 }

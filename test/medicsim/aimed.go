@@ -75,8 +75,9 @@ func (w *world) nearlyMiss() {
 	})
 }
 
-// cutWhileStoring cuts a leader off from the network while the leader stores that a start has failed. The order that waits for the store is then still there
-// when the leader hears somebody again. Meanwhile the target starts by itself, and is heard a moment later than others. No other medic could have given the order.
+// cutWhileStoring cuts a leader off from the network while the leader stores that a start has failed. The order that waits for the store is then
+// still there when the leader hears somebody again. Meanwhile the target starts by itself, and is heard a moment later than others. No other medic
+// could have given the order.
 func (w *world) cutWhileStoring(p *process, e core.Entry) (storing time.Duration) {
 	const longer = suspectAfter + 6*heartbeat
 	if _, cut := w.cut[p.t.ID]; cut || w.At >= w.faults.end || e.InARow < 2 || e.Wait > 4*heartbeat {

@@ -41,8 +41,8 @@ func (c *restarts) writes(p *process, e core.Entry) {
 	}
 }
 
-// spoke returns the time after which a suspected incarnation must have lived, for its sign to count. If another leader suspected it, perhaps wrongly, its late
-// signs look the same as signs of an incarnation that continues.
+// spoke returns the time after which a suspected incarnation must have lived, for its sign to count. If another leader suspected it, perhaps wrongly,
+// its late signs look the same as signs of an incarnation that continues.
 func (c *restarts) spoke(back, missed core.Entry) time.Time {
 	if c.w.lateSigns && back.Term != missed.Term {
 		return missed.At.Add(-lateFor)

@@ -28,8 +28,8 @@ func (a aim) String() string {
 	return [...]string{"nothing", "lost state", "disks lost between sessions", "restarted senders", "busy drains", "a restored cluster", "disks restored again"}[a]
 }
 
-// drawAim decides whether a seed has aimed faults, and which. Of the seeds that neither change the topology nor set logs back at chosen moments, a fifth has aimed
-// faults. It draws from its own source of chance.
+// drawAim decides whether a seed has aimed faults, and which. Of the seeds that neither change the topology nor set logs back at chosen moments, a
+// fifth has aimed faults. It draws from its own source of chance.
 func (f *faults) drawAim(w *world) {
 	r := rand.New(rand.NewPCG(w.Seed, 23))
 	if f.rewirings > 0 || len(f.strikes) > 0 || r.Float64() > 0.24 {

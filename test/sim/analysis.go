@@ -13,9 +13,9 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// The simulated analysis. It is small and contains everything that the engine treats specially: reference rows of which the last one counts; a table that
-// reference rows fill and that is complete before any fact; exact sums of floats whose rounded sum depends on the order; several tables of one stream that are
-// merged in different ways; a parameter; rows that are rejected; rows that make a function panic.
+// The simulated analysis. It is small and contains everything that the engine treats specially: reference rows of which the last one counts; a table
+// that reference rows fill and that is complete before any fact; exact sums of floats whose rounded sum depends on the order; several tables of one
+// stream that are merged in different ways; a parameter; rows that are rejected; rows that make a function panic.
 
 const (
 	streamGroups = iota // key, group: the last row of a key counts

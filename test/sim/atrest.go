@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// checkAtRest checks a cluster whose sessions have all ended: no node keeps anything, logs can be cut to nothing, and a node that starts from such a disk has the
-// same state.
+// checkAtRest checks a cluster whose sessions have all ended: no node keeps anything, logs can be cut to nothing, and a node that starts from such a
+// disk has the same state.
 func (w *world) checkAtRest() {
 	w.over = true
 	for _, n := range w.order {
@@ -64,8 +64,8 @@ func (n *node) recoversTo(state []byte) {
 	d.close()
 }
 
-// answersAs checks, when the run is over, that a node that starts again gives clients the same answers about their sessions as now (N3). recoversTo cannot detect
-// what a snapshot leaves out, because that is missing in both states that it compares.
+// answersAs checks, when the run is over, that a node that starts again gives clients the same answers about their sessions as now (N3). recoversTo
+// cannot detect what a snapshot leaves out, because that is missing in both states that it compares.
 func (n *node) answersAs(back *recovery) {
 	ask := protocol.Results
 	if n.stage().holds(topology.Input) && n.w.faults.owners != nil {

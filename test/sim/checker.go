@@ -118,8 +118,8 @@ func (c *checker) sessions(rec *record.Record) {
 	}
 }
 
-// hearsOfLosses checks a node which stores that a receiver has another log now: in the same commit, it must fail the sessions that the lost log had begun to take
-// (R8).
+// hearsOfLosses checks a node which stores that a receiver has another log now: in the same commit, it must fail the sessions that the lost log had
+// begun to take (R8).
 func (c *checker) hearsOfLosses(rec *record.Record) {
 	for _, p := range rec.Progress {
 		for _, a := range p.Acked {
@@ -223,8 +223,8 @@ func (c *checker) reopened(heard []stored, last wal.Index) {
 		c.kept, c.gone = nil, 0
 	}
 	if w.losses > 0 && len(heard) > 0 && heard[0].at == differs {
-		// A later state was restored after a former one. Its snapshot has cut records that may differ from those that are kept here. So the numbers of its next frames
-		// are unknown.
+		// A later state was restored after a former one. Its snapshot has cut records that may differ from those that are kept here. So the numbers
+		// of its next frames are unknown.
 		for k := range c.last {
 			c.jumps[k] = true
 		}
@@ -273,8 +273,8 @@ func (c *checker) forget(data []byte) {
 	clear(c.acked)
 }
 
-// cut checks that a frame is cut from a log only after its receivers have stored it (N3). If disks were lost or set back, receivers may have less than they have
-// acknowledged.
+// cut checks that a frame is cut from a log only after its receivers have stored it (N3). If disks were lost or set back, receivers may have less
+// than they have acknowledged.
 func (c *checker) cut(first wal.Index) {
 	w := c.n.w
 	for ; c.gone < len(c.kept) && c.kept[c.gone].at < first; c.gone++ {

@@ -16,8 +16,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// client is one client with one session: the real one, package client/core, over simulated connections. This package draws its data, its begin, its timeouts and its
-// faults. It compares the client's answer with the oracle's, and the client's end with the faults.
+// client is one client with one session: the real one, package client/core, over simulated connections. This package draws its data, its begin, its
+// timeouts and its faults. It compares the client's answer with the oracle's, and the client's end with the faults.
 type client struct {
 	w         *world
 	n         int
@@ -287,8 +287,8 @@ func (c *client) broken(code protocol.Code, reason string) string {
 	return "R13"
 }
 
-// rivalPermits reports whether the other client with the same id allows such an end: this client came too late, and hears about the other's session (R17). The
-// admitted client hears nothing about the other client.
+// rivalPermits reports whether the other client with the same id allows such an end: this client came too late, and hears about the other's session
+// (R17). The admitted client hears nothing about the other client.
 func (c *client) rivalPermits(code protocol.Code, reason string) bool {
 	r := c.rival
 	if !r.begun || len(c.speech.opened) > 0 {
@@ -314,9 +314,10 @@ func (c *client) rivalPermits(code protocol.Code, reason string) bool {
 	return false
 }
 
-// mayHaveLost reports whether a lost disk may have held something of the session, or may seem to have. A session that begins after disks were replaced does not
-// fail because of the lost ones (R8), with two exceptions. Inputs learn from its heartbeat that another input lost its disk, and a session may begin before that.
-// And a late frame of the lost log may reach a receiver that never heard that log, so the receiver considers it a new log.
+// mayHaveLost reports whether a lost disk may have held something of the session, or may seem to have. A session that begins after disks were
+// replaced does not fail because of the lost ones (R8), with two exceptions. Inputs learn from its heartbeat that another input lost its disk, and a
+// session may begin before that. And a late frame of the lost log may reach a receiver that never heard that log, so the receiver considers it a new
+// log.
 func (c *client) mayHaveLost() bool {
 	w := c.w
 	return w.losses > 0 && (c.began <= w.wiped || w.inputWiped || w.report.Injected["ghost"] > 0)

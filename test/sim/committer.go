@@ -23,7 +23,7 @@ func (n *node) takeJob(j *shell.Job) {
 	w := n.w
 	n.job = j
 	if j.Commit != nil && j.Commit == n.commit {
-		n.state = nil // not compared: a job that is tried again after a full disk also cuts what was acknowledged meanwhile, and from the cut recovery learns of these acknowledgements
+		n.state = nil // not compared: a job that is tried again after a full disk also cuts what was acknowledged meanwhile
 	} else if j.Commit != nil {
 		n.commit, n.state = j.Commit, nil
 		n.checker.seals()

@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// damage changes frames on their way, as a broker's disk or a proxy may, and confuses links (R18). It draws from its own source of chance, so that seeds without it
-// keep their runs.
+// damage changes frames on their way, as a broker's disk or a proxy may, and confuses links (R18). It draws from its own source of chance, so that
+// seeds without it keep their runs.
 type damage struct {
 	rand  *rand.Rand
 	p     float64 // the probability for each frame; 0 for none

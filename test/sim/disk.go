@@ -188,8 +188,8 @@ func (d *wholeDisk) save(at wal.Index, data []byte) {
 	d.fellBack = false
 }
 
-// Cut drops records up to upTo, like wal: never beyond the second newest snapshot, because the newest may turn out to be bad, unless the newest is stored twice.
-// Some of these records stay, because segments are dropped as a whole.
+// Cut drops records up to upTo, like wal: never beyond the second newest snapshot, because the newest may turn out to be bad, unless the newest is
+// stored twice. Some of these records stay, because segments are dropped as a whole.
 func (d *wholeDisk) Cut(upTo wal.Index) error {
 	if err := d.call(0); err != nil {
 		return err

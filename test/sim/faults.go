@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/internal/simulator/eventqueue"
 )
 
-// faults are the faults that a seed injects. A seed has some kinds of them: with all kinds at once a run hardly makes progress, and a run with few kinds finds bugs
-// that other kinds would hide.
+// faults are the faults that a seed injects. A seed has some kinds of them: with all kinds at once a run hardly makes progress, and a run with few
+// kinds finds bugs that other kinds would hide.
 type faults struct {
 	end    time.Duration // end of the first phase
 	drop   float64       // probability for each message

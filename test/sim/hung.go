@@ -7,8 +7,9 @@ import (
 	"posta.dev/posta/link"
 )
 
-// hung returns the violated rule of a run that did not end, with the reason. Everything that waits does so because something else has not acted. So hung looks for
-// the first thing that is idle although it has work: a disk job, then a link, then an acknowledgement, and only then a session that is left over.
+// hung returns the violated rule of a run that did not end, with the reason. Everything that waits does so because something else has not acted. So
+// hung looks for the first thing that is idle although it has work: a disk job, then a link, then an acknowledgement, and only then a session that is
+// left over.
 func (w *world) hung() (rule, why string) {
 	for _, look := range []func() (string, string){w.hungNode, w.hungLog, w.hungLink, w.hungAcknowledgement, w.hungSession, w.hungClient} {
 		if rule, why = look(); rule != "" {
@@ -31,8 +32,8 @@ func (w *world) hungNode() (rule, why string) {
 	return "", ""
 }
 
-// hungLog finds a link whose ends disagree about the sender's log and wait for each other (R14): one of them should have acted. It is called before hungLink, which
-// would report the same wait as an idle link.
+// hungLog finds a link whose ends disagree about the sender's log and wait for each other (R14): one of them should have acted. It is called before
+// hungLink, which would report the same wait as an idle link.
 func (w *world) hungLog() (rule, why string) {
 	for _, x := range w.wireset {
 		from, to := w.nodes[x.from], w.nodes[x.to]

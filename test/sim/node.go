@@ -122,8 +122,8 @@ func (n *node) start() {
 	n.wake()
 }
 
-// ruleOf returns the rule that is violated when a node does not start again: the log's rule if the log finds damage that was not injected, else that of the shell
-// and the core.
+// ruleOf returns the rule that is violated when a node does not start again: the log's rule if the log finds damage that was not injected, else that
+// of the shell and the core.
 func ruleOf(err error) string {
 	var damage *wal.CorruptionError
 	if errors.As(err, &damage) {
@@ -236,8 +236,8 @@ func (n *node) wake() {
 	n.later(n.w.Between(0, 2*time.Millisecond), n.step)
 }
 
-// setAlarm plans the shell's alarm for the time that the shell asked for, or a little later, unless an earlier alarm is planned. Nothing else wakes an idle node: a
-// shell that forgets its alarm hangs.
+// setAlarm plans the shell's alarm for the time that the shell asked for, or a little later, unless an earlier alarm is planned. Nothing else wakes
+// an idle node: a shell that forgets its alarm hangs.
 func (n *node) setAlarm(at time.Time) {
 	w := n.w
 	wait := at.Sub(n.now())

@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// A client that dies is followed by another client, which resumes the upload with its own chunks and lanes, and may also die at any moment (R17). Package resume
-// decides from the inputs' answers what it sends. So if an input forgets, repeats or invents something, the answer shows it.
+// A client that dies is followed by another client, which resumes the upload with its own chunks and lanes, and may also die at any moment (R17).
+// Package resume decides from the inputs' answers what it sends. So if an input forgets, repeats or invents something, the answer shows it.
 
 // codeOther is how a client ends that finds that its files are not those that were sent.
 const codeOther protocol.Code = "other files"

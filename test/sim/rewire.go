@@ -13,8 +13,9 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// rewiring is the state of a run whose topology changes. Between two runs of the cluster, stages get other numbers of replicas. The directories of nodes that stay
-// are kept. The directories of nodes that left are kept as well, or set aside, as `posta up` does: then a node that is added again is a new node.
+// rewiring is the state of a run whose topology changes. Between two runs of the cluster, stages get other numbers of replicas. The directories of
+// nodes that stay are kept. The directories of nodes that left are kept as well, or set aside, as `posta up` does: then a node that is added again is
+// a new node.
 type rewiring struct {
 	under  bool          // all nodes have been told to end, and none is started
 	at     time.Duration // when the nodes were last told; 0 for never

@@ -41,8 +41,8 @@ func (s *speech) hears(from *node, q *protocol.Request, reply *protocol.Reply) {
 	case protocol.ErrInUse, protocol.ErrFinished:
 		// An output that has not heard of a takeover yet considers the new client a stranger. The inputs have accepted it.
 		behind := q.Type == protocol.Results && len(s.opened) == len(s.c.inputs)
-		// Inputs after the first one delay a takeover until the former client was silent for them, too. The first input has already decided whose session it is,
-		// so a client that gives up meanwhile cancels its own session.
+		// Inputs after the first one delay a takeover until the former client was silent for them, too. The first input has already decided whose
+		// session it is, so a client that gives up meanwhile cancels its own session.
 		waits := q.Type == protocol.Open && reply.Err.RetryAfter > 0 && s.opened[s.c.inputs[0]]
 		// An input that has lost its log may have opened the session again, for a client that takes it over. The other inputs know whose session it was.
 		forgot := q.Type == protocol.Ping && s.c.w.losses > 0 && len(s.opened) == len(s.c.inputs)
@@ -135,8 +135,8 @@ func (s *speech) says(to *node, q *protocol.Request, again bool) {
 	}
 }
 
-// open checks an open request: the first input decides which client is admitted, so it comes first. If an input asks for a delay, the client does not ask again at
-// once, however little time is left.
+// open checks an open request: the first input decides which client is admitted, so it comes first. If an input asks for a delay, the client does not
+// ask again at once, however little time is left.
 func (s *speech) open(to *node) (rule, wrong string) {
 	if later, ok := s.later[to]; ok && s.c.w.At-later < 5*time.Millisecond {
 		return "N10", fmt.Sprintf("it has answered %v ago that it is too early", s.c.w.At-later)

@@ -15,8 +15,9 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Sessions of SQL. A client sends a statement over the same rows instead of a question to the simulated analysis. The plan travels with the session, joiners join
-// and fold, and the reducer computes windows, orders and unions (Q1, Q7). The oracle computes the answer row by row, and shares no code with package sql.
+// Sessions of SQL. A client sends a statement over the same rows instead of a question to the simulated analysis. The plan travels with the session,
+// joiners join and fold, and the reducer computes windows, orders and unions (Q1, Q7). The oracle computes the answer row by row, and shares no code
+// with package sql.
 
 // firstSQL: from this seed on, half of all runs have sessions of SQL. It is greater than all seeds that are named anywhere, so that those keep their runs.
 const firstSQL = 1 << 40

@@ -48,8 +48,8 @@ const mayTakeOver = 5 * time.Second
 
 func newGates(w *world) gates { return gates{w, map[gateKey]*gate{}, map[role.Peer]asked{}} }
 
-// watches reports whether these checks apply. A log that was lost or set back knows another opener or none. And other owners may send the opener's token, too;
-// an input does not take them for the opener (S5).
+// watches reports whether these checks apply. A log that was lost or set back knows another opener or none. And other owners may send the opener's
+// token, too; an input does not take them for the opener (S5).
 func (g *gates) watches(n *node) bool {
 	return g.w.faults.again && g.w.faults.owners == nil && g.w.losses == 0 && n.stage().holds(topology.Input)
 }

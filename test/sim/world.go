@@ -125,8 +125,8 @@ func run1(o Options) (report Report, err error) {
 	return w.summary(), w.err
 }
 
-// late reports whether a run has failed to end: its time is over, and no frame has had its effect for a while. A run with minimal limits is slow, and gets ten
-// times as much time.
+// late reports whether a run has failed to end: its time is over, and no frame has had its effect for a while. A run with minimal limits is slow, and
+// gets ten times as much time.
 func (w *world) late() bool {
 	over := w.At - w.faults.end - healTime
 	return over > 0 && w.At-w.movedAt > healTime/4 || over > 9*healTime

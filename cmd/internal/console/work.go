@@ -18,8 +18,9 @@ import (
 // Bounds of the questions and answers that are kept (R16).
 const (
 	maxRunning = 4 // at most this many questions run at a time, and at most as many fetches of a session's answers
-	// worksKept bounds running and ended works together. The ended work that nobody has looked at for the longest time is dropped first. There is room for one
-	// work of each live page: with less room, the pages of many sessions would drop each other's answers, and fetch them again and again.
+	// worksKept bounds running and ended works together. The ended work that nobody has looked at for the longest time is dropped first. There is
+	// room for one work of each live page: with less room, the pages of many sessions would drop each other's answers, and fetch them again and
+	// again.
 	worksKept  = maxWatchers + 24
 	notesKept  = 20 // remarks kept of one work
 	retryLooks = 5  // looks at the cluster between two tries to fetch answers

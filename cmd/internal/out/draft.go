@@ -20,8 +20,8 @@ type draft struct {
 
 const (
 	draftPattern = ".posta-*.draft"
-	// tries bounds how often a draft is begun again. Just before a draft is locked, the sweep of another process may consider it a draft of a dead process and
-	// remove it.
+	// tries bounds how often a draft is begun again. Just before a draft is locked, the sweep of another process may consider it a draft of a dead
+	// process and remove it.
 	tries = 100
 )
 

@@ -58,8 +58,8 @@ func Parse(path, name string) (*Target, error) {
 func (t *Target) String() string { return t.path }
 
 // Prepare checks everything that could prevent writing the answers: a file of one table for several queries, a place of another kind, a place without
-// permission to write, or a disk without room for a file. If the target is a directory, Prepare makes it; it removes drafts of dead processes. queries are the
-// names of the queries, as far as they are known.
+// permission to write, or a disk without room for a file. If the target is a directory, Prepare makes it; it removes drafts of dead processes.
+// queries are the names of the queries, as far as they are known.
 func (t *Target) Prepare(queries []string) error {
 	if err := t.fits(queries); err != nil {
 		return err
