@@ -135,7 +135,7 @@ func (w *walker) enter(at string, segments []string) error {
 	}
 	before, deeper := len(w.found)+len(w.without), len(segments) > 1
 	for _, entry := range entries {
-		// Hidden files match only patterns that begin with a dot.
+		// A hidden file or directory matches only a segment that begins with a dot, too.
 		if strings.HasPrefix(entry.Name(), ".") && !strings.HasPrefix(segments[0], ".") {
 			continue
 		}

@@ -64,7 +64,7 @@ func (t *Topology) canonical(change func(Host) Host, sections ...string) string 
 
 func (t *Topology) writeSettings(b *strings.Builder, section string) {
 	for _, s := range settings {
-		if text := s.text(t); s.section == section && (text != "" || s.def != "") { // if a setting may be empty and is empty, it is left out, so that digests from before the setting existed stay the same
+		if text := s.text(t); s.section == section && (text != "" || s.def != "") { // if a setting may be empty and is empty, it is left out, so that texts from before the setting existed stay the same
 			fmt.Fprintf(b, "%s = %s\n", s.name, s.literal(text))
 		}
 	}

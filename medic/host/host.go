@@ -96,7 +96,7 @@ func (h *Host) execute(ctx context.Context, o core.Order, newest func() core.Ter
 }
 
 // lockAgainst waits for the lock until the order's deadline. If the target itself holds the lock and does not release it, the target is killed first. The
-// fence is read without the lock: only the holder of the lock can raise it.
+// order is checked against the stored fence, which cannot be raised without the lock.
 func (h *Host) lockAgainst(ctx context.Context, o core.Order) (unlock func(), err error) {
 	inTime, cancel := context.WithDeadline(ctx, o.Until)
 	defer cancel()

@@ -35,8 +35,8 @@ type Companion struct {
 
 const (
 	maxPause = time.Minute
-	maxSaid  = 200     // lines of each companion's standard error that are logged
-	maxLine  = 2 << 10 // bytes of each of these lines that are logged
+	maxSaid  = 200     // lines of its standard error that are logged of one process
+	maxLine  = 2 << 10 // bytes of one line that are logged
 )
 
 // Run keeps the process until ctx ends, and then ends it.

@@ -28,8 +28,8 @@ type facts struct {
 	durable map[core.Generation]time.Duration // when a generation was first on the disk of a medic that could be heard
 	orders  map[core.EntryID]given            // orders that were given
 	led     map[ledIn][16]byte                // log of the medic that led in a generation
-	fine    bool                              // nothing goes wrong with the network in this run
-	elected bool                              // nothing goes wrong with network and medics in this run
+	fine    bool                              // nothing went wrong with the network
+	elected bool                              // nothing went wrong with network and medics
 }
 
 // ledIn is a generation and a medic that led in it, in any of the medic's incarnations.
