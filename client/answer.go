@@ -120,7 +120,7 @@ func (a *Answer) WriteJSON(out io.Writer) error {
 	return errors.Join(w.Flush(), a.Err())
 }
 
-// WriteJSON writes the table as one object, as it stands in the answer: {"columns": […], "rows": [[…], …]}
+// WriteJSON writes the table as one object, in the form that it has in the answer: {"columns": […], "rows": [[…], …]}
 func (t *Table) WriteJSON(out io.Writer) error {
 	w := &jsonWriter{Writer: bufio.NewWriterSize(out, 64<<10)}
 	w.table(t)

@@ -51,7 +51,7 @@ func (f *streamUpload) located(r io.Reader, source *Source) (located, io.Reader,
 	return nil, r, nil
 }
 
-// fetched is a temporary file without a name, so nothing of it is left however this process ends.
+// fetched is a temporary file without a name, so it disappears when this process ends, for whatever reason.
 type fetched struct {
 	*os.File
 	size int64

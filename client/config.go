@@ -32,7 +32,7 @@ type Config struct {
 	Dir  string
 	Find func(protocol.Stream) ([]Source, error)
 
-	// Named are files that replace those below Dir, for the streams that they name. Stdin is what "-" stands for; nil is os.Stdin.
+	// Named are files that replace those below Dir, for the streams that they name. "-" means Stdin; nil is os.Stdin.
 	Named []Named
 	Stdin io.Reader
 

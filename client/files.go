@@ -27,7 +27,7 @@ type Source struct {
 	Once   bool // Open works only once: the source is a pipe, or standard input
 	Open   func(context.Context) (io.ReadCloser, error)
 
-	// Local is the absolute path of a file of this machine, which an input may read where it lies (Config.Send); empty for other sources.
+	// Local is the absolute path of a file of this machine, which an input may read in place (Config.Send); empty for other sources.
 	Local string
 
 	held   bool // it is read through an Input, not through Path
@@ -242,7 +242,7 @@ func sources(dir, pattern string, paths []string, warn *warnings) ([]Source, err
 	return list, nil
 }
 
-// local returns where a file lies, if it is a regular one.
+// local returns the path of a file, if it is a regular one.
 func local(file string, info fs.FileInfo) string {
 	abs, err := filepath.Abs(file)
 	if err != nil || !info.Mode().IsRegular() || len(abs) > protocol.MaxFile || !utf8.ValidString(abs) {

@@ -278,7 +278,7 @@ func nameOf(pattern, file string) (string, bool) {
 	return strings.Join(wants, "/"), true
 }
 
-// expand returns the files that a path stands for: the path itself if it exists or is not a pattern, otherwise what matches it.
+// expand returns the files that a path names: the path itself if it exists or is not a pattern, otherwise the files that match it.
 func expand(p string) ([]string, error) {
 	if _, err := os.Lstat(p); err == nil || !strings.ContainsAny(p, "*?[") {
 		return []string{p}, nil

@@ -36,7 +36,7 @@ type Progress struct {
 	Silent   []string // inputs that answer nothing while a request to them is repeated
 }
 
-// StreamProgress is how far one stream has come. Read and Total are bytes as they lie on the disk (compressed ones for a packed file); Acked
+// StreamProgress is how far one stream has come. Read and Total are bytes on the disk (compressed ones for a packed file); Acked
 // counts what is in chunks, uncompressed. Total is below 0 if the size of a source is not known.
 type StreamProgress struct {
 	Name        string
@@ -44,7 +44,7 @@ type StreamProgress struct {
 	Read, Total int64
 	Chunks      uint64 // acknowledged
 	Acked       int64  // bytes of records that the cluster has made durable
-	InPlace     int64  // those of them that inputs have read where they lie (S8)
+	InPlace     int64  // those of them that inputs have read in place (S8)
 	Ended       bool
 	Took        time.Duration // from its beginning to its end at every input; 0 until then, and for one that ended before the session was resumed
 }

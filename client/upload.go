@@ -56,7 +56,7 @@ func asInput(err error) error {
 	return err
 }
 
-// roots returns the directories below which each input reads files where they lie; none if all files are to be sent.
+// roots returns the directories below which each input reads files in place; none if all files are to be sent.
 func (c *Client) roots() [][]string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

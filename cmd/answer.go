@@ -25,8 +25,8 @@ type output struct {
 	json bool
 	told *events          // nil without --events
 	to   *out.Target      // nil for none
-	db   *postgres.Target // likewise
-	html *reporter        // likewise
+	db   *postgres.Target // nil for none
+	html *reporter        // nil for none
 }
 
 const (

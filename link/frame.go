@@ -41,7 +41,7 @@ type Frame struct {
 	Edge    string // name of the edge in the topology
 	From    NodeID
 	ID      Identity // identity of From's log when the frame was sent
-	Life    Life     // the life that made the frame: Seq and Life together stand for one content (R14); zero for Hello
+	Life    Life     // the life that made the frame: Seq and Life together identify one content (R14); zero for Hello
 	Seq     Seq      // zero for Hello
 	Kind    Kind
 	Session session.ID

@@ -14,7 +14,7 @@
 //	Stop        ends nodes: asks them first (N5), then kills those that still run
 //	Roster      which node is to be started when, for a Supervisor (pure)
 //	Supervisor  the shell around a Roster and a Restarter: the process that started the nodes learns of their ends from the
-//	            operating system, which is faster than to wait for silence; it sees neither hung nodes nor other machines
+//	            operating system, which is faster than waiting for silence; it sees neither hung nodes nor other machines
 //
 // The Supervisor's loop:
 //

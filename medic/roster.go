@@ -30,7 +30,7 @@ func (p Backoff) Filled() Backoff {
 	return p
 }
 
-// Delay returns the wait after so many deaths in a row: none, First, 2 × First, … Max.
+// Delay returns the wait after this many deaths in a row: none, First, 2 × First, … Max.
 func (p Backoff) Delay(inARow int) time.Duration {
 	if inARow <= 1 {
 		return 0

@@ -6,7 +6,7 @@
 //   - identity: what a process may claim and has to prove, for instance node/joiner-1, medic/medic-1 or submit/alice.
 //   - CA: the cluster's own certificate authority. It signs the certificates of nodes and medics, and its key stays with the operator.
 //   - client: a program of a user. It signs its certificate itself. A line in the topology's [clients] names its public key and says what it may do.
-//   - fingerprint: a public key as text, "ed25519:BASE64". It stands in [clients] and in the list of revoked keys.
+//   - fingerprint: a public key as text, "ed25519:BASE64". It is in [clients] and in the list of revoked keys.
 //   - key directory: key.pem, cert.pem, ca.pem and revoked of one process.
 //   - kind: what a socket is for (data, broadcast, control, client). A connection to a socket of another kind is refused.
 //

@@ -38,7 +38,7 @@ func (s *Session) openNext() {
 	if s.cfg.Takeover && s.at > 0 { // the first input decides in which order clients take over
 		q.Openers = s.states[0].Openers
 	}
-	// Tries grow little: an input that has opened the session takes a client that falls silent for dead.
+	// The waits of tries grow little: an input that has opened the session considers a client that falls silent dead.
 	s.ask(s.inputs[s.at].conn, exchange{purpose: opening, request: q, want: protocol.Opened, longest: 2 * s.cfg.Timeout})
 }
 

@@ -72,7 +72,7 @@ func (s *Session) pinged(in *node, reply protocol.Reply, err error) {
 	}
 }
 
-// stateFrom returns why the session cannot continue, if a reply to a ping says so.
+// stateFrom returns why the session cannot continue, if the reply to a ping says that it cannot.
 func (s *Session) stateFrom(in *node, reply protocol.Reply, err error) error {
 	switch {
 	case err != nil:

@@ -8,7 +8,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// File is a file that an input reads where it lies (S8).
+// File is a file that an input reads in place (S8).
 type File struct {
 	File   string // below the data directory
 	Header []byte // the file's header line
@@ -27,7 +27,7 @@ type FileEnd struct {
 // readWait is how long an input may wait for the end of a file before it tells how far it has come: people watch it (V1).
 const readWait = 500 * time.Millisecond
 
-// Roots returns the directories below which an input reads files where they lie. The parameter input is an index as in Want.Input.
+// Roots returns the directories below which an input reads files in place. The parameter input is an index as in Want.Input.
 func (s *Session) Roots(input int) []string { return s.states[input].Roots }
 
 // Inputs is how many inputs have opened the session.

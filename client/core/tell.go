@@ -61,7 +61,7 @@ func (s *Session) Leave(err error, keep bool, now time.Time) {
 	}
 }
 
-// Told reports whether Tell has come to its end, and how: the error names the nodes that refused or did not answer in time.
+// Told reports whether Tell has ended, and its result: the error names the nodes that refused or did not answer in time.
 func (s *Session) Told() (done bool, err error) { return s.tell.kind == "", s.tell.err }
 
 func (s *Session) told(n *node, reply protocol.Reply, err error) {

@@ -34,7 +34,7 @@ const (
 type StreamProgress struct {
 	Chunks  uint64
 	Bytes   int64 // of records
-	InPlace int64 // those of them that inputs have read where they lie
+	InPlace int64 // those of them that inputs have read in place
 	Ended   bool
 	Took    time.Duration // from its beginning to its end at every input; 0 until then, and for one that ended before the session was resumed
 }
@@ -119,7 +119,7 @@ func (s *Session) carried(l *lane, reply protocol.Reply, err error) {
 	s.want(l)
 }
 
-// Drained reports that there is no chunk for a lane any more: the stream has been read to its end.
+// Drained reports that there are no more chunks for a lane: the stream has been read to its end.
 func (s *Session) Drained(i int, now time.Time) {
 	s.now = now
 	if s.lanes[i].stage != wanting {

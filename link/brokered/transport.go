@@ -28,7 +28,7 @@ type Transport[Tag any] struct {
 	unwatch func() // ends the recheck of the control socket at each Reload of the keys
 	acks    *PendingAcks
 	events  chan link.Event
-	stop    chan struct{}      // closed when events are not read any more
+	stop    chan struct{}      // closed when nobody reads events any longer
 	cut     context.CancelFunc // ends the connections
 	wg      sync.WaitGroup     // of the connections
 	bad     atomic.Uint64

@@ -12,7 +12,7 @@ import (
 // A delivery is settled if one of these is true of the acknowledgement that the node sends to its sender:
 //
 //	its last number is at most the hwm        the effect is durable, or it was a repetition (R4)
-//	the hwm is of another log                  the receiver has dropped it: unknown, or a zombie's (R8)
+//	the hwm is of another log                  the receiver has dropped it: it is unknown, or a zombie's (R8)
 //	its incarnation is superseded              likewise
 //	it is of another start than the echoed one likewise (R14)
 //	a resend is asked for                      frames after the hole were dropped, and come again

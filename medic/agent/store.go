@@ -83,7 +83,7 @@ func readReserve(name string) (t core.Term, err error) {
 
 func storeOnce(log *wal.Log, j job) error {
 	if j.snapshot != nil {
-		if log.Last() == 0 { // a snapshot stands at a record, so there must be one
+		if log.Last() == 0 { // a snapshot belongs to a record, so there must be one
 			typ, data := core.Record{Term: &j.term}.Encode()
 			if _, err := log.Append(wal.Record{Type: typ, Parts: [][]byte{data}}); err != nil {
 				return err

@@ -44,7 +44,7 @@ type Core struct {
 	journal    *Journal             // all that is known, stored or not
 	have       []EntryID            // the durable part of the journal; set by New and Stored
 	written    uint64               // leader: entries in this term; the next one is numbered one higher
-	ordered    uint64               // leader: orders in this term, likewise
+	ordered    uint64               // leader: orders in this term; the next one is numbered one higher
 	targets    map[NodeID]*target   // leader: all members but this medic; empty for others, and at the beginning of each term
 	replicated map[NodeID]time.Time // when a peer was last sent entries
 

@@ -20,7 +20,7 @@ type liveness struct {
 	known        bool          // it was heard since this medic started; Identity is valid then
 	lastSign     time.Time     // its last sign of life, or when this medic started
 	silentSince  time.Time     // lastSign, shifted by the time that this medic slept: silence is counted from here
-	firstSign    time.Time     // the first sign of its incarnation, shifted likewise
+	firstSign    time.Time     // the first sign of its incarnation, shifted in the same way
 	works        bool          // its incarnation has recovered its log, and its mark has changed since its first sign (N9)
 	firstMark    uint64        // the mark in the first sign of its incarnation
 	standsFor    time.Duration // if its loop hangs: how long its mark has stayed the same, by its last sign; else 0

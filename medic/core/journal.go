@@ -49,7 +49,7 @@ type Journal struct {
 	learned map[EntryID]time.Time
 }
 
-// maxEntries bounds the journal: people can look back on so many entries, and a new medic is sent so many.
+// maxEntries bounds the journal: how many entries people can look back on, and how many a new medic is sent.
 const maxEntries = 256
 
 func newJournal() *Journal {

@@ -45,12 +45,12 @@ var (
 	_ role.ChunkDecoder      = (*Input)(nil)
 )
 
-// upload is a session as the input sees it, until it is over.
+// upload is the input's state of a session, until the session is over.
 type upload struct {
 	role.Session
 	payload      []byte // its announcement
 	lanes        map[uint32]taken
-	reads        map[uint32]*reading // by lane: files that are read where they lie
+	reads        map[uint32]*reading // by lane: files that are read in place
 	ended        []bool              // streams
 	covered      coverage.Set        // what was taken of each file
 	lastHeard    time.Time           // when the client was last heard

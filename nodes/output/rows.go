@@ -107,7 +107,7 @@ func (r *result) seal(fileBytes int) {
 // file adds a file, and returns its number.
 func (r *result) file(data []byte, fileBytes int) int {
 	r.made++
-	// The name contains a checksum of the content. So a name always stands for the same content, even if this log was set back.
+	// The name contains a checksum of the content. So a name always identifies the same content, even if this log was set back.
 	name := fmt.Sprintf("%x-%d-%08x-%d", r.id[:], r.made, crc32.Checksum(data, castagnoli), len(data))
 	r.files = append(r.files, &file{name: name, size: len(data), data: data, small: len(data) < fileBytes/smallFile})
 	return len(r.files) - 1

@@ -292,7 +292,7 @@ func (c *checker) cut(first wal.Index) {
 	}
 }
 
-// produced checks that numbers have no gaps, and that each number stands for one content (R2).
+// produced checks that numbers have no gaps, and that each number identifies one content (R2).
 func (c *checker) produced(p *record.Frame) {
 	k := outKey{p.Edge, p.To}
 	if !c.follows(k, p.Frame.Seq) && !(c.adopts && c.last[k] == 0) && !c.jumps[k] {

@@ -135,7 +135,7 @@ func (d *wholeDisk) crashed()                { d.dies = false }
 func (d *wholeDisk) failed() bool            { return false }
 func (d *wholeDisk) close()                  { d.dies = false }
 
-// call reports whether a call that needs so many bytes of room has an effect.
+// call returns an error if a call that needs needsRoom bytes of room has no effect.
 func (d *wholeDisk) call(needsRoom int64) error {
 	if d.dies {
 		if d.left--; d.left < 0 {

@@ -30,7 +30,7 @@ func (r *Redraw) Clear() {
 	r.drawn = 0
 }
 
-// Bar returns a bar with so many full cells of all its cells.
+// Bar returns a bar of the given number of cells, of which the first ones are full.
 func Bar(full, cells int) string {
 	return strings.Repeat("█", full) + strings.Repeat("·", cells-full)
 }

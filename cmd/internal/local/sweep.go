@@ -49,7 +49,7 @@ func sweep() {
 	}
 	slices.SortFunc(failed, func(a, b run) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.dir, b.dir)) })
 	for _, r := range failed[min(KeptRuns, len(failed)):] {
-		if lock, err := TakeLock(filepath.Join(r.dir, "run.lock")); err == nil { // no process uses it any more
+		if lock, err := TakeLock(filepath.Join(r.dir, "run.lock")); err == nil { // no process uses it
 			_ = os.RemoveAll(r.dir)
 			_ = lock.Release()
 		}

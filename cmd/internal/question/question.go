@@ -61,7 +61,7 @@ type table struct {
 	files            int
 	bytes            int64
 	estimate         int64    // bytes of the table as plain CSV; 0 if unknown
-	lines, lineBytes int64    // numbers of the samples
+	lines, lineBytes int64    // of the samples: how many lines they have, and how many bytes these have
 	loose            bool     // rows may lack columns
 	widened          []string // columns that got a wider type
 	stamps           map[string]protocol.Stamp
