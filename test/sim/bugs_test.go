@@ -146,7 +146,7 @@ func bugs() []mutants.Mutant {
 			"	floor := Seq(0)\n	for _, p := range s.peers {\n		floor = max(floor, p.acked)\n	}\n	n := "),
 		one("facts are taken before the reference data has ended", "R11", fileAdvance, "		return reference || s.ready() && !s.endsReference() && c.room(false)\n", "		return reference || c.room(false)\n"),
 		many("an end is counted twice", "R12",
-			edit(fileAdvance, "	c.dropFrame(l, verdict, f)\n", "	c.dropped(l, verdict, f)\n	if f.Kind == link.End && verdict == link.Duplicate {\n		c.takeEnd(l, f)\n	}\n"),
+			edit(fileAdvance, "	c.dropFrame(l, verdict, f)\n", "	c.dropFrame(l, verdict, f)\n	if f.Kind == link.End && verdict == link.Duplicate {\n		c.takeEnd(l, f)\n	}\n"),
 			edit(fileTake, "	case s.eos[f.Stream][l.key()]:\n", "	case false:\n"),
 			edit(fileEnd, "	s.eos[stream][from] = true\n", "	s.eos[stream][from] = true\n	s.eos[stream][linkKey{from.edge, link.NodeID(fmt.Sprint(len(s.eos[stream])))}] = true\n	delete(s.eos[stream], linkKey{from.edge, \"1\"})\n"),
 		),
