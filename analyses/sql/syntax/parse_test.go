@@ -29,6 +29,7 @@ var normal = []struct{ text, want string }{
 	{"left(a, 2)", ""}, {"Replace(a, 'b', 'c')", "replace(a, 'b', 'c')"}, {"if(a, b, c)", ""}, {"current_date", ""}, {`"current_date"`, ""},
 	{"count(*)", ""}, {"count(DISTINCT a)", ""}, {"string_agg(a, ',' ORDER BY b DESC NULLS FIRST)", ""}, {"sum(a) FILTER (b > 1)", "sum(a) FILTER (WHERE b > 1)"},
 	{"lag(a) IGNORE NULLS OVER (PARTITION BY b ORDER BY c)", "lag(a IGNORE NULLS) OVER (PARTITION BY b ORDER BY c)"},
+	{"a() ignore nulls", "a() IGNORE NULLS"},
 	{"sum(a) OVER (ORDER BY b ROWS 2 PRECEDING)", "sum(a) OVER (ORDER BY b ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)"},
 	{"sum(a) OVER (RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL 1 DAY FOLLOWING)", ""}, {"rank() OVER w", ""}, {"count(*) OVER ()", ""},
 	{"string_split(a, ',')[1]", ""}, {"['a', b]", ""}, {"[]", ""}, {"EXISTS (SELECT 1)", ""}, {"NOT EXISTS (SELECT 1)", ""}, {"(SELECT 1) + 1", ""}, {"(((SELECT 1)))", "(SELECT 1)"},

@@ -479,10 +479,14 @@ func (p *printer) call(c *Call) {
 	}
 	p.list("", c.Args, "")
 	p.orderBy(c.OrderBy, " ORDER BY ")
-	if c.IgnoreNulls {
+	within := c.Star || len(c.Args) > 0 // without an argument, ignore would be read as a column
+	if c.IgnoreNulls && within {
 		p.add(" IGNORE NULLS")
 	}
 	p.add(")")
+	if c.IgnoreNulls && !within {
+		p.add(" IGNORE NULLS")
+	}
 	if c.Filter != nil {
 		p.clause(" FILTER (WHERE ", c.Filter)
 		p.add(")")
