@@ -37,7 +37,7 @@ func Judge(t *testing.T, err error) (underway bool) {
 	return true
 }
 
-// anotherRule returns err as a violation if its rule is none of the rules.
+// anotherRule returns err as a violation if its rule does not belong to the rules.
 func anotherRule(err error, rules string) *violation.Violation {
 	var v *violation.Violation
 	if !errors.As(err, &v) || slices.Contains(strings.Fields(rules), v.Rule) {
