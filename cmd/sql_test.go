@@ -197,18 +197,26 @@ func TestD1_KilledNodesChangeNoAnswerOfSQL(t *testing.T) {
 	if strings.Count(want, "\n") != 8 || !strings.Contains(want, "city 5,country 1,") || !strings.Contains(want, "city 6,,") {
 		t.Fatalf("the answer is %s", want)
 	}
-	dir, done := t.TempDir(), make(chan result, 1)
-	go func() { done <- posta(t, append(append(ask, "--dir", dir), slow...)...) }()
-	for _, node := range []string{"joiner-1", "input-1", "aggregator-2", "reducer-1", "output-1"} {
-		until(t, node+" has its pid file", func() bool { return pidOf(dir, node) != 0 })
-		pid := pidOf(dir, node)
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
+	for _, x := range []struct {
+		flags []string
+		nodes []string
+	}{
+		{nil, []string{"input-1"}}, // which joins and folds, too
+		{[]string{"--replicas", "joiner=2"}, []string{"joiner-1", "input-1", "aggregator-2", "reducer-1", "output-1"}},
+	} {
+		dir, done := t.TempDir(), make(chan result, 1)
+		go func() { done <- posta(t, slices.Concat(ask, []string{"--dir", dir}, x.flags, slow)...) }()
+		for _, node := range x.nodes {
+			until(t, node+" has its pid file", func() bool { return pidOf(dir, node) != 0 })
+			pid := pidOf(dir, node)
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			until(t, node+" comes back", func() bool { now := pidOf(dir, node); return now != 0 && now != pid })
 		}
-		until(t, node+" comes back", func() bool { now := pidOf(dir, node); return now != 0 && now != pid })
-	}
-	if r := <-done; r.code != exitOK || r.out != want {
-		t.Errorf("exit code %d, the answer is\n%s\nwant\n%s\n%s", r.code, r.out, want, r.err)
+		if r := <-done; r.code != exitOK || r.out != want {
+			t.Errorf("%v: exit code %d, the answer is\n%s\nwant\n%s\n%s", x.flags, r.code, r.out, want, r.err)
+		}
 	}
 	for _, shape := range []string{"all=2", "joiner=4,aggregator=3"} {
 		if r := must(t, append(ask, "--replicas", shape, "--chunk", "1000")...); r.out != want {
