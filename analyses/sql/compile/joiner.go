@@ -442,9 +442,8 @@ func passing(v *eval.Vector, sel []int32) []int32 {
 	return kept
 }
 
-// group folds rows into their groups. The first table holds the groups; the tables of DISTINCT values follow.
-func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel []int32) error {
-	t, values := tables[0], tables[1:]
+// runKeys computes the keys of rows into w.vector.
+func (w *worker) runKeys(columns []*eval.Vector, n int, sel []int32) error {
 	w.vector = w.vector[:0]
 	for _, p := range w.keys {
 		v, err := p.Run(columns, n, sel)
@@ -452,6 +451,15 @@ func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel 
 			return err
 		}
 		w.vector = append(w.vector, v)
+	}
+	return nil
+}
+
+// group folds rows into their groups. The first table holds the groups; the tables of DISTINCT values follow.
+func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel []int32) error {
+	t, values := tables[0], tables[1:]
+	if err := w.runKeys(columns, n, sel); err != nil {
+		return err
 	}
 	w.find(t, sel)
 	for a := range w.groups.aggs {

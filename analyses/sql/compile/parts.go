@@ -74,13 +74,8 @@ func cutPacked(v *eval.Vector, n int, b []byte) (rest []byte, err error) {
 
 // keepParts sends rows to the aggregators by the keys of their partitions.
 func (w *worker) keepParts(t *fold.Table, columns []*eval.Vector, n int, sel []int32) error {
-	w.vector = w.vector[:0]
-	for _, p := range w.keys {
-		v, err := p.Run(columns, n, sel)
-		if err != nil {
-			return err
-		}
-		w.vector = append(w.vector, v)
+	if err := w.runKeys(columns, n, sel); err != nil {
+		return err
 	}
 	travels := w.beside()
 rows:
