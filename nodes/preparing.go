@@ -63,10 +63,10 @@ func (p *preparing) C() <-chan struct{} {
 	return p.some
 }
 
-// patience is how long the loop leaves a piece to another goroutine.
-const patience = time.Second
+// longestAside is how long the loop leaves a piece to another goroutine.
+const longestAside = time.Second
 
-// ready returns the pieces that are ready, without those behind a piece that is not. It waits for a piece that has been in preparation for longer than patience, and the loop with it: then the node does
+// ready returns the pieces that are ready, without those behind a piece that is not. It waits for a piece that has been in preparation for longer than longestAside, and the loop with it: then the node does
 // what it does about a loop that hangs, and does not report that all is well (N9).
 func (p *preparing) ready() (all []*role.Piece) {
 	for len(p.begun) > 0 {
@@ -74,7 +74,7 @@ func (p *preparing) ready() (all []*role.Piece) {
 		select {
 		case <-w.done:
 		default:
-			if time.Since(w.since) < patience {
+			if time.Since(w.since) < longestAside {
 				return all
 			}
 			<-w.done

@@ -52,7 +52,7 @@ func TestN9_ThePieceThatHangsStopsTheLoop(t *testing.T) {
 	p := newPreparing(2)
 	release := make(chan struct{})
 	p.add(&role.Piece{}, []func(){func() { <-release }})
-	p.begun[0].since = time.Now().Add(-2 * patience)
+	p.begun[0].since = time.Now().Add(-2 * longestAside)
 	returned := make(chan struct{})
 	go func() {
 		defer close(returned)
