@@ -16,6 +16,7 @@ type catalog struct {
 type storedBatch struct {
 	batch *batch.Batch
 	pos   analyses.Position
+	first []bool // for each row: whether it is the first one of its id, among those that have arrived
 }
 
 type rowRef struct{ batch, row int32 }
@@ -24,14 +25,19 @@ func newCatalog() *catalog { return &catalog{rows: map[int64]rowRef{}} }
 
 func (c *catalog) add(b *batch.Batch, pos analyses.Position) {
 	number := int32(len(c.batches))
-	c.batches = append(c.batches, storedBatch{b, pos})
+	first := make([]bool, b.Rows())
+	c.batches = append(c.batches, storedBatch{b, pos, first})
 	ids := b.Ints(movieID)
 	for row := range int32(b.Rows()) {
 		id := ids.At(int(row))
 		old, ok := c.rows[id]
-		if !ok || before(&pos, row, &c.batches[old.batch].pos, old.row) {
-			c.rows[id] = rowRef{number, row}
+		if ok {
+			if !before(&pos, row, &c.batches[old.batch].pos, old.row) {
+				continue
+			}
+			c.batches[old.batch].first[old.row] = false
 		}
+		c.rows[id], first[row] = rowRef{number, row}, true
 	}
 }
 
@@ -44,20 +50,19 @@ type movie struct {
 	feeling  int64
 	title    []byte
 	genres   []byte
-	made     []byte // countries, packed
 }
 
-func (c *catalog) at(id int64, ref rowRef) movie {
-	b, row := c.batches[ref.batch].batch, int(ref.row)
-	genres, made := b.Dicts(movieGenres), b.Dicts(movieCountries)
+// movie returns a row of a batch. Its countries are number made of the batch's dictionary.
+func (s *storedBatch) movie(row int) (m movie, made uint32) {
+	b := s.batch
+	genres := b.Dicts(movieGenres)
 	return movie{
-		id:       id,
+		id:       b.Ints(movieID).At(row),
 		released: b.Ints(movieReleased).At(row),
 		budget:   b.Floats(movieBudget).At(row),
 		ratio:    b.Floats(movieRatio).At(row),
 		feeling:  b.Ints(movieFeeling).At(row),
 		title:    b.Texts(movieTitle).At(row),
 		genres:   genres.Entry(int(genres.Code(row))),
-		made:     made.Entry(int(made.Code(row))),
-	}
+	}, b.Dicts(movieCountries).Code(row)
 }

@@ -68,20 +68,39 @@ func (j *joiner) End(stream int) error {
 		return errEnded
 	}
 	j.selected, j.totals = newSelectedMovies(), newMovieTotals()
-	for id, ref := range j.catalog.rows {
-		m := j.catalog.at(id, ref)
-		by, err := producersOf(m.made, &j.cfg)
-		if err != nil {
+	for i := range j.catalog.batches {
+		if err := j.selectFrom(&j.catalog.batches[i]); err != nil {
 			return err
 		}
+	}
+	j.catalog = nil
+	return nil
+}
+
+// selectFrom counts and selects the movies of a batch that are the first of their id. The batches are walked in order. To walk the catalog's map was rejected: each movie is then
+// read from another place of memory, and the cores wait for the end of the movies meanwhile.
+func (j *joiner) selectFrom(s *storedBatch) error {
+	countries := s.batch.Dicts(movieCountries)
+	made := make([]producers, countries.Len())
+	for i := range made {
+		var err error
+		if made[i], err = producersOf(countries.Entry(i), &j.cfg); err != nil {
+			return err
+		}
+	}
+	for row, first := range s.first {
+		if !first {
+			continue
+		}
+		m, code := s.movie(row)
+		by := &made[code]
 		if by.country && m.released >= year2000 {
-			j.selected.add(id, m.title)
+			j.selected.add(m.id, m.title)
 		}
 		if j.first {
 			j.totals.count(&m, by)
 		}
 	}
-	j.catalog = nil
 	return nil
 }
 

@@ -22,7 +22,7 @@ var feelingNames = [2]string{"NEGATIVE", "POSITIVE"}
 func newMovieTotals() *movieTotals { return &movieTotals{budgets: map[string]*exact.Sum{}} }
 
 // count adds a movie.
-func (s *movieTotals) count(m *movie, by producers) {
+func (s *movieTotals) count(m *movie, by *producers) {
 	if by.country && by.partner && m.released >= year2000 && m.released < year2010 {
 		s.together = append(s.together, *m)
 	}

@@ -1,36 +1,54 @@
 package movies
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
-	"strings"
 
 	"posta.dev/posta/rows/fold"
 )
 
 type actor struct {
 	person, movies int64
-	name           string
+	name           []byte // a view into the table
 }
 
 // reduceActors counts each person's rows, because there is one row per movie.
 func reduceActors(t *fold.Table, top int, emit func(row ...any)) {
 	var all []actor
 	for _, row := range t.Sorted(nil) {
-		person, name := t.KeyInt(row, 0), minText(t, row, 0)
+		person := t.KeyInt(row, 0)
+		name, _ := t.MinText(row, 0)
 		if n := len(all); n == 0 || all[n-1].person != person {
 			all = append(all, actor{person: person, name: name})
 		}
 		a := &all[len(all)-1]
 		a.movies++
-		a.name = min(a.name, name)
+		if bytes.Compare(name, a.name) < 0 {
+			a.name = name
+		}
 	}
+	all = withMost(all, top)
 	slices.SortFunc(all, actor.compare)
 	for _, a := range all[:min(top, len(all))] {
-		emit(a.name, a.movies)
+		emit(string(a.name), a.movies)
 	}
 }
 
+// withMost leaves those out who cannot be among the first. Most people have one movie or two, so to sort all of them means to compare nearly all names.
+func withMost(all []actor, top int) []actor {
+	if top <= 0 || len(all) <= top {
+		return all
+	}
+	counts := make([]int64, len(all))
+	for i := range all {
+		counts[i] = all[i].movies
+	}
+	slices.Sort(counts)
+	least := counts[len(counts)-top]
+	return slices.DeleteFunc(all, func(a actor) bool { return a.movies < least })
+}
+
 func (a actor) compare(b actor) int {
-	return cmp.Or(cmp.Compare(b.movies, a.movies), strings.Compare(a.name, b.name), cmp.Compare(a.person, b.person))
+	return cmp.Or(cmp.Compare(b.movies, a.movies), bytes.Compare(a.name, b.name), cmp.Compare(a.person, b.person))
 }

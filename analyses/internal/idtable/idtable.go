@@ -4,8 +4,12 @@ package idtable
 // Table maps ids to numbers. It uses open addressing and is at most a quarter full: most ids that are looked up are absent, and
 // the first slot mostly shows this. The hash is multiplicative, so consecutive ids do not cluster. A Go map takes several times
 // as long.
+//
+// Before a slot, Find reads a bit: four bits belong to each slot, and one in sixteen is set at most. They take a thirty-second of the memory of the slots, so they stay in
+// the cache of a core when the slots do not.
 type Table struct {
 	slots []slot
+	bits  []uint64
 	shift uint
 	used  int
 }
@@ -16,18 +20,36 @@ type slot struct {
 }
 
 // New returns an empty table.
-func New() Table { return Table{slots: make([]slot, 16), shift: 60} }
+func New() Table { return sized(16, 60) }
+
+func sized(slots int, shift uint) Table {
+	return Table{slots: make([]slot, slots), bits: make([]uint64, slots*bitsPerSlot/64), shift: shift}
+}
+
+const (
+	bitsPerSlot    = 1 << logBitsPerSlot
+	logBitsPerSlot = 2
+)
 
 // Len returns the number of ids.
 func (t *Table) Len() int { return t.used }
 
 const goldenRatio = 0x9e3779b97f4a7c15
 
-func (t *Table) home(id int64) uint64 { return uint64(id) * goldenRatio >> t.shift }
+func hash(id int64) uint64 { return uint64(id) * goldenRatio }
 
 // Find returns the number of an id, -1 if the table does not have it.
 func (t *Table) Find(id int64) int32 {
-	for at := t.home(id); ; at++ {
+	h := hash(id)
+	bit := h >> (t.shift - logBitsPerSlot)
+	if t.bits[bit/64]>>(bit%64)&1 == 0 {
+		return -1
+	}
+	return t.find(id, h>>t.shift)
+}
+
+func (t *Table) find(id int64, home uint64) int32 {
+	for at := home; ; at++ {
 		s := &t.slots[at&uint64(len(t.slots)-1)]
 		if s.number == 0 || s.id == id {
 			return s.number - 1
@@ -39,7 +61,7 @@ func (t *Table) Find(id int64) int32 {
 func (t *Table) Put(id int64, number int32) {
 	if 4*(t.used+1) > len(t.slots) {
 		old := t.slots
-		*t = Table{slots: make([]slot, 2*len(old)), shift: t.shift - 1}
+		*t = sized(2*len(old), t.shift-1)
 		for _, s := range old {
 			if s.number != 0 {
 				t.Put(s.id, s.number-1)
@@ -47,7 +69,10 @@ func (t *Table) Put(id int64, number int32) {
 		}
 	}
 	t.used++
-	at := t.home(id)
+	h := hash(id)
+	bit := h >> (t.shift - logBitsPerSlot)
+	t.bits[bit/64] |= 1 << (bit % 64)
+	at := h >> t.shift
 	for t.slots[at&uint64(len(t.slots)-1)].number != 0 {
 		at++
 	}
