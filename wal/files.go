@@ -22,9 +22,9 @@ import (
 // A retired log leaves its files in place. The next log takes over those to which the heritage refers, and the sweep removes
 // the others.
 
-// SaveFile makes a file durable. It replaces an existing one. On ErrDiskFull nothing changed; on ErrFailed the next Open
+// SaveFile makes a file durable. Its content is the concatenation of parts. It replaces an existing one. On ErrDiskFull nothing changed; on ErrFailed the next Open
 // decides. May run beside Append.
-func (l *Log) SaveFile(name string, data []byte) error {
+func (l *Log) SaveFile(name string, parts ...[]byte) error {
 	l.mu.Lock()
 	err := l.usableLocked()
 	l.mu.Unlock()
@@ -32,10 +32,10 @@ func (l *Log) SaveFile(name string, data []byte) error {
 		return fmt.Errorf("wal: save file %s in %s: %w", name, l.dir, err)
 	}
 	path := l.filePath(name)
-	err = replaceFile(l.fs, path, data)
+	err = replaceFile(l.fs, path, parts...)
 	if errors.Is(err, fs.ErrNotExist) { // the first one
 		if err = makeDir(l.fs, filepath.Dir(path)); err == nil {
-			err = replaceFile(l.fs, path, data)
+			err = replaceFile(l.fs, path, parts...)
 		}
 	}
 	if err != nil {

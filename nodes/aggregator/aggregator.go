@@ -96,7 +96,7 @@ func (a *Aggregator) Take(id session.ID, m role.Message, out role.Emitter) (dura
 		return false, nil
 	case st.isLeaving(i):
 		return false, fmt.Errorf("rows of table %s come behind the end of stream %s, which completes it", tables[i].Spec().Name, st.Analysis.Streams[st.stream].Name)
-	case st.waiting[i] != nil:
+	case st.Analysis.Stays(i):
 		return true, st.wait(i, m.Payload, out)
 	}
 	err = role.Merge(tables, m.Payload)

@@ -78,7 +78,7 @@ func benchGroups(b *testing.B, limit int) {
 		}
 		files := a.Unsaved()
 		for _, f := range files {
-			if err := log.SaveFile(f.Name, f.Data); err != nil {
+			if err := log.SaveFile(f.Name, f.Parts...); err != nil {
 				b.Fatal(err)
 			}
 		}

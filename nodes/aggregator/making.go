@@ -31,8 +31,14 @@ func (m *maker) stop() {
 	}
 }
 
-// wait keeps rows of a bag that stays. limits.memory bounds what one aggregator keeps of a session in this way (R16).
+// wait keeps rows from which another table will be made.
 func (st *state) wait(i int, payload []byte, out role.Emitter) error {
+	if st.waiting[i] == nil {
+		if err := role.Merge(st.tables, payload); err != nil {
+			return err
+		}
+		return st.tooMuchWaits(out)
+	}
 	rows, err := role.RowsOf(st.tables, payload)
 	if err != nil {
 		return err
@@ -40,17 +46,26 @@ func (st *state) wait(i int, payload []byte, out role.Emitter) error {
 	if err := st.waiting[i].Merge(rows); err != nil {
 		return err
 	}
+	return st.tooMuchWaits(out)
+}
+
+// tooMuchWaits returns an error if the rows and groups that wait in this aggregator take more than limits.memory (R16). They do not move to
+// files. Recovery has no emitter: it accepts what was accepted before, even if the limit is smaller now.
+func (st *state) tooMuchWaits(out role.Emitter) error {
 	if out == nil {
 		return nil
 	}
 	bytes := 0
-	for _, w := range st.waiting {
-		if w != nil {
+	for i, w := range st.waiting {
+		switch {
+		case w != nil:
 			bytes += w.Bytes()
+		case st.Analysis.Stays(i):
+			bytes += st.tables[i].Bytes()
 		}
 	}
 	if limit := out.Limits().Memory; bytes > limit {
-		return fmt.Errorf("R16: the session's rows that wait for a join have %d bytes in this aggregator, and limits.memory is %d: let more aggregators share them, narrow the rows or read fewer columns, or raise limits.memory in the topology; then start the session again",
+		return fmt.Errorf("R16: the session's rows and groups that wait for a join have %d bytes in this aggregator, and limits.memory is %d: let more aggregators share them, narrow the rows or read fewer columns, or raise limits.memory in the topology; then start the session again",
 			bytes, limit)
 	}
 	return nil

@@ -229,3 +229,30 @@ func TestR16_RowsThatWaitAreBounded(t *testing.T) {
 		t.Fatal(durable, err)
 	}
 }
+
+// TestR16_GroupsThatWaitAreBounded together with the rows. Groups that nothing is made of do not count.
+func TestR16_GroupsThatWaitAreBounded(t *testing.T) {
+	a := joining(1)
+	x := joiningRole(t, a)
+	var failed error
+	taken := 0
+	for ; taken < 10_000 && failed == nil; taken++ {
+		_, failed = x.Take(id, rowsFor(a, 0, fmt.Sprint("colour ", taken), 0), &roletest.Kept{Memory: 64 << 10})
+	}
+	if failed == nil || !strings.Contains(failed.Error(), "groups that wait for a join have ") || !strings.Contains(failed.Error(), "limits.memory is 65536") {
+		t.Fatalf("after %d groups: %v", taken, failed)
+	}
+	if taken < 100 {
+		t.Errorf("%d groups are too many for 64 KiB", taken)
+	}
+	if durable, err := x.Take(id, rowsFor(a, 0, "one more", 0), nil); err != nil || !durable {
+		t.Fatalf("recovery refuses what was accepted: %t, %v", durable, err)
+	}
+	passed := roletest.Analysis()
+	x = joiningRole(t, passed)
+	for i := range taken {
+		if _, err := x.Take(id, rowsFor(passed, 0, fmt.Sprint("colour ", i), 0), &roletest.Kept{Memory: 64 << 10}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

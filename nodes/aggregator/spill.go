@@ -89,7 +89,7 @@ func (a *Aggregator) spill(st *state, which func(table int) bool) (record []byte
 
 // run makes a run of the rows of a table.
 func (a *Aggregator) run(t *fold.Table, from int) *runs.Builder {
-	b := runs.NewBuilder(t.Bytes() / 2)
+	b := runs.NewBuilder()
 	for bucket, rows := range t.Bucketed(from) {
 		for _, chunk := range t.Chunks(rows, role.PartialBytes) {
 			a.scratch = t.AppendRows(a.scratch[:0], chunk)

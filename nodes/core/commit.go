@@ -87,7 +87,13 @@ func (c *Core) Urgency() FlushUrgency {
 
 // Seal closes the commit that is being built and returns it, or nil if there is nothing to store. It is not called while
 // another commit is being stored.
-func (c *Core) Seal() *Commit {
+func (c *Core) Seal() *Commit { return c.seal(c.cfg.Tables, false) }
+
+// SealForSnapshot is Seal for a commit that a snapshot follows. Tables of more than half of limits.tables move to files first. A snapshot is in memory as
+// a whole, beside the tables, so it would take as much memory as they do. The files have to be written only once, snapshots again and again.
+func (c *Core) SealForSnapshot() *Commit { return c.seal(c.cfg.Tables/2, true) }
+
+func (c *Core) seal(tables int, snapshot bool) *Commit {
 	if c.inflight != nil {
 		panic("N2: a commit is sealed while another one is being stored")
 	}
@@ -95,8 +101,8 @@ func (c *Core) Seal() *Commit {
 		return nil
 	}
 	c.flushAll()
-	if !c.build.empty() { // with nothing to store, no state has grown
-		c.spill()
+	if snapshot || !c.build.empty() { // with nothing to store, no state has grown
+		c.spill(tables)
 	}
 	if c.build.empty() {
 		c.replies = append(c.replies, c.build.replies...) // what they wait for is stored already

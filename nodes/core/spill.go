@@ -7,16 +7,16 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// spill moves state of sessions to files while the state of a role takes more memory than limits.tables. The calls become part of the commit that is
+// spill moves state of sessions to files while the state of a role takes more than limit bytes of memory. The calls become part of the commit that is
 // being sealed. Its files are saved behind it, and until then their content is in the log as the calls that made the state.
-func (c *Core) spill() {
+func (c *Core) spill(limit int) {
 	for i, r := range c.cfg.Roles {
 		sp, ok := r.(role.Spiller)
 		if !ok {
 			continue
 		}
 		for range c.sessions { // at most all of them move
-			id, found := sp.Excess(c.cfg.Tables)
+			id, found := sp.Excess(limit)
 			s := c.sessions[id]
 			if !found || s == nil {
 				break

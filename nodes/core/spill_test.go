@@ -97,6 +97,32 @@ func TestR16_TheLargestStateMoves(t *testing.T) {
 	}
 }
 
+// TestN3_LargeTablesMoveBeforeASnapshot: a snapshot of more than half of limits.tables would take as much memory as the tables themselves.
+func TestN3_LargeTablesMoveBeforeASnapshot(t *testing.T) {
+	d, sp := spilling(t)
+	d.says("s", link.Data, 0, "one")
+	d.commit()
+	if d.c.SealForSnapshot() != nil {
+		t.Fatal("a commit with nothing in it")
+	}
+	d.says("s", link.Data, 0, "two")
+	d.commit()
+	if len(sp.unsaved) > 0 {
+		t.Fatal("state moves that is not too large")
+	}
+	c := d.c.SealForSnapshot() // of what is stored already
+	if c == nil {
+		t.Fatal("a snapshot has more than half of limits.tables")
+	}
+	rec, err := record.Decode(bytes.Join(c.Parts, nil))
+	if err != nil || len(rec.Inputs) != 1 || rec.Inputs[0].Op != record.Spill || string(rec.Inputs[0].Payload) != "one+two" {
+		t.Fatalf("%v %+v", err, rec.Inputs)
+	}
+	if len(sp.sessions[sessionOf("s")].kept) > 0 {
+		t.Fatal("what has moved is still in memory")
+	}
+}
+
 // TestW5_FilesWithoutRoomFailTheirSession: on a full disk, the session whose file is not saved fails in words, and the other one goes on.
 func TestW5_FilesWithoutRoomFailTheirSession(t *testing.T) {
 	d, sp := spilling(t)

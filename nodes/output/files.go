@@ -7,7 +7,7 @@ func (o *Output) Unsaved() (files []role.File) {
 	for _, r := range role.ByID(o.results) {
 		for _, f := range r.files {
 			if f.data != nil && !f.small {
-				files = append(files, role.File{Name: f.name, Data: f.data})
+				files = append(files, role.File{Name: f.name, Parts: [][]byte{f.data}})
 			}
 		}
 	}

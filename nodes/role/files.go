@@ -4,8 +4,8 @@ import "posta.dev/posta/protocol/session"
 
 // File is a piece of a role's state that is too large for memory and snapshots. It never changes; its name says what is in it.
 type File struct {
-	Name string
-	Data []byte
+	Name  string
+	Parts [][]byte // the content, one part after the other
 }
 
 // SavedReader reads files that were saved.

@@ -35,18 +35,23 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 var ErrDamaged = errors.New("it is damaged")
 
 // Builder makes a run. The caller adds its buckets in ascending order.
+//
+// The content is in parts, which all have partSize bytes but for the last one. Rejected: one slice that is copied to a larger one when it is full. At
+// that moment a run took more memory than the table from which it is made.
 type Builder struct {
-	data   []byte
+	head   []byte   // the first headSize bytes of the run
+	parts  [][]byte // what follows them
+	size   int      // of all parts
 	bucket int
-	begin  int // of the bucket, in data
-	any    bool
+	begin  int    // of the bucket, in the parts
+	sum    uint32 // of the bucket so far
 }
 
-// NewBuilder returns the builder of a run with about sizeHint bytes.
-func NewBuilder(sizeHint int) *Builder {
-	b := &Builder{data: make([]byte, headSize, headSize+max(0, sizeHint)), begin: headSize}
-	copy(b.data, magic)
-	return b
+const partSize = 1 << 20
+
+// NewBuilder returns the builder of an empty run.
+func NewBuilder() *Builder {
+	return &Builder{head: append(make([]byte, 0, headSize), magic...)[:headSize]}
 }
 
 // Add appends an entry to a bucket, which must be the bucket of the last call or a later one. The entry is copied.
@@ -58,28 +63,47 @@ func (b *Builder) Add(bucket int, entry []byte) {
 		b.end()
 		b.bucket = bucket
 	}
-	b.data = binary.AppendUvarint(b.data, uint64(len(entry)))
-	b.data = append(b.data, entry...)
-	b.any = true
+	var length [binary.MaxVarintLen64]byte
+	b.append(length[:binary.PutUvarint(length[:], uint64(len(entry)))])
+	b.append(entry)
 }
 
-// Empty reports whether nothing was added.
-func (b *Builder) Empty() bool { return !b.any }
+func (b *Builder) append(p []byte) {
+	b.sum = crc32.Update(b.sum, castagnoli, p)
+	for b.size += len(p); len(p) > 0; {
+		last := len(b.parts) - 1
+		if last < 0 || len(b.parts[last]) == partSize {
+			var part []byte
+			if last++; last > 0 { // most runs of a test fit into the first part, which grows as it is filled
+				part = make([]byte, 0, partSize)
+			}
+			b.parts = append(b.parts, part)
+		}
+		n := min(len(p), partSize-len(b.parts[last]))
+		b.parts[last], p = append(b.parts[last], p[:n]...), p[n:]
+	}
+}
+
+// Bytes returns how many bytes were added.
+func (b *Builder) Bytes() int { return b.size }
 
 // end writes the length and the sum of the bucket to which entries were added last.
 func (b *Builder) end() {
 	at := len(magic) + 8*b.bucket
-	content := b.data[b.begin:]
-	binary.LittleEndian.PutUint32(b.data[at:], uint32(len(content)))
-	binary.LittleEndian.PutUint32(b.data[at+4:], crc32.Checksum(content, castagnoli))
-	b.begin = len(b.data)
+	binary.LittleEndian.PutUint32(b.head[at:], uint32(b.size-b.begin))
+	binary.LittleEndian.PutUint32(b.head[at+4:], b.sum)
+	b.begin, b.sum = b.size, 0
 }
 
-// finish returns the run. The builder must not be used afterwards.
-func (b *Builder) finish() []byte {
+// finish returns the run in parts, its size and its checksum. The builder must not be used afterwards.
+func (b *Builder) finish() (parts [][]byte, size int64, sum uint32) {
 	b.end()
-	binary.LittleEndian.PutUint32(b.data[indexSize:], crc32.Checksum(b.data[:indexSize], castagnoli))
-	return b.data
+	binary.LittleEndian.PutUint32(b.head[indexSize:], crc32.Checksum(b.head[:indexSize], castagnoli))
+	parts = append([][]byte{b.head}, b.parts...)
+	for _, p := range parts {
+		sum = crc32.Update(sum, castagnoli, p)
+	}
+	return parts, int64(headSize + b.size), sum
 }
 
 // index contains the places of the buckets of a run.

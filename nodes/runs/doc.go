@@ -4,7 +4,7 @@
 // therefore in the same bucket of all runs of a list, and a role reads one bucket after the other, each from all runs, and has only that bucket in
 // memory. A list is the runs of one thing, for example of one table. A [Set] has all lists of a session, a [Store] the sets of all sessions of a role.
 //
-//	b := runs.NewBuilder(sizeHint)
+//	b := runs.NewBuilder()
 //	for bucket := range runs.Buckets {
 //		b.Add(bucket, entry)                   // any number in each bucket, buckets in ascending order
 //	}

@@ -30,7 +30,7 @@ func built(r *rand.Rand, all map[int][]string, n int) *Builder {
 		k := Bucket(fold.Hash([]byte(e)))
 		mine[k] = append(mine[k], e)
 	}
-	b := NewBuilder(n)
+	b := NewBuilder()
 	for _, k := range slices.Sorted(maps.Keys(mine)) {
 		for _, e := range mine[k] {
 			b.Add(k, []byte(e))
@@ -103,10 +103,36 @@ func TestR16_RunsGiveBackWhatWasAdded(t *testing.T) {
 	}
 }
 
+// TestR16_RunsOfManyParts: entries lie across the ends of parts, and are read from memory and from the file.
+func TestR16_RunsOfManyParts(t *testing.T) {
+	disk, s, want := roletest.Saved{}, store(nil), map[int][]string{}
+	s.AttachFiles(disk)
+	b := NewBuilder()
+	for i, n := range []int{partSize - 3, 1, 0, 5, partSize, 2*partSize + 7, partSize - 1, 9 << 20} {
+		e := strings.Repeat(string(rune('a'+i)), n)
+		want[i/2] = append(want[i/2], e)
+		b.Add(i/2, []byte(e))
+	}
+	size := b.Bytes()
+	add(t, s, 0, b)
+	same(t, s, 0, want)
+	files := s.Unsaved()
+	for i, p := range files[0].Parts[1:] {
+		if len(p) != partSize && i+2 < len(files[0].Parts) || cap(p) > 2*partSize {
+			t.Fatalf("part %d has %d bytes in memory of %d", i, len(p), cap(p))
+		}
+	}
+	disk.Save(s)
+	if got := len(disk[files[0].Name]); got != headSize+size {
+		t.Fatalf("the file has %d bytes, want %d", got, headSize+size)
+	}
+	same(t, s, 0, want)
+}
+
 // TestR16_ARunHasTheSameNameEachTime: recovery adds it again, and finds the file that is there already.
 func TestR16_ARunHasTheSameNameEachTime(t *testing.T) {
 	name := func(entry string) string {
-		b := NewBuilder(0)
+		b := NewBuilder()
 		b.Add(7, []byte(entry))
 		return add(t, store(nil), 1, b)
 	}
@@ -176,7 +202,7 @@ func TestR16_BucketsAreAddedInOrder(t *testing.T) {
 					t.Fatalf("bucket %d was taken", k)
 				}
 			}()
-			b := NewBuilder(0)
+			b := NewBuilder()
 			b.Add(4, nil)
 			b.Add(k, nil)
 		}()
@@ -188,7 +214,7 @@ func TestR16_AListHasABound(t *testing.T) {
 	for range Most {
 		s.Open(id).lists = [][]*run{append(slices.Concat(s.Of(id).lists...), &run{})}
 	}
-	if _, err := s.Of(id).Add(0, NewBuilder(0)); err == nil || !strings.Contains(err.Error(), "limits.tables") {
+	if _, err := s.Of(id).Add(0, NewBuilder()); err == nil || !strings.Contains(err.Error(), "limits.tables") {
 		t.Fatal(err)
 	}
 }
@@ -196,7 +222,7 @@ func TestR16_AListHasABound(t *testing.T) {
 // TestR16_ErrorsOfTheReader: what stops reading is what Read returns.
 func TestR16_ErrorsOfTheReader(t *testing.T) {
 	s, stop := store(nil), errors.New("enough")
-	b := NewBuilder(0)
+	b := NewBuilder()
 	b.Add(0, []byte("a"))
 	b.Add(0, []byte("b"))
 	add(t, s, 0, b)

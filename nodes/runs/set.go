@@ -26,8 +26,8 @@ type Set struct {
 type run struct {
 	name  string
 	size  int64
-	data  []byte // nil once the run is saved
-	index *index // nil until it is read for the first time
+	parts [][]byte // the head, and what follows it; nil once the run is saved
+	index *index   // nil until it is read for the first time
 }
 
 // Add makes a run of what was built, at the end of a list, and returns its name. Recovery must repeat the call in the same way: the name depends on the
@@ -39,9 +39,9 @@ func (s *Set) Add(list int, b *Builder) (name string, err error) {
 	if len(s.lists[list]) >= Most {
 		return "", fmt.Errorf("it would have more than %d files: raise limits.tables in the topology, or add aggregators, and start the session again", Most)
 	}
-	data := b.finish()
+	parts, size, sum := b.finish()
 	s.made++
-	r := &run{name: fmt.Sprintf("%s-%x-%d-%08x-%d", s.store.name, s.id[:], s.made, crc32.Checksum(data, castagnoli), len(data)), size: int64(len(data)), data: data}
+	r := &run{name: fmt.Sprintf("%s-%x-%d-%08x-%d", s.store.name, s.id[:], s.made, sum, size), size: size, parts: parts}
 	s.lists[list] = append(s.lists[list], r)
 	return r.name, nil
 }
@@ -125,14 +125,26 @@ func (r *run) readIndex(from role.SavedReader) error {
 }
 
 func (r *run) readAt(from role.SavedReader, p []byte, at int64) error {
-	if r.data != nil {
-		copy(p, r.data[at:])
+	if r.parts != nil {
+		r.copyParts(p, at)
 		return nil
 	}
 	if err := from.ReadFileAt(r.name, p, at); err != nil {
 		return r.failed(err)
 	}
 	return nil
+}
+
+// copyParts reads a run that is not saved yet.
+func (r *run) copyParts(p []byte, at int64) {
+	if at < int64(headSize) {
+		n := copy(p, r.parts[0][at:])
+		p, at = p[n:], int64(headSize)
+	}
+	for at -= int64(headSize); len(p) > 0; {
+		n := copy(p, r.parts[1+at/partSize][at%partSize:])
+		p, at = p[n:], at+int64(n)
+	}
 }
 
 func (r *run) damaged() error { return r.failed(ErrDamaged) }

@@ -52,8 +52,8 @@ func (s *Store) Restore(id session.ID, d *wire.Reader) {
 func (s *Store) Unsaved() (files []role.File) {
 	for _, set := range s.inOrder() {
 		set.each(func(r *run) {
-			if r.data != nil {
-				files = append(files, role.File{Name: r.name, Data: r.data})
+			if r.parts != nil {
+				files = append(files, role.File{Name: r.name, Parts: r.parts})
 			}
 		})
 	}
@@ -64,7 +64,7 @@ func (s *Store) Unsaved() (files []role.File) {
 func (s *Store) UnsavedSessions() (ids []session.ID) {
 	for _, set := range s.inOrder() {
 		unsaved := false
-		set.each(func(r *run) { unsaved = unsaved || r.data != nil })
+		set.each(func(r *run) { unsaved = unsaved || r.parts != nil })
 		if unsaved {
 			ids = append(ids, set.id)
 		}
@@ -81,7 +81,7 @@ func (s *Store) Saved(files []role.File) {
 	for _, set := range s.sets {
 		set.each(func(r *run) {
 			if saved[r.name] {
-				r.data = nil
+				r.parts = nil
 			}
 		})
 	}

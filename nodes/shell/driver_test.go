@@ -157,14 +157,14 @@ func (m *memory) Size() int64 {
 	return int64(len(bytes.Join(m.records[min(int(m.cut), len(m.records)):], nil)))
 }
 
-func (m *memory) SaveFile(name string, data []byte) error {
+func (m *memory) SaveFile(name string, parts ...[]byte) error {
 	if err := m.call("save file"); err != nil {
 		return err
 	}
 	if m.files == nil {
 		m.files = map[string][]byte{}
 	}
-	m.files[name] = data
+	m.files[name] = bytes.Join(parts, nil)
 	return nil
 }
 func (m *memory) DropFiles(names ...string) error {

@@ -18,7 +18,7 @@ type Log interface {
 	Size() int64
 
 	// Files that snapshots refer to.
-	SaveFile(name string, data []byte) error
+	SaveFile(name string, parts ...[]byte) error
 	DropFiles(names ...string) error
 	SweepFiles(keep []string) error
 
@@ -139,7 +139,7 @@ func (a *Answer) files(log Log) error {
 		a.Swept = true
 	}
 	for _, f := range a.Files {
-		if err := log.SaveFile(f.Name, f.Data); err != nil {
+		if err := log.SaveFile(f.Name, f.Parts...); err != nil {
 			return err
 		}
 	}

@@ -655,7 +655,7 @@ func TestN3_FilesAreSavedBeforeTheSnapshotThatNamesThem(t *testing.T) {
 	d := newDriver(t, "desk", nil, nil)
 	d.ask("a").step(second)
 	whole := *d.job
-	whole.Snapshot, whole.Drop, whole.Files = []byte("s"), []string{"old"}, []role.File{{Name: "new", Data: []byte("n")}}
+	whole.Snapshot, whole.Drop, whole.Files = []byte("s"), []string{"old"}, []role.File{{Name: "new", Parts: [][]byte{[]byte("n")}}}
 	for _, x := range []struct {
 		fails             string
 		err               error

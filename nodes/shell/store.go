@@ -33,7 +33,11 @@ func (s *Shell) nextJob(now time.Time) *Job {
 	j := Job{Spend: s.maySpend()}
 	snapshot := s.snapshotDue(now)
 	if snapshot || !s.waits(now) { // a snapshot must contain only what is stored
-		if j.Commit = s.core.Seal(); j.Commit != nil {
+		seal := s.core.Seal
+		if snapshot {
+			seal = s.core.SealForSnapshot
+		}
+		if j.Commit = seal(); j.Commit != nil {
 			s.flush.closed(now)
 			j.DropHeritage, j.Drop = s.heir, s.core.Dropped()
 		}

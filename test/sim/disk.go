@@ -221,14 +221,15 @@ func (d *wholeDisk) Cut(upTo wal.Index) error {
 }
 
 // SaveFile makes a file durable.
-func (d *wholeDisk) SaveFile(name string, data []byte) error {
+func (d *wholeDisk) SaveFile(name string, parts ...[]byte) error {
+	data := bytes.Join(parts, nil)
 	if err := d.call(1 + int64(len(data))); err != nil {
 		return err
 	}
 	if d.files == nil {
 		d.files = map[string][]byte{}
 	}
-	d.files[name] = bytes.Clone(data)
+	d.files[name] = data
 	d.w.report.Counters["files"]++
 	return nil
 }

@@ -328,7 +328,7 @@ func (s Saved) Save(f role.Filer) {
 	}
 	files := f.Unsaved()
 	for _, x := range files {
-		s[x.Name] = bytes.Clone(x.Data)
+		s[x.Name] = bytes.Join(x.Parts, nil)
 	}
 	f.Saved(files)
 }
