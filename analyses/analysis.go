@@ -110,6 +110,7 @@ type Stream struct {
 	Reference bool              // reference streams are complete in every joiner before facts are read (R11)
 	Files     string            // where the client finds its files below the data directory: "*/trips.csv"; they may be packed
 	Comma     byte              // separator; 0 means ','
+	Form      csv.Form          // for clients: what the files are that are CSV, if they are not CSV with a header
 	Columns   []Column          // CSV columns that are needed, found by name
 	Schema    []batch.FieldSpec // typed columns of the batches the parser makes
 
@@ -154,12 +155,24 @@ type Query struct {
 	// for it (--download DIR), the client fetches the URL of the first row. The engine never fetches it.
 	Download string
 
-	// Rows, if set, replaces Reduce for a query whose answer may have any length. It turns one row of the query's only table
-	// into any number of rows of the answer, which depend on nothing else. The answer is sorted by its first column, ascending,
-	// then by the second, and so on. Texts are compared by bytes, and all values of a column are of one kind. The engine passes
-	// such rows on as they come, and sorts them on disks; no process ever holds all of them. The table serves no other query.
-	// If it has many rows, it is a bag (fold.Never), because a merged table is kept in the memory of the aggregators.
-	Rows func(args Args, t *fold.Table, row int, emit func(row ...any)) error
+	// Rows, if set, replaces Reduce for a query whose answer may have any length. It turns rows of the query's only table into
+	// rows of the answer. What it makes of a row depends on nothing else: it is called with some rows of the table at a time. The
+	// answer is sorted by its first column, ascending, then by the second, and so on, unless Order is set. Texts are compared by
+	// bytes, and all values of a column are of one kind. The engine passes such rows on as they come, and sorts them on disks; no
+	// process ever holds all of them. The table serves no other query. Each of its keys is in one aggregator, so it is not one of
+	// those that aggregators make ([fold.Spec.From]) unless it is a bag.
+	Rows func(args Args, t *fold.Table, emit func(row ...any)) error
+
+	// Order, which may be empty, describes the values of a row that Rows emits, one after the other; rows are sorted by them in
+	// this sequence. Values with a Column below 0 are not shown. Each column of the query is the Column of exactly one value.
+	Order []Order
+}
+
+// Order describes a value of a row that is sorted.
+type Order struct {
+	Column     int // of the answer, in which the value is shown; below 0: in none
+	Desc       bool
+	NullsFirst bool
 }
 
 // RowsQuery returns the index of the query whose Rows reads a table, -1 if there is none.

@@ -148,8 +148,20 @@ func (a *Analysis) checkRows(q *Query) error {
 	if q.Rows == nil {
 		return nil
 	}
+	shown := map[int]int{}
+	for _, o := range q.Order {
+		shown[max(o.Column, -1)]++
+	}
+	for i, c := range q.Columns {
+		if len(q.Order) > 0 && (shown[i] != 1 || len(q.Order)-shown[-1] != len(q.Columns)) {
+			return fmt.Errorf("query %s shows column %s in %d values of its Order; show each column in one", q.Name, c, shown[i])
+		}
+	}
 	if len(q.Tables) != 1 {
 		return fmt.Errorf("query %s has Rows, and is computed from %d tables; give it one", q.Name, len(q.Tables))
+	}
+	if t := a.TableIndex(q.Tables[0]); len(a.Tables[t].From) > 0 && a.Tables[t].Merge != fold.Never {
+		return fmt.Errorf("query %s has Rows, and aggregators make its table %s of others, so that a key may be in several of them; make it a bag", q.Name, q.Tables[0])
 	}
 	for i := range a.Queries {
 		if o := &a.Queries[i]; o.Name != q.Name && slices.Contains(o.Tables, q.Tables[0]) {

@@ -45,6 +45,9 @@ type Config struct {
 	// Columns, if set, returns the columns that are needed of a stream, nil if they are not known. Known columns are used to detect separators.
 	Columns func(stream string) []csv.Column
 
+	// Forms, if set, returns what the files of a stream are that are CSV, if they are not CSV with a header.
+	Forms func(stream string) csv.Form
+
 	// Skips, if set, returns a function that reports which parts of a stream's files need not be read (analyses.Stream.Skips, for the columns
 	// that Columns returns), or nil if all have to be read.
 	Skips func(stream string) func([]csv.Range) bool

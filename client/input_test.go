@@ -16,6 +16,7 @@ import (
 
 	"posta.dev/posta/client/source/parquet"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/rows/csv"
 )
 
 var tableOfStdin = protocol.Stream{Name: "-", Files: "stdin"}
@@ -70,7 +71,7 @@ func TestSamplesTakeNothingFromAPipe(t *testing.T) {
 			in := stdinInput(io.MultiReader(bytes.NewReader(c.in))) // not a file, and it cannot seek
 			if c.sampled {
 				for range 2 {
-					samples, err := in.Sampled(t.Context(), tableOfStdin)
+					samples, err := in.Sampled(t.Context(), tableOfStdin, csv.Form{})
 					if err != nil || len(samples) != 1 || string(samples[0].Header) != "n,text" || len(samples[0].Records) != 1 || !bytes.HasPrefix(samples[0].Records[0], c.in[7:11]) {
 						t.Fatalf("%+v, %v", samples, err)
 					}
@@ -115,7 +116,7 @@ func TestSamplesOfASilentPipeEnd(t *testing.T) {
 			in := stdinInput(r)
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("enough"))
 			defer cancel()
-			if _, err := in.Sampled(ctx, tableOfStdin); err == nil || err.Error() != "enough" {
+			if _, err := in.Sampled(ctx, tableOfStdin, csv.Form{}); err == nil || err.Error() != "enough" {
 				t.Errorf("behind %q: %v", first, err)
 			}
 			if err := in.Close(); err != nil {
@@ -137,7 +138,7 @@ func TestSamplesOfASilentPipeEnd(t *testing.T) {
 				cancel(errors.New(w.Text))
 			}
 		}()
-		if _, err := in.Sampled(ctx, protocol.Stream{Name: "t", Files: "t/*"}); err == nil || err.Error() != noWriter {
+		if _, err := in.Sampled(ctx, protocol.Stream{Name: "t", Files: "t/*"}, csv.Form{}); err == nil || err.Error() != noWriter {
 			t.Error(err)
 		}
 		if err := in.Close(); err != nil {

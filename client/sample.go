@@ -37,8 +37,9 @@ const (
 )
 
 // Sampled reads samples of the files of a stream, in the order of their names: the headers of all, records from the start of some, and from the
-// middle and the end of those that are plain CSV. The stream's Comma, if it has one, separates the columns in the files.
-func (in *Input) Sampled(ctx context.Context, stream protocol.Stream) ([]Sample, error) {
+// middle and the end of those that are plain CSV. The stream's Comma, if it has one, separates the columns in the files, and
+// form says what files of CSV are.
+func (in *Input) Sampled(ctx context.Context, stream protocol.Stream, form csv.Form) ([]Sample, error) {
 	comma := cmp.Or(stream.Comma, in.Comma)
 	stream.Comma = 0
 	sources, err := in.filesOf(ctx, stream)
@@ -48,7 +49,7 @@ func (in *Input) Sampled(ctx context.Context, stream protocol.Stream) ([]Sample,
 	samples := make([]Sample, 0, len(sources))
 	for i := range sources {
 		records := len(sources) <= sampleFiles || i*(sampleFiles-1)/(len(sources)-1) != (i-1)*(sampleFiles-1)/(len(sources)-1) || i == 0
-		s, err := sample(ctx, &sources[i], stream, comma, records)
+		s, err := sample(ctx, &sources[i], stream, comma, form, records)
 		if err != nil {
 			return nil, unlessOver(ctx, err)
 		}
@@ -57,14 +58,14 @@ func (in *Input) Sampled(ctx context.Context, stream protocol.Stream) ([]Sample,
 	return samples, nil
 }
 
-func sample(ctx context.Context, src *Source, stream protocol.Stream, comma byte, records bool) (s Sample, err error) {
+func sample(ctx context.Context, src *Source, stream protocol.Stream, comma byte, form csv.Form, records bool) (s Sample, err error) {
 	s = Sample{Name: src.Name, Path: src.Path, Size: src.Size}
 	file, err := src.open(ctx)
 	if err != nil {
 		return s, err
 	}
 	defer closeWith(ctx, file, &err)()
-	f := &streamUpload{stream: stream, counters: &streamCounters{}, chunkBytes: sampleBytes, comma: comma, warnings: &warnings{}, notes: &warnings{}}
+	f := &streamUpload{stream: stream, counters: &streamCounters{}, chunkBytes: sampleBytes, comma: comma, form: form, warnings: &warnings{}, notes: &warnings{}}
 	cut, header, err := f.begin(file, src)
 	if errors.Is(err, errNoColumns) {
 		if err = f.nameColumns(ctx, src, &s); err == nil {
@@ -86,7 +87,7 @@ func sample(ctx context.Context, src *Source, stream protocol.Stream, comma byte
 		return s, fmt.Errorf("%s: %w", src.where(), err)
 	}
 	s.Records, s.Line = append(s.Records, bytes.Clone(chunk[headRoom:])), line
-	if !src.held && src.Size > 4*sampleBytes && plain(src, header) {
+	if form.Plain() && !src.held && src.Size > 4*sampleBytes && plain(src, header) {
 		for _, at := range []int64{src.Size / 2, src.Size - sampleBytes} {
 			if piece, err := recordsAt(src.Path, at); err == nil { // otherwise the start is enough: a sample is a guess
 				s.Records = append(s.Records, piece)

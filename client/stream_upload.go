@@ -44,6 +44,7 @@ type streamUpload struct {
 	columnar   bool                   // chunks may hold columns
 	skips      func([]csv.Range) bool // which parts of files need not be read; may be nil
 	comma      byte                   // separator that the user gave; 0 if it has to be detected
+	form       csv.Form               // of the files that are CSV
 	warnings   *warnings
 	notes      *warnings                                                     // in which unusual form files are read
 	inspect    func(stream, file string, header []byte) (inspectFunc, error) // may be nil
@@ -200,7 +201,7 @@ type cutter interface {
 // look finds out how a text is written, and returns its cutter. The header gets a mark if the text differs from the usual form of the stream's
 // files.
 func (f *streamUpload) look(r io.Reader, source *Source) (cutter, []byte, error) {
-	in, err := text.Open(r, text.Want{Comma: f.stream.Comma, Columns: f.columns, Given: f.comma})
+	in, err := text.Open(r, text.Want{Comma: f.stream.Comma, Columns: f.columns, Given: f.comma, Form: f.form})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -208,8 +209,8 @@ func (f *streamUpload) look(r io.Reader, source *Source) (cutter, []byte, error)
 	if own == 0 {
 		own = ','
 	}
+	source.packed = source.packed || in.Encoding != "" || !f.form.Plain()
 	if in.Encoding != "" {
-		source.packed = true
 		f.notes.add(source.where(), "read as "+in.Encoding)
 	}
 	lines, err := jsonl.Looks(in.Head)
@@ -225,6 +226,7 @@ func (f *streamUpload) look(r io.Reader, source *Source) (cutter, []byte, error)
 		return nil, nil, fmt.Errorf("%w: the file does not begin with a JSON object", jsonl.ErrNotLines)
 	}
 	cut := csv.NewCutter(in, in.Comma, f.chunkBytes, protocol.MaxData)
+	cut.StartAt(in.Line)
 	cut.LeaveRoom(headRoom)
 	header, err := cut.Header()
 	if err == nil && in.Comma != own {

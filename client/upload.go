@@ -158,6 +158,9 @@ func (c *Client) newHead(u *upload, opened *protocol.Reply, stream protocol.Stre
 func (c *Client) newStreamUpload(opened *protocol.Reply, stream protocol.Stream, found []Source) *streamUpload {
 	f := &streamUpload{stream: stream, files: found, chunkBytes: c.chunkBytes(opened), frame: opened.Frame, warnings: c.warnings, notes: c.notes,
 		comma: c.cfg.Comma, had: c.had, columnar: opened.Columnar >= columns.Version}
+	if c.cfg.Forms != nil {
+		f.form = c.cfg.Forms(stream.Name)
+	}
 	if c.cfg.Columns != nil {
 		f.columns = c.cfg.Columns(stream.Name)
 	}

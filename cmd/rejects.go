@@ -21,6 +21,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/source"
 	"posta.dev/posta/cmd/internal/display"
+	rowscsv "posta.dev/posta/rows/csv"
 )
 
 const (
@@ -233,6 +234,14 @@ func (in *inspector) columns(stream string) []analyses.Column {
 		return s.Columns
 	}
 	return nil
+}
+
+// forms is client.Config.Forms.
+func (in *inspector) forms(stream string) rowscsv.Form {
+	if s := in.stream(stream); s != nil {
+		return s.Form
+	}
+	return rowscsv.Form{}
 }
 
 // skips is client.Config.Skips.

@@ -302,7 +302,7 @@ func (x *command) session(ctx context.Context, r *sqlRequest, plan *compile.Plan
 	if err != nil {
 		return nil, err
 	}
-	cfg.Inspect, cfg.Columns, cfg.Skips, cfg.Head = in.inspect, in.columns, in.skips, head
+	cfg.Inspect, cfg.Columns, cfg.Forms, cfg.Skips, cfg.Head = in.inspect, in.columns, in.forms, in.skips, head
 	cfg.OnWarning, cfg.OnNote = x.warnInput(show.Say), r.noteInput(show.Say)
 	if !r.quiet {
 		cfg.OnProgress = show.Update

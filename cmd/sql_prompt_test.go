@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -116,8 +117,20 @@ func (p *person) sees(text string) {
 // leaves waits for the end of the program.
 func (p *person) leaves() {
 	p.t.Helper()
-	if err := <-p.done; err != nil {
+	if err := p.ends(); err != nil {
 		p.t.Errorf("the prompt ends with %v", err)
+	}
+}
+
+// ends waits for the end of the program and returns how it ended.
+func (p *person) ends() error {
+	p.t.Helper()
+	select {
+	case err := <-p.done:
+		return err
+	case <-time.After(2 * time.Minute):
+		p.t.Fatal("the program does not end")
+		return nil
 	}
 }
 
@@ -258,7 +271,7 @@ func TestThePromptStartsAClusterForTables(t *testing.T) {
 	}
 	p = sitDown(t, env, "sql", "--data", dir, "--replicas", "joiner=x")
 	p.sees("write STAGE=NUMBER")
-	if err := <-p.done; err == nil {
+	if err := p.ends(); err == nil {
 		t.Error("a prompt begins with a wrong flag")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -66,5 +67,50 @@ func TestOrdered_TruthsAndNulls(t *testing.T) {
 			t.Errorf("value %d: %v is read back as %v, %v", i, v, got[0], err)
 		}
 		before = b
+	}
+}
+
+// TestOrdered_Directions: cells are in the order of their direction, whatever follows them, and are read back.
+func TestOrdered_Directions(t *testing.T) {
+	sorted := [][]Value{
+		{{Text: ""}, {Text: "\x00"}, {Text: "\x00\x00"}, {Text: "\x00\xff"}, {Text: "a"}, {Text: "a\x00"}, {Text: "a\x00b"}, {Text: "ab"}, {Text: "\xff"}, {Text: "\xff\x00"}, {Text: "\xff\xff"}},
+		{{Kind: Int, Int: math.MinInt64}, {Kind: Int, Int: -1}, {Kind: Int}, {Kind: Int, Int: math.MaxInt64}},
+		{{Kind: Float, Float: math.Inf(-1)}, {Kind: Float, Float: -1}, {Kind: Float}, {Kind: Float, Float: 1e300}, {Kind: Float, Float: math.Inf(1)}, {Kind: Float, Float: math.NaN()}},
+		{{Kind: Bool}, {Kind: Bool, Int: 1}},
+	}
+	for _, d := range []Direction{{}, {Desc: true}, {NullsFirst: true}, {Desc: true, NullsFirst: true}} {
+		for _, values := range sorted {
+			all := slices.Clone(values)
+			if d.Desc {
+				slices.Reverse(all)
+			}
+			if d.NullsFirst {
+				all = slices.Insert(all, 0, Value{Kind: Null})
+			} else {
+				all = append(all, Value{Kind: Null})
+			}
+			var before []byte
+			for i := range all {
+				b := AppendOrderedCell(nil, &all[i], d)
+				if i > 0 && (bytes.Compare(append(bytes.Clone(before), 0xff), b) >= 0 || bytes.Compare(before, append(bytes.Clone(b), 0)) >= 0) {
+					t.Errorf("%+v: %v is not behind %v", d, all[i], all[i-1])
+				}
+				before = b
+				got, rest, err := CutOrderedCell(append(bytes.Clone(b), 0, 0xff, 0xff), d)
+				if err != nil || !bytes.Equal(rest, []byte{0, 0xff, 0xff}) || !bytes.Equal(AppendOrderedCell(nil, &got, d), b) || got.Kind != all[i].Kind || got.Text != all[i].Text {
+					t.Errorf("%+v: %v is read back as %v, %x, %v", d, all[i], got, rest, err)
+				}
+				for n := range b {
+					if _, _, err := CutOrderedCell(b[:n], d); err == nil {
+						t.Errorf("%+v: the first %d bytes of %x are taken for a cell", d, n, b)
+					}
+				}
+			}
+		}
+		for kind := int(kinds); kind < 256; kind++ {
+			if _, _, err := CutOrderedCell(append([]byte{byte(kind)}, make([]byte, 16)...), d); err == nil {
+				t.Errorf("kind %d is taken", kind)
+			}
+		}
 	}
 }

@@ -3,12 +3,26 @@ package protocol
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"posta.dev/posta/internal/wire"
 )
 
 // Append appends the reply's frame to dst.
-func (p *Reply) Append(dst []byte) []byte { return appendMessage(dst, p) }
+func (p *Reply) Append(dst []byte) []byte {
+	if rows := p.rowBytes(); rows > 0 {
+		dst = slices.Grow(dst, rows+rows/16+512) // a little more than the rows, for what else is in the reply
+	}
+	return appendMessage(dst, p)
+}
+
+// rowBytes returns how many bytes the rows of all parts take.
+func (p *Reply) rowBytes() (n int) {
+	for i := range p.Parts {
+		n += p.Parts[i].Rows.Size()
+	}
+	return n
+}
 
 // DecodeReply reads a reply. The rows of its parts are views into frame; everything else is copied. Unknown keys are ignored.
 func DecodeReply(frame []byte) (Reply, error) {

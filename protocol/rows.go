@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"posta.dev/posta/internal/wire"
 )
@@ -21,6 +22,9 @@ type Rows struct {
 
 // NewRows returns an empty list of rows with width cells each.
 func NewRows(width int) Rows { return Rows{width: width} }
+
+// Grow makes room for rows of so many bytes in all, so that Add moves nothing until then.
+func (r *Rows) Grow(bytes int) { r.b = slices.Grow(r.b, bytes) }
 
 // Len returns the number of rows.
 func (r *Rows) Len() int { return r.n }

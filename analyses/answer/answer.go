@@ -73,18 +73,20 @@ func ReduceQuery(a *analyses.Analysis, args analyses.Args, query int, tables []*
 			return q, fmt.Errorf("query %s of %s: %w", spec.Name, a.Name, err)
 		}
 	}
+	cells := len(spec.Columns)
+	if spec.Rows != nil && len(spec.Order) > 0 {
+		cells = len(spec.Order)
+	}
 	var bad error
 	emit := func(row ...any) {
 		if bad == nil {
-			bad = checkRow(row, len(spec.Columns))
+			bad = checkRow(row, cells)
 		}
-		q.Rows = append(q.Rows, row)
+		q.Rows = append(q.Rows, slices.Clone(row)) // the analysis may reuse row
 	}
 	var err error
 	if spec.Rows != nil {
-		for row := 0; row < need[0].Len() && err == nil; row++ {
-			err = spec.Rows(args, need[0], row, emit)
-		}
+		err = spec.Rows(args, need[0], emit)
 	} else {
 		err = a.Reduce(args, query, need, emit)
 	}
@@ -92,7 +94,8 @@ func ReduceQuery(a *analyses.Analysis, args analyses.Args, query int, tables []*
 		err = bad
 	}
 	if err == nil && spec.Rows != nil {
-		err = inOrder(q.Rows)
+		err = inOrder(q.Rows, spec.Order)
+		shown(q.Rows, len(spec.Columns), spec.Order)
 	}
 	if err != nil {
 		return q, fmt.Errorf("query %s of %s: %w", spec.Name, a.Name, err)
@@ -101,22 +104,40 @@ func ReduceQuery(a *analyses.Analysis, args analyses.Args, query int, tables []*
 }
 
 // inOrder sorts rows as an output of a cluster is sorted (analyses.Query.Rows).
-func inOrder(rows [][]any) error {
+func inOrder(rows [][]any, order []analyses.Order) error {
 	keys := make(map[*any][]byte, len(rows)) // sort keys, by a row's first cell
-	var cells []protocol.Value
 	for _, row := range rows {
-		cells = cells[:0]
-		for _, c := range row {
+		var key []byte
+		for i, c := range row {
 			v, err := protocol.ValueOf(c)
 			if err != nil {
 				return err
 			}
-			cells = append(cells, v)
+			d := protocol.Direction{}
+			if len(order) > 0 {
+				d = protocol.Direction{Desc: order[i].Desc, NullsFirst: order[i].NullsFirst}
+			}
+			key = protocol.AppendOrderedCell(key, &v, d)
 		}
-		keys[&row[0]] = protocol.AppendOrdered(nil, cells...)
+		keys[&row[0]] = key
 	}
 	slices.SortFunc(rows, func(a, b []any) int { return bytes.Compare(keys[&a[0]], keys[&b[0]]) })
 	return nil
+}
+
+// shown replaces sorted rows by what their columns show.
+func shown(rows [][]any, columns int, order []analyses.Order) {
+	if len(order) == 0 {
+		return
+	}
+	for i, row := range rows {
+		rows[i] = make([]any, columns)
+		for k, o := range order {
+			if o.Column >= 0 {
+				rows[i][o.Column] = row[k]
+			}
+		}
+	}
 }
 
 func checkRow(row []any, columns int) error {

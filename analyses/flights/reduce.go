@@ -33,13 +33,17 @@ func reduce(args analyses.Args, query int, tables []*fold.Table, emit func(row .
 // dollars is the float64 nearest to an amount of cents.
 func dollars(cents int64) float64 { return csv.Decimal{Value: cents, Scale: 2}.Float() }
 
-func stopoverRow(_ analyses.Args, t *fold.Table, row int, emit func(row ...any)) error {
-	emit(string(t.KeyText(row, 0)), string(t.KeyText(row, 1)), dollars(t.KeyInt(row, 2)), t.KeyInt(row, 3))
+func stopoverRows(_ analyses.Args, t *fold.Table, emit func(row ...any)) error {
+	for row := range t.Len() {
+		emit(string(t.KeyText(row, 0)), string(t.KeyText(row, 1)), dollars(t.KeyInt(row, 2)), t.KeyInt(row, 3))
+	}
 	return nil
 }
 
-func detourRow(_ analyses.Args, t *fold.Table, row int, emit func(row ...any)) error {
-	emit(string(t.KeyText(row, 0)), string(t.KeyText(row, 1)), milesOfKey(t.KeyInt(row, 2)), milesOfKey(t.KeyInt(row, 3)))
+func detourRows(_ analyses.Args, t *fold.Table, emit func(row ...any)) error {
+	for row := range t.Len() {
+		emit(string(t.KeyText(row, 0)), string(t.KeyText(row, 1)), milesOfKey(t.KeyInt(row, 2)), milesOfKey(t.KeyInt(row, 3)))
+	}
 	return nil
 }
 

@@ -23,13 +23,16 @@ const pageHead = 8
 
 // sortRun sorts rows and returns them as a run.
 func sortRun(pending []byte, pageBytes int) ([]byte, error) {
-	var all [][]byte
-	for rest := pending; len(rest) > 0; {
-		row, more, err := role.CutRow(rest)
-		if err != nil {
+	rows := 0
+	for rest := pending; len(rest) > 0; rows++ {
+		var err error
+		if _, rest, err = role.CutRow(rest); err != nil {
 			return nil, err
 		}
-		all, rest = append(all, row), more
+	}
+	all := make([][]byte, rows)
+	for i, rest := 0, pending; i < rows; i++ {
+		all[i], rest, _ = role.CutRow(rest) // no error: counting read the same
 	}
 	progress.Mark()
 	slices.SortFunc(all, bytes.Compare)
@@ -210,6 +213,9 @@ func (m *merge) nextBytes() int {
 // part makes the next part. A part is the last one if no row follows it. There is at least one part, to carry the columns.
 func (m *merge) part() (p protocol.Part, err error) {
 	p = protocol.Part{Query: m.q.query, Columns: m.q.columns, Offset: m.rows, Rows: protocol.NewRows(len(m.q.columns))}
+	if len(m.heads) > 0 {
+		p.Rows.Grow(m.limit)
+	}
 	cells := make([]protocol.Value, len(m.q.columns))
 	for len(m.heads) > 0 {
 		h := &m.heads[0]
@@ -217,7 +223,7 @@ func (m *merge) part() (p protocol.Part, err error) {
 			break
 		}
 		progress.Mark()
-		if err := protocol.ReadOrdered(h.row, cells); err != nil {
+		if err := m.q.order.ReadRow(h.row, cells); err != nil {
 			return p, err
 		}
 		if err := p.Rows.Add(cells...); err != nil {

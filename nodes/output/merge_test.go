@@ -287,3 +287,51 @@ func TestD1_RowsBehindTheirEndFail(t *testing.T) {
 		}
 	}
 }
+
+// TestD1_RowsAreSortedByCellsThatAreNotShown: the order of a query survives a restart from a snapshot, before and after the rows are complete.
+func TestD1_RowsAreSortedByCellsThatAreNotShown(t *testing.T) {
+	order := role.Order{{Column: -1, Desc: true}, {Column: 1, NullsFirst: true}, {Column: 0}}
+	for _, when := range []string{"never", "before the end", "behind the end"} {
+		o, h := small(t)
+		again := func(now string) {
+			if now == when {
+				h.Save()
+				next := New(roletest.About())
+				next.FileBytes = o.FileBytes
+				host := roletest.NewHost(next)
+				host.Files = h.Files
+				if err := next.RestoreAll(o.SnapshotAll(nil)); err != nil {
+					t.Fatal(err)
+				}
+				next.Tick(noon)
+				o, h = next, host
+			}
+		}
+		for i := range int64(200) {
+			n := i * 7 % 200
+			second := protocol.Value{Kind: protocol.Null}
+			if n%2 == 1 {
+				second = protocol.Value{Text: "odd"}
+			}
+			row := order.AppendRow(nil, []protocol.Value{{Kind: protocol.Int, Int: n / 2}, second, {Kind: protocol.Int, Int: n}})
+			give(t, o, role.Message{Payload: (&role.Passed{Query: "long", Rows: role.AppendRow(nil, row)}).Append(nil)})
+			h.Save()
+		}
+		again("before the end")
+		give(t, o, role.Message{Payload: (&role.Passed{Query: "long", Last: true, Columns: []string{"n", "text"}, Order: order}).Append(nil)})
+		endAll(t, o)
+		h.Save()
+		again("behind the end")
+		noted := map[uint64]protocol.Part{}
+		fetch(t, o, h, 0, noted)
+		got := numbersOf(t, noted, "long")
+		if len(got) != 200 {
+			t.Fatalf("%s: %d rows", when, len(got))
+		}
+		for i, n := range got {
+			if want := int64(199-i)/2*2 + int64(i%2); n != want {
+				t.Fatalf("%s: row %d is %d, want %d", when, i, n, want)
+			}
+		}
+	}
+}

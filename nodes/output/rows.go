@@ -46,8 +46,9 @@ const inTail = -1
 // sorted is a query whose rows come in any order.
 type sorted struct {
 	query   string
-	columns []string // set when it is complete
-	pending []byte   // rows that are not in a run yet, as in role.Passed
+	columns []string   // set when it is complete
+	order   role.Order // set with columns
+	pending []byte     // rows that are not in a run yet, as in role.Passed
 	rows    uint64
 	runs    []int // indexes in files; each is a run
 	done    bool
@@ -138,7 +139,7 @@ func (r *result) addPassed(payload []byte, fileBytes int) error {
 		q.pending = nil
 	}
 	if p.Last {
-		q.done, q.columns = true, p.Columns
+		q.done, q.columns, q.order = true, p.Columns, p.Order
 		r.items = append(r.items, item{sorted: q})
 	}
 	return nil
@@ -230,7 +231,11 @@ func (r *rows) append(b []byte, content bool) []byte {
 	b = wire.AppendBin(b, r.tail)
 	b = wire.AppendArray(b, len(r.sorted))
 	for _, q := range r.sorted {
-		b = wire.AppendArray(b, 6)
+		fields := 6
+		if len(q.order) > 0 {
+			fields = 7
+		}
+		b = wire.AppendArray(b, fields)
 		b = wire.AppendString(b, q.query)
 		b = wire.AppendArray(b, len(q.columns))
 		for _, c := range q.columns {
@@ -242,7 +247,9 @@ func (r *rows) append(b []byte, content bool) []byte {
 		for _, n := range q.runs {
 			b = wire.AppendUint(b, uint64(n))
 		}
-		b = wire.AppendBool(b, q.done)
+		if b = wire.AppendBool(b, q.done); fields == 7 {
+			b = q.order.Append(b)
+		}
 	}
 	b = wire.AppendArray(b, len(r.items))
 	for _, i := range r.items {
@@ -271,7 +278,10 @@ func (r *rows) restore(d *wire.Reader, fileBytes int) {
 	}
 	r.tail = bytes.Clone(d.Bytes())
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
-		d.ArrayOf(6)
+		fields := d.Array()
+		if d.Err() == nil && fields != 6 && fields != 7 { // 7: with an order
+			d.Fail("a sorted query of %d fields", fields)
+		}
 		q := &sorted{query: d.String()}
 		for k := d.Array(); k > 0 && d.Err() == nil; k-- {
 			q.columns = append(q.columns, d.String())
@@ -280,7 +290,9 @@ func (r *rows) restore(d *wire.Reader, fileBytes int) {
 		for k := d.Array(); k > 0 && d.Err() == nil; k-- {
 			q.runs = append(q.runs, below(d, len(r.files)))
 		}
-		q.done = d.Bool()
+		if q.done = d.Bool(); fields == 7 {
+			q.order = role.ReadOrder(d, len(q.columns))
+		}
 		r.sorted = append(r.sorted, q)
 	}
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {

@@ -6,7 +6,6 @@ import (
 
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/rows/progress"
 )
 
@@ -19,7 +18,7 @@ func (st *state) pass(query int, m role.Message, out role.Emitter) (err error) {
 	q := &st.Analysis.Queries[query]
 	defer role.Explain(&err, func() string { return "query " + q.Name })
 	if st.passing == nil {
-		st.passing = role.NewTables(st.Analysis, fold.NewTable)
+		st.passing = role.NewTables(st.Analysis, role.Union)
 	}
 	t := st.passing[st.Analysis.TableIndex(q.Tables[0])]
 	t.Reset()
@@ -34,7 +33,8 @@ func (st *state) pass(query int, m role.Message, out role.Emitter) (err error) {
 			p.Rows = nil
 		}
 	}
-	cells := make([]protocol.Value, len(q.Columns))
+	order := role.Order(q.Order)
+	cells := make([]protocol.Value, order.Cells(len(q.Columns)))
 	var row []byte
 	var bad error
 	add := func(values ...any) {
@@ -44,7 +44,7 @@ func (st *state) pass(query int, m role.Message, out role.Emitter) (err error) {
 		if bad = fill(cells, values); bad != nil {
 			return
 		}
-		row = protocol.AppendOrdered(row[:0], cells...)
+		row = order.AppendRow(row[:0], cells)
 		// An output must be able to send the row in one reply, which also has the columns' names.
 		if room := limit - passRoom - len(q.Name); len(row)+longestReply(q.Columns) > room {
 			bad = role.TooLarge(fmt.Sprintf("stream %s: a row of the answer to query %s", st.Analysis.Streams[m.Stream].Name, q.Name), len(row), room)
@@ -53,12 +53,7 @@ func (st *state) pass(query int, m role.Message, out role.Emitter) (err error) {
 		}
 		p.Rows = role.AppendRow(p.Rows, row)
 	}
-	for i := 0; i < t.Len() && bad == nil; i++ {
-		if err := q.Rows(st.Args, t, i, add); err != nil {
-			return err
-		}
-	}
-	if err := errors.Join(bad, t.Err()); err != nil {
+	if err := errors.Join(q.Rows(st.Args, t, add), bad, t.Err()); err != nil {
 		return err
 	}
 	send()
@@ -78,7 +73,7 @@ func longestReply(columns []string) (n int) {
 // passed emits the message that all rows of a query have been passed on.
 func (st *state) passed(query int, put func([]byte)) error {
 	q := &st.Analysis.Queries[query]
-	p := role.Passed{Query: q.Name, Last: true, Columns: q.Columns}
+	p := role.Passed{Query: q.Name, Last: true, Columns: q.Columns, Order: q.Order}
 	put(p.Append([]byte{lastPart}))
 	return nil
 }

@@ -21,11 +21,13 @@ func passing(t *testing.T) (*Reducer, *analyses.Analysis) {
 	a.Queries = append([]analyses.Query(nil), a.Queries...)
 	for i := range a.Queries {
 		if q := &a.Queries[i]; q.Name == "amounts" {
-			q.Rows = func(_ analyses.Args, t *fold.Table, row int, emit func(...any)) error {
-				if string(t.KeyText(row, 0)) == "bad" {
-					return fmt.Errorf("a bad row")
+			q.Rows = func(_ analyses.Args, t *fold.Table, emit func(...any)) error {
+				for row := range t.Len() {
+					if string(t.KeyText(row, 0)) == "bad" {
+						return fmt.Errorf("a bad row")
+					}
+					emit(string(t.KeyText(row, 0)), t.Sum(row, 0))
 				}
-				emit(string(t.KeyText(row, 0)), t.Sum(row, 0))
 				return nil
 			}
 		}

@@ -48,6 +48,9 @@ type state struct {
 	part     []byte        // the task's result that leaves next; nil until computed
 	passing  []*fold.Table // scratch tables for rows that are passed on; nil until needed
 	stream   int
+
+	unmeasured int // bytes that were merged since the tables were measured
+	measured   int // bytes of memory that they took then
 }
 
 // New returns the role.
@@ -84,7 +87,37 @@ func (r *Reducer) Take(id session.ID, m role.Message, out role.Emitter) (bool, e
 	if err := role.Merge(st.tables, m.Payload); err != nil {
 		return false, err
 	}
+	if st.unmeasured += len(m.Payload); st.unmeasured >= max(measureEvery, st.measured/8) && out != nil {
+		st.unmeasured = 0
+		if err := st.fits(max(out.Limits().Memory, leastMemory)); err != nil {
+			return false, err
+		}
+	}
 	return true, nil
+}
+
+// measureEvery is after how many bytes the tables are measured again, at the earliest. To measure some tables all of their rows are visited, so large ones are measured only when an
+// eighth was added.
+const measureEvery = 1 << 20
+
+// leastMemory is how many bytes of memory the tables of a session may always take, however low limits.memory is: it was chosen for reference data, which
+// counts as it travels.
+const leastMemory = 64 << 20
+
+// fits returns an error if the tables of a session take more than limit bytes. Nothing bounds them otherwise: a function of the analysis needs them whole.
+func (st *state) fits(limit int) error {
+	total, largest := 0, st.tables[0]
+	for _, t := range st.tables {
+		total += t.Bytes()
+		if t.Bytes() > largest.Bytes() {
+			largest = t
+		}
+	}
+	if st.measured = total; total <= limit {
+		return nil
+	}
+	return fmt.Errorf("R16: the answer is computed of more rows than the reducer may have in memory: %d MiB, most of them %d rows of table %s, and limits.memory is %d MiB; ask for less, or raise limits.memory in the topology and start the session again",
+		total>>20, largest.Len(), largest.Spec().Name, limit>>20)
 }
 
 // End implements role.Role. A query is due when all its streams have ended.

@@ -2,6 +2,7 @@ package reducer
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -151,5 +152,33 @@ func TestN6_AFailureNamesTheQuery(t *testing.T) {
 	_, err := leave(r, 0, &roletest.Kept{})
 	if err == nil || !strings.Contains(err.Error(), "query known: told to fail") {
 		t.Fatal(err)
+	}
+}
+
+// TestR16_TablesAreBounded: a session whose tables exceed limits.memory fails, in words, and recovery repeats calls under no limit. However low the limit is,
+// some rows fit.
+func TestR16_TablesAreBounded(t *testing.T) {
+	s := roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)
+	message := func(i int) role.Message {
+		tables := role.NewTables(s.Analysis, fold.NewTable)
+		tables[1].AddSum(tables[1].Row(tables[1].Key().String(fmt.Sprint(i, strings.Repeat("x", 1<<20)))), 0, 1)
+		return role.Message{Stream: 1, Payload: new(role.PartialEncoder).Encode(1, tables[1], tables[1].Rows())}
+	}
+	for _, out := range []*roletest.Kept{{Memory: 1}, {}} {
+		r := New()
+		if err := r.Open(s); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		took := 0
+		for ; took < 90 && err == nil; took++ {
+			_, err = r.Take(id, message(took), out)
+		}
+		switch {
+		case out.Memory == 0 && err != nil:
+			t.Error("without a limit:", err)
+		case out.Memory > 0 && (took < 20 || took == 90 || err == nil || !strings.Contains(err.Error(), "R16: ") || !strings.Contains(err.Error(), "table amounts, and limits.memory is 64 MiB")):
+			t.Errorf("after %d MiB: %v", took, err)
+		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // limits, because the calls kept to the limits of their time.
 type Limits struct {
 	Frame  int // of a payload: limits.frame
-	Memory int // of the reference data of one session in one joiner: limits.memory
+	Memory int // of the reference data of one session in one joiner, and of its tables in a reducer: limits.memory
 }
 
 // NoLimits are those of recovery, and of tests.

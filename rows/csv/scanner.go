@@ -78,9 +78,12 @@ func (s *Scanner) Next() bool {
 // nil. After any other error the fields have no meaning.
 func (s *Scanner) Fields() [][]byte { return s.fields }
 
-// EmptyQuoted reports whether an empty field of [Scanner.Fields] was written as "". The scanner marks such a field by a
-// capacity above 0.
-func EmptyQuoted(field []byte) bool { return len(field) == 0 && cap(field) > 0 }
+// EmptyQuoted reports whether an empty field of [Scanner.Fields] was written as "".
+func EmptyQuoted(field []byte) bool { return len(field) == 0 && Quoted(field) }
+
+// Quoted reports whether a field of [Scanner.Fields] was written in quotes. The scanner marks such a field by a capacity above its
+// length.
+func Quoted(field []byte) bool { return cap(field) > len(field) }
 
 // Row returns the row as it stands in the chunk, without its line end.
 func (s *Scanner) Row() []byte {
@@ -173,15 +176,15 @@ func (s *Scanner) unwrap() {
 // text returns the text of a field of data.
 func (s *Scanner) text(data []byte, f field) []byte {
 	if !f.doubled {
-		if f.from == f.to && f.from > 0 && data[f.from-1] == quote && f.to < len(data) {
-			return data[f.from : f.to : f.to+1] // see EmptyQuoted
+		if f.from > 0 && data[f.from-1] == quote && f.to < len(data) {
+			return data[f.from : f.to : f.to+1] // see Quoted
 		}
 		return data[f.from:f.to:f.to]
 	}
 	// If scratch moves when it grows, earlier fields keep the old memory alive and stay valid.
 	start := len(s.scratch)
-	s.scratch = unquote(s.scratch, data, f)
-	return s.scratch[start:len(s.scratch):len(s.scratch)]
+	s.scratch = append(unquote(s.scratch, data, f), quote)
+	return s.scratch[start : len(s.scratch)-1 : len(s.scratch)] // see Quoted
 }
 
 // walk takes the record at s.at field by field, by searching. It returns false for an empty line.

@@ -75,7 +75,7 @@ func newAnalysis(w *world) *analyses.Analysis {
 			{Name: "members", Columns: []string{"group", "rows"}, Tables: []string{"members"}},
 			{Name: "totals", Columns: []string{"group", "rows", "sum", "mean"}, Tables: []string{"totals"}},
 			{Name: "peaks", Columns: []string{"group", "key"}, Tables: []string{"peaks"}},
-			{Name: "keys", Columns: []string{"group", "bytes"}, Tables: []string{"keys"}, Rows: keyRow},
+			{Name: "keys", Columns: []string{"group", "bytes"}, Tables: []string{"keys"}, Rows: keyRows, Order: keyOrder},
 			{Name: "sizes", Columns: []string{"group", "bytes", "facts"}, Tables: []string{"sizes"}},
 		},
 		NewParser:      newParser,
@@ -288,9 +288,14 @@ func (w *world) counts(want string, totals *fold.Table) {
 // another client's id.
 func (w *world) mayCount() bool { return w.losses == 0 && !w.faults.rivals }
 
-// keyRow is a row of the answer that outputs sort.
-func keyRow(_ analyses.Args, t *fold.Table, row int, emit func(row ...any)) error {
-	emit(string(t.KeyText(row, 0)), t.KeyInt(row, 1))
+// keyOrder sorts the rows of keyRows by their columns, in a way that needs all that an order can say.
+var keyOrder = []analyses.Order{{Column: -1, NullsFirst: true}, {Column: 0}, {Column: -1, Desc: true}, {Column: 1}}
+
+// keyRows makes rows of the answer that outputs sort.
+func keyRows(_ analyses.Args, t *fold.Table, emit func(row ...any)) error {
+	for row := range t.Len() {
+		emit(nil, string(t.KeyText(row, 0)), -t.KeyInt(row, 1), t.KeyInt(row, 1))
+	}
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 
 var (
 	update = flag.Bool("update", false, "write the table of mutants into docs/simulation.md")
-	table  = mutants.Table{Package: "./test/sim", Doc: "docs/simulation.md", Seeds: 3000, Mutants: slices.Concat(bugs(), shellBugs(), rewireBugs(), pageBugs(), traceBugs(), longBugs(), spillBugs(), ownerBugs(), resumeBugs(), fileBugs(), sqlBugs())}
+	table  = mutants.Table{Package: "./test/sim", Doc: "docs/simulation.md", Seeds: 3000, Mutants: slices.Concat(bugs(), shellBugs(), rewireBugs(), pageBugs(), traceBugs(), longBugs(), spillBugs(), ownerBugs(), resumeBugs(), fileBugs(), sqlBugs(), joinBugs())}
 )
 
 func TestMutants(t *testing.T)                { table.Run(t) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -35,6 +36,7 @@ type question struct {
 	wide   bool // keys of facts reach the reducer
 	apart  bool // rows of the two tables do not meet: both tables are streams of facts
 	large  bool // neither table is small: aggregators join them
+	pass   int  // the statement takes two passes, of which the session is this one; 0: it takes one
 	answer func(d *sqlData) [][]any
 }
 
@@ -101,7 +103,24 @@ var questions = []question{
 			ORDER BY n DESC, key LIMIT 20`,
 		answer: bestOfAggregators,
 	},
+	{
+		name: "the mean that WHERE needs", pass: 1,
+		text: aboveMean,
+		answer: func(d *sqlData) [][]any {
+			return [][]any{{passAnswer(d.mean())}}
+		},
+	},
+	{
+		name: "facts above the mean", pass: 2,
+		text:   aboveMean,
+		answer: factsAboveMean,
+	},
 }
+
+// aboveMean takes two passes, because it reads all facts before it can say which of them count. Both passes read all columns, so they reject
+// the same rows.
+const aboveMean = `SELECT g AS name, count(*) AS n, sum(value) AS total` + withGroup +
+	`WHERE value > (SELECT avg(value) FROM facts AS h JOIN groups AS k ON h.key = k.key WHERE k."group" IS NOT NULL) GROUP BY 1 ORDER BY 1`
 
 // ask makes an upload the upload of a statement. The statement contains nothing that makes a node panic.
 func (u *upload) ask(w *world, r *rand.Rand) {
@@ -110,15 +129,16 @@ func (u *upload) ask(w *world, r *rand.Rand) {
 		q = &questions[r.IntN(len(questions))]
 	}
 	w.injected("SQL")
-	u.analysis, u.plan, u.question, u.params = compile.Name, q.plan(q.text), q, nil
+	d := u.read()
+	u.analysis, u.plan, u.question, u.params = compile.Name, q.plan(q.text, d), q, nil
 	u.poison = ""
-	if u.members = len(u.read().groups); q.apart || q.large {
+	if u.members = len(d.groups); q.apart || q.large {
 		u.members = 0 // no joiner keeps them
 	}
 }
 
-// plan returns the plan of a statement over the files of an upload.
-func (q *question) plan(statement string) []byte {
+// plan returns the plan of a statement over the files of an upload, whose rows are d.
+func (q *question) plan(statement string, d *sqlData) []byte {
 	size := int64(1000)
 	if q.large {
 		size = 0 // unknown
@@ -128,13 +148,41 @@ func (q *question) plan(statement string) []byte {
 		{Name: streamNames[streamGroups], Files: "*/groups.csv", Bytes: size, Columns: []compile.Column{text("key"), text("group")}},
 		{Name: streamNames[streamFacts], Files: "*/facts.csv", Columns: []compile.Column{text("key"), {Name: "value", Type: types.Of(types.Double)}}},
 	}}
-	return p.Encode()
+	if q.pass == 0 {
+		return p.Encode()
+	}
+	p.Tables[streamFacts].Bytes, p.Tables[streamFacts].Rows = 1<<40, 1<<33
+	first := p.NextPass()
+	if first == nil {
+		panic("sim: a statement takes one pass: " + statement)
+	}
+	if q.pass == 1 {
+		return first.Encode()
+	}
+	second, err := p.Answered(first, []string{passAnswer(d.mean())})
+	if err != nil {
+		panic(fmt.Sprintf("sim: the answer of a pass: %v", err))
+	}
+	return second.Encode()
+}
+
+// passAnswer returns the answer of a pass, a DOUBLE or NULL, as it travels (analyses/sql/compile/codec.go).
+func passAnswer(v any) string {
+	f, ok := v.(float64)
+	if !ok {
+		return "02"
+	}
+	bits := math.Float64bits(f) ^ 1<<63
+	if f < 0 {
+		bits = ^math.Float64bits(f)
+	}
+	return fmt.Sprintf("01%016x", bits)
 }
 
 // makeOther changes an open request for the upload's session into one that nobody may send: with other parameters, or another statement.
 func (u *upload) makeOther(q *protocol.Request) {
 	if u.question != nil {
-		q.Plan = u.question.plan("SELECT * FROM (" + u.question.text + ") LIMIT 1")
+		q.Plan = u.question.plan("SELECT * FROM ("+u.question.text+") LIMIT 1", u.read())
 		return
 	}
 	q.Params = maps.Clone(u.params)
@@ -335,6 +383,40 @@ func windowsOverGroups(d *sqlData) (rows [][]any) {
 		}
 		mean, _ := new(big.Rat).Quo(&t.sum, big.NewRat(int64(t.values), 1)).Float64()
 		rows = append(rows, []any{name, t.n, t.rounded(), mean, t.least, running, place})
+	}
+	return rows
+}
+
+// mean returns the mean of the values of facts, each as often as its key has a group, as SQL's avg does: rounded once. Without values it is NULL.
+func (d *sqlData) mean() any {
+	partners := map[string]int64{}
+	for _, g := range d.groups {
+		if g.key != "" && g.group != "" {
+			partners[g.key]++
+		}
+	}
+	var sum big.Rat
+	n := int64(0)
+	for i := range d.facts {
+		if x := &d.facts[i]; !x.null && partners[x.key] > 0 {
+			n += partners[x.key]
+			v := new(big.Rat).SetFloat64(x.value)
+			sum.Add(&sum, v.Mul(v, big.NewRat(partners[x.key], 1)))
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	mean, _ := sum.Quo(&sum, big.NewRat(n, 1)).Float64()
+	return mean
+}
+
+func factsAboveMean(d *sqlData) (rows [][]any) {
+	mean, some := d.mean().(float64)
+	kept := slices.DeleteFunc(slices.Clone(d.facts), func(x sqlFact) bool { return x.null || !some || x.value <= mean })
+	all, names := totals(kept, func(x *sqlFact) any { return x.g })
+	for _, name := range names {
+		rows = append(rows, []any{name, all[name].n, all[name].rounded()})
 	}
 	return rows
 }

@@ -14,7 +14,7 @@ import (
 // Neither is it where aggregators join the tables.
 func TestQ1_QuestionsReadTheFilesOfAnUpload(t *testing.T) {
 	for _, q := range questions {
-		p, err := compile.Decode(q.plan(q.text))
+		p, err := compile.Decode(q.plan(q.text, &sqlData{}))
 		if err != nil {
 			t.Fatal(err)
 		}

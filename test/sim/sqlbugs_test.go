@@ -25,6 +25,9 @@ func sqlBugs() []mutants.Mutant {
 		one("SQL: the tail takes rows as they came", "D1", source, "	order := t.Sorted(nil)\n	return l.rows(t, len(order), func(i int) ([]byte, error) { return t.KeyText(order[i], 1), nil }, yield)\n",
 			"	return l.rows(t, t.Len(), func(i int) ([]byte, error) { return t.KeyText(i, 1), nil }, yield)\n"),
 	}
+	all = append(all,
+		one("SQL: a plan forgets the answers of passes", "D1", "analyses/sql/compile/plan.go", "		b = wire.AppendArray(b, len(rows))\n		for _, row := range rows {\n", "		b = wire.AppendArray(b, 0)\n		for _, row := range rows[:0] {\n"),
+	)
 	for i := range all {
 		all[i].Args = []string{"-sql"}
 	}

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"posta.dev/posta/analyses/sql/syntax"
@@ -111,7 +112,11 @@ func (b *binder) unknownColumn(c *syntax.Column, s *scope) {
 			tables = append(tables, v.table)
 		}
 		if tables != nil || len(s.columns) == 0 {
-			b.fail(c.At, fmt.Sprintf("there is no table %s in FROM", c.Table), didYouMean(c.Table, tables))
+			hint := didYouMean(c.Table, tables)
+			if slices.ContainsFunc(s.columns, func(v visible) bool { return !v.hidden && strings.EqualFold(v.name, c.Table) }) {
+				hint = fmt.Sprintf("%s is a column; if it holds JSON, write %s->>'%s'.", c.Table, syntax.PrintName(c.Table), c.Name)
+			}
+			b.fail(c.At, fmt.Sprintf("there is no table %s in FROM", c.Table), hint)
 		}
 	}
 	var names []string

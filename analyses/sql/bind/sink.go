@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -177,8 +179,15 @@ var neverFail = map[string]bool{"AND": true, "OR": true, "NOT": true, "=": true,
 // MayFail reports whether the value of an expression may be an error for some row.
 func MayFail(e Expr) bool { return fails(e) }
 
+// MayFailIfRead is MayFail for an expression that is not computed for rows in which nothing reads it. Then it does not matter that
+// a text may become too long.
+func MayFailIfRead(e Expr) bool { return failsBut(e, "||") }
+
 // fails reports whether the value of an expression may be an error for some row.
-func fails(e Expr) bool {
+func fails(e Expr) bool { return failsBut(e, "") }
+
+// failsBut is fails, where the errors of one operator do not count.
+func failsBut(e Expr, operator string) bool {
 	if find(e, func(e Expr) bool { _, ok := e.(*Column); return ok }, nil) == nil {
 		return false // it has the same value for every row
 	}
@@ -196,10 +205,27 @@ func fails(e Expr) bool {
 			if e.T.Kind == types.Double && (e.Func == "+" || e.Func == "-" || e.Func == "*" || e.Func == "/") {
 				return false
 			}
-			return !neverFail[e.Func]
+			return !neverFail[e.Func] && e.Func != operator && !addsSmall(e)
 		}
 		return true
 	}, constant) != nil
+}
+
+// addsSmall reports whether an expression is the sum or the difference of two integers that are too small to overflow.
+func addsSmall(e *Apply) bool {
+	return e.T.Kind == types.BigInt && (e.Func == "+" || e.Func == "-") && !slices.ContainsFunc(e.Args, func(x Expr) bool { return !small(x) })
+}
+
+// small reports whether an integer is far from the ends of BIGINT: a small constant, or the length of a text or a list.
+func small(e Expr) bool {
+	switch e := e.(type) {
+	case *Const:
+		v, is := e.Value.(int64)
+		return is && -1<<40 < v && v < 1<<40
+	case *Apply:
+		return e.Func == "length"
+	}
+	return false
 }
 
 // constant reports whether an expression has the same value for all rows.

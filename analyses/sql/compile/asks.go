@@ -11,13 +11,11 @@ import (
 
 // asks describes in one line what a session of the plan computes: which pass of which statement. outline is the same without
 // strings and numbers.
-func (p *Plan) asks(name string) (asks, outline string) {
+func (p *Plan) asks(script *syntax.Script, name string) (asks, outline string) {
 	text := name
-	if script, err := syntax.Parse(p.Text); err == nil {
-		for _, st := range script.Statements {
-			if st.Name.Name == name {
-				text = syntax.Print(&syntax.Script{Statements: []syntax.Statement{{At: st.At, Node: st.Node}}})
-			}
+	for _, st := range script.Statements {
+		if st.Name.Name == name {
+			text = syntax.Print(&syntax.Script{Statements: []syntax.Statement{{At: st.At, Node: st.Node}}})
 		}
 	}
 	before, passed := "", 0

@@ -130,11 +130,18 @@ func walk(n bind.Node, visit func(bind.Node)) {
 
 // collect adds the tables of a plan.
 func (s *statement) collect(n bind.Node, to map[*bind.Table]bool) {
-	walk(n, func(n bind.Node) {
-		if scan, ok := n.(*bind.Scan); ok {
-			to[scan.Table] = true
-		}
-	})
+	tables, known := s.tablesBelow[n]
+	if !known {
+		walk(n, func(n bind.Node) {
+			if scan, ok := n.(*bind.Scan); ok {
+				tables = append(tables, scan.Table)
+			}
+		})
+		s.tablesBelow[n] = tables
+	}
+	for _, t := range tables {
+		to[t] = true
+	}
 }
 
 // fits reports whether the tables of a plan can be reference streams in addition to the present ones.
@@ -216,6 +223,9 @@ func (s *statement) conflicts() (found bool) {
 // computed reports whether a joiner can compute an expression of a leaf: the expression has kernels, and its queries read only
 // small tables.
 func (s *statement) computed(e bind.Expr, l *leaf) bool {
+	if s.plain[e] {
+		return true
+	}
 	fits := true
 	var queries, waits []*bind.Subquery
 	plain := bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
@@ -243,6 +253,9 @@ func (s *statement) computed(e bind.Expr, l *leaf) bool {
 		}
 	}
 	l.waits = append(l.waits, waits...)
+	if len(queries) == 0 {
+		s.plain[e] = true
+	}
 	return true
 }
 
@@ -279,8 +292,7 @@ func have(n bind.Node) []bool {
 	return all
 }
 
-// prune determines, for each join of a leaf, which columns later steps read, and which columns of the leaf's rows the tail
-// reads.
+// prune determines, for each join and each projection of a leaf, which columns later steps read.
 func (l *leaf) prune() {
 	live := slices.Clone(l.needed)
 	switch {
@@ -299,6 +311,10 @@ func (l *leaf) prune() {
 		case *bind.Filter:
 			bind.Mark(live, n.Cond)
 		case *bind.Project:
+			if l.read == nil {
+				l.read = map[bind.Node][]bool{}
+			}
+			l.read[n] = live
 			live = make([]bool, len(n.Input.Fields()))
 			bind.Mark(live, n.Exprs...)
 		case *unnest:

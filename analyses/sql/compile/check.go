@@ -19,7 +19,7 @@ func Check(p *Plan) error {
 	if err != nil {
 		return err
 	}
-	if _, err := Analysis(p); err != nil {
+	if _, err := s.analysis(); err != nil {
 		return shown(p.Text, err)
 	}
 	if p.NextPass() == nil {
@@ -39,7 +39,7 @@ func Check(p *Plan) error {
 	return nil
 }
 
-// checkRows refuses a statement if it is certain that too many rows would travel. It counts only tables whose rows all travel,
+// checkRows refuses a statement if it is certain that too many rows would travel. It counts only tables whose rows all travel and are kept,
 // and the least size that a row can have. Other statements fail while they run if there are too many rows (see keepRows).
 func (s *statement) checkRows() error {
 	const (
@@ -47,8 +47,11 @@ func (s *statement) checkRows() error {
 		doubt    = 2 // samples may overestimate the rows by this factor
 	)
 	bytes, tables := int64(0), []string{}
+	for i := range s.roots {
+		s.passesOn(&s.roots[i])
+	}
 	for _, l := range s.leaves {
-		if l.keep != keepRows || slices.ContainsFunc(l.steps, leavesOut) {
+		if l.unkept || l.keep != keepRows || slices.ContainsFunc(l.steps, leavesOut) {
 			continue
 		}
 		width := int64(position)

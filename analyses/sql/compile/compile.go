@@ -8,6 +8,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/batch"
@@ -37,8 +38,13 @@ func Analysis(p *Plan) (*analyses.Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.analysis()
+}
+
+func (s *statement) analysis() (*analyses.Analysis, error) {
+	p := s.plan
 	a := &analyses.Analysis{Name: Name}
-	a.Asks, a.Outline = p.asks(s.roots[0].name)
+	a.Asks, a.Outline = p.asks(s.script, s.roots[0].name)
 	for i, sc := range s.order {
 		stream, err := sc.describe()
 		if err != nil {
@@ -102,6 +108,10 @@ func Analysis(p *Plan) (*analyses.Analysis, error) {
 		}
 		if p.Pass > 0 {
 			query.Columns = []string{"row"}
+		}
+		if pass := s.passesOn(r); pass != nil {
+			query.Order = pass.order
+			query.Rows = func(_ analyses.Args, t *fold.Table, emit func(row ...any)) error { return pass.rows(s, t, emit) }
 		}
 		if n := len(query.Columns); n > protocol.MaxColumns {
 			return nil, fmt.Errorf("the statement %s gives %d columns, at most %d are possible: name those that are needed", r.name, n, protocol.MaxColumns)
@@ -168,7 +178,16 @@ func (s *statement) leavesOf(plan bind.Node) map[*leaf]bool {
 func (p *Plan) statement() (*statement, error) { return p.takenApart(false) }
 
 func (p *Plan) takenApart(trial bool) (*statement, error) {
-	prog, tables, err := p.Bind()
+	script, err := syntax.Parse(p.Text)
+	if err != nil {
+		return nil, err
+	}
+	return p.parsed(script, trial)
+}
+
+// parsed is takenApart for a text that has been parsed.
+func (p *Plan) parsed(script *syntax.Script, trial bool) (*statement, error) {
+	prog, tables, err := p.bind(script)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +209,7 @@ func (p *Plan) takenApart(trial bool) (*statement, error) {
 	newStatement(p, tables, roots).arrange()
 	for large := map[*bind.Table]bool{}; ; {
 		s := newStatement(p, tables, roots)
-		s.large, s.live, s.trial = large, live(roots), trial
+		s.script, s.large, s.live, s.trial = script, large, live(roots), trial
 		for _, r := range roots {
 			if err := s.take(r.plan); err != nil {
 				return nil, err
@@ -209,7 +228,7 @@ func (p *Plan) takenApart(trial bool) (*statement, error) {
 
 func newStatement(p *Plan, tables []bind.Table, roots []root) *statement {
 	s := &statement{plan: p, tables: tables, roots: roots, scans: map[*bind.Table]*scan{}, byNode: map[bind.Node]*leaf{}, seen: map[bind.Node]bool{}, uses: map[bind.Node]int{},
-		used: map[*bind.Table][]bool{}, refs: map[*bind.Table]bool{}}
+		used: map[*bind.Table][]bool{}, refs: map[*bind.Table]bool{}, tablesBelow: map[bind.Node][]*bind.Table{}, plain: map[bind.Expr]bool{}}
 	seen := map[bind.Expr]bool{}
 	for _, r := range roots {
 		s.count(r.plan, seen)

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"posta.dev/posta/analyses/sql/bind"
@@ -105,7 +106,12 @@ func (s *statement) explain() string {
 	}
 	s.explainRegions(&b)
 	steps := s.tailSteps(s.roots[0].plan)
-	fmt.Fprintf(&b, "  reducer: %s\n", listOr(steps, "nothing but the columns of the answer"))
+	if s.passesOn(&s.roots[0]) != nil {
+		steps = slices.DeleteFunc(steps, func(step string) bool { return step == orderStep })
+		fmt.Fprintf(&b, "  reducer, of each row by itself: %s\n  outputs: order, in files if there are many rows\n", listOr(steps, "nothing but the columns of the answer"))
+	} else {
+		fmt.Fprintf(&b, "  reducer: %s\n", listOr(steps, "nothing but the columns of the answer"))
+	}
 	if l, rows := s.head(); l != nil {
 		fmt.Fprintf(&b, "  client: stops reading %s when the first %d rows are there\n", l.scan.table.Name, rows)
 	}
@@ -173,6 +179,9 @@ func (l *leaf) describe() string {
 	return what + "send the rows to the reducer"
 }
 
+// orderStep names the step of a Sort.
+const orderStep = "order"
+
 // tailSteps names the steps of the tail in their order. A step that several others read is named once.
 func (s *statement) tailSteps(n bind.Node) []string { return s.stepsBelow(n, map[bind.Node]bool{}) }
 
@@ -192,7 +201,7 @@ func (s *statement) stepsBelow(n bind.Node, seen map[bind.Node]bool) (steps []st
 	case *bind.Aggregation:
 		steps = append(steps, "group")
 	case *bind.Sort:
-		steps = append(steps, "order")
+		steps = append(steps, orderStep)
 	case *bind.Limit:
 		steps = append(steps, "limit")
 	case *bind.Unnest:

@@ -147,7 +147,7 @@ func TestQ7_ForksFoldWhatTheJoinerWould(t *testing.T) {
 // TestQ7_ForksAreBoundedTogether: the rows that forks send count for their joiner. Together they send no more than the joiner's
 // share of MaxRowBytes.
 func TestQ7_ForksAreBoundedTogether(t *testing.T) {
-	f := newForking(t, "SELECT * FROM t", rand.New(rand.NewPCG(7, 2)))
+	f := newForking(t, "SELECT *, row_number() OVER () FROM t", rand.New(rand.NewPCG(7, 2)))
 	var into []*fold.Table
 	for i := range f.a.Tables {
 		into = append(into, fold.NewOutgoing(&f.a.Tables[i]))

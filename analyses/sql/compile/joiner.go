@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// MaxRowBytes bounds the bytes of unfolded rows that all joiners of a session together send to the reducer, and so the
+// MaxRowBytes bounds the bytes of unfolded rows that all joiners of a session together send to the reducer for it to keep, and so the
 // reducer's memory for one session.
 const MaxRowBytes = 1 << 30
 
@@ -65,12 +65,12 @@ type worker struct {
 
 // step is a filter, a lookup, an UNNEST or a projection.
 type step struct {
-	filter *eval.Program
-	lookup *lookup
-	spread *spread
-	sel    []int32
-	exprs  []*eval.Program
-	out    []*eval.Vector
+	filter  *eval.Program
+	lookup  *lookup
+	spread  *spread
+	sel     []int32
+	columns []projected // of a projection, or those that a filter computes for the projection below it
+	out     []*eval.Vector
 }
 
 // position locates the rows of a batch: see Order in the package's documentation.
@@ -176,6 +176,7 @@ func (w *worker) prepare(given []step) (err error) {
 		err = errors.Join(err, fails)
 		return p
 	}
+	late := map[int][]projected{} // by step
 	for i, n := range l.steps {
 		switch n := n.(type) {
 		case *broadcast:
@@ -197,11 +198,15 @@ func (w *worker) prepare(given []step) (err error) {
 			}
 			w.steps = append(w.steps, st)
 		case *bind.Filter:
-			w.steps = append(w.steps, step{filter: program(n.Cond)})
+			w.steps = append(w.steps, step{filter: program(n.Cond), columns: late[i]})
 		case *bind.Project:
 			st := step{out: make([]*eval.Vector, len(n.Exprs))}
-			for _, e := range n.Exprs {
-				st.exprs = append(st.exprs, program(e))
+			now, later, last := l.columnsOf(i)
+			for _, k := range now {
+				st.columns = append(st.columns, projected{k, program(n.Exprs[k])})
+			}
+			for _, k := range later {
+				late[last] = append(late[last], projected{k, program(n.Exprs[k])})
 			}
 			w.steps = append(w.steps, st)
 		}
@@ -369,6 +374,7 @@ func everyRow(sel []int32, n int) []int32 {
 
 // behind computes the steps from index first on for the selected rows, and keeps the rows that remain.
 func (w *worker) behind(first int, j *joiner, columns []*eval.Vector, n int, sel []int32) error {
+	below := columns // those from which the last projection is computed
 	for i := first; i < len(w.steps); i++ {
 		st := &w.steps[i]
 		further := func(columns []*eval.Vector, n int) error {
@@ -390,16 +396,15 @@ func (w *worker) behind(first int, j *joiner, columns []*eval.Vector, n int, sel
 			if len(sel) == 0 {
 				return nil
 			}
-			continue
-		}
-		for k, p := range st.exprs {
-			v, err := w.compute(j, p, columns, n, &sel)
-			if err != nil {
+			if err := w.project(j, st.columns, columns, below, n, &sel); err != nil {
 				return err
 			}
-			st.out[k] = v
+			continue
 		}
-		columns = st.out
+		if err := w.project(j, st.columns, st.out, columns, n, &sel); err != nil {
+			return err
+		}
+		below, columns = columns, st.out
 	}
 	switch w.keep {
 	case keepGroups:
@@ -600,7 +605,9 @@ func (w *worker) keepRows(j *joiner, columns []*eval.Vector, sel []int32) error 
 		w.key = w.pos.append(w.key[:0], i)
 		w.row = w.appendRow(w.row[:0], columns, i)
 		t.Row(t.Key().Text(w.key).Text(w.row))
-		j.sent += int64(len(w.key) + len(w.row))
+		if !w.unkept {
+			j.sent += int64(len(w.key) + len(w.row))
+		}
 	}
 	return j.bounded()
 }

@@ -6,6 +6,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -22,11 +23,13 @@ type leaf struct {
 	tables   int // how many tables it folds into
 	groups   *groups
 	best     *best
-	region   *region      // the region whose rows it folds; nil if it folds those of a scan
-	parts    []bind.Expr  // keys of the partitions, if it is a source of a region
-	dropNull bool         // rows with NULL in one of parts are not needed
-	fields   []bind.Field // of the rows that travel
-	needed   []bool       // which of them the tail reads
+	region   *region              // the region whose rows it folds; nil if it folds those of a scan
+	parts    []bind.Expr          // keys of the partitions, if it is a source of a region
+	read     map[bind.Node][]bool // by projection, which of its columns later steps read; nil if that is not known
+	dropNull bool                 // rows with NULL in one of parts are not needed
+	fields   []bind.Field         // of the rows that travel
+	needed   []bool               // which of them the tail reads
+	unkept   bool                 // the reducer keeps none of the rows: see passOn
 }
 
 // keeping is what a leaf does with its rows.
@@ -66,6 +69,7 @@ type root struct {
 // statement is what a session answers, split into leaves and tails: one statement, or several over one scan.
 type statement struct {
 	plan    *Plan
+	script  *syntax.Script
 	roots   []root
 	tables  []bind.Table
 	scans   map[*bind.Table]*scan
@@ -82,7 +86,11 @@ type statement struct {
 	refs    map[*bind.Table]bool            // tables that every joiner has
 	large   map[*bind.Table]bool            // tables that must not be in refs
 	missing map[*bind.Scan]analyses.Missing // by scan of a small table, which of the statements that share the scan read it
-	trial   bool                            // treat queries over large tables as answered, and note them in the leaves that ask them
+	// What was found out about the plan, which is asked again for each region that is tried.
+	tablesBelow map[bind.Node][]*bind.Table // by node, the tables that it reads
+	plain       map[bind.Expr]bool          // expressions without queries for which there are kernels
+
+	trial bool // treat queries over large tables as answered, and note them in the leaves that ask them
 }
 
 // take finds the leaves below a node.

@@ -8,14 +8,16 @@ import (
 	"strings"
 
 	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/rows/csv"
 )
 
 const (
-	version   = 5 // changes with a plan's form, and with the form of its session's batches
+	version   = 7 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
 	semantics = 1 // changes with the meaning of its text: a node refuses sessions of other numbers, even those that it recovers
 )
 
@@ -27,6 +29,9 @@ const (
 
 // MaxPlan bounds the bytes of an encoded plan.
 const MaxPlan = protocol.MaxPlan
+
+// MaxNulls bounds the texts that stand for NULL in a table, because each field is compared with all of them.
+const MaxNulls = 16
 
 // ErrPlan is wrapped by the errors of [Decode]: bytes that are not a plan, or one of another version.
 var ErrPlan = errors.New("bad plan of a SQL session")
@@ -52,8 +57,10 @@ type Table struct {
 	File    bool
 	Files   string // pattern below the data directory
 	Comma   byte   // separates columns; 0 is a comma
-	Bytes   int64  // size of the files, unpacked; 0 if it is not known, or if joiners must not have the table whole
-	Rows    int64  // an estimate from samples; 0 if there were none
+	Nulls   field.Nulls
+	Form    csv.Form // of its files that are CSV. It does not travel, because only the client reads files in such a form
+	Bytes   int64    // size of the files, unpacked; 0 if it is not known, or if joiners must not have the table whole
+	Rows    int64    // an estimate from samples; 0 if there were none
 	Columns []Column
 }
 
@@ -88,11 +95,15 @@ func (p *Plan) Encode() []byte {
 	}
 	b = wire.AppendArray(b, len(p.Tables))
 	for _, t := range p.Tables {
-		b = wire.AppendArray(b, 7)
+		b = wire.AppendArray(b, 8)
 		b = wire.AppendString(b, t.Name)
 		b = wire.AppendBool(b, t.File)
 		b = wire.AppendString(b, t.Files)
 		b = wire.AppendUint(b, uint64(t.Comma))
+		b = wire.AppendArray(b, len(t.Nulls))
+		for _, text := range t.Nulls {
+			b = wire.AppendString(b, text)
+		}
 		b = wire.AppendUint(b, uint64(max(t.Bytes, 0)))
 		b = wire.AppendUint(b, uint64(max(t.Rows, 0)))
 		b = wire.AppendArray(b, len(t.Columns))
@@ -151,8 +162,15 @@ func Decode(b []byte) (*Plan, error) {
 		d.Fail("%d statements more, pass %d", len(p.Also), p.Pass)
 	}
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
-		d.ArrayOf(7)
-		t := Table{Name: d.String(), File: d.Bool(), Files: d.String(), Comma: byte(d.Uint()), Bytes: int64(min(d.Uint(), mostBytes)), Rows: int64(min(d.Uint(), mostRows))}
+		d.ArrayOf(8)
+		t := Table{Name: d.String(), File: d.Bool(), Files: d.String(), Comma: byte(d.Uint())}
+		for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+			t.Nulls = append(t.Nulls, d.String())
+		}
+		if len(t.Nulls) > MaxNulls {
+			d.Fail("%d texts for NULL", len(t.Nulls))
+		}
+		t.Bytes, t.Rows = int64(min(d.Uint(), mostBytes)), int64(min(d.Uint(), mostRows))
 		for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 			d.ArrayOf(3)
 			c := Column{Name: d.String()}
@@ -207,6 +225,11 @@ func (p *Plan) Bind() (*bind.Program, []bind.Table, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	return p.bind(script)
+}
+
+// bind binds the text, which has been parsed. It does not change the script.
+func (p *Plan) bind(script *syntax.Script) (*bind.Program, []bind.Table, error) {
 	tables := p.tables()
 	prog, err := bind.Bind(p.Text, script, tables, p.Params)
 	return prog, tables, err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -15,7 +16,7 @@ func anyPlan() *Plan {
 	return &Plan{
 		Text: "SELECT city, sum(km), $n FROM trips GROUP BY city; SELECT * FROM 'a/*.csv' ORDER BY 1 LIMIT 3", Statement: 1, Params: map[string]string{"n": "1"},
 		Tables: []Table{
-			{Name: "trips", Files: "trips.csv", Comma: ';', Columns: []Column{{"city", types.Of(types.Text), true, false, 0}, {"km", types.DecimalOf(9, 2), false, true, 0}}},
+			{Name: "trips", Files: "trips.csv", Comma: ';', Nulls: field.Nulls{"NA", ""}, Columns: []Column{{"city", types.Of(types.Text), true, false, 0}, {"km", types.DecimalOf(9, 2), false, true, 0}}},
 			{Name: "a/*.csv", File: true, Files: "a/*.csv", Columns: []Column{{"x", types.Of(types.Timestamp), true, false, 0}, {"part", types.Of(types.Text), false, false, 1}}},
 		},
 	}
@@ -43,6 +44,19 @@ func TestQ1_OtherVersionsAreRefusedInWords(t *testing.T) {
 	}
 	if _, err := Decode(make([]byte, MaxPlan+1)); !errors.Is(err, ErrPlan) {
 		t.Errorf("a plan that is too long: %v", err)
+	}
+}
+
+// TestQ4_TextsForNullAreBounded: each field of a table is compared with all of them.
+func TestQ4_TextsForNullAreBounded(t *testing.T) {
+	p := anyPlan()
+	p.Tables[0].Nulls = make(field.Nulls, MaxNulls)
+	if _, err := Decode(p.Encode()); err != nil {
+		t.Error(err)
+	}
+	p.Tables[0].Nulls = make(field.Nulls, MaxNulls+1)
+	if _, err := Decode(p.Encode()); !errors.Is(err, ErrPlan) {
+		t.Errorf("%d texts: %v", MaxNulls+1, err)
 	}
 }
 

@@ -43,7 +43,7 @@ const nullsIn = 62
 // a scan may reject different rows, the last column is the analyses.Missing of each row. The names of the columns are numbers,
 // because the names in a file may be longer than a batch allows.
 func (s *scan) describe() (analyses.Stream, error) {
-	st := analyses.Stream{Name: s.table.Name, Files: s.table.Files, Comma: s.table.Comma}
+	st := analyses.Stream{Name: s.table.Name, Files: s.table.Files, Comma: s.table.Comma, Form: s.table.Form}
 	for k, i := range s.wanted {
 		c := s.table.Columns[i]
 		st.Columns = append(st.Columns, csv.Column{Name: c.Name, Distinct: true, Optional: c.Missing})
@@ -86,6 +86,27 @@ func batchKind(k types.Kind) batch.Kind {
 
 // parser returns the function that reads the rows of a file (analyses.Analysis.NewParser).
 func (s *scan) parser(file analyses.File, b *batch.Builder) func(fields [][]byte) error {
+	read := s.rowReader(file, b)
+	if s.table.Nulls == nil || file.Cells != nil {
+		return read
+	}
+	return func(fields [][]byte) error {
+		for i, p := range fields {
+			switch {
+			case s.table.Nulls.Null(p):
+				fields[i] = nil
+			case len(p) == 0:
+				fields[i] = emptyText
+			}
+		}
+		return read(fields)
+	}
+}
+
+// emptyText is an empty field that is not NULL.
+var emptyText = make([]byte, 0, 1)
+
+func (s *scan) rowReader(file analyses.File, b *batch.Builder) func(fields [][]byte) error {
 	var readers []fieldReader
 	for _, bounded := range []bool{true, false} { // first the bounded columns, by which rows can be skipped
 		for k, i := range s.wanted {

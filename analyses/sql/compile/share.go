@@ -30,7 +30,7 @@ func (s *statement) shares() error {
 	for i, index := range append([]int{s.plan.Statement}, s.plan.Also...) {
 		p := *s.plan
 		p.Statement, p.Also = index, nil
-		alone, err := p.statement()
+		alone, err := p.parsed(s.script, false)
 		if err != nil {
 			return err
 		}

@@ -91,11 +91,15 @@ func (g *groups) rows(tables []*fold.Table, yield func(*tail.Rows) error) error 
 	if err != nil {
 		return err
 	}
-	keys := len(g.node.Keys)
-	if keys == 0 && t.Len() == 0 { // without keys there is a group even for no rows
+	if len(g.node.Keys) == 0 && t.Len() == 0 { // without keys there is a group even for no rows
 		t.Row(t.Key())
 	}
-	order := t.Sorted(nil)
+	return g.some(t, sums, t.Sorted(nil), yield)
+}
+
+// some yields the given groups of a table. sums has the aggregates of DISTINCT values, if there are any.
+func (g *groups) some(t, sums *fold.Table, order []int, yield func(*tail.Rows) error) error {
+	keys := len(g.node.Keys)
 	for lo := 0; lo < len(order); lo += atOnce {
 		t.Pause()
 		part := order[lo:min(lo+atOnce, len(order))]

@@ -217,10 +217,13 @@ func (k *cast) date(x *Vector, i int32) (int64, bool) {
 		if v, ok := field.Date(p); ok {
 			return v, true
 		}
-		v, ok := field.Timestamp(p)
-		return floorDiv(v, microsPerDay), ok
+		return field.LooseDate(p)
 	case from == types.Text:
-		return field.Timestamp(k.text(x, i))
+		p := k.text(x, i)
+		if v, ok := field.Timestamp(p); ok {
+			return v, true
+		}
+		return field.LooseTimestamp(p)
 	case from == to:
 		return x.Ints[i], true
 	case to == types.Date:

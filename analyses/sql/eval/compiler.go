@@ -98,6 +98,9 @@ func (c *compiler) kernel(e bind.Expr, out Vector) (node, error) {
 	case *bind.Cast:
 		return c.cast(e, out)
 	case *bind.Apply:
+		if n, err := c.splits(e, out); n != nil || err != nil {
+			return n, err
+		}
 		args := make([]node, len(e.Args))
 		for i, a := range e.Args {
 			var err error

@@ -223,10 +223,19 @@ const outOfRange = "the date is out of range"
 
 // dateArithmetic returns + and - of dates and intervals, nil for others.
 func dateArithmetic(e *bind.Apply) kernel {
-	if len(e.Args) != 2 || e.Func != "+" && e.Func != "-" {
+	if len(e.Args) != 2 || e.Func != "+" && e.Func != "-" && e.Func != "*" {
 		return nil
 	}
 	l, r := e.Args[0].Type().Kind, e.Args[1].Type().Kind
+	if e.Func == "*" {
+		switch {
+		case l == types.Interval && r == types.BigInt:
+			return func(k *function, args []*Vector, sel []int32) (int32, string) { return k.times(args[0], args[1], sel) }
+		case l == types.BigInt && r == types.Interval:
+			return func(k *function, args []*Vector, sel []int32) (int32, string) { return k.times(args[1], args[0], sel) }
+		}
+		return nil
+	}
 	sign := int64(1)
 	if e.Func == "-" {
 		sign = -1
@@ -349,6 +358,21 @@ func timeBucket(k *function, args []*Vector, sel []int32) (int32, string) {
 			at = floorDiv(at, microsPerDay)
 		}
 		k.out.Ints[i] = at
+	}
+	return ok, ""
+}
+
+// times multiplies months, days and the time of an INTERVAL separately.
+func (k *function) times(interval, n *Vector, sel []int32) (int32, string) {
+	for _, i := range sel {
+		x, n := interval.Intervals[i], n.Ints[i]
+		months, ok1 := multiply(int64(x.Months), n)
+		days, ok2 := multiply(int64(x.Days), n)
+		micros, ok3 := multiply(x.Micros, n)
+		if !ok1 || !ok2 || !ok3 || int64(int32(months)) != months || int64(int32(days)) != days {
+			return i, outOfRange
+		}
+		k.out.Intervals[i] = bind.Interval{Months: int32(months), Days: int32(days), Micros: micros}
 	}
 	return ok, ""
 }

@@ -26,6 +26,7 @@ type Value struct {
 
 // Table is what samples have shown of a table. The zero value is a table without files.
 type Table struct {
+	Nulls   field.Nulls // what stands for NULL
 	columns []Column
 	at      map[string]int // by lower-case name
 	files   int
@@ -85,7 +86,7 @@ func (t *Table) RowsAt(file string, line uint64, header, sample []byte) {
 			continue
 		}
 		for i, p := range s.Fields() {
-			if field.IsNull(p) {
+			if t.Nulls.Null(p) {
 				continue
 			}
 			at := Value{File: file}

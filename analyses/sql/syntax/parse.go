@@ -383,8 +383,23 @@ func (p *parser) optionValue() Expr {
 	case p.is("true") || p.is("false"):
 		p.i++
 		return &Bool{t.at, t.low == "true"}
+	case p.accept("["):
+		list := &List{At: t.at}
+		for !p.is("]") {
+			item := p.tok()
+			if item.kind != text {
+				p.unexpected("a string")
+			}
+			p.i++
+			list.Items = append(list.Items, &String{item.at, item.text})
+			if !p.accept(",") {
+				break
+			}
+		}
+		p.expect("]", ", or ]")
+		return list
 	}
-	p.unexpected("a string, a number, true or false")
+	p.unexpected("a string, a number, a list of strings, true or false")
 	return nil
 }
 

@@ -40,12 +40,14 @@ func Names() []string {
 var refusedFunctions = map[string]string{
 	"now": nowHint, "get_current_timestamp": nowHint, "current_timestamp": nowHint, "random": chanceHint, "uuid": chanceHint, "gen_random_uuid": chanceHint,
 	"percentile_cont": "Write quantile_cont(x, 0.5).", "percentile_disc": "Write quantile_disc(x, 0.5).", "approx_quantile": "Write quantile_cont(x, 0.5): it is exact.",
-	"date": "Write x::DATE.", "to_timestamp": "Write TIMESTAMP '1970-01-01' + INTERVAL (n) SECOND.", "array_length": "Write len(x).", "isnull": "Write x IS NULL.",
+	"date": "Write x::DATE.", "to_timestamp": sinceHint, "epoch_ms": sinceHint, "make_timestamp": sinceHint, "age": "Write date_diff('day', x, y), or y - x.",
+	"to_char": "Write strftime(x, '%Y-%m-%d').", "to_date": "Write strptime(x, '%d/%m/%Y')::DATE.", "str_to_date": "Write strptime(x, '%d/%m/%Y')::DATE.", "date_format": "Write strftime(x, '%Y-%m-%d').", "array_length": "Write len(x).", "isnull": "Write x IS NULL.",
 	"percent_rank": "Write (rank() OVER w - 1) / (count(*) OVER () - 1).", "cume_dist": "Write count(*) OVER (ORDER BY x) / count(*) OVER ().", "nth_value": "Write lag or lead.",
 	"countif": "Write count(*) FILTER (WHERE x).", "count_if": "Write count(*) FILTER (WHERE x).", "nvl": "Write coalesce(x, y).", "iff": "Write if(x, y, z).",
 }
 
 const (
+	sinceHint  = "Write TIMESTAMP '1970-01-01' + INTERVAL (n) SECOND, MILLISECOND or MICROSECOND."
 	nowHint    = "Answers do not depend on when they are computed; current_date is the day when the session opens."
 	chanceHint = "Answers do not depend on chance; take rows by a condition, as id % 100 = 0."
 )

@@ -14,3 +14,14 @@ func TestRoundedRowsAreComparedByTheirSize(t *testing.T) {
 		}
 	}
 }
+
+// With NULL in one of two rounded columns, rows have one order. Before, the order depended on that in which they came.
+func TestRoundedRowsWithNullHaveOneOrder(t *testing.T) {
+	rows := [][]string{{"NULL", "0x1p+01"}, {"-0x1p+01", "NULL"}, {"0x1p+00", "0x1p+00"}, {"-0x1p+00", "-0x1p-02"}}
+	for range rows {
+		rows = append(rows[1:], rows[0])
+		if why := same(append([][]string{}, rows...), [][]string{rows[2], rows[0], rows[3], rows[1]}, false, []bool{true, true}); why != "" {
+			t.Error(why)
+		}
+	}
+}

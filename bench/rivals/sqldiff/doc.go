@@ -11,5 +11,5 @@
 //
 // The 22 queries of TPC-H (examples/sql/tpch.sql) are compared over files, as nodes run them; go test -run TPCH -tpch 600000 takes a larger scale.
 //
-// edges_test.go has what random statements seldom produce, with each difference that was found.
+// options_test.go compares files that are not CSV with a header, and edges_test.go has what random statements seldom produce, with each difference that was found.
 package sqldiff

@@ -73,6 +73,8 @@ func TestQ5_EdgesAreAnsweredAsDuckDBDoes(t *testing.T) {
 		"SELECT json_array_length(x), json_array_length(x, 'a'), json_array_length(x, '$.a[1]') FROM (VALUES ('[1, [2, 3], \"a,b\"]'), (' [ ] '), ('{\"a\": [1, [2, 3]]}'), ('{\"a\": 5}'), ('null'), ('7'), (NULL)) AS t (x)",
 		"SELECT string_agg(i ORDER BY i), string_agg(x, '-'), string_agg(d), string_agg(DISTINCT b, '+' ORDER BY b::TEXT) FROM (VALUES (1, 1.50, DATE '2024-01-01', true), (2, NULL, NULL, false)) AS t (i, x, d, b)",
 		"SELECT x, count(DISTINCT x) OVER (ORDER BY y ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), sum(DISTINCT x) OVER (PARTITION BY y % 2), avg(DISTINCT x) FILTER (WHERE y > 1) OVER () FROM (VALUES (0e0, 1), (-0e0, 2), ('nan'::DOUBLE, 3), (NULL, 4), (0e0, 5)) AS t (x, y)",
+		// Found by seed 2001114.
+		"SELECT TRY_CAST(concat_ws('~', x, x) AS DATE), TRY_CAST(x || ' 10:00' AS TIMESTAMP) FROM (VALUES ('2024-01-01'), ('2024/1/2'), ('2024-01/01'), ('a')) AS t (x)",
 		"SELECT bool_and(x), bool_or(x) FROM (VALUES (NULL::BOOLEAN)) AS t (x)",
 		"SELECT 1 AS a FROM (SELECT 1) AS t LIMIT 0",
 		"SELECT a.x, b.x FROM (VALUES ('nan'::DOUBLE), (0e0), (NULL)) AS a (x) JOIN (VALUES ('nan'::DOUBLE), (-0e0), (NULL)) AS b (x) ON a.x = b.x",

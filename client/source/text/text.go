@@ -2,7 +2,9 @@ package text
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"posta.dev/posta/rows/csv"
@@ -16,6 +18,7 @@ type Want struct {
 	Comma   byte         // the stream's separator; 0 means ','
 	Columns []csv.Column // that are needed; nil if they are not known
 	Given   byte         // the separator that the user gave; 0 if it has to be detected
+	Form    csv.Form
 }
 
 // File is a text in UTF-8.
@@ -24,6 +27,7 @@ type File struct {
 	Head     []byte // the beginning of the text, without byte order mark: at least the first line, if it is no longer than MaxFirstLine
 	Comma    byte   // separates its columns, if it is CSV
 	Encoding string // "UTF-16LE", "UTF-16BE"; "" for UTF-8 and what cannot be told from it
+	Line     uint64 // the number of the header's line, if it is CSV: 0 if the header was made because the file has none, else 1
 }
 
 // Open looks at the beginning of r.
@@ -32,7 +36,7 @@ func Open(r io.Reader, want Want) (*File, error) {
 	if err := h.read(encodingBytes, untilLine); err != nil {
 		return nil, err
 	}
-	f := &File{}
+	f := &File{Line: 1}
 	if order, mark := encodingOf(h.bytes); order != nil {
 		f.Encoding = order.name
 		h = &head{r: &utf16Reader{r: io.MultiReader(bytes.NewReader(h.bytes[mark:]), r), order: order, at: int64(mark)}}
@@ -43,7 +47,55 @@ func Open(r io.Reader, want Want) (*File, error) {
 	f.Reader = io.MultiReader(bytes.NewReader(h.bytes), h.r)
 	f.Head = bytes.TrimPrefix(h.bytes, []byte("\xef\xbb\xbf"))
 	f.Comma = want.separator(firstLine(f.Head))
-	return f, nil
+	if want.Form.Plain() {
+		return f, nil
+	}
+	return f, f.reform(io.MultiReader(bytes.NewReader(f.Head), h.r), &want)
+}
+
+// reform turns a file with another form into CSV with a header. Lines keep their numbers.
+func (f *File) reform(r io.Reader, want *Want) error {
+	// Which comments are within quotes depends on the separator. Before the first record nothing is quoted, so with any separator the
+	// first record is found, and with it the file's own separator.
+	var raw bytes.Buffer
+	probe := &head{}
+	var err error
+	if probe.r, err = want.Form.LeaveOut.Reader(io.TeeReader(io.LimitReader(r, mostProbed), &raw), f.Comma); err != nil {
+		return err
+	}
+	if err := probe.read(MaxFirstLine, untilLine); err != nil {
+		return err
+	}
+	f.Comma = want.separator(firstLine(probe.bytes))
+	h := &head{}
+	if h.r, err = want.Form.LeaveOut.Reader(io.MultiReader(&raw, r), f.Comma); err != nil {
+		return err
+	}
+	if err := h.read(MaxFirstLine, untilLine); err != nil {
+		return err
+	}
+	f.Head = h.bytes
+	if n := csv.Count(h.bytes, f.Comma); want.Form.Headless && n > 0 {
+		f.Line = 0
+		f.Head = append(append(csv.AppendRecord(nil, names(&want.Form, n), f.Comma), '\n'), h.bytes...)
+	}
+	f.Reader = io.MultiReader(bytes.NewReader(f.Head), h.r)
+	return nil
+}
+
+// mostProbed is how many bytes are read in search of the first record.
+const mostProbed = 1 << 20
+
+// names returns the names of n columns of a headless file. There may be more, which the file then lacks.
+func names(f *csv.Form, n int) (names [][]byte) {
+	for _, name := range f.Names {
+		names = append(names, []byte(name))
+	}
+	digits := len(strconv.Itoa(n - 1))
+	for i := 0; i < n && f.Names == nil; i++ {
+		names = append(names, fmt.Appendf(nil, "column%0*d", digits, i))
+	}
+	return names
 }
 
 // head is the beginning of a file.

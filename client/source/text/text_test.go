@@ -128,6 +128,38 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// TestOtherForms: what is read of a file that is not CSV with a header.
+func TestOtherForms(t *testing.T) {
+	comment := csv.Form{LeaveOut: csv.LeaveOut{Comment: '#'}}
+	for _, c := range []struct {
+		in    string
+		form  csv.Form
+		want  string
+		comma byte
+		line  uint64
+	}{
+		{"\ufeff# a,b,c\n# d\nx;y\n1;2 #\n", comment, "\n\nx;y\n1;2 \n", ';', 1},
+		{"Oslo;1.5\nRome;2\n", csv.Form{Headless: true}, "column0;column1\nOslo;1.5\nRome;2\n", ';', 0},
+		{"0,1,2,3,4,5,6,7,8,9,10\n", csv.Form{Headless: true}, "column00,column01,column02,column03,column04,column05,column06,column07,column08,column09,column10\n0,1,2,3,4,5,6,7,8,9,10\n", ',', 0},
+		{"made by\n1,2\n", csv.Form{Headless: true, Names: []string{"x", "a,b"}, LeaveOut: csv.LeaveOut{First: 1}}, "x,\"a,b\"\n\n1,2\n", ',', 0},
+		{"", csv.Form{Headless: true}, "", ',', 1},
+		{"# only\n", csv.Form{Headless: true, LeaveOut: comment.LeaveOut}, "\n", ',', 1},
+		{string(in16(binary.LittleEndian, "\ufeff#x\na;b\n")), comment, "\na;b\n", ';', 1},
+	} {
+		f, err := Open(iotest.HalfReader(strings.NewReader(c.in)), Want{Form: c.form})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := io.ReadAll(f)
+		if string(all) != c.want || err != nil || f.Comma != c.comma || f.Line != c.line {
+			t.Errorf("%q as %+v: %q, %v, separator %q, line %d", c.in, c.form, all, err, f.Comma, f.Line)
+		}
+	}
+	if f, err := Open(&endless{}, Want{Form: comment}); err != nil || len(f.Head) > 2*MaxFirstLine {
+		t.Error("the first line is not bounded:", err)
+	}
+}
+
 func FuzzOpen(f *testing.F) {
 	f.Add([]byte("a;b\n1;2\n"))
 	f.Add(in16(binary.LittleEndian, "\ufeffa;b\n1;😀\n"))

@@ -36,7 +36,13 @@ func (q *Question) Kind(statement int) (Kind, error) {
 			p.Tables[i].Rows /= t.estimate / max(t.bytes, 1) // a packed table may have far fewer rows than estimated
 		}
 	}
-	return OverTables, compile.Check(p)
+	encoded := string(p.Encode())
+	err, known := q.checked[encoded]
+	if !known {
+		err = compile.Check(p)
+		q.checked[encoded] = err
+	}
+	return OverTables, err
 }
 
 // Local answers a statement that needs no cluster.

@@ -51,7 +51,8 @@ type Question struct {
 	script  *syntax.Script
 	tables  []*table
 	program *bind.Program
-	nowhere bool // whether joiners may hold no table as a whole, because the tables did not fit before
+	checked map[string]error // what compile.Check says, by plan
+	nowhere bool             // whether joiners may hold no table as a whole, because the tables did not fit before
 }
 
 // table is a table of the question. sampled is nil if its columns are declared.
@@ -65,7 +66,8 @@ type table struct {
 	loose            bool     // rows may lack columns
 	widened          []string // columns that got a wider type
 	stamps           map[string]protocol.Stamp
-	once             bool // it can be read once only, because it is a pipe, or has one among its files
+	once             bool     // it can be read once only, because it is a pipe, or has one among its files
+	with             []string // the options that Declaration repeats
 }
 
 // usesToday reports whether a text may call current_date. It looks only for the name, so it may report a text without a call, but it never misses
@@ -88,7 +90,7 @@ func Read(ctx context.Context, cfg Config) (*Question, error) {
 		}
 		cfg.Params[today] = cfg.Now().UTC().Format(time.DateOnly)
 	}
-	q := &Question{cfg: cfg, script: script}
+	q := &Question{cfg: cfg, script: script, checked: map[string]error{}}
 	views := map[string]bool{}
 	for _, st := range script.Statements {
 		switch n := st.Node.(type) {
@@ -255,10 +257,8 @@ func (q *Question) declare(ctx context.Context, c *syntax.CreateTable) error {
 		}
 		t.Columns = append(t.Columns, compile.Column{Name: name, Type: types.Of(types.Text), Star: i + 1})
 	}
-	for _, o := range c.Options {
-		if err := q.option(t, &o); err != nil {
-			return err
-		}
+	if err := q.options(t, c.Options); err != nil {
+		return err
 	}
 	t.estimate = q.cfg.Input.Bytes(ctx, t.stream())
 	q.tables = append(q.tables, t)
@@ -290,43 +290,6 @@ func starsOf(pattern string) (files string, names []string) {
 	return b.String() + pattern, names
 }
 
-// optionHints say how to do without options that exist in DuckDB.
-var optionHints = map[string]string{
-	"nullstr": "A field is NULL where it is empty. Declare the column as TEXT, and write TRY_CAST(nullif(x, 'NA') AS DOUBLE).",
-	"comment": "Leave such lines out in front: grep -v '^#' FILE | posta sql --file NAME=- …",
-	"header":  "The first line names the columns. Write one in front: (echo 'a,b'; cat FILE) | posta sql --file NAME=- …",
-	"skip":    "Leave the first lines out in front: tail -n +3 FILE | posta sql --file NAME=- …",
-}
-
-// option handles a setting of WITH.
-func (q *Question) option(t *table, o *syntax.Option) error {
-	text, isText := "", false
-	if s, ok := o.Value.(*syntax.String); ok {
-		text, isText = s.Value, true
-	}
-	printed := strings.ToLower(syntax.PrintExpr(o.Value))
-	switch name := strings.ToLower(o.Name.Name); {
-	case (name == "delim" || name == "sep") && isText && len(text) == 1:
-		t.Comma = text[0]
-		return nil
-	case name == "missing" && isText && (text == "null" || text == "error"):
-		for i := range t.Columns {
-			t.Columns[i].Missing = text == "null"
-		}
-		return nil
-	case name == "header" && printed == "true", name == "nullstr" && isText && text == "", name == "union_by_name" && printed == "true", name == "auto_detect" && printed == "true",
-		name == "filename" && printed == "false", name == "ignore_errors" && printed == "true", name == "quote" && text == "\"", name == "escape" && text == "\"",
-		name == "format" && (text == "auto" || text == "newline_delimited"):
-		return nil // this is the default
-	case name == "filename":
-		return q.fail(o.Name.At, "the option filename is not supported", "Every table has the column _file.")
-	}
-	if hint := optionHints[strings.ToLower(o.Name.Name)]; hint != "" {
-		return q.fail(o.Name.At, fmt.Sprintf("the option %s is not supported with this value", o.Name.Name), hint)
-	}
-	return q.fail(o.Name.At, fmt.Sprintf("the option %s is not supported with this value", o.Name.Name), "There is delim 'c', missing 'null', header true and nullstr ''; in a call as delim = 'c'.")
-}
-
 // find finds the files of a table that a statement names. If it finds none, the binder refuses the name later, unless it is a name of WITH.
 func (q *Question) find(ctx context.Context, n *syntax.Table) error {
 	name := n.Name.Name
@@ -344,11 +307,14 @@ func (q *Question) find(ctx context.Context, n *syntax.Table) error {
 	t := &table{Table: compile.Table{Name: name, File: n.File, Files: name, Comma: q.cfg.Input.Comma}, sampled: &infer.Table{}}
 	if n.Read != nil {
 		name = n.Read.Args[0].X.(*syntax.String).Value
+		var options []syntax.Option
 		for _, o := range n.Read.Args[1:] {
-			if err := q.option(t, &syntax.Option{Name: o.Name, Value: o.X}); err != nil {
-				return err
-			}
+			options = append(options, syntax.Option{Name: o.Name, Value: o.X})
 		}
+		if err := q.options(t, options); err != nil {
+			return err
+		}
+		t.sampled.Nulls = t.Nulls
 	}
 	switch {
 	case n.File && name == StandardInput:
@@ -371,7 +337,7 @@ func (q *Question) find(ctx context.Context, n *syntax.Table) error {
 	}
 	stream := t.stream()
 	stream.Comma = t.Comma
-	samples, err := q.cfg.Input.Sampled(ctx, stream)
+	samples, err := q.cfg.Input.Sampled(ctx, stream, t.Form)
 	if errors.Is(err, client.ErrNoFiles) && !slices.ContainsFunc(q.cfg.Input.Named, t.names) {
 		where := "no file below " + q.cfg.Input.Dir
 		if q.cfg.Input.Dir == "" {
@@ -627,6 +593,9 @@ func (q *Question) Declaration(reason error) string {
 		files = StandardInput
 	}
 	text := fmt.Sprintf("CREATE TABLE %s FROM '%s' (%s);", name, strings.ReplaceAll(files, "'", "''"), strings.Join(columns, ", "))
+	if len(t.with) > 0 {
+		text = strings.TrimSuffix(text, ";") + " WITH (" + strings.Join(t.with, ", ") + ");"
+	}
 	if t.File {
 		text += " and FROM t"
 	}

@@ -1,0 +1,55 @@
+package compile
+
+import (
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/eval"
+)
+
+// A projection computes a column only for rows that need it. If filters stand directly behind it, the last of them computes the
+// columns that none of them reads, for the rows that are left. A column that nothing reads is not computed at all. A column that
+// may fail is computed for all rows, so this does not change which statements fail.
+
+// columnsOf divides the columns of the projection that is step i of a leaf: those that the step itself computes, and those that
+// step last computes.
+func (l *leaf) columnsOf(i int) (now, later []int, last int) {
+	p := l.steps[i].(*bind.Project)
+	read, known := l.read[p]
+	filtered := make([]bool, len(p.Exprs))
+	for last = i; last+1 < len(l.steps); last++ {
+		f, ok := l.steps[last+1].(*bind.Filter)
+		if !ok {
+			break
+		}
+		bind.Mark(filtered, f.Cond)
+	}
+	for k, e := range p.Exprs {
+		switch {
+		case !known || filtered[k] || bind.MayFailIfRead(e):
+			now = append(now, k)
+		case !read[k]:
+		case last == i:
+			now = append(now, k)
+		default:
+			later = append(later, k)
+		}
+	}
+	return now, later, last
+}
+
+// projected is a column of a projection, and how it is computed from those below the projection.
+type projected struct {
+	at int
+	by *eval.Program
+}
+
+// project computes columns of a projection for the selected rows.
+func (w *worker) project(j *joiner, of []projected, to, below []*eval.Vector, n int, sel *[]int32) error {
+	for _, c := range of {
+		v, err := w.compute(j, c.by, below, n, sel)
+		if err != nil {
+			return err
+		}
+		to[c.at] = v
+	}
+	return nil
+}
