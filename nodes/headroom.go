@@ -28,7 +28,9 @@ func newHeadroom(bytes int) *headroom {
 		return &headroom{}
 	}
 	debug.SetGCPercent(gcPercent)
-	return &headroom{make([]byte, bytes*100/gcPercent)}
+	h := &headroom{make([]byte, bytes*100/gcPercent)}
+	giveBack(h.memory)
+	return h
 }
 
 // release frees the headroom. It also keeps the memory reachable until it is called.
