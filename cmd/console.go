@@ -121,7 +121,10 @@ func (x *command) console(c *cli.Context) error {
 		Sessions: func(ctx context.Context) ([]protocol.SessionInfo, error) { return sessionsOf(ctx, cfg) },
 		Answers:  func(ctx context.Context, id session.ID) (*client.Answer, error) { return answersOf(ctx, cfg, id) },
 		Trace:    func(ctx context.Context, id session.ID) (tracing.View, error) { return traceOf(ctx, t, keys, id) },
-		Ask:      ask, Break: breaks,
+		Lines: func(ctx context.Context, node topology.NodeID) monitor.Lines {
+			return monitor.AskForLines(ctx, nodes, node)
+		},
+		Ask: ask, Break: breaks,
 		ScrapeToken: token,
 		Announce:    func(link string) { x.printf("%s\n", link) },
 	})

@@ -146,9 +146,15 @@ func (x *command) medicConsole(c *cli.Context) error {
 		Topology: t, Nodes: nodes.View, Medics: medics.View, Trouble: func() []string { return nil },
 		Sessions: func(ctx context.Context) ([]protocol.SessionInfo, error) { return sessionsOf(ctx, cfg) },
 		Trace:    func(ctx context.Context, id session.ID) (tracing.View, error) { return traceOf(ctx, t, keys, id) },
-		Break:    breaks, Medic: about,
+		Lines: func(ctx context.Context, node topology.NodeID) monitor.Lines {
+			return monitor.AskForLines(ctx, nodes, node)
+		},
+		Break: breaks, Medic: about,
 	}
-	if keys == nil { // in a cluster with keys, a medic may not read answers
+	if keys == nil { // a medic's key opens no session, and may read no answers
+		if served.Ask, err = x.newConsoleAsker(c, entrance{cfg.Entries, nil}); err != nil {
+			return err
+		}
 		served.Answers = func(ctx context.Context, id session.ID) (*client.Answer, error) { return answersOf(ctx, cfg, id) }
 	}
 	s, err := console.Listen(at, served)

@@ -9,6 +9,7 @@ import (
 
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/medic/process"
+	"posta.dev/posta/nodes/lastlog"
 	"posta.dev/posta/topology"
 )
 
@@ -31,6 +32,8 @@ func (x *command) node(c *cli.Context, t *topology.Topology, name string) error 
 	if err != nil {
 		return err
 	}
+	log, lines := lastlog.In(log)
+	lines.Former(process.FormerLog())
 	n, err := t.Node(topology.NodeID(name))
 	if err != nil {
 		return err

@@ -16,6 +16,10 @@ type TransportConfig struct {
 	Listen   bool // subscribe to the heartbeats of all nodes
 	Log      *slog.Logger
 	Keys     *security.Keys // of the node: its sockets speak mutual TLS (S3); nil: plain ZMTP
+
+	// OnLines is called when somebody asks for the last lines of the node's log, from several goroutines. It must not block. The answer goes to
+	// LinesTeller.Lines. It may be nil.
+	OnLines func()
 }
 
 // BrokerAddress returns the address to which a transport over a broker connects next: the one that came with the keys, else that of the topology.
@@ -61,6 +65,12 @@ type Troubled interface {
 type Tracer interface {
 	// Trace publishes this node's report about a session to those that have asked for it.
 	Trace(id session.ID, report []byte)
+}
+
+// LinesTeller is a transport that can publish the last lines of the node's log.
+type LinesTeller interface {
+	// Lines publishes them to those that have asked for them.
+	Lines(report []byte)
 }
 
 // Event is something that a transport reports. Exactly one group of fields is set.

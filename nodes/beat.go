@@ -106,6 +106,9 @@ func (b *beats) run() {
 			if b.x.cfg.Exit != nil {
 				b.x.cfg.Exit(postmortem.ExitHung)
 			}
+		case <-b.x.linesAsked:
+			b.x.tellLines()
+			continue
 		case <-b.wake:
 			heard, late = time.Now(), false
 		case <-silent.C:

@@ -43,8 +43,8 @@ func (d haltingDisk) ReadDir(name string) ([]os.DirEntry, error) {
 	return d.FS.ReadDir(name)
 }
 
-// listen subscribes to a node's heartbeats. The function that it returns waits for one.
-func (c *cluster) listen(id topology.NodeID) func(what string, ok func(heartbeat.Beat) bool) heartbeat.Beat {
+// subscriber returns a socket that listens to some topics of a node.
+func (c *cluster) subscriber(id topology.NodeID, topics ...string) *zmqx.Sub {
 	t := c.t
 	t.Helper()
 	n, err := c.topo.Node(id)
@@ -60,12 +60,22 @@ func (c *cluster) listen(id topology.NodeID) func(what string, ok func(heartbeat
 			t.Error(err)
 		}
 	})
-	if err := sub.Subscribe(zmq.BeatTopic); err != nil {
-		t.Fatal(err)
+	for _, topic := range topics {
+		if err := sub.Subscribe(topic); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := sub.Connect(n.Sockets.Control.Dial); err != nil {
 		t.Fatal(err)
 	}
+	return sub
+}
+
+// listen subscribes to a node's heartbeats. The function that it returns waits for one.
+func (c *cluster) listen(id topology.NodeID) func(what string, ok func(heartbeat.Beat) bool) heartbeat.Beat {
+	t := c.t
+	t.Helper()
+	sub := c.subscriber(id, zmq.BeatTopic)
 	return func(what string, ok func(heartbeat.Beat) bool) heartbeat.Beat {
 		t.Helper()
 		for deadline := time.After(time.Minute); ; {

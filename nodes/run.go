@@ -13,6 +13,7 @@ import (
 	"posta.dev/posta/link/keyed"
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/inplace"
+	"posta.dev/posta/nodes/lastlog"
 	"posta.dev/posta/nodes/postmortem"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/shell"
@@ -62,7 +63,8 @@ func Run(ctx context.Context, c Config) (err error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	c.Log = c.Log.With("node", n.ID)
+	log, lines := lastlog.In(c.Log)
+	c.Log = log.With("node", n.ID)
 	if err := owned.Tree(n.DataDir); err != nil {
 		return fmt.Errorf("keep the data of node %s from others: %w", n.ID, err)
 	}
@@ -79,7 +81,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	}
 	defer counts.close()
 	for retired := false; ; {
-		err := runLog(ctx, &node{cfg: c, node: n, memory: memory, metrics: counts}, retired)
+		err := runLog(ctx, &node{cfg: c, node: n, memory: memory, metrics: counts, lines: lines, linesAsked: make(chan struct{}, 1)}, retired)
 		switch {
 		case errors.Is(err, shell.ErrDrained):
 			return nil
@@ -135,8 +137,11 @@ type node struct {
 	memory  *memoryLimit // nil if the process runs more than this node
 	metrics nodeMetrics
 	tr      link.Transport
-	router  *zmqx.Router    // nil for a node that clients do not talk to
-	files   *inplace.Reader // nil for a node that reads no files
+	lines   *lastlog.Ring
+	// linesAsked holds a value while somebody waits for the last lines of the log.
+	linesAsked chan struct{}
+	router     *zmqx.Router    // nil for a node that clients do not talk to
+	files      *inplace.Reader // nil for a node that reads no files
 	// preparing is nil for a node that reads no files.
 	preparing *preparing
 	unwatch   func() // stops the keys' Reload from rechecking the router
@@ -166,7 +171,7 @@ func (x *node) recover(ctx context.Context, now time.Time, again bool, analysis 
 // openSockets opens the transport and the clients' socket. After an error, close closes those that are open.
 func (x *node) openSockets() (err error) {
 	accepts := acceptLimit(x.cfg.Topology, x.node, x.cfg.Log)
-	if x.tr, err = newTransport(x.cfg, x.node, accepts); err != nil {
+	if x.tr, err = newTransport(x.cfg, x.node, accepts, x.askedForLines); err != nil {
 		return err
 	}
 	return x.openRouter(accepts)

@@ -13,9 +13,9 @@ import (
 )
 
 // newTransport opens the transport that the topology names.
-func newTransport(c Config, n topology.Node, accepts *zmqx.AcceptLimit) (link.Transport, error) {
+func newTransport(c Config, n topology.Node, accepts *zmqx.AcceptLimit, onLines func()) (link.Transport, error) {
 	// Inputs listen to heartbeats, which report every node's losses and the sessions that have ended.
-	cfg := link.TransportConfig{Topology: c.Topology, Node: n, Listen: n.Holds(topology.Input), Log: c.Log, Keys: c.Keys}
+	cfg := link.TransportConfig{Topology: c.Topology, Node: n, Listen: n.Holds(topology.Input), Log: c.Log, Keys: c.Keys, OnLines: onLines}
 	switch c.Topology.Transport {
 	case topology.ZMQ:
 		return open(zmq.New(cfg, accepts))

@@ -61,7 +61,7 @@ func New[Tag any](cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transpo
 	t := &Transport[Tag]{Config: cfg, acks: NewPendingAcks(), events: make(chan link.Event, eventsCap), stop: make(chan struct{})}
 	var err error
 	t.control, err = control.New(control.Config{
-		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Keys: cfg.Keys, Log: cfg.Log, OnEvent: t.emit, OnAsked: t.asked,
+		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Keys: cfg.Keys, Log: cfg.Log, OnEvent: t.emit, OnAsked: t.asked, OnLines: cfg.OnLines,
 		Options: zmqx.Options{
 			HandshakeTimeout: cfg.Topology.Limits.Handshake, BackoffMax: 200 * time.Millisecond,
 			Linger: min(cfg.Topology.Limits.Drain, Linger), Logger: cfg.Log, Accepts: accepts,
@@ -154,6 +154,9 @@ func (t *Transport[Tag]) Heartbeat(payload []byte) { t.control.Heartbeat(payload
 
 // Trace implements link.Tracer.
 func (t *Transport[Tag]) Trace(id session.ID, report []byte) { t.control.Trace(id, report) }
+
+// Lines implements link.LinesTeller.
+func (t *Transport[Tag]) Lines(report []byte) { t.control.Lines(report) }
 
 // asked passes the question for a session's trace to the loop. It does not wait: while the loop is busy it drops the question, and the one who asked repeats
 // it.

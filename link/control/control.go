@@ -27,6 +27,9 @@ func TraceTopic(id session.ID) string { return traceTopic + id.String() }
 
 const traceTopic = "T"
 
+// LinesTopic is the topic of the last lines of a node's log (package nodes/lastlog). As with TraceTopic, to subscribe is to ask.
+func LinesTopic(node link.NodeID) string { return "L" + string(node) + "\x00" }
+
 var errNoMessage = errors.New("it is neither a heartbeat nor an acknowledgement")
 
 // Config is the configuration of the sockets.
@@ -40,6 +43,7 @@ type Config struct {
 	Log      *slog.Logger
 	OnEvent  func(link.Event)  // called with what has arrived or connected, from several goroutines, and never after Close
 	OnAsked  func(session.ID)  // called when somebody asks for the trace of a session, from several goroutines; must not block
+	OnLines  func()            // called when somebody asks for the last lines of the node's log, as OnAsked; may be nil
 	Silent   func(link.NodeID) // called when a receiver's connection has ended because it was silent for too long; may be nil
 }
 
@@ -216,8 +220,16 @@ func (c *Control) Trace(id session.ID, report []byte) {
 	_ = c.pub.Send(zmqx.Message{[]byte(TraceTopic(id)), report}) // as in SendAcks
 }
 
-// asked passes on the question of a subscriber to a trace.
+// Lines publishes the last lines of the node's log to those that have asked for them.
+func (c *Control) Lines(report []byte) {
+	_ = c.pub.Send(zmqx.Message{[]byte(LinesTopic(c.cfg.Node.ID)), report}) // as in SendAcks
+}
+
+// asked passes on the question of a subscriber to a trace, or to the lines of the log.
 func (c *Control) asked(topic string) {
+	if topic == LinesTopic(c.cfg.Node.ID) && c.cfg.OnLines != nil {
+		c.cfg.OnLines()
+	}
 	text, ok := strings.CutPrefix(topic, traceTopic)
 	if !ok || c.cfg.OnAsked == nil {
 		return

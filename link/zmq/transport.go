@@ -77,7 +77,7 @@ func New(cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (t *Transport, err
 	}
 	t.control, err = control.New(control.Config{
 		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Acks: true, Options: t.options(), Keys: cfg.Keys, Log: cfg.Log, OnEvent: t.tell,
-		Silent: t.reset, OnAsked: t.asked,
+		Silent: t.reset, OnAsked: t.asked, OnLines: cfg.OnLines,
 	})
 	if err != nil {
 		return t, err

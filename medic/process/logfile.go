@@ -63,6 +63,28 @@ func Stderr() io.Writer {
 	return f
 }
 
+// formerMost is how much of the log of earlier processes FormerLog reads, in bytes.
+const formerMost = 64 << 10
+
+// FormerLog returns the end of the log that earlier processes of the same node have written into the file that Stderr writes to; nil if Stderr writes to
+// no file. It must be called before this process has logged anything.
+func FormerLog() []byte {
+	path := os.Getenv(logFileVar)
+	if path == "" || !isFile(os.Stderr, path) {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err == nil && info.Size() > formerMost {
+		_, _ = f.Seek(-formerMost, io.SeekEnd) // without it, the beginning is read
+	}
+	text, _ := io.ReadAll(io.LimitReader(f, formerMost)) // of a file that cannot be read, what was read
+	return text
+}
+
 // isFile reports whether an open file is the one of that name: a user who starts a process by hand may have redirected its output.
 func isFile(f *os.File, name string) bool {
 	is, err := f.Stat()

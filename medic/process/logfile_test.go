@@ -106,3 +106,29 @@ func TestStderrThatIsElsewhere(t *testing.T) {
 		t.Errorf("%T would be written to", w)
 	}
 }
+
+// TestFormerLog: what earlier processes have written is read from the end of the file, and only if this process writes to it.
+func TestFormerLog(t *testing.T) {
+	file := t.TempDir() + "/a-1.log"
+	if err := os.WriteFile(file, []byte(strings.Repeat("x", formerMost)+"the end\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(logFileVar, file)
+	if got := FormerLog(); got != nil {
+		t.Errorf("of another file %d bytes are read", len(got))
+	}
+	f, err := os.OpenFile(file, logFlags, logMode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := os.Stderr
+	os.Stderr = f
+	got := FormerLog()
+	os.Stderr = own
+	if len(got) != formerMost || !strings.HasSuffix(string(got), "xthe end\n") {
+		t.Errorf("%d bytes are read, ending in %q", len(got), got[max(0, len(got)-9):])
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -28,8 +28,10 @@ import (
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic/core"
 	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/nodes/lastlog"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -151,7 +153,7 @@ func busyCluster(t *testing.T) *Seen {
 // Every view fits from 360 pixels to 4K, light and dark: the page itself is never wider than the window, and the browser complains of nothing.
 func TestViews(t *testing.T) {
 	s := busyCluster(t)
-	address, tokens, _ := serveAll(t, func() *Seen { return s }, answering(t, nil), breaking(func(_, _ string) (string, error) { return "", nil }))
+	address, tokens, _ := serveAll(t, func() *Seen { return s }, answering(t, nil), breaking(func(_, _ string) (string, error) { return "", nil }), logging(someLines))
 	b := newTab(t)
 	b.do(chromedp.Navigate("http://" + address + "/"))
 	b.shows("Log in")
@@ -162,7 +164,7 @@ func TestViews(t *testing.T) {
 	b.do(chromedp.Navigate("http://" + address + "/login?token=" + <-tokens))
 	b.shows("medic-2 leads in generation 5")
 	for name, path := range map[string]string{
-		"overview": "/", "sessions": "/sessions", "node": "/node/input-1", "dead": "/node/joiner-2", "session": "/session/" + s.Sessions[0].Session.String(), "ask": "/ask?q=SELECT+1",
+		"overview": "/", "sessions": "/sessions", "node": "/node/input-1", "log": "/node/joiner-1", "dead": "/node/joiner-2", "session": "/session/" + s.Sessions[0].Session.String(), "ask": "/ask?q=SELECT+1",
 	} {
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int64{360, 1280, 3840} {
@@ -377,6 +379,32 @@ func TestTheTimeLineInTheBrowser(t *testing.T) {
 	b.contented()
 }
 
+// A line that a node logs while its page is open is shown, and those that it logged before it died stay.
+func TestTheLogInTheBrowser(t *testing.T) {
+	var now atomic.Pointer[Seen]
+	now.Store(cluster(t, 2, 0))
+	var lines atomic.Pointer[monitor.Lines]
+	said := someLines()
+	lines.Store(&said)
+	address, tokens, _ := serveAll(t, now.Load, logging(func() monitor.Lines { return *lines.Load() }))
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate("http://"+address+"/login?token="+<-tokens))
+	b.live()
+	b.do(chromedp.Navigate("http://" + address + "/node/joiner-1"))
+	b.live()
+	b.shows("msg=running incarnation=3")
+	next := someLines()
+	next.All = append(next.All, lastlog.Line{Level: "INFO", Text: "msg=draining"})
+	lines.Store(&next)
+	b.until(`document.querySelector("table.log tbody code").textContent === "msg=draining"`)
+	dead := cluster(t, 2, 0)
+	dead.named(t, "joiner-1").Age = time.Minute
+	now.Store(dead)
+	b.until(`document.querySelector(".summary.dead") !== null`)
+	b.shows("msg=draining")
+	b.contented()
+}
+
 // 50 nodes and 1,000 sessions are drawn and followed.
 func TestALargeClusterIsShown(t *testing.T) {
 	s := cluster(t, 45, 1000)
@@ -385,6 +413,8 @@ func TestALargeClusterIsShown(t *testing.T) {
 	b.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate("http://"+address+"/login?token="+<-tokens))
 	b.shows("50 of 50 nodes at work")
 	b.live()
+	// A part outside the window is laid out, and has text to show, only when it comes into it.
+	b.do(chromedp.ScrollIntoView(`//a[contains(., "All sessions: 970 more")]`, chromedp.BySearch))
 	b.shows("All sessions: 970 more")
 	b.picture("large")
 	b.contented()

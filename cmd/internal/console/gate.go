@@ -15,6 +15,13 @@ type User struct {
 	Key  security.Fingerprint `json:"key,omitempty"`  // the key with which the login was signed; "" without keys
 }
 
+// admission is a login that is valid.
+type admission struct {
+	User
+	ends   time.Time
+	others int // further browsers that are logged in here; not known to a console that a medic serves
+}
+
 // operates reports whether the user may inject faults.
 func (u User) operates() bool { return u.Role == security.Operate }
 
@@ -22,10 +29,12 @@ func (u User) operates() bool { return u.Role == security.Operate }
 type gate interface {
 	// exchange returns the cookie for the token of a link, which works once.
 	exchange(token string, now time.Time) (cookie string, ok bool)
-	// known returns the user to whom a cookie was given.
-	known(cookie string, now time.Time) (User, bool)
+	// known returns the login to which a cookie was given.
+	known(cookie string, now time.Time) (admission, bool)
 	// end makes a cookie invalid.
 	end(cookie string, now time.Time)
+	// endAll makes a cookie invalid, and those of all other browsers that logged in at the same `posta console`.
+	endAll(cookie string, now time.Time)
 }
 
 var (
@@ -40,7 +49,7 @@ func digestOf(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(sec
 func (s *Server) known(do func(http.ResponseWriter, *http.Request, User)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if user, in := s.user(r); in {
-			do(w, r, user)
+			do(w, r, user.User)
 			return
 		}
 		s.showLogin(w, http.StatusUnauthorized, "")
@@ -48,13 +57,13 @@ func (s *Server) known(do func(http.ResponseWriter, *http.Request, User)) http.H
 }
 
 // user returns the user who sends a request.
-func (s *Server) user(r *http.Request) (User, bool) {
+func (s *Server) user(r *http.Request) (admission, bool) {
 	for _, c := range r.CookiesNamed(s.cookie) {
 		if user, in := s.gate.known(c.Value, time.Now()); in {
 			return user, true
 		}
 	}
-	return User{}, false
+	return admission{}, false
 }
 
 // plain turns a handler that does not need the user into one that gets it.

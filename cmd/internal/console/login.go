@@ -71,18 +71,22 @@ func (l *logins) exchange(token string, now time.Time) (string, bool) {
 }
 
 // known reports whether a cookie was given out and is still valid. Its user may do whatever the console may do, which Config decides.
-func (l *logins) known(value string, now time.Time) (User, bool) {
+func (l *logins) known(value string, now time.Time) (admission, bool) {
 	digest := digestOf(value)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	found := 0
+	found, in := 0, admission{User: User{Role: security.Operate}, others: -1}
 	for _, c := range l.cookies {
 		same := subtle.ConstantTimeCompare(digest[:], c.digest[:])
 		if now.Before(c.ends) {
 			found |= same
+			in.others++
+		}
+		if same == 1 {
+			in.ends = c.ends
 		}
 	}
-	return User{Role: security.Operate}, found == 1
+	return in, found == 1
 }
 
 // end makes a cookie invalid.
@@ -96,4 +100,10 @@ func (l *logins) end(value string, _ time.Time) {
 			return
 		}
 	}
+}
+
+func (l *logins) endAll(string, time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cookies = nil
 }

@@ -21,11 +21,12 @@ type Seen struct {
 	Nodes    []monitor.Status // in the order of the topology
 	Medics   monitor.Medics
 	Sessions []protocol.SessionInfo
-	Trouble  []string   // problems of looking itself, like nodes that refuse this user
-	Works    []workSeen // questions and answers, the newest first
-	Harms    []harm     // faults that were injected from pages, the oldest first
-	Past     []moment   // of the last 10 minutes, the oldest first
-	Closed   bool       // this console may read no answers
+	Trouble  []string                          // problems of looking itself, like nodes that refuse this user
+	Works    []workSeen                        // questions and answers, the newest first
+	Harms    []harm                            // faults that were injected from pages, the oldest first
+	Past     []moment                          // of the last 10 minutes, the oldest first
+	Lines    map[topology.NodeID]monitor.Lines // of the node whose page is drawn; nil if its log cannot be asked for
+	Closed   bool                              // this console may read no answers
 }
 
 // Bounds of a page, however large the cluster is.

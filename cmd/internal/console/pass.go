@@ -259,19 +259,19 @@ func (p *passes) take(digest [sha256.Size]byte, now time.Time) (user User, ok bo
 	return User{}, false
 }
 
-func (p *passes) known(cookie string, now time.Time) (User, bool) {
+func (p *passes) known(cookie string, now time.Time) (admission, bool) {
 	one, ok := p.read(cookie, now)
 	if !ok || !p.trust.Admits(one.User) {
-		return User{}, false
+		return admission{}, false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, g := range p.gone {
 		if g.digest == digestOf(one.ID) {
-			return User{}, false
+			return admission{}, false
 		}
 	}
-	return one.User, true
+	return admission{User: one.User, ends: one.Ends}, true
 }
 
 // read returns the content of a cookie, if a console of this cluster has made it and it is still valid.
@@ -297,3 +297,6 @@ func (p *passes) end(cookie string, now time.Time) {
 	defer p.mu.Unlock()
 	once(&p.gone, digestOf(one.ID), one.Ends, now)
 }
+
+// endAll ends one cookie: those of other browsers do not say at which console they were given out.
+func (p *passes) endAll(cookie string, now time.Time) { p.end(cookie, now) }

@@ -41,6 +41,9 @@ type Config struct {
 	Answers func(context.Context, session.ID) (*client.Answer, error)
 	// Trace returns where the time of a session went, as the nodes report it. If it is nil, pages do not show it.
 	Trace func(context.Context, session.ID) (tracing.View, error)
+	// Lines asks a node for the last lines of its log, and returns the newest that it has reported, at the latest when the context ends. If it is nil,
+	// pages do not show them.
+	Lines func(context.Context, topology.NodeID) monitor.Lines
 	Ask   *Asker   // nil: nobody can ask
 	Break *Breaker // nil: nobody can inject faults
 	// Announce shows a link to the person who started the console. It is called once before Listen returns, and again whenever a link was used. It is
@@ -109,7 +112,10 @@ func Listen(address string, cfg Config) (*Server, error) {
 	s.life, s.end = context.WithCancel(context.Background())
 	s.works = &works{life: s.life, now: time.Now}
 	s.feed = newFeed(s.look, cfg.Every)
-	s.feed.show = func(seen *Seen, p place) { s.fetch(seen, p, false) }
+	s.feed.show = func(seen *Seen, p place) {
+		s.fetch(seen, p, false)
+		s.askForLines(s.life, seen, p, 0)
+	}
 	s.past.every, s.feed.note = momentLooks*cfg.Every-cfg.Every/2, s.remember // the half subtracted allows for ticks that come early
 	s.remember(time.Now())
 	at = netip.AddrPortFrom(at.Addr(), l.Addr().(*net.TCPAddr).AddrPort().Port())
@@ -324,7 +330,11 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxToken)
 	for _, c := range r.CookiesNamed(s.cookie) {
+		if _, in := s.gate.known(c.Value, time.Now()); in && r.PostFormValue("all") != "" {
+			s.gate.endAll(c.Value, time.Now())
+		}
 		s.gate.end(c.Value, time.Now())
 	}
 	http.SetCookie(w, &http.Cookie{Name: s.cookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
@@ -337,6 +347,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, user User) {
 	if err == nil {
 		seen := s.look(r.Context())
 		s.fetch(seen, p, false)
+		s.askForLines(r.Context(), seen, p, linesWait)
 		form := s.askForm(r.URL.Query().Get("q"), "")
 		if asked := s.works.find(p.id); p.kind == "asked" && asked != nil {
 			form = s.askForm(asked.text, "")
@@ -349,6 +360,9 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, user User) {
 	case err != nil:
 		http.Error(w, "this page cannot be drawn: "+err.Error(), http.StatusInternalServerError)
 	default:
+		if in, known := s.user(r); known {
+			v.Ends, v.Others = in.ends.UTC().Format(time.RFC3339), in.others > 0
+		}
 		write(w, http.StatusOK, "page", v)
 	}
 }

@@ -153,6 +153,14 @@ func TestCookies(t *testing.T) {
 			t.Errorf("cookie %d of %d is known: %v; after %v: %v", i, len(values), known(value, now), loginLasts, known(value, now.Add(loginLasts)))
 		}
 	}
+	if in, _ := l.known(values[3], now); !in.ends.Equal(now.Add(loginLasts)) || in.others != maxLogins-1 {
+		t.Errorf("a login ends at %v, beside %d others", in.ends, in.others)
+	}
+	defer func() {
+		if l.endAll(values[4], now); known(values[4], now) || known(values[5], now) || len(l.cookies) != 0 {
+			t.Error("a login is left after the end of all")
+		}
+	}()
 	l.end(values[3], now)
 	if known(values[3], now) || !known(values[4], now) || len(l.cookies) != maxLogins-1 {
 		t.Error("ending one cookie ends another one, or not itself")
@@ -409,6 +417,30 @@ func TestListenOnlyOnThisMachine(t *testing.T) {
 	for _, address := range []string{"", "8080", "127.0.0.1", "example.com:8080", "127.0.0.1:http", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:"} {
 		if _, err := Listen(address, Config{}); err == nil || errors.Is(err, ErrExposed) {
 			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
+// TestLogOutEverywhere: a page says when its login ends. One browser ends the logins of all, and a stranger ends none.
+func TestLogOutEverywhere(t *testing.T) {
+	address, tokens := serve(t, cluster(t, 2, 0))
+	first := loggedIn(t, address, tokens)
+	if got := page(first, "/"); !strings.Contains(got, "logged in until") || strings.Contains(got, "Log out everywhere") {
+		t.Errorf("the only browser sees\n%s", got)
+	}
+	second := loggedIn(t, address, tokens)
+	stranger := newBrowser(t, address)
+	origin := "http://" + address
+	if r, _ := stranger.do("POST", "/logout", "all=1", "Origin", origin, "Content-Type", "application/x-www-form-urlencoded"); r.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a stranger logs out: %d", r.StatusCode)
+	}
+	if got := page(second, "/"); !strings.Contains(got, "Log out everywhere") {
+		t.Errorf("the second browser sees\n%s", got)
+	}
+	second.do("POST", "/logout", "all=1", "Origin", origin, "Content-Type", "application/x-www-form-urlencoded")
+	for _, b := range []*browser{first, second} {
+		if r, _ := b.get("/"); r.StatusCode != http.StatusUnauthorized {
+			t.Errorf("a browser is still logged in: %d", r.StatusCode)
 		}
 	}
 }

@@ -11,9 +11,11 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// tracePage shows where the time of a session went. It is made when a user opens it, and does not change while it is open.
+// tracePage shows where the time of a session went. While the session runs, the browser loads the page again every few seconds, also without JavaScript.
 type tracePage struct {
 	Cluster, ID string
+	Asks        string // what the session asks; "" if it is not known
+	Reload      int    // seconds until the browser loads the page again; 0: never
 	Problem     string // why there is nothing to show
 	Text        string // how the session ended, and how long it took
 	Kinds       []tracing.Kind
@@ -30,6 +32,7 @@ const (
 	traceCells   = 60 // cells of a bar
 	tracesAtOnce = 2  // pages that may ask the cluster at the same time
 	traceAtMost  = 3 * time.Second
+	traceReload  = 3 // seconds between two looks at a session that runs
 )
 
 // traced serves a session's trace.
@@ -44,7 +47,7 @@ func (s *Server) traced(w http.ResponseWriter, r *http.Request) {
 	case s.traces <- struct{}{}:
 		defer func() { <-s.traces }()
 	default:
-		p.Problem = "Other pages are asking the nodes now. Reload this one in a moment."
+		p.Problem, p.Reload = "Other pages are asking the nodes now. Reload this one in a moment.", traceReload
 		write(w, http.StatusServiceUnavailable, "traced", p)
 		return
 	}
@@ -56,6 +59,12 @@ func (s *Server) traced(w http.ResponseWriter, r *http.Request) {
 		write(w, http.StatusNotFound, "traced", p)
 		return
 	}
+	list, _ := s.asker.get(s.life) // without the list the page shows everything else
+	for i := range list {
+		if list[i].Session == id && list[i].Asks != "" {
+			p.Asks = clean(list[i].Asks)
+		}
+	}
 	p.fill(&v)
 	write(w, http.StatusOK, "traced", p)
 }
@@ -63,6 +72,9 @@ func (s *Server) traced(w http.ResponseWriter, r *http.Request) {
 func (p *tracePage) fill(v *tracing.View) {
 	p.Text = fmt.Sprintf("%s, %s, %s", clean(v.Analysis), v.State, display.Span(v.Length()))
 	p.Kinds = tracing.Kinds[:]
+	if v.State == session.Running {
+		p.Reload = traceReload
+	}
 	for i := range v.Nodes {
 		x := &v.Nodes[i]
 		row := traceRow{Node: clean(string(x.Node.ID)), Bar: tracing.Text(v.Bar(x, traceCells))}

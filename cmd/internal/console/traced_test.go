@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 func TestTraced(t *testing.T) {
 	s := cluster(t, 2, 1)
 	id := s.Sessions[0].Session
+	var running atomic.Bool
 	asked, answer := make(chan struct{}, 8), make(chan struct{})
 	address, tokens, _ := serveAll(t, func() *Seen { return s }, func(c *Config) {
 		c.Trace = func(ctx context.Context, which session.ID) (tracing.View, error) {
@@ -32,6 +34,7 @@ func TestTraced(t *testing.T) {
 				return tracing.View{}, errors.New("no node knows <b>it</b>")
 			}
 			x := trace.Trace{Analysis: "bikes", Begin: 4 * time.Second, Width: 2 * time.Second, Line: []trace.Cell{{trace.Working: 2 * time.Second}, {trace.Blocked: 2 * time.Second}}}
+			x.Running = running.Load()
 			x.States = trace.Cell{trace.Working: 2 * time.Second, trace.Blocked: 2 * time.Second}
 			v, _ := tracing.New(which, []monitor.Traced{
 				{Node: topology.Node{ID: "joiner-1"}, Heard: true, Answered: true, At: time.Unix(1000, 0), Report: trace.Report{Trace: &x}},
@@ -40,6 +43,7 @@ func TestTraced(t *testing.T) {
 			return v, nil
 		}
 	})
+	s.Sessions[0].Asks = "SELECT <i>1</i>"
 	b := loggedIn(t, address, tokens)
 	path := "/session/" + id.String()
 	if _, page := b.get(path); !strings.Contains(page, `href="`+path+`/trace"`) {
@@ -64,11 +68,18 @@ func TestTraced(t *testing.T) {
 	close(answer)
 	for range 2 {
 		p := <-pages
-		for _, want := range []string{strings.Repeat("#", traceCells/2) + strings.Repeat("&gt;", traceCells/2), "50 %", "output-1 did not answer"} {
+		for _, want := range []string{strings.Repeat("#", traceCells/2) + strings.Repeat("&gt;", traceCells/2), "50 %", "output-1 did not answer", "<code>SELECT &lt;i&gt;1&lt;/i&gt;</code>"} {
 			if p.code != http.StatusOK || !strings.Contains(p.page, want) {
 				t.Errorf("%d, no %q in\n%s", p.code, want, p.page)
 			}
 		}
+	}
+	if strings.Contains(page(b, path+"/trace"), `http-equiv`) {
+		t.Error("the trace of a session that has ended is loaded again and again")
+	}
+	running.Store(true)
+	if got := page(b, path+"/trace"); !strings.Contains(got, `<meta http-equiv="refresh" content="3">`) {
+		t.Errorf("the trace of a session that runs is not loaded again:\n%s", got)
 	}
 	if r, page := b.get("/session/" + session.New().String() + "/trace"); r.StatusCode != http.StatusNotFound || !strings.Contains(page, "no node knows &lt;b&gt;it") {
 		t.Errorf("an unknown session: %d\n%s", r.StatusCode, page)
@@ -76,4 +87,9 @@ func TestTraced(t *testing.T) {
 	if r, _ := b.get("/session/nonsense/trace"); r.StatusCode != http.StatusNotFound {
 		t.Errorf("no session: %d", r.StatusCode)
 	}
+}
+
+func page(b *browser, path string) string {
+	_, text := b.get(path)
+	return text
 }

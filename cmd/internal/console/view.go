@@ -87,6 +87,8 @@ type view struct {
 	Cluster, Title, Path string
 	Kind                 string
 	User                 string   // "" for the user of this machine
+	Ends                 string   // when the login ends, in the form for machines; "": not shown
+	Others               bool     // other browsers are logged in at this console
 	Medic                string   // the medic that serves the page; "" if a person has started the console
 	Peers                []string // the other medics that serve consoles, as NAME:PORT
 	Before, Parts        []part   // Before does not change while the page is open, because the user may be typing there
@@ -195,6 +197,8 @@ type nodePage struct {
 	Links     []linkRow
 	MoreLinks int
 	Incidents []incidentRow
+	Log       []logRow
+	Logged    bool // pages show logs
 }
 
 type linkRow struct {
@@ -203,7 +207,7 @@ type linkRow struct {
 }
 
 func (s *Seen) node(n *monitor.Status) nodePage {
-	p := nodePage{Row: newNodeRow(n), Remarks: monitor.Remarks([]monitor.Status{*n}), Incidents: incidentRows(s.Medics.Entries, n.Node.ID)}
+	p := nodePage{Row: newNodeRow(n), Remarks: monitor.Remarks([]monitor.Status{*n}), Incidents: incidentRows(s.Medics.Entries, n.Node.ID), Log: s.logRows(n.Node.ID), Logged: s.Lines != nil}
 	for _, h := range s.harmRows() {
 		if h.Target == string(n.Node.ID) {
 			p.Harms = append(p.Harms, h)

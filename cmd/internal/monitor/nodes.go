@@ -11,6 +11,7 @@ import (
 type nodeTable struct {
 	nodes []topology.Node
 	heard map[topology.NodeID]*samples
+	lines map[topology.NodeID]Lines // of the nodes that have reported some
 }
 
 // samples is three heartbeats of one process of a node. Rates are measured from the first to the last. When the first is too old, the one in between
@@ -26,7 +27,7 @@ type sample struct {
 
 // newNodeTable returns a table that knows these nodes and no others.
 func newNodeTable(nodes []topology.Node) *nodeTable {
-	b := &nodeTable{nodes: nodes, heard: map[topology.NodeID]*samples{}}
+	b := &nodeTable{nodes: nodes, heard: map[topology.NodeID]*samples{}, lines: map[topology.NodeID]Lines{}}
 	for _, n := range nodes {
 		b.heard[n.ID] = nil
 	}
@@ -64,9 +65,11 @@ type Status struct {
 	OutRate float64
 }
 
-// take ignores a message that is not a heartbeat: it may come from another version of the program, or from a stranger.
-func (b *nodeTable) take(topic string, payload []byte, _ topology.NodeID, now time.Time) {
-	if beat, err := heartbeat.Decode(payload); err == nil && topic == heartbeatTopic {
+// take ignores a message that is neither a heartbeat nor a report of lines: it may come from another version of the program, or from a stranger.
+func (b *nodeTable) take(topic string, payload []byte, from topology.NodeID, now time.Time) {
+	if topic != heartbeatTopic {
+		b.takeLines(topic, payload, from, now)
+	} else if beat, err := heartbeat.Decode(payload); err == nil {
 		b.Heard(beat, now)
 	}
 }
