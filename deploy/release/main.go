@@ -27,7 +27,7 @@ import (
 
 // maxProgram is the largest permitted size of a program in bytes: people fetch it over slow links, and a sudden growth means a new dependency that nobody
 // has looked at.
-const maxProgram = 30 << 20
+const maxProgram = 30_000_000
 
 // target is an operating system and a processor for which a program is made.
 type target struct{ os, arch string }

@@ -56,11 +56,16 @@ func write(t *testing.T, target *Target, a *client.Answer) Written {
 // ask runs a statement over a connection of its own.
 func ask(t *testing.T, target *Target, query string, args ...any) [][]any {
 	t.Helper()
-	conn, err := target.connect(t.Context())
+	cfg, err := pgx.ParseConfig("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closeConn(t.Context(), conn)
+	cfg.Config = *target.cfg.Copy()
+	conn, err := pgx.ConnectConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
 	rows, err := conn.Query(t.Context(), query, args...)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +79,7 @@ func ask(t *testing.T, target *Target, query string, args ...any) [][]any {
 
 func count(t *testing.T, target *Target, table string) int64 {
 	t.Helper()
-	return ask(t, target, "select count(*) from "+target.name(table).Sanitize())[0][0].(int64)
+	return ask(t, target, "select count(*) from "+target.name(table))[0][0].(int64)
 }
 
 // readsBack checks that a table holds the rows of a query, in their order.
@@ -82,9 +87,9 @@ func readsBack(t *testing.T, target *Target, id session.ID, table string, q *cli
 	t.Helper()
 	columns := make([]string, len(q.Columns))
 	for i, c := range q.Columns {
-		columns[i] = pgx.Identifier{c}.Sanitize()
+		columns[i] = quoted(c)
 	}
-	got := ask(t, target, "select "+strings.Join(columns, ", ")+" from "+target.name(table).Sanitize()+" where session_id = $1 order by row_number", id.String())
+	got := ask(t, target, "select "+strings.Join(columns, ", ")+" from "+target.name(table)+" where session_id = $1 order by row_number", id.String())
 	if len(got) != q.Len() {
 		t.Fatalf("%s has %d rows, want %d", table, len(got), q.Len())
 	}
@@ -301,6 +306,23 @@ func TestPostgres_WhatDoesNotFitIsSaid(t *testing.T) {
 		if err := at(t, url).Prepare(t.Context()); err == nil {
 			t.Errorf("%s: no error", url)
 		}
+	}
+}
+
+// TestPostgres_OtherEncodings: a database that is not in UTF-8 gets the same characters, or an error.
+func TestPostgres_OtherEncodings(t *testing.T) {
+	server := start(t)
+	ask(t, at(t, server.URL("")), "create database latin encoding 'LATIN1' template template0")
+	target := at(t, server.URL("t")+"&dbname=latin")
+	answer := func(id byte, s string) *client.Answer {
+		return &client.Answer{Session: session.ID{5: id}, Queries: []client.Table{tableOf(t, "q", []string{"s"}, []protocol.Value{written(s)})}}
+	}
+	write(t, target, answer(1, "Montréal"))
+	if got := ask(t, target, "select octet_length(convert_to(s, 'LATIN1')), s from t"); !reflect.DeepEqual(got, [][]any{{int32(8), "Montréal"}}) {
+		t.Errorf("the table has %v", got)
+	}
+	if _, err := target.Write(t.Context(), answer(2, "東京")); err == nil || !strings.Contains(err.Error(), `has no equivalent in encoding "LATIN1"`) {
+		t.Errorf("a text that the database cannot hold: %v", err)
 	}
 }
 

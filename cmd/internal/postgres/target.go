@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // ErrUse is returned if a database or a table can never take these answers.
@@ -23,7 +23,7 @@ const connectTime = 15 * time.Second
 
 // Target is a database, and the names of the tables there.
 type Target struct {
-	cfg    *pgx.ConnConfig
+	cfg    *pgconn.Config
 	schema string // "" for the first schema of the search path
 	table  string // "" for the name of the analysis
 	shown  string // the URL, without its password
@@ -61,14 +61,15 @@ func Parse(text string) (*Target, error) {
 		return nil, usef("%q names no table; write TABLE or SCHEMA.TABLE", name)
 	}
 	u.Path, u.RawPath, u.RawQuery = "/"+database, "", q.Encode()
-	if t.cfg, err = pgx.ParseConfig(u.String()); err != nil {
+	if t.cfg, err = pgconn.ParseConfig(u.String()); err != nil {
 		return nil, t.hide(usef("read the URL and the environment of libpq: %w", err))
 	}
 	t.secret = append(t.secret, t.cfg.Password)
-	if t.cfg.ConnectTimeout == 0 || t.cfg.ConnectTimeout == 2*time.Minute { // pgx's default
+	if t.cfg.ConnectTimeout == 0 || t.cfg.ConnectTimeout == 2*time.Minute { // pgconn's default
 		t.cfg.ConnectTimeout = connectTime
 	}
 	t.cfg.RuntimeParams["application_name"] = "posta"
+	t.cfg.RuntimeParams["client_encoding"] = "UTF8" // else it is that of the database
 	t.shown = fmt.Sprintf("postgres://%s@%s/%s", t.cfg.User, t.cfg.Host, t.cfg.Database)
 	return t, nil
 }
@@ -112,8 +113,8 @@ func (t *Target) hide(err error) error {
 }
 
 // connect returns a connection, which the caller must close.
-func (t *Target) connect(ctx context.Context) (*pgx.Conn, error) {
-	conn, err := pgx.ConnectConfig(ctx, t.cfg.Copy())
+func (t *Target) connect(ctx context.Context) (*pgconn.PgConn, error) {
+	conn, err := pgconn.ConnectConfig(ctx, t.cfg.Copy())
 	if err != nil {
 		return nil, fmt.Errorf("%w; is the server up, and may you connect?", err)
 	}
@@ -123,7 +124,7 @@ func (t *Target) connect(ctx context.Context) (*pgx.Conn, error) {
 // closeTime limits the wait for a server that does not answer when a connection is closed.
 const closeTime = 2 * time.Second
 
-func closeConn(ctx context.Context, conn *pgx.Conn) {
+func closeConn(ctx context.Context, conn *pgconn.PgConn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
 	_ = conn.Close(ctx) // everything that had to be committed is committed by now
@@ -137,11 +138,11 @@ func (t *Target) Prepare(ctx context.Context) (err error) {
 		return err
 	}
 	defer closeConn(ctx, conn)
-	var readOnly string
-	if err := conn.QueryRow(ctx, "show transaction_read_only").Scan(&readOnly); err != nil {
+	readOnly, _, err := run(ctx, conn, "show transaction_read_only")
+	if err != nil {
 		return err
 	}
-	if readOnly != "off" {
+	if len(readOnly) != 1 || string(readOnly[0][0]) != "off" {
 		return usef("the server is read-only; give the primary, or another user")
 	}
 	return t.keepSessions(ctx, conn)

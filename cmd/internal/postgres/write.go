@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
@@ -36,30 +36,31 @@ const longestName = 63
 const ddlLock = 0x706f737461
 
 // keepSessions makes the table that lists the sessions that were written.
-func (t *Target) keepSessions(ctx context.Context, conn *pgx.Conn) error {
-	var there bool
-	if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", t.name("posta_sessions").Sanitize()).Scan(&there); err != nil || there {
+func (t *Target) keepSessions(ctx context.Context, conn *pgconn.PgConn) error {
+	name := t.name("posta_sessions")
+	if there, err := columnsOf(ctx, conn, name); err != nil || there != nil {
 		return err
 	}
-	return t.ddl(ctx, conn, "create table if not exists "+t.name("posta_sessions").Sanitize()+` (session_id uuid not null, query text not null, table_name text not null,
+	return t.ddl(ctx, conn, "create table if not exists "+name+` (session_id uuid not null, query text not null, table_name text not null,
 		rows bigint not null, written_at timestamptz not null default now(), primary key (session_id, query, table_name))`)
 }
 
-func (t *Target) ddl(ctx context.Context, conn *pgx.Conn, statement string) error {
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1)", int64(ddlLock)); err != nil {
+func (t *Target) ddl(ctx context.Context, conn *pgconn.PgConn, statement string) error {
+	return inTransaction(ctx, conn, func() error {
+		if _, _, err := run(ctx, conn, "select pg_advisory_xact_lock($1)", strconv.Itoa(ddlLock)); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, statement)
+		_, _, err := run(ctx, conn, statement)
 		return err
 	})
 }
 
-func (t *Target) name(table string) pgx.Identifier {
+// name returns the name of a table in the form that SQL takes.
+func (t *Target) name(table string) string {
 	if t.schema == "" {
-		return pgx.Identifier{table}
+		return quoted(table)
 	}
-	return pgx.Identifier{t.schema, table}
+	return quoted(t.schema, table)
 }
 
 // tableOf returns the name of a query's table: TABLE or, if there are several queries, TABLE_QUERY.
@@ -91,7 +92,6 @@ type copying struct {
 	query   *client.Table
 	table   string
 	types   []string // of the query's columns
-	numbers int64
 	changed int64
 }
 
@@ -125,9 +125,9 @@ func (t *Target) Write(ctx context.Context, a *client.Answer) (w Written, err er
 			return w, err
 		}
 	}
-	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+	err = inTransaction(ctx, conn, func() error {
 		for i := range all {
-			n, err := t.copy(ctx, tx, a, &all[i])
+			n, err := t.copy(ctx, conn, a, &all[i])
 			if err != nil {
 				return fmt.Errorf("table %s: %w", all[i].table, err)
 			}
@@ -147,9 +147,9 @@ var errAlready = errors.New("written already")
 
 // copy notes a query as written and copies its rows. The note comes first, because another transaction that writes the same session then waits for
 // this one.
-func (t *Target) copy(ctx context.Context, tx pgx.Tx, a *client.Answer, c *copying) (int64, error) {
-	noted, err := tx.Exec(ctx, "insert into "+t.name("posta_sessions").Sanitize()+" (session_id, query, table_name, rows) values ($1, $2, $3, $4) on conflict do nothing",
-		a.Session.String(), c.query.Name, c.table, c.query.Len())
+func (t *Target) copy(ctx context.Context, conn *pgconn.PgConn, a *client.Answer, c *copying) (int64, error) {
+	_, noted, err := run(ctx, conn, "insert into "+t.name("posta_sessions")+" (session_id, query, table_name, rows) values ($1, $2, $3, $4) on conflict do nothing",
+		a.Session.String(), c.query.Name, c.table, strconv.Itoa(c.query.Len()))
 	switch {
 	case err != nil:
 		return 0, err
@@ -158,29 +158,11 @@ func (t *Target) copy(ctx context.Context, tx pgx.Tx, a *client.Answer, c *copyi
 	case c.query.Len() == 0:
 		return 0, nil
 	}
-	next, stop := iter.Pull(c.query.All())
-	defer stop()
+	rows := newCopyStream(c, a.Session)
+	defer rows.Close()
 	columns := append([]string{sessionColumn, rowColumn}, c.query.Columns...)
-	values := make([]any, len(columns))
-	values[0] = [16]byte(a.Session)
-	n, err := tx.CopyFrom(ctx, t.name(c.table), columns, pgx.CopyFromFunc(func() ([]any, error) {
-		row, ok := next()
-		if !ok {
-			return nil, nil
-		}
-		c.numbers++
-		values[1] = c.numbers
-		for i, v := range row {
-			values[i+2] = valueOf(v, c.types[i])
-			if v.Kind == protocol.Text && values[i+2] != v.Text {
-				c.changed++
-			}
-		}
-		return values, nil
-	}))
-	if err == nil {
-		err = c.query.Err()
-	}
+	done, err := conn.CopyFrom(ctx, rows, "copy "+t.name(c.table)+" ("+quotedList(columns)+") from stdin binary")
+	n := done.RowsAffected()
 	if err == nil && n != int64(c.query.Len()) {
 		err = fmt.Errorf("%d of %d rows were copied", n, c.query.Len())
 	}
@@ -212,37 +194,18 @@ func fitText(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"), "\uFFFD")
 }
 
-// valueOf turns a cell into a value for a column of the given type.
-func valueOf(v protocol.Value, column string) any {
-	switch {
-	case v.Kind == protocol.Null:
-		return nil
-	case column == text && v.Kind == protocol.Text:
-		return fitText(v.Text)
-	case column == text:
-		return v.String()
-	case v.Kind == protocol.Int && column == double:
-		return float64(v.Int)
-	case v.Kind == protocol.Int:
-		return v.Int
-	case v.Kind == protocol.Bool:
-		return v.Int != 0
-	}
-	return v.Float
-}
-
 // fit makes the table of a query, or checks whether an existing table can hold its rows. An answer without rows has no types, so fit makes no table
 // for it.
-func (t *Target) fit(ctx context.Context, conn *pgx.Conn, c *copying) error {
+func (t *Target) fit(ctx context.Context, conn *pgconn.PgConn, c *copying) error {
 	if c.query.Len() == 0 {
 		return nil
 	}
-	name := t.name(c.table).Sanitize()
+	name := t.name(c.table)
 	there, err := columnsOf(ctx, conn, name)
 	if err == nil && there == nil {
 		make := "create table if not exists " + name + " (" + sessionColumn + " uuid not null, " + rowColumn + " bigint not null"
 		for i, column := range c.query.Columns {
-			make += ", " + pgx.Identifier{column}.Sanitize() + " " + c.types[i]
+			make += ", " + quoted(column) + " " + c.types[i]
 		}
 		if err = t.ddl(ctx, conn, make+", primary key ("+sessionColumn+", "+rowColumn+"))"); err == nil {
 			there, err = columnsOf(ctx, conn, name) // another process may have made it first
@@ -285,20 +248,15 @@ func fitsDouble(c *copying, column string) bool {
 }
 
 // columnsOf returns the types of a table's columns; nil if there is no table.
-func columnsOf(ctx context.Context, conn *pgx.Conn, name string) (map[string]string, error) {
-	rows, err := conn.Query(ctx, `select attname::text, format_type(atttypid, null) from pg_attribute
+func columnsOf(ctx context.Context, conn *pgconn.PgConn, name string) (map[string]string, error) {
+	rows, _, err := run(ctx, conn, `select attname::text, format_type(atttypid, null) from pg_attribute
 		where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`, name)
-	if err != nil {
+	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	var columns map[string]string
-	var column, kind string
-	_, err = pgx.ForEachRow(rows, []any{&column, &kind}, func() error {
-		if columns == nil {
-			columns = map[string]string{}
-		}
-		columns[column] = kind
-		return nil
-	})
-	return columns, err
+	columns := map[string]string{}
+	for _, r := range rows {
+		columns[string(r[0])] = string(r[1])
+	}
+	return columns, nil
 }
