@@ -202,13 +202,14 @@ func runRoots(r *request) (roots []string, err error) {
 
 // closeRunDir removes what was temporary, unless keep is set or the run's logs explain its failure.
 func (x *command) closeRunDir(runDir *local.RunDir, keep bool, failed error) error {
-	asked := keep
+	if keep {
+		if err := runDir.Keep(); err != nil {
+			return errors.Join(err, runDir.Close(false))
+		}
+	}
 	keep = keep || failed != nil && exitCode(failed) != exitInterrupted && exitCode(failed) != exitUsage
 	if keep {
 		x.notef("the nodes' logs are in %s", runDir.Dir+"/log")
-	}
-	if keep && !asked {
-		return errors.Join(runDir.MarkFailed(), runDir.Close(false))
 	}
 	return runDir.Close(!keep)
 }

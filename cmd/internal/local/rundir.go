@@ -44,6 +44,11 @@ func NewRunDir(p RunDirConfig) (s *RunDir, err error) {
 	if s.lock, err = TakeLock(filepath.Join(s.Dir, "run.lock")); err != nil {
 		return s, err
 	}
+	if s.temporary {
+		if err := s.mark(); err != nil {
+			return s, fmt.Errorf("mark the directory as temporary: %w", err)
+		}
+	}
 	text, err := s.text(p)
 	if err != nil {
 		return s, err
