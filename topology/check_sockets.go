@@ -3,6 +3,7 @@ package topology
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -42,7 +43,7 @@ func (c *checker) sockets() {
 			}
 		}
 		if address := c.t.MetricsAddress(n); address != "" {
-			c.claimAddress(taken, claim{n.ID, "metrics", i}, "metrics", "tcp://"+address)
+			c.claimAddress(taken, claim{n.ID, "metrics", i}, "metrics", h.placeOf(n.ID, "tcp://"+address))
 		}
 	}
 }
@@ -83,9 +84,21 @@ func (c *checker) claim(taken claims, who claim, s NamedEndpoint) {
 	}
 	bound := s.Bind
 	if h.Bind != h.Address {
-		bound += " behind " + h.internal(who.node)
+		bound = h.behind(who.node, bound)
 	}
 	c.claimAddress(taken, who, "bind_ports", bound)
+}
+
+// behind returns the place of an address that is an address of the host's own machine.
+func (h Host) behind(id NodeID, address string) string { return address + " behind " + h.internal(id) }
+
+// placeOf returns the place of an address at which metrics are served: 127.0.0.1 on two machines is two places.
+func (h Host) placeOf(id NodeID, address string) string {
+	at, err := netip.ParseAddrPort(strings.TrimPrefix(address, "tcp://"))
+	if err != nil || h.loopbackOnly() || !at.Addr().IsLoopback() && !at.Addr().IsUnspecified() {
+		return address
+	}
+	return h.behind(id, address)
 }
 
 func (c *checker) claimAddress(taken claims, who claim, key, address string) {

@@ -74,9 +74,15 @@ func (c *checker) boundBy(medic Node) string {
 				return string(s.Kind) + " socket of " + string(n.ID)
 			}
 		}
-		if metrics := c.t.MetricsAddress(n); "tcp://"+metrics == address {
+		if metrics := c.t.MetricsAddress(n); "tcp://"+metrics == address && c.sameMachine(n, medic) {
 			return "metrics of " + string(n.ID)
 		}
 	}
 	return ""
+}
+
+// sameMachine reports whether two processes may be on one machine: on one host, or on hosts that only that machine can reach.
+func (c *checker) sameMachine(a, b Node) bool {
+	i, j := c.t.hostIndex(a), c.t.hostIndex(b)
+	return i == j || i >= 0 && j >= 0 && c.t.Hosts[i].loopbackOnly() && c.t.Hosts[j].loopbackOnly()
 }

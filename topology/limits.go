@@ -23,8 +23,10 @@ type Limits struct {
 	// little input; if it is large, acknowledgements come late and more work is repeated after a crash.
 	Commit Size
 	// Memory is how many bytes of reference data one session may have in a joiner, 1MiB to 1024GiB, default 1GiB. The data counts as it travels,
-	// projected to the columns that are needed; an analysis takes up to ten times as much for its tables. A session beyond the limit fails. If it is
-	// small, honest sessions fail; if it is large, one session can take all of a joiner's memory.
+	// projected to the columns that are needed; an analysis takes up to ten times as much for its tables. It also bounds the rows and groups of a
+	// session that wait for a join in an aggregator, and its tables in a reducer, which may always take 64MiB. A reducer needs them whole unless the
+	// rows of the answer are passed on one by one. A session beyond the limit fails. If it is small, honest sessions fail; if it is large, one
+	// session can take all of a node's memory.
 	Memory Size
 	// Tables is how many bytes of memory the groups of all sessions take in an aggregator, 1MiB to 1024GiB, default 48MiB. Groups beyond that move to
 	// files in its data directory, and are read back piece by piece when the facts have ended. If it is small, sessions with many groups write and
