@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -27,10 +28,14 @@ import (
 const selfVar = "POSTA_E2E_MEDICS"
 
 var (
-	kills     = flag.Int("kills", 2, "kills of each kind of node in TestRecoveryTable; 30 give figures that mean something")
-	chaosTime = flag.Duration("chaos", 0, "how long TestChaos continues; 0 for some seconds")
-	chaosSeed = flag.Uint64("chaos-seed", 0, "what TestChaos does to whom, and when; 0 for another each time")
-	quiet     = flag.Duration("quiet", 0, "how long TestNoNodeIsSuspectedUnderLoad looks on; 0 for some seconds")
+	kills        = flag.Int("kills", 2, "kills of each kind of node in TestRecoveryTable; 30 give figures that mean something")
+	chaosTime    = flag.Duration("chaos", 0, "how long TestChaos continues; 0 for some seconds")
+	chaosSeed    = flag.Uint64("chaos-seed", 0, "what TestChaos does to whom, and when; 0 for another each time")
+	soakTime     = flag.Duration("soak", 0, "how long TestSoak continues; 0 for some seconds")
+	soakInto     = flag.String("soak-into", "", "the `FILE` to which TestSoak appends its record")
+	soakPause    = flag.Duration("soak-pause", time.Second, "how long each kind of session of TestSoak pauses between two")
+	manySessions = flag.Int("sessions", 0, "how many sessions TestSessionsLeaveNothing runs one after the other; 0 for some, 1000 for the full length")
+	quiet        = flag.Duration("quiet", 0, "how long TestNoNodeIsSuspectedUnderLoad looks on; 0 for some seconds")
 )
 
 func TestMain(m *testing.M) {
@@ -72,7 +77,7 @@ func underLoad() map[string]string {
 }
 
 // alone reports that the flags ask for a longer test or for figures, which runs alone: the default settings are to hold there.
-func alone() bool { return !raced && (*chaosTime > 0 || *quiet > 0 || *kills > 2) }
+func alone() bool { return !raced && (*chaosTime > 0 || *soakTime > 0 || *quiet > 0 || *kills > 2) }
 
 func known() analyses.Set {
 	return analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New(), compile.New(), moody()}

@@ -61,6 +61,8 @@ type storm struct {
 	undos   sync.WaitGroup
 	fence   string // a copy of what the host has seen
 	lastHit map[topology.NodeID]time.Time
+	spared  func(topology.NodeID) bool             // nodes and medics that no fault hits; nil: all may be hit
+	stood   func(from, to time.Time) time.Duration // how long this process stood still; nil: not known
 
 	mu     sync.Mutex
 	faults []*fault
@@ -135,14 +137,14 @@ func (s *storm) rage(duration, every time.Duration) {
 
 // strike hits one process or several at once. Now and then it simulates a power failure of the machine.
 func (s *storm) strike() {
-	if s.rand.IntN(30) == 0 {
+	if s.rand.IntN(30) == 0 && s.spared == nil {
 		s.powerLoss([]faultKind{killed, setBack, restored}[s.rand.IntN(3)])
 		return
 	}
 	all := s.c.topo.All()
 	s.rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	for _, n := range all[:[]int{1, 1, 1, 1, 2, 2, 3}[s.rand.IntN(7)]] {
-		if kind := weights[s.rand.IntN(len(weights))]; s.mayHit(n, kind) {
+		if kind := weights[s.rand.IntN(len(weights))]; s.mayHit(n, kind) && (s.spared == nil || !s.spared(n.ID)) {
 			s.hit([]topology.Node{n}, kind)
 		}
 	}
@@ -256,6 +258,14 @@ func (s *storm) inject(f *fault) {
 	default:
 		s.signal(f.node, syscall.SIGKILL)
 	}
+}
+
+// delayed returns for how long the machine stood still between two moments: this delays whatever has to happen within some time.
+func (s *storm) delayed(from, to time.Time) time.Duration {
+	if s.stood == nil {
+		return 0
+	}
+	return s.stood(from, to)
 }
 
 func (s *storm) signal(id topology.NodeID, sig os.Signal) {

@@ -56,7 +56,7 @@ func (s *storm) judge(ends []end, journal []clustertest.Sighting) *verdict {
 		}
 	}
 	for i := range ends {
-		v.take(&ends[i], losses)
+		v.take(&ends[i], losses, s.delayed)
 	}
 	s.takeJournal(v, journal)
 	return v
@@ -78,7 +78,7 @@ func (s *storm) lossOf(f *fault) (loss, bool) {
 	return loss{f.from, to}, true
 }
 
-func (v *verdict) take(e *end, losses []loss) {
+func (v *verdict) take(e *end, losses []loss, delayed func(from, to time.Time) time.Duration) {
 	if v.right[e.analysis]+v.failed[e.analysis] == 0 {
 		v.analyses = append(v.analyses, e.analysis)
 	}
@@ -101,7 +101,7 @@ func (v *verdict) take(e *end, losses []loss) {
 		if last.Before(e.from) && !last.IsZero() {
 			last = e.from
 		}
-		late := e.to.Sub(last)
+		late := e.to.Sub(last) - delayed(last, e.to)
 		if last.IsZero() || !e.inWords() || late > failsWithin {
 			v.unpermitted = append(v.unpermitted, text)
 			return
@@ -135,7 +135,7 @@ func (s *storm) takeJournal(v *verdict, journal []clustertest.Sighting) {
 // explain finds a fault that has not explained another incident.
 func (s *storm) explain(e clustertest.Sighting) bool {
 	for _, f := range s.faults {
-		if f.explains && f.node == e.Node && !f.from.After(e.Heard) && e.Heard.Before(f.to.Add(noticedWithin)) {
+		if f.explains && f.node == e.Node && !f.from.After(e.Heard) && e.Heard.Before(f.to.Add(noticedWithin+s.delayed(f.from, e.Heard))) {
 			f.explains = false
 			return true
 		}
