@@ -40,11 +40,11 @@ runs in the folder that holds Posta; that takes Go, and for duckdb g++.
    posta bench race                                   the races, with everybody
    posta bench --rows 300000 --rounds 1 race-bikes    a small one
    posta bench --contestants duckdb race-memes        two, and the oracle
-   posta bench link log                               a link and a log beside the plain file
-   posta bench disk                                   what the disk gives, and what it would give in other ways
-   posta bench latency                                what one frame, chunk or small session takes on an idle cluster
+   posta bench link log                               beside the plain file
+   posta bench disk                                   the disk, in several ways
+   posta bench latency                                of a frame, chunk, session
    posta bench hosts                                  what a second host gives
-   posta bench keys                                   what keys cost: a hop and two analyses with keys and without
+   posta bench keys                                   what keys cost
 
 Tables go to standard output, all values to DIR of --results as JSON, and as a page to look at, HTML without anything from elsewhere.
 Nodes, clients and others are processes of their own, and leave nothing but generated data and the rivals in --dir: the disk that is measured.`,

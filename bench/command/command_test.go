@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 )
@@ -37,6 +38,15 @@ func TestMeasure_SaysWhatIsWrong(t *testing.T) {
 		err := app.Run(append([]string{"posta", name, "--dir", dir, "--results", ""}, x.args...))
 		if err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%q: %v, want something about %s", x.args, err, x.want)
+		}
+	}
+}
+
+// TestExamplesFitTheHelp: the command line leaves lines that begin with a blank as they are, and its help is at most 80 columns wide.
+func TestExamplesFitTheHelp(t *testing.T) {
+	for _, line := range strings.Split(New().Description, "\n") {
+		if strings.HasPrefix(line, " ") && utf8.RuneCountInString(line) > 80 {
+			t.Errorf("%d columns: %q", utf8.RuneCountInString(line), line)
 		}
 	}
 }
