@@ -10,6 +10,7 @@ import (
 
 	"posta.dev/posta/client/core"
 	"posta.dev/posta/client/resume"
+	"posta.dev/posta/internal/awake"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -38,7 +39,8 @@ type Client struct {
 	lines   []*line // by core.ConnID
 	sending *upload
 	news    chan struct{} // closed and replaced when a task may have ended
-	alarm   time.Time     // when the timer goes off; zero if it is not set
+	clock   awake.Clock   // the session's time, which stands still while this process does not run
+	alarm   time.Time     // when the session is ticked next, by clock; zero if it is not
 	doing   State
 	rows    uint64 // of answers received
 
@@ -65,17 +67,16 @@ func dialWith(ctx context.Context, cfg Config, dial func(string) (requester, err
 	}
 	c := &Client{cfg: cfg, given: given, dial: dial, warnings: &warnings{tell: cfg.OnWarning}, notes: &warnings{tell: cfg.OnNote}, news: make(chan struct{}), doing: Connecting, sooner: make(chan struct{}, 1)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.clock = awake.NewClock(longestPause)
+	now, _ := c.clock.Read(time.Now())
+	c.session = core.New(core.Config{
+		Entries: cfg.Entries, Analysis: cfg.Analysis, Params: cfg.Params, Plan: cfg.Plan, Session: cfg.Session, Token: cfg.Token, Reopens: reopens, Takeover: cfg.Takeover, Resume: cfg.Resume, NoWait: cfg.NoWait,
+		Named: cfg.Keys != nil,
+		Lanes: cfg.Lanes, Timeout: cfg.Timeout, GiveUpAfter: cfg.GiveUpAfter, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+	}, now)
 	c.wg.Add(1)
 	go c.runAlarm()
-	err = c.task(ctx, func(now time.Time) {
-		c.session = core.New(core.Config{
-			Entries: cfg.Entries, Analysis: cfg.Analysis, Params: cfg.Params, Plan: cfg.Plan, Session: cfg.Session, Token: cfg.Token, Reopens: reopens, Takeover: cfg.Takeover, Resume: cfg.Resume, NoWait: cfg.NoWait,
-			Named: cfg.Keys != nil,
-			Lanes: cfg.Lanes, Timeout: cfg.Timeout, GiveUpAfter: cfg.GiveUpAfter, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		}, now)
-		c.session.Discover(now)
-	})
-	if err != nil {
+	if err := c.task(ctx, func(now time.Time) { c.session.Discover(now) }); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil

@@ -94,7 +94,8 @@ type Config struct {
 	// that were on their way; if it is too long, a dead node is noticed late. A timeout alone is never an error.
 	Timeout time.Duration
 
-	// GiveUpAfter is how long all nodes may be silent before the client gives up; 0 means 60 s, below 0 it never does.
+	// GiveUpAfter is how long all nodes may be silent before the client gives up; 0 means 60 s, below 0 it never does. Time in which the client's
+	// own process did not run does not count.
 	GiveUpAfter time.Duration
 
 	// NoWait returns protocol.ErrBusy instead of waiting until the cluster has room for another session.

@@ -11,6 +11,22 @@ import (
 // errClosed is returned by waiting calls when the client is closed.
 var errClosed = errors.New("the client was closed")
 
+const (
+	// readEvery bounds the time between two looks at the clock; a longer time than longestPause means that this process did not run.
+	readEvery    = 250 * time.Millisecond
+	longestPause = 500 * time.Millisecond
+)
+
+// now returns the session's time. Time in which this process did not run does not count: the process heard nobody, and so the cluster was not silent.
+// The caller holds the lock.
+func (c *Client) now() time.Time {
+	now, slept := c.clock.Read(time.Now())
+	if slept {
+		c.session.Woke(now)
+	}
+	return now
+}
+
 // event tells the session that something has happened, and does what the session wants done.
 func (c *Client) event(tell func(now time.Time)) {
 	c.mu.Lock()
@@ -18,7 +34,7 @@ func (c *Client) event(tell func(now time.Time)) {
 	if c.ctx.Err() != nil {
 		return
 	}
-	tell(time.Now())
+	tell(c.now())
 	c.act()
 	c.setAlarm()
 }
@@ -50,7 +66,7 @@ func (c *Client) act() {
 		c.news = make(chan struct{})
 	}
 	if failed != nil {
-		c.session.NoConnection(failed, time.Now())
+		c.session.NoConnection(failed, c.now())
 		c.act()
 	}
 }
@@ -109,27 +125,37 @@ func (c *Client) setAlarm() {
 	}
 }
 
-// runAlarm ticks the session when its alarm is due.
+// runAlarm reads the clock regularly, and ticks the session when its alarm is due.
 func (c *Client) runAlarm() {
 	defer c.wg.Done()
-	timer := time.NewTimer(time.Hour)
+	timer := time.NewTimer(readEvery)
 	defer timer.Stop()
 	for {
 		select {
 		case <-c.sooner:
-			c.mu.Lock()
-			at := c.alarm
-			c.mu.Unlock()
-			timer.Reset(time.Until(at))
+			timer.Reset(c.untilAlarm())
 		case <-timer.C:
 			c.event(func(now time.Time) {
-				c.alarm = time.Time{}
-				c.session.Tick(now)
+				if !c.alarm.IsZero() && !c.alarm.After(now) {
+					c.alarm = time.Time{}
+					c.session.Tick(now)
+				}
 			})
+			timer.Reset(c.untilAlarm())
 		case <-c.ctx.Done():
 			return
 		}
 	}
+}
+
+// untilAlarm returns how long the timer may wait.
+func (c *Client) untilAlarm() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.alarm.IsZero() {
+		return readEvery
+	}
+	return min(c.clock.Until(c.alarm), readEvery)
 }
 
 // connect makes a connection for the session, and the line that drives it.

@@ -94,7 +94,7 @@ func (c *Client) Progress() Progress {
 	streams := c.reading.progress()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	from := c.session.Progress(time.Now())
+	from := c.session.Progress(c.now())
 	p := Progress{Session: c.cfg.Session, State: c.doing, Streams: streams, Rows: c.rows, Retries: from.Retries, HeldBack: from.HeldBack, Silent: from.Silent}
 	if from.Busy {
 		p.State = Busy

@@ -194,6 +194,17 @@ func (s *Session) abandon() {
 	}
 }
 
+// Woke reports that this process did not run for a while. No event's time contains that while. The inputs have heard nothing meanwhile, so their
+// pings are due now.
+func (s *Session) Woke(now time.Time) {
+	s.now = now
+	for _, in := range s.inputs {
+		if !in.pingAt.IsZero() {
+			in.pingAt = now
+		}
+	}
+}
+
 // Tick does what is due. Ticks that come too early or too late do no harm.
 func (s *Session) Tick(now time.Time) {
 	s.now = now

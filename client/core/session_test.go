@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/internal/awake"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -103,6 +104,55 @@ func TestN10_AClientGivesUpWhenNothingAnswers(t *testing.T) {
 	d.ends(ErrNoCluster)
 	if d.s.Leave(d.s.Err(), false, d.now); len(d.under) > 0 {
 		t.Errorf("a cluster that is not there is told %v", d.list())
+	}
+}
+
+// TestM6_AClientThatDidNotRunGivesNobodyUp: five minutes in which its process was stopped are not silence of the cluster. Real silence afterwards is,
+// and what was counted before still counts.
+func TestM6_AClientThatDidNotRunGivesNobodyUp(t *testing.T) {
+	cfg := testConfig()
+	d := discovered(t, cfg, 1, 1)
+	real, clock := d.now, awake.NewClock(500*time.Millisecond)
+	clock.Read(real)
+	runs := func(span, step time.Duration) {
+		for end := real.Add(span); real.Before(end); {
+			real = real.Add(step)
+			shows, slept := clock.Read(real)
+			if slept {
+				d.s.Woke(shows)
+			}
+			d.pass(shows.Sub(d.now), "in1")
+		}
+	}
+	d.do(d.s.Open)
+	runs(cfg.GiveUpAfter/2, 250*time.Millisecond)
+	runs(5*time.Minute, 5*time.Minute)
+	d.goesOn()
+	runs(cfg.GiveUpAfter/4, 250*time.Millisecond)
+	d.goesOn()
+	runs(cfg.GiveUpAfter, 250*time.Millisecond)
+	d.ends(ErrNoCluster)
+	if err := d.s.Err(); !strings.Contains(err.Error(), cfg.GiveUpAfter.String()) {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+// TestM6_AClientThatWokePingsAtOnce: the inputs have heard nothing while its process was stopped.
+func TestM6_AClientThatWokePingsAtOnce(t *testing.T) {
+	d := opened(t, testConfig(), 2, 1)
+	d.s.Woke(d.now)
+	if at := d.s.Alarm(); !at.Equal(d.now) {
+		t.Fatalf("the next alarm is at %v, %v from now", at, at.Sub(d.now))
+	}
+	d.s.Tick(d.now)
+	d.act()
+	for _, in := range []string{"in1", "in2"} {
+		d.answer(in, protocol.Ping, running)
+	}
+	d.do(d.s.Upload)
+	d.s.Stop(errors.New("the user stops it"), d.now)
+	if d.s.Woke(d.now); !d.s.Alarm().IsZero() {
+		t.Error("a session that is over is pinged again")
 	}
 }
 

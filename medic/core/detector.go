@@ -3,13 +3,15 @@ package core
 import (
 	"slices"
 	"time"
+
+	"posta.dev/posta/internal/awake"
 )
 
 // detector remembers when each member was last heard. Only time in which this medic itself was awake counts as silence (M6).
 type detector struct {
 	cfg      *Config
 	members  map[NodeID]*liveness // of all members; it never gains or loses one
-	ticked   time.Time            // the last tick
+	ticks    awake.Ticks          // an interval of more than a heartbeat is a sleep
 	heardAny bool                 // any member was heard since this medic started
 	lastAny  time.Time            // the last sign of life of any member, shifted like liveness.silentSince
 }
@@ -38,7 +40,7 @@ type incarnation struct {
 const maxIncarnations = 8
 
 func newDetector(cfg *Config, now time.Time) *detector {
-	d := &detector{cfg: cfg, members: map[NodeID]*liveness{}, ticked: now, lastAny: now}
+	d := &detector{cfg: cfg, members: map[NodeID]*liveness{}, ticks: awake.NewTicks(cfg.Heartbeat, now), lastAny: now}
 	for _, m := range cfg.members() {
 		d.members[m.ID] = &liveness{lastSign: now, silentSince: now}
 	}
@@ -48,9 +50,8 @@ func newDetector(cfg *Config, now time.Time) *detector {
 // tick returns how long this medic has slept. A short sleep is subtracted from each member's silence. After a longer one silence proves nothing, so
 // each member gets a full timeout again: its heartbeats may be lost, and if the whole machine was starved it needs time, too.
 func (d *detector) tick(now time.Time) (slept time.Duration) {
-	gap := now.Sub(d.ticked)
-	d.ticked = now
-	if gap <= d.cfg.Heartbeat {
+	_, gap := d.ticks.Tick(now)
+	if gap == 0 {
 		return 0
 	}
 	for _, v := range d.members {
@@ -62,8 +63,8 @@ func (d *detector) tick(now time.Time) (slept time.Duration) {
 }
 
 func (d *detector) shifted(heard time.Time, gap time.Duration) time.Time {
-	if heard = heard.Add(gap); gap >= d.cfg.SuspectAfter/2 || heard.After(d.ticked) {
-		return d.ticked
+	if heard = heard.Add(gap); gap >= d.cfg.SuspectAfter/2 || heard.After(d.ticks.Last()) {
+		return d.ticks.Last()
 	}
 	return heard
 }

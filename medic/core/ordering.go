@@ -79,7 +79,7 @@ func (c *Core) stillNeeded(o Order) bool {
 	case t.sent:
 		return true
 	}
-	if v := c.det.members[o.Target]; !v.silentSince.Before(t.decided) || !o.Ended && c.isolated(c.det.ticked) {
+	if v := c.det.members[o.Target]; !v.silentSince.Before(t.decided) || !o.Ended && c.isolated(c.det.ticks.Last()) {
 		c.recall(t, t.decided) // if the target was heard, the next tick moves it to well
 		return false
 	}

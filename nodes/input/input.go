@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"posta.dev/posta/internal/awake"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/nodes/input/coverage"
@@ -36,7 +37,8 @@ type Input struct {
 	now      time.Time
 	damaged  map[link.NodeID]damage        // nodes that have reported a damaged log
 	full     map[link.NodeID]time.Duration // nodes that have reported a full disk, with the value of awake at the last report
-	awake    time.Duration                 // how long this process has listened to clients since its start, without the time it was itself asleep (M6)
+	ticks    awake.Ticks
+	awake    time.Duration // how long this process has listened to clients since its start, without the time it was itself asleep (M6)
 }
 
 var (
@@ -71,7 +73,8 @@ type taken struct {
 
 // New returns the role.
 func New(about gateway.About) *Input {
-	return &Input{Base: gateway.NewBase(topology.Input, about), uploads: map[session.ID]*upload{}, logs: map[link.NodeID][]link.LogID{}, full: map[link.NodeID]time.Duration{}, damaged: map[link.NodeID]damage{}}
+	return &Input{Base: gateway.NewBase(topology.Input, about), uploads: map[session.ID]*upload{}, logs: map[link.NodeID][]link.LogID{}, full: map[link.NodeID]time.Duration{}, damaged: map[link.NodeID]damage{},
+		ticks: awake.NewTicks(punctual, time.Time{})}
 }
 
 // Take implements role.Role. No stage comes before an input.
@@ -264,9 +267,8 @@ func (in *Input) hear(u *upload) { u.lastHeard, u.heardAwake = in.now, in.awake 
 // advanceClock moves the role's clock. A node that was itself asleep has heard nobody, so its clients were not silent for that time (as M6
 // for medics).
 func (in *Input) advanceClock(now time.Time) {
-	if gap := now.Sub(in.now); !in.now.IsZero() && gap > 0 && gap <= punctual {
-		in.awake += gap
-	}
+	ran, _ := in.ticks.Tick(now)
+	in.awake += ran
 	if gap := now.Sub(in.now); !in.now.IsZero() && gap > in.About.Limits.ClientTimeout/4 {
 		for _, u := range in.uploads {
 			u.lastHeard, u.lastProgress = u.lastHeard.Add(gap), u.lastProgress.Add(gap)

@@ -81,7 +81,7 @@ func TestSoak(t *testing.T) {
 
 // watchStandstills notices when this process stands still, until the test ends.
 func watchStandstills(t *testing.T) func(from, to time.Time) time.Duration {
-	var still soak.Standstill
+	still := soak.NewStandstill()
 	stop, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)

@@ -112,7 +112,7 @@ func TestReadEndsAtACutLine(t *testing.T) {
 }
 
 func TestStandstill(t *testing.T) {
-	var s Standstill
+	s := NewStandstill()
 	now := time.Now()
 	for _, ago := range []int{10, 7, 5, 4, 0} { // seconds; each is far from the one before
 		s.Tick(now.Add(-time.Duration(ago) * time.Second))
