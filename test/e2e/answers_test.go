@@ -76,6 +76,13 @@ func statements(t *testing.T, rows int) (all []*dataset) {
 	return all
 }
 
+// joined returns that one of the statements whose tables are joined in the aggregators.
+func joined(t *testing.T, rows int) *dataset {
+	t.Helper()
+	all := statements(t, rows)
+	return all[len(all)-1]
+}
+
 // queries returns the part of an answer that does not depend on the session, as compact JSON.
 func queries(t *testing.T, v any) []byte {
 	t.Helper()

@@ -141,11 +141,11 @@ func tightest() topology.Variant {
 // TestKillTight is TestKill with nodes that die in the middle of new segments, snapshots and cuts, while the windows on both sides are full.
 func TestKillTight(t *testing.T) {
 	beside(t)
-	d := generated(t, 60_000)
+	d, j := generated(t, 60_000), joined(t, 10_000)
 	for _, seed := range stormSeeds() {
 		c := start(t, tightest())
 		segments := map[string]bool{}
-		c.storm([]*dataset{d, d}, few(24), 300*time.Millisecond, seed, func(_ *rand.Rand, id topology.NodeID) {
+		c.storm([]*dataset{d, d, j}, few(24), 300*time.Millisecond, seed, func(_ *rand.Rand, id topology.NodeID) {
 			c.signal(id, syscall.SIGKILL)
 			now, err := filepath.Glob(filepath.Join(c.data(id), "segments", "*"))
 			if err != nil {

@@ -22,6 +22,10 @@ import (
 // one. Rows of smaller tables reach the reducer as soon.
 const PartitionFrom = 16 << 20
 
+// maxWaiting bounds the estimated number of bytes that wait in the aggregators for the joins of several statements together. A session fails if more than
+// limits.memory waits in one aggregator, 1 GiB unless it is set, and its statements then begin again, one by one.
+const maxWaiting = 512 << 20
+
 // region is a part of the plan that aggregators compute.
 type region struct {
 	leaf    *leaf             // folds the rows of base as other leaves fold those of a scan; its own scan is nil
@@ -398,23 +402,24 @@ func (l *leaf) inKey() (columns []int) {
 // explainRegions describes what aggregators compute.
 func (s *statement) explainRegions(b *strings.Builder) {
 	for _, r := range s.regions {
-		fmt.Fprintf(b, "  aggregators: %s\n", s.describeRegion(r))
+		fmt.Fprintf(b, "  aggregators: %s\n", r.describe(func(l *leaf) string {
+			if bytes := s.estimate(l.scan.of); bytes > 0 {
+				return " (" + about(bytes) + ")"
+			}
+			return " (of unknown size)"
+		}))
 	}
 }
 
-// describeRegion describes what aggregators do with the rows of a region, and why.
-func (s *statement) describeRegion(r *region) string {
+// describe describes what aggregators do with the rows of a region, and why. size says how large what waits of a source is.
+func (r *region) describe(size func(*leaf) string) string {
 	var sources []string
 	for _, l := range r.sources {
-		size := "of unknown size"
-		if bytes := s.estimate(l.scan.of); bytes > 0 {
-			size = about(bytes)
-		}
 		what := "rows of "
 		if l.keep == keepGroups {
 			what = "groups of "
 		}
-		sources = append(sources, what+l.scan.table.Name+" ("+size+")")
+		sources = append(sources, what+l.scan.table.Name+size(l))
 	}
 	return fmt.Sprintf("join %s, partitioned by %s, none of them small; %s", strings.Join(sources, ", "), r.keyNames(), r.leaf.describe())
 }

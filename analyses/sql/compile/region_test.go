@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -109,6 +111,49 @@ func TestQ7_ExplainNamesPartitionedJoins(t *testing.T) {
 	text, err := Explain(p)
 	if err != nil || !strings.Contains(text, "aggregators: join rows of a (about ") || !strings.Contains(text, "groups of c (of unknown size), partitioned by ak, none of them small; fold into groups by 1 key with 1 aggregate, which the reducer merges by key") {
 		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// TestQ3_PartitionedJoinsShareAScan: statements whose joins aggregators compute share the scan of their tables, although each alone reads fewer columns. They
+// do not if that many rows would wait for them that a session may fail of it.
+func TestQ3_PartitionedJoinsShareAScan(t *testing.T) {
+	files := joinable()
+	texts := []string{
+		"SELECT an, count(*), sum(bx) FROM a JOIN b ON ak = bk GROUP BY an",
+		"SELECT at, count(bx) FROM a LEFT JOIN b ON ak = bk AND bn > 3 GROUP BY at ORDER BY at",
+		"SELECT bk, sum(an) AS s FROM a JOIN b ON ak = bk GROUP BY bk ORDER BY s DESC, bk LIMIT 5",
+	}
+	p := planOf(t, strings.Join(texts, ";"), files)
+	p.Also = []int{1, 2}
+	for mib, apart := range map[int64]bool{20: false, 200: true} { // 6 sources, each with less than half of a table
+		for i := range p.Tables {
+			p.Tables[i].Bytes, p.Tables[i].Rows = mib<<20, mib<<15
+		}
+		if a, err := Analysis(p); errors.Is(err, ErrApart) != apart || apart != (a == nil) {
+			t.Fatalf("tables of %d MiB: %v", mib, err)
+		}
+	}
+	for i := range p.Tables {
+		p.Tables[i].Bytes, p.Tables[i].Rows = 20<<20, 20<<15
+	}
+	a, err := Analysis(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(4) {
+		got, err := local.Run(a, files, local.Options{Joiners: 1 + int(seed), Aggregators: 1 + int(seed), Seed: seed, ChunkBytes: 300})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, text := range texts {
+			alone := planOf(t, text, files)
+			alone.PartitionFrom = -1
+			want, err := answer(t, alone, files, local.Options{})
+			rows, err2 := json.Marshal(got.Queries[i].Rows)
+			if err != nil || err2 != nil || string(rows) != want {
+				t.Fatalf("%s\n got  %.300s\n want %.300s, %v, %v", text, rows, want, err, err2)
+			}
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ var ErrApart = errors.New("the statements are to be answered apart")
 // shares returns an error unless each statement of a session is computed as it would be alone. It also tells the scans what
 // each statement would read alone.
 func (s *statement) shares() error {
+	waiting, most := int64(0), int64(0)
 	for i, index := range append([]int{s.plan.Statement}, s.plan.Also...) {
 		p := *s.plan
 		p.Statement, p.Also = index, nil
@@ -40,10 +41,14 @@ func (s *statement) shares() error {
 		if a, b := alone.work(&alone.roots[0]), s.work(&s.roots[i]); a != b {
 			return fmt.Errorf("%w: %s is computed in another way alone", ErrApart, s.roots[i].name)
 		}
+		waiting, most = waiting+alone.waiting(), max(most, alone.waiting())
 		for _, sc := range alone.order {
 			own := s.scanNamed(sc.table)
 			own.alone = append(own.alone, reading{i, sc})
 		}
+	}
+	if waiting > max(most, maxWaiting) {
+		return fmt.Errorf("%w: about %d MiB would wait in the aggregators, and at most %d MiB do for several statements", ErrApart, waiting>>20, maxWaiting>>20)
 	}
 	for _, sc := range s.order {
 		if !s.refs[sc.of] && len(sc.alone) < 2 {
@@ -52,6 +57,16 @@ func (s *statement) shares() error {
 		sc.share()
 	}
 	return errors.Join(s.countApart(), s.rejectApart())
+}
+
+// waiting estimates how many bytes wait in the aggregators.
+func (s *statement) waiting() (bytes int64) {
+	for _, r := range s.regions {
+		for _, l := range r.sources {
+			bytes += s.estimate(l.scan.of)
+		}
+	}
+	return bytes
 }
 
 // share compares what the statements of a scan want of its rows. The parser keeps bounds only if all statements have them.
@@ -150,7 +165,7 @@ func (s *statement) work(r *root) string {
 	}
 	for _, g := range s.regions {
 		if read[g.leaf] {
-			b.WriteString(s.describeRegion(g) + "\n")
+			b.WriteString(g.describe(func(*leaf) string { return "" }) + "\n") // alone, fewer columns are read, so less waits
 		}
 	}
 	return b.String() + strings.Join(s.tailSteps(r.plan), ",")

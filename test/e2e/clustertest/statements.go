@@ -34,7 +34,7 @@ func statementTables() []compile.Table {
 }
 
 // Statements are jobs of SQL over the tables of TPC-H with so many rows of lineitem. What is right is what one process answers that reads row after row; that
-// this is what DuckDB answers is tested elsewhere.
+// this is what DuckDB answers is tested elsewhere. The last job is the one whose large tables are joined in the aggregators (see joined).
 func Statements(t *testing.T, rows int) (jobs []Job) {
 	t.Helper()
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func Statements(t *testing.T, rows int) (jobs []Job) {
 		}
 		jobs = append(jobs, Job{Analysis: compile.Name, Dir: dir, Plan: plan.Encode(), Want: Answer(t, compute(t, dir, plan))})
 	}
-	return jobs
+	return append(jobs, joinedInAggregators(t, dir))
 }
 
 // answered returns a plan with the answer of its first pass.
