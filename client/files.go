@@ -30,8 +30,10 @@ type Source struct {
 	// Local is the absolute path of a file of this machine, which an input may read in place (Config.Send); empty for other sources.
 	Local string
 
-	held   bool // it is read through an Input, not through Path
-	packed bool // its bytes on disk are not those of the records: it is packed, or not in UTF-8
+	in     tree   // where it was found; zero if it was named
+	at     string // its path in that tree
+	held   bool   // it is read through an Input, not through Path
+	packed bool   // its bytes on disk are not those of the records: it is packed, or not in UTF-8
 }
 
 // where returns the file's name for people.
@@ -49,6 +51,14 @@ func (s *Source) open(ctx context.Context) (io.ReadCloser, error) {
 	return f, unlessOver(ctx, err)
 }
 
+// local opens a file of this machine, to read parts of it.
+func (s *Source) local() (*os.File, error) {
+	if s.in.confined {
+		return s.in.openRoot(s.at)
+	}
+	return os.Open(s.Path)
+}
+
 // unlessOver returns why ctx has ended, if it has, because err only follows from that; otherwise it returns err as an ErrInput.
 func unlessOver(ctx context.Context, err error) error {
 	switch {
@@ -60,26 +70,26 @@ func unlessOver(ctx context.Context, err error) error {
 	return badInput(err)
 }
 
-// findAll returns the files below dir that the patterns of the streams match, also with ".gz" or the like behind them, sorted by name. The
+// findAll returns the files below a directory that the patterns of the streams match, also with ".gz" or the like behind them, sorted by name. The
 // standard library's Glob was rejected: it hides directories that it cannot read, and a run with half of the files has a wrong answer. For the
 // same reason there is a warning about a directory that lacks a file which its siblings have (C1).
-func findAll(dir string, streams []protocol.Stream, warn *warnings) ([][]Source, error) {
+func findAll(in tree, streams []protocol.Stream, warn *warnings) ([][]Source, error) {
 	all := make([][]Source, len(streams))
 	places := make(places)
 	for i, s := range streams {
-		w, err := walk(dir, s)
+		w, err := walk(in, s)
 		if err == nil {
-			all[i], err = sources(dir, s.Files, w.found, warn)
+			all[i], err = sources(in, s.Files, w.found, warn)
 		}
 		if err != nil {
 			return nil, badInput(fmt.Errorf("files of stream %s: %w", s.Name, err))
 		}
 		for _, stray := range w.strays {
-			warn.add(filepath.Join(dir, stray), "this file is not read: files are looked for as "+s.Files+"; move or rename it")
+			warn.add(in.path(stray), "this file is not read: files are looked for as "+s.Files+"; move or rename it")
 		}
 		places.add(s, w)
 	}
-	places.warn(dir, warn)
+	places.warn(in.dir, warn)
 	return all, nil
 }
 
@@ -97,9 +107,9 @@ func splitPattern(pattern string) ([]string, error) {
 	return segments, nil
 }
 
-// walker goes through the directories that one pattern leads to. All paths are relative to dir.
+// walker goes through the directories that one pattern leads to. All paths are relative to the tree.
 type walker struct {
-	dir     string
+	tree
 	exact   bool     // files have to match as they are: not packed, and in no other form
 	found   []string // files that match
 	strays  []string // files that were probably meant to match
@@ -108,12 +118,12 @@ type walker struct {
 }
 
 // walk looks for the files of one stream.
-func walk(dir string, s protocol.Stream) (*walker, error) {
+func walk(in tree, s protocol.Stream) (*walker, error) {
 	segments, err := splitPattern(s.Files)
 	if err != nil {
 		return nil, err
 	}
-	w := &walker{dir: dir}
+	w := &walker{tree: in}
 	if err := w.enter("", segments); err != nil {
 		return nil, err
 	}
@@ -122,14 +132,14 @@ func walk(dir string, s protocol.Stream) (*walker, error) {
 	}
 	hint := ""
 	if len(w.strays) > 0 {
-		hint = fmt.Sprintf("; did you mean %s?", filepath.Join(dir, w.strays[0]))
+		hint = fmt.Sprintf("; did you mean %s?", in.path(w.strays[0]))
 	}
-	return nil, fmt.Errorf("%w: nothing matches %s in %s, packed or plain, as CSV or in another form%s", ErrNoFiles, s.Files, dir, hint)
+	return nil, fmt.Errorf("%w: nothing matches %s in %s, packed or plain, as CSV or in another form%s", ErrNoFiles, s.Files, in.dir, hint)
 }
 
 // enter goes through the directory at; segments is the rest of the pattern.
 func (w *walker) enter(at string, segments []string) error {
-	entries, err := os.ReadDir(filepath.Join(w.dir, at))
+	entries, err := w.readDir(at)
 	if err != nil {
 		return err
 	}
@@ -170,7 +180,7 @@ func (w *walker) directory(below, name string, segments []string) error {
 	if fits, _ := path.Match(segments[0], name); !fits {
 		return nil
 	}
-	info, err := os.Stat(filepath.Join(w.dir, below)) // follows links, as opening does
+	info, err := w.stat(below) // follows links, as opening does
 	switch {
 	case err != nil:
 		return err
@@ -184,7 +194,7 @@ func (w *walker) directory(below, name string, segments []string) error {
 
 // file takes an entry that fits the last segment.
 func (w *walker) file(below, name, segment string) error {
-	full := filepath.Join(w.dir, below)
+	full := w.path(below)
 	fits := matches(segment, name)
 	if w.exact {
 		fits, _ = path.Match(segment, name)
@@ -195,7 +205,7 @@ func (w *walker) file(below, name, segment string) error {
 		}
 		return nil
 	}
-	info, err := os.Stat(full)
+	info, err := w.stat(below)
 	if err != nil {
 		return err
 	}
@@ -204,6 +214,8 @@ func (w *walker) file(below, name, segment string) error {
 		return fmt.Errorf("%s is a directory, and should be a file; put the rows into one file of that name, or rename the directory", full)
 	case mode&fs.ModeSocket != 0:
 		return fmt.Errorf("%s is a socket, and should be a file", full)
+	case w.confined && !mode.IsRegular():
+		return onlyRegular(full, info)
 	}
 	w.found = append(w.found, below)
 	return nil
@@ -216,7 +228,7 @@ func matches(segment, name string) bool {
 	return fits
 }
 
-func sources(dir, pattern string, paths []string, warn *warnings) ([]Source, error) {
+func sources(in tree, pattern string, paths []string, warn *warnings) ([]Source, error) {
 	names := make(map[string]string, len(paths))
 	list := make([]Source, 0, len(paths))
 	for _, p := range paths {
@@ -224,11 +236,11 @@ func sources(dir, pattern string, paths []string, warn *warnings) ([]Source, err
 		says, _ := source.Match(path.Base(pattern), file)
 		name := at + says.Plain
 		if other, ok := names[name]; ok {
-			return nil, fmt.Errorf("both %s and %s are in %s and would be read; remove one, its rows would count twice", other, p, dir)
+			return nil, fmt.Errorf("both %s and %s are in %s and would be read; remove one, its rows would count twice", other, p, in.dir)
 		}
 		names[name] = p
-		full := filepath.Join(dir, p)
-		info, err := os.Stat(full)
+		full := in.path(p)
+		info, err := in.stat(p)
 		if err != nil {
 			return nil, err
 		}
@@ -237,7 +249,7 @@ func sources(dir, pattern string, paths []string, warn *warnings) ([]Source, err
 			size = -1
 		}
 		list = append(list, Source{Name: name, Path: full, Size: size, Says: says, Local: local(full, info), Once: !info.Mode().IsRegular(),
-			Open: func(context.Context) (io.ReadCloser, error) { return openFile(full, warn) }})
+			in: in, at: p, Open: func(context.Context) (io.ReadCloser, error) { return in.open(p, warn) }})
 	}
 	return list, nil
 }

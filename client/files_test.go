@@ -17,7 +17,7 @@ import (
 
 // findFiles returns the files of one stream.
 func findFiles(dir string, s protocol.Stream) ([]Source, error) {
-	all, err := findAll(dir, []protocol.Stream{s}, &warnings{})
+	all, err := findAll(tree{dir: dir}, []protocol.Stream{s}, &warnings{})
 	if err != nil {
 		return nil, err
 	}

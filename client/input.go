@@ -22,7 +22,10 @@ import (
 // address) is then opened once: Sampled keeps what it reads, and the first session reads that and continues after it. A source that ended within
 // a sample, or that Spool copied to the disk, can be read by any number of sessions.
 type Input struct {
-	Dir   string
+	Dir string
+	// Roots, if there are any, are searched instead of Dir, for a program that reads files at other people's request. All files of a stream are below the same one of
+	// them, and a stream that has files below two is an error. A link that leads out of its root is refused, and so is everything but regular files.
+	Roots []string
 	Named []Named
 	Stdin io.Reader
 	Comma byte // separates columns of CSV; 0 detects the separator
@@ -68,7 +71,7 @@ func (in *Input) find(ctx context.Context, streams []protocol.Stream, warn *warn
 
 func (in *Input) findAnywhere(ctx context.Context, streams []protocol.Stream, warn *warnings) ([][]Source, error) {
 	if len(in.Named) == 0 {
-		return findAll(in.Dir, streams, warn)
+		return in.findBelow(streams, warn)
 	}
 	found, err := in.findNamed(ctx, streams, warn)
 	if err != nil {
@@ -83,10 +86,10 @@ func (in *Input) findAnywhere(ctx context.Context, streams []protocol.Stream, wa
 	if len(rest) == 0 {
 		return found, nil
 	}
-	if in.Dir == "" {
+	if len(in.trees()) == 0 {
 		return nil, badInput(fmt.Errorf("%w: no file is named for stream %s; name one, or the directory that has it", ErrNoFiles, rest[0].Name))
 	}
-	others, err := findAll(in.Dir, rest, warn)
+	others, err := in.findBelow(rest, warn)
 	if err != nil {
 		return nil, err
 	}
@@ -114,16 +117,15 @@ func (in *Input) filesOf(ctx context.Context, stream protocol.Stream) ([]Source,
 	return found[0], nil
 }
 
-// Has reports whether a named file or one below Dir fits a pattern.
+// Has reports whether a named file, or one below Dir or a root, fits a pattern.
 func (in *Input) Has(pattern string) bool {
 	if slices.ContainsFunc(in.Named, func(n Named) bool { fits, _ := path.Match(pattern, n.As); return fits }) {
 		return true
 	}
-	if in.Dir == "" {
-		return false
-	}
-	_, err := walk(in.Dir, protocol.Stream{Files: pattern})
-	return err == nil
+	return slices.ContainsFunc(in.trees(), func(t tree) bool {
+		_, err := walk(t, protocol.Stream{Files: pattern})
+		return err == nil
+	})
 }
 
 // unpacked is the factor by which a packed or Parquet file is assumed to grow as plain CSV.

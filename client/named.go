@@ -297,7 +297,7 @@ func expand(p string) ([]string, error) {
 	case dir == "":
 		dir = "."
 	}
-	w := &walker{dir: dir, exact: true}
+	w := &walker{tree: tree{dir: dir}, exact: true}
 	if err := w.enter("", segments[first:]); err != nil {
 		return nil, err
 	}

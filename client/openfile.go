@@ -19,6 +19,10 @@ func openFile(path string, warn *warnings) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
+	return opened(f, warn)
+}
+
+func opened(f *os.File, warn *warnings) (io.ReadCloser, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

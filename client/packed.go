@@ -23,7 +23,7 @@ func (w *walker) unpacked(at string, entries []fs.DirEntry, segment string) erro
 			return same && path.Dir(other) == path.Clean(path.Join(at, "."))
 		})
 		if fits && !found {
-			return fmt.Errorf("%w: %w", ErrNoFiles, format.Refuse(filepath.Join(w.dir, at, entry.Name())))
+			return fmt.Errorf("%w: %w", ErrNoFiles, format.Refuse(filepath.Join(w.path(at), entry.Name())))
 		}
 	}
 	return nil

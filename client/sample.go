@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 
 	"posta.dev/posta/client/source"
@@ -89,7 +88,7 @@ func sample(ctx context.Context, src *Source, stream protocol.Stream, comma byte
 	s.Records, s.Line = append(s.Records, bytes.Clone(chunk[headRoom:])), line
 	if form.Plain() && !src.held && src.Size > 4*sampleBytes && plain(src, header) {
 		for _, at := range []int64{src.Size / 2, src.Size - sampleBytes} {
-			if piece, err := recordsAt(src.Path, at); err == nil { // otherwise the start is enough: a sample is a guess
+			if piece, err := recordsAt(src, at); err == nil { // otherwise the start is enough: a sample is a guess
 				s.Records = append(s.Records, piece)
 			}
 		}
@@ -152,7 +151,7 @@ func (f *streamUpload) jsonPieces(src *Source) (pieces [][]byte) {
 	if src.held {
 		return nil
 	}
-	head, err := os.Open(src.Path)
+	head, err := src.local()
 	if err != nil {
 		return nil
 	}
@@ -166,7 +165,7 @@ func (f *streamUpload) jsonPieces(src *Source) (pieces [][]byte) {
 	pieces = [][]byte{start}
 	if src.Size > 4*sampleBytes {
 		for _, at := range []int64{src.Size / 2, src.Size - sampleBytes} {
-			if piece, err := recordsAt(src.Path, at); err == nil {
+			if piece, err := recordsAt(src, at); err == nil {
 				pieces = append(pieces, piece)
 			}
 		}
@@ -217,7 +216,7 @@ func (f *streamUpload) sampleNamed(ctx context.Context, src *Source, s *Sample, 
 
 // plain reports whether the bytes on disk begin with the header. If they do, the rest of them are records as they are.
 func plain(src *Source, header []byte) bool {
-	f, err := os.Open(src.Path)
+	f, err := src.local()
 	if err != nil {
 		return false
 	}
@@ -231,8 +230,8 @@ func plain(src *Source, header []byte) bool {
 }
 
 // recordsAt returns the whole lines near a place in a file. If a field holds line feeds, the first and the last line may be parts of records.
-func recordsAt(path string, at int64) (piece []byte, err error) {
-	f, err := os.Open(path)
+func recordsAt(src *Source, at int64) (piece []byte, err error) {
+	f, err := src.local()
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func found(t *testing.T, dir string) (told []string, err error) {
 	t.Helper()
 	w := &warnings{}
 	for range 2 { // a run looks twice
-		_, err = findAll(dir, bikeStreams, w)
+		_, err = findAll(tree{dir: dir}, bikeStreams, w)
 	}
 	for _, one := range w.all() {
 		told = append(told, strings.ReplaceAll(one.String(), dir+"/", ""))

@@ -97,7 +97,7 @@ func (x *command) console(c *cli.Context) error {
 	}
 	from := entrance{entryPoints(t, keys != nil), keys}
 	cfg := askConfig(c, from, session.ID{})
-	ask, err := x.newConsoleAsker(c, from)
+	ask, err := x.newConsoleAsker(c, from, nil)
 	if err != nil {
 		return err
 	}

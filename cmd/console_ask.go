@@ -22,28 +22,31 @@ type consoleAsker struct {
 	x     *command
 	c     *cli.Context
 	from  entrance
-	dir   string
-	named []client.Named
+	files *client.Input // names the tables
 
 	mu    sync.Mutex
 	words promptWords // for completion; guarded by mu
 }
 
-// newConsoleAsker returns nil if the console was started without files.
-func (x *command) newConsoleAsker(c *cli.Context, from entrance) (*console.Asker, error) {
-	if c.String(flagData) == "" && len(c.StringSlice(flagFile)) == 0 {
+// newConsoleAsker answers over the files of --data and --file, or of these roots. It returns nil if there are none.
+func (x *command) newConsoleAsker(c *cli.Context, from entrance, roots []string) (*console.Asker, error) {
+	if c.String(flagData) == "" && len(c.StringSlice(flagFile)) == 0 && len(roots) == 0 {
 		return nil, nil
 	}
 	dir, named, err := sqlFiles(c)
 	if err != nil {
 		return nil, err
 	}
-	a := &consoleAsker{x: x, c: c, from: from, dir: dir, named: named}
+	a := &consoleAsker{x: x, c: c, from: from, files: client.NewInput(dir, named, nil, 0)}
+	a.files.Roots = roots
 	return &console.Asker{Tables: a.tables, Answer: a.answer, Explain: a.explain, Complete: a.complete}, nil
 }
 
-func (a *consoleAsker) tables() []string {
-	return question.Names(client.NewInput(a.dir, a.named, nil, 0))
+func (a *consoleAsker) tables() []string { return question.Names(a.files) }
+
+// read reads statements.
+func (a *consoleAsker) read(ctx context.Context, x *command, text string) (*sqlRequest, error) {
+	return x.readSQLAs(ctx, a.c, text, a.files.Roots, false, false)
 }
 
 // as returns a copy of the command that passes its remarks to say, one line at a time.
@@ -55,7 +58,7 @@ func (a *consoleAsker) as(say func(string)) *command {
 
 func (a *consoleAsker) answer(ctx context.Context, text string, show *display.Progress) (answer *client.Answer, err error) {
 	x := a.as(show.Said)
-	r, err := x.readSQLAs(ctx, a.c, text, false, false)
+	r, err := a.read(ctx, x, text)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +72,7 @@ func (a *consoleAsker) explain(ctx context.Context, text string) (plan string, e
 	x := a.as(func(string) {})
 	var out bytes.Buffer
 	x.Out = &out
-	r, err := x.readSQLAs(ctx, a.c, text, false, false)
+	r, err := a.read(ctx, x, text)
 	if err != nil {
 		return "", err
 	}
@@ -94,7 +97,7 @@ func (a *consoleAsker) complete(ctx context.Context, text string) (string, []str
 
 func (a *consoleAsker) columns(ctx context.Context, table string) (columns []string) {
 	x := a.as(func(string) {})
-	r, err := x.readSQLAs(ctx, a.c, `DESCRIBE "`+strings.ReplaceAll(table, `"`, `""`)+`"`, false, false)
+	r, err := a.read(ctx, x, `DESCRIBE "`+strings.ReplaceAll(table, `"`, `""`)+`"`)
 	if err != nil {
 		return nil
 	}

@@ -151,8 +151,14 @@ func (x *command) medicConsole(c *cli.Context) error {
 		},
 		Break: breaks, Medic: about,
 	}
-	if keys == nil { // a medic's key opens no session, and may read no answers
-		if served.Ask, err = x.newConsoleAsker(c, entrance{cfg.Entries, nil}); err != nil {
+	switch roots := t.RootsOf(n.Host); {
+	case keys != nil: // a medic's key opens no session, and may read no answers
+		served.NoAsk = "This cluster has keys, and the key of a medic may open no session, so this console answers no statements. Use your own key: posta console --key DIR --data DIR."
+	case len(roots) == 0:
+		served.NoAsk = fmt.Sprintf("The topology names no directory with files on host %s, so this console answers no statements. Write roots = [\"/srv/data\"] below [data], then posta down and posta up; or start posta console --data DIR.", n.Host)
+	}
+	if keys == nil {
+		if served.Ask, err = x.newConsoleAsker(c, entrance{cfg.Entries, nil}, t.RootsOf(n.Host)); err != nil {
 			return err
 		}
 		served.Answers = func(ctx context.Context, id session.ID) (*client.Answer, error) { return answersOf(ctx, cfg, id) }

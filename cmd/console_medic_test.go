@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -100,6 +101,82 @@ func TestMedicsServeTheConsole(t *testing.T) {
 	}
 }
 
+// asks posts a statement to a console, and returns the page with the outcome.
+func asks(t *testing.T, by *http.Client, at, statement string) (page string) {
+	t.Helper()
+	r, err := http.NewRequest("POST", at+"/ask", strings.NewReader(url.Values{"q": {statement}}.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", at)
+	answer, err := by.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if !strings.HasPrefix(answer.Request.URL.Path, "/asked/") {
+		return answer.Status
+	}
+	until(t, "there is an outcome of "+statement, func() bool {
+		page = visit(t, by, answer.Request.URL.String())
+		return strings.Contains(page, "answered in") || strings.Contains(page, "failed in")
+	})
+	return page
+}
+
+// TestS8_AMedicsConsoleAnswersOverTheRoots, over all of them and nothing else. It lets no stranger ask.
+func TestS8_AMedicsConsoleAnswersOverTheRoots(t *testing.T) {
+	k := newTestCluster(t)
+	files := t.TempDir()
+	for name, text := range map[string]string{"a/cities.csv": "id,city\n1,Oslo\n2,Rome\n", "b/trips.csv": "city,km\n1,3\n2,4\n1,5\n", "secret.csv": "word\nopen sesame\n"} {
+		name = filepath.Join(files, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../secret.csv", filepath.Join(files, "a", "linked.csv")); err != nil {
+		t.Fatal(err)
+	}
+	address := fmt.Sprintf("127.0.0.1:%d", freePorts(t, 1))
+	at := "http://" + address
+	k.write(topology.Variant{Settings: map[string]string{"limits.drain": "4s", "medics.replicas": "1", "medics.console": address},
+		Roots: []string{filepath.Join(files, "a"), filepath.Join(files, "b"), filepath.Join(files, "gone")}})
+	k.must("up")
+	until(t, "the console is there", func() bool { return visit(t, visitor(t), at+"/healthz") == "ok\n" })
+	stranger := visitor(t)
+	if page := visit(t, stranger, at+"/ask"); !strings.Contains(page, "Log in") || strings.Contains(page, "trips") {
+		t.Errorf("a stranger sees %s", page)
+	}
+	if got := asks(t, stranger, at, "SELECT count(*) FROM trips"); got != "401 Unauthorized" {
+		t.Errorf("a stranger asks: %s", got)
+	}
+	by := visitor(t)
+	until(t, "a browser is let in", func() bool {
+		return strings.Contains(visit(t, by, strings.TrimSpace(k.must("console", "--login").out)), "Log out")
+	})
+	if page := visit(t, by, at+"/ask"); !strings.Contains(page, "Tables: <code>cities</code>, <code>trips</code>.") || strings.Contains(page, "asked/") {
+		t.Errorf("the page Ask is %s", page)
+	}
+	page := asks(t, by, at, "SELECT c.city, sum(km) FROM trips t JOIN cities c ON t.city = c.id GROUP BY c.city ORDER BY 1")
+	for _, want := range []string{"<td>Oslo</td><td class=\"n\">8</td>", "<td>Rome</td><td class=\"n\">4</td>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the answer lacks %s: %s", want, page)
+		}
+	}
+	for statement, want := range map[string]string{
+		"SELECT * FROM 'linked.csv'":                           "a link leads out of",
+		"SELECT * FROM '../secret.csv'":                        "is not a path below the data directory",
+		"SELECT * FROM '" + files + "/secret.csv'":             "is not a path below the data directory",
+		"SELECT * FROM 'secret.csv'":                           "This machine has no directory " + filepath.Join(files, "gone") + ".",
+		"CREATE TABLE s FROM '-' (word TEXT); SELECT * FROM s": "cannot be a table",
+	} {
+		if page := asks(t, by, at, statement); !strings.Contains(page, want) || strings.Contains(page, "sesame") {
+			t.Errorf("%s: the page lacks %q: %s", statement, want, page)
+		}
+	}
+}
+
 // TestS5_AMedicsConsoleAsksForAKey: in a cluster with keys a user logs in by its own, and its role decides. The medic's key lists the sessions.
 func TestS5_AMedicsConsoleAsksForAKey(t *testing.T) {
 	k := newKeyedCluster(t)
@@ -118,6 +195,9 @@ func TestS5_AMedicsConsoleAsksForAKey(t *testing.T) {
 	until(t, "alice sees the cluster", func() bool {
 		return strings.Contains(visit(t, by, strings.TrimSpace(k.must("console", "--login", "--key", k.key("alice")).out)), "7 of 7 nodes at work")
 	})
+	if page := visit(t, by, "http://"+at+"/ask"); !strings.Contains(page, "the key of a medic may open no session") || !strings.Contains(page, "posta console --key DIR --data DIR") || strings.Contains(page, "<textarea") {
+		t.Errorf("the page Ask does not say why nobody can ask: %s", page)
+	}
 	for name, want := range map[string]string{"bob": "needs the role watch or operate", "mallory": "not in [clients]"} {
 		if r := k.call("console", "--login", "--key", k.key(name)); r.code != exitFailed || !strings.Contains(r.err, want) || r.out != "" {
 			t.Errorf("%s: exit code %d, %s%s", name, r.code, r.out, r.err)

@@ -125,11 +125,11 @@ func (x *command) withSQL(c *cli.Context, text string, do func(*sqlRequest) erro
 
 // readSQL reads the flags and the statements, and reports every mistake that can be found without a cluster.
 func (x *command) readSQL(c *cli.Context, text string) (*sqlRequest, error) {
-	return x.readSQLAs(c.Context, c, text, c.Bool(flagJSON), c.Bool("csv"))
+	return x.readSQLAs(c.Context, c, text, nil, c.Bool(flagJSON), c.Bool("csv"))
 }
 
-// readSQLAs is readSQL for callers that decide how answers are printed.
-func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, asJSON, asCSV bool) (_ *sqlRequest, err error) {
+// readSQLAs is readSQL for callers that decide how answers are printed, and that may give directories in place of --data and --file.
+func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, roots []string, asJSON, asCSV bool) (_ *sqlRequest, err error) {
 	r := &sqlRequest{request: &request{quiet: c.Bool(flagQuiet)}, csv: asCSV, limited: c.Bool(flagStrict) || c.IsSet(flagMaxRejected), maxRejected: c.Uint64(flagMaxRejected)}
 	if c.Bool(flagStrict) && r.maxRejected > 0 {
 		return nil, usagef("--strict accepts no rejected row, --max-rejected %d some; give one of the two", r.maxRejected)
@@ -163,6 +163,7 @@ func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, as
 		return nil, err
 	}
 	in := client.NewInput(dir, named, x.sqlStdin(c), r.cfg.Comma)
+	in.Roots = roots
 	in.OnWait = x.warnInput(func(line string) { x.notef("%s", line) })
 	defer func() {
 		if err != nil {

@@ -309,7 +309,7 @@ func (p *prompt) requestOf(ctx context.Context, text string, others []declared) 
 	for _, d := range others {
 		text += "\n;" + d.text
 	}
-	r, err := p.x.readSQLAs(ctx, p.c, text, p.json, p.csv)
+	r, err := p.x.readSQLAs(ctx, p.c, text, nil, p.json, p.csv)
 	if err != nil {
 		return nil, err
 	}

@@ -123,7 +123,7 @@ func (t *Topology) service(c Compose, n Node, role string, published bool) compo
 	case c.Keys:
 		s.Keys, s.KeysFrom = yamlString(path.Join(composeDir, keysDir)), yamlString("./"+ComposeKeys(n))
 	}
-	for _, root := range t.RootsAt(n) {
+	for _, root := range t.RootsAt(n, c.Keys) {
 		s.Roots = append(s.Roots, yamlString(root))
 	}
 	for _, e := range n.Sockets.List() {

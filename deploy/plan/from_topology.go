@@ -134,7 +134,7 @@ func (d *Desired) addUnit(t *topology.Topology, n topology.Node, role, text stri
 		},
 		Mounts: []Mount{{Volume: VolumeName(t.Name, u.Name), Target: path.Join(data, u.Name)}},
 	}
-	for _, root := range t.RootsAt(n) {
+	for _, root := range t.RootsAt(n, u.Keys != "") {
 		s.Mounts = append(s.Mounts, Mount{File: root, Target: root, ReadOnly: true})
 	}
 	if u.Keys != "" {

@@ -215,32 +215,48 @@ func TestS_OnlyMedicsHaveTheEngine(t *testing.T) {
 	}
 }
 
-// TestS8_InputsSeeTheirHostsRoots, and no other nodes do. Without roots a container's digest is the same as in versions
-// that had no roots.
+// TestS8_InputsSeeTheirHostsRoots, and no other nodes do. In a cluster without keys, a medic that serves a console sees the roots of an input's host.
+// Without roots a container's digest is the same as in versions that had no roots.
 func TestS8_InputsSeeTheirHostsRoots(t *testing.T) {
-	d, err := FromTopology(withHost(t, "address = \"10.0.0.1\"\nroots = [\"/srv/data\", \"/mnt\"]"), "", "image", "amd64", nil)
-	if err != nil {
-		t.Fatal(err)
+	parsed := withHost(t, "address = \"10.0.0.1\"\nroots = [\"/srv/data\", \"/mnt\"]")
+	keyed := map[string]string{}
+	for _, n := range parsed.All() {
+		keyed[string(n.ID)] = "key of " + string(n.ID)
 	}
-	inputs := 0
-	for _, u := range d.Units {
-		var seen []string
-		for _, m := range u.Spec.Mounts {
-			if m.ReadOnly {
-				seen = append(seen, m.File+" at "+m.Target)
+	for _, c := range []struct {
+		console string
+		keys    map[string]string
+		medics  bool
+	}{{"", nil, false}, {"127.0.0.1:8080", nil, true}, {"127.0.0.1:8080", keyed, false}} {
+		parsed.Medics.Console = c.console
+		d, err := FromTopology(parsed, "", "image", "amd64", c.keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs, medics := 0, 0
+		for _, u := range d.Units {
+			var seen []string
+			for _, m := range u.Spec.Mounts {
+				if m.ReadOnly {
+					seen = append(seen, m.File+" at "+m.Target)
+				}
+			}
+			want := ""
+			switch {
+			case u.Medic() && c.medics:
+				medics++
+				fallthrough
+			case holds(u.Chain, topology.Input):
+				inputs++
+				want = "/srv/data at /srv/data, /mnt at /mnt"
+			}
+			if got := strings.Join(seen, ", "); got != want {
+				t.Errorf("console %q: %s reads %q, want %q", c.console, u.Name, got, want)
 			}
 		}
-		want := ""
-		if holds(u.Chain, topology.Input) {
-			inputs++
-			want = "/srv/data at /srv/data, /mnt at /mnt"
+		if inputs == medics || (medics > 0) != c.medics {
+			t.Errorf("console %q: %d inputs and medics, %d medics", c.console, inputs, medics)
 		}
-		if got := strings.Join(seen, ", "); got != want {
-			t.Errorf("%s reads %q, want %q", u.Name, got, want)
-		}
-	}
-	if inputs == 0 {
-		t.Error("there is no input")
 	}
 	if text, err := json.Marshal(Mount{Volume: "v", Target: "/t"}); err != nil || string(text) != `{"Volume":"v","File":"","Target":"/t"}` {
 		t.Errorf("a mount is digested as %s, %v", text, err)

@@ -19,7 +19,7 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Asker answers SQL over the files that the person who started the console has named.
+// Asker answers SQL over the files that the person who started the console has named, or over the roots of a medic's host.
 type Asker struct {
 	// Tables returns the names of the tables that the files make.
 	Tables func() []string
@@ -45,6 +45,7 @@ const moreBySQL = "posta sql prints all, or writes it to files with --out."
 // askForm is the box for a statement. It is drawn with its page and does not change afterwards, because the user may be typing in it.
 type askForm struct {
 	Able   bool
+	Why    string // why it is not able; "": the console was started without files
 	Text   string
 	Link   string // to this statement; empty if it is too long, or if there is no statement
 	Tables []string
@@ -53,7 +54,7 @@ type askForm struct {
 }
 
 func (s *Server) askForm(text, wrong string) askForm {
-	f := askForm{Able: s.cfg.Ask != nil, Text: text, Wrong: wrong}
+	f := askForm{Able: s.cfg.Ask != nil, Why: s.cfg.NoAsk, Text: text, Wrong: wrong}
 	if !f.Able {
 		return f
 	}

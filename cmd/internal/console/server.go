@@ -45,6 +45,7 @@ type Config struct {
 	// pages do not show them.
 	Lines func(context.Context, topology.NodeID) monitor.Lines
 	Ask   *Asker   // nil: nobody can ask
+	NoAsk string   // why nobody can ask, and what to do; "": the console was started without files
 	Break *Breaker // nil: nobody can inject faults
 	// Announce shows a link to the person who started the console. It is called once before Listen returns, and again whenever a link was used. It is
 	// not called if Medic is set.

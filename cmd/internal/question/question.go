@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -174,19 +175,21 @@ func (q *Question) NoTable(ctx context.Context, file string) error {
 
 // wouldHave reports whether a table would read a file if the file existed.
 func (t *table) wouldHave(in *client.Input, file string) bool {
-	if in.Dir == "" || slices.ContainsFunc(in.Named, t.names) {
+	if slices.ContainsFunc(in.Named, t.names) {
 		return false
 	}
-	full, err := filepath.Abs(file)
-	root, bad := filepath.Abs(in.Dir)
-	rel, apart := filepath.Rel(root, full)
-	if errors.Join(err, bad, apart) != nil {
-		return false
-	}
-	at, name := path.Split(filepath.ToSlash(rel))
-	says, _ := source.Match(path.Base(t.Files), name)
-	fits, _ := path.Match(t.Files, at+says.Plain)
-	return fits
+	return slices.ContainsFunc(in.Dirs(), func(dir string) bool {
+		full, err := filepath.Abs(file)
+		root, bad := filepath.Abs(dir)
+		rel, apart := filepath.Rel(root, full)
+		if errors.Join(err, bad, apart) != nil {
+			return false
+		}
+		at, name := path.Split(filepath.ToSlash(rel))
+		says, _ := source.Match(path.Base(t.Files), name)
+		fits, _ := path.Match(t.Files, at+says.Plain)
+		return fits
+	})
 }
 
 // stream returns the stream by which a client finds the files of a table.
@@ -339,8 +342,8 @@ func (q *Question) find(ctx context.Context, n *syntax.Table) error {
 	stream.Comma = t.Comma
 	samples, err := q.cfg.Input.Sampled(ctx, stream, t.Form)
 	if errors.Is(err, client.ErrNoFiles) && !slices.ContainsFunc(q.cfg.Input.Named, t.names) {
-		where := "no file below " + q.cfg.Input.Dir
-		if q.cfg.Input.Dir == "" {
+		where := "no file below " + strings.Join(q.cfg.Input.Dirs(), " or ")
+		if len(q.cfg.Input.Dirs()) == 0 {
 			where = "there is no --data DIR, and no --file"
 		}
 		return q.fail(n.Name.At, fmt.Sprintf("%s fits '%s'", where, t.Files), q.hint())
@@ -474,10 +477,11 @@ func Names(in *client.Input) (names []string) {
 			names = append(names, n.As)
 		}
 	}
-	if in.Dir == "" {
-		return names
+	var entries []fs.DirEntry
+	for _, dir := range in.Dirs() {
+		more, _ := in.List(dir) // a directory that cannot be read makes no tables; a statement that names one says why
+		entries = append(entries, more...)
 	}
-	entries, _ := os.ReadDir(in.Dir)
 	for _, e := range entries {
 		name := e.Name()
 		switch {
@@ -502,12 +506,21 @@ func Names(in *client.Input) (names []string) {
 func (q *Question) hint() string {
 	names := Names(q.cfg.Input)
 	if len(names) == 0 {
-		if q.cfg.Input.Dir == "" {
+		switch in := q.cfg.Input; {
+		case len(in.Roots) > 0:
+			return "There are no CSV files in " + strings.Join(in.Roots, " or ") + "; roots below [data] of the topology names other directories."
+		case in.Dir == "":
 			return "Name the directory of the files by --data DIR, or a file by --file NAME=PATH."
 		}
 		return "There are no CSV files in " + filepath.Clean(q.cfg.Input.Dir) + "; --data names another directory, --file NAME=PATH a file."
 	}
-	return "There are the tables " + strings.Join(names[:min(len(names), 10)], ", ") + "."
+	hint := "There are the tables " + strings.Join(names[:min(len(names), 10)], ", ") + "."
+	for _, root := range q.cfg.Input.Roots {
+		if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
+			hint += " This machine has no directory " + root + "."
+		}
+	}
+	return hint
 }
 
 // rows estimates how many rows a table has, from the records of its samples; 0 if there are no samples.
