@@ -138,6 +138,7 @@ func (c *Client) runAlarm() {
 			c.event(func(now time.Time) {
 				if !c.alarm.IsZero() && !c.alarm.After(now) {
 					c.alarm = time.Time{}
+					c.session.Files(c.filesRead(now))
 					c.session.Tick(now)
 				}
 			})

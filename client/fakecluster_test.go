@@ -40,7 +40,7 @@ type fakeCluster struct {
 	instead  map[string]func() protocol.Reply // replaces the answer to results, by node
 	fail     string                           // the reason with which sessions fail from now on
 	heard    map[string]int                   // number of requests, by "node type"
-	claimed  map[string]int                   // number of pings that claimed lanes, or the end of a stream
+	claimed  map[string]int                   // number of pings that claimed lanes, or the end of a stream, or told how far the files are ("files")
 	fault    func(heard) fault                // decides which fault a request meets; nil: none
 }
 
@@ -226,6 +226,12 @@ func (f *fakeCluster) claims(n *fakeNode, s *fakeSession, q protocol.Request) {
 			f.t.Errorf("a ping claims the end of %s at %s", q.Stream, n.name)
 		}
 		f.claimed[q.Stream]++
+	}
+	if q.FilesSize > 0 {
+		if q.FilesRead > q.FilesSize {
+			f.t.Errorf("a ping tells that %d bytes of %d are read", q.FilesRead, q.FilesSize)
+		}
+		f.claimed["files"]++
 	}
 }
 
@@ -452,12 +458,12 @@ func (f *fakeCluster) slowly() {
 	}
 }
 
-// pinged reports whether pings have claimed lanes, and the end of each stream.
+// pinged reports whether pings have claimed lanes, and the end of each stream, and told how far the files are.
 func (f *fakeCluster) pinged() {
 	f.t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, what := range []string{"lanes", "trips"} {
+	for _, what := range []string{"lanes", "trips", "files"} {
 		if f.claimed[what] == 0 {
 			f.t.Errorf("no ping has claimed %s: %v", what, f.claimed)
 		}

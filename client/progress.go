@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"posta.dev/posta/client/core"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -109,6 +110,27 @@ func (c *Client) Progress() Progress {
 		streams[i].Read += acked.InPlace
 	}
 	return p
+}
+
+// filesRead returns how many bytes of all files have been read, out of how many. Both are 0 if the files are not known yet, or the size of one that is
+// still being read. The caller holds the lock.
+func (c *Client) filesRead(now time.Time) (read, size uint64) {
+	if c.sending == nil && c.session.Phase() != core.Uploaded {
+		return 0, 0
+	}
+	streams, from := c.reading.progress(), c.session.Progress(now).Streams
+	for i := range min(len(streams), len(from)) {
+		has, of := max(0, streams[i].Read+from[i].InPlace), streams[i].Total
+		switch {
+		case from[i].Ended: // of a Parquet file not everything is read, and a file may have grown
+			of = max(has, of)
+			has = of
+		case of < 0:
+			return 0, 0
+		}
+		read, size = read+uint64(has), size+uint64(of)
+	}
+	return read, size
 }
 
 func (c *Client) state(now State) {

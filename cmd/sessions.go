@@ -47,6 +47,10 @@ func (x *command) printSessions(list []monitor.Session) {
 		return
 	}
 	table := display.Table{Head: []string{"session", "analysis", "state", "age", "bytes", "nodes"}, Right: []bool{3: true, 4: true}}
+	reads := slices.ContainsFunc(list, func(v monitor.Session) bool { return v.FilesSize > 0 })
+	if reads {
+		table.Head = append(table.Head, "files read")
+	}
 	owned := slices.ContainsFunc(list, func(v monitor.Session) bool { return v.Owner != "" })
 	if owned { // without keys, all sessions belong to the same client
 		table.Head = append(table.Head, "owner")
@@ -55,9 +59,13 @@ func (x *command) printSessions(list []monitor.Session) {
 	if asked {
 		table.Head = append(table.Head, "asks")
 	}
-	for _, v := range list {
+	for i := range list {
+		v := &list[i]
 		row := []string{
 			v.ID.String(), v.Analysis, string(v.State), display.Span(v.Age), display.Bytes(int64(v.Bytes)), strings.Join(v.Nodes, " "),
+		}
+		if reads {
+			row = append(row, cmp.Or(v.Files(), "-"))
 		}
 		if owned {
 			row = append(row, cmp.Or(v.Owner, "-"))
@@ -94,10 +102,12 @@ func (x *command) printSessionsJSON(list []monitor.Session) error {
 		State    string   `json:"state"`
 		AgeMS    int64    `json:"age_ms"`
 		Nodes    []nodeAt `json:"nodes"`
+		filesJSON
 	}
 	out := make([]line, len(list))
-	for i, v := range list {
-		out[i] = line{v.ID.String(), v.Analysis, v.Owner, v.Asks, string(v.State), v.Age.Milliseconds(), nil}
+	for i := range list {
+		v := &list[i]
+		out[i] = line{v.ID.String(), v.Analysis, v.Owner, v.Asks, string(v.State), v.Age.Milliseconds(), nil, filesAsJSON(v)}
 		for _, s := range v.At {
 			out[i].Nodes = append(out[i].Nodes, nodeAt{s.Node, string(s.State), s.Bytes})
 		}

@@ -39,6 +39,9 @@ func sessionLines(running []monitor.Session) (lines []string) {
 			return append(lines, fmt.Sprintf("and %s more that run: posta sessions", display.Plural(len(running)-i, "session")))
 		}
 		line := fmt.Sprintf("session %s: %s, runs for %s, %s", s.ID, display.Escape(cmp.Or(s.Analysis, "not known yet")), display.Span(s.Age), display.Bytes(int64(s.Bytes)))
+		if files := s.Files(); files != "" {
+			line += ", files " + files
+		}
 		if s.Owner != "" {
 			line += ", of " + display.Escape(s.Owner)
 		}
@@ -58,12 +61,25 @@ type runningJSON struct {
 	Asks     string `json:"asks,omitempty"`  // for a session of SQL: the statement, shortened, and its pass
 	AgeMS    int64  `json:"age_ms"`
 	Bytes    uint64 `json:"bytes"`
+	filesJSON
+}
+
+// filesJSON is how far the client of a session is with its files. It is left out if the client does not tell it.
+type filesJSON struct {
+	FilesRead uint64 `json:"files_read,omitempty"` // in a unit of the client's, usually bytes
+	FilesSize uint64 `json:"files_size,omitempty"`
+	LeftMS    int64  `json:"left_ms,omitempty"` // until all is read; left out if it is not known
+}
+
+func filesAsJSON(s *monitor.Session) filesJSON {
+	return filesJSON{s.FilesRead, s.FilesSize, s.FilesLeft.Milliseconds()}
 }
 
 func runningAsJSON(running []monitor.Session) []runningJSON {
 	out := make([]runningJSON, len(running))
-	for i, s := range running {
-		out[i] = runningJSON{s.ID.String(), s.Analysis, s.Owner, s.Asks, s.Age.Milliseconds(), s.Bytes}
+	for i := range running {
+		s := &running[i]
+		out[i] = runningJSON{s.ID.String(), s.Analysis, s.Owner, s.Asks, s.Age.Milliseconds(), s.Bytes, filesAsJSON(s)}
 	}
 	return out
 }

@@ -85,10 +85,12 @@ func TestStatus_WhatRuns(t *testing.T) {
 	running := []monitor.Session{
 		{ID: session.ID{1}, Analysis: "sql", Age: 3 * time.Second, Bytes: 1 << 20, Owner: "ann", Asks: "pass 2, the last one, of: SELECT '\x1b[2J'"},
 		{ID: session.ID{2}, Analysis: "bikes"},
+		{ID: session.ID{3}, Analysis: "bikes", FilesRead: 42, FilesSize: 100, FilesLeft: 185 * time.Second},
 	}
 	want := []string{
 		`session 01000000-0000-0000-0000-000000000000: sql, runs for 3.0s, 1.0 MiB, of ann: pass 2, the last one, of: SELECT '\x1b[2J'`,
 		`session 02000000-0000-0000-0000-000000000000: bikes, runs for 0ms, 0 B`,
+		`session 03000000-0000-0000-0000-000000000000: bikes, runs for 0ms, 0 B, files 42%, ETA 3m10s`,
 	}
 	if got := sessionLines(running); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -97,7 +99,8 @@ func TestStatus_WhatRuns(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	b, err := json.Marshal(runningAsJSON(running))
-	if err != nil || !strings.Contains(string(b), `"owner":"ann","asks":"pass 2`) || strings.Contains(string(b), `"owner":""`) {
+	if err != nil || !strings.Contains(string(b), `"owner":"ann","asks":"pass 2`) || strings.Contains(string(b), `"owner":""`) ||
+		strings.Count(string(b), `"files_read":42,"files_size":100,"left_ms":185000`) != 1 || strings.Count(string(b), "files_size") != 1 {
 		t.Errorf("%s, %v", b, err)
 	}
 }

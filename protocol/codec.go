@@ -112,8 +112,14 @@ func (c *codec) uint(key string, v *uint64) {
 	}
 }
 
+// fileBytes is how many bytes of its files a client has read, out of how many.
+func (c *codec) fileBytes(read, size *uint64) {
+	below(c, "files_read", MaxOffset, read)
+	below(c, "files_size", MaxOffset, size)
+}
+
 // below is a number from 0 to limit - 1; it reports whether the number was read.
-func below[T int | uint32](c *codec, key string, limit uint64, v *T) bool {
+func below[T int | uint32 | uint64](c *codec, key string, limit uint64, v *T) bool {
 	if c.writes(key) {
 		c.b = wire.AppendUint(c.b, uint64(max(0, *v)))
 		return false

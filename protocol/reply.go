@@ -134,6 +134,11 @@ type SessionInfo struct {
 	Bytes    uint64        // of CSV accepted at this node
 	Rows     uint64        // accepted at this node
 	Asks     string        // the question, shortened; empty if the analysis' name says everything, or if the node has restarted since
+
+	// How many bytes of its files the session's client has read, out of how many, and how long the rest will take. At inputs, while the client
+	// tells it; FilesSize is 0 otherwise. FilesLeft is 0 if it is not known. The unit is the client's, so these differ from Bytes.
+	FilesRead, FilesSize uint64
+	FilesLeft            time.Duration
 }
 
 // AnalysisInfo describes an analysis to people.

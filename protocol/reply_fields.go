@@ -241,6 +241,12 @@ func (s *SessionInfo) fields(c *codec) {
 	c.uint("bytes", &s.Bytes)
 	c.uint("rows", &s.Rows)
 	c.optional("asks", MaxText, &s.Asks)
+	if c.has(s.FilesSize > 0) {
+		c.fileBytes(&s.FilesRead, &s.FilesSize)
+	}
+	if c.has(s.FilesLeft > 0) {
+		c.millis("left_ms", MaxDuration, &s.FilesLeft)
+	}
 }
 
 func (a *AnalysisInfo) fields(c *codec) {

@@ -49,7 +49,8 @@ func replies(t testing.TB) map[string]Reply {
 			{N: 3, Rejected: []Rejected{{Stream: "trips", Rows: 12, First: []RejectedRow{
 				{File: "montreal/trips.csv", Line: 9, Reason: "duration_sec is empty"}}}, {Stream: "weather"}}}}},
 		"sessions": {Type: Listed, Node: "input-1", Sessions: []SessionInfo{{Session: testID, Analysis: "bikes", Owner: "ann",
-			State: session.Running, Node: "input-1", Age: 3 * time.Second, Bytes: 1 << 40, Rows: 12, Asks: "pass 1 of: SELECT 1"}}},
+			State: session.Running, Node: "input-1", Age: 3 * time.Second, Bytes: 1 << 40, Rows: 12, Asks: "pass 1 of: SELECT 1",
+			FilesRead: 1 << 30, FilesSize: 1 << 33, FilesLeft: 12 * time.Second}}},
 		"info": {Type: About, Cluster: "posta", Node: "output-1", Version: "1.0", Inputs: []string{"tcp://a:1"},
 			Outputs: []string{"ipc:///o"}, InputNodes: []string{"input-1"}, OutputNodes: []string{"output-1"}, Analyses: []AnalysisInfo{{Name: "bikes", About: "rides",
 				Params:  []ParamInfo{{Name: "rain_mm", Default: "30", About: "rain"}},

@@ -67,6 +67,10 @@ type Request struct {
 	// acknowledged.
 	Lanes []LaneSeq
 
+	// ping: how many bytes of its files the client has read, out of how many; both are 0 if it does not know. The unit is the client's, as only
+	// the share and how fast it grows are used. FilesRead may be above FilesSize, because files may grow.
+	FilesRead, FilesSize uint64
+
 	After uint64        // results: number of the last part that the client has, at first 0
 	Wait  time.Duration // results, read: how long the node may wait for news; milliseconds on the wire
 
@@ -165,6 +169,9 @@ func (q *Request) fields(c *codec) {
 	}
 	if c.has(q.Type == End || q.Type == Ping && len(q.Lanes) > 0) {
 		c.lanes("lanes", &q.Lanes)
+	}
+	if c.has(q.Type == Ping && q.FilesSize > 0) {
+		c.fileBytes(&q.FilesRead, &q.FilesSize)
 	}
 	if c.has(q.Type == Results) {
 		c.uint("after", &q.After)

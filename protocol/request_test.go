@@ -35,6 +35,7 @@ func requests() map[string]Request {
 			Path: "/srv/data/montreal/trips.csv", From: 4, Stamp: Stamp{Size: 1 << 40, Modified: -17, Inode: 1 << 63}, Wait: time.Second},
 		"end":      {Type: End, Session: testID, Token: testToken, Stream: "trips", Lanes: []LaneSeq{{0, 17}, {4, 1 << 40}}},
 		"ping":     {Type: Ping, Session: testID},
+		"progress": {Type: Ping, Session: testID, Token: testToken, Stream: "trips", FilesRead: 1 << 40, FilesSize: MaxOffset - 1},
 		"results":  {Type: Results, Session: testID, After: 300, Wait: 2500 * time.Millisecond},
 		"cancel":   {Type: Cancel, Session: testID, Token: testToken},
 		"forced":   {Type: Cancel, Session: testID, Force: true},
@@ -113,6 +114,12 @@ func TestRequestThatBreaksTheRules(t *testing.T) {
 	otherVersion.text("type", "info")
 	noVersion := newFields(nil)
 	noVersion.text("type", "info")
+	negativeSize := newFields(nil)
+	negativeSize.uint("v", Version)
+	negativeSize.text("type", "ping")
+	negativeSize.text("session", testID.String())
+	negativeSize.key("files_size")
+	negativeSize.b = wire.AppendInt(negativeSize.b, -1)
 	deep := newFields(nil)
 	deep.uint("v", Version)
 	deep.key("x")
@@ -125,6 +132,9 @@ func TestRequestThatBreaksTheRules(t *testing.T) {
 
 	for want, frame := range map[string][]byte{
 		"without lane":                 without("lane"),
+		"files_read is":                (&Request{Type: Ping, Session: testID, FilesRead: MaxOffset, FilesSize: 1}).Append(nil),
+		"files_size is":                (&Request{Type: Ping, Session: testID, FilesSize: 1<<64 - 1}).Append(nil),
+		"unsigned integer wanted":      negativeSize.close(),
 		"without data":                 without("data"),
 		"without seq":                  chunk(func(q *Request) { q.Seq = 0 }),
 		"without line":                 chunk(func(q *Request) { q.Line = 0 }),

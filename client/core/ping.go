@@ -52,6 +52,7 @@ func (s *Session) pingTo(in *node) protocol.Request {
 	q := s.request(protocol.Ping)
 	q.Stream = in.ended
 	q.Lanes = s.numbers(in, func(l *lane) uint64 { return l.acked })
+	q.FilesRead, q.FilesSize = s.filesRead, s.filesSize
 	return q
 }
 

@@ -69,6 +69,8 @@ type Session struct {
 	heard   time.Time      // the last reply from anywhere
 	retries uint64
 
+	filesRead, filesSize uint64 // as Files was told last
+
 	task       task
 	err        error // how the last task ended
 	phase      Phase
@@ -113,6 +115,14 @@ func New(cfg Config, now time.Time) *Session {
 
 // Pending reports whether a task is under way.
 func (s *Session) Pending() bool { return s.task != noTask }
+
+// Files says how many bytes of the files the caller has read, out of how many, in any unit; both are 0 if that is not known. Pings tell it to the
+// inputs, so that other people see how far the session is.
+func (s *Session) Files(read, size uint64) {
+	if s.filesRead, s.filesSize = 0, 0; size < protocol.MaxOffset {
+		s.filesRead, s.filesSize = min(read, protocol.MaxOffset-1), size
+	}
+}
 
 // Err returns how the last task ended.
 func (s *Session) Err() error { return s.err }

@@ -18,6 +18,9 @@ func (in *Input) ping(from role.Peer, u *upload, req *protocol.Request) {
 		in.ReplyStored(from, why.Refusal(u.ID))
 		return
 	}
+	if req.Token.Hash() == u.Openers.Now() {
+		u.progress.told(in.now, req)
+	}
 	if full := in.fullDisk(); full != "" {
 		in.Reply(from, protocol.Reply{Type: protocol.OK, State: session.Running, Reason: full}) // at once, because a reply that has to be stored would wait for room
 		return

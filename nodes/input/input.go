@@ -59,6 +59,7 @@ type upload struct {
 	heardAwake   time.Duration       // the value of awake at lastHeard
 	lastProgress time.Time           // when the client's last new chunk, piece of a file or end was taken
 	waiting      waiting
+	progress     progress
 	opened       time.Time
 	bytes        uint64
 	chunks       uint64

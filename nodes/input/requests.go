@@ -357,10 +357,12 @@ func (in *Input) list(to security.Identity) (all []protocol.SessionInfo) {
 		if u.opened.IsZero() { // asked before the first tick after a restart
 			u.opened = in.now
 		}
-		all = append(all, protocol.SessionInfo{
+		line := protocol.SessionInfo{
 			Session: u.ID, Analysis: u.Analysis.Name, Owner: u.Owner, State: session.Running, Node: in.About.Node,
 			Age: max(0, in.now.Sub(u.opened)), Bytes: u.bytes, Asks: h.Asks(to, u.Analysis.Asks, u.Analysis.Outline),
-		})
+		}
+		u.progress.tell(in.now, &line)
+		all = append(all, line)
 	}
 	return all
 }

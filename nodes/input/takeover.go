@@ -45,7 +45,7 @@ func (in *Input) takeOver(from role.Peer, u *upload, req *protocol.Request, a ro
 	default:
 		u.Openers, u.payload = a.Openers, a.Encode()
 		in.hear(u)
-		u.lastProgress = in.now
+		u.lastProgress, u.progress = in.now, progress{}
 		in.dropHeld(u.ID)
 		u.giveUpReads()
 		in.Host.Record(encodeTakeOver(u.ID, u.payload))

@@ -186,7 +186,7 @@ class Run:
             while True:
                 self._talk.pause(every)
                 lanes = [[lane.number, lane.acked] for lane in self._lanes if lane.endpoint == endpoint and lane.acked]
-                claims: dict[str, Any] = {"lanes": lanes, **({"stream": self._ended[endpoint]} if endpoint in self._ended else {})}
+                claims: dict[str, Any] = {"lanes": lanes, **({"stream": self._ended[endpoint]} if endpoint in self._ended else {}), **self._files_read()}
                 with contextlib.suppress(wire.Silent):
                     reply = line.ask({"type": "ping", **self._ours, **claims}, once=True)
                     if reply.get("state") == "failed" and self._state == "uploading":  # later the outputs decide: one may have the answer
@@ -196,6 +196,12 @@ class Run:
                 raise self._explained(refusal) from None
         finally:
             line.close()
+
+    def _files_read(self) -> dict[str, int]:
+        """Return how many bytes of the files were read, so that others see it in the cluster's status."""
+        if not self._lanes:  # the files have not all been found yet
+            return {}
+        return {"files_read": sum(stream.counter.read for stream in self._streams), "files_size": sum(stream.counter.total for stream in self._streams)}
 
     # Uploading
 

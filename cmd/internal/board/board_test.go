@@ -79,6 +79,9 @@ func cluster(t testing.TB, joiners, sessions int) *Seen {
 		v := Session{PerSecond: float64(i) * 1e6, Session: monitor.Session{
 			ID: session.ID{byte(i >> 8), byte(i), 0xab}, Analysis: "bikes", State: session.Running, Age: time.Duration(i+1) * time.Second, Bytes: uint64(i) << 20,
 		}}
+		if i%3 == 1 {
+			v.FilesRead, v.FilesSize, v.FilesLeft = uint64(i), uint64(i)+7, time.Duration(i)*time.Minute
+		}
 		if i%2 == 1 {
 			v.Analysis, v.Asks, v.Owner = "sql", "SELECT city, count(*) AS trips FROM trips WHERE km > 5 GROUP BY city ORDER BY 2 DESC -- pass 2 of 2\n東京", "anna"
 		}

@@ -227,8 +227,8 @@ func (s *Seen) sessions(width int) body {
 	b := body{none: "no sessions"}
 	b.note(s.Trouble)
 	t := display.Table{
-		Head:  []string{"session", "analysis", "state", "age", "taken in", "per s", "owner", "asks"},
-		Right: []bool{3: true, 4: true, 5: true, 7: false}, Least: []int{6, 1, 3},
+		Head:  []string{"session", "analysis", "state", "age", "taken in", "per s", "files read", "owner", "asks"},
+		Right: []bool{3: true, 4: true, 5: true, 8: false}, Least: []int{7, 1, 3},
 	}
 	for i := range s.Sessions {
 		v := &s.Sessions[i]
@@ -243,9 +243,9 @@ func (s *Seen) sessions(width int) body {
 		if age > time.Second {
 			age = age.Truncate(time.Second)
 		}
-		t.Rows = append(t.Rows, []string{id, v.Analysis, string(v.State), display.Span(age), size(v.Bytes), speed, v.Owner, v.Asks})
+		t.Rows = append(t.Rows, []string{id, v.Analysis, string(v.State), display.Span(age), size(v.Bytes), speed, v.Files(), v.Owner, v.Asks})
 	}
-	t.Most = 400
+	t.Most = min(400, max(40, width-112)) // a long statement is cut before a column is left out
 	b.table(t, width, nil)
 	return b
 }

@@ -166,7 +166,7 @@ func incidentRows(entries []core.Entry, node topology.NodeID) (rows []incidentRo
 type sessionRow struct {
 	Asks, Statement                        string // what the session asks, and the beginning of that text
 	ID, Short, Analysis, Owner, State, Age string
-	Bytes, Nodes                           string
+	Bytes, Files, Nodes                    string
 	Sign                                   sign
 }
 
@@ -187,6 +187,7 @@ func (s *Seen) sessionRow(v *monitor.Session) sessionRow {
 	if atInput { // an input forgets a session that has ended, and how many bytes it took
 		r.Bytes = size(taken)
 	}
+	r.Files = v.Files()
 	r.Short = r.ID[:8]
 	if v.State == session.Failed {
 		r.Sign = dead

@@ -100,6 +100,23 @@ func TestSessionsThatInputsHaveForgotten(t *testing.T) {
 	}
 }
 
+// TestSessionsShowHowFarTheirFilesAre in lists and on their page, for as long as their client tells it.
+func TestSessionsShowHowFarTheirFilesAre(t *testing.T) {
+	s := cluster(t, 1, 1)
+	paths := []string{"/", "/sessions", "/session/" + s.Sessions[0].Session.String()}
+	for _, path := range paths {
+		if html := drawn(t, s, path); strings.Contains(html, "%,") || strings.Contains(html, "ETA") || strings.Contains(html, "<dt>Files read") {
+			t.Errorf("%s says it of a client that does not tell it", path)
+		}
+	}
+	s.Sessions[0].FilesRead, s.Sessions[0].FilesSize, s.Sessions[0].FilesLeft = 1, 3, 42*time.Second
+	for _, path := range paths {
+		if html := drawn(t, s, path); !strings.Contains(html, "33%, ETA 40s") {
+			t.Errorf("%s lacks it", path)
+		}
+	}
+}
+
 // A session of SQL is shown with what it asks: its beginning in tables, more on its page.
 func TestSessionsSayWhatTheyAsk(t *testing.T) {
 	s := cluster(t, 1, 1)
