@@ -105,7 +105,7 @@ func (c *cluster) nothingBeside(after string) {
 func TestR17_ResumedWithGroupsInFiles(t *testing.T) {
 	rows, times := 60_000, 3
 	if *long {
-		rows, times = 300_000, 12
+		rows, times = 150_000, 8
 	}
 	d := manyGroups(t, rows)
 	c := start(t, spilling())
