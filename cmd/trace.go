@@ -20,7 +20,10 @@ import (
 	"posta.dev/posta/topology"
 )
 
-const flagOTLP = "otlp"
+const (
+	flagOTLP       = "otlp"
+	flagOTLPHeader = "otlp-header"
+)
 
 func (x *command) traceCommand() *cli.Command {
 	return &cli.Command{
@@ -30,7 +33,8 @@ func (x *command) traceCommand() *cli.Command {
 
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), jsonFlag(),
-			&cli.StringFlag{Name: flagOTLP, Usage: "post it as spans to the OpenTelemetry collector at `URL`, such as http://localhost:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT"}},
+			&cli.StringFlag{Name: flagOTLP, Usage: "post it as spans to the OpenTelemetry collector at `URL`, such as http://localhost:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT"},
+			&cli.StringSliceFlag{Name: flagOTLPHeader, Usage: "send this header to the collector: `'NAME: VALUE'`; may be repeated; a secret is safer in OTEL_EXPORTER_OTLP_HEADERS"}},
 		Action: withTopology(x.trace),
 	}
 }
@@ -45,7 +49,7 @@ func (x *command) trace(c *cli.Context, t *topology.Topology) error {
 	if err != nil {
 		return err
 	}
-	collector, err := tracing.Endpoint(c.String(flagOTLP), os.Getenv)
+	collector, err := tracing.NewCollector(c.String(flagOTLP), c.StringSlice(flagOTLPHeader), os.Getenv)
 	if err != nil {
 		return usagef("trace: %v", err)
 	}
@@ -74,22 +78,22 @@ func (x *command) trace(c *cli.Context, t *topology.Topology) error {
 	} else {
 		err = x.printTrace(&v)
 	}
-	if err == nil && collector != "" {
+	if err == nil && collector != nil {
 		x.sendSpans(c.Context, collector, t.Name, &v)
 	}
 	return err
 }
 
 // sendSpans posts a trace to a collector. Errors there do not change the command's result.
-func (x *command) sendSpans(ctx context.Context, collector, cluster string, v *tracing.View) {
+func (x *command) sendSpans(ctx context.Context, collector *tracing.Collector, cluster string, v *tracing.View) {
 	ctx, cancel := context.WithTimeout(ctx, spansAtMost)
 	defer cancel()
 	spans, err := v.Spans(cluster)
 	if err == nil {
-		err = tracing.Send(ctx, collector, spans)
+		err = collector.Send(ctx, spans)
 	}
 	if err != nil {
-		x.notef("warning: the spans did not reach the collector: %v", err)
+		x.notef("warning: the spans did not reach the collector: %s", display.Escape(err.Error()))
 		return
 	}
 	x.notef("spans sent to %s", collector)
@@ -100,7 +104,7 @@ func notTraced(id session.ID, t *topology.Topology, v *tracing.View) error {
 	if len(v.Unknown) == 0 {
 		return fmt.Errorf("%w: no node of %s answers; start them with `posta up`, or name another topology with -f", errNothingAnswers, t.File)
 	}
-	why := fmt.Sprintf("it was never here, or it left before the nodes' processes started (the first %s ago)", display.Span(oldestLife(v.Unknown)))
+	why := fmt.Sprintf("it was never here, or it left before the nodes' processes started (the first %s ago), and traces are only in memory", display.Span(oldestLife(v.Unknown)))
 	if full := fullest(v.Unknown); full != nil {
 		why = fmt.Sprintf("it was never here, or too long ago: each node remembers the last %d sessions, and the oldest of %s left %s ago",
 			trace.Kept, full.Node.ID, display.Span(full.Report.Oldest))
@@ -253,15 +257,29 @@ func remarks(v *tracing.View) (lines []string) {
 	if cell := v.Length() / 40; off > cell && off > 10*time.Millisecond {
 		lines = append(lines, fmt.Sprintf("the bars of two nodes may be shifted by %s: so long took question and answer", display.Span(off)))
 	}
-	if len(v.Unknown) > 0 {
-		var names []string
-		for i := range v.Unknown {
-			names = append(names, string(v.Unknown[i].Node.ID))
-		}
-		lines = append(lines, "not at, or forgotten by: "+strings.Join(names, ", "))
-	}
+	lines = append(lines, absences(v)...)
 	if len(v.Missing) > 0 {
 		lines = append(lines, unanswered(v.Missing))
+	}
+	return lines
+}
+
+// absences says of which nodes the trace lacks something, and why.
+func absences(v *tracing.View) (lines []string) {
+	var never []string
+	for i := range v.Unknown {
+		x := &v.Unknown[i]
+		switch v.Absent(x) {
+		case tracing.StartedLater:
+			lines = append(lines, fmt.Sprintf("%s: its process started %s ago, after the session began; what it did before is lost, because traces are only in memory", x.Node.ID, display.Span(x.Report.Life)))
+		case tracing.Forgotten:
+			lines = append(lines, fmt.Sprintf("%s: it may have forgotten the session, because %d others have left it since", x.Node.ID, trace.Kept))
+		default:
+			never = append(never, string(x.Node.ID))
+		}
+	}
+	if len(never) > 0 {
+		lines = append(lines, "the session was never at: "+strings.Join(never, ", "))
 	}
 	return lines
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,14 +40,14 @@ func TestTrace_OfARealCluster(t *testing.T) {
 
 	var spans []byte
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/v1/traces" && r.Header.Get("Content-Type") == "application/json" {
+		if r.URL.Path == "/v1/traces" && r.Header.Get("Content-Type") == "application/json" && r.Header.Get("Authorization") == "Bearer a, b" {
 			spans, _ = io.ReadAll(r.Body)
 		}
 	}))
 	defer collector.Close()
 	var got traceJSON
 	until(t, "all nodes have ended the session", func() bool { // the last of them hears of the end a moment after the client
-		r := k.must("trace", id, "--json", "--otlp", collector.URL)
+		r := k.must("trace", id, "--json", "--otlp", collector.URL, "--otlp-header", "Authorization: Bearer a, b")
 		got = traceJSON{}
 		if err := json.Unmarshal([]byte(r.out), &got); err != nil {
 			t.Fatalf("%v: %s", err, r.out)
@@ -87,7 +88,7 @@ func TestTrace_OfARealCluster(t *testing.T) {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
 	k.must("up")
-	if r := k.must("trace", id); !strings.Contains(r.out, "not at, or forgotten by: joiner-1") {
+	if r := k.must("trace", id); !strings.Contains(r.out, "joiner-1: its process started ") || !strings.Contains(r.out, "what it did before is lost, because traces are only in memory") {
 		t.Errorf("a node that was started again: %s", r.out)
 	}
 }
@@ -196,6 +197,30 @@ func TestTrace_Bars(t *testing.T) {
 	}
 	if text := strings.Join(traceLines(&v, 80, true, time.Unix(1000, 0)), "\n"); !strings.Contains(text, "\x1b[32m####") {
 		t.Errorf("no colours in %q", text)
+	}
+}
+
+// TestTrace_SaysWhatIsMissing: a node that was started again, one that has forgotten the session, and one that never had it are told apart.
+func TestTrace_SaysWhatIsMissing(t *testing.T) {
+	unknown := func(id topology.NodeID, r trace.Report) monitor.Traced {
+		return monitor.Traced{Node: topology.Node{ID: id}, Heard: true, Answered: true, At: time.Unix(1000, 0), Report: r}
+	}
+	v, known := tracing.New(session.ID{1}, []monitor.Traced{
+		tracedNode("input-1", 10*time.Second, 5*time.Second, trace.Working), // it began 10 s ago, and ended 5 s ago
+		unknown("joiner-1", trace.Report{Life: 3 * time.Second}),
+		unknown("joiner-2", trace.Report{Life: 7 * time.Second}),
+		unknown("joiner-3", trace.Report{Life: time.Hour, Ended: trace.Kept, Oldest: 2 * time.Second}),
+		unknown("joiner-4", trace.Report{Life: time.Hour, Ended: trace.Kept, Oldest: time.Minute}),
+		unknown("joiner-5", trace.Report{Life: time.Hour, Ended: 1, Oldest: time.Second}),
+	})
+	want := []string{
+		"joiner-1: its process started 3.0s ago, after the session began; what it did before is lost, because traces are only in memory",
+		"joiner-2: its process started 7.0s ago, after the session began; what it did before is lost, because traces are only in memory",
+		"joiner-3: it may have forgotten the session, because 256 others have left it since",
+		"the session was never at: joiner-4, joiner-5",
+	}
+	if got := absences(&v); !known || !slices.Equal(got, want) {
+		t.Errorf("%v:\n%s", known, strings.Join(got, "\n"))
 	}
 }
 

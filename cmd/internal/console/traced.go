@@ -86,7 +86,15 @@ func (p *tracePage) fill(v *tracing.View) {
 	for _, x := range v.Missing {
 		p.Missing = append(p.Missing, clean(string(x.Node.ID))+" did not answer")
 	}
-	for _, x := range v.Unknown {
-		p.Missing = append(p.Missing, clean(string(x.Node.ID))+" does not know it")
+	for i := range v.Unknown {
+		x := &v.Unknown[i]
+		why := " does not know it"
+		switch v.Absent(x) {
+		case tracing.StartedLater:
+			why = " does not know it: its process started after the session began, and traces are only in memory"
+		case tracing.Forgotten:
+			why = " may have forgotten it: too many sessions have left the node since"
+		}
+		p.Missing = append(p.Missing, clean(string(x.Node.ID))+why)
 	}
 }

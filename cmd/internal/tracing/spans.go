@@ -1,17 +1,10 @@
 package tracing
 
 import (
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"posta.dev/posta/cmd/internal/monitor"
@@ -145,45 +138,3 @@ func spanID(id session.ID, node, role string) string {
 }
 
 func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
-
-// Endpoint returns the address to which spans are posted. flag is the base address of a collector that the user has named. Without it the environment
-// variables of OpenTelemetry count. It returns "" if neither gives an address.
-func Endpoint(flag string, env func(string) string) (string, error) {
-	base, whole := flag, ""
-	if base == "" {
-		base, whole = env("OTEL_EXPORTER_OTLP_ENDPOINT"), env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-	}
-	if base == "" && whole == "" {
-		return "", nil
-	}
-	address := whole
-	if address == "" {
-		address = strings.TrimSuffix(base, "/") + "/v1/traces"
-	}
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", fmt.Errorf("%q is no address of a collector; write the base of OTLP over HTTP, such as http://localhost:4318", address)
-	}
-	return address, nil
-}
-
-// Send posts spans to a collector.
-func Send(ctx context.Context, address string, spans []byte) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(spans))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment}
-	defer transport.CloseIdleConnections()
-	res, err := (&http.Client{Transport: transport}).Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	said, _ := io.ReadAll(io.LimitReader(res.Body, 512)) // if the collector breaks off, the status is enough
-	if res.StatusCode/100 != 2 {
-		return fmt.Errorf("the collector answers %s: %s", res.Status, strings.TrimSpace(string(said)))
-	}
-	return nil
-}

@@ -90,6 +90,26 @@ func (v *View) links() {
 	})
 }
 
+// Absence says why a node that answered does not know a session that other nodes know.
+type Absence uint8
+
+const (
+	NeverThere   Absence = iota // as far as the node remembers, the session sent it nothing
+	StartedLater                // its process started when the session had begun, or was over; an earlier process may have had the session
+	Forgotten                   // too many sessions have left it since
+)
+
+// Absent returns why a node of Unknown does not know the session. A node may have had the session only between Begin and End.
+func (v *View) Absent(x *monitor.Traced) Absence {
+	switch r := &x.Report; {
+	case x.At.Add(-r.Life).After(v.Begin.Add(x.Off)): // clocks of hosts may differ by Off
+		return StartedLater
+	case r.Full() && x.At.Add(-r.Oldest).After(v.Begin): // what left it earlier than that is forgotten
+		return Forgotten
+	}
+	return NeverThere
+}
+
 // Length is how long the session took, or has taken so far.
 func (v *View) Length() time.Duration { return v.End.Sub(v.Begin) }
 
