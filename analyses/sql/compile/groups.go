@@ -272,8 +272,11 @@ func (x *aggregate) value(t *fold.Table, row int, v *eval.Vector, n int) error {
 
 // intResult appends the sum or the mean of integers. Intermediate results may need more than 64 bits.
 func (x *aggregate) intResult(t *fold.Table, row int, count int64, v *eval.Vector) error {
-	sum := new(big.Int).Lsh(big.NewInt(t.Sum(row, x.cell)), 32)
-	sum.Add(sum, big.NewInt(t.Sum(row, x.cell+1)))
+	if short, ok := x.shortSum(t, row); ok && x.kind == sumInts && (x.from.T.Kind != types.Decimal || -1e18 < short && short < 1e18) {
+		v.Ints = append(v.Ints, short)
+		return nil
+	}
+	sum := x.longSum(t, row)
 	arg := x.arg.Type()
 	if x.kind == meanInts {
 		down := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(arg.Scale)), nil)
@@ -291,6 +294,19 @@ func (x *aggregate) intResult(t *fold.Table, row int, count int64, v *eval.Vecto
 	}
 	v.Ints = append(v.Ints, sum.Int64())
 	return nil
+}
+
+// shortSum returns a sum of integers, and whether it is short enough to be added up in 64 bits.
+func (x *aggregate) shortSum(t *fold.Table, row int) (sum int64, ok bool) {
+	high, low := t.Sum(row, x.cell), t.Sum(row, x.cell+1)
+	const most = 1 << 30
+	return high<<32 + low, -most < high && high < most && low < most<<32
+}
+
+// longSum returns the same sum, of any length. The low half is not negative.
+func (x *aggregate) longSum(t *fold.Table, row int) *big.Int {
+	sum := new(big.Int).Lsh(big.NewInt(t.Sum(row, x.cell)), 32)
+	return sum.Add(sum, big.NewInt(t.Sum(row, x.cell+1)))
 }
 
 func (x *aggregate) floatResult(t *fold.Table, row int, count int64) float64 {

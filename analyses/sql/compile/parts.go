@@ -158,6 +158,9 @@ func (p partSource) Has(n bind.Node) bool { _, ok := p.r.of[n]; return ok }
 func (p partSource) Read(n bind.Node, yield func(*tail.Rows) error) error {
 	l := p.r.sources[p.r.of[n]]
 	if l.keep == keepGroups {
+		if p.r.early[n] {
+			return l.groups.early(p.tables[l.table], yield)
+		}
 		return l.groups.rows(p.tables[l.table:], yield)
 	}
 	return l.waited(p.tables[l.table], yield)

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	version   = 7 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
+	version   = 8 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
 	semantics = 1 // changes with the meaning of its text: a node refuses sessions of other numbers, even those that it recovers
 )
 

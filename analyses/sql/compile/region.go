@@ -28,12 +28,13 @@ const maxWaiting = 512 << 20
 
 // region is a part of the plan that aggregators compute.
 type region struct {
-	leaf    *leaf             // folds the rows of base as other leaves fold those of a scan; its own scan is nil
-	base    bind.Node         // the node whose rows package tail computes, part by part
-	keys    int               // if base has groups: how many of its first columns are their keys, which then locate its rows; 0: rows have no place
-	sources []*leaf           // leaves whose rows wait in the aggregators, or are groups there
-	of      map[bind.Node]int // by node, the index of its source
-	by      []bind.Expr       // keys of the partitions, over base's columns
+	leaf    *leaf              // folds the rows of base as other leaves fold those of a scan; its own scan is nil
+	base    bind.Node          // the node whose rows package tail computes, part by part
+	keys    int                // if base has groups: how many of its first columns are their keys, which then locate its rows; 0: rows have no place
+	sources []*leaf            // leaves whose rows wait in the aggregators, or are groups there
+	of      map[bind.Node]int  // by node, the index of its source
+	early   map[bind.Node]bool // groups of rows that are grouped early: see eager
+	by      []bind.Expr        // keys of the partitions, over base's columns
 	joins   bool
 }
 
@@ -155,7 +156,7 @@ func semiJoined(f *bind.Filter) bind.Node {
 // regionFrom returns a region whose joins and groups all use some of the keys of a node; nil if there is none.
 func (s *statement) regionFrom(n bind.Node) *region {
 	for _, keys := range candidates(n) {
-		r := &region{of: map[bind.Node]int{}, by: keys}
+		r := &region{of: map[bind.Node]int{}, early: map[bind.Node]bool{}, by: keys}
 		base, ok := s.partition(r, n, keys, false)
 		if !ok || !r.joins || !s.worthPartitioning(r) {
 			continue
@@ -203,9 +204,7 @@ func candidates(n bind.Node) (all [][]bind.Expr) {
 			}
 		}
 	case *bind.Aggregation:
-		for i, k := range n.Keys {
-			keys = append(keys, bind.Typed(&bind.Column{Index: i, Name: n.Fields()[i].Name}, k.Type(), k.Pos()))
-		}
+		keys = keyColumns(n)
 	}
 	if len(keys) == 0 || len(keys) > mostPartitionKeys {
 		return nil
@@ -217,6 +216,14 @@ func candidates(n bind.Node) (all [][]bind.Expr) {
 		}
 	}
 	return all
+}
+
+// keyColumns returns the keys of groups as columns of the groups.
+func keyColumns(n *bind.Aggregation) (keys []bind.Expr) {
+	for i, k := range n.Keys {
+		keys = append(keys, bind.Typed(&bind.Column{Index: i, Name: n.Fields()[i].Name}, k.Type(), k.Pos()))
+	}
+	return keys
 }
 
 // mostVisits bounds how many nodes a search for regions visits. A plan is a graph, and has many more paths than nodes.
@@ -242,6 +249,10 @@ func (s *statement) partition(r *region, n bind.Node, keys []bind.Expr, drop boo
 			old := r.sources[at]
 			old.dropNull = old.dropNull && drop
 			return n, slices.EqualFunc(old.parts, keys, sameExpr)
+		}
+		if at := slices.IndexFunc(r.sources, func(old *leaf) bool { return sameGroups(old, l) }); at >= 0 {
+			r.of[n] = at
+			return n, true
 		}
 		r.of[n] = len(r.sources)
 		r.sources = append(r.sources, l)
@@ -294,6 +305,23 @@ func (s *statement) sourceOf(n bind.Node, keys []bind.Expr) *leaf {
 	return l
 }
 
+// sameGroups reports whether two leaves fold the same rows of a table into the same groups. It may return false for others that are
+// the same.
+func sameGroups(a, b *leaf) bool {
+	if a.keep != keepGroups || b.keep != keepGroups {
+		return false
+	}
+	x, y := a.groups.node, b.groups.node
+	in, ok := x.Input.(*bind.Scan)
+	other, also := y.Input.(*bind.Scan)
+	if x.Input != y.Input && !(ok && also && in.Table == other.Table) {
+		return false
+	}
+	return slices.EqualFunc(x.Keys, y.Keys, sameExpr) && slices.EqualFunc(x.Aggs, y.Aggs, func(a, b *bind.Aggregate) bool {
+		return a.Func == b.Func && a.Distinct == b.Distinct && a.Filter == nil && b.Filter == nil && len(a.Order)+len(b.Order) == 0 && slices.EqualFunc(a.Args, b.Args, sameExpr)
+	})
+}
+
 // through rewrites an expression over the columns of a projection as one over the columns that the projection reads.
 func through(e bind.Expr, exprs []bind.Expr) bind.Expr {
 	return bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
@@ -324,6 +352,9 @@ func (s *statement) partitionGroups(r *region, n *bind.Aggregation, keys []bind.
 	}
 	if slices.ContainsFunc(n.Keys, func(e bind.Expr) bool { return !computed(e) }) {
 		return nil, false
+	}
+	if to := s.eagerly(r, n, below); to != nil {
+		n = to
 	}
 	in, ok := s.partition(r, n.Input, below, drop)
 	return bind.Giving(&bind.Aggregation{Input: in, Keys: n.Keys, Sets: n.Sets, Aggs: n.Aggs}, n.Fields()), ok

@@ -103,18 +103,10 @@ func (g *groups) some(t, sums *fold.Table, order []int, yield func(*tail.Rows) e
 	for lo := 0; lo < len(order); lo += atOnce {
 		t.Pause()
 		part := order[lo:min(lo+atOnce, len(order))]
-		r := &tail.Rows{N: len(part), Columns: make([]*eval.Vector, keys+len(g.aggs))}
-		for c, f := range g.node.Fields() {
-			r.Columns[c] = &eval.Vector{Kind: f.Type.Kind}
-		}
+		r := g.batch(len(part))
 		for i, row := range part {
-			if keys > 0 {
-				b, err := t.KeyText(row, 0), error(nil)
-				for _, v := range r.Columns[:keys] {
-					if b, err = cutValue(v, i, b); err != nil {
-						return err
-					}
-				}
+			if err := g.key(t, row, r, i); err != nil {
+				return err
 			}
 			for a := range g.aggs {
 				from, at := t, row
@@ -131,6 +123,29 @@ func (g *groups) some(t, sums *fold.Table, order []int, yield func(*tail.Rows) e
 			}
 		}
 		if err := yield(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batch returns a batch for n groups.
+func (g *groups) batch(n int) *tail.Rows {
+	r := &tail.Rows{N: n, Columns: make([]*eval.Vector, len(g.node.Keys)+len(g.aggs))}
+	for c, f := range g.node.Fields() {
+		r.Columns[c] = &eval.Vector{Kind: f.Type.Kind}
+	}
+	return r
+}
+
+// key appends the keys of a group, a row of the table, to a batch that has n of them.
+func (g *groups) key(t *fold.Table, row int, r *tail.Rows, n int) error {
+	if len(g.node.Keys) == 0 {
+		return nil
+	}
+	b, err := t.KeyText(row, 0), error(nil)
+	for _, v := range r.Columns[:len(g.node.Keys)] {
+		if b, err = cutValue(v, n, b); err != nil {
 			return err
 		}
 	}
