@@ -17,6 +17,7 @@ const mostAside = 16
 func (x *node) openReader() {
 	roots := x.cfg.Topology.RootsOf(x.node.Host)
 	if len(roots) > 0 && x.node.Holds(topology.Input) {
+		x.processors.work(time.Now()) // so that it has its share, by which the room for pieces is chosen
 		aside := min(runtime.GOMAXPROCS(0), mostAside)
 		x.files, x.preparing = inplace.New(roots, 2+aside), newPreparing(aside)
 	}

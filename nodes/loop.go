@@ -49,6 +49,7 @@ func (x *node) run(ctx context.Context) error {
 			x.burst(woke, e)
 		case batch := <-requests:
 			woke = time.Now()
+			x.processors.work(woke)
 			x.requests(batch)
 		case p := <-reference:
 			woke = time.Now()
@@ -96,6 +97,9 @@ func (x *node) act(o *shell.Output) {
 		x.cfg.Log.Log(context.Background(), n.Level, n.Text, n.Args...)
 	}
 	if o.Job != nil {
+		if o.Job.Commit != nil { // an idle node cuts its log now and then
+			x.processors.work(time.Now())
+		}
 		x.jobs <- *o.Job
 	}
 	if len(o.Acks) > 0 {
@@ -116,6 +120,7 @@ func (x *node) act(o *shell.Output) {
 		x.router.Recycle([]zmqx.Received{{Msg: zmqx.Message{body}}})
 	}
 	if o.Beat != nil {
+		x.processors.look(time.Now(), o.Beat.Sessions)
 		x.metrics.dropped(o.Drops)
 		x.beats.publish(*o.Beat)
 	}

@@ -71,8 +71,9 @@ func Run(ctx context.Context, c Config) (err error) {
 	spare := newHeadroom(c.Headroom)
 	defer spare.release()
 	var memory *memoryLimit
+	var share *processorShare
 	if c.Headroom > 0 {
-		limitProcessors(c.Topology, n)
+		share = limitProcessors(c.Topology, n)
 		memory = newMemoryLimit()
 	}
 	counts, err := newMetrics(c, n)
@@ -81,7 +82,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	}
 	defer counts.close()
 	for retired := false; ; {
-		err := runLog(ctx, &node{cfg: c, node: n, memory: memory, metrics: counts, lines: lines, linesAsked: make(chan struct{}, 1)}, retired)
+		err := runLog(ctx, &node{cfg: c, node: n, memory: memory, processors: share, metrics: counts, lines: lines, linesAsked: make(chan struct{}, 1)}, retired)
 		switch {
 		case errors.Is(err, shell.ErrDrained):
 			return nil
@@ -126,18 +127,19 @@ func closed(err, closing error) error {
 
 // node is a running node. Its fields belong to the loop.
 type node struct {
-	cfg     Config
-	node    topology.Node
-	watch   watch.Watch
-	beats   *beats        // nil until the data directory is locked
-	notes   *notes        // nil until recovery
-	id      link.Identity // temporary until the log is open
-	shell   *shell.Shell
-	log     *wal.Log     // nil while it is not open
-	memory  *memoryLimit // nil if the process runs more than this node
-	metrics nodeMetrics
-	tr      link.Transport
-	lines   *lastlog.Ring
+	cfg        Config
+	node       topology.Node
+	watch      watch.Watch
+	beats      *beats        // nil until the data directory is locked
+	notes      *notes        // nil until recovery
+	id         link.Identity // temporary until the log is open
+	shell      *shell.Shell
+	log        *wal.Log        // nil while it is not open
+	memory     *memoryLimit    // nil if the process runs more than this node
+	processors *processorShare // nil if there is nothing to give back
+	metrics    nodeMetrics
+	tr         link.Transport
+	lines      *lastlog.Ring
 	// linesAsked holds a value while somebody waits for the last lines of the log.
 	linesAsked chan struct{}
 	router     *zmqx.Router    // nil for a node that clients do not talk to
