@@ -24,6 +24,7 @@ type reporter struct {
 	sessions []report.Session
 
 	cluster *topology.Topology // nil if it is not known
+	entries []string           // addresses of a running cluster whose topology is not known
 	keys    *security.Keys
 	private bool // the cluster was started for this command only, so the counters of its nodes belong to the report
 }
@@ -43,9 +44,12 @@ func (r *reporter) on(t *topology.Topology, keys *security.Keys, private bool) {
 	}
 }
 
-// reportOn notes the running cluster in a report. With --entry nothing is known about the cluster.
+// reportOn notes the running cluster in a report. With --entry only the cluster's addresses are known.
 func (x *command) reportOn(c *cli.Context, r *reporter, at entrance) error {
-	if r == nil || len(c.StringSlice(flagEntry)) > 0 {
+	if r == nil {
+		return nil
+	}
+	if r.entries = c.StringSlice(flagEntry); len(r.entries) > 0 {
 		return nil
 	}
 	t, err := loadTopology(c)
@@ -69,7 +73,7 @@ func (x *command) report(ctx context.Context, a *client.Answer, r *reporter) err
 		return nil
 	}
 	page := &report.Report{
-		Version: x.Version, Command: r.command, Began: r.began, Took: time.Since(r.began), Answer: a, Sessions: r.sessions, Topology: r.cluster,
+		Version: x.Version, Command: r.command, Began: r.began, Took: time.Since(r.began), Answer: a, Sessions: r.sessions, Topology: r.cluster, Entries: r.entries,
 		Rest: "--out PLACE or --json gives all.",
 	}
 	if r.cluster != nil && r.private {

@@ -68,6 +68,9 @@ func (x *command) submit(c *cli.Context) error {
 	if err := x.answers(c, from); err != nil {
 		return err
 	}
+	if err := x.reportOn(c, r.out.html, from); err != nil {
+		return err
+	}
 	if len(c.StringSlice(flagEntry)) == 0 { // with --entry, no topology names a broker
 		t, err := loadTopology(c)
 		if err == nil {
@@ -76,7 +79,6 @@ func (x *command) submit(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		r.out.html.on(t, from.keys, false)
 	}
 	var opened session.ID
 	r.cfg.OnOpened = func(id session.ID) { opened = id }

@@ -36,6 +36,7 @@ const (
 	rejectedShown = 50 // rows of a stream
 	warningsShown = 100
 	nodesShown    = 256
+	entriesShown  = 16
 	textShown     = 600  // cells of a text that comes from outside
 	commandShown  = 4000 // cells of the command line
 )
@@ -49,6 +50,7 @@ type Report struct {
 	Answer   *client.Answer
 	Sessions []Session          // the sessions that computed the answer; may be empty
 	Topology *topology.Topology // nil if it is not known
+	Entries  []string           // without Topology: addresses of the running cluster that gave the answer
 	Nodes    []monitor.Status   // nodes of a cluster that was started only for this; nil for another cluster
 	Rest     string             // says how to get all rows
 }
@@ -81,6 +83,7 @@ type view struct {
 	Sessions []string
 	Streams  []stream
 	Cluster  *cluster
+	Unknown  string // addresses of a cluster whose topology is not known; "" if there is none
 }
 
 type rejected struct {
@@ -152,8 +155,23 @@ func (r *Report) view() (*view, error) {
 	}
 	if r.Topology != nil {
 		v.Cluster = clusterOf(r.Topology, r.Nodes)
+	} else {
+		v.Unknown = addresses(r.Entries)
 	}
 	return v, nil
+}
+
+// addresses returns addresses of a cluster, without what they should not show.
+func addresses(entries []string) string {
+	var all []string
+	for i, e := range entries {
+		if i == entriesShown {
+			all = append(all, fmt.Sprintf("and %d more", len(entries)-i))
+			break
+		}
+		all = append(all, text(Shown(e)))
+	}
+	return strings.Join(all, ", ")
 }
 
 // text makes a text from outside fit for the page.

@@ -315,3 +315,32 @@ func TestNoSecretIsShown(t *testing.T) {
 		}
 	}
 }
+
+// TestAClusterWithoutATopology: the page says where the answers are from, and why it shows no stages. The addresses have no password, are escaped and
+// bounded in number.
+func TestAClusterWithoutATopology(t *testing.T) {
+	r := usual(t)
+	r.Entries = []string{"tcp://10.0.0.1:5500"}
+	if html := written(t, r); strings.Contains(html, "10.0.0.1") {
+		t.Error("a page with a topology says that there is none")
+	}
+	r.Topology, r.Nodes = nil, nil
+	r.Entries = append(r.Entries, "tcp://me:s3cret@10.0.0.2:5500", hostile)
+	for range 1000 {
+		r.Entries = append(r.Entries, strings.Repeat("x", 1000))
+	}
+	html := written(t, r)
+	sound(t, html)
+	for _, want := range []string{"tcp://10.0.0.1:5500, tcp://…@10.0.0.2:5500, ", "and 987 more", "--entry", `<h2 id="h-cluster">Cluster</h2>`} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(html, "s3cret") || len(html) > 1<<20 {
+		t.Errorf("the page has %d bytes, or the password", len(html))
+	}
+	r.Entries = nil
+	if html := written(t, r); strings.Contains(html, "h-cluster") {
+		t.Error("an answer without a cluster is from one")
+	}
+}
