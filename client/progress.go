@@ -127,6 +127,8 @@ func (c *Client) filesRead(now time.Time) (read, size uint64) {
 			has = of
 		case of < 0:
 			return 0, 0
+		default:
+			has = min(has, of) // where only the beginning of a file is sent, a little more of it is read
 		}
 		read, size = read+uint64(has), size+uint64(of)
 	}
