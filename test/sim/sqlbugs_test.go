@@ -9,7 +9,6 @@ func sqlBugs() []mutants.Mutant {
 		announce = "nodes/role/announce.go"
 		joiner   = "analyses/sql/compile/joiner.go"
 		lookup   = "analyses/sql/compile/lookup.go"
-		source   = "analyses/sql/compile/source.go"
 	)
 	all := []mutants.Mutant{
 		one("SQL: the plan does not travel", "Q1", announce, "wire.AppendBin(wire.AppendString(b, a.Owner), a.Plan)", "wire.AppendBin(wire.AppendString(b, a.Owner), nil)"),
@@ -22,8 +21,6 @@ func sqlBugs() []mutants.Mutant {
 		one("SQL: a parser folds what it has handed on once more", "D1", "analyses/sql/compile/folder.go", "		t.Reset()\n", "		_ = t.Reset\n"),
 		one("SQL: what parsers fold stays in the joiner", "D1", fileJoiner, "slices.Concat(st.tables, st.folded)", "slices.Concat(st.tables)"),
 		from(431, one("SQL: every joiner folds the reference rows", "D1", joiner, "	if !j.first || len(j.leaves[stream]) == 0 {\n", "	if len(j.leaves[stream]) == 0 {\n")),
-		one("SQL: the tail takes rows as they came", "D1", source, "	order := t.Sorted(nil)\n	return l.rows(t, len(order), func(i int) ([]byte, error) { return t.KeyText(order[i], 1), nil }, yield)\n",
-			"	return l.rows(t, t.Len(), func(i int) ([]byte, error) { return t.KeyText(i, 1), nil }, yield)\n"),
 	}
 	all = append(all,
 		one("SQL: a plan forgets the answers of passes", "D1", "analyses/sql/compile/plan.go", "		b = wire.AppendArray(b, len(rows))\n		for _, row := range rows {\n", "		b = wire.AppendArray(b, 0)\n		for _, row := range rows[:0] {\n"),
