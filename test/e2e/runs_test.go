@@ -20,7 +20,6 @@ import (
 	sqltypes "posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
 	"posta.dev/posta/nodes/heartbeat"
-	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
 )
@@ -173,17 +172,7 @@ func TestR13_CancelledWithGroupsInFiles(t *testing.T) {
 	r := c.begin(ctx, client.Config{Analysis: d.analysis, Plan: d.plan, Find: g.through(d.dir), Chunk: 16 << 10})
 	c.moved()
 	c.kill("aggregator-1")
-	other, err := client.Dial(ctx, client.Config{Entries: c.topo.Outputs(), Session: r.c.Session(), Force: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = other.Close() }() // closing is not what is tested
-	if err := other.Cancel(ctx); err != nil {
-		t.Error(err)
-	}
-	if err := r.failure(); !errors.Is(err, protocol.ErrCancelled) {
-		t.Errorf("the cancelled client got %v", err)
-	}
+	c.cancels(ctx, r)
 	c.supervise("aggregator-1")
 	c.nothingBeside("the session was cancelled")
 	c.shrinks(b)

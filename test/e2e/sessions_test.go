@@ -118,17 +118,7 @@ func TestSessions_CancelledFromElsewhere(t *testing.T) {
 	ctx := deadline(t)
 	r := c.begin(ctx, client.Config{Find: newGate(100_000).through(d.dir), Chunk: 16 << 10})
 	until(t, "facts are on their way", func() bool { return r.acked("trips") > 0 })
-	other, err := client.Dial(ctx, client.Config{Entries: c.topo.Outputs(), Session: r.c.Session(), Force: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = other.Close() }() // closing is not what is tested
-	if err := other.Cancel(ctx); err != nil {
-		t.Error(err)
-	}
-	if err := r.failure(); !errors.Is(err, protocol.ErrCancelled) {
-		t.Errorf("the cancelled client got %v", err)
-	}
+	c.cancels(ctx, r)
 	c.shrinks(b)
 	d.check(t, c.analyse(ctx, d.dir, nil))
 	c.noUnexpectedExits()
@@ -218,4 +208,20 @@ func TestSessions_ResultsExpire(t *testing.T) {
 		t.Errorf("who asks too late got %v, not expired", err)
 	}
 	c.noUnexpectedExits()
+}
+
+// cancels has another client cancel a session, and waits until its own client has heard of it.
+func (c *cluster) cancels(ctx context.Context, r *run) {
+	c.t.Helper()
+	other, err := client.Dial(ctx, client.Config{Entries: c.topo.Outputs(), Session: r.c.Session(), Force: true})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }() // closing is not what is tested
+	if err := other.Cancel(ctx); err != nil {
+		c.t.Error(err)
+	}
+	if err := r.failure(); !errors.Is(err, protocol.ErrCancelled) {
+		c.t.Errorf("the cancelled client got %v", err)
+	}
 }
