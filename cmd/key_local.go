@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -168,14 +169,14 @@ func (k keyring) newLocal(now time.Time) error {
 	return err
 }
 
-// complete reports whether all processes and this machine's client have keys that can stay.
+// complete reports whether all processes and this machine's client have keys that can stay, and what share writes beside them: a command that was killed
+// between the two leaves certificates with no CA to check others by.
 func (k keyring) complete(now time.Time) bool {
+	dirs := []string{k.localHome()}
 	for _, id := range k.processes() {
-		if !k.good(k.home(id), now) {
-			return false
-		}
+		dirs = append(dirs, k.home(id))
 	}
-	return k.good(k.localHome(), now)
+	return !slices.ContainsFunc(dirs, func(dir string) bool { return !k.good(dir, now) || !k.shared(dir) })
 }
 
 // good reports whether a key directory can stay as it is.

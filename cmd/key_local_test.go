@@ -1,12 +1,14 @@
 package cmd
 
 import (
+	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -104,6 +106,59 @@ func TestS1_UpOverTCPMakesItsKeys(t *testing.T) {
 		t.Errorf("posta up after a loss: %s", r.err)
 	}
 	must(t, "submit", "bikes", "--data", bikes, "-f", k.file)
+}
+
+// TestS1_KeysAreMadeToTheEnd: a command that is killed after it has made certificates leaves them without the CAs they trust, or without the list of revoked
+// keys. The next command finishes this, and makes no other keys.
+func TestS1_KeysAreMadeToTheEnd(t *testing.T) {
+	k := newTestKeys(t)
+	text, err := topology.Generate(topology.Variant{Address: "127.0.0.1"})
+	k.do(err)
+	k.write(text)
+	top, err := topology.Load(k.file)
+	k.do(err)
+	x := &command{Console: Console{Out: io.Discard, Err: io.Discard}}
+	if made, err := x.makeLocalKeys(top); err != nil || made == 0 {
+		t.Fatalf("%d keys, %v", made, err)
+	}
+	ring := keyring{dir: top.KeysDir, t: top}
+	before, err := unitKeys(top, "")
+	if err != nil || !ring.complete(time.Now()) {
+		t.Fatalf("the keys that were just made: %v", err)
+	}
+	for what, spoil := range map[string]func() error{
+		"no CAs":          func() error { return os.Remove(k.at("node", "joiner-1", "ca.pem")) },
+		"no CAs of ours":  func() error { return os.Remove(k.at("client", "local", "ca.pem")) },
+		"no list":         func() error { return os.Remove(k.at("medic", "medic-1", "revoked")) },
+		"half of the CAs": func() error { return os.Truncate(k.at("node", "input-1", "ca.pem"), 40) },
+		"CAs of others": func() error {
+			ca, err := security.NewCA(top.Name, time.Now())
+			if err != nil {
+				return err
+			}
+			return security.WriteCAs(k.at("node", "output-1"), ca.Certificate())
+		},
+	} {
+		k.do(spoil())
+		if ring.complete(time.Now()) {
+			t.Errorf("%s: the keys count as complete", what)
+		}
+		if made, err := x.makeLocalKeys(top); err != nil || made != 0 {
+			t.Errorf("%s: made %d keys, %v", what, made, err)
+		}
+		after, err := unitKeys(top, "")
+		if err != nil || !maps.Equal(digests(after), digests(before)) || !ring.complete(time.Now()) {
+			t.Errorf("%s: other keys than before, or %v", what, err)
+		}
+	}
+	// A revocation that has not reached everybody.
+	k.do(security.Revoke(top.KeysDir, security.FingerprintOf(make(ed25519.PublicKey, ed25519.PublicKeySize)), "nobody's"))
+	if _, err := x.makeLocalKeys(top); err != nil {
+		t.Fatal(err)
+	}
+	if has, err := security.ReadRevoked(k.at("node", "reducer-1")); err != nil || len(has) != 1 {
+		t.Errorf("the revoked keys: %v, %v", has, err)
+	}
 }
 
 // TestS6_UpHasClientsReadAgain: if only [clients] has changed, posta up makes the running processes read it again, and no connection is lost. Any

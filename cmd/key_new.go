@@ -49,10 +49,13 @@ func (x *command) keyNew(c *cli.Context, k keyring) error {
 		err = k.noteIssued(owner{security.Identity{Role: security.Client, Name: name}, pair.Key.Fingerprint()})
 	}
 	if err == nil {
-		err = security.WritePair(dir, pair)
+		err = owned.Dir(dir)
 	}
 	if err == nil {
 		err = k.shareWith(dir) // without a CA there is none to trust yet
+	}
+	if err == nil {
+		err = security.WritePair(dir, pair) // last: a command that is killed before can be said again, and one that has a pair lacks nothing
 	}
 	if err != nil {
 		return fmt.Errorf("key new: %w", err)

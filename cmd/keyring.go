@@ -191,6 +191,28 @@ func (k keyring) shareWith(dirs ...string) error {
 	return errors.Join(all...)
 }
 
+// shared reports whether share would change nothing in a key directory.
+func (k keyring) shared(dir string) bool {
+	revoked, err := security.ReadRevoked(k.dir)
+	if err != nil {
+		return false
+	}
+	cas, err := k.trusted()
+	if err != nil {
+		return false
+	}
+	if has, err := security.ReadCAs(dir); err != nil || len(cas) > 0 && !slices.EqualFunc(has, cas, (*x509.Certificate).Equal) {
+		return false
+	}
+	has, err := security.ReadRevoked(dir)
+	for key := range revoked {
+		if !has[key] {
+			return false
+		}
+	}
+	return err == nil && has != nil // nil: there is no list
+}
+
 // replace returns why a process needs another certificate; "" if it needs none.
 func (c certificate) replace(ca *x509.Certificate, revoked map[security.Fingerprint]bool, now time.Time) string {
 	switch {
