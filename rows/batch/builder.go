@@ -22,6 +22,8 @@ type columnBuilder interface {
 type Builder struct {
 	spec    []FieldSpec
 	columns []columnBuilder
+	ints    []*IntBuilder   // of columns
+	others  []columnBuilder // of columns
 }
 
 // NewBuilder returns an empty builder. It panics on a spec that does not pass [CheckSpec], because specs are part of the
@@ -33,6 +35,11 @@ func NewBuilder(spec []FieldSpec) *Builder {
 	b := &Builder{spec: slices.Clone(spec), columns: make([]columnBuilder, len(spec))}
 	for i, f := range spec {
 		b.columns[i] = newColumn(f.Kind)
+		if c, ok := b.columns[i].(*IntBuilder); ok {
+			b.ints = append(b.ints, c)
+		} else {
+			b.others = append(b.others, b.columns[i])
+		}
 	}
 	return b
 }
@@ -68,7 +75,12 @@ func (b *Builder) Rows() int { return b.columns[0].rows() }
 
 // Truncate keeps the first rows rows. It also removes a last row that has values in only some columns.
 func (b *Builder) Truncate(rows int) {
-	for _, c := range b.columns {
+	for _, c := range b.ints { // most columns; a statement of SQL that skips most rows calls this for nearly every row
+		if len(c.values) > rows {
+			c.values = c.values[:rows]
+		}
+	}
+	for _, c := range b.others {
 		if c.rows() > rows {
 			c.truncate(rows)
 		}

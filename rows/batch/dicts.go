@@ -3,6 +3,7 @@ package batch
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"posta.dev/posta/internal/wire"
 )
@@ -27,13 +28,13 @@ func newDictBuilder() *DictBuilder {
 // Append adds the value of the next row, and copies it if it is new.
 func (b *DictBuilder) Append(v []byte) {
 	key := b.index.key(v)
-	if key == b.last && key < longKey {
+	if key == b.last && key.n <= longest {
 		b.codes = append(b.codes, b.lastAt)
 		return
 	}
 	code, found := b.index.find(key, v, &b.entries)
 	if !found {
-		code = b.add(key, v)
+		code = b.add(key, v, len(b.codes))
 	}
 	b.last, b.lastAt = key, code
 	b.codes = append(b.codes, code)
@@ -43,7 +44,7 @@ func (b *DictBuilder) Append(v []byte) {
 // values can check each value only once.
 func (b *DictBuilder) AppendKnown(v []byte) bool {
 	key := b.index.key(v)
-	if key != b.last || key >= longKey {
+	if key != b.last || key.n > longest {
 		code, found := b.index.find(key, v, &b.entries)
 		if !found {
 			return false
@@ -54,10 +55,31 @@ func (b *DictBuilder) AppendKnown(v []byte) bool {
 	return true
 }
 
-func (b *DictBuilder) add(key dictKey, v []byte) uint32 {
+// AppendAll adds the values data[from[k]:to[k]] of the next rows. It takes less time than Append for each of them.
+func (b *DictBuilder) AppendAll(data []byte, from, to []uint32) {
+	at := len(b.codes)
+	b.codes = slices.Grow(b.codes, len(from))[:at+len(from)]
+	codes, to := b.codes[at:at+len(from)], to[:len(from)]
+	for k := 0; ; k++ {
+		if k += b.index.known(codes[k:], data, from[k:], to[k:]); k == len(from) {
+			break
+		}
+		v := data[from[k]:to[k]]
+		key := b.index.key(v)
+		code, found := b.index.find(key, v, &b.entries)
+		if !found {
+			code = b.add(key, v, at+k)
+		}
+		codes[k] = code
+	}
+	b.forgetLast()
+}
+
+// add adds an entry that first occurs in a row.
+func (b *DictBuilder) add(key dictKey, v []byte, row int) uint32 {
 	code := uint32(b.entries.len())
 	b.entries.add(v)
-	b.first = append(b.first, uint32(len(b.codes)))
+	b.first = append(b.first, uint32(row))
 	b.index.insert(key)
 	return code
 }
@@ -193,6 +215,9 @@ func (v Dicts) Code(row int) uint32 {
 		return binary.LittleEndian.Uint32(v.p[4*row:])
 	}
 }
+
+// Codes returns the codes of all rows of a view of a builder, valid until the builder changes. It returns nil for a batch that was decoded.
+func (v Dicts) Codes() []uint32 { return v.codes }
 
 // AppendCodes appends the codes of all rows to dst. It is the fast way to read a whole column.
 func (v Dicts) AppendCodes(dst []uint32) []uint32 {

@@ -14,6 +14,9 @@ type FloatBuilder struct{ values []float64 }
 // Append adds the value of the next row. Every bit pattern is kept, NaN and -0 included.
 func (b *FloatBuilder) Append(v float64) { b.values = append(b.values, v) }
 
+// AppendAll adds the values of the next rows.
+func (b *FloatBuilder) AppendAll(v []float64) { b.values = append(b.values, v...) }
+
 // Values returns the values of all rows, valid until the builder changes.
 func (b *FloatBuilder) Values() []float64 { return b.values }
 
@@ -43,6 +46,9 @@ type Floats struct {
 func (b *FloatBuilder) view() any { return Floats{values: b.values} }
 
 func readFloats(r *wire.Reader, rows int) Floats { return Floats{p: r.BytesOf(8 * rows)} }
+
+// Values returns all values of a view of a builder, valid until the builder changes. It returns nil for a batch that was decoded.
+func (v Floats) Values() []float64 { return v.values }
 
 // AppendTo appends all values to dst. It is the fast way to read a whole column.
 func (v Floats) AppendTo(dst []float64) []float64 {

@@ -12,6 +12,9 @@ type IntBuilder struct{ values []int64 }
 // Append adds the value of the next row.
 func (b *IntBuilder) Append(v int64) { b.values = append(b.values, v) }
 
+// AppendAll adds the values of the next rows.
+func (b *IntBuilder) AppendAll(v []int64) { b.values = append(b.values, v...) }
+
 // Values returns the values of all rows, valid until the builder changes.
 func (b *IntBuilder) Values() []int64 { return b.values }
 
@@ -85,6 +88,9 @@ func (v Ints) At(row int) int64 {
 
 // Const returns the value that all rows have, if the column is stored as one value.
 func (v Ints) Const() (value int64, ok bool) { return v.low, v.width == 0 }
+
+// Values returns all values of a view of a builder, valid until the builder changes. It returns nil for a batch that was decoded.
+func (v Ints) Values() []int64 { return v.values }
 
 // AppendTo appends all values to dst. It is the fast way to read a whole column.
 func (v Ints) AppendTo(dst []int64) []int64 {

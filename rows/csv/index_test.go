@@ -140,6 +140,11 @@ func sameEnd(t *testing.T, data []byte, limit int, comma byte) {
 	if walked := walkedEnd(data, limit, comma); walked != want {
 		t.Fatalf("by searching, the last record before %d ends at %d, want %d: %q", limit, walked, want, data)
 	}
+	for _, stretch := range []int{1, 40, 64, 300, 1 << 10} {
+		if mixed := mixedEnd(data, limit, comma, stretch); mixed != want {
+			t.Fatalf("in stretches of %d bytes, the last record before %d ends at %d, want %d: %q", stretch, limit, mixed, want, data)
+		}
+	}
 	if end != want || lines != linesIn(data[:want]) {
 		t.Fatalf("the last record before %d ends at %d behind %d lines, want %d behind %d: %q", limit, end, lines, want, linesIn(data[:want]), data)
 	}

@@ -54,7 +54,7 @@ type Decimal struct {
 // continues with [ParseFloat], which reads all of them.
 func ParseDecimal(p []byte) (d Decimal, ok bool) {
 	if n := len(p); 0 < n && n <= 8 {
-		if d, ok := shortDecimal(p); ok {
+		if d, ok := ShortDecimal(p); ok {
 			return d, true
 		}
 	}
@@ -62,8 +62,8 @@ func ParseDecimal(p []byte) (d Decimal, ok bool) {
 	return d, ok
 }
 
-// shortDecimal reads unsigned numbers of 1 to 8 bytes.
-func shortDecimal(p []byte) (d Decimal, ok bool) {
+// ShortDecimal is [ParseDecimal] for unsigned numbers of 1 to 8 bytes. It panics on no bytes, and ignores those before the last eight.
+func ShortDecimal(p []byte) (d Decimal, ok bool) {
 	w := load(p)
 	// The lowest byte that is a point, if any. The bits of bytes above it may be wrong; moreThanDigits then finds these.
 	x := w ^ point*ones
@@ -152,7 +152,7 @@ func ParseFloat(p []byte) (f float64, ok bool) {
 		if p[0] == '-' && n > 1 {
 			digits = p[1:]
 		}
-		if d, ok := shortDecimal(digits); ok {
+		if d, ok := ShortDecimal(digits); ok {
 			f := float64(d.Value) / exactPowers[d.Scale] // both are exact, as in Decimal.Float
 			if len(digits) < n {
 				f = -f // also -0

@@ -25,6 +25,7 @@ type Scanner struct {
 	index   index
 	spans   []field // fields of the current row, if it is walked
 	scratch []byte  // text of fields with doubled quotes
+	run     *Run    // nil until Run is called
 }
 
 // Reset prepares the scanner for the records of data, which must start at a record's start and end at a record's end. comma is the separator: 0 means ',', and

@@ -16,6 +16,8 @@ import (
 //	MinText, MaxText          text: empty if there is none, else 0x01 and the text
 //	Least                     text: msgpack array of bin, in order
 //	Counts                    text: see counts.append
+//	Histogram                 text: see histogram.append
+//	Smallest                  text: see smallest.append
 //
 // Keys are texts and not dictionary entries, because they are distinct: a dictionary would cost a hash per row, and save
 // bytes only if several keys of low cardinality are combined.
@@ -77,6 +79,10 @@ func (c *column) appendCell(b []byte, row int) []byte {
 		return c.appendLeast(b, row)
 	case Counts:
 		return c.counts[row].append(b, &c.free)
+	case Histogram:
+		return c.histograms[row].append(b, c.agg.N, &c.free)
+	case Smallest:
+		return c.smallest[row].append(b, c.agg.N)
 	}
 	if r := *c.texts.ref(row); r.set() {
 		b = append(append(b, textPresent), c.texts.view(r)...)
@@ -123,7 +129,7 @@ func (t *Table) Chunks(rows []int, maxBytes int) [][]int {
 func (t *Table) Page(from, maxRows, maxBytes int) (to int) {
 	size := 0
 	for to = from; to < t.Len() && to-from < maxRows; to++ {
-		t.normalizeCounts(to)
+		t.normalize(to)
 		size += t.rowBytes(to)
 		if to > from && size > maxBytes {
 			break
@@ -132,13 +138,20 @@ func (t *Table) Page(from, maxRows, maxBytes int) (to int) {
 	return to
 }
 
-// normalizeCounts brings a row's counts into their one normal form, in whatever order they came.
-func (t *Table) normalizeCounts(row int) {
+// normalize brings a row's numbers into their one normal form, in whatever order they came.
+func (t *Table) normalize(row int) {
 	for i := range t.aggs {
-		if c := &t.aggs[i]; c.agg.Kind == Counts {
-			if err := c.counts[row].normalize(&c.free); err != nil {
-				t.fail(fmt.Errorf("%s of table %s: %w", c.agg.Name, t.spec.Name, err))
-			}
+		var err error
+		switch c := &t.aggs[i]; c.agg.Kind {
+		case Counts:
+			err = c.counts[row].normalize(&c.free)
+		case Histogram:
+			err = c.histograms[row].settle(c.agg.N, &c.free)
+		case Smallest:
+			c.smallest[row].settle(c.agg.N)
+		}
+		if err != nil {
+			t.fail(fmt.Errorf("%s of table %s: %w", t.aggs[i].agg.Name, t.spec.Name, err))
 		}
 	}
 }
@@ -170,6 +183,10 @@ func (t *Table) rowBytes(row int) int {
 			n += 48
 		case Counts:
 			n += 16 + 4*len(c.counts[row].list)
+		case Histogram:
+			n += 24 + 8*len(c.histograms[row].list)
+		case Smallest:
+			n += 24 + 8*len(c.smallest[row].list)
 		default:
 			n += 8
 			for _, r := range c.texts.row(row) {

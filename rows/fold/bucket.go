@@ -26,7 +26,7 @@ func (t *Table) Bucketed(from int) (buckets [Buckets][]int) {
 		if i%progress.Every == 0 {
 			progress.Mark()
 		}
-		t.normalizeCounts(from + i)
+		t.normalize(from + i)
 		b := Bucket(Hash(t.index.key(from + i)))
 		of[i] = uint16(b)
 		count[b]++

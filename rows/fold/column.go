@@ -13,7 +13,10 @@ type column struct {
 	exacts cells[exact.Sum]
 	texts  texts
 	counts []counts
-	free   []count // memory of counts for sorting
+	free   []count // memory of counts and histograms for sorting
+
+	histograms []stepCounts
+	smallest   []smallest
 }
 
 func newColumn(a Agg) column {
@@ -32,7 +35,15 @@ func (c *column) addRows(n int) {
 		c.exacts.add(exact.Sum{}, n)
 	case Counts:
 		for range n {
-			c.addCounts()
+			c.counts = addCell(c.counts)
+		}
+	case Histogram:
+		for range n {
+			c.histograms = addCell(c.histograms)
+		}
+	case Smallest:
+		for range n {
+			c.smallest = addCell(c.smallest)
 		}
 	default:
 		for range n {
@@ -41,20 +52,24 @@ func (c *column) addRows(n int) {
 	}
 }
 
-// addCounts adds a cell. If a freed cell exists, it reuses this cell with its memory.
-func (c *column) addCounts() {
-	if n := len(c.counts); n < cap(c.counts) {
-		c.counts = c.counts[:n+1]
-		c.counts[n].reset()
-		return
+// addCell adds a cell. If a freed cell exists, it reuses this cell with its memory.
+func addCell[T any, P interface {
+	*T
+	reset()
+}](cells []T) []T {
+	if n := len(cells); n < cap(cells) {
+		cells = cells[:n+1]
+		P(&cells[n]).reset()
+		return cells
 	}
-	c.counts = append(c.counts, counts{})
+	var none T
+	return append(cells, none)
 }
 
 func (c *column) reset() {
 	c.sums.reset()
 	c.exacts.reset()
-	c.counts = c.counts[:0]
+	c.counts, c.histograms, c.smallest = c.counts[:0], c.histograms[:0], c.smallest[:0]
 	c.texts.reset()
 }
 
@@ -62,6 +77,13 @@ func (c *column) memory() int {
 	n := 8*c.sums.room() + 32*c.exacts.room() + c.texts.memory() + 40*cap(c.counts) + 16*cap(c.free)
 	for i := range c.counts[:cap(c.counts)] {
 		n += c.counts[:cap(c.counts)][i].memory()
+	}
+	n += 48*cap(c.histograms) + 48*cap(c.smallest)
+	for i := range c.histograms[:cap(c.histograms)] {
+		n += c.histograms[:cap(c.histograms)][i].memory()
+	}
+	for i := range c.smallest[:cap(c.smallest)] {
+		n += c.smallest[:cap(c.smallest)][i].memory()
 	}
 	return n
 }

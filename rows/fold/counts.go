@@ -129,27 +129,7 @@ func (c *counts) append(b []byte, free *[]count) []byte {
 
 // read adds what append wrote.
 func (c *counts) read(p []byte, free *[]count) error {
-	value := int64(0)
-	for first := true; len(p) > 0; first = false {
-		distance, size := binary.Varint(p)
-		if size <= 0 {
-			return fmt.Errorf("a number in %d bytes is cut or too long", len(p))
-		}
-		p = p[size:]
-		n := int64(1)
-		if distance == 0 && !first {
-			times, size := binary.Uvarint(p)
-			if size <= 0 || times == 0 || times > math.MaxInt64 {
-				return fmt.Errorf("a number is added %d times more, in %d bytes", times, size)
-			}
-			n, p = int64(times), p[size:]
-		}
-		value += distance
-		if err := c.add(value, n, free); err != nil {
-			return err
-		}
-	}
-	return nil
+	return readCounts(p, func(value, n int64) error { return c.add(value, n, free) })
 }
 
 // AddCount adds v to a Counts, n times; n must be above 0. If the count of a number exceeds an int64, AddCount sets

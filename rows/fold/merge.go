@@ -170,6 +170,10 @@ func (c *column) mergeCell(row int, p []byte) error {
 		return c.mergeLeast(row, p)
 	case Counts:
 		return c.counts[row].read(p, &c.free)
+	case Histogram:
+		return c.histograms[row].read(p, c.agg.N, &c.free)
+	case Smallest:
+		return c.smallest[row].read(p, c.agg.N)
 	}
 	switch {
 	case len(p) == 0:

@@ -41,6 +41,9 @@ func TestMergeRefusesEveryCutAndSurvivesEveryFlip(t *testing.T) {
 func forged(t *testing.T, kind AggKind, p []byte) error {
 	t.Helper()
 	spec := Spec{Name: "t", Aggs: []Agg{{Name: "a", Kind: kind, N: 1}}}
+	if kind != Least {
+		spec.Aggs[0].N = 2
+	}
 	b := batch.NewBuilder(spec.columns())
 	b.Text(0).Append(p)
 	return NewTable(&spec).Merge(b.Append(nil))
@@ -64,6 +67,14 @@ func TestMergeRefusesForgedCells(t *testing.T) {
 		{"counts cut in times", Counts, []byte{2, 0}},
 		{"counts too many times", Counts, append([]byte{2, 0}, binary.AppendUvarint(nil, 1<<63)...)},
 		{"counts cut in a distance", Counts, []byte{2, 0x80}},
+		{"histogram without a shift", Histogram, nil},
+		{"histogram with a long shift", Histogram, []byte{64}},
+		{"histogram cut", Histogram, []byte{0, 0x80}},
+		{"histogram with a number that is too large for its shift", Histogram, []byte{63, 4}},
+		{"smallest too many", Smallest, []byte{2, 1, 1}},
+		{"smallest twice", Smallest, []byte{2, 0}},
+		{"smallest cut", Smallest, []byte{2, 0x80}},
+		{"smallest above an int64", Smallest, append([]byte{2}, binary.AppendUvarint(nil, math.MaxUint64)...)},
 		{"least with a rest", Least, []byte{0x90, 0}},
 	} {
 		if err := forged(t, c.kind, c.p); !errors.Is(err, ErrMalformed) {

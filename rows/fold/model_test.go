@@ -18,7 +18,8 @@ var every = Spec{
 	Name: "every", Stream: "s",
 	Keys: []Key{{"city", KeyText}, {"year", KeyInt}, {"name", KeyText}},
 	Aggs: []Agg{{Name: "sum", Kind: Sum}, {Name: "exact", Kind: Exact},
-		{Name: "mintext", Kind: MinText}, {Name: "maxtext", Kind: MaxText}, {Name: "least", Kind: Least, N: 3}, {Name: "counts", Kind: Counts}},
+		{Name: "mintext", Kind: MinText}, {Name: "maxtext", Kind: MaxText}, {Name: "least", Kind: Least, N: 3}, {Name: "counts", Kind: Counts},
+		{Name: "histogram", Kind: Histogram, N: 5}, {Name: "smallest", Kind: Smallest, N: 4}},
 }
 
 // item is one addition to a row of every.
@@ -36,6 +37,8 @@ func (it item) addTo(t *Table) {
 	t.AddSum(row, 0, it.n)
 	t.AddFloat(row, 1, it.f)
 	t.AddCount(row, 5, it.n%50, 1+it.year*it.year)
+	t.AddHistogram(row, 6, it.n, 1+it.year*it.year)
+	t.AddSmallest(row, 7, it.n)
 	if !it.noText {
 		t.PutMinText(row, 2, []byte(it.text))
 		t.PutMaxText(row, 3, []byte(it.text))
@@ -88,11 +91,12 @@ func model(its []item) string {
 func modelRow(g []item) string {
 	sum := int64(0)
 	var f big.Rat
-	counts := map[int64]int64{}
+	counts, wide := map[int64]int64{}, map[int64]int64{}
 	var texts []string
 	for _, it := range g {
 		sum += it.n
 		counts[it.n%50] += 1 + it.year*it.year
+		wide[it.n] += 1 + it.year*it.year
 		f.Add(&f, new(big.Rat).SetFloat64(it.f))
 		if !it.noText {
 			texts = append(texts, it.text)
@@ -105,8 +109,10 @@ func modelRow(g []item) string {
 	}
 	texts = slices.Compact(texts)
 	value, _ := f.Float64()
-	return fmt.Sprintf("%q %d %q: %d %v %s %s %q %v\n", g[0].city, g[0].year, g[0].name, sum, value, first, last,
-		texts[:min(3, len(texts))], counts)
+	shift, steps := stepsOf(wide, 5)
+	smallest := slices.Sorted(maps.Keys(wide))
+	return fmt.Sprintf("%q %d %q: %d %v %s %s %q %v %d %v %v\n", g[0].city, g[0].year, g[0].name, sum, value, first, last,
+		texts[:min(3, len(texts))], counts, shift, steps, smallest[:min(4, len(smallest))])
 }
 
 // dump writes a table of every as model does.
@@ -119,9 +125,10 @@ func dump(t *Table) string {
 		return fmt.Sprintf("%q", p)
 	}
 	for _, row := range t.Sorted(nil) {
-		fmt.Fprintf(&w, "%q %d %q: %d %v %s %s %q %v\n", t.KeyText(row, 0), t.KeyInt(row, 1), t.KeyText(row, 2),
+		shift, steps := t.Histogram(row, 6)
+		fmt.Fprintf(&w, "%q %d %q: %d %v %s %s %q %v %d %v %v\n", t.KeyText(row, 0), t.KeyInt(row, 1), t.KeyText(row, 2),
 			t.Sum(row, 0), t.Exact(row, 1).Value(), show(t.MinText(row, 2)), show(t.MaxText(row, 3)),
-			t.Least(row, 4), maps.Collect(t.Counts(row, 5)))
+			t.Least(row, 4), maps.Collect(t.Counts(row, 5)), shift, maps.Collect(steps), t.Smallest(row, 7))
 	}
 	return w.String()
 }

@@ -24,7 +24,8 @@ const (
 	MaxRows  = 1<<31 - 1 // of a table
 	MaxKeys  = 16
 	MaxAggs  = 1024
-	MaxLeast = 1024 // texts of a Least aggregate
+	MaxLeast = 1024    // texts of a Least aggregate
+	MaxSteps = 1 << 16 // steps of a Histogram, numbers of a Smallest
 )
 
 // KeyKind is the type of a key.
@@ -41,12 +42,14 @@ const (
 type AggKind uint8
 
 const (
-	Sum     AggKind = iota + 1 // int64; overflow is an error
-	Exact                      // exact.Sum of floats and integers
-	MinText                    // the smallest by bytes
-	MaxText                    // the largest by bytes
-	Least                      // the Agg.N smallest distinct texts by bytes, in order
-	Counts                     // how often each int64 was added: for tables with few rows and many numbers in each. All numbers of a row go into one frame
+	Sum       AggKind = iota + 1 // int64; overflow is an error
+	Exact                        // exact.Sum of floats and integers
+	MinText                      // the smallest by bytes
+	MaxText                      // the largest by bytes
+	Least                        // the Agg.N smallest distinct texts by bytes, in order
+	Counts                       // how often each int64 was added: for tables with few rows and many numbers in each. All numbers of a row go into one frame
+	Histogram                    // how often each int64 was added, in at most Agg.N steps: above that, numbers lose their lowest bits
+	Smallest                     // the Agg.N smallest distinct int64s, in order
 )
 
 // Merging says where rows with equal keys become one row. Always and Late give the same answers at different costs.
@@ -73,7 +76,7 @@ type Key struct {
 type Agg struct {
 	Name string
 	Kind AggKind
-	N    int // for Least: how many texts, 1 to MaxLeast
+	N    int // for Least: how many texts, 1 to MaxLeast; for Histogram and Smallest: how many steps or numbers, 2 to MaxSteps
 }
 
 // Spec describes a table. Without keys it has at most one row.
@@ -117,10 +120,12 @@ func (s *Spec) Check() error {
 	}
 	for _, a := range s.Aggs {
 		switch {
-		case a.Kind < Sum || a.Kind > Counts:
+		case a.Kind < Sum || a.Kind > Smallest:
 			return fmt.Errorf("%w: aggregate %s of %s is of unknown kind %d", ErrSpec, a.Name, s.Name, a.Kind)
 		case a.Kind == Least && (a.N < 1 || a.N > MaxLeast):
 			return fmt.Errorf("%w: aggregate %s of %s keeps %d texts, give it 1 to %d", ErrSpec, a.Name, s.Name, a.N, MaxLeast)
+		case (a.Kind == Histogram || a.Kind == Smallest) && (a.N < 2 || a.N > MaxSteps):
+			return fmt.Errorf("%w: aggregate %s of %s keeps %d numbers, give it 2 to %d", ErrSpec, a.Name, s.Name, a.N, MaxSteps)
 		}
 	}
 	if err := batch.CheckSpec(s.columns()); err != nil {

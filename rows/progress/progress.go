@@ -30,3 +30,11 @@ func (r *Rows) Row() bool {
 	Mark()
 	return true
 }
+
+// Add counts n rows, at most Every of them.
+func (r *Rows) Add(n int) {
+	before := r.n / Every
+	if r.n += uint32(n); r.n/Every != before {
+		Mark()
+	}
+}

@@ -18,4 +18,11 @@ func TestN9_RowsMark(t *testing.T) {
 	if got := Marks() - before; got != 3 {
 		t.Errorf("%d marks in %d rows", got, 3*Every)
 	}
+	before = Marks()
+	for range 3 * Every / 256 {
+		r.Add(256)
+	}
+	if got := Marks() - before; got != 3 {
+		t.Errorf("%d marks in %d rows added 256 at a time", got, 3*Every)
+	}
 }

@@ -1,0 +1,165 @@
+package batch
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// laid puts values into one piece of data, as a chunk has them.
+func laid(rng *rand.Rand, values [][]byte) (data []byte, from, to []uint32) {
+	data = bytes.Repeat([]byte{','}, rng.IntN(9))
+	for _, v := range values {
+		from = append(from, uint32(len(data)))
+		data = append(data, v...)
+		to = append(to, uint32(len(data)))
+		if rng.IntN(3) > 0 {
+			data = append(data, "\n;"[rng.IntN(2)])
+		}
+	}
+	return data, from, to
+}
+
+// TestAppendAllIsAppend: rows added many at a time, one by one, and with rows removed in between, have the same wire form.
+func TestAppendAllIsAppend(t *testing.T) {
+	rng := rand.New(rand.NewPCG(41, 42))
+	for range 300 {
+		one, all := newDictBuilder(), newDictBuilder()
+		values := 1 + rng.IntN(3000)
+		longest := []int{3, 9, 18, 40}[rng.IntN(4)]
+		for range 1 + rng.IntN(4) {
+			var rows [][]byte
+			for range rng.IntN(2000) {
+				seed := rand.New(rand.NewPCG(uint64(rng.IntN(values)), 7))
+				v := make([]byte, seed.IntN(longest+1))
+				for i := range v {
+					v[i] = "\x00ab\xff"[seed.IntN(4)]
+				}
+				rows = append(rows, v)
+			}
+			for _, v := range rows {
+				one.Append(v)
+			}
+			for len(rows) > 0 {
+				n := min(len(rows), 1+rng.IntN(400))
+				if rng.IntN(4) == 0 {
+					n = 1
+					all.Append(rows[0])
+				} else {
+					data, from, to := laid(rng, rows[:n])
+					all.AppendAll(data, from, to)
+				}
+				rows = rows[n:]
+			}
+			if rng.IntN(2) == 0 {
+				n := rng.IntN(one.rows() + 1)
+				one.truncate(n)
+				all.truncate(n)
+			}
+		}
+		if a, b := one.append(nil, "c"), all.append(nil, "c"); !bytes.Equal(a, b) {
+			t.Fatalf("%d rows of %d entries, and %d of %d", one.rows(), one.Len(), all.rows(), all.Len())
+		}
+	}
+}
+
+// TestKeysOfEveryLength: values that differ only in their length, in one byte, or in what is around them in the data have codes of their own, and the same value
+// has one code at every place.
+func TestKeysOfEveryLength(t *testing.T) {
+	var values [][]byte
+	for n := range 40 {
+		for _, b := range []byte{0, 'a', 0xff} {
+			v := bytes.Repeat([]byte{b}, n)
+			values = append(values, v)
+			for i := range v {
+				other := bytes.Clone(v)
+				other[i] = 'b'
+				values = append(values, other)
+			}
+		}
+	}
+	want := newDictBuilder()
+	codes := map[string]uint32{}
+	for _, v := range values {
+		if _, has := codes[string(v)]; !has {
+			codes[string(v)] = uint32(len(codes))
+		}
+		want.Append(v)
+	}
+	for pad := range 12 {
+		for _, around := range []byte{0, 'a', 0xff} {
+			d := newDictBuilder()
+			data, from, to := bytes.Repeat([]byte{around}, pad), []uint32(nil), []uint32(nil)
+			for _, v := range values {
+				from = append(from, uint32(len(data)))
+				data = append(data, v...)
+				to = append(to, uint32(len(data)))
+				data = append(data, bytes.Repeat([]byte{around}, pad)...)
+			}
+			d.AppendAll(data, from, to)
+			for i, v := range values {
+				if d.Codes()[i] != codes[string(v)] || want.Codes()[i] != codes[string(v)] || !bytes.Equal(d.Entry(int(d.Codes()[i])), v) {
+					t.Fatalf("%q between %q has code %d, alone %d, want %d", v, around, d.Codes()[i], want.Codes()[i], codes[string(v)])
+				}
+			}
+		}
+	}
+}
+
+// TestAMillionEntries: a dictionary grows while rows are added many at a time.
+// TestValuesThatLookLikeKeys: a long value that begins with the bytes of a short value's key is another value, and so is an empty one behind these bytes.
+func TestValuesThatLookLikeKeys(t *testing.T) {
+	for range 500 { // with other seeds each time, so that some of them are neighbours in the table
+		d := newDictBuilder()
+		var data []byte
+		var from, to []uint32
+		add := func(v []byte) {
+			from = append(from, uint32(len(data)))
+			data = append(data, v...)
+			to = append(to, uint32(len(data)))
+		}
+		for i := range 30 {
+			short := fmt.Appendf(nil, "%d", i)
+			key := binary.LittleEndian.AppendUint64(nil, d.index.key(short).a)
+			add(key)
+			add(nil)
+			add(append(key, 'x'))
+			add(short)
+		}
+		d.AppendAll(data, from, to)
+		for k := range from {
+			d.AppendAll(data, from[k:k+1], to[k:k+1])
+		}
+		for k, code := range d.Codes() {
+			k %= len(from)
+			if want := data[from[k]:to[k]]; !bytes.Equal(d.Entry(int(code)), want) {
+				t.Fatalf("%q is %q", want, d.Entry(int(code)))
+			}
+		}
+	}
+}
+
+func TestAMillionEntries(t *testing.T) {
+	const entries = 1_000_000
+	d := newDictBuilder()
+	var data []byte
+	var from, to []uint32
+	for i := range 2 * entries {
+		from = append(from, uint32(len(data)))
+		data = fmt.Appendf(data, "key %d of many", i%entries)
+		to = append(to, uint32(len(data)))
+	}
+	for k := 0; k < len(from); k += 1000 {
+		d.AppendAll(data, from[k:k+1000], to[k:k+1000])
+	}
+	if d.Len() != entries {
+		t.Fatalf("%d entries", d.Len())
+	}
+	for i, code := range d.Codes() {
+		if int(code) != i%entries {
+			t.Fatalf("row %d has code %d", i, code)
+		}
+	}
+}
