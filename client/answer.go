@@ -53,13 +53,7 @@ func (t *Table) Len() int { return t.rows }
 // failed.
 func (t *Table) All() iter.Seq[[]protocol.Value] {
 	return func(yield func([]protocol.Value) bool) {
-		var memory []byte
-		for i := range t.chunks {
-			rows, err := t.chunks[i].read(t.spool, &memory)
-			if err != nil {
-				t.err = fmt.Errorf("query %s: rows of the answer: %w", t.Name, err)
-				return
-			}
+		for rows := range t.Parts() {
 			for row := range rows.All() {
 				if !yield(row) {
 					return
@@ -69,7 +63,24 @@ func (t *Table) All() iter.Seq[[]protocol.Value] {
 	}
 }
 
-// Err returns why All could not yield all rows.
+// Parts yields the rows in their order, some at a time, in wire form; they are valid until the next ones. Err tells whether this failed.
+func (t *Table) Parts() iter.Seq[protocol.Rows] {
+	return func(yield func(protocol.Rows) bool) {
+		var memory []byte
+		for i := range t.chunks {
+			rows, err := t.chunks[i].read(t.spool, &memory)
+			if err != nil {
+				t.err = fmt.Errorf("query %s: rows of the answer: %w", t.Name, err)
+				return
+			}
+			if !yield(rows) {
+				return
+			}
+		}
+	}
+}
+
+// Err returns why All or Parts could not yield all rows.
 func (t *Table) Err() error { return t.err }
 
 // Err returns the first error of its tables.

@@ -170,7 +170,7 @@ func (c *Client) Cancel(ctx context.Context) error {
 	return c.tell(ctx, func(now time.Time) { c.session.Tell(protocol.Cancel, c.cfg.Force, now) })
 }
 
-// Finish closes the session at every input and output: its results are dropped. It takes at most 2 s; the error names the nodes that did not
+// Finish closes the session at every input and output: its results are dropped. It takes at most 15 s; the error names the nodes that did not
 // answer in time. They drop the results after results_ttl.
 func (c *Client) Finish(ctx context.Context) error {
 	return c.tell(ctx, func(now time.Time) { c.session.Tell(protocol.Close, c.cfg.Force, now) })

@@ -176,6 +176,24 @@ func (in *Input) Stamps(ctx context.Context, stream protocol.Stream) (map[string
 	return stamps, nil
 }
 
+// Regular returns an error unless all files of a stream are regular ones. Only these can be read again by another process, which sees by their stamps
+// whether they have changed.
+func (in *Input) Regular(ctx context.Context, stream protocol.Stream) error {
+	found, err := in.filesOf(ctx, stream)
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		switch s := &found[i]; {
+		case s.Remote:
+			return badInput(fmt.Errorf("%s is an address, and whether it has changed is not known; fetch it to a file", s.where()))
+		case s.Once || s.held:
+			return badInput(fmt.Errorf("%s can be read once; write it to a file", s.where()))
+		}
+	}
+	return nil
+}
+
 // Spool copies those files of a stream to the disk that can be read only once, so that they can be read again.
 func (in *Input) Spool(ctx context.Context, stream protocol.Stream) error {
 	found, err := in.filesOf(ctx, stream)

@@ -67,3 +67,16 @@ func (p *piece) read(s *spool, memory *[]byte) (protocol.Rows, error) {
 	}
 	return protocol.RowsFrom(p.width, p.n, b)
 }
+
+// Keeper keeps the rows of tables as an answer's rows are kept: few in memory, and the rest in a temporary file.
+type Keeper struct{ spool spool }
+
+// Add adds rows to a table. All rows of a table have to be added by one Keeper, which may hold several tables. The rows must not change afterwards.
+func (k *Keeper) Add(t *Table, rows protocol.Rows) error {
+	p, err := k.spool.keep(rows)
+	if err != nil {
+		return fmt.Errorf("keep the answer to query %s: %w", t.Name, err)
+	}
+	t.chunks, t.spool, t.rows = append(t.chunks, p), &k.spool, t.rows+rows.Len()
+	return nil
+}

@@ -52,7 +52,6 @@ func (x *command) app() *cli.App {
 	app.Commands = append(app.Commands, x.More...)
 	app.OnUsageError = usage
 	strict(app.Commands)
-	giveHelp(app)
 	return app
 }
 

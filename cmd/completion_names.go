@@ -17,6 +17,9 @@ import (
 func (x *command) valuesOf(c *cli.Command, flag string, words []string, current string) (all []string) {
 	switch strings.TrimLeft(flag, "-") {
 	case flagResume:
+		if slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(w, ".sql") }) {
+			return nil // a journal
+		}
 		return x.sessionIDs(words)
 	case flagFormat:
 		return []string{"csv", "json", "jsonl", "parquet"}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -46,7 +47,7 @@ func (a *consoleAsker) tables() []string { return question.Names(a.files) }
 
 // read reads statements.
 func (a *consoleAsker) read(ctx context.Context, x *command, text string) (*sqlRequest, error) {
-	return x.readSQLAs(ctx, a.c, text, a.files.Roots, false, false)
+	return x.readSQLAs(ctx, a.c, text, time.Now, a.files.Roots, false, false)
 }
 
 // as returns a copy of the command that passes its remarks to say, one line at a time.

@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/journal"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/cmd/internal/out"
 	"posta.dev/posta/cmd/internal/postgres"
@@ -65,7 +66,7 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case is(client.ErrNoCluster, errNothingAnswers, local.ErrNotUp):
 		return exitNoCluster
-	case is(protocol.ErrInUse):
+	case is(protocol.ErrInUse, journal.ErrInUse):
 		return exitInUse
 	case is(protocol.ErrFinished):
 		return exitFinished
@@ -76,7 +77,7 @@ func exitCode(err error) int {
 	case errors.As(err, &usage), errors.As(err, &mistakes):
 		return exitUsage
 	case is(analyses.ErrUnknown, analyses.ErrBadParam, client.ErrInput, client.ErrNoFiles, client.ErrDamaged, client.ErrConfig, client.ErrRefused, session.ErrBadID,
-		topology.ErrNoText, errRejected, out.ErrUse, postgres.ErrUse, image.ErrNoProgram, image.ErrNotStatic, topology.ErrNoNode, topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, protocol.ErrForbidden, fs.ErrNotExist, syscall.ENOTDIR):
+		topology.ErrNoText, errRejected, journal.ErrUse, out.ErrUse, postgres.ErrUse, image.ErrNoProgram, image.ErrNotStatic, topology.ErrNoNode, topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, protocol.ErrForbidden, fs.ErrNotExist, syscall.ENOTDIR):
 		return exitUsage
 	}
 	if path := (*fs.PathError)(nil); errors.As(err, &path) && is(fs.ErrPermission, syscall.EISDIR, syscall.EROFS, syscall.ENAMETOOLONG, syscall.ENXIO) {

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -16,21 +17,28 @@ const helpWidth = 80
 const wordColumn = 22
 
 // giveHelp lays out the help of the program and of each command. cli's own layout makes the column of flags as wide as the widest flag, and breaks no line.
-// cli takes a template, so giveHelp passes a text without a template action.
-func giveHelp(app *cli.App) {
+// cli takes a template, so giveHelp passes a text without a template action. Only the commands that args name get one, because laying out
+// all of them would take a quarter of the time in which a process starts.
+func giveHelp(app *cli.App, args []string) {
+	giveCommandsHelp("posta", app.Commands, args)
+	if len(args) > 1 && app.Command(args[1]) != nil {
+		return
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nUsage: posta COMMAND [FLAGS] [ARGUMENTS]\n\n%s\n", reflow("posta: "+app.Usage), reflow(app.Description))
 	writeCommands(&b, app.Commands)
 	b.WriteString("\nposta COMMAND --help lists the flags of a command.\n")
 	app.CustomAppHelpTemplate = noTemplate(b.String())
-	giveCommandsHelp("posta", app.Commands)
 }
 
-func giveCommandsHelp(parent string, commands []*cli.Command) {
+func giveCommandsHelp(parent string, commands []*cli.Command, args []string) {
 	for _, c := range commands {
+		if !slices.ContainsFunc(args, c.HasName) {
+			continue
+		}
 		name := parent + " " + c.Name
 		c.CustomHelpTemplate = noTemplate(commandHelp(name, c))
-		giveCommandsHelp(name, c.Subcommands)
+		giveCommandsHelp(name, c.Subcommands, args)
 	}
 }
 

@@ -102,6 +102,7 @@ func runWith(sig *signals, p Program, args []string, c Console) int {
 		x.arguments = args[2:]
 	}
 	app := x.app()
+	giveHelp(app, args)
 	if n := len(args) - 1; n > 0 && args[n] == completionFlag {
 		x.complete(app, args[1:n])
 		return exitOK

@@ -22,6 +22,7 @@ import (
 const selfVar = "POSTA_TEST_SELF"
 
 func TestMain(m *testing.M) {
+	cores = func() int { return 2 } // tests count the processes of a run, which many cores have more of
 	if os.Getenv(strangerVar) != "" {
 		os.Exit(strangerMain())
 	}

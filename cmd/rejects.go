@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,7 +52,8 @@ type inspector struct {
 	max      uint64
 	out      *rejects // nil without --rejects
 
-	of string // the statement that the session answers, if there are several
+	of     string   // the statement that the session answers, if there are several
+	passes []string // statements of which the session is a pass
 
 	mu       sync.Mutex        // guards the fields below; files are read by several goroutines
 	rejected map[string]uint64 // by statement: each may reject as many rows as the flags allow
@@ -64,8 +66,8 @@ type rejects struct {
 	out  *csv.Writer
 
 	// The passes of a statement read the same rows, and each pass may reject a row. The file lists the row once.
-	earlier map[rejectedRow]struct{} // rows of the passes that have ended; nil if there is only one pass
-	pass    map[rejectedRow]struct{} // rows of the present pass; back empties it
+	passed map[rejectedRow]int // rows of passes, by the number of marks before they were listed
+	marks  int                 // how many marks there were; each session begins with one
 }
 
 // rejectedRow is the place of a row.
@@ -82,63 +84,54 @@ func newRejects(name string) (*rejects, error) {
 	if err != nil {
 		return nil, usagef("--rejects: %v; give a file that can be written", err)
 	}
-	r := &rejects{name: name, file: file, out: csv.NewWriter(file)}
+	r := &rejects{name: name, file: file, out: csv.NewWriter(file), passed: map[rejectedRow]int{}}
 	return r, r.out.Write([]string{"stream", "file", "line", "reason", "row"})
 }
 
-func (r *rejects) add(stream string, reject analyses.Reject, row []byte) error {
+// add lists a row, unless a pass before this session has listed it. pass reports that the present session is a pass.
+func (r *rejects) add(stream string, reject analyses.Reject, row []byte, pass bool) error {
 	at := rejectedRow{stream, reject.File, reject.Line}
-	if _, listed := r.earlier[at]; listed {
+	if marks, listed := r.passed[at]; listed && marks < r.marks {
 		return nil
 	}
-	if r.earlier != nil && len(r.earlier)+len(r.pass) < mostRemembered {
-		r.pass[at] = struct{}{}
+	if pass && len(r.passed) < mostRemembered {
+		r.passed[at] = r.marks
 	}
 	return r.cannotWrite(r.out.Write([]string{stream, reject.File, strconv.FormatUint(reject.Line, 10), reject.Reason, string(row)}))
 }
 
-// firstPass begins a statement that takes several passes if several is true, else one.
-func (r *rejects) firstPass(several bool) {
-	if r == nil {
-		return
-	}
-	if r.earlier, r.pass = nil, nil; several {
-		r.earlier, r.pass = map[rejectedRow]struct{}{}, map[rejectedRow]struct{}{}
-	}
+// rejectsMark is a position of the file. Only a regular file has one: in any other file, what a session has written stays.
+type rejectsMark struct {
+	at    int64 // -1 if the file has no positions
+	marks int
 }
 
-// nextPass reports that a pass has ended, and another one begins.
-func (r *rejects) nextPass() {
-	if r != nil {
-		maps.Copy(r.earlier, r.pass)
-		clear(r.pass)
-	}
-}
-
-// mark returns a position of the file, to which back cuts the file. Only a regular file has one: in any other file, what a session has written stays.
-func (r *rejects) mark() (at int64, err error) {
+// mark returns the present position of the file, to which back cuts the file.
+func (r *rejects) mark() (rejectsMark, error) {
 	if r == nil {
-		return 0, nil
+		return rejectsMark{}, nil
 	}
 	r.out.Flush()
 	if err := r.out.Error(); err != nil {
-		return 0, r.cannotWrite(err)
+		return rejectsMark{}, r.cannotWrite(err)
 	}
-	if at, err = r.file.Seek(0, io.SeekCurrent); err != nil {
-		return -1, nil
+	at, err := r.file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		at = -1
 	}
-	return at, nil
+	r.marks++
+	return rejectsMark{at, r.marks}, nil
 }
 
-func (r *rejects) back(at int64) error {
-	if r == nil || at < 0 {
+func (r *rejects) back(to rejectsMark) error {
+	if r == nil || to.at < 0 {
 		return nil
 	}
-	clear(r.pass)
+	maps.DeleteFunc(r.passed, func(_ rejectedRow, marks int) bool { return marks >= to.marks })
 	r.out.Flush()
-	err := errors.Join(r.out.Error(), r.file.Truncate(at))
+	err := errors.Join(r.out.Error(), r.file.Truncate(to.at))
 	if err == nil {
-		_, err = r.file.Seek(at, io.SeekStart)
+		_, err = r.file.Seek(to.at, io.SeekStart)
 	}
 	return r.cannotWrite(err)
 }
@@ -328,6 +321,11 @@ func (in *inspector) counted(stream string) string {
 	return compile.CountedFor(stream, in.of)
 }
 
+// inPass reports whether the session is a pass of a statement, which statementOf has returned.
+func (in *inspector) inPass(statement string) bool {
+	return slices.Contains(in.passes, statement) || statement == "" && len(in.passes) > 0
+}
+
 // add takes a rejected row.
 func (in *inspector) add(stream string, r analyses.Reject, row []byte) error {
 	in.mu.Lock()
@@ -338,7 +336,7 @@ func (in *inspector) add(stream string, r analyses.Reject, row []byte) error {
 	statement := in.statementOf(stream)
 	in.rejected[statement]++
 	if in.out != nil {
-		if err := in.out.add(in.counted(stream), r, row); err != nil {
+		if err := in.out.add(in.counted(stream), r, row, in.inPass(statement)); err != nil {
 			return err
 		}
 	}

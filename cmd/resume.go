@@ -14,7 +14,7 @@ import (
 const flagResume = "resume"
 
 func resumeFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagResume, Usage: "continue the session `ID`, whose client is gone, with the same files, from any machine. What the cluster has taken is compared and not sent again"}
+	return &cli.StringFlag{Name: flagResume, Usage: "continue the session `ID`, whose client is gone, with the same files, from any machine. What the cluster has taken is compared and not sent again. For a file of statements, the file that --journal named"}
 }
 
 // readSession reads --session and --resume.

@@ -45,7 +45,7 @@ to three digits; --json and --out PLACE give all of them, exact (docs/data.md).
 // clusterFlags describe the private cluster of one command.
 func clusterFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N: processes of a stage, 1 to 64 (default input 1, aggregator 2, reducer 1, output 1, and joiner 2 or, where facts are folded in the input, none)"},
+		&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N: processes of a stage, 1 to 64 (default input 1, aggregator 2, reducer 1, output 1, and joiner 2 or, where facts are folded in the input, none; from 12 cores on input 2 and joiner 2, if the facts of an analysis are in several files)"},
 		&cli.BoolFlag{Name: "split-parsers", Usage: "run parsers as processes of their own; raw CSV then goes over sockets and to disk"},
 		&cli.StringSliceFlag{Name: "set", Usage: "set `KEY=VALUE` in the generated topology, like limits.window=1MiB; may be repeated"},
 		&cli.StringFlag{Name: "sockets", Value: "ipc", Usage: "`KIND` of sockets: ipc for unix sockets, tcp for free ports of 127.0.0.1, with keys of their own"},
@@ -74,7 +74,7 @@ func (x *command) run(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.forks = forks(a, args)
+	r.forks, r.inputs = forks(a, args), inputsFor(c.Context, cores(), &r.cfg, a)
 	return x.privately(c, r, func(ctx context.Context, t *topology.Topology, keys *security.Keys, show *display.Progress) error {
 		r.cfg.Keys, r.cfg.Entries, r.cluster = keys, entryPoints(t, keys != nil), t
 		r.out.html.on(t, keys, true)
@@ -172,6 +172,7 @@ func runDirConfig(c *cli.Context, r *request) (local.RunDirConfig, error) {
 		return p, err
 	}
 	own(p.Variant.Settings)
+	widen(&p.Variant, r.inputs)
 	p.Variant.JoinInInput = r.forks && joinsInInput(&p.Variant)
 	if p.Variant.Roots, err = runRoots(r); err != nil {
 		return p, err

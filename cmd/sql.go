@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +74,7 @@ type sqlRequest struct {
 	limited     bool // whether a session may reject no more than maxRejected rows
 	maxRejected uint64
 	rejects     *rejects // nil without --rejects
+	journal     *sqlJournal
 }
 
 // close releases what the request holds.
@@ -90,7 +92,7 @@ func (x *command) sql(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return x.withSQL(c, text, func(r *sqlRequest) error {
+	return x.withSQL(c, text, time.Now, func(r *sqlRequest) error {
 		switch {
 		case c.Bool("explain"):
 			return x.explainSQL(r)
@@ -108,11 +110,11 @@ func (x *command) sql(c *cli.Context) error {
 }
 
 // withSQL reads statements and calls do to answer them. --timeout counts from here, for all statements together.
-func (x *command) withSQL(c *cli.Context, text string, do func(*sqlRequest) error) (err error) {
+func (x *command) withSQL(c *cli.Context, text string, now func() time.Time, do func(*sqlRequest) error) (err error) {
 	ctx, cancel := limited(c.Context, c.Duration(flagTimeout))
 	defer cancel()
 	c.Context = ctx
-	r, err := x.readSQL(c, text)
+	r, err := x.readSQLAs(c.Context, c, text, now, nil, c.Bool(flagJSON), c.Bool("csv"))
 	if err != nil {
 		return err
 	}
@@ -123,13 +125,9 @@ func (x *command) withSQL(c *cli.Context, text string, do func(*sqlRequest) erro
 	return do(r)
 }
 
-// readSQL reads the flags and the statements, and reports every mistake that can be found without a cluster.
-func (x *command) readSQL(c *cli.Context, text string) (*sqlRequest, error) {
-	return x.readSQLAs(c.Context, c, text, nil, c.Bool(flagJSON), c.Bool("csv"))
-}
-
-// readSQLAs is readSQL for callers that decide how answers are printed, and that may give directories in place of --data and --file.
-func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, roots []string, asJSON, asCSV bool) (_ *sqlRequest, err error) {
+// readSQLAs reads the flags and the statements, and reports every mistake that can be found without a cluster. Its caller decides how answers are
+// printed, and may give directories in place of --data and --file.
+func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, now func() time.Time, roots []string, asJSON, asCSV bool) (_ *sqlRequest, err error) {
 	r := &sqlRequest{request: &request{quiet: c.Bool(flagQuiet)}, csv: asCSV, limited: c.Bool(flagStrict) || c.IsSet(flagMaxRejected), maxRejected: c.Uint64(flagMaxRejected)}
 	if c.Bool(flagStrict) && r.maxRejected > 0 {
 		return nil, usagef("--strict accepts no rejected row, --max-rejected %d some; give one of the two", r.maxRejected)
@@ -171,7 +169,7 @@ func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, ro
 		}
 	}()
 	r.cfg.Input = in
-	if r.q, err = question.Read(ctx, question.Config{Text: text, Input: in, Params: given, Now: time.Now}); ctx.Err() != nil {
+	if r.q, err = question.Read(ctx, question.Config{Text: text, Input: in, Params: given, Now: now}); ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	} else if err != nil {
 		return nil, badSQL(err)
@@ -356,12 +354,34 @@ func columnsOfStatement(st bind.Statement) string {
 }
 
 func (x *command) explainSQL(r *sqlRequest) error {
+	beside := sharers(r.q)
 	for i, st := range r.q.Statements() {
 		text, err := r.q.Explain(i)
 		if err != nil {
 			return badSQL(err)
 		}
-		x.printf("%s\n%s", st.Name, text)
+		x.printf("%s\n%s%s", st.Name, text, beside[i])
 	}
 	return nil
+}
+
+// sharers says of each statement with which others its first session shares the scan.
+func sharers(q *question.Question) map[int]string {
+	told := map[int]string{}
+	for _, steps := range q.Sessions(q.Firsts()) {
+		for k, s := range steps {
+			var names []string
+			for _, other := range append(slices.Clone(steps[:k]), steps[k+1:]...) {
+				names = append(names, q.Statements()[other.Statement].Name)
+			}
+			what := "shares"
+			if !s.Last() {
+				what = "pass 1 shares"
+			}
+			if n := len(names); n > 0 {
+				told[s.Statement] = fmt.Sprintf("  %s its scan with %s\n", what, strings.TrimPrefix(strings.Join(names[:n-1], ", ")+" and "+names[n-1], " and "))
+			}
+		}
+	}
+	return told
 }

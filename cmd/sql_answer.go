@@ -26,6 +26,7 @@ func (x *command) answerSQL(ctx context.Context, r *sqlRequest, show *display.Pr
 		return err
 	}
 	if failed != nil && len(all.Queries) == 0 {
+		r.journal.finish()
 		return failed
 	}
 	to := r.out
@@ -38,19 +39,48 @@ func (x *command) answerSQL(ctx context.Context, r *sqlRequest, show *display.Pr
 	if !r.quiet && x.events == nil && show != nil {
 		x.notef("answered in %s", display.Span(time.Since(began)))
 	}
-	return errors.Join(x.printSQL(all, r), failed)
+	if err := x.printSQL(all, r); err != nil {
+		return errors.Join(err, failed)
+	}
+	r.journal.finish()
+	return failed
 }
 
-// computeSQL answers all statements. Statements over the same files share a session. A statement that fails does not affect the others; failed joins
-// the errors of all failed statements.
+// passed is what the passes of a statement have left for its answer.
+type passed struct {
+	warnings []client.Warning
+	rejected []protocol.Rejected
+}
+
+// into adds to the answer what the passes have left. A stream is listed once, with the rejected rows of the pass that rejected most: the passes may have
+// rejected the same rows.
+func (p *passed) into(answer *client.Answer) {
+	answer.Warnings = append(slices.Clip(p.warnings), answer.Warnings...)
+	for _, r := range p.rejected {
+		at := slices.IndexFunc(answer.Rejected, func(own protocol.Rejected) bool { return own.Stream == r.Stream })
+		if at < 0 {
+			answer.Rejected = append(slices.Clip(answer.Rejected), r)
+		} else if answer.Rejected[at].Rows < r.Rows {
+			answer.Rejected = slices.Clone(answer.Rejected)
+			answer.Rejected[at] = r
+		}
+	}
+}
+
+// computeSQL answers all statements, in rounds: a session of a round computes the next steps of statements over the same files, be they passes or
+// answers. A statement that fails does not affect the others; failed joins the errors of all failed statements.
 func (x *command) computeSQL(ctx context.Context, r *sqlRequest, show *display.Progress) (all *client.Answer, failed, err error) {
-	sessions := r.q.Sessions()
+	sessions := r.q.Sessions(r.q.Firsts())
 	if err := r.q.Stamp(ctx, sessions); err != nil {
 		return nil, nil, err
 	}
+	if err := r.journal.begin(r.q.Stamps()); err != nil {
+		return nil, nil, err
+	}
 	answers := make([]*client.Answer, len(r.q.Statements()))
-	one := func(i int) error {
-		answer, err := x.answerOne(ctx, r, i, show)
+	before := make([]passed, len(answers))
+	one := func(i int, step *question.Step) error {
+		answer, err := x.answerOne(ctx, r, i, step, before[i], show)
 		if answers[i] = answer; err == nil {
 			return nil
 		}
@@ -65,26 +95,28 @@ func (x *command) computeSQL(ctx context.Context, r *sqlRequest, show *display.P
 	}
 	for i := range answers {
 		if kind, err := r.q.Kind(i); err != nil || kind != question.OverTables {
-			if err := one(i); err != nil {
+			if err := one(i, nil); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
-	for _, session := range sessions {
-		if len(session) > 1 {
-			apart, err := x.answerShared(ctx, r, session, answers, show)
-			if err != nil {
-				return nil, nil, err
+	for len(sessions) > 0 {
+		var further []*question.Step
+		for _, steps := range sessions {
+			if len(steps) > 1 {
+				next, apart, err := x.answerShared(ctx, r, steps, answers, before, show)
+				if err != nil {
+					return nil, nil, err
+				}
+				further, steps = append(further, next...), apart
 			}
-			if !apart {
-				continue
+			for _, step := range steps {
+				if err := one(step.Statement, step); err != nil {
+					return nil, nil, err
+				}
 			}
 		}
-		for _, i := range session {
-			if err := one(i); err != nil {
-				return nil, nil, err
-			}
-		}
+		sessions = r.q.Sessions(further)
 	}
 	all = &client.Answer{Analysis: compile.Name}
 	for i, answer := range answers {
@@ -101,36 +133,108 @@ func (x *command) computeSQL(ctx context.Context, r *sqlRequest, show *display.P
 	return all, failed, nil
 }
 
-// answerShared answers statements that share a scan. apart reports that they have to be answered one by one: an error of their common session does not say
-// which statement caused it.
-func (x *command) answerShared(ctx context.Context, r *sqlRequest, statements []int, answers []*client.Answer, show *display.Progress) (apart bool, err error) {
+// answerShared computes steps that share a scan. next are the steps that follow passes. apart are those that have to be computed one by one: if their
+// common session fails, its error does not say which statement caused it.
+func (x *command) answerShared(ctx context.Context, r *sqlRequest, steps []*question.Step, answers []*client.Answer, before []passed, show *display.Progress) (next, apart []*question.Step, err error) {
 	var answer *client.Answer
-	show.Of(shared(r.q, statements))
+	var in *inspector
+	show.Of(shared(r.q, steps))
 	err = x.widened(ctx, r, func() (err error) {
-		answer, err = x.session(ctx, r, r.q.PlanOf(statements), nil, show)
+		for k, s := range steps {
+			steps[k] = r.q.Renewed(s)
+			if s = steps[k]; !s.Last() || s.Passed > 0 {
+				x.sayPass(r, show, "%s, %s", r.q.Statements()[s.Statement].Name, passOf(s))
+			}
+		}
+		answer, in, err = x.session(ctx, r, question.PlanOf(steps), nil, show)
 		return err
 	})
 	switch {
+	case errors.Is(err, compile.ErrApart): // with other types of columns than before
+		return nil, steps, r.q.SameFiles(ctx)
 	case errors.Is(err, protocol.ErrFailed) && ctx.Err() == nil && r.q.Once() == "":
 		x.notef("note: the statements over the same files are answered one by one, because together they failed: %s", display.Escape(firstLine(failedStatement(err.Error()))))
-		return true, r.q.SameFiles(ctx)
+		return nil, steps, r.q.SameFiles(ctx)
 	case err != nil:
-		return false, err
+		return nil, nil, err
 	}
-	for k, i := range statements {
-		one := *answer
-		if one.Queries = answer.Queries[k : k+1]; k > 0 {
-			one.Rejected, one.Warnings = nil, nil // both lists belong to the shared session, so only its first statement shows them
+	warnings, rejected := answer.Warnings, answer.Rejected
+	for k, s := range steps {
+		if s.Last() {
+			continue
 		}
-		answers[i] = &one
+		// What a pass has rejected is shown with the answer of its statement. The rest of both lists is shown once.
+		mine := func(of protocol.Rejected) bool {
+			return in.statementOf(of.Stream) == r.q.Statements()[s.Statement].Name
+		}
+		p := &before[s.Statement]
+		for _, of := range rejected {
+			if mine(of) {
+				p.rejected = append(p.rejected, of)
+			}
+		}
+		rejected = slices.DeleteFunc(slices.Clone(rejected), mine)
+		if !slices.ContainsFunc(steps, (*question.Step).Last) {
+			p.warnings, warnings = append(p.warnings, warnings...), nil
+		}
+		after, err := x.after(r, s, &answer.Queries[k])
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case after == nil:
+			apart = append(apart, s)
+		default:
+			next = append(next, after)
+		}
 	}
-	return false, nil
+	var left passed // by the passes of all statements that are answered now
+	for _, s := range steps {
+		if p := before[s.Statement]; s.Last() {
+			left.warnings, left.rejected = append(left.warnings, p.warnings...), append(left.rejected, p.rejected...)
+		}
+	}
+	answer.Warnings, answer.Rejected = warnings, rejected
+	left.into(answer)
+	for k, s := range steps {
+		if !s.Last() {
+			continue
+		}
+		one := *answer
+		one.Queries = answer.Queries[k : k+1]
+		answers[s.Statement], answer.Rejected, answer.Warnings = &one, nil, nil // both lists belong to the session, so they are shown once
+	}
+	if len(next)+len(apart) > 0 {
+		return next, apart, r.q.SameFiles(ctx)
+	}
+	return nil, nil, nil
 }
 
-// answerOne answers one statement.
-func (x *command) answerOne(ctx context.Context, r *sqlRequest, statement int, show *display.Progress) (answer *client.Answer, err error) {
-	if kind, err := r.q.Kind(statement); err != nil || kind != question.OverTables {
-		if err != nil {
+// after returns the step after a pass, nil if not all rows of the pass's answer were kept.
+func (x *command) after(r *sqlRequest, s *question.Step, answer *client.Table) (*question.Step, error) {
+	var rows []string
+	for row := range answer.All() {
+		rows = append(rows, row[0].Text)
+		if len(rows) > compile.MaxPlan { // more than a plan takes
+			break
+		}
+	}
+	switch err := answer.Err(); {
+	case err != nil:
+		return nil, err
+	case len(rows) < answer.Len() && len(rows) <= compile.MaxPlan:
+		return nil, nil
+	}
+	next, fits, err := s.After(rows)
+	if err == nil && !fits {
+		x.notef("note: the query that WHERE needs has more rows than a plan takes; the reducer compares them, in one pass")
+	}
+	return next, err
+}
+
+// answerOne answers one statement, from a step on. step is nil if the statement reads no table.
+func (x *command) answerOne(ctx context.Context, r *sqlRequest, statement int, step *question.Step, before passed, show *display.Progress) (answer *client.Answer, err error) {
+	if step == nil {
+		if _, err := r.q.Kind(statement); err != nil {
 			return nil, badSQL(err)
 		}
 		t, err := r.q.Local(statement)
@@ -139,19 +243,15 @@ func (x *command) answerOne(ctx context.Context, r *sqlRequest, statement int, s
 		}
 		return &client.Answer{Analysis: compile.Name, Queries: []client.Table{t}}, nil
 	}
-	before, err := r.rejects.mark()
+	mark, err := r.rejects.mark()
 	if err != nil {
 		return nil, err
 	}
 	err = x.widened(ctx, r, func() (err error) {
-		if err = r.rejects.back(before); err != nil { // drops the rejected rows of the attempt before
+		if err = r.rejects.back(mark); err != nil { // drops the rejected rows of the attempt before
 			return err
 		}
-		of := ""
-		if len(r.q.Statements()) > 1 {
-			of = r.q.Statements()[statement].Name
-		}
-		answer, err = x.inPasses(ctx, r, r.q.Plan(statement), of, show)
+		answer, err = x.inPasses(ctx, r, r.q.Renewed(step), before, show)
 		return err
 	})
 	return answer, err
@@ -191,67 +291,53 @@ func firstLine(text string) string {
 }
 
 // shared returns a short name for the statements that share a session.
-func shared(q *question.Question, statements []int) string {
-	if len(statements) == len(q.Statements()) {
+func shared(q *question.Question, steps []*question.Step) string {
+	if len(steps) == len(q.Statements()) {
 		return "" // all statements together need no name
 	}
-	return fmt.Sprintf("%s and %d more", q.Statements()[statements[0]].Name, len(statements)-1)
+	return fmt.Sprintf("%s and %d more", q.Statements()[steps[0].Statement].Name, len(steps)-1)
 }
 
-// inPasses answers a plan in one or more passes. Each pass is a session, and the plan of the next pass contains the answers of the earlier ones. of
-// is the name of the statement; "" if there is only one.
-func (x *command) inPasses(ctx context.Context, r *sqlRequest, plan *compile.Plan, of string, show *display.Progress) (*client.Answer, error) {
-	var warnings []client.Warning
-	var rejected []protocol.Rejected // rows rejected by earlier passes
-	r.rejects.firstPass(plan.NextPass() != nil)
-	for n := 1; ; n++ {
-		pass := plan.NextPass()
-		if show.Of(of); pass != nil || n > 1 {
-			show.Of(strings.TrimPrefix(fmt.Sprintf("%s, pass %d", of, n), ", "))
+// inPasses answers a statement from a step on, in one or more passes. Each pass is a session, and the plan of the next pass contains the answers of the
+// earlier ones. before is what passes before this step have left.
+func (x *command) inPasses(ctx context.Context, r *sqlRequest, step *question.Step, before passed, show *display.Progress) (*client.Answer, error) {
+	of := ""
+	if len(r.q.Statements()) > 1 {
+		of = r.q.Statements()[step.Statement].Name
+	}
+	for {
+		if show.Of(of); !step.Last() || step.Passed > 0 {
+			show.Of(strings.TrimPrefix(fmt.Sprintf("%s, pass %d", of, 1+step.Passed), ", "))
+			x.sayPass(r, show, "%s", passOf(step))
 		}
-		if pass == nil {
-			if n > 1 {
-				x.sayPass(r, show, "pass %d, the last one", n)
-			}
-			answer, err := x.firstRows(ctx, r, plan, show)
+		if step.Last() {
+			answer, err := x.firstRows(ctx, r, step.Plan, show)
 			if answer != nil {
-				answer.Warnings = append(warnings, answer.Warnings...)
-				for _, r := range rejected {
-					if !slices.ContainsFunc(answer.Rejected, func(own protocol.Rejected) bool { return own.Stream == r.Stream }) {
-						answer.Rejected = append(answer.Rejected, r) // the rejected rows of a stream are listed only once
-					}
-				}
+				before.into(answer)
 			}
 			return answer, err
 		}
-		x.sayPass(r, show, "pass %d: a query whose answer WHERE needs", n)
 		inner, request := *r, *r.request
 		request.cfg.Keep, inner.request = 0, &request // the next pass needs all rows of this one
-		answer, err := x.session(ctx, &inner, pass, nil, show)
+		answer, _, err := x.session(ctx, &inner, step.Next, nil, show)
 		if err != nil {
-			return nil, fmt.Errorf("pass %d: %w", n, err)
+			return nil, fmt.Errorf("pass %d: %w", 1+step.Passed, err)
 		}
-		var rows []string
-		for row := range answer.Queries[0].All() {
-			rows = append(rows, row[0].Text)
-			if len(rows) > compile.MaxPlan { // more than a plan takes
-				break
-			}
-		}
-		if err := errors.Join(answer.Queries[0].Err(), r.q.SameFiles(ctx)); err != nil {
+		next, err := x.after(r, step, &answer.Queries[0])
+		if err := errors.Join(err, r.q.SameFiles(ctx)); err != nil {
 			return nil, err
 		}
-		next, err := plan.Answered(pass, rows)
-		if err != nil {
-			return nil, err
-		}
-		if len(next.Encode()) > compile.MaxPlan {
-			x.notef("note: the query that WHERE needs has more rows than a plan takes; the reducer compares them, in one pass")
-			return x.session(ctx, r, plan, nil, show)
-		}
-		r.rejects.nextPass()
-		plan, warnings, rejected = next, append(warnings, answer.Warnings...), append(rejected, answer.Rejected...)
+		before.warnings, before.rejected = append(slices.Clip(before.warnings), answer.Warnings...), append(slices.Clip(before.rejected), answer.Rejected...)
+		step = next
 	}
+}
+
+// passOf describes a step of a statement that takes several passes.
+func passOf(s *question.Step) string {
+	if s.Last() {
+		return fmt.Sprintf("pass %d, the last one", 1+s.Passed)
+	}
+	return fmt.Sprintf("pass %d: a query whose answer WHERE needs", 1+s.Passed)
 }
 
 func (x *command) sayPass(r *sqlRequest, show *display.Progress, format string, args ...any) {
@@ -268,7 +354,7 @@ func (x *command) firstRows(ctx context.Context, r *sqlRequest, plan *compile.Pl
 	}
 	stream, heads, rows := r.q.Heads(plan)
 	for _, bytes := range heads {
-		answer, err := x.session(ctx, r, plan, func(of string) int64 {
+		answer, _, err := x.session(ctx, r, plan, func(of string) int64 {
 			if of == stream {
 				return bytes
 			}
@@ -281,44 +367,51 @@ func (x *command) firstRows(ctx context.Context, r *sqlRequest, plan *compile.Pl
 			return nil, err
 		}
 	}
-	return x.session(ctx, r, plan, nil, show)
+	answer, _, err := x.session(ctx, r, plan, nil, show)
+	return answer, err
 }
 
-// session runs one session.
-func (x *command) session(ctx context.Context, r *sqlRequest, plan *compile.Plan, head func(stream string) int64, show *display.Progress) (*client.Answer, error) {
+// session runs one session. The inspector knows for which statement a row was rejected.
+func (x *command) session(ctx context.Context, r *sqlRequest, plan *compile.Plan, head func(stream string) int64, show *display.Progress) (*client.Answer, *inspector, error) {
 	a, err := compile.Analysis(plan)
 	if err != nil {
-		return nil, badSQL(err)
+		return nil, nil, badSQL(err)
 	}
 	cfg := r.cfg
 	if cfg.Plan = plan.Encode(); len(cfg.Plan) > compile.MaxPlan {
-		return nil, usagef("sql: the plan of the statement has %d bytes, at most %d are taken: declare the columns that are needed with CREATE TABLE", len(cfg.Plan), compile.MaxPlan)
+		return nil, nil, usagef("sql: the plan of the statement has %d bytes, at most %d are taken: declare the columns that are needed with CREATE TABLE", len(cfg.Plan), compile.MaxPlan)
 	}
 	in := &inspector{analysis: a, limited: r.limited, max: r.maxRejected, out: r.rejects}
-	if all := r.q.Statements(); len(all) > 1 && len(plan.Also) == 0 {
+	all := r.q.Statements()
+	if len(all) > 1 && len(plan.Also) == 0 {
 		in.of = all[plan.Statement].Name
+	}
+	for _, part := range plan.Parts() {
+		if part.Pass > 0 {
+			in.passes = append(in.passes, all[part.Statement].Name)
+		}
 	}
 	before, err := r.rejects.mark()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	cfg.Inspect, cfg.Columns, cfg.Forms, cfg.Skips, cfg.Head = in.inspect, in.columns, in.forms, in.skips, head
 	cfg.OnWarning, cfg.OnNote = x.warnInput(show.Say), r.noteInput(show.Say)
 	if !r.quiet {
 		cfg.OnProgress = show.Update
 	}
-	answer, err := client.Run(ctx, cfg)
+	answer, err := r.journal.run(ctx, cfg, a)
 	show.Done()
 	if errors.Is(err, errTimeout) {
-		return nil, explainLate(ctx, r.cluster, r.cfg.Keys, err)
+		return nil, nil, explainLate(ctx, r.cluster, r.cfg.Keys, err)
 	}
 	if err != nil {
-		return answer, errors.Join(err, r.rejects.back(before)) // the session may be run again
+		return answer, in, errors.Join(err, r.rejects.back(before)) // the session may be run again
 	}
 	err = in.check(answer, show.Say)
 	for i := range answer.Rejected {
 		answer.Rejected[i].Stream = in.counted(answer.Rejected[i].Stream)
 	}
 	r.out.html.ran(answer)
-	return answer, err
+	return answer, in, err
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -309,7 +310,7 @@ func (p *prompt) requestOf(ctx context.Context, text string, others []declared) 
 	for _, d := range others {
 		text += "\n;" + d.text
 	}
-	r, err := p.x.readSQLAs(ctx, p.c, text, nil, p.json, p.csv)
+	r, err := p.x.readSQLAs(ctx, p.c, text, time.Now, nil, p.json, p.csv)
 	if err != nil {
 		return nil, err
 	}

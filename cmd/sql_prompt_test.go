@@ -263,6 +263,7 @@ func TestThePromptStartsAClusterForTables(t *testing.T) {
 		if n := clusters(); n != 1 {
 			t.Errorf("%d clusters run", n)
 		}
+		p.sees("posta> ") // before that the terminal is not raw, and the kernel would take Ctrl-D as the end of a line
 	}
 	p.types(ctrlD)
 	p.leaves()

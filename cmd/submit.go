@@ -20,11 +20,14 @@ func (x *command) submitCommand() *cli.Command {
    posta submit bikes --data data/bikes --entry tcp://10.0.0.5:5502 \
          --json > answers.json
    posta submit questions.sql --data DIR --json
+   posta submit questions.sql --data DIR --journal FILE
+   posta submit questions.sql --data DIR --resume FILE
    id=$(posta submit bikes --data data/bikes --detach) && posta results $id
    posta submit bikes --data data/bikes --resume ID
 
 Waits while the cluster is busy. Ctrl-C cancels the session. A session whose client died waits for limits.client_timeout: --resume ID continues with it,
-with the same analysis, parameters and files, from any machine. posta sessions lists the ids.
+with the same analysis, parameters and files, from any machine. posta sessions lists the ids. A file of statements needs several sessions: --journal FILE
+notes what they have answered, and --resume FILE continues.
 
 ` + exitHelp,
 		Flags: append(uploadFlags(), topologyFlag(), entryFlag(), keyFlag(),
@@ -32,7 +35,7 @@ with the same analysis, parameters and files, from any machine. posta sessions l
 			&cli.BoolFlag{Name: "keep-results", Usage: "leave the answers with the cluster for limits.results_ttl"},
 			&cli.BoolFlag{Name: "no-wait", Usage: "fail when the cluster is busy"},
 			&cli.StringFlag{Name: "session", Usage: "the session's `ID`, a UUID (default: a new one)"},
-			resumeFlag(),
+			resumeFlag(), journalFlag(),
 			patienceFlag()),
 		Action: x.withEvents(x.submit),
 	}
@@ -46,6 +49,9 @@ func patienceFlag() cli.Flag {
 func (x *command) submit(c *cli.Context) error {
 	if strings.HasSuffix(c.Args().First(), ".sql") && c.NArg() == 1 {
 		return x.submitSQL(c)
+	}
+	if c.IsSet(flagJournal) {
+		return usagef("submit: --journal is for a file of statements; an analysis has one session, which --resume ID continues without it")
 	}
 	r, err := x.readRequest(c)
 	if err != nil {

@@ -1,12 +1,17 @@
 package cmd
 
 import (
+	"context"
+
 	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol/session"
 )
 
 // submitSQL answers the statements of a file on a running cluster.
-func (x *command) submitSQL(c *cli.Context) error {
-	for _, flag := range []string{"detach", "session", "resume", flagDownload, "keep-results"} {
+func (x *command) submitSQL(c *cli.Context) (err error) {
+	for _, flag := range []string{"detach", "session", flagDownload, "keep-results"} {
 		if c.IsSet(flag) {
 			return usagef("submit: --%s is for analyses, and %s holds statements; they do without", flag, c.Args().First())
 		}
@@ -15,14 +20,23 @@ func (x *command) submitSQL(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return x.withSQL(c, text, func(r *sqlRequest) error {
+	journal, err := x.readJournal(c, text)
+	if err != nil {
+		return err
+	}
+	defer func() { err = journal.close(err) }()
+	return x.withSQL(c, text, journal.now, func(r *sqlRequest) error {
 		from, err := x.entries(c)
 		if err != nil {
 			return err
 		}
 		r.cfg.Entries, r.cfg.Keys = from.at, from.keys
-		r.cfg.NoWait, r.cfg.GiveUpAfter, r.stays = c.Bool("no-wait"), c.Duration("patience"), true
-		if err := x.answers(c, from); err != nil {
+		r.cfg.NoWait, r.cfg.GiveUpAfter, r.stays, r.journal = c.Bool("no-wait"), c.Duration("patience"), true, journal
+		err = x.dial(c, askConfig(c, from, session.ID{}), func(ctx context.Context, cl *client.Client) error {
+			about := cl.Info()
+			return journal.open(ctx, r, &about)
+		})
+		if err != nil {
 			return err
 		}
 		if err := x.reportOn(c, r.out.html, from); err != nil {

@@ -23,6 +23,7 @@ type request struct {
 	fetch   string // directory for files that answers point to, "" for none
 	stays   bool   // the cluster outlives the command
 	forks   bool   // the input of a private cluster can fold the facts
+	inputs  int    // how many inputs a private cluster has, unless flags say it; 0 is 1
 	quiet   bool
 	timeout time.Duration
 

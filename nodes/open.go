@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/chain"
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/nodes/shell"
@@ -25,7 +26,7 @@ const openRetry = time.Second
 // On a full disk, or without file descriptors, openLog waits and tries again (W5). If ctx ends meanwhile, it returns the error of ctx.
 func (x *node) openLog(ctx context.Context, started time.Time) (analysis *core.LogAnalysis, err error) {
 	for ctx.Err() == nil {
-		analysis = core.NewLogAnalysis()
+		analysis = core.NewLogAnalysis(x.removes())
 		x.log, err = wal.Open(x.node.DataDir, wal.Options{
 			SegmentSize: int(x.cfg.Topology.Limits.Segment), FS: x.cfg.Disk, Logger: x.cfg.Log,
 			Reserve:  shell.Reserve(int64(x.cfg.Topology.Limits.Commit), int64(x.cfg.Topology.Limits.Chunk)),
@@ -51,6 +52,14 @@ func (x *node) openLog(ctx context.Context, started time.Time) (analysis *core.L
 		}
 	}
 	return nil, ctx.Err()
+}
+
+// removes returns how recovery reads what gateways have recorded; nil if the node does not have the product's roles.
+func (x *node) removes() core.Removal {
+	if x.cfg.Roles != nil {
+		return nil
+	}
+	return chain.Removes(x.node.Chain)
 }
 
 // beginBeats opens the sockets and starts the heartbeats.

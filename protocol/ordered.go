@@ -5,6 +5,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"strings"
+	"unicode/utf8"
+
+	"posta.dev/posta/internal/wire"
 )
 
 // The ordered form of a row is bytes that sort as the row does, cell by cell, each ascending unless its Direction says otherwise. The row can be decoded from them. So rows
@@ -52,12 +56,11 @@ func AppendOrderedCell(dst []byte, v *Value, d Direction) []byte {
 	default:
 		dst = append(dst, byte(Text))
 		rest := v.Text
-		for i := 0; i < len(rest); i++ {
-			if dst = append(dst, rest[i]); rest[i] == 0 {
-				dst = append(dst, 0xff)
-			}
+		for i := strings.IndexByte(rest, 0); i >= 0; i = strings.IndexByte(rest, 0) {
+			dst = append(append(dst, rest[:i+1]...), 0xff)
+			rest = rest[i+1:]
 		}
-		dst = append(dst, 0, 0)
+		dst = append(append(dst, rest...), 0, 0)
 	}
 	if d.NullsFirst {
 		dst[begin] = (dst[begin] + 1) % kinds
@@ -80,11 +83,13 @@ func invert(b []byte) {
 var errOrdered = errors.New("malformed row")
 
 // ReadOrdered decodes a row with as many cells as row has, all of them ascending.
-func ReadOrdered(b []byte, row []Value) (err error) {
+func ReadOrdered(b []byte, row []Value) error {
 	for i := range row {
-		if row[i], b, err = CutOrderedCell(b, Direction{}); err != nil {
+		cell, rest, err := CutOrderedCell(b, Direction{})
+		if err != nil {
 			return err
 		}
+		row[i], b = cell.Value(), rest
 	}
 	if len(b) > 0 {
 		return errOrdered
@@ -92,76 +97,108 @@ func ReadOrdered(b []byte, row []Value) (err error) {
 	return nil
 }
 
-// CutOrderedCell decodes the cell that b begins with, and returns the bytes behind it.
-func CutOrderedCell(b []byte, d Direction) (v Value, rest []byte, err error) {
+// OrderedCell is a cell in its ordered form. Its bytes are those of the row that it was cut from. The zero value is no cell.
+type OrderedCell struct {
+	b []byte // well-formed
+	d Direction
+}
+
+// CutOrderedCell returns the cell that b begins with, and the bytes behind it.
+func CutOrderedCell(b []byte, d Direction) (cell OrderedCell, rest []byte, err error) {
 	if len(b) == 0 || b[0] >= kinds {
-		return v, nil, errOrdered
+		return OrderedCell{}, nil, errOrdered
 	}
-	kind := Kind(b[0])
-	if d.NullsFirst {
-		kind = Kind((b[0] + kinds - 1) % kinds)
+	c := OrderedCell{b, d}
+	n := 1
+	switch c.kind() {
+	case Null:
+	case Text:
+		end := c.textEnd()
+		if end < 0 {
+			return OrderedCell{}, nil, errOrdered
+		}
+		n += end
+	default:
+		if n += 8; n > len(b) {
+			return OrderedCell{}, nil, errOrdered
+		}
 	}
-	b = b[1:]
-	switch {
-	case kind == Text && d.Desc:
-		v.Text, rest, err = readInvertedText(b)
-		return v, rest, err
-	case kind == Text:
-		v.Text, rest, err = readOrderedText(b)
-		return v, rest, err
-	case kind == Null:
-		return Value{Kind: Null}, b, nil
-	case len(b) < 8:
-		return v, nil, errOrdered
+	c.b = b[:n:n]
+	return c, b[n:], nil
+}
+
+func (c OrderedCell) kind() Kind {
+	if c.d.NullsFirst {
+		return Kind((c.b[0] + kinds - 1) % kinds)
 	}
-	n := binary.BigEndian.Uint64(b)
-	if d.Desc {
+	return Kind(c.b[0])
+}
+
+// textEnd returns how many bytes a text takes behind its kind, with the two that end it; -1 if nothing ends it.
+func (c OrderedCell) textEnd() int {
+	zero, b := byte(0), c.b[1:]
+	if c.d.Desc {
+		zero = 0xff
+	}
+	for at := 0; ; at += 2 {
+		n := bytes.IndexByte(b[at:], zero)
+		if n < 0 || at+n+1 == len(b) {
+			return -1
+		}
+		at += n
+		switch b[at+1] ^ zero {
+		case 0:
+			return at + 2
+		case 0xff:
+		default:
+			return -1
+		}
+	}
+}
+
+// text returns a text. It copies only one that is inverted or has zeros.
+func (c OrderedCell) text() []byte {
+	b := c.b[1 : len(c.b)-2]
+	if c.d.Desc {
+		b = bytes.Clone(b)
+		invert(b)
+	}
+	if bytes.IndexByte(b, 0) < 0 {
+		return b
+	}
+	return bytes.ReplaceAll(b, []byte{0, 0xff}, []byte{0})
+}
+
+// Value returns the value of a cell.
+func (c OrderedCell) Value() Value {
+	kind := c.kind()
+	switch kind {
+	case Null:
+		return Value{Kind: Null}
+	case Text:
+		return Value{Text: string(c.text())}
+	}
+	n := binary.BigEndian.Uint64(c.b[1:])
+	if c.d.Desc {
 		n = ^n
 	}
-	v.Kind = kind
 	switch {
 	case kind == Int, kind == Bool:
-		v.Int = int64(n ^ 1<<63)
+		return Value{Kind: kind, Int: int64(n ^ 1<<63)}
 	case n>>63 == 1:
-		v.Float = math.Float64frombits(n ^ 1<<63)
-	default:
-		v.Float = math.Float64frombits(^n)
+		return Value{Kind: kind, Float: math.Float64frombits(n ^ 1<<63)}
 	}
-	return v, b[8:], nil
+	return Value{Kind: kind, Float: math.Float64frombits(^n)}
 }
 
-// readInvertedText reads a text whose bytes are inverted. It inverts only the bytes of this text, of which there is a copy anyway.
-func readInvertedText(b []byte) (text string, rest []byte, err error) {
-	end := 0
-	for ; ; end += 2 {
-		n := bytes.IndexByte(b[end:], 0xff)
-		if n < 0 || end+n+1 == len(b) {
-			return "", nil, errOrdered
-		}
-		if end += n; b[end+1] == 0xff {
-			break
-		}
+// append appends the cell's value in msgpack, as Value.Append does. A text needs no string on the way.
+func (c OrderedCell) append(dst []byte) []byte {
+	if c.kind() != Text {
+		return c.Value().Append(dst)
 	}
-	own := bytes.Clone(b[:end+2])
-	invert(own)
-	text, _, err = readOrderedText(own)
-	return text, b[end+2:], err
-}
-
-func readOrderedText(b []byte) (text string, rest []byte, err error) {
-	var whole []byte // nil unless there are zeros
-	for {
-		n := bytes.IndexByte(b, 0)
-		switch {
-		case n < 0 || n+1 == len(b) || b[n+1] != 0 && b[n+1] != 0xff:
-			return "", nil, errOrdered
-		case b[n+1] == 0xff:
-			whole = append(whole, b[:n+1]...)
-		case whole == nil:
-			return string(b[:n]), b[n+2:], nil
-		default:
-			return string(append(whole, b[:n]...)), b[n+2:], nil
-		}
-		b = b[n+2:]
+	text := c.text()
+	if !utf8.Valid(text) {
+		return appendText(dst, string(text))
 	}
+	return wire.AppendString(dst, text)
 }

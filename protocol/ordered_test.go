@@ -52,6 +52,14 @@ func FuzzOrdered(f *testing.F) {
 			if ReadOrdered(append(x, 0), got) == nil {
 				t.Fatal("a byte behind the row is skipped")
 			}
+			one, other := NewRows(len(a)), NewRows(len(a))
+			cells, rest := make([]OrderedCell, len(a)), x
+			for i := range cells {
+				cells[i], rest, _ = CutOrderedCell(rest, Direction{}) // no error: ReadOrdered read the same
+			}
+			if err, err2 := one.AddOrdered(cells), other.Add(a...); err != nil || err2 != nil || !bytes.Equal(one.Encoded(), other.Encoded()) {
+				t.Fatalf("%v is %x as an ordered row, %x as values: %v, %v", a, one.Encoded(), other.Encoded(), err, err2)
+			}
 			a, b = append(a[1:], a[0]), append(b[1:], b[0])
 		}
 	})
@@ -96,9 +104,13 @@ func TestOrdered_Directions(t *testing.T) {
 					t.Errorf("%+v: %v is not behind %v", d, all[i], all[i-1])
 				}
 				before = b
-				got, rest, err := CutOrderedCell(append(bytes.Clone(b), 0, 0xff, 0xff), d)
+				cell, rest, err := CutOrderedCell(append(bytes.Clone(b), 0, 0xff, 0xff), d)
+				got := cell.Value()
 				if err != nil || !bytes.Equal(rest, []byte{0, 0xff, 0xff}) || !bytes.Equal(AppendOrderedCell(nil, &got, d), b) || got.Kind != all[i].Kind || got.Text != all[i].Text {
 					t.Errorf("%+v: %v is read back as %v, %x, %v", d, all[i], got, rest, err)
+				}
+				if plain := all[i].Append(nil); !bytes.Equal(cell.append(nil), plain) {
+					t.Errorf("%+v: %v is %x in an answer, want %x", d, all[i], cell.append(nil), plain)
 				}
 				for n := range b {
 					if _, _, err := CutOrderedCell(b[:n], d); err == nil {

@@ -58,13 +58,32 @@ func RowsFrom(width, n int, b []byte) (Rows, error) {
 
 // Add adds a row.
 func (r *Rows) Add(row ...Value) error {
-	if len(row) != r.width {
-		return fmt.Errorf("%w: %d for %d columns", ErrWidth, len(row), r.width)
+	if err := r.begin(len(row)); err != nil {
+		return err
 	}
-	r.b = wire.AppendArray(r.b, len(row))
 	for _, v := range row {
 		r.b = v.Append(r.b)
 	}
+	return nil
+}
+
+// AddOrdered adds a row of cells in their ordered form, and copies them.
+func (r *Rows) AddOrdered(row []OrderedCell) error {
+	if err := r.begin(len(row)); err != nil {
+		return err
+	}
+	for _, c := range row {
+		r.b = c.append(r.b)
+	}
+	return nil
+}
+
+// begin adds a row whose cells follow.
+func (r *Rows) begin(cells int) error {
+	if cells != r.width {
+		return fmt.Errorf("%w: %d for %d columns", ErrWidth, cells, r.width)
+	}
+	r.b = wire.AppendArray(r.b, cells)
 	r.n++
 	return nil
 }

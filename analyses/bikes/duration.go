@@ -25,17 +25,27 @@ var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10
 
 // duration reads a finite decimal number.
 func duration(p []byte) (value, scale int64, ok bool) {
-	if d, ok := csv.ParseDecimal(p); ok && -maxWhole <= d.Value && d.Value <= maxWhole {
-		if v, ok := d.Units(0); ok {
-			return v, 0, true
+	if d, ok := csv.ParseDecimal(p); ok {
+		if value, scale, ok = decimalDuration(d); ok {
+			return value, scale, true
 		}
-		return d.Value, int64(d.Scale), true
 	}
 	f, ok := csv.ParseFloat(p)
 	if ok && f == math.Trunc(f) && math.Abs(f) <= maxWhole {
 		return int64(f), 0, true
 	}
 	return int64(math.Float64bits(f)), bitsScale, ok
+}
+
+// decimalDuration returns whole seconds if d is that, else d as it is; false if a float64 does not hold its value exactly.
+func decimalDuration(d csv.Decimal) (value, scale int64, ok bool) {
+	if d.Value < -maxWhole || d.Value > maxWhole {
+		return 0, 0, false
+	}
+	if v, ok := d.Units(0); ok {
+		return v, 0, true
+	}
+	return d.Value, int64(d.Scale), true
 }
 
 // addDuration adds a duration to sum; a negative one counts as 0. A scale that duration never makes comes from a forged

@@ -71,17 +71,13 @@ func reduceSentiment(links, moods, fines *fold.Table, emit func(row ...any)) err
 	return err
 }
 
-// happiestOf returns the best post. Its n is 0 if there is none. There are as many means as posts, and an exact division
-// takes a microsecond, so it divides exactly only if a rough quotient comes close to the best one.
+// happiestOf returns the best post. Its n is 0 if there is none.
 func happiestOf(links, moods, fines *fold.Table) (best happiest, err error) {
 	for row := range moods.Len() {
 		id, units, n := moods.KeyText(row, 0), moods.Sum(row, 0), moods.Sum(row, 1)
 		var rest *exact.Sum
 		if at, ok := fines.Find(fines.Key().Text(id)); ok {
 			rest = fines.Exact(at, 0)
-		}
-		if rest == nil && best.n > 0 && roughMean(units, n) < best.mean-margin {
-			continue
 		}
 		h := happiest{id: id, mean: exactMean(units, rest, n), n: n}
 		if !h.beats(&best) {
@@ -98,9 +94,6 @@ func happiestOf(links, moods, fines *fold.Table) (best happiest, err error) {
 	}
 	return best, nil
 }
-
-// margin is larger than the rounding errors of a mean of units together: no sentiment in units is above 200,000.
-const margin = 1e-9
 
 // beats reports whether h is better than o. It returns false if the mean of h is NaN or infinite.
 func (h *happiest) beats(o *happiest) bool {

@@ -37,12 +37,13 @@ func parseSentiment(p []byte) (value, flags int64, ok bool) {
 	return int64(math.Float64bits(f)), hasSentiment | fineSentiment, ok
 }
 
-// roughMean is the mean of n sentiments whose sum is units. It has up to three rounding errors.
-func roughMean(units, n int64) float64 { return float64(units) / (perOne * float64(n)) }
-
 // exactMean returns the mean of n sentiments, rounded once. units is the sum of the sentiments in units, fine the sum of the
 // others, or nil if there are none.
 func exactMean(units int64, fine *exact.Sum, n int64) float64 {
+	const exactly = 1 << 53 // all integers up to here are float64 values, so their quotient is rounded once
+	if fine == nil && -exactly <= units && units <= exactly && 0 < n && n <= exactly/perOne {
+		return float64(units) / float64(perOne*n)
+	}
 	var sum exact.Sum
 	sum.AddInt(units)
 	if fine != nil {

@@ -52,6 +52,7 @@ func New() *analyses.Analysis {
 		Tables:         tables(),
 		Queries:        queries(),
 		NewParser:      newParser,
+		NewRunParser:   newRunParser,
 		ReferenceLater: true,
 		NewJoiner:      newJoiner,
 		Reduce:         reduce,

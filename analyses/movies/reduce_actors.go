@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/rows/progress"
 )
 
 type actor struct {
@@ -13,16 +14,23 @@ type actor struct {
 	name           []byte // a view into the table
 }
 
-// reduceActors counts each person's rows, because there is one row per movie.
+// reduceActors counts each person's rows, because there is one row per movie. Sorting the rows by person took twice as long as a map of people.
 func reduceActors(t *fold.Table, top int, emit func(row ...any)) {
 	var all []actor
-	for _, row := range t.Sorted(nil) {
+	number := map[int64]int{} // by person, the index in all
+	for row := range t.Len() {
+		if row%progress.Every == progress.Every-1 {
+			t.Pause()
+		}
 		person := t.KeyInt(row, 0)
 		name, _ := t.MinText(row, 0)
-		if n := len(all); n == 0 || all[n-1].person != person {
+		n, known := number[person]
+		if !known {
+			n = len(all)
+			number[person] = n
 			all = append(all, actor{person: person, name: name})
 		}
-		a := &all[len(all)-1]
+		a := &all[n]
 		a.movies++
 		if bytes.Compare(name, a.name) < 0 {
 			a.name = name

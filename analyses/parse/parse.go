@@ -37,10 +37,15 @@ type FileParser struct {
 	comma   byte
 	mapping csv.Mapping
 	row     func(fields [][]byte) error
+	runs    func(run *csv.Run) (read, taken int) // nil: there is only row
 	scanner csv.Scanner
 	columns *columnar.Scanner // replaces scanner if chunks hold columns; else nil
 	builder *batch.Builder
 	done    progress.Rows
+
+	most int // how many rows the next run may have
+	rest int // how many rows are read one by one before the next run is looked for
+	wait int // the last value of rest
 
 	parties []*party         // parties that share the rows, see analyses.Stream.Parties
 	missing analyses.Missing // see analyses.File.Missing
@@ -78,6 +83,9 @@ func NewFileWith(b *batch.Builder, a *analyses.Analysis, stream int, args analys
 	if p.row, err = a.RowParser(args, stream, file, p.builder); err != nil {
 		return nil, fail(err)
 	}
+	if a.NewRunParser != nil && p.columns == nil {
+		p.runs = a.NewRunParser(args, stream, file, p.builder)
+	}
 	return p, nil
 }
 
@@ -85,6 +93,7 @@ func NewFileWith(b *batch.Builder, a *analyses.Analysis, stream int, args analys
 // rejected.
 func (p *FileParser) reset(data []byte, firstLine uint64) error {
 	p.builder.Reset()
+	p.most, p.rest, p.wait = csv.MaxRun, 0, 0
 	if p.columns == nil {
 		p.scanner.Reset(data, p.comma, p.mapping, firstLine)
 		return nil
@@ -134,7 +143,13 @@ func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects ana
 	if err := p.reset(data, firstLine); err != nil {
 		return 0, rejects, err
 	}
-	for p.next() {
+	for {
+		if p.runs != nil {
+			rows += p.readRuns()
+		}
+		if !p.next() {
+			break
+		}
 		p.done.Row()
 		fields, err := p.fields()
 		if err == nil {
@@ -143,7 +158,7 @@ func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects ana
 				continue
 			}
 			p.builder.Truncate(rows)
-			if errors.Is(err, analyses.ErrSkip) {
+			if err == analyses.ErrSkip || errors.Is(err, analyses.ErrSkip) { // the comparison is for the many rows that WHERE excludes
 				continue
 			}
 		}
@@ -172,6 +187,38 @@ func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects ana
 		return 0, rejects, fmt.Errorf("parse %s from line %d: %w: %d rows made %d", p.file.Name, firstLine, batch.ErrSpec, rows, n)
 	}
 	return rows, rejects, nil
+}
+
+// mostWait is how many rows are read one by one, at most, before a run is looked for again.
+const mostWait = 64
+
+// readRuns reads rows many at a time, up to one that has to be read alone, and returns how many are taken. A run that ends early has cost as much as a whole
+// one, so the next one is as short as this one was; and where there is none, the next ones are not looked for at each row. So a file whose rows are in no usual
+// form, or are rejected, takes hardly more time than without runs.
+func (p *FileParser) readRuns() (taken int) {
+	if p.rest > 0 {
+		p.rest--
+		return 0
+	}
+	for {
+		run := p.scanner.Run(p.most)
+		n, kept := 0, 0
+		if run != nil {
+			n, kept = p.runs(run)
+			p.scanner.Took(n)
+			p.done.Add(n)
+			taken += kept
+		}
+		switch {
+		case n == 0:
+			p.rest, p.wait = p.wait, min(2*p.wait+1, mostWait)
+			return taken
+		case n < run.Rows():
+			p.most, p.wait = n, 0
+			return taken
+		}
+		p.most, p.wait = min(2*p.most, csv.MaxRun), 0
+	}
 }
 
 // failed adds the row's place to an error that fails the session.

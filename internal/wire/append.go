@@ -90,7 +90,7 @@ func AppendBools(b []byte, v []bool) []byte {
 func AppendNil(b []byte) []byte { return append(b, 0xc0) }
 
 // AppendString appends s as a str.
-func AppendString(b []byte, s string) []byte {
+func AppendString[T string | []byte](b []byte, s T) []byte {
 	n := len(s)
 	switch {
 	case n < 32:

@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/nodes/parser"
 	"posta.dev/posta/nodes/reducer"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
 )
 
@@ -44,4 +45,14 @@ func New(chain []topology.Role, about gateway.About) ([]role.Role, error) {
 		}
 	}
 	return roles, nil
+}
+
+// Removes returns what recovery asks of the records that gateways of a chain have written themselves (core.Removal).
+func Removes(chain []topology.Role) func(i int, payload []byte) (session.ID, bool) {
+	return func(i int, payload []byte) (id session.ID, ok bool) {
+		if i < len(chain) && chain[i] == topology.Output {
+			return output.Removes(payload)
+		}
+		return id, false
+	}
 }

@@ -112,7 +112,7 @@ func TestR18_AFrameThatChangedBeforeTheLogTookItIsNeverSent(t *testing.T) {
 	}
 	rec.Frames[0].Frame.Payload[0] ^= 1
 	d.disk[1] = bytes.Join(rec.Encode(), nil)
-	c := d.recovered(nil, 0, NewLogAnalysis())
+	c := d.recovered(nil, 0, NewLogAnalysis(nil))
 	if why := c.Retired(); !strings.Contains(why, "R18") || !strings.Contains(why, "record 2") {
 		t.Fatalf("retired: %q", why)
 	}

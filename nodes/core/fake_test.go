@@ -113,6 +113,7 @@ type fakeGateway struct {
 	awaits []session.ID // the sessions that it asks about
 	asked  []session.ID // the sessions that it was asked about
 	listed int          // how often the core asked it for all ended sessions
+	takes  []string     // what it has taken, of which session
 }
 
 func newFakeGateway() *fakeGateway { return &fakeGateway{adder: *newAdder()} }
@@ -128,6 +129,11 @@ func (d *fakeGateway) Apply(p []byte) error      { d.log = append(d.log, string(
 func (d *fakeGateway) RestoreAll(p []byte) error { d.log = strings.Fields(string(p)); return nil }
 func (d *fakeGateway) SnapshotAll(b []byte) []byte {
 	return append(b, strings.Join(d.log, " ")...)
+}
+
+func (d *fakeGateway) Take(id session.ID, m role.Message, out role.Emitter) (bool, error) {
+	d.takes = append(d.takes, nameOf(id)+":"+string(m.Payload))
+	return d.adder.Take(id, m, out)
 }
 
 func (d *fakeGateway) End(session.ID, int, role.Emitter) (bool, error) { return false, nil }
@@ -182,6 +188,9 @@ func shape(name string) (Config, error) {
 		cfg.In = []InEdge{{Name: "in", From: []link.NodeID{"a-1"}, Streams: all}}
 		cfg.Out = []OutEdge{{Name: "out", To: []link.NodeID{"z-1"}, Streams: all, Route: topology.Any}}
 		cfg.Roles = []role.Role{newAdder(), newFakeGateway()}
+	case "output": // a gateway that ends the pipeline
+		cfg.In = []InEdge{{Name: "in", From: []link.NodeID{"a-1"}, Streams: all}}
+		cfg.Roles = []role.Role{newFakeGateway()}
 	case "parser": // the inputs in front of it serve clients
 		cfg.In = []InEdge{
 			{Name: "facts", From: []link.NodeID{"a-1"}, Streams: facts, Inputs: true},

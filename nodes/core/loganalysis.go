@@ -22,7 +22,9 @@ import (
 //
 // An empty analysis knows nothing: recovery then repeats everything.
 type LogAnalysis struct {
+	removes Removal
 	dropped map[session.ID]position // the last time that a session was dropped
+	removed map[session.ID]position // the last time that a gateway removed what it had of a session
 	opened  map[session.ID]struct{} // sessions that inputs name after the session was last dropped
 	acked   map[outboxKey]map[link.NodeID]link.Seq
 	last    map[outboxKey][]lastInRecord          // of each record with frames of the outbox, in the log's order
@@ -30,6 +32,10 @@ type LogAnalysis struct {
 	some    bool                                  // a record was added
 	err     error                                 // of the first record that could not be read
 }
+
+// Removal reads a record that the gateway of a role has written itself ([role.Host.Record]). It returns the session of which the gateway then has nothing
+// left that former calls have brought, and false if there is none.
+type Removal func(i int, payload []byte) (session.ID, bool)
 
 // position is a place between two inputs of the log: before input i of a record.
 type position struct {
@@ -45,11 +51,11 @@ type lastInRecord struct {
 	seq link.Seq
 }
 
-// NewLogAnalysis returns an empty analysis.
-func NewLogAnalysis() *LogAnalysis {
+// NewLogAnalysis returns an empty analysis. removes may be nil: recovery then repeats all calls of gateways.
+func NewLogAnalysis(removes Removal) *LogAnalysis {
 	return &LogAnalysis{
-		dropped: map[session.ID]position{}, opened: map[session.ID]struct{}{}, acked: map[outboxKey]map[link.NodeID]link.Seq{}, last: map[outboxKey][]lastInRecord{},
-		of: map[outboxKey]map[session.ID]link.Seq{},
+		removes: removes, dropped: map[session.ID]position{}, removed: map[session.ID]position{}, opened: map[session.ID]struct{}{},
+		acked: map[outboxKey]map[link.NodeID]link.Seq{}, last: map[outboxKey][]lastInRecord{}, of: map[outboxKey]map[session.ID]link.Seq{},
 	}
 }
 
@@ -70,7 +76,9 @@ func (a *LogAnalysis) Add(at link.LogIndex, data []byte) {
 		case in.Op == record.Drop && a.dropped[in.Session].before(p):
 			a.dropped[in.Session] = p
 			delete(a.opened, in.Session)
-		case in.Op == record.Private, in.Op == record.Rewired: // of no session
+		case in.Op == record.Private:
+			a.private(in, p)
+		case in.Op == record.Rewired: // of no session
 		case in.Op == record.TakeOver: // may be of a session that has left: its tombstone notes it
 		default:
 			a.opened[in.Session] = struct{}{}
@@ -92,6 +100,15 @@ func (a *LogAnalysis) Add(at link.LogIndex, data []byte) {
 			a.of[k] = map[session.ID]link.Seq{}
 		}
 		a.of[k][f.Frame.Session] = f.Frame.Seq
+	}
+}
+
+func (a *LogAnalysis) private(in *record.Input, p position) {
+	if a.removes == nil {
+		return
+	}
+	if id, ok := a.removes(in.Role, in.Payload); ok {
+		a.removed[id] = p
 	}
 }
 
@@ -189,7 +206,8 @@ func (c *Core) replayPlan(a *LogAnalysis) replayPlan {
 }
 
 // skips reports whether a call need not be repeated, because its session leaves later in the log and its roles then forget it
-// ([role.Role.Drop]). Drops themselves are always repeated, because tombstones keep their order. Gateways get every call repeated.
+// ([role.Role.Drop]). Drops themselves are always repeated, because tombstones keep their order. A gateway forgets a session later, by a record of its
+// own: an output keeps an answer until its client closes the session. What opens a session is always repeated for gateways, since they keep its openers.
 func (p *replayPlan) skips(in *record.Input, at position) bool {
 	if in.Op == record.Drop || in.Op == record.Private || in.Op == record.Rewired || !p.leaves(in.Session, at) {
 		return false
@@ -198,7 +216,7 @@ func (p *replayPlan) skips(in *record.Input, at position) bool {
 		return true
 	}
 	call := in.Op == record.Data || in.Op == record.End || in.Op == record.More || in.Op == record.Spill
-	return call && in.Role < len(p.c.cfg.Roles) && !p.isGateway(in.Role)
+	return call && in.Role < len(p.c.cfg.Roles) && (!p.isGateway(in.Role) || at.before(p.removed[in.Session]))
 }
 
 func (p *replayPlan) isGateway(i int) bool {

@@ -81,9 +81,66 @@ func TestN3_WhatHasLeftIsNotRepeated(t *testing.T) {
 		t.Errorf("with a analysis: calls %v, want %v", calls, want)
 	}
 	clear(calls)
-	d.same("without", d.recovered(snapshot, at, NewLogAnalysis()))
+	d.same("without", d.recovered(snapshot, at, NewLogAnalysis(nil)))
 	if want := "map[restore s:1 restore t:1 s:1 t:2 u:1]"; fmt.Sprint(calls) != want {
 		t.Errorf("without a analysis: calls %v, want %v", calls, want)
+	}
+}
+
+// TestN3_WhatAGatewayHasRemovedIsNotRepeated: the calls of a session are repeated for a gateway as long as the gateway has something of it: while the
+// session is open here, and until the gateway's own record says that it is gone. A later session with the same id is another one.
+func TestN3_WhatAGatewayHasRemovedIsNotRepeated(t *testing.T) {
+	removes := func(i int, payload []byte) (id session.ID, ok bool) {
+		name, ok := strings.CutPrefix(string(payload), "gone-")
+		return sessionOf(name), ok && i == 0
+	}
+	for _, c := range []struct{ name, script, want string }{
+		{"kept", "open s; say s one; leave s", "s:one"},
+		{"removed", "open s; say s one; leave s; gone s", ""},
+		{"removed and still open", "open s; say s one; gone s", "s:one"},
+		{"removed before it leaves", "open s; say s one; gone s; say s two; leave s", "s:two"},
+		{"removed twice", "open s; say s one; gone s; say s two; leave s; gone s", ""},
+		{"another is removed", "open s; open t; say s one; say t two; leave s; leave t; gone t", "s:one"},
+		{"in one record", "together; open s; say s one; leave s; gone s", ""},
+	} {
+		d := newDriver(t, 1, "output")
+		gateway := func(c *Core) *fakeGateway { return c.cfg.Roles[0].(*fakeGateway) }
+		together := false
+		for _, step := range strings.Split(c.script, "; ") {
+			f := strings.Fields(step)
+			switch f[0] {
+			case "together":
+				together = true
+			case "open":
+				d.says(f[1], link.Open, 0, string(role.Announcement{Analysis: "test"}.Encode()))
+			case "say":
+				d.says(f[1], link.Data, 1, f[2])
+			case "leave":
+				d.says(f[1], link.Abort, 0, string(encodeAbort("because")))
+			case "gone":
+				g := gateway(d.c)
+				g.log = append(g.log, "gone-"+f[1])
+				g.host.Record([]byte("gone-" + f[1]))
+			}
+			if d.c.Advance(); !together {
+				d.commit()
+			}
+		}
+		d.commit()
+		analysis := NewLogAnalysis(removes)
+		for i, rec := range d.disk {
+			analysis.Add(link.LogIndex(i+1), rec)
+		}
+		back := d.recovered(nil, 0, analysis)
+		d.same(c.name, back)
+		if text := strings.Join(gateway(back).takes, " "); text != c.want {
+			t.Errorf("%s: repeated are %q, want %q", c.name, text, c.want)
+		}
+		back = d.recovered(nil, 0, NewLogAnalysis(nil))
+		d.same(c.name+", without", back)
+		if all := gateway(back).takes; len(all) != strings.Count(c.script, "say") {
+			t.Errorf("%s: without an analysis %q are repeated", c.name, all)
+		}
 	}
 }
 
@@ -170,12 +227,12 @@ func TestN9_ASessionOfTheSnapshotIsOpen(t *testing.T) {
 	}
 	d.commit()
 	snapshot, at := d.c.Snapshot(), link.LogIndex(len(d.disk))
-	if open := openIn(t, NewLogAnalysis(), snapshot, at); open != "s t" {
+	if open := openIn(t, NewLogAnalysis(nil), snapshot, at); open != "s t" {
 		t.Errorf("in a log that was cut up to its snapshot %q are open", open)
 	}
 	d.says("s", link.Abort, 0, string(encodeAbort("because")))
 	d.commit()
-	behind := NewLogAnalysis()
+	behind := NewLogAnalysis(nil)
 	behind.Add(at+1, d.disk[at])
 	if open := openIn(t, behind, snapshot, at); open != "t" {
 		t.Errorf("s has left behind the snapshot, and %q are open", open)
@@ -232,5 +289,5 @@ func TestN3_AnIDThatIsUsedAgainHasItsOwnEnd(t *testing.T) {
 		t.Fatalf("the session is over: %q", got.Reason)
 	}
 	d.same("with an analysis", d.recovered(nil, 0, d.analysed()))
-	d.same("without", d.recovered(nil, 0, NewLogAnalysis()))
+	d.same("without", d.recovered(nil, 0, NewLogAnalysis(nil)))
 }

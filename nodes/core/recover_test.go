@@ -94,7 +94,7 @@ func (d *driver) commit() {
 
 // analysed returns what recovery may know before it begins: the analysis of the log, or an empty one.
 func (d *driver) analysed() *LogAnalysis {
-	s := NewLogAnalysis()
+	s := NewLogAnalysis(nil)
 	for i, rec := range d.disk {
 		buf := bytes.Clone(rec)
 		s.Add(link.LogIndex(i+1), buf)
@@ -161,7 +161,7 @@ func TestN3_RecoveredEqualsNeverCrashed(t *testing.T) {
 					snapshot, at = d.c.Snapshot(), link.LogIndex(len(d.disk))
 				}
 				d.acknowledge()
-				d.same(fmt.Sprintf("%s, seed %d, after commit %d, all repeated", name, seed, len(d.disk)), d.recovered(snapshot, at, NewLogAnalysis()))
+				d.same(fmt.Sprintf("%s, seed %d, after commit %d, all repeated", name, seed, len(d.disk)), d.recovered(snapshot, at, NewLogAnalysis(nil)))
 				again := d.recovered(snapshot, at, d.analysed())
 				d.same(fmt.Sprintf("%s, seed %d, after commit %d", name, seed, len(d.disk)), again)
 				if d.rand.IntN(4) == 0 {
@@ -230,7 +230,7 @@ func TestN3_OfAnotherChainIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Recover(snapshot, 1, NewLogAnalysis()); err == nil {
+	if _, err := c.Recover(snapshot, 1, NewLogAnalysis(nil)); err == nil {
 		t.Fatal("a snapshot of one role is taken for a chain of two")
 	}
 }
@@ -248,7 +248,7 @@ func TestN3_DamageIsAnError(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Recover(snapshot[:n], 1, NewLogAnalysis()); err == nil {
+		if _, err := c.Recover(snapshot[:n], 1, NewLogAnalysis(nil)); err == nil {
 			t.Fatalf("the first %d bytes of a snapshot of %d are taken for all", n, len(snapshot))
 		}
 		bent := bytes.Clone(snapshot)
@@ -256,7 +256,7 @@ func TestN3_DamageIsAnError(t *testing.T) {
 		if c, err = New(d.cfg()); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := c.Recover(bent, 1, NewLogAnalysis()); err == nil {
+		if r, err := c.Recover(bent, 1, NewLogAnalysis(nil)); err == nil {
 			_ = r.Done() // an error is fine, a panic is not
 		}
 	}
@@ -281,7 +281,7 @@ func FuzzReplay(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := NewLogAnalysis()
+		s := NewLogAnalysis(nil)
 		s.Add(1, data)
 		r, err := c.Recover(nil, 0, s)
 		if err != nil {

@@ -132,7 +132,7 @@ func recoverFrom(t *testing.T, cfg Config, snapshot []byte, at link.LogIndex) *C
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := c.Recover(snapshot, at, NewLogAnalysis())
+	r, err := c.Recover(snapshot, at, NewLogAnalysis(nil))
 	if err == nil {
 		err = r.Done()
 	}

@@ -160,7 +160,7 @@ func (s *script) start(out *strings.Builder) {
 	cfg.ID = link.Identity{LogID: logOf("mine"), Incarnation: s.inc, Life: link.Life(s.inc)}
 	s.c, err = New(cfg)
 	s.must(err)
-	analysis := NewLogAnalysis()
+	analysis := NewLogAnalysis(nil)
 	for i, rec := range s.disk {
 		analysis.Add(link.LogIndex(i+1), rec)
 	}

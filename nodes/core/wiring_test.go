@@ -81,7 +81,7 @@ func TestR12_ASessionDoesNotOutliveItsWiring(t *testing.T) {
 		fresh := d.cfg
 		for _, wiring := range []string{"old", "new", "new"} {
 			d.cfg = func() Config { c := fresh(); c.Wiring = wiring; return c }
-			d.c = d.recovered(state, at, NewLogAnalysis())
+			d.c = d.recovered(state, at, NewLogAnalysis(nil))
 			why, told := failed(t, d.c, "s")
 			if fails := wiring == "new"; strings.Contains(why, "joins stages otherwise") != fails {
 				t.Errorf("%s, wiring %s: %q", name, wiring, why)

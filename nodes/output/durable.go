@@ -190,3 +190,13 @@ func (o *Output) RestoreAll(data []byte) error {
 	}
 	return d.Done()
 }
+
+// Removes returns the session whose answer goes with a record that an output has written itself, and false if none does.
+func Removes(payload []byte) (id session.ID, ok bool) {
+	d := wire.NewReader(payload)
+	if fields, op := d.Array(), d.Uint(); fields != 4 || op != recRemoval {
+		return id, false
+	}
+	id = gateway.ReadID(&d)
+	return id, d.Err() == nil
+}

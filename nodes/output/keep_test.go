@@ -225,3 +225,60 @@ func TestR16_AReasonIsKeptLongerThanAnAnswer(t *testing.T) {
 		t.Fatalf("%d answers; %+v", len(k.o.results), r)
 	}
 }
+
+// TestN3_WhatIsRemovedNeedsNoCalls: whether recovery repeats the calls that brought an answer or not, the output is the same when it has repeated the
+// record that removed the answer, and Removes finds exactly these records.
+func TestN3_WhatIsRemovedNeedsNoCalls(t *testing.T) {
+	k := newKeeper(t)
+	k.finish("expired", 10)
+	k.pass(30 * time.Minute)
+	k.finish("closed", 10)
+	k.pass(31 * time.Minute)
+	k.o.Drop(roletest.ID("failed"), role.Outcome{Failed: true, Reason: "because"})
+	k.finish("kept", 10)
+	k.pass(10 * time.Minute)
+	for _, name := range []string{"closed", "failed"} {
+		k.h.Ask(t, k.now, 1, protocol.Request{Type: protocol.Close, Session: roletest.ID(name), Token: ours})
+	}
+	recorded, gone := k.h.Recorded, map[session.ID]bool{}
+	for _, p := range recorded {
+		if id, ok := Removes(p); ok {
+			gone[id] = true
+		}
+	}
+	if len(gone) != 3 || gone[roletest.ID("kept")] || len(recorded) == 3 {
+		t.Fatalf("of %d records these remove something: %v", len(recorded), gone)
+	}
+	var states [][]byte
+	for _, all := range []bool{true, false} {
+		k.start()
+		for _, name := range []string{"expired", "closed", "kept"} {
+			if s := roletest.Session(t, name, analyses.Replica{Of: 1}, nil); all || !gone[s.ID] {
+				k.finish(name, 10)
+			} else {
+				s.Openers = session.Openers{ours.Hash()}
+				if err := k.o.Open(s); err != nil {
+					t.Fatal(err)
+				}
+				k.o.Drop(s.ID, role.Outcome{})
+			}
+			if name == "closed" {
+				k.o.Drop(roletest.ID("failed"), role.Outcome{Failed: true, Reason: "because"})
+			}
+		}
+		for _, p := range recorded {
+			if err := k.o.Apply(bytes.Clone(p)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		states = append(states, k.o.SnapshotAll(nil))
+	}
+	if !bytes.Equal(states[0], states[1]) {
+		t.Errorf("with all calls repeated the state is\n%q, otherwise\n%q", states[0], states[1])
+	}
+	for n, p := range [][]byte{nil, {0xc1}, k.o.SnapshotAll(nil), encodeAges(nil), encodeRefused(role.Ended{}), encodeRemoval(session.ID{}, gateway.Outcome{})[:12]} {
+		if id, ok := Removes(p); ok {
+			t.Errorf("record %d removes %v", n, id)
+		}
+	}
+}

@@ -216,7 +216,7 @@ func (m *merge) part() (p protocol.Part, err error) {
 	if len(m.heads) > 0 {
 		p.Rows.Grow(m.limit)
 	}
-	cells := make([]protocol.Value, len(m.q.columns))
+	cells := make([]protocol.OrderedCell, len(m.q.columns))
 	for len(m.heads) > 0 {
 		h := &m.heads[0]
 		if p.Rows.Len() > 0 && p.Rows.Size()+len(h.row) > m.limit {
@@ -226,7 +226,7 @@ func (m *merge) part() (p protocol.Part, err error) {
 		if err := m.q.order.ReadRow(h.row, cells); err != nil {
 			return p, err
 		}
-		if err := p.Rows.Add(cells...); err != nil {
+		if err := p.Rows.AddOrdered(cells); err != nil {
 			return p, err
 		}
 		more, err := m.advance(h)

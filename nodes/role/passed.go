@@ -51,17 +51,17 @@ func (o Order) AppendRow(dst []byte, cells []protocol.Value) []byte {
 	return dst
 }
 
-// ReadRow decodes a row that AppendRow wrote, as it is shown in some columns.
-func (o Order) ReadRow(b []byte, columns []protocol.Value) (err error) {
+// ReadRow takes a row that AppendRow wrote apart, into the cells that are shown in some columns.
+func (o Order) ReadRow(b []byte, columns []protocol.OrderedCell) error {
 	for i := range o.Cells(len(columns)) {
-		var v protocol.Value
-		if v, b, err = protocol.CutOrderedCell(b, o.Direction(i)); err != nil {
+		cell, rest, err := protocol.CutOrderedCell(b, o.Direction(i))
+		if err != nil {
 			return err
 		}
-		if len(o) == 0 {
-			columns[i] = v
+		if b = rest; len(o) == 0 {
+			columns[i] = cell
 		} else if c := o[i].Column; c >= 0 {
-			columns[c] = v
+			columns[c] = cell
 		}
 	}
 	if len(b) > 0 {

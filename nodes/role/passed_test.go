@@ -18,8 +18,8 @@ func TestD1_OrdersTravel(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	row := order.AppendRow(nil, []protocol.Value{{Text: "unseen"}, {Kind: protocol.Null}, {Kind: protocol.Int, Int: 7}})
-	cells := make([]protocol.Value, 2)
-	if err := order.ReadRow(row, cells); err != nil || cells[0].Int != 7 || cells[1].Kind != protocol.Null {
+	cells := make([]protocol.OrderedCell, 2)
+	if err := order.ReadRow(row, cells); err != nil || cells[0].Value().Int != 7 || cells[1].Value().Kind != protocol.Null {
 		t.Fatal(cells, err)
 	}
 	for n := range row {

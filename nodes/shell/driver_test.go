@@ -265,7 +265,7 @@ func newDriver(t *testing.T, kind string, log *memory, change func(*Config)) *dr
 	if d.s, err = New(cfg, d.now); err != nil {
 		t.Fatal(err)
 	}
-	a := core.NewLogAnalysis()
+	a := core.NewLogAnalysis(nil)
 	for i := d.log.First(); i <= d.log.Last(); i++ {
 		a.Add(link.LogIndex(i), d.log.records[i-1])
 	}

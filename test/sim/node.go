@@ -144,7 +144,7 @@ type recovery struct {
 // recovered opens a disk for another incarnation, and makes a shell from it. The error says why the log could not be
 // opened.
 func (n *node) recovered(d disk) (r recovery, err error) {
-	analysis := core.NewLogAnalysis()
+	analysis := core.NewLogAnalysis(chain.Removes(n.stage().chain))
 	r.log, err = d.open(func(at wal.Index, _ byte, data []byte) {
 		analysis.Add(link.LogIndex(at), data)
 		r.heard = append(r.heard, stored{at, append([]byte(nil), data...)})

@@ -383,6 +383,9 @@ func (b *binder) resolve(at syntax.Pos, f *types.Function, args []Expr) types.Fo
 // call binds a function, an aggregate or a window function.
 func (b *binder) call(x *syntax.Call, s *scope) Expr {
 	f := types.Find(x.Name)
+	if x.Summary {
+		f = types.Summary(x.Name)
+	}
 	switch {
 	case x.Name == "unnest":
 		return b.unnest(x, s)

@@ -271,6 +271,9 @@ func (in *interner) id(e Expr) int {
 	return id
 }
 
+// Numbers returns a function that gives equal expressions the same number, and others another one.
+func Numbers() func(Expr) int { return newInterner().id }
+
 func directions(orders []Order) (d []bool) {
 	for _, o := range orders {
 		d = append(d, o.Desc, o.NullsFirst)

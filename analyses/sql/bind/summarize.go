@@ -12,9 +12,8 @@ import (
 //
 //	SELECT unnest(['a', 'b']) AS column_name, unnest([min(a)::TEXT, min(b)::TEXT]) AS min, … FROM (query) AS s (a, b)
 //
-// DuckDB also estimates quartiles and the number of distinct values. Exact ones would need every value of every column in
-// memory, so SUMMARIZE omits them. Users can compute median, quantile_cont and count(DISTINCT x) for the columns that interest
-// them.
+// Exact quartiles and numbers of distinct values would need every value of every column in memory. So they are estimated, as in
+// DuckDB: see the aggregates quartiles and approx_unique in package tail.
 func (b *binder) summary(d *syntax.Describe, at syntax.Pos, c *ctes) Node {
 	fields := b.query(d.Query, nil, c).Fields()
 	from := &syntax.Derived{At: at, Query: d.Query, Alias: syntax.Alias{Name: syntax.Ident{At: at, Name: "s"}}}
@@ -24,6 +23,23 @@ func (b *binder) summary(d *syntax.Describe, at syntax.Pos, c *ctes) Node {
 	}
 	call := func(name string, args ...syntax.Expr) syntax.Expr {
 		return &syntax.Call{At: at, Name: name, Args: args, Star: len(args) == 0}
+	}
+	summary := func(name string, x syntax.Expr) syntax.Expr {
+		return &syntax.Call{At: at, Name: name, Args: []syntax.Expr{x}, Summary: true}
+	}
+	quartile := func(n string) func(syntax.Expr, Field) syntax.Expr {
+		return func(x syntax.Expr, f Field) syntax.Expr {
+			if !f.Type.IsNumber() && f.Type.Kind != types.Date && f.Type.Kind != types.Timestamp {
+				return nil
+			}
+			text := call("list_extract", summary("quartiles", x), &syntax.Number{At: at, Text: n})
+			value := &syntax.Cast{At: at, X: text, Type: syntax.TypeName{At: at, Name: f.Type.Kind.String()}, Try: true}
+			if f.Type.Kind == types.Decimal {
+				value.Type.Args = []int{types.MaxPrecision, int(f.Type.Scale)} // rounding may have added a digit
+			}
+			inside := call("greatest", call("min", x), call("least", call("max", x), value)) // a rounded value may be beyond both
+			return call("if", &syntax.IsNull{At: at, X: value}, text, cast(inside, "TEXT"))  // years beyond 9999 are not read
+		}
 	}
 	for i := range fields {
 		from.Alias.Columns = append(from.Alias.Columns, syntax.Ident{At: at, Name: "c" + strconv.Itoa(i)})
@@ -64,8 +80,17 @@ func (b *binder) summary(d *syntax.Describe, at syntax.Pos, c *ctes) Node {
 	figure("column_type", "TEXT", func(_ syntax.Expr, f Field) syntax.Expr { return text(f.Type.String()) })
 	figure("min", "TEXT", ofAll("min"))
 	figure("max", "TEXT", ofAll("max"))
+	figure("approx_unique", "BIGINT", func(x syntax.Expr, f Field) syntax.Expr {
+		if f.Type.Kind == types.TextList || f.Type.Kind == types.Null {
+			return nil
+		}
+		return call("least", summary("approx_unique", x), call("count", x)) // an estimate may exceed the number of values
+	})
 	figure("avg", "TEXT", ofNumbers("avg"))
 	figure("std", "TEXT", ofNumbers("stddev_samp"))
+	figure("q25", "TEXT", quartile("1"))
+	figure("q50", "TEXT", quartile("2"))
+	figure("q75", "TEXT", quartile("3"))
 	figure("count", "BIGINT", func(syntax.Expr, Field) syntax.Expr { return call("count") })
 	figure("null_percentage", "DECIMAL", func(x syntax.Expr, f Field) syntax.Expr {
 		share := &syntax.Binary{At: at, Op: syntax.Div, L: call("count", x), R: call("nullif", call("count"), &syntax.Number{At: at, Text: "0"})}

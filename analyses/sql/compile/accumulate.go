@@ -2,6 +2,7 @@ package compile
 
 import (
 	"math"
+	"math/bits"
 
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/types"
@@ -13,14 +14,38 @@ import (
 // table's cells hold the same as bytes. With an accumulator, a cell is written once per group and Flush instead of once per
 // row of the data.
 type accumulator struct {
-	n      []int64     // how many values; for best, 1 if there is one
-	hi, lo []int64     // of a sum of integers: the high and low halves are added up separately, so neither overflows
-	sums   []exact.Sum // of finite DOUBLEs
-	square []exact.Sum // of their squares
-	best   []uint64    // the greatest number, or for the least all its bits inverted: see sortable. 0 if there is none
+	n      []int64       // how many values; for best, 1 if there is one
+	hi, lo []int64       // of a sum of integers: the high and low halves are added up separately, so neither overflows
+	sums   []exact.Sum   // of finite DOUBLEs, without those in small
+	small  []exact.Small // of DOUBLEs of usual amounts
+	since  int           // how many numbers may be in small
+	square []exact.Sum   // of their squares
+	best   []uint64      // the greatest number, or for the least all its bits inverted: see sortable. 0 if there is none
+
+	tally    *tally    // of steps
+	repeated *repeated // of hashes
 
 	rows   []int32 // rows that have a value, in the batch being added
 	groups []int   // the groups of these rows
+	part   []int64 // sums of the batch being added, by group; else zero
+}
+
+// groupsRepeat reports whether a batch of rows has several rows for most groups of a table. Then it pays to add up each group's rows first.
+func groupsRepeat(groups, rows int) bool { return groups <= rows/4 }
+
+// groupCounts counts the rows of each group, for all aggregates that count the same rows.
+type groupCounts struct{ counts []int64 }
+
+// of returns nil if there are too many groups. The counts are valid until the next call.
+func (c *groupCounts) of(into []int, groups int) []int64 {
+	if !groupsRepeat(groups, len(into)) {
+		return nil
+	}
+	c.counts = longer(c.counts[:0], groups)
+	for _, row := range into {
+		c.counts[row]++
+	}
+	return c.counts
 }
 
 // grow makes room for the groups of a table.
@@ -30,7 +55,7 @@ func (a *accumulator) grow(kind aggregateKind, groups int) {
 	case sumInts, meanInts:
 		a.hi, a.lo = longer(a.hi, groups), longer(a.lo, groups)
 	case sumFloats, meanFloats:
-		a.sums = longer(a.sums, groups)
+		a.sums, a.small = longer(a.sums, groups), longer(a.small, groups)
 	case deviation:
 		a.sums, a.square = longer(a.sums, groups), longer(a.square, groups)
 	case least, greatest, everyTrue, someTrue:
@@ -106,7 +131,7 @@ func appendSortable(b []byte, k types.Kind, x uint64) []byte {
 // accumulates reports whether fold uses an accumulator for an aggregate.
 func (x *aggregate) accumulates() bool {
 	switch x.kind {
-	case countRows, countValues, sumInts, meanInts, sumFloats, meanFloats, deviation:
+	case countRows, countValues, sumInts, meanInts, sumFloats, meanFloats, deviation, steps, hashes:
 		return true
 	case least, greatest, everyTrue, someTrue:
 		return numeric(x.arg.Type().Kind)
@@ -114,33 +139,23 @@ func (x *aggregate) accumulates() bool {
 	return false
 }
 
-// add adds the rows in sel to their groups. into[k] is the group of sel[k]; v has the values of the argument.
-func (a *accumulator) add(x *aggregate, t *fold.Table, v *eval.Vector, sel []int32, into []int) {
+// add adds the rows in sel to their groups. into[k] is the group of sel[k]; v has the values of the argument. counts has the number of these
+// rows by group; it may be nil.
+func (a *accumulator) add(x *aggregate, t *fold.Table, v *eval.Vector, sel []int32, into []int, counts []int64) {
 	a.grow(x.kind, t.Len())
 	if x.kind == countRows {
-		for _, row := range into {
-			a.n[row]++
-		}
+		a.count(into, counts)
 		return
 	}
 	if v.Any {
 		sel, into = a.present(v, sel, into)
+		counts = nil
 	}
 	switch x.kind {
 	case sumInts, meanInts:
-		for k, i := range sel {
-			n := v.Ints[i]
-			a.hi[into[k]] += n >> 32
-			a.lo[into[k]] += n & math.MaxUint32
-		}
+		a.addInts(v.Ints, sel, into)
 	case sumFloats, meanFloats:
-		for k, i := range sel {
-			if f := v.Floats[i]; f-f != 0 {
-				x.addOdd(t, into[k], f)
-			} else {
-				a.sums[into[k]].Add(f)
-			}
-		}
+		a.addFloats(x, t, v.Floats, sel, into)
 	case deviation:
 		for k, i := range sel {
 			if f := v.Floats[i]; f-f != 0 {
@@ -153,14 +168,101 @@ func (a *accumulator) add(x *aggregate, t *fold.Table, v *eval.Vector, sel []int
 	case least, everyTrue, greatest, someTrue:
 		a.addBest(x.turned(), v, sel, into)
 		return
+	case steps:
+		a.addNumbers(x, t, v, sel, into)
+	case hashes:
+		a.addHashes(x, t, v, sel, into)
 	}
-	for _, row := range into {
-		a.n[row]++
+	a.count(into, counts)
+}
+
+func (a *accumulator) count(into []int, counts []int64) {
+	if counts == nil {
+		for _, row := range into {
+			a.n[row]++
+		}
+	}
+	for row, n := range counts {
+		a.n[row] += n
 	}
 }
 
-// addBest keeps the best number of each group; turned reverses the order. It notes that a group has a value without a branch,
-// so the only branch is whether a number is a new best one.
+// addInts adds integers. The halves of a batch's sum count as much as the sum of the halves.
+func (a *accumulator) addInts(x []int64, sel []int32, into []int) {
+	if groupsRepeat(len(a.hi), len(sel)) && a.addSmall(x, sel, into) {
+		return
+	}
+	for k, i := range sel {
+		n := x[i]
+		a.hi[into[k]] += n >> 32
+		a.lo[into[k]] += n & math.MaxUint32
+	}
+}
+
+// addSmall is addInts for integers so small that their sums fit 64 bits. It returns false, and adds nothing, if one is larger.
+func (a *accumulator) addSmall(x []int64, sel []int32, into []int) bool {
+	a.part = longer(a.part, len(a.hi))
+	part, all := a.part[:len(a.hi)], int64(0)
+	if len(part) == 1 { // in a register
+		sum := int64(0)
+		for _, i := range sel {
+			sum += x[i]
+			all |= x[i] ^ x[i]>>63
+		}
+		part[0] = sum
+	} else {
+		into = into[:len(sel)]
+		for k, i := range sel {
+			part[into[k]] += x[i]
+			all |= x[i] ^ x[i]>>63
+		}
+	}
+	small := bits.Len64(uint64(all))+bits.Len(uint(len(sel))) < 64
+	for row, sum := range part {
+		if small {
+			a.hi[row] += sum >> 32
+			a.lo[row] += sum & math.MaxUint32
+		}
+		part[row] = 0
+	}
+	return small
+}
+
+// addFloats adds DOUBLEs.
+func (a *accumulator) addFloats(x *aggregate, t *fold.Table, values []float64, sel []int32, into []int) {
+	if a.since += len(sel); a.since > exact.MostSmall {
+		a.takeSmall()
+		a.since = len(sel)
+	}
+	for other := 1; ; other *= 2 { // how many are added in the other way behind one that is not of a usual amount, as its neighbours may not be either
+		n := exact.AddSmall(a.small, into, values, sel)
+		sel, into = sel[n:], into[n:]
+		if len(sel) == 0 {
+			return
+		}
+		other = min(other, len(sel))
+		for k, i := range sel[:other] {
+			if f := values[i]; f-f != 0 {
+				x.addOdd(t, into[k], f)
+			} else {
+				a.sums[into[k]].Add(f)
+			}
+		}
+		sel, into = sel[other:], into[other:]
+	}
+}
+
+// takeSmall moves small to sums.
+func (a *accumulator) takeSmall() {
+	for row := range a.small {
+		a.sums[row].AddSmall(&a.small[row])
+	}
+	clear(a.small)
+	a.since = 0
+}
+
+// addBest keeps the best number of each group; turned reverses the order. It has no branch on what is better, because in a chunk of many groups new best numbers
+// are frequent.
 func (a *accumulator) addBest(turned uint64, v *eval.Vector, sel []int32, into []int) {
 	best, n, into := a.best, a.n, into[:len(sel)]
 	switch v.Kind {
@@ -168,9 +270,7 @@ func (a *accumulator) addBest(turned uint64, v *eval.Vector, sel []int32, into [
 		for k, i := range sel {
 			row := into[k]
 			n[row] = 1
-			if s := sortableDouble(v.Floats[i]) ^ turned; s > best[row] {
-				best[row] = s
-			}
+			best[row] = max(best[row], sortableDouble(v.Floats[i])^turned)
 		}
 	case types.Bool:
 		for k, i := range sel {
@@ -182,9 +282,7 @@ func (a *accumulator) addBest(turned uint64, v *eval.Vector, sel []int32, into [
 		for k, i := range sel {
 			row := into[k]
 			n[row] = 1
-			if s := uint64(v.Ints[i]) ^ 1<<63 ^ turned; s > best[row] {
-				best[row] = s
-			}
+			best[row] = max(best[row], uint64(v.Ints[i])^1<<63^turned)
 		}
 	}
 }
@@ -214,6 +312,7 @@ func (x *aggregate) addOdd(t *fold.Table, row int, f float64) {
 
 // settle writes everything to the table, and clears the accumulator.
 func (a *accumulator) settle(x *aggregate, t *fold.Table, scratch []byte) []byte {
+	a.takeSmall()
 	for row, n := range a.n {
 		if n == 0 {
 			continue
@@ -238,11 +337,15 @@ func (a *accumulator) settle(x *aggregate, t *fold.Table, scratch []byte) []byte
 		case greatest, someTrue:
 			scratch = appendSortable(scratch[:0], x.arg.Type().Kind, a.best[row]^x.turned())
 			t.PutMaxText(row, x.cell, scratch)
+		case steps:
+			a.tally.settle(x, t, row)
+		case hashes:
+			clear(a.repeated.seen[:])
 		}
 	}
 	a.n, a.hi, a.lo, a.best = a.n[:0], a.hi[:0], a.lo[:0], a.best[:0]
 	clear(a.sums) // releases the memory that a sum of very large or very small numbers holds
 	clear(a.square)
-	a.sums, a.square = a.sums[:0], a.square[:0]
+	a.sums, a.small, a.square = a.sums[:0], a.small[:0], a.square[:0]
 	return scratch
 }

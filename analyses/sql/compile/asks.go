@@ -29,8 +29,9 @@ func (p *Plan) asks(script *syntax.Script, name string) (asks, outline string) {
 		before = fmt.Sprintf("pass %d, a query in WHERE, of: ", passed+1)
 	case passed > 0:
 		before = fmt.Sprintf("pass %d, the last one, of: ", passed+1)
-	case len(p.Also) > 0:
-		before = fmt.Sprintf("%d statements, first: ", 1+len(p.Also))
+	}
+	if len(p.Also) > 0 {
+		before = fmt.Sprintf("%d statements, first: %s", 1+len(p.Also), before)
 	}
 	return oneLine(before + text), oneLine(before + syntax.Outline(text))
 }

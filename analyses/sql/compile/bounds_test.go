@@ -65,7 +65,7 @@ func TestQ1_PlansCostBoundedTime(t *testing.T) {
 				t.Errorf("%.200s…: %v", text, err)
 			}
 			if views {
-				p.Also = []int{1}
+				p.Also = []Part{{Statement: 1}}
 				if _, err := Analysis(p); err != nil && !errors.Is(err, ErrApart) {
 					t.Errorf("%.200s…, twice: %v", text, err)
 				}
@@ -79,7 +79,7 @@ func FuzzPlan(f *testing.F) {
 	f.Add(anyPlan().Encode())
 	for _, p := range []*Plan{
 		{Text: "SELECT count(*) FROM t WHERE x > (SELECT avg(x) FROM t)", Answers: [][]string{{"\x01\x80"}}, Tables: anyPlan().Tables},
-		{Text: "SELECT count(*) FROM trips; SELECT city FROM trips", Also: []int{1}, Tables: anyPlan().Tables},
+		{Text: "SELECT count(*) FROM trips; SELECT city FROM trips", Also: []Part{{Statement: 1}, {Statement: 0, Pass: 1, Answers: [][]string{nil, {"x"}}}}, Tables: anyPlan().Tables},
 		{Text: "SELECT count(*) FROM trips WHERE km IN (SELECT km FROM trips WHERE EXISTS (SELECT 1 FROM trips))", Pass: 2, Answers: [][]string{nil, {}}, Tables: anyPlan().Tables},
 	} {
 		f.Add(p.Encode())

@@ -160,7 +160,7 @@ func (s *statement) fits(n bind.Node, l *leaf) bool {
 	}
 	sum := int64(0)
 	for t := range all {
-		sum += s.estimate(t)
+		sum += s.kept(t)
 	}
 	return sum <= MaxReference
 }
@@ -170,13 +170,23 @@ func (s *statement) bytes(n bind.Node) (sum int64) {
 	all := map[*bind.Table]bool{}
 	s.collect(n, all)
 	for t := range all {
-		e := s.estimate(t)
+		e := s.kept(t)
 		if e <= 0 {
 			return -1
 		}
 		sum += e
 	}
 	return sum
+}
+
+// kept is the estimate for what a joiner would have of a table. Conditions by which parsers skip rows are assumed to exclude half
+// of them. They mostly exclude more, but how many is not known, and a joiner that keeps twice as much as estimated still works.
+func (s *statement) kept(t *bind.Table) int64 {
+	e := s.estimate(t)
+	if e > 1 && len(s.bounds(t)) > 0 {
+		e /= 2
+	}
+	return e
 }
 
 // estimate returns the size of the values that the statement reads from a table, in bytes; 0 if it is not known. A text is
@@ -361,7 +371,11 @@ func (l *leaf) numbers() (before, after int) {
 func (s *statement) explainReferences(b *strings.Builder) {
 	for _, sc := range s.order {
 		if s.refs[sc.of] {
-			fmt.Fprintf(b, "  every joiner has %s whole: it is small, %s in the columns that are read\n", sc.table.Name, about(s.estimate(sc.of)))
+			what := sc.table.Name + " whole: it is small"
+			if len(sc.within) > 0 {
+				what = "those rows of " + sc.table.Name + " that are not skipped: they are small"
+			}
+			fmt.Fprintf(b, "  every joiner has %s, %s in the columns that are read\n", what, about(s.kept(sc.of)))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/csv"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -64,6 +65,7 @@ func (s *statement) analysis() (*analyses.Analysis, error) {
 	if len(a.Streams) == 0 {
 		return nil, fmt.Errorf("the statement %s reads no table", s.roots[0].name)
 	}
+	s.lead()
 	for i, l := range s.leaves {
 		l.table = len(s.specs)
 		specs := []fold.Spec{l.spec("t"+itoa(i), s.streamName(l.scan.stream))}
@@ -106,7 +108,7 @@ func (s *statement) analysis() (*analyses.Analysis, error) {
 		for _, f := range r.plan.Fields() {
 			query.Columns = append(query.Columns, f.Name)
 		}
-		if p.Pass > 0 {
+		if r.pass {
 			query.Columns = []string{"row"}
 		}
 		if pass := s.passesOn(r); pass != nil {
@@ -121,9 +123,13 @@ func (s *statement) analysis() (*analyses.Analysis, error) {
 	a.NewParser = func(_ analyses.Args, stream int, file analyses.File, b *batch.Builder) (func([][]byte) error, error) {
 		return s.order[stream].parser(file, b), nil
 	}
+	a.NewRunParser = func(_ analyses.Args, stream int, file analyses.File, b *batch.Builder) func(*csv.Run) (int, int) {
+		return s.order[stream].runs(file, b)
+	}
 	a.ReferenceLater = true
 	a.NewJoiner = func(_ analyses.Args, r analyses.Replica) (analyses.Joiner, error) { return s.newJoiner(r) }
 	a.NewFolder = func(_ analyses.Args, stream int) (analyses.Folder, error) { return s.newFolder(stream) }
+	a.Prune = s.pruneGroups()
 	if len(s.regions) > 0 {
 		a.Finish = func(_ analyses.Args, table int, tables []*fold.Table, full func()) error {
 			return s.finishPart(table, tables, full)
@@ -192,7 +198,8 @@ func (p *Plan) parsed(script *syntax.Script, trial bool) (*statement, error) {
 		return nil, err
 	}
 	var roots []root
-	for _, i := range append([]int{p.Statement}, p.Also...) {
+	for _, part := range p.Parts() {
+		i := part.Statement
 		if i >= len(prog.Statements) || slices.ContainsFunc(roots, func(r root) bool { return r.name == prog.Statements[i].Name }) {
 			return nil, fmt.Errorf("%w: it is about statement %d of %d", ErrPlan, i, len(prog.Statements))
 		}
@@ -200,11 +207,13 @@ func (p *Plan) parsed(script *syntax.Script, trial bool) (*statement, error) {
 		if st.Kind != bind.Rows {
 			return nil, fmt.Errorf("%w: statement %s asks for no rows", ErrPlan, st.Name)
 		}
-		roots = append(roots, root{name: st.Name, plan: st.Plan})
+		r := root{name: st.Name, plan: st.Plan}
+		if err := part.passed(&r); err != nil {
+			return nil, err
+		}
+		roots = append(roots, r)
 	}
-	if err := p.passed(&roots[0]); err != nil {
-		return nil, err
-	}
+	newStatement(p, tables, roots).foldConstants()
 	newStatement(p, tables, roots).pushDown()
 	newStatement(p, tables, roots).arrange()
 	for large := map[*bind.Table]bool{}; ; {
@@ -346,7 +355,7 @@ func (s *statement) reduce(r *root, tables []*fold.Table, emit func(row ...any))
 	if err != nil {
 		return s.located(err)
 	}
-	if s.plan.Pass > 0 {
+	if r.pass {
 		emitPass(rows, emit)
 		return nil
 	}

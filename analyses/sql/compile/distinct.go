@@ -83,7 +83,7 @@ func (g *groups) distinct(stream string, tables []*fold.Table) (*fold.Table, err
 					return nil, err
 				}
 			}
-			added.add(x, sums, v, everyRow(nil, n), into)
+			added.add(x, sums, v, everyRow(nil, n), into, nil)
 		}
 		scratch = added.settle(x, sums, scratch)
 	}

@@ -49,6 +49,8 @@ const (
 	lastValue                 // cell: MaxText of position and value
 	leastBy                   // cell: MinText of the order's value, position and value
 	deviation                 // cells: as sumFloats, then those of squares
+	steps                     // cell: Histogram; only without keys
+	hashes                    // cell: Smallest; only without keys
 )
 
 // newGroups returns how tables fold an aggregation, nil if they cannot.
@@ -142,6 +144,12 @@ func (g *groups) add(a *bind.Aggregate) bool {
 	case name == "last" && len(a.Order) == 0:
 		x.kind = lastValue
 		cell(fold.MaxText)
+	case name == "quartiles" && len(g.node.Keys) == 0:
+		x.kind = steps
+		g.cells = append(g.cells, named(tail.QuartileCell, len(g.cells)))
+	case name == "approx_unique" && len(g.node.Keys) == 0:
+		x.kind = hashes
+		g.cells = append(g.cells, named(tail.DistinctCell, len(g.cells)))
 	default:
 		return false
 	}
@@ -150,6 +158,12 @@ func (g *groups) add(a *bind.Aggregate) bool {
 	}
 	g.aggs = append(g.aggs, x)
 	return true
+}
+
+// named returns a cell with the name of the nth.
+func named(a fold.Agg, n int) fold.Agg {
+	a.Name = "a" + itoa(n)
+	return a
 }
 
 func (g *groups) spec(name, stream string) fold.Spec {
@@ -244,6 +258,18 @@ func (x *aggregate) value(t *fold.Table, row int, v *eval.Vector, n int) error {
 			return nil
 		}
 		v.Floats = append(v.Floats, f)
+		return nil
+	case hashes:
+		v.Ints = append(v.Ints, tail.Distinct(t.Smallest(row, x.cell)))
+		return nil
+	case steps:
+		shift, numbers := t.Histogram(row, x.cell)
+		list, some := tail.Quartiles(x.arg.Type(), shift, numbers)
+		if !some {
+			none()
+			return nil
+		}
+		v.Lists = append(v.Lists, list)
 		return nil
 	case least, everyTrue, firstValue, leastBy:
 		text, has = t.MinText(row, x.cell)

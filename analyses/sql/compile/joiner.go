@@ -37,6 +37,9 @@ type joiner struct {
 	failed error             // the error of what joiners compute from the reference streams
 	first  bool              // this joiner sends the leaves of reference streams
 	pos    analyses.Position // position of the batch that is being computed
+
+	conditions map[ledBy]*ledTo // with which its workers begin
+	slices     uint64           // how many slices have been begun
 }
 
 // worker computes a leaf.
@@ -44,6 +47,7 @@ type worker struct {
 	*leaf
 	x      *tail.Executor // has computed the right sides of joins and the queries; nil if there are none
 	steps  []step
+	last   *ledTo // of those with which the leaf begins; nil if there is none, or steps compute them
 	ready  bool
 	keys   []*eval.Program
 	args   []*eval.Program // by aggregate; nil if it has no argument
@@ -58,6 +62,7 @@ type worker struct {
 	into   []int
 	rows   []int32 // the rows that pass the filter of an aggregate
 	passed []int   // their groups
+	counts groupCounts
 	sel    []int32
 	pos    position
 	worst  []byte
@@ -141,7 +146,7 @@ func (s *statement) newWorkers(leaves []*leaf) (*joiner, error) {
 			if plans := l.plans(); len(plans) > 0 {
 				w.x = tail.New(nothing{}, maxKept, plans...)
 			}
-			if err := w.prepare(nil); err != nil {
+			if err := errors.Join(w.prepare(nil), j.follow(w)); err != nil {
 				return nil, err
 			}
 		}
@@ -277,7 +282,7 @@ func (j *joiner) prepare(stream int) error {
 			continue
 		}
 		w.x = j.refs.executor()
-		if err := w.prepare(nil); err != nil {
+		if err := errors.Join(w.prepare(nil), j.follow(w)); err != nil {
 			j.failed = j.refs.explain(err)
 		}
 	}
@@ -291,11 +296,14 @@ func (j *joiner) fold(stream int, b rows, pos analyses.Position) error {
 	for _, w := range j.leaves[stream] {
 		w.pos.begin(pos)
 		w.cache.Forget()
-		for lo := 0; lo < b.Rows(); lo += slice {
+	}
+	for lo := 0; lo < b.Rows(); lo += slice {
+		n := min(slice, b.Rows()-lo)
+		columns := c.window(lo, lo+n)
+		j.slices++
+		for _, w := range j.leaves[stream] {
 			progress.Mark()
-			n := min(slice, b.Rows()-lo)
 			w.pos.at = int64(lo)
-			columns := c.window(lo, lo+n)
 			if err := w.take(j, c, columns, n); err != nil {
 				return j.located(err, pos)
 			}
@@ -359,9 +367,20 @@ func (w *worker) settle(t *fold.Table) {
 
 // take computes some rows.
 func (w *worker) take(j *joiner, of *columns, columns []*eval.Vector, n int) error {
-	w.sel = of.taken(w.missing, everyRow(w.sel, n), int(w.pos.at))
 	w.pos.joined = joined{}
-	return w.behind(0, j, columns, n, w.sel)
+	if w.last == nil {
+		w.sel = of.taken(w.missing, everyRow(w.sel, n), int(w.pos.at))
+		return w.behind(0, j, columns, n, w.sel)
+	}
+	passed, err := w.last.passed(j.slices, columns, n)
+	if err != nil {
+		return err
+	}
+	w.sel = of.taken(w.missing, append(w.sel[:0], passed...), int(w.pos.at))
+	if len(w.sel) == 0 {
+		return nil
+	}
+	return w.behind(w.led, j, columns, n, w.sel)
 }
 
 func everyRow(sel []int32, n int) []int32 {
@@ -467,9 +486,10 @@ func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel 
 		return err
 	}
 	w.find(t, sel)
+	all := w.counts.of(w.into, t.Len())
 	for a := range w.groups.aggs {
 		x := &w.groups.aggs[a]
-		rows, into := sel, w.into
+		rows, into, counts := sel, w.into, all
 		if f := w.filter[a]; f != nil {
 			v, err := f.Run(columns, n, sel)
 			if err != nil {
@@ -481,7 +501,7 @@ func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel 
 					w.rows, w.passed = append(w.rows, i), append(w.passed, w.into[k])
 				}
 			}
-			rows, into = w.rows, w.passed
+			rows, into, counts = w.rows, w.passed, nil
 		}
 		var own *fold.Table
 		if x.distinct {
@@ -505,7 +525,7 @@ func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel 
 		if x.distinct {
 			w.foldDistinct(t, own, v, rows, into)
 		} else if x.accumulates() {
-			w.added[a].add(x, t, v, rows, into)
+			w.added[a].add(x, t, v, rows, into, counts)
 		} else {
 			x.fold(t, v, by, rows, into, &w.pos)
 		}

@@ -27,6 +27,8 @@ type leaf struct {
 	parts    []bind.Expr          // keys of the partitions, if it is a source of a region
 	read     map[bind.Node][]bool // by projection, which of its columns later steps read; nil if that is not known
 	dropNull bool                 // rows with NULL in one of parts are not needed
+	leading  []leading            // the conditions with which it begins
+	led      int                  // how many of its steps these conditions replace
 	fields   []bind.Field         // of the rows that travel
 	needed   []bool               // which of them the tail reads
 	unkept   bool                 // the reducer keeps none of the rows: see passOn
@@ -62,6 +64,7 @@ const (
 type root struct {
 	name   string
 	plan   bind.Node
+	pass   bool          // plan is the query that a pass answers
 	asks   []asked       // queries that are used as values, in the order of the plan
 	tables map[*leaf]int // by leaf that its query reads, the index of the leaf's first table
 }
@@ -87,8 +90,9 @@ type statement struct {
 	large   map[*bind.Table]bool            // tables that must not be in refs
 	missing map[*bind.Scan]analyses.Missing // by scan of a small table, which of the statements that share the scan read it
 	// What was found out about the plan, which is asked again for each region that is tried.
-	tablesBelow map[bind.Node][]*bind.Table // by node, the tables that it reads
-	plain       map[bind.Expr]bool          // expressions without queries for which there are kernels
+	tablesBelow map[bind.Node][]*bind.Table     // by node, the tables that it reads
+	plain       map[bind.Expr]bool              // expressions without queries for which there are kernels
+	within      map[*bind.Table]map[int]*within // see bounds
 
 	trial bool // treat queries over large tables as answered, and note them in the leaves that ask them
 }

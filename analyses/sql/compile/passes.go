@@ -118,9 +118,9 @@ func (r *root) number(q *bind.Subquery) int {
 	return slices.Index(r.asks, askedBy(q)) + 1
 }
 
-// passed puts the answers of earlier passes into a statement. If the plan is a pass, the query that it answers replaces the
-// statement.
-func (p *Plan) passed(r *root) error {
+// passed puts the answers of earlier passes into a statement. If the part is a pass, the query that it answers replaces
+// the statement.
+func (p *Part) passed(r *root) error {
 	found := map[asked][]*bind.Subquery{}
 	seen := map[bind.Expr]bool{}
 	var find func(list []bind.Expr)
@@ -144,7 +144,7 @@ func (p *Plan) passed(r *root) error {
 		return fmt.Errorf("%w: it is about query %d and has %d answers, and statement %s asks %d queries", ErrPlan, p.Pass, len(p.Answers), r.name, len(r.asks))
 	}
 	if p.Pass > 0 {
-		r.plan = passPlan(found[r.asks[p.Pass-1]][0])
+		r.plan, r.pass = passPlan(found[r.asks[p.Pass-1]][0]), true
 	}
 	for i, rows := range p.Answers {
 		if rows == nil {
@@ -230,7 +230,7 @@ func constant(v *eval.Vector, row int) any {
 // first rows of the stream give the first rows of the answer.
 func (p *Plan) Head() (stream string, rows int, ok bool) {
 	s, err := p.takenApart(false)
-	if err != nil || p.Pass > 0 {
+	if err != nil {
 		return "", 0, false
 	}
 	l, rows := s.head()
@@ -241,7 +241,7 @@ func (p *Plan) Head() (stream string, rows int, ok bool) {
 }
 
 func (s *statement) head() (*leaf, int) {
-	if len(s.roots) > 1 || len(s.leaves) != 1 || s.leaves[0].keep != keepBest || len(s.leaves[0].best.orders) > 0 {
+	if len(s.roots) > 1 || s.roots[0].pass || len(s.leaves) != 1 || s.leaves[0].keep != keepBest || len(s.leaves[0].best.orders) > 0 {
 		return nil, 0
 	}
 	l, rows := s.leaves[0], -1

@@ -135,6 +135,7 @@ func TestQ3_StatementsShareAScan(t *testing.T) {
 	}{
 		{[]string{"SELECT count(*) FROM t", "SELECT tc, sum(tn), count(DISTINCT tk) FROM t GROUP BY tc ORDER BY 1", "SELECT tn FROM t ORDER BY tx DESC, tn LIMIT 3", "SELECT DISTINCT tc FROM t ORDER BY 1", "SELECT * FROM t WHERE tn > 20"}, ""},
 		{[]string{"SELECT tc, uc, count(*) FROM t JOIN u ON tk = uk GROUP BY 1, 2 ORDER BY 1, 2", "SELECT sum(tn) FROM t WHERE tk NOT IN (SELECT vk FROM v WHERE vk > 2)", "SELECT tn, uc FROM t LEFT JOIN u ON tk = uk ORDER BY 1, 2 LIMIT 4"}, ""},
+		{[]string{"SELECT count(*) FROM t WHERE tk > 1 AND tn < 40", "SELECT sum(tx) FROM t WHERE tk > 1 AND tn < 40 AND tc <> 'a'", "SELECT tc FROM t WHERE tk > 1 AND tn + 1 > 5 ORDER BY ALL", "SELECT tn FROM t JOIN u ON tk = uk WHERE tk > 1 AND tn < 40 ORDER BY ALL"}, ""},
 		{[]string{"SELECT count(*) FROM t WHERE tn > 7", "SELECT avg(tx) FROM t WHERE tn > 7 AND tk < 5", "SELECT tc, median(tx) FROM t WHERE tc = 'a' GROUP BY tc"}, ""},
 		{[]string{"SELECT a.tn, b.tn FROM t AS a JOIN t AS b ON a.tk = b.tk ORDER BY 1, 2 LIMIT 5", "SELECT count(*) FROM t"}, ""},
 		{[]string{"SELECT count(*) FROM t JOIN u ON tk = uk", "SELECT count(*) FROM t, u"}, ""},
@@ -145,7 +146,7 @@ func TestQ3_StatementsShareAScan(t *testing.T) {
 	} {
 		p := small(planOf(t, strings.Join(c.texts, ";\n"), files), files)
 		for i := range c.texts[1:] {
-			p.Also = append(p.Also, i+1)
+			p.Also = append(p.Also, Part{Statement: i + 1})
 		}
 		p, err := Decode(p.Encode())
 		if err != nil {
@@ -204,6 +205,7 @@ func TestQ3_RejectedRowsAreEachStatementsOwn(t *testing.T) {
 		{"SELECT sum(i) FROM t", "SELECT sum(x) FROM t", "SELECT count(*) FROM t", "SELECT count(*), min(c) FROM t"},
 		{"SELECT sum(i) FROM t WHERE x > 2", "SELECT sum(i), count(x) FROM t", "SELECT i, c FROM t WHERE i > 2 AND c < 'g'"},
 		{"SELECT sum(i) FROM t WHERE i > 2", "SELECT max(i) FROM t WHERE i > 2"},
+		{"SELECT sum(i) FROM t WHERE c > 'a' AND x > 1", "SELECT max(c) FROM t WHERE c > 'a'", "SELECT count(k) FROM t WHERE c > 'a' AND i < 9", "SELECT k FROM t WHERE c > 'a' AND x > 1"},
 		{"SELECT sum(i), max(x) FROM t WHERE i > 2", "SELECT max(i), max(c) FROM t WHERE i > 2"},
 		{"SELECT _line, c FROM t WHERE x IS NULL", "SELECT DISTINCT k FROM t", "SELECT i FROM t ORDER BY i DESC LIMIT 2", "SELECT _file, median(x) FROM t GROUP BY 1"},
 		{"SELECT t.i, s.v FROM t JOIN s ON t.k = s.k", "SELECT t.i, s.w FROM t JOIN s ON t.k = s.k", "SELECT count(*) FROM t WHERE k NOT IN (SELECT k FROM s)"},
@@ -217,7 +219,7 @@ func TestQ3_RejectedRowsAreEachStatementsOwn(t *testing.T) {
 			}
 		}
 		for i := range texts[1:] {
-			p.Also = append(p.Also, i+1)
+			p.Also = append(p.Also, Part{Statement: i + 1})
 		}
 		together, err := Analysis(p)
 		if err != nil {
@@ -232,9 +234,7 @@ func TestQ3_RejectedRowsAreEachStatementsOwn(t *testing.T) {
 				break
 			}
 			for i, text := range texts {
-				one := *p
-				one.Statement, one.Also = i, nil
-				alone, err := Analysis(&one)
+				alone, err := Analysis(p.Alone(i))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -316,7 +316,7 @@ func TestPlansSayWhatTheyAsk(t *testing.T) {
 	long := "SELECT '" + strings.Repeat("ä", 2000) + "' AS x FROM t"
 	for want, p := range map[string]*Plan{
 		"SELECT a FROM t WHERE a > 1":                 {Text: "-- name: few\nSELECT a\n\tFROM t -- of all\nWHERE a > 1; SELECT 1"},
-		"2 statements, first: SELECT count(*) FROM t": {Text: "SELECT count(*) FROM t; SELECT max(a) FROM t", Also: []int{1}},
+		"2 statements, first: SELECT count(*) FROM t": {Text: "SELECT count(*) FROM t; SELECT max(a) FROM t", Also: []Part{{Statement: 1}}},
 		"SELECT max(a) FROM t":                        {Text: "SELECT count(*) FROM t; SELECT max(a) FROM t", Statement: 1},
 		"SELECT 'ääää":                                {Text: long},
 	} {
@@ -341,6 +341,12 @@ func TestPlansSayWhatTheyAsk(t *testing.T) {
 	}
 	a, err := Analysis(pass)
 	if err != nil || !strings.HasPrefix(a.Asks, "pass 1, a query in WHERE, of: SELECT count(*) FROM t WHERE") {
+		t.Errorf("%q, %v", a.Asks, err)
+	}
+	both := *pass
+	both.Text += "; SELECT max(a) FROM t"
+	both.Also = []Part{{Statement: 1}}
+	if a, err := Analysis(&both); err != nil || !strings.HasPrefix(a.Asks, "2 statements, first: pass 1, a query in WHERE, of: SELECT count(*)") {
 		t.Errorf("%q, %v", a.Asks, err)
 	}
 	secret := &Plan{Text: "SELECT a FROM t WHERE a > 41 AND 'x' = $p", Params: map[string]string{"p": "y"}, Tables: []Table{table}}

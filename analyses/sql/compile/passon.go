@@ -50,7 +50,7 @@ type keyed struct {
 
 // passesOn returns how the rows of a statement are passed on, nil if they cannot be. It marks the leaf.
 func (s *statement) passesOn(r *root) *passOn {
-	if s.plan.Pass > 0 {
+	if r.pass {
 		return nil
 	}
 	var steps []bind.Node // from the answer down

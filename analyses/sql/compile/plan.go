@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	version   = 8 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
-	semantics = 1 // changes with the meaning of its text: a node refuses sessions of other numbers, even those that it recovers
+	version   = 10 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
+	semantics = 1  // changes with the meaning of its text: a node refuses sessions of other numbers, even those that it recovers
 )
 
 // Bounds of the numbers that a plan may give for a table, so that estimates do not overflow.
@@ -40,15 +40,53 @@ var ErrPlan = errors.New("bad plan of a SQL session")
 type Plan struct {
 	Text      string
 	Statement int        // index of the text's statement that is answered
-	Also      []int      // other statements that the same session answers, from the same scan
 	Pass      int        // number of the query, used as a value, that is answered instead of the statement, from 1; 0: none
 	Answers   [][]string // of earlier passes, by query; nil: no answer yet. See [Plan.NextPass]
+	Also      []Part     // what else the same session answers, from the same scan
 	Tables    []Table
 	Params    map[string]string
 
 	// PartitionFrom is the estimated number of bytes from which on tables that are not small are joined in the aggregators. 0 stands
 	// for the constant of that name; with a negative number, tables are never joined there.
 	PartitionFrom int64
+}
+
+// Part is one of several things that a session answers: a statement, or a pass of one. Its fields mean what those of a Plan mean.
+type Part struct {
+	Statement int
+	Pass      int
+	Answers   [][]string
+}
+
+// Parts returns all that the plan answers.
+func (p *Plan) Parts() []Part {
+	return append([]Part{{p.Statement, p.Pass, p.Answers}}, p.Also...)
+}
+
+// Alone returns a plan that answers only one of the plan's parts; 0 is the first of them.
+func (p *Plan) Alone(part int) *Plan {
+	one, of := *p, p.Parts()[part]
+	one.Statement, one.Pass, one.Answers, one.Also = of.Statement, of.Pass, of.Answers, nil
+	return &one
+}
+
+// Together returns the plan of a session that answers what several plans answer alone, nil if the plans are not about the same text,
+// parameters and tables: then they know different things of a table, so that none of them can stand for the others.
+func Together(plans []*Plan) *Plan {
+	all := *plans[0]
+	common := func(p *Plan) string {
+		one := *p
+		one.Statement, one.Pass, one.Answers, one.Also = 0, 0, nil, nil
+		return string(one.Encode())
+	}
+	want := common(&all)
+	for _, p := range plans[1:] {
+		if common(p) != want {
+			return nil
+		}
+		all.Also = append(slices.Clip(all.Also), p.Parts()...)
+	}
+	return &all
 }
 
 // Table is a table of files. File is set for a table that a statement names by its pattern.
@@ -75,23 +113,13 @@ type Column struct {
 
 // Encode returns the wire form. Equal plans have equal forms.
 func (p *Plan) Encode() []byte {
-	b := wire.AppendArray(nil, 10)
+	b := wire.AppendArray(nil, 7)
 	b = wire.AppendUint(b, version)
 	b = wire.AppendUint(b, semantics)
 	b = wire.AppendString(b, p.Text)
-	b = wire.AppendUint(b, uint64(p.Statement))
-	b = wire.AppendArray(b, len(p.Also))
-	for _, i := range p.Also {
-		b = wire.AppendUint(b, uint64(i))
-	}
-	b = wire.AppendUint(b, uint64(p.Pass))
-	b = wire.AppendArray(b, len(p.Answers))
-	for _, rows := range p.Answers {
-		b = wire.AppendBool(b, rows != nil)
-		b = wire.AppendArray(b, len(rows))
-		for _, row := range rows {
-			b = wire.AppendString(b, row)
-		}
+	b = wire.AppendArray(b, 1+len(p.Also))
+	for _, part := range p.Parts() {
+		b = part.append(b)
 	}
 	b = wire.AppendArray(b, len(p.Tables))
 	for _, t := range p.Tables {
@@ -139,27 +167,22 @@ func Decode(b []byte) (*Plan, error) {
 	if v, s := d.Uint(), d.Uint(); d.Err() == nil && (v != version || s != semantics) {
 		return nil, fmt.Errorf("%w: it has form %d and semantics %d, this program knows %d and %d; use the same version of Posta for the command and all nodes", ErrPlan, v, s, version, semantics)
 	}
-	if fields != 10 {
+	if fields != 7 {
 		d.Fail("%d fields", fields)
 	}
 	p := &Plan{Text: d.String(), Params: map[string]string{}}
-	p.Statement = int(min(d.Uint(), 1<<20))
-	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
-		p.Also = append(p.Also, int(min(d.Uint(), 1<<20)))
+	n := d.Array()
+	if d.Err() == nil && (n < 1 || n > MaxShared) {
+		d.Fail("%d statements", n)
 	}
-	p.Pass = int(min(d.Uint(), 1<<20))
-	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
-		var rows []string
-		if d.Bool() {
-			rows = []string{}
-		}
-		for n := d.Array(); n > 0 && d.Err() == nil; n-- {
-			rows = append(rows, d.String())
-		}
-		p.Answers = append(p.Answers, rows)
+	for ; n > 0 && d.Err() == nil; n-- {
+		p.Also = append(p.Also, readPart(&d))
 	}
-	if len(p.Also) > MaxShared-1 || p.Pass > 0 && len(p.Also) > 0 || len(p.Also) > 0 && len(p.Answers) > 0 {
-		d.Fail("%d statements more, pass %d", len(p.Also), p.Pass)
+	if d.Err() == nil {
+		first := p.Also[0]
+		if p.Statement, p.Pass, p.Answers, p.Also = first.Statement, first.Pass, first.Answers, p.Also[1:]; len(p.Also) == 0 {
+			p.Also = nil
+		}
 	}
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 		d.ArrayOf(8)
@@ -194,6 +217,38 @@ func Decode(b []byte) (*Plan, error) {
 		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
 	}
 	return p, nil
+}
+
+func (p *Part) append(b []byte) []byte {
+	b = wire.AppendArray(b, 3)
+	b = wire.AppendUint(b, uint64(p.Statement))
+	b = wire.AppendUint(b, uint64(p.Pass))
+	b = wire.AppendArray(b, len(p.Answers))
+	for _, rows := range p.Answers {
+		b = wire.AppendBool(b, rows != nil)
+		b = wire.AppendArray(b, len(rows))
+		for _, row := range rows {
+			b = wire.AppendString(b, row)
+		}
+	}
+	return b
+}
+
+// readPart reads what append wrote.
+func readPart(d *wire.Reader) (p Part) {
+	d.ArrayOf(3)
+	p.Statement, p.Pass = int(min(d.Uint(), 1<<20)), int(min(d.Uint(), 1<<20))
+	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+		var rows []string
+		if d.Bool() {
+			rows = []string{}
+		}
+		for n := d.Array(); n > 0 && d.Err() == nil; n-- {
+			rows = append(rows, d.String())
+		}
+		p.Answers = append(p.Answers, rows)
+	}
+	return p
 }
 
 // Readable reports whether fields of files can be read as values of a type.

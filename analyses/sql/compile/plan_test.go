@@ -24,6 +24,8 @@ func anyPlan() *Plan {
 
 func TestQ1_PlansTravelWhole(t *testing.T) {
 	p := anyPlan()
+	p.Pass, p.Answers = 2, [][]string{nil, {}}
+	p.Also = []Part{{Statement: 3, Answers: [][]string{{"\x01\x80", ""}, nil}}, {Statement: 4, Pass: 1}}
 	got, err := Decode(p.Encode())
 	if err != nil || !reflect.DeepEqual(got, p) {
 		t.Errorf("%+v, %v", got, err)

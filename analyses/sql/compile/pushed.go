@@ -5,23 +5,36 @@ import (
 	"slices"
 
 	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/types"
 )
 
 // A parser first reads the columns that WHERE compares with constants. If such a value is out of bounds, it skips the row: the
 // row does not travel, and its other fields are not read, so they cannot reject the row. The leaf keeps its complete filter,
 // because the bounds cover only a part of WHERE.
 
-// within is a condition on a value: either its number in the order of sortable lies between two bounds, or it equals a
-// certain text.
+// within is a condition on a value: either its number in the order of sortable lies between two bounds, or it is one of certain
+// texts.
 type within struct {
 	low, high uint64
-	text      string
-	is        bool // compare with text instead of the bounds
+	texts     []string // nil: the bounds count
 }
+
+// maxTexts is how many texts a value is compared with. A longer list is left to the filter, which finds a text by its hash.
+const maxTexts = 16
 
 func (w *within) number(s uint64) bool { return w == nil || w.low <= s && s <= w.high }
 
-// push gives the bounds of a leaf to the parsers if the leaf is the only one that reads its table.
+func (w *within) text(p []byte) bool {
+	for _, t := range w.texts {
+		if string(p) == t {
+			return true
+		}
+	}
+	return false
+}
+
+// push gives the bounds of a leaf to the parsers if the leaf is the only one that reads its table. Of a table that joiners have,
+// only rows within the bounds reach them.
 func (s *statement) push() {
 	readers := map[*scan]int{}
 	for _, l := range s.leaves {
@@ -36,6 +49,48 @@ func (s *statement) push() {
 				break
 			}
 		}
+	}
+	for _, sc := range s.order {
+		if s.refs[sc.of] {
+			sc.within = s.bounds(sc.of)
+		}
+	}
+}
+
+// bounds returns the bounds of all rows that the statement reads of a table. It has none if the table is read in several places,
+// because each may want other rows.
+func (s *statement) bounds(t *bind.Table) map[int]*within {
+	if s.within == nil {
+		s.within = map[*bind.Table]map[int]*within{}
+		for _, r := range s.roots {
+			s.boundTables(r.plan)
+		}
+	}
+	return s.within[t]
+}
+
+// boundTables finds the bounds of the tables of a plan.
+func (s *statement) boundTables(plan bind.Node) {
+	above := map[bind.Node]*bind.Filter{}
+	var scans []*bind.Scan
+	walk(plan, func(n bind.Node) {
+		switch n := n.(type) {
+		case *bind.Filter:
+			above[n.Input] = n
+		case *bind.Scan:
+			scans = append(scans, n)
+		}
+	})
+	for _, n := range scans {
+		if _, again := s.within[n.Table]; again {
+			s.within[n.Table] = nil
+			continue
+		}
+		sc := &scan{table: s.about(n.Table)}
+		for at := bind.Node(n); above[at] != nil && s.uses[at] == 1 && sc.bound(above[at].Cond); {
+			at = above[at]
+		}
+		s.within[n.Table] = sc.within
 	}
 }
 
@@ -52,6 +107,10 @@ func (s *scan) bound(e bind.Expr) (more bool) {
 	if !harmless(e) {
 		return false
 	}
+	if column, values, ok := oneOf(e); ok {
+		s.narrow(column, func(w *within, t types.Type) bool { return w.oneOf(t, values) })
+		return true
+	}
 	if len(a.Args) != 2 {
 		return true
 	}
@@ -61,22 +120,63 @@ func (s *scan) bound(e bind.Expr) (more bool) {
 	if !ok {
 		column, ok = a.Args[1].(*bind.Column)
 		value, also = a.Args[0].(*bind.Const)
-		op = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}[op]
+		op = mirrored[op]
 	}
-	if !ok || !also || value.Value == nil || column.Index >= len(s.table.Columns) || s.table.Columns[column.Index].Star > 0 || column.T != value.T {
-		return true
-	}
-	w := within{high: math.MaxUint64}
-	if had := s.within[column.Index]; had != nil {
-		w = *had
-	}
-	if w.compare(op, value.Value) {
-		if s.within == nil {
-			s.within = map[int]*within{}
-		}
-		s.within[column.Index] = &w
+	if ok && also {
+		s.narrow(column, func(w *within, t types.Type) bool { return w.compare(op, t, value) })
 	}
 	return true
+}
+
+// narrow changes the bounds of a column's values. It keeps the bounds if by cannot express its condition.
+func (s *scan) narrow(c *bind.Column, by func(*within, types.Type) bool) {
+	if c.Index >= len(s.table.Columns) || s.table.Columns[c.Index].Star > 0 {
+		return
+	}
+	w := within{high: math.MaxUint64}
+	if had := s.within[c.Index]; had != nil {
+		w = *had
+	}
+	if !by(&w, c.T) {
+		return
+	}
+	if s.within == nil {
+		s.within = map[int]*within{}
+	}
+	s.within[c.Index] = &w
+}
+
+// oneOf takes apart a condition that a column equals one of several constants.
+func oneOf(e bind.Expr) (column *bind.Column, values []*bind.Const, ok bool) {
+	a, ok := e.(*bind.Apply)
+	if !ok {
+		return nil, nil, false
+	}
+	switch {
+	case a.Func == "OR" && len(a.Args) == 2:
+		l, left, ok := oneOf(a.Args[0])
+		if !ok {
+			return nil, nil, false
+		}
+		r, right, ok := oneOf(a.Args[1])
+		return l, append(left, right...), ok && l.Index == r.Index
+	case a.Func != "IN" && (a.Func != "=" || len(a.Args) != 2):
+		return nil, nil, false
+	}
+	for _, x := range a.Args {
+		switch x := x.(type) {
+		case *bind.Const:
+			values = append(values, x)
+		case *bind.Column:
+			if column != nil {
+				return nil, nil, false
+			}
+			column = x
+		default:
+			return nil, nil, false
+		}
+	}
+	return column, values, column != nil && (a.Func == "=" || column == a.Args[0])
 }
 
 // harmless reports whether an expression never fails.
@@ -95,19 +195,71 @@ func harmless(e bind.Expr) bool {
 	return false
 }
 
-// compare narrows the bounds. It returns false if they cannot express the comparison.
-func (w *within) compare(op string, value any) bool {
-	var at uint64
-	switch v := value.(type) {
-	case string:
-		if op != "=" || w.is && w.text != v {
+// oneOf narrows the bounds to those of several values. It returns false if they cannot express that.
+func (w *within) oneOf(t types.Type, values []*bind.Const) bool {
+	if t.Kind == types.Text {
+		return w.oneText(values)
+	}
+	if len(values) == 1 {
+		return w.compare("=", t, values[0])
+	}
+	all := within{low: math.MaxUint64}
+	for _, v := range values {
+		one := within{high: math.MaxUint64}
+		if v.Value == nil {
+			continue // no value equals NULL
+		}
+		if !one.compare(">=", t, v) || !one.compare("<=", t, v) {
 			return false
 		}
-		w.text, w.is = v, true
-		return true
+		all.low, all.high = min(all.low, one.low), max(all.high, one.high)
+	}
+	w.low, w.high = max(w.low, all.low), min(w.high, all.high)
+	return true
+}
+
+func (w *within) oneText(values []*bind.Const) bool {
+	if len(values) > maxTexts {
+		return false
+	}
+	texts := []string{}
+	for _, v := range values {
+		s, ok := v.Value.(string)
+		if !ok && v.Value != nil {
+			return false
+		}
+		if ok && (w.texts == nil || slices.Contains(w.texts, s)) && !slices.Contains(texts, s) {
+			texts = append(texts, s)
+		}
+	}
+	w.texts = texts
+	return true
+}
+
+// compare narrows the bounds of a column of type t. It returns false if they cannot express the comparison.
+func (w *within) compare(op string, t types.Type, c *bind.Const) bool {
+	var at uint64
+	switch v := c.Value.(type) {
 	case int64:
+		whole := true
+		if c.T != t {
+			var ok bool
+			if !digits(t) || !digits(c.T) {
+				return false
+			}
+			if v, whole, ok = inUnits(v, int(c.T.Scale), int(t.Scale)); !ok {
+				return false
+			}
+		}
+		ok := false
+		if op, ok = roundedDown(op, whole); !ok {
+			return false
+		}
 		at = uint64(v) ^ 1<<63
 	case float64:
+		if c.T != t {
+			return false
+		}
 		at = sortableDouble(v)
 	default:
 		return false
@@ -134,3 +286,6 @@ func (w *within) compare(op string, value any) bool {
 	}
 	return true
 }
+
+// digits reports whether values of a type are whole numbers of 10^-Scale.
+func digits(t types.Type) bool { return t.Kind == types.BigInt || t.Kind == types.Decimal }

@@ -124,7 +124,7 @@ func TestQ3_PartitionedJoinsShareAScan(t *testing.T) {
 		"SELECT bk, sum(an) AS s FROM a JOIN b ON ak = bk GROUP BY bk ORDER BY s DESC, bk LIMIT 5",
 	}
 	p := planOf(t, strings.Join(texts, ";"), files)
-	p.Also = []int{1, 2}
+	p.Also = []Part{{Statement: 1}, {Statement: 2}}
 	for mib, apart := range map[int64]bool{20: false, 200: true} { // 6 sources, each with less than half of a table
 		for i := range p.Tables {
 			p.Tables[i].Bytes, p.Tables[i].Rows = mib<<20, mib<<15

@@ -106,9 +106,9 @@ func (s *scan) parser(file analyses.File, b *batch.Builder) func(fields [][]byte
 // emptyText is an empty field that is not NULL.
 var emptyText = make([]byte, 0, 1)
 
-func (s *scan) rowReader(file analyses.File, b *batch.Builder) func(fields [][]byte) error {
-	var readers []fieldReader
-	for _, bounded := range []bool{true, false} { // first the bounded columns, by which rows can be skipped
+// fieldReaders returns the readers of all columns: first the bounded ones, by which rows can be skipped.
+func (s *scan) fieldReaders(file analyses.File, b *batch.Builder) (readers []fieldReader) {
+	for _, bounded := range []bool{true, false} {
 		for k, i := range s.wanted {
 			if s.within[i] != nil == bounded {
 				r := s.reader(&s.table.Columns[i], s.within[i], b, k)
@@ -117,11 +117,21 @@ func (s *scan) rowReader(file analyses.File, b *batch.Builder) func(fields [][]b
 			}
 		}
 	}
-	bits := make([]int64, (len(s.wanted)+nullsIn-1)/nullsIn)
-	masks := make([]*batch.IntBuilder, max(1, len(bits)))
+	return readers
+}
+
+// masks returns the columns of NULL bits. There is one even if no column is read.
+func (s *scan) masks(b *batch.Builder) []*batch.IntBuilder {
+	masks := make([]*batch.IntBuilder, max(1, (len(s.wanted)+nullsIn-1)/nullsIn))
 	for k := range masks {
 		masks[k] = b.Int(len(s.wanted) + k)
 	}
+	return masks
+}
+
+func (s *scan) rowReader(file analyses.File, b *batch.Builder) func(fields [][]byte) error {
+	readers, masks := s.fieldReaders(file, b), s.masks(b)
+	bits := make([]int64, (len(s.wanted)+nullsIn-1)/nullsIn)
 	var lines, missing *batch.IntBuilder
 	if s.line {
 		lines = b.Int(len(s.wanted) + len(masks))
@@ -141,15 +151,32 @@ func (s *scan) rowReader(file analyses.File, b *batch.Builder) func(fields [][]b
 				continue
 			}
 			if len(p) > 0 {
-				if r.texts != nil {
+				var v int64
+				known := false
+				switch r.usual {
+				case types.Text:
 					r.texts.Append(p)
 					continue
-				}
-				if r.floats != nil {
+				case types.Double:
 					if v, ok := csv.ParseFloat(p); ok {
-						r.floats.Append(v)
+						r.doubles.Append(v)
 						continue
 					}
+				case types.Decimal:
+					v, known = field.Decimal(p, r.decimal)
+				case types.BigInt:
+					v, known = csv.ParseInt(p)
+				case types.Date:
+					v, known = csv.ParseDate(p)
+				case types.Timestamp:
+					v, known = field.Timestamp(p)
+				}
+				if known {
+					if r.bounded && !r.within.number(uint64(v)^1<<63) {
+						return analyses.ErrSkip
+					}
+					r.ints.Append(v)
+					continue
 				}
 			} else if field.IsNull(p) {
 				if r.bounded {
@@ -192,18 +219,20 @@ func (s *scan) missingColumn() int {
 	return n
 }
 
-// fieldReader reads one column. Numbers and texts in the usual form are read without an indirect call, unless WHERE bounds
-// them.
+// fieldReader reads one column. Values in the usual form are read without an indirect call.
 type fieldReader struct {
 	column  int
-	bounded bool
-	texts   *batch.DictBuilder
-	floats  *batch.FloatBuilder
+	usual   types.Kind           // of values that are read without an indirect call; Null: none
+	decimal types.Type           // of a DECIMAL
 	read    func(p []byte) error // reads values that are neither NULL nor in the usual form
 	zero    func()               // appends a placeholder for a NULL
 
-	cell    *columnar.Cell // has values that are known without their text
+	bounded bool
 	within  *within        // the bounds that WHERE sets
+	cell    *columnar.Cell // has values that are known without their text
+
+	// one of these takes the values
+	texts   *batch.DictBuilder
 	ints    *batch.IntBuilder
 	doubles *batch.FloatBuilder
 }
@@ -253,6 +282,23 @@ func askOf(t types.Type) columnar.Ask {
 	return columnar.Ask{}
 }
 
+// parserOf returns the function that reads values of a type that are integers in a batch; nil for TEXT and DOUBLE.
+func parserOf(t types.Type) func(p []byte) (int64, bool) {
+	switch t.Kind {
+	case types.BigInt:
+		return field.BigInt
+	case types.Date:
+		return field.Date
+	case types.Timestamp:
+		return field.Timestamp
+	case types.Decimal:
+		return func(p []byte) (int64, bool) { return field.Decimal(p, t) }
+	case types.Bool:
+		return boolean
+	}
+	return nil
+}
+
 // boolean reads a BOOLEAN as 0 or 1.
 func boolean(p []byte) (int64, bool) {
 	v, ok := field.Bool(p)
@@ -270,14 +316,17 @@ func (s *scan) reader(c *Column, w *within, b *batch.Builder, k int) fieldReader
 		r.ints = b.Int(k)
 	case batch.Float:
 		r.doubles = b.Float(k)
+	case batch.Dict:
+		r.texts = b.Dict(k)
 	}
 	r.read, r.zero = s.readers(c, w, b, k)
-	switch {
-	case r.bounded:
-	case c.Type.Kind == types.Text:
-		r.texts = b.Dict(k)
-	case c.Type.Kind == types.Double:
-		r.floats = b.Float(k)
+	switch k := c.Type.Kind; {
+	case k == types.BigInt, k == types.Date, k == types.Timestamp:
+		r.usual = k
+	case k == types.Decimal:
+		r.usual, r.decimal = k, c.Type
+	case !r.bounded && (k == types.Text || k == types.Double):
+		r.usual = k
 	}
 	return r
 }
@@ -303,18 +352,10 @@ func (s *scan) readers(c *Column, w *within, b *batch.Builder, k int) (read func
 			return nil
 		}, func() { out.Append(0) }
 	}
-	switch c.Type.Kind {
-	case types.BigInt:
-		return ints(field.BigInt)
-	case types.Date:
-		return ints(field.Date)
-	case types.Timestamp:
-		return ints(field.Timestamp)
-	case types.Decimal:
-		return ints(func(p []byte) (int64, bool) { return field.Decimal(p, c.Type) })
-	case types.Bool:
-		return ints(boolean)
-	case types.Double:
+	if parse := parserOf(c.Type); parse != nil {
+		return ints(parse)
+	}
+	if c.Type.Kind == types.Double {
 		out := b.Float(k)
 		return func(p []byte) error {
 			v, ok := field.Double(p)
@@ -331,7 +372,7 @@ func (s *scan) readers(c *Column, w *within, b *batch.Builder, k int) (read func
 	out := b.Dict(k)
 	if w != nil {
 		return func(p []byte) error {
-			if string(p) != w.text {
+			if !w.text(p) {
 				return analyses.ErrSkip
 			}
 			out.Append(p)
@@ -356,8 +397,7 @@ type columns struct {
 	scan    *scan
 	vector  []*eval.Vector // by column of the table, then _file and _line; nil: not read
 	windows []*eval.Vector // for each of vector, some of its rows
-	ints    []int64
-	spare   []int64 // memory for missing
+	copies  []copies       // by column of a batch
 	masks   [][]int64
 	some    []int64 // the OR of each of masks
 	missing []int64 // the analyses.Missing of each row, if statements may reject different rows; nil if it is 0 for all
@@ -385,15 +425,16 @@ func newColumns(s *scan) *columns {
 	}
 	c.masks = make([][]int64, (len(s.wanted)+nullsIn-1)/nullsIn)
 	c.some = make([]int64, len(c.masks))
+	c.copies = make([]copies, s.missingColumn()+1)
 	return c
 }
 
 // rows is what columns reads: a batch that has travelled, or one that a parser has just built.
 type rows interface {
 	Rows() int
-	ints(k int, into []int64) []int64
-	floats(k int, into []float64) []float64
-	codes(k int, into []uint32) []uint32
+	ints(k int, into *copies) []int64
+	floats(k int, into *copies) []float64
+	codes(k int, into *copies) []uint32
 	entries(k int) entries
 }
 
@@ -402,28 +443,58 @@ type entries interface {
 	Entry(code int) []byte
 }
 
-// decoded is a batch that has travelled. Reading copies its values.
+// copies has memory for the values of a column of a batch that has travelled.
+type copies struct {
+	ints   []int64
+	floats []float64
+	codes  []uint32
+}
+
+// decoded is a batch. Reading copies the values of one that has travelled. Those of a view of a builder (batch.Builder.View) are valid until the builder changes.
 type decoded struct{ *batch.Batch }
 
-func (b decoded) ints(k int, into []int64) []int64       { return b.Ints(k).AppendTo(into[:0]) }
-func (b decoded) floats(k int, into []float64) []float64 { return b.Floats(k).AppendTo(into[:0]) }
-func (b decoded) codes(k int, into []uint32) []uint32    { return b.Dicts(k).AppendCodes(into[:0]) }
-func (b decoded) entries(k int) entries                  { return b.Dicts(k) }
+func (b decoded) ints(k int, into *copies) []int64 {
+	v := b.Ints(k)
+	if plain := v.Values(); plain != nil {
+		return plain
+	}
+	into.ints = v.AppendTo(into.ints[:0])
+	return into.ints
+}
+
+func (b decoded) floats(k int, into *copies) []float64 {
+	v := b.Floats(k)
+	if plain := v.Values(); plain != nil {
+		return plain
+	}
+	into.floats = v.AppendTo(into.floats[:0])
+	return into.floats
+}
+
+func (b decoded) codes(k int, into *copies) []uint32 {
+	v := b.Dicts(k)
+	if plain := v.Codes(); plain != nil {
+		return plain
+	}
+	into.codes = v.AppendCodes(into.codes[:0])
+	return into.codes
+}
+
+func (b decoded) entries(k int) entries { return b.Dicts(k) }
 
 // built is a parser's builder. Reading copies nothing: the values are valid until the builder changes.
 type built struct{ *batch.Builder }
 
-func (b built) ints(k int, _ []int64) []int64       { return b.Int(k).Values() }
-func (b built) floats(k int, _ []float64) []float64 { return b.Float(k).Values() }
-func (b built) codes(k int, _ []uint32) []uint32    { return b.Dict(k).Codes() }
-func (b built) entries(k int) entries               { return b.Dict(k) }
+func (b built) ints(k int, _ *copies) []int64     { return b.Int(k).Values() }
+func (b built) floats(k int, _ *copies) []float64 { return b.Float(k).Values() }
+func (b built) codes(k int, _ *copies) []uint32   { return b.Dict(k).Codes() }
+func (b built) entries(k int) entries             { return b.Dict(k) }
 
-// load reads all rows. Texts are views into them. A columns reads either only batches or only builders, because it keeps memory for
-// copies.
+// load reads all rows. Texts, and all values that need no copy, are views into them.
 func (c *columns) load(b rows, file analyses.File) {
 	n := b.Rows()
 	for k := range c.masks {
-		c.masks[k], c.some[k] = b.ints(len(c.scan.wanted)+k, c.masks[k]), 0
+		c.masks[k], c.some[k] = b.ints(len(c.scan.wanted)+k, &c.copies[len(c.scan.wanted)+k]), 0
 		for _, m := range c.masks[k] {
 			c.some[k] |= m
 		}
@@ -433,11 +504,10 @@ func (c *columns) load(b rows, file analyses.File) {
 		c.nulls(v, k, n)
 		switch v.Kind {
 		case types.Double:
-			v.Floats = b.floats(k, v.Floats)
+			v.Floats = b.floats(k, &c.copies[k])
 		case types.Bool:
-			c.ints = b.ints(k, c.ints)
 			v.Bools = v.Bools[:0]
-			for _, x := range c.ints {
+			for _, x := range b.ints(k, &c.copies[k]) {
 				v.Bools = append(v.Bools, x != 0)
 			}
 		case types.Text:
@@ -450,13 +520,13 @@ func (c *columns) load(b rows, file analyses.File) {
 				texts = append(texts, field.Text(d.Entry(e)))
 			}
 			*v.Dict = eval.Dict{Texts: texts, Rows: n, Batch: v.Dict.Batch + 1}
-			v.Codes, v.Entries = b.codes(k, v.Codes), d.Len()
+			v.Codes, v.Entries = b.codes(k, &c.copies[k]), d.Len()
 			v.Texts = v.Texts[:0]
 			for _, code := range v.Codes {
 				v.Texts = append(v.Texts, texts[code])
 			}
 		default:
-			v.Ints = b.ints(k, v.Ints)
+			v.Ints = b.ints(k, &c.copies[k])
 		}
 	}
 	for _, i := range c.scan.stars {
@@ -470,13 +540,15 @@ func (c *columns) load(b rows, file analyses.File) {
 		c.repeat(v, file.Name, n)
 	}
 	if v := c.vector[len(c.scan.table.Columns)+1]; v != nil {
-		v.Ints = b.ints(len(c.scan.wanted)+max(1, len(c.masks)), v.Ints)
+		k := len(c.scan.wanted) + max(1, len(c.masks))
+		v.Ints = b.ints(k, &c.copies[k])
 		c.clear(v, n)
 	}
 	if c.missing = nil; c.scan.apart {
-		c.spare = b.ints(c.scan.missingColumn(), c.spare)
-		if slices.ContainsFunc(c.spare, func(m int64) bool { return m != 0 }) {
-			c.missing = c.spare
+		k := c.scan.missingColumn()
+		missing := b.ints(k, &c.copies[k])
+		if slices.ContainsFunc(missing, func(m int64) bool { return m != 0 }) {
+			c.missing = missing
 		}
 	}
 }

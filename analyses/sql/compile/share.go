@@ -28,10 +28,8 @@ var ErrApart = errors.New("the statements are to be answered apart")
 // each statement would read alone.
 func (s *statement) shares() error {
 	waiting, most := int64(0), int64(0)
-	for i, index := range append([]int{s.plan.Statement}, s.plan.Also...) {
-		p := *s.plan
-		p.Statement, p.Also = index, nil
-		alone, err := p.parsed(s.script, false)
+	for i := range s.plan.Parts() {
+		alone, err := s.plan.Alone(i).parsed(s.script, false)
 		if err != nil {
 			return err
 		}

@@ -94,7 +94,7 @@ func TestWhatIsSkippedParsersPassOver(t *testing.T) {
 		case types.Double:
 			return fmt.Sprintf("CAST('%s' AS DOUBLE)", []string{"-2", "-0.5", "0", "0.5", "2", "inf", "nan"}[r.IntN(7)])
 		case types.Decimal:
-			return fmt.Sprintf("%d.%d", 100+r.IntN(100), r.IntN(10))
+			return fmt.Sprintf("%d.%0*d", 100+r.IntN(100), 1+r.IntN(2), r.IntN(10)) // with more digits than the column has, too
 		case types.Timestamp:
 			return fmt.Sprintf("TIMESTAMP '2024-01-%02d 00:00:00'", 1+r.IntN(9))
 		}
@@ -105,14 +105,18 @@ func TestWhatIsSkippedParsersPassOver(t *testing.T) {
 		where, of := "", ""
 		for range 1 + r.IntN(3) {
 			c := skipColumns[r.IntN(len(skipColumns))]
-			where += " AND " + c.name + []string{" = ", " < ", " <= ", " > ", " >= "}[r.IntN(5)] + constant(c)
+			if r.IntN(5) == 0 {
+				where += " AND " + c.name + " IN (" + constant(c) + ", " + constant(c) + ")"
+			} else {
+				where += " AND " + c.name + []string{" = ", " < ", " <= ", " > ", " >= "}[r.IntN(5)] + constant(c)
+			}
 			of += c.name + " "
 		}
 		p := &Plan{Text: "SELECT count(*), count(i), count(d) FROM t WHERE " + where[5:], Tables: []Table{table}}
 		if r.IntN(4) == 0 {
 			c := skipColumns[r.IntN(len(skipColumns))]
 			p.Text += fmt.Sprintf("; SELECT min(word) FROM t WHERE %s < %s", c.name, constant(c))
-			p.Also = []int{1}
+			p.Also = []Part{{Statement: 1}}
 			of = "two"
 		}
 		a, err := Analysis(p)
@@ -127,8 +131,8 @@ func TestWhatIsSkippedParsersPassOver(t *testing.T) {
 			continue
 		}
 		var alone []*analyses.Analysis
-		for _, statement := range append([]int{p.Statement}, p.Also...) {
-			one, err := Analysis(&Plan{Text: p.Text, Statement: statement, Tables: p.Tables})
+		for i := range p.Parts() {
+			one, err := Analysis(p.Alone(i))
 			if err != nil {
 				t.Fatal(err)
 			}

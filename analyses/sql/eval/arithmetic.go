@@ -34,6 +34,9 @@ func (k *ints) eval(b *batch, sel []int32) (*Vector, error) {
 	k.out.reset(b.n)
 	k.out.nullsOf(l, r)
 	x, y, z := l.Ints, r.Ints, k.out.Ints
+	if k.fits(x, y, z, sel) {
+		return &k.out, nil
+	}
 	bad := int32(-1)
 	switch k.op {
 	case "+":
@@ -70,6 +73,50 @@ func (k *ints) eval(b *batch, sel []int32) (*Vector, error) {
 		return k.checked(sel)
 	}
 	return &k.out, nil
+}
+
+// fits computes sums, differences and products without a branch for each row. It returns false for other operators, and if a
+// result may not fit, for a row in which an operand is NULL as well. Then all rows have to be computed again, one by one.
+func (k *ints) fits(x, y, z []int64, sel []int32) bool {
+	odd := int64(0) // negative if a result may not fit
+	switch k.op {
+	case "+":
+		for _, i := range sel {
+			s := x[i] + y[i]
+			z[i] = s
+			odd |= (x[i]^s)&(y[i]^s) | k.tooLong(s)
+		}
+	case "-":
+		for _, i := range sel {
+			s := x[i] - y[i]
+			z[i] = s
+			odd |= (x[i]^y[i])&(x[i]^s) | k.tooLong(s)
+		}
+	case "*":
+		// The float64 of a product is off by less than 2^-51 of it.
+		limit := 0x1p62
+		if k.most != 0 {
+			limit = float64(k.most) * (1 - 0x1p-50)
+		}
+		for _, i := range sel {
+			z[i] = x[i] * y[i]
+			if f := float64(x[i]) * float64(y[i]); !(f < limit && f > -limit) {
+				odd = -1
+			}
+		}
+	default:
+		return false
+	}
+	return odd >= 0
+}
+
+// tooLong is negative if v has more digits than the DECIMAL type has. v+most cannot overflow unless v itself is the result of an
+// overflow, which the caller finds.
+func (k *ints) tooLong(v int64) int64 {
+	if k.most == 0 {
+		return 0
+	}
+	return (v + k.most) | (k.most - v)
 }
 
 // checked refuses results with more digits than the DECIMAL type has.

@@ -33,7 +33,7 @@ func (c *compiler) cast(e *bind.Cast, out Vector) (node, error) {
 		k.min, k.max = e.Range.Min, e.Range.Max
 	}
 	if e.T.Kind == types.Decimal {
-		k.max = powers[e.T.Precision] - 1
+		k.max = field.Powers[e.T.Precision] - 1
 		k.min = -k.max
 	}
 	if !k.known() {
@@ -63,8 +63,14 @@ func (k *cast) eval(b *batch, sel []int32) (*Vector, error) {
 	if err != nil {
 		return nil, err
 	}
+	if k.same(x, sel) {
+		return x, nil
+	}
 	k.out.reset(b.n)
 	k.out.nullsOf(x)
+	if k.widened(x, sel) {
+		return &k.out, nil
+	}
 	bad := int32(-1)
 	for _, i := range sel {
 		switch {
@@ -82,6 +88,36 @@ func (k *cast) eval(b *batch, sel []int32) (*Vector, error) {
 		return nil, &Error{k.at, bad, fmt.Sprintf("%s %s cannot be converted to %s: TRY_CAST gives NULL instead", k.from, show(x, bad, k.from), k.target())}
 	}
 	return &k.out, nil
+}
+
+// same reports whether a DECIMAL keeps its digits: 1 - l_discount makes DECIMAL(18, 2) of DECIMAL(15, 2).
+func (k *cast) same(x *Vector, sel []int32) bool {
+	if k.from.Kind != types.Decimal || k.to.Kind != types.Decimal || k.from.Scale != k.to.Scale {
+		return false
+	}
+	odd := int64(0)
+	for _, i := range sel {
+		odd |= (k.max + x.Ints[i]) | (k.max - x.Ints[i]) // negative if it has too many digits
+	}
+	return odd >= 0
+}
+
+// widened gives numbers more digits after the point. It returns false if that is not what the cast does, or if a result may not fit;
+// then the values have to be converted one by one.
+func (k *cast) widened(x *Vector, sel []int32) bool {
+	if k.from.Kind != types.Decimal && k.from.Kind != types.BigInt || k.to.Kind != types.Decimal || k.to.Scale < k.from.Scale {
+		return false
+	}
+	power := field.Powers[k.to.Scale-k.from.Scale]
+	limit, out := k.max/power, k.out.Ints
+	for _, i := range sel {
+		v := x.Ints[i]
+		if v > limit || v < -limit {
+			return false
+		}
+		out[i] = v * power
+	}
+	return true
 }
 
 // target names the type that a value is converted to. The smaller integers are BIGINT here, so their range says more than
@@ -155,7 +191,7 @@ func (k *cast) double(x *Vector, i int32) (float64, bool) {
 // doubleOf converts a DECIMAL to a DOUBLE as DuckDB does: by one division if all digits fit into a DOUBLE, else the whole
 // part and the fraction separately.
 func doubleOf(v int64, scale uint8) float64 {
-	power := powers[scale]
+	power := field.Powers[scale]
 	if v <= 1<<53 && v >= -1<<53 || scale == 0 {
 		return float64(v) / float64(power)
 	}
@@ -196,14 +232,14 @@ func (k *cast) number(x *Vector, i int32) (int64, bool) {
 	case types.Double:
 		return k.digits(x.Floats[i])
 	case types.Bool:
-		return multiply(truth(x.Bools[i]), powers[k.to.Scale])
+		return multiply(truth(x.Bools[i]), field.Powers[k.to.Scale])
 	}
 	return rescale(x.Ints[i], k.from.Scale, k.to.Scale)
 }
 
 // digits converts a DOUBLE to a BIGINT, or to the digits of a DECIMAL, rounded half to even.
 func (k *cast) digits(v float64) (int64, bool) {
-	r := math.RoundToEven(v * float64(powers[k.to.Scale]))
+	r := math.RoundToEven(v * float64(field.Powers[k.to.Scale]))
 	if !(r >= -0x1p63 && r < 0x1p63) {
 		return 0, false
 	}

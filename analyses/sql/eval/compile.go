@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -151,7 +152,7 @@ func compileArithmetic(e *bind.Apply, args []node, out Vector) node {
 	case operand == types.BigInt && out.Kind == types.BigInt:
 		return &ints{l: args[0], r: args[1], op: op, at: e.At, out: out}
 	case operand == types.Decimal && out.Kind == types.Decimal:
-		return &ints{l: args[0], r: args[1], op: op, most: powers[types.MaxPrecision] - 1, at: e.At, out: out}
+		return &ints{l: args[0], r: args[1], op: op, most: field.Powers[types.MaxPrecision] - 1, at: e.At, out: out}
 	}
 	return nil
 }

@@ -3,23 +3,16 @@ package eval
 import (
 	"cmp"
 	"math"
-)
 
-// powers are the powers of ten that fit into 64 bits.
-var powers = func() (p [19]int64) {
-	p[0] = 1
-	for i := 1; i < len(p); i++ {
-		p[i] = 10 * p[i-1]
-	}
-	return p
-}()
+	"posta.dev/posta/analyses/sql/field"
+)
 
 // rescale changes the number of digits after the point of a DECIMAL, and rounds half away from zero.
 func rescale(v int64, from, to uint8) (int64, bool) {
 	if to >= from {
-		return multiply(v, powers[to-from])
+		return multiply(v, field.Powers[to-from])
 	}
-	power := powers[from-to]
+	power := field.Powers[from-to]
 	q, r := v/power, v%power
 	if r >= (power+1)/2 {
 		q++
@@ -34,7 +27,7 @@ func compareScaled(x int64, xs uint8, y int64, ys uint8) int {
 	if xs > ys {
 		return -compareScaled(y, ys, x, xs)
 	}
-	v, ok := multiply(x, powers[ys-xs])
+	v, ok := multiply(x, field.Powers[ys-xs])
 	if !ok { // x has more digits than y can have
 		return cmp.Compare(x, 0)
 	}
@@ -71,7 +64,7 @@ func roundTo(v int64, digits int64) (int64, bool) {
 	case digits >= 19:
 		return 0, true
 	}
-	power := powers[digits]
+	power := field.Powers[digits]
 	q, _ := rescale(v, uint8(digits), 0)
 	if q > math.MaxInt64/power || q < math.MinInt64/power {
 		return 0, false

@@ -40,6 +40,12 @@ func (c *KeyCache) Numbers(keys []*Vector, sel []int32, most int64) []int32 {
 	for k, v := range keys {
 		p := c.places[k]
 		size, null := int32(p.size), int32(p.size-1)
+		if k == 0 && !v.Any && v.Codes != nil {
+			for at, i := range sel {
+				number[at] = int32(v.Codes[i])
+			}
+			continue
+		}
 		for at, i := range sel {
 			code := null
 			switch {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"posta.dev/posta/analyses/internal/geo"
+	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -204,7 +205,7 @@ func wholes(double func(float64) float64, decimal func(v, power int64) int64) ke
 					k.out.Ints[i] = args[0].Ints[i]
 				}
 			default:
-				k.out.Ints[i] = decimal(args[0].Ints[i], powers[from.Scale])
+				k.out.Ints[i] = decimal(args[0].Ints[i], field.Powers[from.Scale])
 			}
 		}
 		return ok, ""

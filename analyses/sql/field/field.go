@@ -109,8 +109,19 @@ func Double(p []byte) (float64, bool) {
 	return 0, false
 }
 
+// Powers are the powers of ten that fit into 64 bits.
+var Powers = [...]int64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+
 // Decimal reads a number as digits of a DECIMAL, rounded half away from zero.
 func Decimal(p []byte, t types.Type) (int64, bool) {
+	if n := len(p); 0 < n && n <= 8 { // as nearly all have
+		if d, ok := csv.ShortDecimal(p); ok {
+			if up := uint(int(t.Scale) - d.Scale); up <= 10 { // of 8 digits, so the product fits
+				v := d.Value * Powers[up]
+				return v, v < Powers[t.Precision]
+			}
+		}
+	}
 	d, ok := csv.ParseDecimal(trim(p))
 	if !ok {
 		return 0, false
@@ -131,10 +142,7 @@ func Decimal(p []byte, t types.Type) (int64, bool) {
 			v--
 		}
 	}
-	most := int64(1)
-	for range t.Precision {
-		most *= 10
-	}
+	most := Powers[t.Precision]
 	return v, v < most && v > -most
 }
 

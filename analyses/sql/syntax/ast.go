@@ -339,6 +339,7 @@ type (
 		IgnoreNulls bool
 		Filter      Expr
 		Over        *Window
+		Summary     bool // a function of SUMMARIZE, which no statement can call
 	}
 	Exists struct {
 		At    Pos

@@ -64,6 +64,10 @@ func (x *Executor) newAggregate(a *bind.Aggregate, args []bind.Expr) (aggregate,
 		return &correlations{}, nil
 	case "median", "quantile_cont", "quantile_disc":
 		return newQuantiles(a, kind)
+	case "quartiles":
+		return &quartileLists{*newEstimates(&quartileTable, args[0].Type())}, nil
+	case "approx_unique":
+		return &distinctEstimates{*newEstimates(&distinctTable, args[0].Type())}, nil
 	case "mode":
 		return &modes{x: x, values: x.newIndex(), cells: newCells(kind)}, nil
 	}

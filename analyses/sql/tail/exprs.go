@@ -179,7 +179,7 @@ func (x *Executor) member(q *subquery, s *bind.Subquery) (bind.Expr, error) {
 			return nil, failed
 		}
 	}
-	probe := &index{x: x, ids: q.set.ids}
+	probe := &index{counted: counted{x: x}, ids: q.set.ids}
 	return &eval.Member{X: of, At: s.At, Test: func(v *eval.Vector, sel []int32, out *eval.Vector) {
 		for _, i := range sel {
 			if v.IsNull(i) {

@@ -145,7 +145,7 @@ func (g *grouping) null(k types.Kind) *eval.Vector {
 
 func (g *grouping) handOn(to sink) error {
 	n := len(g.sets)
-	out := &store{x: g.x, n: n, columns: g.groups.columns}
+	out := &store{counted: counted{x: g.x}, n: n, columns: g.groups.columns}
 	for i, in := range g.aggs {
 		if in == nil {
 			v := eval.NewVector(types.BigInt, n)

@@ -1,6 +1,8 @@
 package tail
 
 import (
+	"slices"
+
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/syntax"
@@ -15,26 +17,28 @@ type join struct {
 	left         []program
 	rest         *program
 	restReads    []bool // columns that rest reads
-	right        *store
+	right        *keptRows
 	index        *index
-	ints         *intIndex                                 // replaces index if there is one key and it is an integer
-	first, next  []int32                                   // of each key the first row; of each row the next one with the same key, -1 at the end
+	first        []int32                                   // of each key in index the first row
+	ints         *intPartners                              // replaces index and first if there is one key and it is an integer
+	next         []int32                                   // of each row the next one with the same key, -1 at the end; nil: all keys differ
 	rightMatched []bool                                    // nil unless the join is RIGHT or FULL
 	pairs        func(b *batch, left, right []int32) error // replaces to, if it is set
 	wanted       []bool                                    // columns that are passed on; nil: all
 
 	// State of the left batch:
-	l       *batch
-	matched []bool
-	all     counting
-	cache   eval.KeyCache  // by key: 0, or its first row plus 2
-	room    []*eval.Vector // memory for joined rows, used if they are valid only while pairs runs
+	l        *batch
+	matched  []bool
+	partners []int32 // by selected row: its first partner, -1 if it has none
+	all      counting
+	cache    eval.KeyCache  // by key: 0, or its first row plus 2
+	room     []*eval.Vector // memory for joined rows, used if they are valid only while pairs runs
 	// Pairs of rows that wait. A right row of -1 means "no partner"; this pair comes after all others of its left row.
 	lrows, rrows []int32
 }
 
 func (x *Executor) join(n *bind.Join, to sink) error {
-	j, err := x.newJoin(n, to)
+	j, err := x.newJoin(n, to, nil)
 	if err != nil {
 		return err
 	}
@@ -60,24 +64,9 @@ func (j *join) release() {
 	j.right.release()
 }
 
-// id returns the number of a row's key, and whether it is new.
-func (j *join) id(values []*eval.Vector, row int32) (id int32, fresh bool, err error) {
-	if j.ints != nil {
-		return j.ints.id(values[0].Ints[row])
-	}
-	j.index.row(values, row)
-	return j.index.id()
-}
-
 // partner returns the first row of the right side that has the same key as a row, -1 if there is none.
 func (j *join) partner(keys []*eval.Vector, row int32) int32 {
-	switch {
-	case len(j.first) == 0 || anyNull(keys, row):
-		return -1
-	case j.ints != nil:
-		if id := j.ints.find(keys[0].Ints[row]); id >= 0 {
-			return j.first[id]
-		}
+	if len(j.first) == 0 || anyNull(keys, row) {
 		return -1
 	}
 	j.index.row(keys, row)
@@ -87,23 +76,13 @@ func (j *join) partner(keys []*eval.Vector, row int32) int32 {
 	return -1
 }
 
-// newJoin makes a join and computes its right side.
-func (x *Executor) newJoin(n *bind.Join, to sink) (*join, error) {
-	j := &join{x: x, n: n, to: to, index: x.newIndex()}
-	if len(n.Equal) == 1 && isInt(n.Equal[0][0].Type()) && n.Equal[0][0].Type() == n.Equal[0][1].Type() {
-		var err error
-		if j.ints, err = x.newIntIndex(); err != nil {
-			return nil, err
-		}
-	}
+// newJoin makes a join and computes its right side. wanted says which columns of the join are passed on; nil: all of them.
+func (x *Executor) newJoin(n *bind.Join, to sink, wanted []bool) (*join, error) {
+	j := &join{x: x, n: n, to: to, index: x.newIndex(), wanted: wanted}
 	if err := j.compile(); err != nil {
 		return nil, err
 	}
-	var right []bind.Expr
-	for _, p := range n.Equal {
-		right = append(right, p[1])
-	}
-	return j, j.build(right)
+	return j, j.build()
 }
 
 // compile makes the programs that compute the left side's keys and the rest of the condition.
@@ -122,47 +101,94 @@ func (j *join) compile() (err error) {
 }
 
 // build keeps the right side, and chains its rows with equal keys in their order.
-func (j *join) build(keys []bind.Expr) error {
+func (j *join) build() error {
+	var keys []bind.Expr
+	for _, p := range j.n.Equal {
+		keys = append(keys, p[1])
+	}
 	programs, err := j.x.compileAll(keys)
 	if err != nil {
 		return err
 	}
-	j.right = j.x.newStore(j.n.R.Fields())
-	var last []int32
+	j.right = j.x.keep(j.n.R.Fields(), j.reads())
+	chain := chaining{j: j}
+	take := chain.add
+	var ints *intKeys
+	if p := j.n.Equal; len(p) == 1 && isInt(p[0][0].Type()) && p[0][0].Type() == p[0][1].Type() {
+		ints = &intKeys{counted: counted{x: j.x}}
+		defer ints.release()
+		take = ints.add
+	}
 	err = j.x.stream(j.n.R, func(b *batch) error {
 		values, failed := evalAll(programs, b)
 		if failed != nil {
 			return failed
 		}
-		row := int32(j.right.n)
 		if err := j.right.add(b); err != nil {
 			return err
 		}
-		if err := j.right.hold(4 * int64(len(b.sel))); err != nil {
+		return take(values, b.sel)
+	})
+	if err != nil {
+		return err
+	}
+	j.right.close()
+	if ints != nil {
+		if err := ints.partners(j); err != nil {
 			return err
 		}
-		for _, i := range b.sel {
-			j.next = append(j.next, -1)
-			if !anyNull(values, i) {
-				id, fresh, err := j.id(values, i)
-				switch {
-				case err != nil:
-					return err
-				case fresh:
-					j.first, last = append(j.first, row), append(last, row)
-				default:
-					j.next[last[id]] = row
-					last[id] = row
-				}
-			}
-			row++
-		}
-		return nil
-	})
+	}
 	if j.n.Kind == syntax.Right || j.n.Kind == syntax.Full {
 		j.rightMatched = make([]bool, j.right.n)
 	}
-	return err
+	return nil
+}
+
+// reads returns which columns of the right side are read once it is kept; nil: all of them.
+func (j *join) reads() []bool {
+	if j.wanted == nil {
+		return nil
+	}
+	left := len(j.n.L.Fields())
+	read := make([]bool, len(j.n.R.Fields()))
+	for _, of := range [][]bool{j.wanted, j.restReads} {
+		for c := left; c < len(of); c++ {
+			read[c-left] = read[c-left] || of[c]
+		}
+	}
+	return read
+}
+
+// chaining chains rows whose keys are in the join's index.
+type chaining struct {
+	j    *join
+	last []int32 // of each key the last row
+}
+
+func (c *chaining) add(values []*eval.Vector, sel []int32) error {
+	j := c.j
+	if err := j.right.hold(rowBytes * int64(len(sel))); err != nil {
+		return err
+	}
+	for _, i := range sel {
+		row := int32(len(j.next))
+		j.next = append(j.next, -1)
+		if anyNull(values, i) {
+			continue
+		}
+		j.index.row(values, i)
+		id, fresh, err := j.index.id()
+		switch {
+		case err != nil:
+			return err
+		case fresh:
+			j.first, c.last = append(j.first, row), append(c.last, row)
+		default:
+			j.next[c.last[id]] = row
+			c.last[id] = row
+		}
+	}
+	return nil
 }
 
 func anyNull(columns []*eval.Vector, row int32) bool {
@@ -185,29 +211,23 @@ func (j *join) probe(b *batch) error {
 	}
 	j.l = b
 	j.matched = append(j.matched[:0], make([]bool, b.n)...)
+	j.findPartners(keys, b.sel)
 	half := j.n.Kind == syntax.Semi || j.n.Kind == syntax.Anti
 	alone := half || j.n.Kind == syntax.Left || j.n.Kind == syntax.Full
-	j.cache.Forget()
-	var numbers []int32
-	if j.ints == nil && len(keys) > 0 {
-		numbers = j.cache.Numbers(keys, b.sel, min(eval.MostKeys, keysPerRow*int64(len(b.sel))))
-	}
 	for k, i := range b.sel {
-		var r int32
-		if numbers == nil {
-			r = j.partner(keys, i)
-		} else if r = j.cache.Known[numbers[k]] - 2; r < -1 {
-			r = j.partner(keys, i)
-			j.cache.Known[numbers[k]] = r + 2
-		}
+		r := j.partners[k]
 		if half && j.rest == nil {
 			j.matched[i] = r >= 0
 			r = -1
 		}
-		for ; r >= 0; r = j.next[r] {
+		for r >= 0 {
 			if err := j.pair(i, r); err != nil {
 				return err
 			}
+			if j.next == nil {
+				break
+			}
+			r = j.next[r]
 		}
 		if alone {
 			if err := j.pair(i, -1); err != nil {
@@ -219,6 +239,38 @@ func (j *join) probe(b *batch) error {
 		return err
 	}
 	return failed
+}
+
+// findPartners finds the first partner of each selected row.
+func (j *join) findPartners(keys []*eval.Vector, sel []int32) {
+	j.partners = slices.Grow(j.partners[:0], len(sel))[:len(sel)]
+	if j.ints != nil {
+		j.ints.find(keys[0].Ints, sel, j.partners)
+		if keys[0].Any {
+			for k, i := range sel {
+				if keys[0].IsNull(i) {
+					j.partners[k] = -1
+				}
+			}
+		}
+		return
+	}
+	j.cache.Forget()
+	var numbers []int32
+	if len(keys) > 0 {
+		numbers = j.cache.Numbers(keys, sel, min(eval.MostKeys, keysPerRow*int64(len(sel))))
+	}
+	for k, i := range sel {
+		if numbers == nil {
+			j.partners[k] = j.partner(keys, i)
+			continue
+		}
+		known := &j.cache.Known[numbers[k]]
+		if *known == 0 {
+			*known = j.partner(keys, i) + 2
+		}
+		j.partners[k] = *known - 2
+	}
 }
 
 func (j *join) pair(l, r int32) error {
@@ -310,24 +362,35 @@ func (j *join) flush() error {
 // batch is valid until the next call.
 func (j *join) gather(lrows, rrows []int32, wanted []bool, passing bool) *batch {
 	b := &batch{n: len(lrows), sel: j.all.of(len(lrows))}
-	take := func(columns []*eval.Vector, rows []int32) {
-		for _, c := range columns {
-			k := len(b.columns)
-			if k == len(j.room) {
-				j.room = append(j.room, &eval.Vector{})
-			}
-			switch {
-			case c == nil || wanted != nil && (k >= len(wanted) || !wanted[k]):
-				b.columns = append(b.columns, nil)
-			case passing && gatherInto(j.room[k], c, rows):
-				b.columns = append(b.columns, j.room[k])
-			default:
-				b.columns = append(b.columns, gather(c, rows))
-			}
+	next := func() (room *eval.Vector, read bool) {
+		k := len(b.columns)
+		if read = wanted == nil || k < len(wanted) && wanted[k]; !passing || !read {
+			return nil, read
+		}
+		for len(j.room) <= k {
+			j.room = append(j.room, &eval.Vector{})
+		}
+		return j.room[k], true
+	}
+	for _, c := range j.l.columns {
+		room, read := next()
+		switch {
+		case c == nil || !read:
+			b.columns = append(b.columns, nil)
+		case room != nil && gatherInto(room, c, lrows):
+			b.columns = append(b.columns, room)
+		default:
+			b.columns = append(b.columns, gather(c, lrows))
 		}
 	}
-	take(j.l.columns, lrows)
-	take(j.right.columns, rrows)
+	for _, c := range j.right.columns {
+		room, read := next()
+		if c == nil || !read {
+			b.columns = append(b.columns, nil)
+		} else {
+			b.columns = append(b.columns, c.gather(rrows, room))
+		}
+	}
 	b.file, b.line = gatherIf(j.l.file, lrows), gatherIf(j.l.line, lrows)
 	return b
 }
@@ -347,16 +410,28 @@ func (j *join) unmatchedRight() error {
 			rows = append(rows, int32(r))
 		}
 	}
-	return j.right.order(rows, func(b *batch) error {
-		none := make([]int32, b.n)
+	for len(rows) > 0 {
+		j.x.pause()
+		part := rows[:min(batchRows, len(rows))]
+		rows = rows[len(part):]
+		none := make([]int32, len(part))
 		for i := range none {
 			none[i] = -1
 		}
-		out := &batch{n: b.n, sel: b.sel}
+		out := &batch{n: len(part), sel: j.all.of(len(part))}
 		for _, f := range j.n.L.Fields() {
 			out.columns = append(out.columns, gather(&eval.Vector{Kind: f.Type.Kind}, none))
 		}
-		out.columns = append(out.columns, b.columns...)
-		return j.to(out)
-	})
+		for _, c := range j.right.columns {
+			if c == nil {
+				out.columns = append(out.columns, nil)
+			} else {
+				out.columns = append(out.columns, c.gather(part, nil))
+			}
+		}
+		if err := j.to(out); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -81,13 +81,12 @@ func floorDiv(a, b int64) (q, r int64) {
 
 // index numbers distinct keys in the order in which they come.
 type index struct {
-	x     *Executor
-	ids   map[string]int32
-	key   []byte
-	bytes int64
+	counted
+	ids map[string]int32
+	key []byte
 }
 
-func (x *Executor) newIndex() *index { return &index{x: x, ids: map[string]int32{}} }
+func (x *Executor) newIndex() *index { return &index{counted: counted{x: x}, ids: map[string]int32{}} }
 
 // indexEntry is roughly how many bytes a map's entry takes in addition to its key.
 const indexEntry = 48
@@ -100,9 +99,7 @@ func (ix *index) id() (id int32, fresh bool, err error) {
 	}
 	id = int32(len(ix.ids))
 	ix.ids[string(ix.key)] = id
-	n := int64(len(ix.key)) + indexEntry
-	ix.bytes += n
-	return id, true, ix.x.hold(n)
+	return id, true, ix.hold(int64(len(ix.key)) + indexEntry)
 }
 
 // row builds the key of a row from some columns.
@@ -112,5 +109,3 @@ func (ix *index) row(columns []*eval.Vector, row int32) {
 		ix.key = appendKey(ix.key, c, row)
 	}
 }
-
-func (ix *index) release() { ix.x.held -= ix.bytes }

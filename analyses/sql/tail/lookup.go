@@ -3,27 +3,17 @@ package tail
 import (
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
-	"posta.dev/posta/analyses/sql/types"
 )
 
 // Lookup joins rows that arrive in pieces, the left side of a Join, with the rows of its right side, which it keeps.
 type Lookup struct{ j *join }
 
 // NewLookup computes and keeps the right side of a join. The join must not be RIGHT or FULL. wanted says which columns of the
-// join are read.
+// join are read. Only these columns of the right side are kept, and those that the join's condition reads.
 func (x *Executor) NewLookup(n *bind.Join, wanted []bool) (*Lookup, error) {
-	j, err := x.newJoin(n, nil)
+	j, err := x.newJoin(n, nil, wanted)
 	if err != nil {
 		return nil, err
-	}
-	j.wanted = wanted
-	for _, c := range j.right.columns {
-		if c != nil && c.Kind == types.Text {
-			withCodes(c)
-			if err := j.right.hold(4 * int64(len(c.Codes))); err != nil {
-				return nil, err
-			}
-		}
 	}
 	return &Lookup{j}, nil
 }
@@ -32,7 +22,7 @@ func (x *Executor) NewLookup(n *bind.Join, wanted []bool) (*Lookup, error) {
 // what no longer changes.
 func (l *Lookup) Fork() (*Lookup, error) {
 	of := l.j
-	j := &join{x: of.x, n: of.n, index: &index{x: of.x, ids: of.index.ids}, ints: of.ints, right: of.right, first: of.first, next: of.next, wanted: of.wanted}
+	j := &join{x: of.x, n: of.n, index: &index{counted: counted{x: of.x}, ids: of.index.ids}, ints: of.ints, right: of.right, first: of.first, next: of.next, wanted: of.wanted}
 	return &Lookup{j}, j.compile()
 }
 

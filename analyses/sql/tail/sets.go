@@ -87,10 +87,9 @@ func (x *Executor) setOp(n *bind.SetOp, to sink) error {
 			}
 			if fresh {
 				left = append(left, 0)
-				if err := x.hold(8); err != nil {
+				if err := right.hold(8); err != nil {
 					return err
 				}
-				right.bytes += 8
 			}
 			left[id]++
 		}

@@ -23,14 +23,13 @@ type sink func(b *batch) error
 
 // store keeps rows.
 type store struct {
-	x       *Executor
+	counted
 	columns []*eval.Vector
 	n       int
-	bytes   int64 // as counted in x.held
 }
 
 func (x *Executor) newStore(fields []bind.Field) *store {
-	s := &store{x: x, columns: make([]*eval.Vector, len(fields))}
+	s := &store{counted: counted{x: x}, columns: make([]*eval.Vector, len(fields))}
 	for i, f := range fields {
 		s.columns[i] = &eval.Vector{Kind: f.Type.Kind}
 	}
@@ -55,17 +54,6 @@ func (s *store) add(b *batch) error {
 	}
 	s.n += len(b.sel)
 	return s.hold(bytes)
-}
-
-func (s *store) hold(bytes int64) error {
-	s.bytes += bytes
-	return s.x.hold(bytes)
-}
-
-// release stops counting the rows as kept.
-func (s *store) release() {
-	s.x.held -= s.bytes
-	s.bytes = 0
 }
 
 // batchRows is how many rows a kept node passes on at a time. It is a multiple of 64, so that bitmaps of NULLs are cut at

@@ -121,6 +121,24 @@ func (x *Executor) hold(bytes int64) error {
 	return nil
 }
 
+// counted is how many of the executor's bytes something that is kept takes.
+type counted struct {
+	x     *Executor
+	bytes int64
+}
+
+// hold counts bytes that are kept from now on.
+func (c *counted) hold(bytes int64) error {
+	c.bytes += bytes
+	return c.x.hold(bytes)
+}
+
+// release stops counting what is kept.
+func (c *counted) release() {
+	c.x.held -= c.bytes
+	c.bytes = 0
+}
+
 // all returns the numbers from 0 up to n.
 func (x *Executor) all(n int) []int32 { return x.rows.of(n) }
 

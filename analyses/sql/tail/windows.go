@@ -50,7 +50,7 @@ func (x *Executor) windows(n *bind.Windows, to sink) error {
 	if err != nil {
 		return err
 	}
-	out := &store{x: x, n: s.n, columns: slices.Clone(s.columns[:width])}
+	out := &store{counted: counted{x: x}, n: s.n, columns: slices.Clone(s.columns[:width])}
 	for i, w := range calls {
 		if err := s.hold(int64(s.n) * widthOf(n.Calls[i].T)); err != nil {
 			return err
@@ -191,11 +191,11 @@ func (w *window) partition() error {
 	case "first_value", "last_value":
 		return w.framed(w.edge(w.call.Func == "last_value"))
 	default:
-		fold, err := w.folder()
+		of, err := w.folder()
 		if err != nil {
 			return err
 		}
-		return w.framed(fold)
+		return w.framed(of)
 	}
 	return nil
 }
@@ -280,11 +280,11 @@ func (w *window) shifted(back bool) {
 	}
 }
 
-// fold computes the value of a row from the places start up to end, which do not decrease from row to row. The range may be empty.
-type fold func(row int32, start, end int) error
+// frameFold computes the value of a row from the places start up to end, which do not decrease from row to row. The range may be empty.
+type frameFold func(row int32, start, end int) error
 
-// framed calls a fold with the frame of each row.
-func (w *window) framed(f fold) error {
+// framed calls a frameFold with the frame of each row.
+func (w *window) framed(f frameFold) error {
 	frames, err := w.frames()
 	if err != nil {
 		return err
@@ -301,7 +301,7 @@ func (w *window) framed(f fold) error {
 }
 
 // edge is first_value and last_value.
-func (w *window) edge(last bool) fold {
+func (w *window) edge(last bool) frameFold {
 	v, n := w.args[0], len(w.rows)
 	next, previous := make([]int, n+1), make([]int, n+1) // the first place from here on, and the last before it, whose value counts
 	next[n] = n
@@ -332,8 +332,8 @@ func (w *window) edge(last bool) fold {
 	}
 }
 
-// folder returns the fold of an aggregate.
-func (w *window) folder() (fold, error) {
+// folder returns the frameFold of an aggregate.
+func (w *window) folder() (frameFold, error) {
 	switch w.call.Func {
 	case "count", "sum", "avg":
 		return w.sliding()
@@ -353,7 +353,7 @@ func (w *window) counts(r int32) bool {
 
 // sliding is count, sum and avg. It adds the rows that enter the frame and subtracts those that leave it. Sums are exact, so
 // this loses nothing. With DISTINCT, a value is added with its first row, and subtracted with its last.
-func (w *window) sliding() (fold, error) {
+func (w *window) sliding() (frameFold, error) {
 	values, within, err := w.distinct()
 	if err != nil {
 		return nil, err
@@ -451,7 +451,7 @@ func (w *window) distinct() (values, within []int32, err error) {
 }
 
 // extreme is min and max. best has the places that may still become the answer; no place is better than one before it.
-func (w *window) extreme(most bool) fold {
+func (w *window) extreme(most bool) frameFold {
 	v := w.args[0]
 	var best []int
 	b := 0

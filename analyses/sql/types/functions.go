@@ -46,6 +46,12 @@ const (
 
 const noRegexp = "a pattern that is not an RE2 expression"
 
+// summaries are the aggregates of SUMMARIZE. No statement can call them. quartiles gives the three quartiles as texts.
+var summaries = []Function{
+	{Name: "quartiles", Class: Aggregate, Group: aggregates, Forms: []string{"T -> TEXT[]"}, Nulls: Skips, About: "About the quartiles."},
+	{Name: "approx_unique", Class: Aggregate, Group: aggregates, Forms: []string{"T -> BIGINT"}, Nulls: Skips, About: "About how many different values there are."},
+}
+
 // Functions are all functions, by group, in the order of the documentation.
 //
 // A form is written as `TEXT, BIGINT, BIGINT? -> TEXT`. ? marks arguments that may be left out, and ... arguments that may be repeated. T stands for

@@ -26,6 +26,14 @@ var byName = func() map[string]*Function {
 // Find returns the function that a name in lower case stands for, nil if there is none.
 func Find(name string) *Function { return byName[name] }
 
+// Summary returns the aggregate of SUMMARIZE with a name, nil if there is none.
+func Summary(name string) *Function {
+	if i := slices.IndexFunc(summaries, func(f Function) bool { return f.Name == name }); i >= 0 {
+		return &summaries[i]
+	}
+	return nil
+}
+
 // Names returns the names and aliases of all functions, sorted.
 func Names() []string {
 	names := make([]string, 0, len(byName))

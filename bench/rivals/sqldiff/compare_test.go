@@ -25,3 +25,11 @@ func TestRoundedRowsWithNullHaveOneOrder(t *testing.T) {
 		}
 	}
 }
+
+// A column of NaN says nothing about the order of rows that the next column tells apart.
+func TestRoundedRowsWithNaNHaveOneOrder(t *testing.T) {
+	a, b := []string{"NULL", "NaN", "0x1p+00"}, []string{"NULL", "NaN", "0x1p+01"}
+	if why := same([][]string{a, b}, [][]string{b, a}, false, []bool{false, true, true}); why != "" {
+		t.Error(why)
+	}
+}

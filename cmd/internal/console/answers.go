@@ -153,7 +153,7 @@ func DrawAnswer(a *client.Answer, room Room, rest string) (template.HTML, error)
 		return "", err
 	}
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, "tables", p); err != nil {
+	if err := templates().ExecuteTemplate(&b, "tables", p); err != nil {
 		return "", fmt.Errorf("draw the answers: %w", err)
 	}
 	return template.HTML(b.String()), nil //nolint:gosec // made by html/template

@@ -49,7 +49,7 @@ func planOf(text string) (p planPage) {
 
 func drawPlan(text string) (template.HTML, error) {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, "plan", planOf(text)); err != nil {
+	if err := templates().ExecuteTemplate(&b, "plan", planOf(text)); err != nil {
 		return "", fmt.Errorf("draw the plan: %w", err)
 	}
 	return template.HTML(b.String()), nil //nolint:gosec // made by html/template

@@ -399,7 +399,7 @@ func (s *Server) noPage(w http.ResponseWriter) {
 // write draws the whole answer before it sends the first byte.
 func write(w http.ResponseWriter, code int, name string, data any) {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
 		http.Error(w, "this page cannot be drawn: "+err.Error(), http.StatusInternalServerError)
 		return
 	}

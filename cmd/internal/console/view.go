@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/monitor"
@@ -21,7 +22,8 @@ import (
 //go:embed page
 var files embed.FS
 
-var templates = template.Must(template.ParseFS(files, "page/*.tmpl"))
+// templates is parsed when it is needed, because every process of Posta would spend two milliseconds on it.
+var templates = sync.OnceValue(func() *template.Template { return template.Must(template.ParseFS(files, "page/*.tmpl")) })
 
 // errNoPage is returned for a path without a page.
 var errNoPage = errors.New("there is no such page")
@@ -142,7 +144,7 @@ func (v *view) add(name string, data any) error { return addTo(&v.Parts, name, d
 
 func addTo(parts *[]part, name string, data any) error {
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
 		return fmt.Errorf("draw %s: %w", name, err)
 	}
 	*parts = append(*parts, part{name, template.HTML(b.String())}) //nolint:gosec // made by html/template

@@ -27,7 +27,7 @@ func drawn(t testing.TB, s *Seen, path string) string {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, "page", v); err != nil {
+	if err := templates().ExecuteTemplate(&b, "page", v); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

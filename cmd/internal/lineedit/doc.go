@@ -6,5 +6,6 @@
 //		…
 //	}
 //
-// The terminal is in raw mode only while a line is read. Between lines it is in its former mode, and Ctrl-C sends a signal.
+// The terminal is in raw mode only while a line is read. Between lines it is in its former mode, and Ctrl-C sends a signal. Letters that are typed then
+// begin the next line; Ctrl-D does not reach it, since the kernel takes it as the end of a line.
 package lineedit

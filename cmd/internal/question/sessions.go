@@ -13,16 +13,70 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Sessions divides the statements that read tables into sessions. Statements that share a scan share a session, unless that would change how one of
-// them is computed (Q3). Each statement is in exactly one session, and the statements of a session are in order.
-func (q *Question) Sessions() (sessions [][]int) {
-	byFacts := map[string]int{}
-	var sets [][]int
+// Step is what one session computes of a statement: a pass, or the answer.
+type Step struct {
+	Statement int
+	Plan      *compile.Plan // of the statement, with the answers of the passes that have run
+	Next      *compile.Plan // what is computed: a pass of Plan, or Plan itself
+	Passed    int           // how many passes have run
+}
+
+// Last reports whether the step computes the answer.
+func (s *Step) Last() bool { return s.Next == s.Plan }
+
+// First returns the first step of a statement.
+func (q *Question) First(statement int) *Step { return stepOf(statement, q.plan(statement), 0) }
+
+func stepOf(statement int, plan *compile.Plan, passed int) *Step {
+	s := &Step{statement, plan, plan.NextPass(), passed}
+	if s.Next == nil {
+		s.Next = plan
+	}
+	return s
+}
+
+// After returns the step after a pass, whose answer has the given rows. If the answer is larger than a plan may be, fits is false,
+// and the next step computes the statement without it.
+func (s *Step) After(rows []string) (next *Step, fits bool, err error) {
+	plan, err := s.Plan.Answered(s.Next, rows)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(plan.Encode()) > compile.MaxPlan {
+		return &Step{s.Statement, s.Plan, s.Plan, s.Passed + 1}, false, nil
+	}
+	return stepOf(s.Statement, plan, s.Passed+1), true, nil
+}
+
+// Renewed returns the step, or the first step of its statement if the tables have changed since the step was made (Mend): the answers of its passes
+// were computed from other columns.
+func (q *Question) Renewed(s *Step) *Step {
+	if compile.Together([]*compile.Plan{q.plan(s.Statement), s.Plan}) != nil {
+		return s
+	}
+	return q.First(s.Statement)
+}
+
+// Firsts returns the first steps of all statements that read tables.
+func (q *Question) Firsts() (steps []*Step) {
 	for i := range q.Statements() {
-		if kind, err := q.Kind(i); err != nil || kind != OverTables {
-			continue
+		if kind, err := q.Kind(i); err == nil && kind == OverTables {
+			steps = append(steps, q.First(i))
 		}
-		facts := q.shareable(i)
+	}
+	return steps
+}
+
+// Sessions divides steps of different statements into sessions. Steps that share a scan share a session, unless that would change how one of them is
+// computed (Q3). Each step is in exactly one session, and the steps of a session are in order.
+func (q *Question) Sessions(steps []*Step) (sessions [][]*Step) {
+	byFacts := map[string]int{}
+	var sets [][]*Step
+	for _, s := range steps {
+		facts := ""
+		if len(steps) > 1 {
+			facts = q.shareable(s)
+		}
 		at, known := byFacts[facts]
 		if facts == "" || !known {
 			at = len(sets)
@@ -31,24 +85,23 @@ func (q *Question) Sessions() (sessions [][]int) {
 		if facts != "" {
 			byFacts[facts] = at
 		}
-		if sets[at] = append(sets[at], i); len(sets[at]) == compile.MaxShared {
+		if sets[at] = append(sets[at], s); len(sets[at]) == compile.MaxShared {
 			delete(byFacts, facts)
 		}
 	}
 	for _, set := range sets {
-		sessions = append(sessions, q.together(set)...)
+		sessions = append(sessions, together(set)...)
 	}
-	slices.SortFunc(sessions, func(a, b []int) int { return a[0] - b[0] })
+	slices.SortFunc(sessions, func(a, b []*Step) int { return a[0].Statement - b[0].Statement })
 	return sessions
 }
 
-// shareable returns the names of the large tables that a statement reads; "" if the statement should have its own session.
-func (q *Question) shareable(statement int) string {
-	p := q.plan(statement)
-	if _, _, ok := q.head(p); ok || p.NextPass() != nil {
+// shareable returns the names of the large tables that a step reads; "" if the step should have its own session.
+func (q *Question) shareable(s *Step) string {
+	if _, _, ok := q.head(s.Next); ok {
 		return ""
 	}
-	a, err := compile.Analysis(p)
+	a, err := compile.Analysis(s.Next)
 	if err != nil {
 		return ""
 	}
@@ -62,25 +115,28 @@ func (q *Question) shareable(statement int) string {
 	return strings.Join(names, "\x00")
 }
 
-// together divides statements into sessions that a plan can hold.
-func (q *Question) together(set []int) [][]int {
+// together divides steps into sessions that a plan can hold.
+func together(set []*Step) [][]*Step {
 	if len(set) == 1 {
-		return [][]int{set}
+		return [][]*Step{set}
 	}
-	if p := q.PlanOf(set); len(p.Encode()) <= compile.MaxPlan {
+	if p := PlanOf(set); p != nil && len(p.Encode()) <= compile.MaxPlan {
 		if _, err := compile.Analysis(p); err == nil {
-			return [][]int{set}
+			return [][]*Step{set}
 		}
 	}
 	half := len(set) / 2
-	return append(q.together(set[:half]), q.together(set[half:])...)
+	return append(together(set[:half]), together(set[half:])...)
 }
 
-// PlanOf returns the plan of a session that answers several statements.
-func (q *Question) PlanOf(statements []int) *compile.Plan {
-	p := q.plan(statements[0])
-	p.Also = statements[1:]
-	return p
+// PlanOf returns the plan of a session that computes several steps; nil if no session can, because some were made before a change of the tables, and
+// some after it (Renewed).
+func PlanOf(steps []*Step) *compile.Plan {
+	plans := make([]*compile.Plan, len(steps))
+	for i, s := range steps {
+		plans[i] = s.Next
+	}
+	return compile.Together(plans)
 }
 
 // heads is how many bytes of a table the first try and further tries read, if a statement needs only its first rows. After the last of these tries the whole
@@ -124,7 +180,7 @@ var ErrOtherFiles = errors.New("the files have changed since they were read firs
 
 // Stamp notes the state of the files of all tables, so that SameFiles can compare it later. It copies a file to the disk if the file can be read only once
 // and several sessions or passes read it.
-func (q *Question) Stamp(ctx context.Context, sessions [][]int) error {
+func (q *Question) Stamp(ctx context.Context, sessions [][]*Step) error {
 	for _, t := range q.tables {
 		stamps, err := q.cfg.Input.Stamps(ctx, t.stream())
 		if err == nil && stamps == nil && q.readAgain(t, sessions) {
@@ -141,19 +197,27 @@ func (q *Question) Stamp(ctx context.Context, sessions [][]int) error {
 }
 
 // readAgain reports whether sessions or passes read a table more than once.
-func (q *Question) readAgain(t *table, sessions [][]int) bool {
+func (q *Question) readAgain(t *table, sessions [][]*Step) bool {
 	reads := 0
-	for _, statements := range sessions {
-		p := q.PlanOf(statements)
-		a, err := compile.Analysis(p)
-		if err != nil || !slices.ContainsFunc(a.Streams, func(s analyses.Stream) bool { return s.Files == t.Files }) {
-			continue
+	for _, steps := range sessions {
+		for _, s := range steps {
+			if !s.Last() && readsTable(s.Plan, t) {
+				return true // a later session reads it for the same statement
+			}
 		}
-		if reads++; reads > 1 || p.NextPass() != nil {
-			return true
+		if readsTable(PlanOf(steps), t) {
+			if reads++; reads > 1 {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// readsTable reports whether the session of a plan reads a table.
+func readsTable(p *compile.Plan, t *table) bool {
+	a, err := compile.Analysis(p)
+	return err == nil && slices.ContainsFunc(a.Streams, func(s analyses.Stream) bool { return s.Files == t.Files })
 }
 
 // Once returns a table whose files can be read only once; "" if there is none.
@@ -164,6 +228,25 @@ func (q *Question) Once() string {
 		}
 	}
 	return ""
+}
+
+// Stamps returns what Stamp noted, by table and path.
+func (q *Question) Stamps() map[string]map[string]protocol.Stamp {
+	all := map[string]map[string]protocol.Stamp{}
+	for _, t := range q.tables {
+		all[t.Name] = t.stamps
+	}
+	return all
+}
+
+// ReadByOthers returns an error unless another process could read all files again, and see whether they have changed.
+func (q *Question) ReadByOthers(ctx context.Context) error {
+	for _, t := range q.tables {
+		if err := q.cfg.Input.Regular(ctx, t.stream()); err != nil {
+			return fmt.Errorf("table %s: %w", t.Name, err)
+		}
+	}
+	return nil
 }
 
 // SameFiles returns an error unless all tables still have the files that Stamp saw: the same by name, size, time and inode.

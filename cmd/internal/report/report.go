@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"posta.dev/posta/client"
@@ -67,7 +68,8 @@ var page string
 //go:embed report.css
 var style string
 
-var templates = template.Must(template.New("report").Parse(page))
+// templates is parsed when it is needed, because every process of Posta would spend a millisecond on it.
+var templates = sync.OnceValue(func() *template.Template { return template.Must(template.New("report").Parse(page)) })
 
 // view is a report in the form that the template takes: all texts are escaped for display, and bounded.
 type view struct {
@@ -117,7 +119,7 @@ func Write(w io.Writer, r *Report) error {
 	if err != nil {
 		return err
 	}
-	return templates.Execute(w, v)
+	return templates().Execute(w, v)
 }
 
 func (r *Report) view() (*view, error) {

@@ -98,3 +98,23 @@ func TestHint(t *testing.T) {
 		}
 	}
 }
+
+// TestThirdsAreAll: each bug is in exactly one of the parts that a table is divided into.
+func TestThirdsAreAll(t *testing.T) {
+	for at := range 10 {
+		in := 0
+		for _, part := range []string{"1/3", "2/3", "3/3"} {
+			if asked(part, at, "bug") {
+				in++
+			}
+		}
+		if in != 1 || !asked("1", at, "bug") || !asked("bu", at, "bug") || asked("1/3", 1, "1/3 is lost") {
+			t.Errorf("bug %d is in %d parts", at, in)
+		}
+	}
+	for _, name := range []string{"0/3", "4/3", "1/0", "1/", "/", "-1/3"} {
+		if asked(name, 0, "bug") || !asked(name, 0, "a "+name+" bug") {
+			t.Errorf("%q is not taken for a part of a name", name)
+		}
+	}
+}

@@ -31,7 +31,7 @@ const bestOrders = 25
 // joinedInAggregators is the job of these statements over the tables in dir. What is right is computed from the rows without any code of SQL.
 func joinedInAggregators(t *testing.T, dir string) Job {
 	t.Helper()
-	plan := &compile.Plan{Text: strings.Join(joined, ";"), Also: []int{1, 2}, Tables: statementTables()}
+	plan := &compile.Plan{Text: strings.Join(joined, ";"), Also: []compile.Part{{Statement: 1}, {Statement: 2}}, Tables: statementTables()}
 	for i := range plan.Tables {
 		if plan.Tables[i].Name == "customer" {
 			plan.Tables[i].Bytes = 1 << 10 // it is small; the others are of unknown size

@@ -44,7 +44,7 @@ func Statements(t *testing.T, rows int) (jobs []Job) {
 	for _, text := range statements {
 		plan := &compile.Plan{Text: text, Tables: statementTables()}
 		if strings.Contains(text, ";") {
-			plan.Also = []int{1}
+			plan.Also = []compile.Part{{Statement: 1}}
 		}
 		if strings.Contains(text, "(SELECT avg") {
 			plan = answered(t, dir, plan)

@@ -1,0 +1,235 @@
+package compile
+
+import (
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/sql/field"
+	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/rows/csv"
+)
+
+// runReader reads many rows at once, column by column (analyses.Analysis.NewRunParser). It reads what rowReader reads, in the same order: first the bounded
+// columns, by which rows are skipped, then the others. It stops at the first row that rowReader would reject, and leaves that row to it. The builder gets the
+// values when all columns have been read, so it never holds values of a row that is not taken.
+type runReader struct {
+	readers []fieldReader // bounded ones first
+	bounded int           // how many are
+	columns []runColumn   // by reader
+	masks   []*batch.IntBuilder
+	bits    [][]int64 // by mask, the NULL bits of the rows
+	missing *batch.IntBuilder
+	numbers csv.Numbers
+	rows    [csv.MaxRun]int32 // the run's rows that are not skipped
+	kept    []int32
+	zeros   []int64
+}
+
+// runColumn has the values of a column for the rows of a run.
+type runColumn struct {
+	ints   []int64
+	floats []float64
+	parse  func(p []byte) (int64, bool) // of integers in any form
+	limit  int64                        // of a DECIMAL
+}
+
+// runs returns the function that reads the rows of a file many at once, nil if rows have to be read one by one.
+func (s *scan) runs(file analyses.File, b *batch.Builder) func(run *csv.Run) (read, taken int) {
+	if s.table.Nulls != nil || s.line || file.Cells != nil {
+		return nil
+	}
+	x := &runReader{readers: s.fieldReaders(file, b), masks: s.masks(b), zeros: make([]int64, csv.MaxRun)}
+	for i := range x.readers {
+		r := &x.readers[i]
+		c := runColumn{parse: parserOf(s.table.Columns[s.wanted[r.column]].Type)}
+		if r.usual == types.Decimal {
+			c.limit = field.Powers[r.decimal.Precision]
+		}
+		x.columns = append(x.columns, c)
+		if r.bounded {
+			x.bounded++
+		}
+	}
+	for range x.masks {
+		x.bits = append(x.bits, make([]int64, csv.MaxRun))
+	}
+	if s.apart {
+		x.missing = b.Int(s.missingColumn())
+	}
+	return x.read
+}
+
+// read implements analyses.Analysis.NewRunParser.
+func (x *runReader) read(run *csv.Run) (read, taken int) {
+	read = run.Rows()
+	rows := x.rows[:read]
+	for k := range rows {
+		rows[k] = int32(k)
+	}
+	for _, bits := range x.bits {
+		clear(bits[:read])
+	}
+	for i := range x.readers {
+		n := x.fill(run, i, rows)
+		if n < len(rows) {
+			read, rows = int(rows[n]), rows[:n]
+		}
+		if i < x.bounded {
+			rows = x.within(run, i, rows)
+		}
+	}
+	if len(rows) == 0 {
+		return read, 0
+	}
+	for i := range x.readers {
+		r, c := &x.readers[i], &x.columns[i]
+		switch {
+		case r.doubles != nil:
+			r.doubles.AppendAll(c.floats[:len(rows)])
+		case r.ints != nil:
+			r.ints.AppendAll(c.ints[:len(rows)])
+		default:
+			from, to := run.Column(r.column, rows)
+			x.markNulls(r, from, to)
+			r.texts.AppendAll(run.Data(), from, to)
+		}
+	}
+	for k, m := range x.masks {
+		m.AppendAll(x.bits[k][:len(rows)])
+	}
+	if x.missing != nil {
+		x.missing.AppendAll(x.zeros[:len(rows)])
+	}
+	return read, len(rows)
+}
+
+// fill reads the fields of a column, up to one that cannot be read here or rejects its row, and returns how many it has read. Of a column of TEXT it reads
+// none, because the builder gets them later.
+func (x *runReader) fill(run *csv.Run, i int, rows []int32) int {
+	r, c := &x.readers[i], &x.columns[i]
+	if r.texts != nil && !run.Quoted() {
+		return len(rows)
+	}
+	data := run.Data()
+	from, to := run.Column(r.column, rows)
+	if r.texts != nil {
+		return len(from)
+	}
+	c.ints, c.floats = c.ints[:0], c.floats[:0]
+	for {
+		n := 0
+		switch {
+		case r.doubles != nil:
+			c.floats = x.numbers.Floats(c.floats, data, from[len(c.floats):], to[len(c.floats):])
+			n = len(c.floats)
+		case r.usual == types.Decimal:
+			c.ints = x.numbers.Decimals(c.ints, data, from[len(c.ints):], to[len(c.ints):], int(r.decimal.Scale), c.limit)
+			n = len(c.ints)
+		case r.usual == types.BigInt:
+			c.ints = x.numbers.Ints(c.ints, data, from[len(c.ints):], to[len(c.ints):])
+			n = len(c.ints)
+		case r.usual == types.Date:
+			c.ints = x.numbers.Dates(c.ints, data, from[len(c.ints):], to[len(c.ints):])
+			n = len(c.ints)
+		case r.usual == types.Timestamp:
+			c.ints = x.numbers.DateTimes(c.ints, data, from[len(c.ints):], to[len(c.ints):], 1_000_000)
+			n = len(c.ints)
+		default:
+			n = len(c.ints)
+		}
+		if n == len(from) {
+			return n
+		}
+		if !x.fillOne(r, c, data[from[n]:to[n]], n) {
+			return n
+		}
+	}
+}
+
+// fillOne reads a field in any form. It returns false for one that rejects its row.
+func (x *runReader) fillOne(r *fieldReader, c *runColumn, p []byte, n int) (ok bool) {
+	var double float64
+	var v int64
+	switch {
+	case len(p) == 0:
+		x.bits[r.column/nullsIn][n] |= 1 << (r.column % nullsIn)
+	case r.doubles != nil:
+		if double, ok = field.Double(p); !ok {
+			return false
+		}
+	default:
+		if v, ok = c.parse(p); !ok {
+			return false
+		}
+	}
+	if r.doubles != nil {
+		c.floats = append(c.floats, double)
+	} else {
+		c.ints = append(c.ints, v)
+	}
+	return true
+}
+
+// markNulls sets the bits of NULLs in a column of texts.
+func (x *runReader) markNulls(r *fieldReader, from, to []uint32) {
+	bits, shift := x.bits[r.column/nullsIn], r.column%nullsIn
+	for k, f := range from {
+		null := int64(0)
+		if to[k] == f {
+			null = 1
+		}
+		bits[k] |= null << shift
+	}
+}
+
+// within keeps the rows whose value in bounded column i is not NULL and within the bounds, and the values that this column and the bounded ones before it have
+// for them.
+func (x *runReader) within(run *csv.Run, i int, rows []int32) []int32 {
+	r, c := &x.readers[i], &x.columns[i]
+	kept := x.kept[:0]
+	bits := x.bits[r.column/nullsIn]
+	switch {
+	case r.texts != nil:
+		from, to := run.Column(r.column, rows)
+		for k, f := range from {
+			if p := run.Data()[f:to[k]]; len(p) > 0 && r.within.text(p) {
+				kept = append(kept, int32(k))
+			}
+		}
+	case r.doubles != nil:
+		for k, v := range c.floats[:len(rows)] {
+			if bits[k] == 0 && r.within.number(sortableDouble(v)) {
+				kept = append(kept, int32(k))
+			}
+		}
+	default:
+		for k, v := range c.ints[:len(rows)] {
+			if bits[k] == 0 && r.within.number(uint64(v)^1<<63) {
+				kept = append(kept, int32(k))
+			}
+		}
+	}
+	x.kept = kept
+	clear(bits[:len(rows)]) // of the rows that are kept, none is NULL in a bounded column
+	if len(kept) == len(rows) {
+		return rows
+	}
+	for k, at := range kept {
+		rows[k] = rows[at]
+	}
+	for before := range x.columns[:i+1] {
+		c := &x.columns[before]
+		keep(c.ints, kept)
+		keep(c.floats, kept)
+	}
+	return rows[:len(kept)]
+}
+
+// keep moves the values at some indices, in ascending order, to the beginning.
+func keep[T any](values []T, kept []int32) {
+	if len(values) == 0 {
+		return
+	}
+	for k, at := range kept {
+		values[k] = values[at]
+	}
+}
