@@ -129,6 +129,9 @@ func TestBench_SectionsMeasureAndReport(t *testing.T) {
 		if s.Name == "sql" || s.Name == "tpch" { // without DuckDB they have nothing to compare with
 			ratio = figureOf(&s.Cases[0], "CPU")
 		}
+		if s.Name == "model" {
+			ratio = figureOf(&s.Cases[0], "share")
+		}
 		if s.Name == "reopen" {
 			ratio = figureOf(&s.Cases[0], "open")
 		}

@@ -45,6 +45,7 @@ runs in the folder that holds Posta; that takes Go, and for duckdb g++.
    posta bench latency                                of a frame, chunk, session
    posta bench hosts                                  what a second host gives
    posta bench keys                                   what keys cost
+   posta bench growth model                           more rows, nodes and cores
 
 Tables go to standard output, all values to DIR of --results as JSON, and as a page to look at, HTML without anything from elsewhere.
 Nodes, clients and others are processes of their own, and leave nothing but generated data and the rivals in --dir: the disk that is measured.`,
