@@ -33,18 +33,18 @@ func damaged(err error) (*wal.CorruptionError, bool) {
 //
 // Exiting was rejected: medics would start the node again and again, and clients would only learn that the node does not answer.
 func (x *node) waitForRepair(ctx context.Context, cause *wal.CorruptionError) error {
-	x.cfg.Log.Error("W2: this node's log is damaged: the node takes part in nothing until it is repaired", "dir", x.node.DataDir, "err", cause)
 	x.beats.waiting.Store(true)
 	if err := x.closeLog(); err != nil { // the repair needs exclusive use of the directory
 		return err
 	}
+	repaired := newRepairWatch(x.node.DataDir) // before anybody is told, because whoever is told may repair the log at once
+	x.cfg.Log.Error("W2: this node's log is damaged: the node takes part in nothing until it is repaired", "dir", x.node.DataDir, "err", cause)
 	var requests <-chan []zmqx.Received
 	if x.router != nil {
 		requests = x.router.C()
 	}
 	text := fmt.Sprintf("%s at byte %d: %s; run: posta log repair %s", filepath.Join(cause.Dir, cause.File), cause.Offset, cause.Reason, cause.Dir)
 	x.beats.publish(heartbeat.Beat{Node: x.node.ID, ID: x.id, State: heartbeat.Damaged, Trouble: text})
-	repaired := newRepairWatch(x.node.DataDir)
 	look := time.NewTicker(repairedEvery)
 	defer look.Stop()
 	for {
