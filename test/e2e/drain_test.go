@@ -37,7 +37,8 @@ func TestN5_TerminateAll(t *testing.T) {
 	d := generated(t, 100_000)
 	c := start(t, twoOfEach())
 	b := c.listen()
-	r := c.begin(deadline(t), client.Config{Find: slowly(d.dir, 1<<20), Chunk: 16 << 10, Timeout: 300 * time.Millisecond})
+	enough := make(chan struct{})
+	r := c.begin(deadline(t), client.Config{Find: slowlyUntil(d.dir, 256<<10, enough), Chunk: 16 << 10, Timeout: 300 * time.Millisecond})
 	for i := range int64(3) {
 		until(t, "facts are on their way", func() bool { return r.acked("trips") > i*500_000 })
 		// A node that does not handle the signal yet would die of it.
@@ -50,6 +51,7 @@ func TestN5_TerminateAll(t *testing.T) {
 		}
 		c.superviseAll()
 	}
+	close(enough)
 	d.check(t, r.answer())
 	c.noUnexpectedExits()
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -65,13 +66,14 @@ func slowly(dir string, bytesPerSecond int64) func(protocol.Stream) ([]client.So
 	return slowlyUntil(dir, bytesPerSecond, nil)
 }
 
-// slowlyUntil lets facts through at full speed once enough is closed.
+// slowlyUntil lets facts through at full speed once enough is closed. No file of facts ends before that, so the session cannot end either, however
+// long the rest of the test takes.
 func slowlyUntil(dir string, bytesPerSecond int64, enough <-chan struct{}) func(protocol.Stream) ([]client.Source, error) {
 	return sources(dir, func(s protocol.Stream, f io.ReadCloser) io.ReadCloser {
 		if s.Reference {
 			return f
 		}
-		return &throttled{ReadCloser: f, rate: bytesPerSecond, enough: enough}
+		return &throttled{ReadCloser: f, rate: bytesPerSecond, enough: enough, closed: make(chan struct{})}
 	})
 }
 
@@ -79,6 +81,13 @@ type throttled struct {
 	io.ReadCloser
 	rate   int64
 	enough <-chan struct{}
+	closed chan struct{}
+}
+
+// Close ends a Read that waits, as closing a pipe does.
+func (s *throttled) Close() error {
+	close(s.closed)
+	return s.ReadCloser.Close()
 }
 
 func (s *throttled) Read(p []byte) (int, error) {
@@ -89,7 +98,15 @@ func (s *throttled) Read(p []byte) (int, error) {
 	default:
 	}
 	time.Sleep(piece)
-	return s.ReadCloser.Read(p[:min(int64(len(p)), max(1, s.rate*int64(piece)/int64(time.Second)))])
+	n, err := s.ReadCloser.Read(p[:min(int64(len(p)), max(1, s.rate*int64(piece)/int64(time.Second)))])
+	if errors.Is(err, io.EOF) && s.enough != nil {
+		select {
+		case <-s.enough:
+		case <-s.closed:
+			return n, os.ErrClosed
+		}
+	}
+	return n, err
 }
 
 // sources finds the files of a stream in dir and replaces each by what wrap returns.
