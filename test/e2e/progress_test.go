@@ -36,7 +36,12 @@ func TestSessions_OthersSeeHowFarTheyAre(t *testing.T) {
 	known, unknown := session.New(), session.New()
 	a := c.begin(ctx, client.Config{Session: known, Find: sized, Chunk: 4 << 10})
 	b := c.begin(ctx, client.Config{Session: unknown, Find: find, Chunk: 4 << 10})
-	watcher, err := client.Dial(ctx, client.Config{Entries: c.topo.EntryPoints(), Force: true, Timeout: time.Second, GiveUpAfter: time.Second})
+	var watcher *client.Client
+	var err error
+	until(t, "a node tells the watcher of the others", func() bool { // which gives up soon, since it is to ask an input that is killed
+		watcher, err = client.Dial(ctx, client.Config{Entries: c.topo.EntryPoints(), Force: true, Timeout: time.Second, GiveUpAfter: time.Second})
+		return err == nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
