@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -12,7 +11,6 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/nodes/heartbeat"
-	"posta.dev/posta/protocol"
 	"posta.dev/posta/topology"
 )
 
@@ -58,17 +56,7 @@ func TestW5_ACancelOnAFullDisk(t *testing.T) {
 			ctx := deadline(t)
 			r, free := c.runOutOfRoom(ctx, b, d, id, disk)
 			defer free()
-			other, err := client.Dial(ctx, client.Config{Entries: c.topo.Outputs(), Session: r.c.Session(), Force: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = other.Close() }()
-			if err := other.Cancel(ctx); err != nil {
-				t.Errorf("cancel: %v", err)
-			}
-			if err := r.failure(); !errors.Is(err, protocol.ErrCancelled) {
-				t.Errorf("the session ends with %v", err)
-			}
+			c.cancels(ctx, r)
 			b.await("no session left", func(h beat) bool { return h.Sessions == 0 })
 			b.awaitOf([]topology.NodeID{id}, "its log cut", func(h beat) bool { return h.LogBytes < 4<<10 })
 			free()
