@@ -179,6 +179,7 @@ func TestSessions_ResultsAgain(t *testing.T) {
 	id := session.New()
 	d.check(t, c.analyse(ctx, d.dir, keep(id)))
 	d.check(t, c.analyse(ctx, d.dir, keep(id)))
+	b.await("up", func(h beat) bool { return h.ID.Incarnation == 1 }) // one that is killed earlier has its first incarnation afterwards
 	for _, n := range c.ids() {
 		c.signal(n, syscall.SIGKILL)
 	}
