@@ -29,26 +29,20 @@ const measuredHosts = 2
 const leastPart = 0.005
 
 // measureModel measures the parts of two clusters for every analysis, and computes what more cores would give.
-func measureModel(ctx context.Context, c *Config) (done Section, err error) {
-	done.About = aboutModel
+func measureModel(ctx context.Context, c *Config) (cases []Case, err error) {
 	for _, s := range workloads() {
 		facts := c.factsOr(s.inRace)
 		data, _, err := s.dataIn(c.Dir, facts)
 		if err != nil {
-			return done, err
+			return cases, err
 		}
 		m := &modelled{c: c, s: &s, data: data, rows: facts}
 		if err := m.run(ctx); err != nil {
-			return done, fmt.Errorf("%s: %w", s.name(), err)
+			return cases, fmt.Errorf("%s: %w", s.name(), err)
 		}
-		cases := m.cases()
-		if len(cases) == 0 {
-			why := fmt.Sprintf("%d rows are done before a profile has a sample of each cluster, once in 10 ms of CPU time: give more with --rows", facts)
-			done.Skipped = append(done.Skipped, Skip{s.name(), why})
-		}
-		done.Cases = append(done.Cases, cases...)
+		cases = append(cases, m.cases()...)
 	}
-	return done, nil
+	return cases, nil
 }
 
 // modelled is one analysis whose model is measured.
@@ -161,13 +155,9 @@ func (x *measuredCluster) add(run []modelProcess, rows int) {
 	}
 }
 
-// cases returns the table: the parts of each cluster, what more cores give, and what this machine says. It returns nothing if a cluster has no parts:
-// its profiles have no sample.
+// cases returns the table: the parts of each cluster, what more cores give, and what this machine says.
 func (m *modelled) cases() (all []Case) {
 	own, hosts := modelParts(m.own.processes, m.own.rows, 1), modelParts(m.hosts.processes, m.hosts.rows, 1)
-	if len(own) == 0 || len(hosts) == 0 {
-		return nil
-	}
 	all = append(all, partCases(m.s.name()+", posta run", own)...)
 	all = append(all, partCases(fmt.Sprintf("%s, %d inputs", m.s.name(), measuredHosts), hosts)...)
 	one := predict(own, 1).perRow
