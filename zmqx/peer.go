@@ -20,6 +20,7 @@ type peer struct {
 	out      *frameWriter   // the writer owns it
 	queue    *sendQueue     // any goroutine puts, the writer takes; a PUSH gives its one queue to each peer in turn
 	topics   *subscriptions // what the subscriber wants; PUB only, else nil
+	told     bool           // it knows the subscriptions; SUB only, whose mu guards it
 
 	known atomic.Bool   // set once Options.Known has returned true
 	heard atomic.Int64  // when the reader last got a batch, in nanoseconds of the clock; 0 for never

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"testing"
 	"time"
 )
@@ -79,6 +80,31 @@ func TestSub_ManyPublishersAndSubscriptionsSentAgain(t *testing.T) {
 			t.Fatalf("endpoint %d", r.Endpoint)
 		}
 	})
+}
+
+// TestSub_TellsEachSubscriptionOnce: a publisher that is admitted while Subscribe runs hears the subscription once, for it may be a question.
+func TestSub_TellsEachSubscriptionOnce(t *testing.T) {
+	heard := make(chan string, 10)
+	_, address := newPub(t, Options{Subscribed: func(prefix string) { heard <- prefix }}, "tcp://127.0.0.1:0")
+	sub := newSub(t, Options{})
+	noError(t, sub.Subscribe("before"))
+	sub.mu.Lock() // as Subscribe does
+	_, dialled := sub.Connect(address)
+	eventually(t, "the publisher is admitted", func() bool { return sub.peerCount() == 1 })
+	asked := sub.subscribeLocked("meanwhile")
+	sub.mu.Unlock()
+	noError(t, dialled)
+	noError(t, asked)
+	eventually(t, "the publisher has heard", func() bool { return len(heard) >= 2 })
+	noError(t, sub.Subscribe("after"))
+	var all []string
+	for len(all) == 0 || all[len(all)-1] != "after" {
+		all = append(all, <-heard)
+	}
+	slices.Sort(all)
+	if want := []string{"after", "before", "meanwhile"}; !slices.Equal(all, want) {
+		t.Errorf("the publisher has heard %q, want %q", all, want)
+	}
 }
 
 // TestPub_SlowSubscriberIsAlone: a subscriber that does not read misses messages. The others get every message, and the publisher never waits.

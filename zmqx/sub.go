@@ -38,6 +38,10 @@ func (s *Sub) ConnectTo(endpoint, name string) (int, error) { return s.connect(e
 func (s *Sub) Subscribe(prefix string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.subscribeLocked(prefix)
+}
+
+func (s *Sub) subscribeLocked(prefix string) error {
 	if s.ctx.Err() != nil {
 		return ErrClosed
 	}
@@ -60,8 +64,12 @@ func (s *Sub) Unsubscribe(prefix string) error {
 	return nil
 }
 
+// tellLocked leaves out a publisher that is just being admitted: join will tell it.
 func (s *Sub) tellLocked(m Message) {
 	for _, p := range s.allPeers() {
+		if !p.told {
+			continue
+		}
 		// A publisher that does not even read subscriptions is dropped; it gets all of them when it is connected again.
 		if err := p.queue.tryPut([]Message{m}); err != nil {
 			p.fail(fmt.Errorf("%w: %w", ErrOverflow, err))
@@ -72,7 +80,7 @@ func (s *Sub) tellLocked(m Message) {
 // Close closes all connections and awaits all goroutines.
 func (s *Sub) Close() error { return s.close(nil, s.end) }
 
-// join tells a new publisher all subscriptions. A Subscribe at the same time may tell it twice: that is idempotent.
+// join tells a new publisher all subscriptions, each once: for a node, each is a question of its own (N8).
 func (s *Sub) join(p *peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,6 +89,7 @@ func (s *Sub) join(p *peer) {
 		all = append(all, subscription(prefix))
 	}
 	p.queue.putFirst(all)
+	p.told = true
 }
 
 // deliver passes on what matches, because a publisher need not filter.
