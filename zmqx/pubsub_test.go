@@ -110,7 +110,7 @@ func TestSub_TellsEachSubscriptionOnce(t *testing.T) {
 // TestPub_SlowSubscriberIsAlone: a subscriber that does not read misses messages. The others get every message, and the publisher never waits.
 func TestPub_SlowSubscriberIsAlone(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
-		pub, address := newPub(t, Options{QueueBytes: 1 << 20}, endpoint)
+		pub, address := newPub(t, Options{QueueBytes: 1 << 20, WriteTimeout: deadlineForTests}, endpoint)
 		good, slow := newSub(t, Options{}, address), newSub(t, Options{}, address)
 		noError(t, good.Subscribe(""))
 		noError(t, slow.Subscribe(""))

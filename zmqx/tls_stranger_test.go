@@ -165,7 +165,7 @@ func TestS7_CrowdsOfStrangers(t *testing.T) {
 func TestS7_AStrangerMaySayLittle(t *testing.T) {
 	k := newKeyring(t)
 	said := newLogs()
-	pull, address := keyedPull(t, k, Options{Logger: said.logger()}, "tcp://127.0.0.1:0")
+	pull, address := keyedPull(t, k, Options{Logger: said.logger(), HandshakeTimeout: deadlineForTests}, "tcp://127.0.0.1:0")
 	pair := must[security.Pair](t)(security.NewClient("posta", "mallory", time.Now()))
 	certificates := func(size int) tls.Certificate {
 		return tls.Certificate{PrivateKey: pair.Key, Certificate: [][]byte{pair.Certificate, make([]byte, size)}}
