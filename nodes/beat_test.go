@@ -103,11 +103,11 @@ func TestN9_ACommitThatTakesLongIsASlowDisk(t *testing.T) {
 	log := slowLog{x.log, make(chan struct{}), make(chan struct{})}
 	jobs, answers := make(chan shell.Job, 1), make(chan shell.Answer, 1)
 	go committer(log, jobs, answers, x.beats, new(time.Duration))
+	begun := time.Now()
 	jobs <- shell.Job{Commit: &core.Commit{}}
 	<-log.begun
-	begun := time.Now()
 	m.await(t, "slow", state(heartbeat.DiskSlow))
-	if after := time.Since(begun); after < diskSlowAfter-100*time.Millisecond {
+	if after := time.Since(begun); after < diskSlowAfter {
 		t.Errorf("its disk is slow after %v", after)
 	}
 	for said, says := range map[heartbeat.State]heartbeat.State{
@@ -143,12 +143,14 @@ func TestN9_AHungLoopEndsWhateverHappensToItsNote(t *testing.T) {
 			exits := make(chan int, 1)
 			progress.Mark()
 			x, m := beating(t, 200*time.Millisecond, func(code int) { exits <- code })
+			x.beats.waiting.Store(true) // until all is as it is to be: the disk may take its time
 			note := filepath.Join(x.node.DataDir, "hung")
 			if err := c.disk(note); err != nil {
 				t.Fatal(err)
 			}
 			x.beats.publish(heartbeat.Beat{Node: "joiner-1", State: heartbeat.Running})
 			x.watch.Enter(watch.Doing{Role: "joiner", Session: id, Stream: "trips"})
+			x.beats.waiting.Store(false)
 			m.await(t, "hung", func(b heartbeat.Beat) bool { return b.MarkAge >= 200*time.Millisecond && b.Session == id })
 			select {
 			case code := <-exits:
