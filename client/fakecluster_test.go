@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -134,7 +135,7 @@ func (f *fakeCluster) count(node string, ask protocol.RequestType) int {
 	return f.heard[node+" "+string(ask)]
 }
 
-// session returns the only session there is.
+// one returns a copy of the only session there is: what a client has said once more while it waited may still come.
 func (f *fakeCluster) one() *fakeSession {
 	f.t.Helper()
 	f.mu.Lock()
@@ -143,7 +144,10 @@ func (f *fakeCluster) one() *fakeSession {
 		f.t.Fatalf("%d sessions in the cluster", len(f.sessions))
 	}
 	for _, s := range f.sessions {
-		return s
+		now := *s
+		now.opened, now.lanes, now.ended = maps.Clone(s.opened), maps.Clone(s.lanes), maps.Clone(s.ended)
+		now.records, now.dropped = maps.Clone(s.records), maps.Clone(s.dropped)
+		return &now
 	}
 	return nil
 }
