@@ -12,7 +12,7 @@ import (
 )
 
 func TestRabbitMQComesAndGoes(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	r, err := StartRabbitMQ(ctx, filepath.Join(t.TempDir(), "rabbit"))
 	if err != nil {
@@ -33,7 +33,7 @@ func TestRabbitMQComesAndGoes(t *testing.T) {
 
 // TestStartRabbitMQ_APortThatIsTakenMeanwhile: the start is tried again with other ports.
 func TestStartRabbitMQ_APortThatIsTakenMeanwhile(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
