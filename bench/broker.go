@@ -50,8 +50,8 @@ func (k *brokerKind) serve(ctx context.Context, c *Config, dir string, v topolog
 	return b, err
 }
 
-// brokerTime bounds the start of a broker: RabbitMQ takes five seconds of one core.
-const brokerTime = 2 * time.Minute
+// brokerTime bounds the start of a broker: RabbitMQ takes five seconds of one core, of which it may have a twentieth.
+const brokerTime = 5 * time.Minute
 
 func startRabbitMQ(ctx context.Context, c *Config, dir string) (runningBroker, map[string]string, error) {
 	b, err := brokers.StartRabbitMQ(ctx, filepath.Join(dir, "rabbitmq"))
