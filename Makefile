@@ -130,7 +130,7 @@ bench:           ## log, CSV, links, keys and analyses beside something plain, a
 
 # Its requirements follow Posta's: -mod=mod brings them up to date.
 yardstick:       ## the module of the rivals, DuckDB and NATS: go vet, and its tests against the oracles; needs g++
-	cd bench/rivals && $(GO) vet -mod=mod ./... && $(GO) test -mod=mod ./...
+	cd bench/rivals && $(GO) vet -mod=mod ./... && $(GO) test -mod=mod -timeout 40m ./...
 
 # A module of its own, like the rivals', with the same flags: only what packs Posta needs its requirements.
 release:         ## programs, packages, checksums and an SBOM for all systems in dist/; RELEASE=v0.3.0

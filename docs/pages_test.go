@@ -190,7 +190,7 @@ func perform(t *testing.T, text string) string {
 			t.Error(err)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	sh := exec.CommandContext(ctx, "sh", "-c", text)
 	sh.Env = append(readersEnv(), "POSTA="+posta, "WORK="+work)
