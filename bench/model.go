@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,7 +74,30 @@ func (m *modelled) field() (field []contestant) {
 	return field
 }
 
-func (m *modelled) run(ctx context.Context) (err error) {
+// mostRuns bounds how often the clusters run until profiles have found both at work.
+const mostRuns = 100
+
+// errNoSamples reports work that takes less time than the profiler can see.
+var errNoSamples = errors.New("the profiles have no sample of the work; give more --rows")
+
+// run measures the clusters. Little work of a fast machine may pass between two samples of the profiler, a hundredth of a second apart. Nothing can be
+// divided by the cost of a cluster then, so both run until each has one.
+func (m *modelled) run(ctx context.Context) error {
+	for range mostRuns {
+		if err := m.runOnce(ctx); err != nil {
+			return err
+		}
+		if m.own.cost() > 0 && m.hosts.cost() > 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %d runs of %d rows", errNoSamples, mostRuns, m.rows)
+}
+
+// cost returns the CPU time per row of all that was found at work.
+func (x *measuredCluster) cost() float64 { return totalCost(modelParts(x.processes, x.rows, 1)) }
+
+func (m *modelled) runOnce(ctx context.Context) (err error) {
 	profiles, err := os.MkdirTemp(m.c.Dir, "r")
 	if err != nil {
 		return err

@@ -195,6 +195,18 @@ func TestReadProfile_OfNonsense(t *testing.T) {
 	}
 }
 
+// TestModel_ATinyRunHasFiguresToo: of hardly any work the profiler mostly sees nothing, and a report of NaN cannot be written.
+func TestModel_ATinyRunHasFiguresToo(t *testing.T) {
+	var out bytes.Buffer
+	c := small(t, &out)
+	c.Self, c.Rows, c.Sections = []string{plainPosta(t), "bench"}, 1, []string{"model"}
+	for range 3 {
+		if err := Run(context.Background(), c); err != nil || strings.Contains(out.String(), "NaN") {
+			t.Fatalf("%v\n%s", err, out.String())
+		}
+	}
+}
+
 // TestModel_OfARealCluster: the work that the model finds is that of the processes, and rows are parsed in the input.
 func TestModel_OfARealCluster(t *testing.T) {
 	var out bytes.Buffer
