@@ -33,7 +33,7 @@ func main() {
 }
 
 const (
-	readyTime       = time.Minute     // for a server to read its streams from disk
+	readyTime       = 5 * time.Minute // for a server to read its streams from disk
 	syncUnusedFiles = 2 * time.Minute // with -sync always: the interval for files that are no longer written to
 )
 
