@@ -17,6 +17,9 @@ type Claim struct {
 	Age     time.Duration // since it was made, by the engine's clock
 }
 
+// same reports whether two claims are one, whenever they were looked at.
+func (c Claim) same(d Claim) bool { return c.Number == d.Number && c.Token == d.Token }
+
 // Store keeps the claims of clusters. engine.Engine is one.
 type Store interface {
 	// Claims returns the claims of a cluster, in any order.
@@ -43,6 +46,10 @@ func newest(all []Claim) (Claim, bool) {
 		return Claim{}, false
 	}
 	return slices.MaxFunc(all, func(a, b Claim) int { return cmp.Compare(a.Number, b.Number) }), true
+}
+
+func sortNewestFirst(all []Claim) {
+	slices.SortFunc(all, func(a, b Claim) int { return cmp.Compare(b.Number, a.Number) })
 }
 
 // verdict is what to do about another holder's claim.

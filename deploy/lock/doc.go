@@ -8,8 +8,8 @@
 // The claim with the highest number is valid. Its holder renews claim 7 by making claim 8 and removing claim 7. A holder that finds claim 8 already made
 // by another token has lost the lock. So a renewal and a takeover are the same step, and one of the two always fails:
 //
-//	take      no claim: make claim 1. A claim of another holder: refuse, or take over by making the next number.
-//	          Then list all claims. One of a third holder means that two began at the same moment: remove the own claim, refuse.
+//	take      no claim: make claim 1. Claims of other holders: refuse, or if all of them are dead take over by making the next number.
+//	          Then list all claims. A new one of another holder means that two began at the same moment: remove the own claim, refuse.
 //	renew     every Terms.Renew. If it fails for Terms.Lease, the lock is lost: somebody may take it over.
 //	release   remove the own claims.
 //

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -70,7 +71,10 @@ func (l *Lock) takeOn(ctx context.Context, h Host) (*hold, error) {
 		return nil, err
 	}
 	mine := l.me
-	mine.Number = dead.Number + 1
+	mine.Number = 1
+	if c, ok := newest(dead); ok {
+		mine.Number = c.Number + 1
+	}
 	began := time.Now()
 	got, err := h.Store.Claim(ctx, l.cluster, mine)
 	if err != nil {
@@ -85,7 +89,7 @@ func (l *Lock) takeOn(ctx context.Context, h Host) (*hold, error) {
 		return nil, errors.Join(err, l.drop(h, mine.Number, true))
 	}
 	for _, c := range all {
-		if c.Token != mine.Token && (c.Token != dead.Token || c.Number > mine.Number) {
+		if c.Token != mine.Token && !slices.ContainsFunc(dead, c.same) {
 			return nil, errors.Join(l.refusal(h, c), l.drop(h, mine.Number, true))
 		}
 	}
@@ -97,34 +101,40 @@ func (l *Lock) takeOn(ctx context.Context, h Host) (*hold, error) {
 	return &hold{Host: h, number: mine.Number, renewed: began}, nil
 }
 
-// awaitFree returns the claim of a dead holder, the zero Claim if there is none, or refuses.
-func (l *Lock) awaitFree(ctx context.Context, h Host) (dead Claim, err error) {
-	all, err := h.Store.Claims(ctx, l.cluster)
+// awaitFree returns the claims of dead holders, or refuses. There may be several: one that took the lock over may have died before it removed the claim of
+// the one before.
+func (l *Lock) awaitFree(ctx context.Context, h Host) (dead []Claim, err error) {
+	dead, err = h.Store.Claims(ctx, l.cluster)
 	if err != nil {
-		return dead, err
+		return nil, err
 	}
-	c, ok := newest(all)
-	if !ok {
+	sortNewestFirst(dead)
+	doubtful := false
+	for _, c := range dead {
+		alive, known := lives(c.Process)
+		switch judge(c, l.terms, alive, known) {
+		case refuse:
+			return nil, l.refusal(h, c)
+		case watch:
+			doubtful = true
+		}
+	}
+	if !doubtful {
 		return dead, nil
-	}
-	alive, known := lives(c.Process)
-	switch judge(c, l.terms, alive, known) {
-	case takeOver:
-		return c, nil
-	case refuse:
-		return dead, l.refusal(h, c)
 	}
 	select {
 	case <-time.After(l.terms.Watch):
 	case <-ctx.Done():
-		return dead, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	if all, err = h.Store.Claims(ctx, l.cluster); err != nil {
-		return dead, err
+	now, err := h.Store.Claims(ctx, l.cluster)
+	if err != nil {
+		return nil, err
 	}
-	now, ok := newest(all)
-	if ok && (now.Number != c.Number || now.Token != c.Token) {
-		return dead, l.refusal(h, now)
+	for _, c := range now {
+		if !slices.ContainsFunc(dead, c.same) {
+			return nil, l.refusal(h, c)
+		}
 	}
 	return now, nil
 }

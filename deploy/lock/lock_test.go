@@ -176,6 +176,47 @@ func TestTheHolderIsOnThisMachine(t *testing.T) {
 	_ = l.Release()
 }
 
+// The one that took a dead holder's lock over was killed before it removed that holder's claim: two dead holders have claims. Nobody could change
+// the cluster any more.
+func TestATakeoverThatWasCutOff(t *testing.T) {
+	machine, ok := machineID()
+	if !ok {
+		t.Skip("this system does not name processes")
+	}
+	gone := func(number int, token string) Claim { // no process has so high a number
+		return Claim{Number: number, Token: token, Holder: "posta deploy", Process: fmt.Sprintf("%s/%d/1", machine, 1<<30)}
+	}
+	old := func(number int, token string) Claim {
+		return Claim{Number: number, Token: token, Holder: far.Holder, Process: far.Process, Age: 2 * time.Hour}
+	}
+	for name, claims := range map[string][]Claim{
+		"on this machine":            {gone(4, "first"), gone(5, "second"), gone(6, "second")},
+		"on another":                 {old(4, "first"), old(5, "second")},
+		"first here, then elsewhere": {gone(4, "first"), old(5, "second")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShelf(claims...)
+			l, err := take(t, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range claims {
+				if s.claims[c.Number].same(c) {
+					t.Errorf("claim %d stays", c.Number)
+				}
+			}
+			if err := l.Release(); err != nil || s.count() != 0 {
+				t.Errorf("%v; left: %v", err, s.claims)
+			}
+		})
+	}
+	c := far // the one before lives: it was taken for dead
+	c.Age = time.Second
+	if _, err := take(t, newShelf(c, gone(8, "second"))); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "ann on b") {
+		t.Errorf("one of two holders lives: %v", err)
+	}
+}
+
 // Two processes take over a dead holder's lock, and one of them is late: they must not both have the lock.
 func TestALateTakeover(t *testing.T) {
 	s := newShelf()
