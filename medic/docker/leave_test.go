@@ -9,7 +9,7 @@ import (
 // TestN9_ANoteIsPutIntoAContainerThatDoesNotRun: the medic writes a note into the container's volume, through the
 // engine.
 func TestN9_ANoteIsPutIntoAContainerThatDoesNotRun(t *testing.T) {
-	f, r := newEngineOf(t, short)
+	f, r := newEngineOf(t, patient)
 	c := f.has("c1", "a-1")
 	must(t, r.Kill(soon(t), "a-1"))
 	must(t, r.Leave(soon(t), "a-1", "/data/a-1", "died", []byte("how it died")))

@@ -13,9 +13,12 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// short is a deadline for calls. A fake engine meets it, unless it hangs. When a call misses it, the restarter has to
-// cope.
-const short = 300 * time.Millisecond
+// Deadlines for calls. A fake engine meets short, unless it hangs or the machine stands still; when a call misses it, the restarter has to cope. Where no
+// call hangs the deadline is patient: then a machine that stands still does not add calls.
+const (
+	short   = 300 * time.Millisecond
+	patient = time.Minute
+)
 
 func wantCalls(t *testing.T, f *fake, want ...string) {
 	t.Helper()
@@ -41,7 +44,7 @@ func restart(t *testing.T, r *Restarter, node medic.NodeID) error {
 }
 
 func TestM5_ARestartIsAKillAndAStart(t *testing.T) {
-	f, r := newEngineOf(t, short)
+	f, r := newEngineOf(t, patient)
 	c := f.has("c1", "a-1")
 	f.has("c2", "b-1")
 	before := c.started
@@ -63,7 +66,7 @@ func TestM5_ARestartIsAKillAndAStart(t *testing.T) {
 }
 
 func TestNothingThereIsNoErrorButAtAStart(t *testing.T) {
-	f, r := newEngineOf(t, short)
+	f, r := newEngineOf(t, patient)
 	c := f.has("c1", "a-1")
 	f.die(c, 0)
 	must(t, r.Kill(soon(t), "a-1"))
@@ -84,7 +87,7 @@ func TestNothingThereIsNoErrorButAtAStart(t *testing.T) {
 }
 
 func TestTerminateAsksAndDoesNotWait(t *testing.T) {
-	f, r := newEngineOf(t, short)
+	f, r := newEngineOf(t, patient)
 	c := f.has("c1", "a-1")
 	f.with(c, func() { c.deaf = true })
 	must(t, r.Terminate(soon(t), "a-1"))
@@ -119,7 +122,7 @@ func TestWaitSeesAnEndThatComesLater(t *testing.T) {
 }
 
 func TestAPausedContainerIsKilled(t *testing.T) {
-	f, r := newEngineOf(t, short)
+	f, r := newEngineOf(t, patient)
 	c := f.has("c1", "a-1")
 	f.with(c, func() { c.paused = true })
 	must(t, r.Kill(soon(t), "a-1"))
@@ -141,7 +144,11 @@ func TestACallWithoutAnAnswerIsLookedAt(t *testing.T) {
 	} {
 		for _, call := range []string{"kill", "start"} {
 			t.Run(call+" "+name, func(t *testing.T) {
-				f, r := newEngineOf(t, short)
+				deadline := patient
+				if c.met.hang || c.met.late > 0 {
+					deadline = short
+				}
+				f, r := newEngineOf(t, deadline)
 				c1 := f.has("c1", "a-1")
 				_, before := f.state(c1)
 				f.meets(call, c.met)
@@ -225,7 +232,7 @@ func TestAHungEngineDelaysNoCallForEver(t *testing.T) {
 }
 
 func TestTheEnginesAnswersAreDistinguished(t *testing.T) {
-	f, r := newEngineOf(t, short)
+	f, r := newEngineOf(t, patient)
 	c := f.has("c1", "a-1")
 	f.meets("kill", trouble{status: 409}, trouble{status: 500})
 	must(t, r.Kill(soon(t), "a-1")) // it runs still, so it is killed again
@@ -249,7 +256,7 @@ func TestTheEnginesAnswersAreDistinguished(t *testing.T) {
 func TestAnOldEngineIsRefusedInWords(t *testing.T) {
 	for version, ok := range map[string]bool{"1.41": true, "1.44": true, "1.51": true, "9.1": true, "1.40": false, "1.9": false, "": false} {
 		t.Run(version, func(t *testing.T) {
-			f, r := newEngineOf(t, short)
+			f, r := newEngineOf(t, patient)
 			f.version = version
 			f.has("c1", "a-1")
 			err := r.Kill(soon(t), "a-1")
@@ -262,7 +269,7 @@ func TestAnOldEngineIsRefusedInWords(t *testing.T) {
 
 // Compose recreates a container under another id; the old one is then gone or about to be removed.
 func TestAContainerThatWasMadeAnewIsFound(t *testing.T) {
-	f, r := newEngineOf(t, short)
+	f, r := newEngineOf(t, patient)
 	old := f.has("c1", "a-1")
 	must(t, r.Kill(soon(t), "a-1"))
 	f.with(old, func() { delete(f.containers, "c1") })
@@ -291,7 +298,7 @@ func TestAContainerThatWasMadeAnewIsFound(t *testing.T) {
 
 // A restarted node is connected to its network again, under its name. Otherwise it would be restarted for ever.
 func TestM5_ADisconnectedNodeIsConnectedBeforeItStarts(t *testing.T) {
-	f, r := newEngineOf(t, short)
+	f, r := newEngineOf(t, patient)
 	c := f.has("c1", "a-1")
 	did, err := r.Detach(soon(t), "a-1")
 	if err != nil || !did || c.network != "" {
@@ -313,8 +320,10 @@ func TestM5_ADisconnectedNodeIsConnectedBeforeItStarts(t *testing.T) {
 	for _, met := range []trouble{{hang: true, done: true}, {cut: true, done: true}} {
 		f.with(c, func() { c.network = "" })
 		f.meets("connect", met)
+		r.engine.call = short
 		must(t, restart(t, r, "a-1"))
 	}
+	r.engine.call = patient
 	f.did()
 	f.with(c, func() { c.network = "" })
 	f.meets("connect", trouble{status: 404})
