@@ -77,9 +77,12 @@ func TestALogThatIsNoMedicsIsRefused(t *testing.T) {
 }
 
 // pids is the processes of nodes, as a host reports them.
-type pids struct{ now atomic.Int64 }
+type pids struct{ now, looks atomic.Int64 }
 
-func (p *pids) Pid(core.NodeID) (int, error) { return int(p.now.Load()), nil }
+func (p *pids) Pid(core.NodeID) (int, error) {
+	defer p.looks.Add(1)
+	return int(p.now.Load()), nil
+}
 
 func TestEndsOfProcessesAreReportedUntilTheNextEvent(t *testing.T) {
 	p := &pids{}
@@ -88,6 +91,9 @@ func TestEndsOfProcessesAreReportedUntilTheNextEvent(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	go func() { defer close(done); watchProcesses(ctx, p, []core.NodeID{"a-1"}, time.Millisecond, ends) }()
 	defer func() { stop(); <-done }()
+	for p.looks.Load() == 0 { // process 7 has been seen
+		time.Sleep(time.Millisecond)
+	}
 	select {
 	case e := <-ends:
 		t.Fatalf("nothing has happened, and it tells %v", e)

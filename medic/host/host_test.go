@@ -74,13 +74,21 @@ func TestM5_AnOrderStartsOneProcessOnAnyMedic(t *testing.T) {
 func TestM5_ASlowLookMakesNoOrderLate(t *testing.T) {
 	f := newFake()
 	f.look = 2100 * time.Millisecond
-	o := order(1, "medic-3", 1)
 	h := open(t, t.TempDir(), f)
-	o.Until = time.Now().Add(2 * time.Second) // a machine that stands still takes the lock in time, too
-	if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Done {
-		t.Errorf("%+v", r)
+	n := uint64(1)
+	for ; ; n++ {
+		began := time.Now()
+		o := order(1, "medic-3", n)
+		o.Until = began.Add(2 * time.Second) // a machine that stands still takes the lock in time, too
+		r := h.Execute(soon(t), o, nothing)
+		if r.Verdict == core.Done {
+			break
+		}
+		if took := time.Since(began); took < f.look+time.Second { // else the machine stood still, and the order may have been late
+			t.Fatalf("after %v: %+v", took, r)
+		}
 	}
-	o = order(1, "medic-3", 2)
+	o := order(1, "medic-3", n+1)
 	o.Until = time.Now().Add(-time.Millisecond)
 	if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Late {
 		t.Errorf("one that is late as it comes: %+v", r)
