@@ -60,16 +60,34 @@ func (x *command) deploy(c *cli.Context) error {
 		return nil
 	}
 	return x.changingHosts(c, t, func(c *cli.Context, f *engineSet) error {
-		d, keys, p, err := x.planDeploy(c, t, source, f)
-		if err != nil {
-			return err
+		p, err := x.planAndCarryOut(c, t, source, f)
+		if errors.Is(err, apply.ErrEnded) && !c.Bool(flagRollback) { // a rollback that has begun would now mean another topology
+			p, err = x.deployAgain(c, t, source)
 		}
-		err = x.carryOut(c, d, f, &source.Image, keys, p, "run the same command again to continue, or posta deploy --"+flagRollback+" to go back")
 		if err != nil || !c.Bool(flagJSON) {
 			return err
 		}
 		return x.printJSON(planAsJSON(t.Name, p, true, began))
 	})
+}
+
+func (x *command) planAndCarryOut(c *cli.Context, t *topology.Topology, source imageSource, f *engineSet) (plan.Plan, error) {
+	d, keys, p, err := x.planDeploy(c, t, source, f)
+	if err == nil {
+		err = x.carryOut(c, d, f, &source.Image, keys, p, "run the same command again to continue, or posta deploy --"+flagRollback+" to go back")
+	}
+	return p, err
+}
+
+// deployAgain plans from what is there now, since the plan before was outdated.
+func (x *command) deployAgain(c *cli.Context, t *topology.Topology, source imageSource) (plan.Plan, error) {
+	x.notef("an input of cluster %s has ended since the plan was made; the deploy is planned again", t.Name)
+	f, err := connectEngines(c, t)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	defer func() { _ = f.close() }()
+	return x.planAndCarryOut(c, t, source, f)
 }
 
 // planDeploy determines what deploy has to do.

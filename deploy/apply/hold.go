@@ -16,8 +16,32 @@ import (
 	"posta.dev/posta/deploy/plan"
 )
 
-// ErrBusy is wrapped when sessions did not finish in time.
-var ErrBusy = errors.New("sessions still run")
+var (
+	// ErrBusy is wrapped when sessions did not finish in time.
+	ErrBusy = errors.New("sessions still run")
+	// ErrEnded is wrapped when an input has ended since the plan was made, and nobody starts it again. A new plan starts it.
+	ErrEnded = errors.New("it has ended since the plan was made")
+)
+
+// endedFor is how long an input may be without a process. Medics start it sooner. But a deploy that was killed may have stopped the medics, and told the
+// engine to stop the input, which takes as long as the input drains: meanwhile a plan finds it running.
+const endedFor = 10 * time.Second
+
+// absence measures for how long an input has had no process.
+type absence struct{ since time.Time }
+
+// check takes the result of a question, and returns ErrEnded if the input has had no process for too long.
+func (a *absence) check(err error) error {
+	switch {
+	case !errors.Is(err, engine.ErrNotRunning):
+		a.since = time.Time{}
+	case a.since.IsZero():
+		a.since = time.Now()
+	case time.Since(a.since) >= endedFor:
+		return fmt.Errorf("%w: %w", ErrEnded, err)
+	}
+	return nil
+}
 
 const (
 	leaseTime  = 45 * time.Second // a hold ends after this time unless it is renewed; it must cover the time from the last renewal until the inputs stop
@@ -111,9 +135,16 @@ func probe(ctx context.Context, e *engine.Engine, container string, answer any, 
 }
 
 func (r *runner) hold(ctx context.Context, e *engine.Engine, s plan.Step) error {
-	return r.held.start(ctx, func(ctx context.Context, lease time.Duration) error {
-		_, err := askInput(ctx, e, s.What, lease, false)
-		return err
+	var gone absence
+	return poll(ctx, func() (done bool, err error) {
+		err = r.held.start(ctx, func(ctx context.Context, lease time.Duration) error {
+			_, err := askInput(ctx, e, s.What, lease, false)
+			return err
+		})
+		if errors.Is(err, engine.ErrNotRunning) {
+			return false, gone.check(err)
+		}
+		return true, err
 	})
 }
 
@@ -121,9 +152,13 @@ func (r *runner) hold(ctx context.Context, e *engine.Engine, s plan.Step) error 
 // session at the second input.
 func (r *runner) drain(ctx context.Context, e *engine.Engine, s plan.Step, report func(Event)) error {
 	began, quiet := time.Now(), 0
+	var gone absence
 	return poll(ctx, func() (done bool, err error) {
 		now, err := askInput(ctx, e, s.What, leaseTime, r.Cancel)
 		waited := time.Since(began)
+		if ended := gone.check(err); ended != nil {
+			return false, ended
+		}
 		switch {
 		case ctx.Err() != nil:
 			return false, err
