@@ -74,9 +74,18 @@ func (x *command) deploy(c *cli.Context) error {
 func (x *command) planAndCarryOut(c *cli.Context, t *topology.Topology, source imageSource, f *engineSet) (plan.Plan, error) {
 	d, keys, p, err := x.planDeploy(c, t, source, f)
 	if err == nil {
-		err = x.carryOut(c, d, f, &source.Image, keys, p, "run the same command again to continue, or posta deploy --"+flagRollback+" to go back")
+		err = x.carryOut(c, d, f, &source.Image, keys, p, advice(c.Bool(flagRollback), &d, f.observed.Revisions()))
 	}
 	return p, err
+}
+
+// advice says what to do if a deploy stops in the middle. A rollback to the revision before the last good one finds a cluster that is like neither when it is run
+// again, and then goes to the last good one.
+func advice(rollback bool, d *plan.Desired, good []plan.Revision) string {
+	if rollback && len(good) > 0 && good[0].Digest != d.RevisionDigest() {
+		return fmt.Sprintf("posta deploy --%s now goes to the last good topology, where this command began, and once more from there to the one before", flagRollback)
+	}
+	return "run the same command again to continue, or posta deploy --" + flagRollback + " to go back"
 }
 
 // deployAgain plans from what is there now, since the plan before was outdated.
