@@ -114,9 +114,7 @@ func TestS1_ContainersAndProcessesOfOneFile(t *testing.T) {
 		t.Errorf("published ends with %d: %s", r.code, r.err)
 	}
 	k.topology("published", "--end") // make down after posta up
-	if r := k.must("status"); !strings.Contains(r.out, "7 of 7 nodes up") {
-		t.Errorf("status prints %s", r.out)
-	}
+	k.shows("7 of 7 nodes", func(out string) bool { return strings.Contains(out, "7 of 7 nodes up") })
 }
 
 func TestStatusOfAnAddressWithoutACluster(t *testing.T) {
