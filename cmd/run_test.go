@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -174,10 +176,16 @@ func pidOf(dir, node string) int {
 	return pid
 }
 
+// TestD1_NodesThatAreKilledChangeNothing: one of the files is a pipe, which gets a part of its rows for each node that is killed. So the session runs
+// until the last node is back, however fast the machine is.
 func TestD1_NodesThatAreKilledChangeNothing(t *testing.T) {
 	from := data(t, "20000")
+	want := expected(t, from)
+	killed := []string{"aggregator-1", "input-1", "aggregator-2", "reducer-1", "output-1"}
+	feed := fed(t, filepath.Join(from, "montreal", "trips.csv"), len(killed)+1)
 	dir, done := started(t, context.Background(), "--data", from, "--json")
-	for _, node := range []string{"aggregator-1", "input-1", "aggregator-2", "reducer-1", "output-1"} {
+	for _, node := range killed {
+		eaten := feed()
 		pid := pidOf(dir, node)
 		if pid == 0 {
 			t.Fatalf("%s has no pid file", node)
@@ -186,14 +194,59 @@ func TestD1_NodesThatAreKilledChangeNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		until(t, node+" comes back", func() bool { now := pidOf(dir, node); return now != 0 && now != pid })
+		select {
+		case <-eaten:
+		case r := <-done:
+			t.Fatalf("it ends before it has all rows: exit code %d, %s", r.code, r.err)
+		}
 	}
+	<-feed()
 	r := <-done
 	if r.code != exitOK {
 		t.Fatalf("exit code %d: %s", r.code, r.err)
 	}
-	same(t, parse(t, r.out), expected(t, from))
-	if n := strings.Count(r.err, "died: signal: killed; starting it again at once"); n != 5 {
-		t.Errorf("%d deaths of 5 are told:\n%s", n, r.err)
+	same(t, parse(t, r.out), want)
+	if n := strings.Count(r.err, "died: signal: killed; starting it again at once"); n != len(killed) {
+		t.Errorf("%d deaths of %d are told:\n%s", n, len(killed), r.err)
+	}
+}
+
+// fed replaces a file by a pipe that gets the file's content in parts. Each call of feed begins to write the next part, and eaten is closed when the pipe has
+// taken it. The reader reaches the end after the last part.
+func fed(t *testing.T, file string, parts int) (feed func() (eaten <-chan struct{})) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err == nil {
+		err = errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := os.OpenFile(file, os.O_RDWR, 0) // O_RDWR: the call does not wait for a reader
+	if err != nil {
+		t.Fatal(err)
+	}
+	var writing sync.WaitGroup
+	t.Cleanup(func() {
+		_ = pipe.Close() // ends a Write that has no reader
+		writing.Wait()
+	})
+	next := 0
+	return func() <-chan struct{} {
+		part, last, eaten := content[next*len(content)/parts:(next+1)*len(content)/parts], next == parts-1, make(chan struct{})
+		next++
+		writing.Add(1)
+		go func() {
+			defer writing.Done()
+			defer close(eaten)
+			if _, err := pipe.Write(part); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+			if last {
+				_ = pipe.Close() // the answers show whether the reader got everything
+			}
+		}()
+		return eaten
 	}
 }
 
