@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -15,35 +16,50 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// leaves starts a client that dies in the middle of its upload.
-func (k *testCluster) leaves(dir string) session.ID {
+// stays starts a client that stops in the middle of its upload, and dies when leave is called. Until then the cluster hears it.
+func (k *testCluster) stays(dir string) (id session.ID, leave func()) {
 	k.t.Helper()
 	died := errors.New("it dies")
-	id := session.New()
+	id = session.New()
 	var cut atomic.Int64
+	there, told, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	cfg := client.Config{Entries: k.entries(), Analysis: "bikes", Dir: dir, Session: id, Chunk: 8 << 10, Lanes: 1}
 	cfg.Inspect = func(string, string, []byte) (func([]byte, uint64) error, error) {
 		return func([]byte, uint64) error {
 			if cut.Add(1) == 60 {
+				close(there)
+				<-told
 				return died
 			}
 			return nil
 		}, nil
 	}
-	ctx := context.Background()
-	cl, err := client.Dial(ctx, cfg)
-	if err == nil {
-		err = cl.Open(ctx)
-	}
-	if err == nil {
-		if err = cl.Upload(ctx); errors.Is(err, died) {
-			err = cl.Close()
+	go func() {
+		ctx := context.Background()
+		cl, err := client.Dial(ctx, cfg)
+		if err == nil {
+			err = cl.Open(ctx)
 		}
+		if err == nil {
+			if err = cl.Upload(ctx); errors.Is(err, died) {
+				err = cl.Close()
+			}
+		}
+		ended <- err
+	}()
+	leave = sync.OnceFunc(func() {
+		close(told)
+		if err := <-ended; err != nil {
+			k.t.Error(err)
+		}
+	})
+	select {
+	case <-there:
+	case err := <-ended:
+		k.t.Fatalf("the client ends before it has sent much: %v", err)
 	}
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	return id
+	k.t.Cleanup(leave)
+	return id, leave
 }
 
 // TestR17_ResumeInWords: for each state of a session the command says what to do, and has the right exit code. With the right files it prints the
@@ -53,7 +69,7 @@ func TestR17_ResumeInWords(t *testing.T) {
 	k.must("up")
 	dir := data(t, "20000")
 	want := expected(t, dir)
-	id := k.leaves(dir)
+	id, leave := k.stays(dir)
 	other := t.TempDir()
 	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
@@ -73,15 +89,27 @@ func TestR17_ResumeInWords(t *testing.T) {
 		}
 	}
 	says(exitInUse, "can be taken over when that client has said nothing for 5s", "--data", dir, "--resume", id.String(), "--no-wait")
-	says(exitUsage, "cannot be read twice", "--data", dir, "--resume", id.String(), "--file", "montreal/trips.csv=-")
-	says(exitUsage, "montreal/weather.csv differs between bytes", "--data", other, "--resume", id.String())
-	says(exitSession, "without --resume a new one is begun", "--data", dir, "--resume", "6ba7b810-9dad-41d1-80b4-00c04fd430c8")
-	r := k.call("submit", "bikes", "--data", dir, "--resume", id.String(), "--json", "--chunk", "50KiB", "--lanes", "3")
-	if r.code != exitOK || !strings.Contains(r.err, "waiting until the session's other client") {
+	var out, said safeBuffer
+	code := make(chan int, 1)
+	go func() {
+		code <- run(context.Background(), context.Background(), program(),
+			[]string{"posta", "submit", "-f", k.file, "bikes", "--data", dir, "--resume", id.String(), "--json", "--chunk", "50KiB", "--lanes", "3"},
+			Console{In: strings.NewReader(""), Out: &out, Err: &said})
+	}()
+	until(t, "it waits for the other client", func() bool { return strings.Contains(said.String(), "waiting until the session's other client") })
+	leave()
+	r := result{<-code, out.String(), said.String()}
+	if r.code != exitOK {
 		t.Fatalf("exit code %d, %s", r.code, r.err)
 	}
 	same(t, parse(t, r.out), want)
 	says(exitSession, "was closed", "--data", dir, "--resume", id.String())
+	says(exitSession, "without --resume a new one is begun", "--data", dir, "--resume", "6ba7b810-9dad-41d1-80b4-00c04fd430c8")
+
+	id, leave = k.stays(dir)
+	leave()
+	says(exitUsage, "cannot be read twice", "--data", dir, "--resume", id.String(), "--file", "montreal/trips.csv=-")
+	says(exitUsage, "montreal/weather.csv differs between bytes", "--data", other, "--resume", id.String())
 
 	done := strings.TrimSpace(k.must("submit", "bikes", "--data", dir, "--detach").out)
 	same(t, parse(t, k.must("results", done, "--json").out), want) // the session has its answer
