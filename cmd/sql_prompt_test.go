@@ -181,6 +181,7 @@ func TestThePromptAnswers(t *testing.T) {
 	p.sees(".quit")
 	p.types(".nothing\r")
 	p.sees("unknown command .nothing")
+	p.sees("posta> ") // before that the terminal is not raw, and the kernel would take Ctrl-C as a signal
 
 	p.types("SELECT count(*) AS dropped" + ctrlC)
 	p.sees("^C")
