@@ -88,9 +88,7 @@ func TestMedicsServeTheConsole(t *testing.T) {
 	post(first, "medic-1") // which serves the page, and answers before it dies
 	until(t, "medic-1 is another process", func() bool { pid := k.pid("medic-1"); return pid != 0 && pid != was })
 	until(t, "its console is back, and knows the browser", func() bool { return strings.Contains(visit(t, by, first), "Log out") })
-	if err := syscall.Kill(k.pid("medic-2"), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	k.kill("medic-2", syscall.SIGKILL)
 	until(t, "the page of the other one shows it", func() bool { return strings.Contains(visit(t, by, first), "flowing again, incarnation 2") })
 	if r := k.call("console", "--listen", strings.TrimPrefix(first, "http://")); r.code != exitFailed || !strings.Contains(r.err, "posta console --login") {
 		t.Errorf("at the port of the medic's: exit code %d, %s", r.code, r.err)
