@@ -202,26 +202,26 @@ func TestR17_StatementsAreKilledAndResumed(t *testing.T) {
 			return strings.Count(all, "A") == answers && begun.MatchString(all) && k.sends(begunLast(kept))
 		}
 	}
-	slow := []string{"--chunk", "16KiB", "--lanes", "1"}
 	var p *clientProcess
 	for i, at := range []struct {
 		what  string
+		chunk string // so small that a session takes many seconds: this process may stand still for some while the client runs
 		there func() bool
 		says  string
 	}{
-		{"it sends the first session", sending(0), ""},
-		{"it has the first answers", func() bool { return strings.Count(recordsOf(kept), "A") >= 1 }, "continues where its client has stopped"},
-		{"it reads the beginning of a file, or is behind it", func() bool { // then the cluster has a session that nobody continues
+		{"it sends the first session", "2KiB", sending(0), ""},
+		{"it has the first answers", "4KiB", func() bool { return strings.Count(recordsOf(kept), "A") >= 1 }, "continues where its client has stopped"},
+		{"it reads the beginning of a file, or is behind it", "2KiB", func() bool { // then the cluster has a session that nobody continues
 			all, read := recordsOf(kept), strings.Contains(p.said.String(), " in "+kept+", and are not computed again")
-			return read && strings.Count(all, "A") > 1 || strings.Contains(strings.TrimLeft(all, "HBWR"), "B") && k.sends(begunLast(kept))
+			return read && (strings.Count(all, "A") > 1 || strings.Contains(strings.TrimLeft(all, "HBWR"), "B") && k.sends(begunLast(kept)))
 		}, "and are not computed again"},
-		{"it sends the last passes", sending(2), ""},
+		{"it sends the last passes", "2KiB", sending(2), ""},
 	} {
 		flag := "--resume"
 		if i == 0 {
 			flag = "--journal"
 		}
-		p = k.begins(nil, args(append(slow, flag, kept)...)...)
+		p = k.begins(nil, args("--lanes", "1", "--chunk", at.chunk, flag, kept)...)
 		p.reaches(at.what, at.there)
 		p.kill()
 		t.Logf("killed when %s: %s\n%s", at.what, recordsOf(kept), p.said.String())
