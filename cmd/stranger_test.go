@@ -85,14 +85,14 @@ func (a *attempt) carryOut() ([]byte, error) {
 	return nil, errors.New("no such thing to do")
 }
 
-// connect sends all bytes at once, and reads the answer until the other side closes the connection or falls silent.
+// connect sends all bytes at once, and reads the answer until the other side closes the connection, has said enough, or has long been silent.
 func (a *attempt) connect() ([]byte, error) {
 	conn, err := net.Dial("unix", a.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(2 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	_, _ = conn.Write(a.Say) // the other side may have closed it already
 	answer, _ := io.ReadAll(io.LimitReader(conn, 64))
 	return answer, nil
