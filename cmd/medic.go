@@ -2,12 +2,14 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/medic/agent"
 	"posta.dev/posta/medic/docker"
+	"posta.dev/posta/medic/process"
 	"posta.dev/posta/medic/systemd"
 	"posta.dev/posta/topology"
 )
@@ -37,6 +39,9 @@ func (x *command) medic(c *cli.Context) (err error) {
 	name, err := oneArgument(c, "medic", "medic-1")
 	if err != nil {
 		return err
+	}
+	if err := process.AwaitRecord(); err != nil {
+		return fmt.Errorf("medic: %w", err)
 	}
 	cfg := agent.Config{Medic: topology.NodeID(name)}
 	if cfg.Log, err = x.logger(c); err != nil {

@@ -28,6 +28,9 @@ node for limits.drain and ends it with exit code 0; kill -9 loses nothing either
 }
 
 func (x *command) node(c *cli.Context, t *topology.Topology, name string) error {
+	if err := process.AwaitRecord(); err != nil {
+		return fmt.Errorf("node: %w", err)
+	}
 	log, err := x.logger(c)
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/medic/process"
 	"posta.dev/posta/test/natstest"
 	"posta.dev/posta/topology"
 )
@@ -250,6 +251,32 @@ func TestM5_NodesAndMedicsComeBack(t *testing.T) {
 	k.shows("the leader", func(out string) bool {
 		return strings.Contains(out, fmt.Sprintf("3 of 3 medics up, %s leads in generation %d\n", v.Leader, v.Generation)) && strings.Count(out, "joiner-1") == 2
 	})
+}
+
+// TestM9_AProcessThatNobodyNotedDoesNothing: its parent was killed right after the fork, so posta down would not find it, and posta up would start a second
+// one over the same data.
+func TestM9_AProcessThatNobodyNotedDoesNothing(t *testing.T) {
+	k := newTestCluster(t)
+	k.write(topology.Variant{IPCDir: shortDir(t)}) // a node that is started by hand needs a host with an address
+	for _, args := range [][]string{{"node", "joiner-1"}, {"medic", "medic-1"}} {
+		waits, gate, err := os.Pipe()
+		if err == nil {
+			err = gate.Close() // as the kernel closes it for a process that is killed
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(os.Args[0], append(args, "-f", k.file)...)
+		cmd.Env, cmd.ExtraFiles = append(os.Environ(), process.GateVar+"=3"), []*os.File{waits}
+		said, err := cmd.CombinedOutput()
+		_ = waits.Close()
+		if code := cmd.ProcessState.ExitCode(); err == nil || code != exitFailed || !strings.Contains(string(said), process.ErrUnrecorded.Error()) {
+			t.Errorf("%v: exit code %d, %s", args, code, said)
+		}
+		if exists(filepath.Join(k.dir, "cluster", args[1])) {
+			t.Errorf("%v: it has opened its data", args)
+		}
+	}
 }
 
 func TestDownKillsHungNodesAndFindsThoseThatLeftTheFile(t *testing.T) {

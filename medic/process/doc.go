@@ -18,6 +18,6 @@
 // blocked in wait(2) for each child was rejected: it could not be ended while the child is alive, and it does not work for processes that
 // an earlier Restarter has started.
 //
-// A crash between the fork and the write of the file leaves a child without a file. It holds the lock of its data directory (N4), so a
-// second process of the same node ends with an error that names the holder.
+// A parent that is killed between the fork and the write of the files would leave a child that nobody finds. So a child waits at a pipe, its gate, until
+// its files are there, and ends if its parent ends before (AwaitRecord).
 package process

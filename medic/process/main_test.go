@@ -30,6 +30,16 @@ func TestMain(m *testing.M) {
 		fmt.Println("ready", os.Args[1])
 		<-term
 		os.Exit(0)
+	case "gated": // as polite, but it waits for its files first
+		if err := AwaitRecord(); err != nil {
+			fmt.Println(err)
+			os.Exit(3)
+		}
+		term := make(chan os.Signal, 1)
+		signal.Notify(term, syscall.SIGTERM)
+		fmt.Println("ready", os.Args[1])
+		<-term
+		os.Exit(0)
 	case "deaf": // ignores SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("ready", os.Args[1])

@@ -100,13 +100,13 @@ func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 	if c.kernel == nil {
 		c.kills = newKillCount(vmstat, time.Now())
 	}
-	var err error
-	if c.pid, err = r.fork(node); err != nil {
+	pid, gate, err := r.fork(node)
+	if c.pid = pid; err != nil {
 		c.letGo()
 		return fmt.Errorf("start %s: %w", node, err)
 	}
 	r.children[node] = c
-	if err := r.record(node, c.pid); err != nil {
+	if err := r.recordAndOpen(node, c.pid, gate); err != nil {
 		// Without its files no later restarter would find the process, so it must not live.
 		_ = syscall.Kill(c.pid, syscall.SIGKILL)
 		return fmt.Errorf("start %s: %w", node, err)
@@ -114,20 +114,26 @@ func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 	return nil
 }
 
-// fork starts the process as our child, and keeps nothing open for it.
-func (r *Restarter) fork(node medic.NodeID) (int, error) {
+// fork starts the process as our child, and keeps nothing open for it but the gate at which it waits (AwaitRecord).
+func (r *Restarter) fork(node medic.NodeID) (pid int, gate *os.File, err error) {
 	log, err := openLog(r.Log(node), r.logSize)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	defer func() { _ = log.Close() }()
+	waits, gate, err := os.Pipe()
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = waits.Close() }()
 	argv := r.cfg.Command(node)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	env := r.cfg.Env
 	if env == nil {
 		env = os.Environ()
 	}
-	cmd.Env = append(slices.Clone(env), logFileVar+"="+r.Log(node))
+	cmd.ExtraFiles = []*os.File{waits} // descriptor 3, after the standard ones
+	cmd.Env = append(slices.Clone(env), logFileVar+"="+r.Log(node), GateVar+"=3")
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, detached()
 	start := cmd.Start
 	if r.thread != nil {
@@ -135,10 +141,13 @@ func (r *Restarter) fork(node medic.NodeID) (int, error) {
 		start = func() error { return r.thread.do(cmd.Start) }
 	}
 	if err := start(); err != nil {
-		return 0, err
+		return 0, nil, errors.Join(err, gate.Close())
 	}
-	pid := cmd.Process.Pid
-	return pid, cmd.Process.Release() // it is reaped by reapLocked
+	pid = cmd.Process.Pid
+	if err := cmd.Process.Release(); err != nil { // it is reaped by reapLocked
+		return 0, nil, errors.Join(err, gate.Close())
+	}
+	return pid, gate, nil
 }
 
 // Terminate implements medic.Restarter.
