@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -28,12 +28,11 @@ func (x *command) cancel(c *cli.Context) error {
 		return err
 	}
 	return x.ask(c, id, func(ctx context.Context, cl *client.Client) error {
-		found, err := cl.Sessions(ctx)
-		known := slices.ContainsFunc(found, func(s protocol.SessionInfo) bool { return s.Session == id })
+		known, finished, err := lookFor(ctx, cl, id, askTimeout(c))
 		if !known && err == nil {
 			return notListed(ctx, cl, id)
 		}
-		if !slices.ContainsFunc(found, func(s protocol.SessionInfo) bool { return s.Session == id && s.State == session.Done }) {
+		if !finished {
 			err = cl.Cancel(ctx)
 		} else {
 			err = protocol.ErrFinished
@@ -50,6 +49,28 @@ func (x *command) cancel(c *cli.Context) error {
 		}
 		return nil
 	})
+}
+
+// lookFor asks all nodes for a session, until each has answered or the time is over. One silence proves nothing: an output that stands still may have the
+// answers, and the inputs, which hear of that later, would take the session for cancelled if they were told so before.
+func lookFor(ctx context.Context, cl *client.Client, id session.ID, patience time.Duration) (known, finished bool, err error) {
+	for end := time.Now().Add(patience); ; {
+		var found []protocol.SessionInfo
+		found, err = cl.Sessions(ctx)
+		for _, s := range found {
+			known = known || s.Session == id
+			finished = finished || s.Session == id && s.State == session.Done
+		}
+		var refused *protocol.Error
+		if err == nil || finished || errors.As(err, &refused) || !time.Now().Before(end) {
+			return known, finished, err
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return known, finished, err
+		}
+	}
 }
 
 // notListed returns how a session ended that no node lists. If a node remembers the session, it answers at once when it is asked for the session's answers.
