@@ -110,13 +110,24 @@ func (k keyring) writeCA(name string, ca *security.CA) error {
 
 const (
 	rotateAgain = "bring the keys to all processes, and then say posta key init --" + flagRotateCA + " again"
+	step1       = "step 1 of 3: a second CA is trusted, and the first one signs; " + rotateAgain
 	step2       = "step 2 of 3: the second CA signs, and both are trusted; " + rotateAgain
 )
 
-// rotate takes one step, and returns the CA that signs after it.
+// rotate takes one step, and returns the CA that signs after it. If a command was killed in a step, after the CAs had changed and before all directories had
+// them, that step is finished and no other one is taken: the processes have not got its keys yet.
 func (x *command) rotate(k keyring, now time.Time) (*security.CA, error) {
 	next, former := k.has(nextCADir), k.has(formerCADir)
+	all, err := k.made()
+	if err != nil {
+		return nil, err
+	}
+	finished := !slices.ContainsFunc(all, func(id security.Identity) bool { return !k.shared(k.home(id)) })
 	switch {
+	case !finished && former:
+		x.notef("%s", step2)
+	case !finished && next:
+		x.notef("%s", step1)
 	case former:
 		if err := os.RemoveAll(k.at(formerCADir)); err != nil {
 			return nil, err
@@ -138,7 +149,7 @@ func (x *command) rotate(k keyring, now time.Time) (*security.CA, error) {
 		if err != nil {
 			return nil, err
 		}
-		x.notef("step 1 of 3: a second CA is trusted, and the first one signs; %s", rotateAgain)
+		x.notef("%s", step1)
 	}
 	return k.ca(caDir)
 }

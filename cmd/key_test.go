@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -265,6 +267,31 @@ func TestS6_ACAIsReplacedInThreeSteps(t *testing.T) {
 	}
 	if all := k.list(); all["ca/ca-former"].Key != last["ca/ca"].Key || all["ca/ca"].Key == last["ca/ca"].Key {
 		t.Errorf("after a crash the CAs are %+v", all)
+	}
+}
+
+// TestS6_AStepOfARotationIsFinishedFirst: a command is killed after it has changed the CAs, and before all directories have them. The operator has brought
+// nothing to the processes, so the next command may not go on to the next step.
+func TestS6_AStepOfARotationIsFinishedFirst(t *testing.T) {
+	k := newTestKeys(t)
+	k.must("init")
+	for step := 1; step <= 2; step++ {
+		cas := k.at("node", "joiner-1", "ca.pem")
+		before, err := os.ReadFile(cas)
+		k.do(err)
+		k.must("init", "--rotate-ca")
+		after := k.list()["ca/ca"].Key
+		now, err := os.ReadFile(cas)
+		k.do(err, os.WriteFile(cas, before, 0o600))
+		if r := k.must("init", "--rotate-ca"); strings.Count(r.err, fmt.Sprintf("step %d of 3", step)) != 1 || k.list()["ca/ca"].Key != after {
+			t.Errorf("after a kill in step %d: %s", step, r.err)
+		}
+		if again, err := os.ReadFile(cas); err != nil || !bytes.Equal(again, now) {
+			t.Errorf("step %d was not finished: %v", step, err)
+		}
+	}
+	if r := k.must("init", "--rotate-ca"); !strings.Contains(r.err, "step 3 of 3") {
+		t.Errorf("the last step says %s", r.err)
 	}
 }
 
