@@ -27,12 +27,13 @@ func TestTrace_OfARealCluster(t *testing.T) {
 	k.must("up")
 	dir := data(t, "20000")
 	const pause = 2500 * time.Millisecond
+	rest := float64(pause.Milliseconds())
+	k.killMedics() // they would start joiner-1 again if the machine stood still meanwhile
 	k.kill("joiner-1", syscall.SIGSTOP)
+	id := strings.TrimSpace(k.must("submit", "bikes", "--data", dir, "--detach").out)
+	begun := time.Now()
 	goOn := time.AfterFunc(pause, func() { k.kill("joiner-1", syscall.SIGCONT) })
 	defer goOn.Stop()
-	begun := time.Now()
-	id := strings.TrimSpace(k.must("submit", "bikes", "--data", dir, "--detach").out)
-	rest := float64((pause - time.Since(begun)).Milliseconds()) // of the pause, when the session had begun for sure
 	k.must("results", id)
 	if took := time.Since(begun); took < pause {
 		t.Fatalf("the session ended after %v, while joiner-1 was stopped", took)
@@ -74,7 +75,6 @@ func TestTrace_OfARealCluster(t *testing.T) {
 		t.Errorf("trace prints\n%s", r.out)
 	}
 
-	k.killMedics()
 	k.kill("joiner-1", syscall.SIGKILL)
 	if r := k.must("trace", id); !strings.Contains(r.out, "no answer from joiner-1: dead, hung, or cut off from this machine") {
 		t.Errorf("a dead node: %s", r.out)
