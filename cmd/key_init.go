@@ -112,6 +112,7 @@ const (
 	rotateAgain = "bring the keys to all processes, and then say posta key init --" + flagRotateCA + " again"
 	step1       = "step 1 of 3: a second CA is trusted, and the first one signs; " + rotateAgain
 	step2       = "step 2 of 3: the second CA signs, and both are trusted; " + rotateAgain
+	noStep      = "what a command had begun before is finished; " + rotateAgain
 )
 
 // rotate takes one step, and returns the CA that signs after it. If a command was killed in a step, after the CAs had changed and before all directories had
@@ -122,14 +123,22 @@ func (x *command) rotate(k keyring, now time.Time) (*security.CA, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := os.RemoveAll(k.at(goneCADir)); err != nil {
+		return nil, err
+	}
 	finished := !slices.ContainsFunc(all, func(id security.Identity) bool { return !k.shared(k.home(id)) })
 	switch {
 	case !finished && former:
 		x.notef("%s", step2)
 	case !finished && next:
 		x.notef("%s", step1)
+	case !finished: // it may have been step 3
+		x.notef("%s", noStep)
 	case former:
-		if err := os.RemoveAll(k.at(formerCADir)); err != nil {
+		if err := os.Rename(k.at(formerCADir), k.at(goneCADir)); err != nil { // at once: nobody could read half of a CA
+			return nil, err
+		}
+		if err := os.RemoveAll(k.at(goneCADir)); err != nil {
 			return nil, err
 		}
 		x.notef("step 3 of 3: the former CA is no longer trusted; bring the keys to all processes, and it is over")

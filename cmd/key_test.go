@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -275,7 +274,8 @@ func TestS6_ACAIsReplacedInThreeSteps(t *testing.T) {
 func TestS6_AStepOfARotationIsFinishedFirst(t *testing.T) {
 	k := newTestKeys(t)
 	k.must("init")
-	for step := 1; step <= 2; step++ {
+	says := []string{"", "step 1 of 3", "step 2 of 3", "had begun before is finished"}
+	for step := 1; step <= 3; step++ {
 		cas := k.at("node", "joiner-1", "ca.pem")
 		before, err := os.ReadFile(cas)
 		k.do(err)
@@ -283,15 +283,19 @@ func TestS6_AStepOfARotationIsFinishedFirst(t *testing.T) {
 		after := k.list()["ca/ca"].Key
 		now, err := os.ReadFile(cas)
 		k.do(err, os.WriteFile(cas, before, 0o600))
-		if r := k.must("init", "--rotate-ca"); strings.Count(r.err, fmt.Sprintf("step %d of 3", step)) != 1 || k.list()["ca/ca"].Key != after {
+		k.do(os.Mkdir(k.at("ca-gone"), 0o700))
+		if r := k.must("init", "--rotate-ca"); strings.Count(r.err, says[step]) != 1 || strings.Count(r.err, " of 3") > 1 || k.list()["ca/ca"].Key != after {
 			t.Errorf("after a kill in step %d: %s", step, r.err)
 		}
 		if again, err := os.ReadFile(cas); err != nil || !bytes.Equal(again, now) {
 			t.Errorf("step %d was not finished: %v", step, err)
 		}
 	}
-	if r := k.must("init", "--rotate-ca"); !strings.Contains(r.err, "step 3 of 3") {
-		t.Errorf("the last step says %s", r.err)
+	if left, err := filepath.Glob(k.at("ca-*")); err != nil || len(left) != 0 {
+		t.Errorf("after the last step there are %v, %v", left, err)
+	}
+	if r := k.must("init", "--rotate-ca"); !strings.Contains(r.err, "step 1 of 3") {
+		t.Errorf("another rotation begins with %s", r.err)
 	}
 }
 

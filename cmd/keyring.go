@@ -23,6 +23,7 @@ const (
 	caDir       = "ca"        // signs
 	nextCADir   = "ca-next"   // trusted already; signs from the next step of a rotation on
 	formerCADir = "ca-former" // still trusted
+	goneCADir   = "ca-gone"   // no longer trusted, and being removed
 )
 
 // keyring is an operator's directory of keys.
