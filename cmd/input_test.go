@@ -202,11 +202,19 @@ func bikesWithPipe(t *testing.T) string {
 // is larger than the 64 KiB that a pipe holds, so the pipe is not closed before it has a reader.
 func held(t *testing.T, file string) (release func()) {
 	t.Helper()
+	feed := fed(t, file, 1)
+	return func() { feed() }
+}
+
+// fed replaces a file by a pipe that gets the file's content in parts. Each call of feed begins to write the next part, and eaten is closed when the pipe has
+// taken it. The reader reaches the end after the last part.
+func fed(t *testing.T, file string, parts int) (feed func() (eaten <-chan struct{})) {
+	t.Helper()
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	if err == nil {
+		err = errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o600))
 	}
-	if err := errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o600)); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	pipe, err := os.OpenFile(file, os.O_RDWR, 0) // O_RDWR: the call does not wait for a reader
@@ -218,15 +226,22 @@ func held(t *testing.T, file string) (release func()) {
 		_ = pipe.Close() // ends a Write that has no reader
 		writing.Wait()
 	})
-	return func() {
+	next := 0
+	return func() <-chan struct{} {
+		part, last, eaten := content[next*len(content)/parts:(next+1)*len(content)/parts], next == parts-1, make(chan struct{})
+		next++
 		writing.Add(1)
 		go func() {
 			defer writing.Done()
-			if _, err := pipe.Write(content); err != nil {
+			defer close(eaten)
+			if _, err := pipe.Write(part); err != nil {
 				t.Errorf("%s: %v", file, err)
 			}
-			_ = pipe.Close() // the answers show whether the reader got everything
+			if last {
+				_ = pipe.Close() // the answers show whether the reader got everything
+			}
 		}()
+		return eaten
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -208,45 +206,6 @@ func TestD1_NodesThatAreKilledChangeNothing(t *testing.T) {
 	same(t, parse(t, r.out), want)
 	if n := strings.Count(r.err, "died: signal: killed; starting it again at once"); n != len(killed) {
 		t.Errorf("%d deaths of %d are told:\n%s", n, len(killed), r.err)
-	}
-}
-
-// fed replaces a file by a pipe that gets the file's content in parts. Each call of feed begins to write the next part, and eaten is closed when the pipe has
-// taken it. The reader reaches the end after the last part.
-func fed(t *testing.T, file string, parts int) (feed func() (eaten <-chan struct{})) {
-	t.Helper()
-	content, err := os.ReadFile(file)
-	if err == nil {
-		err = errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o600))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	pipe, err := os.OpenFile(file, os.O_RDWR, 0) // O_RDWR: the call does not wait for a reader
-	if err != nil {
-		t.Fatal(err)
-	}
-	var writing sync.WaitGroup
-	t.Cleanup(func() {
-		_ = pipe.Close() // ends a Write that has no reader
-		writing.Wait()
-	})
-	next := 0
-	return func() <-chan struct{} {
-		part, last, eaten := content[next*len(content)/parts:(next+1)*len(content)/parts], next == parts-1, make(chan struct{})
-		next++
-		writing.Add(1)
-		go func() {
-			defer writing.Done()
-			defer close(eaten)
-			if _, err := pipe.Write(part); err != nil {
-				t.Errorf("%s: %v", file, err)
-			}
-			if last {
-				_ = pipe.Close() // the answers show whether the reader got everything
-			}
-		}()
-		return eaten
 	}
 }
 
