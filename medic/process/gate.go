@@ -32,7 +32,7 @@ func AwaitRecord() error {
 	gate := os.NewFile(uintptr(fd), "gate")
 	defer func() { _ = gate.Close() }()
 	if n, err := gate.Read(make([]byte, 1)); n == 0 {
-		return fmt.Errorf("%w (%w); it is started again", ErrUnrecorded, err)
+		return fmt.Errorf("%w (%w); posta up starts it again, and so does a medic", ErrUnrecorded, err)
 	}
 	return nil
 }

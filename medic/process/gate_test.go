@@ -34,7 +34,7 @@ func TestM9_AChildThatNobodyFindsEnds(t *testing.T) {
 			t.Errorf("%s: the child ends with %v, %v", what, status.ExitStatus(), err)
 		}
 		text, err := os.ReadFile(r.Log("a-1"))
-		if err != nil || !strings.HasSuffix(string(text), "it is started again\n") || strings.Contains(string(text), "ready") {
+		if err != nil || !strings.HasSuffix(string(text), "and so does a medic\n") || strings.Contains(string(text), "ready") {
 			t.Errorf("%s: the child says %q, %v", what, text, err)
 		}
 		if found, err := children(t, dir, "gated").Pid("a-1"); err != nil || found != 0 {
