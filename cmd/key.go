@@ -23,7 +23,8 @@ operator. Each node, medic and client has a directory below it, ROLE/NAME, and n
 				Description: `Prints what it made. Existing keys and certificates stay, except certificates that are revoked or expire within 30 days: they are replaced.
 
 A CA is replaced in three steps, and sessions run on if the keys are brought to all processes after each of them: with --rotate-ca
-a second CA is trusted; with --rotate-ca again it signs; with --rotate-ca once more the first one is no longer trusted.
+a second CA is trusted; with --rotate-ca again it signs; with --rotate-ca once more the first one is no longer trusted. If the
+command is killed in a step, it finishes that step when it is said again, and takes no other.
 
 ` + exitHelp,
 				Flags:  []cli.Flag{topologyFlag(), &cli.BoolFlag{Name: flagRotateCA, Usage: "take the next step of replacing the CA"}},

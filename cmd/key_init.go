@@ -135,7 +135,7 @@ func (x *command) rotate(k keyring, now time.Time) (*security.CA, error) {
 	case !finished: // it may have been step 3
 		x.notef("%s", noStep)
 	case former:
-		if err := os.Rename(k.at(formerCADir), k.at(goneCADir)); err != nil { // at once: nobody could read half of a CA
+		if err := os.Rename(k.at(formerCADir), k.at(goneCADir)); err != nil { // at once: half of a CA could not be read
 			return nil, err
 		}
 		if err := os.RemoveAll(k.at(goneCADir)); err != nil {
