@@ -15,6 +15,7 @@ func (f *frameReader) mayDiscard(err error) bool { return f.report && errors.Is(
 // discard drops the rest of a message, from the header of a part on, and reports the size of the whole message. parts and total
 // count what came before. It takes no memory but the read buffer, and ReadStall is in force all the time.
 func (f *frameReader) discard(parts, total int) ([]Received, error) {
+	f.begun = begun{}
 	size := uint64(total)
 	for {
 		h, n, err := parseHeader(f.buf[f.r:f.w])

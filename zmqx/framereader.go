@@ -41,6 +41,7 @@ type frameReader struct {
 	buf   []byte
 	r, w  int   // buf[r:w] was read and not yet taken
 	step  int   // the next fill reads at most this much
+	begun begun // of the message at buf[r], while it is not whole
 	trust int   // the largest frame that the peer has really delivered
 	err   error // came together with bytes; returned after them
 }
@@ -82,13 +83,24 @@ type plan struct {
 	direct             bool // what follows is too large to wait for in the buffer
 }
 
+// begun is how far scan has read a message of which the rest has not come: bytes counts its whole frames, and the rest is as in scan. The next scan
+// continues there. If it began again with each read, a message that comes in small pieces would cost time that grows with the square of its size.
+type begun struct {
+	bytes                        int
+	msgParts, msgBytes, msgSmall int
+	direct                       bool
+}
+
 // scan finds the whole messages at the front of the buffer. An error concerns what follows them.
 func (f *frameReader) scan() (plan, error) {
 	p := plan{end: f.r}
-	var msgParts, msgBytes, msgSmall int
-	direct := false
-	at := f.r
+	msgParts, msgBytes, msgSmall, direct := f.begun.msgParts, f.begun.msgBytes, f.begun.msgSmall, f.begun.direct
+	at := f.r + f.begun.bytes
+	f.begun = begun{}
 	for p.msgs < maxBatch {
+		if p.end == f.r {
+			f.begun = begun{at - f.r, msgParts, msgBytes, msgSmall, direct}
+		}
 		h, n, err := parseHeader(f.buf[at:f.w])
 		if err != nil {
 			return p, err
@@ -123,6 +135,7 @@ func (f *frameReader) scan() (plan, error) {
 			continue // between the parts of a message: it is taken with the message
 		}
 		p.end = at
+		f.begun = begun{}
 		msgParts, msgBytes, msgSmall, direct = 0, 0, 0, false
 	}
 	return p, nil
@@ -170,6 +183,7 @@ func (f *frameReader) own(body []byte) []byte {
 
 // assemble reads one message part by part, large parts straight into their own memory.
 func (f *frameReader) assemble() ([]Received, error) {
+	f.begun = begun{}
 	var msg Message
 	total, taken := 0, false
 	for {
@@ -292,12 +306,13 @@ func (f *frameReader) larger() int {
 }
 
 // makeRoom moves what is unread to the front, and into a larger buffer when reads have been coming back full or a small
-// message needs it. scan sends messages above most to assemble, so there is always room in the end.
+// message needs it. scan sends messages above most to assemble, so there is always room in the end. The buffer doubles at least: if it grew with what is
+// unread, a message that comes byte by byte would cost a buffer for each byte.
 func (f *frameReader) makeRoom() {
 	unread := f.w - f.r
 	need := max(f.step, min(2*unread, f.most))
 	if need > len(f.buf) {
-		grown := make([]byte, need)
+		grown := make([]byte, min(max(need, 2*len(f.buf)), f.most))
 		copy(grown, f.buf[f.r:f.w])
 		f.buf, f.r, f.w = grown, 0, unread
 		return

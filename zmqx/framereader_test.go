@@ -184,6 +184,8 @@ func FuzzFrameReader(f *testing.F) {
 	f.Add(append([]byte{flagLong}, 0x80, 0, 0, 0, 0, 0, 0, 0), uint16(9))
 	f.Add(append(appendHeader(nil, 0, 17_000), make([]byte, 17_000)...), uint16(5000))
 	f.Add(bytes.Repeat([]byte{0, 0}, 5000), uint16(4096))
+	f.Add(append(appendHeader(nil, 0, directSize-1), make([]byte, directSize-1)...), uint16(0))   // the buffer grew with each byte
+	f.Add(append([]byte{flagMore, 0}, bytes.Repeat([]byte{flagCommand, 0}, 8<<10)...), uint16(0)) // and each byte was scanned again
 	f.Fuzz(func(t *testing.T, b []byte, most uint16) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -22,17 +22,36 @@ func (p *Pub) Send(msgs ...Message) error {
 	if err := p.opt.limits().sendable(msgs); err != nil {
 		return err
 	}
+	return p.each(func(sub *peer) {
+		for i, m := range msgs {
+			if sub.topics.match(m[0]) {
+				_ = sub.queue.tryPut(msgs[i : i+1]) // ErrFull: the subscriber misses it
+			}
+		}
+	})
+}
+
+// SendBy publishes a message of a topic and a body that depends on who gets it: body is given the name that the subscriber has proven, "" on a plain socket.
+// A subscriber whose body is too large misses the message.
+func (p *Pub) SendBy(topic []byte, body func(name string) []byte) error {
+	return p.each(func(sub *peer) {
+		if !sub.topics.match(topic) {
+			return
+		}
+		if msgs := []Message{{topic, body(sub.proof.from)}}; p.opt.limits().sendable(msgs) == nil {
+			_ = sub.queue.tryPut(msgs) // as in Send
+		}
+	})
+}
+
+func (p *Pub) each(do func(sub *peer)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closing {
 		return ErrClosed
 	}
 	for _, sub := range p.peers {
-		for i, m := range msgs {
-			if sub.topics.match(m[0]) {
-				_ = sub.queue.tryPut(msgs[i : i+1]) // ErrFull: the subscriber misses it
-			}
-		}
+		do(sub)
 	}
 	return nil
 }

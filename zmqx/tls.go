@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"syscall"
 )
 
@@ -51,7 +52,9 @@ func secure(conn net.Conn, by TLS, dialled string, server bool, p *proof) (*stre
 		}
 		s.tls = tls.Client(s.wire, config)
 	}
-	if err := s.tls.Handshake(); err != nil {
+	if err := s.tls.Handshake(); cut(err) {
+		return nil, fmt.Errorf("TLS: %w", refusal(err)) // nobody has refused anything: a network, or a process that ended, and the next attempt may succeed
+	} else if err != nil {
 		return nil, fmt.Errorf("%w: TLS: %w", ErrRefused, refusal(err))
 	}
 	p.state = s.tls.ConnectionState()
@@ -72,10 +75,17 @@ func refusal(err error) error {
 	switch {
 	case errors.As(err, &op) && op.Op == "remote error":
 		return fmt.Errorf("%w: the peer refuses this process; its log says why: %w", ErrRefused, err)
-	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, os.ErrDeadlineExceeded):
+	case cut(err):
 		return fmt.Errorf("the peer closed the connection; perhaps it refuses this process, and then its log says why: %w", err)
 	}
 	return err
+}
+
+// cut reports whether a handshake ended because the connection did, or because nothing came in time.
+func cut(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.ECONNABORTED) ||
+		errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // stream is a connection inside TLS. Close closes the connection beneath at once, without TLS's farewell: a message is whole or it is dropped, and links

@@ -19,10 +19,13 @@ func (m *Map[K, V]) Get(k K) (V, bool) {
 	return v, ok
 }
 
+// Full reports whether a new key would drop the oldest one.
+func (m *Map[K, V]) Full() bool { return len(m.keys) == m.max }
+
 // Put sets the value of a key. A key that the map already has keeps its place in the order.
 func (m *Map[K, V]) Put(k K, v V) {
 	if _, ok := m.values[k]; !ok {
-		if len(m.keys) == m.max {
+		if m.Full() {
 			delete(m.values, m.keys[0])
 			m.keys = slices.Delete(m.keys, 0, 1)
 		}
