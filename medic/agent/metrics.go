@@ -17,6 +17,7 @@ import (
 type counts struct {
 	cluster, medic string
 	server         *exporter.Exporter
+	expires        func() time.Time // when the medic's certificate ends; nil: it has none
 	view           atomic.Pointer[medicView]
 	recovery       histogram.Histogram
 
@@ -50,6 +51,7 @@ var (
 	generationMetric = medicMetric("posta_medic_generation", "Generation that the medic leads or follows.")
 	openMetric       = medicMetric("posta_medic_incidents_open", "Nodes and medics that have failed and are not at work again.")
 	recoveredMetric  = medicMetric("posta_medic_recoveries_total", "Incidents that ended while this medic ran, by the node or medic that had failed.", "target")
+	expiryMetric     = medicMetric("posta_medic_certificate_expiry_timestamp_seconds", "When the medic's certificate ends, in seconds since 1970; missing without keys.")
 	recoveryMetric   = medicMetric("posta_medic_recovery_seconds", "Time from the last sign of life of a failed node or medic until it was at work again, of incidents that ended while this medic ran.")
 )
 
@@ -60,6 +62,9 @@ func (a *agent) openMetrics() error {
 		return nil
 	}
 	c := &counts{cluster: a.cfg.Topology.Name, medic: string(a.node.ID), recovered: map[core.NodeID]uint64{}}
+	if a.cfg.Keys != nil {
+		c.expires = a.cfg.Keys.Expiry
+	}
 	stuck := a.cfg.Topology.Medics.StuckAfter
 	// A medic is ready as soon as its loop makes progress: it waits for nothing else.
 	well := func() error { return c.well(time.Now(), stuck) }
@@ -114,6 +119,9 @@ func (c *counts) close() {
 
 // collect adds everything that the medic counts.
 func (c *counts) collect(p *exporter.Page) {
+	if c.expires != nil {
+		p.Gauge(expiryMetric, float64(c.expires().Unix()), c.cluster, c.medic)
+	}
 	p.Histogram(recoveryMetric, c.recovery.Snapshot(), c.cluster, c.medic)
 	v := c.view.Load()
 	if v == nil {

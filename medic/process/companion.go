@@ -80,7 +80,7 @@ func (c *Companion) once(ctx context.Context, thread *forkThread) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	cmd := exec.CommandContext(ctx, c.Command[0], c.Command[1:]...)
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, logFileVar+"=") }), c.Env...)
+	cmd.Env = append(slices.DeleteFunc(Environment(), func(v string) bool { return strings.HasPrefix(v, logFileVar+"=") }), c.Env...)
 	cmd.SysProcAttr = dieWithParent()
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 3 * time.Second // then it is killed

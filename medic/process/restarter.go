@@ -22,7 +22,7 @@ type Config struct {
 	Dir           string                           // directory of the pid files; New creates it
 	Logs          string                           // directory of the log files; New creates it
 	Command       func(node medic.NodeID) []string // the program and its arguments
-	Env           []string                         // nil: this process' own
+	Env           []string                         // nil: Environment of this process
 	DieWithParent bool                             // children die with this process
 }
 
@@ -44,6 +44,9 @@ func New(cfg Config) (*Restarter, error) {
 		if err := owned.Tree(dir); err != nil {
 			return nil, fmt.Errorf("make a directory for processes: %w", err)
 		}
+	}
+	if err := keepInherited(); err != nil {
+		return nil, err
 	}
 	logSize, err := LogSize()
 	if err != nil {
@@ -130,7 +133,7 @@ func (r *Restarter) fork(node medic.NodeID) (pid int, gate *os.File, err error) 
 	cmd := exec.Command(argv[0], argv[1:]...)
 	env := r.cfg.Env
 	if env == nil {
-		env = os.Environ()
+		env = Environment()
 	}
 	cmd.ExtraFiles = []*os.File{waits} // descriptor 3, after the standard ones
 	cmd.Env = append(slices.Clone(env), logFileVar+"="+r.Log(node), GateVar+"=3")
