@@ -13,6 +13,7 @@ import (
 // and the next Open:
 //
 //  1. the heritage is written and synced, by temporary file and rename. A crash leaves it beside a log that continues: the caller drops it.
+//     If it is nil, one that was not dropped yet is removed: the next log would take over what this one no longer has.
 //  2. the head says that the log is retired, one fsync. It needs no room. From here on there is no way back.
 //  3. the next Open removes what an earlier retirement put aside, and moves segments and snapshots to DIR/retired/LOG. A crash leaves them
 //     here, there, or one here and one there: the next Open moves what is not there yet.
@@ -28,7 +29,11 @@ func (l *Log) Retire(heritage []byte) error {
 	if err := l.usableLocked(); err != nil {
 		return fmt.Errorf("wal: retire %s: %w", l.dir, err)
 	}
-	if heritage != nil {
+	if heritage == nil {
+		if err := l.removeHeritage(); err != nil {
+			return l.failLocked("retire", err)
+		}
+	} else {
 		head, tail := snapshotEnds(0, [][]byte{heritage})
 		if err := replaceFile(l.fs, filepath.Join(l.dir, heritageName), head, heritage, tail); err != nil {
 			return l.failLocked("retire", err)
@@ -70,20 +75,23 @@ func (l *Log) Heritage() ([]byte, error) {
 
 // DropHeritage removes what Heritage returns, durably. Without any it does nothing.
 func (l *Log) DropHeritage() error {
-	name := filepath.Join(l.dir, heritageName)
-	if _, err := l.fs.ReadFile(name); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	err := removeFile(l.fs, name)
-	if err == nil {
-		err = syncDir(l.fs, l.dir)
-	}
-	if err != nil {
+	if err := l.removeHeritage(); err != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return l.failLocked("drop the heritage", err)
 	}
 	return nil
+}
+
+func (l *Log) removeHeritage() error {
+	name := filepath.Join(l.dir, heritageName)
+	if _, err := l.fs.ReadFile(name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := removeFile(l.fs, name); err != nil {
+		return err
+	}
+	return syncDir(l.fs, l.dir)
 }
 
 // finishRetirement does steps 3 and 4 if the head says that the log is retired.

@@ -139,6 +139,24 @@ func TestR14_ARetiredLogIsKeptOnce(t *testing.T) {
 	}
 }
 
+// TestR14_ALogThatLeavesNothingLeavesNothingOlder: the removal of what it has taken over may have failed. The next log would take that over once more,
+// and with it what this one has removed since.
+func TestR14_ALogThatLeavesNothingLeavesNothingOlder(t *testing.T) {
+	dir := tempDir(t)
+	for _, heritage := range [][]byte{[]byte("old"), nil} {
+		l, err := Open(dir, quiet(Options{}))
+		must(t, err)
+		must(t, l.Retire(heritage))
+		must(t, l.Close())
+	}
+	l, err := Open(dir, quiet(Options{}))
+	must(t, err)
+	if h, err := l.Heritage(); h != nil || err != nil {
+		t.Errorf("it takes over %q, %v", h, err)
+	}
+	must(t, l.Close())
+}
+
 // TestR14_EachOpeningHasALife: each opening has a life number of its own, even for a directory that was set back.
 func TestR14_EachOpeningHasALife(t *testing.T) {
 	dir := tempDir(t)
