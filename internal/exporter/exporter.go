@@ -18,6 +18,8 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"posta.dev/posta/internal/visitors"
 )
 
 // Config is what an exporter serves.
@@ -84,7 +86,7 @@ func (e *Exporter) run() {
 		return
 	}
 	served := make(chan error, 1)
-	go func() { served <- e.server.Serve(l) }()
+	go func() { served <- visitors.Serve(e.server, l, maxConnections) }()
 	select {
 	case <-e.life.Done():
 		_ = e.server.Close()
@@ -101,7 +103,7 @@ func (e *Exporter) listen() net.Listener {
 		l, err := new(net.ListenConfig).Listen(e.life, "tcp", e.cfg.Address)
 		if err == nil {
 			e.cfg.Log.Info("metrics", "address", l.Addr())
-			return limit(l, maxConnections)
+			return l
 		}
 		if !warned && e.life.Err() == nil {
 			warned = true

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -162,53 +161,6 @@ func TestS7_AStrangerAtTheMetrics(t *testing.T) {
 			t.Errorf("%s %s as %q is answered with %d, want %d", c.method, c.path, c.host, code, c.want)
 		}
 	}
-}
-
-// TestS7_StrangersAreFewAtTheMetrics: connections beyond the limit are closed at once, and a closed connection makes room.
-func TestS7_StrangersAreFewAtTheMetrics(t *testing.T) {
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := limit(inner, 2)
-	accepted, ended := make(chan net.Conn, 8), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			accepted <- c
-		}
-	}()
-	dial := func() net.Conn {
-		t.Helper()
-		c, err := net.DialTimeout("tcp", inner.Addr().String(), patience)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		_ = c.SetReadDeadline(time.Now().Add(patience))
-		return c
-	}
-	dial()
-	first := <-accepted
-	dial()
-	second := <-accepted
-	if _, err := dial().Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("the third connection ends with %v", err)
-	}
-	_ = first.Close()
-	_ = first.Close() // closing twice makes room only once
-	dial()
-	third := <-accepted
-	if _, err := dial().Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("one more ends with %v", err)
-	}
-	_, _ = second.Close(), third.Close()
-	_ = l.Close()
-	<-ended
 }
 
 // TestMetrics_ScrapesAreFew: more scrapes than are served at a time are refused, not queued.

@@ -33,6 +33,7 @@ type Server struct {
 	Bucket  string
 	Objects map[string][]byte // by key; must not change after Start
 	Page    int               // how many keys a page of a list has
+	Next    func() string     // returns the token of a next page, for a list that never ends; nil for a list as it is
 
 	mu   sync.Mutex
 	cuts map[string]int // by key: how many bytes of the next reply are sent before it is cut
@@ -140,12 +141,16 @@ func (s *Server) list(w http.ResponseWriter, query url.Values) {
 	}
 	slices.Sort(keys)
 	from, _ := strconv.Atoi(query.Get("continuation-token"))
+	from = min(from, len(keys))
 	to := min(from+s.Page, len(keys))
 	for _, key := range keys[from:to] {
 		reply.Contents = append(reply.Contents, content{key})
 	}
 	if reply.IsTruncated = to < len(keys); reply.IsTruncated {
 		reply.NextContinuationToken = strconv.Itoa(to)
+	}
+	if s.Next != nil {
+		reply.IsTruncated, reply.NextContinuationToken = true, s.Next()
 	}
 	text, err := xml.Marshal(reply)
 	if err != nil {
