@@ -58,7 +58,7 @@ func TestContinue_GoesOnAnywhere(t *testing.T) {
 				}
 				got, _ := cut(c)
 				if len(got) != len(want)-i || got[0] != want[i] || got[len(got)-1] != want[len(want)-1] {
-					t.Errorf("chunks of %d from byte %d: %q, want %q", size, at, got, want[i:])
+					t.Errorf("chunks of %d from byte %d: %v, want %v", size, at, got, want[i:])
 				}
 			}
 		}

@@ -92,6 +92,9 @@ func (c *Cutter) readHeader() ([]byte, error) {
 		return nil, err
 	}
 	for {
+		if err := c.skipBlank(); err != nil {
+			return nil, err
+		}
 		end, err := c.record(1)
 		if err != nil {
 			return nil, err
@@ -108,6 +111,22 @@ func (c *Cutter) readHeader() ([]byte, error) {
 		if len(header) > 0 {
 			return header, nil
 		}
+	}
+}
+
+// skipBlank drops the empty lines at the start of a file, a buffer at a time. One by one, each would cost as much as a record.
+func (c *Cutter) skipBlank() error {
+	for {
+		if err := c.fill(2); err != nil {
+			return err
+		}
+		n := 0
+		for ; n < len(c.ahead) && (c.ahead[n] == '\n' || c.ahead[n] == '\r' && n+1 < len(c.ahead) && c.ahead[n+1] == '\n'); n++ {
+		}
+		if n == 0 {
+			return nil
+		}
+		c.drop(n, linesIn(c.ahead[:n]))
 	}
 }
 

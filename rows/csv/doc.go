@@ -29,12 +29,14 @@
 //   - A quoted field that is never closed extends to the end of the file, and its record is malformed.
 //   - A record ends with a line feed, or with the end of the file. A carriage return before that is part of the line end;
 //     elsewhere it is text.
-//   - An empty line is not a record (but counts as a line), so a file of one column cannot hold an empty value in an unquoted
-//     row.
+//   - An empty line is not a record (but counts as a line), except in a file of one column: there it is a row whose field is empty.
 //   - If the first line of a file ends in a carriage return alone, [Cutter] turns each carriage return outside of quotes into a line
 //     feed (lineends.go). [ParseHeader] refuses a header with a carriage return that was not turned.
 //   - A byte order mark at the start of the header is skipped. Other encodings than UTF-8 give an error that names them.
-//   - Records may have more fields than the header. Fewer than the wanted columns need is an error of that row.
+//   - A record has as many fields as the header. More or fewer are an error of that row, whichever columns are wanted. A separator
+//     behind the last field is allowed, as nothing is lost with it.
+//   - A quoted field of more than 16 lines, each of which has as many separators as the header, is a stray quote that has swallowed
+//     rows (strayquote.go). It is an error of the file.
 //
 // Lines are counted by line feeds, from 1 for the header. A record's line is the one in which it starts. In a file whose lines end in
 // carriage returns, these count, also within quotes.

@@ -49,6 +49,6 @@ func Example() {
 	}
 	// Output:
 	// line 2: ["2014" "Milton, Clark" ""]
-	// line 3: row has 1 field, column name is the 2nd
+	// line 3: row has 1 field, and the header has 3
 	// line 5: ["2015" "the \"old\" port" ""]
 }

@@ -3,13 +3,14 @@ package csv
 import "fmt"
 
 // MappingOf returns a mapping for wanted columns with the given indexes, -1 for an absent one, in a file with the given
-// number of columns. Errors of rows name columns by number.
+// number of columns, or as many as the indexes demand.
 func MappingOf(columns int, sources ...int) Mapping {
 	m := Mapping{names: make([]string, len(sources)), sources: sources, columns: columns, last: -1}
 	for i, s := range sources {
 		m.names[i] = fmt.Sprintf("number %d", s+1)
 		m.last = max(m.last, s)
 	}
+	m.columns = max(m.columns, m.last+1, 1)
 	return m
 }
 

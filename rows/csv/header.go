@@ -32,6 +32,12 @@ type Column struct {
 	Name     string
 	Distinct bool // Name is one of [Header.Names]; it is compared without regard to case
 	Optional bool // the file may lack it; its field is then nil
+	Unused   bool // only the number of rows is needed; the field may be any, or nil
+
+	// Key is the column's key in the objects of JSON Lines if Keyed is set, which knows cases apart and may be empty. Otherwise Name is the key, or a
+	// path into the object.
+	Key   string
+	Keyed bool
 }
 
 // ParseHeader reads a header line. A byte order mark before it and a line end after it are skipped. comma is the separator, 0
@@ -114,21 +120,24 @@ func (h Header) Find(columns []Column) (Mapping, error) {
 	return m, nil
 }
 
-// Names returns the names of the columns, made unique without regard to case: the second x becomes x_1. A column without a
-// name is called "column" followed by its index, counted from 0.
-func (h Header) Names() []string {
-	names := make([]string, len(h.names))
-	seen := make(map[string]bool, len(h.names))
-	for _, name := range h.names {
+// Names returns the names of the columns, made unique by [DistinctNames].
+func (h Header) Names() []string { return DistinctNames(h.names) }
+
+// DistinctNames makes names of columns unique without regard to case: the second x becomes x_1. A column without a name is
+// called "column" followed by its index, counted from 0.
+func DistinctNames(all []string) []string {
+	names := make([]string, len(all))
+	seen := make(map[string]bool, len(all))
+	for _, name := range all {
 		seen[strings.ToLower(name)] = true
 	}
-	used, next := make(map[string]bool, len(h.names)), map[string]int{}
-	for i, name := range h.names {
+	used, next := make(map[string]bool, len(all)), map[string]int{}
+	for i, name := range all {
 		if name == "" {
 			name = fmt.Sprintf("column%d", i)
 		}
 		key := strings.ToLower(name)
-		if !used[key] && (h.names[i] != "" || !seen[key]) {
+		if !used[key] && (all[i] != "" || !seen[key]) {
 			names[i], used[key] = name, true
 			continue
 		}
@@ -195,6 +204,9 @@ type Mapping struct {
 	last    int      // greatest source, -1 if nothing is wanted
 	mark    mark
 }
+
+// blankIsRow reports whether an empty line is a row: it is, of a file with one column, whose field is empty then.
+func (m *Mapping) blankIsRow() bool { return m.columns == 1 && !m.mark.records && !m.mark.leftOut }
 
 // Columnar reports whether chunks hold columns instead of CSV, see [MarkedColumnar].
 func (m *Mapping) Columnar() bool { return m.mark.columnar }

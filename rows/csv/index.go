@@ -21,6 +21,7 @@ type index struct {
 	n         int
 	sound     bool                    // no quote is in a wrong place; otherwise lines and pos have no meaning
 	quoted    bool                    // the window has quotes
+	manyLines bool                    // its quoted fields have more than mostLines line feeds in all
 	pos       [window + 64 + 1]uint16 // n separators, relative to base, then beyond; 64 more, so that blocks need no check
 	lines     [window / 64]uint64     // a bit for each line feed
 }
@@ -84,6 +85,16 @@ func (x *index) fill(p []byte, comma byte) {
 	}
 	x.pos[x.n] = beyond
 	x.sound, x.quoted = q.broken == 0, q.seen != 0
+	x.manyLines = x.quoted && x.sound && x.within(p) >= mostLines
+}
+
+// within returns how many line feeds of the window p are within quotes. It takes a fiftieth of the time of fill, and only where there are quotes.
+func (x *index) within(p []byte) int {
+	outside := 0
+	for _, feeds := range x.lines[:(len(p)+63)/64] {
+		outside += bits.OnesCount64(feeds)
+	}
+	return int(linesIn(p)) - outside
 }
 
 // indexPortable indexes the blocks of p. The first block is offset bytes after the start of the window. It writes the positions of

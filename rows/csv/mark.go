@@ -9,10 +9,11 @@ import (
 // A header may begin with a mark. It says how the rows after it differ from the form that the stream declares. The client adds
 // it when it cuts a file; no file may begin with it. These are its bytes:
 //
-//	0x1e   separator   'l' or 'r'           then the header
+//	0x1e   separator   'l', 'o' or 'r'      then the header
 //	0x1e   separator   'c'   'a' to 'y'     then the header
 //
-// With 'l', line numbers count line feeds, as everywhere. With 'r' they count records, whatever line feeds are in the fields.
+// With 'l', line numbers count line feeds, as everywhere. So they do with 'o', and an empty line is never a row, also in a file of
+// one column, because lines that were left out are empty ([LeaveOut]). With 'r' they count records, whatever line feeds are in the fields.
 // This is for rows that were made from something other than CSV, where one record stands for one line, or one row, of the
 // source. With 'c' they also count records, and chunks hold no CSV but columns (package columnar); a node that does not know
 // this mark refuses the file. The letter after it says where chunks end: 'a' plus the exponent of 2 of their bytes. Nodes do
@@ -31,6 +32,13 @@ func Marked(header []byte, comma byte, records bool) []byte {
 	return append([]byte{markByte, comma, counts}, header...)
 }
 
+// MarkedLeftOut is Marked for a file of which lines were left out.
+func MarkedLeftOut(header []byte, comma byte) []byte {
+	marked := Marked(header, comma, false)
+	marked[2] = 'o'
+	return marked
+}
+
 // MaxExponent is the largest exponent of [MarkedColumnar].
 const MaxExponent = 24
 
@@ -46,6 +54,7 @@ type mark struct {
 	comma    byte
 	records  bool
 	columnar bool
+	leftOut  bool // empty lines may be lines that were left out
 }
 
 // cutMark removes the mark from a header.
@@ -53,10 +62,10 @@ func cutMark(header []byte) (m mark, rest []byte, err error) {
 	if len(header) == 0 || header[0] != markByte {
 		return mark{}, header, nil
 	}
-	if len(header) < 3 || header[2] != 'l' && header[2] != 'r' && header[2] != 'c' {
+	if len(header) < 3 || header[2] != 'l' && header[2] != 'o' && header[2] != 'r' && header[2] != 'c' {
 		return mark{}, nil, fmt.Errorf("%w: it begins with a mark (byte 0x1e) that this version does not know: %.20q", ErrHeader, header)
 	}
-	m = mark{comma: header[1], records: header[2] != 'l', columnar: header[2] == 'c'}
+	m = mark{comma: header[1], records: header[2] == 'r' || header[2] == 'c', columnar: header[2] == 'c', leftOut: header[2] == 'o'}
 	if c := m.comma; c != '\t' && (c < ' ' || c > '~') || c == quote {
 		return mark{}, nil, fmt.Errorf("%w: its mark (byte 0x1e) names %q as separator", ErrHeader, c)
 	}

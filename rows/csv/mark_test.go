@@ -40,6 +40,17 @@ func TestAMarkSaysTheSeparator(t *testing.T) {
 	}
 }
 
+func TestAMarkSaysThatEmptyLinesAreNoRows(t *testing.T) {
+	for _, c := range []struct {
+		header []byte
+		lines  []uint64
+	}{{MarkedLeftOut([]byte("a"), ','), []uint64{8, 10}}, {Marked([]byte("a"), ',', false), []uint64{7, 8, 9, 10}}} {
+		if _, lines, _ := scanMarked(t, c.header, ';', "\n1\n\r\n2\n", "a"); !slices.Equal(lines, c.lines) {
+			t.Errorf("%q: rows in lines %v", c.header, lines)
+		}
+	}
+}
+
 func TestN7_AMarkSaysWhatLinesAre(t *testing.T) {
 	data := "1,\"2\n\n\"\n\n3,4\n" + string(Unreadable("the \"line\"\nis, no")) + "\"x\"y,\"\n\"\n5,6"
 	for range 2 { // rows in the index, then rows that are walked
@@ -55,7 +66,7 @@ func TestN7_AMarkSaysWhatLinesAre(t *testing.T) {
 		if !errors.As(errs[3], &broken) || broken.OpenLine != 11 {
 			t.Errorf("%v", errs[3])
 		}
-		data = strings.Replace(data, "3,4", "3,4,"+strings.Repeat("x", 20<<10), 1)
+		data = strings.Replace(data, "5,6", "5,"+strings.Repeat("x", 20<<10), 1)
 	}
 }
 

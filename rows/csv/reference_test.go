@@ -23,8 +23,8 @@ func referenceRows(data []byte, comma byte, m Mapping, line uint64) (rows []row)
 	for len(data) > 0 {
 		fields, fault, rest := referenceRecord(data, comma)
 		record := data[:len(data)-len(rest)]
-		if text := strings.TrimSuffix(string(record), "\n"); text != "" && text != "\r" {
-			rows = append(rows, referenceRow(record, fields, fault, m, line))
+		if text := strings.TrimSuffix(string(record), "\n"); text != "" && text != "\r" || m.columns == 1 {
+			rows = append(rows, referenceRow(record, fields, fault, comma, m, line))
 		}
 		line += uint64(bytes.Count(record, []byte("\n")))
 		data = rest
@@ -32,20 +32,25 @@ func referenceRows(data []byte, comma byte, m Mapping, line uint64) (rows []row)
 	return rows
 }
 
-func referenceRow(record []byte, fields []string, fault Fault, m Mapping, line uint64) row {
+func referenceRow(record []byte, fields []string, fault Fault, comma byte, m Mapping, line uint64) row {
 	r := row{line: line}
-	if fault != 0 {
-		r.err = (&RowError{Fault: fault, Field: len(fields), OpenLine: line + referenceLinesBefore(record, fields)}).Error()
-		return r
-	}
-	best := len(fields) + 1<<20
-	for i, s := range m.sources {
-		if s >= len(fields) && s < best {
-			best = s
-			r.err = (&RowError{Fault: TooFewFields, Field: len(fields), Need: s + 1, Column: m.names[i]}).Error()
+	lines := 1 + strings.Count(strings.TrimSuffix(string(record), "\n"), "\n")
+	open := line
+	for i, f := range fields {
+		if e := referenceStray(record, f, open-line, fault != 0 && i == len(fields)-1, comma, m); e != nil {
+			e.Field, e.OpenLine = i+1, open
+			r.err = e.Error()
+			return r
 		}
+		open += uint64(strings.Count(f, "\n"))
 	}
-	if r.err != "" {
+	trailing := fault == 0 && len(fields) == m.columns+1 && fields[m.columns] == "" && !strings.HasSuffix(strings.TrimRight(string(record), "\r\n"), `"`)
+	switch {
+	case fault != 0:
+		r.err = (&RowError{Fault: fault, Field: len(fields), OpenLine: line + referenceLinesBefore(fields), Lines: lines}).Error()
+		return r
+	case len(fields) != m.columns && !trailing:
+		r.err = (&RowError{Fault: OtherFields, Field: len(fields), Need: m.columns, Lines: lines}).Error()
 		return r
 	}
 	r.fields = []string{}
@@ -59,8 +64,30 @@ func referenceRow(record []byte, fields []string, fault Fault, m Mapping, line u
 	return r
 }
 
+// referenceStray says whether a field, which opens so many lines after the start of its record, has swallowed rows.
+func referenceStray(record []byte, text string, open uint64, broken bool, comma byte, m Mapping) *RowError {
+	last := open + uint64(strings.Count(text, "\n"))
+	if last-open < 16 || m.columns == 1 && !broken {
+		return nil
+	}
+	lines, rows := 0, 0
+	for i, line := range strings.Split(string(record), "\n") {
+		if uint64(i) < open || uint64(i) > last || line == "" || line == "\r" {
+			continue
+		}
+		lines++
+		if strings.Count(line, string([]byte{comma})) == m.columns-1 {
+			rows++
+		}
+	}
+	if rows <= 16 || broken && 2*rows < lines || !broken && rows < lines {
+		return nil
+	}
+	return &RowError{Fault: RowsInQuotes, Lines: lines, Closed: !broken}
+}
+
 // referenceLinesBefore counts the line feeds in all fields except the last one, which has the fault.
-func referenceLinesBefore(_ []byte, fields []string) (n uint64) {
+func referenceLinesBefore(fields []string) (n uint64) {
 	for _, f := range fields[:len(fields)-1] {
 		n += uint64(strings.Count(f, "\n"))
 	}

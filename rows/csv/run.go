@@ -36,7 +36,7 @@ func (s *Scanner) Run(most int) *Run {
 	if s.at >= x.end || x.sound && x.lineFeed(s.at) < 0 {
 		x.cover(s.data, s.at, s.comma)
 	}
-	if !x.sound {
+	if !x.sound || x.manyLines {
 		return nil
 	}
 	if s.run == nil {

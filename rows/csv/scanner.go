@@ -1,9 +1,6 @@
 package csv
 
-import (
-	"bytes"
-	"fmt"
-)
+import "bytes"
 
 // Scanner takes the wanted fields out of a chunk of whole records, one record after the other. After Reset it can be used for
 // the next chunk. Only one goroutine at a time may use it. The zero value is ready for Reset.
@@ -64,7 +61,7 @@ func (s *Scanner) Next() bool {
 		}
 		to := withoutCR(s.data, s.row, nl)
 		s.at = nl + 1
-		if s.row < to {
+		if s.row < to || s.mapping.blankIsRow() {
 			s.cut(s.row, to)
 			s.checkReadable()
 			return true
@@ -75,8 +72,7 @@ func (s *Scanner) Next() bool {
 }
 
 // Fields returns the wanted fields of the row, in the order of the mapping, nil for a column that the file lacks. They are views
-// into the chunk or the scanner's memory, valid until the next call of Next. If a row has too few fields, those that it lacks are
-// nil. After any other error the fields have no meaning.
+// into the chunk or the scanner's memory, valid until the next call of Next. After an error they have no meaning.
 func (s *Scanner) Fields() [][]byte { return s.fields }
 
 // EmptyQuoted reports whether an empty field of [Scanner.Fields] was written as "".
@@ -136,8 +132,8 @@ func (s *Scanner) lineEnd() int {
 func (s *Scanner) cut(from, to int) {
 	x := &s.index
 	commas := x.row(to, s.mapping.columns-1)
-	if len(commas) < s.mapping.last {
-		s.at = from // such rows are rare, so walk may take the time to find the fields that exist
+	if n := len(commas); n != s.mapping.columns-1 && (n != s.mapping.columns || x.base+int(commas[n-1])+1 != to) || x.manyLines && manyLines(s.data[from:to]) {
+		s.at = from // such rows are rare, so walk may take the time to say what is wrong
 		s.walk()
 		return
 	}
@@ -188,130 +184,65 @@ func (s *Scanner) text(data []byte, f field) []byte {
 	return s.scratch[start : len(s.scratch)-1 : len(s.scratch)] // see Quoted
 }
 
-// walk takes the record at s.at field by field, by searching. It returns false for an empty line.
+// walk takes the record at s.at field by field, by searching. It returns false for an empty line that is not a record.
 func (s *Scanner) walk() bool {
 	data, comma, from, wanted := s.data, s.comma, s.at, s.mapping.last+1
 	nl := lineFeed(data, from)
-	if from == withoutCR(data, from, nl) {
+	if from == withoutCR(data, from, nl) && !s.mapping.blankIsRow() {
 		s.at = min(nl+1, len(data))
 		return false
 	}
-	spans, count, lastFrom := s.spans[:0], 0, 0
-	end := atComma
+	spans, count := s.spans[:0], 0
+	var f field
+	var stray *RowError
+	end, start := atComma, from
 	for at := from; end == atComma; count++ {
 		if at > nl {
 			nl = lineFeed(data, at)
 		}
-		var f field
+		start = at
 		f, end, at = walkField(data, at, nl, comma)
 		if len(spans) < wanted {
 			spans = append(spans, f)
 		}
-		s.at, lastFrom = at, f.from
+		if s.at = at; f.from > start && stray == nil {
+			stray = s.rowsWithin(f, end, count+1)
+		}
 	}
 	s.spans = spans
-	if end == atLine || end == atEnd {
+	lines := 1
+	if !s.mapping.mark.records {
+		lines += int(linesIn(bytes.TrimSuffix(data[from:s.at], []byte{'\n'})))
+	}
+	switch {
+	case stray != nil:
+		s.err = stray
+	case end != atLine && end != atEnd:
+		s.err = &RowError{Fault: faultOf(end), Field: count, OpenLine: s.lineAt(start), Lines: lines}
+	case count == s.mapping.columns, count == s.mapping.columns+1 && f.from == start && f.from == f.to:
 		s.pick()
-	} else {
-		s.err = &RowError{Fault: faultOf(end), Field: count, OpenLine: s.openLine(data[from:lastFrom])}
+	default:
+		s.err = &RowError{Fault: OtherFields, Field: count, Need: s.mapping.columns, Lines: lines}
 	}
 	return true
 }
 
-// openLine returns the line of a quote in the record. before is the part of the record before the quote.
-func (s *Scanner) openLine(before []byte) uint64 {
+// lineAt returns the line of a byte of the record.
+func (s *Scanner) lineAt(at int) uint64 {
 	if s.mapping.mark.records {
 		return s.Line()
 	}
-	return s.Line() + linesIn(before)
+	return s.Line() + linesIn(s.data[s.row:at])
 }
 
 func linesIn(p []byte) uint64 { return uint64(bytes.Count(p, []byte{'\n'})) }
 
 // pick takes the wanted fields out of the spans.
 func (s *Scanner) pick() {
-	if len(s.spans) <= s.mapping.last {
-		s.short(len(s.spans))
-	}
 	s.scratch = s.scratch[:0]
 	for i, source := range s.mapping.sources {
-		switch {
-		case source < 0:
-		case source >= len(s.spans):
-			s.fields[i] = nil
-		default:
+		if source >= 0 {
 			s.fields[i] = s.text(s.data, s.spans[source])
 		}
 	}
-}
-
-// short notes that the row has only have fields. The error names the first column, in the file's order, that the row lacks.
-func (s *Scanner) short(have int) {
-	e := &RowError{Fault: TooFewFields, Field: have, Need: s.mapping.last}
-	for i, source := range s.mapping.sources {
-		if source >= have && source <= e.Need {
-			e.Need, e.Column = source, s.mapping.names[i]
-		}
-	}
-	e.Need++
-	s.err = e
-}
-
-// Fault is a kind of fault of a row.
-type Fault uint8
-
-const (
-	TooFewFields   Fault = iota + 1 // it ends before a wanted column
-	TextAfterQuote                  // a closing quote is followed by something other than a separator or a line end
-	UnclosedQuote                   // a quoted field continues to the end of the file
-)
-
-func faultOf(e ending) Fault {
-	if e == unclosed {
-		return UnclosedQuote
-	}
-	return TextAfterQuote
-}
-
-// RowError is the reason why a row cannot be used.
-type RowError struct {
-	Fault    Fault
-	Field    int    // the field with the fault, counted from 1; for TooFewFields, how many fields the row has
-	Need     int    // for TooFewFields: the number of the first wanted column that is missing, from 1
-	Column   string // for TooFewFields: the name of this column
-	OpenLine uint64 // for other faults: the line of the opening quote
-}
-
-func (e *RowError) Error() string {
-	switch e.Fault {
-	case TooFewFields:
-		return fmt.Sprintf("row has %d field%s, column %s is the %s", e.Field, plural(e.Field), e.Column, ordinal(e.Need))
-	case UnclosedQuote:
-		return fmt.Sprintf("the quote that opens field %d in line %d is never closed", e.Field, e.OpenLine)
-	default:
-		return fmt.Sprintf("there is text after the closing quote of field %d, which opens in line %d; write a quote inside a quoted field twice",
-			e.Field, e.OpenLine)
-	}
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
-}
-
-func ordinal(n int) string {
-	suffix := "th"
-	if n/10%10 != 1 {
-		switch n % 10 {
-		case 1:
-			suffix = "st"
-		case 2:
-			suffix = "nd"
-		case 3:
-			suffix = "rd"
-		}
-	}
-	return fmt.Sprint(n, suffix)
 }

@@ -8,6 +8,7 @@ package fold
 type blocks struct {
 	all  [][]byte
 	last int // the block that is being filled; those after it are empty
+	held int // bytes that were added
 }
 
 const (
@@ -22,6 +23,7 @@ func (b *blocks) add(p []byte) (place uint64) {
 	if len(p) == 0 && len(b.all) > 0 {
 		return 0
 	}
+	b.held += len(p)
 	if b.last == len(b.all) || len(b.all[b.last])+len(p) > cap(b.all[b.last]) || len(b.all[b.last]) >= blockBytes {
 		b.makeRoom(len(p))
 	}
@@ -65,6 +67,7 @@ func (b *blocks) from(place uint64) []byte { return b.all[place>>blockShift][pla
 
 // reset forgets everything, but keeps the used blocks for the next time.
 func (b *blocks) reset() {
+	b.held = 0
 	if len(b.all) == 0 {
 		return
 	}

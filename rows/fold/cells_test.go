@@ -90,3 +90,21 @@ func TestManyRowsTakeLittleMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestR16_CellsCount: a table's bytes are those of its keys and of its cells.
+func TestR16_CellsCount(t *testing.T) {
+	const rows = 10_000
+	of := func(aggs ...Agg) int {
+		table := NewTable(&Spec{Name: "t", Stream: "s", Keys: []Key{{Name: "k", Kind: KeyInt}}, Aggs: aggs})
+		for k := range int64(rows) {
+			table.Row(table.Key().Int(k))
+		}
+		return table.Bytes()
+	}
+	none := of()
+	for _, kind := range []AggKind{Sum, Exact, MinText} {
+		if n := of(Agg{Name: "x", Kind: kind}); n < none+8*rows {
+			t.Errorf("%d rows with cells of kind %d take %d bytes, without %d", rows, kind, n, none)
+		}
+	}
+}

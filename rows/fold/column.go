@@ -115,13 +115,25 @@ func (t *Table) AddExact(row, agg int, s *exact.Sum) { t.of(agg, Exact).exacts.a
 func (t *Table) AddFloat(row, agg int, v float64) { t.of(agg, Exact).exacts.at(row).Add(v) }
 
 // PutMinText makes v the text of a MinText if v is smaller. It copies v.
-func (t *Table) PutMinText(row, agg int, v []byte) { t.of(agg, MinText).texts.putLess(row, v, 1) }
+func (t *Table) PutMinText(row, agg int, v []byte) {
+	if c := t.of(agg, MinText); t.within(&c.texts.bytes, v) {
+		c.texts.putLess(row, v, 1)
+	}
+}
 
 // PutMaxText makes v the text of a MaxText if v is larger. It copies v.
-func (t *Table) PutMaxText(row, agg int, v []byte) { t.of(agg, MaxText).texts.putLess(row, v, -1) }
+func (t *Table) PutMaxText(row, agg int, v []byte) {
+	if c := t.of(agg, MaxText); t.within(&c.texts.bytes, v) {
+		c.texts.putLess(row, v, -1)
+	}
+}
 
 // PutLeast keeps v in a Least if v is among the smallest. It copies v.
-func (t *Table) PutLeast(row, agg int, v []byte) { t.of(agg, Least).texts.putLeast(row, v) }
+func (t *Table) PutLeast(row, agg int, v []byte) {
+	if c := t.of(agg, Least); t.within(&c.texts.bytes, v) {
+		c.texts.putLeast(row, v)
+	}
+}
 
 // Sum returns the value of a Sum.
 func (t *Table) Sum(row, agg int) int64 { return *t.of(agg, Sum).sums.at(row) }

@@ -16,7 +16,8 @@ var (
 	ErrOverflow = errors.New("integer sum overflows")
 	// ErrDuplicateKey is wrapped by [Table.Err] when a union has got the same key from two tables.
 	ErrDuplicateKey = errors.New("a key came twice")
-	// ErrTooLarge is wrapped by [Table.Err] and [Table.Merge] when a table has more than MaxRows rows.
+	// ErrTooLarge is wrapped by [Table.Err] and [Table.Merge] when a table has more than MaxRows rows, or more than
+	// its bound (see [Table.SetBound]).
 	ErrTooLarge = errors.New("table too large")
 )
 

@@ -22,6 +22,7 @@ type Table struct {
 	found  []uint32       // for Merge: their rows
 	rows   progress.Rows  // marks progress for rows that are added, looked up or compared
 	pause  func()         // see SetPause; nil if no other session can wait
+	bound  int            // see SetBound; 0: none
 }
 
 // mode says what a table does with the key of a row that is added or merged.
@@ -98,7 +99,7 @@ func (t *Table) Row(key *KeyBuilder) int {
 	t.step()
 	p := key.bytes()
 	if t.mode == appends {
-		if !t.room(1) {
+		if !t.room(1) || !t.within(&t.index.keys, p) {
 			return 0
 		}
 		t.index.push(p)
@@ -123,7 +124,7 @@ func (t *Table) Find(key *KeyBuilder) (row int, found bool) {
 func (t *Table) rowOf(p []byte) int {
 	h := Hash(p)
 	row, slot, found := t.index.find(p, h)
-	if !found && t.room(1) {
+	if !found && t.room(1) && t.within(&t.index.keys, p) {
 		t.addCells(1)
 		row = t.index.add(p, h, slot)
 	}
@@ -138,6 +139,20 @@ func (t *Table) room(n int) bool {
 		return false
 	}
 	return true
+}
+
+// SetBound bounds the bytes of the keys, and those of the texts of each aggregate. A key or a text that would exceed the bound is not added, and sets the
+// table's error to [ErrTooLarge]. A row of data may have many times its size in a table, so who folds rows before anybody can look at the table's size
+// bounds it here.
+func (t *Table) SetBound(bytes int) { t.bound = bytes }
+
+// within reports whether p may be added. If not, it sets the table's error.
+func (t *Table) within(b *blocks, p []byte) bool {
+	if t.bound == 0 || b.held == 0 || b.held+len(p) <= t.bound { // a table without rows has no row 0 that could be added to instead
+		return true
+	}
+	t.fail(fmt.Errorf("%w: %s would have more than %d MiB of values", ErrTooLarge, t.spec.Name, t.bound>>20))
+	return false
 }
 
 func (t *Table) addCells(rows int) {

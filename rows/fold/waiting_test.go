@@ -119,3 +119,19 @@ func TestWaiting_AMalformedPartialSpoilsIt(t *testing.T) {
 		t.Fatal("a malformed partial is merged")
 	}
 }
+
+// TestR16_RowsThatWaitCount as much after a start as before it.
+func TestR16_RowsThatWaitCount(t *testing.T) {
+	w, sent := NewWaiting(&waits), NewOutgoing(&waits)
+	for n := range int64(1000) {
+		sent.Row(sent.Key().Int(n).String("text").String("more").Int(n))
+	}
+	if err := w.Merge(sent.AppendRows(nil, sent.Rows())); err != nil {
+		t.Fatal(err)
+	}
+	again := NewWaiting(&waits)
+	d := wire.NewReader(w.Append(nil))
+	if err := again.Read(&d); err != nil || w.Bytes() < 10_000 || again.Bytes() != w.Bytes() {
+		t.Fatalf("%d bytes wait, and %d after a snapshot; %v", w.Bytes(), again.Bytes(), err)
+	}
+}
