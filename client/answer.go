@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 
+	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -30,6 +31,7 @@ type Answer struct {
 type Table struct {
 	Name    string
 	Columns []string
+	Types   []types.Type // of the columns, if the statement says them; nil for other analyses. See ColumnTypes
 	chunks  []piece
 	rows    int
 	spool   *spool // holds the pieces that are not in memory; nil if all are in memory

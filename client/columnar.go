@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync/atomic"
 
 	files "posta.dev/posta/client/source"
@@ -31,6 +30,8 @@ func (f *streamUpload) located(r io.Reader, source *Source) (located, io.Reader,
 		switch n, err := file.ReadAt(head, 0); {
 		case n == len(head) && string(head) == parquet.Magic:
 			return file, r, nil
+		case n == len(head) && string(head) == parquet.Encrypted:
+			return nil, nil, parquet.ErrEncrypted
 		case err != nil && err != io.EOF:
 			return nil, nil, err
 		}
@@ -40,47 +41,18 @@ func (f *streamUpload) located(r io.Reader, source *Source) (located, io.Reader,
 			return nil, nil, err
 		}
 		r = io.MultiReader(bytes.NewReader(head[:n]), r)
-		if string(head) == parquet.Magic {
-			file, err := fetch(r, &f.counters.read)
+		switch string(head[:n]) {
+		case parquet.Magic:
+			file, err := fetch(r, &f.counters.read, freeIn)
 			return file, r, err
+		case parquet.Encrypted:
+			return nil, nil, parquet.ErrEncrypted
 		}
 	}
 	if source.Says.Form == files.Parquet && source.Says.Pack == nil {
 		return nil, nil, errors.New("its name ends in .parquet, and it does not begin as Parquet files do; is it complete?")
 	}
 	return nil, r, nil
-}
-
-// fetched is a temporary file without a name, so it disappears when this process ends, for whatever reason.
-type fetched struct {
-	*os.File
-	size int64
-}
-
-func (s *fetched) Size() int64      { return s.size }
-func (s *fetched) Unchanged() error { return nil }
-
-// fetch copies all of r to a temporary file.
-func fetch(r io.Reader, count *atomic.Int64) (_ *fetched, err error) {
-	f, err := os.CreateTemp("", "posta-")
-	if err != nil {
-		return nil, fmt.Errorf("a Parquet file is brought to the disk before it is read, in $TMPDIR: %w", err)
-	}
-	if err = os.Remove(f.Name()); err == nil {
-		s := &fetched{File: f}
-		if s.size, err = io.Copy(f, io.TeeReader(r, counting{count})); err == nil {
-			return s, nil
-		}
-	}
-	return nil, fmt.Errorf("bring the Parquet file to the disk, in $TMPDIR: %w", errors.Join(err, f.Close()))
-}
-
-// counting adds up what is written to it.
-type counting struct{ n *atomic.Int64 }
-
-func (c counting) Write(p []byte) (int, error) {
-	c.n.Add(int64(len(p)))
-	return len(p), nil
 }
 
 // columnar cuts a Parquet file.

@@ -183,7 +183,7 @@ func (w *walker) directory(below, name string, segments []string) error {
 	info, err := w.stat(below) // follows links, as opening does
 	switch {
 	case err != nil:
-		return err
+		return w.unopened(below, err)
 	case info.IsDir():
 		return w.enter(below, segments[1:])
 	case matches(last, name):
@@ -207,18 +207,32 @@ func (w *walker) file(below, name, segment string) error {
 	}
 	info, err := w.stat(below)
 	if err != nil {
-		return err
+		return w.unopened(below, err)
 	}
 	switch mode := info.Mode(); {
 	case mode.IsDir():
-		return fmt.Errorf("%s is a directory, and should be a file; put the rows into one file of that name, or rename the directory", full)
+		return &entryError{fmt.Errorf("%s is a directory, and should be a file; put the rows into one file of that name, or rename the directory", full)}
 	case mode&fs.ModeSocket != 0:
-		return fmt.Errorf("%s is a socket, and should be a file", full)
+		return &entryError{fmt.Errorf("%s is a socket, and should be a file", full)}
 	case w.confined && !mode.IsRegular():
-		return onlyRegular(full, info)
+		return &entryError{onlyRegular(full, info)}
 	}
 	w.found = append(w.found, below)
 	return nil
+}
+
+// entryError is about an entry that fits a pattern and is not a file. It is an error, because rows would be missing otherwise (C1).
+type entryError struct{ error }
+
+func (e *entryError) Unwrap() error { return e.error }
+
+// unopened returns the error for an entry that cannot be looked at, such as a link that leads nowhere.
+func (w *walker) unopened(below string, err error) error {
+	full := w.path(below)
+	if target, bad := os.Readlink(full); bad == nil {
+		err = fmt.Errorf("%s is a link to %s, which leads to no file; remove the link, or bring back what it leads to: %w", full, target, err)
+	}
+	return &entryError{err}
 }
 
 // matches reports whether a name fits the last segment of a pattern. The name may end in ".gz" or the like, or in ".jsonl" or the like instead

@@ -153,7 +153,7 @@ func (h *held) spool(ctx context.Context) error {
 
 // fetch is spool for a caller that holds turn.
 func (h *held) fetch() error {
-	file, err := fetch(io.MultiReader(bytes.NewReader(h.kept), h.in), &atomic.Int64{})
+	file, err := fetch(io.MultiReader(bytes.NewReader(h.kept), h.in), &atomic.Int64{}, freeIn)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.file = file

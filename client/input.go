@@ -8,9 +8,11 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 
 	"posta.dev/posta/client/source"
+	"posta.dev/posta/client/source/web"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/filestamp"
 )
@@ -30,7 +32,7 @@ type Input struct {
 	Stdin io.Reader
 	Comma byte // separates columns of CSV; 0 detects the separator
 
-	OnWait func(Warning) // is called if a sample waits for a pipe that nobody writes to; may be nil
+	OnWarning func(Warning) // is called with warnings that no session repeats, because they are about the wait or the end of a source that is opened once; may be nil
 
 	tables bool // its streams are not known all at once, so Named may have files for others
 
@@ -104,8 +106,8 @@ func (in *Input) findAnywhere(ctx context.Context, streams []protocol.Stream, wa
 // filesOf returns the files of one stream, for samples.
 func (in *Input) filesOf(ctx context.Context, stream protocol.Stream) ([]Source, error) {
 	found, err := in.findAnywhere(ctx, []protocol.Stream{stream}, &warnings{tell: func(w Warning) {
-		if w.Text == noWriter && in.OnWait != nil { // the session repeats all other warnings
-			in.OnWait(w)
+		if (w.Text == noWriter || strings.HasPrefix(w.Text, web.NoEnd)) && in.OnWarning != nil {
+			in.OnWarning(w)
 		}
 	}})
 	if err != nil {
@@ -117,14 +119,19 @@ func (in *Input) filesOf(ctx context.Context, stream protocol.Stream) ([]Source,
 	return found[0], nil
 }
 
-// Has reports whether a named file, or one below Dir or a root, fits a pattern.
-func (in *Input) Has(pattern string) bool {
+// Has reports whether a named file, or one below Dir or a root, fits a pattern, and nothing else does.
+func (in *Input) Has(pattern string) bool { return in.has(pattern, false) }
+
+// HasEntry reports whether anything fits a pattern, also a link that leads nowhere, or a directory. [Input.Sampled] says what is wrong with it.
+func (in *Input) HasEntry(pattern string) bool { return in.has(pattern, true) }
+
+func (in *Input) has(pattern string, alsoNoFile bool) bool {
 	if slices.ContainsFunc(in.Named, func(n Named) bool { fits, _ := path.Match(pattern, n.As); return fits }) {
 		return true
 	}
 	return slices.ContainsFunc(in.trees(), func(t tree) bool {
 		_, err := walk(t, protocol.Stream{Files: pattern})
-		return err == nil
+		return err == nil || alsoNoFile && errors.As(err, new(*entryError))
 	})
 }
 

@@ -131,7 +131,7 @@ func TestSamplesOfASilentPipeEnd(t *testing.T) {
 		}
 		in := NewInput("", []Named{{As: "t", Path: pipe}}, nil, 0)
 		said := make(chan Warning, 1)
-		in.OnWait = func(w Warning) { said <- w }
+		in.OnWarning = func(w Warning) { said <- w }
 		ctx, cancel := context.WithCancelCause(t.Context())
 		go func() {
 			if w := <-said; w.Path == pipe {

@@ -1,6 +1,9 @@
 package client
 
-import "posta.dev/posta/protocol"
+import (
+	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/protocol"
+)
 
 // exactInt bounds the integers that a double holds exactly.
 const exactInt = 1 << 53
@@ -34,4 +37,17 @@ func (t *Table) Kinds() []protocol.Kind {
 		}
 	}
 	return kinds
+}
+
+// ColumnTypes returns the type of each column: the one that the statement gives it, whatever the values are. Of an answer to another analysis it is the
+// one that holds all values exactly, see Kinds.
+func (t *Table) ColumnTypes() []types.Type {
+	if t.Types != nil {
+		return t.Types
+	}
+	all := make([]types.Type, len(t.Columns))
+	for i, k := range t.Kinds() {
+		all[i] = types.Of([...]types.Kind{protocol.Text: types.Text, protocol.Int: types.BigInt, protocol.Float: types.Double, protocol.Bool: types.Bool}[k])
+	}
+	return all
 }

@@ -108,9 +108,9 @@ func (to *chosen) add(ctx context.Context, n Named, as string, stdin io.Reader, 
 	}
 	switch {
 	case web.Is(n.Path):
-		return to.addAddress(n, as)
+		return to.addAddress(n, as, warn)
 	case s3.Is(n.Path):
-		return to.addObjects(ctx, n, as)
+		return to.addObjects(ctx, n, as, warn)
 	}
 	paths, err := expand(n.Path)
 	if err != nil {
@@ -141,7 +141,7 @@ func (to *chosen) add(ctx context.Context, n Named, as string, stdin io.Reader, 
 	return nil
 }
 
-func (to *chosen) addAddress(n Named, as string) error {
+func (to *chosen) addAddress(n Named, as string, warn *warnings) error {
 	shown := web.Shown(n.Path)
 	u, err := url.Parse(n.Path)
 	if err != nil {
@@ -155,7 +155,7 @@ func (to *chosen) addAddress(n Named, as string) error {
 		return to.unknown(Named{As: n.As, Path: shown})
 	}
 	to.sources = append(to.sources, Source{Name: name, Path: shown, Size: -1, Says: source.Says(path.Base(u.Path)), Remote: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
-		f, err := web.Open(ctx, n.Path)
+		f, err := web.Open(ctx, n.Path, web.As{Warn: func(text string) { warn.add(shown, text) }})
 		if err != nil {
 			return nil, err
 		}
@@ -165,7 +165,7 @@ func (to *chosen) addAddress(n Named, as string) error {
 }
 
 // addObjects adds the objects that an address stands for: one, those that a pattern matches, or, where it ends in a slash, those below it that fit the stream's pattern.
-func (to *chosen) addObjects(ctx context.Context, n Named, as string) error {
+func (to *chosen) addObjects(ctx context.Context, n Named, as string, warn *warnings) error {
 	bucket, key, err := s3.Split(n.Path)
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (to *chosen) addObjects(ctx context.Context, n Named, as string) error {
 		}
 		below[name] = shown
 		to.sources = append(to.sources, Source{Name: name, Path: shown, Size: -1, Says: source.Says(path.Base(key)), Remote: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
-			f, err := store.Open(ctx, bucket, key)
+			f, err := store.Open(ctx, bucket, key, func(text string) { warn.add(shown, text) })
 			if err != nil {
 				return nil, err
 			}

@@ -25,9 +25,12 @@ type Sample struct {
 	Size    int64  // in bytes; below 0 if it is not known
 	Header  []byte // as it travels, with its mark
 	Records [][]byte
-	Line    uint64   // line of the file on which the first of Records starts; those of the others are not known
-	Texts   []string // columns that the file declares as text, whatever their values look like
-	Loose   bool     // rows may lack columns: JSON Lines
+	Line    uint64   // line of the file on which the first of Records starts
+	Offsets []int64  // of each of Records: where it is in the file; 0 for the first one, and if that is not known
+	Keys    []string // of the objects of JSON Lines, as many as Header has columns at first; nil for other files
+
+	Columns []parquet.Column // of a file that declares their types; it has no Header and no Records
+	Rows    int64            // how many rows such a file has
 }
 
 const (
@@ -68,6 +71,9 @@ func sample(ctx context.Context, src *Source, stream protocol.Stream, comma byte
 	cut, header, err := f.begin(file, src)
 	if errors.Is(err, errNoColumns) {
 		if err = f.nameColumns(ctx, src, &s); err == nil {
+			if s.Keys == nil {
+				return s, nil
+			}
 			return s, f.sampleNamed(ctx, src, &s, records)
 		}
 	}
@@ -85,18 +91,18 @@ func sample(ctx context.Context, src *Source, stream protocol.Stream, comma byte
 	case err != nil:
 		return s, fmt.Errorf("%s: %w", src.where(), err)
 	}
-	s.Records, s.Line = append(s.Records, bytes.Clone(chunk[headRoom:])), line
+	s.Records, s.Offsets, s.Line = append(s.Records, bytes.Clone(chunk[headRoom:])), append(s.Offsets, 0), line
 	if form.Plain() && !src.held && src.Size > 4*sampleBytes && plain(src, header) {
 		for _, at := range []int64{src.Size / 2, src.Size - sampleBytes} {
-			if piece, err := recordsAt(src, at); err == nil { // otherwise the start is enough: a sample is a guess
-				s.Records = append(s.Records, piece)
+			if piece, from, err := recordsAt(src, at); err == nil { // otherwise the start is enough: a sample is a guess
+				s.Records, s.Offsets = append(s.Records, piece), append(s.Offsets, from)
 			}
 		}
 	}
 	return s, nil
 }
 
-// nameColumns finds the columns of a file whose cutter needs to know them.
+// nameColumns finds the columns of a file whose cutter needs to know them. Those of Parquet have types, so their values are not looked at.
 func (f *streamUpload) nameColumns(ctx context.Context, src *Source, s *Sample) (err error) {
 	file, err := src.open(ctx)
 	if err != nil {
@@ -108,19 +114,11 @@ func (f *streamUpload) nameColumns(ctx context.Context, src *Source, s *Sample) 
 		return fmt.Errorf("%s: %w", src.where(), err)
 	}
 	if at != nil {
-		names, err := parquet.Names(at, at.Size())
-		if err != nil {
+		if s.Columns, s.Rows, err = parquet.Columns(at, at.Size()); err != nil {
 			return fmt.Errorf("%s: %w", src.where(), err)
-		}
-		for _, n := range names {
-			f.columns = append(f.columns, csv.Column{Name: n.Name, Optional: true})
-			if n.Text {
-				s.Texts = append(s.Texts, n.Name)
-			}
 		}
 		return nil
 	}
-	s.Loose = true
 	pieces := f.jsonPieces(src)
 	if len(pieces) == 0 {
 		if r, err = (unpack.File{Path: src.where(), Named: src.Says.Pack, Read: &f.counters.read, Packed: &src.packed}).Open(r); err != nil {
@@ -130,14 +128,15 @@ func (f *streamUpload) nameColumns(ctx context.Context, src *Source, s *Sample) 
 		if err != nil {
 			return fmt.Errorf("%s: %w", src.where(), err)
 		}
-		start, err := io.ReadAll(io.LimitReader(in, 4*sampleBytes))
+		start, err := jsonl.Beginning(in, 4*sampleBytes)
 		if err != nil {
 			return fmt.Errorf("%s: %w", src.where(), err)
 		}
 		pieces = [][]byte{start}
 	}
-	for _, name := range jsonl.Keys(bytes.Join(pieces, []byte{'\n'})) {
-		f.columns = append(f.columns, csv.Column{Name: name, Optional: true})
+	s.Keys = jsonl.Keys(bytes.Join(pieces, []byte{'\n'}))
+	for _, key := range s.Keys {
+		f.columns = append(f.columns, csv.Column{Name: key, Key: key, Keyed: true, Optional: true})
 	}
 	if len(f.columns) == 0 {
 		return fmt.Errorf("%s: no line at its beginning has a key", src.where())
@@ -156,16 +155,17 @@ func (f *streamUpload) jsonPieces(src *Source) (pieces [][]byte) {
 		return nil
 	}
 	defer func() { _ = head.Close() }() // read only
-	start := make([]byte, sampleBytes)
-	n, _ := io.ReadFull(head, start)
-	start = start[:n]
+	start, err := jsonl.Beginning(head, sampleBytes)
+	if err != nil {
+		return nil
+	}
 	if is, err := jsonl.Looks(start); !is || err != nil {
 		return nil
 	}
 	pieces = [][]byte{start}
 	if src.Size > 4*sampleBytes {
 		for _, at := range []int64{src.Size / 2, src.Size - sampleBytes} {
-			if piece, err := recordsAt(src, at); err == nil {
+			if piece, _, err := recordsAt(src, at); err == nil {
 				pieces = append(pieces, piece)
 			}
 		}
@@ -209,7 +209,7 @@ func (f *streamUpload) sampleNamed(ctx context.Context, src *Source, s *Sample, 
 		if i == 0 {
 			s.Line = line
 		}
-		s.Records = append(s.Records, bytes.Clone(chunk[headRoom:]))
+		s.Records, s.Offsets = append(s.Records, bytes.Clone(chunk[headRoom:])), append(s.Offsets, 0)
 	}
 	return nil
 }
@@ -229,24 +229,24 @@ func plain(src *Source, header []byte) bool {
 	return bytes.HasPrefix(bytes.TrimPrefix(head[:n], []byte("\xef\xbb\xbf")), bytes.TrimPrefix(header, []byte("\xef\xbb\xbf")))
 }
 
-// recordsAt returns the whole lines near a place in a file. If a field holds line feeds, the first and the last line may be parts of records.
-func recordsAt(src *Source, at int64) (piece []byte, err error) {
+// recordsAt returns the whole lines near a place in a file, and where they begin. If a field holds line feeds, the first and the last line may be parts of records.
+func recordsAt(src *Source, at int64) (piece []byte, begin int64, err error) {
 	f, err := src.local()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	piece = make([]byte, sampleBytes)
 	n, err := f.ReadAt(piece, at)
 	if err != nil && err != io.EOF {
-		return nil, err
+		return nil, 0, err
 	}
 	piece = piece[:n]
 	from, to := bytes.IndexByte(piece, '\n')+1, bytes.LastIndexByte(piece, '\n')+1
 	if from >= to {
-		return nil, csv.ErrHeader
+		return nil, 0, csv.ErrHeader
 	}
-	return piece[from:to], nil
+	return piece[from:to], at + int64(from), nil
 }
 
 // PlainPattern removes the ending of packed files from a pattern: trips.csv for trips.csv.gz. Nodes know files by their names without that

@@ -231,6 +231,12 @@ func (f *streamUpload) look(r io.Reader, source *Source) (cutter, []byte, error)
 	header, err := cut.Header()
 	if err == nil && in.Comma != own {
 		f.notes.add(source.where(), "columns are separated by "+csv.SeparatorName(in.Comma))
+	}
+	switch {
+	case err != nil:
+	case f.form.LeaveOut != csv.LeaveOut{}:
+		header = csv.MarkedLeftOut(header, in.Comma)
+	case in.Comma != own:
 		header = csv.Marked(header, in.Comma, false)
 	}
 	return cut, header, err

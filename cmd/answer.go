@@ -3,6 +3,7 @@ package cmd
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -37,8 +38,8 @@ const (
 // outFlags say where to write answers beside standard output.
 func outFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `PLACE`: a directory, with one file for each query, or a file like answers.json"},
-		&cli.StringFlag{Name: flagFormat, DefaultText: "what the file's name says, else csv", Usage: "`FORMAT` of --out: csv, json, jsonl or parquet"},
+		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `PLACE`: a directory, with one file for each query, a file like answers.json or answers.csv.gz, or - for standard output"},
+		&cli.StringFlag{Name: flagFormat, DefaultText: "what the file's name says, else csv", Usage: "`FORMAT` of --out: csv, tsv, json, jsonl or parquet"},
 		&cli.StringFlag{Name: flagHTML, Usage: "write a report to `FILE`: answers with charts, rejected rows, times and the cluster, as one page of HTML"},
 		&cli.StringFlag{Name: flagTo, Usage: "write the answers to tables of PostgreSQL at this `URL`, like postgres://USER@HOST/DATABASE/TABLE, once for each session. The password comes from ~/.pgpass or PGPASSWORD, as for psql"},
 	}
@@ -47,8 +48,11 @@ func outFlags() []cli.Flag {
 // readOutput reads the flags that say where the answers go.
 func (x *command) readOutput(c *cli.Context) (o output, err error) {
 	o.json, o.told = c.Bool(flagJSON), x.events
-	if o.to, err = out.Parse(c.String(flagOut), c.String(flagFormat)); err != nil {
+	if o.to, err = out.Parse(c.String(flagOut), c.String(flagFormat), x.Out); err != nil {
 		return o, fmt.Errorf("--%s: %w", flagOut, err)
+	}
+	if o.to.Standard() && o.json {
+		return o, usagef("--%s - and --%s both print the answers; give one of the two", flagOut, flagJSON)
 	}
 	if name := c.String(flagHTML); name != "" {
 		o.html = x.newReporter(c, name)
@@ -80,16 +84,23 @@ func (o *output) keep() int {
 	return shownRows
 }
 
-// prepare refuses a destination that cannot take the answers, before the session begins. queries are those of the analysis, as far as this program
-// knows them.
-func (o *output) prepare(ctx context.Context, queries []string) error {
+// prepare refuses a destination that cannot take the answers, before the session begins. queries are those of the analysis, with their columns and types,
+// as far as this program knows them.
+func (o *output) prepare(ctx context.Context, analysis string, queries []client.Table) error {
 	if o.to != nil {
-		if err := o.to.Prepare(queries); err != nil {
+		var names []string
+		for i := range queries {
+			names = append(names, queries[i].Name)
+			if err := o.to.Takes(queries[i].Columns); err != nil {
+				return fmt.Errorf("--%s: %w", flagOut, err)
+			}
+		}
+		if err := o.to.Prepare(names); err != nil {
 			return fmt.Errorf("--%s: %w", flagOut, err)
 		}
 	}
 	if o.db != nil {
-		if err := o.db.Prepare(ctx); err != nil {
+		if err := o.db.Prepare(ctx, &client.Answer{Analysis: analysis, Queries: queries}); err != nil {
 			return fmt.Errorf("--%s: %w", flagTo, err)
 		}
 	}
@@ -106,13 +117,15 @@ func (x *command) deliver(ctx context.Context, a *client.Answer, o output) error
 	if o.to != nil {
 		n, err := o.to.Write(a)
 		if err != nil {
-			return err
+			return x.kept(a, err)
 		}
-		x.notef("%s written to %s", display.Plural(n, "file"), o.to)
+		if !o.to.Standard() {
+			x.notef("%s written to %s", display.Plural(n, "file"), o.to)
+		}
 	}
 	if o.db != nil {
 		if err := x.deliverTo(ctx, a, o.db); err != nil {
-			return err
+			return x.kept(a, err)
 		}
 	}
 	return x.report(ctx, a, o.html)
@@ -122,6 +135,8 @@ func (x *command) deliver(ctx context.Context, a *client.Answer, o output) error
 func (x *command) deliverTo(ctx context.Context, a *client.Answer, db *postgres.Target) error {
 	w, err := db.Write(ctx, a)
 	switch {
+	case err != nil && postgres.Advice(err) != "":
+		return fmt.Errorf("%w; nothing was written, and the same would happen again: %s", err, postgres.Advice(err))
 	case err != nil:
 		return fmt.Errorf("%w; either all of session %s was written or nothing: the same command may be run again", err, a.Session)
 	case w.Already:
@@ -135,16 +150,45 @@ func (x *command) deliverTo(ctx context.Context, a *client.Answer, db *postgres.
 	return nil
 }
 
+// kept writes an answer that could not be delivered to a directory of its own, with its types, and adds to the error where it is. Computing it may have
+// taken hours.
+func (x *command) kept(a *client.Answer, why error) error {
+	if a.Err() != nil {
+		return why // its rows are gone, whatever is done
+	}
+	here, err := os.MkdirTemp(".", "posta-answer-")
+	if err != nil {
+		here, err = os.MkdirTemp("", "posta-answer-")
+	}
+	for _, format := range []string{"parquet", "csv"} { // Parquet has no two columns of one name
+		var to *out.Target
+		if err == nil {
+			to, err = out.Parse(here+string(os.PathSeparator), format, nil)
+		}
+		if err == nil {
+			_, err = to.Write(a)
+		}
+		if err == nil {
+			return fmt.Errorf("%w; the answer is kept as %s in %s", why, format, here)
+		}
+		if !errors.Is(err, out.ErrUse) {
+			break
+		}
+		err = nil
+	}
+	return fmt.Errorf("%w; and the answer could not be kept: %w", why, err)
+}
+
 // queriesOf names the queries of an analysis that this program knows.
-func (x *command) queriesOf(analysis string) (names []string) {
+func (x *command) queriesOf(analysis string) (queries []client.Table) {
 	a, err := x.Analyses.Find(analysis)
 	if err != nil {
 		return nil // the cluster may know the analysis; writing the answer then reports what does not fit
 	}
 	for _, q := range a.Queries {
-		names = append(names, q.Name)
+		queries = append(queries, client.Table{Name: q.Name, Columns: q.Columns})
 	}
-	return names
+	return queries
 }
 
 // shownRows is how many rows of a query are shown as a table.
@@ -156,6 +200,9 @@ func (x *command) printAnswer(a *client.Answer, o output) error {
 		return o.told.answer(a, nil)
 	}
 	printRejected(x.Err, a.Rejected)
+	if o.to.Standard() {
+		return nil // deliver has printed it
+	}
 	if o.json {
 		return a.WriteJSON(x.Out)
 	}

@@ -123,7 +123,7 @@ func TestCompletion(t *testing.T) {
 // shell itself completes files and directories.
 func TestFilesOfStatementsAreCompleted(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"a.sql", "b.sql", "a b.sql", "a.csv"} {
+	for _, name := range []string{"a.sql", "b.sql", "a b.sql", "a.csv", "a\nb.sql"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -135,11 +135,11 @@ func TestFilesOfStatementsAreCompleted(t *testing.T) {
 		words []string
 		want  string
 	}{
-		{[]string{"submit", dir + "/"}, dir + "/a.sql\n" + dir + "/b.sql\n"},
+		{[]string{"submit", dir + "/"}, dir + "/a b.sql\n" + dir + "/a.sql\n" + dir + "/b.sql\n"},
 		{[]string{"submit", dir + "/b"}, dir + "/b.sql\n"},
 		{[]string{"submit", dir[:len(dir)-1]}, ""},
 		{[]string{"submit", "bik"}, "bikes\n"},
-		{[]string{"sql", "-f", dir + "/a"}, dir + "/a.sql\n"},
+		{[]string{"sql", "-f", dir + "/a"}, dir + "/a b.sql\n" + dir + "/a.sql\n"},
 		{[]string{"sql", "--data", dir + "/a"}, ""},
 	} {
 		if got := must(t, append(c.words, completionFlag)...).out; got != c.want {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -39,7 +41,12 @@ func (x *command) newConsoleAsker(c *cli.Context, from entrance, roots []string)
 		return nil, err
 	}
 	a := &consoleAsker{x: x, c: c, from: from, files: client.NewInput(dir, named, nil, 0)}
-	a.files.Roots = roots
+	if a.files.Roots = roots; len(roots) == 0 && dir != "" { // links that others have put there do not lead out of it
+		if dir, err = filepath.Abs(dir); err != nil {
+			return nil, fmt.Errorf("find the directory of the data: %w", err)
+		}
+		a.files.Roots = []string{dir}
+	}
 	return &console.Asker{Tables: a.tables, Answer: a.answer, Explain: a.explain, Complete: a.complete}, nil
 }
 

@@ -19,13 +19,13 @@ func (x *command) consoleLogin(c *cli.Context) error {
 	if t.Medics.Console == "" {
 		return usagef("console --login: the medics of %s serve no console: write console = \"127.0.0.1:8080\" below [medics], then say posta down and posta up; or start one with posta console", t.File)
 	}
-	proof, err := x.consoleProof(c, t)
+	trust, proof, err := x.consoleProof(c, t)
 	if err != nil {
 		return err
 	}
 	var wrong []error
 	for _, m := range t.MedicNodes() {
-		link, err := console.Login(c.Context, t.ConsoleAddress(m), proof)
+		link, err := console.Login(c.Context, t.ConsoleAddress(m), trust, proof)
 		if err == nil {
 			x.notef("open the link in a browser on this machine within a minute; it works once, and lets the browser in for 12 hours")
 			x.printf("%s\n", link)
@@ -38,18 +38,18 @@ func (x *command) consoleLogin(c *cli.Context) error {
 	return fmt.Errorf("no console lets this user in: %w; posta status shows which medics are there", errors.Join(wrong...))
 }
 
-// consoleProof returns the function by which the user of this command proves who it is.
-func (x *command) consoleProof(c *cli.Context, t *topology.Topology) (console.Proof, error) {
+// consoleProof returns by what the user of this command knows a console, and how the user proves who it is.
+func (x *command) consoleProof(c *cli.Context, t *topology.Topology) (console.Trust, console.Proof, error) {
 	keys, err := x.clientKeys(c, t)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if keys != nil {
-		return console.ProofByKey(keys), nil
+		return console.WithKeys(keys), console.ProofByKey(keys), nil
 	}
 	secret, err := readConsoleSecret(t)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return console.ProofBySecret(secret), nil
+	return console.WithSecret(secret), console.ProofBySecret(secret), nil
 }

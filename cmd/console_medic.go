@@ -115,7 +115,7 @@ func (x *command) medicConsole(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer reloadKeys(keys, log)()
+	defer reloadKeys(hangups(), keys, log)()
 	trust, err := consoleTrust(t, keys)
 	if err != nil {
 		return err

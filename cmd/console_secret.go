@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"syscall"
 
@@ -58,6 +59,14 @@ func haveConsoleSecret(t *topology.Topology) (secret []byte, err error) {
 		return nil, fmt.Errorf("console: write its secret: %w", err)
 	}
 	return secret, f.Sync()
+}
+
+// forgetConsoleSecret removes the secret, so that nothing that was signed with it is good after the next posta up.
+func forgetConsoleSecret(t *topology.Topology) error {
+	if err := os.Remove(consoleSecretFile(t)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the secret of the console: %w", err)
+	}
+	return nil
 }
 
 var errNoSecret = errors.New("no console of this cluster has run here yet")

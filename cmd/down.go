@@ -48,6 +48,9 @@ func (x *command) down(c *cli.Context, procs *local.Processes, t *topology.Topol
 	if err == nil && local.HasLocal(t) {
 		err = removeSockets(t)
 	}
+	if err == nil {
+		err = forgetConsoleSecret(t)
+	}
 	if err != nil {
 		return fmt.Errorf("down: %w", err)
 	}

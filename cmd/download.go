@@ -15,8 +15,21 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-func downloadFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagDownload, Usage: "save the file that an answer's first row points to in `DIR`, like a meme's picture; if it cannot be fetched, that is only a warning"}
+func downloadFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: flagDownload, Usage: "save the file that an answer's first row points to in `DIR`, like a meme's picture; if it cannot be fetched, that is only a warning"},
+		&cli.BoolFlag{Name: flagDownloadPrivate, Usage: "let --download fetch from this machine and from private networks, too: whoever wrote the data chose the address"},
+	}
+}
+
+// downloads says where files go that answers point to, and where they may come from.
+type downloads struct {
+	dir     string // "" for none
+	private bool
+}
+
+func readDownloads(c *cli.Context) downloads {
+	return downloads{c.String(flagDownload), c.Bool(flagDownloadPrivate)}
 }
 
 // checkDownload refuses, before the session begins, a download that cannot work.
@@ -38,11 +51,11 @@ func (x *command) checkDownload(c *cli.Context, analysis string) error {
 }
 
 // download saves the files that an answer points to. The answer is complete without them, so a failure is a note and not an error.
-func (x *command) download(ctx context.Context, a *client.Answer, dir string) error {
-	if dir == "" {
+func (x *command) download(ctx context.Context, a *client.Answer, d downloads) error {
+	if d.dir == "" {
 		return nil
 	}
-	if err := makeDir(dir, flagDownload); err != nil {
+	if err := makeDir(d.dir, flagDownload); err != nil {
 		return err
 	}
 	known, err := x.Analyses.Find(a.Analysis)
@@ -54,7 +67,7 @@ func (x *command) download(ctx context.Context, a *client.Answer, dir string) er
 		if q.Download == "" {
 			continue
 		}
-		saved, err := downloadFirst(ctx, a.Query(q.Name), q, dir)
+		saved, err := d.first(ctx, a.Query(q.Name), q)
 		switch {
 		case errors.Is(context.Cause(ctx), errInterrupted):
 			return errInterrupted
@@ -70,7 +83,8 @@ func (x *command) download(ctx context.Context, a *client.Answer, dir string) er
 // errNothingToFetch is the reason if there is no file although there was no error.
 var errNothingToFetch = errors.New("the answer has no row")
 
-func downloadFirst(ctx context.Context, t *client.Table, q analyses.Query, dir string) (download.Saved, error) {
+// first saves the file that the first row of an answer points to.
+func (d downloads) first(ctx context.Context, t *client.Table, q analyses.Query) (download.Saved, error) {
 	if t == nil {
 		return download.Saved{}, errNothingToFetch
 	}
@@ -80,7 +94,7 @@ func downloadFirst(ctx context.Context, t *client.Table, q analyses.Query, dir s
 	}
 	for row := range t.All() {
 		if v := row[column]; v.Kind == protocol.Text {
-			return download.Limits{}.Save(ctx, v.Text, dir, q.Name)
+			return download.Limits{Private: d.private}.Save(ctx, v.Text, d.dir, q.Name)
 		}
 		return download.Saved{}, fmt.Errorf("%s is not text", q.Download)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -68,7 +69,7 @@ func TestDownloadSavesWhatTheFirstRowPointsTo(t *testing.T) {
 	defer web.Close()
 	dir := filepath.Join(t.TempDir(), "new", "pictures")
 	from := linksTo(t, web.URL+"/z.png", web.URL+"/a/b.png")
-	r := must(t, "run", "links", "--data", from, "--json", "--download", dir, "-q")
+	r := must(t, "run", "links", "--data", from, "--json", "--download", dir, "--download-private", "-q")
 	if a := parse(t, r.out); len(a.Queries["first"].Rows) != 2 {
 		t.Errorf("the answer is %s", r.out)
 	}
@@ -94,7 +95,7 @@ func TestDownloadsOfAClusterThatIsKept(t *testing.T) {
 	id := strings.TrimSpace(k.must("submit", "links", "--data", from, "--detach", "-q").out)
 	for _, call := range [][]string{{"submit", "links", "--data", from, "-q"}, {"results", id, "--drop"}} {
 		dir := t.TempDir()
-		k.must(call[0], append(call[1:], "--download", dir)...)
+		k.must(call[0], append(call[1:], "--download", dir, "--download-private")...)
 		if b, err := os.ReadFile(filepath.Join(dir, "first-b.png")); err != nil || string(b) != "a picture" {
 			t.Errorf("%v: %q, %v", call, b, err)
 		}
@@ -105,10 +106,10 @@ func TestWhatCannotBeDownloadedIsAWarning(t *testing.T) {
 	web := httptest.NewServer(http.NotFoundHandler())
 	defer web.Close()
 	for url, want := range map[string]string{
-		web.URL + "/gone.png": "404 Not Found", "file:///etc/passwd": "not a URL of http or https", "\"\"": "not a URL",
+		web.URL + "/gone.png": "404 Not Found", web.URL + "/private.png": "only public addresses are fetched from, unless --download-private is given", "file:///etc/passwd": "not a URL of http or https", "\"\"": "not a URL",
 	} {
 		dir := t.TempDir()
-		r := must(t, "run", "links", "--data", linksTo(t, url), "--download", dir, "-q", "--replicas", "joiner=1,aggregator=1")
+		r := must(t, "run", "links", "--data", linksTo(t, url), "--download", dir, "-q", "--replicas", "joiner=1,aggregator=1", "--download-private="+strconv.FormatBool(strings.HasSuffix(url, "gone.png")))
 		if !strings.Contains(r.err, "warning: nothing downloaded for first: ") || !strings.Contains(r.err, want) || !strings.Contains(r.out, "first: 1 row\n") {
 			t.Errorf("%s: %s%s", url, r.out, r.err)
 		}
@@ -129,7 +130,7 @@ func TestCtrlCEndsADownload(t *testing.T) {
 	done := make(chan result, 1)
 	from, dir := linksTo(t, web.URL), t.TempDir()
 	go func() {
-		done <- postaUntil(ctx, context.Background(), "run", "links", "--data", from, "--download", dir, "-q")
+		done <- postaUntil(ctx, context.Background(), "run", "links", "--data", from, "--download", dir, "--download-private", "-q")
 	}()
 	select {
 	case <-began:

@@ -34,6 +34,8 @@ const (
 
 	flagDelimiter = "delimiter"
 	flagFile      = "file"
+
+	flagDownloadPrivate = "download-private"
 )
 
 func topologyFlag() cli.Flag {
@@ -72,9 +74,8 @@ func uploadFlags() []cli.Flag {
 		&cli.DurationFlag{Name: flagTimeout, DefaultText: "never", Usage: "give up after this `TIME`, like 10m"},
 		jsonFlag(),
 		eventsFlag(),
-		downloadFlag(),
 		&cli.BoolFlag{Name: flagQuiet, Aliases: []string{"q"}, Usage: "show no progress"},
-	})
+	}, downloadFlags())
 }
 
 // params reads --param NAME=VALUE.

@@ -5,10 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client/source/parquet"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/csv"
@@ -44,7 +46,7 @@ func asParquet(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := parquet.NewWriter(out, names, make([]protocol.Kind, len(names)))
+	w := parquet.NewWriter(out, names, slices.Repeat([]types.Type{types.Of(types.Text)}, len(names)))
 	for {
 		chunk, at, err := cut.Next(nil)
 		if err != nil {

@@ -3,12 +3,14 @@ package cmd
 import (
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
 const (
 	flagRotateCA = "rotate-ca"
 	flagRole     = "role"
+	flagWithin   = "within"
 )
 
 func (x *command) keyCommand() *cli.Command {
@@ -40,9 +42,20 @@ command is killed in a step, it finishes that step when it is said again, and ta
 			{Name: "list", Usage: "list all keys: whose they are, until when they are valid, and which are revoked",
 				Description: "Warns about certificates that expire within 30 days.\n\n" + exitHelp,
 				Flags:       []cli.Flag{topologyFlag(), jsonFlag()}, Action: withKeys(x.keyList)},
+			{Name: "renew", Usage: "replace the certificates of nodes and medics that end soon, while sessions run",
+				Description: `Makes another key and certificate for each node and medic whose certificate ends within --within, and has the processes of posta up
+on this machine read them. The former certificates stay valid until they end, so connections and sessions stay. Says which processes it did not
+reach: posta deploy brings the keys to containers.
+
+` + exitHelp,
+				Flags:  []cli.Flag{topologyFlag(), &cli.DurationFlag{Name: flagWithin, Value: security.ExpiryWarning, Usage: "replace certificates that end within this `TIME`"}},
+				Action: withKeys(x.keyRenew)},
 			{Name: "revoke", ArgsUsage: "NAME", Usage: "refuse a key from now on",
 				Description: `   posta key revoke alice
    posta key revoke node/joiner-1
+
+The processes of posta up on this machine refuse the key at once, and end its connections. The command says which nodes and medics it did not
+reach: posta deploy brings the list of revoked keys to containers.
 
 ` + exitHelp,
 				Flags: []cli.Flag{topologyFlag()}, Action: withKeys(x.keyRevoke)},

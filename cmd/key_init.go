@@ -35,7 +35,7 @@ func (x *command) keyInit(c *cli.Context, k keyring) error {
 	}
 	var made int
 	if err == nil {
-		made, err = x.issue(k, ca, now)
+		made, err = x.issue(k, ca, now, security.ExpiryWarning)
 		if c.Bool(flagRotateCA) && errors.Is(err, errRevokedCA) {
 			err = nil // the next step of the rotation makes another CA
 		}
@@ -171,8 +171,8 @@ func (k keyring) has(name string) bool {
 var errRevokedCA = usagef("the CA that signs is revoked, and nobody believes it: replace it with posta key init --%s", flagRotateCA)
 
 // issue makes the certificates that are missing, and replaces those that cannot stay. An error with the keys of one process does not keep the other
-// processes from getting theirs.
-func (x *command) issue(k keyring, ca *security.CA, now time.Time) (made int, err error) {
+// processes from getting theirs. A certificate that ends within the given time cannot stay.
+func (x *command) issue(k keyring, ca *security.CA, now time.Time, within time.Duration) (made int, err error) {
 	revoked, err := security.ReadRevoked(k.dir)
 	if err != nil {
 		return 0, err
@@ -188,7 +188,7 @@ func (x *command) issue(k keyring, ca *security.CA, now time.Time) (made int, er
 			all = append(all, fmt.Errorf("%s: %w; if others may have read the key, say posta key revoke %[1]s first", id, err))
 			continue
 		case err == nil:
-			why := has.replace(ca.Certificate(), revoked, now)
+			why := has.replace(ca.Certificate(), revoked, now.Add(within))
 			if why == "" {
 				continue
 			}

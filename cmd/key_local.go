@@ -79,7 +79,7 @@ func (x *command) makeLocalKeys(t *topology.Topology) (made int, err error) {
 	}
 	if err == nil {
 		var more int
-		more, err = x.issue(k, ca, now)
+		more, err = x.issue(k, ca, now, security.ExpiryWarning)
 		made += more
 	}
 	if err == nil {

@@ -185,7 +185,7 @@ func TestS6_UpHasClientsReadAgain(t *testing.T) {
 		t.Errorf("bob is let in before anybody has said so: %s", r.out)
 	}
 	rewrite("[clients]\n", "[clients]\n"+line)
-	if r := must(t, "up", "-f", k.file); !strings.Contains(r.err, "read it again") || !strings.Contains(r.err, "is up already") {
+	if r := must(t, "up", "-f", k.file); !strings.Contains(r.err, "read them again") || !strings.Contains(r.err, "is up already") {
 		t.Errorf("posta up says %s", r.err)
 	}
 	until(t, "bob is let in", func() bool { return asBob().code == exitOK })

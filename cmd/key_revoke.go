@@ -70,7 +70,8 @@ func (x *command) keyRevoke(c *cli.Context, k keyring) error {
 	case security.Client:
 		advice = fmt.Sprintf("remove its line from [clients] of %s as well", k.t.File)
 	}
-	x.notef("the key of %s is revoked: bring the file revoked of %s to all processes; %s", who, k.dir, advice)
+	x.notef("the key of %s is revoked; %s", who, advice)
+	x.tellProcesses(c, k)
 	return nil
 }
 

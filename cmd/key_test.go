@@ -326,7 +326,7 @@ func TestKeyListWarnsBeforeTheEnd(t *testing.T) {
 	}
 	r, x := &strings.Builder{}, command{}
 	x.Err = r
-	if made, err := x.issue(ring, ca, time.Now().Add(security.CertificateLife-29*24*time.Hour)); made != 10 || err != nil || !strings.Contains(r.String(), "the one before is expiring") {
+	if made, err := x.issue(ring, ca, time.Now().Add(security.CertificateLife-29*24*time.Hour), security.ExpiryWarning); made != 10 || err != nil || !strings.Contains(r.String(), "the one before is expiring") {
 		t.Errorf("certificates that expire soon: %d made again, %v, %s", made, err, r)
 	}
 }

@@ -214,14 +214,14 @@ func (k keyring) shared(dir string) bool {
 	return err == nil && has != nil // nil: there is no list
 }
 
-// replace returns why a process needs another certificate; "" if it needs none.
-func (c certificate) replace(ca *x509.Certificate, revoked map[security.Fingerprint]bool, now time.Time) string {
+// replace returns why a process needs another certificate; "" if it needs none. One that ends before until is replaced.
+func (c certificate) replace(ca *x509.Certificate, revoked map[security.Fingerprint]bool, until time.Time) string {
 	switch {
 	case revoked[c.fingerprint]:
 		return "revoked"
 	case c.CheckSignatureFrom(ca) != nil:
 		return "of another CA"
-	case c.expiresSoon(now):
+	case c.NotAfter.Before(until):
 		return "expiring"
 	}
 	return ""

@@ -81,7 +81,7 @@ func postaUntil(graceful, forced context.Context, args ...string) result {
 	return result{code, out.String(), err.String()}
 }
 
-// alike reports whether a test is left to CI, which runs it with the race detector: `make test` runs another test of the same kind.
+// alike reports whether a test is left to make nightly, which runs it with the race detector: `make test` runs another test of the same kind.
 func alike(t *testing.T, other string) bool {
 	t.Helper()
 	if !raced {

@@ -91,10 +91,11 @@ func (x *command) runMedic(c *cli.Context, cfg agent.Config) error {
 	if err != nil {
 		return err
 	}
+	hups := hangups()
 	if cfg.Keys, err = processKeys(c, cfg.Topology, n, cfg.Log); err != nil {
 		return err
 	}
-	defer reloadKeys(cfg.Keys, cfg.Log)()
+	defer reloadKeys(hups, cfg.Keys, cfg.Log)()
 	shown, err := x.consoleCompanion(c, cfg.Topology, n)
 	if err != nil {
 		return err

@@ -41,6 +41,7 @@ func (x *command) node(c *cli.Context, t *topology.Topology, name string) error 
 	if err != nil {
 		return err
 	}
+	hups := hangups()
 	keys, err := processKeys(c, t, n, log)
 	if err != nil {
 		return err
@@ -48,7 +49,7 @@ func (x *command) node(c *cli.Context, t *topology.Topology, name string) error 
 	if err := checkCarriedBroker(t, keys); err != nil {
 		return err
 	}
-	defer reloadKeys(keys, log)()
+	defer reloadKeys(hups, keys, log)()
 	if err := local.CheckSocketDirs(t); err != nil {
 		return fmt.Errorf("node: %w", err)
 	}

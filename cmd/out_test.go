@@ -3,12 +3,17 @@ package cmd
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/client"
+	"posta.dev/posta/protocol"
 )
 
 // examplesOf returns the commands in a section of a page.
@@ -87,4 +92,46 @@ func content(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// TestAnAnswerThatCannotBeDeliveredIsKept: as Parquet with its types, or as CSV where that cannot be, in a directory that the error names.
+func TestAnAnswerThatCannotBeDeliveredIsKept(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rows := protocol.NewRows(2)
+	if err := rows.Add(protocol.Value{Text: "1.50"}, protocol.Value{Kind: protocol.Null}); err != nil {
+		t.Fatal(err)
+	}
+	for names, format := range map[[2]string]string{{"a", "b"}: "parquet", {"a", "a"}: "csv"} {
+		q := client.NewTable("q", names[:], rows)
+		q.Types = []types.Type{types.DecimalOf(3, 2), types.Of(types.Double)}
+		why := errors.New("the server is gone")
+		err := (&command{}).kept(&client.Answer{Queries: []client.Table{q}}, why)
+		_, where, named := strings.Cut(err.Error(), "the server is gone; the answer is kept as "+format+" in ")
+		if !errors.Is(err, why) || !named {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(filepath.Join(where, "q."+format))
+		if err != nil || format == "csv" && string(content) != "a,a\n1.50,\n" || format == "parquet" && !strings.HasPrefix(string(content), "PAR1") {
+			t.Errorf("%q, %v", content, err)
+		}
+	}
+}
+
+// TestPlacesThatCannotTakeTheAnswerAreSaidBefore: before the statement is answered, and nothing is made there.
+func TestPlacesThatCannotTakeTheAnswerAreSaidBefore(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range [][]string{
+		{"two columns \"a\"", "--out", dir + "/x.parquet", "SELECT 1 AS a, 2 AS a"},
+		{"files end in", "--out", dir + "/x.xlsx", "SELECT 1"},
+		{"both print", "--out", "-", "--json", "SELECT 1"},
+		{"both print", "--out", "-", "--csv", "SELECT 1"},
+	} {
+		r := posta(t, append([]string{"sql", "--data", dir}, c[1:]...)...)
+		if found, err := os.ReadDir(dir); r.code != exitUsage || r.out != "" || !strings.Contains(r.err, c[0]) || len(found) > 0 || err != nil {
+			t.Errorf("%v: exit code %d, %q, %s, %v", c, r.code, r.out, r.err, found)
+		}
+	}
+	if r := must(t, "sql", "--data", dir, "--out", "-", "SELECT 1 AS a"); r.out != "a\n1\n" {
+		t.Errorf("standard output: %q", r.out)
+	}
 }

@@ -69,7 +69,7 @@ func processKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slo
 		return nil, usagef("the keys in %s are those of %s, and this is %s: name its own directory with --%s", dir, got, n.Identity(), flagKeys)
 	}
 	if end := keys.Expiry(); time.Until(end) < security.ExpiryWarning {
-		log.Warn("the certificate expires soon: say posta key init, and bring the keys to this process", "keys", dir, "expires", end)
+		log.Warn("the certificate expires soon: say posta key renew, or bring new keys to this process", "keys", dir, "expires", end)
 	}
 	return keys, nil
 }
@@ -114,12 +114,12 @@ func ownKeys(t *topology.Topology, n topology.Node) (string, error) {
 // reloadKeys reads the keys and the topology's [clients] again at each SIGHUP until stop is called. The signal is sent after a revocation, after
 // certificates were made again, and when a client was added or removed. Peers that are refused from then on are disconnected. If something cannot be
 // read, only revocations take effect. A process without keys does not handle the signal.
-func reloadKeys(keys *security.Keys, log *slog.Logger) (stop func()) {
+func reloadKeys(got chan os.Signal, keys *security.Keys, log *slog.Logger) (stop func()) {
 	if keys == nil {
+		signal.Stop(got)
 		return func() {}
 	}
-	got, done := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(got, syscall.SIGHUP)
+	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for range got {
@@ -135,4 +135,12 @@ func reloadKeys(keys *security.Keys, log *slog.Logger) (stop func()) {
 		close(got)
 		<-done
 	}
+}
+
+// hangups catches SIGHUP before a process reads its keys. Otherwise a revocation that comes while it starts would end it, or, between the reading and the
+// catching, would be missed.
+func hangups() chan os.Signal {
+	got := make(chan os.Signal, 1)
+	signal.Notify(got, syscall.SIGHUP)
+	return got
 }

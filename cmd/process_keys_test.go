@@ -91,7 +91,7 @@ func TestS6_SighupReadsTheKeysAgain(t *testing.T) {
 	reloaded := make(chan struct{}, 8)
 	defer keys.OnReload(func() { reloaded <- struct{}{} })()
 	var said logged
-	defer reloadKeys(keys, slog.New(slog.NewTextHandler(&said, nil)))()
+	defer reloadKeys(hangups(), keys, slog.New(slog.NewTextHandler(&said, nil)))()
 	hangUp := func() {
 		t.Helper()
 		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
@@ -137,7 +137,7 @@ func TestS6_SighupReadsTheClientsAgain(t *testing.T) {
 	socket := keys.Socket(security.ClientAPI, func(security.Identity) error { return nil })
 	alice := tls.ConnectionState{Version: tls.VersionTLS13, NegotiatedProtocol: "posta/2/client", PeerCertificates: []*x509.Certificate{c}}
 	var said logged
-	defer reloadKeys(keys, slog.New(slog.NewTextHandler(&said, nil)))()
+	defer reloadKeys(hangups(), keys, slog.New(slog.NewTextHandler(&said, nil)))()
 	become := func(text, want string) {
 		t.Helper()
 		k.write(text)

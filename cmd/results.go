@@ -16,7 +16,7 @@ func (x *command) resultsCommand() *cli.Command {
 		Name: "results", ArgsUsage: "SESSION",
 		Usage:       "fetch the answers of a session, waiting for them if it still runs",
 		Description: "The cluster keeps the answers for limits.results_ttl, or until --drop deletes them.\n\n" + exitHelp,
-		Flags: slices.Concat(askFlags(), outFlags(), []cli.Flag{jsonFlag(), downloadFlag(),
+		Flags: slices.Concat(askFlags(), outFlags(), downloadFlags(), []cli.Flag{jsonFlag(),
 			&cli.BoolFlag{Name: "drop", Usage: "delete the session from the cluster when its answers are here"}}),
 		Action: x.results,
 	}
@@ -43,11 +43,11 @@ func (x *command) results(c *cli.Context) error {
 	}
 	// From here on the command waits for a silent cluster as long as an upload waits.
 	cfg := client.Config{Entries: at.at, Keys: at.keys, Session: id, Force: true, Keep: o.keep(), GiveUpAfter: c.Duration("patience")}
-	return x.fetchResults(c, cfg, o, c.String(flagDownload))
+	return x.fetchResults(c, cfg, o, readDownloads(c))
 }
 
 // fetchResults prints the answers of a session that another command has run.
-func (x *command) fetchResults(c *cli.Context, cfg client.Config, o output, download string) error {
+func (x *command) fetchResults(c *cli.Context, cfg client.Config, o output, d downloads) error {
 	id := cfg.Session
 	return x.dial(c, cfg, func(ctx context.Context, cl *client.Client) error {
 		found, err := cl.Sessions(ctx)
@@ -57,7 +57,11 @@ func (x *command) fetchResults(c *cli.Context, cfg client.Config, o output, down
 			ctx, done = withoutSession(ctx, "results", id)
 			defer done()
 		}
-		if err := o.prepare(ctx, queriesIn(cl.Info().Analyses, analysis)); err != nil {
+		var queries []client.Table
+		for _, name := range queriesIn(cl.Info().Analyses, analysis) {
+			queries = append(queries, client.Table{Name: name})
+		}
+		if err := o.prepare(ctx, analysis, queries); err != nil {
 			return err
 		}
 		answer, err := cl.Results(ctx)
@@ -73,7 +77,7 @@ func (x *command) fetchResults(c *cli.Context, cfg client.Config, o output, down
 		if err := x.printAnswer(answer, o); err != nil {
 			return err
 		}
-		if err := x.download(ctx, answer, download); err != nil {
+		if err := x.download(ctx, answer, d); err != nil {
 			return err
 		}
 		if c.Bool("drop") {

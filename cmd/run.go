@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -117,8 +118,9 @@ func (x *command) privately(c *cli.Context, r *request, ask asking) (err error) 
 	if plan.File == "" {
 		defer x.removeFromBroker(runDir.Topology)
 	}
-	defer func() { err = errors.Join(err, x.closeRunDir(runDir, c.Bool("keep"), err)) }()
-	return x.runOn(c.Context, runDir, keys, c.Bool("verbose"), ask)
+	var died atomic.Bool
+	defer func() { err = errors.Join(err, x.closeRunDir(runDir, c.Bool("keep"), died.Load(), err)) }()
+	return x.runOn(c.Context, runDir, keys, c.Bool("verbose"), &died, ask)
 }
 
 // runWindow is the window of the links of a run's own cluster, unless a setting says otherwise. All its nodes share one machine, so messages travel
@@ -201,14 +203,24 @@ func runRoots(r *request) (roots []string, err error) {
 	return roots, nil
 }
 
-// closeRunDir removes what was temporary, unless keep is set or the run's logs explain its failure.
-func (x *command) closeRunDir(runDir *local.RunDir, keep bool, failed error) error {
+// closeRunDir removes what was temporary, unless keep is set. The nodes' logs stay if they may explain a failure: they say nothing of a session that has failed
+// by itself, unless a node has died.
+func (x *command) closeRunDir(runDir *local.RunDir, keep, died bool, failed error) error {
 	if keep {
 		if err := runDir.Keep(); err != nil {
 			return errors.Join(err, runDir.Close(false))
 		}
 	}
-	keep = keep || failed != nil && exitCode(failed) != exitInterrupted && exitCode(failed) != exitUsage
+	if failed != nil && !keep {
+		switch code := exitCode(failed); {
+		case code == exitInterrupted || code == exitUsage || code == exitSession && !died || errors.Is(failed, local.ErrNoRoom):
+		default:
+			keep = true
+			if err := runDir.Prune(); err != nil {
+				return errors.Join(err, runDir.Close(false))
+			}
+		}
+	}
 	if keep {
 		x.notef("the nodes' logs are in %s", runDir.Dir+"/log")
 	}
@@ -225,8 +237,8 @@ func (x *command) removeFromBroker(t *topology.Topology) {
 	}
 }
 
-// runOn starts the nodes and calls ask. It stops the nodes even if ask fails.
-func (x *command) runOn(ctx context.Context, runDir *local.RunDir, keys *security.Keys, verbose bool, ask asking) (err error) {
+// runOn starts the nodes and calls ask. It stops the nodes even if ask fails. If the disk is full and stays so, it ends ask. died is set if a node dies.
+func (x *command) runOn(ctx context.Context, runDir *local.RunDir, keys *security.Keys, verbose bool, died *atomic.Bool, ask asking) (err error) {
 	program, err := self()
 	if err != nil {
 		return err
@@ -241,11 +253,18 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, keys *securit
 	}
 	defer func() { err = errors.Join(err, procs.Close()) }()
 	show := x.newProgress()
-	stop := procs.Supervise(func(e medic.Event) { show.Say(describeEvent(e, procs, verbose)) })
+	stop := procs.Supervise(func(e medic.Event) {
+		if e.Kind == medic.Died {
+			died.Store(true)
+		}
+		show.Say(describeEvent(e, procs, verbose))
+	})
 	defer func() {
 		stop()
 		err = errors.Join(err, stopErrors(procs.Stop(x.forced, procs.IDs())))
 	}()
+	ctx, room := endWithoutRoom(ctx, procs)
+	defer func() { err = room(err) }()
 	began := time.Now()
 	soon, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
@@ -256,6 +275,27 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, keys *securit
 		show.Say(fmt.Sprintf("cluster in %s ready after %s", runDir.Dir, display.Span(time.Since(began))))
 	}
 	return ask(ctx, t, keys, show)
+}
+
+// endWithoutRoom returns a context that ends when the disk of the nodes stays full. room ends the watch, and returns the error to report in place of the given one.
+func endWithoutRoom(ctx context.Context, procs *local.Processes) (_ context.Context, room func(error) error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := procs.NoRoom(ctx); err != nil {
+			cancel(err)
+		}
+	}()
+	return ctx, func(err error) error {
+		cause := context.Cause(ctx)
+		cancel(nil)
+		<-done
+		if err != nil && errors.Is(cause, local.ErrNoRoom) {
+			return cause
+		}
+		return err
+	}
 }
 
 // readyTime limits the wait for a cluster. A node that reads a long log back needs time; a node that hangs must not make its user wait for ever.

@@ -49,7 +49,7 @@ which files trips is. Types of columns come from samples of the files (docs/sql.
 
 // sqlFlags returns the flags of run that also apply to statements, and the flags for statements only.
 func sqlFlags() (flags []cli.Flag) {
-	without := map[string]bool{flagDownload: true, flagParam: true, flagFile: true, flagData: true}
+	without := map[string]bool{flagDownload: true, flagDownloadPrivate: true, flagParam: true, flagFile: true, flagData: true}
 	for _, f := range uploadFlags() {
 		if !without[f.Names()[0]] {
 			flags = append(flags, f)
@@ -162,7 +162,7 @@ func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, no
 	}
 	in := client.NewInput(dir, named, x.sqlStdin(c), r.cfg.Comma)
 	in.Roots = roots
-	in.OnWait = x.warnInput(func(line string) { x.notef("%s", line) })
+	in.OnWarning = x.warnInput(func(line string) { x.notef("%s", line) })
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, in.Close())
@@ -174,17 +174,23 @@ func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, no
 	} else if err != nil {
 		return nil, badSQL(err)
 	}
-	var names []string
-	for i, st := range r.q.Statements() {
-		names = append(names, st.Name)
+	for _, told := range r.q.Notes() {
+		x.notef("note: %s", display.Escape(told))
+	}
+	var shapes []client.Table
+	for i := range r.q.Statements() {
+		shapes = append(shapes, shapeOf(&r.q.Statements()[i]))
 		if _, err := r.q.Kind(i); err != nil {
 			return nil, badSQL(err)
 		}
 	}
-	if r.csv && len(names) > 1 {
-		return nil, usagef("sql: --csv prints one answer, and there are %d; give --out DIR", len(names))
+	if r.csv && len(shapes) > 1 {
+		return nil, usagef("sql: --csv prints one answer, and there are %d; give --out DIR", len(shapes))
 	}
-	if err := r.out.prepare(ctx, names); err != nil {
+	if r.out.to.Standard() && (r.csv || r.out.json) {
+		return nil, usagef("sql: --out - and --csv or --json both print the answer; give one of them")
+	}
+	if err := r.out.prepare(ctx, compile.Name, shapes); err != nil {
 		return nil, err
 	}
 	if name := c.String(flagRejects); name != "" {
@@ -316,6 +322,18 @@ func (x *command) printSQL(a *client.Answer, r *sqlRequest) error {
 	return x.printAnswer(a, r.out)
 }
 
+// shapeOf returns the columns of a statement's answer, with their types. Statements that list something have only texts.
+func shapeOf(st *bind.Statement) client.Table {
+	t := client.Table{Name: st.Name}
+	if st.Plan == nil || st.Kind == bind.Tables || st.Kind == bind.Description {
+		return t
+	}
+	for _, f := range st.Plan.Fields() {
+		t.Columns, t.Types = append(t.Columns, f.Name), append(t.Types, f.Type)
+	}
+	return t
+}
+
 func (x *command) checkSQL(r *sqlRequest) error {
 	for i, st := range r.q.Statements() {
 		if kind, err := r.q.Kind(i); err == nil && kind == question.OverTables {
@@ -328,18 +346,15 @@ func (x *command) checkSQL(r *sqlRequest) error {
 	return nil
 }
 
-// typesOf returns the types of the columns of each statement that reads tables or computes. Statements that list something have only texts.
+// typesOf returns the names of the types of the columns of each statement that reads tables or computes.
 func typesOf(all []bind.Statement) map[string][]string {
-	types := map[string][]string{}
-	for _, st := range all {
-		if st.Plan == nil || st.Kind == bind.Tables || st.Kind == bind.Description {
-			continue
-		}
-		for _, f := range st.Plan.Fields() {
-			types[st.Name] = append(types[st.Name], f.Type.String())
+	names := map[string][]string{}
+	for i := range all {
+		for _, t := range shapeOf(&all[i]).Types {
+			names[all[i].Name] = append(names[all[i].Name], t.String())
 		}
 	}
-	return types
+	return names
 }
 
 func columnsOfStatement(st bind.Statement) string {

@@ -126,7 +126,10 @@ func (x *command) computeSQL(ctx context.Context, r *sqlRequest, show *display.P
 		if i == 0 || len(all.Queries) == 0 {
 			all.Session = answer.Session
 		}
-		all.Queries = append(all.Queries, answer.Queries...)
+		for _, q := range answer.Queries {
+			q.Types = shapeOf(&r.q.Statements()[i]).Types // whatever the values are
+			all.Queries = append(all.Queries, q)
+		}
 		all.Rejected = append(all.Rejected, answer.Rejected...)
 		all.Warnings = append(all.Warnings, answer.Warnings...)
 	}
@@ -271,7 +274,7 @@ func (x *command) widened(ctx context.Context, r *sqlRequest, answer func() erro
 			}
 			return err
 		}
-		told, unbound := r.q.Mend(err)
+		told, unbound := r.q.Mend(ctx, err)
 		switch {
 		case unbound != nil:
 			return badSQL(unbound)

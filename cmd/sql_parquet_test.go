@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,5 +62,30 @@ func TestSQLReadsOnlyRowGroupsThatMayCount(t *testing.T) {
 		if r := posta(t, "sql", "--csv", "--data", dir, declared+"SELECT count(*) FROM d WHERE "+needs); r.code == 0 || !strings.Contains(r.err, "row group") {
 			t.Errorf("%s needs what is damaged: exit code %d, %q\n%s", needs, r.code, r.out, r.err)
 		}
+	}
+}
+
+// TestSQLReadsTheValuesOfTypedFiles: values are exact, and one that its type does not hold is an error and not another value.
+func TestSQLReadsTheValuesOfTypedFiles(t *testing.T) {
+	var b bytes.Buffer
+	group := parquet.Group{"big": parquet.Uint(64), "day": parquet.Date(), "none": parquet.Optional(parquet.Leaf(parquet.DoubleType)), "p": parquet.Decimal(2, 18, parquet.Int64Type), "x": parquet.Leaf(parquet.DoubleType)}
+	w := parquet.NewWriter(&b, parquet.NewSchema("rows", group))
+	for i, x := range []float64{1, math.NaN(), math.Inf(-1)} {
+		row := parquet.Row{parquet.Int64Value(-int64(i)).Level(0, 0, 0), parquet.Int32Value(int32(5e6*(i-1))).Level(0, 0, 1), parquet.Value{}.Level(0, 0, 2),
+			parquet.Int64Value(999999999999999999-int64(i)).Level(0, 0, 3), parquet.DoubleValue(x).Level(0, 0, 4)}
+		if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := table(t, "t.parquet", b.String())
+	const want = "p,x,day,s\n9999999999999999.99,1.0,11721-06-19 (BC),\n9999999999999999.98,NaN,1970-01-01,\n9999999999999999.97,-Inf,15659-07-15,\n"
+	if r := posta(t, "sql", "--csv", "--data", dir, "SELECT p, x, day, sum(none) OVER () AS s FROM t ORDER BY p DESC"); r.code != 0 || r.out != want {
+		t.Errorf("exit code %d, %q, want %q\n%s", r.code, r.out, want, r.err)
+	}
+	if r := posta(t, "sql", "--csv", "--data", dir, "SELECT max(big) FROM t"); r.code != exitSession || r.out != "" || !strings.Contains(r.err, `column "big" of table "t" has the value "18446744073709551615", which a BIGINT does not hold`) {
+		t.Errorf("exit code %d, %q\n%s", r.code, r.out, r.err)
 	}
 }

@@ -87,7 +87,7 @@ SELECT sum(k) AS k FROM e`
 		t.Fatal(err)
 	}
 	answers := fmt.Sprint(got.Queries["ns"].Rows, got.Queries["xs"].Rows, got.Queries["ks"].Rows, got.Rejected)
-	if answers != "[[13]] [[2]] [[1]] map[d for ns:{2} d for xs:{4} e for ks:{1}]" || strings.Contains(r.err, "one by one") {
+	if answers != "[[8]] [[2]] [[1]] map[d for ns:{3} d for xs:{4} e for ks:{1}]" || strings.Contains(r.err, "one by one") {
 		t.Errorf("%s\n%s", answers, r.err)
 	}
 	b, err := os.ReadFile(file)
@@ -98,9 +98,9 @@ SELECT sum(k) AS k FROM e`
 	slices.Sort(lines[1:])
 	want := []string{
 		"stream,file,line,reason,row",
-		`d for ns,t.csv,3,"n ""bad"" is not a BIGINT","bad,1.5"`, `d for ns,t.csv,7,"n ""worst"" is not a BIGINT","worst,worst"`,
+		`d for ns,t.csv,3,"n ""bad"" is not a BIGINT","bad,1.5"`, `d for ns,t.csv,6,"row has 1 field, and the header has 2",5`, `d for ns,t.csv,7,"n ""worst"" is not a BIGINT","worst,worst"`,
 		`d for xs,t.csv,4,"x ""bad"" is not a DOUBLE","3,bad"`, `d for xs,t.csv,5,"x ""worse"" is not a DOUBLE","4,worse"`,
-		`d for xs,t.csv,6,"row has 1 field, column x is the 2nd",5`, `d for xs,t.csv,7,"x ""worst"" is not a DOUBLE","worst,worst"`,
+		`d for xs,t.csv,6,"row has 1 field, and the header has 2",5`, `d for xs,t.csv,7,"x ""worst"" is not a DOUBLE","worst,worst"`,
 		`e for ks,u.csv,3,"k ""odd"" is not a BIGINT",odd`,
 	}
 	if !slices.Equal(lines, want) {

@@ -356,6 +356,38 @@ func TestSQLFindsTheColumnsOfEveryForm(t *testing.T) {
 	}
 }
 
+// TestSQLReadsOddJSONLines: keys that differ in case or are empty, integers of more than 64 bits, seen by the samples or not, a long first line, and
+// lines that end in carriage returns.
+func TestSQLReadsOddJSONLines(t *testing.T) {
+	dir := t.TempDir()
+	late := strings.Repeat("{\"n\":1}\n", 60_000) + "{\"n\":18446744073709551615}\n" + strings.Repeat("{\"n\":1}\n", 60_000)
+	for name, text := range map[string]string{
+		"case": "{\"id\":1,\"ID\":2,\"\":7}\n{\"ID\":3}\n{\"Id\":4}\n", "large": "{\"n\":1}\n{\"n\":18446744073709551616}\n", "late": late,
+		"long": "{\"s\":\"" + strings.Repeat("x", 700<<10) + "\",\"n\":1}\n{\"n\":2}\n", "cr": "{\"a\":1}\r{\"a\":2}\r", "upper": "{\"ID\":5}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range [][3]string{
+		{"SELECT * FROM 'case.jsonl'", "id,ID_1,column2,Id_2\n1,2,7,\n,3,,\n,,,4\n", ""},
+		{"SELECT sum(ID_1) AS s, sum(column2) AS e FROM 'case.jsonl'", "s,e\n5,7\n", ""},
+		{"SELECT sum(ID) AS s FROM 'upper.jsonl'", "s\n5\n", ""},
+		{"SELECT * FROM large", "n\n1\n18446744073709551616\n", "column n of large is TEXT, since"},
+		{"SELECT max(n) AS n, count(*) AS c FROM late", "n,c\n18446744073709551615,120001\n", "column n of late is TEXT, not BIGINT as in the samples"},
+		{"SELECT sum(n) AS n, max(length(s)) AS s FROM long", "n,s\n3,716800\n", ""},
+		{"SELECT * FROM cr", "a\n1\n2\n", ""},
+	} {
+		r := posta(t, "sql", "--quiet", "--csv", "--data", dir, c[0])
+		if r.code != 0 || r.out != c[1] || c[2] == "" && r.err != "" || !strings.Contains(r.err, c[2]) {
+			t.Errorf("%s: exit code %d, %q\n%s", c[0], r.code, r.out, r.err)
+		}
+	}
+	if r := posta(t, "sql", "--quiet", "--data", dir, "SELECT n + 1 FROM large"); r.code != exitUsage || !strings.Contains(r.err, "CAST(n AS DOUBLE) rounds such values") {
+		t.Errorf("exit code %d, %s", r.code, r.err)
+	}
+}
+
 // TestSQLTakesColumnsFromPaths: {city} in a path is a column, and a view takes precedence over a file of its name.
 func TestSQLTakesColumnsFromPaths(t *testing.T) {
 	dir := t.TempDir()

@@ -63,7 +63,14 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 	}
 	print := x.printStatus
 	if c.Bool(flagJSON) {
-		print = x.printStatusJSON
+		print = func(t *topology.Topology, view []monitor.Status, running []monitor.Session, medics monitor.Medics) error {
+			return x.printStatusJSON(t, view, running, medics, func(n topology.Node) (time.Time, bool) {
+				if end, known := l.Ends(n.Identity()); known {
+					return end, known
+				}
+				return w.Ends(n.Identity())
+			})
+		}
 	}
 	from := client.Config{Entries: entryPoints(t, keys != nil), Keys: keys, Force: true, GiveUpAfter: askedFor, Timeout: askedFor}
 	show := func(view []monitor.Status) error {
@@ -82,7 +89,7 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 	now := time.Now()
 	for _, expiring := range []func(time.Time) ([]string, time.Time){l.Expiring, w.Expiring} {
 		if names, first := expiring(now); len(names) > 0 {
-			x.notef("warning: the certificates of %s end soon, the first one on %s: say posta key init, and bring the new ones to these processes (posta up, posta deploy); posta key list shows what ends when",
+			x.notef("warning: the certificates of %s end soon, the first one on %s: say posta key renew, and posta deploy where they are containers; posta key list shows what ends when",
 				strings.Join(names, ", "), first.UTC().Format(time.DateOnly))
 		}
 	}

@@ -34,6 +34,7 @@ type nodeJSON struct {
 	Sessions    int        `json:"sessions"`
 	Links       []linkJSON `json:"links"`
 	Trouble     string     `json:"trouble,omitempty"` // what is wrong now, and what to do
+	CertEnds    string     `json:"certificate_ends,omitempty"`
 
 	// Set if the node has made no progress for 2 s or longer: for how long, and what it works on.
 	MarkAgeMS int64  `json:"mark_age_ms,omitempty"`
@@ -58,6 +59,7 @@ type medicJSON struct {
 	PID         int    `json:"pid,omitempty"`
 	HeardMS     int64  `json:"heard_ms"` // -1: never
 	UptimeMS    int64  `json:"uptime_ms"`
+	CertEnds    string `json:"certificate_ends,omitempty"`
 }
 
 type incidentJSON struct {
@@ -78,7 +80,7 @@ type incidentJSON struct {
 }
 
 // printStatusJSON prints one line, so that --watch is a line per look.
-func (x *command) printStatusJSON(t *topology.Topology, view []monitor.Status, running []monitor.Session, medics monitor.Medics) error {
+func (x *command) printStatusJSON(t *topology.Topology, view []monitor.Status, running []monitor.Session, medics monitor.Medics, ends func(topology.Node) (time.Time, bool)) error {
 	out := struct {
 		Cluster    string         `json:"cluster"`
 		Nodes      []nodeJSON     `json:"nodes"`
@@ -90,17 +92,28 @@ func (x *command) printStatusJSON(t *topology.Topology, view []monitor.Status, r
 	}{Cluster: t.Name, Nodes: make([]nodeJSON, len(view)), Running: runningAsJSON(running), Generation: uint64(medics.Term.Gen), Medics: []medicJSON{}, Incidents: []incidentJSON{}}
 	for i := range view {
 		out.Nodes[i] = nodeAsJSON(&view[i])
+		out.Nodes[i].CertEnds = endText(ends(view[i].Node))
 	}
 	if medics.Led {
 		out.Leader = string(medics.Term.Leader)
 	}
 	for i := range medics.All {
-		out.Medics = append(out.Medics, medicAsJSON(&medics.All[i]))
+		m := medicAsJSON(&medics.All[i])
+		m.CertEnds = endText(ends(medics.All[i].Node))
+		out.Medics = append(out.Medics, m)
 	}
 	for _, i := range core.Incidents(medics.Entries) {
 		out.Incidents = append(out.Incidents, incidentAsJSON(&i))
 	}
 	return x.printJSON(out)
+}
+
+// endText writes when a certificate ends; "" if that is not known.
+func endText(end time.Time, known bool) string {
+	if !known {
+		return ""
+	}
+	return end.UTC().Format(time.RFC3339)
 }
 
 func incidentAsJSON(i *core.Incident) incidentJSON {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"syscall"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -102,7 +102,13 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 		what = "is up after " + display.Span(time.Since(began))
 	}
 	x.notef("cluster %s %s: %s; logs in %s", t.Name, what, inventory(procs), below(t, "log"))
-	if t.Medics.Console != "" {
+	taken, err := takenConsoles(ctx, t, procs)
+	if err != nil {
+		return fmt.Errorf("up: %w", err)
+	}
+	if len(taken) > 0 {
+		x.notef("warning: another program answers at %s, where this cluster's medics serve the console: do not open it in a browser; end that program, or write another port for console below [medics]", strings.Join(taken, ", "))
+	} else if t.Medics.Console != "" {
 		x.notef("its medics serve the console at http://%s: posta console --login prints a link that lets a browser in", t.Medics.Console)
 	}
 	if !c.Bool(flagJSON) {
@@ -176,7 +182,7 @@ func (x *command) startAll(ctx context.Context, procs *local.Processes, t *topol
 	return started, nil
 }
 
-// sameTopology refuses to add processes to those of another topology. If only [clients] has changed, it makes the running processes read [clients] again.
+// sameTopology refuses to add processes to those of another topology. If only [clients] or the keys have changed, it makes the running processes read them again.
 func (x *command) sameTopology(ctx context.Context, procs *local.Processes, t *topology.Topology) error {
 	alive, err := procs.Nodes()
 	if err != nil || len(alive) == 0 {
@@ -188,17 +194,15 @@ func (x *command) sameTopology(ctx context.Context, procs *local.Processes, t *t
 	}
 	then, err := readNote(t)
 	switch {
-	case err != nil || then.digest == textDigest(now): // without a note, the cluster has only just been started
+	case err != nil || then.digest == readAgainDigest(t, now): // without a note, the cluster has only just been started
 		return nil
 	case then.started != textDigest([]byte(t.ReadAtStart())) || !keyed(t) || !t.OverTCP():
 		return fmt.Errorf("the cluster runs with an older text of %s; say posta down, then posta up", t.File)
 	}
-	for _, id := range alive {
-		if err := procs.Signal(ctx, id, syscall.SIGHUP); err != nil {
-			return fmt.Errorf("have %s read [clients] again: %w", id, err)
-		}
+	if missed := readAgain(ctx, procs, alive); len(missed) > 0 {
+		return fmt.Errorf("have nodes and medics read [clients] and their keys again: %s cannot be told", joined(missed))
 	}
-	x.notef("[clients] of %s has changed, and all running nodes and medics read it again", t.File)
+	x.notef("[clients] of %s or the keys have changed, and all running nodes and medics read them again", t.File)
 	return noteTopology(t)
 }
 

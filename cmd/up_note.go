@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"posta.dev/posta/internal/owned"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -24,7 +26,7 @@ const topologyNote = "up.topology"
 
 // note is what a later posta up has to know of the last one.
 type note struct {
-	digest  string // of the text; "" if another version of the program wrote the note
+	digest  string // of the text and the keys; "" if another version of the program wrote the note
 	started string // digest of what a process does not read again on SIGHUP
 	nodes   []topology.NodeID
 }
@@ -32,6 +34,20 @@ type note struct {
 func textDigest(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
+}
+
+// readAgainDigest is the digest of what running processes read again on SIGHUP: the text, and the public part of their keys.
+func readAgainDigest(t *topology.Topology, text []byte) string {
+	if !keyed(t) || !t.OverTCP() {
+		return textDigest(text)
+	}
+	k := keyring{dir: t.KeysDir, t: t}
+	for _, id := range k.processes() {
+		if b, err := security.ReadBundle(k.home(id), t.Name, id, ""); err == nil { // keys that cannot be read are reported elsewhere
+			text = append(slices.Clip(text), id.String()+" "+b.Digest()+"\n"...)
+		}
+	}
+	return textDigest(text)
 }
 
 // noteTopology remembers the topology. So a later posta up can find out that the file was changed, and which nodes have left. It does not write the same note
@@ -42,7 +58,7 @@ func noteTopology(t *topology.Topology) error {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "sha256 %s\nstarted %s\n", textDigest(text), textDigest([]byte(t.ReadAtStart())))
+	fmt.Fprintf(&b, "sha256 %s\nstarted %s\n", readAgainDigest(t, text), textDigest([]byte(t.ReadAtStart())))
 	for _, n := range t.Nodes() {
 		fmt.Fprintf(&b, "node %s\n", n.ID)
 	}

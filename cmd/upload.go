@@ -20,10 +20,10 @@ import (
 type request struct {
 	cfg     client.Config
 	out     output
-	fetch   string // directory for files that answers point to, "" for none
-	stays   bool   // the cluster outlives the command
-	forks   bool   // the input of a private cluster can fold the facts
-	inputs  int    // how many inputs a private cluster has, unless flags say it; 0 is 1
+	fetch   downloads
+	stays   bool // the cluster outlives the command
+	forks   bool // the input of a private cluster can fold the facts
+	inputs  int  // how many inputs a private cluster has, unless flags say it; 0 is 1
 	quiet   bool
 	timeout time.Duration
 
@@ -39,7 +39,7 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 		return nil, err
 	}
 	r := &request{
-		fetch: c.String(flagDownload), quiet: c.Bool(flagQuiet), timeout: c.Duration(flagTimeout),
+		fetch: readDownloads(c), quiet: c.Bool(flagQuiet), timeout: c.Duration(flagTimeout),
 		cfg: client.Config{Analysis: name, Dir: c.String(flagData), Lanes: c.Int(flagLanes), Send: c.Bool(flagSend), Stdin: x.In},
 	}
 	if r.out, err = x.readOutput(c); err != nil {
@@ -66,7 +66,7 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 	if err := x.checkDownload(c, name); err != nil {
 		return nil, err
 	}
-	if err := r.out.prepare(c.Context, x.queriesOf(name)); err != nil { // before the work, not after it
+	if err := r.out.prepare(c.Context, name, x.queriesOf(name)); err != nil { // before the work, not after it
 		return nil, err
 	}
 	r.cfg.Keep = r.out.keep()

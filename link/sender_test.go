@@ -353,3 +353,20 @@ func TestStrangersAreIgnored(t *testing.T) {
 		t.Fatal(s.Peers(), s.Edge)
 	}
 }
+
+// TestN3_AFrameThatIsNotStoredHasNoPlaceInTheLog: the log may be cut whatever such frames there are.
+func TestN3_AFrameThatIsNotStoredHasNoPlaceInTheLog(t *testing.T) {
+	s := ready(plenty, "b-1")
+	s.add(2)
+	if at, some := s.Oldest(); some {
+		t.Fatalf("the oldest frame is in record %d", at)
+	}
+	s.Stored(1, 7)
+	if at, some := s.Oldest(); !some || at != 7 {
+		t.Fatalf("the oldest frame is in record %d, %v", at, some)
+	}
+	s.hears("b-1", 1, false)
+	if at, some := s.Oldest(); some {
+		t.Fatalf("frame 2 is not stored, and in record %d", at)
+	}
+}

@@ -41,8 +41,8 @@ type Transport interface {
 	Send(edge string, to NodeID, frames []Frame) int
 	// Acks tells senders what is durable here.
 	Acks(acks []Ack)
-	// Heartbeat publishes this node's heartbeat.
-	Heartbeat(payload []byte)
+	// Heartbeat publishes this node's heartbeat. Nodes get payload, and all others get public.
+	Heartbeat(payload, public []byte)
 	// Events delivers what has arrived. The channel is closed by Close.
 	Events() <-chan Event
 	// Close sends what is queued, for a short time, and stops.

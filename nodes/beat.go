@@ -25,6 +25,8 @@ const (
 	wordsTime = 5 * time.Second
 	// maxStacks bounds the stacks that are logged when the loop hangs, in bytes.
 	maxStacks = 1 << 20
+	// A node that works on one thing for longAfter leaves a note of it. So it is known what a process worked on that was killed.
+	longAfter = time.Second
 )
 
 // beats is the goroutine that publishes the node's heartbeats, from before the log is read until after the drain (N9).
@@ -43,6 +45,8 @@ type beats struct {
 	last heartbeat.Beat // the loop's latest content
 
 	memory memoryUsed // run owns it
+	notes  atomic.Pointer[notes]
+	noted  bool // there is a note of work that takes long; run owns it
 
 	wake    chan struct{} // there is something new to say
 	end     chan struct{}
@@ -93,6 +97,7 @@ func (b *beats) run() {
 	silent := time.NewTimer(heartbeat.Next(time.Now(), m.Heartbeat))
 	defer silent.Stop()
 	hang := watch.NewHang(m.Heartbeat, time.Now(), progress.Marks())
+	long := watch.NewLong(m.Heartbeat, longAfter, time.Now())
 	b.say(time.Now(), hang)
 	var words chan struct{} // nil until the loop hangs; closed when lastWords is done
 	heard := time.Time{}    // when the loop published last
@@ -133,11 +138,29 @@ func (b *beats) run() {
 		}
 		now := time.Now()
 		stands := hang.Tick(now, progress.Marks(), b.waiting.Load())
+		b.note(long, now)
 		if stands >= m.StuckAfter && words == nil {
 			words = make(chan struct{})
 			b.lastWords(stands, words)
 		}
 		b.say(now, hang)
+	}
+}
+
+// note has a note written of work that takes long, and removed when the work is done.
+func (b *beats) note(long *watch.Long, now time.Time) {
+	d, oldest := b.x.watch.Oldest()
+	is := long.Tick(now, oldest)
+	n := b.notes.Load()
+	if n == nil || is == b.noted {
+		return
+	}
+	w := postmortem.Working{}
+	if is {
+		w = postmortem.Working{Session: d.Session.String(), Role: d.Role, Stream: d.Stream}
+	}
+	if n.working(w) {
+		b.noted = is
 	}
 }
 
@@ -160,7 +183,13 @@ func (b *beats) say(now time.Time, hang *watch.Hang) {
 		}
 	}
 	b.x.metrics.said(&beat, now)
-	b.x.tr.Heartbeat(beat.Append(nil))
+	payload := beat.Append(nil)
+	public := payload
+	if len(beat.Ended) > 0 {
+		beat = beat.Public()
+		public = beat.Append(nil)
+	}
+	b.x.tr.Heartbeat(payload, public)
 }
 
 // lastWords writes a note of what the loop hangs on, logs all stacks, and then closes said. Heartbeats continue meanwhile: without them medics would

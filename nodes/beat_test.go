@@ -26,7 +26,7 @@ type mouth struct {
 	said chan heartbeat.Beat // the newest heartbeat
 }
 
-func (m mouth) Heartbeat(b []byte) {
+func (m mouth) Heartbeat(b, _ []byte) {
 	beat, err := heartbeat.Decode(b)
 	if err != nil {
 		panic(err)

@@ -78,7 +78,7 @@ func (c *cluster) run(id topology.NodeID) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	go func() {
 		ended <- nodes.Run(ctx, nodes.Config{
-			Topology: c.topo, Node: id, Known: analyses.Set{bikes.New()}, Version: "test", Log: log, Keys: c.keys[id],
+			Topology: c.topo, Node: id, Known: analyses.Set{bikes.New(), quoting()}, Version: "test", Log: log, Keys: c.keys[id],
 		})
 	}()
 	c.stops[id] = func() error { cancel(); return <-ended }

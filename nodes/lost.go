@@ -2,6 +2,8 @@ package nodes
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core"
@@ -10,8 +12,9 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// lost returns the sessions that ended former processes of this node: the one that the last process hung on, and those that were open when the node
-// died by its own fault several times in a row. The other sessions keep their count. A damaged note is logged, and the node starts anyway.
+// lost returns the sessions that ended former processes of this node: the one that the last process hung on, those that were open when the node
+// died by its own fault several times in a row, and one during whose work it died several times in a row, by whatever hand. The other sessions keep their
+// count. A damaged note is logged, and the node starts anyway.
 func (x *node) lost(a *core.LogAnalysis) (all []shell.Loss) {
 	dir, name := x.node.DataDir, string(x.node.ID)
 	give := func(id, reason string) {
@@ -29,22 +32,30 @@ func (x *node) lost(a *core.LogAnalysis) (all []shell.Loss) {
 	}
 	deaths, readErr := postmortem.ReadDeaths(dir)
 	died, isDied, diedErr := postmortem.ReadDied(dir)
-	if err = errors.Join(err, readErr, diedErr); err != nil {
+	working, isWorking, workingErr := postmortem.ReadWorking(dir)
+	if err = errors.Join(err, readErr, diedErr, workingErr); err != nil {
 		x.cfg.Log.Warn("a note of an earlier process of this node cannot be read: remove it", "err", err)
 	}
-	if !isDied {
+	if !isDied && !isWorking {
 		return all
 	}
 	open, err := x.openSessions(a)
 	if err == nil {
-		deaths = deaths.After(died, open)
+		if isDied {
+			deaths = deaths.After(died, open)
+		}
+		if id, bad := session.Parse(working.Session); isWorking && bad == nil {
+			deaths = deaths.Tried(working, uint64(a.LastOf(id)))
+		}
+		deaths.Only(open)
 		err = postmortem.WriteDeaths(dir, deaths)
 	}
-	if err = errors.Join(err, postmortem.RemoveDied(dir)); err != nil {
+	if err = errors.Join(err, postmortem.RemoveDied(dir), postmortem.RemoveWorking(dir)); err != nil {
 		x.cfg.Log.Warn("the last death of this node could not be counted", "err", err)
 	}
-	for _, id := range deaths.Over() {
-		give(id, deaths.Reason(name))
+	over := deaths.Over(name)
+	for _, id := range slices.Sorted(maps.Keys(over)) {
+		give(id, over[id])
 	}
 	return all
 }

@@ -31,6 +31,9 @@ func newMetrics(c Config, n topology.Node) (m nodeMetrics, err error) {
 	m.Metrics = &metrics.Metrics{
 		Node: metrics.Node{Cluster: c.Topology.Name, Node: string(n.ID), Stage: n.Stage}, Version: c.Version, Stuck: c.Topology.Medics.StuckAfter,
 	}
+	if c.Keys != nil {
+		m.Expires = c.Keys.Expiry
+	}
 	m.server, err = exporter.Start(exporter.Config{Address: address, Collect: m.Collect, Healthy: m.Healthy, Ready: m.Ready, Log: c.Log})
 	if err != nil {
 		return m, fmt.Errorf("node %s: %w", n.ID, err)

@@ -12,6 +12,7 @@ import (
 type notes struct {
 	x    *node
 	over chan struct{} // the sessions of Config.Lost have failed, durably
+	work chan postmortem.Working
 	end  chan struct{}
 	done chan struct{}
 }
@@ -19,7 +20,7 @@ type notes struct {
 // newNotes starts the goroutine. Once the process has lived for rowTimeout, the goroutine removes the count of deaths
 // in a row: the current sessions do not kill the node.
 func newNotes(x *node, rowTimeout time.Duration) *notes {
-	n := &notes{x: x, over: make(chan struct{}, 1), end: make(chan struct{}), done: make(chan struct{})}
+	n := &notes{x: x, over: make(chan struct{}, 1), work: make(chan postmortem.Working, 1), end: make(chan struct{}), done: make(chan struct{})}
 	go n.run(rowTimeout)
 	return n
 }
@@ -28,10 +29,34 @@ func newNotes(x *node, rowTimeout time.Duration) *notes {
 // not block: a process gives up sessions only once.
 func (n *notes) settled() { n.over <- struct{}{} }
 
+// working asks for the note of work that takes long, or for its removal if the work names no session. It returns false if the goroutine is busy.
+func (n *notes) working(w postmortem.Working) bool {
+	select {
+	case n.work <- w:
+		return true
+	default:
+		return false
+	}
+}
+
+// note writes or removes the note of work that takes long. Without the note, a death during the work is not counted.
+func (n *notes) note(w postmortem.Working) {
+	var err error
+	if w.Session == "" {
+		err = postmortem.RemoveWorking(n.x.node.DataDir)
+	} else {
+		err = postmortem.WriteWorking(n.x.node.DataDir, w)
+	}
+	if err != nil {
+		n.x.cfg.Log.Debug("the note of work that takes long", "err", err)
+	}
+}
+
 // stop waits for the removal that is under way. Removals that have not begun are left to the node's next process.
 func (n *notes) stop() {
 	close(n.end)
 	<-n.done
+	n.note(postmortem.Working{}) // the process ends in order, and not during the work
 }
 
 func (n *notes) run(rowTimeout time.Duration) {
@@ -42,6 +67,8 @@ func (n *notes) run(rowTimeout time.Duration) {
 		select {
 		case <-n.end:
 			return
+		case w := <-n.work:
+			n.note(w)
 		case <-n.over:
 			n.removed(errors.Join(postmortem.RemoveHung(n.x.node.DataDir), postmortem.Settle(n.x.node.DataDir)))
 		case <-row.C:

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"bytes"
 	"log/slog"
 	"maps"
 	"os"
@@ -9,9 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/nodes/core/record"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/nodes/postmortem"
+	"posta.dev/posta/nodes/watch"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/wal"
 )
 
 const never = 100 * 365 * 24 * time.Hour
@@ -106,4 +113,64 @@ func TestN9_ADiskThatHangsOverANoteDelaysNothing(t *testing.T) {
 			return false
 		}
 	})
+}
+
+// TestN9_LongWorkIsNoted: the note of long work is there while the work goes on, and not afterwards.
+func TestN9_LongWorkIsNoted(t *testing.T) {
+	id := session.New()
+	x, _ := beating(t, time.Hour, nil)
+	n := newNotes(x, never)
+	x.beats.notes.Store(n)
+	work := x.watch.Enter(watch.Doing{Role: "joiner", Session: id, Stream: "trips"})
+	until(t, "the work is noted", func() bool {
+		w, is, err := postmortem.ReadWorking(x.node.DataDir)
+		return is && err == nil && w == postmortem.Working{Session: id.String(), Role: "joiner", Stream: "trips"}
+	})
+	x.watch.Leave(work)
+	until(t, "the note is removed", func() bool {
+		_, is, err := postmortem.ReadWorking(x.node.DataDir)
+		return !is && err == nil
+	})
+	if err := postmortem.WriteWorking(x.node.DataDir, postmortem.Working{Session: id.String()}); err != nil {
+		t.Fatal(err)
+	}
+	x.beats.notes.Store(nil)
+	n.stop()
+	if _, is, err := postmortem.ReadWorking(x.node.DataDir); is || err != nil {
+		t.Errorf("the process ends in order, and its note says that it died: %v", err)
+	}
+}
+
+// TestN9_WhoeverKillsTheNode: a node that finds the note of long work for the third time, and a log in which the session has got no further, gives the session up.
+func TestN9_WhoeverKillsTheNode(t *testing.T) {
+	id, other := session.New(), session.New()
+	x := noted(t, postmortem.Deaths{})
+	log, err := wal.Open(x.node.DataDir, wal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	x.log = log
+	a := core.NewLogAnalysis(nil)
+	at := link.LogIndex(0)
+	about := func(s session.ID) {
+		at++
+		a.Add(at, bytes.Join((&record.Record{Inputs: []record.Input{{Op: record.Open, Session: s}}}).Encode(), nil))
+	}
+	about(id)
+	for life, further := range []bool{false, false, true, false, false} {
+		if about(other); further {
+			about(id)
+		}
+		if err := postmortem.WriteWorking(x.node.DataDir, postmortem.Working{Session: id.String(), Role: "joiner"}); err != nil {
+			t.Fatal(err)
+		}
+		lost := x.lost(a)
+		if given := len(lost) == 1 && lost[0].Session == id; given != (life == 4) {
+			t.Errorf("life %d: %+v", life, lost)
+		}
+		if again := x.lost(a); life < 4 && len(again) > 0 {
+			t.Errorf("life %d: a start without a note gives up %+v", life, again)
+		}
+	}
 }

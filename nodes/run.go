@@ -166,6 +166,7 @@ func (x *node) recover(ctx context.Context, now time.Time, again bool, analysis 
 		return err
 	}
 	x.notes = newNotes(x, postmortem.RowTimeout-time.Since(now))
+	x.beats.notes.Store(x.notes)
 	x.beats.waiting.Store(false)
 	return x.shell.Recover(watched{x.log, ctx, x.beats}, analysis)
 }

@@ -37,8 +37,8 @@ func appendJSONText(dst []byte, s string) []byte {
 func appendJSONEscaped(dst []byte, s string) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false) // the answer is data, not HTML
-	if err := enc.Encode(s); err != nil {
+	enc.SetEscapeHTML(false)                    // the answer is data, not HTML
+	if err := enc.Encode(UTF8(s)); err != nil { // for itself it would write an escape
 		panic("protocol: encoding/json refuses a string: " + err.Error()) // never happens
 	}
 	return append(dst, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"math"
 	"strings"
-	"unicode/utf8"
-
-	"posta.dev/posta/internal/wire"
 )
 
 // The ordered form of a row is bytes that sort as the row does, cell by cell, each ascending unless its Direction says otherwise. The row can be decoded from them. So rows
@@ -196,9 +193,5 @@ func (c OrderedCell) append(dst []byte) []byte {
 	if c.kind() != Text {
 		return c.Value().Append(dst)
 	}
-	text := c.text()
-	if !utf8.Valid(text) {
-		return appendText(dst, string(text))
-	}
-	return wire.AppendString(dst, text)
+	return appendCell(dst, c.text())
 }

@@ -126,3 +126,17 @@ func TestOrdered_Directions(t *testing.T) {
 		}
 	}
 }
+
+// TestCellsKeepTheirBytes: a text that is not UTF-8 travels as bin, as libraries of other languages refuse such a str.
+func TestCellsKeepTheirBytes(t *testing.T) {
+	for text, want := range map[string]string{"M\xfc": "\xc4\x02M\xfc", "Mü": "\xa3Mü", "": "\xa0"} {
+		v := Value{Text: text}
+		d := newDecoder(v.Append(nil))
+		if got := string(v.Append(nil)); got != want {
+			t.Errorf("%q travels as %q, want %q", text, got, want)
+		}
+		if got := d.value(); got != v {
+			t.Errorf("%q is read as %+v", text, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"unicode/utf8"
 
 	"posta.dev/posta/internal/wire"
 )
@@ -62,7 +63,24 @@ func (v Value) Append(dst []byte) []byte {
 	case Null:
 		return wire.AppendNil(dst)
 	}
-	return appendText(dst, v.Text)
+	return appendCell(dst, v.Text)
+}
+
+// UTF8 returns a text for formats that hold nothing but UTF-8: each byte that is not UTF-8 becomes U+FFFD, as in JSON.
+func UTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
+// appendCell appends the text of a cell. Files may hold any bytes, and an answer keeps them. Libraries in other languages refuse a str that is not
+// UTF-8, so such a text is a bin.
+func appendCell[T string | []byte](dst []byte, text T) []byte {
+	if utf8.ValidString(string(text)) {
+		return wire.AppendString(dst, text)
+	}
+	return append(wire.AppendBinHeader(dst, len(text)), text...)
 }
 
 // String returns the value in a form for people.

@@ -51,6 +51,7 @@ var settings = []setting{
 	number("limits", "commit", "4MiB", "64KiB", "256MiB", func(t *Topology) any { return &t.Limits.Commit }),
 	number("limits", "memory", "1GiB", "1MiB", "1024GiB", func(t *Topology) any { return &t.Limits.Memory }),
 	number("limits", "tables", "48MiB", "1MiB", "1024GiB", func(t *Topology) any { return &t.Limits.Tables }),
+	number("limits", "client_share", "50", "1", "100", func(t *Topology) any { return &t.Limits.ClientShare }),
 	number("limits", "segment", "32MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Segment }),
 	number("limits", "snapshot", "64MiB", "64KiB", "64GiB", func(t *Topology) any { return &t.Limits.Snapshot }),
 	number("limits", "client_timeout", "30s", "1s", "24h", func(t *Topology) any { return &t.Limits.ClientTimeout }),

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"syscall"
+
+	"posta.dev/posta/internal/owned"
 )
 
 // ErrNoText is wrapped by ReadText if the path is not a file that can hold a topology: a directory, a device, a pipe, or a file that is too large.
@@ -26,6 +28,9 @@ func ReadText(path string) ([]byte, error) {
 		return nil, fmt.Errorf("read the topology: %w", err)
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("read the topology: %s is %s: %w; name the file that describes the system", path, fileKind(info.Mode()), ErrNoText)
+	}
+	if err := owned.Unchanged(path, info); err != nil { // it says which programs see which files, and who may do what
+		return nil, fmt.Errorf("read the topology: %w", err)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {

@@ -128,7 +128,7 @@ func (d *damaged) badRows(s *analyses.Stream) []string {
 	}
 	return []string{
 		"x\n", comma + "\n", strings.Repeat(comma, 60) + "\n", `"a"b` + strings.Repeat(comma+"1", 60) + "\n", "\x00\x01\x02\n",
-		string(rubbish) + "\n", strings.Repeat("\xff\xfe"+comma, 60) + "\n", `"never closed` + strings.Repeat(comma+"1", 60) + "\n and so on",
+		string(rubbish) + "\n", strings.Repeat("\xff\xfe"+comma, 60) + "\n", `"never closed` + strings.Repeat(comma+"1", 60) + " and so on",
 		"cut of", strings.Repeat("x", 1<<20) + "\n",
 	}
 }

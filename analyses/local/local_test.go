@@ -140,7 +140,7 @@ func TestEveryRowCountsOnceWhateverIsDrawn(t *testing.T) {
 			t.Fatalf("seed %d: %s, want %s", seed, got, want)
 		}
 		if got := fmt.Sprint(ans.Rejected); got != "[{list {1 [{list1.csv 5 word is empty}] []}} "+
-			"{text {2 [{text1.csv 1002 word is empty} {text2.csv 1002 row has 1 field, column word is the 2nd}] []}}]" {
+			"{text {2 [{text1.csv 1002 word is empty} {text2.csv 1002 row has 1 field, and the header has 2}] []}}]" {
 			t.Fatalf("seed %d: %s", seed, got)
 		}
 	}

@@ -175,7 +175,7 @@ func TestRejectedRowsSayWhy(t *testing.T) {
 		`1,2001-01-01,1,1,T,x,"[{'name': 'a', 'x': 1]",[]`:   `genres: no Python literal: expected , or } at offset 21`,
 		`1,2001-01-01,1,1,T,x,[],"[{'name': 'a'}, [{}]]"`:    `production_countries: element 2 has no name`,
 		`1,2001-01-01,1,1,T,x,[],"[{'name': None}, {'id'}]"`: `production_countries: no Python literal: expected : at offset 22`,
-		"1,2001-01-01,1,1":                                   `row has 4 fields, column title is the 5th`,
+		"1,2001-01-01,1,1":                                   `row has 4 fields, and the header has 8`,
 	} {
 		dir := written(t, good+row+"\n"+good, "", "")
 		if got := subject.Both(t, dir, nil).Rejected[0]; got.Rows != 1 || got.First[0].Reason != why || got.First[0].Line != 3 {

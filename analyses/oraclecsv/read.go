@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"posta.dev/posta/analyses"
 )
 
 // Read calls row with the wanted columns of every row; comma is the separator. It counts the rejected rows: those for which row
-// returns an error, and those that are too short or have broken quotes. name is the file's name in the rejects.
+// returns an error, and those that have another number of fields than the header, or broken quotes. name is the file's name in the rejects.
 func Read(path, name string, comma rune, columns []string, rejects *analyses.Rejects, row func([]string) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -29,6 +31,7 @@ func Read(path, name string, comma rune, columns []string, rejects *analyses.Rej
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
+	header = slices.Clone(header) // the reader uses its memory again
 	sources, err := find(header, columns)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -39,12 +42,16 @@ func Read(path, name string, comma rune, columns []string, rejects *analyses.Rej
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		line, reason, err := lineAndFault(r, record, err)
+		line, lines, reason, err := lineAndFault(r, record, err)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if reason == nil {
-			reason = short(record, columns, sources)
+			if reason = wrong(record, len(header)); reason != nil {
+				if lines += strings.Count(strings.Join(record, ""), "\n"); lines > 1 {
+					reason = fmt.Errorf("%w (the row has %d lines)", reason, lines)
+				}
+			}
 		}
 		if reason == nil {
 			for i, s := range sources {
@@ -54,23 +61,24 @@ func Read(path, name string, comma rune, columns []string, rejects *analyses.Rej
 		}
 		if reason != nil {
 			rejects.Add(name, uint64(line), reason)
+			rejects.Rows += uint64(lines - 1) // a row whose form is wrong counts as many rows as it has lines
 		}
 	}
 }
 
-// lineAndFault returns the line where the record starts, and what is wrong with the record's quotes.
-func lineAndFault(r *csv.Reader, record []string, err error) (line int, fault, fatal error) {
+// lineAndFault returns the line where the record starts, and what is wrong with the record's quotes; lines is then how many lines it has, else 1.
+func lineAndFault(r *csv.Reader, record []string, err error) (line, lines int, fault, fatal error) {
 	var bad *csv.ParseError
 	if errors.As(err, &bad) && errors.Is(err, csv.ErrQuote) {
 		// The reader does not say which field it is. In generated data it is the first.
-		return bad.StartLine, fmt.Errorf("there is text after the closing quote of field 1, which opens in line %d; "+
+		return bad.StartLine, bad.Line - bad.StartLine + 1, fmt.Errorf("there is text after the closing quote of field 1, which opens in line %d; "+
 			"write a quote inside a quoted field twice", bad.StartLine), nil
 	}
 	if err != nil {
-		return 0, nil, err
+		return 0, 0, nil, err
 	}
 	line, _ = r.FieldPos(0)
-	return line, nil, nil
+	return line, 1, nil, nil
 }
 
 func find(header, columns []string) ([]int, error) {
@@ -89,25 +97,16 @@ func find(header, columns []string) ([]int, error) {
 	return sources, nil
 }
 
-// short names the first column, in the order of the file, that the record lacks.
-func short(record, columns []string, sources []int) error {
-	first := -1
-	for i, s := range sources {
-		if s >= len(record) && (first < 0 || s < sources[first]) {
-			first = i
-		}
-	}
-	if first < 0 {
+// wrong says what is wrong with the number of a record's fields. A separator behind the last field is allowed.
+func wrong(record []string, need int) error {
+	have, plural, hint := len(record), "s", ""
+	switch {
+	case have == need, have == need+1 && record[need] == "":
 		return nil
-	}
-	n := sources[first] + 1
-	suffix := "th"
-	if n%10 >= 1 && n%10 <= 3 && n/10%10 != 1 {
-		suffix = []string{"st", "nd", "rd"}[n%10-1]
-	}
-	plural := "s"
-	if len(record) == 1 {
+	case have == 1:
 		plural = ""
+	case have > need:
+		hint = "; a field that holds the separator has to stand in quotes"
 	}
-	return fmt.Errorf("row has %d field%s, column %s is the %d%s", len(record), plural, columns[first], n, suffix)
+	return fmt.Errorf("row has %d field%s, and the header has %d%s", have, plural, need, hint)
 }

@@ -116,7 +116,25 @@ func (p *FileParser) fields() ([][]byte, error) {
 	if p.columns != nil {
 		return p.columns.Fields(), nil
 	}
-	return p.scanner.Fields(), p.scanner.Err()
+	return p.scanner.Fields(), rowError(&p.scanner)
+}
+
+// rowError returns what is wrong with a scanner's row. Lines that a stray quote has swallowed fail the session: they are not one bad row, but an unknown
+// number of good ones.
+func rowError(s *csv.Scanner) error {
+	err := s.Err()
+	if e := (*csv.RowError)(nil); errors.As(err, &e) && e.Fault == csv.RowsInQuotes {
+		return analyses.Fails(err)
+	}
+	return err
+}
+
+// reject counts a rejected row. One of several lines counts as many rows, because a quote in the wrong place makes one row of several.
+func reject(r *analyses.Rejects, file string, line uint64, err error) {
+	r.Add(file, line, err)
+	if e := (*csv.RowError)(nil); errors.As(err, &e) {
+		r.Rows += uint64(max(e.Lines, 1) - 1)
+	}
 }
 
 func (p *FileParser) line() uint64 {
@@ -175,7 +193,7 @@ func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects ana
 		if analyses.IsFailing(err) {
 			return 0, rejects, p.failed(err)
 		}
-		rejects.Add(p.file.Name, p.line(), err)
+		reject(&rejects, p.file.Name, p.line(), err)
 		if p.OnReject != nil {
 			p.OnReject(p.of, p.line(), p.text(), err)
 		}

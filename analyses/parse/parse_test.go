@@ -99,8 +99,37 @@ func TestN7_BadRowsAreTakenBackAndReported(t *testing.T) {
 	if want := []uint64{101, 105, 106, 107}; !slices.Equal(lines, want) {
 		t.Errorf("rejected lines %v, want %v", lines, want)
 	}
-	if rejects.First[0].Reason != errOdd.Error() || rejects.First[1].Reason != "row has 1 field, column n is the 3rd" {
+	if rejects.First[0].Reason != errOdd.Error() || rejects.First[1].Reason != "row has 1 field, and the header has 3" {
 		t.Errorf("%+v", rejects.First)
+	}
+}
+
+// A stray quote makes one record of many lines. They are counted as the rows that they were, and from a number on they fail the session, in whatever way
+// the rows are read.
+func TestN7_LinesThatAStrayQuoteTakesAreCounted(t *testing.T) {
+	for _, c := range []struct {
+		data, failed string
+		rejects      uint64
+	}{
+		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 10), "", 11},
+		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 20), "f.csv, line 3: the quote that opens field 2 in line 3 is never closed", 0},
+		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 5) + "d;\"x\";4\ne;;8\n", "", 7},
+		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 20) + "d;\"x\";4\ne;;8\n", "f.csv, line 3: the quote that opens field 2 in line 3", 0},
+		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 20) + "d;x\";4\ne;;8\n", "f.csv, line 3: the quote that opens field 2 in line 3 is closed much later", 0},
+	} {
+		pieces := func(p *FileParser) (analyses.Rejects, error) {
+			return p.Pieces([]byte(c.data), 2, 1<<20, func(uint64) {})
+		}
+		whole := func(p *FileParser) (analyses.Rejects, error) {
+			_, rejects, err := p.Chunk([]byte(c.data), 2)
+			return rejects, err
+		}
+		for _, read := range []func(p *FileParser) (analyses.Rejects, error){whole, pieces} {
+			rejects, err := read(parser(t, "text;other;n\n"))
+			if rejects.Rows != c.rejects || (err == nil) != (c.failed == "") || err != nil && !strings.Contains(err.Error(), c.failed) {
+				t.Errorf("%q: %d rejected, %v", c.data, rejects.Rows, err)
+			}
+		}
 	}
 }
 

@@ -41,11 +41,14 @@ func newParties(s *analyses.Stream, file analyses.File, header []byte) ([]*party
 // takes returns the reason why the party does without a row; nil if it takes the row.
 func (p *party) takes(text []byte, line uint64) error {
 	p.builder.Reset()
+	if len(text) == 0 {
+		text = []byte{'\n'} // a blank line is a row of one column, and nothing is none
+	}
 	p.scanner.Reset(text, p.comma, p.mapping, line)
 	if !p.scanner.Next() {
 		return fmt.Errorf("%w: a row is empty for %s, and not for others", batch.ErrSpec, p.name)
 	}
-	if err := p.scanner.Err(); err != nil {
+	if err := rowError(&p.scanner); err != nil {
 		return err
 	}
 	return p.row(p.scanner.Fields())
@@ -69,7 +72,7 @@ func (p *FileParser) share(rows int) (taken bool, err error) {
 		p.missing |= 1 << i
 	}
 	if taken {
-		fields, _ := p.fields() // if the row is too short: the fields that it has
+		fields, _ := p.fields()
 		err = p.row(fields)
 	}
 	p.missing = 0
@@ -89,8 +92,10 @@ func (p *FileParser) count(rejects *analyses.Rejects) {
 		if rejects.Parties == nil {
 			rejects.Parties = make([]analyses.Rejects, len(p.parties))
 		}
-		rejects.Rows++
-		rejects.Parties[i].Add(p.file.Name, p.line(), reason)
+		of := &rejects.Parties[i]
+		before := of.Rows
+		reject(of, p.file.Name, p.line(), reason)
+		rejects.Rows += of.Rows - before
 		if p.OnReject != nil {
 			p.OnReject(p.parties[i].name, p.line(), p.text(), reason)
 		}

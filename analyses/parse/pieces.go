@@ -80,7 +80,7 @@ func (p *FileParser) addRow(rows int, rejects *analyses.Rejects) (taken bool, er
 		return false, p.failed(err)
 	}
 	if rejects != nil {
-		rejects.Add(p.file.Name, p.line(), err)
+		reject(rejects, p.file.Name, p.line(), err)
 	}
 	return false, nil
 }

@@ -61,6 +61,9 @@ func (e *Engine) DeleteVolume(ctx context.Context, cluster, name string) error {
 
 func arrivedName(volume string) string { return volume + "-arrived" }
 
+// pidsLimit is how many processes and threads a container may have: some times what a node with many processors has.
+const pidsLimit = 1024
+
 // Create creates a unit's container.
 func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 	s := &u.Spec
@@ -71,7 +74,7 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 	h := &container.HostConfig{
 		ReadonlyRootfs: true, CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges:true"},
 		LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "10m", "max-file": "3"}},
-		Resources: container.Resources{Memory: s.Memory}, RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
+		Resources: container.Resources{Memory: s.Memory, PidsLimit: new(int64(pidsLimit))}, RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
 		NetworkMode: "host",
 	}
 	if s.Always {

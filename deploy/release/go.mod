@@ -1,6 +1,6 @@
 module posta.dev/posta/deploy/release
 
-go 1.24.0
+go 1.26.0
 
 require (
 	github.com/CycloneDX/cyclonedx-go v0.9.2

@@ -24,7 +24,7 @@ import (
 )
 
 // The test binary is also the program: run starts it again for each node, which is how any program's nodes know its analyses.
-const selfVar = "WORDCOUNT_TEST_SELF"
+const selfVar = "POSTA_WORDCOUNT_TEST_SELF"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(selfVar) != "" {

@@ -150,7 +150,7 @@ func (t *Transport[Tag]) Acks(acks []link.Ack) {
 }
 
 // Heartbeat implements link.Transport.
-func (t *Transport[Tag]) Heartbeat(payload []byte) { t.control.Heartbeat(payload) }
+func (t *Transport[Tag]) Heartbeat(payload, public []byte) { t.control.Heartbeat(payload, public) }
 
 // Trace implements link.Tracer.
 func (t *Transport[Tag]) Trace(id session.ID, report []byte) { t.control.Trace(id, report) }

@@ -210,9 +210,14 @@ func (c *Control) SendAcks(acks []link.Ack) {
 	_ = c.pub.Send(msgs...)
 }
 
-// Heartbeat publishes the node's heartbeat.
-func (c *Control) Heartbeat(payload []byte) {
-	_ = c.pub.Send(zmqx.Message{[]byte(BeatTopic), payload}) // as in SendAcks
+// Heartbeat publishes the node's heartbeat: payload to nodes, public to medics and clients. Without keys nobody has proven a name, and all get payload.
+func (c *Control) Heartbeat(payload, public []byte) {
+	_ = c.pub.SendBy([]byte(BeatTopic), func(name string) []byte { // as in SendAcks
+		if id, err := security.ParseIdentity(name); c.cfg.Keys != nil && (err != nil || id.Role != security.Node) {
+			return public
+		}
+		return payload
+	})
 }
 
 // Trace publishes a report about a session to those that have asked for it.

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 
 func testLog() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)) }
 
-var long = flag.Bool("long", false, "the suite with all settings of servers and batches, as CI runs it")
+var long = flag.Bool("long", false, "the suite with all settings of servers and batches, as make nightly runs it")
 
 func TestSuite(t *testing.T) {
 	all := []struct{ sync, more string }{{"default", ""}, {"always", ""}, {"default", `batch = "0B"`}}

@@ -60,7 +60,7 @@ const headerGuess = 112
 func (t *Transport) Acks(acks []link.Ack) { t.control.SendAcks(acks) }
 
 // Heartbeat implements link.Transport.
-func (t *Transport) Heartbeat(payload []byte) { t.control.Heartbeat(payload) }
+func (t *Transport) Heartbeat(payload, public []byte) { t.control.Heartbeat(payload, public) }
 
 // Trace implements link.Tracer.
 func (t *Transport) Trace(id session.ID, report []byte) { t.control.Trace(id, report) }

@@ -18,10 +18,7 @@ type build struct {
 	control bool          // a session began, ended a stream, or failed
 	leaves  bool          // a session leaves this node
 
-	// peers: a receiver has come with another log. Acknowledgements do not need a commit of their own, but a receiver's new log does. If
-	// the log were cut as far as the new log has acknowledged, and still said that the old log did, a restart would fail sessions that lost
-	// nothing (R8).
-	peers bool
+	newLog bool // see Commit.NewLog
 }
 
 func (b *build) moved(l *inLink) {
@@ -37,13 +34,19 @@ func (b *build) touch(s *sess) {
 }
 
 func (b *build) empty() bool {
-	return len(b.links) == 0 && len(b.dirty) == 0 && len(b.rec.Inputs) == 0 && len(b.rec.Frames) == 0 && !b.peers
+	return len(b.links) == 0 && len(b.dirty) == 0 && len(b.rec.Inputs) == 0 && len(b.rec.Frames) == 0 && !b.newLog
 }
 
 // Commit is one record to store: hwms moved, calls that changed state, frames produced (N2, R5).
 type Commit struct {
-	Parts    [][]byte // of the record, written one after the other; they are not changed any more
-	Bytes    int
+	Parts [][]byte // of the record, written one after the other; they are not changed any more
+	Bytes int
+
+	// NewLog: it is the first commit that says that a receiver has come with another log. Acknowledgements do not need a commit of their own,
+	// but a receiver's new log does. If the log were cut as far as the new log has acknowledged, and still said that the old log did, a restart
+	// would fail sessions that lost nothing (R8). So nothing is cut before this commit is stored.
+	NewLog bool
+
 	leaves   bool // a session leaves this node with it
 	replies  []Reply
 	hwms     []link.Hwm
@@ -111,7 +114,7 @@ func (c *Core) seal(tables int, snapshot bool) *Commit {
 	}
 	b := c.build
 	c.build = build{}
-	commit := &Commit{leaves: b.leaves, replies: b.replies, progress: c.progress()}
+	commit := &Commit{NewLog: b.newLog, leaves: b.leaves, replies: b.replies, progress: c.progress()}
 	for _, l := range b.links {
 		commit.hwms = append(commit.hwms, l.recv.Hwm())
 	}

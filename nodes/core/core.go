@@ -189,7 +189,7 @@ func (c *Core) Ack(a link.Ack, now time.Time) {
 		o.trip.end(o.Acked(), now, c.cfg.RoundTrip)
 		c.cfg.Trace.Acked(i, uint64(o.Acked()))
 		if o.Peer(a.Receiver).LogID != before {
-			c.build.peers = true
+			c.build.newLog = true
 		}
 		if lost != nil {
 			c.receiverLostDisk(a.Receiver, lost)

@@ -94,3 +94,27 @@ func TestR11_AnInputsFactsWaitForThePagesOfReferenceData(t *testing.T) {
 	}
 	d.same("behind the pages", d.recovered(nil, 0, d.analysed()))
 }
+
+// TestN9_SessionsThatEndTakeTurns: while one of them computes a slice, none of the others is forgotten.
+func TestN9_SessionsThatEndTakeTurns(t *testing.T) {
+	d := newDriver(t, 1, "hash")
+	w := &worker{adder: newAdder(), left: map[session.ID]int{}}
+	d.c.cfg.Roles = []role.Role{w}
+	for _, id := range d.ids {
+		d.says(id, link.Open, 0, announcement("", nil))
+		for range 5 {
+			d.says(id, link.Data, 0, "one")
+		}
+	}
+	for stream := range 2 {
+		for _, id := range d.ids {
+			d.says(id, link.End, stream, "")
+		}
+	}
+	for range 100 {
+		d.commit()
+	}
+	if d.c.Sessions() > 0 || len(d.c.ending) > 0 {
+		t.Fatalf("%d sessions are left of which all streams have ended: %v", d.c.Sessions(), w.calls)
+	}
+}

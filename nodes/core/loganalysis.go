@@ -23,9 +23,10 @@ import (
 // An empty analysis knows nothing: recovery then repeats everything.
 type LogAnalysis struct {
 	removes Removal
-	dropped map[session.ID]position // the last time that a session was dropped
-	removed map[session.ID]position // the last time that a gateway removed what it had of a session
-	opened  map[session.ID]struct{} // sessions that inputs name after the session was last dropped
+	dropped map[session.ID]position      // the last time that a session was dropped
+	removed map[session.ID]position      // the last time that a gateway removed what it had of a session
+	about   map[session.ID]link.LogIndex // the last record with an input or a frame of the session
+	opened  map[session.ID]struct{}      // sessions that inputs name after the session was last dropped
 	acked   map[outboxKey]map[link.NodeID]link.Seq
 	last    map[outboxKey][]lastInRecord          // of each record with frames of the outbox, in the log's order
 	of      map[outboxKey]map[session.ID]link.Seq // the last frame of each session in the outbox
@@ -54,7 +55,7 @@ type lastInRecord struct {
 // NewLogAnalysis returns an empty analysis. removes may be nil: recovery then repeats all calls of gateways.
 func NewLogAnalysis(removes Removal) *LogAnalysis {
 	return &LogAnalysis{
-		removes: removes, dropped: map[session.ID]position{}, removed: map[session.ID]position{}, opened: map[session.ID]struct{}{},
+		removes: removes, dropped: map[session.ID]position{}, removed: map[session.ID]position{}, opened: map[session.ID]struct{}{}, about: map[session.ID]link.LogIndex{},
 		acked: map[outboxKey]map[link.NodeID]link.Seq{}, last: map[outboxKey][]lastInRecord{}, of: map[outboxKey]map[session.ID]link.Seq{},
 	}
 }
@@ -72,6 +73,7 @@ func (a *LogAnalysis) Add(at link.LogIndex, data []byte) {
 	}
 	for i := range rec.Inputs {
 		in, p := &rec.Inputs[i], position{at, i}
+		a.about[in.Session] = at
 		switch {
 		case in.Op == record.Drop && a.dropped[in.Session].before(p):
 			a.dropped[in.Session] = p
@@ -90,6 +92,7 @@ func (a *LogAnalysis) Add(at link.LogIndex, data []byte) {
 	}
 	for i := range rec.Frames {
 		f := &rec.Frames[i]
+		a.about[f.Frame.Session] = at
 		k := outboxKey{f.Edge, f.To}
 		if n := len(a.last[k]); n > 0 && a.last[k][n-1].at == at {
 			a.last[k][n-1].seq = f.Frame.Seq
@@ -122,6 +125,9 @@ func (a *LogAnalysis) behind(k outboxKey, seq link.Seq) (all []session.ID) {
 	slices.SortFunc(all, func(a, b session.ID) int { return slices.Compare(a[:], b[:]) })
 	return all
 }
+
+// LastOf returns the last record that has an input or a frame of a session, 0 if there is none.
+func (a *LogAnalysis) LastOf(id session.ID) link.LogIndex { return a.about[id] }
 
 // Open returns the sessions that are open where the log ends, sorted: those in its records and those in the snapshot. snapshot is nil if
 // there is none; at is the index of the last record that it contains.

@@ -135,8 +135,15 @@ func TestW5_FilesWithoutRoomFailTheirSession(t *testing.T) {
 	if gone, ok := d.c.left(sessionOf("s")); !ok || !gone.Failed || !strings.Contains(gone.Reason, "me-1 has no room on its disk") || !strings.Contains(gone.Reason, "limits.tables") {
 		t.Fatalf("%+v", gone)
 	}
-	if d.c.Sessions() != 1 || sp.sessions[sessionOf("t")] == nil || !d.c.Leaving() {
+	if d.c.Sessions() != 1 || sp.sessions[sessionOf("t")] == nil || !d.c.LetsCut() {
 		t.Fatal("the session whose state is in memory does not go on")
+	}
+	c := d.c.Seal()
+	if !d.c.LetsCut() {
+		t.Error("the commit with which a session leaves may not use the reserve")
+	}
+	if d.c.Stored(c, 9); d.c.LetsCut() {
+		t.Error("it is stored, and the next one may use the reserve")
 	}
 }
 

@@ -106,9 +106,14 @@ func (c *Core) DiskFull(full bool) {
 	}
 }
 
-// Leaving reports whether a session leaves this node in a commit that is not stored yet. Once that commit is stored, and a snapshot after
-// it, the log may be cut. This makes room on a disk that is full of this log (W5).
-func (c *Core) Leaving() bool { return c.build.leaves || c.inflight != nil && c.inflight.leaves }
+// LetsCut reports whether a commit that is not stored yet keeps the log from being cut, which would make room on a disk that is full of this
+// log (W5): with it a session leaves this node, or it says that a receiver has another log.
+func (c *Core) LetsCut() bool {
+	return c.build.leaves || c.build.newLog || c.inflight != nil && (c.inflight.leaves || c.inflight.NewLog)
+}
+
+// NewLog reports whether a receiver has come with another log, and no commit that was sealed says so yet: see Commit.NewLog.
+func (c *Core) NewLog() bool { return c.build.newLog }
 
 // Waiting returns the sessions whose facts are first in a link's queue here and wait for the end of their reference data (R11). Everything
 // behind them in the queue waits, too. At most maxWaiting sessions are returned.

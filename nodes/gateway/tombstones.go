@@ -12,7 +12,8 @@ type Tombstone struct {
 	Holder
 }
 
-// Tombstones remember ended sessions, so that clients can be told what happened to them. The oldest are dropped first. Once the first input has
+// Tombstones remember ended sessions, so that clients can be told what happened to them. The oldest one of the owner that has most is dropped first, so
+// that a client with many sessions does not make the node forget those of others. Once the first input has
 // dropped the tombstone of an id, the id may be used again. There are more tombstones than kept results and running sessions together, so no output
 // still has the answer by then (R17): every session that ended at the input since has also ended at the outputs, or still runs there.
 type Tombstones struct {
@@ -37,7 +38,25 @@ func (t *Tombstones) Put(id session.ID, s Tombstone) {
 	if old.Failed() {
 		s.Outcome = old.Outcome
 	}
+	if _, known := t.Get(id); !known && t.Full() {
+		t.makeRoom()
+	}
 	t.Map.Put(id, s)
+}
+
+func (t *Tombstones) makeRoom() {
+	owners := Tally{}
+	for _, id := range t.Keys() {
+		s, _ := t.Get(id)
+		owners[s.Owner]++
+	}
+	most := owners.Most()
+	for _, id := range t.Keys() {
+		if s, _ := t.Get(id); s.Owner == most {
+			t.Delete(id)
+			return
+		}
+	}
 }
 
 // Recent returns the last n sessions, oldest first.

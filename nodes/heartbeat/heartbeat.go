@@ -4,6 +4,7 @@ package heartbeat
 
 import (
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -66,6 +67,16 @@ func (b *Beat) Heard() role.Heard {
 		h.Damaged = "its log is damaged: " + b.Trouble
 	}
 	return h
+}
+
+// Public returns the heartbeat as those get it who may see the cluster's status but no answers: without the reasons of failed sessions, which may quote rows
+// and literals (S5). Inputs need them.
+func (b Beat) Public() Beat {
+	b.Ended = slices.Clone(b.Ended)
+	for i := range b.Ended {
+		b.Ended[i].Reason = ""
+	}
+	return b
 }
 
 // MaxTrouble is the length limit of Trouble in bytes. Append cuts a longer text (R16).

@@ -131,15 +131,32 @@ func (in *Input) hold(r *role.Request, req *protocol.Request) {
 		old, _ := h.Decode()
 		return old.Session == req.Session && old.Lane == req.Lane
 	})
-	if len(in.held) < maxHeld {
-		in.held = append(in.held, *r)
-		in.held[len(in.held)-1].Chunk = nil
+	in.held = append(in.held, *r)
+	in.held[len(in.held)-1].Chunk = nil
+	if len(in.held) > maxHeld {
+		in.holdOneLess()
 	}
 }
 
-// maxHeld bounds how many requests wait, and so their memory, however many sessions and lanes there are. A further request gets no answer.
-// Its client repeats it, as after a lost reply.
+// maxHeld bounds how many requests wait, and so their memory, however many sessions and lanes there are. Beyond it one gets no answer. Its client repeats
+// it, as after a lost reply.
 const maxHeld = 256
+
+// holdOneLess drops the last request of the client that has most requests waiting, so that it cannot keep others from waiting for room.
+func (in *Input) holdOneLess() {
+	waits := gateway.Tally{}
+	for i := range in.held {
+		waits[in.held[i].Client.Name]++
+	}
+	most := waits.Most()
+	for i := len(in.held) - 1; i >= 0; i-- {
+		if r := in.held[i]; r.Client.Name == most {
+			in.held = slices.Delete(in.held, i, i+1)
+			in.Host.Release(r.Body)
+			return
+		}
+	}
+}
 
 // retryHeld handles the waiting requests again, in the order they came. Those that still have no room continue waiting.
 func (in *Input) retryHeld() {

@@ -32,6 +32,7 @@ type Input struct {
 	logs     map[link.NodeID][]link.LogID // log ids of each other input: the last few that were heard, the present one last (R8)
 	held     []role.Request               // requests that wait, in the order they came: chunks for room, reads for the end of their file
 	nextRead role.ReadID                  // the id given to the last read
+	queue    map[string]queued            // owners that wait for a place; see noPlace
 	closed   time.Time                    // until then no session is opened; see closeForOpens
 	pruned   bool                         // forgetFormerInputs has run since the start
 	now      time.Time
@@ -74,7 +75,7 @@ type taken struct {
 
 // New returns the role.
 func New(about gateway.About) *Input {
-	return &Input{Base: gateway.NewBase(topology.Input, about), uploads: map[session.ID]*upload{}, logs: map[link.NodeID][]link.LogID{}, full: map[link.NodeID]time.Duration{}, damaged: map[link.NodeID]damage{},
+	return &Input{Base: gateway.NewBase(topology.Input, about), uploads: map[session.ID]*upload{}, queue: map[string]queued{}, logs: map[link.NodeID][]link.LogID{}, full: map[link.NodeID]time.Duration{}, damaged: map[link.NodeID]damage{},
 		ticks: awake.NewTicks(punctual, time.Time{})}
 }
 

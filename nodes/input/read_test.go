@@ -309,3 +309,22 @@ func TestR17_ATakeoverHearsHowFarAFileWasRead(t *testing.T) {
 		}
 	}
 }
+
+// TestR17_AFileIsTakenAtItsLastByte and not before: its number is no client's to use until then.
+func TestR17_AFileIsTakenAtItsLastByte(t *testing.T) {
+	in, h := newReader()
+	open(t, h, id)
+	if _, ok := h.Ask(t, noon, 1, read(0, 1)); ok {
+		_, _ = h.Answer(1)
+	}
+	rd := wanted(t, in)
+	if !in.TakePiece(noon, readPiece(rd, 7, 29, 2)) {
+		t.Fatal("a piece is not taken")
+	}
+	if r, ok := h.Ask(t, noon, 1, read(0, 1)); ok && r.Seq != 0 || len(in.Reads()) != 1 {
+		t.Fatalf("a byte is missing, and the answer is %+v; %d files are read", r, len(in.Reads()))
+	}
+	if c := code(t, h, end("colours", protocol.LaneSeq{Lane: 0, Seq: 1})); c == "" {
+		t.Fatal("the stream ends while a byte of its file is missing")
+	}
+}

@@ -92,6 +92,7 @@ func (in *Input) ofSession(r *role.Request, req *protocol.Request) (held bool) {
 func (in *Input) notOpen(r *role.Request, req *protocol.Request) {
 	from := r.From
 	why, known := in.gone(req.Session, r.Client.Name)
+	why.Outcome = why.Tells(r.Client, why.Outcome)
 	switch {
 	case !known && in.uploads[req.Session] == nil && claims(req) && in.mayClaim(r.Client.Name):
 		in.lost(req.Session, r.Client.Name, "the session")
@@ -186,9 +187,11 @@ func (in *Input) open(r *role.Request, req *protocol.Request) {
 		in.Reply(from, protocol.Refuse(protocol.ErrFailed, "no session is begun: "+in.damagedLog()))
 	case in.fullDisk() != "":
 		in.Reply(from, in.busy(in.About.Limits.RetryAfter, "begins no session: %s", in.fullDisk()))
-	case len(in.uploads) >= in.About.Limits.Sessions:
-		in.Reply(from, in.busy(in.About.Limits.RetryAfter, "runs %d sessions, as many as limits.sessions allows: try again later", len(in.uploads)))
 	default:
+		if why := in.noPlace(a.Owner); why != "" {
+			in.Reply(from, in.busy(in.About.Limits.RetryAfter, "%s: try again later", why))
+			return
+		}
 		in.start(from, req.Session, a.Encode())
 	}
 }

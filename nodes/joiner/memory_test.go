@@ -30,3 +30,24 @@ func TestR16_ReferenceDataIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestR16_ReferenceDataCountsAfterAStart: what a snapshot gives back takes as much of limits.memory as before.
+func TestR16_ReferenceDataCountsAfterAStart(t *testing.T) {
+	for _, index := range []int{0, 1} {
+		j := opened(t, analyses.Replica{Index: index, Of: 2})
+		m := parsed(t, 0, 2, "red\n")
+		out := &roletest.Kept{Memory: 3 * len(m.Payload)}
+		for range 3 {
+			if _, err := j.Take(id, m, out); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again := opened(t, analyses.Replica{Index: index, Of: 2})
+		if err := again.Restore(id, j.Snapshot(id, nil)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := again.Take(id, m, out); err == nil || !strings.Contains(err.Error(), "limits.memory") {
+			t.Fatalf("joiner %d: after a start there is room for more reference data: %v", index, err)
+		}
+	}
+}

@@ -22,7 +22,8 @@ import (
 type Metrics struct {
 	Node    Node
 	Version string
-	Stuck   time.Duration // a loop that has got nothing done for so long hangs (medics.stuck_after)
+	Expires func() time.Time // when the node's certificate ends; nil: it has none
+	Stuck   time.Duration    // a loop that has got nothing done for so long hangs (medics.stuck_after)
 
 	Commit    histogram.Histogram
 	Fsync     histogram.Histogram
@@ -41,6 +42,7 @@ type said struct {
 
 var (
 	info      = metric("posta_node_info", "1; the label says which version of Posta the node runs.", "version")
+	expiry    = metric("posta_node_certificate_expiry_timestamp_seconds", "When the node's certificate ends, in seconds since 1970; missing without keys.")
 	recovered = metric("posta_node_recovery_seconds", "How long the last start took until the log was read; missing before.")
 	commit    = metric("posta_node_commit_duration_seconds", "Time from when a commit is closed until it is durable.")
 	fsync     = metric("posta_node_fsync_duration_seconds", "Time that an fsync of the log took.")
@@ -63,6 +65,9 @@ func (m *Metrics) Recovered(took time.Duration) { m.recovery.Store(max(1, int64(
 // Collect adds everything that the node counts.
 func (m *Metrics) Collect(p *exporter.Page) {
 	p.Gauge(info, 1, m.Node.labels(m.Version)...)
+	if m.Expires != nil {
+		p.Gauge(expiry, float64(m.Expires().Unix()), m.Node.labels()...)
+	}
 	if took := m.recovery.Load(); took > 0 {
 		p.Gauge(recovered, time.Duration(took).Seconds(), m.Node.labels()...)
 	}

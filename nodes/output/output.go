@@ -243,7 +243,9 @@ func (o *Output) forget(r *result) {
 
 func (o *Output) free(r *result) {
 	for _, f := range r.files {
-		o.dropped = append(o.dropped, f.name)
+		if !f.small {
+			o.dropped = append(o.dropped, f.name)
+		}
 	}
 	r.rows = rows{}
 }

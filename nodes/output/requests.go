@@ -26,7 +26,7 @@ func (o *Output) Request(now time.Time, r *role.Request) bool {
 	}
 	by := r.Asker()
 	if r := o.result(by.Identity, req); r != nil && !r.heeds(by, req.Type) {
-		o.ReplyStored(from, r.foreign(by.Token))
+		o.ReplyStored(from, r.foreign(by))
 		return true
 	}
 	switch req.Type {
@@ -65,14 +65,21 @@ func means(h *gateway.Holder, by security.Identity, req *protocol.Request) bool 
 	return h.Shows(by, req.Type) && (req.Token == session.Token{} || !h.Claimed() || h.Owner == by.Name)
 }
 
-// maxPolls bounds the polls that wait (R16). A further poll makes the output answer the oldest one at once, with nothing new; that client asks again.
-// 60,000 waiting polls took 1.2 s of every turn of the loop.
+// maxPolls bounds the polls that wait (R16). A further poll makes the output answer one at once, with nothing new; that client asks again. It is the
+// oldest poll of the client that has most of them, so nobody's polls are ended by those of others. 60,000 waiting polls took 1.2 s of every turn of the
+// loop.
 const maxPolls = 1024
 
 func (o *Output) wait(now time.Time, from role.Peer, by security.Identity, req protocol.Request) {
 	if len(o.waiting) >= maxPolls {
-		oldest := o.waiting[0]
-		o.waiting = slices.Delete(o.waiting, 0, 1)
+		polls := gateway.Tally{}
+		for i := range o.waiting {
+			polls[o.waiting[i].by.Name]++
+		}
+		most := polls.Most()
+		i := slices.IndexFunc(o.waiting, func(p poll) bool { return p.by.Name == most })
+		oldest := o.waiting[i]
+		o.waiting = slices.Delete(o.waiting, i, i+1)
 		o.answer(oldest.peer, oldest.by, &oldest.req, false)
 	}
 	// Fields that a results request does not use would keep its whole frame in memory.
@@ -115,6 +122,7 @@ func (o *Output) answer(to role.Peer, by security.Identity, req *protocol.Reques
 // notHere replies that the node has no answer of the session.
 func (o *Output) notHere(to role.Peer, by security.Identity, req *protocol.Request) {
 	if gone, ok := o.Tombstones.Get(req.Session); ok && means(&gone.Holder, by, req) {
+		gone.Outcome = gone.Tells(by, gone.Outcome)
 		o.ReplyStored(to, gone.Refusal(req.Session))
 	} else {
 		o.Reply(to, o.About.Unknown(req.Session))
@@ -122,11 +130,11 @@ func (o *Output) notHere(to role.Peer, by security.Identity, req *protocol.Reque
 }
 
 // foreign refuses a client whose token is not the opener's (R17).
-func (r *result) foreign(asks session.TokenHash) protocol.Reply {
-	if !r.over || r.Openers.Superseded(asks) {
-		return gateway.Foreign(r.id, r.Openers, asks)
+func (r *result) foreign(by role.Asker) protocol.Reply {
+	if !r.over || r.Openers.Superseded(by.Token) {
+		return gateway.Foreign(r.id, r.Openers, by.Token)
 	}
-	return gateway.Tombstone{Outcome: r.why, Holder: r.Holder}.Refusal(r.id)
+	return gateway.Tombstone{Outcome: r.Tells(by.Identity, r.why), Holder: r.Holder}.Refusal(r.id)
 }
 
 // replyBytes is about how many bytes of parts a reply may have. A single part may exceed it: the part came in a frame, so it fits into a reply.
@@ -205,29 +213,39 @@ func (o *Output) sorted(r *result, q *sorted, next uint64, room func(int) bool, 
 }
 
 // maxReading bounds the queries that are merged for clients at one time: each has a page of each of its runs in memory (R16). A further merge ends the merges
-// of the session that was asked for longest ago. If a client asks for that session again, its merges start again.
+// of one session: of the owner with most merges, the session that was asked for longest ago. If a client asks for that session again, its merges start again.
 const maxReading = 16
 
 func (o *Output) endReading() {
+	merges, n := gateway.Tally{}, 0
+	for _, r := range o.results {
+		reads := r.reading()
+		merges[r.Owner] += uint64(reads)
+		n += reads
+	}
+	if n < maxReading {
+		return
+	}
 	var oldest *result
-	n := 0
+	most := merges.Most()
 	for _, r := range role.ByID(o.results) {
-		reads := false
-		for _, q := range r.sorted {
-			if q.reading != nil {
-				reads = true
-				n++
-			}
-		}
-		if reads && (oldest == nil || r.asked.Before(oldest.asked)) {
+		if r.Owner == most && r.reading() > 0 && (oldest == nil || r.asked.Before(oldest.asked)) {
 			oldest = r
 		}
 	}
-	if n >= maxReading {
-		for _, q := range oldest.sorted {
-			q.reading = nil
+	for _, q := range oldest.sorted {
+		q.reading = nil
+	}
+}
+
+// reading returns how many queries of an answer are being merged.
+func (r *result) reading() (n int) {
+	for _, q := range r.sorted {
+		if q.reading != nil {
+			n++
 		}
 	}
+	return n
 }
 
 // partBytes estimates the size of a part in a reply.
@@ -268,7 +286,7 @@ func (o *Output) ping(from role.Peer, by security.Identity, req *protocol.Reques
 		o.notHere(from, by, req)
 		return
 	}
-	o.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: r.state(), Reason: r.why.Reason})
+	o.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: r.state(), Reason: r.Tells(by, r.why).Reason})
 }
 
 func (r *result) state() session.State {

@@ -3,6 +3,7 @@ package postmortem
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -32,10 +33,12 @@ func ReadDied(dir string) (d Died, ok bool, err error) {
 // RemoveDied removes the note. A missing note is not an error.
 func RemoveDied(dir string) error { return remove(dir, diedFile) }
 
-// Deaths counts, for each session, how often in a row the node has died by its own fault while that session was open.
+// Deaths counts, for each session, how often in a row the node has died by its own fault while that session was open. Attempts has the sessions during whose
+// work it died, by whatever hand.
 type Deaths struct {
-	Sessions map[string]int `json:"sessions"`
-	Last     Died           `json:"last"`
+	Sessions map[string]int     `json:"sessions"`
+	Last     Died               `json:"last"`
+	Attempts map[string]Attempt `json:"attempts,omitempty"`
 }
 
 const (
@@ -49,7 +52,7 @@ const (
 
 // WriteDeaths replaces the count. If no session is left, it removes the file.
 func WriteDeaths(dir string, d Deaths) error {
-	if len(d.Sessions) == 0 {
+	if len(d.Sessions)+len(d.Attempts) == 0 {
 		return remove(dir, deathsFile)
 	}
 	return write(dir, deathsFile, d)
@@ -68,7 +71,7 @@ func Settle(dir string) error {
 	if err != nil {
 		return RemoveDeaths(dir)
 	}
-	d.Over()
+	d.Over("")
 	return WriteDeaths(dir, d)
 }
 
@@ -77,26 +80,38 @@ func RemoveDeaths(dir string) error { return remove(dir, deathsFile) }
 
 // After returns the count after another death while these sessions were open. It drops sessions that were not open.
 func (d Deaths) After(died Died, open []string) Deaths {
-	next := Deaths{Sessions: map[string]int{}, Last: died}
+	next := Deaths{Sessions: map[string]int{}, Last: died, Attempts: d.Attempts}
 	for _, id := range open {
 		next.Sessions[id] = d.Sessions[id] + 1
 	}
 	return next
 }
 
-// Over removes the sessions that have reached maxDeaths from the count, and returns them.
-func (d *Deaths) Over() (sessions []string) {
+// Only removes the counts of attempts for sessions that are not open.
+func (d *Deaths) Only(open []string) {
+	maps.DeleteFunc(d.Attempts, func(id string, _ Attempt) bool { return !slices.Contains(open, id) })
+}
+
+// Over removes the sessions that have reached maxDeaths from the counts, and returns them with the reason for each one's client.
+func (d *Deaths) Over(node string) map[string]string {
+	over := map[string]string{}
+	maps.DeleteFunc(d.Attempts, func(id string, a Attempt) bool {
+		if a.Times >= maxDeaths {
+			over[id] = a.reason(node)
+		}
+		return a.Times >= maxDeaths
+	})
 	maps.DeleteFunc(d.Sessions, func(id string, n int) bool {
 		if n >= maxDeaths {
-			sessions = append(sessions, id)
+			over[id] = d.reason(node)
 		}
 		return n >= maxDeaths
 	})
-	return sessions
+	return over
 }
 
-// Reason says to a session's client what happened.
-func (d *Deaths) Reason(node string) string {
+// reason says to a session's client what happened.
+func (d *Deaths) reason(node string) string {
 	advice := "its log and `posta status` say more; the session's data or analysis may be the cause"
 	if d.Last.Memory {
 		advice = "give the node more memory, the stage more replicas, or the session less data"

@@ -96,8 +96,14 @@ func TestR16_RunsGiveBackWhatWasAdded(t *testing.T) {
 	if next, first := add(t, again, 0, built(r, map[int][]string{}, 1)), s.Files()[0]; next == first || slices.Contains(s.Files(), next) {
 		t.Fatalf("a run made after a restart has the name %s, which another run has", next)
 	}
+	files := again.Files()
 	again.Forget(id)
-	disk.Save(again)
+	if got, twice := again.Dropped(), again.Dropped(); !slices.Equal(got, files) || len(twice) > 0 {
+		t.Fatalf("%d files are not needed any more, want %d; %d of them are named twice", len(got), len(files), len(twice))
+	}
+	for _, name := range files {
+		delete(disk, name)
+	}
 	if len(disk) != 0 || again.Of(id).Len(0) != 0 {
 		t.Fatalf("%d files of a session that has left", len(disk))
 	}

@@ -23,9 +23,13 @@ type desk struct {
 	role.Base
 	host role.Host
 	kept []byte
+	full bool // this node's disk, as gateways hear of it
 }
 
-var _ role.Gateway = (*desk)(nil)
+var (
+	_ role.Gateway           = (*desk)(nil)
+	_ role.HeartbeatListener = (*desk)(nil)
+)
 
 func (d *desk) Attach(h role.Host) { d.host = h }
 func (d *desk) Request(_ time.Time, r *role.Request) bool {
@@ -37,21 +41,62 @@ func (d *desk) Request(_ time.Time, r *role.Request) bool {
 	d.host.ReplyStored(r.From, []byte("stored "+string(r.Body)))
 	return true
 }
-func (d *desk) Tick(time.Time)                {}
-func (d *desk) TakenOver(role.Session)        {}
-func (d *desk) Forget(session.ID, role.Asker) {}
-func (d *desk) Apply(p []byte) error          { d.kept = append(d.kept, p...); return nil }
-func (d *desk) SnapshotAll(dst []byte) []byte { return append(dst, d.kept...) }
-func (d *desk) RestoreAll(data []byte) error  { d.kept = bytes.Clone(data); return nil }
-func (d *desk) Running() int                  { return 0 }
-func (d *desk) Drop(session.ID, role.Outcome) {}
-func (d *desk) Bequeath() []byte              { return d.kept }
+func (d *desk) Heartbeat(_ time.Time, h role.Heard) { d.full = h.Full }
+func (d *desk) Awaits() []session.ID                { return nil }
+func (d *desk) Tick(time.Time)                      {}
+func (d *desk) TakenOver(role.Session)              {}
+func (d *desk) Forget(session.ID, role.Asker)       {}
+func (d *desk) Apply(p []byte) error                { d.kept = append(d.kept, p...); return nil }
+func (d *desk) SnapshotAll(dst []byte) []byte       { return append(dst, d.kept...) }
+func (d *desk) RestoreAll(data []byte) error        { d.kept = bytes.Clone(data); return nil }
+func (d *desk) Running() int                        { return 0 }
+func (d *desk) Drop(session.ID, role.Outcome)       {}
+func (d *desk) Bequeath() []byte                    { return d.kept }
 func (d *desk) Inherit(data []byte) error {
 	d.kept = bytes.Clone(data)
 	d.host.Record(d.kept)
 	return nil
 }
 func (d *desk) Take(session.ID, role.Message, role.Emitter) (bool, error) { return false, nil }
+
+// archive is a desk that also keeps its last request in a file.
+type archive struct {
+	*desk
+	file    role.File
+	saved   bool
+	dropped []string
+}
+
+var _ role.Filer = (*archive)(nil)
+
+func (a *archive) Request(now time.Time, r *role.Request) bool {
+	if a.file.Name != "" {
+		a.dropped = append(a.dropped, a.file.Name)
+	}
+	a.file, a.saved = role.File{Name: string(r.Body), Parts: [][]byte{r.Body}}, false
+	return a.desk.Request(now, r)
+}
+
+func (a *archive) Unsaved() []role.File {
+	if a.saved || a.file.Name == "" {
+		return nil
+	}
+	return []role.File{a.file}
+}
+
+func (a *archive) Saved(files []role.File) {
+	for _, f := range files {
+		a.saved = a.saved || f.Name == a.file.Name
+	}
+}
+
+func (a *archive) Dropped() []string {
+	names := a.dropped
+	a.dropped = nil
+	return names
+}
+
+func (a *archive) Files() []string { return []string{a.file.Name} }
 
 // relay passes every payload on and keeps nothing.
 type relay struct{ role.Base }
@@ -168,12 +213,21 @@ func (m *memory) SaveFile(name string, parts ...[]byte) error {
 	return nil
 }
 func (m *memory) DropFiles(names ...string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	if err := m.call("drop files"); err != nil {
+		return err
+	}
 	for _, name := range names {
 		delete(m.files, name)
 	}
 	return nil
 }
 func (m *memory) SweepFiles(keep []string) error {
+	if err := m.call("sweep"); err != nil {
+		return err
+	}
 	for name := range m.files {
 		if !slices.Contains(keep, name) {
 			delete(m.files, name)
@@ -246,6 +300,8 @@ func newDriver(t *testing.T, kind string, log *memory, change func(*Config)) *dr
 	switch kind {
 	case "desk":
 		cfg.Core.Roles = []role.Role{&desk{Base: role.Base{Role: "desk"}}}
+	case "archive":
+		cfg.Core.Roles = []role.Role{&archive{desk: &desk{Base: role.Base{Role: "archive"}}}}
 	case "relay":
 		cfg.Core.Roles = []role.Role{relay{role.Base{Role: "relay"}}}
 		cfg.Core.In = []core.InEdge{{Name: "in", From: []link.NodeID{"a-1"}, Streams: topology.AllStreams}}

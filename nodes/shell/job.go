@@ -35,8 +35,8 @@ type Log interface {
 // Job is what the committer does to the log, in the order of the fields. A job that retires the log does nothing else.
 type Job struct {
 	Commit       *core.Commit // to be stored; nil if there is none
-	DropHeritage bool         // once the commit is stored, the heritage of the log before is in this log
-	Drop         []string     // files that are not needed once the commit is stored
+	DropHeritage bool         // the heritage of the log before is in this log, once the commit is stored
+	Drop         []string     // files that are not needed, once the commit is stored
 	Sweep        bool         // remove all files except those of Keep
 	Keep         []string
 	Files        []role.File // to be saved
@@ -55,6 +55,7 @@ type Answer struct {
 	Job
 	At      wal.Index     // the index of the commit, or of the last record
 	Stored  bool          // the commit is durable
+	Dropped bool          // the heritage and the files that are not needed are removed
 	Kept    bool          // the files are saved
 	Swept   bool          // files that were not needed are removed
 	Saved   bool          // the snapshot is saved
@@ -84,6 +85,9 @@ func CarryOut(log Log, j Job) (a Answer) {
 	if j.CutAll && a.Saved {
 		upTo = a.At
 	}
+	if a.Commit != nil && a.Commit.NewLog && !a.Stored {
+		upTo = 0
+	}
 	if upTo > 0 {
 		err := a.withRoom(log, len(a.Snapshot), func() error { return log.Cut(upTo) })
 		if a.Err == nil || err != nil && !isFull(err) {
@@ -109,10 +113,10 @@ func (a *Answer) store(log Log) error {
 		if err != nil {
 			return err
 		}
-		if a.DropHeritage {
-			if err := log.DropHeritage(); err != nil {
-				return err
-			}
+	}
+	if a.DropHeritage {
+		if err := log.DropHeritage(); err != nil {
+			return err
 		}
 	}
 	if err := a.files(log); err != nil {
@@ -132,6 +136,7 @@ func (a *Answer) files(log Log) error {
 	if err := log.DropFiles(a.Drop...); err != nil {
 		return err
 	}
+	a.Dropped = true
 	if a.Sweep {
 		if err := log.SweepFiles(a.Keep); err != nil {
 			return err

@@ -83,10 +83,11 @@ func (s *Shell) repeated(now time.Time) *Job {
 	return j
 }
 
-// maySpend reports whether a job may use the log's reserve: the disk is full, and a session ends or none is left. Such jobs let the log be cut, and
-// they need a bounded space, because inputs begin no session while a disk is full. All other jobs wait for room.
+// maySpend reports whether a job may use the log's reserve: the disk is full, and a session ends or none is left, or a receiver's new log is to be
+// stored. Such jobs let the log be cut, and they need a bounded space, because inputs begin no session while a disk is full. All other jobs wait for
+// room.
 func (s *Shell) maySpend() bool {
-	return s.full != nil && (s.core.Leaving() || s.core.Sessions() == 0)
+	return s.full != nil && (s.core.LetsCut() || s.core.Sessions() == 0)
 }
 
 // waits reports whether the commit that is being built waits for more input, and sets the alarm for its end.
@@ -118,17 +119,15 @@ func (s *Shell) tidy(now time.Time, j *Job) {
 		j.Snapshot, j.CutAll = s.core.Snapshot(), true
 		return
 	}
-	if j.Commit == nil && s.core.Pending() {
-		return // a record to be cut may show which log has acknowledged frames
-	}
 	if now.Sub(s.lastCut) >= cutEvery || j.Snapshot != nil {
 		s.cutTo(now, j)
 	}
 }
 
-// cutTo has a job cut the log to the last snapshot that is saved, and to the oldest frame that is not acknowledged everywhere.
+// cutTo has a job cut the log to the last snapshot that is saved, and to the oldest frame that is not acknowledged everywhere. It waits while only
+// memory says which log has acknowledged frames (core.Commit.NewLog).
 func (s *Shell) cutTo(now time.Time, j *Job) {
-	if s.snapAt == 0 {
+	if s.snapAt == 0 || s.core.NewLog() {
 		return
 	}
 	s.lastCut = now
@@ -188,5 +187,7 @@ func (s *Shell) foundFull(now time.Time, a *Answer) {
 	s.unsaved = s.unsaved || a.Snapshot != nil && !a.Saved
 	if a.Commit != nil && !a.Stored {
 		s.failed = &Job{Commit: a.Commit, DropHeritage: a.DropHeritage, Drop: a.Drop}
+	} else if !a.Dropped && (a.DropHeritage || len(a.Drop) > 0) {
+		s.failed = &Job{DropHeritage: a.DropHeritage, Drop: a.Drop}
 	}
 }

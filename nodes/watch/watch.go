@@ -58,6 +58,19 @@ func (w *Watch) Leave(t Token) {
 	}
 }
 
+// Oldest returns the work that was begun first, with its token; a token of 0 if there is none.
+func (w *Watch) Oldest() (d Doing, t Token) {
+	if w == nil {
+		return d, 0
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.begun) == 0 {
+		return d, 0
+	}
+	return w.begun[0].Doing, w.begun[0].Token
+}
+
 // Now returns the current work; false if there is none. If roles call each other, it is the innermost call. If chunks are parsed in parallel, it is
 // one of them: when the loop hangs, the others have long been parsed.
 func (w *Watch) Now() (d Doing, ok bool) {

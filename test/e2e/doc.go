@@ -3,7 +3,7 @@
 // was built before.
 //
 //	go test ./test/e2e                           the short form of everything, two to three minutes on two cores
-//	go test ./test/e2e -long -timeout 40m        what CI runs: longer, more seeds, the whole grid, and Python
+//	go test ./test/e2e -long -timeout 40m        what make nightly runs: longer, more seeds, the whole grid, and Python
 //	POSTA_SHARED=DIR go test ./test/e2e          with DIR/samples and DIR/expected in place of generated data, where that makes sense
 //	go test ./test/e2e -run Python -python FILE  with that interpreter, which has zmq and msgpack
 //	go test -tags brokers ./test/e2e -run Brokers  over real brokers; it needs rabbitmq-server

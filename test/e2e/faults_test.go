@@ -72,7 +72,7 @@ func beside(t *testing.T) {
 	}
 }
 
-// few returns how many of n faults a test injects: a third, or all at full length, as in CI.
+// few returns how many of n faults a test injects: a third, or all at full length, as make nightly does.
 func few(n int) int {
 	if *long {
 		return n
@@ -80,7 +80,7 @@ func few(n int) int {
 	return n / 3
 }
 
-// alike reports whether a test is left to CI, which runs it at full length and with the race detector: `make test` runs another test of the same
+// alike reports whether a test is left to make nightly, which runs it at full length and with the race detector: `make test` runs another test of the same
 // kind.
 func alike(t *testing.T, other string) bool {
 	t.Helper()

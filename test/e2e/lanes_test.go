@@ -13,15 +13,15 @@ import (
 	"testing"
 )
 
-// TestWhatMakeTestLeavesOutCIRuns: `make test` runs the tests of clusters at their short lengths, once without the race detector, and few of them
-// with it. CI runs the others with it, and each test that has a full length at that length. On a slow machine CI leaves out some of that, and says
-// so: late in .ci/run.
-func TestWhatMakeTestLeavesOutCIRuns(t *testing.T) {
-	script, makefile := text(t, "../../.ci/run"), text(t, "../../Makefile")
+// TestWhatMakeTestLeavesOutIsRunNightly: `make test` runs the tests of clusters at their short lengths, once without the race detector, and few of
+// them with it. `make nightly` runs the others with it, and each test that has a full length at that length.
+func TestWhatMakeTestLeavesOutIsRunNightly(t *testing.T) {
+	script, makefile := text(t, "../../.ci/nightly"), text(t, "../../Makefile")
 	for what, lines := range map[string][]string{
+		text(t, "../../.ci/run"): {"\nmake test\n"},
 		script: {
-			"\nmake test\n", "\nmake chaos TIME=1m\n", "\n\tgo test -race ./link/nats -run TestSuite -long ",
-			"\n\tseeds=2000\n", "\n\tgo test ./test/sim -run 'TestSeeds|TestRunsAreWorthIt' -seeds=$seeds ", "\n\tgo test ./test/medicsim -run 'TestSeeds' -seeds=$seeds ",
+			"\nmake chaos TIME=10m\n", "\n\tgo test -race ./link/nats -run TestSuite -long ",
+			"\n\tgo test ./test/sim -run 'TestSeeds|TestRunsAreWorthIt' -seeds=2000 ", "\n\tgo test ./test/medicsim -run 'TestSeeds' -seeds=2000 ",
 		},
 		makefile: {
 			"-j2 test-plain test-raced\n",
@@ -32,17 +32,17 @@ func TestWhatMakeTestLeavesOutCIRuns(t *testing.T) {
 	} {
 		for _, l := range lines {
 			if !strings.Contains(what, l) {
-				t.Errorf("no %q in .ci/run or the Makefile; has its form changed?", l)
+				t.Errorf("no %q in .ci/run, .ci/nightly or the Makefile; has its form changed?", l)
 			}
 		}
 	}
 	clusters, ran := strings.Fields(find(t, makefile, `(?m)^CLUSTERS := (.*)$`)), []string{}
-	for _, m := range regexp.MustCompile(`(?m)^\tmake test-race (?:LIMIT=\w+ )?CLUSTERS='?([^'\n]*)'?$`).FindAllStringSubmatch(script, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\t?make test-race (?:LIMIT=\w+ )?CLUSTERS='?([^'\n]*)'?$`).FindAllStringSubmatch(script, -1) {
 		ran = append(ran, strings.Fields(m[1])...)
 	}
 	slices.Sort(clusters)
 	if slices.Sort(ran); !slices.Equal(clusters, ran) {
-		t.Errorf("CI runs %q with the race detector, and the Makefile's CLUSTERS are %q", ran, clusters)
+		t.Errorf("make nightly runs %q with the race detector, and the Makefile's CLUSTERS are %q", ran, clusters)
 	}
 	racedIn := strings.Fields(find(t, makefile, `(?m)^RACED_IN := (.*)$`))
 	for _, dir := range racedIn {
@@ -82,16 +82,15 @@ func TestWhatMakeTestLeavesOutCIRuns(t *testing.T) {
 			continue
 		}
 		if has := reaches(uses, name, "long"); has != full.MatchString(name) {
-			t.Errorf("%s has a full length: %v. CI runs it at full length: %v", name, has, !has)
+			t.Errorf("%s has a full length: %v. make nightly runs it at full length: %v", name, has, !has)
 		}
 	}
 }
 
-// TestEveryTableOfDeliberateBugsIsRunByCI: without POSTA_MUTANTS a table only checks that its texts are in the code. Of the longest tables CI runs another
-// third each day.
-func TestEveryTableOfDeliberateBugsIsRunByCI(t *testing.T) {
+// TestEveryTableOfDeliberateBugsIsRunNightly: without POSTA_MUTANTS a table only checks that its texts are in the code.
+func TestEveryTableOfDeliberateBugsIsRunNightly(t *testing.T) {
 	var ran []string
-	for _, m := range regexp.MustCompile(`(?m)^\tPOSTA_MUTANTS=(?:1|\$part) go test (.*) -run 'TestMutants' `).FindAllStringSubmatch(text(t, "../../.ci/run"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\tPOSTA_MUTANTS=1 go test (.*) -run 'TestMutants' `).FindAllStringSubmatch(text(t, "../../.ci/nightly"), -1) {
 		ran = append(ran, strings.Fields(m[1])...)
 	}
 	slices.Sort(ran)
@@ -114,7 +113,7 @@ func TestEveryTableOfDeliberateBugsIsRunByCI(t *testing.T) {
 		t.Fatal(err)
 	}
 	if slices.Sort(tables); len(tables) == 0 || !slices.Equal(tables, ran) {
-		t.Errorf("CI runs the deliberate bugs of %q; there are tables in %q", ran, tables)
+		t.Errorf("make nightly runs the deliberate bugs of %q; there are tables in %q", ran, tables)
 	}
 }
 
@@ -132,7 +131,7 @@ func find(t *testing.T, in, pattern string) string {
 	t.Helper()
 	m := regexp.MustCompile(pattern).FindStringSubmatch(in)
 	if m == nil {
-		t.Fatalf("nothing in .ci/run or the Makefile is like %s", pattern)
+		t.Fatalf("nothing in .ci/nightly or the Makefile is like %s", pattern)
 	}
 	return m[1]
 }

@@ -32,7 +32,7 @@ const (
 )
 
 var (
-	long = flag.Bool("long", false, "the full lengths that CI runs: several runs of each fault, a minute of standstill")
+	long = flag.Bool("long", false, "the full lengths that make nightly runs: several runs of each fault, a minute of standstill")
 )
 
 func TestMain(m *testing.M) {

@@ -77,7 +77,7 @@ func (s Subject) Run(t *testing.T) {
 	t.Run("heartbeats are heard", func(t *testing.T) {
 		w := s.both(t)
 		w.until("the source hears the sink", func() bool {
-			w.sink.tr.Heartbeat([]byte("alive"))
+			w.sink.tr.Heartbeat([]byte("alive"), []byte("public"))
 			return string(w.source.beat) == "alive"
 		})
 	})

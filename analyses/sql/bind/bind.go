@@ -37,11 +37,14 @@ func Bind(text string, script *syntax.Script, tables []Table, params map[string]
 		switch n := st.Node.(type) {
 		case *syntax.Query:
 			s.Plan = b.query(n, nil, b.views)
+			b.answerNames(st.At, s.Plan.Fields())
 		case *syntax.Describe:
 			if n.Summarize {
 				s.Plan = b.summary(n, st.At, b.views)
 			} else {
+				b.describing = true
 				s.Kind, s.Plan = Description, b.query(n.Query, nil, b.views)
+				b.describing = false
 			}
 		case *syntax.ShowTables:
 			s.Kind = Tables
@@ -62,6 +65,8 @@ type binder struct {
 	sizes  map[Expr]int
 	joins  int // how many joins the statement has so far; see maxJoins
 	width  int // how many columns its tables have together; see maxSize
+
+	describing bool // the statement is a DESCRIBE, so no value is read
 
 	inside syntax.Expr // the expression that is being bound; of nested ones the innermost
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -99,13 +100,13 @@ func (b *binder) interval(x *syntax.Interval, s *scope) Expr {
 		if n.Type().Kind != types.BigInt {
 			b.fail(x.At, "an INTERVAL counts whole units, not "+n.Type().String(), "Convert it: INTERVAL (x::BIGINT) "+x.Unit+".")
 		}
-		one, _ := parseInterval("1 " + strings.ToLower(x.Unit))
+		one, _ := ParseInterval("1 " + strings.ToLower(x.Unit))
 		return &Apply{base{t, x.At}, "*", []Expr{&Const{base: base{t, x.At}, Value: one}, n}}
 	}
 	if x.Unit != "" {
 		text += " " + x.Unit
 	}
-	v, ok := parseInterval(text)
+	v, ok := ParseInterval(text)
 	if !ok {
 		b.fail(x.At, fmt.Sprintf("'%s' is not an INTERVAL", text), "Write INTERVAL 3 DAY, or INTERVAL '1 day 2 hours'.")
 	}
@@ -134,17 +135,35 @@ func (b *binder) binary(at syntax.Pos, op string, l, r Expr) Expr {
 	switch op {
 	case "=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
 		l, r = b.literalAs(l, r.Type()), b.literalAs(r, l.Type())
+		l, r = b.timeAs(l, r), b.timeAs(r, l)
 	}
 	f, err := types.Binary(op, l.Type(), r.Type())
 	b.check(at, err)
 	return jsonList(&Apply{base{f.Result, at}, op, []Expr{b.to(l, f.Args[0]), b.to(r, f.Args[1])}})
 }
 
+// timeAs converts a text literal that is compared with a TIME: '9:00' is 09:00:00.
+func (b *binder) timeAs(e, with Expr) Expr {
+	c, literal := e.(*Const)
+	t, cast := with.(*Cast)
+	if !literal || !c.Literal || !cast || t.Range == nil || !t.Range.Time {
+		return e
+	}
+	v, ok := field.Time([]byte(c.Value.(string)))
+	if !ok {
+		b.fail(c.At, fmt.Sprintf("'%s' is not a TIME", c.Value), "Write it as '13:05:00'.")
+	}
+	return &Const{base: base{c.T, c.At}, Value: string(field.AppendTime(nil, v))}
+}
+
 // literalAs converts a text literal to type t.
 func (b *binder) literalAs(e Expr, t types.Type) Expr {
 	c, ok := e.(*Const)
-	if !ok || !c.Literal || t.Kind == types.Text || t.Kind == types.Null || t.Kind == types.TextList {
+	if !ok || !c.Literal || t.Kind == types.Text || t.Kind == types.Null {
 		return e
+	}
+	if t.Kind == types.TextList {
+		b.fail(c.At, fmt.Sprintf("'%s' is a TEXT, not a list", c.Value), "A list is written as ['a', 'b'], or made of a TEXT by string_split(x, ',').")
 	}
 	v, ok := parseLiteral(c.Value.(string), t)
 	if !ok {
@@ -225,7 +244,7 @@ func (b *binder) unify(list []Expr) []Expr {
 func (b *binder) in(x *syntax.In, s *scope) Expr {
 	list := []Expr{b.expr(x.X, s)}
 	for _, item := range x.List {
-		list = append(list, b.expr(item, s))
+		list = append(list, b.timeAs(b.expr(item, s), list[0]))
 	}
 	return b.not(x.Not, &Apply{base{types.Of(types.Bool), x.At}, "IN", b.unify(list)})
 }
@@ -292,7 +311,14 @@ func (b *binder) cast(x *syntax.Cast, s *scope) Expr {
 	b.check(x.Type.At, err)
 	e := b.expr(x.X, s)
 	if !e.Type().Castable(t) {
-		b.fail(x.At, fmt.Sprintf("%s cannot be converted to %s", e.Type(), t), "")
+		hint := ""
+		if t.Kind == types.TextList {
+			hint = "A list is written as ['a', 'b'], or made of a TEXT by string_split(x, ',')."
+		}
+		b.fail(x.At, fmt.Sprintf("%s cannot be converted to %s", e.Type(), t), hint)
+	}
+	if k := e.Type().Kind; r != nil && r.Time && k != types.Text && k != types.Timestamp && k != types.Null {
+		b.fail(x.At, fmt.Sprintf("%s cannot be converted to TIME", e.Type()), "A TIME is made of a TIMESTAMP or a TEXT.")
 	}
 	c, constant := e.(*Const)
 	if constant && c.Value == nil {
@@ -373,11 +399,22 @@ func (b *binder) resolve(at syntax.Pos, f *types.Function, args []Expr) types.Fo
 	if err != nil {
 		var again error
 		if form, again = f.Resolve(untyped); again == nil {
+			for i := range form.Args { // T stands for nothing but text literals: lead('a', '2')
+				form.Args[i] = textIfNull(form.Args[i])
+			}
+			form.Result = textIfNull(form.Result)
 			return form
 		}
 	}
 	b.check(at, err)
 	return form
+}
+
+func textIfNull(t types.Type) types.Type {
+	if t.Kind == types.Null {
+		return types.Of(types.Text)
+	}
+	return t
 }
 
 // call binds a function, an aggregate or a window function.
@@ -397,8 +434,12 @@ func (b *binder) call(x *syntax.Call, s *scope) Expr {
 	if x.Star && f.Name != "count" {
 		b.fail(x.At, f.Name+" does not take *", "")
 	}
+	quantile := f.Name == "quantile_cont" || f.Name == "quantile_disc"
 	args := make([]Expr, len(x.Args))
 	for i, a := range x.Args {
+		if _, list := a.(*syntax.List); list && quantile && i == 1 {
+			b.fail(a.Pos(), f.Name+" takes one share, not a list of them", fmt.Sprintf("Write one call for each: %s(x, 0.1), %[1]s(x, 0.9).", f.Name))
+		}
 		args[i] = b.expr(a, s)
 	}
 	if f.Session {
@@ -419,6 +460,15 @@ func (b *binder) call(x *syntax.Call, s *scope) Expr {
 	form := b.resolve(x.At, f, args)
 	for i := range args {
 		args[i] = b.to(args[i], form.Args[i])
+	}
+	if quantile {
+		share := -1.0
+		if c, is := args[1].(*Const); is && c.Value != nil {
+			share = c.Value.(float64)
+		}
+		if !(share >= 0 && share <= 1) {
+			b.fail(args[1].Pos(), "the share of "+f.Name+" is a number from 0 to 1 that is written down", "For example: "+f.Name+"(x, 0.5).")
+		}
 	}
 	var filter Expr
 	if x.Filter != nil {
@@ -455,6 +505,8 @@ func (b *binder) window(x *syntax.Call, f *types.Function, form types.Form, args
 	switch {
 	case f.Class == types.Aggregate && !f.Over:
 		b.fail(x.At, f.Name+" has no OVER", "As window functions there are count, sum, avg, min, max, and row_number, rank, lag, …")
+	case f.Name == "avg" && form.Result.Kind == types.Interval:
+		b.fail(x.At, "avg of INTERVALs has no OVER", "With OVER there is avg of numbers and dates: avg(date_diff('second', x, y)) OVER (…).")
 	case f.Class == types.Window && x.Distinct:
 		b.fail(x.At, "DISTINCT belongs to aggregates", "")
 	case len(x.OrderBy) > 0:
@@ -510,10 +562,29 @@ func (b *binder) frameEnd(f *syntax.Frame, x syntax.Bound, w *WindowCall, s *sco
 	if len(w.Order) != 1 {
 		b.fail(f.At, "RANGE with a distance needs one key in ORDER BY", "")
 	}
-	_, err := types.Binary("+", w.Order[0].X.Type(), e.Type())
-	b.check(x.X.Pos(), err)
+	key, by := w.Order[0].X.Type(), e.Type()
+	dated := key.Kind == types.Date || key.Kind == types.Timestamp
+	if !(key.IsNumber() && by.IsNumber() || dated && by.Kind == types.Interval || key.Kind == types.Date && by.Kind == types.BigInt) {
+		b.fail(x.X.Pos(), fmt.Sprintf("%s is no distance between values of type %s", by, key), "Between numbers the distance is a number, between dates an INTERVAL.")
+	}
+	if below0(c.Value) {
+		b.fail(x.X.Pos(), "the distance of a frame is not below 0", "PRECEDING and FOLLOWING say in which direction it goes.")
+	}
 	out.X = e
 	return out
+}
+
+// below0 reports whether a part of a number or of an INTERVAL is below 0, or not a number.
+func below0(v any) bool {
+	switch v := v.(type) {
+	case int64:
+		return v < 0
+	case float64:
+		return !(v >= 0)
+	case Interval:
+		return v.Months < 0 || v.Days < 0 || v.Micros < 0
+	}
+	return false
 }
 
 // subquery binds a query that is used as a value.

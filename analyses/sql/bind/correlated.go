@@ -341,7 +341,7 @@ func (b *binder) outer(c *syntax.Column, s *scope) Expr {
 		case o != s.outer:
 			b.fail(c.At, fmt.Sprintf("the column %s belongs to a query that is further out than the one around this one", c.Name), "Hand it on, or write a JOIN with a grouped query.")
 		}
-		x := use(found[0], c.At)
+		x := b.use(found[0], c.At)
 		return &outerRef{base{x.Type(), c.At}, x}
 	}
 	return nil

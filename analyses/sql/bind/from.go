@@ -226,7 +226,7 @@ func (b *binder) using(j *Join, name syntax.Ident, left, right []visible) (l, r 
 	}
 	li, ri := at(left, "left"), at(right, "right")
 	lv, rv := left[li], right[ri]
-	le, re := use(lv, name.At), use(rv, name.At)
+	le, re := b.use(lv, name.At), b.use(rv, name.At)
 	eq := b.binary(name.At, "=", le, re).(*Apply)
 	b.pair(j, eq.Args[0], eq.Args[1])
 	right[ri].merged = true

@@ -41,7 +41,7 @@ func parseLiteral(s string, t types.Type) (any, bool) {
 	case types.Timestamp:
 		return parseTimestamp(s)
 	case types.Interval:
-		return parseInterval(s)
+		return ParseInterval(s)
 	}
 	return nil, false
 }
@@ -103,35 +103,32 @@ var unit = map[string]Interval{
 	"decade": {120, 0, 0}, "century": {1200, 0, 0}, "centurie": {1200, 0, 0}, "millennium": {12000, 0, 0}, "millennia": {12000, 0, 0},
 }
 
-// parseInterval reads '1 day 2 hours' and '1 day 03:04:05'. It takes whole numbers only; a time of day may have a fraction.
-func parseInterval(s string) (any, bool) {
+// ParseInterval reads '1 day 2 hours' and '1 day 03:04:05'. It takes whole numbers only; a time of day may have a fraction.
+func ParseInterval(s string) (total Interval, ok bool) {
 	words := strings.Fields(strings.ToLower(s))
-	total, found := Interval{}, false
 	for i := 0; i < len(words); i++ {
 		if strings.Contains(words[i], ":") {
 			c, err := time.Parse("15:04:05.999999", words[i])
 			if err != nil {
-				return nil, false
+				return Interval{}, false
 			}
 			total.Micros += int64(c.Hour())*3600e6 + int64(c.Minute())*60e6 + int64(c.Second())*1e6 + int64(c.Nanosecond())/1000
-			found = true
 			continue
 		}
 		n, err := strconv.ParseInt(words[i], 10, 64)
 		if err != nil || i+1 >= len(words) {
-			return nil, false
+			return Interval{}, false
 		}
 		i++
-		u, ok := unit[strings.TrimSuffix(words[i], "s")]
-		if !ok {
-			u, ok = unit[words[i]]
+		u, known := unit[strings.TrimSuffix(words[i], "s")]
+		if !known {
+			u, known = unit[words[i]]
 		}
-		if !ok || !total.add(u, n) {
-			return nil, false
+		if !known || !total.add(u, n) {
+			return Interval{}, false
 		}
-		found = true
 	}
-	return total, found
+	return total, len(words) > 0
 }
 
 // add adds n units, and says whether the sum is in range.

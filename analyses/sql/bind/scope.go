@@ -70,7 +70,9 @@ func (b *binder) column(c *syntax.Column, s *scope) Expr {
 	found := s.find(c.Table, c.Name)
 	switch {
 	case len(found) == 1:
-		return use(found[0], c.At)
+		return b.use(found[0], c.At)
+	case len(found) > 1 && !s.hiddenAlike(found) && strings.EqualFold(found[0].table, found[1].table):
+		b.fail(c.At, fmt.Sprintf("two columns are called %s", c.Name), "Names are equal whatever their case. Give one another name where it comes from: x AS name.")
 	case len(found) > 1 && !s.hiddenAlike(found):
 		b.fail(c.At, fmt.Sprintf("the column %s is in several tables", c.Name), fmt.Sprintf("Write %s.%s, or %s.%s.", found[0].table, c.Name, found[1].table, c.Name))
 	case len(found) > 1:
@@ -90,10 +92,15 @@ func (b *binder) column(c *syntax.Column, s *scope) Expr {
 
 func (s *scope) hiddenAlike(found []visible) bool { return found[0].hidden }
 
-// use notes that a column is read, and returns it.
-func use(v visible, at syntax.Pos) Expr {
+// use notes that a column is read, and returns it. A column without a type can only be described.
+func (b *binder) use(v visible, at syntax.Pos) Expr {
 	if v.both != nil {
 		return v.both
+	}
+	if v.scan != nil && v.typ.Kind == types.Null && !b.describing {
+		e := syntax.NewError(b.text, at, fmt.Sprintf("the column %s is not read", v.name), "")
+		e.Unread = v.scan.Table.Fields[v.at].Name
+		panic(e)
 	}
 	if v.scan != nil {
 		v.scan.Used[v.at] = true

@@ -2,7 +2,9 @@ package bind
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"posta.dev/posta/analyses/sql/syntax"
 )
@@ -35,6 +37,11 @@ func (b *binder) bindSelect(sel *syntax.Select, q *syntax.Query, outer *scope, c
 	if sel.From != nil {
 		s.node, s.scope.columns = b.from(sel.From, outer, c)
 	}
+	for i, w := range sel.Windows {
+		if slices.ContainsFunc(sel.Windows[:i], func(o syntax.NamedWindow) bool { return equalFold(o.Name.Name, w.Name.Name) }) {
+			b.fail(w.Name.At, "two windows are called "+w.Name.Name, "")
+		}
+	}
 	b.windows = sel.Windows
 	s.expandItems()
 	b.bound, b.binding = append(b.bound, make([]Expr, len(b.items)-len(b.bound))...), make([]bool, len(b.items))
@@ -56,6 +63,30 @@ func (b *binder) bindSelect(sel *syntax.Select, q *syntax.Query, outer *scope, c
 	return s.finish(q)
 }
 
+// MaxName bounds the bytes of an answer's column name: what the protocol takes.
+const MaxName = 255
+
+// shortened returns an expression as the name of its column.
+func shortened(name string) string {
+	if len(name) <= MaxName {
+		return name
+	}
+	n := MaxName - len("…")
+	for !utf8.RuneStart(name[n]) {
+		n--
+	}
+	return name[:n] + "…"
+}
+
+// answerNames fails if an answer has a column whose name is too long.
+func (b *binder) answerNames(at syntax.Pos, fields []Field) {
+	for i, f := range fields {
+		if len(f.Name) > MaxName {
+			b.fail(at, fmt.Sprintf("column %d of the answer has a name of %d bytes; at most %d are possible", i+1, len(f.Name), MaxName), "Give it a shorter one: x AS name.")
+		}
+	}
+}
+
 // expandItems lists the items, with the columns of each star.
 func (s *selection) expandItems() {
 	for _, it := range s.sel.Items {
@@ -65,7 +96,7 @@ func (s *selection) expandItems() {
 			if c, ok := it.X.(*syntax.Column); ok && item.name == "" {
 				item.name = c.Name
 			} else if item.name == "" {
-				item.name = syntax.PrintExpr(it.X)
+				item.name = shortened(syntax.PrintExpr(it.X))
 			}
 			if item.alias != "" {
 				s.scope.aliases = append(s.scope.aliases, aliasOf{item.alias, len(s.items)})
@@ -102,7 +133,7 @@ func (s *selection) expandStar(star *syntax.Star) {
 			item.x = r.X
 			delete(replaced, lower(v.name))
 		} else {
-			bound = use(v, star.At)
+			bound = s.use(v, star.At)
 		}
 		s.items, s.bound = append(s.items, item), append(s.bound, bound)
 		s.fits(star.At, len(s.items))

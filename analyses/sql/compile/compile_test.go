@@ -8,7 +8,6 @@ import (
 
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/infer"
-	"posta.dev/posta/analyses/sql/types"
 )
 
 // planOf makes a plan over files of a directory, whose tables are called like their files.
@@ -24,7 +23,7 @@ func planOf(t *testing.T, text string, files fstest.MapFS) *Plan {
 		tab.Rows([]byte(header), []byte(rest))
 		table := Table{Name: strings.TrimSuffix(name, ".csv"), Files: name}
 		for _, c := range tab.Columns() {
-			table.Columns = append(table.Columns, Column{Name: c.Name, Type: types.Of(c.Kind), Inferred: true})
+			table.Columns = append(table.Columns, Column{Name: c.Name, Type: c.Type, Inferred: true})
 		}
 		p.Tables = append(p.Tables, table)
 	}

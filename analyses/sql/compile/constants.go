@@ -117,15 +117,12 @@ func computedNow(e bind.Expr) (*bind.Const, bool) {
 // looks behind a conversion.
 func (c *constants) datesCompared(e bind.Expr) bind.Expr {
 	a, ok := e.(*bind.Apply)
-	if !ok || len(a.Args) != 2 {
+	if !ok || mirrored[a.Func] == "" { // d::TIMESTAMP + INTERVAL '1' HOUR compares nothing
 		return nil
 	}
 	op, l, r := a.Func, a.Args[0], a.Args[1]
 	if c.computable(l) {
-		if op, ok = mirrored[op]; !ok {
-			return nil
-		}
-		l, r = r, l
+		op, l, r = mirrored[op], r, l
 	}
 	date, ok := l.(*bind.Cast)
 	if !ok || date.X.Type().Kind != types.Date || date.T.Kind != types.Timestamp || !c.computable(r) {

@@ -20,6 +20,14 @@ import (
 // reducer's memory for one session.
 const MaxRowBytes = 1 << 30
 
+const (
+	// foldBytes bounds what one process may fold of a statement's rows before the tables leave it: the bytes of the keys of a table, and of the texts of
+	// each aggregate. Functions and joins may make much of a row, and until the tables leave, nobody measures them.
+	foldBytes = 256 << 20
+	// batchSteps bounds the work of functions on rows that travel together (eval.Meter.Most), because a joiner serves no other session meanwhile.
+	batchSteps = 1 << 29
+)
+
 // slice is how many rows the kernels compute at once: few enough for the results to stay in the processor's cache.
 const slice = 2048
 
@@ -38,6 +46,7 @@ type joiner struct {
 	first  bool              // this joiner sends the leaves of reference streams
 	pos    analyses.Position // position of the batch that is being computed
 
+	meter      *eval.Meter      // of all programs
 	conditions map[ledBy]*ledTo // with which its workers begin
 	slices     uint64           // how many slices have been begun
 }
@@ -46,6 +55,7 @@ type joiner struct {
 type worker struct {
 	*leaf
 	x      *tail.Executor // has computed the right sides of joins and the queries; nil if there are none
+	meter  *eval.Meter
 	steps  []step
 	last   *ledTo // of those with which the leaf begins; nil if there is none, or steps compute them
 	ready  bool
@@ -141,7 +151,7 @@ func (s *statement) newJoiner(replica analyses.Replica) (*joiner, error) {
 func (s *statement) newWorkers(leaves []*leaf) (*joiner, error) {
 	j := s.withoutLeaves()
 	for _, l := range leaves {
-		w := &worker{leaf: l}
+		w := &worker{leaf: l, meter: j.meter}
 		if len(l.refs) == 0 { // its lookups, if any, are in rows that stand in the plan
 			if plans := l.plans(); len(plans) > 0 {
 				w.x = tail.New(nothing{}, maxKept, plans...)
@@ -157,9 +167,12 @@ func (s *statement) newWorkers(leaves []*leaf) (*joiner, error) {
 
 // withoutLeaves returns a joiner that has no leaves yet.
 func (s *statement) withoutLeaves() *joiner {
-	j := &joiner{text: s.plan.Text, leaves: make([][]*worker, len(s.order))}
+	j := &joiner{text: s.plan.Text, leaves: make([][]*worker, len(s.order)), meter: eval.NewMeter()}
+	j.meter.Most = batchSteps
 	for i := range s.specs {
-		j.tables = append(j.tables, fold.NewOutgoing(&s.specs[i]))
+		t := fold.NewOutgoing(&s.specs[i])
+		t.SetBound(foldBytes)
+		j.tables = append(j.tables, t)
 	}
 	for _, sc := range s.order {
 		j.scans = append(j.scans, newColumns(sc))
@@ -173,11 +186,12 @@ func (w *worker) prepare(given []step) (err error) {
 	l, x := w.leaf, w.x
 	w.ready = true
 	program := func(e bind.Expr) *eval.Program {
-		compile := eval.Compile
-		if x != nil {
-			compile = x.Program
+		if x == nil {
+			p, fails := eval.CompileFor(e, w.meter)
+			err = errors.Join(err, fails)
+			return p
 		}
-		p, fails := compile(e)
+		p, fails := x.Program(e, w.meter)
 		err = errors.Join(err, fails)
 		return p
 	}
@@ -293,6 +307,7 @@ func (j *joiner) fold(stream int, b rows, pos analyses.Position) error {
 	c := j.scans[stream]
 	c.load(b, pos.File)
 	j.pos = pos
+	j.meter.Begin()
 	for _, w := range j.leaves[stream] {
 		w.pos.begin(pos)
 		w.cache.Forget()
@@ -307,14 +322,26 @@ func (j *joiner) fold(stream int, b rows, pos analyses.Position) error {
 			if err := w.take(j, c, columns, n); err != nil {
 				return j.located(err, pos)
 			}
+			if err := j.foldable(w); err != nil {
+				return err
+			}
 			if j.sparse && w.many(j.tables, lo+n) {
 				return errMany
 			}
 		}
 	}
-	for _, t := range j.tables {
-		if err := t.Err(); err != nil {
-			return err
+	return nil
+}
+
+// foldable returns the error of the tables of a worker.
+func (j *joiner) foldable(w *worker) error {
+	for _, t := range j.tables[w.table : w.table+w.tables] {
+		if errors.Is(t.Err(), fold.ErrTooLarge) {
+			return fmt.Errorf("the rows, groups and values that are made of rows which travel together take more than %d MiB in one process: %w; "+
+				"make shorter values of a row, or narrow the rows by WHERE before they are joined or their values are made", foldBytes>>20, t.Err())
+		}
+		if t.Err() != nil {
+			return t.Err()
 		}
 	}
 	return nil
@@ -368,6 +395,7 @@ func (w *worker) settle(t *fold.Table) {
 // take computes some rows.
 func (w *worker) take(j *joiner, of *columns, columns []*eval.Vector, n int) error {
 	w.pos.joined = joined{}
+	w.meter.Release()
 	if w.last == nil {
 		w.sel = of.taken(w.missing, everyRow(w.sel, n), int(w.pos.at))
 		return w.behind(0, j, columns, n, w.sel)
@@ -391,50 +419,62 @@ func everyRow(sel []int32, n int) []int32 {
 	return sel
 }
 
-// behind computes the steps from index first on for the selected rows, and keeps the rows that remain.
+// behind computes the steps from index first on for the selected rows, and keeps the rows that remain. A step whose values do not fit the memory is computed
+// for some of the rows at a time (eval.Pieces), and so is all behind it.
 func (w *worker) behind(first int, j *joiner, columns []*eval.Vector, n int, sel []int32) error {
-	below := columns // those from which the last projection is computed
-	for i := first; i < len(w.steps); i++ {
-		st := &w.steps[i]
-		further := func(columns []*eval.Vector, n int) error {
-			st.sel = everyRow(st.sel, n)
-			return w.behind(i+1, j, columns, n, st.sel)
-		}
-		if st.lookup != nil {
+	return w.after(first, j, columns, columns, n, sel)
+}
+
+// after is behind, for steps after a projection. The projection was computed from the columns below.
+func (w *worker) after(i int, j *joiner, columns, below []*eval.Vector, n int, sel []int32) error {
+	if i == len(w.steps) {
+		return w.keepThem(j, columns, n, sel)
+	}
+	st := &w.steps[i]
+	further := func(columns []*eval.Vector, n int) error {
+		st.sel = everyRow(st.sel, n)
+		return w.behind(i+1, j, columns, n, st.sel)
+	}
+	return eval.Pieces(sel, func(sel []int32) error {
+		switch {
+		case st.lookup != nil:
 			return st.lookup.probe(columns, n, sel, &w.pos.joined, further)
-		}
-		if st.spread != nil {
+		case st.spread != nil:
 			return st.spread.rows(columns, n, sel, &w.pos.joined, further)
-		}
-		if st.filter != nil {
-			v, err := w.compute(j, st.filter, columns, n, &sel)
-			if err != nil {
+		case st.filter == nil:
+			if err := w.project(j, st.columns, st.out, columns, n, &sel); err != nil {
 				return err
 			}
-			sel = passing(v, sel)
-			if len(sel) == 0 {
-				return nil
-			}
+			return w.after(i+1, j, st.out, columns, n, sel)
+		}
+		v, err := w.compute(j, st.filter, columns, n, &sel)
+		if err != nil {
+			return err
+		}
+		sel = passing(v, sel)
+		if len(sel) == 0 {
+			return nil
+		}
+		return eval.Pieces(sel, func(sel []int32) error {
 			if err := w.project(j, st.columns, columns, below, n, &sel); err != nil {
 				return err
 			}
-			continue
-		}
-		if err := w.project(j, st.columns, st.out, columns, n, &sel); err != nil {
-			return err
-		}
-		below, columns = columns, st.out
-	}
+			return w.after(i+1, j, columns, below, n, sel)
+		})
+	})
+}
+
+// keepThem keeps the rows that all steps have left.
+func (w *worker) keepThem(j *joiner, columns []*eval.Vector, n int, sel []int32) error {
 	switch w.keep {
 	case keepGroups:
 		return w.group(j.tables[w.table:], columns, n, sel)
 	case keepBest:
-		return w.keepBest(j.tables[w.table], columns, n, sel)
+		return eval.Pieces(sel, func(sel []int32) error { return w.keepBest(j.tables[w.table], columns, n, sel) })
 	case keepDistinct:
-		w.keepDistinct(j.tables[w.table], columns, sel)
-		return nil
+		return w.keepDistinct(j.tables[w.table], columns, sel)
 	case keepParts:
-		return w.keepParts(j.tables[w.table], columns, n, sel)
+		return eval.Pieces(sel, func(sel []int32) error { return w.keepParts(j.tables[w.table], columns, n, sel) })
 	}
 	return w.keepRows(j, columns, sel)
 }
@@ -482,24 +522,23 @@ func (w *worker) runKeys(columns []*eval.Vector, n int, sel []int32) error {
 // group folds rows into their groups. The first table holds the groups; the tables of DISTINCT values follow.
 func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel []int32) error {
 	t, values := tables[0], tables[1:]
-	if err := w.runKeys(columns, n, sel); err != nil {
+	w.into = w.into[:0]
+	err := eval.Pieces(sel, func(sel []int32) error {
+		if err := w.runKeys(columns, n, sel); err != nil {
+			return err
+		}
+		return w.find(t, sel)
+	})
+	if err != nil {
 		return err
 	}
-	w.find(t, sel)
 	all := w.counts.of(w.into, t.Len())
 	for a := range w.groups.aggs {
 		x := &w.groups.aggs[a]
 		rows, into, counts := sel, w.into, all
 		if f := w.filter[a]; f != nil {
-			v, err := f.Run(columns, n, sel)
-			if err != nil {
+			if err := w.pass(f, columns, n, sel); err != nil {
 				return err
-			}
-			w.rows, w.passed = w.rows[:0], w.passed[:0]
-			for k, i := range sel {
-				if v.Bools[i] && !v.IsNull(i) {
-					w.rows, w.passed = append(w.rows, i), append(w.passed, w.into[k])
-				}
 			}
 			rows, into, counts = w.rows, w.passed, nil
 		}
@@ -510,63 +549,114 @@ func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel 
 		if len(rows) == 0 {
 			continue
 		}
-		var v, by *eval.Vector
-		var err error
-		if p := w.args[a]; p != nil {
-			if v, err = p.Run(columns, n, rows); err != nil {
+		err := eval.Pieces(rows, func(piece []int32) error {
+			if len(piece) < len(rows) {
+				counts = nil
+			}
+			if err := w.aggregate(a, t, own, columns, n, piece, into[:len(piece)], counts); err != nil {
 				return err
 			}
-		}
-		if p := w.bys[a]; p != nil {
-			if by, err = p.Run(columns, n, rows); err != nil {
-				return err
-			}
-		}
-		if x.distinct {
-			w.foldDistinct(t, own, v, rows, into)
-		} else if x.accumulates() {
-			w.added[a].add(x, t, v, rows, into, counts)
-		} else {
-			x.fold(t, v, by, rows, into, &w.pos)
+			into = into[len(piece):]
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// pass finds the rows that pass the filter of an aggregate, and their groups.
+func (w *worker) pass(filter *eval.Program, columns []*eval.Vector, n int, sel []int32) error {
+	w.rows, w.passed = w.rows[:0], w.passed[:0]
+	into := w.into
+	return eval.Pieces(sel, func(sel []int32) error {
+		v, err := filter.Run(columns, n, sel)
+		if err != nil {
+			return err
+		}
+		for k, i := range sel {
+			if v.Bools[i] && !v.IsNull(i) {
+				w.rows, w.passed = append(w.rows, i), append(w.passed, into[k])
+			}
+		}
+		into = into[len(sel):]
+		return nil
+	})
+}
+
+// aggregate adds rows to an aggregate of their groups.
+func (w *worker) aggregate(a int, t, own *fold.Table, columns []*eval.Vector, n int, rows []int32, into []int, counts []int64) (err error) {
+	x := &w.groups.aggs[a]
+	var v, by *eval.Vector
+	if p := w.args[a]; p != nil {
+		if v, err = p.Run(columns, n, rows); err != nil {
+			return err
+		}
+	}
+	if p := w.bys[a]; p != nil {
+		if by, err = p.Run(columns, n, rows); err != nil {
+			return err
+		}
+	}
+	switch {
+	case x.distinct:
+		w.foldDistinct(t, own, v, rows, into)
+	case x.accumulates():
+		w.added[a].add(x, t, v, rows, into, counts)
+	default:
+		x.fold(t, v, by, rows, into, &w.pos)
+	}
+	return nil
+}
+
 // find finds the groups of the selected rows by the values in vector.
-func (w *worker) find(t *fold.Table, sel []int32) {
-	w.into = w.into[:0]
+func (w *worker) find(t *fold.Table, sel []int32) error {
 	if len(w.vector) == 0 {
 		row := t.Row(t.Key())
 		for range sel {
 			w.into = append(w.into, row)
 		}
-		return
+		return nil
 	}
 	numbers := w.cache.Numbers(w.vector, sel, eval.MostKeys)
 	if numbers == nil {
 		for _, i := range sel {
-			w.into = append(w.into, w.groupOf(t, i))
+			at, err := w.groupOf(t, i)
+			if err != nil {
+				return err
+			}
+			w.into = append(w.into, at)
 		}
-		return
+		return nil
 	}
 	known := w.cache.Known
 	for k, number := range numbers {
 		if known[number] == 0 {
-			known[number] = int32(w.groupOf(t, sel[k])) + 1
+			at, err := w.groupOf(t, sel[k])
+			if err != nil {
+				return err
+			}
+			known[number] = int32(at) + 1
 		}
 		w.into = append(w.into, int(known[number]-1))
 	}
+	return nil
 }
 
 // groupOf finds or adds the group of a row.
-func (w *worker) groupOf(t *fold.Table, row int32) int {
+func (w *worker) groupOf(t *fold.Table, row int32) (int, error) {
 	w.key = w.key[:0]
 	for _, v := range w.vector {
-		w.key = appendValue(w.key, v, row, true)
+		if w.key = appendValue(w.key, v, row, true); len(w.key) > foldBytes {
+			return 0, errWide
+		}
 	}
-	return t.Row(t.Key().Text(w.key))
+	return t.Row(t.Key().Text(w.key)), nil
 }
+
+// errWide is returned for a row whose values are too long together. Each of them may be long, and a statement can name one many times.
+var errWide = fmt.Errorf("the values of one row take more than %d MiB: name fewer columns, or shorten them", foldBytes>>20)
 
 // keepBest keeps the best rows of all.
 func (w *worker) keepBest(t *fold.Table, columns []*eval.Vector, n int, sel []int32) error {
@@ -591,8 +681,11 @@ func (w *worker) keepBest(t *fold.Table, columns []*eval.Vector, n int, sel []in
 		if w.worst != nil && string(w.key) > string(w.worst) {
 			continue
 		}
-		w.row = fold.AppendText(w.row[:0], w.key)
-		t.PutLeast(row, 0, w.appendRow(w.row, columns, i))
+		var err error
+		if w.row, err = w.appendRow(fold.AppendText(w.row[:0], w.key), columns, i); err != nil {
+			return err
+		}
+		t.PutLeast(row, 0, w.row)
 		if all := t.Least(row, 0); len(all) == w.best.n {
 			worst, _, err := fold.CutText(all[len(all)-1])
 			if err != nil {
@@ -605,17 +698,21 @@ func (w *worker) keepBest(t *fold.Table, columns []*eval.Vector, n int, sel []in
 }
 
 // keepDistinct keeps each distinct row with its first position.
-func (w *worker) keepDistinct(t *fold.Table, columns []*eval.Vector, sel []int32) {
+func (w *worker) keepDistinct(t *fold.Table, columns []*eval.Vector, sel []int32) error {
 	for _, i := range sel {
 		w.key = w.key[:0]
 		for c, needed := range w.needed {
 			if needed {
 				w.key = appendValue(w.key, columns[c], i, true)
 			}
+			if len(w.key) > foldBytes {
+				return errWide
+			}
 		}
 		w.row = w.pos.append(w.row[:0], i)
 		t.PutMinText(t.Row(t.Key().Text(w.key)), 0, w.row)
 	}
+	return nil
 }
 
 // keepRows sends rows with their positions.
@@ -623,7 +720,10 @@ func (w *worker) keepRows(j *joiner, columns []*eval.Vector, sel []int32) error 
 	t := j.tables[w.table]
 	for _, i := range sel {
 		w.key = w.pos.append(w.key[:0], i)
-		w.row = w.appendRow(w.row[:0], columns, i)
+		var err error
+		if w.row, err = w.appendRow(w.row[:0], columns, i); err != nil {
+			return err
+		}
 		t.Row(t.Key().Text(w.key).Text(w.row))
 		if !w.unkept {
 			j.sent += int64(len(w.key) + len(w.row))
@@ -641,13 +741,16 @@ func (j *joiner) bounded() error {
 }
 
 // appendRow appends the columns of a row that the tail reads.
-func (w *worker) appendRow(b []byte, columns []*eval.Vector, row int32) []byte {
+func (w *worker) appendRow(b []byte, columns []*eval.Vector, row int32) ([]byte, error) {
 	for c, needed := range w.needed {
 		if needed {
 			b = appendValue(b, columns[c], row, false)
 		}
+		if len(b) > foldBytes {
+			return nil, errWide
+		}
 	}
-	return b
+	return b, nil
 }
 
 // window returns the rows from lo up to hi of all columns. lo is a multiple of 64.

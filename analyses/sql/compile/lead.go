@@ -123,7 +123,7 @@ func (j *joiner) follow(w *worker) error {
 		at := ledBy{w.last, l.number}
 		c := j.conditions[at]
 		if c == nil {
-			by, err := eval.Compile(l.cond)
+			by, err := eval.CompileFor(l.cond, j.meter)
 			if err != nil {
 				return err
 			}
@@ -151,11 +151,18 @@ func (c *ledTo) passed(slice uint64, columns []*eval.Vector, n int) ([]int32, er
 		c.sel = append(c.sel[:0], before...)
 	}
 	if len(c.sel) > 0 {
-		v, err := c.by.Run(columns, n, c.sel)
+		kept := c.sel[:0]
+		err := eval.Pieces(c.sel, func(sel []int32) error {
+			v, err := c.by.Run(columns, n, sel)
+			if err == nil {
+				kept = append(kept, passing(v, sel)...)
+			}
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		c.sel = passing(v, c.sel)
+		c.sel = kept
 	}
 	c.slice = slice
 	return c.sel, nil

@@ -88,7 +88,9 @@ rows:
 			w.key = appendValue(w.key, v, i, true)
 		}
 		for _, c := range travels {
-			w.row = appendPacked(w.row, columns[c], i)
+			if w.row = appendPacked(w.row, columns[c], i); len(w.row) > foldBytes {
+				return errWide
+			}
 		}
 		t.Row(t.Key().Text(w.key).Text(w.row))
 	}
@@ -184,7 +186,8 @@ func (s *statement) finishPart(table int, tables []*fold.Table, full func()) err
 		return fmt.Errorf("table %d is made of no others", table)
 	}
 	j := &joiner{text: s.plan.Text, tables: tables, most: math.MaxInt64}
-	w := &worker{leaf: r.leaf}
+	w := &worker{leaf: r.leaf, meter: eval.NewMeter()}
+	w.meter.Pause = tables[table].Pause
 	if err := w.prepare(nil); err != nil {
 		return err
 	}
@@ -199,6 +202,7 @@ func (s *statement) finishPart(table int, tables []*fold.Table, full func()) err
 		}
 		w.sel = append(w.sel[:0], sel...)
 		w.cache.Forget()
+		w.meter.Release()
 		if err := w.behind(0, j, rows.Columns, rows.N, w.sel); err != nil {
 			return s.valueError(err)
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	version   = 10 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
+	version   = 11 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
 	semantics = 1  // changes with the meaning of its text: a node refuses sessions of other numbers, even those that it recovers
 )
 
@@ -29,6 +29,8 @@ const (
 
 // MaxPlan bounds the bytes of an encoded plan.
 const MaxPlan = protocol.MaxPlan
+
+var _ [0]struct{} = [bind.MaxName - protocol.MaxName]struct{}{} // both bound the same names
 
 // MaxNulls bounds the texts that stand for NULL in a table, because each field is compared with all of them.
 const MaxNulls = 16
@@ -102,13 +104,19 @@ type Table struct {
 	Columns []Column
 }
 
-// Column is a column of a table. Inferred says that its type comes from samples, Missing that files may lack it. If Star is not
-// 0, the column's value is part of the file's name: the part for which this star of Files stands, counted from 1.
+// Column is a column of a table. Inferred says that its type comes from samples, Missing that files may lack it, and Typed that
+// the files themselves declare the type: a value that it does not hold fails the session. A column of type NULL is not read:
+// statements that use it are refused. If Star is not 0, the column's value is part of the file's name: the part for which this
+// star of Files stands, counted from 1.
 type Column struct {
-	Name              string
-	Type              types.Type
-	Inferred, Missing bool
-	Star              int
+	Name                     string
+	Type                     types.Type
+	Inferred, Missing, Typed bool
+	Star                     int
+
+	// Key is what objects of JSON Lines call the column, if Keyed is set. It does not travel, because only the client reads such files.
+	Key   string
+	Keyed bool
 }
 
 // Encode returns the wire form. Equal plans have equal forms.
@@ -142,6 +150,9 @@ func (p *Plan) Encode() []byte {
 			}
 			if c.Missing {
 				flags |= 2
+			}
+			if c.Typed {
+				flags |= 4
 			}
 			b = wire.AppendString(wire.AppendArray(b, 3), c.Name)
 			b = wire.AppendUint(b, uint64(c.Type.Kind)|uint64(c.Type.Precision)<<8|uint64(c.Type.Scale)<<16)
@@ -199,9 +210,9 @@ func Decode(b []byte) (*Plan, error) {
 			c := Column{Name: d.String()}
 			k, flags := d.Uint(), d.Uint()
 			c.Type = types.Type{Kind: types.Kind(k), Precision: uint8(k >> 8), Scale: uint8(k >> 16)}
-			c.Inferred, c.Missing = flags&1 != 0, flags&2 != 0
+			c.Inferred, c.Missing, c.Typed = flags&1 != 0, flags&2 != 0, flags&4 != 0
 			c.Star = int(min(flags>>8, 1<<10))
-			if !Readable(c.Type) || k>>24 != 0 || flags&^0xff03 != 0 || c.Star > strings.Count(t.Files, "*") || c.Star > 0 && c.Type.Kind != types.Text {
+			if c.Type != (types.Type{}) && !Readable(c.Type) || k>>24 != 0 || flags&^0xff07 != 0 || c.Star > strings.Count(t.Files, "*") || c.Star > 0 && c.Type.Kind != types.Text {
 				d.Fail("column %q of type %d", c.Name, k)
 			}
 			t.Columns = append(t.Columns, c)

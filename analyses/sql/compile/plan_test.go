@@ -16,8 +16,8 @@ func anyPlan() *Plan {
 	return &Plan{
 		Text: "SELECT city, sum(km), $n FROM trips GROUP BY city; SELECT * FROM 'a/*.csv' ORDER BY 1 LIMIT 3", Statement: 1, Params: map[string]string{"n": "1"},
 		Tables: []Table{
-			{Name: "trips", Files: "trips.csv", Comma: ';', Nulls: field.Nulls{"NA", ""}, Columns: []Column{{"city", types.Of(types.Text), true, false, 0}, {"km", types.DecimalOf(9, 2), false, true, 0}}},
-			{Name: "a/*.csv", File: true, Files: "a/*.csv", Columns: []Column{{"x", types.Of(types.Timestamp), true, false, 0}, {"part", types.Of(types.Text), false, false, 1}}},
+			{Name: "trips", Files: "trips.csv", Comma: ';', Nulls: field.Nulls{"NA", ""}, Columns: []Column{{Name: "city", Type: types.Of(types.Text), Inferred: true}, {Name: "km", Type: types.DecimalOf(9, 2), Missing: true}, {Name: "list", Type: types.Type{}, Typed: true}}},
+			{Name: "a/*.csv", File: true, Files: "a/*.csv", Columns: []Column{{Name: "x", Type: types.Of(types.Timestamp), Typed: true}, {Name: "part", Type: types.Of(types.Text), Star: 1}}},
 		},
 	}
 }

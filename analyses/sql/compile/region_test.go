@@ -56,6 +56,11 @@ var partitioned = []string{
 	"SELECT an, count(*) FROM (SELECT DISTINCT ak, an FROM a) JOIN b ON ak = bk GROUP BY an",
 	"SELECT at, count(*) FROM a JOIN b ON at = bt GROUP BY at ORDER BY at",
 	"SELECT an, count(*) FROM a SEMI JOIN b ON ak = bk ANTI JOIN c ON ak = ck AND cn > 7 GROUP BY an",
+	// One source is used twice, and the rows whose key is NULL are needed in one of its uses alone.
+	"WITH s AS (SELECT ak, an FROM a) SELECT x.an, count(*), count(y.an) FROM s AS x LEFT JOIN s AS y ON x.ak = y.ak GROUP BY x.an",
+	"WITH s AS (SELECT ak, an FROM a) SELECT y.an, count(*), count(x.an) FROM s AS x RIGHT JOIN s AS y ON x.ak = y.ak GROUP BY y.an",
+	"WITH s AS (SELECT ad, an FROM a) SELECT x.an, count(*), count(y.an) FROM s AS x FULL JOIN s AS y ON x.ad = y.ad AND x.an < y.an GROUP BY x.an",
+	"SELECT an, count(*), sum(bn) FROM a JOIN b ON ax * 0e0 = bx * 0e0 GROUP BY an", // 0 and -0 are one key
 }
 
 var reduced = []string{
@@ -199,5 +204,33 @@ func TestQ7_OneKeyOfAllRows(t *testing.T) {
 	}
 	if pauses < 4_000_000/8192 {
 		t.Errorf("%d pauses in four million pairs", pauses)
+	}
+}
+
+// TestQ7_FullTablesLeaveSettled: one part of a join has more groups than a table holds, so its table leaves several times. Each time the sums of all rows
+// so far have to be in it. Groups come again after their table has left.
+func TestQ7_FullTablesLeaveSettled(t *testing.T) {
+	files := fstest.MapFS{}
+	for name, ids := range map[string]int{"a": 200, "b": 450} {
+		var rows strings.Builder
+		fmt.Fprintf(&rows, "%[1]sk,%[1]sid,%[1]sx\n", name)
+		for i := range max(ids, 350) {
+			fmt.Fprintf(&rows, "1,%d,%d.1\n", i%ids, i*i)
+		}
+		files[name+".csv"] = &fstest.MapFile{Data: []byte(rows.String())}
+	}
+	const text = "SELECT aid % 7 AS g, count(*), sum(s), sum(n), max(d) FROM (SELECT aid, bid, sum(ax * 1e0 + bx) AS s, count(*) AS n, avg(bx * 1e0) AS d FROM a JOIN b ON ak = bk GROUP BY aid, bid) GROUP BY g"
+	p := planOf(t, text, files)
+	if s, err := p.statement(); err != nil || len(s.regions) == 0 {
+		t.Fatalf("it is not joined in the aggregators: %v", err)
+	}
+	p.PartitionFrom = -1
+	want, err := answer(t, p, files, local.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.PartitionFrom = 0
+	if got, err := answer(t, p, files, local.Options{Joiners: 2, Aggregators: 2}); err != nil || got != want {
+		t.Errorf("%v\n got  %.600s\n want %.600s", err, got, want)
 	}
 }

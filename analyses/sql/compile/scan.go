@@ -9,6 +9,7 @@ import (
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/infer"
+	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/columnar"
@@ -46,7 +47,10 @@ func (s *scan) describe() (analyses.Stream, error) {
 	st := analyses.Stream{Name: s.table.Name, Files: s.table.Files, Comma: s.table.Comma, Form: s.table.Form}
 	for k, i := range s.wanted {
 		c := s.table.Columns[i]
-		st.Columns = append(st.Columns, csv.Column{Name: c.Name, Distinct: true, Optional: c.Missing})
+		if c.Type.Kind == types.Null {
+			return st, fmt.Errorf("column %s of table %s is not read", c.Name, s.table.Name) // only a DESCRIBE, which no cluster answers, gets here
+		}
+		st.Columns = append(st.Columns, csv.Column{Name: c.Name, Distinct: true, Optional: c.Missing, Key: c.Key, Keyed: c.Keyed})
 		st.Schema = append(st.Schema, batch.FieldSpec{Name: fmt.Sprintf("c%d", k), Kind: batchKind(c.Type.Kind)})
 	}
 	for k := 0; k*nullsIn < len(s.wanted) || k == 0; k++ {
@@ -65,7 +69,7 @@ func (s *scan) describe() (analyses.Stream, error) {
 				name = c.Name
 			}
 		}
-		st.Columns = []csv.Column{{Name: name, Distinct: true, Optional: true}}
+		st.Columns = []csv.Column{{Name: name, Distinct: true, Optional: true, Unused: true}}
 	}
 	if len(st.Schema) > batch.MaxColumns {
 		return st, fmt.Errorf("the statement reads %d columns of table %s, and at most %d travel at once: name those that are needed in place of *", len(s.wanted), s.table.Name, batch.MaxColumns-6)
@@ -299,6 +303,18 @@ func parserOf(t types.Type) func(p []byte) (int64, bool) {
 	return nil
 }
 
+// Unheld says that a column of a typed file has a value that is not of the type which the file declares, or for which SQL has no type that holds it.
+type Unheld struct {
+	Table, Column string
+	Type          types.Type
+	Value         string
+}
+
+func (u *Unheld) Error() string {
+	return fmt.Sprintf("column %q of table %q has the value %q, which a %s does not hold; read it as text: CREATE TABLE t FROM 'file' (%s TEXT)",
+		u.Column, u.Table, u.Value[:min(len(u.Value), 40)], u.Type, syntax.PrintName(u.Column))
+}
+
 // boolean reads a BOOLEAN as 0 or 1.
 func boolean(p []byte) (int64, bool) {
 	v, ok := field.Bool(p)
@@ -336,6 +352,9 @@ func (s *scan) readers(c *Column, w *within, b *batch.Builder, k int) (read func
 		if wider := wider(c.Type.Kind, p); c.Inferred && wider != types.Null {
 			return analyses.Fails(&infer.Wider{Table: s.table.Name, Column: c.Name, Was: c.Type.Kind, Is: wider, Value: string(p)})
 		}
+		if c.Typed {
+			return analyses.Fails(&Unheld{s.table.Name, c.Name, c.Type, string(p)})
+		}
 		return analyses.BadField(c.Name, p, "a "+c.Type.String())
 	}
 	ints := func(parse func([]byte) (int64, bool)) (func([]byte) error, func()) {
@@ -352,7 +371,12 @@ func (s *scan) readers(c *Column, w *within, b *batch.Builder, k int) (read func
 			return nil
 		}, func() { out.Append(0) }
 	}
-	if parse := parserOf(c.Type); parse != nil {
+	switch parse := parserOf(c.Type); {
+	case c.Typed && c.Type.Kind == types.Date: // only typed files have years of any number of digits
+		return ints(field.AnyDate)
+	case c.Typed && c.Type.Kind == types.Timestamp:
+		return ints(field.AnyTimestamp)
+	case parse != nil:
 		return ints(parse)
 	}
 	if c.Type.Kind == types.Double {

@@ -157,7 +157,7 @@ func TestWhatIsSkippedParsersPassOver(t *testing.T) {
 						fields = append(fields, row[c.Name])
 					}
 					if err := parse(fields); err != analyses.ErrSkip {
-						t.Fatalf("%s: a row is skipped with %q, from %q, that the parser takes or rejects: %v", p.Text, fields, ranges, err)
+						t.Fatalf("%s: a row is skipped with %q, from %v, that the parser takes or rejects: %v", p.Text, fields, ranges, err)
 					}
 				}
 			}

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 
@@ -18,7 +19,9 @@ type cast struct {
 	from, to types.Type
 	try      bool
 	min, max int64 // bounds of the result, if it is a number
+	time     bool  // the result is a TIME, in a TEXT
 	at       syntax.Pos
+	made     *account
 	out      Vector
 	one      []byte // the bytes of a text that is read or written
 }
@@ -28,34 +31,15 @@ func (c *compiler) cast(e *bind.Cast, out Vector) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &cast{x: x, from: e.X.Type(), to: e.T, try: e.Try, min: math.MinInt64, max: math.MaxInt64, at: e.At, out: out}
+	k := &cast{x: x, from: e.X.Type(), to: e.T, try: e.Try, min: math.MinInt64, max: math.MaxInt64, at: e.At, made: c.of, out: out}
 	if e.Range != nil {
-		k.min, k.max = e.Range.Min, e.Range.Max
+		k.min, k.max, k.time = e.Range.Min, e.Range.Max, e.Range.Time
 	}
 	if e.T.Kind == types.Decimal {
 		k.max = field.Powers[e.T.Precision] - 1
 		k.min = -k.max
 	}
-	if !k.known() {
-		return nil, &Unsupported{e.At, k.from.String() + " as " + e.T.String()}
-	}
 	return k, nil
-}
-
-// known reports whether there is a loop for the two types.
-func (k *cast) known() bool {
-	from, to := k.from.Kind, k.to.Kind
-	switch {
-	case from == types.Null, from == to:
-		return true
-	case from == types.Text:
-		return to != types.Interval && to != types.TextList
-	case to == types.Text:
-		return true
-	case k.from.IsNumber() || from == types.Bool:
-		return k.to.IsNumber() || to == types.Bool
-	}
-	return (from == types.Date || from == types.Timestamp) && (to == types.Date || to == types.Timestamp)
 }
 
 func (k *cast) eval(b *batch, sel []int32) (*Vector, error) {
@@ -75,6 +59,10 @@ func (k *cast) eval(b *batch, sel []int32) (*Vector, error) {
 	for _, i := range sel {
 		switch {
 		case k.out.IsNull(i):
+		case k.from.Kind == types.TextList && k.to.Kind == types.Text:
+			if err := k.list(x, i); err != nil {
+				return nil, err
+			}
 		case k.from.Kind == types.Null:
 			k.out.setNull(i)
 		case k.convert(x, i):
@@ -123,6 +111,9 @@ func (k *cast) widened(x *Vector, sel []int32) bool {
 // target names the type that a value is converted to. The smaller integers are BIGINT here, so their range says more than
 // their type.
 func (k *cast) target() string {
+	if k.time {
+		return "TIME"
+	}
 	if k.to.Kind == types.BigInt && k.max != math.MaxInt64 {
 		return fmt.Sprintf("an integer from %d to %d", k.min, k.max)
 	}
@@ -131,7 +122,7 @@ func (k *cast) target() string {
 
 // show returns a value as an error quotes it. Long texts are cut.
 func show(v *Vector, row int32, t types.Type) string {
-	s := string(AppendText(nil, v, row, t))
+	s := string(appendText(nil, v, row, t, 60))
 	if len(s) > 60 {
 		s = s[:60] + "…"
 	}
@@ -141,11 +132,29 @@ func show(v *Vector, row int32, t types.Type) string {
 	return s
 }
 
+// list makes a text of a list.
+func (k *cast) list(x *Vector, i int32) error {
+	k.one = appendText(k.one[:0], x, i, k.from, MaxText)
+	switch k.out.Texts[i] = ""; {
+	case len(k.one) > MaxText:
+		return &Error{k.at, i, fmt.Sprintf("a list would become a text of more than %d bytes (%d MiB), which is the most that a text may have", MaxText, MaxText>>20)}
+	case k.made.ask(len(k.one)):
+		k.out.Texts[i] = string(k.one)
+		return nil
+	case k.made.rows > 1:
+		return &Full{i}
+	}
+	return &Error{k.at, i, fmt.Sprintf("the text of a list takes %d bytes more, and the values that are made of one row have at most %d MiB together", len(k.one), MaxRow>>20)}
+}
+
 // convert converts one value; it returns false if the value has no counterpart. It switches on the type for each row, because
 // reading or writing the value costs more than that.
 func (k *cast) convert(x *Vector, i int32) (ok bool) {
 	switch k.to.Kind {
 	case types.Text:
+		if k.time {
+			return k.timeOfDay(x, i)
+		}
 		if k.from.Kind == types.Text {
 			k.out.Texts[i] = x.Texts[i]
 			return true
@@ -160,6 +169,10 @@ func (k *cast) convert(x *Vector, i int32) (ok bool) {
 		k.out.Bools[i], ok = k.bool(x, i)
 		return ok
 	case types.Interval:
+		if k.from.Kind == types.Text {
+			k.out.Intervals[i], ok = bind.ParseInterval(x.Texts[i])
+			return ok
+		}
 		k.out.Intervals[i] = x.Intervals[i]
 		return true
 	case types.TextList:
@@ -172,6 +185,22 @@ func (k *cast) convert(x *Vector, i int32) (ok bool) {
 	}
 	k.out.Ints[i], ok = k.date(x, i)
 	return ok
+}
+
+// timeOfDay writes the time of a TIMESTAMP or a TEXT.
+func (k *cast) timeOfDay(x *Vector, i int32) bool {
+	var micros int64
+	if k.from.Kind == types.Timestamp {
+		micros = x.Ints[i] - floorDiv(x.Ints[i], microsPerDay)*microsPerDay
+	} else {
+		var ok bool
+		if micros, ok = field.Time(k.text(x, i)); !ok {
+			return false
+		}
+	}
+	k.one = field.AppendTime(k.one[:0], micros)
+	k.out.Texts[i] = string(k.one)
+	return true
 }
 
 func (k *cast) double(x *Vector, i int32) (float64, bool) {
@@ -224,6 +253,11 @@ func (k *cast) number(x *Vector, i int32) (int64, bool) {
 		if v, ok := field.Decimal(p, types.DecimalOf(types.MaxPrecision, int(k.to.Scale))); ok {
 			return v, true
 		}
+		if k.to.Kind == types.BigInt {
+			if v, ok := longInteger(p); ok {
+				return v, true
+			}
+		}
 		v, ok := field.Double(p) // the text may have an exponent
 		if !ok {
 			return 0, false
@@ -237,10 +271,37 @@ func (k *cast) number(x *Vector, i int32) (int64, bool) {
 	return rescale(x.Ints[i], k.from.Scale, k.to.Scale)
 }
 
-// digits converts a DOUBLE to a BIGINT, or to the digits of a DECIMAL, rounded half to even.
+// longInteger reads a number with a point and more digits than a DECIMAL or a DOUBLE holds, rounded half away from zero.
+func longInteger(p []byte) (int64, bool) {
+	whole, fraction, _ := bytes.Cut(bytes.TrimSpace(p), []byte("."))
+	if len(whole) == 0 || !isDigit(whole[len(whole)-1]) || len(fraction) == 0 {
+		return 0, false
+	}
+	for _, c := range fraction {
+		if !isDigit(c) {
+			return 0, false
+		}
+	}
+	v, ok := field.BigInt(whole)
+	switch {
+	case fraction[0] < '5':
+		return v, ok
+	case whole[0] == '-':
+		return v - 1, ok && v > math.MinInt64
+	}
+	return v + 1, ok && v < math.MaxInt64
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// digits converts a DOUBLE to a BIGINT, rounded half to even, or to the digits of a DECIMAL, rounded half away from zero. A number below 0 is not rounded to
+// an unsigned 0.
 func (k *cast) digits(v float64) (int64, bool) {
-	r := math.RoundToEven(v * float64(field.Powers[k.to.Scale]))
-	if !(r >= -0x1p63 && r < 0x1p63) {
+	r := math.RoundToEven(v)
+	if k.to.Kind == types.Decimal {
+		r = math.Round(v * float64(field.Powers[k.to.Scale]))
+	}
+	if !(r >= -0x1p63 && r < 0x1p63) || v < 0 && k.min == 0 {
 		return 0, false
 	}
 	return int64(r), true

@@ -12,8 +12,10 @@ import (
 
 // Program computes one expression. It holds its buffers, so only one goroutine may run it at a time.
 type Program struct {
+	expr bind.Expr
 	root node
 	all  []int32
+	made *account
 }
 
 // node is a kernel with its operands. The vector that eval returns is valid until its next call.
@@ -26,17 +28,38 @@ type batch struct {
 	n       int
 }
 
-// Compile makes a program of an expression.
-func Compile(e bind.Expr) (*Program, error) {
-	root, err := newCompiler(e).compile(e)
+// Compile makes a program of an expression, with a meter of its own.
+func Compile(e bind.Expr) (*Program, error) { return CompileFor(e, NewMeter()) }
+
+// CompileFor makes a program that shares a meter with others.
+func CompileFor(e bind.Expr, m *Meter) (*Program, error) {
+	p := &Program{expr: e, made: &account{meter: m}}
+	root, err := newCompiler(e, p.made).compile(e)
 	if err != nil {
 		return nil, err
 	}
-	return &Program{root: root}, nil
+	p.root = root
+	m.of = append(m.of, p.made)
+	return p, nil
+}
+
+// eval computes some rows. What the last run made is forgotten. If that was much, the kernels are made again, because their vectors would keep it.
+func (p *Program) eval(b *batch, sel []int32) (*Vector, error) {
+	if p.made.held > manyBytes || p.made.stale {
+		p.made.meter.Pause() // a slice of rows may need hundreds of such runs
+		root, err := newCompiler(p.expr, p.made).compile(p.expr)
+		if err != nil {
+			return nil, err
+		}
+		p.root, p.made.stale = root, false
+	}
+	p.made.to(0)
+	p.made.rows = len(sel)
+	return p.root.eval(b, sel)
 }
 
 // Run computes the rows in sel, which ascend, or all n rows if sel is nil. The vector is valid until the next call. The error is an
-// *Error.
+// *Error, or a *Full if fewer rows have to be computed at once; see [Pieces].
 func (p *Program) Run(columns []*Vector, n int, sel []int32) (*Vector, error) {
 	if sel == nil {
 		for i := len(p.all); i < n; i++ {
@@ -45,7 +68,7 @@ func (p *Program) Run(columns []*Vector, n int, sel []int32) (*Vector, error) {
 		sel = p.all[:n]
 	}
 	b := &batch{columns, n}
-	v, err := p.root.eval(b, sel)
+	v, err := p.eval(b, sel)
 	if err == nil {
 		return v, nil
 	}
@@ -56,22 +79,22 @@ func (p *Program) Run(columns []*Vector, n int, sel []int32) (*Vector, error) {
 		}
 		before, _ := slices.BinarySearch(sel, least.Row)
 		sel = sel[:before]
-		if _, err = p.root.eval(b, sel); err == nil {
+		if _, err = p.eval(b, sel); err == nil {
 			return nil, least
 		}
 	}
 }
 
-func compileApply(e *bind.Apply, args []node, out Vector) (node, error) {
+func (c *compiler) apply(e *bind.Apply, args []node, out Vector) (node, error) {
 	left := types.Type{}
 	if len(e.Args) > 0 {
 		left = e.Args[0].Type()
 	}
 	operand := left.Kind
 	compares := func() compare {
-		c := compare{l: args[0], r: args[1], op: e.Func, kind: operand, out: Vector{Kind: types.Bool}}
-		c.lscale, c.rscale = left.Scale, e.Args[1].Type().Scale
-		return c
+		k := compare{l: args[0], r: args[1], op: e.Func, kind: operand, out: Vector{Kind: types.Bool}}
+		k.lscale, k.rscale = left.Scale, e.Args[1].Type().Scale
+		return k
 	}
 	ordered := operand != types.Interval && operand != types.TextList
 	switch e.Func {
@@ -93,23 +116,23 @@ func compileApply(e *bind.Apply, args []node, out Vector) (node, error) {
 		}
 	}
 	if !ordered {
-		if f := compileFunction(e, args, out); f != nil {
+		if f := c.function(e, args, out); f != nil && e.Func != "greatest" && e.Func != "least" {
 			return f, nil
 		}
 		return nil, &Unsupported{e.At, fmt.Sprintf("%s of %s", e.Func, left)}
 	}
 	switch e.Func {
 	case "=", "<>", "<", "<=", ">", ">=":
-		c := compares()
-		return &c, nil
+		k := compares()
+		return &k, nil
 	case "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
-		c := compares()
-		c.op = "="
-		return &distinct{c, e.Func == "IS NOT DISTINCT FROM"}, nil
+		k := compares()
+		k.op = "="
+		return &distinct{k, e.Func == "IS NOT DISTINCT FROM"}, nil
 	case "IN":
 		return newIn(args, operand, out), nil
 	case "LIKE", "ILIKE":
-		k := &like{x: args[0], pattern: args[1], fold: e.Func == "ILIKE", at: e.At, out: out}
+		k := &like{x: args[0], pattern: args[1], fold: e.Func == "ILIKE", at: e.At, made: c.of, out: out}
 		if len(e.Args) == 3 {
 			k.escape = e.Args[2].(*bind.Const).Value.(string)[0]
 		}
@@ -119,11 +142,11 @@ func compileApply(e *bind.Apply, args []node, out Vector) (node, error) {
 	case "length":
 		return &length{args[0], out}, nil
 	case "nullif":
-		c := compares()
-		c.op = "="
-		return &nullIf{c, out}, nil
+		k := compares()
+		k.op = "="
+		return &nullIf{k, out}, nil
 	}
-	if f := compileFunction(e, args, out); f != nil {
+	if f := c.function(e, args, out); f != nil {
 		return f, nil
 	}
 	return nil, &Unsupported{e.At, fmt.Sprintf("%s of %s", e.Func, left)}

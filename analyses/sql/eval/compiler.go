@@ -16,6 +16,7 @@ type compiler struct {
 	reads  map[bind.Expr]int // index of the only column that a part reads, if that is a TEXT; else noColumn or manyColumns
 	made   map[shareKey]*shared
 	within bind.Expr // the part that is computed per entry of a dictionary; nil outside of such a part
+	of     *account
 }
 
 type shareKey struct{ e, within bind.Expr }
@@ -26,8 +27,8 @@ const (
 	manyColumns = -2
 )
 
-func newCompiler(e bind.Expr) *compiler {
-	c := &compiler{users: map[bind.Expr]int{}, reads: map[bind.Expr]int{}, made: map[shareKey]*shared{}}
+func newCompiler(e bind.Expr, of *account) *compiler {
+	c := &compiler{of: of, users: map[bind.Expr]int{}, reads: map[bind.Expr]int{}, made: map[shareKey]*shared{}}
 	c.walk(e)
 	return c
 }
@@ -80,7 +81,7 @@ func (c *compiler) compile(e bind.Expr) (node, error) {
 	n, err := c.kernel(e, out)
 	if entries {
 		c.within = nil
-		n = &perEntry{x: n, column: c.reads[e], out: out, values: Vector{Kind: out.Kind}}
+		n = &perEntry{x: n, column: c.reads[e], of: c.of, out: out, values: Vector{Kind: out.Kind}}
 	}
 	if err != nil || c.users[e] == 1 {
 		return n, err
@@ -108,7 +109,7 @@ func (c *compiler) kernel(e bind.Expr, out Vector) (node, error) {
 				return nil, err
 			}
 		}
-		return compileApply(e, args, out)
+		return c.apply(e, args, out)
 	}
 	return nil, &Unsupported{e.Pos(), fmt.Sprintf("%T", e)}
 }
@@ -162,6 +163,8 @@ type perEntry struct {
 	sel     []int32
 	codes   []uint32 // by row; NULL has a code, too
 	values  Vector
+	kept    int64 // bytes that the texts of values take
+	of      *account
 	out     Vector
 }
 
@@ -170,7 +173,7 @@ func (k *perEntry) eval(b *batch, sel []int32) (*Vector, error) {
 	if v.Dict == nil || 2*len(v.Dict.Texts) > v.Dict.Rows {
 		return k.x.eval(b, sel)
 	}
-	if k.dict != v.Dict || k.batch != v.Dict.Batch {
+	if k.dict != v.Dict || k.batch != v.Dict.Batch || k.kept > manyBytes {
 		k.begin(v.Dict)
 	}
 	null := uint32(len(v.Dict.Texts))
@@ -188,11 +191,14 @@ func (k *perEntry) eval(b *batch, sel []int32) (*Vector, error) {
 	}
 	if len(k.sel) > 0 {
 		slices.Sort(k.sel)
+		before := k.of.held
 		found, err := k.x.eval(&batch{k.columns, len(k.done)}, k.sel)
 		if err != nil { // compute by rows, to find the first row that fails
-			k.dict = nil
+			k.dict, k.values = nil, Vector{Kind: k.values.Kind}
+			k.of.to(before)
 			return k.x.eval(b, sel)
 		}
+		k.kept += k.of.held - before
 		k.values.take(found, k.sel)
 	}
 	k.out.reset(b.n)
@@ -207,6 +213,9 @@ func (k *perEntry) begin(d *Dict) {
 	n := len(d.Texts)
 	k.done = room(k.done, n+1)
 	clear(k.done)
+	if k.kept > 0 {
+		k.kept, k.values = 0, Vector{Kind: k.values.Kind}
+	}
 	k.values.reset(n + 1)
 	k.entries.Kind = types.Text
 	k.entries.reset(n + 1)

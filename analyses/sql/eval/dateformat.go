@@ -112,14 +112,18 @@ func strptime(try bool) kernel {
 				k.out.setNull(i)
 				continue
 			}
-			micros, bad := parsed(args[0].Texts[i], args[1].Texts[i])
+			text, format := args[0].Texts[i], args[1].Texts[i]
+			if bad := badFormat(format); bad != "" {
+				return i, bad
+			}
+			micros, is := parsed(text, format)
 			switch {
-			case bad == "":
+			case is:
 				k.out.Ints[i] = micros
 			case try:
 				k.out.setNull(i)
 			default:
-				return i, bad
+				return i, fmt.Sprintf("%q does not have the format %q", text, format)
 			}
 		}
 		return ok, ""
@@ -163,30 +167,42 @@ func (r *reading) word(names func(i int) string, n, cut int) (int64, bool) {
 func month(i int) string { return time.Month(i + 1).String() }
 func wday(i int) string  { return time.Weekday(i).String() }
 
-// parsed reads a timestamp in a format. bad says why s does not match; it is empty if s matches.
-func parsed(s, format string) (micros int64, bad string) {
-	r := &reading{s: s, y: 1900, m: 1, d: 1}
+// badFormat says what is wrong with a format, "" if nothing is.
+func badFormat(format string) string {
 	for i := 0; i < len(format); i++ {
-		c := format[i]
-		if c != '%' {
-			if r.s == "" || r.s[0] != c {
-				return 0, fmt.Sprintf("%q does not have the format %q", s, format)
-			}
-			r.s = r.s[1:]
+		if format[i] != '%' {
 			continue
 		}
 		if i++; i < len(format) && format[i] == '-' {
 			i++
 		}
 		if i >= len(format) {
-			return 0, "the format ends with %"
+			return "the format ends with %"
 		}
-		read, known := r.field(format[i])
-		if !known {
-			return 0, fmt.Sprintf("a format of dates has no %%%c", format[i])
+		if !strings.Contains("YymdHIMSfpBbhAaz%", format[i:i+1]) {
+			return fmt.Sprintf("a format of dates has no %%%c", format[i])
 		}
-		if !read {
-			return 0, fmt.Sprintf("%q does not have the format %q", s, format)
+	}
+	return ""
+}
+
+// parsed reads a timestamp in a format that is not bad. It returns false if the text does not have the format.
+func parsed(s, format string) (micros int64, ok bool) {
+	r := &reading{s: s, y: 1900, m: 1, d: 1}
+	for i := 0; i < len(format); i++ {
+		c := format[i]
+		if c != '%' {
+			if r.s == "" || r.s[0] != c {
+				return 0, false
+			}
+			r.s = r.s[1:]
+			continue
+		}
+		if i++; format[i] == '-' {
+			i++
+		}
+		if !r.field(format[i]) {
+			return 0, false
 		}
 	}
 	if r.twelve {
@@ -197,12 +213,13 @@ func parsed(s, format string) (micros int64, bad string) {
 	}
 	days := field.Days(r.y, max(min(r.m, 12), 1), r.d)
 	if y, m, d := field.Civil(days); r.s != "" || y != r.y || m != r.m || d != r.d || r.hour > 23 || r.minute > 59 || r.second > 59 {
-		return 0, fmt.Sprintf("%q does not have the format %q", s, format)
+		return 0, false
 	}
-	return days*microsPerDay + ((r.hour*60+r.minute-r.offset)*60+r.second)*1e6 + r.micros, ""
+	return days*microsPerDay + ((r.hour*60+r.minute-r.offset)*60+r.second)*1e6 + r.micros, true
 }
 
-func (r *reading) field(c byte) (read, known bool) {
+// field reads one part of a format, and reports whether it is there.
+func (r *reading) field(c byte) (read bool) {
 	switch c {
 	case 'Y':
 		r.y, read = r.number(4)
@@ -253,10 +270,8 @@ func (r *reading) field(c byte) (read, known bool) {
 		if read = strings.HasPrefix(r.s, "%"); read {
 			r.s = r.s[1:]
 		}
-	default:
-		return false, false
 	}
-	return read, true
+	return read
 }
 
 // zone reads Z, or an offset such as +02:00, +0200 or +02.

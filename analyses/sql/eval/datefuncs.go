@@ -138,7 +138,7 @@ func names(of func(days int64) string) kernel {
 }
 
 // clockUnits are the units with a fixed number of microseconds.
-var clockUnits = map[string]int64{"microsecond": 1, "millisecond": 1000, "second": 1e6, "minute": 60e6, "hour": 3600e6}
+var clockUnits = map[string]int64{"microsecond": 1, "millisecond": 1000, "second": 1e6, "epoch": 1e6, "minute": 60e6, "hour": 3600e6}
 
 // start returns the first day of the unit that contains a day.
 func start(unit string, days int64) int64 {

@@ -31,8 +31,8 @@ func formats(next func(k *function, args []*Vector, row int32, format string) (s
 	return func(k *function, args []*Vector, sel []int32) (int32, string) {
 		for _, i := range sel {
 			s, why := next(k, args, i, args[0].Texts[i])
-			if len(s) > maxText {
-				why = tooLong
+			if why == "" {
+				why = k.text(len(s))
 			}
 			if why != "" {
 				return i, why
@@ -63,8 +63,8 @@ func printf(k *function, args []*Vector, row int32, format string) (string, stri
 	for {
 		text, rest, more := strings.Cut(format, "%")
 		b.WriteString(text)
-		if b.Len() > maxText {
-			return "", tooLong
+		if b.Len() > MaxText {
+			return "", k.tooLong(b.Len())
 		}
 		if !more {
 			return b.String(), ""
@@ -129,8 +129,8 @@ func braces(k *function, args []*Vector, row int32, format string) (string, stri
 			return b.String(), ""
 		}
 		b.WriteString(format[:i])
-		if b.Len() > maxText {
-			return "", tooLong
+		if b.Len() > MaxText {
+			return "", k.tooLong(b.Len())
 		}
 		if i+1 < len(format) && format[i+1] == format[i] {
 			b.WriteByte(format[i])
@@ -233,7 +233,7 @@ func (k *function) shown(args []*Vector, at int, row int32, d directive) (s, why
 	if d.verb != 0 && d.verb != 's' {
 		return bad()
 	}
-	s = string(AppendText(nil, v, row, k.types[at]))
+	s = string(appendText(nil, v, row, k.types[at], MaxText))
 	if d.precision >= 0 {
 		s = cut(s, 0, int64(d.precision))
 	}

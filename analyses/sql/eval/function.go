@@ -16,6 +16,7 @@ const ok = int32(-1)
 // function is a call of a function. Functions of numbers and dates loop over the rows themselves. Functions of texts are made
 // from a function of one row: a call per row is cheap compared with the work on a text.
 type function struct {
+	name   string
 	args   []node
 	types  []types.Type // of args
 	t      types.Type   // of the result
@@ -26,14 +27,18 @@ type function struct {
 	live   []int32
 	out    Vector
 
+	made *account
+
 	unit    string   // a date function's first argument, which is a literal
 	pattern *pattern // the compiled regular expression
-	vader   *vader.Analyzer
+
+	replacement *replacement
+	vader       *vader.Analyzer
 }
 
-// compileFunction returns a call of the function, nil if no kernel is registered for these types.
-func compileFunction(e *bind.Apply, args []node, out Vector) node {
-	f := &function{args: args, run: kernels[e.Func], strict: true, at: e.At, t: e.T, out: out}
+// function returns a call of the function, nil if no kernel is registered for these types.
+func (c *compiler) function(e *bind.Apply, args []node, out Vector) node {
+	f := &function{name: e.Func, made: c.of, args: args, run: kernels[e.Func], strict: true, at: e.At, t: e.T, out: out}
 	for _, a := range e.Args {
 		f.types = append(f.types, a.Type())
 	}
@@ -42,11 +47,11 @@ func compileFunction(e *bind.Apply, args []node, out Vector) node {
 	case "LIST", "concat", "concat_ws", "greatest", "least", "try_strptime":
 		f.strict = false
 	case "date_part", "date_trunc", "date_diff":
-		c, is := e.Args[0].(*bind.Const)
-		if !is || c.Value == nil {
+		unit, is := e.Args[0].(*bind.Const)
+		if !is || unit.Value == nil {
 			return nil
 		}
-		u, known := types.Parts[lower(c.Value.(string))]
+		u, known := types.Parts[lower(unit.Value.(string))]
 		if !known {
 			return nil
 		}
@@ -82,7 +87,9 @@ func (k *function) eval(b *batch, sel []int32) (*Vector, error) {
 			sel = k.live
 		}
 	}
-	if bad, why := k.run(k, k.values, sel); bad != ok {
+	if bad, why := k.run(k, k.values, sel); why == full {
+		return nil, &Full{bad}
+	} else if bad != ok {
 		return nil, &Error{k.at, bad, why}
 	}
 	return &k.out, nil

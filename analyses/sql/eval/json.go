@@ -25,6 +25,9 @@ func (k *function) jsonExtract(asText bool, args []*Vector, sel []int32) (int32,
 		if err != "" {
 			return i, err
 		}
+		if why := k.room(len(v)); why != "" {
+			return i, why
+		}
 		if s, is := jsonShown(v, asText); is {
 			k.out.Texts[i] = s
 		} else {
@@ -114,8 +117,14 @@ func jsonItemsAt(asText bool) kernel {
 			if text = append(text[:0], args[0].Texts[i]...); !json.Valid(text) {
 				return i, fmt.Sprintf("%s is not JSON", clipped(args[0].Texts[i]))
 			}
-			list := List{Items: []string{}}
+			list, why := List{Items: []string{}}, ""
 			path.walk(bytes.TrimLeft(text, jsonBlanks), 0, func(v []byte) {
+				if why == "" {
+					why = k.room(itemBytes + len(v))
+				}
+				if why != "" {
+					return
+				}
 				s, is := jsonShown(v, asText)
 				list.Items = append(list.Items, s)
 				if !is && list.Nulls == nil {
@@ -125,6 +134,9 @@ func jsonItemsAt(asText bool) kernel {
 					list.Nulls = append(list.Nulls, !is)
 				}
 			})
+			if why != "" {
+				return i, why
+			}
 			k.out.Lists[i] = list
 		}
 		return ok, ""

@@ -18,11 +18,11 @@ var numberKernels = map[string]kernel{
 	"sqrt":    float1(math.Sqrt, func(x float64) bool { return !(x < 0) }, "the square root of a negative number does not exist"),
 	"cbrt":    float1(math.Cbrt, nil, ""),
 	"exp":     float1(math.Exp, nil, ""),
-	"ln":      float1(math.Log, above0, noLog),
+	"ln":      float1(ln, above0, noLog),
 	"log2":    float1(math.Log2, above0, noLog),
-	"log10":   float1(math.Log10, above0, noLog),
+	"log10":   float1(log10, above0, noLog),
 	"log":     logarithm,
-	"power":   float2(math.Pow),
+	"power":   float2(power),
 	"sin":     float1(math.Sin, finite, noAngle),
 	"cos":     float1(math.Cos, finite, noAngle),
 	"tan":     float1(math.Tan, finite, noAngle),
@@ -78,6 +78,31 @@ func float2(f func(x, y float64) float64) kernel {
 	}
 }
 
+// leastNormal is the least DOUBLE with all its digits. Below it, the logarithm and so the power of package math are wrong on amd64, where they are
+// written in assembly, so such numbers are multiplied by 2 to the power of 52 before.
+const leastNormal = 0x1p-1022
+
+func ln(x float64) float64 {
+	if x < leastNormal {
+		return math.Log(x*0x1p52) - 52*math.Ln2
+	}
+	return math.Log(x)
+}
+
+func log10(x float64) float64 {
+	if x < leastNormal {
+		return math.Log10(x*0x1p52) - 52*(math.Ln2/math.Ln10)
+	}
+	return math.Log10(x)
+}
+
+func power(x, y float64) float64 {
+	if x != 0 && math.Abs(x) < leastNormal {
+		return math.Pow(x*0x1p52, y) * math.Exp2(-52*y)
+	}
+	return math.Pow(x, y)
+}
+
 // logarithm is log(x), to base 10, and log(base, x).
 func logarithm(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
@@ -86,12 +111,12 @@ func logarithm(k *function, args []*Vector, sel []int32) (int32, string) {
 				return i, noLog
 			}
 		}
-		k.out.Floats[i] = math.Log10(args[0].Floats[i])
+		k.out.Floats[i] = log10(args[0].Floats[i])
 		if len(args) == 2 {
 			if k.out.Floats[i] == 0 {
 				return i, "there is no logarithm to base 1"
 			}
-			k.out.Floats[i] = math.Log10(args[1].Floats[i]) / k.out.Floats[i]
+			k.out.Floats[i] = log10(args[1].Floats[i]) / k.out.Floats[i]
 		}
 	}
 	return ok, ""

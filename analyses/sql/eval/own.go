@@ -26,7 +26,7 @@ func pythonList(k *function, args []*Vector, sel []int32) (int32, string) {
 	var r pyliteral.Reader
 	for _, i := range sel {
 		r.Reset([]byte(args[0].Texts[i]))
-		items, is := []string{}, r.List()
+		items, size, is := []string{}, 0, r.List()
 		for is && r.Next() {
 			var s string
 			if len(args) == 1 {
@@ -35,6 +35,10 @@ func pythonList(k *function, args []*Vector, sel []int32) (int32, string) {
 				s, is = pythonMember(&r, args[1].Texts[i])
 			}
 			items = append(items, s)
+			size += itemBytes + len(s)
+		}
+		if why := k.room(size); why != "" {
+			return i, why
 		}
 		if !is || r.End() != nil {
 			k.out.setNull(i)

@@ -13,6 +13,11 @@ import (
 
 // AppendText appends a value that is not NULL as DuckDB shows it.
 func AppendText(b []byte, v *Vector, row int32, t types.Type) []byte {
+	return appendText(b, v, row, t, math.MaxInt)
+}
+
+// appendText is AppendText. It stops within a list as soon as b has more than most bytes, because a list may have millions of items.
+func appendText(b []byte, v *Vector, row int32, t types.Type, most int) []byte {
 	switch v.Kind {
 	case types.Date:
 		return field.AppendDate(b, v.Ints[row])
@@ -25,6 +30,9 @@ func AppendText(b []byte, v *Vector, row int32, t types.Type) []byte {
 	case types.TextList:
 		b = append(b, '[')
 		for i, s := range v.Lists[row].Items {
+			if len(b) > most {
+				return b
+			}
 			if i > 0 {
 				b = append(b, ", "...)
 			}
@@ -111,7 +119,7 @@ func appendInterval(b []byte, i bind.Interval) []byte {
 		if len(b) > start {
 			b = append(b, ' ')
 		}
-		if b = fmt.Appendf(b, "%d %s", n, unit); n != 1 {
+		if b = fmt.Appendf(b, "%d %s", n, unit); n != 1 && n != -1 {
 			b = append(b, 's')
 		}
 	}

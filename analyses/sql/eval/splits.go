@@ -21,7 +21,7 @@ func (c *compiler) splits(e *bind.Apply, out Vector) (node, error) {
 	if !is || list.Func != "string_split" {
 		return nil, nil
 	}
-	f := &function{run: ofSplit[e.Func], strict: true, at: e.At, t: e.T, out: out}
+	f := &function{name: e.Func, made: c.of, run: ofSplit[e.Func], strict: true, at: e.At, t: e.T, out: out}
 	for _, a := range append(append([]bind.Expr{}, list.Args...), e.Args[1:]...) {
 		if a.Type().Kind != types.Text {
 			return nil, nil

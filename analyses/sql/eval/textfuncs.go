@@ -4,17 +4,16 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 	"unsafe"
+
+	"posta.dev/posta/analyses/sql/types"
 )
 
-// maxText bounds the result of a function, in bytes. A statement can ask for any size, such as repeat('x', 1000000000000).
-const maxText = 8 << 20
-
-const tooLong = "the text would have more than 8 MiB"
+// MaxText bounds the result of a function, in bytes. A statement can ask for any size, such as repeat('x', 1000000000000).
+const MaxText = 8 << 20
 
 var textKernels = map[string]kernel{
 	"lower":               text1(lower),
@@ -46,7 +45,8 @@ var textKernels = map[string]kernel{
 	"rpad":                pads(false),
 	"repeat":              repeat,
 	"chr":                 chr,
-	"ascii":               ascii,
+	"ascii":               ascii(0),
+	"unicode":             ascii(-1),
 	"regexp_matches":      regexpMatches,
 	"regexp_replace":      regexpReplace,
 	"regexp_extract":      regexpExtract,
@@ -68,6 +68,9 @@ func text1(f func(string) string) kernel {
 	return func(k *function, args []*Vector, sel []int32) (int32, string) {
 		x, out := args[0].Texts, k.out.Texts
 		for _, i := range sel {
+			if why := k.room(len(x[i])); why != "" {
+				return i, why
+			}
 			out[i] = f(x[i])
 		}
 		return ok, ""
@@ -101,23 +104,30 @@ func lower(s string) string {
 func upper(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c >= utf8.RuneSelf || c >= 'a' && c <= 'z' {
-			return mapped(s, unicode.ToUpper)
+			return mapped(s, func(r rune) rune {
+				if r == 'ß' {
+					return 'ẞ' // as in DuckDB; Unicode's simple mapping has none
+				}
+				return unicode.ToUpper(r)
+			})
 		}
 	}
 	return s
 }
 
-// reverse reverses the characters of a text. Combining marks stay after their character, as in DuckDB.
+// reverse reverses the characters of a text, as a reader sees them: what extends a character stays behind it.
 func reverse(s string) string {
 	out := make([]byte, len(s))
 	for i, at := 0, len(s); i < len(s); {
-		_, n := utf8.DecodeRuneInString(s[i:])
-		for i+n < len(s) && s[i+n] >= utf8.RuneSelf {
+		first, n := utf8.DecodeRuneInString(s[i:])
+		for last := first; i+n < len(s) && s[i+n] >= utf8.RuneSelf; {
 			r, more := utf8.DecodeRuneInString(s[i+n:])
-			if !unicode.Is(unicode.M, r) {
+			flag := isFlag(first) && isFlag(last) && isFlag(r) && n == utf8.RuneLen(first)
+			if !extends(r) && (last != joiner || n == utf8.RuneLen(joiner)) && !flag {
 				break
 			}
 			n += more
+			last = r
 		}
 		at -= n
 		copy(out[at:], s[i:i+n])
@@ -125,6 +135,16 @@ func reverse(s string) string {
 	}
 	return string(out)
 }
+
+const joiner = '\u200d'
+
+// extends reports whether a character belongs to the one before it: a combining mark, a tone of skin, or what joins emojis.
+func extends(r rune) bool {
+	return unicode.Is(unicode.M, r) || r == joiner || r >= 0x1F3FB && r <= 0x1F3FF
+}
+
+// isFlag reports whether a character is half of a flag.
+func isFlag(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
 
 // trims is trim, ltrim and rtrim. Without a second argument it removes blanks: Unicode's space separators, but not tabs and
 // line ends.
@@ -135,6 +155,9 @@ func trims(left, right bool) kernel {
 			drop := func(r rune) bool { return unicode.Is(unicode.Zs, r) }
 			if len(args) == 2 {
 				set := args[1].Texts[i]
+				if steps := len(set) / setBytes * len(x[i]); !k.made.work(steps) {
+					return i, k.made.tooSlow(k.name, fmt.Sprintf("a set of %d bytes for a text of %d", len(set), len(x[i])), steps)
+				}
 				drop = func(r rune) bool { return strings.ContainsRune(set, r) }
 			}
 			s := x[i]
@@ -149,6 +172,9 @@ func trims(left, right bool) kernel {
 		return ok, ""
 	}
 }
+
+// setBytes is how many bytes of a set of characters are looked through in about a step.
+const setBytes = 64
 
 func characters(s string) int64 { return int64(utf8.RuneCountInString(s)) }
 
@@ -220,8 +246,12 @@ func replace(k *function, args []*Vector, sel []int32) (int32, string) {
 			k.out.Texts[i] = s
 			continue
 		}
-		if grown := len(with) - len(old); grown > 0 && len(s)+strings.Count(s, old)*grown > maxText {
-			return i, tooLong
+		size := len(s)
+		if grown := len(with) - len(old); grown > 0 {
+			size += strings.Count(s, old) * grown
+		}
+		if why := k.text(size); why != "" {
+			return i, why
 		}
 		k.out.Texts[i] = strings.ReplaceAll(s, old, with)
 	}
@@ -255,6 +285,14 @@ func split(s, sep string) []string {
 	return parts
 }
 
+// parts returns how many parts split makes of a text.
+func parts(s, sep string) int {
+	if sep == "" {
+		return utf8.RuneCountInString(s)
+	}
+	return strings.Count(s, sep) + 1
+}
+
 // item returns the index of the nth of several items, counted from 1, or from the end if n is negative. It returns false if
 // there is none.
 func item(n int64, of int) (int, bool) {
@@ -266,10 +304,18 @@ func item(n int64, of int) (int, bool) {
 
 func splitPart(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
-		parts := split(args[0].Texts[i], args[1].Texts[i])
+		s, sep := args[0].Texts[i], args[1].Texts[i]
 		k.out.Texts[i] = ""
-		if at, is := item(args[2].Ints[i], len(parts)); is {
-			k.out.Texts[i] = parts[at]
+		at, is := item(args[2].Ints[i], parts(s, sep))
+		switch {
+		case !is:
+		case sep == "":
+			k.out.Texts[i] = cut(s, int64(at), int64(at)+1)
+		default:
+			for ; at > 0; at-- {
+				_, s, _ = strings.Cut(s, sep)
+			}
+			k.out.Texts[i], _, _ = strings.Cut(s, sep)
 		}
 	}
 	return ok, ""
@@ -283,14 +329,20 @@ func stringSplit(k *function, args []*Vector, sel []int32) (int32, string) {
 				continue
 			}
 		}
-		parts := split(args[0].Texts[i], args[1].Texts[i])
-		if len(parts) == 0 {
-			parts = []string{""}
+		if why := k.room(itemBytes * parts(args[0].Texts[i], args[1].Texts[i])); why != "" {
+			return i, why
 		}
-		k.out.Lists[i] = List{Items: parts}
+		items := split(args[0].Texts[i], args[1].Texts[i])
+		if len(items) == 0 {
+			items = []string{""}
+		}
+		k.out.Lists[i] = List{Items: items}
 	}
 	return ok, ""
 }
+
+// itemBytes is what an item of a list takes beside its text.
+const itemBytes = 16
 
 // sameText reports whether two texts share their memory. Texts that do not may be equal, too.
 func sameText(a, b string) bool {
@@ -313,6 +365,9 @@ func listContains(k *function, args []*Vector, sel []int32) (int32, string) {
 // listOf returns the value of a list expression: ['a', x].
 func listOf(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
+		if why := k.room((itemBytes + 1) * len(args)); why != "" {
+			return i, why
+		}
 		l := List{Items: make([]string, len(args)), Nulls: make([]bool, len(args))}
 		for j, a := range args {
 			if l.Nulls[j] = a.IsNull(i); !l.Nulls[j] {
@@ -327,6 +382,15 @@ func listOf(k *function, args []*Vector, sel []int32) (int32, string) {
 func arrayToString(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
 		l, b, first := args[0].Lists[i], strings.Builder{}, true
+		size := 0
+		for j, s := range l.Items {
+			if l.Nulls == nil || !l.Nulls[j] {
+				size += len(s) + len(args[1].Texts[i])
+			}
+		}
+		if why := k.text(max(0, size-len(args[1].Texts[i]))); why != "" {
+			return i, why
+		}
 		for j, s := range l.Items {
 			if l.Nulls != nil && l.Nulls[j] {
 				continue
@@ -334,9 +398,7 @@ func arrayToString(k *function, args []*Vector, sel []int32) (int32, string) {
 			if !first {
 				b.WriteString(args[1].Texts[i])
 			}
-			if first = false; b.Len()+len(s) > maxText {
-				return i, tooLong
-			}
+			first = false
 			b.WriteString(s)
 		}
 		k.out.Texts[i] = b.String()
@@ -346,6 +408,14 @@ func arrayToString(k *function, args []*Vector, sel []int32) (int32, string) {
 
 func listExtract(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
+		if args[0].Kind == types.Text {
+			s, n := args[0].Texts[i], args[1].Ints[i]
+			if n < 0 {
+				n += characters(s) + 1
+			}
+			k.out.Texts[i] = cut(s, max(n-1, 0), max(n, 0))
+			continue
+		}
 		l := args[0].Lists[i]
 		at, is := item(args[1].Ints[i], len(l.Items))
 		if !is || l.Nulls != nil && l.Nulls[at] {
@@ -370,12 +440,12 @@ func concat(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
 		b = b[:0]
 		for a, v := range args {
-			if !v.IsNull(i) {
-				b = AppendText(b, v, i, k.types[a])
+			if !v.IsNull(i) && len(b) <= MaxText {
+				b = appendText(b, v, i, k.types[a], MaxText)
 			}
 		}
-		if len(b) > maxText {
-			return i, tooLong
+		if why := k.text(len(b)); why != "" {
+			return i, why
 		}
 		k.out.Texts[i] = string(b)
 	}
@@ -392,16 +462,16 @@ func concatWS(k *function, args []*Vector, sel []int32) (int32, string) {
 		b = b[:0]
 		first := true
 		for a, v := range args[1:] {
-			if v.IsNull(i) {
+			if v.IsNull(i) || len(b) > MaxText {
 				continue
 			}
 			if !first {
 				b = append(b, args[0].Texts[i]...)
 			}
-			b, first = AppendText(b, v, i, k.types[a+1]), false
+			b, first = appendText(b, v, i, k.types[a+1], MaxText), false
 		}
-		if len(b) > maxText {
-			return i, tooLong
+		if why := k.text(len(b)); why != "" {
+			return i, why
 		}
 		k.out.Texts[i] = string(b)
 	}
@@ -411,8 +481,8 @@ func concatWS(k *function, args []*Vector, sel []int32) (int32, string) {
 func joined(k *function, args []*Vector, sel []int32) (int32, string) {
 	x, y, out := args[0].Texts, args[1].Texts, k.out.Texts
 	for _, i := range sel {
-		if len(x[i])+len(y[i]) > maxText {
-			return i, tooLong
+		if why := k.text(len(x[i]) + len(y[i])); why != "" {
+			return i, why
 		}
 		out[i] = x[i] + y[i]
 	}
@@ -430,14 +500,15 @@ func pads(left bool) kernel {
 				continue
 			case with == "":
 				return i, "there is nothing to fill with: the third argument is ''"
-			case lack > maxText:
-				return i, tooLong
+			case lack > MaxText:
+				return i, k.tooLong(-1)
 			}
 			size := characters(with)
-			fill := strings.Repeat(with, int(lack/size)) + cut(with, 0, lack%size)
-			if len(fill)+len(s) > maxText {
-				return i, tooLong
+			rest := cut(with, 0, lack%size)
+			if why := k.text(len(s) + int(lack/size)*len(with) + len(rest)); why != "" {
+				return i, why
 			}
+			fill := strings.Repeat(with, int(lack/size)) + rest
 			if left {
 				k.out.Texts[i] = fill + s
 			} else {
@@ -451,11 +522,14 @@ func pads(left bool) kernel {
 func repeat(k *function, args []*Vector, sel []int32) (int32, string) {
 	for _, i := range sel {
 		s, n := args[0].Texts[i], max(args[1].Ints[i], 0)
-		if len(s) > 0 && n > int64(maxText/len(s)) {
-			return i, tooLong
-		}
 		if s == "" {
 			n = 0
+		}
+		if n > MaxText {
+			return i, k.tooLong(-1)
+		}
+		if why := k.text(len(s) * int(n)); why != "" {
+			return i, why
 		}
 		k.out.Texts[i] = strings.Repeat(s, int(n))
 	}
@@ -473,173 +547,18 @@ func chr(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-func ascii(k *function, args []*Vector, sel []int32) (int32, string) {
-	for _, i := range sel {
-		s := args[0].Texts[i]
-		k.out.Ints[i] = 0
-		if r, n := utf8.DecodeRuneInString(s); n > 1 || r != utf8.RuneError {
-			k.out.Ints[i] = int64(r)
-		} else if n == 1 {
-			k.out.Ints[i] = int64(s[0])
-		}
-	}
-	return ok, ""
-}
-
-// pattern is a compiled regular expression. It is compiled again only if its text or its options change.
-type pattern struct {
-	text, options string
-	re            *regexp.Regexp
-	global        bool
-	err           error
-}
-
-// entire stands in place of the options for a pattern that must match a whole text.
-const entire = "~"
-
-// of returns the pattern of a row. All texts are matched as RE2 does, in time linear in the text.
-func (k *function) of(text, options string) *pattern {
-	if p := k.pattern; p != nil && p.text == text && p.options == options {
-		return p
-	}
-	p := &pattern{text: text, options: options}
-	k.pattern = p
-	flags := ""
-	if options == entire {
-		text, options = `\A(?:`+text+`)\z`, ""
-	}
-	for _, o := range options {
-		switch o {
-		case 'g':
-			p.global = true
-		case 'i', 's':
-			flags += string(o)
-		case 'm', 'n', 'p':
-			flags += "m"
-		case 'c', ' ':
-		default:
-			p.err = fmt.Errorf("there is no option %q for regular expressions: write i, s, m or g", string(o))
-			return p
-		}
-	}
-	if flags != "" {
-		text = "(?" + flags + ")" + text
-	}
-	if p.re, p.err = regexp.Compile(text); p.err != nil {
-		p.err = fmt.Errorf("%q is not a regular expression of RE2: %w", p.text, p.err)
-	}
-	return p
-}
-
-// option returns the options of a row, "" if the call has no such argument.
-func option(args []*Vector, at int, i int32) string {
-	if at < len(args) {
-		return args[at].Texts[i]
-	}
-	return ""
-}
-
-func regexpMatches(k *function, args []*Vector, sel []int32) (int32, string) {
-	for _, i := range sel {
-		p := k.of(args[1].Texts[i], option(args, 2, i))
-		if p.err != nil {
-			return i, p.err.Error()
-		}
-		k.out.Bools[i] = p.re.MatchString(args[0].Texts[i])
-	}
-	return ok, ""
-}
-
-// matchesWhole is ~ and !~: the pattern describes the whole text, as in DuckDB.
-func matchesWhole(not bool) kernel {
+// ascii is ascii and unicode, which give none for an empty text.
+func ascii(none int64) kernel {
 	return func(k *function, args []*Vector, sel []int32) (int32, string) {
 		for _, i := range sel {
-			p := k.of(args[1].Texts[i], entire)
-			if p.err != nil {
-				return i, p.err.Error()
+			s := args[0].Texts[i]
+			k.out.Ints[i] = none
+			if r, n := utf8.DecodeRuneInString(s); n > 1 || n == 1 && r != utf8.RuneError {
+				k.out.Ints[i] = int64(r)
+			} else if n == 1 {
+				k.out.Ints[i] = int64(s[0])
 			}
-			k.out.Bools[i] = p.re.MatchString(args[0].Texts[i]) != not
 		}
 		return ok, ""
 	}
-}
-
-func regexpReplace(k *function, args []*Vector, sel []int32) (int32, string) {
-	for _, i := range sel {
-		p := k.of(args[1].Texts[i], option(args, 3, i))
-		if p.err != nil {
-			return i, p.err.Error()
-		}
-		s, with := args[0].Texts[i], args[2].Texts[i]
-		if refers(with) > p.re.NumSubexp() { // like RE2, leave the text as it is
-			k.out.Texts[i] = s
-			continue
-		}
-		most := 1
-		if p.global {
-			most = -1
-		}
-		var b []byte
-		at := 0
-		for _, m := range p.re.FindAllStringSubmatchIndex(s, most) {
-			b = append(b, s[at:m[0]]...)
-			b = expand(b, with, s, m)
-			if at = m[1]; len(b) > maxText {
-				return i, tooLong
-			}
-		}
-		k.out.Texts[i] = string(append(b, s[at:]...))
-	}
-	return ok, ""
-}
-
-// refers returns the greatest number of a group that a replacement refers to.
-func refers(with string) (group int) {
-	for i := 0; i+1 < len(with); i++ {
-		if with[i] == '\\' {
-			i++
-			if c := int(with[i]) - '0'; c <= 9 {
-				group = max(group, c)
-			}
-		}
-	}
-	return group
-}
-
-// expand appends a replacement. In it, \1 stands for what the first group matched, and \0 for the whole match.
-func expand(b []byte, with, s string, m []int) []byte {
-	for i := 0; i < len(with); i++ {
-		if with[i] != '\\' || i+1 == len(with) {
-			b = append(b, with[i])
-			continue
-		}
-		i++
-		if g := int(with[i]) - '0'; g < 0 || g > 9 {
-			b = append(b, with[i])
-		} else if 2*g+1 < len(m) && m[2*g] >= 0 {
-			b = append(b, s[m[2*g]:m[2*g+1]]...)
-		}
-	}
-	return b
-}
-
-func regexpExtract(k *function, args []*Vector, sel []int32) (int32, string) {
-	for _, i := range sel {
-		p := k.of(args[1].Texts[i], "")
-		if p.err != nil {
-			return i, p.err.Error()
-		}
-		group := int64(0)
-		if len(args) == 3 {
-			group = args[2].Ints[i]
-		}
-		if group < 0 || group > int64(p.re.NumSubexp()) {
-			return i, fmt.Sprintf("the pattern %q has no group %d", p.text, group)
-		}
-		k.out.Texts[i] = ""
-		if m := p.re.FindStringSubmatchIndex(args[0].Texts[i]); m != nil && m[2*group] >= 0 {
-			k.out.Texts[i] = args[0].Texts[i][m[2*group]:m[2*group+1]]
-		}
-	}
-	return ok, ""
 }

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -65,6 +66,7 @@ type like struct {
 	fold       bool
 	escape     byte
 	at         syntax.Pos
+	made       *account
 	out        Vector
 	text       string   // the last pattern without _ and escape
 	parts      []string // text, split at each %
@@ -86,8 +88,14 @@ func (k *like) eval(b *batch, sel []int32) (*Vector, error) {
 			k.out.Bools[i] = matchesParts(text, k.parts)
 			continue
 		}
+		if k.out.IsNull(i) {
+			continue
+		}
+		if steps := len(text) * (len(pattern)/16 + 1) / 8; !k.made.work(steps) {
+			return nil, &Error{k.at, i, k.made.tooSlow("LIKE", fmt.Sprintf("a text of %d bytes and a pattern of %d with _", len(text), len(pattern)), steps)}
+		}
 		match, ok := matches(text, pattern, k.escape)
-		if !ok && !k.out.IsNull(i) {
+		if !ok {
 			return nil, &Error{k.at, i, "the pattern of LIKE ends with its escape character"}
 		}
 		k.out.Bools[i] = match

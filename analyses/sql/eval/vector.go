@@ -57,11 +57,14 @@ func NewVector(kind types.Kind, n int) *Vector {
 	return v
 }
 
-// Reset makes v a vector of n rows, none of which is NULL. It reuses memory, so the values are those of earlier rows.
+// Reset makes v a vector of n rows, none of which is NULL. It reuses memory, so values may be those of earlier rows.
 func (v *Vector) Reset(n int) { v.reset(n) }
 
-// reset makes room for n rows and clears the NULLs.
+// reset makes room for n rows and clears the NULLs. It forgets texts and lists: a long one would otherwise stay in memory while the row that it belonged
+// to is not computed.
 func (v *Vector) reset(n int) {
+	clear(v.Texts)
+	clear(v.Lists)
 	switch v.Kind {
 	case types.Double:
 		v.Floats = room(v.Floats, n)

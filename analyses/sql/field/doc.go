@@ -1,7 +1,6 @@
 // Package field reads the fields of files as values of SQL's types, and says which type the text of a field has.
 //
 //	k := field.KindOf([]byte("2024-02-29"))        types.Date: the narrowest type that holds it
-//	k = field.Wider(k, types.Timestamp)            the narrowest type that holds both
 //	days, ok := field.Date([]byte("2024-02-29"))
 //
 // KindOf returns a type as which the text can be read, so the type that samples give a column holds the samples. The reading

@@ -1,6 +1,7 @@
 package field
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -27,21 +28,20 @@ func (n Nulls) Null(p []byte) bool {
 	return !csv.Quoted(p) && slices.Contains(n, Text(p))
 }
 
-// KindOf returns the narrowest type of a text. Numbers with leading zeros, such as postal codes, are TEXT.
+// KindOf returns the narrowest type of a text. Numbers with leading zeros, such as postal codes, are TEXT. Blanks around a number or a date do not
+// matter, as they do not when it is read; those around any other text belong to it.
 func KindOf(p []byte) types.Kind {
-	switch {
-	case len(p) == 0 || p[0] == ' ' || p[len(p)-1] == ' ':
-		return types.Text
-	case zeros(p):
+	bare := trim(p)
+	if len(bare) == 0 || zeros(bare) {
 		return types.Text
 	}
-	if _, ok := csv.ParseInt(p); ok {
+	if _, ok := csv.ParseInt(bare); ok {
 		return types.BigInt
 	}
-	if _, ok := csv.ParseFloat(p); ok {
+	if _, ok := csv.ParseFloat(bare); ok {
 		return types.Double
 	}
-	if _, ok := Date(p); ok {
+	if _, ok := csv.ParseDate(bare); ok {
 		return types.Date
 	}
 	if _, ok := Timestamp(p); ok {
@@ -59,21 +59,6 @@ func zeros(p []byte) bool {
 		p = p[1:]
 	}
 	return len(p) > 1 && p[0] == '0' && p[1] >= '0' && p[1] <= '9'
-}
-
-// Wider returns the narrowest type that holds the values of both. Null is the type of a column without values.
-func Wider(a, b types.Kind) types.Kind {
-	switch {
-	case a == b || b == types.Null:
-		return a
-	case a == types.Null:
-		return b
-	case a == types.BigInt && b == types.Double, a == types.Double && b == types.BigInt:
-		return types.Double
-	case a == types.Date && b == types.Timestamp, a == types.Timestamp && b == types.Date:
-		return types.Timestamp
-	}
-	return types.Text
 }
 
 // BigInt reads an integer.
@@ -185,28 +170,81 @@ func Timestamp(p []byte) (int64, bool) {
 	if p[10] != ' ' && p[10] != 'T' {
 		return 0, false
 	}
-	clock := p[11:]
-	hour, clock, ok := two(clock, 23)
-	if !ok || len(clock) == 0 || clock[0] != ':' {
-		return 0, false
+	clock, offset, ok := clock(p[11:])
+	return micros + clock - offset*60_000_000, ok
+}
+
+// clock reads HH:MM[:SS[.ffffff]] as microseconds, and Z or an offset behind it, which it returns in minutes.
+func clock(p []byte) (micros, offset int64, ok bool) {
+	hour, p, ok := two(p, 23)
+	if !ok || len(p) == 0 || p[0] != ':' {
+		return 0, 0, false
 	}
-	minute, clock, ok := two(clock[1:], 59)
+	minute, p, ok := two(p[1:], 59)
 	if !ok {
-		return 0, false
+		return 0, 0, false
 	}
 	second, fraction := int64(0), int64(0)
-	if len(clock) > 0 && clock[0] == ':' {
-		if second, clock, ok = two(clock[1:], 59); !ok {
-			return 0, false
+	if len(p) > 0 && p[0] == ':' {
+		if second, p, ok = two(p[1:], 59); !ok {
+			return 0, 0, false
 		}
-		if len(clock) > 0 && clock[0] == '.' {
-			if fraction, clock, ok = micro(clock[1:]); !ok {
-				return 0, false
+		if len(p) > 0 && p[0] == '.' {
+			if fraction, p, ok = micro(p[1:]); !ok {
+				return 0, 0, false
 			}
 		}
 	}
-	offset, ok := zone(clock)
-	return micros + ((hour*60+minute-offset)*60+second)*1_000_000 + fraction, ok
+	offset, ok = zone(p)
+	return (hour*3600+minute*60+second)*1_000_000 + fraction, offset, ok
+}
+
+// AnyDate reads a day of any year: as package columnar writes those whose years do not have four digits, with a sign and 0000 for the year before 1, and as AppendDate shows them.
+func AnyDate(p []byte) (int64, bool) {
+	if v, ok := Date(p); ok {
+		return v, true
+	}
+	days, rest, ok := anyDate(p)
+	return days, ok && len(rest) == 0
+}
+
+// AnyTimestamp reads a time of such a day.
+func AnyTimestamp(p []byte) (int64, bool) {
+	if v, ok := Timestamp(p); ok {
+		return v, true
+	}
+	const most = math.MaxInt64/microsPerDay - 1
+	days, rest, ok := anyDate(p)
+	if !ok || days > most || days < -most {
+		return 0, false
+	}
+	of, ok := Timestamp(append([]byte("1970-01-01"), rest...))
+	return days*microsPerDay + of, ok
+}
+
+// anyDate reads the date at the beginning of p.
+func anyDate(p []byte) (days int64, rest []byte, ok bool) {
+	const most = 7 // digits: more years than 32 bits of days have
+	from := 0
+	if len(p) > 0 && (p[0] == '+' || p[0] == '-') {
+		from = 1
+	}
+	n := from
+	for n < len(p) && p[n] >= '0' && p[n] <= '9' {
+		n++
+	}
+	if n-from < 4 || n-from > most || len(p) < n+6 || p[n] != '-' || p[n+3] != '-' {
+		return 0, nil, false
+	}
+	y, err := strconv.ParseInt(string(p[:n]), 10, 64)
+	m, _, isMonth := two(p[n+1:], 12)
+	d, rest, isDay := two(p[n+4:], 31)
+	if after, bc := bytes.CutPrefix(rest, []byte(" (BC)")); bc {
+		y, rest = 1-y, after
+	}
+	days = Days(y, m, d)
+	gotY, gotM, gotD := Civil(days)
+	return days, rest, err == nil && isMonth && isDay && gotY == y && gotM == m && gotD == d
 }
 
 // two reads two digits as a number that is at most most.
@@ -288,6 +326,11 @@ func AppendTimestamp(b []byte, micros int64) []byte {
 	rest := micros - days*microsPerDay
 	b = AppendDate(b, days)
 	b = append(b, ' ')
+	return AppendTime(b, rest)
+}
+
+// AppendTime appends microseconds since midnight as DuckDB shows them: 13:05:00, with as many fractional digits as they need.
+func AppendTime(b []byte, rest int64) []byte {
 	for i, unit := range []int64{3600e6, 60e6, 1e6} {
 		if i > 0 {
 			b = append(b, ':')

@@ -2,6 +2,7 @@
 //
 //	var t infer.Table
 //	err := t.File("montreal/trips.csv", header)        its columns, by name, added to those of the other files
+//	t.Typed(columns)                                   those of a file that declares their types
 //	t.Rows(header, sample)                             whole records from anywhere in it
 //	columns := t.Columns()                             names and types, in the order in which they were found
 //

@@ -2,17 +2,19 @@ package infer
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
 	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/rows/csv"
 )
 
 // show lists columns as "name TYPE", with ? for those that a file lacks.
 func show(columns []Column) string {
 	var out []string
 	for _, c := range columns {
-		text := c.Name + " " + c.Kind.String()
+		text := c.Name + " " + c.Type.String()
 		if c.Missing {
 			text += "?"
 		}
@@ -38,7 +40,8 @@ func TestTypesOfSamples(t *testing.T) {
 		{"quoted numbers", "a", "\"1\"\n\"2\"\n", "a BIGINT"},
 		{"no values", "a,b", ",1\n,2\n", "a TEXT, b BIGINT"},
 		{"mixed", "a,b", "1,true\nx,1\n", "a TEXT, b TEXT"},
-		{"blanks", "a", " 1\n2 \n", "a TEXT"},
+		{"blanks around numbers and dates", "a,b,c", " 1,2.5\t, 2024-01-02\n2 , 7 ,2024-02-29 \n", "a BIGINT, b DOUBLE, c DATE"},
+		{"blanks around other texts", "a,b,c", " true, 007,  \ntrue , 7, \n", "a TEXT, b TEXT, c TEXT"},
 		{"words of numbers", "a", "nan\ninf\n1\n", "a TEXT"},
 		{"a line feed in a field", "a,b", "\"x\ny\",1\n\"z\",2\n", "a TEXT, b BIGINT"},
 		{"short rows", "a,b", "1,2\n3\n4,5\n", "a BIGINT, b BIGINT"},
@@ -88,7 +91,7 @@ func TestManyColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	tab.Rows(header, []byte(strings.Join(values, ",")+"\n"))
-	if c := tab.Columns(); len(c) != 1500 || c[1499].Kind != types.BigInt {
+	if c := tab.Columns(); len(c) != 1500 || c[1499].Type.Kind != types.BigInt {
 		t.Errorf("%d columns, the last is %v", len(c), c[len(c)-1])
 	}
 }
@@ -122,5 +125,87 @@ func TestWiderCrossesTheNetwork(t *testing.T) {
 	tab.Widen("none", types.Double)
 	if got := show(tab.Columns()); got != "a DOUBLE, b DATE" {
 		t.Error(got)
+	}
+}
+
+// TestKeysKnowCasesApart: in all files of a table, and beside columns of CSV, which do not.
+func TestKeysKnowCasesApart(t *testing.T) {
+	for want, files := range map[string][][]string{
+		"id=id BIGINT, ID_1=ID BIGINT, Id_2=Id BIGINT":                   {{"id", "ID", "Id"}},
+		"id=id BIGINT?, ID_1=ID BIGINT?":                                 {{"id"}, {"ID"}},
+		"ID=ID BIGINT, id_1=id BIGINT?":                                  {{"ID"}, {"id", "ID"}},
+		"id=id BIGINT, ID_2=ID BIGINT, ID_1=ID_1 BIGINT":                 {{"id", "ID", "ID_1"}},
+		"a=a BIGINT, column1= BIGINT":                                    {{"a", ""}},
+		"column1=column1 BIGINT, column_1= BIGINT":                       {{"column1", ""}},
+		"Id=id BIGINT, ID_1=ID BIGINT?":                                  {{"csv", "Id"}, {"id", "ID"}},
+		"id=id BIGINT, ID_1=ID BIGINT?, other= BIGINT? unkeyed":          {{"id", "ID"}, {"csv", "Id", "other"}},
+		"a b=a b BIGINT, \"=\" BIGINT, a.b=a.b BIGINT, A B_1=A B BIGINT": {{"a b", `"`, "a.b", "A B"}},
+	} {
+		var tab Table
+		for i, keys := range files {
+			form := keys[0] == "csv"
+			if form {
+				keys = keys[1:]
+			}
+			fields, values := make([][]byte, len(keys)), make([][]byte, len(keys))
+			for k := range keys {
+				fields[k], values[k] = []byte(keys[k]), []byte(strconv.Itoa(k))
+			}
+			header, row := csv.AppendRecord(nil, csv.Alone(fields), ','), append(csv.AppendRecord(nil, csv.Alone(values), ','), '\n')
+			if form {
+				if err := tab.File("t.csv", csv.AppendRecord(nil, fields, ',')); err != nil {
+					t.Fatal(err)
+				}
+				tab.RowsAt(Place{"t.csv", 2, 0}, csv.AppendRecord(nil, fields, ','), append(csv.AppendRecord(nil, values, ','), '\n'))
+				continue
+			}
+			tab.Keys(keys)
+			tab.ObjectsAt(Place{fmt.Sprint(i, ".jsonl"), 1, 0}, keys, header, row)
+		}
+		var got []string
+		for _, c := range tab.Columns() {
+			text := c.Name + "=" + c.Key + " " + c.Type.String()
+			if c.Missing {
+				text += "?"
+			}
+			if !c.Keyed {
+				text += " unkeyed"
+			}
+			got = append(got, text)
+		}
+		if all := strings.Join(got, ", "); all != want {
+			t.Errorf("%q: %s, want %s", files, all, want)
+		}
+	}
+}
+
+// TestLargeIntegersOfJSONStayExact: a column of integers is TEXT if one has more than 64 bits. One with fractions is DOUBLE as before, and so is one of CSV.
+func TestLargeIntegersOfJSONStayExact(t *testing.T) {
+	const large = "9223372036854775808"
+	for rows, want := range map[string]string{
+		"1 9223372036854775807 -9223372036854775808": "n BIGINT", "1 " + large: "n TEXT", large + " 1": "n TEXT", "-9223372036854775809": "n TEXT", large + " 1.5": "n DOUBLE", "1e3 " + large: "n DOUBLE",
+		large + " x": "n TEXT", strings.Repeat("9", 500): "n TEXT", "1e400": "n TEXT", "1 2.5": "n DOUBLE",
+	} {
+		sample := []byte(strings.ReplaceAll(rows, " ", ",\n") + ",\n")
+		var tab Table
+		tab.Keys([]string{"n"})
+		tab.ObjectsAt(Place{"t.jsonl", 1, 0}, []string{"n"}, []byte("n,_n"), sample)
+		if got := show(tab.Columns()); got != want {
+			t.Errorf("%.60q: %s, want %s", rows, got, want)
+		}
+		if why, others, ok := tab.Because("n"); want == "n TEXT" && rows == "1 "+large && (why != Value{large, Place{"t.jsonl", 2, 0}} || others != types.Double || !ok) {
+			t.Errorf("%q: because of %v, %v, %v", rows, why, others, ok)
+		}
+	}
+	var tab Table
+	if err := tab.File("t.csv", []byte("n")); err != nil {
+		t.Fatal(err)
+	}
+	tab.Rows([]byte("n"), []byte("1\n"+large+"\n"))
+	if got := show(tab.Columns()); got != "n DOUBLE" {
+		t.Error(got)
+	}
+	if Large([]byte("123")) || Large(nil) || Large([]byte("9223372036854775807")) || Large([]byte("9223372036854775808.0")) || !Large([]byte("-9223372036854775809")) {
+		t.Error("Large is wrong")
 	}
 }

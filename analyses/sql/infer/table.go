@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -9,19 +11,36 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// Column is a column of a table. If Missing is set, a file lacks it.
+// Column is a column of a table. If Missing is set, a file lacks it. If Declared is set, files say its type, and no sample has been looked at.
+// If Why is set, the column is not read, and a file says why; then it has no type.
 type Column struct {
-	Name    string
-	Kind    types.Kind
-	Missing bool
-	text    Value      // the first value that made it TEXT
-	others  types.Kind // the type of the values that are not TEXT
+	Name     string
+	Type     types.Type
+	Missing  bool
+	Declared bool
+	Why      string
+	Key      string // what objects of JSON Lines call it, if Keyed is set
+	Keyed    bool
+
+	large    Value      // the first integer beyond 64 bits in JSON Lines
+	fraction bool       // it has a number that is not such an integer, and no BIGINT
+	text     Value      // the first value that made it TEXT
+	others   types.Kind // the type of the values that are not TEXT
+	blanks   Value      // the first value of another type than TEXT with blanks around it
 }
 
-// Value is a value of a sample, with its place. Line 0 means that the line is not known.
+// Place is where a sample, or a value of one, stands. Line 0 means that the line is not known. If Offset is not 0, the sample begins at this byte of the
+// file, and Line counts from there: its first line is 1.
+type Place struct {
+	File   string
+	Line   uint64
+	Offset int64
+}
+
+// Value is a value of a sample.
 type Value struct {
-	Text, File string
-	Line       uint64
+	Text string
+	Place
 }
 
 // Table is what samples have shown of a table. The zero value is a table without files.
@@ -29,6 +48,7 @@ type Table struct {
 	Nulls   field.Nulls // what stands for NULL
 	columns []Column
 	at      map[string]int // by lower-case name
+	keys    map[string]int // by key
 	files   int
 }
 
@@ -38,17 +58,79 @@ func (t *Table) File(name string, header []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
+	t.Names(h.Names())
+	return nil
+}
+
+// Names adds the columns of a file, which differ without regard to case.
+func (t *Table) Names(names []string) {
+	columns := make([]Column, len(names))
+	for i, n := range names {
+		columns[i].Name = n
+	}
+	t.Typed(columns)
+}
+
+// Keys adds the columns of a file of JSON Lines. Keys that differ in case are columns of their own, whether one object has both or not; the second gets
+// another name. A key and a column of a file in another form are one column, if their names differ only in case.
+func (t *Table) Keys(keys []string) {
+	if t.at == nil {
+		t.at = map[string]int{}
+	}
+	if t.keys == nil {
+		t.keys = map[string]int{}
+	}
+	taken := map[string]bool{} // no made name may be that of a key
+	for _, key := range keys {
+		taken[strings.ToLower(key)] = true
+	}
+	columns := make([]Column, 0, len(keys))
+	names := map[string]bool{} // of this file's columns
+	for i, key := range keys {
+		if at, known := t.keys[key]; known {
+			columns = append(columns, Column{Name: t.columns[at].Name})
+			continue
+		}
+		name := key
+		if name == "" {
+			name = fmt.Sprintf("column%d", i)
+		}
+		free := func(name string) bool {
+			lower := strings.ToLower(name)
+			at, known := t.at[lower]
+			return !names[lower] && (!known || !t.columns[at].Keyed)
+		}
+		for n := 1; !free(name) || name != key && taken[strings.ToLower(name)]; n++ {
+			name = fmt.Sprintf("%s_%d", cmp.Or(key, "column"), n)
+		}
+		names[strings.ToLower(name)] = true
+		columns = append(columns, Column{Name: name, Key: key, Keyed: true})
+	}
+	t.Typed(columns)
+	for i, key := range keys {
+		at := t.at[strings.ToLower(columns[i].Name)]
+		t.keys[key] = at
+		t.columns[at].Key, t.columns[at].Keyed = key, true
+	}
+}
+
+// Typed adds the columns of a file that declares their types. Those that it does not declare get theirs from samples.
+func (t *Table) Typed(columns []Column) {
 	if t.at == nil {
 		t.at = map[string]int{}
 	}
 	here := map[string]bool{}
-	for _, n := range h.Names() {
-		key := strings.ToLower(n)
+	for _, c := range columns {
+		key := strings.ToLower(c.Name)
 		here[key] = true
-		if _, known := t.at[key]; !known {
-			t.at[key] = len(t.columns)
-			t.columns = append(t.columns, Column{Name: n, Missing: t.files > 0})
+		i, known := t.at[key]
+		if !known {
+			i = len(t.columns)
+			t.at[key] = i
+			c.Missing = t.files > 0
+			t.columns = append(t.columns, c)
 		}
+		t.columns[i].declare(&c)
 	}
 	for i := range t.columns {
 		if !here[strings.ToLower(t.columns[i].Name)] {
@@ -56,16 +138,41 @@ func (t *Table) File(name string, header []byte) error {
 		}
 	}
 	t.files++
-	return nil
+}
+
+// declare widens the type of a column so that it holds what another file says of it.
+func (c *Column) declare(of *Column) {
+	c.Declared = c.Declared && of.Declared
+	if c.Why == "" {
+		c.Why = of.Why
+	}
+	if c.Type = common(c.Type, of.Type); c.Why != "" {
+		c.Type = types.Type{}
+	}
+}
+
+// common returns the type that holds the values of both; it is TEXT if nothing else is.
+func common(a, b types.Type) types.Type {
+	t, err := types.Common(a, b)
+	if err != nil {
+		return types.Of(types.Text)
+	}
+	return t
 }
 
 // Rows reads whole records of a file for which File was called. It skips malformed records, because they will be rejected
 // later.
-func (t *Table) Rows(header, sample []byte) { t.RowsAt("", 0, header, sample) }
+func (t *Table) Rows(header, sample []byte) { t.RowsAt(Place{}, header, sample) }
 
-// RowsAt is Rows for records whose place is known: the file, and the line at which they start. Line 0 means that the line is
-// not known.
-func (t *Table) RowsAt(file string, line uint64, header, sample []byte) {
+// ObjectsAt is RowsAt for records that were made from the objects of a file for which Keys was called.
+func (t *Table) ObjectsAt(place Place, keys []string, header, sample []byte) {
+	t.rowsAt(place, header, sample, keys)
+}
+
+// RowsAt is Rows for records whose place is known.
+func (t *Table) RowsAt(place Place, header, sample []byte) { t.rowsAt(place, header, sample, nil) }
+
+func (t *Table) rowsAt(place Place, header, sample []byte, keys []string) {
 	h, err := csv.ParseHeader(header, 0)
 	if err != nil {
 		return
@@ -80,7 +187,7 @@ func (t *Table) RowsAt(file string, line uint64, header, sample []byte) {
 		return
 	}
 	var s csv.Scanner
-	s.Reset(sample, 0, m, line)
+	s.Reset(sample, 0, m, place.Line)
 	for s.Next() {
 		if s.Err() != nil {
 			continue
@@ -89,67 +196,120 @@ func (t *Table) RowsAt(file string, line uint64, header, sample []byte) {
 			if t.Nulls.Null(p) {
 				continue
 			}
-			at := Value{File: file}
-			if line > 0 {
+			at := place
+			if at.Line > 0 {
 				at.Line = s.Line()
 			}
-			t.columns[t.at[strings.ToLower(names[i])]].take(p, at)
+			if keys == nil {
+				if i, known := t.at[strings.ToLower(names[i])]; known {
+					t.columns[i].take(p, at)
+				}
+			} else if i < len(keys) {
+				c := &t.columns[t.keys[keys[i]]]
+				c.measure(p, at)
+				c.take(p, at)
+			}
 		}
 	}
 }
 
 // take widens the type of a column so that it holds a value.
-func (c *Column) take(p []byte, at Value) {
-	if c.Kind == types.Text && c.others != types.Null {
+func (c *Column) take(p []byte, at Place) {
+	if c.Why != "" || c.Type.Kind == types.Text && c.others != types.Null {
 		return // the column is TEXT, and the reason is known
 	}
-	kind := field.KindOf(p)
-	wider := field.Wider(c.Kind, kind)
-	if wider == types.Text && c.Kind != types.Text {
-		c.text = at
-		c.text.Text = string(p[:min(len(p), mostQuoted)])
-		c.others = c.Kind
+	was, kind := c.Type.Kind, field.KindOf(p)
+	c.Type = common(c.Type, types.Of(kind))
+	if kind != types.Text && c.blanks.Text == "" && (p[0] == ' ' || p[len(p)-1] == ' ') {
+		c.blanks = Value{string(p[:min(len(p), mostQuoted)]), at}
 	}
-	if c.Kind = wider; kind != types.Text && c.others == types.Null && wider == types.Text {
-		c.others = kind
+	if wider := c.Type.Kind; wider == types.Text {
+		if was != types.Text {
+			c.text, c.others = Value{string(p[:min(len(p), mostQuoted)]), at}, was
+		}
+		if kind != types.Text && c.others == types.Null {
+			c.others = kind
+		}
 	}
+}
+
+// measure notes integers that no column of numbers holds exactly. A column of integers in JSON Lines becomes TEXT then, since a DOUBLE would change
+// them in silence: such numbers are mostly keys.
+func (c *Column) measure(p []byte, at Place) {
+	switch {
+	case Large(p):
+		if c.large.Text == "" {
+			c.large = Value{string(p[:min(len(p), mostQuoted)]), at}
+		}
+	case field.KindOf(p) == types.Double:
+		c.fraction = true
+	}
+}
+
+// Large reports whether a text is an integer beyond 64 bits.
+func Large(p []byte) bool {
+	digits := bytes.TrimPrefix(p, []byte{'-'})
+	if len(digits) < 19 || len(bytes.Trim(digits, "0123456789")) > 0 {
+		return false
+	}
+	_, fits := csv.ParseInt(p)
+	return !fits
+}
+
+// settle returns the column as all samples together make it.
+func (c Column) settle() Column {
+	switch {
+	case c.large.Text != "" && !c.fraction && c.Type.Kind == types.Double:
+		c.Type, c.text, c.others = types.Of(types.Text), c.large, types.Double
+	case c.Type.Kind == types.Null && c.Why == "":
+		c.Type = types.Of(types.Text)
+	}
+	return c
 }
 
 // Because returns the first value that made a column TEXT, and the type of the column's other values. It returns false for
 // any other column.
 func (t *Table) Because(column string) (v Value, others types.Kind, ok bool) {
-	i, known := t.at[strings.ToLower(column)]
-	if !known {
+	found := t.Column(column)
+	if found == nil {
 		return v, types.Null, false
 	}
-	c := &t.columns[i]
+	c := found.settle()
 	if others = c.others; others == types.BigInt {
 		others = types.Double // numbers that were seen later may have had a point
 	}
-	return c.text, others, c.Kind == types.Text && c.others != types.Null
+	return c.text, others, c.Type.Kind == types.Text && c.others != types.Null
 }
 
-// Force makes a column TEXT, whatever its values look like.
-func (t *Table) Force(column string) {
-	if i, ok := t.at[strings.ToLower(column)]; ok {
-		t.columns[i].Kind, t.columns[i].others = types.Text, types.Null
+// Trimmed returns the first value of a column that is read without the blanks around it; false if there is none, or if the column is TEXT.
+func (t *Table) Trimmed(column string) (Value, bool) {
+	c := t.Column(column)
+	if c == nil || c.blanks.Text == "" {
+		return Value{}, false
 	}
+	return c.blanks, c.settle().Type.Kind != types.Text
+}
+
+// Column returns a column without regard to case, nil if there is none. Its type is NULL if no sample has a value of it.
+func (t *Table) Column(name string) *Column {
+	if i, ok := t.at[strings.ToLower(name)]; ok {
+		return &t.columns[i]
+	}
+	return nil
 }
 
 // Columns returns the columns with their types.
 func (t *Table) Columns() []Column {
 	out := append([]Column{}, t.columns...)
 	for i := range out {
-		if out[i].Kind == types.Null {
-			out[i].Kind = types.Text
-		}
+		out[i] = out[i].settle()
 	}
 	return out
 }
 
 // Widen gives a column a wider type than the samples did.
 func (t *Table) Widen(column string, kind types.Kind) {
-	if i, ok := t.at[strings.ToLower(column)]; ok {
-		t.columns[i].Kind = field.Wider(t.columns[i].Kind, kind)
+	if c := t.Column(column); c != nil {
+		c.Type = common(c.Type, types.Of(kind))
 	}
 }

@@ -168,7 +168,7 @@ func (p *parser) postfix(x Expr) Expr {
 			p.i++
 			x = &Index{t.at, x, p.expr(precLowest)}
 			if p.is(":") || p.tok().kind == param {
-				p.fail(p.tok().at, "slices are not supported", "Of a text, write substring(x, from, length).")
+				p.fail(p.tok().at, "slices are not supported", "Of a text, write substring(x, from, length); of a list, single items: x[1].")
 			}
 			p.expect("]", "]")
 		case p.is(".") && p.peek().kind == word:
@@ -248,6 +248,9 @@ func (p *parser) primary() Expr {
 	}
 	if t.kind != quoted && (t.kind != word || reserved[t.low]) {
 		p.unexpected("an expression")
+	}
+	if n := p.peek(); t.low == "lambda" && n.kind == word && p.i+2 < len(p.tokens) && (p.tokens[p.i+2].low == ":" || p.tokens[p.i+2].low == "," || p.tokens[p.i+2].kind == param) {
+		p.fail(t.at, "lambdas are not supported", "A list becomes rows in FROM: FROM t, UNNEST(x) AS u (item).")
 	}
 	p.i++
 	if t.kind == quoted && p.is("(") {

@@ -49,7 +49,7 @@ type lexer struct {
 }
 
 // symbols has the longest first.
-var symbols = []string{"->>", "!~~", "<>", "<=", ">=", "==", "!=", "!~", "~~", "||", "//", "::", ":=", "=>", "->", "**", "&&", "<<", ">>", "@>", "<@",
+var symbols = []string{"!~~*", "->>", "!~~", "!~*", "~~*", "~~~", "<=>", "~*", "^@", "<>", "<=", ">=", "==", "!=", "!~", "~~", "||", "//", "::", ":=", "=>", "->", "**", "&&", "<<", ">>", "@>", "<@",
 	"+", "-", "*", "/", "%", "=", "<", ">", "~", "(", ")", "[", "]", "{", "}", ",", ".", ";", ":", "^", "&", "|", "!", "@", "?"}
 
 func (l *lexer) fail(at int, message, hint string) { panic(NewError(l.text, Pos(at), message, hint)) }
@@ -151,6 +151,8 @@ func (l *lexer) next() token {
 		return token{kind: text, at: Pos(at), text: l.quotedText('\'', "string")}
 	case isDigit(l.text[at]) || r == '.' && at+1 < len(l.text) && isDigit(l.text[at+1]):
 		return l.number()
+	case r == '$' && l.dollarQuote() != "":
+		return token{kind: text, at: Pos(at), text: l.dollarQuoted()}
 	case r == '$' || r == ':' && at+1 < len(l.text) && l.text[at+1] != ':' && l.text[at+1] != '=':
 		if t, ok := l.param(); ok {
 			return t
@@ -168,6 +170,26 @@ func (l *lexer) next() token {
 	}
 	l.fail(at, fmt.Sprintf("the character %q has no meaning here", r), hint)
 	return token{}
+}
+
+// dollarQuote returns the $$ or $name$ that begins a string here, "" if none does.
+func (l *lexer) dollarQuote() string {
+	if n := l.wordEnd(l.i + 1); n < len(l.text) && l.text[n] == '$' {
+		return l.text[l.i : n+1]
+	}
+	return ""
+}
+
+// dollarQuoted reads a string up to the next occurrence of the quote before it. Nothing in it has another meaning.
+func (l *lexer) dollarQuoted() string {
+	start, quote := l.i, l.dollarQuote()
+	s, _, ended := strings.Cut(l.text[start+len(quote):], quote)
+	if !ended {
+		l.open = true
+		l.fail(start, "the string that begins here has no end", "It ends with "+quote+".")
+	}
+	l.i += len(s) + 2*len(quote)
+	return s
 }
 
 // param is $name or :name. A colon without a name is a symbol.

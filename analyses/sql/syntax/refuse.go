@@ -74,6 +74,8 @@ var refusedWords = map[string]string{
 
 // refusedSymbols are operators of the dialect that Posta does not support.
 var refusedSymbols = map[string]string{
+	"~*": "Write regexp_matches(x, y, 'i').", "!~*": "Write NOT regexp_matches(x, y, 'i').", "~~*": "Write ILIKE.", "!~~*": "Write NOT ILIKE.", "~~~": "Write LIKE.",
+	"^@": "Write starts_with(x, y).", "<=>": "Write IS NOT DISTINCT FROM.",
 	"^": "Write power(x, y).", "**": "Write power(x, y).", "~~": "Write LIKE.", "!~~": "Write NOT LIKE.",
 	"&&": "Write AND.", "&": "There are no operators on bits.", "|": "There are no operators on bits; texts are joined by ||.", "<<": "There are no operators on bits.",
 	">>": "There are no operators on bits.", "@": "Write abs(x).", "!": "Write NOT.", "@>": "Write list_contains(list, x).", "<@": "Write list_contains(list, x).",

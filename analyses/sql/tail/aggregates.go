@@ -63,7 +63,7 @@ func (x *Executor) newAggregate(a *bind.Aggregate, args []bind.Expr) (aggregate,
 	case "corr":
 		return &correlations{}, nil
 	case "median", "quantile_cont", "quantile_disc":
-		return newQuantiles(a, kind)
+		return newQuantiles(a, kind), nil
 	case "quartiles":
 		return &quartileLists{*newEstimates(&quartileTable, args[0].Type())}, nil
 	case "approx_unique":

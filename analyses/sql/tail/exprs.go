@@ -14,7 +14,9 @@ import (
 type program struct{ run *eval.Program }
 
 // compile makes a program of an expression. It computes the queries within it at once.
-func (x *Executor) compile(e bind.Expr) (program, error) {
+func (x *Executor) compile(e bind.Expr) (program, error) { return x.compileFor(e, x.meter) }
+
+func (x *Executor) compileFor(e bind.Expr, m *eval.Meter) (program, error) {
 	var failed error
 	e = bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
 		s, ok := e.(*bind.Subquery)
@@ -31,15 +33,19 @@ func (x *Executor) compile(e bind.Expr) (program, error) {
 	if failed != nil {
 		return program{}, failed
 	}
-	p, err := eval.Compile(e)
+	p, err := eval.CompileFor(e, m)
 	return program{p}, err
 }
 
 func (x *Executor) compileAll(list []bind.Expr) ([]program, error) {
+	return x.compileAllFor(list, x.meter)
+}
+
+func (x *Executor) compileAllFor(list []bind.Expr, m *eval.Meter) ([]program, error) {
 	out := make([]program, len(list))
 	for i, e := range list {
 		var err error
-		if out[i], err = x.compile(e); err != nil {
+		if out[i], err = x.compileFor(e, m); err != nil {
 			return nil, err
 		}
 	}
@@ -56,7 +62,8 @@ func (p program) eval(b *batch) (*eval.Vector, error) {
 }
 
 // evalAll computes several expressions. After an error, it narrows the batch to the rows before the first failing one, and
-// continues. So it returns the error of the first row that fails.
+// continues. So it returns the error of the first row that fails. If the values of all rows do not fit the memory, it returns no values, and an error by
+// which stream takes fewer rows at a time.
 func evalAll(list []program, b *batch) (out []*eval.Vector, failed error) {
 	out = make([]*eval.Vector, len(list))
 	for i, p := range list {

@@ -102,13 +102,9 @@ func (w *window) distance(b bind.FrameBound, end bool) (func(i int) int, error) 
 // With wide, the frame must hold all values up to the distance, so a distance with more digits than the values is rounded
 // down.
 func (w *window) away(v *eval.Vector, c *bind.Const, add, wide bool) (func(r int32) func(other int32) int, error) {
-	negative := &Error{At: c.At, Message: "the distance of a frame is not below 0"}
 	typ := w.call.Order[0].X.Type()
 	switch d := c.Value.(type) {
 	case bind.Interval:
-		if d.Months < 0 || d.Days < 0 || d.Micros < 0 {
-			return nil, negative
-		}
 		if !add {
 			d = bind.Interval{Months: -d.Months, Days: -d.Days, Micros: -d.Micros}
 		}
@@ -125,9 +121,6 @@ func (w *window) away(v *eval.Vector, c *bind.Const, add, wide bool) (func(r int
 			}, nil
 		}
 	case float64:
-		if !(d >= 0) {
-			return nil, negative
-		}
 		if !add {
 			d = -d
 		}
@@ -141,9 +134,6 @@ func (w *window) away(v *eval.Vector, c *bind.Const, add, wide bool) (func(r int
 			return func(other int32) int { return compareFloats(value(other), to) }
 		}, nil
 	case int64:
-		if d < 0 {
-			return nil, negative
-		}
 		scale := c.T.Scale
 		if v.Kind == types.Double {
 			by := float64(d) / math.Pow10(int(scale))

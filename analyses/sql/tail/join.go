@@ -1,6 +1,7 @@
 package tail
 
 import (
+	"errors"
 	"slices"
 
 	"posta.dev/posta/analyses/sql/bind"
@@ -12,6 +13,7 @@ import (
 // join joins rows of two sides (a hash join). It keeps the right side, in chains of equal keys, and streams the left one.
 type join struct {
 	x            *Executor
+	meter        *eval.Meter
 	n            *bind.Join
 	to           sink
 	left         []program
@@ -78,7 +80,7 @@ func (j *join) partner(keys []*eval.Vector, row int32) int32 {
 
 // newJoin makes a join and computes its right side. wanted says which columns of the join are passed on; nil: all of them.
 func (x *Executor) newJoin(n *bind.Join, to sink, wanted []bool) (*join, error) {
-	j := &join{x: x, n: n, to: to, index: x.newIndex(), wanted: wanted}
+	j := &join{x: x, n: n, to: to, index: x.newIndex(), wanted: wanted, meter: x.meter}
 	if err := j.compile(); err != nil {
 		return nil, err
 	}
@@ -91,10 +93,10 @@ func (j *join) compile() (err error) {
 	for _, p := range j.n.Equal {
 		left = append(left, p[0])
 	}
-	if j.left, err = j.x.compileAll(left); err != nil || j.n.Rest == nil {
+	if j.left, err = j.x.compileAllFor(left, j.meter); err != nil || j.n.Rest == nil {
 		return err
 	}
-	p, err := j.x.compile(j.n.Rest)
+	p, err := j.x.compileFor(j.n.Rest, j.meter)
 	j.rest, j.restReads = &p, make([]bool, len(j.n.L.Fields())+len(j.n.R.Fields()))
 	bind.Mark(j.restReads, j.n.Rest)
 	return err
@@ -281,6 +283,34 @@ func (j *join) pair(l, r int32) error {
 	return j.flush()
 }
 
+// holds computes the rest of the condition for pairs. If that fails, it narrows the batch to the pairs before the first that fails.
+func (j *join) holds(both *batch) (v *eval.Vector, failed error) {
+	all, done := both.sel, 0
+	out := eval.NewVector(types.Bool, both.n)
+	err := eval.Pieces(all, func(sel []int32) error {
+		piece := *both
+		piece.sel = sel
+		values, failed := evalAll([]program{*j.rest}, &piece)
+		if values == nil {
+			return failed
+		}
+		for _, i := range piece.sel {
+			if out.Bools[i] = values[0].Bools[i]; values[0].IsNull(i) {
+				setNull(out, i)
+			}
+		}
+		done += len(piece.sel)
+		return failed
+	})
+	if err != nil && done == 0 && len(all) > 0 {
+		if e := (*Error)(nil); !errors.As(err, &e) {
+			return nil, err
+		}
+	}
+	both.sel = all[:done]
+	return out, err
+}
+
 // flush passes on the waiting pairs that fulfil the rest of the condition, and the left rows without a partner.
 func (j *join) flush() error {
 	var failed error
@@ -294,11 +324,10 @@ func (j *join) flush() error {
 		}
 		both.sel = sel
 		var v *eval.Vector
-		values, err := evalAll([]program{*j.rest}, both)
-		if values == nil {
-			return err
+		if v, failed = j.holds(both); v == nil {
+			return failed
 		}
-		if failed = err; failed != nil { // drop what comes after the error
+		if failed != nil { // drop what comes after the error
 			end := len(j.lrows)
 			for _, k := range sel[len(both.sel):] {
 				end = int(k)
@@ -306,7 +335,6 @@ func (j *join) flush() error {
 			}
 			j.lrows, j.rrows = j.lrows[:end], j.rrows[:end]
 		}
-		v = values[0]
 		kept := 0
 		for k, r := range j.rrows {
 			if r < 0 || v.Bools[k] && !v.IsNull(int32(k)) {

@@ -22,7 +22,7 @@ func (x *Executor) NewLookup(n *bind.Join, wanted []bool) (*Lookup, error) {
 // what no longer changes.
 func (l *Lookup) Fork() (*Lookup, error) {
 	of := l.j
-	j := &join{x: of.x, n: of.n, index: &index{counted: counted{x: of.x}, ids: of.index.ids}, ints: of.ints, right: of.right, first: of.first, next: of.next, wanted: of.wanted}
+	j := &join{meter: eval.NewMeter(), x: of.x, n: of.n, index: &index{counted: counted{x: of.x}, ids: of.index.ids}, ints: of.ints, right: of.right, first: of.first, next: of.next, wanted: of.wanted}
 	return &Lookup{j}, j.compile()
 }
 
@@ -33,12 +33,13 @@ func (l *Lookup) Len() int { return l.j.right.n }
 // left row, and right that of its right row, or -1 if it has none. They are valid during the call.
 func (l *Lookup) Probe(r *Rows, sel []int32, to func(out *Rows, left, right []int32) error) error {
 	j := l.j
+	j.meter.Release()
 	j.pairs = func(b *batch, left, right []int32) error { return to(&Rows{Columns: b.columns, N: b.n}, left, right) }
 	return j.probe(&batch{columns: r.Columns, n: r.N, sel: sel})
 }
 
-// Program makes a program of an expression. It computes the queries within it at once.
-func (x *Executor) Program(e bind.Expr) (*eval.Program, error) {
-	p, err := x.compile(e)
+// Program makes a program of an expression. It computes the queries within it at once. What the program makes counts in m.
+func (x *Executor) Program(e bind.Expr, m *eval.Meter) (*eval.Program, error) {
+	p, err := x.compileFor(e, m)
 	return p.run, err
 }

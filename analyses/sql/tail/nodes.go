@@ -14,11 +14,20 @@ type enough struct{ _ byte }
 
 func (*enough) Error() string { return "no more rows are needed" }
 
-// stream passes the rows of n to a sink, in their order.
-func (x *Executor) stream(n bind.Node, to sink) error {
+// stream passes the rows of n to a sink, in their order. If a batch needs values that do not fit the memory together, the sink gets it in pieces. So a sink
+// computes values before it changes anything.
+func (x *Executor) stream(n bind.Node, take sink) error {
+	to := func(b *batch) error {
+		return eval.Pieces(b.sel, func(sel []int32) error {
+			piece := *b
+			piece.sel = slices.Clip(sel)
+			return take(&piece)
+		})
+	}
 	if x.source.Has(n) {
 		return x.given(n, to)
 	}
+	defer x.meter.Forget(x.meter.Programs()) // the programs of n are used no longer than this
 	if x.uses[n] < 2 {
 		return x.compute(n, to)
 	}

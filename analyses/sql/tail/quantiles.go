@@ -1,7 +1,6 @@
 package tail
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -74,20 +73,14 @@ type quantiles struct {
 	typ      types.Type
 }
 
-func newQuantiles(a *bind.Aggregate, kind types.Kind) (*quantiles, error) {
+func newQuantiles(a *bind.Aggregate, kind types.Kind) *quantiles {
 	share := 0.5
 	if a.Func != "median" {
-		c, ok := a.Args[1].(*bind.Const)
-		if ok {
-			share, ok = c.Value.(float64)
-		}
-		if !ok || !(share >= 0 && share <= 1) {
-			return nil, &Error{At: a.Args[1].Pos(), Message: fmt.Sprintf("the share of %s is a number from 0 to 1 that is written down", a.Func)}
-		}
+		share = a.Args[1].(*bind.Const).Value.(float64) // as binding makes sure
 	}
 	// The share as it is written: 0.1 is a tenth, not the DOUBLE next to it.
 	exact, _ := new(big.Rat).SetString(strconv.FormatFloat(share, 'g', -1, 64))
-	return &quantiles{newKept(kind), exact, share, a.Func == "quantile_disc", a.T}, nil
+	return &quantiles{newKept(kind), exact, share, a.Func == "quantile_disc", a.T}
 }
 
 func (q *quantiles) result(groups int) (*eval.Vector, error) {

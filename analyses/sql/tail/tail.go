@@ -55,11 +55,12 @@ type Executor struct {
 	subqueries  map[*bind.Subquery]*subquery
 	rows        counting
 	pause       func() // see SetPause
+	meter       *eval.Meter
 }
 
 // New makes an executor for plans, which may share nodes. It may keep at most limit bytes.
 func New(source Source, limit int64, plans ...bind.Node) *Executor {
-	x := &Executor{source: source, limit: limit, uses: map[bind.Node]int{}, shared: map[bind.Node]*store{}, subqueries: map[*bind.Subquery]*subquery{}, pause: progress.Mark}
+	x := &Executor{source: source, limit: limit, uses: map[bind.Node]int{}, shared: map[bind.Node]*store{}, subqueries: map[*bind.Subquery]*subquery{}, pause: progress.Mark, meter: eval.NewMeter()}
 	exprs := map[bind.Expr]bool{}
 	for _, p := range plans {
 		x.count(p, exprs)
@@ -69,7 +70,7 @@ func New(source Source, limit int64, plans ...bind.Node) *Executor {
 
 // SetPause makes the executor call pause every few thousand rows, instead of making a mark (N9), so that other sessions get a
 // turn during a long Run.
-func (x *Executor) SetPause(pause func()) { x.pause = pause }
+func (x *Executor) SetPause(pause func()) { x.pause, x.meter.Pause = pause, pause }
 
 // count counts how many nodes read each node.
 func (x *Executor) count(n bind.Node, exprs map[bind.Expr]bool) {

@@ -47,6 +47,7 @@ func Names() []string {
 // refusedFunctions are functions of the dialect that Posta lacks, with what to write instead.
 var refusedFunctions = map[string]string{
 	"now": nowHint, "get_current_timestamp": nowHint, "current_timestamp": nowHint, "random": chanceHint, "uuid": chanceHint, "gen_random_uuid": chanceHint,
+	"list_transform": lambdaHint, "list_filter": lambdaHint, "list_reduce": lambdaHint, "list_apply": lambdaHint, "array_transform": lambdaHint, "array_filter": lambdaHint,
 	"percentile_cont": "Write quantile_cont(x, 0.5).", "percentile_disc": "Write quantile_disc(x, 0.5).", "approx_quantile": "Write quantile_cont(x, 0.5): it is exact.",
 	"date": "Write x::DATE.", "to_timestamp": sinceHint, "epoch_ms": sinceHint, "make_timestamp": sinceHint, "age": "Write date_diff('day', x, y), or y - x.",
 	"to_char": "Write strftime(x, '%Y-%m-%d').", "to_date": "Write strptime(x, '%d/%m/%Y')::DATE.", "str_to_date": "Write strptime(x, '%d/%m/%Y')::DATE.", "date_format": "Write strftime(x, '%Y-%m-%d').", "array_length": "Write len(x).", "isnull": "Write x IS NULL.",
@@ -56,6 +57,7 @@ var refusedFunctions = map[string]string{
 
 const (
 	sinceHint  = "Write TIMESTAMP '1970-01-01' + INTERVAL (n) SECOND, MILLISECOND or MICROSECOND."
+	lambdaHint = "Lambdas are not supported. A list becomes rows in FROM: FROM t, UNNEST(x) AS u (item)."
 	nowHint    = "Answers do not depend on when they are computed; current_date is the day when the session opens."
 	chanceHint = "Answers do not depend on chance; take rows by a condition, as id % 100 = 0."
 )
@@ -253,6 +255,7 @@ func (s signature) results(form Form, args []Arg) (Type, error) {
 		return Of(Double), nil
 	case "MOD":
 		f, err := arithmetic("%", form.Args[0], form.Args[1])
+		copy(form.Args, f.Args)
 		return f.Result, err
 	case "ROUND":
 		if first.Kind != Decimal {

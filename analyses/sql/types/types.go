@@ -59,8 +59,11 @@ func (t Type) String() string {
 // IsNumber reports whether the type is a number.
 func (t Type) IsNumber() bool { return t.Kind == BigInt || t.Kind == Decimal || t.Kind == Double }
 
-// Range is what a cast to a smaller integer type accepts.
-type Range struct{ Min, Max int64 }
+// Range is what a cast to a type accepts that is narrower than its values' type: a smaller integer, or a TIME, which is a TEXT.
+type Range struct {
+	Min, Max int64
+	Time     bool
+}
 
 // ErrType is wrapped by every error of this package: a type, or a combination of types, is not valid.
 var ErrType = errors.New("wrong type")
@@ -82,10 +85,10 @@ var names = map[string]Kind{
 }
 
 var ranges = map[string]Range{
-	"INTEGER": {math.MinInt32, math.MaxInt32}, "INT": {math.MinInt32, math.MaxInt32}, "INT4": {math.MinInt32, math.MaxInt32}, "INT32": {math.MinInt32, math.MaxInt32},
-	"SIGNED": {math.MinInt32, math.MaxInt32}, "SMALLINT": {math.MinInt16, math.MaxInt16}, "INT2": {math.MinInt16, math.MaxInt16}, "SHORT": {math.MinInt16, math.MaxInt16},
-	"INT16": {math.MinInt16, math.MaxInt16}, "TINYINT": {math.MinInt8, math.MaxInt8}, "INT1": {math.MinInt8, math.MaxInt8},
-	"UTINYINT": {0, math.MaxUint8}, "USMALLINT": {0, math.MaxUint16}, "UINTEGER": {0, math.MaxUint32},
+	"INTEGER": {Min: math.MinInt32, Max: math.MaxInt32}, "INT": {Min: math.MinInt32, Max: math.MaxInt32}, "INT4": {Min: math.MinInt32, Max: math.MaxInt32}, "INT32": {Min: math.MinInt32, Max: math.MaxInt32},
+	"SIGNED": {Min: math.MinInt32, Max: math.MaxInt32}, "SMALLINT": {Min: math.MinInt16, Max: math.MaxInt16}, "INT2": {Min: math.MinInt16, Max: math.MaxInt16}, "SHORT": {Min: math.MinInt16, Max: math.MaxInt16},
+	"INT16": {Min: math.MinInt16, Max: math.MaxInt16}, "TINYINT": {Min: math.MinInt8, Max: math.MaxInt8}, "INT1": {Min: math.MinInt8, Max: math.MaxInt8},
+	"UTINYINT": {Min: 0, Max: math.MaxUint8}, "USMALLINT": {Min: 0, Max: math.MaxUint16}, "UINTEGER": {Min: 0, Max: math.MaxUint32},
 }
 
 // refused are types of the dialect that Posta does not have.
@@ -97,7 +100,7 @@ var refused = map[string]string{
 	"TIMETZ": "Write TEXT.",
 }
 
-// Parse returns the type that an upper-case name stands for, and the range of a smaller integer type.
+// Parse returns the type that an upper-case name stands for, and the range of a smaller integer type or a TIME.
 func Parse(name string, args []int, list bool) (Type, *Range, error) {
 	if why, ok := refused[name]; ok {
 		return Type{}, nil, refuse(why, "the type %s is not supported", name)
@@ -121,6 +124,8 @@ func Parse(name string, args []int, list bool) (Type, *Range, error) {
 		return Type{}, nil, refuse(fmt.Sprintf("Write %s alone.", k), "the type %s takes no numbers in parentheses", name)
 	case small:
 		return Of(k), &r, nil
+	case name == "TIME":
+		return Of(k), &Range{Time: true}, nil
 	}
 	return Of(k), nil, nil
 }
@@ -237,8 +242,10 @@ func (t Type) Taken(k Kind) (distance int, ok bool) {
 // counterpart.
 func (t Type) Castable(to Type) bool {
 	switch {
-	case t.Kind == to.Kind || t.Kind == Null || t.Kind == Text || to.Kind == Text:
-		return t.Kind != TextList || to.Kind == TextList || to.Kind == Text
+	case t.Kind == to.Kind || t.Kind == Null || to.Kind == Text:
+		return true
+	case t.Kind == Text:
+		return to.Kind != TextList
 	case t.IsNumber() || t.Kind == Bool:
 		return to.IsNumber() || to.Kind == Bool
 	case t.Kind == Date || t.Kind == Timestamp:

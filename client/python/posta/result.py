@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-#: One row. Values are int, float, str, bool, Decimal, date, datetime, or None for NULL.
+#: One row. Values are int, float, str, bool, Decimal, date, datetime, or None for NULL. A text that is not UTF-8 is bytes.
 Row = tuple[Any, ...]
 
 _SHOWN = 10  # rows of a table that is shown

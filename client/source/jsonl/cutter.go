@@ -24,7 +24,8 @@ const maxLine = 16 << 20
 
 // Looks reports whether a file is JSON Lines. head is its first line, or the beginning of that. JSON of another form is an error.
 func Looks(head []byte) (is bool, err error) {
-	line, rest, whole := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte{'\n'})
+	end, _ := lineEnd(head)
+	line, rest, whole := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte{end})
 	if len(line) < 1 {
 		return false, nil
 	}
@@ -56,6 +57,7 @@ type Cutter struct {
 	room       int
 
 	object object
+	end    byte   // of lines; 0 before the first
 	line   uint64 // the last line that was read
 	long   []byte // a line that is longer than the reader's memory
 	ahead  []byte // the record of the last line, if it did not fit into the chunk before
@@ -146,8 +148,11 @@ func (c *Cutter) fill(chunk []byte) ([]byte, uint64, error) {
 // readLine returns the next line, nil at the end of the file. It is valid until the next call.
 func (c *Cutter) readLine() ([]byte, error) {
 	c.long = c.long[:0]
+	if c.end == 0 {
+		c.end = c.findEnd()
+	}
 	for {
-		part, err := c.in.ReadSlice('\n')
+		part, err := c.in.ReadSlice(c.end)
 		switch {
 		case err == nil || err == io.EOF && len(part)+len(c.long) > 0:
 			c.eof = err == io.EOF
@@ -174,7 +179,7 @@ func (c *Cutter) readLine() ([]byte, error) {
 
 // appendRow appends one record for a line, also for an empty or wrong one, because lines are numbered by counting records.
 func (c *Cutter) appendRow(chunk, line []byte) []byte {
-	if len(bytes.TrimSpace(line)) == 0 {
+	if len(bytes.Trim(line, " \t\r\n")) == 0 { // the white space of JSON, and none of Unicode
 		return append(chunk, '\n')
 	}
 	if err := c.object.read(bytes.TrimRight(line, "\r\n")); err != nil {

@@ -88,9 +88,46 @@ func TestColumnsAreKeysAndPaths(t *testing.T) {
 		for i, r := range []io.Reader{strings.NewReader(data), iotest.OneByteReader(strings.NewReader(data)), iotest.DataErrReader(strings.NewReader(data))} {
 			got, err := rows(t, r, chunkBytes, columns("id", "name", "a.b[0]", "a.b[1].c"))
 			if err != nil || !slices.Equal(got, want) {
-				t.Errorf("chunks of %d, reader %d: %v\n%q\nwant\n%q", chunkBytes, i, err, got, want)
+				t.Errorf("chunks of %d, reader %d: %v\n%+v\nwant\n%+v", chunkBytes, i, err, got, want)
 			}
 		}
+	}
+}
+
+// TestLinesMayEndInCarriageReturns: alone, unless they are white space within an object.
+func TestLinesMayEndInCarriageReturns(t *testing.T) {
+	for data, want := range map[string][]row{
+		"{\"n\":1}\r{\"n\":2}\r":                                      {{1, "1"}, {2, "2"}},
+		"\ufeff{\"n\":1}\r\r{\"n\":\r\r":                              {{1, "1"}, {3, "the line is not a JSON object: character 6: the line ends where a value should be"}},
+		"\r \r{\"n\":1} \r{\"n\":2}":                                  {{3, "1"}, {4, "2"}},
+		"{\"n\":1}\r\n{\"n\":2}\n{\"n\":3}\r\n":                       {{1, "1"}, {2, "2"}, {3, "3"}},
+		"{\r\"n\"\r:1\r}\n{\"n\"\r:2}":                                {{1, "1"}, {2, "2"}},
+		"{\"n\":1}\r":                                                 {{1, "1"}},
+		"{\"n\":1}\r{\"n\":2}\n":                                      {{1, "1"}, {2, "2"}},
+		"{\"n\":\"" + strings.Repeat("x", 300<<10) + "\"}\n{\"n\":2}": {{1, strings.Repeat("x", 300<<10)}, {2, "2"}},
+	} {
+		for i, r := range []io.Reader{strings.NewReader(data), iotest.HalfReader(strings.NewReader(data)), iotest.DataErrReader(strings.NewReader(data))} {
+			got, err := rows(t, r, 1<<20, columns("n"))
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%.60q, reader %d: %v\n%.200v\nwant\n%.200v", data, i, err, got, want)
+			}
+		}
+		if is, err := Looks([]byte(strings.TrimPrefix(data, "\ufeff"))[:min(len(data)-3, 64<<10)]); !is || err != nil {
+			t.Errorf("%.60q: it does not look like JSON Lines, %v", data, err)
+		}
+		lines, err := Beginning(strings.NewReader(data), 10)
+		if keys := Keys(lines); err != nil || !slices.Equal(keys, []string{"n"}) {
+			t.Errorf("%.60q: the keys are %q, %v", data, keys, err)
+		}
+	}
+}
+
+// TestKeysKnowCasesApart: a column with a key is found by this alone.
+func TestKeysKnowCasesApart(t *testing.T) {
+	got, err := rows(t, strings.NewReader(`{"id":1,"ID":2,"":3,"a.b":4,"a":{"b":5}}`), 100, []csv.Column{{Name: "id", Key: "id", Keyed: true}, {Name: "ID_1", Key: "ID", Keyed: true},
+		{Name: "column2", Keyed: true}, {Name: "a.b", Key: "a.b", Keyed: true}})
+	if err != nil || len(got) != 1 || got[0].text != "1~2~3~4" {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 
@@ -114,11 +151,11 @@ func TestN7_LinesThatAreNoObjectsAreRejectedWhereTheyAre(t *testing.T) {
 	for i, want := range []string{"1", "comma or '}'", "not a JSON object", "not closed", "something follows", "twice", "not a whole character", "begins with 0", "not true",
 		"a key in quotes", "nested more than 512", "no escape is", "not a JSON object", "9"} {
 		if i >= len(got) || got[i].line != uint64(i+1) || !strings.Contains(got[i].text, want) {
-			t.Fatalf("row %d: %q, want %q", i, got[min(i, len(got)-1)], want)
+			t.Fatalf("row %d: %+v, want %+v", i, got[min(i, len(got)-1)], want)
 		}
 	}
 	if !strings.Contains(got[1].text, "character 7:") {
-		t.Errorf("%q", got[1])
+		t.Errorf("%+v", got[1])
 	}
 }
 
@@ -128,10 +165,10 @@ func TestC1_AColumnThatNoLineHasIsAnError(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if got, err := rows(t, strings.NewReader("{\"n\":1}"), 100, []csv.Column{{Name: "n"}, {Name: "x", Optional: true}}); err != nil || len(got) != 1 {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("%+v, %v", got, err)
 	}
 	if got, err := rows(t, strings.NewReader("\n\n"), 100, columns("n")); err != nil || len(got) != 0 {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -166,7 +203,7 @@ func TestR16_LongLinesAreRefused(t *testing.T) {
 	}
 	got, err := rows(t, strings.NewReader("{\"m\":\""+long[:2<<20]+"\",\"n\":3}\n"), 100, columns("n"))
 	if err != nil || len(got) != 1 || got[0].text != "3" {
-		t.Errorf("a long line of which little is needed: %.100q, %v", got, err)
+		t.Errorf("a long line of which little is needed: %.100v, %v", got, err)
 	}
 	broken := errors.New("cable cut")
 	if _, err := rows(t, io.MultiReader(strings.NewReader("{\"n\":1}\n{\"n\""), iotest.ErrReader(broken)), 100, columns("n")); !errors.Is(err, broken) {

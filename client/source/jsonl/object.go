@@ -51,6 +51,12 @@ func (o *object) read(line []byte) error {
 	return nil
 }
 
+// runeAt returns the first character of a text, to be shown.
+func runeAt(p []byte) rune {
+	r, _ := utf8.DecodeRune(p)
+	return r
+}
+
 func (o *object) space() {
 	for o.i < len(o.p) {
 		switch o.p[o.i] {
@@ -89,7 +95,7 @@ func (o *object) value(n *node, depth int) error {
 	case c == 'n':
 		err, null = o.word("null"), true
 	default:
-		err = o.wrong("%q begins no value", c)
+		err = o.wrong("%q begins no value", runeAt(o.p[o.i:]))
 	}
 	if err != nil || n == nil || n.column < 0 {
 		return err
@@ -287,7 +293,7 @@ func (o *object) escaped(start int, wanted bool) ([]byte, error) {
 			}
 			out = utf8.AppendRune(out, r)
 		default:
-			return nil, o.wrong("no escape is \\%c", e)
+			return nil, o.wrong("no escape is \\%c", runeAt(o.p[o.i-1:]))
 		}
 	}
 	return nil, o.wrong("a string is not closed")

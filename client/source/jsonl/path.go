@@ -18,6 +18,10 @@ type node struct {
 func newTree(columns []csv.Column) *node {
 	root := &node{column: -1}
 	for i, c := range columns {
+		if c.Keyed {
+			root.key(c.Key).column = i
+			continue
+		}
 		root.key(c.Name).column = i
 		if at := root.along(c.Name); at != nil {
 			at.column = i

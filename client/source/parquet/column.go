@@ -359,6 +359,9 @@ func (c *column) read(at int64, h *pageHead, first int64) ([]byte, error) {
 	if codec == codecNone && h.packed != h.size {
 		return nil, errSize
 	}
+	if h.size > maxPage {
+		return nil, fmt.Errorf("%w: it has a page of more than %d MiB; write it with smaller pages", ErrUnread, maxPage>>20)
+	}
 	var err error
 	if c.page, err = c.memory.grow(c.page, int(h.size)); err != nil {
 		return nil, err

@@ -15,8 +15,7 @@ type rowsOf struct {
 	ahead  *columnar.Writer // the first row of the next chunk, if there is one
 }
 
-// NewColumns is [NewCutter] for chunks that hold columns. A file of which no column is needed, or that has none of the needed ones, is still cut
-// into chunks of CSV.
+// NewColumns is [NewCutter] for chunks that hold columns.
 //
 // The ends of chunks depend on the rows, on the limit of a record, and on the largest power of 2 within the limit of a chunk, which the header
 // contains. A client that resumes an upload has to cut the same chunks again: it finds the limit whose header is the one that was sent, and does
@@ -26,11 +25,7 @@ func NewColumns(in io.ReaderAt, size int64, columns []csv.Column, comma byte, ch
 	if err != nil {
 		return nil, err
 	}
-	if len(c.columns) == 0 {
-		return newCutter(in, size, columns, comma, chunkBytes, maxRecord, false)
-	}
-	n := len(csv.Alone(c.names)) // a single column gets a second one of NULLs, so that rows are the same as in CSV
-	c.rows = &rowsOf{columnar.NewWriter(n), columnar.NewWriter(n)}
+	c.rows = &rowsOf{columnar.NewWriter(c.fields), columnar.NewWriter(c.fields)}
 	return c, nil
 }
 
@@ -58,7 +53,7 @@ func (c *Cutter) fillColumns(chunk []byte) ([]byte, error) {
 		c.rows.ahead.Reset()
 	}
 	enough := 1 << c.exponent()
-	atOnce := min(takeRows, max(1, enough/(valueRoom*len(c.columns))))
+	atOnce := min(takeRows, max(1, enough/(valueRoom*c.fields)))
 	for w.Rows() == 0 || w.Size() < enough && w.Rows() < columnar.MaxRows {
 		if c.left == 0 {
 			more, err := c.nextGroup(w.Rows() > 0)
@@ -76,9 +71,9 @@ func (c *Cutter) fillColumns(chunk []byte) ([]byte, error) {
 				return nil, err
 			}
 		}
-		if len(c.columns) == 1 {
+		for i := len(c.columns); i < c.fields; i++ { // rows are the same as in CSV, see csv.Alone
 			for range n {
-				w.Column(1).AppendNull()
+				w.Column(i).AppendNull()
 			}
 		}
 		c.left -= int64(n)

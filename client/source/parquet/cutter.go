@@ -18,6 +18,7 @@ type Cutter struct {
 	given   []int // by needed column: its index in columns; -1 if the file lacks it
 	names   [][]byte
 	columns []*column
+	fields  int // of a row: those of columns, and NULLs
 	comma   byte
 
 	chunkBytes int
@@ -79,6 +80,10 @@ func newCutter(in io.ReaderAt, size int64, columns []csv.Column, comma byte, chu
 		c.columns = append(c.columns, column)
 		c.wanted = append(c.wanted, p.leaf)
 	}
+	if len(c.names) == 0 {
+		c.names = [][]byte{[]byte(columns[0].Name)} // only rows are counted, so its fields are NULL
+	}
+	c.fields = len(csv.Alone(c.names))
 	err = f.eachGroup(c.wanted, leaves, func(_ int, g *group) error {
 		n := len(g.columns) * 100
 		if err := memory.charge(n); err != nil {
@@ -214,6 +219,10 @@ func (c *Cutter) begin() (more bool, err error) {
 	}
 	g := &c.groups[c.group]
 	c.group++
+	if g.rows == 0 { // some writers give it columns without pages
+		c.begun = false
+		return true, nil
+	}
 	for i, column := range c.columns {
 		if err := column.begin(c.group, g.rows, g.metas[i]); err != nil {
 			return false, err
@@ -238,7 +247,7 @@ func (c *Cutter) row(chunk []byte) ([]byte, error) {
 			return nil, fmt.Errorf("%w: row %d has more than %d bytes", csv.ErrRecordTooLong, c.Done+1, c.maxRecord)
 		}
 	}
-	if len(c.columns) == 1 {
+	if len(c.columns) < c.fields {
 		chunk = append(chunk, c.comma) // see csv.Alone
 	}
 	return append(chunk, '\n'), nil

@@ -19,8 +19,16 @@ var (
 	ErrColumn = errors.New("its columns do not fit")
 )
 
-// Magic is how a file begins and ends.
-const Magic = "PAR1"
+// ErrEncrypted is the error for a file that is encrypted. It wraps [ErrUnread].
+var ErrEncrypted = fmt.Errorf("%w: it is encrypted; write it without encryption", ErrUnread)
+
+const (
+	// Magic is how a file begins and ends.
+	Magic = "PAR1"
+
+	// Encrypted is how a file begins and ends whose footer is encrypted, too.
+	Encrypted = "PARE"
+)
 
 const (
 	// maxFooter is the longest footer that is read: bytes.
@@ -58,8 +66,8 @@ func open(in io.ReaderAt, size int64, memory *budget) (*file, error) {
 	}
 	switch magic := string(tail[4:]); magic {
 	case Magic:
-	case "PARE":
-		return nil, fmt.Errorf("%w: it is encrypted; write it without encryption", ErrUnread)
+	case Encrypted:
+		return nil, ErrEncrypted
 	default:
 		return nil, damaged("the end", "the file begins as Parquet does and does not end so; it is cut short")
 	}
@@ -142,7 +150,7 @@ func (f *file) parse(footer []byte) error {
 	case t.err != nil:
 		return damaged("the footer", "%w", t.err)
 	case encrypted:
-		return fmt.Errorf("%w: it is encrypted; write it without encryption", ErrUnread)
+		return ErrEncrypted
 	case !schema || !groups || f.rows < 0:
 		return damaged("the footer", "it lacks the names of columns, the row groups or the number of rows")
 	}
@@ -158,8 +166,9 @@ type element struct {
 	children   int64
 	converted  int64 // -1 if none
 	scale      int64
-	logical    int // the field that is set in the union; 0 if none
-	unit       int // of times: 1 milliseconds, 2 microseconds, 3 nanoseconds
+	precision  int64 // of a DECIMAL; 0 if it is not said
+	logical    int   // the field that is set in the union; 0 if none
+	unit       int   // of times: 1 milliseconds, 2 microseconds, 3 nanoseconds
 	unsigned   bool
 }
 
@@ -183,6 +192,8 @@ func (t *thrift) element() (e element) {
 			e.converted = t.number(kind)
 		case 7:
 			e.scale = t.number(kind)
+		case 8:
+			e.precision = t.number(kind)
 		case 10:
 			if t.wants(kind, thriftStruct) {
 				t.logical(&e)
@@ -206,6 +217,8 @@ func (t *thrift) logical(e *element) {
 			switch {
 			case id == logicalDecimal && field == 1:
 				e.scale = t.number(kind)
+			case id == logicalDecimal && field == 2:
+				e.precision = t.number(kind)
 			case (id == logicalTime || id == logicalTimestamp) && field == 2 && kind == thriftStruct:
 				t.structure(5, func(unit int, _ byte) bool {
 					e.unit = unit

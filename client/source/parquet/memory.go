@@ -3,7 +3,10 @@ package parquet
 import "fmt"
 
 // MaxMemory is how many bytes the pages, dictionaries and the footer of a file may take at once.
-const MaxMemory = 64 << 20
+const MaxMemory = 256 << 20
+
+// maxPage is how many bytes a page may have when it is unpacked.
+const maxPage = 64 << 20
 
 // budget counts the bytes of memory in use, against their limit.
 type budget struct{ used, limit int }
@@ -22,7 +25,7 @@ func (b *budget) grow(p []byte, n int) ([]byte, error) {
 // charge counts n bytes as used, or fails if the limit is reached.
 func (b *budget) charge(n int) error {
 	if n > b.limit-b.used {
-		return fmt.Errorf("%w: the pages of the columns that are needed take more than %d MiB of memory at once; write it with smaller row groups or pages",
+		return fmt.Errorf("%w: the pages of the columns that are needed take more than %d MiB of memory at once; read fewer columns, or write it with smaller row groups or pages",
 			ErrUnread, b.limit>>20)
 	}
 	b.used += n

@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,15 +31,19 @@ const (
 	logicalTime      = 7
 	logicalTimestamp = 8
 	logicalInteger   = 10
+	logicalVariant   = 16
+	logicalGeometry  = 17
+	logicalGeography = 18
 )
 
 // node is an element with the elements below it.
 type node struct {
 	*element
 	below  []*node
-	leaf   int // index among the columns of the file; -1 for a group
-	maxDef int // definition level of a value that is not NULL
-	maxRep int // highest repetition level: in how many lists the element is
+	leaf   int              // index among the columns of the file; -1 for a group
+	maxDef int              // definition level of a value that is not NULL
+	maxRep int              // highest repetition level: in how many lists the element is
+	byName map[string]*node // of the root: see named
 }
 
 // tree makes a tree of the schema, and counts its leaves.
@@ -142,8 +145,14 @@ func (n *node) child(name string) (found *node, err error) {
 	return found, nil
 }
 
-// find returns the column that a name means, nil if there is none.
-func (n *node) find(name string) (*place, error) {
+// find returns the column that is wanted, nil if there is none.
+func (n *node) find(wanted csv.Column) (*place, error) {
+	name := wanted.Name
+	if wanted.Distinct {
+		if found := n.named(name); found != nil {
+			return (&place{node: found}).whole(name)
+		}
+	}
 	all := []step{{name, -1}}
 	found, err := n.child(name)
 	if err != nil {
@@ -164,12 +173,22 @@ func (n *node) find(name string) (*place, error) {
 			p.items = append(p.items, s.item)
 			continue
 		}
+		if p.logical == logicalVariant {
+			break
+		}
 		p.node, err = p.node.child(s.name)
 		if p.node == nil || err != nil {
 			return nil, err
 		}
 	}
+	return p.whole(name)
+}
+
+// whole returns p if it has one value in each row.
+func (p *place) whole(name string) (*place, error) {
 	switch {
+	case p.logical == logicalVariant:
+		return nil, fmt.Errorf("%w: column %q is a VARIANT, which is not read; write it as text", ErrUnread, name)
 	case p.list():
 		return nil, fmt.Errorf("%w: column %q is a list; say which item is meant, as %[2]s[0]", ErrColumn, name)
 	case p.leaf < 0 && len(p.below) > 0:
@@ -209,8 +228,12 @@ func (n *node) findAll(columns []csv.Column) ([]*place, error) {
 	places := make([]*place, len(columns))
 	some := false
 	for i, c := range columns {
+		if c.Unused {
+			some = true
+			continue
+		}
 		var err error
-		if places[i], err = n.find(c.Name); err != nil {
+		if places[i], err = n.find(c); err != nil {
 			return nil, err
 		}
 		if places[i] == nil && !c.Optional {
@@ -222,40 +245,6 @@ func (n *node) findAll(columns []csv.Column) ([]*place, error) {
 		return nil, fmt.Errorf("%w: it has none of the columns that are looked for; the file has %s", ErrColumn, n.list())
 	}
 	return places, nil
-}
-
-// Named is a column that a file has. Text says that its values are texts, whatever they look like.
-type Named struct {
-	Name string
-	Text bool
-}
-
-// Names returns the columns of a file, those of groups as paths. Lists are left out.
-func Names(in io.ReaderAt, size int64) (names []Named, err error) {
-	defer guard(&err)
-	f, err := open(in, size, &budget{limit: MaxMemory})
-	if err != nil {
-		return nil, err
-	}
-	root, _, err := tree(f.schema)
-	if err != nil {
-		return nil, err
-	}
-	var walk func(n *node, path string)
-	walk = func(n *node, path string) {
-		for _, c := range n.below {
-			switch {
-			case c.maxRep > 0:
-			case c.leaf >= 0:
-				const bytes, decimal = 6, 5 // a physical type and a converted one
-				names = append(names, Named{path + c.name, c.kind == bytes && c.logical != logicalDecimal && c.converted != decimal})
-			default:
-				walk(c, path+c.name+".")
-			}
-		}
-	}
-	walk(root, "")
-	return names, nil
 }
 
 // list formats the names of columns for an error.

@@ -73,6 +73,9 @@ func (e *element) meaning() (logical, unit int, unsigned bool) {
 
 // textsOf returns how values of a type become fields that comma separates. With raw they become plain texts, which need no quotes.
 func textsOf(e *element, comma byte, raw bool) (t texts, err error) {
+	if foreign := e.foreign(); foreign != "" {
+		return t, fmt.Errorf("%w: column %q is %s; write it as text", ErrUnread, e.name, foreign)
+	}
 	logical, unit, unsigned := e.meaning()
 	scale := int(min(max(e.scale, -1), maxDecimalDigits+1))
 	textual := false // the bytes of values are the text
@@ -113,7 +116,7 @@ func textsOf(e *element, comma byte, raw bool) (t texts, err error) {
 			textual = false
 			t.bytes = func(dst, value []byte) []byte { return appendBig(dst, value, scale) }
 			if t.width > maxDecimalBytes {
-				logical = logicalInterval
+				return t, damaged("the footer", "values of column %.80q are decimals of %d bytes", e.name, t.width)
 			}
 		case logical == logicalUUID && t.width == 16:
 			t.bytes, textual = appendUUID, false
@@ -123,16 +126,9 @@ func textsOf(e *element, comma byte, raw bool) (t texts, err error) {
 				return columnar.AppendFloat(dst, half(binary.LittleEndian.Uint16(value)), 32)
 			}
 		}
-	default:
-		return t, fmt.Errorf("%w: column %q has values of a type that is not known (%d)", ErrUnread, e.name, e.kind)
 	}
-	switch {
-	case logical == logicalDecimal && (scale < 0 || scale > maxDecimalDigits):
+	if logical == logicalDecimal && (scale < 0 || scale > maxDecimalDigits) {
 		return t, damaged("the footer", "column %.80q has %d digits behind the point", e.name, e.scale)
-	case logical == logicalBSON || logical > logicalFloat16:
-		return t, fmt.Errorf("%w: what the values of column %q mean is not a number, time or text (type %d); write it as text", ErrUnread, e.name, logical)
-	case (logical == logicalTime || logical == logicalTimestamp) && (unit < 1 || unit > 3):
-		return t, fmt.Errorf("%w: column %q has times in a unit that is not known", ErrUnread, e.name)
 	}
 	if raw || strings.ContainsRune(",;\t|", rune(comma)) {
 		return t, nil
@@ -179,7 +175,11 @@ func integer(logical, unit int, unsigned bool, scale int, short bool) func([]byt
 		return func(dst []byte, v uint64) []byte { return columnar.AppendDay(dst, signed(v)) }
 	case logical == logicalTime && unit > 0:
 		return func(dst []byte, v uint64) []byte {
-			seconds, fraction := columnar.Divide(signed(v), columnar.PerSecond(unit))
+			clock := signed(v)
+			if clock < 0 { // no time of day, and still shown as it is
+				dst, clock = append(dst, '-'), -max(clock, -math.MaxInt64)
+			}
+			seconds, fraction := columnar.Divide(clock, columnar.PerSecond(unit))
 			return columnar.AppendClock(dst, seconds, fraction, 3*unit)
 		}
 	case logical == logicalTimestamp && unit > 0:

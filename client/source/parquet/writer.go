@@ -2,21 +2,24 @@ package parquet
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/klauspost/compress/snappy"
 
+	"posta.dev/posta/analyses/sql/field"
+	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/protocol"
 )
 
 // groupBytes is how many bytes of values a [Writer] gathers before it writes a row group.
 const groupBytes = 4 << 20
 
-// Writer writes rows as a Parquet file: columns of int64, double, booleans and UTF-8 text, each row group in one page for each column, packed
-// with Snappy and with a checksum, and with statistics. Any value may be null. It keeps one row group in memory, and some hundred bytes for each
+// Writer writes rows as a Parquet file: columns of int64, double, booleans, decimals, days, times and UTF-8 text, each row group in one page for each
+// column, packed with Snappy and with a checksum, and with statistics. Any value may be null. It keeps one row group in memory, and some hundred bytes for each
 // column of each row group that it has written.
 type Writer struct {
 	w       io.Writer
@@ -34,7 +37,8 @@ type Writer struct {
 // gathered is a column of the row group that is being gathered.
 type gathered struct {
 	name string
-	kind protocol.Kind
+	typ  types.Type
+	kind int64 // the physical type
 	data []byte
 	bits int // number of booleans in data
 
@@ -105,9 +109,11 @@ func (c *gathered) statistics(m *made) {
 // as the least, +0 as the greatest.
 func (c *gathered) bound(end int) []byte {
 	switch c.kind {
-	case protocol.Int:
+	case kindInt32:
+		return binary.LittleEndian.AppendUint32(nil, uint32(c.ints[end]))
+	case kindInt64:
 		return binary.LittleEndian.AppendUint64(nil, uint64(c.ints[end]))
-	case protocol.Float:
+	case kindDouble:
 		v := c.floats[end]
 		if v == 0 {
 			v = math.Copysign(0, float64(end)-0.5)
@@ -142,11 +148,11 @@ func (c *gathered) take(page []byte) []byte {
 	return page
 }
 
-// NewWriter returns a writer of columns with these names and kinds.
-func NewWriter(w io.Writer, names []string, kinds []protocol.Kind) *Writer {
+// NewWriter returns a writer of columns with these names and types. Types of which a file has no columns, like INTERVAL, are written as text.
+func NewWriter(w io.Writer, names []string, of []types.Type) *Writer {
 	f := &Writer{w: w}
 	for i, name := range names {
-		f.columns = append(f.columns, gathered{name: strings.ToValidUTF8(name, "\uFFFD"), kind: kinds[i]})
+		f.columns = append(f.columns, gathered{name: protocol.UTF8(name), typ: of[i], kind: physical(of[i].Kind)})
 	}
 	f.write([]byte(Magic))
 	return f
@@ -159,7 +165,28 @@ func (f *Writer) write(p []byte) {
 	f.at += int64(len(p))
 }
 
-// Row writes a row. A value of another kind than its column's is converted: any value to text, and an integer to a double.
+// ErrValue is wrapped by the errors of [Writer.Row] for a value that is not of its column's type.
+var ErrValue = errors.New("a value is not of its column's type")
+
+// integer returns the number as which a value of a column of integers is stored. Decimals, days and times come as the texts of an answer.
+func (c *gathered) integer(v protocol.Value) (n int64, ok bool) {
+	switch p := []byte(v.Text); {
+	case c.typ.Kind == types.BigInt:
+		return v.Int, v.Kind == protocol.Int
+	case v.Kind != protocol.Text:
+	case c.typ.Kind == types.Decimal:
+		return field.Decimal(p, c.typ)
+	case c.typ.Kind == types.Date:
+		n, ok = field.AnyDate(p)
+		return n, ok && n == int64(int32(n))
+	case c.typ.Kind == types.Timestamp:
+		return field.AnyTimestamp(p)
+	}
+	return 0, false
+}
+
+// Row writes a row. A value is of its column's type, or one that the type holds: any value in a column of text, and an integer in one of doubles. DECIMAL,
+// DATE and TIMESTAMP come as the texts of an answer.
 func (f *Writer) Row(row []protocol.Value) error {
 	size := 0
 	for i, v := range row {
@@ -172,19 +199,28 @@ func (f *Writer) Row(row []protocol.Value) error {
 		}
 		c.level(1)
 		switch {
-		case c.kind == protocol.Bool:
+		case c.kind != kindBytes && c.kind != kindInt32 && c.kind != kindInt64 && v.Kind == protocol.Text, c.kind == kindBool && v.Kind != protocol.Bool:
+			return f.not(c, v)
+		case c.kind == kindBool:
 			if c.bits%8 == 0 {
 				c.data = append(c.data, 0)
 			}
 			c.data[len(c.data)-1] |= byte(v.Int&1) << (c.bits % 8)
 			c.bits++
-		case c.kind == protocol.Int:
-			c.takeInt(v.Int)
-			c.data = binary.LittleEndian.AppendUint64(c.data, uint64(v.Int))
-		case c.kind == protocol.Float && v.Kind == protocol.Int:
+		case c.kind == kindInt32, c.kind == kindInt64:
+			n, ok := c.integer(v)
+			if !ok {
+				return f.not(c, v)
+			}
+			if c.takeInt(n); c.kind == kindInt32 {
+				c.data = binary.LittleEndian.AppendUint32(c.data, uint32(n))
+			} else {
+				c.data = binary.LittleEndian.AppendUint64(c.data, uint64(n))
+			}
+		case c.kind == kindDouble && v.Kind == protocol.Int:
 			c.takeFloat(float64(v.Int))
 			c.data = binary.LittleEndian.AppendUint64(c.data, math.Float64bits(float64(v.Int)))
-		case c.kind == protocol.Float:
+		case c.kind == kindDouble:
 			c.takeFloat(v.Float)
 			c.data = binary.LittleEndian.AppendUint64(c.data, math.Float64bits(v.Float))
 		default:
@@ -192,7 +228,7 @@ func (f *Writer) Row(row []protocol.Value) error {
 			if v.Kind != protocol.Text {
 				text = v.String()
 			}
-			text = strings.ToValidUTF8(text, "\uFFFD")
+			text = protocol.UTF8(text)
 			c.takeText(text)
 			c.data = binary.LittleEndian.AppendUint32(c.data, uint32(len(text)))
 			c.data = append(c.data, text...)
@@ -203,6 +239,12 @@ func (f *Writer) Row(row []protocol.Value) error {
 	if size >= groupBytes || f.rows == math.MaxInt32 {
 		f.flush()
 	}
+	return f.err
+}
+
+// not returns the error for a value that is not of its column's type; nothing can be written after it.
+func (f *Writer) not(c *gathered, v protocol.Value) error {
+	f.err = fmt.Errorf("%w: row %d, column %q, %s: %.40q", ErrValue, f.all+f.rows+1, c.name, c.typ, v.String())
 	return f.err
 }
 
@@ -236,7 +278,7 @@ func (f *Writer) flush() {
 		var m made
 		m.int(2, thriftI64, from)
 		m.begin(3)
-		m.int(1, thriftI32, physical(c.kind))
+		m.int(1, thriftI32, c.kind)
 		m.list(2, thriftI32, 2)
 		m.p = append(m.p, encodingPlain<<1, encodingRLE<<1)
 		m.list(3, thriftBinary, 1)
@@ -266,16 +308,57 @@ func (f *Writer) flush() {
 	f.rows = 0
 }
 
-func physical(kind protocol.Kind) int64 {
+func physical(kind types.Kind) int64 {
 	switch kind {
-	case protocol.Int:
+	case types.BigInt, types.Decimal, types.Timestamp:
 		return kindInt64
-	case protocol.Float:
+	case types.Date:
+		return kindInt32
+	case types.Double:
 		return kindDouble
-	case protocol.Bool:
+	case types.Bool:
 		return kindBool
 	}
 	return kindBytes
+}
+
+// meaning appends what the values of a column mean: the converted type, which older readers know, and the logical one.
+func (c *gathered) meaning(e *made) {
+	switch c.typ.Kind {
+	case types.BigInt, types.Double, types.Bool:
+	case types.Decimal:
+		e.int(6, thriftI32, 5)
+		e.int(7, thriftI32, int64(c.typ.Scale))
+		e.int(8, thriftI32, int64(c.typ.Precision))
+		e.begin(10)
+		e.begin(logicalDecimal)
+		e.int(1, thriftI32, int64(c.typ.Scale))
+		e.int(2, thriftI32, int64(c.typ.Precision))
+		e.end()
+		e.end()
+	case types.Date:
+		e.int(6, thriftI32, 6)
+		e.begin(10)
+		e.begin(logicalDate)
+		e.end()
+		e.end()
+	case types.Timestamp: // of no zone, which the converted type cannot say
+		e.begin(10)
+		e.begin(logicalTimestamp)
+		e.field(1, thriftFalse)
+		e.begin(2)
+		e.begin(2) // microseconds
+		e.end()
+		e.end()
+		e.end()
+		e.end()
+	default:
+		e.int(6, thriftI32, 0) // UTF8
+		e.begin(10)
+		e.begin(logicalString)
+		e.end()
+		e.end()
+	}
 }
 
 // Close writes the end of the file. It does not close the underlying writer.
@@ -292,17 +375,11 @@ func (f *Writer) Close() error {
 	m.p = append(m.p, root.p...)
 	for _, c := range f.columns {
 		var e made
-		e.int(1, thriftI32, physical(c.kind))
+		e.int(1, thriftI32, c.kind)
 		e.int(3, thriftI32, optional)
 		e.field(4, thriftBinary)
 		e.text(c.name)
-		if c.kind == protocol.Text {
-			e.int(6, thriftI32, 0) // UTF8
-			e.begin(10)
-			e.begin(1) // STRING
-			e.end()
-			e.end()
-		}
+		c.meaning(&e)
 		e.end()
 		m.p = append(m.p, e.p...)
 	}

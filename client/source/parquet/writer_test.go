@@ -3,6 +3,7 @@ package parquet
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	pq "github.com/parquet-go/parquet-go"
 
+	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/protocol"
 )
 
@@ -31,7 +33,7 @@ func TestNullsAndBooleansReadBack(t *testing.T) {
 	} {
 		for _, n := range []int{0, 1, 7, 8, 9, 1000} {
 			var b bytes.Buffer
-			w := NewWriter(&b, []string{"t", "i", "f", "b"}, kinds)
+			w := NewWriter(&b, []string{"t", "i", "f", "b"}, []types.Type{types.Of(types.Text), types.Of(types.BigInt), types.Of(types.Double), types.Of(types.Bool)})
 			var want strings.Builder
 			for i := range n {
 				var row []protocol.Value
@@ -70,27 +72,30 @@ func TestC1_StatisticsOfWhatIsWritten(t *testing.T) {
 	null := protocol.Value{Kind: protocol.Null}
 	long := strings.Repeat("b", 100)
 	for _, c := range []struct {
-		kind   protocol.Kind
+		kind   types.Kind
 		values []protocol.Value
 		want   string
 	}{
-		{protocol.Int, []protocol.Value{integer(3), null, integer(-5), integer(math.MaxInt64), integer(0)}, "2 -5 9223372036854775807"},
-		{protocol.Int, []protocol.Value{null, integer(7)}, "2 7 7"},
-		{protocol.Float, []protocol.Value{number(2.5), number(-1), integer(9), number(math.Inf(1))}, "-1 +Inf"},
-		{protocol.Float, []protocol.Value{number(0), number(math.Copysign(0, -1))}, "-0 0"},
-		{protocol.Float, []protocol.Value{number(1), number(math.NaN()), number(2)}, "0  "},
-		{protocol.Float, []protocol.Value{number(math.NaN())}, "0  "},
-		{protocol.Text, []protocol.Value{text("b"), text(""), text("é"), text("ab")}, "6  é"},
-		{protocol.Text, []protocol.Value{text(long), text("c")}, "6 " + long[:64] + " c"},
-		{protocol.Text, []protocol.Value{text("a"), text(long)}, "0  "},
-		{protocol.Text, []protocol.Value{text(long + "z"), text(long + "a"), integer(1), text("c")}, "6 1 c"},
-		{protocol.Text, []protocol.Value{text("a\xff"), text("b")}, "6 a\uFFFD b"},
-		{protocol.Bool, []protocol.Value{{Kind: protocol.Bool, Int: 1}}, "0  "},
-		{protocol.Text, []protocol.Value{null, null}, "1  "},
-		{protocol.Float, []protocol.Value{null}, "1  "},
+		{types.BigInt, []protocol.Value{integer(3), null, integer(-5), integer(math.MaxInt64), integer(0)}, "2 -5 9223372036854775807"},
+		{types.BigInt, []protocol.Value{null, integer(7)}, "2 7 7"},
+		{types.Double, []protocol.Value{number(2.5), number(-1), integer(9), number(math.Inf(1))}, "-1 +Inf"},
+		{types.Double, []protocol.Value{number(0), number(math.Copysign(0, -1))}, "-0 0"},
+		{types.Double, []protocol.Value{number(1), number(math.NaN()), number(2)}, "0  "},
+		{types.Double, []protocol.Value{number(math.NaN())}, "0  "},
+		{types.Text, []protocol.Value{text("b"), text(""), text("é"), text("ab")}, "6  é"},
+		{types.Text, []protocol.Value{text(long), text("c")}, "6 " + long[:64] + " c"},
+		{types.Text, []protocol.Value{text("a"), text(long)}, "0  "},
+		{types.Text, []protocol.Value{text(long + "z"), text(long + "a"), integer(1), text("c")}, "6 1 c"},
+		{types.Text, []protocol.Value{text("a\xff"), text("b")}, "6 a\uFFFD b"},
+		{types.Bool, []protocol.Value{{Kind: protocol.Bool, Int: 1}}, "0  "},
+		{types.Text, []protocol.Value{null, null}, "1  "},
+		{types.Double, []protocol.Value{null}, "1  "},
+		{types.Decimal, []protocol.Value{text("-5"), null, text("12")}, "3 -5 12"},
+		{types.Date, []protocol.Value{text("2024-02-29"), text("1969-12-31")}, "4 1969-12-31 2024-02-29"},
+		{types.Timestamp, []protocol.Value{text("2024-02-29 12:00:00.5"), text("0045-01-02 (BC) 00:00:00"), null}, "5 -0044-01-02 00:00:00 2024-02-29 12:00:00.5"},
 	} {
 		var b bytes.Buffer
-		w := NewWriter(&b, []string{"a"}, []protocol.Kind{c.kind})
+		w := NewWriter(&b, []string{"a"}, []types.Type{types.Of(c.kind)})
 		for range 2 { // row groups, each with statistics of its own
 			for _, v := range c.values {
 				if err := w.Row([]protocol.Value{v}); err != nil {
@@ -120,7 +125,7 @@ func TestC1_StatisticsOfWhatIsWritten(t *testing.T) {
 }
 
 // floatBounds returns the bounds of floats by row group, which this package writes and does not use; nil of another kind.
-func floatBounds(t *testing.T, file []byte, kind protocol.Kind) (all []string) {
+func floatBounds(t *testing.T, file []byte, kind types.Kind) (all []string) {
 	t.Helper()
 	f, err := pq.OpenFile(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -128,7 +133,7 @@ func floatBounds(t *testing.T, file []byte, kind protocol.Kind) (all []string) {
 	}
 	for _, g := range f.Metadata().RowGroups {
 		switch s := g.Columns[0].MetaData.Statistics; {
-		case kind != protocol.Float:
+		case kind != types.Double:
 			return nil
 		case s.NullCount == g.NumRows && s.MinValue == nil && s.MaxValue == nil:
 			all = append(all, "1  ")
@@ -139,4 +144,43 @@ func floatBounds(t *testing.T, file []byte, kind protocol.Kind) (all []string) {
 		}
 	}
 	return all
+}
+
+// TestC1_WhatIsWrittenHasTheTypeOfItsColumn: the file declares the types, whatever the values are, and a value that is not of its column's type is an error.
+func TestC1_WhatIsWrittenHasTheTypeOfItsColumn(t *testing.T) {
+	of := []types.Type{types.Of(types.BigInt), types.DecimalOf(9, 2), types.Of(types.Double), types.Of(types.Date), types.Of(types.Timestamp), types.Of(types.Bool), types.Of(types.Text), types.Of(types.Interval)}
+	names := []string{"i", "p", "x", "d", "t", "b", "s", "v"}
+	null := protocol.Value{Kind: protocol.Null}
+	value := func(s string) protocol.Value { return protocol.Value{Text: s} }
+	const want = "i BIGINT\np DECIMAL(9, 2)\nx DOUBLE\nd DATE\nt TIMESTAMP\nb BOOLEAN\ns TEXT\nv TEXT\n"
+	for rows, c := range map[string][]protocol.Value{
+		"":          nil,
+		",,,,,,,\n": {null, null, null, null, null, null, null, null},
+		"-7,-1234567.89,2,2024-02-29,2024-02-29 12:00:00.000001,true,x,1 day\n": {{Kind: protocol.Int, Int: -7}, value("-1234567.89"), {Kind: protocol.Int, Int: 2}, value("2024-02-29"), value("2024-02-29 12:00:00.000001"), {Kind: protocol.Bool, Int: 1}, value("x"), value("1 day")},
+		",,NaN,+12345-01-02,+12345-01-02 00:00:00,,,\n":                         {null, null, {Kind: protocol.Float, Float: math.NaN()}, value("12345-01-02"), value("12345-01-02 00:00:00"), null, null, null},
+		",,,-0044-01-02,-0044-01-02 01:00:00,,,\n":                              {null, null, null, value("0045-01-02 (BC)"), value("0045-01-02 (BC) 01:00:00"), null, null, null},
+	} {
+		var b bytes.Buffer
+		w := NewWriter(&b, names, of)
+		if c != nil {
+			if err := w.Row(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := declaredOf(t, b.Bytes()); got != want {
+			t.Errorf("%q: the columns are\n%s", rows, got)
+		}
+		if got, err := text(b.Bytes(), 1<<20, names...); err != nil || got != rows {
+			t.Errorf("%q: %q, %v", rows, got, err)
+		}
+	}
+	for i, v := range []protocol.Value{value("7"), value("12345678.90"), value("1.5"), value("2024-02-30"), value("2024-02-29 25:00:00"), {Kind: protocol.Int, Int: 1}} {
+		w := NewWriter(&bytes.Buffer{}, names[i:i+1], of[i:i+1])
+		if err := w.Row([]protocol.Value{v}); !errors.Is(err, ErrValue) || !errors.Is(w.Close(), ErrValue) {
+			t.Errorf("%s of column %s: %v", v, of[i], err)
+		}
+	}
 }

@@ -16,6 +16,9 @@ const (
 	// maxPage is how many bytes one page of a list may have: enough for a thousand names of a kilobyte with their attributes.
 	maxPage = 8 << 20
 
+	// maxPages is how many pages a list may have: 20 million objects, of a server that puts a thousand on each.
+	maxPages = 20_000
+
 	// MaxObjects is how many objects an address may stand for.
 	MaxObjects = 100_000
 )
@@ -31,6 +34,7 @@ type page struct {
 
 // List returns the keys that begin with prefix and for which fits is true, sorted.
 func (s *Store) List(ctx context.Context, bucket, prefix string, fits func(key string) bool) (keys []string, err error) {
+	tokens := make(map[string]bool) // that were followed
 	for token := ""; ; {
 		p, err := s.page(ctx, bucket, prefix, token)
 		if err != nil {
@@ -47,10 +51,13 @@ func (s *Store) List(ctx context.Context, bucket, prefix string, fits func(key s
 		case !p.IsTruncated:
 			slices.Sort(keys)
 			return slices.Compact(keys), nil
-		case p.NextContinuationToken == "" || p.NextContinuationToken == token:
-			return nil, errors.New("the server's list of objects does not continue")
+		case p.NextContinuationToken == "" || tokens[p.NextContinuationToken]:
+			return nil, fmt.Errorf("the server's list of objects does not continue behind page %d; it says that there is more, and names nothing new to ask for", len(tokens)+1)
+		case len(tokens)+1 >= s.pages:
+			return nil, fmt.Errorf("%w: the list of objects below it has more than %d pages, if it ends at all; give a longer path in front of the first star", ErrAddress, s.pages)
 		}
 		token = p.NextContinuationToken
+		tokens[token] = true
 	}
 }
 
@@ -59,7 +66,7 @@ func (s *Store) page(ctx context.Context, bucket, prefix, token string) (p page,
 	if token != "" {
 		query.Set("continuation-token", token)
 	}
-	f, err := s.get(ctx, s.address(bucket, "")+"?"+strings.ReplaceAll(query.Encode(), "+", "%20"), "the list of "+scheme+bucket+"/"+prefix)
+	f, err := s.get(ctx, s.address(bucket, "")+"?"+strings.ReplaceAll(query.Encode(), "+", "%20"), "the list of "+scheme+bucket+"/"+prefix, nil)
 	if err != nil {
 		return page{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,7 +41,7 @@ func get(key string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.Open(context.Background(), "rides", key)
+	f, err := s.Open(context.Background(), "rides", key, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +84,30 @@ func TestC1_ObjectsOfAPattern(t *testing.T) {
 	}
 	if _, err := s.Glob(t.Context(), "other", "*"); !errors.Is(err, web.ErrRefused) || !strings.Contains(err.Error(), "NoSuchBucket") {
 		t.Error(err)
+	}
+}
+
+// TestR16_AListThatNeverEnds: a server that says with each page that there are more does not keep the client.
+func TestR16_AListThatNeverEnds(t *testing.T) {
+	server := serve(t)
+	for name, c := range map[string]struct {
+		next func(page int) string
+		says string
+	}{
+		"new tokens":  {strconv.Itoa, "more than 50 pages"},
+		"in a circle": {func(page int) string { return strconv.Itoa(page % 3) }, "does not continue behind page 4"},
+		"no token":    {func(int) string { return "" }, "does not continue behind page 1"},
+	} {
+		pages := 0
+		server.Next = func() string { pages++; return c.next(pages) }
+		s, err := Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.pages = 50
+		if _, err := s.Glob(t.Context(), "rides", "*/trips.csv"); err == nil || !strings.Contains(err.Error(), c.says) || pages > 50 {
+			t.Errorf("%s: after %d pages %v", name, pages, err)
+		}
 	}
 }
 

@@ -48,6 +48,7 @@ type Store struct {
 	context     *credentials.CredContext
 	region      string
 	endpoint    *url.URL // nil for that of the region
+	pages       int      // how many pages a list may have
 	profile     string
 }
 
@@ -56,7 +57,7 @@ const asking = 5 * time.Second
 
 // Load reads the settings. It does not ask for credentials yet.
 func Load() (*Store, error) {
-	s := &Store{profile: first(os.Getenv("AWS_PROFILE"), os.Getenv("AWS_DEFAULT_PROFILE"), "default"),
+	s := &Store{pages: maxPages, profile: first(os.Getenv("AWS_PROFILE"), os.Getenv("AWS_DEFAULT_PROFILE"), "default"),
 		context: &credentials.CredContext{Client: &http.Client{Timeout: asking, Transport: &http.Transport{DisableKeepAlives: true}}}}
 	file := os.Getenv("AWS_CONFIG_FILE")
 	if home, err := os.UserHomeDir(); file == "" && err == nil {
@@ -119,13 +120,13 @@ func (s *Store) sign(r *http.Request) error {
 	return nil
 }
 
-// Open asks for an object.
-func (s *Store) Open(ctx context.Context, bucket, key string) (*web.File, error) {
-	return s.get(ctx, s.address(bucket, key), scheme+bucket+"/"+key)
+// Open asks for an object. warn is told what cannot be known of it, see [web.As].
+func (s *Store) Open(ctx context.Context, bucket, key string, warn func(text string)) (*web.File, error) {
+	return s.get(ctx, s.address(bucket, key), scheme+bucket+"/"+key, warn)
 }
 
-func (s *Store) get(ctx context.Context, address, shown string) (*web.File, error) {
-	return web.OpenAs(ctx, address, web.As{Shown: shown, Sign: s.sign, Explain: s.explain})
+func (s *Store) get(ctx context.Context, address, shown string, warn func(text string)) (*web.File, error) {
+	return web.Open(ctx, address, web.As{Shown: shown, Sign: s.sign, Explain: s.explain, Warn: warn})
 }
 
 // explain returns the reason for a refusal, and what to do.

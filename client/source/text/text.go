@@ -86,13 +86,14 @@ func (f *File) reform(r io.Reader, want *Want) error {
 // mostProbed is how many bytes are read in search of the first record.
 const mostProbed = 1 << 20
 
-// names returns the names of n columns of a headless file. There may be more, which the file then lacks.
+// names returns the names of the n columns of a headless file. Columns beyond those that have names are called as if none had.
 func names(f *csv.Form, n int) (names [][]byte) {
-	for _, name := range f.Names {
-		names = append(names, []byte(name))
-	}
 	digits := len(strconv.Itoa(n - 1))
-	for i := 0; i < n && f.Names == nil; i++ {
+	for i := range n {
+		if i < len(f.Names) {
+			names = append(names, []byte(f.Names[i]))
+			continue
+		}
 		names = append(names, fmt.Appendf(nil, "column%0*d", digits, i))
 	}
 	return names

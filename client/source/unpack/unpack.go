@@ -62,24 +62,26 @@ func (f File) look(in *bufio.Reader) (*Format, error) {
 		return nil, fmt.Errorf("read %s: %w", f.Path, err)
 	}
 	format := byContent(head)
-	if format != nil && !format.Read() {
+	if format.Read() {
+		return format, nil
+	}
+	head, _ = in.Peek(in.Buffered()) // no more, because the writer of a pipe may pause here
+	if format != nil {
+		if err := office(f.Path, head); err != nil && format.suffix == ".zip" {
+			return nil, err
+		}
 		return nil, format.Refuse(f.Path)
 	}
-	if format == nil {
-		return nil, f.checkTar(in)
+	if isTar(head) {
+		return nil, fmt.Errorf("%s is a tar archive; take the file out of it: tar -xOf %[1]s", f.Path)
 	}
-	return format, nil
+	return nil, refuseForeign(f.Path, head)
 }
 
-// checkTar returns an error if a file is an archive of files. It looks only at what has been read already, because the writer of a pipe may
-// pause before more.
-func (f File) checkTar(in *bufio.Reader) error {
+// isTar reports whether a file is an archive of files.
+func isTar(head []byte) bool {
 	const at, mark = 257, "ustar"
-	head, _ := in.Peek(min(in.Buffered(), at+len(mark)))
-	if len(head) == at+len(mark) && string(head[at:]) == mark {
-		return fmt.Errorf("%s is a tar archive; take the file out of it: tar -xOf %[1]s", f.Path)
-	}
-	return nil
+	return len(head) >= at+len(mark) && string(head[at:at+len(mark)]) == mark
 }
 
 // reader adds the file's name to the errors of a decompressor. A bare io.ErrUnexpectedEOF, which a file that was cut short gives, could be taken

@@ -334,3 +334,62 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// TestC1_WhatIsNoTableIsNamed: files of other kinds are not taken for CSV, also if they are packed. Texts that begin alike are read.
+func TestC1_WhatIsNoTableIsNamed(t *testing.T) {
+	zip := func(name string) string { return "PK\x03\x04" + strings.Repeat("\x00", 26) + name }
+	for content, want := range map[string]string{
+		"ORC\x0a\x0b\x03\x00":                                 "an ORC file",
+		"Obj\x01\x04\x14avro.codec":                           "an Avro file",
+		"ARROW1\x00\x00":                                      "an Arrow file",
+		"FEA1\x00":                                            "an Arrow file",
+		"\xff\xff\xff\xff\x10\x01\x00\x00":                    "an Arrow file",
+		"SQLite format 3\x00":                                 "sqlite3 -header -csv d/trips.csv",
+		"\x01\x02\x03\x04\x05\x06\x07\x00DUCK\x40":            "duckdb d/trips.csv -c",
+		"%PDF-1.7\n%\xe2\xe3":                                 "a PDF document",
+		zip("[Content_Types].xml"):                            "an Excel workbook (XLSX), which is not read; save the sheet as CSV",
+		zip("mimetypeapplication/vnd.oasis.opendocument.spr"): "save the sheet as CSV",
+		zip("trips.csv"):                                      "unzip -p",
+		"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":                    "save the sheet as CSV",
+		"7z\xbc\xaf\x27\x1c":                                  "7z e -so",
+		"\x89PNG\r\n\x1a\n":                                   "a picture",
+		"\xff\xd8\xff\xe0\x00\x10JFIF":                        "a picture",
+		"GIF89a\x01\x00":                                      "a picture",
+		"RIFF\x24\x00\x00\x00WEBPVP8 ":                        "a picture",
+		"\x89HDF\r\n\x1a\n":                                   "an HDF5 file",
+		"\x93NUMPY\x01\x00":                                   "a NumPy file",
+		"PGDMP\x01\x0e":                                       "a PostgreSQL dump",
+		"Rar!\x1a\x07\x01\x00":                                "unrar p -inul d/trips.csv",
+		"\x7fELF\x02\x01":                                     "a program",
+		"<?xml version=\"1.0\"?>":                             "an XML file",
+		"\n<!DOCTYPE HTML>\n<html>":                           "a web page",
+		"ORCID,name\n1,x\n":                                   "",
+		"BMI,age\n20,30\n":                                    "",
+		"RIFF,x\n1,2\n":                                       "",
+		"$FL2,x\n1,2\n":                                       "",
+		"12345678DUCK,x\n1,2\n":                               "",
+		"<html_page>,x\n1,2\n":                                "",
+		"<html lang=\"en\">":                                  "a web page",
+		"PGDMP,x\n1,2\n":                                      "",
+	} {
+		for _, packing := range []string{"", "gzip"} {
+			file := []byte(content)
+			if packing != "" {
+				file = pack(t, packing, file)
+			}
+			var n atomic.Int64
+			r, err := File{Path: "d/trips.csv", Read: &n}.Open(bytes.NewReader(file))
+			if want == "" {
+				if err != nil {
+					t.Errorf("%.20q: %v", content, err)
+				} else if got, err := io.ReadAll(r); err != nil || string(got) != content {
+					t.Errorf("%.20q: %q, %v", content, got, err)
+				}
+				continue
+			}
+			if twice := packing != "" && strings.HasPrefix(want, "7z") || packing != "" && want == "unzip -p"; err == nil || !twice && !strings.Contains(err.Error(), want) {
+				t.Errorf("%.20q, packed with %q: %v", content, packing, err)
+			}
+		}
+	}
+}

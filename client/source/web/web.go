@@ -2,13 +2,18 @@ package web
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,7 +29,13 @@ var (
 
 	// ErrCut is wrapped by the error of a Read when the connection was cut, and cannot be made again.
 	ErrCut = errors.New("the connection was cut")
+
+	// ErrUnreachable is wrapped by the error for a server that cannot be asked: it refuses connections, has no address, or proves no identity.
+	ErrUnreachable = errors.New("the server cannot be asked")
 )
+
+// NoEnd begins the warning for a file of which it cannot be known that it is complete.
+const NoEnd = "the server states neither how long this file is nor where it ends"
 
 const (
 	// tries is after how many failures in a row, without a byte, a read gives up.
@@ -57,6 +68,7 @@ type File struct {
 	as      As
 	shown   string
 	client  *http.Client
+	conn    net.Conn // of the last reply
 	pause   time.Duration
 
 	ctx    context.Context // ends with Close
@@ -69,7 +81,8 @@ type File struct {
 	size     int64 // below 0 if it is not known
 	etag     string
 	modified string
-	failed   int // tries in a row
+	marked   bool // a mark of the protocol ends the body
+	failed   int  // tries in a row
 	err      error
 }
 
@@ -78,28 +91,30 @@ type As struct {
 	Shown   string                      // the file's name for people
 	Sign    func(*http.Request) error   // changes the head of each request; then no redirect is followed
 	Explain func(*http.Response) string // returns more about a refusal
+	Warn    func(text string)           // is told what cannot be known of the file
 }
 
 // Open asks for a file. The end of ctx ends all reading of it.
-func Open(ctx context.Context, address string) (*File, error) {
-	return open(ctx, address, As{}, firstPause)
+func Open(ctx context.Context, address string, as As) (*File, error) {
+	return open(ctx, address, as, firstPause, nil)
 }
 
-// OpenAs is Open with the settings of as.
-func OpenAs(ctx context.Context, address string, as As) (*File, error) {
-	return open(ctx, address, as, firstPause)
-}
-
-func open(ctx context.Context, address string, as As, pause time.Duration) (*File, error) {
+// open is Open with another first pause, and with the certificates that servers may prove themselves by; nil for those of the system.
+func open(ctx context.Context, address string, as As, pause time.Duration, roots *x509.CertPool) (*File, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("%w: give one like https://host/path/trips.csv", ErrAddress)
 	}
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: patience, TLSHandshakeTimeout: patience,
-		DisableKeepAlives:  true, // leaves no idle connection
-		DisableCompression: true, // counts the file's own bytes
-	}
-	f := &File{address: address, as: as, shown: as.Shown, client: &http.Client{Transport: transport}, pause: pause}
+	f := &File{address: address, as: as, shown: as.Shown, pause: pause}
+	f.client = &http.Client{CheckRedirect: FollowRedirect, Transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           dial, // with a dialer of its own, a Transport speaks HTTP/1.1 alone, and there is one kind of end
+		TLSClientConfig:       &tls.Config{RootCAs: roots},
+		ResponseHeaderTimeout: patience,
+		TLSHandshakeTimeout:   patience,
+		DisableKeepAlives:     true, // leaves no idle connection
+		DisableCompression:    true, // counts the file's own bytes
+	}}
 	if f.shown == "" {
 		f.shown = Shown(address)
 	}
@@ -123,8 +138,11 @@ func (f *File) Read(p []byte) (int, error) {
 		n, err := f.body.Read(p)
 		stop.Stop()
 		f.at += int64(n)
+		if err == io.EOF && !f.complete() {
+			err = io.ErrUnexpectedEOF
+		}
 		switch {
-		case err == io.EOF && (f.size < 0 || f.at == f.size):
+		case err == io.EOF:
 			f.err = io.EOF
 		case err != nil:
 			f.drop()
@@ -134,13 +152,31 @@ func (f *File) Read(p []byte) (int, error) {
 			return n, nil
 		}
 		if f.err == nil && err != nil {
-			f.err = f.wait(err)
+			f.err = f.wait(fmt.Errorf("%w (%w)", ErrCut, err))
 		}
 	}
 	if f.ctx.Err() != nil {
 		f.err = context.Cause(f.ctx)
 	}
 	return 0, f.err
+}
+
+// complete reports whether a body that has ended is the whole file. If the server states neither the length of a body nor where it ends, the body ends
+// where the connection does. With TLS that counts only if the server says that it closes the connection (close notify). Without TLS nothing tells an end
+// from a cut, so the user is warned.
+func (f *File) complete() bool {
+	switch {
+	case f.size >= 0:
+		return f.at == f.size
+	case f.marked:
+		return true
+	case cutBelowTLS(f.conn):
+		return false
+	}
+	if _, secure := f.conn.(*tls.Conn); !secure && f.as.Warn != nil {
+		f.as.Warn(fmt.Sprintf("%s; %d bytes came, and nothing shows whether more are missing", NoEnd, f.at))
+	}
+	return true
 }
 
 // Close ends a Read.
@@ -159,12 +195,8 @@ func (f *File) drop() {
 
 // wait counts a failed try, and pauses before the next.
 func (f *File) wait(why error) error {
-	var wrapped *url.Error // its text has the whole address, with its secrets
-	if errors.As(why, &wrapped) {
-		why = wrapped.Err
-	}
 	if f.failed++; f.failed >= tries {
-		return fmt.Errorf("%w: %s, %d times in a row behind byte %d (%w); run this again, or download the file first", ErrCut, f.shown, f.failed, f.at, why)
+		return fmt.Errorf("%s: %w, %d times in a row behind byte %d; run this again, or download the file first", f.shown, why, f.failed, f.at)
 	}
 	pause := time.NewTimer(f.pause << (f.failed - 1))
 	defer pause.Stop()
@@ -199,6 +231,11 @@ func (f *File) try() (again bool, err error) {
 		return false, fmt.Errorf("%w: %s, behind byte %d, and the server gives neither ETag nor Last-Modified, so the rest may be of another file; download it first", ErrCut, f.shown, f.at)
 	}
 	ctx, hang := context.WithCancel(f.ctx)
+	var handshake atomic.Pointer[error] // a handshake may go on when a request was given up
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn:          func(got httptrace.GotConnInfo) { f.conn = got.Conn },
+		TLSHandshakeDone: func(_ tls.ConnectionState, err error) { handshake.Store(&err) },
+	})
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.address, nil)
 	if err != nil {
 		hang()
@@ -217,9 +254,25 @@ func (f *File) try() (again bool, err error) {
 	reply, err := f.client.Do(req)
 	if err != nil {
 		hang()
-		return true, err
+		var wrapped *url.Error // its text has the whole address, with its secrets
+		if errors.As(err, &wrapped) {
+			err = wrapped.Err
+		}
+		var shook error
+		if p := handshake.Load(); p != nil {
+			shook = *p
+		}
+		if lasting(err, shook, f.at > 0) {
+			return false, fmt.Errorf("%s: %w: %w", f.shown, ErrUnreachable, err)
+		}
+		what := ErrCut
+		if dialled := (*net.OpError)(nil); errors.As(err, &dialled) && dialled.Op == "dial" {
+			what = ErrUnreachable
+		}
+		return true, fmt.Errorf("%w (%w)", what, err)
 	}
 	f.body, f.hang = reply.Body, hang
+	f.marked = reply.ContentLength >= 0 || len(reply.TransferEncoding) > 0
 	if again, err = f.accept(reply); err != nil {
 		f.drop()
 	}
@@ -254,6 +307,8 @@ func (f *File) accept(reply *http.Response) (again bool, err error) {
 		return false, f.changed(fmt.Sprintf("its ETag was %s and is %s", f.etag, etag))
 	case modified != f.modified:
 		return false, f.changed(fmt.Sprintf("it was last modified %s, and then %s", f.modified, modified))
+	case f.size < 0:
+		f.size = size // the server states it only for a part of the file
 	case size != f.size:
 		return false, f.changed(fmt.Sprintf("it had %d bytes, and then %d", f.size, size))
 	}
@@ -262,7 +317,7 @@ func (f *File) accept(reply *http.Response) (again bool, err error) {
 	}
 	// The server ignored the range, so the bytes that were read before are skipped.
 	if _, err := io.CopyN(io.Discard, reply.Body, f.at); err != nil {
-		return true, err
+		return true, fmt.Errorf("%w (%w)", ErrCut, err)
 	}
 	return false, nil
 }

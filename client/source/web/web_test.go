@@ -38,7 +38,7 @@ func serve(t *testing.T, handlers ...http.HandlerFunc) string {
 }
 
 func read(address string) ([]byte, error) {
-	f, err := open(context.Background(), address, As{}, time.Millisecond)
+	f, err := open(context.Background(), address, As{}, time.Millisecond, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +125,8 @@ func TestC1_WhatIsNotOneFileIsAnError(t *testing.T) {
 		"no validator":      {ErrCut, "neither ETag nor Last-Modified", []http.HandlerFunc{cut(1000, whole("", text)), whole("", text)}},
 		"gone":              {ErrRefused, "404", []http.HandlerFunc{says(404)}},
 		"gone later":        {ErrRefused, "403", []http.HandlerFunc{cut(1000, w), says(403)}},
-		"never":             {ErrCut, "6 times in a row", []http.HandlerFunc{cut(0, w)}},
-		"never again":       {ErrCut, "behind byte", []http.HandlerFunc{cut(1000, w), says(503)}},
+		"never":             {ErrCut, "EOF), 6 times in a row", []http.HandlerFunc{cut(0, w)}},
+		"never again":       {ErrRefused, "6 times in a row behind byte 1000", []http.HandlerFunc{cut(1000, w), says(503)}},
 	} {
 		_, err := read(serve(t, c.handlers...))
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
@@ -137,7 +137,7 @@ func TestC1_WhatIsNotOneFileIsAnError(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"http://", "https://%zz/"} {
-		if _, err := Open(t.Context(), address); !errors.Is(err, ErrAddress) {
+		if _, err := Open(t.Context(), address, As{}); !errors.Is(err, ErrAddress) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
@@ -156,7 +156,7 @@ func TestCloseEndsARead(t *testing.T) {
 		case <-silent:
 		case <-r.Context().Done():
 		}
-	}))
+	}), As{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func TestAsk(t *testing.T) {
 	}
 	answer, _ = b.asks("nonsense " + hostile)
 	page = b.until(answer.Request.URL.Path, "a statement begins with a verb")
-	for _, want := range []string{"Line 1, column 1", "<pre>nonsense ", "\n^</pre>", "Write SELECT.", "failed"} {
+	for _, want := range []string{"Line 1, column 1", "<pre>nonsense ", "\n^</pre>", "Write SELECT.", "not run</p>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of a wrong statement lacks %q\n%s", want, page)
 		}

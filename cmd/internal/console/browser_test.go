@@ -6,6 +6,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -29,6 +31,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/internal/freeports"
 	"posta.dev/posta/medic/core"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/nodes/lastlog"
@@ -425,10 +428,14 @@ func TestAMedicsDeathUnderTheOpenPage(t *testing.T) {
 	s := cluster(t, 2, 0)
 	const nobodys = 20001 // a port to which nobody listens, or somebody else
 	secret := []byte("only the user of the cluster can read this")
-	second, _, endSecond := serveAll(t, func() *Seen { return s }, byMedic("medic-2", WithSecret(secret), map[string]int{"medic-1": nobodys}))
+	port, err := freeports.Row(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, _, endSecond := serveAll(t, func() *Seen { return s }, byMedic("medic-2", WithSecret(secret), map[string]int{"medic-1": port}))
 	at := netip.MustParseAddrPort(second)
-	first, _, end := serveAll(t, func() *Seen { return s }, byMedic("medic-1", WithSecret(secret), map[string]int{"medic-2": int(at.Port()), "medic-3": nobodys}))
-	link, err := Login(context.Background(), first, ProofBySecret(secret))
+	first, _, end := serveAt(t, "127.0.0.1:"+strconv.Itoa(port), func() *Seen { return s }, byMedic("medic-1", WithSecret(secret), map[string]int{"medic-2": int(at.Port()), "medic-3": nobodys}))
+	link, err := Login(context.Background(), first, WithSecret(secret), ProofBySecret(secret))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -439,7 +446,33 @@ func TestAMedicsDeathUnderTheOpenPage(t *testing.T) {
 	b.shows("Live, from medic-1")
 	b.contented()
 	end()
+	taken, err := net.Listen("tcp", first) // another program has the port now, and gets whatever the page still sends
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var got []string
+	stranger := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range r.Cookies() {
+			got = append(got, c.Value)
+		}
+		panic(http.ErrAbortHandler) // as if nobody were there
+	})}
+	go func() { _ = stranger.Serve(taken) }()
+	defer func() { _ = stranger.Close() }()
 	b.until(`location.host === "` + second + `" && location.pathname === "/node/joiner-1" && document.getElementById("live") !== null && document.getElementById("live").textContent === "Live, from medic-2"`)
+	mu.Lock()
+	for _, value := range got {
+		if answer, _ := newBrowser(t, second).get("/", "Cookie", cookieOf(second)+"="+value); answer.StatusCode != http.StatusUnauthorized {
+			t.Errorf("with what the stranger got it sees the page: %d", answer.StatusCode)
+		}
+	}
+	if len(got) == 0 {
+		t.Error("the stranger got nothing: this test shows nothing")
+	}
+	mu.Unlock()
 	endSecond()
 	b.shows("Not live: no connection to the console")
 }

@@ -86,6 +86,11 @@ func serve(t *testing.T, s *Seen) (address string, tokens <-chan string) {
 // serveAll runs a console of what is seen at each moment. end ends it before the test does.
 func serveAll(t *testing.T, now func() *Seen, change ...func(*Config)) (address string, tokens <-chan string, end func()) {
 	t.Helper()
+	return serveAt(t, "127.0.0.1:0", now, change...)
+}
+
+func serveAt(t *testing.T, listen string, now func() *Seen, change ...func(*Config)) (address string, tokens <-chan string, end func()) {
+	t.Helper()
 	links := make(chan string, 64)
 	cfg := Config{
 		Topology: now().Topology, Nodes: func() []monitor.Status { return now().Nodes }, Medics: func() monitor.Medics { return now().Medics },
@@ -96,7 +101,7 @@ func serveAll(t *testing.T, now func() *Seen, change ...func(*Config)) (address 
 	for _, c := range change {
 		c(&cfg)
 	}
-	server, err := Listen("127.0.0.1:0", cfg)
+	server, err := Listen(listen, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // policy lets a page load only what this server serves. It allows no script or style within a page, and no frame around it.
@@ -33,10 +32,10 @@ func guard(hosts []string, peers []int, next http.Handler) http.Handler {
 			return
 		}
 		h.Set("Content-Security-Policy", policyWith(r.Host, peers))
-		if len(peers) > 0 && r.URL.Path == healthPath {
-			h.Set("Cross-Origin-Resource-Policy", "cross-origin") // a page of another console checks whether this console answers; Chromium does not treat IP addresses as "same-site"
+		if origin := r.Header.Get("Origin"); slices.Contains(peerOrigins(r.Host, peers), origin) {
+			h.Set("Access-Control-Allow-Origin", origin) // fromPeer decides of which requests the page reads the answer
 		}
-		if !fromHere(r) && !(len(peers) > 0 && fromPeer(r)) {
+		if !fromHere(r) && !fromPeer(r, peers) {
 			http.Error(w, "this request comes from another page: type the address that posta console printed into the browser", http.StatusForbidden)
 			return
 		}
@@ -65,67 +64,38 @@ func fromHere(r *http.Request) bool {
 
 const healthPath = "/healthz"
 
-// policyWith returns a policy that also lets pages check whether the consoles of other medics answer, at the host by which the browser calls this console.
-func policyWith(host string, peers []int) string {
+// peerOrigins returns the origins of the consoles of other medics, at the host by which the browser calls this one.
+func peerOrigins(host string, peers []int) (all []string) {
 	name, _, err := net.SplitHostPort(host)
-	if err != nil || len(peers) == 0 {
-		return policy
+	if err != nil {
+		return nil
 	}
-	var also strings.Builder
 	for _, port := range peers {
-		also.WriteString(" http://" + net.JoinHostPort(name, strconv.Itoa(port)) + healthPath)
+		all = append(all, "http://"+net.JoinHostPort(name, strconv.Itoa(port)))
+	}
+	return all
+}
+
+// policyWith returns a policy that also lets pages continue at the consoles of other medics.
+func policyWith(host string, peers []int) string {
+	var also strings.Builder
+	for _, origin := range peerOrigins(host, peers) {
+		also.WriteString(" " + origin + challengePath + " " + origin + continuePath)
 	}
 	return strings.Replace(policy, "connect-src 'self'", "connect-src 'self'"+also.String(), 1)
 }
 
-// fromPeer accepts the two requests that a page of another console of this machine makes: it checks /healthz, and it goes to a page, which changes nothing.
-// Another server of this machine could make the same requests. It would learn only that this console is there: its pages cannot read the answers, and no
+// fromPeer accepts the requests of a page of another console of this machine that continues here: it takes a challenge, proves with it what it may see, and
+// goes to the login. Another server of this machine could make the same requests. It would learn only that this console is there: it can prove nothing, and no
 // page can show a console in a frame.
-func fromPeer(r *http.Request) bool {
+func fromPeer(r *http.Request, peers []int) bool {
 	h := r.Header
-	if r.Method != http.MethodGet || h.Get("Origin") != "" || h.Get("Sec-Fetch-Site") != "same-site" {
+	switch origin := h.Get("Origin"); {
+	case len(peers) == 0 || h.Get("Sec-Fetch-Site") != "same-site":
 		return false
+	case r.URL.Path == challengePath, r.URL.Path == continuePath:
+		return slices.Contains(peerOrigins(r.Host, peers), origin)
+	default:
+		return origin == "" && r.Method == http.MethodGet && h.Get("Sec-Fetch-Mode") == "navigate" && h.Get("Sec-Fetch-Dest") == "document"
 	}
-	return r.URL.Path == healthPath || h.Get("Sec-Fetch-Mode") == "navigate" && h.Get("Sec-Fetch-Dest") == "document"
-}
-
-// limited is a listener that bounds the number of open connections. Further ones wait in the kernel's queue.
-type limited struct {
-	net.Listener
-	places chan struct{}
-	closed chan struct{}
-	once   sync.Once
-}
-
-func limit(l net.Listener, most int) *limited {
-	return &limited{Listener: l, places: make(chan struct{}, most), closed: make(chan struct{})}
-}
-
-func (l *limited) Accept() (net.Conn, error) {
-	select {
-	case l.places <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.places
-		return nil, err
-	}
-	return &limitedConn{Conn: c, leave: sync.OnceFunc(func() { <-l.places })}, nil
-}
-
-func (l *limited) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return l.Listener.Close()
-}
-
-type limitedConn struct {
-	net.Conn
-	leave func()
-}
-
-func (c *limitedConn) Close() error {
-	defer c.leave()
-	return c.Conn.Close()
 }

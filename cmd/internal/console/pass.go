@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,12 +16,12 @@ import (
 	"posta.dev/posta/security"
 )
 
-// Trust decides whom the consoles of a cluster's medics let in, and lets each console accept the cookies of the others.
+// Trust decides whom the consoles of a cluster's medics let in, and shows who is a console of the cluster.
 type Trust interface {
-	// Sign signs a text as a console of this cluster.
-	Sign(text []byte) ([]byte, error)
-	// Signed checks that a console of this cluster has signed a statement, and returns the signed text.
-	Signed(statement []byte) ([]byte, error)
+	// Sign signs a text for a purpose as a console of this cluster.
+	Sign(purpose string, text []byte) ([]byte, error)
+	// Signed checks that a console of this cluster has signed a statement for a purpose, and returns the signed text.
+	Signed(purpose string, statement []byte) ([]byte, error)
 	// Proven checks that a user has signed a statement with Proof, and returns the text and the user. The error says what the user can do.
 	Proven(statement []byte) ([]byte, User, error)
 	// Admits reports whether the user is still let in, with the same role.
@@ -32,8 +33,10 @@ type Proof func(text []byte) ([]byte, error)
 
 // Purposes of signed statements.
 const (
-	passPurpose  = "console pass"
-	loginPurpose = "console login"
+	herePurpose     = "console here"     // a console shows a user that it is one
+	loginPurpose    = "console login"    // a user shows a console who it is
+	handOverPurpose = "console handover" // a console lets a page continue at another one
+	cookiePurpose   = "console cookie"   // signed with a key of one process alone
 )
 
 // WithKeys trusts the users whose keys are below [clients] of the topology, and the medics of the cluster. The keys are those of a medic.
@@ -48,10 +51,12 @@ type keyTrust struct{ keys *security.Keys }
 
 var errNoConsole = errors.New("it is not signed by a medic of this cluster")
 
-func (k keyTrust) Sign(text []byte) ([]byte, error) { return k.keys.Sign(passPurpose, text) }
+func (k keyTrust) Sign(purpose string, text []byte) ([]byte, error) {
+	return k.keys.Sign(purpose, text)
+}
 
-func (k keyTrust) Signed(statement []byte) ([]byte, error) {
-	text, by, _, err := k.keys.Verify(passPurpose, statement)
+func (k keyTrust) Signed(purpose string, statement []byte) ([]byte, error) {
+	text, by, _, err := k.keys.Verify(purpose, statement)
 	if err == nil && by.Role != security.Medic {
 		err = errNoConsole
 	}
@@ -99,9 +104,11 @@ func (s secretTrust) verify(purpose string, statement []byte) ([]byte, error) {
 	return statement[sha256.Size:], nil
 }
 
-func (s secretTrust) Sign(text []byte) ([]byte, error) { return s.sign(passPurpose, text), nil }
-func (s secretTrust) Signed(statement []byte) ([]byte, error) {
-	return s.verify(passPurpose, statement)
+func (s secretTrust) Sign(purpose string, text []byte) ([]byte, error) {
+	return s.sign(purpose, text), nil
+}
+func (s secretTrust) Signed(purpose string, statement []byte) ([]byte, error) {
+	return s.verify(purpose, statement)
 }
 func (s secretTrust) Proven(statement []byte) ([]byte, User, error) {
 	text, err := s.verify(loginPurpose, statement)
@@ -117,13 +124,14 @@ const (
 	maxEnded       = 512 // cookies of users who have logged out
 )
 
-// passes is the gate of a console that a medic serves. A user signs a challenge to prove who it is, gets a link, and exchanges the link for a cookie. The
-// cookie is signed, so the consoles of the other medics accept it, too: if this medic dies, the page continues there.
+// passes is the gate of a console that a medic serves. A user signs a challenge to prove who it is, gets a link, and exchanges the link for a cookie.
+// Browsers send a cookie to whatever program has the port, so a cookie is good only at the process that has made it: whoever takes the port after it gets
+// nothing that any console accepts. If this medic dies, the page continues at another one, by handOver.
 //
 // A challenge costs no memory: it contains its time and a code that only this process can make. Once a user has proven something with it, it is used up.
 type passes struct {
 	trust Trust
-	key   []byte // key for the codes of challenges
+	key   secretTrust // of this process alone: for the codes of challenges, and for cookies
 
 	mu    sync.Mutex
 	links []loginLink // oldest first
@@ -135,6 +143,7 @@ type loginLink struct {
 	digest [sha256.Size]byte // digest of its token
 	user   User
 	ends   time.Time
+	until  time.Time // when the login ends that begins with it
 }
 
 type usedOnce struct {
@@ -142,14 +151,15 @@ type usedOnce struct {
 	ends   time.Time
 }
 
-// pass is the content of a cookie.
+// pass is the content of a cookie, and of what a page hands over.
 type pass struct {
 	User
 	ID   string    `json:"id"`
 	Ends time.Time `json:"ends"`
+	Page []byte    `json:"page,omitempty"` // in what is handed over: the page's public key
 }
 
-func newPasses(trust Trust) *passes { return &passes{trust: trust, key: []byte(secret())} }
+func newPasses(trust Trust) *passes { return &passes{trust: trust, key: secretTrust(secret())} }
 
 var (
 	errOldChallenge = errors.New("the challenge is older than a minute, was used already, or belongs to another console: say posta console --login again")
@@ -191,12 +201,13 @@ func (p *passes) prove(statement []byte, hosts []string, now time.Time) (token s
 	if err != nil {
 		return "", err
 	}
+	return p.link(text, hosts, user, now.Add(loginLasts), now)
+}
+
+// link returns the token of a link for a user who has signed a loginText.
+func (p *passes) link(text []byte, hosts []string, user User, until, now time.Time) (token string, err error) {
 	host, challenge, _ := strings.Cut(string(text), "\n")
-	here := false
-	for _, h := range hosts {
-		here = here || h == host
-	}
-	if !here {
+	if !slices.Contains(hosts, host) {
 		return "", errOtherHost
 	}
 	p.mu.Lock()
@@ -208,7 +219,7 @@ func (p *passes) prove(statement []byte, hosts []string, now time.Time) (token s
 	if len(p.links) == maxLinks {
 		p.links = append(p.links[:0], p.links[1:]...)
 	}
-	p.links = append(p.links, loginLink{digestOf(token), user, now.Add(linkLasts)})
+	p.links = append(p.links, loginLink{digestOf(token), user, now.Add(linkLasts), until})
 	return token, nil
 }
 
@@ -234,29 +245,25 @@ func once(all *[]usedOnce, digest [sha256.Size]byte, ends, now time.Time) bool {
 }
 
 func (p *passes) exchange(token string, now time.Time) (string, bool) {
-	user, ok := p.take(digestOf(token), now)
+	l, ok := p.take(digestOf(token), now)
 	if !ok {
 		return "", false
 	}
-	text, err := json.Marshal(pass{User: user, ID: secret(), Ends: now.Add(loginLasts).UTC().Truncate(time.Second)})
-	if err != nil {
-		return "", false
-	}
-	statement, err := p.trust.Sign(text)
-	return base64.RawURLEncoding.EncodeToString(statement), err == nil
+	text, err := json.Marshal(pass{User: l.user, ID: secret(), Ends: l.until.UTC().Truncate(time.Second)})
+	return base64.RawURLEncoding.EncodeToString(p.key.sign(cookiePurpose, text)), err == nil
 }
 
-// take returns the user of a link, and makes the link invalid.
-func (p *passes) take(digest [sha256.Size]byte, now time.Time) (user User, ok bool) {
+// take returns a link, and makes it invalid.
+func (p *passes) take(digest [sha256.Size]byte, now time.Time) (loginLink, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, l := range p.links {
 		if subtle.ConstantTimeCompare(l.digest[:], digest[:]) == 1 {
 			p.links = append(p.links[:i], p.links[i+1:]...)
-			return l.user, !now.After(l.ends)
+			return l, !now.After(l.ends)
 		}
 	}
-	return User{}, false
+	return loginLink{}, false
 }
 
 func (p *passes) known(cookie string, now time.Time) (admission, bool) {
@@ -264,30 +271,31 @@ func (p *passes) known(cookie string, now time.Time) (admission, bool) {
 	if !ok || !p.trust.Admits(one.User) {
 		return admission{}, false
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, g := range p.gone {
-		if g.digest == digestOf(one.ID) {
-			return admission{}, false
-		}
-	}
-	return admission{User: one.User, ends: one.Ends}, true
+	return admission{User: one.User, ends: one.Ends}, !p.ended(one.ID)
 }
 
-// read returns the content of a cookie, if a console of this cluster has made it and it is still valid.
+// ended reports whether a login was ended here.
+func (p *passes) ended(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	digest := digestOf(id)
+	return slices.ContainsFunc(p.gone, func(g usedOnce) bool { return g.digest == digest })
+}
+
+// read returns the content of a cookie, if this process has made it and it is still valid.
 func (p *passes) read(cookie string, now time.Time) (one pass, ok bool) {
 	statement, err := base64.RawURLEncoding.DecodeString(cookie)
 	if err != nil {
 		return pass{}, false
 	}
-	text, err := p.trust.Signed(statement)
+	text, err := p.key.verify(cookiePurpose, statement)
 	if err != nil || json.Unmarshal(text, &one) != nil {
 		return pass{}, false
 	}
 	return one, now.Before(one.Ends)
 }
 
-// end makes a cookie invalid here. The consoles of other medics do not learn of this: they accept the cookie until it expires.
+// end makes a cookie invalid here. Pages that are open keep what they may hand over, and can continue at the console of another medic until the login ends.
 func (p *passes) end(cookie string, now time.Time) {
 	one, ok := p.read(cookie, now)
 	if !ok {

@@ -20,6 +20,7 @@ import (
 	"posta.dev/posta/cmd/internal/chart"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/cmd/internal/tracing"
+	"posta.dev/posta/internal/visitors"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
@@ -109,7 +110,7 @@ func Listen(address string, cfg Config) (*Server, error) {
 	if cfg.Every == 0 {
 		cfg.Every = time.Second
 	}
-	s := &Server{cfg: cfg, listener: limit(l, maxConnections), asker: &asker{ask: cfg.Sessions}, traces: make(chan struct{}, tracesAtOnce)}
+	s := &Server{cfg: cfg, listener: l, asker: &asker{ask: cfg.Sessions}, traces: make(chan struct{}, tracesAtOnce)}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.works = &works{life: s.life, now: time.Now}
 	s.feed = newFeed(s.look, cfg.Every)
@@ -123,7 +124,7 @@ func Listen(address string, cfg Config) (*Server, error) {
 	s.hosts, s.cookie = hostsOf(at), fmt.Sprintf("posta-console-%d", at.Port())
 	if cfg.Medic != nil {
 		s.passes = newPasses(cfg.Medic.Trust)
-		s.gate, s.cookie = s.passes, "posta-console-of-"+cfg.Topology.Name // the cookie's name is the same for all medics: browsers send it to the consoles of the other medics, too
+		s.gate = s.passes
 		return s, nil
 	}
 	s.gate = newLogins(func(token string) { cfg.Announce("http://" + at.String() + "/login?token=" + token) })
@@ -184,7 +185,7 @@ func (s *Server) Run(ctx context.Context) error {
 		s.feed.run(s.life)
 	}()
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(s.listener) }()
+	go func() { served <- visitors.Serve(server, s.listener, maxConnections) }()
 	var err error
 	select {
 	case err = <-served:
@@ -253,7 +254,8 @@ func (s *Server) routes() []route {
 		{"GET /", false, s.known(s.page)},
 	}
 	if s.passes != nil {
-		all = append(all, route{"GET " + challengePath, true, s.challenge}, route{"POST " + provePath, true, s.prove})
+		all = append(all, route{"GET " + challengePath, true, s.challenge}, route{"POST " + provePath, true, s.prove},
+			route{"POST " + handOverPath, false, s.known(plain(s.handOver))}, route{"POST " + continuePath, true, s.proceed})
 	}
 	return all
 }
@@ -327,7 +329,11 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: value, Path: "/", MaxAge: int(loginLasts.Seconds()), HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	to := "/"
+	if p, err := placeOf(r.FormValue("page")); err == nil { // a page that continues here
+		to = p.path()
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) {

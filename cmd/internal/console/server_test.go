@@ -388,7 +388,7 @@ func TestR16_ASlowWatcherKeepsOnePage(t *testing.T) {
 // TestR16_HalfRequests: connections that say nothing do not keep the others out for good.
 func TestR16_HalfRequests(t *testing.T) {
 	address, tokens := serve(t, cluster(t, 1, 0))
-	for range maxConnections - 8 {
+	for range maxConnections + 8 {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)

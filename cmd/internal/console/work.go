@@ -218,6 +218,8 @@ func (w *work) seen(now time.Time) workSeen {
 		if s.State == "" {
 			s.State = "reading the statement and samples of the files"
 		}
+	case w.problem != nil && s.Session == "":
+		s.State, s.Sign, s.failedAgo = "not run", dead, now.Sub(w.began.Add(w.took))
 	case w.problem != nil:
 		s.State, s.Sign, s.Took, s.failedAgo = "failed", dead, display.Span(w.took), now.Sub(w.began.Add(w.took))
 	default:

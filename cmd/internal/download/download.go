@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"posta.dev/posta/client/source/web"
 )
 
 var (
@@ -27,6 +29,8 @@ var (
 type Limits struct {
 	Time  time.Duration // for all of it; 0 is 10 s
 	Bytes int64         // 0 is 32 MiB
+
+	Private bool // addresses of this machine and of private networks are allowed
 }
 
 // Saved is a file that was written.
@@ -61,7 +65,7 @@ func (l Limits) Save(ctx context.Context, from, dir, prefix string) (Saved, erro
 }
 
 func (l Limits) save(ctx context.Context, u *url.URL, dir, prefix string) (s Saved, err error) {
-	body, err := open(ctx, u)
+	body, err := l.open(ctx, u)
 	if err != nil {
 		return s, err
 	}
@@ -80,13 +84,18 @@ func (l Limits) save(ctx context.Context, u *url.URL, dir, prefix string) (s Sav
 }
 
 // open requests the file. The connection serves only this request and is closed with it.
-func open(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
+func (l Limits) open(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %q: %w", u, err)
 	}
 	q.Header.Set("User-Agent", "posta") // some servers refuse the library's own
-	c := &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10}}
+	t := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10}
+	if !l.Private {
+		r := &reach{proxyOf: http.ProxyFromEnvironment}
+		t.Proxy, t.DialContext = r.proxy, r.dial
+	}
+	c := &http.Client{Transport: t, CheckRedirect: web.FollowRedirect}
 	answer, err := c.Do(q)
 	if err != nil {
 		return nil, fmt.Errorf("fetch: %w", err) // the error names the URL

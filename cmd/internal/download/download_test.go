@@ -19,8 +19,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const picture = "\x89PNG\x0D\x0A\x1A\x0A and so on"
 
-// web returns a server that does what its paths say.
-func web(t *testing.T) string {
+// server returns a server that does what its paths say.
+func server(t *testing.T) string {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, picture) })
@@ -67,7 +67,7 @@ func files(t *testing.T, dir string) string {
 }
 
 func TestAFileIsSavedUnderAHarmlessName(t *testing.T) {
-	at := web(t)
+	at := server(t)
 	for path, want := range map[string]string{
 		"/a/b/meme.jpg":                         "q-meme.jpg",
 		"/a/b/meme.jpg?size=../../x#":           "q-meme.jpg",
@@ -85,7 +85,7 @@ func TestAFileIsSavedUnderAHarmlessName(t *testing.T) {
 		"/" + strings.Repeat("n", 300) + ".png": "q-" + strings.Repeat("n", maxName-4) + ".png",
 	} {
 		dir := t.TempDir()
-		s, err := Limits{}.Save(t.Context(), at+path, dir, "q")
+		s, err := Limits{Private: true}.Save(t.Context(), at+path, dir, "q")
 		if err != nil || s.Path != filepath.Join(dir, want) || files(t, dir) != want {
 			t.Errorf("%q: %v, %q, there is %q; want %q", path, err, s.Path, files(t, dir), want)
 			continue
@@ -98,7 +98,7 @@ func TestAFileIsSavedUnderAHarmlessName(t *testing.T) {
 }
 
 func TestWhatCannotBeHadLeavesNothingBehind(t *testing.T) {
-	at := web(t)
+	at := server(t)
 	for from, want := range map[string]string{
 		"":                               "not a URL of http or https",
 		"meme.jpg":                       "not a URL of http or https",
@@ -108,13 +108,13 @@ func TestWhatCannotBeHadLeavesNothingBehind(t *testing.T) {
 		"http://h\n/x":                   "not a URL of http or https",
 		at + strings.Repeat("/x", 1<<20): "not a URL of http or https: it has",
 		at + "/gone":                     `the server says: "404 Not Found"`,
-		at + "/round":                    "stopped after 10 redirects",
-		at + "/local":                    "unsupported protocol scheme",
+		at + "/round":                    "redirects more than 10 times",
+		at + "/local":                    "redirects to a \"file\"",
 		at + "/short":                    "unexpected EOF",
 		at + "/endless":                  "file is too large: more than 100000 bytes",
 	} {
 		dir := t.TempDir()
-		s, err := Limits{Bytes: 100_000, Time: time.Minute}.Save(t.Context(), from, dir, "q")
+		s, err := Limits{Private: true, Bytes: 100_000, Time: time.Minute}.Save(t.Context(), from, dir, "q")
 		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 500 || s != (Saved{}) {
 			t.Errorf("%.60q: %+v, %.500v", from, s, err)
 		}
@@ -125,38 +125,38 @@ func TestWhatCannotBeHadLeavesNothingBehind(t *testing.T) {
 }
 
 func TestAFileOfExactlyTheLimitIsTaken(t *testing.T) {
-	at, dir := web(t), t.TempDir()
-	if s, err := (Limits{Bytes: int64(len(picture))}).Save(t.Context(), at+"/x", dir, "q"); err != nil || s.Bytes != int64(len(picture)) {
+	at, dir := server(t), t.TempDir()
+	if s, err := (Limits{Private: true, Bytes: int64(len(picture))}).Save(t.Context(), at+"/x", dir, "q"); err != nil || s.Bytes != int64(len(picture)) {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if _, err := (Limits{Bytes: int64(len(picture)) - 1}).Save(t.Context(), at+"/y", dir, "q"); !errors.Is(err, ErrTooLarge) {
+	if _, err := (Limits{Private: true, Bytes: int64(len(picture)) - 1}).Save(t.Context(), at+"/y", dir, "q"); !errors.Is(err, ErrTooLarge) {
 		t.Error(err)
 	}
 }
 
 func TestAServerThatStallsIsLeft(t *testing.T) {
-	at, dir := web(t), t.TempDir()
-	_, err := Limits{Time: 50 * time.Millisecond}.Save(t.Context(), at+"/silent", dir, "q")
+	at, dir := server(t), t.TempDir()
+	_, err := Limits{Private: true, Time: 50 * time.Millisecond}.Save(t.Context(), at+"/silent", dir, "q")
 	if err == nil || !strings.Contains(err.Error(), "not done after 50ms") || files(t, dir) != "" {
 		t.Errorf("%v; left behind: %s", err, files(t, dir))
 	}
 	why := errors.New("why")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(20*time.Millisecond, func() { cancel(why) })
-	if _, err := (Limits{Time: time.Hour}).Save(ctx, at+"/silent", dir, "q"); !errors.Is(err, why) || files(t, dir) != "" {
+	if _, err := (Limits{Private: true, Time: time.Hour}).Save(ctx, at+"/silent", dir, "q"); !errors.Is(err, why) || files(t, dir) != "" {
 		t.Errorf("%v; left behind: %s", err, files(t, dir))
 	}
 }
 
 func TestALinkIsReplacedAndNotFollowed(t *testing.T) {
-	at, dir, outside := web(t), t.TempDir(), filepath.Join(t.TempDir(), "precious")
+	at, dir, outside := server(t), t.TempDir(), filepath.Join(t.TempDir(), "precious")
 	if err := os.WriteFile(outside, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(outside, filepath.Join(dir, "q-x.png")); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Limits{}.Save(t.Context(), at+"/x.png", dir, "q")
+	s, err := Limits{Private: true}.Save(t.Context(), at+"/x.png", dir, "q")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,14 +169,14 @@ func TestALinkIsReplacedAndNotFollowed(t *testing.T) {
 }
 
 func TestNoPlaceForTheFileIsAnError(t *testing.T) {
-	at, dir := web(t), t.TempDir()
+	at, dir := server(t), t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "q-x.png", "full"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (Limits{}).Save(t.Context(), at+"/x.png", dir, "q"); err == nil || files(t, dir) != "q-x.png" {
+	if _, err := (Limits{Private: true}).Save(t.Context(), at+"/x.png", dir, "q"); err == nil || files(t, dir) != "q-x.png" {
 		t.Errorf("%v; the directory has %s", err, files(t, dir))
 	}
-	if _, err := (Limits{}).Save(t.Context(), at+"/x.png", filepath.Join(dir, "none"), "q"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := (Limits{Private: true}).Save(t.Context(), at+"/x.png", filepath.Join(dir, "none"), "q"); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

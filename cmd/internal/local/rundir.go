@@ -41,7 +41,7 @@ func NewRunDir(p RunDirConfig) (s *RunDir, err error) {
 	if err := s.makeDir(); err != nil {
 		return s, err
 	}
-	if s.lock, err = TakeLock(filepath.Join(s.Dir, "run.lock")); err != nil {
+	if s.lock, err = TakeLock(filepath.Join(s.Dir, lockFile)); err != nil {
 		return s, err
 	}
 	if s.temporary {
@@ -53,7 +53,7 @@ func NewRunDir(p RunDirConfig) (s *RunDir, err error) {
 	if err != nil {
 		return s, err
 	}
-	name := filepath.Join(s.Dir, "topology.toml")
+	name := filepath.Join(s.Dir, topologyFile)
 	if err := owned.Write(name, text, false); err != nil {
 		return s, fmt.Errorf("write the topology: %w", err)
 	}
@@ -145,6 +145,14 @@ func (s *RunDir) makeSockets(t *topology.Topology) (address string, err error) {
 	}
 	s.noted = t.DataDir
 	return ipcPrefix + dir, NoteAddress(t.DataDir, ipcPrefix+dir)
+}
+
+// Prune removes everything but the nodes' logs from a temporary directory: the data of its nodes may take hundreds of megabytes.
+func (s *RunDir) Prune() error {
+	if !s.temporary || s.Dir == "" {
+		return nil
+	}
+	return prune(s.Dir)
 }
 
 // Close releases the directory. If remove is true, it removes a directory that was made for this run; it never removes a given one.

@@ -108,7 +108,10 @@ func MakeSockets(t *topology.Topology) error {
 	if err != nil {
 		return err
 	}
-	return NoteAddress(t.DataDir, ipcPrefix+dir)
+	if err := NoteAddress(t.DataDir, ipcPrefix+dir); err != nil {
+		return err
+	}
+	return makeError(owned.Write(filepath.Join(t.DataDir, formerFile), dir+"\n", false))
 }
 
 // newSocketDir makes a directory that only this user may enter. It is in the directory that the system gives to logged-in users, if the sockets'
@@ -126,7 +129,27 @@ func newSocketDir(t *topology.Topology) (string, error) {
 			return dir, makeError(err)
 		}
 	}
+	if dir := formerSocketDir(t.DataDir, longest); dir != "" {
+		return dir, nil
+	}
 	return temporarySocketDir(longest)
+}
+
+// formerFile is the note of the temporary directory that the sockets had before posta down. An open console, or posta status --watch, still dials there, so the
+// next posta up makes it again.
+const formerFile = "sockets"
+
+// formerSocketDir makes the directory of formerFile again. It returns "" if there is no note, or if the name is taken or not safe any more.
+func formerSocketDir(dataDir string, longest int) string {
+	text, err := owned.Read(filepath.Join(dataDir, formerFile))
+	dir := strings.TrimSuffix(string(text), "\n")
+	if err != nil || !filepath.IsAbs(dir) || len(dir) > longest || !strings.HasPrefix(filepath.Base(dir), socketPrefix) {
+		return ""
+	}
+	if err := os.Mkdir(dir, owned.DirMode); err != nil && !errors.Is(err, fs.ErrExist) || owned.Check(dir) != nil || owned.Path(dir) != nil {
+		return ""
+	}
+	return dir
 }
 
 // temporarySocketDir makes a new directory among the temporary files.

@@ -287,3 +287,29 @@ func TestS1_ASocketDirectoryOfTheTopologyIsChecked(t *testing.T) {
 		t.Errorf("one that is not there yet: %v", err)
 	}
 }
+
+// TestTheSocketsComeBackWhereTheyWere: what is open over posta down and posta up dials the same paths. A name that somebody else has taken is not used.
+func TestTheSocketsComeBackWhereTheyWere(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	top := at(t, topology.Variant{})
+	first := made(t, top)
+	again := func() string {
+		t.Helper()
+		if err := RemoveSockets(top.DataDir); err != nil {
+			t.Fatal(err)
+		}
+		return made(t, top)
+	}
+	if second := again(); second != first {
+		t.Errorf("%s becomes %s", first, second)
+	}
+	if err := RemoveSockets(top.DataDir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(t.TempDir(), first); err != nil { // others may make names where temporary files are
+		t.Fatal(err)
+	}
+	if third := made(t, top); third == first {
+		t.Error("the sockets are behind a link")
+	}
+}

@@ -2,6 +2,7 @@ package local
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"posta.dev/posta/internal/owned"
 )
 
-// KeptRuns is how many temporary directories of runs that failed or were killed stay for people to look at (R16). The next run removes older ones.
+// KeptRuns is how many temporary directories with logs of runs that failed stay for people to look at (R16). The next run removes older ones.
 const KeptRuns = 5
 
 const (
@@ -18,6 +19,10 @@ const (
 	// markFile marks a temporary directory that a later run may remove when no process has its lock any more. A run makes it before anything else, so that
 	// the directory of a run that was killed has it, too.
 	markFile = "temporary"
+	lockFile = "run.lock"
+	// topologyFile is in the directory of a run that goes on, or was killed. One that has failed has removed it with all but the logs.
+	topologyFile = "topology.toml"
+	logDir       = "log"
 )
 
 func (s *RunDir) mark() error {
@@ -32,8 +37,20 @@ func (s *RunDir) Keep() error {
 	return os.Remove(filepath.Join(s.Dir, markFile))
 }
 
-// sweep removes the directories of runs that failed or were killed, except the newest ones. Directories that it cannot remove stay: those of other users, or
-// one that another run is removing at the same moment.
+// prune removes all from the directory of a run but its logs, and what marks the directory.
+func prune(dir string) error {
+	all, err := os.ReadDir(dir)
+	errs := []error{err}
+	for _, e := range all {
+		if name := e.Name(); name != logDir && name != markFile && name != lockFile {
+			errs = append(errs, os.RemoveAll(filepath.Join(dir, name)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sweep removes the directories of runs that were killed, and those of runs that failed, except the newest ones. The lock tells which runs go on.
+// Directories that it cannot remove stay: those of other users, or one that another run is removing at the same moment.
 func sweep() {
 	marks, err := filepath.Glob(filepath.Join(os.TempDir(), runPrefix+"*", markFile))
 	if err != nil {
@@ -54,8 +71,14 @@ func sweep() {
 		}
 	}
 	slices.SortFunc(marked, func(a, b run) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.dir, b.dir)) })
-	for _, r := range marked[min(KeptRuns, len(marked)):] {
-		if lock, err := TakeLock(filepath.Join(r.dir, "run.lock")); err == nil { // no process uses it
+	kept := 0
+	for _, r := range marked {
+		if _, err := os.Lstat(filepath.Join(r.dir, topologyFile)); err != nil {
+			if kept++; kept <= KeptRuns {
+				continue
+			}
+		}
+		if lock, err := TakeLock(filepath.Join(r.dir, lockFile)); err == nil { // no process uses it
 			_ = os.RemoveAll(r.dir)
 			_ = lock.Release()
 		}

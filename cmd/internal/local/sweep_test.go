@@ -12,42 +12,54 @@ import (
 	"posta.dev/posta/internal/owned"
 )
 
-// TestR16_DirectoriesOfFailedRunsAreSwept: the newest few stay, and so do directories that a user asked for or that are in use. Nobody closes the
-// directory of a killed run; the kernel releases its lock.
+// TestR16_DirectoriesOfFailedRunsAreSwept: the newest few that have only logs stay, and so do directories that a user asked for or that are in use. Those of
+// killed runs go. Nobody closes the directory of a killed run; the kernel releases its lock.
 func TestR16_DirectoriesOfFailedRunsAreSwept(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	asked := newRunDir(t, RunDirConfig{})
-	var all []*RunDir
-	for i := range KeptRuns + 3 {
+	made := func(i int) *RunDir {
 		s := newRunDir(t, RunDirConfig{})
 		at := time.Now().Add(time.Duration(i-100) * time.Minute)
-		if err := os.Chtimes(filepath.Join(s.Dir, markFile), at, at); err != nil {
+		err := errors.Join(os.Chtimes(filepath.Join(s.Dir, markFile), at, at), os.MkdirAll(filepath.Join(s.Dir, logDir), 0o700), os.MkdirAll(filepath.Join(s.Dir, "data", "input-1"), 0o700))
+		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, s)
+		return s
 	}
-	for i, s := range all[1:] { // the first is still in use
-		end := func() error { return s.Close(false) }
-		if i%2 == 0 {
-			end = s.lock.Release
-		}
-		if err := end(); err != nil {
+	used, killed := made(0), made(KeptRuns+9) // the killed one is the newest
+	var failed []*RunDir
+	for i := range KeptRuns + 2 {
+		s := made(i + 1)
+		if err := errors.Join(s.Prune(), s.Close(false)); err != nil {
 			t.Fatal(err)
 		}
+		left, err := os.ReadDir(s.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range left {
+			if e.Name() != logDir && e.Name() != markFile && e.Name() != lockFile {
+				t.Errorf("%s is left of a run that has failed", e.Name())
+			}
+		}
+		failed = append(failed, s)
 	}
-	if err := errors.Join(asked.Keep(), asked.Close(false)); err != nil {
+	if err := errors.Join(killed.lock.Release(), asked.Keep(), asked.Prune(), asked.Close(false)); err != nil {
 		t.Fatal(err)
 	}
 	last := newRunDir(t, RunDirConfig{})
-	for i, s := range all {
-		if want := i == 0 || i >= 3; exists(s.Dir) != want {
-			t.Errorf("directory %d is there: %v", i, !want)
+	for i, s := range failed {
+		if want := i >= 2; exists(s.Dir) != want {
+			t.Errorf("the logs of failed run %d are there: %v", i, !want)
 		}
 	}
-	if !exists(asked.Dir) || !exists(last.Dir) {
+	if exists(killed.Dir) {
+		t.Error("what a killed run has left is still there")
+	}
+	if !exists(asked.Dir) || !exists(last.Dir) || !exists(filepath.Join(used.Dir, "data", "input-1")) {
 		t.Error("a directory that its user asked for, or that is in use, is gone")
 	}
-	for _, s := range []*RunDir{all[0], last} {
+	for _, s := range []*RunDir{used, last} {
 		if err := s.Close(true); err != nil {
 			t.Error(err)
 		}

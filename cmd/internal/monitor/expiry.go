@@ -30,6 +30,17 @@ func (e *expiries) Peer(state tls.ConnectionState) (string, error) {
 	return name, err
 }
 
+// Ends returns when the certificate of a connected process ends; false if it has none, or is not connected.
+func (l *Listener[V]) Ends(id security.Identity) (end time.Time, known bool) {
+	if l.expiries == nil {
+		return end, false
+	}
+	l.expiries.mu.Lock()
+	defer l.expiries.mu.Unlock()
+	end, known = l.expiries.ends[id.String()]
+	return end, known
+}
+
 // Expiring returns the names, sorted, of the connected processes whose certificates end within security.ExpiryWarning, and when the first one ends.
 func (l *Listener[V]) Expiring(now time.Time) (names []string, first time.Time) {
 	if l.expiries == nil {

@@ -42,7 +42,7 @@ func few(texts ...string) *client.Answer {
 
 func write(t *testing.T, place string, a *client.Answer) {
 	t.Helper()
-	target, err := Parse(place, "")
+	target, err := Parse(place, "", nil)
 	if err == nil {
 		err = target.Prepare(nil)
 	}
@@ -150,7 +150,7 @@ func TestManyWriteOneFile(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for range 20 {
-				target, err := Parse(place, "")
+				target, err := Parse(place, "", nil)
 				if err == nil {
 					err = target.Prepare(nil)
 				}
@@ -178,7 +178,7 @@ func TestNothingIsReplacedWhenOneFileFails(t *testing.T) {
 	write(t, dir+"/", a)
 	a = few("new")
 	a.Queries = append(a.Queries, client.NewTable("r", []string{"x", "x"}))
-	target, err := Parse(dir, "jsonl")
+	target, err := Parse(dir, "jsonl", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestAFileAppearsWhereALinkLeads(t *testing.T) {
 		}
 	}
 	must(os.Symlink("nowhere/x.csv", filepath.Join(dir, "e.csv")))
-	target, err := Parse(filepath.Join(dir, "e.csv"), "")
+	target, err := Parse(filepath.Join(dir, "e.csv"), "", nil)
 	must(err)
 	if err := target.Prepare(nil); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "is a symbolic link to a place that is not there") {
 		t.Error(err)

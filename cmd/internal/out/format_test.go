@@ -99,7 +99,7 @@ func sameAs(t *testing.T, q *client.Table, want table) {
 	}
 	for i, row := range want.Rows {
 		for c, v := range row {
-			got := strings.ToValidUTF8(rows[i+1][c], "\uFFFD")
+			got := protocol.UTF8(rows[i+1][c])
 			switch v := v.(type) {
 			case json.Number:
 				if got != v.String() {

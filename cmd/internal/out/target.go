@@ -3,6 +3,7 @@ package out
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,38 +25,80 @@ func (*useError) Is(target error) bool { return target == ErrUse }
 
 func usef(format string, args ...any) error { return &useError{fmt.Sprintf(format, args...)} }
 
-// Target is where answers go and in which format: a directory with one file for each query, or one file.
+// Target is where answers go and in which format: a directory with one file for each query, one file, or standard output.
 type Target struct {
 	path   string
 	dir    bool
+	std    io.Writer // standard output, if answers go there; else nil
 	format *format
+	pack   string // the end of the file's name that says how it is packed, as ".gz"; "" if it is not
 }
 
-// Parse reads a path and the name of a format. If the name is "", the path determines the format. A path that ends like a format (.csv) is a file, any other
-// path is a directory. Without a path there is no target: it returns nil.
-func Parse(path, name string) (*Target, error) {
-	byPath := formatOf(strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), "."))
+// Standard is the path that means standard output.
+const Standard = "-"
+
+// Parse reads a path and the name of a format. If the name is "", the path determines the format. A path that ends like a format (.csv), or like a packed
+// one (.csv.gz), is a file; "-" is std. A path without an ending, or one with a slash at its end, is a directory, and so is one that is a directory
+// already. Other endings are refused, because a file of that kind was meant. Without a path there is no target: it returns nil.
+func Parse(path, name string, std io.Writer) (*Target, error) {
+	bare, pack := path, strings.ToLower(filepath.Ext(path))
+	if packs[pack] != nil {
+		bare = path[:len(path)-len(pack)]
+	} else {
+		pack = ""
+	}
+	ending := strings.ToLower(filepath.Ext(bare))
+	byPath := formatOf(strings.TrimPrefix(ending, "."))
 	byName := formatOf(name)
 	switch {
 	case name != "" && byName == nil:
-		return nil, usef("unknown format %q; the formats are %s", name, formatNames())
+		return nil, usef("unknown format %q; the formats are %s", name, strings.Join(names(), ", "))
 	case path == "" && name != "":
 		return nil, usef("format %s needs a place: give a directory, or a file like answers.%[1]s", name)
 	case path == "":
 		return nil, nil
-	case byPath == nil || os.IsPathSeparator(path[len(path)-1]):
+	case path == Standard && name == "":
+		return &Target{path: path, std: std, format: &formats[0]}, nil
+	case path == Standard && byName.bound:
+		return nil, usef("%s is not written to standard output, because its readers begin at the end; give a file", name)
+	case path == Standard:
+		return &Target{path: path, std: std, format: byName}, nil
+	case os.IsPathSeparator(path[len(path)-1]), byPath == nil && (isDir(path) || pack == "" && !fileEnding(ending)):
 		if byName == nil {
 			byName = &formats[0]
 		}
 		return &Target{path: path, dir: true, format: byName}, nil
+	case byPath == nil:
+		return nil, usef("%s: files end in .%s, and those of text may be packed, as .csv.gz or .csv.zst; for a directory of that name write %[1]s/", path, strings.Join(names(), ", ."))
+	case byPath.bound && pack != "":
+		return nil, usef("%s: a file of %s is packed already; write %s", path, byPath.name, bare)
 	case byName != nil && byName != byPath:
 		return nil, usef("%s is a file of format %s, not %s; give one of the two", path, byPath.name, name)
 	}
-	return &Target{path: path, format: byPath}, nil
+	return &Target{path: path, format: byPath, pack: pack}, nil
 }
 
+// isDir reports whether a path is a directory that is there already.
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// fileEnding reports whether the end of a name says what a file holds: .xlsx, and not the year of answers.2024, nor .d for a directory.
+func fileEnding(ending string) bool {
+	return len(ending) > 1 && (ending[1] < '0' || ending[1] > '9') && ending != ".d"
+}
+
+// Standard reports whether answers go to standard output.
+func (t *Target) Standard() bool { return t != nil && t.std != nil }
+
 // String returns the path.
-func (t *Target) String() string { return t.path }
+func (t *Target) String() string {
+	if t.std != nil {
+		return "standard output"
+	}
+	return t.path
+}
 
 // Prepare checks everything that could prevent writing the answers: a file of one table for several queries, a place of another kind, a place without
 // permission to write, or a disk without room for a file. If the target is a directory, Prepare makes it; it removes drafts of dead processes.
@@ -63,6 +106,9 @@ func (t *Target) String() string { return t.path }
 func (t *Target) Prepare(queries []string) error {
 	if err := t.fits(queries); err != nil {
 		return err
+	}
+	if t.std != nil {
+		return nil
 	}
 	if t.dir {
 		if err := os.MkdirAll(filepath.Clean(t.path), 0o755); err != nil {
@@ -79,7 +125,7 @@ func (t *Target) Prepare(queries []string) error {
 
 func (t *Target) fits(queries []string) error {
 	if !t.dir && !t.format.whole && len(queries) > 1 {
-		return usef("%s holds one table, and the answers are %s; give a directory, or a .json file for all of them", t.path,
+		return usef("%s holds one table, and the answers are %s; give a directory, or a .json file for all of them", t,
 			strings.Join(queries, ", "))
 	}
 	for _, q := range queries {
@@ -88,6 +134,14 @@ func (t *Target) fits(queries []string) error {
 		}
 	}
 	return nil
+}
+
+// Takes refuses columns that the format cannot have.
+func (t *Target) Takes(columns []string) error {
+	if !t.format.named {
+		return nil
+	}
+	return distinct(columns)
 }
 
 // answers names in errors what a Target is for.
@@ -147,6 +201,12 @@ func (t *Target) Write(a *client.Answer) (n int, err error) {
 	if err := t.fits(names); err != nil {
 		return 0, err
 	}
+	if t.std != nil {
+		if err := t.content(t.std, a); err != nil {
+			return 0, fmt.Errorf("write answers to %s: %w", t, err)
+		}
+		return 1, a.Err()
+	}
 	var w drafts
 	defer w.discard()
 	if err = errors.Join(t.each(a, w.add), a.Err()); err == nil {
@@ -177,14 +237,19 @@ func (t *Target) each(a *client.Answer, add func(name string, write func(*draft)
 	if err != nil {
 		return err
 	}
-	return add(name, func(d *draft) error {
+	return add(name, func(d *draft) error { return t.content(d, a) })
+}
+
+// content writes the one file of an answer.
+func (t *Target) content(w io.Writer, a *client.Answer) error {
+	if !t.format.whole && len(a.Queries) == 0 {
+		return usef("there is no query, so there is no table")
+	}
+	return packed(w, t.pack, func(w io.Writer) error {
 		if t.format.whole {
-			return a.WriteJSON(d)
+			return a.WriteJSON(w)
 		}
-		if len(a.Queries) == 0 {
-			return usef("there is no query, so there is no table")
-		}
-		return t.format.table(d, &a.Queries[0])
+		return t.format.table(w, &a.Queries[0])
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"sync"
 
+	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -25,10 +26,12 @@ type copyStream struct {
 	stop   func()
 	rows   *copying
 	id     session.ID
-	number int64  // of the row that was encoded last
+	number int64 // of the row that was encoded last
+	values []types.Type
 	block  []byte // rows that were encoded together
 	rest   []byte // the part of block that was not read yet
 	ended  error  // why nothing follows after rest; nil for now
+	wrong  error  // a value that its column does not hold
 }
 
 const copyHead = "PGCOPY\n\xff\r\n\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00"
@@ -39,7 +42,7 @@ const blockSize = 64 << 10
 var errClosed = errors.New("the rows were closed")
 
 func newCopyStream(c *copying, id session.ID) *copyStream {
-	r := &copyStream{rows: c, id: id, rest: []byte(copyHead)}
+	r := &copyStream{rows: c, id: id, values: c.query.ColumnTypes(), rest: []byte(copyHead)}
 	r.next, r.stop = iter.Pull(c.query.All())
 	return r
 }
@@ -50,6 +53,13 @@ func (r *copyStream) Close() {
 	defer r.mu.Unlock()
 	r.rest, r.ended = nil, errClosed
 	r.stop()
+}
+
+// notHeld returns the error for a value that its column does not hold. The server's own error has it as text alone.
+func (r *copyStream) notHeld() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.wrong
 }
 
 func (r *copyStream) Read(to []byte) (int, error) {
@@ -82,7 +92,15 @@ func (r *copyStream) encode() {
 		b = append(binary.BigEndian.AppendUint32(b, uint32(len(r.id))), r.id[:]...)
 		b = appendInt(b, r.number)
 		for i, v := range row {
-			b = r.rows.appendField(b, v, r.rows.types[i])
+			fits := true
+			if b, fits = appendField(b, v, r.values[i], r.rows.types[i]); !fits {
+				r.wrong = usef("row %d: column %q of type %s does not hold %.40q", r.number, r.rows.query.Columns[i], r.rows.types[i], v.String())
+				r.block, r.rest, r.ended = b, nil, r.wrong
+				return
+			}
+			if v.Kind == protocol.Text && fitText(v.Text) != v.Text {
+				r.rows.changed++
+			}
 		}
 	}
 	r.block, r.rest = b, b
@@ -96,29 +114,4 @@ func appendFloat(b []byte, f float64) []byte { return appendInt(b, int64(math.Fl
 
 func appendText(b []byte, s string) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
-}
-
-// appendField appends a cell as a value of the given type.
-func (c *copying) appendField(b []byte, v protocol.Value, column string) []byte {
-	switch {
-	case v.Kind == protocol.Null:
-		return binary.BigEndian.AppendUint32(b, math.MaxUint32)
-	case column == text && v.Kind == protocol.Text:
-		s := fitText(v.Text)
-		if s != v.Text {
-			c.changed++
-		}
-		return appendText(b, s)
-	case column == text:
-		return appendText(b, v.String())
-	case v.Kind == protocol.Int && column == double:
-		return appendFloat(b, float64(v.Int))
-	case v.Kind == protocol.Int:
-		return appendInt(b, v.Int)
-	case v.Kind == protocol.Bool && v.Int != 0:
-		return append(b, 0, 0, 0, 1, 1)
-	case v.Kind == protocol.Bool:
-		return append(b, 0, 0, 0, 1, 0)
-	}
-	return appendFloat(b, v.Float)
 }

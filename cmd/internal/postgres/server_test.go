@@ -5,6 +5,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -23,6 +24,7 @@ import (
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/memes"
 	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/protocol"
@@ -103,7 +105,7 @@ func readsBack(t *testing.T, target *Target, id session.ID, table string, q *cli
 			case float64:
 				same = v.Kind == protocol.Int && is == float64(v.Int) || v.Kind == protocol.Float && (math.Float64bits(is) == math.Float64bits(v.Float) || math.IsNaN(is) && math.IsNaN(v.Float))
 			case string:
-				same = v.Kind == protocol.Text && is == strings.ToValidUTF8(strings.ReplaceAll(v.Text, "\x00", "\uFFFD"), "\uFFFD")
+				same = v.Kind == protocol.Text && is == protocol.UTF8(strings.ReplaceAll(v.Text, "\x00", "\uFFFD"))
 			}
 			if !same {
 				t.Errorf("%s, row %d, %s is %v, want %v", table, i+1, q.Columns[c], got[i][c], v)
@@ -116,7 +118,7 @@ func readsBack(t *testing.T, target *Target, id session.ID, table string, q *cli
 func TestPostgres_AnswersReadBack(t *testing.T) {
 	server := start(t)
 	target := at(t, server.URL(""))
-	if err := target.Prepare(t.Context()); err != nil {
+	if err := target.Prepare(t.Context(), &client.Answer{}); err != nil {
 		t.Fatal(err)
 	}
 	for i, c := range []struct {
@@ -171,8 +173,8 @@ func TestPostgres_AnswersReadBack(t *testing.T) {
 		[]protocol.Value{written("é\x00"), fraction(math.SmallestNonzeroFloat64), whole(-1)})
 	a := &client.Answer{Session: session.ID{2: 2}, Queries: []client.Table{odd}}
 	named := at(t, server.URL(`Odd "table"`))
-	if w := write(t, named, a); w.Changed != 1 {
-		t.Errorf("%+v, want 1 text that is not as it was", w)
+	if w := write(t, named, a); w.Changed != 2 {
+		t.Errorf("%+v, want 2 texts that are not as they were: one is not UTF-8, and one holds NUL", w)
 	}
 	readsBack(t, named, a.Session, `Odd "table"`, &a.Queries[0])
 }
@@ -271,7 +273,7 @@ func TestPostgres_AKilledServerIsWrittenToAgain(t *testing.T) {
 	if err := <-said; err == nil || strings.Contains(err.Error(), postgrestest.Password) {
 		t.Fatalf("the writer says %v", err)
 	}
-	if err := target.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), "is the server up, and may you connect?") {
+	if err := target.Prepare(t.Context(), &client.Answer{}); err == nil || !strings.Contains(err.Error(), "is the server up, and may you connect?") {
 		t.Errorf("no server: %v", err)
 	}
 	server.Run(t)
@@ -303,7 +305,7 @@ func TestPostgres_WhatDoesNotFitIsSaid(t *testing.T) {
 	ask(t, target, "create table t (session_id uuid, row_number bigint, n varchar(9), more bigint)")
 	write(t, target, a)
 	for _, url := range []string{server.URL("t") + "&dbname=none", strings.Replace(server.URL("t"), "posta@", "nobody@", 1)} {
-		if err := at(t, url).Prepare(t.Context()); err == nil {
+		if err := at(t, url).Prepare(t.Context(), &client.Answer{}); err == nil {
 			t.Errorf("%s: no error", url)
 		}
 	}
@@ -335,7 +337,7 @@ func TestPostgres_Passwords(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PGPASSFILE", file)
-	if err := at(t, server.URL("t")).Prepare(t.Context()); err != nil {
+	if err := at(t, server.URL("t")).Prepare(t.Context(), &client.Answer{}); err != nil {
 		t.Errorf("with a file of passwords: %v", err)
 	}
 	const wrong = "wr0ng&secret"
@@ -343,12 +345,89 @@ func TestPostgres_Passwords(t *testing.T) {
 	t.Setenv("PGPASSWORD", wrong)
 	inURL := strings.Replace(server.URL("t"), "posta@", "posta:wr0ng%26secret@", 1)
 	for _, url := range []string{server.URL("t"), inURL} {
-		err := at(t, url).Prepare(t.Context())
+		err := at(t, url).Prepare(t.Context(), &client.Answer{})
 		if err == nil || !strings.Contains(err.Error(), "password authentication failed") || strings.Contains(err.Error(), wrong) || strings.Contains(err.Error(), "wr0ng%26secret") {
 			t.Errorf("a wrong password: %v", err)
 		}
 		if errors.Is(err, ErrUse) {
 			t.Errorf("%v is not a matter of use", err)
 		}
+	}
+}
+
+// TestPostgres_TypesAreThoseOfTheStatement: a table that is made has the types of the statement, whatever the values are, so the answer of another day fits, too. A table that
+// exists takes values where they keep their meaning; what can never fit is refused before there is an answer, and a value that does not fit when it is written.
+func TestPostgres_TypesAreThoseOfTheStatement(t *testing.T) {
+	server := start(t)
+	null := protocol.Value{Kind: protocol.Null}
+	names := []string{"i", "p", "x", "d", "t", "b", "s"}
+	of := []types.Type{types.Of(types.BigInt), types.DecimalOf(18, 4), types.Of(types.Double), types.Of(types.Date), types.Of(types.Timestamp), types.Of(types.Bool), types.Of(types.Text)}
+	answer := func(id byte, rows ...[]protocol.Value) *client.Answer {
+		a := &client.Answer{Session: session.ID{4: id}, Queries: []client.Table{tableOf(t, "q", names, rows...)}}
+		a.Queries[0].Types = of
+		return a
+	}
+	nothing := []protocol.Value{null, null, null, null, null, null, null}
+	some := []protocol.Value{whole(-7), written("-12345678901234.0500"), fraction(-0.015625), written("1969-12-31"), written("1969-12-31 23:59:59.000001"), {Kind: protocol.Bool, Int: 1}, written("é")}
+	odd := []protocol.Value{whole(0), written("0.0000"), fraction(10000), written("0045-01-02 (BC)"), written("12345-01-02 00:00:00"), {Kind: protocol.Bool}, written("")}
+	const shown = "select i::text, p::text, x::text, d::text, t::text, b::text, s::text from "
+	want := [][]any{{"-7", "-12345678901234.0500", "-0.015625", "1969-12-31", "1969-12-31 23:59:59.000001", "true", "é"}, {"0", "0.0000", "10000", "0045-01-02 BC", "12345-01-02 00:00:00", "false", ""}}
+
+	made := at(t, server.URL("made"))
+	write(t, made, answer(1))
+	write(t, made, answer(2, nothing))
+	write(t, made, answer(3, some, odd))
+	if got := ask(t, made, shown+"made where i is not null order by i"); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v", got)
+	}
+	if got := ask(t, made, "select string_agg(format_type(atttypid, atttypmod), ' ' order by attnum) from pg_attribute where attrelid = 'made'::regclass and attnum > 2"); got[0][0] !=
+		"bigint numeric(18,4) double precision date timestamp without time zone boolean text" {
+		t.Errorf("the types are %v", got)
+	}
+	own := "session_id uuid, row_number bigint"
+	ask(t, made, "create table theirs ("+own+", i integer, p numeric, x numeric, d timestamp, t timestamptz, b boolean, s character varying)")
+	ask(t, made, "create table former ("+own+", i bigint, p text, x double precision, d text, t text, b boolean, s text)")
+	for _, table := range []string{"theirs", "former"} {
+		if err := at(t, server.URL(table)).Prepare(t.Context(), answer(4)); err != nil {
+			t.Error(err)
+		}
+		write(t, at(t, server.URL(table)), answer(5+table[0], some))
+	}
+	want[0][3], want[0][4] = "1969-12-31 00:00:00", "1969-12-31 23:59:59.000001+00"
+	if got := ask(t, made, "select i::text, p::text, x::text, d::text, (t at time zone 'UTC')::text || '+00', b::text, s::text from theirs"); !reflect.DeepEqual(got, want[:1]) {
+		t.Errorf("%v", got)
+	}
+	for columns, says := range map[string]string{
+		"i text, p numeric, x double precision, d date, t timestamp, b boolean, s text":         `column "i" of type text, and the answer needs bigint`,
+		"i bigint, p numeric(18,2), x double precision, d date, t timestamp, b boolean, s text": `column "p" of type numeric(18,2), and the answer needs numeric(18, 4)`,
+		"i bigint, p numeric, x numeric(9,2), d date, t timestamp, b boolean, s text":           `column "x" of type numeric(9,2), and the answer needs double precision`,
+		"i bigint, p numeric, x double precision, d integer, t timestamp, b boolean, s text":    `column "d" of type integer, and the answer needs date`,
+		"i bigint, p numeric, x double precision, d date, t date, b boolean, s text":            `column "t" of type date, and the answer needs timestamp without time zone`,
+	} {
+		ask(t, made, "drop table if exists bad")
+		ask(t, made, "create table bad ("+own+", "+columns+")")
+		err := at(t, server.URL("bad")).Prepare(t.Context(), answer(6))
+		if !errors.Is(err, ErrUse) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", columns, err)
+		}
+	}
+	ask(t, made, "alter table theirs add check (i < 100)")
+	for _, c := range []struct {
+		row  []protocol.Value
+		says string
+	}{
+		{append([]protocol.Value{whole(1 << 40)}, nothing[1:]...), `row 1: column "i" of type integer does not hold "1099511627776"`},
+		{append([]protocol.Value{whole(100)}, nothing[1:]...), "check constraint"},
+	} {
+		_, err := at(t, server.URL("theirs")).Write(t.Context(), answer(7, c.row))
+		if err == nil || !strings.Contains(err.Error(), c.says) || Advice(err) == "" {
+			t.Errorf("%v, with the advice %q", err, Advice(err))
+		}
+	}
+	if err := at(t, strings.Replace(server.URL("t"), "/postgres/", "/nowhere/", 1)).Prepare(t.Context(), &client.Answer{}); err == nil || !strings.Contains(Advice(err), "create the database") {
+		t.Errorf("%v, with the advice %q", err, Advice(err))
+	}
+	if advice := Advice(io.ErrUnexpectedEOF); advice != "" {
+		t.Errorf("a lost connection has the advice %q", advice)
 	}
 }

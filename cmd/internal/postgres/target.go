@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"posta.dev/posta/client"
 )
 
 // ErrUse is returned if a database or a table can never take these answers.
@@ -130,8 +132,9 @@ func closeConn(ctx context.Context, conn *pgconn.PgConn) {
 	_ = conn.Close(ctx) // everything that had to be committed is committed by now
 }
 
-// Prepare checks that the database can be reached and written to.
-func (t *Target) Prepare(ctx context.Context) (err error) {
+// Prepare checks that the database can be reached and written to, and that tables that exist can take an answer. The answer has no rows yet: only the names of its
+// queries, and their columns with types, as far as they are known.
+func (t *Target) Prepare(ctx context.Context, a *client.Answer) (err error) {
 	defer func() { err = t.hide(wrap(t, "connect to", err)) }()
 	conn, err := t.connect(ctx)
 	if err != nil {
@@ -145,7 +148,19 @@ func (t *Target) Prepare(ctx context.Context) (err error) {
 	if len(readOnly) != 1 || string(readOnly[0][0]) != "off" {
 		return usef("the server is read-only; give the primary, or another user")
 	}
-	return t.keepSessions(ctx, conn)
+	if err := t.keepSessions(ctx, conn); err != nil || len(a.Queries) == 0 {
+		return err
+	}
+	all, err := t.copyings(a)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if err := t.fit(ctx, conn, &all[i], true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func wrap(t *Target, what string, err error) error {

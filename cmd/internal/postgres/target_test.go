@@ -77,6 +77,14 @@ func whole(n int64) protocol.Value       { return protocol.Value{Kind: protocol.
 func fraction(x float64) protocol.Value  { return protocol.Value{Kind: protocol.Float, Float: x} }
 func written(text string) protocol.Value { return protocol.Value{Text: text} }
 
+// typesOf returns the types of the columns that are made for a table.
+func typesOf(q *client.Table) (names []string) {
+	for _, of := range q.ColumnTypes() {
+		names = append(names, made(of))
+	}
+	return names
+}
+
 func TestTypesHoldEveryValue(t *testing.T) {
 	q := tableOf(t, "q", []string{"int", "float", "text", "both", "large", "any"},
 		[]protocol.Value{whole(math.MinInt64), fraction(math.NaN()), written("é\xff"), whole(exactInt), whole(exactInt + 1), whole(1)},

@@ -91,26 +91,34 @@ func (t *Target) tableOf(a *client.Answer, q *client.Table) (string, error) {
 type copying struct {
 	query   *client.Table
 	table   string
-	types   []string // of the query's columns
+	types   []string // of the table's columns, by column of the query
 	changed int64
+}
+
+// copyings returns the tables of an answer, which need not have rows yet.
+func (t *Target) copyings(a *client.Answer) (all []copying, err error) {
+	for i := range a.Queries {
+		c := copying{query: &a.Queries[i]}
+		if c.table, err = t.tableOf(a, c.query); err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
 }
 
 // Write writes an answer, unless it is there already. After an error all of it may be there, or nothing; calling Write again is safe.
 func (t *Target) Write(ctx context.Context, a *client.Answer) (w Written, err error) {
 	defer func() { err = t.hide(wrap(t, "write answers to", err)) }()
-	var all []copying
-	for i := range a.Queries {
-		q := &a.Queries[i]
-		c := copying{query: q}
-		if c.table, err = t.tableOf(a, q); err != nil {
+	all, err := t.copyings(a)
+	if err != nil {
+		return w, err
+	}
+	for i := range all {
+		if err := all[i].query.Err(); err != nil {
 			return w, err
 		}
-		c.types = typesOf(q)
-		if err := q.Err(); err != nil {
-			return w, err
-		}
-		all = append(all, c)
-		w.Tables = append(w.Tables, c.table)
+		w.Tables = append(w.Tables, all[i].table)
 	}
 	conn, err := t.connect(ctx)
 	if err != nil {
@@ -121,7 +129,7 @@ func (t *Target) Write(ctx context.Context, a *client.Answer) (w Written, err er
 		return w, err
 	}
 	for i := range all {
-		if err := t.fit(ctx, conn, &all[i]); err != nil {
+		if err := t.fit(ctx, conn, &all[i], false); err != nil {
 			return w, err
 		}
 	}
@@ -162,6 +170,9 @@ func (t *Target) copy(ctx context.Context, conn *pgconn.PgConn, a *client.Answer
 	defer rows.Close()
 	columns := append([]string{sessionColumn, rowColumn}, c.query.Columns...)
 	done, err := conn.CopyFrom(ctx, rows, "copy "+t.name(c.table)+" ("+quotedList(columns)+") from stdin binary")
+	if wrong := rows.notHeld(); wrong != nil {
+		return 0, wrong
+	}
 	n := done.RowsAffected()
 	if err == nil && n != int64(c.query.Len()) {
 		err = fmt.Errorf("%d of %d rows were copied", n, c.query.Len())
@@ -169,43 +180,27 @@ func (t *Target) copy(ctx context.Context, conn *pgconn.PgConn, a *client.Answer
 	return n, err
 }
 
-// The types of the columns that this package makes.
-const (
-	bigint  = "bigint"
-	double  = "double precision"
-	text    = "text"
-	boolean = "boolean"
-)
-
-// typesOf returns the types of columns that hold all values of a table unchanged.
-func typesOf(q *client.Table) []string {
-	types := make([]string, len(q.Columns))
-	for i, kind := range q.Kinds() {
-		types[i] = [...]string{protocol.Text: text, protocol.Int: bigint, protocol.Float: double, protocol.Bool: boolean}[kind]
-	}
-	return types
-}
-
-// exactInt bounds the integers that a double precision holds exactly.
-const exactInt = 1 << 53
-
 // fitText returns a text in a form that PostgreSQL can hold.
 func fitText(s string) string {
-	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"), "\uFFFD")
+	return protocol.UTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"))
 }
 
-// fit makes the table of a query, or checks whether an existing table can hold its rows. An answer without rows has no types, so fit makes no table
-// for it.
-func (t *Target) fit(ctx context.Context, conn *pgconn.PgConn, c *copying) error {
-	if c.query.Len() == 0 {
+// fit makes the table of a query, or checks whether an existing table can hold its rows. It makes no table for an answer without rows whose types are
+// not known, nor if only checking.
+func (t *Target) fit(ctx context.Context, conn *pgconn.PgConn, c *copying, check bool) error {
+	if len(c.query.Columns) == 0 || c.query.Types == nil && c.query.Len() == 0 {
 		return nil
 	}
+	of := c.query.ColumnTypes()
 	name := t.name(c.table)
 	there, err := columnsOf(ctx, conn, name)
 	if err == nil && there == nil {
+		if check {
+			return nil
+		}
 		make := "create table if not exists " + name + " (" + sessionColumn + " uuid not null, " + rowColumn + " bigint not null"
 		for i, column := range c.query.Columns {
-			make += ", " + quoted(column) + " " + c.types[i]
+			make += ", " + quoted(column) + " " + made(of[i])
 		}
 		if err = t.ddl(ctx, conn, make+", primary key ("+sessionColumn+", "+rowColumn+"))"); err == nil {
 			there, err = columnsOf(ctx, conn, name) // another process may have made it first
@@ -214,49 +209,41 @@ func (t *Target) fit(ctx context.Context, conn *pgconn.PgConn, c *copying) error
 	if err != nil {
 		return fmt.Errorf("table %s: %w", c.table, err)
 	}
-	want := map[string]string{sessionColumn: "uuid", rowColumn: bigint}
-	for i, column := range c.query.Columns {
-		want[column] = c.types[i]
-	}
-	for _, column := range append([]string{sessionColumn, rowColumn}, c.query.Columns...) {
-		is, needs := there[column], want[column]
+	needed := func(name, needs string, takes func(column) bool) error {
+		is, ok := there[name]
 		switch {
-		case is == "":
-			return usef("table %s has no column %q of type %s; add it, or give another table", c.table, column, needs)
-		case is == needs, needs == text && is == "character varying":
-		case needs == bigint && is == double && fitsDouble(c, column):
-			c.types[slices.Index(c.query.Columns, column)] = double
-		default:
-			return usef("table %s has column %q of type %s, and the answer needs %s; change it, or give another table", c.table, column, is, needs)
+		case !ok:
+			return usef("table %s has no column %q of type %s; add it, or give another table", c.table, name, needs)
+		case !takes(is):
+			return usef("table %s has column %q of type %s, and the answer needs %s; change it, or give another table", c.table, name, is.digits, needs)
 		}
+		return nil
+	}
+	for _, own := range [][2]string{{sessionColumn, "uuid"}, {rowColumn, bigint}} {
+		if err := needed(own[0], own[1], func(is column) bool { return is.typ == own[1] }); err != nil {
+			return err
+		}
+	}
+	c.types = nil
+	for i, name := range c.query.Columns {
+		if err := needed(name, made(of[i]), func(is column) bool { return is.takes(of[i]) }); err != nil {
+			return err
+		}
+		c.types = append(c.types, there[name].typ)
 	}
 	return nil
 }
 
-// fitsDouble reports whether a column of integers can be written to a column of double precision, which an earlier answer may have needed.
-func fitsDouble(c *copying, column string) bool {
-	i := slices.Index(c.query.Columns, column)
-	if i < 0 {
-		return false
-	}
-	for row := range c.query.All() {
-		if n := row[i].Int; n > exactInt || n < -exactInt {
-			return false
-		}
-	}
-	return true
-}
-
-// columnsOf returns the types of a table's columns; nil if there is no table.
-func columnsOf(ctx context.Context, conn *pgconn.PgConn, name string) (map[string]string, error) {
-	rows, _, err := run(ctx, conn, `select attname::text, format_type(atttypid, null) from pg_attribute
+// columnsOf returns the columns of a table; nil if there is no table.
+func columnsOf(ctx context.Context, conn *pgconn.PgConn, name string) (map[string]column, error) {
+	rows, _, err := run(ctx, conn, `select attname::text, format_type(atttypid, null), format_type(atttypid, atttypmod) from pg_attribute
 		where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`, name)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	columns := map[string]string{}
+	columns := map[string]column{}
 	for _, r := range rows {
-		columns[string(r[0])] = string(r[1])
+		columns[string(r[0])] = column{typ: string(r[1]), digits: string(r[2])}
 	}
 	return columns, nil
 }

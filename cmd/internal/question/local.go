@@ -6,6 +6,7 @@ import (
 
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/protocol"
@@ -57,7 +58,7 @@ func (q *Question) Local(statement int) (client.Table, error) {
 		}
 	case bind.Description:
 		for _, f := range st.Plan.Fields() {
-			rows = append(rows, []any{f.Name, f.Type.String()})
+			rows = append(rows, []any{f.Name, q.described(f)})
 		}
 	default:
 		columns = nil
@@ -83,6 +84,21 @@ func (q *Question) Local(statement int) (client.Table, error) {
 		}
 	}
 	return client.NewTable(st.Name, columns, out), nil
+}
+
+// described returns the type of a column for people, or what the column is if it is not read.
+func (q *Question) described(f bind.Field) string {
+	if f.Type.Kind == types.Null {
+		for _, t := range q.tables {
+			if t.sampled == nil {
+				continue
+			}
+			if c := t.sampled.Column(f.Name); c != nil && c.Why != "" {
+				return "not read: " + c.Why
+			}
+		}
+	}
+	return f.Type.String()
 }
 
 // Explain returns what is read for a statement, and where it is computed.

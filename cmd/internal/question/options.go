@@ -2,6 +2,7 @@ package question
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,10 +10,13 @@ import (
 	"posta.dev/posta/analyses/sql/syntax"
 )
 
-// options handles the settings of WITH, or those of a call such as read_csv.
+// options handles the settings of WITH, or those of a call such as read_csv. Each of them has an effect, says what holds anyway, or is refused.
 func (q *Question) options(t *table, options []syntax.Option) error {
 	for i := range options {
 		o := &options[i]
+		if t.aboutCSV == nil && slices.Contains(ofCSV, strings.ToLower(o.Name.Name)) {
+			t.aboutCSV = &o.Name
+		}
 		if err := q.option(t, o); err != nil {
 			return err
 		}
@@ -29,6 +33,9 @@ func (q *Question) options(t *table, options []syntax.Option) error {
 	}
 	return nil
 }
+
+// ofCSV are the options that mean nothing in files of other formats.
+var ofCSV = []string{"delim", "sep", "comment", "skip", "header", "quote", "escape"}
 
 // option handles one setting.
 func (q *Question) option(t *table, o *syntax.Option) error {
@@ -47,9 +54,7 @@ func (q *Question) option(t *table, o *syntax.Option) error {
 		hint = "A separator is one byte: ',', ';', '|' or a tab."
 	case "missing":
 		if isText && (value == "null" || value == "error") {
-			for i := range t.Columns {
-				t.Columns[i].Missing = value == "null"
-			}
+			t.missing = value == "null"
 			return nil
 		}
 	case "nullstr", "null", "nulls":
@@ -82,7 +87,13 @@ func (q *Question) option(t *table, o *syntax.Option) error {
 			return nil
 		}
 		return q.fail(o.Name.At, "the option filename is not supported", "Every table has the column _file.")
-	case "union_by_name", "auto_detect", "ignore_errors":
+	case "union_by_name":
+		if printed == "true" {
+			t.missing = true
+			return nil
+		}
+		hint = "Columns are always found by their names. With true, a column that a file lacks is NULL."
+	case "auto_detect", "ignore_errors":
 		if printed == "true" {
 			return nil // this is the default
 		}

@@ -5,7 +5,7 @@
 //	for i, st := range q.Statements() {  plan := q.Plan(i)
 //		…
 //	}
-//	told, err := q.Mend(reason)     a session failed because samples did not show a column's type, or tables did not fit
+//	told, err := q.Mend(ctx, reason)     a session failed because samples did not show a column's type, or tables did not fit
 package question
 
 import (
@@ -29,7 +29,10 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/source"
+	"posta.dev/posta/client/source/parquet"
+	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/rows/csv"
 )
 
 // today is the parameter that holds the value of current_date. As a parameter it is fixed when the session opens.
@@ -62,13 +65,17 @@ type table struct {
 	sampled          *infer.Table
 	files            int
 	bytes            int64
-	estimate         int64    // bytes of the table as plain CSV; 0 if unknown
-	lines, lineBytes int64    // of the samples: how many lines they have, and how many bytes these have
-	loose            bool     // rows may lack columns
-	widened          []string // columns that got a wider type
+	estimate         int64         // bytes of the table as plain CSV; 0 if unknown
+	lines, lineBytes int64         // of the samples: how many lines they have, and how many bytes these have
+	typedRows        int64         // of the files that declare the types of their columns
+	loose            bool          // rows may lack columns
+	missing          bool          // files may lack columns, by an option
+	aboutCSV         *syntax.Ident // the first option that means nothing in files of other formats; nil if there is none
+	widened          []string      // columns that got a wider type
 	stamps           map[string]protocol.Stamp
 	once             bool     // it can be read once only, because it is a pipe, or has one among its files
 	with             []string // the options that Declaration repeats
+	encodings        []string // notes about files that are not UTF-8
 }
 
 // usesToday reports whether a text may call current_date. It looks only for the name, so it may report a text without a call, but it never misses
@@ -114,7 +121,7 @@ func Read(ctx context.Context, cfg Config) (*Question, error) {
 	if err := q.stdinOnce(); err != nil {
 		return nil, err
 	}
-	return q, q.bind()
+	return q, q.bind(ctx)
 }
 
 // stdinOnce refuses two tables that would both be standard input.
@@ -195,11 +202,12 @@ func (t *table) wouldHave(in *client.Input, file string) bool {
 // stream returns the stream by which a client finds the files of a table.
 func (t *table) stream() protocol.Stream { return protocol.Stream{Name: t.Name, Files: t.Files} }
 
-func (q *Question) bind() (err error) {
+func (q *Question) bind(ctx context.Context) (err error) {
 	q.program, _, err = q.plan(0).Bind()
 	e := (*syntax.Error)(nil)
 	if errors.As(err, &e) {
-		q.explainText(e)
+		q.explainText(ctx, e)
+		q.explainUnread(e)
 	}
 	if e == nil || e.Hint != "" {
 		return err
@@ -356,19 +364,39 @@ func (q *Question) find(ctx context.Context, n *syntax.Table) error {
 		if fits, err := path.Match(path.Base(name), filepath.Base(s.Path)); n.File && !named && t.Files != name && err == nil && !fits {
 			return q.fail(n.Name.At, fmt.Sprintf("'%s' and %s are not told apart", name, s.Path), "Packed files are read as those without .gz or the like in their names are; bring these to another directory.")
 		}
-		if err := t.sampled.File(s.Name, s.Header); err != nil {
-			return err
-		}
-		for _, column := range s.Texts {
-			t.sampled.Force(column)
-		}
-		t.loose = t.loose || s.Loose
-		for i, records := range s.Records {
-			line := uint64(0)
-			if i == 0 {
-				line = s.Line
+		switch {
+		case s.Columns != nil:
+			t.sampled.Typed(typed(s.Columns))
+			t.typedRows += s.Rows
+		case s.Keys != nil:
+			t.sampled.Keys(s.Keys)
+			t.loose = true
+		default:
+			if err := t.sampled.File(s.Name, s.Header); err != nil {
+				return err
 			}
-			t.sampled.RowsAt(s.Path, line, s.Header, records)
+		}
+		if t.aboutCSV != nil && (s.Columns != nil || s.Keys != nil) {
+			return q.fail(t.aboutCSV.At, fmt.Sprintf("%s is not CSV, and the option %s is about CSV", s.Path, t.aboutCSV.Name), "Leave the option out.")
+		}
+		if s.Columns == nil && s.Keys == nil {
+			if err := q.misfit(t, n.Name.At, &s); err != nil {
+				return err
+			}
+		}
+		if note := notUTF8(&s); note != "" {
+			t.encodings = append(t.encodings, note)
+		}
+		for i, records := range s.Records {
+			place := infer.Place{File: s.Path, Line: s.Line}
+			if i > 0 {
+				place.Line, place.Offset = min(1, uint64(s.Offsets[i])), s.Offsets[i]
+			}
+			if s.Keys != nil {
+				t.sampled.ObjectsAt(place, s.Keys, s.Header, records)
+			} else {
+				t.sampled.RowsAt(place, s.Header, records)
+			}
 			t.lines += int64(bytes.Count(records, []byte{'\n'}))
 			t.lineBytes += int64(len(records))
 		}
@@ -380,6 +408,36 @@ func (q *Question) find(ctx context.Context, n *syntax.Table) error {
 	}
 	q.tables = append(q.tables, t)
 	return nil
+}
+
+// typed returns the columns of a file that declares their types.
+func typed(columns []parquet.Column) []infer.Column {
+	all := make([]infer.Column, len(columns))
+	for i, c := range columns {
+		all[i] = infer.Column{Name: c.Name, Type: c.Type, Declared: true, Why: c.Why}
+	}
+	return all
+}
+
+// misfit refuses a file in which most rows have another number of fields than the header, because all of them would be rejected. Most often lines with a
+// title stand above the header.
+func (q *Question) misfit(t *table, at syntax.Pos, s *client.Sample) error {
+	if len(s.Records) == 0 || t.Form.Headless {
+		return nil
+	}
+	m := infer.FindMisfit(s.Header, s.Records[0], s.Line)
+	if m == nil {
+		return nil
+	}
+	message := fmt.Sprintf("%s: its first line has %s, and most lines below have %d", s.Path, display.Plural(m.Need, "field"), m.Have)
+	if m.Comma != 0 {
+		message += " that are separated by " + csv.SeparatorName(m.Comma)
+	}
+	hint := "Write the names of all columns into the first line of the file."
+	if m.Have > m.Need {
+		hint = fmt.Sprintf("If the lines above line %d are a title, leave them out: read_csv('%s', skip = %d).", m.Line, strings.ReplaceAll(t.Files, "'", "''"), m.Line-1)
+	}
+	return q.fail(at, message, hint)
 }
 
 // stdinName is the name of standard input for nodes.
@@ -460,11 +518,15 @@ func (q *Question) checkPattern(pattern string, at syntax.Pos) error {
 	return nil
 }
 
-// filesOf returns the pattern that a name means: NAME.csv, else NAME/*.csv, else NAME.tsv; "" if none of them exists.
+// filesOf returns the pattern that a name means: NAME.csv, else NAME/*.csv, else NAME.tsv; "" if none of them exists. If what is there is no file, that
+// pattern is taken as well, so that an error names it.
 func (q *Question) filesOf(name string) string {
-	for _, pattern := range []string{name + ".csv", name + "/*.csv", name + ".tsv"} {
-		if q.checkPattern(pattern, 0) == nil && q.cfg.Input.Has(pattern) {
-			return pattern
+	patterns := []string{name + ".csv", name + "/*.csv", name + ".tsv"}
+	for _, has := range []func(string) bool{q.cfg.Input.Has, q.cfg.Input.HasEntry} {
+		for _, pattern := range patterns {
+			if q.checkPattern(pattern, 0) == nil && has(pattern) {
+				return pattern
+			}
 		}
 	}
 	return ""
@@ -525,7 +587,10 @@ func (q *Question) hint() string {
 
 // rows estimates how many rows a table has, from the records of its samples; 0 if there are no samples.
 func (t *table) rows() int64 {
-	if t.lines == 0 {
+	switch {
+	case t.typedRows > 0:
+		return t.typedRows
+	case t.lines == 0:
 		return 0
 	}
 	return max(1, t.estimate/max(1, t.lineBytes/t.lines))
@@ -536,12 +601,18 @@ func (q *Question) plan(statement int) *compile.Plan {
 	p := &compile.Plan{Text: q.cfg.Text, Statement: statement, Params: q.cfg.Params}
 	for _, t := range q.tables {
 		table := t.Table
+		table.Columns = slices.Clone(t.Columns)
+		for i := range table.Columns {
+			table.Columns[i].Missing = t.missing
+		}
 		if !q.nowhere {
 			table.Bytes, table.Rows = t.estimate, t.rows()
 		}
 		if t.sampled != nil {
 			for _, c := range t.sampled.Columns() {
-				table.Columns = append(table.Columns, compile.Column{Name: c.Name, Type: types.Of(c.Kind), Inferred: true, Missing: t.loose})
+				table.Columns = append(table.Columns, compile.Column{
+					Name: c.Name, Type: c.Type, Inferred: !c.Declared, Typed: c.Declared, Missing: t.loose || t.missing, Key: c.Key, Keyed: c.Keyed,
+				})
 			}
 		}
 		p.Tables = append(p.Tables, table)
@@ -557,7 +628,7 @@ func (q *Question) Plan(statement int) *compile.Plan { return q.plan(statement) 
 
 // Mend changes the plan after a session failed, so that it can be tried again, and says what it changed; "" if there is nothing to change. A column
 // gets the type that it turned out to need. Tables that did not fit into joiners as a whole go to the reducer.
-func (q *Question) Mend(reason error) (told string, err error) {
+func (q *Question) Mend(ctx context.Context, reason error) (told string, err error) {
 	if compile.Overfull(reason) && !q.nowhere {
 		q.nowhere = true
 		return "the small tables take more of a joiner's memory than their files made one expect; asking again, with all joins in the reducer", nil
@@ -571,10 +642,19 @@ func (q *Question) Mend(reason error) (told string, err error) {
 			continue
 		}
 		t.widened = append(t.widened, w.Column+" "+w.Is.String())
+		w.Is = t.needs(w)
 		t.sampled.Widen(w.Column, w.Is)
-		return fmt.Sprintf("column %s of %s is %s, not %s as in the samples (it holds %q); asking again", w.Column, w.Table, w.Is, w.Was, w.Value), q.bind()
+		return fmt.Sprintf("column %s of %s is %s, not %s as in the samples (it holds %q); asking again", w.Column, w.Table, w.Is, w.Was, w.Value), q.bind(ctx)
 	}
 	return "", nil
+}
+
+// needs returns the type that a column needs for a value that samples did not show. In a table of JSON Lines, integers beyond 64 bits stay exact.
+func (t *table) needs(w *infer.Wider) types.Kind {
+	if t.loose && w.Was == types.BigInt && infer.Large([]byte(w.Value)) {
+		return types.Text
+	}
+	return w.Is
 }
 
 // mostDeclared is how many columns Declaration lists.
@@ -589,14 +669,14 @@ func (q *Question) Declaration(reason error) string {
 		return ""
 	}
 	t := q.tables[i]
-	t.sampled.Widen(w.Column, w.Is)
+	t.sampled.Widen(w.Column, t.needs(w))
 	var columns []string
 	for _, c := range t.sampled.Columns() {
 		if len(columns) == mostDeclared {
 			columns = append(columns, "and so on")
 			break
 		}
-		columns = append(columns, syntax.PrintName(c.Name)+" "+types.Of(c.Kind).String())
+		columns = append(columns, syntax.PrintName(c.Name)+" "+c.Type.String())
 	}
 	name, files := syntax.PrintName(t.Name), t.Files
 	if t.File {

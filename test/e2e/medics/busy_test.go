@@ -42,7 +42,7 @@ func appendTo(t *testing.T, file string, data []byte) {
 
 // TestN9_BusyNodesAreLeftAlone: a reference stream of 30 MB, which joiners take in in a few turns of their loop, and
 // one chunk of 8.4 million rows that cannot be parsed. No node is restarted because of it, and the answers are right. Without the race
-// detector, with which CI runs this test, a fifth of both is enough.
+// detector, with which make nightly runs this test, a fifth of both is enough.
 func TestN9_BusyNodesAreLeftAlone(t *testing.T) {
 	c := up(t, underLoad())
 	since, generation, part := time.Now(), c.Generation(), 5

@@ -43,24 +43,53 @@ const peers = (live.dataset.peers || "").split(" ").filter(Boolean).map((peer) =
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-async function answers(origin) {
+// Consoles share no cookie: whatever program has taken a port meanwhile would get it. This page has a key that its browser does not give away, and from its
+// console a pass with that key in it. With both it shows another console, or its own one after a restart, who it is. It signs the address that it asks, so
+// nobody else can use what it sends.
+let key, pass = "";
+
+const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)));
+
+async function prepare() {
+  if (!medic || !window.crypto || !crypto.subtle) return;
   try {
-    await fetch(origin + "/healthz", { mode: "no-cors", credentials: "omit", cache: "no-store", signal: AbortSignal.timeout(3000) });
-    return true;
-  } catch { return false; }
+    key = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
+    const answer = await fetch("/handover", { method: "POST", body: base64(await crypto.subtle.exportKey("raw", key.publicKey)) });
+    if (answer.ok) pass = (await answer.text()).trim();
+  } catch { /* then it does not go on */ }
 }
 
-// When its own medic is gone, and does not come back soon, the page goes on with another one, whose console lets this browser in by the same cookie.
+// Returns where to go on at a console, "" if that console refuses, and null if none answers.
+async function wayTo(origin) {
+  const ask = async (path, more) => {
+    const answer = await fetch(origin + path, { ...more, credentials: "omit", cache: "no-store", signal: AbortSignal.timeout(3000) });
+    return answer.ok ? (await answer.text()).trim() : "";
+  };
+  try {
+    const challenge = await ask("/login/challenge");
+    if (!challenge) return "";
+    const text = new URL(origin).host + "\n" + challenge;
+    const signature = base64(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, key.privateKey, new TextEncoder().encode(text)));
+    const token = await ask("/login/continue", { method: "POST", body: JSON.stringify({ pass, text, signature }) });
+    return token && origin + "/login?token=" + encodeURIComponent(token) + "&page=" + encodeURIComponent(live.dataset.page) + location.hash;
+  } catch { return null; }
+}
+
+// When its own console is gone, and does not come back soon, the page goes on there after a restart, or with another medic. If its own console is there and
+// refuses, as after a logout, the page stays.
 async function goOn() {
   if (searching) return;
   searching = true;
   await pause(3000);
-  while (source.readyState !== EventSource.OPEN) {
-    for (const peer of peers) {
-      if (!await answers(peer.origin) || source.readyState === EventSource.OPEN) continue;
-      say("The console of " + medic + " is gone: going on with that of " + peer.name, true);
+  while (pass && source.readyState !== EventSource.OPEN) {
+    const back = await wayTo(location.origin);
+    if (back === "") break;
+    for (const [where, name] of [[location.origin, medic], ...peers.map((peer) => [peer.origin, peer.name])]) {
+      const to = where === location.origin ? back : await wayTo(where);
+      if (!to || source.readyState === EventSource.OPEN) continue;
+      say("The console of " + medic + " is gone: going on with that of " + name, true);
       source.close();
-      location.replace(peer.origin + live.dataset.page + location.hash);
+      location.replace(to);
       return;
     }
     await pause(2000);
@@ -82,13 +111,14 @@ function connect() {
   source.addEventListener("error", () => {
     say("Not live: no connection to the console, trying again", true);
     if (source.readyState === EventSource.CLOSED && !leaving) setTimeout(connect, 5000);
-    if (peers.length > 0 && !leaving) goOn();
+    if (medic && !leaving) goOn();
   });
 }
 
 let leaving = false;
 window.addEventListener("pagehide", () => { leaving = true; source.close(); });
 window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+prepare();
 connect();
 
 // The box for statements works without what follows. This adds Ctrl+Enter, completions, and what was asked before, which this browser alone keeps.

@@ -1,0 +1,171 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"posta.dev/posta/rows/progress"
+)
+
+// A statement is short and its values need not be: repeat('x', 8000000) makes 8 MB of each row. So a function asks before it makes a text, and a batch whose
+// texts would take too much is computed in pieces:
+//
+//	text    one value has at most MaxText bytes
+//	batch   the values that the programs of a Meter have made of several rows have at most MaxBatch; then Run returns a *Full, and Pieces takes fewer rows
+//	row     those of a single row have at most MaxRow, because a row cannot be divided
+//
+// The bounds are part of the program, and not of the topology: a recovery under other limits has to compute what was computed before.
+const (
+	MaxBatch = 64 << 20
+	MaxRow   = 256 << 20
+	// manyBytes is how much a program may have made for its vectors to be used again. The texts of a larger run would stay in memory until other rows
+	// take their places.
+	manyBytes = 1 << 20
+)
+
+// Bounds of what a function may do with a text, in steps of at most 30 ns. The longest steps are those of a regular expression, which cannot be interrupted.
+const (
+	MaxSteps   = 1 << 27 // of one call
+	pauseSteps = 1 << 22 // between two pauses
+)
+
+// Meter counts what the programs of one goroutine make and do.
+type Meter struct {
+	// Pause is called during long work. By default it marks progress (N9).
+	Pause func()
+	// Most bounds the steps between two calls of Begin, if it is not 0.
+	Most int
+
+	held  int64 // bytes
+	steps int
+	since int // steps since the last pause
+	of    []*account
+}
+
+// NewMeter returns a meter.
+func NewMeter() *Meter { return &Meter{Pause: progress.Mark} }
+
+// Begin says that the work on other rows begins.
+func (m *Meter) Begin() { m.steps = 0 }
+
+// Release says that nobody needs the vectors of the programs any more.
+func (m *Meter) Release() {
+	for _, a := range m.of {
+		a.stale = a.stale || a.held > manyBytes
+		a.to(0)
+	}
+}
+
+// Programs returns how many programs share the meter.
+func (m *Meter) Programs() int { return len(m.of) }
+
+// Forget says that all programs but the first n are not used any more.
+func (m *Meter) Forget(n int) {
+	for _, a := range m.of[n:] {
+		a.to(0)
+	}
+	clear(m.of[n:])
+	m.of = m.of[:n]
+}
+
+// Full says that the values of the rows from Row on would take too much memory together with those before.
+type Full struct{ Row int32 }
+
+func (f *Full) Error() string {
+	return fmt.Sprintf("the values of the rows before row %d fill the memory", f.Row)
+}
+
+// Pieces calls run with sel, or with one piece of it after the other if Run finds no room for more. run must change nothing before its programs have run.
+func Pieces(sel []int32, run func(sel []int32) error) error {
+	for {
+		piece := sel
+		err := run(piece)
+		for full := (*Full)(nil); len(piece) > 1 && errors.As(err, &full); {
+			before, _ := slices.BinarySearch(piece, full.Row)
+			piece = piece[:max(1, min(before, len(piece)-1))]
+			err = run(piece)
+		}
+		if sel = sel[len(piece):]; err != nil || len(sel) == 0 {
+			return err
+		}
+	}
+}
+
+// account is what a program has made in its current run.
+type account struct {
+	meter *Meter
+	held  int64
+	rows  int
+	stale bool // the vectors of an earlier run have long texts
+}
+
+// to changes what the program holds to the given number of bytes, which is at most as much as it holds.
+func (a *account) to(held int64) {
+	a.meter.held += held - a.held
+	a.held = held
+}
+
+// ask asks for n bytes for the value of a row. It returns false if the row does not fit.
+func (a *account) ask(n int) bool {
+	limit := int64(MaxBatch)
+	if a.rows == 1 {
+		limit = MaxRow
+	}
+	if a.meter.held+int64(n) > limit {
+		return false
+	}
+	a.held += int64(n)
+	a.meter.held += int64(n)
+	return true
+}
+
+// full is the reason of a kernel for a row whose value finds no room. No message is like it.
+const full = "\x00full"
+
+// text asks for a text of n bytes. It returns the reason if the text cannot be made.
+func (k *function) text(n int) (why string) {
+	if n > MaxText {
+		return k.tooLong(n)
+	}
+	return k.room(n)
+}
+
+func (k *function) tooLong(n int) string {
+	if n < 0 { // the size itself does not fit
+		return fmt.Sprintf("%s would make a text of more than %d MiB, which is the most that a text may have", k.name, MaxText>>20)
+	}
+	return fmt.Sprintf("%s would make a text of %d bytes, and a text has at most %d (%d MiB)", k.name, n, MaxText, MaxText>>20)
+}
+
+// room asks for n bytes of texts and lists.
+func (k *function) room(n int) (why string) {
+	switch {
+	case k.made.ask(n):
+		return ""
+	case k.made.rows == 1:
+		return fmt.Sprintf("%s would make %d bytes more, and the values that are made of one row have at most %d MiB together", k.name, n, MaxRow>>20)
+	}
+	return full
+}
+
+// work counts steps of work on a row. It returns false if they are too many.
+func (a *account) work(steps int) bool {
+	m := a.meter
+	m.steps += steps
+	if m.since += steps; m.since >= pauseSteps {
+		m.since = 0
+		m.Pause()
+	}
+	return steps <= MaxSteps && (m.Most == 0 || m.steps <= m.Most)
+}
+
+// tooSlow is the reason for which work has returned false.
+func (a *account) tooSlow(name, what string, steps int) string {
+	if steps > MaxSteps {
+		return fmt.Sprintf("%s: %s would take too long: %d million steps, and at most %d million are made for a value; shorten the text or the pattern",
+			name, what, steps>>20, MaxSteps>>20)
+	}
+	return fmt.Sprintf("%s: %s, and those of the rows before, would take too long: more than %d million steps for rows that travel together, while other sessions "+
+		"wait; shorten the texts or the pattern", name, what, a.meter.Most>>20)
+}

@@ -1,0 +1,54 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"posta.dev/posta/cmd/internal/console"
+	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/topology"
+)
+
+// takenConsoles returns the addresses of this machine's consoles at which something else answers. A console that does not answer yet is waited for until ctx
+// ends, since it starts after its medic and makes the secret before it listens.
+func takenConsoles(ctx context.Context, t *topology.Topology, procs *local.Processes) (taken []string, err error) {
+	for _, id := range procs.Medics() {
+		m, err := t.Medic(id)
+		if err != nil || t.ConsoleAddress(m) == "" {
+			continue
+		}
+		for ctx.Err() == nil {
+			trust, err := trustOf(t, procs)
+			if err == nil {
+				err = console.Check(ctx, t.ConsoleAddress(m), trust)
+			} else if !errors.Is(err, errNoSecret) {
+				return nil, err
+			}
+			if errors.Is(err, console.ErrStranger) {
+				taken = append(taken, t.ConsoleAddress(m))
+			}
+			if err == nil || errors.Is(err, console.ErrStranger) {
+				break
+			}
+			select {
+			case <-time.After(20 * time.Millisecond):
+			case <-ctx.Done():
+			}
+		}
+	}
+	return taken, nil
+}
+
+// trustOf returns by what this machine's processes know a console.
+func trustOf(t *topology.Topology, procs *local.Processes) (console.Trust, error) {
+	keys, err := procs.Keys()
+	if err != nil {
+		return nil, err
+	}
+	if keys != nil {
+		return console.WithKeys(keys), nil
+	}
+	secret, err := readConsoleSecret(t)
+	return console.WithSecret(secret), err
+}
