@@ -112,3 +112,27 @@ func plainly(m mutants.Mutant) mutants.Mutant {
 	m.Args = []string{"-plain"}
 	return m
 }
+
+// rareBugs are bugs that hardly a seed shows. Each has a test that finds it.
+func rareBugs() []mutants.Mutant {
+	const (
+		time     = "./medic/core TestM5_AStartGetsMoreTimeAfterEachThatFailed"
+		logs     = "./medic/core TestR8_LateSignsOfSeveralLostLogsDoNotCount"
+		lateSign = "a late sign of log"
+	)
+	return []mutants.Mutant{
+		by(time, "start 1 gets", one("the timeout of a start does not grow", "M5", fileReconcile, "c.cfg.StartTimeout<<min(t.failed, 3)", "c.cfg.StartTimeout")),
+		by(time, "start 2 gets", one("the timeout of a start grows once", "M5", fileReconcile, "<<min(t.failed, 3)", "<<min(t.failed, 1)")),
+		by(time, "start 4 gets", one("the timeout of a start grows without bound", "M5", fileReconcile, "<<min(t.failed, 3)", "<<min(t.failed, 30)")),
+		by(time, "start 1 gets", one("starts that failed are not counted", "M5", fileReconcile, "		t.failed++\n", "")),
+		by(time, "row 1, start 0 gets", one("a recovery does not end the row of failed starts", "M5", fileReconcile, "		t.failed = 0\n", "		_ = t\n")),
+		by(logs, lateSign, one("a failed node is known by its last log alone", "R8", fileReconcile, "slices.Clone(v.incarnations)\n", "slices.Clone(v.incarnations[max(0, len(v.incarnations)-1):])\n")),
+		by(logs, lateSign, one("two logs of a member are remembered", "R8", fileDetector, "const maxIncarnations = 8", "const maxIncarnations = 2")),
+	}
+}
+
+// by names the test that must find a bug, and what it must say.
+func by(test, says string, m mutants.Mutant) mutants.Mutant {
+	m.Test, m.Says = test, says
+	return m
+}

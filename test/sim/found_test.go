@@ -82,7 +82,7 @@ func TestSameSeedSameRun(t *testing.T) {
 // of fault, every kind of dropped frame and every way to end occurs.
 func TestRunsAreWorthIt(t *testing.T) {
 	if *seeds < 1000 {
-		t.Log("it runs beside a thousand seeds and more, as in CI")
+		t.Log("it runs beside a thousand seeds and more, as make nightly does")
 		return
 	}
 	sessions, done := 0, 0

@@ -67,7 +67,7 @@ func newLayout(w *world) layout {
 		commit: eventqueue.OneOf(w.Queue, 1, 500, 4000, 64<<10, 1<<20),
 		limits: topology.Limits{
 			Sessions: 1 + w.Rand.IntN(4), Chunk: 4 << 10, RetryAfter: 200 * time.Millisecond,
-			ClientTimeout: clientTimeout, ResultsTTL: 10 * time.Minute,
+			ClientTimeout: clientTimeout, ResultsTTL: 10 * time.Minute, ClientShare: 50,
 		},
 	}
 	if r := w.faults.files; r != nil {

@@ -158,6 +158,9 @@ func (x *intruder) judge(reply protocol.Reply) {
 				wrong("session " + s.Session.String() + " is another one's")
 			}
 		}
+		if (watches || operates) && x.to.stage().holds(topology.Input) {
+			w.checkShares(x.to, reply.Sessions)
+		}
 	case x.q.Type == protocol.Open:
 		if w.losses == 0 && (code != protocol.ErrInUse || reply.Err.RetryAfter > 0 || strings.Contains(reply.Err.Message, c.who.Name)) {
 			wrong("the id is another one's, and no more is to be said")
@@ -171,6 +174,16 @@ func (x *intruder) judge(reply protocol.Reply) {
 		// If a lost disk, or a node that left, has failed a session, the session's owner is unknown.
 	default:
 		wrong("nothing is to be said of it")
+	}
+}
+
+// checkShares checks that no client runs more sessions at an input than its share.
+func (w *world) checkShares(n *node, runs []protocol.SessionInfo) {
+	l, owners := w.layout.limits, map[string]int64{}
+	for _, s := range runs {
+		if owners[s.Owner]++; owners[s.Owner] > l.PartOf(int64(l.Sessions), s.Owner) {
+			w.fail("R16: %s runs %d sessions of %s, and limits.client_share is %d %% of %d", n.id, owners[s.Owner], s.Owner, l.ClientShare, l.Sessions)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@
 package mutants
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,10 @@ type Mutant struct {
 	Edits []Edit
 	Args  []string // arguments of TestSeeds besides -seed and -seeds: the kind of seeds that finds the bug
 
+	// Test is for a bug that hardly any seed shows: the test that must find it instead, behind the package of that test, as in
+	// "./nodes/shell TestW5_AFullDisk". Its name begins with the rule. Says is a part of the message with which it must fail.
+	Test, Says string
+
 	// Or lists other rules whose failures also find the bug, and Because gives the reason: only these rules detect it, or they do in
 	// addition to Rule.
 	Or      []string
@@ -42,7 +47,7 @@ func (m *Mutant) rules() []string { return append([]string{m.Rule}, m.Or...) }
 // failure.
 type Table struct {
 	Package string // "./test/sim"
-	Doc     string // "docs/simulation.md": the document that shows the table
+	Doc     string // "docs/deliberate-bugs.md": the document that shows the table
 	Mutants []Mutant
 
 	// Seeds is the number of seeds, from 1 on: one of them must find each bug. Mutant.From only decides which are tried first. If From
@@ -102,6 +107,10 @@ func fraction(text string) (part, of int, ok bool) {
 func (table *Table) try(t *testing.T, root string, m *Mutant) {
 	begun := time.Now()
 	dir := t.TempDir()
+	pkg := table.Package
+	if m.Test != "" {
+		pkg, _ = m.test()
+	}
 	overlay, err := m.overlay(root, dir)
 	if err != nil {
 		t.Error(err)
@@ -110,7 +119,7 @@ func (table *Table) try(t *testing.T, root string, m *Mutant) {
 	program := filepath.Join(dir, "mutant.test")
 	defer os.Remove(program) // it has tens of megabytes, and there are about a hundred
 	// Nobody debugs the program, and vet may object to deliberate bugs: both would take a fifth of the time.
-	compile := exec.Command("go", "test", "-c", "-o", program, "-vet=off", "-ldflags=-w", "-overlay", overlay, table.Package)
+	compile := exec.Command("go", "test", "-c", "-o", program, "-vet=off", "-ldflags=-w", "-overlay", overlay, pkg)
 	compile.Dir = root
 	compile.Env = append(os.Environ(), "GOGC=400") // takes a tenth less processor time, and some more memory
 	if out, err := compile.CombinedOutput(); err != nil {
@@ -120,14 +129,14 @@ func (table *Table) try(t *testing.T, root string, m *Mutant) {
 	var all []byte
 	for _, args := range table.searches(m) {
 		cmd := exec.Command(program, args...)
-		cmd.Dir = filepath.Join(root, table.Package)
+		cmd.Dir = filepath.Join(root, pkg)
 		cmd.Env = append(os.Environ(), sought+"="+strings.Join(m.rules(), " "))
 		out, err := cmd.CombinedOutput()
 		all = append(all, out...)
 		if err == nil {
 			continue
 		}
-		if found := table.foundBy(m).Find(out); found == nil {
+		if found := table.foundBy(m).Find(out); found == nil || !bytes.Contains(out, []byte(m.Says)) {
 			t.Errorf("%s (%s): the test fails, but not by finding it: %v\n%s", m.Name, m.Rule, err, out)
 		} else {
 			t.Logf("%-50s %-4s %s (%v)%s", m.Name, m.Rule, found, time.Since(begun).Round(time.Second), m.hint(found))
@@ -140,6 +149,10 @@ func (table *Table) try(t *testing.T, root string, m *Mutant) {
 // searches returns the arguments of the test program's runs that together try all seeds for a bug, the likely ones first.
 func (table *Table) searches(m *Mutant) (all [][]string) {
 	args := append([]string{"-test.v", "-test.timeout=45m"}, m.Args...)
+	if m.Test != "" {
+		_, name := m.test()
+		return [][]string{append(args, "-test.run=^"+name+"$")}
+	}
 	if table.ByName {
 		return [][]string{append(args, "-test.failfast", "-test.run=^"+m.tests())}
 	}
@@ -155,9 +168,30 @@ func (table *Table) searches(m *Mutant) (all [][]string) {
 // tests returns a pattern for the names of the tests that guard the rules of a bug.
 func (m *Mutant) tests() string { return "Test(" + strings.Join(m.rules(), "|") + ")_" }
 
+// test returns the package and the name of the test that must find a bug.
+func (m *Mutant) test() (pkg, name string) {
+	pkg, name, _ = strings.Cut(m.Test, " ")
+	return pkg, name
+}
+
+// testIsThere checks that the package of a bug's test has it, under the name of a rule that the bug breaks.
+func (m *Mutant) testIsThere(root string) error {
+	pkg, name := m.test()
+	if !regexp.MustCompile("^" + m.tests()).MatchString(name) {
+		return fmt.Errorf("%s: %s is not named for %s", m.Name, name, strings.Join(m.rules(), " "))
+	}
+	files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
+	for _, f := range files {
+		if text, err := os.ReadFile(f); err == nil && bytes.Contains(text, []byte("\nfunc "+name+"(")) {
+			return nil
+		}
+	}
+	return errors.Join(err, fmt.Errorf("%s: %s has no %s", m.Name, pkg, name))
+}
+
 // foundBy returns a pattern for the output of a test program that has found a bug.
 func (table *Table) foundBy(m *Mutant) *regexp.Regexp {
-	if table.ByName {
+	if table.ByName || m.Test != "" {
 		return regexp.MustCompile(`--- FAIL: ` + m.tests() + `\w+`)
 	}
 	return bySeed
@@ -231,6 +265,11 @@ func (table *Table) TextsAreThere(t *testing.T) {
 		if _, err := m.overlay(root, t.TempDir()); err != nil {
 			t.Error(err)
 		}
+		if m.Test != "" {
+			if err := m.testIsThere(root); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 
@@ -273,6 +312,9 @@ func (table *Table) shownIn(text string) (string, error) {
 			if f := "`" + e.File + "`"; !slices.Contains(files, f) {
 				files = append(files, f)
 			}
+		}
+		if _, name := m.test(); name != "" {
+			files = append(files, "found by `"+name+"`")
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", m.Name, strings.Join(m.rules(), " "), strings.Join(files, " "))
 	}
