@@ -3,13 +3,11 @@ package bench
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -83,71 +81,6 @@ func small(t *testing.T, out *bytes.Buffer) Config {
 	}
 }
 
-// TestBench_SectionsMeasureAndReport runs every section on little data: link and the analyses over real processes. The
-// sections themselves check that frames arrive and that answers equal the oracle's.
-func TestBench_SectionsMeasureAndReport(t *testing.T) {
-	var out bytes.Buffer
-	c := small(t, &out)
-	c.Self, c.Source = []string{plainPosta(t), "bench"}, ".."
-	for _, name := range SectionNames() {
-		if !strings.HasPrefix(name, raceGroup) || !strings.Contains("race-bikes race-movies race-memes", name) {
-			c.Sections = append(c.Sections, name)
-		}
-	}
-	c.Contestants = []string{"posta-run", "posta-parsers", "posta-volatile", "nats"}
-	c.rivals = map[need]string{natsServer: natstest.Program(t)}
-	if err := Run(context.Background(), c); err != nil {
-		t.Fatalf("%v\n%s", err, out.String())
-	}
-	checkPage(t, c.Results)
-	files, err := filepath.Glob(filepath.Join(c.Results, "*.json"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("%d reports, %v", len(files), err)
-	}
-	b, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	var r Report
-	if err := json.Unmarshal(b, &r); err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Sections) != len(c.Sections) || r.Machine.Cores == 0 || r.Machine.Go == "" || r.Date.IsZero() {
-		t.Errorf("the report lacks something: %s", b)
-	}
-	for _, s := range r.Sections {
-		if !strings.Contains(out.String(), s.About) {
-			t.Errorf("section %s was not printed", s.Name)
-		}
-		if s.Name == "hosts" && runtime.NumCPU() == 1 && len(s.Skipped) == 1 { // a host is a core
-			continue
-		}
-		ratio := figureOf(&s.Cases[0], "ratio")
-		if strings.HasPrefix(s.Name, raceGroup) {
-			ratio = figureOf(&s.Cases[len(s.Cases)-1], map[string]string{"race-flights": "times", "race-hop": "CPU times", "race-latency": "chunk, busy p99", "race-recovery": "running again"}[s.Name])
-		}
-		if s.Name == "sql" || s.Name == "tpch" { // without DuckDB they have nothing to compare with
-			ratio = figureOf(&s.Cases[0], "CPU")
-		}
-		if s.Name == "model" {
-			ratio = figureOf(&s.Cases[0], "share")
-		}
-		if s.Name == "reopen" {
-			ratio = figureOf(&s.Cases[0], "open")
-		}
-		if s.Name == "latency" {
-			ratio = figureOf(&s.Cases[len(s.Cases)-1], "fsyncs")
-		}
-		if ratio == nil || len(ratio.Values) != c.Rounds || ratio.Median <= 0 {
-			t.Errorf("section %s: ratio %+v, want %d of them", s.Name, ratio, c.Rounds)
-		}
-	}
-	left, err := filepath.Glob(filepath.Join(c.Dir, "[hlbre][0-9]*"))
-	if err != nil || len(left) != 0 { // the generated data
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-}
-
 // TestBench_ProfilesGoToADirectoryThatIsMade: a child that cannot write its profile ends, and the parent would only
 // learn that it does not run. So the bench creates the directory before it starts a child, or says at once why it
 // cannot.
@@ -165,30 +98,6 @@ func TestBench_ProfilesGoToADirectoryThatIsMade(t *testing.T) {
 	c.Profile = filepath.Join(files[0], "below a file")
 	if err := Run(context.Background(), c); err == nil || !strings.Contains(err.Error(), "profile") {
 		t.Errorf("profiles in %s: %v", c.Profile, err)
-	}
-}
-
-// checkPage expects a complete HTML page that loads nothing from elsewhere.
-func checkPage(t *testing.T, dir string) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.html"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("%d pages, %v", len(files), err)
-	}
-	b, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := string(b)
-	for _, want := range []string{"<h2>race-flights</h2>", "<svg ", "posta-parsers", "not asked for", "</html>"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page has no %q", want)
-		}
-	}
-	for _, no := range []string{"http", "<script", "src=", "ZgotmplZ", "NaN"} {
-		if strings.Contains(page, no) {
-			t.Errorf("the page has %q", no)
-		}
 	}
 }
 

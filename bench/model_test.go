@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"math"
 	"os"
@@ -192,44 +191,5 @@ func TestReadProfile_OfNonsense(t *testing.T) {
 	}
 	if _, err := readProfile(file); !errors.Is(err, errProfile) {
 		t.Errorf("a profile that is not packed: %v", err)
-	}
-}
-
-// TestModel_ATinyRunHasFiguresToo: of hardly any work the profiler mostly sees nothing, and a report of NaN cannot be written.
-func TestModel_ATinyRunHasFiguresToo(t *testing.T) {
-	var out bytes.Buffer
-	c := small(t, &out)
-	c.Self, c.Rows, c.Sections = []string{plainPosta(t), "bench"}, 1, []string{"model"}
-	for range 3 {
-		if err := Run(context.Background(), c); err != nil || strings.Contains(out.String(), "NaN") {
-			t.Fatalf("%v\n%s", err, out.String())
-		}
-	}
-}
-
-// TestModel_OfARealCluster: the work that the model finds is that of the processes, and rows are parsed in the input.
-func TestModel_OfARealCluster(t *testing.T) {
-	var out bytes.Buffer
-	c := small(t, &out)
-	c.Self, c.Rows = []string{plainPosta(t), "bench"}, 2_000_000 // a tenth of a second and more in the parser, and a sample of it every 10 ms
-	s, err := workloadOf("bikes")
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, _, err := s.dataIn(c.Dir, c.Rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &modelled{c: &c, s: s, data: data, rows: c.Rows}
-	if err := m.run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	parts := modelParts(m.own.processes, m.own.rows, 1)
-	i := slices.IndexFunc(parts, func(p modelPart) bool { return p.name == "input: parsing" })
-	if total := totalCost(parts); i < 0 || parts[i].cost < total/10 || total > 1e5 {
-		t.Errorf("parsing is hardly any of %v", parts)
-	}
-	if len(m.cases()) < 8 {
-		t.Errorf("%d lines", len(m.cases()))
 	}
 }

@@ -75,7 +75,7 @@ func sections() []section {
 	}
 	all = append(all, plainly("latency", idleAbout, measureIdle))
 	all = append(all, plainly("keys", "the same over TCP with keys, over TCP without, and over unix sockets; ratio: the time over TCP without keys over the time in this line", measureKeys))
-	all = append(all, section{"hosts", measureHosts}, plainly("growth", growthAbout, measureGrowth), plainly("model", aboutModel, measureModel))
+	all = append(all, section{"hosts", measureHosts}, plainly("growth", growthAbout, measureGrowth), plainly("answers", answersAbout, measureAnswers), plainly("model", aboutModel, measureModel))
 	for _, s := range workloads() {
 		about := fmt.Sprintf("analysis %s on a cluster of processes, beside the naive oracle with encoding/csv", s.name())
 		all = append(all, plainly(s.name(), about, s.measure))

@@ -1,6 +1,6 @@
 module posta.dev/posta/bench/rivals
 
-go 1.24.0
+go 1.26.0
 
 require (
 	github.com/duckdb/duckdb-go/v2 v2.10504.0

@@ -14,6 +14,7 @@ import (
 
 	_ "github.com/duckdb/duckdb-go/v2"
 
+	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client/source/parquet"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/csv"
@@ -165,7 +166,7 @@ func TestParquet_DuckDBReadsWhatIsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := parquet.NewWriter(f, []string{"n", "x", "text, \"odd\"", "b"}, []protocol.Kind{protocol.Int, protocol.Float, protocol.Text, protocol.Bool})
+	w := parquet.NewWriter(f, []string{"n", "x", "text, \"odd\"", "b"}, []types.Type{types.Of(types.BigInt), types.Of(types.Double), types.Of(types.Text), types.Of(types.Bool)})
 	const n = 300_000 // several row groups
 	for i := range n {
 		b := protocol.Value{Kind: protocol.Bool, Int: int64(i/3) % 2}

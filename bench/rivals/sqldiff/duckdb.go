@@ -105,6 +105,18 @@ func given(v *eval.Vector, row int32, t types.Type) driver.Value {
 		return time.Unix(v.Ints[row]*86400, 0).UTC()
 	case types.Timestamp:
 		return time.UnixMicro(v.Ints[row]).UTC()
+	case types.Interval:
+		i := v.Intervals[row]
+		return duckdb.Interval{Months: i.Months, Days: i.Days, Micros: i.Micros}
+	case types.TextList:
+		l := v.Lists[row]
+		items := make([]any, len(l.Items))
+		for k, s := range l.Items {
+			if l.Nulls == nil || !l.Nulls[k] {
+				items[k] = s
+			}
+		}
+		return items
 	}
 	return v.Ints[row]
 }
