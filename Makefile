@@ -14,11 +14,12 @@ RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $(firstword $(
 # Compose v2 where there is one, else docker-compose 1.29. Give PROJECT another name to have two clusters side by side.
 COMPOSE ?= $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose) -p $(PROJECT)
 PROJECT ?= posta
+YAML    ?= docker-compose.yaml
 IMAGE   ?= posta
 
 RELEASE := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: help build test test-plain test-raced test-race demo image up down logs demo-docker chaos test-docker test-hosts bench profile yardstick release test-release soak fuzz lint cover clean
+.PHONY: help build test test-plain test-raced test-race demo image up down logs demo-docker chaos test-docker test-hosts bench profile yardstick release test-release soak fuzz lint pace nightly cover clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1:/p' $(MAKEFILE_LIST)
@@ -30,7 +31,7 @@ build:           ## bin/posta, one static program
 # checks that it is so. Those of docs/ take longest, and begin first.
 PURE := ./docs ./analyses/... ./rows/... ./protocol/... ./client/core ./client/resume ./client/source ./client/source/jsonl ./client/source/parquet ./client/source/unpack ./deploy/plan ./deploy/image ./internal/awake ./internal/bounded ./internal/freeports ./internal/gen ./internal/histogram ./internal/owned ./internal/simulator/clock ./internal/simulator/crashdisk ./internal/simulator/eventqueue ./internal/simulator/violation ./internal/wire ./link ./nodes/aggregator ./nodes/core ./nodes/gateway ./nodes/heartbeat ./nodes/input/... ./nodes/output ./nodes/postmortem ./nodes/reducer ./nodes/role ./nodes/shell ./nodes/watch ./bench/compare ./bench/sanitize ./test/e2e/soak ./test/e2e/truth ./test/wallclock
 # Packages whose tests start clusters of processes or simulate them, which takes four to ten times the processor time with the race detector. `make test`
-# runs these tests without it, and a few of those in RACED_IN with it too: RACED. `make test-race`, which CI runs, runs all others with it. A test of
+# runs these tests without it, and a few of those in RACED_IN with it too: RACED. `make test-race`, which is nightly, runs all others with it. A test of
 # test/e2e checks that.
 CLUSTERS := ./cmd ./test/e2e ./test/e2e/medics ./test/e2e/security ./bench ./examples/wordcount ./test/sim ./test/medicsim
 RACED_IN := ./test/e2e ./cmd
@@ -77,8 +78,8 @@ end-medics = while ids=$$(docker ps -q -f label=com.docker.compose.project=$(PRO
 # Each node and medic of docker-compose.yaml that has keys, as node/joiner-1. The keys go through standard input, because the engine shows everybody who may use
 # it what is in an image, a label, an environment or a command line. What runs then reads them; all of it has keys, for compose has replaced what had none.
 KEYS ?= keys
-bring-keys = units=$$(sed -n 's/^    command: \[\([a-z]*\), "*\([a-z0-9-]*\)"*,.* --keys, .*/\1\/\2/p' docker-compose.yaml); if [ -n "$$units" ]; then \
-	$(COMPOSE) up --no-start --remove-orphans; \
+bring-keys = units=$$(sed -n 's/^    command: \[\([a-z]*\), "*\([a-z0-9-]*\)"*,.* --keys, .*/\1\/\2/p' $(YAML)); if [ -n "$$units" ]; then \
+	$(COMPOSE) -f $(YAML) up --no-start --remove-orphans; \
 	for unit in $$units; do \
 		(cd $(KEYS)/$$unit && tar -c $$(ls key.pem cert.pem ca.pem revoked 2>/dev/null)) | \
 		docker run --rm -i --network none --read-only --cap-drop ALL -v $(PROJECT)_$${unit\#*/}:/carried $(IMAGE) probe keys /carried/keys || exit 1; \
@@ -88,30 +89,30 @@ bring-keys = units=$$(sed -n 's/^    command: \[\([a-z]*\), "*\([a-z0-9-]*\)"*,.
 # Over a running cluster too: docker-compose.yaml is written again, and compose replaces what a new image changes. A new topology may give one
 # node the port of another, so then all containers go first; data stays. Medics start last.
 up: image        ## docker: the cluster of topology.toml in containers; bin/posta submit and status speak to it
-	@bin/posta topology compose topology.toml --keys --image $(IMAGE) --out docker-compose.yaml
+	@bin/posta topology compose topology.toml --keys --image $(IMAGE) --out $(YAML)
 	@bin/posta topology published topology.toml
 	@$(end-medics)
-	@new=$$(sed -n 's/.*posta.topology: "\(.*\)"/\1/p' docker-compose.yaml | head -n 1); \
-	if docker ps -a -f label=com.docker.compose.project=$(PROJECT) --format '{{.Label "posta.topology"}}' | grep -qv "^$$new$$"; then $(COMPOSE) down --remove-orphans; fi
+	@new=$$(sed -n 's/.*posta.topology: "\(.*\)"/\1/p' $(YAML) | head -n 1); \
+	if docker ps -a -f label=com.docker.compose.project=$(PROJECT) --format '{{.Label "posta.topology"}}' | grep -qv "^$$new$$"; then $(COMPOSE) -f $(YAML) down --remove-orphans; fi
 	@set -e; $(bring-keys)
-	$(COMPOSE) up -d --remove-orphans
+	$(COMPOSE) -f $(YAML) up -d --remove-orphans
 
 # Data stays in the volumes. With -v those go, too, that compose does not know of any more: a node that has left the topology had data and keys in one.
 down:            ## docker: end it, keep its data; DOWN=-v deletes the data as well
 	@$(end-medics)
-	$(COMPOSE) down --remove-orphans $(DOWN)
+	$(COMPOSE) -f $(YAML) down --remove-orphans $(DOWN)
 	@$(if $(filter -v --volumes,$(DOWN)),left=$$(docker volume ls -q -f label=com.docker.compose.project=$(PROJECT)); if [ -n "$$left" ]; then docker volume rm $$left; fi)
 	@bin/posta topology published --end topology.toml
 
 logs:            ## docker: what nodes and medics say, and continue saying
-	$(COMPOSE) logs -f --tail=20
+	$(COMPOSE) -f $(YAML) logs -f --tail=20
 
 demo-docker:     ## docker: a cluster, data, an analysis, the answers; leaves nothing behind
-	@mine="PROJECT=posta-demo"; if [ ! -e $(KEYS) ]; then made=$(KEYS); fi; \
-	trap '$(MAKE) -s down DOWN=-v $$mine; docker rmi $(IMAGE) >/dev/null 2>&1; rm -rf demo/bikes $$made' EXIT; set -e; \
+	@dir=$$(mktemp -d); mine="PROJECT=posta-demo YAML=$$dir/docker-compose.yaml"; if [ ! -e $(KEYS) ]; then made=$(KEYS); fi; \
+	trap '$(MAKE) -s down DOWN=-v $$mine; docker rmi $(IMAGE) >/dev/null 2>&1; rm -rf "$$dir" $$made' EXIT; set -e; \
 	$(MAKE) -s up $$mine; \
-	bin/posta gen bikes --rows $(ROWS) --out demo/bikes; \
-	bin/posta submit bikes --data demo/bikes; \
+	bin/posta gen bikes --rows $(ROWS) --out "$$dir/bikes"; \
+	bin/posta submit bikes --data "$$dir/bikes"; \
 	bin/posta status
 
 chaos:           ## a cluster of its own, sessions all the time, faults of processes, disks and clocks for a minute; as root; TIME=10m for more
@@ -170,14 +171,27 @@ fuzz:            ## each fuzz test for FUZZTIME
 		done; \
 	done
 
+# What may depend on the machine's pace: packages whose tests start goroutines or processes.
+PACED = $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}.{{slice .ImportPath 15}}{{end}}' ./... | grep -vxF "$$($(GO) list -f '.{{slice .ImportPath 15}}' $(PURE))")
+PACE  ?= $(PACED)
+
+pace:            ## each test of packages that wait for clocks or processes 50 times, on a machine that stands still at random; as root; PACE='-times 5 ./cmd'
+	$(GO) run ./test/pace $(PACE)
+
+nightly:         ## what takes hours, measures, or needs a machine that does not stand still; as root, on Debian
+	.ci/nightly
+
+# Tests that need more than Go and a C compiler, or hours.
+TAGS := docker,interop,brokers,postgres,browser,shells,nightly
+
 # README says for which systems Posta is made, and for which it builds. Most tests of processes, disks and networks are for Linux alone.
 lint:            ## gofmt, go vet, staticcheck (which go fetches), builds for other systems
 	@! gofmt -l . | grep . >&2
 	$(GO) vet ./...
-	$(GO) vet -tags docker,interop,brokers,postgres,browser ./...
+	$(GO) vet -tags $(TAGS) ./...
 	GOOS=linux GOARCH=arm64 $(GO) vet ./...
 	GOOS=darwin $(GO) build ./...
-	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.6.1 -tags docker,interop,brokers,postgres,browser ./...
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.6.1 -tags $(TAGS) ./...
 
 cover:           ## how much of the code the tests reach
 	$(GO) test -coverprofile cover.prof ./...

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client/source/parquet"
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/internal/s3test"
@@ -151,7 +152,7 @@ func TestTheTopologyOfDataIsOne(t *testing.T) {
 func weather(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := parquet.NewWriter(&b, []string{"date", "prectot"}, []protocol.Kind{protocol.Text, protocol.Float})
+	w := parquet.NewWriter(&b, []string{"date", "prectot"}, []types.Type{types.Of(types.Text), types.Of(types.Double)})
 	for _, day := range []string{"2016-05-05", "2016-05-06"} {
 		if err := w.Row([]protocol.Value{{Text: day}, {Kind: protocol.Float, Float: 31.5}}); err != nil {
 			t.Fatal(err)
