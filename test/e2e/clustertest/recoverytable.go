@@ -11,12 +11,13 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// recovery is one kill, step by step: each time is from the step before, total from the kill until something new is on its disk.
-type recovery struct{ detect, restart, log, row, total time.Duration }
+// recovery is one kill, step by step: each time is from the step before. Running counts from the kill until the node has recovered its log and works,
+// total until something new is on its disk.
+type recovery struct{ detect, restart, log, row, running, total time.Duration }
 
 // RecoveryTable kills one target after the other, each so many times, and prints how long it takes until it works
 // again. Heartbeats are 100 ms apart, so the steps after the restart are known to that. It needs a load, or nothing new
-// is ever on a disk.
+// is ever on a disk. The last column is the 95th percentile of the first commit over that of running.
 func (w *Cluster) RecoveryTable(kill func(topology.NodeID), kills int, ids ...topology.NodeID) string {
 	w.t.Helper()
 	w.Until("all have had work", func() bool {
@@ -26,7 +27,8 @@ func (w *Cluster) RecoveryTable(kill func(topology.NodeID), kills int, ids ...to
 	})
 	var out strings.Builder
 	tab := tabwriter.NewWriter(&out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(tab, "killed\tkills\tdetect p50\tp95\trestart p50\tp95\tlog p50\tp95\tfirst row p50\tp95\ttotal p50\tp95")
+	fmt.Fprintln(tab, "killed\tkills\tdetect p50\tp95\trestart p50\tp95\tlog p50\tp95\tfirst row p50\tp95\trunning p50\tp95\tfirst commit p50\tp95\tto running")
+	running, total := func(r recovery) time.Duration { return r.running }, func(r recovery) time.Duration { return r.total }
 	for _, id := range ids {
 		var all []recovery
 		for range kills {
@@ -37,11 +39,11 @@ func (w *Cluster) RecoveryTable(kill func(topology.NodeID), kills int, ids ...to
 		for _, step := range []func(recovery) time.Duration{
 			func(r recovery) time.Duration { return r.detect }, func(r recovery) time.Duration { return r.restart },
 			func(r recovery) time.Duration { return r.log }, func(r recovery) time.Duration { return r.row },
-			func(r recovery) time.Duration { return r.total },
+			running, total,
 		} {
 			fmt.Fprintf(tab, "\t%v\t%v", percentile(all, step, 50), percentile(all, step, 95))
 		}
-		fmt.Fprintln(tab)
+		fmt.Fprintf(tab, "\t%.2f\n", float64(percentile(all, total, 95))/float64(percentile(all, running, 95)))
 	}
 	if err := tab.Flush(); err != nil {
 		w.t.Fatal(err)
@@ -66,7 +68,7 @@ func (w *Cluster) recover(kill func(topology.NodeID), id topology.NodeID) (r rec
 	}
 	r.detect, r.restart = i.At.Sub(at), i.Restart
 	r.log = max(0, seen.Working.Sub(i.At.Add(i.Restart)))
-	r.row, r.total = seen.Flowing.Sub(seen.Working), seen.Flowing.Sub(at)
+	r.row, r.running, r.total = seen.Flowing.Sub(seen.Working), seen.Working.Sub(at), seen.Flowing.Sub(at)
 	return r
 }
 

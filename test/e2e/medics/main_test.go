@@ -29,6 +29,7 @@ const selfVar = "POSTA_E2E_MEDICS"
 
 var (
 	kills        = flag.Int("kills", 2, "kills of each kind of node in TestRecoveryTable; 30 give figures that mean something")
+	loadRows     = flag.Int("load-rows", 20000, "rows of each session that runs meanwhile in TestRecoveryTable")
 	chaosTime    = flag.Duration("chaos", 0, "how long TestChaos continues; 0 for some seconds")
 	chaosSeed    = flag.Uint64("chaos-seed", 0, "what TestChaos does to whom, and when; 0 for another each time")
 	soakTime     = flag.Duration("soak", 0, "how long TestSoak continues; 0 for some seconds")
