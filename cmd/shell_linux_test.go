@@ -25,6 +25,10 @@ func completesNames(t *testing.T, shell string, args []string, load string) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
+	// Where this folder is missing, fish starts a process that fills it from all manual pages, and that outlives the test.
+	if err := os.MkdirAll(filepath.Join(home, "fish", "generated_completions"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	bin := filepath.Join(home, "posta")
 	write := func(name, text string, mode os.FileMode) {
 		t.Helper()
