@@ -19,7 +19,7 @@ IMAGE   ?= posta
 
 RELEASE := $(shell git describe --tags --always --dirty 2>/dev/null)
 
-.PHONY: help build test test-plain test-raced test-race demo image up down logs demo-docker chaos test-docker test-hosts bench profile yardstick release test-release soak fuzz lint pace nightly cover clean
+.PHONY: help build test test-plain test-keys test-commands test-raced test-race demo image up down logs demo-docker chaos test-docker test-hosts bench profile yardstick release test-release soak fuzz lint pace nightly cover clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1:/p' $(MAKEFILE_LIST)
@@ -41,24 +41,35 @@ RACED := ^(TestKillTight|TestR15_.*TooLarge|TestR17_TwoClients.*|TestSessions_C.
 FIRST := ./link/nats ./zmqx
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # A program with the race detector sleeps for a second before it exits, and the tests start and end some hundred nodes and commands.
-GO_TEST_RACE = GORACE="$${GORACE:-atexit_sleep_ms=50}" $(GO) test -vet=off -timeout $(LIMIT) $(RACE)
+GO_TEST_RACE = GORACE="$${GORACE:-atexit_sleep_ms=50}" $(GO_TEST) $(RACE)
+# go vet has seen all packages when the tests begin, so they are not vetted again; and nobody debugs these programs, which are linked in half the time
+# without what a debugger needs. Traces name lines all the same.
+GO_TEST = $(GO) test -vet=off -ldflags=-w -timeout $(LIMIT)
 # How long the tests of a package may take.
 LIMIT ?= 30m
+# Half of the time that ./cmd takes: the tests of keys, medics and resumed runs.
+HALF := ^Test(R17|S[0-9]|M|U)
 
-# go vet has seen all packages when the tests begin, so they are not vetted again. Clusters without the race detector, which wait more than they compute,
-# run beside all other packages, which compute more than they wait.
+# Clusters without the race detector, which wait more than they compute, run beside all other packages, which compute more than they wait. ./cmd would
+# run alone at the end, so it comes in two halves.
 test:            ## go vet, and every test, with the race detector where it finds something
 	$(GO) vet ./...
-	@$(MAKE) --no-print-directory -j2 test-plain test-raced
+	@$(MAKE) --no-print-directory -j4 test-plain test-keys test-commands test-raced
 	@echo "test: all packages pass$(if $(RACE),, (without the race detector: no C compiler))"
 
 test-plain:
-	$(GO) test -vet=off -timeout 30m -p $(PROCESSORS) $(CLUSTERS)
+	$(GO_TEST) -p $(PROCESSORS) $(filter-out ./cmd,$(CLUSTERS))
+
+test-keys:
+	$(GO_TEST) -run '$(HALF)' ./cmd
+
+test-commands:
+	$(GO_TEST) -skip '$(HALF)' ./cmd
 
 test-raced:
 	$(GO_TEST_RACE) -p $(PROCESSORS) $$($(GO) list $(FIRST) ./... | grep -vxF "$$($(GO) list $(PURE) $(CLUSTERS))")
 	$(if $(RACE),$(GO_TEST_RACE) -p $(PROCESSORS) -run '$(RACED)' $(RACED_IN))
-	$(GO) test -vet=off -timeout 30m -p $(PROCESSORS) $$($(GO) list $(PURE))
+	$(GO_TEST) -p $(PROCESSORS) $$($(GO) list $(PURE))
 
 test-race:       ## the tests of clusters that make test runs without the race detector, with it
 	$(GO_TEST_RACE) -p $(PROCESSORS) -skip '$(RACED)' $(CLUSTERS)

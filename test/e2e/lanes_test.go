@@ -24,9 +24,10 @@ func TestWhatMakeTestLeavesOutIsRunNightly(t *testing.T) {
 			"\n\tgo test ./test/sim -run 'TestSeeds|TestRunsAreWorthIt' -seeds=2000 ", "\n\tgo test ./test/medicsim -run 'TestSeeds' -seeds=2000 ",
 		},
 		makefile: {
-			"-j2 test-plain test-raced\n",
-			"\ntest-plain:\n\t$(GO) test -vet=off -timeout 30m -p $(PROCESSORS) $(CLUSTERS)\n",
-			"$(GO_TEST_RACE) -p $(PROCESSORS) -run '$(RACED)' $(RACED_IN))\n\t$(GO) test -vet=off -timeout 30m -p $(PROCESSORS) $$($(GO) list $(PURE))\n\n",
+			"-j4 test-plain test-keys test-commands test-raced\n",
+			"\ntest-plain:\n\t$(GO_TEST) -p $(PROCESSORS) $(filter-out ./cmd,$(CLUSTERS))\n\n",
+			"\ntest-keys:\n\t$(GO_TEST) -run '$(HALF)' ./cmd\n\ntest-commands:\n\t$(GO_TEST) -skip '$(HALF)' ./cmd\n\n",
+			"$(GO_TEST_RACE) -p $(PROCESSORS) -run '$(RACED)' $(RACED_IN))\n\t$(GO_TEST) -p $(PROCESSORS) $$($(GO) list $(PURE))\n\n",
 			"with it\n\t$(GO_TEST_RACE) -p $(PROCESSORS) -skip '$(RACED)' $(CLUSTERS)\n",
 		},
 	} {
