@@ -149,14 +149,23 @@ func (k *function) room(n int) (why string) {
 	return full
 }
 
-// work counts steps of work on a row. It returns false if they are too many.
-func (a *account) work(steps int) bool {
-	m := a.meter
-	m.steps += steps
+// Rows counts rows, or pairs of rows that a join compares, so that there is a pause every few thousand of them whatever becomes of them: a count over the
+// pairs of two tables, or a join that keeps no pair, works for long and keeps nothing.
+func (m *Meter) Rows(n int) { m.did(max(n, 1) * (pauseSteps / progress.Every)) }
+
+// did counts steps, and pauses after many.
+func (m *Meter) did(steps int) {
 	if m.since += steps; m.since >= pauseSteps {
 		m.since = 0
 		m.Pause()
 	}
+}
+
+// work counts steps of work on a row. It returns false if they are too many.
+func (a *account) work(steps int) bool {
+	m := a.meter
+	m.steps += steps
+	m.did(steps)
 	return steps <= MaxSteps && (m.Most == 0 || m.steps <= m.Most)
 }
 

@@ -313,6 +313,7 @@ func (j *join) holds(both *batch) (v *eval.Vector, failed error) {
 
 // flush passes on the waiting pairs that fulfil the rest of the condition, and the left rows without a partner.
 func (j *join) flush() error {
+	j.meter.Rows(len(j.lrows))
 	var failed error
 	if j.rest != nil && len(j.lrows) > 0 {
 		both := j.gather(j.lrows, j.rrows, j.restReads, true)
@@ -439,7 +440,6 @@ func (j *join) unmatchedRight() error {
 		}
 	}
 	for len(rows) > 0 {
-		j.x.pause()
 		part := rows[:min(batchRows, len(rows))]
 		rows = rows[len(part):]
 		none := make([]int32, len(part))

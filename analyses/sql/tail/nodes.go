@@ -18,6 +18,7 @@ func (*enough) Error() string { return "no more rows are needed" }
 // computes values before it changes anything.
 func (x *Executor) stream(n bind.Node, take sink) error {
 	to := func(b *batch) error {
+		x.meter.Rows(len(b.sel))
 		return eval.Pieces(b.sel, func(sel []int32) error {
 			piece := *b
 			piece.sel = slices.Clip(sel)

@@ -63,7 +63,6 @@ const batchRows = 4096
 // stream passes the rows on.
 func (s *store) stream(to sink) error {
 	for lo := 0; lo < s.n; lo += batchRows {
-		s.x.pause()
 		n := min(batchRows, s.n-lo)
 		b := &batch{columns: make([]*eval.Vector, len(s.columns)), n: n, sel: s.x.all(n)}
 		for i, c := range s.columns {
@@ -81,7 +80,6 @@ func (s *store) stream(to sink) error {
 // order passes the rows on in another order.
 func (s *store) order(rows []int32, to sink) error {
 	for lo := 0; lo < len(rows); lo += batchRows {
-		s.x.pause()
 		part := rows[lo:min(lo+batchRows, len(rows))]
 		b := &batch{columns: make([]*eval.Vector, len(s.columns)), n: len(part), sel: s.x.all(len(part))}
 		for i, c := range s.columns {
