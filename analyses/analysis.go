@@ -248,6 +248,15 @@ type Forker interface {
 	Fork(stream int) (Joiner, error)
 }
 
+// Slicer is a Forker that knows whether its batches may take long, because a join makes many rows of each row, or a function works long on a value. The engine
+// then computes them in slices, with the work of other sessions in between.
+type Slicer interface {
+	Forker
+	// ForkSliced is Fork for a stream whose batches may take long. The fork, and the call itself, call pause every few milliseconds. It returns nil if no batch of
+	// the stream takes long.
+	ForkSliced(stream int, pause func()) (Joiner, error)
+}
+
 // Folder folds the rows of a fact stream where they are parsed. It is used by one goroutine at a time.
 type Folder interface {
 	// Fold returns tables, indexed as Analysis.Tables. They hold what a Joiner's Facts and Flush would have made of the rows in

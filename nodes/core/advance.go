@@ -2,6 +2,7 @@ package core
 
 import (
 	"posta.dev/posta/link"
+	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/nodes/trace"
 )
 
@@ -9,11 +10,12 @@ import (
 // sessions that end, one call each, so that none starves the others. It does at most one slice of a long computation. Working then reports
 // that more is left, and the caller soon calls Advance again.
 func (c *Core) Advance() {
+	worked := c.working
 	c.working = false
 	if c.retired != "" {
 		return
 	}
-	if c.full {
+	if c.full || worked {
 		c.hurryAborts()
 	}
 	for progress := true; progress && c.build.bytes < c.cfg.Commit && c.retired == ""; {
@@ -61,6 +63,9 @@ func (c *Core) step(l *inLink) bool {
 			c.heldUp(l, f)
 			return false
 		}
+		if c.ahead(f) {
+			return false
+		}
 		c.take(l, f)
 		l.pop()
 		return true
@@ -70,7 +75,27 @@ func (c *Core) step(l *inLink) bool {
 	return true
 }
 
-// hurryAborts applies aborts that wait in the queues at once when the disk is full (W5). The frames before an abort may need more room than
+// ahead lets the role do a slice of a long computation that it needs to take a frame, and reports whether there is more to do before that.
+func (c *Core) ahead(f *link.Frame) bool {
+	r, ok := c.cfg.Roles[0].(role.Slicer)
+	s := c.sessions[f.Session]
+	if !ok || f.Kind != link.Data || s == nil || f.Stream >= len(s.ended) {
+		return false
+	}
+	more := false
+	c.run(s, 0, f.Stream, func() error {
+		more = r.Ahead(s.ID, role.Message{Stream: f.Stream, Payload: f.Payload})
+		return nil
+	})
+	if more {
+		c.working = true
+		c.waits(s, trace.Turn)
+	}
+	c.settle(s)
+	return more
+}
+
+// hurryAborts applies aborts that wait in the queues at once when the disk is full (W5), or when the node works long on a frame before them. The frames before an abort may need more room than
 // there is; once their session has left, only their hwm is stored. Any node may fail any session at any time (R13), so the session ends as
 // it would at the abort's turn, and at its turn the abort changes nothing. An abort of a session that has already failed here is left to
 // wait. Two clients can claim to have lost one session, and to pass on both claims in turn at each call would fill the outbox without bound

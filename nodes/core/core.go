@@ -126,7 +126,7 @@ func New(cfg Config) (*Core, error) {
 // Close ends the computations of the roles. The core must not be used afterwards.
 func (c *Core) Close() {
 	for _, r := range c.cfg.Roles {
-		if w, ok := r.(role.Worker); ok {
+		if w, ok := r.(interface{ Close() }); ok { // role.Worker, role.Slicer
 			w.Close()
 		}
 	}

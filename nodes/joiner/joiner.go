@@ -43,6 +43,11 @@ type state struct {
 	deferred  bool          // the analysis has not been given reference and ended yet; see catchUp
 	dirty     bool          // there is something to flush
 	stream    int           // that was folded last; Flush emits under it
+
+	ahead []*ahead                // batches that are computed before they are taken, the oldest first
+	forks map[int]analyses.Joiner // by stream, the fork that computes them; missing while one is in use
+	pause func()                  // ends a slice
+	short []int                   // streams of which no batch takes long
 }
 
 type reference struct {
@@ -62,7 +67,7 @@ func (j *Joiner) Open(s role.Session) error {
 		return err
 	}
 	j.sessions[s.ID] = &state{
-		Session: s, joiner: aj, tables: role.NewTables(s.Analysis, fold.NewOutgoing),
+		Session: s, joiner: aj, tables: role.NewTables(s.Analysis, fold.NewOutgoing), forks: map[int]analyses.Joiner{},
 		deferred: s.Analysis.ReferenceLater && s.Replica.Index != 0,
 	}
 	return nil
@@ -78,7 +83,7 @@ func (j *Joiner) Take(id session.ID, m role.Message, out role.Emitter) (durable 
 	switch {
 	case ref:
 		if st.bytes += len(m.Payload); out != nil && st.bytes > out.Limits().Memory {
-			return false, fmt.Errorf("R16: the session's reference data has %d bytes up to stream %s, and limits.memory is %d: give it less, or raise limits.memory in the topology and start the session again",
+			return false, fmt.Errorf("the session's reference data has %d bytes up to stream %s, and limits.memory is %d: give it less, or raise limits.memory in the topology and start the session again",
 				st.bytes, st.Analysis.Streams[m.Stream].Name, out.Limits().Memory)
 		}
 		st.reference = append(st.reference, reference{m.Stream, m.Payload})
@@ -125,6 +130,9 @@ func (st *state) take(stream int, payload []byte) (err error) {
 		return err
 	}
 	if err := st.merge(rows.Folded); err != nil || len(rows.Batch) == 0 {
+		return err
+	}
+	if taken, err := st.takeAhead(stream, payload); taken || err != nil {
 		return err
 	}
 	b, err := batch.Decode(rows.Batch, about.Schema)
@@ -243,7 +251,12 @@ func (j *Joiner) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 }
 
 // Drop implements role.Role.
-func (j *Joiner) Drop(id session.ID, _ role.Outcome) { delete(j.sessions, id) }
+func (j *Joiner) Drop(id session.ID, _ role.Outcome) {
+	if st := j.sessions[id]; st != nil {
+		st.stop()
+		delete(j.sessions, id)
+	}
+}
 
 // Snapshot implements role.Role: the reference batches as they came, and which streams have ended.
 func (j *Joiner) Snapshot(id session.ID, dst []byte) []byte {

@@ -12,6 +12,16 @@ type Preparer interface {
 	Prepare(id session.ID, stream int, c *Chunk, limits Limits) (work func())
 }
 
+// Slicer is a role whose call of Take may need a long computation. The core lets it compute in slices before it takes the frame, and serves other links and
+// sessions in between.
+type Slicer interface {
+	// Ahead does a slice of what Take needs for m, some milliseconds, and reports whether there is more to do before that call. It emits nothing and changes nothing
+	// that Flush emits, so it is not recorded. A call of Take does whatever work is still missing. The payload is not kept.
+	Ahead(id session.ID, m Message) (more bool)
+	// Close ends all computations, when the node gives its state up.
+	Close()
+}
+
 // ChunkDecoder is a gateway that can decide, before it handles a request, whether the request brings a chunk that it would feed now.
 type ChunkDecoder interface {
 	// DecodeChunk sets r.Chunk if the gateway would feed it now. The gateway may still refuse it when it handles the request.

@@ -172,6 +172,7 @@ type tally struct {
 	members map[string]int64
 	totals  *fold.Table
 	keys    []keySize // of each fact
+	pause   func()    // of a fork that works in slices
 }
 
 // keySize is a fact's group, and how long its key is.
@@ -211,6 +212,9 @@ func (j *tally) Facts(_ int, b *batch.Batch, _ analyses.Position) error {
 		if string(key) == poisonJoin {
 			panic(poisonPanic)
 		}
+		if j.pause != nil && i%2 == 1 {
+			j.pause()
+		}
 		v := values.At(i)
 		if v < j.least {
 			continue
@@ -232,6 +236,16 @@ func (j *tally) Facts(_ int, b *batch.Batch, _ analyses.Position) error {
 func (j *tally) Fork(int) (analyses.Joiner, error) {
 	f := *j
 	f.members, f.totals, f.keys = nil, fold.NewTable(&totalsSpec), nil
+	return &f, nil
+}
+
+// ForkSliced implements analyses.Slicer: in half of the sessions a joiner folds a batch in slices.
+func (j *tally) ForkSliced(_ int, pause func()) (analyses.Joiner, error) {
+	if len(j.groups)%2 == 0 {
+		return nil, nil
+	}
+	f := *j
+	f.members, f.totals, f.keys, f.pause = nil, fold.NewTable(&totalsSpec), nil, pause
 	return &f, nil
 }
 

@@ -202,16 +202,16 @@ func (w *worker) prepare(given []step) (err error) {
 			var found *lookup
 			var fails error
 			if given != nil {
-				found, fails = given[i].lookup.fork()
+				found, fails = given[i].lookup.fork(w.meter)
 			} else {
-				found, fails = newLookup(n, x)
+				found, fails = newLookup(n, x, w.meter)
 			}
 			if fails != nil {
 				return fails
 			}
 			w.steps = append(w.steps, step{lookup: found})
 		case *unnest:
-			st := step{spread: &spread{of: n}}
+			st := step{spread: &spread{of: n, meter: w.meter}}
 			for _, e := range n.Lists {
 				st.spread.lists = append(st.spread.lists, program(e))
 			}

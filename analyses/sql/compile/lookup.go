@@ -22,7 +22,7 @@ var ErrReference = errors.New("the tables that every joiner has whole are too la
 // client gets the reason of a failure as text.
 func Overfull(reason error) bool {
 	text := reason.Error()
-	return strings.Contains(text, ErrReference.Error()) || strings.Contains(text, "R16: the session's reference data has ")
+	return strings.Contains(text, ErrReference.Error()) || strings.Contains(text, "the session's reference data has ")
 }
 
 // references are the reference streams of a session, as joiners get them.
@@ -206,14 +206,14 @@ type lookup struct {
 	room [][]int32 // memory for probe
 }
 
-func newLookup(b *broadcast, x *tail.Executor) (*lookup, error) {
-	kept, err := x.NewLookup(b.Join, b.wanted)
+func newLookup(b *broadcast, x *tail.Executor, m *eval.Meter) (*lookup, error) {
+	kept, err := x.NewLookup(b.Join, b.wanted, m)
 	return &lookup{broadcast: b, kept: kept}, err
 }
 
 // fork returns a lookup of the same rows for another goroutine.
-func (l *lookup) fork() (*lookup, error) {
-	kept, err := l.kept.Fork()
+func (l *lookup) fork(m *eval.Meter) (*lookup, error) {
+	kept, err := l.kept.Fork(m)
 	return &lookup{broadcast: l.broadcast, kept: kept}, err
 }
 

@@ -17,6 +17,7 @@ type unnest struct {
 type spread struct {
 	of    *unnest
 	lists []*eval.Program
+	meter *eval.Meter
 	out   []*eval.Vector
 	room  [][]int32
 }
@@ -34,6 +35,9 @@ func (s *spread) rows(columns []*eval.Vector, n int, sel []int32, at *joined, to
 	was := *at
 	defer func() { *at = was }()
 	return tail.Spread(lists, sel, s.of.Outer, func(rows, items []int32, made []*eval.Vector) error {
+		if err := s.meter.Rows(len(rows)); err != nil {
+			return err
+		}
 		*at = was.picked(rows, &s.room)
 		at.after = append(at.after, items)
 		s.out = s.out[:0]

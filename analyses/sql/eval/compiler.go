@@ -99,6 +99,7 @@ func (c *compiler) kernel(e bind.Expr, out Vector) (node, error) {
 	case *bind.Cast:
 		return c.cast(e, out)
 	case *bind.Apply:
+		c.of.meter.slow = c.of.meter.slow || slowFuncs[e.Func]
 		if n, err := c.splits(e, out); n != nil || err != nil {
 			return n, err
 		}

@@ -37,6 +37,7 @@ type Meter struct {
 	// Most bounds the steps between two calls of Begin, if it is not 0.
 	Most int
 
+	slow  bool  // a program has a function that may work long on a value, or make a long one of a short one
 	held  int64 // bytes
 	steps int
 	since int // steps since the last pause
@@ -45,6 +46,11 @@ type Meter struct {
 
 // NewMeter returns a meter.
 func NewMeter() *Meter { return &Meter{Pause: progress.Mark} }
+
+// Slow reports whether the work of its programs on a few rows may take long.
+func (m *Meter) Slow() bool { return m.slow }
+
+var slowFuncs = map[string]bool{"repeat": true, "lpad": true, "rpad": true, "replace": true, "regexp_matches": true, "regexp_replace": true, "regexp_extract": true}
 
 // Begin says that the work on other rows begins.
 func (m *Meter) Begin() { m.steps = 0 }
@@ -149,9 +155,19 @@ func (k *function) room(n int) (why string) {
 	return full
 }
 
-// Rows counts rows, or pairs of rows that a join compares, so that there is a pause every few thousand of them whatever becomes of them: a count over the
-// pairs of two tables, or a join that keeps no pair, works for long and keeps nothing.
-func (m *Meter) Rows(n int) { m.did(max(n, 1) * (pauseSteps / progress.Every)) }
+// Rows counts rows, or pairs of rows that a join compares, so that there is a pause every few thousand of them, kept or not: a count over the
+// pairs of two tables, or a join that keeps no pair, works for long and keeps nothing. It returns an error if they are too many.
+func (m *Meter) Rows(n int) error {
+	m.did(max(n, 1) * (pauseSteps / progress.Every))
+	if m.Most == 0 {
+		return nil
+	}
+	if m.steps += n; m.steps > m.Most {
+		return fmt.Errorf("joins and UNNEST would take too long: they make or compare more than %d million rows of rows that travel together, while other sessions "+
+			"wait; join by =, narrow the rows by WHERE before, or send fewer rows at once (--chunk 64KiB)", m.Most>>20)
+	}
+	return nil
+}
 
 // did counts steps, and pauses after many.
 func (m *Meter) did(steps int) {

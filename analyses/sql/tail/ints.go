@@ -106,7 +106,7 @@ func (k *intKeys) partners(j *join) error {
 				}
 				j.next = slices.Repeat([]int32{-1}, k.n)
 			}
-			j.next[row] = *first - 1
+			j.next[row], j.repeats = *first-1, true
 		}
 		*first = int32(row) + 1
 	}

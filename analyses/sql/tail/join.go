@@ -24,6 +24,7 @@ type join struct {
 	first        []int32                                   // of each key in index the first row
 	ints         *intPartners                              // replaces index and first if there is one key and it is an integer
 	next         []int32                                   // of each row the next one with the same key, -1 at the end; nil: all keys differ
+	repeats      bool                                      // some rows have the same key
 	rightMatched []bool                                    // nil unless the join is RIGHT or FULL
 	pairs        func(b *batch, left, right []int32) error // replaces to, if it is set
 	wanted       []bool                                    // columns that are passed on; nil: all
@@ -40,7 +41,7 @@ type join struct {
 }
 
 func (x *Executor) join(n *bind.Join, to sink) error {
-	j, err := x.newJoin(n, to, nil)
+	j, err := x.newJoin(n, to, nil, x.meter)
 	if err != nil {
 		return err
 	}
@@ -78,9 +79,10 @@ func (j *join) partner(keys []*eval.Vector, row int32) int32 {
 	return -1
 }
 
-// newJoin makes a join and computes its right side. wanted says which columns of the join are passed on; nil: all of them.
-func (x *Executor) newJoin(n *bind.Join, to sink, wanted []bool) (*join, error) {
-	j := &join{x: x, n: n, to: to, index: x.newIndex(), wanted: wanted, meter: x.meter}
+// newJoin makes a join and computes its right side. wanted says which columns of the join are passed on; nil: all of them. What the join does for rows of its
+// left side counts in m.
+func (x *Executor) newJoin(n *bind.Join, to sink, wanted []bool, m *eval.Meter) (*join, error) {
+	j := &join{x: x, n: n, to: to, index: x.newIndex(), wanted: wanted, meter: m}
 	if err := j.compile(); err != nil {
 		return nil, err
 	}
@@ -188,6 +190,7 @@ func (c *chaining) add(values []*eval.Vector, sel []int32) error {
 		default:
 			j.next[c.last[id]] = row
 			c.last[id] = row
+			j.repeats = true
 		}
 	}
 	return nil
@@ -313,7 +316,9 @@ func (j *join) holds(both *batch) (v *eval.Vector, failed error) {
 
 // flush passes on the waiting pairs that fulfil the rest of the condition, and the left rows without a partner.
 func (j *join) flush() error {
-	j.meter.Rows(len(j.lrows))
+	if err := j.meter.Rows(len(j.lrows)); err != nil {
+		return err
+	}
 	var failed error
 	if j.rest != nil && len(j.lrows) > 0 {
 		both := j.gather(j.lrows, j.rrows, j.restReads, true)

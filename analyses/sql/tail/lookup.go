@@ -9,22 +9,25 @@ import (
 type Lookup struct{ j *join }
 
 // NewLookup computes and keeps the right side of a join. The join must not be RIGHT or FULL. wanted says which columns of the
-// join are read. Only these columns of the right side are kept, and those that the join's condition reads.
-func (x *Executor) NewLookup(n *bind.Join, wanted []bool) (*Lookup, error) {
-	j, err := x.newJoin(n, nil, wanted)
+// join are read. Only these columns of the right side are kept, and those that the join's condition reads. What a probe does counts in m.
+func (x *Executor) NewLookup(n *bind.Join, wanted []bool, m *eval.Meter) (*Lookup, error) {
+	j, err := x.newJoin(n, nil, wanted, m)
 	if err != nil {
 		return nil, err
 	}
 	return &Lookup{j}, nil
 }
 
-// Fork returns a Lookup of the same rows for another goroutine. Both may be used at the same time, because they share only
+// Fork returns a Lookup of the same rows for another goroutine, which has the meter m. Both may be used at the same time, because they share only
 // what no longer changes.
-func (l *Lookup) Fork() (*Lookup, error) {
+func (l *Lookup) Fork(m *eval.Meter) (*Lookup, error) {
 	of := l.j
-	j := &join{meter: eval.NewMeter(), x: of.x, n: of.n, index: &index{counted: counted{x: of.x}, ids: of.index.ids}, ints: of.ints, right: of.right, first: of.first, next: of.next, wanted: of.wanted}
+	j := &join{meter: m, x: of.x, n: of.n, index: &index{counted: counted{x: of.x}, ids: of.index.ids}, ints: of.ints, right: of.right, first: of.first, next: of.next, repeats: of.repeats, wanted: of.wanted}
 	return &Lookup{j}, j.compile()
 }
+
+// Repeats reports whether a row may have several partners.
+func (l *Lookup) Repeats() bool { return l.j.repeats }
 
 // Len returns how many rows are kept.
 func (l *Lookup) Len() int { return l.j.right.n }
@@ -33,7 +36,6 @@ func (l *Lookup) Len() int { return l.j.right.n }
 // left row, and right that of its right row, or -1 if it has none. They are valid during the call.
 func (l *Lookup) Probe(r *Rows, sel []int32, to func(out *Rows, left, right []int32) error) error {
 	j := l.j
-	j.meter.Release()
 	j.pairs = func(b *batch, left, right []int32) error { return to(&Rows{Columns: b.columns, N: b.n}, left, right) }
 	return j.probe(&batch{columns: r.Columns, n: r.N, sel: sel})
 }

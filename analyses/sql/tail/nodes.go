@@ -18,7 +18,9 @@ func (*enough) Error() string { return "no more rows are needed" }
 // computes values before it changes anything.
 func (x *Executor) stream(n bind.Node, take sink) error {
 	to := func(b *batch) error {
-		x.meter.Rows(len(b.sel))
+		if err := x.meter.Rows(len(b.sel)); err != nil {
+			return err
+		}
 		return eval.Pieces(b.sel, func(sel []int32) error {
 			piece := *b
 			piece.sel = slices.Clip(sel)
