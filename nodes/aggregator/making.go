@@ -65,7 +65,7 @@ func (st *state) tooMuchWaits(out role.Emitter) error {
 		}
 	}
 	if limit := out.Limits().Memory; bytes > limit {
-		return fmt.Errorf("R16: the session's rows and groups that wait for a join have %d bytes in this aggregator, and limits.memory is %d: let more aggregators share them, narrow the rows or read fewer columns, or raise limits.memory in the topology; then start the session again",
+		return fmt.Errorf("the session's rows and groups that wait for a join have %d bytes in this aggregator, and limits.memory is %d: let more aggregators share them, narrow the rows or read fewer columns, or raise limits.memory in the topology; then start the session again",
 			bytes, limit)
 	}
 	return nil

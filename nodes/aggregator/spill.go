@@ -50,7 +50,7 @@ func (a *Aggregator) Spill(id session.ID, recorded []byte) ([]byte, error) {
 		st.leaving, st.next, st.parts = nil, 0, &parts{}
 	}
 	if recorded != nil && !bytes.Equal(recorded, record) {
-		st.failed = fmt.Errorf("N3: repeating what was stored makes other files than before (%d bytes of names, %d recorded): start the session again", len(record), len(recorded))
+		st.failed = fmt.Errorf("repeating what was stored makes other files than before (%d bytes of names, %d recorded): start the session again", len(record), len(recorded))
 	}
 	return record, nil
 }

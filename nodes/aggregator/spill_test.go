@@ -215,7 +215,7 @@ func TestN3_MovingIsRepeated(t *testing.T) {
 	if _, err := other.Spill(id, record); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Work(id); err == nil || !strings.Contains(err.Error(), "N3") {
+	if _, err := other.Work(id); err == nil || !strings.Contains(err.Error(), "makes other files") {
 		t.Fatal("other rows than before were taken for those of the file:", err)
 	}
 }

@@ -68,7 +68,7 @@ func (c *Core) tooLarge(s *sess, m role.Message) error {
 		return role.TooLarge(what(), size, c.cfg.Frame)
 	}
 	if size := c.build.bytes + len(m.Payload); size > c.cfg.Record-recordReserve {
-		return fmt.Errorf("R15: %s would make a commit of %d bytes, and the log takes records of %d: lower limits.commit in the topology, or give the stream in smaller files",
+		return fmt.Errorf("%s would make a commit of %d bytes, and the log takes records of %d: lower limits.commit in the topology, or give the stream in smaller files",
 			what(), size, c.cfg.Record)
 	}
 	return nil

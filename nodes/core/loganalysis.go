@@ -67,7 +67,7 @@ func (a *LogAnalysis) Add(at link.LogIndex, data []byte) {
 	rec, err := record.Decode(data)
 	if err != nil {
 		if a.err == nil {
-			a.err = fmt.Errorf("N3: record %d: %w", at, err)
+			a.err = fmt.Errorf("record %d: %w", at, err)
 		}
 		return
 	}

@@ -54,12 +54,12 @@ func (r *Recovery) Replay(at link.LogIndex, data []byte) error {
 	r.c.confirmed = false
 	rec, err := record.Decode(data)
 	if err != nil {
-		return fmt.Errorf("N3: record %d: %w", at, err)
+		return fmt.Errorf("record %d: %w", at, err)
 	}
 	inSnapshot := at <= r.at
 	if !inSnapshot {
 		if err := r.replayInputs(rec, at); err != nil {
-			return fmt.Errorf("N3: record %d: %w", at, err)
+			return fmt.Errorf("record %d: %w", at, err)
 		}
 		r.giveUp(rec.Progress)
 	}
@@ -121,7 +121,7 @@ func (r *Recovery) reload(f *record.Frame, at link.LogIndex) error {
 		return nil
 	}
 	if size := len(f.Frame.Payload); size > r.c.cfg.Frame {
-		return fmt.Errorf("R15: frame %d of edge %s has %d bytes and has not arrived everywhere yet, and limits.frame was lowered to %d meanwhile: "+
+		return fmt.Errorf("frame %d of edge %s has %d bytes and has not arrived everywhere yet, and limits.frame was lowered to %d meanwhile: "+
 			"write at least %d until the sessions of that time are over", f.Frame.Seq, f.Edge, size, r.c.cfg.Frame, size)
 	}
 	f.Frame.Edge, f.Frame.From = f.Edge, r.c.cfg.Self

@@ -31,7 +31,7 @@ func TestR15_NoFrameAboveTheLimit(t *testing.T) {
 		}
 		hear(d.c, frames...)
 		d.c.Advance()
-		if why, gone := d.c.tombstones.Get(sessionOf("s")); !gone || !strings.Contains(why.Reason, "R15") || !strings.Contains(why.Reason, "stream facts") {
+		if why, gone := d.c.tombstones.Get(sessionOf("s")); !gone || !strings.Contains(why.Reason, "limits.") || !strings.Contains(why.Reason, "stream facts") {
 			t.Errorf("%s: the session is %v, %q", name, gone, why.Reason)
 		}
 		aborts := 0

@@ -44,7 +44,7 @@ func (h *Hung) Reason(node string) string {
 	if h.Stream != "" {
 		at = " on stream " + h.Stream
 	}
-	return fmt.Sprintf("N9: node %s hung in stage %s%s: it got nothing done for %v, and ended itself; the analysis may not come to an end on some row: its log has "+
+	return fmt.Sprintf("node %s hung in stage %s%s: it got nothing done for %v, and ended itself; the analysis may not come to an end on some row: its log has "+
 		"all stacks. If it needs so long for a single row, raise medics.stuck_after in the topology", node, h.Role, at, h.For.Round(time.Millisecond))
 }
 

@@ -54,6 +54,6 @@ func (a Attempt) reason(node string) string {
 	if a.Last.Stream != "" {
 		on = " on stream " + a.Last.Stream
 	}
-	return fmt.Sprintf("N9: node %s died %d times in a row while it worked long for this session in stage %s%s, and the session got no further in between: "+
+	return fmt.Sprintf("node %s died %d times in a row while it worked long for this session in stage %s%s, and the session got no further in between: "+
 		"ask for less at once; the node's log and `posta status` say more", node, a.Times, a.Last.Role, on)
 }

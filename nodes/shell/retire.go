@@ -61,7 +61,7 @@ func decodeHeritage(data []byte) (all [][]byte, err error) {
 		all = append(all, d.Bytes())
 	}
 	if err := d.Done(); err != nil {
-		return nil, fmt.Errorf("R14: what the log before left: %w", err)
+		return nil, fmt.Errorf("what the log before left: %w", err)
 	}
 	return all, nil
 }

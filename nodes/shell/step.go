@@ -24,7 +24,7 @@ var (
 	// ErrDrained: the node was told to stop, and has sent what it could in time.
 	ErrDrained = errors.New("drained")
 	// ErrRetired: the log was set back or is superseded, and was put aside (R14). The node continues with the next Open, which begins an empty log.
-	ErrRetired = errors.New("R14: the log is retired")
+	ErrRetired = errors.New("the log is retired")
 )
 
 // Output is what the caller has to do after a step. Its slices are valid until the next step.

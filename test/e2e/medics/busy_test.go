@@ -99,7 +99,7 @@ func TestN9_AHungLoopEndsItsNodeAndItsSession(t *testing.T) {
 	since := time.Now()
 	_, err := c.run(client.Config{Analysis: "moody", Dir: words(t, "a", "hang", "b")})
 	if !errors.Is(err, protocol.ErrFailed) || !strings.Contains(err.Error(), "joiner") || !strings.Contains(err.Error(), "stream words") ||
-		!strings.Contains(err.Error(), "N9") {
+		!strings.Contains(err.Error(), "hung in stage") {
 		t.Fatalf("the session ends with %v", err)
 	}
 	for _, i := range c.Over(since) {
