@@ -22,7 +22,7 @@ type Column struct {
 	Key      string // what objects of JSON Lines call it, if Keyed is set
 	Keyed    bool
 
-	large    Value      // the first integer beyond 64 bits in JSON Lines
+	large    Value      // the first integer beyond 64 bits
 	fraction bool       // it has a number that is not such an integer, and no BIGINT
 	text     Value      // the first value that made it TEXT
 	others   types.Kind // the type of the values that are not TEXT
@@ -205,9 +205,7 @@ func (t *Table) rowsAt(place Place, header, sample []byte, keys []string) {
 					t.columns[i].take(p, at)
 				}
 			} else if i < len(keys) {
-				c := &t.columns[t.keys[keys[i]]]
-				c.measure(p, at)
-				c.take(p, at)
+				t.columns[t.keys[keys[i]]].take(p, at)
 			}
 		}
 	}
@@ -220,12 +218,19 @@ func (c *Column) take(p []byte, at Place) {
 	}
 	was, kind := c.Type.Kind, field.KindOf(p)
 	c.Type = common(c.Type, types.Of(kind))
+	switch {
+	case kind != types.Double:
+	case !Large(p):
+		c.fraction = true
+	case c.large.Text == "":
+		c.large = quoted(p, at)
+	}
 	if kind != types.Text && c.blanks.Text == "" && (p[0] == ' ' || p[len(p)-1] == ' ') {
-		c.blanks = Value{string(p[:min(len(p), mostQuoted)]), at}
+		c.blanks = quoted(p, at)
 	}
 	if wider := c.Type.Kind; wider == types.Text {
 		if was != types.Text {
-			c.text, c.others = Value{string(p[:min(len(p), mostQuoted)]), at}, was
+			c.text, c.others = quoted(p, at), was
 		}
 		if kind != types.Text && c.others == types.Null {
 			c.others = kind
@@ -233,22 +238,13 @@ func (c *Column) take(p []byte, at Place) {
 	}
 }
 
-// measure notes integers that no column of numbers holds exactly. A column of integers in JSON Lines becomes TEXT then, since a DOUBLE would change
-// them in silence: such numbers are mostly keys.
-func (c *Column) measure(p []byte, at Place) {
-	switch {
-	case Large(p):
-		if c.large.Text == "" {
-			c.large = Value{string(p[:min(len(p), mostQuoted)]), at}
-		}
-	case field.KindOf(p) == types.Double:
-		c.fraction = true
-	}
-}
+// quoted returns a value as a message quotes it.
+func quoted(p []byte, at Place) Value { return Value{string(p[:min(len(p), mostQuoted)]), at} }
 
 // Large reports whether a text is an integer beyond 64 bits.
 func Large(p []byte) bool {
-	digits := bytes.TrimPrefix(p, []byte{'-'})
+	p = bytes.TrimSpace(p)
+	digits := bytes.TrimLeft(p, "+-")
 	if len(digits) < 19 || len(bytes.Trim(digits, "0123456789")) > 0 {
 		return false
 	}
@@ -256,7 +252,8 @@ func Large(p []byte) bool {
 	return !fits
 }
 
-// settle returns the column as all samples together make it.
+// settle returns the column as all samples together make it. A column of integers is TEXT if one of them has more than 64 bits: such numbers are mostly keys,
+// and a DOUBLE would make one of two that differ.
 func (c Column) settle() Column {
 	switch {
 	case c.large.Text != "" && !c.fraction && c.Type.Kind == types.Double:
@@ -288,6 +285,15 @@ func (t *Table) Trimmed(column string) (Value, bool) {
 		return Value{}, false
 	}
 	return c.blanks, c.settle().Type.Kind != types.Text
+}
+
+// Rounded returns the first integer beyond 64 bits of a column that is DOUBLE, since it has fractions, too; false if there is none.
+func (t *Table) Rounded(column string) (Value, bool) {
+	c := t.Column(column)
+	if c == nil || c.large.Text == "" {
+		return Value{}, false
+	}
+	return c.large, c.settle().Type.Kind == types.Double
 }
 
 // Column returns a column without regard to case, nil if there is none. Its type is NULL if no sample has a value of it.

@@ -174,7 +174,7 @@ func Number(text string) (Type, error) {
 	for i := range len(text) {
 		d := uint64(text[i] - '0')
 		if v > (math.MaxInt64-d)/10 {
-			return Type{}, refuse("Write it as a DOUBLE, with an exponent: "+text+"e0.", "the number does not fit into a BIGINT")
+			return Type{}, refuse("Write it as a text, '"+text+"', or as a DOUBLE, with an exponent: "+text+"e0.", "the number does not fit into a BIGINT")
 		}
 		v = v*10 + d
 	}

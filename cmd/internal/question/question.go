@@ -642,16 +642,16 @@ func (q *Question) Mend(ctx context.Context, reason error) (told string, err err
 			continue
 		}
 		t.widened = append(t.widened, w.Column+" "+w.Is.String())
-		w.Is = t.needs(w)
+		w.Is = needs(w)
 		t.sampled.Widen(w.Column, w.Is)
 		return fmt.Sprintf("column %s of %s is %s, not %s as in the samples (it holds %q); asking again", w.Column, w.Table, w.Is, w.Was, w.Value), q.bind(ctx)
 	}
 	return "", nil
 }
 
-// needs returns the type that a column needs for a value that samples did not show. In a table of JSON Lines, integers beyond 64 bits stay exact.
-func (t *table) needs(w *infer.Wider) types.Kind {
-	if t.loose && w.Was == types.BigInt && infer.Large([]byte(w.Value)) {
+// needs returns the type that a column needs for a value that samples did not show. Integers beyond 64 bits stay exact.
+func needs(w *infer.Wider) types.Kind {
+	if w.Was == types.BigInt && infer.Large([]byte(w.Value)) {
 		return types.Text
 	}
 	return w.Is
@@ -669,7 +669,7 @@ func (q *Question) Declaration(reason error) string {
 		return ""
 	}
 	t := q.tables[i]
-	t.sampled.Widen(w.Column, t.needs(w))
+	t.sampled.Widen(w.Column, needs(w))
 	var columns []string
 	for _, c := range t.sampled.Columns() {
 		if len(columns) == mostDeclared {

@@ -52,7 +52,7 @@ func (q *Question) explainText(ctx context.Context, e *syntax.Error) {
 }
 
 // Notes returns what the user should know of the tables although nothing is wrong: which files are not UTF-8, which columns of numbers are TEXT, as they
-// sort and compare as such, and which columns have values that are read without the blanks around them.
+// sort and compare as such, which round large integers, and which have values that are read without the blanks around them.
 func (q *Question) Notes() (told []string) {
 	for _, t := range q.tables {
 		told = append(told, t.encodings...)
@@ -64,9 +64,13 @@ func (q *Question) Notes() (told []string) {
 				told = append(told, fmt.Sprintf("column %s of %s is %s, read without blanks around its values, such as %q in %s; declare the column as TEXT to keep them",
 					c.Name, t.Name, c.Type, v.Text, v.File))
 			}
-			if why, _, ok := t.sampled.Because(c.Name); ok && t.loose && infer.Large([]byte(why.Text)) {
-				told = append(told, fmt.Sprintf("column %s of %s is TEXT, since %s holds an integer of more than 64 bits, %s; CAST(%s AS DOUBLE) rounds it",
+			if why, _, ok := t.sampled.Because(c.Name); ok && infer.Large([]byte(why.Text)) {
+				told = append(told, fmt.Sprintf("column %s of %s is TEXT, since %s holds an integer beyond BIGINT, %s; CAST(%s AS DOUBLE) rounds it",
 					c.Name, t.Name, why.File, why.Text, syntax.PrintName(c.Name)))
+			}
+			if v, ok := t.sampled.Rounded(c.Name); ok {
+				told = append(told, fmt.Sprintf("column %s of %s is DOUBLE, since it has fractions, and rounds integers beyond BIGINT, such as %s in %s; declare it as TEXT to keep them",
+					c.Name, t.Name, v.Text, v.File))
 			}
 		}
 	}
