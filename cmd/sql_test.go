@@ -409,6 +409,36 @@ func TestSQLKeepsLargeIntegersApart(t *testing.T) {
 	}
 }
 
+// TestSQLReadsItsOwnCSV: what --out writes as CSV or TSV, alone in its row or not, is read back as it was: each type, NULL, '', blanks, quotes, line ends.
+func TestSQLReadsItsOwnCSV(t *testing.T) {
+	const rows = `FROM (VALUES (1, 0.5e0, 1.50, DATE '2024-02-29', TIMESTAMP '2024-02-29 12:00:00.25', true, 'a'), (NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+		(-9223372036854775808, -1e300, -0.01, DATE '0001-01-01', TIMESTAMP '9999-12-31 23:59:59.999999', false, ''), (0, 0e0, 0.00, DATE '1970-01-01', TIMESTAMP '1970-01-01', NULL, ' '),
+		(NULL, NULL, NULL, NULL, NULL, NULL, '"'), (7, NULL, 7.00, NULL, NULL, true, 'x' || chr(10) || ',' || chr(9) || '"y"' || chr(13)), (NULL, NULL, NULL, NULL, NULL, NULL, 'NULL')
+		) v(i, f, d, day, at, b, s)`
+	dir := t.TempDir()
+	rowsOf := func(args ...string) string {
+		_, body, _ := strings.Cut(must(t, append([]string{"sql", "--quiet", "--json"}, args...)...).out, `"rows": `)
+		body, _, _ = strings.Cut(body, `, "rejected"`)
+		return body
+	}
+	for i, columns := range [][]string{{"i BIGINT", "f DOUBLE", "d DECIMAL(9,2)", "day DATE", "at TIMESTAMP", "b BOOLEAN", "s TEXT"}, {"s TEXT"}, {"f DOUBLE"}} {
+		var names []string
+		for _, c := range columns {
+			name, _, _ := strings.Cut(c, " ")
+			names = append(names, name)
+		}
+		statement := "SELECT " + strings.Join(names, ", ") + " " + rows
+		for _, ending := range []string{"csv", "tsv"} {
+			file := fmt.Sprintf("answer%d.%s", i, ending)
+			must(t, "sql", "--quiet", "--out", filepath.Join(dir, file), statement)
+			back := rowsOf("--strict", "--data", dir, "CREATE TABLE t FROM '"+file+"' ("+strings.Join(columns, ", ")+"); SELECT * FROM t")
+			if want := rowsOf(statement); back != want {
+				t.Errorf("%s: read back as\n%s\nwant\n%s", file, back, want)
+			}
+		}
+	}
+}
+
 // TestSQLTakesColumnsFromPaths: {city} in a path is a column, and a view takes precedence over a file of its name.
 func TestSQLTakesColumnsFromPaths(t *testing.T) {
 	dir := t.TempDir()

@@ -70,18 +70,19 @@ func packed(w io.Writer, pack string, write func(io.Writer) error) error {
 	return errors.Join(write(p), p.Close())
 }
 
-// writeText writes a header and rows as RFC 4180 says, except that lines end in a line feed alone, and that comma is what separates columns.
+// writeText writes a header and rows as RFC 4180 says, except that lines end in a line feed alone, and that comma is what separates columns. NULL is nothing
+// at all, even if it is alone in its row, and an empty text is "": so our own reader tells them apart.
 func writeText(out io.Writer, t *client.Table, comma byte) error {
 	w := bufio.NewWriterSize(out, bufferBytes)
 	var line []byte
 	for i, column := range t.Columns {
-		line = appendCell(line, i, column, len(t.Columns), comma)
+		line = appendCell(line, i, protocol.Value{Text: column}, comma)
 	}
 	_, _ = w.Write(append(line, '\n')) // Flush returns the first error of all
 	for row := range t.All() {
 		line = line[:0]
 		for i, v := range row {
-			line = appendCell(line, i, v.String(), len(row), comma)
+			line = appendCell(line, i, v, comma)
 		}
 		if _, err := w.Write(append(line, '\n')); err != nil {
 			return err
@@ -90,18 +91,17 @@ func writeText(out io.Writer, t *client.Table, comma byte) error {
 	return w.Flush()
 }
 
-// appendCell appends cell i of a row. It quotes the cell if a reader could take it for something else. That includes an empty cell alone in its row,
-// because many readers skip empty lines, and blanks at either end, because some readers drop them.
-func appendCell(line []byte, i int, cell string, of int, comma byte) []byte {
+// appendCell appends cell i of a row. It quotes the cell if a reader could take it for something else. That includes blanks at either end, because some
+// readers drop them.
+func appendCell(line []byte, i int, v protocol.Value, comma byte) []byte {
 	if i > 0 {
 		line = append(line, comma)
 	}
+	cell := v.String()
 	switch {
-	case cell == "" && of == 1:
-		return append(line, `""`...)
-	case cell == "":
+	case v.Kind == protocol.Null:
 		return line
-	case !strings.ContainsAny(cell, "\"\r\n") && strings.IndexByte(cell, comma) < 0 && !blank(cell[0]) && !blank(cell[len(cell)-1]):
+	case cell != "" && !strings.ContainsAny(cell, "\"\r\n") && strings.IndexByte(cell, comma) < 0 && !blank(cell[0]) && !blank(cell[len(cell)-1]):
 		return append(line, cell...)
 	}
 	line = append(line, '"')

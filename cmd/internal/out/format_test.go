@@ -23,6 +23,7 @@ import (
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/memes"
 	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/client"
 	ours "posta.dev/posta/client/source/parquet"
 	"posta.dev/posta/internal/gen"
@@ -272,6 +273,59 @@ func TestAnswersReadBack(t *testing.T) {
 				t.Errorf("one file of all has %.300v, want %.300v", whole.Queries, want.Queries)
 			}
 		})
+	}
+}
+
+// TestNullAndEmptyTextReadBack: the reader of input files takes NULL from CSV as NULL, an empty text as one, and every other text as it is, also alone in
+// its row.
+func TestNullAndEmptyTextReadBack(t *testing.T) {
+	odd := []protocol.Value{{Kind: protocol.Null}}
+	for _, text := range []string{"", " ", `"`, `""`, "a", " a ", "\t", ",", "\n", "\r", "\r\n", "NULL", "a\"b,\nc", "\xff", "0", "\n\n"} {
+		odd = append(odd, protocol.Value{Text: text})
+	}
+	one, two := protocol.NewRows(1), protocol.NewRows(2)
+	for _, a := range odd {
+		if err := one.Add(a); err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range odd {
+			if err := two.Add(a, b); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, name := range []string{"csv", "tsv"} {
+		for _, q := range []client.Table{client.NewTable("one", []string{"a"}, one), client.NewTable("two", []string{"a", ""}, two)} {
+			header, rows, _ := bytes.Cut(written(t, name, &q), []byte("\n"))
+			comma := map[string]byte{"csv": ',', "tsv": '\t'}[name]
+			h, err := rowscsv.ParseHeader(header, comma)
+			if err != nil {
+				t.Fatal(err)
+			}
+			columns := make([]rowscsv.Column, len(h.Names()))
+			for i, n := range h.Names() {
+				columns[i] = rowscsv.Column{Name: n, Distinct: true}
+			}
+			m, err := h.Find(columns)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var s rowscsv.Scanner
+			s.Reset(rows, comma, m, 2)
+			for row := range q.All() {
+				if !s.Next() || s.Err() != nil {
+					t.Fatalf("%s of %s ends before %v: %v", name, q.Name, row, s.Err())
+				}
+				for i, p := range s.Fields() {
+					if null := field.IsNull(p); null != (row[i].Kind == protocol.Null) || string(p) != row[i].String() {
+						t.Errorf("%s of %s: %v is read as %q, NULL: %v", name, q.Name, row[i], p, null)
+					}
+				}
+			}
+			if s.Next() {
+				t.Errorf("%s of %s has more rows", name, q.Name)
+			}
+		}
 	}
 }
 
