@@ -234,10 +234,8 @@ func (f *streamUpload) look(r io.Reader, source *Source) (cutter, []byte, error)
 	}
 	switch {
 	case err != nil:
-	case f.form.LeaveOut != csv.LeaveOut{}:
-		header = csv.MarkedLeftOut(header, in.Comma)
-	case in.Comma != own:
-		header = csv.Marked(header, in.Comma, false)
+	case in.Comma != own, f.form.LeaveOut != csv.LeaveOut{}, f.form.Multiline:
+		header = csv.MarkedForm(header, in.Comma, &f.form)
 	}
 	return cut, header, err
 }

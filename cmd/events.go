@@ -208,9 +208,9 @@ func codeOf(err error) string {
 	switch {
 	case errors.As(err, &statement):
 		return "statement"
-	case errors.As(err, &said):
+	case errors.As(err, &said) && !isStray(err):
 		return string(said.Code)
-	case errors.Is(err, client.ErrInput), errors.Is(err, client.ErrNoFiles), errors.Is(err, client.ErrDamaged):
+	case isStray(err), errors.Is(err, client.ErrInput), errors.Is(err, client.ErrNoFiles), errors.Is(err, client.ErrDamaged):
 		return "input"
 	case exitCode(err) == exitUsage:
 		return "usage"

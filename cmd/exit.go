@@ -72,6 +72,8 @@ func exitCode(err error) int {
 		return exitFinished
 	case is(protocol.ErrSuperseded):
 		return exitSuperseded
+	case isStray(err):
+		return exitUsage
 	case is(protocol.ErrFailed, protocol.ErrCancelled, protocol.ErrExpired, protocol.ErrClosed, protocol.ErrUnknownSession, client.ErrInterrupted):
 		return exitSession
 	case errors.As(err, &usage), errors.As(err, &mistakes):
@@ -136,7 +138,7 @@ func (e *saidError) Unwrap() error { return e.error }
 // oneLine joins the parts of a joined error and escapes what could move a cursor.
 func oneLine(err error) string {
 	var parts []string
-	for _, part := range strings.Split(err.Error(), "\n") {
+	for _, part := range strings.Split(strayQuote(err.Error()), "\n") {
 		if part = strings.TrimSpace(part); part != "" {
 			parts = append(parts, display.Escape(part))
 		}

@@ -409,7 +409,7 @@ func TestSQLKeepsLargeIntegersApart(t *testing.T) {
 	}
 }
 
-// TestSQLReadsItsOwnCSV: what --out writes as CSV or TSV, alone in its row or not, is read back as it was: each type, NULL, '', blanks, quotes, line ends.
+// TestSQLReadsItsOwnCSV: what --out writes as CSV or TSV, alone in its row or not, is read back as it was: each type, NULL, ”, blanks, quotes, line ends.
 func TestSQLReadsItsOwnCSV(t *testing.T) {
 	const rows = `FROM (VALUES (1, 0.5e0, 1.50, DATE '2024-02-29', TIMESTAMP '2024-02-29 12:00:00.25', true, 'a'), (NULL, NULL, NULL, NULL, NULL, NULL, NULL),
 		(-9223372036854775808, -1e300, -0.01, DATE '0001-01-01', TIMESTAMP '9999-12-31 23:59:59.999999', false, ''), (0, 0e0, 0.00, DATE '1970-01-01', TIMESTAMP '1970-01-01', NULL, ' '),

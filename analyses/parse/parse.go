@@ -239,7 +239,12 @@ func (p *FileParser) readRuns() (taken int) {
 	}
 }
 
-// failed adds the row's place to an error that fails the session.
+// failed adds the row's place to an error that fails the session. The place of a stray quote is its own line, which may be behind the row's first
+// one.
 func (p *FileParser) failed(err error) error {
-	return fmt.Errorf("%s, line %d: %w", p.file.Name, p.line(), err)
+	line := p.line()
+	if e := (*csv.RowError)(nil); errors.As(err, &e) {
+		line = e.OpenLine
+	}
+	return fmt.Errorf("%s, line %d: %w", p.file.Name, line, err)
 }

@@ -112,10 +112,11 @@ func TestN7_LinesThatAStrayQuoteTakesAreCounted(t *testing.T) {
 		rejects      uint64
 	}{
 		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 10), "", 11},
-		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 20), "f.csv, line 3: the quote that opens field 2 in line 3 is never closed", 0},
+		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 20), "f.csv, line 3: the quote that opens field 2 is never closed", 0},
 		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 5) + "d;\"x\";4\ne;;8\n", "", 7},
-		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 20) + "d;\"x\";4\ne;;8\n", "f.csv, line 3: the quote that opens field 2 in line 3", 0},
-		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 20) + "d;x\";4\ne;;8\n", "f.csv, line 3: the quote that opens field 2 in line 3 is closed much later", 0},
+		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 20) + "d;\"x\";4\ne;;8\n", "f.csv, line 3: the quote that opens field 2", 0},
+		{"a;;2\n\"b\nb\";\"x;4\n" + strings.Repeat("c;;6\n", 20) + "d;x\";4\ne;;8\n", "f.csv, line 4: the quote that opens field 2 is closed much later", 0}, // the row begins in line 3
+		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 20) + "d;x\";4\ne;;8\n", "f.csv, line 3: the quote that opens field 2 is closed much later", 0},
 	} {
 		pieces := func(p *FileParser) (analyses.Rejects, error) {
 			return p.Pieces([]byte(c.data), 2, 1<<20, func(uint64) {})

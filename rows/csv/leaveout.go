@@ -7,12 +7,13 @@ import (
 // Form says how a file differs from CSV with a header. The zero value is CSV with a header.
 type Form struct {
 	LeaveOut
-	Headless bool     // the first record is a row
-	Names    []string // of a headless file's columns, in order; nil: column0, column1, …
+	Headless  bool     // the first record is a row
+	Names     []string // of a headless file's columns, in order; nil: column0, column1, …
+	Multiline bool     // quoted fields may hold any lines, also such as look like rows that a stray quote has swallowed
 }
 
 // Plain reports whether the form is CSV with a header.
-func (f *Form) Plain() bool { return f.LeaveOut == LeaveOut{} && !f.Headless }
+func (f *Form) Plain() bool { return f.LeaveOut == LeaveOut{} && !f.Headless && !f.Multiline }
 
 // LeaveOut says which parts of a file are not records.
 type LeaveOut struct {

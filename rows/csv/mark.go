@@ -9,11 +9,12 @@ import (
 // A header may begin with a mark. It says how the rows after it differ from the form that the stream declares. The client adds
 // it when it cuts a file; no file may begin with it. These are its bytes:
 //
-//	0x1e   separator   'l', 'o' or 'r'      then the header
-//	0x1e   separator   'c'   'a' to 'y'     then the header
+//	0x1e   separator   'l', 'o', 'm', 'n' or 'r'   then the header
+//	0x1e   separator   'c'   'a' to 'y'            then the header
 //
 // With 'l', line numbers count line feeds, as everywhere. So they do with 'o', and an empty line is never a row, also in a file of
-// one column, because lines that were left out are empty ([LeaveOut]). With 'r' they count records, whatever line feeds are in the fields.
+// one column, because lines that were left out are empty ([LeaveOut]). With 'm', which is 'l' otherwise, and 'n', which is 'o' otherwise, a
+// quoted field may hold any lines ([Form.Multiline]). With 'r' they count records, whatever line feeds are in the fields.
 // This is for rows that were made from something other than CSV, where one record stands for one line, or one row, of the
 // source. With 'c' they also count records, and chunks hold no CSV but columns (package columnar); a node that does not know
 // this mark refuses the file. The letter after it says where chunks end: 'a' plus the exponent of 2 of their bytes. Nodes do
@@ -32,10 +33,18 @@ func Marked(header []byte, comma byte, records bool) []byte {
 	return append([]byte{markByte, comma, counts}, header...)
 }
 
-// MarkedLeftOut is Marked for a file of which lines were left out.
-func MarkedLeftOut(header []byte, comma byte) []byte {
+// MarkedForm is Marked for a file of text that was read in a form.
+func MarkedForm(header []byte, comma byte, f *Form) []byte {
 	marked := Marked(header, comma, false)
-	marked[2] = 'o'
+	left := f.LeaveOut != (LeaveOut{})
+	switch {
+	case left && f.Multiline:
+		marked[2] = 'n'
+	case left:
+		marked[2] = 'o'
+	case f.Multiline:
+		marked[2] = 'm'
+	}
 	return marked
 }
 
@@ -51,10 +60,11 @@ func MarkedColumnar(header []byte, comma byte, exponent int) []byte {
 
 // mark is the content of a header's mark. The zero value stands for a header without one.
 type mark struct {
-	comma    byte
-	records  bool
-	columnar bool
-	leftOut  bool // empty lines may be lines that were left out
+	comma     byte
+	records   bool
+	columnar  bool
+	leftOut   bool // empty lines may be lines that were left out
+	multiline bool // quoted fields may hold any lines
 }
 
 // cutMark removes the mark from a header.
@@ -62,10 +72,11 @@ func cutMark(header []byte) (m mark, rest []byte, err error) {
 	if len(header) == 0 || header[0] != markByte {
 		return mark{}, header, nil
 	}
-	if len(header) < 3 || header[2] != 'l' && header[2] != 'o' && header[2] != 'r' && header[2] != 'c' {
+	if len(header) < 3 || strings.IndexByte("lomnrc", header[2]) < 0 {
 		return mark{}, nil, fmt.Errorf("%w: it begins with a mark (byte 0x1e) that this version does not know: %.20q", ErrHeader, header)
 	}
-	m = mark{comma: header[1], records: header[2] == 'r' || header[2] == 'c', columnar: header[2] == 'c', leftOut: header[2] == 'o'}
+	of := func(letters string) bool { return strings.IndexByte(letters, header[2]) >= 0 }
+	m = mark{comma: header[1], records: of("rc"), columnar: of("c"), leftOut: of("on"), multiline: of("mn")}
 	if c := m.comma; c != '\t' && (c < ' ' || c > '~') || c == quote {
 		return mark{}, nil, fmt.Errorf("%w: its mark (byte 0x1e) names %q as separator", ErrHeader, c)
 	}

@@ -44,9 +44,26 @@ func TestAMarkSaysThatEmptyLinesAreNoRows(t *testing.T) {
 	for _, c := range []struct {
 		header []byte
 		lines  []uint64
-	}{{MarkedLeftOut([]byte("a"), ','), []uint64{8, 10}}, {Marked([]byte("a"), ',', false), []uint64{7, 8, 9, 10}}} {
+	}{{MarkedForm([]byte("a"), ',', &Form{LeaveOut: LeaveOut{First: 1}}), []uint64{8, 10}}, {Marked([]byte("a"), ',', false), []uint64{7, 8, 9, 10}}} {
 		if _, lines, _ := scanMarked(t, c.header, ';', "\n1\n\r\n2\n", "a"); !slices.Equal(lines, c.lines) {
 			t.Errorf("%q: rows in lines %v", c.header, lines)
+		}
+	}
+}
+
+// TestAMarkSaysThatTextsHaveManyLines: with it a closed quote is right, whatever it holds; one that is never closed is wrong as ever.
+func TestAMarkSaysThatTextsHaveManyLines(t *testing.T) {
+	many := strings.Repeat("4,5\n", 20)
+	for _, left := range []int{0, 1} {
+		for _, multiline := range []bool{false, true} {
+			header := MarkedForm([]byte("a,b"), ',', &Form{LeaveOut: LeaveOut{First: left}, Multiline: multiline})
+			rows, _, errs := scanMarked(t, header, ';', "1,\"3\n"+many+"4,\"\n6,7\n", "b")
+			if want := []string{"3\n" + many + "4,", "7"}; (errs[0] == nil) != multiline || multiline && !slices.Equal(rows, want) {
+				t.Errorf("%q: %q, %v", header, rows, errs)
+			}
+			if _, _, errs = scanMarked(t, header, ';', "1,\"3\n"+many, "b"); errs[0] == nil || !strings.Contains(errs[0].Error(), "never closed, or") {
+				t.Errorf("%q, never closed: %v", header, errs)
+			}
 		}
 	}
 }

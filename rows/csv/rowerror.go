@@ -44,8 +44,9 @@ func (e *RowError) Error() string {
 		if e.Closed {
 			how = "is closed much later"
 		}
-		return fmt.Sprintf("the quote that opens field %d in line %d %s, and most likely the field's %d lines are rows: remove the quote, or write it as \"\"\"\" if it is the text",
-			e.Field, e.OpenLine, how, e.Lines)
+		// The line stands in front, as the place of the mistake.
+		return fmt.Sprintf("the quote that opens field %d %s, and most likely the field's %d lines are rows: "+
+			"remove the quote, or put the field in quotes and write the quote twice", e.Field, how, e.Lines)
 	default:
 		return fmt.Sprintf("there is text after the closing quote of field %d, which opens in line %d; write a quote inside a quoted field twice%s",
 			e.Field, e.OpenLine, e.lost())

@@ -14,13 +14,14 @@ func manyLines(p []byte) bool { return len(p) > mostLines && linesIn(p) >= mostL
 //
 // The rule depends only on the record and the header. So it gives the same for any chunks (TestAStrayQuoteIsFoundWhateverTheChunks).
 //
-// In a file of one column every line could be a row. So there only a malformed record is an error.
+// In a file of one column every line could be a row. So there only a malformed record is an error. So it is, too, if the user says that texts have
+// many lines.
 func (s *Scanner) rowsWithin(f field, end ending, number int) *RowError {
 	if !manyLines(s.data[f.from:f.to]) || s.mapping.mark.records {
 		return nil
 	}
 	closed := end <= atEnd
-	if closed && s.mapping.columns == 1 {
+	if closed && (s.mapping.columns == 1 || s.mapping.mark.multiline) {
 		return nil
 	}
 	from := s.row + bytes.LastIndexByte(s.data[s.row:f.from], '\n') + 1

@@ -35,7 +35,7 @@ func (q *Question) options(t *table, options []syntax.Option) error {
 }
 
 // ofCSV are the options that mean nothing in files of other formats.
-var ofCSV = []string{"delim", "sep", "comment", "skip", "header", "quote", "escape"}
+var ofCSV = []string{"delim", "sep", "comment", "skip", "header", "multiline", "quote", "escape"}
 
 // option handles one setting.
 func (q *Question) option(t *table, o *syntax.Option) error {
@@ -44,7 +44,7 @@ func (q *Question) option(t *table, o *syntax.Option) error {
 		value, isText = s.Value, true
 	}
 	printed := strings.ToLower(syntax.PrintExpr(o.Value))
-	hint := "There are delim 'c', nullstr 'NA', comment '#', skip n, header false and missing 'null'; in a call as delim = 'c'."
+	hint := "There are delim 'c', nullstr 'NA', comment '#', skip n, header false, multiline true and missing 'null'; in a call as delim = 'c'."
 	switch name := strings.ToLower(o.Name.Name); name {
 	case "delim", "sep":
 		if isText && len(value) == 1 {
@@ -80,6 +80,11 @@ func (q *Question) option(t *table, o *syntax.Option) error {
 	case "header":
 		if printed == "true" || printed == "false" {
 			t.Form.Headless = printed == "false"
+			return nil
+		}
+	case "multiline":
+		if printed == "true" || printed == "false" {
+			t.Form.Multiline = printed == "true"
 			return nil
 		}
 	case "filename":

@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -40,6 +42,41 @@ func TestQ4_ARowsErrorSaysWhatAndWhere(t *testing.T) {
 		if !strings.Contains(r.err, want) {
 			t.Errorf("two statements: %q is missing in\n%s", want, r.err)
 		}
+	}
+}
+
+// TestAStrayQuoteIsBadInput: file and line come first and once, no node is named, and the exit code says that the input is bad, in whatever way the file is read.
+func TestAStrayQuoteIsBadInput(t *testing.T) {
+	dir := t.TempDir()
+	lines := strings.Repeat("4,5,6\n", 20)
+	for name, text := range map[string]string{"open": "7,\"8,9\n" + lines, "closed": "\"7\n7\",\"8,9\n" + lines + "4,5\",3\n", "texts": "1,\"2,3\n" + lines + "4,5\",3\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name+".csv"), []byte("a,b,c\n1,2,3\n"+text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const sum = "SELECT count(b) AS n, max(length(b::TEXT)) AS most FROM "
+	for _, how := range []string{"--quiet", "--send", "--strict"} {
+		for file, want := range map[string]string{
+			"open": "posta: open.csv, line 3: the quote that opens field 2 is never closed, or there is text after its closing quote, and most likely the field's 21 lines are rows: " +
+				"remove the quote, or put the field in quotes and write the quote twice\n",
+			"closed": "posta: closed.csv, line 4: the quote that opens field 2 is closed much later, and most likely the field's 22 lines are rows: " +
+				"remove the quote, or put the field in quotes and write the quote twice; if the field is one text, read the file with read_csv('closed.csv', multiline = true)\n",
+		} {
+			if r := posta(t, "sql", how, "--data", dir, sum+"'"+file+".csv'"); r.code != exitUsage || !strings.HasSuffix("\n"+r.err, "\n"+want) || strings.Count(r.err, file+".csv, line") != 1 {
+				t.Errorf("%s: exit code %d\n%swant\n%s", how, r.code, r.err, want)
+			}
+		}
+	}
+	for _, from := range []string{"read_csv('texts.csv', multiline = true)", "read_csv('texts.csv', multiline = true, comment = '#')"} {
+		if r := must(t, "sql", "-q", "--csv", "--strict", "--data", dir, sum+from); r.out != "n,most\n2,127\n" {
+			t.Errorf("%s: %s%s", from, r.out, r.err)
+		}
+	}
+	if r := must(t, "sql", "-q", "--csv", "--data", dir, "CREATE TABLE t FROM 'texts.csv' (b TEXT) WITH (multiline true); "+sum+"t"); r.out != "n,most\n2,127\n" {
+		t.Errorf("a declared table: %s%s", r.out, r.err)
+	}
+	if r := posta(t, "sql", "-q", "--data", dir, sum+"read_csv('open.csv', multiline = true)"); r.code != exitUsage || strings.Contains(r.err, "multiline") {
+		t.Errorf("a quote that is never closed: exit code %d\n%s%s", r.code, r.out, r.err)
 	}
 }
 
