@@ -337,7 +337,7 @@ func (b *binder) outer(c *syntax.Column, s *scope) Expr {
 		case len(found) == 0:
 			continue
 		case len(found) > 1:
-			b.fail(c.At, fmt.Sprintf("the column %s is in several tables of the query around this one", c.Name), fmt.Sprintf("Write %s.%s.", found[0].table, c.Name))
+			b.fail(c.At, fmt.Sprintf("the column %s is in several tables of the query around this one", c.Name), within(c, found[:1]))
 		case o != s.outer:
 			b.fail(c.At, fmt.Sprintf("the column %s belongs to a query that is further out than the one around this one", c.Name), "Hand it on, or write a JOIN with a grouped query.")
 		}

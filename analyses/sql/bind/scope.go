@@ -74,9 +74,9 @@ func (b *binder) column(c *syntax.Column, s *scope) Expr {
 	case len(found) > 1 && !s.hiddenAlike(found) && strings.EqualFold(found[0].table, found[1].table):
 		b.fail(c.At, fmt.Sprintf("two columns are called %s", c.Name), "Names are equal whatever their case. Give one another name where it comes from: x AS name.")
 	case len(found) > 1 && !s.hiddenAlike(found):
-		b.fail(c.At, fmt.Sprintf("the column %s is in several tables", c.Name), fmt.Sprintf("Write %s.%s, or %s.%s.", found[0].table, c.Name, found[1].table, c.Name))
+		b.fail(c.At, fmt.Sprintf("the column %s is in several tables", c.Name), within(c, found[:2]))
 	case len(found) > 1:
-		b.fail(c.At, fmt.Sprintf("every table has a column %s", c.Name), fmt.Sprintf("Write %s.%s.", found[0].table, c.Name))
+		b.fail(c.At, fmt.Sprintf("every table has a column %s", c.Name), within(c, found[:1]))
 	}
 	if c.Table == "" && b.items != nil {
 		if e := b.alias(c, s); e != nil {
@@ -88,6 +88,18 @@ func (b *binder) column(c *syntax.Column, s *scope) Expr {
 	}
 	b.unknownColumn(c, s)
 	return nil
+}
+
+// within says how a column is named together with its table, in words that a statement may have.
+func within(c *syntax.Column, tables []visible) string {
+	var forms []string
+	for _, v := range tables {
+		if v.table == "" {
+			return "Name the query in FROM: (SELECT …) AS q. Then write q." + syntax.PrintName(c.Name) + "."
+		}
+		forms = append(forms, syntax.PrintName(v.table)+"."+syntax.PrintName(c.Name))
+	}
+	return "Write " + strings.Join(forms, ", or ") + "."
 }
 
 func (s *scope) hiddenAlike(found []visible) bool { return found[0].hidden }

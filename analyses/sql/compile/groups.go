@@ -72,6 +72,9 @@ func newGroups(a *bind.Aggregation) *groups {
 	if len(g.cells) > fold.MaxAggs {
 		return nil
 	}
+	if len(a.Keys) == 0 && len(g.cells) == 0 { // SELECT 1 FROM t GROUP BY (): a table has a column at least
+		g.cells = []fold.Agg{{Name: "a0", Kind: fold.Sum}}
+	}
 	return g
 }
 
