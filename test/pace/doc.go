@@ -1,3 +1,5 @@
+//go:build linux
+
 // Pace runs tests again and again on a machine that it makes slow, and keeps a table of how often each test has passed in a row. A test that needs
 // the machine to be quick fails here sooner or later: it does not belong into .ci/run.
 //
