@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/field"
@@ -240,29 +242,13 @@ func (k *cast) bool(x *Vector, i int32) (v, ok bool) {
 	return x.Ints[i] != 0, true
 }
 
-// number returns a BIGINT, or the digits of a DECIMAL.
+// number returns a BIGINT, or the digits of a DECIMAL. A number below 0 is not rounded to an unsigned 0.
 func (k *cast) number(x *Vector, i int32) (int64, bool) {
 	switch k.from.Kind {
 	case types.Text:
 		p := k.text(x, i)
-		if k.to.Kind == types.BigInt {
-			if v, ok := field.BigInt(p); ok {
-				return v, true
-			}
-		}
-		if v, ok := field.Decimal(p, types.DecimalOf(types.MaxPrecision, int(k.to.Scale))); ok {
-			return v, true
-		}
-		if k.to.Kind == types.BigInt {
-			if v, ok := longInteger(p); ok {
-				return v, true
-			}
-		}
-		v, ok := field.Double(p) // the text may have an exponent
-		if !ok {
-			return 0, false
-		}
-		return k.digits(v)
+		v, ok := k.written(p)
+		return v, ok && (v != 0 || k.min != 0 || !bytes.HasPrefix(bytes.TrimSpace(p), []byte("-")) || !bytes.ContainsAny(p, "123456789"))
 	case types.Double:
 		return k.digits(x.Floats[i])
 	case types.Bool:
@@ -271,28 +257,60 @@ func (k *cast) number(x *Vector, i int32) (int64, bool) {
 	return rescale(x.Ints[i], k.from.Scale, k.to.Scale)
 }
 
-// longInteger reads a number with a point and more digits than a DECIMAL or a DOUBLE holds, rounded half away from zero.
-func longInteger(p []byte) (int64, bool) {
-	whole, fraction, _ := bytes.Cut(bytes.TrimSpace(p), []byte("."))
-	if len(whole) == 0 || !isDigit(whole[len(whole)-1]) || len(fraction) == 0 {
-		return 0, false
-	}
-	for _, c := range fraction {
-		if !isDigit(c) {
-			return 0, false
+// written reads a text as a BIGINT, or as the digits of a DECIMAL.
+func (k *cast) written(p []byte) (int64, bool) {
+	if k.to.Kind == types.BigInt {
+		if v, ok := field.BigInt(p); ok {
+			return v, true
 		}
 	}
-	v, ok := field.BigInt(whole)
-	switch {
-	case fraction[0] < '5':
-		return v, ok
-	case whole[0] == '-':
-		return v - 1, ok && v > math.MinInt64
+	if v, ok := field.Decimal(p, types.DecimalOf(types.MaxPrecision, int(k.to.Scale))); ok {
+		return v, true
 	}
-	return v + 1, ok && v < math.MaxInt64
+	return exactly(p, int(k.to.Scale))
 }
 
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+// exactly reads a number with any digits and with an exponent, as digits of a DECIMAL or as a BIGINT, rounded half away from zero. A DOUBLE between would
+// round twice.
+func exactly(p []byte, scale int) (int64, bool) {
+	if _, ok := field.Double(p); !ok {
+		return 0, false
+	}
+	p = bytes.TrimSpace(p)
+	negative := p[0] == '-'
+	number, exponent := bytes.TrimLeft(p, "+-"), 0
+	if number[0] > '9' {
+		return 0, false // inf, nan
+	}
+	if at := bytes.IndexAny(number, "eE"); at >= 0 {
+		exponent, _ = strconv.Atoi(string(number[at+1:])) // what is out of range becomes the greatest int, or the least
+		number, exponent = number[:at], min(max(exponent, math.MinInt32), math.MaxInt32)
+	}
+	whole, fraction, _ := bytes.Cut(number, []byte("."))
+	digits, most := slices.Concat(whole, fraction), uint64(math.MaxInt64)
+	if negative {
+		most++
+	}
+	count, v := len(whole)+exponent+scale, uint64(0) // so many digits count, zeros behind the last one included
+	for i := range max(count, 0) {
+		if v == 0 && i >= len(digits) {
+			break
+		}
+		if v > most/10 {
+			return 0, false
+		}
+		if v *= 10; i < len(digits) {
+			v += uint64(digits[i] - '0')
+		}
+	}
+	if 0 <= count && count < len(digits) && digits[count] >= '5' {
+		v++
+	}
+	if negative {
+		return -int64(v), v <= most
+	}
+	return int64(v), v <= most
+}
 
 // digits converts a DOUBLE to a BIGINT, rounded half to even, or to the digits of a DECIMAL, rounded half away from zero. A number below 0 is not rounded to
 // an unsigned 0.
