@@ -117,7 +117,7 @@ func TestR16_AFreePlaceGoesToWhoRunsFewest(t *testing.T) {
 		g.listens(100 * time.Millisecond)
 	}
 	if why := g.opens("olga", "o"); why != "" {
-		t.Fatalf("olga, who has no session, hears %q", why)
+		t.Fatalf("olga has no session and hears %q", why)
 	}
 	g.cancels("bob", "b0")
 	if g.opens("ann", "a2") != "" { // ann and bob run one session each, and ann has asked first

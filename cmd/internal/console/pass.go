@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/security"
 )
 
-// Trust decides whom the consoles of a cluster's medics let in, and shows who is a console of the cluster.
+// Trust decides which users the consoles of a cluster's medics let in, and proves that a program is such a console.
 type Trust interface {
 	// Sign signs a text for a purpose as a console of this cluster.
 	Sign(purpose string, text []byte) ([]byte, error)
@@ -34,7 +34,7 @@ type Proof func(text []byte) ([]byte, error)
 // Purposes of signed statements.
 const (
 	herePurpose     = "console here"     // a console shows a user that it is one
-	loginPurpose    = "console login"    // a user shows a console who it is
+	loginPurpose    = "console login"    // a user names itself to a console
 	handOverPurpose = "console handover" // a console lets a page continue at another one
 	cookiePurpose   = "console cookie"   // signed with a key of one process alone
 )

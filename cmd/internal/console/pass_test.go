@@ -125,7 +125,7 @@ func (p *opened) sign(host, challenge string) continued {
 	return continued{p.pass, string(text), append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)}
 }
 
-// TestS5_APageContinues: a page shows another console who it is, by what nobody else can use: not at another address, not again, not with another key, not
+// TestS5_APageContinues: a page proves to another console which login it has, by what nobody else can use: not at another address, not again, not with another key, not
 // after the login has ended.
 func TestS5_APageContinues(t *testing.T) {
 	ring := keytest.New(t, "posta")
