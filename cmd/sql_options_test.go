@@ -23,7 +23,7 @@ func TestSQLReadsOtherCSV(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ ask, want string }{
-		{"SELECT * FROM read_csv('n.csv', nullstr = ['NA', '', '-'])", "a,b,c\n1,,x\n,,NA\n3,4.5,\n4,,\n"},
+		{"SELECT * FROM read_csv('n.csv', nullstr = ['NA', '', '-'])", "a,b,c\n1,,x\n,,NA\n3,4.5,\n4,,\"\"\n"},
 		{"SELECT a + 1 AS a, b IS NULL AS n, c = '' AS e FROM read_csv('n.csv', nullstr = 'NA') WHERE b IS NOT NULL", "a,n,e\n,false,false\n4,false,true\n5,false,true\n"},
 		{"CREATE TABLE t FROM 'n.csv' (a BIGINT, b DOUBLE) WITH (nullstr ['NA', '-', '']); SELECT count(*), count(a), sum(b) FROM t", "count(*),count(a),sum(b)\n4,3,4.5\n"},
 		{"SELECT sum(a) AS a FROM read_csv('n.csv', nullstr = 'NA') WHERE a > 1", "a\n7\n"},
