@@ -201,6 +201,9 @@ func parseJSONPath(text string) jsonPath {
 	if strings.HasPrefix(text, "/") {
 		p.err = fmt.Sprintf("%s is a JSON pointer, which is not read: write '$.a.b[0]'", clipped(text))
 	}
+	if text == "" {
+		return p // the whole value, as of $
+	}
 	if !is {
 		p.steps = []jsonStep{{key: text}}
 		return p

@@ -184,6 +184,7 @@ var deliberate = []struct{ line, documented string }{
 	{`array_to_string\(.*: ""; DuckDB: NULL`, "`array_to_string([NULL], ',')`"},
 	{`CAST\(text1 AS BOOLEAN\) of "(true | f | 1| [^"]*|[^"]* )": (true|false); DuckDB: error`, "blanks around"},
 	{`CAST\((text1 AS DECIMAL\(4,4\)\) of ".*[eE]-?\d+": .*; DuckDB: error|boolean1 AS DECIMAL\(4,4\)\) of true)`, "a DECIMAL without"},
+	{`json_extract(_string)?\(.* of "-?\d[\d.]*([eE][-+]?\d+)?"`, "numbers in JSON"},
 	{`json_.* of "(nan|-inf|infinity|Infinity)"`, "`nan` and `inf` as JSON"},
 	{`json_.*, "/a": error;`, "a path of JSON such as `/a/b`"},
 	{`json_.*, "\$.*": error; DuckDB: NULL`, "a path of JSON that is none"},
@@ -268,6 +269,8 @@ func writtenDown(function string, columns []string) (list [][]string) {
 		at, values = 3, []string{"'g'", "'gi'"}
 	case function == "regexp_extract" && len(columns) == 3:
 		at, values = 2, []string{"0", "1", "2"}
+	case strings.HasPrefix(function, "json_") && len(columns) == 2:
+		at, values = 1, []string{columns[1], "''", "'$'", "'a'", "'$.\"\"'", "'$[0]'", "'$[#-1]'", "'$.a.b[1]'"}
 	case function == "array_to_string":
 		at, values = 1, []string{"'-'", "''", "NULL::VARCHAR"}
 	case function == "round" && len(columns) == 2:

@@ -13,8 +13,10 @@
 //	refused      posta refuses the statement in words, before it runs (Q4)
 //	failed       posta fails while it runs, in words, and DuckDB answers
 //	deliberate   the answer differs, and docs/sql.md or deliberate.go says why
-//	wrong        the answer differs
+//	wrong        the answer differs, or what refuses the statement are the words of a node
 //	panic, hang  what must never be
+//
+// A Parquet file's rows are compared as docs/data.md says that they are read: the fields of a group are columns, and times have no zones.
 //
 // A file of JSONTestSuite is one value in a line of JSON Lines. It is equal if it is read with its value, or rejected, as its name demands; what the
 // name leaves to the parser is deliberate.

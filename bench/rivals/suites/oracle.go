@@ -50,6 +50,52 @@ func (o *oracle) ask(ctx context.Context, text string) (rows [][]any, err error)
 	return sqlrows.All(r)
 }
 
+// askFile returns the rows of a Parquet file as posta says that it reads them: a group is its fields, a time of day or a TIMESTAMP has no zone, and bytes
+// that are not UTF-8 become U+FFFD in JSON.
+func (o *oracle) askFile(ctx context.Context, file string) (rows [][]any, err error) {
+	from := "'" + strings.ReplaceAll(file, "'", "''") + "'"
+	r, err := o.db.QueryContext(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM "+from+")")
+	if err != nil {
+		return nil, err
+	}
+	columns, err := sqlrows.All(r)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, err
+	}
+	var items []string
+	for _, c := range columns {
+		name, item := `"`+strings.ReplaceAll(fmt.Sprint(c[0]), `"`, `""`)+`"`, "CAST(%s AS VARCHAR)"
+		switch kind := fmt.Sprint(c[1]); {
+		case strings.HasPrefix(kind, "STRUCT(") && strings.HasSuffix(kind, ")"):
+			item = "unnest(%s, recursive := true)"
+		case kind == "TIMESTAMP WITH TIME ZONE":
+			item = "CAST(CAST(%s AS TIMESTAMP) AS VARCHAR)"
+		case kind == "TIME WITH TIME ZONE":
+			item = "left(CAST(%s AS VARCHAR), -3)"
+		case kind == "BLOB":
+			item = "%s"
+		}
+		items = append(items, fmt.Sprintf(item, name))
+	}
+	if r, err = o.db.QueryContext(ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+from); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	rows, err = sqlrows.All(r)
+	for _, row := range rows {
+		for i, v := range row {
+			switch v := v.(type) {
+			case nil:
+			case []byte:
+				row[i] = string([]rune(string(v)))
+			default:
+				row[i] = fmt.Sprint(v)
+			}
+		}
+	}
+	return rows, err
+}
+
 // export writes each table and view to a file that posta finds by its name, and returns how many there are.
 func (o *oracle) export(ctx context.Context, dir string) (n int, err error) {
 	r, err := o.db.QueryContext(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY 1")
