@@ -116,7 +116,7 @@ func (st *state) fits(limit int) error {
 	if st.measured = total; total <= limit {
 		return nil
 	}
-	return fmt.Errorf("the answer is computed of more rows than the reducer may have in memory: %d MiB, most of them %d rows of table %s, and limits.memory is %d MiB; ask for less, or raise limits.memory in the topology and start the session again",
+	return fmt.Errorf("the answer needs %d MiB in the reducer, most of it for %d rows of table %s, and limits.memory is %d MiB: raise it in the topology, or ask for less",
 		total>>20, largest.Len(), largest.Spec().Name, limit>>20)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -75,8 +76,11 @@ func parseDecimal(s string, t types.Type) (any, bool) {
 
 func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// parseTimestamp reads a date with an optional time and an optional offset, which is converted to UTC.
+// parseTimestamp reads a date with an optional time and an optional offset, which is converted to UTC. It takes what a cast takes, and hours of one digit.
 func parseTimestamp(s string) (any, bool) {
+	if v, ok := field.LooseTimestamp([]byte(s)); ok {
+		return v, true
+	}
 	date, clock, has := strings.Cut(strings.Replace(s, "T", " ", 1), " ")
 	d, err := time.Parse("2006-1-2", date)
 	if err != nil {

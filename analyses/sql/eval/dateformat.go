@@ -86,6 +86,12 @@ func formatted(format string, days, micros int64) (text, bad string) {
 		case 'G':
 			iso, _ := isoWeek(days)
 			b = fmt.Appendf(b, "%04d", iso)
+		case 'U', 'W': // the first week of the year begins with its first Sunday, or Monday
+			first := weekday(days)
+			if c == 'W' {
+				first = (first + 6) % 7
+			}
+			b = fmt.Appendf(b, "%02d", (days-field.Days(y, 1, 1)+7-first)/7)
 		case 'V':
 			_, week := isoWeek(days)
 			b = fmt.Appendf(b, "%02d", week)
@@ -113,10 +119,13 @@ func strptime(try bool) kernel {
 				continue
 			}
 			text, format := args[0].Texts[i], args[1].Texts[i]
-			if bad := badFormat(format); bad != "" {
-				return i, bad
+			if k.dates == nil || k.dates.text != format {
+				k.dates = newDateFormat(format)
 			}
-			micros, is := parsed(text, format)
+			if k.dates.bad != "" {
+				return i, k.dates.bad
+			}
+			micros, is := k.dates.parse(text)
 			switch {
 			case is:
 				k.out.Ints[i] = micros
@@ -135,7 +144,8 @@ type reading struct {
 	s                             string
 	y, m, d, hour, minute, second int64
 	micros, offset                int64
-	pm, twelve                    bool
+	way, half                     byte  // the format's way; and the half of the day, a or p, 0 if it is not said
+	yearday, week, wday, isoday   int64 // wday is 0 for Sunday, isoday is 1 for Monday
 }
 
 // number reads at most most digits.
@@ -167,35 +177,77 @@ func (r *reading) word(names func(i int) string, n, cut int) (int64, bool) {
 func month(i int) string { return time.Month(i + 1).String() }
 func wday(i int) string  { return time.Weekday(i).String() }
 
-// badFormat says what is wrong with a format, "" if nothing is.
-func badFormat(format string) string {
-	for i := 0; i < len(format); i++ {
-		if format[i] != '%' {
-			continue
-		}
-		if i++; i < len(format) && format[i] == '-' {
-			i++
-		}
-		if i >= len(format) {
-			return "the format ends with %"
-		}
-		if !strings.Contains("YymdHIMSfpBbhAaz%", format[i:i+1]) {
-			return fmt.Sprintf("a format of dates has no %%%c", format[i])
-		}
-	}
-	return ""
+// dateFormat is a format that strptime reads.
+type dateFormat struct {
+	text string
+	way  byte   // that gives the day: j its number in the year, U or W its week, G its week of ISO 8601; 0: month and day
+	bad  string // what is wrong with the format; "" if nothing is
 }
 
-// parsed reads a timestamp in a format that is not bad. It returns false if the text does not have the format.
-func parsed(s, format string) (micros int64, ok bool) {
-	r := &reading{s: s, y: 1900, m: 1, d: 1}
+// newDateFormat looks at a format. Beside %m or %d no other way to give the day counts, as in DuckDB. A format with two of the others is a mistake.
+func newDateFormat(text string) *dateFormat {
+	f := &dateFormat{text: text}
+	year, plain, ways := false, false, 0
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' {
+			continue
+		}
+		if i++; i < len(text) && text[i] == '-' {
+			i++
+		}
+		if i >= len(text) {
+			f.bad = "the format ends with %"
+			return f
+		}
+		way := byte(0)
+		switch c := text[i]; c {
+		case 'Y', 'y':
+			year = true
+		case 'm', 'd':
+			plain = true
+		case 'j', 'U', 'W', 'G':
+			way = c
+		case 'V':
+			way = 'G'
+		default:
+			if !strings.Contains("HIMSfpBbhAazuw%", text[i:i+1]) {
+				f.bad = fmt.Sprintf("a format of dates has no %%%c", c)
+				return f
+			}
+		}
+		if way != 0 && way != f.way {
+			f.way = way
+			ways++
+		}
+	}
+	switch {
+	case plain:
+		f.way = 0
+	case ways > 1, year && f.way == 'G':
+		f.bad = "a format of dates gives the day by %m and %d, by %Y and one of %j, %U and %W, or by %G and %V"
+	}
+	return f
+}
+
+// parse reads a timestamp. It returns false if the text does not have the format, which is not bad.
+func (f *dateFormat) parse(s string) (micros int64, ok bool) {
+	format := f.text
+	r := &reading{s: strings.Trim(s, blanks), way: f.way, y: 1900, m: 1, d: 1, yearday: 1, week: 1, isoday: 1}
+	if r.way == 'W' {
+		r.wday = 1
+	}
 	for i := 0; i < len(format); i++ {
 		c := format[i]
 		if c != '%' {
-			if r.s == "" || r.s[0] != c {
+			if r.s == "" || r.s[0] != c && !(isBlank(c) && isBlank(r.s[0])) {
 				return 0, false
 			}
-			r.s = r.s[1:]
+			if r.s = r.s[1:]; isBlank(c) { // blanks stand for blanks, whatever their numbers are
+				r.s = strings.TrimLeft(r.s, blanks)
+				for i+1 < len(format) && isBlank(format[i+1]) {
+					i++
+				}
+			}
 			continue
 		}
 		if i++; format[i] == '-' {
@@ -205,17 +257,41 @@ func parsed(s, format string) (micros int64, ok bool) {
 			return 0, false
 		}
 	}
-	if r.twelve {
-		r.hour %= 12
-		if r.pm {
+	if r.half != 0 {
+		if r.hour > 12 {
+			return 0, false
+		}
+		if r.hour %= 12; r.half == 'p' {
 			r.hour += 12
 		}
 	}
-	days := field.Days(r.y, max(min(r.m, 12), 1), r.d)
-	if y, m, d := field.Civil(days); r.s != "" || y != r.y || m != r.m || d != r.d || r.hour > 23 || r.minute > 59 || r.second > 59 {
+	days, is := r.day()
+	if !is || r.s != "" || r.hour > 23 || r.minute > 59 || r.second > 59 {
 		return 0, false
 	}
 	return days*microsPerDay + ((r.hour*60+r.minute-r.offset)*60+r.second)*1e6 + r.micros, true
+}
+
+const blanks = " \t\n\v\f\r"
+
+func isBlank(c byte) bool { return strings.IndexByte(blanks, c) >= 0 }
+
+// day returns the day that was read.
+func (r *reading) day() (days int64, is bool) {
+	first := field.Days(r.y, 1, 1)
+	switch r.way {
+	case 'j':
+		return first + r.yearday - 1, true
+	case 'U': // week 1 begins with the first Sunday
+		return first + (7-weekday(first))%7 + 7*(r.week-1) + r.wday, true
+	case 'W': // week 1 begins with the first Monday
+		return first + (8-weekday(first))%7 + 7*(r.week-1) + (r.wday+6)%7, true
+	case 'G':
+		return start("week", field.Days(r.y, 1, 4)) + 7*(r.week-1) + r.isoday - 1, true
+	}
+	days = field.Days(r.y, max(min(r.m, 12), 1), r.d)
+	y, m, d := field.Civil(days)
+	return days, y == r.y && m == r.m && d == r.d
 }
 
 // field reads one part of a format, and reports whether it is there.
@@ -228,6 +304,23 @@ func (r *reading) field(c byte) (read bool) {
 			r.y += 100
 		}
 		r.y += 1900
+	case 'G':
+		y, is := r.number(4)
+		if read = is; r.way == 'G' {
+			r.y = y
+		}
+	case 'j':
+		r.yearday, read = r.number(3)
+		read = read && r.yearday >= 1 && r.yearday <= 366
+	case 'U', 'W', 'V':
+		r.week, read = r.number(2)
+		read = read && r.week <= 53 && (c != 'V' || r.week >= 1)
+	case 'w':
+		r.wday, read = r.number(1)
+		read = read && r.wday <= 6
+	case 'u':
+		r.isoday, read = r.number(1)
+		read = read && r.isoday >= 1 && r.isoday <= 7
 	case 'm':
 		r.m, read = r.number(2)
 	case 'd':
@@ -236,7 +329,7 @@ func (r *reading) field(c byte) (read bool) {
 		r.hour, read = r.number(2)
 	case 'I':
 		r.hour, read = r.number(2)
-		r.twelve, read = true, read && r.hour >= 1 && r.hour <= 12
+		read = read && r.hour >= 1 && r.hour <= 12
 	case 'M':
 		r.minute, read = r.number(2)
 	case 'S':
@@ -249,7 +342,7 @@ func (r *reading) field(c byte) (read bool) {
 		}
 	case 'p':
 		if len(r.s) >= 2 && (strings.EqualFold(r.s[:2], "am") || strings.EqualFold(r.s[:2], "pm")) {
-			r.pm, read = r.s[0]|0x20 == 'p', true
+			r.half, read = r.s[0]|0x20, true
 			r.s = r.s[2:]
 		}
 	case 'B':

@@ -16,6 +16,14 @@ var dateKernels = map[string]kernel{
 	"quarter":    part1("quarter"),
 	"month":      part1("month"),
 	"week":       part1("week"),
+	"yearweek":   part1("yearweek"),
+	"isoyear":    part1("isoyear"),
+	"decade":     part1("decade"),
+	"century":    part1("century"),
+	"millennium": part1("millennium"),
+	"era":        part1("era"),
+	"julian":     julian,
+	"last_day":   lastDay,
 	"day":        part1("day"),
 	"dayofweek":  part1("dow"),
 	"isodow":     part1("isodow"),
@@ -24,6 +32,8 @@ var dateKernels = map[string]kernel{
 	"minute":     part1("minute"),
 	"second":     part1("second"),
 	"epoch":      part1("epoch"),
+	"epoch_ms":   epochMillis,
+	"epoch_us":   epochMicros,
 	"dayname":    names(func(d int64) string { return time.Weekday(weekday(d)).String() }),
 	"monthname":  names(func(d int64) string { _, m, _ := field.Civil(d); return time.Month(m).String() }),
 	"date_trunc": dateTrunc,
@@ -106,6 +116,17 @@ func datePart(unit string, days, micros int64) int64 {
 	case "isoyear":
 		y, _ := isoWeek(days)
 		return y
+	case "yearweek":
+		y, w := isoWeek(days)
+		if y <= 0 {
+			w = -w
+		}
+		return y*100 + w
+	case "era":
+		if y > 0 {
+			return 1
+		}
+		return 0
 	case "decade":
 		return y / 10
 	case "century":
@@ -125,6 +146,49 @@ func isoWeek(days int64) (year, week int64) {
 	thursday := days - (weekday(days)+6)%7 + 3
 	year, _, _ = field.Civil(thursday)
 	return year, (thursday-field.Days(year, 1, 1))/7 + 1
+}
+
+// julian counts days from noon of -4713-11-24, and begins them at midnight, as DuckDB does.
+func julian(k *function, args []*Vector, sel []int32) (int32, string) {
+	const of1970 = 2440588
+	for _, i := range sel {
+		days, micros := k.day(0, args[0], i)
+		k.out.Floats[i] = float64(micros)/microsPerDay + float64(days+of1970)
+	}
+	return ok, ""
+}
+
+func lastDay(k *function, args []*Vector, sel []int32) (int32, string) {
+	for _, i := range sel {
+		days, _ := k.day(0, args[0], i)
+		y, m, _ := field.Civil(days)
+		k.out.Ints[i] = field.Days(y+m/12, m%12+1, 1) - 1
+	}
+	return ok, ""
+}
+
+// epochMillis is the milliseconds of a TIMESTAMP, or the TIMESTAMP of milliseconds.
+func epochMillis(k *function, args []*Vector, sel []int32) (int32, string) {
+	for _, i := range sel {
+		x := args[0].Ints[i]
+		if k.types[0].Kind == types.Timestamp {
+			k.out.Ints[i] = x / 1000
+			continue
+		}
+		at, fits := multiply(x, 1000)
+		if !fits {
+			return i, outOfRange
+		}
+		k.out.Ints[i] = at
+	}
+	return ok, ""
+}
+
+func epochMicros(k *function, args []*Vector, sel []int32) (int32, string) {
+	for _, i := range sel {
+		k.out.Ints[i] = args[0].Ints[i]
+	}
+	return ok, ""
 }
 
 func names(of func(days int64) string) kernel {

@@ -31,6 +31,7 @@ type function struct {
 
 	unit    string   // a date function's first argument, which is a literal
 	pattern *pattern // the compiled regular expression
+	dates   *dateFormat
 
 	replacement *replacement
 	vader       *vader.Analyzer

@@ -50,7 +50,7 @@ func NewMeter() *Meter { return &Meter{Pause: progress.Mark} }
 // Slow reports whether the work of its programs on a few rows may take long.
 func (m *Meter) Slow() bool { return m.slow }
 
-var slowFuncs = map[string]bool{"repeat": true, "lpad": true, "rpad": true, "replace": true, "regexp_matches": true, "regexp_replace": true, "regexp_extract": true}
+var slowFuncs = map[string]bool{"repeat": true, "lpad": true, "rpad": true, "replace": true, "regexp_matches": true, "regexp_full_match": true, "regexp_replace": true, "regexp_extract": true}
 
 // Begin says that the work on other rows begins.
 func (m *Meter) Begin() { m.steps = 0 }

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"math"
+	"strconv"
 
 	"posta.dev/posta/analyses/internal/geo"
 	"posta.dev/posta/analyses/sql/field"
@@ -196,12 +197,23 @@ func rounded(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
+// tens are the powers of ten that are DOUBLEs, each the nearest one. math.Pow is off by some units of the last place for large ones.
+var tens = func() (all [309]float64) {
+	for n := range all {
+		all[n], _ = strconv.ParseFloat("1e"+strconv.Itoa(n), 64) // 1e308 is a DOUBLE
+	}
+	return all
+}()
+
 // roundDouble rounds half away from zero as DuckDB does: with a power of ten, in DOUBLEs.
 func roundDouble(x float64, digits int64) float64 {
 	if digits == 0 {
 		return math.Round(x)
 	}
-	power := math.Pow(10, float64(max(digits, -digits)))
+	power := math.Inf(1)
+	if -int64(len(tens)) < digits && digits < int64(len(tens)) {
+		power = tens[max(digits, -digits)]
+	}
 	if digits < 0 {
 		r := math.Round(x/power) * power
 		if math.IsInf(r, 0) || math.IsNaN(r) {

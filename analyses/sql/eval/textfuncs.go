@@ -48,6 +48,7 @@ var textKernels = map[string]kernel{
 	"ascii":               ascii(0),
 	"unicode":             ascii(-1),
 	"regexp_matches":      regexpMatches,
+	"regexp_full_match":   matchesWhole(false),
 	"regexp_replace":      regexpReplace,
 	"regexp_extract":      regexpExtract,
 	"json_items":          jsonItemsAt(false),

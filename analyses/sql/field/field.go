@@ -154,7 +154,8 @@ func Date(p []byte) (int64, bool) {
 	return csv.ParseDate(trim(p))
 }
 
-// Timestamp reads YYYY-MM-DD, a space or T, HH:MM[:SS[.ffffff]], and Z or an offset, as microseconds since 1970 in UTC. A date alone is its midnight.
+// Timestamp reads YYYY-MM-DD, a space or T, HH:MM[:SS[.ffffff]], and Z or an offset, as microseconds since 1970 in UTC. A date alone is its midnight,
+// and 24:00:00 that of the next day.
 func Timestamp(p []byte) (int64, bool) {
 	if len(p) < 10 {
 		return 0, false
@@ -174,9 +175,9 @@ func Timestamp(p []byte) (int64, bool) {
 	return micros + clock - offset*60_000_000, ok
 }
 
-// clock reads HH:MM[:SS[.ffffff]] as microseconds, and Z or an offset behind it, which it returns in minutes.
+// clock reads HH:MM[:SS[.ffffff]] as microseconds, and Z or an offset behind it, which it returns in minutes. 24:00:00 is the end of the day.
 func clock(p []byte) (micros, offset int64, ok bool) {
-	hour, p, ok := two(p, 23)
+	hour, p, ok := two(p, 24)
 	if !ok || len(p) == 0 || p[0] != ':' {
 		return 0, 0, false
 	}
@@ -196,7 +197,8 @@ func clock(p []byte) (micros, offset int64, ok bool) {
 		}
 	}
 	offset, ok = zone(p)
-	return (hour*3600+minute*60+second)*1_000_000 + fraction, offset, ok
+	micros = (hour*3600+minute*60+second)*1_000_000 + fraction
+	return micros, offset, ok && micros <= microsPerDay
 }
 
 // AnyDate reads a day of any year: as package columnar writes those whose years do not have four digits, with a sign and 0000 for the year before 1, and as AppendDate shows them.

@@ -61,7 +61,7 @@ func Time(p []byte) (micros int64, ok bool) {
 		rest = rest[1:]
 	}
 	micros, _, ok = clock(fmt.Appendf(nil, "%02d:%02d:%02d%s", digits[0], digits[1], digits[2], p))
-	return micros, ok && n > 1
+	return micros, ok && n > 1 && micros < microsPerDay
 }
 
 func cutDate(p []byte) (days int64, rest []byte, ok bool) {

@@ -117,7 +117,7 @@ func (x *Executor) Each(plan bind.Node, yield func(r *Rows, sel []int32) error) 
 // hold counts bytes that are kept from now on.
 func (x *Executor) hold(bytes int64) error {
 	if x.held += bytes; x.held > x.limit {
-		return fmt.Errorf("more than %d bytes of rows, groups and values: %w; narrow it by WHERE, group first, or allow more memory", x.limit, ErrMemory)
+		return fmt.Errorf("%w: more than %d MiB; narrow the rows by WHERE, or group them first", ErrMemory, x.limit>>20)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ var refusedFunctions = map[string]string{
 	"now": nowHint, "get_current_timestamp": nowHint, "current_timestamp": nowHint, "random": chanceHint, "uuid": chanceHint, "gen_random_uuid": chanceHint,
 	"list_transform": lambdaHint, "list_filter": lambdaHint, "list_reduce": lambdaHint, "list_apply": lambdaHint, "array_transform": lambdaHint, "array_filter": lambdaHint,
 	"percentile_cont": "Write quantile_cont(x, 0.5).", "percentile_disc": "Write quantile_disc(x, 0.5).", "approx_quantile": "Write quantile_cont(x, 0.5): it is exact.",
-	"date": "Write x::DATE.", "to_timestamp": sinceHint, "epoch_ms": sinceHint, "make_timestamp": sinceHint, "age": "Write date_diff('day', x, y), or y - x.",
+	"date": "Write x::DATE.", "to_timestamp": sinceHint, "make_timestamp": sinceHint, "age": "Write date_diff('day', x, y), or y - x.",
 	"to_char": "Write strftime(x, '%Y-%m-%d').", "to_date": "Write strptime(x, '%d/%m/%Y')::DATE.", "str_to_date": "Write strptime(x, '%d/%m/%Y')::DATE.", "date_format": "Write strftime(x, '%Y-%m-%d').", "array_length": "Write len(x).", "isnull": "Write x IS NULL.",
 	"percent_rank": "Write (rank() OVER w - 1) / (count(*) OVER () - 1).", "cume_dist": "Write count(*) OVER (ORDER BY x) / count(*) OVER ().", "nth_value": "Write lag or lead.",
 	"countif": "Write count(*) FILTER (WHERE x).", "count_if": "Write count(*) FILTER (WHERE x).", "nvl": "Write coalesce(x, y).", "iff": "Write if(x, y, z).",

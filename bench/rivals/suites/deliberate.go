@@ -10,6 +10,9 @@ var differences = []struct {
 }{
 	{regexp.MustCompile(`^SELECT TRY_CAST\('(0x10|0b1|1_000)' AS [A-Z]+(\(\d+,\d+\))?\)$`), "a number as TEXT has digits alone"},
 	{regexp.MustCompile(`^SELECT TRY_CAST\('(-?inf|-?[Ii]nfinity|epoch|1\d{4,}-[0-9-]+|[0-9-]+ \(BC\))' AS (DATE|TIMESTAMP|TIME)\)$`), "a date as TEXT is one from the year 1 to 9999"},
+	{regexp.MustCompile(`^SELECT '(0x10|0x1F|1_000)'::[A-Z]+$`), "a number as TEXT has digits alone"},
+	{regexp.MustCompile(`^SELECT (TRY_)?CAST\((127\.5|255\.5|32767\.5|65535\.5)::DOUBLE AS U?(TINY|SMALL)INT\)$`), "a number that is rounded beyond its type does not fit"},
+	{regexp.MustCompile(`^SELECT (127\.5|255\.5|32767\.5|65535\.5)::DOUBLE::U?(TINY|SMALL)INT$`), "a number that is rounded beyond its type does not fit"},
 	{regexp.MustCompile(`^SELECT TRY_CAST\('24:00:00' AS TIME\)$`), "a day has 24 hours, from 0 to 23"},
 	{regexp.MustCompile(`^SELECT TRY_CAST\('[0-9: -]+[+-]\d\d' AS TIMESTAMP\)$`), "an offset is converted to UTC"},
 	{regexp.MustCompile(`^SELECT TRY_CAST\('(\d+|\d+:\d+|24:00:00|1\.5 days|1 day ago)' AS INTERVAL\)$`), "an INTERVAL as TEXT has whole numbers with units"},

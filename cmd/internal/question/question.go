@@ -343,7 +343,10 @@ func (q *Question) find(ctx context.Context, n *syntax.Table) error {
 		}
 	default:
 		if t.Files = q.filesOf(name); t.Files == "" {
-			return nil
+			if t.Name = q.inCase(name); t.Name == "" {
+				return nil
+			}
+			t.Files = q.filesOf(t.Name)
 		}
 	}
 	stream := t.stream()
@@ -530,6 +533,15 @@ func (q *Question) filesOf(name string) string {
 		}
 	}
 	return ""
+}
+
+// inCase returns the only table of files whose name differs in case alone, "" if there is none.
+func (q *Question) inCase(name string) string {
+	others := slices.DeleteFunc(Names(q.cfg.Input), func(n string) bool { return !strings.EqualFold(n, name) })
+	if len(others) != 1 {
+		return ""
+	}
+	return others[0]
 }
 
 // Names returns the names of tables that files make: files that were named, and those of a directory.

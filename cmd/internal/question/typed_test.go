@@ -67,6 +67,19 @@ func typesOf(t *testing.T, dir, text string) string {
 	return strings.Join(columns, ", ")
 }
 
+// TestNamesOfTablesInAnyCase: a name in FROM means the file with that spelling, else the only one whose name differs in case.
+func TestNamesOfTablesInAnyCase(t *testing.T) {
+	dir := files(t, map[string]string{"integers.csv": "i\n1\n", "Two.csv": "a\n1\n", "two.csv": "b\n1\n"})
+	for text, want := range map[string]string{
+		"SELECT * FROM INTEGERS": "i BIGINT", "SELECT Integers.i FROM Integers": "i BIGINT", "SELECT x.i, y.i AS j FROM INTEGERS x JOIN integers y USING (i)": "i BIGINT, j BIGINT",
+		"SELECT * FROM two": "b BIGINT", "SELECT * FROM Two": "a BIGINT", "SELECT * FROM TWO": "there is no table TWO",
+	} {
+		if got := typesOf(t, dir, text); got != want && !strings.Contains(got, want+"\n") {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // TestC1_TypesOfFilesAreTheTypesOfStatements: Parquet's types count and not its values, of which these files have none. A column that is not read is refused where it is
 // used, and only there. Beside files of other types or without types, a column has the type that holds the values of all.
 func TestC1_TypesOfFilesAreTheTypesOfStatements(t *testing.T) {
