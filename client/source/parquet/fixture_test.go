@@ -1,7 +1,9 @@
 package parquet
 
 import (
+	"errors"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -20,6 +22,24 @@ func TestC1_AFileOfDuckDB(t *testing.T) {
 			"at.x", "at.y.z", "points[1].k")
 		if err != nil || got != string(want) {
 			t.Errorf("chunks of %d: %q, %v", chunk, got, err)
+		}
+	}
+}
+
+// TestC1_AVariantOfDuckDB: a VARIANT is refused in words that name the column, and the other columns of the file are read.
+func TestC1_AVariantOfDuckDB(t *testing.T) {
+	file, err := os.ReadFile("testdata/variant.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := text(file, 1<<20, "id"); err != nil || got != "0\n1\n2\n" {
+		t.Errorf("the column beside it: %q, %v", got, err)
+	}
+	for _, name := range []string{"v", "v.metadata", "v.value"} {
+		for _, f := range forms[1:] {
+			if _, err := consumeAs(f.open, file, 1<<20, name); !errors.Is(err, ErrUnread) || !strings.Contains(err.Error(), "is a VARIANT, which is not read; write it as text") {
+				t.Errorf("%s, %s: %v", name, f.name, err)
+			}
 		}
 	}
 }

@@ -170,6 +170,7 @@ type element struct {
 	logical    int   // the field that is set in the union; 0 if none
 	unit       int   // of times: 1 milliseconds, 2 microseconds, 3 nanoseconds
 	unsigned   bool
+	bits       int64 // of integers; 0 if it is not said
 }
 
 func (t *thrift) element() (e element) {
@@ -224,6 +225,8 @@ func (t *thrift) logical(e *element) {
 					e.unit = unit
 					return false
 				})
+			case id == logicalInteger && field == 1:
+				e.bits = t.number(kind)
 			case id == logicalInteger && field == 2 && (kind == thriftTrue || kind == thriftFalse):
 				e.unsigned = kind == thriftFalse
 			default:

@@ -195,6 +195,11 @@ func handmadePages() map[string]handmadePage {
 		"a value of another size":             {handmade{kind: kindFixed, length: 2, encoding: encodingDeltaBytes, values: 1, page: append(append(differing(0), differing(3)...), "abc"...)}, "another size"},
 		"bytes of all values":                 {handmade{kind: kindFloat, encoding: encodingSplit, values: 2, page: []byte{0, 0, 0, 0, 0x80, 0, 0x3f, 0x40}}, "1\n2\n"},
 		"bytes of fewer values":               {handmade{kind: kindDouble, encoding: encodingSplit, values: 2, page: make([]byte, 15)}, "fewer values"},
+		"a word of 8 bits":                    {handmade{kind: kindInt32, logical: 11, encoding: encodingDictionary, values: 1, page: []byte{1, 2, 0}, dictionary: []byte{255, 0, 0, 0}, words: 1}, "255\n"},
+		"a word of more than 8 bits":          {handmade{kind: kindInt32, logical: 11, encoding: encodingDictionary, values: 1, page: []byte{1, 2, 0}, dictionary: []byte{0, 1, 0, 0}, words: 1}, "the number 256, and its type goes from 0 to 255"},
+		"a number of more than 16 bits":       {handmade{kind: kindInt32, logical: 12, values: 1, page: []byte{0xff, 0xff, 0xff, 0xff}}, "the number -1, and its type goes from 0 to 65535"},
+		"a number of 16 bits below zero":      {handmade{kind: kindInt32, logical: 16, values: 2, page: []byte{0, 0x80, 0xff, 0xff, 0xff, 0x7f, 0, 0}}, "-32768\n32767\n"},
+		"a number of 8 bits below -128":       {handmade{kind: kindInt32, logical: 15, values: 1, page: []byte{0x7f, 0xff, 0xff, 0xff}}, "the number -129, and its type goes from -128 to 127"},
 		"an encoding that nobody knows":       {handmade{kind: kindInt64, encoding: 77, values: 1, page: make([]byte, 8)}, "encoding 77"},
 		"an encoding that is not of the type": {handmade{kind: kindInt64, encoding: encodingDeltaLength, values: 1, page: make([]byte, 8)}, "encoding 6"},
 	}

@@ -162,6 +162,9 @@ func (c *column) takeNumbers(v numbers, levels []uint32, n int, out *columnar.Co
 			continue
 		}
 		bits, err := v.next()
+		if err == nil && c.fits != nil {
+			err = c.fits(bits)
+		}
 		if err != nil {
 			return err
 		}

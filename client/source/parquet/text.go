@@ -42,9 +42,10 @@ type texts struct {
 	bytes  func(dst, value []byte) []byte
 	width  int // bytes of a value; 0 if each value has its own length
 
-	travels columnar.Kind // the kind as which values are sent; 0 if they are sent as texts
-	tick    int64         // of times that are sent as microseconds: the unit, in microseconds; 0 for nanoseconds
-	above   bool          // numbers are unsigned
+	travels columnar.Kind      // the kind as which values are sent; 0 if they are sent as texts
+	tick    int64              // of times that are sent as microseconds: the unit, in microseconds; 0 for nanoseconds
+	above   bool               // numbers are unsigned
+	fits    func(uint64) error // returns an error for numbers outside of a type of 8 or 16 bits; nil if all numbers fit
 }
 
 // meaning returns the logical type of an element, or the one that its converted type stands for.
@@ -93,6 +94,7 @@ func textsOf(e *element, comma byte, raw bool) (t texts, err error) {
 		}
 		t.number = integer(logical, unit, unsigned, scale, t.width == 4)
 		t.above = unsigned
+		t.fits = e.fits(unsigned)
 		t.travels, t.tick = typed(logical, unit, unsigned, scale, t.width == 4)
 	case kindInt96:
 		t.width, t.bytes = 12, appendInt96
@@ -158,6 +160,27 @@ func typed(logical, unit int, unsigned bool, scale int, short bool) (columnar.Ki
 		return columnar.Micros, 0
 	}
 	return columnar.Int, 0
+}
+
+// fits returns texts.fits for integers that have fewer bits than their physical type.
+func (e *element) fits(unsigned bool) func(uint64) error {
+	bits := e.bits
+	if e.logical == 0 {
+		bits = map[int64]int64{11: 8, 12: 16, 15: 8, 16: 16}[e.converted] // UINT_8, UINT_16, INT_8, INT_16
+	}
+	if e.kind != kindInt32 || bits != 8 && bits != 16 {
+		return nil
+	}
+	least, most := -int64(1)<<(bits-1), int64(1)<<(bits-1)-1
+	if unsigned {
+		least, most = 0, int64(1)<<bits-1
+	}
+	return func(v uint64) error {
+		if n := int64(int32(v)); n < least || n > most {
+			return fmt.Errorf("it has the number %d, and its type goes from %d to %d", n, least, most)
+		}
+		return nil
+	}
 }
 
 // integer returns the function that turns an integer into text.

@@ -98,6 +98,9 @@ func (v *plain4) append(dst []byte) ([]byte, error) { return v.appendNumber(dst,
 
 func (t *texts) appendNumber(dst []byte, of numbers) ([]byte, error) {
 	n, err := of.next()
+	if err == nil && t.fits != nil {
+		err = t.fits(n)
+	}
 	if err != nil {
 		return dst, err
 	}
