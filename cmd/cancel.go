@@ -94,5 +94,5 @@ func withoutSession(ctx context.Context, command string, id session.ID) (context
 }
 
 func unknownSession(command string, id session.ID) error {
-	return fmt.Errorf("%s: no node knows session %s; posta sessions lists them: %w", command, id, protocol.ErrUnknownSession)
+	return fmt.Errorf("%s: no node knows session %s; it was dropped, is older than limits.results_ttl, or belongs to another cluster; posta sessions lists those that are kept: %w", command, id, protocol.ErrUnknownSession)
 }

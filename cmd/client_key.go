@@ -125,7 +125,51 @@ func (x *command) warnOfExpiry(c *cli.Context, keys *security.Keys, now time.Tim
 	}
 }
 
-// explainRefused returns why some heartbeats do not arrive, and what the user can do.
-func explainRefused(keys *security.Keys, refused error) string {
-	return fmt.Sprintf("some nodes or medics do not let %s listen, which needs the role watch or operate in [clients]: %s", keys, oneLine(refused))
+// roleOf returns the role that the topology gives to a client's keys, "" if none. The nodes may have read another [clients].
+func roleOf(t *topology.Topology, keys *security.Keys) security.Role {
+	mine := keys.Fingerprint()
+	for _, c := range t.Clients {
+		if c.Key == mine {
+			return c.Role
+		}
+	}
+	if own, err := (keyring{dir: t.KeysDir, t: t}).localKey(); err == nil && own == mine {
+		return security.Operate
+	}
+	return ""
+}
+
+// explainRefused returns in one short line who does not let a client listen, why, and what the user can do. refused joins the errors of all who refuse.
+func explainRefused(t *topology.Topology, keys *security.Keys, refused error) string {
+	all := leaves(refused)
+	who, first, _ := strings.Cut(oneLine(all[0]), ": ")
+	verb := "refuses"
+	if len(all) > 1 {
+		who, verb = fmt.Sprintf("%s and %d more nodes and medics", who, len(all)-1), "refuse"
+	}
+	revoked, _ := security.ReadRevoked(t.KeysDir) // only the operator's machine has it
+	role := roleOf(t, keys)
+	why := fmt.Sprintf("it is not in [clients] of %s; ask the operator to write its line there, with the role watch or operate", t.File)
+	switch {
+	case revoked[keys.Fingerprint()]:
+		why = "it is revoked; posta key new makes another one, whose line the operator writes below [clients]"
+	case role == security.Submit:
+		why = "it has the role submit, and listening needs the role watch or operate in [clients]; posta sessions shows your own sessions"
+	case role != "":
+		last := first[strings.LastIndex(first, ": ")+1:]
+		why = fmt.Sprintf("the topology gives it the role %s, so it was revoked or has ended, or they have not read [clients] since (posta up, posta deploy); their logs say which (%s)", role, strings.TrimSpace(last))
+	}
+	return fmt.Sprintf("%s %s %s: %s", who, verb, keys, why)
+}
+
+// leaves returns the errors that were joined.
+func leaves(err error) (all []error) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	for _, e := range joined.Unwrap() {
+		all = append(all, leaves(e)...)
+	}
+	return all
 }

@@ -107,6 +107,7 @@ func noTopology(name string, err error) error {
 type entrance struct {
 	at   []string
 	keys *security.Keys // nil: plain connections
+	role security.Role  // of the keys, as the topology says; "" if that is not known
 }
 
 // entries returns the endpoints that clients connect to first: those of --entry, or those of the topology.
@@ -121,6 +122,9 @@ func (x *command) entries(c *cli.Context) (e entrance, err error) {
 	}
 	if e.keys, err = x.clientKeys(c, t); err != nil {
 		return e, err
+	}
+	if e.keys != nil {
+		e.role = roleOf(t, e.keys)
 	}
 	e.at = entryPoints(t, e.keys != nil)
 	return e, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -95,14 +96,20 @@ func (x *command) console(c *cli.Context) error {
 	if _, err := nodes.Until(soon, heardEnough); c.Context.Err() != nil {
 		return err
 	}
-	from := entrance{entryPoints(t, keys != nil), keys}
+	if refused := errors.Join(nodes.Refused(), medics.Refused()); refused != nil && !slices.ContainsFunc(nodes.View(), func(s monitor.Status) bool { return s.Heard }) {
+		if c.String(flagData) == "" && len(c.StringSlice(flagFile)) == 0 {
+			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", errNothingAnswers, explainRefused(t, keys, refused), flagKey)
+		}
+		x.notef("warning: the pages show no nodes: %s", explainRefused(t, keys, refused))
+	}
+	from := entrance{at: entryPoints(t, keys != nil), keys: keys}
 	cfg := askConfig(c, from, session.ID{})
 	ask, err := x.newConsoleAsker(c, from, nil)
 	if err != nil {
 		return err
 	}
 	var breaks *console.Breaker
-	if !c.Bool("watch") && (keys == nil || keys.Identity().Role == security.Operate) {
+	if !c.Bool("watch") && (keys == nil || roleOf(t, keys) == security.Operate) {
 		var undo func()
 		if breaks, undo, err = x.newConsoleBreaker(c, func(*topology.Topology) (*security.Keys, error) { return keys, nil }, ""); err != nil {
 			return err
@@ -114,7 +121,7 @@ func (x *command) console(c *cli.Context) error {
 		Topology: t, Nodes: nodes.View, Medics: medics.View,
 		Trouble: func() []string {
 			if refused := errors.Join(nodes.Refused(), medics.Refused()); refused != nil {
-				return []string{explainRefused(keys, refused)}
+				return []string{explainRefused(t, keys, refused)}
 			}
 			return nil
 		},

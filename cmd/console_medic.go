@@ -158,7 +158,7 @@ func (x *command) medicConsole(c *cli.Context) error {
 		served.NoAsk = fmt.Sprintf("The topology names no directory with files on host %s, so this console answers no statements. Write roots = [\"/srv/data\"] below [data], then posta down and posta up; or start posta console --data DIR.", n.Host)
 	}
 	if keys == nil {
-		if served.Ask, err = x.newConsoleAsker(c, entrance{cfg.Entries, nil}, t.RootsOf(n.Host)); err != nil {
+		if served.Ask, err = x.newConsoleAsker(c, entrance{at: cfg.Entries}, t.RootsOf(n.Host)); err != nil {
 			return err
 		}
 		served.Answers = func(ctx context.Context, id session.ID) (*client.Answer, error) { return answersOf(ctx, cfg, id) }

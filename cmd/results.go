@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -9,6 +10,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/security"
 )
 
 func (x *command) resultsCommand() *cli.Command {
@@ -34,6 +36,9 @@ func (x *command) results(c *cli.Context) error {
 	at, err := x.entries(c)
 	if err != nil {
 		return err
+	}
+	if at.role == security.Watch {
+		return usagef("results: %s have the role watch, which reads no answers; name the key that opened the session with --%s DIR or POSTA_KEY", at.keys, flagKey)
 	}
 	if err := x.answers(c, at); err != nil {
 		return err
@@ -65,6 +70,9 @@ func (x *command) fetchResults(c *cli.Context, cfg client.Config, o output, d do
 			return err
 		}
 		answer, err := cl.Results(ctx)
+		if !listed && errors.Is(err, protocol.ErrUnknownSession) {
+			return unknownSession("results", id)
+		}
 		if err != nil {
 			return err
 		}

@@ -81,7 +81,21 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 		if in, out := x.screen(); in != nil && !c.Bool(flagJSON) {
 			return x.showBoard(c.Context, in, out, t, l, w, from)
 		}
-		return x.watch(c.Context, l, show)
+		said := ""
+		return x.watch(c.Context, l, func(view []monitor.Status) error {
+			if err := show(view); err != nil {
+				return err
+			}
+			now := ""
+			if refused := errors.Join(l.Refused(), w.Refused()); refused != nil {
+				now = explainRefused(t, keys, refused)
+			}
+			if now != said && now != "" {
+				x.notef("posta: %s", now)
+			}
+			said = now
+			return nil
+		})
 	}
 	if err := show(view); err != nil {
 		return err
@@ -93,15 +107,16 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 				strings.Join(names, ", "), first.UTC().Format(time.DateOnly))
 		}
 	}
-	if refused := errors.Join(l.Refused(), w.Refused()); refused != nil {
-		x.notef("posta: %s", explainRefused(keys, refused))
-	}
+	refused := errors.Join(l.Refused(), w.Refused())
 	if !slices.ContainsFunc(view, func(s monitor.Status) bool { return s.Heard }) {
 		if l.Refused() != nil {
-			return fmt.Errorf("%w the %s: nodes of %s run, and do not let it listen; ask the operator to write its public key below [clients] with the role watch, or name another key with --%s DIR or POSTA_KEY", errNothingAnswers, keys, t.File, flagKey)
+			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", errNothingAnswers, explainRefused(t, keys, refused), flagKey)
 		}
 		err = fmt.Errorf("%w: no node of %s is heard; start them with `posta up`, or name another topology with -f", errNothingAnswers, t.File)
 		return err
+	}
+	if refused != nil {
+		x.notef("posta: %s", explainRefused(t, keys, refused))
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (x *command) showBoard(ctx context.Context, in, out *os.File, t *topology.T
 		s.At, s.Nodes, s.Medics = time.Now(), l.View(), w.View()
 		s.Sessions = meter.Measure(sessions, s.At)
 		if refused := errors.Join(l.Refused(), w.Refused()); refused != nil {
-			s.Trouble = append(s.Trouble, explainRefused(from.Keys, refused))
+			s.Trouble = append(s.Trouble, explainRefused(t, from.Keys, refused))
 		}
 		return s, ctx.Err()
 	}

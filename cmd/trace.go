@@ -67,7 +67,7 @@ func (x *command) trace(c *cli.Context, t *topology.Topology) error {
 		return context.Cause(c.Context)
 	}
 	if refused != nil {
-		x.notef("posta: %s", explainRefused(keys, refused))
+		x.notef("posta: %s", explainRefused(t, keys, refused))
 	}
 	v, known := tracing.New(id, all)
 	if !known {

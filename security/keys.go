@@ -199,6 +199,12 @@ func (l *loaded) ends(c *x509.Certificate) time.Time {
 // Identity returns the process's own identity. Its role is Client in a client's keys.
 func (k *Keys) Identity() Identity { return k.loaded.Load().own }
 
+// Fingerprint returns the process's own public key, by which [clients] names a client.
+func (k *Keys) Fingerprint() Fingerprint {
+	own, _ := k.loaded.Load().certificate.PrivateKey.(Key)
+	return own.Fingerprint()
+}
+
 // Expiry returns when peers stop accepting the own certificate. Its owner is warned ExpiryWarning before.
 func (k *Keys) Expiry() time.Time { return k.loaded.Load().expiry }
 
