@@ -4,4 +4,5 @@ ARG VERSION=unknown
 LABEL org.opencontainers.image.title="posta" org.opencontainers.image.version="${VERSION}"
 COPY bin/posta /bin/posta
 WORKDIR /posta
+USER 65532:65532
 ENTRYPOINT ["/bin/posta"]

@@ -87,15 +87,17 @@ image: build     ## the docker image: bin/posta and nothing else
 end-medics = while ids=$$(docker ps -q -f label=com.docker.compose.project=$(PROJECT) -f label=posta.role=medic) && [ -n "$$ids" ]; do docker stop -t 12 $$ids >/dev/null; done
 
 # Each node and medic of docker-compose.yaml that has keys, as node/joiner-1. The keys go through standard input, because the engine shows everybody who may use
-# it what is in an image, a label, an environment or a command line. What runs then reads them; all of it has keys, for compose has replaced what had none.
+# it what is in an image, a label, an environment or a command line. What runs with keys then reads them.
 KEYS ?= keys
 bring-keys = units=$$(sed -n 's/^    command: \[\([a-z]*\), "*\([a-z0-9-]*\)"*,.* --keys, .*/\1\/\2/p' $(YAML)); if [ -n "$$units" ]; then \
-	$(COMPOSE) -f $(YAML) up --no-start --remove-orphans; \
+	$(COMPOSE) -f $(YAML) run --rm own-volumes || exit 1; \
 	for unit in $$units; do \
 		(cd $(KEYS)/$$unit && tar -c $$(ls key.pem cert.pem ca.pem revoked 2>/dev/null)) | \
-		docker run --rm -i --network none --read-only --cap-drop ALL -v $(PROJECT)_$${unit\#*/}:/carried $(IMAGE) probe keys /carried/keys || exit 1; \
+		docker run --rm -i --network none --read-only --user 0:0 --cap-drop ALL --cap-add SETUID --cap-add SETGID -v $(PROJECT)_$${unit\#*/}:/carried $(IMAGE) probe keys /carried/keys || exit 1; \
 	done; \
-	ids=$$(docker ps -q -f label=com.docker.compose.project=$(PROJECT) -f label=posta.role); if [ -n "$$ids" ]; then docker kill -s HUP $$ids >/dev/null; fi; fi
+	ids=$$(docker ps -q -f label=com.docker.compose.project=$(PROJECT) -f label=posta.role); \
+	if [ -n "$$ids" ]; then ids=$$(docker inspect -f '{{.Id}} {{.Args}}' $$ids | sed -n 's/ .* --keys .*//p'); fi; \
+	if [ -n "$$ids" ]; then docker kill -s HUP $$ids >/dev/null; fi; fi
 
 # Over a running cluster too: docker-compose.yaml is written again, and compose replaces what a new image changes. A new topology may give one
 # node the port of another, so then all containers go first; data stays. Medics start last.

@@ -74,9 +74,9 @@ func (x *command) tellProcesses(c *cli.Context, k keyring) {
 	case len(missed) == 0:
 		x.notef("all %d nodes and medics read it now", len(told))
 	case len(told) == 0:
-		x.notef("no node or medic of cluster %s runs on this machine: say posta deploy, or bring the directories in %s to all processes and send them SIGHUP; those that are down read them when they start", k.t.Name, k.dir)
+		x.notef("no node or medic of cluster %s runs on this machine: say posta deploy, or make up for containers of compose, or bring the directories in %s to all processes and send them SIGHUP; those that are down read them when they start", k.t.Name, k.dir)
 	default:
-		x.notef("%s read it now; not reached: %s. Say posta deploy if they are containers; those that are down read it when they start", fmt.Sprintf("%d of %d nodes and medics", len(told), len(k.processes())), joined(missed))
+		x.notef("%s read it now; not reached: %s. Say posta deploy, or make up, if they are containers; those that are down read it when they start", fmt.Sprintf("%d of %d nodes and medics", len(told), len(k.processes())), joined(missed))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/deploy"
+	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/protocol"
@@ -31,6 +33,7 @@ func (x *command) probeCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "room", ArgsUsage: "DIR", Usage: "bytes on the disk of a directory", Action: x.probeRoom},
 			{Name: "keys", ArgsUsage: "DIR", Usage: "write the keys on standard input, a tar archive, to a directory", Action: x.probeKeys},
+			{Name: "own", ArgsUsage: "UID:GID DIR…", Usage: "give directories and what is in them to a user", Action: x.probeOwn},
 			{Name: "ports", ArgsUsage: "[ADDRESS…]", Usage: "which of these addresses cannot be listened to", Action: x.probePorts},
 			{Name: "beat", ArgsUsage: "NAME", Usage: "whether a node or medic is up", Action: topologyReader(loadTopology).withNode("joiner-1", x.probeBeat), Flags: flags},
 			{Name: "lead", Usage: "whether a medic leads", Action: withTopology(x.probeLead), Flags: flags},
@@ -77,7 +80,23 @@ func (x *command) probeKeys(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := owned.ActFor(filepath.Dir(dir)); err != nil { // whose processes will read them
+		return fmt.Errorf("probe keys: %w", err)
+	}
 	return security.Install(dir, x.In)
+}
+
+func (x *command) probeOwn(c *cli.Context) error {
+	var uid, gid int
+	if n, err := fmt.Sscanf(c.Args().First(), "%d:%d", &uid, &gid); n != 2 || err != nil {
+		return usagef("probe own: give a user and directories, such as %s /own", topology.NodeUser)
+	}
+	for _, dir := range c.Args().Tail() {
+		if err := owned.Give(dir, uid, gid); err != nil {
+			return fmt.Errorf("give %s to user %d: %w", dir, uid, err)
+		}
+	}
+	return nil
 }
 
 func (x *command) probePorts(c *cli.Context) error {

@@ -24,6 +24,12 @@ const (
 	RoleMedic    = "medic"
 )
 
+// Users of containers, as user and group. Nodes have no other rights than their own files need. Medics use the engine's socket, which belongs to root.
+const (
+	NodeUser  = "65532:65532"
+	MedicUser = "0:0"
+)
+
 // InternalAddress is the address that containers use for each other: each is known in their network by its node's name.
 const InternalAddress = nodeMark
 
@@ -71,6 +77,7 @@ func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (stri
 		OutsideNames: t.BrokerHasName(),
 		Name:         t.Name, Cluster: yamlString(t.Name), Again: c.Again, OnHost: onHost,
 		Image: yamlString(cmp.Or(c.Image, "posta")), Source: yamlString(composeSourcePath(cmp.Or(c.File, "topology.toml"))), Target: composeFile,
+		NodeUser: yamlString(NodeUser), MedicUser: yamlString(MedicUser),
 		NodeGrace: yamlTime(t.Limits.Drain + exitGrace), MedicGrace: yamlTime(medicGrace),
 		Fence: yamlString(path.Join(t.containerData(), fenceVolume)),
 	}
@@ -90,6 +97,7 @@ func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (stri
 
 type composeData struct {
 	Name, Cluster, Again, Image, Source, Target string
+	NodeUser, MedicUser                         string
 	NodeGrace, MedicGrace, Fence                string
 	OnHost                                      string // the machine whose network the containers use; "" if they have a network of their own
 	OutsideNames                                bool   // the broker's name has to be resolved outside the containers' network

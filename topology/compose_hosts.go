@@ -20,7 +20,10 @@ func (t *Topology) ComposeHosts(c Compose, text string) (files []File, err error
 			return nil, err
 		}
 		project := t.Name + "-" + h.Name
-		note, err := fill(composeInstall, installData{Cluster: t.Name, Host: h.Name, Address: h.Address, Project: project, Image: cmp.Or(c.Image, "posta"), Medics: names(t.medicsAt(h)), Keys: keysNote(c.Keys)})
+		note, err := fill(composeInstall, installData{
+			Cluster: t.Name, Host: h.Name, Address: h.Address, Project: project, Image: cmp.Or(c.Image, "posta"),
+			User: NodeUser, Root: MedicUser, Medics: names(t.medicsAt(h)), Keys: keysNote(c.Keys),
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -216,7 +216,7 @@ func checkCompose(t *testing.T, text, image, data string) {
 }
 
 // composeLine is any other line, where Q stands for a quoted scalar. It has none of what a directory could add.
-var composeLine = regexp.MustCompile(`^ *(- )?([a-z0-9_.-]+|x-[a-z]+|<<): ?(&[a-z]+|\*[a-z]+|Q|[a-z0-9.-]+|\[[A-Za-z0-9 ,Q-]*\]|\{\}|\{max-size: Q, max-file: Q\}|\$\{POSTA_MEMORY:-1g\})?$|^ *- (Q|[a-z0-9-]+|\{type: bind, source: Q, target: /posta/topology.toml, read_only: true\})$`)
+var composeLine = regexp.MustCompile(`^ *(- )?([a-z0-9_.-]+|x-[a-z]+|<<): ?(&[a-z]+|\*[a-z]+|Q|[a-z0-9._-]+|\[[A-Za-z0-9 ,_/Q-]*\]|\{\}|\{max-size: Q, max-file: Q\}|\$\{POSTA_MEMORY:-1g\})?$|^ *- (Q|[a-z0-9-]+|\{type: bind, source: Q, target: /posta/topology.toml, read_only: true\}|\{type: volume, source: [a-z0-9-]+, target: /own/[0-9]+\})$`)
 
 // yamlValue decodes a double-quoted scalar, and compose's $$ in it.
 func yamlValue(t *testing.T, quoted string) string {

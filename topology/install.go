@@ -12,7 +12,8 @@ import (
 type installData struct {
 	Cluster, Host, Address string
 	Project, Image         string   // compose
-	Target, Dir, User      string   // systemd
+	Target, Dir            string   // systemd
+	User, Root             string   // of nodes, and of medics in containers
 	Keys                   string   // directory on the machine; "" without
 	Private                bool     // systemd: the topology has a secret
 	Medics                 []string // by unit or service

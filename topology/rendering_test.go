@@ -181,7 +181,7 @@ func TestS6_RenderedKeys(t *testing.T) {
 		if note := find(t, systemd, host+"/INSTALL.md"); !strings.Contains(note, "chown -R posta: /"+tp.systemdKeys()+"/node\n") || !strings.Contains(note, "--signal=HUP") {
 			t.Errorf("host %s is not told what to do with keys:\n%s", host, note)
 		}
-		if note := find(t, compose, host+"/INSTALL.md"); !strings.Contains(note, "kill -s HUP") {
+		if note := find(t, compose, host+"/INSTALL.md"); !strings.Contains(note, "kill -s HUP") || !strings.Contains(note, "chown -R 65532:65532 keys/node\n") {
 			t.Errorf("host %s is not told what to do with keys:\n%s", host, note)
 		}
 	}

@@ -190,6 +190,10 @@ func (r *runner) do(ctx context.Context, e *engine.Engine, s plan.Step, report f
 	case plan.Create:
 		return e.Create(ctx, s.What, r.unit(s.Unit))
 	case plan.Start:
+		u := r.unit(s.Unit)
+		if err := e.Own(ctx, d.Cluster, plan.VolumeName(d.Cluster, u.Name), &u.Spec); err != nil {
+			return err
+		}
 		return e.Start(ctx, s.What)
 	case plan.AwaitHeartbeat:
 		return r.awaitUp(ctx, e, s, report, "beat", s.Unit, "--within", "2s")

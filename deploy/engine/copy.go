@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
@@ -72,6 +73,26 @@ func (e *Engine) Tag(ctx context.Context, image string, nameFor func(id string) 
 		return e.api.ImageTag(ctx, i.ID, ref)
 	})
 	return ref, arch, size, err
+}
+
+// rootUser is the user of helpers that write to volumes of any user.
+const rootUser = "0:0"
+
+// Own gives the volume of a unit to the unit's user: the engine makes volumes for root, and earlier versions ran nodes as root. No container of the unit
+// may run.
+func (e *Engine) Own(ctx context.Context, cluster, volume string, s *plan.Spec) error {
+	if s.User == "" || s.User == rootUser {
+		return nil
+	}
+	_, err := e.runOnce(ctx, cluster, &container.Config{Image: s.Image, User: rootUser, Cmd: []string{"probe", "own", s.User, mountPoint}},
+		&container.HostConfig{
+			NetworkMode: "none", ReadonlyRootfs: true, SecurityOpt: []string{"no-new-privileges:true"}, CapAdd: []string{"CHOWN", "DAC_READ_SEARCH"},
+			Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: volume, Target: mountPoint}},
+		}, nil)
+	if err != nil && strings.Contains(err.Error(), "exit status 2") { // the image is of a version without this command: a rollback, whose volumes are given already
+		return nil
+	}
+	return err
 }
 
 // mountPoint is the path of the volume in a helper.

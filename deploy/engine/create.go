@@ -70,7 +70,7 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 	labels := map[string]string{plan.LabelSpec: u.Hash}
 	maps.Copy(labels, s.Labels)
 	grace := int(s.Grace.Round(time.Second) / time.Second)
-	c := &container.Config{Image: s.Image, Cmd: s.Command, Env: s.Env, Labels: labels, StopTimeout: &grace}
+	c := &container.Config{Image: s.Image, User: s.User, Cmd: s.Command, Env: s.Env, Labels: labels, StopTimeout: &grace}
 	h := &container.HostConfig{
 		ReadonlyRootfs: true, CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges:true"},
 		LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "10m", "max-file": "3"}},

@@ -33,10 +33,11 @@ func (e *Engine) CarryKeys(ctx context.Context, cluster, image, volume string, u
 		return err
 	}
 	_, err := e.runOnce(ctx, cluster,
-		&container.Config{Image: image, Cmd: []string{"probe", "keys", path.Join(mountPoint, plan.KeysName)}, AttachStdin: true, OpenStdin: true, StdinOnce: true},
+		&container.Config{Image: image, User: rootUser, Cmd: []string{"probe", "keys", path.Join(mountPoint, plan.KeysName)}, AttachStdin: true, OpenStdin: true, StdinOnce: true},
 		&container.HostConfig{
-			NetworkMode: "none", ReadonlyRootfs: true, SecurityOpt: []string{"no-new-privileges:true"},
-			Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: volume, Target: mountPoint}},
+			NetworkMode: "none", ReadonlyRootfs: true, CapAdd: []string{"SETUID", "SETGID"}, // the keys belong to the user that has the volume
+			SecurityOpt: []string{"no-new-privileges:true"},
+			Mounts:      []mount.Mount{{Type: mount.TypeVolume, Source: volume, Target: mountPoint}},
 		}, keys)
 	if err != nil {
 		return err

@@ -11,6 +11,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"posta.dev/posta/topology"
 )
 
 var (
@@ -76,7 +78,7 @@ func configOf(arch, version, layer string) map[string]any {
 	return map[string]any{
 		"architecture": arch, "os": "linux", "created": epoch.Format(time.RFC3339),
 		"config": map[string]any{
-			"Entrypoint": []string{"/bin/posta"}, "WorkingDir": "/posta", "Env": []string{"PATH=/bin"},
+			"Entrypoint": []string{"/bin/posta"}, "WorkingDir": "/posta", "Env": []string{"PATH=/bin"}, "User": topology.NodeUser,
 			"Labels": map[string]string{"org.opencontainers.image.title": "posta", "org.opencontainers.image.version": version},
 		},
 		"rootfs":  map[string]any{"type": "layers", "diff_ids": []string{layer}},

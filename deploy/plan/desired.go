@@ -87,6 +87,7 @@ func holds(chain string, r topology.Role) bool {
 // renaming a field would replace every container at the next deploy.
 type Spec struct {
 	Image   string
+	User    string `json:",omitempty"` // as UID:GID
 	Command []string
 	Env     []string
 	Labels  map[string]string

@@ -150,7 +150,7 @@ func (d *Desired) addUnit(t *topology.Topology, n topology.Node, role, text stri
 	s.Ports = ports(n, h, d.OneMachine)
 	if u.Medic() {
 		u.Disk = medicDisk
-		s.Command = []string{"medic", u.Name, "--docker"}
+		s.User, s.Command = topology.MedicUser, []string{"medic", u.Name, "--docker"}
 		if address, err := netip.ParseAddrPort(t.ConsoleAddress(n)); err == nil {
 			s.Ports = append(s.Ports, Port{At: address.Addr().String(), Outside: int(address.Port()), Inside: int(address.Port())})
 			if bridged(h) { // published ports lead to the container's own address
@@ -162,7 +162,7 @@ func (d *Desired) addUnit(t *topology.Topology, n topology.Node, role, text stri
 		s.Always, s.Grace = true, medicGrace
 	} else {
 		u.Disk = int64(t.Limits.Snapshot + 2*t.Limits.Segment + t.Limits.Window)
-		s.Command = []string{"node", u.Name}
+		s.User, s.Command = topology.NodeUser, []string{"node", u.Name}
 		s.Grace = t.Limits.Drain + exitTime
 	}
 	u.Spec, u.Hash = s, s.hash()

@@ -1,6 +1,7 @@
 package owned
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -66,6 +67,11 @@ func openDir(dir string) (*os.Root, error) {
 		return nil, err
 	}
 	root, err := os.OpenRoot(dir) // a data directory may be a symbolic link to a disk
+	if errors.Is(err, fs.ErrPermission) {
+		if info, lookErr := os.Stat(dir); lookErr == nil {
+			err = cmp.Or(ours(dir, info), err)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

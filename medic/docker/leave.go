@@ -19,9 +19,13 @@ func (r *Restarter) Leave(ctx context.Context, node medic.NodeID, dir, name stri
 	if err != nil {
 		return fmt.Errorf("leave %s for %s: %w", name, node, err)
 	}
+	h := tar.Header{Name: name, Mode: int64(owned.FileMode), Size: int64(len(data))}
+	if n, _ := fmt.Sscanf(c.Config.User, "%d:%d", &h.Uid, &h.Gid); n != 2 {
+		h.Uid, h.Gid = 0, 0 // a container of root
+	}
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
-	if err := w.WriteHeader(&tar.Header{Name: name, Mode: int64(owned.FileMode), Size: int64(len(data))}); err != nil {
+	if err := w.WriteHeader(&h); err != nil {
 		return err
 	}
 	if _, err := w.Write(data); err != nil {

@@ -1,0 +1,90 @@
+//go:build docker
+
+package deploy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"posta.dev/posta/test/e2e/clustertest"
+	"posta.dev/posta/topology"
+)
+
+// TestS1_DeployedNodesRunAsAUser looks at the processes from outside, also after a deploy over volumes of a time when nodes were root. And a key that is
+// revoked is refused everywhere after the command that posta key revoke names, which replaces no container.
+func TestS1_DeployedNodesRunAsAUser(t *testing.T) {
+	s := newTestCluster(t)
+	s.deploy(first)
+	topo, err := topology.Load(s.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.runAsUsers(topo)
+	s.posta(first, "undeploy", "--yes")
+	image := docker("images", "--filter", "label=org.opencontainers.image.version="+prefix+"first", "--format", "{{.Repository}}:{{.Tag}}")[0]
+	for _, n := range topo.Nodes() {
+		_, err := clustertest.Command("docker", "run", "--rm", "--network", "none", "--user", "0:0", "--cap-drop", "ALL", "--cap-add", "CHOWN", "--cap-add", "DAC_READ_SEARCH",
+			"-v", s.name+"-"+string(n.ID)+":/own", image, "probe", "own", topology.MedicUser, "/own")
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	line, _ := s.posta(first, "key", "new", "alice", "--role", "submit")
+	text, err := os.ReadFile(s.file)
+	if err == nil {
+		err = os.WriteFile(s.file, append(text, "[clients]\n"+line...), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.deploy(first)
+	s.runAsUsers(topo)
+	alice := filepath.Join(topo.KeysDir, "client", "alice")
+	trips := clustertest.Bikes(t, 2000)
+	s.posta(first, "submit", "bikes", "--data", trips.Dir, "--key", alice)
+
+	before := docker("ps", "-q", "--no-trunc", "--filter", "label=posta.cluster="+s.name)
+	_, errs := s.posta(first, "key", "revoke", "alice")
+	if !strings.Contains(errs, "runs on this machine: say posta deploy") {
+		t.Errorf("posta key revoke does not say what reaches the containers: %s", errs)
+	}
+	s.posta(first, "deploy")
+	if now := docker("ps", "-q", "--no-trunc", "--filter", "label=posta.cluster="+s.name); !slices.Equal(now, before) {
+		t.Errorf("another list of revoked keys has replaced containers: %v, and before %v", now, before)
+	}
+	if _, errs, err := s.try(t.Context(), first, "submit", "bikes", "--data", trips.Dir, "--key", alice); err == nil || !strings.Contains(errs, "revoked") {
+		t.Errorf("a revoked key: %v, %s", err, errs)
+	}
+}
+
+func (s *testCluster) runAsUsers(topo *topology.Topology) {
+	s.t.Helper()
+	for _, n := range topo.All() {
+		user, medic := topology.NodeUser, false
+		if _, err := topo.Medic(n.ID); err == nil {
+			user, medic = topology.MedicUser, true
+		}
+		id := docker("ps", "-q", "--filter", "label=posta.cluster="+s.name, "--filter", "label=posta.node="+string(n.ID))
+		if len(id) != 1 {
+			s.t.Fatalf("%s has containers %v", n.ID, id)
+		}
+		pid := docker("inspect", "-f", "{{.State.Pid}}", id[0])[0]
+		status, err := os.ReadFile("/proc/" + pid + "/status")
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		uid, _, _ := strings.Cut(user, ":")
+		for _, line := range []string{"Uid:" + strings.Repeat("\t"+uid, 4), "CapBnd:\t0000000000000000"} {
+			if !strings.Contains(string(status), "\n"+line+"\n") {
+				s.t.Errorf("%s has no line %q in its status: %s", n.ID, line, status)
+			}
+		}
+		if _, err := os.Stat(fmt.Sprintf("/proc/%s/root/var/run/docker.sock", pid)); (err == nil) != medic {
+			s.t.Errorf("%s and the engine's socket: %v", n.ID, err)
+		}
+	}
+}

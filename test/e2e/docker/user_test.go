@@ -1,0 +1,106 @@
+//go:build docker
+
+package docker
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"posta.dev/posta/test/e2e/clustertest"
+	"posta.dev/posta/topology"
+)
+
+// TestS1_NodesInContainersRunAsAUser looks at the processes from outside: no node is root, no container has a capability, none lacks a limit of processes,
+// and only medics have the engine's socket. Volumes of a time when nodes were root go on.
+func TestS1_NodesInContainersRunAsAUser(t *testing.T) {
+	c := up(t)
+	data := clustertest.Make(t, "bikes", 2000).Dir
+	c.submit(data)
+	c.eachRunsAsItShould()
+
+	c.stopAll()
+	for _, n := range c.topo.Nodes() { // as they were
+		c.own(n.ID, topology.MedicUser)
+	}
+	first := c.topo.Nodes()[0].ID
+	out, err := clustertest.Command("docker", "run", "--rm", "--read-only", "--cap-drop", "ALL", "-v", c.volume(first)+":/posta/cluster/"+string(first),
+		"-v", c.topo.File+":/posta/topology.toml:ro", image, "node", string(first), "--address", "{node}")
+	if err == nil || !strings.Contains(err.Error(), "belongs to user 0 and this is user 65532") {
+		t.Errorf("a node whose data belongs to root: %s, %v", out, err)
+	}
+	c.compose("up", "-d")
+	c.submit(data)
+	c.eachRunsAsItShould()
+}
+
+// stopAll removes the containers, and keeps the volumes.
+func (c *cluster) stopAll() {
+	c.t.Helper()
+	for _, labels := range [][]string{{"posta.role=medic"}, {}} {
+		if _, err := clustertest.Command(append([]string{"docker", "rm", "-f"}, c.ids(labels...)...)...); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+func (c *cluster) volume(id topology.NodeID) string { return c.project + "_" + string(id) }
+
+func (c *cluster) own(id topology.NodeID, user string) {
+	c.t.Helper()
+	_, err := clustertest.Command("docker", "run", "--rm", "--network", "none", "--user", "0:0", "--cap-drop", "ALL", "--cap-add", "CHOWN", "--cap-add", "DAC_READ_SEARCH",
+		"-v", c.volume(id)+":/own", image, "probe", "own", user, "/own")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *cluster) eachRunsAsItShould() {
+	c.t.Helper()
+	for _, n := range c.topo.All() {
+		pid, user := c.pid(n.ID), topology.NodeUser
+		medic := len(n.Chain) == 0
+		if medic {
+			user = topology.MedicUser
+		}
+		uid, gid, _ := strings.Cut(user, ":")
+		for _, line := range []string{"Uid:" + strings.Repeat("\t"+uid, 4), "Gid:" + strings.Repeat("\t"+gid, 4), "CapPrm:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1"} {
+			if status := readProc(c.t, pid, "status"); !strings.Contains(status, "\n"+line+"\n") {
+				c.t.Errorf("%s has no line %q in its status: %s", n.ID, line, status)
+			}
+		}
+		_, err := os.Stat(fmt.Sprintf("/proc/%d/root/var/run/docker.sock", pid))
+		if (err == nil) != medic {
+			c.t.Errorf("%s and the engine's socket: %v", n.ID, err)
+		}
+		own := fmt.Sprintf("/proc/%d/root/posta/cluster/%s", pid, n.ID)
+		err = filepath.WalkDir(own, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return nil // it has been removed since
+			}
+			if info, err := d.Info(); err == nil && fmt.Sprint(info.Sys().(*syscall.Stat_t).Uid) != uid {
+				c.t.Errorf("%s belongs to user %d", path, info.Sys().(*syscall.Stat_t).Uid)
+			}
+			return nil
+		})
+		if err != nil {
+			c.t.Error(err)
+		}
+		if limit, err := clustertest.Command("docker", "inspect", "-f", "{{.HostConfig.PidsLimit}}", c.ids("posta.node=" + string(n.ID))[0]); err != nil || strings.TrimSpace(limit) != "1024" {
+			c.t.Errorf("%s may have %s processes, %v", n.ID, limit, err)
+		}
+	}
+}
+
+func readProc(t *testing.T, pid int, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
