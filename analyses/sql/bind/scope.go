@@ -154,8 +154,20 @@ func (b *binder) unknownColumn(c *syntax.Column, s *scope) {
 	if equalFold(c.Name, "filename") {
 		hint = "Every table has the column _file, and _line." // as DuckDB calls it
 	}
-	if hint == "" && len(names) > 0 {
+	has := func(name string, of func(v visible) string) bool {
+		return slices.ContainsFunc(s.columns, func(v visible) bool { return !v.hidden && strings.EqualFold(of(v), name) })
+	}
+	switch {
+	case hint != "":
+	case c.Table != "" && has(c.Table, func(v visible) string { return v.name }):
+		hint = fmt.Sprintf("%s is a table and a column in it; if the column holds JSON, write %s->>'%s'.", c.Table, syntax.PrintName(c.Table), c.Name)
+	case c.Table == "" && has(c.Name, func(v visible) string { return v.table }):
+		hint = fmt.Sprintf("%s is a table, and a row is no value: write its columns, or %s.*.", c.Name, syntax.PrintName(c.Name))
+	case len(names) > 0:
 		hint = "There are: " + list(names) + "."
+		if c.Table == "" && strings.HasPrefix(b.text[c.At:], `"`) {
+			hint += fmt.Sprintf(" A string stands in single quotes: '%s'.", c.Name)
+		}
 	}
 	b.fail(c.At, fmt.Sprintf("there is no column %s", c.Name), hint)
 }

@@ -30,7 +30,11 @@ func (p *parser) infix(left Expr, min int) Expr {
 		}
 		p.i++
 		if p.is("any") || p.is("some") || p.is("all") {
-			p.fail(p.tok().at, "comparing with "+strings.ToUpper(p.tok().low)+" is not supported", refusedWords["any"])
+			hint := refusedWords["any"]
+			if op != Eq || p.is("all") {
+				hint = "Compare with one value: x > (SELECT max(y) …)."
+			}
+			p.fail(p.tok().at, "comparing with "+strings.ToUpper(p.tok().low)+" is not supported", hint)
 		}
 		right := p.expr(prec + 1)
 		if next, ok := infix[p.tok().low]; ok && prec == precCompare && ops[next].prec == precCompare && p.tok().kind == symbol {
@@ -175,7 +179,7 @@ func (p *parser) postfix(x Expr) Expr {
 			if n := p.i + 2; n < len(p.tokens) && p.tokens[n].low == "(" {
 				p.fail(t.at, "a function behind a point is not supported", "Write the value as its first argument: "+clip(p.peek().text)+"(x).")
 			}
-			p.fail(t.at, "there are no schemas and no structures", "A column is written as column or table.column.")
+			p.fail(t.at, "there are no schemas and no structures", "A column is written as column or table.column; what JSON holds is taken by column->>'key'.")
 		default:
 			return x
 		}
@@ -250,7 +254,10 @@ func (p *parser) primary() Expr {
 		p.unexpected("an expression")
 	}
 	if n := p.peek(); t.low == "lambda" && n.kind == word && p.i+2 < len(p.tokens) && (p.tokens[p.i+2].low == ":" || p.tokens[p.i+2].low == "," || p.tokens[p.i+2].kind == param) {
-		p.fail(t.at, "lambdas are not supported", "A list becomes rows in FROM: FROM t, UNNEST(x) AS u (item).")
+		p.fail(t.at, "lambdas are not supported", lambdaHint)
+	}
+	if t.low == "map" && p.peek().low == "{" {
+		p.fail(t.at, "maps are not supported", "Write CASE x WHEN … THEN … END, or join with a table of keys and values.")
 	}
 	p.i++
 	if t.kind == quoted && p.is("(") {
@@ -275,6 +282,9 @@ func (p *parser) symbol(t token) Expr {
 		l := &List{At: t.at}
 		if !p.is("]") {
 			l.Items = p.exprs()
+		}
+		if p.is("for") {
+			p.fail(p.tok().at, "lists are not made by loops", lambdaHint)
 		}
 		p.expect("]", ", or ]")
 		return l
@@ -326,6 +336,9 @@ func (p *parser) keyword(t token) Expr {
 	case "interval":
 		if next.kind == text || next.kind == number || next.low == "(" {
 			return p.interval()
+		}
+		if p.i+2 < len(p.tokens) && next.kind == word && units[p.tokens[p.i+2].low] != "" {
+			p.fail(next.at, "the number of an interval that is computed stands in parentheses", "Write INTERVAL ("+clip(next.text)+") "+upper(p.tokens[p.i+2].low)+".")
 		}
 	case "extract", "substring", "position", "trim":
 		if next.low == "(" {

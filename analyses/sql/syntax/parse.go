@@ -128,6 +128,9 @@ func (p *parser) unexpected(expected string) {
 	if hint == "" && t.kind == quoted && strings.HasPrefix(expected, "a string") {
 		hint = "Double quotes are for names; strings stand in single quotes."
 	}
+	if p.i > 0 && p.tokens[p.i-1].low == "top" && t.kind == number {
+		hint = "Write LIMIT n at the end."
+	}
 	p.fail(t.at, fmt.Sprintf("expected %s, found %s", expected, describe(t)), hint)
 }
 
@@ -319,6 +322,9 @@ func (p *parser) create() Node {
 		p.fail(p.tok().at, "OR REPLACE is not supported", "A name is declared once in a text; leave OR REPLACE out.")
 	case p.is("temp") || p.is("temporary"):
 		p.fail(p.tok().at, "TEMPORARY is not supported", "Every declaration lasts as long as its text; write CREATE VIEW name AS SELECT …")
+	}
+	if p.is("macro") || p.is("function") {
+		p.fail(p.tok().at, "functions of your own are not supported", "Write the expression where it is needed, or CREATE VIEW name AS SELECT …")
 	}
 	p.unexpected("TABLE or VIEW")
 	return nil

@@ -1,6 +1,9 @@
 package syntax
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 func (p *parser) startsQuery() bool {
 	_, ok := p.isAny("select", "with", "from", "values")
@@ -152,9 +155,11 @@ func (p *parser) queryTail(q *Query) {
 			if q.Limit != nil {
 				p.fail(at, "LIMIT stands here twice", "")
 			}
-			q.Limit = p.expr(precLowest)
-			if p.is("%") || p.is("percent") {
-				p.fail(p.tok().at, "LIMIT in percent is not supported", "Write a number of rows.")
+			if n := p.peek().low; n == "percent" || n == "%" && p.i+2 < len(p.tokens) && slices.Contains([]string{"", ";", ")", "offset"}, p.tokens[p.i+2].low) {
+				p.fail(p.peek().at, "LIMIT in percent is not supported", "Write a number of rows.")
+			}
+			if q.Limit = p.expr(precLowest); p.is(",") {
+				p.fail(p.tok().at, "LIMIT has one number", "Write LIMIT n OFFSET m.")
 			}
 		case p.accept("offset"):
 			if q.Offset != nil {

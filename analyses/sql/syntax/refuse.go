@@ -47,6 +47,7 @@ var refusedStatements = map[string]string{
 }
 
 const (
+	lambdaHint  = "A list becomes rows in FROM: FROM t, UNNEST(x) AS u (item)."
 	pivotHint   = "Write one aggregate with FILTER (WHERE …) for each column."
 	unpivotHint = "Write a UNION ALL with one SELECT for each column."
 )
@@ -78,7 +79,7 @@ var refusedSymbols = map[string]string{
 	"^@": "Write starts_with(x, y).", "<=>": "Write IS NOT DISTINCT FROM.",
 	"^": "Write power(x, y).", "**": "Write power(x, y).", "~~": "Write LIKE.", "!~~": "Write NOT LIKE.",
 	"&&": "Write AND.", "&": "There are no operators on bits.", "|": "There are no operators on bits; texts are joined by ||.", "<<": "There are no operators on bits.",
-	">>": "There are no operators on bits.", "@": "Write abs(x).", "!": "Write NOT.", "@>": "Write list_contains(list, x).", "<@": "Write list_contains(list, x).",
+	">>": "There are no operators on bits.", "@": "Write abs(x).", "!": "Write NOT x for a condition; there is no factorial.", "~": "There are no operators on bits; x ~ 'pattern' matches a regular expression.", "@>": "Write list_contains(list, x).", "<@": "Write list_contains(list, x).",
 	"?": "Write parameters as $name and give them with --param name=value.", ":=": "An alias is written behind the expression: x AS name.",
 }
 

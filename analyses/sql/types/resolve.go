@@ -49,7 +49,11 @@ var refusedFunctions = map[string]string{
 	"now": nowHint, "get_current_timestamp": nowHint, "current_timestamp": nowHint, "random": chanceHint, "uuid": chanceHint, "gen_random_uuid": chanceHint,
 	"list_transform": lambdaHint, "list_filter": lambdaHint, "list_reduce": lambdaHint, "list_apply": lambdaHint, "array_transform": lambdaHint, "array_filter": lambdaHint,
 	"percentile_cont": "Write quantile_cont(x, 0.5).", "percentile_disc": "Write quantile_disc(x, 0.5).", "approx_quantile": "Write quantile_cont(x, 0.5): it is exact.",
-	"date": "Write x::DATE.", "to_timestamp": sinceHint, "make_timestamp": sinceHint, "age": "Write date_diff('day', x, y), or y - x.",
+	"date": "Write x::DATE.", "to_timestamp": sinceHint, "make_timestamp": "Write make_date(y, m, d) + INTERVAL (h) HOUR + INTERVAL (m) MINUTE.",
+	"to_years": spanHint, "to_months": spanHint, "to_weeks": spanHint, "to_days": spanHint, "to_hours": spanHint, "to_minutes": spanHint, "to_seconds": spanHint,
+	"generate_series": "Write UNNEST(['1', '2', '3']), or VALUES (1), (2), (3).", "range": "Write UNNEST(['1', '2', '3']), or VALUES (1), (2), (3).",
+	"struct_pack": structHint, "struct_extract": structHint, "json_keys": "Write x->>'$.*' for the values of a JSON object.", "try": "TRY_CAST, try_strptime and CASE give NULL in place of an error.",
+	"age":     "Write date_diff('day', x, y), or y - x.",
 	"to_char": "Write strftime(x, '%Y-%m-%d').", "to_date": "Write strptime(x, '%d/%m/%Y')::DATE.", "str_to_date": "Write strptime(x, '%d/%m/%Y')::DATE.", "date_format": "Write strftime(x, '%Y-%m-%d').", "array_length": "Write len(x).", "isnull": "Write x IS NULL.",
 	"percent_rank": "Write (rank() OVER w - 1) / (count(*) OVER () - 1).", "cume_dist": "Write count(*) OVER (ORDER BY x) / count(*) OVER ().", "nth_value": "Write lag or lead.",
 	"countif": "Write count(*) FILTER (WHERE x).", "count_if": "Write count(*) FILTER (WHERE x).", "nvl": "Write coalesce(x, y).", "iff": "Write if(x, y, z).",
@@ -57,6 +61,8 @@ var refusedFunctions = map[string]string{
 
 const (
 	sinceHint  = "Write TIMESTAMP '1970-01-01' + INTERVAL (n) SECOND, MILLISECOND or MICROSECOND."
+	spanHint   = "Write INTERVAL (n) DAY, or another unit."
+	structHint = "Structures are not supported. What JSON holds is taken by x->>'key'."
 	lambdaHint = "Lambdas are not supported. A list becomes rows in FROM: FROM t, UNNEST(x) AS u (item)."
 	nowHint    = "Answers do not depend on when they are computed; current_date is the day when the session opens."
 	chanceHint = "Answers do not depend on chance; take rows by a condition, as id % 100 = 0."
