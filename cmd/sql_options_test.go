@@ -89,6 +89,7 @@ func TestNotesAboutSamples(t *testing.T) {
 		"head.csv":    "gr\xf6\xdfe,n\n1,1\n",
 		"utf.csv":     "name,n\nM\u00fcller,2\n",
 		"blanks.csv":  "a,b\n1,x \n 2,y\n",
+		"quotes.csv":  "a,b\n \"x\",1\ny,2\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -100,6 +101,7 @@ func TestNotesAboutSamples(t *testing.T) {
 		{"windows", "--csv", "name,n\n\x93a\x94,1\n", "windows.csv: line 2 has bytes that are not UTF-8. They stay as they are, and become U+FFFD in JSON, Parquet and PostgreSQL. The file may be WINDOWS-1252: "},
 		{"head", "--csv", "\n1,1\n", "head.csv: its header has bytes that are not UTF-8. They become U+FFFD in the names of columns. "},
 		{"utf", "--csv", "name,n\nM\u00fcller,2\n", ""},
+		{"quotes", "--csv", "a,b\n\" \"\"x\"\"\",1\ny,2\n", "note: column a of quotes has values like \" \\\"x\\\"\" in "},
 		{"blanks", "--csv", "a,b\n1,\"x \"\n2,y\n", "note: column a of blanks is BIGINT, read without blanks around its values, such as \" 2\" in "},
 	} {
 		r := posta(t, "sql", "-q", c.flag, "--data", dir, "SELECT * FROM "+c.file+" ORDER BY 2")

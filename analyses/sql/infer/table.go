@@ -27,6 +27,7 @@ type Column struct {
 	text     Value      // the first value that made it TEXT
 	others   types.Kind // the type of the values that are not TEXT
 	blanks   Value      // the first value of another type than TEXT with blanks around it
+	quotes   Value      // the first one that begins with blanks and a quote
 }
 
 // Place is where a sample, or a value of one, stands. Line 0 means that the line is not known. If Offset is not 0, the sample begins at this byte of the
@@ -217,6 +218,9 @@ func (c *Column) take(p []byte, at Place) {
 		return // the column is TEXT, and the reason is known
 	}
 	was, kind := c.Type.Kind, field.KindOf(p)
+	if bare := bytes.TrimLeft(p, " \t"); len(bare) < len(p) && len(bare) > 0 && bare[0] == '"' && !csv.Quoted(p) && c.quotes.Text == "" {
+		c.quotes = quoted(p, at)
+	}
 	c.Type = common(c.Type, types.Of(kind))
 	switch {
 	case kind != types.Double:
@@ -285,6 +289,15 @@ func (t *Table) Trimmed(column string) (Value, bool) {
 		return Value{}, false
 	}
 	return c.blanks, c.settle().Type.Kind != types.Text
+}
+
+// Blanked returns the first value of a column that begins with blanks and a quote, which therefore belong to it; false if there is none.
+func (t *Table) Blanked(column string) (Value, bool) {
+	c := t.Column(column)
+	if c == nil || c.quotes.Text == "" {
+		return Value{}, false
+	}
+	return c.quotes, true
 }
 
 // Rounded returns the first integer beyond 64 bits of a column that is DOUBLE, since it has fractions, too; false if there is none.

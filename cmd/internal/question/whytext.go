@@ -68,6 +68,10 @@ func (q *Question) Notes() (told []string) {
 				told = append(told, fmt.Sprintf("column %s of %s is TEXT, since %s holds an integer beyond BIGINT, %s; CAST(%s AS DOUBLE) rounds it",
 					c.Name, t.Name, why.File, why.Text, syntax.PrintName(c.Name)))
 			}
+			if v, ok := t.sampled.Blanked(c.Name); ok {
+				told = append(told, fmt.Sprintf("column %s of %s has values like %q in %s: blanks in front of a quote make it a part of the text; remove the blanks",
+					c.Name, t.Name, v.Text, v.File))
+			}
 			if v, ok := t.sampled.Rounded(c.Name); ok {
 				told = append(told, fmt.Sprintf("column %s of %s is DOUBLE, since it has fractions, and rounds integers beyond BIGINT, such as %s in %s; declare it as TEXT to keep them",
 					c.Name, t.Name, v.Text, v.File))
