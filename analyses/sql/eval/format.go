@@ -21,6 +21,7 @@ type directive struct {
 	width     int
 	precision int // negative: not given
 	verb      byte
+	unsigned  bool // other numbers than decimal ones have no sign: they are 64 bits, as in C
 }
 
 // widest bounds the widths and precisions of a format.
@@ -74,7 +75,7 @@ func printf(k *function, args []*Vector, row int32, format string) (string, stri
 			format = rest[1:]
 			continue
 		}
-		d := directive{precision: -1, align: '>'}
+		d := directive{precision: -1, align: '>', unsigned: true}
 		for rest != "" && strings.IndexByte("-+ #0,'", rest[0]) >= 0 {
 			switch c := rest[0]; c {
 			case '-':
@@ -266,8 +267,8 @@ func (d directive) integer(n int64, bad func() (string, string)) (s, why string)
 	default:
 		return bad()
 	}
-	digits := uint64(n)
-	if n < 0 {
+	digits, negative := uint64(n), n < 0 && !(d.unsigned && strings.IndexByte("uxXobB", d.verb) >= 0)
+	if negative {
 		digits = -digits
 	}
 	s = strconv.FormatUint(digits, base)
@@ -277,13 +278,13 @@ func (d directive) integer(n int64, bad func() (string, string)) (s, why string)
 	if base == 10 {
 		s = grouped(s, d.group)
 	}
-	if d.alternate {
+	if d.alternate && (n != 0 || !d.unsigned && base != 8) {
 		s = prefix + s
 	}
 	if d.verb == 'X' || d.verb == 'B' {
 		s = strings.ToUpper(s)
 	}
-	return d.pad(d.signOf(n < 0), s), ""
+	return d.pad(d.signOf(negative), s), ""
 }
 
 // float formats a DOUBLE.
@@ -321,7 +322,7 @@ func (d directive) float(x float64, bad func() (string, string)) (s, why string)
 	} else if !strings.ContainsAny(s, "ein") {
 		s = grouped(s, d.group)
 	}
-	if verb == 'E' || verb == 'G' {
+	if strings.IndexByte("EFG", d.verb) >= 0 {
 		s = strings.ToUpper(s)
 	}
 	return d.pad(d.signOf(math.Signbit(x)), s), ""

@@ -88,6 +88,8 @@ func (o *oracle) askFile(ctx context.Context, file string) (rows [][]any, err er
 			case nil:
 			case []byte:
 				row[i] = string([]rune(string(v)))
+			case time.Time: // within a group
+				row[i] = v.UTC().Format("2006-01-02 15:04:05.999999")
 			default:
 				row[i] = fmt.Sprint(v)
 			}
