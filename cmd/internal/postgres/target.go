@@ -148,7 +148,10 @@ func (t *Target) Prepare(ctx context.Context, a *client.Answer) (err error) {
 	if len(readOnly) != 1 || string(readOnly[0][0]) != "off" {
 		return usef("the server is read-only; give the primary, or another user")
 	}
-	if err := t.keepSessions(ctx, conn); err != nil || len(a.Queries) == 0 {
+	if err := t.keepSessions(ctx, conn); err != nil {
+		return err
+	}
+	if err := t.mayInsert(ctx, conn, sessionsTable, []string{"session_id", "query", "table_name", "rows"}); err != nil || len(a.Queries) == 0 {
 		return err
 	}
 	all, err := t.copyings(a)

@@ -18,6 +18,7 @@ import (
 const (
 	sessionColumn = "session_id"
 	rowColumn     = "row_number"
+	sessionsTable = "posta_sessions" // lists the sessions that were written
 )
 
 // Written is the outcome of a Write.
@@ -37,7 +38,7 @@ const ddlLock = 0x706f737461
 
 // keepSessions makes the table that lists the sessions that were written.
 func (t *Target) keepSessions(ctx context.Context, conn *pgconn.PgConn) error {
-	name := t.name("posta_sessions")
+	name := t.name(sessionsTable)
 	if there, err := columnsOf(ctx, conn, name); err != nil || there != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ var errAlready = errors.New("written already")
 // copy notes a query as written and copies its rows. The note comes first, because another transaction that writes the same session then waits for
 // this one.
 func (t *Target) copy(ctx context.Context, conn *pgconn.PgConn, a *client.Answer, c *copying) (int64, error) {
-	_, noted, err := run(ctx, conn, "insert into "+t.name("posta_sessions")+" (session_id, query, table_name, rows) values ($1, $2, $3, $4) on conflict do nothing",
+	_, noted, err := run(ctx, conn, "insert into "+t.name(sessionsTable)+" (session_id, query, table_name, rows) values ($1, $2, $3, $4) on conflict do nothing",
 		a.Session.String(), c.query.Name, c.table, strconv.Itoa(c.query.Len()))
 	switch {
 	case err != nil:
@@ -196,7 +197,7 @@ func (t *Target) fit(ctx context.Context, conn *pgconn.PgConn, c *copying, check
 	there, err := columnsOf(ctx, conn, name)
 	if err == nil && there == nil {
 		if check {
-			return nil
+			return t.mayCreate(ctx, conn, c.table)
 		}
 		make := "create table if not exists " + name + " (" + sessionColumn + " uuid not null, " + rowColumn + " bigint not null"
 		for i, column := range c.query.Columns {
@@ -231,7 +232,10 @@ func (t *Target) fit(ctx context.Context, conn *pgconn.PgConn, c *copying, check
 		}
 		c.types = append(c.types, there[name].typ)
 	}
-	return nil
+	if !check {
+		return nil
+	}
+	return t.mayInsert(ctx, conn, c.table, append([]string{sessionColumn, rowColumn}, c.query.Columns...))
 }
 
 // columnsOf returns the columns of a table; nil if there is no table.
