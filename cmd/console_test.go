@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,11 +17,17 @@ import (
 func TestConsoleShowsTheCluster(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
+	dir, outside := table(t, "trips.csv", "city,km\nOslo,5\nLima,2\nOslo,8\n"), table(t, "secret.csv", "word\nhush\n")
+	for name, to := range map[string]string{"linked.csv": filepath.Join(outside, "secret.csv"), "far": outside} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	var out, err safeBuffer
 	ended := make(chan int, 1)
 	go func() {
-		args := []string{"posta", "console", "-f", k.file, "--listen", "127.0.0.1:0", "--data", table(t, "trips.csv", "city,km\nOslo,5\nLima,2\nOslo,8\n")}
+		args := []string{"posta", "console", "-f", k.file, "--listen", "127.0.0.1:0", "--data", dir}
 		ended <- run(ctx, context.Background(), program(), args, Console{In: strings.NewReader(""), Out: &out, Err: &err})
 	}()
 	defer func() {
@@ -89,6 +97,13 @@ func TestConsoleShowsTheCluster(t *testing.T) {
 	until(t, "the mistake is shown", func() bool { return strings.Contains(get(at), "<pre>SELECT kn FROM trips\n       ^</pre>") })
 	_, at = post("/ask", url.Values{"q": {"SELECT sum(km) FROM trips"}, "explain": {"1"}})
 	until(t, "the plan is shown", func() bool { return strings.Contains(get(at), "<strong>table trips</strong>") })
+	for _, from := range []string{"linked", "'linked.csv'", "'far/secret.csv'", "'far/*.csv'", "'../" + filepath.Base(outside) + "/secret.csv'", "'" + filepath.Join(outside, "secret.csv") + "'"} {
+		_, at = post("/ask", url.Values{"q": {"SELECT * FROM " + from}})
+		until(t, from+" is refused", func() bool { return strings.Contains(get(at), `role="alert"`) || strings.Contains(get(at), "hush") })
+		if page := get(at); strings.Contains(page, "hush") {
+			t.Errorf("S8: a statement of the page reads %s, outside of --data", from)
+		}
+	}
 	for typed, want := range map[string]string{"SELECT * FROM tr": `["trips"]`, "SELECT su": `"sum"`, "FROM trips SELECT ci": `["city"]`} {
 		if words, _ := post("/complete", url.Values{"q": {typed}}); !strings.Contains(words, want) {
 			t.Errorf("%s is completed to %s", typed, words)
