@@ -211,7 +211,10 @@ type File struct {
 
 // Replica identifies a joiner: its number, counted from 0, and the number of joiners. It is for analyses that emit rows of a
 // reference stream: every joiner has the whole stream, and exactly one of them must emit a row.
-type Replica struct{ Index, Of int }
+type Replica struct {
+	Index, Of int
+	Memory    int // limits.memory: how many bytes what it makes for one session may take; 0: no limit
+}
 
 // Position is where a batch starts in its file. Rows of a stream are totally ordered by (File, Line), in whatever order they
 // arrive. This order decides rules such as "the first row wins".

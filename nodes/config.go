@@ -29,7 +29,7 @@ func shellConfig(c Config, n topology.Node, id link.Identity) (shell.Config, err
 func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error) {
 	t := c.Topology
 	cfg := core.Config{
-		Self: n.ID, ID: id, Replica: analyses.Replica{Index: n.Index - 1, Of: n.Of},
+		Self: n.ID, ID: id, Replica: analyses.Replica{Index: n.Index - 1, Of: n.Of, Memory: int(t.Limits.Memory)},
 		Joiner: n.Holds(topology.Joiner), Known: c.Known, Wiring: t.Wiring(),
 		Window: int(t.Limits.Window), Commit: int(t.Limits.Commit), Frame: int(t.Limits.Frame), Record: wal.MaxRecord, Memory: int(t.Limits.Memory), Tables: int(t.Limits.Tables), Pace: link.DefaultPace,
 	}

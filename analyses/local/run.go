@@ -18,6 +18,7 @@ type Options struct {
 	Params      map[string]string
 	Joiners     int    // 0 is 1
 	Aggregators int    // 0 is 1
+	Memory      int    // limits.memory; 0: no limit
 	ChunkBytes  int    // size of a chunk of CSV; 0 is 256 KiB, and with a seed chunks have any size up to it
 	Seed        uint64 // 0 runs everything in order, without crashes
 
@@ -47,10 +48,14 @@ func Run(a *analyses.Analysis, fsys fs.FS, o Options) (*answer.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, t := range tables {
+		t.SetMemory(o.Memory)
+	}
 	return answer.Reduce(a, r.args, "local", tables)
 }
 
 type runner struct {
+	memory   int // limits.memory
 	a        *analyses.Analysis
 	fsys     fs.FS
 	args     analyses.Args
@@ -85,7 +90,7 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{a: a, fsys: fsys, args: args, chunk: o.ChunkBytes, sent: newTables(a, fold.NewOutgoing), folded: newTables(a, fold.NewOutgoing), all: newTables(a, union)}
+	r := &runner{a: a, memory: o.Memory, fsys: fsys, args: args, chunk: o.ChunkBytes, sent: newTables(a, fold.NewOutgoing), folded: newTables(a, fold.NewOutgoing), all: newTables(a, union)}
 	if r.chunk == 0 {
 		r.chunk = 256 << 10
 	}
@@ -96,7 +101,7 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 		r.rand = rand.New(rand.NewPCG(o.Seed, 0))
 	}
 	for i := range max(1, o.Joiners) {
-		j, err := a.NewJoiner(args, analyses.Replica{Index: i, Of: max(1, o.Joiners)})
+		j, err := a.NewJoiner(args, analyses.Replica{Index: i, Of: max(1, o.Joiners), Memory: o.Memory})
 		if err != nil {
 			return nil, err
 		}
@@ -354,7 +359,7 @@ func (r *runner) order(n int) []int {
 
 // crash replaces a joiner that has nothing to flush by one that is rebuilt from the reference batches.
 func (r *runner) crash(i int) error {
-	j, err := r.a.NewJoiner(r.args, analyses.Replica{Index: i, Of: len(r.joiners)})
+	j, err := r.a.NewJoiner(r.args, analyses.Replica{Index: i, Of: len(r.joiners), Memory: r.memory})
 	if err != nil {
 		return err
 	}

@@ -188,6 +188,9 @@ func (st *state) newMaker(table int) *maker {
 		return st.tables[i].Parted()
 	})
 	tables, made := making.Tables()
+	for _, t := range tables {
+		t.SetMemory(st.Replica.Memory)
+	}
 	m := &maker{made: made}
 	where := st.queryOf(table)
 	m.task = role.NewTask(tables, func(put func([]byte)) (err error) {

@@ -188,7 +188,9 @@ func (st *state) begin(q int) *role.Task {
 	}
 	var tables []*fold.Table
 	for _, name := range st.Analysis.Queries[q].Tables {
-		tables = append(tables, st.tables[st.Analysis.TableIndex(name)])
+		t := st.tables[st.Analysis.TableIndex(name)]
+		t.SetMemory(st.Replica.Memory)
+		tables = append(tables, t)
 	}
 	return role.NewTask(tables, func(put func([]byte)) error { return st.answer(q, tables, put) })
 }

@@ -23,6 +23,7 @@ type Table struct {
 	rows   progress.Rows  // marks progress for rows that are added, looked up or compared
 	pause  func()         // see SetPause; nil if no other session can wait
 	bound  int            // see SetBound; 0: none
+	memory int            // see SetMemory; 0: none
 }
 
 // mode says what a table does with the key of a row that is added or merged.
@@ -73,6 +74,12 @@ func (t *Table) Spec() *Spec { return t.spec }
 // sessions get a turn during a long Reduce or Prune. The table does not change until pause returns. SetPause(nil) ends the
 // calls.
 func (t *Table) SetPause(pause func()) { t.pause = pause }
+
+// SetMemory says how many bytes a Reduce or a Finish that reads the table may take for the session (limits.memory).
+func (t *Table) SetMemory(bytes int) { t.memory = bytes }
+
+// Memory returns what SetMemory said; 0: there is no limit.
+func (t *Table) Memory() int { return t.memory }
 
 // Pause gives other sessions a turn, and marks progress (N9). A Reduce or a Prune calls it every few thousand rows that it handles without
 // methods of a table, for example in its own sort.

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -347,19 +348,33 @@ func (l *leaf) spec(name, stream string) fold.Spec {
 // reduce computes the rows of a statement from complete tables.
 func (s *statement) reduce(r *root, tables []*fold.Table, emit func(row ...any)) error {
 	src := &source{s: s, root: r, tables: tables}
-	x := tail.New(src, TailBytes, r.plan)
+	most, memory := TailBytes, 0
+	if len(tables) > 0 {
+		memory = tables[0].Memory()
+		most = withinMemory(TailBytes, memory)
+	}
+	x := tail.New(src, int64(most), r.plan)
 	if len(tables) > 0 {
 		x.SetPause(tables[0].Pause)
+		x.Limit(memory)
 	}
 	rows, err := x.Run(r.plan)
 	if err != nil {
-		return s.located(err)
+		return lowered(s.located(err), most, TailBytes)
 	}
 	if r.pass {
 		emitPass(rows, emit)
 		return nil
 	}
 	return emitRows(r.plan.Fields(), rows, emit)
+}
+
+// lowered names limits.memory in an error about memory if that has lowered the bound.
+func lowered(err error, most, bound int) error {
+	if most == bound || !errors.Is(err, tail.ErrMemory) {
+		return err
+	}
+	return fmt.Errorf("%w; limits.memory of the topology allows %d MiB", err, most>>20)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -38,7 +38,10 @@ func (s *statement) newFolder(stream int) (analyses.Folder, error) {
 	if len(f.leaves) == 0 {
 		return nil, nil
 	}
-	return f, f.begin()
+	if err := f.begin(); err != nil || f.j.meter.Slow() { // a joiner works in slices, with the work of other sessions in between
+		return nil, err
+	}
+	return f, nil
 }
 
 // earlyLeaves returns the leaves of a stream if parsers can fold all of them. A joiner is needed for rows that no table folds

@@ -16,6 +16,7 @@ func (j *joiner) Fork(stream int) (analyses.Joiner, error) {
 	}
 	f := j.refs.s.withoutLeaves()
 	f.of, f.most = j, j.most
+	f.limit(j.memory)
 	for _, w := range j.leaves[stream] {
 		own := &worker{leaf: w.leaf, x: w.x, meter: f.meter}
 		if err := errors.Join(own.prepare(w.steps), f.follow(own)); err != nil {

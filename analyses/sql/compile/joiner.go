@@ -37,6 +37,7 @@ type joiner struct {
 	tables []*fold.Table
 	scans  []*columns // by stream
 	leaves [][]*worker
+	memory int   // limits.memory; 0: no limit
 	sent   int64 // how many bytes of rows it has sent
 	most   int64
 	sparse bool    // a fold ends with errMany if its rows have many groups
@@ -59,6 +60,7 @@ type worker struct {
 	steps  []step
 	last   *ledTo // of those with which the leaf begins; nil if there is none, or steps compute them
 	ready  bool
+	swaps  bool // the numbers of partners stand before the place of a row
 	keys   []*eval.Program
 	args   []*eval.Program // by aggregate; nil if it has no argument
 	filter []*eval.Program // by aggregate; nil if it has no FILTER
@@ -144,8 +146,32 @@ func (s *statement) newJoiner(replica analyses.Replica) (*joiner, error) {
 		return nil, err
 	}
 	j.refs, j.first, j.most = newReferences(s), replica.Index == 0, MaxRowBytes/int64(max(1, replica.Of))
+	j.limit(replica.Memory)
 	return j, nil
 }
+
+// limit lowers the bounds on what the joiner makes and keeps to limits.memory; 0 is no limit.
+func (j *joiner) limit(memory int) {
+	j.memory = memory
+	j.meter.Limit(memory)
+	if j.refs != nil {
+		j.refs.most = int64(withinMemory(maxKept, memory))
+	}
+	for _, t := range j.tables {
+		t.SetBound(withinMemory(foldBytes, memory))
+	}
+}
+
+// withinMemory returns a bound, lowered to limits.memory. What is folded of the rows of one frame always finds room.
+func withinMemory(bound, memory int) int {
+	if memory == 0 {
+		return bound
+	}
+	return min(bound, max(memory, leastMemory))
+}
+
+// leastMemory is the least bound that limits.memory leads to, in bytes: as much as the rows of a frame take, in the widest of forms.
+const leastMemory = 32 << 20
 
 // newWorkers returns a joiner of some leaves.
 func (s *statement) newWorkers(leaves []*leaf) (*joiner, error) {
@@ -210,6 +236,7 @@ func (w *worker) prepare(given []step) (err error) {
 				return fails
 			}
 			w.steps = append(w.steps, step{lookup: found})
+			w.swaps = w.swaps || n.swapped && n.numbered()
 		case *unnest:
 			st := step{spread: &spread{of: n, meter: w.meter}}
 			for _, e := range n.Lists {
@@ -319,7 +346,10 @@ func (j *joiner) fold(stream int, b rows, pos analyses.Position) error {
 		for _, w := range j.leaves[stream] {
 			progress.Mark()
 			w.pos.at = int64(lo)
-			if err := w.take(j, c, columns, n); err != nil {
+			if w.full() {
+				continue
+			}
+			if err := w.take(j, c, columns, n); err != nil && !errors.Is(err, errFull) {
 				return j.located(err, pos)
 			}
 			if err := j.foldable(w); err != nil {
@@ -337,8 +367,12 @@ func (j *joiner) fold(stream int, b rows, pos analyses.Position) error {
 func (j *joiner) foldable(w *worker) error {
 	for _, t := range j.tables[w.table : w.table+w.tables] {
 		if errors.Is(t.Err(), fold.ErrTooLarge) {
-			return fmt.Errorf("the rows, groups and values that are made of rows which travel together take more than %d MiB in one process: %w; "+
-				"make shorter values of a row, or narrow the rows by WHERE before they are joined or their values are made", foldBytes>>20, t.Err())
+			bound, why := withinMemory(foldBytes, j.memory), ""
+			if bound < foldBytes {
+				why = " (limits.memory of the topology)"
+			}
+			return fmt.Errorf("the rows, groups and values that are made of rows which travel together take more than %d MiB%s in one process: %w; "+
+				"make shorter values of a row, or narrow the rows by WHERE before they are joined or their values are made", bound>>20, why, t.Err())
 		}
 		if t.Err() != nil {
 			return t.Err()
@@ -658,6 +692,23 @@ func (w *worker) groupOf(t *fold.Table, row int32) (int, error) {
 // errWide is returned for a row whose values are too long together. Each of them may be long, and a statement can name one many times.
 var errWide = fmt.Errorf("the values of one row take more than %d MiB: name fewer columns, or shorten them", foldBytes>>20)
 
+// errFull ends the work on rows behind the first ones, if the leaf wants only these. Without it a LIMIT over long values would compute all of them.
+var errFull = errors.New("the rows behind are not among the first")
+
+// inOrder reports whether the leaf wants the first rows, and meets the rows of a batch in their order.
+func (w *worker) inOrder() bool {
+	return w.firstRows() && len(w.pos.joined.before) == 0 && w.pos.groups == nil
+}
+
+// full reports whether the leaf has as many rows as it wants, all of them before the slice that begins.
+func (w *worker) full() bool {
+	if w.pos.joined = (joined{}); w.worst == nil || !w.firstRows() || w.swaps {
+		return false
+	}
+	w.key = w.pos.append(w.key[:0], 0)
+	return string(w.key) > string(w.worst)
+}
+
 // keepBest keeps the best rows of all.
 func (w *worker) keepBest(t *fold.Table, columns []*eval.Vector, n int, sel []int32) error {
 	orders := make([]*eval.Vector, len(w.orders))
@@ -679,6 +730,9 @@ func (w *worker) keepBest(t *fold.Table, columns []*eval.Vector, n int, sel []in
 			w.key = append(w.key, rowKept)
 		}
 		if w.worst != nil && string(w.key) > string(w.worst) {
+			if w.inOrder() {
+				return errFull
+			}
 			continue
 		}
 		var err error

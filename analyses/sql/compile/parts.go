@@ -192,8 +192,11 @@ func (s *statement) finishPart(table int, tables []*fold.Table, full func()) err
 		return err
 	}
 	t := tables[table]
-	x := tail.New(partSource{r, tables}, partBytes, r.base)
+	most := withinMemory(partBytes, t.Memory())
+	w.meter.Limit(t.Memory())
+	x := tail.New(partSource{r, tables}, int64(most), r.base)
 	x.SetPause(t.Pause)
+	x.Limit(t.Memory())
 	settled := 0
 	err := x.Each(r.base, func(rows *tail.Rows, sel []int32) error {
 		t.Pause()
@@ -214,7 +217,8 @@ func (s *statement) finishPart(table int, tables []*fold.Table, full func()) err
 		return t.Err()
 	})
 	if errors.Is(err, tail.ErrMemory) {
-		return fmt.Errorf("the rows of one part of the join by %s in one aggregator: %w; a single key that most rows have has all of them in one part", r.keyNames(), err)
+		err = fmt.Errorf("the rows of one part of the join by %s in one aggregator: %w; a single key that most rows have has all of them in one part", r.keyNames(), err)
+		return lowered(err, most, partBytes)
 	}
 	if err != nil {
 		return s.located(err)

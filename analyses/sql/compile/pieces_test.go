@@ -60,6 +60,64 @@ func TestR16_WhatRowsBecomeIsBounded(t *testing.T) {
 	}
 }
 
+// TestR16_BoundsFollowLimitsMemory: a lower limits.memory lowers the bounds on what functions, joins and groups take in each role, and the error names it. What
+// fits is answered as ever.
+func TestR16_BoundsFollowLimitsMemory(t *testing.T) {
+	var b strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&b, "%d\n", i)
+	}
+	files := fstest.MapFS{"t.csv": {Data: []byte("id\n" + b.String())}, "u.csv": {Data: []byte("id\n" + b.String())}}
+	for _, text := range []string{
+		"SELECT count(*), max(length(x)) FROM (SELECT " + strings.Repeat("lower(", 9) + "repeat('x', 7000000)" + strings.Repeat(")", 9) + " || '' AS x FROM t WHERE id = 3)",
+		"SELECT id, min(repeat('x', 20000) || id) FROM t GROUP BY 1 LIMIT 2",
+		"SELECT x FROM (SELECT repeat('x', 4000000) || id AS x FROM t) LIMIT 20",
+		"SELECT count(*) FROM (SELECT id, sum(id) OVER (ORDER BY repeat('x', 20000) || id) AS s FROM t WHERE id < 2000)",
+		"SELECT max(length(l)) FROM (SELECT string_agg(repeat('x', 20000), ',') AS l FROM t WHERE id < 2000 GROUP BY id % 1000)",
+	} {
+		run := func(memory int) error {
+			_, err := answer(t, large(planOf(t, text, files)), files, local.Options{Joiners: 1, Aggregators: 1, Memory: memory, ChunkBytes: 1 << 20})
+			return err
+		}
+		if err := run(32 << 20); err == nil || !strings.Contains(err.Error(), "limits.memory") {
+			t.Errorf("%.100s: %.300v; limits.memory is not named", text, err)
+		}
+		if err := run(1 << 30); err != nil {
+			t.Errorf("%.100s: %.300v", text, err)
+		}
+	}
+}
+
+// TestR16_ALimitStopsTheWork: a LIMIT over long values computes those of the first rows, in joiners and where rows are parsed. All rows would take 12 GB, which
+// is refused.
+func TestR16_ALimitStopsTheWork(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("id\n")
+	for i := range 4000 {
+		fmt.Fprintf(&b, "%d\n", i)
+	}
+	files := fstest.MapFS{"t.csv": {Data: []byte(b.String())}, "u.csv": {Data: []byte("k\n7\n9\n")}}
+	for text, want := range map[string]string{
+		"SELECT left(x, 2) AS y, id FROM (SELECT repeat('x', 3000000) || id AS x, id FROM t) WHERE length(x) > 9 LIMIT 3":                                   "[[\"xx\",0],[\"xx\",1],[\"xx\",2]]",
+		"SELECT left(x, 2) AS y, id FROM (SELECT repeat('x', 3000000) || id AS x, id FROM t) WHERE length(x) > 9 LIMIT 2 OFFSET 20":                         "[[\"xx\",20],[\"xx\",21]]",
+		"SELECT left(x, 2) AS y, id, k FROM (SELECT repeat('x', 3000000) || id AS x, id FROM t), u WHERE length(x) > 9 LIMIT 3":                             "[[\"xx\",0,7],[\"xx\",0,9],[\"xx\",1,7]]",
+		"SELECT left(x, 2) AS y, u FROM (SELECT repeat('x', 3000000) || id AS x, unnest(string_split('a,b', ',')) AS u FROM t) WHERE length(x) > 9 LIMIT 3": "[[\"xx\",\"a\"],[\"xx\",\"b\"],[\"xx\",\"a\"]]",
+	} {
+		p := planOf(t, text, files)
+		for i := range p.Tables {
+			if p.Tables[i].Name == "u" {
+				p.Tables[i].Bytes = int64(len(files["u.csv"].Data))
+			}
+		}
+		got, err := answer(t, p, files, local.Options{Joiners: 1, Aggregators: 1, ChunkBytes: 1 << 20})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestR16_ThePageNamesTheBounds: the bounds in docs/sql-reference.md are those of the program.
 func TestR16_ThePageNamesTheBounds(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/sql-reference.md")

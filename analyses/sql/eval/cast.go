@@ -146,7 +146,7 @@ func (k *cast) list(x *Vector, i int32) error {
 	case k.made.rows > 1:
 		return &Full{i}
 	}
-	return &Error{k.at, i, fmt.Sprintf("the text of a list takes %d bytes more, and the values that are made of one row have at most %d MiB together", len(k.one), MaxRow>>20)}
+	return &Error{k.at, i, fmt.Sprintf("the text of a list takes %d bytes more, and the values that are made of one row have at most %d MiB together%s", len(k.one), k.made.meter.most(1)>>20, k.made.meter.within())}
 }
 
 // convert converts one value; it returns false if the value has no counterpart. It switches on the type for each row, because

@@ -15,7 +15,7 @@ import (
 //	batch   the values that the programs of a Meter have made of several rows have at most MaxBatch; then Run returns a *Full, and Pieces takes fewer rows
 //	row     those of a single row have at most MaxRow, because a row cannot be divided
 //
-// The bounds are part of the program, and not of the topology: a recovery under other limits has to compute what was computed before.
+// A lower limits.memory lowers the last two (Limit). A recovery under other limits repeats nothing of this: what functions make of facts is not recorded.
 const (
 	MaxBatch = 64 << 20
 	MaxRow   = 256 << 20
@@ -37,11 +37,12 @@ type Meter struct {
 	// Most bounds the steps between two calls of Begin, if it is not 0.
 	Most int
 
-	slow  bool  // a program has a function that may work long on a value, or make a long one of a short one
-	held  int64 // bytes
-	steps int
-	since int // steps since the last pause
-	of    []*account
+	memory int64 // see Limit; 0: no limit
+	slow   bool  // a program has a function that may work long on a value, or make a long one of a short one
+	held   int64 // bytes
+	steps  int
+	since  int // steps since the last pause
+	of     []*account
 }
 
 // NewMeter returns a meter.
@@ -50,7 +51,30 @@ func NewMeter() *Meter { return &Meter{Pause: progress.Mark} }
 // Slow reports whether the work of its programs on a few rows may take long.
 func (m *Meter) Slow() bool { return m.slow }
 
-var slowFuncs = map[string]bool{"repeat": true, "lpad": true, "rpad": true, "replace": true, "regexp_matches": true, "regexp_full_match": true, "regexp_replace": true, "regexp_extract": true}
+var slowFuncs = map[string]bool{"repeat": true, "lpad": true, "rpad": true, "regexp_matches": true, "regexp_full_match": true, "regexp_replace": true, "regexp_extract": true}
+
+// Limit lowers the bounds on what programs make to a limit of so many bytes for a session. A single text always finds room. 0 is no limit.
+func (m *Meter) Limit(memory int) { m.memory = int64(memory) }
+
+// most returns how many bytes may be held: of one row the whole limit, of several a quarter.
+func (m *Meter) most(rows int) int64 {
+	bound, memory := int64(MaxBatch), m.memory/4
+	if rows == 1 {
+		bound, memory = MaxRow, m.memory
+	}
+	if m.memory == 0 {
+		return bound
+	}
+	return min(bound, max(memory, MaxText))
+}
+
+// within names the bound of limits.memory behind an error about the values of one row, if that is the lower one.
+func (m *Meter) within() string {
+	if m.most(1) == MaxRow {
+		return ""
+	}
+	return ": limits.memory of the topology allows no more"
+}
 
 // Begin says that the work on other rows begins.
 func (m *Meter) Begin() { m.steps = 0 }
@@ -83,15 +107,23 @@ func (f *Full) Error() string {
 }
 
 // Pieces calls run with sel, or with one piece of it after the other if Run finds no room for more. run must change nothing before its programs have run.
+//
+// If the first row already finds no room, one function has filled the memory with the values of all rows, and half of them are tried. A piece has at most twice the
+// rows of the one before. So the runs that fail cost a few times what the others do; to try one row, and then all again, cost each row the whole memory.
 func Pieces(sel []int32, run func(sel []int32) error) error {
+	most := len(sel)
 	for {
-		piece := sel
+		piece := sel[:min(most, len(sel))]
 		err := run(piece)
 		for full := (*Full)(nil); len(piece) > 1 && errors.As(err, &full); {
 			before, _ := slices.BinarySearch(piece, full.Row)
-			piece = piece[:max(1, min(before, len(piece)-1))]
+			if before == 0 {
+				before = len(piece) / 2
+			}
+			piece = piece[:min(before, len(piece)-1)]
 			err = run(piece)
 		}
+		most = 2 * len(piece)
 		if sel = sel[len(piece):]; err != nil || len(sel) == 0 {
 			return err
 		}
@@ -114,11 +146,7 @@ func (a *account) to(held int64) {
 
 // ask asks for n bytes for the value of a row. It returns false if the row does not fit.
 func (a *account) ask(n int) bool {
-	limit := int64(MaxBatch)
-	if a.rows == 1 {
-		limit = MaxRow
-	}
-	if a.meter.held+int64(n) > limit {
+	if a.meter.held+int64(n) > a.meter.most(a.rows) {
 		return false
 	}
 	a.held += int64(n)
@@ -144,13 +172,20 @@ func (k *function) tooLong(n int) string {
 	return fmt.Sprintf("%s would make a text of %d bytes, and a text has at most %d (%d MiB)", k.name, n, MaxText, MaxText>>20)
 }
 
-// room asks for n bytes of texts and lists.
+// bytesPerStep is how many bytes of a text are made in a step.
+const bytesPerStep = 16
+
+// room asks for n bytes of texts and lists, and for the time to make them.
 func (k *function) room(n int) (why string) {
+	if steps := n / bytesPerStep; !k.made.work(steps) {
+		return k.made.tooSlow(k.name, fmt.Sprintf("a text of %d bytes", n), steps)
+	}
 	switch {
 	case k.made.ask(n):
 		return ""
 	case k.made.rows == 1:
-		return fmt.Sprintf("%s would make %d bytes more, and the values that are made of one row have at most %d MiB together", k.name, n, MaxRow>>20)
+		return fmt.Sprintf("%s would make %d bytes more, and the values that are made of one row have at most %d MiB together%s", k.name, n, k.made.meter.most(1)>>20,
+			k.made.meter.within())
 	}
 	return full
 }

@@ -72,6 +72,9 @@ func New(source Source, limit int64, plans ...bind.Node) *Executor {
 // turn during a long Run.
 func (x *Executor) SetPause(pause func()) { x.pause, x.meter.Pause = pause, pause }
 
+// Limit lowers the bounds on what functions make to limits.memory; 0 is no limit.
+func (x *Executor) Limit(memory int) { x.meter.Limit(memory) }
+
 // count counts how many nodes read each node.
 func (x *Executor) count(n bind.Node, exprs map[bind.Expr]bool) {
 	if x.uses[n]++; x.uses[n] > 1 || x.source.Has(n) {
