@@ -186,3 +186,27 @@ func TestQ7_WhatForksCannotComputeTheJoinerReports(t *testing.T) {
 		t.Errorf("after a fork the joiner says %v, alone %v", got, want)
 	}
 }
+
+// TestR16_ALimitStopsTheWork: once a batch has given as many rows as a LIMIT wants, nothing more is computed of it, nor of the batches behind it. All values of
+// the first batch alone take 4 GB, which is some 70 pauses.
+func TestR16_ALimitStopsTheWork(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 3))
+	for _, text := range []string{
+		"SELECT left(x, 2), tk FROM (SELECT repeat('x', 7900000) || tk AS x, tk FROM t) WHERE length(x) > 9 LIMIT 3",
+		"SELECT left(x, 2), tk, uk FROM (SELECT repeat('x', 7900000) || tk AS x, tk FROM t), u WHERE length(x) > 9 LIMIT 3 OFFSET 4",
+	} {
+		f, pauses := newForking(t, text, r), 0
+		fork, err := f.joiner.ForkSliced(f.facts, func() { pauses++ })
+		if err != nil || fork == nil {
+			t.Fatalf("%s: no fork that works in slices: %v", text, err)
+		}
+		for i, b := range f.chunks {
+			if err := fork.Facts(f.facts, b, f.pos[i]); err != nil {
+				t.Fatal(text, err)
+			}
+		}
+		if t.Logf("%d pauses", pauses); pauses > 30 {
+			t.Errorf("%s: %d pauses", text, pauses)
+		}
+	}
+}
