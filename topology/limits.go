@@ -32,10 +32,10 @@ type Limits struct {
 	// files in its data directory, and are read back piece by piece when the facts have ended. If it is small, sessions with many groups write and
 	// read more files; if it is large, they cost that much memory.
 	Tables Size
-	// ClientShare is how much of Sessions, Results and ResultsSize one client with a key may have, in percent, 1 to 100, default 50. A client that runs as
-	// many sessions as its share is told "busy". Its answers beyond its share replace its own older ones. Memory is per session, so a client's sessions
-	// take at most this share of Sessions × Memory. With 100 one client can take everything, and others wait; if it is small, a lone client leaves places
-	// unused. Clients without keys have one name together, and no share.
+	// ClientShare is how much of Sessions, Results and ResultsSize one client with a key may have for sure, in percent, 1 to 100, default 50. A client that runs as
+	// many sessions as its share gets further places while nobody else waits, but for the last one; else it is told "busy". Its answers beyond its share replace
+	// its own older ones. Memory is per session. With 100 one client can take everything, and others wait. Clients without keys have one name together, and no
+	// share.
 	ClientShare int
 	// Segment is the size at which the log continues in a new file, 64KiB to 1GiB, default 32MiB. The log is cut by whole segments, and recovery has
 	// one segment at a time in memory: large ones keep disk space longer, small ones cost some fsyncs each.

@@ -15,7 +15,8 @@ import (
 
 // Places among limits.sessions are given to owners fairly (R16):
 //
-//   - An owner runs at most its limits.client_share of them, so that one client never takes all places.
+//   - An owner that runs its limits.client_share of them, or more, gets a further place only while nobody else waits and another place stays free. So a client alone
+//     uses what nobody wants, and the first session of another client never waits for it.
 //   - A place that becomes free goes to the waiting owner that runs fewest sessions, not to the client that happens to ask first.
 //   - If all places are taken, a session that makes no progress gives its place to an owner that runs fewer sessions. Otherwise clients that open sessions
 //     and only ping could keep all others out for limits.results_ttl.
@@ -35,8 +36,9 @@ func (in *Input) noPlace(owner string) (why string) {
 		runs[u.Owner]++
 	}
 	maps.DeleteFunc(in.queue, func(_ string, q queued) bool { return in.awake-q.last > queueBreak*l.RetryAfter })
-	if most := l.PartOf(int64(l.Sessions), owner); int64(runs[owner]) >= most && most < int64(l.Sessions) {
-		return fmt.Sprintf("runs %d sessions of this client, as many as limits.client_share allows (%d %% of limits.sessions = %d)", runs[owner], l.ClientShare, l.Sessions)
+	if most := l.PartOf(int64(l.Sessions), owner); int64(runs[owner]) >= most && most < int64(l.Sessions) && in.wanted(owner) {
+		return fmt.Sprintf("runs %d sessions of this client, as many as limits.client_share allows (%d %% of limits.sessions = %d) while other clients may want the places that are free",
+			runs[owner], l.ClientShare, l.Sessions)
 	}
 	if len(in.uploads) >= l.Sessions && !in.freePlace(owner, runs) {
 		in.enqueue(owner)
@@ -48,6 +50,12 @@ func (in *Input) noPlace(owner string) (why string) {
 	}
 	delete(in.queue, owner)
 	return ""
+}
+
+// wanted reports whether a place that an owner takes beyond its share would be missing to others: one of them waits, or it is the last place.
+func (in *Input) wanted(owner string) bool {
+	_, waits := in.queue[owner]
+	return len(in.uploads)+1 >= in.About.Limits.Sessions || len(in.queue) > 1 || len(in.queue) == 1 && !waits
 }
 
 // queueBreak is after how many times limits.retry_after an owner that has not asked again no longer waits.
