@@ -22,10 +22,11 @@ const (
 	drainBusy            // a node that has something to store or to send, over a transport that does not take all frames
 	restoreAll           // all disks, to a state before a client's upload was complete: no node can notice that, only the client
 	restoreOnceAgain     // a disk, to a state whose log has been retired since
+	loseBehindFull       // the disk of a node that has a session, while those of its senders are full
 )
 
 func (a aim) String() string {
-	return [...]string{"nothing", "lost state", "disks lost between sessions", "restarted senders", "busy drains", "a restored cluster", "disks restored again"}[a]
+	return [...]string{"nothing", "lost state", "disks lost between sessions", "restarted senders", "busy drains", "a restored cluster", "disks restored again", "lost state behind full disks"}[a]
 }
 
 // drawAim decides whether a seed has aimed faults, and which. Of the seeds that neither change the topology nor set logs back at chosen moments, a
@@ -36,6 +37,9 @@ func (f *faults) drawAim(w *world) {
 		return
 	}
 	f.aimed, f.aim = r, loseState+aim(r.IntN(int(restoreOnceAgain)))
+	if also := rand.New(rand.NewPCG(w.Seed, 61)); f.aim == loseState && also.Float64() < 0.4 { // from another source, so that the other seeds stay what they are
+		f.aim = loseBehindFull
+	}
 	switch f.aim {
 	case drainBusy:
 		f.fullQueues = cmp.Or(f.fullQueues, r)
@@ -70,6 +74,15 @@ func (w *world) waitFor(a aim, r *rand.Rand) {
 	next := func() { w.inFirstPhase(2*soon(), func() { w.waitFor(a, r) }) }
 	switch a {
 	case loseState:
+		w.wipe(n)
+		next()
+	case loseBehindFull:
+		for _, x := range w.wireset {
+			if x.to == n.id {
+				w.fill(w.nodes[x.from])
+				w.injected("wiped behind a full disk")
+			}
+		}
 		w.wipe(n)
 		next()
 	case loseBetween:

@@ -109,7 +109,7 @@ func TestRunsAreWorthIt(t *testing.T) {
 	if done < able/2 {
 		t.Errorf("%d of %d sessions that could have an answer get one", done, able)
 	}
-	for _, kind := range []string{"crash", "damage", "partition", "stop", "full disk", "reserve", "wipe", "vanish", "cancel", "ghost", "old request", "rival", "takeover", "stranger", "meddling", "aimed fault", "started again", "client sleeps", "broken connection", "clock jump", "full queue", "drain", "retirement", "repair", "large row", "large request", "limits at the ends", "slow batch", "intruder", "topology changed", "node added", "node removed", "node is back", "small pages", "small tables", "set back after an acknowledgement", "set back after an end", "set back during a takeover", "resumed", "died while it resumed"} {
+	for _, kind := range []string{"crash", "damage", "partition", "stop", "full disk", "reserve", "wipe", "vanish", "cancel", "ghost", "old request", "rival", "takeover", "stranger", "meddling", "aimed fault", "wiped behind a full disk", "started again", "client sleeps", "broken connection", "clock jump", "full queue", "drain", "retirement", "repair", "large row", "large request", "limits at the ends", "slow batch", "intruder", "topology changed", "node added", "node removed", "node is back", "small pages", "small tables", "set back after an acknowledgement", "set back after an end", "set back during a takeover", "resumed", "died while it resumed"} {
 		if injected[kind] == 0 {
 			t.Errorf("no %s", kind)
 		}
