@@ -16,7 +16,7 @@ type folder struct {
 	stream int
 	j      *joiner // nil after a fold that failed, because its groups are incomplete
 	rest   int     // how many more chunks are passed on without trying
-	next   int     // the value that the next chunk with many groups gives to rest
+	next   int     // the value that the next chunk that is not folded gives to rest
 }
 
 const (
@@ -25,8 +25,12 @@ const (
 	fewGroups = 4
 	// surelyMany is how many rows are folded before their groups are counted. The groups of fewer rows are small anyway.
 	surelyMany = 4 * slice
-	// longestRest bounds how many chunks after one with many groups are passed on unfolded before folding is tried again.
+	// longestRest bounds how many chunks after one that was not folded are passed on before folding is tried again.
 	longestRest = 256
+	// earlySteps and earlyBytes are batchSteps and foldBytes of one chunk where it is parsed. They are far smaller, because an input serves nobody meanwhile
+	// and parses several chunks at a time. Rows that need more travel to a joiner, which computes them in slices.
+	earlySteps = batchSteps >> 3
+	earlyBytes = foldBytes >> 3
 )
 
 // errMany ends the folding of rows that have many groups.
@@ -38,10 +42,7 @@ func (s *statement) newFolder(stream int) (analyses.Folder, error) {
 	if len(f.leaves) == 0 {
 		return nil, nil
 	}
-	if err := f.begin(); err != nil || f.j.meter.Slow() { // a joiner works in slices, with the work of other sessions in between
-		return nil, err
-	}
-	return f, nil
+	return f, f.begin()
 }
 
 // earlyLeaves returns the leaves of a stream if parsers can fold all of them. A joiner is needed for rows that no table folds
@@ -61,10 +62,14 @@ func (s *statement) earlyLeaves(stream int) (all []*leaf) {
 }
 
 func (f *folder) begin() (err error) {
-	if f.j, err = f.of.newWorkers(f.leaves); err == nil {
-		f.j.sparse = true
+	if f.j, err = f.of.newWorkers(f.leaves); err != nil {
+		return err
 	}
-	return err
+	f.j.sparse, f.j.meter.Most = true, earlySteps
+	for _, t := range f.j.tables {
+		t.SetBound(earlyBytes)
+	}
+	return nil
 }
 
 // Fold implements analyses.Folder.
@@ -90,9 +95,10 @@ func (f *folder) Fold(b *batch.Builder, pos analyses.Position) (tables []*fold.T
 		f.next = 1
 		return f.j.tables, true
 	}
-	if f.j = nil; errors.Is(err, errMany) {
+	if f.j.meter.Spent() || errors.Is(err, errMany) || errors.Is(err, fold.ErrTooLarge) {
 		f.rest, f.next = f.next, min(2*f.next, longestRest)
 	}
+	f.j = nil
 	return nil, false
 }
 

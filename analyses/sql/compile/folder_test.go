@@ -188,3 +188,38 @@ func TestQ7_RowsThatFailTravel(t *testing.T) {
 		}
 	}
 }
+
+// TestN9_RowsThatNeedLongWorkTravel: an input serves nobody while it folds a chunk, so rows whose functions work long travel to a joiner, which computes them in slices. A
+// few such rows are folded.
+func TestN9_RowsThatNeedLongWorkTravel(t *testing.T) {
+	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "k", Type: types.Of(types.BigInt)}, {Name: "x", Type: types.Of(types.Text)}}}
+	for _, text := range []string{
+		"SELECT max(length(string_split(repeat('a ', 2000000), ' '))) FROM t",
+		"SELECT count(*) FROM t WHERE length(repeat('a ', 2000000) || x) < 5",
+		"SELECT max(length(lpad(x, 3000000, 'ab'))) FROM t",
+		"SELECT max(length(replace(repeat(x, 10000), 'x', repeat('y', 300)))) FROM t",
+		"SELECT count(*) FROM t WHERE regexp_matches(repeat('a', 20000) || x, '(a?){50}b')",
+		"SELECT max(upper(repeat(x, 1000000))) FROM t",
+		"SELECT count(DISTINCT repeat(x, 1000000)) FROM t",
+		"SELECT count(u) FROM t, UNNEST(string_split(repeat('a,', 400000), ',')) AS r(u)",
+	} {
+		f := newFolding(t, text, table)
+		if f.folder == nil {
+			t.Errorf("%s: rows travel without a try", text)
+			continue
+		}
+		if folded, _ := f.chunk(t, 2, "1,x\n"); !folded {
+			t.Errorf("%s: a single row is not folded", text)
+		}
+		var b strings.Builder
+		for i := range 3000 {
+			fmt.Fprintf(&b, "%d,x%d\n", i, i)
+		}
+		if folded, _ := f.chunk(t, 3, b.String()); folded {
+			t.Errorf("%s: an input works long", text)
+		}
+		if f.folder.(*folder).rest == 0 {
+			t.Errorf("%s: an input tries again at once", text)
+		}
+	}
+}

@@ -76,6 +76,9 @@ func (m *Meter) within() string {
 	return ": limits.memory of the topology allows no more"
 }
 
+// Spent reports whether the work on these rows took more steps than Most.
+func (m *Meter) Spent() bool { return m.Most != 0 && m.steps > m.Most }
+
 // Begin says that the work on other rows begins.
 func (m *Meter) Begin() { m.steps = 0 }
 
@@ -217,7 +220,7 @@ func (a *account) work(steps int) bool {
 	m := a.meter
 	m.steps += steps
 	m.did(steps)
-	return steps <= MaxSteps && (m.Most == 0 || m.steps <= m.Most)
+	return steps <= MaxSteps && !m.Spent()
 }
 
 // tooSlow is the reason for which work has returned false.
