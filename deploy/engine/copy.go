@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
@@ -89,7 +88,7 @@ func (e *Engine) Own(ctx context.Context, cluster, volume string, s *plan.Spec) 
 			NetworkMode: "none", ReadonlyRootfs: true, SecurityOpt: []string{"no-new-privileges:true"}, CapAdd: []string{"CHOWN", "DAC_READ_SEARCH"},
 			Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: volume, Target: mountPoint}},
 		}, nil)
-	if err != nil && strings.Contains(err.Error(), "exit status 2") { // the image is of a version without this command: a rollback, whose volumes are given already
+	if errors.Is(err, errUsage) { // a rollback to a version without this command; the volumes are given already
 		return nil
 	}
 	return err

@@ -23,6 +23,9 @@ func (e *Engine) RunOnce(ctx context.Context, cluster, image string, command ...
 	return e.runOnce(ctx, cluster, &container.Config{Image: image, Cmd: command}, &container.HostConfig{NetworkMode: "none"}, nil)
 }
 
+// errUsage is wrapped by the error of a helper whose program does not know its command: the image is of another version.
+var errUsage = errors.New("exit status 2")
+
 // runOnce runs a container of this configuration until it ends. input is its standard input; nil is none.
 func (e *Engine) runOnce(ctx context.Context, cluster string, c *container.Config, h *container.HostConfig, input io.WriterTo) (out string, err error) {
 	name := cluster + "-probe-" + strings.Join(strings.Fields(e.Host), "-")
@@ -48,7 +51,11 @@ func (e *Engine) runOnce(ctx context.Context, cluster string, c *container.Confi
 		case r := <-done:
 			out, err = e.lastLog(ctx, name)
 			if err == nil && r.StatusCode != 0 {
-				err = fmt.Errorf("exit status %d%s", r.StatusCode, colon(lastLine(out)))
+				how := fmt.Errorf("exit status %d", r.StatusCode)
+				if r.StatusCode == 2 {
+					how = errUsage
+				}
+				err = fmt.Errorf("%w%s", how, colon(lastLine(out)))
 			}
 			return err
 		case err := <-failed:
