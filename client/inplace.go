@@ -159,7 +159,7 @@ func (f *streamUpload) offerWhereItLies(ctx context.Context, file io.Reader, sou
 		return false, nil
 	}
 	from, line, ok := plain.Place()
-	if !ok {
+	if !ok || int64(from) > on.info.Size() { // files of /proc have 0 bytes by what the system says, and are read nevertheless
 		return false, nil
 	}
 	p := &placed{source: *source, File: core.File{
