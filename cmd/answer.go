@@ -101,7 +101,7 @@ func (o *output) prepare(ctx context.Context, analysis string, queries []client.
 	}
 	if o.db != nil {
 		if err := o.db.Prepare(ctx, &client.Answer{Analysis: analysis, Queries: queries}); err != nil {
-			return fmt.Errorf("--%s: %w", flagTo, err)
+			return undelivered{fmt.Errorf("--%s: %w", flagTo, err)}
 		}
 	}
 	if o.html != nil {
@@ -150,6 +150,11 @@ func (x *command) deliverTo(ctx context.Context, a *client.Answer, db *postgres.
 	return nil
 }
 
+// undelivered is the error of an answer that is right and cannot be written where it is wanted. The nodes' logs say nothing of that.
+type undelivered struct{ error }
+
+func (u undelivered) Unwrap() error { return u.error }
+
 // kept writes an answer that could not be delivered to a directory of its own, with its types, and adds to the error where it is. Computing it may have
 // taken hours.
 func (x *command) kept(a *client.Answer, why error) error {
@@ -169,14 +174,14 @@ func (x *command) kept(a *client.Answer, why error) error {
 			_, err = to.Write(a)
 		}
 		if err == nil {
-			return fmt.Errorf("%w; the answer is kept as %s in %s", why, format, here)
+			return undelivered{fmt.Errorf("%w; the answer is kept as %s in %s", why, format, here)}
 		}
 		if !errors.Is(err, out.ErrUse) {
 			break
 		}
 		err = nil
 	}
-	return fmt.Errorf("%w; and the answer could not be kept: %w", why, err)
+	return undelivered{fmt.Errorf("%w; and the answer could not be kept: %w", why, err)}
 }
 
 // queriesOf names the queries of an analysis that this program knows.

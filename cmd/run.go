@@ -204,7 +204,7 @@ func runRoots(r *request) (roots []string, err error) {
 }
 
 // closeRunDir removes what was temporary, unless keep is set. The nodes' logs stay if they may explain a failure: they say nothing of a session that has failed
-// by itself, unless a node has died.
+// by itself, or of an answer that could not be written, unless a node has died.
 func (x *command) closeRunDir(runDir *local.RunDir, keep, died bool, failed error) error {
 	if keep {
 		if err := runDir.Keep(); err != nil {
@@ -213,7 +213,7 @@ func (x *command) closeRunDir(runDir *local.RunDir, keep, died bool, failed erro
 	}
 	if failed != nil && !keep {
 		switch code := exitCode(failed); {
-		case code == exitInterrupted || code == exitUsage || code == exitSession && !died || errors.Is(failed, local.ErrNoRoom):
+		case code == exitInterrupted || code == exitUsage || !died && (code == exitSession || errors.As(failed, new(undelivered))) || errors.Is(failed, local.ErrNoRoom):
 		default:
 			keep = true
 			if err := runDir.Prune(); err != nil {
