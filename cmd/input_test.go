@@ -1,9 +1,13 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -344,5 +348,74 @@ func TestASecondCtrlCEndsACommandThatHangs(t *testing.T) {
 	}
 	if code := runUntil(forced, Console{}, func() int { return exitFailed }); code != exitFailed {
 		t.Errorf("a command that came back: exit code %d", code)
+	}
+}
+
+// TestC1_CtrlCEndsSampling: the first look at a file ends with Ctrl-C, wherever its bytes come from and however they come.
+func TestC1_CtrlCEndsSampling(t *testing.T) {
+	reached := make(chan struct{}, 1)
+	at := func() {
+		select {
+		case reached <- struct{}{}:
+		default:
+		}
+	}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/body.csv" {
+			w.Header().Set("Content-Length", "1000000000")
+			_, _ = io.WriteString(w, "a,b\n1,2\n")
+			_ = http.NewResponseController(w).Flush()
+		}
+		at()
+		<-r.Context().Done()
+	}))
+	defer web.Close()
+	for from, write := range map[string]func(w io.Writer){
+		web.URL + "/answer.csv": nil,
+		web.URL + "/body.csv":   nil,
+		"-": func(w io.Writer) { // blank lines above a header that never comes
+			lines := bytes.Repeat([]byte("\n"), 1<<16)
+			for n := 0; ; n++ {
+				if _, err := w.Write(lines); err != nil {
+					return
+				}
+				if n == 16 {
+					at()
+				}
+			}
+		},
+	} {
+		in, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var feeds sync.WaitGroup
+		if write != nil {
+			feeds.Go(func() { write(w) })
+		}
+		ctx, interrupt := context.WithCancelCause(context.Background())
+		done := make(chan result, 1)
+		go func() {
+			var out, said safeBuffer
+			code := run(ctx, context.Background(), program(), []string{"posta", "sql", "-q", "--file", "t=" + from, "SELECT * FROM t"}, Console{In: in, Out: &out, Err: &said})
+			done <- result{code: code, out: out.String(), err: said.String()}
+		}()
+		select {
+		case <-reached:
+			interrupt(errInterrupted)
+		case r := <-done:
+			t.Fatalf("%s: it ends before, with exit code %d, %s", from, r.code, r.err)
+		}
+		select {
+		case r := <-done:
+			if r.code != exitInterrupted {
+				t.Errorf("%s: exit code %d, %s", from, r.code, r.err)
+			}
+		case <-time.After(2 * time.Minute):
+			t.Fatalf("%s: sampling outlives Ctrl-C", from)
+		}
+		interrupt(nil)
+		_, _ = in.Close(), w.Close()
+		feeds.Wait()
 	}
 }
