@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -18,14 +19,27 @@ import (
 	"time"
 )
 
-// TestC1_LastingErrorsAreToldAtOnce: what another try would not change is told after the first, as what it is. The long pause would show any other.
-func TestC1_LastingErrorsAreToldAtOnce(t *testing.T) {
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+// taken returns an address where nobody listens, and where nobody else can begin to: the port has an owner until the test ends.
+func taken(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused := nobody.Addr().String()
-	_ = nobody.Close()
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	address, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", address.(*syscall.SockaddrInet4).Port)
+}
+
+// TestC1_LastingErrorsAreToldAtOnce: what another try would not change is told after the first, as what it is. The long pause would show any other.
+func TestC1_LastingErrorsAreToldAtOnce(t *testing.T) {
+	refused := taken(t)
 	quiet := func(s *httptest.Server) *httptest.Server {
 		s.Config.ErrorLog = log.New(io.Discard, "", 0)
 		t.Cleanup(s.Close)
