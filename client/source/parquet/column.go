@@ -219,27 +219,45 @@ const (
 	maxHead   = 1 << 20
 )
 
-// readHead reads the page header at pos, and moves pos after it.
+// readHead reads the page header at pos, and moves pos after it. Statistics in it may have texts of many MiB, which are skipped.
 func (c *column) readHead() (pageHead, error) {
-	for size := leastHead; ; size *= 8 {
-		room := min(int64(size), maxHead, c.meta.to-c.pos)
-		var err error
-		if c.head, err = c.memory.grow(c.head, int(room)); err != nil {
-			return pageHead{}, err
+	start := c.pos
+	for size := int64(leastHead); ; size *= 8 {
+		t := &thrift{}
+		var whole bool
+		at := func(pos int64) {
+			var err error
+			room := min(size, maxHead, c.meta.to-pos)
+			whole = room == size
+			if c.head, err = c.memory.grow(c.head, int(room)); err == nil {
+				err = c.file.readAt(c.head, pos, c.where)
+			}
+			if err != nil {
+				t.fail(err)
+				return
+			}
+			c.pos, t.p, t.i = pos, c.head, 0
 		}
-		if err := c.file.readAt(c.head, c.pos, c.where); err != nil {
-			return pageHead{}, err
+		t.jump = func(n uint64) {
+			if next := c.pos + int64(len(t.p)); n <= uint64(c.meta.to-next) {
+				at(next + int64(n))
+			} else {
+				whole = false
+				t.fail(errShort)
+			}
 		}
-		t := &thrift{p: c.head}
+		at(start)
 		h := t.pageHead()
-		if t.err == errShort && room == int64(size) {
+		switch {
+		case t.err == nil:
+			c.pos += int64(t.i)
+			return h, nil
+		case t.err == errShort && whole:
 			continue
+		case t.err == errShort || t.err == errThrift:
+			return h, damaged(c.where, "the head of a page at byte %d: %w", start, t.err)
 		}
-		if t.err != nil {
-			return h, damaged(c.where, "the head of a page at byte %d: %w", c.pos, t.err)
-		}
-		c.pos += int64(t.i)
-		return h, nil
+		return pageHead{}, t.err
 	}
 }
 
