@@ -27,7 +27,7 @@ func main() {
 	flag.BoolVar(&p.race, "race", false, "with the race detector")
 	flag.StringVar(&p.only, "run", ".", "tests whose names match `pattern`")
 	flag.DurationVar(&p.limit, "for", 0, "begin no test after this time; 0: no limit")
-	path := flag.String("table", "docs/pace.md", "the `file` that keeps the table")
+	path := flag.String("table", "test/pace/table.md", "the `file` that keeps the table")
 	flag.Parse()
 	failed, err := p.run(ctx, flag.Args(), *path)
 	if err != nil {
