@@ -12,15 +12,16 @@ import (
 // uses other words, the advice becomes poorer but never wrong.
 func remedy(complaint string) string {
 	for _, r := range []struct{ has, write string }{
-		{"expected character =", "write NAME = VALUE"},
+		{"expected '=' after key", "write NAME = VALUE"},
 		{"strings cannot have new lines", "close the string with a quote before the line ends"},
-		{"string not terminated", "close the string with a quote"},
+		{"unterminated", "close the string with a quote"},
 		{"array", "separate values by commas and close the list with ]"},
-		{"expected character ]", "close the section's name with ]"},
-		{"expected character }", "close the table with }"},
-		{"incomplete number", "write a number, or a text in quotes"},
-		{"expected 'true'", "write true, or a text in quotes"},
-		{"expected 'false'", "write false, or a text in quotes"},
+		{"close table name", "close the section's name with ]"},
+		{"inline table", "separate values by commas and close the table with }"},
+		{"at start of value", "write a number, or a text in quotes"},
+		{"expected value", "write a number, or a text in quotes"},
+		{"expected keyword \"true\"", "write true, or a text in quotes"},
+		{"expected keyword \"false\"", "write false, or a text in quotes"},
 		{"invalid character at start of key", "write NAME = VALUE or [SECTION]"},
 	} {
 		if strings.Contains(complaint, r.has) {

@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -60,40 +60,69 @@ func newTab(t *testing.T) *tab {
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx}
-	chromedp.ListenTarget(ctx, func(event any) {
+	err := chromedp.Listen(ctx, func(event any) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		switch e := event.(type) {
 		case *log.EventEntryAdded:
 			b.wrong = append(b.wrong, e.Entry.Text)
 		case *runtime.EventExceptionThrown:
-			b.wrong = append(b.wrong, e.ExceptionDetails.Error())
+			b.wrong = append(b.wrong, says(e.ExceptionDetails))
 		}
 	})
-	b.do(log.Enable(), runtime.Enable())
+	if err != nil {
+		t.Fatal(err)
+	}
+	call(b, log.Enable, cdp.Empty{})
+	call(b, runtime.Enable, cdp.Empty{})
 	return b
 }
 
-func (b *tab) do(actions ...chromedp.Action) {
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := chromedp.Run(b.ctx, actions...); err != nil {
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// evaluate returns the value of an expression in the page.
-func evaluate[V any](b *tab, expression string) (v V) {
+// call sends a command of the browser's protocol.
+func call[P, R any](b *tab, command cdp.Command[P, R], params P) {
 	b.t.Helper()
-	b.do(chromedp.Evaluate(expression, &v))
+	if _, err := chromedp.Call(b.ctx, command, params); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// says tells of an exception in a script, which has a description if what was thrown is an Error.
+func says(e *runtime.ExceptionDetails) string {
+	text := fmt.Sprintf("%s in %s, line %d", e.Text, e.URL, e.LineNumber+1)
+	if e.Exception != nil {
+		text += ": " + e.Exception.Description
+	}
+	return text
+}
+
+// get returns what an action finds.
+func get[V any](b *tab, action chromedp.Action[V]) V {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, action)
+	if err != nil {
+		b.t.Fatal(err)
+	}
 	return v
+}
+
+// evaluate returns the value of an expression in the page.
+func evaluate[V any](b *tab, expression string) V {
+	b.t.Helper()
+	return get(b, chromedp.Evaluate[V](expression))
 }
 
 // until waits for an expression to be true in the page. While one page gives way to the next one there is nothing that could evaluate it: it is asked again.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	var holds bool
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		err := chromedp.Run(b.ctx, chromedp.Evaluate(expression, &holds))
+		holds, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression))
 		switch {
 		case err == nil && holds:
 			return
@@ -121,8 +150,7 @@ func (b *tab) picture(name string) {
 	if *shots == "" {
 		return
 	}
-	var png []byte
-	b.do(chromedp.FullScreenshot(&png, 100))
+	png := get(b, chromedp.FullScreenshot(100))
 	if err := os.WriteFile(filepath.Join(*shots, name+".png"), png, 0o644); err != nil {
 		b.t.Fatal(err)
 	}
@@ -171,10 +199,8 @@ func TestViews(t *testing.T) {
 	} {
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int64{360, 1280, 3840} {
-				b.do(
-					emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
-					chromedp.EmulateViewport(width, max(800, width/2)), chromedp.Navigate("http://"+address+path),
-				)
+				call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+				b.do(chromedp.EmulateViewport(width, max(800, width/2)), chromedp.Navigate("http://"+address+path))
 				b.live()
 				if wide := evaluate[int64](b, "document.documentElement.scrollWidth"); wide > width {
 					t.Errorf("%s at %d pixels is %d wide", path, width, wide)
@@ -196,7 +222,7 @@ func TestThePageIsLive(t *testing.T) {
 	b := newTab(t)
 	b.do(chromedp.Navigate("http://" + address + "/login?token=" + <-tokens))
 	b.shows("7 of 7 nodes at work")
-	b.do(chromedp.Focus("#node-joiner-2"))
+	b.do(chromedp.Focus(chromedp.CSS("#node-joiner-2")))
 	next := cluster(t, 2, 2)
 	next.named(t, "joiner-1").Age = time.Minute
 	now.Store(next)
@@ -248,9 +274,9 @@ func TestKeyboard(t *testing.T) {
 func TestWithoutJavaScript(t *testing.T) {
 	address, tokens := serve(t, busyCluster(t))
 	b := newTab(t)
-	b.do(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate("http://"+address+"/login?token="+<-tokens))
-	var text string
-	b.do(chromedp.Text("body", &text, chromedp.ByQuery))
+	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.do(chromedp.Navigate("http://" + address + "/login?token=" + <-tokens))
+	text := get(b, chromedp.Text(chromedp.CSS("body")))
 	for _, want := range []string{"Not live: reload", "joiner-2", "silent", "blocked on joiner-3", "flowing again", "812 ms"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)
@@ -280,18 +306,18 @@ func TestAskInTheBrowser(t *testing.T) {
 	b.live()
 	b.do(chromedp.Navigate("http://" + address + "/ask"))
 	b.live()
-	b.do(chromedp.SendKeys("#q", "SELECT city, trips FORM tr", chromedp.ByID))
+	b.do(chromedp.SendKeys(chromedp.CSS("#q"), "SELECT city, trips FORM tr"))
 	b.until(`document.querySelector("#words button") !== null`)
 	b.picture("ask-completions")
 	b.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // to the first completion
 	b.until(`document.getElementById("q").value === "SELECT city, trips FORM trips" && document.activeElement.id === "q"`)
-	b.do(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(input.ModifierCtrl)))
+	b.do(chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(kb.ModifierCtrl)))
 	b.until(`location.pathname.startsWith("/asked/") && document.querySelector(".problem pre") !== null`)
 	b.live()
 	b.shows("Did you mean FROM?")
 	b.picture("ask-wrong")
-	b.do(chromedp.Evaluate(`document.getElementById("q").value = "SELECT city, trips FROM trips -- </textarea><script>document.title='in'</script>"`, nil))
-	b.do(chromedp.Evaluate(`document.getElementById("ask").requestSubmit()`, nil))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("q").value = "SELECT city, trips FROM trips -- </textarea><script>document.title='in'</script>"`))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("ask").requestSubmit()`))
 	b.until(`document.querySelector("svg.chart") !== null`)
 	b.live()
 	b.shows("query_1: 3 rows")
@@ -306,11 +332,11 @@ func TestAskInTheBrowser(t *testing.T) {
 	if text := evaluate[string](b, `document.getElementById("q").value`); !strings.HasPrefix(text, "SELECT city, trips FROM trips -- </textarea>") {
 		t.Errorf("the history leads to %q", text)
 	}
-	b.do(chromedp.Evaluate(`document.querySelector("button[name=explain]").click()`, nil))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("button[name=explain]").click()`))
 	b.until(`document.querySelectorAll(".plan li").length === 4`)
 	b.live()
 	b.picture("ask-plan")
-	b.do(chromedp.Evaluate(`document.querySelector("#history button").click()`, nil))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#history button").click()`))
 	b.until(`document.getElementById("history").hidden && localStorage.getItem("posta-asked") === "[]"`)
 	if evaluate[bool](b, `document.title === "in" || document.querySelector("img") !== null`) {
 		t.Error("something that was typed or answered is more than text")
@@ -334,10 +360,10 @@ func TestBreakInTheBrowser(t *testing.T) {
 	b.live()
 	b.do(chromedp.Navigate("http://" + address + "/node/joiner-1"))
 	b.live()
-	b.do(chromedp.Evaluate(`document.querySelector(".break summary").click()`, nil))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".break summary").click()`))
 	b.until(`document.querySelector(".break").open`)
 	b.picture("break")
-	b.do(chromedp.Evaluate(`document.querySelector("button[value=kill]").click()`, nil))
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("button[value=kill]").click()`))
 	if got := <-killed; got != "kill joiner-1" {
 		t.Errorf("it does %s", got)
 	}
@@ -417,7 +443,7 @@ func TestALargeClusterIsShown(t *testing.T) {
 	b.shows("50 of 50 nodes at work")
 	b.live()
 	// A part outside the window is laid out, and has text to show, only when it comes into it.
-	b.do(chromedp.ScrollIntoView(`//a[contains(., "All sessions: 970 more")]`, chromedp.BySearch))
+	b.do(chromedp.ScrollIntoView(`//a[contains(., "All sessions: 970 more")]`))
 	b.shows("All sessions: 970 more")
 	b.picture("large")
 	b.contented()
