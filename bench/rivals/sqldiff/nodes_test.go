@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses/local"
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/corpus"
 	"posta.dev/posta/analyses/sql/tail"
 )
 
@@ -47,35 +47,6 @@ func planned(w *World, text string) *compile.Plan {
 	return p
 }
 
-// byNodes answers a plan as nodes do: over files, cut into chunks, by several joiners and aggregators that may crash.
-func byNodes(w *World, p *compile.Plan, o local.Options) ([][][]any, error) {
-	read, err := compile.Decode(p.Encode())
-	if err != nil {
-		return nil, err
-	}
-	a, err := compile.Analysis(read)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.Check(); err != nil {
-		return nil, err
-	}
-	answer, err := local.Run(a, w.Files, o)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range answer.Rejected {
-		if r.Rows > 0 {
-			return nil, fmt.Errorf("rejected: %+v", r)
-		}
-	}
-	var answers [][][]any
-	for _, q := range answer.Queries {
-		answers = append(answers, q.Rows)
-	}
-	return answers, nil
-}
-
 // reads reports whether a statement reads tables. Only such statements reach nodes; LIMIT 0, for example, reads nothing.
 func reads(t *testing.T, w *World, text string) bool {
 	t.Helper()
@@ -84,30 +55,6 @@ func reads(t *testing.T, w *World, text string) bool {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return compile.ReadsTables(program.Statements[0].Plan)
-}
-
-// inPasses answers a plan pass by pass, and returns the number of passes.
-func inPasses(w *World, p *compile.Plan, o local.Options) (rows [][]any, passes int, err error) {
-	for passes = 1; ; passes++ {
-		pass := p.NextPass()
-		if pass == nil {
-			pass = p
-		}
-		answers, err := byNodes(w, pass, o)
-		if err != nil {
-			return nil, passes, err
-		}
-		if pass == p {
-			return answers[0], passes, nil
-		}
-		var values []string
-		for _, row := range answers[0] {
-			values = append(values, fmt.Sprint(row[0]))
-		}
-		if p, err = p.Answered(pass, values); err != nil {
-			return nil, passes, err
-		}
-	}
 }
 
 // inRounds answers the statements of a plan in rounds, each of which is a session: the next steps of all statements, be they passes or answers. It
@@ -131,7 +78,7 @@ func inRounds(w *World, p *compile.Plan, o local.Options) (answers [][][]any, co
 			}
 			of, steps = append(of, i), append(steps, next)
 		}
-		got, err := byNodes(w, compile.Together(steps), o)
+		got, err := corpus.ByNodes(compile.Together(steps), w.Files, o)
 		if err != nil {
 			return nil, count, err
 		}
@@ -151,20 +98,6 @@ func inRounds(w *World, p *compile.Plan, o local.Options) (answers [][][]any, co
 	return answers, count, nil
 }
 
-// emitted returns an answer of the tail in the form of a session's answer.
-func emitted(rows *tail.Rows, fields []bind.Field) (out [][]any) {
-	for i := range rows.N {
-		row := make([]any, len(fields))
-		for c, f := range fields {
-			if v := rows.Columns[c]; !v.IsNull(int32(i)) {
-				row[c] = compile.Cell(v, int32(i), f.Type)
-			}
-		}
-		out = append(out, row)
-	}
-	return out
-}
-
 // For any number of nodes, wherever files are cut and whichever node crashes, the answer has the same bits, in the same order, as that of one process
 // that reads rows one after the other.
 func TestD1_NodesDoNotChangeAnswers(t *testing.T) {
@@ -181,7 +114,7 @@ func TestD1_NodesDoNotChangeAnswers(t *testing.T) {
 			o := local.Options{Joiners: 1 + r.IntN(3), Aggregators: 1 + r.IntN(3), Seed: r.Uint64(), ChunkBytes: 1 + r.IntN(2000)}
 			p := planned(w, s.Text)
 			sizes(r, w, p)
-			got, passes, err := inPasses(w, p, o)
+			got, passes, err := corpus.InPasses(p, w.Files, o)
 			if passes > 1 {
 				several++
 			}
@@ -192,7 +125,7 @@ func TestD1_NodesDoNotChangeAnswers(t *testing.T) {
 				hidden++
 				again := o
 				again.Joiners, again.Aggregators, again.ChunkBytes = 4-o.Joiners, 4-o.Aggregators, 2001-o.ChunkBytes
-				if other, _, err := inPasses(w, p, again); err != nil || fmt.Sprintf("%q", other) != fmt.Sprintf("%q", got) {
+				if other, _, err := corpus.InPasses(p, w.Files, again); err != nil || fmt.Sprintf("%q", other) != fmt.Sprintf("%q", got) {
 					t.Errorf("-seed %d -worlds 4: %s\n%+v: %s\n%+v: %s, %v", *seed+i, s.Text, o, clip(fmt.Sprintf("%q", got)), again, clip(fmt.Sprintf("%q", other)), err)
 					differences++
 				}
@@ -202,7 +135,7 @@ func TestD1_NodesDoNotChangeAnswers(t *testing.T) {
 					differences++
 				}
 				failures++
-			} else if a, b := fmt.Sprintf("%q", got), fmt.Sprintf("%q", emitted(rows, fields)); a != b {
+			} else if a, b := fmt.Sprintf("%q", got), fmt.Sprintf("%q", corpus.Emitted(rows, fields)); a != b {
 				t.Errorf("-seed %d -worlds 4: %s\n%+v: %s; in one process %s", *seed+i, s.Text, o, clip(a), clip(b))
 				differences++
 			}
@@ -239,7 +172,7 @@ func TestQ3_SharedScansDoNotChangeAnswers(t *testing.T) {
 				if err != nil || !reads(t, w, s.Text) {
 					continue // the session fails if any of its statements fails
 				}
-				texts, want = append(texts, s.Text), append(want, fmt.Sprintf("%q", emitted(rows, fields)))
+				texts, want = append(texts, s.Text), append(want, fmt.Sprintf("%q", corpus.Emitted(rows, fields)))
 			}
 			p := planned(w, strings.Join(texts, ";\n"))
 			sizes(r, w, p)

@@ -13,6 +13,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/corpus"
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client/source/text"
@@ -88,7 +89,7 @@ func TestQ5_OptionsOfFilesAreReadAsDuckDBDoes(t *testing.T) {
 		}
 		plan := &compile.Plan{Text: "SELECT a, b, c FROM t", Tables: []compile.Table{table}}
 		w := &World{Files: fstest.MapFS{"t.csv": &fstest.MapFile{Data: []byte(file)}}}
-		got, err := byNodes(w, plan, local.Options{Joiners: 2, Seed: 1 + i, ChunkBytes: 1 + r.IntN(100), Cut: func(s *analyses.Stream, file io.Reader, chunkBytes, maxRecord int) (local.Cutter, error) {
+		got, err := corpus.ByNodes(plan, w.Files, local.Options{Joiners: 2, Seed: 1 + i, ChunkBytes: 1 + r.IntN(100), Cut: func(s *analyses.Stream, file io.Reader, chunkBytes, maxRecord int) (local.Cutter, error) {
 			in, err := text.Open(file, text.Want{Given: ',', Form: form})
 			if err != nil {
 				return nil, err

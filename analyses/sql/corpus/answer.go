@@ -1,0 +1,122 @@
+package corpus
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// Declared returns the tables that a script declares. Their sizes are unknown.
+func Declared(text string) (tables []compile.Table, err error) {
+	script, err := syntax.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range script.Statements {
+		c, ok := s.Node.(*syntax.CreateTable)
+		if !ok {
+			continue
+		}
+		table := compile.Table{Name: c.Name.Name, Files: c.Files.Value}
+		for _, d := range c.Columns {
+			typ, _, err := types.Parse(strings.ToUpper(d.Type.Name), d.Type.Args, d.Type.List)
+			if err != nil {
+				return nil, fmt.Errorf("table %s, column %s: %w", table.Name, d.Name.Name, err)
+			}
+			table.Columns = append(table.Columns, compile.Column{Name: d.Name.Name, Type: typ})
+		}
+		tables = append(tables, table)
+	}
+	return tables, nil
+}
+
+// Answer answers the statement of a plan: nodes do if it reads tables, otherwise this process does, as for a client.
+func Answer(p *compile.Plan, files fs.FS, o local.Options) (rows [][]any, fields []bind.Field, err error) {
+	program, _, err := p.Bind()
+	if err != nil {
+		return nil, nil, err
+	}
+	plan := program.Statements[p.Statement].Plan
+	if compile.ReadsTables(plan) {
+		rows, _, err = InPasses(p, files, o)
+		return rows, plan.Fields(), err
+	}
+	found, err := tail.New(&tail.Tables{Rows: map[string]*tail.Rows{}}, 64<<20, plan).Run(plan)
+	if err != nil {
+		return nil, plan.Fields(), err
+	}
+	return Emitted(found, plan.Fields()), plan.Fields(), nil
+}
+
+// InPasses answers a plan by nodes, pass by pass, and returns the number of passes.
+func InPasses(p *compile.Plan, files fs.FS, o local.Options) (rows [][]any, passes int, err error) {
+	for passes = 1; ; passes++ {
+		pass := p.NextPass()
+		if pass == nil {
+			pass = p
+		}
+		answers, err := ByNodes(pass, files, o)
+		if err != nil {
+			return nil, passes, err
+		}
+		if pass == p {
+			return answers[0], passes, nil
+		}
+		var values []string
+		for _, row := range answers[0] {
+			values = append(values, fmt.Sprint(row[0]))
+		}
+		if p, err = p.Answered(pass, values); err != nil {
+			return nil, passes, err
+		}
+	}
+}
+
+// ByNodes answers one pass as nodes do: over files, cut into chunks, by joiners and aggregators that may crash.
+func ByNodes(p *compile.Plan, files fs.FS, o local.Options) (answers [][][]any, err error) {
+	read, err := compile.Decode(p.Encode())
+	if err != nil {
+		return nil, err
+	}
+	a, err := compile.Analysis(read)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Check(); err != nil {
+		return nil, err
+	}
+	answer, err := local.Run(a, files, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range answer.Rejected {
+		if r.Rows > 0 {
+			return nil, fmt.Errorf("rejected: %+v", r)
+		}
+	}
+	for _, q := range answer.Queries {
+		answers = append(answers, q.Rows)
+	}
+	return answers, nil
+}
+
+// Emitted returns an answer of the tail in the form of a session's answer.
+func Emitted(rows *tail.Rows, fields []bind.Field) (out [][]any) {
+	for i := range rows.N {
+		row := make([]any, len(fields))
+		for c, f := range fields {
+			if v := rows.Columns[c]; !v.IsNull(int32(i)) {
+				row[c] = compile.Cell(v, int32(i), f.Type)
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
