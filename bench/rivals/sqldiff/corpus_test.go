@@ -20,6 +20,8 @@ import (
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/internal/gen"
 )
 
 var writeCorpus = flag.Bool("write-corpus", false, "write the files of analyses/sql/testdata/corpus again")
@@ -81,6 +83,7 @@ func TestQ5_DuckDBAgreesAboutTheCorpus(t *testing.T) {
 	w.edges()
 	w.functions()
 	w.wrong()
+	w.tpch()
 	total := 0
 	for name, n := range w.kept {
 		t.Logf("%s: %d", name, n)
@@ -225,6 +228,65 @@ func (w *writer) functions() {
 			record.Differs = "DuckDB answers " + duck + "; docs/sql.md says why"
 		}
 		w.keep("functions", record)
+	}
+}
+
+// tpch keeps the queries of TPC-H over little data. A few of them find no rows there.
+func (w *writer) tpch() {
+	dir := w.t.TempDir()
+	if err := gen.TPCH(gen.OnDisk(dir), 2500, *tpchSeed); err != nil {
+		w.t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../../examples/sql/tpch.sql")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	script, err := syntax.Parse(string(text))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	tables := declared(w.t, script)
+	if err := w.o.readCSV(dir, tables); err != nil {
+		w.t.Fatal(err)
+	}
+	var declare syntax.Script
+	for _, s := range script.Statements {
+		if _, ok := s.Node.(*syntax.CreateTable); ok {
+			declare.Statements = append(declare.Statements, syntax.Statement{Node: s.Node})
+			continue
+		}
+		if _, ok := s.Node.(*syntax.Query); !ok {
+			continue
+		}
+		query := syntax.Print(&syntax.Script{Statements: []syntax.Statement{{Node: s.Node}}})
+		rows, fields, err := corpus.Answer(&compile.Plan{Text: query, Tables: tables}, os.DirFS(dir), local.Options{})
+		if err != nil {
+			w.t.Errorf("%s\n%v", query, err)
+			continue
+		}
+		theirRows, err := w.o.Query(query)
+		if err != nil {
+			w.t.Errorf("%s\n%v", query, err)
+			continue
+		}
+		near := make([]bool, len(fields))
+		for c, f := range fields {
+			near[c] = f.Type.Kind == types.Double
+		}
+		if why := same(cells(w.t, rows, fields), theirs(theirRows, fields), true, near); why != "" {
+			w.t.Errorf("%s\n%s", query, why)
+			continue
+		}
+		query = strings.TrimSpace(query)
+		w.keep("tpch", corpus.Record{Tables: "tpch", Text: query, Types: corpus.Types(fields), Rows: corpus.Rows(rows, fields)})
+	}
+	w.files["tpch/tables.sql"] = []byte(syntax.Print(&declare))
+	for _, t := range tables {
+		data, err := os.ReadFile(filepath.Join(dir, t.Files))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.files["tpch/"+t.Files] = data
 	}
 }
 
