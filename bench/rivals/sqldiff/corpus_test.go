@@ -84,6 +84,7 @@ func TestQ5_DuckDBAgreesAboutTheCorpus(t *testing.T) {
 	w.functions()
 	w.wrong()
 	w.tpch()
+	w.casts()
 	total := 0
 	for name, n := range w.kept {
 		t.Logf("%s: %d", name, n)
@@ -287,6 +288,32 @@ func (w *writer) tpch() {
 			w.t.Fatal(err)
 		}
 		w.files["tpch/"+t.Files] = data
+	}
+}
+
+// casts keeps casts of odd texts to every type. TestQ5_EveryCast has those that differ on purpose; they are left out.
+func (w *writer) casts() {
+	world := &World{Source: &tail.Tables{Rows: map[string]*tail.Rows{}}, Files: fstest.MapFS{}}
+	answer := func(typ string, texts []string) (corpus.Record, bool) {
+		text := "SELECT x, TRY_CAST(x AS " + typ + ") FROM (VALUES (" + strings.Join(texts, "), (") + ")) AS t (x)"
+		r, ok, err := w.answer(world, "-", &compile.Plan{Text: text}, Statement{Text: text, Ordered: true, Near: make([]bool, 2)})
+		return r, ok && err == nil
+	}
+	for _, typ := range []string{"BOOLEAN", "BIGINT", "INTEGER", "DECIMAL(18, 3)", "DECIMAL(3, 1)", "DOUBLE", "DATE", "TIMESTAMP", "TIME", "INTERVAL"} {
+		var agreed []string
+		for _, x := range oddValues[types.Text] {
+			quoted := "'" + strings.ReplaceAll(x.(string), "'", "''") + "'"
+			if _, ok := answer(typ, []string{quoted}); ok {
+				agreed = append(agreed, quoted)
+			}
+		}
+		for texts := range slices.Chunk(agreed, 20) {
+			if r, ok := answer(typ, texts); ok {
+				w.keep("casts", r)
+			} else {
+				w.t.Errorf("casts to %s agree alone, but not together: %s", typ, texts)
+			}
+		}
 	}
 }
 
