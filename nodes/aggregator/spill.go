@@ -21,17 +21,27 @@ func (st *state) bytes() (n int) {
 	return n
 }
 
-// Excess implements role.Spiller. It returns the session whose tables take the most memory, so that runs are few and large.
+// Excess implements role.Spiller. Of the owner whose tables take the most memory it returns the session whose tables take most. So runs are few and large,
+// and an owner with many sessions does not slow down one with few.
 func (a *Aggregator) Excess(limit int) (id session.ID, found bool) {
-	total, most := 0, 0
-	for _, st := range role.ByID(a.sessions) {
+	total, sizes, owners := 0, map[session.ID]int{}, role.Tally{}
+	for _, st := range a.sessions {
 		n := st.bytes()
-		total += n
-		if n > most && st.failed == nil {
-			id, most = st.ID, n
+		if total += n; n > 0 && st.failed == nil {
+			sizes[st.ID] = n
+			owners[st.Owner] += uint64(n)
 		}
 	}
-	return id, total > limit && most > 0
+	if total <= limit || len(sizes) == 0 {
+		return id, false
+	}
+	owner, most := owners.Most(), 0
+	for _, st := range role.ByID(a.sessions) {
+		if st.Owner == owner && sizes[st.ID] > most {
+			id, most = st.ID, sizes[st.ID]
+		}
+	}
+	return id, true
 }
 
 // Spill implements role.Spiller. Tables that already leave continue from files, with the rows that have not left. Spill first finishes pruning, because it is

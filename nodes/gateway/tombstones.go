@@ -3,6 +3,7 @@ package gateway
 import (
 	"posta.dev/posta/internal/bounded"
 	"posta.dev/posta/internal/wire"
+	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -45,7 +46,7 @@ func (t *Tombstones) Put(id session.ID, s Tombstone) {
 }
 
 func (t *Tombstones) makeRoom() {
-	owners := Tally{}
+	owners := role.Tally{}
 	for _, id := range t.Keys() {
 		s, _ := t.Get(id)
 		owners[s.Owner]++

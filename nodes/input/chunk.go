@@ -144,7 +144,7 @@ const maxHeld = 256
 
 // holdOneLess drops the last request of the client that has most requests waiting, so that it cannot keep others from waiting for room.
 func (in *Input) holdOneLess() {
-	waits := gateway.Tally{}
+	waits := role.Tally{}
 	for i := range in.held {
 		waits[in.held[i].Client.Name]++
 	}

@@ -31,7 +31,7 @@ type queued struct {
 
 // noPlace returns why an owner gets no place for one more session now; empty if it gets one. It may give up a session that makes no progress.
 func (in *Input) noPlace(owner string) (why string) {
-	l, runs := in.About.Limits, gateway.Tally{}
+	l, runs := in.About.Limits, role.Tally{}
 	for _, u := range in.uploads {
 		runs[u.Owner]++
 	}
@@ -71,7 +71,7 @@ func (in *Input) enqueue(owner string) {
 }
 
 // before returns how many owners wait that get a place earlier than this one.
-func (in *Input) before(owner string, runs gateway.Tally) (n int) {
+func (in *Input) before(owner string, runs role.Tally) (n int) {
 	own, waits := in.queue[owner]
 	if !waits {
 		own.since = in.awake + 1
@@ -87,7 +87,7 @@ func (in *Input) before(owner string, runs gateway.Tally) (n int) {
 // freePlace gives up the session of another owner that makes no progress. It takes the owner with most sessions, and of these the session that has stood
 // still longest. The other owner must still run as many sessions afterwards as this one will, or two owners would take places from each other in turns.
 // But an owner without a session gets one.
-func (in *Input) freePlace(owner string, runs gateway.Tally) bool {
+func (in *Input) freePlace(owner string, runs role.Tally) bool {
 	idle := slices.DeleteFunc(role.ByID(in.uploads), func(u *upload) bool {
 		return u.Owner == owner || runs[u.Owner] <= runs[owner]+min(runs[owner], 1) || !in.standsStill(u)
 	})

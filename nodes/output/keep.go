@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"posta.dev/posta/nodes/gateway"
+	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/topology"
 )
@@ -29,7 +30,7 @@ func (o *Output) makeRoom() {
 	if l := o.About.Limits; !above(uint64(number), int64(l.Results), l, anyone) && !above(size, int64(l.ResultsSize), l, anyone) {
 		return // the common case: one owner could have all of it
 	}
-	k := kept{limits: o.About.Limits, number: gateway.Tally{}, size: gateway.Tally{}}
+	k := kept{limits: o.About.Limits, number: role.Tally{}, size: role.Tally{}}
 	for _, r := range o.results {
 		if r.over {
 			k.answers = append(k.answers, r)
@@ -60,7 +61,7 @@ func (o *Output) makeRoom() {
 type kept struct {
 	limits       topology.Limits
 	answers      []*result // the one that was used longest ago is first
-	number, size gateway.Tally
+	number, size role.Tally
 }
 
 // excess returns the index of the answer that has to go, and why; the reason is empty if none has to.

@@ -72,7 +72,7 @@ const maxPolls = 1024
 
 func (o *Output) wait(now time.Time, from role.Peer, by security.Identity, req protocol.Request) {
 	if len(o.waiting) >= maxPolls {
-		polls := gateway.Tally{}
+		polls := role.Tally{}
 		for i := range o.waiting {
 			polls[o.waiting[i].by.Name]++
 		}
@@ -217,7 +217,7 @@ func (o *Output) sorted(r *result, q *sorted, next uint64, room func(int) bool, 
 const maxReading = 16
 
 func (o *Output) endReading() {
-	merges, n := gateway.Tally{}, 0
+	merges, n := role.Tally{}, 0
 	for _, r := range o.results {
 		reads := r.reading()
 		merges[r.Owner] += uint64(reads)

@@ -1,4 +1,4 @@
-package gateway
+package role
 
 // Tally adds up what each owner has of something that is bounded (R16). At the bound the owner with the most makes room, so an owner that takes little
 // loses nothing to one that takes much.
