@@ -31,7 +31,7 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 	cfg := core.Config{
 		Self: n.ID, ID: id, Replica: analyses.Replica{Index: n.Index - 1, Of: n.Of, Memory: int(t.Limits.Memory)},
 		Joiner: n.Holds(topology.Joiner), Known: c.Known, Wiring: t.Wiring(),
-		Window: int(t.Limits.Window), Commit: int(t.Limits.Commit), Frame: int(t.Limits.Frame), Record: wal.MaxRecord, Memory: int(t.Limits.Memory), Tables: int(t.Limits.Tables), Pace: link.DefaultPace,
+		Window: int(t.Limits.Window), Commit: int(t.Limits.Commit), Frame: int(t.Limits.Frame), Record: wal.MaxRecord, Memory: int(t.Limits.Memory), Held: int(t.Limits.NodeMemory), Share: t.Limits.ClientShare, Tables: int(t.Limits.Tables), Pace: link.DefaultPace,
 	}
 	dials := t.Transport == topology.ZMQ // a broker keeps frames until their receiver connects
 	for _, e := range t.EdgesTo(n.Stage) {

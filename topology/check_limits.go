@@ -9,6 +9,7 @@ var limitRules = []struct {
 	{"chunk", "frame", int64(ChunkHead), "a frame carries a chunk, its file's header line and their names, for which 16KiB are kept"},
 	{"chunk", "window", 0, "a link must have room for one chunk"},
 	{"chunk", "commit", 0, "a commit takes at least one chunk"},
+	{"memory", "node_memory", 0, "a session that is alone holds as much as memory allows"},
 	{"segment", "snapshot", 0, "the log is cut by whole segments"},
 	{"retry_after", "client_timeout", 1, "a client that waits as it was told would be taken for dead"},
 	{"sessions", "results", 0, "results would be gone before their clients have read them"},

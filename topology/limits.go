@@ -28,13 +28,17 @@ type Limits struct {
 	// rows of the answer are passed on one by one. A session beyond the limit fails. If it is small, honest sessions fail; if it is large, one
 	// session can take all of a node's memory.
 	Memory Size
+	// NodeMemory is how many bytes of what Memory bounds all sessions together may hold in one node, 1MiB to 1024GiB, default 4GiB, at least Memory. Beyond it
+	// the client whose sessions hold most loses the largest of them. If it is small, sessions fail that would have room one after the other; if it is large,
+	// many sessions can take all memory of a node's machine.
+	NodeMemory Size
 	// Tables is how many bytes of memory the groups of all sessions take in an aggregator, 1MiB to 1024GiB, default 48MiB. Groups beyond that move to
 	// files in its data directory, and are read back piece by piece when the facts have ended. If it is small, sessions with many groups write and
 	// read more files; if it is large, they cost that much memory.
 	Tables Size
-	// ClientShare is how much of Sessions, Results and ResultsSize one client with a key may have for sure, in percent, 1 to 100, default 50. A client that runs as
-	// many sessions as its share gets further places while nobody else waits, but for the last one; else it is told "busy". Its answers beyond its share replace
-	// its own older ones. Memory is per session. With 100 one client can take everything, and others wait. Clients without keys have one name together, and no
+	// ClientShare is how much of Sessions, NodeMemory, Results and ResultsSize one client with a key may have for sure, in percent, 1 to 100, default 50. A client that runs as
+	// many sessions as its share gets further places while nobody else waits, but for the last one; else it is told "busy". It may hold more
+	// of NodeMemory than its share, except for Memory, while nobody else needs that. Its answers beyond its share replace its own older ones. With 100 one client can take everything, and others wait. Clients without keys have one name together, and no
 	// share.
 	ClientShare int
 	// Segment is the size at which the log continues in a new file, 64KiB to 1GiB, default 32MiB. The log is cut by whole segments, and recovery has

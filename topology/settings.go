@@ -50,6 +50,7 @@ var settings = []setting{
 	number("limits", "frame", "16MiB", "64KiB", "256MiB", func(t *Topology) any { return &t.Limits.Frame }),
 	number("limits", "commit", "4MiB", "64KiB", "256MiB", func(t *Topology) any { return &t.Limits.Commit }),
 	number("limits", "memory", "1GiB", "1MiB", "1024GiB", func(t *Topology) any { return &t.Limits.Memory }),
+	number("limits", "node_memory", "4GiB", "1MiB", "1024GiB", func(t *Topology) any { return &t.Limits.NodeMemory }),
 	number("limits", "tables", "48MiB", "1MiB", "1024GiB", func(t *Topology) any { return &t.Limits.Tables }),
 	number("limits", "client_share", "50", "1", "100", func(t *Topology) any { return &t.Limits.ClientShare }),
 	number("limits", "segment", "32MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Segment }),

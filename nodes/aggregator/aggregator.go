@@ -40,12 +40,14 @@ var (
 	_ role.Role    = (*Aggregator)(nil)
 	_ role.Worker  = (*Aggregator)(nil)
 	_ role.Spiller = (*Aggregator)(nil)
+	_ role.Holder  = (*Aggregator)(nil)
 )
 
 type state struct {
 	role.Session
 	tables  []*fold.Table   // tables that are filled; rows that have moved to files are no longer in them
 	waiting []*fold.Waiting // by table: the rows of a bag that stays here; nil: the table is not such a bag
+	held    int             // bytes of the tables and bags that stay here, when they were last measured
 	ended   []bool          // streams
 	stream  int             // the stream that ended last
 

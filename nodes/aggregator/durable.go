@@ -95,6 +95,7 @@ func (a *Aggregator) Restore(id session.ID, data []byte) error {
 			return err
 		}
 	}
+	st.measure()
 	return d.Done()
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -52,23 +53,36 @@ func (st *state) wait(i int, payload []byte, out role.Emitter) error {
 // tooMuchWaits returns an error if the rows and groups that wait in this aggregator take more than limits.memory (R16). They do not move to
 // files. Recovery has no emitter: it accepts what was accepted before, even if the limit is smaller now.
 func (st *state) tooMuchWaits(out role.Emitter) error {
+	st.measure()
 	if out == nil {
 		return nil
 	}
-	bytes := 0
+	if limit := out.Limits().Memory; st.held > limit {
+		return fmt.Errorf("the session's rows and groups that wait for a join have %d bytes in this aggregator, and limits.memory is %d: let more aggregators share them, narrow the rows or read fewer columns, or raise limits.memory in the topology; then start the session again",
+			st.held, limit)
+	}
+	return nil
+}
+
+// measure adds up what stays in memory.
+func (st *state) measure() {
+	st.held = 0
 	for i, w := range st.waiting {
 		switch {
 		case w != nil:
-			bytes += w.Bytes()
+			st.held += w.Bytes()
 		case st.Analysis.Stays(i):
-			bytes += st.tables[i].Bytes()
+			st.held += st.tables[i].Bytes()
 		}
 	}
-	if limit := out.Limits().Memory; bytes > limit {
-		return fmt.Errorf("the session's rows and groups that wait for a join have %d bytes in this aggregator, and limits.memory is %d: let more aggregators share them, narrow the rows or read fewer columns, or raise limits.memory in the topology; then start the session again",
-			bytes, limit)
+}
+
+// Held implements role.Holder: the rows and groups that wait for a join. All other tables move to files.
+func (a *Aggregator) Held(id session.ID) int {
+	if st := a.sessions[id]; st != nil {
+		return st.held
 	}
-	return nil
+	return 0
 }
 
 // makeSlice does a slice of making a table.
@@ -159,6 +173,7 @@ func (st *state) madeLeft() {
 			st.tables[i] = fold.NewTable(st.tables[i].Spec())
 		}
 	}
+	st.measure()
 }
 
 // needed reports whether a later table is made of table i.

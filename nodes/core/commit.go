@@ -105,6 +105,7 @@ func (c *Core) seal(tables int, snapshot bool) *Commit {
 	}
 	c.flushAll()
 	if snapshot || !c.build.empty() { // with nothing to store, no state has grown
+		c.shareMemory()
 		c.spill(tables)
 	}
 	if c.build.empty() {

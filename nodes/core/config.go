@@ -26,6 +26,8 @@ type Config struct {
 	Frame   int    // bytes that the payload of a frame may have (R15); 0: no bound
 	Record  int    // bytes that a record of the log may have; 0: no bound
 	Memory  int    // bytes of reference data of a session in a joiner (R16); 0: no bound
+	Held    int    // bytes that all sessions hold in this node (role.Holder): limits.node_memory; 0: no bound
+	Share   int    // percent of Held that one owner has for sure: limits.client_share; 0: all of it
 	Tables  int    // bytes of memory that the tables of all sessions take before they move to files (role.Spiller); 0: no bound
 	Pace    link.Pace
 

@@ -93,7 +93,7 @@ func New(cfg Config) (*Core, error) {
 	if len(cfg.Roles) == 0 {
 		return nil, fmt.Errorf("node %s has no role", cfg.Self)
 	}
-	for _, limit := range []*int{&cfg.Frame, &cfg.Record, &cfg.Memory, &cfg.Tables} {
+	for _, limit := range []*int{&cfg.Frame, &cfg.Record, &cfg.Memory, &cfg.Held, &cfg.Tables} {
 		if *limit == 0 {
 			*limit = math.MaxInt
 		}

@@ -30,6 +30,7 @@ type Joiner struct {
 var (
 	_ role.Role   = (*Joiner)(nil)
 	_ role.Forker = (*Joiner)(nil)
+	_ role.Holder = (*Joiner)(nil)
 )
 
 type state struct {
@@ -248,6 +249,14 @@ func (j *Joiner) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 	}
 	st.stream, st.dirty = stream, true
 	return false, st.joiner.End(stream)
+}
+
+// Held implements role.Holder: the reference data.
+func (j *Joiner) Held(id session.ID) int {
+	if st := j.sessions[id]; st != nil {
+		return st.bytes
+	}
+	return 0
 }
 
 // Drop implements role.Role.

@@ -10,6 +10,7 @@ package reducer
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"posta.dev/posta/analyses"
@@ -34,6 +35,7 @@ type Reducer struct {
 var (
 	_ role.Role   = (*Reducer)(nil)
 	_ role.Worker = (*Reducer)(nil)
+	_ role.Holder = (*Reducer)(nil)
 )
 
 type state struct {
@@ -87,13 +89,24 @@ func (r *Reducer) Take(id session.ID, m role.Message, out role.Emitter) (bool, e
 	if err := role.Merge(st.tables, m.Payload); err != nil {
 		return false, err
 	}
-	if st.unmeasured += len(m.Payload); st.unmeasured >= max(measureEvery, st.measured/8) && out != nil {
-		st.unmeasured = 0
-		if err := st.fits(max(out.Limits().Memory, leastMemory)); err != nil {
+	if st.unmeasured += len(m.Payload); st.unmeasured >= max(measureEvery, st.measured/8) {
+		limit := math.MaxInt // in recovery what was accepted stays accepted
+		if out != nil {
+			limit = max(out.Limits().Memory, leastMemory)
+		}
+		if err := st.fits(limit); err != nil {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// Held implements role.Holder: the tables, as they were last measured.
+func (r *Reducer) Held(id session.ID) int {
+	if st := r.sessions[id]; st != nil {
+		return st.measured
+	}
+	return 0
 }
 
 // measureEvery is after how many bytes the tables are measured again, at the earliest. To measure some tables all of their rows are visited, so large ones are measured only when an
@@ -113,7 +126,7 @@ func (st *state) fits(limit int) error {
 			largest = t
 		}
 	}
-	if st.measured = total; total <= limit {
+	if st.measured, st.unmeasured = total, 0; total <= limit {
 		return nil
 	}
 	return fmt.Errorf("the answer needs %d MiB in the reducer, most of it for %d rows of table %s, and limits.memory is %d MiB: raise it in the topology, or ask for less",
@@ -352,5 +365,5 @@ func (r *Reducer) Restore(id session.ID, data []byte) error {
 	if err := role.ReadTables(&d, st.tables); err != nil {
 		return err
 	}
-	return d.Done()
+	return errors.Join(st.fits(math.MaxInt), d.Done())
 }

@@ -26,6 +26,13 @@ type Filer interface {
 	Files() []string
 }
 
+// Holder is a role that keeps data of sessions in memory that cannot move to files. The core adds up what each owner's sessions hold (R16).
+type Holder interface {
+	Role
+	// Held returns how many bytes a session holds, 0 if it is not here. It is called with each commit, so it is cheap.
+	Held(id session.ID) int
+}
+
 // Spiller is a role that moves state of its sessions from memory to files when the state takes too much memory. The core decides when, because the
 // bound is a setting (limits.tables), and records each call of Spill. So a recovery under another bound moves the same state at the same places.
 type Spiller interface {
