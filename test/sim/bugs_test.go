@@ -97,6 +97,8 @@ func bugs() []mutants.Mutant {
 			edit("nodes/input/places.go", "	if len(in.uploads) >= l.Sessions && ", "	if len(in.uploads) > l.Sessions && "),
 			edit("nodes/input/places.go", "len(in.uploads)+before >= l.Sessions {", "len(in.uploads)+before > l.Sessions {")),
 		one("gateway: a client runs more sessions than its share", "R16", "nodes/input/places.go", "len(in.uploads)+1 >= in.About.Limits.Sessions ||", "len(in.uploads) >= in.About.Limits.Sessions ||"),
+		from(468, one("core: the owner that holds least gives way", "R16", "nodes/core/memory.go", "	owner := owners.Most()\n", "	owner := owners.Most()\n	for other, n := range owners {\n		if n > 0 && n < owners[owner] {\n			owner = other\n		}\n	}\n")),
+		one("core: no session gives way", "R16", "nodes/core/commit.go", "		c.shareMemory()\n", ""),
 		one("gateway: a session that makes progress gives its place away", "M6", "nodes/input/places.go", "	return u.uploading() && !u.lastProgress.IsZero() && in.now.Sub(u.lastProgress) >= in.About.Limits.ClientTimeout && !in.holds(u.ID)", "	return u.uploading()"),
 		one("core: an end that waits for room is forgotten", "R12", fileEnd, "		c.ending = append(c.ending, s)\n", ""),
 		one("core: the end of reference data waits for a window that facts fill", "R9", fileAdvance, "	return c.room(reference)\n", "	return c.room(reference) && c.room(false)\n"),

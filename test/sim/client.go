@@ -235,6 +235,8 @@ func (c *client) exceeds(code protocol.Code, reason string) bool {
 	case code == protocol.ErrFailed && strings.Contains(reason, "limits.memory is"):
 		c.w.report.Counters["too much memory"]++
 		return c.w.layout.memory > 0 && c.upload.referenceBytes() > c.w.layout.memory && says(reason, "stream ", "limits.memory")
+	case code == protocol.ErrFailed && strings.Contains(reason, "limits.node_memory is"):
+		return c.w.gaveWay(reason)
 	}
 	return false
 }
@@ -273,7 +275,7 @@ func (c *client) broken(code protocol.Code, reason string) string {
 		return "M6" // an input counted as silence what was not the client's silence
 	case says(reason, "limits.frame"), code == protocol.ErrTooLarge:
 		return "R15"
-	case says(reason, "limits.memory is"):
+	case says(reason, "limits.memory is"), says(reason, "limits.node_memory is"):
 		return "R16"
 	case says(reason, "does not have"), code == protocol.ErrUnknownSession:
 		return "R3" // an input has reported something that it had not stored

@@ -36,6 +36,7 @@ type faults struct {
 	atTheEnds     *rand.Rand    // draws which limits are at the ends of their ranges; nil if none are
 	again         bool          // clients vanish or sleep, and are started once more under their id
 	owners        *rand.Rand    // draws clients with names and roles, and those that ask for other clients' sessions (S5); nil if all clients are one
+	sharedMemory  int           // limits.node_memory, for the sessions of several owners; 0: no bound
 	dozes         bool          // with again: clients do so as soon as an input has admitted them, when a takeover has most to take over
 	meddling      bool          // strangers cancel and close the sessions of others
 	aimed         *rand.Rand    // draws the moments of aimed faults; nil if there are none
@@ -129,6 +130,9 @@ func (f *faults) String() string {
 	}
 	if f.owners != nil {
 		text += ", owners"
+	}
+	if f.sharedMemory > 0 {
+		text += fmt.Sprintf(" that share %d bytes of each node", f.sharedMemory)
 	}
 	if f.again {
 		text += ", clients started again"

@@ -114,7 +114,7 @@ func TestRunsAreWorthIt(t *testing.T) {
 			t.Errorf("no %s", kind)
 		}
 	}
-	for _, kind := range []string{"frames", "commits", "duplicates", "gaps", "zombies", "damaged", "released", "too large", "too much memory", "hidden", "forbidden", "pages", "moves to files", "records lost", "bytes that were taken"} {
+	for _, kind := range []string{"frames", "commits", "duplicates", "gaps", "zombies", "damaged", "released", "too large", "too much memory", "gave way", "hidden", "forbidden", "pages", "moves to files", "records lost", "bytes that were taken"} {
 		if counters[kind] == 0 {
 			t.Errorf("no %s", kind)
 		}

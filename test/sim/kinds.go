@@ -54,6 +54,9 @@ func (f *faults) drawKinds(w *world) {
 	_, f.again = kind(20, 0.2)
 	if r, ok := kind(21, 0.15); ok {
 		f.owners = r
+		if r, ok := kind(25, 0.5); ok {
+			f.sharedMemory = []int{500, 1500, 5000}[r.IntN(3)]
+		}
 	}
 	_, f.dozes = kind(24, 0.5)
 	_, f.meddling = kind(22, 0.2)

@@ -170,7 +170,7 @@ func (n *node) config(log openLog) (cfg shell.Config, err error) {
 	cfg = shell.Config{
 		Core: core.Config{
 			Self: n.id, ID: log.identity(), Files: log, Replica: analyses.Replica{Index: n.index, Of: s.replicas},
-			Joiner: s.holds(topology.Joiner), Known: n.w.known, Wiring: l.wiring, Window: l.window, Commit: l.commit, Frame: l.frame, Memory: l.memory, Tables: l.tables, Pace: link.DefaultPace,
+			Joiner: s.holds(topology.Joiner), Known: n.w.known, Wiring: l.wiring, Window: l.window, Commit: l.commit, Frame: l.frame, Memory: l.memory, Held: n.w.faults.sharedMemory, Share: l.limits.ClientShare, Tables: l.tables, Pace: link.DefaultPace,
 		},
 		Snapshot: n.w.faults.snapshotEvery, Drain: drainTime, Heartbeat: 100 * time.Millisecond, Dir: string(n.id), Again: n.retired,
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -43,7 +44,11 @@ func (f *faults) runner() security.Identity {
 	if f.owners == nil {
 		return role.LocalOperator
 	}
-	return people[f.owners.IntN(3)]
+	who := people[f.owners.IntN(3)]
+	if f.sharedMemory > 0 && f.owners.IntN(2) == 0 {
+		return people[0] // the greedy one
+	}
+	return who
 }
 
 // canceller draws the name of a client that cancels another client's session.
@@ -189,6 +194,28 @@ func (w *world) checkShares(n *node, runs []protocol.SessionInfo) {
 			w.fail("R16: %s runs %d sessions of %s, and limits.client_share is %d %% of %d", n.id, owners[s.Owner], s.Owner, l.ClientShare, l.Sessions)
 		}
 	}
+}
+
+// checkMemory checks that the sessions in a node hold no more than they may together, but for what came with the last commit.
+func (w *world) checkMemory(n *node) {
+	limit := w.faults.sharedMemory
+	if limit == 0 {
+		return
+	}
+	if _, owners, total := n.core().Held(); total > limit+overshoot(w) {
+		w.fail("R16: the sessions in %s hold %d bytes, and limits.node_memory is %d: %v", n.id, total, limit, owners)
+	}
+}
+
+// gaveWay reports whether a client's session may fail because all share memory: its owner holds more than it may, or as much as an equal division
+// among the owners gives. The latter then holds at least of the owner that holds most.
+func (w *world) gaveWay(reason string) bool {
+	w.report.Counters["gave way"]++
+	var limit, all, has, share, most int
+	_, numbers, _ := strings.Cut(reason, "limits.node_memory is ")
+	n, _ := fmt.Sscanf(numbers, "%d, all sessions hold %d bytes there, and those of this client %d, of which it has %d for sure (limits.client_share) and %d at most",
+		&limit, &all, &has, &share, &most)
+	return n == 5 && limit == w.faults.sharedMemory && share == limit/2 && (has > most || all > limit && 3*has >= all)
 }
 
 // claimants returns the clients that have sent requests about a session as if it were their own, whichever of the session's clients they meant.

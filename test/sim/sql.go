@@ -125,7 +125,7 @@ const aboveMean = `SELECT g AS name, count(*) AS n, sum(value) AS total` + withG
 // ask makes an upload the upload of a statement. The statement contains nothing that makes a node panic.
 func (u *upload) ask(w *world, r *rand.Rand) {
 	q := &questions[r.IntN(len(questions))]
-	for q.wide && (w.faults.longKeys || w.faults.largeRows > 0) || q.large && w.layout.memory > 0 { // how much waits depends on the aggregators
+	for q.wide && (w.faults.longKeys || w.faults.largeRows > 0) || q.large && (w.layout.memory > 0 || w.faults.sharedMemory > 0) { // how much waits depends on the aggregators
 		q = &questions[r.IntN(len(questions))]
 	}
 	w.injected("SQL")
