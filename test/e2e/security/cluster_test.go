@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -56,7 +57,9 @@ func start(t *testing.T, v topology.Variant) *cluster {
 		c.keys[id] = c.ring.Client(t, id)
 		clients += fmt.Sprintf("%s = {key = %q, role = %q}\n", id.Name, c.fingerprint(id), id.Role)
 	}
-	v.Settings = map[string]string{"security.keys": c.ring.Root(), "medics.replicas": "0"}
+	settings := map[string]string{"security.keys": c.ring.Root(), "medics.replicas": "0"}
+	maps.Copy(settings, v.Settings)
+	v.Settings = settings
 	text, err := topology.Generate(v)
 	if err != nil {
 		t.Fatal(err)
