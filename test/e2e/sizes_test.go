@@ -140,7 +140,7 @@ func (r *plainClient) say(q protocol.Request) protocol.Reply {
 // TestR15_ChunkAtTheLimit: a chunk that just fits through the input's socket is answered with ok, and its rows arrive,
 // although a batch of them with the file's long name is larger than a frame.
 func TestR15_ChunkAtTheLimit(t *testing.T) {
-	c := start(t, topology.Variant{})
+	c := start(t, topology.Variant{Settings: map[string]string{"limits.client_timeout": "1h"}}) // between its frames a busy machine may stand still
 	in := dialLimits(t, c.topo.EntryPoints()[0])
 	opened := in.say(protocol.Request{Type: protocol.Open, Analysis: "bikes"})
 	if opened.Failure() != nil {
