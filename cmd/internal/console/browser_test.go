@@ -93,7 +93,7 @@ func call[P, R any](b *tab, command cdp.Command[P, R], params P) {
 	}
 }
 
-// says tells of an exception in a script, which has a description if what was thrown is an Error.
+// says describes an exception in a script, which has a description if what was thrown is an Error.
 func says(e *runtime.ExceptionDetails) string {
 	text := fmt.Sprintf("%s in %s, line %d", e.Text, e.URL, e.LineNumber+1)
 	if e.Exception != nil {
