@@ -89,10 +89,11 @@ end-medics = while ids=$$(docker ps -q -f label=com.docker.compose.project=$(PRO
 # Each node and medic of docker-compose.yaml that has keys, as node/joiner-1. The keys go through standard input, because the engine shows everybody who may use
 # it what is in an image, a label, an environment or a command line. What runs with keys then reads them.
 KEYS ?= keys
-bring-keys = units=$$(sed -n 's/^    command: \[\([a-z]*\), "*\([a-z0-9-]*\)"*,.* --keys, .*/\1\/\2/p' $(YAML)); if [ -n "$$units" ]; then \
+bring-keys = units=$$(sed -n -e 's/^    command: \[console, --of, \([a-z0-9-]*\),.* --keys, .*/medic\/\1-console/p' \
+	-e 's/^    command: \[\([a-z]*\), "*\([a-z0-9-]*\)"*,.* --keys, .*/\1\/\2/p' $(YAML)); if [ -n "$$units" ]; then \
 	$(COMPOSE) -f $(YAML) run --rm own-volumes || exit 1; \
 	for unit in $$units; do \
-		(cd $(KEYS)/$$unit && tar -c $$(ls key.pem cert.pem ca.pem revoked 2>/dev/null)) | \
+		(cd $(KEYS)/$${unit%-console} && tar -c $$(ls key.pem cert.pem ca.pem revoked 2>/dev/null)) | \
 		docker run --rm -i --network none --read-only --user 0:0 --cap-drop ALL --cap-add SETUID --cap-add SETGID -v $(PROJECT)_$${unit\#*/}:/carried $(IMAGE) probe keys /carried/keys || exit 1; \
 	done; \
 	ids=$$(docker ps -q -f label=com.docker.compose.project=$(PROJECT) -f label=posta.role); \

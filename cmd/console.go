@@ -50,7 +50,9 @@ The link and that token are its only protection, so it listens only where no oth
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8080", Usage: "serve at this `ADDRESS` of this machine; port 0 takes any that is free"},
 			&cli.BoolFlag{Name: flagLogin, Usage: "print a link to the console that medics serve, and end"},
 			&cli.StringFlag{Name: flagOf, Hidden: true, Usage: "serve the console of this `MEDIC`, which has started this process"},
-			hidden(consoleBindFlag()), hidden(keysFlag()), localClientFlag(), hidden(systemdFlag()), hidden(logFlag()),
+			&cli.BoolFlag{Name: flagAlone, Hidden: true, Usage: "with --of: in a container of its own, and not beside the medic"},
+			&cli.StringFlag{Name: flagConsoleBind, Hidden: true, Usage: "with --of: serve at this `IP` of a container, where published ports lead, like 0.0.0.0"},
+			hidden(keysFlag()), localClientFlag(), hidden(systemdFlag()), hidden(logFlag()),
 			&cli.StringFlag{Name: "metrics-token", Usage: "let in scrapers of /metrics that bring the token in this `FILE`, which only you can read"}},
 		Action: x.console,
 	}
@@ -151,12 +153,9 @@ func (x *command) console(c *cli.Context) error {
 const (
 	flagLogin       = "login"
 	flagOf          = "of"
+	flagAlone       = "alone"
 	flagConsoleBind = "console-bind"
 )
-
-func consoleBindFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagConsoleBind, Usage: "serve the console of the topology at this `IP` of a container, where published ports lead, like 0.0.0.0"}
-}
 
 // hidden hides a flag that only posta itself uses with this command.
 func hidden(f cli.Flag) cli.Flag {

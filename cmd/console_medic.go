@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime/debug"
 	"strconv"
@@ -35,9 +36,10 @@ const (
 	consoleVictim  = 500              // of 1000: if memory is short, the kernel ends the console and not the medic
 )
 
-// consoleCompanion returns the companion that serves the console of a medic; nil if the medic serves none.
+// consoleCompanion returns the companion that serves the console of a medic; nil if the medic serves none. A medic with the socket of an engine serves none:
+// the console of a cluster in containers has a container of its own, so that whoever breaks into it does not have the engine, and with it the machine.
 func (x *command) consoleCompanion(c *cli.Context, t *topology.Topology, n topology.Node) (*process.Companion, error) {
-	if t.ConsoleAddress(n) == "" {
+	if t.ConsoleAddress(n) == "" || c.Bool(flagDocker) {
 		return nil, nil
 	}
 	argv, err := self()
@@ -45,7 +47,7 @@ func (x *command) consoleCompanion(c *cli.Context, t *topology.Topology, n topol
 		return nil, err
 	}
 	argv = append(argv, "console", "--"+flagOf, string(n.ID), "-f", c.String(flagTopology))
-	for _, name := range []string{flagAddress, flagKeys, flagLocalClient, flagConsoleBind} {
+	for _, name := range []string{flagAddress, flagKeys, flagLocalClient} {
 		if v := c.String(name); v != "" {
 			argv = append(argv, "--"+name, v)
 		}
@@ -53,10 +55,8 @@ func (x *command) consoleCompanion(c *cli.Context, t *topology.Topology, n topol
 	for _, h := range c.StringSlice(flagHost) {
 		argv = append(argv, "--"+flagHost, h)
 	}
-	for _, name := range []string{flagDocker, flagSystemd} {
-		if c.Bool(name) {
-			argv = append(argv, "--"+name)
-		}
+	if c.Bool(flagSystemd) {
+		argv = append(argv, "--"+flagSystemd)
 	}
 	return &process.Companion{Name: "console", Command: argv, Silence: consoleSilence, Pause: consolePause}, nil
 }
@@ -92,7 +92,7 @@ func beModest() {
 	}
 }
 
-// medicConsole serves the console of a medic, as its companion.
+// medicConsole serves the console of a medic, as its companion, or in a container of its own. There it injects no faults.
 func (x *command) medicConsole(c *cli.Context) error {
 	beModest()
 	t, err := loadTopology(c)
@@ -130,12 +130,20 @@ func (x *command) medicConsole(c *cli.Context) error {
 		return err
 	}
 	defer func() { _ = medics.Close() }()
-	breaks, undo, err := x.newConsoleBreaker(c, func(*topology.Topology) (*security.Keys, error) { return keys, nil }, n.ID)
-	if err != nil {
-		return err
+	var breaks *console.Breaker
+	alive := x.alive()
+	if c.Bool(flagAlone) {
+		var calm func()
+		alive, calm = endIfHung(log)
+		defer calm()
+	} else {
+		var undo func()
+		if breaks, undo, err = x.newConsoleBreaker(c, func(*topology.Topology) (*security.Keys, error) { return keys, nil }, n.ID); err != nil {
+			return err
+		}
+		defer undo()
 	}
-	defer undo()
-	about := &console.Medic{Name: string(n.ID), Trust: trust, Bind: c.String(flagConsoleBind), Peers: map[string]int{}, Alive: x.alive()}
+	about := &console.Medic{Name: string(n.ID), Trust: trust, Bind: c.String(flagConsoleBind), Peers: map[string]int{}, Alive: alive}
 	for _, m := range t.MedicNodes() {
 		if m.ID != n.ID {
 			about.Peers[string(m.ID)] = t.ConsolePort(m)
@@ -190,6 +198,15 @@ func (x *command) alive() func(time.Time) {
 			x.printf(".\n")
 		}
 	}
+}
+
+// endIfHung returns a function for signs of life. Without one for consoleSilence it ends the process, which the engine then starts again.
+func endIfHung(log *slog.Logger) (alive func(time.Time), calm func()) {
+	late := time.AfterFunc(consoleSilence, func() {
+		log.Error("the console hangs, and ends", "silent", consoleSilence)
+		os.Exit(1)
+	})
+	return func(time.Time) { late.Reset(consoleSilence) }, func() { late.Stop() }
 }
 
 // innerEntryPoints is entryPoints for a process beside the nodes, which may be in the same network of containers.

@@ -70,7 +70,7 @@ func TestMedicsServeTheConsole(t *testing.T) {
 			return strings.Contains(visit(t, by, strings.TrimSpace(k.call("console", "--login").out)), "Log out")
 		})
 	}
-	secret := filepath.Join(k.dir, "cluster", "fence", "console.secret")
+	secret := filepath.Join(k.dir, "cluster", "console", "secret")
 	if info, err := os.Stat(secret); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the secret is %v, %v", info, err)
 	}

@@ -27,6 +27,11 @@ func unitKeys(t *topology.Topology, broker string) (map[string]security.Bundle, 
 		}
 		keys[id.Name] = b
 	}
+	for _, m := range t.MedicNodes() {
+		if t.ConsoleAddress(m) != "" {
+			keys[topology.ConsoleName(m)] = keys[string(m.ID)]
+		}
+	}
 	return keys, nil
 }
 

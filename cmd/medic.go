@@ -28,10 +28,12 @@ With --docker it restarts containers: those with the labels posta.cluster and po
 
    posta medic medic-1 --docker
 
+There the console is another container, which posta topology compose and posta deploy write: it does not get the engine's socket.
+
 With --systemd it restarts units: those that posta deploy --render systemd has written for its host.
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(), systemdFlag(), keysFlag(), localClientFlag(), consoleBindFlag(), logFlag()}, Action: x.medic,
+		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(), systemdFlag(), keysFlag(), localClientFlag(), logFlag()}, Action: x.medic,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/console"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/deploy"
 	"posta.dev/posta/internal/owned"
@@ -115,6 +116,9 @@ func (x *command) probePorts(c *cli.Context) error {
 }
 
 func (x *command) probeBeat(c *cli.Context, t *topology.Topology, name string) error {
+	if of, ok := topology.ConsoleOf(name); ok {
+		return x.probeConsole(c, t, of)
+	}
 	n, err := nodeOrMedic(t, medic.NodeID(name))
 	if err != nil {
 		return err
@@ -138,6 +142,27 @@ func (x *command) probeBeat(c *cli.Context, t *topology.Topology, name string) e
 		return err
 	}
 	return x.printState(up, recovering)
+}
+
+// probeConsole asks a console within its own container. One that does not answer yet is not up; one that is another's is an error.
+func (x *command) probeConsole(c *cli.Context, t *topology.Topology, of topology.NodeID) error {
+	n, err := t.Medic(of)
+	if err != nil {
+		return err
+	}
+	keys, err := probesKeys(c, t)
+	if err != nil {
+		return err
+	}
+	trust, err := consoleTrust(t, keys)
+	if err != nil {
+		return err
+	}
+	err = console.Check(c.Context, t.ConsoleAddress(n), trust)
+	if errors.Is(err, console.ErrStranger) {
+		return err
+	}
+	return x.printState(err == nil, false)
 }
 
 func (x *command) probeLead(c *cli.Context, t *topology.Topology) error {

@@ -22,6 +22,7 @@ const (
 	LabelRole    = "posta.role"
 	RoleNode     = "node"
 	RoleMedic    = "medic"
+	RoleConsole  = "console"
 )
 
 // Users of containers, as user and group. Nodes have no other rights than their own files need. Medics use the engine's socket, which belongs to root.
@@ -79,7 +80,7 @@ func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (stri
 		Image: yamlString(cmp.Or(c.Image, "posta")), Source: yamlString(composeSourcePath(cmp.Or(c.File, "topology.toml"))), Target: composeFile,
 		NodeUser: yamlString(NodeUser), MedicUser: yamlString(MedicUser),
 		NodeGrace: yamlTime(t.Limits.Drain + exitGrace), MedicGrace: yamlTime(medicGrace),
-		Fence: yamlString(path.Join(t.containerData(), fenceVolume)),
+		Fence: yamlString(path.Join(t.containerData(), fenceVolume)), Console: yamlString(path.Join(t.containerData(), ConsoleDir)),
 	}
 	for _, h := range t.Hosts {
 		if len(t.Hosts) > 1 && onHost == "" { // a medic acts on its own host, and here all hosts are one machine
@@ -91,6 +92,9 @@ func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (stri
 	}
 	for _, n := range medics {
 		data.Medics = append(data.Medics, t.service(c, n, RoleMedic, onHost == ""))
+		if t.ConsoleAddress(n) != "" {
+			data.Consoles = append(data.Consoles, t.consoleService(c, n, onHost == ""))
+		}
 	}
 	return fill(composeTemplate, data)
 }
@@ -98,10 +102,10 @@ func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (stri
 type composeData struct {
 	Name, Cluster, Again, Image, Source, Target string
 	NodeUser, MedicUser                         string
-	NodeGrace, MedicGrace, Fence                string
+	NodeGrace, MedicGrace, Fence, Console       string
 	OnHost                                      string // the machine whose network the containers use; "" if they have a network of their own
 	OutsideNames                                bool   // the broker's name has to be resolved outside the containers' network
-	Nodes, Medics                               []composeService
+	Nodes, Medics, Consoles                     []composeService
 	Reach                                       []string // hosts that medics act on, besides their own
 }
 
@@ -113,7 +117,7 @@ type composeService struct {
 	Local                     string   // a client's public key; "" if there is none
 	KeysFrom                  string   // directory of the machine that is mounted there; "" if the keys are in the volume
 	Ports                     []string // "127.0.0.1:OUTSIDE:INSIDE": only this machine may reach them
-	Console                   bool     // a medic serves the console on all addresses of its container, because published ports lead there
+	Of                        string   // the medic of a console
 	Roots                     []string // directories of the machine that are mounted at the same path, to be read (S8)
 }
 
@@ -131,18 +135,36 @@ func (t *Topology) service(c Compose, n Node, role string, published bool) compo
 	case c.Keys:
 		s.Keys, s.KeysFrom = yamlString(path.Join(composeDir, keysDir)), yamlString("./"+ComposeKeys(n))
 	}
-	for _, root := range t.RootsAt(n, c.Keys) {
-		s.Roots = append(s.Roots, yamlString(root))
-	}
+	s.Roots = texts(t.RootsAt(n), yamlString)
 	for _, e := range n.Sockets.List() {
 		// Clients and monitoring are outside the network of the containers; frames stay inside.
 		if published && (e.Kind == KindClient || e.Kind == KindControl) {
 			s.Ports = append(s.Ports, fmt.Sprintf("%s:%d:%d", t.publishedAt(n), port(e.Dial), port(e.Bind)))
 		}
 	}
-	if address := t.ConsoleAddress(n); address != "" && published {
-		s.Console = true
-		s.Ports = append(s.Ports, fmt.Sprintf("%s:%d", address, t.ConsolePort(n)))
+	return s
+}
+
+// Owned are the consoles whose volumes are given to the user of the nodes. Where keys are directories of the machine, which belong to root, consoles are root,
+// too, without capabilities.
+func (d composeData) Owned() []composeService {
+	if d.OnHost != "" {
+		return nil
+	}
+	return d.Consoles
+}
+
+// consoleService is the console of a medic. It reads the medic's keys, and has neither the engine's socket nor the medic's data.
+func (t *Topology) consoleService(c Compose, n Node, published bool) composeService {
+	s := t.service(c, n, RoleConsole, published)
+	own := path.Join(t.containerData(), ConsoleName(n))
+	s.Name, s.Of, s.Data, s.Ports = ConsoleName(n), s.Name, yamlString(own), nil
+	s.Roots = texts(t.ConsoleRoots(n, c.Keys), yamlString)
+	if published {
+		s.Ports = []string{fmt.Sprintf("%s:%d", t.ConsoleAddress(n), t.ConsolePort(n))}
+		if c.Keys {
+			s.Keys = yamlString(path.Join(own, keysDir))
+		}
 	}
 	return s
 }

@@ -92,11 +92,13 @@ func TestComposeWithoutMedics(t *testing.T) {
 	}
 }
 
-// The console of each medic is published on the machine itself, and served where published ports lead.
+// The console of each medic is a container without the engine's socket. It is published on the machine itself, and served where published ports lead.
 func TestComposePublishesTheConsole(t *testing.T) {
 	with := strings.Replace(DefaultText(), `console = ""`, `console = "127.0.0.1:8080"`, 1)
 	text := compose(t, published(t, with), Compose{})
-	for _, want := range []string{`- "127.0.0.1:8080:8080"`, `- "127.0.0.1:8082:8082"`, `command: [medic, medic-2, --docker, --console-bind, 0.0.0.0, --address, "{node}"`} {
+	for _, want := range []string{`- "127.0.0.1:8080:8080"`, `- "127.0.0.1:8082:8082"`, `command: [console, --of, medic-2, --alone, --console-bind, 0.0.0.0]`,
+		"      - {type: volume, source: medic-2-console, target: \"/posta/cluster/medic-2-console\"}\n      - {type: volume, source: consoles, target: \"/posta/cluster/console\"}\n\n",
+		"/own/6, /own/console/0, /own/console/1, /own/console/2, /own/consoles]"} {
 		if strings.Count(text, want) != 1 {
 			t.Errorf("%q is there %d times:\n%s", want, strings.Count(text, want), text)
 		}

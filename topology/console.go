@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
+	"strings"
 )
 
 const consoleExample = "127.0.0.1:8080"
@@ -32,6 +33,19 @@ func (t *Topology) ConsoleAddress(medic Node) string {
 	}
 	return netip.AddrPortFrom(first.Addr(), first.Port()+uint16(medic.Index-1)).String()
 }
+
+// ConsoleName is what the console of a medic is called where it has a container of its own: medic-1-console. No node has such a name, since theirs end with
+// a number.
+func ConsoleName(medic Node) string { return string(medic.ID) + "-console" }
+
+// ConsoleOf returns the medic of a console's name, if it is one.
+func ConsoleOf(name string) (medic NodeID, ok bool) {
+	of, ok := strings.CutSuffix(name, "-console")
+	return NodeID(of), ok
+}
+
+// ConsoleDir is the directory below a topology's data in which the consoles of a host keep their secret. In containers it is a volume that they share.
+const ConsoleDir = "console"
 
 // ConsolePort is the port of ConsoleAddress, 0 for none.
 func (t *Topology) ConsolePort(medic Node) int { return port(t.ConsoleAddress(medic)) }

@@ -45,15 +45,22 @@ func (s *section) roots() []string {
 	return roots
 }
 
-// RootsAt returns the directories that the container of a node or medic needs: those below which an input reads files in place, or over which the console of a
-// medic answers SQL. Inputs have them on their hosts, and an engine refuses to mount a directory that is not there, so other hosts' medics do without.
-// keys says whether the cluster has keys: then the console answers nothing, because a medic's key opens no session.
-func (t *Topology) RootsAt(n Node, keys bool) []string {
-	asks := !keys && t.ConsoleAddress(n) != "" && slices.ContainsFunc(t.Holding(Input), func(in Node) bool { return in.Host == n.Host })
-	if !asks && !n.Holds(Input) {
+// RootsAt returns the directories that the container of a node needs: those below which an input reads files in place.
+func (t *Topology) RootsAt(n Node) []string {
+	if !n.Holds(Input) {
 		return nil
 	}
 	return t.RootsOf(n.Host)
+}
+
+// ConsoleRoots returns the directories that the container of a medic's console needs, because it answers SQL over them. Inputs have them on their hosts, and
+// an engine refuses to mount a directory that is not there, so consoles on other hosts do without. keys says whether the cluster has keys: then a console
+// answers nothing, because a medic's key opens no session.
+func (t *Topology) ConsoleRoots(medic Node, keys bool) []string {
+	if keys || !slices.ContainsFunc(t.Holding(Input), func(in Node) bool { return in.Host == medic.Host }) {
+		return nil
+	}
+	return t.RootsOf(medic.Host)
 }
 
 // RootsOf returns the directories below which the inputs on a host read files in place, and over which its medics' consoles answer SQL.

@@ -191,8 +191,12 @@ func (r *runner) do(ctx context.Context, e *engine.Engine, s plan.Step, report f
 		return e.Create(ctx, s.What, r.unit(s.Unit))
 	case plan.Start:
 		u := r.unit(s.Unit)
-		if err := e.Own(ctx, d.Cluster, plan.VolumeName(d.Cluster, u.Name), &u.Spec); err != nil {
-			return err
+		for _, m := range u.Spec.Mounts {
+			if m.Volume != "" {
+				if err := e.Own(ctx, d.Cluster, m.Volume, &u.Spec); err != nil {
+					return err
+				}
+			}
 		}
 		return e.Start(ctx, s.What)
 	case plan.AwaitHeartbeat:
@@ -227,7 +231,7 @@ func (r *runner) container(name string) *plan.Container {
 func volumeLabels(cluster string, s plan.Step) map[string]string {
 	l := map[string]string{topology.LabelCluster: cluster}
 	if s.Unit == "" {
-		l[plan.LabelFence] = strings.TrimPrefix(s.What, plan.FenceName(cluster, ""))
+		l[plan.LabelFence] = s.Host
 		return l
 	}
 	l[topology.LabelNode], l[plan.LabelChain] = s.Unit, s.Chain

@@ -49,8 +49,8 @@ func checkEngines(d *Desired, o *Observed) (warnings []string, err error) {
 func (c *comparison) checkVolumes() error {
 	for _, u := range c.units {
 		names := []string{VolumeName(c.Cluster, u.Name)}
-		if u.Medic() {
-			names = append(names, FenceName(c.Cluster, u.Host))
+		if shared := u.shared(c.Cluster); shared != "" {
+			names = append(names, shared)
 		}
 		for _, name := range names {
 			if slices.Contains(u.engine.Strangers, name) {

@@ -43,6 +43,7 @@ type container struct {
 	on *Engine // the engine of that host
 }
 
+func isNode(c *Container) bool  { return c.Role == topology.RoleNode }
 func isMedic(c *Container) bool { return c.Role == topology.RoleMedic }
 func isInput(c *Container) bool { return !isMedic(c) && holds(c.Chain, topology.Input) }
 func isOther(c *Container) bool { return !isMedic(c) && !isInput(c) }

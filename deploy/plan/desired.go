@@ -17,7 +17,7 @@ const (
 	LabelSpec     = "posta.spec"     // of a container: digest of its spec
 	LabelShape    = "posta.shape"    // of a container: digest of the topology's shape
 	LabelChain    = "posta.chain"    // of a container and of a volume: the roles to which the data belongs
-	LabelFence    = "posta.fence"    // of a volume: the host whose medics share it
+	LabelFence    = "posta.fence"    // of a volume: the host whose medics, or consoles, share it
 	LabelRevision = "posta.ledger"   // of a revision: the cluster. It has no LabelCluster, so medics do not start it
 	LabelNumber   = "posta.turn"     // of a revision: its number
 	LabelDigest   = "posta.digest"   // of a revision: digest of what it keeps
@@ -48,7 +48,7 @@ type Desired struct {
 	Shape      string // digest of everything on which all nodes have to agree while a session runs
 	Network    string // of containers on hosts that do not use the host's network
 	Hosts      []Host // the hosts with units, in file order
-	Units      []Unit // nodes, then medics, in file order
+	Units      []Unit // nodes, then medics, then their consoles, each in file order
 	OneMachine bool   // all hosts are one machine, and containers find each other by name in a network of its engine
 
 	LoseSessions bool // give up sessions if no input is left that could say whether any run
@@ -61,12 +61,12 @@ type Host struct {
 	Bridge bool // its containers are in Desired.Network, not in the host's network
 }
 
-// Unit is a node or a medic.
+// Unit is a node, a medic, or the console of one.
 type Unit struct {
 	Name  string
 	Host  string
-	Role  string // topology.RoleNode or RoleMedic
-	Chain string // roles of a node, with + between them; "" of a medic
+	Role  string // topology.RoleNode, RoleMedic or RoleConsole
+	Chain string // roles of a node, with + between them; "" of others
 	Spec  Spec
 	Hash  string // digest of Spec
 	Keys  string // digest of its keys, "" without keys; a plan never contains the keys. It is not part of Spec: new keys need no new container
@@ -76,7 +76,10 @@ type Unit struct {
 // Input reports whether it has the input role, so that clients open sessions there.
 func (u *Unit) Input() bool { return holds(u.Chain, topology.Input) }
 
-// Medic reports whether it is a medic, else it is a node.
+// Node reports whether it is a node.
+func (u *Unit) Node() bool { return u.Role == topology.RoleNode }
+
+// Medic reports whether it is a medic.
 func (u *Unit) Medic() bool { return u.Role == topology.RoleMedic }
 
 func holds(chain string, r topology.Role) bool {
@@ -129,6 +132,20 @@ func KeysNoteName(volume string) string { return volume + "-keys" }
 
 // FenceName is the volume that the medics of a host share.
 func FenceName(cluster, host string) string { return cluster + "-fence-" + host }
+
+// ConsolesName is the volume that the consoles of a host share: their secret lets a page of one go on at another.
+func ConsolesName(cluster, host string) string { return cluster + "-consoles-" + host }
+
+// shared is the volume that the unit shares with its like on the same host; "" for none.
+func (u *Unit) shared(cluster string) string {
+	switch u.Role {
+	case topology.RoleMedic:
+		return FenceName(cluster, u.Host)
+	case topology.RoleConsole:
+		return ConsolesName(cluster, u.Host)
+	}
+	return ""
+}
 
 // RevisionDigest is the digest of a revision of this topology.
 func (d *Desired) RevisionDigest() string { return digest(d.Image + "\n" + d.File) }

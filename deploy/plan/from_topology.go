@@ -78,6 +78,11 @@ func FromTopology(t *topology.Topology, file, image, arch string, keys map[strin
 	for _, n := range t.MedicNodes() {
 		d.addUnit(t, n, topology.RoleMedic, text, keys)
 	}
+	for _, n := range t.MedicNodes() {
+		if t.ConsoleAddress(n) != "" {
+			d.addUnit(t, n, topology.RoleConsole, text, keys)
+		}
+	}
 	return d, nil
 }
 
@@ -124,7 +129,12 @@ func bindInContainers(oneMachine bool) func(topology.Host) topology.Host {
 func (d *Desired) addUnit(t *topology.Topology, n topology.Node, role, text string, keys map[string]string) {
 	h := t.Hosts[slices.IndexFunc(t.Hosts, func(h topology.Host) bool { return h.Name == n.Host })] // a checked topology has it
 	data := containerData(t)
-	u := Unit{Name: string(n.ID), Host: n.Host, Role: role, Chain: chainText(n.Chain), Keys: keys[string(n.ID)]}
+	u := Unit{Name: string(n.ID), Host: n.Host, Role: role, Chain: chainText(n.Chain)}
+	if role == topology.RoleConsole {
+		u.Name = topology.ConsoleName(n)
+	}
+	u.Keys = keys[u.Name]
+	own := path.Join(data, u.Name)
 	s := Spec{
 		Image: d.Image, Memory: int64(h.Deploy.Memory),
 		Env: []string{EnvTopology + "=" + text, "POSTA_TOPOLOGY=" + topology.EnvPrefix + EnvTopology},
@@ -132,37 +142,48 @@ func (d *Desired) addUnit(t *topology.Topology, n topology.Node, role, text stri
 			topology.LabelCluster: t.Name, topology.LabelNode: u.Name, topology.LabelHost: n.Host, topology.LabelRole: role,
 			LabelShape: d.Shape, LabelChain: u.Chain,
 		},
-		Mounts: []Mount{{Volume: VolumeName(t.Name, u.Name), Target: path.Join(data, u.Name)}},
+		Mounts: []Mount{{Volume: VolumeName(t.Name, u.Name), Target: own}},
 	}
-	for _, root := range t.RootsAt(n, u.Keys != "") {
+	roots := t.RootsAt(n)
+	if role == topology.RoleConsole {
+		roots = t.ConsoleRoots(n, u.Keys != "")
+	}
+	for _, root := range roots {
 		s.Mounts = append(s.Mounts, Mount{File: root, Target: root, ReadOnly: true})
 	}
 	if u.Keys != "" {
-		s.Env = append(s.Env, EnvKeys+"="+path.Join(data, u.Name, KeysName))
+		s.Env = append(s.Env, EnvKeys+"="+path.Join(own, KeysName))
 	}
 	if d.OneMachine {
 		s.Env = append(s.Env, "POSTA_ADDRESS="+topology.InternalAddress)
-		s.NoDNS = role == topology.RoleMedic || !t.BrokerHasName()
+		s.NoDNS = role != topology.RoleNode || !t.BrokerHasName()
 	}
 	if bridged(h) {
 		s.Network, s.Alias = d.Network, u.Name
 	}
-	s.Ports = ports(n, h, d.OneMachine)
-	if u.Medic() {
+	switch role {
+	case topology.RoleConsole:
+		u.Disk = medicDisk
+		s.User, s.Command = topology.NodeUser, []string{"console", "--of", string(n.ID), "--alone"}
+		if address, err := netip.ParseAddrPort(t.ConsoleAddress(n)); err == nil { // of a checked topology it is one
+			s.Ports = []Port{{At: address.Addr().String(), Outside: int(address.Port()), Inside: int(address.Port())}}
+		}
+		s.Mounts = append(s.Mounts, Mount{Volume: ConsolesName(t.Name, n.Host), Target: path.Join(data, topology.ConsoleDir)})
+		if bridged(h) { // published ports lead to the container's own address
+			s.Command = append(s.Command, "--console-bind", "0.0.0.0")
+		}
+		s.Always, s.Grace = true, exitTime
+	case topology.RoleMedic:
 		u.Disk = medicDisk
 		s.User, s.Command = topology.MedicUser, []string{"medic", u.Name, "--docker"}
-		if address, err := netip.ParseAddrPort(t.ConsoleAddress(n)); err == nil {
-			s.Ports = append(s.Ports, Port{At: address.Addr().String(), Outside: int(address.Port()), Inside: int(address.Port())})
-			if bridged(h) { // published ports lead to the container's own address
-				s.Command = append(s.Command, "--console-bind", "0.0.0.0")
-			}
-		}
+		s.Ports = ports(n, h, d.OneMachine)
 		s.Mounts = append(s.Mounts, Mount{Volume: FenceName(t.Name, n.Host), Target: path.Join(data, "fence")},
 			Mount{File: h.Deploy.Socket, Target: "/var/run/docker.sock"})
 		s.Always, s.Grace = true, medicGrace
-	} else {
+	default:
 		u.Disk = int64(t.Limits.Snapshot + 2*t.Limits.Segment + t.Limits.Window)
 		s.User, s.Command = topology.NodeUser, []string{"node", u.Name}
+		s.Ports = ports(n, h, d.OneMachine)
 		s.Grace = t.Limits.Drain + exitTime
 	}
 	u.Spec, u.Hash = s, s.hash()

@@ -45,7 +45,7 @@ type Volume struct {
 	Name  string
 	Node  string // the unit; "" of a fence
 	Chain string // the roles to which the data belongs; "" for a medic and for a fence
-	Fence string // the host whose medics share it; "" for a unit's data
+	Fence string // the host whose medics, or consoles, share it; "" for a unit's data
 	// Partial reports whether the volume was created for a copy (LabelArriving) that may be incomplete: no container of the unit has run here, and
 	// there is no note of its completion (LabelArrived), which is made after the last byte.
 	Partial bool
@@ -56,7 +56,7 @@ type Container struct {
 	Name        string
 	Unit        string
 	Host        string   // for which it was made
-	Role        string   // topology.RoleNode or RoleMedic
+	Role        string   // topology.RoleNode, RoleMedic or RoleConsole
 	Chain       string   // roles of a node, "" of a medic
 	Spec        string   // digest of its Spec
 	Shape       string   // digest of the topology's shape

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"posta.dev/posta/topology"
 )
 
 // Kind is the kind of a plan.
@@ -115,13 +117,12 @@ func (c *comparison) kind(steps int) Kind {
 // Text renders the plan for people.
 func (p *Plan) Text(d *Desired) string {
 	var b strings.Builder
-	medics := 0
+	of := map[string]int{}
 	for i := range d.Units {
-		if d.Units[i].Medic() {
-			medics++
-		}
+		of[d.Units[i].Role]++
 	}
-	fmt.Fprintf(&b, "cluster %s on %d host(s): %d node(s), %d medic(s), image %s: %s\n", d.Cluster, len(d.Hosts), len(d.Units)-medics, medics, d.Image, p.Kind)
+	fmt.Fprintf(&b, "cluster %s on %d host(s): %d node(s), %d medic(s), image %s: %s\n",
+		d.Cluster, len(d.Hosts), of[topology.RoleNode], of[topology.RoleMedic], d.Image, p.Kind)
 	for _, w := range p.Warnings {
 		fmt.Fprintf(&b, "  note: %s\n", w)
 	}

@@ -26,6 +26,7 @@ type variant struct {
 	image                                 string
 	memory                                string
 	oneMachine                            bool
+	console                               bool
 	keys                                  string // what the digests of all keys begin with; "" is a cluster without
 }
 
@@ -70,7 +71,11 @@ func (v variant) want(t *testing.T) Desired {
 	s.WriteString("[[edge]]\nfrom = \"joiner\"\nto = \"aggregator\"\nroute = \"hash\"\nkey = \"group\"\n")
 	s.WriteString("[[edge]]\nfrom = \"aggregator\"\nto = \"reducer\"\nroute = \"hash\"\nkey = \"session\"\n")
 	s.WriteString("[[edge]]\nfrom = \"reducer\"\nto = \"output\"\nroute = \"all\"\n")
-	fmt.Fprintf(&s, "[medics]\nreplicas = %d\n[limits]\nsessions = %d\n", v.medics, max(1, v.sessions))
+	console := ""
+	if v.console && v.medics > 0 {
+		console = "127.0.0.1:8080"
+	}
+	fmt.Fprintf(&s, "[medics]\nreplicas = %d\nconsole = %q\n[limits]\nsessions = %d\n", v.medics, console, max(1, v.sessions))
 	top, err := topology.Parse("topology.toml", []byte(s.String()))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, s.String())
@@ -92,6 +97,7 @@ func (v variant) keysOf(t *topology.Topology) map[string]string {
 	if v.keys != "" {
 		for _, n := range t.All() {
 			keys[string(n.ID)] = v.keys + " of " + string(n.ID)
+			keys[topology.ConsoleName(n)] = keys[string(n.ID)]
 		}
 	}
 	return keys
@@ -190,7 +196,7 @@ func random(r *rand.Rand) variant {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	return variant{
 		joiners: 1 + r.IntN(3), aggregators: 1 + r.IntN(3), outputs: 1 + r.IntN(2), medics: r.IntN(4), outputOn: pick("", "a", "b"),
-		sessions: 1 + r.IntN(2), splitParsers: r.IntN(4) == 0, image: pick("posta:sha-1", "posta:sha-2"), memory: pick("", "2GiB"), keys: pick("", "one", "two"),
+		sessions: 1 + r.IntN(2), splitParsers: r.IntN(4) == 0, image: pick("posta:sha-1", "posta:sha-2"), memory: pick("", "2GiB"), keys: pick("", "one", "two"), console: r.IntN(3) == 0,
 	}
 }
 

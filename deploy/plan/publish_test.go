@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,16 +74,23 @@ func TestTheConsoleIsPublishedOnItsMachine(t *testing.T) {
 		}
 		var ports []string
 		for _, u := range d.Units {
-			if !u.Medic() {
+			socket := slices.ContainsFunc(u.Spec.Mounts, func(m Mount) bool { return strings.Contains(m.File, "docker.sock") })
+			if socket != u.Medic() {
+				t.Errorf("%s: %s has the engine's socket: %v", settings, u.Name, socket)
+			}
+			if u.Role != topology.RoleConsole {
 				continue
 			}
-			p := u.Spec.Ports[len(u.Spec.Ports)-1]
+			if u.Spec.User != topology.NodeUser || len(u.Spec.Ports) != 1 {
+				t.Errorf("%s: %s runs as %s and publishes %v", settings, u.Name, u.Spec.User, u.Spec.Ports)
+			}
+			p := u.Spec.Ports[0]
 			ports = append(ports, fmt.Sprintf("%s %s:%d:%d", u.Name, p.At, p.Outside, p.Inside))
 			if got := strings.Contains(strings.Join(u.Spec.Command, " "), "--console-bind 0.0.0.0"); got != bridged {
 				t.Errorf("%s: %s is started by %q", settings, u.Name, u.Spec.Command)
 			}
 		}
-		if got, want := strings.Join(ports, ", "), "medic-1 127.0.0.1:8080:8080, medic-2 127.0.0.1:8081:8081, medic-3 127.0.0.1:8082:8082"; got != want {
+		if got, want := strings.Join(ports, ", "), "medic-1-console 127.0.0.1:8080:8080, medic-2-console 127.0.0.1:8081:8081, medic-3-console 127.0.0.1:8082:8082"; got != want {
 			t.Errorf("%s: %s", settings, got)
 		}
 	}
@@ -215,25 +223,25 @@ func TestS_OnlyMedicsHaveTheEngine(t *testing.T) {
 	}
 }
 
-// TestS8_InputsSeeTheirHostsRoots, and no other nodes do. In a cluster without keys, a medic that serves a console sees the roots of an input's host.
+// TestS8_InputsSeeTheirHostsRoots, and no other nodes do. In a cluster without keys, the console of a medic sees the roots of an input's host.
 // Without roots a container's digest is the same as in versions that had no roots.
 func TestS8_InputsSeeTheirHostsRoots(t *testing.T) {
 	parsed := withHost(t, "address = \"10.0.0.1\"\nroots = [\"/srv/data\", \"/mnt\"]")
 	keyed := map[string]string{}
 	for _, n := range parsed.All() {
-		keyed[string(n.ID)] = "key of " + string(n.ID)
+		keyed[string(n.ID)], keyed[topology.ConsoleName(n)] = "key of "+string(n.ID), "key of "+string(n.ID)
 	}
 	for _, c := range []struct {
 		console string
 		keys    map[string]string
-		medics  bool
+		asks    bool
 	}{{"", nil, false}, {"127.0.0.1:8080", nil, true}, {"127.0.0.1:8080", keyed, false}} {
 		parsed.Medics.Console = c.console
 		d, err := FromTopology(parsed, "", "image", "amd64", c.keys)
 		if err != nil {
 			t.Fatal(err)
 		}
-		inputs, medics := 0, 0
+		inputs, consoles := 0, 0
 		for _, u := range d.Units {
 			var seen []string
 			for _, m := range u.Spec.Mounts {
@@ -243,8 +251,8 @@ func TestS8_InputsSeeTheirHostsRoots(t *testing.T) {
 			}
 			want := ""
 			switch {
-			case u.Medic() && c.medics:
-				medics++
+			case u.Role == topology.RoleConsole && c.asks:
+				consoles++
 				fallthrough
 			case holds(u.Chain, topology.Input):
 				inputs++
@@ -254,8 +262,8 @@ func TestS8_InputsSeeTheirHostsRoots(t *testing.T) {
 				t.Errorf("console %q: %s reads %q, want %q", c.console, u.Name, got, want)
 			}
 		}
-		if inputs == medics || (medics > 0) != c.medics {
-			t.Errorf("console %q: %d inputs and medics, %d medics", c.console, inputs, medics)
+		if inputs == consoles || (consoles > 0) != c.asks {
+			t.Errorf("console %q: %d inputs and consoles, %d consoles", c.console, inputs, consoles)
 		}
 	}
 	if text, err := json.Marshal(Mount{Volume: "v", Target: "/t"}); err != nil || string(text) != `{"Volume":"v","File":"","Target":"/t"}` {

@@ -1,12 +1,16 @@
 package plan
 
-import "slices"
+import (
+	"slices"
 
-// roll replaces one unit after the other, nodes before medics.
+	"posta.dev/posta/topology"
+)
+
+// roll replaces one unit after the other, nodes before medics, and those before consoles.
 func (c *comparison) roll(earlier []Step) (stages []stage) {
-	for _, medics := range []bool{false, true} {
+	for _, role := range []string{topology.RoleNode, topology.RoleMedic, topology.RoleConsole} {
 		for _, u := range c.units {
-			if u.Medic() == medics && u.replaced() {
+			if u.Role == role && u.replaced() {
 				s := c.replace(u, earlier)
 				stages, earlier = append(stages, s), slices.Concat(earlier, s)
 			}

@@ -10,7 +10,7 @@ import (
 
 // isFormer reports whether a container is of a node in another shape, and has run.
 func (c *comparison) isFormer(k *Container) bool {
-	return !isMedic(k) && k.Shape != c.Shape && k.EverStarted
+	return isNode(k) && k.Shape != c.Shape && k.EverStarted
 }
 
 // formerInputs returns the inputs that can say whether sessions of the former shape are unfinished; none if there cannot be any. Such sessions must not
@@ -23,7 +23,7 @@ func (c *comparison) formerInputs() (inputs []container, lost bool, err error) {
 	switch {
 	case shape == "":
 		return nil, false, nil
-	case slices.ContainsFunc(c.units, func(u *unitState) bool { return !u.Medic() && u.keep != nil && u.keep.EverStarted }):
+	case slices.ContainsFunc(c.units, func(u *unitState) bool { return u.Node() && u.keep != nil && u.keep.EverStarted }):
 		return nil, false, nil // a node of the new shape has run
 	case slices.ContainsFunc(c.engines, func(e *Engine) bool { return len(e.DrainMarks) > 0 }):
 		return nil, false, nil // the mark would have been removed before an input started
@@ -56,7 +56,7 @@ func (c *comparison) onlyData() bool {
 	data := false
 	for _, e := range c.engines {
 		data = data || slices.ContainsFunc(e.Volumes, func(v Volume) bool { return v.Chain != "" })
-		if slices.ContainsFunc(e.Containers, func(k Container) bool { return !isMedic(&k) && k.EverStarted }) {
+		if slices.ContainsFunc(e.Containers, func(k Container) bool { return isNode(&k) && k.EverStarted }) {
 			return false
 		}
 	}
@@ -66,7 +66,7 @@ func (c *comparison) onlyData() bool {
 // forgetSessions makes all nodes except outputs start without data. Outputs see that their senders have new logs, and fail unfinished sessions (R8).
 func (c *comparison) forgetSessions() {
 	for _, u := range c.units {
-		if !holds(u.Chain, topology.Output) && !u.Medic() {
+		if u.Node() && !holds(u.Chain, topology.Output) {
 			u.data = nil
 		}
 	}

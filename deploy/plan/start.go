@@ -1,9 +1,13 @@
 package plan
 
-import "slices"
+import (
+	"slices"
 
-// startMissing creates and starts all missing units: inputs after the other nodes, so that sessions begin in a complete cluster, and medics last, so
-// that they see no unit as missing.
+	"posta.dev/posta/topology"
+)
+
+// startMissing creates and starts all missing units: inputs after the other nodes, so that sessions begin in a complete cluster, and medics after all nodes, so
+// that they see none as missing.
 func (c *comparison) startMissing(earlier []Step) []stage {
 	missing := slices.DeleteFunc(slices.Clone(c.units), func(u *unitState) bool { return u.up() || !c.reshape && u.replaced() })
 	var volumes, stale, create stage
@@ -22,9 +26,10 @@ func (c *comparison) startMissing(earlier []Step) []stage {
 		some := slices.DeleteFunc(slices.Clone(missing), func(u *unitState) bool { return !kind(u) })
 		stages = append(stages, each(some, Start), each(some, AwaitHeartbeat))
 	}
-	start(func(u *unitState) bool { return !u.Medic() && !u.Input() })
+	start(func(u *unitState) bool { return u.Node() && !u.Input() })
 	stages = append(stages, c.unmarkDrained(earlier))
-	start(func(u *unitState) bool { return !u.Medic() && u.Input() })
+	start(func(u *unitState) bool { return u.Node() && u.Input() })
 	start(func(u *unitState) bool { return u.Medic() })
+	start(func(u *unitState) bool { return u.Role == topology.RoleConsole })
 	return stages
 }

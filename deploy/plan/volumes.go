@@ -33,8 +33,8 @@ func (c *comparison) provideVolumes(u *unitState, earlier []Step) (s stage) {
 	if u.Keys != "" && (!here || u.data != u.engine || u.needsKeys(c.Cluster)) {
 		s = append(s, c.carryKeys(u))
 	}
-	if fence := FenceName(c.Cluster, u.Host); u.Medic() && !contains(earlier, CreateVolume, fence) && !u.engine.hasVolume(fence) {
-		s = append(s, volumeStep(CreateVolume, u.Host, "", fence))
+	if shared := u.shared(c.Cluster); shared != "" && !contains(earlier, CreateVolume, shared) && !u.engine.hasVolume(shared) {
+		s = append(s, volumeStep(CreateVolume, u.Host, "", shared))
 	}
 	return s
 }
@@ -57,7 +57,7 @@ func (c *comparison) deleteUnowned(earlier []Step) []stage {
 	for _, e := range c.engines {
 		for _, v := range e.Volumes {
 			owned := slices.ContainsFunc(c.units, func(u *unitState) bool {
-				return v.Name == VolumeName(c.Cluster, u.Name) || v.Fence != "" && u.Medic() && u.Host == v.Fence && u.engine == e
+				return v.Name == VolumeName(c.Cluster, u.Name) || v.Fence != "" && v.Name == u.shared(c.Cluster) && u.engine == e
 			})
 			if !owned && c.hasVolume(e, v.Name, earlier) {
 				s = append(s, volumeStep(DeleteVolume, e.Name(), v.Node, v.Name))

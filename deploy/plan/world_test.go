@@ -195,7 +195,7 @@ func (w *world) wholeFor(shape string) {
 	runs, there := map[string]bool{}, map[string]bool{}
 	for _, e := range w.engines {
 		for _, c := range e.Containers {
-			if c.Shape == shape && !isMedic(&c) {
+			if c.Shape == shape && isNode(&c) {
 				runs[c.Unit], there[c.Unit] = runs[c.Unit] || c.Running, true
 			}
 		}
@@ -213,7 +213,7 @@ func (w *world) makeVolume(e *Engine, s Step) {
 	}
 	v := Volume{Name: s.What, Node: s.Unit}
 	if s.Unit == "" {
-		v.Fence = strings.TrimPrefix(s.What, w.d.Cluster+"-fence-")
+		v.Fence = s.Host
 	} else {
 		v.Chain = w.unit(s.Unit).Chain
 	}

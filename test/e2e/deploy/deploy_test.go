@@ -115,11 +115,12 @@ type testCluster struct {
 	joiners int
 	outputs string // host
 	limit   int
+	console string
 }
 
 func newTestCluster(t *testing.T) *testCluster {
 	s := &testCluster{t: t, name: fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), rand.IntN(1000)), file: filepath.Join(t.TempDir(), "topology.toml"),
-		ports: clustertest.FreePorts(t, 2*span), joiners: 1, outputs: "a", limit: 8}
+		ports: clustertest.FreePorts(t, 2*span+2), joiners: 1, outputs: "a", limit: 8}
 	t.Cleanup(func() {
 		remove(func(cluster string) bool { return cluster == s.name })
 		for _, ref := range docker("images", "--filter", "reference=posta:sha-*", "--filter", "label=org.opencontainers.image.version="+prefix+"first", "--format", "{{.Repository}}:{{.Tag}}") {
@@ -166,9 +167,10 @@ hosts = [%q]
 %s[medics]
 replicas = 2
 suspect_after = "2s"
+console = %q
 [limits]
 sessions = %d
-`, s.name, s.ports, s.ports+span, s.joiners, s.outputs, clustertest.Edges, s.limit)
+`, s.name, s.ports, s.ports+span, s.joiners, s.outputs, clustertest.Edges, s.console, s.limit)
 	if err := clustertest.ReplaceFile(s.file, []byte(text)); err != nil { // sessions read it meanwhile
 		s.t.Fatal(err)
 	}

@@ -18,6 +18,8 @@ import (
 // revoked is refused everywhere after the command that posta key revoke names, which replaces no container.
 func TestS1_DeployedNodesRunAsAUser(t *testing.T) {
 	s := newTestCluster(t)
+	s.console = fmt.Sprintf("127.0.0.1:%d", s.ports+2*span)
+	s.write()
 	s.deploy(first)
 	topo, err := topology.Load(s.file)
 	if err != nil {
@@ -63,14 +65,18 @@ func TestS1_DeployedNodesRunAsAUser(t *testing.T) {
 
 func (s *testCluster) runAsUsers(topo *topology.Topology) {
 	s.t.Helper()
-	for _, n := range topo.All() {
-		user, medic := topology.NodeUser, false
-		if _, err := topo.Medic(n.ID); err == nil {
-			user, medic = topology.MedicUser, true
-		}
-		id := docker("ps", "-q", "--filter", "label=posta.cluster="+s.name, "--filter", "label=posta.node="+string(n.ID))
+	users := map[string]string{}
+	for _, n := range topo.Nodes() {
+		users[string(n.ID)] = topology.NodeUser
+	}
+	for _, n := range topo.MedicNodes() {
+		users[string(n.ID)], users[topology.ConsoleName(n)] = topology.MedicUser, topology.NodeUser
+	}
+	for name, user := range users {
+		medic := user == topology.MedicUser
+		id := docker("ps", "-q", "--filter", "label=posta.cluster="+s.name, "--filter", "label=posta.node="+name)
 		if len(id) != 1 {
-			s.t.Fatalf("%s has containers %v", n.ID, id)
+			s.t.Fatalf("%s has containers %v", name, id)
 		}
 		pid := docker("inspect", "-f", "{{.State.Pid}}", id[0])[0]
 		status, err := os.ReadFile("/proc/" + pid + "/status")
@@ -80,11 +86,11 @@ func (s *testCluster) runAsUsers(topo *topology.Topology) {
 		uid, _, _ := strings.Cut(user, ":")
 		for _, line := range []string{"Uid:" + strings.Repeat("\t"+uid, 4), "CapBnd:\t0000000000000000"} {
 			if !strings.Contains(string(status), "\n"+line+"\n") {
-				s.t.Errorf("%s has no line %q in its status: %s", n.ID, line, status)
+				s.t.Errorf("%s has no line %q in its status: %s", name, line, status)
 			}
 		}
 		if _, err := os.Stat(fmt.Sprintf("/proc/%s/root/var/run/docker.sock", pid)); (err == nil) != medic {
-			s.t.Errorf("%s and the engine's socket: %v", n.ID, err)
+			s.t.Errorf("%s and the engine's socket: %v", name, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ package docker
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,8 +30,8 @@ type cluster struct {
 
 var clusters atomic.Int64
 
-// up brings up a cluster, and ends it with the test.
-func up(t *testing.T) *cluster {
+// up brings up a cluster, and ends it with the test. Settings of its topology may differ from the defaults.
+func up(t *testing.T, settings ...map[string]string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, project: fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), clusters.Add(1))}
 	dir := filepath.Join(temporary, c.project)
@@ -39,7 +40,7 @@ func up(t *testing.T) *cluster {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	c.engine = newEngine(t, dir)
-	c.write(dir)
+	c.write(dir, settings...)
 	var err error
 	if c.hand, err = docker.New(docker.Config{Cluster: c.topo.Name}); err != nil {
 		t.Fatal(err)
@@ -52,9 +53,13 @@ func up(t *testing.T) *cluster {
 }
 
 // write makes the two files, on ports that are free now.
-func (c *cluster) write(dir string) {
+func (c *cluster) write(dir string, settings ...map[string]string) {
 	c.t.Helper()
-	text, err := topology.Generate(topology.Variant{Name: c.project, Ports: clustertest.FreePorts(c.t, 40)})
+	variant := topology.Variant{Name: c.project, Ports: clustertest.FreePorts(c.t, 40), Settings: map[string]string{}}
+	for _, s := range settings {
+		maps.Copy(variant.Settings, s)
+	}
+	text, err := topology.Generate(variant)
 	file := filepath.Join(dir, "topology.toml")
 	if err == nil {
 		err = os.WriteFile(file, []byte(text), 0o644)

@@ -3,13 +3,19 @@
 package docker
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/topology"
@@ -36,6 +42,81 @@ func TestS1_NodesInContainersRunAsAUser(t *testing.T) {
 	c.compose("up", "-d")
 	c.submit(data)
 	c.eachRunsAsItShould()
+}
+
+// TestS1_AConsoleHasNoEngine: whoever breaks into a console of a cluster in containers has neither the engine nor a file of the medics. It serves pages, its
+// link is made where its secret is, and the engine starts it again.
+func TestS1_AConsoleHasNoEngine(t *testing.T) {
+	at := clustertest.FreePorts(t, 3)
+	c := up(t, map[string]string{"medics.console": fmt.Sprintf("127.0.0.1:%d", at)})
+	for i, m := range c.topo.MedicNodes() {
+		name := topology.ConsoleName(m)
+		id := c.ids("posta.node=" + name)[0]
+		pid := func() int {
+			text, err := clustertest.Command("docker", "inspect", "-f", "{{.State.Pid}}", id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pid, err := strconv.Atoi(strings.TrimSpace(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return pid
+		}
+		linked := func() (link string) {
+			for link == "" { // until the console listens; the test's time limit ends this
+				link, _ = clustertest.Command("docker", "exec", id, "/bin/posta", "console", "--login")
+			}
+			return strings.TrimSpace(link)
+		}
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		browser := http.Client{Jar: jar}
+		shows := func(link, text string) {
+			t.Helper()
+			for page := ""; !strings.Contains(page, text); {
+				answer, err := browser.Get(link)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all, err := io.ReadAll(answer.Body)
+				_ = answer.Body.Close()
+				if page = string(all); err != nil || strings.Contains(page, "posta console --login") {
+					t.Fatalf("%s shows %v:\n%s", link, err, page)
+				}
+				link = fmt.Sprintf("http://127.0.0.1:%d/", at+i)
+			}
+		}
+		link := linked()
+		if want := fmt.Sprintf("http://127.0.0.1:%d/", at+i); i == 0 && !strings.HasPrefix(link, want) {
+			t.Errorf("the link of %s is %s", name, link)
+		}
+		if i == 0 {
+			shows(link, "7 of 7 nodes at work")
+		}
+		was := pid()
+		status := readProc(t, was, "status")
+		uid, _, _ := strings.Cut(topology.NodeUser, ":")
+		for _, line := range []string{"Uid:" + strings.Repeat("\t"+uid, 4), "CapPrm:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1"} {
+			if !strings.Contains(status, "\n"+line+"\n") {
+				t.Errorf("%s has no line %q in its status: %s", name, line, status)
+			}
+		}
+		for _, path := range []string{"var/run/docker.sock", "posta/cluster/fence", "posta/cluster/" + string(m.ID)} {
+			if _, err := os.Stat(fmt.Sprintf("/proc/%d/root/%s", was, path)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s sees %s: %v", name, path, err)
+			}
+		}
+		if err := syscall.Kill(was, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		for now := pid(); now == 0 || now == was; now = pid() {
+			time.Sleep(10 * time.Millisecond)
+		}
+		linked()
+	}
 }
 
 // stopAll removes the containers, and keeps the volumes.
