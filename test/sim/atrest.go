@@ -59,6 +59,7 @@ func (n *node) recoversTo(state []byte) {
 		if commit := r.shell.Core().Seal(); commit != nil {
 			n.w.fail("N3: %s would come back and store what it has stored before: %v", n.id, commit)
 		}
+		n.checkMemory(r.shell.Core())
 		n.answersAs(&r)
 	}
 	d.close()

@@ -345,7 +345,6 @@ func (c *checker) measure() {
 	if s := c.n.stage(); s.holds(topology.Input) && !s.holds(topology.Output) && c.n.core().Running() > w.layout.limits.Sessions {
 		w.fail("R16: %s runs %d sessions, and limits.sessions is %d", c.n.id, c.n.core().Running(), w.layout.limits.Sessions)
 	}
-	w.checkMemory(c.n)
 	for _, l := range c.n.core().Links() {
 		if l.Bytes > uint64(w.layout.window+overshoot(w)) {
 			w.fail("R9: %s has %d bytes under way on %s to %s, its window is %d", c.n.id, l.Bytes, l.Edge, l.To, w.layout.window)

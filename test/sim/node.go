@@ -118,6 +118,7 @@ func (n *node) start() {
 	w.mix('S', byte(n.place), byte(n.index))
 	n.shell, n.trace, n.up, n.suspect = r.shell, r.trace, true, false
 	n.checkSuccession()
+	n.checkMemory(n.core())
 	w.connectAll(n)
 	n.wake()
 }
