@@ -31,8 +31,7 @@ build:           ## bin/posta, one static program
 # checks that it is so. Those of docs/ take longest, and begin first.
 PURE := ./docs ./analyses/... ./rows/... ./protocol/... ./client/core ./client/resume ./client/source ./client/source/jsonl ./client/source/parquet ./client/source/unpack ./deploy/plan ./deploy/image ./internal/awake ./internal/bounded ./internal/freeports ./internal/gen ./internal/histogram ./internal/owned ./internal/simulator/clock ./internal/simulator/crashdisk ./internal/simulator/eventqueue ./internal/simulator/violation ./internal/wire ./link ./nodes/aggregator ./nodes/core ./nodes/gateway ./nodes/heartbeat ./nodes/input/... ./nodes/output ./nodes/postmortem ./nodes/reducer ./nodes/role ./nodes/shell ./nodes/watch ./bench/compare ./bench/sanitize ./test/e2e/soak ./test/e2e/truth ./test/wallclock
 # Packages whose tests start clusters of processes or simulate them, which takes four to ten times the processor time with the race detector. `make test`
-# runs these tests without it, and a few of those in RACED_IN with it too: RACED. `make test-race`, which is nightly, runs all others with it. A test of
-# test/e2e checks that.
+# runs these tests without it, and a few of those in RACED_IN with it too: RACED. `make test-race`, which is nightly, runs all with it.
 CLUSTERS := ./cmd ./test/e2e ./test/e2e/medics ./test/e2e/security ./bench ./examples/wordcount ./test/sim ./test/medicsim
 RACED_IN := ./test/e2e ./cmd
 RACED := ^(TestKillTight|TestR15_.*TooLarge|TestR17_TwoClients.*|TestSessions_C.*|TestD1_Run.*|TestCtrlC.*|TestC1_.*Pipe)$$
@@ -71,8 +70,8 @@ test-raced:
 	$(if $(RACE),$(GO_TEST_RACE) -p $(PROCESSORS) -run '$(RACED)' $(RACED_IN))
 	$(GO_TEST) -p $(PROCESSORS) $$($(GO) list $(PURE))
 
-test-race:       ## the tests of clusters that make test runs without the race detector, with it
-	$(GO_TEST_RACE) -p $(PROCESSORS) -skip '$(RACED)' $(CLUSTERS)
+test-race:       ## the tests of clusters with the race detector
+	$(GO_TEST_RACE) -p $(PROCESSORS) $(CLUSTERS)
 
 demo: build      ## make data, run an analysis over real processes, print the answers; ROWS=10000000 for more
 	bin/posta gen bikes --rows $(ROWS) --out demo/bikes
@@ -199,8 +198,9 @@ nightly:         ## what takes hours, measures, or needs a machine that does not
 TAGS := docker,interop,brokers,postgres,browser,shells,nightly
 
 # README says for which systems Posta is made, and for which it builds. Most tests of processes, disks and networks are for Linux alone.
-lint:            ## gofmt, go vet, staticcheck (which go fetches), builds for other systems
+lint:            ## gofmt, go vet, staticcheck (which go fetches), builds for other systems; warns of wording
 	@! gofmt -l . | grep . >&2
+	@$(GO) run ./test/wording
 	$(GO) vet ./...
 	$(GO) vet -tags $(TAGS) ./...
 	GOOS=darwin GOARCH=arm64 $(GO) build ./...

@@ -1,15 +1,18 @@
-package docs
+// Wording warns of phrases in comments, strings and pages that readers have to read twice. `make lint` runs it. It never fails: nobody's change is refused
+// for a word.
+package main
 
 import (
 	"fmt"
 	"go/scanner"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
-	"testing"
 )
 
 // phrase is wording that readers have to read twice.
@@ -57,50 +60,20 @@ var phrases = []phrase{
 }
 
 // samples are texts that are data: what people write in comments on films.
-var samples = regexp.MustCompile(`/testdata/|^analyses/internal/vader/|^internal/gen/memes_|^docs/phrases_test\.go$|^analyses/memes/`)
+var samples = regexp.MustCompile(`/testdata/|^analyses/internal/vader/|^internal/gen/memes_|^test/wording/|^analyses/memes/`)
 
-// TestPhrases_NoSentenceHasToBeReadTwice keeps the list out of the project.
-func TestPhrases_NoSentenceHasToBeReadTwice(t *testing.T) {
-	texts := projectsTexts(t)
-	if len(texts) < 500 {
-		t.Errorf("%d files were read; has the project moved?", len(texts))
+func main() {
+	texts, err := projectsTexts(".")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "wording:", err)
+		os.Exit(1)
 	}
-	for _, p := range phrases {
-		re := p.expression()
-		for name, text := range texts {
-			for _, at := range p.find(re, text) {
-				t.Errorf("%s: %q: write: %s", place(name, text, at[0]), text[at[0]:at[1]], p.write)
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		for _, p := range phrases {
+			for _, at := range p.find(p.expression(), texts[name]) {
+				fmt.Printf("%s: warning: %q: write: %s\n", place(name, texts[name], at[0]), texts[name][at[0]:at[1]], p.write)
 			}
 		}
-	}
-}
-
-// ruleNumber is a message that begins with the number of a rule. People who get an answer, or none, do not know the rules. Panics and the log of a node, for
-// those who look for bugs, may have them.
-var ruleNumber = regexp.MustCompile(`(Errorf|errors\.New|Sprintf|NewError)\(\s*"[A-Z][0-9]+: `)
-
-// TestPhrases_NoMessageBeginsWithARule: the errors of sessions, commands and nodes are for people.
-func TestPhrases_NoMessageBeginsWithARule(t *testing.T) {
-	read := 0
-	for _, dir := range []string{"analyses", "client", "cmd", "console", "nodes", "protocol", "query"} {
-		err := filepath.WalkDir(filepath.Join("..", dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			for i, line := range strings.Split(string(text), "\n") {
-				if read++; ruleNumber.MatchString(line) && !strings.Contains(line, "panic(") {
-					t.Errorf("%s:%d: %s", path, i+1, strings.TrimSpace(line))
-				}
-			}
-			return err
-		})
-		if err != nil && !os.IsNotExist(err) {
-			t.Error(err)
-		}
-	}
-	if read < 50_000 {
-		t.Errorf("%d lines were read; has the project moved?", read)
 	}
 }
 
@@ -144,11 +117,10 @@ func place(name, text string, at int) string {
 }
 
 // projectsTexts returns what people read in each file of the project, by path from its root.
-func projectsTexts(t *testing.T) map[string]string {
-	t.Helper()
-	texts := map[string]string{}
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		name := filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator)))
+func projectsTexts(root string) (texts map[string]string, err error) {
+	texts = map[string]string{}
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		name := filepath.ToSlash(path)
 		switch {
 		case err != nil:
 			return err
@@ -169,10 +141,7 @@ func projectsTexts(t *testing.T) map[string]string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return texts
+	return texts, err
 }
 
 // prose returns a Go file without its code: comments and strings stay where they are, on the same line, and a NUL stands between them,
@@ -207,14 +176,5 @@ func prose(source []byte) string {
 			text = "\x00" + text + "\x00"
 		}
 		out.WriteString(strings.TrimPrefix(text, "//"))
-	}
-}
-
-func TestPhrases_AreFoundInCommentsAndStringsAlone(t *testing.T) {
-	text := prose([]byte("package x\n\n// A node\n// who waits.\nvar node, who = `a node`, \"who\" // a medic\n// who\n"))
-	p := phrase{keys: "who", pattern: `\b` + process + ` who\b`}
-	found := p.find(p.expression(), text)
-	if len(found) != 2 || place("x.go", text, found[0][0]) != "x.go:3" || place("x.go", text, found[1][0]) != "x.go:5" {
-		t.Errorf("%v in %q", found, text)
 	}
 }
