@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/bzip2"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -23,8 +24,10 @@ type Format struct {
 	open   func(packed *bufio.Reader) (io.Reader, error)
 }
 
+const gzipMagic = "\x1f\x8b"
+
 var formats = []*Format{
-	{"gzip", ".gz", []string{"\x1f\x8b"}, "gzip -dc", openGzip},
+	{"gzip", ".gz", []string{gzipMagic}, "gzip -dc", openGzip},
 	{"Zstandard", ".zst", []string{"\x28\xb5\x2f\xfd",
 		// A frame without content, which other frames follow: pzstd writes one at the beginning of files.
 		"\x50\x2a\x4d\x18", "\x51\x2a\x4d\x18", "\x52\x2a\x4d\x18", "\x53\x2a\x4d\x18"}, "zstd -dc", openZstd},
@@ -97,7 +100,70 @@ func byContent(head []byte) *Format {
 	return nil
 }
 
-func openGzip(packed *bufio.Reader) (io.Reader, error) { return gzip.NewReader(packed) }
+// gzipReader reads members one after the other, as gzip(1) writes them when files are joined. The library would take what is behind the last one for the
+// head of another, and say that the file is cut.
+type gzipReader struct {
+	packed *bufio.Reader
+	z      *gzip.Reader
+	ended  bool // the end of a member was seen
+}
+
+// errBehind is about bytes behind the end of a packed file that belong to nothing.
+var errBehind = errors.New("there are other bytes behind the end")
+
+func openGzip(packed *bufio.Reader) (io.Reader, error) {
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	return &gzipReader{packed: packed, z: z}, nil
+}
+
+func (r *gzipReader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for {
+		if r.ended {
+			if err := r.next(); err != nil {
+				return 0, err
+			}
+		}
+		n, err := r.z.Read(p)
+		if err == io.EOF {
+			r.ended, err = true, nil
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+}
+
+// next goes to the next member. Zeros are what fills up a block of a tape or a disk: gzip(1) ignores them, too.
+func (r *gzipReader) next() error {
+	for {
+		head, err := r.packed.Peek(1)
+		if err != nil {
+			return err // io.EOF: the last member has ended
+		}
+		if head[0] != 0 {
+			break
+		}
+		_, _ = r.packed.Discard(1) // it was there
+	}
+	if head, err := r.packed.Peek(2); err != nil && err != io.EOF {
+		return err
+	} else if string(head) != gzipMagic {
+		return errBehind
+	}
+	if err := r.z.Reset(r.packed); err != nil {
+		return err
+	}
+	r.z.Multistream(false)
+	r.ended = false
+	return nil
+}
 
 func openBzip2(packed *bufio.Reader) (io.Reader, error) { return bzip2.NewReader(packed), nil }
 

@@ -115,6 +115,10 @@ func (f File) damaged(format *Format, err error) error {
 		return fmt.Errorf("%s: the file asks for a window of more than %d MiB of memory, which is refused; pack it again: zstd -dc --long=31 %[1]s | zstd > NEW.zst: %[3]w",
 			f.Path, MaxWindow>>20, err)
 	}
+	if errors.Is(err, errBehind) {
+		return fmt.Errorf("%w: %s has bytes behind the end of its %s, after about %d bytes, which belong to nothing; if they are not needed: %s %[2]s > NEW, and read that",
+			ErrDamaged, f.Path, format.Name, f.Read.Load(), format.unpack)
+	}
 	what := "is damaged"
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		what = "is cut short"

@@ -150,6 +150,20 @@ func TestC1_MembersFollowEachOther(t *testing.T) {
 	}
 }
 
+// TestC1_WhatIsBehindAGzipFile: zeros fill up a block, as gzip(1) has it; anything else is named as what it is, and not as a file that was cut.
+func TestC1_WhatIsBehindAGzipFile(t *testing.T) {
+	one := pack(t, "gzip", rows())
+	for behind, says := range map[string]string{
+		"\x00": "", strings.Repeat("\x00", 70_000): "", "\x00" + string(one): "", "x": "bytes behind the end", "id,name\n1,a\n": "bytes behind the end",
+		"\x1f": "bytes behind the end", strings.Repeat("y", 100_000): "bytes behind the end", gzipMagic: "cut short", "\x00" + string(one[:9]): "cut short",
+	} {
+		_, err := unpacked(bytes.NewReader(append(slices.Clone(one), behind...)), nil)
+		if says == "" && err != nil || says != "" && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%.20q: %v", behind, err)
+		}
+	}
+}
+
 // A frame of Zstandard that holds nothing to unpack may come first.
 func TestC1_ZstandardMayBeginWithASkippedFrame(t *testing.T) {
 	packed := append([]byte("\x51\x2a\x4d\x18\x04\x00\x00\x00abcd"), pack(t, "Zstandard", rows())...)
