@@ -14,28 +14,22 @@ import (
 func measureLog(ctx context.Context, c *Config) ([]Case, error) {
 	pool := newPool()
 	var cases []Case
-	for _, w := range []struct {
-		name   string
-		writer wal.Writer
-	}{{"tidwall", wal.TidwallWriter}, {"direct", wal.DirectWriter}} {
-		for _, size := range c.Sizes {
-			name := fmt.Sprintf("%s writer, %s", w.name, sizeName(size))
-			done, err := repeat(ctx, name, c.rounds(), func(_ context.Context, i int) ([]Measure, error) {
-				return logRound(c, pool, w.writer, size, i)
-			})
-			if err != nil {
-				return nil, err
-			}
-			cases = append(cases, done)
+	for _, size := range c.Sizes {
+		done, err := repeat(ctx, sizeName(size), c.rounds(), func(_ context.Context, i int) ([]Measure, error) {
+			return logRound(c, pool, size, i)
+		})
+		if err != nil {
+			return nil, err
 		}
+		cases = append(cases, done)
 	}
 	return cases, nil
 }
 
-func logRound(c *Config, pool []byte, w wal.Writer, size, i int) ([]Measure, error) {
+func logRound(c *Config, pool []byte, size, i int) ([]Measure, error) {
 	var cpu, plainCPU time.Duration
 	ours, theirs, err := compareTimes(i,
-		withCPU(&cpu, func() (time.Duration, error) { return appendLog(c.Dir, pool, w, size, c.Amount) }),
+		withCPU(&cpu, func() (time.Duration, error) { return appendLog(c.Dir, pool, size, c.Amount) }),
 		withCPU(&plainCPU, func() (time.Duration, error) { return writePlain(c.Dir, pool, c.Amount) }))
 	if err != nil {
 		return nil, err
@@ -51,13 +45,13 @@ func logRound(c *Config, pool []byte, w wal.Writer, size, i int) ([]Measure, err
 }
 
 // appendLog fills a new log with records of size bytes, with 4 MiB of them in each append.
-func appendLog(dir string, pool []byte, w wal.Writer, size int, amount int64) (took time.Duration, err error) {
+func appendLog(dir string, pool []byte, size int, amount int64) (took time.Duration, err error) {
 	dir, err = os.MkdirTemp(dir, "log")
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	l, err := wal.Open(dir, wal.Options{Writer: w})
+	l, err := wal.Open(dir, wal.Options{})
 	if err != nil {
 		return 0, err
 	}

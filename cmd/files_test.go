@@ -169,7 +169,8 @@ func records(t *testing.T, n int) (dir string) {
 
 func TestW7_LogsAreVerifiedDumpedAndRepaired(t *testing.T) {
 	dir := records(t, 10)
-	if r := must(t, "log", "verify", dir); !strings.Contains(r.out, "records 1 to 10\n") || !strings.HasSuffix(r.out, "ok\n") {
+	if r := must(t, "log", "verify", dir); !strings.Contains(r.out, "records 1 to 10\n") ||
+		!strings.Contains(r.out, "second reader: the same 10 frames") || !strings.HasSuffix(r.out, "ok\n") {
 		t.Errorf("verify prints %s", r.out)
 	}
 	if r := must(t, "log", "dump", dir); strings.Count(r.out, "\n") != 10 || !strings.Contains(r.out, "type 3") {

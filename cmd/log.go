@@ -20,8 +20,9 @@ func (x *command) logCommand() *cli.Command {
 		Name: "log", Usage: "look at a node's write-ahead log, and repair it",
 		Description: exitHelp,
 		Subcommands: []*cli.Command{
-			{Name: "verify", ArgsUsage: "DIR", Usage: "read all of a log and say whether it is sound; changes nothing", Description: dir,
-				Flags: []cli.Flag{jsonFlag()}, Action: x.logVerify},
+			{Name: "verify", ArgsUsage: "DIR", Usage: "read all of a log and say whether it is sound; changes nothing",
+				Description: "A second reader, the library of the format, reads a copy of each segment; DIFFERS says where it reads other frames. " + dir,
+				Flags:       []cli.Flag{jsonFlag()}, Action: x.logVerify},
 			{Name: "dump", ArgsUsage: "DIR", Usage: "print a line for each record; changes nothing", Description: dir,
 				Flags: []cli.Flag{jsonFlag(),
 					&cli.IntFlag{Name: "bytes", Value: 16, Usage: "how many bytes of each record are shown; -1 for all"}}, Action: x.logDump},
@@ -55,6 +56,9 @@ func logDir(c *cli.Context) (string, error) {
 // errDamaged is the outcome of a log that is not sound.
 var errDamaged = errors.New("the log is damaged")
 
+// errDisagree is the outcome of a log that the two readers read differently.
+var errDisagree = errors.New("two readers of the log disagree")
+
 func (x *command) logVerify(c *cli.Context) error {
 	dir, err := logDir(c)
 	if err != nil {
@@ -66,6 +70,10 @@ func (x *command) logVerify(c *cli.Context) error {
 	}
 	if err := x.printReport(report, c.Bool(flagJSON)); err != nil {
 		return err
+	}
+	if len(report.Differs) > 0 {
+		x.notef("posta: two readers of the log disagree, which is a defect of Posta: keep a copy of %s, and report it", dir)
+		return &saidError{errDisagree}
 	}
 	if !report.OK() {
 		x.notef("posta: %s; posta log repair %s cuts it before the damage", errDamaged, dir)

@@ -19,7 +19,9 @@ type reportJSON struct {
 	Snapshots   []snapshotJSON `json:"snapshots"`
 	TornBytes   int64          `json:"torn_bytes"` // at the end; the next start cuts them off, so they are not damage
 	Damage      string         `json:"damage,omitempty"`
-	Lost        []string       `json:"lost,omitempty"` // by a repair
+	Agreed      int            `json:"agreed_frames"`     // that the second reader reads in the same way, seals included
+	Differs     []string       `json:"differs,omitempty"` // what it reads otherwise
+	Lost        []string       `json:"lost,omitempty"`    // by a repair
 }
 
 type segmentJSON struct {
@@ -42,7 +44,8 @@ type snapshotJSON struct {
 func reportAsJSON(r wal.Report) reportJSON {
 	out := reportJSON{
 		Dir: r.Dir, OK: r.OK(), Holder: r.Holder, LogID: hex.EncodeToString(r.Identity.LogID[:]), Incarnation: uint64(r.Identity.Incarnation),
-		First: uint64(r.First), Last: uint64(r.Last), Lost: r.Lost, Segments: []segmentJSON{}, Snapshots: []snapshotJSON{},
+		First: uint64(r.First), Last: uint64(r.Last), Agreed: r.Agreed, Differs: r.Differs, Lost: r.Lost,
+		Segments: []segmentJSON{}, Snapshots: []snapshotJSON{},
 	}
 	if r.Torn != nil {
 		out.TornBytes = r.Torn.Bytes

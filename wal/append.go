@@ -111,7 +111,7 @@ func (l *Log) tailLocked() *segment { return &l.segments[len(l.segments)-1] }
 
 func (l *Log) openTailLocked() (err error) {
 	if l.tail == nil {
-		l.tail, err = l.opts.store.openWriter(l.dir, l.tailLocked().first)
+		l.tail, err = l.store.openWriter(l.dir, l.tailLocked().first)
 	}
 	return err
 }

@@ -13,25 +13,18 @@ import (
 //
 //	go test ./wal -run '^$' -bench Append -benchtime 3s
 func BenchmarkAppend(b *testing.B) {
-	for _, w := range []struct {
-		name   string
-		writer Writer
-	}{{"tidwall", TidwallWriter}, {"direct", DirectWriter}} {
-		for _, size := range []int{256, 1 << 10, 64 << 10, 256 << 10} {
-			for _, batch := range []int{1 << 20, 4 << 20} {
-				b.Run(fmt.Sprintf("%s/record=%d/batch=%dMiB", w.name, size, batch>>20), func(b *testing.B) {
-					benchAppend(b, w.writer, size, batch)
-				})
-			}
+	for _, size := range []int{256, 1 << 10, 64 << 10, 256 << 10} {
+		for _, batch := range []int{1 << 20, 4 << 20} {
+			b.Run(fmt.Sprintf("record=%d/batch=%dMiB", size, batch>>20), func(b *testing.B) { benchAppend(b, size, batch) })
 		}
 	}
 }
 
 const benchRound = 8 // batches
 
-func benchAppend(b *testing.B, w Writer, size, batch int) {
+func benchAppend(b *testing.B, size, batch int) {
 	dir := b.TempDir()
-	l, err := Open(filepath.Join(dir, "log"), Options{Writer: w})
+	l, err := Open(filepath.Join(dir, "log"), Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

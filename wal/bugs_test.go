@@ -25,7 +25,7 @@ func bugs() *mutants.Table {
 		one("a torn tail needs room for its copy", "W5", "wal/settle.go", "	if isNoSpace(err) && !noDescriptor(err) {\n		c.Kept", "	if err == nil && s.size < 0 {\n		c.Kept"),
 		one("Append returns before the fsync", "W3", "wal/append.go", "	if err := l.tail.sync(); err != nil {\n", "	if err := error(nil); err != nil {\n"),
 		one("the log continues after a failed fsync", "W4", "wal/log.go", "	if l.failed == nil {\n		l.failed = err\n	}\n", ""),
-		one("a write without room is not undone", "W5", "wal/direct.go",
+		one("a write without room is not undone", "W5", "wal/store.go",
 			"	err := w.file.Truncate(size)\n", "	err := error(nil)\n"),
 		one("a renamed file is not durable", "W3", "wal/fs.go", "	return syncDir(fsys, filepath.Dir(name))\n", "	return nil\n"),
 		one("damage is taken for a torn tail", "W2", "wal/torn.go", "		if e.group() > bad || !torn {\n", "		if e.group() == 0 && torn {\n"),

@@ -9,9 +9,9 @@ import (
 )
 
 // stepsOf runs the whole script on a disk without faults, and checks that the script does everything it should.
-func stepsOf(t *testing.T, writer Writer) []string {
+func stepsOf(t *testing.T) []string {
 	d := newDisk(t, tempDir(t))
-	w := newWorld(t, d.root, d.options(Options{Writer: writer}))
+	w := newWorld(t, d.root, d.options(Options{}))
 	must(t, w.script())
 	all := strings.Join(d.steps, "\n")
 	for _, want := range []string{"mkdir segments", "fsync head.tmp", "rename head", "writeat head", "rename snapshots", "remove segments", "remove snapshots", "-000001.snapshot"} {
@@ -23,9 +23,9 @@ func stepsOf(t *testing.T, writer Writer) []string {
 }
 
 // everyCrash runs the script once. Before every step it calls f with the disk as a crash at that point would leave it, and with a copy of the oracle.
-func everyCrash(t *testing.T, writer Writer, f func(d *disk, w *world, label string)) {
+func everyCrash(t *testing.T, f func(d *disk, w *world, label string)) {
 	d := newDisk(t, tempDir(t))
-	w := newWorld(t, d.root, d.options(Options{Writer: writer}))
+	w := newWorld(t, d.root, d.options(Options{}))
 	d.before = func() {
 		if n := len(d.steps); n > 0 {
 			f(d, w.twin(), fmt.Sprintf("crash after step %d (%s)", n, d.steps[n-1]))
@@ -38,16 +38,14 @@ func everyCrash(t *testing.T, writer Writer, f func(d *disk, w *world, label str
 // TestW3_CrashAtEveryStep crashes a life that opens, appends, rotates, cuts and snapshots, after every single step. It loses, keeps or tears what was
 // not synced, and recovers twice.
 func TestW3_CrashAtEveryStep(t *testing.T) {
-	bothWriters(t, func(t *testing.T, writer Writer) {
-		everyCrash(t, writer, func(d *disk, w *world, label string) {
-			for o, seeds := range map[outcome]int64{lost: 1, kept: 1, torn: 2} {
-				for seed := range seeds {
-					image := d.crash(o, seed*1000+int64(len(d.steps)))
-					w.twin().recovered(image, fmt.Sprintf("%s, unsynced %s, seed %d", label, o, seed))
-					os.RemoveAll(image)
-				}
+	everyCrash(t, func(d *disk, w *world, label string) {
+		for o, seeds := range map[outcome]int64{lost: 1, kept: 1, torn: 2} {
+			for seed := range seeds {
+				image := d.crash(o, seed*1000+int64(len(d.steps)))
+				w.twin().recovered(image, fmt.Sprintf("%s, unsynced %s, seed %d", label, o, seed))
+				os.RemoveAll(image)
 			}
-		})
+		}
 	})
 }
 
@@ -70,23 +68,21 @@ func tempDir(t *testing.T) string {
 // TestW3_ProcessDiesThenMachine kills only the process after every step, so the next process sees what was written and not synced. What that process
 // has read and relied on must survive a crash of the machine: after every step of its recovery, and after the recovery.
 func TestW3_ProcessDiesThenMachine(t *testing.T) {
-	bothWriters(t, func(t *testing.T, writer Writer) {
-		steps := stepsOf(t, writer)
-		for k := 1; k <= len(steps); k++ {
-			for j, done := 1+k%6, false; !done; j += 6 { // every step of recovery occurs, with different steps before it
-				done = processThenMachine(t, writer, k, j, steps[k-1])
-			}
+	steps := stepsOf(t)
+	for k := 1; k <= len(steps); k++ {
+		for j, done := 1+k%6, false; !done; j += 6 { // every step of recovery occurs, with different steps before it
+			done = processThenMachine(t, k, j, steps[k-1])
 		}
-	})
+	}
 }
 
 // processThenMachine returns true if the recovery was complete before its step j.
-func processThenMachine(t *testing.T, writer Writer, k, j int, step string) (done bool) {
+func processThenMachine(t *testing.T, k, j int, step string) (done bool) {
 	label := fmt.Sprintf("process dies after step %d (%s), machine after step %d of recovery", k, step, j)
 	d := newDisk(t, tempDir(t))
 	defer os.RemoveAll(d.root)
 	d.crashAt = k
-	w := newWorld(t, d.root, d.options(Options{Writer: writer}))
+	w := newWorld(t, d.root, d.options(Options{}))
 	if err := w.script(); err != nil && !errors.Is(err, errCrash) {
 		t.Fatalf("%s: %v", label, err)
 	}
@@ -113,21 +109,19 @@ func processThenMachine(t *testing.T, writer Writer, k, j int, step string) (don
 
 // TestW2_CrashDuringRecovery tears the disk, crashes the recovery after every step of it, and tears the disk again.
 func TestW2_CrashDuringRecovery(t *testing.T) {
-	bothWriters(t, func(t *testing.T, writer Writer) {
-		everyCrash(t, writer, func(d *disk, w *world, label string) {
-			if seed := int64(len(d.steps)); seed%5 == 0 {
-				image := d.crash(torn, seed)
-				crashRecovery(t, writer, image, w, label)
-				os.RemoveAll(image)
-			}
-		})
+	everyCrash(t, func(d *disk, w *world, label string) {
+		if seed := int64(len(d.steps)); seed%5 == 0 {
+			image := d.crash(torn, seed)
+			crashRecovery(t, image, w, label)
+			os.RemoveAll(image)
+		}
 	})
 }
 
-func crashRecovery(t *testing.T, writer Writer, image string, w *world, label string) {
+func crashRecovery(t *testing.T, image string, w *world, label string) {
 	d := newDisk(t, image)
 	v := w.twin()
-	v.dir, v.opts = image, d.options(quiet(Options{Writer: writer, SegmentSize: smallSegment}))
+	v.dir, v.opts = image, d.options(quiet(Options{SegmentSize: smallSegment}))
 	d.before = func() {
 		second := d.crash(torn, int64(len(d.steps)))
 		v.twin().recovered(second, fmt.Sprintf("%s, recovery crashed after step %d", label, len(d.steps)))

@@ -275,77 +275,9 @@ func (f *diskFile) Sync() error {
 
 func (f *diskFile) Close() error { return f.f.Close() }
 
-// diskStore puts the disk below tidwall, whose writes bypass the FS.
-type diskStore struct {
-	d     *disk
-	inner store
-}
-
-func (s *diskStore) openWriter(dir string, first Index) (segmentWriter, error) {
-	if _, err := s.d.step("open", segmentFile(dir, first)); err != nil {
-		return nil, err
-	}
-	w, err := s.inner.openWriter(dir, first)
-	if err != nil {
-		return nil, err
-	}
-	_, n := s.d.find(segmentFile(dir, first))
-	return &diskWriter{d: s.d, w: w, n: n, name: segmentFile(dir, first)}, nil
-}
-
-type diskWriter struct {
-	d    *disk
-	w    segmentWriter
-	n    *node
-	name string
-}
-
-func (w *diskWriter) write(frames []frame) error {
-	half, err := w.d.step("write", w.name)
-	if err != nil && !half {
-		return err
-	}
-	must(w.d.t, w.w.write(frames))
-	b, rerr := os.ReadFile(w.name)
-	must(w.d.t, rerr)
-	if half { // a short write: the file has less than tidwall believes
-		b = b[:(len(w.n.data)+len(b))/2]
-		must(w.d.t, os.Truncate(w.name, int64(len(b))))
-	}
-	from := min(len(w.n.data), len(b))
-	w.n.data = b
-	w.n.wrote(from, len(b))
-	return err
-}
-
-func (w *diskWriter) sync() error {
-	failing, err := w.d.step("fsync", w.name)
-	if err == nil || failing {
-		w.n.sync(failing)
-	}
-	return err
-}
-
-func (w *diskWriter) close() error {
-	err := w.w.close()
-	if _, serr := w.d.step("close", w.name); serr != nil {
-		return serr
-	}
-	w.n.sync(false) // tidwall syncs when it closes
-	return err
-}
-
-func (w *diskWriter) undo(size int64) error {
-	_ = w.close()
-	return truncateFile(w.d, w.name, size)
-}
-
-// options puts the log on the disk. DirectWriter needs no store of the test's: it writes everything through the FS.
+// options puts the log on the disk.
 func (d *disk) options(o Options) Options {
 	o.FS = d
-	if o.Writer == TidwallWriter {
-		o.store = &diskStore{d: d, inner: &tidwallStore{}}
-	}
 	return o
 }
 

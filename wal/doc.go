@@ -6,6 +6,10 @@
 // to cut. The log is therefore a sequence of small tidwall logs, the segments. This package adds framing, recovery, rotation
 // and cutting.
 //
+// Of tidwall's library only the reader runs in production: Verify lets it read a copy of each segment, as a second opinion on
+// the frames (opinion.go). Its writer does not run, because it copies every byte twice more, keeps the tail in memory (1.83 ns
+// of CPU per byte of records of 1 KiB, and 0.69 here), and cannot take back an append that found no room.
+//
 // # Words
 //
 //   - record: what is appended; has an Index, 1, 2, 3, … without holes, and a type that is the caller's.
@@ -59,7 +63,7 @@
 //
 // A crash before 2 leaves any pieces of the frames. Open keeps the whole frames at the front, which were appended but not
 // acknowledged, and cuts the rest, the torn tail. Without room in 1 the tail is truncated to its former size and synced. The
-// writer is discarded, because tidwall's memory is then ahead of its file. After any other error the Log is failed for good.
+// next append opens the segment anew. After any other error the Log is failed for good.
 //
 // Rotate, when an Append fills the segment:
 //

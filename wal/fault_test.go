@@ -261,25 +261,23 @@ func TestW4_IOErrorAtEveryStep(t *testing.T) {
 }
 
 func failEveryStep(t *testing.T, with error, judge func(*testing.T, *world, *disk, string, error)) {
-	bothWriters(t, func(t *testing.T, writer Writer) {
-		steps := stepsOf(t, writer)
-		for k := 1; k <= len(steps); k++ {
-			label := fmt.Sprintf("%v at step %d (%s)", with, k, steps[k-1])
-			d := newDisk(t, tempDir(t))
-			d.failAt, d.failWith = k, with
-			w := newWorld(t, d.root, d.options(Options{Writer: writer}))
-			err := w.script()
-			judge(t, w, d, label, err)
-			if err != nil {
-				wantFinal(t, w, label, err)
-			}
-			w.abandon()
-			image := d.crash(kept, 0)
-			w.recovered(image, label)
-			os.RemoveAll(image)
-			os.RemoveAll(d.root)
+	steps := stepsOf(t)
+	for k := 1; k <= len(steps); k++ {
+		label := fmt.Sprintf("%v at step %d (%s)", with, k, steps[k-1])
+		d := newDisk(t, tempDir(t))
+		d.failAt, d.failWith = k, with
+		w := newWorld(t, d.root, d.options(Options{}))
+		err := w.script()
+		judge(t, w, d, label, err)
+		if err != nil {
+			wantFinal(t, w, label, err)
 		}
-	})
+		w.abandon()
+		image := d.crash(kept, 0)
+		w.recovered(image, label)
+		os.RemoveAll(image)
+		os.RemoveAll(d.root)
+	}
 }
 
 // wantFinal checks that after a failure of an open log every writing call fails and gives the reason.
@@ -304,32 +302,30 @@ func wantFinal(t *testing.T, w *world, label string, cause error) {
 
 // TestW5_LongTimeWithoutRoom: the disk stays full for many attempts. Each leaves the log as it was, and reading still works.
 func TestW5_LongTimeWithoutRoom(t *testing.T) {
-	bothWriters(t, func(t *testing.T, writer Writer) {
-		d := newDisk(t, tempDir(t))
-		w := newWorld(t, d.root, d.options(Options{Writer: writer}))
-		must(t, w.open())
-		must(t, w.append(5, "before"))
-		size := w.log.Size()
-		for range 20 {
-			// Step 1 of the append may open the writer. Include it, so that the write is what fails.
-			must(t, w.log.openTailLocked())
-			d.failAt, d.failWith = len(d.steps)+1, errNoSpace
-			if _, err := w.log.Append(Record{Type: 1, Parts: [][]byte{make([]byte, 100)}}); !errors.Is(err, ErrDiskFull) {
-				t.Fatalf("want ErrDiskFull, got %v", err)
-			}
-			if !strings.HasPrefix(d.failed, "write ") {
-				t.Fatalf("the step that failed is %s", d.failed)
-			}
-			if w.log.Size() != size {
-				t.Fatalf("size %d, want %d", w.log.Size(), size)
-			}
-			w.check("full disk")
+	d := newDisk(t, tempDir(t))
+	w := newWorld(t, d.root, d.options(Options{}))
+	must(t, w.open())
+	must(t, w.append(5, "before"))
+	size := w.log.Size()
+	for range 20 {
+		// Step 1 of the append may open the writer. Include it, so that the write is what fails.
+		must(t, w.log.openTailLocked())
+		d.failAt, d.failWith = len(d.steps)+1, errNoSpace
+		if _, err := w.log.Append(Record{Type: 1, Parts: [][]byte{make([]byte, 100)}}); !errors.Is(err, ErrDiskFull) {
+			t.Fatalf("want ErrDiskFull, got %v", err)
 		}
-		must(t, w.append(5, "room again"))
-		w.check("room again")
-		must(t, w.close())
-		w.recovered(d.crash(lost, 0), "after a long time without room")
-	})
+		if !strings.HasPrefix(d.failed, "write ") {
+			t.Fatalf("the step that failed is %s", d.failed)
+		}
+		if w.log.Size() != size {
+			t.Fatalf("size %d, want %d", w.log.Size(), size)
+		}
+		w.check("full disk")
+	}
+	must(t, w.append(5, "room again"))
+	w.check("room again")
+	must(t, w.close())
+	w.recovered(d.crash(lost, 0), "after a long time without room")
 }
 
 // TestW5_CutWorksOnFullDisk: dropping segments needs no room; otherwise a full disk would stay full.
@@ -357,33 +353,31 @@ func TestW5_CutWorksOnFullDisk(t *testing.T) {
 // TestW5_NoRoomToRotate: the name of the segment that a failed rotation made is wrong for any other Append. The segment must be gone for good before
 // an Append succeeds.
 func TestW5_NoRoomToRotate(t *testing.T) {
-	bothWriters(t, func(t *testing.T, writer Writer) {
-		for k := 1; ; k++ {
-			d := newDisk(t, tempDir(t))
-			w := newWorld(t, d.root, d.options(Options{Writer: writer}))
-			must(t, w.open())
-			must(t, w.append(3, "before"))
-			d.failAt, d.failWith = len(d.steps)+k, errNoSpace
-			big := make([]Record, 30)
-			for i := range big {
-				big[i] = Record{Type: 1, Parts: [][]byte{make([]byte, 40)}}
-			}
-			if _, err := w.log.Append(big...); err == nil || errors.Is(err, ErrFailed) {
-				w.abandon()
-				if k > 6 {
-					return // the failure came too late to have an effect
-				}
-				continue // an fsync
-			} else if !errors.Is(err, ErrDiskFull) {
-				t.Fatal(err)
-			}
-			label := "no room for " + d.failed
-			for range 30 { // beyond the place of the next segment, with other numbers of records
-				must(t, w.append(2, "after"))
-			}
-			w.check(label)
-			w.abandon()
-			w.recovered(d.crash(lost, 0), label)
+	for k := 1; ; k++ {
+		d := newDisk(t, tempDir(t))
+		w := newWorld(t, d.root, d.options(Options{}))
+		must(t, w.open())
+		must(t, w.append(3, "before"))
+		d.failAt, d.failWith = len(d.steps)+k, errNoSpace
+		big := make([]Record, 30)
+		for i := range big {
+			big[i] = Record{Type: 1, Parts: [][]byte{make([]byte, 40)}}
 		}
-	})
+		if _, err := w.log.Append(big...); err == nil || errors.Is(err, ErrFailed) {
+			w.abandon()
+			if k > 6 {
+				return // the failure came too late to have an effect
+			}
+			continue // an fsync
+		} else if !errors.Is(err, ErrDiskFull) {
+			t.Fatal(err)
+		}
+		label := "no room for " + d.failed
+		for range 30 { // beyond the place of the next segment, with other numbers of records
+			must(t, w.append(2, "after"))
+		}
+		w.check(label)
+		w.abandon()
+		w.recovered(d.crash(lost, 0), label)
+	}
 }

@@ -10,8 +10,7 @@ import (
 	"posta.dev/posta/internal/owned"
 )
 
-// FS is the byte seam: everything the log changes on disk goes through it, except the appends of a tidwall segment.
-// It must show a real directory, because a TidwallWriter opens the files below it by name.
+// FS is the byte seam: everything the log changes on disk goes through it.
 type FS interface {
 	OpenFile(name string, flag int, perm os.FileMode) (File, error)
 	ReadFile(name string) ([]byte, error)

@@ -13,16 +13,14 @@ import (
 // Options of a log; the zero value is good.
 type Options struct {
 	// SegmentSize in bytes: a segment that has reached it is sealed, and another one is begun. Default 8 MiB. If it is small, Cut frees room in
-	// smaller steps, but every segment costs about four fsyncs. If it is large, it takes more memory (the tail segment with TidwallWriter, any
-	// segment while it is read), and up to one segment more than needed stays on disk.
+	// smaller steps, but every segment costs about four fsyncs. If it is large, it takes more memory while a
+	// segment is read, and up to one segment more than needed stays on disk.
 	SegmentSize int
 	// Snapshots is how many snapshots are kept. Default 3. With 1 there is no other snapshot if its checksum is bad; each further one costs its size on disk.
 	Snapshots int
 	// Reserve is how many bytes the log reserves on the disk for the writes that free room when the disk is full; see Spend.
 	// Default 0: none. A disk that is less than 64 times as large gets no reserve.
 	Reserve int64
-	// Writer is how records get to the file; the bytes are the same. Default DirectWriter.
-	Writer Writer
 	// FS is the byte seam; default the operating system.
 	FS FS
 	// OnLocked, if not nil, is called once the directory belongs to this Log, before anything is read: reading the whole log may take long. If it
@@ -42,8 +40,6 @@ type Options struct {
 	Random io.Reader
 	// Logger reports what recovery did: a tail that was cut, a bad snapshot that was skipped. Default slog.Default().
 	Logger *slog.Logger
-
-	store store // the record seam; from Writer unless a test of this package injects faults
 }
 
 const (
@@ -70,12 +66,6 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	if o.store == nil {
-		o.store = &directStore{fs: o.FS}
-		if o.Writer == TidwallWriter {
-			o.store = &tidwallStore{}
-		}
-	}
 	return o, nil
 }
 
@@ -88,15 +78,16 @@ type Log struct {
 	fs   FS      // that of opts, with the directories held that an open log syncs
 	lock io.Closer
 
-	mu       sync.Mutex    // guards what follows; Append holds it over its fsync, so that what is read under it is durable
-	head     head          // as it is on disk, or was before a failed write
-	segments []segment     // never empty; oldest first, without a hole from head.first on; the last one is the tail
-	tail     segmentWriter // of the last segment; nil: the next append opens one
-	last     Index         // of the newest durable record; head.first-1 if there is none
-	frames   []frame       // Append's memory, used again; empty between two calls
-	reserved int64         // the length of the reserve
-	failed   error         // the first error that is final (W4): nothing is written after it
-	closed   bool          // by Close: the directory may have another owner
+	mu       sync.Mutex     // guards what follows; Append holds it over its fsync, so that what is read under it is durable
+	head     head           // as it is on disk, or was before a failed write
+	segments []segment      // never empty; oldest first, without a hole from head.first on; the last one is the tail
+	tail     *segmentWriter // of the last segment; nil: the next append opens one
+	store    store          // opens the tail
+	last     Index          // of the newest durable record; head.first-1 if there is none
+	frames   []frame        // Append's memory, used again; empty between two calls
+	reserved int64          // the length of the reserve
+	failed   error          // the first error that is final (W4): nothing is written after it
+	closed   bool           // by Close: the directory may have another owner
 
 	// snapMu guards the snapshots directory. It is separate from mu so that a large snapshot does not delay appends. Taken after
 	// mu, never before it.

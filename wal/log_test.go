@@ -30,33 +30,25 @@ func TestW1_EmptyRecordIsInvalid(t *testing.T) {
 	must(t, w.close())
 }
 
-// TestW1_FormatIsTidwalls: tidwall alone reads what each of our writers wrote, and both write the same bytes.
+// TestW1_FormatIsTidwalls: tidwall alone reads what the log has written.
 func TestW1_FormatIsTidwalls(t *testing.T) {
-	var files [2][]byte
-	bothWriters(t, func(t *testing.T, writer Writer) {
-		w := newWorld(t, tempDir(t), Options{Writer: writer, SegmentSize: 1 << 20})
-		must(t, w.open())
-		must(t, w.append(20, "x"))
-		must(t, w.append(1, "y"))
-		big := bytes.Repeat([]byte("0123456789abcdef"), 10_000)
-		_, err := w.log.Append(Record{Type: 7, Parts: [][]byte{big[:10], big[10:100_000], big[100_000:]}})
+	w := newWorld(t, tempDir(t), Options{SegmentSize: 1 << 20})
+	must(t, w.open())
+	must(t, w.append(20, "x"))
+	must(t, w.append(1, "y"))
+	big := bytes.Repeat([]byte("0123456789abcdef"), 10_000)
+	_, err := w.log.Append(Record{Type: 7, Parts: [][]byte{big[:10], big[10:100_000], big[100_000:]}})
+	must(t, err)
+	must(t, w.close())
+	l, err := tidwall.Open(filepath.Dir(segmentFile(w.dir, 1)), nil)
+	must(t, err)
+	defer l.Close()
+	for i, want := range append(w.acked, string(big)) {
+		b, err := l.Read(uint64(i + 1))
 		must(t, err)
-		must(t, w.close())
-		l, err := tidwall.Open(filepath.Dir(segmentFile(w.dir, 1)), nil)
-		must(t, err)
-		defer l.Close()
-		for i, want := range append(w.acked, string(big)) {
-			b, err := l.Read(uint64(i + 1))
-			must(t, err)
-			if string(b[headSize:]) != want {
-				t.Fatalf("record %d is %q, want %q", i+1, b, want)
-			}
+		if string(b[headSize:]) != want {
+			t.Fatalf("record %d is %q, want %q", i+1, b, want)
 		}
-		files[writer], err = os.ReadFile(segmentFile(w.dir, 1))
-		must(t, err)
-	})
-	if !bytes.Equal(files[0], files[1]) {
-		t.Fatal("the two writers wrote different bytes")
 	}
 }
 
@@ -93,87 +85,83 @@ func TestW6_CutDropsWholeSegments(t *testing.T) {
 }
 
 func TestReplay_FromAnywhere(t *testing.T) {
-	bothWriters(t, func(t *testing.T, writer Writer) {
-		w := newWorld(t, tempDir(t), Options{Writer: writer})
-		must(t, w.open())
-		for range 20 {
-			must(t, w.append(4, "x"))
-		}
-		must(t, w.cut(30))
-		first, last := w.log.First(), w.log.Last()
-		if err := w.log.Replay(first-1, nil); !errors.Is(err, ErrGone) {
-			t.Fatalf("want ErrGone, got %v", err)
-		}
-		for from := first; from <= last+2; from++ {
-			next := from
-			must(t, w.log.Replay(from, func(i Index, typ byte, data []byte) error {
-				if i != next || string(data) != w.acked[i-1] {
-					return fmt.Errorf("record %d, want %d", i, next)
-				}
-				next++
-				return nil
-			}))
-			if next != max(last+1, from) {
-				t.Fatalf("from %d it ended before %d", from, next)
+	w := newWorld(t, tempDir(t), Options{})
+	must(t, w.open())
+	for range 20 {
+		must(t, w.append(4, "x"))
+	}
+	must(t, w.cut(30))
+	first, last := w.log.First(), w.log.Last()
+	if err := w.log.Replay(first-1, nil); !errors.Is(err, ErrGone) {
+		t.Fatalf("want ErrGone, got %v", err)
+	}
+	for from := first; from <= last+2; from++ {
+		next := from
+		must(t, w.log.Replay(from, func(i Index, typ byte, data []byte) error {
+			if i != next || string(data) != w.acked[i-1] {
+				return fmt.Errorf("record %d, want %d", i, next)
 			}
+			next++
+			return nil
+		}))
+		if next != max(last+1, from) {
+			t.Fatalf("from %d it ended before %d", from, next)
 		}
-		stop := errors.New("enough")
-		if err := w.log.Replay(first, func(Index, byte, []byte) error { return stop }); err != stop {
-			t.Fatalf("the callback's error became %v", err)
-		}
-		must(t, w.close())
-	})
+	}
+	stop := errors.New("enough")
+	if err := w.log.Replay(first, func(Index, byte, []byte) error { return stop }); err != stop {
+		t.Fatalf("the callback's error became %v", err)
+	}
+	must(t, w.close())
 }
 
 // TestReplay_BesideAppendAndCut: goroutines read and save snapshots while another one appends and cuts.
 func TestReplay_BesideAppendAndCut(t *testing.T) {
-	bothWriters(t, func(t *testing.T, writer Writer) {
-		l, err := Open(tempDir(t), quiet(Options{SegmentSize: 4000, Writer: writer}))
-		must(t, err)
-		var readers sync.WaitGroup
-		done := make(chan struct{})
-		for range 2 {
-			readers.Add(1)
-			go func() {
-				defer readers.Done()
-				for n := 0; ; n++ {
-					select {
-					case <-done:
-						return
-					default:
-					}
-					next := Index(0)
-					err := l.Replay(0, func(i Index, typ byte, data []byte) error {
-						if next != 0 && i != next || string(data) != content(int(i), "") {
-							return fmt.Errorf("record %d, want %d: %q", i, next, data)
-						}
-						next = i + 1
-						return nil
-					})
-					if err != nil && !errors.Is(err, ErrGone) {
-						t.Error(err)
-					}
-					if err := l.SaveSnapshot(l.First()-1, []byte("s")); err != nil && !errors.Is(err, ErrSnapshotIndex) {
-						t.Error(err)
-					}
+	l, err := Open(tempDir(t), quiet(Options{SegmentSize: 4000}))
+	must(t, err)
+	var readers sync.WaitGroup
+	done := make(chan struct{})
+	for range 2 {
+		readers.Add(1)
+		go func() {
+			defer readers.Done()
+			for n := 0; ; n++ {
+				select {
+				case <-done:
+					return
+				default:
 				}
-			}()
-		}
-		for i := 1; i <= 400; i++ {
-			last, err := l.Append(Record{Parts: [][]byte{[]byte(content(i, ""))}})
-			if err != nil || last != Index(i) {
-				t.Errorf("append %d: %d, %v", i, last, err)
-			}
-			if i%50 == 0 {
-				if err := l.Cut(last - 20); err != nil {
+				next := Index(0)
+				err := l.Replay(0, func(i Index, typ byte, data []byte) error {
+					if next != 0 && i != next || string(data) != content(int(i), "") {
+						return fmt.Errorf("record %d, want %d: %q", i, next, data)
+					}
+					next = i + 1
+					return nil
+				})
+				if err != nil && !errors.Is(err, ErrGone) {
+					t.Error(err)
+				}
+				if err := l.SaveSnapshot(l.First()-1, []byte("s")); err != nil && !errors.Is(err, ErrSnapshotIndex) {
 					t.Error(err)
 				}
 			}
+		}()
+	}
+	for i := 1; i <= 400; i++ {
+		last, err := l.Append(Record{Parts: [][]byte{[]byte(content(i, ""))}})
+		if err != nil || last != Index(i) {
+			t.Errorf("append %d: %d, %v", i, last, err)
 		}
-		close(done)
-		readers.Wait()
-		must(t, l.Close())
-	})
+		if i%50 == 0 {
+			if err := l.Cut(last - 20); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	close(done)
+	readers.Wait()
+	must(t, l.Close())
 }
 
 func TestClosedLogSaysSo(t *testing.T) {
@@ -203,7 +191,7 @@ func TestW3_RandomLives(t *testing.T) {
 		for life := range 4 {
 			label := fmt.Sprintf("seed %d, life %d", seed, life)
 			d := newDisk(t, dir)
-			w.dir, w.opts = dir, d.options(quiet(Options{SegmentSize: 300 + rng.Intn(2000), Snapshots: 1 + rng.Intn(3), Writer: Writer(rng.Intn(2))}))
+			w.dir, w.opts = dir, d.options(quiet(Options{SegmentSize: 300 + rng.Intn(2000), Snapshots: 1 + rng.Intn(3)}))
 			d.crashAt = 1 + rng.Intn(250)
 			if err := randomLife(w, rng); !errors.Is(err, errCrash) && err != nil {
 				t.Fatalf("%s: %v", label, err)

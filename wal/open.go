@@ -28,7 +28,7 @@ func Open(dir string, o Options) (*Log, error) {
 			return nil, errors.Join(err, lock.Close())
 		}
 	}
-	l := &Log{dir: dir, opts: o, fs: o.FS, lock: lock}
+	l := &Log{dir: dir, opts: o, fs: o.FS, lock: lock, store: store{fs: o.FS}}
 	err = l.recover()
 	if err == nil {
 		l.fs, err = holdDirs(l.fs, dir, filepath.Join(dir, segmentsName), filepath.Join(dir, snapshotsDir))

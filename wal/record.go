@@ -96,15 +96,6 @@ func uvarintSize(n int) int {
 	return s
 }
 
-// appendTo gathers the frame, without tidwall's length.
-func (f *frame) appendTo(dst []byte) []byte {
-	dst = append(dst, f.head[:]...)
-	for _, p := range f.parts {
-		dst = append(dst, p...)
-	}
-	return dst
-}
-
 // entry is a frame found on disk.
 type entry struct {
 	typ   byte

@@ -17,6 +17,8 @@ type Report struct {
 	Snapshots []SnapshotReport
 	Torn      *Cutting         // the torn tail that the next Open cuts: no damage
 	Damage    *CorruptionError // the first one; nil if Open would succeed
+	Agreed    int              // by Verify: frames, seals included, that tidwall's library reads from a copy of the segments as Posta does
+	Differs   []string         // by Verify: what tidwall's library reads otherwise, by segment; a defect of Posta, and none of the disk
 	Lost      []string         // by Repair: what is lost, and where the pieces are; empty if nothing
 }
 
@@ -38,14 +40,14 @@ type SnapshotReport struct {
 	Problem string
 }
 
-// OK reports whether Open would succeed and every snapshot is good.
+// OK reports whether Open would succeed, every snapshot is good, and both readers read the same.
 func (r Report) OK() bool {
 	for _, s := range r.Snapshots {
 		if s.Problem != "" {
 			return false
 		}
 	}
-	return r.Damage == nil
+	return r.Damage == nil && len(r.Differs) == 0
 }
 
 // String returns the report for people.
@@ -72,12 +74,18 @@ func (r Report) String() string {
 	if t := r.Torn; t != nil {
 		fmt.Fprintf(&b, "torn tail: %d bytes from byte %d of %s, where record %d would begin\n", t.Bytes, t.Offset, t.File, t.Next)
 	}
+	if r.Agreed > 0 {
+		fmt.Fprintf(&b, "second reader: the same %d frames, seals included\n", r.Agreed)
+	}
+	for _, other := range r.Differs {
+		fmt.Fprintf(&b, "DIFFERS: %s\n", other)
+	}
 	for _, lost := range r.Lost {
 		fmt.Fprintf(&b, "lost: %s\n", lost)
 	}
 	if r.Damage != nil {
 		fmt.Fprintf(&b, "DAMAGED: %v\n", r.Damage)
-	} else {
+	} else if len(r.Differs) == 0 {
 		b.WriteString("ok\n")
 	}
 	return b.String()

@@ -12,50 +12,48 @@ import (
 // next process reads from memory what is not on the disk, and its own fsyncs succeed. The records that it has found, and those it appends, must
 // survive when the machine dies, even if the disk was full when it started.
 func TestW4_AFailedFsyncIsNotTrustedLater(t *testing.T) {
-	bothWriters(t, func(t *testing.T, writer Writer) {
-		inPlace := 0
-		for k, step := range stepsOf(t, writer) {
-			if !strings.HasPrefix(step, "fsync ") {
-				continue
-			}
-			for _, full := range []bool{false, true} {
-				label := fmt.Sprintf("step %d (%s) fails, disk full at the next start: %v", k+1, step, full)
-				d := newDisk(t, tempDir(t))
-				d.failAt, d.failWith = k+1, errIO
-				w := newWorld(t, d.root, d.options(Options{Writer: writer}))
-				if err := w.script(); !errors.Is(err, errIO) {
-					t.Fatalf("%s: %v", label, err)
-				}
-				w.abandon()
-				if d.full = full && w.life > 0; full && w.life == 0 {
-					continue // there is no log yet with which a restart could continue
-				}
-				before := len(d.steps)
-				if err := w.open(); err != nil {
-					t.Fatalf("%s: the next start: %v", label, err)
-				}
-				for _, s := range d.steps[before:] {
-					if strings.HasPrefix(s, "writeat segments/") {
-						inPlace++
-					}
-				}
-				w.check(label)
-				d.full = false
-				image := d.crash(lost, 0)
-				w.twin().recovered(image, label+": the machine dies at once")
-				os.RemoveAll(image)
-				must(t, w.append(3, "continues"))
-				must(t, w.log.lock.Close())
-				w.log = nil
-				w.recovered(d.crash(lost, 0), label)
-				os.RemoveAll(w.dir)
-				os.RemoveAll(d.root)
-			}
+	inPlace := 0
+	for k, step := range stepsOf(t) {
+		if !strings.HasPrefix(step, "fsync ") {
+			continue
 		}
-		if inPlace == 0 {
-			t.Error("no start rewrote records in place: this test shows nothing of full disks")
+		for _, full := range []bool{false, true} {
+			label := fmt.Sprintf("step %d (%s) fails, disk full at the next start: %v", k+1, step, full)
+			d := newDisk(t, tempDir(t))
+			d.failAt, d.failWith = k+1, errIO
+			w := newWorld(t, d.root, d.options(Options{}))
+			if err := w.script(); !errors.Is(err, errIO) {
+				t.Fatalf("%s: %v", label, err)
+			}
+			w.abandon()
+			if d.full = full && w.life > 0; full && w.life == 0 {
+				continue // there is no log yet with which a restart could continue
+			}
+			before := len(d.steps)
+			if err := w.open(); err != nil {
+				t.Fatalf("%s: the next start: %v", label, err)
+			}
+			for _, s := range d.steps[before:] {
+				if strings.HasPrefix(s, "writeat segments/") {
+					inPlace++
+				}
+			}
+			w.check(label)
+			d.full = false
+			image := d.crash(lost, 0)
+			w.twin().recovered(image, label+": the machine dies at once")
+			os.RemoveAll(image)
+			must(t, w.append(3, "continues"))
+			must(t, w.log.lock.Close())
+			w.log = nil
+			w.recovered(d.crash(lost, 0), label)
+			os.RemoveAll(w.dir)
+			os.RemoveAll(d.root)
 		}
-	})
+	}
+	if inPlace == 0 {
+		t.Error("no start rewrote records in place: this test shows nothing of full disks")
+	}
 }
 
 // TestW4_OnlyTheLastAppendIsRewrittenInPlace: acknowledged records before it are not touched.

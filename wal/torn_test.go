@@ -138,3 +138,12 @@ func FuzzScan(f *testing.F) {
 		}
 	})
 }
+
+// appendTo gathers the frame, without tidwall's length.
+func (f *frame) appendTo(dst []byte) []byte {
+	dst = append(dst, f.head[:]...)
+	for _, p := range f.parts {
+		dst = append(dst, p...)
+	}
+	return dst
+}

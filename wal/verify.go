@@ -9,9 +9,13 @@ import (
 
 // Verify reads all of a log and changes nothing. It needs no lock; Report.Holder tells when the log is in use, and
 // then a torn tail may just be an append under way. The error is for what could not be read; damage is in the report.
+// It needs room for a copy of the largest segment in the temporary directory.
 func Verify(dir string) (Report, error) {
 	r, _, _, err := verify(osFS{}, dir)
-	return r, err
+	if err != nil {
+		return r, err
+	}
+	return r, r.addOpinion()
 }
 
 func verify(fsys FS, dir string) (Report, *analysis, plan, error) {

@@ -228,7 +228,7 @@ func (w *world) recovered(dir string, label string) {
 	w.abandon()
 	w.dir = dir
 	o := w.opts
-	o.FS, o.store = nil, nil
+	o.FS = nil
 	w.opts = o
 	for round := range 2 {
 		if err := w.open(); err != nil {
@@ -284,12 +284,5 @@ func (w *world) checkSnapshot(label string, first Index) {
 	}
 	if !w.hasSnap { // the snapshot was under way, and reached the disk
 		w.newest, w.hasSnap = at, true
-	}
-}
-
-func bothWriters(t *testing.T, f func(t *testing.T, w Writer)) {
-	for _, w := range []Writer{TidwallWriter, DirectWriter} {
-		name := map[Writer]string{TidwallWriter: "tidwall", DirectWriter: "direct"}[w]
-		t.Run(name, func(t *testing.T) { f(t, w) })
 	}
 }
