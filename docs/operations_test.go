@@ -31,9 +31,10 @@ func TestOperationsQuoteWhatIsSaid(t *testing.T) {
 	}
 }
 
-// literals returns all strings of all programs.
+// literals returns all strings of all programs. A long one may be written in parts, one on each line.
 func literals(t *testing.T) string {
 	t.Helper()
+	parts := regexp.MustCompile(`" \+\n\s*"`)
 	literal := regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 	var all strings.Builder
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
@@ -41,7 +42,7 @@ func literals(t *testing.T) string {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		for _, s := range literal.FindAll(text, -1) {
+		for _, s := range literal.FindAll(parts.ReplaceAll(text, nil), -1) {
 			all.Write(append(s, '\n'))
 		}
 		return err
