@@ -57,9 +57,10 @@ type Analysis struct {
 	// where one is needed rejects its row.
 	NewParser func(args Args, stream int, file File, b *batch.Builder) (func(fields [][]byte) error, error)
 
-	// NewRunParser, which may be nil, returns a function that does for a run of rows what the function of NewParser does for each of them, in less time. It
-	// returns nil for a file whose rows are parsed one by one. The function reads the first rows of the run, and appends those of them that are taken and
-	// not skipped to the columns of b. It stops before the first row that it cannot read, and leaves that row to the other function.
+	// NewRunParser, which may be nil, returns a function that does for a run of rows what the function of NewParser does for each of them, in
+	// less time. It returns nil for a file whose rows are parsed one by one. The function reads the first rows of the run, and appends those
+	// of them that are taken and not skipped to the columns of b. It stops before the first row that it cannot read, and leaves that row to
+	// the other function.
 	NewRunParser func(args Args, stream int, file File, b *batch.Builder) func(run *csv.Run) (read, taken int)
 
 	// NewJoiner returns the joiner of one session in one node.
@@ -251,12 +252,12 @@ type Forker interface {
 	Fork(stream int) (Joiner, error)
 }
 
-// Slicer is a Forker that knows whether its batches may take long, because a join makes many rows of each row, or a function works long on a value. The engine
-// then computes them in slices, with the work of other sessions in between.
+// Slicer is a Forker that knows whether its batches may take long, because a join makes many rows of each row, or a function works long on
+// a value. The engine then computes them in slices, with the work of other sessions in between.
 type Slicer interface {
 	Forker
-	// ForkSliced is Fork for a stream whose batches may take long. The fork, and the call itself, call pause every few milliseconds. It returns nil if no batch of
-	// the stream takes long.
+	// ForkSliced is Fork for a stream whose batches may take long. The fork, and the call itself, call pause every few milliseconds. It
+	// returns nil if no batch of the stream takes long.
 	ForkSliced(stream int, pause func()) (Joiner, error)
 }
 

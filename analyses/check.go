@@ -161,7 +161,9 @@ func (a *Analysis) checkRows(q *Query) error {
 		return fmt.Errorf("query %s has Rows, and is computed from %d tables; give it one", q.Name, len(q.Tables))
 	}
 	if t := a.TableIndex(q.Tables[0]); len(a.Tables[t].From) > 0 && a.Tables[t].Merge != fold.Never {
-		return fmt.Errorf("query %s has Rows, and aggregators make its table %s of others, so that a key may be in several of them; make it a bag", q.Name, q.Tables[0])
+		return fmt.Errorf(
+			"query %s has Rows, and aggregators make its table %s of others, so that a key may be in several of them; make it a bag", q.Name,
+			q.Tables[0])
 	}
 	for i := range a.Queries {
 		if o := &a.Queries[i]; o.Name != q.Name && slices.Contains(o.Tables, q.Tables[0]) {

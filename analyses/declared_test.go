@@ -11,8 +11,10 @@ import (
 
 // TestQ1_AnAnalysisComesWithItsSession: a plan makes an analysis. Anything else is refused in words, even if the compiler panics.
 func TestQ1_AnAnalysisComesWithItsSession(t *testing.T) {
-	whole := Analysis{Name: "asked", Streams: []Stream{{Name: "s", Files: "s.csv", Columns: Columns("a"), Schema: []batch.FieldSpec{{Name: "a", Kind: batch.Int}}}},
-		NewJoiner: func(Args, Replica) (Joiner, error) { return nil, nil }, Reduce: func(Args, int, []*fold.Table, func(...any)) error { return nil }}
+	whole := Analysis{Name: "asked", Streams: []Stream{{Name: "s", Files: "s.csv", Columns: Columns("a"),
+		Schema: []batch.FieldSpec{{Name: "a", Kind: batch.Int}}}},
+		NewJoiner: func(Args, Replica) (Joiner, error) { return nil, nil },
+		Reduce:    func(Args, int, []*fold.Table, func(...any)) error { return nil }}
 	asked := &Analysis{Name: "asked", Compile: func(plan []byte) (*Analysis, error) {
 		a := whole
 		switch string(plan) {

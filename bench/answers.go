@@ -9,9 +9,11 @@ import (
 	"posta.dev/posta/topology"
 )
 
-const answersAbout = "answers of several sizes on the cluster of posta run: what its largest process keeps, by node; the client has the whole answer, and is not a process of the cluster"
+const answersAbout = "answers of several sizes on the cluster of posta run: what its largest process keeps, by node; the client has the " +
+	"whole answer, and is not a process of the cluster"
 
-// answerParts are the sizes of the data of an analysis, as parts of what it has by default. More facts give a longer answer, or as long a one.
+// answerParts are the sizes of the data of an analysis, as parts of what it has by default. More facts give a longer answer, or as long a
+// one.
 var answerParts = []int{8, 2, 1}
 
 // measureAnswers measures whether a process of a cluster keeps a long answer in memory.

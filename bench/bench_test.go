@@ -131,7 +131,8 @@ func TestField_WhoIsNotThereIsNamed(t *testing.T) {
 		}
 	}
 	c.Contestants = []string{"postal"}
-	if _, _, err := c.participants(ctx, func(*contestant) bool { return true }); err == nil || !strings.Contains(err.Error(), "posta-parsers") {
+	if _, _, err := c.participants(ctx, func(*contestant) bool { return true }); err == nil ||
+		!strings.Contains(err.Error(), "posta-parsers") {
 		t.Errorf("%v, want an error that names the contestants", err)
 	}
 }
@@ -235,7 +236,8 @@ func TestRepeat_ColdEveryRoundCounts(t *testing.T) {
 func TestRepeat_AnErrorEndsTheCase(t *testing.T) {
 	broken := errors.New("broken")
 	calls := 0
-	_, err := repeat(context.Background(), "x", (&Config{Rounds: 4}).rounds(), func(context.Context, int) ([]Measure, error) { calls++; return nil, broken })
+	_, err := repeat(context.Background(), "x", (&Config{Rounds: 4}).rounds(),
+		func(context.Context, int) ([]Measure, error) { calls++; return nil, broken })
 	if !errors.Is(err, broken) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
@@ -308,7 +310,8 @@ func TestFactsOr_RowsAreForEveryAnalysis(t *testing.T) {
 }
 
 func TestChild_OnlyFromAParent(t *testing.T) {
-	for _, args := range [][]string{nil, {"bikes"}, {childVerb}, {childVerb, ""}, {childVerb, "", "node"}, {childVerb, "", "dance", "x"}, {childVerb, "", "oracle", "bicycles", "."}} {
+	for _, args := range [][]string{nil, {"bikes"}, {childVerb}, {childVerb, ""}, {childVerb, "", "node"}, {childVerb, "", "dance", "x"},
+		{childVerb, "", "oracle", "bicycles", "."}} {
 		if runChild(args) == 0 {
 			t.Errorf("%q is taken for a child", args)
 		}

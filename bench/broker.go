@@ -35,7 +35,8 @@ var brokerNames = []string{"rabbitmq-classic", "rabbitmq-quorum", "nats", "nats-
 var brokerKinds = map[string]*brokerKind{
 	"rabbitmq-classic": {settings: map[string]string{"rabbitmq.queue": "classic"}, needs: rabbitMQ, start: startRabbitMQ},
 	// RabbitMQ 3.10 loses a quorum queue for good when it is killed in the second in which the queue was declared.
-	"rabbitmq-quorum":  {settings: map[string]string{"rabbitmq.queue": topology.QuorumQueue}, needs: rabbitMQ, start: startRabbitMQ, minUptime: 3 * time.Second},
+	"rabbitmq-quorum": {settings: map[string]string{"rabbitmq.queue": topology.QuorumQueue}, needs: rabbitMQ, start: startRabbitMQ,
+		minUptime: 3 * time.Second},
 	"nats":             {settings: map[string]string{}, needs: natsServer, start: startNATS("default")},
 	"nats-sync-always": {settings: map[string]string{}, needs: natsServer, start: startNATS("always")},
 }

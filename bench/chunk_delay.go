@@ -15,9 +15,9 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// The delay of a chunk is the time from its acknowledgement until its effect: all of its rows are in the aggregator's state, and the commit with
-// the last of them is on the aggregator's disk. In between are the input's outbox, two links, and the commits of a joiner and of the aggregator.
-// The client's clock measures both moments; the client learns of each by a reply over a socket.
+// The delay of a chunk is the time from its acknowledgement until its effect: all of its rows are in the aggregator's state, and the commit
+// with the last of them is on the aggregator's disk. In between are the input's outbox, two links, and the commits of a joiner and of the
+// aggregator. The client's clock measures both moments; the client learns of each by a reply over a socket.
 const (
 	probedChunks = 200 // in a round, on the idle and on the busy cluster each
 	effectPace   = 5 * time.Millisecond
@@ -90,7 +90,8 @@ func (x *contestant) effectLabel() string { return x.name + "-effect" }
 
 // startEffect starts a cluster that can be asked whether a chunk has had its effect.
 func (x *contestant) startEffect(ctx context.Context, c *Config) (*cluster, error) {
-	return startCluster(ctx, c, clusterPlan{label: x.effectLabel(), verb: "effect", broker: x.broker, variant: *x.cluster, text: effectTopology})
+	return startCluster(ctx, c, clusterPlan{label: x.effectLabel(), verb: "effect", broker: x.broker, variant: *x.cluster,
+		text: effectTopology})
 }
 
 // probe starts a client that measures chunks on a cluster.
@@ -144,7 +145,8 @@ type chunkProber struct {
 func (p *chunkProber) run(ctx context.Context, n int) ([]time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
-	if err := p.request(ctx, &protocol.Request{Type: protocol.Open, Session: p.id, Token: p.token, Analysis: rowsByChunk.Name}, protocol.Opened); err != nil {
+	if err := p.request(ctx, &protocol.Request{Type: protocol.Open, Session: p.id, Token: p.token, Analysis: rowsByChunk.Name},
+		protocol.Opened); err != nil {
 		return nil, err
 	}
 	tick := time.NewTicker(effectPace)
@@ -174,7 +176,8 @@ func (p *chunkProber) chunk(ctx context.Context, n int) (time.Duration, error) {
 		seen <- err
 	}()
 	err := p.request(ctx, &protocol.Request{
-		Type: protocol.Chunk, Session: p.id, Token: p.token, Stream: rowsByChunk.Name, Seq: uint64(n), File: "chunks.csv", Line: 2 + uint64(n-1)*chunkRows,
+		Type: protocol.Chunk, Session: p.id, Token: p.token, Stream: rowsByChunk.Name, Seq: uint64(n), File: "chunks.csv",
+		Line:   2 + uint64(n-1)*chunkRows,
 		Header: []byte(chunkHeader), Data: chunkOf(n),
 	}, protocol.OK)
 	acknowledged := time.Now()

@@ -180,7 +180,8 @@ func startChild(cmd *exec.Cmd) error {
 
 // listen subscribes to the heartbeats of all nodes.
 func (x *cluster) listen() (*zmqx.Sub, error) {
-	sub, err := zmqx.NewSub(zmqx.Options{BackoffMin: 5 * time.Millisecond, BackoffMax: 20 * time.Millisecond, TLS: keyed.TLS(x.keys, security.Control, nil)})
+	sub, err := zmqx.NewSub(zmqx.Options{BackoffMin: 5 * time.Millisecond, BackoffMax: 20 * time.Millisecond,
+		TLS: keyed.TLS(x.keys, security.Control, nil)})
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +227,8 @@ func (x *cluster) beats(ctx context.Context, sub *zmqx.Sub, enough func(heartbea
 	}
 }
 
-// readyTime bounds the start of a cluster's nodes, each of which takes a tenth of a second of one core. In CI they have a twentieth of one together.
+// readyTime bounds the start of a cluster's nodes, each of which takes a tenth of a second of one core. In CI they have a twentieth of one
+// together.
 const readyTime = 5 * time.Minute
 
 func (x *cluster) lastWords() string {

@@ -40,10 +40,13 @@ func contestants() []contestant {
 	ownCluster := topology.Variant{JoinInInput: true, Settings: map[string]string{"limits.window": "8MiB"}} // as in cmd/run.go
 	all := []contestant{
 		{name: baseline, about: "the default topology over ZeroMQ", cluster: &topology.Variant{}},
-		{name: "posta-run", about: "the cluster that posta run starts: the files are read where they lie, and parsed, joined and folded in one process", cluster: &ownCluster, inPlace: true},
+		{name: "posta-run",
+			about:   "the cluster that posta run starts: the files are read where they lie, and parsed, joined and folded in one process",
+			cluster: &ownCluster, inPlace: true},
 		{name: "posta-parsers", about: "parsers on nodes of their own: raw chunks cross a hop", cluster: &split},
 		{name: "posta-single", about: "one joiner and one aggregator in place of two each", cluster: &one},
-		{name: "posta-volatile", about: "the default topology, but no node waits for its disk: what durability costs", cluster: &topology.Variant{}, volatile: true},
+		{name: "posta-volatile", about: "the default topology, but no node waits for its disk: what durability costs",
+			cluster: &topology.Variant{}, volatile: true},
 	}
 	for _, name := range brokerNames {
 		k := brokerKinds[name]
@@ -53,7 +56,8 @@ func contestants() []contestant {
 		)
 	}
 	return append(all,
-		contestant{name: "duckdb", about: "the same queries in SQL in one process (bench/rivals/duckdb), no guarantee at all", process: runDuckDB, needs: duckDB},
+		contestant{name: "duckdb", about: "the same queries in SQL in one process (bench/rivals/duckdb), no guarantee at all",
+			process: runDuckDB, needs: duckDB},
 		contestant{name: reference, about: "one goroutine and encoding/csv; whose answers the others must have", process: runOracleProcess},
 	)
 }

@@ -72,7 +72,8 @@ func (c *Config) rounds() iter.Seq2[int, bool] {
 }
 
 // repeat measures a case, round by round.
-func repeat(ctx context.Context, name string, rounds iter.Seq2[int, bool], round func(ctx context.Context, i int) ([]Measure, error)) (Case, error) {
+func repeat(ctx context.Context, name string, rounds iter.Seq2[int, bool],
+	round func(ctx context.Context, i int) ([]Measure, error)) (Case, error) {
 	c := Case{Name: name}
 	for i, counts := range rounds {
 		measures, err := round(ctx, i)

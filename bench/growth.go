@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	growthAbout = "trips of bikes on a cluster that reads the files in place, per row, without what it takes for 1,000 rows; ratio: CPU time over that of a million rows, and of one joiner and aggregator"
+	growthAbout = "trips of bikes on a cluster that reads the files in place, per row, without what it takes for 1,000 rows; ratio: CPU " +
+		"time over that of a million rows, and of one joiner and aggregator"
 	// fewRows is the number of rows with which the cost of a cluster's start and end is measured.
 	fewRows = 1000
 	// growthUnit is the size with which other sizes are compared. The time of smaller ones is mostly the start of a session.
@@ -40,7 +41,8 @@ func measureGrowth(ctx context.Context, c *Config) ([]Case, error) {
 		sizes = append(sizes, growing{fmt.Sprintf("%d rows", facts), facts, nil})
 	}
 	for _, n := range growthReplicas {
-		shapes = append(shapes, growing{fmt.Sprintf("%d joiners and aggregators", n), min(most, 2_000_000), map[string]int{"joiner": n, "aggregator": n}})
+		shapes = append(shapes, growing{fmt.Sprintf("%d joiners and aggregators", n), min(most, 2_000_000),
+			map[string]int{"joiner": n, "aggregator": n}})
 	}
 	bySize, err := c.growth(ctx, sizes, unit)
 	if err != nil {
@@ -57,7 +59,8 @@ type growing struct {
 	replicas map[string]int // nil: those of posta run
 }
 
-// growth measures points in turns, and compares them with the one at unit. Each is also measured with few rows, and this cost is subtracted.
+// growth measures points in turns, and compares them with the one at unit. Each is also measured with few rows, and this cost is
+// subtracted.
 func (c *Config) growth(ctx context.Context, points []growing, unit int) ([]Case, error) {
 	s, err := workloadOf("bikes")
 	if err != nil {

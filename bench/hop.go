@@ -17,7 +17,8 @@ func measureHop(ctx context.Context, c *Config) (done Section, err error) {
 		return done, err
 	}
 	done.Skipped = skipped
-	done.About = fmt.Sprintf("frames of %s from node to node, durable at both; times over those of %s in the same round", sizeName(hopSize), baseline)
+	done.About = fmt.Sprintf("frames of %s from node to node, durable at both; times over those of %s in the same round", sizeName(hopSize),
+		baseline)
 	frames := max(1, min(int(c.Amount)/hopSize, maxFrames))
 	done.Cases, err = inTurns(ctx, c, append(field, unbatched(field)...), func(ctx context.Context, x *contestant) (hop, error) {
 		return x.hop(ctx, c, x.share(frames), hopSize)

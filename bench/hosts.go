@@ -12,7 +12,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-const aboutHosts = "bikes in two files of one size, read in place over TCP, on hosts of one core each: what a second host with an input, a joiner and an aggregator gives; ratio: the time on one host over the time in this line"
+const aboutHosts = "bikes in two files of one size, read in place over TCP, on hosts of one core each: what a second host with an " +
+	"input, a joiner and an aggregator gives; ratio: the time on one host over the time in this line"
 
 // measureHosts measures the gain from a second host. A core simulates a host: the host's nodes run only on this core. The
 // client and the reducer are on the first one.
@@ -57,7 +58,8 @@ func measureHosts(ctx context.Context, c *Config) (Section, error) {
 			if !bytes.Equal(r.answer, one.answer) {
 				return nil, fmt.Errorf("the answers on %s and on %s differ", field[i].name, field[0].name)
 			}
-			all = append(all, append(besides(r.wall, one.wall, r.cpu, one.cpu, size), Measure{"wall", "s", r.wall.Seconds()}, Measure{"busy", "", busy(r, i+1)}))
+			all = append(all, append(besides(r.wall, one.wall, r.cpu, one.cpu, size), Measure{"wall", "s", r.wall.Seconds()},
+				Measure{"busy", "", busy(r, i+1)}))
 		}
 		return all, nil
 	})

@@ -24,7 +24,8 @@ const (
 // moment when all chunks and ends of a session are durable until its answers are there. An answer needs the last end, so the
 // time before the acknowledgement of this end belongs to the client.
 func measureLatency(ctx context.Context, c *Config) (done Section, err error) {
-	done.About = fmt.Sprintf(`from a chunk's acknowledgement until its effect is on the aggregator's disk, %d chunks of %d rows a round, idle, and busy with %d sessions
+	done.About = fmt.Sprintf(
+		`from a chunk's acknowledgement until its effect is on the aggregator's disk, %d chunks of %d rows a round, idle, and busy with %d sessions
 of bikes; and from the acknowledgement of the end of a session's last stream until its last answer, %d sessions a round of %d trips each`,
 		c.probedChunks(), chunkRows, busySessions, c.latencySessions(), latencyFacts)
 	s, err := workloadOf("bikes")

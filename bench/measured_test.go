@@ -1,6 +1,7 @@
 //go:build nightly
 
-// These tests run every section of the bench over real processes, which takes a minute and a half of one core, and say nothing of the product.
+// These tests run every section of the bench over real processes, which takes a minute and a half of one core, and say nothing of the
+// product.
 
 package bench
 
@@ -59,7 +60,8 @@ func TestBench_SectionsMeasureAndReport(t *testing.T) {
 		}
 		ratio := figureOf(&s.Cases[0], "ratio")
 		if strings.HasPrefix(s.Name, raceGroup) {
-			ratio = figureOf(&s.Cases[len(s.Cases)-1], map[string]string{"race-flights": "times", "race-hop": "CPU times", "race-latency": "chunk, busy p99", "race-recovery": "running again"}[s.Name])
+			ratio = figureOf(&s.Cases[len(s.Cases)-1], map[string]string{"race-flights": "times", "race-hop": "CPU times",
+				"race-latency": "chunk, busy p99", "race-recovery": "running again"}[s.Name])
 		}
 		if s.Name == "sql" || s.Name == "tpch" { // without DuckDB they have nothing to compare with
 			ratio = figureOf(&s.Cases[0], "CPU")

@@ -26,7 +26,8 @@ var (
 
 const measuredHosts = 2
 
-// leastPart is the smallest part that the table shows, as a fraction of the work. Profiles have a hundred samples a second, so smaller ones say little.
+// leastPart is the smallest part that the table shows, as a fraction of the work. Profiles have a hundred samples a second, so smaller ones
+// say little.
 const leastPart = 0.005
 
 // measureModel measures the parts of two clusters for every analysis, and computes what more cores would give.
@@ -65,8 +66,10 @@ type measuredCluster struct {
 
 // field returns the contestants: the cluster of posta run, one with several inputs, joiners and aggregators, and the first on one core.
 func (m *modelled) field() (field []contestant) {
-	own := topology.Variant{JoinInInput: true, Settings: map[string]string{"limits.window": "8MiB"}, Roots: []string{m.data}} // as in cmd/run.go
-	hosts := topology.Variant{Replicas: map[string]int{"input": measuredHosts, "joiner": measuredHosts, "aggregator": measuredHosts}, Roots: []string{m.data}}
+	// as in cmd/run.go
+	own := topology.Variant{JoinInInput: true, Settings: map[string]string{"limits.window": "8MiB"}, Roots: []string{m.data}}
+	hosts := topology.Variant{Replicas: map[string]int{"input": measuredHosts, "joiner": measuredHosts, "aggregator": measuredHosts},
+		Roots: []string{m.data}}
 	field = []contestant{{name: "model-run", cluster: &own, inPlace: true}, {name: "model-hosts", cluster: &hosts, inPlace: true}}
 	if cores := cores(); len(cores) > 1 {
 		field = append(field, contestant{name: "model-one", cluster: &own, inPlace: true, host: func(*topology.Node) int { return cores[0] }})
@@ -80,8 +83,8 @@ const mostRuns = 100
 // errNoSamples reports work that takes less time than the profiler can see.
 var errNoSamples = errors.New("the profiles have no sample of the work; give more --rows")
 
-// run measures the clusters. Little work of a fast machine may pass between two samples of the profiler, a hundredth of a second apart. Nothing can be
-// divided by the cost of a cluster then, so both run until each has one.
+// run measures the clusters. Little work of a fast machine may pass between two samples of the profiler, a hundredth of a second apart.
+// Nothing can be divided by the cost of a cluster then, so both run until each has one.
 func (m *modelled) run(ctx context.Context) error {
 	for range mostRuns {
 		if err := m.runOnce(ctx); err != nil {
@@ -187,7 +190,8 @@ func (m *modelled) cases() (all []Case) {
 	one := predict(own, 1).perRow
 	all = append(all, coreCase(m.s.name()+", posta run", own, one))
 	for _, n := range modelHosts {
-		all = append(all, coreCase(fmt.Sprintf("%s, %d inputs", m.s.name(), n), modelParts(m.hosts.processes, m.hosts.rows, float64(n)/measuredHosts), one))
+		all = append(all, coreCase(fmt.Sprintf("%s, %d inputs", m.s.name(), n),
+			modelParts(m.hosts.processes, m.hosts.rows, float64(n)/measuredHosts), one))
 	}
 	if m.one.Median > 0 {
 		n := len(cores())
@@ -208,7 +212,8 @@ func partCases(cluster string, parts []modelPart) (all []Case) {
 			shared += p.cost
 		case p.cost >= leastPart*total:
 			x := Case{Name: cluster + ", " + p.name}
-			x.add([]Measure{{"CPU", "ns/row", p.cost}, {"share", "%", 100 * p.cost / total}, {"cores", "", p.most}, {"most", "×", total * p.most / p.cost}})
+			x.add([]Measure{{"CPU", "ns/row", p.cost}, {"share", "%", 100 * p.cost / total}, {"cores", "", p.most},
+				{"most", "×", total * p.most / p.cost}})
 			all = append(all, x)
 		}
 	}

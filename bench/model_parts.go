@@ -19,12 +19,12 @@ type modelKind struct {
 	after  bool     // it begins when all rows have been read
 }
 
-// modelKinds are the parts of a node; the first one that fits counts. What fits none is the runtime's (the collector and the scheduler, which any number of
-// cores share), or is the start and end of a process, which take the same time for any number of rows.
+// modelKinds are the parts of a node; the first one that fits counts. What fits none is the runtime's (the collector and the scheduler,
+// which any number of cores share), or is the start and end of a process, which take the same time for any number of rows.
 //
-// The loop waits for its tasks (role.NewTask), which are coroutines, so both are one part. A node has a goroutine for each direction of each connection.
-// They count as one, as if a single connection carried everything, which is the worst case. The same holds for the files that an input cuts. Requests
-// belong to the end, because inputs read the files in place: what clients ask for then are answers.
+// The loop waits for its tasks (role.NewTask), which are coroutines, so both are one part. A node has a goroutine for each direction of
+// each connection. They count as one, as if a single connection carried everything, which is the worst case. The same holds for the files
+// that an input cuts. Requests belong to the end, because inputs read the files in place: what clients ask for then are answers.
 var modelKinds = []modelKind{
 	{name: "parsing", begins: []string{"nodes.(*preparing).add."}, most: piecesAside},
 	{name: "cutting", begins: []string{"nodes/inplace.(*Reader).begin."}, most: 1},
@@ -115,8 +115,8 @@ func (p *modelProcess) add(parts map[string]time.Duration) {
 	}
 }
 
-// modelParts makes the model of a cluster from the CPU time of its processes, measured over a number of rows, for times as many inputs, joiners and
-// aggregators.
+// modelParts makes the model of a cluster from the CPU time of its processes, measured over a number of rows, for times as many inputs,
+// joiners and aggregators.
 func modelParts(measured []modelProcess, rows int, times float64) (parts []modelPart) {
 	for _, p := range measured {
 		for _, k := range modelKinds {

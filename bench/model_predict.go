@@ -14,9 +14,9 @@ type prediction struct {
 	first  string  // the part for which cores wait longest; "" if all cores are busy
 }
 
-// predict computes the time per row on a number of cores. The work while rows are read takes as long as all of it on all cores, or as the part of it that
-// takes longest on the cores that this part can use. The work after that follows, and is computed in the same way. The result is a lower bound: waiting
-// for a disk, for memory or for another part is not in it.
+// predict computes the time per row on a number of cores. The work while rows are read takes as long as all of it on all cores, or as the
+// part of it that takes longest on the cores that this part can use. The work after that follows, and is computed in the same way. The
+// result is a lower bound: waiting for a disk, for memory or for another part is not in it.
 func predict(parts []modelPart, cores int) (p prediction) {
 	waste := 0.0
 	for _, after := range []bool{false, true} {

@@ -55,7 +55,8 @@ func TestModelParts_MoreInputs(t *testing.T) {
 	}
 	got := modelParts(measured, 10, 3)
 	want := []modelPart{
-		{"input: parsing", 30, 16 * 6, false}, {"input: cutting", 6, 6, false}, {"input: end", 1, 6, true}, {"input: loop", 4, 6, false}, {"input: runtime", 2, 0, false},
+		{"input: parsing", 30, 16 * 6, false}, {"input: cutting", 6, 6, false}, {"input: end", 1, 6, true}, {"input: loop", 4, 6, false},
+		{"input: runtime", 2, 0, false},
 		{"reducer: loop", 5, 1, true},
 	}
 	if !slices.Equal(got, want) {
@@ -86,7 +87,8 @@ func TestKindOf(t *testing.T) {
 		"cutting": {"posta.dev/posta/rows/csv.lastEnd", "posta.dev/posta/nodes/inplace.(*Reader).begin.func1"},
 		"log":     {"internal/runtime/syscall.Syscall6", nodes + "committer", nodes + "(*node).run.gowrap1"},
 		"sockets": {"internal/runtime/syscall.Syscall6", "posta.dev/posta/zmqx.(*socket).spawn.func1"},
-		"end":     {"posta.dev/posta/nodes/core.(*Core).more", "posta.dev/posta/nodes/core.(*Core).continueEndings", nodes + "(*node).run", "main.main", "runtime.main"},
+		"end": {"posta.dev/posta/nodes/core.(*Core).more", "posta.dev/posta/nodes/core.(*Core).continueEndings", nodes + "(*node).run",
+			"main.main", "runtime.main"},
 		"loop":    {"posta.dev/posta/nodes/shell.(*Shell).Step", nodes + "(*node).run", "main.main", "runtime.main"},
 		"runtime": {"runtime.scanobject", "runtime.gcBgMarkWorker"},
 		"":        {"posta.dev/posta/topology.Load", "main.main", "runtime.main"},
@@ -107,7 +109,8 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// TestKindOf_TheNodesHaveTheseGoroutines: a function that gets another name would move its work to another part without notice. The names are in the program.
+// TestKindOf_TheNodesHaveTheseGoroutines: a function that gets another name would move its work to another part without notice. The names
+// are in the program.
 func TestKindOf_TheNodesHaveTheseGoroutines(t *testing.T) {
 	program, err := os.ReadFile(plainPosta(t))
 	if err != nil {

@@ -33,7 +33,8 @@ func (s *workload) race(ctx context.Context, c *Config) (done Section, err error
 			field[i].cluster.Roots = []string{data}
 		}
 	}
-	done.About = fmt.Sprintf("%d %s, %d MB of CSV; times of a contestant over those of %s in the same round", facts, s.what, size/1e6, baseline)
+	done.About = fmt.Sprintf("%d %s, %d MB of CSV; times of a contestant over those of %s in the same round", facts, s.what, size/1e6,
+		baseline)
 	done.Skipped = skipped
 	done.Cases, err = inTurns(ctx, c, field, func(ctx context.Context, x *contestant) (e result, err error) {
 		if err = warm(data); err == nil {

@@ -26,7 +26,8 @@ func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 	if err != nil {
 		return done, err
 	}
-	done.About = fmt.Sprintf("a joiner, and in another session the broker, is killed in the middle of %d trips and started again at once; the answers have to be the same", facts)
+	done.About = fmt.Sprintf("a joiner, and in another session the broker, is killed in the middle of %d trips and started again at once; "+
+		"the answers have to be the same", facts)
 	return c.durableClusters(ctx, done, func(ctx context.Context, x *contestant) ([]Measure, error) {
 		undisturbed, err := x.run(ctx, c, s, data)
 		if err != nil {
@@ -47,7 +48,10 @@ func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 		if x.broker == nil {
 			return measures, nil
 		}
-		hit, back, err = x.disturbed(ctx, c, s, data, &undisturbed, func(ctx context.Context, n *cluster) (time.Duration, error) { return n.replaceBroker(ctx) })
+		hit, back, err = x.disturbed(ctx, c, s, data, &undisturbed, func(ctx context.Context, n *cluster) (time.Duration,
+			error) {
+			return n.replaceBroker(ctx)
+		})
 		return append(measures,
 			Measure{"broker answers again", "ms", float64(back.Microseconds()) / 1e3},
 			Measure{"wall, broker killed", "s", hit.Wall.Seconds()},
@@ -60,7 +64,8 @@ func measureRecovery(ctx context.Context, c *Config) (done Section, err error) {
 type fault func(context.Context, *cluster) (time.Duration, error)
 
 // disturbed runs a session with a fault in its middle. Its answers must be those of the undisturbed session.
-func (x *contestant) disturbed(ctx context.Context, c *Config, s *workload, data string, undisturbed *result, hit fault) (o childReport, back time.Duration, err error) {
+func (x *contestant) disturbed(ctx context.Context, c *Config, s *workload, data string, undisturbed *result, hit fault) (o childReport,
+	back time.Duration, err error) {
 	for after := undisturbed.wall * 2 / 5; ; after /= 2 { // this session may be faster than the undisturbed one
 		o, back, err = x.runWithFault(ctx, c, s, data, after, hit)
 		if after == 0 || !errors.Is(err, errTooLate) {

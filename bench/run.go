@@ -74,8 +74,10 @@ func sections() []section {
 		plainly("link", "frames from node to node, durable at both, beside write + fsync of the same bytes in 4 MiB pieces", measureLink),
 	}
 	all = append(all, plainly("latency", idleAbout, measureIdle))
-	all = append(all, plainly("keys", "the same over TCP with keys, over TCP without, and over unix sockets; ratio: the time over TCP without keys over the time in this line", measureKeys))
-	all = append(all, section{"hosts", measureHosts}, plainly("growth", growthAbout, measureGrowth), plainly("answers", answersAbout, measureAnswers), plainly("model", aboutModel, measureModel))
+	all = append(all, plainly("keys", "the same over TCP with keys, over TCP without, and over unix sockets; ratio: the time over TCP "+
+		"without keys over the time in this line", measureKeys))
+	all = append(all, section{"hosts", measureHosts}, plainly("growth", growthAbout, measureGrowth),
+		plainly("answers", answersAbout, measureAnswers), plainly("model", aboutModel, measureModel))
 	for _, s := range workloads() {
 		about := fmt.Sprintf("analysis %s on a cluster of processes, beside the naive oracle with encoding/csv", s.name())
 		all = append(all, plainly(s.name(), about, s.measure))
@@ -84,7 +86,8 @@ func sections() []section {
 	for _, s := range workloads() {
 		all = append(all, section{raceGroup + "-" + s.name(), s.race})
 	}
-	return append(all, section{raceGroup + "-hop", measureHop}, section{raceGroup + "-latency", measureLatency}, section{raceGroup + "-recovery", measureRecovery})
+	return append(all, section{raceGroup + "-hop", measureHop}, section{raceGroup + "-latency", measureLatency},
+		section{raceGroup + "-recovery", measureRecovery})
 }
 
 // SectionNames returns the names of all sections.

@@ -25,10 +25,12 @@ type statement struct{ name, text, theirs string }
 
 // overMeasurements returns the statements over the measurements. The first is the one billion row challenge.
 func overMeasurements() (all []statement) {
-	const file = "read_csv('DIRECTORY/measurements.csv', auto_detect = false, header = true, delim = ';', columns = {'station': 'VARCHAR', 'temperature': 'DOUBLE'})"
+	const file = "read_csv('DIRECTORY/measurements.csv', auto_detect = false, header = true, delim = ';', columns = {'station': 'VARCHAR', " +
+		"'temperature': 'DOUBLE'})"
 	for _, s := range [][2]string{
 		{"challenge", "SELECT station, min(temperature), avg(temperature), max(temperature) FROM measurements GROUP BY station ORDER BY station"},
-		{"filtered", "SELECT station, count(*), sum(temperature) FROM measurements WHERE temperature > 30 AND station LIKE '%il%' GROUP BY station ORDER BY station"},
+		{"filtered", "SELECT station, count(*), sum(temperature) FROM measurements WHERE temperature > 30 AND station LIKE '%il%' GROUP BY " +
+			"station ORDER BY station"},
 		{"texts", "SELECT upper(left(station, 2)), count(*) FROM measurements GROUP BY 1 ORDER BY 1"},
 		{"distinct", "SELECT station, count(DISTINCT temperature) FROM measurements GROUP BY station ORDER BY station"},
 	} {
@@ -55,7 +57,8 @@ func measureSQL(ctx context.Context, c *Config) (done Section, err error) {
 	if err != nil {
 		return done, err
 	}
-	done.About = fmt.Sprintf("statements over %d measurements, %d MB of CSV, with start and end of a cluster; times of DuckDB 1.5 over those of posta sql in the same round", rows, size/1e6)
+	done.About = fmt.Sprintf("statements over %d measurements, %d MB of CSV, with start and end of a cluster; times of DuckDB 1.5 over "+
+		"those of posta sql in the same round", rows, size/1e6)
 	return c.besideDuckDB(ctx, done, dir, overMeasurements())
 }
 
@@ -78,7 +81,8 @@ func (c *Config) besideDuckDB(ctx context.Context, done Section, dir string, sta
 			var ours, theirs result
 			if why != "" {
 				ours, err := s.cluster(ctx, c, dir)
-				return []Measure{{"wall", "s", ours.wall.Seconds()}, {"CPU", "s", ours.cpu.Seconds()}, {"largest process", "MB", float64(ours.peak) / 1e6}}, err
+				return []Measure{{"wall", "s", ours.wall.Seconds()}, {"CPU", "s", ours.cpu.Seconds()},
+					{"largest process", "MB", float64(ours.peak) / 1e6}}, err
 			}
 			_, _, err := compareTimes(i, func() (_ time.Duration, err error) { ours, err = s.cluster(ctx, c, dir); return ours.wall, err },
 				func() (_ time.Duration, err error) { theirs, err = s.duckDB(ctx, c, dir); return theirs.wall, err })
@@ -98,7 +102,8 @@ func (c *Config) besideDuckDB(ctx context.Context, done Section, dir string, sta
 func (s statement) figures(ours, theirs *result) []Measure {
 	return []Measure{
 		{"wall", "s", ours.wall.Seconds()}, {"DuckDB", "s", theirs.wall.Seconds()}, {"times", "×", theirs.wall.Seconds() / ours.wall.Seconds()},
-		{"CPU", "s", ours.cpu.Seconds()}, {"DuckDB CPU", "s", theirs.cpu.Seconds()}, {"CPU times", "×", theirs.cpu.Seconds() / ours.cpu.Seconds()},
+		{"CPU", "s", ours.cpu.Seconds()}, {"DuckDB CPU", "s", theirs.cpu.Seconds()},
+		{"CPU times", "×", theirs.cpu.Seconds() / ours.cpu.Seconds()},
 		{"largest process", "MB", float64(ours.peak) / 1e6}, {"DuckDB's", "MB", float64(theirs.peak) / 1e6},
 	}
 }

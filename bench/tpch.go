@@ -45,7 +45,8 @@ func measureTPCH(ctx context.Context, c *Config) (done Section, err error) {
 	if err != nil {
 		return done, err
 	}
-	done.About = fmt.Sprintf("queries of TPC-H over %d rows of lineitem, %d MB of CSV in all tables, with start and end of a cluster; times of DuckDB 1.5 over those of posta sql in the same round", rows, size/1e6)
+	done.About = fmt.Sprintf("queries of TPC-H over %d rows of lineitem, %d MB of CSV in all tables, with start and end of a cluster; "+
+		"times of DuckDB 1.5 over those of posta sql in the same round", rows, size/1e6)
 	return c.besideDuckDB(ctx, done, dir, queries)
 }
 
@@ -68,7 +69,8 @@ func readTPCH(source string) (all []statement, err error) {
 				columns = append(columns, fmt.Sprintf("'%s': '%s'", d.Name.Name, d.Type))
 			}
 			ours.WriteString(printed(st) + "\n")
-			fmt.Fprintf(&theirs, "CREATE VIEW %s AS SELECT * FROM read_csv('DIRECTORY/%s', auto_detect = false, header = true, delim = ',', columns = {%s});\n",
+			fmt.Fprintf(&theirs,
+				"CREATE VIEW %s AS SELECT * FROM read_csv('DIRECTORY/%s', auto_detect = false, header = true, delim = ',', columns = {%s});\n",
 				t.Name.Name, t.Files.Value, strings.Join(columns, ", "))
 			continue
 		}

@@ -14,7 +14,8 @@ func TestBench_QueriesOfTPCH(t *testing.T) {
 		t.Fatalf("%d queries, %v", len(all), err)
 	}
 	for i, s := range all {
-		if s.name != tpchQueries[i] || strings.Count(s.text, "CREATE TABLE") != 8 || strings.Count(s.theirs, "CREATE VIEW") != 8 || !strings.Contains(s.theirs, "'l_shipdate': 'DATE'") {
+		if s.name != tpchQueries[i] || strings.Count(s.text, "CREATE TABLE") != 8 || strings.Count(s.theirs, "CREATE VIEW") != 8 ||
+			!strings.Contains(s.theirs, "'l_shipdate': 'DATE'") {
 			t.Errorf("%s: %s\n%s", s.name, s.text, s.theirs)
 		}
 	}

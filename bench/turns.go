@@ -9,7 +9,8 @@ import (
 // the figures of a round from all its results, because some figures compare with the first contestant. An error of measure
 // ends the race.
 func inTurns[T any](
-	ctx context.Context, c *Config, field []contestant, run func(context.Context, *contestant) (T, error), measure func([]T) ([][]Measure, error),
+	ctx context.Context, c *Config, field []contestant, run func(context.Context, *contestant) (T, error),
+	measure func([]T) ([][]Measure, error),
 ) ([]Case, error) {
 	cases := make([]Case, len(field))
 	for i := range field {
@@ -41,7 +42,8 @@ func inTurns[T any](
 }
 
 // durableClusters measures the contestants that are durable clusters, in turns.
-func (c *Config) durableClusters(ctx context.Context, done Section, measure func(context.Context, *contestant) ([]Measure, error)) (Section, error) {
+func (c *Config) durableClusters(ctx context.Context, done Section,
+	measure func(context.Context, *contestant) ([]Measure, error)) (Section, error) {
 	field, skipped, err := c.participants(ctx, func(x *contestant) bool { return x.cluster != nil && !x.volatile && !x.inPlace })
 	if err != nil {
 		return done, err

@@ -51,8 +51,8 @@ func NewTable(name string, columns []string, rows ...protocol.Rows) Table {
 // Len returns the number of rows, including those that were not kept (Config.StreamOnly, Config.Keep).
 func (t *Table) Len() int { return t.rows }
 
-// All yields the rows in their order; the slice is valid until the next one. Rows of a long answer are read from a file: Err tells whether this
-// failed.
+// All yields the rows in their order; the slice is valid until the next one. Rows of a long answer are read from a file: Err tells whether
+// this failed.
 func (t *Table) All() iter.Seq[[]protocol.Value] {
 	return func(yield func([]protocol.Value) bool) {
 		for rows := range t.Parts() {

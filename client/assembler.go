@@ -51,7 +51,8 @@ func (in *assembler) add(t *Table, rows protocol.Rows, last bool) error {
 	return in.cfg.OnRows(t.Name, t.Columns, rows, last)
 }
 
-// keep keeps the rows that the answer should have. With Config.Keep they are copied, because they would otherwise hold a large reply in memory.
+// keep keeps the rows that the answer should have. With Config.Keep they are copied, because they would otherwise hold a large reply in
+// memory.
 func (in *assembler) keep(t *Table, rows protocol.Rows) error {
 	switch first := in.cfg.Keep - t.rows; {
 	case in.cfg.StreamOnly, in.cfg.Keep > 0 && first <= 0:

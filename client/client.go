@@ -15,11 +15,11 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Client is one session at a cluster. Its methods must be called one after the other, except for Progress and Cancel, which may run at the same
-// time as others. From Open on, the client keeps the session alive until Finish, Cancel or Close.
+// Client is one session at a cluster. Its methods must be called one after the other, except for Progress and Cancel, which may run at the
+// same time as others. From Open on, the client keeps the session alive until Finish, Cancel or Close.
 //
-// It runs a core.Session: under the lock it tells each event to the session, and does at once what the session wants done. A goroutine that owns the
-// session was rejected, because each chunk would have to be passed to that goroutine and back.
+// It runs a core.Session: under the lock it tells each event to the session, and does at once what the session wants done. A goroutine that
+// owns the session was rejected, because each chunk would have to be passed to that goroutine and back.
 type Client struct {
 	cfg      Config
 	given    bool // the caller gave the session's id, so the session may have been opened before
@@ -65,12 +65,14 @@ func dialWith(ctx context.Context, cfg Config, dial func(string) (requester, err
 	if cfg.Token == (session.Token{}) && !cfg.Force {
 		cfg.Token = session.NewToken()
 	}
-	c := &Client{cfg: cfg, given: given, dial: dial, warnings: &warnings{tell: cfg.OnWarning}, notes: &warnings{tell: cfg.OnNote}, news: make(chan struct{}), doing: Connecting, sooner: make(chan struct{}, 1)}
+	c := &Client{cfg: cfg, given: given, dial: dial, warnings: &warnings{tell: cfg.OnWarning}, notes: &warnings{tell: cfg.OnNote},
+		news: make(chan struct{}), doing: Connecting, sooner: make(chan struct{}, 1)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.clock = awake.NewClock(longestPause)
 	now, _ := c.clock.Read(time.Now())
 	c.session = core.New(core.Config{
-		Entries: cfg.Entries, Analysis: cfg.Analysis, Params: cfg.Params, Plan: cfg.Plan, Session: cfg.Session, Token: cfg.Token, Reopens: reopens, Takeover: cfg.Takeover, Resume: cfg.Resume, NoWait: cfg.NoWait,
+		Entries: cfg.Entries, Analysis: cfg.Analysis, Params: cfg.Params, Plan: cfg.Plan, Session: cfg.Session, Token: cfg.Token,
+		Reopens: reopens, Takeover: cfg.Takeover, Resume: cfg.Resume, NoWait: cfg.NoWait,
 		Named: cfg.Keys != nil,
 		Lanes: cfg.Lanes, Timeout: cfg.Timeout, GiveUpAfter: cfg.GiveUpAfter, Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 	}, now)
@@ -131,8 +133,8 @@ func (c *Client) phase() core.Phase {
 	return c.session.Phase()
 }
 
-// Results asks for the answers part by part until they are complete. Any output can answer; if one is silent, Results asks the next one. It may be
-// called again after an error.
+// Results asks for the answers part by part until they are complete. Any output can answer; if one is silent, Results asks the next one. It
+// may be called again after an error.
 func (c *Client) Results(ctx context.Context) (*Answer, error) {
 	in := newAssembler(&c.cfg, c.opened().Queries)
 	c.event(func(now time.Time) {
@@ -170,8 +172,8 @@ func (c *Client) Cancel(ctx context.Context) error {
 	return c.tell(ctx, func(now time.Time) { c.session.Tell(protocol.Cancel, c.cfg.Force, now) })
 }
 
-// Finish closes the session at every input and output: its results are dropped. It takes at most 15 s; the error names the nodes that did not
-// answer in time. They drop the results after results_ttl.
+// Finish closes the session at every input and output: its results are dropped. It takes at most 15 s; the error names the nodes that did
+// not answer in time. They drop the results after results_ttl.
 func (c *Client) Finish(ctx context.Context) error {
 	return c.tell(ctx, func(now time.Time) { c.session.Tell(protocol.Close, c.cfg.Force, now) })
 }
@@ -187,8 +189,8 @@ func (c *Client) tell(ctx context.Context, begin func(now time.Time)) error {
 	return errors.Join(err, told)
 }
 
-// Sessions asks every input and output once which sessions it has. A session is listed once for each node that knows it. If some nodes did not
-// answer, the answers of the others are returned beside the error.
+// Sessions asks every input and output once which sessions it has. A session is listed once for each node that knows it. If some nodes did
+// not answer, the answers of the others are returned beside the error.
 func (c *Client) Sessions(ctx context.Context) (all []protocol.SessionInfo, err error) {
 	c.event(func(now time.Time) { c.session.List(now) })
 	var listed error

@@ -21,9 +21,9 @@ type located interface {
 	Unchanged() error
 }
 
-// located returns r as a file that can be read at any place if it is a Parquet file, else nil. It also returns the reader to use instead of r,
-// which begins with the bytes that were read here. A remote Parquet file is copied to the disk first, because its end has to be read before the
-// rest.
+// located returns r as a file that can be read at any place if it is a Parquet file, else nil. It also returns the reader to use instead of
+// r, which begins with the bytes that were read here. A remote Parquet file is copied to the disk first, because its end has to be read
+// before the rest.
 func (f *streamUpload) located(r io.Reader, source *Source) (located, io.Reader, error) {
 	head := make([]byte, len(parquet.Magic))
 	if file, ok := r.(located); ok {
@@ -64,8 +64,8 @@ type columnar struct {
 	fixed bool          // Limit has no effect
 }
 
-// Limit is the cutter's Limit, unless the limits are fixed: in a session that is resumed, chunks that hold columns have to end where they ended
-// before, see [parquet.NewColumns].
+// Limit is the cutter's Limit, unless the limits are fixed: in a session that is resumed, chunks that hold columns have to end where they
+// ended before, see [parquet.NewColumns].
 func (c *columnar) Limit(chunkBytes, maxRecord int) {
 	if !c.fixed {
 		c.Cutter.Limit(chunkBytes, maxRecord)
@@ -95,8 +95,8 @@ func (f *streamUpload) openColumnar(file located, source *Source) (_ cutter, hea
 	return c, header, nil
 }
 
-// cutColumnar sets the cutter of the file, which makes chunks of columns, or of CSV. A session that is resumed continues in the form in which it
-// was begun.
+// cutColumnar sets the cutter of the file, which makes chunks of columns, or of CSV. A session that is resumed continues in the form in
+// which it was begun.
 func (f *streamUpload) cutColumnar(c *columnar, source *Source, columns bool) (header []byte, err error) {
 	open := parquet.NewCutter
 	if columns {

@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// TestC1_ParquetOnTheDisk: Parquet is recognised by its content, the file's name must not contradict it, and the file may not change while it is
-// read.
+// TestC1_ParquetOnTheDisk: Parquet is recognised by its content, the file's name must not contradict it, and the file may not change while
+// it is read.
 func TestC1_ParquetOnTheDisk(t *testing.T) {
 	stations, stationRows := csvFile("stations", 5)
 	columnar, rides := inParquet(t, 50)
@@ -24,7 +24,8 @@ func TestC1_ParquetOnTheDisk(t *testing.T) {
 		content []byte
 		refused string
 	}{
-		{"trips.parquet", columnar, ""}, {"trips.csv", columnar, ""}, {"trips.parquet", stations, "does not begin as Parquet files do"}, {"trips.parquet", nil, "does not begin"},
+		{"trips.parquet", columnar, ""}, {"trips.csv", columnar, ""}, {"trips.parquet", stations, "does not begin as Parquet files do"},
+		{"trips.parquet", nil, "does not begin"},
 		{"trips.parquet", columnar[:len(columnar)-1], "it is cut short"}, {"trips.csv.gz", packed(t, columnar), "holds a Parquet file"},
 	} {
 		path := filepath.Join(dir, "a", c.name)

@@ -17,8 +17,8 @@ type Config struct {
 	// Entries are endpoints of the cluster ("tcp://host:port"), any of its inputs or outputs. They are tried in turn.
 	Entries []string
 
-	// Keys are the client's, for a cluster with keys; Entries are then named (NamedEndpoint). With keys every connection over TCP is mutual TLS,
-	// or it fails; unix sockets are plain, and only the same user can use them. Default: plain connections.
+	// Keys are the client's, for a cluster with keys; Entries are then named (NamedEndpoint). With keys every connection over TCP is mutual
+	// TLS, or it fails; unix sockets are plain, and only the same user can use them. Default: plain connections.
 	Keys *security.Keys
 
 	// Analysis is the name of the analysis; Params overrides its defaults.
@@ -42,7 +42,8 @@ type Config struct {
 	// Comma separates the columns in all CSV files; 0 detects the separator of each file, see package client/source/text.
 	Comma byte
 
-	// Columns, if set, returns the columns that are needed of a stream, nil if they are not known. Known columns are used to detect separators.
+	// Columns, if set, returns the columns that are needed of a stream, nil if they are not known. Known columns are used to detect
+	// separators.
 	Columns func(stream string) []csv.Column
 
 	// Forms, if set, returns what the files of a stream are that are CSV, if they are not CSV with a header.
@@ -65,22 +66,22 @@ type Config struct {
 	// ErrInterrupted.
 	Takeover bool
 
-	// Resume continues with the session of another client that is gone, wherever its upload stopped: it takes the session over, asks all inputs
-	// what they have taken, compares that with the files, and sends the rest. Session is needed, and Analysis, Params and the files have to be
-	// the same. While another client uses the session, Open waits for up to 15 s, and then returns protocol.ErrInUse. If the files are others,
-	// the error is ErrOtherFiles.
+	// Resume continues with the session of another client that is gone, wherever its upload stopped: it takes the session over, asks all
+	// inputs what they have taken, compares that with the files, and sends the rest. Session is needed, and Analysis, Params and the files
+	// have to be the same. While another client uses the session, Open waits for up to 15 s, and then returns protocol.ErrInUse. If the files
+	// are others, the error is ErrOtherFiles.
 	Resume bool
 
 	// Force lets Cancel and Finish end the session without its token, whoever opened it, because a person wants it.
 	Force bool
 
-	// Head, if set, returns how many bytes of a stream's records are enough, 0 for all. The files of such a stream are sent one after the other,
-	// in the order of their names. Reading stops after the chunk in which that many bytes are reached. Answer.Partial says whether anything was
-	// left out. A session that is resumed cannot have Head.
+	// Head, if set, returns how many bytes of a stream's records are enough, 0 for all. The files of such a stream are sent one after the
+	// other, in the order of their names. Reading stops after the chunk in which that many bytes are reached. Answer.Partial says whether
+	// anything was left out. A session that is resumed cannot have Head.
 	Head func(stream string) int64
 
-	// Lanes is how many chunks are under way at once, 1 to 1024; 0 means 8, and there is at least one for each input. A single lane waits for an
-	// fsync between any two chunks. Each lane costs memory for one chunk, in the client and in the cluster.
+	// Lanes is how many chunks are under way at once, 1 to 1024; 0 means 8, and there is at least one for each input. A single lane waits for
+	// an fsync between any two chunks. Each lane costs memory for one chunk, in the client and in the cluster.
 	Lanes int
 
 	// Chunk is about how many bytes a chunk has; 0 means what the cluster asks for. A record longer than that is a chunk of
@@ -94,8 +95,8 @@ type Config struct {
 	// that were on their way; if it is too long, a dead node is noticed late. A timeout alone is never an error.
 	Timeout time.Duration
 
-	// GiveUpAfter is how long all nodes may be silent before the client gives up; 0 means 60 s, below 0 it never does. Time in which the client's
-	// own process did not run does not count.
+	// GiveUpAfter is how long all nodes may be silent before the client gives up; 0 means 60 s, below 0 it never does. Time in which the
+	// client's own process did not run does not count.
 	GiveUpAfter time.Duration
 
 	// NoWait returns protocol.ErrBusy instead of waiting until the cluster has room for another session.
@@ -104,9 +105,9 @@ type Config struct {
 	// KeepResults leaves the results with the cluster, for its results_ttl, instead of closing the session.
 	KeepResults bool
 
-	// StreamOnly keeps rows out of the Answer: only OnRows gets them. Keep, if it is not 0, puts only the first Keep rows of each query into the
-	// Answer. Otherwise the Answer has all rows. If they take more than a few MiB, the rest is in a temporary file, which no other process can
-	// open and which ends with this process (os.TempDir says where; TMPDIR changes it).
+	// StreamOnly keeps rows out of the Answer: only OnRows gets them. Keep, if it is not 0, puts only the first Keep rows of each query into
+	// the Answer. Otherwise the Answer has all rows. If they take more than a few MiB, the rest is in a temporary file, which no other process
+	// can open and which ends with this process (os.TempDir says where; TMPDIR changes it).
 	StreamOnly bool
 	Keep       int
 
@@ -114,8 +115,8 @@ type Config struct {
 	// the run. The rows stay valid.
 	OnRows func(query string, columns []string, rows protocol.Rows, last bool) error
 
-	// Deliver, if set, gets the complete answer before the session is closed. When it returns an error the run ends with ErrNotDelivered, and the
-	// answer stays with the cluster for its results_ttl.
+	// Deliver, if set, gets the complete answer before the session is closed. When it returns an error the run ends with ErrNotDelivered, and
+	// the answer stays with the cluster for its results_ttl.
 	Deliver func(context.Context, *Answer) error
 
 	// Inspect, if set, is called for each file before any of its rows are sent, by several goroutines, with its header line. If it returns a

@@ -111,9 +111,9 @@ func TestCtrlC(t *testing.T) {
 	}
 }
 
-// TestCtrlCDuringTheFirstOpen: the answer to the open is under way, and the user has chosen the id. The client cancels the session on every node that
-// may have opened it; otherwise it would keep its place until limits.client_timeout. If an earlier run may have opened it with the same token, it is
-// left to that run (R17).
+// TestCtrlCDuringTheFirstOpen: the answer to the open is under way, and the user has chosen the id. The client cancels the session on every
+// node that may have opened it; otherwise it would keep its place until limits.client_timeout. If an earlier run may have opened it with
+// the same token, it is left to that run (R17).
 func TestCtrlCDuringTheFirstOpen(t *testing.T) {
 	for token, want := range map[session.Token]protocol.RequestType{{}: protocol.Cancel, {1}: ""} {
 		f := newFakeCluster(t, 1, 1)
@@ -138,8 +138,8 @@ func TestCtrlCDuringTheFirstOpen(t *testing.T) {
 	}
 }
 
-// TestCtrlCWithADeadClusterReturns: no node answers any more, and after core.EndTimeout the client gives up what it still has to send. Without that
-// the test would not end.
+// TestCtrlCWithADeadClusterReturns: no node answers any more, and after core.EndTimeout the client gives up what it still has to send.
+// Without that the test would not end.
 func TestCtrlCWithADeadClusterReturns(t *testing.T) {
 	f := newFakeCluster(t, 1, 1)
 	cfg := f.config()

@@ -42,6 +42,6 @@ var (
 	ErrConfig = errors.New("cannot work with this configuration")
 )
 
-// LeavesOurs reports whether this client may cancel a session that ended with an error. It may not if another client opened the session or took
-// it over, or if another run began its upload: they may still need it (R17).
+// LeavesOurs reports whether this client may cancel a session that ended with an error. It may not if another client opened the session or
+// took it over, or if another run began its upload: they may still need it (R17).
 func LeavesOurs(err error) bool { return core.LeavesOurs(err) }

@@ -17,8 +17,8 @@ const (
 	longestPause = 500 * time.Millisecond
 )
 
-// now returns the session's time. Time in which this process did not run does not count: the process heard nobody, and so the cluster was not silent.
-// The caller holds the lock.
+// now returns the session's time. Time in which this process did not run does not count: the process heard nobody, and so the cluster was
+// not silent. The caller holds the lock.
 func (c *Client) now() time.Time {
 	now, slept := c.clock.Read(time.Now())
 	if slept {
@@ -111,8 +111,8 @@ func (c *Client) await(ctx context.Context, done func() bool) error {
 	}
 }
 
-// setAlarm makes sure that the timer goes off when the session's alarm is due. It moves the timer only to an earlier time, so that not every
-// chunk sets it; a timer that goes off too early is set again then. The caller holds the lock.
+// setAlarm makes sure that the timer goes off when the session's alarm is due. It moves the timer only to an earlier time, so that not
+// every chunk sets it; a timer that goes off too early is set again then. The caller holds the lock.
 func (c *Client) setAlarm() {
 	at := c.session.Alarm()
 	if at.IsZero() || !c.alarm.IsZero() && !at.Before(c.alarm) {

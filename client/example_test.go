@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Example is a session from the first request to the last row. The cluster is a fake of two nodes that counts what it receives. For a real cluster,
-// Entries are the endpoints of its inputs, as `posta topology show` prints them.
+// Example is a session from the first request to the last row. The cluster is a fake of two nodes that counts what it receives. For a real
+// cluster, Entries are the endpoints of its inputs, as `posta topology show` prints them.
 func ExampleRun() {
 	entry, stop := client.StartFakeCluster()
 	defer stop()

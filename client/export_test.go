@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// StartFakeCluster starts a cluster of two nodes for an example, which has no testing.T. Its answer to the analysis bikes is the number of records it
-// has received.
+// StartFakeCluster starts a cluster of two nodes for an example, which has no testing.T. Its answer to the analysis bikes is the number of
+// records it has received.
 func StartFakeCluster() (entry string, stop func()) {
 	t := &exampleTB{}
 	f := newFakeCluster(t, 1, 1)

@@ -19,8 +19,8 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// fakeCluster keeps what the nodes of a real cluster would have on their disks; fakeNodes start and stop in front of it. It checks what the protocol
-// demands of a client, and fails the test if the client breaks a rule.
+// fakeCluster keeps what the nodes of a real cluster would have on their disks; fakeNodes start and stop in front of it. It checks what the
+// protocol demands of a client, and fails the test if the client breaks a rule.
 type fakeCluster struct {
 	t          testing.TB
 	inputs     []*fakeNode
@@ -41,8 +41,9 @@ type fakeCluster struct {
 	instead  map[string]func() protocol.Reply // replaces the answer to results, by node
 	fail     string                           // the reason with which sessions fail from now on
 	heard    map[string]int                   // number of requests, by "node type"
-	claimed  map[string]int                   // number of pings that claimed lanes, or the end of a stream, or told how far the files are ("files")
-	fault    func(heard) fault                // decides which fault a request meets; nil: none
+	// number of pings that claimed lanes, or the end of a stream, or told how far the files are ("files")
+	claimed map[string]int
+	fault   func(heard) fault // decides which fault a request meets; nil: none
 }
 
 // heard is a request that arrived at a node.
@@ -90,8 +91,9 @@ func newFakeCluster(t testing.TB, inputs, outputs int) *fakeCluster {
 
 // newFakeClusterWith starts a cluster whose sockets use TLS.
 func newFakeClusterWith(t testing.TB, inputs, outputs int, tls func(node string) zmqx.TLS) *fakeCluster {
-	f := &fakeCluster{t: t, streams: fakeStreams, rows: 1000, timeout: 400 * time.Millisecond, chunkBytes: 64 << 10, sessions: make(map[session.ID]*fakeSession),
-		heard: make(map[string]int), claimed: make(map[string]int)}
+	f := &fakeCluster{t: t, streams: fakeStreams, rows: 1000, timeout: 400 * time.Millisecond, chunkBytes: 64 << 10,
+		sessions: make(map[session.ID]*fakeSession),
+		heard:    make(map[string]int), claimed: make(map[string]int)}
 	for i := range inputs {
 		name := fmt.Sprintf("input-%d", i+1)
 		f.inputs = append(f.inputs, newFakeNode(f, name, tls(name)))
@@ -161,7 +163,8 @@ func (f *fakeCluster) answer(n *fakeNode, q protocol.Request) protocol.Reply {
 	switch q.Type {
 	case protocol.Info:
 		return protocol.Reply{Type: protocol.About, Cluster: "fake", Node: n.name, Version: "0", Inputs: endpoints(f.inputs),
-			Outputs: endpoints(f.outputs), InputNodes: nodeNames(f.inputs), OutputNodes: nodeNames(f.outputs), Analyses: []protocol.AnalysisInfo{{Name: "bikes", Streams: f.streams}}}
+			Outputs: endpoints(f.outputs), InputNodes: nodeNames(f.inputs), OutputNodes: nodeNames(f.outputs),
+			Analyses: []protocol.AnalysisInfo{{Name: "bikes", Streams: f.streams}}}
 	case protocol.Open, protocol.Chunk, protocol.End, protocol.Ping:
 		if !isInput {
 			return protocol.Refuse(protocol.ErrWrongNode, "ask an input")
@@ -257,7 +260,8 @@ func (f *fakeCluster) open(n *fakeNode, q protocol.Request) protocol.Reply {
 	}
 	s := f.sessions[q.Session]
 	if s == nil {
-		s = &fakeSession{token: q.Token, former: make(map[session.Token]bool), taken: make(map[string]*coverage.Set), opened: make(map[string]bool), lanes: make(map[laneKey]uint64), last: make(map[laneKey][]byte),
+		s = &fakeSession{token: q.Token, former: make(map[session.Token]bool), taken: make(map[string]*coverage.Set),
+			opened: make(map[string]bool), lanes: make(map[laneKey]uint64), last: make(map[laneKey][]byte),
 			ended: make(map[string][]string), records: make(map[string][]string), dropped: make(map[string]protocol.RequestType)}
 		f.sessions[q.Session] = s
 		if n != f.inputs[0] {
@@ -324,12 +328,13 @@ func (f *fakeCluster) place(n *fakeNode, s *fakeSession, q protocol.Request) {
 		s.taken[n.name].GiveUp()
 	}
 	table := crc32.MakeTable(crc32.Castagnoli)
-	f.check(s.taken[n.name].Add(coverage.Chunk{Stream: slices.IndexFunc(f.streams, func(s protocol.Stream) bool { return s.Name == q.Stream }), File: q.File,
+	f.check(s.taken[n.name].Add(coverage.Chunk{Stream: slices.IndexFunc(f.streams,
+		func(s protocol.Stream) bool { return s.Name == q.Stream }), File: q.File,
 		Header: crc32.Checksum(q.Header, table), At: q.At, Size: uint64(len(q.Data)), Sum: crc32.Checksum(q.Data, table)}, 1<<20))
 }
 
-// keep splits a chunk into records. The tests' files have one record a line, except for quoted line ends, which follow a backslash. Each record
-// contains its own line number, so that Line is checked, too.
+// keep splits a chunk into records. The tests' files have one record a line, except for quoted line ends, which follow a backslash. Each
+// record contains its own line number, so that Line is checked, too.
 func (f *fakeCluster) keep(s *fakeSession, q protocol.Request) {
 	if bytes.HasPrefix(q.Header, []byte("\x1e,c")) {
 		f.keepColumns(s, q)

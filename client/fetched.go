@@ -25,8 +25,8 @@ var errNoRoom = errors.New("it may take half of what was free there, and has mor
 // fetchStep is after how many bytes the room on the disk is looked at.
 const fetchStep = 16 << 20
 
-// fetch copies all of r to a temporary file. It leaves half of the room that is free in the beginning, because r may never end, and a full disk hurts
-// others. What is free is measured again and again: then several copies at once leave that half, too.
+// fetch copies all of r to a temporary file. It leaves half of the room that is free in the beginning, because r may never end, and a full
+// disk hurts others. What is free is measured again and again: then several copies at once leave that half, too.
 func fetch(r io.Reader, count *atomic.Int64, free func(dir string) (int64, error)) (_ *fetched, err error) {
 	dir := os.TempDir()
 	f, err := os.CreateTemp(dir, "posta-")

@@ -27,8 +27,9 @@ func TestR16_ACopyLeavesHalfOfTheDisk(t *testing.T) {
 		free func(written int64) (int64, error)
 		want error
 	}{
-		"fits":                  {strings.NewReader(strings.Repeat("x", room/2)), func(n int64) (int64, error) { return room - n, nil }, nil},
-		"too large":             {strings.NewReader(strings.Repeat("x", room/2+1)), func(n int64) (int64, error) { return room - n, nil }, errNoRoom},
+		"fits": {strings.NewReader(strings.Repeat("x", room/2)), func(n int64) (int64, error) { return room - n, nil }, nil},
+		"too large": {strings.NewReader(strings.Repeat("x", room/2+1)), func(n int64) (int64, error) { return room - n, nil },
+			errNoRoom},
 		"never ends":            {boundless{}, func(n int64) (int64, error) { return room - n, nil }, errNoRoom},
 		"others write as well":  {boundless{}, func(n int64) (int64, error) { return room - 40*n, nil }, errNoRoom},
 		"no room":               {strings.NewReader("x"), func(int64) (int64, error) { return 0, nil }, errNoRoom},

@@ -44,8 +44,8 @@ func (s *Source) where() string {
 	return s.Name
 }
 
-// open opens the file. If ctx ends meanwhile, the error is not an ErrInput: a server that is asked for an address or a list of objects may be silent
-// for long.
+// open opens the file. If ctx ends meanwhile, the error is not an ErrInput: a server that is asked for an address or a list of objects may
+// be silent for long.
 func (s *Source) open(ctx context.Context) (io.ReadCloser, error) {
 	f, err := s.Open(ctx)
 	return f, unlessOver(ctx, err)
@@ -70,9 +70,9 @@ func unlessOver(ctx context.Context, err error) error {
 	return badInput(err)
 }
 
-// findAll returns the files below a directory that the patterns of the streams match, also with ".gz" or the like behind them, sorted by name. The
-// standard library's Glob was rejected: it hides directories that it cannot read, and a run with half of the files has a wrong answer. For the
-// same reason there is a warning about a directory that lacks a file which its siblings have (C1).
+// findAll returns the files below a directory that the patterns of the streams match, also with ".gz" or the like behind them, sorted by
+// name. The standard library's Glob was rejected: it hides directories that it cannot read, and a run with half of the files has a wrong
+// answer. For the same reason there is a warning about a directory that lacks a file which its siblings have (C1).
 func findAll(in tree, streams []protocol.Stream, warn *warnings) ([][]Source, error) {
 	all := make([][]Source, len(streams))
 	places := make(places)
@@ -211,7 +211,8 @@ func (w *walker) file(below, name, segment string) error {
 	}
 	switch mode := info.Mode(); {
 	case mode.IsDir():
-		return &entryError{fmt.Errorf("%s is a directory, and should be a file; put the rows into one file of that name, or rename the directory", full)}
+		return &entryError{fmt.Errorf(
+			"%s is a directory, and should be a file; put the rows into one file of that name, or rename the directory", full)}
 	case mode&fs.ModeSocket != 0:
 		return &entryError{fmt.Errorf("%s is a socket, and should be a file", full)}
 	case w.confined && !mode.IsRegular():
@@ -235,8 +236,8 @@ func (w *walker) unopened(below string, err error) error {
 	return &entryError{err}
 }
 
-// matches reports whether a name fits the last segment of a pattern. The name may end in ".gz" or the like, or in ".jsonl" or the like instead
-// of ".csv".
+// matches reports whether a name fits the last segment of a pattern. The name may end in ".gz" or the like, or in ".jsonl" or the like
+// instead of ".csv".
 func matches(segment, name string) bool {
 	_, fits := source.Match(segment, name)
 	return fits

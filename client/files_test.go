@@ -179,7 +179,8 @@ func TestFileWithoutRowsSendsNothing(t *testing.T) {
 }
 
 func TestFileWithoutHeaderIsAnError(t *testing.T) {
-	if _, err := runOn(t, map[string][]byte{"a/trips.csv": nil}); !errors.Is(err, csv.ErrHeader) || !strings.Contains(err.Error(), "a/trips.csv") {
+	if _, err := runOn(t, map[string][]byte{"a/trips.csv": nil}); !errors.Is(err, csv.ErrHeader) ||
+		!strings.Contains(err.Error(), "a/trips.csv") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// TestAClusterThatChangesBeforeTheSessionOpens: a cluster may be changed while a client waits for a place. The client continues with the inputs and
-// outputs that exist by then.
+// TestAClusterThatChangesBeforeTheSessionOpens: a cluster may be changed while a client waits for a place. The client continues with the
+// inputs and outputs that exist by then.
 func TestAClusterThatChangesBeforeTheSessionOpens(t *testing.T) {
 	f := newFakeCluster(t, 1, 1)
 	cfg := f.config()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestHeadSendsTheFirstRecords: a stream has a head. The records that arrive are the first ones in the order of files and lines, and at most a chunk
-// more than the head. The other streams arrive completely.
+// TestHeadSendsTheFirstRecords: a stream has a head. The records that arrive are the first ones in the order of files and lines, and at
+// most a chunk more than the head. The other streams arrive completely.
 func TestHeadSendsTheFirstRecords(t *testing.T) {
 	for _, head := range []int64{1, 300, 2_000, 7_000, 1 << 40} {
 		t.Run(fmt.Sprint(head), func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/client/source/parquet"
 )
 
-// held is a file that can be read only once, for samples and then for a session. What samples have read is kept in memory: some hundred KiB, or
-// more if a record is longer.
+// held is a file that can be read only once, for samples and then for a session. What samples have read is kept in memory: some hundred
+// KiB, or more if a record is longer.
 type held struct {
 	where string
 	open  func(context.Context) (io.ReadCloser, error)
@@ -81,8 +81,8 @@ type readCloser struct {
 	io.Closer
 }
 
-// begin waits for its turn, and opens the file if it is not open. Until done is called, the end of ctx closes the file and so ends a read of it.
-// A Parquet file is copied to the disk, because its end has to be read before the rest.
+// begin waits for its turn, and opens the file if it is not open. Until done is called, the end of ctx closes the file and so ends a read
+// of it. A Parquet file is copied to the disk, because its end has to be read before the rest.
 func (h *held) begin(ctx context.Context) (done func(), err error) {
 	stop := context.AfterFunc(ctx, h.hangUp)
 	if err := send(ctx, h.turn, struct{}{}); err != nil {

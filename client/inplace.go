@@ -16,9 +16,9 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// inPlace lets inputs read files of one stream in place, if their hosts have the same files (S8). Readers look at the beginning of each file and
-// offer it. Lanes take offered files for their input, a few at a time, the largest first. A file that no input reads goes back to the readers, which
-// send it.
+// inPlace lets inputs read files of one stream in place, if their hosts have the same files (S8). Readers look at the beginning of each
+// file and offer it. Lanes take offered files for their input, a few at a time, the largest first. A file that no input reads goes back to
+// the readers, which send it.
 type inPlace struct {
 	roots [][]string // by input; empty if no file is offered to it
 
@@ -84,7 +84,8 @@ func (p *inPlace) waits(f *placed) {
 	p.changes()
 }
 
-// take returns the largest file that an input may be asked for, or nil if there is none now. The channel is closed when that may have changed.
+// take returns the largest file that an input may be asked for, or nil if there is none now. The channel is closed when that may have
+// changed.
 func (p *inPlace) take(input int) (*placed, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,8 +103,8 @@ func (p *inPlace) take(input int) (*placed, <-chan struct{}) {
 	return nil, p.changed
 }
 
-// idle reports whether f may go to an input that reads no file now. Such an input gets f before an input that would then read two files. The caller
-// holds the lock.
+// idle reports whether f may go to an input that reads no file now. Such an input gets f before an input that would then read two files.
+// The caller holds the lock.
 func (p *inPlace) idle(f *placed) bool {
 	for i := range p.roots {
 		if p.reading[i] == 0 && p.reads(i, f) {
@@ -150,9 +151,10 @@ func (p *inPlace) toSend(ctx context.Context) (*placed, error) {
 	}
 }
 
-// offerWhereItLies offers a file whose header has been read, if it is one that can be read where it lies: plain CSV in UTF-8 with line feeds, in a
-// regular file of this machine.
-func (f *streamUpload) offerWhereItLies(ctx context.Context, file io.Reader, source *Source, cut cutter, header []byte) (offered bool, err error) {
+// offerWhereItLies offers a file whose header has been read, if it is one that can be read where it lies: plain CSV in UTF-8 with line
+// feeds, in a regular file of this machine.
+func (f *streamUpload) offerWhereItLies(ctx context.Context, file io.Reader, source *Source, cut cutter, header []byte) (offered bool,
+	err error) {
 	plain, ok := cut.(*csv.Cutter)
 	on, regular := file.(*regularFile)
 	if !ok || !regular || source.Local == "" || source.packed {

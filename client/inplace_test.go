@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// TestS8_AnIdleInputGetsAFileBeforeABusyOneGetsASecond: this holds whichever lanes ask first. Otherwise one of two inputs could read both of two
-// files.
+// TestS8_AnIdleInputGetsAFileBeforeABusyOneGetsASecond: this holds whichever lanes ask first. Otherwise one of two inputs could read both
+// of two files.
 func TestS8_AnIdleInputGetsAFileBeforeABusyOneGetsASecond(t *testing.T) {
 	p := newInPlace([][]string{{"/data"}, {"/data"}, {"/other"}})
 	for i := range 4 {

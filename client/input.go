@@ -17,22 +17,24 @@ import (
 	"posta.dev/posta/protocol/filestamp"
 )
 
-// Input says where the files of streams are: for a stream that Named has files for, these; for any other, those below Dir. Stdin is what "-"
-// stands for.
+// Input says where the files of streams are: for a stream that Named has files for, these; for any other, those below Dir. Stdin is what
+// "-" stands for.
 //
 // A program that samples files before it opens sessions uses [NewInput]. A source that can be read only once (standard input, a pipe, an
-// address) is then opened once: Sampled keeps what it reads, and the first session reads that and continues after it. A source that ended within
-// a sample, or that Spool copied to the disk, can be read by any number of sessions.
+// address) is then opened once: Sampled keeps what it reads, and the first session reads that and continues after it. A source that ended
+// within a sample, or that Spool copied to the disk, can be read by any number of sessions.
 type Input struct {
 	Dir string
-	// Roots, if there are any, are searched instead of Dir, for a program that reads files at other people's request. All files of a stream are below the same one of
-	// them, and a stream that has files below two is an error. A link that leads out of its root is refused, and so is everything but regular files.
+	// Roots, if there are any, are searched instead of Dir, for a program that reads files at other people's request. All files of a stream
+	// are below the same one of them, and a stream that has files below two is an error. A link that leads out of its root is refused, and so
+	// is everything but regular files.
 	Roots []string
 	Named []Named
 	Stdin io.Reader
 	Comma byte // separates columns of CSV; 0 detects the separator
 
-	OnWarning func(Warning) // is called with warnings that no session repeats, because they are about the wait or the end of a source that is opened once; may be nil
+	// is called with warnings that no session repeats, because they are about the wait or the end of a source that is opened once; may be nil
+	OnWarning func(Warning)
 
 	tables bool // its streams are not known all at once, so Named may have files for others
 
@@ -122,7 +124,8 @@ func (in *Input) filesOf(ctx context.Context, stream protocol.Stream) ([]Source,
 // Has reports whether a named file, or one below Dir or a root, fits a pattern, and nothing else does.
 func (in *Input) Has(pattern string) bool { return in.has(pattern, false) }
 
-// HasEntry reports whether anything fits a pattern, also a link that leads nowhere, or a directory. [Input.Sampled] says what is wrong with it.
+// HasEntry reports whether anything fits a pattern, also a link that leads nowhere, or a directory. [Input.Sampled] says what is wrong with
+// it.
 func (in *Input) HasEntry(pattern string) bool { return in.has(pattern, true) }
 
 func (in *Input) has(pattern string, alsoNoFile bool) bool {
@@ -138,7 +141,8 @@ func (in *Input) has(pattern string, alsoNoFile bool) bool {
 // unpacked is the factor by which a packed or Parquet file is assumed to grow as plain CSV.
 const unpacked = 8
 
-// Bytes estimates how many bytes of CSV the files of a stream have, without opening them; 0 if there are none, or if one has an unknown size.
+// Bytes estimates how many bytes of CSV the files of a stream have, without opening them; 0 if there are none, or if one has an unknown
+// size.
 func (in *Input) Bytes(ctx context.Context, stream protocol.Stream) (sum int64) {
 	found, err := in.filesOf(ctx, stream)
 	if err != nil {
@@ -183,8 +187,8 @@ func (in *Input) Stamps(ctx context.Context, stream protocol.Stream) (map[string
 	return stamps, nil
 }
 
-// Regular returns an error unless all files of a stream are regular ones. Only these can be read again by another process, which sees by their stamps
-// whether they have changed.
+// Regular returns an error unless all files of a stream are regular ones. Only these can be read again by another process, which sees by
+// their stamps whether they have changed.
 func (in *Input) Regular(ctx context.Context, stream protocol.Stream) error {
 	found, err := in.filesOf(ctx, stream)
 	if err != nil {

@@ -48,8 +48,8 @@ func longCSV() []byte {
 	return b.Bytes()
 }
 
-// TestSamplesTakeNothingFromAPipe: if a file can be read only once, a session first gets what samples have read of it. A second session gets the same
-// if the file ended within the sample or was copied to disk; otherwise it is refused. It never gets only the rest.
+// TestSamplesTakeNothingFromAPipe: if a file can be read only once, a session first gets what samples have read of it. A second session
+// gets the same if the file ended within the sample or was copied to disk; otherwise it is refused. It never gets only the rest.
 func TestSamplesTakeNothingFromAPipe(t *testing.T) {
 	short := []byte("n,text\n1,a\n2,b\n")
 	columns := append([]byte(parquet.Magic), longCSV()...) // it is copied to disk before it is read at random places
@@ -72,7 +72,8 @@ func TestSamplesTakeNothingFromAPipe(t *testing.T) {
 			if c.sampled {
 				for range 2 {
 					samples, err := in.Sampled(t.Context(), tableOfStdin, csv.Form{})
-					if err != nil || len(samples) != 1 || string(samples[0].Header) != "n,text" || len(samples[0].Records) != 1 || !bytes.HasPrefix(samples[0].Records[0], c.in[7:11]) {
+					if err != nil || len(samples) != 1 || string(samples[0].Header) != "n,text" || len(samples[0].Records) != 1 ||
+						!bytes.HasPrefix(samples[0].Records[0], c.in[7:11]) {
 						t.Fatalf("%+v, %v", samples, err)
 					}
 				}
@@ -90,7 +91,8 @@ func TestSamplesTakeNothingFromAPipe(t *testing.T) {
 				t.Fatalf("%d of %d bytes, %v", len(all), len(c.in), err)
 			}
 			all, err := everything(t.Context(), in, tableOfStdin)
-			if refused := err != nil && strings.Contains(err.Error(), "standard input was read before"); refused == c.twice || c.twice && !bytes.Equal(all, c.in) {
+			if refused := err != nil && strings.Contains(err.Error(), "standard input was read before"); refused == c.twice || c.twice &&
+				!bytes.Equal(all, c.in) {
 				t.Errorf("again %d bytes, %v", len(all), err)
 			}
 			if err := in.Close(); err != nil {
@@ -158,7 +160,8 @@ func TestNamedFilesOfOneTableDoNotBecomeAnothers(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, all, err)
 		}
 	}
-	found, err := (&Input{Named: in.Named}).find(t.Context(), []protocol.Stream{{Name: "a", Files: "*"}, {Name: "b", Files: "b/*"}}, &warnings{})
+	found, err := (&Input{Named: in.Named}).find(t.Context(), []protocol.Stream{{Name: "a", Files: "*"}, {Name: "b", Files: "b/*"}},
+		&warnings{})
 	if err != nil || len(found[0]) != 1 || len(found[1]) != 1 || found[1][0].Path != filepath.Join(dir, "b") {
 		t.Errorf("%+v, %v", found, err)
 	}

@@ -88,7 +88,8 @@ func TestS3_ClientsUseKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.compare(want)
-	reply, err := RequestOnce(during(t, time.Minute), alice, NamedEndpoint(f.outputs[0].endpoint, "output-1"), protocol.Request{Type: protocol.Info}, time.Minute)
+	reply, err := RequestOnce(during(t, time.Minute), alice, NamedEndpoint(f.outputs[0].endpoint, "output-1"),
+		protocol.Request{Type: protocol.Info}, time.Minute)
 	if err != nil || reply.Node != "output-1" {
 		t.Errorf("one request to output-1: %+v, %v", reply, err)
 	}
@@ -112,11 +113,13 @@ func TestS3_WhyAClientIsNotLetIn(t *testing.T) {
 		want  string
 		is    error
 	}{
-		"a key that nobody has let in":      {stranger, NamedEndpoint(at, "input-1"), "not in [clients] of the cluster's topology, or was revoked, or has expired by the clock there; its log says which; posta key new NAME", ErrRefused},
-		"a key that was revoked":            {gone, NamedEndpoint(at, "input-1"), "revoked", ErrRefused},
-		"another node":                      {alice, NamedEndpoint(at, "input-2"), "input-2 was dialled", ErrRefused},
-		"another cluster":                   {other, NamedEndpoint(at, "input-1"), "ask the operator for its ca.pem", ErrRefused},
-		"a cluster without keys":            {alice, NamedEndpoint(plain.inputs[0].endpoint, "input-1"), "it is not certain that input-1 answers", ErrRefused},
+		"a key that nobody has let in": {stranger, NamedEndpoint(at, "input-1"), "not in [clients] of the cluster's topology, or was " +
+			"revoked, or has expired by the clock there; its log says which; posta key new NAME", ErrRefused},
+		"a key that was revoked": {gone, NamedEndpoint(at, "input-1"), "revoked", ErrRefused},
+		"another node":           {alice, NamedEndpoint(at, "input-2"), "input-2 was dialled", ErrRefused},
+		"another cluster":        {other, NamedEndpoint(at, "input-1"), "ask the operator for its ca.pem", ErrRefused},
+		"a cluster without keys": {alice, NamedEndpoint(plain.inputs[0].endpoint, "input-1"),
+			"it is not certain that input-1 answers", ErrRefused},
 		"nobody says which node it is":      {alice, at, "tcp://input-1@", ErrConfig},
 		"a node that is not there":          {alice, "tcp://input-1@127.0.0.1:1", "start one with", ErrNoCluster},
 		"a client without keys":             {nil, at, "start one with", ErrNoCluster},

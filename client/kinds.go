@@ -39,15 +39,16 @@ func (t *Table) Kinds() []protocol.Kind {
 	return kinds
 }
 
-// ColumnTypes returns the type of each column: the one that the statement gives it, whatever the values are. Of an answer to another analysis it is the
-// one that holds all values exactly, see Kinds.
+// ColumnTypes returns the type of each column: the one that the statement gives it, whatever the values are. Of an answer to another
+// analysis it is the one that holds all values exactly, see Kinds.
 func (t *Table) ColumnTypes() []types.Type {
 	if t.Types != nil {
 		return t.Types
 	}
 	all := make([]types.Type, len(t.Columns))
 	for i, k := range t.Kinds() {
-		all[i] = types.Of([...]types.Kind{protocol.Text: types.Text, protocol.Int: types.BigInt, protocol.Float: types.Double, protocol.Bool: types.Bool}[k])
+		all[i] = types.Of([...]types.Kind{protocol.Text: types.Text, protocol.Int: types.BigInt, protocol.Float: types.Double,
+			protocol.Bool: types.Bool}[k])
 	}
 	return all
 }

@@ -40,7 +40,8 @@ func laneOf(d *deaf, header string) (*line, *core.Request) {
 	end()
 	l := &line{client: &Client{ctx: ended}, req: d, giveUp: func() {}, from: &upload{spare: make(chan []byte, 1)},
 		chunk: chunk{memory: append(make([]byte, headRoom), "1\n2\n"...)}}
-	return l, &core.Request{Message: protocol.Request{Type: protocol.Chunk, Session: session.ID{1}, Token: session.Token{2}, Stream: "s", Lane: 1, Seq: 1,
+	return l, &core.Request{Message: protocol.Request{Type: protocol.Chunk, Session: session.ID{1}, Token: session.Token{2}, Stream: "s",
+		Lane: 1, Seq: 1,
 		File: "a.csv", Line: 2, Header: []byte(header), Data: l.chunk.data()}}
 }
 
@@ -77,8 +78,8 @@ func TestAHeadThatIsTooLongForItsRoom(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatComesTooLateLeavesTheChunk: an answer arrives at the moment in which its try is given up. It does not count for the session, which
-// has the chunk sent again. So the chunk must still be there.
+// TestAnAnswerThatComesTooLateLeavesTheChunk: an answer arrives at the moment in which its try is given up. It does not count for the
+// session, which has the chunk sent again. So the chunk must still be there.
 func TestAnAnswerThatComesTooLateLeavesTheChunk(t *testing.T) {
 	d := &deaf{nth: 1}
 	l, q := laneOf(d, "a")
@@ -99,8 +100,8 @@ func TestAnAnswerThatComesTooLateLeavesTheChunk(t *testing.T) {
 	}
 }
 
-// TestATryThatWasGivenUpBeforeItBegan: the first try of a request expired while the process was stopped. So the second one arrives before the lane
-// has taken the first one, and there is no frame to send again.
+// TestATryThatWasGivenUpBeforeItBegan: the first try of a request expired while the process was stopped. So the second one arrives before
+// the lane has taken the first one, and there is no frame to send again.
 func TestATryThatWasGivenUpBeforeItBegan(t *testing.T) {
 	d := &deaf{nth: 1}
 	l, q := laneOf(d, "a")

@@ -9,16 +9,16 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// requester is a REQ socket to one endpoint. Do sends one frame and waits for its reply. If ctx ends first, Do closes the connection, so that a
-// late reply can never be taken for the answer to the next request. The same request may be sent again. req belongs to the requester until it is
-// answered. If it is never answered, req is never given back, because a try that was given up may still be writing it.
+// requester is a REQ socket to one endpoint. Do sends one frame and waits for its reply. If ctx ends first, Do closes the connection, so
+// that a late reply can never be taken for the answer to the next request. The same request may be sent again. req belongs to the requester
+// until it is answered. If it is never answered, req is never given back, because a try that was given up may still be writing it.
 type requester interface {
 	Do(ctx context.Context, req []byte) ([]byte, error)
 	Close() error
 }
 
-// line drives one connection of a session: it sends the session's requests and, for a lane, fetches the chunks. Its goroutine does both, one
-// after the other, so a chunk goes directly from its reader to the goroutine that sends it.
+// line drives one connection of a session: it sends the session's requests and, for a lane, fetches the chunks. Its goroutine does both,
+// one after the other, so a chunk goes directly from its reader to the goroutine that sends it.
 type line struct {
 	client   *Client
 	id       core.ConnID
@@ -161,8 +161,8 @@ func (l *line) try(ctx context.Context, r *core.Request) {
 	}
 }
 
-// repeats reports whether the request is to be sent again. If an answer comes just when its try is given up, the session ignores it and waits
-// for the answer to the next try, which carries the same chunk.
+// repeats reports whether the request is to be sent again. If an answer comes just when its try is given up, the session ignores it and
+// waits for the answer to the next try, which carries the same chunk.
 func (l *line) repeats() bool {
 	l.client.mu.Lock()
 	defer l.client.mu.Unlock()
@@ -186,8 +186,8 @@ func decode(endpoint string, answer []byte) (protocol.Reply, error) {
 	return reply, err
 }
 
-// encode writes the head of a chunk's request in front of the records, in the chunk's own memory. Copying every byte of a large file would be a large
-// part of the client's work.
+// encode writes the head of a chunk's request in front of the records, in the chunk's own memory. Copying every byte of a large file would
+// be a large part of the client's work.
 func (l *line) encode(q *protocol.Request) []byte {
 	if q.Type != protocol.Chunk {
 		return q.Append(nil)

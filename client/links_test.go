@@ -13,7 +13,8 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// TestC1_WhatIsNoFileIsNamed: links that lead nowhere, and directories with the name of a file. They are no concern of a table that they do not belong to.
+// TestC1_WhatIsNoFileIsNamed: links that lead nowhere, and directories with the name of a file. They are no concern of a table that they do
+// not belong to.
 func TestC1_WhatIsNoFileIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	for _, d := range []string{"of_links", "of_dirs/z.csv", "fine", "dir.csv"} {
@@ -49,7 +50,8 @@ func TestC1_WhatIsNoFileIsNamed(t *testing.T) {
 			switch {
 			case c.says == "" && (err != nil || !in.Has(c.files) || !in.HasEntry(c.files)):
 				t.Errorf("%s: %v", c.files, err)
-			case c.says != "" && (!errors.Is(err, ErrInput) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.named) || in.Has(c.files)):
+			case c.says != "" && (!errors.Is(err, ErrInput) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.named) ||
+				in.Has(c.files)):
 				t.Errorf("%s: %v", c.files, err)
 			case c.named != "" && !in.HasEntry(c.files), c.files == "none.csv" && in.HasEntry(c.files):
 				t.Errorf("%s: HasEntry is wrong", c.files)

@@ -77,8 +77,8 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 	}
 }
 
-// TestR16_AClientKeepsNoChunk: a client keeps no chunk that it has sent. Otherwise a client that lives long, like the prompt of SQL, would hold one
-// for each lane and reader.
+// TestR16_AClientKeepsNoChunk: a client keeps no chunk that it has sent. Otherwise a client that lives long, like the prompt of SQL, would
+// hold one for each lane and reader.
 func TestR16_AClientKeepsNoChunk(t *testing.T) {
 	f := newFakeCluster(t, 2, 1)
 	f.forget = true

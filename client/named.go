@@ -20,8 +20,8 @@ import (
 
 // Named is one or several files that the user names, in place of those that would be looked for below Config.Dir.
 type Named struct {
-	// As is the name of a stream, or the name that the file would have below Config.Dir: montreal/trips.csv. If As is a stream whose pattern has
-	// stars, the end of Path has to show what they stand for; otherwise As has to be the file's name.
+	// As is the name of a stream, or the name that the file would have below Config.Dir: montreal/trips.csv. If As is a stream whose pattern
+	// has stars, the end of Path has to show what they stand for; otherwise As has to be the file's name.
 	As string
 	// Path is a file, a pattern of package path, an address with http://, https:// or s3:// (which may be several objects: package s3), or "-"
 	// for Config.Stdin.
@@ -91,7 +91,8 @@ func destination(all []chosen, n Named) (to *chosen, as string, err error) {
 		}
 		known = append(known, fmt.Sprintf("%s (%s)", s.Name, s.Files))
 	}
-	return nil, "", fmt.Errorf("%w: %q is neither a stream of this analysis nor a file of one; the streams are %s", ErrNoFiles, n.As, strings.Join(known, ", "))
+	return nil, "", fmt.Errorf("%w: %q is neither a stream of this analysis nor a file of one; the streams are %s", ErrNoFiles, n.As,
+		strings.Join(known, ", "))
 }
 
 func (to *chosen) add(ctx context.Context, n Named, as string, stdin io.Reader, warn *warnings) error {
@@ -103,7 +104,8 @@ func (to *chosen) add(ctx context.Context, n Named, as string, stdin io.Reader, 
 		if name == "" {
 			return to.unknown(n)
 		}
-		to.sources = append(to.sources, Source{Name: name, Path: standardInput, Size: -1, Once: true, Open: func(context.Context) (io.ReadCloser, error) { return openStdin(stdin) }})
+		to.sources = append(to.sources, Source{Name: name, Path: standardInput, Size: -1, Once: true,
+			Open: func(context.Context) (io.ReadCloser, error) { return openStdin(stdin) }})
 		return nil
 	}
 	switch {
@@ -136,7 +138,8 @@ func (to *chosen) add(ctx context.Context, n Named, as string, stdin io.Reader, 
 			size = -1
 		}
 		says := source.Says(filepath.Base(p))
-		to.sources = append(to.sources, Source{Name: name, Path: p, Size: size, Says: says, Local: local(p, info), Once: !info.Mode().IsRegular(), Open: func(context.Context) (io.ReadCloser, error) { return openFile(p, warn) }})
+		to.sources = append(to.sources, Source{Name: name, Path: p, Size: size, Says: says, Local: local(p, info),
+			Once: !info.Mode().IsRegular(), Open: func(context.Context) (io.ReadCloser, error) { return openFile(p, warn) }})
 	}
 	return nil
 }
@@ -154,17 +157,19 @@ func (to *chosen) addAddress(n Named, as string, warn *warnings) error {
 	if !ok {
 		return to.unknown(Named{As: n.As, Path: shown})
 	}
-	to.sources = append(to.sources, Source{Name: name, Path: shown, Size: -1, Says: source.Says(path.Base(u.Path)), Remote: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
-		f, err := web.Open(ctx, n.Path, web.As{Warn: func(text string) { warn.add(shown, text) }})
-		if err != nil {
-			return nil, err
-		}
-		return f, nil
-	}})
+	to.sources = append(to.sources, Source{Name: name, Path: shown, Size: -1, Says: source.Says(path.Base(u.Path)), Remote: true,
+		Open: func(ctx context.Context) (io.ReadCloser, error) {
+			f, err := web.Open(ctx, n.Path, web.As{Warn: func(text string) { warn.add(shown, text) }})
+			if err != nil {
+				return nil, err
+			}
+			return f, nil
+		}})
 	return nil
 }
 
-// addObjects adds the objects that an address stands for: one, those that a pattern matches, or, where it ends in a slash, those below it that fit the stream's pattern.
+// addObjects adds the objects that an address stands for: one, those that a pattern matches, or, where it ends in a slash, those below it
+// that fit the stream's pattern.
 func (to *chosen) addObjects(ctx context.Context, n Named, as string, warn *warnings) error {
 	bucket, key, err := s3.Split(n.Path)
 	if err != nil {
@@ -209,25 +214,27 @@ func (to *chosen) addObjects(ctx context.Context, n Named, as string, warn *warn
 			return fmt.Errorf("both %s and %s would be read; remove one, its rows would count twice", other, shown)
 		}
 		below[name] = shown
-		to.sources = append(to.sources, Source{Name: name, Path: shown, Size: -1, Says: source.Says(path.Base(key)), Remote: true, Open: func(ctx context.Context) (io.ReadCloser, error) {
-			f, err := store.Open(ctx, bucket, key, func(text string) { warn.add(shown, text) })
-			if err != nil {
-				return nil, err
-			}
-			return f, nil
-		}})
+		to.sources = append(to.sources, Source{Name: name, Path: shown, Size: -1, Says: source.Says(path.Base(key)), Remote: true,
+			Open: func(ctx context.Context) (io.ReadCloser, error) {
+				f, err := store.Open(ctx, bucket, key, func(text string) { warn.add(shown, text) })
+				if err != nil {
+					return nil, err
+				}
+				return f, nil
+			}})
 	}
 	return nil
 }
 
 // unknown returns the error for a file if its path does not show its name among the stream's files.
 func (to *chosen) unknown(n Named) error {
-	return fmt.Errorf("files of stream %s are %s, and the path does not show what the star stands for; write it: %s=%s", to.stream.Name, to.stream.Files,
+	return fmt.Errorf("files of stream %s are %s, and the path does not show what the star stands for; write it: %s=%s", to.stream.Name,
+		to.stream.Files,
 		strings.ReplaceAll(to.stream.Files, "*", "NAME"), n.Path)
 }
 
-// tellApart gives different names to files that would have the same name. It appends two slashes, which no path below a directory contains, and the
-// file's path. The names determine the order of rows.
+// tellApart gives different names to files that would have the same name. It appends two slashes, which no path below a directory contains,
+// and the file's path. The names determine the order of rows.
 func (to *chosen) tellApart() error {
 	count := make(map[string]int)
 	seen := make(map[string]bool)
@@ -252,8 +259,8 @@ func (to *chosen) tellApart() error {
 	return nil
 }
 
-// nameOf returns the name of a file within its stream. It is the pattern, in which each segment with a star is replaced by the segment at the
-// same place from the end of the file's path.
+// nameOf returns the name of a file within its stream. It is the pattern, in which each segment with a star is replaced by the segment at
+// the same place from the end of the file's path.
 func nameOf(pattern, file string) (string, bool) {
 	wants, has := strings.Split(pattern, "/"), strings.Split(path.Clean(filepath.ToSlash(file)), "/")
 	for i := range wants {

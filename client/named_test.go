@@ -14,7 +14,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// findNamedIn names files, for the streams of bikes and one without a star. It returns their names and where they are, without the directory.
+// findNamedIn names files, for the streams of bikes and one without a star. It returns their names and where they are, without the
+// directory.
 func findNamedIn(t *testing.T, dir string, named ...Named) ([]string, error) {
 	t.Helper()
 	for i := range named {
@@ -23,7 +24,8 @@ func findNamedIn(t *testing.T, dir string, named ...Named) ([]string, error) {
 		}
 	}
 	in := &Input{Named: named}
-	found, err := in.findNamed(t.Context(), append([]protocol.Stream{{Name: "list", Files: "list.csv"}, {Name: "parts", Files: "*/part-*.csv"}}, bikeStreams...), &warnings{})
+	found, err := in.findNamed(t.Context(), append([]protocol.Stream{{Name: "list", Files: "list.csv"},
+		{Name: "parts", Files: "*/part-*.csv"}}, bikeStreams...), &warnings{})
 	var all []string
 	for _, sources := range found {
 		for _, s := range sources {

@@ -47,7 +47,8 @@ func TestC1_ObjectsAreRead(t *testing.T) {
 	stations, want := csvFile("stations", 5)
 	trips, rides := csvFile("trips", 50)
 	columnar, others := inParquet(t, 50)
-	server := s3test.Start(t, "rides", map[string][]byte{"d/a/stations.csv": stations, "d/a/trips.csv.gz": packed(t, trips), "d/b/trips.csv": trips, "e/a/trips.parquet": columnar,
+	server := s3test.Start(t, "rides", map[string][]byte{"d/a/stations.csv": stations, "d/a/trips.csv.gz": packed(t, trips),
+		"d/b/trips.csv": trips, "e/a/trips.parquet": columnar,
 		"f/a/trips.csv": trips, "f/a/trips.csv.gz": packed(t, trips), "f/other.csv": trips, "f/a/deep/trips.csv": trips})
 	server.Cut("e/a/trips.parquet", 500)
 	all := map[string][]string{"stations a/stations.csv": want, "trips a/trips.csv": rides}
@@ -57,11 +58,14 @@ func TestC1_ObjectsAreRead(t *testing.T) {
 		refused string
 	}{
 		{[]Named{{"stations", "s3://rides/d/a/stations.csv"}, {"a/trips.csv", "s3://rides/d/a/trips.csv.gz"}}, all, ""},
-		{[]Named{{"stations", "s3://rides/d/"}, {"trips", "s3://rides/d/"}}, map[string][]string{"stations a/stations.csv": want, "trips a/trips.csv": rides, "trips b/trips.csv": rides}, ""},
-		{[]Named{{"stations", "s3://rides/d/a/stations.csv"}, {"trips", "s3://rides/e/"}}, map[string][]string{"stations a/stations.csv": want, "trips a/trips.csv": others}, ""},
+		{[]Named{{"stations", "s3://rides/d/"}, {"trips", "s3://rides/d/"}},
+			map[string][]string{"stations a/stations.csv": want, "trips a/trips.csv": rides, "trips b/trips.csv": rides}, ""},
+		{[]Named{{"stations", "s3://rides/d/a/stations.csv"}, {"trips", "s3://rides/e/"}},
+			map[string][]string{"stations a/stations.csv": want, "trips a/trips.csv": others}, ""},
 		{[]Named{{"stations", "s3://rides/d/a/stations.csv"}, {"trips", "s3://rides/f/"}}, nil, "its rows would count twice"},
 		{[]Named{{"stations", "s3://rides/d/a/stations.csv"}, {"trips", "s3://rides/g/"}}, nil, "nothing matches s3://rides/g/"},
-		{[]Named{{"stations", "s3://rides/d/a/stations.csv"}, {"trips", "s3://rides/a/trips.csv"}}, nil, "s3://rides/a/trips.csv: it says 404 Not Found (\"NoSuchKey\")"},
+		{[]Named{{"stations", "s3://rides/d/a/stations.csv"}, {"trips", "s3://rides/a/trips.csv"}}, nil,
+			"s3://rides/a/trips.csv: it says 404 Not Found (\"NoSuchKey\")"},
 		{[]Named{{"stations", "s3://rides/d/a/stations.csv"}, {"a/trips.csv", "s3://rides/d/"}}, nil, "stands for several objects"},
 		{[]Named{{"stations", "s3://rides/"}}, nil, "s3://bucket/path"},
 	} {

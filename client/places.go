@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// places are the directories that the patterns of an analysis lead to, by the directory part of the pattern: it is the same for "*/trips.csv"
-// and "*/weather.csv". Each should hold a file of every stream.
+// places are the directories that the patterns of an analysis lead to, by the directory part of the pattern: it is the same for
+// "*/trips.csv" and "*/weather.csv". Each should hold a file of every stream.
 type places map[string]*place
 
 type place struct {
@@ -51,7 +51,8 @@ func (all places) warn(dir string, warn *warnings) {
 				continue
 			}
 			for _, file := range lacks {
-				warn.add(at, fmt.Sprintf("there is no %s here, packed or plain, but there is one in a directory beside this one; its rows will be missing", file))
+				warn.add(at, fmt.Sprintf(
+					"there is no %s here, packed or plain, but there is one in a directory beside this one; its rows will be missing", file))
 			}
 		}
 	}

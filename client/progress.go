@@ -47,7 +47,8 @@ type StreamProgress struct {
 	Acked       int64  // bytes of records that the cluster has made durable
 	InPlace     int64  // those of them that inputs have read in place (S8)
 	Ended       bool
-	Took        time.Duration // from its beginning to its end at every input; 0 until then, and for one that ended before the session was resumed
+	// from its beginning to its end at every input; 0 until then, and for one that ended before the session was resumed
+	Took time.Duration
 }
 
 // progressInterval is how often progress is reported.
@@ -96,7 +97,8 @@ func (c *Client) Progress() Progress {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	from := c.session.Progress(c.now())
-	p := Progress{Session: c.cfg.Session, State: c.doing, Streams: streams, Rows: c.rows, Retries: from.Retries, HeldBack: from.HeldBack, Silent: from.Silent}
+	p := Progress{Session: c.cfg.Session, State: c.doing, Streams: streams, Rows: c.rows, Retries: from.Retries, HeldBack: from.HeldBack,
+		Silent: from.Silent}
 	if from.Busy {
 		p.State = Busy
 	}
@@ -112,8 +114,8 @@ func (c *Client) Progress() Progress {
 	return p
 }
 
-// filesRead returns how many bytes of all files have been read, out of how many. Both are 0 if the files are not known yet, or the size of one that is
-// still being read. The caller holds the lock.
+// filesRead returns how many bytes of all files have been read, out of how many. Both are 0 if the files are not known yet, or the size of
+// one that is still being read. The caller holds the lock.
 func (c *Client) filesRead(now time.Time) (read, size uint64) {
 	if c.sending == nil && c.session.Phase() != core.Uploaded {
 		return 0, 0

@@ -199,9 +199,11 @@ func TestPythonErrors(t *testing.T) {
 			slowly(f)
 		}, nil,
 			asked{Error: "SessionFailed", Code: "failed", Text: "no room"}, protocol.Cancel},
-		"answers are too old": {func(f *fakeCluster) { f.expired = true }, nil, asked{Error: "SessionGone", Code: "expired", Text: "kept for an hour"}, protocol.Cancel},
+		"answers are too old": {func(f *fakeCluster) { f.expired = true }, nil,
+			asked{Error: "SessionGone", Code: "expired", Text: "kept for an hour"}, protocol.Cancel},
 		"the cluster is busy": {func(f *fakeCluster) { f.busy = 1 << 30 }, map[string]any{"wait": false}, asked{Error: "Busy", Code: "busy"}, ""},
-		"time is over":        {func(f *fakeCluster) { f.busy = 1 << 30 }, map[string]any{"timeout": 1.0}, asked{Error: "Timeout", Code: "timeout", Text: "1 s are over"}, ""},
+		"time is over": {func(f *fakeCluster) { f.busy = 1 << 30 }, map[string]any{"timeout": 1.0},
+			asked{Error: "Timeout", Code: "timeout", Text: "1 s are over"}, ""},
 		"too many rejected": {func(*fakeCluster) {}, map[string]any{"max_rejected": 0},
 			asked{Error: "RowsRejected", Code: "rejected", Text: "a/trips.csv line 3: no \"id\""}, protocol.Close},
 		"no output answers": {func(f *fakeCluster) {
@@ -239,8 +241,8 @@ func TestPythonErrors(t *testing.T) {
 	}
 }
 
-// TestPythonIsKilledAndRunAgain: a client that is killed leaves its session alone. A second run is a session of its own with each record once, and one
-// under the first id changes nothing.
+// TestPythonIsKilledAndRunAgain: a client that is killed leaves its session alone. A second run is a session of its own with each record
+// once, and one under the first id changes nothing.
 func TestPythonIsKilledAndRunAgain(t *testing.T) {
 	f := newFakeCluster(t, 2, 1)
 	const id = "6ba7b810-9dad-41d1-80b4-00c04fd430c8"
@@ -257,7 +259,8 @@ func TestPythonIsKilledAndRunAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = a.cmd.Wait() // killed
-	if said := f.asking(map[string]any{"do": "run", "data": dir, "session": id}).says(t); said.Error != "SessionInUse" || said.Code != "in_use" {
+	if said := f.asking(map[string]any{"do": "run", "data": dir, "session": id}).says(t); said.Error != "SessionInUse" ||
+		said.Code != "in_use" {
 		t.Errorf("under the same id: %+v", said)
 	}
 	if s := f.one(); len(s.dropped) > 0 {

@@ -79,7 +79,8 @@ func TestPythonClientSaysTheSame(t *testing.T) {
 	}
 }
 
-// TestB13_PythonKeepsOpenedInputsAlive while a later one has not opened the session yet, as the Go client does (TestB13_OpenedInputsAreKeptAlive).
+// TestB13_PythonKeepsOpenedInputsAlive while a later one has not opened the session yet, as the Go client does
+// (TestB13_OpenedInputsAreKeptAlive).
 func TestB13_PythonKeepsOpenedInputsAlive(t *testing.T) {
 	f := newFakeCluster(t, 2, 1)
 	f.fault = func(h heard) fault {
@@ -100,8 +101,8 @@ func TestR14_PythonPingsClaim(t *testing.T) {
 	f.pinged()
 }
 
-// TestS4_PythonUsesTheSocketsOfConnect: it finds the other nodes beside the socket that it was given, and dials none of the addresses that the cluster
-// tells, which need a key.
+// TestS4_PythonUsesTheSocketsOfConnect: it finds the other nodes beside the socket that it was given, and dials none of the addresses that
+// the cluster tells, which need a key.
 func TestS4_PythonUsesTheSocketsOfConnect(t *testing.T) {
 	f := newFakeCluster(t, 2, 1)
 	at, err := os.MkdirTemp("", "posta-test") // t.TempDir is too long for a socket

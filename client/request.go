@@ -10,9 +10,10 @@ import (
 	"posta.dev/posta/security"
 )
 
-// RequestOnce sends one request once to one node, for callers that address a node and not a cluster. If the node refuses, the reply and an error
-// are returned. keys are as in Config.Keys.
-func RequestOnce(ctx context.Context, keys *security.Keys, endpoint string, q protocol.Request, within time.Duration) (reply protocol.Reply, err error) {
+// RequestOnce sends one request once to one node, for callers that address a node and not a cluster. If the node refuses, the reply and an
+// error are returned. keys are as in Config.Keys.
+func RequestOnce(ctx context.Context, keys *security.Keys, endpoint string, q protocol.Request,
+	within time.Duration) (reply protocol.Reply, err error) {
 	req, err := dialer(keys)(endpoint)
 	if err != nil {
 		return reply, dialError(endpoint, err)

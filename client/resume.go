@@ -42,8 +42,8 @@ func (r *rest) next(memory []byte) (records []byte, line uint64, taken bool, err
 	return records, line, taken, err
 }
 
-// compare checks that the files of a session that is resumed are those that were sent. Nothing is sent before each file has been compared up to
-// where it was taken, because rows of a wrong file could not be taken back.
+// compare checks that the files of a session that is resumed are those that were sent. Nothing is sent before each file has been compared
+// up to where it was taken, because rows of a wrong file could not be taken back.
 func (c *Client) compare(ctx context.Context, opened *protocol.Reply, found [][]Source) error {
 	if !c.cfg.Resume {
 		return nil
@@ -167,7 +167,8 @@ func readTwice(found [][]Source) error {
 	for _, files := range found {
 		for i := range files {
 			if s := &files[i]; s.Once {
-				return badInput(fmt.Errorf("%s cannot be read twice, and a session is resumed with files that are compared before they are sent; name a file with the same rows: --file %s=PATH",
+				return badInput(fmt.Errorf("%s cannot be read twice, and a session is resumed with files that are compared before they are sent; "+
+					"name a file with the same rows: --file %s=PATH",
 					s.where(), s.Name))
 			}
 		}

@@ -12,8 +12,9 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// TestR17_ASessionKeepsItsForm: rows of a Parquet file that began to travel as text continue as text, though the cluster reads columns by now, and columns
-// stay columns, cut as before whatever the limits are. Where columns are not read any more the session is not resumed, in words, and nothing is sent.
+// TestR17_ASessionKeepsItsForm: rows of a Parquet file that began to travel as text continue as text, though the cluster reads columns by
+// now, and columns stay columns, cut as before whatever the limits are. Where columns are not read any more the session is not resumed, in
+// words, and nothing is sent.
 func TestR17_ASessionKeepsItsForm(t *testing.T) {
 	stations, stationRows := csvFile("stations", 5)
 	parquet, rides := inParquet(t, 400)

@@ -18,8 +18,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// diesAfter runs a client that dies as the cluster hears a request of a kind for the n-th time: with or without having taken it. It says no more than a
-// process that was killed.
+// diesAfter runs a client that dies as the cluster hears a request of a kind for the n-th time: with or without having taken it. It says no
+// more than a process that was killed.
 func (f *fakeCluster) diesAfter(cfg Config, kind protocol.RequestType, n int, taken bool) {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(during(f.t, 30*time.Second))
@@ -82,8 +82,8 @@ func copied(t *testing.T, dir string, age time.Duration) string {
 	return other
 }
 
-// TestR17_AnUploadIsResumedAnywhere: clients die at any chunk or end, one after the other, each with chunks and lanes of its own, and a copy of the files that has
-// other paths and times. The last one sends what is left: every record arrives once, with its line.
+// TestR17_AnUploadIsResumedAnywhere: clients die at any chunk or end, one after the other, each with chunks and lanes of its own, and a
+// copy of the files that has other paths and times. The last one sends what is left: every record arrives once, with its line.
 func TestR17_AnUploadIsResumedAnywhere(t *testing.T) {
 	dir, want := dataDir(t, 300)
 	for seed := range uint64(12) {
@@ -115,7 +115,8 @@ func TestR17_AnUploadIsResumedAnywhere(t *testing.T) {
 	}
 }
 
-// TestR17_OtherFilesAreNotSent: nothing of other files is sent, the session is neither cancelled nor closed, and continues with the right ones.
+// TestR17_OtherFilesAreNotSent: nothing of other files is sent, the session is neither cancelled nor closed, and continues with the right
+// ones.
 func TestR17_OtherFilesAreNotSent(t *testing.T) {
 	dir, want := dataDir(t, 300)
 	f := newFakeCluster(t, 2, 1)
@@ -201,12 +202,14 @@ func TestR17_WhatCannotBeResumed(t *testing.T) {
 		is      error
 		says    string
 	}{
-		"no such session":             {false, nil, protocol.ErrUnknownSession, "without --resume a new one is begun"},
-		"no id":                       {false, func(_ *fakeCluster, c *Config) { c.Session = session.ID{} }, ErrConfig, "no session to resume"},
-		"another analysis":            {true, func(_ *fakeCluster, c *Config) { c.Analysis = "flights" }, protocol.ErrUnknownAnalysis, ""},
-		"files that are gone":         {true, func(_ *fakeCluster, c *Config) { c.Dir = t.TempDir() }, ErrNoFiles, ""},
-		"standard input":              {true, func(_ *fakeCluster, c *Config) { c.Named = []Named{{"montreal/trips.csv", "-"}} }, ErrInput, "standard input cannot be read twice"},
-		"nobody knows what was taken": {true, func(f *fakeCluster, c *Config) { f.one().taken["input-1"].GiveUp() }, ErrInterrupted, "it is not known what was taken at tcp://"},
+		"no such session":     {false, nil, protocol.ErrUnknownSession, "without --resume a new one is begun"},
+		"no id":               {false, func(_ *fakeCluster, c *Config) { c.Session = session.ID{} }, ErrConfig, "no session to resume"},
+		"another analysis":    {true, func(_ *fakeCluster, c *Config) { c.Analysis = "flights" }, protocol.ErrUnknownAnalysis, ""},
+		"files that are gone": {true, func(_ *fakeCluster, c *Config) { c.Dir = t.TempDir() }, ErrNoFiles, ""},
+		"standard input": {true, func(_ *fakeCluster, c *Config) { c.Named = []Named{{"montreal/trips.csv", "-"}} }, ErrInput,
+			"standard input cannot be read twice"},
+		"nobody knows what was taken": {true, func(f *fakeCluster, c *Config) { f.one().taken["input-1"].GiveUp() }, ErrInterrupted,
+			"it is not known what was taken at tcp://"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeCluster(t, 2, 1)

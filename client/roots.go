@@ -47,8 +47,8 @@ func (in *Input) findBelow(streams []protocol.Stream, warn *warnings) (found [][
 	return found, nil
 }
 
-// findBelowRoots returns the files of a stream, which have to be below one root. A root that is not there has no files: hosts of a cluster may have
-// different directories.
+// findBelowRoots returns the files of a stream, which have to be below one root. A root that is not there has no files: hosts of a cluster
+// may have different directories.
 func (in *Input) findBelowRoots(s protocol.Stream, warn *warnings) (files []Source, err error) {
 	var lacking []error
 	below := ""
@@ -67,7 +67,9 @@ func (in *Input) findBelowRoots(s protocol.Stream, warn *warnings) (files []Sour
 		case err != nil:
 			return nil, badInput(fmt.Errorf("files of stream %s: %w", s.Name, err))
 		case below != "":
-			return nil, badInput(fmt.Errorf("files of stream %s: %s is below %s and below %s, so it is not clear which is meant; rename the files below one of them", s.Name, s.Files, below, root.dir))
+			return nil, badInput(fmt.Errorf(
+				"files of stream %s: %s is below %s and below %s, so it is not clear which is meant; rename the files below one of them", s.Name,
+				s.Files, below, root.dir))
 		}
 		found, err := findAll(root, []protocol.Stream{s}, warn)
 		if err != nil {

@@ -59,7 +59,8 @@ func foundIn(t *testing.T, in *Input, files string) (string, error) {
 	return all, nil
 }
 
-// TestS8_RootsAreSearched: each stream has the files of one root. A root that this machine lacks has none, and two that have some are an error.
+// TestS8_RootsAreSearched: each stream has the files of one root. A root that this machine lacks has none, and two that have some are an
+// error.
 func TestS8_RootsAreSearched(t *testing.T) {
 	in, dir := rooted(t)
 	for files, want := range map[string]string{"trips/*.csv": "n\n1\n", "stations.csv": "n\n2\n"} {
@@ -70,11 +71,13 @@ func TestS8_RootsAreSearched(t *testing.T) {
 			t.Errorf("it does not have %s", files)
 		}
 	}
-	if _, err := foundIn(t, in, "weather.csv"); !errors.Is(err, ErrNoFiles) || !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "this machine has no directory "+filepath.Join(dir, "gone")) || in.Has("weather.csv") {
+	if _, err := foundIn(t, in, "weather.csv"); !errors.Is(err, ErrNoFiles) || !errors.Is(err, ErrInput) ||
+		!strings.Contains(err.Error(), "this machine has no directory "+filepath.Join(dir, "gone")) || in.Has("weather.csv") {
 		t.Errorf("no file: %v", err)
 	}
 	writeAt(t, filepath.Join(dir, "a", "stations.csv"), "n\n3\n")
-	if got, err := foundIn(t, in, "stations.csv"); !errors.Is(err, ErrInput) || errors.Is(err, ErrNoFiles) || !strings.Contains(err.Error(), "not clear which is meant") {
+	if got, err := foundIn(t, in, "stations.csv"); !errors.Is(err, ErrInput) || errors.Is(err, ErrNoFiles) ||
+		!strings.Contains(err.Error(), "not clear which is meant") {
 		t.Errorf("two roots: %q, %v", got, err)
 	}
 	if got, err := foundIn(t, in, "../secret.csv"); err == nil {
@@ -102,7 +105,8 @@ func TestS8_NoLinkLeadsOutOfARoot(t *testing.T) {
 		if err := os.Symlink(to, at); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := foundIn(t, in, files); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "a link leads out of") || strings.Contains(got, "42") {
+		if got, err := foundIn(t, in, files); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "a link leads out of") ||
+			strings.Contains(got, "42") {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 		if samples, err := in.Sampled(t.Context(), protocol.Stream{Name: "s", Files: files}, csv.Form{}); err == nil {
@@ -118,7 +122,8 @@ func TestS8_NoLinkLeadsOutOfARoot(t *testing.T) {
 	}
 }
 
-// TestS8_ALinkThatReplacesAFileOfARoot after the file was found is not followed, neither when the file is opened nor when parts of it are read.
+// TestS8_ALinkThatReplacesAFileOfARoot after the file was found is not followed, neither when the file is opened nor when parts of it are
+// read.
 func TestS8_ALinkThatReplacesAFileOfARoot(t *testing.T) {
 	in, dir := rooted(t)
 	found, err := in.find(t.Context(), []protocol.Stream{{Name: "s", Files: "stations.csv"}}, &warnings{})
@@ -143,7 +148,8 @@ func TestS8_OnlyRegularFilesOfRoots(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "a", "pipe.csv"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := foundIn(t, in, "pipe.csv"); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "only regular files are read here") {
+	if got, err := foundIn(t, in, "pipe.csv"); !errors.Is(err, ErrInput) ||
+		!strings.Contains(err.Error(), "only regular files are read here") {
 		t.Errorf("%q, %v", got, err)
 	}
 }

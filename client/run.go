@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/client/core"
 )
 
-// Run runs an analysis from the first question to the last row. The session is cancelled at the cluster when ctx ends, and after any error that
-// leaves it running. Errors are those of this package and of protocol (errors.Is(err, protocol.ErrFailed)).
+// Run runs an analysis from the first question to the last row. The session is cancelled at the cluster when ctx ends, and after any error
+// that leaves it running. Errors are those of this package and of protocol (errors.Is(err, protocol.ErrFailed)).
 func Run(ctx context.Context, cfg Config) (*Answer, error) {
 	return runWith(ctx, cfg, dialer(cfg.Keys))
 }

@@ -38,9 +38,9 @@ const (
 	sampleFiles = 16        // how many files are read beyond their header: the first, the last, and some between them
 )
 
-// Sampled reads samples of the files of a stream, in the order of their names: the headers of all, records from the start of some, and from the
-// middle and the end of those that are plain CSV. The stream's Comma, if it has one, separates the columns in the files, and
-// form says what files of CSV are.
+// Sampled reads samples of the files of a stream, in the order of their names: the headers of all, records from the start of some, and from
+// the middle and the end of those that are plain CSV. The stream's Comma, if it has one, separates the columns in the files, and form says
+// what files of CSV are.
 func (in *Input) Sampled(ctx context.Context, stream protocol.Stream, form csv.Form) ([]Sample, error) {
 	comma := cmp.Or(stream.Comma, in.Comma)
 	stream.Comma = 0
@@ -67,7 +67,8 @@ func sample(ctx context.Context, src *Source, stream protocol.Stream, comma byte
 		return s, err
 	}
 	defer closeWith(ctx, file, &err)()
-	f := &streamUpload{stream: stream, counters: &streamCounters{}, chunkBytes: sampleBytes, comma: comma, form: form, warnings: &warnings{}, notes: &warnings{}}
+	f := &streamUpload{stream: stream, counters: &streamCounters{}, chunkBytes: sampleBytes, comma: comma, form: form, warnings: &warnings{},
+		notes: &warnings{}}
 	cut, header, err := f.begin(file, src)
 	if errors.Is(err, errNoColumns) {
 		if err = f.nameColumns(ctx, src, &s); err == nil {
@@ -144,8 +145,8 @@ func (f *streamUpload) nameColumns(ctx context.Context, src *Source, s *Sample) 
 	return nil
 }
 
-// jsonPieces returns lines from the start, the middle and the end of a file of JSON Lines; nil if its bytes on disk are not JSON Lines, or if it
-// is held.
+// jsonPieces returns lines from the start, the middle and the end of a file of JSON Lines; nil if its bytes on disk are not JSON Lines, or
+// if it is held.
 func (f *streamUpload) jsonPieces(src *Source) (pieces [][]byte) {
 	if src.held {
 		return nil
@@ -229,7 +230,8 @@ func plain(src *Source, header []byte) bool {
 	return bytes.HasPrefix(bytes.TrimPrefix(head[:n], []byte("\xef\xbb\xbf")), bytes.TrimPrefix(header, []byte("\xef\xbb\xbf")))
 }
 
-// recordsAt returns the whole lines near a place in a file, and where they begin. If a field holds line feeds, the first and the last line may be parts of records.
+// recordsAt returns the whole lines near a place in a file, and where they begin. If a field holds line feeds, the first and the last line
+// may be parts of records.
 func recordsAt(src *Source, at int64) (piece []byte, begin int64, err error) {
 	f, err := src.local()
 	if err != nil {

@@ -10,11 +10,12 @@ import (
 // spoolMemory is how many bytes of an answer's rows are kept in memory. Most answers are shorter and never see a disk.
 const spoolMemory = 8 << 20
 
-// spool keeps the rows of an answer of any length. Rows beyond spoolMemory go to a temporary file. The name of this file is removed before anything
-// is written, so the file disappears when the process ends, for whatever reason. The file is closed when the answer is garbage-collected.
+// spool keeps the rows of an answer of any length. Rows beyond spoolMemory go to a temporary file. The name of this file is removed before
+// anything is written, so the file disappears when the process ends, for whatever reason. The file is closed when the answer is
+// garbage-collected.
 //
-// All output formats but one have to keep rows: queries are answered in another order than they are printed in, the rejected rows come last, and
-// the types of PostgreSQL's columns depend on all of their values.
+// All output formats but one have to keep rows: queries are answered in another order than they are printed in, the rejected rows come
+// last, and the types of PostgreSQL's columns depend on all of their values.
 type spool struct {
 	file   *os.File // nil if none was needed yet
 	memory int      // bytes of pieces in memory
@@ -71,7 +72,8 @@ func (p *piece) read(s *spool, memory *[]byte) (protocol.Rows, error) {
 // Keeper keeps the rows of tables as an answer's rows are kept: few in memory, and the rest in a temporary file.
 type Keeper struct{ spool spool }
 
-// Add adds rows to a table. All rows of a table have to be added by one Keeper, which may hold several tables. The rows must not change afterwards.
+// Add adds rows to a table. All rows of a table have to be added by one Keeper, which may hold several tables. The rows must not change
+// afterwards.
 func (k *Keeper) Add(t *Table, rows protocol.Rows) error {
 	p, err := k.spool.keep(rows)
 	if err != nil {

@@ -18,7 +18,8 @@ func partOf(t *testing.T, first, n int) protocol.Rows {
 	t.Helper()
 	rows := protocol.NewRows(2)
 	for i := range n {
-		if err := rows.Add(protocol.Value{Kind: protocol.Int, Int: int64(first + i)}, protocol.Value{Kind: protocol.Text, Text: strings.Repeat("x", 100)}); err != nil {
+		if err := rows.Add(protocol.Value{Kind: protocol.Int, Int: int64(first + i)},
+			protocol.Value{Kind: protocol.Text, Text: strings.Repeat("x", 100)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +59,8 @@ func checkLong(t *testing.T, a *Answer, rows int) {
 	}
 }
 
-// TestR16_ALongAnswerTakesNoMemory: what is more than spoolMemory is in a file that nobody else sees, and is read as often as it is asked for.
+// TestR16_ALongAnswerTakesNoMemory: what is more than spoolMemory is in a file that nobody else sees, and is read as often as it is asked
+// for.
 func TestR16_ALongAnswerTakesNoMemory(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -78,7 +80,8 @@ func TestR16_ALongAnswerTakesNoMemory(t *testing.T) {
 	if err := a.WriteJSON(&whole); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.WriteJSON(&again); err != nil || !bytes.Equal(whole.Bytes(), again.Bytes()) || bytes.Count(whole.Bytes(), []byte("\n    [")) != 2*1000*parts {
+	if err := a.WriteJSON(&again); err != nil || !bytes.Equal(whole.Bytes(), again.Bytes()) ||
+		bytes.Count(whole.Bytes(), []byte("\n    [")) != 2*1000*parts {
 		t.Errorf("as JSON it is %d and %d bytes, %v", whole.Len(), again.Len(), err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {

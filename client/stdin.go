@@ -25,8 +25,8 @@ func openStdin(in io.Reader) (io.ReadCloser, error) {
 	return &stdin{in: f, wake: r, close: w}, nil
 }
 
-// stdin waits until there is something to read before it reads, because closing a blocking descriptor does not end a read of it. The descriptor
-// is not closed, because it belongs to the caller. Its mode is not changed, because other processes may share it.
+// stdin waits until there is something to read before it reads, because closing a blocking descriptor does not end a read of it. The
+// descriptor is not closed, because it belongs to the caller. Its mode is not changed, because other processes may share it.
 type stdin struct {
 	in   *os.File
 	wake *os.File // readable after Close

@@ -19,7 +19,8 @@ const stoppedClientsPatience = 3 * time.Second
 
 // beStopped asks a cluster what it has, and returns the exit code.
 func beStopped(entry string) int {
-	c, err := Dial(context.Background(), Config{Entries: []string{entry}, Timeout: 100 * time.Millisecond, GiveUpAfter: stoppedClientsPatience})
+	c, err := Dial(context.Background(), Config{Entries: []string{entry}, Timeout: 100 * time.Millisecond,
+		GiveUpAfter: stoppedClientsPatience})
 	if err == nil {
 		err = c.Close()
 	}
@@ -30,8 +31,8 @@ func beStopped(entry string) int {
 	return 0
 }
 
-// TestM6_AStoppedClientGivesNobodyUp: a client whose process was stopped for longer than it is patient asks again. If nobody answers then, it gives up
-// after its patience.
+// TestM6_AStoppedClientGivesNobodyUp: a client whose process was stopped for longer than it is patient asks again. If nobody answers then,
+// it gives up after its patience.
 func TestM6_AStoppedClientGivesNobodyUp(t *testing.T) {
 	for name, answered := range map[string]bool{"answered afterwards": true, "silence afterwards": false} {
 		t.Run(name, func(t *testing.T) {

@@ -32,8 +32,8 @@ const headRoom = 2 << 10
 func (p *chunk) data() []byte { return p.memory[headRoom:] }
 
 // streamUpload hands the chunks of one stream from the readers that cut them to the lanes that send them. The channel between them has no
-// buffer, and the memory of chunks is used again. So at any time there is at most one chunk for each reader and lane, plus what the cutters have
-// read ahead.
+// buffer, and the memory of chunks is used again. So at any time there is at most one chunk for each reader and lane, plus what the cutters
+// have read ahead.
 type streamUpload struct {
 	stream     protocol.Stream
 	files      []Source
@@ -61,8 +61,8 @@ type streamUpload struct {
 	spare   chan []byte // memory for chunks, nil at first; one for each reader and lane
 }
 
-// read cuts one file after the other. The last reader that finishes closes the channel; a reader that failed does not, because the stream is
-// incomplete then.
+// read cuts one file after the other. The last reader that finishes closes the channel; a reader that failed does not, because the stream
+// is incomplete then.
 func (f *streamUpload) read(ctx context.Context) error {
 	for {
 		source, offered, err := f.nextFile(ctx)
@@ -198,8 +198,8 @@ type cutter interface {
 	Next(buf []byte) (chunk []byte, firstLine uint64, err error)
 }
 
-// look finds out how a text is written, and returns its cutter. The header gets a mark if the text differs from the usual form of the stream's
-// files.
+// look finds out how a text is written, and returns its cutter. The header gets a mark if the text differs from the usual form of the
+// stream's files.
 func (f *streamUpload) look(r io.Reader, source *Source) (cutter, []byte, error) {
 	in, err := text.Open(r, text.Want{Comma: f.stream.Comma, Columns: f.columns, Given: f.comma, Form: f.form})
 	if err != nil {
@@ -252,7 +252,8 @@ func (f *streamUpload) convert(r io.Reader) (cutter, []byte, error) {
 }
 
 // errNoColumns is about a file that is not CSV, while the needed columns are not known.
-var errNoColumns = errors.New("this is not CSV, and which columns the analysis needs is not known to this program: run it with the program of the cluster, or export the file as CSV")
+var errNoColumns = errors.New("this is not CSV, and which columns the analysis needs is not known to this program: run it with the " +
+	"program of the cluster, or export the file as CSV")
 
 // inspectFunc looks at a chunk before it is sent.
 type inspectFunc = func(chunk []byte, line uint64) error
@@ -286,8 +287,8 @@ func (f *streamUpload) limits(source *Source, header []byte) (chunkBytes, maxRec
 // requestHead is an upper bound, in bytes, of the keys and numbers in a chunk's request.
 const requestHead = 512
 
-// closeWith closes a file when the caller has finished with it, or as soon as ctx ends. Otherwise a read of a silent pipe would keep a run that
-// was cancelled, or has failed, from ending.
+// closeWith closes a file when the caller has finished with it, or as soon as ctx ends. Otherwise a read of a silent pipe would keep a run
+// that was cancelled, or has failed, from ending.
 func closeWith(ctx context.Context, file io.Closer, err *error) (finished func()) {
 	closed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

@@ -50,8 +50,9 @@ func TestInterruptedUploadIsNotContinued(t *testing.T) {
 	if err := c.Open(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := RequestOnce(ctx, nil, f.inputs[0].endpoint, protocol.Request{Type: protocol.Chunk, Session: cfg.Session, Token: cfg.Token, Stream: "stations",
-		Seq: 1, File: "a/stations.csv", Line: 2, Header: []byte("id,line"), Data: []byte("x,2\n")}, time.Second); err != nil {
+	if _, err := RequestOnce(ctx, nil, f.inputs[0].endpoint, protocol.Request{Type: protocol.Chunk, Session: cfg.Session, Token: cfg.Token,
+		Stream: "stations",
+		Seq:    1, File: "a/stations.csv", Line: 2, Header: []byte("id,line"), Data: []byte("x,2\n")}, time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Run(ctx, cfg); !errors.Is(err, ErrInterrupted) {
@@ -170,7 +171,8 @@ func TestAnAnswerIsDeliveredBeforeTheSessionIsClosed(t *testing.T) {
 			want = ""
 		}
 		if got := f.one().dropped["output-1"]; got != want || rows != f.rows || dropped != 0 {
-			t.Errorf("%v: the output heard %q, want %q; %d rows were delivered when %d nodes had heard of the end", outcome, got, want, rows, dropped)
+			t.Errorf("%v: the output heard %q, want %q; %d rows were delivered when %d nodes had heard of the end", outcome, got, want, rows,
+				dropped)
 		}
 	}
 }

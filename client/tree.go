@@ -13,8 +13,8 @@ import (
 // tree is a directory below which files are looked for. Paths in it are relative and have slashes; "" is the directory itself.
 type tree struct {
 	dir string
-	// confined refuses links that lead out of the directory, and everything but regular files and directories (Input.Roots). os.Root checks that when
-	// a file is opened, so a link that is made meanwhile leads nowhere else.
+	// confined refuses links that lead out of the directory, and everything but regular files and directories (Input.Roots). os.Root checks
+	// that when a file is opened, so a link that is made meanwhile leads nowhere else.
 	confined bool
 }
 
@@ -86,7 +86,8 @@ func (t tree) explain(at string, err error) error {
 		return nil
 	}
 	if _, there := os.Stat(t.path(at)); there == nil {
-		return fmt.Errorf("%s is not read: a link leads out of %s, or names an absolute path; put the file itself there: %w", t.path(at), t.dir, err)
+		return fmt.Errorf("%s is not read: a link leads out of %s, or names an absolute path; put the file itself there: %w", t.path(at), t.dir,
+			err)
 	}
 	return err
 }

@@ -20,12 +20,14 @@ func TestC1_DirectoryThatMayNotBeRead(t *testing.T) {
 	}
 	var err error
 	asNobody(func() { _, err = found(t, dir) })
-	if !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), filepath.Join(dir, "a")) || !strings.Contains(err.Error(), "right to read") {
+	if !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), filepath.Join(dir, "a")) ||
+		!strings.Contains(err.Error(), "right to read") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// asNobody does something as another user than root, because root may read every file. Linux lets each thread have a user of its own for files.
+// asNobody does something as another user than root, because root may read every file. Linux lets each thread have a user of its own for
+// files.
 func asNobody(do func()) {
 	if os.Getuid() != 0 {
 		do()

@@ -119,7 +119,8 @@ func (c *Client) newUpload(ctx context.Context, opened *protocol.Reply, found []
 				continue
 			}
 		}
-		if slices.ContainsFunc(roots, func(of []string) bool { return len(of) > 0 }) { // largest first, so that no input reads a large file alone at the end
+		// largest first, so that no input reads a large file alone at the end
+		if slices.ContainsFunc(roots, func(of []string) bool { return len(of) > 0 }) {
 			found[i] = slices.Clone(found[i])
 			slices.SortStableFunc(found[i], func(a, b Source) int { return cmp.Compare(b.Size, a.Size) })
 		}
@@ -136,7 +137,8 @@ func (c *Client) newUpload(ctx context.Context, opened *protocol.Reply, found []
 }
 
 // newHead returns the upload of a stream of which only the first head bytes are needed. It has one reader.
-func (c *Client) newHead(u *upload, opened *protocol.Reply, stream protocol.Stream, found []Source, n *streamCounters, head int64) *streamUpload {
+func (c *Client) newHead(u *upload, opened *protocol.Reply, stream protocol.Stream, found []Source, n *streamCounters,
+	head int64) *streamUpload {
 	found = slices.Clone(found)
 	slices.SortStableFunc(found, func(a, b Source) int { return cmp.Compare(a.Name, b.Name) })
 	for _, source := range found {
@@ -156,7 +158,8 @@ func (c *Client) newHead(u *upload, opened *protocol.Reply, stream protocol.Stre
 
 // newStreamUpload returns a streamUpload that knows how the stream's files are read. It has no channel and no counters yet.
 func (c *Client) newStreamUpload(opened *protocol.Reply, stream protocol.Stream, found []Source) *streamUpload {
-	f := &streamUpload{stream: stream, files: found, chunkBytes: c.chunkBytes(opened), frame: opened.Frame, warnings: c.warnings, notes: c.notes,
+	f := &streamUpload{stream: stream, files: found, chunkBytes: c.chunkBytes(opened), frame: opened.Frame, warnings: c.warnings,
+		notes: c.notes,
 		comma: c.cfg.Comma, had: c.had, columnar: opened.Columnar >= columns.Version}
 	if c.cfg.Forms != nil {
 		f.form = c.cfg.Forms(stream.Name)

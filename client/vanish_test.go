@@ -119,7 +119,8 @@ func TestC1_FileWithoutRowsIsNamed(t *testing.T) {
 
 func TestC1_ContentThatIsNotUnderstoodIsBadInput(t *testing.T) {
 	for content, want := range map[string]string{
-		"": "is empty", "\xff\xfei\x00d": "ends in the middle", "\xff\xfe\x00\x00i\x00\x00\x00": "UTF-32", "\x1e;lid;line": "0x1e", "\x28\xb5\x2f\xfd\x00": "cut short", "PK\x03\x04\x00": "ZIP", "BZh91AY": "cut short", "PAR1": "not CSV",
+		"": "is empty", "\xff\xfei\x00d": "ends in the middle", "\xff\xfe\x00\x00i\x00\x00\x00": "UTF-32", "\x1e;lid;line": "0x1e",
+		"\x28\xb5\x2f\xfd\x00": "cut short", "PK\x03\x04\x00": "ZIP", "BZh91AY": "cut short", "PAR1": "not CSV",
 	} {
 		_, err := sent(t, []byte(content), nil)
 		if !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "/a/trips.csv") || !strings.Contains(err.Error(), want) {

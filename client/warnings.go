@@ -16,8 +16,8 @@ func (w Warning) String() string { return w.Path + ": " + w.Text }
 // maxWarnings is how many warnings are kept and reported. Thousands of warnings usually have the same cause.
 const maxWarnings = 1000
 
-// warnings collects the warnings or, in another instance, the notes about the input. Each is reported once, even if the files are looked for
-// again.
+// warnings collects the warnings or, in another instance, the notes about the input. Each is reported once, even if the files are looked
+// for again.
 type warnings struct {
 	tell func(Warning) // may be nil; called by one goroutine at a time
 

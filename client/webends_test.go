@@ -17,8 +17,8 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// TestC1_AnAnswerThatIsCutIsNoFile: of CSV, packed and Parquet, over https, from a server that does not say how long its answers are. Over http a cut
-// cannot be told from an end, so there is a warning.
+// TestC1_AnAnswerThatIsCutIsNoFile: of CSV, packed and Parquet, over https, from a server that does not say how long its answers are. Over
+// http a cut cannot be told from an end, so there is a warning.
 func TestC1_AnAnswerThatIsCutIsNoFile(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	stations, want := csvFile("stations", 5)

@@ -14,8 +14,8 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// NamedEndpoint adds the name of the node that is expected at an endpoint, which Config.Keys requires: tcp://input-1@10.0.0.5:5500. Without keys
-// the name is ignored.
+// NamedEndpoint adds the name of the node that is expected at an endpoint, which Config.Keys requires: tcp://input-1@10.0.0.5:5500. Without
+// keys the name is ignored.
 func NamedEndpoint(endpoint, node string) string { return core.NamedEndpoint(endpoint, node) }
 
 // zmqLine is a requester over ZeroMQ.
@@ -35,7 +35,8 @@ func dialer(keys *security.Keys) func(endpoint string) (requester, error) {
 		address, node := core.SplitEndpoint(endpoint)
 		if keys != nil && !strings.HasPrefix(address, "ipc:") {
 			if node == "" {
-				return nil, errors.New("connect: with a key, the endpoint has to name its node; write the name before the address, like tcp://input-1@HOST:PORT")
+				return nil, errors.New(
+					"connect: with a key, the endpoint has to name its node; write the name before the address, like tcp://input-1@HOST:PORT")
 			}
 			o.TLS = keys.Socket(security.ClientAPI, onlyNodes)
 			o.OnEvent = func(e zmqx.Event) { l.heed(node, keys, e) }
@@ -84,17 +85,20 @@ func (l *zmqLine) asking(ctx context.Context) context.Context {
 }
 
 // anotherKey is the advice for a user whose key is not the right one.
-const anotherKey = "posta key new NAME --role submit makes another key, whose line the operator writes below [clients], and --key DIR or POSTA_KEY says which one is used"
+const anotherKey = "posta key new NAME --role submit makes another key, whose line the operator writes below [clients], and --key DIR " +
+	"or POSTA_KEY says which one is used"
 
 // refusal says in words which of the two sides does not trust the other; nil if the connection failed for another reason.
 func refusal(node string, keys *security.Keys, err error) error {
 	var op *net.OpError
 	switch {
 	case errors.As(err, &op) && op.Op == "remote error":
-		return fmt.Errorf("%w: %s does not accept the %s: it is not in [clients] of the cluster's topology, or was revoked, or has expired by the clock there; its log says which; %s (%w)",
+		return fmt.Errorf("%w: %s does not accept the %s: it is not in [clients] of the cluster's topology, or was revoked, or has expired by "+
+			"the clock there; its log says which; %s (%w)",
 			ErrRefused, node, keys, anotherKey, err)
 	case errors.Is(err, zmqx.ErrRefused) && errors.Is(err, security.ErrUntrusted):
-		return fmt.Errorf("%w: it is not certain that %s answers, by the ca.pem beside the %s; if the cluster has another CA now, ask the operator for its ca.pem; %s: %w", ErrRefused, node, keys, anotherKey, err)
+		return fmt.Errorf("%w: it is not certain that %s answers, by the ca.pem beside the %s; if the cluster has another CA now, ask the "+
+			"operator for its ca.pem; %s: %w", ErrRefused, node, keys, anotherKey, err)
 	case errors.Is(err, zmqx.ErrRefused):
 		return fmt.Errorf("%w: it is not certain that %s answers: %w", ErrRefused, node, err)
 	}

@@ -38,10 +38,14 @@ const (
 // outFlags say where to write answers beside standard output.
 func outFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `PLACE`: a directory, with one file for each query, a file like answers.json or answers.csv.gz, or - for standard output"},
-		&cli.StringFlag{Name: flagFormat, DefaultText: "what the file's name says, else csv", Usage: "`FORMAT` of --out: csv, tsv, json, jsonl or parquet"},
-		&cli.StringFlag{Name: flagHTML, Usage: "write a report to `FILE`: answers with charts, rejected rows, times and the cluster, as one page of HTML"},
-		&cli.StringFlag{Name: flagTo, Usage: "write the answers to tables of PostgreSQL at this `URL`, like postgres://USER@HOST/DATABASE/TABLE, once for each session. The password comes from ~/.pgpass or PGPASSWORD, as for psql"},
+		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `PLACE`: a directory, with one file for each query, a file like " +
+			"answers.json or answers.csv.gz, or - for standard output"},
+		&cli.StringFlag{Name: flagFormat, DefaultText: "what the file's name says, else csv",
+			Usage: "`FORMAT` of --out: csv, tsv, json, jsonl or parquet"},
+		&cli.StringFlag{Name: flagHTML,
+			Usage: "write a report to `FILE`: answers with charts, rejected rows, times and the cluster, as one page of HTML"},
+		&cli.StringFlag{Name: flagTo, Usage: "write the answers to tables of PostgreSQL at this `URL`, like " +
+			"postgres://USER@HOST/DATABASE/TABLE, once for each session. The password comes from ~/.pgpass or PGPASSWORD, as for psql"},
 	}
 }
 
@@ -84,8 +88,8 @@ func (o *output) keep() int {
 	return shownRows
 }
 
-// prepare refuses a destination that cannot take the answers, before the session begins. queries are those of the analysis, with their columns and types,
-// as far as this program knows them.
+// prepare refuses a destination that cannot take the answers, before the session begins. queries are those of the analysis, with their
+// columns and types, as far as this program knows them.
 func (o *output) prepare(ctx context.Context, analysis string, queries []client.Table) error {
 	if o.to != nil {
 		var names []string
@@ -145,7 +149,8 @@ func (x *command) deliverTo(ctx context.Context, a *client.Answer, db *postgres.
 		x.notef("%s of session %s written to %s: %s", rowsOf(uint64(w.Rows)), a.Session, db, strings.Join(w.Tables, ", "))
 	}
 	if w.Changed > 0 {
-		x.notef("warning: %s written with U+FFFD in the place of NUL characters, which PostgreSQL cannot hold; --out writes them as they are", display.Plural(int(w.Changed), "text"))
+		x.notef("warning: %s written with U+FFFD in the place of NUL characters, which PostgreSQL cannot hold; --out writes them as they are",
+			display.Plural(int(w.Changed), "text"))
 	}
 	return nil
 }
@@ -155,8 +160,8 @@ type undelivered struct{ error }
 
 func (u undelivered) Unwrap() error { return u.error }
 
-// kept writes an answer that could not be delivered to a directory of its own, with its types, and adds to the error where it is. Computing it may have
-// taken hours.
+// kept writes an answer that could not be delivered to a directory of its own, with its types, and adds to the error where it is. Computing
+// it may have taken hours.
 func (x *command) kept(a *client.Answer, why error) error {
 	if a.Err() != nil {
 		return why // its rows are gone, whatever is done

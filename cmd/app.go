@@ -45,7 +45,8 @@ func (x *command) app() *cli.App {
 			x.upCommand(), x.downCommand(), x.statusCommand(), x.traceCommand(), x.consoleCommand(), x.chaosCommand(),
 			x.deployCommand(), x.undeployCommand(),
 			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(), x.connectCommand(),
-			x.topologyCommand(), x.keyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(), x.versionCommand(), x.manCommand(), x.probeCommand(),
+			x.topologyCommand(), x.keyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(), x.versionCommand(),
+			x.manCommand(), x.probeCommand(),
 		},
 	}
 	refuseArguments(app.Commands)
@@ -150,7 +151,8 @@ func noSuchCommand(c *cli.Context, group string, commands []*cli.Command) error 
 	return usagef("unknown command %q; the commands are %s", group+given, list)
 }
 
-// closeTo reports whether given probably means name: one letter is wrong, missing or added, two letters are exchanged, or name begins with given.
+// closeTo reports whether given probably means name: one letter is wrong, missing or added, two letters are exchanged, or name begins with
+// given.
 func closeTo(name, given string) bool {
 	if len(given) >= 2 && strings.HasPrefix(name, given) {
 		return true

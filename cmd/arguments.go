@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// reorder puts the flags of a command before its arguments. The flag package stops at the first argument, but people write `posta run bikes --data
-// DIR`. Words behind "--" stay arguments.
+// reorder puts the flags of a command before its arguments. The flag package stops at the first argument, but people write `posta run bikes
+// --data DIR`. Words behind "--" stay arguments.
 func reorder(app *cli.App, args []string) []string {
 	if len(args) < 2 {
 		return args

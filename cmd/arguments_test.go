@@ -119,8 +119,8 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestFilesOfStatementsAreCompleted: completion names files of statements where such a file may be given. If none fits, it prints nothing, and the
-// shell itself completes files and directories.
+// TestFilesOfStatementsAreCompleted: completion names files of statements where such a file may be given. If none fits, it prints nothing,
+// and the shell itself completes files and directories.
 func TestFilesOfStatementsAreCompleted(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.sql", "b.sql", "a b.sql", "a.csv", "a\nb.sql"} {

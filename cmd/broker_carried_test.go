@@ -32,8 +32,8 @@ func (k *testKeys) overBroker(url string) *topology.Topology {
 	return t
 }
 
-// TestS6_OnlyNodesGetTheBrokersPassword: the password travels with the files of nodes. Medics do not talk to the broker, so they do not get it. No
-// error and no plan shows it.
+// TestS6_OnlyNodesGetTheBrokersPassword: the password travels with the files of nodes. Medics do not talk to the broker, so they do not get
+// it. No error and no plan shows it.
 func TestS6_OnlyNodesGetTheBrokersPassword(t *testing.T) {
 	k := newTestKeys(t)
 	tp := k.overBroker("amqp://me:hush-1@rabbit.example/v")
@@ -64,7 +64,8 @@ func TestS6_OnlyNodesGetTheBrokersPassword(t *testing.T) {
 		t.Errorf("a node without the password: %v", err)
 	}
 	home := filepath.Join(t.TempDir(), "keys")
-	for _, c := range []struct{ address, want string }{{tp.RabbitMQ.URL, ""}, {"nats://me:hush-1@rabbit.example", "not an address of the broker"}} {
+	for _, c := range []struct{ address, want string }{{tp.RabbitMQ.URL, ""},
+		{"nats://me:hush-1@rabbit.example", "not an address of the broker"}} {
 		b, err := security.ReadBundle(k.at("node", "joiner-1"), tp.Name, security.Identity{Role: security.Node, Name: "joiner-1"}, c.address)
 		if err == nil {
 			err = security.Install(home, archiveOf(t, b))
@@ -76,7 +77,8 @@ func TestS6_OnlyNodesGetTheBrokersPassword(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := checkCarriedBroker(inside, joiner); (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hush")) {
+		if err := checkCarriedBroker(inside, joiner); (err == nil) != (c.want == "") || err != nil &&
+			(!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hush")) {
 			t.Errorf("a node with %s: %v", topology.RedactURL(c.address), err)
 		}
 	}
@@ -94,7 +96,8 @@ func TestS6_RollbackUsesThePresentPassword(t *testing.T) {
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	flags.Bool(flagRollback, true, "")
 	c := cli.NewContext(nil, flags, nil)
-	kept := &engineSet{observed: plan.Observed{Engines: []plan.Engine{{Hosts: []string{"local"}, Revisions: []plan.Revision{{Number: 1, File: d.File, Image: "image", Digest: "x"}}}}}}
+	kept := &engineSet{observed: plan.Observed{Engines: []plan.Engine{
+		{Hosts: []string{"local"}, Revisions: []plan.Revision{{Number: 1, File: d.File, Image: "image", Digest: "x"}}}}}}
 	x := &command{}
 	now := k.overBroker("amqp://me:hush-2@rabbit.example/v")
 	back, keys, err := x.desired(c, now, imageSource{}, kept)
@@ -109,7 +112,8 @@ func TestS6_RollbackUsesThePresentPassword(t *testing.T) {
 		t.Errorf("joiner-1 gets %q, %v", text, err)
 	}
 	other := k.overBroker("amqp://me:hush-3@other.example/v")
-	if _, _, err := x.desired(c, other, imageSource{}, kept); !errors.Is(err, plan.ErrRefused) || !strings.Contains(err.Error(), "another broker") || strings.Contains(err.Error(), "hush") {
+	if _, _, err := x.desired(c, other, imageSource{}, kept); !errors.Is(err, plan.ErrRefused) ||
+		!strings.Contains(err.Error(), "another broker") || strings.Contains(err.Error(), "hush") {
 		t.Errorf("back to another broker: %v", err)
 	}
 }

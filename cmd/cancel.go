@@ -38,7 +38,8 @@ func (x *command) cancel(c *cli.Context) error {
 			err = protocol.ErrFinished
 		}
 		if errors.Is(err, protocol.ErrFinished) {
-			return fmt.Errorf("cancel: session %s is finished; fetch its answers with `posta results %s`, or drop them with --drop: %w", id, id, protocol.ErrFinished)
+			return fmt.Errorf("cancel: session %s is finished; fetch its answers with `posta results %s`, or drop them with --drop: %w", id, id,
+				protocol.ErrFinished)
 		}
 		if err != nil {
 			return fmt.Errorf("cancel session %s: %w; nodes that did not hear it give the session up after limits.client_timeout", id, err)
@@ -51,8 +52,8 @@ func (x *command) cancel(c *cli.Context) error {
 	})
 }
 
-// lookFor asks all nodes for a session, until each has answered or the time is over. One silence proves nothing: an output that stands still may have the
-// answers, and the inputs, which hear of that later, would take the session for cancelled if they were told so before.
+// lookFor asks all nodes for a session, until each has answered or the time is over. One silence proves nothing: an output that stands
+// still may have the answers, and the inputs, which hear of that later, would take the session for cancelled if they were told so before.
 func lookFor(ctx context.Context, cl *client.Client, id session.ID, patience time.Duration) (known, finished bool, err error) {
 	for end := time.Now().Add(patience); ; {
 		var found []protocol.SessionInfo
@@ -73,7 +74,8 @@ func lookFor(ctx context.Context, cl *client.Client, id session.ID, patience tim
 	}
 }
 
-// notListed returns how a session ended that no node lists. If a node remembers the session, it answers at once when it is asked for the session's answers.
+// notListed returns how a session ended that no node lists. If a node remembers the session, it answers at once when it is asked for the
+// session's answers.
 func notListed(ctx context.Context, cl *client.Client, id session.ID) error {
 	ctx, done := withoutSession(ctx, "cancel", id)
 	defer done()
@@ -87,12 +89,13 @@ func notListed(ctx context.Context, cl *client.Client, id session.ID) error {
 	return fmt.Errorf("cancel: session %s is over: %w", id, err)
 }
 
-// withoutSession limits how long the cluster is asked for a session that no node lists. A node that remembers the session answers at once; if no node
-// remembers it, no answer would ever come.
+// withoutSession limits how long the cluster is asked for a session that no node lists. A node that remembers the session answers at once;
+// if no node remembers it, no answer would ever come.
 func withoutSession(ctx context.Context, command string, id session.ID) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, defaultAskTimeout, unknownSession(command, id))
 }
 
 func unknownSession(command string, id session.ID) error {
-	return fmt.Errorf("%s: no node knows session %s; it was dropped, is older than limits.results_ttl, or belongs to another cluster; posta sessions lists those that are kept: %w", command, id, protocol.ErrUnknownSession)
+	return fmt.Errorf("%s: no node knows session %s; it was dropped, is older than limits.results_ttl, or belongs to another cluster; "+
+		"posta sessions lists those that are kept: %w", command, id, protocol.ErrUnknownSession)
 }

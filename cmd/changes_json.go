@@ -28,7 +28,8 @@ type downJSON struct {
 }
 
 func stoppedAsJSON(t *topology.Topology, all []medic.Stopped, took time.Duration) downJSON {
-	out := downJSON{Cluster: t.Name, Nodes: []topology.NodeID{}, Medics: []topology.NodeID{}, Killed: []topology.NodeID{}, TookMS: took.Milliseconds()}
+	out := downJSON{Cluster: t.Name, Nodes: []topology.NodeID{}, Medics: []topology.NodeID{}, Killed: []topology.NodeID{},
+		TookMS: took.Milliseconds()}
 	for _, s := range all {
 		if _, err := t.Medic(s.Node); err == nil {
 			out.Medics = append(out.Medics, s.Node)

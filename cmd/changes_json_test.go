@@ -33,8 +33,10 @@ func TestTheTerminalPageHasEveryField(t *testing.T) {
 
 func TestDocumentsHaveNoNull(t *testing.T) {
 	for _, document := range []any{
-		stoppedAsJSON(&topology.Topology{}, nil, time.Second), stoppedAsJSON(&topology.Topology{}, []medic.Stopped{{Node: "a"}}, 0), planAsJSON("c", plan.Plan{}, true, time.Now()),
-		planAsJSON("c", plan.Plan{Steps: []plan.Step{{Host: "h"}}}, false, time.Now()), (&faultInjector{faults: []fault{{}}}).asJSON(monitor.Medics{}, time.Now()),
+		stoppedAsJSON(&topology.Topology{}, nil, time.Second), stoppedAsJSON(&topology.Topology{}, []medic.Stopped{{Node: "a"}}, 0),
+		planAsJSON("c", plan.Plan{}, true, time.Now()),
+		planAsJSON("c", plan.Plan{Steps: []plan.Step{{Host: "h"}}}, false, time.Now()),
+		(&faultInjector{faults: []fault{{}}}).asJSON(monitor.Medics{}, time.Now()),
 	} {
 		if b, err := json.Marshal(document); err != nil || strings.Contains(string(b), "null") {
 			t.Errorf("%s, %v", b, err)

@@ -39,8 +39,10 @@ code is 1 if one of them did not come back within the time of --patience. With -
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), hostFlag(), dockerFlag(), jsonFlag(),
 			&cli.DurationFlag{Name: "duration", Value: 30 * time.Second, Usage: "continue for this `TIME`"},
-			&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "mean `TIME` between two faults; each is between half and one and a half of it"},
-			&cli.StringSliceFlag{Name: "fault", Usage: "only `KIND`: kill (SIGKILL), hang (SIGSTOP for good: medics have to kill it), pause (SIGSTOP for less or more than a suspicion takes), and with --docker cut (off the network for as long as a pause); may be repeated"},
+			&cli.DurationFlag{Name: "every", Value: 2 * time.Second,
+				Usage: "mean `TIME` between two faults; each is between half and one and a half of it"},
+			&cli.StringSliceFlag{Name: "fault", Usage: "only `KIND`: kill (SIGKILL), hang (SIGSTOP for good: medics have to kill it), pause " +
+				"(SIGSTOP for less or more than a suspicion takes), and with --docker cut (off the network for as long as a pause); may be repeated"},
 			&cli.Uint64Flag{Name: "seed", DefaultText: "another each time", Usage: "`NUMBER` from which targets, faults and times are drawn"},
 			&cli.DurationFlag{Name: "patience", Value: 30 * time.Second, Usage: "at the end, wait at most this `TIME` until all targets are back"},
 		},
@@ -131,14 +133,16 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *faultInjector, _ *monitor
 		return nil, nil, err
 	}
 	w, err := monitor.ListenToMedics(t.MedicNodes(), keys)
-	return &faultInjector{seed: seed, injector: injector, rand: rand.New(rand.NewPCG(seed, 0xca05)), targets: targets, kinds: kinds, suspect: t.Medics.SuspectAfter}, w, err
+	return &faultInjector{seed: seed, injector: injector, rand: rand.New(rand.NewPCG(seed, 0xca05)), targets: targets, kinds: kinds,
+		suspect: t.Medics.SuspectAfter}, w, err
 }
 
 // keySource returns the keys with which a command listens to a cluster; nil without keys.
 type keySource func(*topology.Topology) (*security.Keys, error)
 
 // injectorOf returns the injector, and all nodes and medics that it may hit.
-func (x *command) injectorOf(c *cli.Context, keysFor keySource) (injector faults.Injector, all []medic.NodeID, t *topology.Topology, err error) {
+func (x *command) injectorOf(c *cli.Context, keysFor keySource) (injector faults.Injector, all []medic.NodeID, t *topology.Topology,
+	err error) {
 	if !c.Bool(flagDocker) {
 		procs, t, err := x.localProcesses(c)
 		if err != nil {
@@ -166,7 +170,8 @@ func (x *command) injectorOf(c *cli.Context, keysFor keySource) (injector faults
 	return faults.Containers{Restarter: r, Nodes: t.Nodes(), Keys: keys}, all, t, err
 }
 
-// kindsOf returns the faults that --fault names. Without the flag it returns all kinds, and kills twice, so that a kill is drawn twice as often.
+// kindsOf returns the faults that --fault names. Without the flag it returns all kinds, and kills twice, so that a kill is drawn twice as
+// often.
 func kindsOf(c *cli.Context, m faults.Injector) (kinds []faults.Kind, err error) {
 	for _, name := range c.StringSlice("fault") {
 		if !slices.Contains(m.Kinds(), faults.Kind(name)) {

@@ -61,7 +61,8 @@ func (r *faultInjector) counts() (done, unanswered int) {
 	return done, unanswered
 }
 
-// inject makes one fault happen. It draws target, kind and pause even if the target turns out to be dead, so that a seed always gives the same faults.
+// inject makes one fault happen. It draws target, kind and pause even if the target turns out to be dead, so that a seed always gives the
+// same faults.
 func (r *faultInjector) inject(ctx context.Context) {
 	target, kind := r.targets[r.rand.IntN(len(r.targets))], r.kinds[r.rand.IntN(len(r.kinds))]
 	pause := r.suspect/4 + time.Duration(r.rand.Int64N(int64(2*r.suspect)))
@@ -121,8 +122,8 @@ func (r *faultInjector) allBack(ctx context.Context, w *monitor.Listener[monitor
 	return view, nil
 }
 
-// down names targets that have no process, or whose process is the one that a fault has ended or stopped for good. The medics may not have noticed this yet:
-// then no incident is open.
+// down names targets that have no process, or whose process is the one that a fault has ended or stopped for good. The medics may not have
+// noticed this yet: then no incident is open.
 func (r *faultInjector) down() (names []string) {
 	for i := range r.faults {
 		f := &r.faults[i]
@@ -137,8 +138,8 @@ func (r *faultInjector) down() (names []string) {
 	return names
 }
 
-// missing names what keeps a cluster from being complete: nodes with an open incident, medics that were silent for longer than silent, and the leader
-// if there is none.
+// missing names what keeps a cluster from being complete: nodes with an open incident, medics that were silent for longer than silent, and
+// the leader if there is none.
 func missing(m monitor.Medics, silent time.Duration) (names []string) {
 	for _, i := range core.Incidents(m.Entries) {
 		if i.Open {

@@ -57,7 +57,8 @@ func TestChaos_WhatIsMissingHasAName(t *testing.T) {
 	}
 }
 
-// TestChaos_AProcessThatWasEndedHasToBeReplaced: the medics may not have noticed a death yet, so the journal alone could say that everything is back.
+// TestChaos_AProcessThatWasEndedHasToBeReplaced: the medics may not have noticed a death yet, so the journal alone could say that
+// everything is back.
 func TestChaos_AProcessThatWasEndedHasToBeReplaced(t *testing.T) {
 	for _, c := range []struct {
 		kind    faults.Kind
@@ -70,7 +71,8 @@ func TestChaos_AProcessThatWasEndedHasToBeReplaced(t *testing.T) {
 		{faults.Kill, context.DeadlineExceeded, 7, false}, {faults.Kill, errors.New("no such process"), 7, false},
 	} {
 		injector := &reluctant{err: c.err, now: 7}
-		r := &faultInjector{injector: injector, rand: rand.New(rand.NewPCG(1, 2)), targets: []medic.NodeID{"joiner-1"}, kinds: []faults.Kind{c.kind}, suspect: time.Hour}
+		r := &faultInjector{injector: injector, rand: rand.New(rand.NewPCG(1, 2)), targets: []medic.NodeID{"joiner-1"},
+			kinds: []faults.Kind{c.kind}, suspect: time.Hour}
 		r.inject(t.Context())
 		for _, end := range r.undos {
 			end()
@@ -85,14 +87,15 @@ func TestChaos_AProcessThatWasEndedHasToBeReplaced(t *testing.T) {
 // TestGen_OfAProgramWithoutGenerators: the error does not end in an empty list.
 func TestGen_OfAProgramWithoutGenerators(t *testing.T) {
 	var out, err safeBuffer
-	code := run(t.Context(), t.Context(), Program{Version: "test"}, []string{"posta", "gen", "bikes", "--out", t.TempDir()}, Console{In: strings.NewReader(""), Out: &out, Err: &err})
+	code := run(t.Context(), t.Context(), Program{Version: "test"}, []string{"posta", "gen", "bikes", "--out", t.TempDir()},
+		Console{In: strings.NewReader(""), Out: &out, Err: &err})
 	if code != exitUsage || err.String() != "posta: gen: this program makes no data for any analysis\n" {
 		t.Errorf("exit code %d, %q", code, err.String())
 	}
 }
 
-// TestChaos_AFaultWithoutAnswerCounts: a call that was given up may have been carried out. The journal may report it, so chaos counts it, and ends it
-// if its effect would last. A call that was refused had no effect.
+// TestChaos_AFaultWithoutAnswerCounts: a call that was given up may have been carried out. The journal may report it, so chaos counts it,
+// and ends it if its effect would last. A call that was refused had no effect.
 func TestChaos_AFaultWithoutAnswerCounts(t *testing.T) {
 	for _, c := range []struct {
 		err              error
@@ -106,7 +109,8 @@ func TestChaos_AFaultWithoutAnswerCounts(t *testing.T) {
 	} {
 		injector := &reluctant{err: c.err, now: 7}
 		r := &faultInjector{
-			injector: injector, rand: rand.New(rand.NewPCG(1, 2)), targets: []medic.NodeID{"joiner-1"}, kinds: []faults.Kind{faults.Pause}, suspect: time.Hour,
+			injector: injector, rand: rand.New(rand.NewPCG(1, 2)), targets: []medic.NodeID{"joiner-1"}, kinds: []faults.Kind{faults.Pause},
+			suspect: time.Hour,
 		}
 		r.inject(t.Context())
 		for _, resume := range r.undos {
@@ -123,7 +127,8 @@ func TestChaos_AFaultWithoutAnswerCounts(t *testing.T) {
 	}
 }
 
-// TestChaos_LinesAreInOrder: chaos may hear an entry of the journal after a later fault. It prints the entry before that fault nevertheless.
+// TestChaos_LinesAreInOrder: chaos may hear an entry of the journal after a later fault. It prints the entry before that fault
+// nevertheless.
 func TestChaos_LinesAreInOrder(t *testing.T) {
 	began := time.Now()
 	at := func(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
@@ -146,7 +151,8 @@ func TestChaos_LinesAreInOrder(t *testing.T) {
 		}
 		got = append(got, "|")
 	}
-	want := "kill 1, joiner-1: had been restarted already, |, kill 2, joiner-3: had been restarted already, |, joiner-2: had been restarted already, |"
+	want := "kill 1, joiner-1: had been restarted already, |, kill 2, joiner-3: had been restarted already, |, joiner-2: had been " +
+		"restarted already, |"
 	if text := strings.Join(got, ", "); text != want {
 		t.Errorf("%s", text)
 	}

@@ -34,7 +34,8 @@ func (r *faultInjector) asJSON(view monitor.Medics, began time.Time) chaosJSON {
 	}
 	for i := range r.faults {
 		f := &r.faults[i]
-		j := faultJSON{At: f.at.UTC().Format(time.RFC3339Nano), Kind: string(f.kind), Node: string(f.node), PID: f.pid, ForMS: f.lasts.Milliseconds(), Done: f.done(), Unanswered: f.unanswered}
+		j := faultJSON{At: f.at.UTC().Format(time.RFC3339Nano), Kind: string(f.kind), Node: string(f.node), PID: f.pid,
+			ForMS: f.lasts.Milliseconds(), Done: f.done(), Unanswered: f.unanswered}
 		if f.err != nil {
 			j.Error = oneLine(f.err)
 		}

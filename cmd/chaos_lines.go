@@ -52,16 +52,16 @@ type happened struct {
 	text string
 }
 
-// timeline puts lines into the order in which things happened. The journal arrives later than the events that it reports, so a line waits until no older line
-// is expected.
+// timeline puts lines into the order in which things happened. The journal arrives later than the events that it reports, so a line waits
+// until no older line is expected.
 type timeline struct {
 	waiting []happened
 }
 
 func (t *timeline) add(at time.Time, text string) { t.waiting = append(t.waiting, happened{at, text}) }
 
-// until removes and returns the lines of what happened before a moment, the oldest first. A line that arrived too late for its place comes with the
-// next call.
+// until removes and returns the lines of what happened before a moment, the oldest first. A line that arrived too late for its place comes
+// with the next call.
 func (t *timeline) until(moment time.Time) []happened {
 	slices.SortStableFunc(t.waiting, func(a, b happened) int { return cmp.Compare(a.at.UnixNano(), b.at.UnixNano()) })
 	n := slices.IndexFunc(t.waiting, func(h happened) bool { return h.at.After(moment) })

@@ -18,11 +18,12 @@ const flagKey = "key"
 
 func keyFlag() cli.Flag {
 	return &cli.StringFlag{Name: flagKey, EnvVars: []string{"POSTA_KEY"},
-		Usage: "the `DIR` of your key, for a cluster with keys. Without this flag the key is looked for in posta/keys/CLUSTER of $XDG_CONFIG_HOME (~/.config), then where posta key new writes it"}
+		Usage: "the `DIR` of your key, for a cluster with keys. Without this flag the key is looked for in posta/keys/CLUSTER of " +
+			"$XDG_CONFIG_HOME (~/.config), then where posta key new writes it"}
 }
 
-// clientKeys loads the key of the user of this command for a cluster; nil for a cluster without keys. It decides this without connecting: a cluster
-// has keys if its topology lets other machines reach it, or if keys were made for it.
+// clientKeys loads the key of the user of this command for a cluster; nil for a cluster without keys. It decides this without connecting: a
+// cluster has keys if its topology lets other machines reach it, or if keys were made for it.
 func (x *command) clientKeys(c *cli.Context, t *topology.Topology) (*security.Keys, error) {
 	given := c.String(flagKey)
 	if !t.OverTCP() {
@@ -47,7 +48,8 @@ func (x *command) clientKeys(c *cli.Context, t *topology.Topology) (*security.Ke
 	return x.loadKey(c, given, t.Name)
 }
 
-// memberKeys returns the keys of a node of this machine, for listening to nodes that this user has started. It returns nil if nodes have no keys.
+// memberKeys returns the keys of a node of this machine, for listening to nodes that this user has started. It returns nil if nodes have no
+// keys.
 func memberKeys(t *topology.Topology, n topology.Node) (*security.Keys, error) {
 	if t.Security.Insecure || !t.OverTCP() {
 		return nil, nil
@@ -59,8 +61,8 @@ func memberKeys(t *topology.Topology, n topology.Node) (*security.Keys, error) {
 	return security.Load(dir, t.Name, nil)
 }
 
-// ownClient returns the directory with the key of the user of this command, if --key does not name it. If only this machine reaches the cluster, the key that
-// posta up has made is tried first.
+// ownClient returns the directory with the key of the user of this command, if --key does not name it. If only this machine reaches the
+// cluster, the key that posta up has made is tried first.
 func (k keyring) ownClient() (string, error) {
 	if k.hasLocal() && len(k.t.Exposed()) == 0 {
 		return k.localHome(), nil
@@ -79,12 +81,14 @@ func (k keyring) ownClient() (string, error) {
 	}
 	switch len(names) {
 	case 0:
-		return "", usagef("cluster %s has keys, and there is no key for you in %s or in %s: ask the operator for one (posta key new NAME --role submit), and name its directory with --%s or POSTA_KEY",
+		return "", usagef("cluster %s has keys, and there is no key for you in %s or in %s: ask the operator for one (posta key new NAME "+
+			"--role submit), and name its directory with --%s or POSTA_KEY",
 			k.t.Name, strings.Join(looked, ", "), k.at(string(security.Client)), flagKey)
 	case 1:
 		return filepath.Dir(names[0]), nil
 	}
-	return "", usagef("there are %d keys of clients in %s: say which is yours with --%s DIR or POSTA_KEY", len(names), k.at(string(security.Client)), flagKey)
+	return "", usagef("there are %d keys of clients in %s: say which is yours with --%s DIR or POSTA_KEY", len(names),
+		k.at(string(security.Client)), flagKey)
 }
 
 // givenKey returns the key for a cluster whose topology is not known; nil without --key. The key says which cluster it is for.
@@ -105,7 +109,8 @@ func (x *command) givenKey(c *cli.Context) (*security.Keys, error) {
 func (x *command) loadKey(c *cli.Context, dir, cluster string) (*security.Keys, error) {
 	keys, err := security.Load(dir, cluster, nil)
 	switch {
-	case errors.Is(err, security.ErrRevoked), errors.Is(err, security.ErrExpired), errors.Is(err, security.ErrUntrusted), errors.Is(err, security.ErrUnsafeFile):
+	case errors.Is(err, security.ErrRevoked), errors.Is(err, security.ErrExpired), errors.Is(err, security.ErrUntrusted),
+		errors.Is(err, security.ErrUnsafeFile):
 		return nil, usagef("read your key: %v", err)
 	case err != nil:
 		return nil, fmt.Errorf("read your key: %w", err)
@@ -139,7 +144,8 @@ func roleOf(t *topology.Topology, keys *security.Keys) security.Role {
 	return ""
 }
 
-// explainRefused returns in one short line who does not let a client listen, why, and what the user can do. refused joins the errors of all who refuse.
+// explainRefused returns in one short line who does not let a client listen, why, and what the user can do. refused joins the errors of all
+// who refuse.
 func explainRefused(t *topology.Topology, keys *security.Keys, refused error) string {
 	all := leaves(refused)
 	who, first, _ := strings.Cut(oneLine(all[0]), ": ")
@@ -157,7 +163,8 @@ func explainRefused(t *topology.Topology, keys *security.Keys, refused error) st
 		why = "it has the role submit, and listening needs the role watch or operate in [clients]; posta sessions shows your own sessions"
 	case role != "":
 		last := first[strings.LastIndex(first, ": ")+1:]
-		why = fmt.Sprintf("the topology gives it the role %s, so it was revoked or has ended, or they have not read [clients] since (posta up, posta deploy); their logs say which (%s)", role, strings.TrimSpace(last))
+		why = fmt.Sprintf("the topology gives it the role %s, so it was revoked or has ended, or they have not read [clients] since (posta "+
+			"up, posta deploy); their logs say which (%s)", role, strings.TrimSpace(last))
 	}
 	return fmt.Sprintf("%s %s %s: %s", who, verb, keys, why)
 }

@@ -18,7 +18,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// readTopology reads the file that -f names, for commands that show it, or that start or stop the cluster. Its local hosts have no address yet.
+// readTopology reads the file that -f names, for commands that show it, or that start or stop the cluster. Its local hosts have no address
+// yet.
 func readTopology(c *cli.Context) (*topology.Topology, error) {
 	name := c.String(flagTopology)
 	t, err := topology.Load(name)
@@ -29,8 +30,8 @@ func readTopology(c *cli.Context) (*topology.Topology, error) {
 	return t, nil
 }
 
-// loadTopology reads the file for commands that speak to the cluster. Its local hosts have the address that posta up has noted or, within containers, the
-// address that --address gives.
+// loadTopology reads the file for commands that speak to the cluster. Its local hosts have the address that posta up has noted or, within
+// containers, the address that --address gives.
 func loadTopology(c *cli.Context) (*topology.Topology, error) {
 	name, inside := c.String(flagTopology), c.String(flagAddress)
 	if inside != "" {
@@ -130,8 +131,8 @@ func (x *command) entries(c *cli.Context) (e entrance, err error) {
 	return e, nil
 }
 
-// entryPoints returns the inputs and outputs of a topology. If named is true, each endpoint carries its node's name, which the node's certificate has
-// to prove.
+// entryPoints returns the inputs and outputs of a topology. If named is true, each endpoint carries its node's name, which the node's
+// certificate has to prove.
 func entryPoints(t *topology.Topology, named bool) (all []string) {
 	for _, r := range []topology.Role{topology.Input, topology.Output} {
 		for _, n := range t.Holding(r) {
@@ -145,8 +146,8 @@ func entryPoints(t *topology.Topology, named bool) (all []string) {
 	return all
 }
 
-// localNodes returns the nodes of this machine: those of the hosts that --host names. Without --host it returns all nodes if the topology has one
-// host or only local ones.
+// localNodes returns the nodes of this machine: those of the hosts that --host names. Without --host it returns all nodes if the topology
+// has one host or only local ones.
 func localNodes(c *cli.Context, t *topology.Topology) ([]topology.Node, error) {
 	wanted, err := givenHosts(c, t)
 	if err != nil {

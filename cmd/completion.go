@@ -31,8 +31,9 @@ Names of analyses are completed, those of nodes and hosts from the topology, and
 // completionFlag is the word that the scripts append to the line being typed, behind its last, unfinished word.
 const completionFlag = "--generate-completion"
 
-// The scripts ask posta itself, which prints one word per line. If it prints none, the shell offers files. Words hold names of files, which anybody may have
-// chosen: no script expands a word, and each shell quotes what it inserts. zsh and fish do so by themselves; bash's compgen -W would run $(...) in a word.
+// The scripts ask posta itself, which prints one word per line. If it prints none, the shell offers files. Words hold names of files, which
+// anybody may have chosen: no script expands a word, and each shell quotes what it inserts. zsh and fish do so by themselves; bash's
+// compgen -W would run $(...) in a word.
 const (
 	bashCompletion = `# posta completion for bash
 _posta() {
@@ -135,13 +136,14 @@ func (x *command) printWords(all []string) {
 	}
 }
 
-// statementFiles returns the files of statements that a path may become. It leaves out names that do not fit into a line, and those that a command would take
-// for a flag.
+// statementFiles returns the files of statements that a path may become. It leaves out names that do not fit into a line, and those that a
+// command would take for a flag.
 func statementFiles(start string) (files []string) {
 	dir, name := filepath.Split(start)
 	entries, _ := os.ReadDir(cmp.Or(dir, "."))
 	for _, e := range entries {
-		if !e.IsDir() && strings.HasPrefix(e.Name(), name) && strings.HasSuffix(e.Name(), ".sql") && display.Escape(e.Name()) == e.Name() && !strings.HasPrefix(dir+e.Name(), "-") {
+		if !e.IsDir() && strings.HasPrefix(e.Name(), name) && strings.HasSuffix(e.Name(), ".sql") && display.Escape(e.Name()) == e.Name() &&
+			!strings.HasPrefix(dir+e.Name(), "-") {
 			files = append(files, dir+e.Name())
 		}
 	}

@@ -42,7 +42,8 @@ func (x *command) valuesOf(c *cli.Command, flag string, words []string, current 
 // topologyIn returns the topology that words name, or else the one of this directory; nil if it cannot be read.
 func topologyIn(c *cli.Command, words []string) *topology.Topology {
 	file := "topology.toml"
-	if i := slices.IndexFunc(words, func(w string) bool { return w == "--topology" || w == "-f" && takesValue(c, w) }); i >= 0 && i+1 < len(words) {
+	if i := slices.IndexFunc(words, func(w string) bool { return w == "--topology" || w == "-f" && takesValue(c, w) }); i >= 0 &&
+		i+1 < len(words) {
 		file = words[i+1]
 	}
 	t, err := topology.Load(file)
@@ -52,7 +53,8 @@ func topologyIn(c *cli.Command, words []string) *topology.Topology {
 	return t
 }
 
-// sessionIDs asks the cluster that words name for its sessions. A person waits for the answer at the prompt, so it may take a second at most.
+// sessionIDs asks the cluster that words name for its sessions. A person waits for the answer at the prompt, so it may take a second at
+// most.
 func (x *command) sessionIDs(words []string) (ids []string) {
 	args := []string{"posta", "sessions", "--json", "--patience", "1s"}
 	for i := 0; i+1 < len(words); i++ {

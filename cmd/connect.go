@@ -68,8 +68,8 @@ func (x *command) connect(c *cli.Context, t *topology.Topology) error {
 	return f.Run(ctx)
 }
 
-// forwarded returns the sockets of a cluster that clients use, as targets to forward. It leaves out unix sockets of this machine, which need no forwarding.
-// entries are the local endpoints of the sockets that take requests.
+// forwarded returns the sockets of a cluster that clients use, as targets to forward. It leaves out unix sockets of this machine, which
+// need no forwarding. entries are the local endpoints of the sockets that take requests.
 func forwarded(t *topology.Topology, keys *security.Keys, dir string) (targets []forward.Target, entries []string) {
 	api, beats := keys.Socket(security.ClientAPI, nil), keys.Socket(security.Control, nil)
 	for _, n := range t.All() {

@@ -45,15 +45,19 @@ The link and that token are its only protection, so it listens only where no oth
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), hostFlag(), dockerFlag(),
 			&cli.StringFlag{Name: flagData, Usage: "answer statements over the files below `DIR`, or over one file"},
-			&cli.StringSliceFlag{Name: flagFile, Usage: "`TABLE=PATH`: the files of a table; a pattern in quotes, or an address (https://..., s3://...); may be repeated"},
+			&cli.StringSliceFlag{Name: flagFile,
+				Usage: "`TABLE=PATH`: the files of a table; a pattern in quotes, or an address (https://..., s3://...); may be repeated"},
 			&cli.BoolFlag{Name: "watch", Usage: "show no button that kills or stops anything"},
-			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8080", Usage: "serve at this `ADDRESS` of this machine; port 0 takes any that is free"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8080",
+				Usage: "serve at this `ADDRESS` of this machine; port 0 takes any that is free"},
 			&cli.BoolFlag{Name: flagLogin, Usage: "print a link to the console that medics serve, and end"},
 			&cli.StringFlag{Name: flagOf, Hidden: true, Usage: "serve the console of this `MEDIC`, which has started this process"},
 			&cli.BoolFlag{Name: flagAlone, Hidden: true, Usage: "with --of: in a container of its own, and not beside the medic"},
-			&cli.StringFlag{Name: flagConsoleBind, Hidden: true, Usage: "with --of: serve at this `IP` of a container, where published ports lead, like 0.0.0.0"},
+			&cli.StringFlag{Name: flagConsoleBind, Hidden: true,
+				Usage: "with --of: serve at this `IP` of a container, where published ports lead, like 0.0.0.0"},
 			hidden(keysFlag()), localClientFlag(), hidden(systemdFlag()), hidden(logFlag()),
-			&cli.StringFlag{Name: "metrics-token", Usage: "let in scrapers of /metrics that bring the token in this `FILE`, which only you can read"}},
+			&cli.StringFlag{Name: "metrics-token",
+				Usage: "let in scrapers of /metrics that bring the token in this `FILE`, which only you can read"}},
 		Action: x.console,
 	}
 }
@@ -98,7 +102,8 @@ func (x *command) console(c *cli.Context) error {
 	if _, err := nodes.Until(soon, heardEnough); c.Context.Err() != nil {
 		return err
 	}
-	if refused := errors.Join(nodes.Refused(), medics.Refused()); refused != nil && !slices.ContainsFunc(nodes.View(), func(s monitor.Status) bool { return s.Heard }) {
+	if refused := errors.Join(nodes.Refused(), medics.Refused()); refused != nil &&
+		!slices.ContainsFunc(nodes.View(), func(s monitor.Status) bool { return s.Heard }) {
 		if c.String(flagData) == "" && len(c.StringSlice(flagFile)) == 0 {
 			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", errNothingAnswers, explainRefused(t, keys, refused), flagKey)
 		}

@@ -20,7 +20,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// consoleAsker answers the statements that people type into the pages of a console. It works like posta submit, over the console's files and on its cluster.
+// consoleAsker answers the statements that people type into the pages of a console. It works like posta submit, over the console's files
+// and on its cluster.
 type consoleAsker struct {
 	x     *command
 	c     *cli.Context

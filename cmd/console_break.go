@@ -29,8 +29,8 @@ type consoleBreaker struct {
 	lasting map[medic.NodeID]bool // guarded by mu
 }
 
-// newConsoleBreaker returns the breaker that injects faults, and a function that ends all lasting faults. The breaker is nil if the cluster's
-// processes are not on this machine. own is the medic that serves the console, "" if a person does.
+// newConsoleBreaker returns the breaker that injects faults, and a function that ends all lasting faults. The breaker is nil if the
+// cluster's processes are not on this machine. own is the medic that serves the console, "" if a person does.
 func (x *command) newConsoleBreaker(c *cli.Context, keys keySource, own medic.NodeID) (*console.Breaker, func(), error) {
 	if c.Bool(flagSystemd) { // only systemd knows the processes, so the injector cannot find them
 		return nil, func() {}, nil
@@ -66,8 +66,8 @@ func (x *command) newConsoleBreaker(c *cli.Context, keys keySource, own medic.No
 	}, nil
 }
 
-// nearTo returns the nodes and medics that a fault can hit from a medic: those on the medic's own host and on the given hosts. Without a medic it
-// returns all.
+// nearTo returns the nodes and medics that a fault can hit from a medic: those on the medic's own host and on the given hosts. Without a
+// medic it returns all.
 func nearTo(t *topology.Topology, all []medic.NodeID, own medic.NodeID, hosts []string) (near []medic.NodeID, err error) {
 	if own == "" {
 		return all, nil
@@ -114,8 +114,8 @@ const ownFault = 500 * time.Millisecond
 
 var errConsoleEnds = errors.New("the console ends")
 
-// later injects a fault into the medic that serves the console, after a pause. It does not undo a lasting fault, because a console that is off the
-// network could not: other medics restart this medic.
+// later injects a fault into the medic that serves the console, after a pause. It does not undo a lasting fault, because a console that is
+// off the network could not: other medics restart this medic.
 func (b *consoleBreaker) later(k faults.Kind, id medic.NodeID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -139,8 +139,9 @@ func (b *consoleBreaker) later(k faults.Kind, id medic.NodeID) error {
 	return nil
 }
 
-// begin notes that a lasting fault of a target begins. It returns false if another fault of the target lasts, or if the console ends. From then on
-// the console's end waits for this fault, even before the fault happens. With two faults at a time, the end of the first would end the second.
+// begin notes that a lasting fault of a target begins. It returns false if another fault of the target lasts, or if the console ends. From
+// then on the console's end waits for this fault, even before the fault happens. With two faults at a time, the end of the first would end
+// the second.
 func (b *consoleBreaker) begin(id medic.NodeID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

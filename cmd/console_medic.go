@@ -25,8 +25,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// A medic serves the console in a process of its own, the companion. So a panic, a flood of requests or a leak in the console does not affect the medic. The
-// medic starts the companion again when it ends, and kills it when it hangs.
+// A medic serves the console in a process of its own, the companion. So a panic, a flood of requests or a leak in the console does not
+// affect the medic. The medic starts the companion again when it ends, and kills it when it hangs.
 const (
 	consoleBeat    = 5 * time.Second  // between two signs of life
 	consoleSilence = 60 * time.Second // a console without a sign of life for this long counts as hung; a busy machine may delay one
@@ -36,8 +36,9 @@ const (
 	consoleVictim  = 500              // of 1000: if memory is short, the kernel ends the console and not the medic
 )
 
-// consoleCompanion returns the companion that serves the console of a medic; nil if the medic serves none. A medic with the socket of an engine serves none:
-// the console of a cluster in containers has a container of its own, so that whoever breaks into it does not have the engine, and with it the machine.
+// consoleCompanion returns the companion that serves the console of a medic; nil if the medic serves none. A medic with the socket of an
+// engine serves none: the console of a cluster in containers has a container of its own, so that whoever breaks into it does not have the
+// engine, and with it the machine.
 func (x *command) consoleCompanion(c *cli.Context, t *topology.Topology, n topology.Node) (*process.Companion, error) {
 	if t.ConsoleAddress(n) == "" || c.Bool(flagDocker) {
 		return nil, nil
@@ -161,9 +162,11 @@ func (x *command) medicConsole(c *cli.Context) error {
 	}
 	switch roots := t.RootsOf(n.Host); {
 	case keys != nil: // a medic's key opens no session, and may read no answers
-		served.NoAsk = "This cluster has keys, and the key of a medic may open no session, so this console answers no statements. Use your own key: posta console --key DIR --data DIR."
+		served.NoAsk = "This cluster has keys, and the key of a medic may open no session, so this console answers no statements. Use your " +
+			"own key: posta console --key DIR --data DIR."
 	case len(roots) == 0:
-		served.NoAsk = fmt.Sprintf("The topology names no directory with files on host %s, so this console answers no statements. Write roots = [\"/srv/data\"] below [data], then posta down and posta up; or start posta console --data DIR.", n.Host)
+		served.NoAsk = fmt.Sprintf("The topology names no directory with files on host %s, so this console answers no statements. Write roots "+
+			"= [\"/srv/data\"] below [data], then posta down and posta up; or start posta console --data DIR.", n.Host)
 	}
 	if keys == nil {
 		if served.Ask, err = x.newConsoleAsker(c, entrance{at: cfg.Entries}, t.RootsOf(n.Host)); err != nil {

@@ -45,12 +45,14 @@ func visit(t *testing.T, by *http.Client, address string) string {
 	return string(text)
 }
 
-// Medics serve the console in processes of their own. One that dies comes back, the page goes on at another medic meanwhile, and nothing is left after posta down.
+// Medics serve the console in processes of their own. One that dies comes back, the page goes on at another medic meanwhile, and nothing is
+// left after posta down.
 func TestMedicsServeTheConsole(t *testing.T) {
 	k := newTestCluster(t)
 	port := freePorts(t, 2)
 	first, second := fmt.Sprintf("http://127.0.0.1:%d", port), fmt.Sprintf("http://127.0.0.1:%d", port+1)
-	k.write(topology.Variant{Settings: map[string]string{"limits.drain": "4s", "medics.replicas": "2", "medics.console": strings.TrimPrefix(first, "http://")}})
+	k.write(topology.Variant{Settings: map[string]string{"limits.drain": "4s", "medics.replicas": "2",
+		"medics.console": strings.TrimPrefix(first, "http://")}})
 	if r := k.must("up"); !strings.Contains(r.err, first) {
 		t.Errorf("posta up does not say where the console is: %s", r.err)
 	}
@@ -101,8 +103,12 @@ func TestMedicsServeTheConsole(t *testing.T) {
 		return strings.Contains(visit(t, by, first), "Log out")
 	})
 	k.kill("medic-2", syscall.SIGKILL)
-	until(t, "the page of the other one shows it", func() bool { return strings.Contains(visit(t, by, first), "flowing again, incarnation 2") })
-	if r := k.call("console", "--listen", strings.TrimPrefix(first, "http://")); r.code != exitFailed || !strings.Contains(r.err, "posta console --login") {
+	until(t, "the page of the other one shows it", func() bool {
+		return strings.Contains(visit(t, by, first),
+			"flowing again, incarnation 2")
+	})
+	if r := k.call("console", "--listen", strings.TrimPrefix(first, "http://")); r.code != exitFailed ||
+		!strings.Contains(r.err, "posta console --login") {
 		t.Errorf("at the port of the medic's: exit code %d, %s", r.code, r.err)
 	}
 	k.must("down")
@@ -125,7 +131,8 @@ func TestMedicsServeTheConsole(t *testing.T) {
 	})}
 	go func() { _ = stranger.Serve(taken) }()
 	defer func() { _ = stranger.Close() }()
-	if r := k.must("up"); !strings.Contains(r.err, "another program answers at "+strings.TrimPrefix(first, "http://")) || strings.Contains(r.err, "answers at "+strings.TrimPrefix(second, "http://")) {
+	if r := k.must("up"); !strings.Contains(r.err, "another program answers at "+strings.TrimPrefix(first, "http://")) ||
+		strings.Contains(r.err, "answers at "+strings.TrimPrefix(second, "http://")) {
 		t.Errorf("posta up does not say that a stranger has the console's port: %s", r.err)
 	}
 	if r := k.must("console", "--login"); !strings.HasPrefix(r.out, second) {
@@ -161,7 +168,8 @@ func asks(t *testing.T, by *http.Client, at, statement string) (page string) {
 func TestS8_AMedicsConsoleAnswersOverTheRoots(t *testing.T) {
 	k := newTestCluster(t)
 	files := t.TempDir()
-	for name, text := range map[string]string{"a/cities.csv": "id,city\n1,Oslo\n2,Rome\n", "b/trips.csv": "city,km\n1,3\n2,4\n1,5\n", "secret.csv": "word\nopen sesame\n"} {
+	for name, text := range map[string]string{"a/cities.csv": "id,city\n1,Oslo\n2,Rome\n", "b/trips.csv": "city,km\n1,3\n2,4\n1,5\n",
+		"secret.csv": "word\nopen sesame\n"} {
 		name = filepath.Join(files, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
@@ -187,7 +195,8 @@ func TestS8_AMedicsConsoleAnswersOverTheRoots(t *testing.T) {
 	until(t, "a browser is let in", func() bool {
 		return strings.Contains(visit(t, by, strings.TrimSpace(k.must("console", "--login").out)), "Log out")
 	})
-	if page := visit(t, by, at+"/ask"); !strings.Contains(page, "Tables: <code>cities</code>, <code>trips</code>.") || strings.Contains(page, "asked/") {
+	if page := visit(t, by, at+"/ask"); !strings.Contains(page, "Tables: <code>cities</code>, <code>trips</code>.") ||
+		strings.Contains(page, "asked/") {
 		t.Errorf("the page Ask is %s", page)
 	}
 	page := asks(t, by, at, "SELECT c.city, sum(km) FROM trips t JOIN cities c ON t.city = c.id GROUP BY c.city ORDER BY 1")
@@ -209,7 +218,8 @@ func TestS8_AMedicsConsoleAnswersOverTheRoots(t *testing.T) {
 	}
 }
 
-// TestS5_AMedicsConsoleAsksForAKey: in a cluster with keys a user logs in by its own, and its role decides. The medic's key lists the sessions.
+// TestS5_AMedicsConsoleAsksForAKey: in a cluster with keys a user logs in by its own, and its role decides. The medic's key lists the
+// sessions.
 func TestS5_AMedicsConsoleAsksForAKey(t *testing.T) {
 	k := newKeyedCluster(t)
 	text, err := os.ReadFile(k.file)
@@ -225,9 +235,11 @@ func TestS5_AMedicsConsoleAsksForAKey(t *testing.T) {
 	until(t, "the console is there", func() bool { return visit(t, visitor(t), "http://"+at+"/healthz") == "ok\n" })
 	by := visitor(t)
 	until(t, "alice sees the cluster", func() bool {
-		return strings.Contains(visit(t, by, strings.TrimSpace(k.must("console", "--login", "--key", k.key("alice")).out)), "7 of 7 nodes at work")
+		return strings.Contains(visit(t, by, strings.TrimSpace(k.must("console", "--login", "--key", k.key("alice")).out)),
+			"7 of 7 nodes at work")
 	})
-	if page := visit(t, by, "http://"+at+"/ask"); !strings.Contains(page, "the key of a medic may open no session") || !strings.Contains(page, "posta console --key DIR --data DIR") || strings.Contains(page, "<textarea") {
+	if page := visit(t, by, "http://"+at+"/ask"); !strings.Contains(page, "the key of a medic may open no session") ||
+		!strings.Contains(page, "posta console --key DIR --data DIR") || strings.Contains(page, "<textarea") {
 		t.Errorf("the page Ask does not say why nobody can ask: %s", page)
 	}
 	for name, want := range map[string]string{"bob": "needs the role watch or operate", "mallory": "not in [clients]"} {

@@ -15,14 +15,16 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// consoleSecretFile is the file in which the consoles of a host keep their secret, in a cluster without keys. In containers they share its directory.
+// consoleSecretFile is the file in which the consoles of a host keep their secret, in a cluster without keys. In containers they share its
+// directory.
 func consoleSecretFile(t *topology.Topology) string {
 	return filepath.Join(t.DataDir, topology.ConsoleDir, "secret")
 }
 
 const secretLength = 43 // 256 bits in base64
 
-// haveConsoleSecret reads the secret, and makes it if there is none. Several processes may call it at a time: the lock lets only one make the secret.
+// haveConsoleSecret reads the secret, and makes it if there is none. Several processes may call it at a time: the lock lets only one make
+// the secret.
 func haveConsoleSecret(t *topology.Topology) (secret []byte, err error) {
 	name := consoleSecretFile(t)
 	if err := owned.Dir(filepath.Dir(name)); err != nil {
@@ -74,7 +76,8 @@ func readConsoleSecret(t *topology.Topology) ([]byte, error) {
 	name := consoleSecretFile(t)
 	secret, err := owned.Read(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(secret) != secretLength {
-		return nil, fmt.Errorf("%w: the data of %s has no secret of one; say it on the machine of the medics, and where they are containers within that of a console: docker exec CONTAINER /bin/posta console --login", errNoSecret, t.File)
+		return nil, fmt.Errorf("%w: the data of %s has no secret of one; say it on the machine of the medics, and where they are containers "+
+			"within that of a console: docker exec CONTAINER /bin/posta console --login", errNoSecret, t.File)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the secret of the console: %w; only the user who started the cluster can read it", err)

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// TestConsoleShowsTheCluster: the console shows nodes and sessions, answers SQL, injects faults, and ends at Ctrl-C. Meanwhile its port is in use.
+// TestConsoleShowsTheCluster: the console shows nodes and sessions, answers SQL, injects faults, and ends at Ctrl-C. Meanwhile its port is
+// in use.
 func TestConsoleShowsTheCluster(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
@@ -97,7 +98,8 @@ func TestConsoleShowsTheCluster(t *testing.T) {
 	until(t, "the mistake is shown", func() bool { return strings.Contains(get(at), "<pre>SELECT kn FROM trips\n       ^</pre>") })
 	_, at = post("/ask", url.Values{"q": {"SELECT sum(km) FROM trips"}, "explain": {"1"}})
 	until(t, "the plan is shown", func() bool { return strings.Contains(get(at), "<strong>table trips</strong>") })
-	for _, from := range []string{"linked", "'linked.csv'", "'far/secret.csv'", "'far/*.csv'", "'../" + filepath.Base(outside) + "/secret.csv'", "'" + filepath.Join(outside, "secret.csv") + "'"} {
+	for _, from := range []string{"linked", "'linked.csv'", "'far/secret.csv'", "'far/*.csv'",
+		"'../" + filepath.Base(outside) + "/secret.csv'", "'" + filepath.Join(outside, "secret.csv") + "'"} {
 		_, at = post("/ask", url.Values{"q": {"SELECT * FROM " + from}})
 		until(t, from+" is refused", func() bool { return strings.Contains(get(at), `role="alert"`) || strings.Contains(get(at), "hush") })
 		if page := get(at); strings.Contains(page, "hush") {

@@ -10,7 +10,8 @@ import (
 // leastToken is the least length of a token, in characters. Nothing limits how often a scraper may try, so a short token could be guessed.
 const leastToken = 16
 
-// scrapeToken reads the token from the file of --metrics-token; "" if there is no file. It is in a file because lists of processes show arguments.
+// scrapeToken reads the token from the file of --metrics-token; "" if there is no file. It is in a file because lists of processes show
+// arguments.
 func scrapeToken(file string) (string, error) {
 	if file == "" {
 		return "", nil
@@ -24,7 +25,8 @@ func scrapeToken(file string) (string, error) {
 	}
 	token := strings.TrimSpace(string(text))
 	if len(token) < leastToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", usagef("console: --metrics-token: the token in %s is not one word of at least %d characters: make one with head -c 32 /dev/urandom | base64 > %s", file, leastToken, file)
+		return "", usagef("console: --metrics-token: the token in %s is not one word of at least %d characters: make one with head -c 32 "+
+			"/dev/urandom | base64 > %s", file, leastToken, file)
 	}
 	return token, nil
 }

@@ -32,7 +32,8 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
 		Flags: append([]cli.Flag{topologyFlag(), jsonFlag(),
 			&cli.BoolFlag{Name: flagPlan, Usage: "print what would be done, and do nothing"},
 			&cli.StringFlag{Name: flagProgram, DefaultText: "this one", Usage: "the static `FILE` that the image is made of"},
-			&cli.StringFlag{Name: flagImage, Usage: "use the image of this `NAME`, which the engine of this machine has, instead of making one (compose files: posta by default)"},
+			&cli.StringFlag{Name: flagImage,
+				Usage: "use the image of this `NAME`, which the engine of this machine has, instead of making one (compose files: posta by default)"},
 			&cli.StringFlag{Name: flagRender, Usage: "write files of this `KIND` to DIR instead of deploying: systemd or compose"},
 			&cli.BoolFlag{Name: flagRollback, Usage: "go back to the last good topology, which the hosts keep, with its image"},
 			&cli.BoolFlag{Name: flagLose, Usage: "deploy even if no output stays, so that answers which clients have not fetched yet are lost"},
@@ -44,7 +45,8 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
 				Flags: []cli.Flag{topologyFlag(), lostFlag()}, Action: withEngines(x.deployStatus)},
 			{Name: "logs", ArgsUsage: "NODE", Usage: "print the log of a node or medic, from its host",
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: flagTopology, Value: "topology.toml", EnvVars: []string{"POSTA_TOPOLOGY"}, Usage: "the `FILE` that describes the system"},
+					&cli.StringFlag{Name: flagTopology, Value: "topology.toml", EnvVars: []string{"POSTA_TOPOLOGY"},
+						Usage: "the `FILE` that describes the system"},
 					&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "continue, until Ctrl-C"},
 					&cli.StringFlag{Name: "tail", Value: "100", Usage: "at most the last `LINES`, or all"},
 				},
@@ -69,14 +71,16 @@ const (
 // changeFlags returns the flags of commands that may have to end sessions.
 func changeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.DurationFlag{Name: flagWait, Value: 10 * time.Minute, Usage: "wait at most this `TIME` for running sessions, where they have to end"},
+		&cli.DurationFlag{Name: flagWait, Value: 10 * time.Minute,
+			Usage: "wait at most this `TIME` for running sessions, where they have to end"},
 		&cli.BoolFlag{Name: flagCancel, Usage: "cancel sessions instead of waiting for them"},
 		lostFlag(),
 	}
 }
 
 func lostFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: flagLost, Usage: "continue without the `HOST`, which was in the topology before and does not answer; what only it had is lost"}
+	return &cli.StringSliceFlag{Name: flagLost,
+		Usage: "continue without the `HOST`, which was in the topology before and does not answer; what only it had is lost"}
 }
 
 func (x *command) undeployCommand() *cli.Command {

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// unitKeys returns the keys of all nodes and medics by name. It returns none if the topology needs none: only this machine reaches the cluster, or
-// insecure = true. broker is the broker's address, which nodes get with their keys; "" if they need none.
+// unitKeys returns the keys of all nodes and medics by name. It returns none if the topology needs none: only this machine reaches the
+// cluster, or insecure = true. broker is the broker's address, which nodes get with their keys; "" if they need none.
 func unitKeys(t *topology.Topology, broker string) (map[string]security.Bundle, error) {
 	k := keyring{dir: t.KeysDir, t: t}
 	if err := demandKeys(t, keyed(t)); err != nil || !keyed(t) {
@@ -35,7 +35,8 @@ func unitKeys(t *topology.Topology, broker string) (map[string]security.Bundle, 
 	return keys, nil
 }
 
-// withLocalClient adds the client of this machine, if there is one, to the clients that containers admit. Containers do not see the directory of keys.
+// withLocalClient adds the client of this machine, if there is one, to the clients that containers admit. Containers do not see the
+// directory of keys.
 func withLocalClient(t *topology.Topology) (*topology.Topology, error) {
 	key, err := keyring{dir: t.KeysDir, t: t}.localKey()
 	if err != nil || key == "" {

@@ -27,8 +27,8 @@ func (k *testKeys) twoHosts() *topology.Topology {
 	return t
 }
 
-// TestS6_RenderedKeysAreForTheirProcesses: the files for a machine include the keys of its own nodes and medics, readable by their user alone. They
-// include neither the CA's key nor any other private key.
+// TestS6_RenderedKeysAreForTheirProcesses: the files for a machine include the keys of its own nodes and medics, readable by their user
+// alone. They include neither the CA's key nor any other private key.
 func TestS6_RenderedKeysAreForTheirProcesses(t *testing.T) {
 	k := newTestKeys(t)
 	tp := k.twoHosts()
@@ -70,8 +70,8 @@ func TestS6_RenderedKeysAreForTheirProcesses(t *testing.T) {
 	}
 }
 
-// TestS6_WhatDeployHasToCarry: deploy carries all keys of a cluster that has keys, or fails with an error that says what to do. It carries none if
-// the topology works without keys.
+// TestS6_WhatDeployHasToCarry: deploy carries all keys of a cluster that has keys, or fails with an error that says what to do. It carries
+// none if the topology works without keys.
 func TestS6_WhatDeployHasToCarry(t *testing.T) {
 	k := newTestKeys(t)
 	tp := k.twoHosts()
@@ -89,7 +89,8 @@ func TestS6_WhatDeployHasToCarry(t *testing.T) {
 	}
 	before := digests(keys)
 	k.must("revoke", "reducer-1")
-	if _, err := unitKeys(tp, ""); err == nil || !strings.Contains(err.Error(), "node/reducer-1") || !strings.Contains(err.Error(), "posta key init") {
+	if _, err := unitKeys(tp, ""); err == nil || !strings.Contains(err.Error(), "node/reducer-1") ||
+		!strings.Contains(err.Error(), "posta key init") {
 		t.Errorf("with a revoked key: %v", err)
 	}
 	k.must("init")
@@ -104,7 +105,8 @@ func TestS6_WhatDeployHasToCarry(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(k.dir, "medic", "medic-2")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := unitKeys(tp, ""); err == nil || !strings.Contains(err.Error(), "medic/medic-2") || !strings.Contains(err.Error(), "posta key init") {
+	if _, err := unitKeys(tp, ""); err == nil || !strings.Contains(err.Error(), "medic/medic-2") ||
+		!strings.Contains(err.Error(), "posta key init") {
 		t.Errorf("without the key of a medic: %v", err)
 	}
 	k.write(strings.Replace(k.text, "insecure = false", "insecure = true", 1))

@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// changingHosts takes the lock of the cluster on its hosts and calls do with what was observed under the lock. No other deploy or undeploy changes
-// the cluster meanwhile. If the lock is lost, the context of do ends.
+// changingHosts takes the lock of the cluster on its hosts and calls do with what was observed under the lock. No other deploy or undeploy
+// changes the cluster meanwhile. If the lock is lost, the context of do ends.
 func (x *command) changingHosts(c *cli.Context, t *topology.Topology, do func(c *cli.Context, f *engineSet) error) (err error) {
 	first, err := connectEngines(c, t)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/deploy/apply"
 )
 
-// steps shows how a plan is carried out. On a terminal it redraws a line for each host and one for all. Elsewhere it writes a line for each step that
-// is over, and one when a step begins to wait for something else.
+// steps shows how a plan is carried out. On a terminal it redraws a line for each host and one for all. Elsewhere it writes a line for each
+// step that is over, and one when a step begins to wait for something else.
 type steps struct {
 	screen display.Redraw
 	width  func() int             // nil if it is not a terminal

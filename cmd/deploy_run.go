@@ -79,11 +79,13 @@ func (x *command) planAndCarryOut(c *cli.Context, t *topology.Topology, source i
 	return p, err
 }
 
-// advice says what to do if a deploy stops in the middle. A rollback to the revision before the last good one finds a cluster that is like neither when it is run
-// again, and then goes to the last good one.
+// advice says what to do if a deploy stops in the middle. A rollback to the revision before the last good one finds a cluster that is like
+// neither when it is run again, and then goes to the last good one.
 func advice(rollback bool, d *plan.Desired, good []plan.Revision) string {
 	if rollback && len(good) > 0 && good[0].Digest != d.RevisionDigest() {
-		return fmt.Sprintf("posta deploy --%s now goes to the last good topology, where this command began, and once more from there to the one before", flagRollback)
+		return fmt.Sprintf(
+			"posta deploy --%s now goes to the last good topology, where this command began, and once more from there to the one before",
+			flagRollback)
 	}
 	return "run the same command again to continue, or posta deploy --" + flagRollback + " to go back"
 }
@@ -100,7 +102,8 @@ func (x *command) deployAgain(c *cli.Context, t *topology.Topology, source image
 }
 
 // planDeploy determines what deploy has to do.
-func (x *command) planDeploy(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (d plan.Desired, keys map[string]security.Bundle, p plan.Plan, err error) {
+func (x *command) planDeploy(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (d plan.Desired,
+	keys map[string]security.Bundle, p plan.Plan, err error) {
 	if err = x.localKeys(t); err == nil { // under the lock, unless the command only plans
 		d, keys, err = x.desired(c, t, s, f)
 	}
@@ -115,7 +118,8 @@ func (x *command) planDeploy(c *cli.Context, t *topology.Topology, s imageSource
 }
 
 // carryOut carries a plan out. advice says what to do if it stops in the middle.
-func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *apply.Image, keys map[string]security.Bundle, p plan.Plan, advice string) error {
+func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *apply.Image, keys map[string]security.Bundle, p plan.Plan,
+	advice string) error {
 	if len(p.Steps) == 0 {
 		return x.confirmUp(c, d, f)
 	}
@@ -134,19 +138,23 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *
 	return nil
 }
 
-// confirmUp reports that nothing has to be done, once all nodes and medics are heard and stay up: containers that are right do not prove that.
+// confirmUp reports that nothing has to be done, once all nodes and medics are heard and stay up: containers that are right do not prove
+// that.
 func (x *command) confirmUp(c *cli.Context, d plan.Desired, f *engineSet) error {
 	cfg := apply.Config{Desired: d, Observed: f.observed, Engines: f.engines, Beat: c.Duration(flagTimeout)}
 	if err := apply.Run(c.Context, cfg, plan.Confirm(d, f.observed)); err != nil {
-		return fmt.Errorf("the containers of cluster %s are as the topology says, but the cluster does not work: %w; posta status shows what is heard", d.Cluster, err)
+		return fmt.Errorf(
+			"the containers of cluster %s are as the topology says, but the cluster does not work: %w; posta status shows what is heard", d.Cluster,
+			err)
 	}
 	x.notef("cluster %s is as the topology says, and all its nodes and medics are heard", d.Cluster)
 	return nil
 }
 
-// desired returns what the hosts should have, and the keys for it: what the topology says or, with --rollback, what a former revision said. In both cases the
-// present keys of the operator are used.
-func (x *command) desired(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (plan.Desired, map[string]security.Bundle, error) {
+// desired returns what the hosts should have, and the keys for it: what the topology says or, with --rollback, what a former revision said.
+// In both cases the present keys of the operator are used.
+func (x *command) desired(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (plan.Desired, map[string]security.Bundle,
+	error) {
 	if !c.Bool(flagRollback) {
 		return desiredWithKeys(t, f.text, s.Ref, s.arch)
 	}
@@ -158,7 +166,8 @@ func (x *command) desired(c *cli.Context, t *topology.Topology, s imageSource, f
 		}
 		if before.BrokerSecretIsElsewhere() { // its password is the present one, as for the keys
 			if !before.SameBroker(t) {
-				return plan.Desired{}, nil, fmt.Errorf("%w: the topology before used another broker, and the hosts do not keep its password; write its url into [%s] of %s, and say posta deploy without --%s",
+				return plan.Desired{}, nil, fmt.Errorf("%w: the topology before used another broker, and the hosts do not keep its password; write "+
+					"its url into [%s] of %s, and say posta deploy without --%s",
 					plan.ErrRefused, before.Transport, t.File, flagRollback)
 			}
 			if before, err = before.WithBrokerAddress(t.BrokerAddress()); err != nil {
@@ -314,7 +323,8 @@ func (x *command) confirmDown(c *cli.Context, cluster string, f *engineSet, volu
 	}
 	what := display.Plural(containers, "container") + " go, data stays"
 	if volumes {
-		what = fmt.Sprintf("%s and %s go, and with them all data, logs and results", display.Plural(containers, "container"), display.Plural(data, "volume"))
+		what = fmt.Sprintf("%s and %s go, and with them all data, logs and results", display.Plural(containers, "container"),
+			display.Plural(data, "volume"))
 	}
 	fmt.Fprintf(x.Err, "take down cluster %s: %s. Yes? [y/N] ", cluster, what)
 	line := make(chan string, 1)

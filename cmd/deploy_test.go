@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestRenderWritesADirectoryForEachHost: the command writes the files that package topology renders, replaces former files, and copies the topology
-// file unchanged.
+// TestRenderWritesADirectoryForEachHost: the command writes the files that package topology renders, replaces former files, and copies the
+// topology file unchanged.
 func TestRenderWritesADirectoryForEachHost(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "t.toml")
@@ -49,7 +49,8 @@ func TestRenderWritesADirectoryForEachHost(t *testing.T) {
 	}
 }
 
-// TestAdviceAfterARollbackThatStopped: a rollback that went back from the last good topology to the one before does not continue when it is run again.
+// TestAdviceAfterARollbackThatStopped: a rollback that went back from the last good topology to the one before does not continue when it is
+// run again.
 func TestAdviceAfterARollbackThatStopped(t *testing.T) {
 	last, before := &plan.Desired{File: "last", Image: "posta:sha-2"}, &plan.Desired{File: "before", Image: "posta:sha-1"}
 	good := []plan.Revision{{Number: 2, Digest: last.RevisionDigest()}, {Number: 1, Digest: before.RevisionDigest()}}
@@ -72,7 +73,8 @@ func TestS6_ARenderedPasswordIsForItsUserAlone(t *testing.T) {
 	dir := t.TempDir()
 	file, out := filepath.Join(dir, "t.toml"), filepath.Join(dir, "rendered")
 	for _, secret := range []bool{false, true} {
-		mode, settings := os.FileMode(0o644), map[string]string{"security.insecure": "true", "cluster.transport": topology.ViaNATS, "nats.url": "nats://10.0.0.9:4222"}
+		mode, settings := os.FileMode(0o644), map[string]string{"security.insecure": "true", "cluster.transport": topology.ViaNATS,
+			"nats.url": "nats://10.0.0.9:4222"}
 		if secret {
 			mode = 0o600
 			settings["nats.url"] = "nats://s3cr3t@10.0.0.9:4222"
@@ -110,7 +112,8 @@ func TestS6_ARenderedPasswordIsForItsUserAlone(t *testing.T) {
 			}
 		}
 	}
-	if b, err := os.ReadFile(filepath.Join(out, "systemd", "local", "INSTALL.md")); err != nil || !strings.Contains(string(b), "chgrp posta /var/lib/posta/posta/topology.toml") {
+	if b, err := os.ReadFile(filepath.Join(out, "systemd", "local", "INSTALL.md")); err != nil ||
+		!strings.Contains(string(b), "chgrp posta /var/lib/posta/posta/topology.toml") {
 		t.Errorf("INSTALL.md does not say how the nodes can read it: %v", err)
 	}
 }

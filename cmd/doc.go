@@ -16,7 +16,7 @@
 //	rejects.go     --strict, --max-rejected, --rejects: rows that cannot be used, looked at before they are sent
 //	download.go    files that an answer points to
 //
-// Every command has the same shape: check what was given, do it, print. Only results go to standard output; progress, notes and errors go to standard
-// error. With --json standard output has JSON alone. What a program can do is passed in (Program), so main lists it on one page and tests can pass
-// something else.
+// Every command has the same shape: check what was given, do it, print. Only results go to standard output; progress, notes and errors go
+// to standard error. With --json standard output has JSON alone. What a program can do is passed in (Program), so main lists it on one page
+// and tests can pass something else.
 package cmd

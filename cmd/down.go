@@ -60,7 +60,8 @@ func (x *command) down(c *cli.Context, procs *local.Processes, t *topology.Topol
 	return x.printJSON(stoppedAsJSON(t, stopped, time.Since(began)))
 }
 
-// removeSockets removes the sockets that posta up has made. It leaves a note that `posta topology published` has made, because containers still run.
+// removeSockets removes the sockets that posta up has made. It leaves a note that `posta topology published` has made, because containers
+// still run.
 func removeSockets(t *topology.Topology) error {
 	if address, err := local.Address(t.DataDir); err == nil && address == topology.Published {
 		return nil

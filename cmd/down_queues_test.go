@@ -33,7 +33,8 @@ func TestDown_WhatIsOnTheBroker(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	text, err := topology.Generate(topology.Variant{Name: "gone", Dir: filepath.Join(dir, "data"), Settings: map[string]string{"cluster.transport": "nats", "nats.url": server.URL()}})
+	text, err := topology.Generate(topology.Variant{Name: "gone", Dir: filepath.Join(dir, "data"),
+		Settings: map[string]string{"cluster.transport": "nats", "nats.url": server.URL()}})
 	file := filepath.Join(dir, "t.toml")
 	if err == nil {
 		err = os.WriteFile(file, []byte(text), 0o600)

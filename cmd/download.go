@@ -17,8 +17,10 @@ import (
 
 func downloadFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: flagDownload, Usage: "save the file that an answer's first row points to in `DIR`, like a meme's picture; if it cannot be fetched, that is only a warning"},
-		&cli.BoolFlag{Name: flagDownloadPrivate, Usage: "let --download fetch from this machine and from private networks, too: whoever wrote the data chose the address"},
+		&cli.StringFlag{Name: flagDownload, Usage: "save the file that an answer's first row points to in `DIR`, like a meme's picture; if it " +
+			"cannot be fetched, that is only a warning"},
+		&cli.BoolFlag{Name: flagDownloadPrivate,
+			Usage: "let --download fetch from this machine and from private networks, too: whoever wrote the data chose the address"},
 	}
 }
 

@@ -24,13 +24,15 @@ const linksVar = "POSTA_TEST_LINKS"
 
 // links returns an analysis whose answers contain URLs: the query first has all of them, and the query never has none.
 func links() *analyses.Analysis {
-	tables := []fold.Spec{{Name: "links", Stream: "links", Keys: []fold.Key{{Name: "url", Kind: fold.KeyText}}, Aggs: []fold.Agg{{Name: "n", Kind: fold.Sum}}}}
+	tables := []fold.Spec{{Name: "links", Stream: "links", Keys: []fold.Key{{Name: "url", Kind: fold.KeyText}},
+		Aggs: []fold.Agg{{Name: "n", Kind: fold.Sum}}}}
 	query := func(name string) analyses.Query {
 		return analyses.Query{Name: name, Columns: []string{"n", "url"}, Tables: []string{"links"}, Download: "url"}
 	}
 	return &analyses.Analysis{
 		Name: "links", Tables: tables, Queries: []analyses.Query{query("first"), query("never")},
-		Streams: []analyses.Stream{{Name: "links", Files: "links.csv", Columns: analyses.Columns("url"), Schema: []batch.FieldSpec{{Name: "url", Kind: batch.Dict}}}},
+		Streams: []analyses.Stream{{Name: "links", Files: "links.csv", Columns: analyses.Columns("url"),
+			Schema: []batch.FieldSpec{{Name: "url", Kind: batch.Dict}}}},
 		NewJoiner: analyses.FoldFacts(tables, func(f analyses.Facts, t []*fold.Table) error {
 			for i := range f.Rows() {
 				t[0].AddSum(t[0].Row(t[0].Key().Text(f.Dicts(0).At(i))), 0, 1)
@@ -106,11 +108,15 @@ func TestWhatCannotBeDownloadedIsAWarning(t *testing.T) {
 	web := httptest.NewServer(http.NotFoundHandler())
 	defer web.Close()
 	for url, want := range map[string]string{
-		web.URL + "/gone.png": "404 Not Found", web.URL + "/private.png": "only public addresses are fetched from, unless --download-private is given", "file:///etc/passwd": "not a URL of http or https", "\"\"": "not a URL",
+		web.URL + "/gone.png": "404 Not Found", web.URL +
+			"/private.png": "only public addresses are fetched from, unless --download-private is given",
+		"file:///etc/passwd": "not a URL of http or https", "\"\"": "not a URL",
 	} {
 		dir := t.TempDir()
-		r := must(t, "run", "links", "--data", linksTo(t, url), "--download", dir, "-q", "--replicas", "joiner=1,aggregator=1", "--download-private="+strconv.FormatBool(strings.HasSuffix(url, "gone.png")))
-		if !strings.Contains(r.err, "warning: nothing downloaded for first: ") || !strings.Contains(r.err, want) || !strings.Contains(r.out, "first: 1 row\n") {
+		r := must(t, "run", "links", "--data", linksTo(t, url), "--download", dir, "-q", "--replicas", "joiner=1,aggregator=1",
+			"--download-private="+strconv.FormatBool(strings.HasSuffix(url, "gone.png")))
+		if !strings.Contains(r.err, "warning: nothing downloaded for first: ") || !strings.Contains(r.err, want) ||
+			!strings.Contains(r.out, "first: 1 row\n") {
 			t.Errorf("%s: %s%s", url, r.out, r.err)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -43,7 +43,8 @@ func withEngines(do func(*cli.Context, *topology.Topology, *engineSet) error) cl
 	})
 }
 
-// connectEngines connects to every host of the topology, and of the last good topology: its hosts may have objects that must be moved or removed.
+// connectEngines connects to every host of the topology, and of the last good topology: its hosts may have objects that must be moved or
+// removed.
 func connectEngines(c *cli.Context, t *topology.Topology) (*engineSet, error) {
 	text, err := topology.ReadText(t.File)
 	if err != nil {
@@ -153,11 +154,13 @@ func (f *engineSet) container(unit string) (*engine.Engine, plan.Container, erro
 		}
 	}
 	if len(names) == 0 {
-		return nil, best, fmt.Errorf("%w: no host has a container of %s, nor of any other node: nothing is deployed (posta deploy does it)", topology.ErrNoNode, unit)
+		return nil, best, fmt.Errorf("%w: no host has a container of %s, nor of any other node: nothing is deployed (posta deploy does it)",
+			topology.ErrNoNode, unit)
 	}
 	if at == nil {
 		slices.Sort(names)
-		return nil, best, fmt.Errorf("%w: no host has a container of %s; the containers are those of %s", topology.ErrNoNode, unit, strings.Join(slices.Compact(names), ", "))
+		return nil, best, fmt.Errorf("%w: no host has a container of %s; the containers are those of %s", topology.ErrNoNode, unit,
+			strings.Join(slices.Compact(names), ", "))
 	}
 	return at, best, nil
 }

@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/errors.txt")
 
-// calls are wrong in one way each. D is a directory with data, EMPTY an empty one. BAD is a topology with mistakes, GOOD one without mistakes, LOCAL
-// one without addresses.
+// calls are wrong in one way each. D is a directory with data, EMPTY an empty one. BAD is a topology with mistakes, GOOD one without
+// mistakes, LOCAL one without addresses.
 var calls = []string{
 	"nonsense",
 	"statsu",
@@ -150,8 +150,8 @@ var calls = []string{
 	"completion tcsh",
 }
 
-// TestErrorsAreOneLine: each mistake is reported in one line on standard error, with the right exit code. A topology with several mistakes has a line
-// for each.
+// TestErrorsAreOneLine: each mistake is reported in one line on standard error, with the right exit code. A topology with several mistakes
+// has a line for each.
 func TestErrorsAreOneLine(t *testing.T) {
 	places, names := wrongPlaces(t)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -245,7 +245,8 @@ func writeTopology(t *testing.T, name string, flags ...string) {
 
 // TestSettingsThatNoFileMayHave: these errors name defaults, which package topology chooses.
 func TestSettingsThatNoFileMayHave(t *testing.T) {
-	for _, call := range []string{"topology new --set limits.chunk=1GiB", "topology new --set limits.window=1", "topology new --set medics.replicas=99"} {
+	for _, call := range []string{"topology new --set limits.chunk=1GiB", "topology new --set limits.window=1",
+		"topology new --set medics.replicas=99"} {
 		args := strings.Fields(call)
 		key, _, _ := strings.Cut(args[len(args)-1], "=")
 		r := posta(t, args...)

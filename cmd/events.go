@@ -23,11 +23,12 @@ import (
 const flagEvents = "events"
 
 func eventsFlag() cli.Flag {
-	return &cli.BoolFlag{Name: flagEvents, Usage: "for a program that calls this one: progress, answer and error as msgpack on standard output (client/python/README.md)"}
+	return &cli.BoolFlag{Name: flagEvents,
+		Usage: "for a program that calls this one: progress, answer and error as msgpack on standard output (client/python/README.md)"}
 }
 
-// events reports what happens to the program that called this one, as msgpack maps on standard output. JSON has no numbers for infinity and NaN, and
-// could not tell them from NULL, so an answer in JSON would not be exact. Rows are encoded as in the client protocol.
+// events reports what happens to the program that called this one, as msgpack maps on standard output. JSON has no numbers for infinity and
+// NaN, and could not tell them from NULL, so an answer in JSON would not be exact. Rows are encoded as in the client protocol.
 type events struct {
 	unread func(error) // called if nobody reads the output; ends the command
 
@@ -116,7 +117,8 @@ func (e *events) progress(p client.Progress) {
 		}
 		return b
 	}}
-	_ = e.tell("progress", text("session", p.Session.String()), text("state", string(p.State)), number("rows", int64(p.Rows)), number("retries", int64(p.Retries)),
+	_ = e.tell("progress", text("session", p.Session.String()), text("state", string(p.State)), number("rows", int64(p.Rows)),
+		number("retries", int64(p.Retries)),
 		truth("held_back", p.HeldBack), texts("silent", p.Silent), streams) // if nobody reads, unread ends the command
 }
 
@@ -130,8 +132,8 @@ func (e *events) note(line string) {
 // partRows is how many rows a part has at most.
 const partRows = 2048
 
-// answer reports all rows, and "done" after them: without "done" the answer is not complete. types are the types of the columns, by query; nil if the
-// analysis does not declare them.
+// answer reports all rows, and "done" after them: without "done" the answer is not complete. types are the types of the columns, by query;
+// nil if the analysis does not declare them.
 func (e *events) answer(a *client.Answer, types map[string][]string) error {
 	if err := e.tell("answer", text("analysis", a.Analysis), text("session", a.Session.String())); err != nil {
 		return err

@@ -48,7 +48,8 @@ func TestEventsAreExact(t *testing.T) {
 	}
 	part := told[2]["parts"].([]any)[0].(map[string]any)
 	row := part["rows"].([]any)[0].([]any)
-	if !math.IsInf(row[0].(float64), 1) || !math.IsNaN(row[1].(float64)) || row[2] != nil || row[3] != "1.25" || row[4] != "2024-02-29" || part["last"] != true {
+	if !math.IsInf(row[0].(float64), 1) || !math.IsNaN(row[1].(float64)) || row[2] != nil || row[3] != "1.25" || row[4] != "2024-02-29" ||
+		part["last"] != true {
 		t.Errorf("the row is %v of %v", row, part)
 	}
 }

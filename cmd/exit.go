@@ -74,22 +74,26 @@ func exitCode(err error) int {
 		return exitSuperseded
 	case isStray(err):
 		return exitUsage
-	case is(protocol.ErrFailed, protocol.ErrCancelled, protocol.ErrExpired, protocol.ErrClosed, protocol.ErrUnknownSession, client.ErrInterrupted):
+	case is(protocol.ErrFailed, protocol.ErrCancelled, protocol.ErrExpired, protocol.ErrClosed, protocol.ErrUnknownSession,
+		client.ErrInterrupted):
 		return exitSession
 	case errors.As(err, &usage), errors.As(err, &mistakes):
 		return exitUsage
-	case is(analyses.ErrUnknown, analyses.ErrBadParam, client.ErrInput, client.ErrNoFiles, client.ErrDamaged, client.ErrConfig, client.ErrRefused, session.ErrBadID,
-		topology.ErrNoText, errRejected, journal.ErrUse, out.ErrUse, postgres.ErrUse, image.ErrNoProgram, image.ErrNotStatic, topology.ErrNoNode, topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, protocol.ErrForbidden, fs.ErrNotExist, syscall.ENOTDIR):
+	case is(analyses.ErrUnknown, analyses.ErrBadParam, client.ErrInput, client.ErrNoFiles, client.ErrDamaged, client.ErrConfig,
+		client.ErrRefused, session.ErrBadID,
+		topology.ErrNoText, errRejected, journal.ErrUse, out.ErrUse, postgres.ErrUse, image.ErrNoProgram, image.ErrNotStatic, topology.ErrNoNode,
+		topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, protocol.ErrForbidden, fs.ErrNotExist, syscall.ENOTDIR):
 		return exitUsage
 	}
-	if path := (*fs.PathError)(nil); errors.As(err, &path) && is(fs.ErrPermission, syscall.EISDIR, syscall.EROFS, syscall.ENAMETOOLONG, syscall.ENXIO) {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) && is(fs.ErrPermission, syscall.EISDIR, syscall.EROFS, syscall.ENAMETOOLONG,
+		syscall.ENXIO) {
 		return exitUsage // a flag names a file that cannot be used
 	}
 	return exitFailed
 }
 
-// sayError prints an error in one line. Mistakes in a topology get a line each, in the form that editors jump to. A mistake in a statement is shown
-// within the statement.
+// sayError prints an error in one line. Mistakes in a topology get a line each, in the form that editors jump to. A mistake in a statement
+// is shown within the statement.
 func (x *command) sayError(err error) {
 	if x.events != nil {
 		x.events.failed(err)
@@ -121,7 +125,8 @@ func errorLines(err error) (lines []string) {
 		return lines
 	}
 	var statement *syntax.Error
-	if errors.As(err, &statement) || errors.Is(err, protocol.ErrFailed) && strings.Contains(err.Error(), "\n    ") { // the line breaks stay, so that the caret is below its line
+	// the line breaks stay, so that the caret is below its line
+	if errors.As(err, &statement) || errors.Is(err, protocol.ErrFailed) && strings.Contains(err.Error(), "\n    ") {
 		for _, line := range strings.Split(failedStatement(err.Error()), "\n") {
 			lines = append(lines, display.Escape(line))
 		}

@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// checkExposure refuses a topology whose nodes strangers can reach, unless there are keys for them here (S2). It refuses a broker that nobody has declared
-// trusted (S9). The keys of this machine's own processes suffice, because the CA stays with the operator.
+// checkExposure refuses a topology whose nodes strangers can reach, unless there are keys for them here (S2). It refuses a broker that
+// nobody has declared trusted (S9). The keys of this machine's own processes suffice, because the CA stays with the operator.
 func checkExposure(t *topology.Topology) error {
 	return demandKeys(t, keyring{dir: t.KeysDir, t: t}.isThere() == nil)
 }
@@ -21,10 +21,12 @@ func demandKeys(t *topology.Topology, haveKeys bool) error {
 	switch {
 	case t.Security.Insecure:
 	case len(exposed) > 0 && !haveKeys:
-		return usagef("%s: host %q listens at %s, where other machines reach it, and there are no keys in %s; make them with `posta key init -f %[1]s`, or write insecure = true below [security] to let anyone in",
+		return usagef("%s: host %q listens at %s, where other machines reach it, and there are no keys in %s; make them with `posta key init "+
+			"-f %[1]s`, or write insecure = true below [security] to let anyone in",
 			t.File, exposed[0].Name, exposed[0].Bind, t.KeysDir)
 	case haveKeys && t.OverTCP() && t.Transport != topology.ZMQ && !t.Security.TrustBroker && (len(exposed) > 0 || !t.BrokerIsLocal()):
-		return usagef("%s: with keys, nodes believe known nodes only, but with transport = %q the broker could say anything in their name; write trust_broker = true below [security], or transport = \"zmq\"",
+		return usagef("%s: with keys, nodes believe known nodes only, but with transport = %q the broker could say anything in their name; "+
+			"write trust_broker = true below [security], or transport = \"zmq\"",
 			t.File, t.Transport)
 	}
 	return nil
@@ -43,7 +45,8 @@ func insecureWarning(t *topology.Topology) string {
 		}
 		at = strings.Join(all, ", ")
 	}
-	return fmt.Sprintf("warning: insecure = true in %s: whoever reaches %s can read and delete answers, add rows to sessions, and make nodes drop their logs (R14); posta key init makes keys",
+	return fmt.Sprintf("warning: insecure = true in %s: whoever reaches %s can read and delete answers, add rows to sessions, and make "+
+		"nodes drop their logs (R14); posta key init makes keys",
 		t.File, at)
 }
 

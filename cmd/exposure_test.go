@@ -32,25 +32,29 @@ func TestS2_BeyondLoopbackKeysAreDemanded(t *testing.T) {
 		return func(text string) string { return strings.Replace(text, old, now, 1) }
 	}
 	far := topology.Variant{Address: "10.0.0.1"}
-	broker := topology.Variant{Address: "10.0.0.1", Settings: map[string]string{"cluster.transport": "nats", "nats.url": "nats://10.0.0.7:4222"}}
+	broker := topology.Variant{Address: "10.0.0.1", Settings: map[string]string{"cluster.transport": "nats",
+		"nats.url": "nats://10.0.0.7:4222"}}
 	for name, c := range map[string]struct {
 		change func(string) string
 		v      topology.Variant
 		keys   bool
 		want   []string
 	}{
-		"unix sockets":                    {plain, topology.Variant{}, false, nil},
-		"loopback":                        {plain, topology.Variant{Address: "127.0.0.1"}, false, nil},
-		"another machine":                 {plain, far, false, []string{"posta key init", "insecure = true", `host "local" listens at 10.0.0.1`}},
-		"another machine, with keys":      {plain, far, true, nil},
-		"another machine, insecure":       {set("insecure = false", "insecure = true"), far, false, nil},
-		"all addresses":                   {plain, topology.Variant{Address: "127.0.0.1", Bind: "0.0.0.0"}, false, []string{"posta key init", "listens at 0.0.0.0"}},
-		"a broker, with keys":             {plain, broker, true, []string{"trust_broker = true"}},
-		"a broker on loopback, with keys": {plain, topology.Variant{Address: "127.0.0.1", Settings: broker.Settings}, true, []string{"trust_broker = true"}},
-		"a broker that is trusted":        {set("trust_broker = false", "trust_broker = true"), broker, true, nil},
-		"a broker, and nothing else":      {set("insecure = false", "insecure = true"), broker, false, nil},
-		"a broker beside it, with keys":   {plain, topology.Variant{Address: "127.0.0.1", Settings: map[string]string{"cluster.transport": "nats"}}, true, nil},
-		"a broker on the own machine":     {plain, topology.Variant{Settings: map[string]string{"cluster.transport": "nats"}}, false, nil},
+		"unix sockets":               {plain, topology.Variant{}, false, nil},
+		"loopback":                   {plain, topology.Variant{Address: "127.0.0.1"}, false, nil},
+		"another machine":            {plain, far, false, []string{"posta key init", "insecure = true", `host "local" listens at 10.0.0.1`}},
+		"another machine, with keys": {plain, far, true, nil},
+		"another machine, insecure":  {set("insecure = false", "insecure = true"), far, false, nil},
+		"all addresses": {plain, topology.Variant{Address: "127.0.0.1", Bind: "0.0.0.0"}, false,
+			[]string{"posta key init", "listens at 0.0.0.0"}},
+		"a broker, with keys": {plain, broker, true, []string{"trust_broker = true"}},
+		"a broker on loopback, with keys": {plain, topology.Variant{Address: "127.0.0.1", Settings: broker.Settings}, true,
+			[]string{"trust_broker = true"}},
+		"a broker that is trusted":   {set("trust_broker = false", "trust_broker = true"), broker, true, nil},
+		"a broker, and nothing else": {set("insecure = false", "insecure = true"), broker, false, nil},
+		"a broker beside it, with keys": {plain, topology.Variant{Address: "127.0.0.1",
+			Settings: map[string]string{"cluster.transport": "nats"}}, true, nil},
+		"a broker on the own machine": {plain, topology.Variant{Settings: map[string]string{"cluster.transport": "nats"}}, false, nil},
 	} {
 		top := loaded(t, c.change, c.v)
 		if c.keys {
@@ -74,12 +78,13 @@ func TestS2_BeyondLoopbackKeysAreDemanded(t *testing.T) {
 	}
 }
 
-// TestS2_NothingStartsBeyondLoopbackWithoutKeys: each command that starts nodes, writes files that start them, or talks to them demands keys or
-// insecure = true. A client's key does not count as a node's key.
+// TestS2_NothingStartsBeyondLoopbackWithoutKeys: each command that starts nodes, writes files that start them, or talks to them demands
+// keys or insecure = true. A client's key does not count as a node's key.
 func TestS2_NothingStartsBeyondLoopbackWithoutKeys(t *testing.T) {
 	far := loaded(t, func(text string) string { return text }, topology.Variant{Address: "192.0.2.1"})
 	calls := [][]string{
-		{"node", "joiner-1"}, {"medic", "medic-1"}, {"medic", "medic-1", "--docker"}, {"medic", "medic-1", "--systemd"}, {"up", "--host", "local"},
+		{"node", "joiner-1"}, {"medic", "medic-1"}, {"medic", "medic-1", "--docker"}, {"medic", "medic-1", "--systemd"},
+		{"up", "--host", "local"},
 		{"deploy"}, {"deploy", "--plan"}, {"deploy", "--render", "systemd", "D"}, {"deploy", "--render", "compose", "D"}, {"topology", "compose"},
 	}
 	speak := [][]string{{"topology", "check"}, {"status"}, {"sessions"}, {"submit", "bikes", "--data", data(t, "10")}, {"chaos"}}
@@ -103,13 +108,16 @@ func TestS2_NothingStartsBeyondLoopbackWithoutKeys(t *testing.T) {
 
 // TestS2_EveryCommandWarnsOfInsecure: every command warns once, on standard error, of what a stranger can do.
 func TestS2_EveryCommandWarnsOfInsecure(t *testing.T) {
-	top := loaded(t, func(text string) string { return strings.Replace(text, "insecure = false", "insecure = true", 1) }, topology.Variant{Address: "127.0.0.1", Bind: "127.0.0.1"})
+	top := loaded(t, func(text string) string { return strings.Replace(text, "insecure = false", "insecure = true", 1) },
+		topology.Variant{Address: "127.0.0.1", Bind: "127.0.0.1"})
 	for _, call := range [][]string{
-		{"topology", "check"}, {"topology", "show", "--json"}, {"topology", "compose"}, {"status"}, {"down"}, {"sessions", "--patience", "10ms"}, {"submit", "bikes", "--data", data(t, "10"), "--patience", "10ms"},
+		{"topology", "check"}, {"topology", "show", "--json"}, {"topology", "compose"}, {"status"}, {"down"}, {"sessions", "--patience", "10ms"},
+		{"submit", "bikes", "--data", data(t, "10"), "--patience", "10ms"},
 		{"chaos", "--duration", "1ms"}, {"deploy", "--render", "nothing", "D"}, {"key", "list"},
 	} {
 		r := posta(t, append(call, "-f", top.File)...)
-		if n := strings.Count(r.err, "warning: insecure = true"); n != 1 || !strings.Contains(r.err, "read and delete answers, add rows") || strings.Contains(r.out, "warning") {
+		if n := strings.Count(r.err, "warning: insecure = true"); n != 1 || !strings.Contains(r.err, "read and delete answers, add rows") ||
+			strings.Contains(r.out, "warning") {
 			t.Errorf("posta %v warns %d times: %s", call, n, r.err)
 		}
 	}

@@ -8,15 +8,16 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// failure matches the error of a session whose statement failed for a row, as nodes and the client write it: the session, or the upload under way;
-// the node, the batch, the row, and the place in the statement with the excerpt.
-var failure = regexp.MustCompile(`(?s)(?:sql: )?(?:session ([0-9a-f-]{36}) of sql|upload [^\n]*?): analysis sql failed in stage \w+ \(node ([\w.-]+)\): (.*?)(line \d+, column \d+: [^\n]*\n    [^\n]*\n[ \t]*\^)(\n    [^\n]*?)? \(failed\)`)
+// failure matches the error of a session whose statement failed for a row, as nodes and the client write it: the session, or the upload
+// under way; the node, the batch, the row, and the place in the statement with the excerpt.
+var failure = regexp.MustCompile(
+	`(?s)(?:sql: )?(?:session ([0-9a-f-]{36}) of sql|upload [^\n]*?): analysis sql failed in stage \w+ \(node ([\w.-]+)\): (.*?)(line \d+, column \d+: [^\n]*\n    [^\n]*\n[ \t]*\^)(\n    [^\n]*?)? \(failed\)`)
 
 // row matches the place of the row in such a text, as the joiner and the reducer write it. The text before it is the place of the batch.
 var row = regexp.MustCompile(`(?s)^(?:.*: )?([^\n]+?), (at or behind line|line) (\d+): $`)
 
-// failedStatement rewrites the error of a failed statement: what people need comes first, the session and the node last. It returns all other texts
-// unchanged.
+// failedStatement rewrites the error of a failed statement: what people need comes first, the session and the node last. It returns all
+// other texts unchanged.
 func failedStatement(text string) string {
 	return failure.ReplaceAllStringFunc(text, func(found string) string {
 		m := failure.FindStringSubmatch(found)
@@ -31,8 +32,8 @@ func failedStatement(text string) string {
 	})
 }
 
-// stray matches the error of a session in which a stray quote has swallowed rows, as csv.RowError says it behind what nodes write, or the client if it
-// parses rows: the command, the file, and the line with what is wrong.
+// stray matches the error of a session in which a stray quote has swallowed rows, as csv.RowError says it behind what nodes write, or the
+// client if it parses rows: the command, the file, and the line with what is wrong.
 var stray = regexp.MustCompile(`(?m)(\w+: )?(?:(?:session [0-9a-f-]{36} of \w+|upload [^\n]*?): ` +
 	`analysis \w+ failed in stage \w+ \(node [\w.-]+\): stream [^\n]* from line \d+: |upload [^\n:]*: )([^\n]+)(, line \d+: the quote that opens field [^(\n]*?)(?: \(failed\)|$)`)
 

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// An error of a statement for a row begins with what is wrong and the place in the statement, then says where the row is; who says so comes last.
+// An error of a statement for a row begins with what is wrong and the place in the statement, then says where the row is; who says so comes
+// last.
 func TestQ4_ARowsErrorSaysWhatAndWhere(t *testing.T) {
 	dir := table(t, "t.csv", "a,b\n1,x\n-4,y\n")
 	for statement, want := range map[string]string{
@@ -32,24 +33,28 @@ func TestQ4_ARowsErrorSaysWhatAndWhere(t *testing.T) {
 	} {
 		r := posta(t, "sql", "-q", "--data", dir, statement)
 		got := regexp.MustCompile(`(?s)^.*?posta: `).ReplaceAllString(r.err, "posta: ")
-		got = regexp.MustCompile(`\((session [0-9a-f-]{36}, )?(joiner|input|reducer)-1\)`).ReplaceAllString(got, "(WHERE)") // an upload may hear of it before the session's end does
+		// an upload may hear of it before the session's end does
+		got = regexp.MustCompile(`\((session [0-9a-f-]{36}, )?(joiner|input|reducer)-1\)`).ReplaceAllString(got, "(WHERE)")
 		if r.code != exitSession || got != want {
 			t.Errorf("exit code %d:\n%swant\n%s", r.code, r.err, want)
 		}
 	}
 	r := posta(t, "sql", "-q", "--data", dir, "SELECT b::BIGINT FROM t; SELECT sqrt(a) FROM t WHERE b = 'y'")
-	for _, want := range []string{"query_1: line 1, column 9: TEXT \"x\" cannot be converted", "query_2: line 1, column 33: the square root", "TRY_CAST gives NULL"} {
+	for _, want := range []string{"query_1: line 1, column 9: TEXT \"x\" cannot be converted", "query_2: line 1, column 33: the square root",
+		"TRY_CAST gives NULL"} {
 		if !strings.Contains(r.err, want) {
 			t.Errorf("two statements: %q is missing in\n%s", want, r.err)
 		}
 	}
 }
 
-// TestAStrayQuoteIsBadInput: file and line come first and once, no node is named, and the exit code says that the input is bad, in whatever way the file is read.
+// TestAStrayQuoteIsBadInput: file and line come first and once, no node is named, and the exit code says that the input is bad, in whatever
+// way the file is read.
 func TestAStrayQuoteIsBadInput(t *testing.T) {
 	dir := t.TempDir()
 	lines := strings.Repeat("4,5,6\n", 20)
-	for name, text := range map[string]string{"open": "7,\"8,9\n" + lines, "closed": "\"7\n7\",\"8,9\n" + lines + "4,5\",3\n", "texts": "1,\"2,3\n" + lines + "4,5\",3\n"} {
+	for name, text := range map[string]string{"open": "7,\"8,9\n" + lines, "closed": "\"7\n7\",\"8,9\n" + lines + "4,5\",3\n",
+		"texts": "1,\"2,3\n" + lines + "4,5\",3\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name+".csv"), []byte("a,b,c\n1,2,3\n"+text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -57,12 +62,15 @@ func TestAStrayQuoteIsBadInput(t *testing.T) {
 	const sum = "SELECT count(b) AS n, max(length(b::TEXT)) AS most FROM "
 	for _, how := range []string{"--quiet", "--send", "--strict"} {
 		for file, want := range map[string]string{
-			"open": "posta: open.csv, line 3: the quote that opens field 2 is never closed, or there is text after its closing quote, and most likely the field's 21 lines are rows: " +
+			"open": "posta: open.csv, line 3: the quote that opens field 2 is never closed, or there is text after its closing quote, and most " +
+				"likely the field's 21 lines are rows: " +
 				"remove the quote, or put the field in quotes and write the quote twice\n",
 			"closed": "posta: closed.csv, line 4: the quote that opens field 2 is closed much later, and most likely the field's 22 lines are rows: " +
-				"remove the quote, or put the field in quotes and write the quote twice; if the field is one text, read the file with read_csv('closed.csv', multiline = true)\n",
+				"remove the quote, or put the field in quotes and write the quote twice; if the field is one text, read the file with " +
+				"read_csv('closed.csv', multiline = true)\n",
 		} {
-			if r := posta(t, "sql", how, "--data", dir, sum+"'"+file+".csv'"); r.code != exitUsage || !strings.HasSuffix("\n"+r.err, "\n"+want) || strings.Count(r.err, file+".csv, line") != 1 {
+			if r := posta(t, "sql", how, "--data", dir, sum+"'"+file+".csv'"); r.code != exitUsage || !strings.HasSuffix("\n"+r.err, "\n"+want) ||
+				strings.Count(r.err, file+".csv, line") != 1 {
 				t.Errorf("%s: exit code %d\n%swant\n%s", how, r.code, r.err, want)
 			}
 		}
@@ -75,7 +83,8 @@ func TestAStrayQuoteIsBadInput(t *testing.T) {
 	if r := must(t, "sql", "-q", "--csv", "--data", dir, "CREATE TABLE t FROM 'texts.csv' (b TEXT) WITH (multiline true); "+sum+"t"); r.out != "n,most\n2,127\n" {
 		t.Errorf("a declared table: %s%s", r.out, r.err)
 	}
-	if r := posta(t, "sql", "-q", "--data", dir, sum+"read_csv('open.csv', multiline = true)"); r.code != exitUsage || strings.Contains(r.err, "multiline") {
+	if r := posta(t, "sql", "-q", "--data", dir, sum+"read_csv('open.csv', multiline = true)"); r.code != exitUsage ||
+		strings.Contains(r.err, "multiline") {
 		t.Errorf("a quote that is never closed: exit code %d\n%s%s", r.code, r.out, r.err)
 	}
 }
@@ -94,9 +103,11 @@ func TestOtherFailuresStayAsTheyAre(t *testing.T) {
 
 // An upload may hear of a failure first; then nothing names the session.
 func TestAFailureThatAnUploadHearsOf(t *testing.T) {
-	const text = "query_1: sql: upload t: have ipc:///x/input-1.client read /x/t.csv where it lies: analysis sql failed in stage joiner (node input-1): stream t, t.csv from line 2: " +
+	const text = "query_1: sql: upload t: have ipc:///x/input-1.client read /x/t.csv where it lies: analysis sql failed in stage joiner " +
+		"(node input-1): stream t, t.csv from line 2: " +
 		"a: b.csv, at or behind line 2: line 1, column 8: wrong\n    SELECT a\n           ^ (failed)"
-	const want = "query_1: line 1, column 8: wrong\n    SELECT a\n           ^\n    The row is in b.csv, at or behind line 2; a condition in WHERE or CASE can leave it out.\n    (input-1)"
+	const want = "query_1: line 1, column 8: wrong\n    SELECT a\n           ^\n    The row is in b.csv, at or behind line 2; a condition " +
+		"in WHERE or CASE can leave it out.\n    (input-1)"
 	if got := failedStatement(text); got != want {
 		t.Errorf("%s", got)
 	}

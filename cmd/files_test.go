@@ -93,7 +93,8 @@ func TestAnalysesAreListed(t *testing.T) {
 			Streams []struct{ Name, Files string }
 		}
 	}
-	if err := json.Unmarshal([]byte(must(t, "analyses", "--json").out), &all); err != nil || len(all.Analyses) != 1 || len(all.Analyses[0].Streams) != 3 {
+	if err := json.Unmarshal([]byte(must(t, "analyses", "--json").out), &all); err != nil || len(all.Analyses) != 1 ||
+		len(all.Analyses[0].Streams) != 3 {
 		t.Errorf("%v: %+v", err, all)
 	}
 }
@@ -135,7 +136,8 @@ func TestTheComposeFileNamesItsTopology(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`source: "./t.toml"`, "posta topology compose --topology in/t.toml --image mine --out in/c.yaml\n", `image: "mine"`} {
+	for _, want := range []string{`source: "./t.toml"`, "posta topology compose --topology in/t.toml --image mine --out in/c.yaml\n",
+		`image: "mine"`} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("%s is missing in\n%s", want, b)
 		}

@@ -50,7 +50,8 @@ func entryFlag() cli.Flag {
 
 func addressFlag() cli.Flag {
 	return &cli.StringFlag{Name: flagAddress, EnvVars: []string{"POSTA_ADDRESS"}, DefaultText: "what the file says",
-		Usage: "the `ADDRESS` at which nodes and medics find each other, on every host; in a network of containers write \"{node}\", which stands for the node's name. Clients use the addresses of the file"}
+		Usage: "the `ADDRESS` at which nodes and medics find each other, on every host; in a network of containers write \"{node}\", which " +
+			"stands for the node's name. Clients use the addresses of the file"}
 }
 
 func jsonFlag() cli.Flag {
@@ -58,19 +59,28 @@ func jsonFlag() cli.Flag {
 }
 
 func hostFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: flagHost, Usage: "only the nodes of the host called `NAME` in the topology; may be repeated. Needed when there are several machines"}
+	return &cli.StringSliceFlag{Name: flagHost,
+		Usage: "only the nodes of the host called `NAME` in the topology; may be repeated. Needed when there are several machines"}
 }
 
 // uploadFlags say what to send and what to do with the answers.
 func uploadFlags() []cli.Flag {
 	return slices.Concat(rejectFlags(), outFlags(), []cli.Flag{
-		&cli.StringFlag{Name: flagData, Usage: "the `DIR` with the files: CSV or JSON Lines, plain or packed with gzip, zstd, lz4 or bzip2, or Parquet. For an analysis of one stream this may be a single file, or - for standard input"},
-		&cli.StringSliceFlag{Name: flagFile, Usage: "`STREAM=PATH`: read PATH instead of the stream's files below --data. PATH is a file, a pattern in quotes, an address (https://...), or - for standard input. NAME=PATH, with a name like montreal/trips.csv, says which file PATH stands for; may be repeated"},
-		&cli.StringFlag{Name: flagDelimiter, DefaultText: "what the header shows", Usage: "the `CHARACTER` between the columns of all CSV files, or comma, semicolon, tab, pipe"},
-		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "set a parameter of the analysis, `NAME=VALUE`; may be repeated. posta analyses lists the parameters"},
-		&cli.IntFlag{Name: flagLanes, DefaultText: "4", Usage: "`N` chunks under way at once, 1 to 1024: more hide the time a disk takes, and cost memory"},
-		&cli.StringFlag{Name: flagChunk, Usage: "`SIZE` of a chunk, like 64KiB; 1 sends every record by itself (default: what the cluster asks for)"},
-		&cli.BoolFlag{Name: flagSend, Usage: "send all files, even those that inputs could read in place (data.roots of the topology); --chunk does this, too"},
+		&cli.StringFlag{Name: flagData, Usage: "the `DIR` with the files: CSV or JSON Lines, plain or packed with gzip, zstd, lz4 or bzip2, " +
+			"or Parquet. For an analysis of one stream this may be a single file, or - for standard input"},
+		&cli.StringSliceFlag{Name: flagFile, Usage: "`STREAM=PATH`: read PATH instead of the stream's files below --data. PATH is a file, a " +
+			"pattern in quotes, an address (https://...), or - for standard input. NAME=PATH, with a name like montreal/trips.csv, says which " +
+			"file PATH stands for; may be repeated"},
+		&cli.StringFlag{Name: flagDelimiter, DefaultText: "what the header shows",
+			Usage: "the `CHARACTER` between the columns of all CSV files, or comma, semicolon, tab, pipe"},
+		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"},
+			Usage: "set a parameter of the analysis, `NAME=VALUE`; may be repeated. posta analyses lists the parameters"},
+		&cli.IntFlag{Name: flagLanes, DefaultText: "4",
+			Usage: "`N` chunks under way at once, 1 to 1024: more hide the time a disk takes, and cost memory"},
+		&cli.StringFlag{Name: flagChunk,
+			Usage: "`SIZE` of a chunk, like 64KiB; 1 sends every record by itself (default: what the cluster asks for)"},
+		&cli.BoolFlag{Name: flagSend,
+			Usage: "send all files, even those that inputs could read in place (data.roots of the topology); --chunk does this, too"},
 		&cli.DurationFlag{Name: flagTimeout, DefaultText: "never", Usage: "give up after this `TIME`, like 10m"},
 		jsonFlag(),
 		eventsFlag(),

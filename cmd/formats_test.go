@@ -77,8 +77,8 @@ func asParquet(t *testing.T, file string) {
 	}
 }
 
-// sameNumbers compares answers, and how many rows were rejected. It ignores the lines of rejected rows, because a file that is not CSV counts lines
-// differently.
+// sameNumbers compares answers, and how many rows were rejected. It ignores the lines of rejected rows, because a file that is not CSV
+// counts lines differently.
 func sameNumbers(t *testing.T, got, want answers) {
 	t.Helper()
 	for _, a := range []answers{got, want} {

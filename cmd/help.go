@@ -16,9 +16,9 @@ const helpWidth = 80
 // wordColumn is the column where the explanations of flags and commands begin. A flag whose names reach it gets a line of its own.
 const wordColumn = 22
 
-// giveHelp lays out the help of the program and of each command. cli's own layout makes the column of flags as wide as the widest flag, and breaks no line.
-// cli takes a template, so giveHelp passes a text without a template action. Only the commands that args name get one, because laying out
-// all of them would take a quarter of the time in which a process starts.
+// giveHelp lays out the help of the program and of each command. cli's own layout makes the column of flags as wide as the widest flag, and
+// breaks no line. cli takes a template, so giveHelp passes a text without a template action. Only the commands that args name get one,
+// because laying out all of them would take a quarter of the time in which a process starts.
 func giveHelp(app *cli.App, args []string) {
 	giveCommandsHelp("posta", app.Commands, args)
 	if len(args) > 1 && app.Command(args[1]) != nil {

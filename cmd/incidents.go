@@ -67,7 +67,8 @@ func medicRow(m *monitor.Medic) []string {
 		return []string{string(m.Node.ID), "silent", "", "", "never", ""}
 	}
 	b := &m.Beat
-	return []string{string(m.Node.ID), m.State(), fmt.Sprint(b.ID.Incarnation), fmt.Sprint(b.ID.PID), display.Span(m.Age) + " ago", display.Span(b.Uptime)}
+	return []string{string(m.Node.ID), m.State(), fmt.Sprint(b.ID.Incarnation), fmt.Sprint(b.ID.PID), display.Span(m.Age) + " ago",
+		display.Span(b.Uptime)}
 }
 
 func incidentLines(all []core.Incident) []string {

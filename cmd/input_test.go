@@ -42,8 +42,8 @@ func bikesWith(t *testing.T, edit map[string]func(content []byte) []byte) string
 
 func always(text string) func([]byte) []byte { return func([]byte) []byte { return []byte(text) } }
 
-// TestC1_BadInputIsExitCode2: data that nobody can have meant is an error with exit code 2, which names file and cause. The run leaves nothing
-// behind.
+// TestC1_BadInputIsExitCode2: data that nobody can have meant is an error with exit code 2, which names file and cause. The run leaves
+// nothing behind.
 func TestC1_BadInputIsExitCode2(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, c := range []struct {
@@ -57,7 +57,8 @@ func TestC1_BadInputIsExitCode2(t *testing.T) {
 		{"0 bytes", "toronto/weather.csv", always(""), "is empty"},
 		{"no such columns", "toronto/stations.csv", always("a,b\n1,2\n"), `the file has "a", "b"`},
 		{"a broken gzip", "toronto/trips.csv.gz", func([]byte) []byte { return []byte("\x1f\x8b\x08\x00\x00") }, "cut short"},
-		{"an open quote", "toronto/trips.csv", func(b []byte) []byte { return append(b[:200], "\n\""+strings.Repeat("x", 17<<20)...) }, "never closed"},
+		{"an open quote", "toronto/trips.csv", func(b []byte) []byte { return append(b[:200], "\n\""+strings.Repeat("x", 17<<20)...) },
+			"never closed"},
 		{"no Zstandard", "toronto/trips.csv.zst", always("x"), "does not begin as Zstandard does"},
 		{"xz", "toronto/trips.csv.xz", always("x"), "packed with xz"},
 	} {
@@ -118,7 +119,8 @@ func TestC1_CarriageReturnsAreRead(t *testing.T) {
 	same(t, parse(t, must(t, "run", "bikes", "--data", dir, "--json", "-q").out), want)
 }
 
-// TestC1_WhatWasFoundIsReported: a file with another separator, or in UTF-16, gives the same answers, and a message names what was detected.
+// TestC1_WhatWasFoundIsReported: a file with another separator, or in UTF-16, gives the same answers, and a message names what was
+// detected.
 func TestC1_WhatWasFoundIsReported(t *testing.T) {
 	dir := bikesWith(t, nil)
 	want := expected(t, dir)
@@ -135,8 +137,10 @@ func TestC1_WhatWasFoundIsReported(t *testing.T) {
 	if !strings.Contains(r.err, "note: "+path+": columns are separated by tabs") {
 		t.Errorf("on standard error: %s", r.err)
 	}
-	for flags, wrong := range map[string]string{"--delimiter comma": "no column", "--delimiter xx": "--delimiter", "--delimiter \"": "--delimiter"} {
-		if r := posta(t, append([]string{"run", "bikes", "--data", dir}, strings.Fields(flags)...)...); r.code != exitUsage || !strings.Contains(r.err, wrong) {
+	for flags, wrong := range map[string]string{"--delimiter comma": "no column", "--delimiter xx": "--delimiter",
+		"--delimiter \"": "--delimiter"} {
+		if r := posta(t, append([]string{"run", "bikes", "--data", dir}, strings.Fields(flags)...)...); r.code != exitUsage ||
+			!strings.Contains(r.err, wrong) {
 			t.Errorf("%s: exit code %d, %s", flags, r.code, r.err)
 		}
 	}
@@ -154,7 +158,8 @@ func TestFilesAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0], "run", "bikes", "--json", "-q", "--file", "weather="+dir+"/*/weather.csv", "--file", "stations="+dir+"/*/stations.csv",
+	cmd := exec.Command(os.Args[0], "run", "bikes", "--json", "-q", "--file", "weather="+dir+"/*/weather.csv", "--file",
+		"stations="+dir+"/*/stations.csv",
 		"--file", "trips="+dir+"/[^t]*/trips.csv", "--file", "toronto/trips.csv=-")
 	var said safeBuffer
 	cmd.Stdin, cmd.Stderr = pipe, &said
@@ -171,7 +176,8 @@ func TestFilesAreNamed(t *testing.T) {
 
 	for flags, want := range map[string]string{
 		"--data " + dir + "/toronto/trips.csv": "name each with --file", "--data -": "name each with --file", "--file trips": "write NAME=PATH",
-		"--file trips=" + dir + "/toronto/trips.csv": "no file is named for stream", "--file trips=nowhere --data " + dir: "nowhere", "": "where are the files",
+		"--file trips=" + dir + "/toronto/trips.csv": "no file is named for stream", "--file trips=nowhere --data " + dir: "nowhere",
+		"": "where are the files",
 		"--file trips=" + dir + "/toronto/trips.csv --data " + dir + " --rejects " + dir + "/toronto/trips.csv": "would be lost",
 	} {
 		if r := posta(t, append([]string{"run", "bikes"}, strings.Fields(flags)...)...); r.code != exitUsage || !strings.Contains(r.err, want) {
@@ -202,16 +208,16 @@ func bikesWithPipe(t *testing.T) string {
 	return dir
 }
 
-// held replaces a file by a pipe. The reader reaches its end only after the test has called release, which writes the content of the file. The file
-// is larger than the 64 KiB that a pipe holds, so the pipe is not closed before it has a reader.
+// held replaces a file by a pipe. The reader reaches its end only after the test has called release, which writes the content of the file.
+// The file is larger than the 64 KiB that a pipe holds, so the pipe is not closed before it has a reader.
 func held(t *testing.T, file string) (release func()) {
 	t.Helper()
 	feed := fed(t, file, 1)
 	return func() { feed() }
 }
 
-// fed replaces a file by a pipe that gets the file's content in parts. Each call of feed begins to write the next part, and eaten is closed when the pipe has
-// taken it. The reader reaches the end after the last part.
+// fed replaces a file by a pipe that gets the file's content in parts. Each call of feed begins to write the next part, and eaten is closed
+// when the pipe has taken it. The reader reaches the end after the last part.
 func fed(t *testing.T, file string, parts int) (feed func() (eaten <-chan struct{})) {
 	t.Helper()
 	content, err := os.ReadFile(file)
@@ -322,10 +328,14 @@ func TestC1_PlacesThatCannotBeUsedAreExitCode2(t *testing.T) {
 	good := filepath.Join(t.TempDir(), "t.toml")
 	writeTopology(t, good)
 	for _, call := range []string{
-		"run bikes --data D -f PIPE", "run bikes --data D -f D", "run bikes --data PIPE", "run bikes --data D --out PIPE", "run bikes --data D --dir PIPE",
-		"submit bikes --data D -f PIPE", "topology check PIPE", "topology check D", "topology check /dev/zero", "topology graph GOOD --out D", "topology graph GOOD --out PIPE",
-		"topology compose GOOD --out D", "status -f PIPE", "sessions -f PIPE", "results -f D 6ba7b810-9dad-41d1-80b4-00c04fd430c8", "up -f PIPE", "down -f D",
-		"node joiner-1 -f PIPE", "medic medic-1 -f D", "chaos -f PIPE", "deploy -f PIPE", "deploy --render compose -f GOOD PIPE", "deploy -f GOOD --program PIPE",
+		"run bikes --data D -f PIPE", "run bikes --data D -f D", "run bikes --data PIPE", "run bikes --data D --out PIPE",
+		"run bikes --data D --dir PIPE",
+		"submit bikes --data D -f PIPE", "topology check PIPE", "topology check D", "topology check /dev/zero", "topology graph GOOD --out D",
+		"topology graph GOOD --out PIPE",
+		"topology compose GOOD --out D", "status -f PIPE", "sessions -f PIPE", "results -f D 6ba7b810-9dad-41d1-80b4-00c04fd430c8", "up -f PIPE",
+		"down -f D",
+		"node joiner-1 -f PIPE", "medic medic-1 -f D", "chaos -f PIPE", "deploy -f PIPE", "deploy --render compose -f GOOD PIPE",
+		"deploy -f GOOD --program PIPE",
 		"gen bikes --out PIPE", "log verify PIPE", "log dump PIPE", "log repair PIPE",
 	} {
 		args := strings.Fields(strings.NewReplacer("PIPE", pipe, "GOOD", good, " D", " "+dir).Replace(call))
@@ -397,7 +407,8 @@ func TestC1_CtrlCEndsSampling(t *testing.T) {
 		done := make(chan result, 1)
 		go func() {
 			var out, said safeBuffer
-			code := run(ctx, context.Background(), program(), []string{"posta", "sql", "-q", "--file", "t=" + from, "SELECT * FROM t"}, Console{In: in, Out: &out, Err: &said})
+			code := run(ctx, context.Background(), program(), []string{"posta", "sql", "-q", "--file", "t=" + from, "SELECT * FROM t"},
+				Console{In: in, Out: &out, Err: &said})
 			done <- result{code: code, out: out.String(), err: said.String()}
 		}()
 		select {

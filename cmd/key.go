@@ -36,7 +36,8 @@ command is killed in a step, it finishes that step when it is said again, and ta
 
 ` + exitHelp,
 				Flags: []cli.Flag{topologyFlag(),
-					&cli.StringFlag{Name: flagRole, Usage: "what the client may do: submit (its own sessions), watch (status and metrics) or operate (everything)"},
+					&cli.StringFlag{Name: flagRole,
+						Usage: "what the client may do: submit (its own sessions), watch (status and metrics) or operate (everything)"},
 					&cli.StringFlag{Name: flagOut, Usage: "write the key to `DIR`, instead of client/NAME of the directory of keys"}},
 				Action: withKeys(x.keyNew)},
 			{Name: "list", Usage: "list all keys: whose they are, until when they are valid, and which are revoked",
@@ -48,7 +49,8 @@ on this machine read them. The former certificates stay valid until they end, so
 reach: posta deploy brings the keys to containers.
 
 ` + exitHelp,
-				Flags:  []cli.Flag{topologyFlag(), &cli.DurationFlag{Name: flagWithin, Value: security.ExpiryWarning, Usage: "replace certificates that end within this `TIME`"}},
+				Flags: []cli.Flag{topologyFlag(), &cli.DurationFlag{Name: flagWithin, Value: security.ExpiryWarning,
+					Usage: "replace certificates that end within this `TIME`"}},
 				Action: withKeys(x.keyRenew)},
 			{Name: "revoke", ArgsUsage: "NAME", Usage: "refuse a key from now on",
 				Description: `   posta key revoke alice

@@ -22,8 +22,8 @@ func (k *testKeys) do(errs ...error) {
 	}
 }
 
-// TestS6_ABrokenPairStopsNothing: one pair of key and certificate is half written, damaged, or readable for others. All other keys can still be
-// listed, revoked and made, and the broken one is repaired or named.
+// TestS6_ABrokenPairStopsNothing: one pair of key and certificate is half written, damaged, or readable for others. All other keys can
+// still be listed, revoked and made, and the broken one is repaired or named.
 func TestS6_ABrokenPairStopsNothing(t *testing.T) {
 	for what, spoil := range map[string]func(k *testKeys, dir string){
 		"a key of another certificate": func(k *testKeys, dir string) {
@@ -54,7 +54,8 @@ func TestS6_ABrokenPairStopsNothing(t *testing.T) {
 			}
 			if what == "a key for all to read" {
 				k.do(os.RemoveAll(k.at("node", "output-1")))
-				if r := k.say("init"); r.code == exitOK || !strings.Contains(r.err, "node/joiner-1") || !strings.Contains(r.err, "chmod") || !strings.Contains(r.err, "posta key revoke node/joiner-1") {
+				if r := k.say("init"); r.code == exitOK || !strings.Contains(r.err, "node/joiner-1") || !strings.Contains(r.err, "chmod") ||
+					!strings.Contains(r.err, "posta key revoke node/joiner-1") {
 					t.Errorf("init: %d, %s", r.code, r.err)
 				}
 				if err := k.trusts("node/input-1", "node/output-1"); err != nil {
@@ -75,7 +76,8 @@ func TestS6_ABrokenPairStopsNothing(t *testing.T) {
 	}
 }
 
-// TestS6_FormerKeysAreRevokedByName: this includes a certificate that was renewed before it expired, and a client whose directory and line are gone.
+// TestS6_FormerKeysAreRevokedByName: this includes a certificate that was renewed before it expired, and a client whose directory and line
+// are gone.
 func TestS6_FormerKeysAreRevokedByName(t *testing.T) {
 	k := newTestKeys(t)
 	k.must("init")
@@ -97,7 +99,8 @@ func TestS6_FormerKeysAreRevokedByName(t *testing.T) {
 	}
 	// A certificate that no note mentions is revoked by its public key.
 	k.do(os.WriteFile(k.at("issued"), []byte("rubbish\n"), 0o600), os.WriteFile(k.at("medic", "medic-2", "cert.pem"), nil, 0o600))
-	if r := k.say("revoke", "medic-2"); r.code != exitUsage || !strings.Contains(r.err, "posta key revoke ed25519:") || !strings.Contains(r.err, "rubbish") {
+	if r := k.say("revoke", "medic-2"); r.code != exitUsage || !strings.Contains(r.err, "posta key revoke ed25519:") ||
+		!strings.Contains(r.err, "rubbish") {
 		t.Errorf("the key of a broken certificate: %d, %s", r.code, r.err)
 	}
 	lost, err := security.NewKey()
@@ -108,14 +111,15 @@ func TestS6_FormerKeysAreRevokedByName(t *testing.T) {
 	}
 }
 
-// TestS6_NoSecondCAInSilence: processes with certificates of two CAs do not trust each other. So a new CA is made only for a cluster that has no
-// keys.
+// TestS6_NoSecondCAInSilence: processes with certificates of two CAs do not trust each other. So a new CA is made only for a cluster that
+// has no keys.
 func TestS6_NoSecondCAInSilence(t *testing.T) {
 	k := newTestKeys(t)
 	k.must("init")
 	k.do(os.Rename(k.at("ca"), filepath.Join(t.TempDir(), "ca")))
 	for _, args := range [][]string{nil, {"--rotate-ca"}} {
-		if r := k.say("init", args...); r.code != exitUsage || !strings.Contains(r.err, "there is no CA in "+k.dir) || !strings.Contains(r.err, "bring "+k.at("ca")+" back") {
+		if r := k.say("init", args...); r.code != exitUsage || !strings.Contains(r.err, "there is no CA in "+k.dir) ||
+			!strings.Contains(r.err, "bring "+k.at("ca")+" back") {
 			t.Errorf("init %v: %d, %s", args, r.code, r.err)
 		}
 	}

@@ -82,8 +82,10 @@ func (k keyring) haveCA(now time.Time) (ca *security.CA, state caState, err erro
 	}
 	all = slices.DeleteFunc(all, func(id security.Identity) bool { return id.Role == security.Client })
 	if len(all) > 0 {
-		return nil, caThere, usagef("there is no CA in %s, and %s has keys there that another CA has signed: bring %s back from where you keep it; "+
-			"if it is lost, remove %s and %s, say this again, and bring the new keys to all processes at once, because old and new ones do not trust each other",
+		return nil, caThere, usagef(
+			"there is no CA in %s, and %s has keys there that another CA has signed: bring %s back from where you keep it; "+
+				"if it is lost, remove %s and %s, say this again, and bring the new keys to all processes at once, because old and new ones do not "+
+				"trust each other",
 			k.dir, all[0], k.at(caDir), k.at(string(security.Node)), k.at(string(security.Medic)))
 	}
 	if ca, err = security.NewCA(k.t.Name, now); err == nil {
@@ -115,8 +117,8 @@ const (
 	noStep      = "what a command had begun before is finished; " + rotateAgain
 )
 
-// rotate takes one step, and returns the CA that signs after it. If a command was killed in a step, after the CAs had changed and before all directories had
-// them, that step is finished and no other one is taken: the processes have not got its keys yet.
+// rotate takes one step, and returns the CA that signs after it. If a command was killed in a step, after the CAs had changed and before
+// all directories had them, that step is finished and no other one is taken: the processes have not got its keys yet.
 func (x *command) rotate(k keyring, now time.Time) (*security.CA, error) {
 	next, former := k.has(nextCADir), k.has(formerCADir)
 	all, err := k.made()
@@ -170,8 +172,8 @@ func (k keyring) has(name string) bool {
 
 var errRevokedCA = usagef("the CA that signs is revoked, and nobody believes it: replace it with posta key init --%s", flagRotateCA)
 
-// issue makes the certificates that are missing, and replaces those that cannot stay. An error with the keys of one process does not keep the other
-// processes from getting theirs. A certificate that ends within the given time cannot stay.
+// issue makes the certificates that are missing, and replaces those that cannot stay. An error with the keys of one process does not keep
+// the other processes from getting theirs. A certificate that ends within the given time cannot stay.
 func (x *command) issue(k keyring, ca *security.CA, now time.Time, within time.Duration) (made int, err error) {
 	revoked, err := security.ReadRevoked(k.dir)
 	if err != nil {

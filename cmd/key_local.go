@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// localClient is the name of the client key that posta up and posta run make when they make all keys, whichever user runs them. Processes that find their own
-// keys below [security] keys admit this client with the role operate. It needs no line in [clients].
+// localClient is the name of the client key that posta up and posta run make when they make all keys, whichever user runs them. Processes
+// that find their own keys below [security] keys admit this client with the role operate. It needs no line in [clients].
 const localClient = "local"
 
 func (k keyring) localHome() string {
@@ -41,21 +41,24 @@ func (k keyring) localKey() (security.Fingerprint, error) {
 
 const flagLocalClient = "local-client"
 
-// localClientFlag is for processes in containers, which do not see the user's directory of keys. The flag holds a public key, which is not a secret.
+// localClientFlag is for processes in containers, which do not see the user's directory of keys. The flag holds a public key, which is not
+// a secret.
 func localClientFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagLocalClient, Hidden: true, Usage: "let the client with this public `KEY` in, as posta topology compose has it"}
+	return &cli.StringFlag{Name: flagLocalClient, Hidden: true,
+		Usage: "let the client with this public `KEY` in, as posta topology compose has it"}
 }
 
-// makeLocalKeys makes keys for processes that listen on TCP, where other users of the machine could dial them (S1). It also makes a key for the user
-// of this command. It keeps keys that are still good. It makes nothing in three cases: posta key init has made keys, because those are the
-// operator's; all sockets are unix sockets; or insecure = true.
+// makeLocalKeys makes keys for processes that listen on TCP, where other users of the machine could dial them (S1). It also makes a key for
+// the user of this command. It keeps keys that are still good. It makes nothing in three cases: posta key init has made keys, because those
+// are the operator's; all sockets are unix sockets; or insecure = true.
 func (x *command) makeLocalKeys(t *topology.Topology) (made int, err error) {
 	k := keyring{dir: t.KeysDir, t: t}
 	if !t.OverTCP() || t.Security.Insecure || k.forProcesses() && !k.hasLocal() {
 		return 0, nil
 	}
 	if _, listed := k.clientOf(localClient); listed {
-		return 0, usagef("%s: the client %q below [clients] has the name of the key that posta up makes for its user; give it another one, or make all keys with `posta key init -f %[1]s`", t.File, localClient)
+		return 0, usagef("%s: the client %q below [clients] has the name of the key that posta up makes for its user; give it another one, or "+
+			"make all keys with `posta key init -f %[1]s`", t.File, localClient)
 	}
 	if k.complete(time.Now()) {
 		return 0, nil // checked before the lock is taken, so that commands that change nothing can run at the same time
@@ -96,8 +99,8 @@ func (k keyring) forProcesses() bool {
 	return k.has(caDir) || k.has(string(security.Node)) || k.has(string(security.Medic))
 }
 
-// runKeys makes the keys of a cluster for one run, and returns the run's own keys; nil if it needs none. The keys are removed with the run's
-// directory, unless the topology names another place.
+// runKeys makes the keys of a cluster for one run, and returns the run's own keys; nil if it needs none. The keys are removed with the
+// run's directory, unless the topology names another place.
 func (x *command) runKeys(c *cli.Context, t *topology.Topology) (keys *security.Keys, err error) {
 	_, err = x.makeLocalKeys(t)
 	k := keyring{dir: t.KeysDir, t: t}
@@ -126,8 +129,8 @@ func (x *command) localKeys(t *topology.Topology) error {
 	return err
 }
 
-// upKeys makes keys for the processes that posta up is about to start with TCP sockets on this machine, and checks that each has its own. It makes none while
-// any process runs, because that process would not know the new keys.
+// upKeys makes keys for the processes that posta up is about to start with TCP sockets on this machine, and checks that each has its own.
+// It makes none while any process runs, because that process would not know the new keys.
 func (x *command) upKeys(t *topology.Topology, procs *local.Processes) error {
 	alive, err := procs.Nodes()
 	if err != nil {
@@ -169,8 +172,8 @@ func (k keyring) newLocal(now time.Time) error {
 	return err
 }
 
-// complete reports whether all processes and this machine's client have keys that can stay, and what share writes beside them: a command that was killed
-// between the two leaves certificates with no CA to check others by.
+// complete reports whether all processes and this machine's client have keys that can stay, and what share writes beside them: a command
+// that was killed between the two leaves certificates with no CA to check others by.
 func (k keyring) complete(now time.Time) bool {
 	dirs := []string{k.localHome()}
 	for _, id := range k.processes() {

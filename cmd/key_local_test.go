@@ -38,16 +38,19 @@ func TestS1_ARunOverTCPMakesItsKeys(t *testing.T) {
 	if keyed := answer("--sockets", "tcp", "--dir", dir); !reflect.DeepEqual(keyed, plain) {
 		t.Errorf("over TCP the answer is\n%v\nand over unix sockets\n%v", keyed, plain)
 	}
-	for name, want := range map[string]os.FileMode{"keys": os.ModeDir | 0o700, "keys/node/aggregator-1": os.ModeDir | 0o700, "keys/node/aggregator-1/key.pem": 0o600, "keys/client/local/key.pem": 0o600} {
+	for name, want := range map[string]os.FileMode{"keys": os.ModeDir | 0o700, "keys/node/aggregator-1": os.ModeDir | 0o700,
+		"keys/node/aggregator-1/key.pem": 0o600, "keys/client/local/key.pem": 0o600} {
 		if info, err := os.Lstat(filepath.Join(dir, name)); err != nil || info.Mode() != want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := security.Load(filepath.Join(dir, "keys", "node", "aggregator-1"), "run", nil); err == nil || strings.Contains(err.Error(), "no such") {
+	if _, err := security.Load(filepath.Join(dir, "keys", "node", "aggregator-1"), "run", nil); err == nil ||
+		strings.Contains(err.Error(), "no such") {
 		t.Errorf("aggregator-1's keys are for any cluster: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "t.toml")
-	text, err := topology.Generate(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"medics.replicas": "0"}})
+	text, err := topology.Generate(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40),
+		Settings: map[string]string{"medics.replicas": "0"}})
 	if err == nil {
 		err = os.WriteFile(file, []byte(text), 0o600)
 	}
@@ -72,7 +75,8 @@ func TestS1_ARunOverTCPMakesItsKeys(t *testing.T) {
 // user work without flags, and clients without a key get no answer. A second posta up makes only keys that were lost.
 func TestS1_UpOverTCPMakesItsKeys(t *testing.T) {
 	k := newTestCluster(t)
-	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"limits.drain": "0s", "medics.replicas": "1"}})
+	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40),
+		Settings: map[string]string{"limits.drain": "0s", "medics.replicas": "1"}})
 	bikes := data(t, "1000")
 	if r := must(t, "up", "-f", k.file); !strings.Contains(r.err, "made 9 keys in "+filepath.Join(k.dir, "keys")) {
 		t.Errorf("posta up says %s", r.err)
@@ -80,7 +84,8 @@ func TestS1_UpOverTCPMakesItsKeys(t *testing.T) {
 	must(t, "submit", "bikes", "--data", bikes, "-f", k.file)
 	must(t, "sessions", "-f", k.file)
 	k.shows("nobody as silent", func(out string) bool { return !strings.Contains(out, "silent") })
-	if r := must(t, "key", "list", "-f", k.file); !strings.Contains(r.out, "operate  local") || strings.Contains(r.out, "not in the topology") {
+	if r := must(t, "key", "list", "-f", k.file); !strings.Contains(r.out, "operate  local") ||
+		strings.Contains(r.out, "not in the topology") {
 		t.Errorf("posta key list: %s", r.out)
 	}
 	top, err := topology.Load(k.file)
@@ -106,8 +111,8 @@ func TestS1_UpOverTCPMakesItsKeys(t *testing.T) {
 	must(t, "submit", "bikes", "--data", bikes, "-f", k.file)
 }
 
-// TestS1_KeysAreMadeToTheEnd: a command that is killed after it has made certificates leaves them without the CAs they trust, or without the list of revoked
-// keys. The next command finishes this, and makes no other keys.
+// TestS1_KeysAreMadeToTheEnd: a command that is killed after it has made certificates leaves them without the CAs they trust, or without
+// the list of revoked keys. The next command finishes this, and makes no other keys.
 func TestS1_KeysAreMadeToTheEnd(t *testing.T) {
 	k := newTestKeys(t)
 	text, err := topology.Generate(topology.Variant{Address: "127.0.0.1"})
@@ -159,11 +164,12 @@ func TestS1_KeysAreMadeToTheEnd(t *testing.T) {
 	}
 }
 
-// TestS6_UpHasClientsReadAgain: if only [clients] has changed, posta up makes the running processes read it again, and no connection is lost. Any
-// other change is refused as before.
+// TestS6_UpHasClientsReadAgain: if only [clients] has changed, posta up makes the running processes read it again, and no connection is
+// lost. Any other change is refused as before.
 func TestS6_UpHasClientsReadAgain(t *testing.T) {
 	k := newTestCluster(t)
-	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"limits.drain": "0s", "medics.replicas": "1"}})
+	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40),
+		Settings: map[string]string{"limits.drain": "0s", "medics.replicas": "1"}})
 	must(t, "up", "-f", k.file)
 	before, err := os.ReadFile(k.file)
 	if err != nil {
@@ -198,8 +204,8 @@ func TestS6_UpHasClientsReadAgain(t *testing.T) {
 	}
 }
 
-// TestS1_ContainersLetTheirUserIn: the keys that posta up has made also work for containers of the same topology. The command line of the containers
-// names the user's public key, and a process with that command line admits the key.
+// TestS1_ContainersLetTheirUserIn: the keys that posta up has made also work for containers of the same topology. The command line of the
+// containers names the user's public key, and a process with that command line admits the key.
 func TestS1_ContainersLetTheirUserIn(t *testing.T) {
 	top := loaded(t, func(text string) string { return text }, topology.Variant{Address: "127.0.0.1"})
 	compose := func() string { return must(t, "topology", "compose", "-f", top.File).out }
@@ -243,7 +249,8 @@ func TestS1_ContainersLetTheirUserIn(t *testing.T) {
 	}
 }
 
-// TestS1_KeysOfAnOperatorStayTheirs: where posta key init has made keys, posta up adds none, neither for a node that lacks one nor for its user.
+// TestS1_KeysOfAnOperatorStayTheirs: where posta key init has made keys, posta up adds none, neither for a node that lacks one nor for its
+// user.
 func TestS1_KeysOfAnOperatorStayTheirs(t *testing.T) {
 	k := newTestCluster(t)
 	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"medics.replicas": "0"}})
@@ -251,7 +258,8 @@ func TestS1_KeysOfAnOperatorStayTheirs(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(k.dir, "keys", "node", "joiner-1")); err != nil {
 		t.Fatal(err)
 	}
-	if r := posta(t, "up", "-f", k.file); r.code != exitUsage || !strings.Contains(r.err, "joiner-1 has no keys") || !strings.Contains(r.err, "posta key init") {
+	if r := posta(t, "up", "-f", k.file); r.code != exitUsage || !strings.Contains(r.err, "joiner-1 has no keys") ||
+		!strings.Contains(r.err, "posta key init") {
 		t.Errorf("%d: %s", r.code, r.err)
 	}
 	if _, err := os.Lstat(filepath.Join(k.dir, "keys", "client")); err == nil {
@@ -269,11 +277,12 @@ func TestS1_KeysOfAnOperatorStayTheirs(t *testing.T) {
 	}
 }
 
-// TestS1_UnixSocketsAndTCPInOneTopology: stages on unix sockets and stages on TCP of one machine work together. Those on TCP demand keys, and those on unix
-// sockets are reached without, by this user alone.
+// TestS1_UnixSocketsAndTCPInOneTopology: stages on unix sockets and stages on TCP of one machine work together. Those on TCP demand keys,
+// and those on unix sockets are reached without, by this user alone.
 func TestS1_UnixSocketsAndTCPInOneTopology(t *testing.T) {
 	k, near := newTestCluster(t), shortDir(t)
-	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"limits.drain": "0s", "medics.replicas": "2"}})
+	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40),
+		Settings: map[string]string{"limits.drain": "0s", "medics.replicas": "2"}})
 	text, err := os.ReadFile(k.file)
 	if err != nil {
 		t.Fatal(err)

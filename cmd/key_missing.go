@@ -20,12 +20,12 @@ type plainCall struct {
 	looked  string // where the command looked for a key
 }
 
-// keyTime limits how long a command looks for the reason why nothing answers. A shared machine may stop for a second or two; a command that gives up
-// then would advise to start a cluster that runs.
+// keyTime limits how long a command looks for the reason why nothing answers. A shared machine may stop for a second or two; a command that
+// gives up then would advise to start a cluster that runs.
 const keyTime = 5 * time.Second
 
-// explainMissingKey adds to the error of a command without a key that the cluster has keys, if it has. A node with keys closes a plain connection
-// without a message, which looks like a missing cluster.
+// explainMissingKey adds to the error of a command without a key that the cluster has keys, if it has. A node with keys closes a plain
+// connection without a message, which looks like a missing cluster.
 func (x *command) explainMissingKey(ctx context.Context, err error) error {
 	if !errors.Is(err, client.ErrNoCluster) && !errors.Is(err, errNothingAnswers) {
 		return err
@@ -43,7 +43,8 @@ func (x *command) explainMissingKey(ctx context.Context, err error) error {
 		if x.plain.looked != "" {
 			looked = ", and there is none in " + x.plain.looked
 		}
-		return fmt.Errorf("%w; %s runs at %s and lets in only clients that have a key%s: ask the operator for one (posta key new NAME --role submit), and name its directory with --%s DIR or POSTA_KEY",
+		return fmt.Errorf("%w; %s runs at %s and lets in only clients that have a key%s: ask the operator for one (posta key new NAME --role "+
+			"submit), and name its directory with --%s DIR or POSTA_KEY",
 			lockedOut(err), which, endpoint, looked, flagKey)
 	}
 	return err
@@ -57,8 +58,8 @@ func lockedOut(err error) error {
 	return errNothingAnswers
 }
 
-// speaksTLS reports whether the process at an endpoint for clients completes the TLS handshake of a cluster with keys. It checks no certificate, and
-// sends nothing after the handshake.
+// speaksTLS reports whether the process at an endpoint for clients completes the TLS handshake of a cluster with keys. It checks no
+// certificate, and sends nothing after the handshake.
 func speaksTLS(ctx context.Context, endpoint string) bool {
 	address, ok := strings.CutPrefix(endpoint, "tcp://")
 	if !ok {
@@ -73,6 +74,7 @@ func speaksTLS(ctx context.Context, endpoint string) bool {
 		return false
 	}
 	defer func() { _ = conn.Close() }()
-	t := tls.Client(conn, &tls.Config{MinVersion: tls.VersionTLS13, NextProtos: []string{security.ClientAPI.Protocol()}, InsecureSkipVerify: true})
+	t := tls.Client(conn, &tls.Config{MinVersion: tls.VersionTLS13, NextProtos: []string{security.ClientAPI.Protocol()},
+		InsecureSkipVerify: true})
 	return t.HandshakeContext(ctx) == nil && t.ConnectionState().NegotiatedProtocol == security.ClientAPI.Protocol()
 }

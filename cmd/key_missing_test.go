@@ -74,7 +74,8 @@ func TestS3_AClientWithoutAKeyGetsTheReason(t *testing.T) {
 	}
 	x := &command{plain: plainCall{entries: []string{"ipc:///nowhere", "tcp://" + keyed}, cluster: "posta", looked: "/home/me/keys"}}
 	err = x.explainMissingKey(context.Background(), errNothingAnswers)
-	if !errors.Is(err, errNothingAnswers) || !strings.Contains(err.Error(), "cluster posta runs") || !strings.Contains(err.Error(), "none in /home/me/keys") {
+	if !errors.Is(err, errNothingAnswers) || !strings.Contains(err.Error(), "cluster posta runs") ||
+		!strings.Contains(err.Error(), "none in /home/me/keys") {
 		t.Errorf("with a topology: %v", err)
 	}
 	ended, cancel := context.WithCancel(context.Background())

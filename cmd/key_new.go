@@ -41,7 +41,8 @@ func (x *command) keyNew(c *cli.Context, k keyring) error {
 	if err := owned.Path(dir); err != nil {
 		return fmt.Errorf("key new: %w", err)
 	}
-	if has, err := k.certificate(dir); err == nil || has.Certificate != nil || errors.Is(err, security.ErrUnsafeFile) { // a broken directory may be made again: its key was never printed
+	// a broken directory may be made again: its key was never printed
+	if has, err := k.certificate(dir); err == nil || has.Certificate != nil || errors.Is(err, security.ErrUnsafeFile) {
 		return usagef("key new: %s has a key already; give another name or directory", dir)
 	}
 	pair, err := security.NewClient(k.t.Name, name, time.Now())

@@ -15,8 +15,8 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// keyRenew replaces the certificates that end soon. No session fails: running processes keep their connections, because the former certificates are still
-// valid, and use the new ones for the next.
+// keyRenew replaces the certificates that end soon. No session fails: running processes keep their connections, because the former
+// certificates are still valid, and use the new ones for the next.
 func (x *command) keyRenew(c *cli.Context, k keyring) error {
 	if err := noArguments(c); err != nil {
 		return err
@@ -51,8 +51,8 @@ func (x *command) keyRenew(c *cli.Context, k keyring) error {
 	return nil
 }
 
-// tellProcesses has the processes of this machine's posta up read their keys again, and says which nodes and medics it did not reach. Those read the keys
-// when they start.
+// tellProcesses has the processes of this machine's posta up read their keys again, and says which nodes and medics it did not reach. Those
+// read the keys when they start.
 func (x *command) tellProcesses(c *cli.Context, k keyring) {
 	var told []medic.NodeID
 	if procs, _, err := x.localProcesses(c); err == nil {
@@ -74,9 +74,11 @@ func (x *command) tellProcesses(c *cli.Context, k keyring) {
 	case len(missed) == 0:
 		x.notef("all %d nodes and medics read it now", len(told))
 	case len(told) == 0:
-		x.notef("no node or medic of cluster %s runs on this machine: say posta deploy, or make up for containers of compose, or bring the directories in %s to all processes and send them SIGHUP; those that are down read them when they start", k.t.Name, k.dir)
+		x.notef("no node or medic of cluster %s runs on this machine: say posta deploy, or make up for containers of compose, or bring the "+
+			"directories in %s to all processes and send them SIGHUP; those that are down read them when they start", k.t.Name, k.dir)
 	default:
-		x.notef("%s read it now; not reached: %s. Say posta deploy, or make up, if they are containers; those that are down read it when they start", fmt.Sprintf("%d of %d nodes and medics", len(told), len(k.processes())), joined(missed))
+		x.notef("%s read it now; not reached: %s. Say posta deploy, or make up, if they are containers; those that are down read it when they "+
+			"start", fmt.Sprintf("%d of %d nodes and medics", len(told), len(k.processes())), joined(missed))
 	}
 }
 

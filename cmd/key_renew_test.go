@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestS6_KeysOfARunningClusterChange: a revocation takes effect at once in all processes of posta up, those that are not reached are named and apply it when
-// they come back, and certificates are renewed while a session runs.
+// TestS6_KeysOfARunningClusterChange: a revocation takes effect at once in all processes of posta up, those that are not reached are named
+// and apply it when they come back, and certificates are renewed while a session runs.
 func TestS6_KeysOfARunningClusterChange(t *testing.T) {
 	k := newKeyedCluster(t)
 	must(t, "up", "-f", k.file)
@@ -62,7 +62,8 @@ func TestS6_KeysOfARunningClusterChange(t *testing.T) {
 	if r := must(t, "key", "renew", "-f", k.file); !strings.Contains(r.err, "no certificate of cluster posta ends within") {
 		t.Errorf("renew with nothing to renew says %s", r.err)
 	}
-	if r := must(t, "key", "renew", "--within", "20000h", "-f", k.file); !strings.Contains(r.err, "made 8 certificates") || !strings.Contains(r.err, "all 8 nodes and medics read it now") {
+	if r := must(t, "key", "renew", "--within", "20000h", "-f", k.file); !strings.Contains(r.err, "made 8 certificates") ||
+		!strings.Contains(r.err, "all 8 nodes and medics read it now") {
 		t.Errorf("renew says %s", r.err)
 	}
 	until(t, "the session is answered", func() bool {

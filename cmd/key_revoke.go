@@ -35,7 +35,10 @@ func (x *command) keyRevoke(c *cli.Context, k keyring) error {
 	if err != nil {
 		return fmt.Errorf("key revoke: %w", err)
 	}
-	found := slices.DeleteFunc(slices.Clone(all), func(o owner) bool { return o.id.Name != name && o.id.String() != name && string(o.key) != name })
+	found := slices.DeleteFunc(slices.Clone(all), func(o owner) bool {
+		return o.id.Name != name && o.id.String() != name &&
+			string(o.key) != name
+	})
 	if key, err := security.ParseFingerprint(name); err == nil && len(found) == 0 {
 		found = []owner{{key: key}} // the key of a CA, or one that was made elsewhere
 	}
@@ -44,7 +47,8 @@ func (x *command) keyRevoke(c *cli.Context, k keyring) error {
 		return usagef("key revoke: %s is the name of several: say one of %s", name, strings.Join(names, ", "))
 	case len(found) == 0 || slices.ContainsFunc(unknown, func(id security.Identity) bool { return id == found[0].id }):
 		if slices.ContainsFunc(unknown, func(id security.Identity) bool { return id.Name == name || id.String() == name }) {
-			err = usagef("key revoke: the certificate of %s cannot be read, so its key is not known: say posta key revoke ed25519:…, with the key as posta key list showed it before", name)
+			err = usagef("key revoke: the certificate of %s cannot be read, so its key is not known: say posta key revoke ed25519:…, with the "+
+				"key as posta key list showed it before", name)
 		} else if len(all) == 0 {
 			err = usagef("key revoke: nobody called %s has a key, and there are no keys at all: posta key init and posta key new make them", name)
 		} else {
@@ -82,8 +86,8 @@ func (o owner) comment() string {
 	return o.id.String()
 }
 
-// owners returns the owners of all known keys. A name may have several keys: one in the topology, one in its directory, and former ones. unknown are
-// the names whose certificates cannot be read.
+// owners returns the owners of all known keys. A name may have several keys: one in the topology, one in its directory, and former ones.
+// unknown are the names whose certificates cannot be read.
 func (x *command) owners(k keyring) (all []owner, unknown []security.Identity, err error) {
 	made, err := k.made()
 	if err != nil {

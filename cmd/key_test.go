@@ -133,7 +133,8 @@ func TestS6_KeysAreMadeOnceAndForTheirUserAlone(t *testing.T) {
 		}
 	}
 	// The topology gets more nodes, and a crash happened between writing a key and its certificate.
-	k.write(strings.Replace(k.text, "name = \"joiner\"\nchain = [\"joiner\"]\nreplicas = 2", "name = \"joiner\"\nchain = [\"joiner\"]\nreplicas = 3", 1))
+	k.write(strings.Replace(k.text, "name = \"joiner\"\nchain = [\"joiner\"]\nreplicas = 2",
+		"name = \"joiner\"\nchain = [\"joiner\"]\nreplicas = 3", 1))
 	if err := os.Remove(filepath.Join(k.dir, "node", "input-1", "cert.pem")); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,8 @@ func TestS5_ANewClientIsLetInByTheLineThatIsPrinted(t *testing.T) {
 	}
 	elsewhere := filepath.Join(t.TempDir(), "bob")
 	k.letIn(k.must("new", "bob", "--role", "watch", "--out", elsewhere).out)
-	if keys, err := security.Load(elsewhere, "posta", nil); err != nil || keys.Identity() != (security.Identity{Role: security.Client, Name: "bob"}) {
+	if keys, err := security.Load(elsewhere, "posta", nil); err != nil ||
+		keys.Identity() != (security.Identity{Role: security.Client, Name: "bob"}) {
 		t.Errorf("bob's directory is %v, %v", keys, err)
 	}
 	if v := k.list()["watch/bob"]; v.Note != "" || v.Expires != nil {
@@ -214,15 +216,16 @@ func TestS6_ARevokedKeyIsRefusedAndReplaced(t *testing.T) {
 	if err := k.trusts("client/dave", "client/alice"); !errors.Is(err, security.ErrRevoked) {
 		t.Errorf("seen from a new directory: %v", err)
 	}
-	for want, args := range map[string][]string{"these have one: client/alice": {"nobody"}, "say one of client/joiner-1, node/joiner-1": {"joiner-1"}, "which node": {}} {
+	for want, args := range map[string][]string{"these have one: client/alice": {"nobody"},
+		"say one of client/joiner-1, node/joiner-1": {"joiner-1"}, "which node": {}} {
 		if r := k.say("revoke", args...); r.code != exitUsage || !strings.Contains(r.err, want) {
 			t.Errorf("key revoke %v: %d, %s", args, r.code, r.err)
 		}
 	}
 }
 
-// TestS6_ACAIsReplacedInThreeSteps: after each step, processes with the keys of the step before and processes with the new keys trust each other. So
-// the keys need not arrive everywhere at once.
+// TestS6_ACAIsReplacedInThreeSteps: after each step, processes with the keys of the step before and processes with the new keys trust each
+// other. So the keys need not arrive everywhere at once.
 func TestS6_ACAIsReplacedInThreeSteps(t *testing.T) {
 	k := newTestKeys(t)
 	if r := k.say("init", "--rotate-ca"); r.code != exitUsage || !strings.Contains(r.err, "no CA to rotate") {
@@ -245,7 +248,8 @@ func TestS6_ACAIsReplacedInThreeSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(os.Rename(before, filepath.Join(k.dir, "input-1")), k.trusts("node/joiner-1", "input-1"), k.trusts("input-1", "node/joiner-1")); err != nil {
+		if err := errors.Join(os.Rename(before, filepath.Join(k.dir, "input-1")), k.trusts("node/joiner-1", "input-1"),
+			k.trusts("input-1", "node/joiner-1")); err != nil {
 			t.Errorf("step %d: who has the keys of before (%s) and who has the new ones: %v", step, old, err)
 		}
 		if err := os.RemoveAll(filepath.Join(k.dir, "input-1")); err != nil {
@@ -269,8 +273,8 @@ func TestS6_ACAIsReplacedInThreeSteps(t *testing.T) {
 	}
 }
 
-// TestS6_AStepOfARotationIsFinishedFirst: a command is killed after it has changed the CAs, and before all directories have them. The operator has brought
-// nothing to the processes, so the next command may not go on to the next step.
+// TestS6_AStepOfARotationIsFinishedFirst: a command is killed after it has changed the CAs, and before all directories have them. The
+// operator has brought nothing to the processes, so the next command may not go on to the next step.
 func TestS6_AStepOfARotationIsFinishedFirst(t *testing.T) {
 	k := newTestKeys(t)
 	k.must("init")
@@ -284,7 +288,8 @@ func TestS6_AStepOfARotationIsFinishedFirst(t *testing.T) {
 		now, err := os.ReadFile(cas)
 		k.do(err, os.WriteFile(cas, before, 0o600))
 		k.do(os.Mkdir(k.at("ca-gone"), 0o700))
-		if r := k.must("init", "--rotate-ca"); strings.Count(r.err, says[step]) != 1 || strings.Count(r.err, " of 3") > 1 || k.list()["ca/ca"].Key != after {
+		if r := k.must("init", "--rotate-ca"); strings.Count(r.err, says[step]) != 1 || strings.Count(r.err, " of 3") > 1 ||
+			k.list()["ca/ca"].Key != after {
 			t.Errorf("after a kill in step %d: %s", step, r.err)
 		}
 		if again, err := os.ReadFile(cas); err != nil || !bytes.Equal(again, now) {
@@ -308,7 +313,8 @@ func TestKeyListWarnsBeforeTheEnd(t *testing.T) {
 	}
 	ring := keyring{dir: k.dir, t: top}
 	for after, want := range map[time.Duration]string{
-		0: "", security.CertificateLife - 31*24*time.Hour: "", security.CertificateLife - 29*24*time.Hour: "expires in 2", security.CertificateLife + time.Hour: "has expired",
+		0: "", security.CertificateLife - 31*24*time.Hour: "", security.CertificateLife - 29*24*time.Hour: "expires in 2",
+		security.CertificateLife + time.Hour: "has expired",
 	} {
 		all, err := ring.list(time.Now().Add(after))
 		if err != nil {
@@ -326,7 +332,8 @@ func TestKeyListWarnsBeforeTheEnd(t *testing.T) {
 	}
 	r, x := &strings.Builder{}, command{}
 	x.Err = r
-	if made, err := x.issue(ring, ca, time.Now().Add(security.CertificateLife-29*24*time.Hour), security.ExpiryWarning); made != 10 || err != nil || !strings.Contains(r.String(), "the one before is expiring") {
+	if made, err := x.issue(ring, ca, time.Now().Add(security.CertificateLife-29*24*time.Hour), security.ExpiryWarning); made != 10 ||
+		err != nil || !strings.Contains(r.String(), "the one before is expiring") {
 		t.Errorf("certificates that expire soon: %d made again, %v, %s", made, err, r)
 	}
 }

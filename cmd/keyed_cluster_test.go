@@ -21,13 +21,14 @@ import (
 
 const password = "hush-hush-1"
 
-// newKeyedCluster starts a cluster with posta up, on TCP of loopback with keys: alice may operate and bob submit. The topology contains a broker's
-// password.
+// newKeyedCluster starts a cluster with posta up, on TCP of loopback with keys: alice may operate and bob submit. The topology contains a
+// broker's password.
 func newKeyedCluster(t *testing.T) *testCluster {
 	t.Helper()
 	k := newTestCluster(t)
 	v := topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{
-		"limits.drain": "4s", "medics.replicas": "1", "rabbitmq.url": "amqp://posta:" + password + "@127.0.0.1:5672/", "nats.url": "nats://" + password + "@127.0.0.1:4222",
+		"limits.drain": "4s", "medics.replicas": "1", "rabbitmq.url": "amqp://posta:" + password + "@127.0.0.1:5672/",
+		"nats.url": "nats://" + password + "@127.0.0.1:4222",
 	}}
 	k.write(v)
 	must(t, "key", "init", "-f", k.file)
@@ -63,9 +64,9 @@ func freePorts(t *testing.T, n int) int {
 
 func (k *testCluster) key(name string) string { return filepath.Join(k.dir, "keys", "client", name) }
 
-// TestS6_NoSecretIsShown: a cluster has keys, and passwords in its topology. It works for the clients it admits, both for posta and for a plain
-// program behind posta connect. None of its private keys and passwords appears in the output of commands, in logs, in rendered files, in files left
-// in the data directory, or in arguments and environments of processes.
+// TestS6_NoSecretIsShown: a cluster has keys, and passwords in its topology. It works for the clients it admits, both for posta and for a
+// plain program behind posta connect. None of its private keys and passwords appears in the output of commands, in logs, in rendered files,
+// in files left in the data directory, or in arguments and environments of processes.
 func TestS6_NoSecretIsShown(t *testing.T) {
 	k := newKeyedCluster(t)
 	var shown bytes.Buffer
@@ -208,8 +209,8 @@ func (k *testCluster) filesShow(to *bytes.Buffer) {
 	}
 }
 
-// renderedShows adds the files that posta deploy --render has written, except the two kinds that must contain secrets: only their user can read
-// those.
+// renderedShows adds the files that posta deploy --render has written, except the two kinds that must contain secrets: only their user can
+// read those.
 func (k *testCluster) renderedShows(to *bytes.Buffer, dir string) {
 	k.t.Helper()
 	secret := 0

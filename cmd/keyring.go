@@ -17,8 +17,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Directories of an operator's keys. Those of processes are ROLE/NAME below the operator's directory. Each holds what its process gets: key.pem,
-// cert.pem, ca.pem and revoked.
+// Directories of an operator's keys. Those of processes are ROLE/NAME below the operator's directory. Each holds what its process gets:
+// key.pem, cert.pem, ca.pem and revoked.
 const (
 	caDir       = "ca"        // signs
 	nextCADir   = "ca-next"   // trusted already; signs from the next step of a rotation on
@@ -98,15 +98,16 @@ func (k keyring) made() (all []security.Identity, err error) {
 // errAbsent is wrapped by errors about a missing directory of a CA or of a process.
 var errAbsent = errors.New("it is not there")
 
-// ca reads one of the CAs, to sign with it. The error wraps errAbsent if there is none. A certificate without its key does not count as absent: a new
-// CA in its place would split the cluster in two.
+// ca reads one of the CAs, to sign with it. The error wraps errAbsent if there is none. A certificate without its key does not count as
+// absent: a new CA in its place would split the cluster in two.
 func (k keyring) ca(name string) (*security.CA, error) {
 	if _, err := k.caCertificate(name); err != nil {
 		return nil, err
 	}
 	ca, err := security.ReadCA(k.at(name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("the key of the CA is elsewhere: %s has only its certificate; run this command where key.pem of the CA is, or copy key.pem there for this command", k.at(name))
+		return nil, usagef("the key of the CA is elsewhere: %s has only its certificate; run this command where key.pem of the CA is, or copy "+
+			"key.pem there for this command", k.at(name))
 	}
 	return ca, err
 }
@@ -118,7 +119,8 @@ func (k keyring) caCertificate(name string) (*x509.Certificate, error) {
 	}
 	c, err := security.ReadCACertificate(k.at(name))
 	if err == nil && c.Subject.CommonName != k.t.Name {
-		err = usagef("the keys in %s are those of cluster %s, and %s is of cluster %s; name another directory with keys = below [security]", k.dir, c.Subject.CommonName, k.t.File, k.t.Name)
+		err = usagef("the keys in %s are those of cluster %s, and %s is of cluster %s; name another directory with keys = below [security]",
+			k.dir, c.Subject.CommonName, k.t.File, k.t.Name)
 	}
 	return c, err
 }
@@ -144,8 +146,8 @@ type certificate struct {
 	fingerprint security.Fingerprint
 }
 
-// certificate reads the certificate in a key directory. It returns the certificate even if the private key beside it cannot be used. The error wraps
-// errAbsent if there is no directory, and fs.ErrNotExist if one of the two files is missing.
+// certificate reads the certificate in a key directory. It returns the certificate even if the private key beside it cannot be used. The
+// error wraps errAbsent if there is no directory, and fs.ErrNotExist if one of the two files is missing.
 func (k keyring) certificate(dir string) (c certificate, err error) {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return c, fmt.Errorf("%s: %w", dir, errAbsent)
@@ -175,7 +177,8 @@ func (k keyring) share() error {
 	return k.shareWith(dirs...)
 }
 
-// shareWith writes both into these directories. A broken directory or CA does not stop it, because a revocation has to reach all the others.
+// shareWith writes both into these directories. A broken directory or CA does not stop it, because a revocation has to reach all the
+// others.
 func (k keyring) shareWith(dirs ...string) error {
 	revoked, err := security.ReadRevoked(k.dir)
 	if err != nil {

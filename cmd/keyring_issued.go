@@ -16,8 +16,8 @@ import (
 //	ed25519:BASE64 # node/joiner-1
 //	ed25519:BASE64 # node/joiner-1
 //
-// A key that was replaced is valid until it is revoked, and so is a key whose directory is elsewhere, lost or broken. posta key revoke has to find each
-// of them by its owner's name.
+// A key that was replaced is valid until it is revoked, and so is a key whose directory is elsewhere, lost or broken. posta key revoke has
+// to find each of them by its owner's name.
 const issuedFile = "issued"
 
 // issued returns the owners of the list. If some lines cannot be read, it returns the others and an error.
@@ -46,7 +46,8 @@ func (k keyring) issued() (all []owner, err error) {
 func (k keyring) noteIssued(more ...owner) error {
 	all, err := k.issued()
 	if err != nil {
-		return fmt.Errorf("note a key: %w; correct the file, or remove it: then only keys that are in their directories can be revoked by name", err)
+		return fmt.Errorf("note a key: %w; correct the file, or remove it: then only keys that are in their directories can be revoked by name",
+			err)
 	}
 	revoked, err := security.ReadRevoked(k.dir)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// explainLate adds to the error of a session that took too long the nodes that wait for room on their disks. t is nil if no topology is known.
+// explainLate adds to the error of a session that took too long the nodes that wait for room on their disks. t is nil if no topology is
+// known.
 func explainLate(ctx context.Context, t *topology.Topology, keys *security.Keys, late error) error {
 	if t == nil {
 		return late

@@ -21,13 +21,15 @@ func (x *command) logCommand() *cli.Command {
 		Description: exitHelp,
 		Subcommands: []*cli.Command{
 			{Name: "verify", ArgsUsage: "DIR", Usage: "read all of a log and say whether it is sound; changes nothing",
-				Description: "A second reader, the library of the format, reads a copy of each segment; DIFFERS says where it reads other frames. " + dir,
-				Flags:       []cli.Flag{jsonFlag()}, Action: x.logVerify},
+				Description: "A second reader, the library of the format, reads a copy of each segment; DIFFERS says where it reads other frames. " +
+					dir,
+				Flags: []cli.Flag{jsonFlag()}, Action: x.logVerify},
 			{Name: "dump", ArgsUsage: "DIR", Usage: "print a line for each record; changes nothing", Description: dir,
 				Flags: []cli.Flag{jsonFlag(),
 					&cli.IntFlag{Name: "bytes", Value: 16, Usage: "how many bytes of each record are shown; -1 for all"}}, Action: x.logDump},
 			{Name: "repair", ArgsUsage: "DIR", Usage: "cut a damaged log before the damage, so that its node starts again",
-				Description: "The part that is cut off is kept in DIR/cut. The log gets a new id, so that sessions with frames in flight fail and give no wrong answer.\n" +
+				Description: "The part that is cut off is kept in DIR/cut. The log gets a new id, so that sessions with frames in flight fail and " +
+					"give no wrong answer.\n" +
 					"A sound log is left as it is. " + dir,
 				Flags: []cli.Flag{jsonFlag()}, Action: x.logRepair},
 		},
@@ -115,7 +117,8 @@ func (x *command) logDump(c *cli.Context) error {
 	if c.Bool(flagJSON) {
 		e := json.NewEncoder(x.Out)
 		print = func(r wal.DumpRecord) error {
-			return errors.Join(c.Context.Err(), e.Encode(recordJSON{uint64(r.Index), int(r.Type), uint64(r.Append), r.File, r.Offset, len(r.Data), shown(r.Data, most)}))
+			return errors.Join(c.Context.Err(), e.Encode(recordJSON{uint64(r.Index), int(r.Type), uint64(r.Append), r.File, r.Offset, len(r.Data),
+				shown(r.Data, most)}))
 		}
 	}
 	return wal.Dump(dir, print)

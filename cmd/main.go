@@ -67,8 +67,8 @@ func Run(p Program, args []string, c Console) int {
 // forcedTime is how long a command may clean up after the second Ctrl-C.
 const forcedTime = time.Second
 
-// runUntil runs do. It returns soon after forced has ended even if do does not return, because a read of a file or a write to a pipe may hang for
-// ever. The process is expected to end then, and do with it.
+// runUntil runs do. It returns soon after forced has ended even if do does not return, because a read of a file or a write to a pipe may
+// hang for ever. The process is expected to end then, and do with it.
 func runUntil(forced context.Context, c Console, do func() int) int {
 	done := make(chan int, 1)
 	go func() { done <- do() }()

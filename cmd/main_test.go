@@ -72,7 +72,8 @@ func posta(t *testing.T, args ...string) result {
 }
 
 // unfinished matches a line that ends where a list or a name should follow.
-var unfinished = regexp.MustCompile(`(?m)^.*\b([Tt]here is|for|of|named|called|(choices|commands|analyses|formats|streams) are|have one)[:,]? ?$`)
+var unfinished = regexp.MustCompile(
+	`(?m)^.*\b([Tt]here is|for|of|named|called|(choices|commands|analyses|formats|streams) are|have one)[:,]? ?$`)
 
 // postaUntil calls the command; the two contexts stand for the first and the second Ctrl-C.
 func postaUntil(graceful, forced context.Context, args ...string) result {
@@ -81,7 +82,8 @@ func postaUntil(graceful, forced context.Context, args ...string) result {
 	return result{code, out.String(), err.String()}
 }
 
-// alike reports whether a test is left to make nightly, which runs it with the race detector: `make test` runs another test of the same kind.
+// alike reports whether a test is left to make nightly, which runs it with the race detector: `make test` runs another test of the same
+// kind.
 func alike(t *testing.T, other string) bool {
 	t.Helper()
 	if !raced {

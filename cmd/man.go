@@ -20,8 +20,8 @@ func (x *command) manCommand() *cli.Command {
 	}
 }
 
-// manual writes the help of all commands as one page in the language of troff's man macros. cli's own ToMan goes through Markdown, which would fold
-// the columns and examples of the descriptions into paragraphs. manual keeps them as they are.
+// manual writes the help of all commands as one page in the language of troff's man macros. cli's own ToMan goes through Markdown, which
+// would fold the columns and examples of the descriptions into paragraphs. manual keeps them as they are.
 func manual(app *cli.App) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH POSTA 1 \"\" \"posta %s\" \"User Commands\"\n", roff(app.Version))
@@ -60,7 +60,8 @@ func manualOf(b *strings.Builder, parent string, commands []*cli.Command) {
 	}
 }
 
-// placeholder returns the word in backticks, which stands for a flag's value, and the usage without backticks. cli shows them in the same way.
+// placeholder returns the word in backticks, which stands for a flag's value, and the usage without backticks. cli shows them in the same
+// way.
 func placeholder(usage string) (value, text string) {
 	before, rest, _ := strings.Cut(usage, "`")
 	value, after, found := strings.Cut(rest, "`")

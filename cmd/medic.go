@@ -33,7 +33,8 @@ There the console is another container, which posta topology compose and posta d
 With --systemd it restarts units: those that posta deploy --render systemd has written for its host.
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(), systemdFlag(), keysFlag(), localClientFlag(), logFlag()}, Action: x.medic,
+		Flags:  []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(), systemdFlag(), keysFlag(), localClientFlag(), logFlag()},
+		Action: x.medic,
 	}
 }
 

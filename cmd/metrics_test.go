@@ -53,8 +53,8 @@ lines:
 	return -1
 }
 
-// TestMetrics_ARealCluster: each process of a cluster serves its metrics. The Prometheus library can read them, and its linter accepts their names. A
-// session is counted in all stages. A node that was killed counts again once it is back, at the same address.
+// TestMetrics_ARealCluster: each process of a cluster serves its metrics. The Prometheus library can read them, and its linter accepts
+// their names. A session is counted in all stages. A node that was killed counts again once it is back, at the same address.
 func TestMetrics_ARealCluster(t *testing.T) {
 	k := newTestCluster(t)
 	first, err := freeports.Row(10)
@@ -90,7 +90,8 @@ func TestMetrics_ARealCluster(t *testing.T) {
 				k.must("submit", "bikes", "--data", data)
 			}
 			trips := value(page, "posta_node_frame_round_trip_seconds_count")
-			return code == http.StatusOK && (len(n.Chain) == 0 || value(page, "posta_node_commits_total") > 0 && (trips > 0 || n.Holds(topology.Output)) &&
+			return code == http.StatusOK && (len(n.Chain) == 0 || value(page, "posta_node_commits_total") > 0 &&
+				(trips > 0 || n.Holds(topology.Output)) &&
 				(!n.Holds(topology.Input) || value(page, "posta_node_chunk_effect_seconds_count") > 0))
 		})
 		problems, err := promlint.New(strings.NewReader(page)).Lint()
@@ -103,7 +104,8 @@ func TestMetrics_ARealCluster(t *testing.T) {
 			}
 			continue
 		}
-		for _, name := range []string{"posta_node_commit_duration_seconds_count", "posta_node_fsync_duration_seconds_count", "posta_node_incarnation"} {
+		for _, name := range []string{"posta_node_commit_duration_seconds_count", "posta_node_fsync_duration_seconds_count",
+			"posta_node_incarnation"} {
 			if value(page, name, `node="`+string(n.ID)+`"`) < 1 {
 				t.Errorf("%s: %s is %g:\n%s", n.ID, name, value(page, name), page)
 			}

@@ -23,7 +23,8 @@ node for limits.drain and ends it with exit code 0; kill -9 loses nothing either
    posta node joiner-1 -f topology.toml
 
 ` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), addressFlag(), keysFlag(), localClientFlag(), logFlag()}, Action: topologyReader(loadTopology).withNode("joiner-1", x.node),
+		Flags:  []cli.Flag{topologyFlag(), addressFlag(), keysFlag(), localClientFlag(), logFlag()},
+		Action: topologyReader(loadTopology).withNode("joiner-1", x.node),
 	}
 }
 

@@ -111,7 +111,8 @@ func TestAnAnswerThatCannotBeDeliveredIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		content, err := os.ReadFile(filepath.Join(where, "q."+format))
-		if err != nil || format == "csv" && string(content) != "a,a\n1.50,\n" || format == "parquet" && !strings.HasPrefix(string(content), "PAR1") {
+		if err != nil || format == "csv" && string(content) != "a,a\n1.50,\n" || format == "parquet" &&
+			!strings.HasPrefix(string(content), "PAR1") {
 			t.Errorf("%q, %v", content, err)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/test/postgrestest"
 )
 
-// TestPostgres_PrivilegesAreCheckedFirst: what the user of the URL may not do is said before the work begins: no file is read. An answer that is refused only
-// at the end is kept in a file that the message names.
+// TestPostgres_PrivilegesAreCheckedFirst: what the user of the URL may not do is said before the work begins: no file is read. An answer
+// that is refused only at the end is kept in a file that the message names.
 func TestPostgres_PrivilegesAreCheckedFirst(t *testing.T) {
 	server := postgrestest.Start(t)
 	t.Setenv("PGPASSWORD", postgrestest.Password)
@@ -45,7 +45,8 @@ func TestPostgres_PrivilegesAreCheckedFirst(t *testing.T) {
 		{"select 1", "nowhere.other", "schema"},
 	} {
 		say(c.grant)
-		if r := write("clerk", c.to); r.code == exitOK || !strings.Contains(r.err, c.want) || strings.Contains(r.err, "answered in") || strings.Contains(r.err, "the nodes' logs") {
+		if r := write("clerk", c.to); r.code == exitOK || !strings.Contains(r.err, c.want) || strings.Contains(r.err, "answered in") ||
+			strings.Contains(r.err, "the nodes' logs") {
 			t.Errorf("%s: exit code %d, %s", c.to, r.code, r.err)
 		}
 	}

@@ -19,7 +19,8 @@ func TestPostgres_RunWritesTables(t *testing.T) {
 	from := data(t, "2000")
 	r := must(t, "run", "bikes", "--data", from, "--json", "--to", server.URL("trips"))
 	want := parse(t, r.out)
-	if !strings.Contains(r.err, " of session "+want.Session+" written to postgres://posta@") || !strings.Contains(r.err, ": trips_rain, trips_doubled, trips_far") {
+	if !strings.Contains(r.err, " of session "+want.Session+" written to postgres://posta@") ||
+		!strings.Contains(r.err, ": trips_rain, trips_doubled, trips_far") {
 		t.Errorf("standard error: %s", r.err)
 	}
 	conn, err := pgx.Connect(t.Context(), strings.Replace(server.URL(""), "/postgres/?", "/postgres?", 1))
@@ -29,7 +30,8 @@ func TestPostgres_RunWritesTables(t *testing.T) {
 	defer conn.Close(context.WithoutCancel(t.Context()))
 	for name, q := range want.Queries {
 		var rows int
-		if err := conn.QueryRow(t.Context(), "select rows from posta_sessions where session_id = $1 and query = $2", want.Session, name).Scan(&rows); err != nil || rows != len(q.Rows) {
+		if err := conn.QueryRow(t.Context(), "select rows from posta_sessions where session_id = $1 and query = $2", want.Session,
+			name).Scan(&rows); err != nil || rows != len(q.Rows) {
 			t.Errorf("%s: %d rows noted, %v; want %d", name, rows, err, len(q.Rows))
 		}
 		if len(q.Rows) == 0 {
@@ -43,7 +45,8 @@ func TestPostgres_RunWritesTables(t *testing.T) {
 	t.Setenv("PGPASSWORD", "")
 	t.Setenv("PGPASSFILE", "/nonexistent")
 	bad := strings.Replace(server.URL("trips"), "posta@", "posta:"+secret+"@", 1)
-	if r := posta(t, "run", "bikes", "--data", from, "--to", bad); r.code != exitFailed || strings.Contains(r.err, secret) || !strings.Contains(r.err, "can be seen by every user") {
+	if r := posta(t, "run", "bikes", "--data", from, "--to", bad); r.code != exitFailed || strings.Contains(r.err, secret) ||
+		!strings.Contains(r.err, "can be seen by every user") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
 }

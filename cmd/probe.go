@@ -25,10 +25,11 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// probeCommand returns the command that posta deploy runs in containers. posta deploy itself reaches only engines: nodes may be in networks that it cannot
-// reach. Each subcommand prints one line.
+// probeCommand returns the command that posta deploy runs in containers. posta deploy itself reaches only engines: nodes may be in networks
+// that it cannot reach. Each subcommand prints one line.
 func (x *command) probeCommand() *cli.Command {
-	flags := []cli.Flag{topologyFlag(), addressFlag(), keysFlag(), &cli.DurationFlag{Name: "within", Value: 2 * time.Second, Usage: "listen for `TIME`"}}
+	flags := []cli.Flag{topologyFlag(), addressFlag(), keysFlag(),
+		&cli.DurationFlag{Name: "within", Value: 2 * time.Second, Usage: "listen for `TIME`"}}
 	return &cli.Command{
 		Name: "probe", Hidden: true, Usage: "what posta deploy asks of containers",
 		Subcommands: []*cli.Command{
@@ -36,7 +37,8 @@ func (x *command) probeCommand() *cli.Command {
 			{Name: "keys", ArgsUsage: "DIR", Usage: "write the keys on standard input, a tar archive, to a directory", Action: x.probeKeys},
 			{Name: "own", ArgsUsage: "UID:GID DIR…", Usage: "give directories and what is in them to a user", Action: x.probeOwn},
 			{Name: "ports", ArgsUsage: "[ADDRESS…]", Usage: "which of these addresses cannot be listened to", Action: x.probePorts},
-			{Name: "beat", ArgsUsage: "NAME", Usage: "whether a node or medic is up", Action: topologyReader(loadTopology).withNode("joiner-1", x.probeBeat), Flags: flags},
+			{Name: "beat", ArgsUsage: "NAME", Usage: "whether a node or medic is up",
+				Action: topologyReader(loadTopology).withNode("joiner-1", x.probeBeat), Flags: flags},
 			{Name: "lead", Usage: "whether a medic leads", Action: withTopology(x.probeLead), Flags: flags},
 			{Name: "hold", Usage: "keep new sessions out, and tell who runs", Action: withTopology(x.probeHold), Flags: append(flags,
 				&cli.DurationFlag{Name: "lease", Usage: "for `TIME`; 0 lets them in"},
@@ -45,8 +47,8 @@ func (x *command) probeCommand() *cli.Command {
 	}
 }
 
-// probesKeys returns the keys of the node or medic in whose container a probe runs; nil in a cluster without keys. With them, the control socket of
-// this node or medic admits the probe. With the keys of an input, a probe may hold sessions at all inputs.
+// probesKeys returns the keys of the node or medic in whose container a probe runs; nil in a cluster without keys. With them, the control
+// socket of this node or medic admits the probe. With the keys of an input, a probe may hold sessions at all inputs.
 func probesKeys(c *cli.Context, t *topology.Topology) (*security.Keys, error) {
 	dir := c.String(flagKeys)
 	if dir == "" {
@@ -134,7 +136,8 @@ func (x *command) probeBeat(c *cli.Context, t *topology.Topology, name string) e
 		up = err == nil && m.All[0].Heard
 	} else {
 		var view []monitor.Status
-		view, err = within(c, func(view []monitor.Status) (bool, error) { return view[0].Up(monitor.SilentFor), nil })(monitor.ListenToNodes([]topology.Node{n}, keys))
+		view, err = within(c, func(view []monitor.Status) (bool, error) { return view[0].Up(monitor.SilentFor), nil })(
+			monitor.ListenToNodes([]topology.Node{n}, keys))
 		up = err == nil && view[0].Up(monitor.SilentFor)
 		recovering = err == nil && view[0].Heard && view[0].Beat.State == heartbeat.Recovering
 	}
@@ -236,7 +239,8 @@ func (x *command) probeHold(c *cli.Context, t *topology.Topology) (err error) {
 func (x *command) cancelAll(c *cli.Context, t *topology.Topology, keys *security.Keys, inputs []topology.Node, sessions []deploy.Session) {
 	for _, s := range sessions {
 		for _, n := range inputs {
-			_, err := client.RequestOnce(c.Context, keys, probed(t, n), protocol.Request{Type: protocol.Cancel, Session: s.ID, Force: true}, c.Duration("within"))
+			_, err := client.RequestOnce(c.Context, keys, probed(t, n), protocol.Request{Type: protocol.Cancel, Session: s.ID, Force: true},
+				c.Duration("within"))
 			if err != nil {
 				x.notef("cancel %s at %s: %v", s.ID, n.ID, err)
 			}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestFilesOfProcAreRead: files of /proc are regular, and have 0 bytes by what the system says. So inputs cannot be told which bytes to read, and the client sends them.
+// TestFilesOfProcAreRead: files of /proc are regular, and have 0 bytes by what the system says. So inputs cannot be told which bytes to
+// read, and the client sends them.
 func TestFilesOfProcAreRead(t *testing.T) {
 	const name = "/proc/filesystems" // a table of two columns, separated by tabs
 	text, err := os.ReadFile(name)

@@ -21,11 +21,12 @@ import (
 const flagKeys = "keys"
 
 func keysFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagKeys, EnvVars: []string{plan.EnvKeys}, Usage: "the `DIR` of the process's own keys: key.pem, cert.pem, ca.pem, revoked. Without this flag it is ROLE/NAME below [security] keys"}
+	return &cli.StringFlag{Name: flagKeys, EnvVars: []string{plan.EnvKeys},
+		Usage: "the `DIR` of the process's own keys: key.pem, cert.pem, ca.pem, revoked. Without this flag it is ROLE/NAME below [security] keys"}
 }
 
-// processKeys loads the keys of a node or medic; nil if it needs none (S2). It needs none in three cases: all sockets of its cluster are unix sockets;
-// insecure = true; or nobody has made keys and it listens on its own machine alone. In the last case its log has a warning.
+// processKeys loads the keys of a node or medic; nil if it needs none (S2). It needs none in three cases: all sockets of its cluster are
+// unix sockets; insecure = true; or nobody has made keys and it listens on its own machine alone. In the last case its log has a warning.
 func processKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slog.Logger) (*security.Keys, error) {
 	dir, own := c.String(flagKeys), false
 	switch {
@@ -41,7 +42,8 @@ func processKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slo
 		if own = true; dir == "" {
 			err := demandKeys(t, false)
 			if err == nil && !n.Sockets.Control.Unix() {
-				log.Warn("this process listens on TCP without keys, and whoever reaches its ports can connect; posta up and posta key init make keys", "node", n.ID)
+				log.Warn("this process listens on TCP without keys, and whoever reaches its ports can connect; posta up and posta key init make keys",
+					"node", n.ID)
 			}
 			return nil, err
 		}
@@ -74,8 +76,8 @@ func processKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slo
 	return keys, nil
 }
 
-// admitted returns the clients that a process admits: those of [clients], and this machine's client. given is the key of this machine's client, if a flag
-// named it. If own is true, the key is read from the place where the process found its own keys.
+// admitted returns the clients that a process admits: those of [clients], and this machine's client. given is the key of this machine's
+// client, if a flag named it. If own is true, the key is read from the place where the process found its own keys.
 func admitted(t *topology.Topology, own bool, given string) (clients security.Clients, err error) {
 	clients = t.TrustedClients()
 	local := security.Fingerprint(given)
@@ -94,8 +96,8 @@ func admitted(t *topology.Topology, own bool, given string) (clients security.Cl
 	return clients, nil
 }
 
-// ownKeys returns the directory in which a node or medic looks for its keys if no flag names one; "" if no process has keys. If other processes of
-// the cluster have keys and this one has none, it does not start: no process would talk to it.
+// ownKeys returns the directory in which a node or medic looks for its keys if no flag names one; "" if no process has keys. If other
+// processes of the cluster have keys and this one has none, it does not start: no process would talk to it.
 func ownKeys(t *topology.Topology, n topology.Node) (string, error) {
 	dir := filepath.Join(t.KeysDir, filepath.FromSlash(n.Identity().String()))
 	_, err := os.Lstat(dir)
@@ -106,14 +108,15 @@ func ownKeys(t *topology.Topology, n topology.Node) (string, error) {
 		return "", fmt.Errorf("look for the keys of %s: %w", n.ID, err)
 	}
 	if k := (keyring{dir: t.KeysDir, t: t}); k.forProcesses() {
-		return "", usagef("%s has no keys in %s, and others of cluster %s have: make them with `posta key init -f %s`", n.ID, t.KeysDir, t.Name, t.File)
+		return "", usagef("%s has no keys in %s, and others of cluster %s have: make them with `posta key init -f %s`", n.ID, t.KeysDir, t.Name,
+			t.File)
 	}
 	return "", nil
 }
 
-// reloadKeys reads the keys and the topology's [clients] again at each SIGHUP until stop is called. The signal is sent after a revocation, after
-// certificates were made again, and when a client was added or removed. Peers that are refused from then on are disconnected. If something cannot be
-// read, only revocations take effect. A process without keys does not handle the signal.
+// reloadKeys reads the keys and the topology's [clients] again at each SIGHUP until stop is called. The signal is sent after a revocation,
+// after certificates were made again, and when a client was added or removed. Peers that are refused from then on are disconnected. If
+// something cannot be read, only revocations take effect. A process without keys does not handle the signal.
 func reloadKeys(got chan os.Signal, keys *security.Keys, log *slog.Logger) (stop func()) {
 	if keys == nil {
 		signal.Stop(got)
@@ -137,8 +140,8 @@ func reloadKeys(got chan os.Signal, keys *security.Keys, log *slog.Logger) (stop
 	}
 }
 
-// hangups catches SIGHUP before a process reads its keys. Otherwise a revocation that comes while it starts would end it, or, between the reading and the
-// catching, would be missed.
+// hangups catches SIGHUP before a process reads its keys. Otherwise a revocation that comes while it starts would end it, or, between the
+// reading and the catching, would be missed.
 func hangups() chan os.Signal {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, syscall.SIGHUP)

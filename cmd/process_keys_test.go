@@ -79,7 +79,8 @@ func TestS2_WhichKeysAProcessHas(t *testing.T) {
 	}
 }
 
-// TestS6_SighupReadsTheKeysAgain: after SIGHUP, revocations take effect. A file that cannot be used changes nothing, and the log has an error.
+// TestS6_SighupReadsTheKeysAgain: after SIGHUP, revocations take effect. A file that cannot be used changes nothing, and the log has an
+// error.
 func TestS6_SighupReadsTheKeysAgain(t *testing.T) {
 	top := loaded(t, func(text string) string { return text }, topology.Variant{Address: "127.0.0.1"})
 	must(t, "key", "init", "-f", top.File)
@@ -115,8 +116,8 @@ func TestS6_SighupReadsTheKeysAgain(t *testing.T) {
 	}
 }
 
-// TestS6_SighupReadsTheClientsAgain: after SIGHUP, a client with a new line below [clients] is admitted, a changed role takes effect, and a client
-// whose line is gone is refused. A topology that cannot be read changes nothing.
+// TestS6_SighupReadsTheClientsAgain: after SIGHUP, a client with a new line below [clients] is admitted, a changed role takes effect, and a
+// client whose line is gone is refused. A topology that cannot be read changes nothing.
 func TestS6_SighupReadsTheClientsAgain(t *testing.T) {
 	k := newTestKeys(t)
 	k.write(strings.Replace(k.text, "# address = \"127.0.0.1\"", "address = \"127.0.0.1\"", 1))

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// pythonScript returns the beginning of a script: it imports the package, with this test's binary as the program. The package makes all temporary files in
-// temp.
+// pythonScript returns the beginning of a script: it imports the package, with this test's binary as the program. The package makes all
+// temporary files in temp.
 func pythonScript(t *testing.T, temp, script string, args ...string) (*exec.Cmd, *safeBuffer) {
 	t.Helper()
 	python := os.Getenv("PYTHON")
@@ -54,8 +54,8 @@ func empty(t *testing.T, dir string) {
 	})
 }
 
-// TestS4_PythonReachesAClusterWithKeys: the package reaches a cluster by its topology and a key, and leaves no process and no socket behind. The
-// cluster refuses it without a key that the cluster knows.
+// TestS4_PythonReachesAClusterWithKeys: the package reaches a cluster by its topology and a key, and leaves no process and no socket
+// behind. The cluster refuses it without a key that the cluster knows.
 func TestS4_PythonReachesAClusterWithKeys(t *testing.T) {
 	k := newKeyedCluster(t)
 	k.must("up")
@@ -166,11 +166,12 @@ c.forget(id)
 	}
 }
 
-// TestPythonIsKilledInSQL: when Python is killed, the processes it has started end in order and remove their files. Python's own files stay, as with
-// every killed process.
+// TestPythonIsKilledInSQL: when Python is killed, the processes it has started end in order and remove their files. Python's own files
+// stay, as with every killed process.
 func TestPythonIsKilledInSQL(t *testing.T) {
 	temp, dir := shortDir(t), slowTable(t)
-	cmd, out := pythonScript(t, temp, `posta.sql("SELECT a.n, count(*) FROM t a JOIN t b ON a.k = b.k GROUP BY 1", data=sys.argv[1], progress=lambda p: print(p.state, flush=True))`, dir)
+	cmd, out := pythonScript(t, temp,
+		`posta.sql("SELECT a.n, count(*) FROM t a JOIN t b ON a.k = b.k GROUP BY 1", data=sys.argv[1], progress=lambda p: print(p.state, flush=True))`, dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -22,11 +22,12 @@ var record = flag.Bool("record", false, "record docs/pictures/terminal.svg again
 // recorded are the commands of the recording.
 var recorded = [][]string{
 	{"gen", "measurements", "--rows", "10000000", "--out", "data"},
-	{"sql", "--data", "data", "SELECT station, count(*) AS n,\nmin(temperature) AS least, round(avg(temperature), 1) AS mean,\nmax(temperature) AS greatest FROM measurements GROUP BY ALL ORDER BY mean DESC LIMIT 5"},
+	{"sql", "--data", "data", "SELECT station, count(*) AS n,\nmin(temperature) AS least, round(avg(temperature), 1) AS " +
+		"mean,\nmax(temperature) AS greatest FROM measurements GROUP BY ALL ORDER BY mean DESC LIMIT 5"},
 }
 
-// TestTheRecordingIsTrue runs the commands of the README's recording, with fewer rows, and compares what they print with the picture, but for numbers. To
-// record again:
+// TestTheRecordingIsTrue runs the commands of the README's recording, with fewer rows, and compares what they print with the picture, but
+// for numbers. To record again:
 //
 //	go test ./cmd -run TestTheRecordingIsTrue -record
 func TestTheRecordingIsTrue(t *testing.T) {
@@ -115,7 +116,8 @@ func TestTheRecordingIsTrue(t *testing.T) {
 	}
 }
 
-// withoutNumbers hides what differs from one run to the next: numbers with their units, the names of stations in rows of the answer, and blanks.
+// withoutNumbers hides what differs from one run to the next: numbers with their units, the names of stations in rows of the answer, and
+// blanks.
 func withoutNumbers(line string) string {
 	if regexp.MustCompile(`^  \pL\S*( \S+)* +\d+ +-?\d`).MatchString(line) {
 		return "a row"

@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestPagesOutliveTheCluster: a console and a posta status --watch that were started before posta down show the nodes again after the next posta up. They
-// used to show "0 of 7 nodes" for ever, because the sockets were made in another directory.
+// TestPagesOutliveTheCluster: a console and a posta status --watch that were started before posta down show the nodes again after the next
+// posta up. They used to show "0 of 7 nodes" for ever, because the sockets were made in another directory.
 func TestPagesOutliveTheCluster(t *testing.T) {
 	k := newTestCluster(t)
 	k.write(topology.Variant{Settings: map[string]string{"medics.replicas": "1"}})
@@ -22,7 +22,8 @@ func TestPagesOutliveTheCluster(t *testing.T) {
 		out = &safeBuffer{}
 		ended := make(chan int, 1)
 		go func() {
-			ended <- run(ctx, context.Background(), program(), append([]string{"posta"}, append(args, "-f", k.file)...), Console{In: strings.NewReader(""), Out: out, Err: io.Discard})
+			ended <- run(ctx, context.Background(), program(), append([]string{"posta"}, append(args, "-f", k.file)...),
+				Console{In: strings.NewReader(""), Out: out, Err: io.Discard})
 		}()
 		t.Cleanup(func() {
 			interrupt(errInterrupted)
@@ -44,7 +45,8 @@ func TestPagesOutliveTheCluster(t *testing.T) {
 		return func() bool {
 			all := watch.String()
 			last := strings.LastIndex(all, " nodes up\n")
-			return last >= 0 && strings.HasSuffix(all[:last], want+" of 7") && strings.Contains(visit(t, browser, base+"/"), want+" of 7 nodes at work")
+			return last >= 0 && strings.HasSuffix(all[:last], want+" of 7") &&
+				strings.Contains(visit(t, browser, base+"/"), want+" of 7 nodes at work")
 		}
 	}
 	until(t, "both show all nodes", show("7"))

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestS3_ARefusedKeyIsToldSo: a key that may not do something hears that at once, in one short line, and which of the reasons it is. It does not see a
-// cluster of silent nodes, or wait for answers that never come.
+// TestS3_ARefusedKeyIsToldSo: a key that may not do something hears that at once, in one short line, and which of the reasons it is. It
+// does not see a cluster of silent nodes, or wait for answers that never come.
 func TestS3_ARefusedKeyIsToldSo(t *testing.T) {
 	k := newKeyedCluster(t)
 	line := must(t, "key", "new", "wanda", "--role", "watch", "-f", k.file).out
@@ -33,7 +33,8 @@ func TestS3_ARefusedKeyIsToldSo(t *testing.T) {
 		{[]string{"status", "--key", k.key("mallory")}, exitNoCluster, "it is not in [clients] of"},
 		{[]string{"console", "--listen", "127.0.0.1:0", "--key", k.key("bob")}, exitNoCluster, "it has the role submit"},
 		{[]string{"results", session, "--key", k.key("wanda")}, exitUsage, "have the role watch, which reads no answers"},
-		{[]string{"results", "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "--key", k.key("alice")}, exitSession, "results: no node knows session 6ba7b810-9dad-41d1-80b4-00c04fd430c8; it was dropped"},
+		{[]string{"results", "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "--key", k.key("alice")}, exitSession,
+			"results: no node knows session 6ba7b810-9dad-41d1-80b4-00c04fd430c8; it was dropped"},
 	} {
 		r := k.call(c.args[0], c.args[1:]...)
 		last := r.err[strings.LastIndex(strings.TrimSuffix(r.err, "\n"), "\n")+1:]
@@ -43,16 +44,21 @@ func TestS3_ARefusedKeyIsToldSo(t *testing.T) {
 	}
 
 	must(t, "key", "revoke", "wanda", "-f", k.file)
-	if err := os.Remove(filepath.Join(k.key("wanda"), "revoked")); err != nil && !errors.Is(err, fs.ErrNotExist) { // as on a client's own machine
+	// as on a client's own machine
+	if err := os.Remove(filepath.Join(k.key("wanda"), "revoked")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	var out, said safeBuffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, context.Background(), program(), []string{"posta", "status", "--watch", "-f", k.file, "--key", k.key("wanda")}, Console{In: strings.NewReader(""), Out: &out, Err: &said})
+		ended <- run(ctx, context.Background(), program(), []string{"posta", "status", "--watch", "-f", k.file, "--key", k.key("wanda")},
+			Console{In: strings.NewReader(""), Out: &out, Err: &said})
 	}()
-	until(t, "status --watch says why it shows nothing", func() bool { return len(ended) > 0 || strings.Contains(said.String(), "it is revoked") })
+	until(t, "status --watch says why it shows nothing", func() bool {
+		return len(ended) > 0 ||
+			strings.Contains(said.String(), "it is revoked")
+	})
 	interrupt(errInterrupted)
 	if code := <-ended; code != exitOK {
 		t.Errorf("exit code %d, %s", code, said.String())

@@ -43,8 +43,9 @@ func rejectFlags() []cli.Flag {
 // errRejected is wrapped by the error of a run that rejected more rows than it may.
 var errRejected = errors.New("too many rejected rows")
 
-// inspector checks files before they are sent, with the same parser as the cluster. It checks headers, and also rows if a flag asks for it. So rejected
-// rows use no resources of the cluster and the network, however many they are, and --strict ends an upload at once. The cost: those rows are parsed twice.
+// inspector checks files before they are sent, with the same parser as the cluster. It checks headers, and also rows if a flag asks for it.
+// So rejected rows use no resources of the cluster and the network, however many they are, and --strict ends an upload at once. The cost:
+// those rows are parsed twice.
 type inspector struct {
 	analysis *analyses.Analysis // nil if this program does not know it: then only the cluster checks
 	args     analyses.Args
@@ -205,8 +206,8 @@ func notData(a *analyses.Analysis, dir, name string) error {
 	return nil
 }
 
-// notNamed refuses a file for rejected rows that --file also names as data. If a pattern names it, that is noticed when the file is read: it begins
-// with a header of its own.
+// notNamed refuses a file for rejected rows that --file also names as data. If a pattern names it, that is noticed when the file is read:
+// it begins with a header of its own.
 func notNamed(files []string, name string) error {
 	rejects, err := os.Stat(name)
 	if err != nil {
@@ -264,7 +265,8 @@ func (in *inspector) inspect(stream, name string, header []byte) (func(chunk []b
 	}
 	err := in.analysis.CheckHeader(stream, header)
 	if err != nil && in.analysis.Asks != "" { // another file of the table may have the column
-		err = fmt.Errorf("%w; to take NULL for a column that a file lacks, declare the table: CREATE TABLE t FROM 'pattern' (column TYPE, …) WITH (missing 'null')", err)
+		err = fmt.Errorf("%w; to take NULL for a column that a file lacks, declare the table: CREATE TABLE t FROM 'pattern' (column TYPE, "+
+			"…) WITH (missing 'null')", err)
 	}
 	if err != nil || !in.limited && in.out == nil {
 		return nil, err
@@ -351,11 +353,12 @@ func (in *inspector) tooMany(stream string, r analyses.Reject) error {
 	if in.max > 0 {
 		flag = fmt.Sprintf("--%s %d", flagMaxRejected, in.max)
 	}
-	return fmt.Errorf("%w for %s: stream %s, file %s, line %d: %s; correct the row, or allow more", errRejected, flag, stream, r.File, r.Line, r.Reason)
+	return fmt.Errorf("%w for %s: stream %s, file %s, line %d: %s; correct the row, or allow more", errRejected, flag, stream, r.File, r.Line,
+		r.Reason)
 }
 
-// check applies the limit to the rows that the cluster has rejected, and warns if the file of --rejects lists a different number of rows. The numbers
-// differ if the session was uploaded before, or by another version of the program.
+// check applies the limit to the rows that the cluster has rejected, and warns if the file of --rejects lists a different number of rows.
+// The numbers differ if the session was uploaded before, or by another version of the program.
 func (in *inspector) check(a *client.Answer, warn func(line string)) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -40,8 +40,8 @@ func linesOf(rejects [][]string) (n int) {
 	return n
 }
 
-// TestC1_RejectsListsAllRejectedRows: the file lists all rejected rows, also those that the answer only counts. Their number and the first of them
-// are the oracle's.
+// TestC1_RejectsListsAllRejectedRows: the file lists all rejected rows, also those that the answer only counts. Their number and the first
+// of them are the oracle's.
 func TestC1_RejectsListsAllRejectedRows(t *testing.T) {
 	dir, all := badRows(t, 50)
 	file := filepath.Join(t.TempDir(), "rejects.csv")
@@ -80,7 +80,8 @@ func TestC1_StrictNamesTheRow(t *testing.T) {
 			flags = fmt.Sprintf("--max-rejected %d", all-1)
 		}
 		r := posta(t, append([]string{"run", "bikes", "--data", dir, "-q"}, strings.Fields(flags)...)...)
-		if r.code != exitUsage || r.out != "" || !strings.Contains(r.err, "too many rejected rows for --") || !strings.Contains(r.err, ".csv, line ") {
+		if r.code != exitUsage || r.out != "" || !strings.Contains(r.err, "too many rejected rows for --") ||
+			!strings.Contains(r.err, ".csv, line ") {
 			t.Errorf("%s: exit code %d, %q, %s", flags, r.code, r.out, r.err)
 		}
 	}
@@ -92,7 +93,8 @@ func TestRejectFlagsThatCannotBeMeant(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, flags := range []string{"--strict --max-rejected 3", "--max-rejected x", "--max-rejected -1", "--rejects " + dir, "--rejects " + dir + "/none/x", "--rejects " + pipe,
+	for _, flags := range []string{"--strict --max-rejected 3", "--max-rejected x", "--max-rejected -1", "--rejects " + dir,
+		"--rejects " + dir + "/none/x", "--rejects " + pipe,
 		"--rejects " + dir + "/montreal/trips.csv", "--rejects " + dir + "/x/../new/trips.csv"} {
 		r := posta(t, append([]string{"run", "bikes", "--data", dir, "-q"}, strings.Fields(flags)...)...)
 		if r.code != exitUsage || strings.Count(r.err, "\n") != 1 {

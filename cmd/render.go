@@ -40,7 +40,8 @@ func (x *command) render(c *cli.Context) error {
 		at = t.SystemdKeys
 		files, err = t.Systemd(topology.Systemd{Keys: keys != nil}, string(text))
 	case "compose":
-		files, err = t.ComposeHosts(topology.Compose{Image: c.String(flagImage), Again: "posta deploy --render compose DIR", Keys: keys != nil}, string(text))
+		files, err = t.ComposeHosts(topology.Compose{Image: c.String(flagImage), Again: "posta deploy --render compose DIR", Keys: keys != nil},
+			string(text))
 	default:
 		return usagef("deploy: --%s systemd or --%[1]s compose, not %q", flagRender, kind)
 	}

@@ -73,8 +73,9 @@ func (x *command) report(ctx context.Context, a *client.Answer, r *reporter) err
 		return nil
 	}
 	page := &report.Report{
-		Version: x.Version, Command: r.command, Began: r.began, Took: time.Since(r.began), Answer: a, Sessions: r.sessions, Topology: r.cluster, Entries: r.entries,
-		Rest: "--out PLACE or --json gives all.",
+		Version: x.Version, Command: r.command, Began: r.began, Took: time.Since(r.began), Answer: a, Sessions: r.sessions, Topology: r.cluster,
+		Entries: r.entries,
+		Rest:    "--out PLACE or --json gives all.",
 	}
 	if r.cluster != nil && r.private {
 		page.Nodes = heardNodes(ctx, r.cluster, r.keys)

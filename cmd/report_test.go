@@ -14,8 +14,10 @@ func TestRunWritesAReport(t *testing.T) {
 	r := must(t, "run", "bikes", "--data", dir, "--quiet", "--html", file)
 	html := content(t, file)
 	for _, want := range []string{
-		"<h1>bikes</h1>", "<dd>test</dd>", "posta run bikes --data " + dir + " --quiet --html " + file, "rain: ", "doubled: ", "far: ", "trips: ", " rejected</h3>",
-		"toronto/trips.csv", "--rejects FILE", `<th scope="row">trips</th>`, `<th scope="row">stations</th>`, `<th scope="row">input</th>`, `src="data:image/svg`, "input-1",
+		"<h1>bikes</h1>", "<dd>test</dd>", "posta run bikes --data " + dir + " --quiet --html " + file, "rain: ", "doubled: ", "far: ",
+		"trips: ", " rejected</h3>",
+		"toronto/trips.csv", "--rejects FILE", `<th scope="row">trips</th>`, `<th scope="row">stations</th>`, `<th scope="row">input</th>`,
+		`src="data:image/svg`, "input-1",
 	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the report lacks %q", want)
@@ -36,8 +38,8 @@ func TestSQLWritesAReport(t *testing.T) {
 	}
 }
 
-// TestAFailedRunLeavesNoReport: a run that fails leaves the former report as it was. A place that cannot be written is an error before the session
-// begins.
+// TestAFailedRunLeavesNoReport: a run that fails leaves the former report as it was. A place that cannot be written is an error before the
+// session begins.
 func TestAFailedRunLeavesNoReport(t *testing.T) {
 	dir, _ := badRows(t, 1)
 	file := filepath.Join(t.TempDir(), "report.html")

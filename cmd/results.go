@@ -38,7 +38,8 @@ func (x *command) results(c *cli.Context) error {
 		return err
 	}
 	if at.role == security.Watch {
-		return usagef("results: %s have the role watch, which reads no answers; name the key that opened the session with --%s DIR or POSTA_KEY", at.keys, flagKey)
+		return usagef("results: %s have the role watch, which reads no answers; name the key that opened the session with --%s DIR or POSTA_KEY",
+			at.keys, flagKey)
 	}
 	if err := x.answers(c, at); err != nil {
 		return err

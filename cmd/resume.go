@@ -14,7 +14,8 @@ import (
 const flagResume = "resume"
 
 func resumeFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagResume, Usage: "continue the session `ID`, whose client is gone, with the same files, from any machine. What the cluster has taken is compared and not sent again. For a file of statements, the file that --journal named"}
+	return &cli.StringFlag{Name: flagResume, Usage: "continue the session `ID`, whose client is gone, with the same files, from any " +
+		"machine. What the cluster has taken is compared and not sent again. For a file of statements, the file that --journal named"}
 }
 
 // readSession reads --session and --resume.
@@ -44,7 +45,8 @@ func (x *command) isThere(c *cli.Context, r *request, err error) (bool, error) {
 	if !r.quiet {
 		x.notef("session %s is finished: its answers are fetched", r.cfg.Session)
 	}
-	return true, x.fetchResults(c, client.Config{Entries: r.cfg.Entries, Keys: r.cfg.Keys, Session: r.cfg.Session, Force: true, Keep: r.out.keep(), GiveUpAfter: r.cfg.GiveUpAfter},
+	return true, x.fetchResults(c, client.Config{Entries: r.cfg.Entries, Keys: r.cfg.Keys, Session: r.cfg.Session, Force: true,
+		Keep: r.out.keep(), GiveUpAfter: r.cfg.GiveUpAfter},
 		r.out, r.fetch)
 }
 

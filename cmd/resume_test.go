@@ -62,8 +62,8 @@ func (k *testCluster) stays(dir string) (id session.ID, leave func()) {
 	return id, leave
 }
 
-// TestR17_ResumeInWords: for each state of a session the command says what to do, and has the right exit code. With the right files it prints the
-// answer.
+// TestR17_ResumeInWords: for each state of a session the command says what to do, and has the right exit code. With the right files it
+// prints the answer.
 func TestR17_ResumeInWords(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
@@ -96,7 +96,10 @@ func TestR17_ResumeInWords(t *testing.T) {
 			[]string{"posta", "submit", "-f", k.file, "bikes", "--data", dir, "--resume", id.String(), "--json", "--chunk", "50KiB", "--lanes", "3"},
 			Console{In: strings.NewReader(""), Out: &out, Err: &said})
 	}()
-	until(t, "it waits for the other client", func() bool { return strings.Contains(said.String(), "waiting until the session's other client") })
+	until(t, "it waits for the other client", func() bool {
+		return strings.Contains(said.String(),
+			"waiting until the session's other client")
+	})
 	leave()
 	r := result{<-code, out.String(), said.String()}
 	if r.code != exitOK {

@@ -46,10 +46,13 @@ to three digits; --json and --out PLACE give all of them, exact (docs/data.md).
 // clusterFlags describe the private cluster of one command.
 func clusterFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N: processes of a stage, 1 to 64 (default input 1, aggregator 2, reducer 1, output 1, and joiner 2 or, where facts are folded in the input, none; from 12 cores on input 2 and joiner 2, if the facts of an analysis are in several files)"},
+		&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N: processes of a stage, 1 to 64 (default input 1, aggregator 2, " +
+			"reducer 1, output 1, and joiner 2 or, where facts are folded in the input, none; from 12 cores on input 2 and joiner 2, if the " +
+			"facts of an analysis are in several files)"},
 		&cli.BoolFlag{Name: "split-parsers", Usage: "run parsers as processes of their own; raw CSV then goes over sockets and to disk"},
 		&cli.StringSliceFlag{Name: "set", Usage: "set `KEY=VALUE` in the generated topology, like limits.window=1MiB; may be repeated"},
-		&cli.StringFlag{Name: "sockets", Value: "ipc", Usage: "`KIND` of sockets: ipc for unix sockets, tcp for free ports of 127.0.0.1, with keys of their own"},
+		&cli.StringFlag{Name: "sockets", Value: "ipc",
+			Usage: "`KIND` of sockets: ipc for unix sockets, tcp for free ports of 127.0.0.1, with keys of their own"},
 		// --transport is the former name of --sockets. The transport of a topology is something else: it carries the frames.
 		&cli.StringFlag{Name: "transport", Hidden: true, Usage: "`KIND`, as --sockets"},
 		&cli.StringFlag{Name: "dir", Usage: "keep logs and the nodes' data in `DIR`, instead of a temporary directory"},
@@ -83,8 +86,9 @@ func (x *command) run(c *cli.Context) (err error) {
 	})
 }
 
-// forks reports whether the input can fold the facts of an analysis in several goroutines. A joiner in a process of its own would then only add the cost of
-// sending the facts to it. It is false for an analysis that cannot be opened: the session of such an analysis reports the error.
+// forks reports whether the input can fold the facts of an analysis in several goroutines. A joiner in a process of its own would then only
+// add the cost of sending the facts to it. It is false for an analysis that cannot be opened: the session of such an analysis reports the
+// error.
 func forks(a *analyses.Analysis, args analyses.Args) bool {
 	j, err := a.NewJoiner(args, analyses.Replica{Of: 1})
 	_, ok := j.(analyses.Forker)
@@ -123,8 +127,9 @@ func (x *command) privately(c *cli.Context, r *request, ask asking) (err error) 
 	return x.runOn(c.Context, runDir, keys, c.Bool("verbose"), &died, ask)
 }
 
-// runWindow is the window of the links of a run's own cluster, unless a setting says otherwise. All its nodes share one machine, so messages travel
-// fast. With the default window more frames wait for the receivers when the disk is slow, which takes memory and saves no time.
+// runWindow is the window of the links of a run's own cluster, unless a setting says otherwise. All its nodes share one machine, so
+// messages travel fast. With the default window more frames wait for the receivers when the disk is slow, which takes memory and saves no
+// time.
 const runWindow = "8MiB"
 
 // own adds the settings with which a cluster for a single run on one machine works better than with the defaults.
@@ -138,8 +143,8 @@ func own(settings map[string]string) {
 	}
 }
 
-// joinsInInput reports whether the joiner can run in the input's process: there is one input, and the flags ask neither for joiners nor for separate
-// parsers.
+// joinsInInput reports whether the joiner can run in the input's process: there is one input, and the flags ask neither for joiners nor for
+// separate parsers.
 func joinsInInput(v *topology.Variant) bool {
 	_, joiners := v.Replicas[string(topology.Joiner)]
 	return !joiners && v.Replicas[string(topology.Input)] <= 1 && !v.SplitParsers
@@ -183,7 +188,8 @@ func runDirConfig(c *cli.Context, r *request) (local.RunDirConfig, error) {
 	return p, asUsage(err)
 }
 
-// runRoots returns the directories of the data. The inputs of the run read the files there themselves, so no byte of them crosses a socket (S8).
+// runRoots returns the directories of the data. The inputs of the run read the files there themselves, so no byte of them crosses a socket
+// (S8).
 func runRoots(r *request) (roots []string, err error) {
 	dirs := []string{r.cfg.Dir}
 	for _, n := range r.cfg.Named {
@@ -196,15 +202,16 @@ func runRoots(r *request) (roots []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("look for the data: %w", err)
 		}
-		if dir != "" && utf8.ValidString(root) && filepath.Dir(root) != root && !slices.Contains(roots, root) && !strings.ContainsAny(root, "*?[") && len(roots) < topology.MaxRoots {
+		if dir != "" && utf8.ValidString(root) && filepath.Dir(root) != root && !slices.Contains(roots, root) &&
+			!strings.ContainsAny(root, "*?[") && len(roots) < topology.MaxRoots {
 			roots = append(roots, root)
 		}
 	}
 	return roots, nil
 }
 
-// closeRunDir removes what was temporary, unless keep is set. The nodes' logs stay if they may explain a failure: they say nothing of a session that has failed
-// by itself, or of an answer that could not be written, unless a node has died.
+// closeRunDir removes what was temporary, unless keep is set. The nodes' logs stay if they may explain a failure: they say nothing of a
+// session that has failed by itself, or of an answer that could not be written, unless a node has died.
 func (x *command) closeRunDir(runDir *local.RunDir, keep, died bool, failed error) error {
 	if keep {
 		if err := runDir.Keep(); err != nil {
@@ -213,7 +220,8 @@ func (x *command) closeRunDir(runDir *local.RunDir, keep, died bool, failed erro
 	}
 	if failed != nil && !keep {
 		switch code := exitCode(failed); {
-		case code == exitInterrupted || code == exitUsage || !died && (code == exitSession || errors.As(failed, new(undelivered))) || errors.Is(failed, local.ErrNoRoom):
+		case code == exitInterrupted || code == exitUsage || !died && (code == exitSession || errors.As(failed, new(undelivered))) ||
+			errors.Is(failed, local.ErrNoRoom):
 		default:
 			keep = true
 			if err := runDir.Prune(); err != nil {
@@ -227,8 +235,8 @@ func (x *command) closeRunDir(runDir *local.RunDir, keep, died bool, failed erro
 	return runDir.Close(!keep)
 }
 
-// removeFromBroker removes the queues of a cluster that was made for this run. Without a broker there is nothing to do. If the removal fails, a note
-// names what is left.
+// removeFromBroker removes the queues of a cluster that was made for this run. Without a broker there is nothing to do. If the removal
+// fails, a note names what is left.
 func (x *command) removeFromBroker(t *topology.Topology) {
 	ctx, cancel := context.WithTimeout(x.forced, 10*time.Second)
 	defer cancel()
@@ -237,8 +245,10 @@ func (x *command) removeFromBroker(t *topology.Topology) {
 	}
 }
 
-// runOn starts the nodes and calls ask. It stops the nodes even if ask fails. If the disk is full and stays so, it ends ask. died is set if a node dies.
-func (x *command) runOn(ctx context.Context, runDir *local.RunDir, keys *security.Keys, verbose bool, died *atomic.Bool, ask asking) (err error) {
+// runOn starts the nodes and calls ask. It stops the nodes even if ask fails. If the disk is full and stays so, it ends ask. died is set if
+// a node dies.
+func (x *command) runOn(ctx context.Context, runDir *local.RunDir, keys *security.Keys, verbose bool, died *atomic.Bool,
+	ask asking) (err error) {
 	program, err := self()
 	if err != nil {
 		return err
@@ -277,7 +287,8 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, keys *securit
 	return ask(ctx, t, keys, show)
 }
 
-// endWithoutRoom returns a context that ends when the disk of the nodes stays full. room ends the watch, and returns the error to report in place of the given one.
+// endWithoutRoom returns a context that ends when the disk of the nodes stays full. room ends the watch, and returns the error to report in
+// place of the given one.
 func endWithoutRoom(ctx context.Context, procs *local.Processes) (_ context.Context, room func(error) error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
@@ -298,7 +309,8 @@ func endWithoutRoom(ctx context.Context, procs *local.Processes) (_ context.Cont
 	}
 }
 
-// readyTime limits the wait for a cluster. A node that reads a long log back needs time; a node that hangs must not make its user wait for ever.
+// readyTime limits the wait for a cluster. A node that reads a long log back needs time; a node that hangs must not make its user wait for
+// ever.
 const readyTime = time.Minute
 
 // describeEvent returns what a user should know of an event of a node; "" for a first start, unless verbose is set.

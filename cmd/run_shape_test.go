@@ -14,7 +14,8 @@ import (
 
 func TestManyCoresGetTwoInputs(t *testing.T) {
 	one, several := t.TempDir(), t.TempDir()
-	for _, name := range []string{one + "/porto/trips.csv", several + "/porto/trips.csv", several + "/lyon/trips.csv", several + "/oslo/trips.csv.gz"} {
+	for _, name := range []string{one + "/porto/trips.csv", several + "/porto/trips.csv", several + "/lyon/trips.csv",
+		several + "/oslo/trips.csv.gz"} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -80,7 +80,8 @@ func TestD1_RunGivesTheSameAnswersInEveryShape(t *testing.T) {
 	dir := data(t, "20000")
 	want := expected(t, dir)
 	for _, shape := range []string{
-		"", "--sockets tcp --lanes 2", "--transport tcp --split-parsers --replicas joiner=3,aggregator=1 --chunk 16KiB", "--replicas all=2 --set limits.window=64KiB --set limits.chunk=64KiB",
+		"", "--sockets tcp --lanes 2", "--transport tcp --split-parsers --replicas joiner=3,aggregator=1 --chunk 16KiB",
+		"--replicas all=2 --set limits.window=64KiB --set limits.chunk=64KiB",
 	} {
 		t.Run(shape, func(t *testing.T) {
 			r := must(t, append([]string{"run", "bikes", "--data", dir, "--json"}, strings.Fields(shape)...)...)
@@ -109,7 +110,8 @@ func TestRunPrintsTablesAndWritesFiles(t *testing.T) {
 			t.Errorf("control characters in %q", line)
 		}
 	}
-	if !strings.HasPrefix(r.err, "3 files written to "+out+"\nweather: 17 rows rejected\n") || !strings.Contains(r.err, "montreal/trips.csv   501  ") {
+	if !strings.HasPrefix(r.err, "3 files written to "+out+"\nweather: 17 rows rejected\n") ||
+		!strings.Contains(r.err, "montreal/trips.csv   501  ") {
 		t.Errorf("with --quiet, standard error holds %q", r.err)
 	}
 	for name, q := range want.Queries {
@@ -174,8 +176,8 @@ func pidOf(dir, node string) int {
 	return pid
 }
 
-// TestD1_NodesThatAreKilledChangeNothing: one of the files is a pipe, which gets a part of its rows for each node that is killed. So the session runs
-// until the last node is back, however fast the machine is.
+// TestD1_NodesThatAreKilledChangeNothing: one of the files is a pipe, which gets a part of its rows for each node that is killed. So the
+// session runs until the last node is back, however fast the machine is.
 func TestD1_NodesThatAreKilledChangeNothing(t *testing.T) {
 	from := data(t, "20000")
 	want := expected(t, from)
@@ -275,7 +277,8 @@ func TestANodeThatCannotStartIsNamedWithItsReason(t *testing.T) {
 	}
 	r := posta(t, "run", "bikes", "--data", data(t, "10"), "--dir", dir)
 	last := r.err[strings.LastIndex(strings.TrimSpace(r.err), "\n")+1:]
-	if r.code != exitFailed || !strings.Contains(last, "node aggregator-2 dies as soon as it is started: posta: ") || !strings.Contains(last, "aggregator-2.log") {
+	if r.code != exitFailed || !strings.Contains(last, "node aggregator-2 dies as soon as it is started: posta: ") ||
+		!strings.Contains(last, "aggregator-2.log") {
 		t.Errorf("exit code %d, and the last line is %s", r.code, last)
 	}
 }

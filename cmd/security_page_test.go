@@ -9,7 +9,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestS4_TheCommandsOfTheSecurityPage runs the commands of docs/security.md in order, with a cluster on this machine instead of a deployed one.
+// TestS4_TheCommandsOfTheSecurityPage runs the commands of docs/security.md in order, with a cluster on this machine instead of a deployed
+// one.
 func TestS4_TheCommandsOfTheSecurityPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "docs", "security.md"))
 	if err != nil {
@@ -21,7 +22,8 @@ func TestS4_TheCommandsOfTheSecurityPage(t *testing.T) {
 		t.Fatal("the page has no commands; has its form changed?")
 	}
 	k := newTestCluster(t)
-	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"limits.drain": "0s", "medics.replicas": "0"}})
+	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40),
+		Settings: map[string]string{"limits.drain": "0s", "medics.replicas": "0"}})
 	ran := map[string]bool{}
 	for line := range strings.Lines(block) {
 		line, _, _ = strings.Cut(line, "#")

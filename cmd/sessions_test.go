@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestS5_SessionsShowTheirOwners: clients that may see other clients' sessions see their owners. If all sessions belong to one client, the column is
-// left out.
+// TestS5_SessionsShowTheirOwners: clients that may see other clients' sessions see their owners. If all sessions belong to one client, the
+// column is left out.
 func TestS5_SessionsShowTheirOwners(t *testing.T) {
 	at := func(id byte, analysis, owner, node string) protocol.SessionInfo {
 		return protocol.SessionInfo{Session: session.ID{id}, Analysis: analysis, Owner: owner, State: session.Running, Node: node}
@@ -41,7 +41,8 @@ func TestS5_SessionsShowTheirOwners(t *testing.T) {
 		if c.not != "" && (strings.Contains(text.String(), c.not) || strings.Contains(asJSON.String(), c.not)) {
 			t.Errorf("%s: %q in\n%s%s", name, c.not, &text, &asJSON)
 		}
-		if named := strings.Count(asJSON.String(), `"owner": "ann"`) + strings.Count(asJSON.String(), `"owner":"ann"`); named > 1 || (named == 1) != (c.not == "") {
+		if named := strings.Count(asJSON.String(), `"owner": "ann"`) + strings.Count(asJSON.String(), `"owner":"ann"`); named > 1 ||
+			(named == 1) != (c.not == "") {
 			t.Errorf("%s:\n%s", name, &asJSON)
 		}
 	}
@@ -59,7 +60,8 @@ func TestSessionsShowTheirStatements(t *testing.T) {
 	if err := (&command{Console: Console{Out: &asJSON}}).printSessionsJSON(list); err != nil {
 		t.Fatal(err)
 	}
-	if got := text.String(); !strings.Contains(got, "asks\n") || !strings.Contains(got, "pass 2, the last one, of: SELECT '") || strings.ContainsRune(got, 0x1b) || strings.Count(got, "ä") > 100 || !strings.Contains(got, "…") {
+	if got := text.String(); !strings.Contains(got, "asks\n") || !strings.Contains(got, "pass 2, the last one, of: SELECT '") ||
+		strings.ContainsRune(got, 0x1b) || strings.Count(got, "ä") > 100 || !strings.Contains(got, "…") {
 		t.Errorf("%q", got)
 	}
 	var said struct{ Sessions []struct{ Asks string } }

@@ -10,14 +10,18 @@ import (
 	"posta.dev/posta/test/ptytest"
 )
 
-// hostileNames are names of files that a shell changes, splits or runs if it expands or inserts them as they are. Each would leave the file "ran".
+// hostileNames are names of files that a shell changes, splits or runs if it expands or inserts them as they are. Each would leave the file
+// "ran".
 var hostileNames = []string{
-	"$(touch ran).sql", "`touch ran`.sql", "x;touch ran;.sql", "x&touch ran&.sql", "x|touch ran|.sql", "x>ran.sql", "${IFS}(touch ran).sql", "(touch ran).sql",
-	"a b.sql", "it's.sql", `"both".sql`, `back\slash.sql`, `$'\n'.sql`, "*.sql", "[a]?.sql", "{a,b}.sql", "~root.sql", "#x.sql", "!!.sql", "$HOME.sql", "=ls.sql", "a^b%c.sql",
+	"$(touch ran).sql", "`touch ran`.sql", "x;touch ran;.sql", "x&touch ran&.sql", "x|touch ran|.sql", "x>ran.sql", "${IFS}(touch ran).sql",
+	"(touch ran).sql",
+	"a b.sql", "it's.sql", `"both".sql`, `back\slash.sql`, `$'\n'.sql`, "*.sql", "[a]?.sql", "{a,b}.sql", "~root.sql", "#x.sql", "!!.sql",
+	"$HOME.sql", "=ls.sql", "a^b%c.sql",
 	"two\nlines.sql", "two\n$(touch ran).sql", "tab\there.sql", "plain.sql",
 }
 
-// completesNames types a statement's file into a shell, up to the Tab, in a directory for each name. What the command gets must be the name itself.
+// completesNames types a statement's file into a shell, up to the Tab, in a directory for each name. What the command gets must be the name
+// itself.
 func completesNames(t *testing.T, shell string, args []string, load string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -45,7 +49,8 @@ printf '%s' "$last" >"$HOME/got.new" && mv "$HOME/got.new" "$HOME/got"
 	p := ptytest.Open(t, 200, 24, nil)
 	c := exec.Command(shell, args...)
 	c.Dir = home
-	c.Env = append(os.Environ(), selfVar+"=1", "TEST_POSTA="+self, "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_DATA_HOME="+home, "ZDOTDIR="+home, "PATH="+home+":"+os.Getenv("PATH"), "TERM=dumb", "LC_ALL=C.UTF-8", "ENV=", "BASH_ENV=")
+	c.Env = append(os.Environ(), selfVar+"=1", "TEST_POSTA="+self, "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_DATA_HOME="+home,
+		"ZDOTDIR="+home, "PATH="+home+":"+os.Getenv("PATH"), "TERM=dumb", "LC_ALL=C.UTF-8", "ENV=", "BASH_ENV=")
 	if err := p.Start(c); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +85,8 @@ printf '%s' "$last" >"$HOME/got.new" && mv "$HOME/got.new" "$HOME/got"
 		}
 		write(filepath.Join(dir, name), "", 0o600)
 		answer("cd " + dir + "; posta there\r")
-		if got := answer("posta sql -f \t\r"); strings.TrimPrefix(got, "./") != name && !strings.ContainsAny(name, "\t\n") { // fish does not complete names with these characters
+		// fish does not complete names with these characters
+		if got := answer("posta sql -f \t\r"); strings.TrimPrefix(got, "./") != name && !strings.ContainsAny(name, "\t\n") {
 			t.Errorf("%s completes %q to %q", shell, name, got)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {

@@ -12,8 +12,8 @@ import (
 // errInterrupted is the cause with which contexts end at a signal.
 var errInterrupted = errors.New("interrupted")
 
-// signals turns SIGINT and SIGTERM into two contexts: the first signal asks the command to end in order, the second to end at once. A third signal
-// ends the process, because nothing handles it any more. A node and a medic ignore a third signal.
+// signals turns SIGINT and SIGTERM into two contexts: the first signal asks the command to end in order, the second to end at once. A third
+// signal ends the process, because nothing handles it any more. A node and a medic ignore a third signal.
 type signals struct {
 	graceful, forced context.Context
 	interrupts       *interrupts
@@ -44,8 +44,8 @@ func (i *interrupts) take() bool {
 	return i.taken != nil && i.taken()
 }
 
-// listenToSignals handles signals until stop is called. drains says that the command is a node or a medic: it limits the time of its end itself, so
-// no signal has to cut it short.
+// listenToSignals handles signals until stop is called. drains says that the command is a node or a medic: it limits the time of its end
+// itself, so no signal has to cut it short.
 func listenToSignals(drains bool) *signals {
 	graceful, first := context.WithCancelCause(context.Background())
 	forced, second := context.WithCancelCause(context.Background())

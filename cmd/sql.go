@@ -57,9 +57,12 @@ func sqlFlags() (flags []cli.Flag) {
 	}
 	return append(flags,
 		&cli.StringFlag{Name: flagData, Value: ".", Usage: "the `DIR` with the files, or one file, which is then a table called like the file"},
-		&cli.StringSliceFlag{Name: flagFile, Usage: "`TABLE=PATH`: the files of a table; a pattern in quotes, an address (https://..., s3://...), or - for standard input; may be repeated"},
-		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"}, Usage: "set a parameter, `NAME=VALUE`, which the statement calls $NAME or :NAME; may be repeated"},
-		&cli.StringFlag{Name: flagQuestions, Aliases: []string{"f"}, Usage: "answer the statements in `FILE`; a line -- name: NAME in front of one names its answer"},
+		&cli.StringSliceFlag{Name: flagFile, Usage: "`TABLE=PATH`: the files of a table; a pattern in quotes, an address (https://..., " +
+			"s3://...), or - for standard input; may be repeated"},
+		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"},
+			Usage: "set a parameter, `NAME=VALUE`, which the statement calls $NAME or :NAME; may be repeated"},
+		&cli.StringFlag{Name: flagQuestions, Aliases: []string{"f"},
+			Usage: "answer the statements in `FILE`; a line -- name: NAME in front of one names its answer"},
 		&cli.BoolFlag{Name: "explain", Usage: "show what would be read and where each step would be computed, and read nothing"},
 		&cli.BoolFlag{Name: "check", Usage: "only check the statements, and show the columns of their answers"},
 		&cli.BoolFlag{Name: "csv", Usage: "print the answer as CSV"},
@@ -120,15 +123,18 @@ func (x *command) withSQL(c *cli.Context, text string, now func() time.Time, do 
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	for _, n := range r.q.Unused() {
-		x.notef("warning: no statement reads a table %s, which --file %s=%s names", display.Escape(n.As), display.Escape(n.As), display.Escape(shownPath(n.Path)))
+		x.notef("warning: no statement reads a table %s, which --file %s=%s names", display.Escape(n.As), display.Escape(n.As),
+			display.Escape(shownPath(n.Path)))
 	}
 	return do(r)
 }
 
-// readSQLAs reads the flags and the statements, and reports every mistake that can be found without a cluster. Its caller decides how answers are
-// printed, and may give directories in place of --data and --file.
-func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, now func() time.Time, roots []string, asJSON, asCSV bool) (_ *sqlRequest, err error) {
-	r := &sqlRequest{request: &request{quiet: c.Bool(flagQuiet)}, csv: asCSV, limited: c.Bool(flagStrict) || c.IsSet(flagMaxRejected), maxRejected: c.Uint64(flagMaxRejected)}
+// readSQLAs reads the flags and the statements, and reports every mistake that can be found without a cluster. Its caller decides how
+// answers are printed, and may give directories in place of --data and --file.
+func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, now func() time.Time, roots []string, asJSON,
+	asCSV bool) (_ *sqlRequest, err error) {
+	r := &sqlRequest{request: &request{quiet: c.Bool(flagQuiet)}, csv: asCSV, limited: c.Bool(flagStrict) || c.IsSet(flagMaxRejected),
+		maxRejected: c.Uint64(flagMaxRejected)}
 	if c.Bool(flagStrict) && r.maxRejected > 0 {
 		return nil, usagef("--strict accepts no rejected row, --max-rejected %d some; give one of the two", r.maxRejected)
 	}
@@ -267,7 +273,8 @@ func (x *command) sqlText(c *cli.Context) (string, error) {
 	case c.NArg() == 1:
 		return c.Args().First(), nil
 	case file == "":
-		return "", usagef("sql: which statement? Like posta sql --data DIR 'SELECT count(*) FROM trips', or --questions - for standard input; a prompt needs a terminal")
+		return "", usagef("sql: which statement? Like posta sql --data DIR 'SELECT count(*) FROM trips', or --questions - for standard input; " +
+			"a prompt needs a terminal")
 	}
 	return x.readText(file)
 }
@@ -394,7 +401,8 @@ func sharers(q *question.Question) map[int]string {
 				what = "pass 1 shares"
 			}
 			if n := len(names); n > 0 {
-				told[s.Statement] = fmt.Sprintf("  %s its scan with %s\n", what, strings.TrimPrefix(strings.Join(names[:n-1], ", ")+" and "+names[n-1], " and "))
+				told[s.Statement] = fmt.Sprintf("  %s its scan with %s\n", what, strings.TrimPrefix(strings.Join(names[:n-1], ", ")+" and "+names[n-1],
+					" and "))
 			}
 		}
 	}

@@ -52,8 +52,8 @@ type passed struct {
 	rejected []protocol.Rejected
 }
 
-// into adds to the answer what the passes have left. A stream is listed once, with the rejected rows of the pass that rejected most: the passes may have
-// rejected the same rows.
+// into adds to the answer what the passes have left. A stream is listed once, with the rejected rows of the pass that rejected most: the
+// passes may have rejected the same rows.
 func (p *passed) into(answer *client.Answer) {
 	answer.Warnings = append(slices.Clip(p.warnings), answer.Warnings...)
 	for _, r := range p.rejected {
@@ -67,8 +67,8 @@ func (p *passed) into(answer *client.Answer) {
 	}
 }
 
-// computeSQL answers all statements, in rounds: a session of a round computes the next steps of statements over the same files, be they passes or
-// answers. A statement that fails does not affect the others; failed joins the errors of all failed statements.
+// computeSQL answers all statements, in rounds: a session of a round computes the next steps of statements over the same files, be they
+// passes or answers. A statement that fails does not affect the others; failed joins the errors of all failed statements.
 func (x *command) computeSQL(ctx context.Context, r *sqlRequest, show *display.Progress) (all *client.Answer, failed, err error) {
 	sessions := r.q.Sessions(r.q.Firsts())
 	if err := r.q.Stamp(ctx, sessions); err != nil {
@@ -136,9 +136,10 @@ func (x *command) computeSQL(ctx context.Context, r *sqlRequest, show *display.P
 	return all, failed, nil
 }
 
-// answerShared computes steps that share a scan. next are the steps that follow passes. apart are those that have to be computed one by one: if their
-// common session fails, its error does not say which statement caused it.
-func (x *command) answerShared(ctx context.Context, r *sqlRequest, steps []*question.Step, answers []*client.Answer, before []passed, show *display.Progress) (next, apart []*question.Step, err error) {
+// answerShared computes steps that share a scan. next are the steps that follow passes. apart are those that have to be computed one by
+// one: if their common session fails, its error does not say which statement caused it.
+func (x *command) answerShared(ctx context.Context, r *sqlRequest, steps []*question.Step, answers []*client.Answer, before []passed,
+	show *display.Progress) (next, apart []*question.Step, err error) {
 	var answer *client.Answer
 	var in *inspector
 	show.Of(shared(r.q, steps))
@@ -156,7 +157,8 @@ func (x *command) answerShared(ctx context.Context, r *sqlRequest, steps []*ques
 	case errors.Is(err, compile.ErrApart): // with other types of columns than before
 		return nil, steps, r.q.SameFiles(ctx)
 	case errors.Is(err, protocol.ErrFailed) && ctx.Err() == nil && r.q.Once() == "":
-		x.notef("note: the statements over the same files are answered one by one, because together they failed: %s", display.Escape(firstLine(failedStatement(err.Error()))))
+		x.notef("note: the statements over the same files are answered one by one, because together they failed: %s",
+			display.Escape(firstLine(failedStatement(err.Error()))))
 		return nil, steps, r.q.SameFiles(ctx)
 	case err != nil:
 		return nil, nil, err
@@ -235,7 +237,8 @@ func (x *command) after(r *sqlRequest, s *question.Step, answer *client.Table) (
 }
 
 // answerOne answers one statement, from a step on. step is nil if the statement reads no table.
-func (x *command) answerOne(ctx context.Context, r *sqlRequest, statement int, step *question.Step, before passed, show *display.Progress) (answer *client.Answer, err error) {
+func (x *command) answerOne(ctx context.Context, r *sqlRequest, statement int, step *question.Step, before passed,
+	show *display.Progress) (answer *client.Answer, err error) {
 	if step == nil {
 		if _, err := r.q.Kind(statement); err != nil {
 			return nil, badSQL(err)
@@ -260,11 +263,13 @@ func (x *command) answerOne(ctx context.Context, r *sqlRequest, statement int, s
 	return answer, err
 }
 
-// widened calls answer. If a session fails for a reason that a changed plan removes, it calls answer again: a column needs a wider type than samples showed.
+// widened calls answer. If a session fails for a reason that a changed plan removes, it calls answer again: a column needs a wider type
+// than samples showed.
 func (x *command) widened(ctx context.Context, r *sqlRequest, answer func() error) error {
 	for again := 0; ; again++ {
 		err := answer()
-		failed := errors.Is(err, protocol.ErrFailed) || errors.Is(err, client.ErrInput) // ErrInput, because this program itself parses the rows, too
+		// ErrInput, because this program itself parses the rows, too
+		failed := errors.Is(err, protocol.ErrFailed) || errors.Is(err, client.ErrInput)
 		if !failed || again == mostWidened || ctx.Err() != nil {
 			return err
 		}
@@ -301,9 +306,10 @@ func shared(q *question.Question, steps []*question.Step) string {
 	return fmt.Sprintf("%s and %d more", q.Statements()[steps[0].Statement].Name, len(steps)-1)
 }
 
-// inPasses answers a statement from a step on, in one or more passes. Each pass is a session, and the plan of the next pass contains the answers of the
-// earlier ones. before is what passes before this step have left.
-func (x *command) inPasses(ctx context.Context, r *sqlRequest, step *question.Step, before passed, show *display.Progress) (*client.Answer, error) {
+// inPasses answers a statement from a step on, in one or more passes. Each pass is a session, and the plan of the next pass contains the
+// answers of the earlier ones. before is what passes before this step have left.
+func (x *command) inPasses(ctx context.Context, r *sqlRequest, step *question.Step, before passed, show *display.Progress) (*client.Answer,
+	error) {
 	of := ""
 	if len(r.q.Statements()) > 1 {
 		of = r.q.Statements()[step.Statement].Name
@@ -330,7 +336,8 @@ func (x *command) inPasses(ctx context.Context, r *sqlRequest, step *question.St
 		if err := errors.Join(err, r.q.SameFiles(ctx)); err != nil {
 			return nil, err
 		}
-		before.warnings, before.rejected = append(slices.Clip(before.warnings), answer.Warnings...), append(slices.Clip(before.rejected), answer.Rejected...)
+		before.warnings, before.rejected = append(slices.Clip(before.warnings), answer.Warnings...),
+			append(slices.Clip(before.rejected), answer.Rejected...)
 		step = next
 	}
 }
@@ -375,14 +382,17 @@ func (x *command) firstRows(ctx context.Context, r *sqlRequest, plan *compile.Pl
 }
 
 // session runs one session. The inspector knows for which statement a row was rejected.
-func (x *command) session(ctx context.Context, r *sqlRequest, plan *compile.Plan, head func(stream string) int64, show *display.Progress) (*client.Answer, *inspector, error) {
+func (x *command) session(ctx context.Context, r *sqlRequest, plan *compile.Plan, head func(stream string) int64,
+	show *display.Progress) (*client.Answer, *inspector, error) {
 	a, err := compile.Analysis(plan)
 	if err != nil {
 		return nil, nil, badSQL(err)
 	}
 	cfg := r.cfg
 	if cfg.Plan = plan.Encode(); len(cfg.Plan) > compile.MaxPlan {
-		return nil, nil, usagef("sql: the plan of the statement has %d bytes, at most %d are taken: declare the columns that are needed with CREATE TABLE", len(cfg.Plan), compile.MaxPlan)
+		return nil, nil, usagef(
+			"sql: the plan of the statement has %d bytes, at most %d are taken: declare the columns that are needed with CREATE TABLE",
+			len(cfg.Plan), compile.MaxPlan)
 	}
 	in := &inspector{analysis: a, limited: r.limited, max: r.maxRejected, out: r.rejects}
 	all := r.q.Statements()

@@ -36,8 +36,8 @@ func numbers(rows int, last string) string {
 	return b.String() + last
 }
 
-// TestSQLReadsStandardInput: the command takes samples from standard input before a session reads it. This works for one session, several sessions,
-// and passes.
+// TestSQLReadsStandardInput: the command takes samples from standard input before a session reads it. This works for one session, several
+// sessions, and passes.
 func TestSQLReadsStandardInput(t *testing.T) {
 	dir := table(t, "t.csv", "k,v\n1,x\n2,y\n")
 	long := numbers(40_000, "")
@@ -49,9 +49,12 @@ func TestSQLReadsStandardInput(t *testing.T) {
 		{"a,b\n1,2\n3,4\n", []string{"SELECT *, _file FROM '-'"}, "a,b,_file\n1,2,stdin\n3,4,stdin\n"},
 		{"a;b\n1;2\n2;4\n", []string{"--data", dir, "--file", "s=-", "SELECT b, v FROM S JOIN t ON a = k"}, "b,v\n2,x\n4,y\n"},
 		{long, []string{"SELECT count(*), sum(n) FROM '-'"}, "count(*),sum(n)\n40000,799980000\n"},
-		{long, []string{"--data", "", "CREATE TABLE t FROM '-' (n BIGINT); SELECT count(*) AS c FROM t WHERE n > (SELECT avg(n) FROM t WHERE s = ''); "}, "there is no column s"},
+		{long, []string{"--data", "",
+			"CREATE TABLE t FROM '-' (n BIGINT); SELECT count(*) AS c FROM t WHERE n > (SELECT avg(n) FROM t WHERE s = ''); "},
+			"there is no column s"},
 		{long, []string{"CREATE TABLE t FROM '-' (n BIGINT); SELECT count(*) AS c FROM t WHERE n > (SELECT avg(n) FROM t)"}, "c\n20000\n"},
-		{numbers(40_000, "0.5,x\n"), []string{"SELECT sum(n) FROM '-'"}, "declare the columns, since this can be read once: CREATE TABLE t FROM '-' (n DOUBLE, s TEXT); and FROM t"},
+		{numbers(40_000, "0.5,x\n"), []string{"SELECT sum(n) FROM '-'"},
+			"declare the columns, since this can be read once: CREATE TABLE t FROM '-' (n DOUBLE, s TEXT); and FROM t"},
 		{"a\n1\n", []string{"--file", "s=-", "SELECT 1 FROM s, '-'"}, "tables s and - are both standard input"},
 		{"SELECT 1 FROM '-'", []string{"--questions", "-"}, "standard input holds the statements"},
 		{"", []string{"SELECT * FROM '-'"}, "standard input: bad CSV header: the file is empty"},
@@ -66,7 +69,8 @@ func TestSQLReadsStandardInput(t *testing.T) {
 // TestSQLReadsWhatIsNamed: --file makes a table of files in any place, under any name.
 func TestSQLReadsWhatIsNamed(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"x.data": "a\n1\n", "y.data": "a\n2\n", "rides.jsonl": `{"a": 3}` + "\n", "trips.csv": "a\n9\n", "b.csv": "a,b\n8,8\n", "odd.csv": "Order ID\n1\n"} {
+	for name, text := range map[string]string{"x.data": "a\n1\n", "y.data": "a\n2\n", "rides.jsonl": `{"a": 3}` + "\n", "trips.csv": "a\n9\n",
+		"b.csv": "a,b\n8,8\n", "odd.csv": "Order ID\n1\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -80,9 +84,12 @@ func TestSQLReadsWhatIsNamed(t *testing.T) {
 		{[]string{"--file", "t=" + in("x.data"), "--file", "t=" + in("rides.jsonl"), "SELECT sum(a) AS s FROM t"}, "s\n4\n"},
 		{[]string{"--data", in("rides.jsonl"), "SELECT a FROM rides"}, "a\n3\n"},
 		{[]string{"--data", dir, "--file", "trips=" + in("x.data"), "SELECT a FROM trips"}, "a\n1\n"},
-		{[]string{"--data", dir, "--file", "trips/2016.csv=" + in("y.data"), "SELECT a, _file FROM 'trips/*.csv'"}, "a,_file\n2,trips/2016.csv\n"},
-		{[]string{"--data", dir, "--file", "t=-", "CREATE TABLE t FROM '{city}/trips.csv' (a BIGINT); SELECT * FROM t"}, "does not show what the star stands for"},
-		{[]string{"--data", "", "--file", "montreal/trips.csv=" + in("x.data"), "CREATE TABLE t FROM '{city}/trips.csv' (a BIGINT); SELECT * FROM t"}, "a,city\n1,montreal\n"},
+		{[]string{"--data", dir, "--file", "trips/2016.csv=" + in("y.data"), "SELECT a, _file FROM 'trips/*.csv'"},
+			"a,_file\n2,trips/2016.csv\n"},
+		{[]string{"--data", dir, "--file", "t=-", "CREATE TABLE t FROM '{city}/trips.csv' (a BIGINT); SELECT * FROM t"},
+			"does not show what the star stands for"},
+		{[]string{"--data", "", "--file", "montreal/trips.csv=" + in("x.data"),
+			"CREATE TABLE t FROM '{city}/trips.csv' (a BIGINT); SELECT * FROM t"}, "a,city\n1,montreal\n"},
 		{[]string{"--data", "", "--file", "t=" + in("x.data"), "SHOW TABLES"}, "name\nt\n"},
 		{[]string{"--file", "t=" + in("none*"), "SELECT * FROM t"}, "nothing matches"},
 		{[]string{"--file", "*=" + in("x.data"), "SELECT * FROM t"}, "a table's name has no wildcards"},
@@ -90,7 +97,8 @@ func TestSQLReadsWhatIsNamed(t *testing.T) {
 		{[]string{"SELECT * FROM '" + in("x.data") + "'"}, "name the file by --file t=" + in("x.data")},
 		{[]string{"--file", "t=" + in("odd.csv"), `SELECT order_id FROM t`}, `Did you mean "Order ID"?`},
 		{[]string{"--data", dir, `SELECT * FROM "trips.csv"`}, "stands in single quotes: 'trips.csv'."},
-		{[]string{"--file", "t=" + in("trips.csv"), "--file", "t=" + in("b.csv"), "SELECT b FROM t"}, "to take NULL for a column that a file lacks, declare the table"},
+		{[]string{"--file", "t=" + in("trips.csv"), "--file", "t=" + in("b.csv"), "SELECT b FROM t"},
+			"to take NULL for a column that a file lacks, declare the table"},
 		{[]string{"--data", "", "SELECT * FROM t"}, "Name the directory of the files by --data DIR, or a file by --file NAME=PATH"},
 	} {
 		r := posta(t, append([]string{"sql", "-q", "--csv"}, c.args...)...)
@@ -132,11 +140,13 @@ func TestN7_SQLListsAllRejectedRows(t *testing.T) {
 		t.Fatalf("%v: %d rows\n%.300s", err, len(rows), text)
 	}
 	for i, row := range rows[1:] {
-		if row[0] != "t" || row[1] != "t.csv" || row[2] != fmt.Sprint(30_002+i) || !strings.Contains(row[3], "BIGINT") && !strings.Contains(row[3], "DOUBLE") || !strings.HasPrefix(row[4], "rubbish,3") {
+		if row[0] != "t" || row[1] != "t.csv" || row[2] != fmt.Sprint(30_002+i) || !strings.Contains(row[3], "BIGINT") &&
+			!strings.Contains(row[3], "DOUBLE") || !strings.HasPrefix(row[4], "rubbish,3") {
 			t.Errorf("%q", row)
 		}
 	}
-	for _, data := range [][]string{{"--data", dir}, {"--file", "t=" + filepath.Join(dir, "t.csv")}, {"--data", filepath.Join(dir, "t.csv")}, {"--file", "t=" + filepath.Join(dir, "*")}} {
+	for _, data := range [][]string{{"--data", dir}, {"--file", "t=" + filepath.Join(dir, "t.csv")}, {"--data", filepath.Join(dir, "t.csv")},
+		{"--file", "t=" + filepath.Join(dir, "*")}} {
 		r := posta(t, append([]string{"sql", "--rejects", filepath.Join(dir, "t.csv"), "SELECT count(n) AS c FROM t"}, data...)...)
 		if r.code != exitUsage || !strings.Contains(r.err, "would be lost") {
 			t.Errorf("%v: exit code %d, %s", data, r.code, r.err)
@@ -147,8 +157,8 @@ func TestN7_SQLListsAllRejectedRows(t *testing.T) {
 	}
 }
 
-// TestSQLEndsWhileItWaitsForInput: a signal and --timeout end the command while it waits for samples, while it waits in the middle of a session, and
-// in a session that several statements share. Those statements are then not asked one by one. Nothing is left behind.
+// TestSQLEndsWhileItWaitsForInput: a signal and --timeout end the command while it waits for samples, while it waits in the middle of a
+// session, and in a session that several statements share. Those statements are then not asked one by one. Nothing is left behind.
 func TestSQLEndsWhileItWaitsForInput(t *testing.T) {
 	tmp := shortDir(t)
 	t.Setenv("TMPDIR", tmp)
@@ -163,7 +173,8 @@ func TestSQLEndsWhileItWaitsForInput(t *testing.T) {
 		{"", []string{"SELECT sum(n) FROM '-'"}, exitInterrupted, "posta: interrupted\n", true},
 		{long, []string{"SELECT sum(n) FROM '-'"}, exitInterrupted, "posta: interrupted\n", true},
 		{long, []string{shared}, exitInterrupted, "posta: interrupted\n", true},
-		{"", []string{"--timeout", "100ms", "SELECT sum(n) FROM '-'"}, exitFailed, "--timeout 100ms is over and the session cancelled; give it more time\n", false},
+		{"", []string{"--timeout", "100ms", "SELECT sum(n) FROM '-'"}, exitFailed,
+			"--timeout 100ms is over and the session cancelled; give it more time\n", false},
 		{long, []string{"--timeout", "2s", shared}, exitFailed, "--timeout 2s is over and the session cancelled; give it more time\n", false},
 	} {
 		in, w, err := os.Pipe()
@@ -178,7 +189,8 @@ func TestSQLEndsWhileItWaitsForInput(t *testing.T) {
 		done := make(chan result, 1)
 		go func() {
 			var out, said safeBuffer
-			code := run(graceful, context.Background(), program(), append([]string{"posta", "sql", "-q"}, c.args...), Console{In: in, Out: &out, Err: &said})
+			code := run(graceful, context.Background(), program(), append([]string{"posta", "sql", "-q"}, c.args...),
+				Console{In: in, Out: &out, Err: &said})
 			done <- result{code: code, out: out.String(), err: said.String()}
 		}()
 		if c.signals {
@@ -187,7 +199,8 @@ func TestSQLEndsWhileItWaitsForInput(t *testing.T) {
 		}
 		select {
 		case r := <-done:
-			if r.code != c.code || !strings.HasSuffix(r.err, c.said) || strings.Contains(r.err, "one by one") || strings.Contains(r.err, "deadline") {
+			if r.code != c.code || !strings.HasSuffix(r.err, c.said) || strings.Contains(r.err, "one by one") ||
+				strings.Contains(r.err, "deadline") {
 				t.Errorf("%q: exit code %d, %s", c.args, r.code, r.err)
 			}
 		case <-time.After(2 * time.Minute):
@@ -218,13 +231,15 @@ func TestSQLReadsAThousandColumns(t *testing.T) {
 	}
 	dir := table(t, "wide.csv", wide(999))
 	r := must(t, "sql", "-q", "--csv", "--data", dir, "SELECT * FROM wide ORDER BY last DESC")
-	if rows := strings.Split(strings.TrimSpace(r.out), "\n"); len(rows) != 4 || strings.Count(rows[1], ",") != 999 || !strings.HasSuffix(rows[1], ",1996,2") {
+	if rows := strings.Split(strings.TrimSpace(r.out), "\n"); len(rows) != 4 || strings.Count(rows[1], ",") != 999 ||
+		!strings.HasSuffix(rows[1], ",1996,2") {
 		t.Errorf("%.300s", r.out)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "wider.csv"), []byte(wide(1100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := posta(t, "sql", "--data", dir, "SELECT * FROM wider"); r.code == exitOK || !strings.Contains(r.err, "1101 columns of table wider, and at most 1018 travel at once: name those that are needed") {
+	if r := posta(t, "sql", "--data", dir, "SELECT * FROM wider"); r.code == exitOK ||
+		!strings.Contains(r.err, "1101 columns of table wider, and at most 1018 travel at once: name those that are needed") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
 }

@@ -27,12 +27,13 @@ import (
 const flagJournal = "journal"
 
 func journalFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagJournal, Usage: "for a file of statements: note in the new `FILE` what is answered, so that --resume FILE continues if this command is killed. FILE is removed when all answers are printed"}
+	return &cli.StringFlag{Name: flagJournal, Usage: "for a file of statements: note in the new `FILE` what is answered, so that --resume " +
+		"FILE continues if this command is killed. FILE is removed when all answers are printed"}
 }
 
-// sqlJournal lets the statements of a file be continued after their client was killed (R17). Which session the command runs next depends on the files, which
-// are compared, and on how the sessions before have ended, which the journal holds. So the command runs as it would from its beginning, and takes the
-// outcome of each session from the journal while there is one. A nil sqlJournal keeps nothing.
+// sqlJournal lets the statements of a file be continued after their client was killed (R17). Which session the command runs next depends on
+// the files, which are compared, and on how the sessions before have ended, which the journal holds. So the command runs as it would from
+// its beginning, and takes the outcome of each session from the journal while there is one. A nil sqlJournal keeps nothing.
 type sqlJournal struct {
 	x       *command
 	c       *cli.Context
@@ -44,7 +45,8 @@ type sqlJournal struct {
 	done    bool // the command has ended by itself
 }
 
-// readJournal reads --journal and --resume, and compares what can be compared before the statements are read. It returns nil if neither is given.
+// readJournal reads --journal and --resume, and compares what can be compared before the statements are read. It returns nil if neither is
+// given.
 func (x *command) readJournal(c *cli.Context, text string) (_ *sqlJournal, err error) {
 	k := &sqlJournal{x: x, c: c, resumed: c.IsSet(flagResume)}
 	name := c.String(flagJournal)
@@ -54,11 +56,13 @@ func (x *command) readJournal(c *cli.Context, text string) (_ *sqlJournal, err e
 	case k.resumed && c.IsSet(flagJournal):
 		return nil, usagef("submit: --resume names the journal and goes on writing it; leave --journal out")
 	case c.IsSet(flagRejects):
-		return nil, usagef("submit: --rejects lists rows while they are read, and a command that is resumed does not read all of them again; leave --journal and --resume out, or --rejects")
+		return nil, usagef("submit: --rejects lists rows while they are read, and a command that is resumed does not read all of them again; " +
+			"leave --journal and --resume out, or --rejects")
 	case k.resumed:
 		name = c.String(flagResume)
 		if _, err := session.Parse(name); err == nil {
-			return nil, usagef("submit: statements are resumed from the file that --journal named, because a session's id does not say what the sessions before it have answered; give that file, or run the command without --resume")
+			return nil, usagef("submit: statements are resumed from the file that --journal named, because a session's id does not say what the " +
+				"sessions before it have answered; give that file, or run the command without --resume")
 		}
 	}
 	if name == "" {
@@ -118,7 +122,9 @@ func (k *sqlJournal) differs(what string) error {
 	if what == "" {
 		return nil
 	}
-	return usagef("--resume %s: this command is not the one of the journal: %s; give it as it was, or delete %s and run the command without --resume", k.j.Name(), what, k.j.Name())
+	return usagef(
+		"--resume %s: this command is not the one of the journal: %s; give it as it was, or delete %s and run the command without --resume",
+		k.j.Name(), what, k.j.Name())
 }
 
 // now is the clock for current_date.
@@ -180,7 +186,8 @@ func (k *sqlJournal) begin(files map[string]map[string]protocol.Stamp) error {
 		return err
 	}
 	if from, lost := k.j.Lost(); lost > 0 {
-		k.x.notef("note: %s is torn or damaged from byte %d on; what follows there is not used, and is computed again", display.Escape(k.j.Name()), from)
+		k.x.notef("note: %s is torn or damaged from byte %d on; what follows there is not used, and is computed again",
+			display.Escape(k.j.Name()), from)
 	}
 	if n := k.answered(); n > 0 {
 		k.say("the answers of %s are in %s, and are not computed again", display.Plural(n, "session"), display.Escape(k.j.Name()))
@@ -204,11 +211,13 @@ func (k *sqlJournal) say(format string, args ...any) {
 	}
 }
 
-// keep warns once if the journal cannot be written. The command goes on: its answers are worth more than its journal, and what is in the file is still right.
+// keep warns once if the journal cannot be written. The command goes on: its answers are worth more than its journal, and what is in the
+// file is still right.
 func (k *sqlJournal) keep(err error) {
 	if err != nil && !k.broken {
 		k.broken = true
-		k.x.notef("warning: %s; the command goes on, and if it is killed, it can be resumed only from what was written before", display.Escape(oneLine(err)))
+		k.x.notef("warning: %s; the command goes on, and if it is killed, it can be resumed only from what was written before",
+			display.Escape(oneLine(err)))
 	}
 }
 
@@ -237,7 +246,8 @@ func (k *sqlJournal) run(ctx context.Context, cfg client.Config, a *analyses.Ana
 	k.at++
 	switch {
 	case former.Plan != s.Plan || !maps.Equal(former.Heads, s.Heads):
-		return nil, usagef("--resume %s: session %d of the journal, %s, computes something else than this command would now; delete the file and run the command without --resume", k.j.Name(), k.at, former.ID)
+		return nil, usagef("--resume %s: session %d of the journal, %s, computes something else than this command would now; delete the file "+
+			"and run the command without --resume", k.j.Name(), k.at, former.ID)
 	case former.Failed() != nil:
 		return nil, failedBefore(former.Failed())
 	case former.Answered():
@@ -307,7 +317,8 @@ func (k *sqlJournal) resume(ctx context.Context, cfg client.Config, a *analyses.
 
 // fetch asks for the answer of a session that has ended at the cluster.
 func (k *sqlJournal) fetch(ctx context.Context, cfg client.Config, a *analyses.Analysis) (answer *client.Answer, err error) {
-	ask := client.Config{Entries: cfg.Entries, Keys: cfg.Keys, Session: cfg.Session, Analysis: compile.Name, Force: true, GiveUpAfter: cfg.GiveUpAfter}
+	ask := client.Config{Entries: cfg.Entries, Keys: cfg.Keys, Session: cfg.Session, Analysis: compile.Name, Force: true,
+		GiveUpAfter: cfg.GiveUpAfter}
 	err = k.x.dial(k.c, ask, func(_ context.Context, cl *client.Client) error {
 		found, err := cl.Sessions(ctx)
 		if _, listed := analysisOf(found, cfg.Session); err == nil && !listed {
@@ -324,7 +335,8 @@ func (k *sqlJournal) fetch(ctx context.Context, cfg client.Config, a *analyses.A
 		}
 		slices.SortFunc(answer.Queries, func(p, q client.Table) int { return place[p.Name] - place[q.Name] })
 		if len(answer.Queries) != len(a.Queries) {
-			return fmt.Errorf("session %s has %s and not %d: %w", cfg.Session, display.Plural(len(answer.Queries), "answer"), len(a.Queries), protocol.ErrUnknownSession)
+			return fmt.Errorf("session %s has %s and not %d: %w", cfg.Session, display.Plural(len(answer.Queries), "answer"), len(a.Queries),
+				protocol.ErrUnknownSession)
 		}
 		if err := cfg.Deliver(ctx, answer); err != nil {
 			return err
@@ -335,13 +347,14 @@ func (k *sqlJournal) fetch(ctx context.Context, cfg client.Config, a *analyses.A
 	return answer, err
 }
 
-// over reports whether an error says that a session cannot be continued, but that another one may compute the same. That the samples showed too
-// narrow a type is no such error: another session would find the same.
+// over reports whether an error says that a session cannot be continued, but that another one may compute the same. That the samples showed
+// too narrow a type is no such error: another session would find the same.
 func (k *sqlJournal) over(err error) bool {
 	if err == nil || mends(err) {
 		return false
 	}
-	return slices.ContainsFunc([]error{protocol.ErrUnknownSession, protocol.ErrExpired, protocol.ErrFailed, protocol.ErrCancelled, protocol.ErrClosed, client.ErrInterrupted},
+	return slices.ContainsFunc([]error{protocol.ErrUnknownSession, protocol.ErrExpired, protocol.ErrFailed, protocol.ErrCancelled,
+		protocol.ErrClosed, client.ErrInterrupted},
 		func(is error) bool { return errors.Is(err, is) })
 }
 
@@ -354,7 +367,8 @@ func mends(err error) bool {
 // goesOn are the errors after which a command goes on with other sessions.
 var goesOn = map[string]error{"failed": protocol.ErrFailed, "input": client.ErrInput}
 
-// ended notes the error of a session after which the command goes on. After any other one the command ends, and the session is begun again when the command is resumed.
+// ended notes the error of a session after which the command goes on. After any other one the command ends, and the session is begun again
+// when the command is resumed.
 func (k *sqlJournal) ended(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil || !mends(err) && !errors.Is(err, protocol.ErrFailed) {
 		return err
@@ -405,9 +419,9 @@ func (k *sqlJournal) answeredBefore(ctx context.Context, cfg client.Config, s *j
 	return answer, nil
 }
 
-// drop ends a session that nobody continues, and drops its answer, so that it does not count against limits.sessions. It is not cancelled: outputs would
-// keep that, for its client to ask, until limits.results_ttl. If nobody hears it, the cluster gives the session up after limits.client_timeout, and its
-// answer after limits.results_ttl.
+// drop ends a session that nobody continues, and drops its answer, so that it does not count against limits.sessions. It is not cancelled:
+// outputs would keep that, for its client to ask, until limits.results_ttl. If nobody hears it, the cluster gives the session up after
+// limits.client_timeout, and its answer after limits.results_ttl.
 func (k *sqlJournal) drop(ctx context.Context, cfg client.Config, id session.ID) {
 	ask := client.Config{Entries: cfg.Entries, Keys: cfg.Keys, Session: id, Force: true, GiveUpAfter: defaultAskTimeout}
 	_ = k.x.dial(k.c, ask, func(_ context.Context, cl *client.Client) error { return cl.Finish(ctx) })

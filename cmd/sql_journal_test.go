@@ -60,7 +60,8 @@ type clientProcess struct {
 // begins starts a client. out is its standard output.
 func (k *testCluster) begins(out *os.File, args ...string) *clientProcess {
 	k.t.Helper()
-	p := &clientProcess{t: k.t, cmd: exec.Command(os.Args[0], append([]string{"submit", "-f", k.file}, args...)...), ended: make(chan struct{})}
+	p := &clientProcess{t: k.t, cmd: exec.Command(os.Args[0], append([]string{"submit", "-f", k.file}, args...)...),
+		ended: make(chan struct{})}
 	p.cmd.Stderr = &p.said
 	if out != nil {
 		p.cmd.Stdout = out
@@ -81,8 +82,9 @@ func (p *clientProcess) kill() {
 	<-p.ended
 }
 
-// reaches waits until a condition holds. The client is stopped while that is looked up, and stays stopped if it holds: on a busy machine looking
-// takes longer than the rest of a session. Then it runs for about as long as looking took, so that a slow machine does not keep it from ever getting there.
+// reaches waits until a condition holds. The client is stopped while that is looked up, and stays stopped if it holds: on a busy machine
+// looking takes longer than the rest of a session. Then it runs for about as long as looking took, so that a slow machine does not keep it
+// from ever getting there.
 func (p *clientProcess) reaches(what string, there func() bool) {
 	p.t.Helper()
 	for end := time.Now().Add(5 * time.Minute); ; {
@@ -172,14 +174,16 @@ func stuck(t *testing.T) *os.File {
 	return w
 }
 
-// TestR17_StatementsAreKilledAndResumed: one client process after the other is killed with SIGKILL: in the middle of a session that is a pass of two statements
-// and the answer of a third one, between two sessions, in a session that reads the beginning of a file, in the last passes, and while it prints. The
-// last client prints what an undisturbed one prints, and no session is left at the cluster. Nobody else uses the journal meanwhile, and it is refused
-// for every other command.
+// TestR17_StatementsAreKilledAndResumed: one client process after the other is killed with SIGKILL: in the middle of a session that is a
+// pass of two statements and the answer of a third one, between two sessions, in a session that reads the beginning of a file, in the last
+// passes, and while it prints. The last client prints what an undisturbed one prints, and no session is left at the cluster. Nobody else
+// uses the journal meanwhile, and it is refused for every other command.
 func TestR17_StatementsAreKilledAndResumed(t *testing.T) {
 	dir, first := twoPasses(t)
-	text := strings.Replace(first, "SELECT", "-- name: first\nSELECT", 1) + ";\n-- name: rest\nSELECT count(*) AS c FROM t WHERE s >= (SELECT min(s) FROM t WHERE n >= 5);\n" +
-		"-- name: texts\nSELECT count(s) AS c FROM t WHERE n < $most;\n-- name: few\nSELECT 1 AS one FROM t LIMIT 3;\n-- name: plain\nSELECT 2 AS two"
+	text := strings.Replace(first, "SELECT", "-- name: first\nSELECT", 1) +
+		";\n-- name: rest\nSELECT count(*) AS c FROM t WHERE s >= (SELECT min(s) FROM t WHERE n >= 5);\n" +
+		"-- name: texts\nSELECT count(s) AS c FROM t WHERE n < $most;\n-- name: few\nSELECT 1 AS one FROM t LIMIT 3;\n-- name: plain\nSELECT " +
+		"2 AS two"
 	file, kept := filepath.Join(t.TempDir(), "questions.sql"), filepath.Join(t.TempDir(), "kept")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -210,7 +214,8 @@ func TestR17_StatementsAreKilledAndResumed(t *testing.T) {
 		says  string
 	}{
 		{"it sends the first session", "2KiB", sending(0), ""},
-		{"it has the first answers", "4KiB", func() bool { return strings.Count(recordsOf(kept), "A") >= 1 }, "continues where its client has stopped"},
+		{"it has the first answers", "4KiB", func() bool { return strings.Count(recordsOf(kept), "A") >= 1 },
+			"continues where its client has stopped"},
 		{"it reads the beginning of a file, or is behind it", "2KiB", func() bool { // then the cluster has a session that nobody continues
 			all, read := recordsOf(kept), strings.Contains(p.said.String(), " in "+kept+", and are not computed again")
 			return read && (strings.Count(all, "A") > 1 || strings.Contains(strings.TrimLeft(all, "HBWR"), "B") && k.sends(begunLast(kept)))
@@ -231,7 +236,8 @@ func TestR17_StatementsAreKilledAndResumed(t *testing.T) {
 	}
 	p = k.begins(stuck(t), args("--resume", kept)...)
 	p.reaches("it has all answers", func() bool { return strings.Count(recordsOf(kept), "A") == 3 })
-	if said := p.said.String(); !strings.Contains(said, "the answers of 2 sessions are in") || !strings.Contains(said, "continues where its client has stopped") {
+	if said := p.said.String(); !strings.Contains(said, "the answers of 2 sessions are in") ||
+		!strings.Contains(said, "continues where its client has stopped") {
 		t.Errorf("standard error: %s", said)
 	}
 	if r := k.call("submit", args("--resume", kept)...); r.code != exitInUse || !strings.Contains(r.err, "another process uses it") {
@@ -258,7 +264,8 @@ func TestR17_StatementsAreKilledAndResumed(t *testing.T) {
 	if _, err := os.Stat(kept); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the journal is still there: %v", err)
 	}
-	for end := time.Now().Add(30 * time.Second); len(k.listed()) != 0; time.Sleep(100 * time.Millisecond) { // nodes are told one after the other
+	// nodes are told one after the other
+	for end := time.Now().Add(30 * time.Second); len(k.listed()) != 0; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("sessions are left at the cluster: %v", k.listed())
 		}
@@ -270,7 +277,8 @@ func TestR17_StatementsAreKilledAndResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := k.call("submit", args("--resume", kept)...)
-		if r.code != exitOK || !strings.Contains(r.err, "is torn or damaged from byte") && !strings.Contains(r.err, "ends before anything was answered") {
+		if r.code != exitOK || !strings.Contains(r.err, "is torn or damaged from byte") &&
+			!strings.Contains(r.err, "ends before anything was answered") {
 			t.Fatalf("exit code %d, %s", r.code, r.err)
 		}
 		same(r.out)
@@ -355,7 +363,8 @@ func TestR17_WhatAJournalCannotBeKeptOf(t *testing.T) {
 	if err := os.WriteFile(file, []byte("SELECT n FROM t"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := k.call("submit", file, "--data", dir, "--journal", filepath.Join(dir, "t.csv")); r.code != exitUsage || !strings.Contains(r.err, "would be lost") {
+	if r := k.call("submit", file, "--data", dir, "--journal", filepath.Join(dir, "t.csv")); r.code != exitUsage ||
+		!strings.Contains(r.err, "would be lost") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
 	for _, place := range []string{filepath.Join(dir, "none", "kept"), dir} {
@@ -395,8 +404,8 @@ func TestR17_TheDayOfACommand(t *testing.T) {
 	}
 }
 
-// TestR17_AStatementThatFailsIsNotResumed: a journal goes with the command that has said all it has to say, and a command that was interrupted shows
-// how to continue.
+// TestR17_AStatementThatFailsIsNotResumed: a journal goes with the command that has said all it has to say, and a command that was
+// interrupted shows how to continue.
 func TestR17_AStatementThatFailsIsNotResumed(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
@@ -405,7 +414,8 @@ func TestR17_AStatementThatFailsIsNotResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	file, kept := filepath.Join(dir, "q.sql"), filepath.Join(t.TempDir(), "kept")
-	if err := os.WriteFile(file, []byte("-- name: over\nSELECT max(n + 9223372036854775806) AS m FROM t;\n-- name: fine\nSELECT sum(n) AS n FROM u"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(
+		"-- name: over\nSELECT max(n + 9223372036854775806) AS m FROM t;\n-- name: fine\nSELECT sum(n) AS n FROM u"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := k.call("submit", file, "--data", dir, "--json", "--journal", kept)
@@ -420,7 +430,8 @@ func TestR17_AStatementThatFailsIsNotResumed(t *testing.T) {
 	p.reaches("it prints", func() bool { return strings.HasSuffix(recordsOf(kept), "A") && strings.Contains(recordsOf(kept), "F") })
 	p.kill()
 	again := k.call("submit", file, "--data", dir, "--json", "--resume", kept)
-	if got := fmt.Sprint(parse(t, again.out).Queries["fine"].Rows); again.code != exitSession || got != "[[3]]" || !strings.Contains(again.err, "over: ") || strings.Contains(again.err, "sent") {
+	if got := fmt.Sprint(parse(t, again.out).Queries["fine"].Rows); again.code != exitSession || got != "[[3]]" ||
+		!strings.Contains(again.err, "over: ") || strings.Contains(again.err, "sent") {
 		t.Errorf("resumed: exit code %d, %s\n%s", again.code, got, again.err)
 	}
 

@@ -24,17 +24,21 @@ func TestSQLReadsOtherCSV(t *testing.T) {
 	}
 	for _, c := range []struct{ ask, want string }{
 		{"SELECT * FROM read_csv('n.csv', nullstr = ['NA', '', '-'])", "a,b,c\n1,,x\n,,NA\n3,4.5,\n4,,\"\"\n"},
-		{"SELECT a + 1 AS a, b IS NULL AS n, c = '' AS e FROM read_csv('n.csv', nullstr = 'NA') WHERE b IS NOT NULL", "a,n,e\n,false,false\n4,false,true\n5,false,true\n"},
-		{"CREATE TABLE t FROM 'n.csv' (a BIGINT, b DOUBLE) WITH (nullstr ['NA', '-', '']); SELECT count(*), count(a), sum(b) FROM t", "count(*),count(a),sum(b)\n4,3,4.5\n"},
+		{"SELECT a + 1 AS a, b IS NULL AS n, c = '' AS e FROM read_csv('n.csv', nullstr = 'NA') WHERE b IS NOT NULL",
+			"a,n,e\n,false,false\n4,false,true\n5,false,true\n"},
+		{"CREATE TABLE t FROM 'n.csv' (a BIGINT, b DOUBLE) WITH (nullstr ['NA', '-', '']); SELECT count(*), count(a), sum(b) FROM t",
+			"count(*),count(a),sum(b)\n4,3,4.5\n"},
 		{"SELECT sum(a) AS a FROM read_csv('n.csv', nullstr = 'NA') WHERE a > 1", "a\n7\n"},
 		{"SELECT count(*) AS n FROM read_csv('n.csv', nullstr = 'NA') AS x JOIN read_csv('n.csv', nullstr = '-') AS y ON x.c = y.c", "n\n6\n"},
 		{"SELECT _line, a, b FROM read_csv('c.csv', comment = '#')", "_line,a,b\n4,1,2\n7,5,6\n8,#,7\n"},
 		{"SELECT _line, a::BIGINT + b::BIGINT AS s FROM read_csv('c.csv', comment = '#') WHERE a <> '#'", "_line,s\n4,3\n7,11\n"},
 		{"SELECT _line, * FROM read_csv('h.csv', header = false)", "_line,column0,column1\n1,Oslo,1.5\n2,Rome,20.0\n"},
-		{"SELECT _line, city, t FROM read_csv('h.csv', delim = ';', header = false, skip = 1, columns = {'city': 'TEXT', 't': 'DOUBLE'})", "_line,city,t\n2,Rome,20.0\n"},
+		{"SELECT _line, city, t FROM read_csv('h.csv', delim = ';', header = false, skip = 1, columns = {'city': 'TEXT', 't': 'DOUBLE'})",
+			"_line,city,t\n2,Rome,20.0\n"},
 		{"CREATE TABLE h FROM 'h.csv' (city TEXT, t DECIMAL(4, 1)) WITH (header false); SELECT max(t) AS t FROM h", "t\n20.0\n"},
 		{"CREATE TABLE h FROM 'h.csv' (city TEXT) WITH (header false); SELECT city FROM h", "city\nOslo\nRome\n"},
-		{"CREATE TABLE h FROM 'h.csv' (city TEXT, t DOUBLE, u TEXT) WITH (header false, missing 'null'); SELECT sum(t) AS t, count(u) AS u FROM h", "t,u\n21.5,0\n"},
+		{
+			"CREATE TABLE h FROM 'h.csv' (city TEXT, t DOUBLE, u TEXT) WITH (header false, missing 'null'); SELECT sum(t) AS t, count(u) AS u FROM h", "t,u\n21.5,0\n"},
 		{"SELECT a, b FROM read_csv('part*.csv', missing = 'null') ORDER BY a", "a,b\n1,2\n3,\n"},
 		{"SELECT a, b FROM read_csv('part*.csv', union_by_name = true) ORDER BY a", "a,b\n1,2\n3,\n"},
 		{"SELECT a, b FROM read_csv('part*.csv', union_by_name = true, columns = {'a': 'BIGINT', 'b': 'TEXT'}) ORDER BY a", "a,b\n1,2\n3,\n"},
@@ -49,8 +53,9 @@ func TestSQLReadsOtherCSV(t *testing.T) {
 		}
 	}
 	for call, want := range map[string]string{
-		"read_csv('title.csv')":                              dir + "/title.csv: its first line has 1 field, and most lines below have 2\n",
-		"'title.csv'":                                        "If the lines above line 3 are a title, leave them out: read_csv('title.csv', skip = 2).\n",
+		"read_csv('title.csv')": dir + "/title.csv: its first line has 1 field, and most lines below have 2\n",
+		"'title.csv'": "If the lines above line 3 are a title, leave them out: read_csv('title.csv', " +
+			"skip = 2).\n",
 		"read_csv('part*.csv')":                              "there is no column \"b\"",
 		"read_csv('part*.csv', missing = 'error')":           "there is no column \"b\"",
 		"read_csv('part*.csv', missing = 'perhaps')":         "the option missing is not supported with this value\n",
@@ -71,7 +76,8 @@ func TestSQLReadsOtherCSV(t *testing.T) {
 			t.Errorf("%s: exit code %d\n%s%s", call, r.code, r.out, r.err)
 		}
 	}
-	long := "read_csv('h.csv', header = false, columns = {'city': 'TEXT', '" + strings.Repeat("x", 300) + "': 'DOUBLE'})" // longer than the name of a stream
+	// longer than the name of a stream
+	long := "read_csv('h.csv', header = false, columns = {'city': 'TEXT', '" + strings.Repeat("x", 300) + "': 'DOUBLE'})"
 	if r := posta(t, "sql", "-q", "--csv", "--data", dir, "SELECT city FROM "+long+" AS a JOIN "+long+" AS b USING (city) ORDER BY 1"); r.out != "city\nOslo\nRome\n" {
 		t.Errorf("a long call: %s%s", r.out, r.err)
 	}
@@ -96,13 +102,16 @@ func TestNotesAboutSamples(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ file, flag, out, note string }{
-		{"latin", "--csv", "name,n\nabc,1\nM\xfcller,2\n", "latin.csv: line 3 has bytes that are not UTF-8. They stay as they are, and become U+FFFD in JSON, Parquet and PostgreSQL. The file may be ISO-8859-1: convert it with iconv -f ISO-8859-1 -t UTF-8\n"},
+		{"latin", "--csv", "name,n\nabc,1\nM\xfcller,2\n", "latin.csv: line 3 has bytes that are not UTF-8. They stay as they are, and become " +
+			"U+FFFD in JSON, Parquet and PostgreSQL. The file may be ISO-8859-1: convert it with iconv -f ISO-8859-1 -t UTF-8\n"},
 		{"latin", "--json", "M\ufffdller", "latin.csv: line 3 has bytes"},
-		{"windows", "--csv", "name,n\n\x93a\x94,1\n", "windows.csv: line 2 has bytes that are not UTF-8. They stay as they are, and become U+FFFD in JSON, Parquet and PostgreSQL. The file may be WINDOWS-1252: "},
+		{"windows", "--csv", "name,n\n\x93a\x94,1\n", "windows.csv: line 2 has bytes that are not UTF-8. They stay as they are, and become " +
+			"U+FFFD in JSON, Parquet and PostgreSQL. The file may be WINDOWS-1252: "},
 		{"head", "--csv", "\n1,1\n", "head.csv: its header has bytes that are not UTF-8. They become U+FFFD in the names of columns. "},
 		{"utf", "--csv", "name,n\nM\u00fcller,2\n", ""},
 		{"quotes", "--csv", "a,b\n\" \"\"x\"\"\",1\ny,2\n", "note: column a of quotes has values like \" \\\"x\\\"\" in "},
-		{"blanks", "--csv", "a,b\n1,\"x \"\n2,y\n", "note: column a of blanks is BIGINT, read without blanks around its values, such as \" 2\" in "},
+		{"blanks", "--csv", "a,b\n1,\"x \"\n2,y\n",
+			"note: column a of blanks is BIGINT, read without blanks around its values, such as \" 2\" in "},
 	} {
 		r := posta(t, "sql", "-q", c.flag, "--data", dir, "SELECT * FROM "+c.file+" ORDER BY 2")
 		if r.code != exitOK || !strings.Contains(r.out, c.out) || !strings.Contains(r.err, c.note) || c.note == "" && r.err != "" {

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// packer returns a writer of a packed file, which is taken for larger than it is. It only counts bits: to search random text for repetitions takes half a
-// minute with the race detector, and finds none.
+// packer returns a writer of a packed file, which is taken for larger than it is. It only counts bits: to search random text for
+// repetitions takes half a minute with the race detector, and finds none.
 func packer(w io.Writer) *gzip.Writer {
 	z, err := gzip.NewWriterLevel(w, gzip.HuffmanOnly)
 	if err != nil {
@@ -26,8 +26,8 @@ func packer(w io.Writer) *gzip.Writer {
 	return z
 }
 
-// twoPasses returns a directory with a table t of two columns that joiners do not have whole, so that a query about it in WHERE is a pass of its own. The
-// column n has a value that is not a BIGINT in line 3, and the column s a NULL in line 4.
+// twoPasses returns a directory with a table t of two columns that joiners do not have whole, so that a query about it in WHERE is a pass
+// of its own. The column n has a value that is not a BIGINT in line 3, and the column s a NULL in line 4.
 func twoPasses(t *testing.T) (dir, statement string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -35,7 +35,8 @@ func twoPasses(t *testing.T) (dir, statement string) {
 	r := rand.New(rand.NewPCG(1, 2))
 	fmt.Fprint(z, "s,n\na,1\nb,x\n,3\n")
 	for range 130_000 {
-		fmt.Fprintf(z, "%016x%016x%016x%016x%016x%016x%016x%016x%016x,5\n", r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64())
+		fmt.Fprintf(z, "%016x%016x%016x%016x%016x%016x%016x%016x%016x,5\n", r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(),
+			r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64())
 	}
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
@@ -61,11 +62,12 @@ func TestARowIsRejectedOnceByAllPasses(t *testing.T) {
 	}
 }
 
-// TestQ3_PassesShareTheScanOfOthers: the first passes of two statements share the session of a third one, and what follows shares another session.
-// Each statement rejects rows for itself, each row once, even one that only a pass rejects.
+// TestQ3_PassesShareTheScanOfOthers: the first passes of two statements share the session of a third one, and what follows shares another
+// session. Each statement rejects rows for itself, each row once, even one that only a pass rejects.
 func TestQ3_PassesShareTheScanOfOthers(t *testing.T) {
 	dir, first := twoPasses(t)
-	text := strings.Replace(first, "SELECT", "-- name: first\nSELECT", 1) + ";\n-- name: rest\nSELECT count(*) AS c FROM t WHERE s >= (SELECT min(s) FROM t WHERE n >= 5);\n-- name: texts\nSELECT count(s) AS c FROM t"
+	text := strings.Replace(first, "SELECT", "-- name: first\nSELECT", 1) + ";\n-- name: rest\nSELECT count(*) AS c FROM t WHERE s >= " +
+		"(SELECT min(s) FROM t WHERE n >= 5);\n-- name: texts\nSELECT count(s) AS c FROM t"
 	file := filepath.Join(t.TempDir(), "rejects.csv")
 	r := must(t, "sql", "--data", dir, "--json", "--rejects", file, "--max-rejected", "1", text)
 	got := parse(t, r.out)
@@ -78,7 +80,8 @@ func TestQ3_PassesShareTheScanOfOthers(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &all); err != nil {
 		t.Fatal(err)
 	}
-	if told := fmt.Sprint(all.Rejected); told != "map[t for first:{1} t for rest:{1} t for texts:{0}]" || strings.Count(r.err, "1 row rejected") != 2 {
+	if told := fmt.Sprint(all.Rejected); told != "map[t for first:{1} t for rest:{1} t for texts:{0}]" ||
+		strings.Count(r.err, "1 row rejected") != 2 {
 		t.Errorf("rejected: %s", told)
 	}
 	b, err := os.ReadFile(file)
@@ -87,7 +90,8 @@ func TestQ3_PassesShareTheScanOfOthers(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	slices.Sort(lines[1:])
-	if listed := strings.Join(lines[1:], "; "); listed != `t for first,t.csv,3,"n ""x"" is not a BIGINT","b,x"; t for rest,t.csv,3,"n ""x"" is not a BIGINT","b,x"` {
+	if listed := strings.Join(lines[1:], "; "); listed !=
+		`t for first,t.csv,3,"n ""x"" is not a BIGINT","b,x"; t for rest,t.csv,3,"n ""x"" is not a BIGINT","b,x"` {
 		t.Errorf("listed: %s", listed)
 	}
 	for _, says := range []string{"first, pass 1: ", "rest, pass 1: ", "first, pass 2, the last one", "rest, pass 2, the last one"} {
@@ -106,14 +110,16 @@ func TestQ3_PassesShareTheScanOfOthers(t *testing.T) {
 	}
 }
 
-// TestQ3_WhatFailsAfterSharedPassesTouchesNoOther: a statement that overflows behind its pass, and a column that turns out to be wider behind a pass,
-// change no other answer.
+// TestQ3_WhatFailsAfterSharedPassesTouchesNoOther: a statement that overflows behind its pass, and a column that turns out to be wider
+// behind a pass, change no other answer.
 func TestQ3_WhatFailsAfterSharedPassesTouchesNoOther(t *testing.T) {
 	dir, _ := twoPasses(t)
 	const where = "FROM d WHERE n >= (SELECT min(n) FROM d WHERE s >= '0')"
-	r := posta(t, "sql", "--data", dir, "--json", "CREATE TABLE d FROM 't.csv' (s TEXT, n BIGINT);\n-- name: over\nSELECT max(n + 9223372036854775806) "+where+";\n-- name: fine\nSELECT count(DISTINCT s) AS d "+where+";\n-- name: all\nSELECT count(*) FROM d")
+	r := posta(t, "sql", "--data", dir, "--json",
+		"CREATE TABLE d FROM 't.csv' (s TEXT, n BIGINT);\n-- name: over\nSELECT max(n + 9223372036854775806) "+where+";\n-- name: fine\nSELECT count(DISTINCT s) AS d "+where+";\n-- name: all\nSELECT count(*) FROM d")
 	got := parse(t, r.out)
-	if answers := fmt.Sprint(got.Queries["fine"].Rows, got.Queries["all"].Rows, len(got.Queries)); r.code != exitSession || answers != "[[130001]] [[130003]] 2" || !strings.Contains(r.err, "over: ") || strings.Count(r.err, "one by one") != 1 {
+	if answers := fmt.Sprint(got.Queries["fine"].Rows, got.Queries["all"].Rows, len(got.Queries)); r.code != exitSession ||
+		answers != "[[130001]] [[130003]] 2" || !strings.Contains(r.err, "over: ") || strings.Count(r.err, "one by one") != 1 {
 		t.Errorf("exit code %d, answers %s\n%s", r.code, answers, r.err)
 	}
 
@@ -135,9 +141,11 @@ func TestQ3_WhatFailsAfterSharedPassesTouchesNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir = table(t, "w.csv.gz", b.String())
-	r = must(t, "sql", "--data", dir, "--json", "SELECT 1 AS one;\n-- name: wide\nSELECT sum(m) AS m FROM w WHERE s >= (SELECT min(s) FROM w);\n-- name: thin\nSELECT count(DISTINCT s) AS d FROM w WHERE s > (SELECT min(s) FROM w)")
+	r = must(t, "sql", "--data", dir, "--json", "SELECT 1 AS one;\n-- name: wide\nSELECT sum(m) AS m FROM w WHERE s >= (SELECT min(s) FROM "+
+		"w);\n-- name: thin\nSELECT count(DISTINCT s) AS d FROM w WHERE s > (SELECT min(s) FROM w)")
 	got = parse(t, r.out)
-	if answers := fmt.Sprint(got.Queries["wide"].Rows, got.Queries["thin"].Rows); answers != "[[129999.5]] [[129999]]" || !strings.Contains(r.err, "column m of w is DOUBLE") || !strings.Contains(r.err, "wide, pass 2") {
+	if answers := fmt.Sprint(got.Queries["wide"].Rows, got.Queries["thin"].Rows); answers != "[[129999.5]] [[129999]]" ||
+		!strings.Contains(r.err, "column m of w is DOUBLE") || !strings.Contains(r.err, "wide, pass 2") {
 		t.Errorf("answers %s\n%s", answers, r.err)
 	}
 }
@@ -164,7 +172,8 @@ func TestCtrlCBetweenPasses(t *testing.T) {
 		var out, said safeBuffer
 		var began time.Time
 		in := &calling{Writer: &said, at: at, do: func() { began = time.Now(); cancel() }}
-		code := run(ctx, context.Background(), program(), []string{"posta", "sql", "--data", dir, "--csv", statement}, Console{In: strings.NewReader(""), Out: &out, Err: in})
+		code := run(ctx, context.Background(), program(), []string{"posta", "sql", "--data", dir, "--csv", statement},
+			Console{In: strings.NewReader(""), Out: &out, Err: in})
 		cancel()
 		if code != exitInterrupted || out.String() != "" || !strings.HasSuffix(said.String(), "posta: interrupted\n") {
 			t.Errorf("%s: exit code %d after %s: %s%s", at, code, time.Since(began), out.String(), said.String())

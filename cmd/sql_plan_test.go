@@ -21,7 +21,8 @@ func TestQ3_StatementsThatShareAScanDoNotTouchEachOther(t *testing.T) {
 	// The samples show that x is not a number, so the statement has to cast it.
 	declared := "CREATE TABLE d FROM 't.csv' (i BIGINT, x DOUBLE, c TEXT);\n"
 	file := filepath.Join(t.TempDir(), "q.sql")
-	if err := os.WriteFile(file, []byte(declared+"-- name: rows\nSELECT count(*) FROM d;\n-- name: over\nSELECT max(i + 1) FROM d;\n-- name: fine\nSELECT c FROM d ORDER BY i DESC LIMIT 1;\n-- name: xs\nSELECT sum(x) FROM d"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(declared+"-- name: rows\nSELECT count(*) FROM d;\n-- name: over\nSELECT max(i + 1) FROM d;\n-- "+
+		"name: fine\nSELECT c FROM d ORDER BY i DESC LIMIT 1;\n-- name: xs\nSELECT sum(x) FROM d"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	report := filepath.Join(t.TempDir(), "report.html")
@@ -36,7 +37,8 @@ func TestQ3_StatementsThatShareAScanDoNotTouchEachOther(t *testing.T) {
 		t.Fatalf("%v: %s%s", err, r.out, r.err)
 	}
 	answers := fmt.Sprint(got.Queries["rows"].Rows, got.Queries["fine"].Rows, got.Queries["xs"].Rows, len(got.Queries))
-	if r.code != exitSession || answers != "[[3]] [[c]] [[2]] 3" || !strings.Contains(r.err, "answered one by one") || !strings.Contains(r.err, "over: ") {
+	if r.code != exitSession || answers != "[[3]] [[c]] [[2]] 3" || !strings.Contains(r.err, "answered one by one") ||
+		!strings.Contains(r.err, "over: ") {
 		t.Errorf("exit code %d, answers %s\n%s", r.code, answers, r.err)
 	}
 }
@@ -55,7 +57,8 @@ func TestLimitStopsReading(t *testing.T) {
 	if r := must(t, "sql", "--data", dir, "--csv", declared+from); r.out != "id,n\n0,0\n1,1\n" || strings.Contains(r.err, "rejected") {
 		t.Errorf("%s%s", r.out, r.err)
 	}
-	if r := must(t, "sql", "--data", dir, "--csv", declared+" FROM d WHERE id >= 219999 LIMIT 2"); r.out != "id,n\n219999,9\n" || !strings.Contains(r.err, "rejected") {
+	if r := must(t, "sql", "--data", dir, "--csv", declared+" FROM d WHERE id >= 219999 LIMIT 2"); r.out != "id,n\n219999,9\n" ||
+		!strings.Contains(r.err, "rejected") {
 		t.Errorf("rows at the end of the file: %s%s", r.out, r.err)
 	}
 	if r := must(t, "sql", "--data", dir, "--csv", declared+" FROM d WHERE id % 200000 = 7 LIMIT 1 OFFSET 1"); r.out != "id,n\n200007,7\n" {
@@ -63,14 +66,16 @@ func TestLimitStopsReading(t *testing.T) {
 	}
 }
 
-// TestQ7_PassesAreSessions: a query over a large table is answered first, and its answer travels with the next session. A pipe can be read once.
+// TestQ7_PassesAreSessions: a query over a large table is answered first, and its answer travels with the next session. A pipe can be read
+// once.
 func TestQ7_PassesAreSessions(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b) // a packed file counts as larger than it is
 	r := rand.New(rand.NewPCG(1, 2))
 	fmt.Fprintln(z, "s")
 	for range 130_000 {
-		fmt.Fprintf(z, "%016x%016x%016x%016x%016x%016x%016x%016x%016x\n", r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64())
+		fmt.Fprintf(z, "%016x%016x%016x%016x%016x%016x%016x%016x%016x\n", r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64(),
+			r.Uint64(), r.Uint64(), r.Uint64())
 	}
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
@@ -90,7 +95,8 @@ func TestQ7_PassesAreSessions(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- os.WriteFile(pipe, []byte("n\n1\n2\n"), 0) }()
-	got = must(t, "sql", "--data", dir, "--csv", "CREATE TABLE p FROM 'p.csv' (n BIGINT); SELECT n FROM p WHERE n > (SELECT min(n) FROM p) LIMIT 1")
+	got = must(t, "sql", "--data", dir, "--csv",
+		"CREATE TABLE p FROM 'p.csv' (n BIGINT); SELECT n FROM p WHERE n > (SELECT min(n) FROM p) LIMIT 1")
 	if got.out != "n\n2\n" {
 		t.Errorf("a pipe: %s%s", got.out, got.err)
 	}

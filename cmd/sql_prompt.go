@@ -229,8 +229,8 @@ func (p *prompt) runs(cancel context.CancelCauseFunc) {
 	p.running, p.cancelled = cancel, false
 }
 
-// interrupt handles Ctrl-C while no line is read: it cancels the statement that runs. If the statement does not end, a second Ctrl-C ends the prompt: then
-// interrupt returns false.
+// interrupt handles Ctrl-C while no line is read: it cancels the statement that runs. If the statement does not end, a second Ctrl-C ends
+// the prompt: then interrupt returns false.
 func (p *prompt) interrupt() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -317,7 +317,8 @@ func (p *prompt) requestOf(ctx context.Context, text string, others []declared) 
 	return r, nil
 }
 
-// keep returns the earlier declarations that stay in force with those of a script: a new declaration replaces an earlier one of the same name.
+// keep returns the earlier declarations that stay in force with those of a script: a new declaration replaces an earlier one of the same
+// name.
 func (p *prompt) keep(script *syntax.Script) []declared {
 	again := map[string]bool{}
 	for _, d := range declarations(script) {

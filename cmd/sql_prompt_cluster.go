@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// promptCluster is the private cluster of a prompt. The first statement that reads a table starts it, and it runs until the prompt ends. The
-// goroutine that reads statements uses it. The goroutine that start launches keeps it running.
+// promptCluster is the private cluster of a prompt. The first statement that reads a table starts it, and it runs until the prompt ends.
+// The goroutine that reads statements uses it. The goroutine that start launches keeps it running.
 type promptCluster struct {
 	up    chan startedCluster // receives the cluster when it has started
 	leave chan struct{}       // closed to end the cluster
@@ -23,8 +23,8 @@ type startedCluster struct {
 	keys     *security.Keys
 }
 
-// start waits for the cluster, and makes r use it. A statement that was cancelled may have begun to start the cluster. If a start has failed, the next
-// statement tries again.
+// start waits for the cluster, and makes r use it. A statement that was cancelled may have begun to start the cluster. If a start has
+// failed, the next statement tries again.
 func (p *prompt) start(ctx context.Context, r *sqlRequest) error {
 	k := &p.cluster
 	if k.done == nil {

@@ -134,8 +134,8 @@ func (p *person) ends() error {
 	}
 }
 
-// askCursor asks a terminal for its cursor position. Every terminal answers that, and so does this one. Bubble Tea asks it whenever a program that
-// contains it starts on a terminal, and waits up to 5 s for the answer.
+// askCursor asks a terminal for its cursor position. Every terminal answers that, and so does this one. Bubble Tea asks it whenever a
+// program that contains it starts on a terminal, and waits up to 5 s for the answer.
 const askCursor = "\x1b[6n"
 
 const (
@@ -144,8 +144,8 @@ const (
 	ctrlD = "\x04"
 )
 
-// TestThePromptAnswers: one cluster answers one statement after the other, each over several lines. Errors do not end the prompt, declarations stay
-// valid, and the next prompt remembers what was typed.
+// TestThePromptAnswers: one cluster answers one statement after the other, each over several lines. Errors do not end the prompt,
+// declarations stay valid, and the next prompt remembers what was typed.
 func TestThePromptAnswers(t *testing.T) {
 	dir := table(t, "trips.csv", "id,city,km\n1,Montreal,1.5\n2,Toronto,2\n3,Montreal,4\n")
 	env := []string{"XDG_STATE_HOME=" + t.TempDir(), "TMPDIR=" + shortDir(t)}
@@ -237,8 +237,8 @@ func TestCtrlCCancelsTheStatementAndNotThePrompt(t *testing.T) {
 	p.leaves()
 }
 
-// TestThePromptStartsAClusterForTables: a statement without tables, and a question about types, need no cluster. A wrong flag of the cluster is
-// reported at once.
+// TestThePromptStartsAClusterForTables: a statement without tables, and a question about types, need no cluster. A wrong flag of the
+// cluster is reported at once.
 func TestThePromptStartsAClusterForTables(t *testing.T) {
 	dir, tmp := table(t, "trips.csv", "id,km\n1,1.5\n2,2\n"), shortDir(t)
 	env := []string{"XDG_STATE_HOME=" + t.TempDir(), "TMPDIR=" + tmp}

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestQuestionsOfANewUser: questions over files with blanks and dots in headers, 200 columns, dates in three forms, line ends in quotes, and a column
-// of JSON. Their author had not read the grammar, and a program in another language has computed the answers.
+// TestQuestionsOfANewUser: questions over files with blanks and dots in headers, 200 columns, dates in three forms, line ends in quotes,
+// and a column of JSON. Their author had not read the grammar, and a program in another language has computed the answers.
 func TestQuestionsOfANewUser(t *testing.T) {
 	dir := filepath.Join("testdata", "questions")
 	b, err := os.ReadFile(filepath.Join(dir, "answers.json"))
@@ -51,7 +51,8 @@ func sameNumberOrText(a, b any) bool {
 func TestSQLRejectsNoMoreThanItMay(t *testing.T) {
 	dir := table(t, "t.csv", "n\n1\nx\n2\ny\n")
 	ask := func(flags ...string) result {
-		return posta(t, append([]string{"sql", "-q", "--csv", "--data", dir, "CREATE TABLE u FROM 't.csv' (n BIGINT); SELECT sum(n) AS n FROM u"}, flags...)...)
+		return posta(t, append([]string{"sql", "-q", "--csv", "--data", dir,
+			"CREATE TABLE u FROM 't.csv' (n BIGINT); SELECT sum(n) AS n FROM u"}, flags...)...)
 	}
 	if r := ask("--max-rejected", "2"); r.code != exitOK || r.out != "n\n3\n" {
 		t.Errorf("--max-rejected 2: exit code %d, %s%s", r.code, r.out, r.err)
@@ -63,8 +64,8 @@ func TestSQLRejectsNoMoreThanItMay(t *testing.T) {
 	}
 }
 
-// TestQ3_EachStatementRejectsRowsForItself: statements that share a scan count, list and limit their rejected rows separately, and so does a
-// statement with a session of its own beside them.
+// TestQ3_EachStatementRejectsRowsForItself: statements that share a scan count, list and limit their rejected rows separately, and so does
+// a statement with a session of its own beside them.
 func TestQ3_EachStatementRejectsRowsForItself(t *testing.T) {
 	dir := table(t, "t.csv", "n,x\n1,0.5\nbad,1.5\n3,bad\n4,worse\n5\nworst,worst\n")
 	if err := os.WriteFile(filepath.Join(dir, "u.csv"), []byte("k\n1\nodd\n"), 0o600); err != nil {
@@ -98,7 +99,8 @@ SELECT sum(k) AS k FROM e`
 	slices.Sort(lines[1:])
 	want := []string{
 		"stream,file,line,reason,row",
-		`d for ns,t.csv,3,"n ""bad"" is not a BIGINT","bad,1.5"`, `d for ns,t.csv,6,"row has 1 field, and the header has 2",5`, `d for ns,t.csv,7,"n ""worst"" is not a BIGINT","worst,worst"`,
+		`d for ns,t.csv,3,"n ""bad"" is not a BIGINT","bad,1.5"`, `d for ns,t.csv,6,"row has 1 field, and the header has 2",5`,
+		`d for ns,t.csv,7,"n ""worst"" is not a BIGINT","worst,worst"`,
 		`d for xs,t.csv,4,"x ""bad"" is not a DOUBLE","3,bad"`, `d for xs,t.csv,5,"x ""worse"" is not a DOUBLE","4,worse"`,
 		`d for xs,t.csv,6,"row has 1 field, and the header has 2",5`, `d for xs,t.csv,7,"x ""worst"" is not a DOUBLE","worst,worst"`,
 		`e for ks,u.csv,3,"k ""odd"" is not a BIGINT",odd`,
@@ -106,7 +108,8 @@ SELECT sum(k) AS k FROM e`
 	if !slices.Equal(lines, want) {
 		t.Errorf("%s:\n%s", file, strings.Join(lines, "\n"))
 	}
-	if r := posta(t, "sql", "--data", dir, "--max-rejected", "3", text); r.code != exitUsage || !strings.Contains(r.err, "stream d for xs, file t.csv, line 7: x") {
+	if r := posta(t, "sql", "--data", dir, "--max-rejected", "3", text); r.code != exitUsage ||
+		!strings.Contains(r.err, "stream d for xs, file t.csv, line 7: x") {
 		t.Errorf("--max-rejected 3: exit code %d, %s", r.code, r.err)
 	}
 }

@@ -35,13 +35,16 @@ func table(t *testing.T, name, text string) (dir string) {
 func TestQ4_WrongStatementsAreShown(t *testing.T) {
 	dir := table(t, "trips.csv", "id,city\n1,Montreal\n")
 	for statement, want := range map[string]string{
-		"SELECT cty FROM trips": "posta: line 1, column 8: there is no column cty\n    SELECT cty FROM trips\n           ^\n    Did you mean city?\n",
-		"SELECT 1 FROM trps":    "posta: line 1, column 15: there is no table trps\n    SELECT 1 FROM trps\n                  ^\n    Did you mean trips?\n",
-		"SELECT\n1 +":           "posta: line 2, column 4: ",
-		"SELECT 1 FROM 'no/*'":  "posta: line 1, column 15: no file below ",
-		"SELECT 1 FROM '../x'":  "posta: line 1, column 15: '../x' is not a path below the data directory\n",
-		"DROP TABLE trips":      "posta: line 1, column 1: ",
-		"SELECT INTERVAL 1 DAY = INTERVAL 2 DAY FROM trips": "posta: line 1, column 23: = of INTERVAL is not computed yet\n    SELECT INTERVAL 1 DAY = ",
+		"SELECT cty FROM trips": "posta: line 1, column 8: there is no column cty\n    SELECT cty FROM trips\n           ^\n    Did you mean " +
+			"city?\n",
+		"SELECT 1 FROM trps": "posta: line 1, column 15: there is no table trps\n    SELECT 1 FROM trps\n                  ^\n    Did you " +
+			"mean trips?\n",
+		"SELECT\n1 +":          "posta: line 2, column 4: ",
+		"SELECT 1 FROM 'no/*'": "posta: line 1, column 15: no file below ",
+		"SELECT 1 FROM '../x'": "posta: line 1, column 15: '../x' is not a path below the data directory\n",
+		"DROP TABLE trips":     "posta: line 1, column 1: ",
+		"SELECT INTERVAL 1 DAY = INTERVAL 2 DAY FROM trips": "posta: line 1, column 23: = of INTERVAL is not computed yet\n    SELECT " +
+			"INTERVAL 1 DAY = ",
 	} {
 		r := posta(t, "sql", "--data", dir, statement)
 		if r.code != exitUsage || r.out != "" || !strings.HasPrefix(r.err, want) {
@@ -94,17 +97,20 @@ func TestSQLFindsTablesWithTabs(t *testing.T) {
 	}
 }
 
-// TestSQLNamesTheRowThatMadeAColumnTEXT: often one row is wrong, and not the statement. If two tables have the column, the error says that the name
-// is ambiguous.
+// TestSQLNamesTheRowThatMadeAColumnTEXT: often one row is wrong, and not the statement. If two tables have the column, the error says that
+// the name is ambiguous.
 func TestSQLNamesTheRowThatMadeAColumnTEXT(t *testing.T) {
 	dir := table(t, "trips.csv", "id,km\n1,1.5\n2,oops\n")
 	for statement, want := range map[string]string{
-		"SELECT avg(km) FROM trips":                           `avg does not take TEXT: km is TEXT because of "oops" in ` + dir + "/trips.csv:3\n",
-		"SELECT id FROM trips t WHERE t.km>2":                 `TEXT cannot be compared with BIGINT: km is TEXT because of "oops" in ` + dir + "/trips.csv:3\n",
+		"SELECT avg(km) FROM trips": `avg does not take TEXT: km is TEXT because of "oops" in ` + dir +
+			"/trips.csv:3\n",
+		"SELECT id FROM trips t WHERE t.km>2": `TEXT cannot be compared with BIGINT: km is TEXT because of "oops" in ` + dir +
+			"/trips.csv:3\n",
 		"SELECT 1 FROM trips a, 'trips.csv' b WHERE a.km > 2": "TEXT cannot be compared with BIGINT\n",
 		"SELECT nothing(km) FROM trips":                       "there is no function nothing\n",
 	} {
-		if r := posta(t, "sql", "--data", dir, statement); r.code != exitUsage || !strings.Contains(r.err, want) || strings.Contains(want, ":3") != strings.Contains(r.err, "TRY_CAST(km AS DOUBLE) makes NULL of such values") {
+		if r := posta(t, "sql", "--data", dir, statement); r.code != exitUsage || !strings.Contains(r.err, want) ||
+			strings.Contains(want, ":3") != strings.Contains(r.err, "TRY_CAST(km AS DOUBLE) makes NULL of such values") {
 			t.Errorf("%s: exit code %d\n%s", statement, r.code, r.err)
 		}
 	}
@@ -114,7 +120,8 @@ func TestSQLNamesTheRowThatMadeAColumnTEXT(t *testing.T) {
 func TestSQLTakesFunctionsThatReadFiles(t *testing.T) {
 	dir := table(t, "s.csv", "a;b\n1;007\n2;\"x\"\n")
 	if r := must(t, "sql", "--data", dir, "--csv", "SELECT x.a + y.a AS n, read_json.b, y.b FROM read_csv('s.csv', delim = ';') AS x "+
-		"JOIN read_csv('s.csv', delim=';', header=true, columns={'a': 'DECIMAL(9, 2)', 'b': 'VARCHAR'}) AS y ON x.b = y.b, read_json('*.csv', sep = ';') WHERE read_json.a = x.a ORDER BY 1"); r.out != "n,b,b\n2.00,007,007\n4.00,x,x\n" {
+		"JOIN read_csv('s.csv', delim=';', header=true, columns={'a': 'DECIMAL(9, 2)', 'b': 'VARCHAR'}) AS y ON x.b = y.b, read_json('*.csv', "+
+		"sep = ';') WHERE read_json.a = x.a ORDER BY 1"); r.out != "n,b,b\n2.00,007,007\n4.00,x,x\n" {
 		t.Errorf("%q", r.out)
 	}
 	for call, want := range map[string]string{
@@ -126,21 +133,27 @@ func TestSQLTakesFunctionsThatReadFiles(t *testing.T) {
 		}
 	}
 	for call, want := range map[string]string{
-		"read_csv()":                                                    "posta: line 1, column 15: read_csv needs a pattern of files in quotes\n",
-		"read_csv(['s.csv', 't.csv'])":                                  "posta: line 1, column 24: read_csv needs a pattern of files in quotes\n",
-		"read_csv('-')":                                                 "posta: line 1, column 24: standard input is read without options here\n",
-		"read_csv('s.csv', ';')":                                        "posta: line 1, column 33: an option of read_csv has a name\n",
-		"read_csv('s.csv', filename = true)":                            "posta: line 1, column 33: the option filename is not supported\n",
-		"read_csv('s.csv', quote = '/')":                                "posta: line 1, column 33: the option quote is not supported with this value\n",
-		"read_csv('s.csv', comment = '//')":                             "posta: line 1, column 33: the option comment is not supported with this value\n",
-		"read_csv('s.csv', nullstr = 1)":                                "posta: line 1, column 33: the option nullstr is not supported with this value\n",
-		"read_csv('s.csv', skip = -1)":                                  "posta: line 1, column 33: the option skip is not supported with this value\n",
-		"read_csv('s.csv', types = {'a': 'TEXT'})":                      "posta: line 1, column 33: the option types is not supported with this value\n",
+		"read_csv()":                         "posta: line 1, column 15: read_csv needs a pattern of files in quotes\n",
+		"read_csv(['s.csv', 't.csv'])":       "posta: line 1, column 24: read_csv needs a pattern of files in quotes\n",
+		"read_csv('-')":                      "posta: line 1, column 24: standard input is read without options here\n",
+		"read_csv('s.csv', ';')":             "posta: line 1, column 33: an option of read_csv has a name\n",
+		"read_csv('s.csv', filename = true)": "posta: line 1, column 33: the option filename is not supported\n",
+		"read_csv('s.csv', quote = '/')": "posta: line 1, column 33: the option quote is not supported with " +
+			"this value\n",
+		"read_csv('s.csv', comment = '//')": "posta: line 1, column 33: the option comment is not supported with " +
+			"this value\n",
+		"read_csv('s.csv', nullstr = 1)": "posta: line 1, column 33: the option nullstr is not supported with " +
+			"this value\n",
+		"read_csv('s.csv', skip = -1)": "posta: line 1, column 33: the option skip is not supported with " +
+			"this value\n",
+		"read_csv('s.csv', types = {'a': 'TEXT'})": "posta: line 1, column 33: the option types is not supported with " +
+			"this value\n",
 		"read_csv('s.csv', columns = {'a': 'FOO'})":                     "posta: line 1, column 49: there is no type FOO\n",
 		"read_csv('s.csv', columns = {'a': 'TEXT) WITH (delim \";\"'})": "posta: line 1, column 49: 'TEXT) WITH (delim \";\"' is not a type\n",
-		"read_parquet('../s.csv')":                                      "posta: line 1, column 15: '../s.csv' is not a path below the data directory\n",
-		"read_parquet('n.parquet')":                                     "posta: line 1, column 15: no file below ",
-		"range(5)":                                                      "posta: line 1, column 15: range in FROM is not supported\n",
+		"read_parquet('../s.csv')": "posta: line 1, column 15: '../s.csv' is not a path below the data " +
+			"directory\n",
+		"read_parquet('n.parquet')": "posta: line 1, column 15: no file below ",
+		"range(5)":                  "posta: line 1, column 15: range in FROM is not supported\n",
 	} {
 		if r := posta(t, "sql", "--data", dir, "SELECT * FROM "+call); r.code != exitUsage || r.out != "" || !strings.HasPrefix(r.err, want) {
 			t.Errorf("%s: exit code %d\n%s%s", call, r.code, r.out, r.err)
@@ -192,7 +205,8 @@ func TestD1_KilledNodesChangeNoAnswerOfSQL(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(from, "cities.csv"), []byte(cities), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ask := []string{"sql", "--data", from, "--csv", "SELECT city, country, count(*), sum(km), min(id), first(id) FROM trips LEFT JOIN cities ON city = name WHERE km > 3 GROUP BY city, country ORDER BY city"}
+	ask := []string{"sql", "--data", from, "--csv", "SELECT city, country, count(*), sum(km), min(id), first(id) FROM trips LEFT JOIN " +
+		"cities ON city = name WHERE km > 3 GROUP BY city, country ORDER BY city"}
 	if told := must(t, append(ask[:3:3], "--explain", ask[4])...).out; !strings.Contains(told, "every joiner has cities whole") {
 		t.Fatalf("the cities are not a reference stream: %s", told)
 	}
@@ -234,7 +248,8 @@ func TestSubmitAnswersStatementsOfAFile(t *testing.T) {
 	k.must("up")
 	dir := table(t, "trips.csv", "id,city\n1,Montreal\n2,Toronto\n3,Montreal\n")
 	file := filepath.Join(dir, "questions.sql")
-	if err := os.WriteFile(file, []byte("-- name: a\nSELECT city, count(*) FROM trips GROUP BY city;\n-- name: b\nSELECT max(id) FROM trips"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte("-- name: a\nSELECT city, count(*) FROM trips GROUP BY city;\n-- name: b\nSELECT max(id) FROM trips"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	want := must(t, "sql", "--data", dir, "-f", file).out
@@ -251,8 +266,8 @@ func TestSubmitAnswersStatementsOfAFile(t *testing.T) {
 	}
 }
 
-// TestSQLAnswersAsTheAnalysesDo: statements for the queries of the built-in analyses run over generated data with all its quirks, and over the real
-// rows that POSTA_SHARED names. The analyses' own tests show that those are right.
+// TestSQLAnswersAsTheAnalysesDo: statements for the queries of the built-in analyses run over generated data with all its quirks, and over
+// the real rows that POSTA_SHARED names. The analyses' own tests show that those are right.
 func TestSQLAnswersAsTheAnalysesDo(t *testing.T) {
 	made := map[string]string{"bikes": data(t, "20000")}
 	for name, make := range map[string]func(gen.Dir, int, uint64) error{"memes": gen.Memes, "flights": gen.Flights, "movies": gen.Movies} {
@@ -290,7 +305,8 @@ func TestSQLAnswersAsTheAnalysesDo(t *testing.T) {
 			for _, query := range c.queries {
 				got, want := answers[query], parse(t, string(b)).Queries[query]
 				if len(want.Rows) == 0 || !slices.Equal(got.Columns, want.Columns) || len(got.Rows) != len(want.Rows) {
-					t.Errorf("%s over %s: %s: %v with %d rows, the analysis has %v with %d", c.file, dir, query, got.Columns, len(got.Rows), want.Columns, len(want.Rows))
+					t.Errorf("%s over %s: %s: %v with %d rows, the analysis has %v with %d", c.file, dir, query, got.Columns, len(got.Rows), want.Columns,
+						len(want.Rows))
 					continue
 				}
 				for i := range got.Rows {
@@ -304,8 +320,8 @@ func TestSQLAnswersAsTheAnalysesDo(t *testing.T) {
 	}
 }
 
-// sameValue compares numbers with a relative tolerance of 1e-9, as the definitions of the queries say. The analyses take means of decimals, SQL of
-// DOUBLEs.
+// sameValue compares numbers with a relative tolerance of 1e-9, as the definitions of the queries say. The analyses take means of decimals,
+// SQL of DOUBLEs.
 func sameValue(a, b any) bool {
 	x, err := strconv.ParseFloat(fmt.Sprint(a), 64)
 	y, bad := strconv.ParseFloat(fmt.Sprint(b), 64)
@@ -315,8 +331,8 @@ func sameValue(a, b any) bool {
 	return math.Abs(x-y) <= 1e-9*max(math.Abs(x), math.Abs(y))
 }
 
-// TestSQLFindsTheColumnsOfEveryForm: JSON Lines name their keys, and Parquet has a schema. A null there is NULL, even in the only column that a
-// statement reads.
+// TestSQLFindsTheColumnsOfEveryForm: JSON Lines name their keys, and Parquet has a schema. A null there is NULL, even in the only column
+// that a statement reads.
 func TestSQLFindsTheColumnsOfEveryForm(t *testing.T) {
 	dir := table(t, "log.jsonl", `{"at": "2024-01-01T10:00:00", "level": "warn", "ms": null, "n": 1}
 {"at": "2024-01-01T11:00:00", "level": "", "ms": 2.5, "n": 2, "extra": {"a": [1, "x"]}}
@@ -340,7 +356,8 @@ func TestSQLFindsTheColumnsOfEveryForm(t *testing.T) {
 	for _, c := range [][2]string{
 		{"DESCRIBE log", "column_name,column_type\nat,TIMESTAMP\nlevel,TEXT\nms,DOUBLE\nn,BIGINT\nextra,TEXT\n"},
 		{"SHOW TABLES", "name\nduck\nlog\nmore\n"},
-		{"SELECT count(*), count(at), count(level), count(ms), sum(n) AS n, min(extra ->> '$.a[1]') AS x FROM log", "count(*),count(at),count(level),count(ms),n,x\n3,2,2,1,6,x\n"},
+		{"SELECT count(*), count(at), count(level), count(ms), sum(n) AS n, min(extra ->> '$.a[1]') AS x FROM log",
+			"count(*),count(at),count(level),count(ms),n,x\n3,2,2,1,6,x\n"},
 		{"SELECT count(level) AS levels, count(*) AS n FROM 'log.jsonl'", "levels,n\n2,3\n"},
 		{"SELECT count(*) AS n FROM 'more.csv.gz'", "n\n2\n"},
 		{"SELECT count(ms) AS ms, count(*) AS n FROM '*.jsonl'", "ms,n\n1,3\n"},
@@ -351,13 +368,14 @@ func TestSQLFindsTheColumnsOfEveryForm(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q\n%s", c[0], r.code, r.out, r.err)
 		}
 	}
-	if r := posta(t, "sql", "--data", dir, "SELECT count(*) FROM '*.csv.gz'"); r.code != exitUsage || !strings.Contains(r.err, "are not told apart") {
+	if r := posta(t, "sql", "--data", dir, "SELECT count(*) FROM '*.csv.gz'"); r.code != exitUsage ||
+		!strings.Contains(r.err, "are not told apart") {
 		t.Errorf("a pattern that fits other files without .gz: exit code %d, %s", r.code, r.err)
 	}
 }
 
-// TestSQLReadsOddJSONLines: keys that differ in case or are empty, integers beyond BIGINT, seen by the samples or not, a long first line, and
-// lines that end in carriage returns.
+// TestSQLReadsOddJSONLines: keys that differ in case or are empty, integers beyond BIGINT, seen by the samples or not, a long first line,
+// and lines that end in carriage returns.
 func TestSQLReadsOddJSONLines(t *testing.T) {
 	dir := t.TempDir()
 	late := strings.Repeat("{\"n\":1}\n", 60_000) + "{\"n\":18446744073709551615}\n" + strings.Repeat("{\"n\":1}\n", 60_000)
@@ -374,7 +392,8 @@ func TestSQLReadsOddJSONLines(t *testing.T) {
 		{"SELECT sum(ID_1) AS s, sum(column2) AS e FROM 'case.jsonl'", "s,e\n5,7\n", ""},
 		{"SELECT sum(ID) AS s FROM 'upper.jsonl'", "s\n5\n", ""},
 		{"SELECT * FROM large", "n\n1\n18446744073709551616\n", "column n of large is TEXT, since"},
-		{"SELECT max(n) AS n, count(*) AS c FROM late", "n,c\n18446744073709551615,120001\n", "column n of late is TEXT, not BIGINT as in the samples"},
+		{"SELECT max(n) AS n, count(*) AS c FROM late", "n,c\n18446744073709551615,120001\n",
+			"column n of late is TEXT, not BIGINT as in the samples"},
 		{"SELECT sum(n) AS n, max(length(s)) AS s FROM long", "n,s\n3,716800\n", ""},
 		{"SELECT * FROM cr", "a\n1\n2\n", ""},
 	} {
@@ -383,16 +402,19 @@ func TestSQLReadsOddJSONLines(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q\n%s", c[0], r.code, r.out, r.err)
 		}
 	}
-	if r := posta(t, "sql", "--quiet", "--data", dir, "SELECT n + 1 FROM large"); r.code != exitUsage || !strings.Contains(r.err, "CAST(n AS DOUBLE) rounds such values") {
+	if r := posta(t, "sql", "--quiet", "--data", dir, "SELECT n + 1 FROM large"); r.code != exitUsage ||
+		!strings.Contains(r.err, "CAST(n AS DOUBLE) rounds such values") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
 }
 
-// TestSQLKeepsLargeIntegersApart: integers of CSV beyond BIGINT that are one DOUBLE are two groups, whether samples show them or not, and a note says why.
+// TestSQLKeepsLargeIntegersApart: integers of CSV beyond BIGINT that are one DOUBLE are two groups, whether samples show them or not, and a
+// note says why.
 func TestSQLKeepsLargeIntegersApart(t *testing.T) {
 	dir := t.TempDir()
 	const two = "18446744073709551616\n18446744073709551617\n"
-	for name, text := range map[string]string{"early": two + "5\n", "late": strings.Repeat("1\n", 200_000) + two + strings.Repeat("1\n", 400_000), "mixed": two + "0.5\n"} {
+	for name, text := range map[string]string{"early": two + "5\n",
+		"late": strings.Repeat("1\n", 200_000) + two + strings.Repeat("1\n", 400_000), "mixed": two + "0.5\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name+".csv"), []byte("id\n"+text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -400,7 +422,8 @@ func TestSQLKeepsLargeIntegersApart(t *testing.T) {
 	for _, c := range [][3]string{
 		{"early", "n\n3\n", "column id of early is TEXT, since"},
 		{"late", "n\n3\n", "column id of late is TEXT, not BIGINT as in the samples"},
-		{"mixed", "n\n2\n", "column id of mixed is DOUBLE, since it has fractions, and rounds integers beyond BIGINT, such as 18446744073709551616 in"},
+		{"mixed", "n\n2\n",
+			"column id of mixed is DOUBLE, since it has fractions, and rounds integers beyond BIGINT, such as 18446744073709551616 in"},
 	} {
 		r := posta(t, "sql", "--quiet", "--csv", "--data", dir, "SELECT count(DISTINCT id) AS n FROM "+c[0])
 		if r.code != 0 || r.out != c[1] || !strings.Contains(r.err, c[2]) {
@@ -409,7 +432,8 @@ func TestSQLKeepsLargeIntegersApart(t *testing.T) {
 	}
 }
 
-// TestSQLReadsItsOwnCSV: what --out writes as CSV or TSV, alone in its row or not, is read back as it was: each type, NULL, ”, blanks, quotes, line ends.
+// TestSQLReadsItsOwnCSV: what --out writes as CSV or TSV, alone in its row or not, is read back as it was: each type, NULL, ”, blanks,
+// quotes, line ends.
 func TestSQLReadsItsOwnCSV(t *testing.T) {
 	const rows = `FROM (VALUES (1, 0.5e0, 1.50, DATE '2024-02-29', TIMESTAMP '2024-02-29 12:00:00.25', true, 'a'), (NULL, NULL, NULL, NULL, NULL, NULL, NULL),
 		(-9223372036854775808, -1e300, -0.01, DATE '0001-01-01', TIMESTAMP '9999-12-31 23:59:59.999999', false, ''), (0, 0e0, 0.00, DATE '1970-01-01', TIMESTAMP '1970-01-01', NULL, ' '),
@@ -421,7 +445,8 @@ func TestSQLReadsItsOwnCSV(t *testing.T) {
 		body, _, _ = strings.Cut(body, `, "rejected"`)
 		return body
 	}
-	for i, columns := range [][]string{{"i BIGINT", "f DOUBLE", "d DECIMAL(9,2)", "day DATE", "at TIMESTAMP", "b BOOLEAN", "s TEXT"}, {"s TEXT"}, {"f DOUBLE"}} {
+	for i, columns := range [][]string{{"i BIGINT", "f DOUBLE", "d DECIMAL(9,2)", "day DATE", "at TIMESTAMP", "b BOOLEAN", "s TEXT"},
+		{"s TEXT"}, {"f DOUBLE"}} {
 		var names []string
 		for _, c := range columns {
 			name, _, _ := strings.Cut(c, " ")
@@ -460,7 +485,8 @@ func TestSQLTakesColumnsFromPaths(t *testing.T) {
 			t.Errorf("%s: %q", statement, r.out)
 		}
 	}
-	for pattern, say := range map[string]string{"{}/trips.csv": "do not name columns", "{a/b}.csv": "do not name columns", "{id}/trips.csv": "two columns id", "x/../{c}.csv": "not a path below"} {
+	for pattern, say := range map[string]string{"{}/trips.csv": "do not name columns", "{a/b}.csv": "do not name columns",
+		"{id}/trips.csv": "two columns id", "x/../{c}.csv": "not a path below"} {
 		r := posta(t, "sql", "--data", dir, "CREATE TABLE t FROM '"+pattern+"' (id BIGINT); SELECT * FROM t")
 		if r.code != exitUsage || !strings.Contains(r.err, say) {
 			t.Errorf("%s: exit code %d, %s", pattern, r.code, r.err)

@@ -22,8 +22,8 @@ func (w *promptWords) forget() { w.columns = nil }
 // commandWords are the commands of the prompt itself.
 var commandWords = []string{".exit", ".explain", ".help", ".mode", ".quit", ".read", ".schema", ".tables"}
 
-// complete returns the line with its last word completed as far as that is certain, and the words that it may become. columnsOf looks up the columns
-// of a table.
+// complete returns the line with its last word completed as far as that is certain, and the words that it may become. columnsOf looks up
+// the columns of a table.
 func (w *promptWords) complete(line string, tables []string, columnsOf func(table string) []string) (string, []string) {
 	at := len(line)
 	for at > 0 {

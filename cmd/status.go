@@ -25,12 +25,14 @@ shows what they ask, and for statements of SQL their pass.
 
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), jsonFlag(),
-			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "show it again and again, until Ctrl-C; on a terminal as a full screen, where h shows the keys"}},
+			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"},
+				Usage: "show it again and again, until Ctrl-C; on a terminal as a full screen, where h shows the keys"}},
 		Action: withTopology(x.status),
 	}
 }
 
-// Time limits of a look at the cluster: long enough to hear all nodes and to measure rates, or until a silent node would have sent ten heartbeats.
+// Time limits of a look at the cluster: long enough to hear all nodes and to measure rates, or until a silent node would have sent ten
+// heartbeats.
 const (
 	lookAtMost = 1500 * time.Millisecond
 	speedSpan  = 400 * time.Millisecond
@@ -103,7 +105,8 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 	now := time.Now()
 	for _, expiring := range []func(time.Time) ([]string, time.Time){l.Expiring, w.Expiring} {
 		if names, first := expiring(now); len(names) > 0 {
-			x.notef("warning: the certificates of %s end soon, the first one on %s: say posta key renew, and posta deploy where they are containers; posta key list shows what ends when",
+			x.notef("warning: the certificates of %s end soon, the first one on %s: say posta key renew, and posta deploy where they are "+
+				"containers; posta key list shows what ends when",
 				strings.Join(names, ", "), first.UTC().Format(time.DateOnly))
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// screen returns the terminal for a full screen. It returns nil if standard input or output is not a terminal, or if the terminal cannot move its cursor.
+// screen returns the terminal for a full screen. It returns nil if standard input or output is not a terminal, or if the terminal cannot
+// move its cursor.
 func (x *command) screen() (in, out *os.File) {
 	in, reads := x.In.(*os.File)
 	out, writes := x.Out.(*os.File)
@@ -25,7 +26,8 @@ func (x *command) screen() (in, out *os.File) {
 }
 
 // showBoard shows the cluster on a full screen until a key ends it.
-func (x *command) showBoard(ctx context.Context, in, out *os.File, t *topology.Topology, l *monitor.Listener[[]monitor.Status], w *monitor.Listener[monitor.Medics], from client.Config) error {
+func (x *command) showBoard(ctx context.Context, in, out *os.File, t *topology.Topology, l *monitor.Listener[[]monitor.Status],
+	w *monitor.Listener[monitor.Medics], from client.Config) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	var meter board.Meter

@@ -80,7 +80,8 @@ type incidentJSON struct {
 }
 
 // printStatusJSON prints one line, so that --watch is a line per look.
-func (x *command) printStatusJSON(t *topology.Topology, view []monitor.Status, running []monitor.Session, medics monitor.Medics, ends func(topology.Node) (time.Time, bool)) error {
+func (x *command) printStatusJSON(t *topology.Topology, view []monitor.Status, running []monitor.Session, medics monitor.Medics,
+	ends func(topology.Node) (time.Time, bool)) error {
 	out := struct {
 		Cluster    string         `json:"cluster"`
 		Nodes      []nodeJSON     `json:"nodes"`
@@ -89,7 +90,8 @@ func (x *command) printStatusJSON(t *topology.Topology, view []monitor.Status, r
 		Generation uint64         `json:"generation"`
 		Medics     []medicJSON    `json:"medics"`
 		Incidents  []incidentJSON `json:"incidents"` // oldest first
-	}{Cluster: t.Name, Nodes: make([]nodeJSON, len(view)), Running: runningAsJSON(running), Generation: uint64(medics.Term.Gen), Medics: []medicJSON{}, Incidents: []incidentJSON{}}
+	}{Cluster: t.Name, Nodes: make([]nodeJSON, len(view)), Running: runningAsJSON(running), Generation: uint64(medics.Term.Gen),
+		Medics: []medicJSON{}, Incidents: []incidentJSON{}}
 	for i := range view {
 		out.Nodes[i] = nodeAsJSON(&view[i])
 		out.Nodes[i].CertEnds = endText(ends(view[i].Node))

@@ -20,8 +20,8 @@ const (
 	mostRunning = 16
 )
 
-// running asks which sessions run, if heartbeats say that there are any. So `posta status` costs an idle cluster nothing. If a cluster does not answer, the
-// command waits 2*askedFor at most.
+// running asks which sessions run, if heartbeats say that there are any. So `posta status` costs an idle cluster nothing. If a cluster does
+// not answer, the command waits 2*askedFor at most.
 func (x *command) running(ctx context.Context, cfg client.Config, view []monitor.Status) ([]monitor.Session, error) {
 	if !slices.ContainsFunc(view, func(s monitor.Status) bool { return s.Heard && s.Beat.Sessions > 0 }) {
 		return nil, nil
@@ -38,7 +38,8 @@ func sessionLines(running []monitor.Session) (lines []string) {
 		if i == mostRunning {
 			return append(lines, fmt.Sprintf("and %s more that run: posta sessions", display.Plural(len(running)-i, "session")))
 		}
-		line := fmt.Sprintf("session %s: %s, runs for %s, %s", s.ID, display.Escape(cmp.Or(s.Analysis, "not known yet")), display.Span(s.Age), display.Bytes(int64(s.Bytes)))
+		line := fmt.Sprintf("session %s: %s, runs for %s, %s", s.ID, display.Escape(cmp.Or(s.Analysis, "not known yet")), display.Span(s.Age),
+			display.Bytes(int64(s.Bytes)))
 		if files := s.Files(); files != "" {
 			line += ", files " + files
 		}

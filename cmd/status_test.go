@@ -16,7 +16,8 @@ import (
 // TestStatus_Trouble: each trouble has one line, which names all nodes that have it. A silent node reports no trouble.
 func TestStatus_Trouble(t *testing.T) {
 	node := func(id topology.NodeID, age time.Duration, trouble string) monitor.Status {
-		return monitor.Status{Node: topology.Node{ID: id}, Heard: true, Age: age, Beat: heartbeat.Beat{State: heartbeat.Running, Trouble: trouble}}
+		return monitor.Status{Node: topology.Node{ID: id}, Heard: true, Age: age,
+			Beat: heartbeat.Beat{State: heartbeat.Running, Trouble: trouble}}
 	}
 	view := []monitor.Status{
 		node("input-1", 0, "the broker is away"), node("joiner-1", 0, ""), node("joiner-2", 0, "the broker is away"),
@@ -37,7 +38,8 @@ func TestStatus_Trouble(t *testing.T) {
 // TestR18_StatusShowsDamagedFrames: damaged frames are shown only if there are any; JSON always has their number.
 func TestR18_StatusShowsDamagedFrames(t *testing.T) {
 	node := func(age time.Duration, damaged uint64) monitor.Status {
-		return monitor.Status{Node: topology.Node{ID: "joiner-1"}, Heard: true, Age: age, Beat: heartbeat.Beat{State: heartbeat.Running, Damaged: damaged}}
+		return monitor.Status{Node: topology.Node{ID: "joiner-1"}, Heard: true, Age: age,
+			Beat: heartbeat.Beat{State: heartbeat.Running, Damaged: damaged}}
 	}
 	view := []monitor.Status{node(0, 0), node(0, 3), node(2*monitor.SilentFor, 3)}
 	lines := monitor.Remarks(view)
@@ -56,8 +58,8 @@ func TestR18_StatusShowsDamagedFrames(t *testing.T) {
 	}
 }
 
-// TestN9_StatusShowsWhatTakesLong: status shows what a node works on if the node has got nothing done for a while. It does not for a node that is
-// busy for a moment only, or silent.
+// TestN9_StatusShowsWhatTakesLong: status shows what a node works on if the node has got nothing done for a while. It does not for a node
+// that is busy for a moment only, or silent.
 func TestN9_StatusShowsWhatTakesLong(t *testing.T) {
 	node := func(age, stands time.Duration) monitor.Status {
 		return monitor.Status{Node: topology.Node{ID: "joiner-1"}, Heard: true, Age: age, Beat: heartbeat.Beat{
@@ -79,11 +81,12 @@ func TestN9_StatusShowsWhatTakesLong(t *testing.T) {
 	}
 }
 
-// TestStatus_WhatRuns: each running session has a line with its statement, whose control characters are escaped. If there are too many sessions, the
-// rest is a number.
+// TestStatus_WhatRuns: each running session has a line with its statement, whose control characters are escaped. If there are too many
+// sessions, the rest is a number.
 func TestStatus_WhatRuns(t *testing.T) {
 	running := []monitor.Session{
-		{ID: session.ID{1}, Analysis: "sql", Age: 3 * time.Second, Bytes: 1 << 20, Owner: "ann", Asks: "pass 2, the last one, of: SELECT '\x1b[2J'"},
+		{ID: session.ID{1}, Analysis: "sql", Age: 3 * time.Second, Bytes: 1 << 20, Owner: "ann",
+			Asks: "pass 2, the last one, of: SELECT '\x1b[2J'"},
 		{ID: session.ID{2}, Analysis: "bikes"},
 		{ID: session.ID{3}, Analysis: "bikes", FilesRead: 42, FilesSize: 100, FilesLeft: 185 * time.Second},
 	}
@@ -95,7 +98,8 @@ func TestStatus_WhatRuns(t *testing.T) {
 	if got := sessionLines(running); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := sessionLines(make([]monitor.Session, mostRunning+2)); len(got) != mostRunning+1 || got[mostRunning] != "and 2 sessions more that run: posta sessions" {
+	if got := sessionLines(make([]monitor.Session, mostRunning+2)); len(got) != mostRunning+1 ||
+		got[mostRunning] != "and 2 sessions more that run: posta sessions" {
 		t.Errorf("%q", got)
 	}
 	b, err := json.Marshal(runningAsJSON(running))
@@ -105,13 +109,15 @@ func TestStatus_WhatRuns(t *testing.T) {
 	}
 }
 
-// TestStatus_NamesTheNodeThatIsWaitedFor: a node with a full link names the node that it waits for. Trouble about a slow or full disk names the node that has the
-// disk, not the node that waits for it.
+// TestStatus_NamesTheNodeThatIsWaitedFor: a node with a full link names the node that it waits for. Trouble about a slow or full disk names
+// the node that has the disk, not the node that waits for it.
 func TestStatus_NamesTheNodeThatIsWaitedFor(t *testing.T) {
 	for state, want := range map[heartbeat.State]string{
-		heartbeat.Blocked: "blocked on joiner-1", heartbeat.DiskSlow: "disk slow, blocked on joiner-1", heartbeat.Draining: "draining, blocked on joiner-1",
+		heartbeat.Blocked: "blocked on joiner-1", heartbeat.DiskSlow: "disk slow, blocked on joiner-1",
+		heartbeat.Draining: "draining, blocked on joiner-1",
 	} {
-		s := monitor.Status{Heard: true, Beat: heartbeat.Beat{State: state, Links: []heartbeat.Link{{Edge: "joiner", To: "joiner-1", Full: true}, {To: "joiner-2"}}}}
+		s := monitor.Status{Heard: true, Beat: heartbeat.Beat{State: state,
+			Links: []heartbeat.Link{{Edge: "joiner", To: "joiner-1", Full: true}, {To: "joiner-2"}}}}
 		if got := s.State(); got != want {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}

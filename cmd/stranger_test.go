@@ -85,7 +85,8 @@ func (a *attempt) carryOut() ([]byte, error) {
 	return nil, errors.New("no such thing to do")
 }
 
-// connect sends all bytes at once, and reads the answer until the other side closes the connection, has said enough, or has long been silent.
+// connect sends all bytes at once, and reads the answer until the other side closes the connection, has said enough, or has long been
+// silent.
 func (a *attempt) connect() ([]byte, error) {
 	conn, err := net.Dial("unix", a.Path)
 	if err != nil {
@@ -241,7 +242,8 @@ func meddling(t *testing.T, dir string) (all []attempt) {
 		case err != nil:
 			return err
 		case d.IsDir():
-			all = append(all, attempt{Name: "a link put into it", Do: "link", Path: filepath.Join(path, "planted")}, attempt{Name: "another one in its place", Do: "move", Path: path})
+			all = append(all, attempt{Name: "a link put into it", Do: "link", Path: filepath.Join(path, "planted")},
+				attempt{Name: "another one in its place", Do: "move", Path: path})
 		case d.Type().IsRegular():
 			files++
 			all = append(all, attempt{Name: "a file read", Do: "read", Path: path}, attempt{Name: "a file removed", Do: "remove", Path: path})
@@ -283,9 +285,9 @@ func listening(t *testing.T, pid int) (at []string) {
 	return at
 }
 
-// TestS1_AnotherAccountReachesNothing: with default settings, the system refuses every attempt of a second account to connect, listen, read or write
-// while sessions run, and the answers stay right. Even if the directory of the sockets and the sockets are opened to everybody, nodes and medics
-// answer no other account.
+// TestS1_AnotherAccountReachesNothing: with default settings, the system refuses every attempt of a second account to connect, listen, read
+// or write while sessions run, and the answers stay right. Even if the directory of the sockets and the sockets are opened to everybody,
+// nodes and medics answer no other account.
 func TestS1_AnotherAccountReachesNothing(t *testing.T) {
 	s := newStranger(t)
 	if s == nil {

@@ -31,7 +31,8 @@ notes what they have answered, and --resume FILE continues.
 
 ` + exitHelp,
 		Flags: append(uploadFlags(), topologyFlag(), entryFlag(), keyFlag(),
-			&cli.BoolFlag{Name: "detach", Aliases: []string{"d"}, Usage: "print the session's id when all is sent; fetch the answers with posta results ID"},
+			&cli.BoolFlag{Name: "detach", Aliases: []string{"d"},
+				Usage: "print the session's id when all is sent; fetch the answers with posta results ID"},
 			&cli.BoolFlag{Name: "keep-results", Usage: "leave the answers with the cluster for limits.results_ttl"},
 			&cli.BoolFlag{Name: "no-wait", Usage: "fail when the cluster is busy"},
 			&cli.StringFlag{Name: "session", Usage: "the session's `ID`, a UUID (default: a new one)"},
@@ -43,7 +44,8 @@ notes what they have answered, and --resume FILE continues.
 
 // patienceFlag returns how long a cluster may be silent before a command gives up. Commands that only ask give up sooner than uploads.
 func patienceFlag() cli.Flag {
-	return &cli.DurationFlag{Name: "patience", DefaultText: "5s before anything was heard, 1m after", Usage: "give up when nothing at all answers for this `TIME`"}
+	return &cli.DurationFlag{Name: "patience", DefaultText: "5s before anything was heard, 1m after",
+		Usage: "give up when nothing at all answers for this `TIME`"}
 }
 
 func (x *command) submit(c *cli.Context) error {
@@ -100,7 +102,8 @@ func (x *command) submit(c *cli.Context) error {
 	return err
 }
 
-// answers checks whether there is a cluster at all: a user who mistyped an address should not wait as long as a user whose cluster restarts.
+// answers checks whether there is a cluster at all: a user who mistyped an address should not wait as long as a user whose cluster
+// restarts.
 func (x *command) answers(c *cli.Context, at entrance) error {
 	cl, err := client.Dial(c.Context, askConfig(c, at, session.ID{}))
 	if err != nil {

@@ -27,12 +27,16 @@ func (x *command) topologyCommand() *cli.Command {
 			{Name: "show", ArgsUsage: "[FILE]", Usage: "show the stages with their nodes and ports, and the edges between them",
 				Flags: []cli.Flag{topologyFlag(), jsonFlag()}, Action: topologyReader(lookTopology).withArgument(x.topologyShow)},
 			{Name: "graph", ArgsUsage: "[FILE]", Usage: "draw the pipeline as SVG",
-				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Usage: "write it to `FILE`, instead of standard output"}}, Action: topologyReader(lookTopology).withArgument(x.topologyGraph)},
-			{Name: "compose", ArgsUsage: "[FILE]", Usage: "write a compose file, which runs containers instead of processes; they need the image that `make image` makes",
+				Flags:  []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Usage: "write it to `FILE`, instead of standard output"}},
+				Action: topologyReader(lookTopology).withArgument(x.topologyGraph)},
+			{Name: "compose", ArgsUsage: "[FILE]",
+				Usage: "write a compose file, which runs containers instead of processes; they need the image that `make image` makes",
 				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Value: "-", Usage: "write it to `FILE`; - is standard output"},
 					&cli.StringFlag{Name: "image", Value: "posta", Usage: "`NAME` of the image"},
-					&cli.BoolFlag{Name: flagKeys, Usage: "make keys if there are none, as posta up does"}}, Action: topologyReader(publishedTopology).withArgument(x.topologyCompose)},
-			{Name: "published", ArgsUsage: "[FILE]", Usage: "note that containers run the cluster, so that commands find it at the ports that they publish",
+					&cli.BoolFlag{Name: flagKeys, Usage: "make keys if there are none, as posta up does"}},
+				Action: topologyReader(publishedTopology).withArgument(x.topologyCompose)},
+			{Name: "published", ArgsUsage: "[FILE]",
+				Usage:       "note that containers run the cluster, so that commands find it at the ports that they publish",
 				Description: "make up and make down do this for hosts without an address.\n\n" + exitHelp,
 				Flags:       []cli.Flag{topologyFlag(), &cli.BoolFlag{Name: flagEnd, Usage: "note that containers no longer run it"}},
 				Action:      topologyReader(readTopology).withArgument(x.topologyPublished)},
@@ -41,7 +45,8 @@ func (x *command) topologyCommand() *cli.Command {
 					&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N"},
 					&cli.BoolFlag{Name: "split-parsers", Usage: "make the parsers a stage of their own"},
 					&cli.StringSliceFlag{Name: "set", Usage: "set `KEY=VALUE` in the file, like limits.window=1MiB; may be repeated"},
-					&cli.StringFlag{Name: "sockets", Usage: "put the unix sockets of a cluster on one machine into `DIR`, which has to exist (default: a directory that posta up makes)"},
+					&cli.StringFlag{Name: "sockets",
+						Usage: "put the unix sockets of a cluster on one machine into `DIR`, which has to exist (default: a directory that posta up makes)"},
 				}, Action: x.topologyNew},
 		},
 	}
@@ -82,7 +87,8 @@ func (x *command) warnOfFewFiles(t *topology.Topology) {
 		}
 	}
 	if most > limit {
-		x.notef("warning: %s needs %d file descriptors, and a process may have %d here; raise the limit (ulimit -n, or LimitNOFILE= of a unit) where it runs", node, most, limit)
+		x.notef("warning: %s needs %d file descriptors, and a process may have %d here; raise the limit (ulimit -n, or LimitNOFILE= of a "+
+			"unit) where it runs", node, most, limit)
 	}
 }
 
@@ -195,15 +201,16 @@ func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
 	if err != nil {
 		return err
 	}
-	text, err := t.Compose(topology.Compose{Local: string(own), Image: c.String("image"), File: fileFrom(dir, c.String(flagTopology), t.File), Again: again(c), Keys: keyed(t)})
+	text, err := t.Compose(topology.Compose{Local: string(own), Image: c.String("image"), File: fileFrom(dir, c.String(flagTopology), t.File),
+		Again: again(c), Keys: keyed(t)})
 	if err != nil {
 		return usagef("%s: %v", t.File, err)
 	}
 	return x.writeOut(c, "compose file", text)
 }
 
-// fileFrom returns the path by which a compose file in dir names the topology. The path is relative if the user gave a relative one, because then the
-// two files are moved together.
+// fileFrom returns the path by which a compose file in dir names the topology. The path is relative if the user gave a relative one,
+// because then the two files are moved together.
 func fileFrom(dir, given, full string) string {
 	if filepath.IsAbs(given) {
 		return full

@@ -12,7 +12,8 @@ import (
 
 const flagEnd = "end"
 
-// publishedTopology returns the topology for commands on the containers' machine, outside the containers: local hosts are at the published ports.
+// publishedTopology returns the topology for commands on the containers' machine, outside the containers: local hosts are at the published
+// ports.
 func publishedTopology(c *cli.Context) (*topology.Topology, error) {
 	name := c.String(flagTopology)
 	t, err := topology.LoadWith(name, topology.Addresses{Local: topology.Published})
@@ -23,8 +24,8 @@ func publishedTopology(c *cli.Context) (*topology.Topology, error) {
 	return t, nil
 }
 
-// topologyPublished notes where the local hosts are while containers run the cluster. The user calls it explicitly. Trying one address after the other was
-// rejected: a command would send rows to any process that listens there.
+// topologyPublished notes where the local hosts are while containers run the cluster. The user calls it explicitly. Trying one address
+// after the other was rejected: a command would send rows to any process that listens there.
 func (x *command) topologyPublished(c *cli.Context, t *topology.Topology) error {
 	if !local.HasLocal(t) {
 		return nil // the file says where its hosts are

@@ -33,8 +33,10 @@ func (x *command) traceCommand() *cli.Command {
 
 ` + exitHelp,
 		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), jsonFlag(),
-			&cli.StringFlag{Name: flagOTLP, Usage: "post it as spans to the OpenTelemetry collector at `URL`, such as http://localhost:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT"},
-			&cli.StringSliceFlag{Name: flagOTLPHeader, Usage: "send this header to the collector: `'NAME: VALUE'`; may be repeated; a secret is safer in OTEL_EXPORTER_OTLP_HEADERS"}},
+			&cli.StringFlag{Name: flagOTLP,
+				Usage: "post it as spans to the OpenTelemetry collector at `URL`, such as http://localhost:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT"},
+			&cli.StringSliceFlag{Name: flagOTLPHeader,
+				Usage: "send this header to the collector: `'NAME: VALUE'`; may be repeated; a secret is safer in OTEL_EXPORTER_OTLP_HEADERS"}},
 		Action: withTopology(x.trace),
 	}
 }
@@ -104,7 +106,8 @@ func notTraced(id session.ID, t *topology.Topology, v *tracing.View) error {
 	if len(v.Unknown) == 0 {
 		return fmt.Errorf("%w: no node of %s answers; start them with `posta up`, or name another topology with -f", errNothingAnswers, t.File)
 	}
-	why := fmt.Sprintf("it was never here, or it left before the nodes' processes started (the first %s ago), and traces are only in memory", display.Span(oldestLife(v.Unknown)))
+	why := fmt.Sprintf("it was never here, or it left before the nodes' processes started (the first %s ago), and traces are only in memory",
+		display.Span(oldestLife(v.Unknown)))
 	if full := fullest(v.Unknown); full != nil {
 		why = fmt.Sprintf("it was never here, or too long ago: each node remembers the last %d sessions, and the oldest of %s left %s ago",
 			trace.Kept, full.Node.ID, display.Span(full.Report.Oldest))
@@ -112,7 +115,8 @@ func notTraced(id session.ID, t *topology.Topology, v *tracing.View) error {
 	if len(v.Missing) > 0 {
 		why += "; " + unanswered(v.Missing)
 	}
-	return fmt.Errorf("trace: no node that answers knows session %s: %s; posta sessions lists those that run: %w", id, why, protocol.ErrUnknownSession)
+	return fmt.Errorf("trace: no node that answers knows session %s: %s; posta sessions lists those that run: %w", id, why,
+		protocol.ErrUnknownSession)
 }
 
 func oldestLife(all []monitor.Traced) (d time.Duration) {
@@ -251,7 +255,8 @@ func remarks(v *tracing.View) (lines []string) {
 		x := &v.Nodes[i]
 		off = max(off, x.Off)
 		if x.Report.Trace.Recovered {
-			lines = append(lines, fmt.Sprintf("%s: its process started %s ago, in the middle of the session; what it did before is not known", x.Node.ID, display.Span(x.Report.Life)))
+			lines = append(lines, fmt.Sprintf("%s: its process started %s ago, in the middle of the session; what it did before is not known",
+				x.Node.ID, display.Span(x.Report.Life)))
 		}
 	}
 	if cell := v.Length() / 40; off > cell && off > 10*time.Millisecond {
@@ -271,7 +276,9 @@ func absences(v *tracing.View) (lines []string) {
 		x := &v.Unknown[i]
 		switch v.Absent(x) {
 		case tracing.StartedLater:
-			lines = append(lines, fmt.Sprintf("%s: its process started %s ago, after the session began; what it did before is lost, because traces are only in memory", x.Node.ID, display.Span(x.Report.Life)))
+			lines = append(lines, fmt.Sprintf(
+				"%s: its process started %s ago, after the session began; what it did before is lost, because traces are only in memory", x.Node.ID,
+				display.Span(x.Report.Life)))
 		case tracing.Forgotten:
 			lines = append(lines, fmt.Sprintf("%s: it may have forgotten the session, because %d others have left it since", x.Node.ID, trace.Kept))
 		default:
@@ -299,8 +306,8 @@ func stageTable(v *tracing.View) display.Table {
 	return t
 }
 
-// linkTable returns a table of the queues between nodes: how long frames took until they were durable at the receiver, and how long of that they
-// waited there.
+// linkTable returns a table of the queues between nodes: how long frames took until they were durable at the receiver, and how long of that
+// they waited there.
 func linkTable(v *tracing.View) display.Table {
 	t := display.Table{
 		Head:  []string{"from", "to", "frames", "bytes", "durable in", "at most", "under way", "lay there", "at most", "queue"},
@@ -326,12 +333,14 @@ func linkTable(v *tracing.View) display.Table {
 }
 
 func commitTable(v *tracing.View) display.Table {
-	t := display.Table{Head: []string{"node", "commits", "mean", "at most", "fsync p50", "p95", "at most"}, Right: []bool{1: true, 2: true, 3: true, 4: true, 5: true, 6: true}}
+	t := display.Table{Head: []string{"node", "commits", "mean", "at most", "fsync p50", "p95", "at most"},
+		Right: []bool{1: true, 2: true, 3: true, 4: true, 5: true, 6: true}}
 	for i := range v.Nodes {
 		x := v.Nodes[i].Report.Trace
 		if x.Commits.Count > 0 {
 			t.Rows = append(t.Rows, []string{
-				string(v.Nodes[i].Node.ID), display.Count(x.Commits.Count), fine(x.Commits.Mean), fine(x.Commits.Max), fine(x.Syncs.P50), fine(x.Syncs.P95), fine(x.Syncs.Max),
+				string(v.Nodes[i].Node.ID), display.Count(x.Commits.Count), fine(x.Commits.Mean), fine(x.Commits.Max), fine(x.Syncs.P50),
+				fine(x.Syncs.P95), fine(x.Syncs.Max),
 			})
 		}
 	}

@@ -74,7 +74,8 @@ func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
 
 func traceAsJSON(cluster string, v *tracing.View) traceJSON {
 	out := traceJSON{
-		Cluster: cluster, Session: v.Session.String(), Analysis: v.Analysis, State: string(v.State), Began: v.Begin.UTC().Format(time.RFC3339Nano), TookMS: millis(v.Length()),
+		Cluster: cluster, Session: v.Session.String(), Analysis: v.Analysis, State: string(v.State),
+		Began: v.Begin.UTC().Format(time.RFC3339Nano), TookMS: millis(v.Length()),
 		Nodes: []tracedJSON{}, Links: []tracedLinkJSON{}, Unknown: namesOf(v.Unknown), Missing: namesOf(v.Missing),
 	}
 	for i := range v.Nodes {
@@ -89,8 +90,10 @@ func traceAsJSON(cluster string, v *tracing.View) traceJSON {
 func nodeTraceAsJSON(v *tracing.View, x *monitor.Traced) tracedJSON {
 	t := x.Report.Trace
 	n := tracedJSON{
-		Node: string(x.Node.ID), Stage: x.Node.Stage, FromMS: millis(x.Begin().Sub(v.Begin)), ToMS: millis(x.End().Sub(v.Begin)), OffMS: millis(x.Off),
-		Running: t.Running, Failed: t.Failed, Recovered: t.Recovered, States: statesAsJSON(&t.States, true), CellMS: millis(t.Width), Line: []map[string]float64{},
+		Node: string(x.Node.ID), Stage: x.Node.Stage, FromMS: millis(x.Begin().Sub(v.Begin)), ToMS: millis(x.End().Sub(v.Begin)),
+		OffMS:   millis(x.Off),
+		Running: t.Running, Failed: t.Failed, Recovered: t.Recovered, States: statesAsJSON(&t.States, true), CellMS: millis(t.Width),
+		Line:    []map[string]float64{},
 		Commits: durationsAsJSON(t.Commits), Fsyncs: durationsAsJSON(t.Syncs),
 	}
 	for i := range t.Line {

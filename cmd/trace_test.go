@@ -20,8 +20,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestTrace_OfARealCluster: the wait for a node that is stopped shows at the links that lead to it, a collector gets spans, a collector that fails
-// changes nothing, and a node that is dead or a session that nobody knows is named.
+// TestTrace_OfARealCluster: the wait for a node that is stopped shows at the links that lead to it, a collector gets spans, a collector
+// that fails changes nothing, and a node that is dead or a session that nobody knows is named.
 func TestTrace_OfARealCluster(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
@@ -80,7 +80,8 @@ func TestTrace_OfARealCluster(t *testing.T) {
 		t.Errorf("a dead node: %s", r.out)
 	}
 	for _, unknown := range []string{"6ba7b810-9dad-41d1-80b4-00c04fd430c8"} {
-		if r := k.call("trace", unknown); r.code != exitSession || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "no node that answers knows session "+unknown) {
+		if r := k.call("trace", unknown); r.code != exitSession || strings.Count(r.err, "\n") != 1 ||
+			!strings.Contains(r.err, "no node that answers knows session "+unknown) {
 			t.Errorf("exit code %d, %s", r.code, r.err)
 		}
 	}
@@ -88,7 +89,8 @@ func TestTrace_OfARealCluster(t *testing.T) {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
 	k.must("up")
-	if r := k.must("trace", id); !strings.Contains(r.out, "joiner-1: its process started ") || !strings.Contains(r.out, "what it did before is lost, because traces are only in memory") {
+	if r := k.must("trace", id); !strings.Contains(r.out, "joiner-1: its process started ") ||
+		!strings.Contains(r.out, "what it did before is lost, because traces are only in memory") {
 		t.Errorf("a node that was started again: %s", r.out)
 	}
 }
@@ -170,7 +172,8 @@ func tracedNode(id topology.NodeID, begin, end time.Duration, line ...trace.Stat
 		x.States[s] += x.Width
 		x.Line = append(x.Line, c)
 	}
-	return monitor.Traced{Node: topology.Node{ID: id}, Heard: true, Answered: true, At: time.Unix(1000, 0), Report: trace.Report{Trace: x, Life: time.Hour}}
+	return monitor.Traced{Node: topology.Node{ID: id}, Heard: true, Answered: true, At: time.Unix(1000, 0),
+		Report: trace.Report{Trace: x, Life: time.Hour}}
 }
 
 // TestTrace_Bars: bars of nodes stand on one time line, and a node without the session has blanks.
@@ -190,7 +193,8 @@ func TestTrace_Bars(t *testing.T) {
 		}
 	}
 	text := strings.Join(traceLines(&v, 80, false, time.Unix(1000, 0)), "\n")
-	for _, want := range []string{"done: took 8.0s, ended 2.0s ago", "  50%", "joiner-1: its process started 1h00m ago, in the middle of the session"} {
+	for _, want := range []string{"done: took 8.0s, ended 2.0s ago", "  50%",
+		"joiner-1: its process started 1h00m ago, in the middle of the session"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -226,11 +230,13 @@ func TestTrace_SaysWhatIsMissing(t *testing.T) {
 
 // TestTrace_Forgotten: a session that left too long ago is told from one that was never there.
 func TestTrace_Forgotten(t *testing.T) {
-	x := monitor.Traced{Node: topology.Node{ID: "input-1"}, Heard: true, Answered: true, Report: trace.Report{Life: time.Hour, Ended: trace.Kept, Oldest: time.Minute}}
+	x := monitor.Traced{Node: topology.Node{ID: "input-1"}, Heard: true, Answered: true,
+		Report: trace.Report{Life: time.Hour, Ended: trace.Kept, Oldest: time.Minute}}
 	busy := monitor.Traced{Node: topology.Node{ID: "joiner-1"}, Heard: true}
 	v, known := tracing.New(session.ID{1}, []monitor.Traced{x, busy})
 	err := notTraced(session.ID{1}, &topology.Topology{}, &v)
-	for _, want := range []string{fmt.Sprintf("each node remembers the last %d sessions, and the oldest of input-1 left 1m00s ago", trace.Kept), "no answer from joiner-1: alive"} {
+	for _, want := range []string{fmt.Sprintf("each node remembers the last %d sessions, and the oldest of input-1 left 1m00s ago",
+		trace.Kept), "no answer from joiner-1: alive"} {
 		if known || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
 		}

@@ -10,10 +10,11 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestNoMessageEndsBeforeAListThatIsEmpty: a message that lists choices says in words when it has none. The helper posta checks this in the output of
-// every other test.
+// TestNoMessageEndsBeforeAListThatIsEmpty: a message that lists choices says in words when it has none. The helper posta checks this in the
+// output of every other test.
 func TestNoMessageEndsBeforeAListThatIsEmpty(t *testing.T) {
-	for _, line := range []string{"posta: chaos: unknown name \"x\"; the choices are ", "posta: unknown analysis \"x\"; there is ", "waiting for", "first line\nthere is\n", "nobody called"} {
+	for _, line := range []string{"posta: chaos: unknown name \"x\"; the choices are ", "posta: unknown analysis \"x\"; there is ",
+		"waiting for", "first line\nthere is\n", "nobody called"} {
 		if !unfinished.MatchString(line) {
 			t.Errorf("%q is not found", line)
 		}
@@ -28,7 +29,8 @@ func TestNoMessageEndsBeforeAListThatIsEmpty(t *testing.T) {
 	if r := k.say("revoke", "nobody"); r.code != exitUsage || !strings.Contains(r.err, "no keys at all") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
-	if _, _, err := (&engineSet{}).container("joiner-1"); !errors.Is(err, topology.ErrNoNode) || !strings.Contains(err.Error(), "nothing is deployed") {
+	if _, _, err := (&engineSet{}).container("joiner-1"); !errors.Is(err, topology.ErrNoNode) ||
+		!strings.Contains(err.Error(), "nothing is deployed") {
 		t.Errorf("no host has a container: %v", err)
 	}
 }

@@ -107,7 +107,8 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 		return fmt.Errorf("up: %w", err)
 	}
 	if len(taken) > 0 {
-		x.notef("warning: another program answers at %s, where this cluster's medics serve the console: do not open it in a browser; end that program, or write another port for console below [medics]", strings.Join(taken, ", "))
+		x.notef("warning: another program answers at %s, where this cluster's medics serve the console: do not open it in a browser; end that "+
+			"program, or write another port for console below [medics]", strings.Join(taken, ", "))
 	} else if t.Medics.Console != "" {
 		x.notef("its medics serve the console at http://%s: posta console --login prints a link that lets a browser in", t.Medics.Console)
 	}
@@ -115,14 +116,15 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 		return nil
 	}
 	return x.printJSON(upJSON{
-		Cluster: t.Name, Nodes: append([]topology.NodeID{}, procs.IDs()...), Medics: append([]topology.NodeID{}, procs.Medics()...), Started: started,
-		Logs: below(t, "log"), TookMS: time.Since(began).Milliseconds(),
+		Cluster: t.Name, Nodes: append([]topology.NodeID{}, procs.IDs()...), Medics: append([]topology.NodeID{}, procs.Medics()...),
+		Started: started,
+		Logs:    below(t, "log"), TookMS: time.Since(began).Milliseconds(),
 	})
 }
 
-// haveSockets makes the directory for unix sockets if the topology needs one and it is missing, and returns the topology with that directory. It may
-// be missing while processes still run, after a crash or because somebody cleared the temporary files. Nothing can reach the sockets of such processes, so
-// haveSockets stops the processes first. Their work continues from their logs when they start again.
+// haveSockets makes the directory for unix sockets if the topology needs one and it is missing, and returns the topology with that
+// directory. It may be missing while processes still run, after a crash or because somebody cleared the temporary files. Nothing can reach
+// the sockets of such processes, so haveSockets stops the processes first. Their work continues from their logs when they start again.
 func (x *command) haveSockets(c *cli.Context, procs *local.Processes, t *topology.Topology) (*local.Processes, *topology.Topology, error) {
 	if local.HasLocal(t) {
 		address, err := local.Address(t.DataDir)
@@ -132,7 +134,8 @@ func (x *command) haveSockets(c *cli.Context, procs *local.Processes, t *topolog
 				err = local.MakeSockets(t)
 			}
 		case address == topology.Published:
-			err = fmt.Errorf("containers have the cluster of %s; end them with make down, or say `posta topology published --end` if there are none", t.File)
+			err = fmt.Errorf(
+				"containers have the cluster of %s; end them with make down, or say `posta topology published --end` if there are none", t.File)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -182,7 +185,8 @@ func (x *command) startAll(ctx context.Context, procs *local.Processes, t *topol
 	return started, nil
 }
 
-// sameTopology refuses to add processes to those of another topology. If only [clients] or the keys have changed, it makes the running processes read them again.
+// sameTopology refuses to add processes to those of another topology. If only [clients] or the keys have changed, it makes the running
+// processes read them again.
 func (x *command) sameTopology(ctx context.Context, procs *local.Processes, t *topology.Topology) error {
 	alive, err := procs.Nodes()
 	if err != nil || len(alive) == 0 {

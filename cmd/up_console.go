@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// takenConsoles returns the addresses of this machine's consoles at which something else answers. A console that does not answer yet is waited for until ctx
-// ends, since it starts after its medic and makes the secret before it listens.
+// takenConsoles returns the addresses of this machine's consoles at which something else answers. A console that does not answer yet is
+// waited for until ctx ends, since it starts after its medic and makes the secret before it listens.
 func takenConsoles(ctx context.Context, t *topology.Topology, procs *local.Processes) (taken []string, err error) {
 	for _, id := range procs.Medics() {
 		m, err := t.Medic(id)

@@ -14,9 +14,10 @@ import (
 // departedDir holds the data of nodes that have left the topology: for each name, the last data that was moved there.
 const departedDir = "left"
 
-// moveDeparted moves aside the data of nodes that the last posta up had and that the topology no longer has. If such a node is added again, it must
-// be a new node: the remaining nodes forget the removed one and count its links from 1 again. With its former data it would take their frames for
-// repeats of frames that it remembers (R4). When moveDeparted is called, no process runs, or the running processes began with the same text.
+// moveDeparted moves aside the data of nodes that the last posta up had and that the topology no longer has. If such a node is added again,
+// it must be a new node: the remaining nodes forget the removed one and count its links from 1 again. With its former data it would take
+// their frames for repeats of frames that it remembers (R4). When moveDeparted is called, no process runs, or the running processes began
+// with the same text.
 func (x *command) moveDeparted(t *topology.Topology) error {
 	then, err := readNote(t)
 	if errors.Is(err, fs.ErrNotExist) {

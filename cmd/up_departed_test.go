@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestUpSetsAsideNodesThatLeftTheTopology: joiners are removed and added again over the existing data. Each answer is right, and a joiner that comes
-// back starts empty.
+// TestUpSetsAsideNodesThatLeftTheTopology: joiners are removed and added again over the existing data. Each answer is right, and a joiner
+// that comes back starts empty.
 func TestUpSetsAsideNodesThatLeftTheTopology(t *testing.T) {
 	k := newTestCluster(t)
 	dir := data(t, "20000")

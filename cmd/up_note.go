@@ -50,8 +50,8 @@ func readAgainDigest(t *topology.Topology, text []byte) string {
 	return textDigest(text)
 }
 
-// noteTopology remembers the topology. So a later posta up can find out that the file was changed, and which nodes have left. It does not write the same note
-// again: a cluster that was taken down must be able to start on a full disk, too (W5).
+// noteTopology remembers the topology. So a later posta up can find out that the file was changed, and which nodes have left. It does not
+// write the same note again: a cluster that was taken down must be able to start on a full disk, too (W5).
 func noteTopology(t *topology.Topology) error {
 	text, err := topology.ReadText(t.File)
 	if err != nil {

@@ -90,7 +90,8 @@ func TestS1_UpAfterTheSocketsWereSwept(t *testing.T) {
 	}
 }
 
-// TestS1_ContainersAndProcessesOfOneFile: the note says whether containers or processes run the cluster, and neither takes it over from the other.
+// TestS1_ContainersAndProcessesOfOneFile: the note says whether containers or processes run the cluster, and neither takes it over from the
+// other.
 func TestS1_ContainersAndProcessesOfOneFile(t *testing.T) {
 	k := newTestCluster(t)
 	for range 2 { // make up, and again
@@ -125,8 +126,8 @@ func TestStatusOfAnAddressWithoutACluster(t *testing.T) {
 	}
 }
 
-// TestS1_DataIsForItsUserAlone: this holds for any umask, and for files that a former version of the program left open. The files hold rows, answers
-// and passwords of brokers.
+// TestS1_DataIsForItsUserAlone: this holds for any umask, and for files that a former version of the program left open. The files hold
+// rows, answers and passwords of brokers.
 func TestS1_DataIsForItsUserAlone(t *testing.T) {
 	former := syscall.Umask(0)
 	t.Cleanup(func() { syscall.Umask(former) })

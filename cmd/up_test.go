@@ -43,8 +43,8 @@ func newTestCluster(t *testing.T) *testCluster {
 	return k
 }
 
-// write writes the topology. A shared machine may stand still for a second or two, so medics wait longer than that before they take a silent process
-// for dead. With the default they would rightly restart processes that no test has killed.
+// write writes the topology. A shared machine may stand still for a second or two, so medics wait longer than that before they take a
+// silent process for dead. With the default they would rightly restart processes that no test has killed.
 func (k *testCluster) write(v topology.Variant) {
 	k.t.Helper()
 	settings := map[string]string{"medics.suspect_after": "4s"}
@@ -82,8 +82,8 @@ func (k *testCluster) kill(node string, sig syscall.Signal) {
 	}
 }
 
-// killMedics kills all medics, round after round until none is left, because a living medic starts the others. The last round finds no process, so
-// all were dead when it began. A process counts as dead when it is gone, not when it has got a signal.
+// killMedics kills all medics, round after round until none is left, because a living medic starts the others. The last round finds no
+// process, so all were dead when it began. A process counts as dead when it is gone, not when it has got a signal.
 func (k *testCluster) killMedics() {
 	k.t.Helper()
 	until(k.t, "no medic is left", func() bool {
@@ -135,7 +135,8 @@ func (k *testCluster) status() (v statusView) {
 	return v
 }
 
-// shows waits until posta status prints what the test expects. While a process stands still, status hears it too late, and shows it as silent.
+// shows waits until posta status prints what the test expects. While a process stands still, status hears it too late, and shows it as
+// silent.
 func (k *testCluster) shows(what string, is func(out string) bool, args ...string) {
 	k.t.Helper()
 	var r result
@@ -172,13 +173,15 @@ func (k *testCluster) settled() (v statusView) {
 
 func TestUpIsIdempotentAndDownStopsWhatItSays(t *testing.T) {
 	k := newTestCluster(t)
-	if r := k.must("up"); !strings.Contains(r.err, "cluster posta is up after ") || !strings.Contains(r.err, "7 nodes, 3 medics") || r.out != "" {
+	if r := k.must("up"); !strings.Contains(r.err, "cluster posta is up after ") || !strings.Contains(r.err, "7 nodes, 3 medics") ||
+		r.out != "" {
 		t.Errorf("up says %q, %q", r.out, r.err)
 	}
 	before := k.settled()
 	r := k.must("up", "--json")
 	var up upJSON
-	if err := json.Unmarshal([]byte(r.out), &up); err != nil || up.Cluster != "posta" || len(up.Nodes) != 7 || len(up.Medics) != 3 || up.Started != 0 || up.Logs == "" ||
+	if err := json.Unmarshal([]byte(r.out), &up); err != nil || up.Cluster != "posta" || len(up.Nodes) != 7 || len(up.Medics) != 3 ||
+		up.Started != 0 || up.Logs == "" ||
 		!strings.Contains(r.err, "is up already") {
 		t.Errorf("a second up says %v, %q, %q", err, r.out, r.err)
 	}
@@ -196,8 +199,10 @@ func TestUpIsIdempotentAndDownStopsWhatItSays(t *testing.T) {
 	})
 	r = k.must("down", "--json")
 	var down downJSON
-	if err := json.Unmarshal([]byte(r.out), &down); err != nil || down.Cluster != "posta" || len(down.Nodes) != 7 || len(down.Medics) != 3 || len(down.Killed) != 0 ||
-		!strings.Contains(r.err, "is down after ") || !strings.Contains(r.err, "stopped 7 nodes and 3 medics") || strings.Contains(r.err, "killed") {
+	if err := json.Unmarshal([]byte(r.out), &down); err != nil || down.Cluster != "posta" || len(down.Nodes) != 7 || len(down.Medics) != 3 ||
+		len(down.Killed) != 0 ||
+		!strings.Contains(r.err, "is down after ") || !strings.Contains(r.err, "stopped 7 nodes and 3 medics") ||
+		strings.Contains(r.err, "killed") {
 		t.Errorf("down says %v, %q, %q", err, r.out, r.err)
 	}
 	for _, n := range after.Nodes {
@@ -236,7 +241,8 @@ func TestM5_NodesAndMedicsComeBack(t *testing.T) {
 	}
 	// The highest that is left leads next. Only if medic-3 began too late to lead, it listens at first, and another one may be faster.
 	if v.Leader == leader || leader == "medic-3" && v.Leader != "medic-2" || v.Generation != began.Generation+1 || len(v.Medics) != 3 {
-		t.Errorf("%s led in generation %d; after its death %s leads in generation %d: %+v", leader, began.Generation, v.Leader, v.Generation, v.Medics)
+		t.Errorf("%s led in generation %d; after its death %s leads in generation %d: %+v", leader, began.Generation, v.Leader, v.Generation,
+			v.Medics)
 	}
 	for _, m := range v.Medics {
 		if want := map[bool]int{true: 2, false: 1}[m.Medic == leader]; m.Incarnation != want {
@@ -249,12 +255,13 @@ func TestM5_NodesAndMedicsComeBack(t *testing.T) {
 		}
 	}
 	k.shows("the leader", func(out string) bool {
-		return strings.Contains(out, fmt.Sprintf("3 of 3 medics up, %s leads in generation %d\n", v.Leader, v.Generation)) && strings.Count(out, "joiner-1") == 2
+		return strings.Contains(out, fmt.Sprintf("3 of 3 medics up, %s leads in generation %d\n", v.Leader, v.Generation)) &&
+			strings.Count(out, "joiner-1") == 2
 	})
 }
 
-// TestM9_AProcessThatNobodyNotedDoesNothing: its parent was killed right after the fork, so posta down would not find it, and posta up would start a second
-// one over the same data.
+// TestM9_AProcessThatNobodyNotedDoesNothing: its parent was killed right after the fork, so posta down would not find it, and posta up
+// would start a second one over the same data.
 func TestM9_AProcessThatNobodyNotedDoesNothing(t *testing.T) {
 	k := newTestCluster(t)
 	k.write(topology.Variant{IPCDir: shortDir(t)}) // a node that is started by hand needs a host with an address
@@ -270,7 +277,8 @@ func TestM9_AProcessThatNobodyNotedDoesNothing(t *testing.T) {
 		cmd.Env, cmd.ExtraFiles = append(os.Environ(), process.GateVar+"=3"), []*os.File{waits}
 		said, err := cmd.CombinedOutput()
 		_ = waits.Close()
-		if code := cmd.ProcessState.ExitCode(); err == nil || code != exitFailed || !strings.Contains(string(said), process.ErrUnrecorded.Error()) {
+		if code := cmd.ProcessState.ExitCode(); err == nil || code != exitFailed ||
+			!strings.Contains(string(said), process.ErrUnrecorded.Error()) {
 			t.Errorf("%v: exit code %d, %s", args, code, said)
 		}
 		if exists(filepath.Join(k.dir, "cluster", args[1])) {
@@ -317,14 +325,16 @@ func TestChaosPrintsItsFaultsAndTheJournal(t *testing.T) {
 	k.must("up")
 	v := k.settled()
 	r := k.must("chaos", "--duration", "1500ms", "--every", "1s", "--fault", "kill", "--seed", "7", "joiner-1", "medic-1")
-	for _, part := range []string{"  kill ", fmt.Sprintf(": restarted by %s (generation %d) in ", v.Leader, v.Generation), ": at work again, incarnation 2", "the journal reports "} {
+	for _, part := range []string{"  kill ", fmt.Sprintf(": restarted by %s (generation %d) in ", v.Leader, v.Generation),
+		": at work again, incarnation 2", "the journal reports "} {
 		if !strings.Contains(r.out, part) {
 			t.Errorf("%q is not in\n%s", part, r.out)
 		}
 	}
 	var told chaosJSON
 	r = k.must("chaos", "--duration", "100ms", "--every", "1m", "--fault", "pause", "--seed", "7", "--json", "joiner-1")
-	if err := json.Unmarshal([]byte(r.out), &told); err != nil || told.Seed != 7 || len(told.Faults) != 1 || told.Faults[0].Node != "joiner-1" || !told.Faults[0].Done ||
+	if err := json.Unmarshal([]byte(r.out), &told); err != nil || told.Seed != 7 || len(told.Faults) != 1 ||
+		told.Faults[0].Node != "joiner-1" || !told.Faults[0].Done ||
 		told.Faults[0].ForMS == 0 || len(told.Missing) != 0 || !strings.Contains(r.err, "pause joiner-1, process ") {
 		t.Errorf("%v: %s, and on standard error %s", err, r.out, r.err)
 	}
@@ -361,7 +371,8 @@ func TestUpNamesTheNodeThatCannotStart(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(k.dir, "cluster", "joiner-2"), []byte("in the way"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := k.call("up"); r.code != exitFailed || !strings.Contains(r.err, "node joiner-2 dies as soon as it is started: ") || strings.Count(r.err, "\n") != 1 {
+	if r := k.call("up"); r.code != exitFailed || !strings.Contains(r.err, "node joiner-2 dies as soon as it is started: ") ||
+		strings.Count(r.err, "\n") != 1 {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
 }
@@ -398,7 +409,8 @@ func TestSessionsOfAKeptCluster(t *testing.T) {
 	if r := k.must("sessions"); !strings.Contains(r.out, id) || !strings.Contains(r.out, "done") {
 		t.Errorf("sessions prints %s", r.out)
 	}
-	// The output, which has the answers, stands still for longer than one request to it may take. What follows shows that no input was told to cancel.
+	// The output, which has the answers, stands still for longer than one request to it may take. What follows shows that no input was told to
+	// cancel.
 	output := k.pid("output-1")
 	k.kill("output-1", syscall.SIGSTOP)
 	time.AfterFunc(2500*time.Millisecond, func() { _ = syscall.Kill(output, syscall.SIGCONT) })
@@ -423,7 +435,8 @@ func TestSessionsOfAKeptCluster(t *testing.T) {
 	if r := k.call("submit", "bikes", "--data", dir, "--session", id); r.code != exitSession || !strings.Contains(r.err, "closed") {
 		t.Errorf("running a session again that was closed: exit code %d, %s", r.code, r.err)
 	}
-	if r := k.call("cancel", "6ba7b810-9dad-41d1-80b4-00c04fd430c8"); r.code != exitSession || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "no node knows") {
+	if r := k.call("cancel", "6ba7b810-9dad-41d1-80b4-00c04fd430c8"); r.code != exitSession || strings.Count(r.err, "\n") != 1 ||
+		!strings.Contains(r.err, "no node knows") {
 		t.Errorf("cancelling a session that nobody knows: exit code %d, %s", r.code, r.err)
 	}
 }
@@ -442,7 +455,8 @@ func TestCancelEndsTheSessionOfAnother(t *testing.T) {
 	k.must("up")
 	const id = "6ba7b810-9dad-41d1-80b4-00c04fd430c8"
 	// The command runs as a process of its own, because the flag package has variables that two calls in one process would share.
-	cmd := exec.Command(os.Args[0], append([]string{"submit", "bikes", "-f", k.file, "--data", data(t, "200000"), "--session", id}, slow...)...)
+	cmd := exec.Command(os.Args[0], append([]string{"submit", "bikes", "-f", k.file, "--data", data(t, "200000"), "--session", id},
+		slow...)...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
@@ -450,7 +464,10 @@ func TestCancelEndsTheSessionOfAnother(t *testing.T) {
 	}
 	defer func() { _ = cmd.Process.Kill() }()
 	until(t, "the session is listed", func() bool { return strings.Contains(k.must("sessions").out, id) })
-	until(t, "completion offers the session", func() bool { return slices.Contains(strings.Fields(k.must("cancel", "", completionFlag).out), id) })
+	until(t, "completion offers the session", func() bool {
+		return slices.Contains(strings.Fields(k.must("cancel", "", completionFlag).out),
+			id)
+	})
 	if r := k.must("cancel", "--json", id); !strings.Contains(r.err, "is cancelled") || r.out != `{"session":"`+id+`","cancelled":true}`+"\n" {
 		t.Errorf("cancel says %q, %q", r.out, r.err)
 	}
@@ -463,7 +480,8 @@ func TestCancelEndsTheSessionOfAnother(t *testing.T) {
 		k.must("submit", "bikes", "-f", k.file, "--data", data(t, "2000"), "--detach")
 	}
 	until(t, "the session makes room for newer ones", func() bool { return !strings.Contains(k.must("sessions").out, id) })
-	if r := k.call("cancel", id); r.code != exitSession || !strings.Contains(r.err, "is over") || !strings.Contains(r.err, "was cancelled") || strings.Count(r.err, "\n") != 1 {
+	if r := k.call("cancel", id); r.code != exitSession || !strings.Contains(r.err, "is over") || !strings.Contains(r.err, "was cancelled") ||
+		strings.Count(r.err, "\n") != 1 {
 		t.Errorf("cancelling it again: exit code %d, %s", r.code, r.err)
 	}
 }
@@ -476,7 +494,8 @@ func TestStatusWatchesUntilCtrlC(t *testing.T) {
 	var out, said safeBuffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, context.Background(), program(), []string{"posta", "status", "-f", k.file, "--watch", "--json"}, Console{In: strings.NewReader(""), Out: &out, Err: &said})
+		ended <- run(ctx, context.Background(), program(), []string{"posta", "status", "-f", k.file, "--watch", "--json"},
+			Console{In: strings.NewReader(""), Out: &out, Err: &said})
 	}()
 	until(t, "two lines", func() bool { return strings.Count(out.String(), "\n") >= 2 })
 	interrupt(errInterrupted)
@@ -492,8 +511,8 @@ func TestStatusWatchesUntilCtrlC(t *testing.T) {
 	}
 }
 
-// TestUp_ItsNATSServerIsKilledAndStartedAgain: after any fault of the server in the middle of a session, the nodes continue once it is back, and the
-// answers are the same.
+// TestUp_ItsNATSServerIsKilledAndStartedAgain: after any fault of the server in the middle of a session, the nodes continue once it is
+// back, and the answers are the same.
 func TestUp_ItsNATSServerIsKilledAndStartedAgain(t *testing.T) {
 	server := natstest.Start(t)
 	k := newTestCluster(t)
@@ -580,18 +599,20 @@ func TestUp_ItsNATSServerIsKilledAndStartedAgain(t *testing.T) {
 	}
 }
 
-// TestSubmitToAClusterWithoutItsBroker: posta up says that the cluster waits for its broker. posta submit fails at once, instead of waiting for
-// frames that cannot travel.
+// TestSubmitToAClusterWithoutItsBroker: posta up says that the cluster waits for its broker. posta submit fails at once, instead of waiting
+// for frames that cannot travel.
 func TestSubmitToAClusterWithoutItsBroker(t *testing.T) {
 	k := newTestCluster(t)
 	k.write(topology.Variant{IPCDir: shortDir(t), Settings: map[string]string{
 		"cluster.transport": topology.ViaNATS, "nats.url": "nats://127.0.0.1:1", "medics.replicas": "0",
 	}})
-	if r := k.must("up"); !strings.Contains(r.err, "nodes will wait, ") || !strings.Contains(r.err, "start the server") || !strings.Contains(r.err, "is up after") {
+	if r := k.must("up"); !strings.Contains(r.err, "nodes will wait, ") || !strings.Contains(r.err, "start the server") ||
+		!strings.Contains(r.err, "is up after") {
 		t.Errorf("up says %q", r.err)
 	}
 	r := k.call("submit", "bikes", "--data", data(t, "10"))
-	if r.code != exitFailed || r.out != "" || !strings.Contains(r.err, "NATS at nats://127.0.0.1:1: ") || !strings.Contains(r.err, "start the server") {
+	if r.code != exitFailed || r.out != "" || !strings.Contains(r.err, "NATS at nats://127.0.0.1:1: ") ||
+		!strings.Contains(r.err, "start the server") {
 		t.Errorf("exit code %d, %q, %q", r.code, r.out, r.err)
 	}
 }

@@ -141,7 +141,8 @@ func (x *command) onlyStream(r *request, file string) error {
 		}
 	}
 	if len(rest) != 1 {
-		return usagef("--data %s is one file, and %s needs those of %d streams (%s); give the directory that holds them, or name each with --file STREAM=PATH",
+		return usagef("--data %s is one file, and %s needs those of %d streams (%s); give the directory that holds them, or name each with "+
+			"--file STREAM=PATH",
 			file, a.Name, len(rest), strings.Join(rest, ", "))
 	}
 	r.cfg.Dir = ""

@@ -1,5 +1,6 @@
-// Package deploy has what the parts of posta deploy share: the answers of a probe in a container. The parts are plan, which decides, engine, which
-// speaks to Docker, image, which builds the image, lock, which admits one deploy at a time, and apply, which carries out plans.
+// Package deploy has what the parts of posta deploy share: the answers of a probe in a container. The parts are plan, which decides,
+// engine, which speaks to Docker, image, which builds the image, lock, which admits one deploy at a time, and apply, which carries out
+// plans.
 package deploy
 
 import (

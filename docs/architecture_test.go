@@ -55,7 +55,8 @@ func TestArchitecture_PathsOnPagesExist(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile("`([a-z0-9_]+/[a-z0-9_/]*)`|`([a-z0-9_/]+/[a-z0-9_]+\\.go)`").FindAllStringSubmatch(string(page), -1) {
+		for _, m := range regexp.MustCompile("`([a-z0-9_]+/[a-z0-9_/]*)`|`([a-z0-9_/]+/[a-z0-9_]+\\.go)`").FindAllStringSubmatch(string(page),
+			-1) {
 			folder, file := strings.TrimSuffix(m[1], "/"), m[2]
 			if name == "architecture.md" && folder != "" && !folders[filepath.Base(folder)] {
 				t.Errorf("%s names the folder %s, which is not there", name, folder)

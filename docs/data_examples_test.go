@@ -23,8 +23,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestTheExamplesOfFilesRun runs every example of data.md that names files by --file, with what they name: below /mnt, at an address, and in a bucket; and
-// those that name files by --out, which are there then.
+// TestTheExamplesOfFilesRun runs every example of data.md that names files by --file, with what they name: below /mnt, at an address, and
+// in a bucket; and those that name files by --out, which are there then.
 func TestTheExamplesOfFilesRun(t *testing.T) {
 	page, err := os.ReadFile("data.md")
 	if err != nil {
@@ -79,7 +79,8 @@ func TestTheExamplesOfFilesRun(t *testing.T) {
 	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s3test.Start(t, "rides", map[string][]byte{"2016/montreal.csv.zst": packed, "2016/montreal/trips.csv.zst": packed, "2016/montreal/stations.csv": of("stations.csv"), "montreal/weather.parquet": weather(t)})
+	s3test.Start(t, "rides", map[string][]byte{"2016/montreal.csv.zst": packed, "2016/montreal/trips.csv.zst": packed,
+		"2016/montreal/stations.csv": of("stations.csv"), "montreal/weather.parquet": weather(t)})
 	t.Setenv("SSL_CERT_FILE", authority)
 
 	commands := "(cd \"$POSTA\" && go build -o \"$WORK/posta\" .)\nPATH=\"$WORK:$PATH\"\ncd '" + dir + "'\n"

@@ -33,7 +33,8 @@ func TestPostgres_TheExamplesOfDataRun(t *testing.T) {
 		"'postgres://me@db.example/stats?", "'"+strings.Replace(server.URL(""), "/postgres/?", "/postgres?", 1)+"&")
 	var commands []string
 	for line := range strings.Lines(string(page)) {
-		if command, indented := strings.CutPrefix(strings.TrimRight(line, "\n"), "    "); indented && (strings.Contains(command, "--to ") || strings.Contains(command, "--detach")) {
+		if command, indented := strings.CutPrefix(strings.TrimRight(line, "\n"), "    "); indented &&
+			(strings.Contains(command, "--to ") || strings.Contains(command, "--detach")) {
 			commands = append(commands, as.Replace(command))
 		}
 	}

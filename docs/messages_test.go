@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// ruleNumber is a message that begins with the number of a rule. People who get an answer, or none, do not know the rules. Panics and the log of a node, for
-// those who look for bugs, may have them.
+// ruleNumber is a message that begins with the number of a rule. People who get an answer, or none, do not know the rules. Panics and the
+// log of a node, for those who look for bugs, may have them.
 var ruleNumber = regexp.MustCompile(`(Errorf|errors\.New|Sprintf|NewError)\(\s*"[A-Z][0-9]+: `)
 
 // TestNoMessageBeginsWithARule: the errors of sessions, commands and nodes are for people.

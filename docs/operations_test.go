@@ -34,7 +34,7 @@ func TestOperationsQuoteWhatIsSaid(t *testing.T) {
 // literals returns all strings of all programs. A long one may be written in parts, one on each line.
 func literals(t *testing.T) string {
 	t.Helper()
-	parts := regexp.MustCompile(`" \+\n\s*"`)
+	parts := regexp.MustCompile(`" ?\+\n\s*"`)
 	literal := regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 	var all strings.Builder
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {

@@ -254,7 +254,8 @@ func TestBlocksAreFound(t *testing.T) {
 }
 
 func TestAScriptStopsAtTheFirstCommandThatFails(t *testing.T) {
-	all, err := blocks("```sh\necho one\n```\n```csv a.csv\nx\n```\n```csv a.csv\n$y\n```\n```sh\ncat a.csv\nfalse\n```\n```sh\necho never\n```\n")
+	all, err := blocks(
+		"```sh\necho one\n```\n```csv a.csv\nx\n```\n```csv a.csv\n$y\n```\n```sh\ncat a.csv\nfalse\n```\n```sh\necho never\n```\n")
 	if err != nil {
 		t.Fatal(err)
 	}

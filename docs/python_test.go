@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestPythonExamplesOfThePage installs the package as a reader does, but without a network, runs the examples of python.md with the program of this
-// folder, and the script of examples/python. PYTHON names the interpreter, which has zmq, msgpack, pandas, setuptools, wheel, pip and venv.
+// TestPythonExamplesOfThePage installs the package as a reader does, but without a network, runs the examples of python.md with the program
+// of this folder, and the script of examples/python. PYTHON names the interpreter, which has zmq, msgpack, pandas, setuptools, wheel, pip
+// and venv.
 func TestPythonExamplesOfThePage(t *testing.T) {
 	python := os.Getenv("PYTHON")
 	if python == "" {

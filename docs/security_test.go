@@ -13,13 +13,14 @@ import (
 )
 
 // tables are the tests that are tables of what is refused. Each of their cases stands on the page.
-var tables = []string{"TestS3_Verify", "TestS3_WhoIsRefusedByAListener", "TestS3_WhoIsRefusedByADialler", "TestS3_EachConnectionIsAFullHandshake", "TestS7_AStrangerMaySayLittle"}
+var tables = []string{"TestS3_Verify", "TestS3_WhoIsRefusedByAListener", "TestS3_WhoIsRefusedByADialler",
+	"TestS3_EachConnectionIsAFullHandshake", "TestS7_AStrangerMaySayLittle"}
 
 // admitted are the cases of TestS3_Verify that are let in.
 var admitted = []string{"a node", "a medic", "of the second CA", "a client", "a clock that is far behind", "on the last day"}
 
-// TestSecurity_EachCheckHasItsTests: a test that the page names exists, and so does each case that stands behind its name; and no case of a table of
-// refusals is missing on the page.
+// TestSecurity_EachCheckHasItsTests: a test that the page names exists, and so does each case that stands behind its name; and no case of a
+// table of refusals is missing on the page.
 func TestSecurity_EachCheckHasItsTests(t *testing.T) {
 	page, err := os.ReadFile("security.md")
 	if err != nil {

@@ -20,8 +20,8 @@ type Ack struct {
 	Receiver NodeID   // the node that acknowledges
 	ID       Identity // of the receiver
 
-	// Superseded says that the receiver knows that Log was replaced, or that another life than Echo has opened it at an equal or higher incarnation
-	// (R14). The other fields of such an acknowledgement mean nothing.
+	// Superseded says that the receiver knows that Log was replaced, or that another life than Echo has opened it at an equal or higher
+	// incarnation (R14). The other fields of such an acknowledgement mean nothing.
 	Superseded bool
 }
 

@@ -55,8 +55,8 @@ func (s *Sender) Ack(a Ack, now time.Time) (lost *LostLog, setBack string) {
 	return lost, ""
 }
 
-// contradicts returns why an acknowledgement shows that this log was set back (R14); "" if it does not. A receiver never acknowledges a frame that
-// this log has not stored, and a number belongs to the frame of one life. A life that is no longer known proves nothing.
+// contradicts returns why an acknowledgement shows that this log was set back (R14); "" if it does not. A receiver never acknowledges a
+// frame that this log has not stored, and a number belongs to the frame of one life. A life that is no longer known proves nothing.
 func (s *Sender) contradicts(p *peer, a *Ack) string {
 	if a.Hwm > s.stored {
 		return fmt.Sprintf("node %s has frame %d of edge %s, this node has stored %d", a.Receiver, a.Hwm, s.Edge, s.stored)
@@ -108,8 +108,9 @@ func (s *Sender) acknowledge(p *peer, hwm Seq, life Life, now time.Time) {
 	s.trim()
 }
 
-// Hello returns the hello that is due to node; false if none is. A hello is due after a connect, repeatedly until the hwm is known, and when frames
-// are unacknowledged and nothing has moved for a while. In the last case frames may be lost, and the hello lets the receiver notice.
+// Hello returns the hello that is due to node; false if none is. A hello is due after a connect, repeatedly until the hwm is known, and
+// when frames are unacknowledged and nothing has moved for a while. In the last case frames may be lost, and the hello lets the receiver
+// notice.
 func (s *Sender) Hello(node NodeID, now time.Time, every time.Duration) (Frame, bool) {
 	p := s.peer(node)
 	if p == nil {

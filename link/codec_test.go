@@ -13,7 +13,8 @@ import (
 
 func someFrame() Frame {
 	return Frame{
-		Edge: "input-joiner-facts", From: "input-1", ID: Identity{LogID: LogID{1, 2, 3}, Incarnation: 7, Life: 1 << 63}, Life: 77, Seq: 12345678901,
+		Edge: "input-joiner-facts", From: "input-1", ID: Identity{LogID: LogID{1, 2, 3}, Incarnation: 7, Life: 1 << 63}, Life: 77,
+		Seq:  12345678901,
 		Kind: Data, Session: session.ID{9, 8, 7}, Stream: 3, Payload: []byte("rows"),
 	}
 }
@@ -23,7 +24,8 @@ func TestFrame_ComesOutAsItWentIn(t *testing.T) {
 	for _, f := range []Frame{
 		someFrame(),
 		{Edge: "e", From: "n-1", Seq: 1, Kind: Open, Payload: []byte{}},
-		{Edge: "", From: "", Kind: Hello, Payload: HelloPayload{To: "b-1", Floor: 4, FloorLife: 7, Sent: 9, Log: LogID{3}, Acked: 4, Life: 7, Superseded: 1 << 63}.Encode()},
+		{Edge: "", From: "", Kind: Hello, Payload: HelloPayload{To: "b-1", Floor: 4, FloorLife: 7, Sent: 9, Log: LogID{3}, Acked: 4, Life: 7,
+			Superseded: 1 << 63}.Encode()},
 		{Edge: "e", From: "n-1", Seq: 2, Kind: TakeOver, Payload: []byte("again")},
 		{Edge: "e", From: "n-1", Seq: 1<<64 - 1, Kind: Abort, Stream: maxStream, Payload: bytes.Repeat([]byte{0}, 70000)},
 	} {
@@ -64,7 +66,8 @@ func TestFrame_WhatNoNodeSendsIsRefused(t *testing.T) {
 }
 
 func TestAck_ComesOutAsItWentIn(t *testing.T) {
-	a := Ack{Edge: "e", To: "a-1", Log: LogID{4}, Hwm: 99, HwmLife: 1 << 63, Echo: 8, Resend: true, Receiver: "b-1", ID: Identity{LogID: LogID{5}, Incarnation: 6, Life: 9}, Superseded: true}
+	a := Ack{Edge: "e", To: "a-1", Log: LogID{4}, Hwm: 99, HwmLife: 1 << 63, Echo: 8, Resend: true, Receiver: "b-1",
+		ID: Identity{LogID: LogID{5}, Incarnation: 6, Life: 9}, Superseded: true}
 	got, err := DecodeAck(&Interner{}, a.Append(nil))
 	if err != nil || got != a {
 		t.Fatalf("%+v, %v", got, err)

@@ -23,8 +23,8 @@ const (
 	Abort
 	// Hello has no number and no session: see the package comment.
 	Hello
-	// TakeOver announces a session again on each link, after its Open: another client continues with it (R17). It is a kind of its own because a
-	// receiver that has lost the session with its disk must not open it again (R8).
+	// TakeOver announces a session again on each link, after its Open: another client continues with it (R17). It is a kind of its own because
+	// a receiver that has lost the session with its disk must not open it again (R8).
 	TakeOver
 )
 
@@ -85,8 +85,8 @@ func (f *Frame) AppendHeader(b []byte) []byte {
 	return wire.AppendUint(b, uint64(f.Sum))
 }
 
-// Interner turns the bytes of names into strings without an allocation for each frame: the same few names recur. It keeps at most maxNames of them,
-// so a peer that invents names cannot fill the memory. One goroutine owns it.
+// Interner turns the bytes of names into strings without an allocation for each frame: the same few names recur. It keeps at most maxNames
+// of them, so a peer that invents names cannot fill the memory. One goroutine owns it.
 type Interner struct{ seen map[string]string }
 
 const maxNames = 1024

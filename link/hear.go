@@ -33,14 +33,15 @@ func (r *Receiver) Hello(id Identity, h HelloPayload, self LogID) (lost bool, se
 	return lost, ""
 }
 
-// contradicts returns why a hello shows that this node's log was set back (R14); "" if it does not. A log was set back if it has acknowledged frames
-// that it does not hold. Acknowledgements of another log of this node fall under R8.
+// contradicts returns why a hello shows that this node's log was set back (R14); "" if it does not. A log was set back if it has
+// acknowledged frames that it does not hold. Acknowledgements of another log of this node fall under R8.
 func (r *Receiver) contradicts(same bool, h *HelloPayload, self LogID) string {
 	switch {
 	case h.Log != self || h.Acked == 0:
 		return ""
 	case !same:
-		return fmt.Sprintf("node %s says that frame %d of edge %s was acknowledged here, this node does not know its log", r.From, h.Acked, r.Edge)
+		return fmt.Sprintf("node %s says that frame %d of edge %s was acknowledged here, this node does not know its log", r.From, h.Acked,
+			r.Edge)
 	case h.Acked > r.stored:
 		return fmt.Sprintf("node %s says that frame %d of edge %s was acknowledged here, this node has %d", r.From, h.Acked, r.Edge, r.stored)
 	case h.Acked == r.stored && h.Life != 0 && r.storedLife != 0 && h.Life != r.storedLife:

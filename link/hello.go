@@ -18,8 +18,8 @@ type HelloPayload struct {
 	Acked Seq
 	Life  Life // the life that made frame Acked
 
-	// Superseded, if not zero, is a life of the receiver. The sender knows that this life's log was replaced, or that another life has opened it
-	// since. The other fields of such a hello mean nothing.
+	// Superseded, if not zero, is a life of the receiver. The sender knows that this life's log was replaced, or that another life has opened
+	// it since. The other fields of such a hello mean nothing.
 	Superseded Life
 }
 

@@ -27,7 +27,8 @@ const (
 	Verdicts = iota
 )
 
-var verdictNames = [Verdicts]string{Take: "take", Duplicate: "duplicate", Gap: "gap", Zombie: "zombie", Unknown: "unknown", Damaged: "damaged"}
+var verdictNames = [Verdicts]string{Take: "take", Duplicate: "duplicate", Gap: "gap", Zombie: "zombie", Unknown: "unknown",
+	Damaged: "damaged"}
 
 func (v Verdict) String() string { return verdictNames[v] }
 
@@ -56,8 +57,8 @@ func NewReceiver(l Link) *Receiver { return &Receiver{Link: l, sums: newSums(l)}
 // ID returns the sender's identity, zero if it was never heard.
 func (r *Receiver) ID() Identity { return r.id }
 
-// Intact reports whether a frame arrived as it was made: of this link, under its number, with no bit changed (R18). The caller checks this before it
-// uses any field of the frame, even of a hello: a changed log id would look like a lost disk.
+// Intact reports whether a frame arrived as it was made: of this link, under its number, with no bit changed (R18). The caller checks this
+// before it uses any field of the frame, even of a hello: a changed log id would look like a lost disk.
 func (r *Receiver) Intact(f *Frame) bool { return r.sums.intact(f) }
 
 // Check returns what to do with an intact frame. It changes nothing, because a frame whose verdict is Take may still have to wait (R11).
@@ -136,8 +137,8 @@ func (r *Receiver) Restore(h Hwm) {
 	r.superseded = supersededLogs{logs: slices.Clone(h.Superseded)}
 }
 
-// Reconnected reports that frames may have been lost on the way here: the sender is asked to continue from the hwm. It is for edges where the receiver
-// connects (SUB), so that the sender does not notice.
+// Reconnected reports that frames may have been lost on the way here: the sender is asked to continue from the hwm. It is for edges where
+// the receiver connects (SUB), so that the sender does not notice.
 func (r *Receiver) Reconnected() { r.ackDue, r.gap, r.askedAt = true, true, time.Time{} }
 
 // Pace says how often messages are repeated.
@@ -150,8 +151,8 @@ type Pace struct {
 // DefaultPace suits networks from a single machine to a continent.
 var DefaultPace = Pace{Repeat: 500 * time.Millisecond, Ask: 100 * time.Millisecond, Hello: 300 * time.Millisecond}
 
-// Ack returns the acknowledgement that is due; false if none is. One is due when the hwm has moved, when a frame was dropped, and at least every
-// pace.Repeat. node and self are the receiver's own name and identity.
+// Ack returns the acknowledgement that is due; false if none is. One is due when the hwm has moved, when a frame was dropped, and at least
+// every pace.Repeat. node and self are the receiver's own name and identity.
 func (r *Receiver) Ack(node NodeID, self Identity, now time.Time, pace Pace) (Ack, bool) {
 	// Ask for a resend only when all taken frames are stored: then hwm+1 is the missing frame.
 	ask := r.gap && r.taken == r.stored && now.Sub(r.askedAt) >= pace.Ask
@@ -161,8 +162,8 @@ func (r *Receiver) Ack(node NodeID, self Identity, now time.Time, pace Pace) (Ac
 	r.ackDue = false
 	r.ackedAt = now
 	if r.taken == r.stored {
-		// Answer a new life of the sender only when all frames taken from its former lives are stored. From the answer the sender decides whether its
-		// log continues the frames here (R14). Its next frames must not get numbers that were taken but not yet acknowledged.
+		// Answer a new life of the sender only when all frames taken from its former lives are stored. From the answer the sender decides whether
+		// its log continues the frames here (R14). Its next frames must not get numbers that were taken but not yet acknowledged.
 		r.echo = r.id.Life
 	}
 	if ask {

@@ -2,8 +2,8 @@ package link
 
 import "fmt"
 
-// Progress is the durable part of a Sender without the frames: the last number given out, and what each receiver has acknowledged. Acknowledgements
-// are stored with the next commit, not at once. If one is lost, a frame is only sent again and dropped as a duplicate.
+// Progress is the durable part of a Sender without the frames: the last number given out, and what each receiver has acknowledged.
+// Acknowledgements are stored with the next commit, not at once. If one is lost, a frame is only sent again and dropped as a duplicate.
 type Progress struct {
 	Edge  string
 	To    NodeID // the outbox's receiver, filled in by the outbox's owner; empty on an edge of route "all"
@@ -58,8 +58,8 @@ func (s *Sender) Restore(p Progress) {
 	s.next, s.stored = floor+1, floor
 }
 
-// GiveUp empties the outbox and continues after seq. It is called when the receivers were away from the topology: their state is unknown, and frames
-// that they have not taken will never arrive. The floor of a hello tells them so.
+// GiveUp empties the outbox and continues after seq. It is called when the receivers were away from the topology: their state is unknown,
+// and frames that they have not taken will never arrive. The floor of a hello tells them so.
 func (s *Sender) GiveUp(seq Seq) {
 	*s = *NewSender(s.Link, s.id, s.window, s.Peers()...)
 	s.skip(seq, 0)
@@ -85,8 +85,8 @@ func (s *Sender) Acknowledged(a Acked) {
 
 // Reload puts a frame from the log back into the outbox, in order. It drops a frame that all receivers have acknowledged.
 //
-// The log may begin with a later frame than the snapshot expects: the log is cut whenever frames have been acknowledged, which may be after the
-// snapshot, or after the older one that recovery has fallen back to. All frames that were cut were acknowledged.
+// The log may begin with a later frame than the snapshot expects: the log is cut whenever frames have been acknowledged, which may be after
+// the snapshot, or after the older one that recovery has fallen back to. All frames that were cut were acknowledged.
 //
 // It returns ErrChanged, wrapped, for a frame that had changed before it was written to the log (R18).
 func (s *Sender) Reload(f Frame, at LogIndex) error {
@@ -115,7 +115,8 @@ func (s *Sender) Reload(f Frame, at LogIndex) error {
 	return nil
 }
 
-// skip makes the outbox continue after frame seq of the given life: all receivers have acknowledged everything up to it, and the log was cut.
+// skip makes the outbox continue after frame seq of the given life: all receivers have acknowledged everything up to it, and the log was
+// cut.
 func (s *Sender) skip(seq Seq, life Life) {
 	for _, p := range s.peers {
 		if p.acked < seq {
@@ -126,8 +127,8 @@ func (s *Sender) skip(seq Seq, life Life) {
 	s.next, s.stored = seq+1, seq
 }
 
-// Restored ends recovery. last is the last number given out, according to the snapshot or a record after it; life made that frame. If the log holds
-// no frame, all were acknowledged and cut. Their numbers must not be given out again (R2).
+// Restored ends recovery. last is the last number given out, according to the snapshot or a record after it; life made that frame. If the
+// log holds no frame, all were acknowledged and cut. Their numbers must not be given out again (R2).
 func (s *Sender) Restored(last Seq, life Life) error {
 	if s.Last() >= last {
 		return nil

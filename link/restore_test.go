@@ -58,8 +58,8 @@ func TestR2_NumbersContinueAfterARestart(t *testing.T) {
 	}
 }
 
-// TestN3_ALogThatWasCutAfterTheSnapshot: frames that the snapshot does not know to be acknowledged were acknowledged, or the log would not have been
-// cut.
+// TestN3_ALogThatWasCutAfterTheSnapshot: frames that the snapshot does not know to be acknowledged were acknowledged, or the log would not
+// have been cut.
 func TestN3_ALogThatWasCutAfterTheSnapshot(t *testing.T) {
 	p := Progress{Last: 9, Acked: []Acked{{Node: "b-1", Seq: 3, Log: self.LogID}}}
 	s := reload(t, p, 7, 11, "b-1")

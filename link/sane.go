@@ -1,8 +1,8 @@
 package link
 
-// Incarnations count starts. So a real one never grows by more than maxStep between two messages: that is twelve days with one start each second and
-// no message. The first incarnation heard of a log may be any number up to maxFirst: 136 years with one start each second. A larger jump is not
-// believed (M10). If it were, every lower incarnation would be a zombie (R8), and the link would stop for good.
+// Incarnations count starts. So a real one never grows by more than maxStep between two messages: that is twelve days with one start each
+// second and no message. The first incarnation heard of a log may be any number up to maxFirst: 136 years with one start each second. A
+// larger jump is not believed (M10). If it were, every lower incarnation would be a zombie (R8), and the link would stop for good.
 const (
 	maxStep  = 1 << 20
 	maxFirst = 1 << 32

@@ -11,7 +11,8 @@ type LogIndex uint64
 
 // Sender is the outbox of one link, or of all links of an edge of route "all" (R10).
 //
-// Invariant for each peer: acked <= sent <= stored < next. The entries are the frames from the slowest peer's acked+1 to next-1, without gaps.
+// Invariant for each peer: acked <= sent <= stored < next. The entries are the frames from the slowest peer's acked+1 to next-1, without
+// gaps.
 type Sender struct {
 	Link
 	id      Identity
@@ -71,8 +72,8 @@ func (s *Sender) Peers() []NodeID {
 	return nodes
 }
 
-// Add gives a frame its number and keeps it. The frame leaves once [Sender.Stored] says that its commit is on disk. The returned frame carries the
-// number and this node's name; the log stores this one.
+// Add gives a frame its number and keeps it. The frame leaves once [Sender.Stored] says that its commit is on disk. The returned frame
+// carries the number and this node's name; the log stores this one.
 func (s *Sender) Add(f Frame) Frame {
 	f.Edge, f.From, f.ID, f.Seq, f.Life = s.Edge, s.From, s.id, s.next, s.id.Life
 	f.Sum = s.sums.content(&f)
@@ -92,8 +93,9 @@ func (s *Sender) push(f Frame, at LogIndex) {
 	s.entries = append(s.entries, entry{frame: f, at: at, end: end})
 }
 
-// grow makes space for one more entry behind the last. If more than half of the array has been acknowledged, it moves the entries to the front, and
-// otherwise to a larger array. Appending to ever new arrays was rejected: with frames of 1 KiB that costs more than everything else here.
+// grow makes space for one more entry behind the last. If more than half of the array has been acknowledged, it moves the entries to the
+// front, and otherwise to a larger array. Appending to ever new arrays was rejected: with frames of 1 KiB that costs more than everything
+// else here.
 func (s *Sender) grow() {
 	n := len(s.entries)
 	if n < cap(s.entries) {
@@ -148,7 +150,8 @@ func (s *Sender) index(seq Seq) int {
 	return int(seq - s.base())
 }
 
-// WindowLeft returns how many bytes are left in the slowest peer's window. It may be negative: the frame that fills a window is accepted whole.
+// WindowLeft returns how many bytes are left in the slowest peer's window. It may be negative: the frame that fills a window is accepted
+// whole.
 func (s *Sender) WindowLeft() int {
 	last := s.lastEnd()
 	left := s.window
@@ -184,7 +187,8 @@ func (s *Sender) Connected(node NodeID) {
 	}
 }
 
-// Answers reports that the connection for a peer's acknowledgements is up. The peer's answer to a hello may be lost, so the peer is asked again.
+// Answers reports that the connection for a peer's acknowledgements is up. The peer's answer to a hello may be lost, so the peer is asked
+// again.
 func (s *Sender) Answers(node NodeID) {
 	if p := s.peer(node); p != nil && !p.ready {
 		p.helloDue, p.hellos = true, 0
@@ -220,9 +224,9 @@ func (s *Sender) trim() {
 // Take returns the frames that may be sent to node now, at most about limit bytes, and counts them as sent. It returns
 // nil until the peer has told its hwm.
 //
-// A frame that is taken again is compared with its checksum (R18): the receiver may have refused it because its bits have changed here, and would
-// refuse it for ever. Such a frame and those behind it are not sent, and [Sender.Err] returns the error. Comparing each frame before it leaves the
-// first time was rejected: the receiver does that anyway.
+// A frame that is taken again is compared with its checksum (R18): the receiver may have refused it because its bits have changed here, and
+// would refuse it for ever. Such a frame and those behind it are not sent, and [Sender.Err] returns the error. Comparing each frame before
+// it leaves the first time was rejected: the receiver does that anyway.
 func (s *Sender) Take(node NodeID, limit int) []Frame {
 	p := s.peer(node)
 	if p == nil || !p.ready || p.sent >= s.stored {
@@ -268,8 +272,8 @@ func (s *Sender) Unsend(node NodeID, seq Seq) {
 	}
 }
 
-// TakeAll is Take for an edge of route "all", where one message reaches every peer. It returns the frames that the ready peer furthest behind lacks.
-// The other peers drop those that they have as duplicates (R4).
+// TakeAll is Take for an edge of route "all", where one message reaches every peer. It returns the frames that the ready peer furthest
+// behind lacks. The other peers drop those that they have as duplicates (R4).
 func (s *Sender) TakeAll(limit int) []Frame {
 	var from *peer
 	for _, p := range s.peers {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestR7_EntriesSurviveTheirArray adds and acknowledges entries at random, so that they move within their array and into larger ones. After each
-// reconnect the sender must send all unacknowledged frames, in order, and nothing else.
+// TestR7_EntriesSurviveTheirArray adds and acknowledges entries at random, so that they move within their array and into larger ones. After
+// each reconnect the sender must send all unacknowledged frames, in order, and nothing else.
 func TestR7_EntriesSurviveTheirArray(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	self, other := Identity{LogID: LogID{1}, Incarnation: 1}, Identity{LogID: LogID{2}, Incarnation: 1}

@@ -266,8 +266,9 @@ func TestHello_IsRepeatedUntilAnsweredAndWhenNothingMoves(t *testing.T) {
 	}
 }
 
-// TestHello_ComesSoonAfterAConnect: the answer to the first hello may be lost, because it travels over another connection, which may be established a
-// moment later. The pauses double, so a receiver that is away costs no more than before. NextHello returns the time of each hello.
+// TestHello_ComesSoonAfterAConnect: the answer to the first hello may be lost, because it travels over another connection, which may be
+// established a moment later. The pauses double, so a receiver that is away costs no more than before. NextHello returns the time of each
+// hello.
 func TestHello_ComesSoonAfterAConnect(t *testing.T) {
 	s := NewSender(toB, logA, plenty, "b-1")
 	at := noon
@@ -292,7 +293,8 @@ func TestHello_ComesSoonAfterAConnect(t *testing.T) {
 			pauses = append(pauses, next.Sub(at))
 			at = next
 		}
-		want := []time.Duration{0, pace.Hello >> 5, pace.Hello >> 4, pace.Hello >> 3, pace.Hello >> 2, pace.Hello >> 1, pace.Hello, pace.Hello, pace.Hello}
+		want := []time.Duration{0, pace.Hello >> 5, pace.Hello >> 4, pace.Hello >> 3, pace.Hello >> 2, pace.Hello >> 1, pace.Hello, pace.Hello,
+			pace.Hello}
 		if !slices.Equal(pauses, want) {
 			t.Errorf("round %d: pauses %v, want %v", round, pauses, want)
 		}

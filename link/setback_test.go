@@ -159,7 +159,8 @@ func TestR14_ReceiverSetBack(t *testing.T) {
 	}
 }
 
-// TestR14_ReceiverHasAnotherFrame: the receiver was set back and took other frames from a sender that was set back, too, and has recovered since.
+// TestR14_ReceiverHasAnotherFrame: the receiver was set back and took other frames from a sender that was set back, too, and has recovered
+// since.
 func TestR14_ReceiverHasAnotherFrame(t *testing.T) {
 	s, r := pipe(t)
 	h := r.Hwm()
@@ -182,8 +183,8 @@ func TestR14_ReceiverDoesNotKnowTheSender(t *testing.T) {
 	}
 }
 
-// TestR14_AnAckForAnotherLifeIsDropped: the sender sends its hello again soon, but not at once: otherwise both would repeat messages at the speed of
-// the network.
+// TestR14_AnAckForAnotherLifeIsDropped: the sender sends its hello again soon, but not at once: otherwise both would repeat messages at the
+// speed of the network.
 func TestR14_AnAckForAnotherLifeIsDropped(t *testing.T) {
 	s, r := pipe(t)
 	s.add(1)
@@ -201,8 +202,8 @@ func TestR14_AnAckForAnotherLifeIsDropped(t *testing.T) {
 	}
 }
 
-// TestR14_ALifeIsAnsweredWithAllThatWasTaken: frames of a former life were taken and are not stored. The answer to the new life has to include them,
-// or it would use their numbers again.
+// TestR14_ALifeIsAnsweredWithAllThatWasTaken: frames of a former life were taken and are not stored. The answer to the new life has to
+// include them, or it would use their numbers again.
 func TestR14_ALifeIsAnsweredWithAllThatWasTaken(t *testing.T) {
 	s, r := pipe(t)
 	s.add(2)

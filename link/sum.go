@@ -24,8 +24,9 @@ var ErrChanged = errors.New("R18: a frame is not what it was when it was made")
 //	edge 0 from 0 to 0 │ seq life kind session stream length │ payload │ log id, incarnation, life of the sender
 //	                   └ made with the frame, kept in the outbox and in the log ┘  └ added when it is sent
 //
-// so one number covers the frame's content, its link, and the opening that sends it. The receiver compares it where the frame takes effect. Checksums
-// of a transport, or of a broker's disk, were rejected: each covers only a part of the way, and none detects a frame of another link.
+// so one number covers the frame's content, its link, and the opening that sends it. The receiver compares it where the frame takes effect.
+// Checksums of a transport, or of a broker's disk, were rejected: each covers only a part of the way, and none detects a frame of another
+// link.
 type sums struct {
 	link uint32   // checksum of the link's name, with which every checksum begins
 	buf  [42]byte // for the bytes beside the payload; a field, because a local array that is passed to crc32 would be allocated for each frame

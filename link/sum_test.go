@@ -48,7 +48,8 @@ func TestR18_EveryBitCounts(t *testing.T) {
 	}
 }
 
-// TestR18_AFrameOfAnotherLink: a message that a broker or a proxy delivers to another link does not count as intact there, whatever its header says.
+// TestR18_AFrameOfAnotherLink: a message that a broker or a proxy delivers to another link does not count as intact there, whatever its
+// header says.
 func TestR18_AFrameOfAnotherLink(t *testing.T) {
 	data, hello := onTheWire(t)
 	for _, l := range []Link{

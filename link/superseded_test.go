@@ -10,7 +10,8 @@ func another(n byte) Identity {
 	return Identity{LogID: LogID{0xf, n}, Incarnation: 1, Life: 100 + Life(n)}
 }
 
-// TestR8_EachOfSeveralLostLogsIsAZombie: also after a restart, and even when more logs were lost than are remembered: then the latest ones are.
+// TestR8_EachOfSeveralLostLogsIsAZombie: also after a restart, and even when more logs were lost than are remembered: then the latest ones
+// are.
 func TestR8_EachOfSeveralLostLogsIsAZombie(t *testing.T) {
 	for _, lost := range []byte{2, maxSuperseded, maxSuperseded + 3} {
 		r := greeted(another(0), 0)
@@ -49,8 +50,8 @@ func TestR14_SeveralLostLogsOfAReceiverAcknowledgeNothing(t *testing.T) {
 	}
 }
 
-// TestR14_ANewLogIsNotTakenForTheOneThatAcknowledged: the hello to a receiver that has lost its log claims nothing of the new log, also if that comes
-// while this node is away. Otherwise the new log would retire.
+// TestR14_ANewLogIsNotTakenForTheOneThatAcknowledged: the hello to a receiver that has lost its log claims nothing of the new log, also if
+// that comes while this node is away. Otherwise the new log would retire.
 func TestR14_ANewLogIsNotTakenForTheOneThatAcknowledged(t *testing.T) {
 	s := ready(plenty, "b-1")
 	s.add(2)

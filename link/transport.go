@@ -17,12 +17,13 @@ type TransportConfig struct {
 	Log      *slog.Logger
 	Keys     *security.Keys // of the node: its sockets speak mutual TLS (S3); nil: plain ZMTP
 
-	// OnLines is called when somebody asks for the last lines of the node's log, from several goroutines. It must not block. The answer goes to
-	// LinesTeller.Lines. It may be nil.
+	// OnLines is called when somebody asks for the last lines of the node's log, from several goroutines. It must not block. The answer goes
+	// to LinesTeller.Lines. It may be nil.
 	OnLines func()
 }
 
-// BrokerAddress returns the address to which a transport over a broker connects next: the one that came with the keys, else that of the topology.
+// BrokerAddress returns the address to which a transport over a broker connects next: the one that came with the keys, else that of the
+// topology.
 func (c *TransportConfig) BrokerAddress() string {
 	if address := c.Keys.Broker(); address != "" {
 		return address
@@ -30,14 +31,14 @@ func (c *TransportConfig) BrokerAddress() string {
 	return c.Topology.BrokerAddress()
 }
 
-// Transport carries frames, acknowledgements and heartbeats between nodes. It may lose, delay and repeat them, but it keeps the order of what it
-// delivers on one link. The link does the rest. The packages are named for how they carry frames: zmq is the product's transport; those over brokers,
-// and the simulated network of the tests, have the same interface.
+// Transport carries frames, acknowledgements and heartbeats between nodes. It may lose, delay and repeat them, but it keeps the order of
+// what it delivers on one link. The link does the rest. The packages are named for how they carry frames: zmq is the product's transport;
+// those over brokers, and the simulated network of the tests, have the same interface.
 //
 // One goroutine calls the methods; another one may read Events. Close ends every goroutine of the transport before it returns.
 type Transport interface {
-	// Send sends frames of one edge to a node, or to all receivers of the edge if to is empty, without blocking. It returns how many frames, from the
-	// front, it accepted. An accepted frame may still be lost.
+	// Send sends frames of one edge to a node, or to all receivers of the edge if to is empty, without blocking. It returns how many frames,
+	// from the front, it accepted. An accepted frame may still be lost.
 	Send(edge string, to NodeID, frames []Frame) int
 	// Acks tells senders what is durable here.
 	Acks(acks []Ack)

@@ -11,7 +11,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestS6_WhereABrokerIs: an address that came with the keys takes precedence over the topology, and a reload changes it for the next connection.
+// TestS6_WhereABrokerIs: an address that came with the keys takes precedence over the topology, and a reload changes it for the next
+// connection.
 func TestS6_WhereABrokerIs(t *testing.T) {
 	check := func(err error) {
 		t.Helper()

@@ -11,8 +11,8 @@ import (
 // Death is how a process ended.
 type Death struct {
 	Cause string // for people: "exit status 1", "signal: killed"; "" if it is not known
-	// Fault: the process crashed. Nobody ended it from outside, and it did not report an error and exit. If it crashes again and again, its work may
-	// be the cause.
+	// Fault: the process crashed. Nobody ended it from outside, and it did not report an error and exit. If it crashes again and again, its
+	// work may be the cause.
 	Fault  bool
 	Memory bool // it was killed because it took too much memory; implies Fault
 }
@@ -30,10 +30,11 @@ func Exited(status int) Death {
 	return Death{Cause: fmt.Sprintf("exit status %d", status), Fault: status != 0 && status != 1 && status != postmortem.ExitHung}
 }
 
-// Signalled returns the death of a process that a signal has ended. A signal that the process itself caused is its fault. SIGKILL comes from people, from
-// medics, or from a kernel that is out of memory: see OutOfMemory.
+// Signalled returns the death of a process that a signal has ended. A signal that the process itself caused is its fault. SIGKILL comes
+// from people, from medics, or from a kernel that is out of memory: see OutOfMemory.
 func Signalled(s syscall.Signal) Death {
-	own := []syscall.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGABRT, syscall.SIGFPE, syscall.SIGILL, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGXCPU}
+	own := []syscall.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGABRT, syscall.SIGFPE, syscall.SIGILL, syscall.SIGTRAP, syscall.SIGSYS,
+		syscall.SIGXCPU}
 	return Death{Cause: "signal: " + s.String(), Fault: slices.Contains(own, s)}
 }
 

@@ -13,7 +13,8 @@ func TestN9_WhoseFaultADeathIs(t *testing.T) {
 		fault bool
 	}{
 		{Exited(0), false}, {Exited(1), false}, {Exited(70), false}, {Exited(2), true}, {Exited(9), true},
-		{Signalled(syscall.SIGKILL), false}, {Signalled(syscall.SIGTERM), false}, {Signalled(syscall.SIGSEGV), true}, {Signalled(syscall.SIGABRT), true},
+		{Signalled(syscall.SIGKILL), false}, {Signalled(syscall.SIGTERM), false}, {Signalled(syscall.SIGSEGV), true},
+		{Signalled(syscall.SIGABRT), true},
 		{OutOfMemory("killed"), true}, {Death{}, false},
 	} {
 		if c.d.Fault != c.fault || c.d.Memory && !c.d.Fault {

@@ -21,6 +21,6 @@
 //	for each node the roster says is due: Start, then Wait for its death, in a goroutine of its own
 //	report a death to the roster, which says when the node is due again: at once, or in a crash loop after growing pauses; it never gives up
 //
-// What the package never does: start a second process for a node while the first may be alive, give up on a node, or stop a node because its
-// supervisor ended. The Restarter decides whether nodes outlive their supervisor.
+// What the package never does: start a second process for a node while the first may be alive, give up on a node, or stop a node because
+// its supervisor ended. The Restarter decides whether nodes outlive their supervisor.
 package medic

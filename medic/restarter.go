@@ -20,8 +20,8 @@ var (
 // Restarter starts and ends the processes of nodes. Its methods may be called by several goroutines at once. A restart (M5) is
 // Kill and then Start: nothing waits for a hung process.
 type Restarter interface {
-	// Start starts the node's process and returns when the process exists; whether it works, its heartbeats show. ErrRunning: the node has a process
-	// already, and Wait waits for its end.
+	// Start starts the node's process and returns when the process exists; whether it works, its heartbeats show. ErrRunning: the node has a
+	// process already, and Wait waits for its end.
 	Start(ctx context.Context, node NodeID) error
 	// Terminate asks the node to drain and exit (N5), and does not wait. It is not an error if the node has no process.
 	Terminate(ctx context.Context, node NodeID) error

@@ -7,13 +7,13 @@ import (
 
 // Backoff says how soon a node is started again (M5).
 type Backoff struct {
-	// First is the pause before the second start in a row; each later pause is twice as long as the one before. The first start after a death never waits.
-	// Default 100ms. If it is short, a node that cannot start wastes processor time.
+	// First is the pause before the second start in a row; each later pause is twice as long as the one before. The first start after a death
+	// never waits. Default 100ms. If it is short, a node that cannot start wastes processor time.
 	First time.Duration
 	// Max is the longest pause, default 10s. If it is long, a node stays down that long after the cause of its failure is gone.
 	Max time.Duration
-	// Healthy: a node that ran for at least this long starts a new row of deaths, default 1s. If it is short, a slow crash loop gets no pause; if it
-	// is long, a node that fails twice by accident has to wait.
+	// Healthy: a node that ran for at least this long starts a new row of deaths, default 1s. If it is short, a slow crash loop gets no pause;
+	// if it is long, a node that fails twice by accident has to wait.
 	Healthy time.Duration
 }
 
@@ -45,7 +45,8 @@ func (p Backoff) Delay(inARow int) time.Duration {
 	return min(wait, p.Max)
 }
 
-// Roster decides which node is to be started when. It is pure: time comes in as an argument, and decisions go out as values. One goroutine owns it.
+// Roster decides which node is to be started when. It is pure: time comes in as an argument, and decisions go out as values. One goroutine
+// owns it.
 type Roster struct {
 	pace    Backoff
 	members map[NodeID]*member

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// AskAgain is the pause between two questions of a restarter to an engine or to systemd. What it waits for takes several pauses, and each question
-// costs the engine something.
+// AskAgain is the pause between two questions of a restarter to an engine or to systemd. What it waits for takes several pauses, and each
+// question costs the engine something.
 const AskAgain = 50 * time.Millisecond
 
 // Sleep waits for d. The error is ctx's if that is over before.

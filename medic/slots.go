@@ -15,13 +15,13 @@ import (
 	"posta.dev/posta/internal/owned"
 )
 
-// A file of slots holds one short text and is overwritten in place: once it exists, a write needs no room on the disk. So medics can restart
-// processes while the disk is full. It has two slots of slotSize bytes, each one line:
+// A file of slots holds one short text and is overwritten in place: once it exists, a write needs no room on the disk. So medics can
+// restart processes while the disk is full. It has two slots of slotSize bytes, each one line:
 //
 //	posta-2 NUMBER CHECKSUM TEXT, filled up with spaces
 //
-// A write goes to the slot with the lower number. After a crash in the middle of a write the other slot still holds the text before, which is then
-// valid: the write had not returned. owned.Write was rejected, because it needs room for a second file.
+// A write goes to the slot with the lower number. After a crash in the middle of a write the other slot still holds the text before, which
+// is then valid: the write had not returned. owned.Write was rejected, because it needs room for a second file.
 const (
 	slotSize    = 512 // bytes
 	slotVersion = "posta-2"
@@ -95,7 +95,8 @@ func ReadSlots(name string) (string, error) {
 	return s.text, nil
 }
 
-// WriteSlots replaces the text of the file, and creates the file if need be. If durable is set, the text is on disk on return. A damaged file is replaced.
+// WriteSlots replaces the text of the file, and creates the file if need be. If durable is set, the text is on disk on return. A damaged
+// file is replaced.
 func WriteSlots(name, text string, durable bool) error {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -130,12 +131,12 @@ func createSlots(name, text string, durable bool) error {
 	return owned.Write(name, string(line)+string(line), durable)
 }
 
-// ReserveSlots creates the file, without a text, if it does not exist, so that later writes need no room. Several processes may reserve one file at
-// once, and one of them may already write to it; its text must stay. So the file gets its name by link, which never replaces a file as rename does.
-// Until then its name is random. A pid would not be unique: medics in containers share these files and are all process 1.
+// ReserveSlots creates the file, without a text, if it does not exist, so that later writes need no room. Several processes may reserve one
+// file at once, and one of them may already write to it; its text must stay. So the file gets its name by link, which never replaces a file
+// as rename does. Until then its name is random. A pid would not be unique: medics in containers share these files and are all process 1.
 //
-// A process that is killed in between leaves its random name behind. A process that finds the file in place removes such names. One of them may
-// belong to a process that is about to link it. Its link then fails, which does no harm, because the file exists.
+// A process that is killed in between leaves its random name behind. A process that finds the file in place removes such names. One of them
+// may belong to a process that is about to link it. Its link then fails, which does no harm, because the file exists.
 func ReserveSlots(name string) error {
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		if err := makeSlots(name); err != nil {
@@ -154,7 +155,8 @@ func makeSlots(name string) error {
 	if err == nil {
 		err = os.Link(own, name)
 	}
-	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) { // the file exists, or another process saw it and removed our random name
+	// the file exists, or another process saw it and removed our random name
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		_, err = os.Lstat(name)
 	}
 	return errors.Join(err, owned.SyncDir(filepath.Dir(name)))

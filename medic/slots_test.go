@@ -72,7 +72,8 @@ func TestSlotsSurviveATornWrite(t *testing.T) {
 			t.Fatalf("byte %d, afterwards: %q, %v", at, got, err)
 		}
 	}
-	for _, damaged := range []string{"", "generation 7 down 0 leader medic-3\n", strings.Repeat("\x00", 2*slotSize), string(whole[:slotSize])} {
+	for _, damaged := range []string{"", "generation 7 down 0 leader medic-3\n", strings.Repeat("\x00", 2*slotSize),
+		string(whole[:slotSize])} {
 		if err := os.WriteFile(name, []byte(damaged), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -19,8 +19,8 @@ type Stopped struct {
 // killTime bounds the wait for a killed process to be gone.
 const killTime = 5 * time.Second
 
-// Stop ends nodes, all at once: it asks them to drain and exit, and kills those that still run after grace, or when ctx ends. The result is in the
-// order of nodes. Nothing else may start them meanwhile.
+// Stop ends nodes, all at once: it asks them to drain and exit, and kills those that still run after grace, or when ctx ends. The result is
+// in the order of nodes. Nothing else may start them meanwhile.
 func Stop(ctx context.Context, r Restarter, nodes []NodeID, grace time.Duration) []Stopped {
 	out := make([]Stopped, len(nodes))
 	var wg sync.WaitGroup

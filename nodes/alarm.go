@@ -21,8 +21,8 @@ func (a *alarm) C() <-chan time.Time { return a.timer.C }
 
 func (a *alarm) rang() { a.at = time.Time{} }
 
-// set makes the alarm ring at the given time, unless it rings earlier anyway. An alarm that is no longer needed is not cancelled: one needless
-// wake-up is cheaper than setting the timer at every event.
+// set makes the alarm ring at the given time, unless it rings earlier anyway. An alarm that is no longer needed is not cancelled: one
+// needless wake-up is cheaper than setting the timer at every event.
 func (a *alarm) set(now, at time.Time) {
 	if a.at.IsZero() || at.Before(a.at) {
 		a.at = at

@@ -34,7 +34,8 @@ const (
 // last content, with what the loop works on and how long its progress mark has not moved. If the mark does not move
 // for medics.stuck_after, the loop hangs and the node ends itself. The goroutine never touches a disk: see notes.
 //
-// Heartbeats sent by the loop itself were rejected: a node that worked on one large batch fell silent, and medics killed it again and again.
+// Heartbeats sent by the loop itself were rejected: a node that worked on one large batch fell silent, and medics killed it again and
+// again.
 type beats struct {
 	x       *node
 	started time.Time
@@ -91,9 +92,9 @@ func (b *beats) stop() {
 func (b *beats) run() {
 	defer close(b.stopped)
 	m := b.x.cfg.Topology.Medics
-	// The timer rings at the same moments as the loop's alarm for a heartbeat, so that both wake the process once. A timer that is reset by each
-	// heartbeat of the loop, to ring a little later than the next one, was rejected: Go's runtime wakes the process at the time before the reset, too,
-	// which was every second wake-up of an idle node.
+	// The timer rings at the same moments as the loop's alarm for a heartbeat, so that both wake the process once. A timer that is reset by
+	// each heartbeat of the loop, to ring a little later than the next one, was rejected: Go's runtime wakes the process at the time before
+	// the reset, too, which was every second wake-up of an idle node.
 	silent := time.NewTimer(heartbeat.Next(time.Now(), m.Heartbeat))
 	defer silent.Stop()
 	hang := watch.NewHang(m.Heartbeat, time.Now(), progress.Marks())
@@ -192,9 +193,9 @@ func (b *beats) say(now time.Time, hang *watch.Hang) {
 	b.x.tr.Heartbeat(payload, public)
 }
 
-// lastWords writes a note of what the loop hangs on, logs all stacks, and then closes said. Heartbeats continue meanwhile: without them medics would
-// kill the node before the note is written. It is best effort: neither a full disk nor a hanging one may keep the node alive. If the process has no
-// Exit, or does not end, medics end it.
+// lastWords writes a note of what the loop hangs on, logs all stacks, and then closes said. Heartbeats continue meanwhile: without them
+// medics would kill the node before the note is written. It is best effort: neither a full disk nor a hanging one may keep the node alive.
+// If the process has no Exit, or does not end, medics end it.
 func (b *beats) lastWords(stands time.Duration, said chan<- struct{}) {
 	note := postmortem.Hung{For: stands}
 	if d, ok := b.x.watch.Now(); ok {

@@ -91,8 +91,8 @@ func (l slowLog) Append(...wal.Record) (wal.Index, error) {
 	return 1, nil
 }
 
-// TestN9_ACommitThatTakesLongIsASlowDisk: the node reports a slow disk exactly while a commit has been under way for more than a second. It still
-// reports worse trouble in place of that.
+// TestN9_ACommitThatTakesLongIsASlowDisk: the node reports a slow disk exactly while a commit has been under way for more than a second. It
+// still reports worse trouble in place of that.
 func TestN9_ACommitThatTakesLongIsASlowDisk(t *testing.T) {
 	x, m := beating(t, time.Hour, nil)
 	state := func(s heartbeat.State) func(heartbeat.Beat) bool {
@@ -111,10 +111,14 @@ func TestN9_ACommitThatTakesLongIsASlowDisk(t *testing.T) {
 		t.Errorf("its disk is slow after %v", after)
 	}
 	for said, says := range map[heartbeat.State]heartbeat.State{
-		heartbeat.Blocked: heartbeat.DiskSlow, heartbeat.Draining: heartbeat.DiskSlow, heartbeat.DiskFull: heartbeat.DiskFull, heartbeat.Retiring: heartbeat.Retiring,
+		heartbeat.Blocked: heartbeat.DiskSlow, heartbeat.Draining: heartbeat.DiskSlow, heartbeat.DiskFull: heartbeat.DiskFull,
+		heartbeat.Retiring: heartbeat.Retiring,
 	} {
 		x.beats.publish(heartbeat.Beat{Node: "joiner-1", State: said, Commits: uint64(len(said))})
-		m.await(t, string(says)+" when it is "+string(said), func(b heartbeat.Beat) bool { return b.State == says && b.Commits == uint64(len(said)) })
+		m.await(t, string(says)+" when it is "+string(said), func(b heartbeat.Beat) bool {
+			return b.State == says &&
+				b.Commits == uint64(len(said))
+		})
 	}
 	x.beats.publish(heartbeat.Beat{Node: "joiner-1", State: heartbeat.Running})
 	close(log.let)
@@ -126,8 +130,8 @@ func TestN9_ACommitThatTakesLongIsASlowDisk(t *testing.T) {
 	<-answers
 }
 
-// TestN9_AHungLoopEndsWhateverHappensToItsNote: a node whose loop hangs ends with the exit status that its medic knows, and sends heartbeats until
-// then. It does so if it can write its note, if the disk refuses the note, and if the disk hangs, too.
+// TestN9_AHungLoopEndsWhateverHappensToItsNote: a node whose loop hangs ends with the exit status that its medic knows, and sends
+// heartbeats until then. It does so if it can write its note, if the disk refuses the note, and if the disk hangs, too.
 func TestN9_AHungLoopEndsWhateverHappensToItsNote(t *testing.T) {
 	id := session.New()
 	for name, c := range map[string]struct {

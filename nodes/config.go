@@ -31,7 +31,9 @@ func coreConfig(c Config, n topology.Node, id link.Identity) (core.Config, error
 	cfg := core.Config{
 		Self: n.ID, ID: id, Replica: analyses.Replica{Index: n.Index - 1, Of: n.Of, Memory: int(t.Limits.Memory)},
 		Joiner: n.Holds(topology.Joiner), Known: c.Known, Wiring: t.Wiring(),
-		Window: int(t.Limits.Window), Commit: int(t.Limits.Commit), Frame: int(t.Limits.Frame), Record: wal.MaxRecord, Memory: int(t.Limits.Memory), Held: int(t.Limits.NodeMemory), Share: t.Limits.ClientShare, Tables: int(t.Limits.Tables), Pace: link.DefaultPace,
+		Window: int(t.Limits.Window), Commit: int(t.Limits.Commit), Frame: int(t.Limits.Frame), Record: wal.MaxRecord,
+		Memory: int(t.Limits.Memory), Held: int(t.Limits.NodeMemory), Share: t.Limits.ClientShare, Tables: int(t.Limits.Tables),
+		Pace: link.DefaultPace,
 	}
 	dials := t.Transport == topology.ZMQ // a broker keeps frames until their receiver connects
 	for _, e := range t.EdgesTo(n.Stage) {
@@ -64,7 +66,8 @@ func Chain(c Config, n topology.Node) ([]role.Role, error) {
 	boot, since := bootclock.Read()
 	return chain.New(n.Chain, gateway.About{
 		Cluster: t.Name, Node: string(n.ID), Version: c.Version, InputNodes: ids(t.Holding(topology.Input)), Inputs: t.EntryPoints(),
-		Outputs: t.Outputs(), OutputNodes: ids(t.Holding(topology.Output)), Roots: t.RootsOf(n.Host), Known: c.Known, Wiring: t.Wiring(), Limits: t.Limits, Uptime: gateway.Uptime{Boot: boot, Zero: time.Now().Add(-since)},
+		Outputs: t.Outputs(), OutputNodes: ids(t.Holding(topology.Output)), Roots: t.RootsOf(n.Host), Known: c.Known, Wiring: t.Wiring(),
+		Limits: t.Limits, Uptime: gateway.Uptime{Boot: boot, Zero: time.Now().Add(-since)},
 	})
 }
 

@@ -27,9 +27,10 @@ func damaged(err error) (*wal.CorruptionError, bool) {
 	return c, errors.As(err, &c)
 }
 
-// waitForRepair keeps a node running although its log is damaged. The node takes, sends and stores nothing. Its heartbeats say what is damaged and
-// what to do. So medics do not restart the node, `posta status` shows the damage, and inputs fail the running sessions and begin no new ones. Clients
-// of this node get the same text. waitForRepair returns errRepaired when the log has been changed, as `posta log repair` does, and nil when ctx ends.
+// waitForRepair keeps a node running although its log is damaged. The node takes, sends and stores nothing. Its heartbeats say what is
+// damaged and what to do. So medics do not restart the node, `posta status` shows the damage, and inputs fail the running sessions and
+// begin no new ones. Clients of this node get the same text. waitForRepair returns errRepaired when the log has been changed, as `posta log
+// repair` does, and nil when ctx ends.
 //
 // Exiting was rejected: medics would start the node again and again, and clients would only learn that the node does not answer.
 func (x *node) waitForRepair(ctx context.Context, cause *wal.CorruptionError) error {
@@ -43,7 +44,8 @@ func (x *node) waitForRepair(ctx context.Context, cause *wal.CorruptionError) er
 	if x.router != nil {
 		requests = x.router.C()
 	}
-	text := fmt.Sprintf("%s at byte %d: %s; run: posta log repair %s", filepath.Join(cause.Dir, cause.File), cause.Offset, cause.Reason, cause.Dir)
+	text := fmt.Sprintf("%s at byte %d: %s; run: posta log repair %s", filepath.Join(cause.Dir, cause.File), cause.Offset, cause.Reason,
+		cause.Dir)
 	x.beats.publish(heartbeat.Beat{Node: x.node.ID, ID: x.id, State: heartbeat.Damaged, Trouble: text})
 	look := time.NewTicker(repairedEvery)
 	defer look.Stop()

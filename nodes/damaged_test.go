@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// TestW2_WhenADamagedLogIsOpenedAgain: a damaged log is opened again when it was changed, the change is finished, no process has it open, and it
-// exists. A log that was not changed is not read again, however long the node waits.
+// TestW2_WhenADamagedLogIsOpenedAgain: a damaged log is opened again when it was changed, the change is finished, no process has it open,
+// and it exists. A log that was not changed is not read again, however long the node waits.
 func TestW2_WhenADamagedLogIsOpenedAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "joiner-1")
 	log, err := wal.Open(dir, wal.Options{})

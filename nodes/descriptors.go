@@ -14,7 +14,8 @@ const (
 	// while it makes a segment and a snapshot. A node of the default topology was seen to have 17.
 	ownFiles = 18
 
-	// strangers is the least number of connections that a node accepts beside those of the topology: from clients, `posta status`, and unknown peers.
+	// strangers is the least number of connections that a node accepts beside those of the topology: from clients, `posta status`, and unknown
+	// peers.
 	strangers = 16
 )
 
@@ -77,7 +78,8 @@ func accepts(t *topology.Topology, n topology.Node) (all int) {
 func acceptLimit(t *topology.Topology, n topology.Node, log *slog.Logger) *zmqx.AcceptLimit {
 	limit := zmqx.OpenFiles()
 	if need := Descriptors(t, n); limit < need {
-		log.Warn("the limit of open files is too low: connections of nodes will be closed in favour of others; raise it (ulimit -n)", "limit", limit, "needed", need)
+		log.Warn("the limit of open files is too low: connections of nodes will be closed in favour of others; raise it (ulimit -n)", "limit",
+			limit, "needed", need)
 	}
 	return zmqx.NewAcceptLimit(limit-ownFiles-dials(t, n), log)
 }

@@ -1,7 +1,7 @@
 // Package nodes runs one node of the pipeline: it puts the shell and the core between the sockets, the log and the clock.
 //
-// The shell (package shell) and the core within it (package core) decide; this package only acts. Two goroutines share the work, and a third one
-// reports it. A node that parses chunks starts some more while it parses:
+// The shell (package shell) and the core within it (package core) decide; this package only acts. Two goroutines share the work, and a
+// third one reports it. A node that parses chunks starts some more while it parses:
 //
 //	loop       owns the shell. Waits for events of the transport, requests of clients, the committer's answers and the alarm, tells the
 //	           shell, and does what its Step says.

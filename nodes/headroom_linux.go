@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// giveBack returns the pages of memory that holds only zeros to the system. It reads as zeros afterwards, too, because a page that is touched again is a
-// new one. Without this the headroom may take all of its memory from the start: where the runtime puts it over addresses that were in use before, it
-// writes zeros to all of it.
+// giveBack returns the pages of memory that holds only zeros to the system. It reads as zeros afterwards, too, because a page that is
+// touched again is a new one. Without this the headroom may take all of its memory from the start: where the runtime puts it over addresses
+// that were in use before, it writes zeros to all of it.
 func giveBack(memory []byte) {
 	size := uintptr(unix.Getpagesize())
 	first := (size - uintptr(unsafe.Pointer(unsafe.SliceData(memory)))%size) % size

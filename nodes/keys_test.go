@@ -69,8 +69,8 @@ func TestS3_AKeyedClusterEqualsTheOracle(t *testing.T) {
 	}
 }
 
-// TestS3_WhoIsAClient: the sockets for clients admit only listed clients. Members of the cluster may ask nothing there. A peer without TLS has no
-// identity, although on a unix socket it would be the local operator.
+// TestS3_WhoIsAClient: the sockets for clients admit only listed clients. Members of the cluster may ask nothing there. A peer without TLS
+// has no identity, although on a unix socket it would be the local operator.
 func TestS3_WhoIsAClient(t *testing.T) {
 	k := startKeyed(t)
 	in := k.topo.Holding(topology.Input)[0]

@@ -12,8 +12,8 @@ import (
 
 const maxBurst = 64 // events taken in before the core advances
 
-// run is the node's loop. It decides nothing: it waits for events, tells the shell, and does what the shell says. It returns shell.ErrDrained some
-// time after ctx is cancelled, shell.ErrRetired, or an error of the log.
+// run is the node's loop. It decides nothing: it waits for events, tells the shell, and does what the shell says. It returns
+// shell.ErrDrained some time after ctx is cancelled, shell.ErrRetired, or an error of the log.
 func (x *node) run(ctx context.Context) error {
 	x.jobs, x.answers = make(chan shell.Job, 1), make(chan shell.Answer, 1)
 	go committer(x.log, x.jobs, x.answers, x.beats, &x.synced)

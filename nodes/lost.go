@@ -12,9 +12,9 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// lost returns the sessions that ended former processes of this node: the one that the last process hung on, those that were open when the node
-// died by its own fault several times in a row, and one during whose work it died several times in a row, by whatever hand. The other sessions keep their
-// count. A damaged note is logged, and the node starts anyway.
+// lost returns the sessions that ended former processes of this node: the one that the last process hung on, those that were open when the
+// node died by its own fault several times in a row, and one during whose work it died several times in a row, by whatever hand. The other
+// sessions keep their count. A damaged note is logged, and the node starts anyway.
 func (x *node) lost(a *core.LogAnalysis) (all []shell.Loss) {
 	dir, name := x.node.DataDir, string(x.node.ID)
 	give := func(id, reason string) {

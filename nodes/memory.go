@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// memoryLimit keeps a node's memory near what it needs even if GOGC in the environment replaces the percentage that the node sets (see headroom).
-// With Go's 100 a reducer with 130 MB of tables would take 260 MB. With the node's own percentage the collector starts before the limit is reached.
-// From leastLimit on, the limit makes the collector run more often. It is a quarter and a constant above the live data, so that a node with a large
-// state does not spend its time collecting. GOMEMLIMIT in the environment takes precedence.
+// memoryLimit keeps a node's memory near what it needs even if GOGC in the environment replaces the percentage that the node sets (see
+// headroom). With Go's 100 a reducer with 130 MB of tables would take 260 MB. With the node's own percentage the collector starts before
+// the limit is reached. From leastLimit on, the limit makes the collector run more often. It is a quarter and a constant above the live
+// data, so that a node with a large state does not spend its time collecting. GOMEMLIMIT in the environment takes precedence.
 //
 // A fixed limit was rejected: above it the collector runs without end and takes up to half of the CPU time.
 type memoryLimit struct {

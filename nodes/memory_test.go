@@ -27,7 +27,8 @@ func TestMemoryUsed(t *testing.T) {
 	}
 	var m memoryUsed
 	now := time.Now()
-	untouched, err := syscall.Mmap(-1, 0, 1<<30, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE) // not from Go's heap, whose memory may have been touched before
+	// not from Go's heap, whose memory may have been touched before
+	untouched, err := syscall.Mmap(-1, 0, 1<<30, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/nodes/postmortem"
 )
 
-// notes is the goroutine that removes outdated notes of the node's former processes (N9). Each removal is an fsync. On a slow disk an fsync in the
-// loop would delay the loop, and one in the heartbeats' goroutine would silence the node.
+// notes is the goroutine that removes outdated notes of the node's former processes (N9). Each removal is an fsync. On a slow disk an fsync
+// in the loop would delay the loop, and one in the heartbeats' goroutine would silence the node.
 type notes struct {
 	x    *node
 	over chan struct{} // the sessions of Config.Lost have failed, durably
@@ -20,7 +20,8 @@ type notes struct {
 // newNotes starts the goroutine. Once the process has lived for rowTimeout, the goroutine removes the count of deaths
 // in a row: the current sessions do not kill the node.
 func newNotes(x *node, rowTimeout time.Duration) *notes {
-	n := &notes{x: x, over: make(chan struct{}, 1), work: make(chan postmortem.Working, 1), end: make(chan struct{}), done: make(chan struct{})}
+	n := &notes{x: x, over: make(chan struct{}, 1), work: make(chan postmortem.Working, 1), end: make(chan struct{}),
+		done: make(chan struct{})}
 	go n.run(rowTimeout)
 	return n
 }
@@ -29,7 +30,8 @@ func newNotes(x *node, rowTimeout time.Duration) *notes {
 // not block: a process gives up sessions only once.
 func (n *notes) settled() { n.over <- struct{}{} }
 
-// working asks for the note of work that takes long, or for its removal if the work names no session. It returns false if the goroutine is busy.
+// working asks for the note of work that takes long, or for its removal if the work names no session. It returns false if the goroutine is
+// busy.
 func (n *notes) working(w postmortem.Working) bool {
 	select {
 	case n.work <- w:
@@ -79,6 +81,7 @@ func (n *notes) run(rowTimeout time.Duration) {
 
 func (n *notes) removed(err error) {
 	if err != nil {
-		n.x.cfg.Log.Warn("a note of an earlier process of this node could not be removed: the next start reads it again, which does no harm", "err", err)
+		n.x.cfg.Log.Warn("a note of an earlier process of this node could not be removed: the next start reads it again, which does no harm",
+			"err", err)
 	}
 }

@@ -42,8 +42,8 @@ func until(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// TestN9_WhatIsNotGivenUpKeepsItsCount: a node gives up one session, because it hung on that session or died of it too often. It keeps counting
-// deaths for the other sessions.
+// TestN9_WhatIsNotGivenUpKeepsItsCount: a node gives up one session, because it hung on that session or died of it too often. It keeps
+// counting deaths for the other sessions.
 func TestN9_WhatIsNotGivenUpKeepsItsCount(t *testing.T) {
 	x := noted(t, postmortem.Deaths{Sessions: map[string]int{"a": 3, "b": 1}})
 	if err := postmortem.WriteHung(x.node.DataDir, postmortem.Hung{Session: "c", Role: "joiner"}); err != nil {
@@ -72,8 +72,8 @@ func TestN9_ALongLifeEndsTheRow(t *testing.T) {
 	})
 }
 
-// TestN9_ADiskThatHangsOverANoteDelaysNothing: a pipe without a writer stands for a disk that does not answer. Meanwhile the loop reports that the
-// sessions have failed, and heartbeats continue.
+// TestN9_ADiskThatHangsOverANoteDelaysNothing: a pipe without a writer stands for a disk that does not answer. Meanwhile the loop reports
+// that the sessions have failed, and heartbeats continue.
 func TestN9_ADiskThatHangsOverANoteDelaysNothing(t *testing.T) {
 	x, m := beating(t, time.Hour, nil)
 	count := filepath.Join(x.node.DataDir, "deaths")
@@ -141,7 +141,8 @@ func TestN9_LongWorkIsNoted(t *testing.T) {
 	}
 }
 
-// TestN9_WhoeverKillsTheNode: a node that finds the note of long work for the third time, and a log in which the session has got no further, gives the session up.
+// TestN9_WhoeverKillsTheNode: a node that finds the note of long work for the third time, and a log in which the session has got no
+// further, gives the session up.
 func TestN9_WhoeverKillsTheNode(t *testing.T) {
 	id, other := session.New(), session.New()
 	x := noted(t, postmortem.Deaths{})

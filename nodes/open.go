@@ -19,9 +19,9 @@ import (
 // openRetry is the pause before a node that lacked disk space or file descriptors tries to open its log again.
 const openRetry = time.Second
 
-// openLog opens the node's log. Checking a log of gigabytes takes longer than medics wait for a heartbeat, so the node sends heartbeats as soon as it
-// has locked its data directory (N9). Until the log is open these carry a temporary identity, and their mark moves with each record. If another
-// process holds the directory, this one leaves it alone and sends nothing in that node's name (N4).
+// openLog opens the node's log. Checking a log of gigabytes takes longer than medics wait for a heartbeat, so the node sends heartbeats as
+// soon as it has locked its data directory (N9). Until the log is open these carry a temporary identity, and their mark moves with each
+// record. If another process holds the directory, this one leaves it alone and sends nothing in that node's name (N4).
 //
 // On a full disk, or without file descriptors, openLog waits and tries again (W5). If ctx ends meanwhile, it returns the error of ctx.
 func (x *node) openLog(ctx context.Context, started time.Time) (analysis *core.LogAnalysis, err error) {

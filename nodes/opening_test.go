@@ -104,8 +104,8 @@ func (c *cluster) runOn(id topology.NodeID, disk wal.FS) {
 	c.stops[id] = func() error { cancel(); return <-ended }
 }
 
-// TestN9_ANodeBeatsWhileItOpensItsLog: however long the disk takes to read the log, the node sends heartbeats, reports that it recovers, and moves
-// its progress mark with each record that it checks. It has no incarnation before the log is open.
+// TestN9_ANodeBeatsWhileItOpensItsLog: however long the disk takes to read the log, the node sends heartbeats, reports that it recovers,
+// and moves its progress mark with each record that it checks. It has no incarnation before the log is open.
 func TestN9_ANodeBeatsWhileItOpensItsLog(t *testing.T) {
 	const id = "joiner-1"
 	dir, _ := data(t, 2000)
@@ -141,8 +141,8 @@ func (d scarceDisk) OpenFile(name string, flag int, perm os.FileMode) (wal.File,
 	return d.FS.OpenFile(name, flag, perm)
 }
 
-// TestW5_ANodeWaitsForRoomToOpenItsLog: a full disk or a lack of file descriptors is temporary. The node reports what is missing, and starts once it
-// is available.
+// TestW5_ANodeWaitsForRoomToOpenItsLog: a full disk or a lack of file descriptors is temporary. The node reports what is missing, and
+// starts once it is available.
 func TestW5_ANodeWaitsForRoomToOpenItsLog(t *testing.T) {
 	const id = "joiner-1"
 	c := start(t, topology.Variant{})
@@ -180,7 +180,8 @@ func (d countingDisk) ReadFile(name string) ([]byte, error) {
 	return d.FS.ReadFile(name)
 }
 
-// TestN5_ANodeEndsWhileItOpensItsLog: a node that is told to end while it opens its log or recovers stops reading and does not begin to run.
+// TestN5_ANodeEndsWhileItOpensItsLog: a node that is told to end while it opens its log or recovers stops reading and does not begin to
+// run.
 func TestN5_ANodeEndsWhileItOpensItsLog(t *testing.T) {
 	const id = "joiner-1"
 	dir, _ := data(t, 2000)

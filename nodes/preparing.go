@@ -7,11 +7,12 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// preparing is the pieces of files that are prepared on other goroutines (role.Preparer) while the loop does something else. Their order does not change. The loop
-// calls its methods.
+// preparing is the pieces of files that are prepared on other goroutines (role.Preparer) while the loop does something else. Their order
+// does not change. The loop calls its methods.
 //
-// To prepare as many pieces as there are cores, and to wait for all of them before the next ones, was rejected: a core that was done waited for the others, all waited for the
-// loop, and while a core still read the file nothing ran beside the loop. The input of a run had 1.4 of two cores busy.
+// To prepare as many pieces as there are cores, and to wait for all of them before the next ones, was rejected: a core that was done waited
+// for the others, all waited for the loop, and while a core still read the file nothing ran beside the loop. The input of a run had 1.4 of
+// two cores busy.
 type preparing struct {
 	most  int
 	begun []*inPreparation // the oldest first
@@ -66,8 +67,9 @@ func (p *preparing) C() <-chan struct{} {
 // longestAside is how long the loop leaves a piece to another goroutine.
 const longestAside = time.Second
 
-// ready returns the pieces that are ready, without those behind a piece that is not. It waits for a piece that has been in preparation for longer than longestAside, and the loop with it: then the node does
-// what it does about a loop that hangs, and does not report that all is well (N9).
+// ready returns the pieces that are ready, without those behind a piece that is not. It waits for a piece that has been in preparation for
+// longer than longestAside, and the loop with it: then the node does what it does about a loop that hangs, and does not report that all is
+// well (N9).
 func (p *preparing) ready() (all []*role.Piece) {
 	for len(p.begun) > 0 {
 		w := p.begun[0]

@@ -10,7 +10,8 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// TestR17_PiecesKeepTheirOrder: pieces that are prepared in parallel come back in the order in which they were read, whichever is ready first.
+// TestR17_PiecesKeepTheirOrder: pieces that are prepared in parallel come back in the order in which they were read, whichever is ready
+// first.
 func TestR17_PiecesKeepTheirOrder(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	p := newPreparing(3)
@@ -45,8 +46,8 @@ func TestR17_PiecesKeepTheirOrder(t *testing.T) {
 	p.wait()
 }
 
-// TestN9_ThePieceThatHangsStopsTheLoop: a parser that never returns hangs the loop, which medics and the node itself notice, although it runs on
-// another goroutine.
+// TestN9_ThePieceThatHangsStopsTheLoop: a parser that never returns hangs the loop, which medics and the node itself notice, although it
+// runs on another goroutine.
 func TestN9_ThePieceThatHangsStopsTheLoop(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	p := newPreparing(2)

@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// restAfter is how long a node has nothing to do before it gives its processors back. Each change stops all goroutines for some microseconds, so a
-// short time costs nodes that have a little to do every now and then; a long one leaves an idle cluster with the wake-ups of a busy one.
+// restAfter is how long a node has nothing to do before it gives its processors back. Each change stops all goroutines for some
+// microseconds, so a short time costs nodes that have a little to do every now and then; a long one leaves an idle cluster with the
+// wake-ups of a busy one.
 const restAfter = 5 * time.Second
 
-// processorShare gives a node one processor of Go's runtime while it is idle, and its share of the cores otherwise. The runtime wakes a thread for
-// each processor whenever messages arrive, and the heartbeats of all nodes arrive together: with one processor an idle input takes half of the
-// time. The node's loop owns it. A nil processorShare changes nothing.
+// processorShare gives a node one processor of Go's runtime while it is idle, and its share of the cores otherwise. The runtime wakes a
+// thread for each processor whenever messages arrive, and the heartbeats of all nodes arrive together: with one processor an idle input
+// takes half of the time. The node's loop owns it. A nil processorShare changes nothing.
 type processorShare struct {
 	share  int
 	rests  bool

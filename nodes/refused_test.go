@@ -14,15 +14,17 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestR13_ALateOpenCountsNoSession: an input that is not the first one remembers one session of an id, and its core another one. A late open of the
-// latter begins nothing. The input must not count it, because nothing would ever end it, and it would take a place of limits.sessions for ever.
+// TestR13_ALateOpenCountsNoSession: an input that is not the first one remembers one session of an id, and its core another one. A late
+// open of the latter begins nothing. The input must not count it, because nothing would ever end it, and it would take a place of
+// limits.sessions for ever.
 func TestR13_ALateOpenCountsNoSession(t *testing.T) {
 	for _, over := range []string{"cancelled", "unheard of"} {
 		about := roletest.About()
 		about.Node = "input-1"
 		c, err := core.New(core.Config{
-			Self: "input-1", ID: link.Identity{LogID: link.LogID{1}, Incarnation: 1, Life: 1}, Roles: []role.Role{input.New(about)}, Known: roletest.Known(),
-			Out: []core.OutEdge{{Name: "out", To: []link.NodeID{"parser-1"}, Streams: topology.AllStreams}}, Window: 1 << 20, Commit: 1 << 20,
+			Self: "input-1", ID: link.Identity{LogID: link.LogID{1}, Incarnation: 1, Life: 1}, Roles: []role.Role{input.New(about)},
+			Known: roletest.Known(),
+			Out:   []core.OutEdge{{Name: "out", To: []link.NodeID{"parser-1"}, Streams: topology.AllStreams}}, Window: 1 << 20, Commit: 1 << 20,
 		})
 		if err != nil {
 			t.Fatal(err)

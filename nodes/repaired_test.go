@@ -33,7 +33,8 @@ func (h hasty) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestW2_ARepairAtOnceIsNoticed: a damaged log is repaired in the very moment in which the node says that it is damaged. The node opens it again.
+// TestW2_ARepairAtOnceIsNoticed: a damaged log is repaired in the very moment in which the node says that it is damaged. The node opens it
+// again.
 func TestW2_ARepairAtOnceIsNoticed(t *testing.T) {
 	const id = "joiner-1"
 	c := start(t, topology.Variant{})

@@ -49,7 +49,8 @@ func isRequest(m zmqx.Message) bool {
 	return err == nil
 }
 
-// wellFormed returns the requests of a batch, and answers any other message with a refusal. A REQ socket's message is an empty part and a body.
+// wellFormed returns the requests of a batch, and answers any other message with a refusal. A REQ socket's message is an empty part and a
+// body.
 func (x *node) wellFormed(batch []zmqx.Received) []role.Request {
 	requests := make([]role.Request, 0, len(batch))
 	for _, r := range batch {
@@ -89,8 +90,8 @@ func (x *node) prepare(requests []role.Request) {
 	sideBySide(x.shell.Prepare(requests))
 }
 
-// sideBySide runs works on all cores and returns when all are done. Each goroutine, the caller's included, takes the next work that has not been
-// begun. So the caller never waits for a goroutine that has no core yet: on a busy machine that would take milliseconds each time.
+// sideBySide runs works on all cores and returns when all are done. Each goroutine, the caller's included, takes the next work that has not
+// been begun. So the caller never waits for a goroutine that has no core yet: on a busy machine that would take milliseconds each time.
 func sideBySide(works []func()) {
 	var begun atomic.Int64
 	var undone sync.WaitGroup

@@ -15,8 +15,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestR17_AnIDIsFreeEverywhereOrNowhere: after 3,000 sessions the first input has forgotten the oldest ones. If it lets an id in again, no other
-// input and no output may refuse that id. It lets no client use an id whose answer an output still keeps.
+// TestR17_AnIDIsFreeEverywhereOrNowhere: after 3,000 sessions the first input has forgotten the oldest ones. If it lets an id in again, no
+// other input and no output may refuse that id. It lets no client use an id whose answer an output still keeps.
 func TestR17_AnIDIsFreeEverywhereOrNowhere(t *testing.T) {
 	const sessions, kept = 3000, 200
 	about := roletest.About()
@@ -59,7 +59,8 @@ func TestR17_AnIDIsFreeEverywhereOrNowhere(t *testing.T) {
 		if r := ask(h2, open); !running(r) {
 			t.Fatalf("session %s is open at the first input, and the second answers %+v", id, r)
 		}
-		a, err := role.ReadAnnouncement(id, role.Announcement{Analysis: "paint", Openers: session.Openers{token.Hash()}}.Encode(), roletest.Known(), analyses.Replica{Of: 1})
+		a, err := role.ReadAnnouncement(id, role.Announcement{Analysis: "paint", Openers: session.Openers{token.Hash()}}.Encode(),
+			roletest.Known(), analyses.Replica{Of: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,13 +35,13 @@ type Config struct {
 	// Keys are the node's own (S3). If nil, its sockets speak plain ZMTP and trust every peer that connects.
 	Keys *security.Keys
 
-	// Headroom is how many bytes of garbage may gather before they are collected, beside a tenth of the node's live data. 0, for tests with many
-	// nodes in a process, collects often; large values trade memory for CPU time. If it is above 0 the process belongs to the node, which then also
-	// limits its memory and its processors.
+	// Headroom is how many bytes of garbage may gather before they are collected, beside a tenth of the node's live data. 0, for tests with
+	// many nodes in a process, collects often; large values trade memory for CPU time. If it is above 0 the process belongs to the node, which
+	// then also limits its memory and its processors.
 	Headroom int
 
-	// Disk is the file system under the node's log; nil means the operating system's. With wal.Unsynced nothing is durable and R3 is broken. It
-	// serves only to measure the cost of durability, so no setting of the topology selects it.
+	// Disk is the file system under the node's log; nil means the operating system's. With wal.Unsynced nothing is durable and R3 is broken.
+	// It serves only to measure the cost of durability, so no setting of the topology selects it.
 	Disk wal.FS
 
 	// Exit ends the process; nil if the process runs more than this node. A node whose loop hangs calls Exit (N9)
@@ -82,7 +82,8 @@ func Run(ctx context.Context, c Config) (err error) {
 	}
 	defer counts.close()
 	for retired := false; ; {
-		err := runLog(ctx, &node{cfg: c, node: n, memory: memory, processors: share, metrics: counts, lines: lines, linesAsked: make(chan struct{}, 1)}, retired)
+		err := runLog(ctx, &node{cfg: c, node: n, memory: memory, processors: share, metrics: counts, lines: lines,
+			linesAsked: make(chan struct{}, 1)}, retired)
 		switch {
 		case errors.Is(err, shell.ErrDrained):
 			return nil
@@ -187,7 +188,8 @@ func (x *node) openRouter(accepts *zmqx.AcceptLimit) (err error) {
 	l := x.cfg.Topology.Limits
 	x.router, err = zmqx.NewRouter(zmqx.Options{
 		MaxFrame: int(l.Frame), ReportTooLarge: true, Known: isRequest, QueueBytes: int(l.Frame) + 1<<20, HandshakeTimeout: l.Handshake,
-		Linger: min(l.Drain, routerLinger), Logger: x.cfg.Log, Accepts: accepts, TLS: keyed.TLS(x.clientKeys(), security.ClientAPI, askers(x.cfg.Topology, x.node)),
+		Linger: min(l.Drain, routerLinger), Logger: x.cfg.Log, Accepts: accepts,
+		TLS: keyed.TLS(x.clientKeys(), security.ClientAPI, askers(x.cfg.Topology, x.node)),
 	})
 	if err != nil {
 		return err
@@ -207,9 +209,9 @@ func (x *node) clientKeys() *security.Keys {
 	return x.cfg.Keys
 }
 
-// askers admits the clients that [clients] of the topology lists, and, at an input, the cluster's inputs. posta deploy reaches no ports, so it sends
-// its requests to inputs from within their containers, with an input's key. An input may ask very little there (package gateway). Medics are admitted if they
-// serve the console, which lists sessions.
+// askers admits the clients that [clients] of the topology lists, and, at an input, the cluster's inputs. posta deploy reaches no ports, so
+// it sends its requests to inputs from within their containers, with an input's key. An input may ask very little there (package gateway).
+// Medics are admitted if they serve the console, which lists sessions.
 func askers(t *topology.Topology, n topology.Node) func(security.Identity) error {
 	inputs := func(security.Identity) error { return errors.New("only clients are served here") }
 	if n.Holds(topology.Input) {

@@ -63,8 +63,8 @@ type ending struct {
 	err    error
 }
 
-// TestB13_AClientThatWaitsAtTheSecondInputIsAliveAtTheFirst: a session is open at the first input, and its client waits at the second input, which is busy
-// for three times limits.client_timeout. The session is not given up, and its answer is right.
+// TestB13_AClientThatWaitsAtTheSecondInputIsAliveAtTheFirst: a session is open at the first input, and its client waits at the second
+// input, which is busy for three times limits.client_timeout. The session is not given up, and its answer is right.
 func TestB13_AClientThatWaitsAtTheSecondInputIsAliveAtTheFirst(t *testing.T) {
 	const timeout = 2 * time.Second
 	dir, want := data(t, 2000)
@@ -98,9 +98,10 @@ func TestB13_AClientThatWaitsAtTheSecondInputIsAliveAtTheFirst(t *testing.T) {
 	}
 }
 
-// TestB14_AClientThatOnlyPingsDelaysOthersBriefly: a client opens a session at two inputs, ends its reference streams at the first, sends facts there, and
-// only pings from then on. Its facts wait at the joiner, and the facts of other sessions wait behind them. They wait for limits.client_timeout at
-// most, not for limits.results_ttl, which is an hour. Then the client gets the reason why its session was given up.
+// TestB14_AClientThatOnlyPingsDelaysOthersBriefly: a client opens a session at two inputs, ends its reference streams at the first, sends
+// facts there, and only pings from then on. Its facts wait at the joiner, and the facts of other sessions wait behind them. They wait for
+// limits.client_timeout at most, not for limits.results_ttl, which is an hour. Then the client gets the reason why its session was given
+// up.
 func TestB14_AClientThatOnlyPingsDelaysOthersBriefly(t *testing.T) {
 	const timeout = 2 * time.Second
 	dir, want := data(t, 2000)

@@ -34,8 +34,8 @@ func quoting() *analyses.Analysis {
 	return &a
 }
 
-// TestS5_WatchersReadNoCells: the owner reads the whole error of its session. Somebody who may only watch, and asks and hears whatever there is, does not, and
-// learns the code.
+// TestS5_WatchersReadNoCells: the owner reads the whole error of its session. Somebody who may only watch, and asks and hears whatever
+// there is, does not, and learns the code.
 func TestS5_WatchersReadNoCells(t *testing.T) {
 	dir, _ := data(t, 100)
 	k := startKeyed(t)
@@ -91,7 +91,8 @@ func TestS5_WatchersReadNoCells(t *testing.T) {
 	}
 	codes := 0
 	for _, at := range k.entries() {
-		for _, what := range []protocol.RequestType{protocol.Info, protocol.Sessions, protocol.Ping, protocol.Results, protocol.Cancel, protocol.Close} {
+		for _, what := range []protocol.RequestType{protocol.Info, protocol.Sessions, protocol.Ping, protocol.Results, protocol.Cancel,
+			protocol.Close} {
 			for _, token := range []session.Token{{}, session.NewToken()} {
 				reply, err := client.RequestOnce(ctx, k.wim, at, protocol.Request{Type: what, Session: id, Token: token}, time.Minute)
 				text := fmt.Sprintf("%+v %v", reply, err)

@@ -11,8 +11,8 @@ import (
 
 // codec writes or reads one msgpack map. A message describes its keys once: it calls a method of the codec for each key, in the order of
 // writing. When the codec writes, the method appends the key and its value. When it reads, the codec goes through the keys of the frame, in
-// whatever order they come, and calls the description for each of them; the method of that key then reads the value. A map has at most twenty
-// keys, so this costs less than a microsecond per message.
+// whatever order they come, and calls the description for each of them; the method of that key then reads the value. A map has at most
+// twenty keys, so this costs less than a microsecond per message.
 //
 //	0x80|n  key value  key value …     n is written last, over a placeholder; 0xde 0 n, if there are more than fifteen
 type codec struct {
@@ -37,8 +37,8 @@ func appendMessage(dst []byte, m message) []byte {
 	return c.close()
 }
 
-// close writes the number of keys and returns the bytes. The one-byte form holds 15; a map with more keys is moved to make room for the longer
-// form.
+// close writes the number of keys and returns the bytes. The one-byte form holds 15; a map with more keys is moved to make room for the
+// longer form.
 func (c *codec) close() []byte {
 	if c.n > 15 {
 		c.b = slices.Insert(c.b, c.at+1, 0, byte(c.n))

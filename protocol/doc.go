@@ -1,5 +1,6 @@
-// Package protocol defines the requests and replies between clients and nodes. Each is one msgpack map with string keys in one ZeroMQ frame.
-// docs/protocol.md describes them for clients in other languages. A test compares the bytes in docs/protocol-bytes.md with this encoder.
+// Package protocol defines the requests and replies between clients and nodes. Each is one msgpack map with string keys in one ZeroMQ
+// frame. docs/protocol.md describes them for clients in other languages. A test compares the bytes in docs/protocol-bytes.md with this
+// encoder.
 //
 // The words:
 //
@@ -14,13 +15,13 @@
 //	reply := …                                  // after it is durable (R3)
 //	out = reply.Append(out[:0])
 //
-// and a client's is the mirror image. Every request may be repeated, and the same request gets the same answer. So a client that gets no reply
-// closes its socket and sends the request again.
+// and a client's is the mirror image. Every request may be repeated, and the same request gets the same answer. So a client that gets no
+// reply closes its socket and sends the request again.
 //
-// Nodes have duties that this package cannot enforce. A node gives the same answer to the same request, even if the request is repeated while
-// the first one is still being made durable. In this case it answers only the last one, because the sockets of the others are closed. A node
-// answers `ok` to cancel and close for a session that it does not know. Inputs answer pings while a session is open or its results are kept.
-// Outputs number parts from 1 without gaps, and a row has the same place in its query at every output.
+// Nodes have duties that this package cannot enforce. A node gives the same answer to the same request, even if the request is repeated
+// while the first one is still being made durable. In this case it answers only the last one, because the sockets of the others are closed.
+// A node answers `ok` to cancel and close for a session that it does not know. Inputs answer pings while a session is open or its results
+// are kept. Outputs number parts from 1 without gaps, and a row has the same place in its query at every output.
 //
 // Requests and replies are written and read by hand (codec.go, over package internal/wire). Only tests use a general library,
 // github.com/vmihailenco/msgpack, to check that each side reads what the other one writes. Rejected for nodes: it would cost reflection for

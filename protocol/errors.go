@@ -25,15 +25,18 @@ const (
 	ErrCancelled       Code = "cancelled"        // the session was cancelled
 	ErrBadRequest      Code = "bad_request"      // the request is malformed or contradicts an earlier one
 	ErrGap             Code = "gap"              // chunk, end: chunks before this one are missing; Want is the next expected
-	ErrClosed          Code = "closed"           // chunk, end: the stream has already ended; any: the session was closed, and its answers are gone
-	ErrInUse           Code = "in_use"           // another client has opened the session, which runs; nothing has changed
-	ErrFinished        Code = "finished"         // open: the session of this id, which another client opened, has ended; ask for its results
-	ErrSuperseded      Code = "superseded"       // any: another client has taken the session over; this client stops and cancels nothing
-	ErrTooLarge        Code = "too_large"        // the request or its answer is larger than limits.frame; the message has both sizes
-	ErrForbidden       Code = "forbidden"        // any: the client's role does not allow the request (S5); nothing has changed
-	ErrNotHere         Code = "not_here"         // read: the input does not read this file, and has taken nothing of it; send it in chunks, or ask another input
-	ErrBadInput        Code = "bad_input"        // any: the session failed because a file that an input reads has changed, or is not what it should be
-	ErrWrongNode       Code = "wrong_node"       // ask an input (or output) instead; the reply lists them
+	// chunk, end: the stream has already ended; any: the session was closed, and its answers are gone
+	ErrClosed     Code = "closed"
+	ErrInUse      Code = "in_use"     // another client has opened the session, which runs; nothing has changed
+	ErrFinished   Code = "finished"   // open: the session of this id, which another client opened, has ended; ask for its results
+	ErrSuperseded Code = "superseded" // any: another client has taken the session over; this client stops and cancels nothing
+	ErrTooLarge   Code = "too_large"  // the request or its answer is larger than limits.frame; the message has both sizes
+	ErrForbidden  Code = "forbidden"  // any: the client's role does not allow the request (S5); nothing has changed
+	// read: the input does not read this file, and has taken nothing of it; send it in chunks, or ask another input
+	ErrNotHere Code = "not_here"
+	// any: the session failed because a file that an input reads has changed, or is not what it should be
+	ErrBadInput  Code = "bad_input"
+	ErrWrongNode Code = "wrong_node" // ask an input (or output) instead; the reply lists them
 )
 
 // Error returns the code's text.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// appendFloat writes a float without an exponent, unless it is very large or very small. The text always looks like a float ("3.0", "1e+21"), so
-// that a reader's types do not depend on the values.
+// appendFloat writes a float without an exponent, unless it is very large or very small. The text always looks like a float ("3.0",
+// "1e+21"), so that a reader's types do not depend on the values.
 func appendFloat(dst []byte, f float64) []byte {
 	start := len(dst)
 	form := byte('f')

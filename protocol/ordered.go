@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The ordered form of a row is bytes that sort as the row does, cell by cell, each ascending unless its Direction says otherwise. The row can be decoded from them. So rows
-// are sorted and merged without being decoded. Each cell begins with a byte for its kind:
+// The ordered form of a row is bytes that sort as the row does, cell by cell, each ascending unless its Direction says otherwise. The row
+// can be decoded from them. So rows are sorted and merged without being decoded. Each cell begins with a byte for its kind:
 //
 //	Null   nothing; it sorts after everything else
 //	Int    8 bytes, big endian, with the sign bit inverted
@@ -20,8 +20,8 @@ import (
 //
 // Analyses emit columns of one kind and of nulls. In such a column this is the order of the numbers, or of the bytes.
 
-// [Direction] changes the order of one cell: Desc inverts all bytes behind the kind. NullsFirst adds one to the kind of a value and makes that
-// of NULL 0.
+// [Direction] changes the order of one cell: Desc inverts all bytes behind the kind. NullsFirst adds one to the kind of a value and makes
+// that of NULL 0.
 
 // Direction is how a cell of a row is ordered. The zero value is ascending, with NULL behind all values.
 type Direction struct{ Desc, NullsFirst bool }

@@ -33,7 +33,8 @@ func FuzzOrdered(f *testing.F) {
 		f.Add("a", text, int64(math.MaxInt64), int64(0), -1.5, math.MaxFloat64)
 	}
 	f.Fuzz(func(t *testing.T, s1, s2 string, i1, i2 int64, f1, f2 float64) {
-		a, b := []Value{{Text: s1}, {Kind: Float, Float: f1}, {Kind: Int, Int: i1}}, []Value{{Text: s2}, {Kind: Float, Float: f2}, {Kind: Int, Int: i2}}
+		a, b := []Value{{Text: s1}, {Kind: Float, Float: f1}, {Kind: Int, Int: i1}},
+			[]Value{{Text: s2}, {Kind: Float, Float: f2}, {Kind: Int, Int: i2}}
 		for range 3 {
 			x, y := AppendOrdered(nil, a...), AppendOrdered(nil, b...)
 			// NaN has several forms, and the order distinguishes 0 and -0, so only other numbers are compared here.
@@ -41,7 +42,8 @@ func FuzzOrdered(f *testing.F) {
 				t.Fatalf("%v and %v are in order %d, want %d", a, b, bytes.Compare(x, y), compareOrder(a, b))
 			}
 			got := make([]Value, len(a))
-			if err := ReadOrdered(x, got); err != nil || !bytes.Equal(AppendOrdered(nil, got...), x) || got[0].Kind != a[0].Kind || got[2].Kind != a[2].Kind {
+			if err := ReadOrdered(x, got); err != nil || !bytes.Equal(AppendOrdered(nil, got...), x) || got[0].Kind != a[0].Kind ||
+				got[2].Kind != a[2].Kind {
 				t.Fatalf("%v is read back as %v, %v", a, got, err)
 			}
 			for n := range x {
@@ -81,9 +83,11 @@ func TestOrdered_TruthsAndNulls(t *testing.T) {
 // TestOrdered_Directions: cells are in the order of their direction, whatever follows them, and are read back.
 func TestOrdered_Directions(t *testing.T) {
 	sorted := [][]Value{
-		{{Text: ""}, {Text: "\x00"}, {Text: "\x00\x00"}, {Text: "\x00\xff"}, {Text: "a"}, {Text: "a\x00"}, {Text: "a\x00b"}, {Text: "ab"}, {Text: "\xff"}, {Text: "\xff\x00"}, {Text: "\xff\xff"}},
+		{{Text: ""}, {Text: "\x00"}, {Text: "\x00\x00"}, {Text: "\x00\xff"}, {Text: "a"}, {Text: "a\x00"}, {Text: "a\x00b"}, {Text: "ab"},
+			{Text: "\xff"}, {Text: "\xff\x00"}, {Text: "\xff\xff"}},
 		{{Kind: Int, Int: math.MinInt64}, {Kind: Int, Int: -1}, {Kind: Int}, {Kind: Int, Int: math.MaxInt64}},
-		{{Kind: Float, Float: math.Inf(-1)}, {Kind: Float, Float: -1}, {Kind: Float}, {Kind: Float, Float: 1e300}, {Kind: Float, Float: math.Inf(1)}, {Kind: Float, Float: math.NaN()}},
+		{{Kind: Float, Float: math.Inf(-1)}, {Kind: Float, Float: -1}, {Kind: Float}, {Kind: Float, Float: 1e300},
+			{Kind: Float, Float: math.Inf(1)}, {Kind: Float, Float: math.NaN()}},
 		{{Kind: Bool}, {Kind: Bool, Int: 1}},
 	}
 	for _, d := range []Direction{{}, {Desc: true}, {NullsFirst: true}, {Desc: true, NullsFirst: true}} {
@@ -106,7 +110,8 @@ func TestOrdered_Directions(t *testing.T) {
 				before = b
 				cell, rest, err := CutOrderedCell(append(bytes.Clone(b), 0, 0xff, 0xff), d)
 				got := cell.Value()
-				if err != nil || !bytes.Equal(rest, []byte{0, 0xff, 0xff}) || !bytes.Equal(AppendOrderedCell(nil, &got, d), b) || got.Kind != all[i].Kind || got.Text != all[i].Text {
+				if err != nil || !bytes.Equal(rest, []byte{0, 0xff, 0xff}) || !bytes.Equal(AppendOrderedCell(nil, &got, d), b) ||
+					got.Kind != all[i].Kind || got.Text != all[i].Text {
 					t.Errorf("%+v: %v is read back as %v, %x, %v", d, all[i], got, rest, err)
 				}
 				if plain := all[i].Append(nil); !bytes.Equal(cell.append(nil), plain) {

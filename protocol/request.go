@@ -13,8 +13,8 @@ import (
 // RequestType is the type of a request.
 type RequestType string
 
-// The requests. Hold is for a program that changes the cluster. Every node answers info and sessions; inputs, outputs or both answer the others
-// (see docs/protocol.md).
+// The requests. Hold is for a program that changes the cluster. Every node answers info and sessions; inputs, outputs or both answer the
+// others (see docs/protocol.md).
 const (
 	Open     RequestType = "open"
 	Chunk    RequestType = "chunk"
@@ -34,8 +34,9 @@ type Request struct {
 	Type    RequestType
 	Session session.ID // all but sessions, info and hold
 
-	Token session.Token // token of the client that opened the session (R17): in open, chunk, end; in ping, results, cancel and close of this client
-	Force bool          // cancel, close: by the command of a person, without a token, whichever client opened the session
+	// token of the client that opened the session (R17): in open, chunk, end; in ping, results, cancel and close of this client
+	Token session.Token
+	Force bool // cancel, close: by the command of a person, without a token, whichever client opened the session
 
 	Analysis string            // open
 	Params   map[string]string // open: what differs from the defaults
@@ -67,8 +68,8 @@ type Request struct {
 	// acknowledged.
 	Lanes []LaneSeq
 
-	// ping: how many bytes of its files the client has read, out of how many; both are 0 if it does not know. The unit is the client's, as only
-	// the share and how fast it grows are used. FilesRead may be above FilesSize, because files may grow.
+	// ping: how many bytes of its files the client has read, out of how many; both are 0 if it does not know. The unit is the client's, as
+	// only the share and how fast it grows are used. FilesRead may be above FilesSize, because files may grow.
 	FilesRead, FilesSize uint64
 
 	After uint64        // results: number of the last part that the client has, at first 0
@@ -118,8 +119,8 @@ func (h requestHead) fields(c *codec) {
 	}
 }
 
-// DecodeRequest reads a request. Plan, Header and Data are views into frame and live as long as it does; everything else is copied. The result
-// has the fields that the request's type needs, within the limits. Unknown keys are ignored.
+// DecodeRequest reads a request. Plan, Header and Data are views into frame and live as long as it does; everything else is copied. The
+// result has the fields that the request's type needs, within the limits. Unknown keys are ignored.
 func DecodeRequest(frame []byte) (Request, error) {
 	var q Request
 	d := newDecoder(frame)

@@ -19,7 +19,8 @@ var testToken = session.Token{0x9a, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 1
 
 func requests() map[string]Request {
 	return map[string]Request{
-		"open":     {Type: Open, Session: testID, Token: testToken, Analysis: "bikes", Params: map[string]string{"rain_mm": "20", "a": ""}, Trace: session.Trace{1, 15: 9}},
+		"open": {Type: Open, Session: testID, Token: testToken, Analysis: "bikes", Params: map[string]string{"rain_mm": "20", "a": ""},
+			Trace: session.Trace{1, 15: 9}},
 		"takeover": {Type: Open, Session: testID, Token: testToken, Analysis: "bikes", Params: map[string]string{}, Takeover: true},
 		"takeover, second input": {Type: Open, Session: testID, Token: testToken, Analysis: "bikes", Params: map[string]string{}, Takeover: true,
 			Openers: session.Openers{{1}, testToken.Hash()}},
@@ -31,8 +32,9 @@ func requests() map[string]Request {
 			Header: []byte("a"), Data: []byte("1\n"), At: 0, Placed: true},
 		"later chunk": {Type: Chunk, Session: testID, Token: testToken, Stream: "t", Lane: 1, Seq: 2, File: "t.csv", Line: 3,
 			Header: []byte("a"), Data: []byte("2\n"), At: MaxOffset - 1, Placed: true},
-		"read": {Type: Read, Session: testID, Token: testToken, Stream: "trips", Lane: 3, Seq: 18, File: "montreal/trips.csv", Line: 2, Header: []byte("a,b"),
-			Path: "/srv/data/montreal/trips.csv", From: 4, Stamp: Stamp{Size: 1 << 40, Modified: -17, Inode: 1 << 63}, Wait: time.Second},
+		"read": {Type: Read, Session: testID, Token: testToken, Stream: "trips", Lane: 3, Seq: 18, File: "montreal/trips.csv", Line: 2,
+			Header: []byte("a,b"),
+			Path:   "/srv/data/montreal/trips.csv", From: 4, Stamp: Stamp{Size: 1 << 40, Modified: -17, Inode: 1 << 63}, Wait: time.Second},
 		"end":      {Type: End, Session: testID, Token: testToken, Stream: "trips", Lanes: []LaneSeq{{0, 17}, {4, 1 << 40}}},
 		"ping":     {Type: Ping, Session: testID},
 		"progress": {Type: Ping, Session: testID, Token: testToken, Stream: "trips", FilesRead: 1 << 40, FilesSize: MaxOffset - 1},
@@ -131,25 +133,27 @@ func TestRequestThatBreaksTheRules(t *testing.T) {
 	}
 
 	for want, frame := range map[string][]byte{
-		"without lane":                 without("lane"),
-		"files_read is":                (&Request{Type: Ping, Session: testID, FilesRead: MaxOffset, FilesSize: 1}).Append(nil),
-		"files_size is":                (&Request{Type: Ping, Session: testID, FilesSize: 1<<64 - 1}).Append(nil),
-		"unsigned integer wanted":      negativeSize.close(),
-		"without data":                 without("data"),
-		"without seq":                  chunk(func(q *Request) { q.Seq = 0 }),
-		"without line":                 chunk(func(q *Request) { q.Line = 0 }),
-		"lines are below":              chunk(func(q *Request) { q.Line = 1 << 63 }),
-		"without token":                chunk(func(q *Request) { q.Token = session.Token{} }),
-		"or force":                     (&Request{Type: Close, Session: testID}).Append(nil),
-		"without file":                 chunk(func(q *Request) { q.File = "" }),
-		"without header":               chunk(func(q *Request) { q.Header = nil }),
-		"without stream":               chunk(func(q *Request) { q.Stream = "" }),
-		"without session":              chunk(func(q *Request) { q.Session = session.ID{} }),
-		"lane is 1024":                 chunk(func(q *Request) { q.Lane = MaxLanes }),
-		"data of 16777217":             chunk(func(q *Request) { q.Data = make([]byte, MaxData+1) }),
-		"without analysis":             (&Request{Type: Open, Session: testID}).Append(nil),
-		"without takeover":             (&Request{Type: Open, Session: testID, Token: testToken, Analysis: "a", Openers: session.Openers{{1}}}).Append(nil),
-		"different hashes":             (&Request{Type: Open, Session: testID, Token: testToken, Analysis: "a", Takeover: true, Openers: session.Openers{{1}, {1}}}).Append(nil),
+		"without lane":            without("lane"),
+		"files_read is":           (&Request{Type: Ping, Session: testID, FilesRead: MaxOffset, FilesSize: 1}).Append(nil),
+		"files_size is":           (&Request{Type: Ping, Session: testID, FilesSize: 1<<64 - 1}).Append(nil),
+		"unsigned integer wanted": negativeSize.close(),
+		"without data":            without("data"),
+		"without seq":             chunk(func(q *Request) { q.Seq = 0 }),
+		"without line":            chunk(func(q *Request) { q.Line = 0 }),
+		"lines are below":         chunk(func(q *Request) { q.Line = 1 << 63 }),
+		"without token":           chunk(func(q *Request) { q.Token = session.Token{} }),
+		"or force":                (&Request{Type: Close, Session: testID}).Append(nil),
+		"without file":            chunk(func(q *Request) { q.File = "" }),
+		"without header":          chunk(func(q *Request) { q.Header = nil }),
+		"without stream":          chunk(func(q *Request) { q.Stream = "" }),
+		"without session":         chunk(func(q *Request) { q.Session = session.ID{} }),
+		"lane is 1024":            chunk(func(q *Request) { q.Lane = MaxLanes }),
+		"data of 16777217":        chunk(func(q *Request) { q.Data = make([]byte, MaxData+1) }),
+		"without analysis":        (&Request{Type: Open, Session: testID}).Append(nil),
+		"without takeover": (&Request{Type: Open, Session: testID, Token: testToken, Analysis: "a",
+			Openers: session.Openers{{1}}}).Append(nil),
+		"different hashes": (&Request{Type: Open, Session: testID, Token: testToken, Analysis: "a", Takeover: true,
+			Openers: session.Openers{{1}, {1}}}).Append(nil),
 		"unknown request type \"tea\"": (&Request{Type: "tea"}).Append(nil),
 		"version 1":                    otherVersion.close(),
 		`no "v"`:                       noVersion.close(),
@@ -200,7 +204,8 @@ func FuzzDecodeRequest(f *testing.F) {
 // TestHeadAndDataAreTheFrame: for data whose size has any number of bytes.
 func TestHeadAndDataAreTheFrame(t *testing.T) {
 	for _, size := range []int{0, 1, 255, 256, 65535, 65536, 1 << 20} {
-		q := Request{Type: Chunk, Session: testID, Token: testToken, Stream: "trips", Lane: 3, Seq: 7, File: "a/trips.csv", Line: 2, Header: []byte("a,b")}
+		q := Request{Type: Chunk, Session: testID, Token: testToken, Stream: "trips", Lane: 3, Seq: 7, File: "a/trips.csv", Line: 2,
+			Header: []byte("a,b")}
 		head := q.AppendHead([]byte("before"), size)
 		q.Data = bytes.Repeat([]byte{'x'}, size)
 		if want := q.Append([]byte("before")); !bytes.Equal(append(head, q.Data...), want) {

@@ -171,8 +171,8 @@ func kindOf(t byte) Kind {
 	return Text
 }
 
-// checkRows returns the rows of a part as a view, and checks every cell. It is called after the whole frame has been read, because the columns
-// may come after the rows.
+// checkRows returns the rows of a part as a view, and checks every cell. It is called after the whole frame has been read, because the
+// columns may come after the rows.
 func (d *decoder) checkRows(raw []byte, width int) Rows {
 	in := newDecoder(raw)
 	r := Rows{width: width, n: in.Array()}

@@ -74,8 +74,8 @@ func UTF8(s string) string {
 	return string([]rune(s))
 }
 
-// appendCell appends the text of a cell. Files may hold any bytes, and an answer keeps them. Libraries in other languages refuse a str that is not
-// UTF-8, so such a text is a bin.
+// appendCell appends the text of a cell. Files may hold any bytes, and an answer keeps them. Libraries in other languages refuse a str that
+// is not UTF-8, so such a text is a bin.
 func appendCell[T string | []byte](dst []byte, text T) []byte {
 	if utf8.ValidString(string(text)) {
 		return wire.AppendString(dst, text)

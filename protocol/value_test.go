@@ -20,7 +20,8 @@ func TestValuesOfAllKindsTravel(t *testing.T) {
 		}
 		want = append(want, row)
 	}
-	part := Reply{Type: Parts, State: "done", Complete: true, Parts: []Part{{N: 1, Query: "q", Columns: []string{"n", "v"}, Rows: rows, Last: true}}}
+	part := Reply{Type: Parts, State: "done", Complete: true, Parts: []Part{
+		{N: 1, Query: "q", Columns: []string{"n", "v"}, Rows: rows, Last: true}}}
 	reply, err := DecodeReply(part.Append(nil))
 	if err != nil {
 		t.Fatal(err)

@@ -23,14 +23,15 @@ func readBroker(dir string) (string, error) {
 	}
 	address := strings.TrimRight(string(text), "\r\n")
 	_, malformed := url.Parse(address) // the error is dropped, because its text may show the password
-	if malformed != nil || address == "" || len(address) > maxBroker || strings.ContainsFunc(address, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+	if malformed != nil || address == "" || len(address) > maxBroker ||
+		strings.ContainsFunc(address, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		return "", fmt.Errorf("security: the file %s in %s is not one line with the address of a broker", brokerFile, dir)
 	}
 	return address, nil
 }
 
-// Broker returns the address of the cluster's broker, with its password, if it came with the keys. Otherwise, and on nil keys, it returns "".
-// Each reload may change the address.
+// Broker returns the address of the cluster's broker, with its password, if it came with the keys. Otherwise, and on nil keys, it returns
+// "". Each reload may change the address.
 func (k *Keys) Broker() string {
 	if k == nil {
 		return ""

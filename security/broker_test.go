@@ -12,7 +12,8 @@ import (
 
 const brokerAddress = "amqp://posta:hush-1@rabbit:5672/"
 
-// TestS6_ABrokersPasswordIsCarried with the keys of a node: it is a file for its user alone, another password replaces it, and it goes when none is needed.
+// TestS6_ABrokersPasswordIsCarried with the keys of a node: it is a file for its user alone, another password replaces it, and it goes when
+// none is needed.
 func TestS6_ABrokersPasswordIsCarried(t *testing.T) {
 	_, from := bundle(t)
 	to := filepath.Join(t.TempDir(), "keys")
@@ -48,8 +49,8 @@ func TestS6_ABrokersPasswordIsCarried(t *testing.T) {
 	}
 }
 
-// TestS6_ADigestIsNoWayToAPassword: two nodes with one password have digests that are made with their private keys, so nobody can try passwords against them.
-// A bundle that is printed does not show it.
+// TestS6_ADigestIsNoWayToAPassword: two nodes with one password have digests that are made with their private keys, so nobody can try
+// passwords against them. A bundle that is printed does not show it.
 func TestS6_ADigestIsNoWayToAPassword(t *testing.T) {
 	_, from := bundle(t)
 	b := must[Bundle](t)(ReadBundle(from, "posta", joiner1, brokerAddress))
@@ -76,7 +77,8 @@ func TestS6_BadAddressesOfBrokers(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "keys")
 	noError(t, Install(to, archived(t, must[Bundle](t)(ReadBundle(from, "posta", joiner1, brokerAddress)))))
 	keys := must[*Keys](t)(Load(to, "posta", nil))
-	for _, bad := range []string{"\n", "amqp://posta:hush-1@rabbit\nhush-2", "amqp://posta:hush-1%zz@rabbit", "amqp://posta:hush 1@rabbit", "a\x00b", strings.Repeat("h", maxBroker+1)} {
+	for _, bad := range []string{"\n", "amqp://posta:hush-1@rabbit\nhush-2", "amqp://posta:hush-1%zz@rabbit", "amqp://posta:hush 1@rabbit",
+		"a\x00b", strings.Repeat("h", maxBroker+1)} {
 		err := Install(to, archived(t, must[Bundle](t)(ReadBundle(from, "posta", joiner1, bad))))
 		if err == nil || strings.Contains(err.Error(), "hush") {
 			t.Errorf("installed %.60q: %v", bad, err)

@@ -17,29 +17,31 @@ import (
 	"posta.dev/posta/internal/owned"
 )
 
-// bundled are the files of a bundle, in the order in which Install replaces them. A process that reads the directory meanwhile may see the new
-// list of revoked keys beside the old CAs, but never an old list beside new CAs.
-var bundled = []string{revokedFile, caFile, keyFile, certificateFile, brokerFile} // brokerFile comes after keyFile: its digest needs the key
+// bundled are the files of a bundle, in the order in which Install replaces them. A process that reads the directory meanwhile may see the
+// new list of revoked keys beside the old CAs, but never an old list beside new CAs.
+// brokerFile comes after keyFile: its digest needs the key
+var bundled = []string{revokedFile, caFile, keyFile, certificateFile, brokerFile}
 
 // optional are the files that a key directory may lack.
 var optional = []string{revokedFile, brokerFile}
 
-// Bundle is a key directory that is carried to the machine of its process, as a tar archive. Printing it shows only its digest, because the archive
-// is behind a function (S6, TestS6_ABundleIsNeverPrinted).
+// Bundle is a key directory that is carried to the machine of its process, as a tar archive. Printing it shows only its digest, because the
+// archive is behind a function (S6, TestS6_ABundleIsNeverPrinted).
 type Bundle struct {
 	digest  string
 	archive func() []byte
 }
 
-// ReadBundle reads the key directory of a process, and fails if other processes would not accept its certificate. broker is the address of the
-// cluster's broker, with its password, which is carried with the keys (S6); "" is for a process that needs none.
+// ReadBundle reads the key directory of a process, and fails if other processes would not accept its certificate. broker is the address of
+// the cluster's broker, with its password, which is carried with the keys (S6); "" is for a process that needs none.
 func ReadBundle(dir, cluster string, id Identity, broker string) (Bundle, error) {
 	keys, err := Load(dir, cluster, nil)
 	if err != nil {
 		return Bundle{}, err
 	}
 	if keys.Identity() != id {
-		return Bundle{}, fmt.Errorf("%w: the keys in %s are those of %s, not of %s; make them again (posta key init)", ErrUntrusted, dir, keys.Identity(), id)
+		return Bundle{}, fmt.Errorf("%w: the keys in %s are those of %s, not of %s; make them again (posta key init)", ErrUntrusted, dir,
+			keys.Identity(), id)
 	}
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
@@ -96,8 +98,8 @@ func (b Bundle) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// Install writes a bundle into a key directory, which it makes if it is not there. It looks at all files before it replaces the first one, and
-// after a crash it can be called again. The archive may also be made with tar, with other directory names before the file names.
+// Install writes a bundle into a key directory, which it makes if it is not there. It looks at all files before it replaces the first one,
+// and after a crash it can be called again. The archive may also be made with tar, with other directory names before the file names.
 func Install(dir string, archive io.Reader) (err error) {
 	files, err := readArchive(archive)
 	if err != nil {

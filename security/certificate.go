@@ -22,8 +22,8 @@ const (
 	ExpiryWarning = 30 * 24 * time.Hour
 )
 
-// begin is NotBefore of all certificates. A process whose clock is behind must not be locked out (M10); only the list of revoked keys ends a key
-// before its time.
+// begin is NotBefore of all certificates. A process whose clock is behind must not be locked out (M10); only the list of revoked keys ends
+// a key before its time.
 var begin = time.Unix(0, 0).UTC()
 
 // Pair is a private key and the certificate of its public key, in DER.
@@ -94,7 +94,8 @@ func (ca *CA) Certificate() *x509.Certificate { return ca.certificate }
 // Issue makes a key and a certificate for a node or a medic.
 func (ca *CA) Issue(id Identity, now time.Time) (Pair, error) {
 	if id.Role != Node && id.Role != Medic {
-		return Pair{}, fmt.Errorf("security: a CA issues certificates for nodes and medics; a client like %s makes its own with posta key new", id)
+		return Pair{}, fmt.Errorf("security: a CA issues certificates for nodes and medics; a client like %s makes its own with posta key new",
+			id)
 	}
 	end := now.Add(CertificateLife)
 	if ca.certificate.NotAfter.Before(end) {
@@ -156,8 +157,8 @@ func template(subject pkix.Name, end time.Time) (*x509.Certificate, error) {
 
 var subjectAltName = asn1.ObjectIdentifier{2, 5, 29, 17}
 
-// nameOf returns the only name of a certificate, byte for byte. It does not use the URIs of package x509, because those are parsed and written
-// again, which hides an empty fragment, for instance. A certificate with a name of another kind beside the URI is refused.
+// nameOf returns the only name of a certificate, byte for byte. It does not use the URIs of package x509, because those are parsed and
+// written again, which hides an empty fragment, for instance. A certificate with a name of another kind beside the URI is refused.
 func nameOf(c *x509.Certificate) (string, error) {
 	const uriTag = 6
 	for _, e := range c.Extensions {

@@ -24,8 +24,8 @@ const (
 // again says what to do about a key or certificate that cannot be used.
 const again = "make it again with posta key init, or with posta key new for a client"
 
-// WritePair writes key.pem and cert.pem into a directory, which it makes if it is not there and closes to others. The key comes first: a crash
-// between the two leaves a pair that does not match, which ReadPair reports.
+// WritePair writes key.pem and cert.pem into a directory, which it makes if it is not there and closes to others. The key comes first: a
+// crash between the two leaves a pair that does not match, which ReadPair reports.
 func WritePair(dir string, p Pair) error {
 	if err := owned.Dir(dir); err != nil {
 		return fmt.Errorf("security: %w", err)
@@ -40,7 +40,8 @@ func WritePair(dir string, p Pair) error {
 	return writeFile(dir, certificateFile, encodeCertificate(p.Certificate))
 }
 
-// ReadPair reads key.pem and cert.pem. It checks that they belong together, and that other users can neither read the key nor change the files.
+// ReadPair reads key.pem and cert.pem. It checks that they belong together, and that other users can neither read the key nor change the
+// files.
 func ReadPair(dir string) (Pair, error) {
 	if err := safeDir(dir); err != nil {
 		return Pair{}, err
@@ -133,7 +134,8 @@ func ReadCAs(dir string) ([]*x509.Certificate, error) {
 	return cas, nil
 }
 
-// Revoke adds a key to the file revoked. The process with this directory refuses the key from its next Reload on. comment says whose key it was.
+// Revoke adds a key to the file revoked. The process with this directory refuses the key from its next Reload on. comment says whose key it
+// was.
 func Revoke(dir string, key Fingerprint, comment string) error {
 	if _, err := ParseFingerprint(string(key)); err != nil {
 		return err
@@ -161,8 +163,8 @@ func endLine(text []byte) []byte {
 	return text
 }
 
-// RevokeAll is Revoke for many keys at once, without comments. The file exists afterwards, even if it names no key: to Reload, an empty file
-// means that nothing is revoked, and a missing file means that it was lost.
+// RevokeAll is Revoke for many keys at once, without comments. The file exists afterwards, even if it names no key: to Reload, an empty
+// file means that nothing is revoked, and a missing file means that it was lost.
 func RevokeAll(dir string, keys map[Fingerprint]bool) error {
 	text, err := readFile(dir, revokedFile, 0o022)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -185,8 +187,8 @@ func RevokeAll(dir string, keys map[Fingerprint]bool) error {
 	return writeFile(dir, revokedFile, text)
 }
 
-// ReadRevoked reads the file revoked. A missing file gives nil and revokes nothing. If some lines cannot be read, it returns the keys of the
-// other lines with the error.
+// ReadRevoked reads the file revoked. A missing file gives nil and revokes nothing. If some lines cannot be read, it returns the keys of
+// the other lines with the error.
 func ReadRevoked(dir string) (map[Fingerprint]bool, error) {
 	text, err := readFile(dir, revokedFile, 0o022)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -202,8 +204,8 @@ func ReadRevoked(dir string) (map[Fingerprint]bool, error) {
 	return revoked, nil
 }
 
-// parseRevoked reads one fingerprint in each line; # begins a comment. A line that cannot be read is an error, because to ignore it could let a
-// revoked key in. The lines after it are still read.
+// parseRevoked reads one fingerprint in each line; # begins a comment. A line that cannot be read is an error, because to ignore it could
+// let a revoked key in. The lines after it are still read.
 func parseRevoked(text []byte) (map[Fingerprint]bool, error) {
 	revoked := map[Fingerprint]bool{}
 	var first error

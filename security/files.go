@@ -27,8 +27,8 @@ var ErrUnsafeFile = errors.New("security: a file of keys is not safe")
 // maxFile bounds the size of one file, in bytes: 10,000 revoked keys take 600 KB.
 const maxFile = 1 << 20
 
-// readFile reads a file of a key directory. It checks type, owner and mode of the opened file and not of its name, so that the file cannot be
-// exchanged in between. forbidden are the bits of the mode that must not be set.
+// readFile reads a file of a key directory. It checks type, owner and mode of the opened file and not of its name, so that the file cannot
+// be exchanged in between. forbidden are the bits of the mode that must not be set.
 func readFile(dir, name string, forbidden fs.FileMode) ([]byte, error) {
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe must not wait
@@ -60,10 +60,12 @@ func readFile(dir, name string, forbidden fs.FileMode) ([]byte, error) {
 func safe(path string, info fs.FileInfo, forbidden fs.FileMode) error {
 	us := os.Geteuid()
 	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != us && s.Uid != 0 {
-		return fmt.Errorf("%w: %s belongs to the user with the id %d, and not to %d, who runs this; run: chown %d %s", ErrUnsafeFile, path, s.Uid, us, us, path)
+		return fmt.Errorf("%w: %s belongs to the user with the id %d, and not to %d, who runs this; run: chown %d %s", ErrUnsafeFile, path,
+			s.Uid, us, us, path)
 	}
 	if mode := info.Mode().Perm(); mode&forbidden != 0 {
-		return fmt.Errorf("%w: %s has the mode %04o, so that others can use it; run: chmod %04o %s", ErrUnsafeFile, path, mode, mode&^forbidden&0o700, path)
+		return fmt.Errorf("%w: %s has the mode %04o, so that others can use it; run: chmod %04o %s", ErrUnsafeFile, path, mode,
+			mode&^forbidden&0o700, path)
 	}
 	return nil
 }

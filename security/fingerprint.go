@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Fingerprint is a public key as text: "ed25519:" and the key's 32 bytes in standard base64, padded. It is the key itself and no hash of it,
-// because that is hardly longer.
+// Fingerprint is a public key as text: "ed25519:" and the key's 32 bytes in standard base64, padded. It is the key itself and no hash of
+// it, because that is hardly longer.
 type Fingerprint string
 
 const keyType = "ed25519:"

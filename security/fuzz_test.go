@@ -72,8 +72,10 @@ func FuzzIssued(f *testing.F) {
 	f.Fuzz(func(t *testing.T, who, host string, usage uint16, extended uint8, isCA bool, from, to int64) {
 		const year = 365 * 24 * 60 * 60
 		c := &x509.Certificate{
-			SerialNumber: big.NewInt(7), NotBefore: today.Add(time.Duration(from%year) * time.Second), NotAfter: today.Add(time.Duration(to%year) * time.Second),
-			BasicConstraintsValid: true, IsCA: isCA, KeyUsage: x509.KeyUsage(usage & 0x1ff), URIs: []*url.URL{{Opaque: "//posta/" + who, Scheme: "posta"}},
+			SerialNumber: big.NewInt(7), NotBefore: today.Add(time.Duration(from%year) * time.Second),
+			NotAfter:              today.Add(time.Duration(to%year) * time.Second),
+			BasicConstraintsValid: true, IsCA: isCA, KeyUsage: x509.KeyUsage(usage & 0x1ff),
+			URIs: []*url.URL{{Opaque: "//posta/" + who, Scheme: "posta"}},
 		}
 		for bit, u := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageCodeSigning} {
 			if extended&(1<<bit) != 0 {
@@ -102,7 +104,8 @@ func FuzzIssued(f *testing.F) {
 
 // FuzzURI: what is taken for a name is written back as it was.
 func FuzzURI(f *testing.F) {
-	for _, s := range []string{"posta://posta/node/joiner-1", "posta://a/client/b", "posta://posta/submit/alice", "posta://p@posta/node/a", "posta://posta/node/%61", "posta://posta/node/a?b#c"} {
+	for _, s := range []string{"posta://posta/node/joiner-1", "posta://a/client/b", "posta://posta/submit/alice", "posta://p@posta/node/a",
+		"posta://posta/node/%61", "posta://posta/node/a?b#c"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

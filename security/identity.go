@@ -25,7 +25,8 @@ type Identity struct {
 	Name string
 }
 
-// nameForm is the form of all names, also of those of clusters. No character of it needs an escape in a URI, a file name or a line of a log.
+// nameForm is the form of all names, also of those of clusters. No character of it needs an escape in a URI, a file name or a line of a
+// log.
 var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // ValidName returns an error that says what is wrong with the name of a cluster, a process or a client.
@@ -52,7 +53,8 @@ func ParseIdentity(s string) (Identity, error) {
 	case Node, Medic, Submit, Watch, Operate, Client:
 		return id, ValidName(name)
 	}
-	return Identity{}, fmt.Errorf("security: %.80q is not an identity: write ROLE/NAME with the role node, medic, submit, watch, operate or client", s)
+	return Identity{}, fmt.Errorf(
+		"security: %.80q is not an identity: write ROLE/NAME with the role node, medic, submit, watch, operate or client", s)
 }
 
 // String is ROLE/NAME. zmqx carries it as the name of a peer.

@@ -7,18 +7,24 @@ import (
 
 func TestS3_Names(t *testing.T) {
 	long := strings.Repeat("a", 63)
-	for _, good := range []string{"posta://posta/node/joiner-1", "posta://c/medic/1", "posta://posta/client/alice", "posta://" + long + "/node/" + long} {
+	for _, good := range []string{"posta://posta/node/joiner-1", "posta://c/medic/1", "posta://posta/client/alice",
+		"posta://" + long + "/node/" + long} {
 		cluster, id, err := parseURI(good)
 		if err != nil || id.uri(cluster) != good {
 			t.Errorf("%s: %v of %q, %v", good, id, cluster, err)
 		}
 	}
 	for _, bad := range []string{
-		"", "posta", "posta:", "posta://", "posta://posta", "posta://posta/", "posta://posta/node", "posta://posta/node/", "posta:///node/a", "posta://posta//a",
-		"POSTA://posta/node/a", "http://posta/node/a", "posta://posta/node/a/", "posta://posta/node/a/b", "posta://posta/node/A", "posta://posta/node/a_b",
-		"posta://posta/node/-a", "posta://posta/node/a-", "posta://posta/node/%61", "posta://posta/node/a?", "posta://posta/node/a?b=c", "posta://posta/node/a#",
-		"posta://user@posta/node/a", "posta://posta:80/node/a", "posta://posta/node/a\n", " posta://posta/node/a", "posta://posta/node/a\x00", "posta://posta/submit/a",
-		"posta://posta/operate/a", "posta://posta/Node/a", "posta://posta/stage/a", "posta://posta/node/" + long + "a", "posta://posta/node/ä", "posta://posta/node/..",
+		"", "posta", "posta:", "posta://", "posta://posta", "posta://posta/", "posta://posta/node", "posta://posta/node/", "posta:///node/a",
+		"posta://posta//a",
+		"POSTA://posta/node/a", "http://posta/node/a", "posta://posta/node/a/", "posta://posta/node/a/b", "posta://posta/node/A",
+		"posta://posta/node/a_b",
+		"posta://posta/node/-a", "posta://posta/node/a-", "posta://posta/node/%61", "posta://posta/node/a?", "posta://posta/node/a?b=c",
+		"posta://posta/node/a#",
+		"posta://user@posta/node/a", "posta://posta:80/node/a", "posta://posta/node/a\n", " posta://posta/node/a", "posta://posta/node/a\x00",
+		"posta://posta/submit/a",
+		"posta://posta/operate/a", "posta://posta/Node/a", "posta://posta/stage/a", "posta://posta/node/" + long + "a", "posta://posta/node/ä",
+		"posta://posta/node/..",
 	} {
 		if cluster, id, err := parseURI(bad); err == nil {
 			t.Errorf("%q is taken for %v of %q", bad, id, cluster)

@@ -9,8 +9,8 @@ import (
 	"log/slog"
 )
 
-// Key is a private key. Printing, logging or marshalling it, or anything that contains it, shows at most its fingerprint: the key is behind a
-// function, into which neither fmt nor reflection can look (S6, TestS6_AKeyIsNeverPrinted).
+// Key is a private key. Printing, logging or marshalling it, or anything that contains it, shows at most its fingerprint: the key is behind
+// a function, into which neither fmt nor reflection can look (S6, TestS6_AKeyIsNeverPrinted).
 type Key struct {
 	private func() ed25519.PrivateKey
 }

@@ -36,8 +36,8 @@ type loaded struct {
 	broker      string // address of the broker; "" if it is not beside the keys
 }
 
-// Load reads a key directory. It fails when others would not accept its certificate. clients are those of the topology; a process that accepts no
-// clients passes nil.
+// Load reads a key directory. It fails when others would not accept its certificate. clients are those of the topology; a process that
+// accepts no clients passes nil.
 func Load(dir, cluster string, clients Clients) (*Keys, error) {
 	k := &Keys{dir: dir, cluster: cluster, now: time.Now, reloads: map[int]func(){}}
 	l, err := k.read(clients)
@@ -58,11 +58,11 @@ func (k *Keys) ReloadClients(read func() (Clients, error)) {
 	k.clients = read
 }
 
-// Reload reads the directory again, and the clients: a new certificate, other CAs, more revoked keys. If a file cannot be read, Reload returns an
-// error and everything stays as it was, with one exception: each key that a readable line of the list of revoked keys names is refused, because a
-// damaged file must not keep a revoked peer connected. Reload does not check the process's own certificate: an expired certificate must not delay
-// revocations. Reload calls the functions of OnReload, which recheck open connections. After an error it also calls them if peers have to be refused
-// that were not refused before.
+// Reload reads the directory again, and the clients: a new certificate, other CAs, more revoked keys. If a file cannot be read, Reload
+// returns an error and everything stays as it was, with one exception: each key that a readable line of the list of revoked keys names is
+// refused, because a damaged file must not keep a revoked peer connected. Reload does not check the process's own certificate: an expired
+// certificate must not delay revocations. Reload calls the functions of OnReload, which recheck open connections. After an error it also
+// calls them if peers have to be refused that were not refused before.
 func (k *Keys) Reload() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -79,7 +79,8 @@ func (k *Keys) Reload() error {
 		err = errors.Join(err, fmt.Errorf("security: read the clients again: %w; they stay as they were", clientsErr))
 	}
 	k.loaded.Store(l)
-	if err != nil && len(l.trust.Revoked) == len(was.trust.Revoked) && slices.Equal(l.trust.CAs, was.trust.CAs) && maps.Equal(l.trust.Clients, was.trust.Clients) {
+	if err != nil && len(l.trust.Revoked) == len(was.trust.Revoked) && slices.Equal(l.trust.CAs, was.trust.CAs) &&
+		maps.Equal(l.trust.Clients, was.trust.Clients) {
 		return err // no peer is newly refused
 	}
 	for _, recheck := range k.reloads {
@@ -98,7 +99,9 @@ func (k *Keys) readAgain(clients Clients) (*loaded, error) {
 	revoked, listErr := ReadRevoked(k.dir)
 	missing := listErr == nil && revoked == nil && len(was.trust.Revoked) > 0 // a list without keys is an empty file, not a missing one
 	if missing {
-		listErr = fmt.Errorf("security: the file %s has gone from %s, and all that it named stays revoked; write an empty one if nothing is to be", revokedFile, k.dir)
+		listErr = fmt.Errorf(
+			"security: the file %s has gone from %s, and all that it named stays revoked; write an empty one if nothing is to be", revokedFile,
+			k.dir)
 	}
 	if err == nil && listErr == nil {
 		return l, nil
@@ -125,8 +128,9 @@ func union(a, b map[Fingerprint]bool) map[Fingerprint]bool {
 	return all
 }
 
-// OnReload registers a function that each Reload calls if the set of trusted peers may have changed, until stop is called. The function rechecks the
-// sockets that use the keys, and must not call stop. When stop returns, no call is under way. On nil keys, OnReload does nothing.
+// OnReload registers a function that each Reload calls if the set of trusted peers may have changed, until stop is called. The function
+// rechecks the sockets that use the keys, and must not call stop. When stop returns, no call is under way. On nil keys, OnReload does
+// nothing.
 func (k *Keys) OnReload(recheck func()) (stop func()) {
 	if k == nil {
 		return func() {}
@@ -154,7 +158,8 @@ func (k *Keys) read(clients Clients) (*loaded, error) {
 	}
 	for _, ca := range l.trust.CAs {
 		if ca.Subject.CommonName != k.cluster {
-			return nil, fmt.Errorf("%w: ca.pem in %s is of the cluster %s, this is %s; use the keys of this cluster", ErrUntrusted, k.dir, ca.Subject.CommonName, k.cluster)
+			return nil, fmt.Errorf("%w: ca.pem in %s is of the cluster %s, this is %s; use the keys of this cluster", ErrUntrusted, k.dir,
+				ca.Subject.CommonName, k.cluster)
 		}
 	}
 	if l.trust.Revoked, err = ReadRevoked(k.dir); err != nil {

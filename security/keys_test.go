@@ -25,7 +25,8 @@ func TestS6_AKeyIsNeverPrinted(t *testing.T) {
 	private := pair.Key.private()
 	secrets := []string{
 		fmt.Sprint([]byte(private[:8])), hex.EncodeToString(private[:8]), strings.ToUpper(hex.EncodeToString(private[:8])),
-		base64.StdEncoding.EncodeToString(private[:9]), base64.RawURLEncoding.EncodeToString(private[:9]), string(private[:8]), fmt.Sprintf("%#v", []byte(private[:8])),
+		base64.StdEncoding.EncodeToString(private[:9]), base64.RawURLEncoding.EncodeToString(private[:9]), string(private[:8]),
+		fmt.Sprintf("%#v", []byte(private[:8])),
 	}
 	for i, s := range secrets {
 		secrets[i] = strings.Trim(s, "[]{}")
@@ -34,7 +35,8 @@ func TestS6_AKeyIsNeverPrinted(t *testing.T) {
 	socket := keys.Socket(Data, anyone)
 	var log bytes.Buffer
 	noError(t, json.NewEncoder(&log).Encode(pair))
-	for _, v := range []any{pair.Key, &pair.Key, pair, &pair, keys, *keys.loaded.Load(), c.ca, *c.ca, socket, *socket, socket.Server().Certificates[0], []any{pair}, map[string]any{"k": pair.Key}} {
+	for _, v := range []any{pair.Key, &pair.Key, pair, &pair, keys, *keys.loaded.Load(), c.ca, *c.ca, socket, *socket,
+		socket.Server().Certificates[0], []any{pair}, map[string]any{"k": pair.Key}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
 			fmt.Fprintf(&log, verb+"\n", v)
 		}
@@ -54,7 +56,8 @@ func TestS6_AKeyIsNeverPrinted(t *testing.T) {
 	}
 }
 
-// TestS6_FilesOfKeys: what is written is private and can be read back; what others could read or change is refused in words that say what to run.
+// TestS6_FilesOfKeys: what is written is private and can be read back; what others could read or change is refused in words that say what
+// to run.
 func TestS6_FilesOfKeys(t *testing.T) {
 	c := newCluster(t)
 	id := Identity{Node, "joiner-1"}
@@ -78,7 +81,8 @@ func TestS6_FilesOfKeys(t *testing.T) {
 		mode fs.FileMode
 		says string
 	}{
-		{keyFile, 0o640, "chmod 0600 "}, {keyFile, 0o604, "chmod 0600 "}, {keyFile, 0o620, "chmod 0600 "}, {certificateFile, 0o660, "chmod 0600 "},
+		{keyFile, 0o640, "chmod 0600 "}, {keyFile, 0o604, "chmod 0600 "}, {keyFile, 0o620, "chmod 0600 "},
+		{certificateFile, 0o660, "chmod 0600 "},
 		{caFile, 0o602, "chmod 0600 "}, {revokedFile, 0o666, "chmod 0600 "}, {".", 0o770, "chmod 0700 "}, {".", 0o707, "chmod 0700 "},
 	} {
 		path := filepath.Join(dir, bad.name)
@@ -117,7 +121,8 @@ func TestS6_BadFiles(t *testing.T) {
 	read := func(name string) string { return string(must[[]byte](t)(os.ReadFile(filepath.Join(dir, name)))) }
 	key, certificate := read(keyFile), read(certificateFile)
 	for _, bad := range []struct{ name, content string }{
-		{keyFile, ""}, {keyFile, "rubbish"}, {keyFile, key + key}, {keyFile, certificate}, {keyFile, key[:80]}, {keyFile, strings.Replace(key, "M", "N", 1)},
+		{keyFile, ""}, {keyFile, "rubbish"}, {keyFile, key + key}, {keyFile, certificate}, {keyFile, key[:80]},
+		{keyFile, strings.Replace(key, "M", "N", 1)},
 		{keyFile, join([]byte(key), ca)}, {keyFile, strings.Repeat("#", maxFile+1)},
 		{certificateFile, ""}, {certificateFile, join(ca)}, {certificateFile, certificate + certificate}, {certificateFile, key},
 		{certificateFile, join(encodeCertificate(must[Pair](t)(c.ca.Issue(id, time.Now())).Certificate))},
@@ -205,7 +210,8 @@ func TestS6_ALostListRevokesStill(t *testing.T) {
 	c := newCluster(t)
 	keys := c.keys(t, Node, "joiner-1")
 	path := filepath.Join(c.dir(Identity{Node, "joiner-1"}), revokedFile)
-	first, second := must[Pair](t)(c.ca.Issue(Identity{Node, "input-1"}, time.Now())), must[Pair](t)(c.ca.Issue(Identity{Node, "input-2"}, time.Now()))
+	first, second := must[Pair](t)(c.ca.Issue(Identity{Node, "input-1"}, time.Now())),
+		must[Pair](t)(c.ca.Issue(Identity{Node, "input-2"}, time.Now()))
 	revoked := func(p Pair) bool {
 		_, err := keys.loaded.Load().trust.Verify([][]byte{p.Certificate}, time.Now())
 		return errors.Is(err, ErrRevoked)
@@ -258,7 +264,8 @@ func TestS6_RevokeAllWritesOnce(t *testing.T) {
 func TestS6_ARevokedCA(t *testing.T) {
 	first, second := newCA(t), newCA(t)
 	a, b := issued(t, first, Node, "joiner-1"), issued(t, second, Node, "joiner-1")
-	trust := &Trust{Cluster: "posta", CAs: []*x509.Certificate{first.Certificate(), second.Certificate()}, Revoked: map[Fingerprint]bool{first.key.Fingerprint(): true}}
+	trust := &Trust{Cluster: "posta", CAs: []*x509.Certificate{first.Certificate(), second.Certificate()},
+		Revoked: map[Fingerprint]bool{first.key.Fingerprint(): true}}
 	if _, err := trust.Verify([][]byte{a.Certificate}, today); !errors.Is(err, ErrRevoked) || !strings.Contains(err.Error(), "--rotate-ca") {
 		t.Errorf("signed by a CA that is revoked: %v", err)
 	}
@@ -322,7 +329,8 @@ func TestCA_IsWrittenAndRead(t *testing.T) {
 	again := must[*CA](t)(ReadCA(dir))
 	p := issued(t, again, Medic, "medic-1")
 	trust := &Trust{Cluster: "posta", CAs: []*x509.Certificate{ca.Certificate()}}
-	if id, err := trust.Verify([][]byte{p.Certificate}, today); err != nil || id != (Identity{Medic, "medic-1"}) || again.Cluster() != "posta" {
+	if id, err := trust.Verify([][]byte{p.Certificate}, today); err != nil || id != (Identity{Medic, "medic-1"}) ||
+		again.Cluster() != "posta" {
 		t.Errorf("%v, %v, %s", id, err, again.Cluster())
 	}
 	noError(t, WritePair(dir, p))

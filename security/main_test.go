@@ -51,7 +51,8 @@ type cluster struct {
 
 func newCluster(t testing.TB) *cluster {
 	t.Helper()
-	return &cluster{ca: must[*CA](t)(NewCA("posta", time.Now())), root: t.TempDir(), alice: must[Pair](t)(NewClient("posta", "alice", time.Now()))}
+	return &cluster{ca: must[*CA](t)(NewCA("posta", time.Now())), root: t.TempDir(),
+		alice: must[Pair](t)(NewClient("posta", "alice", time.Now()))}
 }
 
 func (c *cluster) dir(id Identity) string { return filepath.Join(c.root, string(id.Role)+"-"+id.Name) }

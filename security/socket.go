@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Kind is what a socket is for. Each kind is an application protocol of TLS (ALPN), so that a connection to one kind cannot be led to a socket
-// of another kind, where the same bytes could mean something else.
+// Kind is what a socket is for. Each kind is an application protocol of TLS (ALPN), so that a connection to one kind cannot be led to a
+// socket of another kind, where the same bytes could mean something else.
 type Kind string
 
 const (
@@ -26,9 +26,9 @@ type Socket struct {
 	admit func(Identity) error
 }
 
-// Socket returns the settings of a socket of the given kind. admit returns an error if a proven identity may not use the socket. It is called
-// for both directions, from many goroutines. A nil admit is for a socket that only dials: such a socket admits the process that was dialled, and
-// refuses everybody as a listener.
+// Socket returns the settings of a socket of the given kind. admit returns an error if a proven identity may not use the socket. It is
+// called for both directions, from many goroutines. A nil admit is for a socket that only dials: such a socket admits the process that was
+// dialled, and refuses everybody as a listener.
 func (k *Keys) Socket(kind Kind, admit func(Identity) error) *Socket {
 	return &Socket{keys: k, kind: kind, admit: admit}
 }
@@ -45,8 +45,8 @@ func (s *Socket) Server() *tls.Config {
 	return c
 }
 
-// Client returns the settings for one connection to the process with this name, in the form of Identity.String. No other process of the cluster may answer,
-// although the address may belong to another process by now.
+// Client returns the settings for one connection to the process with this name, in the form of Identity.String. No other process of the
+// cluster may answer, although the address may belong to another process by now.
 func (s *Socket) Client(name string) (*tls.Config, error) {
 	want, err := ParseIdentity(name)
 	if err != nil {
@@ -96,7 +96,8 @@ func (s *Socket) verify(state tls.ConnectionState) (Identity, error) {
 	}
 	// A peer that offers no protocol at all is not refused by TLS itself.
 	if state.NegotiatedProtocol != s.kind.Protocol() {
-		return Identity{}, fmt.Errorf("%w: the peer does not speak %s; another kind of socket was dialled, or another version of Posta", ErrUntrusted, s.kind.Protocol())
+		return Identity{}, fmt.Errorf("%w: the peer does not speak %s; another kind of socket was dialled, or another version of Posta",
+			ErrUntrusted, s.kind.Protocol())
 	}
 	var raw [][]byte
 	for _, c := range state.PeerCertificates {

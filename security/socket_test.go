@@ -49,7 +49,8 @@ func TestS3_KindsAreDifferentProtocols(t *testing.T) {
 	seen := map[string]Kind{}
 	for _, k := range []Kind{Data, Broadcast, Control, ClientAPI} {
 		for _, config := range []*tls.Config{keys.Socket(k, anyone).Server(), must[*tls.Config](t)(keys.Socket(k, anyone).Client("node/a"))} {
-			if len(config.NextProtos) != 1 || config.MinVersion != tls.VersionTLS13 || !config.SessionTicketsDisabled || config.ClientSessionCache != nil || !config.DynamicRecordSizingDisabled {
+			if len(config.NextProtos) != 1 || config.MinVersion != tls.VersionTLS13 || !config.SessionTicketsDisabled ||
+				config.ClientSessionCache != nil || !config.DynamicRecordSizingDisabled {
 				t.Errorf("%s: %+v", k, config)
 			}
 			if other, taken := seen[config.NextProtos[0]]; taken && other != k {

@@ -19,14 +19,14 @@ type Statement struct {
 // maxStatement bounds an encoded statement in bytes: a text of 1 KiB, a certificate and a signature, all of them in base64.
 const maxStatement = 8 << 10
 
-// signed returns the bytes that are signed. They begin with a text with which no certificate and no message of TLS begins. Purpose has no zero byte,
-// so no two statements of different purposes have the same bytes.
+// signed returns the bytes that are signed. They begin with a text with which no certificate and no message of TLS begins. Purpose has no
+// zero byte, so no two statements of different purposes have the same bytes.
 func (s *Statement) signed(cluster string) []byte {
 	return append([]byte("posta statement 1\x00"+cluster+"\x00"+s.Purpose+"\x00"), s.Text...)
 }
 
-// Sign returns a statement of this process. Purpose is a constant of the program, without zero bytes. It says what the text is for, so that no other
-// part of the program accepts the statement for another purpose.
+// Sign returns a statement of this process. Purpose is a constant of the program, without zero bytes. It says what the text is for, so that
+// no other part of the program accepts the statement for another purpose.
 func (k *Keys) Sign(purpose string, text []byte) ([]byte, error) {
 	l := k.loaded.Load()
 	s := Statement{Purpose: purpose, Text: text, Certificate: l.certificate.Certificate[0]}
@@ -37,7 +37,8 @@ func (k *Keys) Sign(purpose string, text []byte) ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// Verify returns the text of a statement, its maker, and the maker's public key. The maker must be trusted now, like the peer of a connection.
+// Verify returns the text of a statement, its maker, and the maker's public key. The maker must be trusted now, like the peer of a
+// connection.
 func (k *Keys) Verify(purpose string, statement []byte) (text []byte, by Identity, key Fingerprint, err error) {
 	var s Statement
 	if len(statement) > maxStatement {

@@ -38,7 +38,8 @@ const maxCertificate = 4 << 10
 // Verify returns the identity of the certificate that a peer has shown. TLS proves that the peer has the certificate's key.
 func (t *Trust) Verify(raw [][]byte, now time.Time) (Identity, error) {
 	if len(raw) != 1 || len(raw[0]) > maxCertificate {
-		return Identity{}, fmt.Errorf("%w: %d certificates came; exactly one of at most %d bytes is needed, without its CA", ErrUntrusted, len(raw), maxCertificate)
+		return Identity{}, fmt.Errorf("%w: %d certificates came; exactly one of at most %d bytes is needed, without its CA", ErrUntrusted,
+			len(raw), maxCertificate)
 	}
 	c, err := x509.ParseCertificate(raw[0])
 	if err != nil {
@@ -50,7 +51,8 @@ func (t *Trust) Verify(raw [][]byte, now time.Time) (Identity, error) {
 	}
 	key := FingerprintOf(c.PublicKey.(ed25519.PublicKey))
 	if t.Revoked[key] {
-		return Identity{}, fmt.Errorf("%w: %s of %s; give it a new one with posta key init or posta key new, or take the line out of the file revoked", ErrRevoked, key, id)
+		return Identity{}, fmt.Errorf(
+			"%w: %s of %s; give it a new one with posta key init or posta key new, or take the line out of the file revoked", ErrRevoked, key, id)
 	}
 	if id.Role == Client {
 		return t.client(c, id, key, now)
@@ -75,14 +77,16 @@ func (t *Trust) identify(c *x509.Certificate) (Identity, error) {
 		return Identity{}, fmt.Errorf("%w: %w", ErrUntrusted, err)
 	}
 	if cluster != t.Cluster {
-		return Identity{}, fmt.Errorf("%w: %s is of the cluster %s, this is %s; use the keys of this cluster", ErrUntrusted, id, cluster, t.Cluster)
+		return Identity{}, fmt.Errorf("%w: %s is of the cluster %s, this is %s; use the keys of this cluster", ErrUntrusted, id, cluster,
+			t.Cluster)
 	}
 	if c.IsCA || c.KeyUsage&x509.KeyUsageDigitalSignature == 0 {
 		return Identity{}, fmt.Errorf("%w: the certificate of %s is not for connections; "+again, ErrUntrusted, id)
 	}
 	for _, u := range usages(id.Role) {
 		if !slices.Contains(c.ExtKeyUsage, u) {
-			return Identity{}, fmt.Errorf("%w: the certificate of %s lacks a usage (server and client for nodes and medics, client for clients); "+again, ErrUntrusted, id)
+			return Identity{}, fmt.Errorf(
+				"%w: the certificate of %s lacks a usage (server and client for nodes and medics, client for clients); "+again, ErrUntrusted, id)
 		}
 	}
 	return id, nil
@@ -96,10 +100,12 @@ func (t *Trust) chain(c *x509.Certificate, id Identity, now time.Time) error {
 		if ed && !t.Revoked[FingerprintOf(key)] {
 			roots.AddCert(ca)
 		} else if c.CheckSignatureFrom(ca) == nil {
-			return fmt.Errorf("%w: that of the CA that has issued the certificate of %s; replace the CA with posta key init --rotate-ca", ErrRevoked, id)
+			return fmt.Errorf("%w: that of the CA that has issued the certificate of %s; replace the CA with posta key init --rotate-ca",
+				ErrRevoked, id)
 		}
 	}
-	_, err := c.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}) // identify has checked the usages
+	// identify has checked the usages
+	_, err := c.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
 	var invalid x509.CertificateInvalidError
 	switch {
 	case err == nil:
@@ -107,20 +113,25 @@ func (t *Trust) chain(c *x509.Certificate, id Identity, now time.Time) error {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return expired(id, invalid.Cert, now)
 	}
-	return fmt.Errorf("%w: %s is not issued by a CA in ca.pem: %w; issue its certificate again with posta key init, or add its CA to ca.pem", ErrUntrusted, id, err)
+	return fmt.Errorf("%w: %s is not issued by a CA in ca.pem: %w; issue its certificate again with posta key init, or add its CA to ca.pem",
+		ErrUntrusted, id, err)
 }
 
 // client checks a certificate that is trusted only for its key. The client has signed it itself and has chosen its end.
 func (t *Trust) client(c *x509.Certificate, id Identity, key Fingerprint, now time.Time) (Identity, error) {
 	listed, ok := t.Clients[key]
 	if !ok {
-		return Identity{}, fmt.Errorf("%w: the key %s, which claims to be %s, is not in [clients]; add it to the topology file with the role that it shall have", ErrNotAdmitted, key, id)
+		return Identity{}, fmt.Errorf(
+			"%w: the key %s, which claims to be %s, is not in [clients]; add it to the topology file with the role that it shall have",
+			ErrNotAdmitted, key, id)
 	}
 	if listed.certified().Role != Client {
-		return Identity{}, fmt.Errorf("%w: [clients] has the key of %s with the role %s; it must be submit, watch or operate", ErrNotAdmitted, id, listed.Role)
+		return Identity{}, fmt.Errorf("%w: [clients] has the key of %s with the role %s; it must be submit, watch or operate", ErrNotAdmitted,
+			id, listed.Role)
 	}
 	if err := c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature); err != nil {
-		return Identity{}, fmt.Errorf("%w: the certificate of %s is not signed with its own key; make another one with posta key new", ErrUntrusted, listed)
+		return Identity{}, fmt.Errorf("%w: the certificate of %s is not signed with its own key; make another one with posta key new",
+			ErrUntrusted, listed)
 	}
 	if now.Before(c.NotBefore) || now.After(c.NotAfter) {
 		return Identity{}, expired(listed, c, now)
@@ -133,6 +144,7 @@ func expired(id Identity, c *x509.Certificate, now time.Time) error {
 	if c.IsCA {
 		what = "its CA"
 	}
-	return fmt.Errorf("%w: %s: %s is valid from %s to %s, and the clock here says %s; make a new one with posta key init or posta key new, or set the clock",
+	return fmt.Errorf("%w: %s: %s is valid from %s to %s, and the clock here says %s; make a new one with posta key init or posta key new, "+
+		"or set the clock",
 		ErrExpired, id, what, c.NotBefore.UTC().Format(time.DateOnly), c.NotAfter.UTC().Format(time.DateTime), now.UTC().Format(time.DateTime))
 }

@@ -19,7 +19,8 @@ func TestS3_Verify(t *testing.T) {
 	node := issued(t, ca, Node, "joiner-1")
 	alice, bob := must[Pair](t)(NewClient("posta", "alice", today)), must[Pair](t)(NewClient("posta", "bob", today))
 	const uri, client = "posta://posta/node/joiner-1", "posta://posta/client/alice"
-	trust := &Trust{Cluster: "posta", CAs: []*x509.Certificate{ca.Certificate(), second.Certificate()}, Clients: Clients{}, Revoked: map[Fingerprint]bool{}}
+	trust := &Trust{Cluster: "posta", CAs: []*x509.Certificate{ca.Certificate(), second.Certificate()}, Clients: Clients{},
+		Revoked: map[Fingerprint]bool{}}
 	listed := func(p Pair) [][]byte {
 		trust.Clients[p.Key.Fingerprint()] = Identity{Submit, "alice"}
 		return [][]byte{p.Certificate}
@@ -28,7 +29,8 @@ func TestS3_Verify(t *testing.T) {
 	revoked, revokedClient := issued(t, ca, Node, "joiner-1"), must[Pair](t)(NewClient("posta", "alice", today))
 	trust.Revoked[revoked.Key.Fingerprint()], trust.Revoked[revokedClient.Key.Fingerprint()] = true, true
 	intermediate := forge(t, ca, uri, func(c *x509.Certificate) { c.IsCA, c.KeyUsage = true, x509.KeyUsageCertSign })
-	below := &CA{cluster: "posta", key: intermediate.Key, certificate: must[*x509.Certificate](t)(x509.ParseCertificate(intermediate.Certificate))}
+	below := &CA{cluster: "posta", key: intermediate.Key, certificate: must[*x509.Certificate](t)(
+		x509.ParseCertificate(intermediate.Certificate))}
 	clientUse := func(c *x509.Certificate) { c.ExtKeyUsage = usages(Client) }
 	promoted := must[Pair](t)(NewClient("posta", "alice", today))
 	trust.Clients[promoted.Key.Fingerprint()] = Identity{Node, "joiner-1"}
@@ -55,39 +57,59 @@ func TestS3_Verify(t *testing.T) {
 		{name: "no certificate", raw: nil, err: ErrUntrusted, says: "0 certificates"},
 		{name: "two leaves", raw: [][]byte{node.Certificate, node.Certificate}, err: ErrUntrusted, says: "2 certificates"},
 		{name: "with its CA", raw: [][]byte{node.Certificate, ca.certificate.Raw}, err: ErrUntrusted, says: "2 certificates"},
-		{name: "too long", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.Subject.CommonName = strings.Repeat("x", maxCertificate) })), err: ErrUntrusted, says: "at most"},
+		{name: "too long", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.Subject.CommonName = strings.Repeat("x", maxCertificate) })),
+			err: ErrUntrusted, says: "at most"},
 		{name: "rubbish", raw: [][]byte{[]byte("rubbish")}, err: ErrUntrusted},
 		{name: "another CA", raw: one(issued(t, other, Node, "joiner-1")), err: ErrUntrusted, says: "not issued by a CA in ca.pem"},
 		{name: "self-signed, claims a node", raw: listed(forge(t, nil, uri, nil)), err: ErrUntrusted, says: "not issued by a CA in ca.pem"},
-		{name: "by an intermediate", raw: one(must[Pair](t)(below.Issue(Identity{Node, "joiner-1"}, today))), err: ErrUntrusted, says: "not issued by a CA in ca.pem"},
-		{name: "the CA itself", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.IsCA = true })), err: ErrUntrusted, says: "not for connections"},
-		{name: "another cluster", raw: one(must[Pair](t)(elsewhere.Issue(Identity{Node, "joiner-1"}, today))), err: ErrUntrusted, says: "of the cluster elsewhere"},
-		{name: "another cluster, by our CA", raw: one(forge(t, ca, "posta://elsewhere/node/joiner-1", nil)), err: ErrUntrusted, says: "of the cluster elsewhere"},
-		{name: "not for signatures", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageKeyEncipherment })), err: ErrUntrusted, says: "not for connections"},
+		{name: "by an intermediate", raw: one(must[Pair](t)(below.Issue(Identity{Node, "joiner-1"}, today))), err: ErrUntrusted,
+			says: "not issued by a CA in ca.pem"},
+		{name: "the CA itself", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.IsCA = true })), err: ErrUntrusted,
+			says: "not for connections"},
+		{name: "another cluster", raw: one(must[Pair](t)(elsewhere.Issue(Identity{Node, "joiner-1"}, today))), err: ErrUntrusted,
+			says: "of the cluster elsewhere"},
+		{name: "another cluster, by our CA", raw: one(forge(t, ca, "posta://elsewhere/node/joiner-1", nil)), err: ErrUntrusted,
+			says: "of the cluster elsewhere"},
+		{name: "not for signatures", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageKeyEncipherment })),
+			err: ErrUntrusted, says: "not for connections"},
 		{name: "not for servers", raw: one(forge(t, ca, uri, clientUse)), err: ErrUntrusted, says: "lacks a usage"},
-		{name: "not for clients", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} })), err: ErrUntrusted, says: "lacks a usage"},
+		{name: "not for clients", raw: one(forge(t, ca, uri, func(c *x509.Certificate) {
+			c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+		})), err: ErrUntrusted, says: "lacks a usage"},
 		{name: "no name", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.URIs = nil })), err: ErrUntrusted, says: "no name"},
-		{name: "two names", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.URIs = append(c.URIs, c.URIs[0]) })), err: ErrUntrusted, says: "2 names"},
-		{name: "a name of another kind", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.URIs, c.DNSNames = nil, []string{uri} })), err: ErrUntrusted, says: "not a URI"},
-		{name: "a name of another kind beside", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.DNSNames = []string{"a"} })), err: ErrUntrusted, says: "2 names"},
-		{name: "an empty query", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.URIs[0].ForceQuery = true })), err: ErrUntrusted, says: "is not posta://"},
-		{name: "an escape", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.URIs = []*url.URL{{Opaque: "//posta/node/%61", Scheme: "posta"}} })), err: ErrUntrusted, says: "is not posta://"},
+		{name: "two names", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.URIs = append(c.URIs, c.URIs[0]) })), err: ErrUntrusted,
+			says: "2 names"},
+		{name: "a name of another kind", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.URIs, c.DNSNames = nil, []string{uri} })),
+			err: ErrUntrusted, says: "not a URI"},
+		{name: "a name of another kind beside", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.DNSNames = []string{"a"} })),
+			err: ErrUntrusted, says: "2 names"},
+		{name: "an empty query", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.URIs[0].ForceQuery = true })), err: ErrUntrusted,
+			says: "is not posta://"},
+		{name: "an escape", raw: one(forge(t, ca, uri, func(c *x509.Certificate) {
+			c.URIs = []*url.URL{{Opaque: "//posta/node/%61", Scheme: "posta"}}
+		})), err: ErrUntrusted, says: "is not posta://"},
 		{name: "an unknown role", raw: one(forge(t, ca, "posta://posta/root/joiner-1", nil)), err: ErrUntrusted, says: "is not posta://"},
-		{name: "a client that says what it may do", raw: listed(forge(t, nil, "posta://posta/operate/alice", nil)), err: ErrUntrusted, says: "is not posta://"},
+		{name: "a client that says what it may do", raw: listed(forge(t, nil, "posta://posta/operate/alice", nil)), err: ErrUntrusted,
+			says: "is not posta://"},
 		{name: "another kind of key", raw: [][]byte{ecdsaCertificate(t, ca, uri)}, err: ErrUntrusted, says: "Ed25519"},
 
-		{name: "expired", raw: one(node), now: today.Add(CertificateLife + time.Second), err: ErrExpired, says: "its certificate is valid from 1970-01-01"},
-		{name: "not yet valid", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.NotBefore = today.Add(time.Hour) })), err: ErrExpired, says: "joiner-1"},
-		{name: "an expired CA", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.NotAfter = today.Add(2 * CALife) })), now: today.Add(CALife + time.Hour), err: ErrExpired, says: "its CA"},
+		{name: "expired", raw: one(node), now: today.Add(CertificateLife + time.Second), err: ErrExpired,
+			says: "its certificate is valid from 1970-01-01"},
+		{name: "not yet valid", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.NotBefore = today.Add(time.Hour) })), err: ErrExpired,
+			says: "joiner-1"},
+		{name: "an expired CA", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.NotAfter = today.Add(2 * CALife) })),
+			now: today.Add(CALife + time.Hour), err: ErrExpired, says: "its CA"},
 		{name: "an expired client", raw: listed(alice), now: today.Add(CertificateLife + time.Second), err: ErrExpired},
-		{name: "a client that is not yet valid", raw: listed(forge(t, nil, client, func(c *x509.Certificate) { clientUse(c); c.NotBefore = today.Add(time.Hour) })), err: ErrExpired},
+		{name: "a client that is not yet valid", raw: listed(forge(t, nil, client,
+			func(c *x509.Certificate) { clientUse(c); c.NotBefore = today.Add(time.Hour) })), err: ErrExpired},
 		{name: "revoked", raw: one(revoked), err: ErrRevoked, says: string(revoked.Key.Fingerprint())},
 		{name: "a revoked client", raw: listed(revokedClient), err: ErrRevoked},
 		{name: "a client that is not listed", raw: one(bob), err: ErrNotAdmitted, says: string(bob.Key.Fingerprint())},
 		{name: "a client that is not listed, by our CA", raw: one(forge(t, ca, client, clientUse)), err: ErrNotAdmitted},
 		{name: "a client that another key has signed", raw: listed(unsigned()), err: ErrUntrusted, says: "not signed with its own key"},
 		{name: "a client that is listed as a node", raw: one(promoted), err: ErrNotAdmitted, says: "with the role node"},
-		{name: "a client of another cluster", raw: listed(must[Pair](t)(NewClient("elsewhere", "alice", today))), err: ErrUntrusted, says: "of the cluster elsewhere"},
+		{name: "a client of another cluster", raw: listed(must[Pair](t)(NewClient("elsewhere", "alice", today))), err: ErrUntrusted,
+			says: "of the cluster elsewhere"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -114,8 +136,9 @@ func TestS3_Verify(t *testing.T) {
 func ecdsaCertificate(t testing.TB, ca *CA, uri string) []byte {
 	key := must[*ecdsa.PrivateKey](t)(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	c := &x509.Certificate{
-		SerialNumber: big.NewInt(7), NotBefore: begin, NotAfter: today.Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: usages(Node),
-		URIs: []*url.URL{must[*url.URL](t)(url.Parse(uri))},
+		SerialNumber: big.NewInt(7), NotBefore: begin, NotAfter: today.Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: usages(Node),
+		URIs:        []*url.URL{must[*url.URL](t)(url.Parse(uri))},
 	}
 	return must[[]byte](t)(x509.CreateCertificate(rand.Reader, c, ca.certificate, &key.PublicKey, ca.key))
 }

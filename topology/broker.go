@@ -63,6 +63,7 @@ func (t *Topology) BrokerForContainers() error {
 	if !t.BrokerIsLocal() {
 		return nil
 	}
-	return fmt.Errorf("%w at %s: to each of them that is itself; in [%s] write the url with an address of the machine, or with the name of a container of their network",
+	return fmt.Errorf("%w at %s: to each of them that is itself; in [%s] write the url with an address of the machine, or with the name of "+
+		"a container of their network",
 		ErrLocalBroker, t.brokerHost(), t.Transport)
 }

@@ -64,8 +64,8 @@ func (t *Topology) SameBroker(other *Topology) bool {
 	return t.Transport == other.Transport && withoutSecret(t.BrokerAddress()) == withoutSecret(other.BrokerAddress())
 }
 
-// WithoutBrokerSecret returns a topology and its text without users, passwords and options of brokers. It removes them from comments, too (S6). A
-// topology without them stays as it is. After an error, there is no text.
+// WithoutBrokerSecret returns a topology and its text without users, passwords and options of brokers. It removes them from comments, too
+// (S6). A topology without them stays as it is. After an error, there is no text.
 func (t *Topology) WithoutBrokerSecret(text string) (*Topology, string, error) {
 	if !t.HasBrokerSecret() {
 		return t, text, nil
@@ -75,13 +75,14 @@ func (t *Topology) WithoutBrokerSecret(text string) (*Topology, string, error) {
 	same.RabbitMQ.URL, same.NATS.URL = withoutSecret(t.RabbitMQ.URL), withoutSecret(t.NATS.URL)
 	got, err := ParseAt(t.File, []byte(text))
 	if err != nil || got.ReadAtStart() != same.ReadAtStart() {
-		return &same, "", fmt.Errorf("%w: write it as one plain string, url = \"SCHEME://USER:PASSWORD@HOST\", with %%XX for other characters than letters and digits in user and password", errSecretStays)
+		return &same, "", fmt.Errorf("%w: write it as one plain string, url = \"SCHEME://USER:PASSWORD@HOST\", with %%XX for other characters "+
+			"than letters and digits in user and password", errSecretStays)
 	}
 	return &same, text, nil
 }
 
-// withoutSecret returns the address of a broker without user, password and options. An address without them, or with the well-known default user,
-// stays as it is.
+// withoutSecret returns the address of a broker without user, password and options. An address without them, or with the well-known default
+// user, stays as it is.
 func withoutSecret(address string) string {
 	u, err := url.Parse(address)
 	switch {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestS6_WithoutBrokerSecret: neither the topology nor its text has anything secret afterwards, and the rest is as it was. What cannot be taken out is an error.
+// TestS6_WithoutBrokerSecret: neither the topology nor its text has anything secret afterwards, and the rest is as it was. What cannot be
+// taken out is an error.
 func TestS6_WithoutBrokerSecret(t *testing.T) {
 	for _, c := range []struct{ settings, want string }{ // want is the address; "" for an error
 		{`url = "amqp://me:hush-1@rabbit:5672/v"`, "amqp://" + secretElsewhere + "@rabbit:5672/v"},
@@ -42,7 +43,8 @@ func TestS6_WithoutBrokerSecret(t *testing.T) {
 			t.Errorf("%s: %v", c.settings, err)
 			continue
 		}
-		if got.BrokerAddress() != c.want || strings.Contains(gotText+got.Canonical(nil), "hush") || got.HasBrokerSecret() || got.Shape() != top.Shape() {
+		if got.BrokerAddress() != c.want || strings.Contains(gotText+got.Canonical(nil), "hush") || got.HasBrokerSecret() ||
+			got.Shape() != top.Shape() {
 			t.Errorf("%s became %s in\n%s", c.settings, got.BrokerAddress(), gotText)
 		}
 		secret := strings.Contains(c.settings, "hush")

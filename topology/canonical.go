@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Canonical returns the topology as text: every setting, no comment, and nothing that only posta deploy uses. Two files have the same canonical text
-// if nodes cannot distinguish them; Parse reads it back. change, if it is not nil, may change each host before it is written. The section of the
-// broker, which may contain a password, is included if frames travel over a broker.
+// Canonical returns the topology as text: every setting, no comment, and nothing that only posta deploy uses. Two files have the same
+// canonical text if nodes cannot distinguish them; Parse reads it back. change, if it is not nil, may change each host before it is
+// written. The section of the broker, which may contain a password, is included if frames travel over a broker.
 func (t *Topology) Canonical(change func(Host) Host) string {
 	sections := []string{"security", "medics", "limits"}
 	if t.Transport != ZMQ {
@@ -40,7 +40,8 @@ func (t *Topology) canonical(change func(Host) Host, sections ...string) string 
 		}
 	}
 	for _, s := range t.Stages {
-		fmt.Fprintf(&b, "\n[[stage]]\nname = %s\nchain = %s\nreplicas = %d\nhosts = %s\n", tomlString(s.Name), tomlList(s.Chain), s.Replicas, tomlList(s.Hosts))
+		fmt.Fprintf(&b, "\n[[stage]]\nname = %s\nchain = %s\nreplicas = %d\nhosts = %s\n", tomlString(s.Name), tomlList(s.Chain), s.Replicas,
+			tomlList(s.Hosts))
 	}
 	for _, e := range t.Edges {
 		fmt.Fprintf(&b, "\n[[edge]]\nfrom = %s\nto = %s\nstreams = %s\nsocket = %s\nroute = %s\n",
@@ -50,7 +51,8 @@ func (t *Topology) canonical(change func(Host) Host, sections ...string) string 
 		}
 	}
 	for _, client := range t.Clients {
-		fmt.Fprintf(&b, "\n[clients.%s]\nkey = %s\nrole = %s\n", bareKey(client.Name), tomlString(string(client.Key)), tomlString(string(client.Role)))
+		fmt.Fprintf(&b, "\n[clients.%s]\nkey = %s\nrole = %s\n", bareKey(client.Name), tomlString(string(client.Key)),
+			tomlString(string(client.Role)))
 	}
 	if t.Roots != nil {
 		fmt.Fprintf(&b, "\n[data]\nroots = %s\n", tomlList(t.Roots))
@@ -64,22 +66,23 @@ func (t *Topology) canonical(change func(Host) Host, sections ...string) string 
 
 func (t *Topology) writeSettings(b *strings.Builder, section string) {
 	for _, s := range settings {
-		if text := s.text(t); s.section == section && (text != "" || s.def != "") { // if a setting may be empty and is empty, it is left out, so that texts from before the setting existed stay the same
+		// if a setting may be empty and is empty, it is left out, so that texts from before the setting existed stay the same
+		if text := s.text(t); s.section == section && (text != "" || s.def != "") {
 			fmt.Fprintf(b, "%s = %s\n", s.name, s.literal(text))
 		}
 	}
 }
 
-// ReadAtStart returns the canonical text of the settings that a process reads only when it starts: all except [clients]. The text may contain
-// passwords of brokers, so use it only for digests (S6).
+// ReadAtStart returns the canonical text of the settings that a process reads only when it starts: all except [clients]. The text may
+// contain passwords of brokers, so use it only for digests (S6).
 func (t *Topology) ReadAtStart() string {
 	same := *t
 	same.Clients = nil
 	return same.canonical(nil, "security", "medics", "limits", ViaRabbitMQ, ViaNATS)
 }
 
-// Shape returns the part of the canonical text on which all nodes have to agree while a session runs: which nodes there are, where they are, and how
-// they are connected. All other settings may differ from node to node for a while, so they may change while sessions run.
+// Shape returns the part of the canonical text on which all nodes have to agree while a session runs: which nodes there are, where they
+// are, and how they are connected. All other settings may differ from node to node for a while, so they may change while sessions run.
 func (t *Topology) Shape() string {
 	same := *t
 	same.Limits, same.Medics, same.Security, same.Clients = Limits{}, Medics{}, Security{}, nil

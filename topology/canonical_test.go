@@ -133,7 +133,8 @@ func TestReadAtStart_AllButTheClients(t *testing.T) {
 	if parsed(nil, "# a comment\n"+alice) != before {
 		t.Error("a client changes it")
 	}
-	for key, value := range map[string]string{"rabbitmq.url": "amqp://posta:other@127.0.0.1:5672/", "nats.batch": "2KiB", "limits.window": "2MiB", "medics.replicas": "1", "security.trust_broker": "true"} {
+	for key, value := range map[string]string{"rabbitmq.url": "amqp://posta:other@127.0.0.1:5672/", "nats.batch": "2KiB",
+		"limits.window": "2MiB", "medics.replicas": "1", "security.trust_broker": "true"} {
 		if parsed(map[string]string{key: value}, "") == before {
 			t.Errorf("%s does not change it", key)
 		}

@@ -5,8 +5,8 @@ import (
 	"regexp"
 )
 
-// checker checks a decoded file. It checks nothing twice. It checks nothing about a setting that could not be read: the zero value of such a setting
-// takes part in no rule.
+// checker checks a decoded file. It checks nothing twice. It checks nothing about a setting that could not be read: the zero value of such
+// a setting takes part in no rule.
 type checker struct {
 	t       *Topology
 	found   *findings

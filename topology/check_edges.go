@@ -63,8 +63,8 @@ func (c *checker) stageNames() (names []string, complete bool) {
 	return names, complete
 }
 
-// direction checks that the edge leads from a stage to the one that follows it. The pipeline is a line, so an edge that leads back would make a cycle, and
-// in a cycle no stream ever ends (R12).
+// direction checks that the edge leads from a stage to the one that follows it. The pipeline is a line, so an edge that leads back would
+// make a cycle, and in a cycle no stream ever ends (R12).
 func (c *checker) direction(at string, e Edge) (stagePair, bool) {
 	from, _ := c.t.Stage(e.From)
 	to, _ := c.t.Stage(e.To)

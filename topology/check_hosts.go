@@ -38,7 +38,8 @@ func (c *checker) hosts() {
 // localHost refuses settings that need an address. It accepts ports, because containers publish them.
 func (c *checker) localHost(at string) {
 	if _, given := c.at[at+".bind"]; given {
-		c.fail(at+".bind", `write address, which is what others dial, beside it, or leave bind out`, "bind means nothing without address: such a host has unix sockets, on this machine")
+		c.fail(at+".bind", `write address, which is what others dial, beside it, or leave bind out`,
+			"bind means nothing without address: such a host has unix sockets, on this machine")
 	}
 }
 
@@ -62,7 +63,8 @@ func (c *checker) socketDir(at, key, address string) {
 	if path.IsAbs(dir) && path.Clean(dir) == dir && !strings.ContainsAny(dir, "\x00\n") {
 		return
 	}
-	c.fail(at, fmt.Sprintf(`write %s = "ipc:/run/posta": an absolute directory without "..", "." or a slash at its end`, key), "%s = %q is not a directory for sockets", key, address)
+	c.fail(at, fmt.Sprintf(`write %s = "ipc:/run/posta": an absolute directory without "..", "." or a slash at its end`, key),
+		"%s = %q is not a directory for sockets", key, address)
 }
 
 // dnsForm is compiled at its first use: it is the largest expression by far, and processes on one machine do not need it.
@@ -78,7 +80,8 @@ func (c *checker) tcpHost(h Host, at string) {
 		return
 	}
 	if _, err := netip.ParseAddr(h.Bind); err != nil {
-		c.fail(at+".bind", `write an IP address of the machine, "0.0.0.0" for all of them, or leave it out`, "bind = %q is not an IP address", h.Bind)
+		c.fail(at+".bind", `write an IP address of the machine, "0.0.0.0" for all of them, or leave it out`, "bind = %q is not an IP address",
+			h.Bind)
 	}
 }
 
@@ -94,16 +97,18 @@ func (c *checker) tcpAddress(h Host, at string) {
 		c.fail(at, `write the bare name or IP address: address = "127.0.0.1", ports = 5500`, "address = %q holds a protocol", h.Address)
 	case portForm.MatchString(sample):
 		i := strings.LastIndexByte(h.Address, ':')
-		c.fail(at, fmt.Sprintf("write address = %q and ports = %s", strings.Trim(h.Address[:i], "[]"), h.Address[i+1:]), "address = %q holds a port", h.Address)
+		c.fail(at, fmt.Sprintf("write address = %q and ports = %s", strings.Trim(h.Address[:i], "[]"), h.Address[i+1:]),
+			"address = %q holds a port", h.Address)
 	case len(sample) > 253 || !dnsForm().MatchString(sample):
-		c.fail(at, `write an IP address without brackets, a DNS name, or "ipc:DIR"`, "address = %q is neither an IP address nor a DNS name", h.Address)
+		c.fail(at, `write an IP address without brackets, a DNS name, or "ipc:DIR"`, "address = %q is neither an IP address nor a DNS name",
+			h.Address)
 	}
 }
 
 var portForm = regexp.MustCompile(`^(\[.*\]|[^:]*):[0-9]+$`)
 
-// reachable refuses hosts that only their own machine can dial, if other hosts are on other machines: there, 127.0.0.1 is another machine, and the only
-// symptom would be a pipeline that makes no progress. Hosts that no stage names do not count.
+// reachable refuses hosts that only their own machine can dial, if other hosts are on other machines: there, 127.0.0.1 is another machine,
+// and the only symptom would be a pipeline that makes no progress. Hosts that no stage names do not count.
 func (c *checker) reachable() {
 	var own, other *Host
 	for i := range c.t.Hosts {

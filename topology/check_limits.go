@@ -16,8 +16,8 @@ var limitRules = []struct {
 	{"client_timeout", "results_ttl", 0, "results would be gone before a slow client is"},
 }
 
-// ChunkHead, in bytes, is how much larger limits.frame must be than limits.chunk (R15). Besides the chunk, a request contains the file's header line and
-// name. In most cases these take a few hundred bytes; a client whose file needs more cuts smaller chunks.
+// ChunkHead, in bytes, is how much larger limits.frame must be than limits.chunk (R15). Besides the chunk, a request contains the file's
+// header line and name. In most cases these take a few hundred bytes; a client whose file needs more cuts smaller chunks.
 const ChunkHead = 16 * KiB
 
 // limits finds settings that are valid one by one and contradict each other.
@@ -35,16 +35,21 @@ func (c *checker) limits() {
 			"frame = %s is too large for transport %q: JetStream takes a stored message of more than 32 MiB for damage", c.t.Limits.Frame, ViaNATS)
 	}
 	if m := c.t.Medics; m.SuspectAfter < 3*m.Heartbeat {
-		c.fail(c.given("medics.suspect_after", "medics.heartbeat"), "write suspect_after = "+tomlString(durationText(8*m.Heartbeat))+", or a shorter heartbeat",
-			"suspect_after = %s is less than three times heartbeat = %s: one late heartbeat would count as death", durationText(m.SuspectAfter), durationText(m.Heartbeat))
+		c.fail(c.given("medics.suspect_after", "medics.heartbeat"), "write suspect_after = "+tomlString(
+			durationText(8*m.Heartbeat))+", or a shorter heartbeat",
+			"suspect_after = %s is less than three times heartbeat = %s: one late heartbeat would count as death", durationText(m.SuspectAfter),
+			durationText(m.Heartbeat))
 	}
 	if m := c.t.Medics; m.StuckAfter < 3*m.Heartbeat {
-		c.fail(c.given("medics.stuck_after", "medics.heartbeat"), "write stuck_after = "+tomlString(durationText(30*m.Heartbeat))+", or a shorter heartbeat",
-			"stuck_after = %s is less than three times heartbeat = %s: a node that is only busy would end itself", durationText(m.StuckAfter), durationText(m.Heartbeat))
+		c.fail(c.given("medics.stuck_after", "medics.heartbeat"), "write stuck_after = "+tomlString(
+			durationText(30*m.Heartbeat))+", or a shorter heartbeat",
+			"stuck_after = %s is less than three times heartbeat = %s: a node that is only busy would end itself", durationText(m.StuckAfter),
+			durationText(m.Heartbeat))
 	}
 }
 
-// given returns the first of the settings if the file has it, otherwise the second: the error should name a setting of the file and not a default.
+// given returns the first of the settings if the file has it, otherwise the second: the error should name a setting of the file and not a
+// default.
 func (c *checker) given(first, second string) string {
 	if _, ok := c.at[first]; ok {
 		return first

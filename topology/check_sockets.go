@@ -74,8 +74,8 @@ func (c *checker) portOutOfRange(h Host, n Node, s NamedEndpoint, full map[strin
 	return false
 }
 
-// claim notes the address that others dial, and the address that the node listens on if that is another one. Addresses to listen on are compared only
-// among hosts with the same dialled address: 127.0.0.1 on two machines behind two proxies is two places.
+// claim notes the address that others dial, and the address that the node listens on if that is another one. Addresses to listen on are
+// compared only among hosts with the same dialled address: 127.0.0.1 on two machines behind two proxies is two places.
 func (c *checker) claim(taken claims, who claim, s NamedEndpoint) {
 	h := c.t.Hosts[who.host]
 	c.claimAddress(taken, who, "ports", s.Dial)
@@ -114,10 +114,12 @@ func (c *checker) claimAddress(taken claims, who claim, key, address string) {
 	}
 	taken.said[pair] = true
 	advice := fmt.Sprintf("write %s at least %d away from the ports of host %q", key, c.t.portsNeeded(), earlier.Name)
-	c.fail("hosts."+later.Name+"."+key, advice, "%s is taken twice, by the %s socket of %s and the %s socket of %s", address, first.kind, first.node, who.kind, who.node)
+	c.fail("hosts."+later.Name+"."+key, advice, "%s is taken twice, by the %s socket of %s and the %s socket of %s", address, first.kind,
+		first.node, who.kind, who.node)
 }
 
-// portsNeeded returns how many ports all nodes take together: if the first ports of two hosts are that far apart, their ports cannot overlap.
+// portsNeeded returns how many ports all nodes take together: if the first ports of two hosts are that far apart, their ports cannot
+// overlap.
 func (t *Topology) portsNeeded() int {
 	n := 0
 	for _, node := range t.All() {

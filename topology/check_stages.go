@@ -37,11 +37,13 @@ func (c *checker) stageName(at string, s Stage, seen map[string]int) {
 	case !nameForm.MatchString(s.Name):
 		c.fail(at+".name", nameRule, "%q is not a name for a stage", s.Name)
 	case twice:
-		c.fail(at+".name", "give each stage its own name", "stage %q is here a second time, the first is on line %d", s.Name, c.at.of(fmt.Sprintf("stage.%d", first)).Line)
+		c.fail(at+".name", "give each stage its own name", "stage %q is here a second time, the first is on line %d", s.Name,
+			c.at.of(fmt.Sprintf("stage.%d", first)).Line)
 	case s.Name == medicName:
 		c.fail(at+".name", "give the stage another name", "%q is the name of the medics' processes", s.Name)
 	case role.order() >= 0 && len(s.Chain) > 0 && !s.Holds(role):
-		c.fail(at+".name", fmt.Sprintf("name the stage after what it does, such as %q", s.Chain[0]), "stage %q does not hold the role of its name", s.Name)
+		c.fail(at+".name", fmt.Sprintf("name the stage after what it does, such as %q", s.Chain[0]),
+			"stage %q does not hold the role of its name", s.Name)
 	}
 }
 
@@ -50,7 +52,8 @@ func (c *checker) chain(at string, s Stage) {
 	_, given := c.at[at+".chain"]
 	if len(s.Chain) == 0 {
 		if !given && nameForm.MatchString(s.Name) && s.Name != medicName {
-			c.fail(at+".name", fmt.Sprintf(`write chain = ["joiner"], or another of %s`, quoteAll(words(pipeline))), "stage %q has no chain, and its name is not a role", s.Name)
+			c.fail(at+".name", fmt.Sprintf(`write chain = ["joiner"], or another of %s`, quoteAll(words(pipeline))),
+				"stage %q has no chain, and its name is not a role", s.Name)
 		}
 		return
 	}
@@ -70,8 +73,8 @@ func (s Stage) brokenAt() int {
 	return 0
 }
 
-// replicas refuses chains that work with one replica and not with several, because records that have to meet, or copies that have to reach every
-// replica, pass inside the chain and not over an edge.
+// replicas refuses chains that work with one replica and not with several, because records that have to meet, or copies that have to reach
+// every replica, pass inside the chain and not over an edge.
 func (c *checker) replicas(at string, s Stage) {
 	if s.Replicas < 2 {
 		return
@@ -92,8 +95,8 @@ func (c *checker) replicas(at string, s Stage) {
 	}
 }
 
-// rolesHeldOnce checks all stages together. It reports nothing if a stage was refused by itself, because the roles that this stage should hold are
-// then not known.
+// rolesHeldOnce checks all stages together. It reports nothing if a stage was refused by itself, because the roles that this stage should
+// hold are then not known.
 func (c *checker) rolesHeldOnce() {
 	seen := map[string]bool{}
 	for _, s := range c.t.Stages {
@@ -108,7 +111,8 @@ func (c *checker) rolesHeldOnce() {
 			c.fail("stage", fmt.Sprintf("write [[stage]] with name = %q, or add the role to a chain", r), "no stage holds the role %q", r)
 		}
 		for _, h := range holders[min(1, len(holders)):] {
-			c.fail(h, "leave the role to one of the two; more nodes of one stage are replicas", "role %q is held a second time, the first is on line %d", r, c.at.of(holders[0]).Line)
+			c.fail(h, "leave the role to one of the two; more nodes of one stage are replicas",
+				"role %q is held a second time, the first is on line %d", r, c.at.of(holders[0]).Line)
 		}
 	}
 }

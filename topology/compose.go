@@ -25,7 +25,8 @@ const (
 	RoleConsole  = "console"
 )
 
-// Users of containers, as user and group. Nodes have no other rights than their own files need. Medics use the engine's socket, which belongs to root.
+// Users of containers, as user and group. Nodes have no other rights than their own files need. Medics use the engine's socket, which
+// belongs to root.
 const (
 	NodeUser  = "65532:65532"
 	MedicUser = "0:0"
@@ -60,8 +61,8 @@ const (
 	medicGrace  = 12 * time.Second // a medic that is told to end finishes its current restart, which has ten seconds
 )
 
-// Compose writes a compose file with a container for each node and medic, for docker-compose 1.29 and Compose v2. It uses only what both accept, and
-// its text is the same for the same topology.
+// Compose writes a compose file with a container for each node and medic, for docker-compose 1.29 and Compose v2. It uses only what both
+// accept, and its text is the same for the same topology.
 func (t *Topology) Compose(c Compose) (string, error) {
 	if err := t.oneMachine(); err != nil {
 		return "", err
@@ -72,7 +73,8 @@ func (t *Topology) Compose(c Compose) (string, error) {
 	return t.compose(c, "", t.Nodes(), t.MedicNodes())
 }
 
-// compose writes the file for these nodes and medics. onHost is the machine that runs only these containers; "" stands for a network of containers.
+// compose writes the file for these nodes and medics. onHost is the machine that runs only these containers; "" stands for a network of
+// containers.
 func (t *Topology) compose(c Compose, onHost string, nodes, medics []Node) (string, error) {
 	data := composeData{
 		OutsideNames: t.BrokerHasName(),
@@ -111,14 +113,15 @@ type composeData struct {
 
 type composeService struct {
 	Name, Cluster, Host, Role string
-	Digest                    string   // digest of the topology: if it changes, compose replaces the containers, because they read the file only at their start
-	Data                      string   // directory in the container
-	Keys                      string   // directory in the container; "" without keys
-	Local                     string   // a client's public key; "" if there is none
-	KeysFrom                  string   // directory of the machine that is mounted there; "" if the keys are in the volume
-	Ports                     []string // "127.0.0.1:OUTSIDE:INSIDE": only this machine may reach them
-	Of                        string   // the medic of a console
-	Roots                     []string // directories of the machine that are mounted at the same path, to be read (S8)
+	// digest of the topology: if it changes, compose replaces the containers, because they read the file only at their start
+	Digest   string
+	Data     string   // directory in the container
+	Keys     string   // directory in the container; "" without keys
+	Local    string   // a client's public key; "" if there is none
+	KeysFrom string   // directory of the machine that is mounted there; "" if the keys are in the volume
+	Ports    []string // "127.0.0.1:OUTSIDE:INSIDE": only this machine may reach them
+	Of       string   // the medic of a console
+	Roots    []string // directories of the machine that are mounted at the same path, to be read (S8)
 }
 
 func (t *Topology) service(c Compose, n Node, role string, published bool) composeService {
@@ -145,8 +148,8 @@ func (t *Topology) service(c Compose, n Node, role string, published bool) compo
 	return s
 }
 
-// Owned are the consoles whose volumes are given to the user of the nodes. Where keys are directories of the machine, which belong to root, consoles are root,
-// too, without capabilities.
+// Owned are the consoles whose volumes are given to the user of the nodes. Where keys are directories of the machine, which belong to root,
+// consoles are root, too, without capabilities.
 func (d composeData) Owned() []composeService {
 	if d.OnHost != "" {
 		return nil
@@ -181,7 +184,8 @@ func (t *Topology) digest() string {
 // publishedAt returns the address at which clients on the machine find the node: the one in the file, which is a loopback address.
 func (t *Topology) publishedAt(n Node) string {
 	i := t.hostIndex(n)
-	if _, err := netip.ParseAddr(t.Hosts[i].Address); err != nil { // a name: localhost, or {node}, which means nothing outside the containers' network
+	// a name: localhost, or {node}, which means nothing outside the containers' network
+	if _, err := netip.ParseAddr(t.Hosts[i].Address); err != nil {
 		return "127.0.0.1"
 	}
 	return t.Hosts[i].Address
@@ -202,11 +206,15 @@ func (t *Topology) oneMachine() error {
 		case h.Address == nowhere:
 			return fmt.Errorf("%w: host %q has no address yet; load the topology with Addresses{Local: Published}", ErrNotOneMachine, h.Name)
 		case h.IPC():
-			return fmt.Errorf("%w, whose containers share no unix sockets: host %q has the address %s; write address = \"127.0.0.1\" and ports = 5500", ErrNotOneMachine, h.Name, h.Address)
+			return fmt.Errorf(
+				"%w, whose containers share no unix sockets: host %q has the address %s; write address = \"127.0.0.1\" and ports = 5500",
+				ErrNotOneMachine, h.Name, h.Address)
 		case strings.Contains(h.Address, ":"):
-			return fmt.Errorf("%w, and its ports are published for IPv4 only: host %q has the address %s; write address = \"127.0.0.1\"", ErrNotOneMachine, h.Name, h.Address)
+			return fmt.Errorf("%w, and its ports are published for IPv4 only: host %q has the address %s; write address = \"127.0.0.1\"",
+				ErrNotOneMachine, h.Name, h.Address)
 		case !h.loopbackOnly() && (h.Address != nodeMark || len(t.Hosts) > 1):
-			return fmt.Errorf("%w: host %q is at %s; write address = \"127.0.0.1\" for every host, or make a topology with one host for containers", ErrNotOneMachine, h.Name, h.Address)
+			return fmt.Errorf("%w: host %q is at %s; write address = \"127.0.0.1\" for every host, or make a topology with one host for containers",
+				ErrNotOneMachine, h.Name, h.Address)
 		}
 	}
 	return nil

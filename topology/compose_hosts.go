@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// ComposeHosts writes a directory for each host: a compose file for its nodes and medics, the given text of the topology, and instructions to start it.
-// Containers use the machine's network, so each node has exactly its address in the topology. A network for the nodes of each machine was rejected, because
-// each port would have to be published, and each frame translated.
+// ComposeHosts writes a directory for each host: a compose file for its nodes and medics, the given text of the topology, and instructions
+// to start it. Containers use the machine's network, so each node has exactly its address in the topology. A network for the nodes of each
+// machine was rejected, because each port would have to be published, and each frame translated.
 func (t *Topology) ComposeHosts(c Compose, text string) (files []File, err error) {
 	hosts, err := t.machines()
 	if err != nil {

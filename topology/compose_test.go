@@ -59,7 +59,8 @@ func TestComposeFollowsTheTopology(t *testing.T) {
 	for _, want := range []string{
 		"#   make it\n", `image: "registry.example/posta:1"`, "stop_grace_period: 3500ms\n", `posta.cluster: "2026-11-01"`,
 		`{type: bind, source: "../etc/t.toml", target: /posta/topology.toml, read_only: true}`,
-		`{type: volume, source: input-2, target: "/var/lib/it's $$5/input-2"}`, `{type: volume, source: fence, target: "/var/lib/it's $$5/fence"}`,
+		`{type: volume, source: input-2, target: "/var/lib/it's $$5/input-2"}`,
+		`{type: volume, source: fence, target: "/var/lib/it's $$5/fence"}`,
 		"\n  parser-2:\n", "\n    - output-2\n", `command: [medic, medic-1, --docker, --address, "{node}"]`,
 		`- "127.0.0.1:7001:6001"`, // published where clients look for it, from where the node listens
 	} {
@@ -92,18 +93,22 @@ func TestComposeWithoutMedics(t *testing.T) {
 	}
 }
 
-// The console of each medic is a container without the engine's socket. It is published on the machine itself, and served where published ports lead.
+// The console of each medic is a container without the engine's socket. It is published on the machine itself, and served where published
+// ports lead.
 func TestComposePublishesTheConsole(t *testing.T) {
 	with := strings.Replace(DefaultText(), `console = ""`, `console = "127.0.0.1:8080"`, 1)
 	text := compose(t, published(t, with), Compose{})
-	for _, want := range []string{`- "127.0.0.1:8080:8080"`, `- "127.0.0.1:8082:8082"`, `command: [console, --of, medic-2, --alone, --console-bind, 0.0.0.0]`,
-		"      - {type: volume, source: medic-2-console, target: \"/posta/cluster/medic-2-console\"}\n      - {type: volume, source: consoles, target: \"/posta/cluster/console\"}\n\n",
+	for _, want := range []string{`- "127.0.0.1:8080:8080"`, `- "127.0.0.1:8082:8082"`,
+		`command: [console, --of, medic-2, --alone, --console-bind, 0.0.0.0]`,
+		"      - {type: volume, source: medic-2-console, target: \"/posta/cluster/medic-2-console\"}\n      - {type: volume, source: " +
+			"consoles, target: \"/posta/cluster/console\"}\n\n",
 		"/own/6, /own/console/0, /own/console/1, /own/console/2, /own/consoles]"} {
 		if strings.Count(text, want) != 1 {
 			t.Errorf("%q is there %d times:\n%s", want, strings.Count(text, want), text)
 		}
 	}
-	if without := compose(t, published(t, DefaultText()), Compose{}); strings.Contains(without, "8080") || strings.Contains(without, "console") {
+	if without := compose(t, published(t, DefaultText()), Compose{}); strings.Contains(without, "8080") ||
+		strings.Contains(without, "console") {
 		t.Error("a console that nobody serves is published")
 	}
 }
@@ -178,7 +183,8 @@ func TestInsideOneFileServesBoth(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(inside.EntryPoints(), outside.EntryPoints()) || !reflect.DeepEqual(inside.Outputs(), outside.Outputs()) {
-		t.Errorf("clients are told %v and %v, and the file says %v and %v", inside.EntryPoints(), inside.Outputs(), outside.EntryPoints(), outside.Outputs())
+		t.Errorf("clients are told %v and %v, and the file says %v and %v", inside.EntryPoints(), inside.Outputs(), outside.EntryPoints(),
+			outside.Outputs())
 	}
 	n, err := inside.Node("joiner-2")
 	if err != nil {
@@ -206,7 +212,8 @@ func TestInsideOneFileServesBoth(t *testing.T) {
 func TestInsideRefuses(t *testing.T) {
 	for address, want := range map[string]string{
 		"{node}": "", "10.0.0.1": "", "{node}.posta": "",
-		"{node}:5500": "holds a port", "0.0.0.0": "nobody can dial", "tcp://x": "holds a protocol", "ipc:/run": "do not reach", "{nod}": "neither",
+		"{node}:5500": "holds a port", "0.0.0.0": "nobody can dial", "tcp://x": "holds a protocol", "ipc:/run": "do not reach",
+		"{nod}": "neither",
 	} {
 		if err := CheckInternal(address); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", address, err, want)
@@ -221,7 +228,8 @@ func TestInsideRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all Errors
-	if _, err := LoadWith(file, Addresses{Inside: "{node}"}); !errors.As(err, &all) || all[0].Pos.Line < 2 || !strings.Contains(err.Error(), "do not reach") {
+	if _, err := LoadWith(file, Addresses{Inside: "{node}"}); !errors.As(err, &all) || all[0].Pos.Line < 2 ||
+		!strings.Contains(err.Error(), "do not reach") {
 		t.Errorf("unix sockets inside: %v", err)
 	}
 }

@@ -23,9 +23,9 @@ func checkConsole(text string) error {
 	return nil
 }
 
-// ConsoleAddress is the IP:PORT at which browsers find the console of a medic; "" if it has none. medic-1 has the port in the file, and each further medic
-// the next port. No two medics have the same port, even on different hosts, so a browser on another machine can reach all of them through ssh -L at the
-// same addresses.
+// ConsoleAddress is the IP:PORT at which browsers find the console of a medic; "" if it has none. medic-1 has the port in the file, and
+// each further medic the next port. No two medics have the same port, even on different hosts, so a browser on another machine can reach
+// all of them through ssh -L at the same addresses.
 func (t *Topology) ConsoleAddress(medic Node) string {
 	first, err := netip.ParseAddrPort(t.Medics.Console)
 	if err != nil || medic.Stage != medicName {
@@ -34,8 +34,8 @@ func (t *Topology) ConsoleAddress(medic Node) string {
 	return netip.AddrPortFrom(first.Addr(), first.Port()+uint16(medic.Index-1)).String()
 }
 
-// ConsoleName is what the console of a medic is called where it has a container of its own: medic-1-console. No node has such a name, since theirs end with
-// a number.
+// ConsoleName is what the console of a medic is called where it has a container of its own: medic-1-console. No node has such a name, since
+// theirs end with a number.
 func ConsoleName(medic Node) string { return string(medic.ID) + "-console" }
 
 // ConsoleOf returns the medic of a console's name, if it is one.
@@ -44,7 +44,8 @@ func ConsoleOf(name string) (medic NodeID, ok bool) {
 	return NodeID(of), ok
 }
 
-// ConsoleDir is the directory below a topology's data in which the consoles of a host keep their secret. In containers it is a volume that they share.
+// ConsoleDir is the directory below a topology's data in which the consoles of a host keep their secret. In containers it is a volume that
+// they share.
 const ConsoleDir = "console"
 
 // ConsolePort is the port of ConsoleAddress, 0 for none.
@@ -64,7 +65,8 @@ func (c *checker) console() {
 			"console = %q is an address that other machines may reach, and the console's pages are not encrypted", c.t.Medics.Console)
 		return
 	case n == 0:
-		c.fail(at, "write replicas = 3, or leave console out", "console = %q and replicas = 0: there is no medic that could serve it", c.t.Medics.Console)
+		c.fail(at, "write replicas = 3, or leave console out", "console = %q and replicas = 0: there is no medic that could serve it",
+			c.t.Medics.Console)
 		return
 	case int(first.Port())+n-1 > 65535:
 		c.fail(at, "write a lower port", "the %d medics need ports from %d upward, which end at 65535", n, first.Port())

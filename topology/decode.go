@@ -37,7 +37,8 @@ func (r *reader) unknownSections(root *value) {
 			if isSection(f.name) {
 				continue
 			}
-			instead := "the sections are [cluster], [hosts.NAME], [[stage]], [[edge]], [rabbitmq], [nats], [security], [clients], [data], [medics], [limits]"
+			instead := "the sections are [cluster], [hosts.NAME], [[stage]], [[edge]], [rabbitmq], [nats], [security], [clients], [data], " +
+				"[medics], [limits]"
 			if ok {
 				instead = "did you mean " + sectionTitle(near) + "?"
 			}
@@ -84,7 +85,8 @@ func (r *reader) many(root *value, name string) []*value {
 	r.at[name] = f.value.at
 	if f.value.kind != kindTables && f.value.kind != kindArray {
 		r.invalid[name] = true
-		r.found.add(f.value.at, fmt.Sprintf("%s is %s", name, f.value.kind), "write each one below its own "+sectionTitle(name)+", with two brackets")
+		r.found.add(f.value.at, fmt.Sprintf("%s is %s", name, f.value.kind),
+			"write each one below its own "+sectionTitle(name)+", with two brackets")
 		return nil
 	}
 	var items []*value
@@ -114,7 +116,8 @@ func (r *reader) hosts(t *Topology, v *value) {
 		title := "[hosts." + bareKey(f.name) + "]"
 		if f.value.kind != kindTable {
 			r.invalid["hosts"] = true
-			r.found.add(f.at, fmt.Sprintf("hosts.%s is %s", bareKey(f.name), f.value.kind), "write [hosts.NAME] and below it address = \"127.0.0.1\"")
+			r.found.add(f.at, fmt.Sprintf("hosts.%s is %s", bareKey(f.name), f.value.kind),
+				"write [hosts.NAME] and below it address = \"127.0.0.1\"")
 			continue
 		}
 		t.Hosts = append(t.Hosts, r.host(f.name, r.section("hosts."+f.name, title, f.value)))

@@ -20,10 +20,11 @@ type Deploy struct {
 	// Socket is where the engine listens on the host itself. Medics connect to it. Default: the path of a unix engine, otherwise
 	// /var/run/docker.sock.
 	Socket string
-	// Network is "bridge" (default), in which ports are published, or "host", in which containers use the host's own network. host has no cost per
-	// packet; bridge keeps containers away from the machine's other ports.
+	// Network is "bridge" (default), in which ports are published, or "host", in which containers use the host's own network. host has no cost
+	// per packet; bridge keeps containers away from the machine's other ports.
 	Network string
-	// Memory is the most that one container may use, 64MiB to 16384GiB, default 1GiB. A container that needs more is killed, and medics start it again.
+	// Memory is the most that one container may use, 64MiB to 16384GiB, default 1GiB. A container that needs more is killed, and medics start
+	// it again.
 	Memory Size
 }
 
@@ -121,7 +122,8 @@ func (c *checker) engine(h Host, at string) {
 // sshForm refuses addresses that the ssh program would take for a flag.
 func sshForm(u *url.URL) bool {
 	_, secret := u.User.Password()
-	return u.Hostname() != "" && u.Hostname()[0] != '-' && !strings.HasPrefix(u.User.Username(), "-") && !secret && (u.Path == "" || u.Path == "/") && u.RawQuery == ""
+	return u.Hostname() != "" && u.Hostname()[0] != '-' && !strings.HasPrefix(u.User.Username(), "-") && !secret &&
+		(u.Path == "" || u.Path == "/") && u.RawQuery == ""
 }
 
 // tcpEngine demands keys, because a client of an engine is root on its host. Only an engine on this machine may be used without TLS.
@@ -132,5 +134,6 @@ func (c *checker) tcpEngine(u *url.URL, secured int, at string) {
 		return
 	}
 	c.fail(at+".engine", `write engine_ca = "ca.pem", engine_cert = "cert.pem" and engine_key = "key.pem" beside it, or use ssh://`,
-		"the engine at %s would be used without keys, and everybody who can use an engine is root on its host", net.JoinHostPort(u.Hostname(), u.Port()))
+		"the engine at %s would be used without keys, and everybody who can use an engine is root on its host",
+		net.JoinHostPort(u.Hostname(), u.Port()))
 }

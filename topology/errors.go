@@ -30,7 +30,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s; %s", e.File, e.Pos.Line, e.Pos.Col, e.What, e.Fix)
 }
 
-// Errors are all mistakes found in a file, sorted by place. Load and Parse return it whenever the text was readable; use errors.As to get it.
+// Errors are all mistakes found in a file, sorted by place. Load and Parse return it whenever the text was readable; use errors.As to get
+// it.
 type Errors []*Error
 
 // Error gives one line per mistake.

@@ -15,8 +15,8 @@ var pageSource string
 // contradict each other.
 var page = newTemplate("topology.toml", pageSource)
 
-// Variant is what Generate changes in the default topology, which has one host and a stage for each role. The zero Variant is the default. For
-// anything else, write a file by hand.
+// Variant is what Generate changes in the default topology, which has one host and a stage for each role. The zero Variant is the default.
+// For anything else, write a file by hand.
 type Variant struct {
 	Name string // of the cluster; default "posta"
 	Dir  string // of the nodes' data, absolute or relative to the directory of the file; default "cluster"
@@ -57,8 +57,8 @@ func Default() *Topology {
 	return t
 }
 
-// Generate writes a variant of the default topology as a complete file with comments. Parse accepts what it returns. A variant with an unknown stage
-// or setting, or with a value that no file may have, is an error.
+// Generate writes a variant of the default topology as a complete file with comments. Parse accepts what it returns. A variant with an
+// unknown stage or setting, or with a value that no file may have, is an error.
 func Generate(v Variant) (string, error) {
 	stages, err := v.stages()
 	if err != nil {

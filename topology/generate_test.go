@@ -29,7 +29,8 @@ func TestDefaultTopology(t *testing.T) {
 	for _, s := range tp.Stages {
 		stages = append(stages, fmt.Sprint(s.Name, s.Chain, s.Replicas))
 	}
-	if got, want := strings.Join(stages, " "), "input[input parser] 1 joiner[joiner] 2 aggregator[aggregator] 2 reducer[reducer] 1 output[output] 1"; got != want {
+	if got, want := strings.Join(stages, " "),
+		"input[input parser] 1 joiner[joiner] 2 aggregator[aggregator] 2 reducer[reducer] 1 output[output] 1"; got != want {
 		t.Errorf("stages %s, want %s", got, want)
 	}
 	var edges []string
@@ -44,8 +45,10 @@ func TestDefaultTopology(t *testing.T) {
 		t.Errorf("edges %q, want %q", edges, want)
 	}
 	wantLimits := Limits{
-		Sessions: 8, Window: 16 * MiB, Chunk: MiB, Frame: 16 * MiB, Commit: 4 * MiB, Memory: GiB, NodeMemory: 4 * GiB, Tables: 48 * MiB, ClientShare: 50, Segment: 32 * MiB, Snapshot: 64 * MiB,
-		ClientTimeout: 30 * time.Second, ResultsTTL: time.Hour, Results: 1024, ResultsSize: 16 * GiB, Drain: 5 * time.Second, Handshake: 2 * time.Second, RetryAfter: time.Second,
+		Sessions: 8, Window: 16 * MiB, Chunk: MiB, Frame: 16 * MiB, Commit: 4 * MiB, Memory: GiB, NodeMemory: 4 * GiB, Tables: 48 * MiB,
+		ClientShare: 50, Segment: 32 * MiB, Snapshot: 64 * MiB,
+		ClientTimeout: 30 * time.Second, ResultsTTL: time.Hour, Results: 1024, ResultsSize: 16 * GiB, Drain: 5 * time.Second,
+		Handshake: 2 * time.Second, RetryAfter: time.Second,
 	}
 	if tp.Limits != wantLimits {
 		t.Errorf("limits %+v, want %+v", tp.Limits, wantLimits)
@@ -110,7 +113,8 @@ func checkVariant(t *testing.T, v Variant, tp *Topology, n int) {
 	if len(tp.Nodes()) != nodes || len(tp.EntryPoints()) != n || len(tp.Outputs()) != n {
 		t.Errorf("%+v: %d nodes, %d entry points, %d outputs", v, len(tp.Nodes()), len(tp.EntryPoints()), len(tp.Outputs()))
 	}
-	if tp.DataDir != v.Dir || tp.Limits.Window != MiB || tp.Limits.Chunk != 64*KiB || tp.Medics.Replicas != 0 || tp.Medics.Heartbeat != 50*time.Millisecond {
+	if tp.DataDir != v.Dir || tp.Limits.Window != MiB || tp.Limits.Chunk != 64*KiB || tp.Medics.Replicas != 0 ||
+		tp.Medics.Heartbeat != 50*time.Millisecond {
 		t.Errorf("%+v: settings are lost: %q %+v %+v", v, tp.DataDir, tp.Limits, tp.Medics)
 	}
 	again := parse(t, tp.Source())
@@ -171,7 +175,8 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasSuffix(tp.File, "/sub/t.toml") || !strings.HasPrefix(tp.File, "/") || tp.DataDir != strings.TrimSuffix(tp.File, "t.toml")+"cluster" {
+	if !strings.HasSuffix(tp.File, "/sub/t.toml") || !strings.HasPrefix(tp.File, "/") ||
+		tp.DataDir != strings.TrimSuffix(tp.File, "t.toml")+"cluster" {
 		t.Errorf("file %q and data %q are not absolute and side by side", tp.File, tp.DataDir)
 	}
 	if _, err := Load("nowhere.toml"); !errors.Is(err, os.ErrNotExist) {

@@ -10,17 +10,17 @@ import (
 // Host is a machine, or a network of containers on a machine.
 type Host struct {
 	Name string
-	// Local reports that the file gives the host no address: the host is the machine that reads the file. Addresses.Local sets its Address, because no two
-	// clusters and no two users share one.
+	// Local reports that the file gives the host no address: the host is the machine that reads the file. Addresses.Local sets its Address,
+	// because no two clusters and no two users share one.
 	Local bool
-	// Address is what others dial: an IP address, a DNS name, or "ipc:DIR" for unix sockets in an absolute directory (on one machine only). "{node}"
-	// in it stands for the node's name, for networks that know every container by its own name.
+	// Address is what others dial: an IP address, a DNS name, or "ipc:DIR" for unix sockets in an absolute directory (on one machine only).
+	// "{node}" in it stands for the node's name, for networks that know every container by its own name.
 	Address string
-	// Bind is what nodes listen on: an IP address ("0.0.0.0" for all addresses of the machine), or "ipc:DIR". Default: Address, or 0.0.0.0 if that
-	// contains {node}. If a proxy or a NAT is in between, it differs from Address.
+	// Bind is what nodes listen on: an IP address ("0.0.0.0" for all addresses of the machine), or "ipc:DIR". Default: Address, or 0.0.0.0 if
+	// that contains {node}. If a proxy or a NAT is in between, it differs from Address.
 	Bind string
-	// Ports is the first port that others dial, 1 to 65535, default 5500. Nodes take ports from here upward: in file order, and within a node in the order of
-	// Kinds, one for each socket that the node has. Unix sockets have no ports, but containers publish ports of a local host.
+	// Ports is the first port that others dial, 1 to 65535, default 5500. Nodes take ports from here upward: in file order, and within a node
+	// in the order of Kinds, one for each socket that the node has. Unix sockets have no ports, but containers publish ports of a local host.
 	Ports int
 	// BindPorts is the first port that nodes listen on, default Ports.
 	BindPorts int

@@ -14,15 +14,19 @@ import (
 
 // hostile are values that were once, or could be, taken for something else by what reads a rendering.
 var hostile = []string{
-	"data\nExecStartPre=+/bin/sh -c 'id'", "data\rUser=root", "data\\", `a"b`, "it's", "a b", "100%", "%h/%i", "$HOME", "${HOME}", "$$", "a;b", "a:b",
-	"x # y", "{a: b}", "- a", "*a", "&a", "!!python", "a, b", "\u2028ExecStart=/bin/id", "\u2029", "\u0085x", "\u200b", "\ufeff", "\u00a0x", "\U000e0001",
-	"\x00", "\x1b[2J", "\x7f", "é", "日本", "/abs", "../up", "~", ` \n`, `\x0a`, "'; rm -rf /; '", "`id`", "$(id)", "a\tb", "/var/lib/p:q", `/var/lib/p"q`, "/srv/p q", "/srv/$HOME/100%",
+	"data\nExecStartPre=+/bin/sh -c 'id'", "data\rUser=root", "data\\", `a"b`, "it's", "a b", "100%", "%h/%i", "$HOME", "${HOME}", "$$",
+	"a;b", "a:b",
+	"x # y", "{a: b}", "- a", "*a", "&a", "!!python", "a, b", "\u2028ExecStart=/bin/id", "\u2029", "\u0085x", "\u200b", "\ufeff", "\u00a0x",
+	"\U000e0001",
+	"\x00", "\x1b[2J", "\x7f", "é", "日本", "/abs", "../up", "~", ` \n`, `\x0a`, "'; rm -rf /; '", "`id`", "$(id)", "a\tb", "/var/lib/p:q",
+	`/var/lib/p"q`, "/srv/p q", "/srv/$HOME/100%",
 }
 
 // TestS_NoValueBreaksALine: the text of a topology is refused where it holds what could end a line somewhere.
 func TestS_NoValueBreaksALine(t *testing.T) {
 	for _, c := range []string{"\n", "\r", "\u0085", "\u2028", "\u2029", "\x00", "\x1b"} {
-		for _, key := range []string{"[cluster]\ndata = ", "[cluster]\nname = ", "[hosts.a]\naddress = ", "[hosts.a]\nengine_socket = ", "[hosts.a]\nengine = ", "[rabbitmq]\nurl = ", "[nothing]\nx = "} {
+		for _, key := range []string{"[cluster]\ndata = ", "[cluster]\nname = ", "[hosts.a]\naddress = ", "[hosts.a]\nengine_socket = ",
+			"[hosts.a]\nengine = ", "[rabbitmq]\nurl = ", "[nothing]\nx = "} {
 			_, err := Parse("t.toml", []byte(key+tomlString("/a"+c+"b")+"\n"))
 			if err == nil || !strings.Contains(err.Error(), "control character") {
 				t.Errorf("%s with %q: %v", key, c, err)
@@ -31,8 +35,8 @@ func TestS_NoValueBreaksALine(t *testing.T) {
 	}
 }
 
-// FuzzRenderings has any text as a data directory. What is rendered is read back as systemd and compose read it: it has the lines that a plain
-// directory makes, and the directory in them is the one that was given.
+// FuzzRenderings has any text as a data directory. What is rendered is read back as systemd and compose read it: it has the lines that a
+// plain directory makes, and the directory in them is the one that was given.
 func FuzzRenderings(f *testing.F) {
 	for _, s := range hostile {
 		f.Add(s)
@@ -94,7 +98,8 @@ func checkUnit(t *testing.T, unit, node, data string) {
 		}
 		switch key {
 		case "ExecStart":
-			if words := unitWords(t, value, true); len(words) < 5 || words[0] != "/usr/local/bin/posta" || words[2] != node || slices.Contains(words, "") {
+			if words := unitWords(t, value, true); len(words) < 5 || words[0] != "/usr/local/bin/posta" || words[2] != node ||
+				slices.Contains(words, "") {
 				t.Fatalf("ExecStart is %q", words)
 			}
 		case "ExecStartPre":
@@ -118,13 +123,15 @@ func checkUnit(t *testing.T, unit, node, data string) {
 	if strings.HasPrefix(node, "medic") {
 		want = append(want, path.Join(data, fenceVolume))
 	}
-	if state := dirs["StateDirectory"]; !slices.Equal(state, want) && (len(state) > 0 || !slices.Equal(dirs["ExecStartPre"], want) || !slices.Equal(dirs["ReadWritePaths"], want)) {
+	if state := dirs["StateDirectory"]; !slices.Equal(state, want) &&
+		(len(state) > 0 || !slices.Equal(dirs["ExecStartPre"], want) || !slices.Equal(dirs["ReadWritePaths"], want)) {
 		t.Fatalf("the directories of %s are %q, want %q in\n%s", node, dirs, want, unit)
 	}
 }
 
 // unitKeys are the settings that a unit has for a plain directory.
-var unitKeys = strings.Fields(`Description Wants After PartOf StartLimitIntervalSec Type ExecStart ExecStartPre Restart RestartSec User WorkingDirectory
+var unitKeys = strings.Fields(
+	`Description Wants After PartOf StartLimitIntervalSec Type ExecStart ExecStartPre Restart RestartSec User WorkingDirectory
 	StateDirectory StateDirectoryMode ReadWritePaths TimeoutStopSec LimitNOFILE UMask NoNewPrivileges ProtectSystem ProtectHome PrivateTmp PrivateDevices
 	ProtectClock ProtectHostname ProtectControlGroups ProtectKernelLogs ProtectKernelModules ProtectKernelTunables LockPersonality
 	MemoryDenyWriteExecute RestrictNamespaces RestrictRealtime RestrictSUIDSGID SystemCallArchitectures SystemCallFilter RestrictAddressFamilies
@@ -183,8 +190,8 @@ func unitWords(t *testing.T, value string, command bool) (words []string) {
 
 var yamlLine = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// checkCompose reads a compose file as YAML 1.1 does, which ends lines at more characters than others: beside quoted scalars it has nothing but
-// what the template has. $ begins a variable.
+// checkCompose reads a compose file as YAML 1.1 does, which ends lines at more characters than others: beside quoted scalars it has nothing
+// but what the template has. $ begins a variable.
 func checkCompose(t *testing.T, text, image, data string) {
 	t.Helper()
 	volumes := 0
@@ -216,7 +223,8 @@ func checkCompose(t *testing.T, text, image, data string) {
 }
 
 // composeLine is any other line, where Q stands for a quoted scalar. It has none of what a directory could add.
-var composeLine = regexp.MustCompile(`^ *(- )?([a-z0-9_.-]+|x-[a-z]+|<<): ?(&[a-z]+|\*[a-z]+|Q|[a-z0-9._-]+|\[[A-Za-z0-9 ,_/Q-]*\]|\{\}|\{max-size: Q, max-file: Q\}|\$\{POSTA_MEMORY:-1g\})?$|^ *- (Q|[a-z0-9-]+|\{type: bind, source: Q, target: /posta/topology.toml, read_only: true\}|\{type: volume, source: [a-z0-9-]+, target: /own/[0-9]+\})$`)
+var composeLine = regexp.MustCompile(
+	`^ *(- )?([a-z0-9_.-]+|x-[a-z]+|<<): ?(&[a-z]+|\*[a-z]+|Q|[a-z0-9._-]+|\[[A-Za-z0-9 ,_/Q-]*\]|\{\}|\{max-size: Q, max-file: Q\}|\$\{POSTA_MEMORY:-1g\})?$|^ *- (Q|[a-z0-9-]+|\{type: bind, source: Q, target: /posta/topology.toml, read_only: true\}|\{type: volume, source: [a-z0-9-]+, target: /own/[0-9]+\})$`)
 
 // yamlValue decodes a double-quoted scalar, and compose's $$ in it.
 func yamlValue(t *testing.T, quoted string) string {

@@ -30,8 +30,8 @@ var (
 	systemdInstall = newTemplate("systemd.md", systemdInstallSource)
 )
 
-// newTemplate parses a template at its first use. Every process of a cluster contains all templates, and most processes fill none: parsing them at the start
-// would take a twentieth of the time that a process needs to start.
+// newTemplate parses a template at its first use. Every process of a cluster contains all templates, and most processes fill none: parsing
+// them at the start would take a twentieth of the time that a process needs to start.
 func newTemplate(name, text string) func() *template.Template {
 	return sync.OnceValue(func() *template.Template {
 		return template.Must(template.New(name).Funcs(template.FuncMap{"join": strings.Join}).Parse(text))

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// CheckInternal returns what is wrong with an address for Addresses.Inside: it follows the rules of a host's address in the file. Unix sockets are
-// refused, because containers share no directory for them.
+// CheckInternal returns what is wrong with an address for Addresses.Inside: it follows the rules of a host's address in the file. Unix
+// sockets are refused, because containers share no directory for them.
 func CheckInternal(address string) error {
 	if strings.HasPrefix(address, ipcPrefix) {
 		return fmt.Errorf("address %q is of unix sockets, which do not reach from container to container; write \"{node}\"", address)
@@ -38,13 +38,14 @@ func (r *reader) setAddresses(t *Topology, a Addresses) {
 	}
 }
 
-// setInternal gives all hosts an address that is dialled inside, and makes them listen where that address leads, as for a host of the file. The addresses
-// that the file tells them to listen on belong to the machine around the containers.
+// setInternal gives all hosts an address that is dialled inside, and makes them listen where that address leads, as for a host of the file.
+// The addresses that the file tells them to listen on belong to the machine around the containers.
 func (r *reader) setInternal(t *Topology, address string) {
 	for i := range t.Hosts {
 		h := &t.Hosts[i]
 		if h.IPC() {
-			r.found.add(r.at.of("hosts."+h.Name+".address"), "unix sockets do not reach from container to container", `write address = "127.0.0.1" and ports = 5500`)
+			r.found.add(r.at.of("hosts."+h.Name+".address"), "unix sockets do not reach from container to container",
+				`write address = "127.0.0.1" and ports = 5500`)
 			continue
 		}
 		h.Internal, h.Bind = address, address

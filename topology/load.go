@@ -9,11 +9,12 @@ import (
 
 // Addresses are the addresses that a file leaves open, so that one file serves processes, containers, and their clients.
 type Addresses struct {
-	// Local is the address of the hosts that have none in the file: "ipc:DIR", or the IP address at which containers publish their ports. "" is only
-	// for looking at the file: endpoints of such hosts can then neither be bound nor dialled.
+	// Local is the address of the hosts that have none in the file: "ipc:DIR", or the IP address at which containers publish their ports. ""
+	// is only for looking at the file: endpoints of such hosts can then neither be bound nor dialled.
 	Local string
-	// Inside is for a process within a network of containers: every host has this address, which CheckInternal must have accepted. Nodes and medics dial each
-	// other at it, at the ports that they listen on. Clients are outside: they get the address in the file, or Published. "" is for all other processes.
+	// Inside is for a process within a network of containers: every host has this address, which CheckInternal must have accepted. Nodes and
+	// medics dial each other at it, at the ports that they listen on. Clients are outside: they get the address in the file, or Published. ""
+	// is for all other processes.
 	Inside string
 }
 
@@ -46,8 +47,8 @@ func LoadWith(path string, a Addresses) (*Topology, error) {
 	return t, nil
 }
 
-// EnvPrefix before a name, instead of a path, means the text in that environment variable. So a container has its topology from the moment it is made, and
-// cannot be started with half of it. A relative data directory is relative to the working directory.
+// EnvPrefix before a name, instead of a path, means the text in that environment variable. So a container has its topology from the moment
+// it is made, and cannot be started with half of it. A relative data directory is relative to the working directory.
 const EnvPrefix = "env:"
 
 func loadEnv(name string, a Addresses) (*Topology, error) {
@@ -75,8 +76,8 @@ func ParseAt(path string, src []byte) (*Topology, error) {
 	return t, err
 }
 
-// Parse checks the text of a topology. name is the file's name: errors contain it, and a relative data directory is relative to its directory. The error is
-// always Errors.
+// Parse checks the text of a topology. name is the file's name: errors contain it, and a relative data directory is relative to its
+// directory. The error is always Errors.
 func Parse(name string, src []byte) (*Topology, error) { return parseAs(name, src, Addresses{}) }
 
 func parseAs(name string, src []byte, a Addresses) (*Topology, error) {
@@ -86,7 +87,8 @@ func parseAs(name string, src []byte, a Addresses) (*Topology, error) {
 		return nil, found.err()
 	}
 	if len(root.fields) == 0 && len(found.list) == 0 {
-		found.add(Pos{1, 1}, "the file is empty", "write [hosts.NAME], a [[stage]] for each step and an [[edge]] between them, or begin with the text of the default topology")
+		found.add(Pos{1, 1}, "the file is empty",
+			"write [hosts.NAME], a [[stage]] for each step and an [[edge]] between them, or begin with the text of the default topology")
 		return nil, found.err()
 	}
 	r := &reader{found: found, at: places{}, invalid: map[string]bool{}}

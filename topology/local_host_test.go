@@ -30,18 +30,21 @@ func TestS1_AHostWithoutAnAddressIsWhereItIsSaidToBe(t *testing.T) {
 		}
 		return tp
 	}
-	sockets, outside, inside := load(Addresses{Local: "ipc:/run/p"}), load(Addresses{Local: Published}), load(Addresses{Inside: InternalAddress})
+	sockets, outside, inside := load(Addresses{Local: "ipc:/run/p"}), load(Addresses{Local: Published}),
+		load(Addresses{Inside: InternalAddress})
 	if got := sockets.EntryPoints(); !reflect.DeepEqual(got, []string{"ipc:///run/p/input-1.client"}) {
 		t.Errorf("processes: %q", got)
 	}
-	if got := outside.EntryPoints(); !reflect.DeepEqual(got, []string{"tcp://127.0.0.1:7002"}) || !reflect.DeepEqual(got, inside.EntryPoints()) {
+	if got := outside.EntryPoints(); !reflect.DeepEqual(got, []string{"tcp://127.0.0.1:7002"}) ||
+		!reflect.DeepEqual(got, inside.EntryPoints()) {
 		t.Errorf("beside containers: %q, in them %q", got, inside.EntryPoints())
 	}
 	if n, err := inside.Node("joiner-2"); err != nil || n.Sockets.Data != (Endpoint{Dial: "tcp://joiner-2:7005", Bind: "tcp://0.0.0.0:7005"}) {
 		t.Errorf("in a container: %+v, %v", n.Sockets.Data, err)
 	}
 	// Where it is is not part of what the file says: containers and sessions must not notice.
-	if sockets.Canonical(nil) != outside.Canonical(nil) || sockets.Shape() != inside.Shape() || strings.Contains(sockets.Canonical(nil), "address") {
+	if sockets.Canonical(nil) != outside.Canonical(nil) || sockets.Shape() != inside.Shape() ||
+		strings.Contains(sockets.Canonical(nil), "address") {
 		t.Errorf("the canonical text tells where the host is:\n%s", sockets.Canonical(nil))
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// MedicNodes places the medics: round robin over the hosts that stages name, in file order. A medic has a control socket and a data directory like a node,
-// but no role. Medics' ports come after those of all nodes, so a change of the number of medics moves no node.
+// MedicNodes places the medics: round robin over the hosts that stages name, in file order. A medic has a control socket and a data
+// directory like a node, but no role. Medics' ports come after those of all nodes, so a change of the number of medics moves no node.
 func (t *Topology) MedicNodes() []Node {
 	used := map[string]int{}
 	for _, n := range t.Nodes() {

@@ -8,7 +8,8 @@ import (
 	"posta.dev/posta/security"
 )
 
-// NodeID names a node by stage and replica, counted from 1: "joiner-1". It is also the name of the node's data directory and of its unix sockets.
+// NodeID names a node by stage and replica, counted from 1: "joiner-1". It is also the name of the node's data directory and of its unix
+// sockets.
 type NodeID string
 
 const maxReplicas = 64
@@ -37,8 +38,8 @@ func (n Node) Identity() security.Identity {
 	return security.Identity{Role: role, Name: string(n.ID)}
 }
 
-// Nodes places every replica: stages in file order, replica i of a stage on its i-th host, round robin. Ports are assigned in the same order, so adding a
-// replica moves the ports of the nodes after it on that host.
+// Nodes places every replica: stages in file order, replica i of a stage on its i-th host, round robin. Ports are assigned in the same
+// order, so adding a replica moves the ports of the nodes after it on that host.
 func (t *Topology) Nodes() []Node {
 	var nodes []Node
 	used := map[string]int{} // sockets that each host has assigned so far

@@ -37,7 +37,8 @@ func TestSockets(t *testing.T) {
 		"way-in-1": "control tcp://10.0.0.1:5500 tcp://0.0.0.0:5500, client tcp://10.0.0.1:5501 tcp://0.0.0.0:5501",
 		"joiner-1": "data tcp://10.0.0.1:5502 tcp://0.0.0.0:5502, control tcp://10.0.0.1:5503 tcp://0.0.0.0:5503",
 		"joiner-2": "data tcp://joiner-2.posta.internal:6000 tcp://0.0.0.0:6000, control tcp://joiner-2.posta.internal:6001 tcp://0.0.0.0:6001",
-		"fold-1":   "data tcp://fold-1.posta.internal:6002 tcp://0.0.0.0:6002, control tcp://fold-1.posta.internal:6003 tcp://0.0.0.0:6003, broadcast tcp://fold-1.posta.internal:6004 tcp://0.0.0.0:6004",
+		"fold-1": "data tcp://fold-1.posta.internal:6002 tcp://0.0.0.0:6002, control tcp://fold-1.posta.internal:6003 tcp://0.0.0.0:6003, " +
+			"broadcast tcp://fold-1.posta.internal:6004 tcp://0.0.0.0:6004",
 		"output-1": "control tcp://10.0.0.1:5506 tcp://0.0.0.0:5506, client tcp://10.0.0.1:5507 tcp://0.0.0.0:5507",
 	} {
 		if got[id] != want {
@@ -116,7 +117,8 @@ func TestR12_EndsOfAnEdge(t *testing.T) {
 
 func TestLineFollowsThePipelineAndNotTheFile(t *testing.T) {
 	parts := strings.SplitAfterN(twoHosts, "[[stage]]", 3)
-	moved := strings.Replace(twoHosts, "[[stage]]"+strings.TrimSuffix(parts[1], "[[stage]]"), "", 1) + "\n[[stage]]" + strings.TrimSuffix(parts[1], "[[stage]]")
+	moved := strings.Replace(twoHosts, "[[stage]]"+strings.TrimSuffix(parts[1], "[[stage]]"), "", 1) + "\n[[stage]]" +
+		strings.TrimSuffix(parts[1], "[[stage]]")
 	tp := parse(t, moved)
 	if tp.Stages[0].Name == "way-in" {
 		t.Fatal("the stage was not moved")

@@ -49,9 +49,10 @@ func TestUnusedHost(t *testing.T) {
 // TestUnreadable: bytes that are not text, or no topology by their size alone.
 func TestUnreadable(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
-		"not UTF-8":      {"[hosts.a]\naddress = \"\xff\"\n", "x.toml:2:12: the text is not UTF-8 from here on; save the file as UTF-8"},
-		"binary":         {"\x00\x01\x02", "x.toml:1:1: this is not TOML: "},
-		"too long":       {strings.Repeat("#\n", maxFile), "x.toml:1:1: the file has 512KiB, a topology has at most 256KiB; give the topology file"},
+		"not UTF-8": {"[hosts.a]\naddress = \"\xff\"\n", "x.toml:2:12: the text is not UTF-8 from here on; save the file as UTF-8"},
+		"binary":    {"\x00\x01\x02", "x.toml:1:1: this is not TOML: "},
+		"too long": {strings.Repeat("#\n", maxFile),
+			"x.toml:1:1: the file has 512KiB, a topology has at most 256KiB; give the topology file"},
 		"deep brackets":  {"a = " + strings.Repeat("[", 200<<10), "x.toml:1:"},
 		"deep tables":    {"a = " + strings.Repeat("{a=", 60<<10), "x.toml:1:"},
 		"key with break": {`"a\nb" = 1`, `x.toml:1:1: "a\u000Ab" stands outside every section`},
@@ -67,7 +68,8 @@ func TestUnreadable(t *testing.T) {
 // FuzzParse: whatever comes, Parse returns; what it takes can be placed, drawn and written, and comes back the same; what
 // it refuses names places inside the text.
 func FuzzParse(f *testing.F) {
-	for _, src := range []string{DefaultText(), twoHosts, "", "[", "a = {b = [1, 2.5, true, 1979-05-27]}", "[[stage]]\n[stage.x]\n[stage]", "[hosts]\na.b.c = 1\n[hosts.a.b]"} {
+	for _, src := range []string{DefaultText(), twoHosts, "", "[", "a = {b = [1, 2.5, true, 1979-05-27]}", "[[stage]]\n[stage.x]\n[stage]",
+		"[hosts]\na.b.c = 1\n[hosts.a.b]"} {
 		f.Add([]byte(src))
 	}
 	for _, v := range pictures {

@@ -22,11 +22,16 @@ func (t *Topology) machines() (used []Host, err error) {
 	for _, h := range t.Hosts {
 		switch {
 		case h.Local:
-			return nil, fmt.Errorf("%w: host %q has no address, which makes it the machine that reads the file; write address = \"10.0.0.1\", the machine's own, or use `posta up`", ErrNotPerHost, h.Name)
+			return nil, fmt.Errorf("%w: host %q has no address, which makes it the machine that reads the file; write address = \"10.0.0.1\", "+
+				"the machine's own, or use `posta up`", ErrNotPerHost, h.Name)
 		case h.IPC():
-			return nil, fmt.Errorf("%w: host %q has unix sockets, which do not leave a machine; write address = \"10.0.0.1\", the machine's own, or use `posta up`", ErrNotPerHost, h.Name)
+			return nil, fmt.Errorf(
+				"%w: host %q has unix sockets, which do not leave a machine; write address = \"10.0.0.1\", the machine's own, or use `posta up`",
+				ErrNotPerHost, h.Name)
 		case strings.Contains(h.Address+h.Bind, nodeMark):
-			return nil, fmt.Errorf("%w: the address %s of host %q is for a network of containers; write that of the machine, like address = \"10.0.0.1\"", ErrNotPerHost, h.Address, h.Name)
+			return nil, fmt.Errorf(
+				"%w: the address %s of host %q is for a network of containers; write that of the machine, like address = \"10.0.0.1\"", ErrNotPerHost,
+				h.Address, h.Name)
 		}
 		if slices.ContainsFunc(t.All(), on(h)) {
 			used = append(used, h)

@@ -96,11 +96,12 @@ func TestRenderedTopologyIsTheText(t *testing.T) {
 // Wherever the data is, its directory is there and may be written before the process starts.
 func TestSystemdFindsItsData(t *testing.T) {
 	for dir, want := range map[string][]string{
-		"data":           {"StateDirectory=posta/c/data/joiner-1\n"},
-		"../shared":      {"StateDirectory=posta/shared/joiner-1\n"},
-		"/var/lib/p x":   {`StateDirectory="p x/joiner-1"` + "\n"},
-		"/srv/100%/it's": {`ReadWritePaths=-"/srv/100%%/it's/joiner-1"` + "\n", `ExecStartPre=+/usr/bin/install -d -m 0700 -o posta -g posta "/srv/100%%/it's/joiner-1"` + "\n"},
-		"/srv/$5":        {"ReadWritePaths=-/srv/$5/joiner-1\n", "-g posta /srv/$$5/joiner-1\n"},
+		"data":         {"StateDirectory=posta/c/data/joiner-1\n"},
+		"../shared":    {"StateDirectory=posta/shared/joiner-1\n"},
+		"/var/lib/p x": {`StateDirectory="p x/joiner-1"` + "\n"},
+		"/srv/100%/it's": {`ReadWritePaths=-"/srv/100%%/it's/joiner-1"` + "\n",
+			`ExecStartPre=+/usr/bin/install -d -m 0700 -o posta -g posta "/srv/100%%/it's/joiner-1"` + "\n"},
+		"/srv/$5": {"ReadWritePaths=-/srv/$5/joiner-1\n", "-g posta /srv/$$5/joiner-1\n"},
 	} {
 		files, err := variant(t, Variant{Name: "c", Dir: dir, Address: "10.0.0.1"}).Systemd(Systemd{}, "")
 		if err != nil {
@@ -116,7 +117,8 @@ func TestSystemdFindsItsData(t *testing.T) {
 }
 
 func TestSystemdSettings(t *testing.T) {
-	files, err := variant(t, Variant{Address: "10.0.0.1", Settings: map[string]string{"limits.drain": "1500ms", "medics.replicas": "0"}}).Systemd(Systemd{Program: "/opt/posta", User: "who"}, "")
+	files, err := variant(t, Variant{Address: "10.0.0.1", Settings: map[string]string{"limits.drain": "1500ms",
+		"medics.replicas": "0"}}).Systemd(Systemd{Program: "/opt/posta", User: "who"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,17 +173,20 @@ func TestS6_RenderedKeys(t *testing.T) {
 		}
 		_, service, _ := strings.Cut(find(t, compose, n.Host+"/docker-compose.yaml"), "\n  "+string(n.ID)+":\n")
 		service, _, _ = strings.Cut(service, "\n\n")
-		for _, line := range []string{`, --keys, "/posta/keys"`, `- {type: bind, source: "./` + ComposeKeys(n) + `", target: "/posta/keys", read_only: true}`} {
+		for _, line := range []string{`, --keys, "/posta/keys"`, `- {type: bind, source: "./` + ComposeKeys(n) +
+			`", target: "/posta/keys", read_only: true}`} {
 			if strings.Count(service, line) != 1 {
 				t.Errorf("no %q in\n%s", line, service)
 			}
 		}
 	}
 	for _, host := range []string{"a", "b"} {
-		if note := find(t, systemd, host+"/INSTALL.md"); !strings.Contains(note, "chown -R posta: /"+tp.systemdKeys()+"/node\n") || !strings.Contains(note, "--signal=HUP") {
+		if note := find(t, systemd, host+"/INSTALL.md"); !strings.Contains(note, "chown -R posta: /"+tp.systemdKeys()+"/node\n") ||
+			!strings.Contains(note, "--signal=HUP") {
 			t.Errorf("host %s is not told what to do with keys:\n%s", host, note)
 		}
-		if note := find(t, compose, host+"/INSTALL.md"); !strings.Contains(note, "kill -s HUP") || !strings.Contains(note, "chown -R 65532:65532 keys/node\n") {
+		if note := find(t, compose, host+"/INSTALL.md"); !strings.Contains(note, "kill -s HUP") ||
+			!strings.Contains(note, "chown -R 65532:65532 keys/node\n") {
 			t.Errorf("host %s is not told what to do with keys:\n%s", host, note)
 		}
 	}

@@ -15,8 +15,8 @@ const (
 	Output     Role = "output"     // keeps results, answers clients
 )
 
-// pipeline is the order of the roles. Every role is held by exactly one stage, so the stages of a right file form a line, and the chains alone determine
-// "the next stage".
+// pipeline is the order of the roles. Every role is held by exactly one stage, so the stages of a right file form a line, and the chains
+// alone determine "the next stage".
 var pipeline = []Role{Input, Parser, Joiner, Aggregator, Reducer, Output}
 
 // Roles lists the roles in the order in which records pass them. The slice is the caller's.

@@ -17,8 +17,8 @@ func (r *reader) data(t *Topology, v *value) {
 	s.done()
 }
 
-// roots reads the directories below which inputs read files in place (S8). It returns nil if the file does not set them; an empty list means no
-// directory.
+// roots reads the directories below which inputs read files in place (S8). It returns nil if the file does not set them; an empty list
+// means no directory.
 func (s *section) roots() []string {
 	v := s.find("roots")
 	if v == nil {
@@ -37,7 +37,8 @@ func (s *section) roots() []string {
 		case !filepath.IsAbs(item.text) || filepath.Clean(item.text) != item.text || strings.ContainsRune(item.text, 0):
 			s.r.found.add(item.at, fmt.Sprintf("%q in roots is not an absolute directory, or has superfluous parts", item.text), example)
 		case filepath.Dir(item.text) == item.text:
-			s.r.found.add(item.at, fmt.Sprintf("%q in roots is the whole file system: every client with the role submit could have any file read", item.text), "name the directories that hold data")
+			s.r.found.add(item.at, fmt.Sprintf("%q in roots is the whole file system: every client with the role submit could have any file read",
+				item.text), "name the directories that hold data")
 		default:
 			roots = append(roots, item.text)
 		}
@@ -53,9 +54,9 @@ func (t *Topology) RootsAt(n Node) []string {
 	return t.RootsOf(n.Host)
 }
 
-// ConsoleRoots returns the directories that the container of a medic's console needs, because it answers SQL over them. Inputs have them on their hosts, and
-// an engine refuses to mount a directory that is not there, so consoles on other hosts do without. keys says whether the cluster has keys: then a console
-// answers nothing, because a medic's key opens no session.
+// ConsoleRoots returns the directories that the container of a medic's console needs, because it answers SQL over them. Inputs have them on
+// their hosts, and an engine refuses to mount a directory that is not there, so consoles on other hosts do without. keys says whether the
+// cluster has keys: then a console answers nothing, because a medic's key opens no session.
 func (t *Topology) ConsoleRoots(medic Node, keys bool) []string {
 	if keys || !slices.ContainsFunc(t.Holding(Input), func(in Node) bool { return in.Host == medic.Host }) {
 		return nil

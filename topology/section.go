@@ -25,7 +25,8 @@ func (p places) of(path string) Pos {
 	}
 }
 
-// reader turns the tree into settings. It reports wrong types and unknown keys. For a wrong setting it returns the zero value, which every check ignores.
+// reader turns the tree into settings. It reports wrong types and unknown keys. For a wrong setting it returns the zero value, which every
+// check ignores.
 type reader struct {
 	found   *findings
 	at      places
@@ -115,8 +116,8 @@ func (s *section) integer(key string, def, least, most int) int {
 	return int(n)
 }
 
-// list reads an array of strings, each of which must be one of the known words. It returns nil if the key is missing, and an empty list if something was
-// wrong.
+// list reads an array of strings, each of which must be one of the known words. It returns nil if the key is missing, and an empty list if
+// something was wrong.
 func (s *section) list(key string, known []string, sample string) []string {
 	v := s.find(key)
 	if v == nil {
@@ -215,5 +216,6 @@ func (s setting) kind() kind {
 }
 
 func (k kind) String() string {
-	return [...]string{"a string", "a whole number", "true or false", "a fraction or a date", "a list", "a section", "a [[list]] of sections"}[k]
+	return [...]string{"a string", "a whole number", "true or false", "a fraction or a date", "a list", "a section",
+		"a [[list]] of sections"}[k]
 }

@@ -14,7 +14,8 @@ import (
 type Security struct {
 	// Insecure lets a cluster listen beyond its own machine without keys (S2). It then obeys everybody who can reach a port.
 	Insecure bool
-	// Keys is the operator's directory, where posta key keeps the CA and all certificates, as written in the file. Topology.KeysDir is its absolute path.
+	// Keys is the operator's directory, where posta key keeps the CA and all certificates, as written in the file. Topology.KeysDir is its
+	// absolute path.
 	Keys string
 	// TrustBroker allows the transport's broker to read frames, and to forge them (S9).
 	TrustBroker bool
@@ -56,12 +57,14 @@ func (r *reader) clients(t *Topology, v *value) {
 	}
 	for _, f := range v.fields {
 		if f.value.kind != kindTable {
-			r.found.add(f.at, fmt.Sprintf("clients.%s is %s", bareKey(f.name), f.value.kind), `write NAME = {key = "ed25519:…", role = "submit"}, as posta key new prints it`)
+			r.found.add(f.at, fmt.Sprintf("clients.%s is %s", bareKey(f.name), f.value.kind),
+				`write NAME = {key = "ed25519:…", role = "submit"}, as posta key new prints it`)
 			continue
 		}
 		s := r.section("clients."+f.name, "[clients."+bareKey(f.name)+"]", f.value)
 		r.at["clients."+f.name] = f.at
-		c := Client{Name: f.name, Key: security.Fingerprint(s.str("key", "", "ed25519:…")), Role: security.Role(s.word("role", "", clientRoles))}
+		c := Client{Name: f.name, Key: security.Fingerprint(s.str("key", "", "ed25519:…")),
+			Role: security.Role(s.word("role", "", clientRoles))}
 		s.done()
 		t.Clients = append(t.Clients, c)
 	}
@@ -95,8 +98,8 @@ func (c *checker) clients() {
 	}
 }
 
-// Exposed returns the hosts whose nodes listen where other machines may reach them, as far as the file shows. Without keys, these nodes obey everybody who
-// reaches them.
+// Exposed returns the hosts whose nodes listen where other machines may reach them, as far as the file shows. Without keys, these nodes
+// obey everybody who reaches them.
 func (t *Topology) Exposed() []Host {
 	var exposed []Host
 	for _, h := range t.Hosts {
@@ -112,8 +115,8 @@ func (t *Topology) OverTCP() bool {
 	return slices.ContainsFunc(t.All(), func(n Node) bool { return !n.Sockets.Control.Unix() })
 }
 
-// listensHere reports whether only processes of the same machine can reach the addresses that the host's nodes listen on. For containers, these are the
-// addresses at which their ports are published.
+// listensHere reports whether only processes of the same machine can reach the addresses that the host's nodes listen on. For containers,
+// these are the addresses at which their ports are published.
 func (h Host) listensHere() bool {
 	if h.Local || h.IPC() || h.Internal != "" {
 		return h.loopbackOnly()

@@ -11,8 +11,10 @@ import (
 const aliceKey, bobKey = "ed25519:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "ed25519:BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA="
 
 func TestS5_ClientsComeFromTheTopology(t *testing.T) {
-	src := strings.Replace(DefaultText(), "[clients]", "[clients]\nalice = {key = \""+aliceKey+"\", role = \"operate\"}\n[clients.bob]\nrole = \"watch\"\nkey = \""+bobKey+"\"", 1)
-	src = strings.NewReplacer("insecure = false", "insecure = true", `keys = "keys"`, `keys = "/etc/posta keys"`, "trust_broker = false", "trust_broker = true").Replace(src)
+	src := strings.Replace(DefaultText(), "[clients]",
+		"[clients]\nalice = {key = \""+aliceKey+"\", role = \"operate\"}\n[clients.bob]\nrole = \"watch\"\nkey = \""+bobKey+"\"", 1)
+	src = strings.NewReplacer("insecure = false", "insecure = true", `keys = "keys"`, `keys = "/etc/posta keys"`, "trust_broker = false",
+		"trust_broker = true").Replace(src)
 	tp := parse(t, src)
 	if want := (Security{Insecure: true, Keys: "/etc/posta keys", TrustBroker: true}); tp.Security != want || tp.KeysDir != want.Keys {
 		t.Errorf("got %+v and %s", tp.Security, tp.KeysDir)
@@ -38,8 +40,10 @@ func TestS2_ExposedHosts(t *testing.T) {
 		v       Variant
 		exposed bool
 	}{
-		{Variant{}, false}, {Variant{IPCDir: "/run/posta"}, false}, {Variant{Address: "127.0.0.1"}, false}, {Variant{Address: "127.3.2.1"}, false},
-		{Variant{Address: "::1"}, false}, {Variant{Address: "localhost"}, false}, {Variant{Address: "posta.example", Bind: "127.0.0.1"}, false}, {Variant{Address: "{node}"}, false},
+		{Variant{}, false}, {Variant{IPCDir: "/run/posta"}, false}, {Variant{Address: "127.0.0.1"}, false},
+		{Variant{Address: "127.3.2.1"}, false},
+		{Variant{Address: "::1"}, false}, {Variant{Address: "localhost"}, false}, {Variant{Address: "posta.example", Bind: "127.0.0.1"}, false},
+		{Variant{Address: "{node}"}, false},
 		{Variant{Address: "127.0.0.1", Bind: "0.0.0.0"}, true}, {Variant{Address: "10.0.0.1"}, true}, {Variant{Address: "posta.example"}, true},
 		{Variant{Address: "10.0.0.1", Bind: "::"}, true}, {Variant{Address: "{node}.posta.example"}, true},
 	} {

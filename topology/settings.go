@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// setting is one scalar of the file: its default and its range, both in the file's own notation, and the field it fills. Only the table below contains them;
-// the reader, the generated page and the tests use it.
+// setting is one scalar of the file: its default and its range, both in the file's own notation, and the field it fills. Only the table
+// below contains them; the reader, the generated page and the tests use it.
 type setting struct {
 	section, name    string
 	def, least, most string
@@ -42,7 +42,8 @@ var settings = []setting{
 	number("medics", "heartbeat", "100ms", "10ms", "1m", func(t *Topology) any { return &t.Medics.Heartbeat }),
 	number("medics", "suspect_after", "800ms", "30ms", "10m", func(t *Topology) any { return &t.Medics.SuspectAfter }),
 	number("medics", "stuck_after", "30s", "300ms", "24h", func(t *Topology) any { return &t.Medics.StuckAfter }),
-	{section: "medics", name: "console", check: checkConsole, example: consoleExample, field: func(t *Topology) any { return &t.Medics.Console }},
+	{section: "medics", name: "console", check: checkConsole, example: consoleExample,
+		field: func(t *Topology) any { return &t.Medics.Console }},
 
 	number("limits", "sessions", "8", "1", "1024", func(t *Topology) any { return &t.Limits.Sessions }),
 	number("limits", "window", "16MiB", "64KiB", "1GiB", func(t *Topology) any { return &t.Limits.Window }),
@@ -76,7 +77,8 @@ func word(section, name string, words []string, field func(*Topology) *string) s
 
 // toggle returns a setting that is true or false; false is the default.
 func toggle(section, name string, field func(*Topology) *bool) setting {
-	return setting{section: section, name: name, def: "false", words: []string{"false", "true"}, field: func(t *Topology) any { return field(t) }}
+	return setting{section: section, name: name, def: "false", words: []string{"false", "true"},
+		field: func(t *Topology) any { return field(t) }}
 }
 
 // free returns a setting that is any text which check accepts.

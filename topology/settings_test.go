@@ -33,7 +33,8 @@ func TestSettingsTable(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	for text, want := range map[string]Size{"0B": 0, "1B": 1, "1024B": KiB, "3 KiB": 3 * KiB, "4MiB": 4 * MiB, "8589934591GiB": 8589934591 * GiB} {
+	for text, want := range map[string]Size{"0B": 0, "1B": 1, "1024B": KiB, "3 KiB": 3 * KiB, "4MiB": 4 * MiB,
+		"8589934591GiB": 8589934591 * GiB} {
 		got, err := ParseSize(text)
 		if err != nil || got != want {
 			t.Errorf("%s: got %d, %v, want %d", text, got, err, want)
@@ -53,7 +54,8 @@ func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"route", "rout", 1}, {"route", "rotue", 1}, {"joiner", "jioner", 1}, {"abc", "xyz", 3}, {"", "ab", 2}, {strings.Repeat("a", 100), "a", 64}} {
+	}{{"", "", 0}, {"route", "rout", 1}, {"route", "rotue", 1}, {"joiner", "jioner", 1}, {"abc", "xyz", 3}, {"", "ab", 2},
+		{strings.Repeat("a", 100), "a", 64}} {
 		if got := distance(c.a, c.b); got != c.want {
 			t.Errorf("%q to %q is %d, want %d", c.a, c.b, got, c.want)
 		}

@@ -10,11 +10,12 @@ import (
 	"posta.dev/posta/internal/owned"
 )
 
-// ErrNoText is wrapped by ReadText if the path is not a file that can hold a topology: a directory, a device, a pipe, or a file that is too large.
+// ErrNoText is wrapped by ReadText if the path is not a file that can hold a topology: a directory, a device, a pipe, or a file that is too
+// large.
 var ErrNoText = errors.New("it cannot be a topology")
 
-// ReadText reads a topology file without interpreting it. It never blocks and never reads more than a topology may have: the path may name a pipe without a
-// writer, or a device without an end.
+// ReadText reads a topology file without interpreting it. It never blocks and never reads more than a topology may have: the path may name
+// a pipe without a writer, or a device without an end.
 func ReadText(path string) ([]byte, error) {
 	// A pipe is opened without waiting for its writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -37,7 +38,8 @@ func ReadText(path string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read the topology: %w", err)
 	case len(text) > maxFile:
-		return nil, fmt.Errorf("read the topology: %s is larger than %s: %w; name the file that describes the system", path, Size(maxFile), ErrNoText)
+		return nil, fmt.Errorf("read the topology: %s is larger than %s: %w; name the file that describes the system", path, Size(maxFile),
+			ErrNoText)
 	}
 	return text, nil
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// stagePair is the step from one stage to the stage that follows it in the pipeline. The receiver's needs decide what may carry this step, not the sender:
+// stagePair is the step from one stage to the stage that follows it in the pipeline. The receiver's needs decide what may carry this step,
+// not the sender:
 //
 //	the receiver holds   facts, reference        why
 //	joiner               any, all                a fact counts once; every joiner needs every reference row (R11)
@@ -40,8 +41,9 @@ func (h stagePair) edges() []Edge {
 	return []Edge{e}
 }
 
-// split reports whether facts and reference data travel on edges of their own, all the way to the joiner. Facts of a session wait there for its reference
-// rows (R11). On a common edge the reference rows of another session would wait behind these facts, and two sessions could block each other for ever.
+// split reports whether facts and reference data travel on edges of their own, all the way to the joiner. Facts of a session wait there for
+// its reference rows (R11). On a common edge the reference rows of another session would wait behind these facts, and two sessions could
+// block each other for ever.
 func (h stagePair) split() bool { return h.to.Holds(Joiner) || h.to.Holds(Parser) }
 
 // defaultEdge returns the edge of the pair for the streams, or the pair's only edge if none is for exactly these streams.
@@ -55,14 +57,15 @@ func (h stagePair) defaultEdge(s Streams) Edge {
 	return all[0]
 }
 
-// allows reports whether the edge's route and key bring every record where it must be. The user may then choose push or pub, if the socket can carry out the
-// route.
+// allows reports whether the edge's route and key bring every record where it must be. The user may then choose push or pub, if the socket
+// can carry out the route.
 func (h stagePair) allows(e Edge) bool {
 	standard := h.defaultEdge(e.Streams)
 	if e.Route != standard.Route {
 		return false
 	}
-	// If all of a session's rows are in one aggregator, so are the rows of each group. The price is that a session is not spread over aggregators.
+	// If all of a session's rows are in one aggregator, so are the rows of each group. The price is that a session is not spread over
+	// aggregators.
 	return e.Key == standard.Key || standard.Key == GroupKey && e.Key == SessionKey
 }
 

@@ -27,7 +27,8 @@ func TestRightRoutings(t *testing.T) {
 // that its stagePairs ask for, and every pair must ask for edges that it allows.
 func TestEveryCutOfThePipeline(t *testing.T) {
 	for cut := range 1 << (len(pipeline) - 1) {
-		tp := &Topology{Hosts: []Host{{Name: "local", Address: "127.0.0.1", Bind: "127.0.0.1", Ports: 5500, BindPorts: 5500}}, Name: "cut", Transport: "zmq", data: "data"}
+		tp := &Topology{Hosts: []Host{{Name: "local", Address: "127.0.0.1", Bind: "127.0.0.1", Ports: 5500, BindPorts: 5500}}, Name: "cut",
+			Transport: "zmq", data: "data"}
 		for _, s := range settings {
 			if err := s.set(tp, s.def); err != nil {
 				t.Fatal(err)

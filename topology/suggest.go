@@ -16,8 +16,8 @@ func suggest(word string, known []string) string {
 	return "write one of " + quoteAll(known)
 }
 
-// nearest returns the known word with the smallest edit distance; among equals the first. A distance above two, or one that replaces half the word, does not
-// count as a typing mistake.
+// nearest returns the known word with the smallest edit distance; among equals the first. A distance above two, or one that replaces half
+// the word, does not count as a typing mistake.
 func nearest(word string, known []string) (string, bool) {
 	best, least := "", 3
 	for _, k := range known {
@@ -28,8 +28,8 @@ func nearest(word string, known []string) (string, bool) {
 	return best, best != ""
 }
 
-// distance counts the insertions, deletions, replacements and swaps of neighbours that lead from a to b (optimal string alignment). It does not compare words
-// far longer than any key, because the time grows with the square of their length.
+// distance counts the insertions, deletions, replacements and swaps of neighbours that lead from a to b (optimal string alignment). It does
+// not compare words far longer than any key, because the time grows with the square of their length.
 func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return 64

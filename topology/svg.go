@@ -28,7 +28,8 @@ func (t *Topology) SVG() string {
 type svgWriter struct{ out strings.Builder }
 
 func (s *svgWriter) open(p picture, title string) {
-	fmt.Fprintf(&s.out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+"\n", p.width, p.height, p.width, p.height)
+	fmt.Fprintf(&s.out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+"\n", p.width,
+		p.height, p.width, p.height)
 	fmt.Fprintf(&s.out, "<title>%s</title>\n", html.EscapeString(title))
 	s.out.WriteString(svgStyle)
 	fmt.Fprintf(&s.out, `<rect class="page" width="%d" height="%d" rx="10"/>`+"\n", p.width, p.height)

@@ -145,7 +145,8 @@ func (p *picture) connect() {
 			offset := 24*j - 12*(len(between)-1)
 			for _, a := range from.boxes {
 				for _, b := range to.boxes {
-					d.lines = append(d.lines, line{from.x + boxWidth, a.middle() + offset*a.height/boxHeight, to.x - 1, b.middle() + offset*b.height/boxHeight})
+					d.lines = append(d.lines, line{from.x + boxWidth, a.middle() + offset*a.height/boxHeight, to.x - 1,
+						b.middle() + offset*b.height/boxHeight})
 				}
 			}
 			if len(d.lines) > 12 {

@@ -41,10 +41,12 @@ var (
 // Unit returns the name of the unit of a node or medic.
 func (t *Topology) Unit(id NodeID) string { return t.target() + "-" + string(id) + ".service" }
 
-// target begins the names of all of the cluster's units. It contains the program's name: otherwise a cluster called network would take network.target.
+// target begins the names of all of the cluster's units. It contains the program's name: otherwise a cluster called network would take
+// network.target.
 func (t *Topology) target() string { return "posta-" + t.Name }
 
-// SystemdKeys is the key directory of a node or medic, relative to its host's directory of a rendering, and relative to the root of the machine.
+// SystemdKeys is the key directory of a node or medic, relative to its host's directory of a rendering, and relative to the root of the
+// machine.
 func (t *Topology) SystemdKeys(n Node) string { return path.Join(t.systemdKeys(), identityPath(n)) }
 
 func (t *Topology) systemdKeys() string { return path.Join(keysRoot, t.Name, "keys") }
@@ -57,8 +59,8 @@ func identityPath(n Node) string {
 	return path.Join(RoleNode, string(n.ID))
 }
 
-// Systemd writes a directory for each host, laid out like the machine's own files: a unit for each node and medic, a target that contains all of them, the
-// given text of the topology, and instructions to install it.
+// Systemd writes a directory for each host, laid out like the machine's own files: a unit for each node and medic, a target that contains
+// all of them, the given text of the topology, and instructions to install it.
 func (t *Topology) Systemd(s Systemd, text string) (files []File, err error) {
 	hosts, err := t.machines()
 	if err != nil {
@@ -82,13 +84,15 @@ func (t *Topology) systemdHost(s Systemd, h Host, text string) (files []File, er
 	add(strings.TrimPrefix(t.stateDir(), "/")+"/topology.toml", text, nil)
 	files[0].Private = t.HasBrokerSecret()
 	add(usersFile, "# Whose the nodes are.\nu "+s.User+" - \"Posta\" "+path.Join(stateRoot, stateName)+"\n", nil)
-	target, e := fill(targetTemplate, unitData{Cluster: t.Name, Host: h.Name, Target: t.target() + ".target", Nodes: t.units(t.nodesAt(h)), Medics: t.units(t.medicsAt(h))})
+	target, e := fill(targetTemplate, unitData{Cluster: t.Name, Host: h.Name, Target: t.target() + ".target", Nodes: t.units(t.nodesAt(h)),
+		Medics: t.units(t.medicsAt(h))})
 	add(unitDir+"/"+t.target()+".target", target, e)
 	for _, n := range append(t.nodesAt(h), t.medicsAt(h)...) {
 		unit, e := fill(unitTemplate, t.unitData(s, h, n))
 		add(unitDir+"/"+t.Unit(n.ID), unit, e)
 	}
-	about := installData{Cluster: t.Name, Host: h.Name, Address: h.Address, Target: t.target() + ".target", Dir: t.stateDir(), User: s.User, Private: t.HasBrokerSecret()}
+	about := installData{Cluster: t.Name, Host: h.Name, Address: h.Address, Target: t.target() + ".target", Dir: t.stateDir(), User: s.User,
+		Private: t.HasBrokerSecret()}
 	if s.Keys {
 		about.Keys = "/" + t.systemdKeys()
 	}
@@ -155,8 +159,8 @@ func (t *Topology) installedData() string {
 // unitText escapes a value that is a whole line: % would begin a specifier of systemd.
 func unitText(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
-// unitWord quotes one word of a setting that has several. In quotes a backslash escapes the next character, and that is the only escape that all settings
-// have. A value of the topology has no line end or other control character.
+// unitWord quotes one word of a setting that has several. In quotes a backslash escapes the next character, and that is the only escape
+// that all settings have. A value of the topology has no line end or other control character.
 func unitWord(s string) string {
 	if s = unitText(s); !strings.ContainsAny(s, " \"'\\;") {
 		return s

@@ -26,7 +26,8 @@ type pagePair struct {
 
 type pageEdge struct{ From, To, Streams, Socket, SocketWhy, Route, Key string }
 
-// Value is a setting as TOML, and Range its default and range. Both come from the settings table, so the comments of the page are always right.
+// Value is a setting as TOML, and Range its default and range. Both come from the settings table, so the comments of the page are always
+// right.
 func (p pageData) Value(key string) string { return p.values[key] }
 
 // Range returns the setting's default and range in words.
@@ -63,7 +64,8 @@ func (v Variant) page(stages []Stage, values map[string]string) pageData {
 		p.Roots = tomlList(v.Roots)
 	}
 	for i, s := range stages {
-		p.Stages = append(p.Stages, pageStage{Name: tomlString(s.Name), Title: stageTitle(s), Chain: tomlList(s.Chain), Replicas: strconv.Itoa(s.Replicas)})
+		p.Stages = append(p.Stages, pageStage{Name: tomlString(s.Name), Title: stageTitle(s), Chain: tomlList(s.Chain),
+			Replicas: strconv.Itoa(s.Replicas)})
 		if i > 0 {
 			p.Hops = append(p.Hops, stagePair{stages[i-1], s}.page())
 		}
@@ -93,10 +95,12 @@ func (h stagePair) page() pagePair {
 // stageTitle returns what a stage does, for the page.
 func stageTitle(s Stage) string {
 	if s.Holds(Input) && s.Holds(Joiner) {
-		return "Takes CSV from clients, cuts it down to the columns the analysis needs, keeps the reference tables, and folds what\n# is read, so that only tables reach a log or a socket. There is one: others would lack its reference tables."
+		return "Takes CSV from clients, cuts it down to the columns the analysis needs, keeps the reference tables, and folds what\n# is " +
+			"read, so that only tables reach a log or a socket. There is one: others would lack its reference tables."
 	}
 	if s.Holds(Input) && s.Holds(Parser) {
-		return "Takes CSV from clients and cuts it down to the columns the analysis needs, so that only these reach a log or a\n# socket. Each replica is one more entry point for clients."
+		return "Takes CSV from clients and cuts it down to the columns the analysis needs, so that only these reach a log or a\n# socket. " +
+			"Each replica is one more entry point for clients."
 	}
 	switch s.First() {
 	case Input:
@@ -104,7 +108,8 @@ func stageTitle(s Stage) string {
 	case Parser:
 		return "Cuts CSV down to the columns the analysis needs. No state: as many as there is CSV to read."
 	case Joiner:
-		return "Keeps the reference tables, enriches facts, and folds each batch. Every replica holds all reference tables: more\n# replicas are more speed and more memory."
+		return "Keeps the reference tables, enriches facts, and folds each batch. Every replica holds all reference tables: more\n# replicas " +
+			"are more speed and more memory."
 	case Aggregator:
 		return "Keeps the groups, each replica its part of the keys: more replicas are less memory in each."
 	case Reducer:

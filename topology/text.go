@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text draws the topology for a terminal: a box for each stage with its nodes, an arrow for each edge. It uses only boxes and arrows that every terminal font
-// has, and no colour.
+// Text draws the topology for a terminal: a box for each stage with its nodes, an arrow for each edge. It uses only boxes and arrows that
+// every terminal font has, and no colour.
 func (t *Topology) Text() string {
 	d := textDrawing{t: t, rows: t.nodeRows()}
 	d.width = d.measure()
@@ -127,7 +127,8 @@ func (t *Topology) nodeRows() map[string][]string {
 	table := make([][]string, len(nodes))
 	for i, n := range nodes {
 		table[i] = []string{string(n.ID), n.Host}
-		for _, e := range []NamedEndpoint{{KindData, n.Sockets.Data}, {KindControl, n.Sockets.Control}, {KindBroadcast, n.Sockets.Broadcast}, {KindClient, n.Sockets.Client}} {
+		for _, e := range []NamedEndpoint{{KindData, n.Sockets.Data}, {KindControl, n.Sockets.Control}, {KindBroadcast, n.Sockets.Broadcast},
+			{KindClient, n.Sockets.Client}} {
 			table[i] = append(table[i], e.short())
 		}
 	}
@@ -175,7 +176,8 @@ func (t *Topology) medicsText() string {
 	if t.Medics.Replicas == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%d, heartbeat every %s, suspect after %s", t.Medics.Replicas, durationText(t.Medics.Heartbeat), durationText(t.Medics.SuspectAfter))
+	return fmt.Sprintf("%d, heartbeat every %s, suspect after %s", t.Medics.Replicas, durationText(t.Medics.Heartbeat),
+		durationText(t.Medics.SuspectAfter))
 }
 
 func count(n int, what string) string {

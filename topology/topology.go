@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Topology is a whole system. Load and Parse return only topologies that passed every check; a Topology is immutable. (A variant is made as text, see
-// Generate, because every process has to read the same text.)
+// Topology is a whole system. Load and Parse return only topologies that passed every check; a Topology is immutable. (A variant is made as
+// text, see Generate, because every process has to read the same text.)
 type Topology struct {
 	Name      string // of the cluster, a-z 0-9 -
 	File      string // the file it came from; absolute when Load read it
@@ -70,22 +70,22 @@ func (e Edge) String() string {
 
 // Medics are the processes that watch nodes and restart dead ones.
 type Medics struct {
-	// Replicas is the number of medics, 0 to 16, default 3. With 0, no dead process is started again; one medic restarts all processes but itself;
-	// each further medic survives one more loss and costs one subscription per node.
+	// Replicas is the number of medics, 0 to 16, default 3. With 0, no dead process is started again; one medic restarts all processes but
+	// itself; each further medic survives one more loss and costs one subscription per node.
 	Replicas int
-	// Heartbeat is the time between two signs of life, 10ms to 1m, default 100ms. If it is short, dead processes are found sooner, at a cost of
-	// (nodes + medics) × medics messages per Heartbeat.
+	// Heartbeat is the time between two signs of life, 10ms to 1m, default 100ms. If it is short, dead processes are found sooner, at a cost
+	// of (nodes + medics) × medics messages per Heartbeat.
 	Heartbeat time.Duration
-	// SuspectAfter is the silence that counts as death, 3 × Heartbeat to 10m, default 800ms. If it is short, healthy nodes that wait for a disk or a
-	// processor are killed; if it is long, the pipeline stands still for that long after a real death.
+	// SuspectAfter is the silence that counts as death, 3 × Heartbeat to 10m, default 800ms. If it is short, healthy nodes that wait for a
+	// disk or a processor are killed; if it is long, the pipeline stands still for that long after a real death.
 	SuspectAfter time.Duration
-	// StuckAfter is for how long the loop of an awake node may make no progress before the node ends itself and is started again, 3 × Heartbeat and
-	// at least 300ms to 24h, default 30s; medics end it after twice that time (N9). Rows, records of the log, messages and turns of the node's loop
-	// count as progress; waiting for the disk does not. If it is short, sessions fail whose analysis works for that long on a single row; if it is
-	// long, a session that hangs holds up the others for that long.
+	// StuckAfter is for how long the loop of an awake node may make no progress before the node ends itself and is started again, 3 ×
+	// Heartbeat and at least 300ms to 24h, default 30s; medics end it after twice that time (N9). Rows, records of the log, messages and turns
+	// of the node's loop count as progress; waiting for the disk does not. If it is short, sessions fail whose analysis works for that long on
+	// a single row; if it is long, a session that hangs holds up the others for that long.
 	StuckAfter time.Duration
-	// Console is the IP:PORT at which medics serve the console, on the machine's own loopback; "", the default, means that they serve none. See
-	// ConsoleAddress.
+	// Console is the IP:PORT at which medics serve the console, on the machine's own loopback; "", the default, means that they serve none.
+	// See ConsoleAddress.
 	Console string
 }
 

@@ -36,8 +36,8 @@ type NATS struct {
 	Batch Size
 }
 
-// MaxNATSFrame is the largest limits.frame with transport "nats". JetStream's files hold messages of at most 32 MiB: when the server reads a longer message
-// back, it considers it damaged. The difference is for headers.
+// MaxNATSFrame is the largest limits.frame with transport "nats". JetStream's files hold messages of at most 32 MiB: when the server reads
+// a longer message back, it considers it damaged. The difference is for headers.
 const MaxNATSFrame Size = 30 << 20
 
 // QuorumQueue is the kind of queues that are replicated.
@@ -70,11 +70,12 @@ func (t *Topology) BrokerURL() string {
 	return ""
 }
 
-// RedactURL returns a broker's address without the password, for people and logs. In an address of NATS, a user without a password is a token, which is a
-// secret like a password: nats://TOKEN@HOST.
+// RedactURL returns a broker's address without the password, for people and logs. In an address of NATS, a user without a password is a
+// token, which is a secret like a password: nats://TOKEN@HOST.
 func RedactURL(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.Opaque != "" || strings.ContainsAny(u.Path+u.RawQuery+u.Fragment, "@,") { // the password contains a slash, or there are several addresses; nats:user:password@host is parsed as a scheme and an opaque text
+	// the password contains a slash, or there are several addresses; nats:user:password@host is parsed as a scheme and an opaque text
+	if err != nil || u.Opaque != "" || strings.ContainsAny(u.Path+u.RawQuery+u.Fragment, "@,") {
 		return "(unreadable)" // it may contain a password
 	}
 	if _, has := u.User.Password(); u.User != nil && !has && u.Scheme != "amqp" && u.Scheme != "amqps" {
@@ -86,8 +87,8 @@ func RedactURL(text string) string {
 	return u.Redacted()
 }
 
-// HasBrokerSecret reports whether the topology names a broker with a user or options. Then only the user of the file may read its text (S6). The default
-// user guest is no secret.
+// HasBrokerSecret reports whether the topology names a broker with a user or options. Then only the user of the file may read its text
+// (S6). The default user guest is no secret.
 func (t *Topology) HasBrokerSecret() bool {
 	for _, s := range settings {
 		if s.name != "url" || s.text(t) == s.def {

@@ -25,8 +25,8 @@ const (
 	kindTables // [[name]], each item a kindTable
 )
 
-// value is one TOML value with its place in the file. go-toml's Unmarshal would be shorter, but it forgets the places of values that it accepts, and most
-// mistakes in a topology are values that are valid one by one and do not fit together.
+// value is one TOML value with its place in the file. go-toml's Unmarshal would be shorter, but it forgets the places of values that it
+// accepts, and most mistakes in a topology are values that are valid one by one and do not fit together.
 type value struct {
 	kind   kind
 	at     Pos
@@ -56,7 +56,8 @@ func (v *value) put(name string, at Pos, child *value) {
 	v.fields = append(v.fields, field{name: name, at: at, value: child})
 }
 
-// treeBuilder turns the parser's flat expressions into a tree and finds names that are given twice, which the unstable parser does not check.
+// treeBuilder turns the parser's flat expressions into a tree and finds names that are given twice, which the unstable parser does not
+// check.
 type treeBuilder struct {
 	src     []byte
 	starts  []int // offset of each line's first byte
@@ -67,8 +68,8 @@ type treeBuilder struct {
 	clashes map[string]bool // names for which taken has reported a clash
 }
 
-// parseTree reads src and adds mistakes to found. ok is false if the text is not TOML: then the rest after the mistake was not read, and checking it
-// would only report settings as missing.
+// parseTree reads src and adds mistakes to found. ok is false if the text is not TOML: then the rest after the mistake was not read, and
+// checking it would only report settings as missing.
 func parseTree(src []byte, found *findings) (root *value, ok bool) {
 	b := &treeBuilder{src: append(bytes.TrimPrefix(src, []byte("\ufeff")), '\n'), found: found, clashes: map[string]bool{}}
 	b.root = &value{kind: kindTable, at: Pos{1, 1}, header: true}
@@ -85,8 +86,8 @@ func parseTree(src []byte, found *findings) (root *value, ok bool) {
 	return b.root, b.run()
 }
 
-// run reads all expressions. The recover is for the parser, which is marked unstable and reads text from outside: a bug in it must become an error that names
-// the file.
+// run reads all expressions. The recover is for the parser, which is marked unstable and reads text from outside: a bug in it must become
+// an error that names the file.
 func (b *treeBuilder) run() (ok bool) {
 	last := 0
 	defer func() {
@@ -119,7 +120,8 @@ func (b *treeBuilder) expression(e *unstable.Node) {
 	}
 }
 
-// openTable handles [a.b.c]. It reports a second header of one table. The keys after that header are added to the first table, so that they are checked.
+// openTable handles [a.b.c]. It reports a second header of one table. The keys after that header are added to the first table, so that they
+// are checked.
 func (b *treeBuilder) openTable(e *unstable.Node) {
 	parent, name, at, ok := b.walk(b.root, e.Key())
 	if !ok {
@@ -134,7 +136,8 @@ func (b *treeBuilder) openTable(e *unstable.Node) {
 		old.value.header, old.value.at = true, at
 		b.current = old.value
 	case old.value.kind == kindTable && !old.value.closed:
-		b.found.add(at, fmt.Sprintf("section [%s] is here a second time, the first is on line %d", bareKey(name), old.at.Line), "move its settings into one section")
+		b.found.add(at, fmt.Sprintf("section [%s] is here a second time, the first is on line %d", bareKey(name), old.at.Line),
+			"move its settings into one section")
 		b.current = old.value
 	default:
 		b.taken(at, name, old)
@@ -241,8 +244,8 @@ func (b *treeBuilder) value(n *unstable.Node, at Pos) *value {
 	return v
 }
 
-// breaksText finds characters that could end a line, or be displayed as something else, in a file that is made from a topology. No setting needs such a
-// character, so no setting may contain one: then no renderer can forget to escape it.
+// breaksText finds characters that could end a line, or be displayed as something else, in a file that is made from a topology. No setting
+// needs such a character, so no setting may contain one: then no renderer can forget to escape it.
 func breaksText(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) }
 
 // valueStart finds the first byte of the value of a key: the parser keeps no range for arrays, booleans and dates.

@@ -8,8 +8,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// remedy turns common complaints of the parser into what to write instead. For a complaint that it does not know it gives a general answer. So if a parser
-// uses other words, the advice becomes poorer but never wrong.
+// remedy turns common complaints of the parser into what to write instead. For a complaint that it does not know it gives a general answer.
+// So if a parser uses other words, the advice becomes poorer but never wrong.
 func remedy(complaint string) string {
 	for _, r := range []struct{ has, write string }{
 		{"expected '=' after key", "write NAME = VALUE"},

@@ -2,8 +2,8 @@ package topology
 
 import "posta.dev/posta/security"
 
-// View is a topology with everything derived from it, for `--json` and other programs. Sizes and times are written as in the file. Names of fields are part
-// of the interface: new fields may be added, but no field changes its meaning.
+// View is a topology with everything derived from it, for `--json` and other programs. Sizes and times are written as in the file. Names of
+// fields are part of the interface: new fields may be added, but no field changes its meaning.
 type View struct {
 	Name        string         `json:"name"`
 	File        string         `json:"file"`
@@ -110,7 +110,8 @@ func (t *Topology) View() View {
 }
 
 func (n Node) view(metrics string) NodeView {
-	v := NodeView{ID: n.ID, Stage: n.Stage, Chain: n.Chain, Index: n.Index, Of: n.Of, Host: n.Host, Data: n.DataDir, Sockets: map[Kind]Endpoint{}, Metrics: metrics}
+	v := NodeView{ID: n.ID, Stage: n.Stage, Chain: n.Chain, Index: n.Index, Of: n.Of, Host: n.Host, Data: n.DataDir,
+		Sockets: map[Kind]Endpoint{}, Metrics: metrics}
 	for _, s := range n.Sockets.List() {
 		v.Sockets[s.Kind] = s.Endpoint
 	}

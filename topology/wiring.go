@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// Wiring returns a short digest of how stages are joined: their names, chains and replicas, and the edges between them. From these a node knows for how many
-// ends it waits, and among how many receivers keys are divided (R12). So a session runs under one wiring from its beginning to its end. Hosts, addresses and
-// sockets are not part of it, because they may change during a session: data that moves stays the same data.
+// Wiring returns a short digest of how stages are joined: their names, chains and replicas, and the edges between them. From these a node
+// knows for how many ends it waits, and among how many receivers keys are divided (R12). So a session runs under one wiring from its
+// beginning to its end. Hosts, addresses and sockets are not part of it, because they may change during a session: data that moves stays
+// the same data.
 func (t *Topology) Wiring() string {
 	var b strings.Builder
 	for _, s := range t.Stages {

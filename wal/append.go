@@ -96,8 +96,8 @@ func (l *Log) synced(began time.Time) {
 	}
 }
 
-// undoLocked takes back a write that found no room, durably, so that a crash does not bring back records that the caller was told are not there.
-// The next append opens another writer.
+// undoLocked takes back a write that found no room, durably, so that a crash does not bring back records that the caller was told are not
+// there. The next append opens another writer.
 func (l *Log) undoLocked(cause error) error {
 	w := l.tail
 	l.tail = nil

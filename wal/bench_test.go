@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// BenchmarkAppend appends batches of records and, alternately, writes and fsyncs the same number of bytes to plain files of a segment's size on the
-// same disk. "ratio" is our speed divided by theirs. Both alternate in small rounds, because the disk's speed changes from second to second.
+// BenchmarkAppend appends batches of records and, alternately, writes and fsyncs the same number of bytes to plain files of a segment's
+// size on the same disk. "ratio" is our speed divided by theirs. Both alternate in small rounds, because the disk's speed changes from
+// second to second.
 //
 //	go test ./wal -run '^$' -bench Append -benchtime 3s
 func BenchmarkAppend(b *testing.B) {

@@ -14,7 +14,8 @@ func stepsOf(t *testing.T) []string {
 	w := newWorld(t, d.root, d.options(Options{}))
 	must(t, w.script())
 	all := strings.Join(d.steps, "\n")
-	for _, want := range []string{"mkdir segments", "fsync head.tmp", "rename head", "writeat head", "rename snapshots", "remove segments", "remove snapshots", "-000001.snapshot"} {
+	for _, want := range []string{"mkdir segments", "fsync head.tmp", "rename head", "writeat head", "rename snapshots", "remove segments",
+		"remove snapshots", "-000001.snapshot"} {
 		if !strings.Contains(all, want) {
 			t.Fatalf("the script never does %q:\n%s", want, all)
 		}
@@ -22,7 +23,8 @@ func stepsOf(t *testing.T) []string {
 	return d.steps
 }
 
-// everyCrash runs the script once. Before every step it calls f with the disk as a crash at that point would leave it, and with a copy of the oracle.
+// everyCrash runs the script once. Before every step it calls f with the disk as a crash at that point would leave it, and with a copy of
+// the oracle.
 func everyCrash(t *testing.T, f func(d *disk, w *world, label string)) {
 	d := newDisk(t, tempDir(t))
 	w := newWorld(t, d.root, d.options(Options{}))
@@ -35,8 +37,8 @@ func everyCrash(t *testing.T, f func(d *disk, w *world, label string)) {
 	d.before()
 }
 
-// TestW3_CrashAtEveryStep crashes a life that opens, appends, rotates, cuts and snapshots, after every single step. It loses, keeps or tears what was
-// not synced, and recovers twice.
+// TestW3_CrashAtEveryStep crashes a life that opens, appends, rotates, cuts and snapshots, after every single step. It loses, keeps or
+// tears what was not synced, and recovers twice.
 func TestW3_CrashAtEveryStep(t *testing.T) {
 	everyCrash(t, func(d *disk, w *world, label string) {
 		for o, seeds := range map[outcome]int64{lost: 1, kept: 1, torn: 2} {
@@ -49,8 +51,8 @@ func TestW3_CrashAtEveryStep(t *testing.T) {
 	})
 }
 
-// tempDir makes one of very many directories, which t.TempDir would keep until the test ends. It uses a file system in memory if there is one: the
-// disk of the test decides what survives, not real fsyncs.
+// tempDir makes one of very many directories, which t.TempDir would keep until the test ends. It uses a file system in memory if there is
+// one: the disk of the test decides what survives, not real fsyncs.
 func tempDir(t *testing.T) string {
 	parent := "/dev/shm"
 	if s, err := os.Stat(parent); err != nil || !s.IsDir() {
@@ -65,8 +67,8 @@ func tempDir(t *testing.T) string {
 	return dir
 }
 
-// TestW3_ProcessDiesThenMachine kills only the process after every step, so the next process sees what was written and not synced. What that process
-// has read and relied on must survive a crash of the machine: after every step of its recovery, and after the recovery.
+// TestW3_ProcessDiesThenMachine kills only the process after every step, so the next process sees what was written and not synced. What
+// that process has read and relied on must survive a crash of the machine: after every step of its recovery, and after the recovery.
 func TestW3_ProcessDiesThenMachine(t *testing.T) {
 	steps := stepsOf(t)
 	for k := 1; k <= len(steps); k++ {

@@ -147,8 +147,8 @@ func wantAside(t *testing.T, label, dir string, torn *tornTail, cut []byte) {
 	}
 }
 
-// TestW2_FlippedBitInEveryByte: a damaged record with good ones after it is corruption, and the error names file and offset. Only the very last
-// record may count as a torn write.
+// TestW2_FlippedBitInEveryByte: a damaged record with good ones after it is corruption, and the error names file and offset. Only the very
+// last record may count as a torn write.
 func TestW2_FlippedBitInEveryByte(t *testing.T) {
 	dir, w := smallLog(t)
 	segs := segmentsOf(t, dir)
@@ -180,7 +180,8 @@ func TestW2_FlippedBitInEveryByte(t *testing.T) {
 	}
 }
 
-// TestW2_FlipBelowSnapshotIsNoTornTail: a snapshot proves that the last record was durable. So if that record is damaged, it is not a torn write.
+// TestW2_FlipBelowSnapshotIsNoTornTail: a snapshot proves that the last record was durable. So if that record is damaged, it is not a torn
+// write.
 func TestW2_FlipBelowSnapshotIsNoTornTail(t *testing.T) {
 	dir, w := smallLog(t)
 	must(t, w.open())

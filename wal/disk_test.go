@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// disk is an FS over a real directory. It also keeps what would survive a crash: the synced bytes of each file, and the synced entries of each
-// directory. It counts its steps, and can crash after one or let one fail. crash() then makes a directory as the disk might have left it.
+// disk is an FS over a real directory. It also keeps what would survive a crash: the synced bytes of each file, and the synced entries of
+// each directory. It counts its steps, and can crash after one or let one fail. crash() then makes a directory as the disk might have left
+// it.
 type disk struct {
 	t    *testing.T
 	root string
@@ -55,8 +56,8 @@ func (n *node) wrote(from, to int) {
 	}
 }
 
-// sync makes the dirty bytes durable. A failed sync makes nothing durable and marks the bytes clean nevertheless, as kernels do (W4): bytes that are
-// not written again are then in memory only.
+// sync makes the dirty bytes durable. A failed sync makes nothing durable and marks the bytes clean nevertheless, as kernels do (W4): bytes
+// that are not written again are then in memory only.
 func (n *node) sync(failed bool) {
 	n.wrote(0, 0)
 	if !failed {

@@ -18,7 +18,8 @@
 //   - seal: the last frame of a full segment. It proves that another segment follows.
 //   - spare: the next segment before the seal that makes it the tail.
 //   - head: a file with the id of the log, how often it was opened, its life, and which record it begins with (head.go).
-//   - life: a random number for each opening. A directory that is set back may be opened under an incarnation once more, never under a life.
+//   - life: a random number for each opening. A directory that is set back may be opened under an incarnation once more, never under a
+//     life.
 //   - retire: put the log aside and begin an empty one with another id; heritage: what the retired log leaves to that one (retire.go).
 //   - reserve: a file that only takes room; on a full disk its room is given up for the writes that allow cutting the log (reserve.go).
 //   - snapshot: the caller's state after a record; its twin, a second copy of the newest (snapshot.go).
@@ -67,8 +68,8 @@
 //
 // Rotate, when an Append fills the segment:
 //
-//  1. the spare is made: directory, empty file, each synced with its entry. Without room, or without a file descriptor, it is taken back. A crash leaves it, whole or in part, after
-//     an unsealed segment: Open removes it.
+//  1. the spare is made: directory, empty file, each synced with its entry. Without room, or without a file descriptor, it is taken back. A
+//     crash leaves it, whole or in part, after an unsealed segment: Open removes it.
 //  2. the frames and the seal are written to the tail; one fsync. A crash leaves a torn tail before an empty spare: the
 //     spare is removed and the tail cut, or, if all of it survived, the spare is the tail.
 //  3. the spare is the tail. A sealed segment without a successor is thus a loss, and reported.

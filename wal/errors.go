@@ -57,7 +57,8 @@ func (e *CorruptionError) Error() string {
 	if e.Index != 0 {
 		record = fmt.Sprintf(" (record %d)", e.Index)
 	}
-	return fmt.Sprintf("wal: %s is corrupt at byte %d%s: %s; see `posta log verify %s`, and `posta log repair %s` to continue without what is lost",
+	return fmt.Sprintf(
+		"wal: %s is corrupt at byte %d%s: %s; see `posta log verify %s`, and `posta log repair %s` to continue without what is lost",
 		filepath.Join(e.Dir, e.File), e.Offset, record, e.Reason, e.Dir, e.Dir)
 }
 
@@ -79,8 +80,8 @@ func isNoSpace(err error) bool {
 	return full && !errors.Is(err, errSync) && !errors.Is(err, errNotUndone)
 }
 
-// noDescriptor reports whether a file could not be opened because the process, or the system, has too many open files. Like a full disk, this is temporary:
-// connections end.
+// noDescriptor reports whether a file could not be opened because the process, or the system, has too many open files. Like a full disk,
+// this is temporary: connections end.
 func noDescriptor(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }

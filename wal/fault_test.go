@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestW5_NoRoomAtEveryStep lets each step in turn fail because the disk is full, with half of a write done. At the next call there is room again: it
-// must succeed, and no record may be there twice or in part. At an fsync the failure is final nevertheless (W4).
-// The same holds for a process that has no file descriptor left.
+// TestW5_NoRoomAtEveryStep lets each step in turn fail because the disk is full, with half of a write done. At the next call there is room
+// again: it must succeed, and no record may be there twice or in part. At an fsync the failure is final nevertheless (W4). The same holds
+// for a process that has no file descriptor left.
 func TestW5_NoRoomAtEveryStep(t *testing.T) {
 	for _, with := range []error{errNoSpace, syscall.EMFILE} {
 		failEveryStep(t, with, func(t *testing.T, w *world, d *disk, label string, err error) {
@@ -21,9 +21,12 @@ func TestW5_NoRoomAtEveryStep(t *testing.T) {
 			// Open rewrites a segment in place where a new file finds no room.
 			// Open continues without its reserve, and so does the log. Where the script calls makeWhole, that is the retry.
 			reserve := strings.HasSuffix(d.failed, " "+reserveName)
-			inPlace := reserve || strings.Contains(d.failed, " segments/") && (strings.HasSuffix(d.failed, tmpSuffix) || strings.HasPrefix(d.failed, "rename"))
+			inPlace := reserve || strings.Contains(d.failed, " segments/") && (strings.HasSuffix(d.failed, tmpSuffix) ||
+				strings.HasPrefix(d.failed, "rename"))
 			if noDescriptor(with) && sync {
-				return // only steps that open a directory fail like this: Open and a new segment can be tried again, and an open log holds its other directories
+				// only steps that open a directory fail like this: Open and a new segment can be tried again, and an open log holds its other
+				// directories
+				return
 			}
 			if !sync && (err != nil || w.retries == 0 && !inPlace) {
 				t.Fatalf("%s: no room must not end the log: %v (retries %d)", label, err, w.retries)
@@ -39,7 +42,8 @@ func TestW5_NoRoomAtEveryStep(t *testing.T) {
 func TestW5_TheErrorNamesTheMissingDescriptor(t *testing.T) {
 	for _, with := range []error{syscall.EMFILE, syscall.ENFILE} {
 		err := noRoom(&os.PathError{Op: "open", Path: "x", Err: with})
-		if !isNoSpace(with) || !errors.Is(err, ErrDiskFull) || !errors.Is(err, ErrNoDescriptor) || !errors.Is(err, with) || !strings.Contains(err.Error(), "ulimit -n") {
+		if !isNoSpace(with) || !errors.Is(err, ErrDiskFull) || !errors.Is(err, ErrNoDescriptor) || !errors.Is(err, with) ||
+			!strings.Contains(err.Error(), "ulimit -n") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -62,8 +66,8 @@ func (s *scarce) OpenFile(name string, flag int, perm os.FileMode) (File, error)
 	return s.FS.OpenFile(name, flag, perm)
 }
 
-// TestW5_NoDescriptorForTheTail: the first append to a segment opens it. If that fails, nothing was written, so nothing has to be undone. Undoing
-// would need a descriptor, too, and end the log.
+// TestW5_NoDescriptorForTheTail: the first append to a segment opens it. If that fails, nothing was written, so nothing has to be undone.
+// Undoing would need a descriptor, too, and end the log.
 func TestW5_NoDescriptorForTheTail(t *testing.T) {
 	dir := t.TempDir()
 	fsys := &scarce{FS: osFS{}}
@@ -115,8 +119,8 @@ func (f fullFile) Write(b []byte) (int, error) {
 	return n, errors.Join(err, errNoSpace)
 }
 
-// TestW5_AFullDiskAndNoDescriptor: a failed append is undone without a new file descriptor. If the segment were closed, another connection could take
-// its descriptor.
+// TestW5_AFullDiskAndNoDescriptor: a failed append is undone without a new file descriptor. If the segment were closed, another connection
+// could take its descriptor.
 func TestW5_AFullDiskAndNoDescriptor(t *testing.T) {
 	dir := t.TempDir()
 	d := &fullDisk{scarce: scarce{FS: osFS{}}}
@@ -178,8 +182,9 @@ func noFiles(t *testing.T, but int) (giveBack func()) {
 	return giveBack
 }
 
-// TestW5_NoDescriptorPassesWhateverIsDone: with no, one or two file descriptors, a log appends, begins a segment, saves a snapshot and is cut. If a
-// call cannot do so, it names what is missing, and succeeds once there is a descriptor. The lack never ends the log, and no call waits.
+// TestW5_NoDescriptorPassesWhateverIsDone: with no, one or two file descriptors, a log appends, begins a segment, saves a snapshot and is
+// cut. If a call cannot do so, it names what is missing, and succeeds once there is a descriptor. The lack never ends the log, and no call
+// waits.
 func TestW5_NoDescriptorPassesWhateverIsDone(t *testing.T) {
 	for left := range 3 {
 		dir := tempDir(t)
@@ -243,8 +248,8 @@ func TestW5_NoDescriptorLosesNoTornTail(t *testing.T) {
 	}
 }
 
-// TestW4_IOErrorAtEveryStep lets each step in turn fail for good: a write error, a short write, a failed fsync, a failed rename. The log must report
-// that, stay failed, and be right when it is opened again.
+// TestW4_IOErrorAtEveryStep lets each step in turn fail for good: a write error, a short write, a failed fsync, a failed rename. The log
+// must report that, stay failed, and be right when it is opened again.
 func TestW4_IOErrorAtEveryStep(t *testing.T) {
 	failEveryStep(t, errIO, func(t *testing.T, w *world, d *disk, label string, err error) {
 		// Every step counts, except those on the pid file and on temporary files, which may fail.
@@ -289,7 +294,8 @@ func wantFinal(t *testing.T, w *world, label string, cause error) {
 	if !errors.Is(cause, ErrFailed) && !errors.Is(cause, ErrClosed) {
 		t.Fatalf("%s: want ErrFailed, got %v", label, cause)
 	}
-	if _, err := w.log.Append(Record{Parts: [][]byte{{1}}}); !errors.Is(err, ErrFailed) || !errors.Is(err, errIO) && !errors.Is(err, errNoSpace) && !noDescriptor(err) {
+	if _, err := w.log.Append(Record{Parts: [][]byte{{1}}}); !errors.Is(err, ErrFailed) || !errors.Is(err, errIO) &&
+		!errors.Is(err, errNoSpace) && !noDescriptor(err) {
 		t.Fatalf("%s: append after the failure: %v", label, err)
 	}
 	if err := w.log.Cut(1); !errors.Is(err, ErrFailed) {
@@ -350,8 +356,8 @@ func TestW5_CutWorksOnFullDisk(t *testing.T) {
 	must(t, w.close())
 }
 
-// TestW5_NoRoomToRotate: the name of the segment that a failed rotation made is wrong for any other Append. The segment must be gone for good before
-// an Append succeeds.
+// TestW5_NoRoomToRotate: the name of the segment that a failed rotation made is wrong for any other Append. The segment must be gone for
+// good before an Append succeeds.
 func TestW5_NoRoomToRotate(t *testing.T) {
 	for k := 1; ; k++ {
 		d := newDisk(t, tempDir(t))

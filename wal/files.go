@@ -16,14 +16,14 @@ import (
 //  1. what a file will hold is durable in records of the log, or in a snapshot, until the file is. So a crash before SaveFile has returned
 //     loses nothing: recovery has the content again, and saves it again, under the same name.
 //  2. SaveFile writes it under a temporary name, syncs it, renames it, and syncs the directory. From then on snapshots may refer to it.
-//  3. DropFiles is called once the record is durable that makes files useless. A crash before that leaves them; after recovery, SweepFiles removes files that nothing
-//     refers to, temporary files included.
+//  3. DropFiles is called once the record is durable that makes files useless. A crash before that leaves them; after recovery, SweepFiles
+//     removes files that nothing refers to, temporary files included.
 //
 // A retired log leaves its files in place. The next log takes over those to which the heritage refers, and the sweep removes
 // the others.
 
-// SaveFile makes a file durable. Its content is the concatenation of parts. It replaces an existing one. On ErrDiskFull nothing changed; on ErrFailed the next Open
-// decides. May run beside Append.
+// SaveFile makes a file durable. Its content is the concatenation of parts. It replaces an existing one. On ErrDiskFull nothing changed; on
+// ErrFailed the next Open decides. May run beside Append.
 func (l *Log) SaveFile(name string, parts ...[]byte) error {
 	l.mu.Lock()
 	err := l.usableLocked()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestW3_FilesAtEveryCrash: a file is there, complete, after a crash at any step if SaveFile has returned. A dropped file may still be there until
-// the sweep. The sweep removes every file that it was not told to keep, and no other.
+// TestW3_FilesAtEveryCrash: a file is there, complete, after a crash at any step if SaveFile has returned. A dropped file may still be
+// there until the sweep. The sweep removes every file that it was not told to keep, and no other.
 func TestW3_FilesAtEveryCrash(t *testing.T) {
 	content := func(i int) []byte { return bytes.Repeat([]byte{byte(i)}, 5000+i) }
 	d := newDisk(t, tempDir(t))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFingerprint_ShowsEveryChange: the fingerprint shows every change of a head, a segment and a snapshot, even if a copy restores the former size
-// and times. Computing it changes nothing, and files beside the log do not affect it.
+// TestFingerprint_ShowsEveryChange: the fingerprint shows every change of a head, a segment and a snapshot, even if a copy restores the
+// former size and times. Computing it changes nothing, and files beside the log do not affect it.
 func TestFingerprint_ShowsEveryChange(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	l, err := Open(dir, Options{})
@@ -52,7 +52,8 @@ func TestFingerprint_ShowsEveryChange(t *testing.T) {
 	}
 }
 
-// TestN9_OnLockedComesFirst: OnLocked is called before anything is read, and only after the directory is locked. If it fails, its error ends Open.
+// TestN9_OnLockedComesFirst: OnLocked is called before anything is read, and only after the directory is locked. If it fails, its error
+// ends Open.
 func TestN9_OnLockedComesFirst(t *testing.T) {
 	dir := t.TempDir()
 	l, err := Open(dir, Options{})

@@ -11,15 +11,16 @@ import (
 	"syscall"
 )
 
-// Locker is an FS that locks directories itself. An FS that shows a real directory needs no lock of its own. It is exported for the simulator
-// (test/sim), whose disk is in memory.
+// Locker is an FS that locks directories itself. An FS that shows a real directory needs no lock of its own. It is exported for the
+// simulator (test/sim), whose disk is in memory.
 type Locker interface {
 	// Lock takes a directory until the lock is closed; ErrLocked if another has it.
 	Lock(dir string) (io.Closer, error)
 }
 
 // lockDir takes the directory for this process (N4). The kernel drops the lock with the process, however it dies, so
-// there is nothing to clean up after a kill -9. It does not go through FS, unless that has locks: a lock is not part of the content of a disk.
+// there is nothing to clean up after a kill -9. It does not go through FS, unless that has locks: a lock is not part of the content of a
+// disk.
 func lockDir(fsys FS, dir string) (io.Closer, error) {
 	if l, ok := fsys.(Locker); ok {
 		return l.Lock(dir)
@@ -33,7 +34,8 @@ func lockDir(fsys FS, dir string) (io.Closer, error) {
 		holder := readPid(name)
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("wal: %s is in use by process %s; stop it first, or give this node another data directory: %w", dir, holder, ErrLocked)
+			return nil, fmt.Errorf("wal: %s is in use by process %s; stop it first, or give this node another data directory: %w", dir, holder,
+				ErrLocked)
 		}
 		return nil, fmt.Errorf("wal: lock %s: %w", dir, err)
 	}
@@ -66,7 +68,8 @@ func readPid(name string) string {
 	return pid
 }
 
-// Holder returns the process that has the log of dir open, "" if none has. It takes the lock for a moment: an Open at this moment gets ErrLocked.
+// Holder returns the process that has the log of dir open, "" if none has. It takes the lock for a moment: an Open at this moment gets
+// ErrLocked.
 func Holder(dir string) string {
 	name := filepath.Join(dir, lockName)
 	f, err := os.Open(name)

@@ -25,8 +25,8 @@ func holdLock(dir string) {
 	os.Exit(0)
 }
 
-// TestN4_LockHeldByAnotherProcess runs the test binary again as the process that holds the lock. Open is refused, and succeeds after that process is
-// killed.
+// TestN4_LockHeldByAnotherProcess runs the test binary again as the process that holds the lock. Open is refused, and succeeds after that
+// process is killed.
 func TestN4_LockHeldByAnotherProcess(t *testing.T) {
 	dir := t.TempDir()
 	holder := exec.Command(os.Args[0], "-test.run=^$")

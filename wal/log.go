@@ -12,19 +12,20 @@ import (
 
 // Options of a log; the zero value is good.
 type Options struct {
-	// SegmentSize in bytes: a segment that has reached it is sealed, and another one is begun. Default 8 MiB. If it is small, Cut frees room in
-	// smaller steps, but every segment costs about four fsyncs. If it is large, it takes more memory while a
-	// segment is read, and up to one segment more than needed stays on disk.
+	// SegmentSize in bytes: a segment that has reached it is sealed, and another one is begun. Default 8 MiB. If it is small, Cut frees room
+	// in smaller steps, but every segment costs about four fsyncs. If it is large, it takes more memory while a segment is read, and up to one
+	// segment more than needed stays on disk.
 	SegmentSize int
-	// Snapshots is how many snapshots are kept. Default 3. With 1 there is no other snapshot if its checksum is bad; each further one costs its size on disk.
+	// Snapshots is how many snapshots are kept. Default 3. With 1 there is no other snapshot if its checksum is bad; each further one costs
+	// its size on disk.
 	Snapshots int
 	// Reserve is how many bytes the log reserves on the disk for the writes that free room when the disk is full; see Spend.
 	// Default 0: none. A disk that is less than 64 times as large gets no reserve.
 	Reserve int64
 	// FS is the byte seam; default the operating system.
 	FS FS
-	// OnLocked, if not nil, is called once the directory belongs to this Log, before anything is read: reading the whole log may take long. If it
-	// returns an error, Open ends and returns it unchanged.
+	// OnLocked, if not nil, is called once the directory belongs to this Log, before anything is read: reading the whole log may take long. If
+	// it returns an error, Open ends and returns it unchanged.
 	OnLocked func() error
 	// OnSegment, if not nil, is called before each segment that Open reads to check the log. If it returns an error, Open wraps
 	// and returns it, and has changed nothing. So a caller can stop Open while it reads a log of gigabytes.
@@ -35,8 +36,8 @@ type Options struct {
 	OnRecord func(i Index, typ byte, data []byte)
 	// OnSync, if not nil, is called with the duration of each fsync of an append, by the goroutine that appends.
 	OnSync func(time.Duration)
-	// Random is the source of ids and lives; default crypto/rand. Only the simulator (test/sim) sets another source, to make a seed repeatable. Other
-	// callers must not: peers treat two logs with the same id as one log.
+	// Random is the source of ids and lives; default crypto/rand. Only the simulator (test/sim) sets another source, to make a seed
+	// repeatable. Other callers must not: peers treat two logs with the same id as one log.
 	Random io.Reader
 	// Logger reports what recovery did: a tail that was cut, a bad snapshot that was skipped. Default slog.Default().
 	Logger *slog.Logger
@@ -49,7 +50,8 @@ const (
 
 func (o Options) withDefaults() (Options, error) {
 	if o.SegmentSize < 0 || o.Snapshots < 0 || o.Reserve < 0 {
-		return o, fmt.Errorf("wal: options: SegmentSize %d, Snapshots %d and Reserve %d must not be negative", o.SegmentSize, o.Snapshots, o.Reserve)
+		return o, fmt.Errorf("wal: options: SegmentSize %d, Snapshots %d and Reserve %d must not be negative", o.SegmentSize, o.Snapshots,
+			o.Reserve)
 	}
 	if o.SegmentSize == 0 {
 		o.SegmentSize = defaultSegmentSize

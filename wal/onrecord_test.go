@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestOnRecord_GetsWhatReplayGives: OnRecord gets the records that Replay gives: after cuts, with a torn tail, over several segments, and when a
-// large append makes the disk start writing in its middle.
+// TestOnRecord_GetsWhatReplayGives: OnRecord gets the records that Replay gives: after cuts, with a torn tail, over several segments, and
+// when a large append makes the disk start writing in its middle.
 func TestOnRecord_GetsWhatReplayGives(t *testing.T) {
 	dir := tempDir(t)
 	var heard []string
@@ -60,7 +60,8 @@ func describe(i Index, typ byte, data []byte) string {
 	return fmt.Sprintf("%d: type %d, %d bytes of %q", i, typ, len(data), data[0])
 }
 
-// TestOnSegment_EndsOpen: a caller that stops Open between two segments gets its own error back, the directory is unchanged, and can be opened again.
+// TestOnSegment_EndsOpen: a caller that stops Open between two segments gets its own error back, the directory is unchanged, and can be
+// opened again.
 func TestOnSegment_EndsOpen(t *testing.T) {
 	dir := tempDir(t)
 	l, err := Open(dir, Options{SegmentSize: 1 << 10})

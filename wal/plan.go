@@ -2,7 +2,8 @@ package wal
 
 import "fmt"
 
-const formerReason = "it is a log of version 1, and this program reads version 2: end its sessions with the program that wrote it, and start this one with an empty directory"
+const formerReason = "it is a log of version 1, and this program reads version 2: end its sessions with the program that wrote it, and " +
+	"start this one with an empty directory"
 
 // plan is what recovery has to do before the log may be used. It is made without touching the disk.
 type plan struct {

@@ -23,8 +23,8 @@ import (
 // Errors: ErrLocked; ErrDiskFull. After any error, or a crash, Repair may be called again.
 func Repair(dir string) (Report, error) { return RepairWith(dir, Options{}) }
 
-// RepairWith is Repair of a log that is opened with such options, of which FS and Random count. It is exported for the simulator (test/sim), whose
-// logs are on a disk of its own.
+// RepairWith is Repair of a log that is opened with such options, of which FS and Random count. It is exported for the simulator
+// (test/sim), whose logs are on a disk of its own.
 func RepairWith(dir string, o Options) (r Report, err error) {
 	if o, err = o.withDefaults(); err != nil {
 		return Report{Dir: dir}, err
@@ -130,8 +130,8 @@ func (r *repairer) lose(format string, args ...any) {
 	r.lost = append(r.lost, fmt.Sprintf(format, args...))
 }
 
-// apply works in this order: first the new identity, so that a half-repaired log that looks sound does not count as the old one; then it takes pieces
-// out, newest first; then it ends the tail.
+// apply works in this order: first the new identity, so that a half-repaired log that looks sound does not count as the old one; then it
+// takes pieces out, newest first; then it ends the tail.
 func (r *repairer) apply(s *analysis, t target) error {
 	h, err := newHead(r.random)
 	if err != nil {

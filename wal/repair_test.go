@@ -55,7 +55,8 @@ func TestW7_RepairCutsAtTheFirstBadRecord(t *testing.T) {
 		flip(t, filepath.Join(v.dir, where.File), int(where.Offset)+9)
 
 		found, err := Verify(v.dir)
-		if err != nil || found.Damage == nil || found.Damage.Index != Index(bad) || found.Damage.Offset != where.Offset || found.Damage.File != where.File {
+		if err != nil || found.Damage == nil || found.Damage.Index != Index(bad) || found.Damage.Offset != where.Offset ||
+			found.Damage.File != where.File {
 			t.Fatalf("record %d: verify says %v, %v", bad, found, err)
 		}
 		n := Index(0)
@@ -69,7 +70,8 @@ func TestW7_RepairCutsAtTheFirstBadRecord(t *testing.T) {
 			t.Fatalf("%s: %v", label, r)
 		}
 		afterRepair(t, label, &v, r)
-		kept, err := os.ReadFile(filepath.Join(v.dir, cutName, "repair-1", fmt.Sprintf("%s-%d%s", filepath.Base(where.File), where.Offset, tornSuffix)))
+		kept, err := os.ReadFile(filepath.Join(v.dir, cutName, "repair-1",
+			fmt.Sprintf("%s-%d%s", filepath.Base(where.File), where.Offset, tornSuffix)))
 		if err != nil || len(kept) != len(before)-int(where.Offset) {
 			t.Fatalf("%s: %d bytes aside, %v", label, len(kept), err)
 		}
@@ -127,7 +129,8 @@ func TestW7_RepairWithSnapshots(t *testing.T) {
 	}
 }
 
-// TestW7_ARepairThatCrashedIsFinished: after a crash at any step of Repair, the log does not count as the old one, and calling Repair again finishes.
+// TestW7_ARepairThatCrashedIsFinished: after a crash at any step of Repair, the log does not count as the old one, and calling Repair again
+// finishes.
 func TestW7_ARepairThatCrashedIsFinished(t *testing.T) {
 	dir, w := smallLog(t)
 	bad := locate(t, dir, Index(len(w.acked)/3))
@@ -168,7 +171,8 @@ func TestW7_VerifyAndDumpOfASoundLog(t *testing.T) {
 	must(t, os.WriteFile(tail, append(b, "torn"...), filePerm))
 	r, err := Verify(w.dir)
 	must(t, err)
-	if !r.OK() || r.Holder != "" || r.Last != Index(len(w.acked)) || r.Torn == nil || r.Torn.Bytes != 4 || r.Identity.LogID != w.logID || len(r.Snapshots) != 3 {
+	if !r.OK() || r.Holder != "" || r.Last != Index(len(w.acked)) || r.Torn == nil || r.Torn.Bytes != 4 || r.Identity.LogID != w.logID ||
+		len(r.Snapshots) != 3 {
 		t.Fatalf("%v", r)
 	}
 	if text := r.String(); !strings.Contains(text, "torn tail: 4 bytes") || !strings.HasSuffix(text, "ok\n") {

@@ -46,7 +46,8 @@ func (l *Log) readSegment(i Index) (segment, []byte, error) {
 		return segment{}, nil, ErrClosed
 	}
 	if i < l.segments[0].first {
-		return segment{}, nil, fmt.Errorf("wal: replay from record %d in %s, which now begins with %d: %w", i, l.dir, l.segments[0].first, ErrGone)
+		return segment{}, nil, fmt.Errorf("wal: replay from record %d in %s, which now begins with %d: %w", i, l.dir, l.segments[0].first,
+			ErrGone)
 	}
 	k, found := slices.BinarySearchFunc(l.segments, i, func(s segment, i Index) int { return cmp.Compare(s.first, i) })
 	if !found {

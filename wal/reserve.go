@@ -18,15 +18,16 @@ import (
 // itself, as segments made in advance, was rejected: its name and length would then have a meaning, and recovery would have to
 // tell room from records.
 
-// reservePiece is how much Refill asks for at once if there is no room for all of it, or if it has to be written; it keeps the pieces that it gets
-// before the disk is full.
+// reservePiece is how much Refill asks for at once if there is no room for all of it, or if it has to be written; it keeps the pieces that
+// it gets before the disk is full.
 const reservePiece = 1 << 20
 
-// reserveShare is the part of a disk that a reserve may take. On a smaller disk there is none: the nodes of a host often share one, and their
-// reserves must not be what fills it.
+// reserveShare is the part of a disk that a reserve may take. On a smaller disk there is none: the nodes of a host often share one, and
+// their reserves must not be what fills it.
 const reserveShare = 64
 
-// Reserved returns how many bytes are reserved; Short reports whether that is less than Options.Reserve, on a disk that is large enough for it.
+// Reserved returns how many bytes are reserved; Short reports whether that is less than Options.Reserve, on a disk that is large enough for
+// it.
 func (l *Log) Reserved() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -36,8 +37,8 @@ func (l *Log) Reserved() int64 {
 // Short reports whether some of the reserve is spent.
 func (l *Log) Short() bool { return l.Reserved() < l.opts.Reserve }
 
-// Spend gives up that many bytes of the reserve, or what is left of it, and reports whether that is anything. It needs no room. Errors: ErrDiskFull
-// (for lack of a file descriptor: call it again), ErrFailed.
+// Spend gives up that many bytes of the reserve, or what is left of it, and reports whether that is anything. It needs no room. Errors:
+// ErrDiskFull (for lack of a file descriptor: call it again), ErrFailed.
 func (l *Log) Spend(bytes int64) (given bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

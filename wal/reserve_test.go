@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestW5_TheReserveMakesRoom: the log itself fills the disk, and another process takes every byte that becomes free. The reserve gives room, piece by
-// piece, for what must be stored before the log may be cut. Then the log is cut, and the reserve is complete again.
+// TestW5_TheReserveMakesRoom: the log itself fills the disk, and another process takes every byte that becomes free. The reserve gives
+// room, piece by piece, for what must be stored before the log may be cut. Then the log is cut, and the reserve is complete again.
 func TestW5_TheReserveMakesRoom(t *testing.T) {
 	d := newDisk(t, tempDir(t))
 	d.capacity = 40 << 10
@@ -61,8 +61,8 @@ func TestW5_TheReserveMakesRoom(t *testing.T) {
 	must(t, w.close())
 }
 
-// TestW5_ALogWithoutRoomForItsReserve opens and works, reports that its reserve is incomplete, and completes it when there is room. A part that a
-// crash has left counts. A reserve that is larger than asked for is cut.
+// TestW5_ALogWithoutRoomForItsReserve opens and works, reports that its reserve is incomplete, and completes it when there is room. A part
+// that a crash has left counts. A reserve that is larger than asked for is cut.
 func TestW5_ALogWithoutRoomForItsReserve(t *testing.T) {
 	d := newDisk(t, tempDir(t))
 	d.capacity = 3000

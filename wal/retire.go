@@ -106,7 +106,8 @@ func (l *Log) finishRetirement() error {
 	if err := l.create(0); err != nil {
 		return err
 	}
-	l.opts.Logger.Warn("wal: the log was retired; an empty one begins", "dir", l.dir, "retired", filepath.Join(retiredName, hex.EncodeToString(s.head.id.LogID[:])))
+	l.opts.Logger.Warn("wal: the log was retired; an empty one begins", "dir", l.dir, "retired",
+		filepath.Join(retiredName, hex.EncodeToString(s.head.id.LogID[:])))
 	l.segments = nil // as if they had not been made: what follows reads them
 	return nil
 }

@@ -47,8 +47,8 @@ func (w *world) inherit() error {
 	return w.close()
 }
 
-// TestR14_ARetirementCrashedAtEveryStep: after the crash the log is either the former one with the same id, or a new one whose first record is the
-// heritage. There is no third state, and the heritage is there once.
+// TestR14_ARetirementCrashedAtEveryStep: after the crash the log is either the former one with the same id, or a new one whose first record
+// is the heritage. There is no third state, and the heritage is there once.
 func TestR14_ARetirementCrashedAtEveryStep(t *testing.T) {
 	d := newDisk(t, tempDir(t))
 	w := newWorld(t, d.root, d.options(Options{}))
@@ -139,8 +139,8 @@ func TestR14_ARetiredLogIsKeptOnce(t *testing.T) {
 	}
 }
 
-// TestR14_ALogThatLeavesNothingLeavesNothingOlder: the removal of what it has taken over may have failed. The next log would take that over once more,
-// and with it what this one has removed since.
+// TestR14_ALogThatLeavesNothingLeavesNothingOlder: the removal of what it has taken over may have failed. The next log would take that over
+// once more, and with it what this one has removed since.
 func TestR14_ALogThatLeavesNothingLeavesNothingOlder(t *testing.T) {
 	dir := tempDir(t)
 	for _, heritage := range [][]byte{[]byte("old"), nil} {

@@ -6,15 +6,16 @@ import (
 
 // settle makes durable what was read, before anything relies on it, and cuts the torn tail.
 //
-// The process before may have died of a failed fsync, or before its fsync. What it wrote last is then in memory, reads well, and is not on the disk.
-// And after a failed fsync the kernel may consider those pages clean, so that another fsync reports success and writes nothing (W4). So the newest
-// segment with records is written to a new file, for which no fsync has failed, and which takes the place of the old file:
+// The process before may have died of a failed fsync, or before its fsync. What it wrote last is then in memory, reads well, and is not on
+// the disk. And after a failed fsync the kernel may consider those pages clean, so that another fsync reports success and writes nothing
+// (W4). So the newest segment with records is written to a new file, for which no fsync has failed, and which takes the place of the old
+// file:
 //
 //  1. the torn end, if there is one, is copied to cut/;
 //  2. what is good is written to a temporary file, synced, and renamed over the segment; the directory is synced.
 //
-// A crash leaves the old file or the new one, with the same records. Older segments do not need this: an Append begins only after the fsync of the
-// one before has succeeded, and Open ends only after settle. For the same reason only the last Append of the segment is in doubt.
+// A crash leaves the old file or the new one, with the same records. Older segments do not need this: an Append begins only after the fsync
+// of the one before has succeeded, and Open ends only after settle. For the same reason only the last Append of the segment is in doubt.
 //
 // If the disk has no room for the new file, only the last Append is written again: over itself, byte for byte. That makes its
 // pages dirty again and needs no room, so a full disk does not keep a node from starting (W5). It is not done if there is room,
@@ -68,6 +69,7 @@ func (l *Log) keepTorn(b []byte, s scan) error {
 	if err != nil {
 		return err
 	}
-	l.opts.Logger.Warn("wal: cut a torn tail", "dir", l.dir, "file", c.File, "offset", c.Offset, "bytes", c.Bytes, "next", c.Next, "kept", c.Kept)
+	l.opts.Logger.Warn("wal: cut a torn tail", "dir", l.dir, "file", c.File, "offset", c.Offset, "bytes", c.Bytes, "next", c.Next, "kept",
+		c.Kept)
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestW4_AFailedFsyncIsNotTrustedLater lets each fsync of a file fail in turn. The kernel then takes the pages for clean, and the process ends. The
-// next process reads from memory what is not on the disk, and its own fsyncs succeed. The records that it has found, and those it appends, must
-// survive when the machine dies, even if the disk was full when it started.
+// TestW4_AFailedFsyncIsNotTrustedLater lets each fsync of a file fail in turn. The kernel then takes the pages for clean, and the process
+// ends. The next process reads from memory what is not on the disk, and its own fsyncs succeed. The records that it has found, and those it
+// appends, must survive when the machine dies, even if the disk was full when it started.
 func TestW4_AFailedFsyncIsNotTrustedLater(t *testing.T) {
 	inPlace := 0
 	for k, step := range stepsOf(t) {

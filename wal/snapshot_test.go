@@ -41,8 +41,8 @@ func busy(t *testing.T, n int) *world {
 	return w
 }
 
-// TestN3_BadSnapshotFallsBack flips a bit in every byte of the newest snapshot. The snapshot before it is loaded, and the log still has all records
-// after that one, although it was cut.
+// TestN3_BadSnapshotFallsBack flips a bit in every byte of the newest snapshot. The snapshot before it is loaded, and the log still has all
+// records after that one, although it was cut.
 func TestN3_BadSnapshotFallsBack(t *testing.T) {
 	w := busy(t, 3)
 	before := w.log.snapshots[1].at

@@ -15,9 +15,9 @@ const (
 	gatherSize = 256 << 10 // bytes of the buffer: small enough to stay in a core's cache between copy and write
 	gatherPart = 32 << 10  // larger parts are written directly: a system call costs less than the copy
 
-	// writebackEvery is the number of bytes of an append after which the disk is asked to begin writing. With it, appends of 4 MiB are durable in 3.1
-	// ms instead of 3.7 (the fastest tenth). If it is smaller, there are more and smaller writes: what they gain on an idle disk they lose on a busy
-	// one. If it is larger, more is left for the fsync.
+	// writebackEvery is the number of bytes of an append after which the disk is asked to begin writing. With it, appends of 4 MiB are durable
+	// in 3.1 ms instead of 3.7 (the fastest tenth). If it is smaller, there are more and smaller writes: what they gain on an idle disk they
+	// lose on a busy one. If it is larger, more is left for the fsync.
 	writebackEvery = 2 << 20
 )
 
@@ -90,7 +90,8 @@ func (w *segmentWriter) flush() error {
 func (w *segmentWriter) sync() error  { return w.file.Sync() }
 func (w *segmentWriter) close() error { return w.file.Close() }
 
-// undo makes the file end at size again, durably, and closes it. It needs only the writer's own file descriptor. There may be no other left, and if the undo fails, so does the log.
+// undo makes the file end at size again, durably, and closes it. It needs only the writer's own file descriptor. There may be no other
+// left, and if the undo fails, so does the log.
 func (w *segmentWriter) undo(size int64) error {
 	err := w.file.Truncate(size)
 	if err == nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestW1_ARecordAboveMaxRecordIsRefused: the error says why, for a record alone and among others, and the log continues as if the call had not been
-// made. The parts are the same MiB a thousand times, so the test needs no gigabyte.
+// TestW1_ARecordAboveMaxRecordIsRefused: the error says why, for a record alone and among others, and the log continues as if the call had
+// not been made. The parts are the same MiB a thousand times, so the test needs no gigabyte.
 func TestW1_ARecordAboveMaxRecordIsRefused(t *testing.T) {
 	w := newWorld(t, tempDir(t), Options{})
 	must(t, w.open())
@@ -22,7 +22,8 @@ func TestW1_ARecordAboveMaxRecordIsRefused(t *testing.T) {
 	small := Record{Type: 1, Parts: [][]byte{{1}}}
 	for _, records := range [][]Record{{large}, {small, large}, {large, small}} {
 		_, err := w.log.Append(records...)
-		if want := fmt.Sprintf("%d bytes (at most %d)", MaxRecord+1, MaxRecord); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), want) {
+		if want := fmt.Sprintf("%d bytes (at most %d)", MaxRecord+1, MaxRecord); !errors.Is(err, ErrTooLarge) ||
+			!strings.Contains(err.Error(), want) {
 			t.Fatalf("%d records: %v", len(records), err)
 		}
 		if last := w.log.Last(); last != 3 {

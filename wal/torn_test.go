@@ -52,10 +52,13 @@ func TestW2_TailOrCorruption(t *testing.T) {
 		{"flipped, the same append follows", [][]int{{100, 100}}, func(b []byte, off []int) []byte { b[off[0]+30] ^= 1; return b }, 0, false},
 		{"first sector of an append never written", [][]int{{600, 100}}, func(b []byte, off []int) []byte { zero(b, 0, 512); return b }, 0, true},
 		{"middle sector never written", [][]int{{10}, {1500, 100}}, func(b []byte, off []int) []byte { zero(b, 512, 1024); return b }, 1, true},
-		{"sector shared with an older append", [][]int{{100}, {800, 100}}, func(b []byte, off []int) []byte { zero(b, off[1], 512); return b }, 1, true},
+		{"sector shared with an older append", [][]int{{100}, {800, 100}}, func(b []byte, off []int) []byte { zero(b, off[1], 512); return b },
+			1, true},
 		{"zeros that are not a sector", [][]int{{1500, 100}}, func(b []byte, off []int) []byte { zero(b, 520, 1020); return b }, 0, false},
-		{"two sectors lost, small records between", [][]int{{600, 300, 300, 300, 300}}, func(b []byte, off []int) []byte { zero(b, 0, 512); zero(b, 1024, 1536); return b }, 0, true},
-		{"sector lost, then a later append", [][]int{{600, 100}, {100}}, func(b []byte, off []int) []byte { zero(b, 0, 512); return b }, 0, false},
+		{"two sectors lost, small records between", [][]int{{600, 300, 300, 300, 300}},
+			func(b []byte, off []int) []byte { zero(b, 0, 512); zero(b, 1024, 1536); return b }, 0, true},
+		{"sector lost, then a later append", [][]int{{600, 100}, {100}}, func(b []byte, off []int) []byte { zero(b, 0, 512); return b }, 0,
+			false},
 		{"only zeros", nil, func(b []byte, off []int) []byte { return make([]byte, 3000) }, 0, true},
 	} {
 		b, off := segmentBytes(c.appends...)
@@ -97,7 +100,8 @@ func TestW1_StaleBlockIsNoRecord(t *testing.T) {
 	}
 }
 
-// FuzzScan: for any bytes, the scanner ends, its good part is good by itself, the encoder would write what it accepts, and a corruption has a reason.
+// FuzzScan: for any bytes, the scanner ends, its good part is good by itself, the encoder would write what it accepts, and a corruption has
+// a reason.
 func FuzzScan(f *testing.F) {
 	b, off := segmentBytes([]int{1}, []int{100, 700, 3}, []int{20})
 	f.Add(b, uint64(1))

@@ -222,8 +222,8 @@ func (w *world) abandon() {
 	}
 }
 
-// recovered opens what a crash left. It checks that every acknowledged record is there, in order, and nothing that was never appended. Then it
-// continues the log, twice.
+// recovered opens what a crash left. It checks that every acknowledged record is there, in order, and nothing that was never appended. Then
+// it continues the log, twice.
 func (w *world) recovered(dir string, label string) {
 	w.abandon()
 	w.dir = dir

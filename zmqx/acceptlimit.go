@@ -79,7 +79,8 @@ func (l *AcceptLimit) evictLocked() bool {
 	quietest.evicted = true
 	if now := time.Now(); now.Sub(l.logged) >= time.Minute {
 		l.logged = now
-		l.log.Warn("as many connections are open as this process has file descriptors for; the quietest is closed for each new one. Raise the limit of open files (ulimit -n), or find out who connects and says nothing",
+		l.log.Warn("as many connections are open as this process has file descriptors for; the quietest is closed for each new one. Raise the "+
+			"limit of open files (ulimit -n), or find out who connects and says nothing",
 			"most", l.max, "closed", remoteName(quietest.conn))
 	}
 	if quietest.peer == nil {

@@ -17,7 +17,8 @@ func (l *AcceptLimit) count() int {
 // descriptors beyond their share, and not the connection of a known peer at the other socket. A peer that comes late is admitted.
 func TestR16_ConnectionsOfAllSockets(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
-		said := countLogs("as many connections are open as this process has file descriptors for; the quietest is closed for each new one. Raise the limit of open files (ulimit -n), or find out who connects and says nothing")
+		said := countLogs("as many connections are open as this process has file descriptors for; the quietest is closed for each new one. " +
+			"Raise the limit of open files (ulimit -n), or find out who connects and says nothing")
 		o := Options{Known: ours, Accepts: NewAcceptLimit(6, slog.New(said))}
 		pull, data := newPull(t, o, endpoint)
 		if endpoint != "tcp://127.0.0.1:0" {

@@ -17,7 +17,8 @@ func benchMessage(size int) Message {
 	return Message{make([]byte, 60), make([]byte, size)}
 }
 
-// BenchmarkPushPull measures one sender and one receiver in one process. The messages are like those of a link: a header of 60 bytes and a payload.
+// BenchmarkPushPull measures one sender and one receiver in one process. The messages are like those of a link: a header of 60 bytes and a
+// payload.
 func BenchmarkPushPull(b *testing.B) {
 	for _, transport := range []string{"tcp", "ipc"} {
 		for _, size := range benchSizes {
@@ -86,7 +87,8 @@ func benchPushPull(b *testing.B, transport string, size int, recycle bool) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "msgs/s")
 }
 
-// BenchmarkEngine measures the same through zmq4's own Conn.SendMsg and RecvMsg. Its figures are the reason why this package does the framing itself.
+// BenchmarkEngine measures the same through zmq4's own Conn.SendMsg and RecvMsg. Its figures are the reason why this package does the
+// framing itself.
 func BenchmarkEngine(b *testing.B) {
 	for _, size := range benchSizes {
 		b.Run(fmt.Sprintf("tcp/%d", size), func(b *testing.B) { benchEngine(b, size) })

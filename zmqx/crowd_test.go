@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestHostile_EndlessCommands: a peer sends commands without end. They are answered while the peer reads the answers. If it does not read, they take
-// no memory and do not delay other peers.
+// TestHostile_EndlessCommands: a peer sends commands without end. They are answered while the peer reads the answers. If it does not read,
+// they take no memory and do not delay other peers.
 func TestHostile_EndlessCommands(t *testing.T) {
 	besideAGoodPeer(t, quick(), "tcp://127.0.0.1:0", func(t *testing.T, address string, pull *Pull) {
 		conn := rawClient(t, address, "PUSH", "")
@@ -30,8 +30,8 @@ func TestHostile_EndlessCommands(t *testing.T) {
 	})
 }
 
-// TestHostile_LongSubscriptions: a subscriber may have MaxSubscriptions of MaxTopic bytes. If it wants more, or longer ones, it is disconnected
-// before it takes more memory.
+// TestHostile_LongSubscriptions: a subscriber may have MaxSubscriptions of MaxTopic bytes. If it wants more, or longer ones, it is
+// disconnected before it takes more memory.
 func TestHostile_LongSubscriptions(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		told := newEvents()
@@ -74,8 +74,8 @@ func TestHostile_LongSubscriptions(t *testing.T) {
 	})
 }
 
-// TestHostile_ClientsThatNeverRead: clients send questions and never read the answers. The answers that wait for one client are bounded; beyond the
-// bound it is disconnected. Another client gets its answers all the time.
+// TestHostile_ClientsThatNeverRead: clients send questions and never read the answers. The answers that wait for one client are bounded;
+// beyond the bound it is disconnected. Another client gets its answers all the time.
 func TestHostile_ClientsThatNeverRead(t *testing.T) {
 	told := newEvents()
 	o := Options{QueueBytes: mib, MaxFrame: mib, OnEvent: told.take}
@@ -120,8 +120,8 @@ func TestHostile_ClientsThatNeverRead(t *testing.T) {
 	<-served
 }
 
-// TestHostile_TenThousandSilentConnections: connections arrive over tcp, stay open as long as they can, and send nothing, like those of port
-// scanners.
+// TestHostile_TenThousandSilentConnections: connections arrive over tcp, stay open as long as they can, and send nothing, like those of
+// port scanners.
 func TestHostile_TenThousandSilentConnections(t *testing.T) {
 	o := quick()
 	o.MaxHandshakes, o.Accepts = 64, NewAcceptLimit(100, slog.New(slog.DiscardHandler))

@@ -15,8 +15,9 @@ const progress = 4 << 10
 // silence is set. Within a message it must make progress. The time that a message waits for our own receiver does not count:
 // renew is called when reading resumes. A nil readDeadline sets none. The reader's goroutine owns it.
 type readDeadline struct {
-	conn    interface{ SetReadDeadline(time.Time) error }
-	beneath bool          // bytes are counted beneath TLS (cameBeneath): a record arrives as a whole, and may be as long as four times progress
+	conn interface{ SetReadDeadline(time.Time) error }
+	// bytes are counted beneath TLS (cameBeneath): a record arrives as a whole, and may be as long as four times progress
+	beneath bool
 	stall   time.Duration // for progress bytes within a message
 	silence time.Duration // between messages; 0: for ever
 
@@ -67,7 +68,8 @@ func (d *readDeadline) afterRead(n int, err error) error {
 	return fmt.Errorf("%w: less than %d bytes in %v (ReadStall)", ErrStalled, progress, d.stall)
 }
 
-// cameBeneath counts bytes that have come while the frameReader waits for a record. TLS may need several reads for one, so a new deadline is set here.
+// cameBeneath counts bytes that have come while the frameReader waits for a record. TLS may need several reads for one, so a new deadline
+// is set here.
 func (d *readDeadline) cameBeneath(n int) {
 	if d == nil {
 		return

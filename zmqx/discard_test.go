@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestR15_TooLargeIsReported: with ReportTooLarge, a message above the limit is discarded. Its sender can get an answer, and the messages before and
-// after it arrive. This holds for parts of any size and number.
+// TestR15_TooLargeIsReported: with ReportTooLarge, a message above the limit is discarded. Its sender can get an answer, and the messages
+// before and after it arrive. This holds for parts of any size and number.
 func TestR15_TooLargeIsReported(t *testing.T) {
 	router, err := NewRouter(Options{MaxFrame: 64 << 10, ReportTooLarge: true})
 	if err != nil {

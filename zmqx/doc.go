@@ -34,9 +34,10 @@
 //
 //	go test ./zmqx -run '^$' -bench 'TLSBesidePlain|UnixBesideTCP' -benchtime 30x
 //
-// gives throughput as a part of plain tcp's, both measured by turns in one process. On two cores, which sender and receiver then fill: 0.8 to 1.0 for
-// messages of 256 bytes, 0.6 for 4 KiB, 0.5 for 64 KiB and more. At 64 KiB half of the time is AES-GCM (0.2 ns a byte at either end, where all of
-// plain tcp is 0.33 ns), so that little is left to gain but with more cores. Unix sockets carry 1.1 to 2.2 times what tcp does.
+// gives throughput as a part of plain tcp's, both measured by turns in one process. On two cores, which sender and receiver then fill: 0.8
+// to 1.0 for messages of 256 bytes, 0.6 for 4 KiB, 0.5 for 64 KiB and more. At 64 KiB half of the time is AES-GCM (0.2 ns a byte at either
+// end, where all of plain tcp is 0.33 ns), so that little is left to gain but with more cores. Unix sockets carry 1.1 to 2.2 times what tcp
+// does.
 //
 // # What is promised
 //
@@ -52,8 +53,8 @@
 //
 // # What it never does
 //
-// It never falls back from TLS to less, never resends, never acknowledges, never looks into a message (a PUB and a SUB compare the first part with
-// prefixes), never trusts a size, and keeps no package-level state.
+// It never falls back from TLS to less, never resends, never acknowledges, never looks into a message (a PUB and a SUB compare the first
+// part with prefixes), never trusts a size, and keeps no package-level state.
 //
 // # Ownership of slices
 //

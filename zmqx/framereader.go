@@ -24,9 +24,9 @@ const (
 
 // frameReader cuts the bytes of one peer into messages. One goroutine uses it: first the handshake, then the reader.
 //
-// It does the framing itself although zmq4's Conn.RecvMsg could: that accepts every size up to 2^63 and allocates it, allocates each part separately,
-// has no limit of parts, and returns one message per call. On two cores over loopback it moved 0.2 million messages of 60 + 256 bytes a second where
-// this moved 2.6 million (BenchmarkEngine, BenchmarkPushPull).
+// It does the framing itself although zmq4's Conn.RecvMsg could: that accepts every size up to 2^63 and allocates it, allocates each part
+// separately, has no limit of parts, and returns one message per call. On two cores over loopback it moved 0.2 million messages of 60 + 256
+// bytes a second where this moved 2.6 million (BenchmarkEngine, BenchmarkPushPull).
 type frameReader struct {
 	src      io.Reader
 	lim      limits
@@ -83,8 +83,9 @@ type plan struct {
 	direct             bool // what follows is too large to wait for in the buffer
 }
 
-// begun is how far scan has read a message of which the rest has not come: bytes counts its whole frames, and the rest is as in scan. The next scan
-// continues there. If it began again with each read, a message that comes in small pieces would cost time that grows with the square of its size.
+// begun is how far scan has read a message of which the rest has not come: bytes counts its whole frames, and the rest is as in scan. The
+// next scan continues there. If it began again with each read, a message that comes in small pieces would cost time that grows with the
+// square of its size.
 type begun struct {
 	bytes                        int
 	msgParts, msgBytes, msgSmall int
@@ -306,8 +307,8 @@ func (f *frameReader) larger() int {
 }
 
 // makeRoom moves what is unread to the front, and into a larger buffer when reads have been coming back full or a small
-// message needs it. scan sends messages above most to assemble, so there is always room in the end. The buffer doubles at least: if it grew with what is
-// unread, a message that comes byte by byte would cost a buffer for each byte.
+// message needs it. scan sends messages above most to assemble, so there is always room in the end. The buffer doubles at least: if it grew
+// with what is unread, a message that comes byte by byte would cost a buffer for each byte.
 func (f *frameReader) makeRoom() {
 	unread := f.w - f.r
 	need := max(f.step, min(2*unread, f.most))

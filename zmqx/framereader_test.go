@@ -175,8 +175,8 @@ func TestFrameReader_WholeMessagesBeforeABadOneAreDelivered(t *testing.T) {
 	}
 }
 
-// FuzzFrameReader: any bytes, in any pieces, cause no panic. The reader returns the same messages as the naive one, and takes no more memory than a
-// small multiple of the bytes that came.
+// FuzzFrameReader: any bytes, in any pieces, cause no panic. The reader returns the same messages as the naive one, and takes no more
+// memory than a small multiple of the bytes that came.
 func FuzzFrameReader(f *testing.F) {
 	f.Add(wireMessage("a", "", "c"), uint16(3))
 	f.Add(append(wireMessage("a"), command([]byte("\x04PING\x00\x00"))...), uint16(1))
@@ -204,8 +204,8 @@ func FuzzFrameReader(f *testing.F) {
 	})
 }
 
-// TestFrameReader_TrustIsEarned: memory for a large frame is allocated as its bytes arrive. It is allocated at once for a peer that has delivered
-// such a frame before.
+// TestFrameReader_TrustIsEarned: memory for a large frame is allocated as its bytes arrive. It is allocated at once for a peer that has
+// delivered such a frame before.
 func TestFrameReader_TrustIsEarned(t *testing.T) {
 	lim := limits{frame: 64 * mib, parts: 2, message: 65 * mib}
 	cost := func(f *frameReader) uint64 {

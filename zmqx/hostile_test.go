@@ -54,8 +54,8 @@ func wireMessage(parts ...string) []byte {
 	return b
 }
 
-// rawClient completes a handshake and returns the connection to the test. If the machine stands still for HandshakeTimeout, the listener ends the
-// handshake, and rawClient begins another one.
+// rawClient completes a handshake and returns the connection to the test. If the machine stands still for HandshakeTimeout, the listener
+// ends the handshake, and rawClient begins another one.
 func rawClient(t testing.TB, endpoint, kind, identity string) net.Conn {
 	t.Helper()
 	for first := time.Now(); ; {
@@ -84,8 +84,8 @@ func rawHandshake(conn net.Conn, kind, identity string) error {
 	return err
 }
 
-// besideAGoodPeer runs an attack on a PULL while a good peer sends. It checks that the good peer is served before, during and after the attack, and
-// that memory does not grow.
+// besideAGoodPeer runs an attack on a PULL while a good peer sends. It checks that the good peer is served before, during and after the
+// attack, and that memory does not grow.
 func besideAGoodPeer(t *testing.T, o Options, endpoint string, attack func(t *testing.T, address string, pull *Pull)) {
 	t.Helper()
 	pull, address := newPull(t, o, endpoint)
@@ -269,8 +269,8 @@ func TestHostile_BadHandshakes(t *testing.T) {
 	})
 }
 
-// TestHostile_LongReadyIsRefusedByItsHeader: a READY that is too long is refused by its header. No memory is allocated for it, and nothing waits for
-// its content.
+// TestHostile_LongReadyIsRefusedByItsHeader: a READY that is too long is refused by its header. No memory is allocated for it, and nothing
+// waits for its content.
 func TestHostile_LongReadyIsRefusedByItsHeader(t *testing.T) {
 	for _, size := range []int{maxCommand + 1, 1 << 30, 1<<63 - 1} {
 		client, server := net.Pipe()
@@ -363,7 +363,8 @@ func TestHostile_FramesAboveTheLimits(t *testing.T) {
 	})
 }
 
-// TestHostile_AnnouncedFramesCostOnlyWhatCame: memory for a large frame grows with the bytes that have arrived, so a header alone costs nothing.
+// TestHostile_AnnouncedFramesCostOnlyWhatCame: memory for a large frame grows with the bytes that have arrived, so a header alone costs
+// nothing.
 func TestHostile_AnnouncedFramesCostOnlyWhatCame(t *testing.T) {
 	o := Options{ReadStall: deadlineForTests}
 	besideAGoodPeer(t, o, "tcp://127.0.0.1:0", func(t *testing.T, address string, pull *Pull) {
@@ -408,8 +409,8 @@ func TestHostile_StopsInMidFrame(t *testing.T) {
 	})
 }
 
-// TestHostile_SilentBetweenMessages: a peer may be silent between messages for as long as it likes. The deadline of a message is removed when the
-// message is complete.
+// TestHostile_SilentBetweenMessages: a peer may be silent between messages for as long as it likes. The deadline of a message is removed
+// when the message is complete.
 func TestHostile_SilentBetweenMessages(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		told := newEvents()
@@ -556,7 +557,8 @@ func TestPingIsAnswered(t *testing.T) {
 		expectPong()
 		c := &collector{from: pull}
 		c.expect(t, "a|b")
-		for name, odd := range map[string][]byte{"no ttl": []byte("\x04PING"), "empty": {}, "unknown": []byte("\x03FOO"), "long": append([]byte("\x04PING\x00\x00"), make([]byte, 17)...)} {
+		for name, odd := range map[string][]byte{"no ttl": []byte("\x04PING"), "empty": {}, "unknown": []byte("\x03FOO"),
+			"long": append([]byte("\x04PING\x00\x00"), make([]byte, 17)...)} {
 			if _, err := conn.Write(command(odd)); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}

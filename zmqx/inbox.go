@@ -2,9 +2,9 @@ package zmqx
 
 import "context"
 
-// inboxDepth is how many batches may be ready, so that readers work while the receiver does. Beyond that, each reader holds one batch and stops
-// reading. So for a receiver that does not receive, a socket keeps at most one further batch per peer (at most 256 KiB of small messages, or one
-// large message).
+// inboxDepth is how many batches may be ready, so that readers work while the receiver does. Beyond that, each reader holds one batch and
+// stops reading. So for a receiver that does not receive, a socket keeps at most one further batch per peer (at most 256 KiB of small
+// messages, or one large message).
 const inboxDepth = 2
 
 // inbox gathers the batches of all peers of a socket. The sockets that receive embed it.

@@ -36,8 +36,8 @@ func half(conn net.Conn, size int, wg *sync.WaitGroup) {
 	}()
 }
 
-// TestR16_HalfFrames: 40 strangers each send a message without its end. Together they may hold a bounded amount of memory, which they once exceeded.
-// Known peers are served as usual. A stranger that sends a whole message gets its turn when the others are cut off.
+// TestR16_HalfFrames: 40 strangers each send a message without its end. Together they may hold a bounded amount of memory, which they once
+// exceeded. Known peers are served as usual. A stranger that sends a whole message gets its turn when the others are cut off.
 func TestR16_HalfFrames(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		o := Options{MaxFrame: mib, MaxMessage: mib, ReceiveBytes: 8 * mib, ReadStall: 500 * time.Millisecond, Known: ours}
@@ -114,8 +114,8 @@ func drip(conn net.Conn, size, piece int, pause time.Duration) bool {
 	return true
 }
 
-// TestR16_SlowPeersMakeRoom: a peer is fast enough for ReadStall, and much slower than allowed while other peers wait. It is cut off when a peer
-// waits, and only then. ReadStall is far longer than the pauses, because a busy machine may stop the test's peer for a second, too.
+// TestR16_SlowPeersMakeRoom: a peer is fast enough for ReadStall, and much slower than allowed while other peers wait. It is cut off when a
+// peer waits, and only then. ReadStall is far longer than the pauses, because a busy machine may stop the test's peer for a second, too.
 func TestR16_SlowPeersMakeRoom(t *testing.T) {
 	told := newEvents()
 	o := Options{MaxFrame: mib, MaxMessage: mib, ReceiveBytes: 2 * mib, ReadStall: 3 * time.Second, Known: ours, OnEvent: told.take}
@@ -145,8 +145,8 @@ func TestR16_SlowPeersMakeRoom(t *testing.T) {
 	}
 }
 
-// TestR16_WaitingForOurselvesIsNoFault: complete messages take their room until the socket's own receiver takes them, and no peer is cut off for
-// that.
+// TestR16_WaitingForOurselvesIsNoFault: complete messages take their room until the socket's own receiver takes them, and no peer is cut
+// off for that.
 func TestR16_WaitingForOurselvesIsNoFault(t *testing.T) {
 	told := newEvents()
 	o := Options{MaxFrame: mib, MaxMessage: mib, ReceiveBytes: 2 * mib, ReadStall: 100 * time.Millisecond, OnEvent: told.take}

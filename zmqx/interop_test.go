@@ -25,7 +25,8 @@ func python(t *testing.T, script string, args ...string) (next func() string) {
 	if interpreter == "" {
 		interpreter = "python3"
 	}
-	cmd := exec.CommandContext(testContext(t), interpreter, append([]string{"-c", "import sys, zmq\nc = zmq.Context()\n" + script}, args...)...)
+	cmd := exec.CommandContext(testContext(t), interpreter, append([]string{"-c", "import sys, zmq\nc = zmq.Context()\n" + script},
+		args...)...)
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
 	out, err := cmd.StdoutPipe()

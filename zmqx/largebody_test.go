@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLargeBodyThatLiesInTheBufferInPart: a frame may be larger than the memory that its header alone is granted, and a larger part of it may already
-// be in the buffer. None of those bytes may be lost.
+// TestLargeBodyThatLiesInTheBufferInPart: a frame may be larger than the memory that its header alone is granted, and a larger part of it
+// may already be in the buffer. None of those bytes may be lost.
 func TestLargeBodyThatLiesInTheBufferInPart(t *testing.T) {
 	small := bytes.Repeat(wireMessage("a small one"), 100_000) // makes the read buffer grow
 	for _, inBuffer := range []int{firstGrant - 1, firstGrant, firstGrant + 1, firstGrant + 5000, 2*firstGrant - 1, 3 * firstGrant} {
@@ -17,7 +17,8 @@ func TestLargeBodyThatLiesInTheBufferInPart(t *testing.T) {
 		}
 		wire := append(append(bytes.Clone(small), wireMessage(string(large))...), wireMessage("behind")...)
 		cut := len(small) + longHeader + inBuffer
-		f := newFrameReader(io.MultiReader(bytes.NewReader(small[:len(small)-13]), bytes.NewReader(wire[len(small)-13:cut]), bytes.NewReader(wire[cut:])), Options{MaxFrame: 1 << 20, MaxParts: 4, MaxMessage: 1 << 20}.limits())
+		f := newFrameReader(io.MultiReader(bytes.NewReader(small[:len(small)-13]), bytes.NewReader(wire[len(small)-13:cut]),
+			bytes.NewReader(wire[cut:])), Options{MaxFrame: 1 << 20, MaxParts: 4, MaxMessage: 1 << 20}.limits())
 		var last []Received
 		n := 0
 		for n < 100_002 {

@@ -148,8 +148,8 @@ type greeted struct {
 	proof proof
 }
 
-// handshake does all handshakes within HandshakeTimeout, or until the socket closes: first the peer's identity is established, then ZMTP begins.
-// dialled is the name given to ConnectTo.
+// handshake does all handshakes within HandshakeTimeout, or until the socket closes: first the peer's identity is established, then ZMTP
+// begins. dialled is the name given to ConnectTo.
 func (s *socket) handshake(conn net.Conn, dialled string, server bool) (g greeted, err error) {
 	setSocketOptions(conn, s.opt)
 	stop := context.AfterFunc(s.ctx, func() { conn.Close() })

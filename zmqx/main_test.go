@@ -38,7 +38,8 @@ func onBoth(t *testing.T, fn func(t *testing.T, endpoint string)) {
 	t.Run("ipc", func(t *testing.T) { fn(t, ipcEndpoint(t)) })
 }
 
-// ipcEndpoint returns an endpoint in a directory with a short name, because socket paths are short and t.TempDir contains the name of the test.
+// ipcEndpoint returns an endpoint in a directory with a short name, because socket paths are short and t.TempDir contains the name of the
+// test.
 func ipcEndpoint(t testing.TB) string {
 	dir, err := os.MkdirTemp("", "zmqx")
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestHostile_MorePeersThanMaxPeers: more peers than MaxPeers complete a handshake and stay silent. The good peer, which has sent messages, keeps its
-// connection, and a late peer gets one.
+// TestHostile_MorePeersThanMaxPeers: more peers than MaxPeers complete a handshake and stay silent. The good peer, which has sent messages,
+// keeps its connection, and a late peer gets one.
 func TestHostile_MorePeersThanMaxPeers(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		told := newEvents()

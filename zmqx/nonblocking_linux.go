@@ -8,9 +8,10 @@ import (
 	"unsafe"
 )
 
-// nonblockingConn reads, and writes small pieces, with system calls that Go's scheduler is not told about. Before an ordinary system call the scheduler
-// wakes its monitor thread, which takes the processor away from calls that block. A call on these sockets never blocks, because they are non-blocking,
-// and waking the monitor took a third of the processor time of an idle node or medic: it has a few small messages to read every 100 ms.
+// nonblockingConn reads, and writes small pieces, with system calls that Go's scheduler is not told about. Before an ordinary system call
+// the scheduler wakes its monitor thread, which takes the processor away from calls that block. A call on these sockets never blocks,
+// because they are non-blocking, and waking the monitor took a third of the processor time of an idle node or medic: it has a few small
+// messages to read every 100 ms.
 //
 // Deadlines and Close work as ever: the runtime's poller does the waiting.
 type nonblockingConn struct {
@@ -30,7 +31,8 @@ type transfer struct {
 // rawWriteMax is the largest write that the scheduler is not told about. A larger one may wait until the kernel has found memory for it.
 const rawWriteMax = 4 << 10
 
-// nonblocking returns a connection of which reads and small writes do not wake the runtime's monitor. Others than sockets are returned as they are.
+// nonblocking returns a connection of which reads and small writes do not wake the runtime's monitor. Others than sockets are returned as
+// they are.
 func nonblocking(conn net.Conn) net.Conn {
 	switch conn.(type) {
 	case *net.TCPConn, *net.UnixConn:
@@ -99,7 +101,8 @@ func (t *transfer) end() (int, syscall.Errno) {
 	return t.n, t.err
 }
 
-// read is done when something was read, at the end of the stream, and after an error. Otherwise the poller waits until there is something to read.
+// read is done when something was read, at the end of the stream, and after an error. Otherwise the poller waits until there is something
+// to read.
 func (t *transfer) read(fd uintptr) (done bool) {
 	n, done := t.call(syscall.SYS_READ, fd)
 	t.n = n

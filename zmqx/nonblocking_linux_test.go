@@ -102,7 +102,8 @@ func TestNonblocking_IsTheSocket(t *testing.T) {
 				return err != nil
 			})
 			var op *net.OpError
-			if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) || !errors.As(err, &op) || op.Op != "write" || op.Net != network {
+			if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) || !errors.As(err, &op) || op.Op != "write" ||
+				op.Net != network {
 				t.Errorf("a write to a peer that is gone: %v", err)
 			}
 			ours.Close()

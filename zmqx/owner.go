@@ -19,7 +19,8 @@ func CheckOwner(conn net.Conn) error {
 		return fmt.Errorf("%w: cannot tell whose process is at the other end of %s: %w", ErrRefused, remoteName(conn), err)
 	}
 	if us := os.Geteuid(); !mayConnect(uid, us) {
-		return fmt.Errorf("%w: the process at the other end of %s belongs to the user with the id %d, and only %d and root may be there; run both as the same user",
+		return fmt.Errorf("%w: the process at the other end of %s belongs to the user with the id %d, and only %d and root may be there; run "+
+			"both as the same user",
 			ErrRefused, remoteName(conn), uid, us)
 	}
 	return nil

@@ -87,8 +87,8 @@ func openDir(t *testing.T) string {
 	return dir
 }
 
-// TestS1_UnixSocketsAreForOneUser: another user of this machine can neither connect nor pretend to be the listener. Only root can start a process as
-// another user, as in CI. Any user can see which user is at the other end.
+// TestS1_UnixSocketsAreForOneUser: another user of this machine can neither connect nor pretend to be the listener. Only root can start a
+// process as another user, as in CI. Any user can see which user is at the other end.
 func TestS1_UnixSocketsAreForOneUser(t *testing.T) {
 	us := os.Geteuid()
 	path := filepath.Join(openDir(t), "s")

@@ -226,8 +226,8 @@ func TestBufferPool_SamePartTwiceIsABug(t *testing.T) {
 	r.put(batch)
 }
 
-// TestNotifier_SlowListenerLosesNothing: events arrive in order, one at a time. None is lost, although the listener is slow and there are more than
-// the queue holds.
+// TestNotifier_SlowListenerLosesNothing: events arrive in order, one at a time. None is lost, although the listener is slow and there are
+// more than the queue holds.
 func TestNotifier_SlowListenerLosesNothing(t *testing.T) {
 	const n = 3 * maxEvents
 	got := 0

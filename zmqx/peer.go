@@ -39,8 +39,8 @@ func (p *peer) fail(cause error) {
 	})
 }
 
-// quieter reports whether p was silent for longer than o; of two that never spoke it is the one that came first. A stranger is quieter than any
-// known peer.
+// quieter reports whether p was silent for longer than o; of two that never spoke it is the one that came first. A stranger is quieter than
+// any known peer.
 func (p *peer) quieter(o *peer) bool {
 	if a, b := p.known.Load(), o.known.Load(); a != b {
 		return b

@@ -28,13 +28,15 @@ func hostile(n int) map[string][]byte {
 		"parts that wait in the buffer":     bytes.Repeat(append(appendHeader(nil, flagMore, n/4), make([]byte, n/4)...), 3),
 		"a direct part":                     append(appendHeader(nil, 0, n), make([]byte, n)...),
 		"a part that is announced large":    append(appendHeader(nil, 0, 1<<20), make([]byte, n)...),
-		"a direct part behind commands":     append(append([]byte{flagMore, 0}, bytes.Repeat([]byte{flagCommand, 0}, n/4)...), appendHeader(nil, 0, n)...),
-		"direct parts and commands":         append(append(appendHeader(nil, flagMore, directSize), make([]byte, directSize)...), bytes.Repeat([]byte{flagCommand, 0}, n/2)...),
+		"a direct part behind commands": append(append([]byte{flagMore, 0}, bytes.Repeat([]byte{flagCommand, 0}, n/4)...),
+			appendHeader(nil, 0, n)...),
+		"direct parts and commands": append(append(appendHeader(nil, flagMore, directSize), make([]byte, directSize)...),
+			bytes.Repeat([]byte{flagCommand, 0}, n/2)...),
 	}
 }
 
-// TestR16_BytesThatComeOneByOne: however small the pieces are in which a peer's bytes come, they cost a small multiple of their number in memory, as if they
-// had come at once.
+// TestR16_BytesThatComeOneByOne: however small the pieces are in which a peer's bytes come, they cost a small multiple of their number in
+// memory, as if they had come at once.
 func TestR16_BytesThatComeOneByOne(t *testing.T) {
 	for name, b := range hostile(16 << 10) {
 		cost := costOf(func() { _, _, _ = readAll(iotest.OneByteReader(bytes.NewReader(b)), smallLimits) })
@@ -45,7 +47,8 @@ func TestR16_BytesThatComeOneByOne(t *testing.T) {
 	}
 }
 
-// TestR16_AMessageIsScannedOnce: the reader looks at each frame of a message that comes in pieces about once, and not again with each piece.
+// TestR16_AMessageIsScannedOnce: the reader looks at each frame of a message that comes in pieces about once, and not again with each
+// piece.
 func TestR16_AMessageIsScannedOnce(t *testing.T) {
 	for name, b := range hostile(16 << 10) {
 		f := newFrameReader(iotest.OneByteReader(bytes.NewReader(b)), smallLimits)
@@ -80,9 +83,11 @@ func TestR16_ADiscardedMessageInPieces(t *testing.T) {
 	}
 }
 
-// TestR16_AMessageOfWhichALaterPartIsDiscarded: scan has read the first part when the second one turns out to be too large, and begins again behind both.
+// TestR16_AMessageOfWhichALaterPartIsDiscarded: scan has read the first part when the second one turns out to be too large, and begins
+// again behind both.
 func TestR16_AMessageOfWhichALaterPartIsDiscarded(t *testing.T) {
-	for _, pieces := range []func(io.Reader) io.Reader{func(r io.Reader) io.Reader { return r }, func(r io.Reader) io.Reader { return &smallPieces{r} }} {
+	for _, pieces := range []func(io.Reader) io.Reader{func(r io.Reader) io.Reader { return r },
+		func(r io.Reader) io.Reader { return &smallPieces{r} }} {
 		b := append(appendHeader(nil, flagMore, 3), "one"...)
 		b = append(appendHeader(b, 0, 2<<20), make([]byte, 2<<20)...)
 		b = append(appendHeader(b, 0, 4), "next"...)

@@ -31,8 +31,8 @@ func (p *Pub) Send(msgs ...Message) error {
 	})
 }
 
-// SendBy publishes a message of a topic and a body that depends on who gets it: body is given the name that the subscriber has proven, "" on a plain socket.
-// A subscriber whose body is too large misses the message.
+// SendBy publishes a message of a topic and a body that depends on who gets it: body is given the name that the subscriber has proven, ""
+// on a plain socket. A subscriber whose body is too large misses the message.
 func (p *Pub) SendBy(topic []byte, body func(name string) []byte) error {
 	return p.each(func(sub *peer) {
 		if !sub.topics.match(topic) {

@@ -82,7 +82,8 @@ func TestSub_ManyPublishersAndSubscriptionsSentAgain(t *testing.T) {
 	})
 }
 
-// TestSub_TellsEachSubscriptionOnce: a publisher that is admitted while Subscribe runs hears the subscription once, for it may be a question.
+// TestSub_TellsEachSubscriptionOnce: a publisher that is admitted while Subscribe runs hears the subscription once, for it may be a
+// question.
 func TestSub_TellsEachSubscriptionOnce(t *testing.T) {
 	heard := make(chan string, 10)
 	_, address := newPub(t, Options{Subscribed: func(prefix string) { heard <- prefix }}, "tcp://127.0.0.1:0")
@@ -107,7 +108,8 @@ func TestSub_TellsEachSubscriptionOnce(t *testing.T) {
 	}
 }
 
-// TestPub_SlowSubscriberIsAlone: a subscriber that does not read misses messages. The others get every message, and the publisher never waits.
+// TestPub_SlowSubscriberIsAlone: a subscriber that does not read misses messages. The others get every message, and the publisher never
+// waits.
 func TestPub_SlowSubscriberIsAlone(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		pub, address := newPub(t, Options{QueueBytes: 1 << 20, WriteTimeout: deadlineForTests}, endpoint)
@@ -224,8 +226,8 @@ func TestSub_DropsWhatItDidNotSubscribeTo(t *testing.T) {
 	c.expect(t, "t2")
 }
 
-// TestSub_DialsASilentPublisherAgain: a machine that is cut off closes no connection. So a subscriber dials again if it hears nothing; it keeps the
-// connection to a publisher that sends.
+// TestSub_DialsASilentPublisherAgain: a machine that is cut off closes no connection. So a subscriber dials again if it hears nothing; it
+// keeps the connection to a publisher that sends.
 func TestSub_DialsASilentPublisherAgain(t *testing.T) {
 	pub, address := newPub(t, Options{}, "tcp://127.0.0.1:0")
 	events := make(chan Event, 1000)

@@ -26,7 +26,8 @@ func NewPush(o Options) (*Push, error) {
 // Connect starts keeping a connection to the endpoint; it does not wait for it. A second call is ErrSecondPeer.
 func (p *Push) Connect(endpoint string) error { return p.connectOnce(endpoint, "") }
 
-// ConnectTo is Connect to the process of that name, and to no other that answers there (Options.TLS). A plain socket does not look at the name.
+// ConnectTo is Connect to the process of that name, and to no other that answers there (Options.TLS). A plain socket does not look at the
+// name.
 func (p *Push) ConnectTo(endpoint, name string) error { return p.connectOnce(endpoint, name) }
 
 // TrySend queues all of msgs or none: ErrFull when there is no room.
@@ -52,7 +53,8 @@ func (p *Push) Close() error {
 }
 
 // drain waits until the queue is written or its connection has ended. Waiting for a new connection was tried and rejected:
-// when all nodes of a cluster are told to stop at once, a node with frames for one that is already gone would wait for the whole of Linger, for nothing.
+// when all nodes of a cluster are told to stop at once, a node with frames for one that is already gone would wait for the whole of Linger,
+// for nothing.
 func (p *Push) drain(ctx context.Context) {
 	for _, to := range p.allPeers() { // one at most
 		p.queue.drained(ctx, to.quit)

@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/security"
 )
 
-// BenchmarkTLSBesidePlain moves the same frames alternately over plain tcp and over tcp with TLS. It reports the speed of TLS as a fraction of plain:
-// the median of the rounds' ratios, which a busy machine changes little.
+// BenchmarkTLSBesidePlain moves the same frames alternately over plain tcp and over tcp with TLS. It reports the speed of TLS as a fraction
+// of plain: the median of the rounds' ratios, which a busy machine changes little.
 func BenchmarkTLSBesidePlain(b *testing.B) {
 	for _, size := range []int{256, 4 << 10, 64 << 10, 256 << 10, 1 << 20} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {

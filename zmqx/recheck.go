@@ -12,8 +12,8 @@ type proof struct {
 	checks int // how many calls of Recheck there were when its handshake began
 }
 
-// Recheck asks Options.TLS about each peer again, and ends those that are refused now or that have another name or role: after keys were revoked, for
-// instance. A handshake that is under way meanwhile is asked again before its peer is admitted.
+// Recheck asks Options.TLS about each peer again, and ends those that are refused now or that have another name or role: after keys were
+// revoked, for instance. A handshake that is under way meanwhile is asked again before its peer is admitted.
 func (s *socket) Recheck() {
 	if s.opt.TLS == nil {
 		return

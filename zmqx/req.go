@@ -30,7 +30,8 @@ func NewReq(o Options) (*Req, error) {
 // Connect starts keeping a connection to the endpoint; it does not wait for it. A second call is ErrSecondPeer.
 func (r *Req) Connect(endpoint string) error { return r.connectOnce(endpoint, "") }
 
-// ConnectTo is Connect to the process of that name, and to no other that answers there (Options.TLS). A plain socket does not look at the name.
+// ConnectTo is Connect to the process of that name, and to no other that answers there (Options.TLS). A plain socket does not look at the
+// name.
 func (r *Req) ConnectTo(endpoint, name string) error { return r.connectOnce(endpoint, name) }
 
 // Do sends a question and waits for its answer. It waits for its turn, for a connection and for the answer, all within

@@ -50,8 +50,8 @@ func TestReqRouter_ManyClientsGetTheirOwnAnswers(t *testing.T) {
 	})
 }
 
-// TestReq_LateAnswerIsNotMistaken (the lazy pirate): an answer that arrives after the client has given up is never taken for the answer to the next
-// question.
+// TestReq_LateAnswerIsNotMistaken (the lazy pirate): an answer that arrives after the client has given up is never taken for the answer to
+// the next question.
 func TestReq_LateAnswerIsNotMistaken(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		told := newEvents()

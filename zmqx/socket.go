@@ -168,7 +168,8 @@ func (s *socket) serve(p *peer) {
 	s.role.leave(p)
 	dropped := p.queue.drop()
 	s.opt.Logger.Debug("peer is gone", "socket", s.kind, "peer", p.id, "remote", p.remote, "dropped", dropped, "cause", p.cause)
-	s.events.notify(Event{Kind: Disconnected, Peer: p.id, From: p.proof.from, Endpoint: p.endpoint, Remote: p.remote, Err: p.cause, Dropped: dropped})
+	s.events.notify(Event{Kind: Disconnected, Peer: p.id, From: p.proof.from, Endpoint: p.endpoint, Remote: p.remote, Err: p.cause,
+		Dropped: dropped})
 }
 
 func (s *socket) peer(id PeerID) (*peer, error) {

@@ -218,8 +218,8 @@ func fillUp(t testing.TB, push *Push) int {
 // beyondBuffers is more than the kernel's buffers of a connection and a PULL's inbox hold together.
 const beyondBuffers = 256 << 20
 
-// overfill queues beyondBuffers, so that a part stays queued, however late the writer runs. fillUp waits until the writer has written nothing for a
-// while, which on a busy machine does not show how much room there is. The messages share their memory.
+// overfill queues beyondBuffers, so that a part stays queued, however late the writer runs. fillUp waits until the writer has written
+// nothing for a while, which on a busy machine does not show how much room there is. The messages share their memory.
 func overfill(t testing.TB, push *Push) {
 	t.Helper()
 	payload := make([]byte, 1<<20)
@@ -257,8 +257,8 @@ func TestReconnect_AfterTheServerCameBackOnTheSameEndpoint(t *testing.T) {
 	})
 }
 
-// TestR7_QueueIsDroppedWithItsConnection: what is queued for a connection is dropped and counted when the connection ends. What is sent later
-// arrives.
+// TestR7_QueueIsDroppedWithItsConnection: what is queued for a connection is dropped and counted when the connection ends. What is sent
+// later arrives.
 func TestR7_QueueIsDroppedWithItsConnection(t *testing.T) {
 	onBoth(t, func(t *testing.T, endpoint string) {
 		pull, address := newPull(t, Options{}, endpoint)
@@ -407,7 +407,8 @@ func TestClose_EndsAllWaitingCalls(t *testing.T) {
 	_, reqErr := req.Do(ctx, text("?"))
 	_, listenErr := pull.Listen("tcp://127.0.0.1:0")
 	_, subErr := sub.Connect(address)
-	for i, err := range []error{sub.Subscribe("x"), router.Send(1, text("x")), push.TrySend(text("x")), push.send(ctx, text("x")), pub.Send(text("x")), reqErr, listenErr, subErr} {
+	for i, err := range []error{sub.Subscribe("x"), router.Send(1, text("x")), push.TrySend(text("x")), push.send(ctx, text("x")),
+		pub.Send(text("x")), reqErr, listenErr, subErr} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("call %d after Close: %v", i, err)
 		}

@@ -31,7 +31,8 @@ func NewSub(o Options) (*Sub, error) {
 // and events carry as Endpoint.
 func (s *Sub) Connect(endpoint string) (int, error) { return s.connect(endpoint, "") }
 
-// ConnectTo is Connect to the process of that name, and to no other that answers there (Options.TLS). A plain socket does not look at the name.
+// ConnectTo is Connect to the process of that name, and to no other that answers there (Options.TLS). A plain socket does not look at the
+// name.
 func (s *Sub) ConnectTo(endpoint, name string) (int, error) { return s.connect(endpoint, name) }
 
 // Subscribe asks all publishers, now and after each reconnect, for messages whose first part begins with prefix.

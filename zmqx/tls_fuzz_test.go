@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/security"
 )
 
-// FuzzTLSGreeting: whatever a client sends first to a listener with keys, the listener then knows no peer, and has given no client more memory than a
-// stranger may have.
+// FuzzTLSGreeting: whatever a client sends first to a listener with keys, the listener then knows no peer, and has given no client more
+// memory than a stranger may have.
 func FuzzTLSGreeting(f *testing.F) {
 	hello := clientHello(f)
 	f.Add([]byte{})
@@ -50,8 +50,8 @@ func FuzzTLSGreeting(f *testing.F) {
 	})
 }
 
-// FuzzTLSAnswer: whatever a server sends first to a dialler with keys, the dialler has not accepted its identity, and has read no more than a
-// stranger may send.
+// FuzzTLSAnswer: whatever a server sends first to a dialler with keys, the dialler has not accepted its identity, and has read no more than
+// a stranger may send.
 func FuzzTLSAnswer(f *testing.F) {
 	k := newKeyring(f)
 	answer := serverHello(f, k)
@@ -114,8 +114,8 @@ func serverHello(f *testing.F, k *keyring) []byte {
 	return said[:n]
 }
 
-// FuzzTLSMiddle: in a genuine handshake, bytes of one direction are removed and others inserted. A side that completes the handshake nevertheless has
-// found the right peer, and both share a secret that depends on every byte of the handshake.
+// FuzzTLSMiddle: in a genuine handshake, bytes of one direction are removed and others inserted. A side that completes the handshake
+// nevertheless has found the right peer, and both share a secret that depends on every byte of the handshake.
 func FuzzTLSMiddle(f *testing.F) {
 	k := newKeyring(f)
 	sender, receiver := k.node(f, "sender-1").Socket(security.Data, onlyNodes), k.node(f, "receiver-1").Socket(security.Data, onlyNodes)

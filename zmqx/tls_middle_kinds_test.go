@@ -40,8 +40,9 @@ func number(t *testing.T, m Message) uint64 {
 	return i
 }
 
-// middleOfMany attacks nine of ten connections, until there were the given number of connections and enough attacks took place. A connection that the
-// machine cuts short, because a timeout of the handshake or the client has passed, does not reach the place of its attack.
+// middleOfMany attacks nine of ten connections, until there were the given number of connections and enough attacks took place. A
+// connection that the machine cuts short, because a timeout of the handshake or the client has passed, does not reach the place of its
+// attack.
 func middleOfMany(t *testing.T, server string, seed uint64, connections int, backOf4 int) *middle {
 	t.Helper()
 	rnd, n, done := rand.New(rand.NewPCG(seed, 1)), 0, &tally{}
@@ -69,8 +70,8 @@ func (m *middle) heard(back bool) []byte {
 	return bytes.Clone(m.said[back])
 }
 
-// TestS3_AManInTheMiddleOfPublishers: whatever is done to the bytes, records of other connections included, subscribers of each kind get the
-// published messages unchanged, in order, and never twice. A replay of earlier bytes, to either side, is refused.
+// TestS3_AManInTheMiddleOfPublishers: whatever is done to the bytes, records of other connections included, subscribers of each kind get
+// the published messages unchanged, in order, and never twice. A replay of earlier bytes, to either side, is refused.
 func TestS3_AManInTheMiddleOfPublishers(t *testing.T) {
 	for seed, kind := range []security.Kind{security.Broadcast, security.Control} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -137,14 +138,15 @@ func TestS3_AManInTheMiddleOfPublishers(t *testing.T) {
 	}
 }
 
-// TestS3_AManInTheMiddleOfClients: whatever is done to the bytes, a question arrives once and unchanged, and its answer is the answer to this
-// question.
+// TestS3_AManInTheMiddleOfClients: whatever is done to the bytes, a question arrives once and unchanged, and its answer is the answer to
+// this question.
 func TestS3_AManInTheMiddleOfClients(t *testing.T) {
 	const connections = 50
 	k, o := newKeyring(t), quick()
 	o.BackoffMax = o.HandshakeTimeout / 20
 	alice := k.pair(t, security.Client, "alice")
-	o.TLS = k.load(t, "gateway-1", k.pair(t, security.Node, "gateway-1"), security.Clients{alice.Key.Fingerprint(): {Role: security.Submit, Name: "alice"}}).Socket(security.ClientAPI, anyone)
+	o.TLS = k.load(t, "gateway-1", k.pair(t, security.Node, "gateway-1"),
+		security.Clients{alice.Key.Fingerprint(): {Role: security.Submit, Name: "alice"}}).Socket(security.ClientAPI, anyone)
 	router, address := newRouter(t, o, "tcp://127.0.0.1:0")
 	m := middleOfMany(t, address, 9, connections, 2)
 	ctx, stop := context.WithCancel(context.Background())
@@ -286,7 +288,8 @@ func TestS3_NoKindIsLedToAnother(t *testing.T) {
 		for _, led := range kinds {
 			told := newEvents()
 			// Each dials once, because the machine may stand still in a handshake.
-			dial(meant, Options{OnEvent: told.take, BackoffMin: time.Hour, BackoffMax: time.Hour, HandshakeTimeout: deadlineForTests}, listeners[led])
+			dial(meant, Options{OnEvent: told.take, BackoffMin: time.Hour, BackoffMax: time.Hour, HandshakeTimeout: deadlineForTests},
+				listeners[led])
 			if meant == led {
 				told.await(t, Connected)
 				continue

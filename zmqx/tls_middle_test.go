@@ -222,10 +222,10 @@ func (m *middle) direction(from, to net.Conn, a attack, back bool) {
 	}
 }
 
-// TestS3_AManInTheMiddle: whatever is done to the bytes between two sockets, a message that arrives was sent, is unchanged, and arrives once and in
-// order. If nothing is done to a connection, all messages arrive.
-// If a part of a handshake is missing, both sides wait for it until HandshakeTimeout, so several senders connect in parallel. The machine decides how
-// much passes through a connection before it ends, and so which attacks take place: the senders continue until all have.
+// TestS3_AManInTheMiddle: whatever is done to the bytes between two sockets, a message that arrives was sent, is unchanged, and arrives
+// once and in order. If nothing is done to a connection, all messages arrive. If a part of a handshake is missing, both sides wait for it
+// until HandshakeTimeout, so several senders connect in parallel. The machine decides how much passes through a connection before it ends,
+// and so which attacks take place: the senders continue until all have.
 func TestS3_AManInTheMiddle(t *testing.T) {
 	const senders, seed = 10, 5
 	done := &tally{}
@@ -310,8 +310,8 @@ func outlastTheMiddle(t *testing.T, connections int, done *tally, rnd *rand.Rand
 	t.Logf("%d messages over %d connections", len(arrived), m.taken)
 }
 
-// TestS3_ConnectionsLedElsewhere: a man in the middle forwards connections to other ports, and replays what a sender has sent. No connection is
-// admitted.
+// TestS3_ConnectionsLedElsewhere: a man in the middle forwards connections to other ports, and replays what a sender has sent. No
+// connection is admitted.
 func TestS3_ConnectionsLedElsewhere(t *testing.T) {
 	k := newKeyring(t)
 	pull, address := keyedPull(t, k, quick(), "tcp://127.0.0.1:0")
@@ -338,7 +338,8 @@ func TestS3_ConnectionsLedElsewhere(t *testing.T) {
 
 	receiver2, address2 := newPull(t, Options{TLS: k.node(t, "receiver-2").Socket(security.Data, anyone)}, "tcp://127.0.0.1:0")
 	receiver := must[*security.Keys](t)(security.Load(k.dir("receiver-1"), "posta", nil))
-	control, address3 := newPull(t, Options{TLS: receiver.Socket(security.Control, anyone)}, "tcp://127.0.0.1:0") // the same process, another port
+	// the same process, another port
+	control, address3 := newPull(t, Options{TLS: receiver.Socket(security.Control, anyone)}, "tcp://127.0.0.1:0")
 	for _, port := range []string{address2, address3} {
 		elsewhere := newMiddle(t, port, 0, &tally{}, func() attack { return attack{name: "none"} })
 		told := newEvents()

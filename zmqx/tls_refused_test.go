@@ -30,11 +30,13 @@ func TestS3_WhoIsRefusedByAListener(t *testing.T) {
 	alice := k.pair(t, security.Client, "alice")
 	revoked := k.pair(t, security.Node, "revoked-1")
 	sender := k.node(t, "sender-1")
-	keys := k.load(t, "receiver-1", k.pair(t, security.Node, "receiver-1"), security.Clients{alice.Key.Fingerprint(): {Role: security.Operate, Name: "alice"}})
+	keys := k.load(t, "receiver-1", k.pair(t, security.Node, "receiver-1"),
+		security.Clients{alice.Key.Fingerprint(): {Role: security.Operate, Name: "alice"}})
 	noError(t, security.Revoke(k.dir("receiver-1"), revoked.Key.Fingerprint(), ""))
 	noError(t, keys.Reload())
 	said := newLogs()
-	pull, address := newPull(t, Options{TLS: keys.Socket(security.Data, onlyNodes), Logger: said.logger(), HandshakeTimeout: deadlineForTests}, "tcp://127.0.0.1:0")
+	pull, address := newPull(t, Options{TLS: keys.Socket(security.Data, onlyNodes), Logger: said.logger(),
+		HandshakeTimeout: deadlineForTests}, "tcp://127.0.0.1:0")
 
 	for _, c := range []struct {
 		name   string
@@ -45,12 +47,17 @@ func TestS3_WhoIsRefusedByAListener(t *testing.T) {
 		{"TLS 1.2", func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS12, tls.VersionTLS12 }, ErrRefused, "unsupported versions"},
 		{"no certificate", func(c *tls.Config) { c.Certificates = nil }, ErrRefused, "didn't provide a certificate"},
 		{"no protocol", func(c *tls.Config) { c.NextProtos = nil }, security.ErrUntrusted, "does not speak posta/2/data"},
-		{"another kind of socket", func(c *tls.Config) { c.NextProtos = []string{"posta/2/control", "posta/2/client"} }, ErrRefused, "unsupported application protocols"},
+		{"another kind of socket", func(c *tls.Config) { c.NextProtos = []string{"posta/2/control", "posta/2/client"} }, ErrRefused,
+			"unsupported application protocols"},
 		{"another version", func(c *tls.Config) { c.NextProtos = []string{"posta/1/data"} }, ErrRefused, "unsupported application protocols"},
-		{"a node of another CA", func(c *tls.Config) { c.Certificates = certificate(other.pair(t, security.Node, "sender-1")) }, security.ErrUntrusted, "not issued by a CA"},
-		{"a client that is not listed", func(c *tls.Config) { c.Certificates = certificate(k.pair(t, security.Client, "bob")) }, security.ErrNotAdmitted, "[clients]"},
-		{"a client where nodes meet", func(c *tls.Config) { c.Certificates = certificate(alice) }, security.ErrNotAdmitted, "only nodes are wanted"},
-		{"a medic where nodes meet", func(c *tls.Config) { c.Certificates = certificate(k.pair(t, security.Medic, "medic-1")) }, security.ErrNotAdmitted, "only nodes are wanted"},
+		{"a node of another CA", func(c *tls.Config) { c.Certificates = certificate(other.pair(t, security.Node, "sender-1")) },
+			security.ErrUntrusted, "not issued by a CA"},
+		{"a client that is not listed", func(c *tls.Config) { c.Certificates = certificate(k.pair(t, security.Client, "bob")) },
+			security.ErrNotAdmitted, "[clients]"},
+		{"a client where nodes meet", func(c *tls.Config) { c.Certificates = certificate(alice) }, security.ErrNotAdmitted,
+			"only nodes are wanted"},
+		{"a medic where nodes meet", func(c *tls.Config) { c.Certificates = certificate(k.pair(t, security.Medic, "medic-1")) },
+			security.ErrNotAdmitted, "only nodes are wanted"},
 		{"a revoked key", func(c *tls.Config) { c.Certificates = certificate(revoked) }, security.ErrRevoked, "revoked-1"},
 		{"two certificates", func(c *tls.Config) {
 			c.Certificates = certificate(k.pair(t, security.Node, "sender-1"))
@@ -99,17 +106,23 @@ func TestS3_WhoIsRefusedByADialler(t *testing.T) {
 		cause  error
 		says   string
 	}{
-		{"another node", func(c *tls.Config) { c.Certificates = certificate(k.pair(t, security.Node, "receiver-2")) }, security.ErrUntrusted, "node/receiver-1 was dialled and node/receiver-2 answered"},
-		{"a medic of that name", func(c *tls.Config) { c.Certificates = certificate(k.pair(t, security.Medic, "receiver-1")) }, security.ErrUntrusted, "node/receiver-1 was dialled and medic/receiver-1 answered"},
-		{"a client", func(c *tls.Config) { c.Certificates = certificate(k.pair(t, security.Client, "receiver-1")) }, security.ErrNotAdmitted, "[clients]"},
-		{"a node of another CA", func(c *tls.Config) { c.Certificates = certificate(other.pair(t, security.Node, "receiver-1")) }, security.ErrUntrusted, "not issued by a CA"},
+		{"another node", func(c *tls.Config) { c.Certificates = certificate(k.pair(t, security.Node, "receiver-2")) }, security.ErrUntrusted,
+			"node/receiver-1 was dialled and node/receiver-2 answered"},
+		{"a medic of that name", func(c *tls.Config) { c.Certificates = certificate(k.pair(t, security.Medic, "receiver-1")) },
+			security.ErrUntrusted, "node/receiver-1 was dialled and medic/receiver-1 answered"},
+		{"a client", func(c *tls.Config) { c.Certificates = certificate(k.pair(t, security.Client, "receiver-1")) }, security.ErrNotAdmitted,
+			"[clients]"},
+		{"a node of another CA", func(c *tls.Config) { c.Certificates = certificate(other.pair(t, security.Node, "receiver-1")) },
+			security.ErrUntrusted, "not issued by a CA"},
 		{"with its CA", func(c *tls.Config) {
 			c.Certificates = certificate(k.pair(t, security.Node, "receiver-1"))
 			c.Certificates[0].Certificate = append(c.Certificates[0].Certificate, k.ca.Certificate().Raw)
 		}, security.ErrUntrusted, "2 certificates"},
 		{"no protocol", func(c *tls.Config) { c.NextProtos = nil }, security.ErrUntrusted, "does not speak posta/2/data"},
-		{"another kind of socket", func(c *tls.Config) { c.NextProtos = []string{"posta/2/control"} }, ErrHandshake, "the peer refuses this process"},
-		{"TLS 1.2", func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS12, tls.VersionTLS12 }, ErrHandshake, "the peer refuses this process"},
+		{"another kind of socket", func(c *tls.Config) { c.NextProtos = []string{"posta/2/control"} }, ErrHandshake,
+			"the peer refuses this process"},
+		{"TLS 1.2", func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS12, tls.VersionTLS12 }, ErrHandshake,
+			"the peer refuses this process"},
 		{"plain", nil, ErrHandshake, "does not look like a TLS handshake"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -145,7 +158,8 @@ func TestS3_WhoIsRefusedByADialler(t *testing.T) {
 			closing(t, push, err)
 			noError(t, push.TrySend(text("for receiver-1 alone")))
 			noError(t, push.ConnectTo("tcp://"+l.Addr().String(), "node/receiver-1"))
-			if e := told.await(t, Unreachable); !errors.Is(e.Err, ErrHandshake) || !errors.Is(e.Err, c.cause) || !strings.Contains(e.Err.Error(), c.says) {
+			if e := told.await(t, Unreachable); !errors.Is(e.Err, ErrHandshake) || !errors.Is(e.Err, c.cause) ||
+				!strings.Contains(e.Err.Error(), c.says) {
 				t.Errorf("%v", e.Err)
 			}
 			if n := <-heard; n > 0 {

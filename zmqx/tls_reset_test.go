@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// resetting passes connections on to an address. It ends the first ones in the middle of the handshake: with a reset or with an orderly end, before the
-// dialler has sent anything, after it has, or after the listener has answered.
+// resetting passes connections on to an address. It ends the first ones in the middle of the handshake: with a reset or with an orderly
+// end, before the dialler has sent anything, after it has, or after the listener has answered.
 func resetting(t *testing.T, to string, first int) (address string, ended *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -60,15 +60,16 @@ func pass(a, b net.Conn) {
 	b.Close()
 }
 
-// TestS3_AHandshakeThatIsCutIsRetried: a connection that ends in the middle of the handshake is no refusal, on either side. The dialler tries again, and what
-// is to be sent arrives.
+// TestS3_AHandshakeThatIsCutIsRetried: a connection that ends in the middle of the handshake is no refusal, on either side. The dialler
+// tries again, and what is to be sent arrives.
 func TestS3_AHandshakeThatIsCutIsRetried(t *testing.T) {
 	const cuts = 6
 	k := newKeyring(t)
 	told := newEvents()
 	pull, address := keyedPull(t, k, Options{HandshakeTimeout: time.Minute}, "tcp://127.0.0.1:0")
 	proxy, ended := resetting(t, address, cuts)
-	push := keyedPush(t, k, Options{OnEvent: told.take, HandshakeTimeout: time.Minute, BackoffMin: time.Millisecond, BackoffMax: 10 * time.Millisecond}, proxy)
+	push := keyedPush(t, k, Options{OnEvent: told.take, HandshakeTimeout: time.Minute, BackoffMin: time.Millisecond,
+		BackoffMax: 10 * time.Millisecond}, proxy)
 	noError(t, push.TrySend(text("at", "last")))
 	(&collector{from: pull}).expect(t, "at|last")
 	if n := ended.Load(); n != cuts {

@@ -58,11 +58,13 @@ func memory() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// TestS7_WhatAStrangerCosts: a connection whose peer has not proven its identity costs at most 64 KiB, whatever it sends and wherever it stops.
+// TestS7_WhatAStrangerCosts: a connection whose peer has not proven its identity costs at most 64 KiB, whatever it sends and wherever it
+// stops.
 func TestS7_WhatAStrangerCosts(t *testing.T) {
 	hello := clientHello(t)
 	for name, says := range map[string][]byte{
-		"nothing": nil, "a byte": hello[:1], "half a greeting": hello[:len(hello)/2], "a greeting": hello, "a greeting and the beginning of a record": append(bytes.Clone(hello), 23, 3, 3, maxUnprovenRecord>>8, 0),
+		"nothing": nil, "a byte": hello[:1], "half a greeting": hello[:len(hello)/2], "a greeting": hello,
+		"a greeting and the beginning of a record": append(bytes.Clone(hello), 23, 3, 3, maxUnprovenRecord>>8, 0),
 		"a long record": append([]byte{22, 3, 1, maxUnprovenRecord >> 8, 0, 1, 0, 0xff, 0}, make([]byte, 3<<10)...),
 		"long messages": endlessHello()[:maxUnproven-1],
 	} {
@@ -122,14 +124,16 @@ func (slowLog) Handle(context.Context, slog.Record) error {
 	return nil
 }
 
-// TestS7_CrowdsOfStrangers: a thousand connections are silent, stop half-way or flood, while an honest peer is served. The log is slow. So if a
-// connection counted as gone before it was closed, there would be visibly more connections than allowed.
+// TestS7_CrowdsOfStrangers: a thousand connections are silent, stop half-way or flood, while an honest peer is served. The log is slow. So
+// if a connection counted as gone before it was closed, there would be visibly more connections than allowed.
 func TestS7_CrowdsOfStrangers(t *testing.T) {
 	hello, endless := clientHello(t), endlessHello()
-	for name, says := range map[string][]byte{"silent": nil, "half-way": hello, "flooding": endless, "plain": append(greetingBytes(), readyBytes("PUSH", "")...)} {
+	for name, says := range map[string][]byte{"silent": nil, "half-way": hello, "flooding": endless,
+		"plain": append(greetingBytes(), readyBytes("PUSH", "")...)} {
 		t.Run(name, func(t *testing.T) {
 			k := newKeyring(t)
-			o := Options{HandshakeTimeout: time.Hour, Logger: slog.New(slowLog{slog.DiscardHandler}), Accepts: NewAcceptLimit(100, slog.New(slog.DiscardHandler))}
+			o := Options{HandshakeTimeout: time.Hour, Logger: slog.New(slowLog{slog.DiscardHandler}),
+				Accepts: NewAcceptLimit(100, slog.New(slog.DiscardHandler))}
 			pull, address := keyedPull(t, k, o, "tcp://127.0.0.1:0")
 			besideAPair(t, pull, address, keyedPush(t, k, Options{}, address), func(t *testing.T, address string, pull *Pull) {
 				const limit = 64*(64<<10) + (4 << 20) // 64 strangers, and what the connections of this side cost
@@ -161,7 +165,8 @@ func TestS7_CrowdsOfStrangers(t *testing.T) {
 	}
 }
 
-// TestS7_AStrangerMaySayLittle: TLS itself would accept a record of 16 KiB and a quarter of a megabyte of certificates before it checks one.
+// TestS7_AStrangerMaySayLittle: TLS itself would accept a record of 16 KiB and a quarter of a megabyte of certificates before it checks
+// one.
 func TestS7_AStrangerMaySayLittle(t *testing.T) {
 	k := newKeyring(t)
 	said := newLogs()
@@ -174,7 +179,8 @@ func TestS7_AStrangerMaySayLittle(t *testing.T) {
 		"a long record": func(c net.Conn) { _, _ = c.Write([]byte{22, 3, 1, 0x40, 0}) },
 		"endless":       func(c net.Conn) { _, _ = c.Write(endlessHello()) },
 		"certificates": func(c net.Conn) {
-			_ = tls.Client(c, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"posta/2/data"}, Certificates: []tls.Certificate{certificates(200_000)}}).Handshake()
+			_ = tls.Client(c, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"posta/2/data"},
+				Certificates: []tls.Certificate{certificates(200_000)}}).Handshake()
 		},
 	} {
 		conn := rawDial(t, address)

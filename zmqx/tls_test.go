@@ -91,7 +91,8 @@ func TestS3_PublishersAndRouters(t *testing.T) {
 	k := newKeyring(t)
 	node := k.node(t, "input-1")
 	alice := must[security.Pair](t)(security.NewClient("posta", "alice", time.Now()))
-	gateway := k.load(t, "gateway-1", must[security.Pair](t)(k.ca.Issue(security.Identity{Role: security.Node, Name: "gateway-1"}, time.Now())),
+	gateway := k.load(t, "gateway-1", must[security.Pair](t)(k.ca.Issue(security.Identity{Role: security.Node, Name: "gateway-1"},
+		time.Now())),
 		security.Clients{alice.Key.Fingerprint(): {Role: security.Watch, Name: "alice"}})
 
 	pub, address := newPub(t, Options{TLS: node.Socket(security.Control, anyone)}, "tcp://127.0.0.1:0")
@@ -157,7 +158,8 @@ func TestTLS_MessagesOfAllSizes(t *testing.T) {
 		pull, address := keyedPull(t, k, Options{}, endpoint)
 		push := keyedPush(t, k, Options{}, address)
 		const seed = 7
-		sizes := []int{0, 1, 255, 256, 1000, directSize - 1, directSize, maxRecord - 9, maxRecord, maxRecord + 1, 2 * maxRecord, maxWireBuffer, 100_000, 1 << 20, 3<<20 + 17}
+		sizes := []int{0, 1, 255, 256, 1000, directSize - 1, directSize, maxRecord - 9, maxRecord, maxRecord + 1, 2 * maxRecord, maxWireBuffer,
+			100_000, 1 << 20, 3<<20 + 17}
 		random := func(r *rand.Rand) Message {
 			m := make(Message, 1+r.IntN(5))
 			for i := range m {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// wire is the connection beneath TLS. It reads and writes many records with one system call. Until the peer has proven who it is, its buffer stays
-// small, it counts what comes, and what TLS writes goes out at once.
+// wire is the connection beneath TLS. It reads and writes many records with one system call. Until the peer has proven who it is, its
+// buffer stays small, it counts what comes, and what TLS writes goes out at once.
 type wire struct {
 	net.Conn
 	proven   bool          // who the peer is

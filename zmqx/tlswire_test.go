@@ -51,8 +51,8 @@ func tlsPair(t *testing.T) (sender, receiver *stream, sent *writes) {
 	return sender, <-accepted, sent
 }
 
-// TestTLS_FullRecordsInFewWrites: the number of calls into the kernel depends neither on the sizes of pieces nor on those of records. What arrived
-// with one call is read with one call.
+// TestTLS_FullRecordsInFewWrites: the number of calls into the kernel depends neither on the sizes of pieces nor on those of records. What
+// arrived with one call is read with one call.
 func TestTLS_FullRecordsInFewWrites(t *testing.T) {
 	sender, receiver, sent := tlsPair(t)
 	sent.sizes, sent.records, sent.largest = nil, 0, 0
@@ -76,7 +76,8 @@ func TestTLS_FullRecordsInFewWrites(t *testing.T) {
 	if !bytes.Equal(got, all) {
 		t.Error("something else came out")
 	}
-	if want := (len(all) + maxRecord - 1) / maxRecord; sent.records > want+1 { // pieces below and above the size of a record may leave one record half full
+	// pieces below and above the size of a record may leave one record half full
+	if want := (len(all) + maxRecord - 1) / maxRecord; sent.records > want+1 {
 		t.Errorf("%d records, %d would do", sent.records, want)
 	}
 	perWrite := maxWireBuffer / sent.largest
@@ -101,8 +102,8 @@ type deadlines int
 
 func (d *deadlines) SetReadDeadline(time.Time) error { *d++; return nil }
 
-// TestTLS_ReadStallCountsWhatComesBeneath: a peer on a slow line has ReadStall for each 4 KiB, not only for a whole record. A single byte now and
-// then is not enough.
+// TestTLS_ReadStallCountsWhatComesBeneath: a peer on a slow line has ReadStall for each 4 KiB, not only for a whole record. A single byte
+// now and then is not enough.
 func TestTLS_ReadStallCountsWhatComesBeneath(t *testing.T) {
 	var set deadlines
 	d := &readDeadline{conn: &set, stall: time.Hour, beneath: true}
@@ -141,7 +142,8 @@ func TestTLS_StopsInMidMessage(t *testing.T) {
 		conn := rawDial(t, address)
 		client, err := secure(conn, k.node(t, "sender-1").Socket(security.Data, anyone), "node/receiver-1", false, new(proof))
 		noError(t, err)
-		noError(t, client.writeAll([][]byte{greetingBytes(), readyBytes("PUSH", ""), append(appendHeader(nil, 0, size), make([]byte, size/2)...)}))
+		noError(t, client.writeAll([][]byte{greetingBytes(), readyBytes("PUSH", ""),
+			append(appendHeader(nil, 0, size), make([]byte, size/2)...)}))
 		expectClosed(t, conn)
 		if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrStalled) || gone.From != "node/sender-1" {
 			t.Errorf("%d bytes: %+v", size, gone)

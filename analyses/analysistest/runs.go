@@ -14,8 +14,8 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// Runs checks that the rows of a file that are read in runs (analyses.Analysis.NewRunParser) are those that are read one by one. row returns the fields of a
-// row as they stand in a file; most of them must be in the usual form, and some must be odd or wrong.
+// Runs checks that the rows of a file that are read in runs (analyses.Analysis.NewRunParser) are those that are read one by one. row
+// returns the fields of a row as they stand in a file; most of them must be in the usual form, and some must be odd or wrong.
 func Runs(t *testing.T, a *analyses.Analysis, stream int, file analyses.File, header string, row func(r *rand.Rand) []string) {
 	t.Helper()
 	args, err := a.Args(nil)
@@ -64,8 +64,8 @@ func Runs(t *testing.T, a *analyses.Analysis, stream int, file analyses.File, he
 	}
 }
 
-// SameInRuns checks that two parsers of a file, of which the second one reads each row alone, get the same out of a chunk: rows to the last byte of their
-// batch, and rejected rows with their reasons. It returns the number of rows.
+// SameInRuns checks that two parsers of a file, of which the second one reads each row alone, get the same out of a chunk: rows to the last
+// byte of their batch, and rejected rows with their reasons. It returns the number of rows.
 func SameInRuns(t *testing.T, what string, inRuns, oneByOne *parse.FileParser, data []byte, firstLine uint64) (rows int) {
 	t.Helper()
 	var seen [2][]string

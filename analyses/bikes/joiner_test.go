@@ -22,7 +22,8 @@ func TestAnalysisFitsTogether(t *testing.T) {
 
 func TestDurationIsTheNearestFloat(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	texts := []string{"660.0", "-60.0", "0", "-0.0", ".5", "5.", "9007199254740993", "9007199254740992.0", "12345678901234567", "1e3", "1.5e-3",
+	texts := []string{"660.0", "-60.0", "0", "-0.0", ".5", "5.", "9007199254740993", "9007199254740992.0", "12345678901234567", "1e3",
+		"1.5e-3",
 		"0.1", "660.000000000000001", "123456789.123456789", "1e308", "5e-324", "99999999999999999999999"}
 	for range 3000 {
 		texts = append(texts, strconv.FormatFloat((r.Float64()-0.3)*math.Pow10(r.IntN(30)-10), 'f', r.IntN(20), 64))

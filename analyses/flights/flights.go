@@ -111,7 +111,8 @@ func tables() []fold.Spec {
 func queries() []analyses.Query {
 	return []analyses.Query{
 		{Name: "stopovers", Columns: []string{"leg_id", "route", "total_fare", "stopovers"}, Tables: []string{"stopovers"}, Rows: stopoverRows},
-		{Name: "detours", Columns: []string{"leg_id", "route", "total_distance_mi", "direct_distance_mi"}, Tables: []string{"detours"}, Rows: detourRows},
+		{Name: "detours", Columns: []string{"leg_id", "route", "total_distance_mi", "direct_distance_mi"}, Tables: []string{"detours"},
+			Rows: detourRows},
 		{Name: "fastest", Columns: []string{"journey", "leg_id", "route", "stopovers", "duration_min"}, Tables: []string{"fastest"}},
 		{Name: "fares", Columns: []string{"journey", "average_fare", "max_fare", "flights"}, Tables: []string{"fares"}},
 	}

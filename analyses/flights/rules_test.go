@@ -25,9 +25,11 @@ func written(t *testing.T, airports, itineraries string) string {
 }
 
 func TestARepeatedRowIsThereAsOftenAsItOccurs(t *testing.T) {
-	a := subject.Both(t, written(t, ports, "B||C||D||E,leg,A,E,PT1H,1.5,,\nB||C||D||E,leg,A,E,PT1H,1.50,,\nB||C||D||E,leg,A,E,PT1H,1,,\nB||C||D,leg,A,E,PT1H,1,,\n"+
-		"B||C||D||E||F,leg,A,E,PT1H,-0.01,,\n"), nil)
-	analysistest.Expect(t, a, "stopovers", "leg A||B||C||D||E 1 3\nleg A||B||C||D||E 1.5 3\nleg A||B||C||D||E 1.5 3\nleg A||B||C||D||E||F -0.01 4")
+	a := subject.Both(t, written(t, ports,
+		"B||C||D||E,leg,A,E,PT1H,1.5,,\nB||C||D||E,leg,A,E,PT1H,1.50,,\nB||C||D||E,leg,A,E,PT1H,1,,\nB||C||D,leg,A,E,PT1H,1,,\n"+
+			"B||C||D||E||F,leg,A,E,PT1H,-0.01,,\n"), nil)
+	analysistest.Expect(t, a, "stopovers",
+		"leg A||B||C||D||E 1 3\nleg A||B||C||D||E 1.5 3\nleg A||B||C||D||E 1.5 3\nleg A||B||C||D||E||F -0.01 4")
 }
 
 func TestDetoursTakeTheGivenDistanceOrTheSumOfTheRoute(t *testing.T) {
@@ -44,7 +46,8 @@ func TestDetoursTakeTheGivenDistanceOrTheSumOfTheRoute(t *testing.T) {
 		"BBB,endX,AAA,XXX,PT1H,1,1000,\n"+
 		"NNN||AAA,round,AAA,AAA,PT1H,1,,\n"+ // any distance is more than four times 0
 		"AAA,none,AAA,AAA,PT1H,1,,\n"), nil) // but 0 is not
-	want := []string{"given5 AAA||BBB 276.5 69.09", "givenX AAA||XXX||BBB 1000 69.09", "round AAA||NNN||AAA 11054.9", "sum- AAA||DDD||BBB 345.4",
+	want := []string{"given5 AAA||BBB 276.5 69.09", "givenX AAA||XXX||BBB 1000 69.09", "round AAA||NNN||AAA 11054.9",
+		"sum- AAA||DDD||BBB 345.4",
 		"sum0 AAA||DDD||BBB 345.4", "sum5 AAA||DDD||BBB 345.4"}
 	got := strings.Split(analysistest.Rows(a, "detours", "\n"), "\n")
 	if len(got) != len(want) {
@@ -76,18 +79,21 @@ func TestFastestLegsAreDifferentAndAsFastAsTheyGet(t *testing.T) {
 // TestFaresAreComparedWithTheirMeanExactly: the mean of 0.01, 0.02 and 0.02 is below 0.02, but the mean of three times 0.02 is not,
 // nor is it as a float64.
 func TestFaresAreComparedWithTheirMeanExactly(t *testing.T) {
-	a := subject.Both(t, written(t, ports, "Z,a,A,Z,PT1H,.02,,\nZ,a,A,Z,PT1H,0.020,,\nY,a,A,Y,PT1H,+0.02,,\nZ,a,A,Z,PT1H,0,,\nZ,a,A,Z,PT1H,-7,,\n"), nil)
+	a := subject.Both(t, written(t, ports,
+		"Z,a,A,Z,PT1H,.02,,\nZ,a,A,Z,PT1H,0.020,,\nY,a,A,Y,PT1H,+0.02,,\nZ,a,A,Z,PT1H,0,,\nZ,a,A,Z,PT1H,-7,,\n"), nil)
 	analysistest.Expect(t, a, "fares", "")
 	a = subject.Both(t, written(t, ports, "Z,a,A,Z,PT1H,.01,,\nZ,a,A,Z,PT1H,0.02,,\nY,a,A,Y,PT1H,0.02,,\n"), nil)
 	analysistest.Expect(t, a, "fares", "A-Y 0.02 0.02 1\nA-Z 0.02 0.02 1")
 	// Sums of large amounts take more than 64 bits, and the mean needs more digits than a float64 has.
-	a = subject.Both(t, written(t, ports, strings.Repeat("Z,a,A,Z,PT1H,9223372036854775.8,,\n", 4)+"Y,a,A,Y,PT1H,9223372036854775.81,,\n"), nil)
+	a = subject.Both(t, written(t, ports, strings.Repeat("Z,a,A,Z,PT1H,9223372036854775.8,,\n", 4)+"Y,a,A,Y,PT1H,9223372036854775.81,,\n"),
+		nil)
 	analysistest.Expect(t, a, "fares", "A-Y 9.223372036854776e+15 9.223372036854776e+15 1")
 }
 
 // TestAirportsWithDashes: a journey is identified by its text; its direct distance is that of its airports.
 func TestAirportsWithDashes(t *testing.T) {
-	a := subject.Both(t, written(t, "A-B;;0;0\nC;;0;1\nA;;0;0\nB-C;;0;3\n", "C,one,A-B,C,PT1H,1,300,\nB-C,two,A,B-C,PT1H,3,300,\nB-C,three,A,B-C,PT1H,3,,\n"), nil)
+	a := subject.Both(t, written(t, "A-B;;0;0\nC;;0;1\nA;;0;0\nB-C;;0;3\n",
+		"C,one,A-B,C,PT1H,1,300,\nB-C,two,A,B-C,PT1H,3,300,\nB-C,three,A,B-C,PT1H,3,,\n"), nil)
 	if got := analysistest.Rows(a, "detours", "\n"); !strings.HasPrefix(got, "one A-B||C 300 69.09") || strings.Contains(got, "\n") {
 		t.Errorf("detours: %s", got)
 	}
@@ -102,7 +108,8 @@ func TestN7_WhichRowsAreRejected(t *testing.T) {
 		fmt.Fprintf(&text, good, d, "1", "")
 		taken++
 	}
-	for _, d := range []string{"", "P", "PT", "P1DT", "PT1", "1H", "PT1H1D", "PT1M1H", "PT1H1H", "P1H", "PT1D", "PT1S", "P1W", "P1M", "pt1h", "PT-1H", "PT1.5H",
+	for _, d := range []string{"", "P", "PT", "P1DT", "PT1", "1H", "PT1H1D", "PT1M1H", "PT1H1H", "P1H", "PT1D", "PT1S", "P1W", "P1M", "pt1h",
+		"PT-1H", "PT1.5H",
 		"PTT1H", "PT1H ", " PT1H", "PT1HT1M", "PT0000000001M"} {
 		fmt.Fprintf(&text, good, d, "1", "")
 	}

@@ -153,12 +153,13 @@ func TestWhatIsWrongWithFilesIsNamed(t *testing.T) {
 		want error
 		text string
 	}{
-		"no file":       {fstest.MapFS{"list1.csv": list}, ErrNoFile, "text"},
-		"no column":     {fstest.MapFS{"list1.csv": list, "text1.csv": file("n\n")}, parse.ErrFile, "text1.csv"},
-		"empty":         {fstest.MapFS{"list1.csv": list, "text1.csv": file("")}, csv.ErrHeader, "text1.csv"},
-		"no gzip":       {fstest.MapFS{"list1.csv": list, "text1.csv.gz": file("word\nw1\nw1\nw1\n")}, gzip.ErrHeader, "text1.csv.gz"},
-		"second file":   {fstest.MapFS{"list1.csv": list, "text1.csv": file("word\n"), "text2.csv": file("n\n")}, parse.ErrFile, "text2.csv"},
-		"both":          {fstest.MapFS{"list1.csv": list, "list10.csv": list, "list1.csv.gz": zipped(t, "word\n")}, ErrDuplicateKey, "list1.csv.gz"},
+		"no file":     {fstest.MapFS{"list1.csv": list}, ErrNoFile, "text"},
+		"no column":   {fstest.MapFS{"list1.csv": list, "text1.csv": file("n\n")}, parse.ErrFile, "text1.csv"},
+		"empty":       {fstest.MapFS{"list1.csv": list, "text1.csv": file("")}, csv.ErrHeader, "text1.csv"},
+		"no gzip":     {fstest.MapFS{"list1.csv": list, "text1.csv.gz": file("word\nw1\nw1\nw1\n")}, gzip.ErrHeader, "text1.csv.gz"},
+		"second file": {fstest.MapFS{"list1.csv": list, "text1.csv": file("word\n"), "text2.csv": file("n\n")}, parse.ErrFile, "text2.csv"},
+		"both": {fstest.MapFS{"list1.csv": list, "list10.csv": list, "list1.csv.gz": zipped(t, "word\n")}, ErrDuplicateKey,
+			"list1.csv.gz"},
 		"joiner's fail": {fstest.MapFS{"list1.csv": list, "text1.csv": file("word\npoison\n")}, errPoison, "stream text"},
 	} {
 		_, err := Run(words(), c.fsys, Options{})

@@ -90,7 +90,8 @@ func newRunner(a *analyses.Analysis, fsys fs.FS, o Options) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{a: a, memory: o.Memory, fsys: fsys, args: args, chunk: o.ChunkBytes, sent: newTables(a, fold.NewOutgoing), folded: newTables(a, fold.NewOutgoing), all: newTables(a, union)}
+	r := &runner{a: a, memory: o.Memory, fsys: fsys, args: args, chunk: o.ChunkBytes, sent: newTables(a, fold.NewOutgoing),
+		folded: newTables(a, fold.NewOutgoing), all: newTables(a, union)}
 	if r.chunk == 0 {
 		r.chunk = 256 << 10
 	}

@@ -65,13 +65,15 @@ func frame(t testing.TB, stream int, rows ...string) []byte {
 }
 
 func TestSentimentIsUnitsOrTheNearestFloat(t *testing.T) {
-	for text, units := range map[string]int64{"0.0": 0, "-0.0": 0, "0.4767": 4767, "-.5": -5000, "1.": 10000, "+1": 10000, "0.50000": 5000, "200000": maxUnits,
+	for text, units := range map[string]int64{"0.0": 0, "-0.0": 0, "0.4767": 4767, "-.5": -5000, "1.": 10000, "+1": 10000, "0.50000": 5000,
+		"200000":       maxUnits,
 		"-199999.9999": -maxUnits + 1} {
 		if v, flags, ok := parseSentiment([]byte(text)); !ok || flags != hasSentiment || v != units {
 			t.Errorf("%s: %d, flags %d, %v", text, v, flags, ok)
 		}
 	}
-	for _, text := range []string{"0.00001", "1e3", "1e-1", "200000.0001", "-200001", "9007199254740993", "0.33333333333333331", "5e-324", "1e308",
+	for _, text := range []string{"0.00001", "1e3", "1e-1", "200000.0001", "-200001", "9007199254740993", "0.33333333333333331", "5e-324",
+		"1e308",
 		"0.1000000000000000000", "123456789012345678901234567890"} {
 		want, err := strconv.ParseFloat(text, 64)
 		v, flags, ok := parseSentiment([]byte(text))
@@ -115,7 +117,8 @@ func TestFlushForgets(t *testing.T) {
 		if err := s.Facts(posts, decoded(t, posts, rows...), analyses.Position{Line: uint64(2 + i)}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Facts(comments, decoded(t, comments, "/comments/a,x,0.5", "/comments/b,STUDENT,", "/comments/a,[deleted],1"), analyses.Position{}); err != nil {
+		if err := s.Facts(comments, decoded(t, comments, "/comments/a,x,0.5", "/comments/b,STUDENT,", "/comments/a,[deleted],1"),
+			analyses.Position{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Flush(s.Tables); err != nil {

@@ -19,7 +19,8 @@ func TestD1_ChunksOfOneRowAreTheSameAsLargeOnes(t *testing.T) { subject.TinyChun
 
 func TestParametersMeanTheSameToTheOracle(t *testing.T) {
 	var all []map[string]string
-	for _, words := range []string{"x", "me, irl", "trÈs", "i", "kelvin, ÉCOLE,ſtudent", "ai", "no context needed", "today years old when I learned", "🤣"} {
+	for _, words := range []string{"x", "me, irl", "trÈs", "i", "kelvin, ÉCOLE,ſtudent", "ai", "no context needed",
+		"today years old when I learned", "🤣"} {
 		all = append(all, map[string]string{"words": words})
 	}
 	subject.Params(t, 16000, 1<<16, all)

@@ -52,8 +52,8 @@ func move(t *testing.T, to, from *fold.Table, rows []int) {
 	}
 }
 
-// someComments returns rows with every kind of comment: with and without a sentiment, coarse and fine, on posts with a url, on posts without,
-// and on unknown ones.
+// someComments returns rows with every kind of comment: with and without a sentiment, coarse and fine, on posts with a url, on posts
+// without, and on unknown ones.
 func someComments(r *rand.Rand, n int) (posts, comments []string) {
 	link := func(id int) string { return fmt.Sprintf("/r/x/comments/p%d/", id) }
 	for id := range n {

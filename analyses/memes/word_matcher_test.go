@@ -33,7 +33,8 @@ func contains(text string, words []string) bool {
 }
 
 // letters are so few that random words of them occur in random texts of them, in all cases.
-var letters = []string{"a", "A", "b", "B", "k", "K", "\u212a", "i", "I", "\u0130", "ı", "é", "É", "ſ", "s", "\xff", "!", "\x01", "`", "@", "[", "{"}
+var letters = []string{"a", "A", "b", "B", "k", "K", "\u212a", "i", "I", "\u0130", "ı", "é", "É", "ſ", "s", "\xff", "!", "\x01", "`",
+	"@", "[", "{"}
 
 func drawn(r *rand.Rand, n int) string {
 	var b strings.Builder

@@ -77,8 +77,8 @@ func (j *joiner) End(stream int) error {
 	return nil
 }
 
-// selectFrom counts and selects the movies of a batch that are the first of their id. The batches are walked in order. To walk the catalog's map was rejected: each movie is then
-// read from another place of memory, and the cores wait for the end of the movies meanwhile.
+// selectFrom counts and selects the movies of a batch that are the first of their id. The batches are walked in order. To walk the
+// catalog's map was rejected: each movie is then read from another place of memory, and the cores wait for the end of the movies meanwhile.
 func (j *joiner) selectFrom(s *storedBatch) error {
 	countries := s.batch.Dicts(movieCountries)
 	made := make([]producers, countries.Len())
@@ -148,8 +148,9 @@ func (j *joiner) rate(b *batch.Batch) error {
 	return nil
 }
 
-// Fork implements analyses.Forker. Forks share the index of the selected movies, and count separately. A fork's Flush adds its counts to those of its origin. A fork is flushed
-// after each chunk, but the origin only once in a commit, so most movies are looked up in the table once instead of a dozen times.
+// Fork implements analyses.Forker. Forks share the index of the selected movies, and count separately. A fork's Flush adds its counts to
+// those of its origin. A fork is flushed after each chunk, but the origin only once in a commit, so most movies are looked up in the table
+// once instead of a dozen times.
 func (j *joiner) Fork(int) (analyses.Joiner, error) {
 	if j.selected == nil {
 		return nil, errNotEnded

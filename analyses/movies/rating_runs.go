@@ -15,8 +15,8 @@ func newRunParser(_ analyses.Args, stream int, file analyses.File, b *batch.Buil
 	return (&ratingRuns{b: b, movie: b.Int(ratingMovie), rating: b.Dict(ratingValue)}).read
 }
 
-// ratingRuns reads ratings as the function of parseRatings does, many at once and column by column. There are ten different ratings, and each is looked
-// at once in a chunk.
+// ratingRuns reads ratings as the function of parseRatings does, many at once and column by column. There are ten different ratings, and
+// each is looked at once in a chunk.
 type ratingRuns struct {
 	b       *batch.Builder
 	movie   *batch.IntBuilder

@@ -14,7 +14,8 @@ type actor struct {
 	name           []byte // a view into the table
 }
 
-// reduceActors counts each person's rows, because there is one row per movie. Sorting the rows by person took twice as long as a map of people.
+// reduceActors counts each person's rows, because there is one row per movie. Sorting the rows by person took twice as long as a map of
+// people.
 func reduceActors(t *fold.Table, top int, emit func(row ...any)) {
 	var all []actor
 	number := map[int64]int{} // by person, the index in all
@@ -43,7 +44,8 @@ func reduceActors(t *fold.Table, top int, emit func(row ...any)) {
 	}
 }
 
-// withMost leaves those out who cannot be among the first. Most people have one movie or two, so to sort all of them means to compare nearly all names.
+// withMost leaves those out who cannot be among the first. Most people have one movie or two, so to sort all of them means to compare
+// nearly all names.
 func withMost(all []actor, top int) []actor {
 	if top <= 0 || len(all) <= top {
 		return all

@@ -27,7 +27,8 @@ func film(id int, released, budget, revenue, title, overview string, countries .
 	for _, c := range countries {
 		list = append(list, fmt.Sprintf("{'iso_3166_1': 'XX', 'name': '%s'}", c))
 	}
-	return fmt.Sprintf("%d,%s,%s,%s,%s,%s,\"[{'id': 18, 'name': 'Drama'}]\",\"[%s]\"\n", id, released, budget, revenue, title, overview, strings.Join(list, ", "))
+	return fmt.Sprintf("%d,%s,%s,%s,%s,%s,\"[{'id': 18, 'name': 'Drama'}]\",\"[%s]\"\n", id, released, budget, revenue, title, overview,
+		strings.Join(list, ", "))
 }
 
 // credit returns a row of credits. Members are given as "id name".
@@ -184,7 +185,8 @@ func TestRejectedRowsSayWhy(t *testing.T) {
 		films.WriteString(row + "\n")
 		reasons = append(reasons, why)
 	}
-	dir := written(t, films.String(), "1,1,x,0\n1,,4,0\n1,1\n", "[],[],1.5\n\"[{'name': 'a', 'id': '1'}]\",[],1\n\"[{'id': 1}]\",[],1\n7,[],1\n[,[],1\n,[],1\n[]\n")
+	dir := written(t, films.String(), "1,1,x,0\n1,,4,0\n1,1\n",
+		"[],[],1.5\n\"[{'name': 'a', 'id': '1'}]\",[],1\n\"[{'id': 1}]\",[],1\n7,[],1\n[,[],1\n,[],1\n[]\n")
 	a := subject.Both(t, dir, nil)
 	analysistest.ExpectRejected(t, a, len(reasons), 3, 7)
 }

@@ -66,13 +66,15 @@ func Read(path, name string, comma rune, columns []string, rejects *analyses.Rej
 	}
 }
 
-// lineAndFault returns the line where the record starts, and what is wrong with the record's quotes; lines is then how many lines it has, else 1.
+// lineAndFault returns the line where the record starts, and what is wrong with the record's quotes; lines is then how many lines it has,
+// else 1.
 func lineAndFault(r *csv.Reader, record []string, err error) (line, lines int, fault, fatal error) {
 	var bad *csv.ParseError
 	if errors.As(err, &bad) && errors.Is(err, csv.ErrQuote) {
 		// The reader does not say which field it is. In generated data it is the first.
-		return bad.StartLine, bad.Line - bad.StartLine + 1, fmt.Errorf("there is text after the closing quote of field 1, which opens in line %d; "+
-			"write a quote inside a quoted field twice", bad.StartLine), nil
+		return bad.StartLine, bad.Line - bad.StartLine + 1, fmt.Errorf(
+			"there is text after the closing quote of field 1, which opens in line %d; "+
+				"write a quote inside a quoted field twice", bad.StartLine), nil
 	}
 	if err != nil {
 		return 0, 0, nil, err

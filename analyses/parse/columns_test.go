@@ -36,7 +36,8 @@ func TestN7_ColumnsGiveTheRowsOfTheirText(t *testing.T) {
 		rejects        analyses.Rejects
 	}
 	var results []result
-	for _, c := range []struct{ header, data []byte }{{csv.Marked([]byte("n;text"), ';', true), text}, {csv.MarkedColumnar([]byte("n;text"), ';', 18), columns}} {
+	for _, c := range []struct{ header, data []byte }{{csv.Marked([]byte("n;text"), ';', true), text},
+		{csv.MarkedColumnar([]byte("n;text"), ';', 18), columns}} {
 		p := parser(t, string(c.header))
 		var r result
 		p.OnReject = func(_ string, line uint64, row []byte, why error) {
@@ -56,7 +57,8 @@ func TestN7_ColumnsGiveTheRowsOfTheirText(t *testing.T) {
 		results = append(results, r)
 	}
 	a, b := results[0], results[1]
-	if a.rows != b.rows || a.rejected != b.rejected || !slices.Equal(a.pieces, b.pieces) || fmt.Sprint(a.rejects) != fmt.Sprint(b.rejects) || a.rejects.Rows == 0 {
+	if a.rows != b.rows || a.rejected != b.rejected || !slices.Equal(a.pieces, b.pieces) || fmt.Sprint(a.rejects) != fmt.Sprint(b.rejects) ||
+		a.rejects.Rows == 0 {
 		t.Errorf("%+v\nand of columns\n%+v", a, b)
 	}
 }

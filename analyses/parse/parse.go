@@ -59,7 +59,8 @@ func NewFile(a *analyses.Analysis, stream int, args analyses.Args, file analyses
 
 // NewFileWith is NewFile with the builder from a parser of another file of the same stream. That parser must no longer be
 // used. Most of a parser's memory is in its builder.
-func NewFileWith(b *batch.Builder, a *analyses.Analysis, stream int, args analyses.Args, file analyses.File, header []byte) (*FileParser, error) {
+func NewFileWith(b *batch.Builder, a *analyses.Analysis, stream int, args analyses.Args, file analyses.File, header []byte) (*FileParser,
+	error) {
 	s := &a.Streams[stream]
 	fail := func(err error) error {
 		return fmt.Errorf("%w: %s as stream %s of %s: %w", ErrFile, file.Name, s.Name, a.Name, err)
@@ -119,8 +120,8 @@ func (p *FileParser) fields() ([][]byte, error) {
 	return p.scanner.Fields(), rowError(&p.scanner)
 }
 
-// rowError returns what is wrong with a scanner's row. Lines that a stray quote has swallowed fail the session: they are not one bad row, but an unknown
-// number of good ones.
+// rowError returns what is wrong with a scanner's row. Lines that a stray quote has swallowed fail the session: they are not one bad row,
+// but an unknown number of good ones.
 func rowError(s *csv.Scanner) error {
 	err := s.Err()
 	if e := (*csv.RowError)(nil); errors.As(err, &e) && e.Fault == csv.RowsInQuotes {
@@ -210,9 +211,9 @@ func (p *FileParser) Chunk(data []byte, firstLine uint64) (rows int, rejects ana
 // mostWait is how many rows are read one by one, at most, before a run is looked for again.
 const mostWait = 64
 
-// readRuns reads rows many at a time, up to one that has to be read alone, and returns how many are taken. A run that ends early has cost as much as a whole
-// one, so the next one is as short as this one was; and where there is none, the next ones are not looked for at each row. So a file whose rows are in no usual
-// form, or are rejected, takes hardly more time than without runs.
+// readRuns reads rows many at a time, up to one that has to be read alone, and returns how many are taken. A run that ends early has cost
+// as much as a whole one, so the next one is as short as this one was; and where there is none, the next ones are not looked for at each
+// row. So a file whose rows are in no usual form, or are rejected, takes hardly more time than without runs.
 func (p *FileParser) readRuns() (taken int) {
 	if p.rest > 0 {
 		p.rest--
@@ -239,8 +240,8 @@ func (p *FileParser) readRuns() (taken int) {
 	}
 }
 
-// failed adds the row's place to an error that fails the session. The place of a stray quote is its own line, which may be behind the row's first
-// one.
+// failed adds the row's place to an error that fails the session. The place of a stray quote is its own line, which may be behind the row's
+// first one.
 func (p *FileParser) failed(err error) error {
 	line := p.line()
 	if e := (*csv.RowError)(nil); errors.As(err, &e) {

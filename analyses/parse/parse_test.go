@@ -104,8 +104,8 @@ func TestN7_BadRowsAreTakenBackAndReported(t *testing.T) {
 	}
 }
 
-// A stray quote makes one record of many lines. They are counted as the rows that they were, and from a number on they fail the session, in whatever way
-// the rows are read.
+// A stray quote makes one record of many lines. They are counted as the rows that they were, and from a number on they fail the session, in
+// whatever way the rows are read.
 func TestN7_LinesThatAStrayQuoteTakesAreCounted(t *testing.T) {
 	for _, c := range []struct {
 		data, failed string
@@ -115,8 +115,11 @@ func TestN7_LinesThatAStrayQuoteTakesAreCounted(t *testing.T) {
 		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 20), "f.csv, line 3: the quote that opens field 2 is never closed", 0},
 		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 5) + "d;\"x\";4\ne;;8\n", "", 7},
 		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 20) + "d;\"x\";4\ne;;8\n", "f.csv, line 3: the quote that opens field 2", 0},
-		{"a;;2\n\"b\nb\";\"x;4\n" + strings.Repeat("c;;6\n", 20) + "d;x\";4\ne;;8\n", "f.csv, line 4: the quote that opens field 2 is closed much later", 0}, // the row begins in line 3
-		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 20) + "d;x\";4\ne;;8\n", "f.csv, line 3: the quote that opens field 2 is closed much later", 0},
+		// the row begins in line 3
+		{"a;;2\n\"b\nb\";\"x;4\n" + strings.Repeat("c;;6\n", 20) + "d;x\";4\ne;;8\n",
+			"f.csv, line 4: the quote that opens field 2 is closed much later", 0},
+		{"a;;2\nb;\"x;4\n" + strings.Repeat("c;;6\n", 20) + "d;x\";4\ne;;8\n",
+			"f.csv, line 3: the quote that opens field 2 is closed much later", 0},
 	} {
 		pieces := func(p *FileParser) (analyses.Rejects, error) {
 			return p.Pieces([]byte(c.data), 2, 1<<20, func(uint64) {})

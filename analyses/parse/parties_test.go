@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// shared returns an analysis with two parties. One wants even numbers and no text, the other wants a text and skips "skip". A row that is wrong for one of them has 0
-// or "" in place of what that one reads.
+// shared returns an analysis with two parties. One wants even numbers and no text, the other wants a text and skips "skip". A row that is
+// wrong for one of them has 0 or "" in place of what that one reads.
 func shared() *analyses.Analysis {
 	number := analyses.Party{Name: "s for numbers", Columns: analyses.Columns("n"), Schema: []batch.FieldSpec{{Name: "n", Kind: batch.Int}},
 		NewParser: func(_ analyses.File, b *batch.Builder) func([][]byte) error {
@@ -73,8 +73,8 @@ func addEven(b *batch.Builder, p []byte) error {
 	return nil
 }
 
-// TestN7_APartyRejectsRowsForItself: a row counts for each party that accepts it alone, and appears once among the rejects of each other party, in one piece or
-// in several, in CSV and in columns.
+// TestN7_APartyRejectsRowsForItself: a row counts for each party that accepts it alone, and appears once among the rejects of each other
+// party, in one piece or in several, in CSV and in columns.
 func TestN7_APartyRejectsRowsForItself(t *testing.T) {
 	const data = "2;a\n3;b\n4;\n5;\n6\n7\n8;skip\n9;skip\n\"1\"0;c\n12;\"d;\"\"e\"\n"
 	type result struct {
@@ -127,7 +127,8 @@ func TestN7_APartyRejectsRowsForItself(t *testing.T) {
 	const broken = "there is text after the closing quote of field 1, which opens in line 10; write a quote inside a quoted field twice"
 	want := result{`2 a 0, 0 b 1, 4  2, 8 skip 0, 12 d;"e 0, `, []string{
 		`s for numbers 6; 3: "3" is not an even number; 5: "5" is not an even number; 6: row has 1 field, and the header has 2; 7: row has 1 field, and the header has 2; 9: "9" is not an even number; 10: ` + broken,
-		"s for texts 5; 4: text is empty; 5: text is empty; 6: row has 1 field, and the header has 2; 7: row has 1 field, and the header has 2; 10: " + broken,
+		"s for texts 5; 4: text is empty; 5: text is empty; 6: row has 1 field, and the header has 2; 7: row has 1 field, and the header has " +
+			"2; 10: " + broken,
 	}}
 	for _, most := range []int{0, 60, 1 << 20} {
 		if got := parse([]byte("n;text"), []byte(data), most); got.rows != want.rows || !slices.Equal(got.rejected, want.rejected) {
@@ -140,8 +141,11 @@ func TestN7_APartyRejectsRowsForItself(t *testing.T) {
 		w.Column(0).AppendInt(columnar.Int, int64(2+i))
 		w.Column(1).AppendText([]byte(text))
 	}
-	want = result{`2 a 0, 0 b 1, 4  2, 6 skip 0, 8 d;"e 0, `, []string{`s for numbers 3; 3: "3" is not an even number; 5: "5" is not an even number; 7: "7" is not an even number`, "s for texts 2; 4: text is empty; 5: text is empty"}}
-	if got := parse(csv.MarkedColumnar([]byte("n;text"), ';', 18), w.Append(nil), 0); got.rows != want.rows || !slices.Equal(got.rejected, want.rejected) {
+	want = result{`2 a 0, 0 b 1, 4  2, 6 skip 0, 8 d;"e 0, `, []string{
+		`s for numbers 3; 3: "3" is not an even number; 5: "5" is not an even number; 7: "7" is not an even number`,
+		"s for texts 2; 4: text is empty; 5: text is empty"}}
+	if got := parse(csv.MarkedColumnar([]byte("n;text"), ';', 18), w.Append(nil), 0); got.rows != want.rows ||
+		!slices.Equal(got.rejected, want.rejected) {
 		t.Errorf("of columns: %q", got)
 	}
 

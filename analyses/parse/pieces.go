@@ -92,7 +92,8 @@ func (p *FileParser) fits(line uint64, maxBytes int) error {
 		return nil
 	}
 	if size := len(p.builder.Append(nil)); size > maxBytes {
-		return fmt.Errorf("%w: that on line %d takes %d bytes in a message, and limits.frame leaves %d for it: shorten it, or raise limits.frame in the topology and start the session again",
+		return fmt.Errorf("%w: that on line %d takes %d bytes in a message, and limits.frame leaves %d for it: shorten it, or raise "+
+			"limits.frame in the topology and start the session again",
 			ErrRowTooLarge, line, size, maxBytes)
 	}
 	return nil

@@ -78,10 +78,12 @@ func measure(x *cli.Context) error {
 		return fmt.Errorf("bench: find this program, which nodes are: %w", err)
 	}
 	c := bench.Config{
-		Sections: x.Args().Slice(), Rounds: x.Int("rounds"), Cold: x.Bool("cold"), Dir: x.String("dir"), Results: x.String("results"), Profile: x.String("profile"),
-		Self: []string{exe, name}, Out: x.App.Writer,
-		Amount: x.Int64("amount") << 20, Sizes: bench.DefaultSizes, Links: bench.DefaultLinks, Rows: x.Int("rows"), Lanes: x.Int("lanes"), Chunk: x.Int("chunk"),
-		TCP: x.Int("tcp"), Keys: x.Bool("keys"), Set: map[string]string{}, DuckDB: x.String("duckdb"),
+		Sections: x.Args().Slice(), Rounds: x.Int("rounds"), Cold: x.Bool("cold"), Dir: x.String("dir"), Results: x.String("results"),
+		Profile: x.String("profile"),
+		Self:    []string{exe, name}, Out: x.App.Writer,
+		Amount: x.Int64("amount") << 20, Sizes: bench.DefaultSizes, Links: bench.DefaultLinks, Rows: x.Int("rows"), Lanes: x.Int("lanes"),
+		Chunk: x.Int("chunk"),
+		TCP:   x.Int("tcp"), Keys: x.Bool("keys"), Set: map[string]string{}, DuckDB: x.String("duckdb"),
 	}
 	for _, names := range x.StringSlice("contestants") {
 		c.Contestants = append(c.Contestants, strings.Split(names, ",")...)

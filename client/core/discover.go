@@ -18,7 +18,8 @@ func (s *Session) Discover(now time.Time) {
 }
 
 func (s *Session) askEntry() {
-	s.ask(s.entries[s.at].conn, exchange{purpose: discovering, request: protocol.Request{Type: protocol.Info}, want: protocol.About, once: true})
+	s.ask(s.entries[s.at].conn, exchange{purpose: discovering, request: protocol.Request{Type: protocol.Info}, want: protocol.About,
+		once: true})
 }
 
 func (s *Session) discovered(about protocol.Reply, err error) {
@@ -90,7 +91,8 @@ func (s *Session) nodesAt(endpoints, names []string, known []*node) (all []*node
 
 // follow adopts the cluster's new inputs and outputs if they changed while the session waited for admission or for its results.
 func (s *Session) follow(now protocol.Reply) (changed bool) {
-	if len(now.Inputs) == 0 || len(now.Outputs) == 0 || slices.Equal(now.Inputs, s.about.Inputs) && slices.Equal(now.Outputs, s.about.Outputs) {
+	if len(now.Inputs) == 0 || len(now.Outputs) == 0 || slices.Equal(now.Inputs, s.about.Inputs) &&
+		slices.Equal(now.Outputs, s.about.Outputs) {
 		return false
 	}
 	s.about.Inputs, s.about.Outputs, s.about.InputNodes, s.about.OutputNodes = now.Inputs, now.Outputs, now.InputNodes, now.OutputNodes

@@ -1,6 +1,6 @@
-// Package core is one session of a client as a state machine. It decides what to ask which node, in which order and how often, and what the answers
-// mean (N10). It has no socket, file, goroutine or clock. Package client runs it over sockets, and the simulator runs it, unchanged, over a simulated
-// network.
+// Package core is one session of a client as a state machine. It decides what to ask which node, in which order and how often, and what the
+// answers mean (N10). It has no socket, file, goroutine or clock. Package client runs it over sockets, and the simulator runs it,
+// unchanged, over a simulated network.
 //
 // The words:
 //
@@ -17,10 +17,10 @@
 //	at := s.Alarm()                      // Tick is due then, if nothing comes before
 //	if o.News { … }                      // the task may be over: Pending, Err; rows may have come: Rows
 //
-// The order of a session: ask the entries for the inputs and outputs; open at every input in turn, so that the first input decides which session
-// is admitted; send each stream over the lanes, end it at every input; ask the outputs for the answer. An input that has opened the session is
-// pinged until the session ends, whatever the other nodes do.
+// The order of a session: ask the entries for the inputs and outputs; open at every input in turn, so that the first input decides which
+// session is admitted; send each stream over the lanes, end it at every input; ask the outputs for the answer. An input that has opened the
+// session is pinged until the session ends, whatever the other nodes do.
 //
-// What it never does: take the answer to one try for the answer to another, give the same number of a lane to two chunks, end a stream before
-// each chunk is acknowledged, conclude that there is no answer before all outputs were heard, or end another client's session (R17).
+// What it never does: take the answer to one try for the answer to another, give the same number of a lane to two chunks, end a stream
+// before each chunk is acknowledged, conclude that there is no answer before all outputs were heard, or end another client's session (R17).
 package core

@@ -28,8 +28,9 @@ var errSilent = errors.New("no answer")
 // errRowsMissing is returned when an output skipped rows; it is a fault of the cluster.
 var errRowsMissing = errors.New("rows are missing")
 
-// LeavesOurs reports whether this client may cancel a session that ended with an error. It may not if another client opened the session or took
-// it over, or if another run began its upload: they may still need it (R17). A client that may not run sessions may not cancel them either (S5).
+// LeavesOurs reports whether this client may cancel a session that ended with an error. It may not if another client opened the session or
+// took it over, or if another run began its upload: they may still need it (R17). A client that may not run sessions may not cancel them
+// either (S5).
 func LeavesOurs(err error) bool {
 	return !errors.Is(err, protocol.ErrInUse) && !errors.Is(err, protocol.ErrFinished) && !errors.Is(err, protocol.ErrSuperseded) &&
 		!errors.Is(err, protocol.ErrForbidden) && !errors.Is(err, ErrInterrupted) && !errors.Is(err, ErrNotResumed)

@@ -25,7 +25,8 @@ func ExampleSession() {
 	asked = s.Output().Requests[0]
 	fmt.Println("asks again, try", asked.Try)
 
-	s.Reply(asked.Conn, asked.Try, protocol.Reply{Type: protocol.About, Inputs: []string{"tcp://input-1:5500"}, Outputs: []string{"tcp://output-1:5501"}}, now)
+	s.Reply(asked.Conn, asked.Try, protocol.Reply{Type: protocol.About, Inputs: []string{"tcp://input-1:5500"},
+		Outputs: []string{"tcp://output-1:5501"}}, now)
 	fmt.Println("connects to", len(s.Output().Dials), "nodes; pending:", s.Pending(), s.Err())
 	// Output:
 	// asks for info and waits 2s

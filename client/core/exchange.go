@@ -53,8 +53,8 @@ type conn struct {
 	deadline time.Time // when the present try is given up
 }
 
-// node is an entry, an input or an output. A node that is both input and output is represented twice, because a poll that waits for an answer
-// would delay pings.
+// node is an entry, an input or an output. A node that is both input and output is represented twice, because a poll that waits for an
+// answer would delay pings.
 type node struct {
 	endpoint string
 	conn     *conn
@@ -73,9 +73,9 @@ func (c *conn) busy() bool { return c.x.purpose != nothing }
 // repeating reports whether the request under way had to be repeated.
 func (c *conn) repeating() bool { return c.busy() && c.tries > 1 }
 
-// longestTry bounds the wait of a try, in timeouts. The wait grows from try to try for two reasons: a chunk that the network needs more than one
-// timeout to carry would never arrive, and a cluster that holds a chunk back would receive all of it again with each try. Long waits do not hide a
-// dead node, because its connection breaks at once.
+// longestTry bounds the wait of a try, in timeouts. The wait grows from try to try for two reasons: a chunk that the network needs more
+// than one timeout to carry would never arrive, and a cluster that holds a chunk back would receive all of it again with each try. Long
+// waits do not hide a dead node, because its connection breaks at once.
 const longestTry = 8
 
 // shortestTry is how soon a try that failed at once is repeated.
@@ -194,7 +194,8 @@ func (s *Session) silent(c *conn) {
 		s.complete(c, protocol.Reply{}, c.node.silence(fmt.Errorf("%w from %s", errSilent, c.node.endpoint)))
 	case c.x.purpose != telling && s.gaveUp():
 		s.out.Drops = append(s.out.Drops, c.id)
-		s.complete(c, protocol.Reply{}, c.node.silence(fmt.Errorf("%w at %s for %v; start one with `posta up`, or check the address", ErrNoCluster,
+		s.complete(c, protocol.Reply{}, c.node.silence(fmt.Errorf("%w at %s for %v; start one with `posta up`, or check the address",
+			ErrNoCluster,
 			c.node.endpoint, s.cfg.GiveUpAfter)))
 	default:
 		s.retries++
@@ -211,8 +212,8 @@ func (n *node) silence(err error) error {
 	return err
 }
 
-// gaveUp reports whether no node has answered for longer than Config.GiveUpAfter. A reply that refuses a request is an answer, because its node
-// is alive.
+// gaveUp reports whether no node has answered for longer than Config.GiveUpAfter. A reply that refuses a request is an answer, because its
+// node is alive.
 func (s *Session) gaveUp() bool {
 	return s.cfg.GiveUpAfter >= 0 && s.now.Sub(s.heard) > s.cfg.GiveUpAfter
 }

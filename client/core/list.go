@@ -26,8 +26,8 @@ func (s *Session) List(now time.Time) {
 	}
 }
 
-// Listed reports whether List has ended, and what it found. A session is listed once for each node that knows it, in the order of the nodes. If
-// some nodes did not answer, the answers of the others are returned beside the error.
+// Listed reports whether List has ended, and what it found. A session is listed once for each node that knows it, in the order of the
+// nodes. If some nodes did not answer, the answers of the others are returned beside the error.
 func (s *Session) Listed() (done bool, all []protocol.SessionInfo, err error) {
 	return s.list.left == 0, slices.Concat(s.list.found...), errors.Join(s.list.errs...)
 }

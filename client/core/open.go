@@ -13,12 +13,13 @@ import (
 // busyPause is how long to wait when a busy cluster does not say for how long.
 const busyPause = time.Second
 
-// shortestPause is the shortest pause, however soon an input asks to be asked again. An input names the rest of the silence that a takeover needs.
-// That may be less time than a request takes, so without this limit a client would ask without a pause.
+// shortestPause is the shortest pause, however soon an input asks to be asked again. An input names the rest of the silence that a takeover
+// needs. That may be less time than a request takes, so without this limit a client would ask without a pause.
 const shortestPause = 10 * time.Millisecond
 
-// Open opens the session at every input, one after the other. The first input decides which client is admitted, so two clients never hold half
-// of the inputs each. It waits while the cluster is busy, unless Config.NoWait. Inputs that have opened the session are pinged meanwhile.
+// Open opens the session at every input, one after the other. The first input decides which client is admitted, so two clients never hold
+// half of the inputs each. It waits while the cluster is busy, unless Config.NoWait. Inputs that have opened the session are pinged
+// meanwhile.
 func (s *Session) Open(now time.Time) {
 	s.begin(open, now)
 	s.states = nil
@@ -77,8 +78,8 @@ func (s *Session) openedAt(in *node, reply protocol.Reply, err error) {
 	s.openedEverywhere()
 }
 
-// mayOpenLater reports whether an input will open the session when it has room, or when the client that is taken over has been silent for long
-// enough.
+// mayOpenLater reports whether an input will open the session when it has room, or when the client that is taken over has been silent for
+// long enough.
 func (s *Session) mayOpenLater(reply protocol.Reply, err error) bool {
 	alive := s.cfg.Takeover && errors.Is(err, protocol.ErrInUse) && reply.Err.RetryAfter > 0
 	return !s.cfg.NoWait && (alive && s.waitsFor() || errors.Is(err, protocol.ErrBusy))
@@ -97,9 +98,9 @@ func (s *Session) openedEverywhere() {
 	s.end(nil)
 }
 
-// resume decides how a session that existed before continues. Lanes pull chunks in no fixed order. A run that simply repeated the upload would
-// send other rows under the same (lane, seq), and the inputs would take them for duplicates. A half-done upload is therefore continued only with
-// Config.Resume, from what the inputs say that they have taken.
+// resume decides how a session that existed before continues. Lanes pull chunks in no fixed order. A run that simply repeated the upload
+// would send other rows under the same (lane, seq), and the inputs would take them for duplicates. A half-done upload is therefore
+// continued only with Config.Resume, from what the inputs say that they have taken.
 func (s *Session) resume() error {
 	blank, ended := true, true
 	for _, state := range s.states {

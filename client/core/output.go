@@ -62,7 +62,8 @@ type Rows struct {
 // Output returns what the events since the last call require, and clears it.
 func (s *Session) Output() Output {
 	o := s.out
-	s.out, s.former = Output{Dials: s.former.Dials[:0], Drops: s.former.Drops[:0], Requests: s.former.Requests[:0], Files: s.former.Files[:0], Wants: s.former.Wants[:0]}, o
+	s.out, s.former = Output{Dials: s.former.Dials[:0], Drops: s.former.Drops[:0], Requests: s.former.Requests[:0], Files: s.former.Files[:0],
+		Wants: s.former.Wants[:0]}, o
 	return o
 }
 

@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// parts records which rows of the answer have arrived. Each output numbers its parts itself; rows are numbered by their place in their query.
-// After a change of output the parts begin again, and rows that arrived before are skipped.
+// parts records which rows of the answer have arrived. Each output numbers its parts itself; rows are numbered by their place in their
+// query. After a change of output the parts begin again, and rows that arrived before are skipped.
 type parts struct {
 	after uint64            // last part taken from the present output
 	rows  map[string]uint64 // taken, by query

@@ -9,16 +9,17 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// longestPing bounds the time between two pings. Pings also show whether an input is dead or only holds a chunk back, and whether a session has
-// failed or is only slow.
+// longestPing bounds the time between two pings. Pings also show whether an input is dead or only holds a chunk back, and whether a session
+// has failed or is only slow.
 const longestPing = time.Second
 
-// outputsDecide is how long a run waits for the outputs after an input has said, once the upload was over, that the session is lost. The abort
-// reaches the outputs too, if none of them had the answer before. The time counts from the last sign that an output delivers the answer.
+// outputsDecide is how long a run waits for the outputs after an input has said, once the upload was over, that the session is lost. The
+// abort reaches the outputs too, if none of them had the answer before. The time counts from the last sign that an output delivers the
+// answer.
 const outputsDecide = 5 * time.Second
 
-// outputsMayDecide lets a session that an input has lost continue for outputsDecide. While the caller has rows to take there is no limit, because
-// the caller delays the outputs then.
+// outputsMayDecide lets a session that an input has lost continue for outputsDecide. While the caller has rows to take there is no limit,
+// because the caller delays the outputs then.
 func (s *Session) outputsMayDecide() {
 	s.lostAt = time.Time{}
 	if s.lost != nil && len(s.rows) == 0 {
@@ -41,8 +42,8 @@ func (s *Session) ping(in *node) {
 	s.askInput(in, exchange{purpose: pinging, request: s.pingTo(in), want: protocol.OK})
 }
 
-// askInput begins an exchange with an input that has opened the session. Its waits grow less than those of other exchanges: even if several tries are
-// lost, one has to arrive before the input considers the client dead.
+// askInput begins an exchange with an input that has opened the session. Its waits grow less than those of other exchanges: even if several
+// tries are lost, one has to arrive before the input considers the client dead.
 func (s *Session) askInput(in *node, x exchange) {
 	x.longest = max(s.cfg.Timeout, in.bears/4)
 	s.ask(in.conn, x)
@@ -63,7 +64,8 @@ func (s *Session) pinged(in *node, reply protocol.Reply, err error) {
 		return
 	}
 	in.pingAt = time.Time{}
-	if s.phase != Uploaded || errors.Is(err, protocol.ErrSuperseded) { // a superseded client neither takes answers nor closes the session (R17)
+	// a superseded client neither takes answers nor closes the session (R17)
+	if s.phase != Uploaded || errors.Is(err, protocol.ErrSuperseded) {
 		s.fail(err)
 		return
 	}

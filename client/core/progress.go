@@ -14,7 +14,8 @@ type Progress struct {
 
 // Progress returns how far the session has come.
 func (s *Session) Progress(now time.Time) Progress {
-	p := Progress{Busy: s.busy, InUse: s.busy && !s.aliveSince.IsZero(), Streams: append([]StreamProgress(nil), s.streams...), Retries: s.retries}
+	p := Progress{Busy: s.busy, InUse: s.busy && !s.aliveSince.IsZero(), Streams: append([]StreamProgress(nil), s.streams...),
+		Retries: s.retries}
 	for _, in := range s.inputs {
 		waiting := false
 		for _, l := range s.lanes {

@@ -80,19 +80,21 @@ func TestS8_ADeclinedFileIsNotTaken(t *testing.T) {
 	}
 }
 
-// TestR17_NoFileIsTakenTooEarly: an answer that says so before the end of the file, or that is to another number or another lane, ends the upload.
+// TestR17_NoFileIsTakenTooEarly: an answer that says so before the end of the file, or that is to another number or another lane, ends the
+// upload.
 func TestR17_NoFileIsTakenTooEarly(t *testing.T) {
 	for _, reply := range []protocol.Reply{{Seq: 2, At: 99}, {Seq: 2}, {Seq: 1, At: 100}, {Lane: 1, Seq: 2, At: 100}, {At: 101}} {
 		d := reads(t)
 		ends := d.answers(reply)
-		if d.act(); len(ends) > 0 || d.s.streams[0].InPlace > 0 || d.s.lanes[0].acked != 1 || !isError(d.s.lost, protocol.ErrInvalid) && !isError(d.s.Err(), protocol.ErrInvalid) {
+		if d.act(); len(ends) > 0 || d.s.streams[0].InPlace > 0 || d.s.lanes[0].acked != 1 || !isError(d.s.lost, protocol.ErrInvalid) &&
+			!isError(d.s.Err(), protocol.ErrInvalid) {
 			t.Errorf("%+v: the file ends as %+v, lane %+v, %v", reply, ends, d.s.lanes[0].acked, d.s.Err())
 		}
 	}
 }
 
-// TestR17_LanesOfAFormerClient: each lane that is used again continues after its own last number, is claimed once, and from then on by its own numbers.
-// The others are claimed as the input told them.
+// TestR17_LanesOfAFormerClient: each lane that is used again continues after its own last number, is claimed once, and from then on by its
+// own numbers. The others are claimed as the input told them.
 func TestR17_LanesOfAFormerClient(t *testing.T) {
 	cfg := testConfig()
 	cfg.Resume, cfg.Reopens, cfg.Lanes = true, true, 2
@@ -122,7 +124,8 @@ func TestR17_LanesOfAFormerClient(t *testing.T) {
 			}
 		}
 	}
-	claimed(protocol.LaneSeq{Lane: 0, Seq: 3}, protocol.LaneSeq{Lane: 1, Seq: 7}, protocol.LaneSeq{Lane: 5, Seq: 9}) // nothing is acknowledged yet
+	// nothing is acknowledged yet
+	claimed(protocol.LaneSeq{Lane: 0, Seq: 3}, protocol.LaneSeq{Lane: 1, Seq: 7}, protocol.LaneSeq{Lane: 5, Seq: 9})
 	d.acked()
 	claimed(protocol.LaneSeq{Lane: 0, Seq: 4}, protocol.LaneSeq{Lane: 1, Seq: 8}, protocol.LaneSeq{Lane: 5, Seq: 9})
 }

@@ -18,15 +18,15 @@ type unknownAt struct {
 	pause      time.Duration // the last pause that was chosen here, because the output named none
 }
 
-// Pauses before the outputs are asked again for a session that they do not know yet. They double from the first to the second. A small session
-// has sent all its rows before its announcement has reached an output, and has its answers some milliseconds later.
+// Pauses before the outputs are asked again for a session that they do not know yet. They double from the first to the second. A small
+// session has sent all its rows before its announcement has reached an output, and has its answers some milliseconds later.
 const (
 	firstUnknownPause = 4 * time.Millisecond
 	unknownPause      = 100 * time.Millisecond
 )
 
-// Results asks for the answer part by part until it is complete. Any output can answer; if one is silent, the next one is asked. Whenever Rows
-// returns some, nothing more is asked for until Taken. Results may be called again after an error.
+// Results asks for the answer part by part until it is complete. Any output can answer; if one is silent, the next one is asked. Whenever
+// Rows returns some, nothing more is asked for until Taken. Results may be called again after an error.
 func (s *Session) Results(now time.Time) {
 	s.begin(results, now)
 	s.parts, s.verdicts, s.rows, s.allHere, s.unknown = newParts(), newVerdicts(), nil, false, unknownAt{}
@@ -35,8 +35,8 @@ func (s *Session) Results(now time.Time) {
 }
 
 func (s *Session) poll() {
-	// How long the output is asked to wait for something new. A new part is answered at once, so this only determines how soon a silent output is
-	// noticed, and how many empty replies a long computation causes.
+	// How long the output is asked to wait for something new. A new part is answered at once, so this only determines how soon a silent output
+	// is noticed, and how many empty replies a long computation causes.
 	wait := min(s.cfg.Timeout, protocol.LongestPoll)
 	q := s.request(protocol.Results)
 	q.After, q.Wait = s.parts.after, wait
@@ -129,8 +129,8 @@ func (s *Session) takeParts(reply protocol.Reply) {
 // Rows returns the rows that have come, in their order; they stay valid.
 func (s *Session) Rows() []Rows { return s.rows }
 
-// Taken reports that the caller has taken what Rows returned. Rows that had come before the task failed are taken in the same way; no more come
-// after them.
+// Taken reports that the caller has taken what Rows returned. Rows that had come before the task failed are taken in the same way; no more
+// come after them.
 func (s *Session) Taken(now time.Time) {
 	s.now = now
 	some := len(s.rows) > 0
@@ -165,9 +165,9 @@ func (s *Session) located(reply protocol.Reply, err error) {
 	}
 }
 
-// check asks an input why an output does not know the session. An output cannot know a session before its first frame has passed the pipeline,
-// whereas the inputs know every open session. If the inputs say that the session is over, some output had its answer, and an output that does
-// not know the session may have lost it.
+// check asks an input why an output does not know the session. An output cannot know a session before its first frame has passed the
+// pipeline, whereas the inputs know every open session. If the inputs say that the session is over, some output had its answer, and an
+// output that does not know the session may have lost it.
 func (s *Session) check() {
 	in := s.inputs[0]
 	s.askInput(in, exchange{purpose: checking, request: s.pingTo(in), want: protocol.OK})

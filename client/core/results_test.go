@@ -57,7 +57,8 @@ func TestPartsOfTwoOutputs(t *testing.T) {
 	d.answer("out2", protocol.Results, partsReply(false, part(1, 0, false, 0, 1), part(2, 2, true, 2, 3, 4)))
 	more, ends := d.numbers()
 	got, lasts = append(got, more...), lasts+ends
-	d.answer("out2", protocol.Results, partsReply(true, part(2, 2, true, 2, 3, 4), protocol.Part{N: 3, Rejected: []protocol.Rejected{{Stream: "trips", Rows: 1}}}))
+	d.answer("out2", protocol.Results, partsReply(true, part(2, 2, true, 2, 3, 4),
+		protocol.Part{N: 3, Rejected: []protocol.Rejected{{Stream: "trips", Rows: 1}}}))
 	if rows := d.s.Rows(); len(rows) != 1 || rows[0].Query != "" || rows[0].Rejected[0].Rows != 1 {
 		t.Errorf("the last part is %+v", rows)
 	}
@@ -73,8 +74,8 @@ func TestPartsOfTwoOutputs(t *testing.T) {
 	}
 }
 
-// TestR17_ASupersededClientStopsAtOnce: this holds after the upload, too. An output that does not know of the takeover would still answer, and would
-// drop the answer when it gets a close.
+// TestR17_ASupersededClientStopsAtOnce: this holds after the upload, too. An output that does not know of the takeover would still answer,
+// and would drop the answer when it gets a close.
 func TestR17_ASupersededClientStopsAtOnce(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 1)
 	d.do(d.s.Results)
@@ -102,7 +103,8 @@ func TestPartsWithAHole(t *testing.T) {
 func TestNothingIsConcludedBeforeAllOutputsHaveAnswered(t *testing.T) {
 	failed := protocol.Reply{Type: protocol.Parts, State: session.Failed, Reason: "node out1 lost its data"}
 	expired := protocol.Refuse(protocol.ErrExpired, "kept for an hour")
-	for name, lost := range map[string]protocol.Reply{"failed": failed, "expired": expired, "closed": protocol.Refuse(protocol.ErrClosed, "")} {
+	for name, lost := range map[string]protocol.Reply{"failed": failed, "expired": expired,
+		"closed": protocol.Refuse(protocol.ErrClosed, "")} {
 		d := uploaded(t, testConfig(), 1, 2)
 		d.do(d.s.Results)
 		d.answer("out1", protocol.Results, lost)
@@ -167,8 +169,8 @@ func TestAnOutputThatIsAskedTooSoon(t *testing.T) {
 	d.ends(nil)
 }
 
-// TestR14_NoNodeKnowsTheSessionAnyMore: all nodes were restored to a time before the session. The error says what that means, instead of advice to
-// look for the session.
+// TestR14_NoNodeKnowsTheSessionAnyMore: all nodes were restored to a time before the session. The error says what that means, instead of
+// advice to look for the session.
 func TestR14_NoNodeKnowsTheSessionAnyMore(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 1)
 	d.do(d.s.Results)
@@ -204,8 +206,9 @@ func TestAfterTheUploadTheOutputsDecide(t *testing.T) {
 	d.ends(protocol.ErrFailed)
 }
 
-// TestAnOutputThatDeliversIsNotInterrupted: an input reports that the session failed. The output is not interrupted while parts arrive, while the
-// caller takes its time, or when another output begins again with parts that have arrived. An output without the answer changes nothing.
+// TestAnOutputThatDeliversIsNotInterrupted: an input reports that the session failed. The output is not interrupted while parts arrive,
+// while the caller takes its time, or when another output begins again with parts that have arrived. An output without the answer changes
+// nothing.
 func TestAnOutputThatDeliversIsNotInterrupted(t *testing.T) {
 	d := uploaded(t, testConfig(), 1, 2)
 	d.do(d.s.Results)

@@ -10,11 +10,11 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// A session that resumes an upload knows of the former client only what the inputs answer when it takes over: which streams have ended, the last
-// number of each lane, and which bytes of each file were taken. It asks all inputs before it sends anything.
+// A session that resumes an upload knows of the former client only what the inputs answer when it takes over: which streams have ended, the
+// last number of each lane, and which bytes of each file were taken. It asks all inputs before it sends anything.
 
-// formerLives is how long an input has to say that the former client lives before this is believed. An input takes a client for gone after 5 s
-// of silence, and an input that is restarted meanwhile starts this count again.
+// formerLives is how long an input has to say that the former client lives before this is believed. An input takes a client for gone after
+// 5 s of silence, and an input that is restarted meanwhile starts this count again.
 const formerLives = 15 * time.Second
 
 // look asks the first input whether there is such a session. Open with Takeover cannot find this out, because it would begin one.
@@ -26,7 +26,8 @@ func (s *Session) look() {
 func (s *Session) lookedAt(err error) {
 	switch {
 	case errors.Is(err, protocol.ErrUnknownSession):
-		s.conclude(fmt.Errorf("resume session %s: %w; posta sessions lists those that can be resumed, and without --resume a new one is begun", s.cfg.Session, err))
+		s.conclude(fmt.Errorf("resume session %s: %w; posta sessions lists those that can be resumed, and without --resume a new one is begun",
+			s.cfg.Session, err))
 	case err != nil:
 		s.conclude(fmt.Errorf("resume session %s: %w", s.cfg.Session, err))
 	default:
@@ -45,8 +46,8 @@ func (s *Session) notePatience(err error) {
 	}
 }
 
-// waitsFor reports whether to wait until the former client falls silent. A client that only takes over waits without limit, because its caller
-// decides how long. A client that resumes gives up after formerLives, and its user learns why.
+// waitsFor reports whether to wait until the former client falls silent. A client that only takes over waits without limit, because its
+// caller decides how long. A client that resumes gives up after formerLives, and its user learns why.
 func (s *Session) waitsFor() bool {
 	return !s.cfg.Resume || s.aliveSince.IsZero() || s.now.Sub(s.aliveSince) < formerLives
 }

@@ -116,8 +116,8 @@ func New(cfg Config, now time.Time) *Session {
 // Pending reports whether a task is under way.
 func (s *Session) Pending() bool { return s.task != noTask }
 
-// Files says how many bytes of the files the caller has read, out of how many, in any unit; both are 0 if that is not known. Pings tell it to the
-// inputs, so that other people see how far the session is.
+// Files says how many bytes of the files the caller has read, out of how many, in any unit; both are 0 if that is not known. Pings tell it
+// to the inputs, so that other people see how far the session is.
 func (s *Session) Files(read, size uint64) {
 	if s.filesRead, s.filesSize = 0, 0; size < protocol.MaxOffset {
 		s.filesRead, s.filesSize = min(read, protocol.MaxOffset-1), size
@@ -204,8 +204,8 @@ func (s *Session) abandon() {
 	}
 }
 
-// Woke reports that this process did not run for a while. No event's time contains that while. The inputs have heard nothing meanwhile, so their
-// pings are due now.
+// Woke reports that this process did not run for a while. No event's time contains that while. The inputs have heard nothing meanwhile, so
+// their pings are due now.
 func (s *Session) Woke(now time.Time) {
 	s.now = now
 	for _, in := range s.inputs {

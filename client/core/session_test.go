@@ -107,8 +107,8 @@ func TestN10_AClientGivesUpWhenNothingAnswers(t *testing.T) {
 	}
 }
 
-// TestM6_AClientThatDidNotRunGivesNobodyUp: five minutes in which its process was stopped are not silence of the cluster. Real silence afterwards is,
-// and what was counted before still counts.
+// TestM6_AClientThatDidNotRunGivesNobodyUp: five minutes in which its process was stopped are not silence of the cluster. Real silence
+// afterwards is, and what was counted before still counts.
 func TestM6_AClientThatDidNotRunGivesNobodyUp(t *testing.T) {
 	cfg := testConfig()
 	d := discovered(t, cfg, 1, 1)
@@ -185,7 +185,8 @@ func TestB13_OpenedInputsAreKeptAlive(t *testing.T) {
 		"hangs": func(d *driver) { d.pass(30 * time.Second) },
 		"busy": func(d *driver) {
 			for range 20 {
-				d.answer("in2", protocol.Open, protocol.Reply{Type: protocol.Refused, Err: protocol.Error{Code: protocol.ErrBusy, RetryAfter: 1500 * time.Millisecond}})
+				d.answer("in2", protocol.Open, protocol.Reply{Type: protocol.Refused,
+					Err: protocol.Error{Code: protocol.ErrBusy, RetryAfter: 1500 * time.Millisecond}})
 				d.pass(1500 * time.Millisecond * 5 / 4)
 			}
 		},
@@ -218,8 +219,8 @@ func TestB13_AnInputIsPingedAsOftenAsItSays(t *testing.T) {
 	}
 }
 
-// TestB13_AnEndIsSaidAsOftenAsAPing: while an end waits for its answer there are no pings, so it is repeated as often as they would be. An input that
-// hears nothing for limits.client_timeout gives the client up.
+// TestB13_AnEndIsSaidAsOftenAsAPing: while an end waits for its answer there are no pings, so it is repeated as often as they would be. An
+// input that hears nothing for limits.client_timeout gives the client up.
 func TestB13_AnEndIsSaidAsOftenAsAPing(t *testing.T) {
 	d := opened(t, testConfig(), 1, 1)
 	d.do(d.s.Upload)
@@ -267,7 +268,8 @@ func TestR14_PingsSayWhatWasAcknowledged(t *testing.T) {
 	}
 }
 
-// TestR17_EndsSayExactNumbers: an end is sent when each chunk is acknowledged. Facts wait for the end of the reference data at all inputs (R11).
+// TestR17_EndsSayExactNumbers: an end is sent when each chunk is acknowledged. Facts wait for the end of the reference data at all inputs
+// (R11).
 func TestR17_EndsSayExactNumbers(t *testing.T) {
 	cfg := testConfig()
 	cfg.Lanes = 3
@@ -371,9 +373,9 @@ func TestR17_WhoseSessionItIs(t *testing.T) {
 	}
 }
 
-// TestR17_AnInterruptDuringTheFirstOpen: the first input has not answered. The client at once cancels what it may have opened, because the session
-// would keep its place until limits.client_timeout. If another run with the same token, or one that takes the session over, may need the session, it
-// is left alone.
+// TestR17_AnInterruptDuringTheFirstOpen: the first input has not answered. The client at once cancels what it may have opened, because the
+// session would keep its place until limits.client_timeout. If another run with the same token, or one that takes the session over, may
+// need the session, it is left alone.
 func TestR17_AnInterruptDuringTheFirstOpen(t *testing.T) {
 	for name, c := range map[string]struct{ reopens, takeover, cancels bool }{
 		"a token of its own":   {cancels: true},
@@ -467,8 +469,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestR17_AnEndThatSomeInputsGotIsSentToAll: the former client died while it sent the end of a stream. An input that got the end from that client
-// answers last, and its answer must not count for the next request.
+// TestR17_AnEndThatSomeInputsGotIsSentToAll: the former client died while it sent the end of a stream. An input that got the end from that
+// client answers last, and its answer must not count for the next request.
 func TestR17_AnEndThatSomeInputsGotIsSentToAll(t *testing.T) {
 	for ended, rest := range map[string]int{"stations": 2, "trips": 1} {
 		cfg := testConfig()
@@ -614,7 +616,8 @@ func TestSessionsOfAllNodes(t *testing.T) {
 	d := discovered(t, testConfig(), 2, 1)
 	d.do(d.s.List)
 	for _, node := range []string{"out1", "in1"} {
-		d.answer(node, protocol.Sessions, protocol.Reply{Type: protocol.Listed, Node: node, Sessions: []protocol.SessionInfo{{Analysis: "bikes"}}})
+		d.answer(node, protocol.Sessions, protocol.Reply{Type: protocol.Listed, Node: node,
+			Sessions: []protocol.SessionInfo{{Analysis: "bikes"}}})
 	}
 	if done, _, _ := d.s.Listed(); done {
 		t.Error("an input has not answered")
@@ -626,8 +629,8 @@ func TestSessionsOfAllNodes(t *testing.T) {
 	}
 }
 
-// TestR14_AnInputThatLostAnEndIsAskedWhy: an input's log was set back, and it has lost the end of a stream. The next request looks wrong to it. A
-// ping says that the input had acknowledged the end, so the client gets the true reason and no complaint about its request.
+// TestR14_AnInputThatLostAnEndIsAskedWhy: an input's log was set back, and it has lost the end of a stream. The next request looks wrong to
+// it. A ping says that the input had acknowledged the end, so the client gets the true reason and no complaint about its request.
 func TestR14_AnInputThatLostAnEndIsAskedWhy(t *testing.T) {
 	for _, kind := range []protocol.RequestType{protocol.Chunk, protocol.End} {
 		d := opened(t, testConfig(), 1, 1)
@@ -652,8 +655,8 @@ func TestR14_AnInputThatLostAnEndIsAskedWhy(t *testing.T) {
 	}
 }
 
-// TestR14_AnInputThatLostAChunkIsAskedWhy: an input lacks a chunk that it has acknowledged, and refuses the next one. The client is told that data
-// was lost, and not only that there is a gap, about which no user can do anything.
+// TestR14_AnInputThatLostAChunkIsAskedWhy: an input lacks a chunk that it has acknowledged, and refuses the next one. The client is told
+// that data was lost, and not only that there is a gap, about which no user can do anything.
 func TestR14_AnInputThatLostAChunkIsAskedWhy(t *testing.T) {
 	for _, kind := range []protocol.RequestType{protocol.Chunk, protocol.End} {
 		d := opened(t, testConfig(), 1, 1)
@@ -688,8 +691,8 @@ func TestR14_AnInputForgetsBeforeTheNextOneOpens(t *testing.T) {
 	}
 }
 
-// TestR17_ColumnsAreSentIfAllInputsReadThem: in a cluster that is being upgraded, another input may be older than the one that the client asked
-// first.
+// TestR17_ColumnsAreSentIfAllInputsReadThem: in a cluster that is being upgraded, another input may be older than the one that the client
+// asked first.
 func TestR17_ColumnsAreSentIfAllInputsReadThem(t *testing.T) {
 	for _, c := range []struct{ first, second, want int }{{1, 1, 1}, {1, 0, 0}, {0, 1, 0}, {2, 1, 1}} {
 		d := discovered(t, testConfig(), 2, 1)

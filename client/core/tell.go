@@ -14,8 +14,8 @@ const (
 	// EndTimeout bounds how long cancelling a session may take: a user who pressed Ctrl-C is waiting.
 	EndTimeout = 2 * time.Second
 
-	// CloseTimeout bounds how long closing a session may take. It is longer because nobody waits: with a short one, a node whose machine stops for
-	// some seconds would cause an error for a run that has its answers.
+	// CloseTimeout bounds how long closing a session may take. It is longer because nobody waits: with a short one, a node whose machine stops
+	// for some seconds would cause an error for a run that has its answers.
 	CloseTimeout = 15 * time.Second
 )
 
@@ -28,7 +28,8 @@ type tellingAll struct {
 	err   error
 }
 
-// Tell says cancel or close to every input and output at once, before anything else; force does it without the token. Told reports the outcome.
+// Tell says cancel or close to every input and output at once, before anything else; force does it without the token. Told reports the
+// outcome.
 func (s *Session) Tell(kind protocol.RequestType, force bool, now time.Time) {
 	s.now = now
 	if s.task == noTask {
@@ -49,8 +50,8 @@ func (s *Session) Tell(kind protocol.RequestType, force bool, now time.Time) {
 }
 
 // Leave ends the session in the cluster after its task ended with err: without an error the session is closed, unless its results are to be
-// kept; after an error it is cancelled. Another client's session is left alone (R17), and so is a cluster that does not answer. A node that is
-// not reached ends the session by a timeout.
+// kept; after an error it is cancelled. Another client's session is left alone (R17), and so is a cluster that does not answer. A node that
+// is not reached ends the session by a timeout.
 func (s *Session) Leave(err error, keep bool, now time.Time) {
 	switch {
 	case s.phase == NotOpen, errors.Is(err, ErrNoCluster), err != nil && !LeavesOurs(err):
@@ -95,7 +96,8 @@ func (s *Session) toldOne(n *node, err error) {
 	}
 }
 
-// toldNobody gives up the nodes that have not answered in time, and those that have left the cluster meanwhile: their requests were dropped.
+// toldNobody gives up the nodes that have not answered in time, and those that have left the cluster meanwhile: their requests were
+// dropped.
 func (s *Session) toldNobody() {
 	silent := fmt.Errorf("%w within %v", errSilent, s.tell.most)
 	for _, n := range slices.Clone(s.tell.left) {

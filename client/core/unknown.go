@@ -12,8 +12,8 @@ import (
 // explainTimeout is how long outputs are asked why an input does not know the session. The reason has to pass the pipeline first.
 const explainTimeout = 2 * time.Second
 
-// explanation is the search for the reason why an input does not know a session that was open there. As a rule its node came back with a new
-// disk. The nodes behind it notice that and tell the outputs (R8).
+// explanation is the search for the reason why an input does not know a session that was open there. As a rule its node came back with a
+// new disk. The nodes behind it notice that and tell the outputs (R8).
 type explanation struct {
 	of    error     // what the input said; nil when nothing is looked for
 	until time.Time // when the search ends
@@ -57,9 +57,9 @@ func (s *Session) unexplained() {
 	s.conclude(err)
 }
 
-// refused ends the upload because an input refuses what is sent. An input whose log was set back may have lost a chunk or a stream's end that it had
-// acknowledged, and then refuses whatever follows. A ping claims what the input has acknowledged, so the answer to a ping shows whether this is the
-// reason (R14).
+// refused ends the upload because an input refuses what is sent. An input whose log was set back may have lost a chunk or a stream's end
+// that it had acknowledged, and then refuses whatever follows. A ping claims what the input has acknowledged, so the answer to a ping shows
+// whether this is the reason (R14).
 func (s *Session) refused(in *node, err error) {
 	if !errors.Is(err, protocol.ErrGap) && (in.ended == "" || !errors.Is(err, protocol.ErrBadRequest)) {
 		s.fail(err)

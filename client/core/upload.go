@@ -84,8 +84,8 @@ func (s *Session) want(l *lane) {
 	s.out.Wants = append(s.out.Wants, Want{Lane: int(l.id), Conn: l.conn.id, Stream: s.sending, Input: slices.Index(s.inputs, l.input)})
 }
 
-// Chunk gives a lane the chunk that it wanted. The first try uses up the lane's next number. Every further try sends the same chunk under that
-// number, by which the input recognises it. A chunk for a lane that no longer wants one, because the session has ended, is ignored.
+// Chunk gives a lane the chunk that it wanted. The first try uses up the lane's next number. Every further try sends the same chunk under
+// that number, by which the input recognises it. A chunk for a lane that no longer wants one, because the session has ended, is ignored.
 func (s *Session) Chunk(to int, p Chunk, now time.Time) {
 	s.now = now
 	l := s.lanes[to]
@@ -134,8 +134,8 @@ func (s *Session) Drained(i int, now time.Time) {
 	s.endStream()
 }
 
-// endStream tells every input that the stream has ended, and the number of each lane's last chunk. All chunks are acknowledged by now. The next
-// stream begins when every input has answered, also those that heard of the end from a former client.
+// endStream tells every input that the stream has ended, and the number of each lane's last chunk. All chunks are acknowledged by now. The
+// next stream begins when every input has answered, also those that heard of the end from a former client.
 func (s *Session) endStream() {
 	s.ending = len(s.inputs)
 	for _, in := range s.inputs {

@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// verdicts records which outputs say that they will have no answer, and why. One output may have lost its disk while another keeps the answer,
-// so nothing is concluded before all outputs were asked.
+// verdicts records which outputs say that they will have no answer, and why. One output may have lost its disk while another keeps the
+// answer, so nothing is concluded before all outputs were asked.
 type verdicts struct {
 	said   map[*node]error
 	silent map[*node]int // tries in a row without an answer
@@ -18,8 +18,8 @@ type verdicts struct {
 const (
 	// silentTries is how often an output that is silent is asked when the others say that there is no answer.
 	silentTries = 3
-	// lostGrace is how long a session that is over at its inputs may be unknown to all outputs before it counts as lost: its frames may still be
-	// on their way.
+	// lostGrace is how long a session that is over at its inputs may be unknown to all outputs before it counts as lost: its frames may still
+	// be on their way.
 	lostGrace = 5 * time.Second
 )
 
@@ -39,8 +39,8 @@ func (v *verdicts) hearsNo(output *node, why error) {
 	delete(v.silent, output)
 }
 
-// conclusion returns why there is no answer when every output has said so, or was silent for long. An output's reason outweighs another output
-// that does not know the session.
+// conclusion returns why there is no answer when every output has said so, or was silent for long. An output's reason outweighs another
+// output that does not know the session.
 func (v *verdicts) conclusion(outputs []*node, now time.Time) error {
 	var unknown, known error
 	for _, o := range outputs {

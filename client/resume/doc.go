@@ -1,5 +1,5 @@
-// Package resume finds out what is left to send of a session whose client is gone, and whether the files are the same (R17). It reads no file
-// and has no socket: the code that cuts the files asks it how far to cut, and shows it what was cut.
+// Package resume finds out what is left to send of a session whose client is gone, and whether the files are the same (R17). It reads no
+// file and has no socket: the code that cuts the files asks it how far to cut, and shows it what was cut.
 //
 // The words:
 //
@@ -15,11 +15,11 @@
 //	err := f.Cut(records, was)        // an error at the end of a piece that differs
 //	err := f.End()
 //
-// Nothing is sent before all files were compared, because rows of a wrong file cannot be taken back. Every byte that was taken is compared. For
-// bytes that were not taken there is nothing to compare with, and no need: the cluster has never seen them. So the answer is that of the files
-// as they are now, as if one client had sent them all, or there is no answer.
+// Nothing is sent before all files were compared, because rows of a wrong file cannot be taken back. Every byte that was taken is compared.
+// For bytes that were not taken there is nothing to compare with, and no need: the cluster has never seen them. So the answer is that of
+// the files as they are now, as if one client had sent them all, or there is no answer.
 //
-// Files are read from the beginning, although the offsets of the gaps are known, for three reasons. A packed file cannot be read otherwise. The
-// line of a record is known only by reading all before it, because quoted fields may have line ends. And what was taken has to be compared
-// anyway.
+// Files are read from the beginning, although the offsets of the gaps are known, for three reasons. A packed file cannot be read otherwise.
+// The line of a record is known only by reading all before it, because quoted fields may have line ends. And what was taken has to be
+// compared anyway.
 package resume

@@ -38,7 +38,8 @@ func Of(answers []protocol.Reply, inputs []string) (*Taken, error) {
 	for i := range answers {
 		a := &answers[i]
 		if len(a.Lanes) > 0 && a.Ranges == nil {
-			return nil, fmt.Errorf("%w at %s: the upload was begun by a client that does not tell it, or has more pieces than an input keeps; cancel the session and run it again",
+			return nil, fmt.Errorf("%w at %s: the upload was begun by a client that does not tell it, or has more pieces than an input keeps; "+
+				"cancel the session and run it again",
 				ErrUnknown, at(inputs, i))
 		}
 		for _, stream := range a.Ended {
@@ -136,11 +137,12 @@ type File struct {
 // At returns how many bytes of records have been read.
 func (f *File) At() uint64 { return f.at }
 
-// Left reports whether there is something left to compare: taken bytes that were not read yet, or, if the stream has ended, all of the file.
+// Left reports whether there is something left to compare: taken bytes that were not read yet, or, if the stream has ended, all of the
+// file.
 func (f *File) Left() bool { return len(f.pieces) > 0 || f.whole }
 
-// Size compares the number of bytes of the file's records. It is for files whose size is known before they are read, so that another file is
-// refused at once.
+// Size compares the number of bytes of the file's records. It is for files whose size is known before they are read, so that another file
+// is refused at once.
 func (f *File) Size(records uint64) error {
 	last := uint64(0)
 	if n := len(f.pieces); n > 0 {

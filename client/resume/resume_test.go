@@ -66,8 +66,9 @@ type cluster []*coverage.Set
 
 func (c cluster) take(t *testing.T, to int, p piece) {
 	t.Helper()
-	err := c[to].Add(coverage.Chunk{File: "a", Header: crc32.Checksum([]byte(strings.TrimSuffix(header, "\n")), castagnoli), At: p.at, Size: uint64(len(p.data)),
-		Sum: crc32.Checksum([]byte(p.data), castagnoli)}, 1<<20)
+	err := c[to].Add(coverage.Chunk{File: "a", Header: crc32.Checksum([]byte(strings.TrimSuffix(header, "\n")), castagnoli), At: p.at,
+		Size: uint64(len(p.data)),
+		Sum:  crc32.Checksum([]byte(p.data), castagnoli)}, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +85,8 @@ func (c cluster) answers(ended bool) (all []protocol.Reply) {
 	return all
 }
 
-// TestR17_AnyNumberOfClientsSendAFileOnce: each dies at a random point, cuts chunks of its own size, and gives them to any input. The chunks of all of them
-// are the file, each byte once, with the right lines.
+// TestR17_AnyNumberOfClientsSendAFileOnce: each dies at a random point, cuts chunks of its own size, and gives them to any input. The
+// chunks of all of them are the file, each byte once, with the right lines.
 func TestR17_AnyNumberOfClientsSendAFileOnce(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -184,7 +185,8 @@ func TestR17_OtherFilesAreRefused(t *testing.T) {
 		}
 		other := []byte(content)
 		other[at] ^= 1 << r.IntN(3)
-		for name, file := range map[string]string{"a bit differs": string(other), "cut short": content[:at], "a byte is missing": content[:at] + content[at+1:], "empty": "",
+		for name, file := range map[string]string{"a bit differs": string(other), "cut short": content[:at],
+			"a byte is missing": content[:at] + content[at+1:], "empty": "",
 			"a row more": "a,b\n" + content} {
 			if name == "a byte is missing" && at+1 < len(content) && content[at] == content[at+1] {
 				continue // or it is another one that is missing
@@ -205,7 +207,8 @@ func TestR17_OtherFilesAreRefused(t *testing.T) {
 	}
 }
 
-// TestR17_SizesAreComparedFirst: a file that is too short for what was taken is refused, and so is one that has another size than when its stream ended.
+// TestR17_SizesAreComparedFirst: a file that is too short for what was taken is refused, and so is one that has another size than when its
+// stream ended.
 func TestR17_SizesAreComparedFirst(t *testing.T) {
 	taken := []protocol.FileRanges{{Stream: "trips", File: "a", Header: 1, Taken: []protocol.Range{{From: 2, To: 5}, {From: 8, To: 10}}}}
 	ended := []protocol.FileRanges{{Stream: "trips", File: "a", Header: 1, Taken: []protocol.Range{{From: 0, To: 10}}}}
@@ -253,9 +256,10 @@ func TestR17_WhatIsNotKnownIsNotGuessed(t *testing.T) {
 	}
 	lanes := []protocol.LaneSeq{{Lane: 1, Seq: 1}}
 	for name, answers := range map[string][]protocol.Reply{
-		"a session from which nothing was taken":     {{}, {}},
-		"an input that has only declined to read":    {{Lanes: lanes, Ranges: []protocol.FileRanges{}}, {}},
-		"two inputs that have only declined to read": {{Lanes: lanes, Ranges: []protocol.FileRanges{}}, {Lanes: lanes, Ranges: []protocol.FileRanges{}}},
+		"a session from which nothing was taken":  {{}, {}},
+		"an input that has only declined to read": {{Lanes: lanes, Ranges: []protocol.FileRanges{}}, {}},
+		"two inputs that have only declined to read": {{Lanes: lanes, Ranges: []protocol.FileRanges{}},
+			{Lanes: lanes, Ranges: []protocol.FileRanges{}}},
 	} {
 		if taken, err := Of(answers, nil); err != nil || taken.File("trips", "a").Left() {
 			t.Error(name, err)

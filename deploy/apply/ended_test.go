@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/deploy/plan"
 )
 
-// TestAnInputThatHasEnded: a deploy that was killed had told the engine to stop an input. The next deploy found it running, and then it ended. No medic is
-// left to start it, so nobody waits for it for long: the plan is outdated.
+// TestAnInputThatHasEnded: a deploy that was killed had told the engine to stop an input. The next deploy found it running, and then it
+// ended. No medic is left to start it, so nobody waits for it for long: the plan is outdated.
 func TestAnInputThatHasEnded(t *testing.T) {
 	e := serve(t, "a", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

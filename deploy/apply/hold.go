@@ -23,8 +23,8 @@ var (
 	ErrEnded = errors.New("it has ended since the plan was made")
 )
 
-// endedFor is how long an input may be without a process. Medics start it sooner. But a deploy that was killed may have stopped the medics, and told the
-// engine to stop the input, which takes as long as the input drains: meanwhile a plan finds it running.
+// endedFor is how long an input may be without a process. Medics start it sooner. But a deploy that was killed may have stopped the medics,
+// and told the engine to stop the input, which takes as long as the input drains: meanwhile a plan finds it running.
 const endedFor = 10 * time.Second
 
 // absence measures for how long an input has had no process.
@@ -44,8 +44,9 @@ func (a *absence) check(err error) error {
 }
 
 const (
-	leaseTime  = 45 * time.Second // a hold ends after this time unless it is renewed; it must cover the time from the last renewal until the inputs stop
-	leaseRenew = 5 * time.Second  // between two renewals
+	// a hold ends after this time unless it is renewed; it must cover the time from the last renewal until the inputs stop
+	leaseTime  = 45 * time.Second
+	leaseRenew = 5 * time.Second // between two renewals
 )
 
 // sessionHold holds back new sessions while a plan is carried out. The zero value holds back none.
@@ -56,8 +57,8 @@ type sessionHold struct {
 	stop     func()         // ends the goroutine that renews the lease; set with end
 }
 
-// start begins a hold by calling ask with the lease; a lease of 0 lets sessions in. The hold is renewed until keep or release. If this process dies,
-// the lease runs out.
+// start begins a hold by calling ask with the lease; a lease of 0 lets sessions in. The hold is renewed until keep or release. If this
+// process dies, the lease runs out.
 func (h *sessionHold) start(ctx context.Context, ask func(ctx context.Context, lease time.Duration) error) error {
 	if err := ask(ctx, leaseTime); err != nil {
 		return err
@@ -148,8 +149,8 @@ func (r *runner) hold(ctx context.Context, e *engine.Engine, s plan.Step) error 
 	})
 }
 
-// drain waits until it has found no running session twice in a row, because a client that was admitted before the hold may be about to open its
-// session at the second input.
+// drain waits until it has found no running session twice in a row, because a client that was admitted before the hold may be about to open
+// its session at the second input.
 func (r *runner) drain(ctx context.Context, e *engine.Engine, s plan.Step, report func(Event)) error {
 	began, quiet := time.Now(), 0
 	var gone absence
@@ -168,7 +169,8 @@ func (r *runner) drain(ctx context.Context, e *engine.Engine, s plan.Step, repor
 			quiet++
 			return quiet == 2, nil
 		case waited > r.Wait && whoRuns(now) != "":
-			return false, fmt.Errorf("%w: waited %s for %s; give more time with --wait, or say --cancel-sessions", ErrBusy, waited.Round(time.Second), whoRuns(now))
+			return false, fmt.Errorf("%w: waited %s for %s; give more time with --wait, or say --cancel-sessions", ErrBusy,
+				waited.Round(time.Second), whoRuns(now))
 		}
 		quiet = 0
 		if err != nil {

@@ -9,11 +9,13 @@ import (
 	"time"
 )
 
-// medicsWait is the default of Config.MedicsWait. Each medic that ends starts at most one other, so a few rounds of at most medicGrace are enough.
+// medicsWait is the default of Config.MedicsWait. Each medic that ends starts at most one other, so a few rounds of at most medicGrace are
+// enough.
 const medicsWait = 2 * time.Minute
 
-// stopMedics stops medics until none runs. A medic that is told to end first finishes a restart that it has begun, which may be the restart of a medic that
-// was stopped before it. No medic ends by itself, and when a round begins, all medics of the round before have ended. So when a round finds none, none runs.
+// stopMedics stops medics until none runs. A medic that is told to end first finishes a restart that it has begun, which may be the restart
+// of a medic that was stopped before it. No medic ends by itself, and when a round begins, all medics of the round before have ended. So
+// when a round finds none, none runs.
 func (r *runner) stopMedics(ctx context.Context) error {
 	limit := r.MedicsWait
 	if limit == 0 {
@@ -25,7 +27,8 @@ func (r *runner) stopMedics(ctx context.Context) error {
 			return err
 		}
 		if time.Since(began) > limit {
-			return fmt.Errorf("medics are started again and again for %s, last %s: end what starts them (another deploy, compose, a medic outside these hosts), then run the same command again",
+			return fmt.Errorf("medics are started again and again for %s, last %s: end what starts them (another deploy, compose, a medic "+
+				"outside these hosts), then run the same command again",
 				time.Since(began).Round(time.Second), strings.Join(stopped, ", "))
 		}
 	}

@@ -47,7 +47,8 @@ func (r *runner) checkSpace(ctx context.Context, e *engine.Engine, s plan.Step) 
 		return fmt.Errorf("%q: %w", out, err)
 	}
 	if disk.Free < s.Need {
-		return fmt.Errorf("%w: %d MiB are free, and new nodes need %d MiB (limits.snapshot, segment and window of each)", ErrNoRoom, disk.Free>>20, s.Need>>20)
+		return fmt.Errorf("%w: %d MiB are free, and new nodes need %d MiB (limits.snapshot, segment and window of each)", ErrNoRoom,
+			disk.Free>>20, s.Need>>20)
 	}
 	return nil
 }
@@ -85,7 +86,8 @@ func (r *runner) awaitSteady(ctx context.Context, e *engine.Engine, s plan.Step)
 		case err != nil:
 			return false, err
 		case first != "" && started != first:
-			return false, fmt.Errorf("%s does not stay up: it was started again %s ago; posta deploy logs %s tells more", s.Unit, up.Round(time.Second), s.Unit)
+			return false, fmt.Errorf("%s does not stay up: it was started again %s ago; posta deploy logs %s tells more", s.Unit,
+				up.Round(time.Second), s.Unit)
 		case up >= steadyTime || time.Since(began) >= steadyTime: // the engine's clock may have been set back
 			return true, nil
 		}

@@ -33,7 +33,8 @@ func TestAwaitSteady(t *testing.T) {
 				case strings.HasSuffix(r.URL.Path, "/json"):
 					look++
 					ago := c.started(look)
-					_ = json.NewEncoder(w).Encode(map[string]any{"Id": "x", "State": map[string]any{"Running": ago > 0, "StartedAt": now.Add(-ago).Format(time.RFC3339Nano)}})
+					_ = json.NewEncoder(w).Encode(map[string]any{"Id": "x", "State": map[string]any{"Running": ago > 0,
+						"StartedAt": now.Add(-ago).Format(time.RFC3339Nano)}})
 				}
 			}))
 			r := &runner{}

@@ -77,8 +77,8 @@ func (e *Engine) Tag(ctx context.Context, image string, nameFor func(id string) 
 // rootUser is the user of helpers that write to volumes of any user.
 const rootUser = "0:0"
 
-// Own gives the volume of a unit to the unit's user: the engine makes volumes for root, and earlier versions ran nodes as root. No container of the unit
-// may run. What its like has written to a volume that it shares belongs to the same user already.
+// Own gives the volume of a unit to the unit's user: the engine makes volumes for root, and earlier versions ran nodes as root. No
+// container of the unit may run. What its like has written to a volume that it shares belongs to the same user already.
 func (e *Engine) Own(ctx context.Context, cluster, volume string, s *plan.Spec) error {
 	if s.User == "" || s.User == rootUser {
 		return nil
@@ -113,7 +113,8 @@ func (e *Engine) CopyVolume(ctx context.Context, cluster, volume string, from *E
 	return e.copyVolume(ctx, cluster, volume, image, from, volume, fromImage, moved)
 }
 
-func (e *Engine) copyVolume(ctx context.Context, cluster, volume, image string, from *Engine, fromVolume, fromImage string, moved func(n int)) (err error) {
+func (e *Engine) copyVolume(ctx context.Context, cluster, volume, image string, from *Engine, fromVolume, fromImage string,
+	moved func(n int)) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	source, err := from.helper(ctx, cluster, fromImage, fromVolume, "leaves")

@@ -26,7 +26,8 @@ func (e *Engine) CreateNetwork(ctx context.Context, cluster, name string) error 
 		if err != nil || slices.ContainsFunc(all, func(n network.Summary) bool { return n.Name == name }) {
 			return err
 		}
-		_, err = e.api.NetworkCreate(ctx, name, network.CreateOptions{Driver: "bridge", Labels: map[string]string{topology.LabelCluster: cluster}})
+		_, err = e.api.NetworkCreate(ctx, name, network.CreateOptions{Driver: "bridge",
+			Labels: map[string]string{topology.LabelCluster: cluster}})
 		return err
 	})
 }
@@ -41,14 +42,15 @@ func (e *Engine) CreateVolume(ctx context.Context, name string, labels map[strin
 	return e.call(ctx, "create volume "+name, func(ctx context.Context) error {
 		v, err := e.api.VolumeCreate(ctx, volume.CreateOptions{Name: name, Labels: labels}) // an existing volume is returned unchanged
 		if err == nil && v.Labels[topology.LabelCluster] != labels[topology.LabelCluster] {
-			return fmt.Errorf("a volume of that name exists and does not belong to this cluster; give the cluster another name, or remove it with `docker volume rm %s` if nobody needs it", name)
+			return fmt.Errorf("a volume of that name exists and does not belong to this cluster; give the cluster another name, or remove it "+
+				"with `docker volume rm %s` if nobody needs it", name)
 		}
 		return err
 	})
 }
 
-// DeleteVolume deletes a volume. It deletes the notes about the volume's content first. Otherwise a partial volume could count as complete later, or a new
-// volume as one with keys. cluster is the cluster of the volume.
+// DeleteVolume deletes a volume. It deletes the notes about the volume's content first. Otherwise a partial volume could count as complete
+// later, or a new volume as one with keys. cluster is the cluster of the volume.
 func (e *Engine) DeleteVolume(ctx context.Context, cluster, name string) error {
 	if err := e.removeOwn(ctx, plan.KeysNoteName(name), plan.LabelKeys, cluster); err != nil {
 		return err
@@ -73,16 +75,17 @@ func (e *Engine) Create(ctx context.Context, name string, u *plan.Unit) error {
 	c := &container.Config{Image: s.Image, User: s.User, Cmd: s.Command, Env: s.Env, Labels: labels, StopTimeout: &grace}
 	h := &container.HostConfig{
 		ReadonlyRootfs: true, CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges:true"},
-		LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "10m", "max-file": "3"}},
-		Resources: container.Resources{Memory: s.Memory, PidsLimit: new(int64(pidsLimit))}, RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
-		NetworkMode: "host",
+		LogConfig:     container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "10m", "max-file": "3"}},
+		Resources:     container.Resources{Memory: s.Memory, PidsLimit: new(int64(pidsLimit))},
+		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
+		NetworkMode:   "host",
 	}
 	if s.Always {
 		h.RestartPolicy.Name = container.RestartPolicyUnlessStopped
 	}
 	if s.NoDNS {
-		// The engine asks other name servers for names that it does not know, like the name of a node that is being restarted. Such a lookup has to
-		// fail at once. The engine itself resolves names in this network.
+		// The engine asks other name servers for names that it does not know, like the name of a node that is being restarted. Such a lookup has
+		// to fail at once. The engine itself resolves names in this network.
 		h.DNS, h.DNSSearch, h.DNSOptions = []string{"127.0.0.1"}, []string{"."}, []string{"timeout:1", "attempts:1"}
 	}
 	var published nat.PortMap
@@ -117,7 +120,8 @@ func portMaps(ports []plan.Port) (nat.PortSet, nat.PortMap) {
 	return exposed, published
 }
 
-// haveVolumes refuses a container whose volumes do not exist: the engine would create them itself, without the labels by which they are recognised.
+// haveVolumes refuses a container whose volumes do not exist: the engine would create them itself, without the labels by which they are
+// recognised.
 func (e *Engine) haveVolumes(ctx context.Context, container string, mounts []plan.Mount) error {
 	return e.call(ctx, "create container "+container, func(ctx context.Context) error {
 		for _, m := range mounts {
@@ -156,8 +160,8 @@ func (e *Engine) create(ctx context.Context, name string, c *container.Config, h
 	})
 }
 
-// SaveRevision saves a topology in a container that is never started. It is as safe there as the cluster's data. Everybody who may use the engine can read
-// it.
+// SaveRevision saves a topology in a container that is never started. It is as safe there as the cluster's data. Everybody who may use the
+// engine can read it.
 func (e *Engine) SaveRevision(ctx context.Context, d *plan.Desired, name string, number int) error {
 	return e.note(ctx, name, container.Config{
 		Image: d.Image, Env: []string{plan.EnvTopology + "=" + d.File},
@@ -231,5 +235,6 @@ func (e *Engine) removeOwn(ctx context.Context, name, label, value string) error
 
 // strangerError returns the error for a name that somebody else's container has.
 func strangerError(name string) error {
-	return fmt.Errorf("a container called %s exists and does not belong to this cluster; rename it (docker rename), remove it (docker rm) if nobody needs it, or give the cluster another name", name)
+	return fmt.Errorf("a container called %s exists and does not belong to this cluster; rename it (docker rename), remove it (docker rm) "+
+		"if nobody needs it, or give the cluster another name", name)
 }

@@ -86,7 +86,8 @@ func load(t *testing.T, e *Engine) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = exec.Command("docker", "rmi", m.Ref).Run() })
-	if out, err := e.RunOnce(t.Context(), "posta-ct", m.Ref, "probe", "room", "/"); err != nil || !bytes.Contains([]byte(out), []byte("free")) {
+	if out, err := e.RunOnce(t.Context(), "posta-ct", m.Ref, "probe", "room", "/"); err != nil ||
+		!bytes.Contains([]byte(out), []byte("free")) {
 		t.Fatalf("the image runs, and says %q, %v", out, err)
 	}
 	return m.Ref

@@ -72,8 +72,8 @@ func dial(d topology.Deploy) (*client.Client, error) {
 	return api, nil
 }
 
-// plain reports whether others on the network can read the connection. A connection with DOCKER_CERT_PATH but without DOCKER_TLS_VERIFY counts as readable,
-// because the other end is not verified.
+// plain reports whether others on the network can read the connection. A connection with DOCKER_CERT_PATH but without DOCKER_TLS_VERIFY
+// counts as readable, because the other end is not verified.
 func plain(d topology.Deploy) bool {
 	if d.Engine != "" {
 		return strings.HasPrefix(d.Engine, "tcp://") && d.CA == ""
@@ -90,7 +90,8 @@ func (e *Engine) negotiate(ctx context.Context) error {
 			return err
 		}
 		if versions.LessThan(p.APIVersion, MinVersion) { // "" is older than any
-			return fmt.Errorf("%w: it speaks version %q of the API, and %s is needed; use Docker 20.10 or later", ErrTooOld, p.APIVersion, MinVersion)
+			return fmt.Errorf("%w: it speaks version %q of the API, and %s is needed; use Docker 20.10 or later", ErrTooOld, p.APIVersion,
+				MinVersion)
 		}
 		e.api.NegotiateAPIVersionPing(p)
 		return nil
@@ -125,16 +126,18 @@ type silentError struct {
 }
 
 func (e *silentError) Error() string {
-	return fmt.Sprintf("its Docker Engine has not answered for %s; look whether it hangs (docker info on that host)", e.waited.Round(time.Millisecond))
+	return fmt.Sprintf("its Docker Engine has not answered for %s; look whether it hangs (docker info on that host)",
+		e.waited.Round(time.Millisecond))
 }
 
 func (e *silentError) Unwrap() []error { return []error{e.cause, context.DeadlineExceeded} }
 
-// OutcomeUnknown reports whether it is unknown if a call was carried out, so that it may be repeated. If the engine has answered, the outcome is
-// known.
+// OutcomeUnknown reports whether it is unknown if a call was carried out, so that it may be repeated. If the engine has answered, the
+// outcome is known.
 func OutcomeUnknown(err error) bool {
 	var n net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, errSSH) ||
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
+		errors.Is(err, errSSH) ||
 		client.IsErrConnectionFailed(err) || errors.As(err, &n)
 }
 
@@ -154,7 +157,8 @@ type stallReader struct {
 }
 
 // errStalled is the cause of a stream's end when it stalls. It wraps context.DeadlineExceeded, so the step is tried again.
-var errStalled = fmt.Errorf("no byte has moved for %s; look whether its Docker Engine hangs, or the network between: %w", stallTime, context.DeadlineExceeded)
+var errStalled = fmt.Errorf("no byte has moved for %s; look whether its Docker Engine hangs, or the network between: %w", stallTime,
+	context.DeadlineExceeded)
 
 // watch cancels a stream that stalls. stop must be called.
 func watch(r io.Reader, cancel context.CancelCauseFunc, moved func(n int)) (w *stallReader, stop func()) {

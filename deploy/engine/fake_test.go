@@ -132,7 +132,8 @@ func TestOverSSH(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := newFake()
-	f.answers["GET /info"] = says(http.StatusOK, map[string]any{"ID": "E1", "OSType": "linux", "Architecture": "aarch64", "SystemTime": time.Now().Add(time.Hour).Format(time.RFC3339Nano)})
+	f.answers["GET /info"] = says(http.StatusOK, map[string]any{"ID": "E1", "OSType": "linux", "Architecture": "aarch64",
+		"SystemTime": time.Now().Add(time.Hour).Format(time.RFC3339Nano)})
 	s := &http.Server{Handler: f, ReadHeaderTimeout: time.Minute}
 	served := make(chan struct{})
 	go func() { defer close(served); _ = s.Serve(l) }()
@@ -159,11 +160,13 @@ func TestOverSSH(t *testing.T) {
 		t.Fatal(err)
 	}
 	args, err := os.ReadFile(filepath.Join(dir, "args"))
-	if err != nil || !strings.Contains(string(args), "-l ops -p 2222 -- b.example docker system dial-stdio") || !strings.Contains(string(args), "BatchMode=yes") {
+	if err != nil || !strings.Contains(string(args), "-l ops -p 2222 -- b.example docker system dial-stdio") ||
+		!strings.Contains(string(args), "BatchMode=yes") {
 		t.Fatalf("%v: ssh was called with %s", err, args)
 	}
 	t.Setenv("POSTA_TEST_SSH_TO", "nowhere")
-	if _, err := Open(t.Context(), "b", topology.Deploy{Engine: "ssh://ops@b.example"}); err == nil || !strings.Contains(err.Error(), "Connection refused") {
+	if _, err := Open(t.Context(), "b", topology.Deploy{Engine: "ssh://ops@b.example"}); err == nil ||
+		!strings.Contains(err.Error(), "Connection refused") {
 		t.Fatalf("ssh that fails: %v", err)
 	}
 }
@@ -188,7 +191,8 @@ func TestLoad_AnErrorBehindASuccess(t *testing.T) {
 func TestCreate_WhatIsThereAlready(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
-	u := &plan.Unit{Name: "joiner-1", Hash: "0123456789", Spec: plan.Spec{Image: "posta:sha-1", Labels: map[string]string{"posta.cluster": "c"}}}
+	u := &plan.Unit{Name: "joiner-1", Hash: "0123456789", Spec: plan.Spec{Image: "posta:sha-1",
+		Labels: map[string]string{"posta.cluster": "c"}}}
 	f.answers["POST /containers/create"] = says(http.StatusConflict, map[string]string{"message": "the name is in use"})
 	there := func(spec string) {
 		f.answers["GET /containers/c-joiner-1/json"] = says(http.StatusOK, map[string]any{
@@ -209,7 +213,8 @@ func TestWhatIsGone(t *testing.T) {
 	e := newFake().open(t)
 	ctx := t.Context()
 	for what, err := range map[string]error{
-		"stop": e.Stop(ctx, "x", time.Second), "remove": e.Remove(ctx, "x"), "volume": e.DeleteVolume(ctx, "c", "x"), "network": e.RemoveNetwork(ctx, "x"),
+		"stop": e.Stop(ctx, "x", time.Second), "remove": e.Remove(ctx, "x"), "volume": e.DeleteVolume(ctx, "c", "x"),
+		"network": e.RemoveNetwork(ctx, "x"),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
@@ -226,8 +231,10 @@ func TestWhatIsGone(t *testing.T) {
 func TestMakeVolume_OfSomebodyElse(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
-	f.answers["POST /volumes/create"] = says(http.StatusCreated, map[string]any{"Name": "v", "Labels": map[string]string{"posta.cluster": "other"}})
-	if err := e.CreateVolume(t.Context(), "v", map[string]string{"posta.cluster": "c"}); err == nil || !strings.Contains(err.Error(), "does not belong to this cluster") {
+	f.answers["POST /volumes/create"] = says(http.StatusCreated, map[string]any{"Name": "v",
+		"Labels": map[string]string{"posta.cluster": "other"}})
+	if err := e.CreateVolume(t.Context(), "v", map[string]string{"posta.cluster": "c"}); err == nil ||
+		!strings.Contains(err.Error(), "does not belong to this cluster") {
 		t.Fatal(err)
 	}
 }
@@ -240,7 +247,8 @@ func TestVolumes_Partial(t *testing.T) {
 		{"Name": "c-joiner-1", "Labels": map[string]string{"posta.cluster": "c", "posta.node": "joiner-1", plan.LabelArriving: "yes"}}}})
 	arrived := []map[string]any{}
 	f.answers["GET /containers/json"] = func(w http.ResponseWriter, r *http.Request) { says(http.StatusOK, arrived)(w, r) }
-	f.answers["GET /containers/n/json"] = says(http.StatusOK, map[string]any{"Id": "n", "Config": map[string]any{"Labels": map[string]string{plan.LabelArrived: "c-joiner-1"}}, "State": map[string]any{}})
+	f.answers["GET /containers/n/json"] = says(http.StatusOK, map[string]any{"Id": "n",
+		"Config": map[string]any{"Labels": map[string]string{plan.LabelArrived: "c-joiner-1"}}, "State": map[string]any{}})
 	for _, c := range []struct {
 		ran, note, partial bool
 	}{{false, false, true}, {true, false, false}, {false, true, false}} {
@@ -263,11 +271,13 @@ func TestVolumes_WithoutLabels(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
 	f.answers["GET /volumes"] = says(http.StatusOK, map[string]any{"Volumes": []map[string]any{
-		{"Name": "c-joiner-1"}, {"Name": "c-joiner-2"}, {"Name": "c-fence-a"}, {"Name": "c-deploy-lock-3", "Labels": map[string]string{labelLock: "c"}},
+		{"Name": "c-joiner-1"}, {"Name": "c-joiner-2"}, {"Name": "c-fence-a"},
+		{"Name": "c-deploy-lock-3", "Labels": map[string]string{labelLock: "c"}},
 	}})
 	f.answers["GET /containers/json"] = says(http.StatusOK, []map[string]any{})
 	o := plan.Engine{Containers: []plan.Container{
-		{Unit: "joiner-1", Host: "a", Chain: "joiner", Mounts: []string{"c-joiner-1"}}, {Unit: "medic-1", Host: "a", Mounts: []string{"c-medic-1", "c-fence-a", "c-joiner-2"}},
+		{Unit: "joiner-1", Host: "a", Chain: "joiner", Mounts: []string{"c-joiner-1"}},
+		{Unit: "medic-1", Host: "a", Mounts: []string{"c-medic-1", "c-fence-a", "c-joiner-2"}},
 	}}
 	if err := e.volumes(t.Context(), "c", &o); err != nil {
 		t.Fatal(err)
@@ -283,7 +293,8 @@ func TestCreate_ItsVolumeIsGone(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
 	f.answers["POST /containers/create"] = says(http.StatusCreated, map[string]any{"Id": "1"})
-	u := &plan.Unit{Name: "joiner-1", Hash: "0123456789", Spec: plan.Spec{Image: "posta:sha-1", Mounts: []plan.Mount{{Volume: "c-joiner-1", Target: "/posta"}}}}
+	u := &plan.Unit{Name: "joiner-1", Hash: "0123456789", Spec: plan.Spec{Image: "posta:sha-1",
+		Mounts: []plan.Mount{{Volume: "c-joiner-1", Target: "/posta"}}}}
 	if err := e.Create(t.Context(), "c-joiner-1-01234567", u); err == nil || !strings.Contains(err.Error(), "c-joiner-1 has been removed") {
 		t.Fatalf("the engine has made the volume: %v", err)
 	}
@@ -305,13 +316,15 @@ func TestClaims(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	f.answers["GET /info"] = says(http.StatusOK, map[string]any{"SystemTime": "2026-01-01T00:00:15.5Z"})
-	f.answers["GET /volumes"] = says(http.StatusOK, map[string]any{"Volumes": []any{claim, map[string]any{"Name": "c-deploy-lock-x", "Labels": map[string]string{labelLock: "c", labelNumber: "3"}}}})
+	f.answers["GET /volumes"] = says(http.StatusOK, map[string]any{
+		"Volumes": []any{claim, map[string]any{"Name": "c-deploy-lock-x", "Labels": map[string]string{labelLock: "c", labelNumber: "3"}}}})
 	all, err := e.Claims(t.Context(), "c")
 	if err != nil || len(all) != 1 || all[0].Age != 5500*time.Millisecond || all[0].Holder != "ann" {
 		t.Errorf("%+v, %v", all, err)
 	}
 	f.answers["POST /volumes/create"] = says(http.StatusCreated, map[string]any{"Name": "c-deploy-lock-2"})
-	if _, err := e.Claim(t.Context(), "c", lock.Claim{Number: 2}); err == nil || !strings.Contains(err.Error(), "docker volume rm c-deploy-lock-2") {
+	if _, err := e.Claim(t.Context(), "c", lock.Claim{Number: 2}); err == nil ||
+		!strings.Contains(err.Error(), "docker volume rm c-deploy-lock-2") {
 		t.Errorf("a stranger's volume: %v", err)
 	}
 }
@@ -330,14 +343,16 @@ func TestACallEnds(t *testing.T) {
 		t.Fatal("there is no x")
 	}
 	err = e.callFor(t.Context(), 50*time.Millisecond, "start x", func(ctx context.Context) error {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http"+strings.TrimPrefix(e.api.DaemonHost(), "tcp")+"/v"+MinVersion+"/containers/x/start", nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http"+strings.TrimPrefix(e.api.DaemonHost(),
+			"tcp")+"/v"+MinVersion+"/containers/x/start", nil)
 		if err != nil {
 			return err
 		}
 		_, err = e.api.HTTPClient().Do(req)
 		return err
 	})
-	if !OutcomeUnknown(err) || !strings.Contains(err.Error(), "host a: start x: its Docker Engine has not answered for 50ms") || strings.Contains(err.Error(), "deadline") {
+	if !OutcomeUnknown(err) || !strings.Contains(err.Error(), "host a: start x: its Docker Engine has not answered for 50ms") ||
+		strings.Contains(err.Error(), "deadline") {
 		t.Fatalf("%v", err)
 	}
 }
@@ -346,7 +361,8 @@ func TestACallEnds(t *testing.T) {
 func TestRunOnce_AStrangersContainerStays(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
-	f.answers["GET /containers/c-probe-a/json"] = says(http.StatusOK, map[string]any{"Id": "1", "Config": map[string]any{"Labels": map[string]string{}}, "State": map[string]any{}})
+	f.answers["GET /containers/c-probe-a/json"] = says(http.StatusOK,
+		map[string]any{"Id": "1", "Config": map[string]any{"Labels": map[string]string{}}, "State": map[string]any{}})
 	_, err := e.RunOnce(t.Context(), "c", "posta:sha-1", "probe", "room", "/")
 	if err == nil || !strings.Contains(err.Error(), "a container called c-probe-a exists and does not belong to this cluster") {
 		t.Error(err)
@@ -360,7 +376,8 @@ func TestRunOnce_AStrangersContainerStays(t *testing.T) {
 func TestExec_NotRunning(t *testing.T) {
 	f := newFake()
 	e := f.open(t)
-	f.answers["GET /containers/x/json"] = says(http.StatusOK, map[string]any{"Id": "1", "Config": map[string]any{}, "State": map[string]any{"ExitCode": 3}})
+	f.answers["GET /containers/x/json"] = says(http.StatusOK, map[string]any{"Id": "1", "Config": map[string]any{},
+		"State": map[string]any{"ExitCode": 3}})
 	_, err := e.Exec(t.Context(), time.Second, "x", "/bin/posta", "probe", "beat")
 	if !errors.Is(err, ErrNotRunning) || err.Error() != "host a: ask x (/bin/posta probe beat): it does not run (exit status 3)" {
 		t.Error(err)
@@ -380,7 +397,8 @@ func TestCheckPorts_OursByNow(t *testing.T) {
 		}
 		says(http.StatusOK, all)(w, r)
 	}
-	f.answers["GET /containers/j/json"] = says(http.StatusOK, map[string]any{"Id": "j", "Config": map[string]any{}, "State": map[string]any{"Running": true},
+	f.answers["GET /containers/j/json"] = says(http.StatusOK, map[string]any{"Id": "j", "Config": map[string]any{},
+		"State":      map[string]any{"Running": true},
 		"HostConfig": map[string]any{"PortBindings": map[string]any{"5504/tcp": []map[string]any{{"HostPort": "5504"}}}}})
 	f.answers["POST /containers/create"] = says(http.StatusCreated, map[string]any{"Id": "p"})
 	started := false

@@ -19,11 +19,11 @@ type Keys interface {
 	io.WriterTo     // writes what posta probe keys reads
 }
 
-// CarryKeys brings keys into the volume of a unit, tells the unit to read them if it runs, and then makes a note. The keys are sent to the standard
-// input of a short-lived container, because everybody who may use the engine can see a container's configuration.
+// CarryKeys brings keys into the volume of a unit, tells the unit to read them if it runs, and then makes a note. The keys are sent to the
+// standard input of a short-lived container, because everybody who may use the engine can see a container's configuration.
 //
-// After the old note was removed and before the new one is made, it is unknown which keys are in the volume. After an interruption there, the next run
-// brings the keys again.
+// After the old note was removed and before the new one is made, it is unknown which keys are in the volume. After an interruption there,
+// the next run brings the keys again.
 func (e *Engine) CarryKeys(ctx context.Context, cluster, image, volume string, u *plan.Unit, keys Keys) error {
 	note := plan.KeysNoteName(volume)
 	if err := e.removeOwn(ctx, note, plan.LabelKeys, cluster); err != nil {
@@ -33,7 +33,8 @@ func (e *Engine) CarryKeys(ctx context.Context, cluster, image, volume string, u
 		return err
 	}
 	_, err := e.runOnce(ctx, cluster,
-		&container.Config{Image: image, User: rootUser, Cmd: []string{"probe", "keys", path.Join(mountPoint, plan.KeysName)}, AttachStdin: true, OpenStdin: true, StdinOnce: true},
+		&container.Config{Image: image, User: rootUser, Cmd: []string{"probe", "keys", path.Join(mountPoint, plan.KeysName)}, AttachStdin: true,
+			OpenStdin: true, StdinOnce: true},
 		&container.HostConfig{
 			NetworkMode: "none", ReadonlyRootfs: true, CapAdd: []string{"SETUID", "SETGID"}, // the keys belong to the user that has the volume
 			SecurityOpt: []string{"no-new-privileges:true"},
@@ -45,10 +46,12 @@ func (e *Engine) CarryKeys(ctx context.Context, cluster, image, volume string, u
 	if err := e.reloadKeys(ctx, cluster, u); err != nil {
 		return err
 	}
-	return e.note(ctx, note, container.Config{Image: image, Labels: map[string]string{plan.LabelKeys: cluster, plan.LabelKeysIn: volume, plan.LabelDigest: keys.Digest()}})
+	return e.note(ctx, note, container.Config{Image: image, Labels: map[string]string{plan.LabelKeys: cluster, plan.LabelKeysIn: volume,
+		plan.LabelDigest: keys.Digest()}})
 }
 
-// startWithInput starts a container that reads input. Unread input is not an error here: the container's exit status shows whether it succeeded.
+// startWithInput starts a container that reads input. Unread input is not an error here: the container's exit status shows whether it
+// succeeded.
 func (e *Engine) startWithInput(ctx context.Context, name string, input io.WriterTo) error {
 	return e.callFor(ctx, 3*callTime, "start "+name, func(ctx context.Context) error {
 		a, err := e.api.ContainerAttach(ctx, name, container.AttachOptions{Stream: true, Stdin: true})
@@ -72,8 +75,8 @@ func (e *Engine) startWithInput(ctx context.Context, name string, input io.Write
 	})
 }
 
-// reloadKeys makes the unit's running containers read their keys. Containers of another shape are left out: they may have no keys, and the signal
-// would end them.
+// reloadKeys makes the unit's running containers read their keys. Containers of another shape are left out: they may have no keys, and the
+// signal would end them.
 func (e *Engine) reloadKeys(ctx context.Context, cluster string, u *plan.Unit) error {
 	var names []string
 	err := e.eachContainer(ctx, topology.LabelCluster, cluster, func(c inspected) {

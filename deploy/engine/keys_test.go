@@ -47,8 +47,9 @@ func newKeyEngine(t *testing.T) (*keyEngine, *Engine) {
 		}
 	}
 	container := func(name, shape string, running bool) map[string]any {
-		return map[string]any{"Id": name, "Name": "/" + name, "State": map[string]any{"Running": running}, "Config": map[string]any{"Labels": map[string]string{
-			topology.LabelCluster: "c", topology.LabelNode: "joiner-1", plan.LabelShape: shape}}}
+		return map[string]any{"Id": name, "Name": "/" + name, "State": map[string]any{"Running": running},
+			"Config": map[string]any{"Labels": map[string]string{
+				topology.LabelCluster: "c", topology.LabelNode: "joiner-1", plan.LabelShape: shape}}}
 	}
 	k.answers["GET /volumes/c-joiner-1"] = says(http.StatusOK, map[string]any{"Name": "c-joiner-1"})
 	k.answers["POST /containers/create"] = tell(says(http.StatusCreated, map[string]any{"Id": "1"}))
@@ -59,7 +60,8 @@ func newKeyEngine(t *testing.T) (*keyEngine, *Engine) {
 			return
 		}
 		defer func() { _ = conn.Close() }()
-		_, _ = io.WriteString(conn, "HTTP/1.1 101 UPGRADED\r\nContent-Type: application/vnd.docker.raw-stream\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
+		_, _ = io.WriteString(conn,
+			"HTTP/1.1 101 UPGRADED\r\nContent-Type: application/vnd.docker.raw-stream\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
 		k.fake.mu.Unlock() // ServeHTTP has it, and the container is to be started meanwhile
 		defer k.fake.mu.Lock()
 		all, _ := io.ReadAll(buffered)
@@ -100,7 +102,10 @@ func TestS6_KeysGoThroughStandardInput(t *testing.T) {
 	if kill < 0 || note < kill || note != len(k.calls)-1 {
 		t.Errorf("calls are %q", k.calls)
 	}
-	if other := slices.IndexFunc(k.asked, func(c string) bool { return c == "POST /containers/other/kill" || c == "POST /containers/ended/kill" }); other >= 0 {
+	if other := slices.IndexFunc(k.asked, func(c string) bool {
+		return c == "POST /containers/other/kill" ||
+			c == "POST /containers/ended/kill"
+	}); other >= 0 {
 		t.Errorf("%s", k.asked[other])
 	}
 	if !strings.Contains(k.told.String(), `"digest"`) {
@@ -118,7 +123,10 @@ func TestS6_KeysThatWereNotTakenAreNotNoted(t *testing.T) {
 	}
 	k.Lock()
 	defer k.Unlock()
-	if slices.ContainsFunc(k.calls, func(c string) bool { return strings.Contains(c, "name=c-joiner-1-keys") || strings.Contains(c, "kill") }) {
+	if slices.ContainsFunc(k.calls, func(c string) bool {
+		return strings.Contains(c, "name=c-joiner-1-keys") ||
+			strings.Contains(c, "kill")
+	}) {
 		t.Errorf("calls are %q", k.calls)
 	}
 }

@@ -163,7 +163,8 @@ func (e *Engine) containers(ctx context.Context, cluster string, o *plan.Engine)
 		{topology.LabelCluster, func(c inspected) {
 			created, _ := time.Parse(time.RFC3339Nano, c.Created) // a time that cannot be parsed counts as the oldest
 			o.Containers = append(o.Containers, plan.Container{
-				Mounts: c.volumes(), Ports: c.ports(), Name: c.name, Unit: c.labels[topology.LabelNode], Host: c.labels[topology.LabelHost], Role: c.labels[topology.LabelRole],
+				Mounts: c.volumes(), Ports: c.ports(), Name: c.name, Unit: c.labels[topology.LabelNode], Host: c.labels[topology.LabelHost],
+				Role:  c.labels[topology.LabelRole],
 				Chain: c.labels[plan.LabelChain], Spec: c.labels[plan.LabelSpec], Shape: c.labels[plan.LabelShape], Image: c.Config.Image,
 				Running: c.runs(), EverStarted: !strings.HasPrefix(c.State.StartedAt, "0001-") && c.State.StartedAt != "", Created: created.UnixNano(),
 			})
@@ -173,7 +174,8 @@ func (e *Engine) containers(ctx context.Context, cluster string, o *plan.Engine)
 			if err != nil {
 				return // not one of ours
 			}
-			r := plan.Revision{Name: c.name, Number: number, Digest: c.labels[plan.LabelDigest], Image: c.Config.Image, Shape: c.labels[plan.LabelShape]}
+			r := plan.Revision{Name: c.name, Number: number, Digest: c.labels[plan.LabelDigest], Image: c.Config.Image,
+				Shape: c.labels[plan.LabelShape]}
 			for _, v := range c.Config.Env {
 				if text, ok := strings.CutPrefix(v, plan.EnvTopology+"="); ok {
 					r.File = text

@@ -27,7 +27,8 @@ func (e *Engine) RunOnce(ctx context.Context, cluster, image string, command ...
 var errUsage = errors.New("exit status 2")
 
 // runOnce runs a container of this configuration until it ends. input is its standard input; nil is none.
-func (e *Engine) runOnce(ctx context.Context, cluster string, c *container.Config, h *container.HostConfig, input io.WriterTo) (out string, err error) {
+func (e *Engine) runOnce(ctx context.Context, cluster string, c *container.Config, h *container.HostConfig, input io.WriterTo) (out string,
+	err error) {
 	name := cluster + "-probe-" + strings.Join(strings.Fields(e.Host), "-")
 	c.Labels, h.CapDrop = map[string]string{plan.LabelHelper: cluster}, []string{"ALL"}
 	if err := e.removeOwn(ctx, name, plan.LabelHelper, cluster); err != nil {
@@ -71,11 +72,11 @@ var ErrPortTaken = errors.New("a port that the cluster needs is taken")
 // portAdvice says what to do if a port is taken.
 const portAdvice = "end what has it, or write other ports ([hosts.NAME] ports) in the topology"
 
-// CheckPorts returns an error if one of these ports of the host is in use. network is the network from which they are published; "" means the host's own
-// network.
+// CheckPorts returns an error if one of these ports of the host is in use. network is the network from which they are published; "" means
+// the host's own network.
 //
-// Ports of the cluster's running containers are left out. A medic may start one at any time, so after a failure the running containers are listed
-// again.
+// Ports of the cluster's running containers are left out. A medic may start one at any time, so after a failure the running containers are
+// listed again.
 func (e *Engine) CheckPorts(ctx context.Context, cluster, image, network string, ports []plan.Port) error {
 	var err error
 	for before := -1; ; before = len(ports) {
@@ -130,8 +131,8 @@ func (e *Engine) checkPorts(ctx context.Context, cluster, image, network string,
 	return nil
 }
 
-// Uptime returns when a container was started, and for how long it has run since, by its engine's clock. The error is ErrNotRunning if it does not
-// run.
+// Uptime returns when a container was started, and for how long it has run since, by its engine's clock. The error is ErrNotRunning if it
+// does not run.
 func (e *Engine) Uptime(ctx context.Context, name string) (started string, up time.Duration, err error) {
 	err = e.call(ctx, "look at "+name, func(ctx context.Context) error {
 		c, err := e.api.ContainerInspect(ctx, name)

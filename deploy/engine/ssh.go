@@ -16,8 +16,8 @@ import (
 // errSSH is wrapped when the ssh program ends before it is told to.
 var errSSH = errors.New("ssh ended")
 
-// overSSH dials an engine through the ssh program, so that the user's configuration of keys, known hosts, agents and jump hosts applies. It never
-// asks for a password, because it may run unattended.
+// overSSH dials an engine through the ssh program, so that the user's configuration of keys, known hosts, agents and jump hosts applies. It
+// never asks for a password, because it may run unattended.
 func overSSH(u *url.URL) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	args := []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-T"}
 	if user := u.User.Username(); user != "" {

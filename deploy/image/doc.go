@@ -1,5 +1,5 @@
-// Package image builds a container image of a static program, in the format of `docker load`. It needs no Docker, and the same program always gives
-// the same image with the same name.
+// Package image builds a container image of a static program, in the format of `docker load`. It needs no Docker, and the same program
+// always gives the same image with the same name.
 //
 //	posta:sha-1f0c2a9b77de.tar
 //	├── 1f0c…json      the image's configuration; its digest is the image's

@@ -66,7 +66,8 @@ func FromProgram(file, version string) (m *Image, err error) {
 	sum := sha256.Sum256(m.config)
 	m.configID = hex.EncodeToString(sum[:])
 	m.Ref = Ref(m.configID)
-	m.manifest, err = json.Marshal([]map[string]any{{"Config": m.configID + ".json", "RepoTags": []string{m.Ref}, "Layers": []string{"layer.tar"}}})
+	m.manifest, err = json.Marshal([]map[string]any{{"Config": m.configID + ".json", "RepoTags": []string{m.Ref},
+		"Layers": []string{"layer.tar"}}})
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,8 @@ func (m *Image) layer(w io.Writer) error {
 			return err
 		}
 	}
-	if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "bin/posta", Mode: 0o755, Size: m.size, ModTime: epoch, Format: tar.FormatUSTAR}); err != nil {
+	if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "bin/posta", Mode: 0o755, Size: m.size, ModTime: epoch,
+		Format: tar.FormatUSTAR}); err != nil {
 		return err
 	}
 	if _, err := io.Copy(t, f); err != nil {

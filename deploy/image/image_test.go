@@ -83,10 +83,12 @@ func TestAnImageIsItsProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum, layer := sha256.Sum256(files[manifest[0].Config]), sha256.Sum256(files[manifest[0].Layers[0]])
-	if manifest[0].Config != hex.EncodeToString(sum[:])+".json" || m.Ref != Ref("sha256:"+hex.EncodeToString(sum[:])) || manifest[0].RepoTags[0] != m.Ref {
+	if manifest[0].Config != hex.EncodeToString(sum[:])+".json" || m.Ref != Ref("sha256:"+hex.EncodeToString(sum[:])) ||
+		manifest[0].RepoTags[0] != m.Ref {
 		t.Fatalf("image %s has the manifest %+v", m.Ref, manifest[0])
 	}
-	if config.Rootfs.DiffIDs[0] != "sha256:"+hex.EncodeToString(layer[:]) || config.Architecture != "arm64" || m.Arch != "arm64" || config.Config.Entrypoint[0] != "/bin/posta" {
+	if config.Rootfs.DiffIDs[0] != "sha256:"+hex.EncodeToString(layer[:]) || config.Architecture != "arm64" || m.Arch != "arm64" ||
+		config.Config.Entrypoint[0] != "/bin/posta" {
 		t.Fatalf("%+v", config)
 	}
 	want, err := os.ReadFile(file)

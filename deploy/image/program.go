@@ -21,8 +21,8 @@ const (
 
 // inspect returns for which machine a program is, if the program needs no other files.
 //
-// It reads the two tables of an ELF file that show this. Package debug/elf reads them, too, but it also links the code that reads debugging information,
-// which is a hundredth of Posta's program.
+// It reads the two tables of an ELF file that show this. Package debug/elf reads them, too, but it also links the code that reads debugging
+// information, which is a hundredth of Posta's program.
 func inspect(file string) (arch string, err error) {
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for its writer
 		return "", fmt.Errorf("%w: %s is not a regular file; name one with --program, or an image with --image", ErrNoProgram, file)

@@ -14,13 +14,15 @@ import (
 // file32 and file64 are ELF files with two segments' headers and nothing else.
 func file32(t *testing.T, order binary.ByteOrder, data elf.Data, machine elf.Machine, kind elf.Type, second elf.ProgType) []byte {
 	return encode(t, order,
-		elf.Header32{Ident: ident(elf.ELFCLASS32, data), Type: uint16(kind), Machine: uint16(machine), Version: 1, Ehsize: 52, Phoff: 52, Phentsize: 32, Phnum: 2},
+		elf.Header32{Ident: ident(elf.ELFCLASS32, data), Type: uint16(kind), Machine: uint16(machine), Version: 1, Ehsize: 52, Phoff: 52,
+			Phentsize: 32, Phnum: 2},
 		elf.Prog32{Type: uint32(elf.PT_LOAD)}, elf.Prog32{Type: uint32(second)})
 }
 
 func file64(t *testing.T, order binary.ByteOrder, data elf.Data, machine elf.Machine, kind elf.Type, second elf.ProgType) []byte {
 	return encode(t, order,
-		elf.Header64{Ident: ident(elf.ELFCLASS64, data), Type: uint16(kind), Machine: uint16(machine), Version: 1, Ehsize: 64, Phoff: 64, Phentsize: 56, Phnum: 2},
+		elf.Header64{Ident: ident(elf.ELFCLASS64, data), Type: uint16(kind), Machine: uint16(machine), Version: 1, Ehsize: 64, Phoff: 64,
+			Phentsize: 56, Phnum: 2},
 		elf.Prog64{Type: uint32(elf.PT_LOAD)}, elf.Prog64{Type: uint32(second)})
 }
 

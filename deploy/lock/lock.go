@@ -43,11 +43,13 @@ type hold struct {
 	renewed time.Time // when that claim was made
 }
 
-// Take takes the lock on all hosts. All callers must pass the hosts in the same order. It refuses with ErrHeld if somebody else has the lock.
+// Take takes the lock on all hosts. All callers must pass the hosts in the same order. It refuses with ErrHeld if somebody else has the
+// lock.
 func Take(ctx context.Context, hosts []Host, cluster, holder string, t Terms) (*Lock, error) {
 	token := make([]byte, 16)
 	_, _ = rand.Read(token) // never fails
-	l := &Lock{cluster: cluster, terms: t, stop: make(chan struct{}), me: Claim{Token: hex.EncodeToString(token), Holder: holder, Process: processID()}}
+	l := &Lock{cluster: cluster, terms: t, stop: make(chan struct{}),
+		me: Claim{Token: hex.EncodeToString(token), Holder: holder, Process: processID()}}
 	l.ctx, l.lose = context.WithCancelCause(ctx)
 	for _, h := range hosts {
 		held, err := l.takeOn(ctx, h)
@@ -101,8 +103,8 @@ func (l *Lock) takeOn(ctx context.Context, h Host) (*hold, error) {
 	return &hold{Host: h, number: mine.Number, renewed: began}, nil
 }
 
-// awaitFree returns the claims of dead holders, or refuses. There may be several: one that took the lock over may have died before it removed the claim of
-// the one before.
+// awaitFree returns the claims of dead holders, or refuses. There may be several: one that took the lock over may have died before it
+// removed the claim of the one before.
 func (l *Lock) awaitFree(ctx context.Context, h Host) (dead []Claim, err error) {
 	dead, err = h.Store.Claims(ctx, l.cluster)
 	if err != nil {
@@ -191,7 +193,8 @@ func (l *Lock) renewOnce(h *hold) error {
 	got, err := h.Store.Claim(ctx, l.cluster, next)
 	switch {
 	case err != nil && time.Since(h.renewed) >= l.terms.Lease:
-		return fmt.Errorf("%w: host %s could not be told for %s that this program lives, so another one may change the cluster: %w", ErrLost, h.Name, time.Since(h.renewed).Round(time.Second), err)
+		return fmt.Errorf("%w: host %s could not be told for %s that this program lives, so another one may change the cluster: %w", ErrLost,
+			h.Name, time.Since(h.renewed).Round(time.Second), err)
 	case err != nil:
 		return nil // the next renewal makes the same claim
 	case got.Token != next.Token:

@@ -112,7 +112,8 @@ func TestASecondIsRefusedAtOnceInWords(t *testing.T) {
 	c.Age = 3 * time.Second
 	began := time.Now()
 	_, err := take(t, newShelf(c))
-	if !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "ann on b") || !strings.Contains(err.Error(), "host a") || !strings.Contains(err.Error(), "3s ago") {
+	if !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "ann on b") || !strings.Contains(err.Error(), "host a") ||
+		!strings.Contains(err.Error(), "3s ago") {
 		t.Fatal(err)
 	}
 	if took := time.Since(began); took >= fast.Watch {
@@ -176,8 +177,8 @@ func TestTheHolderIsOnThisMachine(t *testing.T) {
 	_ = l.Release()
 }
 
-// The one that took a dead holder's lock over was killed before it removed that holder's claim: two dead holders have claims. Nobody could change
-// the cluster any more.
+// The one that took a dead holder's lock over was killed before it removed that holder's claim: two dead holders have claims. Nobody could
+// change the cluster any more.
 func TestATakeoverThatWasCutOff(t *testing.T) {
 	machine, ok := machineID()
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// processID identifies this process among the processes of this machine: boot, namespace of process ids, process id, and start time, because process ids
-// are used again. It returns "" if the system does not report these.
+// processID identifies this process among the processes of this machine: boot, namespace of process ids, process id, and start time,
+// because process ids are used again. It returns "" if the system does not report these.
 func processID() string {
 	machine, ok := machineID()
 	if !ok {

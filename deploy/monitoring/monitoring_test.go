@@ -15,7 +15,8 @@ import (
 )
 
 // sources are the source files that define metrics.
-var sources = []string{"../../nodes/metrics/beat.go", "../../nodes/metrics/metrics.go", "../../medic/agent/metrics.go", "../../cmd/internal/console/metrics.go"}
+var sources = []string{"../../nodes/metrics/beat.go", "../../nodes/metrics/metrics.go", "../../medic/agent/metrics.go",
+	"../../cmd/internal/console/metrics.go"}
 
 // known returns all metrics.
 func known(t *testing.T) map[string]bool {
@@ -39,7 +40,8 @@ func known(t *testing.T) map[string]bool {
 
 var labels = []string{"cluster", "node", "stage", "state", "edge", "to", "medic", "target", "version", "le", "job"}
 
-// check looks at an expression: its metrics exist, its labels are ours, the states that it asks for are those of nodes, and its brackets fit.
+// check looks at an expression: its metrics exist, its labels are ours, the states that it asks for are those of nodes, and its brackets
+// fit.
 func check(t *testing.T, where, expr string, known map[string]bool) {
 	t.Helper()
 	for _, name := range regexp.MustCompile(`posta_[a-z_]+`).FindAllString(expr, -1) {
@@ -108,7 +110,8 @@ func TestAlerts_NameWhatThereIs(t *testing.T) {
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
 			check(t, r.Alert, r.Expr, metrics)
-			if seen[r.Alert] || r.Alert == "" || !regexp.MustCompile(`^[0-9]+[smh]$`).MatchString(r.For) || r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
+			if seen[r.Alert] || r.Alert == "" || !regexp.MustCompile(`^[0-9]+[smh]$`).MatchString(r.For) || r.Labels["severity"] == "" ||
+				r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
 				t.Errorf("%+v is there twice, or not whole", r)
 			}
 			seen[r.Alert] = true

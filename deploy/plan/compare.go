@@ -103,9 +103,9 @@ func (c *comparison) unitState(u Unit, all []container) *unitState {
 	return s
 }
 
-// dataOf finds the engine with a unit's current data. If several engines have data, it is the engine that wrote last: the one with the newest container
-// that ever ran. If there are no containers, an interrupted run left the data. A complete copy is then as good as its source, since nothing has written to
-// either, and the engine of the unit's own host is preferred. A partial copy does not count.
+// dataOf finds the engine with a unit's current data. If several engines have data, it is the engine that wrote last: the one with the
+// newest container that ever ran. If there are no containers, an interrupted run left the data. A complete copy is then as good as its
+// source, since nothing has written to either, and the engine of the unit's own host is preferred. A partial copy does not count.
 func (c *comparison) dataOf(u *unitState, all []container) *Engine {
 	var best *Engine
 	chain, bestRank := "", -1
@@ -141,7 +141,8 @@ func (c *comparison) unit(name string) *unitState {
 	return c.units[i]
 }
 
-// old returns the containers that a reshape removes and that pass all filters: those of kept units in their order, then those of removed units.
+// old returns the containers that a reshape removes and that pass all filters: those of kept units in their order, then those of removed
+// units.
 func (c *comparison) old(filters ...func(*Container) bool) (all []container) {
 	for _, u := range c.units {
 		all = append(all, u.old...)

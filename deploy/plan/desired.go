@@ -86,8 +86,8 @@ func holds(chain string, r topology.Role) bool {
 	return slices.Contains(strings.Split(chain, "+"), string(r))
 }
 
-// Spec is the specification of a unit's container. Its digest is in the container's name and label. The digest covers the names of these fields, too, so
-// renaming a field would replace every container at the next deploy.
+// Spec is the specification of a unit's container. Its digest is in the container's name and label. The digest covers the names of these
+// fields, too, so renaming a field would replace every container at the next deploy.
 type Spec struct {
 	Image   string
 	User    string `json:",omitempty"` // as UID:GID
@@ -119,7 +119,8 @@ type Mount struct {
 	ReadOnly bool `json:",omitempty"` // omitted if false, so that digests of containers without it stay the same
 }
 
-// ContainerName returns the name of a unit's container. The digest is part of the name, because a unit has two containers while it is replaced.
+// ContainerName returns the name of a unit's container. The digest is part of the name, because a unit has two containers while it is
+// replaced.
 func (u *Unit) ContainerName(cluster string) string {
 	return cluster + "-" + u.Name + "-" + u.Hash[:8]
 }

@@ -20,9 +20,9 @@ const (
 	maxText    = 100 << 10        // bytes of one environment variable; Linux takes 128 KiB
 )
 
-// FromTopology derives the desired state from a topology and its text. keys has the digests of the units' keys by name; it is empty for a cluster without
-// keys. The password of a broker is sent together with the keys. It is not in the desired state, because everybody who may use the engine can see the
-// desired state (S6).
+// FromTopology derives the desired state from a topology and its text. keys has the digests of the units' keys by name; it is empty for a
+// cluster without keys. The password of a broker is sent together with the keys. It is not in the desired state, because everybody who may
+// use the engine can see the desired state (S6).
 func FromTopology(t *topology.Topology, file, image, arch string, keys map[string]string) (Desired, error) {
 	secret := t.BrokerSecret() != ""
 	t, file, err := t.WithoutBrokerSecret(file)
@@ -31,7 +31,8 @@ func FromTopology(t *topology.Topology, file, image, arch string, keys map[strin
 	}
 	d := Desired{Cluster: t.Name, File: file, Image: image, Arch: arch, Shape: shape(t, len(keys) > 0), Network: t.Name}
 	if image != "" && secret && len(keys) == 0 {
-		return d, fmt.Errorf("%w: the url of [%s] has a password, which posta deploy brings to nodes together with their keys, and with insecure = true they have none; remove insecure = true and make keys with posta key init, or use posta deploy --render",
+		return d, fmt.Errorf("%w: the url of [%s] has a password, which posta deploy brings to nodes together with their keys, and with "+
+			"insecure = true they have none; remove insecure = true and make keys with posta key init, or use posta deploy --render",
 			ErrRefused, t.Transport)
 	}
 	loopback := loopbackOnly(t)
@@ -40,9 +41,12 @@ func FromTopology(t *topology.Topology, file, image, arch string, keys map[strin
 	for _, h := range t.Hosts {
 		switch {
 		case h.Local:
-			return d, fmt.Errorf("%w: host %q has no address; write the one that clients and other hosts dial, or address = \"127.0.0.1\" if all of them are on this machine", ErrRefused, h.Name)
+			return d, fmt.Errorf("%w: host %q has no address; write the one that clients and other hosts dial, or address = \"127.0.0.1\" if all "+
+				"of them are on this machine", ErrRefused, h.Name)
 		case h.IPC():
-			return d, fmt.Errorf("%w: host %q has unix sockets, which do not reach from container to container; write address = \"127.0.0.1\" and ports = 5500", ErrRefused, h.Name)
+			return d, fmt.Errorf(
+				"%w: host %q has unix sockets, which do not reach from container to container; write address = \"127.0.0.1\" and ports = 5500",
+				ErrRefused, h.Name)
 		}
 		if !bridged(h) {
 			d.OneMachine = false // containers of such a host use the machine's own loopback
@@ -60,11 +64,13 @@ func FromTopology(t *topology.Topology, file, image, arch string, keys map[strin
 		}
 	}
 	if loopback && bridges > 0 && bridges < len(d.Hosts) {
-		return d, fmt.Errorf("%w: some hosts have network = \"host\" and some have not, and 127.0.0.1 is another machine in a container; write addresses that all can dial", ErrRefused)
+		return d, fmt.Errorf("%w: some hosts have network = \"host\" and some have not, and 127.0.0.1 is another machine in a container; "+
+			"write addresses that all can dial", ErrRefused)
 	}
 	for _, h := range t.Hosts {
 		if bridged(h) && UsesHost(t, h.Name) && publishedAt(h, d.OneMachine) == "" {
-			return d, fmt.Errorf("%w: host %q is at %s, and ports of containers are published at IP addresses: write bind = \"10.0.0.1\", the machine's own, beside it, or bind = \"0.0.0.0\" for all that it has",
+			return d, fmt.Errorf("%w: host %q is at %s, and ports of containers are published at IP addresses: write bind = \"10.0.0.1\", the "+
+				"machine's own, beside it, or bind = \"0.0.0.0\" for all that it has",
 				ErrRefused, h.Name, h.Address)
 		}
 	}
@@ -86,8 +92,8 @@ func FromTopology(t *topology.Topology, file, image, arch string, keys map[strin
 	return d, nil
 }
 
-// shape returns the digest of everything on which all nodes have to agree while a session runs. Nodes with and without keys cannot talk to each other, so
-// that is part of it.
+// shape returns the digest of everything on which all nodes have to agree while a session runs. Nodes with and without keys cannot talk to
+// each other, so that is part of it.
 func shape(t *topology.Topology, keys bool) string {
 	text := t.Shape()
 	if keys {
@@ -112,8 +118,8 @@ func loopbackOnly(t *topology.Topology) bool {
 	})
 }
 
-// bindInContainers makes nodes listen on all addresses of their containers, because published ports lead there: a container does not have the host's
-// addresses.
+// bindInContainers makes nodes listen on all addresses of their containers, because published ports lead there: a container does not have
+// the host's addresses.
 func bindInContainers(oneMachine bool) func(topology.Host) topology.Host {
 	return func(h topology.Host) topology.Host {
 		if !oneMachine && bridged(h) {
@@ -206,8 +212,8 @@ func containerData(t *topology.Topology) string {
 	return path.Join("/posta", t.Data())
 }
 
-// ports returns the ports of the host that a unit needs: published ones, or its own in the network of the host. On one machine only clients and observers
-// connect from outside; between hosts all nodes and medics do.
+// ports returns the ports of the host that a unit needs: published ones, or its own in the network of the host. On one machine only clients
+// and observers connect from outside; between hosts all nodes and medics do.
 func ports(n topology.Node, h topology.Host, oneMachine bool) (all []Port) {
 	at := publishedAt(h, oneMachine)
 	for _, e := range n.Sockets.List() {
@@ -224,9 +230,9 @@ func ports(n topology.Node, h topology.Host, oneMachine bool) (all []Port) {
 	return all
 }
 
-// publishedAt returns the host's own address at which the ports of its containers are published. It is the one in the topology, so that nothing listens
-// elsewhere: a host listens on all addresses of its machine only if the file says so. It returns "" if the host's address is not an IP address but a name
-// or {node}; for these a missing bind means 0.0.0.0.
+// publishedAt returns the host's own address at which the ports of its containers are published. It is the one in the topology, so that
+// nothing listens elsewhere: a host listens on all addresses of its machine only if the file says so. It returns "" if the host's address
+// is not an IP address but a name or {node}; for these a missing bind means 0.0.0.0.
 func publishedAt(h topology.Host, oneMachine bool) string {
 	bind, err := netip.ParseAddr(h.Bind)
 	switch {

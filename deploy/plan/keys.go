@@ -16,8 +16,8 @@ func (u *unitState) needsKeys(cluster string) bool {
 	return u.Keys != "" && u.engine.keysIn(VolumeName(cluster, u.Name)) != u.Keys
 }
 
-// renewKeys brings new keys to the units whose containers stay, on each engine to one unit after the other. A running unit reads them at once. It closes
-// only connections of revoked peers, so sessions continue.
+// renewKeys brings new keys to the units whose containers stay, on each engine to one unit after the other. A running unit reads them at
+// once. It closes only connections of revoked peers, so sessions continue.
 //
 // A unit that gets another container gets its keys with it (provideVolumes).
 func (c *comparison) renewKeys([]Step) []stage {

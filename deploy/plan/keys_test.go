@@ -41,7 +41,9 @@ func TestS6_NewKeysNeedNoNewContainers(t *testing.T) {
 func TestS6_PlainEnginesGetNoKeys(t *testing.T) {
 	w := newWorld(t, twoHosts)
 	w.engine("b").Plain = true
-	if _, err := Make(variant{medics: 2, keys: "one"}.want(t), w.observed()); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), `host "b"`) || !strings.Contains(err.Error(), "engine = \"ssh://") || !strings.Contains(err.Error(), "[hosts.b]") || !strings.Contains(err.Error(), "insecure = true below [security]") {
+	if _, err := Make(variant{medics: 2, keys: "one"}.want(t), w.observed()); !errors.Is(err, ErrRefused) ||
+		!strings.Contains(err.Error(), `host "b"`) || !strings.Contains(err.Error(), "engine = \"ssh://") ||
+		!strings.Contains(err.Error(), "[hosts.b]") || !strings.Contains(err.Error(), "insecure = true below [security]") {
 		t.Errorf("keys are sent to a plain engine: %v", err)
 	}
 	if _, err := Make(variant{medics: 2}.want(t), w.observed()); err != nil {
@@ -49,7 +51,8 @@ func TestS6_PlainEnginesGetNoKeys(t *testing.T) {
 	}
 }
 
-// TestS6_UnreadKeysAreBroughtAgain: a deploy that ended before a unit was told about its keys leaves no note, and the next one brings them again.
+// TestS6_UnreadKeysAreBroughtAgain: a deploy that ended before a unit was told about its keys leaves no note, and the next one brings them
+// again.
 func TestS6_UnreadKeysAreBroughtAgain(t *testing.T) {
 	w := newWorld(t, twoHosts)
 	w.carryOut(variant{medics: 2, keys: "one"}.want(t), -1)

@@ -46,8 +46,8 @@ type Volume struct {
 	Node  string // the unit; "" of a fence
 	Chain string // the roles to which the data belongs; "" for a medic and for a fence
 	Fence string // the host whose medics, or consoles, share it; "" for a unit's data
-	// Partial reports whether the volume was created for a copy (LabelArriving) that may be incomplete: no container of the unit has run here, and
-	// there is no note of its completion (LabelArrived), which is made after the last byte.
+	// Partial reports whether the volume was created for a copy (LabelArriving) that may be incomplete: no container of the unit has run here,
+	// and there is no note of its completion (LabelArrived), which is made after the last byte.
 	Partial bool
 }
 

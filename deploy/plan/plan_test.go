@@ -196,7 +196,8 @@ func random(r *rand.Rand) variant {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	return variant{
 		joiners: 1 + r.IntN(3), aggregators: 1 + r.IntN(3), outputs: 1 + r.IntN(2), medics: r.IntN(4), outputOn: pick("", "a", "b"),
-		sessions: 1 + r.IntN(2), splitParsers: r.IntN(4) == 0, image: pick("posta:sha-1", "posta:sha-2"), memory: pick("", "2GiB"), keys: pick("", "one", "two"), console: r.IntN(3) == 0,
+		sessions: 1 + r.IntN(2), splitParsers: r.IntN(4) == 0, image: pick("posta:sha-1", "posta:sha-2"), memory: pick("", "2GiB"),
+		keys: pick("", "one", "two"), console: r.IntN(3) == 0,
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// prepare does everything that does not affect running units: it removes helpers of an interrupted run, ships the image, checks the disks and creates
-// networks.
+// prepare does everything that does not affect running units: it removes helpers of an interrupted run, ships the image, checks the disks
+// and creates networks.
 func (c *comparison) prepare([]Step) []stage {
 	var first, networks stage
 	for _, e := range c.engines {
@@ -66,7 +66,8 @@ func (c *comparison) spaceNeeded(e *Engine) (n int64) {
 	return n
 }
 
-// removeDuplicates removes other containers of a unit whose desired container runs. They come from an interrupted roll, or from a lost host that is back.
+// removeDuplicates removes other containers of a unit whose desired container runs. They come from an interrupted roll, or from a lost host
+// that is back.
 func (c *comparison) removeDuplicates([]Step) []stage {
 	var s stage
 	for _, u := range c.units {

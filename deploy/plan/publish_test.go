@@ -90,7 +90,8 @@ func TestTheConsoleIsPublishedOnItsMachine(t *testing.T) {
 				t.Errorf("%s: %s is started by %q", settings, u.Name, u.Spec.Command)
 			}
 		}
-		if got, want := strings.Join(ports, ", "), "medic-1-console 127.0.0.1:8080:8080, medic-2-console 127.0.0.1:8081:8081, medic-3-console 127.0.0.1:8082:8082"; got != want {
+		if got, want := strings.Join(ports, ", "),
+			"medic-1-console 127.0.0.1:8080:8080, medic-2-console 127.0.0.1:8081:8081, medic-3-console 127.0.0.1:8082:8082"; got != want {
 			t.Errorf("%s: %s", settings, got)
 		}
 	}
@@ -104,10 +105,13 @@ func TestS6_NoPasswordOfABrokerInAContainer(t *testing.T) {
 		carried  bool // the nodes need the password
 		text     string
 	}{
-		{settings: map[string]string{"cluster.transport": topology.ViaRabbitMQ, "rabbitmq.url": "amqp://me:s3cr3t@10.0.0.9/v", "rabbitmq.queue": "quorum"}, carried: true,
+		{settings: map[string]string{"cluster.transport": topology.ViaRabbitMQ, "rabbitmq.url": "amqp://me:s3cr3t@10.0.0.9/v",
+			"rabbitmq.queue": "quorum"}, carried: true,
 			text: `queue = "quorum"`},
-		{settings: map[string]string{"cluster.transport": topology.ViaRabbitMQ, "rabbitmq.url": "amqps://rabbit.example/v?password=s3cr3t"}, carried: true, text: "@rabbit.example/v"},
-		{settings: map[string]string{"cluster.transport": topology.ViaNATS, "nats.url": "nats://s3cr3t@10.0.0.9"}, carried: true, text: "@10.0.0.9"},
+		{settings: map[string]string{"cluster.transport": topology.ViaRabbitMQ, "rabbitmq.url": "amqps://rabbit.example/v?password=s3cr3t"},
+			carried: true, text: "@rabbit.example/v"},
+		{settings: map[string]string{"cluster.transport": topology.ViaNATS, "nats.url": "nats://s3cr3t@10.0.0.9"}, carried: true,
+			text: "@10.0.0.9"},
 		{settings: map[string]string{"cluster.transport": topology.ViaNATS, "nats.url": "nats://10.0.0.9:4222"}, text: "nats://10.0.0.9:4222"},
 		{settings: map[string]string{"nats.url": "nats://s3cr3t@10.0.0.9"}}, // not used
 	} {
@@ -117,7 +121,8 @@ func TestS6_NoPasswordOfABrokerInAContainer(t *testing.T) {
 		for _, n := range top.All() {
 			keys[string(n.ID)] = "digest"
 		}
-		if _, err := FromTopology(top, text, "image", "amd64", nil); c.carried != errors.Is(err, ErrRefused) || err != nil && (!strings.Contains(err.Error(), "--render") || strings.Contains(err.Error(), "s3cr3t")) {
+		if _, err := FromTopology(top, text, "image", "amd64", nil); c.carried != errors.Is(err, ErrRefused) || err != nil &&
+			(!strings.Contains(err.Error(), "--render") || strings.Contains(err.Error(), "s3cr3t")) {
 			t.Errorf("%v, without keys: %v", c.settings, err)
 		}
 		for _, image := range []string{"image", ""} { // to make it, and to take it down
@@ -125,7 +130,8 @@ func TestS6_NoPasswordOfABrokerInAContainer(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %v", c.settings, err)
 			}
-			if all := fmt.Sprintf("%+v", d); top.HasBrokerSecret() && strings.Contains(all, "s3cr3t") || image != "" && !strings.Contains(all, c.text) {
+			if all := fmt.Sprintf("%+v", d); top.HasBrokerSecret() && strings.Contains(all, "s3cr3t") || image != "" &&
+				!strings.Contains(all, c.text) {
 				t.Errorf("%v: it is made of %s", c.settings, all)
 			}
 		}
@@ -156,7 +162,8 @@ func TestS6_AnotherPasswordNeedsNoNewContainers(t *testing.T) {
 // servers.
 func TestContainersReachTheirBroker(t *testing.T) {
 	units := func(address, url string) ([]Unit, error) {
-		text, err := topology.Generate(topology.Variant{Address: address, Settings: map[string]string{"cluster.transport": topology.ViaNATS, "nats.url": url}})
+		text, err := topology.Generate(topology.Variant{Address: address,
+			Settings: map[string]string{"cluster.transport": topology.ViaNATS, "nats.url": url}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +206,8 @@ func generated(t *testing.T, settings map[string]string) (*topology.Topology, st
 
 // TestS_OnlyMedicsHaveTheEngine: whoever reaches an engine's socket is root on the host.
 func TestS_OnlyMedicsHaveTheEngine(t *testing.T) {
-	d, err := FromTopology(withHost(t, fmt.Sprintf("address = %q\nengine_socket = %q", "10.0.0.1", "/run/engine.sock")), "", "image", "amd64", nil)
+	d, err := FromTopology(withHost(t, fmt.Sprintf("address = %q\nengine_socket = %q", "10.0.0.1", "/run/engine.sock")), "", "image", "amd64",
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,8 +231,8 @@ func TestS_OnlyMedicsHaveTheEngine(t *testing.T) {
 	}
 }
 
-// TestS8_InputsSeeTheirHostsRoots, and no other nodes do. In a cluster without keys, the console of a medic sees the roots of an input's host.
-// Without roots a container's digest is the same as in versions that had no roots.
+// TestS8_InputsSeeTheirHostsRoots, and no other nodes do. In a cluster without keys, the console of a medic sees the roots of an input's
+// host. Without roots a container's digest is the same as in versions that had no roots.
 func TestS8_InputsSeeTheirHostsRoots(t *testing.T) {
 	parsed := withHost(t, "address = \"10.0.0.1\"\nroots = [\"/srv/data\", \"/mnt\"]")
 	keyed := map[string]string{}

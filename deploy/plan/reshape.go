@@ -1,7 +1,7 @@
 package plan
 
-// removeOld removes the containers that stopOld has stopped, and outdated data. It deletes the data before the containers, because the container that wrote
-// last shows which data is current.
+// removeOld removes the containers that stopOld has stopped, and outdated data. It deletes the data before the containers, because the
+// container that wrote last shows which data is current.
 func (c *comparison) removeOld(earlier []Step) []stage {
 	var away, stale, rest stage
 	for _, k := range c.old() {

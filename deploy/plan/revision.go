@@ -10,8 +10,8 @@ func RevisionName(cluster string, number int) string {
 	return fmt.Sprintf("%s-ledger-%d", cluster, number)
 }
 
-// revisionNumber returns the number under which the desired topology is saved. If it is the newest revision already, an earlier run was interrupted while
-// it saved it, and the number is used again.
+// revisionNumber returns the number under which the desired topology is saved. If it is the newest revision already, an earlier run was
+// interrupted while it saved it, and the number is used again.
 func (c *comparison) revisionNumber() int {
 	if saved := c.observed.Revisions(); len(saved) > 0 && saved[0].Digest == c.RevisionDigest() {
 		return saved[0].Number
@@ -33,8 +33,8 @@ func (c *comparison) unsaved() []Host {
 	})
 }
 
-// confirm waits for the heartbeat of every unit for which the plan has not waited yet, and for a leader, so that only a topology that works is saved. A plan
-// that changes nothing does not wait.
+// confirm waits for the heartbeat of every unit for which the plan has not waited yet, and for a leader, so that only a topology that works
+// is saved. A plan that changes nothing does not wait.
 func (c *comparison) confirm(earlier []Step) []stage {
 	if len(earlier)+len(c.unsaved()) == 0 {
 		return nil
@@ -51,7 +51,8 @@ func (c *comparison) confirm(earlier []Step) []stage {
 	return []stage{beats, leader}
 }
 
-// Confirm returns the plan for a cluster that is already in the desired state: it checks that all units send heartbeats and stay up. It changes nothing.
+// Confirm returns the plan for a cluster that is already in the desired state: it checks that all units send heartbeats and stay up. It
+// changes nothing.
 func Confirm(d Desired, o Observed) Plan {
 	c := compare(&d, &o)
 	var beats, leader, steady stage

@@ -24,9 +24,9 @@ func (u *unitState) replaced() bool { return !u.up() && len(u.old) > 0 }
 
 // replace creates the new container before the old one stops, so that a medic that starts the unit in between starts the new one.
 //
-// A rollback of an interrupted roll finds a container with the desired name that is not the newest. That container is removed and created again, because
-// medics start the newest container, which belongs to the interrupted roll. Until the new one exists, a medic may start the interrupted roll's container,
-// so all old containers are stopped first.
+// A rollback of an interrupted roll finds a container with the desired name that is not the newest. That container is removed and created
+// again, because medics start the newest container, which belongs to the interrupted roll. Until the new one exists, a medic may start the
+// interrupted roll's container, so all old containers are stopped first.
 func (c *comparison) replace(u *unitState, earlier []Step) stage {
 	same, old := split(u.old, func(k container) bool { return k.Name == u.container })
 	s := append(c.provideVolumes(u, earlier), c.stopAndRemove(same)...)

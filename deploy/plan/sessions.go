@@ -13,10 +13,10 @@ func (c *comparison) isFormer(k *Container) bool {
 	return isNode(k) && k.Shape != c.Shape && k.EverStarted
 }
 
-// formerInputs returns the inputs that can say whether sessions of the former shape are unfinished; none if there cannot be any. Such sessions must not
-// continue in another shape, because a node would take the ends from some senders for the ends from all (R12). The logs do not show whether there are any.
-// Inputs know it once all nodes run, so a stopped cluster is started once more before it is changed. A drain mark says that this was done. If the inputs are
-// gone, the sessions are lost, which is refused without Desired.LoseSessions.
+// formerInputs returns the inputs that can say whether sessions of the former shape are unfinished; none if there cannot be any. Such
+// sessions must not continue in another shape, because a node would take the ends from some senders for the ends from all (R12). The logs
+// do not show whether there are any. Inputs know it once all nodes run, so a stopped cluster is started once more before it is changed. A
+// drain mark says that this was done. If the inputs are gone, the sessions are lost, which is refused without Desired.LoseSessions.
 func (c *comparison) formerInputs() (inputs []container, lost bool, err error) {
 	shape := c.formerShape()
 	closed := c.old(isInput, func(k *Container) bool { return k.Shape == shape })
@@ -35,7 +35,8 @@ func (c *comparison) formerInputs() (inputs []container, lost bool, err error) {
 		return inputs, false, nil
 	}
 	if !c.LoseSessions {
-		return nil, false, fmt.Errorf("%w: the inputs of the former topology are gone, so it is not known whether sessions have finished; deploy it again first (posta deploy --rollback), or say --cancel-sessions, and those that had not are lost", ErrRefused)
+		return nil, false, fmt.Errorf("%w: the inputs of the former topology are gone, so it is not known whether sessions have finished; "+
+			"deploy it again first (posta deploy --rollback), or say --cancel-sessions, and those that had not are lost", ErrRefused)
 	}
 	return nil, true, nil
 }
@@ -63,7 +64,8 @@ func (c *comparison) onlyData() bool {
 	return data
 }
 
-// forgetSessions makes all nodes except outputs start without data. Outputs see that their senders have new logs, and fail unfinished sessions (R8).
+// forgetSessions makes all nodes except outputs start without data. Outputs see that their senders have new logs, and fail unfinished
+// sessions (R8).
 func (c *comparison) forgetSessions() {
 	for _, u := range c.units {
 		if u.Node() && !holds(u.Chain, topology.Output) {
@@ -115,8 +117,8 @@ func drain(inputs []container) []stage {
 
 // stopOld stops medics first, because they would restart nodes; then inputs, so that no session begins; then the other nodes.
 //
-// While medics are stopped one by one, a medic that still runs may restart one that was stopped, and that one may restart an input. That input does
-// not know about the hold, so sessions may have begun there. The second drain waits for them.
+// While medics are stopped one by one, a medic that still runs may restart one that was stopped, and that one may restart an input. That
+// input does not know about the hold, so sessions may have begun there. The second drain waits for them.
 func (c *comparison) stopOld(drained []container, earlier []Step) []stage {
 	stops := func(kind func(*Container) bool) (s stage) {
 		for _, k := range c.old(kind) {

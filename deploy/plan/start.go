@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// startMissing creates and starts all missing units: inputs after the other nodes, so that sessions begin in a complete cluster, and medics after all nodes, so
-// that they see none as missing.
+// startMissing creates and starts all missing units: inputs after the other nodes, so that sessions begin in a complete cluster, and medics
+// after all nodes, so that they see none as missing.
 func (c *comparison) startMissing(earlier []Step) []stage {
 	missing := slices.DeleteFunc(slices.Clone(c.units), func(u *unitState) bool { return u.up() || !c.reshape && u.replaced() })
 	var volumes, stale, create stage

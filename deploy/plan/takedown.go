@@ -2,8 +2,8 @@ package plan
 
 import "slices"
 
-// TakeDown plans how to stop the cluster: sessions finish, then all containers stop, in the order of a reshape. Data and revisions are kept unless volumes
-// is set. Revisions are kept with the data, because the next deploy has to know which hosts have data.
+// TakeDown plans how to stop the cluster: sessions finish, then all containers stop, in the order of a reshape. Data and revisions are kept
+// unless volumes is set. Revisions are kept with the data, because the next deploy has to know which hosts have data.
 func TakeDown(d Desired, o Observed, volumes bool) Plan {
 	c := newComparison(&d, &o)
 	for _, e := range c.engines {

@@ -50,8 +50,8 @@ func (c *comparison) deleteVolumes(u *unitState, but *Engine, earlier []Step) (s
 	return s
 }
 
-// deleteUnowned deletes the data of removed units, before any unit starts: a node that is added again in a later topology must not have links that other
-// nodes have forgotten.
+// deleteUnowned deletes the data of removed units, before any unit starts: a node that is added again in a later topology must not have
+// links that other nodes have forgotten.
 func (c *comparison) deleteUnowned(earlier []Step) []stage {
 	var s stage
 	for _, e := range c.engines {

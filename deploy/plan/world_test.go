@@ -122,7 +122,8 @@ func (w *world) do(s Step, part bool) {
 			w.t.Fatalf("%s is waited for and does not run", s.What)
 		}
 	case SaveRevision:
-		e.Revisions = append(e.Revisions, Revision{Name: s.What, Number: s.Number, Digest: w.d.RevisionDigest(), Image: w.d.Image, Shape: w.d.Shape, File: w.d.File})
+		e.Revisions = append(e.Revisions, Revision{Name: s.What, Number: s.Number, Digest: w.d.RevisionDigest(), Image: w.d.Image,
+			Shape: w.d.Shape, File: w.d.File})
 	case DeleteRevision:
 		e.Revisions = slices.DeleteFunc(e.Revisions, func(l Revision) bool { return l.Name == s.What })
 	case RemoveHelper:
@@ -310,7 +311,8 @@ func (w *world) create(e *Engine, s Step) {
 	}
 	e.Containers = append(e.Containers, Container{
 		Ports: ports,
-		Name:  s.What, Unit: u.Name, Host: u.Host, Role: u.Role, Chain: u.Chain, Spec: u.Hash, Shape: w.d.Shape, Image: w.d.Image, Created: w.clock,
+		Name:  s.What, Unit: u.Name, Host: u.Host, Role: u.Role, Chain: u.Chain, Spec: u.Hash, Shape: w.d.Shape, Image: w.d.Image,
+		Created: w.clock,
 	})
 }
 

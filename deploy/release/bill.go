@@ -10,8 +10,8 @@ import (
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// bill writes the SBOM. Its components are the modules that the linker has put into the program, as the program itself reports them: go.mod also names
-// modules that only tests need.
+// bill writes the SBOM. Its components are the modules that the linker has put into the program, as the program itself reports them: go.mod
+// also names modules that only tests need.
 func (r *release) bill(program string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -27,7 +27,8 @@ func (r *release) bill(program string) error {
 		},
 	}
 	parts := []cyclonedx.Component{{
-		BOMRef: "pkg:golang/std@" + info.GoVersion, Type: cyclonedx.ComponentTypeLibrary, Name: "std", Version: info.GoVersion, PackageURL: "pkg:golang/std@" + info.GoVersion,
+		BOMRef: "pkg:golang/std@" + info.GoVersion, Type: cyclonedx.ComponentTypeLibrary, Name: "std", Version: info.GoVersion,
+		PackageURL: "pkg:golang/std@" + info.GoVersion,
 	}}
 	for _, m := range info.Deps {
 		if m.Replace != nil {

@@ -50,9 +50,12 @@ func (r *release) extras(ctx context.Context, native string) ([]extra, error) {
 		args []string
 		file extra
 	}{
-		{[]string{"completion", "bash"}, extra{inTar: "completions/posta.bash", inDeb: "/usr/share/bash-completion/completions/posta", inRPM: "/usr/share/bash-completion/completions/posta"}},
-		{[]string{"completion", "fish"}, extra{inTar: "completions/posta.fish", inDeb: "/usr/share/fish/vendor_completions.d/posta.fish", inRPM: "/usr/share/fish/vendor_completions.d/posta.fish"}},
-		{[]string{"completion", "zsh"}, extra{inTar: "completions/_posta", inDeb: "/usr/share/zsh/vendor-completions/_posta", inRPM: "/usr/share/zsh/site-functions/_posta"}},
+		{[]string{"completion", "bash"}, extra{inTar: "completions/posta.bash", inDeb: "/usr/share/bash-completion/completions/posta",
+			inRPM: "/usr/share/bash-completion/completions/posta"}},
+		{[]string{"completion", "fish"}, extra{inTar: "completions/posta.fish", inDeb: "/usr/share/fish/vendor_completions.d/posta.fish",
+			inRPM: "/usr/share/fish/vendor_completions.d/posta.fish"}},
+		{[]string{"completion", "zsh"}, extra{inTar: "completions/_posta", inDeb: "/usr/share/zsh/vendor-completions/_posta",
+			inRPM: "/usr/share/zsh/site-functions/_posta"}},
 		{[]string{"man"}, extra{inTar: "man/posta.1"}},
 	} {
 		text, err := r.output(ctx, r.root, native, said.args...)
@@ -159,7 +162,8 @@ func (r *release) system(format string, t target, program string, extras []extra
 	p := nfpm.WithDefaults(&nfpm.Info{
 		Name: "posta", Arch: t.arch, Platform: t.os, Version: r.version, Section: "utils", License: "Apache-2.0",
 		Maintainer: "The Posta maintainers <maintainers@posta.dev>", MTime: r.made,
-		Description:  "exactly-once analyses of large record streams without a broker\nFour analyses and any question in SQL over files of any size, on several processes\nand hosts. Every record counts exactly once, whatever is killed on the way.",
+		Description: "exactly-once analyses of large record streams without a broker\nFour analyses and any question in SQL over files of " +
+			"any size, on several processes\nand hosts. Every record counts exactly once, whatever is killed on the way.",
 		Overridables: nfpm.Overridables{Contents: contents, RPM: nfpm.RPM{BuildHost: "posta"}},
 	})
 	if err := nfpm.PrepareForPackager(p, format); err != nil {

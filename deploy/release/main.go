@@ -5,8 +5,8 @@
 //	posta_VERSION.cdx.json         what the program is made of: an SBOM in CycloneDX
 //	SHA256SUMS                     of all of them, for sha256sum --check
 //
-// It is a module of its own, so that modules which only package Posta are not among Posta's own requirements. It makes no network calls: what go build
-// needs must be in the module cache. Two runs on one commit give identical files: all times in them are the commit's.
+// It is a module of its own, so that modules which only package Posta are not among Posta's own requirements. It makes no network calls:
+// what go build needs must be in the module cache. Two runs on one commit give identical files: all times in them are the commit's.
 package main
 
 import (
@@ -25,8 +25,8 @@ import (
 	"time"
 )
 
-// maxProgram is the largest permitted size of a program in bytes: people fetch it over slow links, and a sudden growth means a new dependency that nobody
-// has looked at.
+// maxProgram is the largest permitted size of a program in bytes: people fetch it over slow links, and a sudden growth means a new
+// dependency that nobody has looked at.
 const maxProgram = 30_000_000
 
 // target is an operating system and a processor for which a program is made.
@@ -175,14 +175,15 @@ func (r *release) pack(ctx context.Context, dir string) error {
 	return nil
 }
 
-// program builds a static program, or finds one that is built already. The build tag leaves out the code that turns a command's help into Markdown, a
-// hundredth of the program; Posta writes its manual itself.
+// program builds a static program, or finds one that is built already. The build tag leaves out the code that turns a command's help into
+// Markdown, a hundredth of the program; Posta writes its manual itself.
 func (r *release) program(ctx context.Context, dir string, t target) (string, error) {
 	path := filepath.Join(dir, t.os+"_"+t.arch)
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "urfave_cli_no_docs", "-trimpath", "-ldflags", "-s -w -X main.release="+r.version, "-o", path, ".")
+	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "urfave_cli_no_docs", "-trimpath", "-ldflags", "-s -w -X main.release="+r.version,
+		"-o", path, ".")
 	cmd.Dir = r.root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOFLAGS=")
 	if said, err := cmd.CombinedOutput(); err != nil {
@@ -193,7 +194,8 @@ func (r *release) program(ctx context.Context, dir string, t target) (string, er
 		return "", err
 	}
 	if info.Size() >= maxProgram {
-		return "", fmt.Errorf("the program for %s/%s has %d bytes, and at most %d are wanted; which dependency came in?", t.os, t.arch, info.Size(), maxProgram)
+		return "", fmt.Errorf("the program for %s/%s has %d bytes, and at most %d are wanted; which dependency came in?", t.os, t.arch,
+			info.Size(), maxProgram)
 	}
 	return path, nil
 }

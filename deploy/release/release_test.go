@@ -54,8 +54,10 @@ func TestRelease(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	want := []string{
-		sumsFile, "posta_1.2.3-rc.1.cdx.json", "posta_1.2.3-rc.1_amd64.deb", "posta_1.2.3-rc.1_amd64.rpm", "posta_1.2.3-rc.1_arm64.deb", "posta_1.2.3-rc.1_arm64.rpm",
-		"posta_1.2.3-rc.1_darwin_amd64.tar.gz", "posta_1.2.3-rc.1_darwin_arm64.tar.gz", "posta_1.2.3-rc.1_linux_amd64.tar.gz", "posta_1.2.3-rc.1_linux_arm64.tar.gz",
+		sumsFile, "posta_1.2.3-rc.1.cdx.json", "posta_1.2.3-rc.1_amd64.deb", "posta_1.2.3-rc.1_amd64.rpm", "posta_1.2.3-rc.1_arm64.deb",
+		"posta_1.2.3-rc.1_arm64.rpm",
+		"posta_1.2.3-rc.1_darwin_amd64.tar.gz", "posta_1.2.3-rc.1_darwin_arm64.tar.gz", "posta_1.2.3-rc.1_linux_amd64.tar.gz",
+		"posta_1.2.3-rc.1_linux_arm64.tar.gz",
 	}
 	if !slices.Equal(names, want) {
 		t.Fatalf("there are %q, want %q", names, want)
@@ -107,7 +109,8 @@ func checkTar(t *testing.T, name string) {
 			t.Errorf("%s is empty", h.Name)
 		}
 	}
-	for _, want := range []string{"LICENSE", "README.md", "topology.toml", "completions/posta.bash", "completions/_posta", "completions/posta.fish", "man/posta.1"} {
+	for _, want := range []string{"LICENSE", "README.md", "topology.toml", "completions/posta.bash", "completions/_posta",
+		"completions/posta.fish", "man/posta.1"} {
 		if modes[want] != 0o644 {
 			t.Errorf("%s has mode %o, want 644", want, modes[want])
 		}
@@ -153,29 +156,35 @@ func installs(t *testing.T, deb string) {
 		}
 	}
 	run(t, ".", "dpkg", "--root="+root, "--install", deb)
-	if got := run(t, ".", "dpkg-query", "--admindir="+filepath.Join(root, "var/lib/dpkg"), "--show", "--showformat=${Status} ${Version}", "posta"); !strings.HasPrefix(got, "install ok installed 1.2.3~rc.1") {
+	if got := run(t, ".", "dpkg-query", "--admindir="+filepath.Join(root, "var/lib/dpkg"), "--show", "--showformat=${Status} ${Version}",
+		"posta"); !strings.HasPrefix(got, "install ok installed 1.2.3~rc.1") {
 		t.Errorf("dpkg says %q", got)
 	}
-	for _, file := range []string{"usr/share/man/man1/posta.1.gz", "usr/share/bash-completion/completions/posta", "usr/share/doc/posta/copyright"} {
+	for _, file := range []string{"usr/share/man/man1/posta.1.gz", "usr/share/bash-completion/completions/posta",
+		"usr/share/doc/posta/copyright"} {
 		if info, err := os.Stat(filepath.Join(root, file)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
 	// The mount is in a namespace of its own, so it ends with the command.
 	inside := func(args ...string) string {
-		return run(t, ".", "unshare", append([]string{"--mount", "--", "sh", "-c", `mount -t proc proc "$0/proc" && touch "$0/dev/null" && mount --bind /dev/null "$0/dev/null" && exec chroot "$0" "$@"`, root}, args...)...)
+		return run(t, ".", "unshare", append([]string{"--mount", "--", "sh", "-c",
+			`mount -t proc proc "$0/proc" && touch "$0/dev/null" && mount --bind /dev/null "$0/dev/null" && exec chroot "$0" "$@"`, root},
+			args...)...)
 	}
 	if got := inside("/usr/bin/posta", "--version"); got != "posta version "+tested+"\n" {
 		t.Errorf("--version prints %q", got)
 	}
 	inside("/usr/bin/posta", "gen", "bikes", "--rows", "1000", "--out", "/home/bikes")
-	if got := inside("/usr/bin/posta", "run", "bikes", "--data", "/home/bikes", "--json"); !strings.Contains(got, `"analysis": "bikes"`) && !strings.Contains(got, `"rows"`) {
+	if got := inside("/usr/bin/posta", "run", "bikes", "--data", "/home/bikes", "--json"); !strings.Contains(got, `"analysis": "bikes"`) &&
+		!strings.Contains(got, `"rows"`) {
 		t.Errorf("the analysis prints %.300s", got)
 	}
 	if err := os.WriteFile(filepath.Join(root, "home", "t.csv"), []byte("city,km\nRome,1\nRome,2\nOslo,4\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := inside("/usr/bin/posta", "sql", "--quiet", "--csv", "--data", "/home", "SELECT city, sum(km) AS km FROM t GROUP BY city ORDER BY city"); !strings.Contains(got, "Oslo,4\nRome,3\n") {
+	if got := inside("/usr/bin/posta", "sql", "--quiet", "--csv", "--data", "/home",
+		"SELECT city, sum(km) AS km FROM t GROUP BY city ORDER BY city"); !strings.Contains(got, "Oslo,4\nRome,3\n") {
 		t.Errorf("the statement prints %.300s", got)
 	}
 }
@@ -186,13 +195,15 @@ func TestReplaceable(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "thesis.txt"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&release{root: "../..", out: dir, version: tested}).make(t.Context()); err == nil || !strings.Contains(err.Error(), "thesis.txt") {
+	if err := (&release{root: "../..", out: dir, version: tested}).make(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "thesis.txt") {
 		t.Errorf("a directory with other files: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "thesis.txt")); err != nil {
 		t.Error(err)
 	}
-	if err := (&release{root: "../..", out: filepath.Join(dir, "dist"), version: "3.0"}).make(t.Context()); err == nil || !strings.Contains(err.Error(), "v0.3.0") {
+	if err := (&release{root: "../..", out: filepath.Join(dir, "dist"), version: "3.0"}).make(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "v0.3.0") {
 		t.Errorf("a version that is none: %v", err)
 	}
 }

@@ -150,7 +150,8 @@ func checkJSON(t *testing.T, out []byte, want []answer.Query) {
 
 func TestTheProgramIsPostaWithThisAnalysis(t *testing.T) {
 	out, err := program(t, "analyses").Output()
-	if err != nil || !strings.Contains(string(out), "wordcount: how often each word occurs") || !strings.Contains(string(out), "top        10") {
+	if err != nil || !strings.Contains(string(out), "wordcount: how often each word occurs") ||
+		!strings.Contains(string(out), "top        10") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	out, err = program(t, "run", "wordcount", "--data", "testdata", "--param", "top=0").CombinedOutput()

@@ -31,8 +31,8 @@ func TestM6_TicksTellRunningFromSleeping(t *testing.T) {
 	}
 }
 
-// TestM6_AClockStandsStillWithItsProcess: a long interval counts as the longest one in which the process can have run, so a process that is late all the
-// time is not without time.
+// TestM6_AClockStandsStillWithItsProcess: a long interval counts as the longest one in which the process can have run, so a process that is
+// late all the time is not without time.
 func TestM6_AClockStandsStillWithItsProcess(t *testing.T) {
 	real, c := time.Unix(1000, 0), NewClock(longest)
 	began, slept := c.Read(real)

@@ -161,8 +161,8 @@ func state(of func() error) http.HandlerFunc {
 	}
 }
 
-// named refuses requests that name this machine by a host name. Otherwise a page in a local browser whose name resolves to this machine (DNS
-// rebinding) could read metrics that are only for this machine.
+// named refuses requests that name this machine by a host name. Otherwise a page in a local browser whose name resolves to this machine
+// (DNS rebinding) could read metrics that are only for this machine.
 func named(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host

@@ -39,13 +39,15 @@ func example(p *Page) {
 	p.Histogram(&took, h.Snapshot(), "d")
 }
 
-// TestPage_IsTextOfPrometheus: values of one metric stand together after its HELP and TYPE, in whatever order they came, and no text breaks a line.
+// TestPage_IsTextOfPrometheus: values of one metric stand together after its HELP and TYPE, in whatever order they came, and no text breaks
+// a line.
 func TestPage_IsTextOfPrometheus(t *testing.T) {
 	var p Page
 	example(&p)
 	text := string(p.Append(nil))
 	for _, want := range []string{
-		"# HELP test_jobs Jobs\\\\ with\\na line end.\n# TYPE test_jobs gauge\n" + `test_jobs{of="a\"b\\c",kind="x\ny"} 3` + "\n" + `test_jobs{of="d",kind=""} 0.5` + "\n# HELP",
+		"# HELP test_jobs Jobs\\\\ with\\na line end.\n# TYPE test_jobs gauge\n" + `test_jobs{of="a\"b\\c",kind="x\ny"} 3` + "\n" +
+			`test_jobs{of="d",kind=""} 0.5` + "\n# HELP",
 		"# TYPE test_done_total counter\ntest_done_total 1e+12\n",
 		"test_duration_seconds_bucket{of=\"d\",le=\"1\"} 0\n", "test_duration_seconds_bucket{of=\"d\",le=\"2.5\"} 1\n",
 		"test_duration_seconds_bucket{of=\"d\",le=\"+Inf\"} 1\ntest_duration_seconds_sum{of=\"d\"} 2\ntest_duration_seconds_count{of=\"d\"} 1\n",
@@ -81,7 +83,8 @@ func start(t *testing.T, healthy, ready error) (address string) {
 	}
 	address = l.Addr().String()
 	// The address is taken while the exporter starts, so the exporter waits for it.
-	e, err := Start(Config{Address: address, Collect: example, Healthy: func() error { return healthy }, Ready: func() error { return ready }, Log: slog.New(slog.DiscardHandler)})
+	e, err := Start(Config{Address: address, Collect: example, Healthy: func() error { return healthy }, Ready: func() error { return ready },
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,12 +126,13 @@ func get(t *testing.T, method, url, host string) (int, string) {
 	return ask(t, r)
 }
 
-// TestExporter_SaysWhatIsSo: it serves the metrics, including those of the process, and whether the process is healthy and ready, with reasons. It gets
-// its address when the holder releases it.
+// TestExporter_SaysWhatIsSo: it serves the metrics, including those of the process, and whether the process is healthy and ready, with
+// reasons. It gets its address when the holder releases it.
 func TestExporter_SaysWhatIsSo(t *testing.T) {
 	at := "http://" + start(t, nil, errors.New("it reads its log"))
 	code, text := get(t, "GET", at+"/metrics", "")
-	if code != http.StatusOK || !strings.Contains(text, "test_done_total 1e+12") || !strings.Contains(text, "\ngo_goroutines ") || !strings.Contains(text, "\nprocess_cpu_seconds_total ") {
+	if code != http.StatusOK || !strings.Contains(text, "test_done_total 1e+12") || !strings.Contains(text, "\ngo_goroutines ") ||
+		!strings.Contains(text, "\nprocess_cpu_seconds_total ") {
 		t.Errorf("%d %s", code, text)
 	}
 	lint(t, text)

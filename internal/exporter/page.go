@@ -18,8 +18,8 @@ type Metric struct {
 
 // Page is the answer to a scrape. Metrics are in the order in which the first value of each was added.
 //
-// Rejected: the Go library of Prometheus. It makes the program larger by 2.4 MB, a twelfth, which exceeds the limit of a release, and the page
-// is only a few lines of text. Tests read pages with that library, and check the names with its linter.
+// Rejected: the Go library of Prometheus. It makes the program larger by 2.4 MB, a twelfth, which exceeds the limit of a release, and the
+// page is only a few lines of text. Tests read pages with that library, and check the names with its linter.
 type Page struct {
 	families []*family
 	byName   map[string]*family

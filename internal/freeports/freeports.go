@@ -11,8 +11,8 @@ import (
 // Address is where the ports are.
 const Address = "127.0.0.1"
 
-// All ports are from First to Last. These are below the ports that systems give to clients, so that no client's connection takes a port before
-// the nodes do.
+// All ports are from First to Last. These are below the ports that systems give to clients, so that no client's connection takes a port
+// before the nodes do.
 const (
 	First = 12000
 	Last  = 32000

@@ -47,7 +47,8 @@ func TestBytesDependOnRowsAndSeedAlone(t *testing.T) {
 		_, _ = h.Write(a[name].Bytes())
 	}
 	if h.Sum64() != pinnedBikes {
-		t.Errorf("the data is %#x, was %#x: figures of benchmarks before and after cannot be compared; if that is meant, pin the new one", h.Sum64(), uint64(pinnedBikes))
+		t.Errorf("the data is %#x, was %#x: figures of benchmarks before and after cannot be compared; if that is meant, pin the new one",
+			h.Sum64(), uint64(pinnedBikes))
 	}
 }
 

@@ -54,7 +54,8 @@ func milesBetween(a, b *port) int {
 
 // portNames are names of airports, as they stand in a CSV.
 var portNames = []string{
-	"Municipal", "International", "Regional Airport", `"Fields; South"`, "São Tomé do Sul", "\"Two\r\nLines\"", `"The ""Old"" Strip"`, "Łódka Wielka",
+	"Municipal", "International", "Regional Airport", `"Fields; South"`, "São Tomé do Sul", "\"Two\r\nLines\"", `"The ""Old"" Strip"`,
+	"Łódka Wielka",
 	"Heliport", "Bell\x07 Point", "County, West",
 }
 

@@ -23,7 +23,8 @@ const (
 )
 
 var airlines = [...][2]string{
-	{"Relay Air", "RA"}, {"Northern Post", "NP"}, {"Coach & Wing", "CW"}, {"Blue Saddle", "BS"}, {"Estafeta Airlines", "EA"}, {"Lantern", "LN"},
+	{"Relay Air", "RA"}, {"Northern Post", "NP"}, {"Coach & Wing", "CW"}, {"Blue Saddle", "BS"}, {"Estafeta Airlines", "EA"},
+	{"Lantern", "LN"},
 }
 
 var planes = [...]string{"Mule 717", "Courier C320 SHARKLETS", "Courier C321", "Pony 175", "Drover 737-800", "Drover 757-300"}

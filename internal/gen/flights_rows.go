@@ -175,7 +175,8 @@ var wrongFares = [...]struct {
 	value  string
 }{
 	{fareLeg, ""}, {fareStart, ""}, {fareDestination, ""}, {fareDuration, "2 hours"}, {fareDuration, ""}, {fareDuration, "PT2H29"},
-	{fareTotal, "n/a"}, {fareTotal, ""}, {fareTotal, "100.005"}, {fareTotal, "1e2"}, {fareMiles, "far"}, {fareMiles, "NaN"}, {fareArrivals, ""},
+	{fareTotal, "n/a"}, {fareTotal, ""}, {fareTotal, "100.005"}, {fareTotal, "1e2"}, {fareMiles, "far"}, {fareMiles, "NaN"},
+	{fareArrivals, ""},
 	{fareArrivals, "AAA||"}, {fareArrivals, "AAA||||BBB"},
 }
 

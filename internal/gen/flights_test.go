@@ -32,7 +32,8 @@ func pinned(t *testing.T, m memory, want uint64) {
 		_, _ = h.Write(m[name].Bytes())
 	}
 	if h.Sum64() != want {
-		t.Errorf("the data is %#x, was %#x: figures of benchmarks before and after cannot be compared; if that is meant, pin the new one", h.Sum64(), want)
+		t.Errorf("the data is %#x, was %#x: figures of benchmarks before and after cannot be compared; if that is meant, pin the new one",
+			h.Sum64(), want)
 	}
 }
 

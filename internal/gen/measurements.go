@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Measurements makes measurements.csv of the one billion row challenge, with a header: station;temperature. It has 413 stations in random order, and
-// temperatures with one digit after the point, normally distributed around the mean of their station: about 14 bytes per row. It has no quirks, because it
-// is for measuring.
+// Measurements makes measurements.csv of the one billion row challenge, with a header: station;temperature. It has 413 stations in random
+// order, and temperatures with one digit after the point, normally distributed around the mean of their station: about 14 bytes per row. It
+// has no quirks, because it is for measuring.
 func Measurements(dir Dir, rows int, seed uint64) error {
 	if rows < 0 {
 		return fmt.Errorf("generate measurements: %w", errRows)
@@ -46,7 +46,8 @@ func Measurements(dir Dir, rows int, seed uint64) error {
 
 // measuringStation returns a name of 3 to 20 letters, different for every n.
 func measuringStation(r *rand.Rand, n int) []byte {
-	syllables := [...]string{"ba", "cór", "da", "el", "fi", "gu", "há", "il", "jo", "ka", "lu", "mon", "na", "os", "pe", "qui", "ro", "são", "tu", "va", "we"}
+	syllables := [...]string{"ba", "cór", "da", "el", "fi", "gu", "há", "il", "jo", "ka", "lu", "mon", "na", "os", "pe", "qui", "ro",
+		"são", "tu", "va", "we"}
 	b := []byte(syllables[n%21] + syllables[n/21])
 	b[0] -= 'a' - 'A'
 	for range r.IntN(5) {

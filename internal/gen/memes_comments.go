@@ -94,7 +94,8 @@ func (w *memeWriter) appendBadComment(b []byte, n int, c *comment) []byte {
 	b = w.appendStart(b, [...]string{"comment", `"broken" comment`}[n/500%8/7], 7, n)
 	good := string(w.appendPermalink(nil, c.post)) + ",professor,"
 	return append(b, [...]string{
-		"https://old.reddit.example/r/meirl/,student,0.9999,1\n", "https://old.reddit.example/comments/,student,0.9999,1\n", ",student,0.9999,1\n",
+		"https://old.reddit.example/r/meirl/,student,0.9999,1\n", "https://old.reddit.example/comments/,student,0.9999,1\n",
+		",student,0.9999,1\n",
 		good + "happy,1\n", good + "NaN,1\n", good + "1e999,1\n", "/comments/abc\n", good + "0.9999,1\n",
 	}[n/500%8]...)
 }

@@ -13,8 +13,10 @@ var oddPeople = []string{
 }
 
 var (
-	givenNames  = []string{"Ana", "Luis", "Marta", "Jorge", "Elena", "Pablo", "Irene", "Hugo", "Clara", "Mateo", "Julia", "Oscar", "Nora", "Ivan"}
-	familyNames = []string{"Suárez", "Molina", "Vega", "Romero", "Ortiz", "Campos", "Luna", "Ferrari", "Costa", "Blanco", "Peralta", "Quiroga", "Bravo"}
+	givenNames = []string{"Ana", "Luis", "Marta", "Jorge", "Elena", "Pablo", "Irene", "Hugo", "Clara", "Mateo", "Julia", "Oscar", "Nora",
+		"Ivan"}
+	familyNames = []string{"Suárez", "Molina", "Vega", "Romero", "Ortiz", "Campos", "Luna", "Ferrari", "Costa", "Blanco", "Peralta",
+		"Quiroga", "Bravo"}
 )
 
 func personName(r *rand.Rand, n int) []byte {
@@ -28,10 +30,12 @@ func personName(r *rand.Rand, n int) []byte {
 	return []byte(name + "'")
 }
 
-var filmGenres = []string{"'Drama'", "'Comedy'", "'Thriller'", "'Action'", "'Romance'", "'Crime'", "'Horror'", "'Documentary'", "'Science Fiction'",
+var filmGenres = []string{"'Drama'", "'Comedy'", "'Thriller'", "'Action'", "'Romance'", "'Crime'", "'Horror'", "'Documentary'",
+	"'Science Fiction'",
 	"'Children\\'s'", `"Director's Cut"`}
 
-var filmCountries = []string{"'Argentina'", "'Spain'", "'United States of America'", "'France'", "'Germany'", "'Italy'", "'Japan'", "'Brazil'",
+var filmCountries = []string{"'Argentina'", "'Spain'", "'United States of America'", "'France'", "'Germany'", "'Italy'", "'Japan'",
+	"'Brazil'",
 	`"Lao People's Democratic Republic"`, "'C\\xf4te d\\'Ivoire'", "'Åland'"}
 
 // appendNames appends a list of dicts with a name.

@@ -6,12 +6,14 @@ var (
 		"A thief with a limp", "Three students"}
 	taleActs = []string{"crosses the river", "opens a letter", "returns to the village", "builds a boat", "rents a room above the bakery",
 		"follows a stranger", "sells the old piano", "waits for the train", "paints the walls", "counts the stars"}
-	happyWords = []string{"a great love", "true friendship", "a wonderful surprise", "happiness", "the joy of dancing", "a brave and honest hero",
+	happyWords = []string{"a great love", "true friendship", "a wonderful surprise", "happiness", "the joy of dancing",
+		"a brave and honest hero",
 		"a VERY lucky day", "an amazing victory", "hearts of gold"}
 	sadWords = []string{"a terrible murder", "war and hatred", "a fatal accident", "grief", "the worst betrayal", "a cruel enemy",
 		"DEATH", "a horrible crime", "loneliness"}
-	taleTurns = []string{", and finds ", ", but then comes ", " – without ", ", which is not ", ", never so close to ", ", despite ", ", so full of "}
-	taleEnds  = []string{".", ".", "!", "!!!", "?", "??", "...", " 😀.", " ❤", ".\nTo be continued.", " (the \"true\" story)."}
+	taleTurns = []string{", and finds ", ", but then comes ", " – without ", ", which is not ", ", never so close to ", ", despite ",
+		", so full of "}
+	taleEnds = []string{".", ".", "!", "!!!", "?", "??", "...", " 😀.", " ❤", ".\nTo be continued.", " (the \"true\" story)."}
 )
 
 // overview appends the overview of a film.

@@ -6,9 +6,10 @@ import (
 	"strconv"
 )
 
-// TPCH makes the eight tables of the decision support benchmark TPC-H with rows rows of lineitem, its largest. Schema, keys, distributions and texts are
-// as its specification describes them, but made by our own code, so the data differs from that of its generator. 6,000,000 rows are scale 1, about 750 MB.
-// All other tables have the size of that scale. Each file has a header, dates are written as 1995-06-17, and texts that may contain a comma are quoted.
+// TPCH makes the eight tables of the decision support benchmark TPC-H with rows rows of lineitem, its largest. Schema, keys, distributions
+// and texts are as its specification describes them, but made by our own code, so the data differs from that of its generator. 6,000,000
+// rows are scale 1, about 750 MB. All other tables have the size of that scale. Each file has a header, dates are written as 1995-06-17,
+// and texts that may contain a comma are quoted.
 func TPCH(dir Dir, rows int, seed uint64) error {
 	if rows < 0 {
 		return fmt.Errorf("generate tpch: %w", errRows)
@@ -34,7 +35,8 @@ const (
 
 func newTPCH(rows int, seed uint64) *tpch {
 	at := func(n int) int { return max(1, int(int64(rows)*int64(n)/6_000_000)) }
-	g := &tpch{rows: rows, supplier: max(4, at(10_000)), part: max(4, at(200_000)), customer: max(3, at(150_000)), clerks: at(1000), seed: seed, cal: newCalendar(1992, 1999)}
+	g := &tpch{rows: rows, supplier: max(4, at(10_000)), part: max(4, at(200_000)), customer: max(3, at(150_000)), clerks: at(1000),
+		seed: seed, cal: newCalendar(1992, 1999)}
 	g.text = tpchText(rand.New(rand.NewPCG(seed, 1<<60)), 1<<20)
 	return g
 }
@@ -227,7 +229,8 @@ func (g *tpch) orders(flush flusher) []byte {
 }
 
 func (g *tpch) lineitem(flush flusher) []byte {
-	b := []byte("l_orderkey,l_partkey,l_suppkey,l_linenumber,l_quantity,l_extendedprice,l_discount,l_tax,l_returnflag,l_linestatus,l_shipdate,l_commitdate,l_receiptdate,l_shipinstruct,l_shipmode,l_comment\n")
+	b := []byte(
+		"l_orderkey,l_partkey,l_suppkey,l_linenumber,l_quantity,l_extendedprice,l_discount,l_tax,l_returnflag,l_linestatus,l_shipdate,l_commitdate,l_receiptdate,l_shipinstruct,l_shipmode,l_comment\n")
 	for n, left := 0, g.rows; left > 0; n++ {
 		o := g.order(n, left)
 		left -= len(o.lines)

@@ -76,8 +76,10 @@ func TestTPCHHoldsTogether(t *testing.T) {
 			from, to string
 			of, key  []int
 		}{
-			{"lineitem", "orders", []int{0}, []int{0}}, {"lineitem", "partsupp", []int{1, 2}, []int{0, 1}}, {"orders", "customer", []int{1}, []int{0}}, {"orders", "lineitem", []int{0}, []int{0}},
-			{"customer", "nation", []int{3}, []int{0}}, {"supplier", "nation", []int{3}, []int{0}}, {"nation", "region", []int{2}, []int{0}}, {"partsupp", "supplier", []int{1}, []int{0}}, {"partsupp", "part", []int{0}, []int{0}},
+			{"lineitem", "orders", []int{0}, []int{0}}, {"lineitem", "partsupp", []int{1, 2}, []int{0, 1}},
+			{"orders", "customer", []int{1}, []int{0}}, {"orders", "lineitem", []int{0}, []int{0}},
+			{"customer", "nation", []int{3}, []int{0}}, {"supplier", "nation", []int{3}, []int{0}}, {"nation", "region", []int{2}, []int{0}},
+			{"partsupp", "supplier", []int{1}, []int{0}}, {"partsupp", "part", []int{0}, []int{0}},
 		} {
 			have := keys(c.to, c.key...)
 			for key := range keys(c.from, c.of...) {

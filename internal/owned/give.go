@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Give gives a directory and everything below it to a user. It follows no links. The directory itself comes last, so the user is refused by Dir until all
-// is given, and the same call can be made again.
+// Give gives a directory and everything below it to a user. It follows no links. The directory itself comes last, so the user is refused by
+// Dir until all is given, and the same call can be made again.
 func Give(dir string, uid, gid int) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

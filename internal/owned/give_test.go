@@ -32,7 +32,8 @@ func TestS1_GivenToAUser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string]uint32{"volume": nodeUser, "volume/log": nodeUser, "volume/log/000": nodeUser, "volume/link": nodeUser, "volume/up": nodeUser, "outside": 0, ".": 0} {
+	for name, want := range map[string]uint32{"volume": nodeUser, "volume/log": nodeUser, "volume/log/000": nodeUser, "volume/link": nodeUser,
+		"volume/up": nodeUser, "outside": 0, ".": 0} {
 		info, err := os.Lstat(filepath.Join(above, name))
 		if err != nil {
 			t.Fatal(err)

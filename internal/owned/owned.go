@@ -37,7 +37,8 @@ func Check(dir string) error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a directory; remove it", dir)
 	case info.Mode().Perm()&others != 0:
-		return fmt.Errorf("others may enter %s (mode %#o): %w; look at what is in it, and run chmod 700 %s", dir, info.Mode().Perm(), ErrOpen, dir)
+		return fmt.Errorf("others may enter %s (mode %#o): %w; look at what is in it, and run chmod 700 %s", dir, info.Mode().Perm(), ErrOpen,
+			dir)
 	}
 	return nil
 }
@@ -48,7 +49,8 @@ func ours(path string, info fs.FileInfo) error {
 	if !ok || int(stat.Uid) == os.Geteuid() {
 		return nil
 	}
-	return fmt.Errorf("%s belongs to user %d and this is user %d: %w; run posta as that user, name another directory, or give it away with chown -R %d %s",
+	return fmt.Errorf("%s belongs to user %d and this is user %d: %w; run posta as that user, name another directory, or give it away with "+
+		"chown -R %d %s",
 		path, stat.Uid, os.Geteuid(), ErrOpen, os.Geteuid(), path)
 }
 
@@ -113,7 +115,8 @@ func Tree(dir string) error {
 		return err
 	})
 	if number > 0 {
-		slog.Warn("others could read or enter what is in a directory of this user; it is closed to them now", "directory", dir, "number", number, "one", example)
+		slog.Warn("others could read or enter what is in a directory of this user; it is closed to them now", "directory", dir, "number", number,
+			"one", example)
 	}
 	return err
 }
@@ -169,7 +172,8 @@ func Read(name string) ([]byte, error) {
 		err = regular(name, info)
 	}
 	if err == nil && info.Mode().Perm()&0o022 != 0 {
-		err = fmt.Errorf("others may write %s (mode %#o): %w; look at what is in it, and run chmod 600 %s", name, info.Mode().Perm(), ErrOpen, name)
+		err = fmt.Errorf("others may write %s (mode %#o): %w; look at what is in it, and run chmod 600 %s", name, info.Mode().Perm(), ErrOpen,
+			name)
 	}
 	if err != nil {
 		return nil, err

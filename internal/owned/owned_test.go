@@ -62,7 +62,8 @@ func TestS1_WhatBelongsToAnotherUserIsNamed(t *testing.T) {
 		}
 	}
 	for name, do := range map[string]func(string) error{"Check": Check, "Dir": Dir, "Tree": Tree} {
-		if err := do(dir); !errors.Is(err, ErrOpen) || !strings.Contains(err.Error(), dir+" belongs to user") || !strings.Contains(err.Error(), "chown -R") {
+		if err := do(dir); !errors.Is(err, ErrOpen) || !strings.Contains(err.Error(), dir+" belongs to user") ||
+			!strings.Contains(err.Error(), "chown -R") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -82,7 +82,9 @@ func checkAbove(path, dir string, top fs.FileInfo) error {
 		return fmt.Errorf("%s belongs to user %d, who can replace %s: %w; name a directory that is not below it", path, owner(info), dir, ErrOpen)
 	}
 	if info.Mode()&fs.ModeSticky == 0 && othersWrite(info) {
-		return fmt.Errorf("others may write in %s (mode %#o) and can replace %s: %w; run chmod go-w %[1]s, or name a directory that is not below it", path, info.Mode().Perm(), dir, ErrOpen)
+		return fmt.Errorf(
+			"others may write in %s (mode %#o) and can replace %s: %w; run chmod go-w %[1]s, or name a directory that is not below it", path,
+			info.Mode().Perm(), dir, ErrOpen)
 	}
 	return nil
 }
@@ -97,7 +99,8 @@ func Writers(dir string) error {
 		return err
 	}
 	if othersWrite(info) {
-		return fmt.Errorf("others may write in %s (mode %#o): %w; look at what is in it, and run chmod go-w %[1]s, or name another directory", dir, info.Mode().Perm(), ErrOpen)
+		return fmt.Errorf("others may write in %s (mode %#o): %w; look at what is in it, and run chmod go-w %[1]s, or name another directory",
+			dir, info.Mode().Perm(), ErrOpen)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package s3test is a server for tests that serves objects as Amazon S3 does, and checks every signature. It was written from the description of Signature
-// Version 4, and shares no code with the signing side.
+// Package s3test is a server for tests that serves objects as Amazon S3 does, and checks every signature. It was written from the
+// description of Signature Version 4, and shares no code with the signing side.
 package s3test
 
 import (
@@ -47,11 +47,13 @@ func Start(t *testing.T, bucket string, objects map[string][]byte) *Server {
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
 	s.URL = h.URL
-	for name, value := range map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": Region, "AWS_ACCESS_KEY_ID": Key, "AWS_SECRET_ACCESS_KEY": Secret,
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": Region, "AWS_ACCESS_KEY_ID": Key,
+		"AWS_SECRET_ACCESS_KEY":     Secret,
 		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": t.TempDir() + "/none", "AWS_SHARED_CREDENTIALS_FILE": t.TempDir() + "/none"} {
 		t.Setenv(name, value)
 	}
-	for _, name := range []string{"AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3", "AWS_SESSION_TOKEN", "HTTP_PROXY", "http_proxy"} {
+	for _, name := range []string{"AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3", "AWS_SESSION_TOKEN",
+		"HTTP_PROXY", "http_proxy"} {
 		t.Setenv(name, "")
 	}
 	return s
@@ -192,7 +194,8 @@ func check(r *http.Request, now time.Time) string {
 	if !slices.Contains(names, "host") || !slices.Contains(names, "x-amz-date") || !slices.Contains(names, "x-amz-content-sha256") {
 		return "AccessDenied"
 	}
-	canonical := strings.Join([]string{r.Method, r.URL.EscapedPath(), strings.ReplaceAll(r.URL.Query().Encode(), "+", "%20"), head.String(), parts["SignedHeaders"],
+	canonical := strings.Join([]string{r.Method, r.URL.EscapedPath(), strings.ReplaceAll(r.URL.Query().Encode(), "+", "%20"), head.String(),
+		parts["SignedHeaders"],
 		r.Header.Get("X-Amz-Content-Sha256")}, "\n")
 	sum := sha256.Sum256([]byte(canonical))
 	text := strings.Join([]string{method, at, strings.Join(scope[1:], "/"), hex.EncodeToString(sum[:])}, "\n")

@@ -1,6 +1,6 @@
-// Package visitors bounds the connections of an HTTP server so that those that ask nothing cannot keep others out: if there are as many as it takes, a new one
-// takes the place of the one that has been without a request for longest. A connection counts as without one until its whole header has come. Only if
-// all are being answered, a new one is closed at once.
+// Package visitors bounds the connections of an HTTP server so that those that ask nothing cannot keep others out: if there are as many as
+// it takes, a new one takes the place of the one that has been without a request for longest. A connection counts as without one until its
+// whole header has come. Only if all are being answered, a new one is closed at once.
 package visitors
 
 import (

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestS7_IdleSocketsKeepNobodyOut: connections that say nothing, half of a header, or nothing more after a request, make room for one that asks. Those that are
-// being answered stay.
+// TestS7_IdleSocketsKeepNobodyOut: connections that say nothing, half of a header, or nothing more after a request, make room for one that
+// asks. Those that are being answered stay.
 func TestS7_IdleSocketsKeepNobodyOut(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

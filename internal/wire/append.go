@@ -117,8 +117,8 @@ func AppendBinHeader(b []byte, n int) []byte {
 	}
 }
 
-// AppendBinOf appends a bin with the bytes that content appends. The length comes before them and always takes four bytes, so large contents
-// need not be copied when it is known.
+// AppendBinOf appends a bin with the bytes that content appends. The length comes before them and always takes four bytes, so large
+// contents need not be copied when it is known.
 func AppendBinOf(b []byte, content func(b []byte) []byte) []byte {
 	at := len(b) + 5
 	b = content(append(b, 0xc6, 0, 0, 0, 0))

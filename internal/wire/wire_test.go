@@ -120,7 +120,8 @@ func TestTheOtherValuesRoundTrip(t *testing.T) {
 			t.Errorf("float %v, want %v", got, v)
 		}
 	}
-	if !r.Bool() || r.Bool() || !r.IsNil() || r.IsNil() || r.Map() != 1 || r.String() != "key" || !bytes.Equal(r.BytesOf(2), []byte{1, 2}) || r.Done() != nil {
+	if !r.Bool() || r.Bool() || !r.IsNil() || r.IsNil() || r.Map() != 1 || r.String() != "key" || !bytes.Equal(r.BytesOf(2), []byte{1, 2}) ||
+		r.Done() != nil {
 		t.Errorf("read %v", r.Err())
 	}
 	var theirs []any
@@ -174,7 +175,8 @@ func checkBlob(t *testing.T, p []byte, want string) {
 }
 
 func TestMadeUpLengthsAreRefusedBeforeUse(t *testing.T) {
-	huge := []string{"\xdd\xff\xff\xff\xff", "\xdf\xff\xff\xff\xff", "\xdf\x80\x00\x00\x00", "\xc6\xff\xff\xff\xff", "\xdb\xff\xff\xff\xff", "\xc9\xff\xff\xff\xff\x01", "\x9f", "\x81\xc0"}
+	huge := []string{"\xdd\xff\xff\xff\xff", "\xdf\xff\xff\xff\xff", "\xdf\x80\x00\x00\x00", "\xc6\xff\xff\xff\xff", "\xdb\xff\xff\xff\xff",
+		"\xc9\xff\xff\xff\xff\x01", "\x9f", "\x81\xc0"}
 	for _, text := range huge {
 		p := []byte(text)
 		if err := Check(p, 10); !errors.Is(err, ErrMalformed) {
@@ -203,7 +205,8 @@ func TestTheFirstErrorSticks(t *testing.T) {
 		t.Fatalf("error %v", first)
 	}
 	r.Fail("something else")
-	if r.Int() != 0 || r.Uint() != 0 || r.Float() != 0 || r.Bool() || r.IsNil() || r.Bytes() != nil || r.String() != "" || r.Array() != 0 || r.Map() != 0 || r.Rest() != nil {
+	if r.Int() != 0 || r.Uint() != 0 || r.Float() != 0 || r.Bool() || r.IsNil() || r.Bytes() != nil || r.String() != "" || r.Array() != 0 ||
+		r.Map() != 0 || r.Rest() != nil {
 		t.Error("a value came after an error")
 	}
 	r.Skip(3)
@@ -359,7 +362,8 @@ func TestIsArrayLooksAndStays(t *testing.T) {
 		want  bool
 	}{
 		{"", false}, {"\x90", true}, {"\x9f", true}, {"\xdc\x00\x00", true}, {"\xdd\x00\x00\x00\x00", true},
-		{"\x80", false}, {"\xa0", false}, {"\xc0", false}, {"\xc4\x00", false}, {"\x00", false}, {"\xe0", false}, {"\xd3", false}, {"\xde", false},
+		{"\x80", false}, {"\xa0", false}, {"\xc0", false}, {"\xc4\x00", false}, {"\x00", false}, {"\xe0", false}, {"\xd3", false},
+		{"\xde", false},
 	} {
 		r := NewReader([]byte(c.bytes))
 		if got := r.IsArray(); got != c.want || r.Err() != nil || r.Len() != len(c.bytes) {

@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestR16_WhileTheBrokerIsAway: however long the broker is away, unsent frames take no more memory than a window and a frame for each link, and there
-// is one acknowledgement for each link.
+// TestR16_WhileTheBrokerIsAway: however long the broker is away, unsent frames take no more memory than a window and a frame for each link,
+// and there is one acknowledgement for each link.
 func TestR16_WhileTheBrokerIsAway(t *testing.T) {
 	topo := topology.Default()
 	topo.Hosts[0].Address = "ipc:" + t.TempDir()

@@ -25,9 +25,9 @@ func (b *backoff) pause(ctx context.Context) {
 	}
 }
 
-// keepConnected calls serve repeatedly until ctx ends. serve makes a connection, calls outage.Connected, and returns when the connection has broken. Only a
-// connection that has been stable for a while ends the outage and resets the backoff. Otherwise a broker that accepts connections and closes them, like one
-// that is stopping, would be dialled without a pause and logged each time.
+// keepConnected calls serve repeatedly until ctx ends. serve makes a connection, calls outage.Connected, and returns when the connection
+// has broken. Only a connection that has been stable for a while ends the outage and resets the backoff. Otherwise a broker that accepts
+// connections and closes them, like one that is stopping, would be dialled without a pause and logged each time.
 func keepConnected(ctx context.Context, outage *Outage, serve func(context.Context, *Outage) error) {
 	var b backoff
 	for ctx.Err() == nil {
@@ -42,8 +42,8 @@ func keepConnected(ctx context.Context, outage *Outage, serve func(context.Conte
 	}
 }
 
-// Serve runs sessions over a connection until broken returns the reason, or nil when ctx has ended. Then it calls hangUp with that reason, waits for
-// sessions, and returns the reason.
+// Serve runs sessions over a connection until broken returns the reason, or nil when ctx has ended. Then it calls hangUp with that reason,
+// waits for sessions, and returns the reason.
 func Serve(ctx context.Context, sessions func(context.Context), broken func() error, hangUp func(error)) error {
 	alive, end := context.WithCancel(ctx)
 	var wg sync.WaitGroup

@@ -7,9 +7,9 @@ import (
 	"posta.dev/posta/link"
 )
 
-// HelloPacer limits the hellos to one receiver. A link repeats them every few hundred milliseconds while it hears nothing, which is cheap over a
-// direct connection. In a queue they would collect while the receiver is away, a hundred megabytes a week. So the pause between them doubles while
-// the receiver sends no new acknowledgement.
+// HelloPacer limits the hellos to one receiver. A link repeats them every few hundred milliseconds while it hears nothing, which is cheap
+// over a direct connection. In a queue they would collect while the receiver is away, a hundred megabytes a week. So the pause between them
+// doubles while the receiver sends no new acknowledgement.
 type HelloPacer struct {
 	mu   sync.Mutex
 	next time.Time

@@ -42,8 +42,8 @@ const (
 	maxPrefetch = 4096
 )
 
-// Prefetch returns how many unacknowledged messages the broker delivers. It is at least twice the sender's window in full batches, because the node takes
-// in one window; there are not many smaller messages.
+// Prefetch returns how many unacknowledged messages the broker delivers. It is at least twice the sender's window in full batches, because
+// the node takes in one window; there are not many smaller messages.
 func Prefetch(window, batch int) int {
 	if batch == 0 {
 		return maxPrefetch

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Outage keeps the log readable while the broker is away: it logs the first failure, then one from time to time, and the end. While the outage lasts, it is
-// one of the transport's troubles.
+// Outage keeps the log readable while the broker is away: it logs the first failure, then one from time to time, and the end. While the
+// outage lasts, it is one of the transport's troubles.
 type Outage struct {
 	log      *slog.Logger
 	what     string // the broker and the connection to it
@@ -56,7 +56,8 @@ func (o *Outage) Connected() {
 	o.stable = time.AfterFunc(stableAfter, func() { o.over(time.Now()) })
 }
 
-// Disconnected reports that there is no connection, and returns whether the last one was stable. If there was no connection it does nothing.
+// Disconnected reports that there is no connection, and returns whether the last one was stable. If there was no connection it does
+// nothing.
 func (o *Outage) Disconnected() (stable bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

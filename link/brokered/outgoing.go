@@ -26,8 +26,8 @@ func newOutgoing(edge string, to link.NodeID, capacity int, receivers ...link.No
 	return o
 }
 
-// Offer takes frames, and after them hellos, from the node's loop, and returns how many it took. A hello that comes too soon is dropped, because the
-// link repeats it. Without a connection all hellos are dropped.
+// Offer takes frames, and after them hellos, from the node's loop, and returns how many it took. A hello that comes too soon is dropped,
+// because the link repeats it. Without a connection all hellos are dropped.
 func (o *Outgoing) Offer(frames []link.Frame, now time.Time) int {
 	numbered := frames
 	for n := len(numbered); n > 0 && numbered[n-1].Kind == link.Hello; n = len(numbered) {

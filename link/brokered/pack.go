@@ -14,8 +14,8 @@ import (
 //	│ header u32 LE │ payload u32 LE │ header │ payload │ header u32 LE │ …
 //	└───────────────┴────────────────┴────────┴─────────┴───────────────┴───
 //
-// A broker's work depends on the number of messages more than on bytes, so many small frames are sent as one message. The link's order is kept: the
-// frames of a message follow each other on the link, and a message is delivered whole or not at all.
+// A broker's work depends on the number of messages more than on bytes, so many small frames are sent as one message. The link's order is
+// kept: the frames of a message follow each other on the link, and a message is delivered whole or not at all.
 
 const prefix = 8
 
@@ -43,8 +43,8 @@ func Pack(frames []link.Frame) []byte {
 
 const headerGuess = 128
 
-// Unpack returns the frames of a message; their payloads are parts of it. It refuses a damaged message as a whole: without its damaged frames the message
-// would look like a gap in the link.
+// Unpack returns the frames of a message; their payloads are parts of it. It refuses a damaged message as a whole: without its damaged
+// frames the message would look like a gap in the link.
 func Unpack(names *link.Interner, msg []byte) ([]link.Frame, error) {
 	var frames []link.Frame
 	for at := 0; at < len(msg); {

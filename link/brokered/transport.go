@@ -15,8 +15,9 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// Transport implements link.Transport except for the broker itself. It has two connections to the broker, one to publish and one to consume: a broker
-// that is short of memory stops reading from publishers, but acknowledgements must still arrive. Tag is the broker's identifier of a delivery.
+// Transport implements link.Transport except for the broker itself. It has two connections to the broker, one to publish and one to
+// consume: a broker that is short of memory stops reading from publishers, but acknowledgements must still arrive. Tag is the broker's
+// identifier of a delivery.
 type Transport[Tag any] struct {
 	Config link.TransportConfig
 	Out    []*Outgoing
@@ -34,34 +35,36 @@ type Transport[Tag any] struct {
 	bad     atomic.Uint64
 }
 
-// Broker is the part of a transport that depends on the broker, for one connection. It connects, calls outage.Connected, and runs the ends of all
-// links over the connection until it breaks or ctx ends. When all that it started has ended, it returns the reason.
+// Broker is the part of a transport that depends on the broker, for one connection. It connects, calls outage.Connected, and runs the ends
+// of all links over the connection until it breaks or ctx ends. When all that it started has ended, it returns the reason.
 type Broker struct {
 	Name    string // "NATS at HOST:PORT", for the log
 	Out, In func(ctx context.Context, outage *Outage) error
 }
 
-// ErrSameName is wrapped when another process is connected to the broker as this node. Two clusters with the same name would take each other's frames, and
-// their nodes would conclude that their peers had lost their data.
+// ErrSameName is wrapped when another process is connected to the broker as this node. Two clusters with the same name would take each
+// other's frames, and their nodes would conclude that their peers had lost their data.
 var ErrSameName = errors.New("another process is connected to this broker as the same node of a cluster of the same name")
 
 // SameNameAdvice is what to do about it.
 const SameNameAdvice = "give one of the two clusters another name ([cluster] name), or end the other process"
 
 const (
-	// eventsCap is how many events may wait for the node's loop. Each may be a message of the largest size, so their number is small: it bounds the
-	// memory of a node whose loop is busy (R16).
+	// eventsCap is how many events may wait for the node's loop. Each may be a message of the largest size, so their number is small: it
+	// bounds the memory of a node whose loop is busy (R16).
 	eventsCap = 16
 	// Linger is how long Close waits for queued messages to leave.
 	Linger = 500 * time.Millisecond
 )
 
-// New opens the node's control socket and makes the ends of all links. accepts limits the incoming connections of the process; nil: no limit.
+// New opens the node's control socket and makes the ends of all links. accepts limits the incoming connections of the process; nil: no
+// limit.
 func New[Tag any](cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transport[Tag], error) {
 	t := &Transport[Tag]{Config: cfg, acks: NewPendingAcks(), events: make(chan link.Event, eventsCap), stop: make(chan struct{})}
 	var err error
 	t.control, err = control.New(control.Config{
-		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Keys: cfg.Keys, Log: cfg.Log, OnEvent: t.emit, OnAsked: t.asked, OnLines: cfg.OnLines,
+		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Keys: cfg.Keys, Log: cfg.Log, OnEvent: t.emit, OnAsked: t.asked,
+		OnLines: cfg.OnLines,
 		Options: zmqx.Options{
 			HandshakeTimeout: cfg.Topology.Limits.Handshake, BackoffMax: 200 * time.Millisecond,
 			Linger: min(cfg.Topology.Limits.Drain, Linger), Logger: cfg.Log, Accepts: accepts,
@@ -158,8 +161,8 @@ func (t *Transport[Tag]) Trace(id session.ID, report []byte) { t.control.Trace(i
 // Lines implements link.LinesTeller.
 func (t *Transport[Tag]) Lines(report []byte) { t.control.Lines(report) }
 
-// asked passes the question for a session's trace to the loop. It does not wait: while the loop is busy it drops the question, and the one who asked repeats
-// it.
+// asked passes the question for a session's trace to the loop. It does not wait: while the loop is busy it drops the question, and the one
+// who asked repeats it.
 func (t *Transport[Tag]) asked(id session.ID) {
 	select {
 	case t.events <- link.Event{Asked: &id}:
@@ -223,7 +226,8 @@ func (t *Transport[Tag]) discard(err error) {
 	}
 }
 
-// Begin is called when a sending end has a new connection: it empties the queue, and the node's links begin again where their receivers say (R7).
+// Begin is called when a sending end has a new connection: it empties the queue, and the node's links begin again where their receivers say
+// (R7).
 func (t *Transport[Tag]) Begin(o *Outgoing) {
 	o.begin()
 	for _, node := range o.Receivers {
@@ -231,7 +235,8 @@ func (t *Transport[Tag]) Begin(o *Outgoing) {
 	}
 }
 
-// PublishAcks passes the acknowledgements of links to publish, until ctx ends or publish fails. They are not stored, because each is repeated (R6).
+// PublishAcks passes the acknowledgements of links to publish, until ctx ends or publish fails. They are not stored, because each is
+// repeated (R6).
 func (t *Transport[Tag]) PublishAcks(ctx context.Context, publish func(link.Ack) error) error {
 	for {
 		select {

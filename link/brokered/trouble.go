@@ -22,7 +22,8 @@ type trouble struct {
 	lines logLines
 }
 
-// logLines limits how much a link logs. Two failures that alternate would each time count as a new one, so the number of lines is limited, too.
+// logLines limits how much a link logs. Two failures that alternate would each time count as a new one, so the number of lines is limited,
+// too.
 type logLines struct {
 	since time.Time // when the first of the present lines was logged
 	last  string

@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/link"
 )
 
-// Unacked holds the deliveries of one link that are not acknowledged to the broker yet, and finds those that may be: the effects of all their frames
-// are on disk (R5), or they will never have any. T is the broker's identifier of a delivery.
+// Unacked holds the deliveries of one link that are not acknowledged to the broker yet, and finds those that may be: the effects of all
+// their frames are on disk (R5), or they will never have any. T is the broker's identifier of a delivery.
 //
 // A delivery is settled if one of these is true of the acknowledgement that the node sends to its sender:
 //
@@ -17,8 +17,8 @@ import (
 //	it is of another start than the echoed one likewise (R14)
 //	a resend is asked for                      frames after the hole were dropped, and come again
 //
-// Without the last four, dropped frames could use up the broker's prefetch, and the missing frame would never be delivered. An error in them loses
-// nothing: the frames are still in their sender's outbox.
+// Without the last four, dropped frames could use up the broker's prefetch, and the missing frame would never be delivered. An error in
+// them loses nothing: the frames are still in their sender's outbox.
 type Unacked[T any] struct {
 	wake chan struct{}
 
@@ -79,7 +79,8 @@ func (u *Unacked[T]) Acked(a *link.Ack) {
 }
 
 func (u *Unacked[T]) settledLocked(d *delivery[T], a *link.Ack) bool {
-	return d.last <= a.Hwm || d.id.LogID != a.Log || d.id.Life != a.Echo || d.id.LogID == u.newest.LogID && d.id.Incarnation < u.newest.Incarnation
+	return d.last <= a.Hwm || d.id.LogID != a.Log || d.id.Life != a.Echo || d.id.LogID == u.newest.LogID &&
+		d.id.Incarnation < u.newest.Incarnation
 }
 
 // Wake is ready when TakeSettled may have something.

@@ -21,8 +21,8 @@ const BeatTopic = "H"
 
 const ackTopic = "A"
 
-// TraceTopic is the topic of the reports about a session (package nodes/trace). Subscribing to it asks for a report, and subscribing again asks again. A
-// node has no other socket on which somebody who may watch it could ask.
+// TraceTopic is the topic of the reports about a session (package nodes/trace). Subscribing to it asks for a report, and subscribing again
+// asks again. A node has no other socket on which somebody who may watch it could ask.
 func TraceTopic(id session.ID) string { return traceTopic + id.String() }
 
 const traceTopic = "T"
@@ -47,9 +47,9 @@ type Config struct {
 	Silent   func(link.NodeID) // called when a receiver's connection has ended because it was silent for too long; may be nil
 }
 
-// silenceFactor times suspect_after is how long a receiver may be silent before its connections count as dead. A machine that was cut off does not close
-// its connections. It may come back under another address, as a container does; TCP would continue sending to the old address for a quarter of an hour. If
-// the factor is smaller, a window is sent again (R7) whenever a receiver was only stopped for a while.
+// silenceFactor times suspect_after is how long a receiver may be silent before its connections count as dead. A machine that was cut off
+// does not close its connections. It may come back under another address, as a container does; TCP would continue sending to the old
+// address for a quarter of an hour. If the factor is smaller, a window is sent again (R7) whenever a receiver was only stopped for a while.
 const silenceFactor = 4
 
 // Control is both sockets.
@@ -210,7 +210,8 @@ func (c *Control) SendAcks(acks []link.Ack) {
 	_ = c.pub.Send(msgs...)
 }
 
-// Heartbeat publishes the node's heartbeat: payload to nodes, public to medics and clients. Without keys nobody has proven a name, and all get payload.
+// Heartbeat publishes the node's heartbeat: payload to nodes, public to medics and clients. Without keys nobody has proven a name, and all
+// get payload.
 func (c *Control) Heartbeat(payload, public []byte) {
 	_ = c.pub.SendBy([]byte(BeatTopic), func(name string) []byte { // as in SendAcks
 		if id, err := security.ParseIdentity(name); c.cfg.Keys != nil && (err != nil || id.Role != security.Node) {

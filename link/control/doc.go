@@ -1,5 +1,5 @@
-// Package control is the control socket that every node has, with any transport. It carries heartbeats for medics, inputs and `posta status`, and
-// with the transport zmq also acknowledgements.
+// Package control is the control socket that every node has, with any transport. It carries heartbeats for medics, inputs and `posta
+// status`, and with the transport zmq also acknowledgements.
 //
 //	PUB control   heartbeats, topic "H"; acknowledgements, topic "A" + the sender that is told + NUL; reports about a session, topic "T" + its id,
 //	              whenever somebody subscribes to them

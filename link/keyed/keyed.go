@@ -1,5 +1,5 @@
-// Package keyed holds what the sockets of nodes and medics share if processes have keys (S3): which peers a socket admits, and what happens to
-// messages in another node's name. A cluster whose sockets are all unix sockets has no keys and is not affected.
+// Package keyed holds what the sockets of nodes and medics share if processes have keys (S3): which peers a socket admits, and what happens
+// to messages in another node's name. A cluster whose sockets are all unix sockets has no keys and is not affected.
 package keyed
 
 import (

@@ -1,5 +1,5 @@
-// Package nats carries links over NATS JetStream, for users who run a server already, and for the comparison. Nodes, log and answers are the
-// same as over ZeroMQ; heartbeats and clients stay on the nodes' own sockets (package control).
+// Package nats carries links over NATS JetStream, for users who run a server already, and for the comparison. Nodes, log and answers are
+// the same as over ZeroMQ; heartbeats and clients stay on the nodes' own sockets (package control).
 //
 //	input-1                              the server                                        joiner-1
 //	───────                              ──────────                                        ────────
@@ -13,8 +13,8 @@
 //	acknowledgements, transient, without a stream
 //	  ◀────────────────────── posta.NAME.acks.input-1 ◀──────────────────────
 //
-// Streams are stored in files; both ends create them. A stream drops its oldest messages above twice the window: at most one window is unacknowledged.
-// Dropping them so is cheaper for the server than deleting each message when it is acknowledged.
+// Streams are stored in files; both ends create them. A stream drops its oldest messages above twice the window: at most one window is
+// unacknowledged. Dropping them so is cheaper for the server than deleting each message when it is acknowledged.
 //
 // # What each part answers for
 //
@@ -26,6 +26,6 @@
 // Unless its sync_interval is always, the server answers before its disk has a message, and loses up to two minutes when its machine loses
 // power. Here that costs time and no rows: lost messages are a hole in the link, and the outbox fills it.
 //
-// A receiver that connects creates its consumer again, after the last message up to which it has acknowledged all. So all other messages are
-// delivered again at once and in order. JetStream itself would deliver them again after a delay, and after newer ones.
+// A receiver that connects creates its consumer again, after the last message up to which it has acknowledged all. So all other messages
+// are delivered again at once and in order. JetStream itself would deliver them again after a delay, and after newer ones.
 package nats

@@ -14,8 +14,8 @@ import (
 	"posta.dev/posta/link/brokered"
 )
 
-// ackWait is so long that unacknowledged messages are not delivered again by time, but only when their consumer is created again: a frame may wait
-// long for its reference data (R11).
+// ackWait is so long that unacknowledged messages are not delivered again by time, but only when their consumer is created again: a frame
+// may wait long for its reference data (R11).
 const ackWait = 30 * 24 * time.Hour
 
 // prefetch returns how many unacknowledged messages the server delivers.
@@ -23,8 +23,8 @@ func (t *Transport) prefetch() int {
 	return brokered.Prefetch(int(t.Config.Topology.Limits.Window), int(t.Config.Topology.NATS.Batch))
 }
 
-// prefetchBytes returns how many bytes the library buffers for the node (R16): a window, but at least two messages of the largest size, so that it can
-// request the next message before the last one is taken.
+// prefetchBytes returns how many bytes the library buffers for the node (R16): a window, but at least two messages of the largest size, so
+// that it can request the next message before the last one is taken.
 func (t *Transport) prefetchBytes() int {
 	return max(int(t.Config.Topology.Limits.Window), 2*maxMessage(t.Config.Topology))
 }
@@ -79,8 +79,8 @@ func (t *Transport) receive(ctx context.Context, nc *nats.Conn, in *brokered.Inc
 	}
 }
 
-// consumer creates the node's consumer again, after the last message up to which it has acknowledged all. Keeping the existing consumer was rejected:
-// messages that were delivered to the last incarnation of this node would come again only after a delay, and out of order.
+// consumer creates the node's consumer again, after the last message up to which it has acknowledged all. Keeping the existing consumer was
+// rejected: messages that were delivered to the last incarnation of this node would come again only after a delay, and out of order.
 func (t *Transport) consumer(ctx context.Context, js jetstream.JetStream, stream string) (jetstream.Consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, setupTime)
 	defer cancel()

@@ -15,8 +15,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestKeep_AServerThatGreetsAndHangsUpIsNotThereAgain: if each greeting ended the outage and its pauses, the client would dial the server fifty times
-// a second.
+// TestKeep_AServerThatGreetsAndHangsUpIsNotThereAgain: if each greeting ended the outage and its pauses, the client would dial the server
+// fifty times a second.
 func TestKeep_AServerThatGreetsAndHangsUpIsNotThereAgain(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -55,7 +55,8 @@ func TestKeep_AServerThatGreetsAndHangsUpIsNotThereAgain(t *testing.T) {
 	if err := tr.Close(); err != nil {
 		t.Error(err)
 	}
-	// Both connections pause 20, 40, 80 … ms, at most 1 s: seven or eight greetings each. With pauses of 20 ms there would be about a hundred.
+	// Both connections pause 20, 40, 80 … ms, at most 1 s: seven or eight greetings each. With pauses of 20 ms there would be about a
+	// hundred.
 	if n := greeted.Load(); n < 4 || n > 30 {
 		t.Errorf("it was greeted %d times", n)
 	}

@@ -14,8 +14,8 @@ import (
 
 const flowEdge = "joiner-aggregator-all"
 
-// flow sends frames from joiner-1 to aggregator-1 without an end, as a link does: from the receiver's hwm after each connection, and again what the
-// receiver asks for. It stops with the test.
+// flow sends frames from joiner-1 to aggregator-1 without an end, as a link does: from the receiver's hwm after each connection, and again
+// what the receiver asks for. It stops with the test.
 func flow(t *testing.T, sender, receiver *Transport, size int) (hwm *atomic.Uint64) {
 	t.Helper()
 	hwm = &atomic.Uint64{}
@@ -80,9 +80,9 @@ func flow(t *testing.T, sender, receiver *Transport, size int) (hwm *atomic.Uint
 	return hwm
 }
 
-// TestTrouble_TheServersDirectoryIsRemoved: the directory is removed while the server runs. The server continues without a message until it needs a
-// new file, and refuses everything from then on, so the link once stood still for good. Now its stream is created again, and meanwhile the trouble is
-// reported.
+// TestTrouble_TheServersDirectoryIsRemoved: the directory is removed while the server runs. The server continues without a message until it
+// needs a new file, and refuses everything from then on, so the link once stood still for good. Now its stream is created again, and
+// meanwhile the trouble is reported.
 func TestTrouble_TheServersDirectoryIsRemoved(t *testing.T) {
 	server := natstest.Start(t)
 	sender, log := open(t, server.URL(), "joiner-1")

@@ -20,8 +20,9 @@ const (
 	setupTime      = 10 * time.Second // to create a stream or a consumer
 )
 
-// stream creates the stream of a subject, or changes it to the present limits. Both ends do so. A correct stream is not touched: otherwise the server
-// would write a change at each reconnection, and NATS 2.12 reads the settings of some streams without a lock while it changes others.
+// stream creates the stream of a subject, or changes it to the present limits. Both ends do so. A correct stream is not touched: otherwise
+// the server would write a change at each reconnection, and NATS 2.12 reads the settings of some streams without a lock while it changes
+// others.
 //
 // The sender replaces a stream that was created differently and cannot be changed: its frames are still in the sender's outbox.
 func (t *Transport) stream(ctx context.Context, js jetstream.JetStream, subject string, sender bool) error {
@@ -68,8 +69,8 @@ func (t *Transport) replace(ctx context.Context, js jetstream.JetStream, want je
 	return err
 }
 
-// cannotStore reports whether the server could not write a message to its disk. If its directory was removed while it runs, it continues and refuses
-// every message of that stream for ever.
+// cannotStore reports whether the server could not write a message to its disk. If its directory was removed while it runs, it continues
+// and refuses every message of that stream for ever.
 func cannotStore(err error) bool {
 	var refused *jetstream.APIError
 	return errors.As(err, &refused) && refused.ErrorCode == storeFailed
@@ -77,8 +78,8 @@ func cannotStore(err error) bool {
 
 const storeFailed = 10077 // JSStreamStoreFailedF
 
-// renew deletes and creates a stream into which the server cannot write, and returns why, the reason. A server with a full disk refuses with the same
-// error. Nothing is lost then either, because the frames are still in this node's outbox.
+// renew deletes and creates a stream into which the server cannot write, and returns why, the reason. A server with a full disk refuses
+// with the same error. Nothing is lost then either, because the frames are still in this node's outbox.
 func (t *Transport) renew(ctx context.Context, js jetstream.JetStream, subject string, why error) error {
 	ctx, cancel := context.WithTimeout(ctx, setupTime)
 	defer cancel()
@@ -100,20 +101,23 @@ func fits(is, want *jetstream.StreamConfig) bool {
 // advise adds to an error of JetStream what to do about it.
 func advise(err error) error {
 	switch {
-	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount),
+		errors.Is(err, nats.ErrNoResponders):
 		return fmt.Errorf("%w: switch JetStream on: write jetstream {} into the server's file", err)
 	case errors.Is(err, errOtherwise):
-		return fmt.Errorf("%w: its sender makes it again; if this is said again and again, delete it (nats stream rm), or let the cluster's user do so", err)
+		return fmt.Errorf(
+			"%w: its sender makes it again; if this is said again and again, delete it (nats stream rm), or let the cluster's user do so", err)
 	case errors.Is(err, errStore):
-		return fmt.Errorf("%w: look whether the server's directory is there and its disk has room; the stream is made again, and the link sends again what is missing", err)
+		return fmt.Errorf("%w: look whether the server's directory is there and its disk has room; the stream is made again, and the link "+
+			"sends again what is missing", err)
 	case errors.Is(err, errLost):
 		return fmt.Errorf("%w: the link finds out what is missing and sends it again", err)
 	}
 	return err
 }
 
-// send is a session: it publishes the frames of a link until an error. Unconfirmed frames then count as lost: the next session reports Connected, and
-// the link finds out what is missing (R7).
+// send is a session: it publishes the frames of a link until an error. Unconfirmed frames then count as lost: the next session reports
+// Connected, and the link finds out what is missing (R7).
 func (t *Transport) send(ctx context.Context, js jetstream.JetStream, o *brokered.Outgoing) error {
 	if err := t.stream(ctx, js, t.subjectTo(o), true); err != nil {
 		return err

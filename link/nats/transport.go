@@ -23,8 +23,8 @@ type Transport struct {
 	token string // random, of this process
 }
 
-// New opens the node's control socket and starts connecting to the server. It is not an error if the server cannot be reached: that is logged, and New's
-// goroutines try again.
+// New opens the node's control socket and starts connecting to the server. It is not an error if the server cannot be reached: that is
+// logged, and New's goroutines try again.
 func New(cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transport, error) {
 	base, err := brokered.New[string](cfg, accepts)
 	if err != nil {
@@ -37,9 +37,9 @@ func New(cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transport, error
 
 // serveOut runs the sending ends of all links over one connection and publishes acknowledgements.
 //
-// The links share one publisher. It is cleaned up when their connection is closed, and not sooner: the cleanup closes a channel, into which the library
-// sends while a connection is being closed. Messages that a link's former session left unconfirmed count as pending until they are confirmed, or a minute
-// has passed.
+// The links share one publisher. It is cleaned up when their connection is closed, and not sooner: the cleanup closes a channel, into which
+// the library sends while a connection is being closed. Messages that a link's former session left unconfirmed count as pending until they
+// are confirmed, or a minute has passed.
 func (t *Transport) serveOut(ctx context.Context, outage *brokered.Outage) error {
 	var js jetstream.JetStream
 	defer func() {
@@ -49,7 +49,8 @@ func (t *Transport) serveOut(ctx context.Context, outage *brokered.Outage) error
 	}()
 	return t.onConnection(ctx, outage, "out", func(ctx context.Context, nc *nats.Conn) {
 		var err error
-		js, err = jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(2*maxUnconfirmed*max(1, len(t.Out))), jetstream.WithPublishAsyncTimeout(confirmTime))
+		js, err = jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(2*maxUnconfirmed*max(1, len(t.Out))),
+			jetstream.WithPublishAsyncTimeout(confirmTime))
 		if err != nil { // it only refuses senseless options
 			panic(fmt.Sprintf("link/nats: make a publisher: %v", err))
 		}
@@ -82,9 +83,10 @@ func (t *Transport) serveIn(ctx context.Context, outage *brokered.Outage) error 
 	})
 }
 
-// onConnection serves one connection, and returns when all that was started on it has ended. The library's own reconnection is not used: it would
-// hide that messages were lost on the way, and its buffer is not needed, because the link has one.
-func (t *Transport) onConnection(ctx context.Context, outage *brokered.Outage, what string, sessions func(context.Context, *nats.Conn)) error {
+// onConnection serves one connection, and returns when all that was started on it has ended. The library's own reconnection is not used: it
+// would hide that messages were lost on the way, and its buffer is not needed, because the link has one.
+func (t *Transport) onConnection(ctx context.Context, outage *brokered.Outage, what string,
+	sessions func(context.Context, *nats.Conn)) error {
 	topo := t.Config.Topology
 	closed := make(chan struct{})
 	nc, err := nats.Connect(t.Config.BrokerAddress(), nats.NoReconnect(), nats.Timeout(topo.Limits.Handshake),

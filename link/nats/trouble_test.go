@@ -65,8 +65,8 @@ func open(t *testing.T, url string, node topology.NodeID) (*Transport, *said) {
 	return tr, log
 }
 
-// TestTrouble_AStreamWithOtherProperties: somebody has made a stream with other properties, before the nodes or while they run. It is corrected: by a
-// change, or because its sender creates it again. It used to swallow frames, and sessions hung without a message.
+// TestTrouble_AStreamWithOtherProperties: somebody has made a stream with other properties, before the nodes or while they run. It is
+// corrected: by a change, or because its sender creates it again. It used to swallow frames, and sessions hung without a message.
 func TestTrouble_AStreamWithOtherProperties(t *testing.T) {
 	server := natstest.Start(t)
 	nc, err := nats.Connect(server.URL())
@@ -82,7 +82,8 @@ func TestTrouble_AStreamWithOtherProperties(t *testing.T) {
 	defer cancel()
 	subject := subjectOf("trouble", "joiner-aggregator-all", "joiner-1", "aggregator-1")
 	// Storage cannot be changed.
-	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: streamOf(subject), Subjects: []string{subject}, Storage: jetstream.MemoryStorage, MaxAge: time.Second}); err != nil {
+	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: streamOf(subject), Subjects: []string{subject},
+		Storage: jetstream.MemoryStorage, MaxAge: time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	sender, log := open(t, server.URL(), "joiner-1")

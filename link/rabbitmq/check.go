@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// Check reports whether the broker of a topology is reachable and admits the cluster, before anything starts. Nodes themselves wait for a broker that
-// is away (see [New]).
+// Check reports whether the broker of a topology is reachable and admits the cluster, before anything starts. Nodes themselves wait for a
+// broker that is away (see [New]).
 func Check(ctx context.Context, topo *topology.Topology) error {
 	conn, hangUp, err := dial(ctx, link.TransportConfig{Topology: topo}, "check")
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"posta.dev/posta/link/brokered"
 )
 
-// heartbeats detect that the machine of a broker or a node is gone. If they are longer, the next incarnation of a dead node waits longer until it may read
-// its queue; if they are shorter, a paused broker counts as dead.
+// heartbeats detect that the machine of a broker or a node is gone. If they are longer, the next incarnation of a dead node waits longer
+// until it may read its queue; if they are shorter, a paused broker counts as dead.
 const heartbeats = 5 * time.Second
 
-// connection is a connection to the broker, with the outage that records its failures. Each of the node's two connections has its own outage, because
-// one may work while the other does not.
+// connection is a connection to the broker, with the outage that records its failures. Each of the node's two connections has its own
+// outage, because one may work while the other does not.
 type connection struct {
 	*amqp.Connection
 	outage *brokered.Outage
@@ -54,7 +54,8 @@ func dial(ctx context.Context, cfg link.TransportConfig, what string) (conn *amq
 	return conn, func() { forget(); _ = socket.Close() }, nil
 }
 
-// claim declares a queue that is exclusive to this connection and is deleted with it. The broker refuses it while another process runs as this node.
+// claim declares a queue that is exclusive to this connection and is deleted with it. The broker refuses it while another process runs as
+// this node.
 func claim(conn *amqp.Connection, cfg link.TransportConfig, what string) error {
 	ch, err := conn.Channel()
 	if err != nil {
@@ -137,8 +138,8 @@ type channel struct {
 	setupDeadline *time.Timer
 }
 
-// lookAgain is the time between two checks that queues, exchanges and bindings are still as declared. Deleted ones are declared again; the links find out
-// which frames are missing and send them again (R7).
+// lookAgain is the time between two checks that queues, exchanges and bindings are still as declared. Deleted ones are declared again; the
+// links find out which frames are missing and send them again (R7).
 const lookAgain = 3 * time.Second
 
 // again makes requests to the broker within a session, with the time limit of the session's setup.

@@ -30,10 +30,10 @@ func declare(ch *channel, t *topology.Topology, exchange string, queues ...strin
 	return nil
 }
 
-// arguments returns the arguments of a queue. Its length is bounded, and the oldest messages are dropped: a receiver that restarts is sent everything again
-// from its hwm, so without a bound a node in a crash loop would fill the broker's disk. At most a window and one frame are unacknowledged, so a queue of
-// twice that length holds repeated frames only. Purging the queue when a receiver restarts was rejected: it delays frames, and the bound would still be
-// needed.
+// arguments returns the arguments of a queue. Its length is bounded, and the oldest messages are dropped: a receiver that restarts is sent
+// everything again from its hwm, so without a bound a node in a crash loop would fill the broker's disk. At most a window and one frame are
+// unacknowledged, so a queue of twice that length holds repeated frames only. Purging the queue when a receiver restarts was rejected: it
+// delays frames, and the bound would still be needed.
 func arguments(t *topology.Topology) amqp.Table {
 	l := t.Limits
 	return amqp.Table{
@@ -43,15 +43,15 @@ func arguments(t *topology.Topology) amqp.Table {
 
 const inequivalent = "inequivalent arg"
 
-// otherwise reports whether a queue or an exchange could not be declared because it exists with other properties: other limits, another kind, or
-// created by somebody else.
+// otherwise reports whether a queue or an exchange could not be declared because it exists with other properties: other limits, another
+// kind, or created by somebody else.
 func otherwise(err error) bool {
 	var e *amqp.Error
 	return errors.As(err, &e) && e.Code == amqp.PreconditionFailed && strings.Contains(e.Reason, inequivalent)
 }
 
-// replace deletes a queue or exchange with other properties. The next session declares it correctly. Its frames are still in the outbox of this node,
-// the only sender.
+// replace deletes a queue or exchange with other properties. The next session declares it correctly. Its frames are still in the outbox of
+// this node, the only sender.
 func replace(conn *connection, exchange string, queues []string) error {
 	ch, err := conn.Channel()
 	if err != nil {

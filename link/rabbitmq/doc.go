@@ -13,9 +13,9 @@
 //	acknowledgements, transient
 //	  channel ◀── [exclusive queue of this connection] ◀─ key input-1 ─ (posta.NAME.acks) ◀── channel
 //
-// Queues and exchanges of frames are durable; queues are classic or quorum, as the topology says. Both ends declare them, so either may come first. A node
-// has two connections, because a broker that is short of memory stops reading from its publishers, but must still read the acknowledgements of its
-// consumers. On a connection each link has a channel of its own, so that links do not wait for each other.
+// Queues and exchanges of frames are durable; queues are classic or quorum, as the topology says. Both ends declare them, so either may
+// come first. A node has two connections, because a broker that is short of memory stops reading from its publishers, but must still read
+// the acknowledgements of its consumers. On a connection each link has a channel of its own, so that links do not wait for each other.
 //
 // # What each part answers for
 //
@@ -24,21 +24,22 @@
 //	its effect is in the receiver's log   when the receiver's node says so in Acks: only then it is acknowledged to the broker
 //	                                      and to the sender, which keeps it in its outbox until then (see package brokered)
 //
-// So a broker that is killed, wiped or restored only costs time. When a connection or a channel breaks, or the broker does not accept a message, the
-// transport reports Connected after it has connected again. The sender then sends a hello after everything that is still queued, hears the hwm and
-// continues after it (R7), and repeated frames are dropped (R4). Queues may hold frames of an earlier cluster with the same name: they have another
-// log id, or old numbers, and the receiver drops them by the same rules.
+// So a broker that is killed, wiped or restored only costs time. When a connection or a channel breaks, or the broker does not accept a
+// message, the transport reports Connected after it has connected again. The sender then sends a hello after everything that is still
+// queued, hears the hwm and continues after it (R7), and repeated frames are dropped (R4). Queues may hold frames of an earlier cluster
+// with the same name: they have another log id, or old numbers, and the receiver drops them by the same rules.
 //
 // # What is bounded
 //
-// A sender's memory is bounded by the window of each link. A queue is bounded by x-max-length-bytes, twice a window and a frame: more can only be
-// repeated frames, and the oldest are dropped. A receiver keeps two windows of each link and drops more than that. RabbitMQ bounds prefetch only in
-// messages, which may be as large as limits.frame; but no more than a full queue and one window can arrive. A sender sends again only after an
-// acknowledgement (R7), and a receiver that takes nothing in sends none. A prefetch of one window of the largest frames was rejected: with default
-// limits that is two messages, and small ones would wait for an fsync each.
+// A sender's memory is bounded by the window of each link. A queue is bounded by x-max-length-bytes, twice a window and a frame: more can
+// only be repeated frames, and the oldest are dropped. A receiver keeps two windows of each link and drops more than that. RabbitMQ bounds
+// prefetch only in messages, which may be as large as limits.frame; but no more than a full queue and one window can arrive. A sender sends
+// again only after an acknowledgement (R7), and a receiver that takes nothing in sends none. A prefetch of one window of the largest frames
+// was rejected: with default limits that is two messages, and small ones would wait for an fsync each.
 //
-// Hellos become rare while nobody reads them. Send and Acks never wait for the broker: they pass messages to the goroutines that talk to it.
+// Hellos become rare while nobody reads them. Send and Acks never wait for the broker: they pass messages to the goroutines that talk to
+// it.
 //
-// Goroutines: one for each connection, which reconnects with backoff; one for each link on it; one each to publish and to read acknowledgements. All
-// end with Close.
+// Goroutines: one for each connection, which reconnects with backoff; one for each link on it; one each to publish and to read
+// acknowledgements. All end with Close.
 package rabbitmq

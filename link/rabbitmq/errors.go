@@ -30,7 +30,8 @@ func remedy(err error, queue string) string {
 	case errors.Is(err, amqp.ErrVhost):
 		return noVhost
 	case errors.Is(err, errNoAnswer):
-		return "if it says so again and again, a queue has no leader: see rabbitmqctl list_queues name state leader, and delete it, its frames are in the nodes' logs"
+		return "if it says so again and again, a queue has no leader: see rabbitmqctl list_queues name state leader, and delete it, its " +
+			"frames are in the nodes' logs"
 	case errors.Is(err, errLost), errors.Is(err, errCancelled):
 		return "the link finds out what is missing and sends it again"
 	case !errors.As(err, &e):
@@ -38,11 +39,13 @@ func remedy(err error, queue string) string {
 	}
 	switch {
 	case otherwise(err):
-		return fmt.Sprintf("it was made with other properties, for other limits for instance, and its sender makes it again; if this is said again and again, another cluster of the same name uses this broker, or somebody makes %s by hand", queue)
+		return fmt.Sprintf("it was made with other properties, for other limits for instance, and its sender makes it again; if this is said "+
+			"again and again, another cluster of the same name uses this broker, or somebody makes %s by hand", queue)
 	case e.Code == amqp.PreconditionFailed && strings.Contains(e.Reason, "size"):
 		return "raise max_message_size of the broker above limits.frame and above batch of [rabbitmq]"
 	case e.Code == amqp.AccessRefused && strings.Contains(e.Reason, "exclusive"):
-		return "another process reads this queue: an earlier life of this node, which the broker has not missed yet, or another cluster of the same name"
+		return "another process reads this queue: an earlier life of this node, which the broker has not missed yet, or another cluster of " +
+			"the same name"
 	case e.Code == amqp.AccessRefused:
 		return "let the user configure, write and read posta.*: see rabbitmqctl set_permissions"
 	case e.Code == amqp.ConnectionForced:
@@ -51,4 +54,5 @@ func remedy(err error, queue string) string {
 	return ""
 }
 
-const noVhost = "there is no such virtual host, or the user may not enter: see rabbitmqctl add_vhost and set_permissions, or correct the url of [rabbitmq]"
+const noVhost = "there is no such virtual host, or the user may not enter: see rabbitmqctl add_vhost and set_permissions, or correct " +
+	"the url of [rabbitmq]"

@@ -13,8 +13,8 @@ import (
 // maxUnconfirmed is how many messages may be unconfirmed. With few, each one waits for the one before; the window bounds their bytes.
 const maxUnconfirmed = 1024
 
-// send is a session: it publishes the frames of a link until an error. Unconfirmed frames then count as lost: the next session reports Connected, and
-// the link finds out what is missing (R7).
+// send is a session: it publishes the frames of a link until an error. Unconfirmed frames then count as lost: the next session reports
+// Connected, and the link finds out what is missing (R7).
 func (t *Transport) send(ctx context.Context, ch *channel, o *brokered.Outgoing) error {
 	exchange := ""
 	if o.To == "" {
@@ -70,7 +70,8 @@ func (t *Transport) send(ctx context.Context, ch *channel, o *brokered.Outgoing)
 	}
 }
 
-// publish sends waiting messages to the broker, but only some and not for long, because confirms have to be read. It returns how many it sent.
+// publish sends waiting messages to the broker, but only some and not for long, because confirms have to be read. It returns how many it
+// sent.
 func (t *Transport) publish(ch *channel, o *brokered.Outgoing, exchange string, most int) (n int, err error) {
 	for ; n < min(most, maxTurn); n++ {
 		frames := o.Next(int(t.Config.Topology.RabbitMQ.Batch))

@@ -18,8 +18,8 @@ type Transport struct {
 	*brokered.Transport[uint64] // deliveries are identified by their tags
 }
 
-// New opens the node's control socket and starts connecting to the broker. It is not an error if the broker cannot be reached: that is logged, and New's
-// goroutines try again.
+// New opens the node's control socket and starts connecting to the broker. It is not an error if the broker cannot be reached: that is
+// logged, and New's goroutines try again.
 func New(cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transport, error) {
 	base, err := brokered.New[uint64](cfg, accepts)
 	if err != nil {
@@ -67,7 +67,8 @@ func (t *Transport) serveIn(ctx context.Context, outage *brokered.Outage) error 
 }
 
 // onConnection serves one connection, and returns when all that was started on it has ended.
-func (t *Transport) onConnection(ctx context.Context, outage *brokered.Outage, what string, sessions func(context.Context, *connection)) error {
+func (t *Transport) onConnection(ctx context.Context, outage *brokered.Outage, what string,
+	sessions func(context.Context, *connection)) error {
 	conn, hangUp, err := dial(ctx, t.Config, what)
 	if err != nil {
 		return explain(err, "")

@@ -203,7 +203,8 @@ func TestS3_AFrameInAnothersNameIsDropped(t *testing.T) {
 	tr := k.open(joiner, k.ring.Of(t, joiner))
 	p, _ := k.push(k.ring.Of(t, parser), security.Data, joiner)
 	for i, f := range []link.Frame{
-		frame(edge, "parser-2", 1), frame(edge, "", 2), frame("input-parser-any", parser.ID, 3), frame(k.edge("parser", "joiner", topology.Pub), parser.ID, 4),
+		frame(edge, "parser-2", 1), frame(edge, "", 2), frame("input-parser-any", parser.ID, 3),
+		frame(k.edge("parser", "joiner", topology.Pub), parser.ID, 4),
 		frame(edge, parser.ID, 5),
 	} {
 		if err := p.TrySend(messages(nil, []link.Frame{f})...); err != nil {
@@ -239,7 +240,8 @@ func TestS3_ABroadcastInAnothersNameIsDropped(t *testing.T) {
 	tick := time.NewTicker(20 * time.Millisecond) // until the subscription has arrived
 	defer tick.Stop()
 	for {
-		forged := []link.Frame{frame(edge, "parser-2", 1), frame(k.edge("parser", "joiner", topology.Push), parser.ID, 2), frame(edge, parser.ID, 3)}
+		forged := []link.Frame{frame(edge, "parser-2", 1), frame(k.edge("parser", "joiner", topology.Push), parser.ID, 2),
+			frame(edge, parser.ID, 3)}
 		if err := pub.Send(messages([]byte(broadcastTopic(edge)), forged)...); err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +259,8 @@ func TestS3_ABroadcastInAnothersNameIsDropped(t *testing.T) {
 	}
 }
 
-// TestS3_AnAckOfAnotherReceiverIsDropped: a receiver can acknowledge only its own frames. An acknowledgement makes the sender forget frames.
+// TestS3_AnAckOfAnotherReceiverIsDropped: a receiver can acknowledge only its own frames. An acknowledgement makes the sender forget
+// frames.
 func TestS3_AnAckOfAnotherReceiverIsDropped(t *testing.T) {
 	k := newCluster(t)
 	joiner, parser := k.node("joiner-1"), k.node("parser-1")

@@ -64,7 +64,8 @@ func pushedBy(senders map[linkKey]bool, r *zmqx.Received, f *link.Frame) error {
 	return nil
 }
 
-// Recycle implements link.Recycler. The pull socket takes all payloads back, even those that another socket received: this process owns their memory.
+// Recycle implements link.Recycler. The pull socket takes all payloads back, even those that another socket received: this process owns
+// their memory.
 func (t *Transport) Recycle(payloads [][]byte) {
 	if t.pull == nil {
 		return

@@ -68,8 +68,8 @@ func (t *Transport) Trace(id session.ID, report []byte) { t.control.Trace(id, re
 // Lines implements link.LinesTeller.
 func (t *Transport) Lines(report []byte) { t.control.Lines(report) }
 
-// asked passes the question for a session's trace to the loop. It does not wait: while the loop is busy it drops the question, and the one who asked repeats
-// it.
+// asked passes the question for a session's trace to the loop. It does not wait: while the loop is busy it drops the question, and the one
+// who asked repeats it.
 func (t *Transport) asked(id session.ID) {
 	select {
 	case t.events <- link.Event{Asked: &id}:

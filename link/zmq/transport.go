@@ -36,8 +36,8 @@ type linkKey struct {
 	to   link.NodeID
 }
 
-// eventsCap is how many events may wait for the node's loop. It is small to bound the memory of a node whose loop is busy (R16): each event is a
-// batch of small frames, or one frame of the largest size.
+// eventsCap is how many events may wait for the node's loop. It is small to bound the memory of a node whose loop is busy (R16): each event
+// is a batch of small frames, or one frame of the largest size.
 const eventsCap = 16
 
 // BeatTopic is the topic of heartbeats on control sockets, for medics and `posta status`.
@@ -76,8 +76,9 @@ func New(cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (t *Transport, err
 		}
 	}
 	t.control, err = control.New(control.Config{
-		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Acks: true, Options: t.options(), Keys: cfg.Keys, Log: cfg.Log, OnEvent: t.tell,
-		Silent: t.reset, OnAsked: t.asked, OnLines: cfg.OnLines,
+		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Acks: true, Options: t.options(), Keys: cfg.Keys, Log: cfg.Log,
+		OnEvent: t.tell,
+		Silent:  t.reset, OnAsked: t.asked, OnLines: cfg.OnLines,
 	})
 	if err != nil {
 		return t, err
@@ -104,7 +105,8 @@ func (t *Transport) recheck() {
 	t.control.Recheck()
 }
 
-// options returns the options that all sockets share. The queue of a link holds a whole window, so a connected link never finds its queue full.
+// options returns the options that all sockets share. The queue of a link holds a whole window, so a connected link never finds its queue
+// full.
 func (t *Transport) options() zmqx.Options {
 	l := t.cfg.Topology.Limits
 	return zmqx.Options{
@@ -123,7 +125,8 @@ func (t *Transport) options() zmqx.Options {
 // keepAlive is for broadcast connections, which may be idle for long: see package control.
 const keepAlive = 3 * time.Second
 
-// linger is how long Close continues writing. All frames have left the outboxes by then: only the last acknowledgements and the end of a queue remain.
+// linger is how long Close continues writing. All frames have left the outboxes by then: only the last acknowledgements and the end of a
+// queue remain.
 const linger = 500 * time.Millisecond
 
 func (t *Transport) listen() (err error) {

@@ -42,8 +42,8 @@ type Config struct {
 	Restarter medic.Restarter
 	Log       *slog.Logger
 	Keys      *security.Keys // of the medic (S3); nil: its sockets speak plain ZMTP, and it trusts every peer
-	// Leave puts a file into a node's data directory before the node is started. nil: the directory is on this machine, and the medic writes the file
-	// directly.
+	// Leave puts a file into a node's data directory before the node is started. nil: the directory is on this machine, and the medic writes
+	// the file directly.
 	Leave func(ctx context.Context, node topology.Node, name string, data []byte) error
 }
 
@@ -158,7 +158,8 @@ func (a *agent) recheck() {
 	a.sub.Recheck()
 }
 
-// accepts limits incoming connections, so that file descriptors remain for the medic's own connections, its files, and the processes that it starts.
+// accepts limits incoming connections, so that file descriptors remain for the medic's own connections, its files, and the processes that
+// it starts.
 func (a *agent) accepts() *zmqx.AcceptLimit {
 	const own = 32
 	return zmqx.NewAcceptLimit(zmqx.OpenFiles()-own-len(a.cfg.Topology.All()), a.cfg.Log)
@@ -171,9 +172,10 @@ const maxFrame = 2 << 20
 const leastBackoff = 10 * time.Millisecond
 
 func (a *agent) subscribe() (err error) {
-	// The pause between attempts is short, because a node that was just started must be heard soon. A silent connection is dialled again: a container
-	// that was disconnected and connected again has another address, and nobody closed the old connection.
-	if a.sub, err = zmqx.NewSub(zmqx.Options{MaxFrame: maxFrame, BackoffMax: max(leastBackoff, a.cfg.Topology.Medics.Heartbeat/4), Logger: a.cfg.Log,
+	// The pause between attempts is short, because a node that was just started must be heard soon. A silent connection is dialled again: a
+	// container that was disconnected and connected again has another address, and nobody closed the old connection.
+	if a.sub, err = zmqx.NewSub(zmqx.Options{MaxFrame: maxFrame, BackoffMax: max(leastBackoff, a.cfg.Topology.Medics.Heartbeat/4),
+		Logger:     a.cfg.Log,
 		MaxSilence: a.cfg.Topology.Medics.SuspectAfter,
 		TLS:        keyed.TLS(a.cfg.Keys, security.Control, keyed.Only(a.cfg.Topology.All()))}); err != nil {
 		return err
@@ -204,8 +206,8 @@ func (a *agent) config() core.Config {
 	}
 }
 
-// logID identifies the log and this opening of it. A medic whose directory was set back counts its incarnations from a lower number again. Because each
-// opening counts as a log of its own, peers do not ignore the medic as a superseded incarnation (R14).
+// logID identifies the log and this opening of it. A medic whose directory was set back counts its incarnations from a lower number again.
+// Because each opening counts as a log of its own, peers do not ignore the medic as a superseded incarnation (R14).
 func (a *agent) logID() [16]byte {
 	id := a.log.Identity()
 	binary.LittleEndian.PutUint64(id.LogID[8:], id.Life)

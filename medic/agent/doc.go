@@ -5,7 +5,8 @@
 //	log  its own data directory: terms and journal, locked by this process (N4)
 //	host what the hosts on which it acts have seen, shared with their other medics (package host)
 //
-// One goroutine owns the core and runs the loop of core's doc.go. It starts tasks in other goroutines, and waits for all of them when it ends:
+// One goroutine owns the core and runs the loop of core's doc.go. It starts tasks in other goroutines, and waits for all of them when it
+// ends:
 //
 //	store           makes one batch of the core durable; on a full disk it waits, and the medic continues to watch
 //	execute         carries out one order, because a kill or a start may be slow; the host's lock serialises orders

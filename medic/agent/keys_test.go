@@ -87,17 +87,21 @@ func TestS3_AMedicBelievesNoPeerInAnothersName(t *testing.T) {
 	hears := func(from topology.Node, topic string, body []byte) bool {
 		now := time.Now()
 		c := core.New(core.Config{
-			Self: medics[0].ID, Medics: members(medics), Nodes: members(topo.Nodes()), Heartbeat: time.Second, SuspectAfter: time.Minute, StuckAfter: time.Minute,
+			Self: medics[0].ID, Medics: members(medics), Nodes: members(topo.Nodes()), Heartbeat: time.Second, SuspectAfter: time.Minute,
+			StuckAfter: time.Minute,
 		}, state, now)
 		c.HeardNode(joiner.ID, core.Sign{Identity: core.Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 1}}, now)
-		c.Receive(core.Message{Kind: core.Beat, From: medics[1].ID, ID: core.Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 1}, Term: state.Term}, now)
+		c.Receive(core.Message{Kind: core.Beat, From: medics[1].ID, ID: core.Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 1},
+			Term: state.Term}, now)
 		a := &agent{core: c, from: []topology.Node{from}}
 		a.take([]zmqx.Received{{From: from.Identity().String(), Msg: zmqx.Message{[]byte(topic), body}}})
 		return len(c.Output().Refused) > 0 // it was heard, and says what nobody can be
 	}
 	const absurd = 1 << 60
-	beat := heartbeat.Beat{Node: joiner.ID, ID: link.Identity{LogID: link.LogID{1}, Incarnation: absurd, Life: 1}, PID: 1, State: heartbeat.Running}
-	message := core.Message{Kind: core.Beat, From: medics[1].ID, ID: core.Identity{LogID: [16]byte{1}, Incarnation: absurd, PID: 1}, Term: state.Term}
+	beat := heartbeat.Beat{Node: joiner.ID, ID: link.Identity{LogID: link.LogID{1}, Incarnation: absurd, Life: 1}, PID: 1,
+		State: heartbeat.Running}
+	message := core.Message{Kind: core.Beat, From: medics[1].ID, ID: core.Identity{LogID: [16]byte{1}, Incarnation: absurd, PID: 1},
+		Term: state.Term}
 	other := topo.Nodes()[0]
 	for _, c := range []struct {
 		name  string

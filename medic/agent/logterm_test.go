@@ -14,7 +14,8 @@ import (
 // A medic takes a term, stores it, and then leads in it: its log says both, each once.
 func TestTheLogShowsWhenAMedicLeads(t *testing.T) {
 	now := time.Unix(0, 0)
-	c := core.New(core.Config{Self: "medic-1", Medics: []core.Member{{ID: "medic-1"}}, Heartbeat: 100 * time.Millisecond, SuspectAfter: 800 * time.Millisecond},
+	c := core.New(core.Config{Self: "medic-1", Medics: []core.Member{{ID: "medic-1"}}, Heartbeat: 100 * time.Millisecond,
+		SuspectAfter: 800 * time.Millisecond},
 		core.State{}, now)
 	var text bytes.Buffer
 	a := &agent{core: c, cfg: Config{Log: slog.New(slog.NewTextHandler(&text, nil))}}

@@ -94,8 +94,8 @@ func (a *agent) tick() {
 	a.core.Tick(time.Now())
 }
 
-// take ignores messages from senders that are not in the topology, and messages in another's name. With keys, the peer of a connection is the one
-// that was dialled (S3).
+// take ignores messages from senders that are not in the topology, and messages in another's name. With keys, the peer of a connection is
+// the one that was dialled (S3).
 func (a *agent) take(batch []zmqx.Received) {
 	now := time.Now()
 	for _, r := range batch {
@@ -222,7 +222,8 @@ func (a *agent) publishJournal() {
 	}
 }
 
-// logTerm logs changes of leadership. A medic that takes a new term leads in it only once the term is stored, so the two changes are logged apart.
+// logTerm logs changes of leadership. A medic that takes a new term leads in it only once the term is stored, so the two changes are logged
+// apart.
 func (a *agent) logTerm() {
 	if term, leading := a.core.Term(); term != a.logged || leading != a.loggedLeading {
 		a.logged, a.loggedLeading = term, leading

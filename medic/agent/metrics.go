@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// counts is what a medic counts for its metrics. It is nil if the topology gives the medic no address for them. The loop owns it, except view and recovery,
-// which requests for metrics read.
+// counts is what a medic counts for its metrics. It is nil if the topology gives the medic no address for them. The loop owns it, except
+// view and recovery, which requests for metrics read.
 type counts struct {
 	cluster, medic string
 	server         *exporter.Exporter
@@ -50,9 +50,12 @@ var (
 	leadingMetric    = medicMetric("posta_medic_leading", "1 if the medic leads, 0 if not.")
 	generationMetric = medicMetric("posta_medic_generation", "Generation that the medic leads or follows.")
 	openMetric       = medicMetric("posta_medic_incidents_open", "Nodes and medics that have failed and are not at work again.")
-	recoveredMetric  = medicMetric("posta_medic_recoveries_total", "Incidents that ended while this medic ran, by the node or medic that had failed.", "target")
-	expiryMetric     = medicMetric("posta_medic_certificate_expiry_timestamp_seconds", "When the medic's certificate ends, in seconds since 1970; missing without keys.")
-	recoveryMetric   = medicMetric("posta_medic_recovery_seconds", "Time from the last sign of life of a failed node or medic until it was at work again, of incidents that ended while this medic ran.")
+	recoveredMetric  = medicMetric("posta_medic_recoveries_total",
+		"Incidents that ended while this medic ran, by the node or medic that had failed.", "target")
+	expiryMetric = medicMetric("posta_medic_certificate_expiry_timestamp_seconds",
+		"When the medic's certificate ends, in seconds since 1970; missing without keys.")
+	recoveryMetric = medicMetric("posta_medic_recovery_seconds", "Time from the last sign of life of a failed node or medic until it was "+
+		"at work again, of incidents that ended while this medic ran.")
 )
 
 // openMetrics serves the medic's metrics, if the topology gives it an address for them.

@@ -48,7 +48,8 @@ func TestMetrics_AnIncidentIsCountedOnce(t *testing.T) {
 	}
 	const of = `{cluster="posta",medic="medic-1"`
 	for _, want := range []string{
-		"posta_medic_recovery_seconds_count" + of + "} 1", "posta_medic_recovery_seconds_sum" + of + "} 1.2", "posta_medic_recoveries_total" + of + `,target="joiner-1"} 1`,
+		"posta_medic_recovery_seconds_count" + of + "} 1", "posta_medic_recovery_seconds_sum" + of + "} 1.2",
+		"posta_medic_recoveries_total" + of + `,target="joiner-1"} 1`,
 		"posta_medic_incidents_open" + of + "} 1", "posta_medic_generation" + of + "} 2", "posta_medic_leading" + of + "} 1",
 	} {
 		if !strings.Contains(text, want+"\n") {

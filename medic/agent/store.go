@@ -26,9 +26,9 @@ type job struct {
 	term     core.Term // the newest term in a snapshot
 }
 
-// A full disk must not keep a medic from restarting processes. The journal may wait: the medic keeps it in memory, and writes it as one snapshot once
-// there is room. A term may not wait, because in a generation that is not durable nothing is sent or ordered (M3). So the term goes into a file that
-// exists already and is overwritten in place.
+// A full disk must not keep a medic from restarting processes. The journal may wait: the medic keeps it in memory, and writes it as one
+// snapshot once there is room. A term may not wait, because in a generation that is not durable nothing is sent or ordered (M3). So the
+// term goes into a file that exists already and is overwritten in place.
 const reserveFile = "term"
 
 // storage is where a medic's records are stored. The storing task owns it; there is one at a time.
@@ -112,7 +112,8 @@ func (s *storage) restore() (core.State, error) {
 	switch t, err := readReserve(s.reserve); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return state, fmt.Errorf("read the term that was written while the disk was full: %w; if the file is damaged, remove it: the hosts know the generation, too", err)
+		return state, fmt.Errorf("read the term that was written while the disk was full: %w; if the file is damaged, remove it: the hosts "+
+			"know the generation, too", err)
 	case t.Gen > state.Term.Gen:
 		state.Term = t
 	}

@@ -15,12 +15,13 @@ type processEnd struct {
 	pid int
 }
 
-// lookEvery is the pause between two looks at the processes; a look costs one system call for each process. Two looks are at least half of that pause apart,
-// and most coincide with the medic's ticks.
+// lookEvery is the pause between two looks at the processes; a look costs one system call for each process. Two looks are at least half of
+// that pause apart, and most coincide with the medic's ticks.
 const lookEvery = 50 * time.Millisecond
 
-// watchProcesses reports processes that have ended until ctx ends. It repeats each report while there is no new process, because a hint may be lost
-// on the way to the leader. It reports a target without a process only after two looks, because during a restart there is none for a moment.
+// watchProcesses reports processes that have ended until ctx ends. It repeats each report while there is no new process, because a hint may
+// be lost on the way to the leader. It reports a target without a process only after two looks, because during a restart there is none for
+// a moment.
 func watchProcesses(ctx context.Context, pids medic.Pids, targets []core.NodeID, repeat time.Duration, ends chan<- []processEnd) {
 	last := map[core.NodeID]int{}
 	told := map[core.NodeID]time.Time{}

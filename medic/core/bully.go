@@ -47,8 +47,8 @@ func (c *Core) ask(now time.Time) {
 	c.publish(Message{Kind: Election})
 }
 
-// answerCandidate answers a candidate. A leader answers with its heartbeat. A follower of a living leader only objects: the candidate hears only a
-// part of the network, and must not take over from a leader that works.
+// answerCandidate answers a candidate. A leader answers with its heartbeat. A follower of a living leader only objects: the candidate hears
+// only a part of the network, and must not take over from a leader that works.
 func (c *Core) answerCandidate(m Message, now time.Time) {
 	if c.role == leader {
 		c.beat(now)
@@ -133,17 +133,17 @@ func (c *Core) compareTerm(m Message, now time.Time) (current bool) {
 	return true
 }
 
-// answerOutdated sends a heartbeat, which carries this medic's term, to a leader that missed an election. It is limited to four in a heartbeat's
-// time, or two medics could keep each other busy.
+// answerOutdated sends a heartbeat, which carries this medic's term, to a leader that missed an election. It is limited to four in a
+// heartbeat's time, or two medics could keep each other busy.
 func (c *Core) answerOutdated(m Message, now time.Time) {
 	if (m.Leading || m.Kind == Coordinator || m.Kind == Command) && now.Sub(c.lastBeat) >= c.cfg.Heartbeat/4 {
 		c.beat(now)
 	}
 }
 
-// settleTie decides between two leaders of one generation: the higher one stays (M3). It takes a new generation, because the other one may have given
-// orders in this one. A leader whose log was set back may lead twice in one generation. Its two incarnations count as two leaders (R14): it takes a
-// new generation as soon as it hears of its earlier term, and any medic that knows the earlier term tells it.
+// settleTie decides between two leaders of one generation: the higher one stays (M3). It takes a new generation, because the other one may
+// have given orders in this one. A leader whose log was set back may lead twice in one generation. Its two incarnations count as two
+// leaders (R14): it takes a new generation as soon as it hears of its earlier term, and any medic that knows the earlier term tells it.
 func (c *Core) settleTie(m Message, now time.Time) (current bool) {
 	other, higher := m.Term.Leader, c.rank[m.Term.Leader] > c.rank[c.term.Leader]
 	switch {

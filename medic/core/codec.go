@@ -14,8 +14,8 @@ var ErrBadMessage = errors.New("not a medic's message")
 // Every value is an array of its struct's fields, in their order; durations are milliseconds and points in time nanoseconds since 1970. A
 // field that a kind of message does not use is empty, which costs a byte: medics send some tens of messages a second.
 //
-// codec walks over a value's fields, with the same code for both directions: it appends each field to out, or, if in is set, reads each field from
-// in.
+// codec walks over a value's fields, with the same code for both directions: it appends each field to out, or, if in is set, reads each
+// field from in.
 type codec struct {
 	out  []byte
 	in   *wire.Reader
@@ -107,8 +107,8 @@ func (c *codec) duration(v *time.Duration) {
 		func(p []byte, d time.Duration) []byte { return wire.AppendUint(p, uint64(max(0, d)/time.Millisecond)) })
 }
 
-// generation refuses numbers so high that the next generations could overflow to 0: a message may be forged. What this medic has stored itself is accepted
-// without a limit (M10): a medic that refused its own log would never start again.
+// generation refuses numbers so high that the next generations could overflow to 0: a message may be forged. What this medic has stored
+// itself is accepted without a limit (M10): a medic that refused its own log would never start again.
 func (c *codec) generation(g *Generation) {
 	const highest = 1 << 62
 	if number(c, g); c.in != nil && !c.disk && *g > highest {

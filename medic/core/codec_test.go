@@ -12,12 +12,15 @@ import (
 func sample() Message {
 	id := EntryID{Term{7, "medic-2", 0}, 3}
 	return Message{
-		Kind: Command, From: "medic-2", ID: Identity{LogID: [16]byte{1, 2}, Incarnation: 9, PID: 4711}, To: "medic-1", Term: Term{7, "medic-2", 0},
+		Kind: Command, From: "medic-2", ID: Identity{LogID: [16]byte{1, 2}, Incarnation: 9, PID: 4711}, To: "medic-1",
+		Term:    Term{7, "medic-2", 0},
 		Leading: true, Uptime: 5 * time.Second, Reach: []string{"a", "b"}, Have: []EntryID{id},
-		Order:   Order{OrderID: OrderID{7, 0, 12}, Leader: "medic-2", Target: "joiner-1", Host: "a", Silent: 817 * time.Millisecond, Ended: true},
-		Report:  Report{Order: OrderID{7, 0, 11}, Leader: "medic-2", Target: "joiner-2", Verdict: Refused, Term: Term{8, "medic-3", 0}, PID: 5, Took: 3 * time.Millisecond, Text: "signal: killed"},
-		Entries: []Entry{{EntryID: id, At: time.Unix(0, 1_700_000_000_123_456_789), Kind: Suspected, Node: "joiner-1", Silent: time.Second, Wait: time.Minute, InARow: 4, Took: 2 * time.Second, Incarnation: 8, Text: "silent"}},
-		Oldest:  id, Node: "output-1", EndedPID: 77,
+		Order: Order{OrderID: OrderID{7, 0, 12}, Leader: "medic-2", Target: "joiner-1", Host: "a", Silent: 817 * time.Millisecond, Ended: true},
+		Report: Report{Order: OrderID{7, 0, 11}, Leader: "medic-2", Target: "joiner-2", Verdict: Refused, Term: Term{8, "medic-3", 0}, PID: 5,
+			Took: 3 * time.Millisecond, Text: "signal: killed"},
+		Entries: []Entry{{EntryID: id, At: time.Unix(0, 1_700_000_000_123_456_789), Kind: Suspected, Node: "joiner-1", Silent: time.Second,
+			Wait: time.Minute, InARow: 4, Took: 2 * time.Second, Incarnation: 8, Text: "silent"}},
+		Oldest: id, Node: "output-1", EndedPID: 77,
 	}
 }
 
@@ -50,7 +53,8 @@ func TestRecordsAndSnapshotsRestoreTheState(t *testing.T) {
 	if err != nil || s.Term != (Term{1, "medic-3", 0}) || len(s.Journal) == 0 {
 		t.Fatalf("%v, %+v", err, s)
 	}
-	if !reflect.DeepEqual(newJournalOf(snapshot.Journal).extents(), newJournalOf(s.Journal).extents()[:len(newJournalOf(snapshot.Journal).extents())]) || snapshot.Term != s.Term {
+	if !reflect.DeepEqual(newJournalOf(snapshot.Journal).extents(),
+		newJournalOf(s.Journal).extents()[:len(newJournalOf(snapshot.Journal).extents())]) || snapshot.Term != s.Term {
 		t.Errorf("the snapshot holds %+v, the log %+v", snapshot, s)
 	}
 }

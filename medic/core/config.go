@@ -15,8 +15,9 @@ type NodeID = topology.NodeID
 // Generation counts elections. It only grows, on every disk and in every message of a medic (M3).
 type Generation uint64
 
-// Term is the outcome of an election: the generation, the medic that leads in it, and which start of that medic (Life). A medic whose log was set
-// back may lead a second time in the same generation. Then only Life tells the two terms apart (R14). The zero Term means that no term is known.
+// Term is the outcome of an election: the generation, the medic that leads in it, and which start of that medic (Life). A medic whose log
+// was set back may lead a second time in the same generation. Then only Life tells the two terms apart (R14). The zero Term means that no
+// term is known.
 type Term struct {
 	Gen    Generation
 	Leader NodeID
@@ -53,18 +54,18 @@ type Config struct {
 
 	Heartbeat    time.Duration // between two signs of life
 	SuspectAfter time.Duration // silence that counts as death
-	// StuckAfter is how long a node's mark may stay the same before the node ends itself. If it stays the same for twice as long, the node could not
-	// end itself, and medics restart it (N9). Default 30s.
+	// StuckAfter is how long a node's mark may stay the same before the node ends itself. If it stays the same for twice as long, the node
+	// could not end itself, and medics restart it (N9). Default 30s.
 	StuckAfter time.Duration
 
 	Backoff medic.Backoff // of restarts
-	// StartTimeout is how long a process may be silent after its start before the start counts as failed. It doubles with each failed start in a row, up to
-	// eight times, so that a long recovery can finish at some point. Default 5 × SuspectAfter. If it is short, nodes that start slowly are killed; if it is
-	// long, a start that hangs is noticed late. If the process ends, the start fails sooner.
+	// StartTimeout is how long a process may be silent after its start before the start counts as failed. It doubles with each failed start in
+	// a row, up to eight times, so that a long recovery can finish at some point. Default 5 × SuspectAfter. If it is short, nodes that start
+	// slowly are killed; if it is long, a start that hangs is noticed late. If the process ends, the start fails sooner.
 	StartTimeout time.Duration
-	// IsolationTimeout: a medic that hears nobody at all considers itself isolated until SuspectAfter + IsolationTimeout have passed. While it is
-	// isolated it restarts only processes that are known to have ended. Default 4 × SuspectAfter. If it is short, a medic that lost its network kills
-	// processes that work; if it is long, the last living medic waits long before it restarts targets that hang.
+	// IsolationTimeout: a medic that hears nobody at all considers itself isolated until SuspectAfter + IsolationTimeout have passed. While it
+	// is isolated it restarts only processes that are known to have ended. Default 4 × SuspectAfter. If it is short, a medic that lost its
+	// network kills processes that work; if it is long, the last living medic waits long before it restarts targets that hang.
 	IsolationTimeout time.Duration
 }
 
@@ -88,7 +89,8 @@ func (c Config) withDefaults() Config {
 // members is all nodes and medics.
 func (c *Config) members() []Member { return slices.Concat(c.Nodes, c.Medics) }
 
-// hintTimeout is the silence that counts as death once a process was seen to end. A hint only shortens the wait: without silence it has no effect.
+// hintTimeout is the silence that counts as death once a process was seen to end. A hint only shortens the wait: without silence it has no
+// effect.
 func (c *Config) hintTimeout() time.Duration { return min(2*c.Heartbeat, c.SuspectAfter) }
 
 // freshTimeout: a sender that was heard within this time is certainly alive.

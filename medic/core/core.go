@@ -9,8 +9,8 @@ import (
 type State struct {
 	Term    Term
 	Journal []Entry // in order
-	// Fence is the newest term that the hosts of this medic have seen. A medic that has lost its log learns from it which generations it must not use
-	// again (M3).
+	// Fence is the newest term that the hosts of this medic have seen. A medic that has lost its log learns from it which generations it must
+	// not use again (M3).
 	Fence Term
 }
 
@@ -68,7 +68,8 @@ const (
 func New(cfg Config, s State, now time.Time) *Core {
 	c := &Core{
 		cfg: cfg.withDefaults(), rank: map[NodeID]int{}, started: now, term: s.Term, stored: s.Term, leaderHeard: now,
-		reach: map[NodeID][]string{}, journal: newJournal(), executing: map[OrderID]bool{}, replicated: map[NodeID]time.Time{}, targets: map[NodeID]*target{},
+		reach: map[NodeID][]string{}, journal: newJournal(), executing: map[OrderID]bool{}, replicated: map[NodeID]time.Time{},
+		targets: map[NodeID]*target{},
 	}
 	for i, m := range cfg.Medics {
 		c.rank[m.ID] = i
@@ -88,7 +89,8 @@ func (c *Core) believeFence(s State, now time.Time) {
 	case s.Fence == s.Term || s.Fence.Gen < s.Term.Gen || s.Fence.Gen == 0:
 		return
 	case !s.Term.Gen.reaches(s.Fence.Gen):
-		c.refuse(now, "a host's fence says generation %d, the log %d: more than a sane step (M10); if the fence is damaged, stop all medics of the host and remove it",
+		c.refuse(now, "a host's fence says generation %d, the log %d: more than a sane step (M10); if the fence is damaged, stop all medics "+
+			"of the host and remove it",
 			s.Fence.Gen, s.Term.Gen)
 		return
 	case s.Fence.Gen > s.Term.Gen:
@@ -97,12 +99,13 @@ func (c *Core) believeFence(s State, now time.Time) {
 	c.listen(now)
 }
 
-// listen is called when this medic starts and finds a host's fence or a peer ahead of its log. The log may have been lost or set back, and with it
-// terms in which this medic led. So for a while it neither leads nor objects, and hears whether anybody is even further ahead (R14).
+// listen is called when this medic starts and finds a host's fence or a peer ahead of its log. The log may have been lost or set back, and
+// with it terms in which this medic led. So for a while it neither leads nor objects, and hears whether anybody is even further ahead
+// (R14).
 func (c *Core) listen(now time.Time) { c.electAfter = now.Add(listenTimeouts * c.cfg.SuspectAfter) }
 
-// listenTimeouts is how many times SuspectAfter a medic with an outdated log listens before it may lead. Another host, or a peer that was not heard
-// yet, may know an even newer generation.
+// listenTimeouts is how many times SuspectAfter a medic with an outdated log listens before it may lead. Another host, or a peer that was
+// not heard yet, may know an even newer generation.
 const listenTimeouts = 3
 
 // Tick must be called as often as Pause says, each time after all received messages were handed over.

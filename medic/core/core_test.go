@@ -56,7 +56,8 @@ func TestM3_AHigherGenerationDeposesALeaderAndALowerOneIsAnswered(t *testing.T) 
 	}
 	b.pass(heartbeat / 2)
 	b.look()
-	b.say("medic-2", Message{Kind: Command, To: "medic-3", Term: Term{4, "medic-2", 0}, Order: Order{OrderID: OrderID{4, 0, 1}, Leader: "medic-2", Target: "a-1", Host: "h"}})
+	b.say("medic-2", Message{Kind: Command, To: "medic-3", Term: Term{4, "medic-2", 0},
+		Order: Order{OrderID: OrderID{4, 0, 1}, Leader: "medic-2", Target: "a-1", Host: "h"}})
 	o := b.look()
 	if r := o.of(Outcome); len(o.Orders) > 0 || len(r) != 1 || r[0].Report.Verdict != Refused || r[0].Report.Term != (Term{5, "medic-1", 0}) {
 		t.Fatalf("an old leader's order gives %+v", o)
@@ -247,7 +248,8 @@ func TestM5_AnOrderDoesNotLeaveIfItsTargetIsHeardAtTheDecision(t *testing.T) {
 	for b.targets["a-1"].phase != ordered {
 		b.pass(heartbeat/4, "b-1")
 	}
-	b.HeardNode("a-1", Sign{Identity: Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}}, b.now) // the message was in the queue when the clock was read
+	// the message was in the queue when the clock was read
+	b.HeardNode("a-1", Sign{Identity: Identity{LogID: [16]byte{1}, Incarnation: 1, PID: 7}}, b.now)
 	b.held = false
 	b.pump()
 	b.pass(heartbeat, "b-1")

@@ -47,8 +47,8 @@ func newDetector(cfg *Config, now time.Time) *detector {
 	return d
 }
 
-// tick returns how long this medic has slept. A short sleep is subtracted from each member's silence. After a longer one silence proves nothing, so
-// each member gets a full timeout again: its heartbeats may be lost, and if the whole machine was starved it needs time, too.
+// tick returns how long this medic has slept. A short sleep is subtracted from each member's silence. After a longer one silence proves
+// nothing, so each member gets a full timeout again: its heartbeats may be lost, and if the whole machine was starved it needs time, too.
 func (d *detector) tick(now time.Time) (slept time.Duration) {
 	_, gap := d.ticks.Tick(now)
 	if gap == 0 {
@@ -71,8 +71,8 @@ func (d *detector) shifted(heard time.Time, gap time.Duration) time.Time {
 
 // hear notes a sign of life; false if its sender is unknown, or its incarnation superseded (R8).
 //
-// A node ends itself if its loop hangs for too long. A heartbeat of a node whose loop hangs for longer than that is not a sign of life: the silence
-// continues, and the node is restarted like any silent node (N9). The heartbeat only shows that this medic is not cut off.
+// A node ends itself if its loop hangs for too long. A heartbeat of a node whose loop hangs for longer than that is not a sign of life: the
+// silence continues, and the node is restarted like any silent node (N9). The heartbeat only shows that this medic is not cut off.
 func (d *detector) hear(who NodeID, s Sign, now time.Time) bool {
 	v, id := d.members[who], s.Identity
 	switch {
@@ -100,9 +100,9 @@ func (d *detector) hear(who NodeID, s Sign, now time.Time) bool {
 	return true
 }
 
-// superseded reports whether a sign comes from an incarnation that has ended: its log was opened again since, or replaced by another log that is
-// heard now. Which of two logs is newer is a guess. So when the log that counts as newer falls silent, the other one is accepted again: late signs
-// stop, but signs of a living incarnation continue.
+// superseded reports whether a sign comes from an incarnation that has ended: its log was opened again since, or replaced by another log
+// that is heard now. Which of two logs is newer is a guess. So when the log that counts as newer falls silent, the other one is accepted
+// again: late signs stop, but signs of a living incarnation continue.
 func (v *liveness) superseded(id Identity, cfg *Config, now time.Time) bool {
 	for i, l := range v.incarnations {
 		if l.log == id.LogID {
@@ -123,8 +123,8 @@ func (v *liveness) reaches(id Identity) bool {
 	return saneStep(last, id.Incarnation)
 }
 
-// disputed reports whether a sign comes from the newest incarnation of a log that counts as replaced. That guess may be wrong, since a late sign of
-// an older log may have caused it. So the sign ends the silence, and is ignored otherwise.
+// disputed reports whether a sign comes from the newest incarnation of a log that counts as replaced. That guess may be wrong, since a late
+// sign of an older log may have caused it. So the sign ends the silence, and is ignored otherwise.
 func (v *liveness) disputed(id Identity) bool {
 	return slices.Contains(v.incarnations, incarnation{id.LogID, id.Incarnation})
 }
@@ -134,7 +134,8 @@ func (v *liveness) isNew(known []incarnation) bool {
 	return !slices.ContainsFunc(known, func(l incarnation) bool { return l.log == v.LogID && l.n >= v.Incarnation })
 }
 
-// processEnded notes that a process has ended. Pid 0 means that the member has no process at all: one may have started and ended between two looks.
+// processEnded notes that a process has ended. Pid 0 means that the member has no process at all: one may have started and ended between
+// two looks.
 func (d *detector) processEnded(who NodeID, pid int) {
 	if v := d.members[who]; v != nil && (pid == v.PID || pid == 0) {
 		v.ended = true

@@ -1,6 +1,6 @@
-// Package core decides what a medic does: it detects failures, takes part in elections, gives and carries out orders, and keeps the journal (design
-// §9). It is a state machine without I/O, clock or goroutine. Package agent is the shell around it, and test/medicsim runs it in a simulated world
-// that injects faults.
+// Package core decides what a medic does: it detects failures, takes part in elections, gives and carries out orders, and keeps the journal
+// (design §9). It is a state machine without I/O, clock or goroutine. Package agent is the shell around it, and test/medicsim runs it in a
+// simulated world that injects faults.
 //
 //	detector   when each member was heard; only time in which this medic itself was awake counts as silence (M6)
 //	bully      which medic leads: one that hears no leader asks the higher medics, and if none objects begins a new generation (M2, M3)
@@ -18,13 +18,13 @@
 //	o := c.Output()   // may be sent: all that it depends on is durable
 //	publish o.Messages, raise o.Fence, execute o.Orders
 //
-// A batch holds what must wait for the disk: orders, messages of a new generation, and messages with new entries leave only after Stored was called
-// for their batch.
+// A batch holds what must wait for the disk: orders, messages of a new generation, and messages with new entries leave only after Stored
+// was called for their batch.
 //
 // # Targets
 //
-// For the leader every node and every other medic is a target. A target is in one of four phases, and this table has all changes of phase. In the
-// code it is the map transitions. A change that is not in the table is a bug and stops the medic.
+// For the leader every node and every other medic is a target. A target is in one of four phases, and this table has all changes of phase.
+// In the code it is the map transitions. A change that is not in the table is a bug and stops the medic.
 //
 //	from      event      to        writes     when
 //	well      missed     waiting   Suspected  it is silent for too long, or its process was seen to end; and this medic is not isolated
@@ -43,6 +43,6 @@
 //
 // A report Refused changes no phase: it ends the term, and with it all targets.
 //
-// What it never does: act as leader without leading, rely on a single message (all are repeated), restart a process because this medic itself slept,
-// or use a generation that is not durable.
+// What it never does: act as leader without leading, rely on a single message (all are repeated), restart a process because this medic
+// itself slept, or use a generation that is not durable.
 package core

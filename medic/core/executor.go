@@ -2,8 +2,8 @@ package core
 
 import "time"
 
-// obey handles an order for a host of this medic. An order of a leader that missed an election is refused here; the host's fence checks it once more
-// when it is carried out (M4).
+// obey handles an order for a host of this medic. An order of a leader that missed an election is refused here; the host's fence checks it
+// once more when it is carried out (M4).
 func (c *Core) obey(m Message, current bool, now time.Time) {
 	o := m.Order
 	tell := func(r Report) { c.publish(Message{Kind: Outcome, To: m.From, Report: r}) }

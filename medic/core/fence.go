@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// Fence is the durable state of a host: the newest term that it has seen, and whether it is being taken down. It is a file of the host and not in a
-// medic's log, because it binds all medics of the host (M4).
+// Fence is the durable state of a host: the newest term that it has seen, and whether it is being taken down. It is a file of the host and
+// not in a medic's log, because it binds all medics of the host (M4).
 type Fence struct {
 	Term Term
 	Down bool
 }
 
-// Raise returns the fence with a newer term; false if the term is not newer. If two leaders have the same generation, the first one that acts on a
-// host owns the generation there. The other one is refused, and has to take a new generation. The same holds for two starts of one leader (R14).
+// Raise returns the fence with a newer term; false if the term is not newer. If two leaders have the same generation, the first one that
+// acts on a host owns the generation there. The other one is refused, and has to take a new generation. The same holds for two starts of
+// one leader (R14).
 func (f Fence) Raise(t Term) (Fence, bool) {
 	if t.Gen <= f.Term.Gen {
 		return f, false
@@ -54,8 +55,8 @@ func (s Started) age(now Instant) time.Duration {
 	return now.Since - s.At.Since
 }
 
-// Decide checks an order on its host, under the host's lock. do reports whether the target is to be killed and started now. alive: the target has a process.
-// last: the note of its last start. clock: the host's clock.
+// Decide checks an order on its host, under the host's lock. do reports whether the target is to be killed and started now. alive: the
+// target has a process. last: the note of its last start. clock: the host's clock.
 func (f Fence) Decide(o Order, last Started, alive bool, now time.Time, clock Instant) (r Report, do bool) {
 	r = o.Report(Done)
 	switch {

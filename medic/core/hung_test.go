@@ -25,7 +25,8 @@ func TestN9_ABusyNodeIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestN9_TheBackstop: a node that should have ended itself long ago is restarted, although it beats, with one order, and the journal says why.
+// TestN9_TheBackstop: a node that should have ended itself long ago is restarted, although it beats, with one order, and the journal says
+// why.
 func TestN9_TheBackstop(t *testing.T) {
 	b := led()
 	b.hungNode(heartbeat, 60*time.Second, 7)

@@ -19,8 +19,8 @@ const (
 	Recovered                      // heard again, and working
 )
 
-// EntryID is the term in which an entry was written, and its number there. Only the term's leader writes, so entries of different medics never
-// contradict each other. A journal is a set: two journals are merged by their union.
+// EntryID is the term in which an entry was written, and its number there. Only the term's leader writes, so entries of different medics
+// never contradict each other. A journal is a set: two journals are merged by their union.
 type EntryID struct {
 	Term
 	N uint64
@@ -44,8 +44,8 @@ type Entry struct {
 type Journal struct {
 	entries []Entry
 	have    map[Term]uint64
-	// learned is when this process got to know each entry. Time is measured from there, because the clocks of the leaders that write entries may show
-	// anything (M10).
+	// learned is when this process got to know each entry. Time is measured from there, because the clocks of the leaders that write entries
+	// may show anything (M10).
 	learned map[EntryID]time.Time
 }
 
@@ -87,17 +87,17 @@ func (j *Journal) drop() {
 	}
 }
 
-// rowTimeout: when a medic has known for this long that a target recovered, the next failure begins a new row. A medic that has just started knows it
-// only since its start, so at worst a pause is too long.
+// rowTimeout: when a medic has known for this long that a target recovered, the next failure begins a new row. A medic that has just
+// started knows it only since its start, so at worst a pause is too long.
 const rowTimeout = time.Minute
 
-// inARow returns how many failures of a target followed closely on each other, up to now. A new leader continues the count of the one before (M5, M8). The
-// leader decides whether an incarnation worked for long enough to end the row, because it hears the target.
+// inARow returns how many failures of a target followed closely on each other, up to now. A new leader continues the count of the one
+// before (M5, M8). The leader decides whether an incarnation worked for long enough to end the row, because it hears the target.
 //
-// Two leaders may have counted one after the other, and their terms do not show which one was later. A leader may die before anybody hears of its
-// term, and the next one takes the same generation. Or a leader sleeps, logs and fences are set back meanwhile, and another medic leads in a lower
-// generation. So entries of a lower generation count, too, if this medic learned them after the count of the higher one. The longer row is then used;
-// at worst a pause is too long.
+// Two leaders may have counted one after the other, and their terms do not show which one was later. A leader may die before anybody hears
+// of its term, and the next one takes the same generation. Or a leader sleeps, logs and fences are set back meanwhile, and another medic
+// leads in a lower generation. So entries of a lower generation count, too, if this medic learned them after the count of the higher one.
+// The longer row is then used; at worst a pause is too long.
 func (j *Journal) inARow(who NodeID, now time.Time) (most int) {
 	var (
 		n       int     // failures of the term that is being read, backward
@@ -128,8 +128,8 @@ func (j *Journal) isOpen(who NodeID) bool {
 	return false
 }
 
-// lastFailed returns the newest incarnation of a target that is known to have failed. A leader that never heard the target writes none; then it is at
-// least the incarnation that recovered before.
+// lastFailed returns the newest incarnation of a target that is known to have failed. A leader that never heard the target writes none;
+// then it is at least the incarnation that recovered before.
 func (j *Journal) lastFailed(who NodeID) (n uint64) {
 	failed := false
 	for _, e := range slices.Backward(j.entries) {

@@ -75,7 +75,8 @@ func TestM8_IncidentsAreDerivedFromTheJournal(t *testing.T) {
 		t.Fatalf("%+v", all)
 	}
 	a, b := all[0], all[1]
-	if a.Open || a.Restarts != 1 || a.Cause != "signal: killed" || a.Restart != 50*time.Millisecond || a.Recovery != 200*time.Millisecond || a.Incarnation != 4 ||
+	if a.Open || a.Restarts != 1 || a.Cause != "signal: killed" || a.Restart != 50*time.Millisecond || a.Recovery != 200*time.Millisecond ||
+		a.Incarnation != 4 ||
 		a.Total() != 1050*time.Millisecond {
 		t.Errorf("the first is told as %+v", a)
 	}

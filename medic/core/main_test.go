@@ -25,7 +25,8 @@ func newBench(self NodeID, s State) *bench {
 	cfg := Config{
 		Self: self, ID: Identity{Incarnation: 1, PID: 1}, Reach: []string{"h"},
 		Medics: []Member{{"medic-1", "h"}, {"medic-2", "h"}, {"medic-3", "h"}}, Nodes: []Member{{"a-1", "h"}, {"b-1", "h"}},
-		Heartbeat: heartbeat, SuspectAfter: suspectAfter, Backoff: medic.Backoff{First: 100 * time.Millisecond, Max: time.Second, Healthy: time.Second},
+		Heartbeat: heartbeat, SuspectAfter: suspectAfter, Backoff: medic.Backoff{First: 100 * time.Millisecond, Max: time.Second,
+			Healthy: time.Second},
 	}
 	return &bench{Core: New(cfg, s, begin), now: begin}
 }

@@ -23,13 +23,13 @@ type Order struct {
 	Leader NodeID
 	Target NodeID
 	Host   string
-	// Silent is how long the target had been silent when the order was given. A process that is younger is not the one that was silent: something
-	// else has restarted the target already.
+	// Silent is how long the target had been silent when the order was given. A process that is younger is not the one that was silent:
+	// something else has restarted the target already.
 	Silent time.Duration
 	// Ended says that the process was seen to end. If there is a process now, it was started since.
 	Ended bool
-	// Until is the deadline for getting the host's lock: a medic that was stopped before it got the lock must not act on an old order. The executor
-	// sets it, and it is not sent.
+	// Until is the deadline for getting the host's lock: a medic that was stopped before it got the lock must not act on an old order. The
+	// executor sets it, and it is not sent.
 	Until time.Time
 	// Margin: the last heartbeat of a process may arrive this long after its end. The executor sets it, and it is not sent.
 	Margin time.Duration

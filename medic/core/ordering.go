@@ -6,10 +6,12 @@ import (
 	"time"
 )
 
-// order tells a medic that can act on the host to restart the target. The journal's entry with the reason is durable before the order leaves.
+// order tells a medic that can act on the host to restart the target. The journal's entry with the reason is durable before the order
+// leaves.
 func (c *Core) order(t *target, now time.Time) {
 	c.ordered++
-	t.order = Order{OrderID: OrderID{c.term.Gen, c.term.Life, c.ordered}, Leader: c.cfg.Self, Target: t.ID, Host: t.Host, Ended: c.det.members[t.ID].ended}
+	t.order = Order{OrderID: OrderID{c.term.Gen, c.term.Life, c.ordered}, Leader: c.cfg.Self, Target: t.ID, Host: t.Host,
+		Ended: c.det.members[t.ID].ended}
 	t.executor, t.decided, t.sent = "", now, false
 	c.enter(t, onDue, Entry{}, now)
 	c.give(t, now)
@@ -69,8 +71,8 @@ func (c *Core) recallAll(now time.Time) {
 	}
 }
 
-// stillNeeded is asked when an order could leave. It recalls the order if its target was heard while the order was being stored, or if this medic is
-// isolated now. An order that has left cannot be recalled.
+// stillNeeded is asked when an order could leave. It recalls the order if its target was heard while the order was being stored, or if this
+// medic is isolated now. An order that has left cannot be recalled.
 func (c *Core) stillNeeded(o Order) bool {
 	t := c.targets[o.Target]
 	switch {
@@ -111,7 +113,8 @@ func (c *Core) resolve(r Report, now time.Time) {
 		t.wait = c.cfg.Heartbeat
 	case Refused:
 		if !c.term.Gen.reaches(r.Term.Gen) {
-			c.enter(t, onFailed, Entry{Text: fmt.Sprintf("the fence of host %s says generation %d, which cannot be (M10); stop all medics of the host and remove it", t.Host, r.Term.Gen)}, now)
+			c.enter(t, onFailed, Entry{Text: fmt.Sprintf(
+				"the fence of host %s says generation %d, which cannot be (M10); stop all medics of the host and remove it", t.Host, r.Term.Gen)}, now)
 			t.wait = max(c.cfg.Backoff.Delay(c.journal.inARow(t.ID, now)), c.cfg.Heartbeat)
 			return
 		}

@@ -28,8 +28,8 @@ func (b *batch) empty() bool {
 	return len(b.records)+len(b.messages)+len(b.orders) == 0 && b.fence == Term{}
 }
 
-// Seal returns the records to store next, in order, with one fsync; then the caller calls Stored. It returns nil while there is nothing to store, or
-// while the last batch is still being stored.
+// Seal returns the records to store next, in order, with one fsync; then the caller calls Stored. It returns nil while there is nothing to
+// store, or while the last batch is still being stored.
 func (c *Core) Seal() []Record {
 	if c.inflight != nil || c.build.empty() {
 		return nil

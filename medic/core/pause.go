@@ -2,10 +2,10 @@ package core
 
 import "time"
 
-// Pause returns the time between two ticks: a quarter of a heartbeat, or half of one while all is well. Each tick wakes a process that may have
-// nothing else to do. All is well if this medic follows a leader or leads, no target is being restarted, and every member was heard within one and a
-// half heartbeats. The shortest silence that means anything is two heartbeats, so a failure is noticed as early as with short pauses. No pause is
-// longer than half a heartbeat, because a medic whose ticks are a heartbeat apart considers itself asleep (M6).
+// Pause returns the time between two ticks: a quarter of a heartbeat, or half of one while all is well. Each tick wakes a process that may
+// have nothing else to do. All is well if this medic follows a leader or leads, no target is being restarted, and every member was heard
+// within one and a half heartbeats. The shortest silence that means anything is two heartbeats, so a failure is noticed as early as with
+// short pauses. No pause is longer than half a heartbeat, because a medic whose ticks are a heartbeat apart considers itself asleep (M6).
 func (c *Core) Pause(now time.Time) time.Duration {
 	if c.allIsWell(now) {
 		return c.cfg.Heartbeat / 2

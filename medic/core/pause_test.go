@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// paced moves the clock by the medic's own pauses, each with the milliseconds that a timer is late. Meanwhile every living node and medic is heard once
-// in each heartbeat. It returns how often the medic ticked.
+// paced moves the clock by the medic's own pauses, each with the milliseconds that a timer is late. Meanwhile every living node and medic
+// is heard once in each heartbeat. It returns how often the medic ticked.
 func (b *bench) paced(d time.Duration, living ...NodeID) (ticks int) {
 	heard := b.now.Add(-heartbeat)
 	for end := b.now.Add(d); b.now.Before(end); ticks++ {
@@ -26,8 +26,9 @@ func (b *bench) paced(d time.Duration, living ...NodeID) (ticks int) {
 	return ticks
 }
 
-// TestM6_AMedicPausesOnlyWhileAllIsWell: it ticks twice in a heartbeat while everybody is heard, and still sends each heartbeat. From the moment in
-// which somebody is silent, or ends, until it is back, the medic ticks four times in a heartbeat, and orders no later than with steady ticks.
+// TestM6_AMedicPausesOnlyWhileAllIsWell: it ticks twice in a heartbeat while everybody is heard, and still sends each heartbeat. From the
+// moment in which somebody is silent, or ends, until it is back, the medic ticks four times in a heartbeat, and orders no later than with
+// steady ticks.
 func TestM6_AMedicPausesOnlyWhileAllIsWell(t *testing.T) {
 	b := led()
 	if p := b.Pause(b.now); p != heartbeat/4 {

@@ -34,7 +34,8 @@ func (c *Core) reconcile(t *target, v *liveness, now time.Time) {
 			if c.mayOrder(v, now) {
 				c.suspect(t, v, v.lastSign, now)
 			}
-		case v.known && v.works && c.journal.isOpen(t.ID) && (v.Incarnation > c.journal.lastFailed(t.ID) || now.Sub(t.since) >= c.cfg.StartTimeout):
+		case v.known && v.works && c.journal.isOpen(t.ID) && (v.Incarnation > c.journal.lastFailed(t.ID) ||
+			now.Sub(t.since) >= c.cfg.StartTimeout):
 			// It came back by itself, or an earlier leader restarted it. Late signs of the failed incarnation stop within the timeout.
 			c.recovered(t, v, now)
 		}
@@ -87,8 +88,8 @@ func (c *Core) suspect(t *target, v *liveness, seen time.Time, now time.Time) {
 	}
 }
 
-// awaitStart waits until a new incarnation works: it has recovered its log, and its loop makes progress (N9). Until then its heartbeats keep it from
-// being suspected.
+// awaitStart waits until a new incarnation works: it has recovered its log, and its loop makes progress (N9). Until then its heartbeats
+// keep it from being suspected.
 func (c *Core) awaitStart(t *target, v *liveness, now time.Time) {
 	reborn := t.reborn(v)
 	switch silence := now.Sub(t.since); {

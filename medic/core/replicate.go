@@ -2,8 +2,8 @@ package core
 
 import "time"
 
-// replicate sends the peer the entries that its journal lacks: the leader sends them to its followers, and followers to a leader that lacks older
-// ones.
+// replicate sends the peer the entries that its journal lacks: the leader sends them to its followers, and followers to a leader that lacks
+// older ones.
 func (c *Core) replicate(m Message, now time.Time) {
 	if c.role != leader && m.From != c.term.Leader || m.Term != c.term || now.Sub(c.replicated[m.From]) < c.cfg.Heartbeat/2 {
 		return

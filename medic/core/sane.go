@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// A forged or damaged message must not raise a generation or incarnation so far that real ones look outdated for ever, or that the next one overflows (M10).
-// Both count events that take most of a second each. So a real one never grows by maxStep between two messages: that would take twelve days of elections, or
-// of restarts, without a message. A number that was never heard before may be high: maxFirst is 136 years with one event each second.
+// A forged or damaged message must not raise a generation or incarnation so far that real ones look outdated for ever, or that the next one
+// overflows (M10). Both count events that take most of a second each. So a real one never grows by maxStep between two messages: that would
+// take twelve days of elections, or of restarts, without a message. A number that was never heard before may be high: maxFirst is 136 years
+// with one event each second.
 const (
 	maxStep  = 1 << 20
 	maxFirst = 1 << 32

@@ -28,7 +28,8 @@ func TestR14_TwoLivesOfOneLeaderAreTwoTerms(t *testing.T) {
 	o := Order{OrderID: OrderID{1, 2, 1}, Leader: "medic-3", Target: "a-1", Host: "h", Ended: true}
 	peer.say("medic-3", Message{Kind: Command, To: "medic-1", Term: Term{1, "medic-3", 2}, Order: o})
 	out := peer.look()
-	if r := out.of(Outcome); len(out.Orders) > 0 || len(r) != 1 || r[0].Report.Verdict != Refused || r[0].Report.Term != (Term{1, "medic-3", 1}) {
+	if r := out.of(Outcome); len(out.Orders) > 0 || len(r) != 1 || r[0].Report.Verdict != Refused ||
+		r[0].Report.Term != (Term{1, "medic-3", 1}) {
 		t.Errorf("an order of the other life gives %+v", out)
 	}
 	if m := out.of(Beat); len(m) != 1 || m[0].Term != (Term{1, "medic-3", 1}) {
@@ -106,7 +107,8 @@ func TestM10_AGenerationThatJumpsIsRefusedAndReported(t *testing.T) {
 		b.look()
 		for _, m := range []Message{
 			{Kind: Beat, Leading: true, Term: Term{gen, "medic-2", 1}}, {Kind: Coordinator, Leading: true, Term: Term{gen, "medic-2", 1}},
-			{Kind: Entries, To: "medic-1", Term: Term{6, "medic-3", 1}, Entries: []Entry{{EntryID: EntryID{Term{gen, "medic-2", 1}, 1}}}, Oldest: EntryID{Term{gen, "medic-2", 1}, 1}},
+			{Kind: Entries, To: "medic-1", Term: Term{6, "medic-3", 1}, Entries: []Entry{{EntryID: EntryID{Term{gen, "medic-2", 1}, 1}}},
+				Oldest: EntryID{Term{gen, "medic-2", 1}, 1}},
 		} {
 			b.say("medic-2", m)
 		}
@@ -171,7 +173,8 @@ func TestM10_AnIncarnationThatJumpsIsRefusedAndReported(t *testing.T) {
 	b.HeardNode("a-1", Sign{Identity: Identity{LogID: log, Incarnation: 1 << 63, PID: 7}}, b.now)
 	b.pass(2*suspectAfter, "a-1", "b-1") // the living one says 1, as before
 	o := b.look()
-	if slices.ContainsFunc(o.Orders, func(o Order) bool { return o.Target == "a-1" }) || len(o.Refused) != 1 || !strings.Contains(o.Refused[0], "a-1") {
+	if slices.ContainsFunc(o.Orders, func(o Order) bool { return o.Target == "a-1" }) || len(o.Refused) != 1 ||
+		!strings.Contains(o.Refused[0], "a-1") {
 		t.Errorf("it orders %+v and reports %q", o.Orders, o.Refused)
 	}
 	b.HeardNode("a-1", Sign{Identity: Identity{LogID: log, Incarnation: 1 + maxStep, PID: 7}}, b.now)

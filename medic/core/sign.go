@@ -10,8 +10,8 @@ type Sign struct {
 	MarkAge    time.Duration // how long the mark has stayed the same, counted in the node's own punctual ticks
 }
 
-// backstop is how many times StuckAfter a mark may stay the same before medics restart the node. After one StuckAfter the node ends itself; the
-// second gives it the time for that, so that medics act only where it fails.
+// backstop is how many times StuckAfter a mark may stay the same before medics restart the node. After one StuckAfter the node ends itself;
+// the second gives it the time for that, so that medics act only where it fails.
 const backstop = 2
 
 // hungFor returns how long the node's loop has hung, if the node should have ended itself by now; else 0.

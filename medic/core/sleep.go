@@ -2,16 +2,16 @@ package core
 
 import "time"
 
-// noticeSleep finds out whether this medic has slept. Each call with a time calls it first: otherwise the medic would send or carry out outdated
-// orders.
+// noticeSleep finds out whether this medic has slept. Each call with a time calls it first: otherwise the medic would send or carry out
+// outdated orders.
 func (c *Core) noticeSleep(now time.Time) {
 	if slept := c.det.tick(now); slept > 0 {
 		c.wake(slept, now)
 	}
 }
 
-// wake is called after a sleep. After a long one another medic may lead by now, and received messages may be outdated. So for one timeout this medic
-// gives and carries out no order and begins no election (M6).
+// wake is called after a sleep. After a long one another medic may lead by now, and received messages may be outdated. So for one timeout
+// this medic gives and carries out no order and begins no election (M6).
 func (c *Core) wake(slept time.Duration, now time.Time) {
 	c.leaderHeard = c.leaderHeard.Add(slept)
 	c.candidateSince = c.candidateSince.Add(slept)

@@ -63,8 +63,8 @@ func TestM5_AStartGetsMoreTimeAfterEachThatFailed(t *testing.T) {
 	}
 }
 
-// TestR8_LateSignsOfSeveralLostLogsDoNotCount: a node lost its log again and again. When it fails, no late sign of any of its lives shows that a start
-// has succeeded.
+// TestR8_LateSignsOfSeveralLostLogsDoNotCount: a node lost its log again and again. When it fails, no late sign of any of its lives shows
+// that a start has succeeded.
 func TestR8_LateSignsOfSeveralLostLogsDoNotCount(t *testing.T) {
 	const logs = 5
 	b := led()

@@ -2,13 +2,13 @@ package core
 
 import "time"
 
-// target is a node or medic as its leader treats it (M5). Only a leader has targets, and each term begins with new ones. What the leader does next
-// depends on the phase; transitions.go has all changes of phase.
+// target is a node or medic as its leader treats it (M5). Only a leader has targets, and each term begins with new ones. What the leader
+// does next depends on the phase; transitions.go has all changes of phase.
 type target struct {
 	Member
 	phase phase
-	// since is when the phase began; in ordered it is when the present executor was chosen. The time in which this medic slept or heard nobody is added, so
-	// since may be later than the event.
+	// since is when the phase began; in ordered it is when the present executor was chosen. The time in which this medic slept or heard nobody
+	// is added, so since may be later than the event.
 	since time.Time
 	// wait is how long the phase waiting lasts. Each transition to waiting sets it, or keeps what the last suspicion set.
 	wait time.Duration

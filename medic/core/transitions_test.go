@@ -17,7 +17,8 @@ func TestM5_TransitionsAreTheDocumentedOnes(t *testing.T) {
 	if !found || !ended {
 		t.Fatal("doc.go has no table of transitions")
 	}
-	entries := map[EntryKind]string{0: "-", Suspected: "Suspected", Restarted: "Restarted", Adopted: "Adopted", Missed: "Missed", Recovered: "Recovered"}
+	entries := map[EntryKind]string{0: "-", Suspected: "Suspected", Restarted: "Restarted", Adopted: "Adopted", Missed: "Missed",
+		Recovered: "Recovered"}
 	documented := map[string]string{}
 	for _, line := range strings.Split(strings.TrimSpace(table), "\n")[1:] {
 		f := strings.Fields(strings.TrimPrefix(line, "//"))

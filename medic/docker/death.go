@@ -9,7 +9,8 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// deathOf returns how the container's last process ended. Like a shell, the engine reports 128 + n for a process that was killed by signal n.
+// deathOf returns how the container's last process ended. Like a shell, the engine reports 128 + n for a process that was killed by signal
+// n.
 func deathOf(s *container.State) medic.Death {
 	const signalled, lastSignal = 128, 31
 	switch code := s.ExitCode; {

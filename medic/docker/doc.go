@@ -18,9 +18,9 @@
 //	network starts well       can hear would be restarted for ever
 //	the API changes           the version is negotiated; one below 1.41 (Docker 20.10) is refused with an error that says so
 //
-// A restart (M5) is Kill and then Start. The engine's own "restart" is not used: it sends SIGTERM and waits, and after a timeout nobody knows which
-// half was done.
+// A restart (M5) is Kill and then Start. The engine's own "restart" is not used: it sends SIGTERM and waits, and after a timeout nobody
+// knows which half was done.
 //
-// In addition a Restarter may Watch: the engine's events report at once when a container ends, which shortens suspicions (package agent). If an event
-// is lost, silence is detected as usual.
+// In addition a Restarter may Watch: the engine's events report at once when a container ends, which shortens suspicions (package agent).
+// If an event is lost, silence is detected as usual.
 package docker

@@ -16,8 +16,8 @@ const MinVersion = "1.41"
 type engine struct {
 	api  *client.Client
 	call time.Duration
-	// agreeing has a buffer of one. The goroutine that fills it negotiates the API's version. A mutex was rejected, because waiting for a mutex has no
-	// deadline.
+	// agreeing has a buffer of one. The goroutine that fills it negotiates the API's version. A mutex was rejected, because waiting for a
+	// mutex has no deadline.
 	agreeing chan struct{}
 	agreed   bool // guarded by agreeing
 }
@@ -60,7 +60,8 @@ func (e *engine) agree(ctx context.Context) error {
 		return err
 	}
 	if versions.LessThan(p.APIVersion, MinVersion) { // "" is older than any
-		return fmt.Errorf("%w: %s speaks version %q of the API, and %s is needed; use Docker 20.10 or later", ErrTooOld, e.api.DaemonHost(), p.APIVersion, MinVersion)
+		return fmt.Errorf("%w: %s speaks version %q of the API, and %s is needed; use Docker 20.10 or later", ErrTooOld, e.api.DaemonHost(),
+			p.APIVersion, MinVersion)
 	}
 	e.api.NegotiateAPIVersionPing(p)
 	e.agreed = true

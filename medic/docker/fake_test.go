@@ -60,8 +60,9 @@ type trouble struct {
 
 func newEngineOf(t *testing.T, call time.Duration) (*fake, *Restarter) {
 	t.Helper()
-	f := &fake{t: t, version: "1.41", containers: map[string]*fakeContainer{}, trouble: map[string][]trouble{}, listeners: map[chan string]bool{},
-		changed: make(chan struct{}), stop: make(chan struct{})}
+	f := &fake{t: t, version: "1.41", containers: map[string]*fakeContainer{}, trouble: map[string][]trouble{},
+		listeners: map[chan string]bool{},
+		changed:   make(chan struct{}), stop: make(chan struct{})}
 	dir, err := os.MkdirTemp("", "posta") // t.TempDir() may be too long for a socket
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +161,8 @@ func (f *fake) dieLocked(c *fakeContainer, code int) {
 }
 
 func (f *fake) tellLocked(what string, c *fakeContainer) {
-	e := fmt.Sprintf(`{"Type":"container","Action":%q,"Actor":{"ID":%q,"Attributes":{"posta.node":%q,"posta.cluster":%q}}}`, what, c.id, c.node, cluster)
+	e := fmt.Sprintf(`{"Type":"container","Action":%q,"Actor":{"ID":%q,"Attributes":{"posta.node":%q,"posta.cluster":%q}}}`, what, c.id,
+		c.node, cluster)
 	for l := range f.listeners {
 		select {
 		case l <- e:
@@ -372,7 +374,8 @@ func (f *fake) list(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	all := []any{}
 	for _, c := range f.containers {
-		if filters := r.URL.Query().Get("filters"); !strings.Contains(filters, LabelNode+"=") || strings.Contains(filters, LabelNode+"="+c.node+`"`) {
+		if filters := r.URL.Query().Get("filters"); !strings.Contains(filters, LabelNode+"=") ||
+			strings.Contains(filters, LabelNode+"="+c.node+`"`) {
 			all = append(all, map[string]any{"Id": c.id, "State": c.state(), "Labels": c.labels(), "Created": c.created})
 		}
 	}

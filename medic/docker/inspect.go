@@ -23,8 +23,8 @@ const (
 	labelService = "com.docker.compose.service" // the name under which compose makes the container known in the network
 )
 
-// look inspects the node's container. It first asks for the container that was found last. If that one is gone it searches, because compose may have
-// created another one.
+// look inspects the node's container. It first asks for the container that was found last. If that one is gone it searches, because compose
+// may have created another one.
 func (r *Restarter) look(ctx context.Context, node medic.NodeID) (c container.InspectResponse, err error) {
 	for range 2 {
 		id := r.known(node)
@@ -57,7 +57,8 @@ func (r *Restarter) inspect(ctx context.Context, node medic.NodeID, id string) (
 	return c, err
 }
 
-// change makes a call that changes the node's container. If the call fails, the container is inspected, because the call may have been carried out.
+// change makes a call that changes the node's container. If the call fails, the container is inspected, because the call may have been
+// carried out.
 func (r *Restarter) change(ctx context.Context, node medic.NodeID, what string, call func(context.Context) error,
 	done func(*container.InspectResponse) bool,
 ) error {
@@ -71,8 +72,8 @@ func (r *Restarter) change(ctx context.Context, node medic.NodeID, what string, 
 	return err
 }
 
-// newest searches for a newer container of the node when the known one does not run. A rolling update creates the new container before the old one
-// stops, so a start in between must find the new one.
+// newest searches for a newer container of the node when the known one does not run. A rolling update creates the new container before the
+// old one stops, so a start in between must find the new one.
 func (r *Restarter) newest(ctx context.Context, node medic.NodeID, old container.InspectResponse) (container.InspectResponse, error) {
 	id, err := r.find(ctx, node)
 	if err != nil || id == old.ID {
@@ -87,11 +88,13 @@ func (r *Restarter) newest(ctx context.Context, node medic.NodeID, old container
 }
 
 func noContainer(node medic.NodeID, cluster string) error {
-	return fmt.Errorf("%w: %s of cluster %s has none (labels %s=%[3]s, %s=%[2]s); create it with `docker-compose up --no-start`; medics then start it",
+	return fmt.Errorf(
+		"%w: %s of cluster %s has none (labels %s=%[3]s, %s=%[2]s); create it with `docker-compose up --no-start`; medics then start it",
 		ErrNoContainer, node, cluster, LabelCluster, LabelNode)
 }
 
-// find searches by labels. When Compose replaces a container a service has two of them for a moment: the running one counts, else the newer one.
+// find searches by labels. When Compose replaces a container a service has two of them for a moment: the running one counts, else the newer
+// one.
 func (r *Restarter) find(ctx context.Context, node medic.NodeID) (id string, err error) {
 	all, err := r.list(ctx, filters.Arg("label", LabelNode+"="+string(node)))
 	if err != nil {

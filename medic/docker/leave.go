@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// Leave puts a file into a directory of the node's container, which need not run. So a medic that does not mount the node's volume can leave a note
-// before the node starts. The directory must be in a volume, because the root of the containers is read-only.
+// Leave puts a file into a directory of the node's container, which need not run. So a medic that does not mount the node's volume can
+// leave a note before the node starts. The directory must be in a volume, because the root of the containers is read-only.
 func (r *Restarter) Leave(ctx context.Context, node medic.NodeID, dir, name string, data []byte) error {
 	c, err := r.look(ctx, node)
 	if err != nil {

@@ -14,15 +14,16 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// networkOf returns the network that the container belongs to, even while it is disconnected. Both versions of compose set it as the container's network
-// mode, which stays. Otherwise it is a network with the cluster's label; "" if there is none.
+// networkOf returns the network that the container belongs to, even while it is disconnected. Both versions of compose set it as the
+// container's network mode, which stays. Otherwise it is a network with the cluster's label; "" if there is none.
 func (r *Restarter) networkOf(ctx context.Context, c *container.InspectResponse) (string, error) {
 	if c.HostConfig != nil && c.HostConfig.NetworkMode.IsUserDefined() {
 		return c.HostConfig.NetworkMode.UserDefined(), nil
 	}
 	var all []network.Summary
 	err := r.engine.do(ctx, "look for the network of cluster "+r.cfg.Cluster, func(ctx context.Context) (err error) {
-		all, err = r.engine.api.NetworkList(ctx, network.ListOptions{Filters: filters.NewArgs(filters.Arg("label", LabelCluster+"="+r.cfg.Cluster))})
+		all, err = r.engine.api.NetworkList(ctx, network.ListOptions{Filters: filters.NewArgs(
+			filters.Arg("label", LabelCluster+"="+r.cfg.Cluster))})
 		return err
 	})
 	if err != nil || len(all) == 0 {
@@ -32,8 +33,8 @@ func (r *Restarter) networkOf(ctx context.Context, c *container.InspectResponse)
 	return all[0].Name, nil
 }
 
-// Attach connects the node's container to its network, under the node's name, unless it is connected that way already. An engine that itself reconnects
-// a container drops the names that compose gave it.
+// Attach connects the node's container to its network, under the node's name, unless it is connected that way already. An engine that
+// itself reconnects a container drops the names that compose gave it.
 func (r *Restarter) Attach(ctx context.Context, node medic.NodeID) error {
 	c, err := r.look(ctx, node)
 	if err != nil {

@@ -100,7 +100,8 @@ func (x *real) importImage() {
 	_, err = w.Write(text)
 	must(x.t, err)
 	must(x.t, w.Close())
-	answer, err := x.engine.api.ImageImport(soon(x.t), image.ImportSource{Source: &b, SourceName: "-"}, x.image, image.ImportOptions{Changes: []string{`ENTRYPOINT ["/program"]`}})
+	answer, err := x.engine.api.ImageImport(soon(x.t), image.ImportSource{Source: &b, SourceName: "-"}, x.image,
+		image.ImportOptions{Changes: []string{`ENTRYPOINT ["/program"]`}})
 	must(x.t, err)
 	var said bytes.Buffer
 	_, err = said.ReadFrom(answer)
@@ -111,7 +112,8 @@ func (x *real) importImage() {
 func (x *real) has(node medic.NodeID, role string) string {
 	x.t.Helper()
 	made, err := x.engine.api.ContainerCreate(soon(x.t),
-		&container.Config{Image: x.image, Env: []string{roleVar + "=" + role}, Labels: map[string]string{LabelCluster: x.cfg.Cluster, LabelNode: string(node)}},
+		&container.Config{Image: x.image, Env: []string{roleVar + "=" + role},
+			Labels: map[string]string{LabelCluster: x.cfg.Cluster, LabelNode: string(node)}},
 		&container.HostConfig{NetworkMode: container.NetworkMode(x.network)},
 		&network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{x.network: {Aliases: []string{string(node)}}}},
 		nil, x.cfg.Cluster+"_"+string(node)+"_1")

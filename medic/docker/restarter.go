@@ -18,13 +18,13 @@ import (
 type Config struct {
 	// Cluster is the value of the label posta.cluster.
 	Cluster string
-	// Call bounds each call to the engine, default 4s. If it is short, a busy engine counts as hung and is asked again; if it is long, a single lost answer
-	// takes all the time of an order.
+	// Call bounds each call to the engine, default 4s. If it is short, a busy engine counts as hung and is asked again; if it is long, a
+	// single lost answer takes all the time of an order.
 	Call time.Duration
 }
 
-// Restarter kills and starts containers. Several Restarters, in several processes, may use one engine if they hold a common lock when they start and kill
-// (package host); looking needs no lock.
+// Restarter kills and starts containers. Several Restarters, in several processes, may use one engine if they hold a common lock when they
+// start and kill (package host); looking needs no lock.
 type Restarter struct {
 	cfg    Config
 	engine *engine
@@ -33,8 +33,8 @@ type Restarter struct {
 	seen processes
 }
 
-// New does not contact the engine, which may not run yet. It reads the engine's address from DOCKER_HOST, like other clients. The caller closes the
-// Restarter.
+// New does not contact the engine, which may not run yet. It reads the engine's address from DOCKER_HOST, like other clients. The caller
+// closes the Restarter.
 func New(cfg Config) (*Restarter, error) {
 	if cfg.Call <= 0 {
 		cfg.Call = 4 * time.Second
@@ -64,8 +64,8 @@ func (r *Restarter) Start(ctx context.Context, node medic.NodeID) error {
 	return r.start(ctx, node, c.ID, c.State.StartedAt)
 }
 
-// start starts a container that does not run. A changed start time shows that the container was started: a call without an answer may have been carried out.
-// The process may have ended again already; its missing heartbeats will show that.
+// start starts a container that does not run. A changed start time shows that the container was started: a call without an answer may have
+// been carried out. The process may have ended again already; its missing heartbeats will show that.
 func (r *Restarter) start(ctx context.Context, node medic.NodeID, id, before string) error {
 	for {
 		err := r.change(ctx, node, "start "+string(node), func(ctx context.Context) error {
@@ -101,7 +101,8 @@ func (r *Restarter) Terminate(ctx context.Context, node medic.NodeID) error {
 	return r.Signal(ctx, node, "")
 }
 
-// Signal sends the node's process a signal, like "SIGSTOP"; "" is the signal that stops its container. It is not an error if there is no process.
+// Signal sends the node's process a signal, like "SIGSTOP"; "" is the signal that stops its container. It is not an error if there is no
+// process.
 func (r *Restarter) Signal(ctx context.Context, node medic.NodeID, signal string) error {
 	c, err := r.look(ctx, node)
 	if err != nil {
@@ -178,7 +179,8 @@ func (r *Restarter) Alive(ctx context.Context, node medic.NodeID) (bool, error) 
 	return c.State.Running, nil
 }
 
-// Pid returns the node's process in the pid namespace of the engine's machine, 0 if there is none. In the container it has another number, mostly 1.
+// Pid returns the node's process in the pid namespace of the engine's machine, 0 if there is none. In the container it has another number,
+// mostly 1.
 func (r *Restarter) Pid(node medic.NodeID) (int, error) {
 	c, err := r.look(context.Background(), node) // each call has its deadline
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/medic"
 )
 
-// Deadlines for calls. A fake engine meets short, unless it hangs or the machine stands still; when a call misses it, the restarter has to cope. Where no
-// call hangs the deadline is patient: then a machine that stands still does not add calls.
+// Deadlines for calls. A fake engine meets short, unless it hangs or the machine stands still; when a call misses it, the restarter has to
+// cope. Where no call hangs the deadline is patient: then a machine that stands still does not add calls.
 const (
 	short   = 300 * time.Millisecond
 	patient = time.Minute
@@ -291,7 +291,10 @@ func TestAContainerThatWasMadeAnewIsFound(t *testing.T) {
 		t.Errorf("two that run: %v", err)
 	}
 	all, err := r.list(soon(t))
-	if err != nil || slices.ContainsFunc(all, func(c container.Summary) bool { return c.Labels[labelOneOff] != "" || c.Labels[LabelNode] != "a-1" }) {
+	if err != nil || slices.ContainsFunc(all, func(c container.Summary) bool {
+		return c.Labels[labelOneOff] != "" ||
+			c.Labels[LabelNode] != "a-1"
+	}) {
 		t.Errorf("containers: %v, %v", all, err)
 	}
 }

@@ -34,8 +34,8 @@ func (p *processes) Pid(node medic.NodeID) (int, error) {
 // Seen implements medic.Watcher.
 func (r *Restarter) Seen() medic.Pids { return &r.seen }
 
-// Times of a watch. A node without a process is inspected again soon: if the event of its start was lost, the watch would give a hint about a process that
-// is alive.
+// Times of a watch. A node without a process is inspected again soon: if the event of its start was lost, the watch would give a hint about
+// a process that is alive.
 const (
 	reconnect   = 500 * time.Millisecond
 	checkGone   = time.Second
@@ -62,7 +62,8 @@ func (r *Restarter) watch(ctx context.Context) {
 		stop := context.AfterFunc(short, cancel) // if the call succeeds, its stream must outlive the deadline of the call
 		messages, errs = r.engine.api.Events(ctx, events.ListOptions{Filters: filters.NewArgs(
 			filters.Arg("type", string(events.ContainerEventType)), filters.Arg("label", LabelCluster+"="+r.cfg.Cluster),
-			filters.Arg("event", string(events.ActionStart)), filters.Arg("event", string(events.ActionDie)), filters.Arg("event", string(events.ActionDestroy)),
+			filters.Arg("event", string(events.ActionStart)), filters.Arg("event", string(events.ActionDie)),
+			filters.Arg("event", string(events.ActionDestroy)),
 		)})
 		if !stop() {
 			return context.DeadlineExceeded

@@ -13,7 +13,8 @@ import (
 
 func (h *Host) file(suffix string) string { return filepath.Join(h.dir, h.name+"."+suffix) }
 
-// readFence reads the fence. A damaged file is an error. Taking it for an empty one was rejected, because that would admit an outdated leader.
+// readFence reads the fence. A damaged file is an error. Taking it for an empty one was rejected, because that would admit an outdated
+// leader.
 func (h *Host) readFence() (f core.Fence, err error) {
 	text, err := medic.ReadSlots(filepath.Join(h.dir, h.name))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && text == "" {
@@ -64,7 +65,8 @@ func (h *Host) readStarted(target core.NodeID) (s core.Started) {
 	if err != nil {
 		return core.Started{}
 	}
-	if _, err := fmt.Sscanf(text, "started %d boot %s order %d.%d.%d verdict %d", &s.At.Since, &s.At.Boot, &s.Order.Gen, &s.Order.Life, &s.Order.N, &s.Verdict); err != nil {
+	if _, err := fmt.Sscanf(text, "started %d boot %s order %d.%d.%d verdict %d", &s.At.Since, &s.At.Boot, &s.Order.Gen, &s.Order.Life,
+		&s.Order.N, &s.Verdict); err != nil {
 		return core.Started{}
 	}
 	return s

@@ -18,13 +18,13 @@ type Host struct {
 	r         medic.Restarter
 	pids      medic.Pids // nil if the restarter has none
 
-	// Tell leaves a note for a target before it is started again if its last process crashed. A node needs it to count how often a session made it
-	// crash. nil: no notes. It is best effort: no start depends on it.
+	// Tell leaves a note for a target before it is started again if its last process crashed. A node needs it to count how often a session
+	// made it crash. nil: no notes. It is best effort: no start depends on it.
 	Tell func(ctx context.Context, target core.NodeID, d medic.Death)
 }
 
-// Open creates the directory and takes no lock. self is the medic that acts, "" if the caller is not a medic. The lock file names self, so that errors of
-// processes that wait for the lock can name it.
+// Open creates the directory and takes no lock. self is the medic that acts, "" if the caller is not a medic. The lock file names self, so
+// that errors of processes that wait for the lock can name it.
 func Open(dir, name string, self core.NodeID, r medic.Restarter) (*Host, error) {
 	if err := owned.Tree(dir); err != nil {
 		return nil, fmt.Errorf("make a directory for what host %s has seen: %w", name, err)
@@ -37,8 +37,8 @@ func Open(dir, name string, self core.NodeID, r medic.Restarter) (*Host, error) 
 // lookTime bounds one look at a target. It is longer than the deadline of a call to an engine or to systemctl.
 const lookTime = 6 * time.Second
 
-// Execute carries out an order (M4, M5). Errors go into the report, too. newest returns the newest term that the medic itself knows. The fence is raised to
-// it first: an order that an election has outdated must be refused as soon as this medic knows of the election.
+// Execute carries out an order (M4, M5). Errors go into the report, too. newest returns the newest term that the medic itself knows. The
+// fence is raised to it first: an order that an election has outdated must be refused as soon as this medic knows of the election.
 func (h *Host) Execute(ctx context.Context, o core.Order, newest func() core.Term) core.Report {
 	began := time.Now()
 	r, err := h.execute(ctx, o, newest)
@@ -76,9 +76,9 @@ func (h *Host) execute(ctx context.Context, o core.Order, newest func() core.Ter
 	if err != nil {
 		return r, err
 	}
-	// The deadline is compared with the time at which the lock was taken. The time that the engine takes to say which containers run does not count:
-	// otherwise no node could be restarted while the engine is slow. But a medic that was stopped before it got the lock must not act on old
-	// knowledge.
+	// The deadline is compared with the time at which the lock was taken. The time that the engine takes to say which containers run does not
+	// count: otherwise no node could be restarted while the engine is slow. But a medic that was stopped before it got the lock must not act
+	// on old knowledge.
 	now := inHand
 	if time.Since(inHand) > lookTime {
 		now = time.Now()
@@ -95,8 +95,8 @@ func (h *Host) execute(ctx context.Context, o core.Order, newest func() core.Ter
 	return r, err
 }
 
-// lockAgainst waits for the lock until the order's deadline. If the target itself holds the lock and does not release it, the target is killed first. The
-// order is checked against the stored fence, which cannot be raised without the lock.
+// lockAgainst waits for the lock until the order's deadline. If the target itself holds the lock and does not release it, the target is
+// killed first. The order is checked against the stored fence, which cannot be raised without the lock.
 func (h *Host) lockAgainst(ctx context.Context, o core.Order) (unlock func(), err error) {
 	inTime, cancel := context.WithDeadline(ctx, o.Until)
 	defer cancel()

@@ -192,7 +192,8 @@ func TestM4_ADamagedFenceAdmitsNoLeader(t *testing.T) {
 // ever: ages are counted on the monotonic clock of this boot.
 func TestM10_AHungTargetIsRestartedWhateverTheClockSaid(t *testing.T) {
 	for what, at := range map[string]core.Instant{
-		"in the future": {Boot: clock().Boot, Since: clock().Since + 24*time.Hour}, "in another boot": {Boot: "another", Since: clock().Since}, "at no known time": {},
+		"in the future": {Boot: clock().Boot, Since: clock().Since + 24*time.Hour}, "in another boot": {Boot: "another", Since: clock().Since},
+		"at no known time": {},
 	} {
 		dir, f := t.TempDir(), newFake()
 		h := open(t, dir, f)
@@ -229,7 +230,8 @@ func TestR14_AnotherLifeOfTheLeaderIsRefusedByTheHost(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	o.Life, o.N = 2, 2
-	if r := open(t, dir, f).Execute(soon(t), o, nothing); r.Verdict != core.Refused || r.Term != (core.Term{Gen: 5, Leader: "medic-3", Life: 1<<64 - 1}) {
+	if r := open(t, dir, f).Execute(soon(t), o, nothing); r.Verdict != core.Refused ||
+		r.Term != (core.Term{Gen: 5, Leader: "medic-3", Life: 1<<64 - 1}) {
 		t.Errorf("%+v", r)
 	}
 }

@@ -58,8 +58,8 @@ func (h *Host) holder() string {
 	return "somebody"
 }
 
-// readHolder returns the pid of the lock's last holder, and its medic: "" if it was not a medic, or is unknown. Medics are compared by name, because
-// processes in containers all have the same pid.
+// readHolder returns the pid of the lock's last holder, and its medic: "" if it was not a medic, or is unknown. Medics are compared by
+// name, because processes in containers all have the same pid.
 func (h *Host) readHolder() (pid, who string) {
 	b, err := os.ReadFile(h.file("lock"))
 	if err != nil {

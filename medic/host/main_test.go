@@ -113,7 +113,8 @@ func open(t *testing.T, dir string, r medic.Restarter) *Host {
 }
 
 func order(gen core.Generation, leader core.NodeID, n uint64) core.Order {
-	return core.Order{OrderID: core.OrderID{Gen: gen, N: n}, Leader: leader, Target: "a-1", Host: "local", Silent: time.Nanosecond, Until: time.Now().Add(5 * time.Minute)}
+	return core.Order{OrderID: core.OrderID{Gen: gen, N: n}, Leader: leader, Target: "a-1", Host: "local", Silent: time.Nanosecond,
+		Until: time.Now().Add(5 * time.Minute)}
 }
 
 func nothing() core.Term { return core.Term{} }

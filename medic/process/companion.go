@@ -16,8 +16,9 @@ import (
 	"time"
 )
 
-// Companion keeps one child process beside this one. This process depends on nothing that the companion does: the companion has its own memory and a lower
-// scheduling priority. The companion is started again when it ends, or when it writes nothing for Silence. It ends with this process, however this one ends.
+// Companion keeps one child process beside this one. This process depends on nothing that the companion does: the companion has its own
+// memory and a lower scheduling priority. The companion is started again when it ends, or when it writes nothing for Silence. It ends with
+// this process, however this one ends.
 type Companion struct {
 	Name    string // name of the companion in the log
 	Command []string
@@ -41,7 +42,8 @@ const (
 
 // Run keeps the process until ctx ends, and then ends it.
 func (c *Companion) Run(ctx context.Context) {
-	thread := newForkThread() // this thread lowers its priority, and the companion that it forks inherits that; the companion ends with the thread
+	// this thread lowers its priority, and the companion that it forks inherits that; the companion ends with the thread
+	thread := newForkThread()
 	defer thread.close()
 	_ = thread.do(beNicer) // if it fails, the companion runs with the same priority as this process
 	pause := c.Pause
@@ -138,7 +140,8 @@ func (c *Companion) set(p *os.Process) {
 	c.now = p
 }
 
-// pass logs what the process writes to standard error. Text beyond the limits is read and dropped, so that the process never blocks on a full pipe.
+// pass logs what the process writes to standard error. Text beyond the limits is read and dropped, so that the process never blocks on a
+// full pipe.
 func (c *Companion) pass(from io.Reader) {
 	lines := bufio.NewReaderSize(from, maxLine)
 	for n := 0; ; {

@@ -18,6 +18,6 @@
 // blocked in wait(2) for each child was rejected: it could not be ended while the child is alive, and it does not work for processes that
 // an earlier Restarter has started.
 //
-// A parent that is killed between the fork and the write of the files would leave a child that nobody finds. So a child waits at a pipe, its gate, until
-// its files are there, and ends if its parent ends before (AwaitRecord).
+// A parent that is killed between the fork and the write of the files would leave a child that nobody finds. So a child waits at a pipe,
+// its gate, until its files are there, and ends if its parent ends before (AwaitRecord).
 package process

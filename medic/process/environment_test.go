@@ -9,7 +9,8 @@ import (
 // TestS6_NodesInheritNoCredentials: what is not known to be needed does not reach a node or a medic.
 func TestS6_NodesInheritNoCredentials(t *testing.T) {
 	for _, name := range []string{
-		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "PGPASSWORD", "PGUSER", "OTEL_EXPORTER_OTLP_HEADERS", "SSH_AUTH_SOCK", "GITHUB_TOKEN", "NPM_TOKEN",
+		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "PGPASSWORD", "PGUSER", "OTEL_EXPORTER_OTLP_HEADERS", "SSH_AUTH_SOCK",
+		"GITHUB_TOKEN", "NPM_TOKEN",
 		"VAULT_TOKEN", "GOOGLE_APPLICATION_CREDENTIALS", "KUBECONFIG", "GOPROXY", "HTTPS_PROXY", "LD_PRELOAD", "XPOSTA_X", "POSTAL",
 	} {
 		t.Setenv(name, "hush")

@@ -31,7 +31,8 @@ func (r *Restarter) pidLocked(node medic.NodeID) (int, error) {
 	}
 	if h := r.adopted[node]; h != nil {
 		if !h.ended() {
-			return h.pid, nil // no other process is started while this one is alive; reading the files each time would take half of a medic's processor time
+			// no other process is started while this one is alive; reading the files each time would take half of a medic's processor time
+			return h.pid, nil
 		}
 		h.close()
 		delete(r.adopted, node)
@@ -84,9 +85,9 @@ func (c *child) letGo() {
 	c.kernel = nil
 }
 
-// death is how a child ended. A child that the kernel kills for its memory ends with SIGKILL, like any killed process. Only the kernel's log about
-// this process tells them apart for sure. If the log may not be read, memory counts as the cause if we did not kill the child and the kernel killed
-// some process for memory at that time.
+// death is how a child ended. A child that the kernel kills for its memory ends with SIGKILL, like any killed process. Only the kernel's
+// log about this process tells them apart for sure. If the log may not be read, memory counts as the cause if we did not kill the child and
+// the kernel killed some process for memory at that time.
 func death(s syscall.WaitStatus, c *child) medic.Death {
 	switch {
 	case !s.Signaled():
@@ -94,7 +95,8 @@ func death(s syscall.WaitStatus, c *child) medic.Death {
 	case s.Signal() == syscall.SIGKILL && c.kernel.killed(c.pid):
 		return medic.OutOfMemory("killed by the kernel for its memory")
 	case s.Signal() == syscall.SIGKILL && !c.struck && c.kills.risen():
-		return medic.OutOfMemory("killed (signal 9), perhaps for its memory: the kernel killed some process of the machine for that at the same time, and its medic may not read which")
+		return medic.OutOfMemory("killed (signal 9), perhaps for its memory: the kernel killed some process of the machine for that at the " +
+			"same time, and its medic may not read which")
 	}
 	return medic.Signalled(s.Signal())
 }

@@ -2,8 +2,8 @@ package process
 
 import "runtime"
 
-// forkThread is the thread that forks tied children. For Linux "parent death" is the end of the forking thread, and Go does not guarantee that any
-// other thread stays.
+// forkThread is the thread that forks tied children. For Linux "parent death" is the end of the forking thread, and Go does not guarantee
+// that any other thread stays.
 type forkThread struct {
 	jobs chan func()
 	done chan struct{}

@@ -15,8 +15,9 @@ const GateVar = "POSTA_START_FD"
 // ErrUnrecorded is wrapped by the error of AwaitRecord.
 var ErrUnrecorded = errors.New("the process that started this one has ended before it noted that")
 
-// AwaitRecord must be called by a node and by a medic before they do anything that others notice. It returns when the Restarter that has started this process
-// has written its files, and at once if no Restarter has. If the Restarter has ended before, nobody would ever find this process, and it must end as well.
+// AwaitRecord must be called by a node and by a medic before they do anything that others notice. It returns when the Restarter that has
+// started this process has written its files, and at once if no Restarter has. If the Restarter has ended before, nobody would ever find
+// this process, and it must end as well.
 func AwaitRecord() error {
 	text := os.Getenv(GateVar)
 	if text == "" {

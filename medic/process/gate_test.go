@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestM9_AChildThatNobodyFindsEnds: a parent that is killed after the fork has not written the child's files, or only one of them. The child ends without
-// having begun, and the next start is like any other.
+// TestM9_AChildThatNobodyFindsEnds: a parent that is killed after the fork has not written the child's files, or only one of them. The
+// child ends without having begun, and the next start is like any other.
 func TestM9_AChildThatNobodyFindsEnds(t *testing.T) {
 	dir := t.TempDir()
 	r := children(t, dir, "gated")

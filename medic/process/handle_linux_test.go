@@ -24,8 +24,8 @@ func pidfds(t *testing.T) (n int) {
 	return n
 }
 
-// TestM9_AnAdoptedProcessIsFollowed: a medic keeps one handle for each process that another one has started, sees its end and its successor, and keeps
-// none when it is closed.
+// TestM9_AnAdoptedProcessIsFollowed: a medic keeps one handle for each process that another one has started, sees its end and its
+// successor, and keeps none when it is closed.
 func TestM9_AnAdoptedProcessIsFollowed(t *testing.T) {
 	dir := t.TempDir()
 	parent, other := children(t, dir, "polite"), children(t, dir, "polite")

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// keepInherited makes sure that no descriptor beyond the standard ones that this process has inherited reaches its children. A node outlives the command that
-// starts it by days: it would hold the lock under which a script says posta up (flock 9; posta up), the pipe on whose end a program waits, or a file with a
-// secret. What Go opens is closed in children anyway, so once is enough.
+// keepInherited makes sure that no descriptor beyond the standard ones that this process has inherited reaches its children. A node
+// outlives the command that starts it by days: it would hold the lock under which a script says posta up (flock 9; posta up), the pipe on
+// whose end a program waits, or a file with a secret. What Go opens is closed in children anyway, so once is enough.
 func keepInherited() error {
 	dir := "/proc/self/fd"
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) { // not Linux

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestS6_NodesInheritNoDescriptors: what is open in a process, and open in its children, as after `exec 9>lock` in a shell, is not open in nodes and medics.
+// TestS6_NodesInheritNoDescriptors: what is open in a process, and open in its children, as after `exec 9>lock` in a shell, is not open in
+// nodes and medics.
 func TestS6_NodesInheritNoDescriptors(t *testing.T) {
 	var ends [2]int
 	if err := syscall.Pipe(ends[:]); err != nil { // children inherit both ends

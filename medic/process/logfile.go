@@ -26,7 +26,8 @@ const (
 	formerLog      = ".1" // suffix of the log before the current one
 )
 
-// LogSize returns the largest size of a log file: from the environment, or 16 MiB. A node or medic has at most two files of that size (R16).
+// LogSize returns the largest size of a log file: from the environment, or 16 MiB. A node or medic has at most two files of that size
+// (R16).
 func LogSize() (topology.Size, error) {
 	text := os.Getenv(LogSizeVar)
 	if text == "" {
@@ -42,11 +43,11 @@ func LogSize() (topology.Size, error) {
 	return size, nil
 }
 
-// Stderr returns where a process writes its log: standard error. If a Restarter has started it, its log file is rotated: a full one is renamed, a new
-// one takes its place as standard error and standard output, and the one renamed before is lost.
+// Stderr returns where a process writes its log: standard error. If a Restarter has started it, its log file is rotated: a full one is
+// renamed, a new one takes its place as standard error and standard output, and the one renamed before is lost.
 //
-// The process rotates its own file. So no line is split over two files, rotation does not depend on a medic, and the Go runtime's output of a panic
-// goes to the new file, too. To let the medic copy and truncate was rejected: lines that are written in between are lost.
+// The process rotates its own file. So no line is split over two files, rotation does not depend on a medic, and the Go runtime's output of
+// a panic goes to the new file, too. To let the medic copy and truncate was rejected: lines that are written in between are lost.
 func Stderr() io.Writer {
 	path := os.Getenv(logFileVar)
 	size, err := LogSize()
@@ -66,8 +67,8 @@ func Stderr() io.Writer {
 // formerMost is how much of the log of earlier processes FormerLog reads, in bytes.
 const formerMost = 64 << 10
 
-// FormerLog returns the end of the log that earlier processes of the same node have written into the file that Stderr writes to; nil if Stderr writes to
-// no file. It must be called before this process has logged anything.
+// FormerLog returns the end of the log that earlier processes of the same node have written into the file that Stderr writes to; nil if
+// Stderr writes to no file. It must be called before this process has logged anything.
 func FormerLog() []byte {
 	path := os.Getenv(logFileVar)
 	if path == "" || !isFile(os.Stderr, path) {
@@ -117,8 +118,8 @@ func (f *logFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// rotate begins a new file. If that is not possible, for example on a full disk, the old file is used further under its name, and rotate tries again
-// after a sixteenth of the size.
+// rotate begins a new file. If that is not possible, for example on a full disk, the old file is used further under its name, and rotate
+// tries again after a sixteenth of the size.
 func (f *logFile) rotate() {
 	f.size -= f.most / 16
 	if os.Rename(f.path, f.path+formerLog) != nil {
@@ -143,8 +144,8 @@ const (
 	logMode  = owned.FileMode
 )
 
-// openLog opens the log of a process that is to start. A full log is renamed first: a process in a crash loop writes too little each time to rotate
-// the log itself. If no new file can be created, the full one is used further (W5).
+// openLog opens the log of a process that is to start. A full log is renamed first: a process in a crash loop writes too little each time
+// to rotate the log itself. If no new file can be created, the full one is used further (W5).
 func openLog(path string, most topology.Size) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() >= int64(most) && os.Rename(path, path+formerLog) == nil {

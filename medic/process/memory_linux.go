@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernelLog is the kernel's log from a moment on. Only it shows for sure that the kernel killed a process for its memory: the parent just sees a
-// SIGKILL. If it may not be read, killCount is used.
+// kernelLog is the kernel's log from a moment on. Only it shows for sure that the kernel killed a process for its memory: the parent just
+// sees a SIGKILL. If it may not be read, killCount is used.
 type kernelLog struct{ fd int }
 
 // firstPIDs names the initial pid namespace. The log has the pids of that namespace; in another one they belong to other processes.
@@ -34,7 +34,8 @@ func followKernel() *kernelLog {
 	return &kernelLog{fd}
 }
 
-// killed reads on to the end of the log, and reports whether the kernel says that it has killed a process for its memory. It is called once.
+// killed reads on to the end of the log, and reports whether the kernel says that it has killed a process for its memory. It is called
+// once.
 func (k *kernelLog) killed(pid int) bool {
 	if k == nil {
 		return false
@@ -79,9 +80,10 @@ func killedForMemory(record string) (pid int) {
 	return pid
 }
 
-// killCount counts the processes that the kernel has killed for their memory on this machine; every user may read the counter. The killed process may be
-// any process. So if a process that we did not kill died while the number rose, the cause is "perhaps" memory. A session fails only after three such
-// deaths in a row. That would be wrong only if something sent the node SIGKILL each time that the kernel killed another process.
+// killCount counts the processes that the kernel has killed for their memory on this machine; every user may read the counter. The killed
+// process may be any process. So if a process that we did not kill died while the number rose, the cause is "perhaps" memory. A session
+// fails only after three such deaths in a row. That would be wrong only if something sent the node SIGKILL each time that the kernel killed
+// another process.
 type killCount struct {
 	file        string
 	was, before uint64    // the counter at the last two looks with different times

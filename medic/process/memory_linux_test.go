@@ -37,8 +37,10 @@ func records(t *testing.T, all ...string) *kernelLog {
 func TestN9_OnlyTheProcessItselfCounts(t *testing.T) {
 	const (
 		noise   = "6,539,4926626210,-;veth31204d4: entered promiscuous mode\n SUBSYSTEM=net\n"
-		machine = "3,540,4926626310,-;Out of memory: Killed process 4711 (posta) total-vm:1024kB, anon-rss:512kB, file-rss:0kB, shmem-rss:0kB, UID:0\n"
-		group   = "3,2625,4629266390,-;Memory cgroup out of memory: Killed process 4711 (python3) total-vm:118968kB, anon-rss:19328kB, file-rss:6628kB, shmem-rss:0kB, UID:0 pgtables:100kB oom_score_adj:0\n"
+		machine = "3,540,4926626310,-;Out of memory: Killed process 4711 (posta) total-vm:1024kB, anon-rss:512kB, file-rss:0kB, " +
+			"shmem-rss:0kB, UID:0\n"
+		group = "3,2625,4629266390,-;Memory cgroup out of memory: Killed process 4711 (python3) total-vm:118968kB, anon-rss:19328kB, " +
+			"file-rss:6628kB, shmem-rss:0kB, UID:0 pgtables:100kB oom_score_adj:0\n"
 		old     = "3,542,4926626330,-;Killed process 4711 (posta) total-vm:1024kB, anon-rss:512kB\n"
 		chosen  = "3,543,4926626340,-;Out of memory: Kill process 4711 (posta) score 900 or sacrifice child\n"
 		forged  = "12,544,4926626350,-;Out of memory: Killed process 4711 (posta) total-vm:1024kB\n"

@@ -27,8 +27,8 @@ func (r *Restarter) birthFile(node medic.NodeID) string {
 	return filepath.Join(r.cfg.Dir, "."+string(node)+birthSuffix)
 }
 
-// record writes both files, first the one that this package reads. They need no fsync: after a crash of the machine the processes are gone, too, and no
-// process has the recorded start time.
+// record writes both files, first the one that this package reads. They need no fsync: after a crash of the machine the processes are gone,
+// too, and no process has the recorded start time.
 func (r *Restarter) record(node medic.NodeID, pid int) error {
 	started, err := startTime(pid)
 	if err != nil {
@@ -39,7 +39,8 @@ func (r *Restarter) record(node medic.NodeID, pid int) error {
 	return errors.Join(err, r.write(r.pidFile(node), func(name string) error { return overwrite(name, strconv.Itoa(pid)) }))
 }
 
-// reserve returns the name that a file has while its node has no process. The file is kept so that the next start needs no room on the disk.
+// reserve returns the name that a file has while its node has no process. The file is kept so that the next start needs no room on the
+// disk.
 func (r *Restarter) reserve(name string) string {
 	return filepath.Join(r.cfg.Logs, "."+filepath.Base(name)+".reserve")
 }

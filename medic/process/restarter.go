@@ -26,8 +26,8 @@ type Config struct {
 	DieWithParent bool                             // children die with this process
 }
 
-// Restarter starts nodes as child processes. Several Restarters, in several processes, may use one directory if they hold a common lock when they start and
-// kill (package host); looking needs no lock.
+// Restarter starts nodes as child processes. Several Restarters, in several processes, may use one directory if they hold a common lock
+// when they start and kill (package host); looking needs no lock.
 type Restarter struct {
 	cfg     Config
 	logSize topology.Size // of one log file
@@ -215,7 +215,8 @@ func (r *Restarter) Pid(node medic.NodeID) (int, error) {
 	return r.pidLocked(node)
 }
 
-// How often Wait looks if the system does not report ends: looking costs one system call for our own child, and two reads of files for another process.
+// How often Wait looks if the system does not report ends: looking costs one system call for our own child, and two reads of files for
+// another process.
 const (
 	pollChild   = 10 * time.Millisecond
 	pollAdopted = 50 * time.Millisecond

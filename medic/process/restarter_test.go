@@ -156,7 +156,8 @@ func TestM9_APidOfAnotherProcessIsNotTouched(t *testing.T) {
 	r := children(t, dir, "polite")
 	pid := bystander.Process.Pid
 	stale := fmt.Sprintf("%d %s\n", pid, "1@another-boot")
-	if err := errors.Join(os.WriteFile(r.birthFile("a-1"), []byte(stale), 0o644), os.WriteFile(r.pidFile("a-1"), []byte(strconv.Itoa(pid)), 0o644)); err != nil {
+	if err := errors.Join(os.WriteFile(r.birthFile("a-1"), []byte(stale), 0o644),
+		os.WriteFile(r.pidFile("a-1"), []byte(strconv.Itoa(pid)), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	if alive, err := r.Alive(soon(t), "a-1"); alive || err != nil {

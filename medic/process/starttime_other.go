@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// startTime asks ps, whose answer is exact to a second; no pid is used again within a second. It returns "" if there is no such process, or only a zombie of
-// it.
+// startTime asks ps, whose answer is exact to a second; no pid is used again within a second. It returns "" if there is no such process, or
+// only a zombie of it.
 func startTime(pid int) (string, error) {
 	out, err := exec.Command("ps", "-o", "stat=", "-o", "lstart=", "-p", strconv.Itoa(pid)).Output()
 	var exit *exec.ExitError

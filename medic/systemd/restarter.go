@@ -20,13 +20,13 @@ var ErrNoUnit = errors.New("no unit of systemd")
 type Config struct {
 	Unit    func(medic.NodeID) string // name of the unit, like posta-posta-joiner-1.service
 	Program []string                  // default systemctl
-	// Call bounds each call of systemctl, default 4s. If it is short, a busy systemd counts as hung and is asked again; if it is long, a single lost answer
-	// takes all the time of an order.
+	// Call bounds each call of systemctl, default 4s. If it is short, a busy systemd counts as hung and is asked again; if it is long, a
+	// single lost answer takes all the time of an order.
 	Call time.Duration
 }
 
-// Restarter starts and kills units. Several Restarters, in several processes, may act on one machine if they hold a common lock when they start and kill
-// (package host); looking needs no lock.
+// Restarter starts and kills units. Several Restarters, in several processes, may act on one machine if they hold a common lock when they
+// start and kill (package host); looking needs no lock.
 type Restarter struct{ cfg Config }
 
 // New makes no call to systemd.
@@ -59,7 +59,8 @@ func (r *Restarter) look(ctx context.Context, node medic.NodeID) (u unit, err er
 		said[name] = value
 	}
 	if said["LoadState"] == "not-found" || said["LoadState"] == "" {
-		return u, fmt.Errorf("%w: %s has none that is called %s; see `posta deploy --render systemd`, and systemctl daemon-reload", ErrNoUnit, node, r.cfg.Unit(node))
+		return u, fmt.Errorf("%w: %s has none that is called %s; see `posta deploy --render systemd`, and systemctl daemon-reload", ErrNoUnit,
+			node, r.cfg.Unit(node))
 	}
 	u = unit{result: said["Result"], code: said["ExecMainCode"], status: said["ExecMainStatus"]}
 	u.pid, err = strconv.Atoi(said["MainPID"])
@@ -118,8 +119,8 @@ func (r *Restarter) signal(ctx context.Context, node medic.NodeID, u unit, signa
 	return err
 }
 
-// Kill implements medic.Restarter. It kills the process that exists now. A later process is a new incarnation: systemd itself starts medics again, so killing
-// later ones, too, would never end.
+// Kill implements medic.Restarter. It kills the process that exists now. A later process is a new incarnation: systemd itself starts medics
+// again, so killing later ones, too, would never end.
 func (r *Restarter) Kill(ctx context.Context, node medic.NodeID) error {
 	u, err := r.look(ctx, node)
 	if err != nil || !u.alive() {

@@ -51,7 +51,8 @@ func systemctl(dir string, args []string) error {
 	pid := process(dir)
 	switch verb {
 	case "show":
-		fmt.Printf("LoadState=loaded\nMainPID=%d\nResult=exit-code\nExecMainCode=%s\nExecMainStatus=%s\n", pid, text(dir, "CODE"), text(dir, "STATUS"))
+		fmt.Printf("LoadState=loaded\nMainPID=%d\nResult=exit-code\nExecMainCode=%s\nExecMainStatus=%s\n", pid, text(dir, "CODE"),
+			text(dir, "STATUS"))
 		return nil
 	case "start":
 		if exists(dir, "REFUSE") {
@@ -65,7 +66,8 @@ func systemctl(dir string, args []string) error {
 		if pid == 0 {
 			return errors.New("no process to kill")
 		}
-		signal := map[string]syscall.Signal{"SIGKILL": syscall.SIGKILL, "SIGTERM": syscall.SIGTERM, "SIGSTOP": syscall.SIGSTOP}[strings.TrimPrefix(args[2], "--signal=")]
+		signal := map[string]syscall.Signal{"SIGKILL": syscall.SIGKILL, "SIGTERM": syscall.SIGTERM,
+			"SIGSTOP": syscall.SIGSTOP}[strings.TrimPrefix(args[2], "--signal=")]
 		if args[1] != "--kill-who=main" || signal == 0 {
 			return fmt.Errorf("systemctl %v", args)
 		}
@@ -271,7 +273,8 @@ func TestM5_ALaterLifeIsNotKilled(t *testing.T) {
 func TestErrorsSayWhatToDo(t *testing.T) {
 	f := newFake(t)
 	err := f.Start(t.Context(), "nobody-1")
-	if !errors.Is(err, ErrNoUnit) || !strings.Contains(err.Error(), "posta-c-nobody-1.service") || !strings.Contains(err.Error(), "daemon-reload") {
+	if !errors.Is(err, ErrNoUnit) || !strings.Contains(err.Error(), "posta-c-nobody-1.service") ||
+		!strings.Contains(err.Error(), "daemon-reload") {
 		t.Errorf("start who has no unit: %v", err)
 	}
 	if alive, err := f.Alive(t.Context(), "nobody-1"); alive || err != nil {

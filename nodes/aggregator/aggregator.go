@@ -1,11 +1,12 @@
 // Package aggregator is the role that holds one partition of each session's tables, by key. It hands a table on when
 // the stream that fills the table has ended.
 //
-// The tables' specs say how cells are merged, so this role knows nothing of any analysis. Its input is recorded, because it is already folded and
-// small. A table leaves page by page, as the windows of the receivers have room (R9). Rows of bags (fold.Never) are passed on as they arrive.
-// Tables that take more memory than limits.tables move to files (package runs), and memory begins again with empty tables. When the stream has ended, the
-// rows that are still in memory move to files, too. Then the tables are read back in parts. A part is the rows of a few buckets, merged from all runs.
-// Pruning and pages treat it like a whole table. It is a partition of the keys, like an aggregator's tables, only smaller, so the answer is the same (D1).
+// The tables' specs say how cells are merged, so this role knows nothing of any analysis. Its input is recorded, because it is already
+// folded and small. A table leaves page by page, as the windows of the receivers have room (R9). Rows of bags (fold.Never) are passed on as
+// they arrive. Tables that take more memory than limits.tables move to files (package runs), and memory begins again with empty tables.
+// When the stream has ended, the rows that are still in memory move to files, too. Then the tables are read back in parts. A part is the
+// rows of a few buckets, merged from all runs. Pruning and pages treat it like a whole table. It is a partition of the keys, like an
+// aggregator's tables, only smaller, so the answer is the same (D1).
 //
 // Tables from which others are made (fold.Spec.From) stay in memory. When they are complete, the analysis makes the others (making.go).
 package aggregator
@@ -68,7 +69,8 @@ type state struct {
 // New returns the role.
 func New() *Aggregator {
 	return &Aggregator{
-		Base: role.Base{Role: topology.Aggregator}, Store: runs.NewStore(string(topology.Aggregator)), PageRows: pageRows, sessions: map[session.ID]*state{},
+		Base: role.Base{Role: topology.Aggregator}, Store: runs.NewStore(string(topology.Aggregator)), PageRows: pageRows,
+		sessions: map[session.ID]*state{},
 	}
 }
 
@@ -97,7 +99,8 @@ func (a *Aggregator) Take(id session.ID, m role.Message, out role.Emitter) (dura
 		out.Emit(0, role.Message{Stream: m.Stream, Payload: bytes.Clone(m.Payload)})
 		return false, nil
 	case st.isLeaving(i):
-		return false, fmt.Errorf("rows of table %s come behind the end of stream %s, which completes it", tables[i].Spec().Name, st.Analysis.Streams[st.stream].Name)
+		return false, fmt.Errorf("rows of table %s come behind the end of stream %s, which completes it", tables[i].Spec().Name,
+			st.Analysis.Streams[st.stream].Name)
 	case st.Analysis.Stays(i):
 		return true, st.wait(i, m.Payload, out)
 	}
@@ -146,7 +149,8 @@ func (st *state) begin(prunes bool) {
 	}
 }
 
-// leave lists the tables that the stream completes. If a part is read again after a start, it leaves out the tables of the part that have left.
+// leave lists the tables that the stream completes. If a part is read again after a start, it leaves out the tables of the part that have
+// left.
 func (st *state) leave() {
 	for i, t := range st.complete() {
 		if t != nil && t.Len() > 0 {
@@ -214,8 +218,8 @@ func (st *state) pruneOn() (more bool, err error) {
 	return st.prunes, err
 }
 
-// prune lets the analysis drop rows that no answer needs. The analysis sees only the tables that the stream completes, since other tables may change
-// between two slices. So a replay drops the same rows.
+// prune lets the analysis drop rows that no answer needs. The analysis sees only the tables that the stream completes, since other tables
+// may change between two slices. So a replay drops the same rows.
 func (st *state) prune() *role.Task {
 	stream, args, prune := st.stream, st.Args, st.Analysis.Prune
 	where := "prune at the end of stream " + st.Analysis.Streams[stream].Name
@@ -274,10 +278,11 @@ const (
 	pageBytes = 4 << 20
 )
 
-// More implements role.Role. It emits one page. The edge that leaves an aggregator sends all pages of a session to one receiver (key "session").
+// More implements role.Role. It emits one page. The edge that leaves an aggregator sends all pages of a session to one receiver (key
+// "session").
 //
-// If files cannot be read, or do not contain what was written, the next call of Work returns the error, and the session fails. If More returned it, a node
-// whose recovery repeats the call could not start.
+// If files cannot be read, or do not contain what was written, the next call of Work returns the error, and the session fails. If More
+// returned it, a node whose recovery repeats the call could not start.
 func (a *Aggregator) More(id session.ID, out role.Emitter) (bool, error) {
 	st := a.sessions[id]
 	if err := a.finish(id); err != nil {

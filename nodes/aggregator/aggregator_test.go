@@ -206,7 +206,8 @@ func TestN6_WhatGoesWrongInPruneFailsTheSession(t *testing.T) {
 	}
 }
 
-// TestAggregator_RowsOfABagLeaveAsTheyCome: the aggregator does not keep them, so it records nothing of them, and the payload may be reused.
+// TestAggregator_RowsOfABagLeaveAsTheyCome: the aggregator does not keep them, so it records nothing of them, and the payload may be
+// reused.
 func TestAggregator_RowsOfABagLeaveAsTheyCome(t *testing.T) {
 	s := roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)
 	s.Analysis.Tables[1].Merge, s.Analysis.Tables[1].Aggs = fold.Never, nil

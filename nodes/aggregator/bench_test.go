@@ -18,8 +18,9 @@ import (
 
 var groups = flag.Int("groups", 1_000_000, "distinct groups of BenchmarkGroups")
 
-// BenchmarkGroups takes distinct groups and hands them on: once with all of them in memory, and with limits.tables of 48 MiB, where they move to files
-// of a real log. Both are in one run, so that their times can be compared. heap-MB is the largest heap that was in use at the end of a commit.
+// BenchmarkGroups takes distinct groups and hands them on: once with all of them in memory, and with limits.tables of 48 MiB, where they
+// move to files of a real log. Both are in one run, so that their times can be compared. heap-MB is the largest heap that was in use at the
+// end of a commit.
 //
 //	go test ./nodes/aggregator -run '^$' -bench Groups -benchtime 1x -groups 10000000
 func BenchmarkGroups(b *testing.B) {

@@ -9,11 +9,11 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Snapshot implements role.Role. It first finishes pruning: pruning a half-pruned table again may drop other rows. If pruning fails, the next call of Work or
-// More returns the error. A part from files does not need this, because recovery reads it again.
+// Snapshot implements role.Role. It first finishes pruning: pruning a half-pruned table again may drop other rows. If pruning fails, the
+// next call of Work or More returns the error. A part from files does not need this, because recovery reads it again.
 //
-// After a restart, a table that is being made is made again, and the rows of it that have left are skipped: its rows and their order depend only on the
-// tables from which it is made.
+// After a restart, a table that is being made is made again, and the rows of it that have left are skipped: its rows and their order depend
+// only on the tables from which it is made.
 //
 //	[stream, next, [leaving…], prunes, tables, runs, parts, [ended…], [making…], left, waiting…]      parts = [] or [prunes, from, left]
 func (a *Aggregator) Snapshot(id session.ID, dst []byte) []byte {

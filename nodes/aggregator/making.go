@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// maker makes the first table of state.making. When the task has a part of the table ready, it waits until all pages of that part have left, and then
-// continues.
+// maker makes the first table of state.making. When the task has a part of the table ready, it waits until all pages of that part have
+// left, and then continues.
 type maker struct {
 	task  *role.Task
 	made  *fold.Table
@@ -58,7 +58,9 @@ func (st *state) tooMuchWaits(out role.Emitter) error {
 		return nil
 	}
 	if limit := out.Limits().Memory; st.held > limit {
-		return fmt.Errorf("the session's rows and groups that wait for a join have %d bytes in this aggregator, and limits.memory is %d: let more aggregators share them, narrow the rows or read fewer columns, or raise limits.memory in the topology; then start the session again",
+		return fmt.Errorf("the session's rows and groups that wait for a join have %d bytes in this aggregator, and limits.memory is %d: let "+
+			"more aggregators share them, narrow the rows or read fewer columns, or raise limits.memory in the topology; then start the session "+
+			"again",
 			st.held, limit)
 	}
 	return nil
@@ -152,7 +154,8 @@ func (st *state) makeRows() error {
 	}
 }
 
-// madeLeft is called when all rows of the part that the task handed over have left: it lets the task continue, or ends the making of this table.
+// madeLeft is called when all rows of the part that the task handed over have left: it lets the task continue, or ends the making of this
+// table.
 func (st *state) madeLeft() {
 	st.next = 0
 	if m := st.maker; !m.last {

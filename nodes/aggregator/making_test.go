@@ -17,7 +17,8 @@ import (
 func joining(copies int) *analyses.Analysis {
 	a := roletest.Analysis()
 	colour := fold.Key{Name: "colour", Kind: fold.KeyText}
-	a.Tables[1] = fold.Spec{Name: "pots", Stream: "pots", Merge: fold.Never, PartitionBy: 1, Keys: []fold.Key{colour, {Name: "amount", Kind: fold.KeyInt}}}
+	a.Tables[1] = fold.Spec{Name: "pots", Stream: "pots", Merge: fold.Never, PartitionBy: 1,
+		Keys: []fold.Key{colour, {Name: "amount", Kind: fold.KeyInt}}}
 	a.Tables = append(a.Tables, fold.Spec{Name: "joined", Stream: "colours", From: []string{"known", "pots"}, Merge: fold.Never,
 		Keys: []fold.Key{colour, {Name: "amount", Kind: fold.KeyInt}, {Name: "copy", Kind: fold.KeyInt}}})
 	a.Queries = []analyses.Query{{Name: "joined", Columns: []string{"colour", "amount"}, Tables: []string{"joined"}}}
@@ -146,7 +147,8 @@ func TestAggregator_MakesATableWhenItsTablesAreComplete(t *testing.T) {
 		if st := x.sessions[id]; st.waiting[1].Len()+st.tables[0].Len() > 0 {
 			t.Error("what the table was made of is still kept")
 		}
-		if _, err := x.Take(id, rowsFor(a, 1, "red", 1), &roletest.Kept{}); err == nil || !strings.Contains(err.Error(), "behind the end of stream") {
+		if _, err := x.Take(id, rowsFor(a, 1, "red", 1), &roletest.Kept{}); err == nil ||
+			!strings.Contains(err.Error(), "behind the end of stream") {
 			t.Errorf("rows behind the end: %v", err)
 		}
 	}
@@ -239,7 +241,8 @@ func TestR16_GroupsThatWaitAreBounded(t *testing.T) {
 	for ; taken < 10_000 && failed == nil; taken++ {
 		_, failed = x.Take(id, rowsFor(a, 0, fmt.Sprint("colour ", taken), 0), &roletest.Kept{Memory: 64 << 10})
 	}
-	if failed == nil || !strings.Contains(failed.Error(), "groups that wait for a join have ") || !strings.Contains(failed.Error(), "limits.memory is 65536") {
+	if failed == nil || !strings.Contains(failed.Error(), "groups that wait for a join have ") ||
+		!strings.Contains(failed.Error(), "limits.memory is 65536") {
 		t.Fatalf("after %d groups: %v", taken, failed)
 	}
 	if taken < 100 {

@@ -21,8 +21,8 @@ func (st *state) bytes() (n int) {
 	return n
 }
 
-// Excess implements role.Spiller. Of the owner whose tables take the most memory it returns the session whose tables take most. So runs are few and large,
-// and an owner with many sessions does not slow down one with few.
+// Excess implements role.Spiller. Of the owner whose tables take the most memory it returns the session whose tables take most. So runs are
+// few and large, and an owner with many sessions does not slow down one with few.
 func (a *Aggregator) Excess(limit int) (id session.ID, found bool) {
 	total, sizes, owners := 0, map[session.ID]int{}, role.Tally{}
 	for _, st := range a.sessions {
@@ -44,8 +44,8 @@ func (a *Aggregator) Excess(limit int) (id session.ID, found bool) {
 	return id, true
 }
 
-// Spill implements role.Spiller. Tables that already leave continue from files, with the rows that have not left. Spill first finishes pruning, because it is
-// not recorded how far Work had got: a recovery that repeats the call has not begun pruning.
+// Spill implements role.Spiller. Tables that already leave continue from files, with the rows that have not left. Spill first finishes
+// pruning, because it is not recorded how far Work had got: a recovery that repeats the call has not begun pruning.
 func (a *Aggregator) Spill(id session.ID, recorded []byte) ([]byte, error) {
 	st := a.sessions[id]
 	if st.parts == nil && a.finish(id) != nil {
@@ -60,7 +60,9 @@ func (a *Aggregator) Spill(id session.ID, recorded []byte) ([]byte, error) {
 		st.leaving, st.next, st.parts = nil, 0, &parts{}
 	}
 	if recorded != nil && !bytes.Equal(recorded, record) {
-		st.failed = fmt.Errorf("repeating what was stored makes other files than before (%d bytes of names, %d recorded): start the session again", len(record), len(recorded))
+		st.failed = fmt.Errorf(
+			"repeating what was stored makes other files than before (%d bytes of names, %d recorded): start the session again", len(record),
+			len(recorded))
 	}
 	return record, nil
 }
@@ -119,8 +121,8 @@ func (a *Aggregator) inRuns(st *state) bool {
 	return false
 }
 
-// parts describes how tables leave that are in files. A part has as many buckets as make a page; it is pruned, and leaves, before the next part is read. Its
-// durable state is from, left and state.next: recovery reads the part again, and finds the same rows in it.
+// parts describes how tables leave that are in files. A part has as many buckets as make a page; it is pruned, and leaves, before the next
+// part is read. Its durable state is from, left and state.next: recovery reads the part again, and finds the same rows in it.
 type parts struct {
 	prunes bool          // each part is pruned
 	from   int           // the first bucket of the part

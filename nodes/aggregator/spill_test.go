@@ -108,7 +108,8 @@ func (n *node) leave(stream int, between func()) map[string]int64 {
 	return merged(n.t, out)
 }
 
-// TestR16_GroupsMoveToFiles: whatever moves to files, and when, and wherever the node starts again, the sums are those of one table in memory.
+// TestR16_GroupsMoveToFiles: whatever moves to files, and when, and wherever the node starts again, the sums are those of one table in
+// memory.
 func TestR16_GroupsMoveToFiles(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 1))

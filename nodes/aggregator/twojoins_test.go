@@ -45,8 +45,8 @@ func bagOf(a *analyses.Analysis, table, stream int, colour string, amount int) r
 	return role.Message{Stream: stream, Payload: new(role.PartialEncoder).Encode(table, t, t.Rows())}
 }
 
-// TestD1_RowsStayForTheSecondJoin: two tables are made of one. Its rows stay until both are made, whether the second one waits for a stream or for the
-// first one to leave. A node that starts again in between goes on, and in the end nothing is kept.
+// TestD1_RowsStayForTheSecondJoin: two tables are made of one. Its rows stay until both are made, whether the second one waits for a stream
+// or for the first one to leave. A node that starts again in between goes on, and in the end nothing is kept.
 func TestD1_RowsStayForTheSecondJoin(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 2, 0}, {2, 1, 0}} {
 		for _, restarts := range []bool{false, true} {
@@ -95,7 +95,8 @@ func TestD1_RowsStayForTheSecondJoin(t *testing.T) {
 				}
 			}
 			st := x.sessions[id]
-			if kept := slices.IndexFunc(st.tables, func(t *fold.Table) bool { return t.Len() > 0 }); kept >= 0 || st.waiting[1].Len()+st.waiting[3].Len() > 0 || len(rows) != 6 {
+			if kept := slices.IndexFunc(st.tables, func(t *fold.Table) bool { return t.Len() > 0 }); kept >= 0 ||
+				st.waiting[1].Len()+st.waiting[3].Len() > 0 || len(rows) != 6 {
 				t.Errorf("streams end in the order %v: what no table is made of any more is still kept, or there are other rows: %v", order, rows)
 			}
 		}

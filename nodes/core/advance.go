@@ -95,11 +95,11 @@ func (c *Core) ahead(f *link.Frame) bool {
 	return more
 }
 
-// hurryAborts applies aborts that wait in the queues at once when the disk is full (W5), or when the node works long on a frame before them. The frames before an abort may need more room than
-// there is; once their session has left, only their hwm is stored. Any node may fail any session at any time (R13), so the session ends as
-// it would at the abort's turn, and at its turn the abort changes nothing. An abort of a session that has already failed here is left to
-// wait. Two clients can claim to have lost one session, and to pass on both claims in turn at each call would fill the outbox without bound
-// (R16).
+// hurryAborts applies aborts that wait in the queues at once when the disk is full (W5), or when the node works long on a frame before
+// them. The frames before an abort may need more room than there is; once their session has left, only their hwm is stored. Any node may
+// fail any session at any time (R13), so the session ends as it would at the abort's turn, and at its turn the abort changes nothing. An
+// abort of a session that has already failed here is left to wait. Two clients can claim to have lost one session, and to pass on both
+// claims in turn at each call would fill the outbox without bound (R16).
 func (c *Core) hurryAborts() {
 	for _, l := range c.inOrder {
 		for i := l.head; i < len(l.queue); i++ {

@@ -37,8 +37,8 @@ func (w *slicer) Take(id session.ID, m role.Message, out role.Emitter) (bool, er
 
 func (w *slicer) Close() {}
 
-// TestN9_AFrameThatTakesLongLeavesOthersTheirTurn: commits go on while a role works ahead of a frame, and what the frame brings takes effect once, when the work
-// is done. An abort behind it on its link ends the work at once, and a panic in it fails its session alone.
+// TestN9_AFrameThatTakesLongLeavesOthersTheirTurn: commits go on while a role works ahead of a frame, and what the frame brings takes
+// effect once, when the work is done. An abort behind it on its link ends the work at once, and a panic in it fails its session alone.
 func TestN9_AFrameThatTakesLongLeavesOthersTheirTurn(t *testing.T) {
 	begin := func() (*driver, *slicer) {
 		d := newDriver(t, 1, "hash")

@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestTick_AsksForTheEndsThatAreAwaited: at each step, an input asks the output of its own node about the sessions that the input holds. A step costs
-// nothing if the input holds none, however many ended sessions the output keeps.
+// TestTick_AsksForTheEndsThatAreAwaited: at each step, an input asks the output of its own node about the sessions that the input holds. A
+// step costs nothing if the input holds none, however many ended sessions the output keeps.
 func TestTick_AsksForTheEndsThatAreAwaited(t *testing.T) {
 	cfg, err := shape("gateway")
 	if err != nil {

@@ -43,8 +43,8 @@ type Commit struct {
 	Bytes int
 
 	// NewLog: it is the first commit that says that a receiver has come with another log. Acknowledgements do not need a commit of their own,
-	// but a receiver's new log does. If the log were cut as far as the new log has acknowledged, and still said that the old log did, a restart
-	// would fail sessions that lost nothing (R8). So nothing is cut before this commit is stored.
+	// but a receiver's new log does. If the log were cut as far as the new log has acknowledged, and still said that the old log did, a
+	// restart would fail sessions that lost nothing (R8). So nothing is cut before this commit is stored.
 	NewLog bool
 
 	leaves   bool // a session leaves this node with it
@@ -92,8 +92,9 @@ func (c *Core) Urgency() FlushUrgency {
 // another commit is being stored.
 func (c *Core) Seal() *Commit { return c.seal(c.cfg.Tables, false) }
 
-// SealForSnapshot is Seal for a commit that a snapshot follows. Tables of more than half of limits.tables move to files first. A snapshot is in memory as
-// a whole, beside the tables, so it would take as much memory as they do. The files have to be written only once, snapshots again and again.
+// SealForSnapshot is Seal for a commit that a snapshot follows. Tables of more than half of limits.tables move to files first. A snapshot
+// is in memory as a whole, beside the tables, so it would take as much memory as they do. The files have to be written only once, snapshots
+// again and again.
 func (c *Core) SealForSnapshot() *Commit { return c.seal(c.cfg.Tables/2, true) }
 
 func (c *Core) seal(tables int, snapshot bool) *Commit {

@@ -27,8 +27,9 @@ type Core struct {
 	// has both (R13). A session that was never here has neither, and the oldest tombstones are dropped.
 	sessions   map[session.ID]*sess
 	tombstones tombstones
-	rivals     bounded.Map[refusedKey, struct{}] // refused sessions whose failure was passed on; not durable, because passing it on twice does no harm
-	ending     []*sess                           // sessions with a pending end; continueEnding and recovery add, continueEndings takes
+	// refused sessions whose failure was passed on; not durable, because passing it on twice does no harm
+	rivals bounded.Map[refusedKey, struct{}]
+	ending []*sess // sessions with a pending end; continueEnding and recovery add, continueEndings takes
 
 	// The commits. Calls record their changes in build. Seal makes a commit in flight of build, and empties build; Stored clears inflight.
 	// So at most one commit is being stored (N2), and build holds nothing that a sealed commit holds.
@@ -98,7 +99,8 @@ func New(cfg Config) (*Core, error) {
 			*limit = math.MaxInt
 		}
 	}
-	c := &Core{cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombstones: newTombstones(), rivals: bounded.NewMap[refusedKey, struct{}](role.Remembered), confirmed: cfg.ID.Incarnation <= 1}
+	c := &Core{cfg: cfg, in: map[linkKey]*inLink{}, sessions: map[session.ID]*sess{}, tombstones: newTombstones(),
+		rivals: bounded.NewMap[refusedKey, struct{}](role.Remembered), confirmed: cfg.ID.Incarnation <= 1}
 	for _, e := range cfg.In {
 		for _, n := range e.From {
 			l := &inLink{edge: e, index: len(c.inOrder), recv: link.NewReceiver(e.link(n, cfg.Self))}
@@ -287,7 +289,8 @@ func (c *Core) Output(now time.Time) Output {
 			o.Hello = at
 		}
 		if err := b.Err(); err != nil {
-			c.err = fmt.Errorf("node %s: %w: the memory of this process cannot be trusted, and it ends; its log has the frame as it was made", c.cfg.Self, err)
+			c.err = fmt.Errorf("node %s: %w: the memory of this process cannot be trusted, and it ends; its log has the frame as it was made",
+				c.cfg.Self, err)
 			return Output{}
 		}
 	}

@@ -12,10 +12,11 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// TestR18_DamagedFramesAreDroppedBeforeTheyAreBelieved: whichever bit has changed, no hwm moves, no peer is told that it is superseded, and no disk
-// counts as lost. The frame is counted, reported, and asked for again.
+// TestR18_DamagedFramesAreDroppedBeforeTheyAreBelieved: whichever bit has changed, no hwm moves, no peer is told that it is superseded, and
+// no disk counts as lost. The frame is counted, reported, and asked for again.
 func TestR18_DamagedFramesAreDroppedBeforeTheyAreBelieved(t *testing.T) {
-	open := link.Frame{Edge: "in", From: "a-1", ID: theirs, Seq: 1, Kind: link.Open, Session: sessionOf("s"), Payload: role.Announcement{Analysis: "test"}.Encode()}
+	open := link.Frame{Edge: "in", From: "a-1", ID: theirs, Seq: 1, Kind: link.Open, Session: sessionOf("s"),
+		Payload: role.Announcement{Analysis: "test"}.Encode()}
 	hello := link.Frame{Edge: "in", From: "a-1", ID: theirs, Kind: link.Hello, Payload: link.HelloPayload{To: "me-1"}.Encode()}
 	for name, f := range map[string]link.Frame{
 		"payload":               changed(open, func(f *link.Frame) { f.Payload[len(f.Payload)-1] ^= 1 }),
@@ -68,8 +69,8 @@ func changed(f link.Frame, change func(*link.Frame)) link.Frame {
 	return f
 }
 
-// TestR18_AFrameThatChangedInMemoryEndsTheProcess: its receiver would refuse the frame each time it is sent. The log still has the frame as it was
-// made, so a new process can send it.
+// TestR18_AFrameThatChangedInMemoryEndsTheProcess: its receiver would refuse the frame each time it is sent. The log still has the frame as
+// it was made, so a new process can send it.
 func TestR18_AFrameThatChangedInMemoryEndsTheProcess(t *testing.T) {
 	d := newDriver(t, 1, "gateway")
 	payload := []byte("word")
@@ -98,8 +99,8 @@ func frames(o Output, kind link.Kind) (all []link.Frame) {
 	return all
 }
 
-// TestR18_AFrameThatChangedBeforeTheLogTookItIsNeverSent: the record's checksum is right and the frame's is wrong. No receiver has taken the frame,
-// so the node retires the log, and its sessions fail with that reason.
+// TestR18_AFrameThatChangedBeforeTheLogTookItIsNeverSent: the record's checksum is right and the frame's is wrong. No receiver has taken
+// the frame, so the node retires the log, and its sessions fail with that reason.
 func TestR18_AFrameThatChangedBeforeTheLogTookItIsNeverSent(t *testing.T) {
 	d := newDriver(t, 1, "gateway")
 	for range 3 {

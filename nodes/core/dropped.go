@@ -6,7 +6,8 @@ import (
 	"posta.dev/posta/link"
 )
 
-// LinkDrops says how many frames of a link were dropped, by verdict. The link without names stands for frames of links that this node does not have.
+// LinkDrops says how many frames of a link were dropped, by verdict. The link without names stands for frames of links that this node does
+// not have.
 type LinkDrops struct {
 	Edge   string
 	From   link.NodeID
@@ -20,7 +21,8 @@ func (c *Core) dropFrame(l *inLink, v link.Verdict, f *link.Frame) {
 	c.noteDrop(v, f)
 }
 
-// noteDrop counts a drop in the sums, and remembers it for the log. Words are made only if the log asks for them: a resend may drop thousands of frames.
+// noteDrop counts a drop in the sums, and remembers it for the log. Words are made only if the log asks for them: a resend may drop
+// thousands of frames.
 func (c *Core) noteDrop(v link.Verdict, f *link.Frame) {
 	switch v {
 	case link.Duplicate:
@@ -55,7 +57,8 @@ func (c *Core) DroppedFrames() (last string, frames uint64) {
 	if d.frames == 0 {
 		return "", 0
 	}
-	return fmt.Sprintf("%s: frame %d (%s) of edge %s from %s, opening %d of log %v", d.verdict, d.seq, d.kind, d.edge, d.from, d.id.Incarnation, d.id.LogID), d.frames
+	return fmt.Sprintf("%s: frame %d (%s) of edge %s from %s, opening %d of log %v", d.verdict, d.seq, d.kind, d.edge, d.from,
+		d.id.Incarnation, d.id.LogID), d.frames
 }
 
 // Drops returns what was dropped, of each link that ends here. The last entry is for links that this node does not have.

@@ -57,9 +57,9 @@ func (o *chainEmitter) Emit(partition int, m role.Message) {
 	}
 }
 
-// tooLarge returns why data must not become a frame (R15). The receiver would refuse the frame however often it is sent, and everything behind
-// it would wait for ever. Roles split what they emit, so this is only the last check. The commit that the frame would be part of has a
-// bound, too, because the log takes no larger record.
+// tooLarge returns why data must not become a frame (R15). The receiver would refuse the frame however often it is sent, and everything
+// behind it would wait for ever. Roles split what they emit, so this is only the last check. The commit that the frame would be part of has
+// a bound, too, because the log takes no larger record.
 func (c *Core) tooLarge(s *sess, m role.Message) error {
 	what := func() string {
 		return fmt.Sprintf("stream %s: a message from node %s", s.Analysis.Streams[m.Stream].Name, c.cfg.Self)
@@ -68,7 +68,8 @@ func (c *Core) tooLarge(s *sess, m role.Message) error {
 		return role.TooLarge(what(), size, c.cfg.Frame)
 	}
 	if size := c.build.bytes + len(m.Payload); size > c.cfg.Record-recordReserve {
-		return fmt.Errorf("%s would make a commit of %d bytes, and the log takes records of %d: lower limits.commit in the topology, or give the stream in smaller files",
+		return fmt.Errorf("%s would make a commit of %d bytes, and the log takes records of %d: lower limits.commit in the topology, or give "+
+			"the stream in smaller files",
 			what(), size, c.cfg.Record)
 	}
 	return nil

@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/link"
 )
 
-// TestR14_ALogWithoutRecordsMayHaveLostThem: a log without records may have lost all of them, so its node begins nothing before its receivers have
-// reported what they have. A log that is opened for the first time cannot have lost any.
+// TestR14_ALogWithoutRecordsMayHaveLostThem: a log without records may have lost all of them, so its node begins nothing before its
+// receivers have reported what they have. A log that is opened for the first time cannot have lost any.
 func TestR14_ALogWithoutRecordsMayHaveLostThem(t *testing.T) {
 	for incarnation, want := range map[link.Incarnation]bool{1: true, 2: false} {
 		cfg, err := shape("gateway")

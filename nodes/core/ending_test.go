@@ -40,8 +40,8 @@ func (w *worker) More(id session.ID, out role.Emitter) (bool, error) {
 
 func (w *worker) Close() {}
 
-// TestN9_ASessionThatEndsLeavesOthersTheirTurn: frames that wait on the same link are taken while a session ends, both its own and those of other
-// sessions. One call of Advance does one slice. Slices are not recorded, and a core that is restarted in the middle continues.
+// TestN9_ASessionThatEndsLeavesOthersTheirTurn: frames that wait on the same link are taken while a session ends, both its own and those of
+// other sessions. One call of Advance does one slice. Slices are not recorded, and a core that is restarted in the middle continues.
 func TestN9_ASessionThatEndsLeavesOthersTheirTurn(t *testing.T) {
 	d := newDriver(t, 1, "hash")
 	w := &worker{adder: newAdder(), left: map[session.ID]int{}}
@@ -69,8 +69,8 @@ func TestN9_ASessionThatEndsLeavesOthersTheirTurn(t *testing.T) {
 	d.same("behind an end in slices", d.recovered(nil, 0, d.analysed()))
 }
 
-// TestR11_AnInputsFactsWaitForThePagesOfReferenceData: an input whose node also has the joiner could feed facts while the reference data still leaves
-// the joiner, page by page as windows allow (R9). The facts have to wait.
+// TestR11_AnInputsFactsWaitForThePagesOfReferenceData: an input whose node also has the joiner could feed facts while the reference data
+// still leaves the joiner, page by page as windows allow (R9). The facts have to wait.
 func TestR11_AnInputsFactsWaitForThePagesOfReferenceData(t *testing.T) {
 	d := newDriver(t, 1, "gateway")
 	d.c.cfg.Joiner = true

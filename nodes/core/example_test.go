@@ -24,8 +24,9 @@ func (shout) Take(_ session.ID, m role.Message, out role.Emitter) (durable bool,
 
 func (shout) Drop(session.ID, role.Outcome) {}
 
-// Example is the main loop of a node in its smallest form. A frame comes in, and its commit is sealed and stored. Only then the core acknowledges the
-// frame and sends the frame that it made of it (R3). A real loop repeats these steps, with a log between Seal and Stored, and with sockets.
+// Example is the main loop of a node in its smallest form. A frame comes in, and its commit is sealed and stored. Only then the core
+// acknowledges the frame and sends the frame that it made of it (R3). A real loop repeats these steps, with a log between Seal and Stored,
+// and with sockets.
 func Example() {
 	now := time.Unix(0, 0)
 	sender, receiver := link.Identity{LogID: link.LogID{1}, Incarnation: 1}, link.Identity{LogID: link.LogID{3}, Incarnation: 1}

@@ -144,7 +144,8 @@ func (d *fakeGateway) Restore(session.ID, []byte) error                { return 
 var known = analyses.Set{&analyses.Analysis{
 	Name: "test",
 	Streams: []analyses.Stream{
-		{Name: "reference", Reference: true, Files: "r", Columns: []analyses.Column{{Name: "a"}}, Schema: []batch.FieldSpec{{Name: "a", Kind: batch.Int}}},
+		{Name: "reference", Reference: true, Files: "r", Columns: []analyses.Column{{Name: "a"}},
+			Schema: []batch.FieldSpec{{Name: "a", Kind: batch.Int}}},
 		{Name: "facts", Files: "f", Columns: []analyses.Column{{Name: "a"}}, Schema: []batch.FieldSpec{{Name: "a", Kind: batch.Int}}},
 	},
 	Tables: []fold.Spec{},

@@ -37,7 +37,8 @@ func (f *filer) Files() []string { return []string{f.name} }
 // TestN3_FilesOfEachRoleOfAChain are saved, kept and removed, and each is named once.
 func TestN3_FilesOfEachRoleOfAChain(t *testing.T) {
 	d := newDriver(t, 1, "hash")
-	one, two := &filer{adder: newAdder(), name: "one", dropped: []string{"former one"}}, &filer{adder: newAdder(), name: "two", dropped: []string{"former two"}}
+	one, two := &filer{adder: newAdder(), name: "one", dropped: []string{"former one"}},
+		&filer{adder: newAdder(), name: "two", dropped: []string{"former two"}}
 	d.c.cfg.Roles = []role.Role{one, newAdder(), two}
 	files := d.c.Unsaved()
 	if got := d.c.Files(); !slices.Equal(got, []string{"one", "two"}) || len(files) != 2 {

@@ -31,8 +31,8 @@ type waiting struct {
 
 func (l *inLink) key() linkKey { return linkKey{l.edge.Name, l.recv.From} }
 
-// push queues a frame. Of several hellos in a row only the last one matters, and replaces the others: a link that is held back for long (R11)
-// gets one every now and then.
+// push queues a frame. Of several hellos in a row only the last one matters, and replaces the others: a link that is held back for long
+// (R11) gets one every now and then.
 func (l *inLink) push(f link.Frame, at time.Duration) {
 	if f.Kind == link.Hello {
 		l.dropSuperseded(f.ID)

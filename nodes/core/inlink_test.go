@@ -15,7 +15,8 @@ func TestR11_HellosDoNotPileUp(t *testing.T) {
 	hello := func(to link.NodeID, sent link.Seq) link.Frame {
 		return link.Frame{Edge: key.edge, From: key.from, ID: theirs, Kind: link.Hello, Payload: link.HelloPayload{To: to, Sent: sent}.Encode()}
 	}
-	fact := link.Frame{Edge: key.edge, From: key.from, ID: theirs, Seq: 1, Kind: link.Open, Session: sessionOf("s"), Payload: role.Announcement{Analysis: "test"}.Encode()}
+	fact := link.Frame{Edge: key.edge, From: key.from, ID: theirs, Seq: 1, Kind: link.Open, Session: sessionOf("s"),
+		Payload: role.Announcement{Analysis: "test"}.Encode()}
 	hear(d.c, fact)
 	fact.Seq, fact.Kind, fact.Stream, fact.Payload = 2, link.Data, 1, []byte("+fact")
 	hear(d.c, fact)
@@ -40,8 +41,8 @@ func TestR11_HellosDoNotPileUp(t *testing.T) {
 	}
 }
 
-// TestR9_AQueueIsBounded: a sender that keeps to its window never has more than two windows in the queue. Frames beyond that are dropped and asked
-// for again later.
+// TestR9_AQueueIsBounded: a sender that keeps to its window never has more than two windows in the queue. Frames beyond that are dropped
+// and asked for again later.
 func TestR9_AQueueIsBounded(t *testing.T) {
 	d := newDriver(t, 1, "relay")
 	d.c.cfg.Window = 1 << 20
@@ -56,15 +57,18 @@ func TestR9_AQueueIsBounded(t *testing.T) {
 	if d.c.Counters.Gaps == 0 {
 		t.Fatal("nothing was dropped")
 	}
-	hear(d.c, link.Frame{Edge: "in", From: "stranger-1", Seq: 1, Kind: link.Data}, link.Frame{Edge: "nowhere", From: "a-1", Seq: 1, Kind: link.Data})
+	hear(d.c, link.Frame{Edge: "in", From: "stranger-1", Seq: 1, Kind: link.Data},
+		link.Frame{Edge: "nowhere", From: "a-1", Seq: 1, Kind: link.Data})
 	if d.c.Counters.Unknown != 2 {
 		t.Fatal("strangers are heard")
 	}
 }
 
-// TestR4_DropsAreCountedByLinkAndVerdict: each kind of frame that a link does not take is found again under the link and the verdict, and the last one in words.
+// TestR4_DropsAreCountedByLinkAndVerdict: each kind of frame that a link does not take is found again under the link and the verdict, and
+// the last one in words.
 func TestR4_DropsAreCountedByLinkAndVerdict(t *testing.T) {
-	open := link.Frame{Edge: "in", From: "a-1", ID: theirs, Seq: 1, Kind: link.Open, Session: sessionOf("s"), Payload: role.Announcement{Analysis: "test"}.Encode()}
+	open := link.Frame{Edge: "in", From: "a-1", ID: theirs, Seq: 1, Kind: link.Open, Session: sessionOf("s"),
+		Payload: role.Announcement{Analysis: "test"}.Encode()}
 	with := func(change func(f *link.Frame)) link.Frame { f := open; change(&f); return f }
 	for name, c := range map[string]struct {
 		frame link.Frame

@@ -34,8 +34,8 @@ type LogAnalysis struct {
 	err     error                                 // of the first record that could not be read
 }
 
-// Removal reads a record that the gateway of a role has written itself ([role.Host.Record]). It returns the session of which the gateway then has nothing
-// left that former calls have brought, and false if there is none.
+// Removal reads a record that the gateway of a role has written itself ([role.Host.Record]). It returns the session of which the gateway
+// then has nothing left that former calls have brought, and false if there is none.
 type Removal func(i int, payload []byte) (session.ID, bool)
 
 // position is a place between two inputs of the log: before input i of a record.
@@ -55,7 +55,8 @@ type lastInRecord struct {
 // NewLogAnalysis returns an empty analysis. removes may be nil: recovery then repeats all calls of gateways.
 func NewLogAnalysis(removes Removal) *LogAnalysis {
 	return &LogAnalysis{
-		removes: removes, dropped: map[session.ID]position{}, removed: map[session.ID]position{}, opened: map[session.ID]struct{}{}, about: map[session.ID]link.LogIndex{},
+		removes: removes, dropped: map[session.ID]position{}, removed: map[session.ID]position{}, opened: map[session.ID]struct{}{},
+		about: map[session.ID]link.LogIndex{},
 		acked: map[outboxKey]map[link.NodeID]link.Seq{}, last: map[outboxKey][]lastInRecord{}, of: map[outboxKey]map[session.ID]link.Seq{},
 	}
 }
@@ -212,8 +213,9 @@ func (c *Core) replayPlan(a *LogAnalysis) replayPlan {
 }
 
 // skips reports whether a call need not be repeated, because its session leaves later in the log and its roles then forget it
-// ([role.Role.Drop]). Drops themselves are always repeated, because tombstones keep their order. A gateway forgets a session later, by a record of its
-// own: an output keeps an answer until its client closes the session. What opens a session is always repeated for gateways, since they keep its openers.
+// ([role.Role.Drop]). Drops themselves are always repeated, because tombstones keep their order. A gateway forgets a session later, by a
+// record of its own: an output keeps an answer until its client closes the session. What opens a session is always repeated for gateways,
+// since they keep its openers.
 func (p *replayPlan) skips(in *record.Input, at position) bool {
 	if in.Op == record.Drop || in.Op == record.Private || in.Op == record.Rewired || !p.leaves(in.Session, at) {
 		return false

@@ -27,8 +27,8 @@ func (c counter) Restore(id session.ID, data []byte) error {
 	return c.adder.Restore(id, data)
 }
 
-// left returns the log of a relay. Before the snapshot, sessions s and t get words. After it, s ends, u begins and is aborted, and t continues.
-// Frames up to the given number have been acknowledged by then.
+// left returns the log of a relay. Before the snapshot, sessions s and t get words. After it, s ends, u begins and is aborted, and t
+// continues. Frames up to the given number have been acknowledged by then.
 func left(t *testing.T, acked link.Seq) (d *driver, snapshot []byte, at link.LogIndex) {
 	return leftBy(t, "hash", acked)
 }
@@ -87,8 +87,8 @@ func TestN3_WhatHasLeftIsNotRepeated(t *testing.T) {
 	}
 }
 
-// TestN3_WhatAGatewayHasRemovedIsNotRepeated: the calls of a session are repeated for a gateway as long as the gateway has something of it: while the
-// session is open here, and until the gateway's own record says that it is gone. A later session with the same id is another one.
+// TestN3_WhatAGatewayHasRemovedIsNotRepeated: the calls of a session are repeated for a gateway as long as the gateway has something of it:
+// while the session is open here, and until the gateway's own record says that it is gone. A later session with the same id is another one.
 func TestN3_WhatAGatewayHasRemovedIsNotRepeated(t *testing.T) {
 	removes := func(i int, payload []byte) (id session.ID, ok bool) {
 		name, ok := strings.CutPrefix(string(payload), "gone-")
@@ -144,8 +144,8 @@ func TestN3_WhatAGatewayHasRemovedIsNotRepeated(t *testing.T) {
 	}
 }
 
-// TestN3_RecoveryBeginsWhereSomethingIsNeeded: recovery begins at the snapshot if every frame before it was acknowledged, otherwise at the first
-// frame that was not.
+// TestN3_RecoveryBeginsWhereSomethingIsNeeded: recovery begins at the snapshot if every frame before it was acknowledged, otherwise at the
+// first frame that was not.
 func TestN3_RecoveryBeginsWhereSomethingIsNeeded(t *testing.T) {
 	for acked, want := range map[link.Seq]link.LogIndex{0: 1, 1 << 40: 2} {
 		d, snapshot, at := left(t, acked)
@@ -172,8 +172,8 @@ func TestN3_LogAnalysisReportsWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// TestN9_WhatIsGivenUpIsNotRebuilt: recovery restores and repeats nothing of a session that made the node die, or it would die of that session again.
-// The session fails nevertheless, and the others continue.
+// TestN9_WhatIsGivenUpIsNotRebuilt: recovery restores and repeats nothing of a session that made the node die, or it would die of that
+// session again. The session fails nevertheless, and the others continue.
 func TestN9_WhatIsGivenUpIsNotRebuilt(t *testing.T) {
 	for _, shape := range []string{"hash", "answers"} { // in a chain with a gateway, the gateway opens the session, and no other role has it
 		t.Run(shape, func(t *testing.T) { testGivenUp(t, shape) })
@@ -218,7 +218,8 @@ func openIn(t *testing.T, a *LogAnalysis, snapshot []byte, at link.LogIndex) str
 	return strings.Join(names, " ")
 }
 
-// TestN9_ASessionOfTheSnapshotIsOpen: a session of the snapshot is still open after the log was cut beyond its open, unless it has left since.
+// TestN9_ASessionOfTheSnapshotIsOpen: a session of the snapshot is still open after the log was cut beyond its open, unless it has left
+// since.
 func TestN9_ASessionOfTheSnapshotIsOpen(t *testing.T) {
 	d := newDriver(t, 1, "hash")
 	for _, id := range []string{"s", "t"} {
@@ -244,7 +245,8 @@ func TestN9_ASessionOfTheSnapshotIsOpen(t *testing.T) {
 	}
 }
 
-// TestN9_ATakeoverOfASessionThatHasLeftDoesNotOpenIt: otherwise a node that dies for another reason would fail a session that has already ended here.
+// TestN9_ATakeoverOfASessionThatHasLeftDoesNotOpenIt: otherwise a node that dies for another reason would fail a session that has already
+// ended here.
 func TestN9_ATakeoverOfASessionThatHasLeftDoesNotOpenIt(t *testing.T) {
 	d := newDriver(t, 1, "hash")
 	announced := func(n int) string {
@@ -269,12 +271,13 @@ func TestN9_ATakeoverOfASessionThatHasLeftDoesNotOpenIt(t *testing.T) {
 	}
 }
 
-// TestN3_AnIDThatIsUsedAgainHasItsOwnEnd: the tombstone of an id shows how the later session ended, even if recovery does not repeat the calls of
-// that session.
+// TestN3_AnIDThatIsUsedAgainHasItsOwnEnd: the tombstone of an id shows how the later session ended, even if recovery does not repeat the
+// calls of that session.
 func TestN3_AnIDThatIsUsedAgainHasItsOwnEnd(t *testing.T) {
 	d := newDriver(t, 1, "hash")
 	run := func(id, opener, why string) {
-		d.says(id, link.Open, 0, string(role.Announcement{Analysis: "test", Openers: session.Openers{session.TokenHash([]byte(fmt.Sprintf("%-16s", opener)))}}.Encode()))
+		d.says(id, link.Open, 0, string(role.Announcement{Analysis: "test",
+			Openers: session.Openers{session.TokenHash([]byte(fmt.Sprintf("%-16s", opener)))}}.Encode()))
 		d.says(id, link.Data, 1, "one")
 		d.commit()
 		d.says(id, link.Abort, 0, string(encodeAbort(why)))

@@ -22,9 +22,11 @@ func (c *Core) hello(l *inLink, f *link.Frame) {
 		c.retire(setBack)
 		return
 	case lost && old.LogID == f.ID.LogID:
-		c.ownDiskLost(l, fmt.Sprintf("node %s lost its data (it knows nothing of frames from %s that it acknowledged): start the session again", c.cfg.Self, f.From))
+		c.ownDiskLost(l, fmt.Sprintf("node %s lost its data (it knows nothing of frames from %s that it acknowledged): start the session again",
+			c.cfg.Self, f.From))
 	case lost:
-		c.senderLostDisk(l, fmt.Sprintf("node %s lost its data (log %s is gone, it comes with %s): start the session again", f.From, old.LogID, f.ID.LogID))
+		c.senderLostDisk(l, fmt.Sprintf("node %s lost its data (log %s is gone, it comes with %s): start the session again", f.From, old.LogID,
+			f.ID.LogID))
 	}
 	if l.recv.ID().LogID != old.LogID {
 		c.markLeftBehind(l)
@@ -69,8 +71,8 @@ func (c *Core) ownDiskLost(l *inLink, reason string) {
 // sender, whichever link noticed the loss first: the lost log may have opened a session over one link and not over another, and this node
 // would wait for the new log's end on both.
 //
-// A session that the lost log had not opened has left nothing on this node, because the open comes first on each link. It continues. The new
-// log sends all of it, or the node before the sender has seen frames of it acknowledged, and fails it.
+// A session that the lost log had not opened has left nothing on this node, because the open comes first on each link. It continues. The
+// new log sends all of it, or the node before the sender has seen frames of it acknowledged, and fails it.
 //
 // Before an input there is no such node, so the receivers of a lost input fail its sessions: also those that it had ended here, and those
 // that have left since. Their frames may not have reached another receiver, and the nodes after that one would wait for ever. If such a

@@ -10,14 +10,14 @@ import (
 
 // What sessions hold in memory that cannot move to files (role.Holder) is shared by their owners (R16):
 //
-//   - All sessions together hold at most limits.node_memory. If that is too little, the owner whose sessions hold most loses its largest session. So an owner
-//     never fails because of another one that holds more.
-//   - An owner beyond its limits.client_share may hold what nobody wants, but leaves room for limits.memory. So the first session of another owner finds room, and
-//     no session has to fail for it.
+//   - All sessions together hold at most limits.node_memory. If that is too little, the owner whose sessions hold most loses its largest
+//     session. So an owner never fails because of another one that holds more.
+//   - An owner beyond its limits.client_share may hold what nobody wants, but leaves room for limits.memory. So the first session of
+//     another owner finds room, and no session has to fail for it.
 //
-// A session fails when the commit is sealed that has made it too large, so one commit may come on top. Rejected: to divide the memory by the number of owners
-// that have sessions here. A session that has begun would then fail because another owner opens a session, which may never need any memory.
-// Rejected: to let sessions wait for memory. Each of them may hold what the others wait for.
+// A session fails when the commit is sealed that has made it too large, so one commit may come on top. Rejected: to divide the memory by
+// the number of owners that have sessions here. A session that has begun would then fail because another owner opens a session, which may
+// never need any memory. Rejected: to let sessions wait for memory. Each of them may hold what the others wait for.
 
 // shareMemory fails sessions while what all sessions hold is too much.
 func (c *Core) shareMemory() {
@@ -44,7 +44,9 @@ func (c *Core) excess() (id session.ID, why string) {
 			id = s.ID
 		}
 	}
-	return id, fmt.Sprintf("node %s has too little memory: limits.node_memory is %d, all sessions hold %d bytes there, and those of this client %d, of which it has %d for sure (limits.client_share) and %d at most; this session holds most of them, %d: run fewer sessions at once, give them less reference data, or raise limits.node_memory in the topology; then start the session again",
+	return id, fmt.Sprintf("node %s has too little memory: limits.node_memory is %d, all sessions hold %d bytes there, and those of this "+
+		"client %d, of which it has %d for sure (limits.client_share) and %d at most; this session holds most of them, %d: run fewer sessions "+
+		"at once, give them less reference data, or raise limits.node_memory in the topology; then start the session again",
 		c.cfg.Self, c.cfg.Held, total, has, share, most, held[id])
 }
 

@@ -60,7 +60,8 @@ func (x *tenants) sums() (of map[string]int, all int) {
 	return of, all
 }
 
-// TestR16_AGreedyOwnerLeavesMemoryToOthers: alone it holds all but what a session may have. When that is not enough for another owner, the greedy one gives way.
+// TestR16_AGreedyOwnerLeavesMemoryToOthers: alone it holds all but what a session may have. When that is not enough for another owner, the
+// greedy one gives way.
 func TestR16_AGreedyOwnerLeavesMemoryToOthers(t *testing.T) {
 	x := newTenants(t, 50)
 	for i := range 4 {
@@ -99,7 +100,8 @@ func TestR16_AGreedyOwnerLeavesMemoryToOthers(t *testing.T) {
 			why, fails = w, fails+1
 		}
 	}
-	if fails != 2 || !strings.Contains(why, "node me-1 ") || !strings.Contains(why, "limits.node_memory is 100,") || !strings.Contains(why, " 50 for sure (limits.client_share) and 80 at most") {
+	if fails != 2 || !strings.Contains(why, "node me-1 ") || !strings.Contains(why, "limits.node_memory is 100,") ||
+		!strings.Contains(why, " 50 for sure (limits.client_share) and 80 at most") {
 		t.Fatalf("%d sessions failed: %s", fails, why)
 	}
 }
@@ -122,8 +124,8 @@ func TestR16_WithoutKeysAllMemoryIsEverybodys(t *testing.T) {
 	}
 }
 
-// FuzzMemory: whatever sessions hold, they hold no more than the node has, and no owner more than it may. Sessions fail only if that is necessary, and only those
-// of an owner that holds at least as much as all owners would get of an equal division.
+// FuzzMemory: whatever sessions hold, they hold no more than the node has, and no owner more than it may. Sessions fail only if that is
+// necessary, and only those of an owner that holds at least as much as all owners would get of an equal division.
 func FuzzMemory(f *testing.F) {
 	f.Add([]byte{0, 21, 42, 63, 84, 105, 126, 147, 168, 189, 210, 231, 252}, uint8(50))
 	f.Add([]byte{255, 0, 255, 0, 255, 3, 7, 1, 1, 1}, uint8(99))

@@ -45,7 +45,8 @@ const takeBytes = 4 << 20
 func newOutEdge(cfg Config, e OutEdge, first int) *outEdge {
 	o := &outEdge{cfg: e, window: cfg.Window}
 	add := func(to link.NodeID, receivers ...link.NodeID) {
-		o.outboxes = append(o.outboxes, &outbox{link.NewSender(link.Link{Edge: e.Name, From: cfg.Self, To: to}, cfg.ID, cfg.Window, receivers...), outboxKey{e.Name, to}, first + len(o.outboxes), roundTrip{}})
+		o.outboxes = append(o.outboxes, &outbox{link.NewSender(link.Link{Edge: e.Name, From: cfg.Self, To: to}, cfg.ID, cfg.Window,
+			receivers...), outboxKey{e.Name, to}, first + len(o.outboxes), roundTrip{}})
 	}
 	if e.Route == topology.All {
 		add("", e.To...)

@@ -30,7 +30,8 @@ func (c *Core) Recover(snapshot []byte, at link.LogIndex, a *LogAnalysis) (*Reco
 	if a.err != nil {
 		return nil, a.err
 	}
-	r := &Recovery{c: c, at: at, plan: c.replayPlan(a), outboxes: map[outboxKey]*outbox{}, last: map[outboxKey]link.Seq{}, gone: map[outboxKey]bool{}}
+	r := &Recovery{c: c, at: at, plan: c.replayPlan(a), outboxes: map[outboxKey]*outbox{}, last: map[outboxKey]link.Seq{},
+		gone: map[outboxKey]bool{}}
 	for _, o := range c.outboxes {
 		r.outboxes[o.outboxKey] = o
 	}
@@ -177,7 +178,8 @@ func (r *Recovery) failDeparted() {
 				continue
 			}
 			for _, id := range r.plan.behind(outboxKey{p.Edge, p.To}, a.Seq) {
-				r.c.abort(id, fmt.Sprintf("node %s has left the topology, and node %s had not sent it all of the session: start the session again", a.Node, r.c.cfg.Self))
+				r.c.abort(id, fmt.Sprintf("node %s has left the topology, and node %s had not sent it all of the session: start the session again",
+					a.Node, r.c.cfg.Self))
 			}
 		}
 	}

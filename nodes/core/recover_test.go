@@ -144,8 +144,8 @@ func (d *driver) restarted(snapshot []byte, at link.LogIndex, s *LogAnalysis) *C
 	return c
 }
 
-// TestN3_RecoveredEqualsNeverCrashed: whatever came over the links, after every commit a core that is rebuilt from snapshot and log equals the core
-// that never crashed: in its state, in its unacknowledged frames, and in what it does next.
+// TestN3_RecoveredEqualsNeverCrashed: whatever came over the links, after every commit a core that is rebuilt from snapshot and log equals
+// the core that never crashed: in its state, in its unacknowledged frames, and in what it does next.
 func TestN3_RecoveredEqualsNeverCrashed(t *testing.T) {
 	for _, name := range []string{"relay", "hash", "joiner", "broadcast"} {
 		for seed := range uint64(40) {
@@ -161,7 +161,8 @@ func TestN3_RecoveredEqualsNeverCrashed(t *testing.T) {
 					snapshot, at = d.c.Snapshot(), link.LogIndex(len(d.disk))
 				}
 				d.acknowledge()
-				d.same(fmt.Sprintf("%s, seed %d, after commit %d, all repeated", name, seed, len(d.disk)), d.recovered(snapshot, at, NewLogAnalysis(nil)))
+				d.same(fmt.Sprintf("%s, seed %d, after commit %d, all repeated", name, seed, len(d.disk)),
+					d.recovered(snapshot, at, NewLogAnalysis(nil)))
 				again := d.recovered(snapshot, at, d.analysed())
 				d.same(fmt.Sprintf("%s, seed %d, after commit %d", name, seed, len(d.disk)), again)
 				if d.rand.IntN(4) == 0 {
@@ -235,7 +236,8 @@ func TestN3_OfAnotherChainIsRefused(t *testing.T) {
 	}
 }
 
-// TestN3_DamageIsAnError: a damaged snapshot must not cause a panic. Checksums detect damage before this, but not what a faulty program wrote.
+// TestN3_DamageIsAnError: a damaged snapshot must not cause a panic. Checksums detect damage before this, but not what a faulty program
+// wrote.
 func TestN3_DamageIsAnError(t *testing.T) {
 	d := newDriver(t, 3, "joiner")
 	for range 60 {
@@ -307,8 +309,8 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
-// TestN3_ARecordOfAnotherVersionIsRefused: the content of records has changed between the versions, so a node of this version could not continue
-// correctly.
+// TestN3_ARecordOfAnotherVersionIsRefused: the content of records has changed between the versions, so a node of this version could not
+// continue correctly.
 func TestN3_ARecordOfAnotherVersionIsRefused(t *testing.T) {
 	data := bytes.Join((&record.Record{}).Encode(), nil)
 	if _, err := record.Decode(data); err != nil {

@@ -12,7 +12,8 @@ func (c *Core) intact(l *inLink, f *link.Frame) bool {
 	if l.recv.Intact(f) {
 		return true
 	}
-	c.refused = fmt.Sprintf("a %s frame of %d bytes that says that it is number %d of edge %s from %s is not what was sent, or not for this link: its checksum differs (R18)",
+	c.refused = fmt.Sprintf("a %s frame of %d bytes that says that it is number %d of edge %s from %s is not what was sent, or not for "+
+		"this link: its checksum differs (R18)",
 		f.Kind, len(f.Payload), f.Seq, f.Edge, f.From)
 	c.dropFrame(l, link.Damaged, f)
 	return false
@@ -25,7 +26,8 @@ func (c *Core) believes(from link.NodeID, was, is link.Identity) bool {
 		return true
 	}
 	c.Counters.Refused++
-	c.refused = fmt.Sprintf("%s says that its log %v was opened %d times, %d was heard before (M10)", from, is.LogID, is.Incarnation, was.Incarnation)
+	c.refused = fmt.Sprintf("%s says that its log %v was opened %d times, %d was heard before (M10)", from, is.LogID, is.Incarnation,
+		was.Incarnation)
 	return false
 }
 

@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/link"
 )
 
-// TestM10_AnAbsurdIncarnationDoesNotStopALink: a node that believes an incarnation takes every lower one for a zombie's (R8). So if it believed one
-// message with an impossible incarnation, the link would stop for ever.
+// TestM10_AnAbsurdIncarnationDoesNotStopALink: a node that believes an incarnation takes every lower one for a zombie's (R8). So if it
+// believed one message with an impossible incarnation, the link would stop for ever.
 func TestM10_AnAbsurdIncarnationDoesNotStopALink(t *testing.T) {
 	for _, n := range []link.Incarnation{1 << 40, 1 << 63, 1<<64 - 1} {
 		d := newDriver(t, 1, "relay")

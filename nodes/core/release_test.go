@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// TestR5_OnlyUnrecordedPayloadsAreReleased: a payload that a commit still has to store, or that a role keeps, must not be overwritten. The payload of
-// folded data may be. Small payloads are never released, because they share memory with others.
+// TestR5_OnlyUnrecordedPayloadsAreReleased: a payload that a commit still has to store, or that a role keeps, must not be overwritten. The
+// payload of folded data may be. Small payloads are never released, because they share memory with others.
 func TestR5_OnlyUnrecordedPayloadsAreReleased(t *testing.T) {
 	d := newDriver(t, 1, "relay")
 	word := strings.Repeat("w", minReleased)

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// TestN3_AnIDThatIsUsedAgain: a session has left so long ago that its tombstone is gone, and another session with its id begins. Recovery must repeat
-// the calls of the second session, although the log also says that the id has left.
+// TestN3_AnIDThatIsUsedAgain: a session has left so long ago that its tombstone is gone, and another session with its id begins. Recovery
+// must repeat the calls of the second session, although the log also says that the id has left.
 func TestN3_AnIDThatIsUsedAgain(t *testing.T) {
 	d := newDriver(t, 1, "hash")
 	announcement := string(role.Announcement{Analysis: "test"}.Encode())

@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// TestR3_AnAnswerThatChangesNothingLeavesOnce: there is nothing to store for it, so it leaves without a commit. An answer behind a commit that is being
-// stored waits for that one.
+// TestR3_AnAnswerThatChangesNothingLeavesOnce: there is nothing to store for it, so it leaves without a commit. An answer behind a commit
+// that is being stored waits for that one.
 func TestR3_AnAnswerThatChangesNothingLeavesOnce(t *testing.T) {
 	d := newDriver(t, 1, "gateway")
 	h := d.c.cfg.Roles[0].(*fakeGateway).host

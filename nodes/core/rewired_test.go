@@ -48,9 +48,9 @@ func TestR2_LinksThatAreGoneAreRemembered(t *testing.T) {
 	}
 }
 
-// TestR2_WhatComesBackContinues: the topology removes the link between a sender and a receiver for a while. When it is there again, its numbers
-// continue, and neither end concludes that the other's log was set back. A session that the receiver still has from before fails, even if it waits
-// for another sender, which never heard of it.
+// TestR2_WhatComesBackContinues: the topology removes the link between a sender and a receiver for a while. When it is there again, its
+// numbers continue, and neither end concludes that the other's log was set back. A session that the receiver still has from before fails,
+// even if it waits for another sender, which never heard of it.
 func TestR2_WhatComesBackContinues(t *testing.T) {
 	t.Run("it waits for the sender", func(t *testing.T) { whoComesBackGoesOn(t, link.Data, []byte("kept")) })
 	t.Run("it waits for another sender", func(t *testing.T) { whoComesBackGoesOn(t, link.End, nil) })
@@ -152,8 +152,9 @@ func (d *driver) withoutZ2() func() Config {
 	}
 }
 
-// TestN3_WhatComesBackGetsNothingOfBefore: a receiver returns to the topology after records were written without it. It gets no frame from before,
-// even if the log still has some. The numbers continue, and a frame that the receiver has not acknowledged since is still there after the next start.
+// TestN3_WhatComesBackGetsNothingOfBefore: a receiver returns to the topology after records were written without it. It gets no frame from
+// before, even if the log still has some. The numbers continue, and a frame that the receiver has not acknowledged since is still there
+// after the next start.
 func TestN3_WhatComesBackGetsNothingOfBefore(t *testing.T) {
 	for name, snapshot := range map[string]bool{"log": false, "snapshot": true} {
 		d := newDriver(t, 1, "hash")
@@ -192,9 +193,9 @@ func TestN3_WhatComesBackGetsNothingOfBefore(t *testing.T) {
 	}
 }
 
-// TestR12_WhatADepartedReceiverLacksFails: a session has left a node, and the topology continues without a receiver that lacks a part of that
-// session. The session fails on this node, once, and everywhere else, because the topology may be changed back before any other node has started
-// under the new one. A session that the receiver has completely continues.
+// TestR12_WhatADepartedReceiverLacksFails: a session has left a node, and the topology continues without a receiver that lacks a part of
+// that session. The session fails on this node, once, and everywhere else, because the topology may be changed back before any other node
+// has started under the new one. A session that the receiver has completely continues.
 func TestR12_WhatADepartedReceiverLacksFails(t *testing.T) {
 	for _, name := range []string{"hash", "broadcast"} {
 		t.Run(name, func(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output of testdata/*.txt")
 
-// TestScripts runs testdata/*.txt. Lines that begin with "> " are commands, and the lines below each are the core's answer. -update rewrites the
-// answers; review the diff. Commands:
+// TestScripts runs testdata/*.txt. Lines that begin with "> " are commands, and the lines below each are the core's answer. -update
+// rewrites the answers; review the diff. Commands:
 //
 //	> node SHAPE [window=N] [commit=N]             a new node, see shape in fake_test.go
 //	> EDGE FROM hello SENT [log=L] [inc=N] [floor=N]
@@ -295,7 +295,8 @@ func (s *script) dropped(out *strings.Builder, before Counters) {
 }
 
 var opNames = map[record.Op]string{
-	record.Open: "open", record.Data: "data", record.Ended: "ended by", record.End: "end", record.More: "more", record.Drop: "drop", record.Private: "private", record.Join: "opened by", record.TakeOver: "takeover",
+	record.Open: "open", record.Data: "data", record.Ended: "ended by", record.End: "end", record.More: "more", record.Drop: "drop",
+	record.Private: "private", record.Join: "opened by", record.TakeOver: "takeover",
 }
 
 func (s *script) seal(out *strings.Builder) {

@@ -121,14 +121,15 @@ func (c *Core) announced(id session.ID, payload []byte) (role.Session, error) {
 	return role.ReadAnnouncement(id, payload, c.cfg.Known, c.cfg.Replica)
 }
 
-// rewired returns why a session that began under another wiring than this node's cannot continue here. It would wait for another number of ends,
-// and its keys would be divided in two ways (R12). So it would end with half an answer, or never. Rejected: to demand that nobody changes
-// the topology while sessions run. `posta deploy` ensures that, but an editor does not.
+// rewired returns why a session that began under another wiring than this node's cannot continue here. It would wait for another number of
+// ends, and its keys would be divided in two ways (R12). So it would end with half an answer, or never. Rejected: to demand that nobody
+// changes the topology while sessions run. `posta deploy` ensures that, but an editor does not.
 func (c *Core) rewired(s role.Session) string {
 	if s.Wiring == "" || s.Wiring == c.cfg.Wiring {
 		return ""
 	}
-	return fmt.Sprintf("the topology of node %s joins stages otherwise than when the session began: it was changed meanwhile, or nodes read different files; start the session again",
+	return fmt.Sprintf("the topology of node %s joins stages otherwise than when the session began: it was changed meanwhile, or nodes "+
+		"read different files; start the session again",
 		c.cfg.Self)
 }
 

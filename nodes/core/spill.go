@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// spill moves state of sessions to files while the state of a role takes more than limit bytes of memory. The calls become part of the commit that is
-// being sealed. Its files are saved behind it, and until then their content is in the log as the calls that made the state.
+// spill moves state of sessions to files while the state of a role takes more than limit bytes of memory. The calls become part of the
+// commit that is being sealed. Its files are saved behind it, and until then their content is in the log as the calls that made the state.
 func (c *Core) spill(limit int) {
 	for i, r := range c.cfg.Roles {
 		sp, ok := r.(role.Spiller)
@@ -42,8 +42,8 @@ func spillAgain(r role.Role, in *record.Input) error {
 	return err
 }
 
-// failUnsaved fails the sessions whose files found no room on the disk. To wait for room, as a commit does, was rejected: the content would stay in
-// memory, which is what limits.tables forbids, and without the files of this session there may be room for all others.
+// failUnsaved fails the sessions whose files found no room on the disk. To wait for room, as a commit does, was rejected: the content would
+// stay in memory, which is what limits.tables forbids, and without the files of this session there may be room for all others.
 func (c *Core) failUnsaved() {
 	for _, r := range c.cfg.Roles {
 		sp, ok := r.(role.Spiller)
@@ -51,7 +51,8 @@ func (c *Core) failUnsaved() {
 			continue
 		}
 		for _, id := range sp.UnsavedSessions() {
-			c.abort(id, fmt.Sprintf("node %s has no room on its disk for the tables of the session, which take more memory than limits.tables allows: free space there, or add aggregators, and start the session again",
+			c.abort(id, fmt.Sprintf("node %s has no room on its disk for the tables of the session, which take more memory than limits.tables "+
+				"allows: free space there, or add aggregators, and start the session again",
 				c.cfg.Self))
 		}
 	}

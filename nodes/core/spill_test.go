@@ -72,7 +72,8 @@ func spilling(t *testing.T) (*driver, *spiller) {
 	return d, sp
 }
 
-// TestR16_TheLargestStateMoves: in the commit that makes it too large, and only then. The call is recorded behind those that made the state.
+// TestR16_TheLargestStateMoves: in the commit that makes it too large, and only then. The call is recorded behind those that made the
+// state.
 func TestR16_TheLargestStateMoves(t *testing.T) {
 	d, sp := spilling(t)
 	d.says("s", link.Data, 0, "one")
@@ -132,7 +133,8 @@ func TestW5_FilesWithoutRoomFailTheirSession(t *testing.T) {
 		t.Fatal("a session fails although there is room")
 	}
 	d.c.DiskFull(true)
-	if gone, ok := d.c.left(sessionOf("s")); !ok || !gone.Failed || !strings.Contains(gone.Reason, "me-1 has no room on its disk") || !strings.Contains(gone.Reason, "limits.tables") {
+	if gone, ok := d.c.left(sessionOf("s")); !ok || !gone.Failed || !strings.Contains(gone.Reason, "me-1 has no room on its disk") ||
+		!strings.Contains(gone.Reason, "limits.tables") {
 		t.Fatalf("%+v", gone)
 	}
 	if d.c.Sessions() != 1 || sp.sessions[sessionOf("t")] == nil || !d.c.LetsCut() {

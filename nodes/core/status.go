@@ -106,8 +106,8 @@ func (c *Core) DiskFull(full bool) {
 	}
 }
 
-// LetsCut reports whether a commit that is not stored yet keeps the log from being cut, which would make room on a disk that is full of this
-// log (W5): with it a session leaves this node, or it says that a receiver has another log.
+// LetsCut reports whether a commit that is not stored yet keeps the log from being cut, which would make room on a disk that is full of
+// this log (W5): with it a session leaves this node, or it says that a receiver has another log.
 func (c *Core) LetsCut() bool {
 	return c.build.leaves || c.build.newLog || c.inflight != nil && (c.inflight.leaves || c.inflight.NewLog)
 }

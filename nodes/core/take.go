@@ -37,7 +37,8 @@ func (c *Core) take(l *inLink, f *link.Frame) {
 func (c *Core) takeAbort(f *link.Frame) {
 	why, err := decodeTombstone(f.Payload)
 	if err != nil {
-		why.Reason = fmt.Sprintf("node %s gives up the session, and says why in a form that node %s cannot read: do they run different versions?", f.From, c.cfg.Self)
+		why.Reason = fmt.Sprintf(
+			"node %s gives up the session, and says why in a form that node %s cannot read: do they run different versions?", f.From, c.cfg.Self)
 	}
 	why.Failed = true
 	c.abortFor(f.Session, why)
@@ -81,7 +82,8 @@ func (c *Core) takeOpen(l *inLink, f *link.Frame) {
 
 // leftBehind returns why a session fails if a late frame of a lost log opens it (see markLeftBehind).
 func (c *Core) leftBehind(f *link.Frame) string {
-	return fmt.Sprintf("node %s lost its data (log %s is gone) before node %s had begun the session: start the session again", f.From, f.ID.LogID, c.cfg.Self)
+	return fmt.Sprintf("node %s lost its data (log %s is gone) before node %s had begun the session: start the session again", f.From,
+		f.ID.LogID, c.cfg.Self)
 }
 
 func (c *Core) takeData(l *inLink, f *link.Frame) {

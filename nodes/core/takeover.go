@@ -41,7 +41,8 @@ func (c *Core) compare(running *sess, f *link.Frame) {
 	case running == nil && err != nil:
 	case running != nil && (err != nil || !s.Same(&running.Session)):
 		c.abort(f.Session, fmt.Sprintf(
-			"node %s announces the session otherwise than others do: nodes read different files, or it was opened by another client or with other parameters there", f.From))
+			"node %s announces the session otherwise than others do: nodes read different files, or it was opened by another client or with "+
+				"other parameters there", f.From))
 		if err == nil && s.Openers.Founder() != running.Openers.Founder() {
 			_ = c.refuseOpen(s)
 		}

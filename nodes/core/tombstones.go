@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// tombstone is what a node remembers of a session that has left it. Frames that still come for that session are ignored, and another session of
-// its id is refused.
+// tombstone is what a node remembers of a session that has left it. Frames that still come for that session are ignored, and another
+// session of its id is refused.
 type tombstone struct {
 	role.Outcome
 	Openers session.Openers // none: the node has only heard that the session failed

@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// TestR15_NoFrameAboveTheLimit: a payload that every receiver would refuse never enters an outbox, whichever role emits it. Its session fails with
-// that reason, the abort leaves, and the node continues.
+// TestR15_NoFrameAboveTheLimit: a payload that every receiver would refuse never enters an outbox, whichever role emits it. Its session
+// fails with that reason, the abort leaves, and the node continues.
 func TestR15_NoFrameAboveTheLimit(t *testing.T) {
 	for name, spoil := range map[string]func(*Config){
 		"frame":  func(c *Config) { c.Frame = 100 },
@@ -31,7 +31,8 @@ func TestR15_NoFrameAboveTheLimit(t *testing.T) {
 		}
 		hear(d.c, frames...)
 		d.c.Advance()
-		if why, gone := d.c.tombstones.Get(sessionOf("s")); !gone || !strings.Contains(why.Reason, "limits.") || !strings.Contains(why.Reason, "stream facts") {
+		if why, gone := d.c.tombstones.Get(sessionOf("s")); !gone || !strings.Contains(why.Reason, "limits.") ||
+			!strings.Contains(why.Reason, "stream facts") {
 			t.Errorf("%s: the session is %v, %q", name, gone, why.Reason)
 		}
 		aborts := 0

@@ -24,7 +24,8 @@ func TestUrgency(t *testing.T) {
 	seq := link.Seq(0)
 	frame := func(kind link.Kind, stream int, payload string) {
 		seq++
-		hear(d.c, link.Frame{Edge: "in", From: "a-1", ID: theirs, Seq: seq, Kind: kind, Session: sessionOf("s"), Stream: stream, Payload: []byte(payload)})
+		hear(d.c, link.Frame{Edge: "in", From: "a-1", ID: theirs, Seq: seq, Kind: kind, Session: sessionOf("s"), Stream: stream,
+			Payload: []byte(payload)})
 		d.c.Advance()
 	}
 	want("nothing", FlushNothing)
@@ -55,8 +56,8 @@ func TestUrgency(t *testing.T) {
 	}
 }
 
-// TestUrgencyCountsCSV: a chunk of CSV counts with its original size, not with the smaller size of what it is parsed to. Its clients have only a few
-// chunks under way, so they would wait for a commit that is never full.
+// TestUrgencyCountsCSV: a chunk of CSV counts with its original size, not with the smaller size of what it is parsed to. Its clients have
+// only a few chunks under way, so they would wait for a commit that is never full.
 func TestUrgencyCountsCSV(t *testing.T) {
 	d := newDriver(t, 1, "gateway")
 	h := &host{d.c, 0}

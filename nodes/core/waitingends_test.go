@@ -75,8 +75,8 @@ func (d *driver) onward() {
 	d.commit()
 }
 
-// rest lets a core go on until session s has left it, and returns what its roles are asked for, and which numbers its outboxes come to. The driver is
-// then as before.
+// rest lets a core go on until session s has left it, and returns what its roles are asked for, and which numbers its outboxes come to. The
+// driver is then as before.
 func (d *driver) rest(c *Core, calls *[]string) string {
 	was, disk := d.c, d.disk
 	d.c, d.disk, *calls = c, slices.Clone(disk), nil
@@ -91,8 +91,8 @@ func (d *driver) rest(c *Core, calls *[]string) string {
 	return what
 }
 
-// TestR12_EndsThatWaitGoOnAfterAStart: whatever an end waits for, and wherever recovery reads of it, a node that starts again asks the same roles for the
-// same ends and pages as one that did not. It passes each end on once, and lets the session go.
+// TestR12_EndsThatWaitGoOnAfterAStart: whatever an end waits for, and wherever recovery reads of it, a node that starts again asks the same
+// roles for the same ends and pages as one that did not. It passes each end on once, and lets the session go.
 func TestR12_EndsThatWaitGoOnAfterAStart(t *testing.T) {
 	seen := map[string]int{}
 	for _, limits := range [][2]int{{800, 100_000}, {1 << 20, 700}} {

@@ -25,8 +25,8 @@ func failed(t *testing.T, c *Core, id string) (reason string, told bool) {
 	return tomb.Reason, told
 }
 
-// TestS5_ARefusedAnnouncementNamesTheOwner: a session that is refused when it is announced fails for its owner only, here and downstream. A session
-// of another client with the same id is another session.
+// TestS5_ARefusedAnnouncementNamesTheOwner: a session that is refused when it is announced fails for its owner only, here and downstream. A
+// session of another client with the same id is another session.
 func TestS5_ARefusedAnnouncementNamesTheOwner(t *testing.T) {
 	d := newDriver(t, 1, "hash")
 	d.c.cfg.Wiring = "new"
@@ -64,8 +64,8 @@ func TestR12_ASessionRunsUnderOneWiring(t *testing.T) {
 	}
 }
 
-// TestR12_ASessionDoesNotOutliveItsWiring: a session that a node finds in its log or its snapshot, when it starts with another topology, fails too.
-// The failure is still known at the next start.
+// TestR12_ASessionDoesNotOutliveItsWiring: a session that a node finds in its log or its snapshot, when it starts with another topology,
+// fails too. The failure is still known at the next start.
 func TestR12_ASessionDoesNotOutliveItsWiring(t *testing.T) {
 	for name, snapshot := range map[string]bool{"log": false, "snapshot": true} {
 		d := newDriver(t, 1, "hash")
@@ -98,8 +98,8 @@ func TestR12_ASessionDoesNotOutliveItsWiring(t *testing.T) {
 	}
 }
 
-// TestR12_AnnouncementsAgree: two nodes announce one session. If the announcements differ, the nodes have different files, or a client has asked each
-// for something else.
+// TestR12_AnnouncementsAgree: two nodes announce one session. If the announcements differ, the nodes have different files, or a client has
+// asked each for something else.
 func TestR12_AnnouncementsAgree(t *testing.T) {
 	for _, second := range []string{announcement("w", map[string]string{"a": "2"}), announcement("v", nil)} {
 		d := newDriver(t, 1, "relay")

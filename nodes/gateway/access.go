@@ -20,8 +20,8 @@ const (
 	everybodys
 )
 
-// rights says which role may make which request (S5). A session belongs to its owner by name. Its token tells the owner's processes apart (R17) and
-// is checked separately. Only the owner may send data to a session: an operator may end sessions of others but not add to them.
+// rights says which role may make which request (S5). A session belongs to its owner by name. Its token tells the owner's processes apart
+// (R17) and is checked separately. Only the owner may send data to a session: an operator may end sessions of others but not add to them.
 var rights = map[protocol.RequestType]struct{ watch, submit, operate whose }{
 	protocol.Info:     {everybodys, everybodys, everybodys},
 	protocol.Sessions: {everybodys, own, everybodys},
@@ -36,8 +36,8 @@ var rights = map[protocol.RequestType]struct{ watch, submit, operate whose }{
 	protocol.Hold:     {nobodys, nobodys, everybodys},
 }
 
-// rightsOf returns for which sessions a role may make a request. An input asks another input what posta deploy needs: to list the running sessions,
-// to let no more begin, and to end them. None of these requests shows or changes a row.
+// rightsOf returns for which sessions a role may make a request. An input asks another input what posta deploy needs: to list the running
+// sessions, to let no more begin, and to end them. None of these requests shows or changes a row.
 func rightsOf(r security.Role, ask protocol.RequestType) whose {
 	switch r {
 	case security.Watch:
@@ -83,8 +83,9 @@ func (b *Base) Permits(r *role.Request, ask protocol.RequestType) bool {
 
 // Holder identifies the client to whom a session belongs.
 type Holder struct {
-	Owner   string          // the client's name (S5); empty: the local operator's
-	Openers session.Openers // by their tokens (R17); empty: the node has only heard that the session failed, and Owner is set only if a client has claimed it
+	Owner string // the client's name (S5); empty: the local operator's
+	// by their tokens (R17); empty: the node has only heard that the session failed, and Owner is set only if a client has claimed it
+	Openers session.Openers
 }
 
 // unknown reports whether the node has not heard to whom the session belongs.
@@ -94,9 +95,9 @@ func (h *Holder) unknown() bool { return len(h.Openers) == 0 && h.Owner == "" }
 // says nothing about another owner's session with the same id.
 func (h *Holder) Claimed() bool { return len(h.Openers) == 0 && h.Owner != "" }
 
-// Shows reports whether a session exists for a client and its request. If not, the client gets the same answer as for an unknown session: it must not
-// even learn that another client's session exists. A session without a known owner is a failure reported by a node that had not seen the session. The
-// failure names nodes and frames but no row, so every client may read it.
+// Shows reports whether a session exists for a client and its request. If not, the client gets the same answer as for an unknown session:
+// it must not even learn that another client's session exists. A session without a known owner is a failure reported by a node that had not
+// seen the session. The failure names nodes and frames but no row, so every client may read it.
 func (h *Holder) Shows(to security.Identity, ask protocol.RequestType) bool {
 	switch rightsOf(to.Role, ask) {
 	case everybodys:
@@ -107,8 +108,8 @@ func (h *Holder) Shows(to security.Identity, ask protocol.RequestType) bool {
 	return false
 }
 
-// Asks returns the statement that a list of sessions shows to a client. A client that may read the answer sees the full statement, as the answer
-// shows its values anyway. Any other client sees the outline.
+// Asks returns the statement that a list of sessions shows to a client. A client that may read the answer sees the full statement, as the
+// answer shows its values anyway. Any other client sees the outline.
 func (h *Holder) Asks(to security.Identity, asks, outline string) string {
 	if h.Shows(to, protocol.Results) {
 		return asks
@@ -116,8 +117,8 @@ func (h *Holder) Asks(to security.Identity, asks, outline string) string {
 	return outline
 }
 
-// Tells returns what a client is told about an outcome. Reasons quote rows, literals and names of files, so only a client that may read the answer gets
-// them. Any other client gets the code.
+// Tells returns what a client is told about an outcome. Reasons quote rows, literals and names of files, so only a client that may read the
+// answer gets them. Any other client gets the code.
 func (h *Holder) Tells(to security.Identity, o Outcome) Outcome {
 	if o.Failed() && !h.Shows(to, protocol.Results) {
 		o.Reason = fmt.Sprintf("the session failed (%s); only its owner and operators are told why", o.Code)

@@ -10,7 +10,8 @@ import (
 )
 
 var everyRequest = []protocol.RequestType{
-	protocol.Info, protocol.Sessions, protocol.Ping, protocol.Results, protocol.Open, protocol.Chunk, protocol.Read, protocol.End, protocol.Cancel, protocol.Close, protocol.Hold,
+	protocol.Info, protocol.Sessions, protocol.Ping, protocol.Results, protocol.Open, protocol.Chunk, protocol.Read, protocol.End,
+	protocol.Cancel, protocol.Close, protocol.Hold,
 }
 
 // TestS5_WhoMayDoWhat is the table of permissions: o for one's own sessions, a for all, - for none.

@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/security"
 )
 
-// TestS5_WhoReadsAStatement: the values in a statement are shown to clients that may read its answer. A client with the role watch only sees that the
-// statement runs.
+// TestS5_WhoReadsAStatement: the values in a statement are shown to clients that may read its answer. A client with the role watch only
+// sees that the statement runs.
 func TestS5_WhoReadsAStatement(t *testing.T) {
 	h := Holder{Owner: "alice"}
 	for who, want := range map[security.Identity]string{

@@ -9,14 +9,16 @@ import (
 
 // Closed returns the outcome of a session that was closed: its answers are gone.
 func Closed(id session.ID) Outcome {
-	return Outcome{Code: protocol.ErrClosed, Reason: fmt.Sprintf("session %s was closed and its answers are gone: run it again under another id", id)}
+	return Outcome{Code: protocol.ErrClosed, Reason: fmt.Sprintf(
+		"session %s was closed and its answers are gone: run it again under another id", id)}
 }
 
 // Foreign refuses a client whose token is not the opener's while the session runs (R17). Nothing has changed.
 func Foreign(id session.ID, openers session.Openers, asks session.TokenHash) protocol.Reply {
 	if openers.Superseded(asks) {
 		return protocol.Refuse(protocol.ErrSuperseded, fmt.Sprintf(
-			"another client has taken session %s over from this one: leave it to that client, or wait for its answers with `posta results %s`", id, id))
+			"another client has taken session %s over from this one: leave it to that client, or wait for its answers with `posta results %s`", id,
+			id))
 	}
 	return protocol.Refuse(protocol.ErrInUse, fmt.Sprintf(
 		"another client opened session %s, and it runs: choose another session id, or wait for its answers with `posta results %s`", id, id))

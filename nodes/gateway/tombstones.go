@@ -13,9 +13,9 @@ type Tombstone struct {
 	Holder
 }
 
-// Tombstones remember ended sessions, so that clients can be told what happened to them. The oldest one of the owner that has most is dropped first, so
-// that a client with many sessions does not make the node forget those of others. Once the first input has
-// dropped the tombstone of an id, the id may be used again. There are more tombstones than kept results and running sessions together, so no output
+// Tombstones remember ended sessions, so that clients can be told what happened to them. The oldest one of the owner that has most is
+// dropped first, so that a client with many sessions does not make the node forget those of others. Once the first input has dropped the
+// tombstone of an id, the id may be used again. There are more tombstones than kept results and running sessions together, so no output
 // still has the answer by then (R17): every session that ended at the input since has also ended at the outputs, or still runs there.
 type Tombstones struct {
 	bounded.Map[session.ID, Tombstone]

@@ -2,8 +2,8 @@ package gateway
 
 import "time"
 
-// Uptime is the clock of a node's machine. It counts from the boot, and all processes of the machine share it. Ages that outlive a process are
-// measured with it (M10): the wall clock may jump, and a process's own clock ends with the process.
+// Uptime is the clock of a node's machine. It counts from the boot, and all processes of the machine share it. Ages that outlive a process
+// are measured with it (M10): the wall clock may jump, and a process's own clock ends with the process.
 type Uptime struct {
 	Boot string    // names the boot; empty: unknown
 	Zero time.Time // when the machine's clock was zero, on this process's clock

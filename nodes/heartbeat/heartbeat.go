@@ -1,5 +1,5 @@
-// Package heartbeat is what a node publishes about itself, several times a second, on its control socket: that it lives, the id of its log, how many
-// times it has opened its data directory, what it does, and what it is waiting for (N8). Medics, inputs and `posta status` listen.
+// Package heartbeat is what a node publishes about itself, several times a second, on its control socket: that it lives, the id of its log,
+// how many times it has opened its data directory, what it does, and what it is waiting for (N8). Medics, inputs and `posta status` listen.
 package heartbeat
 
 import (
@@ -69,8 +69,8 @@ func (b *Beat) Heard() role.Heard {
 	return h
 }
 
-// Public returns the heartbeat as those get it who may see the cluster's status but no answers: without the reasons of failed sessions, which may quote rows
-// and literals (S5). Inputs need them.
+// Public returns the heartbeat as those get it who may see the cluster's status but no answers: without the reasons of failed sessions,
+// which may quote rows and literals (S5). Inputs need them.
 func (b Beat) Public() Beat {
 	b.Ended = slices.Clone(b.Ended)
 	for i := range b.Ended {

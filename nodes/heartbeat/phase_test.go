@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestM10_ThePauseIsNeverLonger: whatever the clock shows, the next heartbeat is due after more than no time, and after one interval at most.
+// TestM10_ThePauseIsNeverLonger: whatever the clock shows, the next heartbeat is due after more than no time, and after one interval at
+// most.
 func TestM10_ThePauseIsNeverLonger(t *testing.T) {
 	const every = 100 * time.Millisecond
 	for _, x := range []struct {

@@ -38,7 +38,8 @@ func Begin(read role.Read, src Source) (*Cutting, error) {
 	}
 	var err error
 	size := int64(read.Stamp.Size)
-	c.cut, err = csv.Continue(io.NewSectionReader(src, read.From, size-read.From), read.Header, read.Comma, read.From, read.Line, read.Chunk, read.MaxRecord)
+	c.cut, err = csv.Continue(io.NewSectionReader(src, read.From, size-read.From), read.Header, read.Comma, read.From, read.Line, read.Chunk,
+		read.MaxRecord)
 	if err != nil {
 		return nil, c.error(err)
 	}
@@ -48,8 +49,8 @@ func Begin(read role.Read, src Source) (*Cutting, error) {
 // Done reports whether all of the file has been handed out.
 func (c *Cutting) Done() bool { return uint64(c.read.From) == c.read.Stamp.Size }
 
-// Next returns the next piece after checking that the file has not changed. The piece is in memory, or in new memory if the cutter needed more. With
-// look, and before the last piece, Next also checks that the path still leads to the file.
+// Next returns the next piece after checking that the file has not changed. The piece is in memory, or in new memory if the cutter needed
+// more. With look, and before the last piece, Next also checks that the path still leads to the file.
 func (c *Cutting) Next(memory []byte, look bool) (*role.Piece, error) {
 	data, line, err := c.cut.Next(memory)
 	if changed := c.same(c.src.Is()); changed != nil {

@@ -42,7 +42,8 @@ func stamp(t *testing.T, path string) protocol.Stamp {
 }
 
 func want(t *testing.T, path string) role.Read {
-	return role.Read{ID: 1, File: "data.csv", Header: []byte("a,b"), Path: path, Stamp: stamp(t, path), From: 4, Line: 2, Chunk: 1, MaxRecord: 1000}
+	return role.Read{ID: 1, File: "data.csv", Header: []byte("a,b"), Path: path, Stamp: stamp(t, path), From: 4, Line: 2, Chunk: 1,
+		MaxRecord: 1000}
 }
 
 // all reads until the end or an error.
@@ -230,7 +231,8 @@ func TestS8_AFileThatChangesIsNoticed(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), path) {
 				t.Errorf("%s after %d pieces: %v", name, after, err)
 			}
-			if name != "removed" && name != "replaced" && err != nil && !(errors.Is(err, ErrChanged) && strings.Contains(err.Error(), "it was 404 bytes") && strings.Contains(err.Error(), "start the session again")) {
+			if name != "removed" && name != "replaced" && err != nil && !(errors.Is(err, ErrChanged) &&
+				strings.Contains(err.Error(), "it was 404 bytes") && strings.Contains(err.Error(), "start the session again")) {
 				t.Errorf("%s after %d pieces: %v", name, after, err)
 			}
 			r.Close()
@@ -248,8 +250,8 @@ func TestS8_WhatIsNotCSVIsReported(t *testing.T) {
 	}
 }
 
-// TestPiecesOfOneFileWaitTogether: while the loop is busy, a file is read ahead with all the memory there is, so that its pieces can be parsed in
-// parallel.
+// TestPiecesOfOneFileWaitTogether: while the loop is busy, a file is read ahead with all the memory there is, so that its pieces can be
+// parsed in parallel.
 func TestPiecesOfOneFileWaitTogether(t *testing.T) {
 	root, path := write(t, "a,b\n"+strings.Repeat("1,2\n", 1000))
 	r := New([]string{root}, 3)

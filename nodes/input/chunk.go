@@ -13,7 +13,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// chunk takes a chunk of CSV; a repeated chunk is not taken again. held reports that the chunk waits for room, so the request's body must be kept.
+// chunk takes a chunk of CSV; a repeated chunk is not taken again. held reports that the chunk waits for room, so the request's body must
+// be kept.
 func (in *Input) chunk(r *role.Request, u *upload, req *protocol.Request) (held bool) {
 	from := r.From
 	last, rd := u.lanes[req.Lane], u.reads[req.Lane]
@@ -52,16 +53,17 @@ func (in *Input) gap(r *role.Request, u *upload, req *protocol.Request) {
 	in.ReplyStored(r.From, no)
 }
 
-// fail aborts a session whose client contradicts itself, or knows of chunks that the input does not have. It is unknown which of the two is right, so
-// no answer could be trusted (R17).
+// fail aborts a session whose client contradicts itself, or knows of chunks that the input does not have. It is unknown which of the two is
+// right, so no answer could be trusted (R17).
 func (in *Input) fail(from role.Peer, u *upload, how string) {
-	why := gateway.Outcome{Code: protocol.ErrFailed, Reason: fmt.Sprintf("session %s at node %s: %s; start the session again", u.ID, in.About.Node, how)}
+	why := gateway.Outcome{Code: protocol.ErrFailed, Reason: fmt.Sprintf("session %s at node %s: %s; start the session again", u.ID,
+		in.About.Node, how)}
 	in.Host.Abort(u.ID, why.ForRole())
 	in.ReplyStored(from, why.Refusal())
 }
 
-// checksum returns a checksum of everything in a chunk except its number; data is the checksum of its data. It detects mistakes; the token protects against
-// strangers.
+// checksum returns a checksum of everything in a chunk except its number; data is the checksum of its data. It detects mistakes; the token
+// protects against strangers.
 func checksum(req *protocol.Request, data uint32) uint32 {
 	sum := crc32.Update(0, castagnoli, []byte(req.Stream+"\x00"+req.File+"\x00"))
 	sum = crc32.Update(sum, castagnoli, binary.LittleEndian.AppendUint64(nil, req.Line))
@@ -138,8 +140,8 @@ func (in *Input) hold(r *role.Request, req *protocol.Request) {
 	}
 }
 
-// maxHeld bounds how many requests wait, and so their memory, however many sessions and lanes there are. Beyond it one gets no answer. Its client repeats
-// it, as after a lost reply.
+// maxHeld bounds how many requests wait, and so their memory, however many sessions and lanes there are. Beyond it one gets no answer. Its
+// client repeats it, as after a lost reply.
 const maxHeld = 256
 
 // holdOneLess drops the last request of the client that has most requests waiting, so that it cannot keep others from waiting for room.
@@ -182,8 +184,9 @@ func (in *Input) waited(r *role.Request, u *upload, req *protocol.Request) (held
 	return in.chunk(r, u, req)
 }
 
-// end ends a stream at this input. All its chunks must have come, and the streams before it must have ended. If two streams fill a table, the table
-// is complete at the end of the later stream, and then leaves the aggregators. Rows that came after that would be lost without an error.
+// end ends a stream at this input. All its chunks must have come, and the streams before it must have ended. If two streams fill a table,
+// the table is complete at the end of the later stream, and then leaves the aggregators. Rows that came after that would be lost without an
+// error.
 func (in *Input) end(from role.Peer, u *upload, req *protocol.Request) {
 	stream := u.Analysis.StreamIndex(req.Stream)
 	if stream < 0 {

@@ -8,9 +8,9 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// ping answers a client that reports that it is alive. The client also says what this input has acknowledged to it. If the input's log was set back
-// (R14), the input may have lost what it acknowledged, and no other node may have seen it. The session would then wait for an end that its client
-// will not repeat, so the session fails. The client may also be wrong, or lie, so the node does not retire its log.
+// ping answers a client that reports that it is alive. The client also says what this input has acknowledged to it. If the input's log was
+// set back (R14), the input may have lost what it acknowledged, and no other node may have seen it. The session would then wait for an end
+// that its client will not repeat, so the session fails. The client may also be wrong, or lie, so the node does not retire its log.
 func (in *Input) ping(from role.Peer, u *upload, req *protocol.Request) {
 	if lacks := u.lacks(req); lacks != "" && req.Token.Hash() == u.Openers.Now() {
 		in.lost(u.ID, u.Owner, lacks)
@@ -22,7 +22,8 @@ func (in *Input) ping(from role.Peer, u *upload, req *protocol.Request) {
 		u.progress.told(in.now, req)
 	}
 	if full := in.fullDisk(); full != "" {
-		in.Reply(from, protocol.Reply{Type: protocol.OK, State: session.Running, Reason: full}) // at once, because a reply that has to be stored would wait for room
+		// at once, because a reply that has to be stored would wait for room
+		in.Reply(from, protocol.Reply{Type: protocol.OK, State: session.Running, Reason: full})
 		return
 	}
 	in.ReplyStored(from, protocol.Reply{Type: protocol.OK, State: session.Running})
@@ -78,5 +79,6 @@ func (in *Input) mayClaim(owner string) bool {
 // later nodes may know it, and would wait for its end. They learn who the owner is, because the claim does not apply to another owner's
 // session with the id (S5).
 func (in *Input) lost(id session.ID, owner, what string) {
-	in.Host.Abort(id, role.Outcome{Owner: owner, Reason: fmt.Sprintf("node %s lost its data: it does not have %s, which its client says it acknowledged; start the session again", in.About.Node, what)})
+	in.Host.Abort(id, role.Outcome{Owner: owner, Reason: fmt.Sprintf(
+		"node %s lost its data: it does not have %s, which its client says it acknowledged; start the session again", in.About.Node, what)})
 }

@@ -8,7 +8,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// TestR14_AClientThatWasAcknowledgedMore: the input's log was set back, so data is lost that the client was told is stored. The session fails.
+// TestR14_AClientThatWasAcknowledgedMore: the input's log was set back, so data is lost that the client was told is stored. The session
+// fails.
 func TestR14_AClientThatWasAcknowledgedMore(t *testing.T) {
 	ping := func(stream string, lanes ...protocol.LaneSeq) protocol.Request {
 		return protocol.Request{Type: protocol.Ping, Session: id, Token: ours, Stream: stream, Lanes: lanes}

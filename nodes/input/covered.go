@@ -25,7 +25,8 @@ func placeOf(stream int, req *protocol.Request, sum uint32) *coverage.Chunk {
 	if !req.Placed {
 		return nil
 	}
-	return &coverage.Chunk{Stream: stream, File: req.File, Header: crc32.Checksum(req.Header, castagnoli), At: req.At, Size: uint64(len(req.Data)), Sum: sum}
+	return &coverage.Chunk{Stream: stream, File: req.File, Header: crc32.Checksum(req.Header, castagnoli), At: req.At,
+		Size: uint64(len(req.Data)), Sum: sum}
 }
 
 // cover notes which part of its file a chunk has, in the commit that has the chunk's rows. If a client does not say where a chunk comes

@@ -20,8 +20,8 @@ func piece(from uint64, data string) protocol.Range {
 	return protocol.Range{From: from, To: from + uint64(len(data)), Sum: crc32.Checksum([]byte(data), castagnoli)}
 }
 
-// TestR17_AResumerHearsWhatWasTaken: a client that resumes gets the pieces of each file with their checksums, also after restarts. Repeated and
-// refused chunks are not among them.
+// TestR17_AResumerHearsWhatWasTaken: a client that resumes gets the pieces of each file with their checksums, also after restarts. Repeated
+// and refused chunks are not among them.
 func TestR17_AResumerHearsWhatWasTaken(t *testing.T) {
 	for how, restart := range map[string]func(*gate) *gate{
 		"no restart":    func(g *gate) *gate { return g },
@@ -61,7 +61,8 @@ func TestR17_BytesAreTakenOnce(t *testing.T) {
 	}
 }
 
-// TestR17_AnUploadWithoutPlacesCannotGoOn: if one chunk of a client does not name its place, the input reports no pieces of the upload at all.
+// TestR17_AnUploadWithoutPlacesCannotGoOn: if one chunk of a client does not name its place, the input reports no pieces of the upload at
+// all.
 func TestR17_AnUploadWithoutPlacesCannotGoOn(t *testing.T) {
 	g := newGate(t, true)
 	open(t, g.h, id)

@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestW2_SessionsFailWhereALogIsDamaged: running sessions fail and none begins, both with the text that the damaged node reports. If that node is
-// another input, it has no log open, so it has not lost one either.
+// TestW2_SessionsFailWhereALogIsDamaged: running sessions fail and none begins, both with the text that the damaged node reports. If that
+// node is another input, it has no log open, so it has not lost one either.
 func TestW2_SessionsFailWhereALogIsDamaged(t *testing.T) {
 	for _, node := range []string{"joiner-1", "me-2"} {
 		g := newGate(t, true)
@@ -23,7 +23,8 @@ func TestW2_SessionsFailWhereALogIsDamaged(t *testing.T) {
 		if len(g.in.uploads) != 0 {
 			t.Fatalf("%s: the session runs on", node)
 		}
-		if why, _ := g.in.Tombstones.Get(id); !strings.Contains(why.Reason, "node "+node+": its log is damaged") || !strings.Contains(why.Reason, "posta log repair y") {
+		if why, _ := g.in.Tombstones.Get(id); !strings.Contains(why.Reason, "node "+node+": its log is damaged") ||
+			!strings.Contains(why.Reason, "posta log repair y") {
 			t.Errorf("%s: the session fails: %q", node, why.Reason)
 		}
 		if len(g.in.logs[heard.From]) > 0 {

@@ -22,8 +22,8 @@ func (in *Input) hearDisk(h role.Heard) {
 	}
 }
 
-// fullDisk returns whose disk is full; empty if none is. A session needs every node, so none is begun then: its client would hear nothing until there is
-// room, and would conclude that the cluster is down (W5).
+// fullDisk returns whose disk is full; empty if none is. A session needs every node, so none is begun then: its client would hear nothing
+// until there is room, and would conclude that the cluster is down (W5).
 func (in *Input) fullDisk() string {
 	maps.DeleteFunc(in.full, func(_ link.NodeID, at time.Duration) bool { return in.awake-at > fullFor })
 	if len(in.full) == 0 {

@@ -30,7 +30,8 @@ func TestW5_AnInputSaysWhoseDiskIsFull(t *testing.T) {
 		if r := now(other); r.Err.Code != protocol.ErrBusy || !strings.Contains(r.Err.Message, node+" is full") || r.Err.RetryAfter == 0 {
 			t.Errorf("%s: an open hears %+v", node, r)
 		}
-		if r := now(protocol.Request{Type: protocol.Ping, Session: id, Token: ours}); r.State != session.Running || !strings.Contains(r.Reason, node+" is full") {
+		if r := now(protocol.Request{Type: protocol.Ping, Session: id, Token: ours}); r.State != session.Running ||
+			!strings.Contains(r.Reason, node+" is full") {
 			t.Errorf("%s: a ping hears %+v", node, r)
 		}
 		heard.Full = false

@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// TestHold_KeepsNewSessionsOutForAsLongAsItWasSaid: posta deploy holds new sessions back while it changes the cluster, and learns which ones run.
-// Open sessions continue.
+// TestHold_KeepsNewSessionsOutForAsLongAsItWasSaid: posta deploy holds new sessions back while it changes the cluster, and learns which
+// ones run. Open sessions continue.
 func TestHold_KeepsNewSessionsOutForAsLongAsItWasSaid(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)

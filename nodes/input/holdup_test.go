@@ -11,8 +11,9 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestR11_AClientThatDelaysOthersIsGivenUp: a client pings, and never ends a reference stream at this input that it has ended at another one. So the facts
-// of all sessions wait at joiners. The client is given up after limits.client_timeout. Clients that only look similar are not.
+// TestR11_AClientThatDelaysOthersIsGivenUp: a client pings, and never ends a reference stream at this input that it has ended at another
+// one. So the facts of all sessions wait at joiners. The client is given up after limits.client_timeout. Clients that only look similar are
+// not.
 func TestR11_AClientThatDelaysOthersIsGivenUp(t *testing.T) {
 	const limit = 30 * time.Second
 	var seq uint64
@@ -53,7 +54,8 @@ func TestR11_AClientThatDelaysOthersIsGivenUp(t *testing.T) {
 		}
 		run(3 * time.Second)
 		why, gone := g.h.Aborted[id]
-		if gone != c.expires || gone && (why.Code != protocol.ErrExpired || !strings.Contains(why.Reason, "every input")) || len(g.h.Aborted) > 1 {
+		if gone != c.expires || gone && (why.Code != protocol.ErrExpired || !strings.Contains(why.Reason, "every input")) ||
+			len(g.h.Aborted) > 1 {
 			t.Errorf("%s: aborted %v", name, g.h.Aborted)
 		}
 	}

@@ -1,8 +1,8 @@
 // Package input is the role that clients send their data to. It opens sessions, accepts chunks of CSV and acknowledges them when they are
 // durable. It keeps every session's place until an output says that the session has ended.
 //
-// A session spans all inputs of a cluster: each of them opens it, takes some of its lanes, and ends its streams. So the following stages know from
-// the topology how many ends to expect (R12).
+// A session spans all inputs of a cluster: each of them opens it, takes some of its lanes, and ends its streams. So the following stages
+// know from the topology how many ends to expect (R12).
 //
 // The core records what the pipeline makes of a chunk, as frames. The input itself records only which chunk it was: session, lane, number.
 // Both are in one commit, so a chunk counts once however often a client repeats it.
@@ -75,7 +75,8 @@ type taken struct {
 
 // New returns the role.
 func New(about gateway.About) *Input {
-	return &Input{Base: gateway.NewBase(topology.Input, about), uploads: map[session.ID]*upload{}, queue: map[string]queued{}, logs: map[link.NodeID][]link.LogID{}, full: map[link.NodeID]time.Duration{}, damaged: map[link.NodeID]damage{},
+	return &Input{Base: gateway.NewBase(topology.Input, about), uploads: map[session.ID]*upload{}, queue: map[string]queued{},
+		logs: map[link.NodeID][]link.LogID{}, full: map[link.NodeID]time.Duration{}, damaged: map[link.NodeID]damage{},
 		ticks: awake.NewTicks(punctual, time.Time{})}
 }
 
@@ -119,11 +120,11 @@ func (in *Input) upload(by security.Identity, req *protocol.Request) *upload {
 // Running implements role.Gateway: the sessions that hold a place among limits.sessions.
 func (in *Input) Running() int { return len(in.uploads) }
 
-// Heartbeat implements role.HeartbeatListener. Outputs report which sessions have ended. An input that appears with another log has lost its data,
-// including what it had taken of the running sessions (R8). If another node loses its disk, the nodes that sent to it notice, and they know exactly
-// what is missing. But only clients send to an input. If an input loses chunks that it has accepted and not sent on, no node notices that they are
-// missing, and a client that has sent everything would wait for an answer that never comes. So all sessions fail that are open when the new log is
-// first heard.
+// Heartbeat implements role.HeartbeatListener. Outputs report which sessions have ended. An input that appears with another log has lost
+// its data, including what it had taken of the running sessions (R8). If another node loses its disk, the nodes that sent to it notice, and
+// they know exactly what is missing. But only clients send to an input. If an input loses chunks that it has accepted and not sent on, no
+// node notices that they are missing, and a client that has sent everything would wait for an answer that never comes. So all sessions fail
+// that are open when the new log is first heard.
 func (in *Input) Heartbeat(_ time.Time, h role.Heard) {
 	if in.hearDamage(h); h.Damaged != "" {
 		return
@@ -132,7 +133,8 @@ func (in *Input) Heartbeat(_ time.Time, h role.Heard) {
 	in.hearWaiting(h.Waiting)
 	in.hearEnded(h.From, h.Ended)
 	// A late heartbeat may name a log that another one has replaced since. Log ids have no order, but each is new only once.
-	if known := in.logs[h.From]; h.From != link.NodeID(in.About.Node) && slices.Contains(in.About.InputNodes, h.From) && !slices.Contains(known, h.ID.LogID) {
+	if known := in.logs[h.From]; h.From != link.NodeID(in.About.Node) && slices.Contains(in.About.InputNodes, h.From) &&
+		!slices.Contains(known, h.ID.LogID) {
 		in.recordLog(h.From, h.ID.LogID)
 		if len(known) > 0 {
 			in.abortAll(fmt.Sprintf("node %s lost its data while the session ran: start the session again", h.From))
@@ -160,7 +162,8 @@ func (in *Input) hearEnded(from link.NodeID, ended []role.Ended) {
 		case e.Opener == session.TokenHash{} && e.Owner != "" && e.Owner != u.Owner:
 			// Another client has claimed that it lost a session of the id (S5).
 		case e.Opener != session.TokenHash{} && e.Opener != u.Openers.Founder():
-			in.Host.Abort(e.ID, role.Outcome{Reason: fmt.Sprintf("node %s keeps the answer of another session with the id %s: choose another session id", from, e.ID)})
+			in.Host.Abort(e.ID, role.Outcome{Reason: fmt.Sprintf(
+				"node %s keeps the answer of another session with the id %s: choose another session id", from, e.ID)})
 		case e.Failed:
 			in.Host.Abort(e.ID, role.Outcome{Code: e.Code, Reason: e.Reason})
 		case u.uploading():
@@ -235,9 +238,10 @@ func (in *Input) Tick(now time.Time) {
 	}
 }
 
-// expired returns why a session is given up; the outcome is empty if it is not. A client that uploads may be silent for limits.client_timeout. A session
-// without progress may keep its place for limits.results_ttl. Two kinds of clients make that bound necessary. A client that only pings keeps other sessions'
-// facts waiting for its reference rows (R11). A client that ends its streams here and never opens the session at another input will never get an answer.
+// expired returns why a session is given up; the outcome is empty if it is not. A client that uploads may be silent for
+// limits.client_timeout. A session without progress may keep its place for limits.results_ttl. Two kinds of clients make that bound
+// necessary. A client that only pings keeps other sessions' facts waiting for its reference rows (R11). A client that ends its streams here
+// and never opens the session at another input will never get an answer.
 func (in *Input) expired(u *upload) gateway.Outcome {
 	l := in.About.Limits
 	switch {
@@ -246,7 +250,8 @@ func (in *Input) expired(u *upload) gateway.Outcome {
 			"session %s was given up: its client said nothing for %s (limits.client_timeout)", u.ID, l.ClientTimeout)}
 	case in.holdsUp(u):
 		return gateway.Outcome{Code: protocol.ErrExpired, Reason: fmt.Sprintf(
-			"session %s was given up: for %s (limits.client_timeout) its client ended no reference stream at node %s and sent it nothing, while its facts, which it began at another input, held up other sessions; a client ends a stream at every input before it begins the next",
+			"session %s was given up: for %s (limits.client_timeout) its client ended no reference stream at node %s and sent it nothing, while "+
+				"its facts, which it began at another input, held up other sessions; a client ends a stream at every input before it begins the next",
 			u.ID, l.ClientTimeout, in.About.Node)}
 	case in.now.Sub(u.lastProgress) >= l.ResultsTTL:
 		return gateway.Outcome{Code: protocol.ErrExpired, Reason: fmt.Sprintf(

@@ -40,7 +40,8 @@ func open(t *testing.T, h *roletest.Host, id session.ID) protocol.Reply {
 func chunk(stream string, lane uint32, seq uint64) protocol.Request {
 	file := map[string]string{"colours": "shop/colours.csv", "pots": "shop/pots.csv"}[stream]
 	return protocol.Request{
-		Type: protocol.Chunk, Session: id, Token: ours, Stream: stream, Lane: lane, Seq: seq, File: file, Line: 2, Header: []byte("colour"), Data: []byte("red\n"),
+		Type: protocol.Chunk, Session: id, Token: ours, Stream: stream, Lane: lane, Seq: seq, File: file, Line: 2, Header: []byte("colour"),
+		Data: []byte("red\n"),
 	}
 }
 
@@ -75,8 +76,8 @@ func TestOpen_IsIdempotentAndDescribes(t *testing.T) {
 	}
 }
 
-// TestR17_AnOpenIsRepeatedInAnotherTopology: an input that has ended its part of a session keeps the upload until an output reports how the session
-// ended. If the topology changes meanwhile, the session is still the same, and its client has made no mistake.
+// TestR17_AnOpenIsRepeatedInAnotherTopology: an input that has ended its part of a session keeps the upload until an output reports how the
+// session ended. If the topology changes meanwhile, the session is still the same, and its client has made no mistake.
 func TestR17_AnOpenIsRepeatedInAnotherTopology(t *testing.T) {
 	in, h := newInput()
 	open(t, h, id)
@@ -293,8 +294,8 @@ func TestClient_SilentForTooLongIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestR11_ASessionThatDoesNotGetOnIsGivenUp: a client that pings and does nothing else holds other sessions up. A client that has ended its streams
-// here may still have streams open elsewhere.
+// TestR11_ASessionThatDoesNotGetOnIsGivenUp: a client that pings and does nothing else holds other sessions up. A client that has ended its
+// streams here may still have streams open elsewhere.
 func TestR11_ASessionThatDoesNotGetOnIsGivenUp(t *testing.T) {
 	for _, finished := range []bool{false, true} {
 		in, h := newInput()
@@ -345,7 +346,8 @@ func TestHeard_OutputsFreeThePlace(t *testing.T) {
 	if in.Running() != 1 || len(h.Aborted) != 0 {
 		t.Fatal("the place was given away before the answer was there")
 	}
-	in.Heartbeat(noon, role.Heard{From: "output-1", ID: link.Identity{}, Ended: []role.Ended{{ID: id}, {ID: roletest.ID("unheard of"), Failed: true}}})
+	in.Heartbeat(noon, role.Heard{From: "output-1", ID: link.Identity{},
+		Ended: []role.Ended{{ID: id}, {ID: roletest.ID("unheard of"), Failed: true}}})
 	if in.Running() != 0 || len(h.Aborted) != 0 {
 		t.Fatal(in.Running(), h.Aborted)
 	}
@@ -355,7 +357,8 @@ func TestHeard_OutputsFreeThePlace(t *testing.T) {
 	if c := code(t, h, chunk("pots", 0, 1)); c != "" {
 		t.Fatalf("a repeat from before the end gets %q", c)
 	}
-	if r, ok := h.Ask(t, noon, 1, read(3, 1)); !ok || r.Type != protocol.OK || r.Lane != 3 || r.Seq != 1 || r.At != 30 { // a client takes the reply for another lane as an answer to no request
+	// a client takes the reply for another lane as an answer to no request
+	if r, ok := h.Ask(t, noon, 1, read(3, 1)); !ok || r.Type != protocol.OK || r.Lane != 3 || r.Seq != 1 || r.At != 30 {
 		t.Fatalf("a read from before the end gets %v %+v", ok, r)
 	}
 }
@@ -401,8 +404,8 @@ func TestR8_ANodeWithAnotherLogFailsWhatRuns(t *testing.T) {
 	}
 }
 
-// TestR8_ALostLogFailsSessionsOnce: a session that began after the new log was heard does not fail because of it, whatever late heartbeats of the old
-// log say. This holds before and after a restart of the input.
+// TestR8_ALostLogFailsSessionsOnce: a session that began after the new log was heard does not fail because of it, whatever late heartbeats
+// of the old log say. This holds before and after a restart of the input.
 func TestR8_ALostLogFailsSessionsOnce(t *testing.T) {
 	in, h := newInput()
 	hear := func(in *Input, log byte) {
@@ -512,7 +515,8 @@ func TestRequest_RubbishIsRefused(t *testing.T) {
 	if r, ok := h.Answer(5); !ok || r.Err.Code != protocol.ErrBadRequest {
 		t.Fatal(r, ok)
 	}
-	if in.Request(noon, &role.Request{From: 5, Client: role.LocalOperator, Body: (&protocol.Request{Type: protocol.Results, Session: id}).Append(nil)}) {
+	if in.Request(noon, &role.Request{From: 5, Client: role.LocalOperator,
+		Body: (&protocol.Request{Type: protocol.Results, Session: id}).Append(nil)}) {
 		t.Fatal("results are for outputs")
 	}
 	r, _ := h.Ask(t, noon, 5, protocol.Request{Type: protocol.Sessions})

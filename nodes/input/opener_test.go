@@ -55,7 +55,8 @@ func TestR17_TheOpenerIsRemembered(t *testing.T) {
 	failed := roletest.ID("failed")
 	open(t, h, failed)
 	ended(t, h)
-	in.Heartbeat(noon, role.Heard{From: "output-1", ID: link.Identity{}, Ended: []role.Ended{{ID: id, Opener: ours.Hash()}, {ID: failed, Opener: ours.Hash(), Failed: true, Reason: "poison"}}})
+	in.Heartbeat(noon, role.Heard{From: "output-1", ID: link.Identity{},
+		Ended: []role.Ended{{ID: id, Opener: ours.Hash()}, {ID: failed, Opener: ours.Hash(), Failed: true, Reason: "poison"}}})
 	in.over(failed, in.mustOutcome(t, failed), "") // the core reports the end in recovery, too
 	restored := New(roletest.About())
 	hosts := map[*Input]*roletest.Host{in: h, restored: roletest.NewHost(restored)}

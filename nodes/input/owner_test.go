@@ -66,8 +66,8 @@ func requestsFor(token session.Token) []protocol.Request {
 	return all
 }
 
-// TestS5_AnotherOwnersSessionIsNotThere: whatever a stranger asks about it, even with the opener's token, the answer is that of an input which has
-// never heard of the session, and nothing changes.
+// TestS5_AnotherOwnersSessionIsNotThere: whatever a stranger asks about it, even with the opener's token, the answer is that of an input
+// which has never heard of the session, and nothing changes.
 func TestS5_AnotherOwnersSessionIsNotThere(t *testing.T) {
 	over := map[string]func(*Input, *roletest.Host){
 		"it runs": func(*Input, *roletest.Host) {},
@@ -91,14 +91,16 @@ func TestS5_AnotherOwnersSessionIsNotThere(t *testing.T) {
 				q := openOf(token)
 				q.Takeover = takeover
 				r := askAs(t, h, bob, q)
-				if r.Err.Code != protocol.ErrInUse || r.Err.RetryAfter != 0 || strings.Contains(r.Err.Message, "alice") || strings.Contains(r.Err.Message, "poison") {
+				if r.Err.Code != protocol.ErrInUse || r.Err.RetryAfter != 0 || strings.Contains(r.Err.Message, "alice") ||
+					strings.Contains(r.Err.Message, "poison") {
 					t.Errorf("%s: a stranger who opens it (takeover %v) hears %+v", name, takeover, r)
 				}
 			}
 			if l := askAs(t, h, bob, protocol.Request{Type: protocol.Sessions}); len(l.Sessions) != 0 {
 				t.Errorf("%s: a stranger's list has %v", name, l.Sessions)
 			}
-			if !bytes.Equal(in.SnapshotAll(nil), before) || len(h.Aborted) != aborted || len(h.Fed) != 1 || len(h.Ended) != 0 || len(h.TakenOver) != 0 {
+			if !bytes.Equal(in.SnapshotAll(nil), before) || len(h.Aborted) != aborted || len(h.Fed) != 1 || len(h.Ended) != 0 ||
+				len(h.TakenOver) != 0 {
 				t.Errorf("%s: a stranger changes something: aborted %v, fed %d, ended %v", name, h.Aborted, len(h.Fed), h.Ended)
 			}
 			if _, _, ok := in.DecodeChunk(&role.Request{Client: bob, Body: requestsFor(ours)[0].Append(nil)}); ok {
@@ -129,7 +131,8 @@ func TestS5_SilenceIsTheOwners(t *testing.T) {
 // TestS5_RolesAtAnInput: what watchers and operators may do with a session of another client.
 func TestS5_RolesAtAnInput(t *testing.T) {
 	in, h := alices(t)
-	if l := askAs(t, h, wanda, protocol.Request{Type: protocol.Sessions}); len(l.Sessions) != 1 || l.Sessions[0].Session != id || l.Sessions[0].Owner != "alice" {
+	if l := askAs(t, h, wanda, protocol.Request{Type: protocol.Sessions}); len(l.Sessions) != 1 || l.Sessions[0].Session != id ||
+		l.Sessions[0].Owner != "alice" {
 		t.Errorf("a watcher's list is %+v", l)
 	}
 	if r := askAs(t, h, wanda, protocol.Request{Type: protocol.Ping, Session: id}); r.State != session.Running {
@@ -139,14 +142,16 @@ func TestS5_RolesAtAnInput(t *testing.T) {
 		if q.Type == protocol.Ping {
 			continue
 		}
-		if r := askAs(t, h, wanda, q); r.Err.Code != protocol.ErrForbidden || !strings.Contains(r.Err.Message, `"wanda"`) || !strings.Contains(r.Err.Message, "[clients]") {
+		if r := askAs(t, h, wanda, q); r.Err.Code != protocol.ErrForbidden || !strings.Contains(r.Err.Message, `"wanda"`) ||
+			!strings.Contains(r.Err.Message, "[clients]") {
 			t.Errorf("%s of a watcher: %+v", q.Type, r)
 		}
 		if r := askAs(t, h, security.Identity{Name: "alice"}, q); r.Err.Code != protocol.ErrForbidden {
 			t.Errorf("%s without any role: %+v", q.Type, r)
 		}
 	}
-	if r := askAs(t, h, alice, protocol.Request{Type: protocol.Hold, Lease: time.Minute}); r.Err.Code != protocol.ErrForbidden || !strings.Contains(r.Err.Message, `"operate"`) {
+	if r := askAs(t, h, alice, protocol.Request{Type: protocol.Hold, Lease: time.Minute}); r.Err.Code != protocol.ErrForbidden ||
+		!strings.Contains(r.Err.Message, `"operate"`) {
 		t.Errorf("who submits holds the cluster: %+v", r)
 	}
 	// An operator may end other clients' sessions, and may add nothing to them.
@@ -158,12 +163,14 @@ func TestS5_RolesAtAnInput(t *testing.T) {
 	if r := askAs(t, h, olga, openOf(ours)); r.Err.Code != protocol.ErrInUse {
 		t.Errorf("an operator opens it: %+v", r)
 	}
-	if r := askAs(t, h, olga, protocol.Request{Type: protocol.Cancel, Session: id, Force: true}); r.Type != protocol.OK || h.Aborted[id].Code != protocol.ErrCancelled || in.Running() != 0 {
+	if r := askAs(t, h, olga, protocol.Request{Type: protocol.Cancel, Session: id, Force: true}); r.Type != protocol.OK ||
+		h.Aborted[id].Code != protocol.ErrCancelled || in.Running() != 0 {
 		t.Errorf("an operator cancels it: %+v", r)
 	}
 }
 
-// TestS5_AnOwnersProcesses: the name decides who the owner is, and the token distinguishes the owner's processes. A new key does not change the name.
+// TestS5_AnOwnersProcesses: the name decides who the owner is, and the token distinguishes the owner's processes. A new key does not change
+// the name.
 func TestS5_AnOwnersProcesses(t *testing.T) {
 	in, h := alices(t)
 	if r := askAs(t, h, alice, openOf(theirs)); r.Err.Code != protocol.ErrInUse || !strings.Contains(r.Err.Message, "posta results") {
@@ -181,10 +188,12 @@ func TestS5_AnOwnersProcesses(t *testing.T) {
 			t.Errorf("%q takes it over: %+v", c.Name, r)
 		}
 	}
-	if r, ok := h.AskAs(t, alice, later, 4, takeover); !ok || r.Type != protocol.Opened || len(r.Lanes) != 1 || len(h.TakenOver) != 1 || h.TakenOver[0].Owner != "alice" {
+	if r, ok := h.AskAs(t, alice, later, 4, takeover); !ok || r.Type != protocol.Opened || len(r.Lanes) != 1 || len(h.TakenOver) != 1 ||
+		h.TakenOver[0].Owner != "alice" {
 		t.Errorf("alice takes it over: %+v", r)
 	}
-	if r := askAs(t, h, alice, protocol.Request{Type: protocol.Cancel, Session: id, Force: true}); r.Type != protocol.OK || len(h.Aborted) != 1 {
+	if r := askAs(t, h, alice, protocol.Request{Type: protocol.Cancel, Session: id, Force: true}); r.Type != protocol.OK ||
+		len(h.Aborted) != 1 {
 		t.Errorf("alice cancels her session from elsewhere: %+v", r)
 	}
 }
@@ -259,7 +268,8 @@ func TestS5_AClaimIsOfItsOwnersSession(t *testing.T) {
 
 // TestS5_ClaimsAreBounded: invented sessions of one client do not make nodes forget other clients' sessions.
 // TestS5_ARefusedOpenLeavesAnothersClaim: bob says that the input has lost bob's session. A refused open of the same id by alice does
-// not change what bob is told, also after a restart. A session that alice does open replaces bob's claim, because then the id belongs to alice.
+// not change what bob is told, also after a restart. A session that alice does open replaces bob's claim, because then the id belongs to
+// alice.
 func TestS5_ARefusedOpenLeavesAnothersClaim(t *testing.T) {
 	for _, refused := range []bool{true, false} {
 		in, h := newInput()

@@ -74,7 +74,8 @@ func (g *gate) cancels(who, name string) {
 
 // TestR16_AClientHasItsShareOfSessions: it is told so, and the places that it may not have are there for others.
 func TestR16_AClientHasItsShareOfSessions(t *testing.T) {
-	for _, c := range []struct{ places, share, most int }{{8, 50, 7}, {8, 1, 7}, {1, 1, 1}, {1, 50, 1}, {2, 50, 1}, {3, 50, 2}, {8, 100, 8}, {8, 0, 8}, {8, 99, 7}} {
+	for _, c := range []struct{ places, share, most int }{{8, 50, 7}, {8, 1, 7}, {1, 1, 1}, {1, 50, 1}, {2, 50, 1}, {3, 50, 2}, {8, 100, 8},
+		{8, 0, 8}, {8, 99, 7}} {
 		g := newHouse(t, c.places, c.share)
 		why := ""
 		for i := 0; why == ""; i++ {
@@ -108,7 +109,8 @@ func TestR16_AClientHasItsShareOfSessions(t *testing.T) {
 	}
 }
 
-// TestR16_AFreePlaceGoesToWhoRunsFewest: two clients that flood an input get no place before a third one that has waited, however often they ask.
+// TestR16_AFreePlaceGoesToWhoRunsFewest: two clients that flood an input get no place before a third one that has waited, however often
+// they ask.
 func TestR16_AFreePlaceGoesToWhoRunsFewest(t *testing.T) {
 	g := newHouse(t, 4, 50)
 	for i := range 2 {
@@ -151,8 +153,8 @@ func TestR16_AFreePlaceGoesToWhoRunsFewest(t *testing.T) {
 	}
 }
 
-// TestR16_SessionsThatStandStillGiveWay: clients that open sessions and only ping keep nobody out. Sessions that make progress, that wait for the cluster,
-// or that have sent everything, stay.
+// TestR16_SessionsThatStandStillGiveWay: clients that open sessions and only ping keep nobody out. Sessions that make progress, that wait
+// for the cluster, or that have sent everything, stay.
 func TestR16_SessionsThatStandStillGiveWay(t *testing.T) {
 	limit := 30 * time.Second
 	g := newHouse(t, 4, 50)
@@ -207,7 +209,8 @@ func TestR16_SessionsThatStandStillGiveWay(t *testing.T) {
 	}
 }
 
-// TestR16_APlaceAfterARestart: an input that has just started has heard nothing of any session, which does not mean that the sessions stand still.
+// TestR16_APlaceAfterARestart: an input that has just started has heard nothing of any session, which does not mean that the sessions stand
+// still.
 func TestR16_APlaceAfterARestart(t *testing.T) {
 	g := newHouse(t, 2, 100)
 	g.opens("ann", "a0")
@@ -222,7 +225,8 @@ func TestR16_APlaceAfterARestart(t *testing.T) {
 	}
 }
 
-// TestR16_HeldChunksAreSharedFairly: a client that sends on many lanes while there is no room keeps no chunk of another client from waiting.
+// TestR16_HeldChunksAreSharedFairly: a client that sends on many lanes while there is no room keeps no chunk of another client from
+// waiting.
 func TestR16_HeldChunksAreSharedFairly(t *testing.T) {
 	g := newHouse(t, 4, 50)
 	g.opens("ann", "a")
@@ -247,8 +251,8 @@ func TestR16_HeldChunksAreSharedFairly(t *testing.T) {
 	}
 }
 
-// FuzzPlaces: whatever clients open, cancel and leave, no client takes the last place beyond its share, and a client that runs no session and asks again and again gets a
-// place within limits.client_timeout.
+// FuzzPlaces: whatever clients open, cancel and leave, no client takes the last place beyond its share, and a client that runs no session
+// and asks again and again gets a place within limits.client_timeout.
 func FuzzPlaces(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 250}, uint8(50))
 	f.Add([]byte{0, 0, 0, 1, 1, 1, 255, 0, 1, 2}, uint8(100))

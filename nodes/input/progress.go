@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// progress is how far a session's client says that it is with its files. It is told again in each ping, so it is not durable: after a restart the input
-// knows it again within a second.
+// progress is how far a session's client says that it is with its files. It is told again in each ping, so it is not durable: after a
+// restart the input knows it again within a second.
 //
 // The speed is measured from the first of three moments to the last. When the first is too old, the one in between takes its place.
 type progress struct {
@@ -22,8 +22,8 @@ type readMoment struct {
 }
 
 const (
-	// readSpan is over how much time speed is measured: over so much at least, once a client has pinged for that long, and over twice as much at most
-	// while pings come.
+	// readSpan is over how much time speed is measured: over so much at least, once a client has pinged for that long, and over twice as much
+	// at most while pings come.
 	readSpan = 2 * time.Second
 	// readAge is how old the last word of a client may be before no time is estimated from it any more. Clients ping each second.
 	readAge = 5 * time.Second

@@ -83,8 +83,8 @@ func TestProgress_FollowsTheSpeed(t *testing.T) {
 	}
 }
 
-// TestProgress_WithoutAnEstimate: there is no estimate for a client that stands still, says nothing any more, or does not know its sizes. If a client
-// begins again, so does the measurement.
+// TestProgress_WithoutAnEstimate: there is no estimate for a client that stands still, says nothing any more, or does not know its sizes.
+// If a client begins again, so does the measurement.
 func TestProgress_WithoutAnEstimate(t *testing.T) {
 	for name, do := range map[string]func(*pinger) protocol.SessionInfo{
 		"stands still": func(r *pinger) (s protocol.SessionInfo) {
@@ -114,7 +114,8 @@ func TestProgress_WithoutAnEstimate(t *testing.T) {
 // TestProgress_OfHostileNumbers: the largest numbers neither overflow nor make an estimate of nonsense.
 func TestProgress_OfHostileNumbers(t *testing.T) {
 	const most = protocol.MaxOffset - 1
-	for _, c := range []struct{ from, to, size uint64 }{{0, 1, most}, {0, most, most}, {0, most - 1, most}, {most - 1, most, 1}, {most - 2, most - 1, most}, {0, 0, most}} {
+	for _, c := range []struct{ from, to, size uint64 }{{0, 1, most}, {0, most, most}, {0, most - 1, most}, {most - 1, most, 1},
+		{most - 2, most - 1, most}, {0, 0, most}} {
 		r := pinging(t)
 		r.tells(time.Second, c.from, c.size)
 		s := r.tells(time.Nanosecond, c.to, c.size)
@@ -127,11 +128,13 @@ func TestProgress_OfHostileNumbers(t *testing.T) {
 	}
 }
 
-// TestR17_ProgressIsTheOpeners: a ping without the token, or of a client that has taken the session over, does not mix with what the opener told.
+// TestR17_ProgressIsTheOpeners: a ping without the token, or of a client that has taken the session over, does not mix with what the opener
+// told.
 func TestR17_ProgressIsTheOpeners(t *testing.T) {
 	r := pinging(t)
 	r.tells(time.Second, 100, 1000)
-	if s := r.says(time.Second, protocol.Request{Type: protocol.Ping, Session: id, FilesRead: 9, FilesSize: 10}); s.FilesRead != 100 || s.FilesSize != 1000 {
+	if s := r.says(time.Second, protocol.Request{Type: protocol.Ping, Session: id, FilesRead: 9, FilesSize: 10}); s.FilesRead != 100 ||
+		s.FilesSize != 1000 {
 		t.Errorf("somebody who only looks has changed it: %+v", s)
 	}
 	for range 60 { // so that the opener counts as silent, and this node does not count as asleep

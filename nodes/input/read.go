@@ -18,9 +18,10 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// A client may ask an input to read a file in place (S8), instead of sending it. A read uses a number of a lane, as a chunk does. From then on the input is
-// responsible for the file: it cuts the file, and feeds the pieces as if they were chunks. The commit that has the effect of a piece also records which bytes
-// were fed. So a byte counts once, and recovery continues after the last byte that was fed. When the whole file has been fed, the number counts as taken.
+// A client may ask an input to read a file in place (S8), instead of sending it. A read uses a number of a lane, as a chunk does. From then
+// on the input is responsible for the file: it cuts the file, and feeds the pieces as if they were chunks. The commit that has the effect
+// of a piece also records which bytes were fed. So a byte counts once, and recovery continues after the last byte that was fed. When the
+// whole file has been fed, the number counts as taken.
 //
 //	asked ──first piece──▶ begun ──pieces──▶ at the end of the file: the lane's number is taken
 //	  └── it cannot be read here, nothing was fed: declined; the number is taken as well, and its client sends the file in chunks
@@ -107,14 +108,17 @@ func (in *Input) begin(r *role.Request, u *upload, req *protocol.Request, sum ui
 	}
 	in.nextRead++
 	rd := &reading{
-		id: in.nextRead, seq: req.Seq, sum: sum, stream: stream, file: req.File, header: slices.Clone(req.Header), path: req.Path, stamp: req.Stamp,
+		id: in.nextRead, seq: req.Seq, sum: sum, stream: stream, file: req.File, header: slices.Clone(req.Header), path: req.Path,
+		stamp: req.Stamp,
 		first: req.From, at: int64(req.From), line: req.Line,
 	}
 	switch {
 	case !in.below(req.Path):
-		in.decline(u, req.Lane, rd, fmt.Sprintf("node %s does not read %q where it lies: it is below none of data.roots of the topology", in.About.Node, req.Path))
+		in.decline(u, req.Lane, rd, fmt.Sprintf("node %s does not read %q where it lies: it is below none of data.roots of the topology",
+			in.About.Node, req.Path))
 	case len(u.reads) >= maxReads:
-		in.decline(u, req.Lane, rd, fmt.Sprintf("node %s reads %d files of session %s already, and takes no more", in.About.Node, len(u.reads), u.ID))
+		in.decline(u, req.Lane, rd, fmt.Sprintf("node %s reads %d files of session %s already, and takes no more", in.About.Node, len(u.reads),
+			u.ID))
 	default:
 		u.reads[req.Lane] = rd
 		return in.await(r, req, rd, arrived)
@@ -139,7 +143,8 @@ func Below(root, path string) bool {
 
 // contradicts fails a session whose client uses a number of a lane twice, with different content.
 func (in *Input) contradicts(r *role.Request, u *upload, req *protocol.Request) {
-	in.fail(r.From, u, fmt.Sprintf("lane %d: %s %d came twice with different content; the client may not use a number again", req.Lane, req.Type, req.Seq))
+	in.fail(r.From, u, fmt.Sprintf("lane %d: %s %d came twice with different content; the client may not use a number again", req.Lane,
+		req.Type, req.Seq))
 }
 
 // decline notes that a file is not read here. Nothing of it has been fed.
@@ -174,8 +179,10 @@ func (in *Input) Reads() (all []role.Read) {
 			rd := u.reads[lane]
 			s := &u.Analysis.Streams[rd.stream]
 			all = append(all, role.Read{
-				ID: rd.id, Session: u.ID, Stream: rd.stream, Reference: s.Reference, File: rd.file, Header: rd.header, Comma: s.Comma, Path: rd.path, Stamp: rd.stamp,
-				From: rd.at, Line: rd.line, Chunk: in.mostRecords(s.Name, rd, int(in.About.Limits.Chunk)), MaxRecord: in.mostRecords(s.Name, rd, protocol.MaxData),
+				ID: rd.id, Session: u.ID, Stream: rd.stream, Reference: s.Reference, File: rd.file, Header: rd.header, Comma: s.Comma, Path: rd.path,
+				Stamp: rd.stamp,
+				From:  rd.at, Line: rd.line, Chunk: in.mostRecords(s.Name, rd, int(in.About.Limits.Chunk)),
+				MaxRecord: in.mostRecords(s.Name, rd, protocol.MaxData),
 			})
 		}
 	}
@@ -206,7 +213,8 @@ func (in *Input) TakePiece(now time.Time, p *role.Piece) (taken bool) {
 		in.decline(u, lane, rd, fmt.Sprintf("node %s does not read it where it lies: %v", in.About.Node, p.Err))
 		return true
 	case p.Err != nil:
-		why := gateway.Outcome{Code: protocol.ErrBadInput, Reason: fmt.Sprintf("session %s at node %s: stream %s: %v", u.ID, in.About.Node, u.Analysis.Streams[rd.stream].Name, p.Err)}
+		why := gateway.Outcome{Code: protocol.ErrBadInput, Reason: fmt.Sprintf("session %s at node %s: stream %s: %v", u.ID, in.About.Node,
+			u.Analysis.Streams[rd.stream].Name, p.Err)}
 		in.Host.Abort(u.ID, why.ForRole())
 		return true
 	case !in.Host.Room(u.ID, p.Reference):
@@ -217,7 +225,9 @@ func (in *Input) TakePiece(now time.Time, p *role.Piece) (taken bool) {
 		sum = p.Chunk.Sum()
 	}
 	if err := u.cover(rd.place(p.To, sum), in.coveredBytes()); err != nil {
-		why := gateway.Outcome{Code: protocol.ErrFailed, Reason: fmt.Sprintf("session %s at node %s: stream %s: %v, and its client has them read where they lie", u.ID, in.About.Node, u.Analysis.Streams[rd.stream].Name, err)}
+		why := gateway.Outcome{Code: protocol.ErrFailed, Reason: fmt.Sprintf(
+			"session %s at node %s: stream %s: %v, and its client has them read where they lie", u.ID, in.About.Node,
+			u.Analysis.Streams[rd.stream].Name, err)}
 		in.Host.Abort(u.ID, why.ForRole())
 		return true
 	}
@@ -236,7 +246,8 @@ func (in *Input) TakePiece(now time.Time, p *role.Piece) (taken bool) {
 
 // place returns the place in the file of the bytes between rd.at and to, in the form that chunks have.
 func (rd *reading) place(to int64, sum uint32) *coverage.Chunk {
-	return &coverage.Chunk{Stream: rd.stream, File: rd.file, Header: crc32.Checksum(rd.header, castagnoli), At: uint64(rd.at) - rd.first, Size: uint64(to - rd.at), Sum: sum}
+	return &coverage.Chunk{Stream: rd.stream, File: rd.file, Header: crc32.Checksum(rd.header, castagnoli), At: uint64(rd.at) - rd.first,
+		Size: uint64(to - rd.at), Sum: sum}
 }
 
 // giveUpReads ends all reads of a session whose client has left. What was fed counts as taken. The next client sends the rest.

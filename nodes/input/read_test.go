@@ -27,7 +27,8 @@ func newReader() (*Input, *roletest.Host) {
 // read requests a file of 30 bytes, whose header has 7.
 func read(lane uint32, seq uint64) protocol.Request {
 	return protocol.Request{
-		Type: protocol.Read, Session: id, Token: ours, Stream: "colours", Lane: lane, Seq: seq, File: "shop/colours.csv", Line: 2, Header: []byte("colour"), Path: theFile, From: 7,
+		Type: protocol.Read, Session: id, Token: ours, Stream: "colours", Lane: lane, Seq: seq, File: "shop/colours.csv", Line: 2,
+		Header: []byte("colour"), Path: theFile, From: 7,
 		Stamp: protocol.Stamp{Size: 30, Modified: 99, Inode: 5},
 	}
 }
@@ -272,8 +273,8 @@ func TestR17_ADeclinedReadIsNothingTaken(t *testing.T) {
 	}
 }
 
-// TestR17_ATakeoverHearsHowFarAFileWasRead: a client leaves while its file is half read. The next client hears how much was taken, and sends the
-// rest.
+// TestR17_ATakeoverHearsHowFarAFileWasRead: a client leaves while its file is half read. The next client hears how much was taken, and
+// sends the rest.
 func TestR17_ATakeoverHearsHowFarAFileWasRead(t *testing.T) {
 	in, h := newReader()
 	open(t, h, id)
@@ -301,7 +302,8 @@ func TestR17_ATakeoverHearsHowFarAFileWasRead(t *testing.T) {
 	}{"at once": {in, h}, "after a restart": {back, again}} {
 		q.Takeover = false
 		r, _ := on.h.Ask(t, at, 2, q)
-		if len(r.Lanes) != 1 || r.Lanes[0] != (protocol.LaneSeq{Lane: 0, Seq: 1}) || len(r.Ranges) != 1 || len(r.Ranges[0].Taken) != 1 || r.Ranges[0].Taken[0].From != 0 || r.Ranges[0].Taken[0].To != 4 {
+		if len(r.Lanes) != 1 || r.Lanes[0] != (protocol.LaneSeq{Lane: 0, Seq: 1}) || len(r.Ranges) != 1 || len(r.Ranges[0].Taken) != 1 ||
+			r.Ranges[0].Taken[0].From != 0 || r.Ranges[0].Taken[0].To != 4 {
 			t.Errorf("%s: lanes %v, ranges %+v", name, r.Lanes, r.Ranges)
 		}
 		if len(on.in.Reads()) != 0 {

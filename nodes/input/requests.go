@@ -125,7 +125,8 @@ func (in *Input) newUpload(id session.ID, payload []byte) (*upload, error) {
 		return nil, err
 	}
 	return &upload{
-		Session: s, payload: slices.Clone(payload), lanes: map[uint32]taken{}, reads: map[uint32]*reading{}, ended: make([]bool, len(s.Analysis.Streams)),
+		Session: s, payload: slices.Clone(payload), lanes: map[uint32]taken{}, reads: map[uint32]*reading{},
+		ended:     make([]bool, len(s.Analysis.Streams)),
 		lastHeard: in.now, heardAwake: in.awake, lastProgress: in.now, opened: in.now,
 	}, nil
 }
@@ -151,7 +152,8 @@ func (in *Input) open(r *role.Request, req *protocol.Request) {
 	if shown := gone.Shows(r.Client, req.Type); known && (!shown || len(gone.Openers) == 0 || !gone.Openers.Begin(a.Openers)) {
 		switch {
 		case !in.first() && len(gone.Openers) > 0 && gone.Openers.Founder() != a.Openers.Founder():
-			known = false // the first input has allowed the id again, so no other input may refuse it, or the session would be open at some of the inputs only
+			// the first input has allowed the id again, so no other input may refuse it, or the session would be open at some of the inputs only
+			known = false
 		case !shown:
 			in.Reply(from, gateway.Taken(req.Session))
 			return
@@ -199,15 +201,16 @@ func (in *Input) open(r *role.Request, req *protocol.Request) {
 // announcement returns the announcement that a client's open makes for a session that nobody has opened yet. If the client has taken the
 // session over at another input, it brings the openers from there.
 func (in *Input) announcement(r *role.Request, req *protocol.Request) role.Announcement {
-	a := role.Announcement{Analysis: req.Analysis, Params: req.Params, Plan: slices.Clone(req.Plan), Trace: req.Trace, Wiring: in.About.Wiring, Openers: req.Openers, Owner: r.Client.Name}
+	a := role.Announcement{Analysis: req.Analysis, Params: req.Params, Plan: slices.Clone(req.Plan), Trace: req.Trace,
+		Wiring: in.About.Wiring, Openers: req.Openers, Owner: r.Client.Name}
 	if len(req.Openers) == 0 {
 		a.Openers = session.Openers{req.Token.Hash()}
 	}
 	return a
 }
 
-// first reports whether this is the input at which clients open sessions first. The first input decides whose session an id is: it alone refuses an
-// id that was used before, and it alone decides on takeovers.
+// first reports whether this is the input at which clients open sessions first. The first input decides whose session an id is: it alone
+// refuses an id that was used before, and it alone decides on takeovers.
 func (in *Input) first() bool {
 	return len(in.About.InputNodes) == 0 || in.About.InputNodes[0] == link.NodeID(in.About.Node)
 }
@@ -236,7 +239,8 @@ func (in *Input) openAgain(r *role.Request, u *upload, req *protocol.Request) {
 }
 
 func (in *Input) otherParams(u *upload) protocol.Reply {
-	return refusef(protocol.ErrBadRequest, "session %s is open for analysis %s with other parameters: choose another session id", u.ID, u.Analysis.Name)
+	return refusef(protocol.ErrBadRequest, "session %s is open for analysis %s with other parameters: choose another session id", u.ID,
+		u.Analysis.Name)
 }
 
 // close drops what is kept of a session. The session's opener may ask for that, and so may its owner or an operator that shows no token.
@@ -252,11 +256,12 @@ func (in *Input) close(r *role.Request, req *protocol.Request) {
 	in.ReplyStored(r.From, protocol.Reply{Type: protocol.OK})
 }
 
-// confirmSoon is after how long a client asks an input again that has just started. Such an input only waits for one message from each receiver.
+// confirmSoon is after how long a client asks an input again that has just started. Such an input only waits for one message from each
+// receiver.
 const confirmSoon = 100 * time.Millisecond
 
-// closeForOpens makes this input open no session for a while, and lists the sessions that run. It is a lease, which a restart forgets. A program that
-// changes the cluster renews the lease repeatedly. If the program stops, the cluster soon opens sessions again.
+// closeForOpens makes this input open no session for a while, and lists the sessions that run. It is a lease, which a restart forgets. A
+// program that changes the cluster renews the lease repeatedly. If the program stops, the cluster soon opens sessions again.
 func (in *Input) closeForOpens(r *role.Request, req *protocol.Request) {
 	in.closed = in.now.Add(req.Lease)
 	in.Reply(r.From, protocol.Reply{Type: protocol.Listed, Node: in.About.Node, Sessions: in.list(r.Client)})
@@ -289,7 +294,8 @@ func (in *Input) start(from role.Peer, id session.ID, payload []byte) {
 	if err != nil {
 		why.Reason = err.Error()
 	}
-	if begun := err == nil || in.uploads[id] != u; claimed && !begun { // the claim of another client about its own session of the id stays (S5)
+	// the claim of another client about its own session of the id stays (S5)
+	if begun := err == nil || in.uploads[id] != u; claimed && !begun {
 		delete(in.uploads, id)
 		in.Reply(from, why.Refusal())
 		return

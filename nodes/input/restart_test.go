@@ -25,8 +25,8 @@ func TestR7_APingBeforeTheFirstTickEndsNothing(t *testing.T) {
 	}
 }
 
-// TestASessionsAgeCountsFromARestart: the time of the open is not durable, so a restarted input counts from its own start. It once reported ten
-// years.
+// TestASessionsAgeCountsFromARestart: the time of the open is not durable, so a restarted input counts from its own start. It once reported
+// ten years.
 func TestASessionsAgeCountsFromARestart(t *testing.T) {
 	before, h := newInput()
 	open(t, h, id)

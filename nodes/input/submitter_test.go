@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// TestS5_WhatASubmitterCannotDoToOthers: a client with the role submit leaves the first input out, guesses ids, claims to have lost sessions, and asks for
-// what only operators may. None of it takes a place, an id or an answer from another client.
+// TestS5_WhatASubmitterCannotDoToOthers: a client with the role submit leaves the first input out, guesses ids, claims to have lost
+// sessions, and asks for what only operators may. None of it takes a place, an id or an answer from another client.
 func TestS5_WhatASubmitterCannotDoToOthers(t *testing.T) {
 	for _, node := range []string{"me-1", "input-1"} {
 		about := roletest.About()
@@ -42,7 +42,8 @@ func TestS5_WhatASubmitterCannotDoToOthers(t *testing.T) {
 
 		// Ids that nobody has opened: a claim that one of them was lost is believed a bounded number of times, and bars nobody from opening it.
 		for i := range 3 * leastClaims {
-			g.askAs("ann", protocol.Request{Type: protocol.Ping, Session: roletest.ID(fmt.Sprint("claim", i)), Token: ours, Lanes: []protocol.LaneSeq{{Lane: 0, Seq: 9}}})
+			g.askAs("ann", protocol.Request{Type: protocol.Ping, Session: roletest.ID(fmt.Sprint("claim", i)), Token: ours,
+				Lanes: []protocol.LaneSeq{{Lane: 0, Seq: 9}}})
 		}
 		claims := 0
 		for id := range g.h.Aborted {

@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// leftAfter is how long an input must have heard nothing with the opener's token before another client may continue with the session (R17). Clients
-// ping several times in that time. Only time in which this node listened counts: a node that was asleep has heard nobody (M6).
+// leftAfter is how long an input must have heard nothing with the opener's token before another client may continue with the session (R17).
+// Clients ping several times in that time. Only time in which this node listened counts: a node that was asleep has heard nobody (M6).
 const leftAfter = 5 * time.Second
 
 // takeOver lets a client continue with a session whose client has left. a is the session's announcement.
@@ -31,14 +31,16 @@ func (in *Input) takeOver(from role.Peer, u *upload, req *protocol.Request, a ro
 	case a.Openers.Now() != req.Token.Hash():
 		in.Reply(from, in.badOpeners(req))
 	case len(a.Openers) > session.MaxOpeners:
-		in.Reply(from, refusef(protocol.ErrInUse, "session %s was taken over %d times, and no more is possible: cancel it, and run it again under another id",
+		in.Reply(from, refusef(protocol.ErrInUse,
+			"session %s was taken over %d times, and no more is possible: cancel it, and run it again under another id",
 			u.ID, session.MaxOpeners-1))
 	case !u.Openers.Begin(a.Openers): // the openers belong to another session with the id, or a third client was faster
 		in.foreign(from, u, req.Token.Hash())
 	case !in.Host.Confirmed():
 		in.Reply(from, in.unconfirmed())
 	case silent < leftAfter:
-		r := refusef(protocol.ErrInUse, "another client opened session %s, and spoke to node %s %v ago: it can be taken over when that client has said nothing for %v",
+		r := refusef(protocol.ErrInUse,
+			"another client opened session %s, and spoke to node %s %v ago: it can be taken over when that client has said nothing for %v",
 			u.ID, in.About.Node, silent.Round(100*time.Millisecond), leftAfter)
 		r.Err.RetryAfter = max(leftAfter-silent, time.Millisecond) // at least 1 ms: a shorter time would become 0 on the wire, which means never
 		in.Reply(from, r)

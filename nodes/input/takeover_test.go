@@ -166,9 +166,10 @@ func TestR17_TakeoverInOrder(t *testing.T) {
 	if r := g.ask(opens(theirs)); r.Err.Code != protocol.ErrBadRequest || !strings.Contains(r.Err.Message, "tcp://in") {
 		t.Fatalf("a takeover that begins here: %+v", r)
 	}
-	g.wants(protocol.ErrBadRequest, opens(theirs, ours))                        // openers of another session
-	g.wants(protocol.ErrInUse, opens(theirs, third, theirs))                    // an opener of another session with this id
-	g.wants("", opens(third, ours, theirs, third))                              // theirs was quicker at the first input, and died on its way here
+	g.wants(protocol.ErrBadRequest, opens(theirs, ours))     // openers of another session
+	g.wants(protocol.ErrInUse, opens(theirs, third, theirs)) // an opener of another session with this id
+	// theirs was quicker at the first input, and died on its way here
+	g.wants("", opens(third, ours, theirs, third))
 	g.wants(protocol.ErrSuperseded, opens(theirs, ours, theirs))                // its request arrives late
 	g.wants("", opens(third, ours, theirs, third))                              // the same again
 	g.wants(protocol.ErrInUse, opens(session.Token{4}, ours, session.Token{4})) // the first input never accepted these two
@@ -187,7 +188,8 @@ func TestR17_TakeoverOfAnotherPlan(t *testing.T) {
 	q := opens(theirs)
 	q.Params = map[string]string{"fail": "yes"}
 	g.wants(protocol.ErrBadRequest, q)
-	if r := g.ask(protocol.Request{Type: protocol.Open, Session: id, Token: theirs, Analysis: "paint"}); r.Err.Code != protocol.ErrInUse || !strings.Contains(r.Err.Message, "taken over") {
+	if r := g.ask(protocol.Request{Type: protocol.Open, Session: id, Token: theirs, Analysis: "paint"}); r.Err.Code != protocol.ErrInUse ||
+		!strings.Contains(r.Err.Message, "taken over") {
 		t.Errorf("nobody is told that the session can be taken over: %+v", r)
 	}
 }

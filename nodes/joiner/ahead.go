@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/rows/batch"
 )
 
-// ahead is a batch of facts that is computed in slices, in a fork, before its frame is taken. The joiner's own tables stay as they are meanwhile, because they
-// are flushed with each commit.
+// ahead is a batch of facts that is computed in slices, in a fork, before its frame is taken. The joiner's own tables stay as they are
+// meanwhile, because they are flushed with each commit.
 type ahead struct {
 	stream  int
 	payload []byte     // a copy: the frame may be dropped, and come again
@@ -22,8 +22,8 @@ type ahead struct {
 
 var _ role.Slicer = (*Joiner)(nil)
 
-// Ahead implements role.Slicer. One batch of a session is computed after the other, because the first one also computes what the analysis needs from the
-// reference streams. The oldest is first, whichever frame the core asks for: a frame that was dropped comes again.
+// Ahead implements role.Slicer. One batch of a session is computed after the other, because the first one also computes what the analysis
+// needs from the reference streams. The oldest is first, whichever frame the core asks for: a frame that was dropped comes again.
 func (j *Joiner) Ahead(id session.ID, m role.Message) (more bool) {
 	st := j.sessions[id]
 	slicer, ok := st.joiner.(analyses.Slicer)

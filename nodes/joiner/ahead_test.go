@@ -71,8 +71,8 @@ func aheadOf(t *testing.T, j *Joiner, m role.Message) (slices int) {
 	return slices
 }
 
-// TestN9_FactsAreFoldedInSlices: what a batch needs is computed in slices before it is taken. A commit in between flushes nothing of it, a frame that comes again
-// is not computed twice, and one that is taken before its turn is folded at once.
+// TestN9_FactsAreFoldedInSlices: what a batch needs is computed in slices before it is taken. A commit in between flushes nothing of it, a
+// frame that comes again is not computed twice, and one that is taken before its turn is folded at once.
 func TestN9_FactsAreFoldedInSlices(t *testing.T) {
 	for _, replica := range []analyses.Replica{{Of: 1}, {Index: 1, Of: 2}} {
 		j, calls := slowly(t, replica)
@@ -113,7 +113,8 @@ func TestN9_FactsAreFoldedInSlices(t *testing.T) {
 	}
 }
 
-// TestN9_WorkAheadEnds: a session that leaves ends its computations, and so does the node. An error comes when the frame is taken, and fails the session.
+// TestN9_WorkAheadEnds: a session that leaves ends its computations, and so does the node. An error comes when the frame is taken, and
+// fails the session.
 func TestN9_WorkAheadEnds(t *testing.T) {
 	j, calls := slowly(t, analyses.Replica{Of: 1})
 	j.Ahead(id, parsed(t, 1, 10, "red,3\n"))
@@ -127,7 +128,8 @@ func TestN9_WorkAheadEnds(t *testing.T) {
 	j, _ = slowly(t, analyses.Replica{Of: 1})
 	bad := parsed(t, 1, 10, "red,-1\n")
 	aheadOf(t, j, bad)
-	if _, err := j.Take(id, bad, nil); err == nil || !strings.Contains(err.Error(), "minus one") || !strings.Contains(err.Error(), "from line 10") {
+	if _, err := j.Take(id, bad, nil); err == nil || !strings.Contains(err.Error(), "minus one") ||
+		!strings.Contains(err.Error(), "from line 10") {
 		t.Errorf("%v", err)
 	}
 }

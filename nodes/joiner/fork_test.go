@@ -65,8 +65,8 @@ func (c *chained) endReference() {
 	}
 }
 
-// TestR11_ForksComeWithTheEndOfTheReferenceStreams: chunks before it go to the joiner as rows, and those behind it count the same, their rejected rows, too. What
-// was prepared and not taken counts nowhere.
+// TestR11_ForksComeWithTheEndOfTheReferenceStreams: chunks before it go to the joiner as rows, and those behind it count the same, their
+// rejected rows, too. What was prepared and not taken counts nowhere.
 func TestR11_ForksComeWithTheEndOfTheReferenceStreams(t *testing.T) {
 	c := newChained(t)
 	early := roletest.Chunk(1, 2, "red,1\n")
@@ -93,7 +93,8 @@ func TestR11_ForksComeWithTheEndOfTheReferenceStreams(t *testing.T) {
 		}
 	}
 	out, known, amounts := flushed(t, c.j, 2)
-	if want := map[string]int64{"red": 1 + 4*(1+2+3+4), "blue": 16}; !maps.Equal(amounts, want) || !maps.Equal(known, map[string]int64{"red": 1, "blue": 1}) {
+	if want := map[string]int64{"red": 1 + 4*(1+2+3+4), "blue": 16}; !maps.Equal(amounts, want) ||
+		!maps.Equal(known, map[string]int64{"red": 1, "blue": 1}) {
 		t.Errorf("amounts %v, want %v; known %v", amounts, want, known)
 	}
 	tables := role.NewTables(roletest.Analysis(), fold.NewTable)

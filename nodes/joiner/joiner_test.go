@@ -148,8 +148,8 @@ func TestD1_OneJoinerCountsRejectedReferenceRows(t *testing.T) {
 	}
 }
 
-// TestJoiner_SparedUntilFactsCome: joiners other than the first defer reference rows, across a crash and a snapshot. When facts come they have all
-// rows and ends.
+// TestJoiner_SparedUntilFactsCome: joiners other than the first defer reference rows, across a crash and a snapshot. When facts come they
+// have all rows and ends.
 func TestJoiner_SparedUntilFactsCome(t *testing.T) {
 	second := analyses.Replica{Index: 1, Of: 2}
 	end := func(j *Joiner) {
@@ -276,8 +276,8 @@ func TestJoiner_PartitionsKeepAGroupTogether(t *testing.T) {
 	}
 }
 
-// TestJoiner_TakesWhatParsersHaveFolded: folded tables that arrive are merged with each other and with the joiner's own. They count once, and leave
-// with the same flush. A frame of another analysis fails its session.
+// TestJoiner_TakesWhatParsersHaveFolded: folded tables that arrive are merged with each other and with the joiner's own. They count once,
+// and leave with the same flush. A frame of another analysis fails its session.
 func TestJoiner_TakesWhatParsersHaveFolded(t *testing.T) {
 	j := opened(t, analyses.Replica{Of: 1})
 	take(t, j, parsed(t, 0, 2, "red\n"))
@@ -290,7 +290,8 @@ func TestJoiner_TakesWhatParsersHaveFolded(t *testing.T) {
 		rejects.AddTo(tables[2], "pots")
 		e := role.PartialEncoder{}
 		rejected := tables[2].AppendRows(nil, tables[2].Rows())
-		return role.Message{Stream: 1, Payload: role.AppendFolded(nil, analyses.File{Name: "shop/pots.csv"}, 2, rejected, [][]byte{e.Encode(table, tables[1], tables[1].Rows())})}
+		return role.Message{Stream: 1, Payload: role.AppendFolded(nil, analyses.File{Name: "shop/pots.csv"}, 2, rejected,
+			[][]byte{e.Encode(table, tables[1], tables[1].Rows())})}
 	}
 	for range 2 {
 		for _, m := range []role.Message{folded(1, "red", 3), parsed(t, 1, 2, "red,10\nblue,1\n"), folded(1, "red", 4), folded(1, "green", 5)} {

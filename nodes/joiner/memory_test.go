@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/nodes/role/roletest"
 )
 
-// TestR16_ReferenceDataIsBounded: a session with more reference data than limits.memory fails with advice, even in a joiner that defers the work. A
-// replay has no limits; otherwise a lower limit would keep a node from starting.
+// TestR16_ReferenceDataIsBounded: a session with more reference data than limits.memory fails with advice, even in a joiner that defers the
+// work. A replay has no limits; otherwise a lower limit would keep a node from starting.
 func TestR16_ReferenceDataIsBounded(t *testing.T) {
 	for _, index := range []int{0, 1} {
 		j, out := opened(t, analyses.Replica{Index: index, Of: 2}), &roletest.Kept{Memory: 500}
@@ -19,7 +19,8 @@ func TestR16_ReferenceDataIsBounded(t *testing.T) {
 		for ; err == nil && taken < 100; taken++ {
 			_, err = j.Take(id, m, out)
 		}
-		if err == nil || !strings.Contains(err.Error(), "limits.memory") || !strings.Contains(err.Error(), "stream colours") || taken != 1+500/len(m.Payload) {
+		if err == nil || !strings.Contains(err.Error(), "limits.memory") || !strings.Contains(err.Error(), "stream colours") ||
+			taken != 1+500/len(m.Payload) {
 			t.Fatalf("batch %d of %d bytes: %v", taken, len(m.Payload), err)
 		}
 		again := opened(t, analyses.Replica{Index: index, Of: 2})

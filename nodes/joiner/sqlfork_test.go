@@ -27,7 +27,8 @@ GROUP BY place, i`
 // side what the joiner folds alone. Under -race it shows that they share nothing that changes.
 func TestForks_OfSQLAtTheSameTime(t *testing.T) {
 	text, number := types.Of(types.Text), types.Of(types.BigInt)
-	files := map[string]string{"colours": "colour\nred\nblue\n", "shops": "shop,place\na,Rome\nb,Oslo\nb,Bonn\n", "years": "year\n1901\n1903\n", "sales": "shop,year,colour,amount\n"}
+	files := map[string]string{"colours": "colour\nred\nblue\n", "shops": "shop,place\na,Rome\nb,Oslo\nb,Bonn\n",
+		"years": "year\n1901\n1903\n", "sales": "shop,year,colour,amount\n"}
 	table := func(name string, columns ...compile.Column) compile.Table {
 		about := compile.Table{Name: name, Files: name + ".csv", Comma: ',', Bytes: int64(len(files[name])), Columns: columns}
 		if name == "sales" {
@@ -39,7 +40,8 @@ func TestForks_OfSQLAtTheSameTime(t *testing.T) {
 		table("colours", compile.Column{Name: "colour", Type: text}),
 		table("shops", compile.Column{Name: "shop", Type: text}, compile.Column{Name: "place", Type: text}),
 		table("years", compile.Column{Name: "year", Type: number}),
-		table("sales", compile.Column{Name: "shop", Type: text}, compile.Column{Name: "year", Type: number}, compile.Column{Name: "colour", Type: text}, compile.Column{Name: "amount", Type: number}),
+		table("sales", compile.Column{Name: "shop", Type: text}, compile.Column{Name: "year", Type: number},
+			compile.Column{Name: "colour", Type: text}, compile.Column{Name: "amount", Type: number}),
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +62,8 @@ func TestForks_OfSQLAtTheSameTime(t *testing.T) {
 			}
 			rows = b.String()
 		}
-		return role.Message{Stream: stream, Chunk: &role.Chunk{File: a.Streams[stream].Files, Header: []byte(header), Line: uint64(2 + 3000*n), Data: []byte(rows)}}
+		return role.Message{Stream: stream, Chunk: &role.Chunk{File: a.Streams[stream].Files, Header: []byte(header), Line: uint64(2 + 3000*n),
+			Data: []byte(rows)}}
 	}
 	const chunks = 8
 	fold := func(beside bool) (out []string) {

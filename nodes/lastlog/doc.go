@@ -1,4 +1,5 @@
-// Package lastlog keeps the last lines of a process's log in memory, so that a person who may watch the cluster can see them without access to the host.
+// Package lastlog keeps the last lines of a process's log in memory, so that a person who may watch the cluster can see them without access
+// to the host.
 //
 //	Ring     the lines, bounded in number and in bytes
 //	In       puts a ring behind a logger

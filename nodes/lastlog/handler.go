@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// In returns a logger that writes what log writes, and also keeps lines of level info and above in the returned ring. A logger that In has made is
-// returned as it is, with its ring.
+// In returns a logger that writes what log writes, and also keeps lines of level info and above in the returned ring. A logger that In has
+// made is returned as it is, with its ring.
 func In(log *slog.Logger) (*slog.Logger, *Ring) {
 	if h, ok := log.Handler().(*handler); ok {
 		return log, h.ring

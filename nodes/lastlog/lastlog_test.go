@@ -66,7 +66,8 @@ func TestSecretsAreHidden(t *testing.T) {
 	if !strings.Contains(out.String(), "hush") {
 		t.Error("the log itself has lost something")
 	}
-	for _, plain := range []string{"msg=running log=0af3 incarnation=3", `msg="frames were dropped" frames=12 last="to joiner-1: 3"`, "msg=x at=https://host:1/a/b.csv", "err=a@b"} {
+	for _, plain := range []string{"msg=running log=0af3 incarnation=3", `msg="frames were dropped" frames=12 last="to joiner-1: 3"`,
+		"msg=x at=https://host:1/a/b.csv", "err=a@b"} {
 		if got := hide(plain); got != plain {
 			t.Errorf("%q is kept as %q", plain, got)
 		}
@@ -101,7 +102,9 @@ func TestTheHandler(t *testing.T) {
 func TestFormerLines(t *testing.T) {
 	now, _ := clock()
 	r := NewRing(now)
-	r.Former([]byte("f a line begins before this\ntime=2016-03-01T11:59:00.000Z level=WARN msg=\"was here\" token=hush\npanic: somebody's data\n\ngoroutine 1 [running]:\ntime=2016 level=INFO msg=x\ntime=2016-03-01T13:00:00Z level=INFO msg=later\ntime=2016-03-01T11:59:30Z level=ERR"))
+	r.Former([]byte("f a line begins before this\ntime=2016-03-01T11:59:00.000Z level=WARN msg=\"was here\" token=hush\npanic: somebody's " +
+		"data\n\ngoroutine 1 [running]:\ntime=2016 level=INFO msg=x\ntime=2016-03-01T13:00:00Z level=INFO " +
+		"msg=later\ntime=2016-03-01T11:59:30Z level=ERR"))
 	got := r.Lines()
 	if want := []Line{{time.Minute, "WARN", `msg="was here" token=` + hidden}, {0, "INFO", "msg=later"}}; !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)

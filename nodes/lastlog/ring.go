@@ -72,8 +72,8 @@ func (r *Ring) Lines() []Line {
 	return all
 }
 
-// Former keeps lines that an earlier process of the same node has written into the log file, oldest first. Lines that are not from the logger are left
-// out: a panic may print a value of somebody's data.
+// Former keeps lines that an earlier process of the same node has written into the log file, oldest first. Lines that are not from the
+// logger are left out: a panic may print a value of somebody's data.
 func (r *Ring) Former(file []byte) {
 	for text := range strings.Lines(string(file)) {
 		rest, ok := strings.CutPrefix(strings.TrimSuffix(text, "\n"), "time=")

@@ -29,14 +29,16 @@ var (
 	bytesIn     = metric("posta_node_received_bytes_total", "Bytes of frames that were taken.")
 	framesOut   = metric("posta_node_sent_frames_total", "Frames that were sent, repeats included.")
 	bytesOut    = metric("posta_node_sent_bytes_total", "Bytes of frames that were made.")
-	damaged     = metric("posta_node_damaged_frames_total", "Frames whose bits had changed on the way, or that belonged elsewhere: dropped, and asked for again.")
-	commits     = metric("posta_node_commits_total", "Commits that were stored.")
-	logBytes    = metric("posta_node_log_bytes", "Size of the log.")
-	sessions    = metric("posta_node_sessions", "Sessions with state in the node.")
-	running     = metric("posta_node_sessions_running", "Sessions that hold a place at an input, or whose answer is not complete at an output.")
-	memory      = metric("posta_node_memory_bytes", "Resident memory of the process; missing where it is not known.")
-	backlog     = metric("posta_link_backlog_bytes", "Bytes on a link that the receiver has not acknowledged.", "edge", "to")
-	full        = metric("posta_link_window_full", "1 if the link's window is full: the node waits for the receiver.", "edge", "to")
+	damaged     = metric("posta_node_damaged_frames_total",
+		"Frames whose bits had changed on the way, or that belonged elsewhere: dropped, and asked for again.")
+	commits  = metric("posta_node_commits_total", "Commits that were stored.")
+	logBytes = metric("posta_node_log_bytes", "Size of the log.")
+	sessions = metric("posta_node_sessions", "Sessions with state in the node.")
+	running  = metric("posta_node_sessions_running",
+		"Sessions that hold a place at an input, or whose answer is not complete at an output.")
+	memory  = metric("posta_node_memory_bytes", "Resident memory of the process; missing where it is not known.")
+	backlog = metric("posta_link_backlog_bytes", "Bytes on a link that the receiver has not acknowledged.", "edge", "to")
+	full    = metric("posta_link_window_full", "1 if the link's window is full: the node waits for the receiver.", "edge", "to")
 )
 
 // Node says whose metrics they are.
@@ -58,7 +60,8 @@ func (n Node) Beat(p *exporter.Page, b *heartbeat.Beat, age time.Duration) {
 	for _, c := range []struct {
 		*exporter.Metric
 		value uint64
-	}{{framesIn, b.FramesIn}, {bytesIn, b.BytesIn}, {framesOut, b.FramesOut}, {bytesOut, b.BytesOut}, {damaged, b.Damaged}, {commits, b.Commits}} {
+	}{{framesIn, b.FramesIn}, {bytesIn, b.BytesIn}, {framesOut, b.FramesOut}, {bytesOut, b.BytesOut}, {damaged, b.Damaged},
+		{commits, b.Commits}} {
 		p.Counter(c.Metric, float64(c.value), n.labels()...)
 	}
 	gauge(logBytes, float64(b.LogBytes))

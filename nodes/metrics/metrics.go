@@ -41,17 +41,22 @@ type said struct {
 }
 
 var (
-	info      = metric("posta_node_info", "1; the label says which version of Posta the node runs.", "version")
-	expiry    = metric("posta_node_certificate_expiry_timestamp_seconds", "When the node's certificate ends, in seconds since 1970; missing without keys.")
+	info   = metric("posta_node_info", "1; the label says which version of Posta the node runs.", "version")
+	expiry = metric("posta_node_certificate_expiry_timestamp_seconds",
+		"When the node's certificate ends, in seconds since 1970; missing without keys.")
 	recovered = metric("posta_node_recovery_seconds", "How long the last start took until the log was read; missing before.")
 	commit    = metric("posta_node_commit_duration_seconds", "Time from when a commit is closed until it is durable.")
 	fsync     = metric("posta_node_fsync_duration_seconds", "Time that an fsync of the log took.")
-	roundTrip = metric("posta_node_frame_round_trip_seconds", "Time from when a frame is sent first until all its receivers have acknowledged its effect, of one frame of a link at a time.")
-	chunk     = metric("posta_node_chunk_effect_seconds", "Time from when a client's chunk arrives until its effect is durable and the client is told, held-up ones included.")
+	roundTrip = metric("posta_node_frame_round_trip_seconds",
+		"Time from when a frame is sent first until all its receivers have acknowledged its effect, of one frame of a link at a time.")
+	chunk = metric("posta_node_chunk_effect_seconds",
+		"Time from when a client's chunk arrives until its effect is durable and the client is told, held-up ones included.")
 )
 
 // dropped is not in the heartbeat: a node has a link from each node before it, and each link has five verdicts.
-var dropped = metric("posta_link_dropped_frames_total", "Frames that a link did not take, by verdict. No name of an edge and a sender: of links that the node does not have.", "edge", "from", "verdict")
+var dropped = metric("posta_link_dropped_frames_total",
+	"Frames that a link did not take, by verdict. No name of an edge and a sender: of links that the node does not have.", "edge", "from",
+	"verdict")
 
 // Said remembers the heartbeat that was published last. The Beat is not changed any more.
 func (m *Metrics) Said(b *heartbeat.Beat, now time.Time) { m.beat.Store(&said{*b, now}) }

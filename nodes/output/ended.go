@@ -59,7 +59,8 @@ func (o *Output) closed(id session.ID) role.Ended {
 	return role.Ended{ID: id, Opener: w.Openers.Founder(), Owner: w.Owner, Failed: failed, Code: w.Code, Reason: w.Reason}
 }
 
-// next returns the sessions that one heartbeat has room for: first those that were never reported, then those that were reported longest ago.
+// next returns the sessions that one heartbeat has room for: first those that were never reported, then those that were reported longest
+// ago.
 func (o *Output) next(all []role.Ended, limit int) []role.Ended {
 	slices.SortStableFunc(all, func(a, b role.Ended) int { return cmp.Compare(o.told[a.ID], o.told[b.ID]) })
 	o.beats++

@@ -13,8 +13,9 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestR16_HeartbeatsOfManyFailedSessions: 900 of them with long reasons once made a heartbeat of more than 1 MiB, which no peer accepts, and medics
-// killed the output for its silence. Now each heartbeat is small, and each session is reported within a bounded number of heartbeats.
+// TestR16_HeartbeatsOfManyFailedSessions: 900 of them with long reasons once made a heartbeat of more than 1 MiB, which no peer accepts,
+// and medics killed the output for its silence. Now each heartbeat is small, and each session is reported within a bounded number of
+// heartbeats.
 func TestR16_HeartbeatsOfManyFailedSessions(t *testing.T) {
 	o := New(roletest.About())
 	roletest.NewHost(o)
@@ -47,8 +48,8 @@ func TestR16_HeartbeatsOfManyFailedSessions(t *testing.T) {
 	}
 }
 
-// TestEndOf_ReportsTheSessionsAskedFor: at each step, an output reports to an input of its own node what it knows about the sessions it is asked for, and
-// nothing about others.
+// TestEndOf_ReportsTheSessionsAskedFor: at each step, an output reports to an input of its own node what it knows about the sessions it is
+// asked for, and nothing about others.
 func TestEndOf_ReportsTheSessionsAskedFor(t *testing.T) {
 	o := New(roletest.About())
 	roletest.NewHost(o)

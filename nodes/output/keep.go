@@ -11,14 +11,14 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// makeRoom keeps finished answers within limits.results and limits.results_size, and those of each owner within limits.client_share of them (R16). The
-// answer goes that was finished, or last asked for, longest ago. So an answer that a client is reading stays. An owner beyond its share loses one of its
-// own. If all owners are within their shares and the sum is too large, the owner that keeps most loses one: otherwise one client with many small answers
-// would replace all others'. The last answer of an owner goes only for the sum. An answer that alone exceeds limits.results_size has failed before it was
-// finished.
+// makeRoom keeps finished answers within limits.results and limits.results_size, and those of each owner within limits.client_share of them
+// (R16). The answer goes that was finished, or last asked for, longest ago. So an answer that a client is reading stays. An owner beyond
+// its share loses one of its own. If all owners are within their shares and the sum is too large, the owner that keeps most loses one:
+// otherwise one client with many small answers would replace all others'. The last answer of an owner goes only for the sum. An answer that
+// alone exceeds limits.results_size has failed before it was finished.
 //
-// Unfinished answers do not count. They cannot be dropped. If they counted, makeRoom would drop answers that no client has read yet in favour of
-// sessions that may still fail. limits.sessions bounds the number of unfinished answers.
+// Unfinished answers do not count. They cannot be dropped. If they counted, makeRoom would drop answers that no client has read yet in
+// favour of sessions that may still fail. limits.sessions bounds the number of unfinished answers.
 func (o *Output) makeRoom() {
 	number, size := 0, uint64(0)
 	for _, r := range o.results {
@@ -71,9 +71,11 @@ func (k *kept) excess() (i int, how string) {
 		switch n := k.number[r.Owner]; {
 		case n < 2:
 		case above(n, int64(l.Results), l, r.Owner):
-			return i, fmt.Sprintf("made room for newer ones of the same client (limits.client_share = %d %% of limits.results = %d)", l.ClientShare, l.Results)
+			return i, fmt.Sprintf("made room for newer ones of the same client (limits.client_share = %d %% of limits.results = %d)", l.ClientShare,
+				l.Results)
 		case above(k.size[r.Owner], int64(l.ResultsSize), l, r.Owner):
-			return i, fmt.Sprintf("made room for newer ones of the same client (limits.client_share = %d %% of limits.results_size = %s)", l.ClientShare, l.ResultsSize)
+			return i, fmt.Sprintf("made room for newer ones of the same client (limits.client_share = %d %% of limits.results_size = %s)",
+				l.ClientShare, l.ResultsSize)
 		}
 	}
 	var most string
@@ -109,7 +111,8 @@ func (r *result) used() time.Time {
 func (o *Output) giveUp(r *result, how string) {
 	why := r.why
 	if !why.Failed() {
-		why = gateway.Outcome{Code: protocol.ErrExpired, Reason: fmt.Sprintf("the results of session %s %s and are gone: run the analysis again", r.id, how)}
+		why = gateway.Outcome{Code: protocol.ErrExpired, Reason: fmt.Sprintf("the results of session %s %s and are gone: run the analysis again",
+			r.id, how)}
 	}
 	o.remove(r, why)
 }

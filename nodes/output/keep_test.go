@@ -98,8 +98,8 @@ func (k *keeper) ask(name string) protocol.Reply {
 	return r
 }
 
-// TestR16_ResultsTTLCountsOverRestarts: in one boot of the machine no time is lost. A reboot loses what was not recorded. A wall clock decides
-// nothing (M10).
+// TestR16_ResultsTTLCountsOverRestarts: in one boot of the machine no time is lost. A reboot loses what was not recorded. A wall clock
+// decides nothing (M10).
 func TestR16_ResultsTTLCountsOverRestarts(t *testing.T) {
 	for name, finished := range map[string][]string{"from the log": {"a"}, "from a snapshot": nil} {
 		k := newKeeper(t)
@@ -176,8 +176,8 @@ func TestR16_ResultsAreBounded(t *testing.T) {
 	}
 }
 
-// TestR16_AnAnswerUnderWayPushesNothingOut: an incomplete answer cannot be dropped, and its session may still fail. It counts from when it is
-// complete.
+// TestR16_AnAnswerUnderWayPushesNothingOut: an incomplete answer cannot be dropped, and its session may still fail. It counts from when it
+// is complete.
 func TestR16_AnAnswerUnderWayPushesNothingOut(t *testing.T) {
 	for name, completes := range map[string]bool{"completes": true, "fails": false} {
 		k := newKeeper(t)
@@ -226,8 +226,8 @@ func TestR16_AReasonIsKeptLongerThanAnAnswer(t *testing.T) {
 	}
 }
 
-// TestN3_WhatIsRemovedNeedsNoCalls: whether recovery repeats the calls that brought an answer or not, the output is the same when it has repeated the
-// record that removed the answer, and Removes finds exactly these records.
+// TestN3_WhatIsRemovedNeedsNoCalls: whether recovery repeats the calls that brought an answer or not, the output is the same when it has
+// repeated the record that removed the answer, and Removes finds exactly these records.
 func TestN3_WhatIsRemovedNeedsNoCalls(t *testing.T) {
 	k := newKeeper(t)
 	k.finish("expired", 10)
@@ -276,7 +276,8 @@ func TestN3_WhatIsRemovedNeedsNoCalls(t *testing.T) {
 	if !bytes.Equal(states[0], states[1]) {
 		t.Errorf("with all calls repeated the state is\n%q, otherwise\n%q", states[0], states[1])
 	}
-	for n, p := range [][]byte{nil, {0xc1}, k.o.SnapshotAll(nil), encodeAges(nil), encodeRefused(role.Ended{}), encodeRemoval(session.ID{}, gateway.Outcome{})[:12]} {
+	for n, p := range [][]byte{nil, {0xc1}, k.o.SnapshotAll(nil), encodeAges(nil), encodeRefused(role.Ended{}),
+		encodeRemoval(session.ID{}, gateway.Outcome{})[:12]} {
 		if id, ok := Removes(p); ok {
 			t.Errorf("record %d removes %v", n, id)
 		}

@@ -56,8 +56,8 @@ func sortRun(pending []byte, pageBytes int) ([]byte, error) {
 	return run, nil
 }
 
-// merge is a k-way merge of all runs of a query: it makes parts of their rows in order. Every merge of the same runs makes the same parts, so that
-// parts can be numbered. It has one page of each run in memory.
+// merge is a k-way merge of all runs of a query: it makes parts of their rows in order. Every merge of the same runs makes the same parts,
+// so that parts can be numbered. It has one page of each run in memory.
 type merge struct {
 	r     *result
 	q     *sorted

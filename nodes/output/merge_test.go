@@ -66,7 +66,8 @@ func fetch(t *testing.T, o *Output, h *roletest.Host, after uint64, noted map[ui
 			if after++; p.N != after {
 				t.Fatalf("part %d comes after %d", p.N, after-1)
 			}
-			if was, ok := noted[p.N]; ok && (was.Query != p.Query || was.Offset != p.Offset || was.Last != p.Last || !bytes.Equal(was.Rows.Encoded(), p.Rows.Encoded())) {
+			if was, ok := noted[p.N]; ok && (was.Query != p.Query || was.Offset != p.Offset || was.Last != p.Last ||
+				!bytes.Equal(was.Rows.Encoded(), p.Rows.Encoded())) {
 				t.Fatalf("part %d was %+v and is %+v", p.N, was, p)
 			}
 			noted[p.N] = p
@@ -103,8 +104,8 @@ func small(t *testing.T) (*Output, *roletest.Host) {
 	return o, h
 }
 
-// TestD1_RowsAreSortedWhateverTheirOrder: equal rows are all there. A part that a client requests a second time is the same, at any place of the
-// answer, also after a restart from a snapshot.
+// TestD1_RowsAreSortedWhateverTheirOrder: equal rows are all there. A part that a client requests a second time is the same, at any place
+// of the answer, also after a restart from a snapshot.
 func TestD1_RowsAreSortedWhateverTheirOrder(t *testing.T) {
 	o, h := small(t)
 	o.About.Limits.Frame = 800
@@ -159,7 +160,8 @@ func TestR16_ALongAnswerIsInFiles(t *testing.T) {
 	}
 }
 
-// TestR16_WhatIsNotSavedIsInMemory: until a file is saved its rows are read from memory, and a log that is retired leaves them to the next one.
+// TestR16_WhatIsNotSavedIsInMemory: until a file is saved its rows are read from memory, and a log that is retired leaves them to the next
+// one.
 func TestR16_WhatIsNotSavedIsInMemory(t *testing.T) {
 	o, h := small(t)
 	o.Tick(noon)
@@ -221,7 +223,8 @@ func TestR16_ADamagedFileIsReported(t *testing.T) {
 	}
 }
 
-// TestR16_AnAnswerAboveTheLimitFails: the error names the setting. A call that recovery repeats is not refused, because the limit may have changed.
+// TestR16_AnAnswerAboveTheLimitFails: the error names the setting. A call that recovery repeats is not refused, because the limit may have
+// changed.
 func TestR16_AnAnswerAboveTheLimitFails(t *testing.T) {
 	o, _ := small(t)
 	o.About.Limits.ResultsSize = 500
@@ -238,8 +241,8 @@ func TestR16_AnAnswerAboveTheLimitFails(t *testing.T) {
 	}
 }
 
-// TestN9_ASeekIsCutIntoSlices: a client requests the end of a long answer from a process that has just started. The client waits, and the node
-// continues with other work.
+// TestN9_ASeekIsCutIntoSlices: a client requests the end of a long answer from a process that has just started. The client waits, and the
+// node continues with other work.
 func TestN9_ASeekIsCutIntoSlices(t *testing.T) {
 	o, h := newOutput(t)
 	rows := 0
@@ -247,7 +250,8 @@ func TestN9_ASeekIsCutIntoSlices(t *testing.T) {
 	for rows < 3*sliceBytes/1000 {
 		p := role.Passed{Query: "long"}
 		for range 200 {
-			p.Rows = role.AppendRow(p.Rows, protocol.AppendOrdered(nil, protocol.Value{Kind: protocol.Int, Int: int64(rows)}, protocol.Value{Text: text}))
+			p.Rows = role.AppendRow(p.Rows, protocol.AppendOrdered(nil, protocol.Value{Kind: protocol.Int, Int: int64(rows)},
+				protocol.Value{Text: text}))
 			rows++
 		}
 		give(t, o, role.Message{Payload: p.Append(nil)})
@@ -288,7 +292,8 @@ func TestD1_RowsBehindTheirEndFail(t *testing.T) {
 	}
 }
 
-// TestD1_RowsAreSortedByCellsThatAreNotShown: the order of a query survives a restart from a snapshot, before and after the rows are complete.
+// TestD1_RowsAreSortedByCellsThatAreNotShown: the order of a query survives a restart from a snapshot, before and after the rows are
+// complete.
 func TestD1_RowsAreSortedByCellsThatAreNotShown(t *testing.T) {
 	order := role.Order{{Column: -1, Desc: true}, {Column: 1, NullsFirst: true}, {Column: 0}}
 	for _, when := range []string{"never", "before the end", "behind the end"} {

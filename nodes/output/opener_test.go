@@ -95,8 +95,8 @@ func TestR17_AKeptAnswerKeepsItsID(t *testing.T) {
 	}
 }
 
-// TestR17_TakenOverAtAnOutput: the former opener hears of the takeover and the new one gets the answer, before the end and after it, also from a
-// snapshot.
+// TestR17_TakenOverAtAnOutput: the former opener hears of the takeover and the new one gets the answer, before the end and after it, also
+// from a snapshot.
 func TestR17_TakenOverAtAnOutput(t *testing.T) {
 	o, h, s := opened(t)
 	s.Openers = session.Openers{ours.Hash(), theirs.Hash()}

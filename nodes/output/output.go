@@ -1,8 +1,9 @@
 // Package output is the role that stores finished answers and hands them to clients. Every output gets every answer
 // (edge of route "all"), so clients can ask any replica.
 //
-// Answers stay until the client closes the session or limits.results_ttl has passed. Their rows are in files beside the log (rows.go), and are read
-// from there when clients ask for them. Rows of long answers arrive in any order; they are merged while clients read them (merge.go).
+// Answers stay until the client closes the session or limits.results_ttl has passed. Their rows are in files beside the log (rows.go), and
+// are read from there when clients ask for them. Rows of long answers arrive in any order; they are merged while clients read them
+// (merge.go).
 package output
 
 import (
@@ -69,7 +70,8 @@ type poll struct {
 
 // New returns the role.
 func New(about gateway.About) *Output {
-	return &Output{Base: gateway.NewBase(topology.Output, about), results: map[session.ID]*result{}, refused: bounded.NewMap[session.ID, role.Ended](recent), FileBytes: DefaultFileBytes}
+	return &Output{Base: gateway.NewBase(topology.Output, about), results: map[session.ID]*result{},
+		refused: bounded.NewMap[session.ID, role.Ended](recent), FileBytes: DefaultFileBytes}
 }
 
 // Open implements role.Role. While an answer is kept, its id belongs to its session (R17). When the answer is gone,
@@ -84,7 +86,8 @@ func (o *Output) Open(s role.Session) error {
 		return fmt.Errorf("session %s failed before node %s heard who opened it: choose another session id", s.ID, o.About.Node)
 	}
 	if r != nil && !s.Same(&role.Session{Openers: r.Openers, Digest: r.digest}) {
-		err := fmt.Errorf("node %s keeps the answer of another session with the id %s: choose another session id, or drop that answer with `posta results %s --drop`",
+		err := fmt.Errorf("node %s keeps the answer of another session with the id %s: choose another session id, or drop that answer with "+
+			"`posta results %s --drop`",
 			o.About.Node, s.ID, s.ID)
 		if s.Openers.Founder() != r.Openers.Founder() {
 			o.refused.Put(s.ID, role.Ended{ID: s.ID, Opener: s.Openers.Founder(), Failed: true, Reason: err.Error()})
@@ -93,7 +96,8 @@ func (o *Output) Open(s role.Session) error {
 	}
 	if gone, ok := o.Tombstones.Get(s.ID); r == nil && !(ok && gone.Openers.Founder() == s.Openers.Founder()) {
 		o.Tombstones.Delete(s.ID)
-		o.results[s.ID] = &result{id: s.ID, Holder: gateway.Holder{Owner: s.Owner, Openers: s.Openers}, digest: s.Digest, analysis: s.Analysis.Name, asks: s.Analysis.Asks, outline: s.Analysis.Outline, streams: len(s.Analysis.Streams)}
+		o.results[s.ID] = &result{id: s.ID, Holder: gateway.Holder{Owner: s.Owner, Openers: s.Openers}, digest: s.Digest,
+			analysis: s.Analysis.Name, asks: s.Analysis.Asks, outline: s.Analysis.Outline, streams: len(s.Analysis.Streams)}
 	}
 	return nil
 }
@@ -125,7 +129,8 @@ func (o *Output) Take(id session.ID, m role.Message, out role.Emitter) (bool, er
 	}
 	// Not while recovery repeats calls: the limit may have been different when the call was first made.
 	if most := uint64(o.About.Limits.ResultsSize); most > 0 && r.size > most && out != nil && out.Limits() != role.NoLimits {
-		return false, fmt.Errorf("the answer has more than %s, which is what node %s keeps of all answers: raise limits.results_size in the topology, or ask for less",
+		return false, fmt.Errorf("the answer has more than %s, which is what node %s keeps of all answers: raise limits.results_size in the "+
+			"topology, or ask for less",
 			o.About.Limits.ResultsSize, o.About.Node)
 	}
 	return true, nil

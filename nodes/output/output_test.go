@@ -259,7 +259,8 @@ func TestN3_SnapshotsAndRecords(t *testing.T) {
 		t.Fatal("rubbish is applied")
 	}
 	give(t, again, part("amounts", 1))
-	if parts, _, _, err := again.after(again.results[id], 1, 1000); err != nil || len(parts) != 1 || parts[0].N != 2 || parts[0].Query != "amounts" {
+	if parts, _, _, err := again.after(again.results[id], 1, 1000); err != nil || len(parts) != 1 || parts[0].N != 2 ||
+		parts[0].Query != "amounts" {
 		t.Fatal("parts are numbered again", parts, err)
 	}
 }
@@ -276,7 +277,8 @@ func TestRequests_OfOtherNodesAndRubbish(t *testing.T) {
 	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Ping, Session: id}); r.State != session.Running {
 		t.Fatalf("%+v", r)
 	}
-	if r, _ := h.Ask(t, noon.Add(time.Minute), 1, protocol.Request{Type: protocol.Sessions}); len(r.Sessions) != 1 || r.Sessions[0].Age != time.Minute {
+	if r, _ := h.Ask(t, noon.Add(time.Minute), 1, protocol.Request{Type: protocol.Sessions}); len(r.Sessions) != 1 ||
+		r.Sessions[0].Age != time.Minute {
 		t.Fatalf("%+v", r)
 	}
 	if _, err := o.Take(id, role.Message{Payload: []byte("?")}, nil); err == nil {

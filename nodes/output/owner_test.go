@@ -49,8 +49,8 @@ func alices(t *testing.T) (*Output, *roletest.Host) {
 	return o, h
 }
 
-// TestS5_AnotherOwnersAnswerIsNotThere: whatever a stranger asks about it, even with the opener's token, the answer is that of an output which has
-// never heard of the session, and nothing changes.
+// TestS5_AnotherOwnersAnswerIsNotThere: whatever a stranger asks about it, even with the opener's token, the answer is that of an output
+// which has never heard of the session, and nothing changes.
 func TestS5_AnotherOwnersAnswerIsNotThere(t *testing.T) {
 	for name, become := range map[string]func(*Output){
 		"it runs":    func(*Output) {},

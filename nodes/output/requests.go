@@ -59,15 +59,16 @@ func (o *Output) result(by security.Identity, req *protocol.Request) *result {
 	return nil
 }
 
-// means reports whether a request is about a session that exists for the client. A request with a token is about the session that the client itself runs. If
-// another owner claims to have lost a session with the same id, that is a different session, even if the client, as an operator, may see it.
+// means reports whether a request is about a session that exists for the client. A request with a token is about the session that the
+// client itself runs. If another owner claims to have lost a session with the same id, that is a different session, even if the client, as
+// an operator, may see it.
 func means(h *gateway.Holder, by security.Identity, req *protocol.Request) bool {
 	return h.Shows(by, req.Type) && (req.Token == session.Token{} || !h.Claimed() || h.Owner == by.Name)
 }
 
-// maxPolls bounds the polls that wait (R16). A further poll makes the output answer one at once, with nothing new; that client asks again. It is the
-// oldest poll of the client that has most of them, so nobody's polls are ended by those of others. 60,000 waiting polls took 1.2 s of every turn of the
-// loop.
+// maxPolls bounds the polls that wait (R16). A further poll makes the output answer one at once, with nothing new; that client asks again.
+// It is the oldest poll of the client that has most of them, so nobody's polls are ended by those of others. 60,000 waiting polls took 1.2
+// s of every turn of the loop.
 const maxPolls = 1024
 
 func (o *Output) wait(now time.Time, from role.Peer, by security.Identity, req protocol.Request) {
@@ -137,7 +138,8 @@ func (r *result) foreign(by role.Asker) protocol.Reply {
 	return gateway.Tombstone{Outcome: r.Tells(by.Identity, r.why), Holder: r.Holder}.Refusal(r.id)
 }
 
-// replyBytes is about how many bytes of parts a reply may have. A single part may exceed it: the part came in a frame, so it fits into a reply.
+// replyBytes is about how many bytes of parts a reply may have. A single part may exceed it: the part came in a frame, so it fits into a
+// reply.
 func (o *Output) replyBytes() int {
 	if frame := int(o.About.Limits.Frame); frame > 0 {
 		return min(protocol.PartBytes, frame/2)
@@ -148,8 +150,8 @@ func (o *Output) replyBytes() int {
 // partLimit is about how many bytes of sorted rows a part has.
 func (o *Output) partLimit() int { return min(64<<10, o.replyBytes()) }
 
-// after returns about limit bytes of the parts behind part n; rest says that there are more. Parts of sorted rows get their numbers when they are
-// merged. wait says that the merge has not reached the requested parts yet.
+// after returns about limit bytes of the parts behind part n; rest says that there are more. Parts of sorted rows get their numbers when
+// they are merged. wait says that the merge has not reached the requested parts yet.
 func (o *Output) after(r *result, n uint64, limit int) (parts []protocol.Part, rest, wait bool, err error) {
 	size, first := 0, uint64(0) // number of parts before the item
 	room := func(bytes int) bool { return size == 0 || size+bytes <= limit && len(parts) < protocol.MaxParts }
@@ -186,7 +188,8 @@ func (o *Output) after(r *result, n uint64, limit int) (parts []protocol.Part, r
 	return parts, false, false, nil
 }
 
-// sorted merges the rows of a query and adds its parts from number next on, while there is room. over reports whether the last part was added.
+// sorted merges the rows of a query and adds its parts from number next on, while there is room. over reports whether the last part was
+// added.
 func (o *Output) sorted(r *result, q *sorted, next uint64, room func(int) bool, add func(protocol.Part, int)) (over, wait bool, err error) {
 	m := q.reading
 	if m == nil {
@@ -212,8 +215,9 @@ func (o *Output) sorted(r *result, q *sorted, next uint64, room func(int) bool, 
 	return true, false, nil
 }
 
-// maxReading bounds the queries that are merged for clients at one time: each has a page of each of its runs in memory (R16). A further merge ends the merges
-// of one session: of the owner with most merges, the session that was asked for longest ago. If a client asks for that session again, its merges start again.
+// maxReading bounds the queries that are merged for clients at one time: each has a page of each of its runs in memory (R16). A further
+// merge ends the merges of one session: of the owner with most merges, the session that was asked for longest ago. If a client asks for
+// that session again, its merges start again.
 const maxReading = 16
 
 func (o *Output) endReading() {
@@ -305,7 +309,8 @@ func (o *Output) list(now time.Time, to security.Identity) (all []protocol.Sessi
 			continue
 		}
 		all = append(all, protocol.SessionInfo{
-			Session: r.id, Analysis: r.analysis, Owner: r.Owner, State: r.state(), Node: o.About.Node, Age: max(0, now.Sub(r.opened)), Bytes: r.size, Asks: r.Asks(to, r.asks, r.outline),
+			Session: r.id, Analysis: r.analysis, Owner: r.Owner, State: r.state(), Node: o.About.Node, Age: max(0, now.Sub(r.opened)),
+			Bytes: r.size, Asks: r.Asks(to, r.asks, r.outline),
 		})
 	}
 	return all

@@ -13,9 +13,10 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// The rows of an answer. Parts that arrive in order are kept as they are, one after the other. Rows that a reducer passed on (role.Passed) are gathered; each
-// fileBytes of them are sorted and become a run. Parts or rows that reach fileBytes become a file. The file is written after the commit that completed it is
-// stored, and is then dropped from memory. So a session takes some MiB here, however long its answer is.
+// The rows of an answer. Parts that arrive in order are kept as they are, one after the other. Rows that a reducer passed on (role.Passed)
+// are gathered; each fileBytes of them are sorted and become a run. Parts or rows that reach fileBytes become a file. The file is written
+// after the commit that completed it is stored, and is then dropped from memory. So a session takes some MiB here, however long its answer
+// is.
 type rows struct {
 	files  []*file
 	made   uint64 // number of files made so far, including dropped ones
@@ -58,8 +59,8 @@ type sorted struct {
 }
 
 const (
-	// DefaultFileBytes is how many bytes of rows become a file. Larger files are fewer, and a merge needs a page of memory for each. But each running
-	// session holds up to DefaultFileBytes in memory for its parts, and as much for each query that is sorted here.
+	// DefaultFileBytes is how many bytes of rows become a file. Larger files are fewer, and a merge needs a page of memory for each. But each
+	// running session holds up to DefaultFileBytes in memory for its parts, and as much for each query that is sorted here.
 	DefaultFileBytes = 4 << 20
 	// smallFile: less than this fraction (1/64) of fileBytes stays in memory instead of a file.
 	smallFile = 64
@@ -213,8 +214,8 @@ func (r *result) part(from role.SavedReader, i *item) (protocol.Part, error) {
 	return reply.Parts[0], nil
 }
 
-// append appends the rows. Files are appended by name, as in a snapshot, which is saved after them (shell.Job). With content set, files that are not
-// saved yet are appended with their content.
+// append appends the rows. Files are appended by name, as in a snapshot, which is saved after them (shell.Job). With content set, files
+// that are not saved yet are appended with their content.
 func (r *rows) append(b []byte, content bool) []byte {
 	b = wire.AppendUint(b, r.made)
 	b = wire.AppendUint(b, r.size)
@@ -301,7 +302,8 @@ func (r *rows) restore(d *wire.Reader, fileBytes int) {
 				r.items = append(r.items, item{sorted: r.sorted[q]})
 			}
 		} else if k == 4 {
-			r.items = append(r.items, item{file: below(d, len(r.files)+1) - 1, at: below(d, math.MaxInt32), n: below(d, math.MaxInt32), sum: uint32(d.Uint())})
+			r.items = append(r.items, item{file: below(d, len(r.files)+1) - 1, at: below(d, math.MaxInt32), n: below(d, math.MaxInt32),
+				sum: uint32(d.Uint())})
 		} else if d.Err() == nil {
 			d.Fail("an item of %d fields", k)
 		}

@@ -70,7 +70,8 @@ func (s *shelf) ask(owner, name string) protocol.Reply {
 	return r
 }
 
-// TestR16_AClientsAnswersReplaceItsOwn: however many answers one client or two leave, and however small they are, those of another client stay.
+// TestR16_AClientsAnswersReplaceItsOwn: however many answers one client or two leave, and however small they are, those of another client
+// stay.
 func TestR16_AClientsAnswersReplaceItsOwn(t *testing.T) {
 	for name, c := range map[string]struct {
 		share    int

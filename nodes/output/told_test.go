@@ -8,7 +8,8 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// TestR16_FilesOfAnAnswerAreToldOfOnce: when they are to be saved, and when they are given up. What is too small for a file is in none of them.
+// TestR16_FilesOfAnAnswerAreToldOfOnce: when they are to be saved, and when they are given up. What is too small for a file is in none of
+// them.
 func TestR16_FilesOfAnAnswerAreToldOfOnce(t *testing.T) {
 	o, h := small(t)
 	long(t, o, h, 2000)
@@ -52,7 +53,8 @@ func TestR16_AllOfAnAnswerInMemoryCounts(t *testing.T) {
 			want += 700
 		}
 		if got := again.inMemory(); d.Done() != nil || got != want || again.size != 1000 || r.inMemory() != 751 {
-			t.Errorf("with the content of files %v: %d bytes are in memory, want %d; %d in all; before it were %d; %v", content, got, want, again.size, r.inMemory(), d.Done())
+			t.Errorf("with the content of files %v: %d bytes are in memory, want %d; %d in all; before it were %d; %v", content, got, want,
+				again.size, r.inMemory(), d.Done())
 		}
 	}
 }

@@ -53,8 +53,8 @@ func folding(t *testing.T, fails error) *Parser {
 	return p
 }
 
-// TestParser_Folds: if the analysis folds rows in the parser, tables travel with the rejected rows. Rows travel if the folder refuses them, if tables
-// are too large for a frame (R15), and in reference streams.
+// TestParser_Folds: if the analysis folds rows in the parser, tables travel with the rejected rows. Rows travel if the folder refuses them,
+// if tables are too large for a frame (R15), and in reference streams.
 func TestParser_Folds(t *testing.T) {
 	plain := opened(t)
 	for _, c := range []struct {
@@ -66,7 +66,8 @@ func TestParser_Folds(t *testing.T) {
 		{"what a folder refuses", "red,3\nblue,7\n", 1, 1 << 20, false},
 		{"the next chunk", "red,5\n", 1, 1 << 20, true},
 		{"rejected rows alone", "red,none\n", 1, 1 << 20, false},
-		{"a small frame", strings.Repeat("r", 100) + ",1\n" + strings.Repeat("r", 101) + ",1\n" + strings.Repeat("r", 102) + ",1\n", 1, 300, false},
+		{"a small frame", strings.Repeat("r", 100) + ",1\n" + strings.Repeat("r", 101) + ",1\n" + strings.Repeat("r", 102) + ",1\n", 1, 300,
+			false},
 		{"reference rows", "red\n", 0, 1 << 20, false},
 	} {
 		p := folding(t, nil)
@@ -80,7 +81,8 @@ func TestParser_Folds(t *testing.T) {
 			}
 			got, err := role.DecodeRows(out.All[0].Payload)
 			want, _ := role.DecodeRows(rows.All[0].Payload)
-			if err != nil || (len(got.Folded) > 0) != c.folds || !bytes.Equal(got.Rejected, want.Rejected) || got.Line != 2 || got.File.Name != want.File.Name {
+			if err != nil || (len(got.Folded) > 0) != c.folds || !bytes.Equal(got.Rejected, want.Rejected) || got.Line != 2 ||
+				got.File.Name != want.File.Name {
 				t.Fatalf("%s: %+v, %v", c.name, got, err)
 			}
 			if !c.folds {
@@ -107,11 +109,13 @@ func TestParser_Folds(t *testing.T) {
 
 // TestN6_AFolderThatFails: it fails its session, and no other.
 func TestN6_AFolderThatFails(t *testing.T) {
-	if _, err := folding(t, errors.New("no folder today")).Take(id, roletest.Chunk(1, 2, "red,3\n"), &roletest.Kept{}); err == nil || !strings.Contains(err.Error(), "no folder today") {
+	if _, err := folding(t, errors.New("no folder today")).Take(id, roletest.Chunk(1, 2, "red,3\n"), &roletest.Kept{}); err == nil ||
+		!strings.Contains(err.Error(), "no folder today") {
 		t.Error(err)
 	}
 	p := folding(t, nil)
-	if _, err := p.Take(id, roletest.Chunk(1, 9, "red,8\n"), &roletest.Kept{}); err == nil || !strings.Contains(err.Error(), "from line 9: panic: an amount of eight") {
+	if _, err := p.Take(id, roletest.Chunk(1, 9, "red,8\n"), &roletest.Kept{}); err == nil ||
+		!strings.Contains(err.Error(), "from line 9: panic: an amount of eight") {
 		t.Error(err)
 	}
 	out := &roletest.Kept{}

@@ -1,5 +1,5 @@
-// Package parser is the role that turns chunks of CSV into batches with only the columns that the analysis needs. It is stateless: it records
-// nothing, and any replica can parse any chunk.
+// Package parser is the role that turns chunks of CSV into batches with only the columns that the analysis needs. It is stateless: it
+// records nothing, and any replica can parse any chunk.
 package parser
 
 import (
@@ -35,8 +35,8 @@ type fileKey struct {
 	name, header string
 }
 
-// maxIdle bounds the idle parsers of a session (R16). It is about the number of chunks that are parsed in parallel; streams follow one another. Each
-// parser holds the memory of a batch. One parser for each file and worker was rejected: 256 files took 2.5 GB.
+// maxIdle bounds the idle parsers of a session (R16). It is about the number of chunks that are parsed in parallel; streams follow one
+// another. Each parser holds the memory of a batch. One parser for each file and worker was rejected: 256 files took 2.5 GB.
 var maxIdle = 1 + runtime.GOMAXPROCS(0)
 
 // New returns the role.

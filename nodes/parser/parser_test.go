@@ -56,8 +56,8 @@ func TestParser_OnANodeOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestR9_PayloadsAreAsLargeAsTheyCount: a window counts lengths, so unused capacity of payloads would be memory without a bound. The sizes also
-// decrease here, because memory is reused from chunk to chunk.
+// TestR9_PayloadsAreAsLargeAsTheyCount: a window counts lengths, so unused capacity of payloads would be memory without a bound. The sizes
+// also decrease here, because memory is reused from chunk to chunk.
 func TestR9_PayloadsAreAsLargeAsTheyCount(t *testing.T) {
 	p, out := opened(t), &roletest.Kept{}
 	for i, rows := range []int{10, 20_000, 3, 5000} {
@@ -101,7 +101,8 @@ func TestN6_WhatEndsTheSessionSaysWhere(t *testing.T) {
 	for name, m := range map[string]role.Message{
 		"panic":        roletest.Chunk(1, 10, "red,-2\n"),
 		"other header": {Stream: 1, Chunk: &role.Chunk{File: "shop/pots.csv", Header: []byte("a,b"), Line: 10, Data: []byte("1,2\n")}},
-		"other file":   {Stream: 1, Chunk: &role.Chunk{File: "shop/brushes.csv", Header: []byte("colour,amount"), Line: 10, Data: []byte("1,2\n")}},
+		"other file": {Stream: 1, Chunk: &role.Chunk{File: "shop/brushes.csv", Header: []byte("colour,amount"), Line: 10,
+			Data: []byte("1,2\n")}},
 	} {
 		_, err := p.Take(id, m, &roletest.Kept{})
 		if err == nil || !strings.Contains(err.Error(), "stream pots") || !strings.Contains(err.Error(), "from line 10") {
@@ -110,8 +111,8 @@ func TestN6_WhatEndsTheSessionSaysWhere(t *testing.T) {
 	}
 }
 
-// TestR16_ManyFilesTakeNoMemory: the memory kept for later chunks does not grow with the number of files, in any order. A file that reuses another
-// one's memory is parsed as if it were the first.
+// TestR16_ManyFilesTakeNoMemory: the memory kept for later chunks does not grow with the number of files, in any order. A file that reuses
+// another one's memory is parsed as if it were the first.
 func TestR16_ManyFilesTakeNoMemory(t *testing.T) {
 	p := opened(t)
 	for i := range 300 {

@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/nodes/role/roletest"
 )
 
-// TestPrepare: chunks that are prepared in parallel give the same results as chunks that are not: good chunks, chunks with bad rows, chunks without
-// rows, and chunks that no parser can take.
+// TestPrepare: chunks that are prepared in parallel give the same results as chunks that are not: good chunks, chunks with bad rows, chunks
+// without rows, and chunks that no parser can take.
 func TestPrepare(t *testing.T) {
 	var messages []role.Message
 	for i := range 12 {
@@ -63,7 +63,8 @@ func TestPreparedWorkBelongsToItsChunk(t *testing.T) {
 	m := roletest.Chunk(1, 2, "red,3\n")
 	p.Prepare(id, m.Stream, m.Chunk, role.NoLimits)()
 	copy(m.Chunk.Data, "red,4\n")
-	next := role.Message{Stream: m.Stream, Chunk: &role.Chunk{File: m.Chunk.File, Header: m.Chunk.Header, Line: m.Chunk.Line, Data: m.Chunk.Data}}
+	next := role.Message{Stream: m.Stream, Chunk: &role.Chunk{File: m.Chunk.File, Header: m.Chunk.Header, Line: m.Chunk.Line,
+		Data: m.Chunk.Data}}
 	if _, err := p.Take(id, next, out); err != nil {
 		t.Fatal(err)
 	}

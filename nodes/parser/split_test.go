@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/rows/batch"
 )
 
-// TestR15_ABatchIsSplit: the pieces of a chunk keep to the limit, hold every row once and in order, and name the line at which they begin. This holds
-// for prepared chunks, too.
+// TestR15_ABatchIsSplit: the pieces of a chunk keep to the limit, hold every row once and in order, and name the line at which they begin.
+// This holds for prepared chunks, too.
 func TestR15_ABatchIsSplit(t *testing.T) {
 	const rows, frame = 2000, 2048
 	var text strings.Builder

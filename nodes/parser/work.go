@@ -27,7 +27,8 @@ type chunkParser struct {
 	scratch  []byte // the last payload
 }
 
-// newChunkParser returns the parser of a chunk's file. It reuses the memory of former, a parser of another file of the stream; former may be nil.
+// newChunkParser returns the parser of a chunk's file. It reuses the memory of former, a parser of another file of the stream; former may
+// be nil.
 func newChunkParser(st *state, key fileKey, c *role.Chunk, former *chunkParser) (*chunkParser, error) {
 	s := &st.Analysis.Streams[key.stream]
 	file, ok := s.Match(c.File)
@@ -127,13 +128,13 @@ func (w *work) parse() ([]byte, error) {
 	if rows > 0 {
 		p.scratch = p.rows.Builder().Append(p.scratch)
 	}
-	// The copy has no spare capacity: it waits in an outbox, and the window counts its length, not its capacity. A batch takes between a sixth and a
-	// half of its CSV. With capacity for the worst case, a full window would take several times its size in memory.
+	// The copy has no spare capacity: it waits in an outbox, and the window counts its length, not its capacity. A batch takes between a sixth
+	// and a half of its CSV. With capacity for the worst case, a full window would take several times its size in memory.
 	return bytes.Clone(p.scratch), nil
 }
 
-// join folds the rows with the fork of the joiner. If that fails it returns false, and the rows go to the joiner, which meets the same error. So
-// errors are reported in one place and one form.
+// join folds the rows with the fork of the joiner. If that fails it returns false, and the rows go to the joiner, which meets the same
+// error. So errors are reported in one place and one form.
 func (p *chunkParser) join(c *role.Chunk) bool {
 	_, err := guarded(func() (any, error) {
 		return nil, p.joiner.Facts(p.key.stream, p.rows.Builder().View(), analyses.Position{File: p.file, Line: c.Line})
@@ -163,8 +164,9 @@ func (p *chunkParser) fold(c *role.Chunk, rejected []byte) bool {
 	return true
 }
 
-// split parses a chunk again whose rows exceed one frame, and makes payloads of at most limit bytes (R15). It is rarely needed: a batch is smaller
-// than its CSV, except for chunks of many short rows or chunks about as large as limits.frame. The rejected rows get their own payload.
+// split parses a chunk again whose rows exceed one frame, and makes payloads of at most limit bytes (R15). It is rarely needed: a batch is
+// smaller than its CSV, except for chunks of many short rows or chunks about as large as limits.frame. The rejected rows get their own
+// payload.
 func (p *chunkParser) split(c *role.Chunk, limit int) (payloads [][]byte, err error) {
 	head := len(role.AppendRowsHead(nil, p.file, math.MaxUint64, nil))
 	rejects, err := p.rows.Pieces(c.Data, c.Line, limit-head, func(line uint64) {

@@ -33,8 +33,8 @@ func ReadDied(dir string) (d Died, ok bool, err error) {
 // RemoveDied removes the note. A missing note is not an error.
 func RemoveDied(dir string) error { return remove(dir, diedFile) }
 
-// Deaths counts, for each session, how often in a row the node has died by its own fault while that session was open. Attempts has the sessions during whose
-// work it died, by whatever hand.
+// Deaths counts, for each session, how often in a row the node has died by its own fault while that session was open. Attempts has the
+// sessions during whose work it died, by whatever hand.
 type Deaths struct {
 	Sessions map[string]int     `json:"sessions"`
 	Last     Died               `json:"last"`
@@ -116,5 +116,6 @@ func (d *Deaths) reason(node string) string {
 	if d.Last.Memory {
 		advice = "give the node more memory, the stage more replicas, or the session less data"
 	}
-	return fmt.Sprintf("node %s died %d times in a row while it worked on this session (the last time: %s): %s", node, maxDeaths, d.Last.Cause, advice)
+	return fmt.Sprintf("node %s died %d times in a row while it worked on this session (the last time: %s): %s", node, maxDeaths,
+		d.Last.Cause, advice)
 }

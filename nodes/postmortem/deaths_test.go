@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestN9_ThreeDeathsInARow: a session that was open at three deaths in a row is given up. For a session that came later, or was not open at one of
-// them, counting starts again.
+// TestN9_ThreeDeathsInARow: a session that was open at three deaths in a row is given up. For a session that came later, or was not open at
+// one of them, counting starts again.
 func TestN9_ThreeDeathsInARow(t *testing.T) {
 	dir := t.TempDir()
 	for i, life := range []struct {

@@ -44,8 +44,10 @@ func (h *Hung) Reason(node string) string {
 	if h.Stream != "" {
 		at = " on stream " + h.Stream
 	}
-	return fmt.Sprintf("node %s hung in stage %s%s: it got nothing done for %v, and ended itself; the analysis may not come to an end on some row: its log has "+
-		"all stacks. If it needs so long for a single row, raise medics.stuck_after in the topology", node, h.Role, at, h.For.Round(time.Millisecond))
+	return fmt.Sprintf("node %s hung in stage %s%s: it got nothing done for %v, and ended itself; the analysis may not come to an end on "+
+		"some row: its log has "+
+		"all stacks. If it needs so long for a single row, raise medics.stuck_after in the topology", node, h.Role, at,
+		h.For.Round(time.Millisecond))
 }
 
 // ErrDamaged is returned when a note exists and cannot be read.

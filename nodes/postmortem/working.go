@@ -2,8 +2,9 @@ package postmortem
 
 import "fmt"
 
-// Working is the note of work that takes long. The node writes it while the work is under way and removes it afterwards. If the next process finds it, the
-// last one has died of the work, or during it: by its own fault, by a medic's hand because it was silent, or by anybody else's.
+// Working is the note of work that takes long. The node writes it while the work is under way and removes it afterwards. If the next
+// process finds it, the last one has died of the work, or during it: by its own fault, by a medic's hand because it was silent, or by
+// anybody else's.
 type Working struct {
 	Session string `json:"session"`
 	Role    string `json:"role,omitempty"`
@@ -31,9 +32,9 @@ type Attempt struct {
 	Last  Working `json:"last"`
 }
 
-// Tried returns the count after a death during long work on a session. at is the last record of the log that is about the session. If it is another one than
-// at the death before, the session has got further, and counting starts again: nodes may be killed at any time, and the sessions that work there meanwhile are
-// innocent as long as they come to an end some time.
+// Tried returns the count after a death during long work on a session. at is the last record of the log that is about the session. If it is
+// another one than at the death before, the session has got further, and counting starts again: nodes may be killed at any time, and the
+// sessions that work there meanwhile are innocent as long as they come to an end some time.
 func (d Deaths) Tried(w Working, at uint64) Deaths {
 	a := d.Attempts[w.Session]
 	if a.At != at {
@@ -54,6 +55,7 @@ func (a Attempt) reason(node string) string {
 	if a.Last.Stream != "" {
 		on = " on stream " + a.Last.Stream
 	}
-	return fmt.Sprintf("node %s died %d times in a row while it worked long for this session in stage %s%s, and the session got no further in between: "+
-		"ask for less at once; the node's log and `posta status` say more", node, a.Times, a.Last.Role, on)
+	return fmt.Sprintf(
+		"node %s died %d times in a row while it worked long for this session in stage %s%s, and the session got no further in between: "+
+			"ask for less at once; the node's log and `posta status` say more", node, a.Times, a.Last.Role, on)
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestN9_ThreeDeathsWithoutProgress: a session during whose work a node died three times is given up if it got no further in between, whoever killed the node.
-// One that got further is innocent, however often a node dies while it works there.
+// TestN9_ThreeDeathsWithoutProgress: a session during whose work a node died three times is given up if it got no further in between,
+// whoever killed the node. One that got further is innocent, however often a node dies while it works there.
 func TestN9_ThreeDeathsWithoutProgress(t *testing.T) {
 	type death struct {
 		of string
@@ -47,7 +47,8 @@ func TestN9_ThreeDeathsWithoutProgress(t *testing.T) {
 			t.Errorf("%s: %v is given up, want %v", name, got, c.over)
 		}
 		for _, reason := range over {
-			if !strings.Contains(reason, "node joiner-1 died 3 times in a row while it worked long for this session in stage joiner on stream trips") {
+			if !strings.Contains(reason,
+				"node joiner-1 died 3 times in a row while it worked long for this session in stage joiner on stream trips") {
 				t.Error(reason)
 			}
 		}

@@ -14,7 +14,8 @@ func TestR15_PartsAreSplit(t *testing.T) {
 	st := &state{Session: roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)}
 	p := protocol.Part{Query: "amounts", Columns: []string{"n", "text"}, Rows: protocol.NewRows(2), Offset: 5, Last: true}
 	for i := range 100 {
-		if err := p.Rows.Add(protocol.Value{Kind: protocol.Int, Int: int64(i)}, protocol.Value{Kind: protocol.Text, Text: strings.Repeat("x", i)}); err != nil {
+		if err := p.Rows.Add(protocol.Value{Kind: protocol.Int, Int: int64(i)},
+			protocol.Value{Kind: protocol.Text, Text: strings.Repeat("x", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,8 +12,9 @@ import (
 // passBytes is about how many bytes of rows are passed on at once.
 const passBytes = 256 << 10
 
-// pass turns folded rows into rows of a query's answer and passes them on; it keeps nothing. The outputs sort them. Merging sorted rows of all
-// aggregators here was rejected: the reducer would have to make one aggregator wait for another, and with it every session that shares its link.
+// pass turns folded rows into rows of a query's answer and passes them on; it keeps nothing. The outputs sort them. Merging sorted rows of
+// all aggregators here was rejected: the reducer would have to make one aggregator wait for another, and with it every session that shares
+// its link.
 func (st *state) pass(query int, m role.Message, out role.Emitter) (err error) {
 	q := &st.Analysis.Queries[query]
 	defer role.Explain(&err, func() string { return "query " + q.Name })
@@ -47,7 +48,8 @@ func (st *state) pass(query int, m role.Message, out role.Emitter) (err error) {
 		row = order.AppendRow(row[:0], cells)
 		// An output must be able to send the row in one reply, which also has the columns' names.
 		if room := limit - passRoom - len(q.Name); len(row)+longestReply(q.Columns) > room {
-			bad = role.TooLarge(fmt.Sprintf("stream %s: a row of the answer to query %s", st.Analysis.Streams[m.Stream].Name, q.Name), len(row), room)
+			bad = role.TooLarge(fmt.Sprintf("stream %s: a row of the answer to query %s", st.Analysis.Streams[m.Stream].Name, q.Name), len(row),
+				room)
 		} else if len(p.Rows) > 0 && len(p.Rows)+len(row) > min(passBytes, room) {
 			send()
 		}

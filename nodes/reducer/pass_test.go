@@ -13,7 +13,8 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// passing returns a reducer of an analysis. The answer of its query amounts can have any length, and the reducer knows only a few rows at a time.
+// passing returns a reducer of an analysis. The answer of its query amounts can have any length, and the reducer knows only a few rows at a
+// time.
 func passing(t *testing.T) (*Reducer, *analyses.Analysis) {
 	t.Helper()
 	s := roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)
@@ -52,8 +53,8 @@ func rowsOf(t *testing.T, a *analyses.Analysis, keys ...string) role.Message {
 	return role.Message{Stream: 1, Payload: new(role.PartialEncoder).Encode(1, tables[1], tables[1].Rows())}
 }
 
-// TestR16_LongAnswersPassTheReducer: the reducer keeps nothing of such answers, neither now nor for a snapshot. It keeps to the limit of frames, and
-// reports when all rows have passed. What it has emitted does not change when the payload's memory is reused.
+// TestR16_LongAnswersPassTheReducer: the reducer keeps nothing of such answers, neither now nor for a snapshot. It keeps to the limit of
+// frames, and reports when all rows have passed. What it has emitted does not change when the payload's memory is reused.
 func TestR16_LongAnswersPassTheReducer(t *testing.T) {
 	r, a := passing(t)
 	out := &roletest.Kept{Frame: passRoom + 400}
@@ -119,7 +120,8 @@ func TestR16_LongAnswersPassTheReducer(t *testing.T) {
 func TestR15_ARowThatIsTooLongToPass(t *testing.T) {
 	for key, words := range map[string]string{strings.Repeat("x", 500): "limits.frame", "bad": "a bad row"} {
 		r, a := passing(t)
-		if _, err := r.Take(id, rowsOf(t, a, "good", key), &roletest.Kept{Frame: passRoom + 300}); err == nil || !strings.Contains(err.Error(), words) ||
+		if _, err := r.Take(id, rowsOf(t, a, "good", key), &roletest.Kept{Frame: passRoom + 300}); err == nil ||
+			!strings.Contains(err.Error(), words) ||
 			!strings.Contains(err.Error(), "query amounts") {
 			t.Errorf("%.10s: %v", key, err)
 		}

@@ -109,15 +109,16 @@ func (r *Reducer) Held(id session.ID) int {
 	return 0
 }
 
-// measureEvery is after how many bytes the tables are measured again, at the earliest. To measure some tables all of their rows are visited, so large ones are measured only when an
-// eighth was added.
+// measureEvery is after how many bytes the tables are measured again, at the earliest. To measure some tables all of their rows are
+// visited, so large ones are measured only when an eighth was added.
 const measureEvery = 1 << 20
 
-// leastMemory is how many bytes of memory the tables of a session may always take, however low limits.memory is: it was chosen for reference data, which
-// counts as it travels.
+// leastMemory is how many bytes of memory the tables of a session may always take, however low limits.memory is: it was chosen for
+// reference data, which counts as it travels.
 const leastMemory = 64 << 20
 
-// fits returns an error if the tables of a session take more than limit bytes. Nothing bounds them otherwise: a function of the analysis needs them whole.
+// fits returns an error if the tables of a session take more than limit bytes. Nothing bounds them otherwise: a function of the analysis
+// needs them whole.
 func (st *state) fits(limit int) error {
 	total, largest := 0, st.tables[0]
 	for _, t := range st.tables {
@@ -129,7 +130,8 @@ func (st *state) fits(limit int) error {
 	if st.measured, st.unmeasured = total, 0; total <= limit {
 		return nil
 	}
-	return fmt.Errorf("the answer needs %d MiB in the reducer, most of it for %d rows of table %s, and limits.memory is %d MiB: raise it in the topology, or ask for less",
+	return fmt.Errorf("the answer needs %d MiB in the reducer, most of it for %d rows of table %s, and limits.memory is %d MiB: raise it "+
+		"in the topology, or ask for less",
 		total>>20, largest.Len(), largest.Spec().Name, limit>>20)
 }
 
@@ -157,8 +159,8 @@ func (r *Reducer) End(id session.ID, stream int, _ role.Emitter) (bool, error) {
 
 func (st *state) more() bool { return len(st.due) > 0 }
 
-// Work implements role.Worker. It computes a slice of the next part. A task that starts again after a restart of the node also computes the parts
-// that have already left, and drops them.
+// Work implements role.Worker. It computes a slice of the next part. A task that starts again after a restart of the node also computes the
+// parts that have already left, and drops them.
 func (r *Reducer) Work(id session.ID) (bool, error) {
 	st := r.sessions[id]
 	if len(st.due) == 0 || st.part != nil {
@@ -298,8 +300,8 @@ func (st *state) rejected(put func([]byte)) error {
 	return nil
 }
 
-// More implements role.Role. It emits one part. limits.frame decides into how many messages the part is split, but not how many parts are left. So a
-// repeated call has the same effect, even under another limit.
+// More implements role.Role. It emits one part. limits.frame decides into how many messages the part is split, but not how many parts are
+// left. So a repeated call has the same effect, even under another limit.
 func (r *Reducer) More(id session.ID, out role.Emitter) (bool, error) {
 	st := r.sessions[id]
 	for more := true; more; {

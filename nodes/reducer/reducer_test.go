@@ -93,7 +93,8 @@ func TestReducer_AQueryIsAnsweredWhenItsStreamsHaveEnded(t *testing.T) {
 	}
 }
 
-// TestR4_AKeyThatComesTwiceFailsTheSession: a key is in one aggregator and leaves it once. A fault that breaks this must not become an answer.
+// TestR4_AKeyThatComesTwiceFailsTheSession: a key is in one aggregator and leaves it once. A fault that breaks this must not become an
+// answer.
 func TestR4_AKeyThatComesTwiceFailsTheSession(t *testing.T) {
 	r := opened(t, analyses.Replica{Of: 1}, nil)
 	give(t, r, 1, "red", 5)
@@ -155,8 +156,8 @@ func TestN6_AFailureNamesTheQuery(t *testing.T) {
 	}
 }
 
-// TestR16_TablesAreBounded: a session whose tables exceed limits.memory fails, in words, and recovery repeats calls under no limit. However low the limit is,
-// some rows fit.
+// TestR16_TablesAreBounded: a session whose tables exceed limits.memory fails, in words, and recovery repeats calls under no limit. However
+// low the limit is, some rows fit.
 func TestR16_TablesAreBounded(t *testing.T) {
 	s := roletest.Session(t, "s", analyses.Replica{Of: 1}, nil)
 	message := func(i int) role.Message {
@@ -177,7 +178,8 @@ func TestR16_TablesAreBounded(t *testing.T) {
 		switch {
 		case out.Memory == 0 && err != nil:
 			t.Error("without a limit:", err)
-		case out.Memory > 0 && (took < 20 || took == 90 || err == nil || !strings.Contains(err.Error(), "the answer needs ") || !strings.Contains(err.Error(), "table amounts, and limits.memory is 64 MiB")):
+		case out.Memory > 0 && (took < 20 || took == 90 || err == nil || !strings.Contains(err.Error(), "the answer needs ") ||
+			!strings.Contains(err.Error(), "table amounts, and limits.memory is 64 MiB")):
 			t.Errorf("after %d MiB: %v", took, err)
 		}
 	}

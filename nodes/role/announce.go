@@ -16,8 +16,8 @@ type Announcement struct {
 	Params   map[string]string // as the client gave them; defaults are filled in by each node
 	Wiring   string            // of the topology that the session began with
 
-	// Openers tell clients of one id apart (R17). Two announcements with openers that do not continue each other are two sessions, and the first
-	// node that hears both fails them. A takeover announces the session again, with one opener more.
+	// Openers tell clients of one id apart (R17). Two announcements with openers that do not continue each other are two sessions, and the
+	// first node that hears both fails them. A takeover announces the session again, with one opener more.
 	Openers session.Openers
 	Owner   string // the client's name (S5); empty: the local operator's. Announcements of one id with different owners are two sessions
 	Plan    []byte // of a declared analysis; empty: the analysis is built in
@@ -88,7 +88,8 @@ func ReadAnnouncement(id session.ID, payload []byte, known analyses.Set, r analy
 		return Session{}, fmt.Errorf("session %s: %w", id, err)
 	}
 	sum := sha256.Sum256(an.appendRest(nil))
-	return Session{ID: id, Analysis: a, Args: args, Replica: r, Wiring: an.Wiring, Openers: an.Openers, Owner: an.Owner, Trace: an.Trace, Digest: Digest(sum[:16])}, nil
+	return Session{ID: id, Analysis: a, Args: args, Replica: r, Wiring: an.Wiring, Openers: an.Openers, Owner: an.Owner, Trace: an.Trace,
+		Digest: Digest(sum[:16])}, nil
 }
 
 // Same reports whether two announcements of one id are of one session: analysis, parameters and owner are the same (S5), and one list of

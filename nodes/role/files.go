@@ -33,18 +33,19 @@ type Holder interface {
 	Held(id session.ID) int
 }
 
-// Spiller is a role that moves state of its sessions from memory to files when the state takes too much memory. The core decides when, because the
-// bound is a setting (limits.tables), and records each call of Spill. So a recovery under another bound moves the same state at the same places.
+// Spiller is a role that moves state of its sessions from memory to files when the state takes too much memory. The core decides when,
+// because the bound is a setting (limits.tables), and records each call of Spill. So a recovery under another bound moves the same state at
+// the same places.
 type Spiller interface {
 	Role
 	Filer
 	// AttachFiles says what reads the files. It is called once, before anything else.
 	AttachFiles(SavedReader)
-	// Excess returns the session whose state should move next, if the state of all sessions takes more than limit bytes of memory and some of it
-	// can move.
+	// Excess returns the session whose state should move next, if the state of all sessions takes more than limit bytes of memory and some of
+	// it can move.
 	Excess(limit int) (id session.ID, found bool)
-	// Spill moves the state of a session, and returns what the record of the commit has of it: the names of the files. In recovery, recorded is
-	// that record. If the repeated call makes other files, the session must not end with an answer.
+	// Spill moves the state of a session, and returns what the record of the commit has of it: the names of the files. In recovery, recorded
+	// is that record. If the repeated call makes other files, the session must not end with an answer.
 	Spill(id session.ID, recorded []byte) (record []byte, err error)
 	// UnsavedSessions returns the sessions with files that are not saved, sorted. If the disk is full, these fail, because their state would
 	// stay in memory.

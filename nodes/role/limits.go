@@ -18,6 +18,7 @@ var NoLimits = Limits{Frame: math.MaxInt, Memory: math.MaxInt}
 
 // TooLarge returns the error for data that cannot be split any further (R15). what names the stream, the place, and the data.
 func TooLarge(what string, size, limit int) error {
-	return fmt.Errorf("%s takes %d bytes, and limits.frame lets messages of %d bytes pass: shorten it, or raise limits.frame in the topology and start the session again",
+	return fmt.Errorf("%s takes %d bytes, and limits.frame lets messages of %d bytes pass: shorten it, or raise limits.frame in the "+
+		"topology and start the session again",
 		what, size, limit)
 }

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// TestD1_OrdersTravel: an order arrives as it was sent, and a row shows the cells that belong to columns. Orders that show a column twice, or not at all,
-// and rows that are too short or too long, are refused.
+// TestD1_OrdersTravel: an order arrives as it was sent, and a row shows the cells that belong to columns. Orders that show a column twice,
+// or not at all, and rows that are too short or too long, are refused.
 func TestD1_OrdersTravel(t *testing.T) {
 	order := Order{{Column: -1, Desc: true}, {Column: 1, NullsFirst: true}, {Column: 0, Desc: true, NullsFirst: true}}
 	sent := Passed{Query: "q", Last: true, Columns: []string{"a", "b"}, Order: order}
@@ -30,7 +30,8 @@ func TestD1_OrdersTravel(t *testing.T) {
 	if order.ReadRow(append(row, 0), cells) == nil {
 		t.Error("a byte behind a row is skipped")
 	}
-	for name, bad := range map[string]Order{"twice": {{Column: 0}, {Column: 0}}, "not at all": {{Column: 0}}, "none": {{Column: 0}, {Column: 1}, {Column: 2}}} {
+	for name, bad := range map[string]Order{"twice": {{Column: 0}, {Column: 0}}, "not at all": {{Column: 0}},
+		"none": {{Column: 0}, {Column: 1}, {Column: 2}}} {
 		d := wire.NewReader(bad.Append(nil))
 		if ReadOrder(&d, 2); d.Done() == nil {
 			t.Errorf("an order that shows a column %s is taken", name)

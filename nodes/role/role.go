@@ -123,7 +123,8 @@ type Outcome struct {
 	Failed bool
 	Code   protocol.Code // for clients; empty: protocol.ErrFailed, if Failed
 	Reason string        // for people; set if Failed
-	Owner  string        // whose session it is; if the node has not seen the session: to whose session the outcome applies, empty: to anybody's
+	// whose session it is; if the node has not seen the session: to whose session the outcome applies, empty: to anybody's
+	Owner string
 }
 
 // Peer names a client's connection, as the node's ROUTER does.

@@ -42,8 +42,9 @@ func TestS5_AnAnnouncementNamesTheOwner(t *testing.T) {
 	}
 	anns := read("ann", session.TokenHash{1})
 	for want, other := range map[bool][]role.Session{
-		true:  {read("ann", session.TokenHash{1}), read("ann", session.TokenHash{1}, session.TokenHash{2})},
-		false: {read("bob", session.TokenHash{1}), read("", session.TokenHash{1}), read("bob", session.TokenHash{1}, session.TokenHash{2}), read("ann", session.TokenHash{2})},
+		true: {read("ann", session.TokenHash{1}), read("ann", session.TokenHash{1}, session.TokenHash{2})},
+		false: {read("bob", session.TokenHash{1}), read("", session.TokenHash{1}), read("bob", session.TokenHash{1}, session.TokenHash{2}),
+			read("ann", session.TokenHash{2})},
 	} {
 		for _, s := range other {
 			if anns.Same(&s) != want || s.Same(&anns) != want {
@@ -204,7 +205,8 @@ func FuzzDecodeRows(f *testing.F) {
 			back = role.AppendFolded(nil, r.File, r.Line, r.Rejected, r.Folded)
 		}
 		again, err := role.DecodeRows(back)
-		if err != nil || again.File.Name != r.File.Name || again.Line != r.Line || !bytes.Equal(again.Batch, r.Batch) || !reflect.DeepEqual(again.Folded, r.Folded) {
+		if err != nil || again.File.Name != r.File.Name || again.Line != r.Line || !bytes.Equal(again.Batch, r.Batch) ||
+			!reflect.DeepEqual(again.Folded, r.Folded) {
 			t.Fatalf("%+v comes back as %+v, %v", r, again, err)
 		}
 	})

@@ -14,8 +14,8 @@ var histogram = fold.Spec{
 	Aggs: []fold.Agg{{Name: "cents", Kind: fold.Counts}, {Name: "best", Kind: fold.MinText}},
 }
 
-// TestR15_PartialsKeepToTheLimit: rows of any size leave in payloads within the limit, each row once. A row or a cell that is larger than any payload
-// may be is an error, which names stream, table and key.
+// TestR15_PartialsKeepToTheLimit: rows of any size leave in payloads within the limit, each row once. A row or a cell that is larger than
+// any payload may be is an error, which names stream, table and key.
 func TestR15_PartialsKeepToTheLimit(t *testing.T) {
 	a := roletest.Analysis()
 	a.Tables = []fold.Spec{histogram}
@@ -55,8 +55,8 @@ func TestR15_PartialsKeepToTheLimit(t *testing.T) {
 	}
 }
 
-// TestR15_PagesAreTheSameAfterASnapshot: where a page ends depends on the content of the rows alone, not on how the rows arrived. Otherwise a
-// repeated call would emit other rows than the original call.
+// TestR15_PagesAreTheSameAfterASnapshot: where a page ends depends on the content of the rows alone, not on how the rows arrived. Otherwise
+// a repeated call would emit other rows than the original call.
 func TestR15_PagesAreTheSameAfterASnapshot(t *testing.T) {
 	live, again := fold.NewTable(&histogram), fold.NewTable(&histogram)
 	for i := range 200 {

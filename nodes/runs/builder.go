@@ -22,7 +22,8 @@ func Bucket(hash uint64) int { return fold.Bucket(hash) }
 //	│ magic │ of each bucket: length u32, sum │ sum │ bucket 0 │ bucket 1 │ … │
 //	└───────┴─────────────────────────────────┴─────┴──────────┴──────────┴───┘
 //
-// A bucket is its entries, each with its length as a uvarint before it. Sums are CRC32C: of each bucket, and of all that precedes the last one.
+// A bucket is its entries, each with its length as a uvarint before it. Sums are CRC32C: of each bucket, and of all that precedes the last
+// one.
 const (
 	magic     = "POSTARUN"
 	indexSize = len(magic) + 8*Buckets
@@ -36,8 +37,8 @@ var ErrDamaged = errors.New("it is damaged")
 
 // Builder makes a run. The caller adds its buckets in ascending order.
 //
-// The content is in parts, which all have partSize bytes but for the last one. Rejected: one slice that is copied to a larger one when it is full. At
-// that moment a run took more memory than the table from which it is made.
+// The content is in parts, which all have partSize bytes but for the last one. Rejected: one slice that is copied to a larger one when it
+// is full. At that moment a run took more memory than the table from which it is made.
 type Builder struct {
 	head   []byte   // the first headSize bytes of the run
 	parts  [][]byte // what follows them

@@ -156,7 +156,8 @@ func TestR16_SnapshotOfNothing(t *testing.T) {
 	}
 }
 
-// TestR16_ADamagedRunIsAnError: each byte of a run is covered by a checksum, so no change of one goes unnoticed, nor does a file that is cut or gone.
+// TestR16_ADamagedRunIsAnError: each byte of a run is covered by a checksum, so no change of one goes unnoticed, nor does a file that is
+// cut or gone.
 func TestR16_ADamagedRunIsAnError(t *testing.T) {
 	disk, all := roletest.Saved{}, map[int][]string{}
 	s := store(disk)

@@ -30,14 +30,15 @@ type run struct {
 	index *index   // nil until it is read for the first time
 }
 
-// Add makes a run of what was built, at the end of a list, and returns its name. Recovery must repeat the call in the same way: the name depends on the
-// content. A list with Most runs accepts no more.
+// Add makes a run of what was built, at the end of a list, and returns its name. Recovery must repeat the call in the same way: the name
+// depends on the content. A list with Most runs accepts no more.
 func (s *Set) Add(list int, b *Builder) (name string, err error) {
 	for len(s.lists) <= list {
 		s.lists = append(s.lists, nil)
 	}
 	if len(s.lists[list]) >= Most {
-		return "", fmt.Errorf("it would have more than %d files: raise limits.tables in the topology, or add aggregators, and start the session again", Most)
+		return "", fmt.Errorf(
+			"it would have more than %d files: raise limits.tables in the topology, or add aggregators, and start the session again", Most)
 	}
 	parts, size, sum := b.finish()
 	s.made++
@@ -67,7 +68,8 @@ func (s *Set) Bytes(list, bucket int) (n int, err error) {
 	return n, nil
 }
 
-// Read calls each with every entry that a list has in a bucket, run by run in the order in which they were added. An entry is valid during the call.
+// Read calls each with every entry that a list has in a bucket, run by run in the order in which they were added. An entry is valid during
+// the call.
 func (s *Set) Read(list, bucket int, each func(entry []byte) error) error {
 	for i := range s.Len(list) {
 		if err := s.readRun(s.lists[list][i], bucket, each); err != nil {
@@ -150,7 +152,8 @@ func (r *run) copyParts(p []byte, at int64) {
 func (r *run) damaged() error { return r.failed(ErrDamaged) }
 
 func (r *run) failed(err error) error {
-	return fmt.Errorf("file %s beside the log, to which memory was moved (limits.tables), cannot be read: %w; check the disk, and start the session again", r.name, err)
+	return fmt.Errorf("file %s beside the log, to which memory was moved (limits.tables), cannot be read: %w; check the disk, and start "+
+		"the session again", r.name, err)
 }
 
 // Append appends the names of the runs to a snapshot, which is saved after the files. A nil set has no runs.

@@ -20,7 +20,8 @@ func (s *Shell) beat(now time.Time) *heartbeat.Beat {
 	b := &heartbeat.Beat{
 		Node: s.cfg.Core.Self, ID: s.cfg.Core.ID, State: heartbeat.Running, Uptime: now.Sub(s.started),
 		FramesIn: c.FramesIn, BytesIn: c.BytesIn, FramesOut: c.FramesOut, BytesOut: c.BytesOut, Damaged: c.Damaged, Commits: c.Commits,
-		LogBytes: uint64(max(0, s.logBytes)), Sessions: s.core.Sessions(), Running: s.core.Running(), Ended: s.core.Ended(), Waiting: s.core.Waiting(), Links: s.core.Links(),
+		LogBytes: uint64(max(0, s.logBytes)), Sessions: s.core.Sessions(), Running: s.core.Running(), Ended: s.core.Ended(),
+		Waiting: s.core.Waiting(), Links: s.core.Links(),
 	}
 	switch {
 	case s.core.Retired() != "":

@@ -1,5 +1,5 @@
-// Package shell makes all decisions of a node outside its core: when a commit is closed, when a snapshot is due, how far the log may be cut, what
-// happens on a full disk, when a heartbeat and the next alarm are due, how a node drains, and when its loop ends (N10).
+// Package shell makes all decisions of a node outside its core: when a commit is closed, when a snapshot is due, how far the log may be
+// cut, what happens on a full disk, when a heartbeat and the next alarm are due, how a node drains, and when its loop ends (N10).
 //
 // It does no I/O, starts no goroutine and reads no clock, so the same code runs in production (package nodes) and in the simulator
 // (test/sim). The caller only has a select loop:
@@ -28,6 +28,6 @@
 //	reserve  disk space that the log gives up when the disk is full, for records that let it be cut: a session's end, a snapshot (W5).
 //	alarm    the time at which Step has to be called if nothing else calls for it earlier.
 //
-// The shell never has two jobs under way (N2), never sends anything that the core does not offer (R3), and never gives the committer a job after the
-// log is retired (R14).
+// The shell never has two jobs under way (N2), never sends anything that the core does not offer (R3), and never gives the committer a job
+// after the log is retired (R14).
 package shell

@@ -293,7 +293,8 @@ func newDriver(t *testing.T, kind string, log *memory, change func(*Config)) *dr
 	words := &analyses.Analysis{Name: "words", Streams: []analyses.Stream{{Name: "words"}}}
 	cfg := Config{
 		Core: core.Config{
-			Self: "me-1", ID: ours, Replica: analyses.Replica{Of: 1}, Known: analyses.Set{words}, Window: 1 << 20, Commit: 1 << 20, Pace: link.DefaultPace,
+			Self: "me-1", ID: ours, Replica: analyses.Replica{Of: 1}, Known: analyses.Set{words}, Window: 1 << 20, Commit: 1 << 20,
+			Pace: link.DefaultPace,
 		},
 		Snapshot: 1 << 30, Drain: 5 * second, Heartbeat: second, Outputs: []string{"tcp://out"}, Dir: "/data",
 	}

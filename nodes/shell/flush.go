@@ -13,18 +13,19 @@ const (
 	waitForWork    = 20                    // a commit waits for so many times the work of the loop in a time as long as linger
 )
 
-// flushTimer decides when a commit is closed. Without it a node commits whenever its disk is free. On a fast disk that is once for each frame: 2,800
-// fsyncs for 750 MB of flights where 1,000 are enough, each with wake-ups here and at the receivers, and tables are folded frame by frame. The first
-// input after a pause is committed at once. So is everything on which the course of a session depends.
+// flushTimer decides when a commit is closed. Without it a node commits whenever its disk is free. On a fast disk that is once for each
+// frame: 2,800 fsyncs for 750 MB of flights where 1,000 are enough, each with wake-ups here and at the receivers, and tables are folded
+// frame by frame. The first input after a pause is committed at once. So is everything on which the course of a session depends.
 //
-// Waiting gains something only if more input comes meanwhile. So a commit waits for twenty times the work of the loop in the 20 ms before the
-// commit before it. A loop that works for 5 % of its time or more waits for all of linger, and one with an occasional small frame does not notice its
-// wait. In between commits grow and shrink with the load: there is no threshold at which their rhythm jumps. The work since the last commit was
-// rejected as the measure: each alarm is work, too, and would move the time for which it was set. So were counts of frames: a frame may hold ten
-// rows or a million.
+// Waiting gains something only if more input comes meanwhile. So a commit waits for twenty times the work of the loop in the 20 ms before
+// the commit before it. A loop that works for 5 % of its time or more waits for all of linger, and one with an occasional small frame does
+// not notice its wait. In between commits grow and shrink with the load: there is no threshold at which their rhythm jumps. The work since
+// the last commit was rejected as the measure: each alarm is work, too, and would move the time for which it was set. So were counts of
+// frames: a frame may hold ten rows or a million.
 //
-// A delay for every commit was rejected: a small session would wait for it in each stage. To linger while clients wait was rejected, too: a client
-// with a single lane would wait for it with every chunk. clientDeadline is just long enough to receive the requests of all lanes of one client.
+// A delay for every commit was rejected: a small session would wait for it in each stage. To linger while clients wait was rejected, too: a
+// client with a single lane would wait for it with every chunk. clientDeadline is just long enough to receive the requests of all lanes of
+// one client.
 type flushTimer struct {
 	sealed time.Time     // when the last commit was closed
 	wait   time.Duration // how long the next one waits since then, where nobody waits for it

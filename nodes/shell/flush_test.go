@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/nodes/core"
 )
 
-// TestFlushTimer: data that no client waits for is committed now and then. Data that clients wait for is committed when they have sent everything.
-// Everything else is committed at once.
+// TestFlushTimer: data that no client waits for is committed now and then. Data that clients wait for is committed when they have sent
+// everything. Everything else is committed at once.
 func TestFlushTimer(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	p := flushTimer{sealed: start, wait: linger, asked: start.Add(5 * time.Millisecond)}

@@ -31,8 +31,8 @@ func (d *driver) cuts() (all []string) {
 	return all
 }
 
-// newLogOnAFullDisk is a node whose snapshot lets the log be cut, and whose disk is full. Then its receiver comes with another log, which has
-// everything. The log that the records name has acknowledged nothing. late: the commit that found the disk full was sealed before.
+// newLogOnAFullDisk is a node whose snapshot lets the log be cut, and whose disk is full. Then its receiver comes with another log, which
+// has everything. The log that the records name has acknowledged nothing. late: the commit that found the disk full was sealed before.
 func newLogOnAFullDisk(t *testing.T, log *memory, late bool) *driver {
 	t.Helper()
 	d := newDriver(t, "relay", log, func(c *Config) { c.Snapshot = 1 }).introduce()
@@ -54,8 +54,8 @@ func newLogOnAFullDisk(t *testing.T, log *memory, late bool) *driver {
 	return d
 }
 
-// TestR8_NothingIsCutBeforeAReceiversNewLogIsStored: the disk is full. If the log were cut as far as the new log has acknowledged, a restart would
-// find records that name the former log only, and fail a session that has lost nothing.
+// TestR8_NothingIsCutBeforeAReceiversNewLogIsStored: the disk is full. If the log were cut as far as the new log has acknowledged, a
+// restart would find records that name the former log only, and fail a session that has lost nothing.
 func TestR8_NothingIsCutBeforeAReceiversNewLogIsStored(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		d := newLogOnAFullDisk(t, nil, late)
@@ -65,7 +65,8 @@ func TestR8_NothingIsCutBeforeAReceiversNewLogIsStored(t *testing.T) {
 		if all := d.cuts(); len(all) > 0 {
 			t.Fatalf("late %v: the log is cut to %v, and no record names the receiver's new log", late, all)
 		}
-		again := newDriver(t, "relay", &memory{records: d.log.records, snapshot: d.log.snapshot, at: d.log.at, cut: d.log.cut}, func(c *Config) { c.Core.ID.Incarnation++ })
+		again := newDriver(t, "relay", &memory{records: d.log.records, snapshot: d.log.snapshot, at: d.log.at, cut: d.log.cut},
+			func(c *Config) { c.Core.ID.Incarnation++ })
 		again.s.Event(again.now, link.Event{Connected: true, Edge: "out", Node: "z-1"})
 		again.from(link.Identity{LogID: link.LogID{9}, Incarnation: 1, Life: 99}, 3)
 		if again.s.core.Sessions() != 1 {
@@ -94,8 +95,8 @@ func TestW5_AReceiversNewLogMayUseTheReserve(t *testing.T) {
 	}
 }
 
-// TestW5_WhatIsNotRemovedIsRemovedLater: the removal of the heritage, or of files, finds no room or no descriptor. The commit is stored, so nothing else
-// would remember them before the next start.
+// TestW5_WhatIsNotRemovedIsRemovedLater: the removal of the heritage, or of files, finds no room or no descriptor. The commit is stored, so
+// nothing else would remember them before the next start.
 func TestW5_WhatIsNotRemovedIsRemovedLater(t *testing.T) {
 	d := newDriver(t, "desk", nil, nil)
 	d.ask("a").step(second).carryOut()
@@ -131,8 +132,8 @@ func TestW5_WhatIsNotRemovedIsRemovedLater(t *testing.T) {
 	}
 }
 
-// TestW5_FilesThatFoundNoRoom: they are tried again after a pause, and their role hears that they are saved once they are. So it is with the sweep of a
-// start.
+// TestW5_FilesThatFoundNoRoom: they are tried again after a pause, and their role hears that they are saved once they are. So it is with
+// the sweep of a start.
 func TestW5_FilesThatFoundNoRoom(t *testing.T) {
 	log := &memory{files: map[string][]byte{"nobody's": nil}, fails: map[string]error{"sweep": errFull}}
 	d := newDriver(t, "archive", log, nil)
@@ -202,8 +203,8 @@ func TestN5_ADrainRemovesWhatItsCommitReplaces(t *testing.T) {
 	}
 }
 
-// TestW5_WhichErrorOfAJobCounts: a final error of the cut is more than a full disk, and a lack of descriptors, which the reserve does not end, is no
-// reason to spend it.
+// TestW5_WhichErrorOfAJobCounts: a final error of the cut is more than a full disk, and a lack of descriptors, which the reserve does not
+// end, is no reason to spend it.
 func TestW5_WhichErrorOfAJobCounts(t *testing.T) {
 	d := newDriver(t, "desk", nil, nil)
 	d.ask("a").step(second)

@@ -152,8 +152,8 @@ func (a *Answer) files(log Log) error {
 	return nil
 }
 
-// withRoom does a step that needs this many bytes on the disk. If there is no room, it does the step again with the space of the reserve, if the job
-// may use it.
+// withRoom does a step that needs this many bytes on the disk. If there is no room, it does the step again with the space of the reserve,
+// if the job may use it.
 func (a *Answer) withRoom(log Log, bytes int, do func() error) error {
 	err := do()
 	if !a.Spend || !isFull(err) || errors.Is(err, wal.ErrNoDescriptor) {
@@ -172,9 +172,9 @@ func (a *Answer) withRoom(log Log, bytes int, do func() error) error {
 // stepRoom is how many bytes a step needs in addition to its data: framing, a new segment, blocks of directories.
 const stepRoom = 64 << 10
 
-// Reserve is how many bytes a node reserves on its disk. The end of a session that is cancelled while the disk is full is in the commit that is being
-// built. The commit before it, which found the disk full, has to be stored first. Each has limits.commit and the rest of its last frame. A snapshot,
-// its twin and a new segment follow, which are small when no session is left.
+// Reserve is how many bytes a node reserves on its disk. The end of a session that is cancelled while the disk is full is in the commit
+// that is being built. The commit before it, which found the disk full, has to be stored first. Each has limits.commit and the rest of its
+// last frame. A snapshot, its twin and a new segment follow, which are small when no session is left.
 func Reserve(commit, chunk int64) int64 { return 2*(commit+chunk) + 1<<20 }
 
 // isFull reports whether an error of the log disappears once there is room (W5).

@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestN9_WhatTheNodeDiedOfFailsFirst: the next process aborts the session before it takes anything in, and tells the receivers. When all of that is
-// durable, it reports once that the note may be removed.
+// TestN9_WhatTheNodeDiedOfFailsFirst: the next process aborts the session before it takes anything in, and tells the receivers. When all of
+// that is durable, it reports once that the note may be removed.
 func TestN9_WhatTheNodeDiedOfFailsFirst(t *testing.T) {
 	for name, id := range map[string]session.ID{"an open session": {7}, "a session that is not in the log": {8}} {
 		t.Run(name, func(t *testing.T) {

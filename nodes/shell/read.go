@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/nodes/role"
 )
 
-// pieces are pieces of files that were read and wait for room. Reference streams and facts have separate queues, so that waiting facts never delay
-// reference data (R11).
+// pieces are pieces of files that were read and wait for room. Reference streams and facts have separate queues, so that waiting facts
+// never delay reference data (R11).
 type pieces [2][]*role.Piece
 
 func class(reference bool) int {

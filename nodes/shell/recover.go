@@ -23,8 +23,9 @@ type History interface {
 	DropHeritage() error
 }
 
-// Recover restores the state at the end of the log (N3): the newest snapshot, the records since, and earlier records with frames that some receiver
-// has not acknowledged. The log analysis must have seen every record (wal.Options.OnRecord). Recover is called once, before the first Step.
+// Recover restores the state at the end of the log (N3): the newest snapshot, the records since, and earlier records with frames that some
+// receiver has not acknowledged. The log analysis must have seen every record (wal.Options.OnRecord). Recover is called once, before the
+// first Step.
 func (s *Shell) Recover(log History, a *core.LogAnalysis) error {
 	for _, l := range s.cfg.Lost {
 		a.GiveUp(l.Session)
@@ -68,7 +69,8 @@ func (s *Shell) replay(log History, at wal.Index, snapshot []byte, a *core.LogAn
 	return r.Done()
 }
 
-// inherit takes over the heritage of a retired log, before the first commit. A log with records has done so already, or has no retired log before it.
+// inherit takes over the heritage of a retired log, before the first commit. A log with records has done so already, or has no retired log
+// before it.
 func (s *Shell) inherit(log History) error {
 	if log.Repaired() {
 		s.core.Retire("somebody repaired it: records that other nodes have seen may be gone")

@@ -8,23 +8,25 @@ import (
 	"posta.dev/posta/internal/wire"
 )
 
-// retire has the log put aside (R14) when the committer is free. From the moment at which the core asks for it the node sends only heartbeats, and
-// stores nothing.
+// retire has the log put aside (R14) when the committer is free. From the moment at which the core asks for it the node sends only
+// heartbeats, and stores nothing.
 //
-// An empty log contradicts no peer. So if a node would have to retire twice in one start, a late message of a dead process caused it, or somebody
-// changes its directory while it runs. The node stops, and its log has the reason.
+// An empty log contradicts no peer. So if a node would have to retire twice in one start, a late message of a dead process caused it, or
+// somebody changes its directory while it runs. The node stops, and its log has the reason.
 func (s *Shell) retire(now time.Time, o *Output) {
 	why := s.core.Retired()
 	if !s.retiring {
 		s.retiring, s.beatDue = true, time.Time{} // medics hear about it at once
-		s.note(slog.LevelWarn, "R14: this node's log was set back to a former state: it is put aside, and an empty one begins; the sessions that this node had a part in fail",
+		s.note(slog.LevelWarn, "R14: this node's log was set back to a former state: it is put aside, and an empty one begins; the sessions "+
+			"that this node had a part in fail",
 			"dir", s.cfg.Dir, "log", s.cfg.Core.ID.LogID, "incarnation", s.cfg.Core.ID.Incarnation, "why", why)
 	}
 	switch {
 	case s.retired:
 		o.End = ErrRetired
 	case s.cfg.Again:
-		o.End = fmt.Errorf("node %s: R14: its log is found set back for the second time since it started: %s; does something restore or change %s while it runs?",
+		o.End = fmt.Errorf("node %s: R14: its log is found set back for the second time since it started: %s; does something restore or "+
+			"change %s while it runs?",
 			s.cfg.Core.Self, why, s.cfg.Dir)
 	case s.draining && !now.Before(s.drainUntil):
 		o.End = ErrDrained // the next start will retire the log

@@ -25,8 +25,8 @@ type Config struct {
 	Dir       string        // of the log, for messages
 	// Commits hears how long commits take, from when they are closed until they are durable; nil if nobody counts.
 	Commits *histogram.Histogram
-	// Lost is the sessions that made earlier incarnations of the node crash. They are aborted before anything is taken in, and recovery skips their
-	// state, because it would crash the node again (N9).
+	// Lost is the sessions that made earlier incarnations of the node crash. They are aborted before anything is taken in, and recovery skips
+	// their state, because it would crash the node again (N9).
 	Lost []Loss
 	// Again says that this process has retired a log already. It may do so once: see retire.
 	Again bool
@@ -49,9 +49,10 @@ type Shell struct {
 	busy    bool
 	failed  *Job
 	retryAt time.Time // when the job that found the disk full is tried again
-	full    error     // the error of a job that found the disk full, or no file descriptor, until all of it is done and the reserve is whole again; else nil
-	unsaved bool      // the job's snapshot found no room; a commit that finds room, since it is smaller, does not end full
-	short   bool      // the log has spent some of its reserve
+	// the error of a job that found the disk full, or no file descriptor, until all of it is done and the reserve is whole again; else nil
+	full    error
+	unsaved bool // the job's snapshot found no room; a commit that finds room, since it is smaller, does not end full
+	short   bool // the log has spent some of its reserve
 
 	// What the shell has to know of the log.
 	last     wal.Index // the last record
@@ -178,8 +179,8 @@ func (s *Shell) Requests(now time.Time, requests []role.Request) {
 // Unsent reports that the transport did not accept a frame of Output.Sends and those after it.
 func (s *Shell) Unsent(edge string, to link.NodeID, from link.Seq) { s.core.Unsent(edge, to, from) }
 
-// Worked says for how long the loop has worked since it last waited: on events, on a step, and on what the step asked for. Commits of a loop
-// that hardly works wait for nothing (flushTimer).
+// Worked says for how long the loop has worked since it last waited: on events, on a step, and on what the step asked for. Commits of a
+// loop that hardly works wait for nothing (flushTimer).
 func (s *Shell) Worked(turn time.Duration) { s.flush.add(turn) }
 
 // note adds a line to the node's log.

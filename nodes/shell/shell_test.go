@@ -18,8 +18,8 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// TestN10_NothingLeavesBeforeTheAnswer: while a job is under way, more requests come, and no reply leaves (R3). These requests become the next job,
-// and there are never two jobs (N2).
+// TestN10_NothingLeavesBeforeTheAnswer: while a job is under way, more requests come, and no reply leaves (R3). These requests become the
+// next job, and there are never two jobs (N2).
 func TestN10_NothingLeavesBeforeTheAnswer(t *testing.T) {
 	d := newDriver(t, "desk", nil, nil)
 	d.ask("a").step(2 * clientDeadline)
@@ -44,7 +44,8 @@ func TestN10_AQuestionForAnotherNode(t *testing.T) {
 	}
 }
 
-// TestN10_TheAlarmRingsWhenACommitIsDue: data that no client waits for is committed linger after the last commit, and the alarm is set to that time.
+// TestN10_TheAlarmRingsWhenACommitIsDue: data that no client waits for is committed linger after the last commit, and the alarm is set to
+// that time.
 func TestN10_TheAlarmRingsWhenACommitIsDue(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil).introduce()
 	d.frame(link.Data, []byte("x"))
@@ -94,7 +95,8 @@ func TestN10_WhatIsNotAcceptedIsOfferedAgain(t *testing.T) {
 	d.step(0).left("data 2").step(0).left()
 }
 
-// TestR18_HeartbeatsCountDamagedFrames: frames that were dropped and sent again are reported, because something between the nodes is faulty.
+// TestR18_HeartbeatsCountDamagedFrames: frames that were dropped and sent again are reported, because something between the nodes is
+// faulty.
 func TestR18_HeartbeatsCountDamagedFrames(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil).introduce()
 	f := link.Frame{Seq: 2, Kind: link.Data, Payload: []byte("x"), Life: upstream.Life, Edge: "in", From: "a-1", ID: upstream}
@@ -123,7 +125,8 @@ func TestR4_DropsAreReportedOnceASecond(t *testing.T) {
 	}
 	early()
 	d.step(2 * dropsEvery) // the driver's own frames may have been reported before
-	if n := reports(); len(n) != 1 || !strings.HasPrefix(fmt.Sprint(n[0].Args...), "frames1last") && !strings.Contains(fmt.Sprint(n[0].Args...), "gap: frame 9") {
+	if n := reports(); len(n) != 1 || !strings.HasPrefix(fmt.Sprint(n[0].Args...), "frames1last") &&
+		!strings.Contains(fmt.Sprint(n[0].Args...), "gap: frame 9") {
 		t.Errorf("the first is reported as %v", n)
 	}
 	early()
@@ -141,8 +144,8 @@ func TestR4_DropsAreReportedOnceASecond(t *testing.T) {
 	}
 }
 
-// TestW5_AFullDisk: the same commit is tried again when retryFull has passed and not before; nothing leaves meanwhile, heartbeats say why, and
-// when there is room all continues.
+// TestW5_AFullDisk: the same commit is tried again when retryFull has passed and not before; nothing leaves meanwhile, heartbeats say why,
+// and when there is room all continues.
 func TestW5_AFullDisk(t *testing.T) {
 	d := newDriver(t, "desk", nil, nil)
 	d.log.fails["append"] = errFull
@@ -182,7 +185,8 @@ func TestW5_AFullDisk(t *testing.T) {
 	}
 }
 
-// TestW5_ASnapshotOnAFullDisk: a failed snapshot does not make the node spin. At the next attempt the snapshot includes what was stored since.
+// TestW5_ASnapshotOnAFullDisk: a failed snapshot does not make the node spin. At the next attempt the snapshot includes what was stored
+// since.
 func TestW5_ASnapshotOnAFullDisk(t *testing.T) {
 	d := newDriver(t, "desk", nil, func(c *Config) { c.Snapshot = 1 })
 	d.ask("a").step(second)
@@ -203,8 +207,8 @@ func TestW5_ASnapshotOnAFullDisk(t *testing.T) {
 	}
 }
 
-// TestW5_ACommitThatFindsRoomProvesNothingForASnapshot: a node that can append and cannot save a snapshot reports a full disk all the time, and logs
-// it once. It used to alternate, five times a second.
+// TestW5_ACommitThatFindsRoomProvesNothingForASnapshot: a node that can append and cannot save a snapshot reports a full disk all the time,
+// and logs it once. It used to alternate, five times a second.
 func TestW5_ACommitThatFindsRoomProvesNothingForASnapshot(t *testing.T) {
 	d := newDriver(t, "desk", nil, func(c *Config) { c.Snapshot = 1 })
 	d.ask("a").step(second)
@@ -260,8 +264,9 @@ func uploads(t *testing.T) *driver {
 	return d
 }
 
-// TestW5_ACancelOnAFullDisk: the disk is full, no room becomes free, and the session's abort waits behind its data. Nevertheless the abort is stored
-// in the room of the reserve, it leaves, and the log can be cut. Then the reserve is completed. Until then the node reports a full disk.
+// TestW5_ACancelOnAFullDisk: the disk is full, no room becomes free, and the session's abort waits behind its data. Nevertheless the abort
+// is stored in the room of the reserve, it leaves, and the log can be cut. Then the reserve is completed. Until then the node reports a
+// full disk.
 func TestW5_ACancelOnAFullDisk(t *testing.T) {
 	d := uploads(t)
 	d.frame(link.Abort, nil)
@@ -300,7 +305,8 @@ func TestW5_ABadAbortIsNotHurried(t *testing.T) {
 		"of another life": func(f *link.Frame) { f.ID.Incarnation++; *f = f.Sealed("me-1") },
 	} {
 		d := uploads(t)
-		f := link.Frame{Seq: d.seq + 1, Kind: link.Abort, Session: session.ID{7}, Life: upstream.Life, Edge: "in", From: "a-1", ID: upstream}.Sealed("me-1")
+		f := link.Frame{Seq: d.seq + 1, Kind: link.Abort, Session: session.ID{7}, Life: upstream.Life, Edge: "in", From: "a-1",
+			ID: upstream}.Sealed("me-1")
 		spoil(&f)
 		d.s.Event(d.now, link.Event{Frames: []link.Frame{f}})
 		for range 5 {
@@ -312,8 +318,8 @@ func TestW5_ABadAbortIsNotHurried(t *testing.T) {
 	}
 }
 
-// TestW5_ClaimsAreHurriedOnce: two clients claim to have lost one session, and the disk is full. Each claim is passed on once, however often the node
-// checks whether an abort waits.
+// TestW5_ClaimsAreHurriedOnce: two clients claim to have lost one session, and the disk is full. Each claim is passed on once, however
+// often the node checks whether an abort waits.
 func TestW5_ClaimsAreHurriedOnce(t *testing.T) {
 	d := uploads(t)
 	for _, owner := range []string{"ann", "bob"} {
@@ -370,8 +376,8 @@ func TestW4_AnErrorOfTheLogIsFinal(t *testing.T) {
 	}
 }
 
-// TestN3_TheLogIsCutToWhatRecoveryNeeds: the log is cut up to the snapshot, never beyond a frame that a receiver lacks, and completely if the node is
-// idle.
+// TestN3_TheLogIsCutToWhatRecoveryNeeds: the log is cut up to the snapshot, never beyond a frame that a receiver lacks, and completely if
+// the node is idle.
 func TestN3_TheLogIsCutToWhatRecoveryNeeds(t *testing.T) {
 	d := newDriver(t, "relay", nil, func(c *Config) { c.Snapshot = 1 }).introduce() // record 1: the open
 	for range 4 {
@@ -498,7 +504,8 @@ func TestN8_TheFirstCommitIsReported(t *testing.T) {
 
 // superseded tells the node that its log is replaced.
 func (d *driver) superseded() {
-	d.s.Event(d.now, link.Event{Acks: []link.Ack{{Edge: "out", To: "me-1", Log: ours.LogID, Echo: ours.Life, Receiver: "z-1", ID: theirs, Superseded: true}}})
+	d.s.Event(d.now, link.Event{Acks: []link.Ack{{Edge: "out", To: "me-1", Log: ours.LogID, Echo: ours.Life, Receiver: "z-1", ID: theirs,
+		Superseded: true}}})
 }
 
 // TestR14_TheLogIsPutAside: the log is put aside when the current job is done. From then on only heartbeats leave, and nothing is stored.
@@ -535,8 +542,8 @@ func TestR14_OncePerStart(t *testing.T) {
 	}
 }
 
-// TestR14_WhatALogLeaves: the heritage goes into the first commit of the next log, and is dropped when that is stored. A log with records has stored
-// it already.
+// TestR14_WhatALogLeaves: the heritage goes into the first commit of the next log, and is dropped when that is stored. A log with records
+// has stored it already.
 func TestR14_WhatALogLeaves(t *testing.T) {
 	old := &memory{repaired: true}
 	d := newDriver(t, "desk", old, nil)
@@ -630,8 +637,9 @@ func TestN10_AJobIsCarriedOutUpToTheFirstError(t *testing.T) {
 	}
 }
 
-// TestR8_TheReceiversLogIsStoredSoon: a change of a receiver's log is stored soon, even if nothing else needs a commit, and nothing is cut before.
-// Otherwise a node that starts again from a log that was cut would conclude that what the new log has acknowledged was lost with the old one.
+// TestR8_TheReceiversLogIsStoredSoon: a change of a receiver's log is stored soon, even if nothing else needs a commit, and nothing is cut
+// before. Otherwise a node that starts again from a log that was cut would conclude that what the new log has acknowledged was lost with
+// the old one.
 func TestR8_TheReceiversLogIsStoredSoon(t *testing.T) {
 	d := newDriver(t, "relay", nil, nil).introduce().settle()
 	another := link.Identity{LogID: link.LogID{9}, Incarnation: 1, Life: 99}
@@ -669,7 +677,8 @@ func TestN3_FilesAreSavedBeforeTheSnapshotThatNamesThem(t *testing.T) {
 		_, old := m.files["old"]
 		_, isNew := m.files["new"]
 		if old != x.old || isNew != x.isNew || a.Kept != x.isNew || a.Saved != x.saved || !errors.Is(a.Err, x.err) {
-			t.Errorf("%s fails with %v: the old file is there: %v, the new one: %v, told: %v, snapshot: %v, %v", x.fails, x.err, old, isNew, a.Kept, a.Saved, a.Err)
+			t.Errorf("%s fails with %v: the old file is there: %v, the new one: %v, told: %v, snapshot: %v, %v", x.fails, x.err, old, isNew, a.Kept,
+				a.Saved, a.Err)
 		}
 	}
 }

@@ -23,7 +23,8 @@ const (
 var (
 	// ErrDrained: the node was told to stop, and has sent what it could in time.
 	ErrDrained = errors.New("drained")
-	// ErrRetired: the log was set back or is superseded, and was put aside (R14). The node continues with the next Open, which begins an empty log.
+	// ErrRetired: the log was set back or is superseded, and was put aside (R14). The node continues with the next Open, which begins an empty
+	// log.
 	ErrRetired = errors.New("the log is retired")
 )
 
@@ -42,8 +43,8 @@ type Output struct {
 	End     error            // the loop ends: ErrDrained, ErrRetired, or an error for people
 }
 
-// Step lets the core take what it can, and returns the committer's next job and the messages that may leave. It is called after each event, or after
-// several, and at the alarm of the step before.
+// Step lets the core take what it can, and returns the committer's next job and the messages that may leave. It is called after each event,
+// or after several, and at the alarm of the step before.
 func (s *Shell) Step(now time.Time) Output {
 	s.alarm = now.Add(tickEvery)
 	var o Output
@@ -92,8 +93,8 @@ func (s *Shell) Step(now time.Time) Output {
 	return o
 }
 
-// Drain tells the node to stop: it commits what it was given, sends what is committed, and gives up after limits.drain (N5). The next start sends the
-// rest, so nothing is lost.
+// Drain tells the node to stop: it commits what it was given, sends what is committed, and gives up after limits.drain (N5). The next start
+// sends the rest, so nothing is lost.
 func (s *Shell) Drain(now time.Time) {
 	if s.draining {
 		return
@@ -102,8 +103,8 @@ func (s *Shell) Drain(now time.Time) {
 	s.note(slog.LevelInfo, "draining")
 }
 
-// drained reports whether a draining node is done. A step with messages is not the last one, because the transport may not accept them. It does not
-// wait for a commit that has no room on the disk: its senders have no acknowledgement, and send the frames again.
+// drained reports whether a draining node is done. A step with messages is not the last one, because the transport may not accept them. It
+// does not wait for a commit that has no room on the disk: its senders have no acknowledgement, and send the frames again.
 func (s *Shell) drained(now time.Time, o *Output) error {
 	busy := s.busy || o.Job != nil
 	if !busy && len(o.Sends) == 0 && !s.core.Sendable() {
@@ -124,10 +125,12 @@ func (s *Shell) reportRefused(now time.Time) {
 		return
 	}
 	s.reportedAt = now
-	s.note(slog.LevelWarn, "messages were refused", "what", what, "refused so far", s.core.Counters.Refused, "damaged so far", s.core.Counters.Damaged)
+	s.note(slog.LevelWarn, "messages were refused", "what", what, "refused so far", s.core.Counters.Refused, "damaged so far",
+		s.core.Counters.Damaged)
 }
 
-// reportDropped reports frames that were dropped. Each resend has some, so this is for people who look for a reason; the metrics have them by link.
+// reportDropped reports frames that were dropped. Each resend has some, so this is for people who look for a reason; the metrics have them
+// by link.
 func (s *Shell) reportDropped(now time.Time) {
 	if !s.droppedAt.IsZero() && now.Sub(s.droppedAt) < dropsEvery {
 		return

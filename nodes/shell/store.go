@@ -69,8 +69,8 @@ func (s *Shell) nextJob(now time.Time) *Job {
 	return &j
 }
 
-// repeated returns the job that found the disk full, when it is to be tried again. Meanwhile receivers have acknowledged frames, and the log
-// may be cut further: which makes room if the log itself has filled the disk.
+// repeated returns the job that found the disk full, when it is to be tried again. Meanwhile receivers have acknowledged frames, and the
+// log may be cut further: which makes room if the log itself has filled the disk.
 func (s *Shell) repeated(now time.Time) *Job {
 	if now.Before(s.retryAt) {
 		s.wakeAt(s.retryAt)
@@ -83,9 +83,9 @@ func (s *Shell) repeated(now time.Time) *Job {
 	return j
 }
 
-// maySpend reports whether a job may use the log's reserve: the disk is full, and a session ends or none is left, or a receiver's new log is to be
-// stored. Such jobs let the log be cut, and they need a bounded space, because inputs begin no session while a disk is full. All other jobs wait for
-// room.
+// maySpend reports whether a job may use the log's reserve: the disk is full, and a session ends or none is left, or a receiver's new log
+// is to be stored. Such jobs let the log be cut, and they need a bounded space, because inputs begin no session while a disk is full. All
+// other jobs wait for room.
 func (s *Shell) maySpend() bool {
 	return s.full != nil && (s.core.LetsCut() || s.core.Sessions() == 0)
 }
@@ -105,9 +105,10 @@ func (s *Shell) snapshotDue(now time.Time) bool {
 	return s.sinceCut > max(s.cfg.Snapshot, s.snapSize) && !now.Before(s.retryAt)
 }
 
-// tidy cuts the log to what recovery needs: the snapshot, and frames that are not acknowledged. If the node has been idle for a moment and no session
-// is open, a snapshot replaces nearly the whole log. That is not done with open sessions: their state would be written again in each pause of a
-// client, and by each joiner that has reference data and gets no facts. Their log is not longer than limits.snapshot anyway.
+// tidy cuts the log to what recovery needs: the snapshot, and frames that are not acknowledged. If the node has been idle for a moment and
+// no session is open, a snapshot replaces nearly the whole log. That is not done with open sessions: their state would be written again in
+// each pause of a client, and by each joiner that has reference data and gets no facts. Their log is not longer than limits.snapshot
+// anyway.
 func (s *Shell) tidy(now time.Time, j *Job) {
 	if j.Commit != nil || s.core.Sessions() > 0 || !s.core.Idle() {
 		s.idleAt = time.Time{}
@@ -124,8 +125,8 @@ func (s *Shell) tidy(now time.Time, j *Job) {
 	}
 }
 
-// cutTo has a job cut the log to the last snapshot that is saved, and to the oldest frame that is not acknowledged everywhere. It waits while only
-// memory says which log has acknowledged frames (core.Commit.NewLog).
+// cutTo has a job cut the log to the last snapshot that is saved, and to the oldest frame that is not acknowledged everywhere. It waits
+// while only memory says which log has acknowledged frames (core.Commit.NewLog).
 func (s *Shell) cutTo(now time.Time, j *Job) {
 	if s.snapAt == 0 || s.core.NewLog() {
 		return
@@ -177,8 +178,8 @@ func (s *Shell) stored(a *Answer) {
 	}
 }
 
-// foundFull keeps the part of the job that is not stored, to try it again. A snapshot and a cut are planned again then, because these would be
-// outdated.
+// foundFull keeps the part of the job that is not stored, to try it again. A snapshot and a cut are planned again then, because these would
+// be outdated.
 func (s *Shell) foundFull(now time.Time, a *Answer) {
 	if s.full == nil {
 		s.note(slog.LevelWarn, "there is no room for the log: nothing is taken in until there is", "dir", s.cfg.Dir, "err", a.Err)

@@ -2,8 +2,8 @@ package trace
 
 import "time"
 
-// outbox follows the frames of a link that begins here, from their commit until they are acknowledged. It has one entry for the frames of each
-// session in each commit, so it never has more entries than the link has unacknowledged frames.
+// outbox follows the frames of a link that begins here, from their commit until they are acknowledged. It has one entry for the frames of
+// each session in each commit, so it never has more entries than the link has unacknowledged frames.
 type outbox struct {
 	batches []batch
 	first   int // the number of batches[0]; the following batches have the following numbers

@@ -7,7 +7,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// Kept is how many sessions a node remembers that have left it. Each takes about 4 KiB, and 64 bytes more for each link that carried its frames.
+// Kept is how many sessions a node remembers that have left it. Each takes about 4 KiB, and 64 bytes more for each link that carried its
+// frames.
 const Kept = 256
 
 // Link is one end of a link at the node.
@@ -67,8 +68,8 @@ func (r *Recorder) Begin(id session.ID, analysis string, t session.Trace, recove
 	return s
 }
 
-// Enter says that a role begins to work on a session; Leave, that it is done. Roles of a chain call each other: the time of an inner call is not the
-// outer one's.
+// Enter says that a role begins to work on a session; Leave, that it is done. Roles of a chain call each other: the time of an inner call
+// is not the outer one's.
 func (r *Recorder) Enter(s *Session, role int) {
 	if r == nil {
 		return
@@ -120,8 +121,8 @@ func (r *Recorder) Prepare(s *Session, role int) {
 	s.set(Working, r.clock())
 }
 
-// Prepared says how long a role has worked on a chunk that Prepare was called for. It is called when the loop takes the chunk. The time of chunks that were prepared in parallel counts
-// for each of them, so a role may have more time than has passed.
+// Prepared says how long a role has worked on a chunk that Prepare was called for. It is called when the loop takes the chunk. The time of
+// chunks that were prepared in parallel counts for each of them, so a role may have more time than has passed.
 func (r *Recorder) Prepared(s *Session, role int, took time.Duration) {
 	if r == nil || s == nil {
 		return
@@ -139,9 +140,8 @@ func (r *Recorder) works(s *Session) bool {
 	return n > 0 && r.stack[n-1].s == s
 }
 
-// Wait says that a session cannot continue: state says what it waits for. It holds until a role works on the session again, and while one does it
-// changes nothing. at is when what waits
-// arrived; see Arrival.
+// Wait says that a session cannot continue: state says what it waits for. It holds until a role works on the session again, and while one
+// does it changes nothing. at is when what waits arrived; see Arrival.
 func (r *Recorder) Wait(s *Session, state State, at time.Duration) {
 	if r == nil || s == nil || s.state == state || s.over || s.preparing > 0 {
 		return

@@ -39,7 +39,8 @@ type Trace struct {
 	Syncs     Durations
 }
 
-// RoleTime is how long a role of the node worked on a session, and in how many calls. The times of chunks that are parsed in parallel add up.
+// RoleTime is how long a role of the node worked on a session, and in how many calls. The times of chunks that are parsed in parallel add
+// up.
 type RoleTime struct {
 	Name  string
 	Calls uint64
@@ -48,9 +49,9 @@ type RoleTime struct {
 
 // Queue is what a session sent over one link.
 //
-// For a link that ends at the node, frames wait from their arrival until a role takes them, and Peak is the longest queue that they met, including the frames
-// of other sessions. For a link that begins at the node, frames wait from their commit until every receiver has their effects on disk, and Peak is the most
-// bytes of the session that were under way at once.
+// For a link that ends at the node, frames wait from their arrival until a role takes them, and Peak is the longest queue that they met,
+// including the frames of other sessions. For a link that begins at the node, frames wait from their commit until every receiver has their
+// effects on disk, and Peak is the most bytes of the session that were under way at once.
 type Queue struct {
 	Link
 	Frames, Bytes uint64

@@ -80,8 +80,8 @@ func (s *Session) rest(now time.Duration) {
 	}
 }
 
-// arrived says that something of the session has been here since the time at. Until now the loop had other work. A session that waited for the log
-// meanwhile keeps waiting for the log.
+// arrived says that something of the session has been here since the time at. Until now the loop had other work. A session that waited for
+// the log meanwhile keeps waiting for the log.
 func (s *Session) arrived(at, now time.Duration) {
 	if s.state == Input && at < now {
 		s.set(Turn, max(at, s.since))

@@ -1,6 +1,7 @@
 package trace
 
-// State is what a session does in a node at a moment. If several states fit, the first of Working, Blocked, Reference, Log, Turn and Input counts.
+// State is what a session does in a node at a moment. If several states fit, the first of Working, Blocked, Reference, Log, Turn and Input
+// counts.
 type State int
 
 const (

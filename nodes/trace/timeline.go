@@ -10,8 +10,8 @@ const (
 // Cell is how long a session was in each state during a part of its time.
 type Cell [States]time.Duration
 
-// timeline divides a session's time into cells of one width. If a session lasts longer than maxCells cells, the cells become twice as wide. So a
-// timeline has a fixed size however long the session runs.
+// timeline divides a session's time into cells of one width. If a session lasts longer than maxCells cells, the cells become twice as wide.
+// So a timeline has a fixed size however long the session runs.
 type timeline struct {
 	width time.Duration // 0: firstCell
 	cells [maxCells]Cell

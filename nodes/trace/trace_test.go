@@ -125,7 +125,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestPreparedInParallel: while chunks of two sessions are parsed beside the loop, both are worked on, whatever the loop does. The time of each chunk counts.
+// TestPreparedInParallel: while chunks of two sessions are parsed beside the loop, both are worked on, whatever the loop does. The time of
+// each chunk counts.
 func TestPreparedInParallel(t *testing.T) {
 	w := newWorld()
 	a, b := w.Begin(session.ID{1}, "a", session.Trace{}, false), w.Begin(session.ID{2}, "b", session.Trace{}, false)

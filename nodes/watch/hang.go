@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/internal/awake"
 )
 
-// Hang measures how long the progress mark of a node has not moved. It adds up the time between its own ticks, and only between punctual ones (M6): a
-// process that was stopped, or got no CPU, has not hung meanwhile.
+// Hang measures how long the progress mark of a node has not moved. It adds up the time between its own ticks, and only between punctual
+// ones (M6): a process that was stopped, or got no CPU, has not hung meanwhile.
 type Hang struct {
 	ticks  awake.Ticks
 	mark   uint64

@@ -1,5 +1,5 @@
-// Package watch observes a node's loop from outside (N9): what the loop works on, whether it makes progress, and whether it hangs. Package progress
-// counts the marks, each of which means that something was done.
+// Package watch observes a node's loop from outside (N9): what the loop works on, whether it makes progress, and whether it hangs. Package
+// progress counts the marks, each of which means that something was done.
 package watch
 
 import (
@@ -71,8 +71,8 @@ func (w *Watch) Oldest() (d Doing, t Token) {
 	return w.begun[0].Doing, w.begun[0].Token
 }
 
-// Now returns the current work; false if there is none. If roles call each other, it is the innermost call. If chunks are parsed in parallel, it is
-// one of them: when the loop hangs, the others have long been parsed.
+// Now returns the current work; false if there is none. If roles call each other, it is the innermost call. If chunks are parsed in
+// parallel, it is one of them: when the loop hangs, the others have long been parsed.
 func (w *Watch) Now() (d Doing, ok bool) {
 	if w == nil {
 		return d, false

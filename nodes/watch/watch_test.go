@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestN9_AHangIsCountedByPunctualTicks: time in which a process was stopped or starved does not count as a hang, nor does waiting for the disk. Any
-// mark starts the count again.
+// TestN9_AHangIsCountedByPunctualTicks: time in which a process was stopped or starved does not count as a hang, nor does waiting for the
+// disk. Any mark starts the count again.
 func TestN9_AHangIsCountedByPunctualTicks(t *testing.T) {
 	const every = 100 * time.Millisecond
 	now := time.Unix(1000, 0)

@@ -2,9 +2,9 @@ package session
 
 import "slices"
 
-// Openers are the token hashes of all clients that have opened a session, oldest first: the client that began it, and each that took it over
-// (R17). The last one is the present opener, and their number is the opener epoch. A takeover appends one hash and changes no other. So of two
-// lists of the same session, the shorter one is always the beginning of the longer one.
+// Openers are the token hashes of all clients that have opened a session, oldest first: the client that began it, and each that took it
+// over (R17). The last one is the present opener, and their number is the opener epoch. A takeover appends one hash and changes no other.
+// So of two lists of the same session, the shorter one is always the beginning of the longer one.
 type Openers []TokenHash
 
 // MaxOpeners bounds how often a session can be taken over: the list travels in the session's announcement.

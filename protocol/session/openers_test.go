@@ -23,7 +23,8 @@ func TestR17_Openers(t *testing.T) {
 		}
 	}
 	for name, bad := range map[string][]byte{
-		"half a hash": make([]byte, 8), "nobody": make([]byte, 16), "one twice": Openers{a, a}.Append(nil), "too many": make([]byte, 16*(MaxOpeners+1)),
+		"half a hash": make([]byte, 8), "nobody": make([]byte, 16), "one twice": Openers{a, a}.Append(nil),
+		"too many": make([]byte, 16*(MaxOpeners+1)),
 	} {
 		if o, ok := ReadOpeners(bad); ok {
 			t.Errorf("%s is read as %v", name, o)

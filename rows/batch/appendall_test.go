@@ -65,8 +65,8 @@ func TestAppendAllIsAppend(t *testing.T) {
 	}
 }
 
-// TestKeysOfEveryLength: values that differ only in their length, in one byte, or in what is around them in the data have codes of their own, and the same value
-// has one code at every place.
+// TestKeysOfEveryLength: values that differ only in their length, in one byte, or in what is around them in the data have codes of their
+// own, and the same value has one code at every place.
 func TestKeysOfEveryLength(t *testing.T) {
 	var values [][]byte
 	for n := range 40 {
@@ -109,7 +109,8 @@ func TestKeysOfEveryLength(t *testing.T) {
 }
 
 // TestAMillionEntries: a dictionary grows while rows are added many at a time.
-// TestValuesThatLookLikeKeys: a long value that begins with the bytes of a short value's key is another value, and so is an empty one behind these bytes.
+// TestValuesThatLookLikeKeys: a long value that begins with the bytes of a short value's key is another value, and so is an empty one
+// behind these bytes.
 func TestValuesThatLookLikeKeys(t *testing.T) {
 	for range 500 { // with other seeds each time, so that some of them are neighbours in the table
 		d := newDictBuilder()

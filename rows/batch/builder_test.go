@@ -105,8 +105,8 @@ func TestKindsHaveNames(t *testing.T) {
 	}
 }
 
-// TestDict_TextsThatShareTheirWords: texts of 9 to 16 bytes are hashed as two words that overlap, so some texts of different lengths have the
-// same words.
+// TestDict_TextsThatShareTheirWords: texts of 9 to 16 bytes are hashed as two words that overlap, so some texts of different lengths have
+// the same words.
 func TestDict_TextsThatShareTheirWords(t *testing.T) {
 	b := NewBuilder([]FieldSpec{{Name: "d", Kind: Dict}}).Dict(0)
 	for round := range 2 {

@@ -146,7 +146,8 @@ func TestLyingFramesAreRefused(t *testing.T) {
 
 func TestFramesOfAnotherSpecAreRefused(t *testing.T) {
 	frame := sample(3)
-	for _, spec := range [][]FieldSpec{all[:3], {all[1], all[0], all[2], all[3]}, {{"j", Int}, all[1], all[2], all[3]}, slices.Concat(all, []FieldSpec{{"x", Int}}), nil} {
+	for _, spec := range [][]FieldSpec{all[:3], {all[1], all[0], all[2], all[3]}, {{"j", Int}, all[1], all[2], all[3]},
+		slices.Concat(all, []FieldSpec{{"x", Int}}), nil} {
 		if _, err := Decode(frame, spec); !errors.Is(err, ErrSpec) {
 			t.Errorf("%v: %v, want ErrSpec", spec, err)
 		}
@@ -256,7 +257,8 @@ func TestWideBatchesHaveFewerRows(t *testing.T) {
 	for i := range spec {
 		spec[i] = FieldSpec{fmt.Sprintf("c%d", i), Int}
 	}
-	for rows, want := range map[uint64]error{MaxValues / MaxColumns: ErrMalformed, MaxValues/MaxColumns + 1: ErrTooLarge} { // the columns are missing
+	// the columns are missing
+	for rows, want := range map[uint64]error{MaxValues / MaxColumns: ErrMalformed, MaxValues/MaxColumns + 1: ErrTooLarge} {
 		frame := wire.AppendArray(wire.AppendUint(wire.AppendUint(wire.AppendArray(nil, 3), version), rows), MaxColumns)
 		frame = append(frame, make([]byte, MaxColumns)...)
 		if _, err := Decode(frame, spec); !errors.Is(err, want) && !(want == ErrMalformed && err != nil && !errors.Is(err, ErrTooLarge)) {

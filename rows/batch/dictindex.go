@@ -7,11 +7,11 @@ import (
 	"math/bits"
 )
 
-// dictKey stands for a value. Equal keys of values of at most 16 bytes are keys of equal values, so finding a code compares words in registers, and reads no
-// text. The key of a longer value is a hash.
+// dictKey stands for a value. Equal keys of values of at most 16 bytes are keys of equal values, so finding a code compares words in
+// registers, and reads no text. The key of a longer value is a hash.
 //
-// a has the bytes of a value of less than 8 bytes, with the length in the highest byte. Of 8 to 16 bytes, a has the first 8 and b the last 8, which may
-// overlap. n is 0 for less than 8 bytes; else it is the length.
+// a has the bytes of a value of less than 8 bytes, with the length in the highest byte. Of 8 to 16 bytes, a has the first 8 and b the last
+// 8, which may overlap. n is 0 for less than 8 bytes; else it is the length.
 type dictKey struct{ a, b, n uint64 }
 
 // noKey is the key of no value.
@@ -81,8 +81,8 @@ func (x *dictIndex) find(k dictKey, v []byte, entries *heap) (code uint32, found
 	}
 }
 
-// known finds the codes of the values data[from[k]:to[k]], and returns how many it has found. It stops at a value that it does not have, and at some others, for
-// which find has to be asked.
+// known finds the codes of the values data[from[k]:to[k]], and returns how many it has found. It stops at a value that it does not have,
+// and at some others, for which find has to be asked.
 func (x *dictIndex) known(codes []uint32, data []byte, from, to []uint32) int {
 	n := x.knownShort(codes, data, from, to)
 	return n + x.knownAny(codes[n:], data, from[n:], to[n:])
@@ -90,7 +90,8 @@ func (x *dictIndex) known(codes []uint32, data []byte, from, to []uint32) int {
 
 // knownShort is known for values of 1 to 7 bytes. The keys of such values are one word.
 func (x *dictIndex) knownShort(codes []uint32, data []byte, from, to []uint32) int {
-	slots, keys, seed, high := x.slots, x.keys, x.seed, x.high // copies, because the compiler must assume that every store to codes may change x
+	// copies, because the compiler must assume that every store to codes may change x
+	slots, keys, seed, high := x.slots, x.keys, x.seed, x.high
 	if len(slots) == 0 {
 		return 0
 	}
@@ -116,7 +117,8 @@ func (x *dictIndex) knownShort(codes []uint32, data []byte, from, to []uint32) i
 	return len(from)
 }
 
-// knownAny is known for values of up to longest bytes. Their keys are made without a branch that depends on the length, which may differ from row to row.
+// knownAny is known for values of up to longest bytes. Their keys are made without a branch that depends on the length, which may differ
+// from row to row.
 func (x *dictIndex) knownAny(codes []uint32, data []byte, from, to []uint32) int {
 	slots, keys, seed, high := x.slots, x.keys, x.seed, x.high
 	if len(slots) == 0 {

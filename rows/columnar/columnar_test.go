@@ -99,7 +99,8 @@ func TestValuesAreTheirTexts(t *testing.T) {
 	mapping := mappingOf(t, wanted...)
 	sources := mapping.Sources()
 	for round := range 300 {
-		words := [][]byte{{}, []byte("one"), []byte("7"), []byte("2016-05-05"), []byte("2016-05-05 08:30:00"), bytes.Repeat([]byte("w"), r.IntN(300))}
+		words := [][]byte{{}, []byte("one"), []byte("7"), []byte("2016-05-05"), []byte("2016-05-05 08:30:00"),
+			bytes.Repeat([]byte("w"), r.IntN(300))}
 		var modes [4]int
 		for i := range modes {
 			modes[i] = r.IntN(6)

@@ -12,10 +12,12 @@
 // in which form its rows came: it takes and rejects the same rows for the same reasons. An analysis can avoid parsing the text,
 // see [Cells].
 //
-// Only values whose text parses to the same value are typed. All others travel as texts: times with nanoseconds, decimals, years of more than four digits.
+// Only values whose text parses to the same value are typed. All others travel as texts: times with nanoseconds, decimals, years of more
+// than four digits.
 //
 // Only the rows determine where a chunk ends. So reading the same file with the same limits gives the same chunks, to the bit
 // (R17).
 //
-// A chunk comes from outside. [Scanner.Reset] checks all of it before it is used, and takes at most a small multiple of its length in memory.
+// A chunk comes from outside. [Scanner.Reset] checks all of it before it is used, and takes at most a small multiple of its length in
+// memory.
 package columnar

@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// Scanner takes the wanted fields out of a chunk, one row after the other, as [csv.Scanner] does. After Reset it can be used for the next chunk. Only one
-// goroutine at a time may use it.
+// Scanner takes the wanted fields out of a chunk, one row after the other, as [csv.Scanner] does. After Reset it can be used for the next
+// chunk. Only one goroutine at a time may use it.
 type Scanner struct {
 	mapping csv.Mapping
 	comma   byte
@@ -56,7 +56,8 @@ func (s *Scanner) Reset(data []byte, firstLine uint64) error {
 	clear(s.fields)
 	r := reader{p: data}
 	if v := r.byte(); r.err == nil && v != version {
-		return fmt.Errorf("%w: it is of version %d, and this program reads version %d: use the same version for the client and the nodes", ErrMalformed, v, version)
+		return fmt.Errorf("%w: it is of version %d, and this program reads version %d: use the same version for the client and the nodes",
+			ErrMalformed, v, version)
 	}
 	rows, columns := r.uvarint(), r.uvarint()
 	switch {

@@ -273,12 +273,12 @@ func (c *Column) moveLast(to *Column) {
 // head is an upper bound for the bytes of a column's kind, size, counts, widths and least number.
 const head = 32
 
-// nullSize is what size counts for a row of a column that has only NULLs. Such a row takes no byte in the chunk, but memory in the parser, and
-// one later value makes all of them as large as numbers.
+// nullSize is what size counts for a row of a column that has only NULLs. Such a row takes no byte in the chunk, but memory in the parser,
+// and one later value makes all of them as large as numbers.
 const nullSize = 2
 
-// repeated is how many times larger the texts of a dictionary may be than what size counts for them, because the parser has each text as often
-// as rows refer to it.
+// repeated is how many times larger the texts of a dictionary may be than what size counts for them, because the parser has each text as
+// often as rows refer to it.
 const repeated = 4
 
 func (c *Column) size() int {

@@ -92,7 +92,8 @@ func BenchmarkParseTrips(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := h.Find([]csv.Column{{Name: "start_date"}, {Name: "start_station_code"}, {Name: "end_station_code"}, {Name: "duration_sec"}, {Name: "yearid"}})
+	m, err := h.Find([]csv.Column{{Name: "start_date"}, {Name: "start_station_code"}, {Name: "end_station_code"}, {Name: "duration_sec"},
+		{Name: "yearid"}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -216,10 +217,12 @@ func perByte(b *testing.B, data []byte, f func([]byte)) float64 {
 	return float64(w.best.Nanoseconds()) / float64(len(data))
 }
 
-// texts makes rows like those of the memes' comments: a text with commas, line feeds and quotes, and a quote in a wrong place in one row of a thousand.
+// texts makes rows like those of the memes' comments: a text with commas, line feeds and quotes, and a quote in a wrong place in one row of
+// a thousand.
 func texts(rows int) (b []byte) {
 	for i := range rows {
-		b = fmt.Appendf(b, "%d,2018-03-04,\"a comment, of some \"\"words\"\",\nand of %d more, as people write them below a picture that they have seen\",%d\n", i, i%13, i%977)
+		b = fmt.Appendf(b, "%d,2018-03-04,\"a comment, of some \"\"words\"\",\nand of %d more, as people write them below a picture that they "+
+			"have seen\",%d\n", i, i%13, i%977)
 		if i%1000 == 500 {
 			b = append(b, "7,\"wrong\" here,1,2\n"...)
 		}
@@ -229,7 +232,8 @@ func texts(rows int) (b []byte) {
 
 func BenchmarkCutter(b *testing.B) {
 	broken := bytes.Repeat(append(trips(1000), "\"broken\" row,1,2,3,4\n"...), 40)
-	for name, rows := range map[string][]byte{"plain": trips(40_000), "quoted": quotedTrips(40_000), "broken": broken, "texts": texts(20_000)} {
+	for name, rows := range map[string][]byte{"plain": trips(40_000), "quoted": quotedTrips(40_000), "broken": broken,
+		"texts": texts(20_000)} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(rows)))
 			var buf []byte

@@ -55,8 +55,8 @@ func NewCutter(r io.Reader, comma byte, chunkBytes, maxRecord int) *Cutter {
 // the chunk instead would cost as much as finding its end. LeaveRoom must be called before the first Header or Next.
 func (c *Cutter) LeaveRoom(n int) { c.room = n }
 
-// StartAt sets the number of the header's line, 1 by default. 0 is for a header that was put in front of a file without one. StartAt must be
-// called before the first Header or Next.
+// StartAt sets the number of the header's line, 1 by default. 0 is for a header that was put in front of a file without one. StartAt must
+// be called before the first Header or Next.
 func (c *Cutter) StartAt(line uint64) { c.line = line }
 
 // Limit changes the greatest sizes of chunks and records, for a caller that learns them from the header.

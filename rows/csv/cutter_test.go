@@ -257,7 +257,8 @@ func TestBlankLinesBeforeTheHeader(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n", "\r"} {
 		for _, n := range []int{0, 1, 2, 32767, 32768, 65535, 65536, 65537, 200_000} {
 			in := strings.Repeat(end, n) + "a,b" + end + "1,2" + end
-			for _, r := range []io.Reader{strings.NewReader(in), iotest.HalfReader(strings.NewReader(in)), iotest.DataErrReader(strings.NewReader(in))} {
+			for _, r := range []io.Reader{strings.NewReader(in), iotest.HalfReader(strings.NewReader(in)),
+				iotest.DataErrReader(strings.NewReader(in))} {
 				c := NewCutter(r, ',', 100, 1<<20)
 				header, err := c.Header()
 				chunk, line, bad := c.Next(nil)

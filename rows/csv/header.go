@@ -34,8 +34,8 @@ type Column struct {
 	Optional bool // the file may lack it; its field is then nil
 	Unused   bool // only the number of rows is needed; the field may be any, or nil
 
-	// Key is the column's key in the objects of JSON Lines if Keyed is set, which knows cases apart and may be empty. Otherwise Name is the key, or a
-	// path into the object.
+	// Key is the column's key in the objects of JSON Lines if Keyed is set, which knows cases apart and may be empty. Otherwise Name is the
+	// key, or a path into the object.
 	Key   string
 	Keyed bool
 }
@@ -71,7 +71,8 @@ func ParseHeader(line []byte, comma byte) (Header, error) {
 			return Header{}, fmt.Errorf("%w: it has more than %d columns; is this a CSV file?", ErrHeader, MaxColumns)
 		}
 		if f.from == at && bytes.IndexByte(line[f.from:f.to], '\r') >= 0 { // a quoted name may contain anything
-			return Header{}, fmt.Errorf("%w: column %d holds a carriage return, so the file's lines end in these; they must end in line feeds: %.60q",
+			return Header{}, fmt.Errorf(
+				"%w: column %d holds a carriage return, so the file's lines end in these; they must end in line feeds: %.60q",
 				ErrHeader, len(h.names)+1, line[at:])
 		}
 		h.names = append(h.names, string(unquote(nil, line, f)))

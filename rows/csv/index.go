@@ -88,7 +88,8 @@ func (x *index) fill(p []byte, comma byte) {
 	x.manyLines = x.quoted && x.sound && x.within(p) >= mostLines
 }
 
-// within returns how many line feeds of the window p are within quotes. It takes a fiftieth of the time of fill, and only where there are quotes.
+// within returns how many line feeds of the window p are within quotes. It takes a fiftieth of the time of fill, and only where there are
+// quotes.
 func (x *index) within(p []byte) int {
 	outside := 0
 	for _, feeds := range x.lines[:(len(p)+63)/64] {

@@ -146,7 +146,8 @@ func sameEnd(t *testing.T, data []byte, limit int, comma byte) {
 		}
 	}
 	if end != want || lines != linesIn(data[:want]) {
-		t.Fatalf("the last record before %d ends at %d behind %d lines, want %d behind %d: %q", limit, end, lines, want, linesIn(data[:want]), data)
+		t.Fatalf("the last record before %d ends at %d behind %d lines, want %d behind %d: %q", limit, end, lines, want, linesIn(data[:want]),
+			data)
 	}
 	if at := loneReturn(data[:end]); !lone && at >= 0 && at+1 < end {
 		t.Fatalf("the carriage return at %d of %q is not seen", at, data[:end])

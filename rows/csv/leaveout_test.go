@@ -29,7 +29,8 @@ func TestWhatIsLeftOut(t *testing.T) {
 		of       LeaveOut
 		in, want string
 	}{
-		{hash, "# first\n# \"x, y\na,b\n1,2\n# it\"s\n3,4 # tail\n\"5#\",\"6\"#z\n  # blank\n7,8\n", "\n\na,b\n1,2\n\n3,4 \n\"5#\",\"6\"\n\n7,8\n"},
+		{hash, "# first\n# \"x, y\na,b\n1,2\n# it\"s\n3,4 # tail\n\"5#\",\"6\"#z\n  # blank\n7,8\n",
+			"\n\na,b\n1,2\n\n3,4 \n\"5#\",\"6\"\n\n7,8\n"},
 		{hash, "a\n#", "a\n"},
 		{hash, "a\n  ", "a\n  "},
 		{hash, "a\n  \n  b\n", "a\n  \n  b\n"},

@@ -88,7 +88,9 @@ func (c *Cutter) checkEnds(p []byte) error {
 			continue
 		}
 		if suspect > 0 && fields == c.columns {
-			return fmt.Errorf("%w: line %d ends in a carriage return alone, and the first line in a line feed; write the file again with one kind of line end", ErrLineEnds, suspect)
+			return fmt.Errorf(
+				"%w: line %d ends in a carriage return alone, and the first line in a line feed; write the file again with one kind of line end",
+				ErrLineEnds, suspect)
 		}
 		switch suspect = 0; {
 		case b == '\n':

@@ -138,7 +138,8 @@ func TestC1_EncodingsAreNamed(t *testing.T) {
 }
 
 func TestC1_AnotherSeparatorIsNamed(t *testing.T) {
-	for header, want := range map[string]string{"id;line": "separated by semicolons", "id\tline": "separated by tabs", "id|line": "separated by vertical bars", "other": `has "other"`} {
+	for header, want := range map[string]string{"id;line": "separated by semicolons", "id\tline": "separated by tabs",
+		"id|line": "separated by vertical bars", "other": `has "other"`} {
 		h, err := ParseHeader([]byte(header), ',')
 		if err != nil {
 			t.Fatal(err)
@@ -149,8 +150,8 @@ func TestC1_AnotherSeparatorIsNamed(t *testing.T) {
 	}
 }
 
-// A file that begins with line feeds and continues with carriage returns used to become one row, silently. Carriage returns within fields are no
-// line ends, and neither is one at the end of the file.
+// A file that begins with line feeds and continues with carriage returns used to become one row, silently. Carriage returns within fields
+// are no line ends, and neither is one at the end of the file.
 func TestC1_MixedLineEndsAreAnError(t *testing.T) {
 	for text, line := range map[string]string{
 		"a,b\n1,2\r3,4\r5,6\r":                  "line 2",

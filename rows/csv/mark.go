@@ -109,8 +109,8 @@ type UnreadableError struct{ Reason string }
 
 func (e *UnreadableError) Error() string { return e.Reason }
 
-// AppendField appends the text of a field. It adds quotes if the text has a quote, a line end or the separator in it, or looks like a record of
-// [Unreadable]. An empty text becomes "", and nil becomes an empty field, which is NULL in SQL.
+// AppendField appends the text of a field. It adds quotes if the text has a quote, a line end or the separator in it, or looks like a
+// record of [Unreadable]. An empty text becomes "", and nil becomes an empty field, which is NULL in SQL.
 func AppendField(record, text []byte, comma byte) []byte {
 	if text != nil && len(text) == 0 {
 		return append(record, quote, quote)

@@ -44,7 +44,8 @@ func TestAMarkSaysThatEmptyLinesAreNoRows(t *testing.T) {
 	for _, c := range []struct {
 		header []byte
 		lines  []uint64
-	}{{MarkedForm([]byte("a"), ',', &Form{LeaveOut: LeaveOut{First: 1}}), []uint64{8, 10}}, {Marked([]byte("a"), ',', false), []uint64{7, 8, 9, 10}}} {
+	}{{MarkedForm([]byte("a"), ',', &Form{LeaveOut: LeaveOut{First: 1}}), []uint64{8, 10}},
+		{Marked([]byte("a"), ',', false), []uint64{7, 8, 9, 10}}} {
 		if _, lines, _ := scanMarked(t, c.header, ';', "\n1\n\r\n2\n", "a"); !slices.Equal(lines, c.lines) {
 			t.Errorf("%q: rows in lines %v", c.header, lines)
 		}
@@ -61,7 +62,8 @@ func TestAMarkSaysThatTextsHaveManyLines(t *testing.T) {
 			if want := []string{"3\n" + many + "4,", "7"}; (errs[0] == nil) != multiline || multiline && !slices.Equal(rows, want) {
 				t.Errorf("%q: %q, %v", header, rows, errs)
 			}
-			if _, _, errs = scanMarked(t, header, ';', "1,\"3\n"+many, "b"); errs[0] == nil || !strings.Contains(errs[0].Error(), "never closed, or") {
+			if _, _, errs = scanMarked(t, header, ';', "1,\"3\n"+many, "b"); errs[0] == nil ||
+				!strings.Contains(errs[0].Error(), "never closed, or") {
 				t.Errorf("%q, never closed: %v", header, errs)
 			}
 		}
@@ -72,7 +74,8 @@ func TestN7_AMarkSaysWhatLinesAre(t *testing.T) {
 	data := "1,\"2\n\n\"\n\n3,4\n" + string(Unreadable("the \"line\"\nis, no")) + "\"x\"y,\"\n\"\n5,6"
 	for range 2 { // rows in the index, then rows that are walked
 		rows, lines, errs := scanMarked(t, Marked([]byte("a,b"), 0, true), ';', data, "a", "b")
-		if !slices.Equal(lines, []uint64{7, 9, 10, 11, 12, 13}[:len(lines)]) || rows[0] != "1~2\n\n" || rows[1] != "3~4" || errs[0] != nil || errs[1] != nil {
+		if !slices.Equal(lines, []uint64{7, 9, 10, 11, 12, 13}[:len(lines)]) || rows[0] != "1~2\n\n" || rows[1] != "3~4" || errs[0] != nil ||
+			errs[1] != nil {
 			t.Fatalf("%q in lines %v, %v", rows, lines, errs)
 		}
 		var unreadable *UnreadableError

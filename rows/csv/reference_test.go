@@ -44,7 +44,8 @@ func referenceRow(record []byte, fields []string, fault Fault, comma byte, m Map
 		}
 		open += uint64(strings.Count(f, "\n"))
 	}
-	trailing := fault == 0 && len(fields) == m.columns+1 && fields[m.columns] == "" && !strings.HasSuffix(strings.TrimRight(string(record), "\r\n"), `"`)
+	trailing := fault == 0 && len(fields) == m.columns+1 && fields[m.columns] == "" &&
+		!strings.HasSuffix(strings.TrimRight(string(record), "\r\n"), `"`)
 	switch {
 	case fault != 0:
 		r.err = (&RowError{Fault: fault, Field: len(fields), OpenLine: line + referenceLinesBefore(fields), Lines: lines}).Error()
@@ -170,7 +171,8 @@ func scanRows(s *Scanner, data []byte, comma byte, m Mapping, line uint64) (rows
 // rubbish returns random CSV of every kind, sound and broken: short texts of the bytes that matter, and sometimes rows that
 // are longer than the index window.
 func rubbish(rng *rand.Rand, size int) []byte {
-	pieces := []string{",", ",", ",", "\n", "\n", "\r\n", "\r", "\"", "\"", "\"\"", ",\"", "\",", "\"\n", "\"\r\n", "a", "bc", "2015-05-05", "é", "\x00", "\xff", " ", ";"}
+	pieces := []string{",", ",", ",", "\n", "\n", "\r\n", "\r", "\"", "\"", "\"\"", ",\"", "\",", "\"\n", "\"\r\n", "a", "bc", "2015-05-05",
+		"é", "\x00", "\xff", " ", ";"}
 	var b []byte
 	quotes := rng.IntN(3) > 0
 	for len(b) < size {
@@ -188,7 +190,8 @@ func rubbish(rng *rand.Rand, size int) []byte {
 
 // tidy returns random sound CSV with the given number of columns, with quotes where they are needed and where they are not.
 func tidy(rng *rand.Rand, rows, columns int) (data []byte, want [][]string) {
-	texts := []string{"", "a", "660.0", "two words", "com,ma", "new\nline", "car\r\nriage", "quo\"te", "\"", "\r", "é", strings.Repeat("x", 70)}
+	texts := []string{"", "a", "660.0", "two words", "com,ma", "new\nline", "car\r\nriage", "quo\"te", "\"", "\r", "é",
+		strings.Repeat("x", 70)}
 	end := []string{"\n", "\r\n"}[rng.IntN(2)]
 	for range rows {
 		record := make([]string, columns)

@@ -48,7 +48,8 @@ func (e *RowError) Error() string {
 		return fmt.Sprintf("the quote that opens field %d %s, and most likely the field's %d lines are rows: "+
 			"remove the quote, or put the field in quotes and write the quote twice", e.Field, how, e.Lines)
 	default:
-		return fmt.Sprintf("there is text after the closing quote of field %d, which opens in line %d; write a quote inside a quoted field twice%s",
+		return fmt.Sprintf(
+			"there is text after the closing quote of field %d, which opens in line %d; write a quote inside a quoted field twice%s",
 			e.Field, e.OpenLine, e.lost())
 	}
 }

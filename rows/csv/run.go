@@ -5,12 +5,13 @@ import (
 	"math/bits"
 )
 
-// MaxRun is how many rows a [Run] has at most: enough for what a run costs to be little per row, and few enough for the values of its columns to stay in
-// the first-level cache.
+// MaxRun is how many rows a [Run] has at most: enough for what a run costs to be little per row, and few enough for the values of its
+// columns to stay in the first-level cache.
 const MaxRun = 256
 
 // Run is consecutive rows of a chunk, each of them in the usual form: not empty, and with as many fields as the header has columns. Its
-// fields are read column by column, by loops without calls, in place of row by row. A Run is valid until the scanner's next call of Run or Next.
+// fields are read column by column, by loops without calls, in place of row by row. A Run is valid until the scanner's next call of Run or
+// Next.
 type Run struct {
 	data    []byte // the window, and up to eight bytes before it
 	lead    int    // how many bytes of data are before the window
@@ -26,8 +27,8 @@ type Run struct {
 	sources []int
 }
 
-// Run returns the next rows, no more than most. It does not move past them: [Scanner.Took] does. It returns nil if there is no row, or if the next one is not in
-// the usual form; [Scanner.Next] reads that one.
+// Run returns the next rows, no more than most. It does not move past them: [Scanner.Took] does. It returns nil if there is no row, or if
+// the next one is not in the usual form; [Scanner.Next] reads that one.
 func (s *Scanner) Run(most int) *Run {
 	x := &s.index
 	if s.at >= len(s.data) || s.mapping.mark.records {
@@ -94,9 +95,9 @@ func (r *Run) Rows() int { return r.rows }
 // Data is what the positions of fields are positions in.
 func (r *Run) Data() []byte { return r.data }
 
-// Column returns where the fields of column i of the mapping are in Data, for some of the run's rows, in ascending order. A field is empty if the file lacks
-// the column. The result is shorter than rows if the field of the row behind it is an empty text in quotes or has doubled quotes; such a row has to be read by
-// Next. The result is valid until the next call.
+// Column returns where the fields of column i of the mapping are in Data, for some of the run's rows, in ascending order. A field is empty
+// if the file lacks the column. The result is shorter than rows if the field of the row behind it is an empty text in quotes or has doubled
+// quotes; such a row has to be read by Next. The result is valid until the next call.
 func (r *Run) Column(i int, rows []int32) (from, to []uint32) {
 	if from, to = r.column(i, rows); r.quoted {
 		return r.unwrapped(from, to)

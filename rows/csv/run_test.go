@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// inRuns reads data by runs wherever that is possible. Of some runs it takes only the first rows. It returns how many rows it has read in runs.
+// inRuns reads data by runs wherever that is possible. Of some runs it takes only the first rows. It returns how many rows it has read in
+// runs.
 func inRuns(rng *rand.Rand, data []byte, comma byte, m Mapping) (rows []row, many int) {
 	var s Scanner
 	s.Reset(data, comma, m, 2)
@@ -167,8 +168,10 @@ func column(fields []string) (data []byte, from, to []uint32) {
 // TestNumbersOfColumns: what is read by columns is what is read field by field, to the bit.
 func TestNumbersOfColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(33, 34))
-	fields := []string{"", "-", ".", "-.", "-0", "0", "-0.0", "+1", "1.", "-1.", ".5", "-.5", "1.5", "1..5", "1.-5", "--1", "12345678", "-12345678", "1234567.", "-.1234567",
-		"123456789", "99999999", "0.000001", "1e5", "nan", "inf", "1 ", " 1", "1/2", "1:2", "12;4", "2024-02-29", "2023-02-29", "2024-2-2", "\x00", "\xff", "1\x801", "00000000", "-00000.0"}
+	fields := []string{"", "-", ".", "-.", "-0", "0", "-0.0", "+1", "1.", "-1.", ".5", "-.5", "1.5", "1..5", "1.-5", "--1", "12345678",
+		"-12345678", "1234567.", "-.1234567",
+		"123456789", "99999999", "0.000001", "1e5", "nan", "inf", "1 ", " 1", "1/2", "1:2", "12;4", "2024-02-29", "2023-02-29", "2024-2-2",
+		"\x00", "\xff", "1\x801", "00000000", "-00000.0"}
 	for range 20000 {
 		b := make([]byte, 1+rng.IntN(10))
 		for i := range b {
@@ -200,7 +203,8 @@ func TestNumbersOfColumns(t *testing.T) {
 		integers = read["an integer"]
 		d, isDecimal := ParseDecimal([]byte(f))
 		values, scales := x.Parts(nil, nil, data, from, to)
-		if want := []int64{7, d.Value, 7}; isDecimal && (!slices.Equal(values, want) || !slices.Equal(scales, []int64{0, int64(d.Scale), 0})) || !isDecimal && len(values) > 1 {
+		if want := []int64{7, d.Value, 7}; isDecimal && (!slices.Equal(values, want) || !slices.Equal(scales, []int64{0, int64(d.Scale), 0})) ||
+			!isDecimal && len(values) > 1 {
 			t.Fatalf("%q is %v / 10^%v; alone %v, %v", f, values, scales, d, isDecimal)
 		}
 		i, ok = ParseDate([]byte(f))

@@ -6,9 +6,10 @@ import (
 	"math/bits"
 )
 
-// Numbers reads columns of a [Run]. Its methods read the fields data[from[k]:to[k]], at most MaxRun of them, and append their values to dst. Most stop at the
-// first field that holds no value of their kind. Floats and Decimals also stop at one that they cannot read the fast way, such as one of more than eight
-// digits, or one in the first eight bytes of data: fields are loaded as the eight bytes before their ends. The zero value is ready for use.
+// Numbers reads columns of a [Run]. Its methods read the fields data[from[k]:to[k]], at most MaxRun of them, and append their values to
+// dst. Most stop at the first field that holds no value of their kind. Floats and Decimals also stop at one that they cannot read the fast
+// way, such as one of more than eight digits, or one in the first eight bytes of data: fields are loaded as the eight bytes before their
+// ends. The zero value is ready for use.
 type Numbers struct {
 	digits [MaxRun]uint64 // the number without its point
 	form   [MaxRun]uint8  // how many digits are behind the point, and minus if it is negative

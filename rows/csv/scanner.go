@@ -25,8 +25,9 @@ type Scanner struct {
 	run     *Run    // nil until Run is called
 }
 
-// Reset prepares the scanner for the records of data, which must start at a record's start and end at a record's end. comma is the separator: 0 means ',', and
-// the separator of a header's mark replaces it. firstLine is the line in which data starts. Reset panics on a separator that [ParseHeader] refuses.
+// Reset prepares the scanner for the records of data, which must start at a record's start and end at a record's end. comma is the
+// separator: 0 means ',', and the separator of a header's mark replaces it. firstLine is the line in which data starts. Reset panics on a
+// separator that [ParseHeader] refuses.
 func (s *Scanner) Reset(data []byte, comma byte, mapping Mapping, firstLine uint64) {
 	if mapping.mark.comma != 0 {
 		comma = mapping.mark.comma
@@ -132,7 +133,8 @@ func (s *Scanner) lineEnd() int {
 func (s *Scanner) cut(from, to int) {
 	x := &s.index
 	commas := x.row(to, s.mapping.columns-1)
-	if n := len(commas); n != s.mapping.columns-1 && (n != s.mapping.columns || x.base+int(commas[n-1])+1 != to) || x.manyLines && manyLines(s.data[from:to]) {
+	if n := len(commas); n != s.mapping.columns-1 && (n != s.mapping.columns || x.base+int(commas[n-1])+1 != to) || x.manyLines &&
+		manyLines(s.data[from:to]) {
 		s.at = from // such rows are rare, so walk may take the time to say what is wrong
 		s.walk()
 		return

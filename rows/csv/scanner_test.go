@@ -62,7 +62,8 @@ func TestScannerCases(t *testing.T) {
 			bad(2, "there is text after the closing quote of field 3, which opens in line 4"+after+" (the row has 4 lines)"), ok(6, "d", "f")}},
 		{"CR after a quote", "\"a\"\r,b,c\nd,e,\"f\"\r", []row{
 			bad(2, "there is text after the closing quote of field 1, which opens in line 2"+after), ok(3, "d", "f")}},
-		{"never closed", "a,b,c\nd,\"e,f\ng,h,i\n", []row{ok(2, "a", "c"), bad(3, "the quote that opens field 2 in line 3 is never closed (the row has 2 lines)")}},
+		{"never closed", "a,b,c\nd,\"e,f\ng,h,i\n", []row{ok(2, "a", "c"),
+			bad(3, "the quote that opens field 2 in line 3 is never closed (the row has 2 lines)")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := Header{names: []string{"first", "second", "third"}}.Find([]Column{{Name: "first"}, {Name: "third"}})
@@ -98,8 +99,10 @@ func TestAStrayQuoteIsFoundWhateverTheChunks(t *testing.T) {
 		want       string // of the first error; "" if there is none
 	}{
 		{"never closed", "1,\"2,3\n" + lines(20, "4,5,6"), 3, "quote that opens field 2 is never closed, or"},
-		{"never closed, and rows of other lengths", "1,2,\"3\n" + lines(20, "4,5,6\r") + lines(19, "7,8"), 3, "quote that opens field 3 is never closed, or"},
-		{"never closed, and fewer rows than other lines", "1,2,\"3\n" + lines(20, "4,5,6") + lines(25, "7,8"), 3, "never closed (the row has 46 lines)"},
+		{"never closed, and rows of other lengths", "1,2,\"3\n" + lines(20, "4,5,6\r") + lines(19, "7,8"), 3,
+			"quote that opens field 3 is never closed, or"},
+		{"never closed, and fewer rows than other lines", "1,2,\"3\n" + lines(20, "4,5,6") + lines(25, "7,8"), 3,
+			"never closed (the row has 46 lines)"},
 		{"never closed, and few rows", "1,2,\"3\n" + lines(15, "4,5,6"), 3, "never closed (the row has 16 lines)"},
 		{"never closed, with blank lines", "1,2,\"3\n" + lines(20, "\n4,5,6"), 3, "quote that opens field 3 is never closed, or"},
 		{"more than a window", "1,\"2,3\n" + long, 3, "quote that opens field 2 is never closed, or"},

@@ -128,12 +128,13 @@ func lastEnd(data []byte, limit int, comma byte) (end int, lines uint64, lone bo
 	return end, linesIn(data[:end]), lone || end == 0 || end > limit // carriage returns were seen up to limit, whatever the quotes are
 }
 
-// stretch is how many bytes are looked at together where a quote is in a wrong place somewhere. Longer stretches have such a quote more often, and are
-// walked; of shorter ones the last record, which they cut in two, is looked at twice.
+// stretch is how many bytes are looked at together where a quote is in a wrong place somewhere. Longer stretches have such a quote more
+// often, and are walked; of shorter ones the last record, which they cut in two, is looked at twice.
 const stretch = 8 << 10
 
-// mixedEnd is lastEnd for data in which a few quotes are in wrong places. It follows quotes by arithmetic, stretch by stretch, and searches only those
-// stretches that have such a quote. Each stretch begins at a record's start, so what was wrong in the one before does not matter.
+// mixedEnd is lastEnd for data in which a few quotes are in wrong places. It follows quotes by arithmetic, stretch by stretch, and searches
+// only those stretches that have such a quote. Each stretch begins at a record's start, so what was wrong in the one before does not
+// matter.
 func mixedEnd(data []byte, limit int, comma byte, stretch int) (last int) {
 	limit = min(limit, len(data))
 	for last < limit {
@@ -152,8 +153,8 @@ func mixedEnd(data []byte, limit int, comma byte, stretch int) (last int) {
 	return last
 }
 
-// endWithin returns the end of the last complete record in data, 0 if there is none, in the fastest way that is right. It looks at no byte behind data, so
-// that many stretches take no more time than one.
+// endWithin returns the end of the last complete record in data, 0 if there is none, in the fastest way that is right. It looks at no byte
+// behind data, so that many stretches take no more time than one.
 func endWithin(data []byte, comma byte) int {
 	if bytes.IndexByte(data, quote) < 0 {
 		return 1 + bytes.LastIndexByte(data, '\n')
@@ -173,8 +174,8 @@ func walkedEnd(data []byte, limit int, comma byte) int {
 		if q < last {
 			q = nextByte(data, last, quote)
 		}
-		// Up to the next quote each line feed ends a record, so only the last one is needed. A record is walked only if it has a quote, or is the first
-		// one.
+		// Up to the next quote each line feed ends a record, so only the last one is needed. A record is walked only if it has a quote, or is the
+		// first one.
 		if i := bytes.LastIndexByte(data[last:min(q, limit)], '\n'); i >= 0 {
 			last += i + 1
 			continue

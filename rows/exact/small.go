@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Small is an exact sum of numbers of usual amounts: two words in two's complement, the lower one first, in units of 2^-64. A Sum takes twice the time for a
-// number. The zero value is the sum of nothing.
+// Small is an exact sum of numbers of usual amounts: two words in two's complement, the lower one first, in units of 2^-64. A Sum takes
+// twice the time for a number. The zero value is the sum of nothing.
 type Small struct{ low, high uint64 }
 
 const (
@@ -17,8 +17,8 @@ const (
 	MostSmall = 1 << 20
 )
 
-// AddSmall adds the number values[rows[k]] to sums[into[k]], for each k up to the first number that is not 0 and has an amount of 2^42 or more, or a bit below
-// 2^-64. It returns how many it has added. All numbers from 2^-12 on, which is 0.00024, have no such bit.
+// AddSmall adds the number values[rows[k]] to sums[into[k]], for each k up to the first number that is not 0 and has an amount of 2^42 or
+// more, or a bit below 2^-64. It returns how many it has added. All numbers from 2^-12 on, which is 0.00024, have no such bit.
 func AddSmall(sums []Small, into []int, values []float64, rows []int32) int {
 	into = into[:len(rows)]
 	for k, row := range rows {

@@ -6,10 +6,12 @@ import (
 	"testing"
 )
 
-// TestSmallSumsAreSums: numbers added to Smalls up to the first that is too large or too fine, that one added to a Sum, and both together, are the Sum of all.
+// TestSmallSumsAreSums: numbers added to Smalls up to the first that is too large or too fine, that one added to a Sum, and both together,
+// are the Sum of all.
 func TestSmallSumsAreSums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
-	extremes := []float64{0, math.Copysign(0, -1), 1 << 42, -(1 << 42), math.Nextafter(1<<42, 0), -math.Nextafter(1<<42, 0), 0x1p-12, math.Nextafter(0x1p-12, 0), -0x1p-12,
+	extremes := []float64{0, math.Copysign(0, -1), 1 << 42, -(1 << 42), math.Nextafter(1<<42, 0), -math.Nextafter(1<<42, 0), 0x1p-12,
+		math.Nextafter(0x1p-12, 0), -0x1p-12,
 		0x1p-64, 0x1p-65, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, 0x1p-1022, 1e15, 1e-15, 0.1, -0.1, 1, -1}
 	small, other := 0, 0
 	for round := range 400 {
@@ -82,7 +84,8 @@ func TestMostSmallNumbersFit(t *testing.T) {
 
 // TestSmallRefusesOthers: a number for which a Small may have no room is not added.
 func TestSmallRefusesOthers(t *testing.T) {
-	for _, v := range []float64{1 << 42, -(1 << 42), 1 << 43, math.Nextafter(0x1p-12, 0), 0x1p-64, math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64, math.SmallestNonzeroFloat64} {
+	for _, v := range []float64{1 << 42, -(1 << 42), 1 << 43, math.Nextafter(0x1p-12, 0), 0x1p-64, math.Inf(1), math.Inf(-1), math.NaN(),
+		math.MaxFloat64, math.SmallestNonzeroFloat64} {
 		if AddSmall(make([]Small, 1), []int{0}, []float64{v}, []int32{0}) != 0 {
 			t.Errorf("%v is added", v)
 		}

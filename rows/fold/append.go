@@ -124,8 +124,8 @@ func (t *Table) Chunks(rows []int, maxBytes int) [][]int {
 	return chunks
 }
 
-// Page returns the end of a page that begins with row from. A page has at most maxRows rows, at most about maxBytes in wire form, and at least
-// one row. It depends only on the contents of the rows, so a table that was sent and merged again has the same pages.
+// Page returns the end of a page that begins with row from. A page has at most maxRows rows, at most about maxBytes in wire form, and at
+// least one row. It depends only on the contents of the rows, so a table that was sent and merged again has the same pages.
 func (t *Table) Page(from, maxRows, maxBytes int) (to int) {
 	size := 0
 	for to = from; to < t.Len() && to-from < maxRows; to++ {

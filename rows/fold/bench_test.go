@@ -14,7 +14,8 @@ var trips = Spec{
 func tripTable(rows int) *Table {
 	t := NewTable(&trips)
 	for i := range rows {
-		row := t.Row(t.Key().String([]string{"montreal", "toronto"}[i%2]).String(fmt.Sprintf("Station No %d / Street", i/2)).Int(int64(2015 + i%3)))
+		row := t.Row(t.Key().String([]string{"montreal", "toronto"}[i%2]).String(fmt.Sprintf("Station No %d / Street", i/2)).Int(
+			int64(2015 + i%3)))
 		t.AddSum(row, 0, int64(i))
 	}
 	return t

@@ -43,14 +43,15 @@ const (
 type AggKind uint8
 
 const (
-	Sum       AggKind = iota + 1 // int64; overflow is an error
-	Exact                        // exact.Sum of floats and integers
-	MinText                      // the smallest by bytes
-	MaxText                      // the largest by bytes
-	Least                        // the Agg.N smallest distinct texts by bytes, in order
-	Counts                       // how often each int64 was added: for tables with few rows and many numbers in each. All numbers of a row go into one frame
-	Histogram                    // how often each int64 was added, in at most Agg.N steps: above that, numbers lose their lowest bits
-	Smallest                     // the Agg.N smallest distinct int64s, in order
+	Sum     AggKind = iota + 1 // int64; overflow is an error
+	Exact                      // exact.Sum of floats and integers
+	MinText                    // the smallest by bytes
+	MaxText                    // the largest by bytes
+	Least                      // the Agg.N smallest distinct texts by bytes, in order
+	// how often each int64 was added: for tables with few rows and many numbers in each. All numbers of a row go into one frame
+	Counts
+	Histogram // how often each int64 was added, in at most Agg.N steps: above that, numbers lose their lowest bits
+	Smallest  // the Agg.N smallest distinct int64s, in order
 )
 
 // Merging says where rows with equal keys become one row. Always and Late give the same answers at different costs.

@@ -148,9 +148,9 @@ func (t *Table) room(n int) bool {
 	return true
 }
 
-// SetBound bounds the bytes of the keys, and those of the texts of each aggregate. A key or a text that would exceed the bound is not added, and sets the
-// table's error to [ErrTooLarge]. A row of data may have many times its size in a table, so who folds rows before anybody can look at the table's size
-// bounds it here.
+// SetBound bounds the bytes of the keys, and those of the texts of each aggregate. A key or a text that would exceed the bound is not
+// added, and sets the table's error to [ErrTooLarge]. A row of data may have many times its size in a table, so who folds rows before
+// anybody can look at the table's size bounds it here.
 func (t *Table) SetBound(bytes int) { t.bound = bytes }
 
 // within reports whether p may be added. If not, it sets the table's error.

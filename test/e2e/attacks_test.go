@@ -96,7 +96,8 @@ var bombs = [][]byte{
 	bytes.Repeat([]byte{0x81, 0xa1, 'k'}, 300_000),     // maps in maps
 	bytes.Repeat([]byte{0xdd, 0, 0, 0xff, 0xff}, 5000), // large arrays in large arrays
 	append([]byte{0x82, 0xa4, 't', 'y', 'p', 'e'}, bytes.Repeat([]byte{0x91}, 1<<20)...),
-	append([]byte{0x83, 0xa1, 'v', 1, 0xa4, 't', 'y', 'p', 'e', 0xa3, 'e', 'n', 'd', 0xa5, 'l', 'a', 'n', 'e', 's'}, 0xdd, 0xff, 0xff, 0xff, 0xff),
+	append([]byte{0x83, 0xa1, 'v', 1, 0xa4, 't', 'y', 'p', 'e', 0xa3, 'e', 'n', 'd', 0xa5, 'l', 'a', 'n', 'e', 's'}, 0xdd, 0xff, 0xff, 0xff,
+		0xff),
 }
 
 // many opens connections that send something without a handshake.
@@ -176,7 +177,8 @@ func (a *attacker) garbledFrame() []byte {
 func (a *attacker) garbledRequest() []byte {
 	q := protocol.Request{
 		Type:    []protocol.RequestType{protocol.Open, protocol.Chunk, protocol.End, protocol.Results, protocol.Ping, protocol.Info}[a.r.IntN(6)],
-		Session: session.New(), Token: session.NewToken(), Analysis: "bikes", Stream: "trips", Seq: 1, File: "x/trips.csv", Line: 2, Header: []byte("a,b"), Data: a.noise(100),
+		Session: session.New(), Token: session.NewToken(), Analysis: "bikes", Stream: "trips", Seq: 1, File: "x/trips.csv", Line: 2,
+		Header: []byte("a,b"), Data: a.noise(100),
 	}
 	if q.Type == protocol.Open {
 		q.Analysis = "trams" // otherwise strangers would take the places of limits.sessions, as any client may

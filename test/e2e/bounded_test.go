@@ -58,9 +58,9 @@ func TestR9_AggregatorStopped(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// heldBack waits until the client's acknowledged bytes have not grown for the given time, and returns them. Meanwhile no log may grow beyond its
-// bound, and the run may not end. A machine that stands still looks like nodes that take nothing. So if they take something after it continues, the
-// wait begins again.
+// heldBack waits until the client's acknowledged bytes have not grown for the given time, and returns them. Meanwhile no log may grow
+// beyond its bound, and the run may not end. A machine that stands still looks like nodes that take nothing. So if they take something
+// after it continues, the wait begins again.
 func (c *cluster) heldBack(r *run, quiet time.Duration) int64 {
 	c.t.Helper()
 	last, since := r.acked("trips"), time.Now()

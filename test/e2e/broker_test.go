@@ -47,8 +47,8 @@ func (k brokerKind) variant(v topology.Variant, settings map[string]string) topo
 	return v
 }
 
-// TestBrokers: the same nodes over each broker give the same answers, with all analyses at once on one cluster. Meanwhile nodes of every kind and the
-// broker are killed and paused.
+// TestBrokers: the same nodes over each broker give the same answers, with all analyses at once on one cluster. Meanwhile nodes of every
+// kind and the broker are killed and paused.
 func TestBrokers(t *testing.T) {
 	beside(t)
 	rows := map[string]int{"bikes": 100_000, "flights": 30_000, "movies": 30_000, "memes": 60_000}

@@ -16,7 +16,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// cluster is a topology whose nodes are processes. A process that dies without being told to is started again at once, as a supervisor would do.
+// cluster is a topology whose nodes are processes. A process that dies without being told to is started again at once, as a supervisor
+// would do.
 type cluster struct {
 	t    *testing.T
 	topo *topology.Topology

@@ -80,8 +80,8 @@ func lines(b []byte, change func(i int, line []byte) []byte) []byte {
 	return bytes.Join(out, []byte("\n"))
 }
 
-// TestN7_DamagedFiles: whatever the damage to a file, a cluster gives the answer of a single process with the same rejected rows, or one clear error.
-// No node dies, and the next session works.
+// TestN7_DamagedFiles: whatever the damage to a file, a cluster gives the answer of a single process with the same rejected rows, or one
+// clear error. No node dies, and the next session works.
 func TestN7_DamagedFiles(t *testing.T) {
 	c := start(t, topology.Variant{})
 	streams := 0

@@ -13,9 +13,9 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// TestW2_ADamagedLogKeepsItsNodeUp flips a bit in the middle of a node's log. The node reports the damage and stays up. The running session fails,
-// and no new one begins; both errors name the node, the file and the command. After the command the node continues by itself, with an empty log
-// (R14), and the next answer is right.
+// TestW2_ADamagedLogKeepsItsNodeUp flips a bit in the middle of a node's log. The node reports the damage and stays up. The running session
+// fails, and no new one begins; both errors name the node, the file and the command. After the command the node continues by itself, with
+// an empty log (R14), and the next answer is right.
 func TestW2_ADamagedLogKeepsItsNodeUp(t *testing.T) {
 	d := generated(t, 60_000)
 	for _, id := range []topology.NodeID{"joiner-1", "input-1", "output-1"} {

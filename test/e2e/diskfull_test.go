@@ -14,8 +14,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestW5_DiskFull gives one node a disk of its own, and takes its free space in the middle of a run. The node reports that and takes nothing. When
-// there is room again it continues by itself, and the answer is right.
+// TestW5_DiskFull gives one node a disk of its own, and takes its free space in the middle of a run. The node reports that and takes
+// nothing. When there is room again it continues by itself, and the answer is right.
 func TestW5_DiskFull(t *testing.T) {
 	d := generated(t, 200_000)
 	for _, id := range []topology.NodeID{"input-1", "joiner-1", "aggregator-1"} {
@@ -40,8 +40,8 @@ func TestW5_DiskFull(t *testing.T) {
 	}
 }
 
-// TestW5_ACancelOnAFullDisk fills one node's disk in the middle of a run, for good: whatever is freed is taken again at once. Another client cancels
-// the session. It leaves every node, and the full log is cut. The disk is large enough for a reserve.
+// TestW5_ACancelOnAFullDisk fills one node's disk in the middle of a run, for good: whatever is freed is taken again at once. Another
+// client cancels the session. It leaves every node, and the full log is cut. The disk is large enough for a reserve.
 func TestW5_ACancelOnAFullDisk(t *testing.T) {
 	d := generated(t, 200_000)
 	for _, id := range []topology.NodeID{"input-1", "joiner-1", "aggregator-1"} {
@@ -69,8 +69,8 @@ func TestW5_ACancelOnAFullDisk(t *testing.T) {
 // runOutOfRoom begins a run and fills one node's disk in the middle of it, until the node reports it. It returns that
 // run, and a function that frees the room.
 //
-// A node whose log shrinks as fast as it grows may take each freed segment before the ballast does, and finish its run. The answer of that run must
-// be right, and the next run is tried.
+// A node whose log shrinks as fast as it grows may take each freed segment before the ballast does, and finish its run. The answer of that
+// run must be right, and the next run is tried.
 func (c *cluster) runOutOfRoom(ctx context.Context, b *beats, d *dataset, id topology.NodeID, disk string) (*run, func()) {
 	c.t.Helper()
 	for range 5 {
@@ -88,7 +88,8 @@ func (c *cluster) runOutOfRoom(ctx context.Context, b *beats, d *dataset, id top
 	return nil, nil
 }
 
-// ownDisk returns a small file system. Mounting it needs root, which CI has. Nothing else can be full for one process alone, and only for a while.
+// ownDisk returns a small file system. Mounting it needs root, which CI has. Nothing else can be full for one process alone, and only for a
+// while.
 func ownDisk(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()

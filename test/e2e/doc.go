@@ -14,8 +14,8 @@
 // beside the test; a gate holds its client in the middle of the facts; beats are the heartbeats that were heard; an attacker is a
 // stranger at one socket; the proxy stands between all nodes and disturbs connections.
 //
-// What is not tried: to forge, word for word, what another node would say. Without keys nothing could tell; see docs/architecture.md, "What is not
-// defended". With keys package security, below this one, does it.
+// What is not tried: to forge, word for word, what another node would say. Without keys nothing could tell; see docs/architecture.md, "What
+// is not defended". With keys package security, below this one, does it.
 //
 // Every test asks the same in the end: is the answer what the oracle says, to the last bit?
 package e2e

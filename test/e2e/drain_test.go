@@ -56,8 +56,8 @@ func TestN5_TerminateAll(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// endsInTime checks that a node ended within limits.drain, plus some seconds for a machine that stands still. noUnexpectedExits checks that the exit
-// code was 0.
+// endsInTime checks that a node ended within limits.drain, plus some seconds for a machine that stands still. noUnexpectedExits checks that
+// the exit code was 0.
 func (c *cluster) endsInTime(id topology.NodeID, took time.Duration) {
 	c.t.Helper()
 	if most := c.topo.Limits.Drain + 10*time.Second; took > most {

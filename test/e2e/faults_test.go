@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// storm runs analyses of each dataset one after the other. Meanwhile it calls do for a random node every few hundred milliseconds, until that has
-// happened often enough. It checks every answer.
+// storm runs analyses of each dataset one after the other. Meanwhile it calls do for a random node every few hundred milliseconds, until
+// that has happened often enough. It checks every answer.
 func (c *cluster) storm(all []*dataset, times int, every time.Duration, seed uint64, do func(*rand.Rand, topology.NodeID)) {
 	c.t.Helper()
 	ctx := deadline(c.t)
@@ -64,8 +64,8 @@ func closed(c chan struct{}) bool {
 	}
 }
 
-// beside lets a test run in parallel with similar ones at full length. Most of a storm is the time between two faults, while sessions run. So two
-// storms can share the machine, and take half as long.
+// beside lets a test run in parallel with similar ones at full length. Most of a storm is the time between two faults, while sessions run.
+// So two storms can share the machine, and take half as long.
 func beside(t *testing.T) {
 	if *long {
 		t.Parallel()
@@ -80,8 +80,8 @@ func few(n int) int {
 	return n / 3
 }
 
-// alike reports whether a test is left to make nightly, which runs it at full length and with the race detector: `make test` runs another test of the same
-// kind.
+// alike reports whether a test is left to make nightly, which runs it at full length and with the race detector: `make test` runs another
+// test of the same kind.
 func alike(t *testing.T, other string) bool {
 	t.Helper()
 	if *long || raced {
@@ -133,12 +133,14 @@ func tightest() topology.Variant {
 	v := twoOfEach()
 	v.SplitParsers = true
 	v.Settings = map[string]string{
-		"limits.window": "64KiB", "limits.chunk": "32KiB", "limits.frame": "64KiB", "limits.commit": "64KiB", "limits.segment": "64KiB", "limits.snapshot": "64KiB",
+		"limits.window": "64KiB", "limits.chunk": "32KiB", "limits.frame": "64KiB", "limits.commit": "64KiB", "limits.segment": "64KiB",
+		"limits.snapshot": "64KiB",
 	}
 	return v
 }
 
-// TestKillTight is TestKill with nodes that die in the middle of new segments, snapshots and cuts, while the windows on both sides are full.
+// TestKillTight is TestKill with nodes that die in the middle of new segments, snapshots and cuts, while the windows on both sides are
+// full.
 func TestKillTight(t *testing.T) {
 	beside(t)
 	d, j := generated(t, 60_000), joined(t, 10_000)
@@ -159,7 +161,8 @@ func TestKillTight(t *testing.T) {
 	}
 }
 
-// TestPause stops a random node with SIGSTOP for a while, and continues it with SIGCONT. The other nodes continue meanwhile, and the node catches up.
+// TestPause stops a random node with SIGSTOP for a while, and continues it with SIGCONT. The other nodes continue meanwhile, and the node
+// catches up.
 func TestPause(t *testing.T) {
 	if alike(t, "TestKillAndPauseEveryAnalysis") {
 		return

@@ -156,8 +156,8 @@ func utf16Of(order binary.AppendByteOrder, text []byte) (out []byte) {
 	return out
 }
 
-// cutField returns the first field as it is written, and what ends it: a separator, a line feed, or nothing. A quote that something follows is not an end
-// of a field: then the rest of the line belongs to it.
+// cutField returns the first field as it is written, and what ends it: a separator, a line feed, or nothing. A quote that something follows
+// is not an end of a field: then the rest of the line belongs to it.
 func cutField(text string, comma byte) (field, end string) {
 	i := 0
 	if strings.HasPrefix(text, "\"") {
@@ -233,8 +233,8 @@ func TestC1_EveryFormGivesTheSameAnswers(t *testing.T) {
 	}
 }
 
-// furtherLines counts, for each stream, the lines behind the first of rows that have the wrong form. In CSV they count as rows; the other formats have no
-// rows of several lines.
+// furtherLines counts, for each stream, the lines behind the first of rows that have the wrong form. In CSV they count as rows; the other
+// formats have no rows of several lines.
 func furtherLines(t *testing.T, a *analyses.Analysis, dir string) map[string]uint64 {
 	t.Helper()
 	further := map[string]uint64{}

@@ -18,8 +18,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// hostileStatements are short and ask for much: pairs of rows, items of lists, long texts, slow patterns. t has 1,000 rows, which every joiner has whole, and big
-// 20,000.
+// hostileStatements are short and ask for much: pairs of rows, items of lists, long texts, slow patterns. t has 1,000 rows, which every
+// joiner has whole, and big 20,000.
 var hostileStatements = []string{
 	"SELECT count(*) FROM big a, big b, big c",
 	"SELECT count(*) FROM big a, big b, big c WHERE a.id + b.id + c.id < 0",
@@ -41,7 +41,8 @@ var hostileStatements = []string{
 	"SELECT repeat('k', 1000000) || g AS k, count(*) FROM big GROUP BY 1",
 	"SELECT count(*) FROM (SELECT unnest(string_split(repeat(',', 7999999), ',')) FROM big) x",
 	"SELECT count(*) FROM (SELECT unnest(string_split(repeat(',', 1999), ',')) FROM big) x",
-	"SELECT count(*) FROM (SELECT unnest(string_split(repeat(',', 9999), ',')) FROM t) x, (SELECT unnest(string_split(repeat(',', 9999), ',')) FROM t) y",
+	"SELECT count(*) FROM (SELECT unnest(string_split(repeat(',', 9999), ',')) FROM t) x, (SELECT unnest(string_split(repeat(',', 9999), " +
+		"',')) FROM t) y",
 	"SELECT unnest(string_split(repeat('a,', 3999999), ',')) AS u FROM big ORDER BY 1 LIMIT 2",
 	"SELECT list(repeat('x', 100000)) FROM big",
 	"SELECT string_agg(repeat('x', 100000), ',') FROM big",
@@ -68,7 +69,8 @@ func hostileTables(t *testing.T) (dir string, tables []compile.Table) {
 		if err := os.WriteFile(filepath.Join(dir, name+".csv"), []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		table := compile.Table{Name: name, Files: name + ".csv", Columns: []compile.Column{{Name: "id", Type: sqltypes.Of(sqltypes.BigInt)}, {Name: "g", Type: sqltypes.Of(sqltypes.Text)}, {Name: "s", Type: sqltypes.Of(sqltypes.Text)}}}
+		table := compile.Table{Name: name, Files: name + ".csv", Columns: []compile.Column{{Name: "id", Type: sqltypes.Of(sqltypes.BigInt)},
+			{Name: "g", Type: sqltypes.Of(sqltypes.Text)}, {Name: "s", Type: sqltypes.Of(sqltypes.Text)}}}
 		if name == "t" {
 			table.Bytes, table.Rows = int64(b.Len()), int64(rows)
 		}
@@ -80,8 +82,9 @@ func hostileTables(t *testing.T) (dir string, tables []compile.Table) {
 // refusals are the words with which a statement that asks for too much may fail.
 var refusals = regexp.MustCompile(`limits\.memory|limits\.frame|would take too long|has at most|have at most|too large|too many rows|MiB`)
 
-// TestN9_HostileStatementsLeaveOthersTheirTurn: whatever a statement asks for, an ordinary session beside it is answered, and the statement is answered,
-// refused in words, or ends when it is cancelled. No node dies or is taken for hung. -long tries all statements, else a fifth of them is enough.
+// TestN9_HostileStatementsLeaveOthersTheirTurn: whatever a statement asks for, an ordinary session beside it is answered, and the statement
+// is answered, refused in words, or ends when it is cancelled. No node dies or is taken for hung. -long tries all statements, else a fifth
+// of them is enough.
 func TestN9_HostileStatementsLeaveOthersTheirTurn(t *testing.T) {
 	dir, tables := hostileTables(t)
 	d := generated(t, 5000)

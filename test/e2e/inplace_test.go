@@ -47,7 +47,8 @@ func TestS8_InPlaceEveryAnalysis(t *testing.T) {
 				continue // each analysis, and both numbers
 			}
 			t.Run(fmt.Sprintf("%s, %d inputs", analysis, inputs), func(t *testing.T) {
-				c := start(t, inPlace(topology.Variant{Replicas: map[string]int{"input": inputs}, SplitParsers: inputs == 3, JoinInInput: inputs == 1}, d.dir))
+				c := start(t, inPlace(topology.Variant{Replicas: map[string]int{"input": inputs}, SplitParsers: inputs == 3, JoinInInput: inputs == 1},
+					d.dir))
 				var w watched
 				d.check(t, c.analyse(deadline(t), d.dir, func(cfg *client.Config) {
 					d.config(cfg)
@@ -109,8 +110,8 @@ func TestS8_WhatIsNotReadInPlaceIsSent(t *testing.T) {
 	}
 }
 
-// TestS8_AFileThatGrowsFailsTheSession, with what it was, what it is, and what to do. Files may grow after they were read, and a test that had to
-// wait for a processor is late: then it begins again.
+// TestS8_AFileThatGrowsFailsTheSession, with what it was, what it is, and what to do. Files may grow after they were read, and a test that
+// had to wait for a processor is late: then it begins again.
 func TestS8_AFileThatGrowsFailsTheSession(t *testing.T) {
 	d := generated(t, 100_000)
 	root := t.TempDir()

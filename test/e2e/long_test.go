@@ -12,13 +12,14 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestLongAnswersSurviveKills: two clients (one at the short length) fetch an answer of many parts at once. While the rows come, both outputs are
-// killed in turn: sometimes the one that a client reads from, sometimes the other. Each client gets each row once, in order. When the answers are
-// closed, their files are removed.
+// TestLongAnswersSurviveKills: two clients (one at the short length) fetch an answer of many parts at once. While the rows come, both
+// outputs are killed in turn: sometimes the one that a client reads from, sometimes the other. Each client gets each row once, in order.
+// When the answers are closed, their files are removed.
 func TestLongAnswersSurviveKills(t *testing.T) {
 	beside(t)
 	d := generatedFor(t, "flights", 60_000)
-	c := start(t, topology.Variant{Replicas: map[string]int{"output": 2, "aggregator": 2}, Settings: map[string]string{"limits.frame": "128KiB", "limits.chunk": "64KiB"}})
+	c := start(t, topology.Variant{Replicas: map[string]int{"output": 2, "aggregator": 2},
+		Settings: map[string]string{"limits.frame": "128KiB", "limits.chunk": "64KiB"}})
 	ctx := deadline(t)
 	params := map[string]string{"detour_factor": "0"}
 	calm := c.analyse(ctx, d.dir, func(cfg *client.Config) { cfg.Analysis, cfg.Params = "flights", params })

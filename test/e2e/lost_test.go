@@ -78,9 +78,9 @@ func TestR8_OneLostOutputOfTwo(t *testing.T) {
 	}
 }
 
-// hasTakenPart waits until the loss of any node would lose a part of the session. Each node then has the session, and has acknowledged frames of it.
-// A node that has acknowledged nothing loses nothing, because its senders still have everything. A node has the session before its senders' backlog
-// ends for it, so the test waits for one after the other.
+// hasTakenPart waits until the loss of any node would lose a part of the session. Each node then has the session, and has acknowledged
+// frames of it. A node that has acknowledged nothing loses nothing, because its senders still have everything. A node has the session
+// before its senders' backlog ends for it, so the test waits for one after the other.
 func (b *beats) hasTakenPart() {
 	b.t.Helper()
 	b.await("in the session", func(h beat) bool { return !idle(h) })

@@ -1,7 +1,7 @@
 package e2e
 
-// pairwise returns rows in which every pair of values of any two factors occurs. The rows that cover most pairs come first. It is greedy and uses no
-// random numbers, so every run of the tests has the same rows.
+// pairwise returns rows in which every pair of values of any two factors occurs. The rows that cover most pairs come first. It is greedy
+// and uses no random numbers, so every run of the tests has the same rows.
 func pairwise(factors [][]int) (rows [][]int) {
 	type pair struct{ f, v, g, w int }
 	open := map[pair]bool{}

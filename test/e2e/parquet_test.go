@@ -57,7 +57,8 @@ func asParquet(t *testing.T, text []byte) []byte {
 			})
 		})
 		of = append(of, types[column])
-		group[name] = parquet.Compressed(parquet.Encoded(parquet.Optional(types[column].node), []encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary}[i%2]), &parquet.Snappy)
+		group[name] = parquet.Compressed(parquet.Encoded(parquet.Optional(types[column].node),
+			[]encoding.Encoding{&parquet.Plain, &parquet.RLEDictionary}[i%2]), &parquet.Snappy)
 	}
 	schema := parquet.NewSchema("rows", group)
 	var out bytes.Buffer

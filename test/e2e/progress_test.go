@@ -13,8 +13,9 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestSessions_OthersSeeHowFarTheyAre: while a client sends files, each input tells everybody how much of them is read, and how long the rest takes. Of a
-// client that does not know the size of its files, no input tells anything. An input that was killed knows it again from the next ping.
+// TestSessions_OthersSeeHowFarTheyAre: while a client sends files, each input tells everybody how much of them is read, and how long the
+// rest takes. Of a client that does not know the size of its files, no input tells anything. An input that was killed knows it again from
+// the next ping.
 func TestSessions_OthersSeeHowFarTheyAre(t *testing.T) {
 	d := generated(t, 60_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2}})

@@ -15,8 +15,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// proxy stands between all nodes and their peers: it listens where they dial, and forwards to where they listen. It knows nothing of ZMTP: it cuts,
-// delays and repeats bytes.
+// proxy stands between all nodes and their peers: it listens where they dial, and forwards to where they listen. It knows nothing of ZMTP:
+// it cuts, delays and repeats bytes.
 type proxy struct {
 	calm   atomic.Bool // forwards everything unchanged
 	ctx    context.Context
@@ -80,8 +80,8 @@ type fate struct {
 
 const never = 1 << 62
 
-// fate draws what happens to a connection. A data connection lives for some hundred KiB; one in eight is cut within its handshake or the first
-// header.
+// fate draws what happens to a connection. A data connection lives for some hundred KiB; one in eight is cut within its handshake or the
+// first header.
 func (p *proxy) fate(kind topology.Kind) fate {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,7 +36,8 @@ func TestPython(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := start(t, v)
-			cmd := exec.CommandContext(deadline(t), interpreter, filepath.Join(root, "examples", "python", "bikes.py"), "--entry", c.topo.EntryPoints()[0], d.dir)
+			cmd := exec.CommandContext(deadline(t), interpreter, filepath.Join(root, "examples", "python", "bikes.py"), "--entry",
+				c.topo.EntryPoints()[0], d.dir)
 			cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(root, "client", "python"), "PYTHONDONTWRITEBYTECODE=1")
 			var complaints bytes.Buffer
 			cmd.Stderr = &complaints

@@ -33,8 +33,8 @@ const envMortal = "POSTA_E2E_MORTAL"
 // weather is the stream of bikes that a client sends first.
 const weather = "weather"
 
-// mortal is a client process that dies by SIGKILL just before it sends one of its chunks. With InPlace, it dies after inputs have read a part of the
-// files in place.
+// mortal is a client process that dies by SIGKILL just before it sends one of its chunks. With InPlace, it dies after inputs have read a
+// part of the files in place.
 type mortal struct {
 	Entries []string
 	Plan    []byte // of a statement; empty for bikes
@@ -50,7 +50,8 @@ type mortal struct {
 
 func (m *mortal) config() (client.Config, error) {
 	id, err := session.Parse(m.Session)
-	cfg := client.Config{Entries: m.Entries, Analysis: "bikes", Dir: m.Dir, Session: id, Resume: m.Resume, Chunk: m.Chunk, Lanes: m.Lanes, Columns: columnsOfBikes}
+	cfg := client.Config{Entries: m.Entries, Analysis: "bikes", Dir: m.Dir, Session: id, Resume: m.Resume, Chunk: m.Chunk, Lanes: m.Lanes,
+		Columns: columnsOfBikes}
 	if m.Plan != nil {
 		cfg.Analysis, cfg.Plan, cfg.Columns = compile.Name, m.Plan, nil
 	}
@@ -137,9 +138,9 @@ type resumed struct {
 	dies *rand.Rand
 }
 
-// TestR17_ClientsAreKilledAndResumed: one client process after the other is killed with SIGKILL at any chunk. Each has its own chunk size and lanes.
-// Nodes of each stage are killed as well, and others are paused. The answer equals the oracle's for every form of the files. With other files nothing
-// is sent.
+// TestR17_ClientsAreKilledAndResumed: one client process after the other is killed with SIGKILL at any chunk. Each has its own chunk size
+// and lanes. Nodes of each stage are killed as well, and others are paused. The answer equals the oracle's for every form of the files.
+// With other files nothing is sent.
 func TestR17_ClientsAreKilledAndResumed(t *testing.T) {
 	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2, "joiner": 2, "aggregator": 2, "output": 2},
 		Settings: map[string]string{"limits.client_timeout": "10m", "limits.sessions": "16"}}) // all sessions are open at once
@@ -213,8 +214,8 @@ func TestR17_ClientsAreKilledAndResumed(t *testing.T) {
 	})
 }
 
-// TestR17_ResumedAfterFilesWereReadInPlace: a client dies while inputs read its files in place. Other clients continue the upload from copies that no
-// input can read, like those of another machine. These clients may die, too.
+// TestR17_ResumedAfterFilesWereReadInPlace: a client dies while inputs read its files in place. Other clients continue the upload from
+// copies that no input can read, like those of another machine. These clients may die, too.
 func TestR17_ResumedAfterFilesWereReadInPlace(t *testing.T) {
 	d := generated(t, 20_000)
 	v := inPlace(topology.Variant{Replicas: map[string]int{"input": 2, "joiner": 1}}, d.dir)

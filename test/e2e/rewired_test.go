@@ -14,8 +14,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestR12_TheTopologyChangesUnderASession stops all nodes in the middle of a session, changes the topology, and starts all nodes with their existing
-// data. The session fails with the reason. It neither gives half an answer nor waits for ever, and the next session is right.
+// TestR12_TheTopologyChangesUnderASession stops all nodes in the middle of a session, changes the topology, and starts all nodes with their
+// existing data. The session fails with the reason. It neither gives half an answer nor waits for ever, and the next session is right.
 func TestR12_TheTopologyChangesUnderASession(t *testing.T) {
 	d := generated(t, 60_000)
 	for i, change := range []struct{ from, to map[string]int }{

@@ -20,8 +20,8 @@ type run struct {
 	got  []byte
 }
 
-// begin opens a session, uploads, and asks for results in the background. Unlike client.Run it lets the test look at the client's progress. If the
-// test does not wait for the end, its context ends the run.
+// begin opens a session, uploads, and asks for results in the background. Unlike client.Run it lets the test look at the client's progress.
+// If the test does not wait for the end, its context ends the run.
 func (c *cluster) begin(ctx context.Context, cfg client.Config) *run {
 	c.t.Helper()
 	if cfg.Entries == nil {

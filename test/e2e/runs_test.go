@@ -45,16 +45,19 @@ func manyGroups(t *testing.T, rows int) *dataset {
 	if err := errors.Join(w.Flush(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	right := &answer.Answer{Queries: []answer.Query{{Name: "query_1", Columns: []string{"page", "n", "spent"}}}, Rejected: []answer.Rejected{{Stream: "visits"}}}
+	right := &answer.Answer{Queries: []answer.Query{{Name: "query_1", Columns: []string{"page", "n", "spent"}}},
+		Rejected: []answer.Rejected{{Stream: "visits"}}}
 	for _, page := range slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
 		return cmp.Or(cmp.Compare(groups[b].spent, groups[a].spent), cmp.Compare(a, b))
 	}) {
 		right.Queries[0].Rows = append(right.Queries[0].Rows, []any{page, groups[page].n, groups[page].spent})
 	}
 	d.want = queries(t, right)
-	plan := &compile.Plan{Text: "SELECT page, count(*) AS n, sum(spent) AS spent FROM visits GROUP BY page ORDER BY spent DESC, page", Tables: []compile.Table{{
-		Name: "visits", Files: "visits.csv", Columns: []compile.Column{{Name: "page", Type: sqltypes.Of(sqltypes.Text)}, {Name: "spent", Type: sqltypes.Of(sqltypes.BigInt)}},
-	}}}
+	plan := &compile.Plan{Text: "SELECT page, count(*) AS n, sum(spent) AS spent FROM visits GROUP BY page ORDER BY spent DESC, page",
+		Tables: []compile.Table{{
+			Name: "visits", Files: "visits.csv", Columns: []compile.Column{{Name: "page", Type: sqltypes.Of(sqltypes.Text)},
+				{Name: "spent", Type: sqltypes.Of(sqltypes.BigInt)}},
+		}}}
 	d.plan = plan.Encode()
 	return d
 }
@@ -98,9 +101,9 @@ func (c *cluster) nothingBeside(after string) {
 	}
 }
 
-// TestR17_ResumedWithGroupsInFiles: a client is killed while the groups of its session are in files of the aggregators, and then the aggregators. They come
-// back with these files. Another client resumes the session and dies as well. A third one gets the oracle's answer, although aggregators are killed while
-// the groups leave. Then no node has a file any more.
+// TestR17_ResumedWithGroupsInFiles: a client is killed while the groups of its session are in files of the aggregators, and then the
+// aggregators. They come back with these files. Another client resumes the session and dies as well. A third one gets the oracle's answer,
+// although aggregators are killed while the groups leave. Then no node has a file any more.
 func TestR17_ResumedWithGroupsInFiles(t *testing.T) {
 	rows, times := 60_000, 3
 	if *long {
@@ -124,9 +127,15 @@ func TestR17_ResumedWithGroupsInFiles(t *testing.T) {
 			before := c.besideLog(id)
 			c.kill(id)
 			c.supervise(id)
-			b.awaitOf([]topology.NodeID{id}, "up again", func(h beat) bool { return h.State == heartbeat.Running && int(h.ID.Incarnation) == life+2 })
+			b.awaitOf([]topology.NodeID{id}, "up again", func(h beat) bool {
+				return h.State == heartbeat.Running &&
+					int(h.ID.Incarnation) == life+2
+			})
 			now := c.besideLog(id)
-			if len(before) == 0 || slices.ContainsFunc(before, func(name string) bool { return !strings.HasSuffix(name, ".tmp") && !slices.Contains(now, name) }) {
+			if len(before) == 0 || slices.ContainsFunc(before, func(name string) bool {
+				return !strings.HasSuffix(name, ".tmp") &&
+					!slices.Contains(now, name)
+			}) {
 				t.Errorf("%s had %q before it was killed, and has %q now", id, before, now)
 			}
 		}
@@ -161,8 +170,8 @@ func TestR17_ResumedWithGroupsInFiles(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// TestR13_CancelledWithGroupsInFiles: a session is cancelled while its groups are in files of the aggregators, and one of them is down. No node keeps a file,
-// and the same statement is answered afterwards.
+// TestR13_CancelledWithGroupsInFiles: a session is cancelled while its groups are in files of the aggregators, and one of them is down. No
+// node keeps a file, and the same statement is answered afterwards.
 func TestR13_CancelledWithGroupsInFiles(t *testing.T) {
 	d := manyGroups(t, 60_000)
 	c := start(t, spilling())

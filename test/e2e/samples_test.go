@@ -26,8 +26,9 @@ var grid = []struct {
 	{"chunk", []int{977, 65537, 0}, []int{613, 4099, 65537, 1 << 20, 0}}, // 0: what the cluster asks for
 }
 
-// TestD1_SamplesOnAnyTopology runs every analysis on real data if there is some, otherwise on generated data. The answers equal the expected ones for
-// any replicas, lanes and chunks. bikes goes through all rows of the grid, and the others through every other row in turn.
+// TestD1_SamplesOnAnyTopology runs every analysis on real data if there is some, otherwise on generated data. The answers equal the
+// expected ones for any replicas, lanes and chunks. bikes goes through all rows of the grid, and the others through every other row in
+// turn.
 func TestD1_SamplesOnAnyTopology(t *testing.T) {
 	names := []string{"bikes", "flights", "movies", "memes"}
 	all, few := make([]sample, len(names)), make([]sample, len(names))
@@ -76,8 +77,8 @@ type sample struct {
 	check         func(*testing.T, []byte)
 }
 
-// smallChunk is the smallest chunk size for large data, because each chunk waits for a disk. Smaller chunks are used with few rows, in which every
-// query still has answers: a thousand chunks show the same as twenty thousand.
+// smallChunk is the smallest chunk size for large data, because each chunk waits for a disk. Smaller chunks are used with few rows, in
+// which every query still has answers: a thousand chunks show the same as twenty thousand.
 const smallChunk = 4 << 10
 
 func fewRows(t *testing.T, analysis string) sample {

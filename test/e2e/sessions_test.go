@@ -46,7 +46,8 @@ func TestSessions_AtOnceAndInARow(t *testing.T) {
 // TestSessions_Busy: two sessions take all places. A third client waits and is admitted, or gets ErrBusy if it does not want to wait.
 func TestSessions_Busy(t *testing.T) {
 	d := generated(t, 20_000)
-	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2}, Settings: map[string]string{"limits.sessions": "2", "limits.retry_after": "50ms"}})
+	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2},
+		Settings: map[string]string{"limits.sessions": "2", "limits.retry_after": "50ms"}})
 	ctx := deadline(t)
 	g := newGate(10_000)
 	first := c.begin(ctx, client.Config{Find: g.through(d.dir), Chunk: 16 << 10})
@@ -81,7 +82,8 @@ func TestSessions_Busy(t *testing.T) {
 // TestSessions_ClientKilled: a client dies in its upload. Its session is given up, and no node keeps anything of it.
 func TestSessions_ClientKilled(t *testing.T) {
 	d := generated(t, 60_000)
-	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2}, Settings: map[string]string{"limits.client_timeout": "5s", "limits.retry_after": "100ms"}})
+	c := start(t, topology.Variant{Replicas: map[string]int{"input": 2},
+		Settings: map[string]string{"limits.client_timeout": "5s", "limits.retry_after": "100ms"}})
 	b := c.listen()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), envClient+"="+strings.Join(c.topo.EntryPoints(), " "), envDir+"="+d.dir)
@@ -89,8 +91,9 @@ func TestSessions_ClientKilled(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })                     // it is dead already, unless the test failed
-	aggregators := []topology.NodeID{"aggregator-1", "aggregator-2"} // facts stay with one joiner, and their sums are spread over the aggregators
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it is dead already, unless the test failed
+	// facts stay with one joiner, and their sums are spread over the aggregators
+	aggregators := []topology.NodeID{"aggregator-1", "aggregator-2"}
 	b.awaitOf(aggregators, "in the middle of facts", func(h beat) bool { return h.Sessions == 1 && h.FramesIn > 20 })
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait() // killed, as intended
@@ -194,7 +197,8 @@ func TestSessions_ResultsAgain(t *testing.T) {
 // TestSessions_ResultsExpire: results that no client closes are kept for limits.results_ttl.
 func TestSessions_ResultsExpire(t *testing.T) {
 	d := generated(t, 20_000)
-	c := start(t, topology.Variant{Settings: map[string]string{"limits.results_ttl": "5s", "limits.client_timeout": "5s", "limits.retry_after": "100ms"}})
+	c := start(t, topology.Variant{Settings: map[string]string{"limits.results_ttl": "5s", "limits.client_timeout": "5s",
+		"limits.retry_after": "100ms"}})
 	b := c.listen()
 	ctx := deadline(t)
 	id, token := session.New(), session.NewToken()
@@ -202,7 +206,8 @@ func TestSessions_ResultsExpire(t *testing.T) {
 	c.shrinks(b)
 	var err error
 	until(t, "the results expire", func() bool {
-		_, err = client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: d.dir, Session: id, Token: token, KeepResults: true})
+		_, err = client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: d.dir, Session: id, Token: token,
+			KeepResults: true})
 		return err != nil
 	})
 	if !errors.Is(err, protocol.ErrExpired) {
@@ -211,8 +216,8 @@ func TestSessions_ResultsExpire(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// cancels has another client cancel a session, and waits until its own client has heard of it. A cancel waits for 2 s. A node that stands still for
-// longer does not answer in that time, and is told again.
+// cancels has another client cancel a session, and waits until its own client has heard of it. A cancel waits for 2 s. A node that stands
+// still for longer does not answer in that time, and is told again.
 func (c *cluster) cancels(ctx context.Context, r *run) {
 	c.t.Helper()
 	other, err := client.Dial(ctx, client.Config{Entries: c.topo.Outputs(), Session: r.c.Session(), Force: true})

@@ -13,9 +13,9 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestR14_ALogThatWasSetBack stops a whole cluster in the middle of an upload. It removes the last records from a node's log, as a disk does that has
-// lied about a flush, or restores the node's directory from an earlier copy. Then it starts the cluster again. No answer is wrong, no client waits
-// for ever, and the next session is right.
+// TestR14_ALogThatWasSetBack stops a whole cluster in the middle of an upload. It removes the last records from a node's log, as a disk
+// does that has lied about a flush, or restores the node's directory from an earlier copy. Then it starts the cluster again. No answer is
+// wrong, no client waits for ever, and the next session is right.
 func TestR14_ALogThatWasSetBack(t *testing.T) {
 	d := generated(t, 60_000)
 	nodes := []topology.NodeID{"input-1", "joiner-1", "joiner-2", "aggregator-2", "reducer-1", "output-1"}

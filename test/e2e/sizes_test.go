@@ -45,7 +45,8 @@ func TestR15_OneRowTooLarge(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// TestR15_LargeChunk: a batch may be larger than its chunk. A chunk of 8 MiB with a huge field is answered, or the session fails with the reason.
+// TestR15_LargeChunk: a batch may be larger than its chunk. A chunk of 8 MiB with a huge field is answered, or the session fails with the
+// reason.
 func TestR15_LargeChunk(t *testing.T) {
 	c := start(t, topology.Variant{Settings: map[string]string{"limits.chunk": "8MiB", "limits.commit": "8MiB"}})
 	huge := generatedFor(t, "movies", 1000)
@@ -140,13 +141,15 @@ func (r *plainClient) say(q protocol.Request) protocol.Reply {
 // TestR15_ChunkAtTheLimit: a chunk that just fits through the input's socket is answered with ok, and its rows arrive,
 // although a batch of them with the file's long name is larger than a frame.
 func TestR15_ChunkAtTheLimit(t *testing.T) {
-	c := start(t, topology.Variant{Settings: map[string]string{"limits.client_timeout": "1h"}}) // between its frames a busy machine may stand still
+	// between its frames a busy machine may stand still
+	c := start(t, topology.Variant{Settings: map[string]string{"limits.client_timeout": "1h"}})
 	in := dialLimits(t, c.topo.EntryPoints()[0])
 	opened := in.say(protocol.Request{Type: protocol.Open, Analysis: "bikes"})
 	if opened.Failure() != nil {
 		t.Fatal(opened.Failure())
 	}
-	q := protocol.Request{Type: protocol.Chunk, Stream: "stations", Lane: 0, Seq: 1, File: strings.Repeat("m", 250-len("/stations.csv")) + "/stations.csv",
+	q := protocol.Request{Type: protocol.Chunk, Stream: "stations", Lane: 0, Seq: 1,
+		File: strings.Repeat("m", 250-len("/stations.csv")) + "/stations.csv",
 		Line: 2, Header: []byte("code,name,latitude,longitude,yearid")}
 	q.Session, q.Token = in.id, in.key
 	var rows []byte
@@ -184,7 +187,8 @@ func TestR15_ARequestTooLarge(t *testing.T) {
 	c := start(t, topology.Variant{})
 	in := dialLimits(t, c.topo.EntryPoints()[0])
 	for range 3 {
-		q := protocol.Request{Type: protocol.Chunk, Stream: "stations", Seq: 1, File: "m/stations.csv", Line: 2, Header: []byte("a"), Data: make([]byte, 16*mib-60)}
+		q := protocol.Request{Type: protocol.Chunk, Stream: "stations", Seq: 1, File: "m/stations.csv", Line: 2, Header: []byte("a"),
+			Data: make([]byte, 16*mib-60)}
 		r := in.say(q)
 		if r.Err.Code != protocol.ErrTooLarge || !strings.Contains(r.Err.Message, "limits.frame") {
 			t.Fatalf("%+v", r)
@@ -218,7 +222,8 @@ func TestR15_ClientKeepsToTheLimit(t *testing.T) {
 	c.noUnexpectedExits()
 }
 
-// TestR16_ManyFilesTakeNoMemory uploads many files at once: the input's memory depends on the number of its workers, not on the number of files.
+// TestR16_ManyFilesTakeNoMemory uploads many files at once: the input's memory depends on the number of its workers, not on the number of
+// files.
 func TestR16_ManyFilesTakeNoMemory(t *testing.T) {
 	const files = 160
 	d := generated(t, 40_000) // some 2 MiB of trips

@@ -66,8 +66,8 @@ func slowly(dir string, bytesPerSecond int64) func(protocol.Stream) ([]client.So
 	return slowlyUntil(dir, bytesPerSecond, nil)
 }
 
-// slowlyUntil lets facts through at full speed once enough is closed. No file of facts ends before that, so the session cannot end either, however
-// long the rest of the test takes.
+// slowlyUntil lets facts through at full speed once enough is closed. No file of facts ends before that, so the session cannot end either,
+// however long the rest of the test takes.
 func slowlyUntil(dir string, bytesPerSecond int64, enough <-chan struct{}) func(protocol.Stream) ([]client.Source, error) {
 	return sources(dir, func(s protocol.Stream, f io.ReadCloser) io.ReadCloser {
 		if s.Reference {

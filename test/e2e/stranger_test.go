@@ -17,8 +17,9 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// TestHostile_StrangerInAPlace takes a node's addresses while the node is down, and answers with rubbish: garbled acknowledgements and heartbeats,
-// garbled frames on its broadcast socket, HTTP instead of replies. No process fails because of it, and when the node is back the run completes.
+// TestHostile_StrangerInAPlace takes a node's addresses while the node is down, and answers with rubbish: garbled acknowledgements and
+// heartbeats, garbled frames on its broadcast socket, HTTP instead of replies. No process fails because of it, and when the node is back
+// the run completes.
 func TestHostile_StrangerInAPlace(t *testing.T) {
 	d := generated(t, 60_000)
 	c := start(t, topology.Variant{Replicas: map[string]int{"output": 2}})
@@ -108,8 +109,8 @@ func (c *cluster) publishRubbish(a *attacker, e topology.NamedEndpoint) (said in
 	return said
 }
 
-// garbledAck returns an acknowledgement that cannot be decoded, or names a node that does not exist. One that can be decoded and names a node could
-// be a real node's.
+// garbledAck returns an acknowledgement that cannot be decoded, or names a node that does not exist. One that can be decoded and names a
+// node could be a real node's.
 func (a *attacker) garbledAck() []byte {
 	for {
 		k := link.Ack{

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// patience is how long a test waits at most for a condition. It says nothing about the speed of nodes: a shared machine may stand still for
-	// seconds, and the race detector makes everything about five times slower.
+	// patience is how long a test waits at most for a condition. It says nothing about the speed of nodes: a shared machine may stand still
+	// for seconds, and the race detector makes everything about five times slower.
 	patience = 5 * time.Minute
 	// longest is how long all the work of one test with a cluster may take: several waits, one after the other.
 	longest = 15 * time.Minute

@@ -14,8 +14,8 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// Loopback returns a topology over TCP, in a file of its own. Its nodes are on an address of this test alone (127.0.0.0/8 are 16 million, all of this
-// machine), so that its ports are free.
+// Loopback returns a topology over TCP, in a file of its own. Its nodes are on an address of this test alone (127.0.0.0/8 are 16 million,
+// all of this machine), so that its ports are free.
 func Loopback(t testing.TB, v topology.Variant) *topology.Topology {
 	t.Helper()
 	v.Address = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(250), rand.IntN(250), 2+rand.IntN(250))
@@ -98,7 +98,8 @@ type Listener struct {
 	May  bool
 }
 
-// Listeners are those that a control socket has to tell apart. own are the keys' owner, who reads its list of revoked keys again afterwards.
+// Listeners are those that a control socket has to tell apart. own are the keys' owner, who reads its list of revoked keys again
+// afterwards.
 func (r *Ring) Listeners(t testing.TB, topo *topology.Topology, own topology.Node) []Listener {
 	t.Helper()
 	node := func(id topology.NodeID) topology.Node {

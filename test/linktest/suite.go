@@ -404,8 +404,8 @@ func (w *world) send(e *end, s *link.Sender, to link.NodeID, frames []link.Frame
 	}
 }
 
-// spoilt returns what happens to frames on a disk that forgets bits, or behind a proxy that mixes links up: some have another bit, another's
-// content, another number, or the name of another link. Each is a message that the transport carries like any other.
+// spoilt returns what happens to frames on a disk that forgets bits, or behind a proxy that mixes links up: some have another bit,
+// another's content, another number, or the name of another link. Each is a message that the transport carries like any other.
 func (w *world) spoilt(frames []link.Frame) []link.Frame {
 	if w.damage == 0 {
 		return frames

@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// aim is a combination of faults, timed so that they do most harm. By chance they would meet in one seed of ten thousand. One seed in sixteen has aimed
-// faults. Which seeds those are is not drawn, so that the other seeds keep their runs.
+// aim is a combination of faults, timed so that they do most harm. By chance they would meet in one seed of ten thousand. One seed in
+// sixteen has aimed faults. Which seeds those are is not drawn, so that the other seeds keep their runs.
 type aim int
 
 const (
@@ -52,8 +52,8 @@ func (w *world) injectAimed() {
 	}
 }
 
-// nearlyMiss stops a target for about as long as a suspicion takes. Around that moment the medics stop for less than a heartbeat. So they then notice at
-// once what they would have noticed one after the other.
+// nearlyMiss stops a target for about as long as a suspicion takes. Around that moment the medics stop for less than a heartbeat. So they
+// then notice at once what they would have noticed one after the other.
 func (w *world) nearlyMiss() {
 	t := eventqueue.OneOf(w.Queue, w.order...)
 	if !t.healthy() {
@@ -75,9 +75,9 @@ func (w *world) nearlyMiss() {
 	})
 }
 
-// cutWhileStoring cuts a leader off from the network while the leader stores that a start has failed. The order that waits for the store is then
-// still there when the leader hears somebody again. Meanwhile the target starts by itself, and is heard a moment later than others. No other medic
-// could have given the order.
+// cutWhileStoring cuts a leader off from the network while the leader stores that a start has failed. The order that waits for the store is
+// then still there when the leader hears somebody again. Meanwhile the target starts by itself, and is heard a moment later than others. No
+// other medic could have given the order.
 func (w *world) cutWhileStoring(p *process, e core.Entry) (storing time.Duration) {
 	const longer = suspectAfter + 6*heartbeat
 	if _, cut := w.cut[p.t.ID]; cut || w.At >= w.faults.end || e.InARow < 2 || e.Wait > 4*heartbeat {
@@ -107,9 +107,9 @@ func (w *world) cutWhileStoring(p *process, e core.Entry) (storing time.Duration
 	return storing
 }
 
-// leadTwice ends all medics. One of them starts again, is elected, and counts the failures of a target that crashes at its starts. Then that medic dies, the
-// hosts forget its generation, and another medic takes the same generation. This medic has the smaller id. So its row of failures, which becomes longer,
-// comes before the other row in the journal.
+// leadTwice ends all medics. One of them starts again, is elected, and counts the failures of a target that crashes at its starts. Then
+// that medic dies, the hosts forget its generation, and another medic takes the same generation. This medic has the smaller id. So its row
+// of failures, which becomes longer, comes before the other row in the journal.
 func (w *world) leadTwice() {
 	var medics []*target
 	for _, t := range w.order {

@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// checker checks what must never happen. It looks at hosts, disks and messages, not into cores. Each rule of the medics has its own checker, which
-// remembers only what this rule needs; this type tells the checkers what happens.
+// checker checks what must never happen. It looks at hosts, disks and messages, not into cores. Each rule of the medics has its own
+// checker, which remembers only what this rule needs; this type tells the checkers what happens.
 type checker struct {
 	*facts
 	leadership leadership // M1
@@ -120,9 +120,9 @@ func (f *facts) works(who core.NodeID) bool {
 	return f.w.targets[who].healthy() && !cut
 }
 
-// remembered reports whether anybody knows of a term, other than the medic that led in it, and other than hosts, which only decide. A medic that is dead or
-// hung, and was not heard since, tells nobody. So if the hosts have not heard of the term either, a medic that has lost its disk is like a medic that starts
-// for the first time.
+// remembered reports whether anybody knows of a term, other than the medic that led in it, and other than hosts, which only decide. A medic
+// that is dead or hung, and was not heard since, tells nobody. So if the hosts have not heard of the term either, a medic that has lost its
+// disk is like a medic that starts for the first time.
 func (f *facts) remembered(p *process, t core.Term) bool {
 	same := func(o core.Term) bool { return o.Gen == t.Gen && o.Leader == t.Leader }
 	return slices.ContainsFunc(f.w.order, func(o *target) bool {

@@ -34,7 +34,8 @@ type faults struct {
 func newFaults(w *world) faults {
 	f := faults{end: w.Between(4*time.Second, 20*time.Second)}
 	if w.Chance(0.1) { // nothing happens to medics
-		f.kills, f.loops, f.slowStart = w.Between(500*time.Millisecond, 4*time.Second), eventqueue.OneOf(w.Queue, 0, 0.4), eventqueue.OneOf(w.Queue, 0, 0.2)
+		f.kills, f.loops, f.slowStart = w.Between(500*time.Millisecond, 4*time.Second), eventqueue.OneOf(w.Queue, 0, 0.4),
+			eventqueue.OneOf(w.Queue, 0, 0.2)
 		return f
 	}
 	often := func(p float64, set func()) {
@@ -97,7 +98,8 @@ func (f *faults) networkIsUnreliable() bool {
 
 // medicsAreFine reports whether nothing happens to a medic, its disk or its network.
 func (f *faults) medicsAreFine() bool {
-	return f.networkIsFine() && f.slowDisk+f.crash == 0 && f.medicKills+f.medicStops+f.sleep == 0 && f.stall+f.wipe+f.restore+f.absurd == 0 && f.fenceRestores == 0 && !f.killAllButOne && f.aim == noAim
+	return f.networkIsFine() && f.slowDisk+f.crash == 0 && f.medicKills+f.medicStops+f.sleep == 0 && f.stall+f.wipe+f.restore+f.absurd == 0 &&
+		f.fenceRestores == 0 && !f.killAllButOne && f.aim == noAim
 }
 
 func (f *faults) inject(w *world) {
@@ -193,8 +195,8 @@ func (w *world) killAllButOne() {
 	}
 }
 
-// heal ends the faults. Dead processes stay dead, and stopped ones stay stopped. But a host that no working medic reaches gets a medic from outside: nothing
-// on that host can recover by itself, and in a real cluster somebody starts a medic there (docs/medics.md).
+// heal ends the faults. Dead processes stay dead, and stopped ones stay stopped. But a host that no working medic reaches gets a medic from
+// outside: nothing on that host can recover by itself, and in a real cluster somebody starts a medic there (docs/medics.md).
 func (w *world) heal() {
 	w.tracef("faults stop")
 	f := &w.faults

@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// loop is the loop of a node's process (N9): it makes progress all the time, or works on something large, or hangs. The process sends heartbeats in all
-// three cases. A node whose loop hangs ends itself after stuckAfter; if that fails, medics end it after twice that time.
+// loop is the loop of a node's process (N9): it makes progress all the time, or works on something large, or hangs. The process sends
+// heartbeats in all three cases. A node whose loop hangs ends itself after stuckAfter; if that fails, medics end it after twice that time.
 type loop struct {
 	from   time.Duration // when it began its present work
 	until  time.Duration // until then the loop is busy; 0: it is not

@@ -32,7 +32,8 @@ func (c *fences) keepUp() {
 	for _, h := range w.hosts {
 		for _, t := range w.order {
 			since := max(h.restored, w.faults.end) // while faults are injected, the host may learn of a term late
-			if t.medic && t.healthy() && (w.reach || t.host == h) && t.disk.term.Gen > h.fence.Term.Gen && w.At-max(since, t.p.fitSince, t.disk.since) > 4*suspectAfter {
+			if t.medic && t.healthy() && (w.reach || t.host == h) && t.disk.term.Gen > h.fence.Term.Gen &&
+				w.At-max(since, t.p.fitSince, t.disk.since) > 4*suspectAfter {
 				w.fail("R14", "the fence of %s is at %v, and %s is at %v", h.name, h.fence.Term, t.ID, t.disk.term)
 			}
 		}

@@ -33,7 +33,8 @@ func (c *restarts) writes(p *process, e core.Entry) {
 	}
 	switch {
 	case last.Kind == 0:
-	case e.Kind == core.Recovered && e.Incarnation <= last.Incarnation && !c.livedAfter(e.Node, e.Incarnation, c.spoke(e, last)) && c.comparable(e, last):
+	case e.Kind == core.Recovered && e.Incarnation <= last.Incarnation && !c.livedAfter(e.Node, e.Incarnation, c.spoke(e, last)) &&
+		c.comparable(e, last):
 		c.w.fail("M5", "%s takes a late sign of incarnation %d of %s for that of a new one", p.t.ID, e.Incarnation, e.Node)
 	case e.Kind == core.Suspected && e.InARow <= last.InARow && e.At.Sub(last.At) < time.Minute && !c.healthySince(p, e.Node, last.At):
 		c.w.fail("M5", "%s takes failure %d in a row of %s for the %dth: %v incarnation %d at %v after %v incarnation %d at %v",
@@ -41,8 +42,8 @@ func (c *restarts) writes(p *process, e core.Entry) {
 	}
 }
 
-// spoke returns the time after which a suspected incarnation must have lived, for its sign to count. If another leader suspected it, perhaps wrongly,
-// its late signs look the same as signs of an incarnation that continues.
+// spoke returns the time after which a suspected incarnation must have lived, for its sign to count. If another leader suspected it,
+// perhaps wrongly, its late signs look the same as signs of an incarnation that continues.
 func (c *restarts) spoke(back, missed core.Entry) time.Time {
 	if c.w.lateSigns && back.Term != missed.Term {
 		return missed.At.Add(-lateFor)
@@ -56,22 +57,23 @@ func (c *restarts) livedAfter(who core.NodeID, incarnation uint64, at time.Time)
 	})
 }
 
-// comparable reports whether the two entries count incarnations of one log. If the first sign of an incarnation comes after its end, and its log was never
-// heard before, the log is new to all medics, and the number in the journal belongs to another log.
+// comparable reports whether the two entries count incarnations of one log. If the first sign of an incarnation comes after its end, and
+// its log was never heard before, the log is new to all medics, and the number in the journal belongs to another log.
 func (c *restarts) comparable(back, missed core.Entry) bool {
 	now, then := c.writers[back.EntryID], c.writers[missed.EntryID]
 	if then == nil {
 		return true
 	}
-	return !slices.ContainsFunc(c.w.targets[back.Node].past, func(p *process) bool { // an incarnation with that number, of a log that no medic has suspected
+	// an incarnation with that number, of a log that no medic has suspected
+	return !slices.ContainsFunc(c.w.targets[back.Node].past, func(p *process) bool {
 		return p.id.Incarnation == back.Incarnation && now.waking.knew(p, back.At) && !slices.ContainsFunc(p.t.past, func(o *process) bool {
 			return o.id.LogID == p.id.LogID && then.waking.knew(o, missed.At)
 		})
 	})
 }
 
-// healthySince reports whether an incarnation has lasted long enough to end a row of failures, or may have seemed to, if signs of life can be late. A leader
-// that was stopped for less than a heartbeat takes the last sign when it continues, and does not know that it slept.
+// healthySince reports whether an incarnation has lasted long enough to end a row of failures, or may have seemed to, if signs of life can
+// be late. A leader that was stopped for less than a heartbeat takes the last sign when it continues, and does not know that it slept.
 func (c *restarts) healthySince(leader *process, who core.NodeID, at time.Time) bool {
 	napped := leader.fitSince-leader.slept <= heartbeat
 	return slices.ContainsFunc(c.w.targets[who].past, func(p *process) bool {
@@ -82,6 +84,7 @@ func (c *restarts) healthySince(leader *process, who core.NodeID, at time.Time) 
 		case napped && leader.slept <= until+latency:
 			until = max(until, leader.fitSince)
 		}
-		return c.w.moment(until).After(at) && until-p.speaks >= backoff.Healthy-latency // the last sign may have travelled longer than the first by that much
+		// the last sign may have travelled longer than the first by that much
+		return c.w.moment(until).After(at) && until-p.speaks >= backoff.Healthy-latency
 	}) || !c.w.fine
 }

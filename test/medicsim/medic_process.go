@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// wakingTime counts a medic's own time, without the time in which it was stopped, and notes when in that time it heard each member. With it the checkers
-// find out whether a suspicion was the medic's own fault (M6).
+// wakingTime counts a medic's own time, without the time in which it was stopped, and notes when in that time it heard each member. With it
+// the checkers find out whether a suspicion was the medic's own fault (M6).
 type wakingTime struct {
 	w        *world
 	asleep   time.Duration
@@ -22,13 +22,14 @@ type wakingTime struct {
 }
 
 func newAwake(w *world) wakingTime {
-	return wakingTime{w: w, last: map[core.NodeID]time.Duration{}, newest: map[core.NodeID]*process{}, first: map[int]time.Time{}, pids: map[core.NodeID]int{}}
+	return wakingTime{w: w, last: map[core.NodeID]time.Duration{}, newest: map[core.NodeID]*process{}, first: map[int]time.Time{},
+		pids: map[core.NodeID]int{}}
 }
 
 func (a *wakingTime) now() time.Duration { return a.w.At - a.asleep }
 
-// slept is called after a sleep. A sleep of less than a heartbeat cannot be told from a late tick, so it counts as waking time. A longer sleep does not
-// count, and a long sleep ends all silences.
+// slept is called after a sleep. A sleep of less than a heartbeat cannot be told from a late tick, so it counts as waking time. A longer
+// sleep does not count, and a long sleep ends all silences.
 func (a *wakingTime) slept(d time.Duration) {
 	if d <= heartbeat {
 		return
@@ -41,8 +42,8 @@ func (a *wakingTime) slept(d time.Duration) {
 	}
 }
 
-// heard notes a sign of life. A sign of an earlier process than the newest one heard does not count. But once the newer process has fallen silent, a medic
-// cannot know which of two logs is the newer one, so a sign of either may count.
+// heard notes a sign of life. A sign of an earlier process than the newest one heard does not count. But once the newer process has fallen
+// silent, a medic cannot know which of two logs is the newer one, so a sign of either may count.
 func (a *wakingTime) heard(from *process) {
 	if _, before := a.first[from.id.PID]; !before {
 		a.first[from.id.PID] = a.w.Now()
@@ -89,8 +90,9 @@ func (p *process) beginMedic() {
 		}
 	}
 	cfg := core.Config{
-		Self: t.ID, ID: p.id, Life: uint64(p.id.PID), Wall: t.wall, Reach: reach, Medics: w.medics, Nodes: w.nodes, Heartbeat: heartbeat, SuspectAfter: suspectAfter,
-		Backoff: backoff,
+		Self: t.ID, ID: p.id, Life: uint64(p.id.PID), Wall: t.wall, Reach: reach, Medics: w.medics, Nodes: w.nodes, Heartbeat: heartbeat,
+		SuspectAfter: suspectAfter,
+		Backoff:      backoff,
 	}
 	p.waking = newAwake(w)
 	for _, x := range w.order {

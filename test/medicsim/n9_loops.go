@@ -2,7 +2,8 @@ package medicsim
 
 import "posta.dev/posta/medic/core"
 
-// loops is N9: no node is restarted because its loop is busy, or before it has had the time to end itself; and a node that counts as recovered works.
+// loops is N9: no node is restarted because its loop is busy, or before it has had the time to end itself; and a node that counts as
+// recovered works.
 type loops struct{ *facts }
 
 func (c *loops) given(p *process, o core.Order) {
@@ -11,7 +12,8 @@ func (c *loops) given(p *process, o core.Order) {
 		return
 	}
 	if silence := p.waking.silence(o.Target); silence < suspectAfter {
-		c.w.fail("N9", "%s orders a restart of %s, whose loop is busy for %v (hangs: %v), and which it heard %v ago", p.t.ID, o.Target, t.p.stands(), t.p.loop.hangs, silence)
+		c.w.fail("N9", "%s orders a restart of %s, whose loop is busy for %v (hangs: %v), and which it heard %v ago", p.t.ID, o.Target,
+			t.p.stands(), t.p.loop.hangs, silence)
 	}
 }
 

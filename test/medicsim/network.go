@@ -38,7 +38,8 @@ func (w *world) unreachable(from, to core.NodeID) bool {
 	return cutFrom || cutTo || w.blocked[[2]core.NodeID{from, to}]
 }
 
-// cutOff cuts a medic off from the network, but not from its hosts: it hears nobody, and can restart every target. A restart of the medic ends the cut.
+// cutOff cuts a medic off from the network, but not from its hosts: it hears nobody, and can restart every target. A restart of the medic
+// ends the cut.
 func (w *world) cutOff() {
 	t := w.any(true)
 	if _, cut := w.cut[t.ID]; cut || t.p == nil {

@@ -64,7 +64,8 @@ type host struct {
 }
 
 func (t *target) healthy() bool {
-	return t.p != nil && !t.p.stopped && t.w.At >= t.p.speaks && !t.p.overdue() && (!t.medic || t.p.core != nil) // a medic that crashes at its start has no core
+	// a medic that crashes at its start has no core
+	return t.p != nil && !t.p.stopped && t.w.At >= t.p.speaks && !t.p.overdue() && (!t.medic || t.p.core != nil)
 }
 
 func (p *process) recovering() bool { return p.t.w.At < p.ready }
@@ -83,7 +84,8 @@ func (t *target) start(s core.Started) {
 	if w.Chance(w.faults.slowStart) {
 		speaks += w.Between(0, 3*time.Second)
 	}
-	p := &process{t: t, id: core.Identity{LogID: [16]byte{byte(len(t.ID)), t.ID[len(t.ID)-1], t.wipes}, Incarnation: t.incarnations, PID: w.pids}, born: w.At, speaks: speaks}
+	p := &process{t: t, id: core.Identity{LogID: [16]byte{byte(len(t.ID)), t.ID[len(t.ID)-1], t.wipes}, Incarnation: t.incarnations,
+		PID: w.pids}, born: w.At, speaks: speaks}
 	if t.medic { // a medic's log id identifies one opening of the directory (R14)
 		binary.LittleEndian.PutUint64(p.id.LogID[8:], uint64(w.pids))
 	}

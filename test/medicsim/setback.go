@@ -8,7 +8,8 @@ import (
 	"posta.dev/posta/medic/core"
 )
 
-// Faults of storage and of clocks: an earlier durable state is restored (R14), messages contain impossible numbers, and the clock for people jumps (M10).
+// Faults of storage and of clocks: an earlier durable state is restored (R14), messages contain impossible numbers, and the clock for
+// people jumps (M10).
 
 // maxCopies is how many copies of a directory or a fence may be restored.
 const maxCopies = 8

@@ -13,11 +13,13 @@ import (
 )
 
 var (
-	seed    = flag.Uint64("seed", 1, "first seed of TestSeeds")
-	plain   = flag.Bool("plain", false, "no loop of a node is busy or hangs: rare bugs are searched in seeds that have shown them before there were such faults")
+	seed  = flag.Uint64("seed", 1, "first seed of TestSeeds")
+	plain = flag.Bool("plain", false,
+		"no loop of a node is busy or hangs: rare bugs are searched in seeds that have shown them before there were such faults")
 	unaimed = flag.Bool("unaimed", false, "no faults are aimed: seeds from before there were aims tell the stories that they told")
-	steady  = flag.Bool("steady", false, "medics tick as often while all is well as at other times: seeds from before they paused tell the stories that they told")
-	seeds   = flag.Int("seeds", 200, "how many seeds TestSeeds runs")
+	steady  = flag.Bool("steady", false,
+		"medics tick as often while all is well as at other times: seeds from before they paused tell the stories that they told")
+	seeds = flag.Int("seeds", 200, "how many seeds TestSeeds runs")
 )
 
 func TestSeeds(t *testing.T) {
@@ -51,7 +53,8 @@ func run(t *testing.T, seed uint64) Report {
 	}
 	var trace bytes.Buffer
 	_, again := Run(Options{Seed: seed, Plain: *plain, Unaimed: *unaimed, Steady: *steady, Trace: &trace})
-	t.Errorf("%v\n(the second run: %v)\n%s\n%s\n…%s", err, again != nil && again.Error() == err.Error(), report.Layout, report.Faults, lastLines(trace.String(), 40))
+	t.Errorf("%v\n(the second run: %v)\n%s\n%s\n…%s", err, again != nil && again.Error() == err.Error(), report.Layout, report.Faults,
+		lastLines(trace.String(), 40))
 	if testing.Verbose() && *seeds == 1 {
 		_, _ = io.WriteString(testWriter{t}, trace.String())
 	}

@@ -69,16 +69,18 @@ type world struct {
 	blocked       map[[2]core.NodeID]bool
 	cut           map[core.NodeID]time.Duration // medics without a network, with the time since when
 	checker       checker
-	suspected     func(*process, core.Entry) (storing time.Duration) // called when a leader begins to store a suspicion; returns how long the store takes at least; nil: not called
-	report        Report
-	pids          int
-	wellSince     time.Duration // since when all is well; 0: something is not
+	// called when a leader begins to store a suspicion; returns how long the store takes at least; nil: not called
+	suspected func(*process, core.Entry) (storing time.Duration)
+	report    Report
+	pids      int
+	wellSince time.Duration // since when all is well; 0: something is not
 }
 
 // Run simulates one seed. The error is a *violation.Violation if a rule did not hold.
 func Run(o Options) (report Report, err error) {
 	w := &world{
-		Options: o, Queue: eventqueue.New(o.Seed, 0xed1c), targets: map[core.NodeID]*target{}, blocked: map[[2]core.NodeID]bool{}, cut: map[core.NodeID]time.Duration{},
+		Options: o, Queue: eventqueue.New(o.Seed, 0xed1c), targets: map[core.NodeID]*target{}, blocked: map[[2]core.NodeID]bool{},
+		cut:    map[core.NodeID]time.Duration{},
 		report: Report{Injected: map[string]int{}},
 	}
 	w.checker = newChecker(w)
@@ -121,7 +123,8 @@ func (w *world) begin() {
 	w.faults.takeAim(w)
 	w.fine, w.unreliable = w.faults.networkIsFine(), w.faults.networkIsUnreliable()
 	w.misledByHints, w.lateSigns = w.faults.wrongHints > 0, w.faults.lateSigns > 0
-	w.report.Layout = fmt.Sprintf("%d hosts, %d nodes, %d medics, reach all %v, hints %v", len(w.hosts), len(w.nodes), len(w.medics), w.reach, w.hints)
+	w.report.Layout = fmt.Sprintf("%d hosts, %d nodes, %d medics, reach all %v, hints %v", len(w.hosts), len(w.nodes), len(w.medics), w.reach,
+		w.hints)
 	w.report.Faults = w.faults.String()
 	w.tracef("%s; %s", w.report.Layout, w.report.Faults)
 	for _, t := range w.order {

@@ -15,8 +15,8 @@ import (
 	"posta.dev/posta/bench/brokers"
 )
 
-// How long a server may take to be built and to start, on a machine that is busy with other tests. Building takes a minute of processor time, of which a
-// shared machine gives one of many programs a tenth.
+// How long a server may take to be built and to start, on a machine that is busy with other tests. Building takes a minute of processor
+// time, of which a shared machine gives one of many programs a tenth.
 const (
 	buildTime = 20 * time.Minute
 	startTime = 5 * time.Minute
@@ -46,8 +46,8 @@ func build() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "posta-nats"); err != nil {
 		return "", err
 	}
-	// The server takes a minute of processor time to compile, unless Go has it in its cache. Of test binaries that need it at once the first compiles it,
-	// and the others wait. Closing the file gives the lock back.
+	// The server takes a minute of processor time to compile, unless Go has it in its cache. Of test binaries that need it at once the first
+	// compiles it, and the others wait. Closing the file gives the lock back.
 	turn, err := os.Open(filepath.Join(root, "bench", "rivals", "go.mod"))
 	if err != nil {
 		return dir, err

@@ -94,7 +94,8 @@ func (p pace) run(ctx context.Context, dirs []string, path string) (failed int, 
 		if err != nil {
 			return failed, err
 		}
-		fmt.Printf("pace: round %d of %d begun, %d tests, %d failed so far, %v\n", round, p.times, len(jobs), failed, time.Since(r.began).Round(time.Second))
+		fmt.Printf("pace: round %d of %d begun, %d tests, %d failed so far, %v\n", round, p.times, len(jobs), failed,
+			time.Since(r.began).Round(time.Second))
 	}
 	r.wg.Wait()
 	if failed, err = r.write(path); err == nil {

@@ -49,7 +49,8 @@ func Start(t *testing.T) *Server {
 	if err := os.WriteFile(secret, []byte(Password+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if said, err := s.command("initdb", "-D", s.data(), "-U", "posta", "-A", "scram-sha-256", "--pwfile", secret, "-E", "UTF8", "--locale=C", "-N").CombinedOutput(); err != nil {
+	if said, err := s.command("initdb", "-D", s.data(), "-U", "posta", "-A", "scram-sha-256", "--pwfile", secret, "-E", "UTF8", "--locale=C",
+		"-N").CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, said)
 	}
 	s.Run(t)

@@ -1,5 +1,5 @@
-// Package ptytest gives tests a terminal that never answers: whatever a program asks it, like the colour of its background, nothing comes back. Some
-// terminals are like that, and so are consoles of virtual machines and pipes of `script`.
+// Package ptytest gives tests a terminal that never answers: whatever a program asks it, like the colour of its background, nothing comes
+// back. Some terminals are like that, and so are consoles of virtual machines and pipes of `script`.
 package ptytest
 
 import (

@@ -16,8 +16,9 @@ const codeInterrupted protocol.Code = "interrupted"
 // the session over (R17).
 func (c *client) startAgain() {
 	w := c.w
-	heir := &client{w: w, n: len(w.clients), id: c.id, who: c.who, token: c.token, upload: c.upload, want: c.want, inputs: c.inputs, outputs: c.outputs,
-		got: answer{}, former: c}
+	heir := &client{w: w, n: len(w.clients), id: c.id, who: c.who, token: c.token, upload: c.upload, want: c.want, inputs: c.inputs,
+		outputs: c.outputs,
+		got:     answer{}, former: c}
 	heir.speech = newSpeech(heir)
 	c.heir = heir
 	if heir.takeover = w.Chance(0.6); heir.takeover {
@@ -37,7 +38,8 @@ func (c *client) startAgain() {
 // admitted lets a client fall asleep or vanish at the moment when an input admits it.
 func (c *client) admitted(r *protocol.Reply) {
 	w := c.w
-	if !w.faults.again || !w.faults.dozes || c.rival != nil || c.former != nil || c.heir != nil || r.Type != protocol.Opened || r.State != session.Running || !w.Chance(0.5) {
+	if !w.faults.again || !w.faults.dozes || c.rival != nil || c.former != nil || c.heir != nil || r.Type != protocol.Opened ||
+		r.State != session.Running || !w.Chance(0.5) {
 		return
 	}
 	w.After(w.Between(0, 50*time.Millisecond), eventqueue.OneOf(w.Queue, c.sleep, c.vanish))
@@ -102,8 +104,8 @@ func (c *client) heirPermits(code protocol.Code) bool {
 	return false
 }
 
-// resumePermits reports whether an end is permitted to a client that resumes: it may find no session, if the former client had not opened it, or it may hear
-// that the former client lives.
+// resumePermits reports whether an end is permitted to a client that resumes: it may find no session, if the former client had not opened
+// it, or it may hear that the former client lives.
 func (c *client) resumePermits(f *client, code protocol.Code) bool {
 	switch code {
 	case protocol.ErrUnknownSession:
@@ -139,7 +141,8 @@ func (c *client) formerPermits(f *client, code protocol.Code, reason string) boo
 		return !c.takeover && !f.sent
 	case protocol.ErrFailed:
 		// Requests of the former client arrive late, with the same token.
-		late := strings.Contains(reason, "came twice with different content") || strings.Contains(reason, "taken already") || strings.Contains(reason, "has sent") || strings.Contains(reason, "does not have")
+		late := strings.Contains(reason, "came twice with different content") || strings.Contains(reason, "taken already") ||
+			strings.Contains(reason, "has sent") || strings.Contains(reason, "does not have")
 		return !f.sent && (strings.Contains(reason, "said nothing") || !c.takeover && late)
 	}
 	return false

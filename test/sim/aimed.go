@@ -26,18 +26,20 @@ const (
 )
 
 func (a aim) String() string {
-	return [...]string{"nothing", "lost state", "disks lost between sessions", "restarted senders", "busy drains", "a restored cluster", "disks restored again", "lost state behind full disks"}[a]
+	return [...]string{"nothing", "lost state", "disks lost between sessions", "restarted senders", "busy drains", "a restored cluster",
+		"disks restored again", "lost state behind full disks"}[a]
 }
 
-// drawAim decides whether a seed has aimed faults, and which. Of the seeds that neither change the topology nor set logs back at chosen moments, a
-// fifth has aimed faults. It draws from its own source of chance.
+// drawAim decides whether a seed has aimed faults, and which. Of the seeds that neither change the topology nor set logs back at chosen
+// moments, a fifth has aimed faults. It draws from its own source of chance.
 func (f *faults) drawAim(w *world) {
 	r := rand.New(rand.NewPCG(w.Seed, 23))
 	if f.rewirings > 0 || len(f.strikes) > 0 || r.Float64() > 0.24 {
 		return
 	}
 	f.aimed, f.aim = r, loseState+aim(r.IntN(int(restoreOnceAgain)))
-	if also := rand.New(rand.NewPCG(w.Seed, 61)); f.aim == loseState && also.Float64() < 0.4 { // from another source, so that the other seeds stay what they are
+	// from another source, so that the other seeds stay what they are
+	if also := rand.New(rand.NewPCG(w.Seed, 61)); f.aim == loseState && also.Float64() < 0.4 {
 		f.aim = loseBehindFull
 	}
 	switch f.aim {

@@ -13,9 +13,10 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// The simulated analysis. It is small and contains everything that the engine treats specially: reference rows of which the last one counts; a table
-// that reference rows fill and that is complete before any fact; exact sums of floats whose rounded sum depends on the order; several tables of one
-// stream that are merged in different ways; a parameter; rows that are rejected; rows that make a function panic.
+// The simulated analysis. It is small and contains everything that the engine treats specially: reference rows of which the last one
+// counts; a table that reference rows fill and that is complete before any fact; exact sums of floats whose rounded sum depends on the
+// order; several tables of one stream that are merged in different ways; a parameter; rows that are rejected; rows that make a function
+// panic.
 
 const (
 	streamGroups = iota // key, group: the last row of a key counts
@@ -83,7 +84,8 @@ func newAnalysis(w *world) *analyses.Analysis {
 		NewJoiner: func(args analyses.Args, r analyses.Replica) (analyses.Joiner, error) {
 			least, err := strconv.ParseFloat(args[0], 64)
 			all, _ := strconv.Atoi(args[2])
-			return &tally{w: w, all: all, first: r.Index == 0, least: least, groups: map[string]member{}, members: map[string]int64{}, totals: fold.NewTable(&totalsSpec)}, err
+			return &tally{w: w, all: all, first: r.Index == 0, least: least, groups: map[string]member{}, members: map[string]int64{},
+				totals: fold.NewTable(&totalsSpec)}, err
 		},
 		Reduce: func(args analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {
 			if query == tableTotals {
@@ -282,7 +284,8 @@ func (j *tally) Flush(tables []*fold.Table) error {
 	return nil
 }
 
-// counts checks, when the reducer computes, that it has all facts (R12), and no fact twice (R5). A wrong answer would show the bug, too, but not its cause.
+// counts checks, when the reducer computes, that it has all facts (R12), and no fact twice (R5). A wrong answer would show the bug, too,
+// but not its cause.
 func (w *world) counts(want string, totals *fold.Table) {
 	rows, all := int64(0), int64(0)
 	for _, row := range totals.Sorted(nil) {

@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// checkAtRest checks a cluster whose sessions have all ended: no node keeps anything, logs can be cut to nothing, and a node that starts from such a
-// disk has the same state.
+// checkAtRest checks a cluster whose sessions have all ended: no node keeps anything, logs can be cut to nothing, and a node that starts
+// from such a disk has the same state.
 func (w *world) checkAtRest() {
 	w.over = true
 	for _, n := range w.order {
@@ -65,8 +65,8 @@ func (n *node) recoversTo(state []byte) {
 	d.close()
 }
 
-// answersAs checks, when the run is over, that a node that starts again gives clients the same answers about their sessions as now (N3). recoversTo
-// cannot detect what a snapshot leaves out, because that is missing in both states that it compares.
+// answersAs checks, when the run is over, that a node that starts again gives clients the same answers about their sessions as now (N3).
+// recoversTo cannot detect what a snapshot leaves out, because that is missing in both states that it compares.
 func (n *node) answersAs(back *recovery) {
 	ask := protocol.Results
 	if n.stage().holds(topology.Input) && n.w.faults.owners != nil {
@@ -113,7 +113,8 @@ func (n *node) answers(who security.Identity, s *shell.Shell, log openLog, q *pr
 func (w *world) count(n *node) {
 	c := n.core().Counters
 	for name, v := range map[string]uint64{
-		"frames": c.FramesIn, "commits": c.Commits, "duplicates": c.Duplicates, "gaps": c.Gaps, "zombies": c.Zombies, "unknown": c.Unknown, "damaged": c.Damaged,
+		"frames": c.FramesIn, "commits": c.Commits, "duplicates": c.Duplicates, "gaps": c.Gaps, "zombies": c.Zombies, "unknown": c.Unknown,
+		"damaged": c.Damaged,
 	} {
 		w.report.Counters[name] += v
 	}

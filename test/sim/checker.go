@@ -48,8 +48,9 @@ type outKey struct {
 
 func newChecker(n *node) *checker {
 	return &checker{
-		n: n, hash: maphash.MakeSeed(), frames: map[outKey]map[link.Seq]uint64{}, last: map[outKey]link.Seq{}, givenUp: map[outKey]link.Seq{}, jumps: map[outKey]bool{},
-		hwm: map[wireKey]link.Hwm{}, open: map[session.ID]bool{}, founder: map[session.ID]session.TokenHash{},
+		n: n, hash: maphash.MakeSeed(), frames: map[outKey]map[link.Seq]uint64{}, last: map[outKey]link.Seq{}, givenUp: map[outKey]link.Seq{},
+		jumps: map[outKey]bool{},
+		hwm:   map[wireKey]link.Hwm{}, open: map[session.ID]bool{}, founder: map[session.ID]session.TokenHash{},
 		opens: map[outKey]map[session.ID]link.Seq{}, acked: map[wireKey]link.Acked{}, arrivals: &n.arrivals,
 	}
 }
@@ -118,8 +119,8 @@ func (c *checker) sessions(rec *record.Record) {
 	}
 }
 
-// hearsOfLosses checks a node which stores that a receiver has another log now: in the same commit, it must fail the sessions that the lost log had
-// begun to take (R8).
+// hearsOfLosses checks a node which stores that a receiver has another log now: in the same commit, it must fail the sessions that the lost
+// log had begun to take (R8).
 func (c *checker) hearsOfLosses(rec *record.Record) {
 	for _, p := range rec.Progress {
 		for _, a := range p.Acked {
@@ -132,7 +133,8 @@ func (c *checker) hearsOfLosses(rec *record.Record) {
 			opens := c.opens[outKey{p.Edge, p.To}]
 			for _, id := range slices.SortedFunc(maps.Keys(opens), func(a, b session.ID) int { return bytes.Compare(a[:], b[:]) }) {
 				if c.open[id] && opens[id] <= old.Seq {
-					c.n.w.fail("R8: %s hears that %s has lost the log that acknowledged frame %d of %s, and continues with session %s", c.n.id, a.Node, opens[id], p.Edge, id)
+					c.n.w.fail("R8: %s hears that %s has lost the log that acknowledged frame %d of %s, and continues with session %s", c.n.id, a.Node,
+						opens[id], p.Edge, id)
 				}
 			}
 		}
@@ -157,7 +159,8 @@ func (c *checker) moved(rec *record.Record) {
 		old := c.hwm[k]
 		if old.ID.LogID != h.ID.LogID {
 			old.Seq = 0
-			if last, _ := w.wires[k].progress(w); w.report.Injected["set back"] == 0 && !w.wires[k].relaid && h.ID.LogID == w.nodes[h.From].ident.LogID && h.Seq > last {
+			if last, _ := w.wires[k].progress(w); w.report.Injected["set back"] == 0 && !w.wires[k].relaid &&
+				h.ID.LogID == w.nodes[h.From].ident.LogID && h.Seq > last {
 				rule := "R8"
 				if old.ID.LogID == (link.LogID{}) {
 					rule = "R5" // it is the first log that this node has heard of, so the numbers can only belong to this log
@@ -223,8 +226,8 @@ func (c *checker) reopened(heard []stored, last wal.Index) {
 		c.kept, c.gone = nil, 0
 	}
 	if w.losses > 0 && len(heard) > 0 && heard[0].at == differs {
-		// A later state was restored after a former one. Its snapshot has cut records that may differ from those that are kept here. So the numbers
-		// of its next frames are unknown.
+		// A later state was restored after a former one. Its snapshot has cut records that may differ from those that are kept here. So the
+		// numbers of its next frames are unknown.
 		for k := range c.last {
 			c.jumps[k] = true
 		}
@@ -273,8 +276,8 @@ func (c *checker) forget(data []byte) {
 	clear(c.acked)
 }
 
-// cut checks that a frame is cut from a log only after its receivers have stored it (N3). If disks were lost or set back, receivers may have less
-// than they have acknowledged.
+// cut checks that a frame is cut from a log only after its receivers have stored it (N3). If disks were lost or set back, receivers may
+// have less than they have acknowledged.
 func (c *checker) cut(first wal.Index) {
 	w := c.n.w
 	for ; c.gone < len(c.kept) && c.kept[c.gone].at < first; c.gone++ {
@@ -332,7 +335,8 @@ func (c *checker) sends(f *link.Frame, to link.NodeID) {
 func (c *checker) acknowledges(a *link.Ack) {
 	h, had := c.hwm[wireKey{a.Edge, a.To, c.n.id}], c.had[wireKey{a.Edge, a.To, c.n.id}]
 	if c.n.w.losses == 0 && !a.Superseded && had.Seq > 0 && (a.Log != had.ID.LogID || a.Hwm < had.Seq) {
-		c.n.w.fail("N3: %s acknowledges frame %d of %s from %s, when it was started frame %d was on its disk", c.n.id, a.Hwm, a.Edge, a.To, had.Seq)
+		c.n.w.fail("N3: %s acknowledges frame %d of %s from %s, when it was started frame %d was on its disk", c.n.id, a.Hwm, a.Edge, a.To,
+			had.Seq)
 	}
 	if a.Log != (link.LogID{}) && a.Log == h.ID.LogID && a.Hwm > h.Seq {
 		c.n.w.fail("R3: %s acknowledges frame %d of %s from %s, on its disk is %d", c.n.id, a.Hwm, a.Edge, a.To, h.Seq)

@@ -16,8 +16,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// client is one client with one session: the real one, package client/core, over simulated connections. This package draws its data, its begin, its
-// timeouts and its faults. It compares the client's answer with the oracle's, and the client's end with the faults.
+// client is one client with one session: the real one, package client/core, over simulated connections. This package draws its data, its
+// begin, its timeouts and its faults. It compares the client's answer with the oracle's, and the client's end with the faults.
 type client struct {
 	w         *world
 	n         int
@@ -117,7 +117,8 @@ func (c *client) begin() {
 		c.entries, entries = append(c.entries, n), append(entries, string(n.id))
 	}
 	c.session = core.New(core.Config{
-		Entries: entries, Analysis: c.upload.analysis, Plan: c.upload.plan, Params: c.upload.params, Session: c.id, Token: c.token, Reopens: c.former != nil && !c.takeover, Takeover: c.takeover, Resume: c.resumes,
+		Entries: entries, Analysis: c.upload.analysis, Plan: c.upload.plan, Params: c.upload.params, Session: c.id, Token: c.token,
+		Reopens: c.former != nil && !c.takeover, Takeover: c.takeover, Resume: c.resumes,
 		Lanes: 1 + w.Rand.IntN(4), Timeout: w.Between(300*time.Millisecond, 2*time.Second), GiveUpAfter: -1, Rand: w.Rand,
 	}, w.Now())
 	c.event(c.session.Discover)
@@ -221,7 +222,8 @@ func (c *client) permitted(code protocol.Code, reason string) bool {
 	return c.exceeds(code, reason)
 }
 
-// exceeds reports whether the client's rows are too large for a frame, or too many for a joiner (R15, R16), and the reason names that limit.
+// exceeds reports whether the client's rows are too large for a frame, or too many for a joiner (R15, R16), and the reason names that
+// limit.
 func (c *client) exceeds(code protocol.Code, reason string) bool {
 	switch {
 	case code == protocol.ErrFailed && strings.Contains(reason, "limits.frame"):
@@ -289,8 +291,8 @@ func (c *client) broken(code protocol.Code, reason string) string {
 	return "R13"
 }
 
-// rivalPermits reports whether the other client with the same id allows such an end: this client came too late, and hears about the other's session
-// (R17). The admitted client hears nothing about the other client.
+// rivalPermits reports whether the other client with the same id allows such an end: this client came too late, and hears about the other's
+// session (R17). The admitted client hears nothing about the other client.
 func (c *client) rivalPermits(code protocol.Code, reason string) bool {
 	r := c.rival
 	if !r.begun || len(c.speech.opened) > 0 {
@@ -316,10 +318,10 @@ func (c *client) rivalPermits(code protocol.Code, reason string) bool {
 	return false
 }
 
-// mayHaveLost reports whether a lost disk may have held something of the session, or may seem to have. A session that begins after disks were
-// replaced does not fail because of the lost ones (R8), with two exceptions. Inputs learn from its heartbeat that another input lost its disk, and a
-// session may begin before that. And a late frame of the lost log may reach a receiver that never heard that log, so the receiver considers it a new
-// log.
+// mayHaveLost reports whether a lost disk may have held something of the session, or may seem to have. A session that begins after disks
+// were replaced does not fail because of the lost ones (R8), with two exceptions. Inputs learn from its heartbeat that another input lost
+// its disk, and a session may begin before that. And a late frame of the lost log may reach a receiver that never heard that log, so the
+// receiver considers it a new log.
 func (c *client) mayHaveLost() bool {
 	w := c.w
 	return w.losses > 0 && (c.began <= w.wiped || w.inputWiped || w.report.Injected["ghost"] > 0)

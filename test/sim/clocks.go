@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/internal/simulator/eventqueue"
 )
 
-// machineClock contains the clocks of a node's machine: a wall clock, which people and NTP set, and a monotonic clock, which counts from the start of
-// the process.
+// machineClock contains the clocks of a node's machine: a wall clock, which people and NTP set, and a monotonic clock, which counts from
+// the start of the process.
 type machineClock struct {
 	wrong  time.Duration // how far the wall clock is ahead
 	booted time.Duration // when the process began

@@ -34,7 +34,8 @@ func (n *node) takeJob(j *shell.Job) {
 	n.later(n.latency(), n.carryOut)
 }
 
-// carryOut does the committer's work on its job. The process may die in the middle of it, or after it and before the loop has learned about it.
+// carryOut does the committer's work on its job. The process may die in the middle of it, or after it and before the loop has learned about
+// it.
 func (n *node) carryOut() {
 	w := n.w
 	if w.At < w.faults.end && w.Chance(w.faults.crash) {

@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// damage changes frames on their way, as a broker's disk or a proxy may, and confuses links (R18). It draws from its own source of chance, so that
-// seeds without it keep their runs.
+// damage changes frames on their way, as a broker's disk or a proxy may, and confuses links (R18). It draws from its own source of chance,
+// so that seeds without it keep their runs.
 type damage struct {
 	rand  *rand.Rand
 	p     float64 // the probability for each frame; 0 for none
@@ -134,7 +134,8 @@ func (c *checker) tookIntact(rec *record.Record) {
 		for seq := max(before.Seq, c.floors[k]) + 1; seq <= h.Seq; seq++ {
 			k.seq = seq
 			if intact, came := c.arrived[k]; came && !intact {
-				c.n.w.fail("R18: %s takes frame %d of %s from %s, of which only damaged copies have come, or copies of other links", c.n.id, seq, h.Edge, h.From)
+				c.n.w.fail("R18: %s takes frame %d of %s from %s, of which only damaged copies have come, or copies of other links", c.n.id, seq,
+					h.Edge, h.From)
 			}
 		}
 	}

@@ -287,7 +287,8 @@ func (u *upload) oracle() answer {
 	return out
 }
 
-// byGroupAndNumber returns the order of rows that begin with a group, and of those of one group, if there are several, by the number after it.
+// byGroupAndNumber returns the order of rows that begin with a group, and of those of one group, if there are several, by the number after
+// it.
 func byGroupAndNumber(a, b string) int {
 	x, y := strings.Fields(a), strings.Fields(b)
 	if c := strings.Compare(x[0], y[0]); c != 0 {

@@ -18,8 +18,8 @@ const (
 	atTakeover moment = "set back during a takeover"
 )
 
-// strike is a set-back that waits for its moment. A set-back at a random time hardly ever hits such a moment: what a node reported a second ago has
-// mostly been repeated since, or the peer has forgotten it.
+// strike is a set-back that waits for its moment. A set-back at a random time hardly ever hits such a moment: what a node reported a second
+// ago has mostly been repeated since, or the peer has forgotten it.
 type strike struct {
 	moment moment
 	skip   int // how many such moments are skipped first

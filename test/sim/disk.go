@@ -43,8 +43,8 @@ type openLog interface {
 	identity() link.Identity
 }
 
-// wholeDisk keeps exactly the promises of package wal: a record is there as a whole or not at all, whole segments at the front may be dropped, and the newest
-// snapshot may turn out to be bad. realDisk and the tests of package wal cover torn bytes.
+// wholeDisk keeps exactly the promises of package wal: a record is there as a whole or not at all, whole segments at the front may be
+// dropped, and the newest snapshot may turn out to be bad. realDisk and the tests of package wal cover torn bytes.
 type wholeDisk struct {
 	w           *world
 	id          link.Identity
@@ -94,7 +94,8 @@ func (w *world) newLogID() (id link.LogID) {
 	return id
 }
 
-// open begins an empty log if the last one was retired. It overwrites the buffers in which records are reported, because the log reuses its buffers, too.
+// open begins an empty log if the last one was retired. It overwrites the buffers in which records are reported, because the log reuses its
+// buffers, too.
 func (d *wholeDisk) open(heard func(at wal.Index, typ byte, data []byte)) (openLog, error) {
 	if d.retired {
 		*d = wholeDisk{w: d.w, heritage: d.heritage, files: d.files, full: d.full, spent: d.spent, free: d.free}
@@ -188,8 +189,8 @@ func (d *wholeDisk) save(at wal.Index, data []byte) {
 	d.fellBack = false
 }
 
-// Cut drops records up to upTo, like wal: never beyond the second newest snapshot, because the newest may turn out to be bad, unless the newest is
-// stored twice. Some of these records stay, because segments are dropped as a whole.
+// Cut drops records up to upTo, like wal: never beyond the second newest snapshot, because the newest may turn out to be bad, unless the
+// newest is stored twice. Some of these records stay, because segments are dropped as a whole.
 func (d *wholeDisk) Cut(upTo wal.Index) error {
 	if err := d.call(0); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/internal/simulator/eventqueue"
 )
 
-// faults are the faults that a seed injects. A seed has some kinds of them: with all kinds at once a run hardly makes progress, and a run with few
-// kinds finds bugs that other kinds would hide.
+// faults are the faults that a seed injects. A seed has some kinds of them: with all kinds at once a run hardly makes progress, and a run
+// with few kinds finds bugs that other kinds would hide.
 type faults struct {
 	end    time.Duration // end of the first phase
 	drop   float64       // probability for each message
@@ -35,20 +35,21 @@ type faults struct {
 	largeRows     int           // how many rows of an upload are about as large as limits.frame (R15)
 	atTheEnds     *rand.Rand    // draws which limits are at the ends of their ranges; nil if none are
 	again         bool          // clients vanish or sleep, and are started once more under their id
-	owners        *rand.Rand    // draws clients with names and roles, and those that ask for other clients' sessions (S5); nil if all clients are one
-	sharedMemory  int           // limits.node_memory, for the sessions of several owners; 0: no bound
-	dozes         bool          // with again: clients do so as soon as an input has admitted them, when a takeover has most to take over
-	meddling      bool          // strangers cancel and close the sessions of others
-	aimed         *rand.Rand    // draws the moments of aimed faults; nil if there are none
-	aim           aim           // the kind of aimed faults
-	files         *rand.Rand    // draws which files inputs read in place (S8), and which change; nil if clients send all files
-	filesChange   bool
-	filesSlow     bool       // some pieces take seconds to be read
-	longKeys      bool       // not a fault: keys so long that payloads are large enough for the sockets to reuse
-	fullQueues    *rand.Rand // draws which frames a transport refuses; nil if it takes all
-	vanish        float64
-	cancel        float64
-	think         time.Duration // pause of clients between two chunks
+	// draws clients with names and roles, and those that ask for other clients' sessions (S5); nil if all clients are one
+	owners       *rand.Rand
+	sharedMemory int        // limits.node_memory, for the sessions of several owners; 0: no bound
+	dozes        bool       // with again: clients do so as soon as an input has admitted them, when a takeover has most to take over
+	meddling     bool       // strangers cancel and close the sessions of others
+	aimed        *rand.Rand // draws the moments of aimed faults; nil if there are none
+	aim          aim        // the kind of aimed faults
+	files        *rand.Rand // draws which files inputs read in place (S8), and which change; nil if clients send all files
+	filesChange  bool
+	filesSlow    bool       // some pieces take seconds to be read
+	longKeys     bool       // not a fault: keys so long that payloads are large enough for the sockets to reuse
+	fullQueues   *rand.Rand // draws which frames a transport refuses; nil if it takes all
+	vanish       float64
+	cancel       float64
+	think        time.Duration // pause of clients between two chunks
 }
 
 func newFaults(w *world) faults {
@@ -108,7 +109,9 @@ func (f *faults) String() string {
 		p    float64
 	}{
 		{"drop", f.drop}, {"repeat", f.repeat}, {"slow", f.slow}, {"ghost", f.ghost}, {"old", f.old}, {"crash", f.crash},
-		{"bad snapshot", f.badSnapshot}, {"vanish", f.vanish}, {"cancel", f.cancel}, {"wipes", float64(f.wipes)}, {"set back", float64(f.setBacks)}, {"topologies", float64(f.rewirings)}, {"directed set-backs", float64(len(f.strikes))}, {"slow batch", f.slowBatch},
+		{"bad snapshot", f.badSnapshot}, {"vanish", f.vanish}, {"cancel", f.cancel}, {"wipes", float64(f.wipes)},
+		{"set back", float64(f.setBacks)}, {"topologies", float64(f.rewirings)}, {"directed set-backs", float64(len(f.strikes))},
+		{"slow batch", f.slowBatch},
 	} {
 		if p.p > 0 {
 			text += fmt.Sprintf(", %s %v", p.name, p.p)
@@ -117,7 +120,8 @@ func (f *faults) String() string {
 	for _, t := range []struct {
 		name string
 		t    time.Duration
-	}{{"crashes", f.crashes}, {"breaks", f.breaks}, {"partitions", f.partitions}, {"stops", f.stops}, {"drains", f.terms}, {"full disks", f.fulls}, {"clock jumps", f.clockJumps}} {
+	}{{"crashes", f.crashes}, {"breaks", f.breaks}, {"partitions", f.partitions}, {"stops", f.stops}, {"drains", f.terms},
+		{"full disks", f.fulls}, {"clock jumps", f.clockJumps}} {
 		if t.t > 0 {
 			text += fmt.Sprintf(", %s every %v", t.name, t.t.Round(time.Millisecond))
 		}
@@ -212,7 +216,8 @@ func (n *node) crashes(where string) bool {
 }
 
 func (w *world) restart(n *node) {
-	w.After(eventqueue.OneOf(w.Queue, w.Between(time.Millisecond, 20*time.Millisecond), w.Between(20*time.Millisecond, 2*time.Second)), n.start)
+	w.After(eventqueue.OneOf(w.Queue, w.Between(time.Millisecond, 20*time.Millisecond), w.Between(20*time.Millisecond, 2*time.Second)),
+		n.start)
 }
 
 // partition cuts some nodes off from the others, in one direction or both, for a while.
@@ -313,7 +318,8 @@ func (w *world) drain(n *node) {
 // checkDrained checks a node that says that it has drained: while there is time and room, nothing waits to be stored or sent.
 func (n *node) checkDrained() {
 	if n.w.At < n.drainBy && !n.suspect && !n.isFull && (n.job != nil || n.core().Pending() || n.core().Sendable()) {
-		n.w.fail("N5: %s ends before its drain is over: stores %v, to be stored %v, to be sent %v", n.id, n.job != nil, n.core().Pending(), n.core().Sendable())
+		n.w.fail("N5: %s ends before its drain is over: stores %v, to be stored %v, to be sent %v", n.id, n.job != nil, n.core().Pending(),
+			n.core().Sendable())
 	}
 }
 
@@ -356,7 +362,8 @@ func (w *world) heal() {
 	}
 }
 
-// overshoot returns what a link may hold beyond its window: the window is checked before a frame is taken, and the output of one commit is added.
+// overshoot returns what a link may hold beyond its window: the window is checked before a frame is taken, and the output of one commit is
+// added.
 func overshoot(w *world) int {
 	largest := 24 << 10
 	if w.faults.longKeys || w.faults.largeRows > 0 {

@@ -18,22 +18,29 @@ var found = []struct {
 	{413, "R12: a chain that holds input and output never heard that its sessions had ended"},
 	{583, "R8: an input lost its disk when all parsers but one had a session's ends, and nobody failed it (testdata r8_lost_input)"},
 	{790, "R8: a receiver that lost its disk was not told again of sessions that had failed (testdata r8_lost_receiver)"},
-	{191, "M6: a client said the end of a stream ever more seldom, and was not heard for limits.client_timeout (client/core TestB13_AnEndIsSaidAsOftenAsAPing)"},
+	{191, "M6: a client said the end of a stream ever more seldom, and was not heard for limits.client_timeout (client/core " +
+		"TestB13_AnEndIsSaidAsOftenAsAPing)"},
 	{201391, "N10: a node with nothing to store said for ever that its disk was full, and inputs opened no session"},
-	{400940, "S5: an operator heard of the session that it ran what another owner claimed of its id (nodes/output TestS5_AClaimIsNotTheOperatorsOwnSession)"},
+	{400940, "S5: an operator heard of the session that it ran what another owner claimed of its id (nodes/output " +
+		"TestS5_AClaimIsNotTheOperatorsOwnSession)"},
 	{10818, "R8: a late word of a lost log shut out the one that lives (link TestR8_ALogThatGoesOnSpeakingIsBelievedAgain)"},
-	{13871, "R17: a client that asked again in another topology heard that its parameters were others (nodes/input TestR17_AnOpenIsRepeatedInAnotherTopology)"},
-	{1004431, "R13: a session outlived the topology that it began in, at a node that came back and waited for the end of a sender which had never heard of it (nodes/core TestR2_WhatComesBackContinues)"},
-	{1008415, "S5: anybody heard why a session was refused whose topology was another one (nodes/core TestS5_ARefusedAnnouncementNamesTheOwner)"},
+	{13871, "R17: a client that asked again in another topology heard that its parameters were others (nodes/input " +
+		"TestR17_AnOpenIsRepeatedInAnotherTopology)"},
+	{1004431, "R13: a session outlived the topology that it began in, at a node that came back and waited for the end of a sender which " +
+		"had never heard of it (nodes/core TestR2_WhatComesBackContinues)"},
+	{1008415,
+		"S5: anybody heard why a session was refused whose topology was another one (nodes/core TestS5_ARefusedAnnouncementNamesTheOwner)"},
 	{1009226, "S5: the judge let nobody hear that its own word about another's session was closed"},
 	{1009609, "S5: the judge knew who had claimed a session only from the client of it that was running then"},
 	{1011727, "N10: the judge waited for a client that had slept, and whose output had left the topology"},
 	{1018934, "N3: the judge compared a node that was retiring its log with the disk, whose log was retired already"},
 	{1019455, "N10: the judge wanted a client to say something to an input that had left the topology, as the client had heard"},
-	{1019503, "R12: a session that had left a node was given up with its departed receiver, and failed nowhere as the topology was changed back (nodes/core TestR12_WhatADepartedReceiverLacksFails)"},
+	{1019503, "R12: a session that had left a node was given up with its departed receiver, and failed nowhere as the topology was changed " +
+		"back (nodes/core TestR12_WhatADepartedReceiverLacksFails)"},
 	{1041925, "R17: the judge did not know that a client hears of a session of its id that it has too much reference data"},
 	{1029820, "N10: the judge wanted a client to say something to an input that had told it that the session was cancelled"},
-	{1029271, "R17: the judge took the word of an input that had lost its log for that of all, and blamed a client that cancelled its own session elsewhere"},
+	{1029271, "R17: the judge took the word of an input that had lost its log for that of all, and blamed a client that cancelled its own " +
+		"session elsewhere"},
 	{1073597, "R8: a session that a lost log opened late, on one link, waited for ever for what the other link would not bring"},
 	{1048271, "S5: the judge did not know that a node that left the topology leaves failures behind of which others know no owner"},
 	{1048372, "R9: on a full disk a node passed two clients' claims of one session on again and again"},
@@ -43,7 +50,8 @@ var found = []struct {
 	{464, "R17: the judge did not know that who says the token of one that never got to take over hears that the session is finished"},
 	{1090332, "R9: a chain that begins with an input sent the pages of a reference stream out, be there room or not, before it took facts"},
 	{1320, "R14: files were slow for ever, and the judge did not wait as long as five sessions one after the other took"},
-	{1045369, "S5: the judge did not know that an operator can close a failure of which a node knows no owner, and that everybody may hear of it"},
+	{1045369,
+		"S5: the judge did not know that an operator can close a failure of which a node knows no owner, and that everybody may hear of it"},
 }
 
 func TestFound(t *testing.T) {
@@ -109,12 +117,17 @@ func TestRunsAreWorthIt(t *testing.T) {
 	if done < able/2 {
 		t.Errorf("%d of %d sessions that could have an answer get one", done, able)
 	}
-	for _, kind := range []string{"crash", "damage", "partition", "stop", "full disk", "reserve", "wipe", "vanish", "cancel", "ghost", "old request", "rival", "takeover", "stranger", "meddling", "aimed fault", "wiped behind a full disk", "started again", "client sleeps", "broken connection", "clock jump", "full queue", "drain", "retirement", "repair", "large row", "large request", "limits at the ends", "slow batch", "intruder", "topology changed", "node added", "node removed", "node is back", "small pages", "small tables", "set back after an acknowledgement", "set back after an end", "set back during a takeover", "resumed", "died while it resumed"} {
+	for _, kind := range []string{"crash", "damage", "partition", "stop", "full disk", "reserve", "wipe", "vanish", "cancel", "ghost",
+		"old request", "rival", "takeover", "stranger", "meddling", "aimed fault", "wiped behind a full disk", "started again", "client sleeps",
+		"broken connection", "clock jump", "full queue", "drain", "retirement", "repair", "large row", "large request", "limits at the ends",
+		"slow batch", "intruder", "topology changed", "node added", "node removed", "node is back", "small pages", "small tables",
+		"set back after an acknowledgement", "set back after an end", "set back during a takeover", "resumed", "died while it resumed"} {
 		if injected[kind] == 0 {
 			t.Errorf("no %s", kind)
 		}
 	}
-	for _, kind := range []string{"frames", "commits", "duplicates", "gaps", "zombies", "damaged", "released", "too large", "too much memory", "gave way", "hidden", "forbidden", "pages", "moves to files", "records lost", "bytes that were taken"} {
+	for _, kind := range []string{"frames", "commits", "duplicates", "gaps", "zombies", "damaged", "released", "too large", "too much memory",
+		"gave way", "hidden", "forbidden", "pages", "moves to files", "records lost", "bytes that were taken"} {
 		if counters[kind] == 0 {
 			t.Errorf("no %s", kind)
 		}

@@ -7,9 +7,9 @@ import (
 	"posta.dev/posta/link"
 )
 
-// hung returns the violated rule of a run that did not end, with the reason. Everything that waits does so because something else has not acted. So
-// hung looks for the first thing that is idle although it has work: a disk job, then a link, then an acknowledgement, and only then a session that is
-// left over.
+// hung returns the violated rule of a run that did not end, with the reason. Everything that waits does so because something else has not
+// acted. So hung looks for the first thing that is idle although it has work: a disk job, then a link, then an acknowledgement, and only
+// then a session that is left over.
 func (w *world) hung() (rule, why string) {
 	for _, look := range []func() (string, string){w.hungNode, w.hungLog, w.hungLink, w.hungAcknowledgement, w.hungSession, w.hungClient} {
 		if rule, why = look(); rule != "" {
@@ -32,8 +32,8 @@ func (w *world) hungNode() (rule, why string) {
 	return "", ""
 }
 
-// hungLog finds a link whose ends disagree about the sender's log and wait for each other (R14): one of them should have acted. It is called before
-// hungLink, which would report the same wait as an idle link.
+// hungLog finds a link whose ends disagree about the sender's log and wait for each other (R14): one of them should have acted. It is
+// called before hungLink, which would report the same wait as an idle link.
 func (w *world) hungLog() (rule, why string) {
 	for _, x := range w.wireset {
 		from, to := w.nodes[x.from], w.nodes[x.to]
@@ -44,7 +44,8 @@ func (w *world) hungLog() (rule, why string) {
 			return "R14", fmt.Sprintf("%s has frame %d of %s from %s, which continues with a log that ends at %d", x.to, hwm, x.edge, x.from, last)
 		case x.late.hellos == 0 || known == from.ident:
 		case known.LogID == from.ident.LogID || w.lossRule() == "R14":
-			return "R14", fmt.Sprintf("%s says hello to %s on %s as %v, and is neither heard nor told that %v is known there", x.from, x.to, x.edge, from.ident, known)
+			return "R14", fmt.Sprintf("%s says hello to %s on %s as %v, and is neither heard nor told that %v is known there", x.from, x.to, x.edge,
+				from.ident, known)
 		}
 	}
 	return "", ""
@@ -96,10 +97,12 @@ func (w *world) hungAcknowledgement() (rule, why string) {
 			to := w.nodes[x.to]
 			for _, out := range to.core().Links() {
 				if out.Full {
-					return "R9", fmt.Sprintf("%s does not take frame %d of %s from %s, its window on %s stays closed", x.to, hwm+1, x.edge, x.from, out.Edge)
+					return "R9", fmt.Sprintf("%s does not take frame %d of %s from %s, its window on %s stays closed", x.to, hwm+1, x.edge, x.from,
+						out.Edge)
 				}
 			}
-			return "R11", fmt.Sprintf("%s does not take frame %d of %s from %s, which came %d times", x.to, hwm+1, x.edge, x.from, x.late.frames[hwm+1])
+			return "R11", fmt.Sprintf("%s does not take frame %d of %s from %s, which came %d times", x.to, hwm+1, x.edge, x.from,
+				x.late.frames[hwm+1])
 		}
 	}
 	for _, n := range w.order {

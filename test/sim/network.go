@@ -233,7 +233,8 @@ func (w *world) deliver(c travelling) {
 	}
 	w.mix('F', byte(f.Seq), byte(f.Kind), byte(len(payload)), byte(n.place), byte(n.index))
 	if w.Trace != nil {
-		w.tracef("%s %s→%s  %s %d stream %d, session %s, %d bytes, incarnation %d", x.edge, x.from, x.to, f.Kind, f.Seq, f.Stream, f.Session.String()[:8], len(payload), f.ID.Incarnation)
+		w.tracef("%s %s→%s  %s %d stream %d, session %s, %d bytes, incarnation %d", x.edge, x.from, x.to, f.Kind, f.Seq, f.Stream,
+			f.Session.String()[:8], len(payload), f.ID.Incarnation)
 	}
 	if c.intact {
 		x.delivers(w, &f)
@@ -278,7 +279,8 @@ func (w *world) ack(from *node, a link.Ack) {
 				return
 			}
 			w.mix('A', byte(a.Hwm))
-			w.tracef("%s %s→%s  ack %d of %s, resend %v, incarnation %d of %s", a.Edge, a.Receiver, a.To, a.Hwm, a.Log, a.Resend, a.ID.Incarnation, a.ID.LogID)
+			w.tracef("%s %s→%s  ack %d of %s, resend %v, incarnation %d of %s", a.Edge, a.Receiver, a.To, a.Hwm, a.Log, a.Resend,
+				a.ID.Incarnation, a.ID.LogID)
 			if x := w.wires[wireKey{a.Edge, a.To, a.Receiver}]; w.At > w.faults.end {
 				x.late.acks++
 				if a.Resend {

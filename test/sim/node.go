@@ -64,7 +64,8 @@ type node struct {
 }
 
 func newNode(w *world, id link.NodeID, place, index int) *node {
-	n := &node{w: w, id: id, place: place, index: index, checkers: map[link.LogID]*checker{}, arrivals: newArrivals(), toldHwm: map[wireKey]link.Seq{}}
+	n := &node{w: w, id: id, place: place, index: index, checkers: map[link.LogID]*checker{}, arrivals: newArrivals(),
+		toldHwm: map[wireKey]link.Seq{}}
 	n.disk = w.blankDisk()
 	return n
 }
@@ -123,8 +124,8 @@ func (n *node) start() {
 	n.wake()
 }
 
-// ruleOf returns the rule that is violated when a node does not start again: the log's rule if the log finds damage that was not injected, else that
-// of the shell and the core.
+// ruleOf returns the rule that is violated when a node does not start again: the log's rule if the log finds damage that was not injected,
+// else that of the shell and the core.
 func ruleOf(err error) string {
 	var damage *wal.CorruptionError
 	if errors.As(err, &damage) {
@@ -171,20 +172,23 @@ func (n *node) config(log openLog) (cfg shell.Config, err error) {
 	cfg = shell.Config{
 		Core: core.Config{
 			Self: n.id, ID: log.identity(), Files: log, Replica: analyses.Replica{Index: n.index, Of: s.replicas},
-			Joiner: s.holds(topology.Joiner), Known: n.w.known, Wiring: l.wiring, Window: l.window, Commit: l.commit, Frame: l.frame, Memory: l.memory, Held: n.w.faults.sharedMemory, Share: l.limits.ClientShare, Tables: l.tables, Pace: link.DefaultPace,
+			Joiner: s.holds(topology.Joiner), Known: n.w.known, Wiring: l.wiring, Window: l.window, Commit: l.commit, Frame: l.frame,
+			Memory: l.memory, Held: n.w.faults.sharedMemory, Share: l.limits.ClientShare, Tables: l.tables, Pace: link.DefaultPace,
 		},
 		Snapshot: n.w.faults.snapshotEvery, Drain: drainTime, Heartbeat: 100 * time.Millisecond, Dir: string(n.id), Again: n.retired,
 	}
 	c := &cfg.Core
 	for _, e := range l.edges {
 		if e.to == n.place {
-			c.In = append(c.In, core.InEdge{Name: e.Name, From: e.senders, Streams: e.Streams, Dialled: e.Broadcast, Inputs: l.stages[e.from].holds(topology.Input), All: e.Route == topology.All})
+			c.In = append(c.In, core.InEdge{Name: e.Name, From: e.senders, Streams: e.Streams, Dialled: e.Broadcast,
+				Inputs: l.stages[e.from].holds(topology.Input), All: e.Route == topology.All})
 		}
 		if e.from == n.place {
 			c.Out = append(c.Out, e.OutEdge)
 		}
 	}
-	about := gateway.About{Cluster: "simulated", Node: string(n.id), InputNodes: l.inputNodes(), Inputs: n.w.endpoints(topology.Input), Outputs: n.w.endpoints(topology.Output), Known: n.w.known, Wiring: l.wiring, Limits: l.limits}
+	about := gateway.About{Cluster: "simulated", Node: string(n.id), InputNodes: l.inputNodes(), Inputs: n.w.endpoints(topology.Input),
+		Outputs: n.w.endpoints(topology.Output), Known: n.w.known, Wiring: l.wiring, Limits: l.limits}
 	if n.w.faults.files != nil {
 		about.Roots = []string{root}
 	}
@@ -237,8 +241,8 @@ func (n *node) wake() {
 	n.later(n.w.Between(0, 2*time.Millisecond), n.step)
 }
 
-// setAlarm plans the shell's alarm for the time that the shell asked for, or a little later, unless an earlier alarm is planned. Nothing else wakes
-// an idle node: a shell that forgets its alarm hangs.
+// setAlarm plans the shell's alarm for the time that the shell asked for, or a little later, unless an earlier alarm is planned. Nothing
+// else wakes an idle node: a shell that forgets its alarm hangs.
 func (n *node) setAlarm(at time.Time) {
 	w := n.w
 	wait := at.Sub(n.now())
@@ -295,7 +299,8 @@ func (n *node) act(o *shell.Output) {
 	n.readFiles()
 }
 
-// checkSuccession checks how a starting node treats its log (R14): a repaired log must be retired, and the heritage of a retired log must be there.
+// checkSuccession checks how a starting node treats its log (R14): a repaired log must be retired, and the heritage of a retired log must
+// be there.
 func (n *node) checkSuccession() {
 	if n.fixed && n.core().Retired() == "" && n.log.Last() > 0 {
 		n.w.fail("R14: %s continues with a log that somebody repaired", n.id)
@@ -340,7 +345,8 @@ func (n *node) mayRetire() {
 	w.lost(n)
 }
 
-// crash ends this process. Its current job is carried out up to some point, and it is unknown up to which: every state of the disk must be right.
+// crash ends this process. Its current job is carried out up to some point, and it is unknown up to which: every state of the disk must be
+// right.
 func (n *node) crash(why string) {
 	if !n.up {
 		return
@@ -369,8 +375,9 @@ func (n *node) down(why string) {
 	w.disconnectAll(n)
 }
 
-// drained reports whether the node holds nothing any more. A node that retires its log has to start again first, because its disk has another state than its
-// memory.
+// drained reports whether the node holds nothing any more. A node that retires its log has to start again first, because its disk has
+// another state than its memory.
 func (n *node) drained() bool {
-	return n.up && n.core().Retired() == "" && !n.stopped && !n.drains && n.job == nil && n.core().Sessions() == 0 && n.core().Running() == 0 && n.core().Idle()
+	return n.up && n.core().Retired() == "" && !n.stopped && !n.drains && n.job == nil && n.core().Sessions() == 0 &&
+		n.core().Running() == 0 && n.core().Idle()
 }

@@ -21,7 +21,8 @@ import (
 
 // people are the clients of such a seed. Those that may submit run sessions.
 var people = []security.Identity{
-	{Role: security.Submit, Name: "ann"}, {Role: security.Submit, Name: "bob"}, {Role: security.Operate, Name: "olga"}, {Role: security.Watch, Name: "wim"},
+	{Role: security.Submit, Name: "ann"}, {Role: security.Submit, Name: "bob"}, {Role: security.Operate, Name: "olga"},
+	{Role: security.Watch, Name: "wim"},
 }
 
 // asks returns the clients whose answers are compared when the run is over.
@@ -68,7 +69,8 @@ type intruder struct {
 	q   protocol.Request
 }
 
-// plansIntruders plans other clients' requests about the client's session. They begin just after the session, when an input may not have heard of it yet.
+// plansIntruders plans other clients' requests about the client's session. They begin just after the session, when an input may not have
+// heard of it yet.
 func (c *client) plansIntruders() {
 	r := c.w.faults.owners
 	if r == nil || c.rival != nil {
@@ -121,7 +123,8 @@ func (c *client) foreign(kind protocol.RequestType) protocol.Request {
 	case protocol.Open:
 		q.Analysis, q.Plan, q.Params, q.Takeover = c.upload.analysis, c.upload.plan, c.upload.params, r.IntN(2) == 0
 	case protocol.Chunk:
-		q.Stream, q.File, q.Line, q.Header, q.Data = streamNames[stream], "town1/"+streamNames[stream]+".csv", 2, []byte("key,group"), []byte("a,b\n")
+		q.Stream, q.File, q.Line, q.Header, q.Data = streamNames[stream], "town1/"+streamNames[stream]+".csv", 2, []byte("key,group"),
+			[]byte("a,b\n")
 		q.Lane, q.Seq = uint32(r.IntN(4)), uint64(1+r.IntN(6))
 	case protocol.End:
 		q.Stream, q.Lanes = streamNames[stream], []protocol.LaneSeq{{Lane: uint32(r.IntN(4)), Seq: uint64(1 + r.IntN(6))}}
@@ -147,7 +150,8 @@ func (x *intruder) judge(reply protocol.Reply) {
 	w, c := x.of.w, x.of
 	code := reply.Err.Code
 	wrong := func(why string) {
-		w.fail("S5: %s asks %s for %s of client %s of %s, and hears %s %s %q %s: %s", x.who, x.to.id, x.q.Type, c, c.who, reply.Type, reply.State, code,
+		w.fail("S5: %s asks %s for %s of client %s of %s, and hears %s %s %q %s: %s", x.who, x.to.id, x.q.Type, c, c.who, reply.Type,
+			reply.State, code,
 			reply.Reason+reply.Err.Message, why)
 	}
 	watches, operates := x.who.Role == security.Watch, x.who.Role == security.Operate
@@ -175,7 +179,8 @@ func (x *intruder) judge(reply protocol.Reply) {
 	case x.q.Type == protocol.Close && reply.Type == protocol.OK, code == protocol.ErrUnknownSession, code == protocol.ErrWrongNode:
 		w.report.Counters["hidden"]++
 	case says(reply.Err.Message+reply.Reason, "which its client says it acknowledged"), // the intruder gets its own claim back
-		slices.Contains(w.claimants(c.id), x.who.Name) && (code == protocol.ErrClosed || x.q.Type == protocol.Cancel && reply.Type == protocol.OK):
+		slices.Contains(w.claimants(c.id), x.who.Name) && (code == protocol.ErrClosed || x.q.Type == protocol.Cancel &&
+			reply.Type == protocol.OK):
 	case w.unsure() && (code == protocol.ErrFailed || reply.State == session.Failed) && len(reply.Parts) == 0:
 		// If a lost disk, or a node that left, has failed a session, the session's owner is unknown.
 	default:
@@ -183,7 +188,8 @@ func (x *intruder) judge(reply protocol.Reply) {
 	}
 }
 
-// checkShares checks that no client runs more sessions at an input than its share, but for places that nobody wants: of these one stays free.
+// checkShares checks that no client runs more sessions at an input than its share, but for places that nobody wants: of these one stays
+// free.
 func (w *world) checkShares(n *node, runs []protocol.SessionInfo) {
 	l, owners := w.layout.limits, map[string]int64{}
 	for _, s := range runs {
@@ -192,13 +198,14 @@ func (w *world) checkShares(n *node, runs []protocol.SessionInfo) {
 			most = max(most, int64(l.Sessions)-1)
 		}
 		if owners[s.Owner]++; owners[s.Owner] > most {
-			w.fail("R16: %s runs %d sessions of %s, and limits.client_share is %d %% of %d", n.id, owners[s.Owner], s.Owner, l.ClientShare, l.Sessions)
+			w.fail("R16: %s runs %d sessions of %s, and limits.client_share is %d %% of %d", n.id, owners[s.Owner], s.Owner, l.ClientShare,
+				l.Sessions)
 		}
 	}
 }
 
-// checkMemory checks that the sessions in a joiner that was recovered hold no more than they may together. A node that runs has taken frames since its last
-// commit. Other nodes measure tables, which take other room when they are read again.
+// checkMemory checks that the sessions in a joiner that was recovered hold no more than they may together. A node that runs has taken
+// frames since its last commit. Other nodes measure tables, which take other room when they are read again.
 func (n *node) checkMemory(back *core.Core) {
 	limit, s := n.w.faults.sharedMemory, n.stage()
 	if limit == 0 || s.holds(topology.Aggregator) || s.holds(topology.Reducer) {
@@ -209,18 +216,20 @@ func (n *node) checkMemory(back *core.Core) {
 	}
 }
 
-// gaveWay reports whether a client's session may fail because all share memory: its owner holds more than it may, or as much as an equal division
-// among the owners gives. The latter then holds at least of the owner that holds most.
+// gaveWay reports whether a client's session may fail because all share memory: its owner holds more than it may, or as much as an equal
+// division among the owners gives. The latter then holds at least of the owner that holds most.
 func (w *world) gaveWay(reason string) bool {
 	w.report.Counters["gave way"]++
 	var limit, all, has, share, most int
 	_, numbers, _ := strings.Cut(reason, "limits.node_memory is ")
-	n, _ := fmt.Sscanf(numbers, "%d, all sessions hold %d bytes there, and those of this client %d, of which it has %d for sure (limits.client_share) and %d at most",
+	n, _ := fmt.Sscanf(numbers, "%d, all sessions hold %d bytes there, and those of this client %d, of which it has %d for sure "+
+		"(limits.client_share) and %d at most",
 		&limit, &all, &has, &share, &most)
 	return n == 5 && limit == w.faults.sharedMemory && share == limit/2 && (has > most || all > limit && 3*has >= all)
 }
 
-// claimants returns the clients that have sent requests about a session as if it were their own, whichever of the session's clients they meant.
+// claimants returns the clients that have sent requests about a session as if it were their own, whichever of the session's clients they
+// meant.
 func (w *world) claimants(id session.ID) (all []string) {
 	for _, c := range w.clients {
 		if c.id == id {
@@ -249,10 +258,12 @@ func (w *world) checkHears(n *node, c *client, who security.Identity, hears, ope
 	}
 }
 
-// owns reports whether a listed session belongs to the name. It may also be what is left of that client's claim that an input has lost the session.
+// owns reports whether a listed session belongs to the name. It may also be what is left of that client's claim that an input has lost the
+// session.
 func (w *world) owns(name string, s *protocol.SessionInfo) bool {
 	return slices.ContainsFunc(w.clients, func(c *client) bool {
-		return c.id == s.Session && (c.who.Name == name || s.Analysis == "" && s.State == session.Failed && slices.Contains(w.claimants(c.id), name))
+		return c.id == s.Session && (c.who.Name == name || s.Analysis == "" && s.State == session.Failed &&
+			slices.Contains(w.claimants(c.id), name))
 	})
 }
 
@@ -266,9 +277,11 @@ func (c *client) intruded(code protocol.Code, reason string) bool {
 		protocol.ErrSuperseded, protocol.ErrGap:
 		return true
 	}
-	return says(reason, "came twice with different content") || says(reason, "which its client says it acknowledged") || says(reason, "has sent") ||
+	return says(reason, "came twice with different content") || says(reason, "which its client says it acknowledged") ||
+		says(reason, "has sent") ||
 		says(reason, "another session") || says(reason, "opened by another client")
 }
 
-// unsure reports whether a node may know a session's failure but not its owner: the node that knew the owner has lost its disk or has left the topology.
+// unsure reports whether a node may know a session's failure but not its owner: the node that knew the owner has lost its disk or has left
+// the topology.
 func (w *world) unsure() bool { return w.losses > 0 || w.faults.rewirings > 0 }

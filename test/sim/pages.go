@@ -18,7 +18,8 @@ func (w *world) drawPage() int {
 	return 0
 }
 
-// drawFile returns how many bytes of an answer become a file in an output. In the seeds that keep the default, no answer is long enough for a file.
+// drawFile returns how many bytes of an answer become a file in an output. In the seeds that keep the default, no answer is long enough for
+// a file.
 func (w *world) drawFile() int {
 	if w.Seed%4 == 1 || w.Seed%32 == 26 {
 		w.injected("small files")
@@ -27,8 +28,8 @@ func (w *world) drawFile() int {
 	return 0
 }
 
-// drawTables returns how much memory tables take before they move to files (limits.tables). In the seeds that keep the default, no table is large
-// enough. With 1 byte, each commit moves all rows that it has added.
+// drawTables returns how much memory tables take before they move to files (limits.tables). In the seeds that keep the default, no table is
+// large enough. With 1 byte, each commit moves all rows that it has added.
 func (w *world) drawTables() int {
 	if w.Seed%8 == 3 || w.Seed%16 == 12 || w.Seed%64 == 9 || w.Seed%64 == 58 {
 		w.injected("small tables")

@@ -18,8 +18,8 @@ import (
 	"posta.dev/posta/wal"
 )
 
-// realDisk is the real log, package wal, on a file system that simulates crashes. All faults happen to the log's files: a process dies in the middle
-// of a write, unsynced bytes are lost or torn, the disk is full, a bit changes.
+// realDisk is the real log, package wal, on a file system that simulates crashes. All faults happen to the log's files: a process dies in
+// the middle of a write, unsynced bytes are lost or torn, the disk is full, a bit changes.
 type realDisk struct {
 	w        *world
 	files    *crashdisk.Disk

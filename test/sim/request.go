@@ -15,8 +15,8 @@ import (
 	nodecore "posta.dev/posta/nodes/core"
 )
 
-// conn is a connection of a client to a node. To the node each attempt comes from another peer, because a client closes the connection after a failed
-// attempt (lazy pirate pattern).
+// conn is a connection of a client to a node. To the node each attempt comes from another peer, because a client closes the connection
+// after a failed attempt (lazy pirate pattern).
 type conn struct {
 	to    *node
 	try   uint64 // the number of the last attempt

@@ -10,8 +10,9 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// A client that dies is followed by another client, which resumes the upload with its own chunks and lanes, and may also die at any moment (R17).
-// Package resume decides from the inputs' answers what it sends. So if an input forgets, repeats or invents something, the answer shows it.
+// A client that dies is followed by another client, which resumes the upload with its own chunks and lanes, and may also die at any moment
+// (R17). Package resume decides from the inputs' answers what it sends. So if an input forgets, repeats or invents something, the answer
+// shows it.
 
 // codeOther is how a client ends that finds that its files are not those that were sent.
 const codeOther protocol.Code = "other files"
@@ -19,8 +20,9 @@ const codeOther protocol.Code = "other files"
 // mostHeirs is how many clients a session has at most, one after the other.
 const mostHeirs = 5
 
-// mayResume draws whether a client resumes the upload of the client before it. It has its own source of chance, so that found seeds keep their runs as far as
-// possible. It returns false if inputs are added and removed: then several inputs have lanes with the same number, and the checks do not distinguish those.
+// mayResume draws whether a client resumes the upload of the client before it. It has its own source of chance, so that found seeds keep
+// their runs as far as possible. It returns false if inputs are added and removed: then several inputs have lanes with the same number, and
+// the checks do not distinguish those.
 func (c *client) mayResume() bool {
 	r := rand.New(rand.NewPCG(c.w.Seed, 3000+uint64(c.n)))
 	return c.w.faults.rewirings == 0 && r.IntN(3) > 0

@@ -13,9 +13,9 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// rewiring is the state of a run whose topology changes. Between two runs of the cluster, stages get other numbers of replicas. The directories of
-// nodes that stay are kept. The directories of nodes that left are kept as well, or set aside, as `posta up` does: then a node that is added again is
-// a new node.
+// rewiring is the state of a run whose topology changes. Between two runs of the cluster, stages get other numbers of replicas. The
+// directories of nodes that stay are kept. The directories of nodes that left are kept as well, or set aside, as `posta up` does: then a
+// node that is added again is a new node.
 type rewiring struct {
 	under  bool          // all nodes have been told to end, and none is started
 	at     time.Duration // when the nodes were last told; 0 for never
@@ -184,7 +184,8 @@ func (c *checker) follows(k outKey, seq link.Seq) bool {
 	return seq > c.last[k] && seq <= c.last[k]+1+c.givenUp[k]
 }
 
-// floored reports whether the hwms of a record may move without frames: a link that was away continues after the numbers that were given up (R8).
+// floored reports whether the hwms of a record may move without frames: a link that was away continues after the numbers that were given up
+// (R8).
 func (c *checker) floored(rec *record.Record) bool {
 	return slices.ContainsFunc(rec.Hwms, func(h link.Hwm) bool { return c.n.w.wires[wireKey{h.Edge, h.From, c.n.id}].relaid })
 }
@@ -212,10 +213,12 @@ func (c *client) rewire() {
 // rewiredPermits reports whether a change of the topology allows such an end: nodes refuse a session of another wiring,
 // or miss frames of it that were given up.
 func (c *client) rewiredPermits(code protocol.Code, reason string) bool {
-	return c.rewired && code == protocol.ErrFailed && (strings.Contains(reason, "joins stages otherwise") || strings.Contains(reason, "start the session again"))
+	return c.rewired && code == protocol.ErrFailed && (strings.Contains(reason, "joins stages otherwise") ||
+		strings.Contains(reason, "start the session again"))
 }
 
 // single reports whether a stage has one replica in every topology.
 func (s *stage) single() bool {
-	return s.holds(topology.Input) && s.holds(topology.Joiner) || s.holds(topology.Joiner) && s.holds(topology.Aggregator) || s.holds(topology.Reducer) && s.holds(topology.Output)
+	return s.holds(topology.Input) && s.holds(topology.Joiner) || s.holds(topology.Joiner) && s.holds(topology.Aggregator) ||
+		s.holds(topology.Reducer) && s.holds(topology.Output)
 }

@@ -22,8 +22,8 @@ func (w *world) newLife() link.Life {
 	return link.Life(x ^ x>>29 | 1)
 }
 
-// planSetBack copies the disks of some nodes at one moment. Later it sets one, some or all of these nodes back: it removes some records of the tail,
-// or restores the copy.
+// planSetBack copies the disks of some nodes at one moment. Later it sets one, some or all of these nodes back: it removes some records of
+// the tail, or restores the copy.
 func (w *world) planSetBack() {
 	at := w.Between(0, w.faults.end*3/4)
 	var hit []*node

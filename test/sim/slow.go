@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/nodes/shell"
 )
 
-// A slow batch occupies the loop of a node for up to 20 seconds, longer than a client's silence may last. Meanwhile heartbeats continue (N9), sockets
-// queue what arrives, the disk finishes its job, and the node reads nothing. No session may fail because of it.
+// A slow batch occupies the loop of a node for up to 20 seconds, longer than a client's silence may last. Meanwhile heartbeats continue
+// (N9), sockets queue what arrives, the disk finishes its job, and the node reads nothing. No session may fail because of it.
 
 // step is one turn of the node's loop.
 func (n *node) step() {
@@ -63,6 +63,6 @@ func (n *node) work(o *shell.Output) {
 	})
 }
 
-// loopsWork reports whether the loops of nodes are always busy, so that commits wait as long as they may. Otherwise loops seem idle, and commits wait
-// only for the disk. It is not drawn, so that the other seeds keep their runs.
+// loopsWork reports whether the loops of nodes are always busy, so that commits wait as long as they may. Otherwise loops seem idle, and
+// commits wait only for the disk. It is not drawn, so that the other seeds keep their runs.
 func (w *world) loopsWork() bool { return w.Seed%8 != 4 }

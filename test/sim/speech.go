@@ -32,7 +32,8 @@ type chunkSaid struct {
 }
 
 func newSpeech(c *client) *speech {
-	return &speech{c: c, opened: map[*node]bool{}, alive: map[*node]time.Duration{}, said: map[uint32]chunkSaid{}, acked: map[uint32]uint64{}, ended: map[*node]string{}, later: map[*node]time.Duration{}, parts: map[*node]partsGiven{}}
+	return &speech{c: c, opened: map[*node]bool{}, alive: map[*node]time.Duration{}, said: map[uint32]chunkSaid{}, acked: map[uint32]uint64{},
+		ended: map[*node]string{}, later: map[*node]time.Duration{}, parts: map[*node]partsGiven{}}
 }
 
 // hears notes a reply to the current attempt.
@@ -44,7 +45,8 @@ func (s *speech) hears(from *node, q *protocol.Request, reply *protocol.Reply) {
 		// Inputs after the first one delay a takeover until the former client was silent for them, too. The first input has already decided whose
 		// session it is, so a client that gives up meanwhile cancels its own session.
 		waits := q.Type == protocol.Open && reply.Err.RetryAfter > 0 && s.opened[s.c.inputs[0]]
-		// An input that has lost its log may have opened the session again, for a client that takes it over. The other inputs know whose session it was.
+		// An input that has lost its log may have opened the session again, for a client that takes it over. The other inputs know whose session
+		// it was.
 		forgot := q.Type == protocol.Ping && s.c.w.losses > 0 && len(s.opened) == len(s.c.inputs)
 		if !behind && !waits && !forgot {
 			s.others = reply.Err.Code
@@ -65,7 +67,8 @@ func (s *speech) hears(from *node, q *protocol.Request, reply *protocol.Reply) {
 		if s.opened[from] = true; reply.State == session.Running {
 			s.alive[from] = s.c.w.At
 		}
-	case q.Type == protocol.Ping && (reply.State == session.Failed || reply.Err.Code == protocol.ErrFailed || reply.Err.Code == protocol.ErrCancelled):
+	case q.Type == protocol.Ping && (reply.State == session.Failed || reply.Err.Code == protocol.ErrFailed ||
+		reply.Err.Code == protocol.ErrCancelled):
 		delete(s.alive, from) // the input has reported that the session is over; now the client waits for the outputs
 	case reply.Type == protocol.OK && q.Type == protocol.Chunk,
 		q.Type == protocol.Read && (reply.Seq > 0 || reply.Err.Code == protocol.ErrNotHere):
@@ -97,7 +100,8 @@ func (s *speech) given(out *node, parts []protocol.Part) {
 			continue // the request was repeated
 		}
 		if p.Query != "" && p.Offset != have.rows[p.Query] && s.c.w.losses == 0 {
-			s.c.w.fail("D1: part %d of %s begins at row %d of query %s, and it has given %d rows of it", p.N, out.id, p.Offset, p.Query, have.rows[p.Query])
+			s.c.w.fail("D1: part %d of %s begins at row %d of query %s, and it has given %d rows of it", p.N, out.id, p.Offset, p.Query,
+				have.rows[p.Query])
 		}
 		have.last = p.N
 		have.rows[p.Query] += uint64(p.Rows.Len())
@@ -135,8 +139,8 @@ func (s *speech) says(to *node, q *protocol.Request, again bool) {
 	}
 }
 
-// open checks an open request: the first input decides which client is admitted, so it comes first. If an input asks for a delay, the client does not
-// ask again at once, however little time is left.
+// open checks an open request: the first input decides which client is admitted, so it comes first. If an input asks for a delay, the
+// client does not ask again at once, however little time is left.
 func (s *speech) open(to *node) (rule, wrong string) {
 	if later, ok := s.later[to]; ok && s.c.w.At-later < 5*time.Millisecond {
 		return "N10", fmt.Sprintf("it has answered %v ago that it is too early", s.c.w.At-later)
@@ -173,7 +177,10 @@ func sumOf(q *protocol.Request) uint32 {
 }
 
 func (s *speech) endedEverywhere(stream string) bool {
-	return s.c.rewired || !slices.ContainsFunc(s.c.inputs, func(in *node) bool { return s.ended[in] != stream && s.ended[in] != streamNames[streamFacts] })
+	return s.c.rewired || !slices.ContainsFunc(s.c.inputs, func(in *node) bool {
+		return s.ended[in] != stream &&
+			s.ended[in] != streamNames[streamFacts]
+	})
 }
 
 // end checks that everything that was sent to this input is acknowledged, and that the end lists all of it.
@@ -220,7 +227,8 @@ func (s *speech) woke() {
 	}
 }
 
-// keepsAlive demands that each input that has opened the session hears from its client long before the input would give the client up (B13).
+// keepsAlive demands that each input that has opened the session hears from its client long before the input would give the client up
+// (B13).
 func (s *speech) keepsAlive() {
 	if s.c.over {
 		return

@@ -16,11 +16,12 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Sessions of SQL. A client sends a statement over the same rows instead of a question to the simulated analysis. The plan travels with the session,
-// joiners join and fold, and the reducer computes windows, orders and unions (Q1, Q7). The oracle computes the answer row by row, and shares no code
-// with package sql.
+// Sessions of SQL. A client sends a statement over the same rows instead of a question to the simulated analysis. The plan travels with the
+// session, joiners join and fold, and the reducer computes windows, orders and unions (Q1, Q7). The oracle computes the answer row by row,
+// and shares no code with package sql.
 
-// firstSQL: from this seed on, half of all runs have sessions of SQL. It is greater than all seeds that are named anywhere, so that those keep their runs.
+// firstSQL: from this seed on, half of all runs have sessions of SQL. It is greater than all seeds that are named anywhere, so that those
+// keep their runs.
 const firstSQL = 1 << 40
 
 // speaksSQL draws whether a client asks in SQL, from a source of its own.
@@ -62,8 +63,9 @@ var questions = []question{
 		answer: windowsOverRows,
 	},
 	{
-		name:   "the greatest values",
-		text:   `SELECT f._file AS file, f._line AS line, value, g` + withGroup + `WHERE value IS NOT NULL ORDER BY value DESC, f._file, f._line LIMIT 5 OFFSET 1`,
+		name: "the greatest values",
+		text: `SELECT f._file AS file, f._line AS line, value, g` + withGroup +
+			`WHERE value IS NOT NULL ORDER BY value DESC, f._file, f._line LIMIT 5 OFFSET 1`,
 		answer: greatestValues,
 	},
 	{
@@ -77,8 +79,9 @@ var questions = []question{
 		answer: firstOfJoin,
 	},
 	{
-		name:   "a union with groups of the reference rows",
-		text:   `SELECT coalesce(g, 'nobody') AS name, count(*) AS n, max(value) AS most` + withGroup + `GROUP BY 1 UNION ALL SELECT "group", -count(*), NULL FROM groups GROUP BY 1 ORDER BY 1, 2, 3`,
+		name: "a union with groups of the reference rows",
+		text: `SELECT coalesce(g, 'nobody') AS name, count(*) AS n, max(value) AS most` + withGroup +
+			`GROUP BY 1 UNION ALL SELECT "group", -count(*), NULL FROM groups GROUP BY 1 ORDER BY 1, 2, 3`,
 		answer: unionOfGroups,
 	},
 	{
@@ -117,15 +120,16 @@ var questions = []question{
 	},
 }
 
-// aboveMean takes two passes, because it reads all facts before it can say which of them count. Both passes read all columns, so they reject
-// the same rows.
+// aboveMean takes two passes, because it reads all facts before it can say which of them count. Both passes read all columns, so they
+// reject the same rows.
 const aboveMean = `SELECT g AS name, count(*) AS n, sum(value) AS total` + withGroup +
 	`WHERE value > (SELECT avg(value) FROM facts AS h JOIN groups AS k ON h.key = k.key WHERE k."group" IS NOT NULL) GROUP BY 1 ORDER BY 1`
 
 // ask makes an upload the upload of a statement. The statement contains nothing that makes a node panic.
 func (u *upload) ask(w *world, r *rand.Rand) {
 	q := &questions[r.IntN(len(questions))]
-	for q.wide && (w.faults.longKeys || w.faults.largeRows > 0) || q.large && (w.layout.memory > 0 || w.faults.sharedMemory > 0) { // how much waits depends on the aggregators
+	// how much waits depends on the aggregators
+	for q.wide && (w.faults.longKeys || w.faults.largeRows > 0) || q.large && (w.layout.memory > 0 || w.faults.sharedMemory > 0) {
 		q = &questions[r.IntN(len(questions))]
 	}
 	w.injected("SQL")
@@ -146,7 +150,8 @@ func (q *question) plan(statement string, d *sqlData) []byte {
 	text := func(name string) compile.Column { return compile.Column{Name: name, Type: types.Of(types.Text)} }
 	p := compile.Plan{Text: statement, Tables: []compile.Table{
 		{Name: streamNames[streamGroups], Files: "*/groups.csv", Bytes: size, Columns: []compile.Column{text("key"), text("group")}},
-		{Name: streamNames[streamFacts], Files: "*/facts.csv", Columns: []compile.Column{text("key"), {Name: "value", Type: types.Of(types.Double)}}},
+		{Name: streamNames[streamFacts], Files: "*/facts.csv", Columns: []compile.Column{text("key"),
+			{Name: "value", Type: types.Of(types.Double)}}},
 	}}
 	if q.pass == 0 {
 		return p.Encode()
@@ -387,7 +392,8 @@ func windowsOverGroups(d *sqlData) (rows [][]any) {
 	return rows
 }
 
-// mean returns the mean of the values of facts, each as often as its key has a group, as SQL's avg does: rounded once. Without values it is NULL.
+// mean returns the mean of the values of facts, each as often as its key has a group, as SQL's avg does: rounded once. Without values it is
+// NULL.
 func (d *sqlData) mean() any {
 	partners := map[string]int64{}
 	for _, g := range d.groups {

@@ -9,9 +9,9 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// TestQ1_QuestionsReadTheFilesOfAnUpload: the plan of each question has the streams that clients of the simulator have files for, in their order,
-// and its small table is a reference stream. Where the two tables do not meet, it is not one, and parsers fold the facts.
-// Neither is it where aggregators join the tables.
+// TestQ1_QuestionsReadTheFilesOfAnUpload: the plan of each question has the streams that clients of the simulator have files for, in their
+// order, and its small table is a reference stream. Where the two tables do not meet, it is not one, and parsers fold the facts. Neither is
+// it where aggregators join the tables.
 func TestQ1_QuestionsReadTheFilesOfAnUpload(t *testing.T) {
 	for _, q := range questions {
 		p, err := compile.Decode(q.plan(q.text, &sqlData{}))
@@ -23,7 +23,8 @@ func TestQ1_QuestionsReadTheFilesOfAnUpload(t *testing.T) {
 			t.Errorf("%s: %v", q.name, err)
 			continue
 		}
-		if len(a.Streams) != 2 || a.Streams[0].Name != streamNames[0] || a.Streams[0].Reference == (q.apart || q.large) || a.Streams[1].Name != streamNames[1] || a.Streams[1].Reference {
+		if len(a.Streams) != 2 || a.Streams[0].Name != streamNames[0] || a.Streams[0].Reference == (q.apart || q.large) ||
+			a.Streams[1].Name != streamNames[1] || a.Streams[1].Reference {
 			t.Errorf("%s: %+v", q.name, a.Streams)
 			continue
 		}

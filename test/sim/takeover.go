@@ -28,8 +28,8 @@ type gateKey struct {
 type gate struct {
 	opener session.Token // the last client that was told that the session is open; zero if there is none yet
 	heard  time.Duration // the time of the opener's last request to this input
-	// For each other token: the time of the opener's last request when that token first asked to take over. The first request counts, because an input that
-	// crashes between the takeover and its answer answers later.
+	// For each other token: the time of the opener's last request when that token first asked to take over. The first request counts, because
+	// an input that crashes between the takeover and its answer answers later.
 	silentSince map[session.Token]time.Duration
 }
 
@@ -48,8 +48,8 @@ const mayTakeOver = 5 * time.Second
 
 func newGates(w *world) gates { return gates{w, map[gateKey]*gate{}, map[role.Peer]asked{}} }
 
-// watches reports whether these checks apply. A log that was lost or set back knows another opener or none. And other owners may send the opener's
-// token, too; an input does not take them for the opener (S5).
+// watches reports whether these checks apply. A log that was lost or set back knows another opener or none. And other owners may send the
+// opener's token, too; an input does not take them for the opener (S5).
 func (g *gates) watches(n *node) bool {
 	return g.w.faults.again && g.w.faults.owners == nil && g.w.losses == 0 && n.stage().holds(topology.Input)
 }
@@ -115,7 +115,8 @@ func (c *client) strangers() {
 	}
 	for range 4 {
 		in := c.inputs[r.IntN(len(c.inputs))]
-		q := protocol.Request{Type: protocol.Open, Session: c.id, Analysis: c.upload.analysis, Plan: c.upload.plan, Params: c.upload.params, Takeover: true, Token: session.Token{byte(r.IntN(256)), 's'}}
+		q := protocol.Request{Type: protocol.Open, Session: c.id, Analysis: c.upload.analysis, Plan: c.upload.plan, Params: c.upload.params,
+			Takeover: true, Token: session.Token{byte(r.IntN(256)), 's'}}
 		if in == c.inputs[0] {
 			c.upload.makeOther(&q)
 		}

@@ -46,7 +46,8 @@ func (n *node) checkReports(o *shell.Output) {
 	}
 }
 
-// checkTrace checks that a session is in one state at a time: the states add up to its time in this incarnation of the node, and so do the cells of the line.
+// checkTrace checks that a session is in one state at a time: the states add up to its time in this incarnation of the node, and so do the
+// cells of the line.
 func (n *node) checkTrace(id session.ID, t *trace.Trace) {
 	var line trace.Cell
 	for i := range t.Line {

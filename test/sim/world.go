@@ -125,8 +125,8 @@ func run1(o Options) (report Report, err error) {
 	return w.summary(), w.err
 }
 
-// late reports whether a run has failed to end: its time is over, and no frame has had its effect for a while. A run with minimal limits is slow, and
-// gets ten times as much time.
+// late reports whether a run has failed to end: its time is over, and no frame has had its effect for a while. A run with minimal limits is
+// slow, and gets ten times as much time.
 func (w *world) late() bool {
 	over := w.At - w.faults.end - healTime
 	return over > 0 && w.At-w.movedAt > healTime/4 || over > 9*healTime
@@ -233,7 +233,8 @@ func (w *world) summary() Report {
 	for _, c := range w.clients {
 		switch {
 		case !c.over:
-		case c.verdict == "" && (c.former == nil || !c.former.over || c.former.verdict != ""): // a session counts once, however many clients it has
+		case c.verdict == "" && (c.former == nil || !c.former.over || c.former.verdict != ""):
+			// a session counts once, however many clients it has
 			w.report.Done++
 		case c.verdict == "":
 		default:
@@ -252,7 +253,8 @@ func (w *world) diagnosis() string {
 	for _, n := range w.order {
 		fmt.Fprintf(&b, "node %s: up %v", n.id, n.up)
 		if n.up {
-			fmt.Fprintf(&b, ", sessions %d, running %d, idle %v, pending %v, storing %v", n.core().Sessions(), n.core().Running(), n.core().Idle(), n.core().Pending(), n.job != nil)
+			fmt.Fprintf(&b, ", sessions %d, running %d, idle %v, pending %v, storing %v", n.core().Sessions(), n.core().Running(), n.core().Idle(),
+				n.core().Pending(), n.job != nil)
 			for _, l := range n.core().Links() {
 				if l.Bytes > 0 {
 					fmt.Fprintf(&b, ", %s→%s %d bytes", l.Edge, l.To, l.Bytes)

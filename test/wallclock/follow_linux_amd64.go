@@ -21,8 +21,8 @@ var offset unsafe.Pointer
 // jumpingClockPC is where jumpingClock begins. Go code cannot take the address of a function that follows C's calling convention.
 func jumpingClockPC() uintptr
 
-// Follow makes this process's wall clock follow the file, until the process ends. The file is made if it is not there: then the clock is right
-// until somebody sets it.
+// Follow makes this process's wall clock follow the file, until the process ends. The file is made if it is not there: then the clock is
+// right until somebody sets it.
 func Follow(file string) error {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Wording warns of phrases in comments, strings and pages that readers have to read twice. `make lint` runs it. It never fails: nobody's change is refused
-// for a word.
+// Wording warns of phrases in comments, strings and pages that readers have to read twice. `make lint` runs it. It never fails: nobody's
+// change is refused for a word.
 package main
 
 import (
@@ -55,7 +55,8 @@ var phrases = []phrase{
 	{"lets let", `\blets? go of\b`, "releases, closes"},
 	{"comes", `\bcomes? of it\b`, "result"},
 	{"sees see", `\bsees? to it\b`, "makes sure"},
-	{"no", `\b(that|this|it|which|what|%[.0-9]*[sqvd]["']?) (is|are) no (number|integer|date|name|text|JSON|CSV|file|directory|regular|role|stage|part|error|reason|address|socket|list|type|value|whole|hint|loss|key|record|client|column|row|path|format|function|aggregate|character|object|plan|node|secret|answer|program|session)\b`, "is not a, are not"},
+	{"no",
+		`\b(that|this|it|which|what|%[.0-9]*[sqvd]["']?) (is|are) no (number|integer|date|name|text|JSON|CSV|file|directory|regular|role|stage|part|error|reason|address|socket|list|type|value|whole|hint|loss|key|record|client|column|row|path|format|function|aggregate|character|object|plan|node|secret|answer|program|session)\b`, "is not a, are not"},
 	{"had", `\b(can(not)?|could) be had\b`, "is available, is not available"},
 }
 

@@ -5,8 +5,8 @@ package idtable
 // the first slot mostly shows this. The hash is multiplicative, so consecutive ids do not cluster. A Go map takes several times
 // as long.
 //
-// Before a slot, Find reads a bit: four bits belong to each slot, and one in sixteen is set at most. They take a thirty-second of the memory of the slots, so they stay in
-// the cache of a core when the slots do not.
+// Before a slot, Find reads a bit: four bits belong to each slot, and one in sixteen is set at most. They take a thirty-second of the
+// memory of the slots, so they stay in the cache of a core when the slots do not.
 type Table struct {
 	slots []slot
 	bits  []uint64

@@ -46,7 +46,8 @@ func load() (*lexicon, error) {
 	}
 	if err := eachLine(wordsAsset, func(word, measure string) error {
 		valence, err := strconv.ParseFloat(measure, 64)
-		if err == nil && word == string(appendLower(nil, []byte(word))) { // words in another case never match, because words are looked up in lower case
+		// words in another case never match, because words are looked up in lower case
+		if err == nil && word == string(appendLower(nil, []byte(word))) {
 			l.words.rate(word, valence)
 		}
 		return err

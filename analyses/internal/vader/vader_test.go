@@ -31,7 +31,8 @@ var bricks = strings.Split("good|GOOD|bad|Bad|great|horrible|love|hate|LOVE|no|N
 	"doubt|least|at|very|VERY|kind|of|sort|just|enough|but|But|the|shit|bomb|ass|bus|stop|yeah|right|kiss|death|to|die|for|beating|"+
 	"broken|heart|hearts|really|REALLY|slightly|kind-of|uh-uh|a|movie|MOVIE|X|it|!|!!|?|??|:)|:-(|:D|:d|(good)|\"great\",|'no'|--|...|"+
 	"good.|bad!|great?|é|É|café|GOODÉ|İ|KİLL|\u212aILL|good\x00|\x00|great\x1cbad|good\u00a0bad|❤|😀|😀good|good😀|©|ª|ǅ|\xff|go\xff|(ok)|-é-|"+
-	"heartlessness|unsophisticatedly|incomprehensibilities|\u2019t|n't|'n't'|amp;|the bomb|bus stop|kiss of death|to die for|a kiss of death|beating heart|broken heart|yeah right|just enough|sort of|"+
+	"heartlessness|unsophisticatedly|incomprehensibilities|\u2019t|n't|'n't'|amp;|the bomb|bus stop|kiss of death|to die for|a kiss of "+
+	"death|beating heart|broken heart|yeah right|just enough|sort of|"+
 	"it is never so|without any doubt|no good or|the very least|at least|don\u2019t|catastrophic|absolutely|marvelous", "|")
 
 func sentence(r *rand.Rand, words int) string {

@@ -141,14 +141,23 @@ func TestQ5_Literals(t *testing.T) {
 		typ  types.Type
 		want any
 	}{
-		{"2024-02-29", types.Of(types.Date), int64(19782)}, {"2023-02-29", types.Of(types.Date), nil}, {"1969-12-31", types.Of(types.Date), int64(-1)}, {"2024-1-2", types.Of(types.Date), int64(19724)},
-		{"1970-01-01 00:00:01.5", types.Of(types.Timestamp), int64(1500000)}, {"1970-01-02", types.Of(types.Timestamp), int64(86400e6)}, {"1970-01-01T02:00:00+02:00", types.Of(types.Timestamp), int64(0)},
-		{"1970-01-01 00:00:00Z", types.Of(types.Timestamp), int64(0)}, {"1970-01-01 25:00:00", types.Of(types.Timestamp), nil}, {"1970-01-01 00:01", types.Of(types.Timestamp), int64(60e6)}, {"1969-12-31 23:59:59.999999", types.Of(types.Timestamp), int64(-1)},
-		{"1.005", types.DecimalOf(9, 2), int64(101)}, {"-1.005", types.DecimalOf(9, 2), int64(-101)}, {"1.0049", types.DecimalOf(9, 2), int64(100)}, {"99999999.99", types.DecimalOf(9, 2), nil}, {"1e1000000000", types.DecimalOf(9, 2), nil}, {"1/2", types.DecimalOf(9, 2), nil},
-		{" 12 ", types.Of(types.BigInt), int64(12)}, {"9223372036854775808", types.Of(types.BigInt), nil}, {"1.5e3", types.Of(types.Double), 1500.0}, {"0x10", types.Of(types.Double), nil},
+		{"2024-02-29", types.Of(types.Date), int64(19782)}, {"2023-02-29", types.Of(types.Date), nil},
+		{"1969-12-31", types.Of(types.Date), int64(-1)}, {"2024-1-2", types.Of(types.Date), int64(19724)},
+		{"1970-01-01 00:00:01.5", types.Of(types.Timestamp), int64(1500000)}, {"1970-01-02", types.Of(types.Timestamp), int64(86400e6)},
+		{"1970-01-01T02:00:00+02:00", types.Of(types.Timestamp), int64(0)},
+		{"1970-01-01 00:00:00Z", types.Of(types.Timestamp), int64(0)}, {"1970-01-01 25:00:00", types.Of(types.Timestamp), nil},
+		{"1970-01-01 00:01", types.Of(types.Timestamp), int64(60e6)}, {"1969-12-31 23:59:59.999999", types.Of(types.Timestamp), int64(-1)},
+		{"1.005", types.DecimalOf(9, 2), int64(101)}, {"-1.005", types.DecimalOf(9, 2), int64(-101)},
+		{"1.0049", types.DecimalOf(9, 2), int64(100)}, {"99999999.99", types.DecimalOf(9, 2), nil}, {"1e1000000000", types.DecimalOf(9, 2), nil},
+		{"1/2", types.DecimalOf(9, 2), nil},
+		{" 12 ", types.Of(types.BigInt), int64(12)}, {"9223372036854775808", types.Of(types.BigInt), nil},
+		{"1.5e3", types.Of(types.Double), 1500.0}, {"0x10", types.Of(types.Double), nil},
 		{"Yes", types.Of(types.Bool), true}, {"nein", types.Of(types.Bool), nil},
-		{"1 day 2 hours", types.Of(types.Interval), Interval{0, 1, 7200e6}}, {"3 months 1 year", types.Of(types.Interval), Interval{15, 0, 0}}, {"2 centuries", types.Of(types.Interval), Interval{2400, 0, 0}}, {"01:02:03", types.Of(types.Interval), Interval{0, 0, 3723e6}},
-		{"-2 weeks", types.Of(types.Interval), Interval{0, -14, 0}}, {"1.5 days", types.Of(types.Interval), nil}, {"9999999999 days", types.Of(types.Interval), nil}, {"9223372036854775807 hours", types.Of(types.Interval), nil}, {"5", types.Of(types.Interval), nil}, {"", types.Of(types.Interval), nil},
+		{"1 day 2 hours", types.Of(types.Interval), Interval{0, 1, 7200e6}}, {"3 months 1 year", types.Of(types.Interval), Interval{15, 0, 0}},
+		{"2 centuries", types.Of(types.Interval), Interval{2400, 0, 0}}, {"01:02:03", types.Of(types.Interval), Interval{0, 0, 3723e6}},
+		{"-2 weeks", types.Of(types.Interval), Interval{0, -14, 0}}, {"1.5 days", types.Of(types.Interval), nil},
+		{"9999999999 days", types.Of(types.Interval), nil}, {"9223372036854775807 hours", types.Of(types.Interval), nil},
+		{"5", types.Of(types.Interval), nil}, {"", types.Of(types.Interval), nil},
 	} {
 		got, ok := parseLiteral(c.text, c.typ)
 		if ok != (c.want != nil) || ok && got != c.want {

@@ -163,7 +163,8 @@ func (b *binder) literalAs(e Expr, t types.Type) Expr {
 		return e
 	}
 	if t.Kind == types.TextList {
-		b.fail(c.At, fmt.Sprintf("'%s' is a TEXT, not a list", c.Value), "A list is written as ['a', 'b'], or made of a TEXT by string_split(x, ',').")
+		b.fail(c.At, fmt.Sprintf("'%s' is a TEXT, not a list", c.Value),
+			"A list is written as ['a', 'b'], or made of a TEXT by string_split(x, ',').")
 	}
 	v, ok := parseLiteral(c.Value.(string), t)
 	if !ok {
@@ -357,7 +358,8 @@ func (b *binder) apply(at syntax.Pos, name string, args []Expr) Expr {
 
 // jsonList makes a call return a list if its JSON path contains *, which stands for every item or every key.
 func jsonList(e *Apply) Expr {
-	name := map[string]string{"->": "json_items", "json_extract": "json_items", "->>": "json_texts", "json_extract_string": "json_texts"}[e.Func]
+	name := map[string]string{"->": "json_items", "json_extract": "json_items", "->>": "json_texts",
+		"json_extract_string": "json_texts"}[e.Func]
 	if name == "" {
 		return e
 	}
@@ -438,7 +440,8 @@ func (b *binder) call(x *syntax.Call, s *scope) Expr {
 	args := make([]Expr, len(x.Args))
 	for i, a := range x.Args {
 		if _, list := a.(*syntax.List); list && quantile && i == 1 {
-			b.fail(a.Pos(), f.Name+" takes one share, not a list of them", fmt.Sprintf("Write one call for each: %s(x, 0.1), %[1]s(x, 0.9).", f.Name))
+			b.fail(a.Pos(), f.Name+" takes one share, not a list of them", fmt.Sprintf("Write one call for each: %s(x, 0.1), %[1]s(x, 0.9).",
+				f.Name))
 		}
 		args[i] = b.expr(a, s)
 	}
@@ -483,7 +486,8 @@ func (b *binder) call(x *syntax.Call, s *scope) Expr {
 	if len(x.OrderBy) > 0 && !f.Ordered {
 		b.fail(x.OrderBy[0].X.Pos(), "the value of "+f.Name+" does not depend on an order", "Leave ORDER BY out.")
 	}
-	a := &Aggregate{base: base{form.Result, x.At}, Func: f.Name, Args: args, Distinct: x.Distinct, Filter: filter, Order: b.orders(x.OrderBy, s)}
+	a := &Aggregate{base: base{form.Result, x.At}, Func: f.Name, Args: args, Distinct: x.Distinct, Filter: filter,
+		Order: b.orders(x.OrderBy, s)}
 	for _, c := range children(a) {
 		b.noUnnest(c, "an aggregate")
 		if n := find(c, func(e Expr) bool { return isAggregate(e) || isWindow(e) }, nil); n != nil {
@@ -510,7 +514,8 @@ func (b *binder) window(x *syntax.Call, f *types.Function, form types.Form, args
 	case f.Class == types.Window && x.Distinct:
 		b.fail(x.At, "DISTINCT belongs to aggregates", "")
 	case len(x.OrderBy) > 0:
-		b.fail(x.OrderBy[0].X.Pos(), "the value of "+f.Name+" does not depend on an order within it", "Its rows are ordered behind OVER: OVER (ORDER BY …).")
+		b.fail(x.OrderBy[0].X.Pos(), "the value of "+f.Name+" does not depend on an order within it",
+			"Its rows are ordered behind OVER: OVER (ORDER BY …).")
 	case f.Class == types.Window && filter != nil:
 		b.fail(x.At, "FILTER belongs to aggregates", "")
 	}
@@ -565,7 +570,8 @@ func (b *binder) frameEnd(f *syntax.Frame, x syntax.Bound, w *WindowCall, s *sco
 	key, by := w.Order[0].X.Type(), e.Type()
 	dated := key.Kind == types.Date || key.Kind == types.Timestamp
 	if !(key.IsNumber() && by.IsNumber() || dated && by.Kind == types.Interval || key.Kind == types.Date && by.Kind == types.BigInt) {
-		b.fail(x.X.Pos(), fmt.Sprintf("%s is no distance between values of type %s", by, key), "Between numbers the distance is a number, between dates an INTERVAL.")
+		b.fail(x.X.Pos(), fmt.Sprintf("%s is no distance between values of type %s", by, key),
+			"Between numbers the distance is a number, between dates an INTERVAL.")
 	}
 	if below0(c.Value) {
 		b.fail(x.X.Pos(), "the distance of a frame is not below 0", "PRECEDING and FOLLOWING say in which direction it goes.")

@@ -259,7 +259,8 @@ func (b *binder) member(n Node, c *correlated, keys, conds []Expr, group func([]
 	found := column(width + len(all))
 	constant := func(v any) Expr { return &Const{base: base{types.Of(types.Bool), at}, Value: v} }
 	isNull := func(e Expr) Expr { return made(at, "IS NULL", types.Bool, e) }
-	none := made(at, "OR", types.Bool, isNull(rows), made(at, "=", types.Bool, rows, &Const{base: base{types.Of(bigint), at}, Value: int64(0)}))
+	none := made(at, "OR", types.Bool, isNull(rows), made(at, "=", types.Bool, rows,
+		&Const{base: base{types.Of(bigint), at}, Value: int64(0)}))
 	return n, made(at, "CASE", types.Bool,
 		none, constant(false),
 		isNull(x), constant(nil),
@@ -339,7 +340,8 @@ func (b *binder) outer(c *syntax.Column, s *scope) Expr {
 		case len(found) > 1:
 			b.fail(c.At, fmt.Sprintf("the column %s is in several tables of the query around this one", c.Name), within(c, found[:1]))
 		case o != s.outer:
-			b.fail(c.At, fmt.Sprintf("the column %s belongs to a query that is further out than the one around this one", c.Name), "Hand it on, or write a JOIN with a grouped query.")
+			b.fail(c.At, fmt.Sprintf("the column %s belongs to a query that is further out than the one around this one", c.Name),
+				"Hand it on, or write a JOIN with a grouped query.")
 		}
 		x := b.use(found[0], c.At)
 		return &outerRef{base{x.Type(), c.At}, x}

@@ -7,8 +7,8 @@
 //	}
 //
 // A [Node] reads the rows of the nodes below it; an [Expr] of a node reads the columns of its input by their index. A SELECT becomes,
-// from the bottom to the top: its tables ([Scan], [Join], …), WHERE ([Filter]), GROUP BY ([Aggregation]), HAVING, windows ([Windows]), QUALIFY,
-// its columns ([Project]), DISTINCT, ORDER BY and LIMIT ([Sort], [Limit]).
+// from the bottom to the top: its tables ([Scan], [Join], …), WHERE ([Filter]), GROUP BY ([Aggregation]), HAVING, windows ([Windows]),
+// QUALIFY, its columns ([Project]), DISTINCT, ORDER BY and LIMIT ([Sort], [Limit]).
 //
 // # Names
 //

@@ -37,8 +37,9 @@ type (
 		Index int
 		Name  string
 	}
-	// Apply is an operator or a function of values. Func is one of the functions of package types or the operators of package syntax, or IS NULL, IN (x,
-	// then the list), LIKE and ILIKE (x, pattern, perhaps escape), LIST, or CASE: conditions and values in turn, then the value of ELSE.
+	// Apply is an operator or a function of values. Func is one of the functions of package types or the operators of package syntax, or IS
+	// NULL, IN (x, then the list), LIKE and ILIKE (x, pattern, perhaps escape), LIST, or CASE: conditions and values in turn, then the value
+	// of ELSE.
 	Apply struct {
 		base
 		Func string
@@ -239,7 +240,8 @@ func (in *interner) id(e Expr) int {
 	case *Aggregate:
 		fmt.Fprintf(&b, "aggregate %s %t %t %v %v", e.Func, e.Distinct, e.Filter != nil, directions(e.Order), e.BySet)
 	case *WindowCall:
-		fmt.Fprintf(&b, "window %s %d %d %t %t %t %v", e.Func, len(e.Args), len(e.Partition), e.Distinct, e.Filter != nil, e.IgnoreNulls, directions(e.Order))
+		fmt.Fprintf(&b, "window %s %d %d %t %t %t %v", e.Func, len(e.Args), len(e.Partition), e.Distinct, e.Filter != nil, e.IgnoreNulls,
+			directions(e.Order))
 		if f := e.Frame; f != nil {
 			fmt.Fprintf(&b, " %t %d %d", f.Range, f.Lo.Kind, f.Hi.Kind)
 			for _, x := range []Expr{f.Lo.X, f.Hi.X} {

@@ -63,7 +63,9 @@ func (b *binder) fromTable(f *syntax.Table, c *ctes) (Node, []visible) {
 		b.unknownTable(f, c)
 	}
 	if b.width += len(t.Fields); b.width > maxSize {
-		b.fail(f.Name.At, fmt.Sprintf("the tables of the statement have more than %d columns in all, each counted as often as its table is named", maxSize), "Name the table once, in WITH.")
+		b.fail(f.Name.At, fmt.Sprintf(
+			"the tables of the statement have more than %d columns in all, each counted as often as its table is named", maxSize),
+			"Name the table once, in WITH.")
 	}
 	s := &Scan{Table: t, Used: make([]bool, len(t.Fields)+2)}
 	s.out = append(append(s.out, t.Fields...), Field{"_file", types.Of(types.Text)}, Field{"_line", types.Of(types.BigInt)})
@@ -133,12 +135,14 @@ func (b *binder) join(f *syntax.Join, outer *scope, c *ctes) (Node, []visible) {
 		return b.joinUnnest(f, u, outer, c)
 	}
 	if b.joins++; b.joins > maxJoins {
-		b.fail(f.At, fmt.Sprintf("the statement has more than %d joins", maxJoins), "Several values are compared at once by IN (…), or by a join with a table of them.")
+		b.fail(f.At, fmt.Sprintf("the statement has more than %d joins", maxJoins),
+			"Several values are compared at once by IN (…), or by a join with a table of them.")
 	}
 	l, left := b.from(f.L, outer, c)
 	r, right := b.from(f.R, outer, c)
 	if len(left)+len(right) > maxWidth {
-		b.fail(f.At, fmt.Sprintf("the joined tables have more than %d columns", maxWidth), "Name those that are needed: JOIN (SELECT a, b FROM t) AS u.")
+		b.fail(f.At, fmt.Sprintf("the joined tables have more than %d columns", maxWidth),
+			"Name those that are needed: JOIN (SELECT a, b FROM t) AS u.")
 	}
 	b.differentTables(f.At, left, right)
 	j := &Join{Kind: f.Kind, L: l, R: r, out: append([]Field{}, l.Fields()...)}

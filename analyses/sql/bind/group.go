@@ -47,7 +47,8 @@ func (s *selection) aggregate(exprs []Expr) []Expr {
 			}
 			return &Column{base{e.T, e.At}, len(g.node.Keys) + i, e.Func}, true
 		case *Column:
-			s.fail(e.At, fmt.Sprintf("the column %s is neither in GROUP BY nor within an aggregate", e.Name), fmt.Sprintf("Add it to GROUP BY, or write any_value(%s).", e.Name))
+			s.fail(e.At, fmt.Sprintf("the column %s is neither in GROUP BY nor within an aggregate", e.Name),
+				fmt.Sprintf("Add it to GROUP BY, or write any_value(%s).", e.Name))
 		}
 		return nil, false
 	}).exprs(exprs)

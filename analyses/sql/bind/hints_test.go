@@ -12,16 +12,18 @@ import (
 
 var offered = regexp.MustCompile(`Write (.+)\.$`)
 
-// TestQ4_WhatAMessageOffersCanBeWritten: a column that several tables have is named as the message says, whatever the tables are called, and the
-// statement is bound.
+// TestQ4_WhatAMessageOffersCanBeWritten: a column that several tables have is named as the message says, whatever the tables are called,
+// and the statement is bound.
 func TestQ4_WhatAMessageOffersCanBeWritten(t *testing.T) {
-	sources := []string{"t", "t AS \"b c\"", "t AS \"select\"", "t AS \"q\"\"q\"", "t AS \"ü🦆\"", "'x/*.csv'", "(SELECT 1 AS a, 2 AS \"a b\")", "(SELECT 1 AS a) AS s"}
+	sources := []string{"t", "t AS \"b c\"", "t AS \"select\"", "t AS \"q\"\"q\"", "t AS \"ü🦆\"", "'x/*.csv'",
+		"(SELECT 1 AS a, 2 AS \"a b\")", "(SELECT 1 AS a) AS s"}
 	for i, left := range sources {
 		for k, right := range sources {
 			if i == k {
 				continue
 			}
-			for _, shape := range []string{"SELECT %s FROM %s, %s", "SELECT 1 FROM stations WHERE id IN (SELECT %s FROM %s, %s)", "SELECT (SELECT max(id) FROM stations WHERE id = %s) FROM %s, %s"} {
+			for _, shape := range []string{"SELECT %s FROM %s, %s", "SELECT 1 FROM stations WHERE id IN (SELECT %s FROM %s, %s)",
+				"SELECT (SELECT max(id) FROM stations WHERE id = %s) FROM %s, %s"} {
 				text := fmt.Sprintf(shape, "a", left, right)
 				_, err := bindText(text)
 				e, ok := errors.AsType[*syntax.Error](err)

@@ -76,7 +76,8 @@ func parseDecimal(s string, t types.Type) (any, bool) {
 
 func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// parseTimestamp reads a date with an optional time and an optional offset, which is converted to UTC. It takes what a cast takes, and hours of one digit.
+// parseTimestamp reads a date with an optional time and an optional offset, which is converted to UTC. It takes what a cast takes, and
+// hours of one digit.
 func parseTimestamp(s string) (any, bool) {
 	if v, ok := field.LooseTimestamp([]byte(s)); ok {
 		return v, true
@@ -102,8 +103,10 @@ func parseTimestamp(s string) (any, bool) {
 
 // unit has the length of each unit.
 var unit = map[string]Interval{
-	"microsecond": {0, 0, 1}, "us": {0, 0, 1}, "millisecond": {0, 0, 1000}, "ms": {0, 0, 1000}, "second": {0, 0, 1e6}, "sec": {0, 0, 1e6}, "s": {0, 0, 1e6}, "minute": {0, 0, 60e6}, "min": {0, 0, 60e6}, "m": {0, 0, 60e6},
-	"hour": {0, 0, 3600e6}, "h": {0, 0, 3600e6}, "day": {0, 1, 0}, "d": {0, 1, 0}, "week": {0, 7, 0}, "w": {0, 7, 0}, "month": {1, 0, 0}, "mon": {1, 0, 0}, "quarter": {3, 0, 0}, "year": {12, 0, 0}, "y": {12, 0, 0},
+	"microsecond": {0, 0, 1}, "us": {0, 0, 1}, "millisecond": {0, 0, 1000}, "ms": {0, 0, 1000}, "second": {0, 0, 1e6}, "sec": {0, 0, 1e6},
+	"s": {0, 0, 1e6}, "minute": {0, 0, 60e6}, "min": {0, 0, 60e6}, "m": {0, 0, 60e6},
+	"hour": {0, 0, 3600e6}, "h": {0, 0, 3600e6}, "day": {0, 1, 0}, "d": {0, 1, 0}, "week": {0, 7, 0}, "w": {0, 7, 0}, "month": {1, 0, 0},
+	"mon": {1, 0, 0}, "quarter": {3, 0, 0}, "year": {12, 0, 0}, "y": {12, 0, 0},
 	"decade": {120, 0, 0}, "century": {1200, 0, 0}, "centurie": {1200, 0, 0}, "millennium": {12000, 0, 0}, "millennia": {12000, 0, 0},
 }
 
@@ -142,7 +145,8 @@ func (t *Interval) add(u Interval, n int64) bool {
 		return false
 	}
 	months, days := int64(t.Months)+n*int64(u.Months), int64(t.Days)+n*int64(u.Days)
-	if months > most || months < -most || days > most || days < -most || u.Micros != 0 && (n > math.MaxInt64/2/u.Micros || n < -math.MaxInt64/2/u.Micros) {
+	if months > most || months < -most || days > most || days < -most || u.Micros != 0 &&
+		(n > math.MaxInt64/2/u.Micros || n < -math.MaxInt64/2/u.Micros) {
 		return false
 	}
 	t.Months, t.Days = int32(months), int32(days)

@@ -51,8 +51,8 @@ type (
 		Rows [][]Expr
 		out  []Field
 	}
-	// Join joins L and R. Rows match if the expressions of each pair in Equal are equal (the first over L, the second over R) and Rest, over the
-	// columns of both, is true. Its columns are those of L, then those of R; SEMI and ANTI give those of L alone.
+	// Join joins L and R. Rows match if the expressions of each pair in Equal are equal (the first over L, the second over R) and Rest, over
+	// the columns of both, is true. Its columns are those of L, then those of R; SEMI and ANTI give those of L alone.
 	Join struct {
 		Kind  syntax.JoinKind
 		L, R  Node

@@ -17,7 +17,8 @@ type puller struct {
 }
 
 func (u *puller) refuse(what string) {
-	u.b.fail(u.at, "this query looks at the row around it, and "+what, "Compare with the row around it by = in WHERE; or write a JOIN with a grouped query.")
+	u.b.fail(u.at, "this query looks at the row around it, and "+what,
+		"Compare with the row around it by = in WHERE; or write a JOIN with a grouped query.")
 }
 
 // argument numbers an expression over the row around the query.
@@ -137,7 +138,8 @@ func (u *puller) filter(n *Filter) *pulled {
 
 func (u *puller) join(n *Join) *pulled {
 	inner := n.Kind == syntax.Inner || n.Kind == syntax.Cross
-	if !inner && (n.Kind != syntax.Left && n.Kind != syntax.Semi && n.Kind != syntax.Anti || looksOut(n.R, map[Node]bool{}) || slices.ContainsFunc(Exprs(n), hasOuter)) {
+	if !inner && (n.Kind != syntax.Left && n.Kind != syntax.Semi && n.Kind != syntax.Anti || looksOut(n.R, map[Node]bool{}) ||
+		slices.ContainsFunc(Exprs(n), hasOuter)) {
 		u.refuse("does so within an outer join")
 	}
 	l, r := u.pull(n.L), u.pull(n.R)

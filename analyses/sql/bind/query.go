@@ -93,7 +93,8 @@ func (b *binder) orderOutput(q *syntax.Query, fields []Field) (orders []Order) {
 				}
 			}
 			if !ok {
-				b.fail(o.X.Pos(), "only columns can be ordered by here, by name or position", "Put the query into FROM: SELECT * FROM (…) ORDER BY ….")
+				b.fail(o.X.Pos(), "only columns can be ordered by here, by name or position",
+					"Put the query into FROM: SELECT * FROM (…) ORDER BY ….")
 			}
 			orders = append(orders, column(i, o, o.X.Pos()))
 		}
@@ -142,7 +143,8 @@ func (b *binder) setOp(x *syntax.SetOp, outer *scope, c *ctes) Node {
 	}
 	lf, rf := l.Fields(), r.Fields()
 	if len(lf) != len(rf) {
-		b.fail(x.At, fmt.Sprintf("the left query has %d columns and the right one %d", len(lf), len(rf)), "Write UNION BY NAME, or name the columns in both.")
+		b.fail(x.At, fmt.Sprintf("the left query has %d columns and the right one %d", len(lf), len(rf)),
+			"Write UNION BY NAME, or name the columns in both.")
 	}
 	common := make([]types.Type, len(lf))
 	for i := range lf {

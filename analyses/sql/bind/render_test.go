@@ -49,7 +49,8 @@ func (r *renderer) node(n Node, depth int) {
 		r.line("filter %s", text(n.Cond))
 		r.node(n.Input, depth+1)
 	case *Aggregation:
-		r.line("group by %s sets %v: %s", exprsText(n.Keys), n.Sets, strings.Join(each(n.Aggs, func(a *Aggregate) string { return text(a) }), ", "))
+		r.line("group by %s sets %v: %s", exprsText(n.Keys), n.Sets, strings.Join(each(n.Aggs, func(a *Aggregate) string { return text(a) }),
+			", "))
 		r.node(n.Input, depth+1)
 	case *Windows:
 		r.line("windows %s", strings.Join(each(n.Calls, func(a *WindowCall) string { return text(a) }), ", "))

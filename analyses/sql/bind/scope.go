@@ -72,7 +72,8 @@ func (b *binder) column(c *syntax.Column, s *scope) Expr {
 	case len(found) == 1:
 		return b.use(found[0], c.At)
 	case len(found) > 1 && !s.hiddenAlike(found) && strings.EqualFold(found[0].table, found[1].table):
-		b.fail(c.At, fmt.Sprintf("two columns are called %s", c.Name), "Names are equal whatever their case. Give one another name where it comes from: x AS name.")
+		b.fail(c.At, fmt.Sprintf("two columns are called %s", c.Name),
+			"Names are equal whatever their case. Give one another name where it comes from: x AS name.")
 	case len(found) > 1 && !s.hiddenAlike(found):
 		b.fail(c.At, fmt.Sprintf("the column %s is in several tables", c.Name), within(c, found[:2]))
 	case len(found) > 1:
@@ -160,7 +161,8 @@ func (b *binder) unknownColumn(c *syntax.Column, s *scope) {
 	switch {
 	case hint != "":
 	case c.Table != "" && has(c.Table, func(v visible) string { return v.name }):
-		hint = fmt.Sprintf("%s is a table and a column in it; if the column holds JSON, write %s->>'%s'.", c.Table, syntax.PrintName(c.Table), c.Name)
+		hint = fmt.Sprintf("%s is a table and a column in it; if the column holds JSON, write %s->>'%s'.", c.Table, syntax.PrintName(c.Table),
+			c.Name)
 	case c.Table == "" && has(c.Name, func(v visible) string { return v.table }):
 		hint = fmt.Sprintf("%s is a table, and a row is no value: write its columns, or %s.*.", c.Name, syntax.PrintName(c.Name))
 	case len(names) > 0:
@@ -208,7 +210,8 @@ const maxSize = 100_000
 // all of them.
 func (b *binder) fits(at syntax.Pos, size int) {
 	if size > maxSize {
-		b.fail(at, fmt.Sprintf("the columns and aliases stand for too large an expression: more than %d parts", maxSize), "Compute them in a subquery in FROM, step by step.")
+		b.fail(at, fmt.Sprintf("the columns and aliases stand for too large an expression: more than %d parts", maxSize),
+			"Compute them in a subquery in FROM, step by step.")
 	}
 }
 

@@ -82,7 +82,8 @@ func shortened(name string) string {
 func (b *binder) answerNames(at syntax.Pos, fields []Field) {
 	for i, f := range fields {
 		if len(f.Name) > MaxName {
-			b.fail(at, fmt.Sprintf("column %d of the answer has a name of %d bytes; at most %d are possible", i+1, len(f.Name), MaxName), "Give it a shorter one: x AS name.")
+			b.fail(at, fmt.Sprintf("column %d of the answer has a name of %d bytes; at most %d are possible", i+1, len(f.Name), MaxName),
+				"Give it a shorter one: x AS name.")
 		}
 	}
 }

@@ -174,7 +174,8 @@ var neverFail = map[string]bool{"AND": true, "OR": true, "NOT": true, "=": true,
 	"IS DISTINCT FROM": true, "IS NOT DISTINCT FROM": true, "IS NULL": true, "IN": true, "CASE": true, "coalesce": true, "nullif": true,
 	"greatest": true, "least": true, "if": true, "ifnull": true, "length": true, "lower": true, "upper": true, "substring": true,
 	"left": true, "right": true, "strpos": true, "starts_with": true, "ends_with": true, "contains": true,
-	"year": true, "month": true, "day": true, "string_split": true, "list_contains": true, "list_extract": true, "iso_minutes": true, "haversine_km": true}
+	"year": true, "month": true, "day": true, "string_split": true, "list_contains": true, "list_extract": true, "iso_minutes": true,
+	"haversine_km": true}
 
 // MayFail reports whether the value of an expression may be an error for some row.
 func MayFail(e Expr) bool { return fails(e) }

@@ -94,7 +94,8 @@ func (b *binder) summary(d *syntax.Describe, at syntax.Pos, c *ctes) Node {
 	figure("count", "BIGINT", func(syntax.Expr, Field) syntax.Expr { return call("count") })
 	figure("null_percentage", "DECIMAL", func(x syntax.Expr, f Field) syntax.Expr {
 		share := &syntax.Binary{At: at, Op: syntax.Div, L: call("count", x), R: call("nullif", call("count"), &syntax.Number{At: at, Text: "0"})}
-		missing := &syntax.Binary{At: at, Op: syntax.Sub, L: &syntax.Number{At: at, Text: "100"}, R: &syntax.Binary{At: at, Op: syntax.Mul, L: &syntax.Number{At: at, Text: "100"}, R: share}}
+		missing := &syntax.Binary{At: at, Op: syntax.Sub, L: &syntax.Number{At: at, Text: "100"},
+			R: &syntax.Binary{At: at, Op: syntax.Mul, L: &syntax.Number{At: at, Text: "100"}, R: share}}
 		return cast(missing, "DECIMAL", 9, 2)
 	}, 9, 2)
 	return b.query(&syntax.Query{At: at, Body: sel}, nil, c)

@@ -139,8 +139,8 @@ func (x *aggregate) accumulates() bool {
 	return false
 }
 
-// add adds the rows in sel to their groups. into[k] is the group of sel[k]; v has the values of the argument. counts has the number of these
-// rows by group; it may be nil.
+// add adds the rows in sel to their groups. into[k] is the group of sel[k]; v has the values of the argument. counts has the number of
+// these rows by group; it may be nil.
 func (a *accumulator) add(x *aggregate, t *fold.Table, v *eval.Vector, sel []int32, into []int, counts []int64) {
 	a.grow(x.kind, t.Len())
 	if x.kind == countRows {
@@ -234,7 +234,8 @@ func (a *accumulator) addFloats(x *aggregate, t *fold.Table, values []float64, s
 		a.takeSmall()
 		a.since = len(sel)
 	}
-	for other := 1; ; other *= 2 { // how many are added in the other way behind one that is not of a usual amount, as its neighbours may not be either
+	// how many are added in the other way behind one that is not of a usual amount, as its neighbours may not be either
+	for other := 1; ; other *= 2 {
 		n := exact.AddSmall(a.small, into, values, sel)
 		sel, into = sel[n:], into[n:]
 		if len(sel) == 0 {
@@ -261,8 +262,8 @@ func (a *accumulator) takeSmall() {
 	a.since = 0
 }
 
-// addBest keeps the best number of each group; turned reverses the order. It has no branch on what is better, because in a chunk of many groups new best numbers
-// are frequent.
+// addBest keeps the best number of each group; turned reverses the order. It has no branch on what is better, because in a chunk of many
+// groups new best numbers are frequent.
 func (a *accumulator) addBest(turned uint64, v *eval.Vector, sel []int32, into []int) {
 	best, n, into := a.best, a.n, into[:len(sel)]
 	switch v.Kind {

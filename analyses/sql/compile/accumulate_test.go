@@ -13,10 +13,11 @@ import (
 	"posta.dev/posta/rows/exact"
 )
 
-// TestDoublesOfAnyAmount: sums, means and extremes of groups are those of exact.Sum and of comparisons, for numbers of all amounts, NULL, NaN and infinities,
-// in few groups and in many.
+// TestDoublesOfAnyAmount: sums, means and extremes of groups are those of exact.Sum and of comparisons, for numbers of all amounts, NULL,
+// NaN and infinities, in few groups and in many.
 func TestDoublesOfAnyAmount(t *testing.T) {
-	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "g", Type: types.Of(types.Text)}, {Name: "x", Type: types.Of(types.Double)}}}
+	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "g", Type: types.Of(types.Text)},
+		{Name: "x", Type: types.Of(types.Double)}}}
 	a, err := Analysis(&Plan{Text: "SELECT g, count(x), sum(x), avg(x), min(x), max(x) FROM t GROUP BY g", Tables: []Table{table}})
 	if err != nil {
 		t.Fatal(err)

@@ -44,13 +44,16 @@ func BenchmarkLineitem(b *testing.B) {
 		b.Fatal(err)
 	}
 	money := types.DecimalOf(15, 2)
-	table := Table{Name: "lineitem", Files: "lineitem.csv", Columns: []Column{{Name: "l_quantity", Type: money}, {Name: "l_extendedprice", Type: money}, {Name: "l_discount", Type: money},
-		{Name: "l_tax", Type: money}, {Name: "l_returnflag", Type: types.Of(types.Text)}, {Name: "l_linestatus", Type: types.Of(types.Text)}, {Name: "l_shipdate", Type: types.Of(types.Date)}}}
+	table := Table{Name: "lineitem", Files: "lineitem.csv", Columns: []Column{{Name: "l_quantity", Type: money},
+		{Name: "l_extendedprice", Type: money}, {Name: "l_discount", Type: money},
+		{Name: "l_tax", Type: money}, {Name: "l_returnflag", Type: types.Of(types.Text)}, {Name: "l_linestatus", Type: types.Of(types.Text)},
+		{Name: "l_shipdate", Type: types.Of(types.Date)}}}
 	for _, s := range []struct{ name, text string }{
 		{"prices", `SELECT l_returnflag, l_linestatus, sum(l_quantity), sum(l_extendedprice), sum(l_extendedprice * (1 - l_discount)),
 			sum(l_extendedprice * (1 - l_discount) * (1 + l_tax)), avg(l_quantity), avg(l_extendedprice), avg(l_discount), count(*)
 			FROM lineitem WHERE l_shipdate <= DATE '1998-12-01' - INTERVAL '90' DAY GROUP BY l_returnflag, l_linestatus`},
-		{"forecast", `SELECT sum(l_extendedprice * l_discount) FROM lineitem WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1994-01-01' + INTERVAL '1' YEAR
+		{"forecast",
+			`SELECT sum(l_extendedprice * l_discount) FROM lineitem WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1994-01-01' + INTERVAL '1' YEAR
 			AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24`},
 	} {
 		b.Run(s.name, func(b *testing.B) {

@@ -44,7 +44,8 @@ func doublings(n int) (texts []string) {
 	return texts
 }
 
-// TestQ1_PlansCostBoundedTime: the work on a plan is bounded by its size, even if names use each other many times. Otherwise the test does not end.
+// TestQ1_PlansCostBoundedTime: the work on a plan is bounded by its size, even if names use each other many times. Otherwise the test does
+// not end.
 func TestQ1_PlansCostBoundedTime(t *testing.T) {
 	files := fstest.MapFS{"t.csv": {Data: []byte("x,y\n1,2\n")}}
 	for _, text := range doublings(40) {
@@ -79,13 +80,16 @@ func FuzzPlan(f *testing.F) {
 	f.Add(anyPlan().Encode())
 	for _, p := range []*Plan{
 		{Text: "SELECT count(*) FROM t WHERE x > (SELECT avg(x) FROM t)", Answers: [][]string{{"\x01\x80"}}, Tables: anyPlan().Tables},
-		{Text: "SELECT count(*) FROM trips; SELECT city FROM trips", Also: []Part{{Statement: 1}, {Statement: 0, Pass: 1, Answers: [][]string{nil, {"x"}}}}, Tables: anyPlan().Tables},
-		{Text: "SELECT count(*) FROM trips WHERE km IN (SELECT km FROM trips WHERE EXISTS (SELECT 1 FROM trips))", Pass: 2, Answers: [][]string{nil, {}}, Tables: anyPlan().Tables},
+		{Text: "SELECT count(*) FROM trips; SELECT city FROM trips", Also: []Part{{Statement: 1},
+			{Statement: 0, Pass: 1, Answers: [][]string{nil, {"x"}}}}, Tables: anyPlan().Tables},
+		{Text: "SELECT count(*) FROM trips WHERE km IN (SELECT km FROM trips WHERE EXISTS (SELECT 1 FROM trips))", Pass: 2,
+			Answers: [][]string{nil, {}}, Tables: anyPlan().Tables},
 	} {
 		f.Add(p.Encode())
 	}
 	for _, text := range doublings(3) {
-		f.Add((&Plan{Text: text, Tables: []Table{{Name: "t", Files: "t.csv", Bytes: 100, Rows: 3, Columns: []Column{{Name: "x", Type: types.Of(types.BigInt)}}}}}).Encode())
+		f.Add((&Plan{Text: text, Tables: []Table{{Name: "t", Files: "t.csv", Bytes: 100, Rows: 3,
+			Columns: []Column{{Name: "x", Type: types.Of(types.BigInt)}}}}}).Encode())
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := Decode(b)

@@ -69,11 +69,14 @@ func TestBroadcastJoinsGiveWhatTheReducersJoinGives(t *testing.T) {
 			"u JOIN v ON uc = vc JOIN t ON tk = vk LEFT JOIN (SELECT uk AS ak, un AS an FROM u, v WHERE uk = vk) ON ak = tk",
 			"u, v, (SELECT tk, tn, tc, tb.uk AS bk FROM t JOIN u AS tb ON tk = tb.uk) WHERE u.uk = bk AND vk = tk AND u.uc = vc AND ",
 			"(SELECT ta.tk, tb.tn, ta.tc FROM t AS ta JOIN t AS tb ON ta.tk = tb.tn) AS t "+join()+" u"+on("t", "u"),
-			"t "+join()+" (SELECT * FROM u WHERE "+pick("un < 9", "uc = 'a'", "uk > 1 AND uc IN ('b', 'c')", "uk < 3 AND un + uk < 20")+") AS u"+on("t", "u"),
-			"t "+join()+" (SELECT * FROM u WHERE un < 9) AS u"+on("t", "u")+join()+" (SELECT uk AS vk, un AS vn, uc AS vc FROM u WHERE uk > 2) AS v"+on("t", "v"),
+			"t "+join()+" (SELECT * FROM u WHERE "+pick("un < 9", "uc = 'a'", "uk > 1 AND uc IN ('b', 'c')",
+				"uk < 3 AND un + uk < 20")+") AS u"+on("t", "u"),
+			"t "+join()+" (SELECT * FROM u WHERE un < 9) AS u"+on("t",
+				"u")+join()+" (SELECT uk AS vk, un AS vn, uc AS vc FROM u WHERE uk > 2) AS v"+on("t", "v"),
 			"t JOIN u"+on("t", "u")+"WHERE "+pick("un < 9", "uc = 'a'", "uk > 1 AND un > 2")+" AND ",
 		)
-		where := pick("", "", " WHERE tn > 7", " WHERE tn > (SELECT avg(un) FROM u)", " WHERE tk IN (SELECT vk FROM v WHERE vn < 9)", " WHERE tk NOT IN (SELECT uk FROM u WHERE uk IS NOT NULL)", " WHERE EXISTS (SELECT 1 FROM v WHERE vn = 3)")
+		where := pick("", "", " WHERE tn > 7", " WHERE tn > (SELECT avg(un) FROM u)", " WHERE tk IN (SELECT vk FROM v WHERE vn < 9)",
+			" WHERE tk NOT IN (SELECT uk FROM u WHERE uk IS NOT NULL)", " WHERE EXISTS (SELECT 1 FROM v WHERE vn = 3)")
 		if strings.HasSuffix(from, " AND ") {
 			if where = strings.TrimPrefix(where, " WHERE "); where == "" {
 				where = "true"

@@ -68,7 +68,8 @@ func (s *statement) checkRows() error {
 	if bytes <= MaxRowBytes {
 		return nil
 	}
-	return fmt.Errorf("all rows of %s would travel to one process, %s at least, and at most %d MiB do: group the rows of each before they are joined or ordered, narrow them by WHERE, or join with tables of which at most %d MiB are read",
+	return fmt.Errorf("all rows of %s would travel to one process, %s at least, and at most %d MiB do: group the rows of each before they "+
+		"are joined or ordered, narrow them by WHERE, or join with tables of which at most %d MiB are read",
 		strings.Join(tables, " and "), about(bytes), MaxRowBytes>>20, MaxReference>>20)
 }
 

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/analyses/local"
 )
 
-// TestQ4_StatementsThatNeedNoColumnAreAnswered: what tables, streams and scans carry may be nothing but the number of rows, in every shape of groups
-// and sources. planOf's analysis must pass its check, and give as many rows as the shape says.
+// TestQ4_StatementsThatNeedNoColumnAreAnswered: what tables, streams and scans carry may be nothing but the number of rows, in every shape
+// of groups and sources. planOf's analysis must pass its check, and give as many rows as the shape says.
 func TestQ4_StatementsThatNeedNoColumnAreAnswered(t *testing.T) {
 	sources := []struct {
 		text string
@@ -17,7 +17,8 @@ func TestQ4_StatementsThatNeedNoColumnAreAnswered(t *testing.T) {
 	}{
 		{"t", 4}, {"t WHERE a > 99", 0}, {"t WHERE 1 = 2", 0}, {"t CROSS JOIN u", 12}, {"t JOIN u USING (a)", 2}, {"t LEFT JOIN u ON 1 = 2", 4},
 		{"(SELECT 7 FROM t)", 4}, {"(SELECT 7 FROM t GROUP BY ())", 1}, {"(SELECT 7 FROM t HAVING false)", 0}, {"(SELECT 7 FROM t LIMIT 3)", 3},
-		{"t WHERE EXISTS (SELECT 7 FROM u GROUP BY ())", 4}, {"t WHERE (SELECT 7 FROM u HAVING true) = 7", 4}, {"(SELECT 7 FROM t UNION ALL SELECT 8 FROM u)", 7},
+		{"t WHERE EXISTS (SELECT 7 FROM u GROUP BY ())", 4}, {"t WHERE (SELECT 7 FROM u HAVING true) = 7", 4},
+		{"(SELECT 7 FROM t UNION ALL SELECT 8 FROM u)", 7},
 	}
 	groups := []struct {
 		text string

@@ -59,7 +59,8 @@ func (s *statement) analysis() (*analyses.Analysis, error) {
 				return nil, err
 			}
 			name := s.roots[a.root].name
-			stream.Parties = append(stream.Parties, analyses.Party{Name: CountedFor(stream.Name, name), Query: name, Columns: own.Columns, Schema: own.Schema, NewParser: a.scan.parser})
+			stream.Parties = append(stream.Parties, analyses.Party{Name: CountedFor(stream.Name, name), Query: name, Columns: own.Columns,
+				Schema: own.Schema, NewParser: a.scan.parser})
 		}
 		a.Streams = append(a.Streams, stream)
 	}
@@ -117,7 +118,8 @@ func (s *statement) analysis() (*analyses.Analysis, error) {
 			query.Rows = func(_ analyses.Args, t *fold.Table, emit func(row ...any)) error { return pass.rows(s, t, emit) }
 		}
 		if n := len(query.Columns); n > protocol.MaxColumns {
-			return nil, fmt.Errorf("the statement %s gives %d columns, at most %d are possible: name those that are needed", r.name, n, protocol.MaxColumns)
+			return nil, fmt.Errorf("the statement %s gives %d columns, at most %d are possible: name those that are needed", r.name, n,
+				protocol.MaxColumns)
 		}
 		a.Queries = append(a.Queries, query)
 	}
@@ -237,7 +239,8 @@ func (p *Plan) parsed(script *syntax.Script, trial bool) (*statement, error) {
 }
 
 func newStatement(p *Plan, tables []bind.Table, roots []root) *statement {
-	s := &statement{plan: p, tables: tables, roots: roots, scans: map[*bind.Table]*scan{}, byNode: map[bind.Node]*leaf{}, seen: map[bind.Node]bool{}, uses: map[bind.Node]int{},
+	s := &statement{plan: p, tables: tables, roots: roots, scans: map[*bind.Table]*scan{}, byNode: map[bind.Node]*leaf{},
+		seen: map[bind.Node]bool{}, uses: map[bind.Node]int{},
 		used: map[*bind.Table][]bool{}, refs: map[*bind.Table]bool{}, tablesBelow: map[bind.Node][]*bind.Table{}, plain: map[bind.Expr]bool{}}
 	seen := map[bind.Expr]bool{}
 	for _, r := range roots {
@@ -337,12 +340,15 @@ func (l *leaf) spec(name, stream string) fold.Spec {
 	case keepBest:
 		return fold.Spec{Name: name, Stream: stream, Aggs: []fold.Agg{{Name: "best", Kind: fold.Least, N: l.best.n}}}
 	case keepDistinct:
-		return fold.Spec{Name: name, Stream: stream, Keys: []fold.Key{{Name: "row", Kind: fold.KeyText}}, Aggs: []fold.Agg{{Name: "first", Kind: fold.MinText}}}
+		return fold.Spec{Name: name, Stream: stream, Keys: []fold.Key{{Name: "row", Kind: fold.KeyText}},
+			Aggs: []fold.Agg{{Name: "first", Kind: fold.MinText}}}
 	}
 	if l.keep == keepParts {
-		return fold.Spec{Name: name, Stream: stream, Merge: fold.Never, PartitionBy: 1, Keys: []fold.Key{{Name: "key", Kind: fold.KeyText}, {Name: "row", Kind: fold.KeyText}}}
+		return fold.Spec{Name: name, Stream: stream, Merge: fold.Never, PartitionBy: 1,
+			Keys: []fold.Key{{Name: "key", Kind: fold.KeyText}, {Name: "row", Kind: fold.KeyText}}}
 	}
-	return fold.Spec{Name: name, Stream: stream, Merge: fold.Never, Keys: []fold.Key{{Name: "position", Kind: fold.KeyText}, {Name: "row", Kind: fold.KeyText}}}
+	return fold.Spec{Name: name, Stream: stream, Merge: fold.Never,
+		Keys: []fold.Key{{Name: "position", Kind: fold.KeyText}, {Name: "row", Kind: fold.KeyText}}}
 }
 
 // reduce computes the rows of a statement from complete tables.

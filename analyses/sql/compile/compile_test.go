@@ -68,8 +68,10 @@ var trips = fstest.MapFS{
 
 func TestStatements(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"SELECT city, count(*), sum(duration), avg(km) FROM trips WHERE duration > 100 GROUP BY city ORDER BY city", `[["",1,300,0.5],["Montreal",1,600,1.5],["Toronto",2,3000,9.75]]`},
-		{"SELECT count(*), count(km), sum(km), min(city), max(start), bool_and(member) FROM trips", `[[6,5,14.1,"","2015-06-04 12:00:00",false]]`},
+		{"SELECT city, count(*), sum(duration), avg(km) FROM trips WHERE duration > 100 GROUP BY city ORDER BY city",
+			`[["",1,300,0.5],["Montreal",1,600,1.5],["Toronto",2,3000,9.75]]`},
+		{"SELECT count(*), count(km), sum(km), min(city), max(start), bool_and(member) FROM trips",
+			`[[6,5,14.1,"","2015-06-04 12:00:00",false]]`},
 		{"SELECT count(*), sum(km) FROM trips WHERE id > 100", `[[0,null]]`},
 		{"SELECT city, count(*) AS n FROM trips GROUP BY city HAVING count(*) > 1 ORDER BY n DESC, city LIMIT 1", `[["Montreal",2]]`},
 		{"SELECT id, city FROM trips WHERE member ORDER BY duration DESC LIMIT 2", `[[6,"Toronto"],[1,"Montreal"]]`},
@@ -78,10 +80,12 @@ func TestStatements(t *testing.T) {
 		{"SELECT _file, _line, id FROM trips WHERE id IN (2, 6)", `[["trips.csv",3,2],["trips.csv",7,6]]`},
 		{"SELECT DISTINCT city FROM trips ORDER BY city", `[[""],["Montreal"],["Toronto"],[null]]`},
 		{"SELECT count(DISTINCT city) FROM trips", `[[3]]`},
-		{"SELECT city, first(id), last(id), any_value(km) FROM trips GROUP BY city ORDER BY city NULLS FIRST", `[[null,5,5,0.1],["",4,4,0.5],["Montreal",1,3,1.5],["Toronto",2,6,9.75]]`},
+		{"SELECT city, first(id), last(id), any_value(km) FROM trips GROUP BY city ORDER BY city NULLS FIRST",
+			`[[null,5,5,0.1],["",4,4,0.5],["Montreal",1,3,1.5],["Toronto",2,6,9.75]]`},
 		{"SELECT count(*) FROM trips WHERE km > (SELECT avg(km) FROM trips)", `[[1]]`},
 		{"SELECT id, duration * 2 AS twice FROM trips WHERE city = 'Toronto' ORDER BY twice", `[[2,2400],[6,3600]]`},
-		{"SELECT n, sum(d) FROM (SELECT city AS n, duration + 1 AS d FROM trips WHERE km IS NOT NULL) GROUP BY n ORDER BY n", `[["",301],["Montreal",601],["Toronto",1801],[null,61]]`},
+		{"SELECT n, sum(d) FROM (SELECT city AS n, duration + 1 AS d FROM trips WHERE km IS NOT NULL) GROUP BY n ORDER BY n",
+			`[["",301],["Montreal",601],["Toronto",1801],[null,61]]`},
 		{"SELECT sum(km) FILTER (WHERE member), count(*) FILTER (WHERE NOT member) FROM trips", `[[13.5,2]]`},
 	} {
 		p := planOf(t, c.text, trips)

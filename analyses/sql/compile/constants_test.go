@@ -14,7 +14,8 @@ import (
 
 // TestConstantsAreComputedOnce: of each condition, the constants that remain.
 func TestConstantsAreComputedOnce(t *testing.T) {
-	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "n", Type: types.Of(types.BigInt)}, {Name: "p", Type: types.DecimalOf(15, 2)},
+	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "n", Type: types.Of(types.BigInt)},
+		{Name: "p", Type: types.DecimalOf(15, 2)},
 		{Name: "d", Type: types.Of(types.Date)}, {Name: "s", Type: types.Of(types.Text)}, {Name: "f", Type: types.Of(types.Double)}}}
 	for text, want := range map[string]string{
 		"n > 1 + 2 * 3":                                                      "n > 7",
@@ -123,9 +124,11 @@ func TestUnitsAreRoundedDown(t *testing.T) {
 		whole    bool
 		ok       bool
 	}{
-		{15, 1, 0, 1, false, true}, {-15, 1, 0, -2, false, true}, {-20, 1, 0, -2, true, true}, {1001, 3, 0, 1, false, true}, {1000, 3, 0, 1, true, true},
+		{15, 1, 0, 1, false, true}, {-15, 1, 0, -2, false, true}, {-20, 1, 0, -2, true, true}, {1001, 3, 0, 1, false, true},
+		{1000, 3, 0, 1, true, true},
 		{-1, 18, 0, -1, false, true}, {7, 0, 2, 700, true, true}, {math.MaxInt64 / 10, 0, 1, math.MaxInt64 / 10 * 10, true, true},
-		{math.MaxInt64/10 + 1, 0, 1, 0, false, false}, {math.MinInt64, 0, 1, 0, false, false}, {math.MinInt64, 2, 0, math.MinInt64/100 - 1, false, true},
+		{math.MaxInt64/10 + 1, 0, 1, 0, false, false}, {math.MinInt64, 0, 1, 0, false, false},
+		{math.MinInt64, 2, 0, math.MinInt64/100 - 1, false, true},
 	} {
 		if n, whole, ok := inUnits(c.v, c.from, c.to); ok != c.ok || ok && (n != c.want || whole != c.whole) {
 			t.Errorf("inUnits(%d, %d, %d) = %d, %t, %t", c.v, c.from, c.to, n, whole, ok)

@@ -53,8 +53,8 @@ func (w *worker) foldDistinct(t, values *fold.Table, v *eval.Vector, sel []int32
 	}
 }
 
-// distinct computes the aggregates of DISTINCT values from their complete tables. It does not change the tables, because a reducer may read them
-// again.
+// distinct computes the aggregates of DISTINCT values from their complete tables. It does not change the tables, because a reducer may read
+// them again.
 func (g *groups) distinct(stream string, tables []*fold.Table) (*fold.Table, error) {
 	spec := g.spec("distinct", stream)
 	sums := fold.NewTable(&spec)

@@ -5,9 +5,9 @@
 //
 // # Two halves
 //
-// The statement is bound to a tree of nodes. Its lower part is computed where the rows are, and its upper part in the reducer, by package tail (Q7).
-// Between them are the tree's *leaves*. A leaf is a node over one table, with only filters, projections and joins with small tables below it. It keeps
-// one of these:
+// The statement is bound to a tree of nodes. Its lower part is computed where the rows are, and its upper part in the reducer, by package
+// tail (Q7). Between them are the tree's *leaves*. A leaf is a node over one table, with only filters, projections and joins with small
+// tables below it. It keeps one of these:
 //
 //	groups   GROUP BY with aggregates that tables of package fold hold: joiners fold, aggregators merge
 //	         (DISTINCT values of an aggregate are rows of a table of their own)
@@ -35,9 +35,9 @@
 //
 // # Order
 //
-// The position of a row is the name of its file, the line where its batch begins, and its place in the batch. The position of a joined row also has the
-// numbers of its partners, before and after these, in the order of FROM. Rows of a leaf reach the tail in this order, and groups in the order of their
-// keys. So the answer depends neither on how files are cut into chunks nor on the number of replicas.
+// The position of a row is the name of its file, the line where its batch begins, and its place in the batch. The position of a joined row
+// also has the numbers of its partners, before and after these, in the order of FROM. Rows of a leaf reach the tail in this order, and
+// groups in the order of their keys. So the answer depends neither on how files are cut into chunks nor on the number of replicas.
 //
 // # Bounds
 //

@@ -108,7 +108,8 @@ func (s *statement) explain() string {
 	steps := s.tailSteps(s.roots[0].plan)
 	if s.passesOn(&s.roots[0]) != nil {
 		steps = slices.DeleteFunc(steps, func(step string) bool { return step == orderStep })
-		fmt.Fprintf(&b, "  reducer, of each row by itself: %s\n  outputs: order, in files if there are many rows\n", listOr(steps, "nothing but the columns of the answer"))
+		fmt.Fprintf(&b, "  reducer, of each row by itself: %s\n  outputs: order, in files if there are many rows\n",
+			listOr(steps, "nothing but the columns of the answer"))
 	} else {
 		fmt.Fprintf(&b, "  reducer: %s\n", listOr(steps, "nothing but the columns of the answer"))
 	}
@@ -160,7 +161,8 @@ func (l *leaf) describe() string {
 		if len(l.groups.node.Keys) == 0 {
 			return what + "fold into one row of " + counted(len(l.groups.aggs), "aggregate")
 		}
-		return what + "fold into groups by " + counted(len(l.groups.node.Keys), "key") + " with " + counted(len(l.groups.aggs), "aggregate") + ", which " + merger + " by key"
+		return what + "fold into groups by " + counted(len(l.groups.node.Keys), "key") + " with " + counted(len(l.groups.aggs), "aggregate") +
+			", which " + merger + " by key"
 	case keepBest:
 		if len(l.best.orders) == 0 {
 			return what + "keep the first " + counted(l.best.n, "row")

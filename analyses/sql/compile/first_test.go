@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/analyses/local"
 )
 
-// If a value of a row cannot be computed, a LIMIT without an order fails only if this row is among the first rows, however files are cut. A joiner that has
-// the row does not know how many rows come before it.
+// If a value of a row cannot be computed, a LIMIT without an order fails only if this row is among the first rows, however files are cut. A
+// joiner that has the row does not know how many rows come before it.
 func TestD1_ARowBehindTheFirstDoesNotFailThem(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("a,c\n")
@@ -39,7 +39,8 @@ func TestD1_ARowBehindTheFirstDoesNotFailThem(t *testing.T) {
 			if !strings.HasPrefix(want, "[[") {
 				chunk = 6 // one row per chunk, so that the error names the exact line
 			}
-			got, err := answer(t, planOf(t, text, files), files, local.Options{Joiners: 1 + int(seed)%3, Aggregators: 1 + int(seed)%2, Seed: seed, ChunkBytes: chunk})
+			got, err := answer(t, planOf(t, text, files), files, local.Options{Joiners: 1 + int(seed)%3, Aggregators: 1 + int(seed)%2, Seed: seed,
+				ChunkBytes: chunk})
 			if err != nil {
 				got = err.Error()
 			}

@@ -27,8 +27,8 @@ const (
 	surelyMany = 4 * slice
 	// longestRest bounds how many chunks after one that was not folded are passed on before folding is tried again.
 	longestRest = 256
-	// earlySteps and earlyBytes are batchSteps and foldBytes of one chunk where it is parsed. They are far smaller, because an input serves nobody meanwhile
-	// and parses several chunks at a time. Rows that need more travel to a joiner, which computes them in slices.
+	// earlySteps and earlyBytes are batchSteps and foldBytes of one chunk where it is parsed. They are far smaller, because an input serves
+	// nobody meanwhile and parses several chunks at a time. Rows that need more travel to a joiner, which computes them in slices.
 	earlySteps = batchSteps >> 3
 	earlyBytes = foldBytes >> 3
 )

@@ -89,14 +89,16 @@ func lines(t *testing.T, r *rand.Rand, n int) (Table, string) {
 	return table, rows
 }
 
-// TestQ7_ParsersFoldWhatJoinersWould: a folder makes the same of a chunk as a joiner does once the rows have travelled. The chunks have few rows, or more than go through
-// the kernels at once.
+// TestQ7_ParsersFoldWhatJoinersWould: a folder makes the same of a chunk as a joiner does once the rows have travelled. The chunks have few
+// rows, or more than go through the kernels at once.
 func TestQ7_ParsersFoldWhatJoinersWould(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
 	for _, text := range []string{
 		"SELECT count(*) FROM t",
-		"SELECT word, flag, count(*), sum(f), avg(d), min(d), max(big), min(word), first(day), last(many), max_by(many, price) FROM t GROUP BY 1, 2",
-		"SELECT upper(left(many, 2)), _file, sum(price) FILTER (WHERE flag), count(DISTINCT word), sum(DISTINCT small) FROM t WHERE small >= 0 AND word LIKE '%e%' GROUP BY 1, 2",
+		"SELECT word, flag, count(*), sum(f), avg(d), min(d), max(big), min(word), first(day), last(many), max_by(many, price) FROM t GROUP " +
+			"BY 1, 2",
+		"SELECT upper(left(many, 2)), _file, sum(price) FILTER (WHERE flag), count(DISTINCT word), sum(DISTINCT small) FROM t WHERE small >= " +
+			"0 AND word LIKE '%e%' GROUP BY 1, 2",
 		"SELECT DISTINCT word, small FROM t",
 		"SELECT word, d, _line FROM t WHERE drift > 3 ORDER BY d DESC, _line LIMIT 7",
 		"SELECT small, count(*) FROM t GROUP BY 1 UNION ALL SELECT 1, sum(small) FROM t WHERE flag",
@@ -136,10 +138,11 @@ func TestQ7_RowsTravelWhereTheyHaveTo(t *testing.T) {
 	}
 }
 
-// TestQ7_RowsOfManyGroupsTravel: rows with hardly fewer groups are passed on unfolded. After each such chunk, more chunks are not even tried. What an abandoned fold has left
-// is in no later one.
+// TestQ7_RowsOfManyGroupsTravel: rows with hardly fewer groups are passed on unfolded. After each such chunk, more chunks are not even
+// tried. What an abandoned fold has left is in no later one.
 func TestQ7_RowsOfManyGroupsTravel(t *testing.T) {
-	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "k", Type: types.Of(types.BigInt)}, {Name: "x", Type: types.Of(types.Double)}}}
+	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "k", Type: types.Of(types.BigInt)},
+		{Name: "x", Type: types.Of(types.Double)}}}
 	rows := func(n, groups int) string {
 		var b strings.Builder
 		for i := range n {
@@ -189,10 +192,11 @@ func TestQ7_RowsThatFailTravel(t *testing.T) {
 	}
 }
 
-// TestN9_RowsThatNeedLongWorkTravel: an input serves nobody while it folds a chunk, so rows whose functions work long travel to a joiner, which computes them in slices. A
-// few such rows are folded.
+// TestN9_RowsThatNeedLongWorkTravel: an input serves nobody while it folds a chunk, so rows whose functions work long travel to a joiner,
+// which computes them in slices. A few such rows are folded.
 func TestN9_RowsThatNeedLongWorkTravel(t *testing.T) {
-	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "k", Type: types.Of(types.BigInt)}, {Name: "x", Type: types.Of(types.Text)}}}
+	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "k", Type: types.Of(types.BigInt)},
+		{Name: "x", Type: types.Of(types.Text)}}}
 	for _, text := range []string{
 		"SELECT max(length(string_split(repeat('a ', 2000000), ' '))) FROM t",
 		"SELECT count(*) FROM t WHERE length(repeat('a ', 2000000) || x) < 5",

@@ -40,7 +40,8 @@ func (j *joiner) ForkSliced(stream int, pause func()) (analyses.Joiner, error) {
 	return f, nil
 }
 
-// long reports whether the work on a few rows may take long: a join or UNNEST may make many rows of one, and a regular expression may take seconds.
+// long reports whether the work on a few rows may take long: a join or UNNEST may make many rows of one, and a regular expression may take
+// seconds.
 func (j *joiner) long(stream int) bool {
 	return j.meter.Slow() || slices.ContainsFunc(j.leaves[stream], func(w *worker) bool {
 		return slices.ContainsFunc(w.steps, func(st step) bool { return st.spread != nil || st.lookup != nil && st.lookup.kept.Repeats() })

@@ -100,8 +100,10 @@ func TestQ7_ForksFoldWhatTheJoinerWould(t *testing.T) {
 		"SELECT tn, count(*), sum(tx), first(tc) FROM t GROUP BY tn",
 		"SELECT uc, count(*), sum(tn + un), last(tc), stddev(tx) FROM t JOIN u ON tk = uk GROUP BY uc",
 		"SELECT tk, tn, un FROM t LEFT JOIN u ON tk = uk AND tc = uc AND tn < un + 3",
-		"SELECT tc, count(*) FROM t WHERE tk IN (SELECT uk FROM u) AND tn > (SELECT min(vn) FROM v) AND tc NOT IN (SELECT vc FROM v WHERE vc IS NOT NULL) GROUP BY tc",
-		"SELECT uc, tk + i AS k, count(DISTINCT tn) FROM u JOIN t ON tk = uk SEMI JOIN v ON uc = vc CROSS JOIN (VALUES (1), (2), (3)) AS x(i) WHERE i <= length(tc) + 1 GROUP BY 1, 2",
+		"SELECT tc, count(*) FROM t WHERE tk IN (SELECT uk FROM u) AND tn > (SELECT min(vn) FROM v) AND tc NOT IN (SELECT vc FROM v WHERE vc " +
+			"IS NOT NULL) GROUP BY tc",
+		"SELECT uc, tk + i AS k, count(DISTINCT tn) FROM u JOIN t ON tk = uk SEMI JOIN v ON uc = vc CROSS JOIN (VALUES (1), (2), (3)) AS x(i) " +
+			"WHERE i <= length(tc) + 1 GROUP BY 1, 2",
 		"SELECT tc, un FROM t, u WHERE tk = uk AND tc LIKE 'a%' ORDER BY tn DESC, un LIMIT 20",
 		"SELECT DISTINCT upper(tc), uk FROM t RIGHT JOIN u ON tc = uc",
 	} {
@@ -187,8 +189,8 @@ func TestQ7_WhatForksCannotComputeTheJoinerReports(t *testing.T) {
 	}
 }
 
-// TestR16_ALimitStopsTheWork: once a batch has given as many rows as a LIMIT wants, nothing more is computed of it, nor of the batches behind it. All values of
-// the first batch alone take 4 GB, which is some 70 pauses.
+// TestR16_ALimitStopsTheWork: once a batch has given as many rows as a LIMIT wants, nothing more is computed of it, nor of the batches
+// behind it. All values of the first batch alone take 4 GB, which is some 70 pauses.
 func TestR16_ALimitStopsTheWork(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 3))
 	for _, text := range []string{

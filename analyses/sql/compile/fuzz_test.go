@@ -15,9 +15,10 @@ import (
 
 // fuzzTables are three small tables with all types and NULLs, under the names that bind's tests use.
 var fuzzTables = fstest.MapFS{
-	"t.csv":     {Data: []byte("a,b,c\n1,2,x\n,3,\n-7,,\"\"\n1,2,y\n")},
-	"u.csv":     {Data: []byte("a,x,d\n1,0.5,2024-01-31\n3,,\n9223372036854775807,1e300,1969-12-31\n")},
-	"trips.csv": {Data: []byte("city,start,duration,price,member\nOslo,2024-02-29 08:00:00,600,1.25,true\n,,,,\n\"\",2024-03-01 09:00:00.5,-1,0.10,false\n")},
+	"t.csv": {Data: []byte("a,b,c\n1,2,x\n,3,\n-7,,\"\"\n1,2,y\n")},
+	"u.csv": {Data: []byte("a,x,d\n1,0.5,2024-01-31\n3,,\n9223372036854775807,1e300,1969-12-31\n")},
+	"trips.csv": {Data: []byte(
+		"city,start,duration,price,member\nOslo,2024-02-29 08:00:00,600,1.25,true\n,,,,\n\"\",2024-03-01 09:00:00.5,-1,0.10,false\n")},
 }
 
 // FuzzStatement: from any text, a node makes an analysis that passes the check, or an error in words. Equal plans give equal analyses (Q2).
@@ -63,13 +64,16 @@ func shape(a *analyses.Analysis) string {
 	return fmt.Sprintf("%+v %+v %+v", a.Streams, a.Tables, a.Queries[0].Columns)
 }
 
-// TestQ1_APlanCostsANodeABoundedAmount: statements of the greatest length, in all shapes that repeat something, are compiled or refused in words.
-// An algorithm that is quadratic in the number of tokens would take gigabytes.
+// TestQ1_APlanCostsANodeABoundedAmount: statements of the greatest length, in all shapes that repeat something, are compiled or refused in
+// words. An algorithm that is quadratic in the number of tokens would take gigabytes.
 func TestQ1_APlanCostsANodeABoundedAmount(t *testing.T) {
 	for _, c := range []struct{ first, more, last string }{
-		{"SELECT a FROM t WHERE a = 1", " OR a = 1", ""}, {"SELECT a FROM t WHERE a IN (1", ",1", ")"}, {"SELECT a", "+a", " FROM t"}, {"SELECT count(*)", ",sum(a)", " FROM t"},
-		{"SELECT a FROM t", " UNION ALL SELECT a FROM t", ""}, {"SELECT CASE", " WHEN a = 1 THEN 2", " END FROM t"}, {"SELECT a FROM t ORDER BY a", ",a", ""}, {"SELECT a", "::INT::TEXT", " FROM t"},
-		{"SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u)", " AND EXISTS (SELECT 1 FROM u WHERE u.a = t.a)", ""}, {"SELECT a FROM t WHERE a > (SELECT max(a) FROM u)", " AND a > (SELECT max(a) FROM u)", ""},
+		{"SELECT a FROM t WHERE a = 1", " OR a = 1", ""}, {"SELECT a FROM t WHERE a IN (1", ",1", ")"}, {"SELECT a", "+a", " FROM t"},
+		{"SELECT count(*)", ",sum(a)", " FROM t"},
+		{"SELECT a FROM t", " UNION ALL SELECT a FROM t", ""}, {"SELECT CASE", " WHEN a = 1 THEN 2", " END FROM t"},
+		{"SELECT a FROM t ORDER BY a", ",a", ""}, {"SELECT a", "::INT::TEXT", " FROM t"},
+		{"SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u)", " AND EXISTS (SELECT 1 FROM u WHERE u.a = t.a)", ""},
+		{"SELECT a FROM t WHERE a > (SELECT max(a) FROM u)", " AND a > (SELECT max(a) FROM u)", ""},
 		{"SELECT a FROM ", "(SELECT * FROM ", "t"}, {"SELECT count(DISTINCT a)", ",count(DISTINCT b + 1)", " FROM t"},
 	} {
 		text := c.first + strings.Repeat(c.more, (syntax.MaxText-len(c.first)-len(c.last))/len(c.more)) + c.last
@@ -104,7 +108,8 @@ func TestD1_ReplicasAndChunksDoNotChangeAnswers(t *testing.T) {
 		}
 		want, failed := answer(t, p, fuzzTables, local.Options{Joiners: 1, Aggregators: 1, Seed: 1, ChunkBytes: 1 << 20})
 		for seed := range uint64(2) {
-			got, err := answer(t, p, fuzzTables, local.Options{Joiners: 2 + int(seed), Aggregators: 3 - int(seed), Seed: seed, ChunkBytes: 1 + 30*int(seed)})
+			got, err := answer(t, p, fuzzTables, local.Options{Joiners: 2 + int(seed), Aggregators: 3 - int(seed), Seed: seed,
+				ChunkBytes: 1 + 30*int(seed)})
 			if got != want || (err == nil) != (failed == nil) {
 				t.Errorf("%s\nseed %d: %s, %v; with one of each %s, %v", text, seed, got, err, want, failed)
 			}

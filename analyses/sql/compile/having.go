@@ -10,9 +10,9 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// Aggregators drop groups that HAVING excludes, or WHERE of a query around the groups, so these groups do not travel to the reducer. An aggregator has
-// its groups complete, so it computes the same values as the reducer does. The reducer applies the condition again: what an aggregator keeps, for
-// whatever reason, changes no answer.
+// Aggregators drop groups that HAVING excludes, or WHERE of a query around the groups, so these groups do not travel to the reducer. An
+// aggregator has its groups complete, so it computes the same values as the reducer does. The reducer applies the condition again: what an
+// aggregator keeps, for whatever reason, changes no answer.
 
 // having is a condition on the groups of a leaf.
 type having struct {
@@ -45,8 +45,8 @@ func (s *statement) conditions() (all []having) {
 	return all
 }
 
-// belowProjections returns the node below the projections on top of n, and the condition as it reads there. A projection that may fail, or that other nodes
-// read, stops it: for each group that is dropped, nothing of the projection is computed.
+// belowProjections returns the node below the projections on top of n, and the condition as it reads there. A projection that may fail, or
+// that other nodes read, stops it: for each group that is dropped, nothing of the projection is computed.
 func (s *statement) belowProjections(n bind.Node, cond bind.Expr) (bind.Node, bind.Expr) {
 	for cond != nil && s.byNode[n] == nil && s.uses[n] == 1 {
 		p, is := n.(*bind.Project)
@@ -58,14 +58,14 @@ func (s *statement) belowProjections(n bind.Node, cond bind.Expr) (bind.Node, bi
 	return n, cond
 }
 
-// prunable reports whether an aggregator has the groups of a leaf complete, in one table. Groups of a region may be in several aggregators, and those
-// that wait for a join are not the groups of the statement. A group without keys is in the answer even if it has no row.
+// prunable reports whether an aggregator has the groups of a leaf complete, in one table. Groups of a region may be in several aggregators,
+// and those that wait for a join are not the groups of the statement. A group without keys is in the answer even if it has no row.
 func (l *leaf) prunable() bool {
 	return l.keep == keepGroups && l.region == nil && l.parts == nil && !l.groups.apart() && len(l.groups.node.Keys) > 0
 }
 
-// surely returns the part of a condition that may be computed before the rest: neither it nor what comes before it in the statement may fail. nil: there
-// is no such part, or the condition asks a query, which would not be asked if no group were left for it.
+// surely returns the part of a condition that may be computed before the rest: neither it nor what comes before it in the statement may
+// fail. nil: there is no such part, or the condition asks a query, which would not be asked if no group were left for it.
 func surely(cond bind.Expr) (all bind.Expr) {
 	if containsSubquery(cond) {
 		return nil
@@ -101,8 +101,8 @@ var errKeepsMost = errors.New("most groups stay")
 // sampledGroups is after how many groups prune decides whether it is worth while.
 const sampledGroups = 4 * atOnce
 
-// prune drops the groups that the condition excludes. If a value of any group cannot be computed, like a sum that is too large for its type, all groups
-// stay: the reducer meets that group, too, and reports it. All stay as well if they are most, because Retain copies them.
+// prune drops the groups that the condition excludes. If a value of any group cannot be computed, like a sum that is too large for its
+// type, all groups stay: the reducer meets that group, too, and reports it. All stay as well if they are most, because Retain copies them.
 func (h *having) prune(t *fold.Table) {
 	keep, kept := make([]uint64, (t.Len()+63)/64), 0
 	src := &orderedGroups{leaf: h.leaf, t: t}

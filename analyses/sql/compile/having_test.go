@@ -26,7 +26,8 @@ func repeatedKeys(huge bool) fstest.MapFS {
 	return fstest.MapFS{"t.csv": {Data: []byte(b.String())}}
 }
 
-// prunedRun answers a statement several times, and returns the answer, which must always be the same, and how many groups aggregators dropped.
+// prunedRun answers a statement several times, and returns the answer, which must always be the same, and how many groups aggregators
+// dropped.
 func prunedRun(t *testing.T, text string, files fstest.MapFS) (answer string, dropped int) {
 	t.Helper()
 	a, err := Analysis(planOf(t, text, files))
@@ -92,7 +93,8 @@ func TestQ7_AggregatorsDropGroups(t *testing.T) {
 	}
 }
 
-// TestQ7_GroupsAreDroppedFromLargeTables: the condition is computed for one piece of a table after the other, and those that stay are the right ones.
+// TestQ7_GroupsAreDroppedFromLargeTables: the condition is computed for one piece of a table after the other, and those that stay are the
+// right ones.
 func TestQ7_GroupsAreDroppedFromLargeTables(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("k\n")
@@ -102,13 +104,15 @@ func TestQ7_GroupsAreDroppedFromLargeTables(t *testing.T) {
 			b.WriteString(itoa(i) + "\n")
 		}
 	}
-	answer, dropped := prunedRun(t, "SELECT k, count(*) FROM t GROUP BY k HAVING count(*) = 2", fstest.MapFS{"t.csv": {Data: []byte(b.String())}})
+	answer, dropped := prunedRun(t, "SELECT k, count(*) FROM t GROUP BY k HAVING count(*) = 2",
+		fstest.MapFS{"t.csv": {Data: []byte(b.String())}})
 	if rows := strings.Count(answer, "7 2]"); rows != (3*atOnce+92)/100 || dropped < atOnce {
 		t.Errorf("%d rows, %d groups were dropped", rows, dropped)
 	}
 }
 
-// TestQ7_AGroupThatFailsIsKept: the sum of a group that HAVING excludes does not fit into its type. The statement fails as it does when no group is dropped.
+// TestQ7_AGroupThatFailsIsKept: the sum of a group that HAVING excludes does not fit into its type. The statement fails as it does when no
+// group is dropped.
 func TestQ7_AGroupThatFailsIsKept(t *testing.T) {
 	answer, _ := prunedRun(t, "SELECT k, sum(v) AS s FROM t GROUP BY k HAVING count(*) > 4", repeatedKeys(true))
 	if !strings.Contains(answer, "does not fit") {

@@ -21,18 +21,26 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// hostileValues are values of each type with which a careless kernel fails: extremes, nothing, bytes that are no UTF-8, and texts that are nearly
-// something. A statement cannot write all of them, but a file or another function can give them.
+// hostileValues are values of each type with which a careless kernel fails: extremes, nothing, bytes that are no UTF-8, and texts that are
+// nearly something. A statement cannot write all of them, but a file or another function can give them.
 var hostileValues = map[types.Kind][]any{
-	types.Bool:      {true, false},
-	types.BigInt:    {int64(0), int64(1), int64(-1), int64(2), int64(3), int64(65), int64(1 << 31), int64(math.MaxInt64), int64(math.MinInt64), int64(math.MinInt64 + 1)},
-	types.Decimal:   {int64(0), int64(1), int64(-1), int64(250), int64(999_999_999_999_999_999), int64(-999_999_999_999_999_999)},
-	types.Double:    {0.0, math.Copysign(0, -1), 0.5, -1.0, 3.0, 9.3e18, 1e308, 5e-324, math.Inf(1), math.Inf(-1), math.NaN()},
-	types.Text:      {"", "a", "ß", "\xff", "a\xc3", "e\u0301", "\u0301", "12", "-7.5", "1e400", "nan", "true", "2024-02-29", "23:59:60", "9999-12-31 25:00", "290000-01-01 (bc)", "month", "{}", `["a", {"b": [1`, `{"a": null, "b": [[1], "x"]}`, "$", "$.b[*]", "$.b[-1]", "$.b[99999999999999999999]", "%", "!", "(", "[a-", "(a)|(b)", "%Y-%m-%d", "%", "%-", "%5", "{}", "{:>", "{0}", "g", "['a', None, {'b': 'c'}]", "P1DT2H", strings.Repeat("ü{", 500)},
-	types.Date:      {int64(0), int64(-1), int64(19782), int64(math.MaxInt32), int64(math.MinInt32), int64(math.MaxInt64), int64(math.MinInt64)},
+	types.Bool: {true, false},
+	types.BigInt: {int64(0), int64(1), int64(-1), int64(2), int64(3), int64(65), int64(1 << 31), int64(math.MaxInt64),
+		int64(math.MinInt64), int64(math.MinInt64 + 1)},
+	types.Decimal: {int64(0), int64(1), int64(-1), int64(250), int64(999_999_999_999_999_999), int64(-999_999_999_999_999_999)},
+	types.Double:  {0.0, math.Copysign(0, -1), 0.5, -1.0, 3.0, 9.3e18, 1e308, 5e-324, math.Inf(1), math.Inf(-1), math.NaN()},
+	types.Text: {"", "a", "ß", "\xff", "a\xc3", "e\u0301", "\u0301", "12", "-7.5", "1e400", "nan", "true", "2024-02-29", "23:59:60",
+		"9999-12-31 25:00", "290000-01-01 (bc)", "month", "{}", `["a", {"b": [1`, `{"a": null, "b": [[1], "x"]}`, "$", "$.b[*]", "$.b[-1]",
+		"$.b[99999999999999999999]", "%", "!", "(", "[a-", "(a)|(b)", "%Y-%m-%d", "%", "%-", "%5", "{}", "{:>", "{0}", "g",
+		"['a', None, {'b': 'c'}]", "P1DT2H", strings.Repeat("ü{", 500)},
+	types.Date: {int64(0), int64(-1), int64(19782), int64(math.MaxInt32), int64(math.MinInt32), int64(math.MaxInt64),
+		int64(math.MinInt64)},
 	types.Timestamp: {int64(0), int64(-1), int64(1709164800000000), int64(math.MaxInt64), int64(math.MinInt64)},
-	types.Interval:  {bind.Interval{}, bind.Interval{Months: 1}, bind.Interval{Days: 1, Micros: -1}, bind.Interval{Months: math.MaxInt32, Days: math.MaxInt32, Micros: math.MaxInt64}, bind.Interval{Months: math.MinInt32, Days: math.MinInt32, Micros: math.MinInt64}},
-	types.TextList:  {eval.List{}, eval.List{Items: []string{""}}, eval.List{Items: []string{"a", ""}, Nulls: []bool{false, true}}, eval.List{Items: make([]string, 300)}},
+	types.Interval: {bind.Interval{}, bind.Interval{Months: 1}, bind.Interval{Days: 1, Micros: -1},
+		bind.Interval{Months: math.MaxInt32, Days: math.MaxInt32, Micros: math.MaxInt64},
+		bind.Interval{Months: math.MinInt32, Days: math.MinInt32, Micros: math.MinInt64}},
+	types.TextList: {eval.List{}, eval.List{Items: []string{""}}, eval.List{Items: []string{"a", ""}, Nulls: []bool{false, true}},
+		eval.List{Items: make([]string, 300)}},
 }
 
 // hostileTable has two columns of each type: those of TEXT are called text1 and text2.
@@ -56,12 +64,15 @@ func hostileName(k types.Kind) string {
 
 // hostileConstants are constants of each type as a statement writes them.
 var hostileConstants = map[types.Kind][]string{
-	types.Null: {"NULL"}, types.Bool: {"TRUE"}, types.BigInt: {"0", "1", "-1", "9223372036854775807", "-9223372036854775808"}, types.Decimal: {"0.5", "-1.00", "99999999999999999.9"},
-	types.Double: {"0e0", "0.5e0", "-1e308", "'nan'::DOUBLE"}, types.Text: {"''", "'a'", "'month'", "'$.a[*]'", "'['", "'%Y'", "'12'", "chr(228)", "'2024-02-29'"}, types.Date: {"DATE '2024-02-29'"}, types.Timestamp: {"TIMESTAMP '0001-01-01 00:00:01'"},
+	types.Null: {"NULL"}, types.Bool: {"TRUE"}, types.BigInt: {"0", "1", "-1", "9223372036854775807", "-9223372036854775808"},
+	types.Decimal: {"0.5", "-1.00", "99999999999999999.9"},
+	types.Double:  {"0e0", "0.5e0", "-1e308", "'nan'::DOUBLE"}, types.Text: {"''", "'a'", "'month'", "'$.a[*]'", "'['", "'%Y'", "'12'",
+		"chr(228)", "'2024-02-29'"}, types.Date: {"DATE '2024-02-29'"}, types.Timestamp: {"TIMESTAMP '0001-01-01 00:00:01'"},
 	types.Interval: {"INTERVAL 1 MONTH", "INTERVAL 0 DAY"}, types.TextList: {"['a', NULL]", "[]"},
 }
 
-// hostileRows makes n rows with random values; about every sixth is NULL. Texts have a dictionary if coded is set, as those that a parser has read.
+// hostileRows makes n rows with random values; about every sixth is NULL. Texts have a dictionary if coded is set, as those that a parser
+// has read.
 func hostileRows(r *rand.Rand, n int, coded bool) *tail.Rows {
 	rows := &tail.Rows{N: n}
 	for _, f := range append(hostileTable.Fields, bind.Field{Type: types.Of(types.Text)}, bind.Field{Type: types.Of(types.BigInt)}) {
@@ -107,13 +118,15 @@ func hostileRows(r *rand.Rand, n int, coded bool) *tail.Rows {
 
 // hostileScalars are all operators and functions of values, with ? where an operand stands.
 func hostileScalars() []string {
-	list := []string{"- ?", "NOT ?", "? IS NULL", "? BETWEEN ? AND ?", "? IN (?, ?)", "? NOT IN (SELECT ?)", "? LIKE ?", "? ILIKE ?", "? LIKE ? ESCAPE '!'", "? LIKE ? ESCAPE '%'", "CASE WHEN ? THEN ? END",
+	list := []string{"- ?", "NOT ?", "? IS NULL", "? BETWEEN ? AND ?", "? IN (?, ?)", "? NOT IN (SELECT ?)", "? LIKE ?", "? ILIKE ?",
+		"? LIKE ? ESCAPE '!'", "? LIKE ? ESCAPE '%'", "CASE WHEN ? THEN ? END",
 		"CASE ? WHEN ? THEN ? ELSE ? END", "(?)[?]", "[?, ?]", "INTERVAL (?) MONTH", "(SELECT ?)", "EXISTS (SELECT ? WHERE ?)"}
 	for _, op := range strings.Fields("+ - * / // % = <> < >= || ~ !~ -> ->> AND OR") {
 		list = append(list, "? "+op+" ?")
 	}
 	list = append(list, "? IS DISTINCT FROM ?", "? IS NOT DISTINCT FROM ?")
-	for _, to := range []string{"BOOLEAN", "BIGINT", "TINYINT", "USMALLINT", "DECIMAL(18,0)", "DECIMAL(4,3)", "DOUBLE", "TEXT", "TEXT[]", "DATE", "TIME", "TIMESTAMP", "INTERVAL"} {
+	for _, to := range []string{"BOOLEAN", "BIGINT", "TINYINT", "USMALLINT", "DECIMAL(18,0)", "DECIMAL(4,3)", "DOUBLE", "TEXT", "TEXT[]",
+		"DATE", "TIME", "TIMESTAMP", "INTERVAL"} {
 		list = append(list, "(?)::"+to, "TRY_CAST(? AS "+to+")")
 	}
 	units := map[string]bool{}
@@ -129,7 +142,8 @@ func hostileScalars() []string {
 // hostileCalls are calls of all functions of a class, with each number of arguments.
 func hostileCalls(class types.Class) (list []string) {
 	for _, f := range types.Functions {
-		if f.Class != class || f.Session || f.Name == "date_part" || f.Name == "date_trunc" || f.Name == "date_diff" { // hostileScalars has these, with each unit
+		// hostileScalars has these, with each unit
+		if f.Class != class || f.Session || f.Name == "date_part" || f.Name == "date_trunc" || f.Name == "date_diff" {
 			continue
 		}
 		seen := map[int]bool{}
@@ -164,8 +178,8 @@ func hostileOperand(r *rand.Rand, k types.Kind) string {
 
 var hostileRounds = flag.Int("hostile", 1, "how often each combination of types is tried, with other operands")
 
-// fillings calls yield with the template's holes filled: one or two holes with operands of all combinations of types. More holes get random operands of
-// two types and NULL, because most combinations of three types are refused.
+// fillings calls yield with the template's holes filled: one or two holes with operands of all combinations of types. More holes get random
+// operands of two types and NULL, because most combinations of three types are refused.
 func fillings(r *rand.Rand, template string, yield func(text string)) {
 	const kinds = int(types.TextList) + 1
 	parts := strings.Split(template, "?")
@@ -219,8 +233,9 @@ func stackOf(stack string) string {
 	return strings.Join(lines[min(2, len(lines)):min(6, len(lines))], "\n")
 }
 
-// TestN7_NoExpressionPanics: every operator and every function is computed for all types of operands that binding accepts, as columns and as
-// constants, over hostile values: alone and as a part of a plan, with and without dictionaries, for all rows, for each row, and for none.
+// TestN7_NoExpressionPanics: every operator and every function is computed for all types of operands that binding accepts, as columns and
+// as constants, over hostile values: alone and as a part of a plan, with and without dictionaries, for all rows, for each row, and for
+// none.
 func TestN7_NoExpressionPanics(t *testing.T) {
 	r := rand.New(rand.NewPCG(28, 1))
 	plain, coded := hostileRows(r, 24, false), hostileRows(r, 24, true)
@@ -268,7 +283,8 @@ func TestN7_NoExpressionPanics(t *testing.T) {
 	t.Logf("%d expressions were computed", n)
 }
 
-// TestN7_NoAggregatePanics: as TestN7_NoExpressionPanics, for aggregates and window functions: by the tail from all rows, and by joiners that fold.
+// TestN7_NoAggregatePanics: as TestN7_NoExpressionPanics, for aggregates and window functions: by the tail from all rows, and by joiners
+// that fold.
 func TestN7_NoAggregatePanics(t *testing.T) {
 	r := rand.New(rand.NewPCG(28, 2))
 	rows := hostileRows(r, 24, true)
@@ -284,7 +300,8 @@ func TestN7_NoAggregatePanics(t *testing.T) {
 		templates = append(templates, call+" OVER (ORDER BY ?)", call+" IGNORE NULLS OVER (PARTITION BY boolean1)")
 	}
 	for _, bound := range []string{"? PRECEDING", "UNBOUNDED PRECEDING", "? FOLLOWING"} {
-		templates = append(templates, "sum(bigint1) OVER (ORDER BY ? RANGE BETWEEN "+bound+" AND ? FOLLOWING)", "count(*) OVER (ORDER BY ? ROWS BETWEEN "+bound+" AND ? FOLLOWING)")
+		templates = append(templates, "sum(bigint1) OVER (ORDER BY ? RANGE BETWEEN "+bound+" AND ? FOLLOWING)",
+			"count(*) OVER (ORDER BY ? ROWS BETWEEN "+bound+" AND ? FOLLOWING)")
 	}
 	var folded []string
 	computed := 0
@@ -301,7 +318,8 @@ func TestN7_NoAggregatePanics(t *testing.T) {
 					_, _ = tail.New(&tail.Tables{Rows: map[string]*tail.Rows{"t": of}, Batch: 10}, 1<<26, plan).Run(plan)
 				}
 			})
-			if !strings.Contains(call, "OVER") && !strings.Contains(call, "interval") && !strings.Contains(call, "texts") { // no file has such columns
+			// no file has such columns
+			if !strings.Contains(call, "OVER") && !strings.Contains(call, "interval") && !strings.Contains(call, "texts") {
 				folded = append(folded, call)
 			}
 		})
@@ -322,8 +340,8 @@ func TestN7_NoAggregatePanics(t *testing.T) {
 	}
 }
 
-// hostileFile writes rows as a file. A value that a field cannot hold rejects its row, so the file has two lines for each row: one has empty fields in place of
-// dates, times and texts.
+// hostileFile writes rows as a file. A value that a field cannot hold rejects its row, so the file has two lines for each row: one has
+// empty fields in place of dates, times and texts.
 func hostileFile(rows *tail.Rows) (Table, fstest.MapFS) {
 	table, b := Table{Name: "t", Files: "t.csv"}, strings.Builder{}
 	var at []int

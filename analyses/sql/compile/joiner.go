@@ -21,10 +21,11 @@ import (
 const MaxRowBytes = 1 << 30
 
 const (
-	// foldBytes bounds what one process may fold of a statement's rows before the tables leave it: the bytes of the keys of a table, and of the texts of
-	// each aggregate. Functions and joins may make much of a row, and until the tables leave, nobody measures them.
+	// foldBytes bounds what one process may fold of a statement's rows before the tables leave it: the bytes of the keys of a table, and of
+	// the texts of each aggregate. Functions and joins may make much of a row, and until the tables leave, nobody measures them.
 	foldBytes = 256 << 20
-	// batchSteps bounds the work of functions on rows that travel together (eval.Meter.Most), because a joiner serves no other session meanwhile.
+	// batchSteps bounds the work of functions on rows that travel together (eval.Meter.Most), because a joiner serves no other session
+	// meanwhile.
 	batchSteps = 1 << 29
 )
 
@@ -453,8 +454,8 @@ func everyRow(sel []int32, n int) []int32 {
 	return sel
 }
 
-// behind computes the steps from index first on for the selected rows, and keeps the rows that remain. A step whose values do not fit the memory is computed
-// for some of the rows at a time (eval.Pieces), and so is all behind it.
+// behind computes the steps from index first on for the selected rows, and keeps the rows that remain. A step whose values do not fit the
+// memory is computed for some of the rows at a time (eval.Pieces), and so is all behind it.
 func (w *worker) behind(first int, j *joiner, columns []*eval.Vector, n int, sel []int32) error {
 	return w.after(first, j, columns, columns, n, sel)
 }
@@ -692,7 +693,8 @@ func (w *worker) groupOf(t *fold.Table, row int32) (int, error) {
 // errWide is returned for a row whose values are too long together. Each of them may be long, and a statement can name one many times.
 var errWide = fmt.Errorf("the values of one row take more than %d MiB: name fewer columns, or shorten them", foldBytes>>20)
 
-// errFull ends the work on rows behind the first ones, if the leaf wants only these. Without it a LIMIT over long values would compute all of them.
+// errFull ends the work on rows behind the first ones, if the leaf wants only these. Without it a LIMIT over long values would compute all
+// of them.
 var errFull = errors.New("the rows behind are not among the first")
 
 // inOrder reports whether the leaf wants the first rows, and meets the rows of a batch in their order.
@@ -789,7 +791,8 @@ func (w *worker) keepRows(j *joiner, columns []*eval.Vector, sel []int32) error 
 // bounded returns an error if the joiner and its forks have sent too many bytes of rows.
 func (j *joiner) bounded() error {
 	if j.sent > j.most {
-		return fmt.Errorf("the statement sends rows of more than %d bytes to one process: group them, narrow them by WHERE, or name fewer columns", j.most)
+		return fmt.Errorf(
+			"the statement sends rows of more than %d bytes to one process: group them, narrow them by WHERE, or name fewer columns", j.most)
 	}
 	return nil
 }

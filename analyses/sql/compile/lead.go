@@ -6,8 +6,9 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// Most leaves begin with conditions on the rows of their table. Leaves of one stream often begin with the same ones, such as those of a view that all
-// statements of a session read. These conditions are computed once for all leaves, one after the other, each for the rows that have passed the former ones.
+// Most leaves begin with conditions on the rows of their table. Leaves of one stream often begin with the same ones, such as those of a
+// view that all statements of a session read. These conditions are computed once for all leaves, one after the other, each for the rows
+// that have passed the former ones.
 //
 // Only conditions that cannot fail are computed this way. So it changes no answer that one is computed for rows that a leaf does without
 // (analyses.Missing), or that the next one is not computed for a row for which one is NULL.
@@ -36,8 +37,9 @@ func (s *statement) lead() {
 	}
 }
 
-// separate divides a condition into parts, all of which must be true. Parts that have a computation in common stay together, so that it is not done
-// twice, and so do neighbours that read the same column of texts, because they are computed together for each entry of a dictionary.
+// separate divides a condition into parts, all of which must be true. Parts that have a computation in common stay together, so that it is
+// not done twice, and so do neighbours that read the same column of texts, because they are computed together for each entry of a
+// dictionary.
 func separate(cond bind.Expr) (parts []bind.Expr) {
 	users := map[bind.Expr]int{} // by computation, the last part that does it
 	last := noText
@@ -135,8 +137,8 @@ func (j *joiner) follow(w *worker) error {
 	return nil
 }
 
-// passed returns the rows of a slice that fulfil the condition and those before it. The slice number is not 0. The result is valid until the next
-// slice, and must not be changed.
+// passed returns the rows of a slice that fulfil the condition and those before it. The slice number is not 0. The result is valid until
+// the next slice, and must not be changed.
 func (c *ledTo) passed(slice uint64, columns []*eval.Vector, n int) ([]int32, error) {
 	if c.slice == slice {
 		return c.sel, nil

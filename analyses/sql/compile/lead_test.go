@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/analyses/sql/eval"
 )
 
-// TestLeavesShareTheirFirstConditions: conditions with which several leaves of a session begin are computed once. A filter that may fail is left to
-// the leaf's steps as a whole, and so are conditions behind it.
+// TestLeavesShareTheirFirstConditions: conditions with which several leaves of a session begin are computed once. A filter that may fail is
+// left to the leaf's steps as a whole, and so are conditions behind it.
 func TestLeavesShareTheirFirstConditions(t *testing.T) {
 	files := fstest.MapFS{"t.csv": {Data: []byte("i,x,c,k\n1,0.5,a,1\n2,1.5,b,2\n")}}
 	for _, c := range []struct {
@@ -19,7 +19,8 @@ func TestLeavesShareTheirFirstConditions(t *testing.T) {
 		conditions int
 		led        []int // by leaf, by how many conditions it is led
 	}{
-		{"SELECT count(*) FROM t WHERE i > 1 AND x < 2; SELECT max(c) FROM t WHERE i > 1 AND x < 2; SELECT sum(k) FROM t WHERE i > 1 AND x < 2 AND k = 2", 3, []int{2, 2, 3}},
+		{"SELECT count(*) FROM t WHERE i > 1 AND x < 2; SELECT max(c) FROM t WHERE i > 1 AND x < 2; SELECT sum(k) FROM t WHERE i > 1 AND x < " +
+			"2 AND k = 2", 3, []int{2, 2, 3}},
 		{"SELECT count(*) FROM t WHERE i > 1 AND x < 2; SELECT max(c) FROM t WHERE x < 2 AND i > 1", 4, []int{2, 2}},
 		{"SELECT count(*) FROM t WHERE k + 1 > 2 AND i > 1; SELECT max(c) FROM t WHERE i > 1", 1, []int{0, 1}},
 		{"SELECT count(*) FROM t WHERE c <> '' AND upper(c) > 'A' AND i > 1; SELECT max(c) FROM t", 2, []int{2, 0}},

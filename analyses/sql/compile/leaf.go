@@ -129,7 +129,8 @@ func (s *statement) take(n bind.Node) error {
 // takeBelow takes the input of a node. Below a small LIMIT, only the rows that this LIMIT can need are kept.
 func (s *statement) takeBelow(n, in bind.Node) error {
 	limit, ok := n.(*bind.Limit)
-	if !ok || s.uses[in] > 1 || limit.Count < 0 || limit.Count+limit.Offset < 0 || limit.Count+limit.Offset > fold.MaxLeast || limit.Count == 0 {
+	if !ok || s.uses[in] > 1 || limit.Count < 0 || limit.Count+limit.Offset < 0 || limit.Count+limit.Offset > fold.MaxLeast ||
+		limit.Count == 0 {
 		return s.take(in)
 	}
 	most := int(limit.Count + limit.Offset)

@@ -217,7 +217,9 @@ func (s *statement) finishPart(table int, tables []*fold.Table, full func()) err
 		return t.Err()
 	})
 	if errors.Is(err, tail.ErrMemory) {
-		err = fmt.Errorf("the rows of one part of the join by %s in one aggregator: %w; a single key that most rows have has all of them in one part", r.keyNames(), err)
+		err = fmt.Errorf(
+			"the rows of one part of the join by %s in one aggregator: %w; a single key that most rows have has all of them in one part",
+			r.keyNames(), err)
 		return lowered(err, most, partBytes)
 	}
 	if err != nil {

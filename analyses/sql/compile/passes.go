@@ -141,7 +141,8 @@ func (p *Part) passed(r *root) error {
 	}
 	walk(r.plan, func(n bind.Node) { find(bind.Exprs(n)) })
 	if p.Pass > len(r.asks) || len(p.Answers) > len(r.asks) {
-		return fmt.Errorf("%w: it is about query %d and has %d answers, and statement %s asks %d queries", ErrPlan, p.Pass, len(p.Answers), r.name, len(r.asks))
+		return fmt.Errorf("%w: it is about query %d and has %d answers, and statement %s asks %d queries", ErrPlan, p.Pass, len(p.Answers),
+			r.name, len(r.asks))
 	}
 	if p.Pass > 0 {
 		r.plan, r.pass = passPlan(found[r.asks[p.Pass-1]][0]), true
@@ -226,8 +227,8 @@ func constant(v *eval.Vector, row int) any {
 	return v.Ints[row]
 }
 
-// Head returns a stream that need not be read to its end, and how many rows of the answer suffice: those of a LIMIT without an order, over one table. The
-// first rows of the stream give the first rows of the answer.
+// Head returns a stream that need not be read to its end, and how many rows of the answer suffice: those of a LIMIT without an order, over
+// one table. The first rows of the stream give the first rows of the answer.
 func (p *Plan) Head() (stream string, rows int, ok bool) {
 	s, err := p.takenApart(false)
 	if err != nil {

@@ -86,7 +86,8 @@ func TestQ7_PassesGiveWhatOnePassGives(t *testing.T) {
 			t.Fatalf("%s: %v", c.text, err)
 		}
 		for seed := range uint64(3) {
-			got, passes, err := inPasses(t, large(planOf(t, c.text, files)), files, local.Options{Joiners: 1 + int(seed), Aggregators: 1 + int(seed), Seed: seed, ChunkBytes: 60})
+			got, passes, err := inPasses(t, large(planOf(t, c.text, files)), files,
+				local.Options{Joiners: 1 + int(seed), Aggregators: 1 + int(seed), Seed: seed, ChunkBytes: 60})
 			if err != nil || got != want || passes != c.passes {
 				t.Errorf("%s\n   seed %d, %d passes: %s, %v\n   want %d: %s", c.text, seed, passes, got, err, c.passes, want)
 				break
@@ -105,10 +106,13 @@ func TestQ7_PassesGiveWhatOnePassGives(t *testing.T) {
 // TestPassesOfAllTypes: a value that is written into a plan is read as the same value.
 func TestPassesOfAllTypes(t *testing.T) {
 	files := fstest.MapFS{"v.csv": {Data: []byte("i,d,x,c,b,day,at\n" +
-		"-9223372036854775808,0.1,1e308,\"ä\"\"b\",true,1969-12-31,2024-02-29 23:59:59.999999\n7,-0.0,nan,,false,0001-01-01,\n,,-inf,\"\",,,1900-01-01 00:00:00\n" +
+		"-9223372036854775808,0.1,1e308,\"ä\"\"b\",true,1969-12-31,2024-02-29 " +
+		"23:59:59.999999\n7,-0.0,nan,,false,0001-01-01,\n,,-inf,\"\",,,1900-01-01 00:00:00\n" +
 		"9223372036854775807,99.9,0.1,z,true,9999-12-31,2024-03-01 00:00:00\n")}}
 	for _, column := range []string{"i", "d", "x", "c", "b", "day", "at", "d::DECIMAL(9,3)", "CAST(i AS TEXT)"} {
-		for _, where := range []string{" IN (SELECT %s FROM v WHERE i > 0)", " NOT IN (SELECT %s FROM v WHERE i > 0)", " = (SELECT min(%s) FROM v)", " = (SELECT max(%s) FROM v)", " IN (SELECT %s FROM v)", " IS NOT DISTINCT FROM (SELECT %s FROM v WHERE i = 7)"} {
+		for _, where := range []string{" IN (SELECT %s FROM v WHERE i > 0)", " NOT IN (SELECT %s FROM v WHERE i > 0)",
+			" = (SELECT min(%s) FROM v)", " = (SELECT max(%s) FROM v)", " IN (SELECT %s FROM v)",
+			" IS NOT DISTINCT FROM (SELECT %s FROM v WHERE i = 7)"} {
 			text := "SELECT count(*), count(i), min(c) FROM v WHERE " + column + fmt.Sprintf(where, column)
 			want, err := answer(t, planOf(t, text, files), files, local.Options{})
 			if err != nil {
@@ -120,27 +124,35 @@ func TestPassesOfAllTypes(t *testing.T) {
 		}
 	}
 	text := "SELECT count(*) FROM v WHERE i > (SELECT i FROM v)"
-	if _, _, err := inPasses(t, large(planOf(t, text, files)), files, local.Options{}); err == nil || !strings.Contains(err.Error(), "more than one row") {
+	if _, _, err := inPasses(t, large(planOf(t, text, files)), files, local.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "more than one row") {
 		t.Errorf("a query that has four rows: %v", err)
 	}
 }
 
-// TestQ3_StatementsShareAScan: together, statements give the answers that each gives alone. A plan of statements that would affect each other
-// is refused.
+// TestQ3_StatementsShareAScan: together, statements give the answers that each gives alone. A plan of statements that would affect each
+// other is refused.
 func TestQ3_StatementsShareAScan(t *testing.T) {
 	files := someTables(rand.New(rand.NewPCG(4, 9)))
 	for _, c := range []struct {
 		texts []string
 		apart string // why the statements do not share a scan
 	}{
-		{[]string{"SELECT count(*) FROM t", "SELECT tc, sum(tn), count(DISTINCT tk) FROM t GROUP BY tc ORDER BY 1", "SELECT tn FROM t ORDER BY tx DESC, tn LIMIT 3", "SELECT DISTINCT tc FROM t ORDER BY 1", "SELECT * FROM t WHERE tn > 20"}, ""},
-		{[]string{"SELECT tc, uc, count(*) FROM t JOIN u ON tk = uk GROUP BY 1, 2 ORDER BY 1, 2", "SELECT sum(tn) FROM t WHERE tk NOT IN (SELECT vk FROM v WHERE vk > 2)", "SELECT tn, uc FROM t LEFT JOIN u ON tk = uk ORDER BY 1, 2 LIMIT 4"}, ""},
-		{[]string{"SELECT count(*) FROM t WHERE tk > 1 AND tn < 40", "SELECT sum(tx) FROM t WHERE tk > 1 AND tn < 40 AND tc <> 'a'", "SELECT tc FROM t WHERE tk > 1 AND tn + 1 > 5 ORDER BY ALL", "SELECT tn FROM t JOIN u ON tk = uk WHERE tk > 1 AND tn < 40 ORDER BY ALL"}, ""},
-		{[]string{"SELECT count(*) FROM t WHERE tn > 7", "SELECT avg(tx) FROM t WHERE tn > 7 AND tk < 5", "SELECT tc, median(tx) FROM t WHERE tc = 'a' GROUP BY tc"}, ""},
+		{[]string{"SELECT count(*) FROM t", "SELECT tc, sum(tn), count(DISTINCT tk) FROM t GROUP BY tc ORDER BY 1",
+			"SELECT tn FROM t ORDER BY tx DESC, tn LIMIT 3", "SELECT DISTINCT tc FROM t ORDER BY 1", "SELECT * FROM t WHERE tn > 20"}, ""},
+		{[]string{"SELECT tc, uc, count(*) FROM t JOIN u ON tk = uk GROUP BY 1, 2 ORDER BY 1, 2",
+			"SELECT sum(tn) FROM t WHERE tk NOT IN (SELECT vk FROM v WHERE vk > 2)",
+			"SELECT tn, uc FROM t LEFT JOIN u ON tk = uk ORDER BY 1, 2 LIMIT 4"}, ""},
+		{[]string{"SELECT count(*) FROM t WHERE tk > 1 AND tn < 40", "SELECT sum(tx) FROM t WHERE tk > 1 AND tn < 40 AND tc <> 'a'",
+			"SELECT tc FROM t WHERE tk > 1 AND tn + 1 > 5 ORDER BY ALL",
+			"SELECT tn FROM t JOIN u ON tk = uk WHERE tk > 1 AND tn < 40 ORDER BY ALL"}, ""},
+		{[]string{"SELECT count(*) FROM t WHERE tn > 7", "SELECT avg(tx) FROM t WHERE tn > 7 AND tk < 5",
+			"SELECT tc, median(tx) FROM t WHERE tc = 'a' GROUP BY tc"}, ""},
 		{[]string{"SELECT a.tn, b.tn FROM t AS a JOIN t AS b ON a.tk = b.tk ORDER BY 1, 2 LIMIT 5", "SELECT count(*) FROM t"}, ""},
 		{[]string{"SELECT count(*) FROM t JOIN u ON tk = uk", "SELECT count(*) FROM t, u"}, ""},
 		{[]string{"SELECT count(*) FROM t JOIN u ON tk = uk", "SELECT count(*) FROM t", "SELECT count(*) FROM u"}, ""},
-		{[]string{"SELECT count(*) FROM t JOIN u ON tk = uk", "SELECT count(*) FROM t", "SELECT count(*) FROM u JOIN v ON uk = vk"}, "in another way"},
+		{[]string{"SELECT count(*) FROM t JOIN u ON tk = uk", "SELECT count(*) FROM t", "SELECT count(*) FROM u JOIN v ON uk = vk"},
+			"in another way"},
 		{[]string{"SELECT count(*) FROM t", "SELECT count(*) FROM v"}, "only one of them reads"},
 		{[]string{"SELECT count(*) FROM t", "SELECT tc FROM t LIMIT 3"}, "no more than it needs"},
 	} {
@@ -184,12 +196,13 @@ func TestQ3_StatementsShareAScan(t *testing.T) {
 	}
 }
 
-// TestQ3_RejectedRowsAreEachStatementsOwn: in a shared scan, each statement takes and rejects the same rows as alone. Rows are too short, hold values of a
-// wrong type, or do not fulfil WHERE. Small tables have such rows, too.
+// TestQ3_RejectedRowsAreEachStatementsOwn: in a shared scan, each statement takes and rejects the same rows as alone. Rows are too short,
+// hold values of a wrong type, or do not fulfil WHERE. Small tables have such rows, too.
 func TestQ3_RejectedRowsAreEachStatementsOwn(t *testing.T) {
 	sampled := fstest.MapFS{"t.csv": {Data: []byte("i,x,c,k\n1,0.5,a,1\n")}, "s.csv": {Data: []byte("k,v,w\n1,2,z\n")}}
 	files := fstest.MapFS{
-		"t.csv": {Data: []byte("i,x,c,k\n1,0.5,a,1\n2,bad,b,2\n3,1.5,\"c\nd\"\nbad,2.5,d,4\n5,3.5,e,bad\n\n6,,f\n7,bad\nbad\n9,\"4.5\"x,g,1\n-1,worse,h,3\n8,9.5,i,2,more\n")},
+		"t.csv": {Data: []byte(
+			"i,x,c,k\n1,0.5,a,1\n2,bad,b,2\n3,1.5,\"c\nd\"\nbad,2.5,d,4\n5,3.5,e,bad\n\n6,,f\n7,bad\nbad\n9,\"4.5\"x,g,1\n-1,worse,h,3\n8,9.5,i,2,more\n")},
 		"s.csv": {Data: []byte("k,v,w\n1,10,one\n2,bad,two\n3,30\n2,20,again\nbad,40,four\n")},
 	}
 	counts := func(got *answers.Answer, statement string) (text string) {
@@ -205,10 +218,13 @@ func TestQ3_RejectedRowsAreEachStatementsOwn(t *testing.T) {
 		{"SELECT sum(i) FROM t", "SELECT sum(x) FROM t", "SELECT count(*) FROM t", "SELECT count(*), min(c) FROM t"},
 		{"SELECT sum(i) FROM t WHERE x > 2", "SELECT sum(i), count(x) FROM t", "SELECT i, c FROM t WHERE i > 2 AND c < 'g'"},
 		{"SELECT sum(i) FROM t WHERE i > 2", "SELECT max(i) FROM t WHERE i > 2"},
-		{"SELECT sum(i) FROM t WHERE c > 'a' AND x > 1", "SELECT max(c) FROM t WHERE c > 'a'", "SELECT count(k) FROM t WHERE c > 'a' AND i < 9", "SELECT k FROM t WHERE c > 'a' AND x > 1"},
+		{"SELECT sum(i) FROM t WHERE c > 'a' AND x > 1", "SELECT max(c) FROM t WHERE c > 'a'", "SELECT count(k) FROM t WHERE c > 'a' AND i < 9",
+			"SELECT k FROM t WHERE c > 'a' AND x > 1"},
 		{"SELECT sum(i), max(x) FROM t WHERE i > 2", "SELECT max(i), max(c) FROM t WHERE i > 2"},
-		{"SELECT _line, c FROM t WHERE x IS NULL", "SELECT DISTINCT k FROM t", "SELECT i FROM t ORDER BY i DESC LIMIT 2", "SELECT _file, median(x) FROM t GROUP BY 1"},
-		{"SELECT t.i, s.v FROM t JOIN s ON t.k = s.k", "SELECT t.i, s.w FROM t JOIN s ON t.k = s.k", "SELECT count(*) FROM t WHERE k NOT IN (SELECT k FROM s)"},
+		{"SELECT _line, c FROM t WHERE x IS NULL", "SELECT DISTINCT k FROM t", "SELECT i FROM t ORDER BY i DESC LIMIT 2",
+			"SELECT _file, median(x) FROM t GROUP BY 1"},
+		{"SELECT t.i, s.v FROM t JOIN s ON t.k = s.k", "SELECT t.i, s.w FROM t JOIN s ON t.k = s.k",
+			"SELECT count(*) FROM t WHERE k NOT IN (SELECT k FROM s)"},
 		{"SELECT sum(v) FROM s", "SELECT max(w) FROM s", "SELECT count(*) FROM t JOIN s ON t.k = s.k", "SELECT max(c) FROM t"},
 		{"SELECT a.i, b.x FROM t AS a JOIN t AS b ON a.k = b.k", "SELECT c FROM t"},
 	} {
@@ -285,12 +301,13 @@ func TestHeadIsKnown(t *testing.T) {
 	}
 }
 
-// TestTooManyRowsAreRefusedEarly: a join of two tables that are both too large, and windows over rows, are refused if too many rows would certainly
-// travel to a process that keeps them.
+// TestTooManyRowsAreRefusedEarly: a join of two tables that are both too large, and windows over rows, are refused if too many rows would
+// certainly travel to a process that keeps them.
 func TestTooManyRowsAreRefusedEarly(t *testing.T) {
 	files := someTables(rand.New(rand.NewPCG(6, 9)))
 	for text, refused := range map[string]string{
-		"SELECT tn, un FROM t JOIN u ON tk = uk":                         "t (about 512 million rows) and u (about 512 million rows) would travel to one process, about 5120 MiB at least, and at most 1024 MiB do",
+		"SELECT tn, un FROM t JOIN u ON tk = uk": "t (about 512 million rows) and u (about 512 million rows) would " +
+			"travel to one process, about 5120 MiB at least, and at most 1024 MiB do",
 		"SELECT tn, un FROM t JOIN u ON tk = uk LIMIT 10":                "t (about 512 million rows) and u",
 		"SELECT tn FROM t ORDER BY tn":                                   "",
 		"SELECT sum(tn) OVER (ORDER BY tk) FROM t":                       "all rows of t (about 512 million rows)",
@@ -325,7 +342,8 @@ func TestPlansSayWhatTheyAsk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(want) < len(a.Asks) && strings.HasPrefix(a.Asks, want) && strings.HasSuffix(a.Asks, "ä…") && len(a.Asks) <= analyses.MaxAsks && utf8.ValidString(a.Asks) && p.Text == long {
+		if len(want) < len(a.Asks) && strings.HasPrefix(a.Asks, want) && strings.HasSuffix(a.Asks, "ä…") && len(a.Asks) <= analyses.MaxAsks &&
+			utf8.ValidString(a.Asks) && p.Text == long {
 			continue
 		}
 		if a.Asks != want {
@@ -346,7 +364,8 @@ func TestPlansSayWhatTheyAsk(t *testing.T) {
 	both := *pass
 	both.Text += "; SELECT max(a) FROM t"
 	both.Also = []Part{{Statement: 1}}
-	if a, err := Analysis(&both); err != nil || !strings.HasPrefix(a.Asks, "2 statements, first: pass 1, a query in WHERE, of: SELECT count(*)") {
+	if a, err := Analysis(&both); err != nil || !strings.HasPrefix(a.Asks,
+		"2 statements, first: pass 1, a query in WHERE, of: SELECT count(*)") {
 		t.Errorf("%q, %v", a.Asks, err)
 	}
 	secret := &Plan{Text: "SELECT a FROM t WHERE a > 41 AND 'x' = $p", Params: map[string]string{"p": "y"}, Tables: []Table{table}}

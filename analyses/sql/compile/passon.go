@@ -12,10 +12,10 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// The reducer passes on the rows of a statement, and keeps none of them, if each row of the answer is made of one row of a leaf: above the leaf are
-// only filters, projections and orders. The outputs then sort the rows (analyses.Query.Rows), so the answer may have any length. A row has cells for
-// the keys of all orders, the outermost first, and for the place of the leaf's row: the keys of a group, or a position. So its place is unique, and the
-// answer is the same as that of package tail over all rows.
+// The reducer passes on the rows of a statement, and keeps none of them, if each row of the answer is made of one row of a leaf: above the
+// leaf are only filters, projections and orders. The outputs then sort the rows (analyses.Query.Rows), so the answer may have any length. A
+// row has cells for the keys of all orders, the outermost first, and for the place of the leaf's row: the keys of a group, or a position.
+// So its place is unique, and the answer is the same as that of package tail over all rows.
 
 // passOn is how rows of a statement are passed on.
 type passOn struct {
@@ -32,7 +32,8 @@ type passedKey struct {
 	sorted bool
 }
 
-// passedLeaf is the node that package tail reads in place of the leaf. It has the columns of the leaf's node and, if rows have positions, one for these.
+// passedLeaf is the node that package tail reads in place of the leaf. It has the columns of the leaf's node and, if rows have positions,
+// one for these.
 type passedLeaf struct {
 	leaf *leaf
 	out  []bind.Field
@@ -226,8 +227,8 @@ func (b *passBuilder) finish(l *leaf, columns int) *passOn {
 	return p
 }
 
-// sortedAsShown reports whether the cells of an answer are in the order of the values. Those of other kinds are texts. DOUBLEs have two zeros and
-// several NaNs, which are equal in an order.
+// sortedAsShown reports whether the cells of an answer are in the order of the values. Those of other kinds are texts. DOUBLEs have two
+// zeros and several NaNs, which are equal in an order.
 func sortedAsShown(k types.Kind) bool { return k == types.BigInt || k == types.Bool || k == types.Text }
 
 // rows makes rows of the answer of some rows of the leaf's table.

@@ -50,8 +50,10 @@ func TestR16_LongAnswersPassTheReducer(t *testing.T) {
 			}
 		}
 	}
-	texts = append(texts, "SELECT k, count(*) FROM t GROUP BY k", "SELECT count(*) FROM t GROUP BY day, x", "SELECT x, sum(k) AS s FROM t GROUP BY x HAVING s > 3",
-		"SELECT * FROM t", "SELECT DISTINCT g FROM t", "SELECT d + 1 FROM t ORDER BY d", "SELECT ok, day FROM (SELECT * FROM t ORDER BY g DESC) ORDER BY k")
+	texts = append(texts, "SELECT k, count(*) FROM t GROUP BY k", "SELECT count(*) FROM t GROUP BY day, x",
+		"SELECT x, sum(k) AS s FROM t GROUP BY x HAVING s > 3",
+		"SELECT * FROM t", "SELECT DISTINCT g FROM t", "SELECT d + 1 FROM t ORDER BY d",
+		"SELECT ok, day FROM (SELECT * FROM t ORDER BY g DESC) ORDER BY k")
 	for _, text := range texts {
 		a, _ := ordersPlan(t, text)
 		q := &a.Queries[0]
@@ -81,8 +83,10 @@ func TestR16_LongAnswersPassTheReducer(t *testing.T) {
 // TestR16_WhatTheReducerKeeps: rows of these statements depend on each other.
 func TestR16_WhatTheReducerKeeps(t *testing.T) {
 	for _, text := range []string{
-		"SELECT count(*) FROM t", "SELECT k, count(DISTINCT g) FROM t GROUP BY k", "SELECT k, rank() OVER (ORDER BY d) FROM t", "SELECT k FROM t UNION SELECT 1",
-		"SELECT k, x FROM t WHERE x > (SELECT avg(k) FROM t)", "SELECT count(*) FROM (SELECT k FROM t GROUP BY k)", "SELECT k FROM t ORDER BY d LIMIT 3", "SELECT k FROM t ORDER BY string_split(g, ',')",
+		"SELECT count(*) FROM t", "SELECT k, count(DISTINCT g) FROM t GROUP BY k", "SELECT k, rank() OVER (ORDER BY d) FROM t",
+		"SELECT k FROM t UNION SELECT 1",
+		"SELECT k, x FROM t WHERE x > (SELECT avg(k) FROM t)", "SELECT count(*) FROM (SELECT k FROM t GROUP BY k)",
+		"SELECT k FROM t ORDER BY d LIMIT 3", "SELECT k FROM t ORDER BY string_split(g, ',')",
 	} {
 		if a, _ := ordersPlan(t, text); a.Queries[0].Rows != nil {
 			t.Errorf("%s: rows are passed on one by one", text)
@@ -92,7 +96,8 @@ func TestR16_WhatTheReducerKeeps(t *testing.T) {
 
 // TestR16_ALargeKeyTravelsOnce: a key that a column shows has one cell in a row.
 func TestR16_ALargeKeyTravelsOnce(t *testing.T) {
-	for _, text := range []string{"SELECT g, count(*) AS n FROM t GROUP BY g", "SELECT g, count(*) AS n FROM t GROUP BY g ORDER BY n DESC, g", "SELECT count(*) AS n, g FROM t GROUP BY g ORDER BY g DESC"} {
+	for _, text := range []string{"SELECT g, count(*) AS n FROM t GROUP BY g", "SELECT g, count(*) AS n FROM t GROUP BY g ORDER BY n DESC, g",
+		"SELECT count(*) AS n, g FROM t GROUP BY g ORDER BY g DESC"} {
 		if a, _ := ordersPlan(t, text); len(a.Queries[0].Order) != 2 {
 			t.Errorf("%s: %+v", text, a.Queries[0].Order)
 		}

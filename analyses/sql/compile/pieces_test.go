@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/analyses/sql/eval"
 )
 
-// TestR16_LongValuesAreComputedInPieces: a batch whose values do not fit the memory together is computed in pieces, wherever a statement makes the values, and
-// gives the answer that short values give.
+// TestR16_LongValuesAreComputedInPieces: a batch whose values do not fit the memory together is computed in pieces, wherever a statement
+// makes the values, and gives the answer that short values give.
 func TestR16_LongValuesAreComputedInPieces(t *testing.T) {
 	const rows, n = 1200, 10_000 // 72 MB; all texts differ, so that none is computed once for several rows
 	var b strings.Builder
@@ -49,9 +49,10 @@ func TestR16_LongValuesAreComputedInPieces(t *testing.T) {
 func TestR16_WhatRowsBecomeIsBounded(t *testing.T) {
 	files := fstest.MapFS{"t.csv": {Data: []byte("id\n" + strings.Repeat("7\n", 70))}}
 	for text, why := range map[string]string{
-		"SELECT x FROM (SELECT repeat('x', 4000000) AS x, id FROM t) LIMIT 100":                    "take more than 256 MiB in one process",
-		"SELECT _line, min(repeat('x', 4000000)) FROM t GROUP BY 1":                                "take more than 256 MiB in one process",
-		"SELECT " + strings.Repeat("x, ", 90) + "x FROM (SELECT repeat('x', 4000000) AS x FROM t)": "the values of one row take more than 256 MiB",
+		"SELECT x FROM (SELECT repeat('x', 4000000) AS x, id FROM t) LIMIT 100": "take more than 256 MiB in one process",
+		"SELECT _line, min(repeat('x', 4000000)) FROM t GROUP BY 1":             "take more than 256 MiB in one process",
+		"SELECT " + strings.Repeat("x, ", 90) +
+			"x FROM (SELECT repeat('x', 4000000) AS x FROM t)": "the values of one row take more than 256 MiB",
 	} {
 		_, err := answer(t, large(planOf(t, text, files)), files, local.Options{Joiners: 1, Aggregators: 1})
 		if err == nil || !strings.Contains(err.Error(), why) {
@@ -60,8 +61,8 @@ func TestR16_WhatRowsBecomeIsBounded(t *testing.T) {
 	}
 }
 
-// TestR16_BoundsFollowLimitsMemory: a lower limits.memory lowers the bounds on what functions, joins and groups take in each role, and the error names it. What
-// fits is answered as ever.
+// TestR16_BoundsFollowLimitsMemory: a lower limits.memory lowers the bounds on what functions, joins and groups take in each role, and the
+// error names it. What fits is answered as ever.
 func TestR16_BoundsFollowLimitsMemory(t *testing.T) {
 	var b strings.Builder
 	for i := range 3000 {
@@ -69,7 +70,8 @@ func TestR16_BoundsFollowLimitsMemory(t *testing.T) {
 	}
 	files := fstest.MapFS{"t.csv": {Data: []byte("id\n" + b.String())}, "u.csv": {Data: []byte("id\n" + b.String())}}
 	for _, text := range []string{
-		"SELECT count(*), max(length(x)) FROM (SELECT " + strings.Repeat("lower(", 9) + "repeat('x', 7000000)" + strings.Repeat(")", 9) + " || '' AS x FROM t WHERE id = 3)",
+		"SELECT count(*), max(length(x)) FROM (SELECT " + strings.Repeat("lower(", 9) + "repeat('x', 7000000)" + strings.Repeat(")", 9) +
+			" || '' AS x FROM t WHERE id = 3)",
 		"SELECT id, min(repeat('x', 20000) || id) FROM t GROUP BY 1 LIMIT 2",
 		"SELECT x FROM (SELECT repeat('x', 4000000) || id AS x FROM t) LIMIT 20",
 		"SELECT count(*) FROM (SELECT id, sum(id) OVER (ORDER BY repeat('x', 20000) || id) AS s FROM t WHERE id < 2000)",
@@ -97,10 +99,11 @@ func TestR16_ALimitOverLongValues(t *testing.T) {
 	}
 	files := fstest.MapFS{"t.csv": {Data: []byte(b.String())}, "u.csv": {Data: []byte("k\n7\n9\n")}}
 	for text, want := range map[string]string{
-		"SELECT left(x, 2) AS y, id FROM (SELECT repeat('x', 7900000) || id AS x, id FROM t) WHERE length(x) > 9 LIMIT 3":                                   "[[\"xx\",0],[\"xx\",1],[\"xx\",2]]",
-		"SELECT left(x, 2) AS y, id FROM (SELECT repeat('x', 7900000) || id AS x, id FROM t) WHERE length(x) > 9 LIMIT 2 OFFSET 20":                         "[[\"xx\",20],[\"xx\",21]]",
-		"SELECT left(x, 2) AS y, id, k FROM (SELECT repeat('x', 7900000) || id AS x, id FROM t), u WHERE length(x) > 9 LIMIT 3":                             "[[\"xx\",0,7],[\"xx\",0,9],[\"xx\",1,7]]",
-		"SELECT left(x, 2) AS y, u FROM (SELECT repeat('x', 7900000) || id AS x, unnest(string_split('a,b', ',')) AS u FROM t) WHERE length(x) > 9 LIMIT 3": "[[\"xx\",\"a\"],[\"xx\",\"b\"],[\"xx\",\"a\"]]",
+		"SELECT left(x, 2) AS y, id FROM (SELECT repeat('x', 7900000) || id AS x, id FROM t) WHERE length(x) > 9 LIMIT 3":           "[[\"xx\",0],[\"xx\",1],[\"xx\",2]]",
+		"SELECT left(x, 2) AS y, id FROM (SELECT repeat('x', 7900000) || id AS x, id FROM t) WHERE length(x) > 9 LIMIT 2 OFFSET 20": "[[\"xx\",20],[\"xx\",21]]",
+		"SELECT left(x, 2) AS y, id, k FROM (SELECT repeat('x', 7900000) || id AS x, id FROM t), u WHERE length(x) > 9 LIMIT 3":     "[[\"xx\",0,7],[\"xx\",0,9],[\"xx\",1,7]]",
+		"SELECT left(x, 2) AS y, u FROM (SELECT repeat('x', 7900000) || id AS x, unnest(string_split('a,b', ',')) AS u FROM t) WHERE " +
+			"length(x) > 9 LIMIT 3": "[[\"xx\",\"a\"],[\"xx\",\"b\"],[\"xx\",\"a\"]]",
 	} {
 		p := planOf(t, text, files)
 		for i := range p.Tables {

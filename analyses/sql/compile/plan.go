@@ -176,7 +176,9 @@ func Decode(b []byte) (*Plan, error) {
 	// version.
 	fields := d.Array()
 	if v, s := d.Uint(), d.Uint(); d.Err() == nil && (v != version || s != semantics) {
-		return nil, fmt.Errorf("%w: it has form %d and semantics %d, this program knows %d and %d; use the same version of Posta for the command and all nodes", ErrPlan, v, s, version, semantics)
+		return nil, fmt.Errorf(
+			"%w: it has form %d and semantics %d, this program knows %d and %d; use the same version of Posta for the command and all nodes",
+			ErrPlan, v, s, version, semantics)
 	}
 	if fields != 7 {
 		d.Fail("%d fields", fields)
@@ -212,7 +214,8 @@ func Decode(b []byte) (*Plan, error) {
 			c.Type = types.Type{Kind: types.Kind(k), Precision: uint8(k >> 8), Scale: uint8(k >> 16)}
 			c.Inferred, c.Missing, c.Typed = flags&1 != 0, flags&2 != 0, flags&4 != 0
 			c.Star = int(min(flags>>8, 1<<10))
-			if c.Type != (types.Type{}) && !Readable(c.Type) || k>>24 != 0 || flags&^0xff07 != 0 || c.Star > strings.Count(t.Files, "*") || c.Star > 0 && c.Type.Kind != types.Text {
+			if c.Type != (types.Type{}) && !Readable(c.Type) || k>>24 != 0 || flags&^0xff07 != 0 || c.Star > strings.Count(t.Files, "*") ||
+				c.Star > 0 && c.Type.Kind != types.Text {
 				d.Fail("column %q of type %d", c.Name, k)
 			}
 			t.Columns = append(t.Columns, c)

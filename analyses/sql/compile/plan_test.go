@@ -14,10 +14,14 @@ import (
 
 func anyPlan() *Plan {
 	return &Plan{
-		Text: "SELECT city, sum(km), $n FROM trips GROUP BY city; SELECT * FROM 'a/*.csv' ORDER BY 1 LIMIT 3", Statement: 1, Params: map[string]string{"n": "1"},
+		Text: "SELECT city, sum(km), $n FROM trips GROUP BY city; SELECT * FROM 'a/*.csv' ORDER BY 1 LIMIT 3", Statement: 1,
+		Params: map[string]string{"n": "1"},
 		Tables: []Table{
-			{Name: "trips", Files: "trips.csv", Comma: ';', Nulls: field.Nulls{"NA", ""}, Columns: []Column{{Name: "city", Type: types.Of(types.Text), Inferred: true}, {Name: "km", Type: types.DecimalOf(9, 2), Missing: true}, {Name: "list", Type: types.Type{}, Typed: true}}},
-			{Name: "a/*.csv", File: true, Files: "a/*.csv", Columns: []Column{{Name: "x", Type: types.Of(types.Timestamp), Typed: true}, {Name: "part", Type: types.Of(types.Text), Star: 1}}},
+			{Name: "trips", Files: "trips.csv", Comma: ';', Nulls: field.Nulls{"NA", ""},
+				Columns: []Column{{Name: "city", Type: types.Of(types.Text), Inferred: true}, {Name: "km", Type: types.DecimalOf(9, 2), Missing: true},
+					{Name: "list", Type: types.Type{}, Typed: true}}},
+			{Name: "a/*.csv", File: true, Files: "a/*.csv", Columns: []Column{{Name: "x", Type: types.Of(types.Timestamp), Typed: true},
+				{Name: "part", Type: types.Of(types.Text), Star: 1}}},
 		},
 	}
 }
@@ -62,7 +66,8 @@ func TestQ4_TextsForNullAreBounded(t *testing.T) {
 	}
 }
 
-// TestQ1_HostilePlans: bytes that are nearly a plan give an error or an analysis that passes its check, without help from the set's guard against panics.
+// TestQ1_HostilePlans: bytes that are nearly a plan give an error or an analysis that passes its check, without help from the set's guard
+// against panics.
 func TestQ1_HostilePlans(t *testing.T) {
 	r, good := rand.New(rand.NewPCG(1, 2)), anyPlan().Encode()
 	made := 0

@@ -14,20 +14,30 @@ import (
 func TestParsersPassOverWhatWHEREExcludes(t *testing.T) {
 	table, files := oddTable(rand.New(rand.NewPCG(2, 3)), 1500)
 	for _, c := range []struct{ where, columns string }{
-		{"f > 30.5", "f"}, {"30.5 < f AND f <= 100", "f"}, {"d >= 0e0", "d"}, {"d <= -0.25e0 AND d = d", "d"}, {"big = 9223372036854775807", "big"}, {"big < 1 AND big > -2", "big"},
-		{"big > 9223372036854775807", ""}, {"big < -9223372036854775808", ""}, {"word = ''", "word"}, {"word = 'a' AND many = 'w7'", "word, many"}, {"word = 'a' AND word = 'b'", "word"},
+		{"f > 30.5", "f"}, {"30.5 < f AND f <= 100", "f"}, {"d >= 0e0", "d"}, {"d <= -0.25e0 AND d = d", "d"},
+		{"big = 9223372036854775807", "big"}, {"big < 1 AND big > -2", "big"},
+		{"big > 9223372036854775807", ""}, {"big < -9223372036854775808", ""}, {"word = ''", "word"},
+		{"word = 'a' AND many = 'w7'", "word, many"}, {"word = 'a' AND word = 'b'", "word"},
 		{"day >= DATE '2000-01-01' AND flag", "day"}, {"small = 1 OR f > 3", ""}, {"word LIKE 'z%' AND small <> 2 AND drift < 100", "drift"},
-		{"10 // small > 1 AND drift < 100", ""}, {"drift < 100 AND 10 // small > 1", "drift"}, {"small BETWEEN -1 AND 1", "small"}, {"f > 1 AND word IS NULL", "f"}, {"f = 1.5 AND price = 0.01", "f, price"},
-		{"price < 1", "price"}, {"price <= 0.005 AND price > -5.555", "price"}, {"price >= 0.009 AND 9999999.985 >= price", "price"}, {"price = 0.011", ""}, {"big <> 1", ""}, {"small < 0.5", "small"},
-		{"big >= 92233720368547758.5", "big"}, {"small = -1 OR 2 = small", "small"}, {"small IN (1, NULL)", "small"}, {"price IN (-5.55, 0.01)", "price"}, {"price IN (0.010, 7)", ""}, {"word IN ('a', NULL, 'née')", "word"},
-		{"word = 'a' OR word = 'b' OR word = ''", "word"}, {"word IN ('a', 'b') AND word IN ('b', 'c')", "word"}, {"word = 'a' OR many = 'w1'", ""}, {"word IN (NULL, NULL)", "word"},
-		{"word IN ('a','b','c','d','e','f','g','h','i','j','k','l','m','n','o','p','q')", ""}, {"'a' IN (word, 'b')", ""}, {"word NOT IN ('a', 'b')", ""},
-		{"day < DATE '1970-01-29' + INTERVAL '1' MONTH", "day"}, {"day <= TIMESTAMP '2024-02-29 00:00:01'", "day"}, {"day < TIMESTAMP '2024-02-29 00:00:01'", "day"},
-		{"day > TIMESTAMP '1969-12-30 23:59:59.999999'", "day"}, {"TIMESTAMP '1969-12-31 00:00:01' <= day", "day"}, {"day = TIMESTAMP '2024-02-29 12:00:00'", ""},
+		{"10 // small > 1 AND drift < 100", ""}, {"drift < 100 AND 10 // small > 1", "drift"}, {"small BETWEEN -1 AND 1", "small"},
+		{"f > 1 AND word IS NULL", "f"}, {"f = 1.5 AND price = 0.01", "f, price"},
+		{"price < 1", "price"}, {"price <= 0.005 AND price > -5.555", "price"}, {"price >= 0.009 AND 9999999.985 >= price", "price"},
+		{"price = 0.011", ""}, {"big <> 1", ""}, {"small < 0.5", "small"},
+		{"big >= 92233720368547758.5", "big"}, {"small = -1 OR 2 = small", "small"}, {"small IN (1, NULL)", "small"},
+		{"price IN (-5.55, 0.01)", "price"}, {"price IN (0.010, 7)", ""}, {"word IN ('a', NULL, 'née')", "word"},
+		{"word = 'a' OR word = 'b' OR word = ''", "word"}, {"word IN ('a', 'b') AND word IN ('b', 'c')", "word"},
+		{"word = 'a' OR many = 'w1'", ""}, {"word IN (NULL, NULL)", "word"},
+		{"word IN ('a','b','c','d','e','f','g','h','i','j','k','l','m','n','o','p','q')", ""}, {"'a' IN (word, 'b')", ""},
+		{"word NOT IN ('a', 'b')", ""},
+		{"day < DATE '1970-01-29' + INTERVAL '1' MONTH", "day"}, {"day <= TIMESTAMP '2024-02-29 00:00:01'", "day"},
+		{"day < TIMESTAMP '2024-02-29 00:00:01'", "day"},
+		{"day > TIMESTAMP '1969-12-30 23:59:59.999999'", "day"}, {"TIMESTAMP '1969-12-31 00:00:01' <= day", "day"},
+		{"day = TIMESTAMP '2024-02-29 12:00:00'", ""},
 		{"day = DATE '2024-02-28' + INTERVAL '1' DAY AND price < 0.02 * 50", "day, price"}, {"f > 1e300 * 1e300", "f"},
 	} {
 		what := "SELECT count(*), sum(f), sum(small), min(many), max(word), count(day), first(_line) FROM "
-		want, err := answer(t, &Plan{Text: what + "(SELECT *, row_number() OVER () AS n, _line FROM t) WHERE " + c.where, Tables: []Table{table}}, files, local.Options{})
+		want, err := answer(t, &Plan{Text: what + "(SELECT *, row_number() OVER () AS n, _line FROM t) WHERE " + c.where,
+			Tables: []Table{table}}, files, local.Options{})
 		if err != nil {
 			t.Fatal(c.where, err)
 		}
@@ -49,10 +59,12 @@ func TestParsersPassOverWhatWHEREExcludes(t *testing.T) {
 	}
 }
 
-// TestRowsThatArePassedOverAreNotRejected: if WHERE is false for a row, its other fields cannot reject it. A value of the bounded column itself can.
+// TestRowsThatArePassedOverAreNotRejected: if WHERE is false for a row, its other fields cannot reject it. A value of the bounded column
+// itself can.
 func TestRowsThatArePassedOverAreNotRejected(t *testing.T) {
 	files := fstest.MapFS{"t.csv": {Data: []byte("a,b\n1,10\n2,bad\nworse,20\n3,30\n,bad\n4,bad\n")}}
-	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "a", Type: types.Of(types.BigInt)}, {Name: "b", Type: types.Of(types.BigInt)}}}
+	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "a", Type: types.Of(types.BigInt)},
+		{Name: "b", Type: types.Of(types.BigInt)}}}
 	for text, want := range map[string]struct {
 		rows     string
 		rejected int
@@ -99,7 +111,8 @@ func TestJoinersLackRowsThatWHEREExcludes(t *testing.T) {
 		"l.csv": {Data: []byte("n\n" + strings.Repeat("1\n3\n", 20))},
 	}
 	numbers := []Column{{Name: "a", Type: types.Of(types.BigInt)}, {Name: "b", Type: types.Of(types.BigInt)}}
-	tables := []Table{{Name: "l", Files: "l.csv", Columns: []Column{{Name: "n", Type: types.Of(types.BigInt)}}}, {Name: "t", Files: "t.csv", Columns: numbers}}
+	tables := []Table{{Name: "l", Files: "l.csv", Columns: []Column{{Name: "n", Type: types.Of(types.BigInt)}}},
+		{Name: "t", Files: "t.csv", Columns: numbers}}
 	for text, want := range map[string]struct {
 		rows     string
 		rejected int
@@ -120,7 +133,8 @@ func TestJoinersLackRowsThatWHEREExcludes(t *testing.T) {
 		p := small(&Plan{Text: text, Tables: tables}, files)
 		rejects(t, p, files, want.rows, want.rejected)
 		told, err := Explain(p)
-		if err != nil || strings.Contains(told, "those rows of t that are not skipped") != want.skips || strings.Contains(told, "has t whole") == want.skips {
+		if err != nil || strings.Contains(told, "those rows of t that are not skipped") != want.skips ||
+			strings.Contains(told, "has t whole") == want.skips {
 			t.Errorf("%s: %s %v", text, told, err)
 		}
 	}

@@ -22,15 +22,16 @@ import (
 // one. Rows of smaller tables reach the reducer as soon.
 const PartitionFrom = 16 << 20
 
-// maxWaiting bounds the estimated number of bytes that wait in the aggregators for the joins of several statements together. A session fails if more than
-// limits.memory waits in one aggregator, 1 GiB unless it is set, and its statements then begin again, one by one.
+// maxWaiting bounds the estimated number of bytes that wait in the aggregators for the joins of several statements together. A session
+// fails if more than limits.memory waits in one aggregator, 1 GiB unless it is set, and its statements then begin again, one by one.
 const maxWaiting = 512 << 20
 
 // region is a part of the plan that aggregators compute.
 type region struct {
-	leaf    *leaf              // folds the rows of base as other leaves fold those of a scan; its own scan is nil
-	base    bind.Node          // the node whose rows package tail computes, part by part
-	keys    int                // if base has groups: how many of its first columns are their keys, which then locate its rows; 0: rows have no place
+	leaf *leaf     // folds the rows of base as other leaves fold those of a scan; its own scan is nil
+	base bind.Node // the node whose rows package tail computes, part by part
+	// if base has groups: how many of its first columns are their keys, which then locate its rows; 0: rows have no place
+	keys    int
 	sources []*leaf            // leaves whose rows wait in the aggregators, or are groups there
 	of      map[bind.Node]int  // by node, the index of its source
 	early   map[bind.Node]bool // groups of rows that are grouped early: see eager
@@ -318,7 +319,8 @@ func sameGroups(a, b *leaf) bool {
 		return false
 	}
 	return slices.EqualFunc(x.Keys, y.Keys, sameExpr) && slices.EqualFunc(x.Aggs, y.Aggs, func(a, b *bind.Aggregate) bool {
-		return a.Func == b.Func && a.Distinct == b.Distinct && a.Filter == nil && b.Filter == nil && len(a.Order)+len(b.Order) == 0 && slices.EqualFunc(a.Args, b.Args, sameExpr)
+		return a.Func == b.Func && a.Distinct == b.Distinct && a.Filter == nil && b.Filter == nil && len(a.Order)+len(b.Order) == 0 &&
+			slices.EqualFunc(a.Args, b.Args, sameExpr)
 	})
 }
 
@@ -338,7 +340,8 @@ func (s *statement) partitionGroups(r *region, n *bind.Aggregation, keys []bind.
 		return nil, false
 	}
 	for _, a := range n.Aggs {
-		if a.Filter != nil && !computed(a.Filter) || slices.ContainsFunc(a.Args, func(e bind.Expr) bool { return !computed(e) }) || len(a.Order) > 0 {
+		if a.Filter != nil && !computed(a.Filter) || slices.ContainsFunc(a.Args, func(e bind.Expr) bool { return !computed(e) }) ||
+			len(a.Order) > 0 {
 			return nil, false
 		}
 	}

@@ -27,7 +27,8 @@ func joinable() fstest.MapFS {
 			if r.IntN(8) == 0 {
 				key = ""
 			}
-			fmt.Fprintf(&rows, "%s,%s,%s,%d,%s\n", key, pick("", "0.0", "-0.0", "1.5", "-2.25", "NaN"), pick("", `""`, "x", "xy", "ü"), r.IntN(9), pick("", "1.25", "2.5", "-7.0"))
+			fmt.Fprintf(&rows, "%s,%s,%s,%d,%s\n", key, pick("", "0.0", "-0.0", "1.5", "-2.25", "NaN"), pick("", `""`, "x", "xy", "ü"), r.IntN(9),
+				pick("", "1.25", "2.5", "-7.0"))
 		}
 		files[name+".csv"] = &fstest.MapFile{Data: []byte(rows.String())}
 	}
@@ -59,7 +60,8 @@ var partitioned = []string{
 	// One source is used twice, and the rows whose key is NULL are needed in one of its uses alone.
 	"WITH s AS (SELECT ak, an FROM a) SELECT x.an, count(*), count(y.an) FROM s AS x LEFT JOIN s AS y ON x.ak = y.ak GROUP BY x.an",
 	"WITH s AS (SELECT ak, an FROM a) SELECT y.an, count(*), count(x.an) FROM s AS x RIGHT JOIN s AS y ON x.ak = y.ak GROUP BY y.an",
-	"WITH s AS (SELECT ad, an FROM a) SELECT x.an, count(*), count(y.an) FROM s AS x FULL JOIN s AS y ON x.ad = y.ad AND x.an < y.an GROUP BY x.an",
+	"WITH s AS (SELECT ad, an FROM a) SELECT x.an, count(*), count(y.an) FROM s AS x FULL JOIN s AS y ON x.ad = y.ad AND x.an < y.an GROUP " +
+		"BY x.an",
 	"SELECT an, count(*), sum(bn) FROM a JOIN b ON ax * 0e0 = bx * 0e0 GROUP BY an", // 0 and -0 are one key
 }
 
@@ -106,7 +108,8 @@ func TestQ7_PartitionedJoins(t *testing.T) {
 // TestQ7_ExplainNamesPartitionedJoins: EXPLAIN says what aggregators join, by which key, of which sizes, and what they make
 // of it.
 func TestQ7_ExplainNamesPartitionedJoins(t *testing.T) {
-	p := planOf(t, "SELECT an, sum(bx) FROM a JOIN b ON ak = bk WHERE ak IN (SELECT ck FROM c GROUP BY ck HAVING sum(cn) > 20) GROUP BY an", joinable())
+	p := planOf(t, "SELECT an, sum(bx) FROM a JOIN b ON ak = bk WHERE ak IN (SELECT ck FROM c GROUP BY ck HAVING sum(cn) > 20) GROUP BY an",
+		joinable())
 	for i := range p.Tables {
 		p.Tables[i].Bytes, p.Tables[i].Rows = 900<<20, 9<<20
 		if p.Tables[i].Name == "c" {
@@ -114,13 +117,14 @@ func TestQ7_ExplainNamesPartitionedJoins(t *testing.T) {
 		}
 	}
 	text, err := Explain(p)
-	if err != nil || !strings.Contains(text, "aggregators: join rows of a (about ") || !strings.Contains(text, "groups of c (of unknown size), partitioned by ak, none of them small; fold into groups by 1 key with 1 aggregate, which the reducer merges by key") {
+	if err != nil || !strings.Contains(text, "aggregators: join rows of a (about ") || !strings.Contains(text, "groups of c (of unknown "+
+		"size), partitioned by ak, none of them small; fold into groups by 1 key with 1 aggregate, which the reducer merges by key") {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
 
-// TestQ3_PartitionedJoinsShareAScan: statements whose joins aggregators compute share the scan of their tables, although each alone reads fewer columns. They
-// do not if that many rows would wait for them that a session may fail of it.
+// TestQ3_PartitionedJoinsShareAScan: statements whose joins aggregators compute share the scan of their tables, although each alone reads
+// fewer columns. They do not if that many rows would wait for them that a session may fail of it.
 func TestQ3_PartitionedJoinsShareAScan(t *testing.T) {
 	files := joinable()
 	texts := []string{
@@ -207,8 +211,8 @@ func TestQ7_OneKeyOfAllRows(t *testing.T) {
 	}
 }
 
-// TestQ7_FullTablesLeaveSettled: one part of a join has more groups than a table holds, so its table leaves several times. Each time the sums of all rows
-// so far have to be in it. Groups come again after their table has left.
+// TestQ7_FullTablesLeaveSettled: one part of a join has more groups than a table holds, so its table leaves several times. Each time the
+// sums of all rows so far have to be in it. Groups come again after their table has left.
 func TestQ7_FullTablesLeaveSettled(t *testing.T) {
 	files := fstest.MapFS{}
 	for name, ids := range map[string]int{"a": 200, "b": 450} {
@@ -219,7 +223,8 @@ func TestQ7_FullTablesLeaveSettled(t *testing.T) {
 		}
 		files[name+".csv"] = &fstest.MapFile{Data: []byte(rows.String())}
 	}
-	const text = "SELECT aid % 7 AS g, count(*), sum(s), sum(n), max(d) FROM (SELECT aid, bid, sum(ax * 1e0 + bx) AS s, count(*) AS n, avg(bx * 1e0) AS d FROM a JOIN b ON ak = bk GROUP BY aid, bid) GROUP BY g"
+	const text = "SELECT aid % 7 AS g, count(*), sum(s), sum(n), max(d) FROM (SELECT aid, bid, sum(ax * 1e0 + bx) AS s, count(*) AS n, " +
+		"avg(bx * 1e0) AS d FROM a JOIN b ON ak = bk GROUP BY aid, bid) GROUP BY g"
 	p := planOf(t, text, files)
 	if s, err := p.statement(); err != nil || len(s.regions) == 0 {
 		t.Fatalf("it is not joined in the aggregators: %v", err)

@@ -72,7 +72,9 @@ func (s *scan) describe() (analyses.Stream, error) {
 		st.Columns = []csv.Column{{Name: name, Distinct: true, Optional: true, Unused: true}}
 	}
 	if len(st.Schema) > batch.MaxColumns {
-		return st, fmt.Errorf("the statement reads %d columns of table %s, and at most %d travel at once: name those that are needed in place of *", len(s.wanted), s.table.Name, batch.MaxColumns-6)
+		return st, fmt.Errorf(
+			"the statement reads %d columns of table %s, and at most %d travel at once: name those that are needed in place of *", len(s.wanted),
+			s.table.Name, batch.MaxColumns-6)
 	}
 	st.Skips = s.skips()
 	return st, nil
@@ -303,7 +305,8 @@ func parserOf(t types.Type) func(p []byte) (int64, bool) {
 	return nil
 }
 
-// Unheld says that a column of a typed file has a value that is not of the type which the file declares, or for which SQL has no type that holds it.
+// Unheld says that a column of a typed file has a value that is not of the type which the file declares, or for which SQL has no type that
+// holds it.
 type Unheld struct {
 	Table, Column string
 	Type          types.Type
@@ -311,7 +314,8 @@ type Unheld struct {
 }
 
 func (u *Unheld) Error() string {
-	return fmt.Sprintf("column %q of table %q has the value %q, which a %s does not hold; read it as text: CREATE TABLE t FROM 'file' (%s TEXT)",
+	return fmt.Sprintf(
+		"column %q of table %q has the value %q, which a %s does not hold; read it as text: CREATE TABLE t FROM 'file' (%s TEXT)",
 		u.Column, u.Table, u.Value[:min(len(u.Value), 40)], u.Type, syntax.PrintName(u.Column))
 }
 
@@ -474,7 +478,8 @@ type copies struct {
 	codes  []uint32
 }
 
-// decoded is a batch. Reading copies the values of one that has travelled. Those of a view of a builder (batch.Builder.View) are valid until the builder changes.
+// decoded is a batch. Reading copies the values of one that has travelled. Those of a view of a builder (batch.Builder.View) are valid
+// until the builder changes.
 type decoded struct{ *batch.Batch }
 
 func (b decoded) ints(k int, into *copies) []int64 {

@@ -8,9 +8,9 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// runReader reads many rows at once, column by column (analyses.Analysis.NewRunParser). It reads what rowReader reads, in the same order: first the bounded
-// columns, by which rows are skipped, then the others. It stops at the first row that rowReader would reject, and leaves that row to it. The builder gets the
-// values when all columns have been read, so it never holds values of a row that is not taken.
+// runReader reads many rows at once, column by column (analyses.Analysis.NewRunParser). It reads what rowReader reads, in the same order:
+// first the bounded columns, by which rows are skipped, then the others. It stops at the first row that rowReader would reject, and leaves
+// that row to it. The builder gets the values when all columns have been read, so it never holds values of a row that is not taken.
 type runReader struct {
 	readers []fieldReader // bounded ones first
 	bounded int           // how many are
@@ -102,8 +102,8 @@ func (x *runReader) read(run *csv.Run) (read, taken int) {
 	return read, len(rows)
 }
 
-// fill reads the fields of a column, up to one that cannot be read here or rejects its row, and returns how many it has read. Of a column of TEXT it reads
-// none, because the builder gets them later.
+// fill reads the fields of a column, up to one that cannot be read here or rejects its row, and returns how many it has read. Of a column
+// of TEXT it reads none, because the builder gets them later.
 func (x *runReader) fill(run *csv.Run, i int, rows []int32) int {
 	r, c := &x.readers[i], &x.columns[i]
 	if r.texts != nil && !run.Quoted() {
@@ -181,8 +181,8 @@ func (x *runReader) markNulls(r *fieldReader, from, to []uint32) {
 	}
 }
 
-// within keeps the rows whose value in bounded column i is not NULL and within the bounds, and the values that this column and the bounded ones before it have
-// for them.
+// within keeps the rows whose value in bounded column i is not NULL and within the bounds, and the values that this column and the bounded
+// ones before it have for them.
 func (x *runReader) within(run *csv.Run, i int, rows []int32) []int32 {
 	r, c := &x.readers[i], &x.columns[i]
 	kept := x.kept[:0]

@@ -27,8 +27,9 @@ var runFields = map[types.Kind][]string{
 func TestRunsOfRowsAreRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
 	table := Table{Name: "t", Files: "t.csv"}
-	kinds := map[string]types.Type{"i": types.Of(types.BigInt), "x": types.Of(types.Double), "p": types.DecimalOf(8, 2), "day": types.Of(types.Date),
-		"at": types.Of(types.Timestamp), "b": types.Of(types.Bool), "word": types.Of(types.Text), "other": types.Of(types.Text)}
+	kinds := map[string]types.Type{"i": types.Of(types.BigInt), "x": types.Of(types.Double), "p": types.DecimalOf(8, 2),
+		"day": types.Of(types.Date),
+		"at":  types.Of(types.Timestamp), "b": types.Of(types.Bool), "word": types.Of(types.Text), "other": types.Of(types.Text)}
 	for _, name := range []string{"i", "x", "p", "day", "at", "b", "word", "other"} {
 		table.Columns = append(table.Columns, Column{Name: name, Type: kinds[name]})
 	}

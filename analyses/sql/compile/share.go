@@ -46,7 +46,8 @@ func (s *statement) shares() error {
 		}
 	}
 	if waiting > max(most, maxWaiting) {
-		return fmt.Errorf("%w: about %d MiB would wait in the aggregators, and at most %d MiB do for several statements", ErrApart, waiting>>20, maxWaiting>>20)
+		return fmt.Errorf("%w: about %d MiB would wait in the aggregators, and at most %d MiB do for several statements", ErrApart, waiting>>20,
+			maxWaiting>>20)
 	}
 	for _, sc := range s.order {
 		if !s.refs[sc.of] && len(sc.alone) < 2 {
@@ -86,7 +87,8 @@ func (s *statement) countApart() error {
 		for _, a := range sc.alone {
 			name := CountedFor(s.streamName(i), s.roots[a.root].name)
 			if seen[name] || len(name) > protocol.MaxName {
-				return fmt.Errorf("%w: the rows that %s rejects of %s cannot be counted under a name of their own", ErrApart, s.roots[a.root].name, sc.table.Name)
+				return fmt.Errorf("%w: the rows that %s rejects of %s cannot be counted under a name of their own", ErrApart, s.roots[a.root].name,
+					sc.table.Name)
 			}
 			seen[name] = true
 		}

@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/analyses/local"
 )
 
-// rounds answers statements in rounds: the next steps of all statements share a session, be they passes or answers. It returns the answers, and
-// how many steps each session computed.
+// rounds answers statements in rounds: the next steps of all statements share a session, be they passes or answers. It returns the answers,
+// and how many steps each session computed.
 func rounds(t *testing.T, p *Plan, files fstest.MapFS, o local.Options) (answers []string, sessions []int, err error) {
 	t.Helper()
 	plans := make([]*Plan, len(p.Parts()))
@@ -71,19 +71,24 @@ func rounds(t *testing.T, p *Plan, files fstest.MapFS, o local.Options) (answers
 	}
 }
 
-// TestQ3_PassesShareAScan: a pass of a statement shares the scan of other statements and of their passes, and so does what follows a pass. All
-// answers are those that each statement gives alone.
+// TestQ3_PassesShareAScan: a pass of a statement shares the scan of other statements and of their passes, and so does what follows a pass.
+// All answers are those that each statement gives alone.
 func TestQ3_PassesShareAScan(t *testing.T) {
 	files := someTables(rand.New(rand.NewPCG(5, 9)))
 	for _, c := range []struct {
 		texts    []string
 		sessions []int
 	}{
-		{[]string{"SELECT tc, count(*) FROM t WHERE tn > (SELECT avg(tn) FROM t WHERE tn > 3) GROUP BY tc ORDER BY 1", "SELECT count(*), sum(tn) FROM t"}, []int{2, 1}},
-		{[]string{"SELECT count(*) FROM t", "SELECT tc, count(*) FROM t WHERE tn > (SELECT avg(tn) FROM t) GROUP BY tc ORDER BY 1", "SELECT sum(tx) FROM t WHERE tk IN (SELECT tk FROM t WHERE tn > 20)", "SELECT DISTINCT tc FROM t ORDER BY 1"}, []int{4, 2}},
-		{[]string{"SELECT count(*) FROM t WHERE tn > (SELECT avg(tn) FROM t WHERE tk > (SELECT min(tk) FROM t))", "SELECT max(tx) FROM t WHERE EXISTS (SELECT 1 FROM t WHERE tn > 20)", "SELECT sum(tn) FROM t"}, []int{3, 2, 1}},
-		{[]string{"SELECT tn FROM t WHERE tn > (SELECT avg(tn) FROM t) ORDER BY ALL", "SELECT tn FROM t WHERE tn > (SELECT avg(tn) FROM t) ORDER BY ALL"}, []int{2, 2}},
-		{[]string{"SELECT count(*) FROM t WHERE tx > (SELECT avg(tx) FROM t WHERE tn > 1000000)", "SELECT count(*) FROM t WHERE tk NOT IN (SELECT tk FROM t WHERE tn > 1000000)"}, []int{2, 2}},
+		{[]string{"SELECT tc, count(*) FROM t WHERE tn > (SELECT avg(tn) FROM t WHERE tn > 3) GROUP BY tc ORDER BY 1",
+			"SELECT count(*), sum(tn) FROM t"}, []int{2, 1}},
+		{[]string{"SELECT count(*) FROM t", "SELECT tc, count(*) FROM t WHERE tn > (SELECT avg(tn) FROM t) GROUP BY tc ORDER BY 1",
+			"SELECT sum(tx) FROM t WHERE tk IN (SELECT tk FROM t WHERE tn > 20)", "SELECT DISTINCT tc FROM t ORDER BY 1"}, []int{4, 2}},
+		{[]string{"SELECT count(*) FROM t WHERE tn > (SELECT avg(tn) FROM t WHERE tk > (SELECT min(tk) FROM t))",
+			"SELECT max(tx) FROM t WHERE EXISTS (SELECT 1 FROM t WHERE tn > 20)", "SELECT sum(tn) FROM t"}, []int{3, 2, 1}},
+		{[]string{"SELECT tn FROM t WHERE tn > (SELECT avg(tn) FROM t) ORDER BY ALL",
+			"SELECT tn FROM t WHERE tn > (SELECT avg(tn) FROM t) ORDER BY ALL"}, []int{2, 2}},
+		{[]string{"SELECT count(*) FROM t WHERE tx > (SELECT avg(tx) FROM t WHERE tn > 1000000)",
+			"SELECT count(*) FROM t WHERE tk NOT IN (SELECT tk FROM t WHERE tn > 1000000)"}, []int{2, 2}},
 	} {
 		p := large(planOf(t, strings.Join(c.texts, ";\n"), files))
 		for i := range c.texts[1:] {
@@ -108,7 +113,8 @@ func TestQ3_PassesShareAScan(t *testing.T) {
 	}
 }
 
-// TestPlansOfOtherTablesAreNotJoined: statements share a session only if their plans agree about the tables. One statement is in a session once.
+// TestPlansOfOtherTablesAreNotJoined: statements share a session only if their plans agree about the tables. One statement is in a session
+// once.
 func TestPlansOfOtherTablesAreNotJoined(t *testing.T) {
 	p := anyPlan()
 	other := anyPlan()

@@ -60,7 +60,10 @@ func (w *within) excludes(c *Column, r csv.Range) (out, typed bool) {
 		return true, true
 	}
 	if c.Type.Kind == types.Text {
-		return r.Kind == csv.KindBytes && !slices.ContainsFunc(w.texts, func(t string) bool { return string(r.Least) <= t && t <= string(r.Most) }), true
+		return r.Kind == csv.KindBytes && !slices.ContainsFunc(w.texts, func(t string) bool {
+			return string(r.Least) <= t &&
+				t <= string(r.Most)
+		}), true
 	}
 	read := reader(c.Type, r.Kind)
 	if read == nil {

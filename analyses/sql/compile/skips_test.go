@@ -50,7 +50,11 @@ var skipColumns = []skipColumn{
 		v := r.IntN(5)
 		return []string{"A", "a", "ab", "b", "é"}[v], float64(v)
 	}},
-	{"number", csv.KindBytes, types.Of(types.BigInt), func(r *rand.Rand) (string, float64) { v := r.IntN(5); return strconv.Itoa(v), float64(v) }},
+	{"number", csv.KindBytes, types.Of(types.BigInt), func(r *rand.Rand) (string, float64) {
+		v := r.IntN(5)
+		return strconv.Itoa(v),
+			float64(v)
+	}},
 	{"size", csv.KindBytes, types.Of(types.Double), skipInt},
 	{"text", csv.KindInteger, types.Of(types.Text), skipInt},
 }
@@ -147,7 +151,8 @@ func TestWhatIsSkippedParsersPassOver(t *testing.T) {
 				skipped[of]++
 			}
 			for _, one := range alone {
-				parse, err := one.NewParser(nil, 0, analyses.File{Name: "t.csv", Line: func() uint64 { return 2 }}, batch.NewBuilder(one.Streams[0].Schema))
+				parse, err := one.NewParser(nil, 0, analyses.File{Name: "t.csv", Line: func() uint64 { return 2 }},
+					batch.NewBuilder(one.Streams[0].Schema))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -219,7 +224,8 @@ func skipPart(r *rand.Rand, columns []csv.Column) (rows []map[string][]byte, ran
 
 // TestRangesThatCannotBeAreNotBelieved: a range that is impossible skips nothing.
 func TestRangesThatCannotBeAreNotBelieved(t *testing.T) {
-	a, err := Analysis(&Plan{Text: "SELECT count(*) FROM t WHERE i = 5", Tables: []Table{{Name: "t", Files: "t.csv", Columns: []Column{{Name: "i", Type: types.Of(types.BigInt)}}}}})
+	a, err := Analysis(&Plan{Text: "SELECT count(*) FROM t WHERE i = 5",
+		Tables: []Table{{Name: "t", Files: "t.csv", Columns: []Column{{Name: "i", Type: types.Of(types.BigInt)}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +233,8 @@ func TestRangesThatCannotBeAreNotBelieved(t *testing.T) {
 		least, most string
 		kind        csv.Kind
 		want        bool
-	}{{"6", "7", csv.KindInteger, true}, {"7", "6", csv.KindInteger, false}, {"6", "x", csv.KindInteger, false}, {"", "4", csv.KindInteger, false}, {"6", "7", csv.KindBytes, false}, {"6", "7", csv.KindUnknown, false}, {"", "", csv.KindNone, true}} {
+	}{{"6", "7", csv.KindInteger, true}, {"7", "6", csv.KindInteger, false}, {"6", "x", csv.KindInteger, false},
+		{"", "4", csv.KindInteger, false}, {"6", "7", csv.KindBytes, false}, {"6", "7", csv.KindUnknown, false}, {"", "", csv.KindNone, true}} {
 		if got := a.Streams[0].Skips([]csv.Range{{Kind: c.kind, Least: []byte(c.least), Most: []byte(c.most)}}); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}

@@ -12,7 +12,8 @@ import (
 	"posta.dev/posta/analyses/sql/bind"
 )
 
-// TestUnnestOfJoinersIsThatOfTheReducer: joiners make the same rows of lists as the reducer, in the same order, whatever the number of joiners.
+// TestUnnestOfJoinersIsThatOfTheReducer: joiners make the same rows of lists as the reducer, in the same order, whatever the number of
+// joiners.
 func TestUnnestOfJoinersIsThatOfTheReducer(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	var rows strings.Builder
@@ -52,7 +53,8 @@ func TestUnnestOfJoinersIsThatOfTheReducer(t *testing.T) {
 		}
 		p := plan("t")
 		s, err := p.statement()
-		if err != nil || len(s.leaves) != 1 || !slices.ContainsFunc(s.leaves[0].steps, func(n bind.Node) bool { _, is := n.(*unnest); return is }) {
+		if err != nil || len(s.leaves) != 1 || !slices.ContainsFunc(s.leaves[0].steps,
+			func(n bind.Node) bool { _, is := n.(*unnest); return is }) {
 			t.Errorf("%s: joiners do not unnest: %v", text, err)
 		}
 		for seed := range uint64(3) {

@@ -214,7 +214,8 @@ func TestD1_SummariesDoNotDependOnTheOrderOfRows(t *testing.T) {
 			}
 		}
 		for seed := range uint64(3) {
-			again(fmt.Sprint("seed ", seed), p.Text, r.Perm(rows), local.Options{Joiners: 1 + int(seed), Aggregators: 3 - int(seed), Seed: seed, ChunkBytes: 20_000 << (3 * seed)})
+			again(fmt.Sprint("seed ", seed), p.Text, r.Perm(rows), local.Options{Joiners: 1 + int(seed), Aggregators: 3 - int(seed), Seed: seed,
+				ChunkBytes: 20_000 << (3 * seed)})
 		}
 		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(columns[4].cells[a], columns[4].cells[b]) })
 		again("in order", p.Text, order, local.Options{Aggregators: 2})
@@ -225,7 +226,8 @@ func TestD1_SummariesDoNotDependOnTheOrderOfRows(t *testing.T) {
 // TestEachChunkIsSummarizedByItself: the tables of a chunk have all its values, also those that the chunk before it had. The chunk
 // before may be sent to another process.
 func TestEachChunkIsSummarizedByItself(t *testing.T) {
-	f := newFolding(t, "SUMMARIZE t", Table{Name: "t", Columns: []Column{{Name: "id", Type: types.Of(types.BigInt)}, {Name: "word", Type: types.Of(types.Text)}}})
+	f := newFolding(t, "SUMMARIZE t", Table{Name: "t", Columns: []Column{{Name: "id", Type: types.Of(types.BigInt)},
+		{Name: "word", Type: types.Of(types.Text)}}})
 	var b strings.Builder
 	for i := range 3000 {
 		fmt.Fprintf(&b, "%d,w%d\n", i%2000, i%7)

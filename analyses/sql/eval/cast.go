@@ -75,7 +75,8 @@ func (k *cast) eval(b *batch, sel []int32) (*Vector, error) {
 		}
 	}
 	if bad >= 0 {
-		return nil, &Error{k.at, bad, fmt.Sprintf("%s %s cannot be converted to %s: TRY_CAST gives NULL instead", k.from, show(x, bad, k.from), k.target())}
+		return nil, &Error{k.at, bad, fmt.Sprintf("%s %s cannot be converted to %s: TRY_CAST gives NULL instead", k.from, show(x, bad, k.from),
+			k.target())}
 	}
 	return &k.out, nil
 }
@@ -139,14 +140,17 @@ func (k *cast) list(x *Vector, i int32) error {
 	k.one = appendText(k.one[:0], x, i, k.from, MaxText)
 	switch k.out.Texts[i] = ""; {
 	case len(k.one) > MaxText:
-		return &Error{k.at, i, fmt.Sprintf("a list would become a text of more than %d bytes (%d MiB), which is the most that a text may have", MaxText, MaxText>>20)}
+		return &Error{k.at, i, fmt.Sprintf("a list would become a text of more than %d bytes (%d MiB), which is the most that a text may have",
+			MaxText, MaxText>>20)}
 	case k.made.ask(len(k.one)):
 		k.out.Texts[i] = string(k.one)
 		return nil
 	case k.made.rows > 1:
 		return &Full{i}
 	}
-	return &Error{k.at, i, fmt.Sprintf("the text of a list takes %d bytes more, and the values that are made of one row have at most %d MiB together%s", len(k.one), k.made.meter.most(1)>>20, k.made.meter.within())}
+	return &Error{k.at, i, fmt.Sprintf(
+		"the text of a list takes %d bytes more, and the values that are made of one row have at most %d MiB together%s", len(k.one),
+		k.made.meter.most(1)>>20, k.made.meter.within())}
 }
 
 // convert converts one value; it returns false if the value has no counterpart. It switches on the type for each row, because
@@ -270,8 +274,8 @@ func (k *cast) written(p []byte) (int64, bool) {
 	return exactly(p, int(k.to.Scale))
 }
 
-// exactly reads a number with any digits and with an exponent, as digits of a DECIMAL or as a BIGINT, rounded half away from zero. A DOUBLE between would
-// round twice.
+// exactly reads a number with any digits and with an exponent, as digits of a DECIMAL or as a BIGINT, rounded half away from zero. A DOUBLE
+// between would round twice.
 func exactly(p []byte, scale int) (int64, bool) {
 	if _, ok := field.Double(p); !ok {
 		return 0, false
@@ -312,8 +316,8 @@ func exactly(p []byte, scale int) (int64, bool) {
 	return int64(v), v <= most
 }
 
-// digits converts a DOUBLE to a BIGINT, rounded half to even, or to the digits of a DECIMAL, rounded half away from zero. A number below 0 is not rounded to
-// an unsigned 0.
+// digits converts a DOUBLE to a BIGINT, rounded half to even, or to the digits of a DECIMAL, rounded half away from zero. A number below 0
+// is not rounded to an unsigned 0.
 func (k *cast) digits(v float64) (int64, bool) {
 	r := math.RoundToEven(v)
 	if k.to.Kind == types.Decimal {

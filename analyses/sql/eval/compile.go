@@ -43,7 +43,8 @@ func CompileFor(e bind.Expr, m *Meter) (*Program, error) {
 	return p, nil
 }
 
-// eval computes some rows. What the last run made is forgotten. If that was much, the kernels are made again, because their vectors would keep it.
+// eval computes some rows. What the last run made is forgotten. If that was much, the kernels are made again, because their vectors would
+// keep it.
 func (p *Program) eval(b *batch, sel []int32) (*Vector, error) {
 	if p.made.held > manyBytes || p.made.stale {
 		p.made.meter.Pause() // a slice of rows may need hundreds of such runs

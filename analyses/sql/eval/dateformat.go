@@ -184,7 +184,8 @@ type dateFormat struct {
 	bad  string // what is wrong with the format; "" if nothing is
 }
 
-// newDateFormat looks at a format. Beside %m or %d no other way to give the day counts, as in DuckDB. A format with two of the others is a mistake.
+// newDateFormat looks at a format. Beside %m or %d no other way to give the day counts, as in DuckDB. A format with two of the others is a
+// mistake.
 func newDateFormat(text string) *dateFormat {
 	f := &dateFormat{text: text}
 	year, plain, ways := false, false, 0

@@ -447,7 +447,8 @@ func (k *function) sumIntervals(args []*Vector, sign int64, sel []int32) (int32,
 		x, y := args[0].Intervals[i], args[1].Intervals[i]
 		months, days, by := int64(x.Months)+sign*int64(y.Months), int64(x.Days)+sign*int64(y.Days), sign*y.Micros
 		micros := x.Micros + by
-		if int64(int32(months)) != months || int64(int32(days)) != days || sign < 0 && y.Micros == math.MinInt64 || (by > 0) != (micros > x.Micros) && by != 0 {
+		if int64(int32(months)) != months || int64(int32(days)) != days || sign < 0 && y.Micros == math.MinInt64 ||
+			(by > 0) != (micros > x.Micros) && by != 0 {
 			return i, outOfRange
 		}
 		k.out.Intervals[i] = bind.Interval{Months: int32(months), Days: int32(days), Micros: micros}

@@ -14,8 +14,10 @@ import (
 )
 
 var table = bind.Table{Name: "t", Fields: []bind.Field{
-	{Name: "a", Type: types.Of(types.BigInt)}, {Name: "b", Type: types.Of(types.BigInt)}, {Name: "x", Type: types.Of(types.Double)}, {Name: "y", Type: types.Of(types.Double)},
-	{Name: "c", Type: types.Of(types.Text)}, {Name: "d", Type: types.Of(types.Text)}, {Name: "p", Type: types.Of(types.Bool)}, {Name: "q", Type: types.Of(types.Bool)},
+	{Name: "a", Type: types.Of(types.BigInt)}, {Name: "b", Type: types.Of(types.BigInt)}, {Name: "x", Type: types.Of(types.Double)},
+	{Name: "y", Type: types.Of(types.Double)},
+	{Name: "c", Type: types.Of(types.Text)}, {Name: "d", Type: types.Of(types.Text)}, {Name: "p", Type: types.Of(types.Bool)},
+	{Name: "q", Type: types.Of(types.Bool)},
 	{Name: "e", Type: types.Of(types.Date)}, {Name: "f", Type: types.Of(types.Timestamp)},
 }}
 
@@ -41,8 +43,10 @@ func (g generator) pick(list ...string) string { return list[g.IntN(len(list))] 
 
 func (g generator) expr(kind string, depth int) string {
 	leaf := map[string][]string{
-		"int": {"a", "b", "a", "b", "3::BIGINT", "-7::BIGINT", "0::BIGINT", "9223372036854775807"}, "float": {"x", "y", "x", "y", "1.5e0", "-0e0", "2e300"},
-		"text": {"c", "d", "'m'", "''"}, "bool": {"p", "q", "TRUE", "FALSE"}, "time": {"f", "e::TIMESTAMP", "TIMESTAMP '2024-01-01 12:00'"}, "date": {"e", "DATE '2024-01-01'"},
+		"int":   {"a", "b", "a", "b", "3::BIGINT", "-7::BIGINT", "0::BIGINT", "9223372036854775807"},
+		"float": {"x", "y", "x", "y", "1.5e0", "-0e0", "2e300"},
+		"text":  {"c", "d", "'m'", "''"}, "bool": {"p", "q", "TRUE", "FALSE"}, "time": {"f", "e::TIMESTAMP", "TIMESTAMP '2024-01-01 12:00'"},
+		"date": {"e", "DATE '2024-01-01'"},
 	}
 	if depth <= 0 || g.IntN(8) == 0 {
 		return g.pick(leaf[kind]...)
@@ -50,7 +54,8 @@ func (g generator) expr(kind string, depth int) string {
 	sub := func(k string) string { return g.expr(k, depth-1) }
 	switch g.IntN(6) {
 	case 0:
-		return "CASE WHEN " + sub("bool") + " THEN " + sub(kind) + " WHEN " + sub("bool") + " THEN " + sub(kind) + g.pick(" END", " ELSE "+sub(kind)+" END")
+		return "CASE WHEN " + sub("bool") + " THEN " + sub(kind) + " WHEN " + sub("bool") + " THEN " + sub(kind) +
+			g.pick(" END", " ELSE "+sub(kind)+" END")
 	case 1:
 		return "coalesce(" + sub(kind) + ", " + sub(kind) + ")"
 	case 2:
@@ -58,17 +63,23 @@ func (g generator) expr(kind string, depth int) string {
 	}
 	switch kind {
 	case "int":
-		return g.pick("("+sub("int")+g.pick(" + ", " - ", " * ", " // ", " % ")+sub("int")+")", "(-("+sub("int")+"))", "("+sub("float")+")::BIGINT", "TRY_CAST("+sub("float")+" AS SMALLINT)", "("+sub("int")+")::INTEGER", "TRY_CAST("+sub("int")+" AS TINYINT)", "length("+sub("text")+")")
+		return g.pick("("+sub("int")+g.pick(" + ", " - ", " * ", " // ", " % ")+sub("int")+")", "(-("+sub("int")+"))",
+			"("+sub("float")+")::BIGINT", "TRY_CAST("+sub("float")+" AS SMALLINT)", "("+sub("int")+")::INTEGER",
+			"TRY_CAST("+sub("int")+" AS TINYINT)", "length("+sub("text")+")")
 	case "float":
-		return g.pick("("+sub("float")+g.pick(" + ", " - ", " * ", " / ", " % ")+sub("float")+")", "(-("+sub("float")+"))", "("+sub("int")+" / "+sub("int")+")", "("+sub("int")+")::DOUBLE", "("+sub("float")+" * "+sub("int")+")")
+		return g.pick("("+sub("float")+g.pick(" + ", " - ", " * ", " / ", " % ")+sub("float")+")", "(-("+sub("float")+"))",
+			"("+sub("int")+" / "+sub("int")+")", "("+sub("int")+")::DOUBLE", "("+sub("float")+" * "+sub("int")+")")
 	case "bool":
 		k := g.pick("int", "float", "text", "bool", "time", "date")
 		if g.IntN(3) == 0 {
 			pattern := g.pick("'%a%'", "'m_'", "'_'", "'%'", "'a%'", "'!_%'", "'%!%'", "'%m%a'", "'_%_'", "''", "'%!'", "'%ü'", "'%_a%m%'")
-			return g.pick("("+sub("text")+g.pick(" LIKE ", " NOT LIKE ")+pattern+g.pick("", " ESCAPE '!'")+")", g.pick("contains", "starts_with", "ends_with")+"("+sub("text")+", "+sub("text")+")",
+			return g.pick("("+sub("text")+g.pick(" LIKE ", " NOT LIKE ")+pattern+g.pick("", " ESCAPE '!'")+")",
+				g.pick("contains", "starts_with", "ends_with")+"("+sub("text")+", "+sub("text")+")",
 				"("+sub(k)+g.pick(" IN (", " NOT IN (")+sub(k)+", "+sub(k)+g.pick("", ", NULL")+"))")
 		}
-		return g.pick("("+sub("bool")+g.pick(" AND ", " OR ")+sub("bool")+")", "(NOT "+sub("bool")+")", "("+sub(k)+g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ", " IS DISTINCT FROM ", " IS NOT DISTINCT FROM ")+sub(k)+")", "("+sub(k)+" IS "+g.pick("", "NOT ")+"NULL)", "("+sub(k)+" BETWEEN "+sub(k)+" AND "+sub(k)+")")
+		return g.pick("("+sub("bool")+g.pick(" AND ", " OR ")+sub("bool")+")", "(NOT "+sub("bool")+")",
+			"("+sub(k)+g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ", " IS DISTINCT FROM ", " IS NOT DISTINCT FROM ")+sub(k)+")",
+			"("+sub(k)+" IS "+g.pick("", "NOT ")+"NULL)", "("+sub(k)+" BETWEEN "+sub(k)+" AND "+sub(k)+")")
 	}
 	return g.pick(leaf[kind]...)
 }
@@ -245,7 +256,8 @@ func TestQ6_NothingIsAllocatedForARow(t *testing.T) {
 		r[0] = int64(5)
 	}
 	in := columns(rows)
-	for _, text := range []string{"a * 2 + 1", "x * y + 1e0", "a > 3 AND x < y OR p IS NULL", "CASE WHEN p THEN c WHEN q THEN 'x' ELSE d END", "coalesce(x, y, 1e0)", "nullif(c, d)", "a / 3", "c IS NOT DISTINCT FROM d", "c LIKE '%a_%'", "a IN (1, 2, 5)", "length(c)"} {
+	for _, text := range []string{"a * 2 + 1", "x * y + 1e0", "a > 3 AND x < y OR p IS NULL", "CASE WHEN p THEN c WHEN q THEN 'x' ELSE d END",
+		"coalesce(x, y, 1e0)", "nullif(c, d)", "a / 3", "c IS NOT DISTINCT FROM d", "c LIKE '%a_%'", "a IN (1, 2, 5)", "length(c)"} {
 		p, err := Compile(bound(t, text))
 		if err != nil {
 			t.Fatal(err)
@@ -290,9 +302,12 @@ func TestQ5_Like(t *testing.T) {
 		escape        byte
 		want, ok      bool
 	}{
-		{"", "", 0, true, true}, {"", "%", 0, true, true}, {"", "_", 0, false, true}, {"abc", "a%c", 0, true, true}, {"abc", "a_c", 0, true, true}, {"ac", "a_c", 0, false, true}, {"aüc", "a_c", 0, true, true}, {"a\xffc", "a_c", 0, true, true},
-		{"a\nb", "a%b", 0, true, true}, {"ababab", "%ab", 0, true, true}, {"ababac", "%ab", 0, false, true}, {"a%", "a!%", '!', true, true}, {"ab", "a!%", '!', false, true}, {"a!", "a!!", '!', true, true}, {"ab", "ab!", '!', false, false},
-		{"a%b", "a%%b", '%', true, true}, {"axb", "a%%b", '%', false, true}, {"a_", "a__", '_', true, true}, {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", "%a%a%a%a%a%a%a%a%a%a%a%a%c", 0, false, true},
+		{"", "", 0, true, true}, {"", "%", 0, true, true}, {"", "_", 0, false, true}, {"abc", "a%c", 0, true, true},
+		{"abc", "a_c", 0, true, true}, {"ac", "a_c", 0, false, true}, {"aüc", "a_c", 0, true, true}, {"a\xffc", "a_c", 0, true, true},
+		{"a\nb", "a%b", 0, true, true}, {"ababab", "%ab", 0, true, true}, {"ababac", "%ab", 0, false, true}, {"a%", "a!%", '!', true, true},
+		{"ab", "a!%", '!', false, true}, {"a!", "a!!", '!', true, true}, {"ab", "ab!", '!', false, false},
+		{"a%b", "a%%b", '%', true, true}, {"axb", "a%%b", '%', false, true}, {"a_", "a__", '_', true, true},
+		{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", "%a%a%a%a%a%a%a%a%a%a%a%a%c", 0, false, true},
 	} {
 		if got, ok := matches(c.text, c.pattern, c.escape); got != c.want || ok != c.ok {
 			t.Errorf("%q LIKE %q: %t, %t", c.text, c.pattern, got, ok)

@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// TestQ5_NumbersAsTextAreReadExactly: a text with any digits and an exponent becomes the BIGINT or DECIMAL that is nearest to the number, half away from
-// zero, as math/big computes it.
+// TestQ5_NumbersAsTextAreReadExactly: a text with any digits and an exponent becomes the BIGINT or DECIMAL that is nearest to the number,
+// half away from zero, as math/big computes it.
 func TestQ5_NumbersAsTextAreReadExactly(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 28))
 	digits := func(n int) string {
@@ -59,7 +59,8 @@ func TestQ5_NumbersAsTextAreReadExactly(t *testing.T) {
 			t.Errorf("%q is read as %d", text, v)
 		}
 	}
-	for text, want := range map[string]bool{"1e99999999999999999999": false, "-1e99999999999999999999": false, "0e99999999999999999999": true, "1e-99999999999999999999": true} {
+	for text, want := range map[string]bool{"1e99999999999999999999": false, "-1e99999999999999999999": false, "0e99999999999999999999": true,
+		"1e-99999999999999999999": true} {
 		if v, ok := (&cast{to: types.Of(types.BigInt), min: -1}).written([]byte(text)); ok != want || v != 0 {
 			t.Errorf("%q: %d %v", text, v, ok)
 		}

@@ -19,11 +19,13 @@ func TestNumbersAtTheirLimits(t *testing.T) {
 	most := int64(1e18 - 1)
 	edges := map[types.Kind][]int64{
 		types.Decimal: {0, 1, -1, most, -most, most - 1, most / 2, -most/2 - 1, 1e9, -1e9, 1e9 + 1, 999999999, 99, -100, 1e16, -1e16, 1e16 - 1},
-		types.BigInt:  {0, 1, -1, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1, 1 << 62, -1 << 62, 1<<62 + 1, 1 << 31, 3037000500, -3037000500, 3037000499},
+		types.BigInt: {0, 1, -1, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1, 1 << 62, -1 << 62, 1<<62 + 1, 1 << 31, 3037000500,
+			-3037000500, 3037000499},
 	}
 	wide := types.DecimalOf(types.MaxPrecision, 0)
 	a, b := bind.Typed(&bind.Column{Index: 0}, wide, syntax.Pos(1)), bind.Typed(&bind.Column{Index: 1}, wide, syntax.Pos(1))
-	n, m := bind.Typed(&bind.Column{Index: 0}, types.Of(types.BigInt), syntax.Pos(1)), bind.Typed(&bind.Column{Index: 1}, types.Of(types.BigInt), syntax.Pos(1))
+	n, m := bind.Typed(&bind.Column{Index: 0}, types.Of(types.BigInt), syntax.Pos(1)),
+		bind.Typed(&bind.Column{Index: 1}, types.Of(types.BigInt), syntax.Pos(1))
 	apply := func(op string, t types.Type, args ...bind.Expr) bind.Expr {
 		return bind.Typed(&bind.Apply{Func: op, Args: args}, t, syntax.Pos(1))
 	}

@@ -8,23 +8,25 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// A statement is short and its values need not be: repeat('x', 8000000) makes 8 MB of each row. So a function asks before it makes a text, and a batch whose
-// texts would take too much is computed in pieces:
+// A statement is short and its values need not be: repeat('x', 8000000) makes 8 MB of each row. So a function asks before it makes a text,
+// and a batch whose texts would take too much is computed in pieces:
 //
 //	text    one value has at most MaxText bytes
 //	batch   the values that the programs of a Meter have made of several rows have at most MaxBatch; then Run returns a *Full, and Pieces takes fewer rows
 //	row     those of a single row have at most MaxRow, because a row cannot be divided
 //
-// A lower limits.memory lowers the last two (Limit). A recovery under other limits repeats nothing of this: what functions make of facts is not recorded.
+// A lower limits.memory lowers the last two (Limit). A recovery under other limits repeats nothing of this: what functions make of facts is
+// not recorded.
 const (
 	MaxBatch = 64 << 20
 	MaxRow   = 256 << 20
-	// manyBytes is how much a program may have made for its vectors to be used again. The texts of a larger run would stay in memory until other rows
-	// take their places.
+	// manyBytes is how much a program may have made for its vectors to be used again. The texts of a larger run would stay in memory until
+	// other rows take their places.
 	manyBytes = 1 << 20
 )
 
-// Bounds of what a function may do with a text, in steps of at most 30 ns. The longest steps are those of a regular expression, which cannot be interrupted.
+// Bounds of what a function may do with a text, in steps of at most 30 ns. The longest steps are those of a regular expression, which
+// cannot be interrupted.
 const (
 	MaxSteps   = 1 << 27 // of one call
 	pauseSteps = 1 << 22 // between two pauses
@@ -51,7 +53,8 @@ func NewMeter() *Meter { return &Meter{Pause: progress.Mark} }
 // Slow reports whether the work of its programs on a few rows may take long.
 func (m *Meter) Slow() bool { return m.slow }
 
-var slowFuncs = map[string]bool{"repeat": true, "lpad": true, "rpad": true, "regexp_matches": true, "regexp_full_match": true, "regexp_replace": true, "regexp_extract": true}
+var slowFuncs = map[string]bool{"repeat": true, "lpad": true, "rpad": true, "regexp_matches": true, "regexp_full_match": true,
+	"regexp_replace": true, "regexp_extract": true}
 
 // Limit lowers the bounds on what programs make to a limit of so many bytes for a session. A single text always finds room. 0 is no limit.
 func (m *Meter) Limit(memory int) { m.memory = int64(memory) }
@@ -109,10 +112,12 @@ func (f *Full) Error() string {
 	return fmt.Sprintf("the values of the rows before row %d fill the memory", f.Row)
 }
 
-// Pieces calls run with sel, or with one piece of it after the other if Run finds no room for more. run must change nothing before its programs have run.
+// Pieces calls run with sel, or with one piece of it after the other if Run finds no room for more. run must change nothing before its
+// programs have run.
 //
-// If the first row already finds no room, one function has filled the memory with the values of all rows, and half of them are tried. A piece has at most twice the
-// rows of the one before. So the runs that fail cost a few times what the others do; to try one row, and then all again, cost each row the whole memory.
+// If the first row already finds no room, one function has filled the memory with the values of all rows, and half of them are tried. A
+// piece has at most twice the rows of the one before. So the runs that fail cost a few times what the others do; to try one row, and then
+// all again, cost each row the whole memory.
 func Pieces(sel []int32, run func(sel []int32) error) error {
 	most := len(sel)
 	for {
@@ -187,21 +192,23 @@ func (k *function) room(n int) (why string) {
 	case k.made.ask(n):
 		return ""
 	case k.made.rows == 1:
-		return fmt.Sprintf("%s would make %d bytes more, and the values that are made of one row have at most %d MiB together%s", k.name, n, k.made.meter.most(1)>>20,
+		return fmt.Sprintf("%s would make %d bytes more, and the values that are made of one row have at most %d MiB together%s", k.name, n,
+			k.made.meter.most(1)>>20,
 			k.made.meter.within())
 	}
 	return full
 }
 
-// Rows counts rows, or pairs of rows that a join compares, so that there is a pause every few thousand of them, kept or not: a count over the
-// pairs of two tables, or a join that keeps no pair, works for long and keeps nothing. It returns an error if they are too many.
+// Rows counts rows, or pairs of rows that a join compares, so that there is a pause every few thousand of them, kept or not: a count over
+// the pairs of two tables, or a join that keeps no pair, works for long and keeps nothing. It returns an error if they are too many.
 func (m *Meter) Rows(n int) error {
 	m.did(max(n, 1) * (pauseSteps / progress.Every))
 	if m.Most == 0 {
 		return nil
 	}
 	if m.steps += n; m.steps > m.Most {
-		return fmt.Errorf("joins and UNNEST would take too long: they make or compare more than %d million rows of rows that travel together, while other sessions "+
+		return fmt.Errorf("joins and UNNEST would take too long: they make or compare more than %d million rows of rows that travel together, "+
+			"while other sessions "+
 			"wait; join by =, narrow the rows by WHERE before, or send fewer rows at once (--chunk 64KiB)", m.Most>>20)
 	}
 	return nil
@@ -226,9 +233,11 @@ func (a *account) work(steps int) bool {
 // tooSlow is the reason for which work has returned false.
 func (a *account) tooSlow(name, what string, steps int) string {
 	if steps > MaxSteps {
-		return fmt.Sprintf("%s: %s would take too long: %d million steps, and at most %d million are made for a value; shorten the text or the pattern",
+		return fmt.Sprintf(
+			"%s: %s would take too long: %d million steps, and at most %d million are made for a value; shorten the text or the pattern",
 			name, what, steps>>20, MaxSteps>>20)
 	}
-	return fmt.Sprintf("%s: %s, and those of the rows before, would take too long: more than %d million steps for rows that travel together, while other sessions "+
+	return fmt.Sprintf("%s: %s, and those of the rows before, would take too long: more than %d million steps for rows that travel "+
+		"together, while other sessions "+
 		"wait; shorten the texts or the pattern", name, what, a.meter.Most>>20)
 }

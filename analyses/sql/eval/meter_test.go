@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// TestR16_FunctionsAskBeforeTheyGrow: whatever a statement asks for, it fails in words before the memory is taken or the time has passed. Without the bounds, the
-// test takes gigabytes or hours.
+// TestR16_FunctionsAskBeforeTheyGrow: whatever a statement asks for, it fails in words before the memory is taken or the time has passed.
+// Without the bounds, the test takes gigabytes or hours.
 func TestR16_FunctionsAskBeforeTheyGrow(t *testing.T) {
 	long := "repeat('a', 8000000)"
 	for _, c := range []struct{ expr, why string }{
@@ -39,7 +39,8 @@ func TestR16_FunctionsAskBeforeTheyGrow(t *testing.T) {
 		{"printf(" + long + " || '%d', 1) || " + long, "|| would make a text of"},
 		{"length(string_split(repeat('a', 3000000), '')::TEXT)", "a list would become a text"},
 		{"split_part(repeat('a', 90000), 'a', 70000)", ""},
-		{strings.Repeat("lower(", 40) + long + strings.Repeat(")", 40), "lower would make 8000000 bytes more, and the values that are made of one row have at most 256 MiB"},
+		{strings.Repeat("lower(", 40) + long + strings.Repeat(")", 40),
+			"lower would make 8000000 bytes more, and the values that are made of one row have at most 256 MiB"},
 	} {
 		_, err := constantly(t, strings.ReplaceAll(c.expr, "\\u20ac", "€"))
 		e := (*Error)(nil)
@@ -49,10 +50,11 @@ func TestR16_FunctionsAskBeforeTheyGrow(t *testing.T) {
 	}
 }
 
-// TestR16_EveryFunctionOfTextsAsks: a function that makes texts or lists asks for their memory, or is one of those whose results are short, or share the
-// memory of an argument.
+// TestR16_EveryFunctionOfTextsAsks: a function that makes texts or lists asks for their memory, or is one of those whose results are short,
+// or share the memory of an argument.
 func TestR16_EveryFunctionOfTextsAsks(t *testing.T) {
-	short := " chr substring left right trim ltrim rtrim split_part list_extract strftime dayname monthname CASE if coalesce ifnull nullif greatest least date_trunc regexp_extract typeof "
+	short := " chr substring left right trim ltrim rtrim split_part list_extract strftime dayname monthname CASE if coalesce ifnull nullif " +
+		"greatest least date_trunc regexp_extract typeof "
 	table, err := os.ReadFile("testdata/functions.txt")
 	if err != nil {
 		t.Fatal(err)

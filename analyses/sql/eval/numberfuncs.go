@@ -79,8 +79,8 @@ func float2(f func(x, y float64) float64) kernel {
 	}
 }
 
-// leastNormal is the least DOUBLE with all its digits. Below it, the logarithm and so the power of package math are wrong on amd64, where they are
-// written in assembly, so such numbers are multiplied by 2 to the power of 52 before.
+// leastNormal is the least DOUBLE with all its digits. Below it, the logarithm and so the power of package math are wrong on amd64, where
+// they are written in assembly, so such numbers are multiplied by 2 to the power of 52 before.
 const leastNormal = 0x1p-1022
 
 func ln(x float64) float64 {

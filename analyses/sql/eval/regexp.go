@@ -81,7 +81,8 @@ func instructions(text string) int {
 	return len(prog.Inst)
 }
 
-// match asks for the time to match a text. A match cannot be interrupted, and in the worst case each byte of the text meets each instruction.
+// match asks for the time to match a text. A match cannot be interrupted, and in the worst case each byte of the text meets each
+// instruction.
 func (k *function) match(p *pattern, s string) (why string) {
 	if p.err != nil {
 		return p.err.Error()
@@ -140,8 +141,8 @@ func regexpReplace(k *function, args []*Vector, sel []int32) (int32, string) {
 	return ok, ""
 }
 
-// replaced replaces the first match, or all of them. It asks for the memory of the list of matches, which may be much larger than the text, and gives it
-// back.
+// replaced replaces the first match, or all of them. It asks for the memory of the list of matches, which may be much larger than the text,
+// and gives it back.
 func (k *function) replaced(p *pattern, s, with string) (out, why string) {
 	if k.replacement == nil || k.replacement.with != with {
 		k.replacement = parseReplacement(with)

@@ -68,8 +68,8 @@ func appendItem(b []byte, s string) []byte {
 	return append(b, '\'')
 }
 
-// appendDouble appends the shortest digits that parse to the same number, with an exponent from 1e16 on and below 0.0001, and with .0 after whole
-// numbers.
+// appendDouble appends the shortest digits that parse to the same number, with an exponent from 1e16 on and below 0.0001, and with .0 after
+// whole numbers.
 func appendDouble(b []byte, x float64) []byte {
 	switch {
 	case math.IsNaN(x):

@@ -11,7 +11,8 @@ import (
 
 // TestFunctionsOfSplitTexts: the length of string_split, and whether it has an item, are those of the list that it makes.
 func TestFunctionsOfSplitTexts(t *testing.T) {
-	columns := []*Vector{{Kind: types.Text, Nulls: []uint64{0, 0, 0}}, {Kind: types.Text, Nulls: []uint64{0, 0, 0}}, {Kind: types.Text, Nulls: []uint64{0, 0, 0}}}
+	columns := []*Vector{{Kind: types.Text, Nulls: []uint64{0, 0, 0}}, {Kind: types.Text, Nulls: []uint64{0, 0, 0}},
+		{Kind: types.Text, Nulls: []uint64{0, 0, 0}}}
 	for _, text := range []string{"", "a", "|", "a|b", "a||b", "|||", "ab|b|", "ü\xff|é", "aaa"} {
 		for _, sep := range []string{"", "|", "||", "a", "é"} {
 			for _, item := range []string{"", "a", "b", "ü", "\xff", "|b"} {
@@ -44,7 +45,8 @@ func TestFunctionsOfSplitTexts(t *testing.T) {
 	}
 	list := bind.Typed(&bind.Apply{Func: "string_split", Args: args[:2]}, types.Of(types.TextList), 0)
 	lists := run(list, columns)
-	made := bind.Typed(&bind.Column{Index: 3, Name: "list"}, types.Of(types.TextList), 0) // the same list, which is not known to be one of string_split
+	// the same list, which is not known to be one of string_split
+	made := bind.Typed(&bind.Column{Index: 3, Name: "list"}, types.Of(types.TextList), 0)
 	for _, of := range []struct {
 		name string
 		args []bind.Expr
@@ -56,7 +58,8 @@ func TestFunctionsOfSplitTexts(t *testing.T) {
 		got, want := run(call(list), columns), run(call(made), append(slices.Clone(columns), lists))
 		for i := range int32(n) {
 			null := want.IsNull(i)
-			if got.IsNull(i) != null || !null && (of.kind == types.Bool && got.Bools[i] != want.Bools[i] || of.kind == types.BigInt && got.Ints[i] != want.Ints[i]) {
+			if got.IsNull(i) != null || !null && (of.kind == types.Bool && got.Bools[i] != want.Bools[i] || of.kind == types.BigInt &&
+				got.Ints[i] != want.Ints[i]) {
 				t.Errorf("%s of %q, %q, %q differs", of.name, columns[0].Texts[i], columns[1].Texts[i], columns[2].Texts[i])
 			}
 		}
@@ -78,7 +81,8 @@ func TestRepeatedTextsAreSplitOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	nulls := []uint64{1 << 3}
-	v, err := p.Run([]*Vector{{Kind: types.Text, Texts: texts, Nulls: []uint64{0}}, {Kind: types.Text, Texts: separators, Nulls: nulls, Any: true}}, len(texts), nil)
+	v, err := p.Run([]*Vector{{Kind: types.Text, Texts: texts, Nulls: []uint64{0}},
+		{Kind: types.Text, Texts: separators, Nulls: nulls, Any: true}}, len(texts), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

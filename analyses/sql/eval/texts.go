@@ -92,7 +92,8 @@ func (k *like) eval(b *batch, sel []int32) (*Vector, error) {
 			continue
 		}
 		if steps := len(text) * (len(pattern)/16 + 1) / 8; !k.made.work(steps) {
-			return nil, &Error{k.at, i, k.made.tooSlow("LIKE", fmt.Sprintf("a text of %d bytes and a pattern of %d with _", len(text), len(pattern)), steps)}
+			return nil, &Error{k.at, i, k.made.tooSlow("LIKE", fmt.Sprintf("a text of %d bytes and a pattern of %d with _", len(text),
+				len(pattern)), steps)}
 		}
 		match, ok := matches(text, pattern, k.escape)
 		if !ok {
@@ -186,8 +187,8 @@ func endsWithEscape(p string, escape byte) bool {
 	return false
 }
 
-// in is x IN (…): true if x equals an item, else NULL if x or an item is NULL. An item is compared only for the rows that equal no earlier
-// item.
+// in is x IN (…): true if x equals an item, else NULL if x or an item is NULL. An item is compared only for the rows that equal no
+// earlier item.
 type in struct {
 	compare
 	items []node

@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// Vector is a column of values. Which slice holds them depends on Kind: Ints for BIGINT, the digits of DECIMAL, DATE and TIMESTAMP, Floats for
-// DOUBLE, Bools for BOOLEAN, Texts for TEXT, Intervals for INTERVAL, Lists for TEXT[].
+// Vector is a column of values. Which slice holds them depends on Kind: Ints for BIGINT, the digits of DECIMAL, DATE and TIMESTAMP, Floats
+// for DOUBLE, Bools for BOOLEAN, Texts for TEXT, Intervals for INTERVAL, Lists for TEXT[].
 type Vector struct {
 	Kind      types.Kind
 	Ints      []int64
@@ -22,14 +22,15 @@ type Vector struct {
 	Nulls     []uint64 // bit i: row i is NULL; bits of rows that are not selected are undefined
 	Any       bool     // whether a bit of Nulls may be set
 
-	// Codes, if present, number the distinct values of a column: rows with equal codes have equal values, or are NULL. Codes are below Entries.
+	// Codes, if present, number the distinct values of a column: rows with equal codes have equal values, or are NULL. Codes are below
+	// Entries.
 	Codes   []uint32
 	Entries int
 	Dict    *Dict // the texts that the codes stand for; nil if they are not known, and for other types than TEXT
 }
 
-// Dict is the dictionary of a column of texts, in a batch of Rows rows. A reader of batches reuses it for the next batch, with another number in
-// Batch.
+// Dict is the dictionary of a column of texts, in a batch of Rows rows. A reader of batches reuses it for the next batch, with another
+// number in Batch.
 type Dict struct {
 	Texts []string
 	Rows  int
@@ -60,8 +61,8 @@ func NewVector(kind types.Kind, n int) *Vector {
 // Reset makes v a vector of n rows, none of which is NULL. It reuses memory, so values may be those of earlier rows.
 func (v *Vector) Reset(n int) { v.reset(n) }
 
-// reset makes room for n rows and clears the NULLs. It forgets texts and lists: a long one would otherwise stay in memory while the row that it belonged
-// to is not computed.
+// reset makes room for n rows and clears the NULLs. It forgets texts and lists: a long one would otherwise stay in memory while the row
+// that it belonged to is not computed.
 func (v *Vector) reset(n int) {
 	clear(v.Texts)
 	clear(v.Lists)

@@ -28,8 +28,8 @@ func (n Nulls) Null(p []byte) bool {
 	return !csv.Quoted(p) && slices.Contains(n, Text(p))
 }
 
-// KindOf returns the narrowest type of a text. Numbers with leading zeros, such as postal codes, are TEXT. Blanks around a number or a date do not
-// matter, as they do not when it is read; those around any other text belong to it.
+// KindOf returns the narrowest type of a text. Numbers with leading zeros, such as postal codes, are TEXT. Blanks around a number or a date
+// do not matter, as they do not when it is read; those around any other text belong to it.
 func KindOf(p []byte) types.Kind {
 	bare := trim(p)
 	if len(bare) == 0 || zeros(bare) {
@@ -154,8 +154,8 @@ func Date(p []byte) (int64, bool) {
 	return csv.ParseDate(trim(p))
 }
 
-// Timestamp reads YYYY-MM-DD, a space or T, HH:MM[:SS[.ffffff]], and Z or an offset, as microseconds since 1970 in UTC. A date alone is its midnight,
-// and 24:00:00 that of the next day.
+// Timestamp reads YYYY-MM-DD, a space or T, HH:MM[:SS[.ffffff]], and Z or an offset, as microseconds since 1970 in UTC. A date alone is its
+// midnight, and 24:00:00 that of the next day.
 func Timestamp(p []byte) (int64, bool) {
 	if len(p) < 10 {
 		return 0, false
@@ -175,7 +175,8 @@ func Timestamp(p []byte) (int64, bool) {
 	return micros + clock - offset*60_000_000, ok
 }
 
-// clock reads HH:MM[:SS[.ffffff]] as microseconds, and Z or an offset behind it, which it returns in minutes. 24:00:00 is the end of the day.
+// clock reads HH:MM[:SS[.ffffff]] as microseconds, and Z or an offset behind it, which it returns in minutes. 24:00:00 is the end of the
+// day.
 func clock(p []byte) (micros, offset int64, ok bool) {
 	hour, p, ok := two(p, 24)
 	if !ok || len(p) == 0 || p[0] != ':' {
@@ -201,7 +202,8 @@ func clock(p []byte) (micros, offset int64, ok bool) {
 	return micros, offset, ok && micros <= microsPerDay
 }
 
-// AnyDate reads a day of any year: as package columnar writes those whose years do not have four digits, with a sign and 0000 for the year before 1, and as AppendDate shows them.
+// AnyDate reads a day of any year: as package columnar writes those whose years do not have four digits, with a sign and 0000 for the year
+// before 1, and as AppendDate shows them.
 func AnyDate(p []byte) (int64, bool) {
 	if v, ok := Date(p); ok {
 		return v, true
@@ -352,7 +354,8 @@ func AppendTime(b []byte, rest int64) []byte {
 	return b
 }
 
-// AppendDate appends a day as YYYY-MM-DD. Years beyond 9999 have as many digits as they need, and those before Christ end in (BC), as in DuckDB.
+// AppendDate appends a day as YYYY-MM-DD. Years beyond 9999 have as many digits as they need, and those before Christ end in (BC), as in
+// DuckDB.
 func AppendDate(b []byte, days int64) []byte {
 	const first, last = -719528, 2932896 // 0000-01-01 and 9999-12-31
 	if days >= first+366 && days <= last {

@@ -8,7 +8,8 @@ import (
 )
 
 // LooseDate reads the date at the beginning of a text, as CAST does: blanks may come before it, month and day may have one digit, and its
-// parts are separated by one of - / \ and a blank. What follows is ignored unless it is a digit, or makes another date of it: " (BC)" or " (bc)".
+// parts are separated by one of - / \ and a blank. What follows is ignored unless it is a digit, or makes another date of it: " (BC)" or "
+// (bc)".
 func LooseDate(p []byte) (days int64, ok bool) {
 	days, _, ok = cutDate(p)
 	return days, ok
@@ -34,8 +35,8 @@ func LooseTimestamp(p []byte) (micros int64, ok bool) {
 	return days*microsPerDay + micros - offset*60_000_000, ok
 }
 
-// Time reads a time of day as CAST does, as microseconds since midnight: hours, minutes and seconds may have one digit, blanks may stand around it, and an offset
-// behind it is ignored. Of a timestamp it is the time.
+// Time reads a time of day as CAST does, as microseconds since midnight: hours, minutes and seconds may have one digit, blanks may stand
+// around it, and an offset behind it is ignored. Of a timestamp it is the time.
 func Time(p []byte) (micros int64, ok bool) {
 	p = trim(p)
 	if _, rest, dated := cutDate(p); dated {

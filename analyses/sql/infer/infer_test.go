@@ -30,7 +30,8 @@ func TestTypesOfSamples(t *testing.T) {
 		{"exponents", "a", "1e5\n-2.5E-3\n", "a DOUBLE"},
 		{"leading zeros", "zip,f", "02134,0.5\n2134,00.5\n", "zip TEXT, f TEXT"},
 		{"a zero alone", "a", "0\n-0\n", "a BIGINT"},
-		{"dates", "a,b,c", "2024-02-29,2024-01-01,2024-01-01 10:00\n2024-03-01,2024-01-01 10:11:12.5,2024-01-02T11:12:13Z\n", "a DATE, b TIMESTAMP, c TIMESTAMP"},
+		{"dates", "a,b,c", "2024-02-29,2024-01-01,2024-01-01 10:00\n2024-03-01,2024-01-01 10:11:12.5,2024-01-02T11:12:13Z\n",
+			"a DATE, b TIMESTAMP, c TIMESTAMP"},
 		{"a day that is none", "a", "2023-02-29\n", "a TEXT"},
 		{"dates of other forms", "a,b", "01/02/2024,2024/01/02\n", "a TEXT, b TEXT"},
 		{"booleans", "a,b", "true,t\nFALSE,f\n", "a BOOLEAN, b TEXT"},
@@ -45,7 +46,8 @@ func TestTypesOfSamples(t *testing.T) {
 		{"a line feed in a field", "a,b", "\"x\ny\",1\n\"z\",2\n", "a TEXT, b BIGINT"},
 		{"short rows", "a,b", "1,2\n3\n4,5\n", "a BIGINT, b BIGINT"},
 		{"broken quotes", "a,b", "1,2\n\"3\"x,y\n4,5\n", "a BIGINT, b BIGINT"},
-		{"blanks and dots in names", "Total Amount,a.b,\"x,y\",\"q\"\"q\"", "1,2,3,4\n", "Total Amount BIGINT, a.b BIGINT, x,y BIGINT, q\"q BIGINT"},
+		{"blanks and dots in names", "Total Amount,a.b,\"x,y\",\"q\"\"q\"", "1,2,3,4\n",
+			"Total Amount BIGINT, a.b BIGINT, x,y BIGINT, q\"q BIGINT"},
 		{"equal names", "a,A,a", "1,x,2.5\n", "a BIGINT, A_1 TEXT, a_2 DOUBLE"},
 		{"a byte order mark", "\xef\xbb\xbfa,b", "1,2\n", "a BIGINT, b BIGINT"},
 		{"no name", ",b,", "1,2,3\n", "column0 BIGINT, b BIGINT, column2 BIGINT"},
@@ -110,7 +112,8 @@ func TestWiderCrossesTheNetwork(t *testing.T) {
 			t.Errorf("%+v, %v; want %+v", got, ok, w)
 		}
 	}
-	for _, text := range []string{"", "column \"a\" of table \"b\" is DATE in the samples, and DOUBLE is needed for \"1.5\"", "column \"a\" of table \"b is BIGINT"} {
+	for _, text := range []string{"", "column \"a\" of table \"b\" is DATE in the samples, and DOUBLE is needed for \"1.5\"",
+		"column \"a\" of table \"b is BIGINT"} {
 		if w, ok := ParseWider(text); ok {
 			t.Errorf("%q is %+v", text, w)
 		}
@@ -178,11 +181,13 @@ func TestKeysKnowCasesApart(t *testing.T) {
 	}
 }
 
-// TestLargeIntegersStayExact: a column of integers, in JSON Lines or CSV, is TEXT if one has more than 64 bits. One with fractions is DOUBLE, and Rounded says so.
+// TestLargeIntegersStayExact: a column of integers, in JSON Lines or CSV, is TEXT if one has more than 64 bits. One with fractions is
+// DOUBLE, and Rounded says so.
 func TestLargeIntegersStayExact(t *testing.T) {
 	const large = "9223372036854775808"
 	for rows, want := range map[string]string{
-		"1 9223372036854775807 -9223372036854775808": "n BIGINT", "1 " + large: "n TEXT", large + " 1": "n TEXT", "-9223372036854775809": "n TEXT", "+" + large: "n TEXT", large + " 1.5": "n DOUBLE", "1e3 " + large: "n DOUBLE",
+		"1 9223372036854775807 -9223372036854775808": "n BIGINT", "1 " + large: "n TEXT", large + " 1": "n TEXT",
+		"-9223372036854775809": "n TEXT", "+" + large: "n TEXT", large + " 1.5": "n DOUBLE", "1e3 " + large: "n DOUBLE",
 		large + " x": "n TEXT", strings.Repeat("9", 500): "n TEXT", "1e400": "n TEXT", "1 2.5": "n DOUBLE",
 	} {
 		sample := []byte(strings.ReplaceAll(rows, " ", ",\n") + ",\n")
@@ -198,7 +203,8 @@ func TestLargeIntegersStayExact(t *testing.T) {
 			if got := show(tab.Columns()); got != want {
 				t.Errorf("%s: %.60q: %s, want %s", form, rows, got, want)
 			}
-			if why, others, ok := tab.Because("n"); rows == "1 "+large && (why != Value{large, Place{"t." + form, 2, 0}} || others != types.Double || !ok) {
+			if why, others, ok := tab.Because("n"); rows == "1 "+large && (why != Value{large, Place{"t." + form, 2, 0}} ||
+				others != types.Double || !ok) {
 				t.Errorf("%s: %q: because of %v, %v, %v", form, rows, why, others, ok)
 			}
 			if v, ok := tab.Rounded("n"); ok != (want == "n DOUBLE" && strings.Contains(rows, large)) || ok && v.Text != large {
@@ -206,7 +212,8 @@ func TestLargeIntegersStayExact(t *testing.T) {
 			}
 		}
 	}
-	if Large([]byte("123")) || Large(nil) || Large([]byte("9223372036854775807")) || Large([]byte("9223372036854775808.0")) || !Large([]byte("-9223372036854775809")) {
+	if Large([]byte("123")) || Large(nil) || Large([]byte("9223372036854775807")) || Large([]byte("9223372036854775808.0")) ||
+		!Large([]byte("-9223372036854775809")) {
 		t.Error("Large is wrong")
 	}
 }

@@ -17,8 +17,8 @@ type Misfit struct {
 // mostJudged is how many rows of a sample are looked at.
 const mostJudged = 1000
 
-// FindMisfit returns what is wrong with the header of a sample that begins in the given line; nil if at least half of the rows fit, or if there are fewer
-// than two.
+// FindMisfit returns what is wrong with the header of a sample that begins in the given line; nil if at least half of the rows fit, or if
+// there are fewer than two.
 func FindMisfit(header, sample []byte, line uint64) *Misfit {
 	h, err := csv.ParseHeader(header, 0)
 	if err != nil {
@@ -77,7 +77,8 @@ func (c *counts) add(fields int, line uint64) {
 	}
 }
 
-// most returns the number of fields that more than half of the rows have, and the line of the first of these; 0 if there is none, or fewer than two rows.
+// most returns the number of fields that more than half of the rows have, and the line of the first of these; 0 if there is none, or fewer
+// than two rows.
 func (c *counts) most() (fields int, line uint64) {
 	for n, rows := range c.with {
 		if rows > 1 && 2*rows > c.rows {

@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// Column is a column of a table. If Missing is set, a file lacks it. If Declared is set, files say its type, and no sample has been looked at.
-// If Why is set, the column is not read, and a file says why; then it has no type.
+// Column is a column of a table. If Missing is set, a file lacks it. If Declared is set, files say its type, and no sample has been looked
+// at. If Why is set, the column is not read, and a file says why; then it has no type.
 type Column struct {
 	Name     string
 	Type     types.Type
@@ -30,8 +30,8 @@ type Column struct {
 	quotes   Value      // the first one that begins with blanks and a quote
 }
 
-// Place is where a sample, or a value of one, stands. Line 0 means that the line is not known. If Offset is not 0, the sample begins at this byte of the
-// file, and Line counts from there: its first line is 1.
+// Place is where a sample, or a value of one, stands. Line 0 means that the line is not known. If Offset is not 0, the sample begins at
+// this byte of the file, and Line counts from there: its first line is 1.
 type Place struct {
 	File   string
 	Line   uint64
@@ -72,8 +72,8 @@ func (t *Table) Names(names []string) {
 	t.Typed(columns)
 }
 
-// Keys adds the columns of a file of JSON Lines. Keys that differ in case are columns of their own, whether one object has both or not; the second gets
-// another name. A key and a column of a file in another form are one column, if their names differ only in case.
+// Keys adds the columns of a file of JSON Lines. Keys that differ in case are columns of their own, whether one object has both or not; the
+// second gets another name. A key and a column of a file in another form are one column, if their names differ only in case.
 func (t *Table) Keys(keys []string) {
 	if t.at == nil {
 		t.at = map[string]int{}
@@ -256,8 +256,8 @@ func Large(p []byte) bool {
 	return !fits
 }
 
-// settle returns the column as all samples together make it. A column of integers is TEXT if one of them has more than 64 bits: such numbers are mostly keys,
-// and a DOUBLE would make one of two that differ.
+// settle returns the column as all samples together make it. A column of integers is TEXT if one of them has more than 64 bits: such
+// numbers are mostly keys, and a DOUBLE would make one of two that differ.
 func (c Column) settle() Column {
 	switch {
 	case c.large.Text != "" && !c.fraction && c.Type.Kind == types.Double:

@@ -19,10 +19,12 @@ type Wider struct {
 const mostQuoted = 40
 
 func (w *Wider) Error() string {
-	return fmt.Sprintf("column %q of table %q is %s in the samples, and %s is needed for %q", w.Column, w.Table, w.Was, w.Is, w.Value[:min(len(w.Value), mostQuoted)])
+	return fmt.Sprintf("column %q of table %q is %s in the samples, and %s is needed for %q", w.Column, w.Table, w.Was, w.Is,
+		w.Value[:min(len(w.Value), mostQuoted)])
 }
 
-var widerText = regexp.MustCompile(`column ("(?:[^"\\]|\\.)*") of table ("(?:[^"\\]|\\.)*") is (BIGINT|DATE) in the samples, and (DOUBLE|TIMESTAMP) is needed for ("(?:[^"\\]|\\.)*")`)
+var widerText = regexp.MustCompile(
+	`column ("(?:[^"\\]|\\.)*") of table ("(?:[^"\\]|\\.)*") is (BIGINT|DATE) in the samples, and (DOUBLE|TIMESTAMP) is needed for ("(?:[^"\\]|\\.)*")`)
 
 // ParseWider finds the text of a Wider in the reason for which a session failed. A Wider crosses the network as this text.
 func ParseWider(reason string) (*Wider, bool) {

@@ -479,9 +479,11 @@ var ops = [...]struct {
 }{
 	Or: {"OR", precOr}, And: {"AND", precAnd}, Not: {"NOT", precNot},
 	IsDistinct: {"IS DISTINCT FROM", precIs}, IsNotDistinct: {"IS NOT DISTINCT FROM", precIs},
-	Eq: {"=", precCompare}, Ne: {"<>", precCompare}, Lt: {"<", precCompare}, Le: {"<=", precCompare}, Gt: {">", precCompare}, Ge: {">=", precCompare},
-	Concat: {"||", precOther}, Match: {"~", precOther}, NotMatch: {"!~", precOther}, JSONText: {"->>", precOther}, JSONValue: {"->", precOther},
-	Add: {"+", precAdd}, Sub: {"-", precAdd}, Mul: {"*", precMul}, Div: {"/", precMul}, IntDiv: {"//", precMul}, Mod: {"%", precMul},
+	Eq: {"=", precCompare}, Ne: {"<>", precCompare}, Lt: {"<", precCompare}, Le: {"<=", precCompare}, Gt: {">", precCompare},
+	Ge:     {">=", precCompare},
+	Concat: {"||", precOther}, Match: {"~", precOther}, NotMatch: {"!~", precOther}, JSONText: {"->>", precOther},
+	JSONValue: {"->", precOther},
+	Add:       {"+", precAdd}, Sub: {"-", precAdd}, Mul: {"*", precMul}, Div: {"/", precMul}, IntDiv: {"//", precMul}, Mod: {"%", precMul},
 	Neg: {"-", precUnary},
 }
 

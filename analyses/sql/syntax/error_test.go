@@ -48,7 +48,8 @@ func TestQ4_LongLinesAreCutAroundThePlace(t *testing.T) {
 		t.Fatal("taken")
 	}
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != 4 || len(lines[1]) > 2*excerptLength+8 || !strings.HasPrefix(lines[0], "line 1, column 516:") || lines[3] != "    Did you mean FROM instead of FORM?" {
+	if len(lines) != 4 || len(lines[1]) > 2*excerptLength+8 || !strings.HasPrefix(lines[0], "line 1, column 516:") ||
+		lines[3] != "    Did you mean FROM instead of FORM?" {
 		t.Errorf("%v", err)
 	}
 	if i := strings.Index(lines[2], "^"); i < 0 || []rune(lines[1])[i] != 't' {
@@ -58,7 +59,8 @@ func TestQ4_LongLinesAreCutAroundThePlace(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	names := []string{"duration_sec", "start_date", "id", "city"}
-	for name, want := range map[string]string{"duration": "", "duration_secs": "duration_sec", "DURATOIN_SEC": "duration_sec", "start date": "start_date", "ctiy": "city", "xy": "", "i": "", "": ""} {
+	for name, want := range map[string]string{"duration": "", "duration_secs": "duration_sec", "DURATOIN_SEC": "duration_sec",
+		"start date": "start_date", "ctiy": "city", "xy": "", "i": "", "": ""} {
 		if got := Nearest(name, names); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}

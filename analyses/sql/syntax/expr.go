@@ -179,7 +179,8 @@ func (p *parser) postfix(x Expr) Expr {
 			if n := p.i + 2; n < len(p.tokens) && p.tokens[n].low == "(" {
 				p.fail(t.at, "a function behind a point is not supported", "Write the value as its first argument: "+clip(p.peek().text)+"(x).")
 			}
-			p.fail(t.at, "there are no schemas and no structures", "A column is written as column or table.column; what JSON holds is taken by column->>'key'.")
+			p.fail(t.at, "there are no schemas and no structures",
+				"A column is written as column or table.column; what JSON holds is taken by column->>'key'.")
 		default:
 			return x
 		}
@@ -253,7 +254,8 @@ func (p *parser) primary() Expr {
 	if t.kind != quoted && (t.kind != word || reserved[t.low]) {
 		p.unexpected("an expression")
 	}
-	if n := p.peek(); t.low == "lambda" && n.kind == word && p.i+2 < len(p.tokens) && (p.tokens[p.i+2].low == ":" || p.tokens[p.i+2].low == "," || p.tokens[p.i+2].kind == param) {
+	if n := p.peek(); t.low == "lambda" && n.kind == word && p.i+2 < len(p.tokens) &&
+		(p.tokens[p.i+2].low == ":" || p.tokens[p.i+2].low == "," || p.tokens[p.i+2].kind == param) {
 		p.fail(t.at, "lambdas are not supported", lambdaHint)
 	}
 	if t.low == "map" && p.peek().low == "{" {
@@ -265,7 +267,8 @@ func (p *parser) primary() Expr {
 	}
 	p.refuseTyped(t)
 	c := &Column{At: t.at, Name: t.text}
-	if n := p.peek(); p.is(".") && (n.kind == word || n.kind == quoted) && !(n.kind == word && p.i+2 < len(p.tokens) && p.tokens[p.i+2].low == "(") {
+	if n := p.peek(); p.is(".") && (n.kind == word || n.kind == quoted) &&
+		!(n.kind == word && p.i+2 < len(p.tokens) && p.tokens[p.i+2].low == "(") {
 		p.i += 2
 		c.Table, c.Name = t.text, n.text
 	}
@@ -338,7 +341,8 @@ func (p *parser) keyword(t token) Expr {
 			return p.interval()
 		}
 		if p.i+2 < len(p.tokens) && next.kind == word && units[p.tokens[p.i+2].low] != "" {
-			p.fail(next.at, "the number of an interval that is computed stands in parentheses", "Write INTERVAL ("+clip(next.text)+") "+upper(p.tokens[p.i+2].low)+".")
+			p.fail(next.at, "the number of an interval that is computed stands in parentheses",
+				"Write INTERVAL ("+clip(next.text)+") "+upper(p.tokens[p.i+2].low)+".")
 		}
 	case "extract", "substring", "position", "trim":
 		if next.low == "(" {
@@ -349,7 +353,8 @@ func (p *parser) keyword(t token) Expr {
 		p.accept("(", ")")
 		return &Call{At: t.at, Name: t.low}
 	case "current_timestamp", "current_time", "localtime", "localtimestamp":
-		p.fail(t.at, strings.ToUpper(t.low)+" is not supported", "Answers do not depend on when they are computed; current_date is the day when the session opens.")
+		p.fail(t.at, strings.ToUpper(t.low)+" is not supported",
+			"Answers do not depend on when they are computed; current_date is the day when the session opens.")
 	case "struct", "row", "map", "overlay":
 		if next.low == "(" {
 			p.fail(t.at, strings.ToUpper(t.low)+" is not supported", refusedWords[t.low])
@@ -382,7 +387,8 @@ func (p *parser) caseWhen() Expr {
 // units maps each name of an interval's unit to the unit.
 var units = func() map[string]string {
 	m := map[string]string{"centuries": "CENTURY", "millennia": "MILLENNIUM"}
-	for _, u := range []string{"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND", "DECADE", "CENTURY", "MILLENNIUM"} {
+	for _, u := range []string{"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND", "DECADE",
+		"CENTURY", "MILLENNIUM"} {
 		m[strings.ToLower(u)], m[strings.ToLower(u)+"s"] = u, u
 	}
 	return m
@@ -504,7 +510,8 @@ func (p *parser) call() Expr {
 	case "cube", "rollup":
 		p.fail(t.at, upper(t.low)+" is not a function", "ROLLUP (…) and CUBE (…) stand in GROUP BY, outside of other parentheses.")
 	case "columns":
-		p.fail(t.at, "COLUMNS is not supported", "Name the columns one by one; * takes EXCLUDE and REPLACE, and SUMMARIZE shows figures of every column.")
+		p.fail(t.at, "COLUMNS is not supported",
+			"Name the columns one by one; * takes EXCLUDE and REPLACE, and SUMMARIZE shows figures of every column.")
 	}
 	p.take()
 	switch {

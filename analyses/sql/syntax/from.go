@@ -48,7 +48,8 @@ func (p *parser) joinWords(j *Join) bool {
 		word  string
 		kind  JoinKind
 		outer bool
-	}{{"inner", Inner, false}, {"left", Left, true}, {"right", Right, true}, {"full", Full, true}, {"semi", Semi, false}, {"anti", Anti, false}, {"cross", Cross, false}}
+	}{{"inner", Inner, false}, {"left", Left, true}, {"right", Right, true}, {"full", Full, true}, {"semi", Semi, false},
+		{"anti", Anti, false}, {"cross", Cross, false}}
 	for _, k := range kinds {
 		if p.accept(k.word) {
 			j.Kind = k.kind
@@ -192,10 +193,11 @@ func (p *parser) tableFunc() From {
 
 // readers are the functions of the dialect that read files. Here they all do the same, because Posta recognizes a file's format
 // from the file itself.
-var readers = words("read_csv read_csv_auto read_json read_json_auto read_ndjson read_ndjson_auto read_json_objects read_parquet parquet_scan")
+var readers = words(
+	"read_csv read_csv_auto read_json read_json_auto read_ndjson read_ndjson_auto read_json_objects read_parquet parquet_scan")
 
-// reader makes a table from a call such as read_csv('pattern', delim = ';'). Its options are literals, because the set of files must not depend on
-// parameters.
+// reader makes a table from a call such as read_csv('pattern', delim = ';'). Its options are literals, because the set of files must not
+// depend on parameters.
 func (p *parser) reader(f *TableFunc) From {
 	if len(f.Args) == 0 || f.Args[0].Name.Name != "" {
 		p.fail(f.Name.At, f.Name.Name+" needs a pattern of files in quotes", "Write "+f.Name.Name+"('trips/*.csv').")

@@ -49,7 +49,8 @@ type lexer struct {
 }
 
 // symbols has the longest first.
-var symbols = []string{"!~~*", "->>", "!~~", "!~*", "~~*", "~~~", "<=>", "~*", "^@", "<>", "<=", ">=", "==", "!=", "!~", "~~", "||", "//", "::", ":=", "=>", "->", "**", "&&", "<<", ">>", "@>", "<@",
+var symbols = []string{"!~~*", "->>", "!~~", "!~*", "~~*", "~~~", "<=>", "~*", "^@", "<>", "<=", ">=", "==", "!=", "!~", "~~", "||", "//",
+	"::", ":=", "=>", "->", "**", "&&", "<<", ">>", "@>", "<@",
 	"+", "-", "*", "/", "%", "=", "<", ">", "~", "(", ")", "[", "]", "{", "}", ",", ".", ";", ":", "^", "&", "|", "!", "@", "?"}
 
 func (l *lexer) fail(at int, message, hint string) { panic(NewError(l.text, Pos(at), message, hint)) }
@@ -257,7 +258,8 @@ func (l *lexer) number() token {
 		if word := l.text[at:l.wordEnd(l.i)]; len(word) > 2 && word[0] == '0' && strings.IndexByte("xXbBoO", word[1]) >= 0 {
 			l.fail(at, fmt.Sprintf("%q is not supported as a number", clip(word)), "Numbers are written in decimal.")
 		}
-		l.fail(at, fmt.Sprintf("%q is neither a number nor a name", clip(l.text[at:l.wordEnd(l.i)])), `Names that begin with a digit stand in double quotes: "2nd".`)
+		l.fail(at, fmt.Sprintf("%q is neither a number nor a name", clip(l.text[at:l.wordEnd(l.i)])),
+			`Names that begin with a digit stand in double quotes: "2nd".`)
 	}
 	return token{kind: number, at: Pos(at), text: strings.ReplaceAll(l.text[at:l.i], "_", "")}
 }

@@ -18,7 +18,8 @@ func Parse(text string) (script *Script, err error) {
 		}
 	}()
 	if len(text) > MaxText {
-		return nil, NewError(text, MaxText, fmt.Sprintf("the text has %d bytes; at most %d are read", len(text), MaxText), "Put the statements into several files.")
+		return nil, NewError(text, MaxText, fmt.Sprintf("the text has %d bytes; at most %d are read", len(text), MaxText),
+			"Put the statements into several files.")
 	}
 	if !utf8.ValidString(text) {
 		at := 0
@@ -122,7 +123,8 @@ func (p *parser) unexpected(expected string) {
 			break
 		}
 	}
-	if hint == "" && t.kind == word && reserved[t.low] && !separating[t.low] && (expected == "an expression" || strings.HasPrefix(expected, "a")) {
+	if hint == "" && t.kind == word && reserved[t.low] && !separating[t.low] &&
+		(expected == "an expression" || strings.HasPrefix(expected, "a")) {
 		hint = fmt.Sprintf("If %s is a name, write it in double quotes: \"%s\".", t.text, t.text)
 	}
 	if hint == "" && t.kind == quoted && strings.HasPrefix(expected, "a string") {
@@ -324,7 +326,8 @@ func (p *parser) create() Node {
 		p.fail(p.tok().at, "TEMPORARY is not supported", "Every declaration lasts as long as its text; write CREATE VIEW name AS SELECT …")
 	}
 	if p.is("macro") || p.is("function") {
-		p.fail(p.tok().at, "functions of your own are not supported", "Write the expression where it is needed, or CREATE VIEW name AS SELECT …")
+		p.fail(p.tok().at, "functions of your own are not supported",
+			"Write the expression where it is needed, or CREATE VIEW name AS SELECT …")
 	}
 	p.unexpected("TABLE or VIEW")
 	return nil
@@ -336,7 +339,8 @@ func (p *parser) createTable() Node {
 	}
 	c := &CreateTable{Name: p.ident("the table's name")}
 	if p.is("as") {
-		p.fail(p.tok().at, "CREATE TABLE … AS is not supported", "Write CREATE VIEW name AS SELECT …, or CREATE TABLE name FROM 'pattern of files'.")
+		p.fail(p.tok().at, "CREATE TABLE … AS is not supported",
+			"Write CREATE VIEW name AS SELECT …, or CREATE TABLE name FROM 'pattern of files'.")
 	}
 	if p.is("(") {
 		p.fail(p.tok().at, "a table without files is not supported", "Write CREATE TABLE name FROM 'pattern of files' (column TYPE, …).")
@@ -433,7 +437,8 @@ func (p *parser) typeName() TypeName {
 		ty.Name = "VARCHAR"
 	case t.low == "timestamp" || t.low == "time":
 		if p.isAll("with", "time", "zone") {
-			p.fail(p.tok().at, "time zones are not supported", "TIMESTAMP has no zone; a value with Z or an offset is converted to UTC when it is read.")
+			p.fail(p.tok().at, "time zones are not supported",
+				"TIMESTAMP has no zone; a value with Z or an offset is converted to UTC when it is read.")
 		}
 		p.accept("without", "time", "zone")
 	case t.low == "struct" || t.low == "map" || t.low == "union" || t.low == "row":

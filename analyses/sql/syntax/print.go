@@ -124,8 +124,8 @@ func (p *printer) query(q *Query) {
 	}
 }
 
-// body prints a body, in parentheses if it binds looser than level. Level 0 takes any body, 1 the right side of UNION or EXCEPT and the left side
-// of INTERSECT, 2 the right side of INTERSECT.
+// body prints a body, in parentheses if it binds looser than level. Level 0 takes any body, 1 the right side of UNION or EXCEPT and the
+// left side of INTERSECT, 2 the right side of INTERSECT.
 func (p *printer) body(b Body, level int) {
 	switch b := b.(type) {
 	case *Select:

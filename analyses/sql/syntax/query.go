@@ -155,7 +155,8 @@ func (p *parser) queryTail(q *Query) {
 			if q.Limit != nil {
 				p.fail(at, "LIMIT stands here twice", "")
 			}
-			if n := p.peek().low; n == "percent" || n == "%" && p.i+2 < len(p.tokens) && slices.Contains([]string{"", ";", ")", "offset"}, p.tokens[p.i+2].low) {
+			if n := p.peek().low; n == "percent" || n == "%" && p.i+2 < len(p.tokens) &&
+				slices.Contains([]string{"", ";", ")", "offset"}, p.tokens[p.i+2].low) {
 				p.fail(p.peek().at, "LIMIT in percent is not supported", "Write a number of rows.")
 			}
 			if q.Limit = p.expr(precLowest); p.is(",") {
@@ -391,7 +392,8 @@ func (p *parser) clauses(s *Select) {
 		if t == "select" {
 			p.fail(p.tok().at, "a second SELECT begins here", "Is a ; missing in front of it, or UNION ALL?")
 		}
-		p.fail(p.tok().at, strings.ToUpper(t)+" stands in the wrong place, or twice", "The order is SELECT, FROM, WHERE, GROUP BY, HAVING, WINDOW, QUALIFY, ORDER BY, LIMIT.")
+		p.fail(p.tok().at, strings.ToUpper(t)+" stands in the wrong place, or twice",
+			"The order is SELECT, FROM, WHERE, GROUP BY, HAVING, WINDOW, QUALIFY, ORDER BY, LIMIT.")
 	}
 }
 

@@ -17,7 +17,8 @@ var special = words(`current_date current_time current_timestamp date interval l
 var separating = words(`and as else end except from having intersect join limit on or select then union using when where`)
 
 // clauseWords are the keywords that the hint for an unexpected word may suggest.
-var clauseWords = strings.Fields(`select from where group order having qualify limit offset join left right inner full cross union intersect except
+var clauseWords = strings.Fields(
+	`select from where group order having qualify limit offset join left right inner full cross union intersect except
 	between like ilike exclude replace distinct values with describe summarize window case when then else end create table view`)
 
 func words(list string) map[string]bool {
@@ -38,12 +39,17 @@ var refusedStatements = map[string]string{
 	"vacuum": readOnly, "analyze": readOnly, "checkpoint": readOnly,
 	"begin": "Statements change nothing, so there are no transactions.", "commit": "Statements change nothing, so there are no transactions.",
 	"rollback": "Statements change nothing, so there are no transactions.",
-	"copy":     "Write the SELECT alone, and where its answer goes with --out.", "export": "Write the SELECT alone, and where its answer goes with --out.",
-	"import": "Data is read where it lies, below --data.", "load": "There are no extensions.", "install": "There are no extensions.",
-	"attach": "Data is read where it lies, below --data.", "detach": "Data is read where it lies, below --data.", "use": "There are no schemas.",
-	"explain": "posta sql --explain shows the plan.", "set": "There are no settings within a text.", "reset": "There are no settings within a text.",
-	"pragma": "There are no settings within a text.", "call": "There are no procedures.", "prepare": "Write parameters as $name and give them with --param name=value.",
-	"execute": "Write parameters as $name and give them with --param name=value.", "pivot": pivotHint, "unpivot": unpivotHint, "table": "Write FROM t.",
+	"copy":     "Write the SELECT alone, and where its answer goes with --out.",
+	"export":   "Write the SELECT alone, and where its answer goes with --out.",
+	"import":   "Data is read where it lies, below --data.", "load": "There are no extensions.", "install": "There are no extensions.",
+	"attach": "Data is read where it lies, below --data.", "detach": "Data is read where it lies, below --data.",
+	"use":     "There are no schemas.",
+	"explain": "posta sql --explain shows the plan.", "set": "There are no settings within a text.",
+	"reset":  "There are no settings within a text.",
+	"pragma": "There are no settings within a text.", "call": "There are no procedures.",
+	"prepare": "Write parameters as $name and give them with --param name=value.",
+	"execute": "Write parameters as $name and give them with --param name=value.", "pivot": pivotHint, "unpivot": unpivotHint,
+	"table": "Write FROM t.",
 }
 
 const (
@@ -75,21 +81,29 @@ var refusedWords = map[string]string{
 
 // refusedSymbols are operators of the dialect that Posta does not support.
 var refusedSymbols = map[string]string{
-	"~*": "Write regexp_matches(x, y, 'i').", "!~*": "Write NOT regexp_matches(x, y, 'i').", "~~*": "Write ILIKE.", "!~~*": "Write NOT ILIKE.", "~~~": "Write LIKE.",
+	"~*": "Write regexp_matches(x, y, 'i').", "!~*": "Write NOT regexp_matches(x, y, 'i').", "~~*": "Write ILIKE.",
+	"!~~*": "Write NOT ILIKE.", "~~~": "Write LIKE.",
 	"^@": "Write starts_with(x, y).", "<=>": "Write IS NOT DISTINCT FROM.",
 	"^": "Write power(x, y).", "**": "Write power(x, y).", "~~": "Write LIKE.", "!~~": "Write NOT LIKE.",
-	"&&": "Write AND.", "&": "There are no operators on bits.", "|": "There are no operators on bits; texts are joined by ||.", "<<": "There are no operators on bits.",
-	">>": "There are no operators on bits.", "@": "Write abs(x).", "!": "Write NOT x for a condition; there is no factorial.", "~": "There are no operators on bits; x ~ 'pattern' matches a regular expression.", "@>": "Write list_contains(list, x).", "<@": "Write list_contains(list, x).",
-	"?": "Write parameters as $name and give them with --param name=value.", ":=": "An alias is written behind the expression: x AS name.",
+	"&&": "Write AND.", "&": "There are no operators on bits.", "|": "There are no operators on bits; texts are joined by ||.",
+	"<<": "There are no operators on bits.",
+	">>": "There are no operators on bits.", "@": "Write abs(x).", "!": "Write NOT x for a condition; there is no factorial.",
+	"~": "There are no operators on bits; x ~ 'pattern' matches a regular expression.", "@>": "Write list_contains(list, x).",
+	"<@": "Write list_contains(list, x).",
+	"?":  "Write parameters as $name and give them with --param name=value.", ":=": "An alias is written behind the expression: x AS name.",
 }
 
 // typedLiterals are types that DuckDB, but not Posta, takes before a string, with what to write instead.
 var typedLiterals = map[string]string{
 	"decimal": decimalHint, "numeric": decimalHint, "dec": decimalHint, "time": "TIME is TEXT here: write the string alone, as '10:30:00'.",
-	"timestamptz": zoneHint, "timetz": zoneHint, "float": doubleHint, "real": doubleHint, "float4": doubleHint, "float8": doubleHint, "double": doubleHint,
-	"bigint": integerHint, "int": integerHint, "integer": integerHint, "smallint": integerHint, "tinyint": integerHint, "hugeint": integerHint, "int8": integerHint, "int4": integerHint,
-	"text": "A string is TEXT: write it alone.", "varchar": "A string is TEXT: write it alone.", "char": "A string is TEXT: write it alone.", "string": "A string is TEXT: write it alone.",
-	"boolean": "Write true or false.", "bool": "Write true or false.", "datetime": "Write TIMESTAMP '2024-02-29 10:30:00'.", "json": "JSON is TEXT: write the string alone.",
+	"timestamptz": zoneHint, "timetz": zoneHint, "float": doubleHint, "real": doubleHint, "float4": doubleHint, "float8": doubleHint,
+	"double": doubleHint,
+	"bigint": integerHint, "int": integerHint, "integer": integerHint, "smallint": integerHint, "tinyint": integerHint,
+	"hugeint": integerHint, "int8": integerHint, "int4": integerHint,
+	"text": "A string is TEXT: write it alone.", "varchar": "A string is TEXT: write it alone.", "char": "A string is TEXT: write it alone.",
+	"string":  "A string is TEXT: write it alone.",
+	"boolean": "Write true or false.", "bool": "Write true or false.", "datetime": "Write TIMESTAMP '2024-02-29 10:30:00'.",
+	"json": "JSON is TEXT: write the string alone.",
 	"blob": "Bytes are TEXT: write the string alone.", "uuid": "A UUID is TEXT: write the string alone.",
 }
 

@@ -6,9 +6,9 @@
 //
 // # How
 //
-// Rows go from node to node in batches. A Filter, a Project and a Limit pass on what they get, and an Aggregation keeps its groups. A node that
-// must see all its rows first (Sort, Windows, the right side of a Join) keeps these. What is kept is counted, and more than the limit is an
-// error, [ErrMemory]. A node that several others read is computed once and kept.
+// Rows go from node to node in batches. A Filter, a Project and a Limit pass on what they get, and an Aggregation keeps its groups. A node
+// that must see all its rows first (Sort, Windows, the right side of a Join) keeps these. What is kept is counted, and more than the limit
+// is an error, [ErrMemory]. A node that several others read is computed once and kept.
 //
 // # Order
 //

@@ -68,7 +68,8 @@ func TestTheNumberOfAMoment(t *testing.T) {
 	for _, c := range []struct {
 		low, shift int64
 		want       string
-	}{{0, 0, "1970-01-01 00:00:00"}, {61, 0, "1970-01-01 00:01:01"}, {-3600, 0, "1969-12-31 23:00:00"}, {0, 16, "1970-01-01 09:00:00"}, {-1 << 17, 17, "1969-12-31 06:00:00"}} {
+	}{{0, 0, "1970-01-01 00:00:00"}, {61, 0, "1970-01-01 00:01:01"}, {-3600, 0, "1969-12-31 23:00:00"}, {0, 16, "1970-01-01 09:00:00"},
+		{-1 << 17, 17, "1969-12-31 06:00:00"}} {
 		if got := stepText(types.Of(types.Timestamp), c.low, int(c.shift)); got != c.want {
 			t.Errorf("step %d of shift %d: %s, want %s", c.low, c.shift, got, c.want)
 		}

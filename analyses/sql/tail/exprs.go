@@ -62,8 +62,8 @@ func (p program) eval(b *batch) (*eval.Vector, error) {
 }
 
 // evalAll computes several expressions. After an error, it narrows the batch to the rows before the first failing one, and
-// continues. So it returns the error of the first row that fails. If the values of all rows do not fit the memory, it returns no values, and an error by
-// which stream takes fewer rows at a time.
+// continues. So it returns the error of the first row that fails. If the values of all rows do not fit the memory, it returns no values,
+// and an error by which stream takes fewer rows at a time.
 func evalAll(list []program, b *batch) (out []*eval.Vector, failed error) {
 	out = make([]*eval.Vector, len(list))
 	for i, p := range list {

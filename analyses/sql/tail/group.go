@@ -30,7 +30,8 @@ func (x *Executor) aggregation(n *bind.Aggregation, to sink) error {
 	if err != nil {
 		return err
 	}
-	g := &grouping{x: x, n: n, keys: keys, index: x.newIndex(), groups: x.newStore(n.Fields()[:len(n.Keys)]), nulls: map[types.Kind]*eval.Vector{}, first: []int32{0}}
+	g := &grouping{x: x, n: n, keys: keys, index: x.newIndex(), groups: x.newStore(n.Fields()[:len(n.Keys)]),
+		nulls: map[types.Kind]*eval.Vector{}, first: []int32{0}}
 	defer g.release()
 	for _, a := range n.Aggs {
 		if a.BySet != nil { // GROUPING

@@ -79,8 +79,8 @@ func (j *join) partner(keys []*eval.Vector, row int32) int32 {
 	return -1
 }
 
-// newJoin makes a join and computes its right side. wanted says which columns of the join are passed on; nil: all of them. What the join does for rows of its
-// left side counts in m.
+// newJoin makes a join and computes its right side. wanted says which columns of the join are passed on; nil: all of them. What the join
+// does for rows of its left side counts in m.
 func (x *Executor) newJoin(n *bind.Join, to sink, wanted []bool, m *eval.Meter) (*join, error) {
 	j := &join{x: x, n: n, to: to, index: x.newIndex(), wanted: wanted, meter: m}
 	if err := j.compile(); err != nil {

@@ -123,7 +123,8 @@ func TestQ7_GroupsMayComeFromElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups := &Rows{[]*eval.Vector{{Ints: []int64{7, 8, 9}, Kind: plan.Fields()[0].Type.Kind}, {Ints: []int64{1, 2, 3}, Kind: plan.Fields()[1].Type.Kind}}, 3}
+	groups := &Rows{[]*eval.Vector{{Ints: []int64{7, 8, 9}, Kind: plan.Fields()[0].Type.Kind},
+		{Ints: []int64{1, 2, 3}, Kind: plan.Fields()[1].Type.Kind}}, 3}
 	for _, c := range groups.Columns {
 		c.Nulls = make([]uint64, 1)
 	}
@@ -145,8 +146,8 @@ func TestQ7_TheBestRowsAreThoseOfTheOrder(t *testing.T) {
 	}
 }
 
-// TestN9_LongWorkPauses: work on many rows, or pairs of rows, pauses in between, whether anything of them is kept or not. Each statement says how many rows and
-// pairs its nodes have to handle.
+// TestN9_LongWorkPauses: work on many rows, or pairs of rows, pauses in between, whether anything of them is kept or not. Each statement
+// says how many rows and pairs its nodes have to handle.
 func TestN9_LongWorkPauses(t *testing.T) {
 	w := numbers(128)
 	const triples = 128 * 128 * 128

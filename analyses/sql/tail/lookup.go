@@ -18,11 +18,12 @@ func (x *Executor) NewLookup(n *bind.Join, wanted []bool, m *eval.Meter) (*Looku
 	return &Lookup{j}, nil
 }
 
-// Fork returns a Lookup of the same rows for another goroutine, which has the meter m. Both may be used at the same time, because they share only
-// what no longer changes.
+// Fork returns a Lookup of the same rows for another goroutine, which has the meter m. Both may be used at the same time, because they
+// share only what no longer changes.
 func (l *Lookup) Fork(m *eval.Meter) (*Lookup, error) {
 	of := l.j
-	j := &join{meter: m, x: of.x, n: of.n, index: &index{counted: counted{x: of.x}, ids: of.index.ids}, ints: of.ints, right: of.right, first: of.first, next: of.next, repeats: of.repeats, wanted: of.wanted}
+	j := &join{meter: m, x: of.x, n: of.n, index: &index{counted: counted{x: of.x}, ids: of.index.ids}, ints: of.ints, right: of.right,
+		first: of.first, next: of.next, repeats: of.repeats, wanted: of.wanted}
 	return &Lookup{j}, j.compile()
 }
 

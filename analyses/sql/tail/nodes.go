@@ -14,8 +14,8 @@ type enough struct{ _ byte }
 
 func (*enough) Error() string { return "no more rows are needed" }
 
-// stream passes the rows of n to a sink, in their order. If a batch needs values that do not fit the memory together, the sink gets it in pieces. So a sink
-// computes values before it changes anything.
+// stream passes the rows of n to a sink, in their order. If a batch needs values that do not fit the memory together, the sink gets it in
+// pieces. So a sink computes values before it changes anything.
 func (x *Executor) stream(n bind.Node, take sink) error {
 	to := func(b *batch) error {
 		if err := x.meter.Rows(len(b.sel)); err != nil {
@@ -196,8 +196,8 @@ func (x *Executor) filter(n *bind.Filter, to sink) error {
 	})
 }
 
-// handOn passes on a batch with other columns and rows. If its rows end at an error, handOn then returns this error, unless the sink returns an
-// error for the rows before it or needs no more.
+// handOn passes on a batch with other columns and rows. If its rows end at an error, handOn then returns this error, unless the sink
+// returns an error for the rows before it or needs no more.
 func handOn(b *batch, columns []*eval.Vector, sel []int32, failed error, to sink) error {
 	if len(sel) > 0 {
 		if err := to(&batch{columns, b.n, slices.Clip(sel), b.file, b.line}); err != nil {
@@ -230,8 +230,8 @@ func (x *Executor) sort(n *bind.Sort, to sink) error {
 	return s.order(rows, to)
 }
 
-// sorted keeps the rows of n, and returns their order. If best is not 0, it keeps at least that many of the first rows, and drops the others each time
-// that it has kept many more.
+// sorted keeps the rows of n, and returns their order. If best is not 0, it keeps at least that many of the first rows, and drops the
+// others each time that it has kept many more.
 func (x *Executor) sorted(n bind.Node, orders []bind.Order, best int) (s *store, rows []int32, err error) {
 	programs := make([]program, len(orders))
 	fields := slices.Clone(n.Fields())

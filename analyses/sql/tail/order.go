@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/rows/progress"
 )
 
-// compareValues compares two values of one type that are not NULL. NaN equals NaN and is the greatest, false is less than true, and texts are
-// compared by bytes.
+// compareValues compares two values of one type that are not NULL. NaN equals NaN and is the greatest, false is less than true, and texts
+// are compared by bytes.
 func compareValues(a *eval.Vector, i int32, b *eval.Vector, j int32) int {
 	switch a.Kind {
 	case types.Double:
@@ -114,8 +114,8 @@ type prefixed struct {
 	row    int32
 }
 
-// sortRows orders rows. Equal rows stay in the order of their numbers. Most comparisons need only the prefix. pause is called every few thousand
-// comparisons.
+// sortRows orders rows. Equal rows stay in the order of their numbers. Most comparisons need only the prefix. pause is called every few
+// thousand comparisons.
 func sortRows(rows []int32, keys []sortKey, pause func()) {
 	if len(keys) == 0 {
 		slices.Sort(rows)

@@ -117,8 +117,9 @@ func (v *variances) result(groups int) (*eval.Vector, error) {
 	return out, nil
 }
 
-// Variance returns the variance of n values, or its root if deviation is set, of a sample or of the population. It returns false if there are too few values.
-// spread returns n times the sum of their squares less the square of their sum. bad says that a value was infinite or NaN.
+// Variance returns the variance of n values, or its root if deviation is set, of a sample or of the population. It returns false if there
+// are too few values. spread returns n times the sum of their squares less the square of their sum. bad says that a value was infinite or
+// NaN.
 func Variance(n int64, bad, sample, deviation bool, spread func() *big.Rat) (float64, bool) {
 	by := n
 	if sample {

@@ -211,8 +211,8 @@ func setValue(v *eval.Vector, row int32, from *eval.Vector, at int32) {
 	}
 }
 
-// appendRows appends rows to a vector of n rows, and returns how many bytes this takes. Texts are copied, because those of a source may be parts of
-// something large.
+// appendRows appends rows to a vector of n rows, and returns how many bytes this takes. Texts are copied, because those of a source may be
+// parts of something large.
 func appendRows(to *eval.Vector, n int, from *eval.Vector, sel []int32) (bytes int64) {
 	for len(to.Nulls) < (n+len(sel)+63)/64 {
 		to.Nulls = append(to.Nulls, 0)

@@ -5,8 +5,8 @@ import (
 	"posta.dev/posta/analyses/sql/eval"
 )
 
-// Tables is a source of tables in memory. It has rows by the name of their table, with the columns of a Scan, so _file and _line come last. Batch is how
-// many rows are passed on at a time; 0 means all.
+// Tables is a source of tables in memory. It has rows by the name of their table, with the columns of a Scan, so _file and _line come last.
+// Batch is how many rows are passed on at a time; 0 means all.
 type Tables struct {
 	Rows  map[string]*Rows
 	Batch int

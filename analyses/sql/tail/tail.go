@@ -60,7 +60,8 @@ type Executor struct {
 
 // New makes an executor for plans, which may share nodes. It may keep at most limit bytes.
 func New(source Source, limit int64, plans ...bind.Node) *Executor {
-	x := &Executor{source: source, limit: limit, uses: map[bind.Node]int{}, shared: map[bind.Node]*store{}, subqueries: map[*bind.Subquery]*subquery{}, pause: progress.Mark, meter: eval.NewMeter()}
+	x := &Executor{source: source, limit: limit, uses: map[bind.Node]int{}, shared: map[bind.Node]*store{},
+		subqueries: map[*bind.Subquery]*subquery{}, pause: progress.Mark, meter: eval.NewMeter()}
 	exprs := map[bind.Expr]bool{}
 	for _, p := range plans {
 		x.count(p, exprs)

@@ -34,8 +34,9 @@ func (x *Executor) unnest(n *bind.Unnest, to sink) error {
 // Gather returns some rows of a column, or nil if the column is nil.
 func Gather(c *eval.Vector, rows []int32) *eval.Vector { return gatherIf(c, rows) }
 
-// Spread passes on the items of the lists in the selected rows, some thousand at a time. For each item it passes the index of its row, its index in the list, and a value
-// for each list. A list that is shorter than another one of its row is NULL for the missing items. With outer, a row without items is passed on once, with NULL.
+// Spread passes on the items of the lists in the selected rows, some thousand at a time. For each item it passes the index of its row, its
+// index in the list, and a value for each list. A list that is shorter than another one of its row is NULL for the missing items. With
+// outer, a row without items is passed on once, with NULL.
 func Spread(lists []*eval.Vector, sel []int32, outer bool, to func(rows, items []int32, made []*eval.Vector) error) error {
 	var rows, items []int32
 	flush := func() error {

@@ -429,8 +429,8 @@ func (w *window) sliding() (frameFold, error) {
 	}, nil
 }
 
-// distinct numbers the values of the partition for DISTINCT. values has the number of each place's value; within counts the rows of the frame with each
-// value, at first 0. Both are nil without DISTINCT.
+// distinct numbers the values of the partition for DISTINCT. values has the number of each place's value; within counts the rows of the
+// frame with each value, at first 0. Both are nil without DISTINCT.
 func (w *window) distinct() (values, within []int32, err error) {
 	if !w.call.Distinct {
 		return nil, nil, nil

@@ -105,7 +105,8 @@ func decimals(op string, a, b Type) (Form, error) {
 	if op == "*" {
 		scale := int(a.Scale) + int(b.Scale)
 		if scale > MaxPrecision {
-			return Form{}, refuse("Convert one of them: x::DOUBLE.", "the product of %s and %s has %d digits behind the point; a DECIMAL has at most 18", a, b, scale)
+			return Form{}, refuse("Convert one of them: x::DOUBLE.",
+				"the product of %s and %s has %d digits behind the point; a DECIMAL has at most 18", a, b, scale)
 		}
 		return form(a, b, DecimalOf(min(int(a.Precision)+int(b.Precision), MaxPrecision), scale))
 	}

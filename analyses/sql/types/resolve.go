@@ -46,17 +46,28 @@ func Names() []string {
 
 // refusedFunctions are functions of the dialect that Posta lacks, with what to write instead.
 var refusedFunctions = map[string]string{
-	"now": nowHint, "get_current_timestamp": nowHint, "current_timestamp": nowHint, "random": chanceHint, "uuid": chanceHint, "gen_random_uuid": chanceHint,
-	"list_transform": lambdaHint, "list_filter": lambdaHint, "list_reduce": lambdaHint, "list_apply": lambdaHint, "array_transform": lambdaHint, "array_filter": lambdaHint,
-	"percentile_cont": "Write quantile_cont(x, 0.5).", "percentile_disc": "Write quantile_disc(x, 0.5).", "approx_quantile": "Write quantile_cont(x, 0.5): it is exact.",
-	"date": "Write x::DATE.", "to_timestamp": sinceHint, "make_timestamp": "Write make_date(y, m, d) + INTERVAL (h) HOUR + INTERVAL (m) MINUTE.",
-	"to_years": spanHint, "to_months": spanHint, "to_weeks": spanHint, "to_days": spanHint, "to_hours": spanHint, "to_minutes": spanHint, "to_seconds": spanHint,
-	"generate_series": "Write UNNEST(['1', '2', '3']), or VALUES (1), (2), (3).", "range": "Write UNNEST(['1', '2', '3']), or VALUES (1), (2), (3).",
-	"struct_pack": structHint, "struct_extract": structHint, "json_keys": "Write x->>'$.*' for the values of a JSON object.", "try": "TRY_CAST, try_strptime and CASE give NULL in place of an error.",
+	"now": nowHint, "get_current_timestamp": nowHint, "current_timestamp": nowHint, "random": chanceHint, "uuid": chanceHint,
+	"gen_random_uuid": chanceHint,
+	"list_transform":  lambdaHint, "list_filter": lambdaHint, "list_reduce": lambdaHint, "list_apply": lambdaHint,
+	"array_transform": lambdaHint, "array_filter": lambdaHint,
+	"percentile_cont": "Write quantile_cont(x, 0.5).", "percentile_disc": "Write quantile_disc(x, 0.5).",
+	"approx_quantile": "Write quantile_cont(x, 0.5): it is exact.",
+	"date":            "Write x::DATE.", "to_timestamp": sinceHint,
+	"make_timestamp": "Write make_date(y, m, d) + INTERVAL (h) HOUR + INTERVAL (m) MINUTE.",
+	"to_years":       spanHint, "to_months": spanHint, "to_weeks": spanHint, "to_days": spanHint, "to_hours": spanHint, "to_minutes": spanHint,
+	"to_seconds":      spanHint,
+	"generate_series": "Write UNNEST(['1', '2', '3']), or VALUES (1), (2), (3).",
+	"range":           "Write UNNEST(['1', '2', '3']), or VALUES (1), (2), (3).",
+	"struct_pack":     structHint, "struct_extract": structHint, "json_keys": "Write x->>'$.*' for the values of a JSON object.",
+	"try":     "TRY_CAST, try_strptime and CASE give NULL in place of an error.",
 	"age":     "Write date_diff('day', x, y), or y - x.",
-	"to_char": "Write strftime(x, '%Y-%m-%d').", "to_date": "Write strptime(x, '%d/%m/%Y')::DATE.", "str_to_date": "Write strptime(x, '%d/%m/%Y')::DATE.", "date_format": "Write strftime(x, '%Y-%m-%d').", "array_length": "Write len(x).", "isnull": "Write x IS NULL.",
-	"percent_rank": "Write (rank() OVER w - 1) / (count(*) OVER () - 1).", "cume_dist": "Write count(*) OVER (ORDER BY x) / count(*) OVER ().", "nth_value": "Write lag or lead.",
-	"countif": "Write count(*) FILTER (WHERE x).", "count_if": "Write count(*) FILTER (WHERE x).", "nvl": "Write coalesce(x, y).", "iff": "Write if(x, y, z).",
+	"to_char": "Write strftime(x, '%Y-%m-%d').", "to_date": "Write strptime(x, '%d/%m/%Y')::DATE.",
+	"str_to_date": "Write strptime(x, '%d/%m/%Y')::DATE.", "date_format": "Write strftime(x, '%Y-%m-%d').", "array_length": "Write len(x).",
+	"isnull":       "Write x IS NULL.",
+	"percent_rank": "Write (rank() OVER w - 1) / (count(*) OVER () - 1).",
+	"cume_dist":    "Write count(*) OVER (ORDER BY x) / count(*) OVER ().", "nth_value": "Write lag or lead.",
+	"countif": "Write count(*) FILTER (WHERE x).", "count_if": "Write count(*) FILTER (WHERE x).", "nvl": "Write coalesce(x, y).",
+	"iff": "Write if(x, y, z).",
 }
 
 const (
@@ -288,11 +299,16 @@ func (s signature) results(form Form, args []Arg) (Type, error) {
 
 // Parts maps each name of a date_part field to the field.
 var Parts = map[string]string{
-	"year": "year", "years": "year", "y": "year", "quarter": "quarter", "quarters": "quarter", "month": "month", "months": "month", "mon": "month", "week": "week", "weeks": "week", "w": "week",
-	"day": "day", "days": "day", "d": "day", "dayofmonth": "day", "dow": "dow", "dayofweek": "dow", "weekday": "dow", "isodow": "isodow", "doy": "doy", "dayofyear": "doy", "isoyear": "isoyear",
-	"hour": "hour", "hours": "hour", "h": "hour", "minute": "minute", "minutes": "minute", "m": "minute", "second": "second", "seconds": "second", "s": "second",
-	"millisecond": "millisecond", "milliseconds": "millisecond", "ms": "millisecond", "microsecond": "microsecond", "microseconds": "microsecond", "us": "microsecond",
-	"epoch": "epoch", "decade": "decade", "decades": "decade", "century": "century", "centuries": "century", "millennium": "millennium", "millennia": "millennium",
+	"year": "year", "years": "year", "y": "year", "quarter": "quarter", "quarters": "quarter", "month": "month", "months": "month",
+	"mon": "month", "week": "week", "weeks": "week", "w": "week",
+	"day": "day", "days": "day", "d": "day", "dayofmonth": "day", "dow": "dow", "dayofweek": "dow", "weekday": "dow", "isodow": "isodow",
+	"doy": "doy", "dayofyear": "doy", "isoyear": "isoyear",
+	"hour": "hour", "hours": "hour", "h": "hour", "minute": "minute", "minutes": "minute", "m": "minute", "second": "second",
+	"seconds": "second", "s": "second",
+	"millisecond": "millisecond", "milliseconds": "millisecond", "ms": "millisecond", "microsecond": "microsecond",
+	"microseconds": "microsecond", "us": "microsecond",
+	"epoch": "epoch", "decade": "decade", "decades": "decade", "century": "century", "centuries": "century", "millennium": "millennium",
+	"millennia": "millennium",
 }
 
 func partType(field string) (Type, error) {

@@ -80,23 +80,30 @@ func refuse(hint, format string, args ...any) error {
 
 var names = map[string]Kind{
 	"BIGINT": BigInt, "INT8": BigInt, "LONG": BigInt, "INT64": BigInt, "DOUBLE": Double, "FLOAT8": Double,
-	"DECIMAL": Decimal, "NUMERIC": Decimal, "DEC": Decimal, "TEXT": Text, "VARCHAR": Text, "STRING": Text, "CHAR": Text, "BPCHAR": Text, "TIME": Text,
+	"DECIMAL": Decimal, "NUMERIC": Decimal, "DEC": Decimal, "TEXT": Text, "VARCHAR": Text, "STRING": Text, "CHAR": Text, "BPCHAR": Text,
+	"TIME":    Text,
 	"BOOLEAN": Bool, "BOOL": Bool, "LOGICAL": Bool, "DATE": Date, "TIMESTAMP": Timestamp, "DATETIME": Timestamp, "INTERVAL": Interval,
 }
 
 var ranges = map[string]Range{
-	"INTEGER": {Min: math.MinInt32, Max: math.MaxInt32}, "INT": {Min: math.MinInt32, Max: math.MaxInt32}, "INT4": {Min: math.MinInt32, Max: math.MaxInt32}, "INT32": {Min: math.MinInt32, Max: math.MaxInt32},
-	"SIGNED": {Min: math.MinInt32, Max: math.MaxInt32}, "SMALLINT": {Min: math.MinInt16, Max: math.MaxInt16}, "INT2": {Min: math.MinInt16, Max: math.MaxInt16}, "SHORT": {Min: math.MinInt16, Max: math.MaxInt16},
-	"INT16": {Min: math.MinInt16, Max: math.MaxInt16}, "TINYINT": {Min: math.MinInt8, Max: math.MaxInt8}, "INT1": {Min: math.MinInt8, Max: math.MaxInt8},
+	"INTEGER": {Min: math.MinInt32, Max: math.MaxInt32}, "INT": {Min: math.MinInt32, Max: math.MaxInt32},
+	"INT4": {Min: math.MinInt32, Max: math.MaxInt32}, "INT32": {Min: math.MinInt32, Max: math.MaxInt32},
+	"SIGNED": {Min: math.MinInt32, Max: math.MaxInt32}, "SMALLINT": {Min: math.MinInt16, Max: math.MaxInt16},
+	"INT2": {Min: math.MinInt16, Max: math.MaxInt16}, "SHORT": {Min: math.MinInt16, Max: math.MaxInt16},
+	"INT16": {Min: math.MinInt16, Max: math.MaxInt16}, "TINYINT": {Min: math.MinInt8, Max: math.MaxInt8},
+	"INT1":     {Min: math.MinInt8, Max: math.MaxInt8},
 	"UTINYINT": {Min: 0, Max: math.MaxUint8}, "USMALLINT": {Min: 0, Max: math.MaxUint16}, "UINTEGER": {Min: 0, Max: math.MaxUint32},
 }
 
 // refused are types of the dialect that Posta does not have.
 var refused = map[string]string{
-	"HUGEINT": "Write BIGINT, or DOUBLE.", "UHUGEINT": "Write BIGINT, or DOUBLE.", "UBIGINT": "Write BIGINT, or DOUBLE.", "BIGNUM": "Write BIGINT, or DOUBLE.",
-	"FLOAT": "Write DOUBLE.", "FLOAT4": "Write DOUBLE.", "REAL": "Write DOUBLE.", "BLOB": "Write TEXT: its bytes stay as they are.", "BYTEA": "Write TEXT: its bytes stay as they are.",
-	"JSON": "Write TEXT, and take values out with ->>.", "UUID": "Write TEXT.", "ENUM": "Write TEXT.",
-	"TIMESTAMPTZ": "Write TIMESTAMP: a value with an offset is converted to UTC.", "TIMESTAMP_S": "Write TIMESTAMP.", "TIMESTAMP_MS": "Write TIMESTAMP.", "TIMESTAMP_NS": "Write TIMESTAMP.",
+	"HUGEINT": "Write BIGINT, or DOUBLE.", "UHUGEINT": "Write BIGINT, or DOUBLE.", "UBIGINT": "Write BIGINT, or DOUBLE.",
+	"BIGNUM": "Write BIGINT, or DOUBLE.",
+	"FLOAT":  "Write DOUBLE.", "FLOAT4": "Write DOUBLE.", "REAL": "Write DOUBLE.", "BLOB": "Write TEXT: its bytes stay as they are.",
+	"BYTEA": "Write TEXT: its bytes stay as they are.",
+	"JSON":  "Write TEXT, and take values out with ->>.", "UUID": "Write TEXT.", "ENUM": "Write TEXT.",
+	"TIMESTAMPTZ": "Write TIMESTAMP: a value with an offset is converted to UTC.", "TIMESTAMP_S": "Write TIMESTAMP.",
+	"TIMESTAMP_MS": "Write TIMESTAMP.", "TIMESTAMP_NS": "Write TIMESTAMP.",
 	"TIMETZ": "Write TEXT.",
 }
 
@@ -112,7 +119,8 @@ func Parse(name string, args []int, list bool) (Type, *Range, error) {
 	}
 	switch {
 	case !known:
-		return Type{}, nil, refuse("Types are BIGINT, DOUBLE, DECIMAL(p, s), TEXT, BOOLEAN, DATE, TIMESTAMP and INTERVAL.", "there is no type %s", name)
+		return Type{}, nil, refuse("Types are BIGINT, DOUBLE, DECIMAL(p, s), TEXT, BOOLEAN, DATE, TIMESTAMP and INTERVAL.",
+			"there is no type %s", name)
 	case list && (k != Text || len(args) > 0):
 		return Type{}, nil, refuse("The only list is TEXT[].", "a list of %s is not supported", name)
 	case list:
@@ -166,7 +174,8 @@ func Number(text string) (Type, error) {
 	}
 	if point {
 		if digits > MaxPrecision {
-			return Type{}, refuse("Write it as a DOUBLE, with an exponent: "+text+"e0.", "the number has %d digits; a DECIMAL has at most 18", digits)
+			return Type{}, refuse("Write it as a DOUBLE, with an exponent: "+text+"e0.", "the number has %d digits; a DECIMAL has at most 18",
+				digits)
 		}
 		return DecimalOf(digits, scale), nil
 	}
@@ -174,7 +183,8 @@ func Number(text string) (Type, error) {
 	for i := range len(text) {
 		d := uint64(text[i] - '0')
 		if v > (math.MaxInt64-d)/10 {
-			return Type{}, refuse("Write it as a text, '"+text+"', or as a DOUBLE, with an exponent: "+text+"e0.", "the number does not fit into a BIGINT")
+			return Type{}, refuse("Write it as a text, '"+text+"', or as a DOUBLE, with an exponent: "+text+"e0.",
+				"the number does not fit into a BIGINT")
 		}
 		v = v*10 + d
 	}

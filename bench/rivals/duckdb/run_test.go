@@ -21,7 +21,8 @@ func TestRun_PrintsAnswersAndWritesCosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := run(context.Background(), []string{"-analysis", "movies", "-data", dir, "-json", "-costs", costs, "-threads", "1"}, &out, io.Discard); err != nil {
+	if err := run(context.Background(), []string{"-analysis", "movies", "-data", dir, "-json", "-costs", costs, "-threads", "1"}, &out,
+		io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	var a struct {
@@ -43,7 +44,8 @@ func TestRun_PrintsAnswersAndWritesCosts(t *testing.T) {
 		t.Errorf("%v: %s", err, b)
 	}
 	out.Reset()
-	if err := run(context.Background(), []string{"-analysis", "movies", "-data", dir, "-trace"}, &out, io.Discard); err != nil || !strings.Contains(out.String(), "sentiment: ") {
+	if err := run(context.Background(), []string{"-analysis", "movies", "-data", dir, "-trace"}, &out, io.Discard); err != nil ||
+		!strings.Contains(out.String(), "sentiment: ") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }
@@ -75,7 +77,8 @@ func TestScan_ColumnsAreFoundByName(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := scan(file, ';', columns{{"a", "DOUBLE"}, {"b, b", "DATE"}})
-	if err != nil || !strings.Contains(got, `columns = {'b, b': 'DATE', 'unused 1': 'VARCHAR', 'a': 'DOUBLE'}`) || !strings.Contains(got, `it''s.csv`) {
+	if err != nil || !strings.Contains(got, `columns = {'b, b': 'DATE', 'unused 1': 'VARCHAR', 'a': 'DOUBLE'}`) ||
+		!strings.Contains(got, `it''s.csv`) {
 		t.Errorf("%s, %v", got, err)
 	}
 	if _, err := scan(file, ';', columns{{"c", "DATE"}}); err == nil || !strings.Contains(err.Error(), `no column "c"`) {

@@ -40,7 +40,8 @@ func scan(path string, comma rune, wanted columns) (string, error) {
 	if len(missing) > 0 {
 		return "", fmt.Errorf("%s has no column %q", path, missing[0][0])
 	}
-	return fmt.Sprintf(`read_csv(%s, auto_detect = false, header = true, delim = '%c', quote = '"', escape = '"', ignore_errors = true, columns = {%s})`,
+	return fmt.Sprintf(
+		`read_csv(%s, auto_detect = false, header = true, delim = '%c', quote = '"', escape = '"', ignore_errors = true, columns = {%s})`,
 		quote(path), comma, strings.Join(all, ", ")), nil
 }
 

@@ -2,7 +2,8 @@
 //
 //	go run ./duckdbsql -costs FILE "SELECT count(*) FROM read_csv('data/trips.csv')"
 //
-// The time runs from opening the database to the last row of the answer, which is printed as JSON. Command duckdb is the counterpart for analyses.
+// The time runs from opening the database to the last row of the answer, which is printed as JSON. Command duckdb is the counterpart for
+// analyses.
 package main
 
 import (

@@ -27,7 +27,8 @@ import (
 )
 
 // trips are the columns that bikes needs.
-var trips = []csv.Column{{Name: "start_date"}, {Name: "start_station_code"}, {Name: "end_station_code"}, {Name: "duration_sec"}, {Name: "yearid"}}
+var trips = []csv.Column{{Name: "start_date"}, {Name: "start_station_code"}, {Name: "end_station_code"}, {Name: "duration_sec"},
+	{Name: "yearid"}}
 
 // sums is the work on each row: every field is parsed.
 const sums = `SELECT sum(duration_sec), sum(start_station_code), sum(end_station_code), sum(yearid), max(start_date) FROM `
@@ -124,11 +125,16 @@ func readAll(name string, columns bool) (sum float64, err error) {
 
 // asks are what parsers of analyses ask for.
 var asks = []columnar.Ask{
-	{Kind: columnar.Seconds, Parse: func(p []byte) (c columnar.Cell, ok bool) { c.Int, ok = csv.ParseDateTime(p); return c, ok }}, integer, integer,
+	{Kind: columnar.Seconds, Parse: func(p []byte) (c columnar.Cell, ok bool) { c.Int, ok = csv.ParseDateTime(p); return c, ok }}, integer,
+	integer,
 	{Kind: columnar.Float, Parse: func(p []byte) (c columnar.Cell, ok bool) { c.Float, ok = csv.ParseFloat(p); return c, ok }}, integer,
 }
 
-var integer = columnar.Ask{Kind: columnar.Int, Parse: func(p []byte) (c columnar.Cell, ok bool) { c.Int, ok = csv.ParseInt(p); return c, ok }}
+var integer = columnar.Ask{Kind: columnar.Int, Parse: func(p []byte) (c columnar.Cell, ok bool) {
+	c.Int, ok = csv.ParseInt(p)
+	return c,
+		ok
+}}
 
 // readColumns is readAll for chunks that hold columns.
 func readColumns(c cutter, m csv.Mapping) (sum float64, err error) {
@@ -191,8 +197,8 @@ func largest(t testing.TB, files []string) (name string) {
 	return name
 }
 
-// BenchmarkFormats prints, for each format, how much of the equivalent CSV is read and parsed per second of a core's time, by this project and by DuckDB, which gets
-// the types and need not guess.
+// BenchmarkFormats prints, for each format, how much of the equivalent CSV is read and parsed per second of a core's time, by this project
+// and by DuckDB, which gets the types and need not guess.
 func BenchmarkFormats(b *testing.B) {
 	dir := b.TempDir()
 	if err := gen.Bikes(gen.OnDisk(dir), 200_000, 1); err != nil {
@@ -206,7 +212,8 @@ func BenchmarkFormats(b *testing.B) {
 	plain := filepath.Join(dir, "t.csv")
 	const types = `{'start_date': 'TIMESTAMP', 'start_station_code': 'INTEGER', 'end_date': 'VARCHAR', 'end_station_code': 'INTEGER', 'duration_sec': 'DOUBLE', 'is_member': 'VARCHAR', 'yearid': 'INTEGER'}`
 	scan := func(name string) string {
-		return fmt.Sprintf("read_csv('%s', auto_detect = false, header = true, delim = ',', quote = '\"', ignore_errors = true, columns = %s)", name, types)
+		return fmt.Sprintf("read_csv('%s', auto_detect = false, header = true, delim = ',', quote = '\"', ignore_errors = true, columns = %s)",
+			name, types)
 	}
 	// Rows that do not fit are removed first, so that all read the same rows.
 	do(b, db, fmt.Sprintf("CREATE TABLE trips AS FROM %s", scan(largest(b, found))))
@@ -218,7 +225,8 @@ func BenchmarkFormats(b *testing.B) {
 	}
 	do(b, db, fmt.Sprintf("COPY trips TO '%s' (FORMAT csv, HEADER, TIMESTAMPFORMAT '%%Y-%%m-%%d %%H:%%M:%%S')", plain))
 	do(b, db, fmt.Sprintf("COPY trips TO '%s' (FORMAT parquet)", filepath.Join(dir, "t.parquet")))
-	do(b, db, fmt.Sprintf("COPY (SELECT * REPLACE (start_date::VARCHAR AS start_date) FROM trips) TO '%s' (FORMAT json)", filepath.Join(dir, "t.jsonl")))
+	do(b, db, fmt.Sprintf("COPY (SELECT * REPLACE (start_date::VARCHAR AS start_date) FROM trips) TO '%s' (FORMAT json)",
+		filepath.Join(dir, "t.jsonl")))
 	do(b, db, "DROP TABLE trips")
 	content, err := os.ReadFile(plain)
 	if err != nil {
@@ -226,7 +234,8 @@ func BenchmarkFormats(b *testing.B) {
 	}
 	fmt.Printf("%.0f MB of CSV\n", float64(len(content))/1e6)
 	for suffix, pack := range map[string]func(io.Writer) io.WriteCloser{
-		".gz": func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }, ".lz4": func(w io.Writer) io.WriteCloser { return lz4.NewWriter(w) },
+		".gz":  func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
+		".lz4": func(w io.Writer) io.WriteCloser { return lz4.NewWriter(w) },
 		".zst": func(w io.Writer) io.WriteCloser { z, _ := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); return z },
 	} {
 		var out bytes.Buffer
@@ -237,8 +246,10 @@ func BenchmarkFormats(b *testing.B) {
 		}
 	}
 	for _, f := range []struct{ name, file, sql string }{
-		{"csv", plain, scan(plain)}, {"gzip", plain + ".gz", scan(plain + ".gz")}, {"zstd", plain + ".zst", scan(plain + ".zst")}, {"lz4", plain + ".lz4", ""},
-		{"jsonl", filepath.Join(dir, "t.jsonl"), fmt.Sprintf("read_json('%s', format = 'newline_delimited', columns = %s)", filepath.Join(dir, "t.jsonl"), types)},
+		{"csv", plain, scan(plain)}, {"gzip", plain + ".gz", scan(plain + ".gz")}, {"zstd", plain + ".zst", scan(plain + ".zst")},
+		{"lz4", plain + ".lz4", ""},
+		{"jsonl", filepath.Join(dir, "t.jsonl"), fmt.Sprintf("read_json('%s', format = 'newline_delimited', columns = %s)",
+			filepath.Join(dir, "t.jsonl"), types)},
 		{"parquet as text", filepath.Join(dir, "t.parquet"), ""},
 		{"parquet", filepath.Join(dir, "t.parquet"), "'" + filepath.Join(dir, "t.parquet") + "'"},
 	} {

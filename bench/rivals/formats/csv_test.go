@@ -20,19 +20,20 @@ import (
 
 // dirt are fields as files from elsewhere have them: with blanks, with quotes in the wrong places, with nothing.
 var dirt = []string{
-	"1", "x", "", " ", " y ", `""`, `" "`, `"q"`, `"a,b"`, `"a""b"`, "\"a\nb\"", `""""`, `a"b`, `a"`, `"a`, `"a"b`, `"a" `, ` "a"`, `"a""`, "NULL", "\t", `\"`, `"\""`, "é",
+	"1", "x", "", " ", " y ", `""`, `" "`, `"q"`, `"a,b"`, `"a""b"`, "\"a\nb\"", `""""`, `a"b`, `a"`, `"a`, `"a"b`, `"a" `, ` "a"`, `"a""`,
+	"NULL", "\t", `\"`, `"\""`, "é",
 }
 
-// The differences that are meant, which docs/data.md has. DuckDB takes blanks beside a quote for nothing: here a field with blanks in front of its quote is a plain
-// text, and one with blanks behind its quote is rejected. If a quoted field does not end as it should, DuckDB drops rows behind it: here only that field's lines
-// are lost.
+// The differences that are meant, which docs/data.md has. DuckDB takes blanks beside a quote for nothing: here a field with blanks in front
+// of its quote is a plain text, and one with blanks behind its quote is rejected. If a quoted field does not end as it should, DuckDB drops
+// rows behind it: here only that field's lines are lost.
 var (
 	blankBesideQuote = regexp.MustCompile(`(^|,)[ \t]+"|"[ \t]+(,|$)`)
 	soundRow         = regexp.MustCompile(`^(("([^"]|"")*"|[^",\n][^,\n]*|),)*("([^"]|"")*"|[^",\n][^,\n]*|)$`)
 )
 
-// TestCSV_DirtyRowsAsDuckDBReadsThem: a row of dirty fields, between sound rows, in files with any line ends and with or without byte order marks, is the
-// same row, or is rejected, in both. So are the sound rows.
+// TestCSV_DirtyRowsAsDuckDBReadsThem: a row of dirty fields, between sound rows, in files with any line ends and with or without byte order
+// marks, is the same row, or is rejected, in both. So are the sound rows.
 func TestCSV_DirtyRowsAsDuckDBReadsThem(t *testing.T) {
 	db := open(t)
 	dir := t.TempDir()
@@ -153,7 +154,8 @@ func duckCSV(t *testing.T, db *sql.DB, name, content string, columns int) (rows 
 	if columns == 1 {
 		types, names = `{'a': 'VARCHAR'}`, `coalesce(a, '∅')`
 	}
-	found, err := db.Query("SELECT " + names + " FROM read_csv('" + name + "', auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', allow_quoted_nulls = false, ignore_errors = true, columns = " + types + ")")
+	found, err := db.Query("SELECT " + names + " FROM read_csv('" + name + "', auto_detect = false, header = true, delim = ',', quote = " +
+		"'\"', escape = '\"', allow_quoted_nulls = false, ignore_errors = true, columns = " + types + ")")
 	if err != nil {
 		return []string{"error: " + err.Error()}
 	}

@@ -57,8 +57,10 @@ const everything = `CREATE TABLE everything AS SELECT i AS id,
 	FROM range(3000) t(i)`
 
 var columns = []struct{ name, sql string }{
-	{"id", "id"}, {"small", "small"}, {"unsigned", "unsigned"}, {"yes", "yes"}, {"number", "number"}, {"short", "short"}, {"words", "words"}, {"day", "day"}, {"moment", "moment"},
-	{"seconds", "seconds"}, {"price", "price"}, {"long", "long"}, {"tags[0]", "tags[1]"}, {"tags[1]", "tags[2]"}, {"tags[2]", "tags[3]"}, {"at.x", `"at".x`}, {"at.y.z", `"at".y.z`},
+	{"id", "id"}, {"small", "small"}, {"unsigned", "unsigned"}, {"yes", "yes"}, {"number", "number"}, {"short", "short"}, {"words", "words"},
+	{"day", "day"}, {"moment", "moment"},
+	{"seconds", "seconds"}, {"price", "price"}, {"long", "long"}, {"tags[0]", "tags[1]"}, {"tags[1]", "tags[2]"}, {"tags[2]", "tags[3]"},
+	{"at.x", `"at".x`}, {"at.y.z", `"at".y.z`},
 	{"points[1].k", "points[2].k"},
 }
 
@@ -166,14 +168,16 @@ func TestParquet_DuckDBReadsWhatIsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := parquet.NewWriter(f, []string{"n", "x", "text, \"odd\"", "b"}, []types.Type{types.Of(types.BigInt), types.Of(types.Double), types.Of(types.Text), types.Of(types.Bool)})
+	w := parquet.NewWriter(f, []string{"n", "x", "text, \"odd\"", "b"},
+		[]types.Type{types.Of(types.BigInt), types.Of(types.Double), types.Of(types.Text), types.Of(types.Bool)})
 	const n = 300_000 // several row groups
 	for i := range n {
 		b := protocol.Value{Kind: protocol.Bool, Int: int64(i/3) % 2}
 		if i%5 == 0 {
 			b = protocol.Value{Kind: protocol.Null}
 		}
-		err := w.Row([]protocol.Value{{Kind: protocol.Int, Int: math.MinInt64 + int64(i)}, {Kind: protocol.Float, Float: float64(i) / 7}, {Text: fmt.Sprintf("grüße\n%d", i)}, b})
+		err := w.Row([]protocol.Value{{Kind: protocol.Int, Int: math.MinInt64 + int64(i)}, {Kind: protocol.Float, Float: float64(i) / 7},
+			{Text: fmt.Sprintf("grüße\n%d", i)}, b})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +191,8 @@ func TestParquet_DuckDBReadsWhatIsWritten(t *testing.T) {
 	db := open(t)
 	var rows, wrong, groups int64
 	var kinds string
-	query := fmt.Sprintf(`SELECT count(*), count(*) FILTER (WHERE n <> -9223372036854775808 + i OR x <> i / 7.0::DOUBLE OR "text, ""odd""" <> e'grüße\n' || i OR b IS DISTINCT FROM CASE WHEN i %% 5 <> 0 THEN (i // 3) %% 2 = 1 END), any_value(typeof(n) || typeof(x) || typeof("text, ""odd""") || typeof(b))
+	query := fmt.Sprintf(
+		`SELECT count(*), count(*) FILTER (WHERE n <> -9223372036854775808 + i OR x <> i / 7.0::DOUBLE OR "text, ""odd""" <> e'grüße\n' || i OR b IS DISTINCT FROM CASE WHEN i %% 5 <> 0 THEN (i // 3) %% 2 = 1 END), any_value(typeof(n) || typeof(x) || typeof("text, ""odd""") || typeof(b))
 		FROM (SELECT *, (row_number() OVER ()) - 1 AS i FROM '%s')`, name)
 	if err := db.QueryRow(query).Scan(&rows, &wrong, &kinds); err != nil {
 		t.Fatal(err)
@@ -196,11 +201,13 @@ func TestParquet_DuckDBReadsWhatIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	var some, bounds int64 // with statistics that exclude row groups
-	query = fmt.Sprintf(`SELECT count(*) FROM '%s' WHERE n >= -9223372036854775808 + 290000 AND x > 41500 AND "text, ""odd""" >= 'grüße'`, name)
+	query = fmt.Sprintf(`SELECT count(*) FROM '%s' WHERE n >= -9223372036854775808 + 290000 AND x > 41500 AND "text, ""odd""" >= 'grüße'`,
+		name)
 	if err := db.QueryRow(query).Scan(&some); err != nil {
 		t.Fatal(err)
 	}
-	query = fmt.Sprintf("SELECT count(*) FROM parquet_metadata('%s') WHERE stats_min_value IS NOT NULL AND stats_max_value IS NOT NULL AND stats_null_count = 0", name)
+	query = fmt.Sprintf("SELECT count(*) FROM parquet_metadata('%s') WHERE stats_min_value IS NOT NULL AND stats_max_value IS NOT NULL AND "+
+		"stats_null_count = 0", name)
 	if err := db.QueryRow(query).Scan(&bounds); err != nil {
 		t.Fatal(err)
 	}

@@ -17,33 +17,42 @@ import (
 	"posta.dev/posta/client/source/parquet"
 )
 
-// kind is a type that DuckDB writes: values of it, the type that this project should see ("" if it should refuse the column), and, if the texts of the
-// values differ, how DuckDB gives the text that is compared.
+// kind is a type that DuckDB writes: values of it, the type that this project should see ("" if it should refuse the column), and, if the
+// texts of the values differ, how DuckDB gives the text that is compared.
 type kind struct{ name, values, want, text string }
 
 const asDouble = "%s::DOUBLE::VARCHAR"
 
-// kinds are the types that DuckDB 1.5 writes to Parquet. HUGEINT and UHUGEINT it writes as DOUBLE. This project reads a FLOAT by its shortest digits.
-// DuckDB gives a DECIMAL without whole digits no 0 before the point.
+// kinds are the types that DuckDB 1.5 writes to Parquet. HUGEINT and UHUGEINT it writes as DOUBLE. This project reads a FLOAT by its
+// shortest digits. DuckDB gives a DECIMAL without whole digits no 0 before the point.
 var kinds = []kind{
 	{"BOOLEAN", "true, false, NULL", "BOOLEAN", ""},
-	{"TINYINT", "-128, 127, NULL, 0", "BIGINT", ""}, {"SMALLINT", "-32768, 32767, NULL, 7", "BIGINT", ""}, {"INTEGER", "-2147483648, 2147483647, NULL", "BIGINT", ""},
+	{"TINYINT", "-128, 127, NULL, 0", "BIGINT", ""}, {"SMALLINT", "-32768, 32767, NULL, 7", "BIGINT", ""},
+	{"INTEGER", "-2147483648, 2147483647, NULL", "BIGINT", ""},
 	{"BIGINT", "-9223372036854775808, 9223372036854775807, NULL, 7", "BIGINT", ""},
-	{"UTINYINT", "0, 255, NULL", "BIGINT", ""}, {"USMALLINT", "0, 65535, NULL", "BIGINT", ""}, {"UINTEGER", "0, 4294967295, NULL", "BIGINT", ""},
-	{"UBIGINT", "0, 9223372036854775807, NULL", "BIGINT", ""}, {"HUGEINT", "0, -5, NULL, 170141183460469231731687303715884105727", "DOUBLE", asDouble}, {"UHUGEINT", "0, 5, NULL", "DOUBLE", asDouble},
+	{"UTINYINT", "0, 255, NULL", "BIGINT", ""}, {"USMALLINT", "0, 65535, NULL", "BIGINT", ""},
+	{"UINTEGER", "0, 4294967295, NULL", "BIGINT", ""},
+	{"UBIGINT", "0, 9223372036854775807, NULL", "BIGINT", ""}, {"HUGEINT", "0, -5, NULL, 170141183460469231731687303715884105727", "DOUBLE",
+		asDouble}, {"UHUGEINT", "0, 5, NULL", "DOUBLE", asDouble},
 	{"FLOAT", "0.5, -0.25, 'nan', 'inf', '-inf', '-0.0', NULL, 3.4028234663852886e38", "DOUBLE", ""},
 	{"DOUBLE", "1, 2, 'nan', 'inf', '-inf', '-0.0', 0.1, 1.7976931348623157e308, 5e-324, NULL", "DOUBLE", ""},
-	{"DECIMAL(1, 0)", "-9, 9, NULL", "DECIMAL(1, 0)", ""}, {"DECIMAL(4, 1)", "-999.9, 999.9, 0, NULL", "DECIMAL(4, 1)", ""}, {"DECIMAL(9, 9)", "-0.999999999, 0.000000001, NULL", "DECIMAL(9, 9)", "%s::DECIMAL(10, 9)::VARCHAR"},
-	{"DECIMAL(18, 2)", "9999999999999999.99, -9999999999999999.99, 0.01, NULL", "DECIMAL(18, 2)", ""}, {"DECIMAL(19, 0)", "1, NULL", "", ""}, {"DECIMAL(38, 5)", "1.5, NULL", "", ""},
+	{"DECIMAL(1, 0)", "-9, 9, NULL", "DECIMAL(1, 0)", ""}, {"DECIMAL(4, 1)", "-999.9, 999.9, 0, NULL", "DECIMAL(4, 1)", ""},
+	{"DECIMAL(9, 9)", "-0.999999999, 0.000000001, NULL", "DECIMAL(9, 9)", "%s::DECIMAL(10, 9)::VARCHAR"},
+	{"DECIMAL(18, 2)", "9999999999999999.99, -9999999999999999.99, 0.01, NULL", "DECIMAL(18, 2)", ""}, {"DECIMAL(19, 0)", "1, NULL", "", ""},
+	{"DECIMAL(38, 5)", "1.5, NULL", "", ""},
 	{"DATE", "'0001-01-01', '2024-02-29', '9999-12-31', '12345-06-07', '0045-01-02 (BC)', NULL", "DATE", ""},
 	{"TIME", "'00:00:00', '23:59:59.999999', '12:30:00.5', NULL", "TEXT", ""},
-	{"TIMESTAMP", "'1969-12-31 23:59:59.999999', '2024-02-29 12:30:00', '0045-01-02 (BC) 00:00:01', '12345-06-07 01:02:03.5', NULL", "TIMESTAMP", ""},
-	{"TIMESTAMP_S", "'1969-12-31 23:59:59', '2024-02-29 12:30:00', NULL", "TIMESTAMP", ""}, {"TIMESTAMP_MS", "'1969-12-31 23:59:59.999', '2024-02-29 12:30:00', NULL", "TIMESTAMP", ""},
+	{"TIMESTAMP", "'1969-12-31 23:59:59.999999', '2024-02-29 12:30:00', '0045-01-02 (BC) 00:00:01', '12345-06-07 01:02:03.5', NULL",
+		"TIMESTAMP", ""},
+	{"TIMESTAMP_S", "'1969-12-31 23:59:59', '2024-02-29 12:30:00', NULL", "TIMESTAMP", ""},
+	{"TIMESTAMP_MS", "'1969-12-31 23:59:59.999', '2024-02-29 12:30:00', NULL", "TIMESTAMP", ""},
 	{"TIMESTAMP_NS", "'1969-12-31 23:59:59.999999', '2024-02-29 12:30:00', NULL", "TIMESTAMP", "%s::TIMESTAMP::VARCHAR"},
 	{"TIMESTAMPTZ", "'1969-12-31 23:59:59.5+00', '2024-02-29 12:30:00+02', NULL", "TIMESTAMP", "(%s AT TIME ZONE 'UTC')::VARCHAR"},
-	{"VARCHAR", "'', 'x', 'grüße', '007', 'NaN', NULL", "TEXT", ""}, {"ENUM('a', 'b')", "'a', 'b', NULL", "TEXT", ""}, {"UUID", "'00000000-0000-0000-0000-000000000000', 'ffffffff-1234-5678-9abc-def012345678', NULL", "TEXT", ""},
+	{"VARCHAR", "'', 'x', 'grüße', '007', 'NaN', NULL", "TEXT", ""}, {"ENUM('a', 'b')", "'a', 'b', NULL", "TEXT", ""},
+	{"UUID", "'00000000-0000-0000-0000-000000000000', 'ffffffff-1234-5678-9abc-def012345678', NULL", "TEXT", ""},
 	{"BLOB", "'abc', '', NULL", "TEXT", ""}, {"BIT", "'101', NULL", "TEXT", ""},
-	{"INTERVAL", "INTERVAL '1' DAY, NULL", "", ""}, {"INTEGER[]", "[1, NULL], [], NULL", "", ""}, {"INTEGER[2]", "[1, 2], NULL", "", ""}, {"MAP(VARCHAR, INTEGER)", "MAP {'a': 1}, NULL", "", ""},
+	{"INTERVAL", "INTERVAL '1' DAY, NULL", "", ""}, {"INTEGER[]", "[1, NULL], [], NULL", "", ""}, {"INTEGER[2]", "[1, 2], NULL", "", ""},
+	{"MAP(VARCHAR, INTEGER)", "MAP {'a': 1}, NULL", "", ""},
 	{"STRUCT(a INTEGER)[]", "[{'a': 1}], NULL", "", ""},
 }
 
@@ -67,9 +76,10 @@ func answer(file []byte, table compile.Table, text string) (rows [][]any, err er
 	if err != nil {
 		return nil, err
 	}
-	got, err := local.Run(a, fstest.MapFS{"t.csv": &fstest.MapFile{Data: file}}, local.Options{Cut: func(s *analyses.Stream, in io.Reader, chunkBytes, maxRecord int) (local.Cutter, error) {
-		return parquet.NewColumns(bytes.NewReader(file), int64(len(file)), s.Columns, s.Comma, chunkBytes, maxRecord)
-	}})
+	got, err := local.Run(a, fstest.MapFS{"t.csv": &fstest.MapFile{Data: file}},
+		local.Options{Cut: func(s *analyses.Stream, in io.Reader, chunkBytes, maxRecord int) (local.Cutter, error) {
+			return parquet.NewColumns(bytes.NewReader(file), int64(len(file)), s.Columns, s.Comma, chunkBytes, maxRecord)
+		}})
 	if err != nil {
 		return nil, err
 	}
@@ -128,13 +138,15 @@ func texts(rows [][]any) (all []string) {
 	return all
 }
 
-// TestParquet_TypesAreThoseOfDuckDB writes each type that DuckDB has, with extremes, all NULL and without rows, and compares the types and the answers.
+// TestParquet_TypesAreThoseOfDuckDB writes each type that DuckDB has, with extremes, all NULL and without rows, and compares the types and
+// the answers.
 func TestParquet_TypesAreThoseOfDuckDB(t *testing.T) {
 	db, dir := open(t), t.TempDir()
 	do(t, db, "SET TimeZone = 'UTC'")
 	for i, k := range kinds {
 		for _, c := range []struct{ name, from string }{
-			{"values", "(SELECT unnest([" + k.values + "]::" + k.name + "[]) AS c)"}, {"all NULL", "(SELECT NULL::" + k.name + " AS c FROM range(3))"}, {"no rows", "(SELECT NULL::" + k.name + " AS c WHERE false)"},
+			{"values", "(SELECT unnest([" + k.values + "]::" + k.name + "[]) AS c)"},
+			{"all NULL", "(SELECT NULL::" + k.name + " AS c FROM range(3))"}, {"no rows", "(SELECT NULL::" + k.name + " AS c WHERE false)"},
 		} {
 			name := filepath.Join(dir, fmt.Sprint(i, c.name, ".parquet"))
 			do(t, db, "COPY (SELECT row_number() OVER () AS i, c FROM "+c.from+") TO '"+name+"' (FORMAT parquet)")

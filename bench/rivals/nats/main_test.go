@@ -63,7 +63,8 @@ func TestRun_AnAddressThatIsTakenIsSaidAtOnce(t *testing.T) {
 }
 
 func TestParse_WrongFlags(t *testing.T) {
-	for _, args := range [][]string{{}, {"-dir", "d", "-sync", "never"}, {"-dir", "d", "-address", "here"}, {"-dir", "d", "-address", "here:99999"}, {"-dir", "d", "more"}} {
+	for _, args := range [][]string{{}, {"-dir", "d", "-sync", "never"}, {"-dir", "d", "-address", "here"},
+		{"-dir", "d", "-address", "here:99999"}, {"-dir", "d", "more"}} {
 		if _, err := parse(args, io.Discard); err == nil {
 			t.Errorf("%q is accepted", args)
 		}

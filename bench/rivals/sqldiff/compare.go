@@ -120,8 +120,8 @@ func their(v any, t types.Type) string {
 	return fmt.Sprint(v)
 }
 
-// same compares two answers. If the statement does not determine the order of rows, rows may be in any order. Cells of columns in near may differ by a few units in the
-// last place.
+// same compares two answers. If the statement does not determine the order of rows, rows may be in any order. Cells of columns in near may
+// differ by a few units in the last place.
 func same(got, want [][]string, ordered bool, near []bool) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d rows, want %d", len(got), len(want))
@@ -136,7 +136,8 @@ func same(got, want [][]string, ordered bool, near []bool) string {
 					return c
 				}
 			}
-			for k := range a { // rows that differ only here must have the same order in both answers: by number, because texts of close numbers differ at random
+			// rows that differ only here must have the same order in both answers: by number, because texts of close numbers differ at random
+			for k := range a {
 				if a[k] == b[k] {
 					continue // NaN is not close to NaN
 				}

@@ -2,7 +2,8 @@ package sqldiff
 
 import "testing"
 
-// Rows that differ only in a rounded column are compared in the order of its values: as texts, 0x1.f8p-01 is above 0x1.f8ffp+00, and its neighbour below.
+// Rows that differ only in a rounded column are compared in the order of its values: as texts, 0x1.f8p-01 is above 0x1.f8ffp+00, and its
+// neighbour below.
 func TestRoundedRowsAreComparedByTheirSize(t *testing.T) {
 	got := [][]string{{"NULL", "0x1.f8ffb212df6dep+00"}, {"NULL", "0x1.f8p-01"}, {"NULL", "NULL"}}
 	for want, alike := range map[*[][]string]bool{

@@ -54,7 +54,8 @@ var subjects = []subject{
 	{"distinct_on", regexp.MustCompile(`DISTINCT ON`)},
 	{"aggregates_of_some", regexp.MustCompile(`FILTER|\(DISTINCT`)},
 	{"groups", regexp.MustCompile(`GROUP BY|HAVING`)},
-	{"aggregates", regexp.MustCompile(`\b(count|sum|avg|min|max|bool_and|bool_or|string_agg|list|first|last|any_value|median|quantile\w+|(var|stddev|min|max)_\w+)\(`)},
+	{"aggregates", regexp.MustCompile(
+		`\b(count|sum|avg|min|max|bool_and|bool_or|string_agg|list|first|last|any_value|median|quantile\w+|(var|stddev|min|max)_\w+)\(`)},
 	{"order_and_limit", regexp.MustCompile(`ORDER BY|LIMIT`)},
 	{"select", regexp.MustCompile(``)},
 }
@@ -299,7 +300,8 @@ func (w *writer) casts() {
 		r, ok, err := w.answer(world, "-", &compile.Plan{Text: text}, Statement{Text: text, Ordered: true, Near: make([]bool, 2)})
 		return r, ok && err == nil
 	}
-	for _, typ := range []string{"BOOLEAN", "BIGINT", "INTEGER", "DECIMAL(18, 3)", "DECIMAL(3, 1)", "DOUBLE", "DATE", "TIMESTAMP", "TIME", "INTERVAL"} {
+	for _, typ := range []string{"BOOLEAN", "BIGINT", "INTEGER", "DECIMAL(18, 3)", "DECIMAL(3, 1)", "DOUBLE", "DATE", "TIMESTAMP", "TIME",
+		"INTERVAL"} {
 		var agreed []string
 		for _, x := range oddValues[types.Text] {
 			quoted := "'" + strings.ReplaceAll(x.(string), "'", "''") + "'"

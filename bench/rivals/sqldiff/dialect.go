@@ -39,7 +39,8 @@ func (g *generator) function(t types.Type, d int) string {
 		case 7:
 			return call("split_part", text(), g.pick("'_'", "'a'", "'-'"), g.pick("1", "2", "-1"))
 		case 8:
-			return call("regexp_replace", text(), g.pick("'[ab]+'", "'^.'", "'\\d'", "'(.)(.)'"), g.pick("'<\\1>'", "'x'")) // without a group in the pattern, \1 is empty
+			// without a group in the pattern, \1 is empty
+			return call("regexp_replace", text(), g.pick("'[ab]+'", "'^.'", "'\\d'", "'(.)(.)'"), g.pick("'<\\1>'", "'x'"))
 		case 9:
 			return call("regexp_extract", text(), g.pick("'[a-z]'", "'\\d+'", "'.$'"))
 		case 10:
@@ -136,7 +137,8 @@ func (g *generator) test(d int) string {
 	case 3:
 		return fmt.Sprintf("regexp_matches(%s, %s)", text, g.pick("'^a'", "'b$'", "'[0-9]'", "'a.b'"))
 	case 4:
-		return fmt.Sprintf("%s(%s, %s)", g.pick("starts_with", "ends_with", "contains"), text, g.pick("'a'", "''", "'é'", g.columnOf(g.columns, types.Of(types.Text))))
+		return fmt.Sprintf("%s(%s, %s)", g.pick("starts_with", "ends_with", "contains"), text,
+			g.pick("'a'", "''", "'é'", g.columnOf(g.columns, types.Of(types.Text))))
 	case 5:
 		return fmt.Sprintf("(%s IS %s%s)", g.condition(d), not, g.pick("TRUE", "FALSE"))
 	case 6:
@@ -200,7 +202,8 @@ func (g *generator) nested() (string, []string, []bool) {
 			name := strings.TrimPrefix(g.columns[i].Name, "w.")
 			again = append(again, bind.Field{Name: "z." + name, Type: g.columns[i].Type})
 		}
-		from = " FROM w" + g.pick(" JOIN ", " LEFT JOIN ") + "w AS z ON w.ki = z.ki AND w.kc " + g.pick("=", "<>", "IS NOT DISTINCT FROM") + " z.kc"
+		from = " FROM w" + g.pick(" JOIN ", " LEFT JOIN ") + "w AS z ON w.ki = z.ki AND w.kc " + g.pick("=", "<>", "IS NOT DISTINCT FROM") +
+			" z.kc"
 		g.columns = append(g.columns, again...)
 	default:
 		comma = true
@@ -243,7 +246,8 @@ func (g *generator) distinctOn() (string, []string, []bool) {
 	key := g.columnOf(g.columns, t)
 	items := []string{key, g.expr(kinds[g.IntN(len(kinds))].typ, 1), g.lines[0]}
 	text := "SELECT DISTINCT ON (" + key + ") " + strings.Join(items, ", ") + from + g.where()
-	text += " ORDER BY " + key + g.pick("", " DESC", " NULLS FIRST") + ", " + g.columnOf(g.columns, kinds[g.IntN(len(kinds))].typ) + g.pick("", " DESC") + ", " + g.lines[0]
+	text += " ORDER BY " + key + g.pick("", " DESC", " NULLS FIRST") + ", " + g.columnOf(g.columns, kinds[g.IntN(len(kinds))].typ) +
+		g.pick("", " DESC") + ", " + g.lines[0]
 	return text, items, make([]bool, 3)
 }
 
@@ -254,7 +258,8 @@ func (g *generator) windowed() (string, []string, []bool) {
 	n, bigint := g.columnOf(g.columns, types.Of(types.BigInt)), g.columnOf(g.columns, types.Of(types.Text))
 	items := []string{k + " AS k", "count(*) AS n", "min(" + n + ") AS least"}
 	over := g.pick("ORDER BY k", "ORDER BY k DESC NULLS FIRST", "PARTITION BY count(*) ORDER BY k")
-	items = append(items, g.pick("row_number()", "rank()", "sum(count(*))", "max(max("+n+"))", "lag(count("+bigint+"))", "count(*)", "first_value(min("+n+"))")+" OVER ("+over+") AS w")
+	items = append(items, g.pick("row_number()", "rank()", "sum(count(*))", "max(max("+n+"))", "lag(count("+bigint+"))", "count(*)",
+		"first_value(min("+n+"))")+" OVER ("+over+") AS w")
 	text := "SELECT " + strings.Join(items, ", ") + from + g.where() + " GROUP BY " + g.pick("k", "1", k)
 	if g.IntN(3) == 0 {
 		text += " HAVING n " + g.pick("> 1", "< 4")
@@ -275,6 +280,7 @@ func (g *generator) firstRows() Statement {
 			g.looked = false
 			continue
 		}
-		return Statement{Text: "SELECT " + strings.Join(items, ", ") + from + where + fmt.Sprintf(" LIMIT %d OFFSET %d", g.IntN(8), g.IntN(3)), Near: make([]bool, 2), Ordered: true}
+		return Statement{Text: "SELECT " + strings.Join(items, ", ") + from + where + fmt.Sprintf(" LIMIT %d OFFSET %d", g.IntN(8), g.IntN(3)),
+			Near: make([]bool, 2), Ordered: true}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestQ5_DuckDBAgreesAboutFunctions: the table with which the kernels are tested has DuckDB's values. Where Posta differs on purpose, the line
-// ends in # and DuckDB's value.
+// TestQ5_DuckDBAgreesAboutFunctions: the table with which the kernels are tested has DuckDB's values. Where Posta differs on purpose, the
+// line ends in # and DuckDB's value.
 func TestQ5_DuckDBAgreesAboutFunctions(t *testing.T) {
 	o := newOracle(t)
 	table, err := os.ReadFile("../../../analyses/sql/eval/testdata/functions.txt")

@@ -57,8 +57,8 @@ func reads(t *testing.T, w *World, text string) bool {
 	return compile.ReadsTables(program.Statements[0].Plan)
 }
 
-// inRounds answers the statements of a plan in rounds, each of which is a session: the next steps of all statements, be they passes or answers. It
-// returns how many rounds there were.
+// inRounds answers the statements of a plan in rounds, each of which is a session: the next steps of all statements, be they passes or
+// answers. It returns how many rounds there were.
 func inRounds(w *World, p *compile.Plan, o local.Options) (answers [][][]any, count int, err error) {
 	var plans []*compile.Plan
 	for i := range p.Parts() {
@@ -98,8 +98,8 @@ func inRounds(w *World, p *compile.Plan, o local.Options) (answers [][][]any, co
 	return answers, count, nil
 }
 
-// For any number of nodes, wherever files are cut and whichever node crashes, the answer has the same bits, in the same order, as that of one process
-// that reads rows one after the other.
+// For any number of nodes, wherever files are cut and whichever node crashes, the answer has the same bits, in the same order, as that of
+// one process that reads rows one after the other.
 func TestD1_NodesDoNotChangeAnswers(t *testing.T) {
 	differences, failures, several, hidden := 0, 0, 0, 0
 	for i := range uint64(*worlds / 4) {
@@ -126,7 +126,8 @@ func TestD1_NodesDoNotChangeAnswers(t *testing.T) {
 				again := o
 				again.Joiners, again.Aggregators, again.ChunkBytes = 4-o.Joiners, 4-o.Aggregators, 2001-o.ChunkBytes
 				if other, _, err := corpus.InPasses(p, w.Files, again); err != nil || fmt.Sprintf("%q", other) != fmt.Sprintf("%q", got) {
-					t.Errorf("-seed %d -worlds 4: %s\n%+v: %s\n%+v: %s, %v", *seed+i, s.Text, o, clip(fmt.Sprintf("%q", got)), again, clip(fmt.Sprintf("%q", other)), err)
+					t.Errorf("-seed %d -worlds 4: %s\n%+v: %s\n%+v: %s, %v", *seed+i, s.Text, o, clip(fmt.Sprintf("%q", got)), again,
+						clip(fmt.Sprintf("%q", other)), err)
 					differences++
 				}
 			} else if failed != nil || err != nil {
@@ -150,8 +151,8 @@ func TestD1_NodesDoNotChangeAnswers(t *testing.T) {
 	}
 }
 
-// hides reports whether nodes may leave out the failure of one process. They compute conditions earlier, and compute no row of a small table
-// if there is no row that could be its partner. See docs/sql.md.
+// hides reports whether nodes may leave out the failure of one process. They compute conditions earlier, and compute no row of a small
+// table if there is no row that could be its partner. See docs/sql.md.
 func hides(failed error) bool {
 	e := (*tail.Error)(nil)
 	return errors.As(failed, &e)
@@ -195,7 +196,8 @@ func TestQ3_SharedScansDoNotChangeAnswers(t *testing.T) {
 					got = fmt.Sprintf("%q", answers[k])
 				}
 				if got != want[k] {
-					t.Errorf("-seed %d -worlds 4: %s\n%+v: statement %d, %s: %v, %s; alone %s", *seed+i, p.Text, o, k, texts[k], err, clip(got), clip(want[k]))
+					t.Errorf("-seed %d -worlds 4: %s\n%+v: statement %d, %s: %v, %s; alone %s", *seed+i, p.Text, o, k, texts[k], err, clip(got),
+						clip(want[k]))
 					differences++
 				}
 			}

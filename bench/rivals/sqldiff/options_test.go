@@ -78,7 +78,8 @@ func TestQ5_OptionsOfFilesAreReadAsDuckDBDoes(t *testing.T) {
 		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		rows, failed := o.Query("SELECT * FROM read_csv('" + path + "', " + options + `, auto_detect = false, delim = ',', quote = '"', escape = '"', allow_quoted_nulls = false, columns = {'a': 'TEXT', 'b': 'TEXT', 'c': 'TEXT'})`)
+		rows, failed := o.Query("SELECT * FROM read_csv('" + path + "', " + options +
+			`, auto_detect = false, delim = ',', quote = '"', escape = '"', allow_quoted_nulls = false, columns = {'a': 'TEXT', 'b': 'TEXT', 'c': 'TEXT'})`)
 		if failed != nil {
 			t.Logf("not compared: %q with %s: %v", file, options, failed)
 			continue
@@ -89,15 +90,16 @@ func TestQ5_OptionsOfFilesAreReadAsDuckDBDoes(t *testing.T) {
 		}
 		plan := &compile.Plan{Text: "SELECT a, b, c FROM t", Tables: []compile.Table{table}}
 		w := &World{Files: fstest.MapFS{"t.csv": &fstest.MapFile{Data: []byte(file)}}}
-		got, err := corpus.ByNodes(plan, w.Files, local.Options{Joiners: 2, Seed: 1 + i, ChunkBytes: 1 + r.IntN(100), Cut: func(s *analyses.Stream, file io.Reader, chunkBytes, maxRecord int) (local.Cutter, error) {
-			in, err := text.Open(file, text.Want{Given: ',', Form: form})
-			if err != nil {
-				return nil, err
-			}
-			cut := csv.NewCutter(in, in.Comma, chunkBytes, maxRecord)
-			cut.StartAt(in.Line)
-			return cut, nil
-		}})
+		got, err := corpus.ByNodes(plan, w.Files, local.Options{Joiners: 2, Seed: 1 + i, ChunkBytes: 1 + r.IntN(100),
+			Cut: func(s *analyses.Stream, file io.Reader, chunkBytes, maxRecord int) (local.Cutter, error) {
+				in, err := text.Open(file, text.Want{Given: ',', Form: form})
+				if err != nil {
+					return nil, err
+				}
+				cut := csv.NewCutter(in, in.Comma, chunkBytes, maxRecord)
+				cut.StartAt(in.Line)
+				return cut, nil
+			}})
 		if err != nil {
 			t.Errorf("-seed %d: %q with %s: %v", *seed+i, file, options, err)
 			continue

@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// Statement is a random statement. Ordered says that the order of its rows is determined; Near, which of its columns may be rounded differently; Correlated,
-// that it has a correlated query.
+// Statement is a random statement. Ordered says that the order of its rows is determined; Near, which of its columns may be rounded
+// differently; Correlated, that it has a correlated query.
 type Statement struct {
 	Text       string
 	Ordered    bool
@@ -255,7 +255,8 @@ func (g *generator) condition(depth int) string {
 	case 3:
 		return g.columnOf(g.columns, types.Of(types.Bool))
 	}
-	return fmt.Sprintf("(%s %s %s)", g.expr(t, d), g.pick("=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"), g.expr(t, d))
+	return fmt.Sprintf("(%s %s %s)", g.expr(t, d), g.pick("=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"),
+		g.expr(t, d))
 }
 
 // inner writes something inside of another query.
@@ -293,9 +294,11 @@ func (g *generator) subquery(t types.Type) string {
 	x := g.expr(t, 1)
 	switch g.IntN(4) {
 	case 0:
-		return fmt.Sprintf("(%s %sIN (%s))", x, g.pick("", "NOT "), g.inner(func() string { f := g.from(); return "SELECT " + g.expr(t, 1) + f + g.correlated() }))
+		return fmt.Sprintf("(%s %sIN (%s))", x, g.pick("", "NOT "), g.inner(
+			func() string { f := g.from(); return "SELECT " + g.expr(t, 1) + f + g.correlated() }))
 	case 1:
-		return fmt.Sprintf("(%sEXISTS (%s))", g.pick("", "NOT "), g.inner(func() string { f := g.from(); return "SELECT 1" + f + g.correlated() }))
+		return fmt.Sprintf("(%sEXISTS (%s))", g.pick("", "NOT "), g.inner(
+			func() string { f := g.from(); return "SELECT 1" + f + g.correlated() }))
 	case 2:
 		return fmt.Sprintf("(%s %s)", g.count(), g.pick("> 0", "= 0", "< 3", "IS NULL", "% 2 = 1"))
 	}
@@ -318,7 +321,8 @@ func (g *generator) scalar(t types.Type) string {
 func (g *generator) count() string {
 	return "(" + g.inner(func() string {
 		f := g.from()
-		return "SELECT " + g.pick("count(*)", "count(*) + 1", "count("+g.columnOf(g.columns, types.Of(types.Text))+")", "coalesce(sum(length("+g.columnOf(g.columns, types.Of(types.Text))+")), -1)") + f + g.correlated()
+		return "SELECT " + g.pick("count(*)", "count(*) + 1", "count("+g.columnOf(g.columns, types.Of(types.Text))+")",
+			"coalesce(sum(length("+g.columnOf(g.columns, types.Of(types.Text))+")), -1)") + f + g.correlated()
 	}) + ")"
 }
 
@@ -330,7 +334,8 @@ func (g *generator) lists() string {
 	list := g.list()
 	g.columns = append(g.columns, bind.Field{Name: "w.item", Type: types.Of(types.Text)})
 	g.lines = nil
-	return g.pick(", UNNEST("+list+") AS w (item)", " CROSS JOIN UNNEST("+list+") AS w (item)", " LEFT JOIN UNNEST("+list+") AS w (item) ON TRUE")
+	return g.pick(", UNNEST("+list+") AS w (item)", " CROSS JOIN UNNEST("+list+") AS w (item)",
+		" LEFT JOIN UNNEST("+list+") AS w (item) ON TRUE")
 }
 
 // list writes a list of texts.
@@ -417,7 +422,8 @@ func (g *generator) aggregate() (string, bool) {
 		return fmt.Sprintf("string_agg(%s%s, '-' ORDER BY %s%s)%s", distinct, c, c, g.pick("", " DESC"), filter), false
 	case 10:
 		c := g.columnOf(g.columns, t)
-		return fmt.Sprintf("%s(%s ORDER BY %s%s)%s", g.pick("first", "last", "any_value"), c, c, g.pick("", " DESC", " NULLS FIRST"), filter), false
+		return fmt.Sprintf("%s(%s ORDER BY %s%s)%s", g.pick("first", "last", "any_value"), c, c, g.pick("", " DESC", " NULLS FIRST"), filter),
+			false
 	case 11:
 		return g.pick("var_samp", "var_pop", "stddev_samp", "stddev_pop") + "(" + g.columnOf(g.columns, bigint) + " % 1000)" + filter, true
 	case 12:
@@ -425,7 +431,9 @@ func (g *generator) aggregate() (string, bool) {
 	case 13:
 		return fmt.Sprintf("quantile_disc(%s, %s)%s", g.columnOf(g.columns, t), g.pick("0", "0.1", "0.3", "0.5", "0.7", "1"), filter), false
 	case 14:
-		return fmt.Sprintf("quantile_cont(%s, %s)%s", g.columnOf(g.columns, []types.Type{bigint, double, types.DecimalOf(18, 2), types.Of(types.Timestamp)}[g.IntN(4)]), g.pick("0", "0.1", "0.3", "0.5", "0.75", "1"), filter), true
+		return fmt.Sprintf("quantile_cont(%s, %s)%s", g.columnOf(g.columns,
+			[]types.Type{bigint, double, types.DecimalOf(18, 2), types.Of(types.Timestamp)}[g.IntN(4)]),
+			g.pick("0", "0.1", "0.3", "0.5", "0.75", "1"), filter), true
 	case 15:
 		c := g.columnOf(g.columns, text)
 		return fmt.Sprintf("list(%s ORDER BY %s%s)%s", c, c, g.pick("", " DESC", " NULLS FIRST"), filter), false
@@ -457,7 +465,8 @@ func (g *generator) grouped() (string, []string, []bool) {
 	by := ""
 	if len(keys) > 0 {
 		list := strings.Join(keys, ", ")
-		by = " GROUP BY " + []string{list, list, list, "ROLLUP (" + list + ")", "CUBE (" + list + ")", "GROUPING SETS ((" + list + "), (" + keys[0] + "), ())"}[g.IntN(6)]
+		by = " GROUP BY " + []string{list, list, list, "ROLLUP (" + list + ")", "CUBE (" + list + ")",
+			"GROUPING SETS ((" + list + "), (" + keys[0] + "), ())"}[g.IntN(6)]
 		if g.IntN(3) == 0 {
 			items, near = append(items, g.pick("grouping(", "grouping_id(")+g.pick(list, keys[0], keys[len(keys)-1])+")"), append(near, false)
 		}
@@ -508,9 +517,11 @@ func (g *generator) window() (string, bool) {
 	case 2:
 		return fmt.Sprintf("ntile(%d) OVER (%s)", 1+g.IntN(5), total), false
 	case 3:
-		return fmt.Sprintf("%s(%s%s%s) OVER (%s)", g.pick("lag", "lead"), g.columnOf(g.columns, arg), g.pick("", ", 0", ", 2", ", -1", ", 2, "+g.literal(arg)), g.pick("", "", " IGNORE NULLS"), total), false
+		return fmt.Sprintf("%s(%s%s%s) OVER (%s)", g.pick("lag", "lead"), g.columnOf(g.columns, arg),
+			g.pick("", ", 0", ", 2", ", -1", ", 2, "+g.literal(arg)), g.pick("", "", " IGNORE NULLS"), total), false
 	case 4:
-		return fmt.Sprintf("%s(%s%s) OVER (%s %s)", g.pick("first_value", "last_value"), g.columnOf(g.columns, arg), g.pick("", " IGNORE NULLS"), total, g.rows()), false
+		return fmt.Sprintf("%s(%s%s) OVER (%s %s)", g.pick("first_value", "last_value"), g.columnOf(g.columns, arg), g.pick("", " IGNORE NULLS"),
+			total, g.rows()), false
 	}
 	frame, by := "", loose
 	switch g.IntN(3) {
@@ -535,7 +546,8 @@ func (g *generator) window() (string, bool) {
 			c = "(" + c + " % 1000)"
 		}
 		by = over + "ORDER BY " + c + g.pick("", " DESC", " NULLS FIRST")
-		frame = fmt.Sprintf("RANGE BETWEEN %s AND %s", g.pick("UNBOUNDED PRECEDING", "CURRENT ROW", distance()+" PRECEDING"), g.pick("UNBOUNDED FOLLOWING", "CURRENT ROW", distance()+" FOLLOWING"))
+		frame = fmt.Sprintf("RANGE BETWEEN %s AND %s", g.pick("UNBOUNDED PRECEDING", "CURRENT ROW", distance()+" PRECEDING"),
+			g.pick("UNBOUNDED FOLLOWING", "CURRENT ROW", distance()+" FOLLOWING"))
 	}
 	filter := ""
 	if g.IntN(5) == 0 {
@@ -546,11 +558,13 @@ func (g *generator) window() (string, bool) {
 	case 0:
 		return fmt.Sprintf("count(%s)%s OVER (%s %s)", g.pick("*", distinct+g.columnOf(g.columns, arg)), filter, by, frame), false
 	case 1:
-		return fmt.Sprintf("avg(%s%s)%s OVER (%s %s)", distinct, g.columnOf(g.columns, []types.Type{bigint, double, types.DecimalOf(18, 2)}[g.IntN(3)]), filter, by, frame), true
+		return fmt.Sprintf("avg(%s%s)%s OVER (%s %s)", distinct, g.columnOf(g.columns,
+			[]types.Type{bigint, double, types.DecimalOf(18, 2)}[g.IntN(3)]), filter, by, frame), true
 	case 2:
 		return fmt.Sprintf("%s(%s%s)%s OVER (%s %s)", g.pick("min", "max"), distinct, g.columnOf(g.columns, arg), filter, by, frame), false
 	}
-	return fmt.Sprintf("sum(%s%s)%s OVER (%s %s)", distinct, g.columnOf(g.columns, []types.Type{bigint, double, types.DecimalOf(18, 2)}[g.IntN(3)]), filter, by, frame), false
+	return fmt.Sprintf("sum(%s%s)%s OVER (%s %s)", distinct, g.columnOf(g.columns,
+		[]types.Type{bigint, double, types.DecimalOf(18, 2)}[g.IntN(3)]), filter, by, frame), false
 }
 
 // rows writes a frame of rows.

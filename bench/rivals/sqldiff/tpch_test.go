@@ -55,7 +55,8 @@ func (o *Oracle) readCSV(dir string, tables []compile.Table) error {
 		for _, c := range t.Columns {
 			columns = append(columns, fmt.Sprintf("'%s': '%s'", c.Name, c.Type))
 		}
-		text := fmt.Sprintf("CREATE OR REPLACE TABLE %s AS SELECT * FROM read_csv('%s', header = true, delim = ',', quote = '\"', allow_quoted_nulls = false, columns = {%s})",
+		text := fmt.Sprintf("CREATE OR REPLACE TABLE %s AS SELECT * FROM read_csv('%s', header = true, delim = ',', quote = '\"', "+
+			"allow_quoted_nulls = false, columns = {%s})",
 			t.Name, filepath.Join(dir, t.Files), strings.Join(columns, ", "))
 		if _, err := o.db.ExecContext(context.Background(), text); err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
@@ -137,7 +138,8 @@ func withSizes(t *testing.T, tables []compile.Table, dir string, factor int64) [
 	return tables
 }
 
-// The 22 queries of TPC-H, compiled for nodes and run by several joiners and aggregators, give DuckDB's answers: exact values to the last digit.
+// The 22 queries of TPC-H, compiled for nodes and run by several joiners and aggregators, give DuckDB's answers: exact values to the last
+// digit.
 func TestQ5_TPCHIsAnsweredAsDuckDBDoes(t *testing.T) {
 	dir := t.TempDir()
 	if err := gen.TPCH(gen.OnDisk(dir), *tpchRows, *tpchSeed); err != nil {
@@ -163,7 +165,11 @@ func TestQ5_TPCHIsAnsweredAsDuckDBDoes(t *testing.T) {
 	if len(program.Statements) != 22 {
 		t.Errorf("%d queries", len(program.Statements))
 	}
-	queries := slices.DeleteFunc(slices.Clone(script.Statements), func(s syntax.Statement) bool { _, ok := s.Node.(*syntax.Query); return !ok })
+	queries := slices.DeleteFunc(slices.Clone(script.Statements), func(s syntax.Statement) bool {
+		_,
+			ok := s.Node.(*syntax.Query)
+		return !ok
+	})
 	for i, st := range program.Statements {
 		t.Run(st.Name, func(t *testing.T) {
 			plan.Statement = i
@@ -181,7 +187,8 @@ func TestQ5_TPCHIsAnsweredAsDuckDBDoes(t *testing.T) {
 			if why := same(got, theirs(rows, fields), true, near); why != "" {
 				t.Error(why)
 			}
-			for _, factor := range []int64{1, int64(60_000_000 / *tpchRows)} { // every table but the largest is small, or the tables that are small at scale 10
+			// every table but the largest is small, or the tables that are small at scale 10
+			for _, factor := range []int64{1, int64(60_000_000 / *tpchRows)} {
 				sized := *plan
 				sized.Tables = withSizes(t, tables, dir, factor)
 				other, _ := answered(t, &sized, dir)

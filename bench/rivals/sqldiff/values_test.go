@@ -23,24 +23,40 @@ var calls = flag.Int("calls", 40, "how many rows of values each function is call
 
 // oddValues are values of each type at which implementations differ: extremes, halves, and texts that are nearly a value of another type.
 var oddValues = map[types.Kind][]any{
-	types.Bool:    {true, false},
-	types.BigInt:  {int64(0), int64(1), int64(-1), int64(2), int64(-42), int64(127), int64(128), int64(255), int64(-129), int64(65536), int64(1 << 31), int64(1 << 53), int64(1<<53 + 1), int64(math.MaxInt64), int64(math.MinInt64)},
-	types.Decimal: {int64(0), int64(5), int64(-5), int64(50), int64(150), int64(-250), int64(145), int64(12345), int64(999_999_999_999_999_999), int64(-999_999_999_999_999_999)},
-	types.Double:  {0.0, math.Copysign(0, -1), 0.5, -0.5, 1.5, 2.5, 1.45, 0.285, -1.45, 1e15, 1e16, 123456789.987, 9.3e18, -9.3e18, 1e300, 5e-324, 0.1, math.Inf(1), math.Inf(-1), math.NaN()},
-	types.Text: {"", " ", "a", "A", "ß", "ǆ", "İ", "ΑΣ", "日本", "e\u0301", "👩‍👩‍👧", "🇩🇪🇫🇷", "👍🏽x", "12", " 12 ", " 1", "true ", " f ", "0b11", "5e-1", "-4e-1", "25E-1", "-15e-1", "9007199254740993e0", "9223372036854775807e+0", "92233720368547758075e-1", "-092233720368547758085e-1", "28e-2", "1e-400", "-0.4", "-0.6", "-1e-9", "12345678901.67819999999999999999", "1E-3", "+7", "-7", "1_000", "0x1F", "12.", ".5", "1.45", "-1.5", "2.5", "1e3", "1E-1", "1e400", "nan", "-inf", "Infinity", "true", "TRUE", " t", "yes", "no", "y", "on", "2024-02-29", "2023-02-29",
-		"2024-2-9", "2024/02/29", "24-02-29", "1111-11-11 (bc)", "1111-11-11 (BC)", "1111-11-11 BC", "0000-01-01", "10000-01-01", "99999-12-31", "-0044-03-15", "2024-02-29 12:00:00", "2024-02-29T12:00:00Z", "2024-02-29 12:00:00+02", "2024-02-29 12:00", "2024-02-29 25:00:00", "2024-02-29 12:00:00.1234567", "2024-02-29 24:00:00", "infinity", "epoch",
-		"12:00:00", "12:00", "1:2:3", "12:00:00.5", "23:59:60", "24:00:00", "25:99", "12:00:00+02", " 12:00:00 ", "12", "1 day", "2 months 3 days", "1 year 02:03:04", "-1 day", "{}", `{"": 1, "a": {"b": [1, "x", null]}}`, "[1, 2]", "null", `"s"`, "%Y-%m-%d", "%d/%m/%Y %H:%M", "%Q", "a,b,,c", ",", "(a)|b", "a%", "_", "$", "$.a", "$.a.b[1]", "/a", "a"},
-	types.Date:      {int64(0), int64(-1), int64(19782), int64(11016), int64(-719528), int64(-719529), int64(-141428), int64(2932896), int64(2932897)},
-	types.Timestamp: {int64(0), int64(-1), int64(1709164800000000), int64(1709208000123456), int64(1709208000500000), int64(-62135596800000001), int64(253402300800000000)},
-	types.Interval:  {bind.Interval{}, bind.Interval{Months: 1}, bind.Interval{Months: -13, Days: 5}, bind.Interval{Days: 31, Micros: 3_600_000_001}, bind.Interval{Micros: -1}},
-	types.TextList:  {eval.List{Items: []string{}}, eval.List{Items: []string{""}}, eval.List{Items: []string{"a", "", "b"}, Nulls: []bool{false, true, false}}, eval.List{Items: []string{""}, Nulls: []bool{true}}},
+	types.Bool: {true, false},
+	types.BigInt: {int64(0), int64(1), int64(-1), int64(2), int64(-42), int64(127), int64(128), int64(255), int64(-129), int64(65536),
+		int64(1 << 31), int64(1 << 53), int64(1<<53 + 1), int64(math.MaxInt64), int64(math.MinInt64)},
+	types.Decimal: {int64(0), int64(5), int64(-5), int64(50), int64(150), int64(-250), int64(145), int64(12345),
+		int64(999_999_999_999_999_999), int64(-999_999_999_999_999_999)},
+	types.Double: {0.0, math.Copysign(0, -1), 0.5, -0.5, 1.5, 2.5, 1.45, 0.285, -1.45, 1e15, 1e16, 123456789.987, 9.3e18, -9.3e18, 1e300,
+		5e-324, 0.1, math.Inf(1), math.Inf(-1), math.NaN()},
+	types.Text: {"", " ", "a", "A", "ß", "ǆ", "İ", "ΑΣ", "日本", "e\u0301", "👩‍👩‍👧", "🇩🇪🇫🇷", "👍🏽x",
+		"12", " 12 ", " 1", "true ", " f ", "0b11", "5e-1", "-4e-1", "25E-1", "-15e-1", "9007199254740993e0", "9223372036854775807e+0",
+		"92233720368547758075e-1", "-092233720368547758085e-1", "28e-2", "1e-400", "-0.4", "-0.6", "-1e-9", "12345678901.67819999999999999999",
+		"1E-3", "+7", "-7", "1_000", "0x1F", "12.", ".5", "1.45", "-1.5", "2.5", "1e3", "1E-1", "1e400", "nan", "-inf", "Infinity", "true",
+		"TRUE", " t", "yes", "no", "y", "on", "2024-02-29", "2023-02-29",
+		"2024-2-9", "2024/02/29", "24-02-29", "1111-11-11 (bc)", "1111-11-11 (BC)", "1111-11-11 BC", "0000-01-01", "10000-01-01", "99999-12-31",
+		"-0044-03-15", "2024-02-29 12:00:00", "2024-02-29T12:00:00Z", "2024-02-29 12:00:00+02", "2024-02-29 12:00", "2024-02-29 25:00:00",
+		"2024-02-29 12:00:00.1234567", "2024-02-29 24:00:00", "infinity", "epoch",
+		"12:00:00", "12:00", "1:2:3", "12:00:00.5", "23:59:60", "24:00:00", "25:99", "12:00:00+02", " 12:00:00 ", "12", "1 day",
+		"2 months 3 days", "1 year 02:03:04", "-1 day", "{}", `{"": 1, "a": {"b": [1, "x", null]}}`, "[1, 2]", "null", `"s"`, "%Y-%m-%d",
+		"%d/%m/%Y %H:%M", "%Q", "a,b,,c", ",", "(a)|b", "a%", "_", "$", "$.a", "$.a.b[1]", "/a", "a"},
+	types.Date: {int64(0), int64(-1), int64(19782), int64(11016), int64(-719528), int64(-719529), int64(-141428), int64(2932896),
+		int64(2932897)},
+	types.Timestamp: {int64(0), int64(-1), int64(1709164800000000), int64(1709208000123456), int64(1709208000500000),
+		int64(-62135596800000001), int64(253402300800000000)},
+	types.Interval: {bind.Interval{}, bind.Interval{Months: 1}, bind.Interval{Months: -13, Days: 5},
+		bind.Interval{Days: 31, Micros: 3_600_000_001}, bind.Interval{Micros: -1}},
+	types.TextList: {eval.List{Items: []string{}}, eval.List{Items: []string{""}},
+		eval.List{Items: []string{"a", "", "b"}, Nulls: []bool{false, true, false}}, eval.List{Items: []string{""}, Nulls: []bool{true}}},
 }
 
 // oddTypes are the types of the columns of oddTable.
-var oddTypes = []types.Type{types.Of(types.Bool), types.Of(types.BigInt), types.DecimalOf(18, 2), types.Of(types.Double), types.Of(types.Text), types.Of(types.Date), types.Of(types.Timestamp), types.Of(types.Interval), types.Of(types.TextList)}
+var oddTypes = []types.Type{types.Of(types.Bool), types.Of(types.BigInt), types.DecimalOf(18, 2), types.Of(types.Double),
+	types.Of(types.Text), types.Of(types.Date), types.Of(types.Timestamp), types.Of(types.Interval), types.Of(types.TextList)}
 
-// oddWorld is a table v with three columns of each type, called like the type with 1 to 3. The first n rows of the first columns have each value in turn, the other
-// cells have random ones, and one in ten is NULL.
+// oddWorld is a table v with three columns of each type, called like the type with 1 to 3. The first n rows of the first columns have each
+// value in turn, the other cells have random ones, and one in ten is NULL.
 func oddWorld(r *rand.Rand, n int) *World {
 	t, rows := bind.Table{Name: "v"}, &tail.Rows{N: n}
 	for _, typ := range oddTypes {
@@ -137,7 +153,8 @@ func (o *Oracle) cells(expr string, t types.Type) ([]string, error) {
 	return out, nil
 }
 
-// differ compares an expression of columns in both, row by row, and reports each pair of values that differ. It returns how many were compared.
+// differ compares an expression of columns in both, row by row, and reports each pair of values that differ. It returns how many were
+// compared.
 func differ(t *testing.T, w *World, o *Oracle, expr string, columns ...string) int {
 	t.Helper()
 	got, typ, err := w.cells(expr)
@@ -172,8 +189,8 @@ func differ(t *testing.T, w *World, o *Oracle, expr string, columns ...string) i
 	return len(got)
 }
 
-// deliberate are the differences that are meant: an expression for the lines that differ reports, and the beginning of the line about it in the table of
-// docs/sql-reference.md.
+// deliberate are the differences that are meant: an expression for the lines that differ reports, and the beginning of the line about it in
+// the table of docs/sql-reference.md.
 var deliberate = []struct{ line, documented string }{
 	{`CAST\(text1 AS .*(1_000|0x1F|0b11|1e400)".*: error;`, "a number as TEXT"},
 	{`CAST\(text1 AS (DATE|TIMESTAMP|TIME)\) of ".*(inf|Infinity|epoch|bc|BC|10000-|99999-|-0044-).*: error;`, "a date as TEXT"},
@@ -192,13 +209,16 @@ var deliberate = []struct{ line, documented string }{
 	{`regexp_extract\(.*: error; DuckDB: ""`, "a group that a pattern lacks"},
 	{`round\(bigint1, -1\) of -?92233720368547758`, "`round` of the greatest numbers"},
 	{`mod\(bigint1, decimal\d\) of -?92233720368547758`, "a BIGINT of more than 16 digits"},
-	{`printf\('\[%08[eEfFgG]\]', double2\) of .*, [-+](Inf|NaN)|printf\('\[%08[eEfFgG]\]', double2\) of .*(Inf|NaN): `, "`printf('%08f', 'inf'::DOUBLE)`"},
+	{`printf\('\[%08[eEfFgG]\]', double2\) of .*, [-+](Inf|NaN)|printf\('\[%08[eEfFgG]\]', double2\) of .*(Inf|NaN): `,
+		"`printf('%08f', 'inf'::DOUBLE)`"},
 	{`printf\('\[%[-+# .0-9]*[fF]\]', double2\) of .*p\+996`, "`printf('%f', 1e300)`"},
 	{`date_?diff\('quarter', .*-7195`, "quarters before Christ"},
 }
 
 func deliberately(line string) bool {
-	return slices.ContainsFunc(deliberate, func(d struct{ line, documented string }) bool { return regexp.MustCompile(d.line).MatchString(line) })
+	return slices.ContainsFunc(deliberate, func(d struct{ line, documented string }) bool {
+		return regexp.MustCompile(d.line).MatchString(line)
+	})
 }
 
 // TestQ5_EveryCast: every type is cast to every other one, over odd values, as DuckDB does.
@@ -209,7 +229,8 @@ func TestQ5_EveryCast(t *testing.T) {
 		t.Fatal(err)
 	}
 	compared := 0
-	for _, to := range strings.Split("BOOLEAN BIGINT INTEGER SMALLINT TINYINT UTINYINT USMALLINT UINTEGER DECIMAL(18,0) DECIMAL(18,3) DECIMAL(3,1) DECIMAL(4,4) DOUBLE VARCHAR DATE TIMESTAMP TIME INTERVAL", " ") {
+	for _, to := range strings.Split("BOOLEAN BIGINT INTEGER SMALLINT TINYINT UTINYINT USMALLINT UINTEGER DECIMAL(18,0) DECIMAL(18,3) "+
+		"DECIMAL(3,1) DECIMAL(4,4) DOUBLE VARCHAR DATE TIMESTAMP TIME INTERVAL", " ") {
 		for _, from := range oddTypes {
 			c := oddColumn(from.Kind, 1)
 			compared += differ(t, w, o, "CAST("+c+" AS "+to+")", c)
@@ -265,7 +286,8 @@ func writtenDown(function string, columns []string) (list [][]string) {
 	at, values := -1, []string{}
 	switch {
 	case function == "date_part" || function == "date_trunc" || function == "date_diff":
-		at, values = 0, []string{"'year'", "'quarter'", "'month'", "'week'", "'day'", "'hour'", "'minute'", "'second'", "'millisecond'", "'microsecond'", "'decade'", "'century'", "'millennium'", "'doy'", "'dow'", "'isodow'", "'isoyear'", "'epoch'"}
+		at, values = 0, []string{"'year'", "'quarter'", "'month'", "'week'", "'day'", "'hour'", "'minute'", "'second'", "'millisecond'",
+			"'microsecond'", "'decade'", "'century'", "'millennium'", "'doy'", "'dow'", "'isodow'", "'isoyear'", "'epoch'"}
 	case function == "regexp_matches" && len(columns) == 3:
 		at, values = 2, []string{"'i'", "'s'"}
 	case function == "regexp_replace" && len(columns) == 4:
@@ -319,7 +341,9 @@ func argumentsOf(form string) (list [][]string) {
 		if p == "" {
 			return list
 		}
-		kinds := map[string][]types.Kind{"N": {types.BigInt, types.Decimal, types.Double}, "D": {types.Date, types.Timestamp}, "T": {types.BigInt, types.Decimal, types.Double, types.Text, types.Timestamp}, "ANY": {types.BigInt, types.Decimal, types.Double, types.Text, types.Date, types.Timestamp}}[strings.TrimRight(p, "?.")]
+		kinds := map[string][]types.Kind{"N": {types.BigInt, types.Decimal, types.Double}, "D": {types.Date, types.Timestamp},
+			"T":   {types.BigInt, types.Decimal, types.Double, types.Text, types.Timestamp},
+			"ANY": {types.BigInt, types.Decimal, types.Double, types.Text, types.Date, types.Timestamp}}[strings.TrimRight(p, "?.")]
 		for _, typ := range oddTypes {
 			if typ.Kind.String() == strings.TrimRight(p, "?.") {
 				kinds = []types.Kind{typ.Kind}

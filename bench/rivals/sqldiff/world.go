@@ -26,7 +26,8 @@ var kinds = []struct {
 	letter string
 	typ    types.Type
 }{
-	{"i", types.Of(types.BigInt)}, {"x", types.Of(types.Double)}, {"c", types.Of(types.Text)}, {"q", types.Of(types.Bool)}, {"d", types.Of(types.Date)}, {"s", types.Of(types.Timestamp)}, {"p", types.DecimalOf(18, 2)},
+	{"i", types.Of(types.BigInt)}, {"x", types.Of(types.Double)}, {"c", types.Of(types.Text)}, {"q", types.Of(types.Bool)},
+	{"d", types.Of(types.Date)}, {"s", types.Of(types.Timestamp)}, {"p", types.DecimalOf(18, 2)},
 }
 
 // NewWorld makes three tables: every kind has a column in each, and some have two.
@@ -55,7 +56,8 @@ func NewWorld(r *rand.Rand) *World {
 	return w
 }
 
-var texts = []string{"", "a", "b", "ab", "A", "é", "e\u0301", "aa", "%", "_", "a_b", "0", "12", "-7", "1.5", " a", "a ", "NULL", "\n", "日本", "zz", "2024-01-01", "'"}
+var texts = []string{"", "a", "b", "ab", "A", "é", "e\u0301", "aa", "%", "_", "a_b", "0", "12", "-7", "1.5", " a", "a ", "NULL", "\n",
+	"日本", "zz", "2024-01-01", "'"}
 
 func column(r *rand.Rand, t types.Type, n int, nulls float64) *eval.Vector {
 	v := eval.NewVector(t.Kind, n)

@@ -50,8 +50,8 @@ func same(a, b [][]string) bool {
 	return slices.EqualFunc(a, b, func(x, y []string) bool { return slices.EqualFunc(x, y, cell) })
 }
 
-// cell compares two values as texts. Sums of DOUBLE are rounded once by posta and step by step by DuckDB, so numbers with an exponent or many digits
-// may differ in the last places.
+// cell compares two values as texts. Sums of DOUBLE are rounded once by posta and step by step by DuckDB, so numbers with an exponent or
+// many digits may differ in the last places.
 func cell(x, y string) bool {
 	if x == y || x == "NULL" && (y == "inf" || y == "-inf" || y == "nan" || y == "-nan") { // JSON has no infinities: docs/data.md
 		return true

@@ -16,8 +16,8 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// jsonFile puts the text of a file of JSONTestSuite into a line of JSON Lines, as a value of an object, and reads that. The first letter of the
-// file's name says what has to come out: a text with y is read with its value, one with n is rejected, and i leaves it to the parser.
+// jsonFile puts the text of a file of JSONTestSuite into a line of JSON Lines, as a value of an object, and reads that. The first letter of
+// the file's name says what has to come out: a text with y is read with its value, one with n is rejected, and i leaves it to the parser.
 func (s *suite) jsonFile(ctx context.Context, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -30,7 +30,8 @@ func newOracle(ctx context.Context) (*oracle, error) {
 	return &oracle{db}, nil
 }
 
-// do carries out a statement. Scripts contain statements that must fail, and those that only work in DuckDB's own test program, so an error is nothing special.
+// do carries out a statement. Scripts contain statements that must fail, and those that only work in DuckDB's own test program, so an error
+// is nothing special.
 func (o *oracle) do(ctx context.Context, text string) error {
 	ctx, stop := context.WithTimeout(ctx, time.Minute)
 	defer stop()
@@ -50,8 +51,8 @@ func (o *oracle) ask(ctx context.Context, text string) (rows [][]any, err error)
 	return sqlrows.All(r)
 }
 
-// askFile returns the rows of a Parquet file as posta says that it reads them: a group is its fields, a time of day or a TIMESTAMP has no zone, and bytes
-// that are not UTF-8 become U+FFFD in JSON.
+// askFile returns the rows of a Parquet file as posta says that it reads them: a group is its fields, a time of day or a TIMESTAMP has no
+// zone, and bytes that are not UTF-8 become U+FFFD in JSON.
 func (o *oracle) askFile(ctx context.Context, file string) (rows [][]any, err error) {
 	from := "'" + strings.ReplaceAll(file, "'", "''") + "'"
 	r, err := o.db.QueryContext(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM "+from+")")
@@ -114,7 +115,8 @@ func (o *oracle) export(ctx context.Context, dir string) (n int, err error) {
 			continue
 		}
 		path := filepath.Join(dir, name+".parquet")
-		if err := o.do(ctx, fmt.Sprintf(`COPY (SELECT * FROM "%s") TO '%s' (FORMAT parquet)`, strings.ReplaceAll(name, `"`, `""`), strings.ReplaceAll(path, "'", "''"))); err != nil {
+		if err := o.do(ctx, fmt.Sprintf(`COPY (SELECT * FROM "%s") TO '%s' (FORMAT parquet)`, strings.ReplaceAll(name, `"`, `""`),
+			strings.ReplaceAll(path, "'", "''"))); err != nil {
 			_ = os.Remove(path) // Parquet does not have the type: posta will not find the table
 			continue
 		}

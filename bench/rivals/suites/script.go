@@ -18,8 +18,8 @@ type step struct {
 	over  []string // its values
 }
 
-// parseScript reads a file of sqllogictest in DuckDB's form. Records for other engines, restarts and concurrency are left out; at `mode skip`
-// and `halt` the rest is.
+// parseScript reads a file of sqllogictest in DuckDB's form. Records for other engines, restarts and concurrency are left out; at `mode
+// skip` and `halt` the rest is.
 func parseScript(path string) ([]step, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -51,7 +51,8 @@ func parseSteps(lines []string, at int) (steps []step, next int, err error) {
 			skip = len(words) > 1 && words[1] == "skip"
 		case "require", "load":
 			// A test of an extension, or of a database in a file.
-			if words[0] == "require" && !strings.HasPrefix(lines[at-1], "require vector_size") && !strings.HasPrefix(lines[at-1], "require no_") && !strings.Contains("parquet json icu tpch skip_reload", words[len(words)-1]) {
+			if words[0] == "require" && !strings.HasPrefix(lines[at-1], "require vector_size") && !strings.HasPrefix(lines[at-1], "require no_") &&
+				!strings.Contains("parquet json icu tpch skip_reload", words[len(words)-1]) {
 				return steps, len(lines), nil
 			}
 		case "loop", "foreach", "concurrentloop", "concurrentforeach":

@@ -38,7 +38,8 @@ func Looks(head []byte) (is bool, err error) {
 	}
 	o := newObject(nil)
 	if err := o.read(line); err != nil && (whole || len(rest) > 0) {
-		return false, fmt.Errorf("%w: the first line is not a whole JSON object (%w); write one object in each line, as jq -c does", ErrNotLines, err)
+		return false, fmt.Errorf("%w: the first line is not a whole JSON object (%w); write one object in each line, as jq -c does", ErrNotLines,
+			err)
 	}
 	return true, nil
 }
@@ -72,7 +73,8 @@ func NewCutter(r io.Reader, columns []csv.Column, comma byte, chunkBytes, maxRec
 	if comma == 0 {
 		comma = ','
 	}
-	c := &Cutter{in: bufio.NewReaderSize(r, 256<<10), columns: columns, comma: comma, object: *newObject(columns), seen: make([]bool, len(columns))}
+	c := &Cutter{in: bufio.NewReaderSize(r, 256<<10), columns: columns, comma: comma, object: *newObject(columns),
+		seen: make([]bool, len(columns))}
 	c.object.gather = true
 	c.Limit(chunkBytes, maxRecord)
 	return c

@@ -85,7 +85,8 @@ func TestColumnsAreKeysAndPaths(t *testing.T) {
 		{7, "~~~"},
 	}
 	for _, chunkBytes := range []int{1, 30, 1 << 20} {
-		for i, r := range []io.Reader{strings.NewReader(data), iotest.OneByteReader(strings.NewReader(data)), iotest.DataErrReader(strings.NewReader(data))} {
+		for i, r := range []io.Reader{strings.NewReader(data), iotest.OneByteReader(strings.NewReader(data)),
+			iotest.DataErrReader(strings.NewReader(data))} {
 			got, err := rows(t, r, chunkBytes, columns("id", "name", "a.b[0]", "a.b[1].c"))
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("chunks of %d, reader %d: %v\n%+v\nwant\n%+v", chunkBytes, i, err, got, want)
@@ -97,8 +98,9 @@ func TestColumnsAreKeysAndPaths(t *testing.T) {
 // TestLinesMayEndInCarriageReturns: alone, unless they are white space within an object.
 func TestLinesMayEndInCarriageReturns(t *testing.T) {
 	for data, want := range map[string][]row{
-		"{\"n\":1}\r{\"n\":2}\r":                                      {{1, "1"}, {2, "2"}},
-		"\ufeff{\"n\":1}\r\r{\"n\":\r\r":                              {{1, "1"}, {3, "the line is not a JSON object: character 6: the line ends where a value should be"}},
+		"{\"n\":1}\r{\"n\":2}\r": {{1, "1"}, {2, "2"}},
+		"\ufeff{\"n\":1}\r\r{\"n\":\r\r": {{1, "1"},
+			{3, "the line is not a JSON object: character 6: the line ends where a value should be"}},
 		"\r \r{\"n\":1} \r{\"n\":2}":                                  {{3, "1"}, {4, "2"}},
 		"{\"n\":1}\r\n{\"n\":2}\n{\"n\":3}\r\n":                       {{1, "1"}, {2, "2"}, {3, "3"}},
 		"{\r\"n\"\r:1\r}\n{\"n\"\r:2}":                                {{1, "1"}, {2, "2"}},
@@ -106,7 +108,8 @@ func TestLinesMayEndInCarriageReturns(t *testing.T) {
 		"{\"n\":1}\r{\"n\":2}\n":                                      {{1, "1"}, {2, "2"}},
 		"{\"n\":\"" + strings.Repeat("x", 300<<10) + "\"}\n{\"n\":2}": {{1, strings.Repeat("x", 300<<10)}, {2, "2"}},
 	} {
-		for i, r := range []io.Reader{strings.NewReader(data), iotest.HalfReader(strings.NewReader(data)), iotest.DataErrReader(strings.NewReader(data))} {
+		for i, r := range []io.Reader{strings.NewReader(data), iotest.HalfReader(strings.NewReader(data)),
+			iotest.DataErrReader(strings.NewReader(data))} {
 			got, err := rows(t, r, 1<<20, columns("n"))
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%.60q, reader %d: %v\n%.200v\nwant\n%.200v", data, i, err, got, want)
@@ -124,8 +127,9 @@ func TestLinesMayEndInCarriageReturns(t *testing.T) {
 
 // TestKeysKnowCasesApart: a column with a key is found by this alone.
 func TestKeysKnowCasesApart(t *testing.T) {
-	got, err := rows(t, strings.NewReader(`{"id":1,"ID":2,"":3,"a.b":4,"a":{"b":5}}`), 100, []csv.Column{{Name: "id", Key: "id", Keyed: true}, {Name: "ID_1", Key: "ID", Keyed: true},
-		{Name: "column2", Keyed: true}, {Name: "a.b", Key: "a.b", Keyed: true}})
+	got, err := rows(t, strings.NewReader(`{"id":1,"ID":2,"":3,"a.b":4,"a":{"b":5}}`), 100,
+		[]csv.Column{{Name: "id", Key: "id", Keyed: true}, {Name: "ID_1", Key: "ID", Keyed: true},
+			{Name: "column2", Keyed: true}, {Name: "a.b", Key: "a.b", Keyed: true}})
 	if err != nil || len(got) != 1 || got[0].text != "1~2~3~4" {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -148,7 +152,8 @@ func TestN7_LinesThatAreNoObjectsAreRejectedWhereTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"1", "comma or '}'", "not a JSON object", "not closed", "something follows", "twice", "not a whole character", "begins with 0", "not true",
+	for i, want := range []string{"1", "comma or '}'", "not a JSON object", "not closed", "something follows", "twice",
+		"not a whole character", "begins with 0", "not true",
 		"a key in quotes", "nested more than 512", "no escape is", "not a JSON object", "9"} {
 		if i >= len(got) || got[i].line != uint64(i+1) || !strings.Contains(got[i].text, want) {
 			t.Fatalf("row %d: %+v, want %+v", i, got[min(i, len(got)-1)], want)
@@ -164,7 +169,8 @@ func TestC1_AColumnThatNoLineHasIsAnError(t *testing.T) {
 	if !errors.Is(err, ErrColumn) || !strings.Contains(err.Error(), `no line has "m.y"; the first has "n", "m"`) {
 		t.Errorf("got %v", err)
 	}
-	if got, err := rows(t, strings.NewReader("{\"n\":1}"), 100, []csv.Column{{Name: "n"}, {Name: "x", Optional: true}}); err != nil || len(got) != 1 {
+	if got, err := rows(t, strings.NewReader("{\"n\":1}"), 100, []csv.Column{{Name: "n"}, {Name: "x", Optional: true}}); err != nil ||
+		len(got) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if got, err := rows(t, strings.NewReader("\n\n"), 100, columns("n")); err != nil || len(got) != 0 {
@@ -174,7 +180,8 @@ func TestC1_AColumnThatNoLineHasIsAnError(t *testing.T) {
 
 func TestC1_WhatLooksLikeJSON(t *testing.T) {
 	for head, want := range map[string]any{
-		"{\"a\":1}\nrest": true, " {}\n": true, "{\"a\":1": true, "{": true, "{\n \"a\": 1\n}": ErrNotLines, "[\n": ErrNotLines, "[{\"a\":1}]": ErrNotLines, "[1,2]": ErrNotLines,
+		"{\"a\":1}\nrest": true, " {}\n": true, "{\"a\":1": true, "{": true, "{\n \"a\": 1\n}": ErrNotLines, "[\n": ErrNotLines,
+		"[{\"a\":1}]": ErrNotLines, "[1,2]": ErrNotLines,
 		"a,b\n": false, "": false, "{x},b\n": false, "[a],b\n": false, "\n\n{\"a\":\n": ErrNotLines,
 	} {
 		is, err := Looks([]byte(head))
@@ -213,7 +220,8 @@ func TestR16_LongLinesAreRefused(t *testing.T) {
 
 // FuzzObject compares with encoding/json.
 func FuzzObject(f *testing.F) {
-	for _, s := range []string{`{"n":1}`, `{"n":"a\nb\u0041","m":[1,2,{"x":null}]}`, `{"n":-0.5e-7,"n2":{"n":1}}`, `{"n":"\ud83d\ude00"} `, `{"n":true,"m":false}`, `[]`, `{"n":[}`} {
+	for _, s := range []string{`{"n":1}`, `{"n":"a\nb\u0041","m":[1,2,{"x":null}]}`, `{"n":-0.5e-7,"n2":{"n":1}}`, `{"n":"\ud83d\ude00"} `,
+		`{"n":true,"m":false}`, `[]`, `{"n":[}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -231,7 +239,8 @@ func FuzzObject(f *testing.F) {
 		case err == nil && wantErr != nil:
 			t.Fatalf("%q is read, and is none: %v", line, wantErr)
 		case err != nil && wantErr == nil:
-			if strings.Contains(err.Error(), "twice") || strings.Contains(err.Error(), "not a whole character") || strings.Contains(err.Error(), "nested") {
+			if strings.Contains(err.Error(), "twice") || strings.Contains(err.Error(), "not a whole character") ||
+				strings.Contains(err.Error(), "nested") {
 				return
 			}
 			t.Fatalf("%q is refused: %v", line, err)
@@ -286,7 +295,8 @@ func FuzzCutter(f *testing.F) {
 func BenchmarkCutter(b *testing.B) {
 	var data bytes.Buffer
 	for i := range 20_000 {
-		fmt.Fprintf(&data, `{"start_date": "2015-05-05 08:30:00", "start_station_code": "%d", "end_date": "2015-05-05 08:41:00", "duration_sec": %d.0, "is_member": true, "yearid": 2015}`+"\n", i, i)
+		fmt.Fprintf(&data,
+			`{"start_date": "2015-05-05 08:30:00", "start_station_code": "%d", "end_date": "2015-05-05 08:41:00", "duration_sec": %d.0, "is_member": true, "yearid": 2015}`+"\n", i, i)
 	}
 	b.SetBytes(int64(data.Len()))
 	for b.Loop() {

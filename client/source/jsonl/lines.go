@@ -8,9 +8,9 @@ import (
 // blanks are what may stand before the first object of a file: white space, and a byte order mark.
 const blanks = " \t\r\n\ufeff"
 
-// lineEnd returns the byte that ends the lines of a file: a line feed, behind a carriage return or not, or a carriage return alone. head is the file's
-// beginning; known is false if more of it is needed. A carriage return may also be white space in an object, so it ends lines only if a whole
-// object is before the first one.
+// lineEnd returns the byte that ends the lines of a file: a line feed, behind a carriage return or not, or a carriage return alone. head is
+// the file's beginning; known is false if more of it is needed. A carriage return may also be white space in an object, so it ends lines
+// only if a whole object is before the first one.
 func lineEnd(head []byte) (end byte, known bool) {
 	head = bytes.TrimLeft(head, blanks)
 	i := bytes.IndexAny(head, "\r\n")

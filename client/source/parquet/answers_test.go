@@ -107,19 +107,22 @@ func drawnStatement(r *rand.Rand, t *drawn) string {
 	}
 	switch r.IntN(4) {
 	case 0:
-		return fmt.Sprintf("SELECT count(*), count(%s), min(%s), max(%s), sum(_line), min(_line), max(_line) FROM t%s", any(), any(), any(), where)
+		return fmt.Sprintf("SELECT count(*), count(%s), min(%s), max(%s), sum(_line), min(_line), max(_line) FROM t%s", any(), any(), any(),
+			where)
 	case 1:
 		by := any()
-		return fmt.Sprintf("SELECT %s, count(*), count(%s), max(%s), min(_line) FROM t%s GROUP BY %[1]s ORDER BY count(*) DESC, min(_line)", by, any(), any(), where)
+		return fmt.Sprintf("SELECT %s, count(*), count(%s), max(%s), min(_line) FROM t%s GROUP BY %[1]s ORDER BY count(*) DESC, min(_line)", by,
+			any(), any(), where)
 	case 2:
 		return fmt.Sprintf("SELECT _line, %s, %s, %s FROM t%s ORDER BY 2 DESC, _line LIMIT 30", any(), any(), any(), where)
 	}
-	return fmt.Sprintf("SELECT u.c0000, count(*), max(t.%s), sum(u._line), sum(t._line) FROM t JOIN u ON t.%s = u.%[2]s%s GROUP BY u.c0000 ORDER BY 2 DESC, 5, 4", any(), any(),
+	return fmt.Sprintf("SELECT u.c0000, count(*), max(t.%s), sum(u._line), sum(t._line) FROM t JOIN u ON t.%s = u.%[2]s%s GROUP BY u.c0000 "+
+		"ORDER BY 2 DESC, 5, 4", any(), any(),
 		strings.ReplaceAll(where, "c0", "t.c0"))
 }
 
-// TestC1_AnswersAreThoseOfCSV draws tables with all types, encodings, NULLs and extremes, and answers statements over them as CSV and as Parquet. The
-// answers and the rejected rows are the same, whichever row groups are left out for their statistics.
+// TestC1_AnswersAreThoseOfCSV draws tables with all types, encodings, NULLs and extremes, and answers statements over them as CSV and as
+// Parquet. The answers and the rejected rows are the same, whichever row groups are left out for their statistics.
 func TestC1_AnswersAreThoseOfCSV(t *testing.T) {
 	skipped, compared, refused := 0, 0, 0
 	for number := *seed; number < *seed+uint64(*tables); number++ {
@@ -153,18 +156,21 @@ func TestC1_AnswersAreThoseOfCSV(t *testing.T) {
 	}
 }
 
-// TestC1_RejectedRowsAreNotLeftOut: a row group has to be read whose rows are rejected by a column that comes before the one that excludes them.
+// TestC1_RejectedRowsAreNotLeftOut: a row group has to be read whose rows are rejected by a column that comes before the one that excludes
+// them.
 func TestC1_RejectedRowsAreNotLeftOut(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 11))
 	of := func(i int, kind string, span int64, rising, odds int) drawnColumn {
 		k := &drawnKinds[slices.IndexFunc(drawnKinds, func(k drawnKind) bool { return k.name == kind })]
-		return drawnColumn{drawnKind: k, column: compile.Column{Name: fmt.Sprintf("c%04d", i), Type: k.types[0]}, node: k.node, span: span, rising: rising, odds: odds, nulls: "none"}
+		return drawnColumn{drawnKind: k, column: compile.Column{Name: fmt.Sprintf("c%04d", i), Type: k.types[0]}, node: k.node, span: span,
+			rising: rising, odds: odds, nulls: "none"}
 	}
 	for _, rejecting := range []string{"text of numbers", "text of dates", "uint64"} {
 		columns := []drawnColumn{of(0, rejecting, 1000, 0, 3), of(1, "int64", 20, 7, 0)}
 		d := drawTable(r, "t", columns, 280)
 		_, middle := columns[0].value(0)
-		text := "SELECT count(*), sum(_line) FROM t WHERE c0000 > CAST('" + middle + "' AS " + columns[0].column.Type.String() + ") AND c0001 > 600"
+		text := "SELECT count(*), sum(_line) FROM t WHERE c0000 > CAST('" + middle + "' AS " + columns[0].column.Type.String() +
+			") AND c0001 > 600"
 		skipped := 0
 		want, err := answered(text, &forms[0], local.Options{}, &skipped, d)
 		if err != nil || strings.Contains(want, "rejected [{t {0 ") {
@@ -204,7 +210,8 @@ func TestC1_WideAndLongRowsAreThoseOfCSV(t *testing.T) {
 	texts := drawnKinds[slices.IndexFunc(drawnKinds, func(k drawnKind) bool { return k.name == "text" })]
 	texts.odd = func(r *rand.Rand) (pq.Value, string) { return drawnText(strings.Repeat(one(r, "a", "b"), long)) }
 	for i, e := range texts.encodings {
-		c := drawnColumn{drawnKind: &texts, column: compile.Column{Name: "c0000", Type: types.Of(types.Text)}, node: pq.Optional(pq.Encoded(texts.node, e)), optional: true, span: 5, odds: 3, nulls: "some"}
+		c := drawnColumn{drawnKind: &texts, column: compile.Column{Name: "c0000", Type: types.Of(types.Text)},
+			node: pq.Optional(pq.Encoded(texts.node, e)), optional: true, span: 5, odds: 3, nulls: "some"}
 		beside := drawnColumns(r, 2)[1] // without it a line of NULL would be empty, which is not a row
 		beside.node, beside.optional = pq.Optional(beside.drawnKind.node), true
 		// That writer does not shorten bounds, so the footer would be longer than any that is read.

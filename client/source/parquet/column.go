@@ -77,7 +77,8 @@ func (c *column) begin(number int, rows int64, meta chunkMeta) error {
 	case meta.kind != c.kind:
 		return damaged(c.where, "its values have another type than the column")
 	case meta.from < int64(len(Magic)) || meta.packed < 0 || meta.from > c.file.end || meta.packed > c.file.end-meta.from:
-		return damaged(c.where, "it should be at byte %d and have %d bytes, and the pages of the file end at %d", meta.from, meta.packed, c.file.end)
+		return damaged(c.where, "it should be at byte %d and have %d bytes, and the pages of the file end at %d", meta.from, meta.packed,
+			c.file.end)
 	case meta.values < 0 || c.maxRep == 0 && meta.values != rows || meta.values < rows:
 		return damaged(c.where, "it has %d values for %d rows", meta.values, rows)
 	}
@@ -320,7 +321,8 @@ func (c *column) nextPage() error {
 			return err
 		}
 		if h.size < 0 || h.packed < 0 || h.packed > c.meta.to-c.pos {
-			return damaged(c.where, "a page at byte %d says that it has %d bytes, unpacked %d; the column ends at byte %d", c.pos, h.packed, h.size, c.meta.to)
+			return damaged(c.where, "a page at byte %d says that it has %d bytes, unpacked %d; the column ends at byte %d", c.pos, h.packed, h.size,
+				c.meta.to)
 		}
 		at := c.pos
 		c.pos += h.packed

@@ -17,9 +17,9 @@ type rowsOf struct {
 
 // NewColumns is [NewCutter] for chunks that hold columns.
 //
-// The ends of chunks depend on the rows, on the limit of a record, and on the largest power of 2 within the limit of a chunk, which the header
-// contains. A client that resumes an upload has to cut the same chunks again: it finds the limit whose header is the one that was sent, and does
-// not change the limits while it cuts.
+// The ends of chunks depend on the rows, on the limit of a record, and on the largest power of 2 within the limit of a chunk, which the
+// header contains. A client that resumes an upload has to cut the same chunks again: it finds the limit whose header is the one that was
+// sent, and does not change the limits while it cuts.
 func NewColumns(in io.ReaderAt, size int64, columns []csv.Column, comma byte, chunkBytes, maxRecord int) (*Cutter, error) {
 	c, err := newCutter(in, size, columns, comma, chunkBytes, maxRecord, true)
 	if err != nil {
@@ -32,8 +32,8 @@ func NewColumns(in io.ReaderAt, size int64, columns []csv.Column, comma byte, ch
 // Columns reports whether chunks hold columns.
 func (c *Cutter) Columns() bool { return c.rows != nil }
 
-// growth is the factor by which the last rows may enlarge a chunk. They add their own bytes, and one text among them turns the numbers of its
-// column into texts.
+// growth is the factor by which the last rows may enlarge a chunk. They add their own bytes, and one text among them turns the numbers of
+// its column into texts.
 const growth = 8
 
 // valueRoom is an upper bound of the bytes of a value in a short column.
@@ -95,8 +95,8 @@ func (c *Cutter) fillColumns(chunk []byte) ([]byte, error) {
 	return w.Append(chunk), nil
 }
 
-// nextGroup goes past a row group that is left out, or begins the next one. It returns false at the end of the file. It also returns false if
-// the chunk has rows and the next row group is left out, because the rows of a chunk have consecutive line numbers.
+// nextGroup goes past a row group that is left out, or begins the next one. It returns false at the end of the file. It also returns false
+// if the chunk has rows and the next row group is left out, because the rows of a chunk have consecutive line numbers.
 func (c *Cutter) nextGroup(begun bool) (more bool, err error) {
 	if c.group < len(c.groups) && c.groups[c.group].skip {
 		if begun {

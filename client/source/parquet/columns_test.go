@@ -107,7 +107,8 @@ func sameInColumns(file []byte, chunkBytes int, names ...string) error {
 	}
 }
 
-// TestR15_ColumnsStayWithinLimits: whatever the rows are, no chunk is larger than a record may be, and a row that has to be is an error, as in CSV.
+// TestR15_ColumnsStayWithinLimits: whatever the rows are, no chunk is larger than a record may be, and a row that has to be is an error, as
+// in CSV.
 func TestR15_ColumnsStayWithinLimits(t *testing.T) {
 	const limit = 64 << 10
 	for name, text := range map[string]func(i int) string{
@@ -120,7 +121,8 @@ func TestR15_ColumnsStayWithinLimits(t *testing.T) {
 			schema := pq.NewSchema("file", pq.Group{"n": pq.Leaf(pq.Int64Type), "s": encoded, "t": pq.Timestamp(pq.Nanosecond)})
 			var rows []pq.Row
 			for i := range 200 {
-				rows = append(rows, pq.Row{pq.Int64Value(int64(i)*1e15-math.MaxInt64/3).Level(0, 0, 0), pq.ByteArrayValue([]byte(text(i))).Level(0, 0, 1), pq.Int64Value(int64(i/199)).Level(0, 0, 2)})
+				rows = append(rows, pq.Row{pq.Int64Value(int64(i)*1e15-math.MaxInt64/3).Level(0, 0, 0),
+					pq.ByteArrayValue([]byte(text(i))).Level(0, 0, 1), pq.Int64Value(int64(i/199)).Level(0, 0, 2)})
 			}
 			file, wanted := written(t, schema, rows, 90), columnsOf("n", "s", "t")
 			for _, chunk := range []int{1, 5000, limit} {

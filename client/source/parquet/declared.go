@@ -115,7 +115,8 @@ func (n *node) decimal() (types.Type, error) {
 // foreign returns what a column of values is that are neither numbers nor texts nor times; "" if it is one of these.
 func (e *element) foreign() string {
 	logical, unit, _ := e.meaning()
-	name := map[int]string{logicalBSON: "BSON", logicalInterval: "an INTERVAL", logicalVariant: "a VARIANT", logicalGeometry: "a GEOMETRY", logicalGeography: "a GEOGRAPHY"}[logical]
+	name := map[int]string{logicalBSON: "BSON", logicalInterval: "an INTERVAL", logicalVariant: "a VARIANT", logicalGeometry: "a GEOMETRY",
+		logicalGeography: "a GEOGRAPHY"}[logical]
 	switch {
 	case name != "":
 		return name

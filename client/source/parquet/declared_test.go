@@ -27,14 +27,19 @@ func declaredOf(t *testing.T, file []byte) (lines string, rows int64) {
 	return lines, rows
 }
 
-// TestC1_TypesAreThoseOfTheFile: each type of the format has its type of SQL, or words that say what it is. Values are not looked at: the file has none.
+// TestC1_TypesAreThoseOfTheFile: each type of the format has its type of SQL, or words that say what it is. Values are not looked at: the
+// file has none.
 func TestC1_TypesAreThoseOfTheFile(t *testing.T) {
 	group := pq.Group{
-		"bool": pq.Leaf(pq.BooleanType), "int8": pq.Int(8), "int32": pq.Leaf(pq.Int32Type), "int64": pq.Optional(pq.Int(64)), "uint16": pq.Uint(16), "uint64": pq.Uint(64),
+		"bool": pq.Leaf(pq.BooleanType), "int8": pq.Int(8), "int32": pq.Leaf(pq.Int32Type), "int64": pq.Optional(pq.Int(64)),
+		"uint16": pq.Uint(16), "uint64": pq.Uint(64),
 		"float": pq.Leaf(pq.FloatType), "double": pq.Leaf(pq.DoubleType), "int96": pq.Leaf(pq.Int96Type),
-		"d9": pq.Decimal(2, 9, pq.Int32Type), "d18": pq.Decimal(0, 18, pq.Int64Type), "d18bytes": pq.Decimal(18, 18, pq.FixedLenByteArrayType(8)), "d38": pq.Decimal(3, 38, pq.FixedLenByteArrayType(16)),
-		"date": pq.Date(), "ms": pq.Timestamp(pq.Millisecond), "us": pq.Timestamp(pq.Microsecond), "ns": pq.Timestamp(pq.Nanosecond), "time": pq.Time(pq.Microsecond),
-		"text": pq.String(), "json": pq.JSON(), "enum": pq.Enum(), "uuid": pq.UUID(), "bytes": pq.Leaf(pq.ByteArrayType), "fixed": pq.Leaf(pq.FixedLenByteArrayType(3)), "bson": pq.BSON(),
+		"d9": pq.Decimal(2, 9, pq.Int32Type), "d18": pq.Decimal(0, 18, pq.Int64Type),
+		"d18bytes": pq.Decimal(18, 18, pq.FixedLenByteArrayType(8)), "d38": pq.Decimal(3, 38, pq.FixedLenByteArrayType(16)),
+		"date": pq.Date(), "ms": pq.Timestamp(pq.Millisecond), "us": pq.Timestamp(pq.Microsecond), "ns": pq.Timestamp(pq.Nanosecond),
+		"time": pq.Time(pq.Microsecond),
+		"text": pq.String(), "json": pq.JSON(), "enum": pq.Enum(), "uuid": pq.UUID(), "bytes": pq.Leaf(pq.ByteArrayType),
+		"fixed": pq.Leaf(pq.FixedLenByteArrayType(3)), "bson": pq.BSON(),
 		"list": pq.List(pq.String()), "many": pq.Repeated(pq.Int(64)), "map": pq.Map(pq.String(), pq.Int(64)),
 		"group": pq.Group{"x": pq.Date(), "y": pq.Group{"z": pq.String(), "w": pq.List(pq.Int(64))}},
 	}
@@ -85,7 +90,8 @@ uuid TEXT
 	}
 }
 
-// TestC1_NamesOfColumnsDiffer: names that are equal but for case are told apart as those of CSV are, and each is found by the name that it is given.
+// TestC1_NamesOfColumnsDiffer: names that are equal but for case are told apart as those of CSV are, and each is found by the name that it
+// is given.
 func TestC1_NamesOfColumnsDiffer(t *testing.T) {
 	row := pq.Row{pq.Int64Value(1).Level(0, 0, 0), pq.Int64Value(2).Level(0, 0, 1), pq.Int64Value(3).Level(0, 0, 2)}
 	file := written(t, pq.NewSchema("f", pq.Group{"A": pq.Int(64), "a": pq.Int(64), "b.c": pq.Int(64)}), []pq.Row{row}, 1)
@@ -160,7 +166,8 @@ func TestC1_RowGroupsWithoutRows(t *testing.T) {
 
 // TestC1_TimesOfDayMayBeNegative: such a time is none, and is shown with its sign.
 func TestC1_TimesOfDayMayBeNegative(t *testing.T) {
-	page := []byte{0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x40, 0x17, 0x8e, 0xc3, 0xfc, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0x80}
+	page := []byte{0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x40, 0x17, 0x8e, 0xc3, 0xfc, 0xff, 0xff, 0xff, 0,
+		0, 0, 0, 0, 0, 0, 0x80}
 	h := handmade{kind: kindInt64, logical: 8, values: 4, page: page}
 	const want = "00:00:00\n-00:00:00.000001\n-03:51:39.000000\n-2562047788:00:54.775807\n"
 	if got, err := text(h.file(), 100, "a"); err != nil || got != strings.Replace(want, ".000000\n", "\n", 1) {

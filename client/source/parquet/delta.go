@@ -113,7 +113,8 @@ func (h *hybrid) begin() bool {
 	return true
 }
 
-// delta reads numbers that are stored as differences (DELTA_BINARY_PACKED). A block consists of small blocks, which the format calls miniblocks.
+// delta reads numbers that are stored as differences (DELTA_BINARY_PACKED). A block consists of small blocks, which the format calls
+// miniblocks.
 type delta struct {
 	p       []byte
 	i       int
@@ -135,7 +136,8 @@ func newDelta(p []byte) (delta, error) {
 	blocks, ok2 := d.uvarint()
 	count, ok3 := d.uvarint()
 	first, ok4 := d.uvarint()
-	if !ok1 || !ok2 || !ok3 || !ok4 || blocks == 0 || block > 1<<20 || blocks > block || block/blocks%8 != 0 || block%blocks != 0 || count > 1<<31 {
+	if !ok1 || !ok2 || !ok3 || !ok4 || blocks == 0 || block > 1<<20 || blocks > block || block/blocks%8 != 0 || block%blocks != 0 ||
+		count > 1<<31 {
 		return d, errors.New("it has differences whose head is wrong")
 	}
 	d.per, d.blocks, d.left, d.value = int(block/blocks), int(blocks), int(count), int64(first>>1)^-int64(first&1)

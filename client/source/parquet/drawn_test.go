@@ -17,8 +17,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// drawn is a table of random values, as a CSV file and as a Parquet file. Another implementation of the format writes the one, and the package
-// strconv the texts of the other.
+// drawn is a table of random values, as a CSV file and as a Parquet file. Another implementation of the format writes the one, and the
+// package strconv the texts of the other.
 type drawn struct {
 	table        compile.Table
 	csv, parquet []byte
@@ -63,38 +63,45 @@ var (
 	anyText  = []encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.DeltaLengthByteArray, &pq.DeltaByteArray}
 
 	drawnKinds = []drawnKind{
-		{"int64", pq.Int(64), integers, []types.Type{types.Of(types.BigInt), types.Of(types.Double)}, drawnInt, func(r *rand.Rand) (pq.Value, string) {
-			return drawnInt(one(r, 0, -1, 1, math.MaxInt64, math.MinInt64, math.MaxInt32+1, r.Int64(), -r.Int64()))
-		}},
-		{"int32", pq.Leaf(pq.Int32Type), integers, []types.Type{types.Of(types.BigInt), types.DecimalOf(12, 2)}, func(n int64) (pq.Value, string) {
-			return pq.Int32Value(int32(n)), strconv.FormatInt(n, 10)
-		}, func(r *rand.Rand) (pq.Value, string) {
-			v := one(r, int32(math.MaxInt32), math.MinInt32, int32(r.Uint32()))
-			return pq.Int32Value(v), strconv.FormatInt(int64(v), 10)
-		}},
+		{"int64", pq.Int(64), integers, []types.Type{types.Of(types.BigInt), types.Of(types.Double)}, drawnInt,
+			func(r *rand.Rand) (pq.Value, string) {
+				return drawnInt(one(r, 0, -1, 1, math.MaxInt64, math.MinInt64, math.MaxInt32+1, r.Int64(), -r.Int64()))
+			}},
+		{"int32", pq.Leaf(pq.Int32Type), integers, []types.Type{types.Of(types.BigInt), types.DecimalOf(12, 2)},
+			func(n int64) (pq.Value, string) {
+				return pq.Int32Value(int32(n)), strconv.FormatInt(n, 10)
+			}, func(r *rand.Rand) (pq.Value, string) {
+				v := one(r, int32(math.MaxInt32), math.MinInt32, int32(r.Uint32()))
+				return pq.Int32Value(v), strconv.FormatInt(int64(v), 10)
+			}},
 		{"uint32", pq.Uint(32), integers, []types.Type{types.Of(types.BigInt)}, func(n int64) (pq.Value, string) {
 			v := uint32(n + math.MaxInt32) // half of them are negative where the sign is not known
 			return pq.Int32Value(int32(v)), strconv.FormatUint(uint64(v), 10)
 		}, nil},
-		{"uint64", pq.Uint(64), []encoding.Encoding{&pq.Plain}, []types.Type{types.Of(types.BigInt), types.Of(types.Double)}, func(n int64) (pq.Value, string) {
-			v := uint64(n + 1<<40)
-			return pq.Int64Value(int64(v)), strconv.FormatUint(v, 10)
-		}, func(r *rand.Rand) (pq.Value, string) { // too large for a BIGINT
-			v := math.MaxUint64 - r.Uint64N(9)
-			return pq.Int64Value(int64(v)), strconv.FormatUint(v, 10)
-		}},
-		{"double", pq.Leaf(pq.DoubleType), []encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.ByteStreamSplit}, []types.Type{types.Of(types.Double)}, func(n int64) (pq.Value, string) {
-			return drawnDouble(float64(n) / 8)
-		}, func(r *rand.Rand) (pq.Value, string) {
-			return drawnDouble(one(r, math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, math.MaxFloat64, math.SmallestNonzeroFloat64, r.NormFloat64()*1e300))
-		}},
-		{"float", pq.Leaf(pq.FloatType), []encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.ByteStreamSplit}, []types.Type{types.Of(types.Double)}, func(n int64) (pq.Value, string) {
-			return pq.FloatValue(float32(n) / 10), strconv.FormatFloat(float64(float32(n)/10), 'g', -1, 32)
-		}, func(r *rand.Rand) (pq.Value, string) {
-			v := one(r, float32(math.NaN()), float32(math.Inf(-1)), math.MaxFloat32, float32(math.Copysign(0, -1)))
-			return pq.FloatValue(v), strconv.FormatFloat(float64(v), 'g', -1, 32)
-		}},
-		{"decimal", pq.Decimal(2, 9, pq.Int32Type), []encoding.Encoding{&pq.Plain, &pq.DeltaBinaryPacked}, []types.Type{types.DecimalOf(9, 2), types.DecimalOf(6, 1), types.Of(types.Double)},
+		{"uint64", pq.Uint(64), []encoding.Encoding{&pq.Plain}, []types.Type{types.Of(types.BigInt), types.Of(types.Double)},
+			func(n int64) (pq.Value, string) {
+				v := uint64(n + 1<<40)
+				return pq.Int64Value(int64(v)), strconv.FormatUint(v, 10)
+			}, func(r *rand.Rand) (pq.Value, string) { // too large for a BIGINT
+				v := math.MaxUint64 - r.Uint64N(9)
+				return pq.Int64Value(int64(v)), strconv.FormatUint(v, 10)
+			}},
+		{"double", pq.Leaf(pq.DoubleType), []encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.ByteStreamSplit},
+			[]types.Type{types.Of(types.Double)}, func(n int64) (pq.Value, string) {
+				return drawnDouble(float64(n) / 8)
+			}, func(r *rand.Rand) (pq.Value, string) {
+				return drawnDouble(one(r, math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, math.MaxFloat64, math.SmallestNonzeroFloat64,
+					r.NormFloat64()*1e300))
+			}},
+		{"float", pq.Leaf(pq.FloatType), []encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.ByteStreamSplit},
+			[]types.Type{types.Of(types.Double)}, func(n int64) (pq.Value, string) {
+				return pq.FloatValue(float32(n) / 10), strconv.FormatFloat(float64(float32(n)/10), 'g', -1, 32)
+			}, func(r *rand.Rand) (pq.Value, string) {
+				v := one(r, float32(math.NaN()), float32(math.Inf(-1)), math.MaxFloat32, float32(math.Copysign(0, -1)))
+				return pq.FloatValue(v), strconv.FormatFloat(float64(v), 'g', -1, 32)
+			}},
+		{"decimal", pq.Decimal(2, 9, pq.Int32Type), []encoding.Encoding{&pq.Plain, &pq.DeltaBinaryPacked},
+			[]types.Type{types.DecimalOf(9, 2), types.DecimalOf(6, 1), types.Of(types.Double)},
 			func(n int64) (pq.Value, string) {
 				sign := ""
 				if n < 0 {
@@ -102,41 +109,49 @@ var (
 				}
 				return pq.Int32Value(int32(n)), fmt.Sprintf("%s%d.%02d", sign, max(n, -n)/100, max(n, -n)%100)
 			}, nil},
-		{"long decimal", pq.Decimal(0, 38, pq.FixedLenByteArrayType(16)), []encoding.Encoding{&pq.Plain}, []types.Type{types.DecimalOf(18, 0), types.Of(types.Double)}, func(n int64) (pq.Value, string) {
-			b := make([]byte, 16)
-			for i := range b {
-				b[i] = byte(n >> 63)
-			}
-			for i := range 8 {
-				b[15-i] = byte(n >> (8 * i))
-			}
-			return pq.FixedLenByteArrayValue(b), strconv.FormatInt(n, 10)
-		}, nil},
+		{"long decimal", pq.Decimal(0, 38, pq.FixedLenByteArrayType(16)), []encoding.Encoding{&pq.Plain},
+			[]types.Type{types.DecimalOf(18, 0), types.Of(types.Double)}, func(n int64) (pq.Value, string) {
+				b := make([]byte, 16)
+				for i := range b {
+					b[i] = byte(n >> 63)
+				}
+				for i := range 8 {
+					b[15-i] = byte(n >> (8 * i))
+				}
+				return pq.FixedLenByteArrayValue(b), strconv.FormatInt(n, 10)
+			}, nil},
 		{"date", pq.Date(), integers, []types.Type{types.Of(types.Date), types.Of(types.Timestamp)}, func(n int64) (pq.Value, string) {
 			return pq.Int32Value(int32(n)), time.Unix(n*86400, 0).UTC().Format("2006-01-02")
 		}, func(r *rand.Rand) (pq.Value, string) {
 			n := one(r, int64(2932896), -719162) // the years 9999 and 1
 			return pq.Int32Value(int32(n)), time.Unix(n*86400, 0).UTC().Format("2006-01-02")
 		}},
-		{"milliseconds", pq.Timestamp(pq.Millisecond), integers, []types.Type{types.Of(types.Timestamp)}, func(n int64) (pq.Value, string) { return drawnMoment(1e3)(n * 250) }, nil},
-		{"microseconds", pq.Timestamp(pq.Microsecond), integers, []types.Type{types.Of(types.Timestamp)}, func(n int64) (pq.Value, string) { return drawnMoment(1e6)(n * 500_001) }, func(r *rand.Rand) (pq.Value, string) {
-			return drawnMoment(1e6)(one(r, int64(253402300799_999999), -62135596800_000000))
-		}},
-		{"nanoseconds", pq.Timestamp(pq.Nanosecond), []encoding.Encoding{&pq.Plain}, []types.Type{types.Of(types.Timestamp)}, func(n int64) (pq.Value, string) { return drawnMoment(1e9)(n * 700_000_001) }, func(r *rand.Rand) (pq.Value, string) {
-			return drawnMoment(1e9)(one(r, int64(math.MaxInt64), math.MinInt64))
-		}},
-		{"bool", pq.Leaf(pq.BooleanType), []encoding.Encoding{&pq.Plain, &pq.RLE}, []types.Type{types.Of(types.Bool), types.Of(types.Text)}, func(n int64) (pq.Value, string) {
-			return pq.BooleanValue(n%2 == 0), strconv.FormatBool(n%2 == 0)
-		}, nil},
-		{"text", pq.String(), anyText, []types.Type{types.Of(types.Text)}, func(n int64) (pq.Value, string) { return drawnText(fmt.Sprintf("w%06d", n+500_000)) }, func(r *rand.Rand) (pq.Value, string) {
-			return drawnText(one(r, "", "", "é, \"🌍\"", " ", "\x1emark", "\xff", strings.Repeat("long ", r.IntN(900)), strings.Repeat("é", r.IntN(99))))
-		}},
+		{"milliseconds", pq.Timestamp(pq.Millisecond), integers, []types.Type{types.Of(types.Timestamp)},
+			func(n int64) (pq.Value, string) { return drawnMoment(1e3)(n * 250) }, nil},
+		{"microseconds", pq.Timestamp(pq.Microsecond), integers, []types.Type{types.Of(types.Timestamp)},
+			func(n int64) (pq.Value, string) { return drawnMoment(1e6)(n * 500_001) }, func(r *rand.Rand) (pq.Value, string) {
+				return drawnMoment(1e6)(one(r, int64(253402300799_999999), -62135596800_000000))
+			}},
+		{"nanoseconds", pq.Timestamp(pq.Nanosecond), []encoding.Encoding{&pq.Plain}, []types.Type{types.Of(types.Timestamp)},
+			func(n int64) (pq.Value, string) { return drawnMoment(1e9)(n * 700_000_001) }, func(r *rand.Rand) (pq.Value, string) {
+				return drawnMoment(1e9)(one(r, int64(math.MaxInt64), math.MinInt64))
+			}},
+		{"bool", pq.Leaf(pq.BooleanType), []encoding.Encoding{&pq.Plain, &pq.RLE}, []types.Type{types.Of(types.Bool), types.Of(types.Text)},
+			func(n int64) (pq.Value, string) {
+				return pq.BooleanValue(n%2 == 0), strconv.FormatBool(n%2 == 0)
+			}, nil},
+		{"text", pq.String(), anyText, []types.Type{types.Of(types.Text)},
+			func(n int64) (pq.Value, string) { return drawnText(fmt.Sprintf("w%06d", n+500_000)) }, func(r *rand.Rand) (pq.Value, string) {
+				return drawnText(one(r, "", "", "é, \"🌍\"", " ", "\x1emark", "\xff", strings.Repeat("long ", r.IntN(900)),
+					strings.Repeat("é", r.IntN(99))))
+			}},
 		{"empty text", pq.String(), anyText, []types.Type{types.Of(types.Text)}, func(int64) (pq.Value, string) { return drawnText("") }, nil},
-		{"text of numbers", pq.String(), anyText, []types.Type{types.Of(types.BigInt), types.Of(types.Double), types.Of(types.Text)}, func(n int64) (pq.Value, string) {
-			return drawnText(strconv.FormatInt(n, 10))
-		}, func(r *rand.Rand) (pq.Value, string) {
-			return drawnText(one(r, "", "none", "1.5", " 7", "9223372036854775808"))
-		}},
+		{"text of numbers", pq.String(), anyText, []types.Type{types.Of(types.BigInt), types.Of(types.Double), types.Of(types.Text)},
+			func(n int64) (pq.Value, string) {
+				return drawnText(strconv.FormatInt(n, 10))
+			}, func(r *rand.Rand) (pq.Value, string) {
+				return drawnText(one(r, "", "none", "1.5", " 7", "9223372036854775808"))
+			}},
 		{"text of dates", pq.String(), anyText, []types.Type{types.Of(types.Date)}, func(n int64) (pq.Value, string) {
 			return drawnText(time.Unix(n*86400, 0).UTC().Format("2006-01-02"))
 		}, func(r *rand.Rand) (pq.Value, string) { return drawnText(one(r, "", "never", "2024-02-30")) }},
@@ -218,7 +233,8 @@ func drawTable(r *rand.Rand, name string, columns []drawnColumn, rows int, optio
 		}
 		text.WriteString(c.column.Name)
 		if len(columns) < 50 {
-			d.about += fmt.Sprintf("%s: %s as %s, span %d, rising %d, odds %d, NULL: %s\n", c.column.Name, c.name, c.column.Type, c.span, c.rising, c.odds, c.nulls)
+			d.about += fmt.Sprintf("%s: %s as %s, span %d, rising %d, odds %d, NULL: %s\n", c.column.Name, c.name, c.column.Type, c.span, c.rising,
+				c.odds, c.nulls)
 		}
 	}
 	text.WriteByte('\n')
@@ -253,7 +269,8 @@ func drawTable(r *rand.Rand, name string, columns []drawnColumn, rows int, optio
 	}
 	d.csv = []byte(text.String())
 	var b bytes.Buffer
-	w := pq.NewWriter(&b, append(options, pq.NewSchema(name, group), pq.PageBufferSize(2<<10), pq.MaxRowsPerRowGroup(int64(perGroup)), pq.DataPageVersion(version))...)
+	w := pq.NewWriter(&b, append(options, pq.NewSchema(name, group), pq.PageBufferSize(2<<10), pq.MaxRowsPerRowGroup(int64(perGroup)),
+		pq.DataPageVersion(version))...)
 	_, err := w.WriteRows(out)
 	if err = errors.Join(err, w.Close()); err != nil {
 		panic(err)

@@ -18,7 +18,8 @@ func TestC1_AFileOfDuckDB(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, chunk := range []int{1, 500, 1 << 20} {
-		got, err := text(file, chunk, "id", "small", "unsigned", "yes", "number", "short", "words", "day", "moment", "seconds", "price", "long", "tags[0]", "tags[1]", "tags[2]",
+		got, err := text(file, chunk, "id", "small", "unsigned", "yes", "number", "short", "words", "day", "moment", "seconds", "price", "long",
+			"tags[0]", "tags[1]", "tags[2]",
 			"at.x", "at.y.z", "points[1].k")
 		if err != nil || got != string(want) {
 			t.Errorf("chunks of %d: %q, %v", chunk, got, err)
@@ -37,7 +38,8 @@ func TestC1_AVariantOfDuckDB(t *testing.T) {
 	}
 	for _, name := range []string{"v", "v.metadata", "v.value"} {
 		for _, f := range forms[1:] {
-			if _, err := consumeAs(f.open, file, 1<<20, name); !errors.Is(err, ErrUnread) || !strings.Contains(err.Error(), "is a VARIANT, which is not read; write it as text") {
+			if _, err := consumeAs(f.open, file, 1<<20, name); !errors.Is(err, ErrUnread) ||
+				!strings.Contains(err.Error(), "is a VARIANT, which is not read; write it as text") {
 				t.Errorf("%s, %s: %v", name, f.name, err)
 			}
 		}

@@ -77,7 +77,9 @@ func open(in io.ReaderAt, size int64, memory *budget) (*file, error) {
 		return nil, damaged("the end", "it says that the footer has %d bytes, and the file has %d", length, size)
 	}
 	if length > maxFooter {
-		return nil, fmt.Errorf("%w: its footer has %d bytes, at most %d are read; write it with fewer columns, larger row groups or shorter statistics", ErrUnread, length, maxFooter)
+		return nil, fmt.Errorf(
+			"%w: its footer has %d bytes, at most %d are read; write it with fewer columns, larger row groups or shorter statistics", ErrUnread,
+			length, maxFooter)
 	}
 	footer, err := memory.grow(nil, int(length))
 	if err != nil {
@@ -259,7 +261,8 @@ type group struct {
 	stats   []statistics
 }
 
-// eachGroup calls each for each row group. wanted are indexes of leaves, in any order; leaves is how many there are. The group is valid during the call.
+// eachGroup calls each for each row group. wanted are indexes of leaves, in any order; leaves is how many there are. The group is valid
+// during the call.
 func (f *file) eachGroup(wanted []int, leaves int, each func(number int, g *group) error) error {
 	t := &thrift{p: f.groups}
 	g := &group{columns: make([]chunkMeta, len(wanted)), stats: make([]statistics, len(wanted))}

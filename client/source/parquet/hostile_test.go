@@ -60,7 +60,8 @@ func consume(file []byte, most int, names ...string) (*Cutter, error) {
 	return consumeAs(NewCutter, file, most, names...)
 }
 
-func consumeAs(open func(io.ReaderAt, int64, []csv.Column, byte, int, int) (*Cutter, error), file []byte, most int, names ...string) (*Cutter, error) {
+func consumeAs(open func(io.ReaderAt, int64, []csv.Column, byte, int, int) (*Cutter, error), file []byte, most int,
+	names ...string) (*Cutter, error) {
 	var columns []csv.Column
 	for _, n := range names {
 		columns = append(columns, csv.Column{Name: n, Optional: true})
@@ -92,7 +93,8 @@ func blameless(c *Cutter, err error) error {
 	switch {
 	case errors.Is(err, errPanic):
 		return fmt.Errorf("a panic: %w", err)
-	case err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrUnread) && !errors.Is(err, ErrColumn) && !errors.Is(err, csv.ErrRecordTooLong):
+	case err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrUnread) && !errors.Is(err, ErrColumn) &&
+		!errors.Is(err, csv.ErrRecordTooLong):
 		return fmt.Errorf("an error of no kind: %w", err)
 	case err != nil && strings.ContainsAny(err.Error(), "\n"):
 		return fmt.Errorf("an error of several lines: %w", err)
@@ -224,15 +226,19 @@ func TestR16_HostileFilesTakeNoMemory(t *testing.T) {
 		says string
 		file []byte
 	}{
-		"a page of 100 MiB":                     {"more than 64 MiB", written(t, pq.NewSchema("f", pq.Group{"a": plain}), long, 2000, pq.PageBufferSize(200<<20))},
-		"an encrypted file":                     {"encrypted", append(bytes.Clone(file[:len(file)-1]), 'E')},
-		"a footer that is longer than the file": {"the footer has", append(append(bytes.Clone(file[:len(file)-8]), "\xff\xff\xff\x7f"...), "PAR1"...)},
-		"pages behind the end":                  {"pages of the file end", rewritten(t, file, func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = 1 << 60 })},
+		"a page of 100 MiB": {"more than 64 MiB", written(t, pq.NewSchema("f", pq.Group{"a": plain}), long, 2000,
+			pq.PageBufferSize(200<<20))},
+		"an encrypted file": {"encrypted", append(bytes.Clone(file[:len(file)-1]), 'E')},
+		"a footer that is longer than the file": {"the footer has", append(append(bytes.Clone(file[:len(file)-8]), "\xff\xff\xff\x7f"...),
+			"PAR1"...)},
+		"pages behind the end": {"pages of the file end",
+			rewritten(t, file, func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = 1 << 60 })},
 		"pages before the beginning": {"should be at byte", rewritten(t, file, func(m *format.FileMetaData) {
 			m.RowGroups[0].Columns[0].MetaData.DictionaryPageOffset = -5
 			m.RowGroups[0].Columns[0].MetaData.DataPageOffset = -5
 		})},
-		"more rows than there are":          {"values for", rewritten(t, file, func(m *format.FileMetaData) { m.NumRows, m.RowGroups[0].NumRows = 1<<50, 1<<50 })},
+		"more rows than there are": {"values for", rewritten(t, file,
+			func(m *format.FileMetaData) { m.NumRows, m.RowGroups[0].NumRows = 1<<50, 1<<50 })},
 		"other rows than in the row groups": {"row groups have", rewritten(t, file, func(m *format.FileMetaData) { m.NumRows++ })},
 		"more values than there are": {"pages end", rewritten(t, file, func(m *format.FileMetaData) {
 			m.NumRows, m.RowGroups[0].NumRows, m.RowGroups[0].Columns[0].MetaData.NumValues = 3000, 3000, 3000
@@ -240,11 +246,17 @@ func TestR16_HostileFilesTakeNoMemory(t *testing.T) {
 		"fewer values than there are": {"values, and", rewritten(t, file, func(m *format.FileMetaData) {
 			m.NumRows, m.RowGroups[0].NumRows, m.RowGroups[0].Columns[0].MetaData.NumValues = 3, 3, 3
 		})},
-		"an unknown codec":          {"not known (99)", rewritten(t, file, func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.Codec = 99 })},
-		"LZO":                       {"LZO", rewritten(t, file, func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.Codec = format.LZO })},
-		"another codec than it has": {"a page at byte", rewritten(t, file, func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.Codec = format.Snappy })},
-		"pages in another file":     {"in another file", rewritten(t, file, func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].FilePath = "/etc/passwd" })},
-		"another type":              {"another type", rewritten(t, file, func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.Type = format.Int64 })},
+		"an unknown codec": {"not known (99)", rewritten(t, file,
+			func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.Codec = 99 })},
+		"LZO": {"LZO", rewritten(t, file, func(m *format.FileMetaData) {
+			m.RowGroups[0].Columns[0].MetaData.Codec = format.LZO
+		})},
+		"another codec than it has": {"a page at byte", rewritten(t, file,
+			func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.Codec = format.Snappy })},
+		"pages in another file": {"in another file", rewritten(t, file,
+			func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].FilePath = "/etc/passwd" })},
+		"another type": {"another type", rewritten(t, file,
+			func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.Type = format.Int64 })},
 	}
 	for name, c := range all {
 		var before, after runtime.MemStats

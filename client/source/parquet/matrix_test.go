@@ -105,7 +105,8 @@ func moment(unit time.Duration, digits string) func(i int) string {
 }
 
 func words(i int) string {
-	return []string{"", "plain", "with, comma", `"quoted"`, "two\nlines", "grüße 🌍", "\x1emark", strings.Repeat("long ", 50)}[i%8] + strconv.Itoa(i/40%50)
+	return []string{"", "plain", "with, comma", `"quoted"`, "two\nlines", "grüße 🌍", "\x1emark", strings.Repeat("long ", 50)}[i%8] +
+		strconv.Itoa(i/40%50)
 }
 
 func quotedWord(i int) string {
@@ -113,19 +114,26 @@ func quotedWord(i int) string {
 }
 
 var kinds = []kindOf{
-	{"bool", pq.Leaf(pq.BooleanType), func(i int) pq.Value { return pq.BooleanValue(i%3 == 0) }, func(i int) string { return strconv.FormatBool(i%3 == 0) },
+	{"bool", pq.Leaf(pq.BooleanType), func(i int) pq.Value { return pq.BooleanValue(i%3 == 0) },
+		func(i int) string { return strconv.FormatBool(i%3 == 0) },
 		[]encoding.Encoding{&pq.Plain, &pq.RLE}},
-	{"int32", pq.Leaf(pq.Int32Type), func(i int) pq.Value { return pq.Int32Value(int32(numbersOf(i))) }, func(i int) string { return strconv.Itoa(int(int32(numbersOf(i)))) },
+	{"int32", pq.Leaf(pq.Int32Type), func(i int) pq.Value { return pq.Int32Value(int32(numbersOf(i))) },
+		func(i int) string { return strconv.Itoa(int(int32(numbersOf(i)))) },
 		[]encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.DeltaBinaryPacked}},
-	{"int64", pq.Int(64), func(i int) pq.Value { return pq.Int64Value(numbersOf(i) * 1e9) }, func(i int) string { return strconv.FormatInt(numbersOf(i)*1e9, 10) },
+	{"int64", pq.Int(64), func(i int) pq.Value { return pq.Int64Value(numbersOf(i) * 1e9) },
+		func(i int) string { return strconv.FormatInt(numbersOf(i)*1e9, 10) },
 		[]encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.DeltaBinaryPacked}},
-	{"uint32", pq.Uint(32), func(i int) pq.Value { return pq.Int32Value(int32(math.MaxUint32 - uint32(i))) }, func(i int) string { return strconv.Itoa(math.MaxUint32 - i) },
+	{"uint32", pq.Uint(32), func(i int) pq.Value { return pq.Int32Value(int32(math.MaxUint32 - uint32(i))) },
+		func(i int) string { return strconv.Itoa(math.MaxUint32 - i) },
 		[]encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.DeltaBinaryPacked}},
-	{"uint64", pq.Uint(64), func(i int) pq.Value { return pq.Int64Value(-1 - int64(i)) }, func(i int) string { return strconv.FormatUint(math.MaxUint64-uint64(i), 10) },
+	{"uint64", pq.Uint(64), func(i int) pq.Value { return pq.Int64Value(-1 - int64(i)) },
+		func(i int) string { return strconv.FormatUint(math.MaxUint64-uint64(i), 10) },
 		[]encoding.Encoding{&pq.Plain}},
-	{"float", pq.Leaf(pq.FloatType), func(i int) pq.Value { return pq.FloatValue(float32(i) / 10) }, func(i int) string { return strconv.FormatFloat(float64(float32(i)/10), 'f', -1, 32) },
+	{"float", pq.Leaf(pq.FloatType), func(i int) pq.Value { return pq.FloatValue(float32(i) / 10) },
+		func(i int) string { return strconv.FormatFloat(float64(float32(i)/10), 'f', -1, 32) },
 		[]encoding.Encoding{&pq.Plain, &pq.RLEDictionary}},
-	{"double", pq.Leaf(pq.DoubleType), func(i int) pq.Value { return pq.DoubleValue(float64(i) / 3) }, func(i int) string { return strconv.FormatFloat(float64(i)/3, 'f', -1, 64) },
+	{"double", pq.Leaf(pq.DoubleType), func(i int) pq.Value { return pq.DoubleValue(float64(i) / 3) },
+		func(i int) string { return strconv.FormatFloat(float64(i)/3, 'f', -1, 64) },
 		[]encoding.Encoding{&pq.Plain, &pq.RLEDictionary}},
 	{"string", pq.String(), func(i int) pq.Value { return pq.ByteArrayValue([]byte(words(i))) }, quotedWord,
 		[]encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.DeltaLengthByteArray, &pq.DeltaByteArray}},
@@ -167,7 +175,8 @@ var kinds = []kindOf{
 
 var codecs = []compress.Codec{&pq.Uncompressed, &pq.Snappy, &pq.Gzip, &pq.Zstd, &pq.Lz4Raw}
 
-// TestC1_EveryTypeAndEncoding reads every type in every encoding it may have, packed or not, in pages of both versions, with nulls and without.
+// TestC1_EveryTypeAndEncoding reads every type in every encoding it may have, packed or not, in pages of both versions, with nulls and
+// without.
 func TestC1_EveryTypeAndEncoding(t *testing.T) {
 	const n = 1500
 	number := 0
@@ -238,7 +247,8 @@ func TestC1_NestedColumnsByPath(t *testing.T) {
 		Dotted string            `parquet:"a.b"`
 	}
 	rows := []row{
-		{ID: 1, Tags: []string{"a", "b"}, Old: []string{"o"}, At: &point{X: 1.5, Y: []int32{7, 8}}, Points: []point{{X: 1, Y: []int32{1, 2}}, {X: 2, Y: []int32{3}}}, Dotted: "d"},
+		{ID: 1, Tags: []string{"a", "b"}, Old: []string{"o"}, At: &point{X: 1.5, Y: []int32{7, 8}},
+			Points: []point{{X: 1, Y: []int32{1, 2}}, {X: 2, Y: []int32{3}}}, Dotted: "d"},
 		{ID: 2},
 		{ID: 3, Tags: []string{"c"}, Points: []point{{X: 3}}, Map: map[string]string{"k": "v"}},
 		{ID: 4, Tags: []string{"d", "e", "f"}, Old: []string{"p", "q"}, Points: []point{{}, {X: 5, Y: []int32{0, 9}}}},
@@ -254,7 +264,8 @@ func TestC1_NestedColumnsByPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"id": "1 2 3 4", "tags[0]": `a "" c d`, "tags[1]": `b "" "" e`, "tags[2]": `"" "" "" f`, "old[1]": `"" "" "" q`, "at.x": `1.5 "" "" ""`, "at.y[1]": `8 "" "" ""`,
+		"id": "1 2 3 4", "tags[0]": `a "" c d`, "tags[1]": `b "" "" e`, "tags[2]": `"" "" "" f`, "old[1]": `"" "" "" q`, "at.x": `1.5 "" "" ""`,
+		"at.y[1]":     `8 "" "" ""`,
 		"points[1].x": `2 "" "" 5`, "points[0].y[1]": `2 "" "" ""`, "points[1].y[1]": `"" "" "" 9`, "a.b": `d "" "" ""`,
 	} {
 		for _, chunk := range []int{1, 1 << 10} {
@@ -268,8 +279,10 @@ func TestC1_NestedColumnsByPath(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	for path, want := range map[string]string{
-		"tags": "is a list; say which item is meant, as tags[0]", "old": "is a list", "at": "is a group; say which column of it is meant, as at.x", "points": "is a list", "points[0]": "as points[0].x",
-		"at.y": "is a list", "map": "is a list", "id[0]": "no list", "tags.list.element": "is in a list", "nothing": `the file has "id"`, "at.z": "there is no column", "tags[x]": "there is no column",
+		"tags": "is a list; say which item is meant, as tags[0]", "old": "is a list",
+		"at": "is a group; say which column of it is meant, as at.x", "points": "is a list", "points[0]": "as points[0].x",
+		"at.y": "is a list", "map": "is a list", "id[0]": "no list", "tags.list.element": "is in a list", "nothing": `the file has "id"`,
+		"at.z": "there is no column", "tags[x]": "there is no column",
 	} {
 		if _, err := text(b.Bytes(), 1<<10, path); !errors.Is(err, ErrColumn) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)

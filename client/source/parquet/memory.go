@@ -25,7 +25,8 @@ func (b *budget) grow(p []byte, n int) ([]byte, error) {
 // charge counts n bytes as used, or fails if the limit is reached.
 func (b *budget) charge(n int) error {
 	if n > b.limit-b.used {
-		return fmt.Errorf("%w: the pages of the columns that are needed take more than %d MiB of memory at once; read fewer columns, or write it with smaller row groups or pages",
+		return fmt.Errorf("%w: the pages of the columns that are needed take more than %d MiB of memory at once; read fewer columns, or write "+
+			"it with smaller row groups or pages",
 			ErrUnread, b.limit>>20)
 	}
 	b.used += n

@@ -6,8 +6,8 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// statistics is what the footer says of the values of a column in a row group. Whether it is true cannot be known without reading the values, so
-// it is trusted like the values themselves. Bounds that cannot be values are ignored.
+// statistics is what the footer says of the values of a column in a row group. Whether it is true cannot be known without reading the
+// values, so it is trusted like the values themselves. Bounds that cannot be values are ignored.
 type statistics struct {
 	least, most       []byte // in the order of the type
 	oldLeast, oldMost []byte // from older writers, which compare as signed numbers, whatever the type
@@ -60,8 +60,8 @@ func (t *thrift) ordered(kind byte) (is bool) {
 
 // kindOfValues returns the kind of an element's values, or csv.KindUnknown if they are not ordered like the fields that are made of them.
 //
-// FLOAT and DOUBLE are of KindUnknown: statistics cannot say whether there are NaNs, and some writers get the bounds of the other values wrong where
-// there are. In parquet-go 0.25 a NaN takes those before it out of the bounds.
+// FLOAT and DOUBLE are of KindUnknown: statistics cannot say whether there are NaNs, and some writers get the bounds of the other values
+// wrong where there are. In parquet-go 0.25 a NaN takes those before it out of the bounds.
 func (e *element) kindOfValues() (kind csv.Kind, unsigned bool) {
 	logical, _, unsigned := e.meaning()
 	integers := e.kind == kindInt32 || e.kind == kindInt64
@@ -85,7 +85,8 @@ func (c *column) rangeOf(s *statistics, values int64, ordered bool) (r csv.Range
 	kind, unsigned := c.element.kindOfValues()
 	least, most := s.least, s.most
 	switch signed := !unsigned && c.kind != kindBytes && c.kind != kindFixed; {
-	case least == nil && most == nil && s.oldLeast == nil && s.oldMost == nil && s.counted && s.nulls == values && c.maxDef > 0 && c.maxRep == 0:
+	case least == nil && most == nil && s.oldLeast == nil && s.oldMost == nil && s.counted && s.nulls == values && c.maxDef > 0 &&
+		c.maxRep == 0:
 		return csv.Range{Kind: csv.KindNone}
 	case s.inexact && kind != csv.KindBytes: // a prefix of a text is a bound, too; but the first bytes of a number are another number
 		return r

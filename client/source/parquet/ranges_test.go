@@ -45,7 +45,8 @@ func compareFields(kind csv.Kind, a, b string) int {
 func TestC1_StatisticsAreTheEndsOfTheFields(t *testing.T) {
 	const n, perGroup = 700, 200
 	known := map[string]csv.Kind{"int32": csv.KindInteger, "int64": csv.KindInteger, "uint32": csv.KindInteger, "uint64": csv.KindInteger,
-		"string": csv.KindBytes, "date": csv.KindDate, "timestamp ms": csv.KindTime, "timestamp us": csv.KindTime, "timestamp ns": csv.KindTime, "decimal": csv.KindDecimal, "long decimal": csv.KindDecimal}
+		"string": csv.KindBytes, "date": csv.KindDate, "timestamp ms": csv.KindTime, "timestamp us": csv.KindTime, "timestamp ns": csv.KindTime,
+		"decimal": csv.KindDecimal, "long decimal": csv.KindDecimal}
 	for _, k := range kinds {
 		for _, nulls := range []bool{false, true} {
 			var rows []pq.Row
@@ -126,17 +127,18 @@ func TestC1_StatisticsThatMayMeanAnythingAreNotBelieved(t *testing.T) {
 		change func(*format.FileMetaData)
 		want   string
 	}{
-		"as written":                 {func(*format.FileMetaData) {}, all},
-		"no orders":                  {func(m *format.FileMetaData) { m.ColumnOrders = nil }, "i -1 2; "},
-		"orders of too few columns":  {func(m *format.FileMetaData) { m.ColumnOrders = m.ColumnOrders[:1] }, "i -1 2; "},
-		"old ones":                   {func(m *format.FileMetaData) { old(m); m.ColumnOrders = nil }, "i -1 2; "},
-		"old ones with orders":       {old, ""},
-		"none":                       {each(func(s *format.Statistics) { *s = format.Statistics{} }), ""},
-		"only the least":             {each(func(s *format.Statistics) { s.MaxValue = nil }), ""},
-		"only the most":              {each(func(s *format.Statistics) { s.MinValue = nil }), ""},
-		"too short":                  {each(func(s *format.Statistics) { s.MinValue = s.MinValue[:1] }), "t b é; "},
-		"too long":                   {each(func(s *format.Statistics) { s.MaxValue = append(bytes.Clone(s.MaxValue), 0) }), "t b é\x00; "},
-		"no numbers":                 {each(func(s *format.Statistics) { s.MaxValue = bytes.Repeat([]byte{0xff}, len(s.MaxValue)) }), "i -1 -1; u 1 18446744073709551615; t b \xff\xff; "},
+		"as written":                {func(*format.FileMetaData) {}, all},
+		"no orders":                 {func(m *format.FileMetaData) { m.ColumnOrders = nil }, "i -1 2; "},
+		"orders of too few columns": {func(m *format.FileMetaData) { m.ColumnOrders = m.ColumnOrders[:1] }, "i -1 2; "},
+		"old ones":                  {func(m *format.FileMetaData) { old(m); m.ColumnOrders = nil }, "i -1 2; "},
+		"old ones with orders":      {old, ""},
+		"none":                      {each(func(s *format.Statistics) { *s = format.Statistics{} }), ""},
+		"only the least":            {each(func(s *format.Statistics) { s.MaxValue = nil }), ""},
+		"only the most":             {each(func(s *format.Statistics) { s.MinValue = nil }), ""},
+		"too short":                 {each(func(s *format.Statistics) { s.MinValue = s.MinValue[:1] }), "t b é; "},
+		"too long":                  {each(func(s *format.Statistics) { s.MaxValue = append(bytes.Clone(s.MaxValue), 0) }), "t b é\x00; "},
+		"no numbers": {each(func(s *format.Statistics) { s.MaxValue = bytes.Repeat([]byte{0xff}, len(s.MaxValue)) }),
+			"i -1 -1; u 1 18446744073709551615; t b \xff\xff; "},
 		"all null, and values too":   {each(func(s *format.Statistics) { s.NullCount = 2 }), all},
 		"more nulls than values":     {each(func(s *format.Statistics) { *s = format.Statistics{NullCount: 3} }), ""},
 		"fewer nulls than are there": {each(func(s *format.Statistics) { *s = format.Statistics{NullCount: 1} }), ""},

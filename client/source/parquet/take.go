@@ -188,8 +188,8 @@ func (c *column) takeNumbers(v numbers, levels []uint32, n int, out *columnar.Co
 	return nil
 }
 
-// micros returns a time in microseconds; ok is false if it is not a whole number of them, or too large for an int64. columnar.Column keeps only
-// years of four digits as a time, and others as text.
+// micros returns a time in microseconds; ok is false if it is not a whole number of them, or too large for an int64. columnar.Column keeps
+// only years of four digits as a time, and others as text.
 func (c *column) micros(v int64) (micros int64, ok bool) {
 	switch unit := c.tick; unit {
 	case 0:

@@ -21,7 +21,8 @@ func TestFloatsAreTheirShortestDigits(t *testing.T) {
 			t.Fatalf("%x is %s, not %s", math.Float64bits(v), got, want)
 		}
 	}
-	for _, v := range []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), 0.1, 0.001, 0.0005, 0.0001, 0.9999, 0.9995, 1e11, 99999999999.999, 99999999999.9999, 1 << 53, 1e15 + 0.3, 1e20} {
+	for _, v := range []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), 0.1, 0.001, 0.0005, 0.0001, 0.9999, 0.9995,
+		1e11, 99999999999.999, 99999999999.9999, 1 << 53, 1e15 + 0.3, 1e20} {
 		check(v)
 		check(-v)
 		check(math.Nextafter(v, math.Inf(1)))

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// This file reads the compact protocol of Apache Thrift, in which the footer of a file and the headers of its pages are written. It allocates
-// nothing: it walks structures field by field, and skips what is not wanted.
+// This file reads the compact protocol of Apache Thrift, in which the footer of a file and the headers of its pages are written. It
+// allocates nothing: it walks structures field by field, and skips what is not wanted.
 
 // The types of the compact protocol.
 const (

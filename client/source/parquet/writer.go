@@ -18,9 +18,9 @@ import (
 // groupBytes is how many bytes of values a [Writer] gathers before it writes a row group.
 const groupBytes = 4 << 20
 
-// Writer writes rows as a Parquet file: columns of int64, double, booleans, decimals, days, times and UTF-8 text, each row group in one page for each
-// column, packed with Snappy and with a checksum, and with statistics. Any value may be null. It keeps one row group in memory, and some hundred bytes for each
-// column of each row group that it has written.
+// Writer writes rows as a Parquet file: columns of int64, double, booleans, decimals, days, times and UTF-8 text, each row group in one
+// page for each column, packed with Snappy and with a checksum, and with statistics. Any value may be null. It keeps one row group in
+// memory, and some hundred bytes for each column of each row group that it has written.
 type Writer struct {
 	w       io.Writer
 	at      int64
@@ -105,8 +105,8 @@ func (c *gathered) statistics(m *made) {
 	c.nulls, c.some, c.none = 0, false, false
 }
 
-// bound returns the least value (end 0) or the greatest (end 1) as statistics have it. A zero gets the sign with which it bounds both zeros: -0
-// as the least, +0 as the greatest.
+// bound returns the least value (end 0) or the greatest (end 1) as statistics have it. A zero gets the sign with which it bounds both
+// zeros: -0 as the least, +0 as the greatest.
 func (c *gathered) bound(end int) []byte {
 	switch c.kind {
 	case kindInt32:
@@ -148,7 +148,8 @@ func (c *gathered) take(page []byte) []byte {
 	return page
 }
 
-// NewWriter returns a writer of columns with these names and types. Types of which a file has no columns, like INTERVAL, are written as text.
+// NewWriter returns a writer of columns with these names and types. Types of which a file has no columns, like INTERVAL, are written as
+// text.
 func NewWriter(w io.Writer, names []string, of []types.Type) *Writer {
 	f := &Writer{w: w}
 	for i, name := range names {
@@ -185,8 +186,8 @@ func (c *gathered) integer(v protocol.Value) (n int64, ok bool) {
 	return 0, false
 }
 
-// Row writes a row. A value is of its column's type, or one that the type holds: any value in a column of text, and an integer in one of doubles. DECIMAL,
-// DATE and TIMESTAMP come as the texts of an answer.
+// Row writes a row. A value is of its column's type, or one that the type holds: any value in a column of text, and an integer in one of
+// doubles. DECIMAL, DATE and TIMESTAMP come as the texts of an answer.
 func (f *Writer) Row(row []protocol.Value) error {
 	size := 0
 	for i, v := range row {
@@ -199,7 +200,8 @@ func (f *Writer) Row(row []protocol.Value) error {
 		}
 		c.level(1)
 		switch {
-		case c.kind != kindBytes && c.kind != kindInt32 && c.kind != kindInt64 && v.Kind == protocol.Text, c.kind == kindBool && v.Kind != protocol.Bool:
+		case c.kind != kindBytes && c.kind != kindInt32 && c.kind != kindInt64 && v.Kind == protocol.Text,
+			c.kind == kindBool && v.Kind != protocol.Bool:
 			return f.not(c, v)
 		case c.kind == kindBool:
 			if c.bits%8 == 0 {

@@ -29,11 +29,13 @@ func TestNullsAndBooleansReadBack(t *testing.T) {
 	}
 	kinds := []protocol.Kind{protocol.Text, protocol.Int, protocol.Float, protocol.Bool}
 	for name, is := range map[string]func(i int) bool{
-		"none": func(int) bool { return false }, "all": func(int) bool { return true }, "every third": func(i int) bool { return i%3 == 0 }, "the first": func(i int) bool { return i < 500 }, "the last": func(i int) bool { return i >= 500 },
+		"none": func(int) bool { return false }, "all": func(int) bool { return true }, "every third": func(i int) bool { return i%3 == 0 },
+		"the first": func(i int) bool { return i < 500 }, "the last": func(i int) bool { return i >= 500 },
 	} {
 		for _, n := range []int{0, 1, 7, 8, 9, 1000} {
 			var b bytes.Buffer
-			w := NewWriter(&b, []string{"t", "i", "f", "b"}, []types.Type{types.Of(types.Text), types.Of(types.BigInt), types.Of(types.Double), types.Of(types.Bool)})
+			w := NewWriter(&b, []string{"t", "i", "f", "b"}, []types.Type{types.Of(types.Text), types.Of(types.BigInt), types.Of(types.Double),
+				types.Of(types.Bool)})
 			var want strings.Builder
 			for i := range n {
 				var row []protocol.Value
@@ -92,7 +94,8 @@ func TestC1_StatisticsOfWhatIsWritten(t *testing.T) {
 		{types.Double, []protocol.Value{null}, "1  "},
 		{types.Decimal, []protocol.Value{text("-5"), null, text("12")}, "3 -5 12"},
 		{types.Date, []protocol.Value{text("2024-02-29"), text("1969-12-31")}, "4 1969-12-31 2024-02-29"},
-		{types.Timestamp, []protocol.Value{text("2024-02-29 12:00:00.5"), text("0045-01-02 (BC) 00:00:00"), null}, "5 -0044-01-02 00:00:00 2024-02-29 12:00:00.5"},
+		{types.Timestamp, []protocol.Value{text("2024-02-29 12:00:00.5"), text("0045-01-02 (BC) 00:00:00"), null},
+			"5 -0044-01-02 00:00:00 2024-02-29 12:00:00.5"},
 	} {
 		var b bytes.Buffer
 		w := NewWriter(&b, []string{"a"}, []types.Type{types.Of(c.kind)})
@@ -140,15 +143,18 @@ func floatBounds(t *testing.T, file []byte, kind types.Kind) (all []string) {
 		case s.MinValue == nil && s.MaxValue == nil:
 			all = append(all, "0  ")
 		default:
-			all = append(all, fmt.Sprint(math.Float64frombits(binary.LittleEndian.Uint64(s.MinValue)), " ", math.Float64frombits(binary.LittleEndian.Uint64(s.MaxValue))))
+			all = append(all, fmt.Sprint(math.Float64frombits(binary.LittleEndian.Uint64(s.MinValue)), " ",
+				math.Float64frombits(binary.LittleEndian.Uint64(s.MaxValue))))
 		}
 	}
 	return all
 }
 
-// TestC1_WhatIsWrittenHasTheTypeOfItsColumn: the file declares the types, whatever the values are, and a value that is not of its column's type is an error.
+// TestC1_WhatIsWrittenHasTheTypeOfItsColumn: the file declares the types, whatever the values are, and a value that is not of its column's
+// type is an error.
 func TestC1_WhatIsWrittenHasTheTypeOfItsColumn(t *testing.T) {
-	of := []types.Type{types.Of(types.BigInt), types.DecimalOf(9, 2), types.Of(types.Double), types.Of(types.Date), types.Of(types.Timestamp), types.Of(types.Bool), types.Of(types.Text), types.Of(types.Interval)}
+	of := []types.Type{types.Of(types.BigInt), types.DecimalOf(9, 2), types.Of(types.Double), types.Of(types.Date), types.Of(types.Timestamp),
+		types.Of(types.Bool), types.Of(types.Text), types.Of(types.Interval)}
 	names := []string{"i", "p", "x", "d", "t", "b", "s", "v"}
 	null := protocol.Value{Kind: protocol.Null}
 	value := func(s string) protocol.Value { return protocol.Value{Text: s} }
@@ -156,9 +162,13 @@ func TestC1_WhatIsWrittenHasTheTypeOfItsColumn(t *testing.T) {
 	for rows, c := range map[string][]protocol.Value{
 		"":          nil,
 		",,,,,,,\n": {null, null, null, null, null, null, null, null},
-		"-7,-1234567.89,2,2024-02-29,2024-02-29 12:00:00.000001,true,x,1 day\n": {{Kind: protocol.Int, Int: -7}, value("-1234567.89"), {Kind: protocol.Int, Int: 2}, value("2024-02-29"), value("2024-02-29 12:00:00.000001"), {Kind: protocol.Bool, Int: 1}, value("x"), value("1 day")},
-		",,NaN,+12345-01-02,+12345-01-02 00:00:00,,,\n":                         {null, null, {Kind: protocol.Float, Float: math.NaN()}, value("12345-01-02"), value("12345-01-02 00:00:00"), null, null, null},
-		",,,-0044-01-02,-0044-01-02 01:00:00,,,\n":                              {null, null, null, value("0045-01-02 (BC)"), value("0045-01-02 (BC) 01:00:00"), null, null, null},
+		"-7,-1234567.89,2,2024-02-29,2024-02-29 12:00:00.000001,true,x,1 day\n": {{Kind: protocol.Int, Int: -7}, value("-1234567.89"),
+			{Kind: protocol.Int, Int: 2}, value("2024-02-29"), value("2024-02-29 12:00:00.000001"), {Kind: protocol.Bool, Int: 1}, value("x"),
+			value("1 day")},
+		",,NaN,+12345-01-02,+12345-01-02 00:00:00,,,\n": {null, null, {Kind: protocol.Float, Float: math.NaN()},
+			value("12345-01-02"), value("12345-01-02 00:00:00"), null, null, null},
+		",,,-0044-01-02,-0044-01-02 01:00:00,,,\n": {null, null, null, value("0045-01-02 (BC)"),
+			value("0045-01-02 (BC) 01:00:00"), null, null, null},
 	} {
 		var b bytes.Buffer
 		w := NewWriter(&b, names, of)
@@ -177,7 +187,8 @@ func TestC1_WhatIsWrittenHasTheTypeOfItsColumn(t *testing.T) {
 			t.Errorf("%q: %q, %v", rows, got, err)
 		}
 	}
-	for i, v := range []protocol.Value{value("7"), value("12345678.90"), value("1.5"), value("2024-02-30"), value("2024-02-29 25:00:00"), {Kind: protocol.Int, Int: 1}} {
+	for i, v := range []protocol.Value{value("7"), value("12345678.90"), value("1.5"), value("2024-02-30"), value("2024-02-29 25:00:00"),
+		{Kind: protocol.Int, Int: 1}} {
 		w := NewWriter(&bytes.Buffer{}, names[i:i+1], of[i:i+1])
 		if err := w.Row([]protocol.Value{v}); !errors.Is(err, ErrValue) || !errors.Is(w.Close(), ErrValue) {
 			t.Errorf("%s of column %s: %v", v, of[i], err)

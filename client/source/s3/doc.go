@@ -8,6 +8,6 @@
 //	endpoint      AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, endpoint_url of the profile; that of the region
 //
 // AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name other files. Every request gets a signature of its own, so a read that outlasts its
-// credentials continues with new ones. Errors contain no credential and no signature. Redirects are not followed, because a signature is valid for
-// one server only.
+// credentials continues with new ones. Errors contain no credential and no signature. Redirects are not followed, because a signature is
+// valid for one server only.
 package s3

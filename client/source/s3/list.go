@@ -52,9 +52,13 @@ func (s *Store) List(ctx context.Context, bucket, prefix string, fits func(key s
 			slices.Sort(keys)
 			return slices.Compact(keys), nil
 		case p.NextContinuationToken == "" || tokens[p.NextContinuationToken]:
-			return nil, fmt.Errorf("the server's list of objects does not continue behind page %d; it says that there is more, and names nothing new to ask for", len(tokens)+1)
+			return nil, fmt.Errorf(
+				"the server's list of objects does not continue behind page %d; it says that there is more, and names nothing new to ask for",
+				len(tokens)+1)
 		case len(tokens)+1 >= s.pages:
-			return nil, fmt.Errorf("%w: the list of objects below it has more than %d pages, if it ends at all; give a longer path in front of the first star", ErrAddress, s.pages)
+			return nil, fmt.Errorf(
+				"%w: the list of objects below it has more than %d pages, if it ends at all; give a longer path in front of the first star",
+				ErrAddress, s.pages)
 		}
 		token = p.NextContinuationToken
 		tokens[token] = true
@@ -66,7 +70,8 @@ func (s *Store) page(ctx context.Context, bucket, prefix, token string) (p page,
 	if token != "" {
 		query.Set("continuation-token", token)
 	}
-	f, err := s.get(ctx, s.address(bucket, "")+"?"+strings.ReplaceAll(query.Encode(), "+", "%20"), "the list of "+scheme+bucket+"/"+prefix, nil)
+	f, err := s.get(ctx, s.address(bucket, "")+"?"+strings.ReplaceAll(query.Encode(), "+", "%20"), "the list of "+scheme+bucket+"/"+prefix,
+		nil)
 	if err != nil {
 		return page{}, err
 	}

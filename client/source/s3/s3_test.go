@@ -32,7 +32,8 @@ func rows(n int) []byte {
 const odd = "d/with space/+é&?=#%/tr ips.csv"
 
 func serve(t *testing.T) *s3test.Server {
-	return s3test.Start(t, "rides", map[string][]byte{"a/trips.csv": rows(50_000), "b/trips.csv": rows(3), "b/other.csv": rows(1), "c/deep/trips.csv": rows(2), odd: rows(4), "b/": nil})
+	return s3test.Start(t, "rides", map[string][]byte{"a/trips.csv": rows(50_000), "b/trips.csv": rows(3), "b/other.csv": rows(1),
+		"c/deep/trips.csv": rows(2), odd: rows(4), "b/": nil})
 }
 
 // get reads an object.
@@ -73,7 +74,8 @@ func TestC1_ObjectsOfAPattern(t *testing.T) {
 		t.Fatal(err)
 	}
 	for pattern, want := range map[string][]string{
-		"*/trips.csv": {"a/trips.csv", "b/trips.csv"}, "b/*.csv": {"b/other.csv", "b/trips.csv"}, "[ab]/t*": {"a/trips.csv", "b/trips.csv"}, "d/with space/*/*": {odd}, "x*": nil,
+		"*/trips.csv": {"a/trips.csv", "b/trips.csv"}, "b/*.csv": {"b/other.csv", "b/trips.csv"}, "[ab]/t*": {"a/trips.csv", "b/trips.csv"},
+		"d/with space/*/*": {odd}, "x*": nil,
 	} {
 		if got, err := s.Glob(t.Context(), "rides", pattern); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v", pattern, got, err)
@@ -147,10 +149,13 @@ func TestC1_CredentialsOfFiles(t *testing.T) {
 		want                error
 		says                string
 	}{
-		"none":             {"", "[default]\n" + where, ErrSettings, "there are no credentials"},
-		"a wrong secret":   {"[default]\naws_access_key_id = " + s3test.Key + "\naws_secret_access_key = hidden\n", "[default]\n" + where, web.ErrRefused, "SignatureDoesNotMatch"},
-		"a wrong key":      {"[default]\naws_access_key_id = OTHER\naws_secret_access_key = hidden\n", "[default]\n" + where, web.ErrRefused, "InvalidAccessKeyId"},
-		"another region":   {"[default]\n" + keys, "[default]\nendpoint_url = " + server.URL + "\n", web.ErrRefused, "AuthorizationHeaderMalformed"},
+		"none": {"", "[default]\n" + where, ErrSettings, "there are no credentials"},
+		"a wrong secret": {"[default]\naws_access_key_id = " + s3test.Key + "\naws_secret_access_key = hidden\n", "[default]\n" + where,
+			web.ErrRefused, "SignatureDoesNotMatch"},
+		"a wrong key": {"[default]\naws_access_key_id = OTHER\naws_secret_access_key = hidden\n", "[default]\n" + where, web.ErrRefused,
+			"InvalidAccessKeyId"},
+		"another region": {"[default]\n" + keys, "[default]\nendpoint_url = " + server.URL + "\n", web.ErrRefused,
+			"AuthorizationHeaderMalformed"},
 		"no endpoint":      {"[default]\n" + keys, "[default]\nendpoint_url = here\n", ErrSettings, "not an address like"},
 		"a file of others": {"[default]\n" + keys, "[default\naws_secret_access_key hidden", ErrSettings, "cannot be read"},
 	} {
@@ -160,21 +165,24 @@ func TestC1_CredentialsOfFiles(t *testing.T) {
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err != nil && (strings.Contains(err.Error(), "hidden") || strings.Contains(err.Error(), s3test.Secret) || strings.Contains(err.Error(), "Signature=")) {
+		if err != nil && (strings.Contains(err.Error(), "hidden") || strings.Contains(err.Error(), s3test.Secret) ||
+			strings.Contains(err.Error(), "Signature=")) {
 			t.Errorf("%s: %v shows a secret", name, err)
 		}
 	}
 }
 
 func TestAddresses(t *testing.T) {
-	for address, want := range map[string]string{"s3://rides/a/b.csv": "rides|a/b.csv", "s3://rides/": "", "s3://": "", "s3://a/b": "", "s3://a b/c": "", "s3://my.bucket/*/x": "my.bucket|*/x"} {
+	for address, want := range map[string]string{"s3://rides/a/b.csv": "rides|a/b.csv", "s3://rides/": "", "s3://": "", "s3://a/b": "",
+		"s3://a b/c": "", "s3://my.bucket/*/x": "my.bucket|*/x"} {
 		bucket, key, err := Split(address)
 		if got := bucket + "|" + key; (want == "") != (err != nil) || err == nil && got != want {
 			t.Errorf("%s: %s, %v", address, got, err)
 		}
 	}
 	s := &Store{region: "eu-west-1"}
-	for key, want := range map[string]string{"bucket": "https://bucket.s3.eu-west-1.amazonaws.com/a%20b/c", "my.bucket": "https://s3.eu-west-1.amazonaws.com/my.bucket/a%20b/c"} {
+	for key, want := range map[string]string{"bucket": "https://bucket.s3.eu-west-1.amazonaws.com/a%20b/c",
+		"my.bucket": "https://s3.eu-west-1.amazonaws.com/my.bucket/a%20b/c"} {
 		if got := s.address(key, "a b/c"); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}

@@ -80,7 +80,8 @@ func Load() (*Store, error) {
 		}
 		s.endpoint.User, s.endpoint.RawQuery, s.endpoint.Fragment = nil, "", ""
 	}
-	sources := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{Profile: s.profile}, &credentials.FileAWSCredentials{Filename: file, Profile: section}}
+	sources := []credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{Profile: s.profile},
+		&credentials.FileAWSCredentials{Filename: file, Profile: section}}
 	if os.Getenv("AWS_EC2_METADATA_DISABLED") != "true" {
 		sources = append(sources, &credentials.IAM{Region: s.region})
 	}
@@ -113,7 +114,8 @@ func (s *Store) address(bucket, key string) string {
 func (s *Store) sign(r *http.Request) error {
 	v, err := s.credentials.GetWithContext(s.context)
 	if err != nil || v.AccessKeyID == "" || v.SecretAccessKey == "" {
-		return fmt.Errorf("%w: there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write them into ~/.aws/credentials for profile %q", ErrSettings, s.profile)
+		return fmt.Errorf("%w: there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write them into "+
+			"~/.aws/credentials for profile %q", ErrSettings, s.profile)
 	}
 	r.Header.Set("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD") // the request has no payload
 	r.Header = signer.SignV4(*r, v.AccessKeyID, v.SecretAccessKey, v.SessionToken, s.region).Header

@@ -106,8 +106,8 @@ type head struct {
 	eof   bool
 }
 
-// read reads until it has n bytes, until enough returns true, or to the end of the file. It asks for no more than that, because the writer of a
-// pipe may pause after a line.
+// read reads until it has n bytes, until enough returns true, or to the end of the file. It asks for no more than that, because the writer
+// of a pipe may pause after a line.
 func (h *head) read(n int, enough func([]byte) bool) error {
 	for empty := 0; len(h.bytes) < n && !h.eof && !enough(h.bytes); {
 		if cap(h.bytes)-len(h.bytes) == 0 {

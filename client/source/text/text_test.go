@@ -64,7 +64,8 @@ func TestC1_UTF16IsRead(t *testing.T) {
 	for name, order := range map[string]binary.AppendByteOrder{"UTF-16LE": binary.LittleEndian, "UTF-16BE": binary.BigEndian} {
 		for _, mark := range []string{"\ufeff", ""} {
 			data := in16(order, mark+text)
-			for i, r := range []io.Reader{bytes.NewReader(data), iotest.OneByteReader(bytes.NewReader(data)), iotest.DataErrReader(bytes.NewReader(data))} {
+			for i, r := range []io.Reader{bytes.NewReader(data), iotest.OneByteReader(bytes.NewReader(data)),
+				iotest.DataErrReader(bytes.NewReader(data))} {
 				f, err := Open(r, Want{})
 				if err != nil {
 					t.Fatal(err)
@@ -140,7 +141,8 @@ func TestOtherForms(t *testing.T) {
 	}{
 		{"\ufeff# a,b,c\n# d\nx;y\n1;2 #\n", comment, "\n\nx;y\n1;2 \n", ';', 1},
 		{"Oslo;1.5\nRome;2\n", csv.Form{Headless: true}, "column0;column1\nOslo;1.5\nRome;2\n", ';', 0},
-		{"0,1,2,3,4,5,6,7,8,9,10\n", csv.Form{Headless: true}, "column00,column01,column02,column03,column04,column05,column06,column07,column08,column09,column10\n0,1,2,3,4,5,6,7,8,9,10\n", ',', 0},
+		{"0,1,2,3,4,5,6,7,8,9,10\n", csv.Form{Headless: true},
+			"column00,column01,column02,column03,column04,column05,column06,column07,column08,column09,column10\n0,1,2,3,4,5,6,7,8,9,10\n", ',', 0},
 		{"made by\n1,2\n", csv.Form{Headless: true, Names: []string{"x", "a,b"}, LeaveOut: csv.LeaveOut{First: 1}}, "x,\"a,b\"\n\n1,2\n", ',', 0},
 		{"", csv.Form{Headless: true}, "", ',', 1},
 		{"# only\n", csv.Form{Headless: true, LeaveOut: comment.LeaveOut}, "\n", ',', 1},

@@ -28,8 +28,8 @@ var (
 const encodingBytes = 64
 
 // encodingOf returns the order of the bytes if a file begins as UTF-16, and the length of its byte order mark; nil if it begins otherwise.
-// UTF-16 without a mark is recognised by the zero bytes between the letters of the header. UTF-32, whose mark begins in the same way, is refused
-// elsewhere.
+// UTF-16 without a mark is recognised by the zero bytes between the letters of the header. UTF-32, whose mark begins in the same way, is
+// refused elsewhere.
 func encodingOf(head []byte) (o *order, mark int) {
 	head = head[:min(len(head), encodingBytes)]
 	switch {
@@ -58,7 +58,8 @@ func encodingOf(head []byte) (o *order, mark int) {
 	return nil, 0
 }
 
-// utf16Reader turns UTF-16 into UTF-8. Bytes that are not a character are an error that names their place, because damaged text must not pass unnoticed.
+// utf16Reader turns UTF-16 into UTF-8. Bytes that are not a character are an error that names their place, because damaged text must not
+// pass unnoticed.
 type utf16Reader struct {
 	r     io.Reader
 	order *order

@@ -32,14 +32,17 @@ var foreigns = []foreign{
 	{"a MATLAB file", 0, []string{"MATLAB 5.0 MAT-file"}, false, asTable},
 	{"a Stata file", 0, []string{"<stata_dta>"}, false, asTable},
 	{"an SPSS file", 0, []string{"$FL2", "$FL3"}, true, asTable},
-	{"a SAS file", 0, []string{"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc2\xea\x81\x60", "HEADER RECORD*******LIBRARY"}, false, asTable},
+	{"a SAS file", 0, []string{"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc2\xea\x81\x60", "HEADER RECORD*******LIBRARY"}, false,
+		asTable},
 	{"a file of R", 0, []string{"RDX2\n", "RDX3\n", "X\n\x00\x00\x00"}, false, asTable},
-	{"an SQLite database", 0, []string{"SQLite format 3\x00"}, false, asQuery + ": sqlite3 -header -csv %[1]s 'SELECT * FROM NAME' > NAME.csv"},
+	{"an SQLite database", 0, []string{"SQLite format 3\x00"}, false,
+		asQuery + ": sqlite3 -header -csv %[1]s 'SELECT * FROM NAME' > NAME.csv"},
 	{"a DuckDB database", 8, []string{"DUCK"}, true, "write the table as Parquet: duckdb %[1]s -c \"COPY NAME TO 'NAME.parquet'\""},
 	{"a PostgreSQL dump", 0, []string{"PGDMP", "PGCOPY\n\xff"}, true, asQuery},
 	{"an Excel workbook, or another file of Office", 0, []string{"\xd0\xcf\x11\xe0\xa1\xb1"}, false, asSheet},
 	{"a PDF document", 0, []string{"%PDF-"}, false, "put its table into a CSV file"},
-	{"a picture", 0, []string{"\x89PNG\r\n", "\xff\xd8\xff", "GIF87a", "GIF89a", "II*\x00", "MM\x00*"}, false, "it has no rows; name the file with the table"},
+	{"a picture", 0, []string{"\x89PNG\r\n", "\xff\xd8\xff", "GIF87a", "GIF89a", "II*\x00", "MM\x00*"}, false,
+		"it has no rows; name the file with the table"},
 	{"a picture, a sound or a video", 0, []string{"RIFF", "BM"}, true, "it has no rows; name the file with the table"},
 	{"a RAR archive", 0, []string{"Rar!\x1a\x07"}, false, "take the file out of it: unrar p -inul %[1]s"},
 	{"an lzip file", 0, []string{"LZIP\x01"}, false, "unpack it: lzip -dc %[1]s"},
@@ -65,7 +68,8 @@ func refuseForeign(path string, head []byte) error {
 	start := bytes.ToLower(bytes.TrimLeft(head[:min(len(head), 1<<10)], " \t\r\n\ufeff"))
 	for _, p := range pages {
 		if rest, is := bytes.CutPrefix(start, []byte(p)); is && (len(rest) == 0 || bytes.IndexByte([]byte("> \t\r\n"), rest[0]) >= 0) {
-			return fmt.Errorf("%s is a web page, as servers send it in place of a file that needs a log-in or is gone; open it to see what it says, and save the file itself", path)
+			return fmt.Errorf("%s is a web page, as servers send it in place of a file that needs a log-in or is gone; open it to see what it "+
+				"says, and save the file itself", path)
 		}
 	}
 	return nil

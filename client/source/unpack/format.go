@@ -63,8 +63,8 @@ func ByName(name string) (*Format, string) {
 	return best, strings.TrimSuffix(name, best.suffix)
 }
 
-// Matches reports whether a name fits a pattern of package path, either as it is or without the ending of a format that is read. plain is the
-// name that fits.
+// Matches reports whether a name fits a pattern of package path, either as it is or without the ending of a format that is read. plain is
+// the name that fits.
 func Matches(pattern, name string) (plain string, fits bool) {
 	if f, short := ByName(name); f.Read() {
 		if fits, _ = path.Match(pattern, short); fits {
@@ -81,10 +81,12 @@ func (f *Format) Read() bool { return f != nil && f.open != nil }
 // Refuse returns the error for the file at path, which is of a format that is not read.
 func (f *Format) Refuse(path string) error {
 	if f.unpack == "" {
-		return fmt.Errorf("%s holds a %s file, whose end says what is in it; such a file is read where it lies on a disk, and not out of a pipe or something packed: save it unpacked",
+		return fmt.Errorf("%s holds a %s file, whose end says what is in it; such a file is read where it lies on a disk, and not out of a "+
+			"pipe or something packed: save it unpacked",
 			path, f.Name)
 	}
-	return fmt.Errorf("%s is packed with %s; gzip, zstd, lz4 and bzip2 are read: %s %[1]s | zstd > %[4]s.zst, and remove it", path, f.Name, f.unpack,
+	return fmt.Errorf("%s is packed with %s; gzip, zstd, lz4 and bzip2 are read: %s %[1]s | zstd > %[4]s.zst, and remove it", path, f.Name,
+		f.unpack,
 		strings.TrimSuffix(path, f.suffix))
 }
 
@@ -100,8 +102,8 @@ func byContent(head []byte) *Format {
 	return nil
 }
 
-// gzipReader reads members one after the other, as gzip(1) writes them when files are joined. The library would take what is behind the last one for the
-// head of another, and say that the file is cut.
+// gzipReader reads members one after the other, as gzip(1) writes them when files are joined. The library would take what is behind the
+// last one for the head of another, and say that the file is cut.
 type gzipReader struct {
 	packed *bufio.Reader
 	z      *gzip.Reader
@@ -167,8 +169,8 @@ func (r *gzipReader) next() error {
 
 func openBzip2(packed *bufio.Reader) (io.Reader, error) { return bzip2.NewReader(packed), nil }
 
-// MaxWindow is the largest window of a Zstandard file that is read, in bytes: `zstd --long` writes it and `zstd -d` reads it without further
-// options.
+// MaxWindow is the largest window of a Zstandard file that is read, in bytes: `zstd --long` writes it and `zstd -d` reads it without
+// further options.
 const MaxWindow = 128 << 20
 
 func openZstd(packed *bufio.Reader) (io.Reader, error) {

@@ -47,7 +47,8 @@ func (f File) Open(r io.Reader) (io.Reader, error) {
 	plain := bufio.NewReaderSize(&reader{in: packed, file: f, format: format}, 4<<10)
 	twice, err := f.look(plain)
 	if err == nil && twice != nil {
-		err = fmt.Errorf("%s is packed twice, with %s and within that with %s; unpack it once: %s %[1]s", f.Path, format.Name, twice.Name, format.unpack)
+		err = fmt.Errorf("%s is packed twice, with %s and within that with %s; unpack it once: %s %[1]s", f.Path, format.Name, twice.Name,
+			format.unpack)
 	}
 	return plain, err
 }
@@ -84,8 +85,8 @@ func isTar(head []byte) bool {
 	return len(head) >= at+len(mark) && string(head[at:at+len(mark)]) == mark
 }
 
-// reader adds the file's name to the errors of a decompressor. A bare io.ErrUnexpectedEOF, which a file that was cut short gives, could be taken
-// for a plain end by other code.
+// reader adds the file's name to the errors of a decompressor. A bare io.ErrUnexpectedEOF, which a file that was cut short gives, could be
+// taken for a plain end by other code.
 type reader struct {
 	in     io.Reader
 	file   File
@@ -112,11 +113,13 @@ func (f File) damaged(format *Format, err error) error {
 	case errors.As(err, &below):
 		return fmt.Errorf("read %s: %w", f.Path, below.error)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return fmt.Errorf("%s: the file asks for a window of more than %d MiB of memory, which is refused; pack it again: zstd -dc --long=31 %[1]s | zstd > NEW.zst: %[3]w",
+		return fmt.Errorf("%s: the file asks for a window of more than %d MiB of memory, which is refused; pack it again: zstd -dc --long=31 "+
+			"%[1]s | zstd > NEW.zst: %[3]w",
 			f.Path, MaxWindow>>20, err)
 	}
 	if errors.Is(err, errBehind) {
-		return fmt.Errorf("%w: %s has bytes behind the end of its %s, after about %d bytes, which belong to nothing; if they are not needed: %s %[2]s > NEW, and read that",
+		return fmt.Errorf("%w: %s has bytes behind the end of its %s, after about %d bytes, which belong to nothing; if they are not needed: "+
+			"%s %[2]s > NEW, and read that",
 			ErrDamaged, f.Path, format.Name, f.Read.Load(), format.unpack)
 	}
 	what := "is damaged"
@@ -124,7 +127,8 @@ func (f File) damaged(format *Format, err error) error {
 		what = "is cut short"
 		err = io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("%w: %s %s after about %d bytes of %s; copy or download it again: %w", ErrDamaged, f.Path, what, f.Read.Load(), format.Name, err)
+	return fmt.Errorf("%w: %s %s after about %d bytes of %s; copy or download it again: %w", ErrDamaged, f.Path, what, f.Read.Load(),
+		format.Name, err)
 }
 
 // counter counts the bytes read, and marks errors as readError.

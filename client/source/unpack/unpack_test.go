@@ -90,7 +90,8 @@ func TestC1_FormatsAreKnownByTheirContent(t *testing.T) {
 	for _, format := range readFormats {
 		packed := pack(t, format, want)
 		for _, named := range []*Format{nil, byName(t, format)} {
-			for i, r := range []io.Reader{bytes.NewReader(packed), iotest.OneByteReader(bytes.NewReader(packed)), iotest.DataErrReader(bytes.NewReader(packed))} {
+			for i, r := range []io.Reader{bytes.NewReader(packed), iotest.OneByteReader(bytes.NewReader(packed)),
+				iotest.DataErrReader(bytes.NewReader(packed))} {
 				if got, err := unpacked(r, named); err != nil || !bytes.Equal(got, want) {
 					t.Errorf("%s, reader %d: %d bytes of %d, %v", format, i, len(got), len(want), err)
 				}
@@ -150,12 +151,15 @@ func TestC1_MembersFollowEachOther(t *testing.T) {
 	}
 }
 
-// TestC1_WhatIsBehindAGzipFile: zeros fill up a block, as gzip(1) has it; anything else is named as what it is, and not as a file that was cut.
+// TestC1_WhatIsBehindAGzipFile: zeros fill up a block, as gzip(1) has it; anything else is named as what it is, and not as a file that was
+// cut.
 func TestC1_WhatIsBehindAGzipFile(t *testing.T) {
 	one := pack(t, "gzip", rows())
 	for behind, says := range map[string]string{
-		"\x00": "", strings.Repeat("\x00", 70_000): "", "\x00" + string(one): "", "x": "bytes behind the end", "id,name\n1,a\n": "bytes behind the end",
-		"\x1f": "bytes behind the end", strings.Repeat("y", 100_000): "bytes behind the end", gzipMagic: "cut short", "\x00" + string(one[:9]): "cut short",
+		"\x00": "", strings.Repeat("\x00", 70_000): "", "\x00" + string(one): "", "x": "bytes behind the end",
+		"id,name\n1,a\n": "bytes behind the end",
+		"\x1f":           "bytes behind the end", strings.Repeat("y", 100_000): "bytes behind the end", gzipMagic: "cut short",
+		"\x00" + string(one[:9]): "cut short",
 	} {
 		_, err := unpacked(bytes.NewReader(append(slices.Clone(one), behind...)), nil)
 		if says == "" && err != nil || says != "" && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), says)) {
@@ -238,7 +242,8 @@ func TestC1_WhatIsNotReadIsRefusedWithWhatUnpacksIt(t *testing.T) {
 		"tar -xOf d/trips": pack(t, "gzip", tar),
 		"is packed twice, with gzip and within that with Zstandard; unpack it once: gzip -dc d/trips.csv": gzipTwice,
 	} {
-		if _, err := unpacked(bytes.NewReader(content), nil); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "d/trips.csv") {
+		if _, err := unpacked(bytes.NewReader(content), nil); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "d/trips.csv") {
 			t.Errorf("want %q: %v", want, err)
 		}
 	}
@@ -265,7 +270,8 @@ func TestR16_ABombTakesNoMemory(t *testing.T) {
 		var w io.WriteCloser
 		switch format {
 		case "bzip2": // head -c 64M /dev/zero | bzip2
-			packed, err := base64.StdEncoding.DecodeString("QlpoOTFBWSZTWQ4J4t8BX45AAMAAAAggADCATUZCoCWpCoCXMUFZJlNZvAS1wwCidcAAwAAACCAAIKQINjKKiE0qKiE4u5IpwoSFALuD6A==")
+			packed, err := base64.StdEncoding.DecodeString(
+				"QlpoOTFBWSZTWQ4J4t8BX45AAMAAAAggADCATUZCoCWpCoCXMUFZJlNZvAS1wwCidcAAwAAACCAAIKQINjKKiE0qKiE4u5IpwoSFALuD6A==")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -301,7 +307,8 @@ func TestR16_ABombTakesNoMemory(t *testing.T) {
 // TestR16_ALargeWindowIsRefused: 14 bytes request gigabytes.
 func TestR16_ALargeWindowIsRefused(t *testing.T) {
 	for exponent, refused := range map[byte]bool{27 - 10: false, 28 - 10: true, 31: true} {
-		packed := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, exponent << 3, 0x21, 0, 0, 'a', 'b', 'c', 'd'} // one block, the last, with 4 unpacked bytes
+		// one block, the last, with 4 unpacked bytes
+		packed := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, exponent << 3, 0x21, 0, 0, 'a', 'b', 'c', 'd'}
 		got, err := unpacked(bytes.NewReader(packed), nil)
 		switch {
 		case refused && (!errors.Is(err, zstd.ErrWindowSizeExceeded) || !strings.Contains(err.Error(), "128 MiB")):
@@ -401,7 +408,8 @@ func TestC1_WhatIsNoTableIsNamed(t *testing.T) {
 				}
 				continue
 			}
-			if twice := packing != "" && strings.HasPrefix(want, "7z") || packing != "" && want == "unzip -p"; err == nil || !twice && !strings.Contains(err.Error(), want) {
+			if twice := packing != "" && strings.HasPrefix(want, "7z") || packing != "" && want == "unzip -p"; err == nil || !twice &&
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%.20q, packed with %q: %v", content, packing, err)
 			}
 		}

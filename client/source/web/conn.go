@@ -33,8 +33,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cutBelowTLS reports whether a connection with TLS ended without the server's close notify. crypto/tls does not tell: it returns io.EOF if the connection ends
-// between two records. But it reads until it has the close notify, and never behind that. So if a read below TLS met the end, the notify is missing.
+// cutBelowTLS reports whether a connection with TLS ended without the server's close notify. crypto/tls does not tell: it returns io.EOF if
+// the connection ends between two records. But it reads until it has the close notify, and never behind that. So if a read below TLS met
+// the end, the notify is missing.
 func cutBelowTLS(c net.Conn) bool {
 	secure := false
 	for {
@@ -49,8 +50,8 @@ func cutBelowTLS(c net.Conn) bool {
 	}
 }
 
-// lasting reports whether another try to connect would fail like this one, so that the user should hear of it at once. handshake is the error of TLS's
-// handshake. within says that the server was there before: then it may only be starting again.
+// lasting reports whether another try to connect would fail like this one, so that the user should hear of it at once. handshake is the
+// error of TLS's handshake. within says that the server was there before: then it may only be starting again.
 func lasting(err, handshake error, within bool) bool {
 	var network net.Error
 	var name *net.DNSError
@@ -59,7 +60,8 @@ func lasting(err, handshake error, within bool) bool {
 		return true
 	case handshake != nil:
 		timeout := errors.As(handshake, &network) && network.Timeout()
-		return !timeout && !errors.Is(handshake, io.EOF) && !errors.Is(handshake, io.ErrUnexpectedEOF) && !errors.Is(handshake, syscall.ECONNRESET)
+		return !timeout && !errors.Is(handshake, io.EOF) && !errors.Is(handshake, io.ErrUnexpectedEOF) &&
+			!errors.Is(handshake, syscall.ECONNRESET)
 	case errors.As(err, &name):
 		return name.IsNotFound && !within
 	}

@@ -37,7 +37,8 @@ func taken(t *testing.T) string {
 	return fmt.Sprintf("127.0.0.1:%d", address.(*syscall.SockaddrInet4).Port)
 }
 
-// TestC1_LastingErrorsAreToldAtOnce: what another try would not change is told after the first, as what it is. The long pause would show any other.
+// TestC1_LastingErrorsAreToldAtOnce: what another try would not change is told after the first, as what it is. The long pause would show
+// any other.
 func TestC1_LastingErrorsAreToldAtOnce(t *testing.T) {
 	refused := taken(t)
 	quiet := func(s *httptest.Server) *httptest.Server {
@@ -80,7 +81,8 @@ func TestC1_LastingErrorsAreToldAtOnce(t *testing.T) {
 	}
 }
 
-// TestC1_PassingErrorsAreRetried: a server that is started again while a file is read refuses connections for a while, and a handshake may be cut.
+// TestC1_PassingErrorsAreRetried: a server that is started again while a file is read refuses connections for a while, and a handshake may
+// be cut.
 func TestC1_PassingErrorsAreRetried(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	unknown := &net.DNSError{IsNotFound: true}
@@ -104,7 +106,8 @@ func TestC1_PassingErrorsAreRetried(t *testing.T) {
 	}
 }
 
-// TestC1_Redirects: none leads from https to http, or to something else than these, and no other server gets to know the address that led to it.
+// TestC1_Redirects: none leads from https to http, or to something else than these, and no other server gets to know the address that led
+// to it.
 func TestC1_Redirects(t *testing.T) {
 	text := content()
 	var referer atomic.Value

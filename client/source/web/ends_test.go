@@ -52,13 +52,15 @@ func reset(c net.Conn) {
 	_ = c.Close()
 }
 
-// TestC1_WhereAFileEnds: for each way to state the end of a body and each way to end a connection, a part of a file is never taken for the whole.
+// TestC1_WhereAFileEnds: for each way to state the end of a body and each way to end a connection, a part of a file is never taken for the
+// whole.
 func TestC1_WhereAFileEnds(t *testing.T) {
 	text := content()
 	half := len(text) / 2
 	const ok, etag = "HTTP/1.1 200 OK\r\nConnection: close", "\r\nETag: \"one\""
 	length := fmt.Sprintf("\r\nContent-Length: %d", len(text))
-	rest := fmt.Sprintf("HTTP/1.1 206 Partial\r\nConnection: close\r\nETag: \"one\"\r\nContent-Range: bytes %d-%d/%d", half, len(text)-1, len(text))
+	rest := fmt.Sprintf("HTTP/1.1 206 Partial\r\nConnection: close\r\nETag: \"one\"\r\nContent-Range: bytes %d-%d/%d", half, len(text)-1,
+		len(text))
 	chunk := func(b []byte) []byte {
 		return append(fmt.Appendf(nil, "%x\r\n", len(b)), append(b[:len(b):len(b)], "\r\n"...)...)
 	}
@@ -76,7 +78,8 @@ func TestC1_WhereAFileEnds(t *testing.T) {
 		{"length, half", "http https", ErrCut, false, []http.HandlerFunc{raw(ok+length, text[:half], closed)}},
 		{"length, half, dropped", "http https", ErrCut, false, []http.HandlerFunc{raw(ok+length, text[:half], below)}},
 		{"length, half, reset", "http https", ErrCut, false, []http.HandlerFunc{raw(ok+length, text[:half], reset)}},
-		{"length, half, then the rest", "http https", nil, false, []http.HandlerFunc{raw(ok+length+etag, text[:half], below), raw(rest, text[half:], below)}},
+		{"length, half, then the rest", "http https", nil, false, []http.HandlerFunc{raw(ok+length+etag, text[:half], below),
+			raw(rest, text[half:], below)}},
 		{"chunked, closed", "http https", nil, false, []http.HandlerFunc{raw(ok+chunked, all, closed)}},
 		{"chunked, dropped", "http https", nil, false, []http.HandlerFunc{raw(ok+chunked, all, below)}},
 		{"chunked, half", "http https", ErrCut, false, []http.HandlerFunc{raw(ok+chunked, chunk(text[:half]), closed)}},
@@ -85,8 +88,10 @@ func TestC1_WhereAFileEnds(t *testing.T) {
 		{"neither, HTTP/1.0, closed", "https", nil, false, []http.HandlerFunc{raw("HTTP/1.0 200 OK", text, closed)}},
 		{"neither, dropped", "https", ErrCut, false, []http.HandlerFunc{raw(ok, text[:half], below)}},
 		{"neither, HTTP/1.0, dropped", "https", ErrCut, false, []http.HandlerFunc{raw("HTTP/1.0 200 OK", text[:half], below)}},
-		{"neither, dropped, then the rest", "https", nil, false, []http.HandlerFunc{raw(ok+etag, text[:half], below), raw(rest, text[half:], below)}},
-		{"neither, dropped, then changed", "https", ErrChanged, false, []http.HandlerFunc{raw(ok+etag, text[:half], below), whole(`"two"`, text)}},
+		{"neither, dropped, then the rest", "https", nil, false, []http.HandlerFunc{raw(ok+etag, text[:half], below),
+			raw(rest, text[half:], below)}},
+		{"neither, dropped, then changed", "https", ErrChanged, false, []http.HandlerFunc{raw(ok+etag, text[:half], below),
+			whole(`"two"`, text)}},
 		{"neither, in clear", "http", nil, true, []http.HandlerFunc{raw(ok, text, closed)}},
 		{"neither, in clear, HTTP/1.0", "http", nil, true, []http.HandlerFunc{raw("HTTP/1.0 200 OK", text, closed)}},
 		{"neither, in clear, reset", "http", ErrCut, false, []http.HandlerFunc{raw(ok, text[:half], reset)}},

@@ -6,8 +6,9 @@ import (
 	"net/http"
 )
 
-// FollowRedirect is the policy for redirects, see CheckRedirect of [http.Client]. It follows none from https to http, where everybody on the way
-// could read and change the file. It sends no Referer, because the address may have a secret in its query, and another server need not know it.
+// FollowRedirect is the policy for redirects, see CheckRedirect of [http.Client]. It follows none from https to http, where everybody on
+// the way could read and change the file. It sends no Referer, because the address may have a secret in its query, and another server need
+// not know it.
 func FollowRedirect(next *http.Request, before []*http.Request) error {
 	switch {
 	case len(before) > mostRedirects:
@@ -27,5 +28,6 @@ const mostRedirects = 10
 var (
 	errRounds    = errors.New("it redirects more than 10 times")
 	errScheme    = errors.New("only http and https are followed")
-	errDowngrade = errors.New("it redirects from https to http, which is not followed; if you trust the way to it, name the address that it redirects to")
+	errDowngrade = errors.New(
+		"it redirects from https to http, which is not followed; if you trust the way to it, name the address that it redirects to")
 )

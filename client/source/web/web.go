@@ -161,9 +161,9 @@ func (f *File) Read(p []byte) (int, error) {
 	return 0, f.err
 }
 
-// complete reports whether a body that has ended is the whole file. If the server states neither the length of a body nor where it ends, the body ends
-// where the connection does. With TLS that counts only if the server says that it closes the connection (close notify). Without TLS nothing tells an end
-// from a cut, so the user is warned.
+// complete reports whether a body that has ended is the whole file. If the server states neither the length of a body nor where it ends,
+// the body ends where the connection does. With TLS that counts only if the server says that it closes the connection (close notify).
+// Without TLS nothing tells an end from a cut, so the user is warned.
 func (f *File) complete() bool {
 	switch {
 	case f.size >= 0:
@@ -228,7 +228,8 @@ func (f *File) connect() error {
 // try makes a connection; again says that another try may succeed.
 func (f *File) try() (again bool, err error) {
 	if f.at > 0 && f.etag == "" && f.modified == "" {
-		return false, fmt.Errorf("%w: %s, behind byte %d, and the server gives neither ETag nor Last-Modified, so the rest may be of another file; download it first", ErrCut, f.shown, f.at)
+		return false, fmt.Errorf("%w: %s, behind byte %d, and the server gives neither ETag nor Last-Modified, so the rest may be of another "+
+			"file; download it first", ErrCut, f.shown, f.at)
 	}
 	ctx, hang := context.WithCancel(f.ctx)
 	var handshake atomic.Pointer[error] // a handshake may go on when a request was given up
@@ -288,7 +289,8 @@ func (f *File) accept(reply *http.Response) (again bool, err error) {
 	case code == http.StatusPartialContent && f.at > 0:
 		var to int64
 		if n, err := fmt.Sscanf(reply.Header.Get("Content-Range"), "bytes %d-%d/%d", &from, &to, &size); n < 3 || err != nil || from != f.at {
-			return false, fmt.Errorf("%w: %s: asked for what is behind byte %d it sends %q", ErrRefused, f.shown, f.at, reply.Header.Get("Content-Range"))
+			return false, fmt.Errorf("%w: %s: asked for what is behind byte %d it sends %q", ErrRefused, f.shown, f.at,
+				reply.Header.Get("Content-Range"))
 		}
 	case code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
 		return true, fmt.Errorf("%w: it says %s", ErrRefused, f.said(reply))

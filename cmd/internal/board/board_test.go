@@ -43,7 +43,8 @@ func cluster(t testing.TB, joiners, sessions int) *Seen {
 	for i, n := range tp.Nodes() {
 		st := monitor.Status{Node: n, Heard: true, Age: 50 * time.Millisecond, Span: 2 * time.Second, InRate: 12e6 / float64(i+1), OutRate: 4e6}
 		st.Beat = heartbeat.Beat{
-			Node: link.NodeID(n.ID), ID: link.Identity{Incarnation: 3}, PID: 4711, State: heartbeat.Running, Uptime: time.Hour, LogBytes: 5 << 20, Memory: 77 << 20, Sessions: sessions,
+			Node: link.NodeID(n.ID), ID: link.Identity{Incarnation: 3}, PID: 4711, State: heartbeat.Running, Uptime: time.Hour, LogBytes: 5 << 20,
+			Memory: 77 << 20, Sessions: sessions,
 		}
 		for _, e := range tp.EdgesFrom(n.Stage) {
 			for _, to := range tp.Receivers(e) {
@@ -69,21 +70,25 @@ func cluster(t testing.TB, joiners, sessions int) *Seen {
 	}
 	for i, node := range []topology.NodeID{"joiner-1", "input-1"} {
 		at := s.At.Add(time.Duration(i) * time.Minute)
-		s.Medics.Entries = append(s.Medics.Entries, core.Entry{At: at, Kind: core.Suspected, Node: node, Silent: 812 * time.Millisecond, Text: "killed"},
+		s.Medics.Entries = append(s.Medics.Entries, core.Entry{At: at, Kind: core.Suspected, Node: node, Silent: 812 * time.Millisecond,
+			Text: "killed"},
 			core.Entry{At: at.Add(45 * time.Millisecond), Kind: core.Restarted, Node: node})
 		if i == 0 {
-			s.Medics.Entries = append(s.Medics.Entries, core.Entry{At: at.Add(345 * time.Millisecond), Kind: core.Recovered, Node: node, Incarnation: 4})
+			s.Medics.Entries = append(s.Medics.Entries, core.Entry{At: at.Add(345 * time.Millisecond), Kind: core.Recovered, Node: node,
+				Incarnation: 4})
 		}
 	}
 	for i := range sessions {
 		v := Session{PerSecond: float64(i) * 1e6, Session: monitor.Session{
-			ID: session.ID{byte(i >> 8), byte(i), 0xab}, Analysis: "bikes", State: session.Running, Age: time.Duration(i+1) * time.Second, Bytes: uint64(i) << 20,
+			ID: session.ID{byte(i >> 8), byte(i), 0xab}, Analysis: "bikes", State: session.Running, Age: time.Duration(i+1) * time.Second,
+			Bytes: uint64(i) << 20,
 		}}
 		if i%3 == 1 {
 			v.FilesRead, v.FilesSize, v.FilesLeft = uint64(i), uint64(i)+7, time.Duration(i)*time.Minute
 		}
 		if i%2 == 1 {
-			v.Analysis, v.Asks, v.Owner = "sql", "SELECT city, count(*) AS trips FROM trips WHERE km > 5 GROUP BY city ORDER BY 2 DESC -- pass 2 of 2\n東京", "anna"
+			v.Analysis, v.Asks, v.Owner = "sql",
+				"SELECT city, count(*) AS trips FROM trips WHERE km > 5 GROUP BY city ORDER BY 2 DESC -- pass 2 of 2\n東京", "anna"
 		}
 		s.Sessions = append(s.Sessions, v)
 	}
@@ -176,7 +181,8 @@ func TestKeys(t *testing.T) {
 	for _, c := range []struct {
 		keys []string
 		view View
-	}{{[]string{"l"}, Links}, {[]string{"s"}, Sessions}, {[]string{"i"}, Incidents}, {[]string{"h"}, Help}, {[]string{"tab"}, Nodes}, {[]string{"?"}, Help}, {[]string{"x", "n"}, Nodes}} {
+	}{{[]string{"l"}, Links}, {[]string{"s"}, Sessions}, {[]string{"i"}, Incidents}, {[]string{"h"}, Help}, {[]string{"tab"}, Nodes},
+		{[]string{"?"}, Help}, {[]string{"x", "n"}, Nodes}} {
 		if press(c.keys...); at().View != c.view {
 			t.Errorf("%v leads to %s", c.keys, names[at().View])
 		}
@@ -203,7 +209,8 @@ func TestKeys(t *testing.T) {
 func TestKeysAreCutApart(t *testing.T) {
 	for typed, want := range map[string]string{
 		"lsq": "l s q", "\x1b[A\x1bOBk": "up down k", "\x1b[5~\x1b[6~ \x1b[Z\t": "pgup pgdown   shift+tab tab", "\x03": "ctrl+c", "\x1b": "esc",
-		"\x1b[1;5Aq": "q", "\x1b[?2026;2$yq": "q", "\x1bxq": "q", "\x1b[": "", "\x1b[1;": "", "é\xffj\r\x7f": "é \xff j", "\x1b[H\x1b[4~": "home end",
+		"\x1b[1;5Aq": "q", "\x1b[?2026;2$yq": "q", "\x1bxq": "q", "\x1b[": "", "\x1b[1;": "", "é\xffj\r\x7f": "é \xff j",
+		"\x1b[H\x1b[4~": "home end",
 	} {
 		var got []string
 		for rest := []byte(typed); len(rest) > 0; {
@@ -273,7 +280,8 @@ func TestAResizedTerminalIsDrawnAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	frames := strings.Split(out.String(), "\x1b[H")
-	if n := len(frames); n != 4 || !strings.Contains(frames[2], "medic-2 leads") || frames[3] != frames[2] || strings.Count(frames[3], "\x1b[2K") != 5 {
+	if n := len(frames); n != 4 || !strings.Contains(frames[2], "medic-2 leads") || frames[3] != frames[2] ||
+		strings.Count(frames[3], "\x1b[2K") != 5 {
 		t.Errorf("%d frames: %q", n, frames)
 	}
 }
@@ -282,7 +290,8 @@ func TestMeter(t *testing.T) {
 	var m Meter
 	now := time.Now()
 	of := func(bytes uint64, state session.State) []monitor.Session {
-		return []monitor.Session{{ID: session.ID{1}, Bytes: 5, State: session.Done}, {ID: session.ID{2}, Bytes: bytes, State: state, Age: time.Minute}}
+		return []monitor.Session{{ID: session.ID{1}, Bytes: 5, State: session.Done},
+			{ID: session.ID{2}, Bytes: bytes, State: state, Age: time.Minute}}
 	}
 	if all := m.Measure(of(100, session.Running), now); all[0].ID != (session.ID{2}) || all[0].PerSecond != 0 {
 		t.Errorf("%+v", all)

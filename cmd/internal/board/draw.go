@@ -100,7 +100,8 @@ func (s *Seen) title() string {
 	case s.Medics.Led:
 		medics = fmt.Sprintf("%s leads", s.Medics.Term.Leader)
 	}
-	return fmt.Sprintf("%s  %s: %d of %s up, %s", s.At.Format(time.TimeOnly), display.Escape(s.Topology.Name), up, display.Plural(len(s.Nodes), "node"), medics)
+	return fmt.Sprintf("%s  %s: %d of %s up, %s", s.At.Format(time.TimeOnly), display.Escape(s.Topology.Name), up,
+		display.Plural(len(s.Nodes), "node"), medics)
 }
 
 // tabs returns the views with their keys. On a narrow terminal it returns only their first letters.
@@ -183,7 +184,8 @@ func (s *Seen) nodes(width int) body {
 		if n.Heard {
 			h := &n.Beat
 			row[5], row[7], row[8] = size(n.Backlog()), size(h.LogBytes), fmt.Sprint(h.Sessions)
-			row[9], row[10], row[11], row[12] = display.Span(h.Uptime.Truncate(time.Second)), fmt.Sprint(h.ID.Incarnation), display.Span(n.Age)+" ago", fmt.Sprint(h.PID)
+			row[9], row[10], row[11], row[12] = display.Span(h.Uptime.Truncate(time.Second)), fmt.Sprint(h.ID.Incarnation),
+				display.Span(n.Age)+" ago", fmt.Sprint(h.PID)
 			if k != dead { // the last rate of a dead node no longer holds
 				row[3], row[4], row[6] = size(uint64(n.InRate)), size(uint64(n.OutRate)), size(h.Memory)
 			}
@@ -265,7 +267,8 @@ func (s *Seen) incidents(width int) body {
 			k, recovery = dead, "not yet"
 		}
 		signs = append(signs, k)
-		t.Rows = append(t.Rows, []string{marks[k], x.At.In(s.At.Location()).Format(time.TimeOnly), string(x.Node), strings.TrimSpace(x.Cause), display.Span(x.Silent),
+		t.Rows = append(t.Rows, []string{marks[k], x.At.In(s.At.Location()).Format(time.TimeOnly), string(x.Node), strings.TrimSpace(x.Cause),
+			display.Span(x.Silent),
 			display.Span(x.Restart), recovery, fmt.Sprint(x.Restarts)})
 	}
 	b.table(t, width, signs)

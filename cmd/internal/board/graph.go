@@ -110,8 +110,8 @@ func (s *Seen) colour(stages []topology.Stage) string {
 	return colours[worst]
 }
 
-// flow returns what goes from one stage to the next; "" if no edge leads there. Nodes report how much leaves them and how much reaches them, but not
-// where it goes. So if only one stage feeds the other, flow shows what reaches the other.
+// flow returns what goes from one stage to the next; "" if no edge leads there. Nodes report how much leaves them and how much reaches
+// them, but not where it goes. So if only one stage feeds the other, flow shows what reaches the other.
 func (s *Seen) flow(from, to topology.Stage) string {
 	feeds, only := false, true
 	for _, e := range s.Topology.Edges {

@@ -9,7 +9,8 @@ import (
 // sequences maps what terminals send for keys that are not characters to names.
 var sequences = map[string]string{
 	"[A": "up", "[B": "down", "[C": "right", "[D": "left", "OA": "up", "OB": "down", "OC": "right", "OD": "left", "[Z": "shift+tab",
-	"[5~": "pgup", "[6~": "pgdown", "[H": "home", "[F": "end", "OH": "home", "OF": "end", "[1~": "home", "[4~": "end", "[7~": "home", "[8~": "end",
+	"[5~": "pgup", "[6~": "pgdown", "[H": "home", "[F": "end", "OH": "home", "OF": "end", "[1~": "home", "[4~": "end", "[7~": "home",
+	"[8~": "end",
 }
 
 // readKeys sends the keys that are pressed, until in or ctx ends.
@@ -34,8 +35,8 @@ func readKeys(ctx context.Context, in io.Reader, keys chan<- string) {
 	}
 }
 
-// cutKey cuts the first key off what was typed. It returns "" for a key that it does not know. A terminal sends a sequence at once, so an ESC with nothing
-// after it is the key of that name.
+// cutKey cuts the first key off what was typed. It returns "" for a key that it does not know. A terminal sends a sequence at once, so an
+// ESC with nothing after it is the key of that name.
 func cutKey(typed []byte) (key string, rest []byte) {
 	switch c := typed[0]; {
 	case c == 0x1b && len(typed) == 1:

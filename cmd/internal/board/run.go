@@ -163,8 +163,8 @@ func (m *model) settle() {
 	}
 }
 
-// draw returns the text that draws all lines of the terminal. Each line is cleared before its text: clearing after a text as wide as the terminal would
-// remove the last character of the text.
+// draw returns the text that draws all lines of the terminal. Each line is cleared before its text: clearing after a text as wide as the
+// terminal would remove the last character of the text.
 func (m *model) draw() string {
 	lines := []string{"listening to the nodes"}
 	if m.seen != nil {

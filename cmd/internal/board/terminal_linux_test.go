@@ -9,7 +9,8 @@ import (
 	"posta.dev/posta/test/ptytest"
 )
 
-// TestATerminalThatAnswersNothing: the board is shown, takes keys and restores the terminal, although the terminal answers none of its questions.
+// TestATerminalThatAnswersNothing: the board is shown, takes keys and restores the terminal, although the terminal answers none of its
+// questions.
 func TestATerminalThatAnswersNothing(t *testing.T) {
 	p := ptytest.Open(t, 80, 24, nil)
 	s := cluster(t, 2, 1)

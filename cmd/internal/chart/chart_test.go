@@ -43,7 +43,8 @@ func TestChoice(t *testing.T) {
 		{"a text and a number", "city trips", [][]any{{"Oslo", 2}, {"Rome", 3}}, "bars: trips by city, 2 rows"},
 		{"a bool and two numbers", "rain n km", [][]any{{true, 2, 1.5}, {false, 3, nil}}, "bars: n, km by rain, 2 rows"},
 		{"days", "day n", [][]any{{"2024-02-01", 2}, {"2024-01-31", 3}}, "lines: n by day, 2 rows"},
-		{"times in series", "at city n", [][]any{{"2024-01-01 10:00:00", "a", 2}, {"2024-01-01 10:00:00", "b", 3}, {"2024-01-01 11:00:00", "b", 3}}, "lines: n by at, 3 rows"},
+		{"times in series", "at city n", [][]any{{"2024-01-01 10:00:00", "a", 2}, {"2024-01-01 10:00:00", "b", 3},
+			{"2024-01-01 11:00:00", "b", 3}}, "lines: n by at, 3 rows"},
 		{"days that come twice", "day n", [][]any{{"2024-01-01", 2}, {"2024-01-01", 3}}, "bars: n by day, 2 rows"},
 		{"numbers that grow", "hour n", [][]any{{1, 5}, {2, 3}, {4, 9}}, "lines: n by hour, 3 rows"},
 		{"numbers that do not", "x y", [][]any{{1, 5}, {9, 3}, {4, 9}}, "points: y by x, 3 rows"},
@@ -93,10 +94,12 @@ func wellFormed(t *testing.T, svg string) {
 }
 
 func TestOddNumbers(t *testing.T) {
-	odd := []any{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 5e-324, 1e299, -1e299, 0.0, nil, math.MaxInt64, math.MinInt64, 1e-300, 7}
+	odd := []any{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, 5e-324, 1e299, -1e299, 0.0, nil, math.MaxInt64,
+		math.MinInt64, 1e-300, 7}
 	for i, a := range odd {
 		for j, b := range odd {
-			for _, rows := range [][][]any{{{"x", a}, {"y", b}}, {{1, a}, {2, b}}, {{a, b}, {b, a}, {1, 1}}, {{"2024-01-01", a}, {"2024-01-02", b}}} {
+			for _, rows := range [][][]any{{{"x", a}, {"y", b}}, {{1, a}, {2, b}}, {{a, b}, {b, a}, {1, 1}},
+				{{"2024-01-01", a}, {"2024-01-02", b}}} {
 				if c, ok := Of([]string{"k", "v"}, rowsOf(t, rows...), 0); ok {
 					wellFormed(t, string(c.SVG()))
 				} else if i != j && a != nil && b != nil && rows[0][0] == "x" {
@@ -138,7 +141,8 @@ func TestALongAnswerIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		rows [][]any
 		note string
-	}{{bars, "the first 30 of 10,000,000 rows; 4 more columns of numbers not drawn"}, {lines, "the first 2,000 of 10,000,000 rows; 4 more columns of numbers not drawn"}} {
+	}{{bars, "the first 30 of 10,000,000 rows; 4 more columns of numbers not drawn"},
+		{lines, "the first 2,000 of 10,000,000 rows; 4 more columns of numbers not drawn"}} {
 		chart, _ := Of(columns, rowsOf(t, c.rows...), 10_000_000)
 		if svg := string(chart.SVG()); len(svg) > 150_000 || !strings.Contains(svg, c.note) {
 			t.Errorf("%d bytes, and the note is %q", len(svg), chart.Note())
@@ -151,7 +155,8 @@ func TestScales(t *testing.T) {
 		low, high float64
 		want      string
 	}{
-		{0, 10, "[0 5 10]"}, {0, 97, "[0 50 100]"}, {-3, 4, "[-4 -2 0 2 4]"}, {5, 5, "[4.4 4.6 4.8 5 5.2 5.4 5.6]"}, {1, 0, "[0 0.5 1]"}, {12_000, 58_000, "[0 20000 40000 60000]"},
+		{0, 10, "[0 5 10]"}, {0, 97, "[0 50 100]"}, {-3, 4, "[-4 -2 0 2 4]"}, {5, 5, "[4.4 4.6 4.8 5 5.2 5.4 5.6]"}, {1, 0, "[0 0.5 1]"},
+		{12_000, 58_000, "[0 20000 40000 60000]"},
 	} {
 		s := newScale(c.low, c.high, 4)
 		var got []string
@@ -165,7 +170,8 @@ func TestScales(t *testing.T) {
 			t.Errorf("%v to %v do not fit into %+v", c.low, c.high, s)
 		}
 	}
-	for v, want := range map[float64]string{0: "0", 1234567: "1,234,567", -1234.5: "-1,234.5", 0.00001: "1e-05", 12.3456789: "12.346", 1e16: "1e+16", -0.25: "-0.25", 99999.5: "99,999.5"} {
+	for v, want := range map[float64]string{0: "0", 1234567: "1,234,567", -1234.5: "-1,234.5", 0.00001: "1e-05", 12.3456789: "12.346",
+		1e16: "1e+16", -0.25: "-0.25", 99999.5: "99,999.5"} {
 		if got := numberText(v); got != want {
 			t.Errorf("%v is %q, not %q", v, got, want)
 		}
@@ -189,7 +195,8 @@ func TestPictures(t *testing.T) {
 		columns []string
 		rows    [][]any
 	}{
-		{"bars", []string{"city", "trips", "km"}, [][]any{{"Oslo", 12345, 3.65}, {"Rome", 6000, -1.43}, {"Lima", 1, nil}, {"A name that is longer than its place", 9000, 0.5}}},
+		{"bars", []string{"city", "trips", "km"}, [][]any{{"Oslo", 12345, 3.65}, {"Rome", 6000, -1.43}, {"Lima", 1, nil},
+			{"A name that is longer than its place", 9000, 0.5}}},
 		{"lines", []string{"day", "city", "trips"}, days},
 		{"points", []string{"km", "degrees"}, points},
 	} {

@@ -53,8 +53,8 @@ type series struct {
 	x, y []float64 // y is NaN where there is no number
 }
 
-// Of chooses a chart for the first rows of an answer; all is how many rows the answer has. It reports false if no chart says more than the table: the
-// answer has no column of numbers, fewer than two rows, or no column that tells rows apart.
+// Of chooses a chart for the first rows of an answer; all is how many rows the answer has. It reports false if no chart says more than the
+// table: the answer has no column of numbers, fewer than two rows, or no column that tells rows apart.
 func Of(columns []string, rows [][]protocol.Value, all int) (*Chart, bool) {
 	rows = rows[:min(len(rows), MostRows)]
 	if len(rows) < 2 {
@@ -90,8 +90,8 @@ func Of(columns []string, rows [][]protocol.Value, all int) (*Chart, bool) {
 	return c, true
 }
 
-// overTime makes a line for each value of the other column of texts. It reports false if there are too many of them, or if one has two values for the
-// same time.
+// overTime makes a line for each value of the other column of texts. It reports false if there are too many of them, or if one has two
+// values for the same time.
 func (c *Chart) overTime(columns []string, rows [][]protocol.Value, at int, texts, numbers []int) bool {
 	names, by := []string{}, map[string][]int{}
 	type moment struct {

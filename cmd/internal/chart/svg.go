@@ -55,7 +55,8 @@ func (c *Chart) SVG() template.HTML {
 		y += 18
 		write(&b, 0, y-4, "", note)
 	}
-	whole := fmt.Sprintf(`<svg class="chart" role="img" viewBox="0 0 %d %d" aria-label="%s">%s</svg>`, wide, y+4, html.EscapeString(c.words()), b.String())
+	whole := fmt.Sprintf(`<svg class="chart" role="img" viewBox="0 0 %d %d" aria-label="%s">%s</svg>`, wide, y+4,
+		html.EscapeString(c.words()), b.String())
 	return template.HTML(whole) //nolint:gosec // texts are escaped where they are written
 }
 

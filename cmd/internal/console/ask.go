@@ -79,7 +79,8 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, user User) {
 	tooLong := (*http.MaxBytesError)(nil)
 	switch {
 	case errors.As(err, &tooLong) || len(text) > syntax.MaxText:
-		s.showAsk(w, user, http.StatusRequestEntityTooLarge, "", fmt.Sprintf("A statement has at most %s; this one is longer, and was not read.", size(syntax.MaxText)))
+		s.showAsk(w, user, http.StatusRequestEntityTooLarge, "", fmt.Sprintf("A statement has at most %s; this one is longer, and was not read.",
+			size(syntax.MaxText)))
 	case err != nil:
 		s.showAsk(w, user, http.StatusBadRequest, "", "The form could not be read: ask again.")
 	case s.cfg.Ask == nil:

@@ -27,7 +27,8 @@ func rowsOf(t testing.TB, n int) client.Table {
 	t.Helper()
 	rows := protocol.NewRows(2)
 	for i := range n {
-		if err := rows.Add(protocol.Value{Kind: protocol.Text, Text: fmt.Sprintf("city %d", i)}, protocol.Value{Kind: protocol.Int, Int: int64(i * i)}); err != nil {
+		if err := rows.Add(protocol.Value{Kind: protocol.Text, Text: fmt.Sprintf("city %d", i)},
+			protocol.Value{Kind: protocol.Int, Int: int64(i * i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,7 +50,8 @@ func answering(t testing.TB, ask func(ctx context.Context, text string, show *di
 			Tables: func() []string { return []string{"trips", hostile} },
 			Answer: ask,
 			Explain: func(context.Context, string) (string, error) {
-				return "query_1\n  table trips: 1 file of trips.csv, 244 B\n  parsers, of trips: fold into groups\n  reducer: " + hostile + "\n  one pass\n", nil
+				return "query_1\n  table trips: 1 file of trips.csv, 244 B\n  parsers, of trips: fold into groups\n  reducer: " + hostile +
+					"\n  one pass\n", nil
 			},
 			Complete: func(_ context.Context, text string) (string, []string) {
 				if strings.HasSuffix(text, "tr") {
@@ -97,7 +99,8 @@ func TestAsk(t *testing.T) {
 		t.Fatalf("%d at %s", answer.StatusCode, at)
 	}
 	page := b.until(at, "query_1: 3 rows")
-	for _, want := range []string{"answered in", "city 2", `<svg class="chart"`, "As bars", "SELECT 1 &lt;b&gt;</textarea>", `href="/ask?q=SELECT&#43;1&#43;%3Cb%3E"`, `<td class="n">4</td>`} {
+	for _, want := range []string{"answered in", "city 2", `<svg class="chart"`, "As bars", "SELECT 1 &lt;b&gt;</textarea>",
+		`href="/ask?q=SELECT&#43;1&#43;%3Cb%3E"`, `<td class="n">4</td>`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s\n%s", want, page)
 		}
@@ -131,10 +134,11 @@ func TestAsk(t *testing.T) {
 // TestR16_LongStatements: what is longer than a statement may be is refused in words, and not read to its end.
 func TestR16_LongStatements(t *testing.T) {
 	s := cluster(t, 1, 0)
-	address, tokens, _ := serveAll(t, func() *Seen { return s }, answering(t, func(context.Context, string, *display.Progress) (*client.Answer, error) {
-		t.Error("it is asked")
-		return nil, nil
-	}))
+	address, tokens, _ := serveAll(t, func() *Seen { return s }, answering(t,
+		func(context.Context, string, *display.Progress) (*client.Answer, error) {
+			t.Error("it is asked")
+			return nil, nil
+		}))
 	b := loggedIn(t, address, tokens)
 	if answer, page := b.asks("SELECT '" + strings.Repeat("x", syntax.MaxText) + "'"); answer.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(page, "at most 64.0 KiB") {
 		t.Errorf("%d\n%s", answer.StatusCode, page)
@@ -174,21 +178,23 @@ func TestAConsoleWithoutFilesAnswersNoStatements(t *testing.T) {
 func TestR16_ManyQuestions(t *testing.T) {
 	var running atomic.Int32
 	s := cluster(t, 1, 0)
-	address, tokens, end := serveAll(t, func() *Seen { return s }, answering(t, func(ctx context.Context, _ string, show *display.Progress) (*client.Answer, error) {
-		running.Add(1)
-		defer running.Add(-1)
-		show.Update(client.Progress{State: client.Uploading, Streams: []client.StreamProgress{{Name: hostile, Read: 50, Total: 100}}})
-		show.Say("note: " + hostile)
-		<-ctx.Done()
-		return nil, fmt.Errorf("the question: %w", ctx.Err())
-	}))
+	address, tokens, end := serveAll(t, func() *Seen { return s },
+		answering(t, func(ctx context.Context, _ string, show *display.Progress) (*client.Answer, error) {
+			running.Add(1)
+			defer running.Add(-1)
+			show.Update(client.Progress{State: client.Uploading, Streams: []client.StreamProgress{{Name: hostile, Read: 50, Total: 100}}})
+			show.Say("note: " + hostile)
+			<-ctx.Done()
+			return nil, fmt.Errorf("the question: %w", ctx.Err())
+		}))
 	b := loggedIn(t, address, tokens)
 	var at string
 	for range maxRunning {
 		answer, _ := b.asks("SELECT 1")
 		at = answer.Request.URL.Path
 	}
-	if answer, page := b.asks("SELECT 5"); answer.StatusCode != http.StatusTooManyRequests || !strings.Contains(page, "cancel it") || !strings.Contains(page, "SELECT 5</textarea>") {
+	if answer, page := b.asks("SELECT 5"); answer.StatusCode != http.StatusTooManyRequests || !strings.Contains(page, "cancel it") ||
+		!strings.Contains(page, "SELECT 5</textarea>") {
 		t.Errorf("one more: %d\n%s", answer.StatusCode, page)
 	}
 	page := b.until(at, `value="50"`)
@@ -262,7 +268,8 @@ func TestAnswersOfASession(t *testing.T) {
 	done := func(bytes uint64) *Seen {
 		next := cluster(t, 1, 2)
 		next.Sessions[0].State = session.Done
-		next.Sessions = append(next.Sessions, protocol.SessionInfo{Session: id, Analysis: "bikes", State: session.Done, Node: "output-1", Bytes: bytes})
+		next.Sessions = append(next.Sessions, protocol.SessionInfo{Session: id, Analysis: "bikes", State: session.Done, Node: "output-1",
+			Bytes: bytes})
 		return next
 	}
 	now.Store(done(largeAnswers + 1))
@@ -314,18 +321,21 @@ func TestR16_LargeAnswers(t *testing.T) {
 	for name, answer := range map[string]*client.Answer{
 		"rows":    {Queries: []client.Table{many}},
 		"columns": {Queries: []client.Table{client.NewTable(hostile, columns, wide)}},
-		"queries": {Queries: make([]client.Table, 1000), Warnings: make([]client.Warning, 1000), Rejected: []protocol.Rejected{{Stream: hostile, Rows: 3, First: []protocol.RejectedRow{{File: hostile, Reason: hostile}}}}},
-		"none":    {},
+		"queries": {Queries: make([]client.Table, 1000), Warnings: make([]client.Warning, 1000),
+			Rejected: []protocol.Rejected{{Stream: hostile, Rows: 3, First: []protocol.RejectedRow{{File: hostile, Reason: hostile}}}}},
+		"none": {},
 	} {
 		html, err := DrawAnswer(answer, pageRoom, "Here is all.")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := string(html); len(text) > 180<<10 || strings.Contains(text, "<script") || strings.Contains(text, "<img") || strings.Contains(text, "\x1b") {
+		if text := string(html); len(text) > 180<<10 || strings.Contains(text, "<script") || strings.Contains(text, "<img") ||
+			strings.Contains(text, "\x1b") {
 			t.Errorf("%s: %d bytes, %.300s", name, len(text), text)
 		}
 		want := map[string]string{
-			"rows": "This page shows the first 200 of 100,000 rows. Here is all.", "columns": "the first 60 of 500 columns", "queries": "And 976 more answers", "none": "There are no answers",
+			"rows": "This page shows the first 200 of 100,000 rows. Here is all.", "columns": "the first 60 of 500 columns",
+			"queries": "And 976 more answers", "none": "There are no answers",
 		}[name]
 		if !strings.Contains(string(html), want) {
 			t.Errorf("%s does not say %q: %.500s", name, want, html)
@@ -354,7 +364,8 @@ func TestProgressOfAStream(t *testing.T) {
 	}
 }
 
-// TestR16_ManySessionPages: as many pages of sessions as can be live keep their answers, each fetched once, and nobody has to wait with a question for them.
+// TestR16_ManySessionPages: as many pages of sessions as can be live keep their answers, each fetched once, and nobody has to wait with a
+// question for them.
 func TestR16_ManySessionPages(t *testing.T) {
 	s := cluster(t, 1, maxWatchers)
 	for i := range s.Sessions {

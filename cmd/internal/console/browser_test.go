@@ -52,7 +52,8 @@ type tab struct {
 
 func newTab(t *testing.T) *tab {
 	t.Helper()
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-dev-shm-usage", true))
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-dev-shm-usage", true))
 	ctx, cancel := context.WithTimeout(context.Background(), 12*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, append(options, chromedp.WSURLReadTimeout(2*time.Minute))...)
@@ -118,7 +119,8 @@ func evaluate[V any](b *tab, expression string) V {
 	return get(b, chromedp.Evaluate[V](expression))
 }
 
-// until waits for an expression to be true in the page. While one page gives way to the next one there is nothing that could evaluate it: it is asked again.
+// until waits for an expression to be true in the page. While one page gives way to the next one there is nothing that could evaluate it:
+// it is asked again.
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -129,7 +131,8 @@ func (b *tab) until(expression string) {
 		case b.ctx.Err() != nil:
 			b.t.Fatal(err)
 		case time.Now().After(end):
-			b.t.Fatalf("not within the time: %s (%v); the browser says %q, and shows\n%s", expression, err, b.wrong, evaluate[string](b, "location.href + document.body.innerText"))
+			b.t.Fatalf("not within the time: %s (%v); the browser says %q, and shows\n%s", expression, err, b.wrong,
+				evaluate[string](b, "location.href + document.body.innerText"))
 		}
 	}
 }
@@ -137,7 +140,8 @@ func (b *tab) until(expression string) {
 // live waits until a page has loaded, and follows the cluster. What follows meets no page that is on its way.
 func (b *tab) live() {
 	b.t.Helper()
-	b.until(`document.readyState === "complete" && document.getElementById("live") !== null && document.getElementById("live").textContent === "Live"`)
+	b.until(
+		`document.readyState === "complete" && document.getElementById("live") !== null && document.getElementById("live").textContent === "Live"`)
 }
 
 func (b *tab) shows(text string) {
@@ -181,10 +185,12 @@ func busyCluster(t *testing.T) *Seen {
 	return s
 }
 
-// Every view fits from 360 pixels to 4K, light and dark: the page itself is never wider than the window, and the browser complains of nothing.
+// Every view fits from 360 pixels to 4K, light and dark: the page itself is never wider than the window, and the browser complains of
+// nothing.
 func TestViews(t *testing.T) {
 	s := busyCluster(t)
-	address, tokens, _ := serveAll(t, func() *Seen { return s }, answering(t, nil), breaking(func(_, _ string) (string, error) { return "", nil }), logging(someLines))
+	address, tokens, _ := serveAll(t, func() *Seen { return s }, answering(t, nil),
+		breaking(func(_, _ string) (string, error) { return "", nil }), logging(someLines))
 	b := newTab(t)
 	b.do(chromedp.Navigate("http://" + address + "/"))
 	b.shows("Log in")
@@ -195,11 +201,13 @@ func TestViews(t *testing.T) {
 	b.do(chromedp.Navigate("http://" + address + "/login?token=" + <-tokens))
 	b.shows("medic-2 leads in generation 5")
 	for name, path := range map[string]string{
-		"overview": "/", "sessions": "/sessions", "node": "/node/input-1", "log": "/node/joiner-1", "dead": "/node/joiner-2", "session": "/session/" + s.Sessions[0].Session.String(), "ask": "/ask?q=SELECT+1",
+		"overview": "/", "sessions": "/sessions", "node": "/node/input-1", "log": "/node/joiner-1", "dead": "/node/joiner-2",
+		"session": "/session/" + s.Sessions[0].Session.String(), "ask": "/ask?q=SELECT+1",
 	} {
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int64{360, 1280, 3840} {
-				call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+				call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+					Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 				b.do(chromedp.EmulateViewport(width, max(800, width/2)), chromedp.Navigate("http://"+address+path))
 				b.live()
 				if wide := evaluate[int64](b, "document.documentElement.scrollWidth"); wide > width {
@@ -214,7 +222,8 @@ func TestViews(t *testing.T) {
 	b.contented()
 }
 
-// A node dies and comes back, a session runs to its end, and the console itself goes: the open page shows each of them, and keeps the focus meanwhile.
+// A node dies and comes back, a session runs to its end, and the console itself goes: the open page shows each of them, and keeps the focus
+// meanwhile.
 func TestThePageIsLive(t *testing.T) {
 	var now atomic.Pointer[Seen]
 	now.Store(cluster(t, 2, 2))
@@ -259,7 +268,8 @@ func TestKeyboard(t *testing.T) {
 	var stops []string
 	for range 30 {
 		b.do(chromedp.KeyEvent(kb.Tab))
-		stops = append(stops, evaluate[string](b, `(document.activeElement.getAttribute("href") || "") + " " + (document.activeElement.getAttribute("aria-label") || "")`))
+		stops = append(stops, evaluate[string](b,
+			`(document.activeElement.getAttribute("href") || "") + " " + (document.activeElement.getAttribute("aria-label") || "")`))
 	}
 	all := strings.Join(stops, "\n")
 	for _, want := range []string{"Picture of the pipeline", "/node/joiner-1 joiner-1 on host", "/session/"} {
@@ -284,23 +294,24 @@ func TestWithoutJavaScript(t *testing.T) {
 	}
 }
 
-// A statement is completed, asked by keyboard, is wrong, is mended and answered with a chart, and stands in the history of this browser. Nothing that was typed or
-// answered is more than text.
+// A statement is completed, asked by keyboard, is wrong, is mended and answered with a chart, and stands in the history of this browser.
+// Nothing that was typed or answered is more than text.
 func TestAskInTheBrowser(t *testing.T) {
 	s := cluster(t, 2, 0)
-	address, tokens, _ := serveAll(t, func() *Seen { return s }, answering(t, func(_ context.Context, text string, show *display.Progress) (*client.Answer, error) {
-		show.Say("note: " + hostile)
-		if strings.Contains(text, "FORM") {
-			return nil, syntax.NewError(text, syntax.Pos(strings.Index(text, "FORM")), "FORM is not a word of SQL "+hostile, "Did you mean FROM?")
-		}
-		rows := protocol.NewRows(2)
-		for i, city := range []string{"Lima", hostile, "Oslo"} {
-			if err := rows.Add(protocol.Value{Kind: protocol.Text, Text: city}, protocol.Value{Kind: protocol.Int, Int: int64(10 * (i + 1))}); err != nil {
-				return nil, err
+	address, tokens, _ := serveAll(t, func() *Seen { return s }, answering(t,
+		func(_ context.Context, text string, show *display.Progress) (*client.Answer, error) {
+			show.Say("note: " + hostile)
+			if strings.Contains(text, "FORM") {
+				return nil, syntax.NewError(text, syntax.Pos(strings.Index(text, "FORM")), "FORM is not a word of SQL "+hostile, "Did you mean FROM?")
 			}
-		}
-		return &client.Answer{Queries: []client.Table{client.NewTable("query_1", []string{"city " + hostile, "trips"}, rows)}}, nil
-	}))
+			rows := protocol.NewRows(2)
+			for i, city := range []string{"Lima", hostile, "Oslo"} {
+				if err := rows.Add(protocol.Value{Kind: protocol.Text, Text: city}, protocol.Value{Kind: protocol.Int, Int: int64(10 * (i + 1))}); err != nil {
+					return nil, err
+				}
+			}
+			return &client.Answer{Queries: []client.Table{client.NewTable("query_1", []string{"city " + hostile, "trips"}, rows)}}, nil
+		}))
 	b := newTab(t)
 	b.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate("http://"+address+"/login?token="+<-tokens))
 	b.live()
@@ -316,7 +327,8 @@ func TestAskInTheBrowser(t *testing.T) {
 	b.live()
 	b.shows("Did you mean FROM?")
 	b.picture("ask-wrong")
-	b.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("q").value = "SELECT city, trips FROM trips -- </textarea><script>document.title='in'</script>"`))
+	b.do(chromedp.Evaluate[chromedp.Void](
+		`document.getElementById("q").value = "SELECT city, trips FROM trips -- </textarea><script>document.title='in'</script>"`))
 	b.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("ask").requestSubmit()`))
 	b.until(`document.querySelector("svg.chart") !== null`)
 	b.live()
@@ -449,7 +461,8 @@ func TestALargeClusterIsShown(t *testing.T) {
 	b.contented()
 }
 
-// The console of a medic goes while its page is open: the page says so, and goes on at the console of another medic, which lets the same browser in.
+// The console of a medic goes while its page is open: the page says so, and goes on at the console of another medic, which lets the same
+// browser in.
 func TestAMedicsDeathUnderTheOpenPage(t *testing.T) {
 	s := cluster(t, 2, 0)
 	const nobodys = 20001 // a port to which nobody listens, or somebody else
@@ -460,7 +473,8 @@ func TestAMedicsDeathUnderTheOpenPage(t *testing.T) {
 	}
 	second, _, endSecond := serveAll(t, func() *Seen { return s }, byMedic("medic-2", WithSecret(secret), map[string]int{"medic-1": port}))
 	at := netip.MustParseAddrPort(second)
-	first, _, end := serveAt(t, "127.0.0.1:"+strconv.Itoa(port), func() *Seen { return s }, byMedic("medic-1", WithSecret(secret), map[string]int{"medic-2": int(at.Port()), "medic-3": nobodys}))
+	first, _, end := serveAt(t, "127.0.0.1:"+strconv.Itoa(port), func() *Seen { return s },
+		byMedic("medic-1", WithSecret(secret), map[string]int{"medic-2": int(at.Port()), "medic-3": nobodys}))
 	link, err := Login(context.Background(), first, WithSecret(secret), ProofBySecret(secret))
 	if err != nil {
 		t.Fatal(err)
@@ -488,7 +502,8 @@ func TestAMedicsDeathUnderTheOpenPage(t *testing.T) {
 	})}
 	go func() { _ = stranger.Serve(taken) }()
 	defer func() { _ = stranger.Close() }()
-	b.until(`location.host === "` + second + `" && location.pathname === "/node/joiner-1" && document.getElementById("live") !== null && document.getElementById("live").textContent === "Live, from medic-2"`)
+	b.until(`location.host === "` + second +
+		`" && location.pathname === "/node/joiner-1" && document.getElementById("live") !== null && document.getElementById("live").textContent === "Live, from medic-2"`)
 	mu.Lock()
 	for _, value := range got {
 		if answer, _ := newBrowser(t, second).get("/", "Cookie", cookieOf(second)+"="+value); answer.StatusCode != http.StatusUnauthorized {
@@ -536,7 +551,8 @@ func usedBy(t *testing.T, pid int) (used time.Duration) {
 	return used
 }
 
-// TestFigures prints what docs/console.md says of the cost of the console: 50 nodes whose numbers change each second, and 1,000 sessions, seen by one browser.
+// TestFigures prints what docs/console.md says of the cost of the console: 50 nodes whose numbers change each second, and 1,000 sessions,
+// seen by one browser.
 func TestFigures(t *testing.T) {
 	var looks [8]*Seen
 	for i := range looks {
@@ -553,7 +569,8 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	began := time.Now()
-	address, tokens, _ := serveAll(t, func() *Seen { return looks[int(time.Since(began).Seconds())%len(looks)] }, func(c *Config) { c.Every = time.Second })
+	address, tokens, _ := serveAll(t, func() *Seen { return looks[int(time.Since(began).Seconds())%len(looks)] },
+		func(c *Config) { c.Every = time.Second })
 	b := newTab(t)
 	b.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate("http://"+address+"/login?token="+<-tokens))
 	b.live()
@@ -562,7 +579,8 @@ func TestFigures(t *testing.T) {
 	b.until(`performance.getEntriesByName("first-contentful-paint").length > 0`)
 	t.Logf("first paint after %.0f ms", evaluate[float64](b, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
 	t.Logf("%.0f bytes: the page, its style, script and icon",
-		evaluate[float64](b, `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].filter((e) => e.initiatorType !== "other" || !e.name.includes("/events")).reduce((sum, e) => sum + e.transferSize, 0)`))
+		evaluate[float64](b,
+			`[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].filter((e) => e.initiatorType !== "other" || !e.name.includes("/events")).reduce((sum, e) => sum + e.transferSize, 0)`))
 	chromium := chromedp.FromContext(b.ctx).Browser.Process().Pid
 	own := func() time.Duration {
 		var r syscall.Rusage
@@ -575,6 +593,7 @@ func TestFigures(t *testing.T) {
 	from, browser, server := time.Now(), usedBy(t, chromium), own()
 	time.Sleep(20 * time.Second)
 	span := time.Since(from).Seconds()
-	t.Logf("of one processor, the browser takes %.1f %%, the server %.1f %%", 100*(usedBy(t, chromium)-browser).Seconds()/span, 100*(own()-server).Seconds()/span)
+	t.Logf("of one processor, the browser takes %.1f %%, the server %.1f %%", 100*(usedBy(t, chromium)-browser).Seconds()/span,
+		100*(own()-server).Seconds()/span)
 	b.contented()
 }

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestColoursHaveContrast computes the contrast of what the style puts on each other, as WCAG 2.1 does: 4.5 for text, 3 for what is not text (AA).
+// TestColoursHaveContrast computes the contrast of what the style puts on each other, as WCAG 2.1 does: 4.5 for text, 3 for what is not
+// text (AA).
 func TestColoursHaveContrast(t *testing.T) {
 	b, err := files.ReadFile("page/style.css")
 	if err != nil {
@@ -19,10 +20,12 @@ func TestColoursHaveContrast(t *testing.T) {
 		t.Fatal("there is no dark scheme")
 	}
 	pairs := map[string][]string{ // text: what it stands on
-		"text": {"page", "card", "deadcard", "blockedcard"}, "quiet": {"page", "card", "deadcard", "blockedcard"}, "link": {"page", "card", "deadcard", "blockedcard"},
+		"text": {"page", "card", "deadcard", "blockedcard"}, "quiet": {"page", "card", "deadcard", "blockedcard"},
+		"link": {"page", "card", "deadcard", "blockedcard"},
 		"fine": {"page", "card"}, "care": {"page", "card"}, "blocked": {"page", "card", "blockedcard"}, "dead": {"page", "card", "deadcard"},
 	}
-	shapes := map[string][]string{"edge": {"page", "card", "deadcard", "blockedcard"}, "fill": {"card", "deadcard", "blockedcard"}, "flow": {"card"}}
+	shapes := map[string][]string{"edge": {"page", "card", "deadcard", "blockedcard"}, "fill": {"card", "deadcard", "blockedcard"},
+		"flow": {"card"}}
 	for name, css := range map[string]string{"light": light, "dark": dark} {
 		colours := map[string]float64{}
 		for _, m := range regexp.MustCompile(`--([a-z]+): #([0-9a-f]{6});`).FindAllStringSubmatch(css, -1) {

@@ -8,9 +8,9 @@
 //	login       one-time links, and the cookies that they are exchanged for
 //	Server      net/http around them: which requests are answered, and how long each may take
 //
-// The loop is the feed's: look, draw each watched page once, and hand it to its watchers. A watcher that does not read in time gets the newest parts
-// when it reads again. No older parts are kept for it.
+// The loop is the feed's: look, draw each watched page once, and hand it to its watchers. A watcher that does not read in time gets the
+// newest parts when it reads again. No older parts are kept for it.
 //
-// The console asks nodes only for the list of sessions, for answers, and for what a user does on its pages. It holds nothing that a cluster needs
-// (V3). The page loads nothing from elsewhere (V4).
+// The console asks nodes only for the list of sessions, for answers, and for what a user does on its pages. It holds nothing that a cluster
+// needs (V3). The page loads nothing from elsewhere (V4).
 package console

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// events sends the parts of a page whenever they change, as server-sent events, until the browser leaves. Nothing is queued for a browser. If it has
-// not read an event within writeTimeout, the connection ends, and the browser connects again by itself.
+// events sends the parts of a page whenever they change, as server-sent events, until the browser leaves. Nothing is queued for a browser.
+// If it has not read an event within writeTimeout, the connection ends, and the browser connects again by itself.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	p, err := placeOf(r.URL.Query().Get("page"))
 	if err != nil {

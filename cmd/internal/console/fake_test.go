@@ -35,7 +35,8 @@ func cluster(t testing.TB, joiners, sessions int) *Seen {
 	for _, n := range tp.Nodes() {
 		st := monitor.Status{Node: n, Heard: true, Age: 50 * time.Millisecond, Span: 2 * time.Second, InRate: 12e6, OutRate: 4e6}
 		st.Beat = heartbeat.Beat{
-			Node: link.NodeID(n.ID), ID: link.Identity{Incarnation: 3}, PID: 4711, State: heartbeat.Running, Uptime: time.Hour, BytesIn: 1 << 30, LogBytes: 5 << 20, Memory: 77 << 20, Sessions: sessions,
+			Node: link.NodeID(n.ID), ID: link.Identity{Incarnation: 3}, PID: 4711, State: heartbeat.Running, Uptime: time.Hour, BytesIn: 1 << 30,
+			LogBytes: 5 << 20, Memory: 77 << 20, Sessions: sessions,
 		}
 		for _, e := range tp.EdgesFrom(n.Stage) {
 			for _, to := range tp.Receivers(e) {

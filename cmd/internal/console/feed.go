@@ -86,8 +86,8 @@ func (f *feed) watched() map[place][]*watcher {
 	return all
 }
 
-// draw draws each page once, whatever the number of its watchers. It does not draw a page that no longer exists: the watchers of such a page keep
-// what they have.
+// draw draws each page once, whatever the number of its watchers. It does not draw a page that no longer exists: the watchers of such a
+// page keep what they have.
 func (f *feed) draw(s *Seen, watched map[place][]*watcher) {
 	for p, watchers := range watched {
 		if f.show != nil {

@@ -120,7 +120,8 @@ func clip(text string, n int) string {
 
 func (s *Seen) box(n *monitor.Status, x, y int) graphBox {
 	b := graphBox{
-		X: x, Y: y, W: boxWidth, H: boxHeight, ID: string(n.Node.ID), Name: clip(string(n.Node.ID), 16), Host: clip(n.Node.Host, 18), Sign: signOf(n), State: stateInBox(n),
+		X: x, Y: y, W: boxWidth, H: boxHeight, ID: string(n.Node.ID), Name: clip(string(n.Node.ID), 16), Host: clip(n.Node.Host, 18),
+		Sign: signOf(n), State: stateInBox(n),
 		Backlog: size(n.Backlog()), FillX: x + boxWidth - barWidth - 12,
 	}
 	window := float64(s.Topology.Limits.Window) * float64(max(1, len(n.Beat.Links)))
@@ -131,7 +132,8 @@ func (s *Seen) box(n *monitor.Status, x, y int) graphBox {
 	}
 	b.FillY = y + 8 + inside - b.FillH
 	b.Outline = outline(b.Sign, x, y, boxWidth, boxHeight)
-	b.Title = fmt.Sprintf("%s on host %s: %s, %s in, %s out, backlog %s", b.ID, n.Node.Host, clean(n.State()), bytesPerSecond(n.InRate), bytesPerSecond(n.OutRate), b.Backlog)
+	b.Title = fmt.Sprintf("%s on host %s: %s, %s in, %s out, backlog %s", b.ID, n.Node.Host, clean(n.State()), bytesPerSecond(n.InRate),
+		bytesPerSecond(n.OutRate), b.Backlog)
 	return b
 }
 
@@ -155,7 +157,8 @@ func outline(k sign, x, y, w, h int) string {
 	case blocked:
 		p = [][2]int{{14, 0}, {w - 14, 0}, {w, 14}, {w, h - 14}, {w - 14, h}, {14, h}, {0, h - 14}, {0, 14}}
 	case dead:
-		p = [][2]int{{0, 0}, {w, 0}, {w - 8, h / 5}, {w, 2 * h / 5}, {w - 8, 3 * h / 5}, {w, 4 * h / 5}, {w - 8, h}, {0, h}, {8, 4 * h / 5}, {0, 3 * h / 5}, {8, 2 * h / 5}, {0, h / 5}}
+		p = [][2]int{{0, 0}, {w, 0}, {w - 8, h / 5}, {w, 2 * h / 5}, {w - 8, 3 * h / 5}, {w, 4 * h / 5}, {w - 8, h}, {0, h}, {8, 4 * h / 5},
+			{0, 3 * h / 5}, {8, 2 * h / 5}, {0, h / 5}}
 	default:
 		p = [][2]int{{0, 0}, {w, 0}, {w, h}, {0, h}}
 	}
@@ -169,8 +172,8 @@ func outline(k sign, x, y, w, h int) string {
 	return b.String()
 }
 
-// connect draws the lines between stages. Nodes report how much leaves them, not where it goes. So if a stage feeds several others, connect shows the
-// rate at which each of those receives.
+// connect draws the lines between stages. Nodes report how much leaves them, not where it goes. So if a stage feeds several others, connect
+// shows the rate at which each of those receives.
 func (s *Seen) connect(g *graph, stages []topology.Stage, nodes map[string][]*monitor.Status, at map[string][]int) {
 	fed := map[string]map[string]bool{}
 	lines := 0
@@ -255,7 +258,8 @@ func leadsTo(t *topology.Topology, l heartbeat.Link, stage string) bool {
 	return false
 }
 
-// line returns a curve between two boxes. Its width grows with the square root of the rate in MB/s, so 1 MB/s is still visible beside 100 MB/s.
+// line returns a curve between two boxes. Its width grows with the square root of the rate in MB/s, so 1 MB/s is still visible beside 100
+// MB/s.
 func line(a, b *graphBox, rate float64) graphLine {
 	x1, y1, x2, y2 := a.X+a.W, a.Y+a.H/2, b.X, b.Y+b.H/2
 	bend := stageGap / 2

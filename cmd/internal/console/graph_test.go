@@ -74,7 +74,8 @@ func TestGraphMarksFullLinks(t *testing.T) {
 			}
 		}
 		if marked != 1 || !g.Lines[len(g.Lines)-1].Blocked {
-			t.Errorf("%d joiners: %d of %d lines are marked, and the last one is: %v", joiners, marked, len(g.Lines), g.Lines[len(g.Lines)-1].Blocked)
+			t.Errorf("%d joiners: %d of %d lines are marked, and the last one is: %v", joiners, marked, len(g.Lines),
+				g.Lines[len(g.Lines)-1].Blocked)
 		}
 	}
 }

@@ -9,14 +9,15 @@ import (
 )
 
 // policy lets a page load only what this server serves. It allows no script or style within a page, and no frame around it.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'"
 
-// guard refuses requests before they are handled. A request has to name this server: a stranger's page whose name leads to this machine (DNS
-// rebinding) sends its own name. A request that changes something has to come from a page of this console. A request from a page of another site, or
-// of another port of this machine, is refused even with a cookie.
+// guard refuses requests before they are handled. A request has to name this server: a stranger's page whose name leads to this machine
+// (DNS rebinding) sends its own name. A request that changes something has to come from a page of this console. A request from a page of
+// another site, or of another port of this machine, is refused even with a cookie.
 //
-// peers are ports of this machine on which other medics serve consoles. If its own medic is gone, a page looks whether one of those consoles answers, and
-// goes to it.
+// peers are ports of this machine on which other medics serve consoles. If its own medic is gone, a page looks whether one of those
+// consoles answers, and goes to it.
 func guard(hosts []string, peers []int, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -43,14 +44,16 @@ func guard(hosts []string, peers []int, next http.Handler) http.Handler {
 	})
 }
 
-// fromHere relies on the headers in which browsers say which page a request comes from; pages cannot change those headers. With our own Referrer-Policy a
-// form has the origin "null", and then Sec-Fetch-Site decides. Programs that are not browsers send neither header; they may only read, with a cookie.
+// fromHere relies on the headers in which browsers say which page a request comes from; pages cannot change those headers. With our own
+// Referrer-Policy a form has the origin "null", and then Sec-Fetch-Site decides. Programs that are not browsers send neither header; they
+// may only read, with a cookie.
 func fromHere(r *http.Request) bool {
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
 	ours := strings.EqualFold(origin, "http://"+r.Host)
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch {
-	case r.Method == http.MethodPost && r.URL.Path == provePath: // posta console --login, which is not a browser, sends this; the text that it sends must be signed
+	case r.Method == http.MethodPost && r.URL.Path == provePath:
+		// posta console --login, which is not a browser, sends this; the text that it sends must be signed
 		return origin == "" && site == ""
 	case origin == "null":
 		return site == "same-origin"
@@ -85,9 +88,9 @@ func policyWith(host string, peers []int) string {
 	return strings.Replace(policy, "connect-src 'self'", "connect-src 'self'"+also.String(), 1)
 }
 
-// fromPeer accepts the requests of a page of another console of this machine that continues here: it takes a challenge, proves with it what it may see, and
-// goes to the login. Another server of this machine could make the same requests. It would learn only that this console is there: it can prove nothing, and no
-// page can show a console in a frame.
+// fromPeer accepts the requests of a page of another console of this machine that continues here: it takes a challenge, proves with it what
+// it may see, and goes to the login. Another server of this machine could make the same requests. It would learn only that this console is
+// there: it can prove nothing, and no page can show a console in a frame.
 func fromPeer(r *http.Request, peers []int) bool {
 	h := r.Header
 	switch origin := h.Get("Origin"); {

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// A page of a medic's console continues at the console of another medic, or at its own one after a restart, without a cookie that they share: whatever
-// program has taken a port meanwhile would get that cookie. Each page has a key of its own, which its browser does not give away. Its console signs what the
-// page may hand over, with that key in it. At another console the page signs a challenge together with the console's address. A program that only pretends
-// to be that console gets nothing that it could use elsewhere.
+// A page of a medic's console continues at the console of another medic, or at its own one after a restart, without a cookie that they
+// share: whatever program has taken a port meanwhile would get that cookie. Each page has a key of its own, which its browser does not give
+// away. Its console signs what the page may hand over, with that key in it. At another console the page signs a challenge together with the
+// console's address. A program that only pretends to be that console gets nothing that it could use elsewhere.
 
 // Paths that pages request for this.
 const (

@@ -61,14 +61,15 @@ type harmRow struct {
 	Outcome                      string
 }
 
-// harmRows returns the faults, newest first. It pairs each fault with the first incident of its target that was noticed after the fault and before the
-// target's next fault.
+// harmRows returns the faults, newest first. It pairs each fault with the first incident of its target that was noticed after the fault and
+// before the target's next fault.
 func (s *Seen) harmRows() (rows []harmRow) {
 	incidents := core.Incidents(s.Medics.Entries)
 	until := map[string]time.Time{}
 	for i := len(s.Harms) - 1; i >= 0; i-- {
 		h := &s.Harms[i]
-		r := harmRow{Target: clean(h.target), Kind: clean(h.kind), At: h.at.UTC().Format(time.RFC3339), When: h.at.UTC().Format(time.TimeOnly), Said: clean(h.said), Sign: care, Outcome: "nobody has noticed it yet"}
+		r := harmRow{Target: clean(h.target), Kind: clean(h.kind), At: h.at.UTC().Format(time.RFC3339), When: h.at.UTC().Format(time.TimeOnly),
+			Said: clean(h.said), Sign: care, Outcome: "nobody has noticed it yet"}
 		if h.wrong != "" {
 			r.Sign, r.Outcome = dead, "it did not happen: "+clean(h.wrong)
 		}
@@ -109,7 +110,8 @@ func (s *Server) breakForm(target string, user User) *breakForm {
 	f := &breakForm{Targets: b.Targets, Target: target}
 	lasts := display.Span(b.Lasts)
 	for _, k := range []breakKind{
-		{"kill", "Kill", "the process ends at once"}, {"pause", "Pause", "it stands still for " + lasts}, {"hang", "Hang", "it stands still until a medic kills it"},
+		{"kill", "Kill", "the process ends at once"}, {"pause", "Pause", "it stands still for " + lasts},
+		{"hang", "Hang", "it stands still until a medic kills it"},
 		{"cut", "Cut off", "it is off the network for " + lasts},
 	} {
 		if slices.Contains(b.Kinds, k.Kind) {

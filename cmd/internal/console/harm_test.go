@@ -38,12 +38,14 @@ func TestBreak(t *testing.T) {
 		t.Helper()
 		return b.do("POST", "/break", form, "Origin", "http://"+address)
 	}
-	for _, form := range []string{"", "fault=kill", "fault=kill&target=joiner-9", "fault=cut&target=joiner-1", "fault=kill&target=" + strings.Repeat("x", 1<<20)} {
+	for _, form := range []string{"", "fault=kill", "fault=kill&target=joiner-9", "fault=cut&target=joiner-1",
+		"fault=kill&target=" + strings.Repeat("x", 1<<20)} {
 		if answer, _ := post(form); answer.StatusCode != http.StatusBadRequest {
 			t.Errorf("%.40s: %d", form, answer.StatusCode)
 		}
 	}
-	if answer, page := post("fault=kill&target=joiner-1&here=1"); answer.Request.URL.Path != "/node/joiner-1" || done.Load() != 1 || !strings.Contains(page, "process 17): nobody has noticed it yet") {
+	if answer, page := post("fault=kill&target=joiner-1&here=1"); answer.Request.URL.Path != "/node/joiner-1" || done.Load() != 1 ||
+		!strings.Contains(page, "process 17): nobody has noticed it yet") {
 		t.Errorf("after the kill, at %s:\n%s", answer.Request.URL, page)
 	}
 	next := cluster(t, 2, 0)
@@ -53,10 +55,12 @@ func TestBreak(t *testing.T) {
 		core.Entry{At: at.Add(45 * time.Millisecond), Kind: core.Restarted, Node: "joiner-1"},
 		core.Entry{At: at.Add(100 * time.Millisecond), Kind: core.Recovered, Node: "joiner-1", Incarnation: 5})
 	now.Store(next)
-	if _, page := b.get("/"); !strings.Contains(page, "noticed after 321 ms, started again after 45 ms, records flow again after 55 ms: 421 ms in all") {
+	if _, page := b.get("/"); !strings.Contains(page,
+		"noticed after 321 ms, started again after 45 ms, records flow again after 55 ms: 421 ms in all") {
 		t.Errorf("the incident is not shown:\n%s", page)
 	}
-	if _, page := post("fault=pause&target=medic-1"); !strings.Contains(page, "it did not happen: &lt;/textarea&gt;") || strings.Contains(page, "<img") {
+	if _, page := post("fault=pause&target=medic-1"); !strings.Contains(page, "it did not happen: &lt;/textarea&gt;") ||
+		strings.Contains(page, "<img") {
 		t.Errorf("a fault that failed:\n%s", page)
 	}
 	for range 2 * harmsKept {
@@ -83,11 +87,13 @@ func TestS5_AWatcherCanBreakNothing(t *testing.T) {
 func TestFaultsAndTheirIncidents(t *testing.T) {
 	at := func(s int) time.Time { return time.Date(2026, 3, 1, 12, 0, s, 0, time.UTC) }
 	s := &Seen{Medics: monitor.Medics{Entries: []core.Entry{
-		{At: at(1), Kind: core.Suspected, Node: "a", Silent: time.Millisecond}, {At: at(2), Kind: core.Restarted, Node: "a"}, {At: at(3), Kind: core.Recovered, Node: "a", Incarnation: 2},
+		{At: at(1), Kind: core.Suspected, Node: "a", Silent: time.Millisecond}, {At: at(2), Kind: core.Restarted, Node: "a"},
+		{At: at(3), Kind: core.Recovered, Node: "a", Incarnation: 2},
 		{At: at(21), Kind: core.Suspected, Node: "a", Silent: 2 * time.Millisecond},
 		{At: at(22), Kind: core.Suspected, Node: "b", Silent: 3 * time.Millisecond},
 	}}, Harms: []harm{
-		{target: "a", kind: "kill", at: at(0)}, {target: "a", kind: "pause", at: at(10)}, {target: "a", kind: "kill", at: at(20)}, {target: "b", kind: "kill", at: at(30)},
+		{target: "a", kind: "kill", at: at(0)}, {target: "a", kind: "pause", at: at(10)}, {target: "a", kind: "kill", at: at(20)},
+		{target: "b", kind: "kill", at: at(30)},
 	}}
 	var got []string
 	for _, r := range s.harmRows() {

@@ -34,7 +34,8 @@ func someLines() monitor.Lines {
 	}}
 }
 
-// A node's page has the last lines of its log, newest first, bounded, and as text. A node that does not answer does not hold up its page for long.
+// A node's page has the last lines of its log, newest first, bounded, and as text. A node that does not answer does not hold up its page
+// for long.
 func TestTheLastLinesOfALog(t *testing.T) {
 	s := cluster(t, 2, 0)
 	var asked atomic.Int32
@@ -49,7 +50,8 @@ func TestTheLastLinesOfALog(t *testing.T) {
 	b := loggedIn(t, address, tokens)
 	_, page := b.get("/node/joiner-1")
 	at := -1
-	for _, want := range []string{"Last lines of its log", ">11:59:59<", "ERROR", ">11:58:59<", "WARN", "&lt;", ">2016-02-29 23:00:00<", "msg=running incarnation=3", "an old line"} {
+	for _, want := range []string{"Last lines of its log", ">11:59:59<", "ERROR", ">11:58:59<", "WARN", "&lt;", ">2016-02-29 23:00:00<",
+		"msg=running incarnation=3", "an old line"} {
 		next := strings.Index(page, want)
 		if next <= at {
 			t.Errorf("%q is at %d, after %d:\n%s", want, next, at, page)

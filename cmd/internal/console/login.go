@@ -16,8 +16,8 @@ const (
 	maxLogins  = 16 // logged-in browsers; a further login logs out the oldest one
 )
 
-// logins decides who may see the pages. The token of a link is exchanged once for a cookie; then a new link is made. Only digests are kept. Each check
-// compares all of them, so the time of an answer reveals nothing about them.
+// logins decides who may see the pages. The token of a link is exchanged once for a cookie; then a new link is made. Only digests are kept.
+// Each check compares all of them, so the time of an answer reveals nothing about them.
 type logins struct {
 	announce func(token string)
 

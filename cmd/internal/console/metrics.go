@@ -24,11 +24,12 @@ var (
 	medicsUpMetric  = clusterMetric("posta_cluster_medics_up", "Medics that are heard.")
 	leaderMetric    = clusterMetric("posta_cluster_has_leader", "1 if a medic leads, 0 if none does: then nothing that dies is started again.")
 	incidentsMetric = clusterMetric("posta_cluster_incidents_open", "Nodes and medics that have failed and are not at work again.")
-	lastMetric      = clusterMetric("posta_cluster_last_recovery_seconds", "Time from the last sign of life until it was at work again, of the incident that ended last; missing if there was none.")
-	backlogMetric   = clusterMetric("posta_cluster_backlog_bytes", "Bytes on all links that no receiver has acknowledged.")
-	logMetric       = clusterMetric("posta_cluster_log_bytes", "Size of all logs.")
-	memoryMetric    = clusterMetric("posta_cluster_memory_bytes", "Resident memory of all nodes, as far as it is known.")
-	runningMetric   = clusterMetric("posta_cluster_sessions_running", "Sessions that hold a place at the inputs.")
+	lastMetric      = clusterMetric("posta_cluster_last_recovery_seconds",
+		"Time from the last sign of life until it was at work again, of the incident that ended last; missing if there was none.")
+	backlogMetric = clusterMetric("posta_cluster_backlog_bytes", "Bytes on all links that no receiver has acknowledged.")
+	logMetric     = clusterMetric("posta_cluster_log_bytes", "Size of all logs.")
+	memoryMetric  = clusterMetric("posta_cluster_memory_bytes", "Resident memory of all nodes, as far as it is known.")
+	runningMetric = clusterMetric("posta_cluster_sessions_running", "Sessions that hold a place at the inputs.")
 )
 
 // collect adds what was seen of the cluster. It reads the same view as the pages, and sends no request to the cluster.

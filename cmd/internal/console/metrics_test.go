@@ -16,14 +16,16 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// TestMetrics_TheClusterIsSummed: what is heard of each node, and of all of them together. A silent node has no values, and is not counted as up.
+// TestMetrics_TheClusterIsSummed: what is heard of each node, and of all of them together. A silent node has no values, and is not counted
+// as up.
 func TestMetrics_TheClusterIsSummed(t *testing.T) {
 	seen := cluster(t, 2, 1)
 	silent := seen.named(t, "joiner-2")
 	silent.Age = time.Hour
 	seen.named(t, "input-1").Beat.Running = 1
 	seen.named(t, "aggregator-1").Beat.State = heartbeat.Damaged
-	s := &Server{cfg: Config{Topology: seen.Topology, Nodes: func() []monitor.Status { return seen.Nodes }, Medics: func() monitor.Medics { return seen.Medics }}}
+	s := &Server{cfg: Config{Topology: seen.Topology, Nodes: func() []monitor.Status { return seen.Nodes },
+		Medics: func() monitor.Medics { return seen.Medics }}}
 	var p exporter.Page
 	s.collect(&p)
 	text := string(p.Append(nil))
@@ -32,8 +34,10 @@ func TestMetrics_TheClusterIsSummed(t *testing.T) {
 		t.Fatalf("%v, %v:\n%s", err, problems, text)
 	}
 	for _, want := range []string{
-		`posta_cluster_nodes{cluster="posta"} 7`, `posta_cluster_nodes_up{cluster="posta"} 5`, `posta_cluster_medics_up{cluster="posta"} 3`, `posta_cluster_has_leader{cluster="posta"} 1`,
-		`posta_cluster_sessions_running{cluster="posta"} 1`, `posta_cluster_last_recovery_seconds{cluster="posta"} 1.157`, `posta_cluster_incidents_open{cluster="posta"} 0`,
+		`posta_cluster_nodes{cluster="posta"} 7`, `posta_cluster_nodes_up{cluster="posta"} 5`, `posta_cluster_medics_up{cluster="posta"} 3`,
+		`posta_cluster_has_leader{cluster="posta"} 1`,
+		`posta_cluster_sessions_running{cluster="posta"} 1`, `posta_cluster_last_recovery_seconds{cluster="posta"} 1.157`,
+		`posta_cluster_incidents_open{cluster="posta"} 0`,
 		`posta_node_received_bytes_total{cluster="posta",node="joiner-1",stage="joiner"} 1.073741824e+09`,
 	} {
 		if !strings.Contains(text, want+"\n") {
@@ -45,12 +49,14 @@ func TestMetrics_TheClusterIsSummed(t *testing.T) {
 	}
 }
 
-// TestS1_WhoScrapesTheConsole: a scraper with the token reads the metrics and nothing else; anybody else sees the login, and a wrong token an error.
+// TestS1_WhoScrapesTheConsole: a scraper with the token reads the metrics and nothing else; anybody else sees the login, and a wrong token
+// an error.
 func TestS1_WhoScrapesTheConsole(t *testing.T) {
 	seen := cluster(t, 1, 0)
 	const token = "0123456789abcdef"
 	server, err := Listen("127.0.0.1:0", Config{
-		Topology: seen.Topology, Nodes: func() []monitor.Status { return seen.Nodes }, Medics: func() monitor.Medics { return seen.Medics }, Trouble: func() []string { return nil },
+		Topology: seen.Topology, Nodes: func() []monitor.Status { return seen.Nodes }, Medics: func() monitor.Medics { return seen.Medics },
+		Trouble:  func() []string { return nil },
 		Sessions: func(context.Context) ([]protocol.SessionInfo, error) { return nil, nil }, Announce: func(string) {}, ScrapeToken: token,
 	})
 	if err != nil {

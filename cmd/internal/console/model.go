@@ -82,7 +82,8 @@ type nodeRow struct {
 }
 
 func newNodeRow(s *monitor.Status) nodeRow {
-	r := nodeRow{ID: string(s.Node.ID), Stage: s.Node.Stage, Host: s.Node.Host, Sign: signOf(s), State: clean(s.State()), Heard: s.Heard, Age: "never"}
+	r := nodeRow{ID: string(s.Node.ID), Stage: s.Node.Stage, Host: s.Node.Host, Sign: signOf(s), State: clean(s.State()), Heard: s.Heard,
+		Age: "never"}
 	if !s.Heard {
 		return r
 	}
@@ -94,7 +95,8 @@ func newNodeRow(s *monitor.Status) nodeRow {
 	if b.Memory > 0 && !s.Silent() {
 		r.Memory = size(b.Memory)
 	}
-	r.Incarnation, r.Sessions, r.Up, r.Age = fmt.Sprint(b.ID.Incarnation), fmt.Sprint(b.Sessions), display.Span(b.Uptime.Truncate(time.Second)), ago(s.Age)
+	r.Incarnation, r.Sessions, r.Up, r.Age = fmt.Sprint(b.ID.Incarnation), fmt.Sprint(b.Sessions),
+		display.Span(b.Uptime.Truncate(time.Second)), ago(s.Age)
 	return r
 }
 
@@ -172,8 +174,9 @@ type sessionRow struct {
 
 func (s *Seen) sessionRow(v *monitor.Session) sessionRow {
 	r := sessionRow{
-		ID: v.ID.String(), Analysis: cmp.Or(clean(v.Analysis), "unknown"), Owner: cmp.Or(clean(v.Owner), "this machine's user"), State: clean(string(v.State)),
-		Age: age(v.Age), Nodes: display.Plural(len(v.Nodes), "node"), Sign: fine,
+		ID: v.ID.String(), Analysis: cmp.Or(clean(v.Analysis), "unknown"), Owner: cmp.Or(clean(v.Owner), "this machine's user"),
+		State: clean(string(v.State)),
+		Age:   age(v.Age), Nodes: display.Plural(len(v.Nodes), "node"), Sign: fine,
 	}
 	r.Asks = clean(v.Asks)
 	r.Statement = clip(r.Asks, statementShown)

@@ -69,7 +69,8 @@ func (k keyTrust) Proven(statement []byte) ([]byte, User, error) {
 		return nil, User{}, err
 	}
 	if by.Role != security.Watch && by.Role != security.Operate {
-		return nil, User{}, fmt.Errorf("%s may not see the cluster: the console needs the role watch or operate, which the operator gives in [clients] of the topology; posta sessions shows your own sessions", by)
+		return nil, User{}, fmt.Errorf("%s may not see the cluster: the console needs the role watch or operate, which the operator gives in "+
+			"[clients] of the topology; posta sessions shows your own sessions", by)
 	}
 	return text, User{Name: by.Name, Role: by.Role, Key: key}, nil
 }
@@ -79,7 +80,8 @@ func (k keyTrust) Admits(u User) bool {
 	return listed && id == (security.Identity{Role: u.Role, Name: u.Name})
 }
 
-// WithSecret trusts everybody who knows a secret. The secret is in a file that only one user of the machine can read. It is for clusters without keys.
+// WithSecret trusts everybody who knows a secret. The secret is in a file that only one user of the machine can read. It is for clusters
+// without keys.
 func WithSecret(secret []byte) Trust { return secretTrust(secret) }
 
 // ProofBySecret proves that a user has read the file.
@@ -95,7 +97,8 @@ func (s secretTrust) sign(purpose string, text []byte) []byte {
 	return append(h.Sum(nil), text...)
 }
 
-var errOtherSecret = errors.New("it is not signed with the secret of this cluster's consoles: say posta console --login as the user who started the cluster, on the same machine")
+var errOtherSecret = errors.New("it is not signed with the secret of this cluster's consoles: say posta console --login as the user who " +
+	"started the cluster, on the same machine")
 
 func (s secretTrust) verify(purpose string, statement []byte) ([]byte, error) {
 	if len(statement) < sha256.Size || !hmac.Equal(s.sign(purpose, statement[sha256.Size:]), statement) {
@@ -124,11 +127,12 @@ const (
 	maxEnded       = 512 // cookies of users who have logged out
 )
 
-// passes is the gate of a console that a medic serves. A user signs a challenge to prove who it is, gets a link, and exchanges the link for a cookie.
-// Browsers send a cookie to whatever program has the port, so a cookie is good only at the process that has made it: whoever takes the port after it gets
-// nothing that any console accepts. If this medic dies, the page continues at another one, by handOver.
+// passes is the gate of a console that a medic serves. A user signs a challenge to prove who it is, gets a link, and exchanges the link for
+// a cookie. Browsers send a cookie to whatever program has the port, so a cookie is good only at the process that has made it: whoever
+// takes the port after it gets nothing that any console accepts. If this medic dies, the page continues at another one, by handOver.
 //
-// A challenge costs no memory: it contains its time and a code that only this process can make. Once a user has proven something with it, it is used up.
+// A challenge costs no memory: it contains its time and a code that only this process can make. Once a user has proven something with it,
+// it is used up.
 type passes struct {
 	trust Trust
 	key   secretTrust // of this process alone: for the codes of challenges, and for cookies
@@ -162,8 +166,9 @@ type pass struct {
 func newPasses(trust Trust) *passes { return &passes{trust: trust, key: secretTrust(secret())} }
 
 var (
-	errOldChallenge = errors.New("the challenge is older than a minute, was used already, or belongs to another console: say posta console --login again")
-	errOtherHost    = errors.New("the login was signed for a console at another address")
+	errOldChallenge = errors.New(
+		"the challenge is older than a minute, was used already, or belongs to another console: say posta console --login again")
+	errOtherHost = errors.New("the login was signed for a console at another address")
 )
 
 // challenge returns a text that a user must sign within challengeLasts.
@@ -191,8 +196,8 @@ func (p *passes) fresh(challenge string, now time.Time) bool {
 	return age >= 0 && age <= challengeLasts
 }
 
-// loginText is the text that a user signs. It contains the address of the console that the user has asked, so no other program can present that console's
-// challenge as its own.
+// loginText is the text that a user signs. It contains the address of the console that the user has asked, so no other program can present
+// that console's challenge as its own.
 func loginText(host, challenge string) []byte { return []byte(host + "\n" + challenge) }
 
 // prove returns the token of a link for a user who has signed a challenge. hosts are the addresses of this console.
@@ -295,7 +300,8 @@ func (p *passes) read(cookie string, now time.Time) (one pass, ok bool) {
 	return one, now.Before(one.Ends)
 }
 
-// end makes a cookie invalid here. Pages that are open keep what they may hand over, and can continue at the console of another medic until the login ends.
+// end makes a cookie invalid here. Pages that are open keep what they may hand over, and can continue at the console of another medic until
+// the login ends.
 func (p *passes) end(cookie string, now time.Time) {
 	one, ok := p.read(cookie, now)
 	if !ok {

@@ -58,8 +58,8 @@ func (b *browser) replay(t *testing.T, address string) (codes []int) {
 	return codes
 }
 
-// TestS5_ACookieIsGoodAtOneProcess: browsers send a cookie to whoever has the port. What such a program gets opens neither the console of another medic nor
-// one that runs at the same port later, even with the same secret.
+// TestS5_ACookieIsGoodAtOneProcess: browsers send a cookie to whoever has the port. What such a program gets opens neither the console of
+// another medic nor one that runs at the same port later, even with the same secret.
 func TestS5_ACookieIsGoodAtOneProcess(t *testing.T) {
 	secret := []byte("only the user of the cluster can read this")
 	trust := WithSecret(secret)
@@ -125,8 +125,8 @@ func (p *opened) sign(host, challenge string) continued {
 	return continued{p.pass, string(text), append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)}
 }
 
-// TestS5_APageContinues: a page proves to another console which login it has, by what nobody else can use: not at another address, not again, not with another key, not
-// after the login has ended.
+// TestS5_APageContinues: a page proves to another console which login it has, by what nobody else can use: not at another address, not
+// again, not with another key, not after the login has ended.
 func TestS5_APageContinues(t *testing.T) {
 	ring := keytest.New(t, "posta")
 	wanda := ring.Client(t, security.Identity{Role: security.Watch, Name: "wanda"})
@@ -156,10 +156,11 @@ func TestS5_APageContinues(t *testing.T) {
 		continued
 		at time.Time
 	}{
-		"at another address":           {here.sign("127.0.0.1:8082", second.challenge(now)), now},
-		"of another console":           {here.sign(hosts[0], third.challenge(now)), now},
-		"the challenge is old":         {good(), now.Add(challengeLasts + time.Second)},
-		"the login has ended":          {here.sign(hosts[0], second.challenge(now.Add(loginLasts+time.Second))), now.Add(loginLasts + time.Second)},
+		"at another address":   {here.sign("127.0.0.1:8082", second.challenge(now)), now},
+		"of another console":   {here.sign(hosts[0], third.challenge(now)), now},
+		"the challenge is old": {good(), now.Add(challengeLasts + time.Second)},
+		"the login has ended": {here.sign(hosts[0], second.challenge(now.Add(loginLasts+time.Second))),
+			now.Add(loginLasts + time.Second)},
 		"the pass of another page":     {with(func(c *continued) { c.Pass = other.pass }), now},
 		"no pass":                      {with(func(c *continued) { c.Pass = "" }), now},
 		"a pass for something else":    {with(func(c *continued) { c.Pass = base64.RawURLEncoding.EncodeToString(cookie) }), now},
@@ -192,7 +193,8 @@ func TestS5_APageContinues(t *testing.T) {
 	}
 }
 
-// TestS5_AStrangerAtTheConsolesPort: a user shows nothing to a program that has taken the port of a console, even if it passes on what a console says.
+// TestS5_AStrangerAtTheConsolesPort: a user shows nothing to a program that has taken the port of a console, even if it passes on what a
+// console says.
 func TestS5_AStrangerAtTheConsolesPort(t *testing.T) {
 	secret := []byte("only the user of the cluster can read this")
 	s := cluster(t, 1, 0)
@@ -217,7 +219,8 @@ func TestS5_AStrangerAtTheConsolesPort(t *testing.T) {
 		stranger := httptest.NewServer(answer)
 		address := stranger.Listener.Addr().String()
 		proof := func([]byte) ([]byte, error) { t.Errorf("%s is shown a proof", name); return nil, nil }
-		if link, err := Login(context.Background(), address, WithSecret(secret), proof); !errors.Is(err, ErrStranger) || errors.Is(err, ErrRefused) {
+		if link, err := Login(context.Background(), address, WithSecret(secret), proof); !errors.Is(err, ErrStranger) ||
+			errors.Is(err, ErrRefused) {
 			t.Errorf("%s: %s, %v", name, link, err)
 		}
 		stranger.Close()
@@ -233,14 +236,16 @@ func TestS5_AStrangerAtTheConsolesPort(t *testing.T) {
 	}
 }
 
-// TestS5_EveryRouteOfAMedicsConsole: a stranger sees the login and nothing else, with no cookie and with false ones. What is public has nothing of the cluster.
+// TestS5_EveryRouteOfAMedicsConsole: a stranger sees the login and nothing else, with no cookie and with false ones. What is public has
+// nothing of the cluster.
 func TestS5_EveryRouteOfAMedicsConsole(t *testing.T) {
 	secret := []byte("only the user of the cluster can read this")
 	s := cluster(t, 2, 2)
-	address, _, _ := serveAll(t, func() *Seen { return s }, byMedic("medic-1", WithSecret(secret), map[string]int{"medic-2": 1}), breaking(func(string, string) (string, error) {
-		t.Error("a stranger breaks something")
-		return "", nil
-	}))
+	address, _, _ := serveAll(t, func() *Seen { return s }, byMedic("medic-1", WithSecret(secret), map[string]int{"medic-2": 1}),
+		breaking(func(string, string) (string, error) {
+			t.Error("a stranger breaks something")
+			return "", nil
+		}))
 	server := &Server{cfg: Config{Topology: s.Topology}, passes: newPasses(WithSecret(secret))}
 	server.gate = server.passes
 	forged, _ := WithSecret([]byte("another secret")).Sign(cookiePurpose, []byte(`{"role":"operate","ends":"2999-01-01T00:00:00Z"}`))
@@ -249,7 +254,8 @@ func TestS5_EveryRouteOfAMedicsConsole(t *testing.T) {
 		method, path, _ := strings.Cut(route.pattern, " ")
 		path = strings.NewReplacer("{key}", "0", "{id}", s.Sessions[0].Session.String()).Replace(path)
 		for name, cookie := range map[string]string{"none": "", "rubbish": "x", "forged": base64.RawURLEncoding.EncodeToString(forged)} {
-			answer, text := newBrowser(t, address).do(method, path, "fault=kill&target=joiner-1&q=SELECT+1", "Cookie", cookieOf(address)+"="+cookie, "Origin", "http://"+address)
+			answer, text := newBrowser(t, address).do(method, path, "fault=kill&target=joiner-1&q=SELECT+1", "Cookie", cookieOf(address)+"="+cookie,
+				"Origin", "http://"+address)
 			for _, word := range []string{"joiner", "bikes", "medic-2", "EventSource", s.Sessions[0].Session.String()} {
 				if strings.Contains(text, word) {
 					t.Errorf("%s, cookie %s: a stranger sees %q", route.pattern, name, word)
@@ -291,7 +297,8 @@ func TestS5_RolesAtTheConsole(t *testing.T) {
 		if name == "sam" {
 			proof = ProofByKey(users["sam"])
 		}
-		if link, err := Login(context.Background(), at, WithKeys(first), proof); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), want) {
+		if link, err := Login(context.Background(), at, WithKeys(first), proof); !errors.Is(err, ErrRefused) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %s, %v", name, link, err)
 		}
 	}
@@ -302,7 +309,8 @@ func TestS5_RolesAtTheConsole(t *testing.T) {
 		for i, address := range []string{at, beside} {
 			b := login(t, address, WithKeys(users[name]), ProofByKey(users[name]))
 			_, page := b.get("/")
-			if strings.Contains(page, `action="/break"`) != may || !strings.Contains(page, "Log out "+name) || !strings.Contains(page, "medic-"+strconv.Itoa(i+1)) {
+			if strings.Contains(page, `action="/break"`) != may || !strings.Contains(page, "Log out "+name) ||
+				!strings.Contains(page, "medic-"+strconv.Itoa(i+1)) {
 				t.Errorf("the page of %s at console %d is\n%s", name, i+1, page)
 			}
 			answer, _ := b.do("POST", "/break", "fault=kill&target=joiner-1", "Origin", "http://"+b.address)
@@ -350,7 +358,8 @@ func TestS5_RolesAtTheConsole(t *testing.T) {
 	if answer, _ := wanda.get("/"); answer.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a revoked user: %d", answer.StatusCode)
 	}
-	if _, err := Login(context.Background(), at, WithKeys(first), ProofByKey(users["wanda"])); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "revoked") {
+	if _, err := Login(context.Background(), at, WithKeys(first), ProofByKey(users["wanda"])); !errors.Is(err, ErrRefused) ||
+		!strings.Contains(err.Error(), "revoked") {
 		t.Errorf("a revoked user logs in: %v", err)
 	}
 }
@@ -365,7 +374,8 @@ func proofOf(t *testing.T, user *security.Keys) []byte {
 	return proof
 }
 
-// TestS5_Passes: a challenge is good once, for a minute and at its own console. So is a link, and a cookie lasts until its end or the logout.
+// TestS5_Passes: a challenge is good once, for a minute and at its own console. So is a link, and a cookie lasts until its end or the
+// logout.
 func TestS5_Passes(t *testing.T) {
 	key, hosts, now := []byte("secret"), []string{"127.0.0.1:8080"}, time.Unix(1e9, 0)
 	p, other := newPasses(WithSecret(key)), newPasses(WithSecret(key))
@@ -424,7 +434,8 @@ func TestS5_Passes(t *testing.T) {
 		cookie string
 		when   time.Time
 	}{
-		"that has ended": {p, cookie, now.Add(loginLasts)}, "half of one": {p, cookie[:len(cookie)-2], now}, "of another process": {other, cookie, now},
+		"that has ended": {p, cookie, now.Add(loginLasts)}, "half of one": {p, cookie[:len(cookie)-2], now},
+		"of another process": {other, cookie, now},
 	} {
 		if _, in := known.at.known(known.cookie, known.when); in {
 			t.Errorf("a console knows a cookie %s", name)

@@ -24,7 +24,8 @@ const (
 // maxProof bounds the size of a proof, and of an answer to it, in bytes.
 const maxProof = 16 << 10
 
-// hereHeader is the header with which a console shows that it is one: it has signed its address, the nonce of the request and the challenge.
+// hereHeader is the header with which a console shows that it is one: it has signed its address, the nonce of the request and the
+// challenge.
 const hereHeader = "Posta-Console"
 
 func (s *Server) challenge(w http.ResponseWriter, r *http.Request) {
@@ -66,10 +67,11 @@ var ErrRefused = errors.New("it does not let you in")
 const loginTime = 10 * time.Second
 
 // ErrStranger is wrapped by the errors of Login and Check if what has the port is no console of this cluster.
-var ErrStranger = errors.New("what answers there is not a console of this cluster: another program has its port, and must not be shown anything")
+var ErrStranger = errors.New(
+	"what answers there is not a console of this cluster: another program has its port, and must not be shown anything")
 
-// Login proves to the console at an address like 127.0.0.1:8080 who its user is, and returns a link that lets in one browser within a minute. Before that
-// the console has to show that it is one of the cluster.
+// Login proves to the console at an address like 127.0.0.1:8080 who its user is, and returns a link that lets in one browser within a
+// minute. Before that the console has to show that it is one of the cluster.
 func Login(ctx context.Context, address string, trust Trust, proof Proof) (link string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, loginTime)
 	defer cancel()
@@ -102,10 +104,12 @@ func Check(ctx context.Context, address string, trust Trust) error {
 
 func newClient() (browser *http.Client, done func()) {
 	transport := &http.Transport{} // without a proxy: the console is on this machine
-	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, transport.CloseIdleConnections
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		transport.CloseIdleConnections
 }
 
-// shown returns a challenge of a console that has shown that it is one of the cluster. Nothing answers if the error does not wrap ErrStranger.
+// shown returns a challenge of a console that has shown that it is one of the cluster. Nothing answers if the error does not wrap
+// ErrStranger.
 func shown(ctx context.Context, browser *http.Client, address string, trust Trust) (challenge string, err error) {
 	nonce := secret()
 	challenge, header, err := exchange(ctx, browser, http.MethodGet, "http://"+address+challengePath+"?nonce="+nonce, nil)

@@ -26,8 +26,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// ErrExposed is returned by Address and Listen for an address that other machines can reach. Browsers have no keys, so anybody who saw the link could
-// log in.
+// ErrExposed is returned by Address and Listen for an address that other machines can reach. Browsers have no keys, so anybody who saw the
+// link could log in.
 var ErrExposed = errors.New("other machines reach it, and a link is the console's only protection")
 
 // Config is what a console needs. Answers, Ask, Break and Every may be left out.
@@ -36,20 +36,21 @@ type Config struct {
 	Nodes    func() []monitor.Status
 	Medics   func() monitor.Medics
 	Trouble  func() []string // reasons why this process cannot look at the cluster, one per line
-	// Sessions fetches the sessions from the cluster. It is called at most every 2 s, one call at a time, and only while somebody looks at a page.
+	// Sessions fetches the sessions from the cluster. It is called at most every 2 s, one call at a time, and only while somebody looks at a
+	// page.
 	Sessions func(context.Context) ([]protocol.SessionInfo, error)
 	// Answers fetches the answers of a finished session, at least the first KeptRows rows of each query. If it is nil, pages show no answers.
 	Answers func(context.Context, session.ID) (*client.Answer, error)
 	// Trace returns where the time of a session went, as the nodes report it. If it is nil, pages do not show it.
 	Trace func(context.Context, session.ID) (tracing.View, error)
-	// Lines asks a node for the last lines of its log, and returns the newest that it has reported, at the latest when the context ends. If it is nil,
-	// pages do not show them.
+	// Lines asks a node for the last lines of its log, and returns the newest that it has reported, at the latest when the context ends. If it
+	// is nil, pages do not show them.
 	Lines func(context.Context, topology.NodeID) monitor.Lines
 	Ask   *Asker   // nil: nobody can ask
 	NoAsk string   // why nobody can ask, and what to do; "": the console was started without files
 	Break *Breaker // nil: nobody can inject faults
-	// Announce shows a link to the person who started the console. It is called once before Listen returns, and again whenever a link was used. It is
-	// not called if Medic is set.
+	// Announce shows a link to the person who started the console. It is called once before Listen returns, and again whenever a link was
+	// used. It is not called if Medic is set.
 	Announce func(link string)
 	Medic    *Medic // the medic that serves the console; nil: a person has started it
 	// ScrapeToken lets a scraper read /metrics, and nothing else; "" lets no scraper in.
@@ -62,7 +63,8 @@ type Config struct {
 type Medic struct {
 	Name  string
 	Trust Trust
-	Bind  string          // the IP address to listen on, if it differs from the console's address: in a container, published ports lead to another address
+	// the IP address to listen on, if it differs from the console's address: in a container, published ports lead to another address
+	Bind  string
 	Peers map[string]int  // the other medics that serve consoles, with their ports
 	Alive func(time.Time) // called from time to time to report that the console makes progress; it must not block
 }
@@ -139,7 +141,8 @@ func (c *Config) bind(at netip.AddrPort) string {
 	return at.String()
 }
 
-// Address checks an address: it must have a port, and be localhost or an IP address that only this machine reaches. Errors begin with the address.
+// Address checks an address: it must have a port, and be localhost or an IP address that only this machine reaches. Errors begin with the
+// address.
 func Address(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -175,7 +178,8 @@ func hostsOf(at netip.AddrPort) (all []string) {
 func (s *Server) Run(ctx context.Context) error {
 	server := &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), // a request that was cut off is not worth a log line, and its address may contain a token
+		// a request that was cut off is not worth a log line, and its address may contain a token
+		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0),
 		BaseContext: func(net.Listener) context.Context { return s.life },
 	}
 	var running sync.WaitGroup
@@ -219,7 +223,8 @@ func (s *Server) remember(now time.Time) {
 
 // look returns what is known of the cluster now.
 func (s *Server) look(context.Context) *Seen {
-	seen := &Seen{Topology: s.cfg.Topology, Nodes: s.cfg.Nodes(), Medics: s.cfg.Medics(), Trouble: slices.Clone(s.cfg.Trouble()), Works: s.works.seen(), Harms: s.harms.list(), Past: s.past.list(), Closed: s.cfg.Answers == nil}
+	seen := &Seen{Topology: s.cfg.Topology, Nodes: s.cfg.Nodes(), Medics: s.cfg.Medics(), Trouble: slices.Clone(s.cfg.Trouble()),
+		Works: s.works.seen(), Harms: s.harms.list(), Past: s.past.list(), Closed: s.cfg.Answers == nil}
 	list, err := s.asker.get(s.life)
 	if seen.Sessions = list; err != nil {
 		seen.Trouble = append(seen.Trouble, "sessions: "+clean(err.Error()))
@@ -328,7 +333,8 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		s.showLogin(w, http.StatusForbidden, wrong)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: value, Path: "/", MaxAge: int(loginLasts.Seconds()), HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: value, Path: "/", MaxAge: int(loginLasts.Seconds()), HttpOnly: true,
+		SameSite: http.SameSiteStrictMode})
 	to := "/"
 	if p, err := placeOf(r.FormValue("page")); err == nil { // a page that continues here
 		to = p.path()

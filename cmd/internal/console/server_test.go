@@ -72,7 +72,8 @@ func (b *browser) get(path string, headers ...string) (*http.Response, string) {
 func loggedIn(t *testing.T, address string, tokens <-chan string) *browser {
 	t.Helper()
 	b := newBrowser(t, address)
-	if answer, text := b.get("/login?token=" + <-tokens); answer.StatusCode != 200 || answer.Request.URL.Path != "/" || answer.Request.URL.RawQuery != "" || !strings.Contains(text, "joiner-1") {
+	if answer, text := b.get("/login?token=" + <-tokens); answer.StatusCode != 200 || answer.Request.URL.Path != "/" ||
+		answer.Request.URL.RawQuery != "" || !strings.Contains(text, "joiner-1") {
 		t.Fatalf("the link leads to %s: %d\n%s", answer.Request.URL, answer.StatusCode, text)
 	}
 	return b
@@ -84,8 +85,10 @@ func TestS1_AStrangerSeesTheLogin(t *testing.T) {
 	address, tokens := serve(t, s)
 	stranger := newBrowser(t, address)
 	empty := newBrowser(t, address)
-	for _, path := range []string{"/", "/sessions", "/node/joiner-1", "/node/nope", "/events?page=/", "/console.js", "/login", "/nope", "/style.css", "/icon.svg", "/healthz", "/login?token=", "/login?token=wrong"} {
-		for name, cookie := range map[string]string{"none": "", "wrong": "posta-console-" + address[strings.LastIndex(address, ":")+1:] + "=" + secret(), "empty": "posta-console-1="} {
+	for _, path := range []string{"/", "/sessions", "/node/joiner-1", "/node/nope", "/events?page=/", "/console.js", "/login", "/nope",
+		"/style.css", "/icon.svg", "/healthz", "/login?token=", "/login?token=wrong"} {
+		for name, cookie := range map[string]string{"none": "", "wrong": "posta-console-" + address[strings.LastIndex(address, ":")+1:] + "=" +
+			secret(), "empty": "posta-console-1="} {
 			answer, text := stranger.get(path, "Cookie", cookie)
 			for _, word := range []string{"joiner", "bikes", "EventSource", "medic"} {
 				if strings.Contains(text, word) {
@@ -103,11 +106,13 @@ func TestS1_AStrangerSeesTheLogin(t *testing.T) {
 	if answer, _ := b.get("/login?token=" + token); answer.StatusCode != 200 {
 		t.Fatalf("the link: %d", answer.StatusCode)
 	}
-	if answer, text := empty.get("/login?token=" + token); answer.StatusCode != http.StatusForbidden || !strings.Contains(text, "used already") {
+	if answer, text := empty.get("/login?token=" + token); answer.StatusCode != http.StatusForbidden ||
+		!strings.Contains(text, "used already") {
 		t.Errorf("the link works twice: %d", answer.StatusCode)
 	}
 	second := newBrowser(t, address)
-	if answer, _ := second.do("POST", "/login", "token="+<-tokens, "Origin", "http://"+address); answer.StatusCode != 200 || answer.Request.URL.Path != "/" {
+	if answer, _ := second.do("POST", "/login", "token="+<-tokens, "Origin", "http://"+address); answer.StatusCode != 200 ||
+		answer.Request.URL.Path != "/" {
 		t.Errorf("the next token in the form: %d at %s", answer.StatusCode, answer.Request.URL)
 	}
 	for _, c := range second.http.Jar.Cookies(&url.URL{Scheme: "http", Host: address}) {
@@ -130,7 +135,8 @@ func TestCookies(t *testing.T) {
 	b.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	answer, _ := b.get("/login?token=" + <-tokens)
 	c := answer.Cookies()
-	if len(c) != 1 || !c[0].HttpOnly || c[0].SameSite != http.SameSiteStrictMode || c[0].Path != "/" || len(c[0].Value) != 43 || c[0].Domain != "" {
+	if len(c) != 1 || !c[0].HttpOnly || c[0].SameSite != http.SameSiteStrictMode || c[0].Path != "/" || len(c[0].Value) != 43 ||
+		c[0].Domain != "" {
 		t.Fatalf("the cookies %+v", c)
 	}
 	var token string
@@ -224,7 +230,8 @@ func TestRequestsFromElsewhereAreRefused(t *testing.T) {
 			t.Errorf("%s %s %.100q: %d, want %d\n%.200s", c.method, c.path, c.headers, answer.StatusCode, c.want, text)
 		}
 		for header, want := range map[string]string{
-			"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Frame-Options": "DENY",
+			"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+			"X-Frame-Options": "DENY",
 		} {
 			if got := answer.Header.Get(header); got != want {
 				t.Errorf("%s %s: %s is %q", c.method, c.path, header, got)
@@ -414,7 +421,8 @@ func TestListenOnlyOnThisMachine(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	for _, address := range []string{"", "8080", "127.0.0.1", "example.com:8080", "127.0.0.1:http", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:"} {
+	for _, address := range []string{"", "8080", "127.0.0.1", "example.com:8080", "127.0.0.1:http", "127.0.0.1:65536", "127.0.0.1:-1",
+		"127.0.0.1:"} {
 		if _, err := Listen(address, Config{}); err == nil || errors.Is(err, ErrExposed) {
 			t.Errorf("%q: %v", address, err)
 		}

@@ -30,7 +30,8 @@ func (s *Seen) summary() summary {
 	for _, k := range []sign{care, blocked, dead} {
 		if count[k] > 0 {
 			out.Sign = k
-			parts = append(parts, fmt.Sprintf("%d %s", count[k], map[sign]string{care: "with trouble", blocked: "blocked", dead: "silent or damaged"}[k]))
+			parts = append(parts, fmt.Sprintf("%d %s", count[k], map[sign]string{care: "with trouble", blocked: "blocked",
+				dead: "silent or damaged"}[k]))
 		}
 	}
 	out.Text = strings.Join(parts, ", ")

@@ -116,12 +116,14 @@ func (s *Seen) timeline() timeline {
 	if len(s.Past) > 1 {
 		t.Head = "The last " + display.Span(last.Sub(first).Round(time.Second))
 	}
-	t.Text = fmt.Sprintf("Nodes received at most %s from each other, took at most %s of memory, and had logs of at most %s.", bytesPerSecond(most.In), size(most.Memory), size(most.Log))
+	t.Text = fmt.Sprintf("Nodes received at most %s from each other, took at most %s of memory, and had logs of at most %s.",
+		bytesPerSecond(most.In), size(most.Memory), size(most.Log))
 	each := max(1, (momentsKept-1)/(minutesRows-1))
 	for i := len(s.Past) - 1; i >= 0; i -= each { // newest first, like incidents
 		all := s.Past[i].sum()
 		t.Rows = append(t.Rows, timeRow{
-			s.Past[i].at.UTC().Format(time.RFC3339), s.Past[i].at.UTC().Format(time.TimeOnly), bytesPerSecond(all.In), size(all.Memory), size(all.Log),
+			s.Past[i].at.UTC().Format(time.RFC3339), s.Past[i].at.UTC().Format(time.TimeOnly), bytesPerSecond(all.In), size(all.Memory),
+			size(all.Log),
 		})
 	}
 	if c, ok := chart.Of(s.pastRows(t.Stages)); ok {
@@ -136,7 +138,8 @@ func (s *Seen) pastRows(byStage bool) (columns []string, rows [][]protocol.Value
 	stages := s.Topology.StagesInOrder()
 	add := func(at time.Time, name string, l load) {
 		rows = append(rows, []protocol.Value{
-			{Kind: protocol.Text, Text: at.UTC().Format("2006-01-02 15:04:05.000")}, {Kind: protocol.Text, Text: name}, mib(l.In), mib(float64(l.Memory)), mib(float64(l.Log)),
+			{Kind: protocol.Text, Text: at.UTC().Format("2006-01-02 15:04:05.000")}, {Kind: protocol.Text, Text: name}, mib(l.In),
+			mib(float64(l.Memory)), mib(float64(l.Log)),
 		})
 	}
 	for i := range s.Past {

@@ -78,7 +78,8 @@ func TestTheTimeLineIsThere(t *testing.T) {
 	s := remembered(cluster(t, 2, 0), momentsKept)
 	html := drawn(t, s, "/")
 	for _, want := range []string{
-		"The last 10m00s", `role="img"`, "lines: received, MiB/s, memory, MiB, logs, MiB by time (UTC)", ">joiner</text>", `datetime="2026-03-01T12:10:00Z"`, `datetime="2026-03-01T12:00:00Z"`,
+		"The last 10m00s", `role="img"`, "lines: received, MiB/s, memory, MiB, logs, MiB by time (UTC)", ">joiner</text>",
+		`datetime="2026-03-01T12:10:00Z"`, `datetime="2026-03-01T12:00:00Z"`,
 		">12:05:00<", "Nodes received at most 1.0 GiB/s from each other",
 	} {
 		if !strings.Contains(html, want) {
@@ -92,7 +93,8 @@ func TestTheTimeLineIsThere(t *testing.T) {
 	if n := strings.Count(string(line.Chart), "<polyline"); n != 2*3*len(s.Past[0].stages) { // with those of the legends
 		t.Errorf("the picture has %d lines", n)
 	}
-	if line := remembered(cluster(t, 2, 0), 1).timeline(); line.Head != "Load" || len(line.Rows) != 1 || strings.Contains(string(line.Chart), "<polyline points") {
+	if line := remembered(cluster(t, 2, 0), 1).timeline(); line.Head != "Load" || len(line.Rows) != 1 ||
+		strings.Contains(string(line.Chart), "<polyline points") {
 		t.Errorf("of one moment there is %+v", line)
 	}
 	if html := drawn(t, cluster(t, 2, 0), "/"); strings.Contains(html, "h-timeline") {

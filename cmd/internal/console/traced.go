@@ -11,7 +11,8 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// tracePage shows where the time of a session went. While the session runs, the browser loads the page again every few seconds, also without JavaScript.
+// tracePage shows where the time of a session went. While the session runs, the browser loads the page again every few seconds, also
+// without JavaScript.
 type tracePage struct {
 	Cluster, ID string
 	Asks        string // what the session asks; "" if it is not known

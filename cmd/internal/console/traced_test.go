@@ -16,7 +16,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestTraced: a session's page leads to its trace, which is a table of bars and shares. What cannot be traced is said, and at most two pages ask at once.
+// TestTraced: a session's page leads to its trace, which is a table of bars and shares. What cannot be traced is said, and at most two
+// pages ask at once.
 func TestTraced(t *testing.T) {
 	s := cluster(t, 2, 1)
 	id := s.Sessions[0].Session
@@ -33,7 +34,8 @@ func TestTraced(t *testing.T) {
 			if which != id {
 				return tracing.View{}, errors.New("no node knows <b>it</b>")
 			}
-			x := trace.Trace{Analysis: "bikes", Begin: 4 * time.Second, Width: 2 * time.Second, Line: []trace.Cell{{trace.Working: 2 * time.Second}, {trace.Blocked: 2 * time.Second}}}
+			x := trace.Trace{Analysis: "bikes", Begin: 4 * time.Second, Width: 2 * time.Second,
+				Line: []trace.Cell{{trace.Working: 2 * time.Second}, {trace.Blocked: 2 * time.Second}}}
 			x.Running = running.Load()
 			x.States = trace.Cell{trace.Working: 2 * time.Second, trace.Blocked: 2 * time.Second}
 			v, _ := tracing.New(which, []monitor.Traced{
@@ -68,7 +70,8 @@ func TestTraced(t *testing.T) {
 	close(answer)
 	for range 2 {
 		p := <-pages
-		for _, want := range []string{strings.Repeat("#", traceCells/2) + strings.Repeat("&gt;", traceCells/2), "50 %", "output-1 did not answer", "<code>SELECT &lt;i&gt;1&lt;/i&gt;</code>"} {
+		for _, want := range []string{strings.Repeat("#", traceCells/2) + strings.Repeat("&gt;", traceCells/2), "50 %",
+			"output-1 did not answer", "<code>SELECT &lt;i&gt;1&lt;/i&gt;</code>"} {
 			if p.code != http.StatusOK || !strings.Contains(p.page, want) {
 				t.Errorf("%d, no %q in\n%s", p.code, want, p.page)
 			}
@@ -81,7 +84,8 @@ func TestTraced(t *testing.T) {
 	if got := page(b, path+"/trace"); !strings.Contains(got, `<meta http-equiv="refresh" content="3">`) {
 		t.Errorf("the trace of a session that runs is not loaded again:\n%s", got)
 	}
-	if r, page := b.get("/session/" + session.New().String() + "/trace"); r.StatusCode != http.StatusNotFound || !strings.Contains(page, "no node knows &lt;b&gt;it") {
+	if r, page := b.get("/session/" + session.New().String() + "/trace"); r.StatusCode != http.StatusNotFound ||
+		!strings.Contains(page, "no node knows &lt;b&gt;it") {
 		t.Errorf("an unknown session: %d\n%s", r.StatusCode, page)
 	}
 	if r, _ := b.get("/session/nonsense/trace"); r.StatusCode != http.StatusNotFound {

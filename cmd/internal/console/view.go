@@ -135,8 +135,10 @@ func draw(s *Seen, p place) (*view, error) {
 		medics[i] = newMedicRow(&s.Medics.All[i])
 	}
 	return v, errors.Join(
-		v.add("summary", s.summary()), v.add("harms", s.harmRows()), v.add("graph", s.graph()), v.add("incidents", incidentRows(s.Medics.Entries, "")), v.add("nodes", nodes),
-		v.add("running", sessionTable{Text: sessionsText(all), Rows: s.rowsOf(shown), More: len(all) - len(shown)}), v.add("timeline", s.timeline()), v.add("medics", medics),
+		v.add("summary", s.summary()), v.add("harms", s.harmRows()), v.add("graph", s.graph()),
+		v.add("incidents", incidentRows(s.Medics.Entries, "")), v.add("nodes", nodes),
+		v.add("running", sessionTable{Text: sessionsText(all), Rows: s.rowsOf(shown), More: len(all) - len(shown)}),
+		v.add("timeline", s.timeline()), v.add("medics", medics),
 	)
 }
 
@@ -209,14 +211,16 @@ type linkRow struct {
 }
 
 func (s *Seen) node(n *monitor.Status) nodePage {
-	p := nodePage{Row: newNodeRow(n), Remarks: monitor.Remarks([]monitor.Status{*n}), Incidents: incidentRows(s.Medics.Entries, n.Node.ID), Log: s.logRows(n.Node.ID), Logged: s.Lines != nil}
+	p := nodePage{Row: newNodeRow(n), Remarks: monitor.Remarks([]monitor.Status{*n}), Incidents: incidentRows(s.Medics.Entries, n.Node.ID),
+		Log: s.logRows(n.Node.ID), Logged: s.Lines != nil}
 	for _, h := range s.harmRows() {
 		if h.Target == string(n.Node.ID) {
 			p.Harms = append(p.Harms, h)
 		}
 	}
 	p.Facts = []fact{
-		{"Stage", n.Node.Stage}, {"Does", rolesText(n.Node.Chain)}, {"Replica", fmt.Sprintf("%d of %d", n.Node.Index, n.Node.Of)}, {"Host", n.Node.Host},
+		{"Stage", n.Node.Stage}, {"Does", rolesText(n.Node.Chain)}, {"Replica", fmt.Sprintf("%d of %d", n.Node.Index, n.Node.Of)},
+		{"Host", n.Node.Host},
 		{"Heard", p.Row.Age},
 	}
 	if !n.Heard {
@@ -224,17 +228,20 @@ func (s *Seen) node(n *monitor.Status) nodePage {
 	}
 	b := &n.Beat
 	p.Facts = append(p.Facts, []fact{
-		{"Process", strconv.Itoa(b.PID)}, {"Up for", p.Row.Up}, {"Incarnation", p.Row.Incarnation}, {"Log", p.Row.Log}, {"Log id", b.ID.LogID.String()},
+		{"Process", strconv.Itoa(b.PID)}, {"Up for", p.Row.Up}, {"Incarnation", p.Row.Incarnation}, {"Log", p.Row.Log},
+		{"Log id", b.ID.LogID.String()},
 		{"In", fmt.Sprintf("%s, %s in %s frames since the start", cmp.Or(p.Row.In, "nothing"), size(b.BytesIn), display.Count(b.FramesIn))},
 		{"Out", fmt.Sprintf("%s, %s in %s frames since the start", cmp.Or(p.Row.Out, "nothing"), size(b.BytesOut), display.Count(b.FramesOut))},
-		{"Backlog", p.Row.Backlog}, {"Memory", cmp.Or(p.Row.Memory, "not known")}, {"Commits", display.Count(b.Commits)}, {"Sessions", p.Row.Sessions},
+		{"Backlog", p.Row.Backlog}, {"Memory", cmp.Or(p.Row.Memory, "not known")}, {"Commits", display.Count(b.Commits)},
+		{"Sessions", p.Row.Sessions},
 	}...)
 	for i, l := range b.Links {
 		if i == linksShown {
 			p.MoreLinks = len(b.Links) - linksShown
 			break
 		}
-		p.Links = append(p.Links, linkRow{Edge: clean(l.Edge), To: cmp.Or(clean(string(l.To)), "all receivers"), Backlog: size(l.Bytes), Full: l.Full})
+		p.Links = append(p.Links, linkRow{Edge: clean(l.Edge), To: cmp.Or(clean(string(l.To)), "all receivers"), Backlog: size(l.Bytes),
+			Full: l.Full})
 	}
 	return p
 }
@@ -252,7 +259,8 @@ type sessionPage struct {
 	Asked   *workSeen // the question of this console that the session belongs to; nil if it came from elsewhere
 }
 
-// largeAnswers is the size in bytes above which opening a session's page does not fetch its answers: reading them costs an output time and disk.
+// largeAnswers is the size in bytes above which opening a session's page does not fetch its answers: reading them costs an output time and
+// disk.
 const largeAnswers = 64 << 20
 
 // atNode is what one node reports of a session.

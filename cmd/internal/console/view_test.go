@@ -46,9 +46,12 @@ func TestTheOverviewShowsTheCluster(t *testing.T) {
 	s.named(t, "reducer-1").Beat.Trouble = "the disk is slow"
 	html := drawn(t, s, "/")
 	for _, want := range []string{
-		"1 with trouble, 1 blocked, 1 silent or damaged", "medic-2 leads in generation 5, 3 of 3 medics up", "trouble: reducer-1: the disk is slow",
-		`class="box dead" aria-label="joiner-2`, `class="box blocked" aria-label="input-1`, "blocked on joiner-3", `class="line full"`, ">full</text>",
-		"77.0 MiB", "812 ms", "45 ms", "300 ms", "1,157 ms", "flowing again, incarnation 4", "40 running, 0 ended", "All sessions: 10 more", `href="/node/joiner-3"`,
+		"1 with trouble, 1 blocked, 1 silent or damaged", "medic-2 leads in generation 5, 3 of 3 medics up",
+		"trouble: reducer-1: the disk is slow",
+		`class="box dead" aria-label="joiner-2`, `class="box blocked" aria-label="input-1`, "blocked on joiner-3", `class="line full"`,
+		">full</text>",
+		"77.0 MiB", "812 ms", "45 ms", "300 ms", "1,157 ms", "flowing again, incarnation 4", "40 running, 0 ended", "All sessions: 10 more",
+		`href="/node/joiner-3"`,
 	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the overview lacks %q", want)
@@ -78,7 +81,8 @@ func TestPagesOfOneThing(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/node/", "/node/joiner-9", "/nope", "/session/17", "/session/", "/sessions?from=-1", "/sessions?from=x", "/sessions/x", "", "//", "%zz", "/" + strings.Repeat("x", 2000)} {
+	for _, path := range []string{"/node/", "/node/joiner-9", "/nope", "/session/17", "/session/", "/sessions?from=-1", "/sessions?from=x",
+		"/sessions/x", "", "//", "%zz", "/" + strings.Repeat("x", 2000)} {
 		p, err := placeOf(path)
 		if err == nil {
 			_, err = draw(s, p)
@@ -172,7 +176,8 @@ func TestTextFromOutsideIsEscapedAndBounded(t *testing.T) {
 	n.Beat.MarkAge, n.Beat.Role, n.Beat.Stream = time.Hour, evil, evil
 	s.Trouble = []string{evil}
 	id := session.ID{1}
-	s.Sessions = []protocol.SessionInfo{{Session: id, Asks: "SELECT '" + evil + "'" + strings.Repeat("x", 1<<10), Analysis: evil + strings.Repeat("x", 1<<16), Owner: evil, State: session.State(evil), Node: evil}}
+	s.Sessions = []protocol.SessionInfo{{Session: id, Asks: "SELECT '" + evil + "'" + strings.Repeat("x", 1<<10),
+		Analysis: evil + strings.Repeat("x", 1<<16), Owner: evil, State: session.State(evil), Node: evil}}
 	s.Medics.Entries[0].Text, s.Medics.Entries[2].Node = evil, "joiner-2"
 	for _, path := range []string{"/", "/node/joiner-1", "/sessions", "/session/" + id.String()} {
 		html := drawn(t, s, path)

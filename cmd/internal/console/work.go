@@ -18,9 +18,9 @@ import (
 // Bounds of the questions and answers that are kept (R16).
 const (
 	maxRunning = 4 // at most this many questions run at a time, and at most as many fetches of a session's answers
-	// worksKept bounds running and ended works together. The ended work that nobody has looked at for the longest time is dropped first. There is
-	// room for one work of each live page: with less room, the pages of many sessions would drop each other's answers, and fetch them again and
-	// again.
+	// worksKept bounds running and ended works together. The ended work that nobody has looked at for the longest time is dropped first. There
+	// is room for one work of each live page: with less room, the pages of many sessions would drop each other's answers, and fetch them again
+	// and again.
 	worksKept  = maxWatchers + 24
 	notesKept  = 20 // remarks kept of one work
 	retryLooks = 5  // looks at the cluster between two tries to fetch answers
@@ -97,8 +97,8 @@ func (k *works) begin(key, text string, do func(context.Context, *work) (templat
 	return nil
 }
 
-// guarded turns a panic into an error, as net/http does for its handlers. A bug in the code that shows an answer must not end the console, because the
-// console still has to end lasting faults.
+// guarded turns a panic into an error, as net/http does for its handlers. A bug in the code that shows an answer must not end the console,
+// because the console still has to end lasting faults.
 func guarded(ctx context.Context, w *work, do func(context.Context, *work) (template.HTML, error)) (result template.HTML, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -208,7 +208,8 @@ type streamRow struct {
 func (w *work) seen(now time.Time) workSeen {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := workSeen{Key: w.key, Text: w.text, Statement: clip(clean(w.text), statementShown), Running: !w.done, Notes: append([]string(nil), w.notes...), Problem: w.problem, Result: w.result}
+	s := workSeen{Key: w.key, Text: w.text, Statement: clip(clean(w.text), statementShown), Running: !w.done,
+		Notes: append([]string(nil), w.notes...), Problem: w.problem, Result: w.result}
 	if w.progress.Session != (session.ID{}) {
 		s.Session = w.progress.Session.String()
 	}

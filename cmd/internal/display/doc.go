@@ -5,6 +5,6 @@
 //	Progress   how far an upload is: bars that redraw themselves on a terminal, a plain line now and then elsewhere
 //	Escape     text from files and networks, made safe for a terminal
 //
-// The functions that make text are pure; Progress gets the time from its caller. What it never does: colours, cursor movements except up over its own
-// lines, or writing to standard output, which is reserved for results.
+// The functions that make text are pure; Progress gets the time from its caller. What it never does: colours, cursor movements except up
+// over its own lines, or writing to standard output, which is reserved for results.
 package display

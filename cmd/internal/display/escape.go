@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Escape makes text from a file or a network fit for one line of a terminal. It shows control and format characters, which could move the cursor or
-// reverse the line, and bytes that are not UTF-8, as Go does ("\n", "\x1b", "\u202e").
+// Escape makes text from a file or a network fit for one line of a terminal. It shows control and format characters, which could move the
+// cursor or reverse the line, and bytes that are not UTF-8, as Go does ("\n", "\x1b", "\u202e").
 func Escape(s string) string {
 	clean := true
 	for i, r := range s {

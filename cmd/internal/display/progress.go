@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/client"
 )
 
-// Progress shows how far a run is. On a terminal it redraws a line for each stream. Elsewhere it writes a line every few seconds, and one when a
-// stream or a state ends. Several goroutines may use it.
+// Progress shows how far a run is. On a terminal it redraws a line for each stream. Elsewhere it writes a line every few seconds, and one
+// when a stream or a state ends. Several goroutines may use it.
 type Progress struct {
 	Out      io.Writer
 	Terminal bool
@@ -76,8 +76,8 @@ func (g *Progress) Say(line string) {
 	fmt.Fprintln(g.Out, line)
 }
 
-// Done removes the bars, so that they do not draw over later output. The next updates belong to another session, even if its streams have the same
-// names.
+// Done removes the bars, so that they do not draw over later output. The next updates belong to another session, even if its streams have
+// the same names.
 func (g *Progress) Done() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -128,7 +128,8 @@ func (g *Progress) tell(p client.Progress, streams []streamView, now time.Time) 
 			g.told = now
 		}
 	}
-	changed := p.State != g.state && (p.State == client.Busy || p.State == client.InUse || p.State == client.Comparing || p.State == client.Computing)
+	changed := p.State != g.state && (p.State == client.Busy || p.State == client.InUse || p.State == client.Comparing ||
+		p.State == client.Computing)
 	g.state = p.State
 	if p.State == client.Finished || !changed && (!g.told.IsZero() && now.Sub(g.told) < every) {
 		return

@@ -134,7 +134,8 @@ func TestAPipeThatStandsStillHasNoSpeed(t *testing.T) {
 	for range 5 {
 		f.show(time.Second, client.Uploading, pipe)
 	}
-	if got := f.out.String(); !strings.HasSuffix(strings.Split(got[strings.LastIndex(got, "pipe"):], "\n")[0], "1.0 MiB  nothing read for 3.0s") || strings.Contains(got, "/s") {
+	if got := f.out.String(); !strings.HasSuffix(strings.Split(got[strings.LastIndex(got, "pipe"):], "\n")[0],
+		"1.0 MiB  nothing read for 3.0s") || strings.Contains(got, "/s") {
 		t.Errorf("later: %q", got)
 	}
 }

@@ -2,7 +2,8 @@ package display
 
 import "time"
 
-// rate is how fast a counter grew over the last seconds: over a span that is long enough for a readable number, and short enough to show a stall.
+// rate is how fast a counter grew over the last seconds: over a span that is long enough for a readable number, and short enough to show a
+// stall.
 type rate struct {
 	seen []sample
 }

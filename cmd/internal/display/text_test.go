@@ -113,9 +113,11 @@ func TestTableWithRowsOfAnyLength(t *testing.T) {
 
 func TestETA(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "1s", 686 * time.Millisecond: "1s", 3600 * time.Millisecond: "4s", 9700 * time.Millisecond: "10s", 12 * time.Second: "10s", 58 * time.Second: "1m00s", 63 * time.Second: "1m00s",
-		3*time.Minute + 17*time.Second: "3m20s", 9*time.Minute + 58*time.Second: "10m00s", 12*time.Minute + 40*time.Second: "13m", 59*time.Minute + 50*time.Second: "1h00m",
-		3*time.Hour + 8*time.Minute: "3h10m", 30*time.Hour + 20*time.Minute: "1d06h", 1e6 * time.Second: "11d14h",
+		0: "1s", 686 * time.Millisecond: "1s", 3600 * time.Millisecond: "4s", 9700 * time.Millisecond: "10s", 12 * time.Second: "10s",
+		58 * time.Second: "1m00s", 63 * time.Second: "1m00s",
+		3*time.Minute + 17*time.Second: "3m20s", 9*time.Minute + 58*time.Second: "10m00s", 12*time.Minute + 40*time.Second: "13m",
+		59*time.Minute + 50*time.Second: "1h00m",
+		3*time.Hour + 8*time.Minute:     "3h10m", 30*time.Hour + 20*time.Minute: "1d06h", 1e6 * time.Second: "11d14h",
 	} {
 		if got := ETA(d); got != want {
 			t.Errorf("ETA(%v) = %q, want %q", d, got, want)

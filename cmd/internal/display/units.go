@@ -54,12 +54,13 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", s/86400, s/3600%24)
 }
 
-// ETA returns how long something will still take, in steps as coarse as an estimate: 1 s below 10 s, 5 s below a minute, 10 s below ten minutes, then
-// whole minutes, ten minutes and hours. It is never 0, because a finished run has no ETA.
+// ETA returns how long something will still take, in steps as coarse as an estimate: 1 s below 10 s, 5 s below a minute, 10 s below ten
+// minutes, then whole minutes, ten minutes and hours. It is never 0, because a finished run has no ETA.
 func ETA(d time.Duration) string {
 	step := time.Second
 	for _, s := range []struct{ from, step time.Duration }{
-		{10 * time.Second, 5 * time.Second}, {time.Minute, 10 * time.Second}, {10 * time.Minute, time.Minute}, {time.Hour, 10 * time.Minute}, {24 * time.Hour, time.Hour},
+		{10 * time.Second, 5 * time.Second}, {time.Minute, 10 * time.Second}, {10 * time.Minute, time.Minute}, {time.Hour, 10 * time.Minute},
+		{24 * time.Hour, time.Hour},
 	} {
 		if d >= s.from {
 			step = s.step

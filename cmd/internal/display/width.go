@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Width returns how many cells of a terminal a text takes. Combining marks take none; scripts and symbols that terminals draw double take two. Width
-// knows blocks, not each exception in them, so a column may be off by a cell. The text is never changed.
+// Width returns how many cells of a terminal a text takes. Combining marks take none; scripts and symbols that terminals draw double take
+// two. Width knows blocks, not each exception in them, so a column may be off by a cell. The text is never changed.
 func Width(s string) int {
 	n := 0
 	for _, r := range s {

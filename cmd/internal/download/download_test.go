@@ -126,7 +126,8 @@ func TestWhatCannotBeHadLeavesNothingBehind(t *testing.T) {
 
 func TestAFileOfExactlyTheLimitIsTaken(t *testing.T) {
 	at, dir := server(t), t.TempDir()
-	if s, err := (Limits{Private: true, Bytes: int64(len(picture))}).Save(t.Context(), at+"/x", dir, "q"); err != nil || s.Bytes != int64(len(picture)) {
+	if s, err := (Limits{Private: true, Bytes: int64(len(picture))}).Save(t.Context(), at+"/x", dir, "q"); err != nil ||
+		s.Bytes != int64(len(picture)) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if _, err := (Limits{Private: true, Bytes: int64(len(picture)) - 1}).Save(t.Context(), at+"/y", dir, "q"); !errors.Is(err, ErrTooLarge) {
@@ -198,7 +199,8 @@ func FuzzNameOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, prefix, path string) {
 		prefix = prefix[:min(len(prefix), 50)]
 		name := nameOf(prefix, path, nil)
-		if !filepath.IsLocal(name) || filepath.Base(name) != name || len(name) > 255 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		if !filepath.IsLocal(name) || filepath.Base(name) != name || len(name) > 255 ||
+			strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			t.Errorf("%q and %q make %q", prefix, path, name)
 		}
 	})

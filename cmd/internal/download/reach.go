@@ -16,8 +16,8 @@ import (
 // ErrPrivate is wrapped by the error for an address that is not on the public internet.
 var ErrPrivate = errors.New("only public addresses are fetched from, unless --download-private is given")
 
-// special are the ranges of addresses that lead to no public server, or may lead back into a private network, besides those that package netip knows
-// (RFC 6890 and IANA's registries of special-purpose addresses).
+// special are the ranges of addresses that lead to no public server, or may lead back into a private network, besides those that package
+// netip knows (RFC 6890 and IANA's registries of special-purpose addresses).
 var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),       // this network
 	netip.MustParsePrefix("100.64.0.0/10"),   // shared between a provider and its customers; clouds have services there
@@ -43,15 +43,15 @@ func public(a netip.Addr) bool {
 	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// reach decides where one download may connect to. The address that is dialled is checked, and not the name: a name may mean a private address, and may
-// mean another one at each look-up.
+// reach decides where one download may connect to. The address that is dialled is checked, and not the name: a name may mean a private
+// address, and may mean another one at each look-up.
 type reach struct {
 	proxyOf func(*http.Request) (*url.URL, error)
 	proxied bool // the next connection is to the user's own proxy
 }
 
-// proxy returns the proxy that the user has set for a request. A proxy looks names up itself, so of what it is asked for only plain addresses can be
-// checked here.
+// proxy returns the proxy that the user has set for a request. A proxy looks names up itself, so of what it is asked for only plain
+// addresses can be checked here.
 func (r *reach) proxy(q *http.Request) (*url.URL, error) {
 	p, err := r.proxyOf(q)
 	r.proxied = p != nil

@@ -28,7 +28,8 @@ var errUnable = errors.New("there is no way to do that here")
 // Kinds implements Injector.
 func (Containers) Kinds() []Kind { return []Kind{Kill, Hang, Pause, Cut} }
 
-// Do implements Injector. For a pause it sends a signal and does not use the engine's own pause: the engine does not know of a process that hangs, either.
+// Do implements Injector. For a pause it sends a signal and does not use the engine's own pause: the engine does not know of a process that
+// hangs, either.
 func (c Containers) Do(ctx context.Context, k Kind, target medic.NodeID) error {
 	switch k {
 	case Kill:
@@ -42,7 +43,8 @@ func (c Containers) Do(ctx context.Context, k Kind, target medic.NodeID) error {
 	return fmt.Errorf("%s %s: %w", k, target, errUnable)
 }
 
-// Undo implements Injector. It leaves a restarted target alone: that target has another process, and was connected to the network before it was started.
+// Undo implements Injector. It leaves a restarted target alone: that target has another process, and was connected to the network before it
+// was started.
 func (c Containers) Undo(ctx context.Context, k Kind, target medic.NodeID, pid int) error {
 	if now, err := c.Pid(target); err != nil || now != pid {
 		return err

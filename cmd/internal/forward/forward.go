@@ -51,8 +51,9 @@ type Forwarder struct {
 	reported map[string]string // by target: the last failure that was reported; removed when a connection succeeds
 }
 
-// Listen opens a socket for each target in a directory, and makes the directory if there is none. It calls report with the reason when a connection
-// fails. If a target fails for the same reason again, it does not report that again. The caller must call Run, which closes everything.
+// Listen opens a socket for each target in a directory, and makes the directory if there is none. It calls report with the reason when a
+// connection fails. If a target fails for the same reason again, it does not report that again. The caller must call Run, which closes
+// everything.
 func Listen(dir string, targets []Target, report func(error)) (f *Forwarder, err error) {
 	f = &Forwarder{targets: targets, slots: make(chan struct{}, maxConnections), report: report, reported: map[string]string{}}
 	if err := owned.Dir(dir); err != nil {
@@ -74,7 +75,8 @@ func Listen(dir string, targets []Target, report func(error)) (f *Forwarder, err
 // listen replaces a socket that a killed process has left behind. The lock shows that no process uses it.
 func listen(path string) (*net.UnixListener, error) {
 	if len(path) > longestPath {
-		return nil, fmt.Errorf("listen at %s: the path has %d bytes, and that of a socket may have %d; give a shorter directory", path, len(path), longestPath)
+		return nil, fmt.Errorf("listen at %s: the path has %d bytes, and that of a socket may have %d; give a shorter directory", path,
+			len(path), longestPath)
 	}
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&fs.ModeSocket == 0 {
@@ -197,7 +199,8 @@ func (f *Forwarder) serve(ctx context.Context, from net.Conn, to Target) {
 	<-done
 	var refused *net.OpError
 	if errors.As(back, &refused) && refused.Op == "remote error" { // in TLS 1.3 a node refuses a client only after the handshake
-		f.failed(to, fmt.Errorf("it does not accept your key for this: the key is not in [clients] of the cluster's topology, lacks the role, was revoked or has expired; its log says which (%w)", back))
+		f.failed(to, fmt.Errorf("it does not accept your key for this: the key is not in [clients] of the cluster's topology, lacks the role, "+
+			"was revoked or has expired; its log says which (%w)", back))
 	}
 }
 

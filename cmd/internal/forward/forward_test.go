@@ -96,11 +96,12 @@ func (c *cluster) forward(keys *security.Keys, address, peer string) (dir string
 	dir = filepath.Join(base, "sockets")
 	var mu sync.Mutex
 	var told []string
-	f, err := Listen(dir, []Target{{Name: "input-1.client", Address: address, Peer: peer, TLS: keys.Socket(security.ClientAPI, nil)}}, func(err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		told = append(told, err.Error())
-	})
+	f, err := Listen(dir, []Target{{Name: "input-1.client", Address: address, Peer: peer, TLS: keys.Socket(security.ClientAPI, nil)}},
+		func(err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, err.Error())
+		})
 	noError(c.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

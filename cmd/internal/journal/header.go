@@ -51,7 +51,8 @@ func (h *Header) OtherCluster(now *Header) string {
 	case h.Cluster != now.Cluster:
 		return fmt.Sprintf("its sessions were on cluster %s, and this is cluster %s", h.Cluster, now.Cluster)
 	case !slices.Equal(h.Nodes, now.Nodes):
-		return fmt.Sprintf("its sessions were on a cluster %s with inputs and outputs at %v, and this one has them at %v", h.Cluster, h.Nodes, now.Nodes)
+		return fmt.Sprintf("its sessions were on a cluster %s with inputs and outputs at %v, and this one has them at %v", h.Cluster, h.Nodes,
+			now.Nodes)
 	}
 	return ""
 }

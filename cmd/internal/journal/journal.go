@@ -123,7 +123,8 @@ func Open(name string) (*Journal, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: there is no file %s; --journal %s begins one, and it is removed when the command has printed its answers", ErrUse, name, name)
+		return nil, fmt.Errorf("%w: there is no file %s; --journal %s begins one, and it is removed when the command has printed its answers",
+			ErrUse, name, name)
 	case err == nil && !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%w: %s is not a regular file; give the file of --journal", ErrUse, name)
 	}
@@ -382,7 +383,8 @@ func (j *Journal) breakLocked(err error) error {
 // Read returns the answer of a session. Its rows come from the file, and are checked again.
 func (j *Journal) Read(s *Session) (*client.Answer, error) {
 	o := s.outcome
-	a := &client.Answer{Analysis: o.Analysis, Session: o.Session, Rejected: o.Rejected, Warnings: o.Warnings, Streams: o.Streams, Partial: o.Partial}
+	a := &client.Answer{Analysis: o.Analysis, Session: o.Session, Rejected: o.Rejected, Warnings: o.Warnings, Streams: o.Streams,
+		Partial: o.Partial}
 	for _, t := range o.Tables {
 		a.Queries = append(a.Queries, client.Table{Name: t.Name, Columns: t.Columns})
 	}
@@ -394,7 +396,8 @@ func (j *Journal) Read(s *Session) (*client.Answer, error) {
 	}
 	for i, t := range o.Tables {
 		if n := a.Queries[i].Len(); n != t.Rows {
-			return nil, fmt.Errorf("the journal %s has %d of the %d rows of %s; delete it, and run the command without --resume", j.name, n, t.Rows, t.Name)
+			return nil, fmt.Errorf("the journal %s has %d of the %d rows of %s; delete it, and run the command without --resume", j.name, n, t.Rows,
+				t.Name)
 		}
 	}
 	return a, nil

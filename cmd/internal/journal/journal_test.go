@@ -37,7 +37,8 @@ func rowsOf(t *testing.T, texts ...string) protocol.Rows {
 func answerOf(t *testing.T, id session.ID) *client.Answer {
 	t.Helper()
 	return &client.Answer{Analysis: "sql", Session: id,
-		Queries:  []client.Table{client.NewTable("a", []string{"s", "n"}, rowsOf(t, "x", "\xff"), rowsOf(t, "y")), client.NewTable("none", []string{"s", "n"})},
+		Queries: []client.Table{client.NewTable("a", []string{"s", "n"}, rowsOf(t, "x", "\xff"), rowsOf(t, "y")),
+			client.NewTable("none", []string{"s", "n"})},
 		Rejected: []protocol.Rejected{{Stream: "t", Rows: 7, First: []protocol.RejectedRow{{File: "t.csv", Line: 3, Reason: "n is no number"}}}},
 		Warnings: []client.Warning{{Path: "t\xfe.csv", Text: "cut"}}}
 }
@@ -140,7 +141,8 @@ func last(states map[int64]string, n int64) string {
 func TestR17_AJournalIsCutAtAnyByte(t *testing.T) {
 	whole, states := written(t)
 	full := states[int64(len(whole))]
-	if strings.Count(full, "\n00000000") != 0 || !strings.Contains(full, `"x", 0`) || !strings.Contains(full, "failed: it failed") || !strings.Contains(full, `cut`) || strings.Contains(full, "03000000") {
+	if strings.Count(full, "\n00000000") != 0 || !strings.Contains(full, `"x", 0`) || !strings.Contains(full, "failed: it failed") ||
+		!strings.Contains(full, `cut`) || strings.Contains(full, "03000000") {
 		t.Fatalf("the whole journal says\n%s", full)
 	}
 	name := filepath.Join(t.TempDir(), "journal")
@@ -217,7 +219,8 @@ func TestR17_RecordsAreInTheirOrder(t *testing.T) {
 	}
 }
 
-// small is a file on a disk with little room. A write that does not fit is written as far as it does. Sync takes no time: the process does not end.
+// small is a file on a disk with little room. A write that does not fit is written as far as it does. Sync takes no time: the process does
+// not end.
 type small struct {
 	*os.File
 	room  int64
@@ -240,8 +243,8 @@ func (s *small) Sync() error {
 	return nil
 }
 
-// TestR17_AJournalOnAFullDisk: wherever the disk is full, and whichever sync fails, nothing is written any more, and what is in the file is a state
-// that the journal had.
+// TestR17_AJournalOnAFullDisk: wherever the disk is full, and whichever sync fails, nothing is written any more, and what is in the file is
+// a state that the journal had.
 func TestR17_AJournalOnAFullDisk(t *testing.T) {
 	whole, states := written(t)
 	name := filepath.Join(t.TempDir(), "journal")
@@ -335,7 +338,8 @@ func TestR17_AJournalOfAnotherCommand(t *testing.T) {
 		return map[string]map[string]protocol.Stamp{"t": m}
 	}
 	base := func() *Header {
-		return &Header{Version: "1", Text: [32]byte{1}, Params: map[string]string{"a": "1"}, Dir: "/data", Cluster: "c", Nodes: []string{"tcp://a:1"}, Files: stamps(1, "/data/t.csv")}
+		return &Header{Version: "1", Text: [32]byte{1}, Params: map[string]string{"a": "1"}, Dir: "/data", Cluster: "c",
+			Nodes: []string{"tcp://a:1"}, Files: stamps(1, "/data/t.csv")}
 	}
 	for want, change := range map[string]func(*Header){
 		"":                          func(h *Header) { h.Began = time.Now() },

@@ -21,8 +21,8 @@ const magic = "posta journal 1\n"
 //	| n       | kind | n bytes        | crc     |
 //	+---------+------+----------------+---------+
 //
-// n and crc are big-endian. crc is the CRC32C of n, kind and the bytes, continued from the crc of the record before; the first one continues
-// from that of magic.
+// n and crc are big-endian. crc is the CRC32C of n, kind and the bytes, continued from the crc of the record before; the first one
+// continues from that of magic.
 const (
 	frameHead = 5
 	frameTail = 4

@@ -25,8 +25,8 @@ const (
 	pasteEnds   = "\x1b[?2004l"
 )
 
-// Config says where lines come from. In and Out are terminals. Complete returns the completed line, and the choices if there are several; nil
-// completes nothing.
+// Config says where lines come from. In and Out are terminals. Complete returns the completed line, and the choices if there are several;
+// nil completes nothing.
 type Config struct {
 	In, Out  *os.File
 	History  *History

@@ -17,8 +17,8 @@ const (
 	mostBytes   = 1 << 20 // of its file; a longer file is cut at the front when it is opened
 )
 
-// History holds the lines that were typed before. It is kept in a file that only its user can read, one entry a line. Several prompts may share a
-// file; each adds its entries.
+// History holds the lines that were typed before. It is kept in a file that only its user can read, one entry a line. Several prompts may
+// share a file; each adds its entries.
 type History struct {
 	name    string // "" keeps entries only in this process
 	entries []string
@@ -123,8 +123,8 @@ func (h *History) Keep(entry string) error {
 	return nil
 }
 
-// Add implements term.History: the editor calls it for each line. It does nothing, because a statement may have several lines: the caller joins them
-// and calls Keep.
+// Add implements term.History: the editor calls it for each line. It does nothing, because a statement may have several lines: the caller
+// joins them and calls Keep.
 func (h *History) Add(string) {}
 
 // Len returns how many entries there are.

@@ -119,8 +119,8 @@ func (c *Processes) Stop(ctx context.Context, nodes []medic.NodeID) []medic.Stop
 	return medic.Stop(ctx, c, nodes, c.cfg.Topology.Limits.Drain+time.Second)
 }
 
-// Ready returns when the heartbeats of all nodes have been heard, from these processes and no others. A node that dies several times before it is
-// heard is an error at once. A node that is still not heard when ctx ends is an error then.
+// Ready returns when the heartbeats of all nodes have been heard, from these processes and no others. A node that dies several times before
+// it is heard is an error at once. A node that is still not heard when ctx ends is an error then.
 func (c *Processes) Ready(ctx context.Context) error {
 	w := &waiting{procs: c, lives: map[medic.NodeID]int{}, pids: map[medic.NodeID]int{}}
 	keys, err := c.Keys()

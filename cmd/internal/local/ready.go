@@ -24,8 +24,8 @@ type waiting struct {
 	lives map[medic.NodeID]int // how many processes were seen
 }
 
-// manyLives is how many processes of a node Ready sees before it gives up. It counts processes that were not heard, or that said that they were still
-// recovering. The first ones may have found a port in use that was just being released.
+// manyLives is how many processes of a node Ready sees before it gives up. It counts processes that were not heard, or that said that they
+// were still recovering. The first ones may have found a port in use that was just being released.
 const manyLives = 4
 
 // freshBeat is how old the last heartbeat of a node may be, for the node to count as up.

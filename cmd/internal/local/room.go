@@ -16,9 +16,9 @@ import (
 // ErrNoRoom is wrapped by the error of a private cluster whose disk is full.
 var ErrNoRoom = errors.New("no room")
 
-// fullFor is how long the disk of a private cluster may be full before its command ends. A cluster that outlives its commands waits for room as long as it
-// takes (W5), because somebody looks after it. The user of one command would wait without knowing for what. Its cluster still waits this long, for room that
-// another program makes.
+// fullFor is how long the disk of a private cluster may be full before its command ends. A cluster that outlives its commands waits for
+// room as long as it takes (W5), because somebody looks after it. The user of one command would wait without knowing for what. Its cluster
+// still waits this long, for room that another program makes.
 const fullFor = 3 * time.Second
 
 // NoRoom returns an error once the disk of one of the nodes has been full for some seconds, and nil when ctx ends.
@@ -28,7 +28,8 @@ func (c *Processes) NoRoom(ctx context.Context) error {
 		return nil // the command itself reports it
 	}
 	w := &fullWait{dir: c.cfg.Dir}
-	_, err = monitor.UntilClosed(ctx, func(view []monitor.Status) (bool, error) { return false, w.see(view, time.Now()) })(monitor.ListenToNodes(c.cfg.Nodes, keys))
+	_, err = monitor.UntilClosed(ctx, func(view []monitor.Status) (bool, error) { return false, w.see(view, time.Now()) })(
+		monitor.ListenToNodes(c.cfg.Nodes, keys))
 	if errors.Is(err, ErrNoRoom) {
 		return err
 	}
@@ -54,7 +55,8 @@ func (w *fullWait) see(view []monitor.Status, now time.Time) error {
 	case w.since.IsZero():
 		w.since = now
 	case now.Sub(w.since) >= fullFor:
-		return fmt.Errorf("%w on the disk of %s, where %s keeps what the session needs on its way: make room there, or name a directory with more room, with --dir or in TMPDIR",
+		return fmt.Errorf("%w on the disk of %s, where %s keeps what the session needs on its way: make room there, or name a directory with "+
+			"more room, with --dir or in TMPDIR",
 			ErrNoRoom, filepath.Clean(w.dir), full)
 	}
 	return nil

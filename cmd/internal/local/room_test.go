@@ -43,7 +43,8 @@ func TestW5_APrivateClusterTellsOfAFullDisk(t *testing.T) {
 		if errors.Is(err, ErrNoRoom) != c.ends {
 			t.Errorf("%s: %v", name, err)
 		}
-		if c.ends && (!strings.Contains(err.Error(), "no room on the disk of /tmp/posta-run-1, where input-1") || !strings.Contains(err.Error(), "TMPDIR")) {
+		if c.ends && (!strings.Contains(err.Error(), "no room on the disk of /tmp/posta-run-1, where input-1") ||
+			!strings.Contains(err.Error(), "TMPDIR")) {
 			t.Error(err)
 		}
 	}

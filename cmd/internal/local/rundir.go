@@ -98,8 +98,8 @@ func makeGiven(dir string) error {
 	return owned.Writers(dir)
 }
 
-// text returns the topology file. A topology to copy is first checked under its own name, so that mistakes are reported in the user's file. If its
-// data directory is relative to the file, the data goes below the run directory.
+// text returns the topology file. A topology to copy is first checked under its own name, so that mistakes are reported in the user's file.
+// If its data directory is relative to the file, the data goes below the run directory.
 func (s *RunDir) text(p RunDirConfig) (string, error) {
 	if p.File != "" {
 		if _, err := topology.Load(p.File); err != nil {
@@ -127,8 +127,9 @@ func (s *RunDir) name() string {
 	return "run-" + hex.EncodeToString(sum[:4])
 }
 
-// makeSockets makes the directory of the sockets and notes it for the nodes. The directory is below the run directory, or among the temporary files if its
-// path would be too long. A given topology may have its data elsewhere; then a cluster of posta up may use the same place.
+// makeSockets makes the directory of the sockets and notes it for the nodes. The directory is below the run directory, or among the
+// temporary files if its path would be too long. A given topology may have its data elsewhere; then a cluster of posta up may use the same
+// place.
 func (s *RunDir) makeSockets(t *topology.Topology) (address string, err error) {
 	if _, err := os.Lstat(filepath.Join(t.DataDir, addressFile)); err == nil && t.DataDir != filepath.Join(s.Dir, t.Data()) {
 		return "", fmt.Errorf("the cluster with its data in %s is up; end it with posta down, or submit to it", t.DataDir)

@@ -16,16 +16,16 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// addressFile is the note, in a cluster's data directory, of where its local hosts are while it is up: "ipc:DIR", or the IP address at which
-// containers publish their ports. Commands read it. Deriving the directory again was rejected, because a command may have another environment than posta
-// up had (S1).
+// addressFile is the note, in a cluster's data directory, of where its local hosts are while it is up: "ipc:DIR", or the IP address at
+// which containers publish their ports. Commands read it. Deriving the directory again was rejected, because a command may have another
+// environment than posta up had (S1).
 const addressFile = "address"
 
 const (
 	ipcPrefix    = "ipc:"
 	socketPrefix = "posta-"
-	// longestPath is the longest address of a unix socket, in bytes, that fits on every system that Posta runs on: macOS has 104 bytes, with a zero at
-	// the end.
+	// longestPath is the longest address of a unix socket, in bytes, that fits on every system that Posta runs on: macOS has 104 bytes, with a
+	// zero at the end.
 	longestPath = 103
 )
 
@@ -37,8 +37,8 @@ func HasLocal(t *topology.Topology) bool {
 	return slices.ContainsFunc(t.Hosts, func(h topology.Host) bool { return h.Local })
 }
 
-// Address returns where the local hosts of a cluster are. If that is a directory of sockets, the directory must belong to this user alone; otherwise Address
-// returns an error.
+// Address returns where the local hosts of a cluster are. If that is a directory of sockets, the directory must belong to this user alone;
+// otherwise Address returns an error.
 func Address(dataDir string) (string, error) {
 	name := filepath.Join(dataDir, addressFile)
 	text, err := owned.Read(name)
@@ -66,8 +66,8 @@ func Address(dataDir string) (string, error) {
 	return address, nil
 }
 
-// CheckSocketDirs checks the directories of unix sockets that a topology names, on the machine where it is called: they must belong to this user
-// alone. In any other directory another user could take the place of a node.
+// CheckSocketDirs checks the directories of unix sockets that a topology names, on the machine where it is called: they must belong to this
+// user alone. In any other directory another user could take the place of a node.
 func CheckSocketDirs(t *topology.Topology) error {
 	for _, h := range t.Hosts {
 		for _, address := range []string{h.Address, h.Bind} {
@@ -114,8 +114,8 @@ func MakeSockets(t *topology.Topology) error {
 	return makeError(owned.Write(filepath.Join(t.DataDir, formerFile), dir+"\n", false))
 }
 
-// newSocketDir makes a directory that only this user may enter. It is in the directory that the system gives to logged-in users, if the sockets'
-// paths fit there. Otherwise it is a new one among the temporary files.
+// newSocketDir makes a directory that only this user may enter. It is in the directory that the system gives to logged-in users, if the
+// sockets' paths fit there. Otherwise it is a new one among the temporary files.
 func newSocketDir(t *topology.Topology) (string, error) {
 	longest := longestPath - longestName(t)
 	sum := sha256.Sum256([]byte(t.DataDir))
@@ -135,8 +135,8 @@ func newSocketDir(t *topology.Topology) (string, error) {
 	return temporarySocketDir(longest)
 }
 
-// formerFile is the note of the temporary directory that the sockets had before posta down. An open console, or posta status --watch, still dials there, so the
-// next posta up makes it again.
+// formerFile is the note of the temporary directory that the sockets had before posta down. An open console, or posta status --watch, still
+// dials there, so the next posta up makes it again.
 const formerFile = "sockets"
 
 // formerSocketDir makes the directory of formerFile again. It returns "" if there is no note, or if the name is taken or not safe any more.
@@ -169,14 +169,16 @@ func temporarySocketDir(longest int) (string, error) {
 			return "", makeError(err)
 		}
 	}
-	return "", fmt.Errorf("no place for unix sockets: their paths have more than %d bytes, or others may replace them; set TMPDIR to a short path of a directory of yours, or write address = \"127.0.0.1\"", longestPath)
+	return "", fmt.Errorf("no place for unix sockets: their paths have more than %d bytes, or others may replace them; set TMPDIR to a "+
+		"short path of a directory of yours, or write address = \"127.0.0.1\"", longestPath)
 }
 
 func makeError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("make a directory for unix sockets: %w; set TMPDIR to a directory that can be written, or write address = \"127.0.0.1\"", err)
+	return fmt.Errorf(
+		"make a directory for unix sockets: %w; set TMPDIR to a directory that can be written, or write address = \"127.0.0.1\"", err)
 }
 
 // longestName returns the length of the longest name of a socket, with the slash before it.
@@ -190,8 +192,8 @@ func longestName(t *topology.Topology) int {
 	return longest
 }
 
-// RemoveSockets removes the note of where the local hosts are, the sockets and their directory. It removes nothing that belongs to another user, and no
-// files except sockets.
+// RemoveSockets removes the note of where the local hosts are, the sockets and their directory. It removes nothing that belongs to another
+// user, and no files except sockets.
 func RemoveSockets(dataDir string) error {
 	address, err := Address(dataDir)
 	if err != nil && !errors.Is(err, ErrNotUp) {

@@ -187,7 +187,8 @@ func TestS1_DownRemovesTheSocketsAndNothingElse(t *testing.T) {
 	}
 }
 
-// TestS1_SocketsHaveShortPathsOrAnErrorInWords: the path of a unix socket has at most 103 bytes, and some directories leave too few of them.
+// TestS1_SocketsHaveShortPathsOrAnErrorInWords: the path of a unix socket has at most 103 bytes, and some directories leave too few of
+// them.
 func TestS1_SocketsHaveShortPathsOrAnErrorInWords(t *testing.T) {
 	long := strings.Repeat("x", 60)
 	base := filepath.Join(runtimeDir(t), long)
@@ -288,7 +289,8 @@ func TestS1_ASocketDirectoryOfTheTopologyIsChecked(t *testing.T) {
 	}
 }
 
-// TestTheSocketsComeBackWhereTheyWere: what is open over posta down and posta up dials the same paths. A name that somebody else has taken is not used.
+// TestTheSocketsComeBackWhereTheyWere: what is open over posta down and posta up dials the same paths. A name that somebody else has taken
+// is not used.
 func TestTheSocketsComeBackWhereTheyWere(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	top := at(t, topology.Variant{})

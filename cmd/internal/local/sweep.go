@@ -11,13 +11,14 @@ import (
 	"posta.dev/posta/internal/owned"
 )
 
-// KeptRuns is how many temporary directories with logs of runs that failed stay for people to look at (R16). The next run removes older ones.
+// KeptRuns is how many temporary directories with logs of runs that failed stay for people to look at (R16). The next run removes older
+// ones.
 const KeptRuns = 5
 
 const (
 	runPrefix = "posta-run-"
-	// markFile marks a temporary directory that a later run may remove when no process has its lock any more. A run makes it before anything else, so that
-	// the directory of a run that was killed has it, too.
+	// markFile marks a temporary directory that a later run may remove when no process has its lock any more. A run makes it before anything
+	// else, so that the directory of a run that was killed has it, too.
 	markFile = "temporary"
 	lockFile = "run.lock"
 	// topologyFile is in the directory of a run that goes on, or was killed. One that has failed has removed it with all but the logs.
@@ -49,8 +50,8 @@ func prune(dir string) error {
 	return errors.Join(errs...)
 }
 
-// sweep removes the directories of runs that were killed, and those of runs that failed, except the newest ones. The lock tells which runs go on.
-// Directories that it cannot remove stay: those of other users, or one that another run is removing at the same moment.
+// sweep removes the directories of runs that were killed, and those of runs that failed, except the newest ones. The lock tells which runs
+// go on. Directories that it cannot remove stay: those of other users, or one that another run is removing at the same moment.
 func sweep() {
 	marks, err := filepath.Glob(filepath.Join(os.TempDir(), runPrefix+"*", markFile))
 	if err != nil {

@@ -12,15 +12,16 @@ import (
 	"posta.dev/posta/internal/owned"
 )
 
-// TestR16_DirectoriesOfFailedRunsAreSwept: the newest few that have only logs stay, and so do directories that a user asked for or that are in use. Those of
-// killed runs go. Nobody closes the directory of a killed run; the kernel releases its lock.
+// TestR16_DirectoriesOfFailedRunsAreSwept: the newest few that have only logs stay, and so do directories that a user asked for or that are
+// in use. Those of killed runs go. Nobody closes the directory of a killed run; the kernel releases its lock.
 func TestR16_DirectoriesOfFailedRunsAreSwept(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	asked := newRunDir(t, RunDirConfig{})
 	made := func(i int) *RunDir {
 		s := newRunDir(t, RunDirConfig{})
 		at := time.Now().Add(time.Duration(i-100) * time.Minute)
-		err := errors.Join(os.Chtimes(filepath.Join(s.Dir, markFile), at, at), os.MkdirAll(filepath.Join(s.Dir, logDir), 0o700), os.MkdirAll(filepath.Join(s.Dir, "data", "input-1"), 0o700))
+		err := errors.Join(os.Chtimes(filepath.Join(s.Dir, markFile), at, at), os.MkdirAll(filepath.Join(s.Dir, logDir), 0o700),
+			os.MkdirAll(filepath.Join(s.Dir, "data", "input-1"), 0o700))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +79,8 @@ func TestS1_TheSweepTouchesNothingOfOthers(t *testing.T) {
 	var traps []string
 	for i := range KeptRuns + 3 {
 		dir := filepath.Join(tmp, fmt.Sprintf("%strap%d", runPrefix, i))
-		err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, markFile), nil, 0o600), os.Symlink(victim, filepath.Join(dir, "run.lock")))
+		err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, markFile), nil, 0o600),
+			os.Symlink(victim, filepath.Join(dir, "run.lock")))
 		if err == nil && os.Geteuid() == 0 {
 			err = os.Chown(dir, 65534, -1)
 		}
@@ -131,7 +133,8 @@ func TestS1_ARunInAnotherUsersDirectoryIsRefused(t *testing.T) {
 	}
 	refused := func(dir, want string) {
 		t.Helper()
-		if _, err := NewRunDir(RunDirConfig{Dir: dir}); !errors.Is(err, owned.ErrOpen) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--dir") {
+		if _, err := NewRunDir(RunDirConfig{Dir: dir}); !errors.Is(err, owned.ErrOpen) || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "--dir") {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}

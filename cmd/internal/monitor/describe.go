@@ -70,8 +70,8 @@ func (m *Medic) State() string {
 	return "following"
 }
 
-// Remarks says in a line each what is wrong with nodes that are heard: their own troubles, damaged frames, and work that takes long. The lines are
-// escaped.
+// Remarks says in a line each what is wrong with nodes that are heard: their own troubles, damaged frames, and work that takes long. The
+// lines are escaped.
 func Remarks(view []Status) (lines []string) {
 	lines = append(troubleLines(view), damagedLines(view)...)
 	return append(lines, busyLines(view)...)
@@ -97,14 +97,15 @@ func troubleLines(view []Status) (lines []string) {
 	return lines
 }
 
-// damagedLines names nodes that received frames that differ from those that were sent (R18). No row is wrong because of it, but something between the
-// nodes corrupts data.
+// damagedLines names nodes that received frames that differ from those that were sent (R18). No row is wrong because of it, but something
+// between the nodes corrupts data.
 func damagedLines(view []Status) (lines []string) {
 	for i := range view {
 		s := &view[i]
 		if n := s.Beat.Damaged; n > 0 && !s.Silent() {
 			lines = append(lines, fmt.Sprintf(
-				"damaged: %s: %s since its start did not arrive as sent, or not where it belongs; each is sent again, no row is lost: check the broker and its disk, and the hosts' memory",
+				"damaged: %s: %s since its start did not arrive as sent, or not where it belongs; each is sent again, no row is lost: check the "+
+					"broker and its disk, and the hosts' memory",
 				s.Node.ID, display.Plural(int(n), "frame")))
 		}
 	}

@@ -41,7 +41,8 @@ func (l *Listener[V]) Ends(id security.Identity) (end time.Time, known bool) {
 	return end, known
 }
 
-// Expiring returns the names, sorted, of the connected processes whose certificates end within security.ExpiryWarning, and when the first one ends.
+// Expiring returns the names, sorted, of the connected processes whose certificates end within security.ExpiryWarning, and when the first
+// one ends.
 func (l *Listener[V]) Expiring(now time.Time) (names []string, first time.Time) {
 	if l.expiries == nil {
 		return nil, first

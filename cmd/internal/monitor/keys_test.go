@@ -91,10 +91,12 @@ func TestS3_ListenersUseKeys(t *testing.T) {
 				t.Fatalf("heard: %v; refused: %v; %v", view[0].Heard, refused, err)
 			}
 			names, first := l.Expiring(time.Now())
-			if early, _ := l.Expiring(ends.Add(-security.ExpiryWarning - time.Minute)); len(early) > 0 || (c.node == "a-1") != slices.Equal(names, []string{"node/a-1"}) || c.node == "a-1" && first.Sub(ends).Abs() > time.Minute {
+			if early, _ := l.Expiring(ends.Add(-security.ExpiryWarning - time.Minute)); len(early) > 0 ||
+				(c.node == "a-1") != slices.Equal(names, []string{"node/a-1"}) || c.node == "a-1" && first.Sub(ends).Abs() > time.Minute {
 				t.Errorf("the certificates of %v end, the first one on %v, and %v before that", names, first, early)
 			}
-			if end, known := l.Ends(security.Identity{Role: security.Node, Name: "a-1"}); c.node == "a-1" && (!known || end.Sub(ends).Abs() > time.Minute) {
+			if end, known := l.Ends(security.Identity{Role: security.Node, Name: "a-1"}); c.node == "a-1" &&
+				(!known || end.Sub(ends).Abs() > time.Minute) {
 				t.Errorf("the certificate of a-1 ends on %v, %v", end, known)
 			}
 			if refused != nil && !strings.Contains(refused.Error(), c.want) {

@@ -17,8 +17,8 @@ type Lines struct {
 	All []lastlog.Line
 }
 
-// AskForLines asks a node for the last lines of its log, and returns the newest that it has reported before. If it has reported none, AskForLines waits
-// for the answer until ctx ends. A node that is dead does not answer; what it reported while it lived stays known.
+// AskForLines asks a node for the last lines of its log, and returns the newest that it has reported before. If it has reported none,
+// AskForLines waits for the answer until ctx ends. A node that is dead does not answer; what it reported while it lived stays known.
 func AskForLines(ctx context.Context, l *Listener[[]Status], node topology.NodeID) Lines {
 	// The question goes over the connections of the heartbeats, to all nodes; only the named one answers. The only error is a closed listener.
 	_ = l.sub.Subscribe(nodecontrol.LinesTopic(link.NodeID(node)))

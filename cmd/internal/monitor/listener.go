@@ -37,8 +37,8 @@ type table[V any] interface {
 	View(now time.Time) V
 }
 
-// ListenToNodes subscribes to the heartbeats of nodes. keys are those of the listener; nil in a cluster without keys. The caller must close the
-// listener.
+// ListenToNodes subscribes to the heartbeats of nodes. keys are those of the listener; nil in a cluster without keys. The caller must close
+// the listener.
 func ListenToNodes(nodes []topology.Node, keys *security.Keys) (*Listener[[]Status], error) {
 	return listen[[]Status]("heartbeats", nodes, keys, security.Node, newNodeTable(nodes), heartbeatTopic)
 }
@@ -48,7 +48,8 @@ func ListenToMedics(medics []topology.Node, keys *security.Keys) (*Listener[Medi
 	return listen[Medics]("medics", medics, keys, security.Medic, newMedicTable(medics), agent.MessageTopic, agent.JournalTopic)
 }
 
-func listen[V any](what string, from []topology.Node, keys *security.Keys, role security.Role, t table[V], topics ...string) (*Listener[V], error) {
+func listen[V any](what string, from []topology.Node, keys *security.Keys, role security.Role, t table[V], topics ...string) (*Listener[V],
+	error) {
 	// A short pause between attempts: users wait for nodes that are just starting, and an attempt that fails costs little.
 	o := zmqx.Options{BackoffMax: 20 * time.Millisecond, MaxFrame: 2 << 20, KeepAlive: keepAlive}
 	l := &Listener[V]{from: from, done: make(chan struct{}), table: t, refused: map[int]error{}}

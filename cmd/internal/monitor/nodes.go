@@ -14,8 +14,8 @@ type nodeTable struct {
 	lines map[topology.NodeID]Lines // of the nodes that have reported some
 }
 
-// samples is three heartbeats of one process of a node. Rates are measured from the first to the last. When the first is too old, the one in between
-// takes its place.
+// samples is three heartbeats of one process of a node. Rates are measured from the first to the last. When the first is too old, the one
+// in between takes its place.
 type samples struct {
 	first, middle, last sample
 }
@@ -65,7 +65,8 @@ type Status struct {
 	OutRate float64
 }
 
-// take ignores a message that is neither a heartbeat nor a report of lines: it may come from another version of the program, or from a stranger.
+// take ignores a message that is neither a heartbeat nor a report of lines: it may come from another version of the program, or from a
+// stranger.
 func (b *nodeTable) take(topic string, payload []byte, from topology.NodeID, now time.Time) {
 	if topic != heartbeatTopic {
 		b.takeLines(topic, payload, from, now)
@@ -103,8 +104,8 @@ func (s *Status) Backlog() uint64 {
 	return n
 }
 
-// Up reports whether the node was heard within maxAge and takes part. A node that reads its log back does not take part yet. A node whose log is
-// damaged does not take part at all.
+// Up reports whether the node was heard within maxAge and takes part. A node that reads its log back does not take part yet. A node whose
+// log is damaged does not take part at all.
 func (s *Status) Up(maxAge time.Duration) bool {
 	switch s.Beat.State {
 	case heartbeat.Recovering, heartbeat.Draining, heartbeat.Damaged:

@@ -35,7 +35,8 @@ func TestANodeThatWasNotHeardIsSilent(t *testing.T) {
 
 func TestANodeThatReadsItsLogBackIsNotUpYet(t *testing.T) {
 	for state, want := range map[heartbeat.State]bool{
-		heartbeat.Recovering: false, heartbeat.Draining: false, heartbeat.Damaged: false, heartbeat.Running: true, heartbeat.Blocked: true, heartbeat.DiskFull: true,
+		heartbeat.Recovering: false, heartbeat.Draining: false, heartbeat.Damaged: false, heartbeat.Running: true, heartbeat.Blocked: true,
+		heartbeat.DiskFull: true,
 	} {
 		b, beat := board(), beat("a-1", 1, 0)
 		beat.State = state
@@ -67,7 +68,8 @@ func TestRatesAreOfOneProcessAndOfLately(t *testing.T) {
 		t.Fatalf("a rate of one heartbeat: %+v", got)
 	}
 	for range 100 {
-		if got := step(1, 1000); got.Span <= 0 || got.Span > rateSpan*3/2 || got.InRate < 9999 || got.InRate > 10001 || got.OutRate < 4900 || got.OutRate > 5100 {
+		if got := step(1, 1000); got.Span <= 0 || got.Span > rateSpan*3/2 || got.InRate < 9999 || got.InRate > 10001 || got.OutRate < 4900 ||
+			got.OutRate > 5100 {
 			t.Fatalf("10,000 bytes a second are told as %v in and %v out, over %v", got.InRate, got.OutRate, got.Span)
 		}
 	}

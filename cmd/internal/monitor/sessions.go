@@ -29,8 +29,8 @@ type Session struct {
 	At []protocol.SessionInfo // what each node reports
 }
 
-// Merge makes one session of what several nodes report of it: an output knows how it ended, and an input how long ago it began. The oldest session
-// comes first.
+// Merge makes one session of what several nodes report of it: an output knows how it ended, and an input how long ago it began. The oldest
+// session comes first.
 func Merge(found []protocol.SessionInfo) []Session {
 	byID := map[session.ID]*Session{}
 	for _, s := range found {
@@ -64,8 +64,8 @@ func Merge(found []protocol.SessionInfo) []Session {
 	return list
 }
 
-// Files returns how far the client is with its files, like "42%, ETA 3m"; empty if the client does not tell it. Without an estimate it is the share
-// alone.
+// Files returns how far the client is with its files, like "42%, ETA 3m"; empty if the client does not tell it. Without an estimate it is
+// the share alone.
 func (s *Session) Files() string {
 	if s.FilesSize == 0 {
 		return ""

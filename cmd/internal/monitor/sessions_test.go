@@ -9,12 +9,14 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// TestMerge_Files: a client tells all inputs how far its files are, at different moments. The latest one counts, once, and only while the session runs.
+// TestMerge_Files: a client tells all inputs how far its files are, at different moments. The latest one counts, once, and only while the
+// session runs.
 func TestMerge_Files(t *testing.T) {
 	at := func(node string, state session.State, read, size uint64, left time.Duration) protocol.SessionInfo {
 		return protocol.SessionInfo{Session: session.ID{1}, State: state, Node: node, FilesRead: read, FilesSize: size, FilesLeft: left}
 	}
-	first, second, silent := at("input-1", session.Running, 40, 100, 6*time.Second), at("input-2", session.Running, 50, 100, 5*time.Second), at("output-1", session.Running, 0, 0, 0)
+	first, second, silent := at("input-1", session.Running, 40, 100, 6*time.Second), at("input-2", session.Running, 50, 100, 5*time.Second),
+		at("output-1", session.Running, 0, 0, 0)
 	for _, found := range [][]protocol.SessionInfo{{first, second, silent}, {silent, second, first}, {second, silent, first}} {
 		if all := Merge(found); len(all) != 1 || all[0].Files() != "50%, ETA 5s" {
 			t.Errorf("%+v", all)

@@ -60,8 +60,8 @@ const (
 	askAgain      = 300 * time.Millisecond // a node whose loop is busy drops a question
 )
 
-// AskForTraces asks all nodes where the time of a session went, and returns when all have answered or ctx ends. keys are those of the asker; nil in a cluster
-// without keys. refused is the error of Listener.Refused.
+// AskForTraces asks all nodes where the time of a session went, and returns when all have answered or ctx ends. keys are those of the
+// asker; nil in a cluster without keys. refused is the error of Listener.Refused.
 func AskForTraces(ctx context.Context, nodes []topology.Node, keys *security.Keys, id session.ID) (all []Traced, refused, err error) {
 	t := &traceTable{topic: nodecontrol.TraceTopic(id)}
 	for _, n := range nodes {

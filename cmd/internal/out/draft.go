@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// draft is a file that is being written, beside its final place. Its process holds a lock on it. The kernel drops the lock when the process ends,
-// however it ends, so a draft without a lock belongs to no process.
+// draft is a file that is being written, beside its final place. Its process holds a lock on it. The kernel drops the lock when the process
+// ends, however it ends, so a draft without a lock belongs to no process.
 type draft struct {
 	*os.File
 	name string // name of the final file
@@ -20,8 +20,8 @@ type draft struct {
 
 const (
 	draftPattern = ".posta-*.draft"
-	// tries bounds how often a draft is begun again. Just before a draft is locked, the sweep of another process may consider it a draft of a dead
-	// process and remove it.
+	// tries bounds how often a draft is begun again. Just before a draft is locked, the sweep of another process may consider it a draft of a
+	// dead process and remove it.
 	tries = 100
 )
 
@@ -88,10 +88,11 @@ func lock(f *os.File) (bool, error) {
 	}
 }
 
-// hasNoLocks reports whether the error means that the file system has no locks. On such a file system sweeps remove nothing, so a draft is safe without a
-// lock.
+// hasNoLocks reports whether the error means that the file system has no locks. On such a file system sweeps remove nothing, so a draft is
+// safe without a lock.
 func hasNoLocks(err error) bool {
-	return errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOSYS)
+	return errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOLCK) ||
+		errors.Is(err, syscall.ENOSYS)
 }
 
 // isAt reports whether a file still has its name.
@@ -168,7 +169,8 @@ func syncDir(dir string) (err error) {
 	return f.Sync()
 }
 
-// probe checks that files can be written in a directory, and removes the drafts of dead processes. what names the file to be written, for errors.
+// probe checks that files can be written in a directory, and removes the drafts of dead processes. what names the file to be written, for
+// errors.
 func probe(dir, what string) error {
 	d, err := lockedFile(dir, 0o600)
 	if err != nil {

@@ -76,8 +76,8 @@ func files(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestAKilledProcessLeavesTheFormerFile: the former file stays before and after a SIGKILL. The next process removes the draft of the dead one, and
-// does not touch the draft of a living one.
+// TestAKilledProcessLeavesTheFormerFile: the former file stays before and after a SIGKILL. The next process removes the draft of the dead
+// one, and does not touch the draft of a living one.
 func TestAKilledProcessLeavesTheFormerFile(t *testing.T) {
 	dir := t.TempDir()
 	place := filepath.Join(dir, "answers.csv")
@@ -210,8 +210,8 @@ func TestAFileKeepsItsPermissionsAndItsLink(t *testing.T) {
 	}
 }
 
-// TestAFileAppearsWhereALinkLeads: a symbolic link stays, and the file appears at its target. This holds if the target does not exist yet, for
-// several links in a row, and for a link to a directory, where ".." of the target is not ".." of the link.
+// TestAFileAppearsWhereALinkLeads: a symbolic link stays, and the file appears at its target. This holds if the target does not exist yet,
+// for several links in a row, and for a link to a directory, where ".." of the target is not ".." of the link.
 func TestAFileAppearsWhereALinkLeads(t *testing.T) {
 	dir := t.TempDir()
 	must := func(err error) {
@@ -221,7 +221,8 @@ func TestAFileAppearsWhereALinkLeads(t *testing.T) {
 		}
 	}
 	must(os.MkdirAll(filepath.Join(dir, "deep", "below"), 0o755))
-	links := map[string]string{"a.csv": "one.csv", "b.csv": "c.csv", "c.csv": dir + "/two.csv", "to": "deep/below", "d.csv": "to/../three.csv", "answers/q.csv": "../four.csv"}
+	links := map[string]string{"a.csv": "one.csv", "b.csv": "c.csv", "c.csv": dir + "/two.csv", "to": "deep/below",
+		"d.csv": "to/../three.csv", "answers/q.csv": "../four.csv"}
 	must(os.Mkdir(filepath.Join(dir, "answers"), 0o755))
 	for name, to := range links {
 		must(os.Symlink(to, filepath.Join(dir, name)))
@@ -242,7 +243,8 @@ func TestAFileAppearsWhereALinkLeads(t *testing.T) {
 	must(os.Symlink("nowhere/x.csv", filepath.Join(dir, "e.csv")))
 	target, err := Parse(filepath.Join(dir, "e.csv"), "", nil)
 	must(err)
-	if err := target.Prepare(nil); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "is a symbolic link to a place that is not there") {
+	if err := target.Prepare(nil); !errors.Is(err, os.ErrNotExist) ||
+		!strings.Contains(err.Error(), "is a symbolic link to a place that is not there") {
 		t.Error(err)
 	}
 }

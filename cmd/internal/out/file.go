@@ -25,7 +25,8 @@ func (f *File) Prepare() error {
 	return probe(filepath.Dir(name), f.what)
 }
 
-// Write writes the file. A former file is replaced in one step when all of the new one is on the disk. If content returns an error, nothing is replaced.
+// Write writes the file. A former file is replaced in one step when all of the new one is on the disk. If content returns an error, nothing
+// is replaced.
 func (f *File) Write(content func(io.Writer) error) error {
 	var w drafts
 	defer w.discard()

@@ -56,7 +56,8 @@ func TestFilesThatCannotBeWrittenAreSaidBefore(t *testing.T) {
 				t.Errorf("%s: %v", place, err)
 			}
 		}
-		if err := f.Prepare(); err == nil || !strings.HasSuffix(err.Error(), says) && !strings.Contains(err.Error(), says+";") && !strings.Contains(err.Error(), says+",") {
+		if err := f.Prepare(); err == nil || !strings.HasSuffix(err.Error(), says) && !strings.Contains(err.Error(), says+";") &&
+			!strings.Contains(err.Error(), says+",") {
 			t.Errorf("%s: %v, want %q", place, err, says)
 		}
 	}

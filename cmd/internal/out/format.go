@@ -70,8 +70,8 @@ func packed(w io.Writer, pack string, write func(io.Writer) error) error {
 	return errors.Join(write(p), p.Close())
 }
 
-// writeText writes a header and rows as RFC 4180 says, except that lines end in a line feed alone, and that comma is what separates columns. NULL is nothing
-// at all, even if it is alone in its row, and an empty text is "": so our own reader tells them apart.
+// writeText writes a header and rows as RFC 4180 says, except that lines end in a line feed alone, and that comma is what separates
+// columns. NULL is nothing at all, even if it is alone in its row, and an empty text is "": so our own reader tells them apart.
 func writeText(out io.Writer, t *client.Table, comma byte) error {
 	w := bufio.NewWriterSize(out, bufferBytes)
 	var line []byte
@@ -91,8 +91,8 @@ func writeText(out io.Writer, t *client.Table, comma byte) error {
 	return w.Flush()
 }
 
-// appendCell appends cell i of a row. It quotes the cell if a reader could take it for something else. That includes blanks at either end, because some
-// readers drop them.
+// appendCell appends cell i of a row. It quotes the cell if a reader could take it for something else. That includes blanks at either end,
+// because some readers drop them.
 func appendCell(line []byte, i int, v protocol.Value, comma byte) []byte {
 	if i > 0 {
 		line = append(line, comma)
@@ -101,7 +101,8 @@ func appendCell(line []byte, i int, v protocol.Value, comma byte) []byte {
 	switch {
 	case v.Kind == protocol.Null:
 		return line
-	case cell != "" && !strings.ContainsAny(cell, "\"\r\n") && strings.IndexByte(cell, comma) < 0 && !blank(cell[0]) && !blank(cell[len(cell)-1]):
+	case cell != "" && !strings.ContainsAny(cell, "\"\r\n") && strings.IndexByte(cell, comma) < 0 && !blank(cell[0]) &&
+		!blank(cell[len(cell)-1]):
 		return append(line, cell...)
 	}
 	line = append(line, '"')

@@ -184,8 +184,8 @@ func sameParquet(t *testing.T, q *client.Table, want table) {
 	}
 }
 
-// readCSV reads CSV as RFC 4180 defines it. The standard library's reader drops carriage returns before line feeds, which texts may contain. Without
-// such texts both must agree.
+// readCSV reads CSV as RFC 4180 defines it. The standard library's reader drops carriage returns before line feeds, which texts may
+// contain. Without such texts both must agree.
 func readCSV(t *testing.T, text []byte) (rows [][]string) {
 	t.Helper()
 	var row []string
@@ -276,8 +276,8 @@ func TestAnswersReadBack(t *testing.T) {
 	}
 }
 
-// TestNullAndEmptyTextReadBack: the reader of input files takes NULL from CSV as NULL, an empty text as one, and every other text as it is, also alone in
-// its row.
+// TestNullAndEmptyTextReadBack: the reader of input files takes NULL from CSV as NULL, an empty text as one, and every other text as it is,
+// also alone in its row.
 func TestNullAndEmptyTextReadBack(t *testing.T) {
 	odd := []protocol.Value{{Kind: protocol.Null}}
 	for _, text := range []string{"", " ", `"`, `""`, "a", " a ", "\t", ",", "\n", "\r", "\r\n", "NULL", "a\"b,\nc", "\xff", "0", "\n\n"} {
@@ -330,10 +330,12 @@ func TestNullAndEmptyTextReadBack(t *testing.T) {
 }
 
 func FuzzOddValuesReadBack(f *testing.F) {
-	for _, text := range []string{"", "a", `"`, `""`, ",", "\n", "\r\n", "\r", " a ", "\ta", "é", "\xff\xfe", "\x00", "\ufeff", "=1+1", `\.`, `a"b,c` + "\r\nd", "NULL", "null", "1e5"} {
+	for _, text := range []string{"", "a", `"`, `""`, ",", "\n", "\r\n", "\r", " a ", "\ta", "é", "\xff\xfe", "\x00", "\ufeff", "=1+1", `\.`,
+		`a"b,c` + "\r\nd", "NULL", "null", "1e5"} {
 		f.Add(text, `x"`+text, int64(math.MinInt64), math.Float64bits(0.1))
 	}
-	for _, number := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), math.MaxFloat64, math.SmallestNonzeroFloat64, 1e21, 1e-7, 1 << 53} {
+	for _, number := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), math.MaxFloat64,
+		math.SmallestNonzeroFloat64, 1e21, 1e-7, 1 << 53} {
 		f.Add("text", "column", int64(math.MaxInt64), math.Float64bits(number))
 	}
 	f.Fuzz(func(t *testing.T, text, column string, number int64, bits uint64) {
@@ -351,7 +353,8 @@ func FuzzOddValuesReadBack(f *testing.F) {
 				}
 			}
 		}
-		for _, q := range []client.Table{client.NewTable("three", []string{column, "n", "f"}, rows), client.NewTable("one", []string{column}, alone)} {
+		for _, q := range []client.Table{client.NewTable("three", []string{column, "n", "f"}, rows),
+			client.NewTable("one", []string{column}, alone)} {
 			same(t, &q)
 		}
 	})

@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/client"
 )
 
-// ErrUse is returned by Parse, Prepare and Write for a target that can never take these answers: a file of one table for several queries, or a
-// directory where a file is needed.
+// ErrUse is returned by Parse, Prepare and Write for a target that can never take these answers: a file of one table for several queries,
+// or a directory where a file is needed.
 var ErrUse = errors.New("answers cannot be written there")
 
 // useError is an ErrUse whose text says only what to do.
@@ -37,9 +37,10 @@ type Target struct {
 // Standard is the path that means standard output.
 const Standard = "-"
 
-// Parse reads a path and the name of a format. If the name is "", the path determines the format. A path that ends like a format (.csv), or like a packed
-// one (.csv.gz), is a file; "-" is std. A path without an ending, or one with a slash at its end, is a directory, and so is one that is a directory
-// already. Other endings are refused, because a file of that kind was meant. Without a path there is no target: it returns nil.
+// Parse reads a path and the name of a format. If the name is "", the path determines the format. A path that ends like a format (.csv), or
+// like a packed one (.csv.gz), is a file; "-" is std. A path without an ending, or one with a slash at its end, is a directory, and so is
+// one that is a directory already. Other endings are refused, because a file of that kind was meant. Without a path there is no target: it
+// returns nil.
 func Parse(path, name string, std io.Writer) (*Target, error) {
 	bare, pack := path, strings.ToLower(filepath.Ext(path))
 	if packs[pack] != nil {
@@ -69,7 +70,9 @@ func Parse(path, name string, std io.Writer) (*Target, error) {
 		}
 		return &Target{path: path, dir: true, format: byName}, nil
 	case byPath == nil:
-		return nil, usef("%s: files end in .%s, and those of text may be packed, as .csv.gz or .csv.zst; for a directory of that name write %[1]s/", path, strings.Join(names(), ", ."))
+		return nil, usef(
+			"%s: files end in .%s, and those of text may be packed, as .csv.gz or .csv.zst; for a directory of that name write %[1]s/", path,
+			strings.Join(names(), ", ."))
 	case byPath.bound && pack != "":
 		return nil, usef("%s: a file of %s is packed already; write %s", path, byPath.name, bare)
 	case byName != nil && byName != byPath:
@@ -100,9 +103,9 @@ func (t *Target) String() string {
 	return t.path
 }
 
-// Prepare checks everything that could prevent writing the answers: a file of one table for several queries, a place of another kind, a place without
-// permission to write, or a disk without room for a file. If the target is a directory, Prepare makes it; it removes drafts of dead processes.
-// queries are the names of the queries, as far as they are known.
+// Prepare checks everything that could prevent writing the answers: a file of one table for several queries, a place of another kind, a
+// place without permission to write, or a disk without room for a file. If the target is a directory, Prepare makes it; it removes drafts
+// of dead processes. queries are the names of the queries, as far as they are known.
 func (t *Target) Prepare(queries []string) error {
 	if err := t.fits(queries); err != nil {
 		return err
@@ -150,8 +153,9 @@ const answers = "the answers"
 // orFiles says what else a user may have meant who gave a directory for the answers.
 const orFiles = ", or %s/ for one file for each query in it"
 
-// file returns the file that a path names. If the path is a symbolic link, it returns the file to which the link leads, whether that file exists yet or not:
-// answers go where a shell's > would write, and the link stays. or is a format that says what else a user may have meant with a directory; %s is the path.
+// file returns the file that a path names. If the path is a symbolic link, it returns the file to which the link leads, whether that file
+// exists yet or not: answers go where a shell's > would write, and the link stays. or is a format that says what else a user may have meant
+// with a directory; %s is the path.
 func file(path, or string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -191,8 +195,8 @@ func linked(path string) (string, error) {
 	return "", usef("%s leads through more than %d symbolic links; give another name", path, mostLinks)
 }
 
-// Write writes an answer and returns the number of files. All files are complete and on the disk before the first of them gets its name. Each
-// replaces a former file in one step. If the process is killed between two renames, some files have their names and others do not.
+// Write writes an answer and returns the number of files. All files are complete and on the disk before the first of them gets its name.
+// Each replaces a former file in one step. If the process is killed between two renames, some files have their names and others do not.
 func (t *Target) Write(a *client.Answer) (n int, err error) {
 	names := make([]string, len(a.Queries))
 	for i := range a.Queries {

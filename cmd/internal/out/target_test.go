@@ -85,7 +85,8 @@ func TestPlacesThatCannotBeUsedAreSaidBefore(t *testing.T) {
 	for place, fits := range map[string]bool{"x.csv": false, "x.jsonl": false, "x.json": true, "x": true} {
 		target, err := Parse(filepath.Join(dir, place), "", nil)
 		must(err)
-		if err := target.Prepare(several); (err == nil) != fits || err != nil && !strings.Contains(err.Error(), "holds one table, and the answers are q, r") {
+		if err := target.Prepare(several); (err == nil) != fits || err != nil &&
+			!strings.Contains(err.Error(), "holds one table, and the answers are q, r") {
 			t.Errorf("%s for two queries: %v", place, err)
 		}
 	}
@@ -101,10 +102,12 @@ func TestPlacesThatCannotBeUsedAreSaidBefore(t *testing.T) {
 	}
 }
 
-// TestPlacesAreWhatTheirNamesSay: a packed file, tabs and standard output are written as they are meant, and the name of a file of another kind makes no directory.
+// TestPlacesAreWhatTheirNamesSay: a packed file, tabs and standard output are written as they are meant, and the name of a file of another
+// kind makes no directory.
 func TestPlacesAreWhatTheirNamesSay(t *testing.T) {
 	a := &client.Answer{Queries: few("a,b\tc").Queries}
-	for name, want := range map[string]string{"x.csv.gz": "text\n\"a,b\tc\"\n", "x.TSV": "text\n\"a,b\tc\"\n", "x.tsv.zst": "text\n\"a,b\tc\"\n", "x.jsonl.gz": "{\"text\": \"a,b\\tc\"}\n"} {
+	for name, want := range map[string]string{"x.csv.gz": "text\n\"a,b\tc\"\n", "x.TSV": "text\n\"a,b\tc\"\n",
+		"x.tsv.zst": "text\n\"a,b\tc\"\n", "x.jsonl.gz": "{\"text\": \"a,b\\tc\"}\n"} {
 		place := filepath.Join(t.TempDir(), name)
 		write(t, place, a)
 		var in io.Reader = strings.NewReader(content(t, place))
@@ -136,7 +139,8 @@ func TestPlacesAreWhatTheirNamesSay(t *testing.T) {
 		}
 	}
 	for place, says := range map[string]string{
-		"x.xlsx": "files end in .csv, .tsv, .json, .jsonl, .parquet", "x.gz": "x.gz/", "x.txt.gz": "files end in", "x.parquet.gz": "a file of parquet is packed already; write x.parquet",
+		"x.xlsx": "files end in .csv, .tsv, .json, .jsonl, .parquet", "x.gz": "x.gz/", "x.txt.gz": "files end in",
+		"x.parquet.gz": "a file of parquet is packed already; write x.parquet",
 	} {
 		if _, err := Parse(place, "", nil); !errors.Is(err, ErrUse) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", place, err)

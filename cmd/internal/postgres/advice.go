@@ -6,7 +6,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Advice returns what to do about an error that would come again if the same were tried again; "" for an error that may pass, such as a lost connection.
+// Advice returns what to do about an error that would come again if the same were tried again; "" for an error that may pass, such as a
+// lost connection.
 func Advice(err error) string {
 	var server *pgconn.PgError
 	switch {

@@ -33,7 +33,8 @@ func large() *client.Answer {
 	const block = 10_000
 	rows := protocol.NewRows(2)
 	for i := range int64(block) {
-		if err := rows.Add(protocol.Value{Kind: protocol.Int, Int: i}, protocol.Value{Text: "a text of some length, so that there is something to write"}); err != nil {
+		if err := rows.Add(protocol.Value{Kind: protocol.Int, Int: i}, protocol.Value{
+			Text: "a text of some length, so that there is something to write"}); err != nil {
 			panic(err)
 		}
 	}
@@ -41,5 +42,6 @@ func large() *client.Answer {
 	for i := range all {
 		all[i] = rows
 	}
-	return &client.Answer{Analysis: "large", Session: session.ID{7: 7}, Queries: []client.Table{client.NewTable("q", []string{"n", "text"}, all...)}}
+	return &client.Answer{Analysis: "large", Session: session.ID{7: 7},
+		Queries: []client.Table{client.NewTable("q", []string{"n", "text"}, all...)}}
 }

@@ -91,7 +91,8 @@ func readsBack(t *testing.T, target *Target, id session.ID, table string, q *cli
 	for i, c := range q.Columns {
 		columns[i] = quoted(c)
 	}
-	got := ask(t, target, "select "+strings.Join(columns, ", ")+" from "+target.name(table)+" where session_id = $1 order by row_number", id.String())
+	got := ask(t, target, "select "+strings.Join(columns, ", ")+" from "+target.name(table)+" where session_id = $1 order by row_number",
+		id.String())
 	if len(got) != q.Len() {
 		t.Fatalf("%s has %d rows, want %d", table, len(got), q.Len())
 	}
@@ -103,7 +104,8 @@ func readsBack(t *testing.T, target *Target, id session.ID, table string, q *cli
 			case int64:
 				same = v.Kind == protocol.Int && is == v.Int
 			case float64:
-				same = v.Kind == protocol.Int && is == float64(v.Int) || v.Kind == protocol.Float && (math.Float64bits(is) == math.Float64bits(v.Float) || math.IsNaN(is) && math.IsNaN(v.Float))
+				same = v.Kind == protocol.Int && is == float64(v.Int) || v.Kind == protocol.Float &&
+					(math.Float64bits(is) == math.Float64bits(v.Float) || math.IsNaN(is) && math.IsNaN(v.Float))
 			case string:
 				same = v.Kind == protocol.Text && is == protocol.UTF8(strings.ReplaceAll(v.Text, "\x00", "\uFFFD"))
 			}
@@ -183,7 +185,8 @@ func TestPostgres_AnswersReadBack(t *testing.T) {
 func TestPostgres_WrittenOnce(t *testing.T) {
 	server := start(t)
 	target := at(t, server.URL("trips"))
-	a := &client.Answer{Session: session.ID{3: 3}, Queries: []client.Table{tableOf(t, "q", []string{"n"}, []protocol.Value{whole(1)}, []protocol.Value{whole(2)})}}
+	a := &client.Answer{Session: session.ID{3: 3}, Queries: []client.Table{
+		tableOf(t, "q", []string{"n"}, []protocol.Value{whole(1)}, []protocol.Value{whole(2)})}}
 	var wg sync.WaitGroup
 	firsts := make(chan Written, 8)
 	for range cap(firsts) {
@@ -273,7 +276,8 @@ func TestPostgres_AKilledServerIsWrittenToAgain(t *testing.T) {
 	if err := <-said; err == nil || strings.Contains(err.Error(), postgrestest.Password) {
 		t.Fatalf("the writer says %v", err)
 	}
-	if err := target.Prepare(t.Context(), &client.Answer{}); err == nil || !strings.Contains(err.Error(), "is the server up, and may you connect?") {
+	if err := target.Prepare(t.Context(), &client.Answer{}); err == nil ||
+		!strings.Contains(err.Error(), "is the server up, and may you connect?") {
 		t.Errorf("no server: %v", err)
 	}
 	server.Run(t)
@@ -323,7 +327,8 @@ func TestPostgres_OtherEncodings(t *testing.T) {
 	if got := ask(t, target, "select octet_length(convert_to(s, 'LATIN1')), s from t"); !reflect.DeepEqual(got, [][]any{{int32(8), "Montréal"}}) {
 		t.Errorf("the table has %v", got)
 	}
-	if _, err := target.Write(t.Context(), answer(2, "東京")); err == nil || !strings.Contains(err.Error(), `has no equivalent in encoding "LATIN1"`) {
+	if _, err := target.Write(t.Context(), answer(2, "東京")); err == nil ||
+		!strings.Contains(err.Error(), `has no equivalent in encoding "LATIN1"`) {
 		t.Errorf("a text that the database cannot hold: %v", err)
 	}
 }
@@ -346,7 +351,8 @@ func TestPostgres_Passwords(t *testing.T) {
 	inURL := strings.Replace(server.URL("t"), "posta@", "posta:wr0ng%26secret@", 1)
 	for _, url := range []string{server.URL("t"), inURL} {
 		err := at(t, url).Prepare(t.Context(), &client.Answer{})
-		if err == nil || !strings.Contains(err.Error(), "password authentication failed") || strings.Contains(err.Error(), wrong) || strings.Contains(err.Error(), "wr0ng%26secret") {
+		if err == nil || !strings.Contains(err.Error(), "password authentication failed") || strings.Contains(err.Error(), wrong) ||
+			strings.Contains(err.Error(), "wr0ng%26secret") {
 			t.Errorf("a wrong password: %v", err)
 		}
 		if errors.Is(err, ErrUse) {
@@ -355,23 +361,28 @@ func TestPostgres_Passwords(t *testing.T) {
 	}
 }
 
-// TestPostgres_TypesAreThoseOfTheStatement: a table that is made has the types of the statement, whatever the values are, so the answer of another day fits, too. A table that
-// exists takes values where they keep their meaning; what can never fit is refused before there is an answer, and a value that does not fit when it is written.
+// TestPostgres_TypesAreThoseOfTheStatement: a table that is made has the types of the statement, whatever the values are, so the answer of
+// another day fits, too. A table that exists takes values where they keep their meaning; what can never fit is refused before there is an
+// answer, and a value that does not fit when it is written.
 func TestPostgres_TypesAreThoseOfTheStatement(t *testing.T) {
 	server := start(t)
 	null := protocol.Value{Kind: protocol.Null}
 	names := []string{"i", "p", "x", "d", "t", "b", "s"}
-	of := []types.Type{types.Of(types.BigInt), types.DecimalOf(18, 4), types.Of(types.Double), types.Of(types.Date), types.Of(types.Timestamp), types.Of(types.Bool), types.Of(types.Text)}
+	of := []types.Type{types.Of(types.BigInt), types.DecimalOf(18, 4), types.Of(types.Double), types.Of(types.Date),
+		types.Of(types.Timestamp), types.Of(types.Bool), types.Of(types.Text)}
 	answer := func(id byte, rows ...[]protocol.Value) *client.Answer {
 		a := &client.Answer{Session: session.ID{4: id}, Queries: []client.Table{tableOf(t, "q", names, rows...)}}
 		a.Queries[0].Types = of
 		return a
 	}
 	nothing := []protocol.Value{null, null, null, null, null, null, null}
-	some := []protocol.Value{whole(-7), written("-12345678901234.0500"), fraction(-0.015625), written("1969-12-31"), written("1969-12-31 23:59:59.000001"), {Kind: protocol.Bool, Int: 1}, written("é")}
-	odd := []protocol.Value{whole(0), written("0.0000"), fraction(10000), written("0045-01-02 (BC)"), written("12345-01-02 00:00:00"), {Kind: protocol.Bool}, written("")}
+	some := []protocol.Value{whole(-7), written("-12345678901234.0500"), fraction(-0.015625), written("1969-12-31"),
+		written("1969-12-31 23:59:59.000001"), {Kind: protocol.Bool, Int: 1}, written("é")}
+	odd := []protocol.Value{whole(0), written("0.0000"), fraction(10000), written("0045-01-02 (BC)"), written("12345-01-02 00:00:00"),
+		{Kind: protocol.Bool}, written("")}
 	const shown = "select i::text, p::text, x::text, d::text, t::text, b::text, s::text from "
-	want := [][]any{{"-7", "-12345678901234.0500", "-0.015625", "1969-12-31", "1969-12-31 23:59:59.000001", "true", "é"}, {"0", "0.0000", "10000", "0045-01-02 BC", "12345-01-02 00:00:00", "false", ""}}
+	want := [][]any{{"-7", "-12345678901234.0500", "-0.015625", "1969-12-31", "1969-12-31 23:59:59.000001", "true", "é"},
+		{"0", "0.0000", "10000", "0045-01-02 BC", "12345-01-02 00:00:00", "false", ""}}
 
 	made := at(t, server.URL("made"))
 	write(t, made, answer(1))
@@ -380,7 +391,8 @@ func TestPostgres_TypesAreThoseOfTheStatement(t *testing.T) {
 	if got := ask(t, made, shown+"made where i is not null order by i"); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
 	}
-	if got := ask(t, made, "select string_agg(format_type(atttypid, atttypmod), ' ' order by attnum) from pg_attribute where attrelid = 'made'::regclass and attnum > 2"); got[0][0] !=
+	if got := ask(t, made, "select string_agg(format_type(atttypid, atttypmod), ' ' order by attnum) from pg_attribute where attrelid = "+
+		"'made'::regclass and attnum > 2"); got[0][0] !=
 		"bigint numeric(18,4) double precision date timestamp without time zone boolean text" {
 		t.Errorf("the types are %v", got)
 	}
@@ -424,7 +436,8 @@ func TestPostgres_TypesAreThoseOfTheStatement(t *testing.T) {
 			t.Errorf("%v, with the advice %q", err, Advice(err))
 		}
 	}
-	if err := at(t, strings.Replace(server.URL("t"), "/postgres/", "/nowhere/", 1)).Prepare(t.Context(), &client.Answer{}); err == nil || !strings.Contains(Advice(err), "create the database") {
+	if err := at(t, strings.Replace(server.URL("t"), "/postgres/", "/nowhere/", 1)).Prepare(t.Context(), &client.Answer{}); err == nil ||
+		!strings.Contains(Advice(err), "create the database") {
 		t.Errorf("%v, with the advice %q", err, Advice(err))
 	}
 	if advice := Advice(io.ErrUnexpectedEOF); advice != "" {

@@ -17,7 +17,8 @@ func run(ctx context.Context, conn *pgconn.PgConn, statement string, args ...str
 	return r.Rows, r.CommandTag, r.Err
 }
 
-// inTransaction commits what do has done, unless it returns an error. Then the caller has to close the connection, which rolls the transaction back.
+// inTransaction commits what do has done, unless it returns an error. Then the caller has to close the connection, which rolls the
+// transaction back.
 func inTransaction(ctx context.Context, conn *pgconn.PgConn, do func() error) error {
 	if _, _, err := run(ctx, conn, "begin"); err != nil {
 		return err

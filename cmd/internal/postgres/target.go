@@ -32,8 +32,8 @@ type Target struct {
 	secret []string
 }
 
-// Parse reads postgres://USER@HOST/DATABASE/TABLE, or with ?table=TABLE. TABLE may be SCHEMA.TABLE, or may be left out. libpq's rules hold for
-// everything else, such as a service, a password and TLS.
+// Parse reads postgres://USER@HOST/DATABASE/TABLE, or with ?table=TABLE. TABLE may be SCHEMA.TABLE, or may be left out. libpq's rules hold
+// for everything else, such as a service, a password and TLS.
 func Parse(text string) (*Target, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
@@ -132,8 +132,8 @@ func closeConn(ctx context.Context, conn *pgconn.PgConn) {
 	_ = conn.Close(ctx) // everything that had to be committed is committed by now
 }
 
-// Prepare checks that the database can be reached and written to, and that tables that exist can take an answer. The answer has no rows yet: only the names of its
-// queries, and their columns with types, as far as they are known.
+// Prepare checks that the database can be reached and written to, and that tables that exist can take an answer. The answer has no rows
+// yet: only the names of its queries, and their columns with types, as far as they are known.
 func (t *Target) Prepare(ctx context.Context, a *client.Answer) (err error) {
 	defer func() { err = t.hide(wrap(t, "connect to", err)) }()
 	conn, err := t.connect(ctx)

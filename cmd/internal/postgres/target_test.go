@@ -34,8 +34,10 @@ func TestURLs(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "stats", "mysql://h/x", "postgres://me:hush@h/a/b/c", "postgres://me:hush@h/a/b?table=c", "postgres://me:hush@h/a?table=.b", "postgres://me:hush@h/a?table=b.",
-		"postgres://me:hush@h:port/a", "postgres://me:hush@h/a?sslmode=hush", "postgres://me:hush@h/%zz", "postgres://h/a?password=hush&sslmode=none",
+		"", "stats", "mysql://h/x", "postgres://me:hush@h/a/b/c", "postgres://me:hush@h/a/b?table=c", "postgres://me:hush@h/a?table=.b",
+		"postgres://me:hush@h/a?table=b.",
+		"postgres://me:hush@h:port/a", "postgres://me:hush@h/a?sslmode=hush", "postgres://me:hush@h/%zz",
+		"postgres://h/a?password=hush&sslmode=none",
 	} {
 		if target, err := Parse(text); !errors.Is(err, ErrUse) || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%q: %v, %v", text, target, err)
@@ -55,7 +57,8 @@ func TestNoPasswordIsShown(t *testing.T) {
 	if err := target.hide(why); strings.Contains(err.Error(), "environment") || !errors.Is(err, why) {
 		t.Error(err)
 	}
-	for text, has := range map[string]bool{"postgres://a:b@h/c": true, "postgres://a@h/c?password=b": true, "postgres://a@h/c": false, "postgres://a:b@h/%zz": true} {
+	for text, has := range map[string]bool{"postgres://a:b@h/c": true, "postgres://a@h/c?password=b": true, "postgres://a@h/c": false,
+		"postgres://a:b@h/%zz": true} {
 		if HasPassword(text) != has {
 			t.Errorf("%s has a password: %v", text, !has)
 		}
@@ -93,7 +96,8 @@ func TestTypesHoldEveryValue(t *testing.T) {
 	if want := []string{bigint, double, text, double, text, text}; !reflect.DeepEqual(types, want) {
 		t.Errorf("%q, want %q", types, want)
 	}
-	for what, columns := range map[string][]string{"twice": {"a", "a"}, "ours": {"row_number"}, "long": {strings.Repeat("x", 64)}, "empty": {""}} {
+	for what, columns := range map[string][]string{"twice": {"a", "a"}, "ours": {"row_number"}, "long": {strings.Repeat("x", 64)},
+		"empty": {""}} {
 		a := &client.Answer{Analysis: "a", Queries: []client.Table{client.NewTable("q", columns)}}
 		if _, err := (&Target{}).tableOf(a, &a.Queries[0]); !errors.Is(err, ErrUse) {
 			t.Errorf("%s: %v", what, err)

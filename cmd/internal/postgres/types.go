@@ -64,7 +64,8 @@ func made(t types.Type) string {
 
 var scaled = regexp.MustCompile(`^numeric\(\d+,(-?\d+)\)$`)
 
-// takes reports whether a column takes all values of a type as they are, but for those that are too large for it: these are errors when they are written.
+// takes reports whether a column takes all values of a type as they are, but for those that are too large for it: these are errors when
+// they are written.
 func (c column) takes(t types.Type) bool {
 	if !slices.Contains(taken(t), c.typ) {
 		return false
@@ -119,8 +120,8 @@ func appendField(b []byte, v protocol.Value, t types.Type, to string) ([]byte, b
 	return appendInt(b, micros-firstDay*dayMicros), ok && micros > math.MinInt64+firstDay*dayMicros
 }
 
-// appendNumeric appends a number that is written with digits and a point in the binary form of numeric: the number of digits to the base 10,000, the weight of the
-// first of them, the sign and the number of decimals behind the point, with 2 bytes each, and the digits.
+// appendNumeric appends a number that is written with digits and a point in the binary form of numeric: the number of digits to the base
+// 10,000, the weight of the first of them, the sign and the number of decimals behind the point, with 2 bytes each, and the digits.
 func appendNumeric(b []byte, s string) ([]byte, bool) {
 	sign := 0
 	switch s {

@@ -32,8 +32,8 @@ type Written struct {
 // longestName is how many bytes of a name the server keeps; it would cut off the rest without an error.
 const longestName = 63
 
-// ddlLock is an advisory lock that is held while tables are made. Without it, two sessions that make the same table at the same time would make each other
-// fail, even with "if not exists". The number is "posta" in ASCII.
+// ddlLock is an advisory lock that is held while tables are made. Without it, two sessions that make the same table at the same time would
+// make each other fail, even with "if not exists". The number is "posta" in ASCII.
 const ddlLock = 0x706f737461
 
 // keepSessions makes the table that lists the sessions that were written.
@@ -154,10 +154,11 @@ func (t *Target) Write(ctx context.Context, a *client.Answer) (w Written, err er
 // errAlready ends a transaction whose answer was written before.
 var errAlready = errors.New("written already")
 
-// copy notes a query as written and copies its rows. The note comes first, because another transaction that writes the same session then waits for
-// this one.
+// copy notes a query as written and copies its rows. The note comes first, because another transaction that writes the same session then
+// waits for this one.
 func (t *Target) copy(ctx context.Context, conn *pgconn.PgConn, a *client.Answer, c *copying) (int64, error) {
-	_, noted, err := run(ctx, conn, "insert into "+t.name(sessionsTable)+" (session_id, query, table_name, rows) values ($1, $2, $3, $4) on conflict do nothing",
+	_, noted, err := run(ctx, conn, "insert into "+t.name(
+		sessionsTable)+" (session_id, query, table_name, rows) values ($1, $2, $3, $4) on conflict do nothing",
 		a.Session.String(), c.query.Name, c.table, strconv.Itoa(c.query.Len()))
 	switch {
 	case err != nil:
@@ -186,8 +187,8 @@ func fitText(s string) string {
 	return protocol.UTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"))
 }
 
-// fit makes the table of a query, or checks whether an existing table can hold its rows. It makes no table for an answer without rows whose types are
-// not known, nor if only checking.
+// fit makes the table of a query, or checks whether an existing table can hold its rows. It makes no table for an answer without rows whose
+// types are not known, nor if only checking.
 func (t *Target) fit(ctx context.Context, conn *pgconn.PgConn, c *copying, check bool) error {
 	if len(c.query.Columns) == 0 || c.query.Types == nil && c.query.Len() == 0 {
 		return nil
@@ -216,7 +217,8 @@ func (t *Target) fit(ctx context.Context, conn *pgconn.PgConn, c *copying, check
 		case !ok:
 			return usef("table %s has no column %q of type %s; add it, or give another table", c.table, name, needs)
 		case !takes(is):
-			return usef("table %s has column %q of type %s, and the answer needs %s; change it, or give another table", c.table, name, is.digits, needs)
+			return usef("table %s has column %q of type %s, and the answer needs %s; change it, or give another table", c.table, name, is.digits,
+				needs)
 		}
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/client"
 )
 
-// notUTF8 returns a note about the first bytes of a sample that are not UTF-8; "" if there are none. It names the encoding that such files have most
-// often: of the two that are common, only Windows-1252 has characters between 0x80 and 0x9f.
+// notUTF8 returns a note about the first bytes of a sample that are not UTF-8; "" if there are none. It names the encoding that such files
+// have most often: of the two that are common, only Windows-1252 has characters between 0x80 and 0x9f.
 func notUTF8(s *client.Sample) string {
 	for i, records := range append([][]byte{s.Header}, s.Records...) {
 		if utf8.Valid(records) {

@@ -10,7 +10,8 @@ import (
 	"posta.dev/posta/analyses/sql/syntax"
 )
 
-// options handles the settings of WITH, or those of a call such as read_csv. Each of them has an effect, says what holds anyway, or is refused.
+// options handles the settings of WITH, or those of a call such as read_csv. Each of them has an effect, says what holds anyway, or is
+// refused.
 func (q *Question) options(t *table, options []syntax.Option) error {
 	for i := range options {
 		o := &options[i]
@@ -44,7 +45,8 @@ func (q *Question) option(t *table, o *syntax.Option) error {
 		value, isText = s.Value, true
 	}
 	printed := strings.ToLower(syntax.PrintExpr(o.Value))
-	hint := "There are delim 'c', nullstr 'NA', comment '#', skip n, header false, multiline true and missing 'null'; in a call as delim = 'c'."
+	hint := "There are delim 'c', nullstr 'NA', comment '#', skip n, header false, multiline true and missing 'null'; in a call as delim = " +
+		"'c'."
 	switch name := strings.ToLower(o.Name.Name); name {
 	case "delim", "sep":
 		if isText && len(value) == 1 {

@@ -1,5 +1,5 @@
-// Package question turns the text of SQL statements into plans that a cluster can carry out: it finds the files that the tables' names mean, takes samples
-// of them, and says what is wrong with a statement before anything is started.
+// Package question turns the text of SQL statements into plans that a cluster can carry out: it finds the files that the tables' names
+// mean, takes samples of them, and says what is wrong with a statement before anything is started.
 //
 //	q, err := question.Read(ctx, question.Config{Text: "SELECT …", Input: client.NewInput("data", nil, nil, 0)})
 //	for i, st := range q.Statements() {  plan := q.Plan(i)
@@ -78,8 +78,8 @@ type table struct {
 	encodings        []string // notes about files that are not UTF-8
 }
 
-// usesToday reports whether a text may call current_date. It looks only for the name, so it may report a text without a call, but it never misses
-// one.
+// usesToday reports whether a text may call current_date. It looks only for the name, so it may report a text without a call, but it never
+// misses one.
 func usesToday(text string) bool {
 	text = strings.ToLower(text)
 	return slices.ContainsFunc([]string{today, "today"}, func(name string) bool { return strings.Contains(text, name) })
@@ -131,7 +131,8 @@ func (q *Question) stdinOnce() error {
 		switch {
 		case n.Path != "-" || !slices.ContainsFunc(q.tables, func(t *table) bool { return t.names(n) }):
 		case first != "" && first != n.As:
-			return fmt.Errorf("%w: tables %s and %s are both standard input, which can be read once: write it to a file", client.ErrInput, first, n.As)
+			return fmt.Errorf("%w: tables %s and %s are both standard input, which can be read once: write it to a file", client.ErrInput, first,
+				n.As)
 		default:
 			first = n.As
 		}
@@ -240,7 +241,8 @@ func (q *Question) declare(ctx context.Context, c *syntax.CreateTable) error {
 	q.spell(t)
 	var stars []string
 	if t.Files, stars = starsOf(t.Files); strings.ContainsAny(t.Files, "{}") {
-		return q.fail(c.Files.At, fmt.Sprintf("the braces in '%s' do not name columns", c.Files.Value), "Write '{city}/trips.csv' for a column city of what stands there.")
+		return q.fail(c.Files.At, fmt.Sprintf("the braces in '%s' do not name columns", c.Files.Value),
+			"Write '{city}/trips.csv' for a column city of what stands there.")
 	}
 	if err := q.checkPattern(t.Files, c.Files.At); err != nil {
 		return err
@@ -365,7 +367,8 @@ func (q *Question) find(ctx context.Context, n *syntax.Table) error {
 	named := slices.ContainsFunc(q.cfg.Input.Named, t.names)
 	for _, s := range samples {
 		if fits, err := path.Match(path.Base(name), filepath.Base(s.Path)); n.File && !named && t.Files != name && err == nil && !fits {
-			return q.fail(n.Name.At, fmt.Sprintf("'%s' and %s are not told apart", name, s.Path), "Packed files are read as those without .gz or the like in their names are; bring these to another directory.")
+			return q.fail(n.Name.At, fmt.Sprintf("'%s' and %s are not told apart", name, s.Path),
+				"Packed files are read as those without .gz or the like in their names are; bring these to another directory.")
 		}
 		switch {
 		case s.Columns != nil:
@@ -380,7 +383,8 @@ func (q *Question) find(ctx context.Context, n *syntax.Table) error {
 			}
 		}
 		if t.aboutCSV != nil && (s.Columns != nil || s.Keys != nil) {
-			return q.fail(t.aboutCSV.At, fmt.Sprintf("%s is not CSV, and the option %s is about CSV", s.Path, t.aboutCSV.Name), "Leave the option out.")
+			return q.fail(t.aboutCSV.At, fmt.Sprintf("%s is not CSV, and the option %s is about CSV", s.Path, t.aboutCSV.Name),
+				"Leave the option out.")
 		}
 		if s.Columns == nil && s.Keys == nil {
 			if err := q.misfit(t, n.Name.At, &s); err != nil {
@@ -422,8 +426,8 @@ func typed(columns []parquet.Column) []infer.Column {
 	return all
 }
 
-// misfit refuses a file in which most rows have another number of fields than the header, because all of them would be rejected. Most often lines with a
-// title stand above the header.
+// misfit refuses a file in which most rows have another number of fields than the header, because all of them would be rejected. Most often
+// lines with a title stand above the header.
 func (q *Question) misfit(t *table, at syntax.Pos, s *client.Sample) error {
 	if len(s.Records) == 0 || t.Form.Headless {
 		return nil
@@ -438,7 +442,8 @@ func (q *Question) misfit(t *table, at syntax.Pos, s *client.Sample) error {
 	}
 	hint := "Write the names of all columns into the first line of the file."
 	if m.Have > m.Need {
-		hint = fmt.Sprintf("If the lines above line %d are a title, leave them out: read_csv('%s', skip = %d).", m.Line, strings.ReplaceAll(t.Files, "'", "''"), m.Line-1)
+		hint = fmt.Sprintf("If the lines above line %d are a title, leave them out: read_csv('%s', skip = %d).", m.Line,
+			strings.ReplaceAll(t.Files, "'", "''"), m.Line-1)
 	}
 	return q.fail(at, message, hint)
 }
@@ -466,7 +471,8 @@ func (q *Question) spell(t *table) bool {
 // reader declares the table of a call like read_csv('pattern', columns = {'a': 'BIGINT'}). declared is false if the call names no columns.
 func (q *Question) reader(ctx context.Context, n *syntax.Table) (declared bool, err error) {
 	if files := n.Read.Args[0].X.(*syntax.String); files.Value == StandardInput {
-		return false, q.fail(files.At, "standard input is read without options here", "Write FROM '-', or CREATE TABLE t FROM '-' (column TYPE, …) WITH (…).")
+		return false, q.fail(files.At, "standard input is read without options here",
+			"Write FROM '-', or CREATE TABLE t FROM '-' (column TYPE, …) WITH (…).")
 	}
 	c := &syntax.CreateTable{Name: n.Name, Files: n.Read.Args[0].X.(*syntax.String)}
 	for _, o := range n.Read.Args[1:] {
@@ -476,7 +482,8 @@ func (q *Question) reader(ctx context.Context, n *syntax.Table) (declared bool, 
 		}
 		given, ok := o.X.(*syntax.Struct)
 		if !ok || len(given.Fields) == 0 || !strings.EqualFold(o.Name.Name, "columns") {
-			return false, q.fail(o.Name.At, fmt.Sprintf("the option %s is not supported with this value", o.Name.Name), "Write columns = {'name': 'TYPE', …} with all columns that are read.")
+			return false, q.fail(o.Name.At, fmt.Sprintf("the option %s is not supported with this value", o.Name.Name),
+				"Write columns = {'name': 'TYPE', …} with all columns that are read.")
 		}
 		for _, f := range given.Fields {
 			text, ok := f.X.(*syntax.String)
@@ -516,13 +523,14 @@ func (q *Question) checkPattern(pattern string, at syntax.Pos) error {
 		}
 	}
 	if strings.ContainsAny(pattern, "?[\\") || strings.Contains(pattern, "**") {
-		return q.fail(at, fmt.Sprintf("'%s' has more than stars in it", pattern), "A star stands for anything but a slash; there are no other wildcards.")
+		return q.fail(at, fmt.Sprintf("'%s' has more than stars in it", pattern),
+			"A star stands for anything but a slash; there are no other wildcards.")
 	}
 	return nil
 }
 
-// filesOf returns the pattern that a name means: NAME.csv, else NAME/*.csv, else NAME.tsv; "" if none of them exists. If what is there is no file, that
-// pattern is taken as well, so that an error names it.
+// filesOf returns the pattern that a name means: NAME.csv, else NAME/*.csv, else NAME.tsv; "" if none of them exists. If what is there is
+// no file, that pattern is taken as well, so that an error names it.
 func (q *Question) filesOf(name string) string {
 	patterns := []string{name + ".csv", name + "/*.csv", name + ".tsv"}
 	for _, has := range []func(string) bool{q.cfg.Input.Has, q.cfg.Input.HasEntry} {
@@ -638,12 +646,13 @@ func (q *Question) Statements() []bind.Statement { return q.program.Statements }
 // Plan returns the plan of a statement.
 func (q *Question) Plan(statement int) *compile.Plan { return q.plan(statement) }
 
-// Mend changes the plan after a session failed, so that it can be tried again, and says what it changed; "" if there is nothing to change. A column
-// gets the type that it turned out to need. Tables that did not fit into joiners as a whole go to the reducer.
+// Mend changes the plan after a session failed, so that it can be tried again, and says what it changed; "" if there is nothing to change.
+// A column gets the type that it turned out to need. Tables that did not fit into joiners as a whole go to the reducer.
 func (q *Question) Mend(ctx context.Context, reason error) (told string, err error) {
 	if compile.Overfull(reason) && !q.nowhere {
 		q.nowhere = true
-		return "the small tables take more of a joiner's memory than their files made one expect; asking again, with all joins in the reducer", nil
+		return "the small tables take more of a joiner's memory than their files made one expect; asking again, with all joins in the reducer",
+			nil
 	}
 	w, ok := infer.ParseWider(reason.Error())
 	if !ok {
@@ -656,7 +665,8 @@ func (q *Question) Mend(ctx context.Context, reason error) (told string, err err
 		t.widened = append(t.widened, w.Column+" "+w.Is.String())
 		w.Is = needs(w)
 		t.sampled.Widen(w.Column, w.Is)
-		return fmt.Sprintf("column %s of %s is %s, not %s as in the samples (it holds %q); asking again", w.Column, w.Table, w.Is, w.Was, w.Value), q.bind(ctx)
+		return fmt.Sprintf("column %s of %s is %s, not %s as in the samples (it holds %q); asking again", w.Column, w.Table, w.Is, w.Was,
+			w.Value), q.bind(ctx)
 	}
 	return "", nil
 }
@@ -672,8 +682,8 @@ func needs(w *infer.Wider) types.Kind {
 // mostDeclared is how many columns Declaration lists.
 const mostDeclared = 50
 
-// Declaration returns the CREATE TABLE that would have prevented the failure of a session, if samples did not show a column's type; "" if it failed
-// for another reason.
+// Declaration returns the CREATE TABLE that would have prevented the failure of a session, if samples did not show a column's type; "" if
+// it failed for another reason.
 func (q *Question) Declaration(reason error) string {
 	w, ok := infer.ParseWider(reason.Error())
 	i := slices.IndexFunc(q.tables, func(t *table) bool { return ok && t.sampled != nil && t.Name == w.Table })

@@ -48,8 +48,8 @@ func (s *Step) After(rows []string) (next *Step, fits bool, err error) {
 	return stepOf(s.Statement, plan, s.Passed+1), true, nil
 }
 
-// Renewed returns the step, or the first step of its statement if the tables have changed since the step was made (Mend): the answers of its passes
-// were computed from other columns.
+// Renewed returns the step, or the first step of its statement if the tables have changed since the step was made (Mend): the answers of
+// its passes were computed from other columns.
 func (q *Question) Renewed(s *Step) *Step {
 	if compile.Together([]*compile.Plan{q.plan(s.Statement), s.Plan}) != nil {
 		return s
@@ -67,8 +67,8 @@ func (q *Question) Firsts() (steps []*Step) {
 	return steps
 }
 
-// Sessions divides steps of different statements into sessions. Steps that share a scan share a session, unless that would change how one of them is
-// computed (Q3). Each step is in exactly one session, and the steps of a session are in order.
+// Sessions divides steps of different statements into sessions. Steps that share a scan share a session, unless that would change how one
+// of them is computed (Q3). Each step is in exactly one session, and the steps of a session are in order.
 func (q *Question) Sessions(steps []*Step) (sessions [][]*Step) {
 	byFacts := map[string]int{}
 	var sets [][]*Step
@@ -129,8 +129,8 @@ func together(set []*Step) [][]*Step {
 	return append(together(set[:half]), together(set[half:])...)
 }
 
-// PlanOf returns the plan of a session that computes several steps; nil if no session can, because some were made before a change of the tables, and
-// some after it (Renewed).
+// PlanOf returns the plan of a session that computes several steps; nil if no session can, because some were made before a change of the
+// tables, and some after it (Renewed).
 func PlanOf(steps []*Step) *compile.Plan {
 	plans := make([]*compile.Plan, len(steps))
 	for i, s := range steps {
@@ -139,12 +139,12 @@ func PlanOf(steps []*Step) *compile.Plan {
 	return compile.Together(plans)
 }
 
-// heads is how many bytes of a table the first try and further tries read, if a statement needs only its first rows. After the last of these tries the whole
-// table is read.
+// heads is how many bytes of a table the first try and further tries read, if a statement needs only its first rows. After the last of
+// these tries the whole table is read.
 var heads = []int64{4 << 20, 64 << 20, 1 << 30}
 
-// Heads returns the stream whose beginning is enough, and how many bytes of it each try reads, until there are so many rows. It returns no bytes if
-// all of the stream is to be read at once.
+// Heads returns the stream whose beginning is enough, and how many bytes of it each try reads, until there are so many rows. It returns no
+// bytes if all of the stream is to be read at once.
 func (q *Question) Heads(p *compile.Plan) (stream string, bytes []int64, rows int) {
 	stream, rows, ok := q.head(p)
 	if !ok {
@@ -178,8 +178,8 @@ func (q *Question) size(stream string) (bytes int64) {
 // ErrOtherFiles is wrapped by the error for files that changed between two sessions of a question.
 var ErrOtherFiles = errors.New("the files have changed since they were read first")
 
-// Stamp notes the state of the files of all tables, so that SameFiles can compare it later. It copies a file to the disk if the file can be read only once
-// and several sessions or passes read it.
+// Stamp notes the state of the files of all tables, so that SameFiles can compare it later. It copies a file to the disk if the file can be
+// read only once and several sessions or passes read it.
 func (q *Question) Stamp(ctx context.Context, sessions [][]*Step) error {
 	for _, t := range q.tables {
 		stamps, err := q.cfg.Input.Stamps(ctx, t.stream())

@@ -71,7 +71,8 @@ func typesOf(t *testing.T, dir, text string) string {
 func TestNamesOfTablesInAnyCase(t *testing.T) {
 	dir := files(t, map[string]string{"integers.csv": "i\n1\n", "Two.csv": "a\n1\n", "two.csv": "b\n1\n"})
 	for text, want := range map[string]string{
-		"SELECT * FROM INTEGERS": "i BIGINT", "SELECT Integers.i FROM Integers": "i BIGINT", "SELECT x.i, y.i AS j FROM INTEGERS x JOIN integers y USING (i)": "i BIGINT, j BIGINT",
+		"SELECT * FROM INTEGERS": "i BIGINT", "SELECT Integers.i FROM Integers": "i BIGINT",
+		"SELECT x.i, y.i AS j FROM INTEGERS x JOIN integers y USING (i)": "i BIGINT, j BIGINT",
 		"SELECT * FROM two": "b BIGINT", "SELECT * FROM Two": "a BIGINT", "SELECT * FROM TWO": "there is no table TWO",
 	} {
 		if got := typesOf(t, dir, text); got != want && !strings.Contains(got, want+"\n") {
@@ -80,16 +81,19 @@ func TestNamesOfTablesInAnyCase(t *testing.T) {
 	}
 }
 
-// TestC1_TypesOfFilesAreTheTypesOfStatements: Parquet's types count and not its values, of which these files have none. A column that is not read is refused where it is
-// used, and only there. Beside files of other types or without types, a column has the type that holds the values of all.
+// TestC1_TypesOfFilesAreTheTypesOfStatements: Parquet's types count and not its values, of which these files have none. A column that is
+// not read is refused where it is used, and only there. Beside files of other types or without types, a column has the type that holds the
+// values of all.
 func TestC1_TypesOfFilesAreTheTypesOfStatements(t *testing.T) {
 	number := parquet.Group{"a": parquet.Int(64), "p": parquet.Decimal(2, 9, parquet.Int32Type), "x": parquet.Leaf(parquet.DoubleType)}
-	odd := parquet.Group{"n": parquet.Leaf(parquet.DoubleType), "tags": parquet.List(parquet.String()), "m": parquet.Map(parquet.String(), parquet.Int(64)), "big": parquet.Decimal(3, 38, parquet.FixedLenByteArrayType(16))}
+	odd := parquet.Group{"n": parquet.Leaf(parquet.DoubleType), "tags": parquet.List(parquet.String()),
+		"m": parquet.Map(parquet.String(), parquet.Int(64)), "big": parquet.Decimal(3, 38, parquet.FixedLenByteArrayType(16))}
 	dir := files(t, map[string]string{
 		"typed.parquet": typedFile(t, number), "one.parquet": typedFile(t, parquet.Group{"a": parquet.Date()}), "odd.parquet": typedFile(t, odd),
 		"list.parquet": typedFile(t, parquet.Group{"tags": parquet.List(parquet.String())}), "PARE.parquet": "PARE and more",
 		"one.jsonl": "{\"a\": 1}\n", "empty.csv": "a,b\n1,\n2,\n",
-		"mix1.parquet": typedFile(t, number), "mix2.csv": "a,p,x\n1.5,2,oops\n", "mix3.parquet": typedFile(t, parquet.Group{"a": parquet.Date(), "p": parquet.Int(64), "q": parquet.String()}),
+		"mix1.parquet": typedFile(t, number), "mix2.csv": "a,p,x\n1.5,2,oops\n",
+		"mix3.parquet": typedFile(t, parquet.Group{"a": parquet.Date(), "p": parquet.Int(64), "q": parquet.String()}),
 	})
 	for _, c := range [][2]string{
 		{"FROM 'typed.parquet'", "a BIGINT, p DECIMAL(9, 2), x DOUBLE"},
@@ -99,7 +103,8 @@ func TestC1_TypesOfFilesAreTheTypesOfStatements(t *testing.T) {
 		{"SELECT * EXCLUDE (tags, m, big) FROM 'odd.parquet'", "n DOUBLE"},
 		{"SELECT sum(n) AS s FROM 'odd.parquet' WHERE n > 1", "s DOUBLE"},
 		{"SELECT count(*) AS n FROM 'list.parquet'", "n BIGINT"},
-		{"DESCRIBE FROM 'odd.parquet'", "big not read: a DECIMAL(38, 3), of more than 18 digits, m not read: a map, n DOUBLE, tags not read: a list"},
+		{"DESCRIBE FROM 'odd.parquet'",
+			"big not read: a DECIMAL(38, 3), of more than 18 digits, m not read: a map, n DOUBLE, tags not read: a list"},
 		{"FROM 'mix*.parquet'", "a TEXT, p DECIMAL(18, 2), x DOUBLE, q TEXT"},
 		{"FROM 'mix*'", "a TEXT, p DECIMAL(18, 2), x TEXT, q TEXT"},
 		{"CREATE TABLE t FROM 'odd.parquet' (big TEXT, \"tags[0]\" TEXT); FROM t", "big TEXT, tags[0] TEXT"},
@@ -109,14 +114,16 @@ func TestC1_TypesOfFilesAreTheTypesOfStatements(t *testing.T) {
 		}
 	}
 	for _, c := range [][]string{
-		{"FROM 'odd.parquet'", "the column big of odd.parquet is a DECIMAL(38, 3), of more than 18 digits, which is not read", "EXCLUDE (big)", "(big TEXT)"},
+		{"FROM 'odd.parquet'", "the column big of odd.parquet is a DECIMAL(38, 3), of more than 18 digits, which is not read", "EXCLUDE (big)",
+			"(big TEXT)"},
 		{"SELECT n, len(tags) FROM 'odd.parquet'", "column 15: the column tags of odd.parquet is a list, which is not read"},
 		{"SELECT n FROM 'odd.parquet' WHERE m IS NULL", "the column m of odd.parquet is a map, which is not read"},
 		{"SELECT 1 FROM 'odd.parquet' AS a (x, y) JOIN 'odd.parquet' AS b ON y = b.m", "the column m of odd.parquet is a map"},
 		{"SELECT * FROM 'odd.parquet' AS a NATURAL JOIN 'odd.parquet' AS b", "is not read"},
 		{"SUMMARIZE 'odd.parquet'", "is not read"},
 		{"FROM 'PARE.parquet'", "PARE.parquet: a Parquet file that is not read: it is encrypted; write it without encryption"},
-		{"SELECT sum(b) FROM 'empty.csv'", "sum does not take TEXT: b is TEXT because no sample of the files has a value of it", "CREATE TABLE t FROM 'pattern' (b DOUBLE, …)"},
+		{"SELECT sum(b) FROM 'empty.csv'", "sum does not take TEXT: b is TEXT because no sample of the files has a value of it",
+			"CREATE TABLE t FROM 'pattern' (b DOUBLE, …)"},
 	} {
 		got := typesOf(t, dir, c[0])
 		for _, says := range c[1:] {

@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// explainText adds to an error about a TEXT column which value made the column a TEXT, if samples also hold values of another type. Often one row of
-// a file is wrong, and not the statement.
+// explainText adds to an error about a TEXT column which value made the column a TEXT, if samples also hold values of another type. Often
+// one row of a file is wrong, and not the statement.
 func (q *Question) explainText(ctx context.Context, e *syntax.Error) {
 	if !strings.Contains(e.Message, types.Of(types.Text).String()) {
 		return
@@ -51,8 +51,8 @@ func (q *Question) explainText(ctx context.Context, e *syntax.Error) {
 	}
 }
 
-// Notes returns what the user should know of the tables although nothing is wrong: which files are not UTF-8, which columns of numbers are TEXT, as they
-// sort and compare as such, which round large integers, and which have values that are read without the blanks around them.
+// Notes returns what the user should know of the tables although nothing is wrong: which files are not UTF-8, which columns of numbers are
+// TEXT, as they sort and compare as such, which round large integers, and which have values that are read without the blanks around them.
 func (q *Question) Notes() (told []string) {
 	for _, t := range q.tables {
 		told = append(told, t.encodings...)
@@ -61,7 +61,8 @@ func (q *Question) Notes() (told []string) {
 		}
 		for _, c := range t.sampled.Columns() {
 			if v, ok := t.sampled.Trimmed(c.Name); ok {
-				told = append(told, fmt.Sprintf("column %s of %s is %s, read without blanks around its values, such as %q in %s; declare the column as TEXT to keep them",
+				told = append(told, fmt.Sprintf(
+					"column %s of %s is %s, read without blanks around its values, such as %q in %s; declare the column as TEXT to keep them",
 					c.Name, t.Name, c.Type, v.Text, v.File))
 			}
 			if why, _, ok := t.sampled.Because(c.Name); ok && infer.Large([]byte(why.Text)) {
@@ -69,11 +70,13 @@ func (q *Question) Notes() (told []string) {
 					c.Name, t.Name, why.File, why.Text, syntax.PrintName(c.Name)))
 			}
 			if v, ok := t.sampled.Blanked(c.Name); ok {
-				told = append(told, fmt.Sprintf("column %s of %s has values like %q in %s: blanks in front of a quote make it a part of the text; remove the blanks",
+				told = append(told, fmt.Sprintf(
+					"column %s of %s has values like %q in %s: blanks in front of a quote make it a part of the text; remove the blanks",
 					c.Name, t.Name, v.Text, v.File))
 			}
 			if v, ok := t.sampled.Rounded(c.Name); ok {
-				told = append(told, fmt.Sprintf("column %s of %s is DOUBLE, since it has fractions, and rounds integers beyond BIGINT, such as %s in %s; declare it as TEXT to keep them",
+				told = append(told, fmt.Sprintf("column %s of %s is DOUBLE, since it has fractions, and rounds integers beyond BIGINT, such as %s "+
+					"in %s; declare it as TEXT to keep them",
 					c.Name, t.Name, v.Text, v.File))
 			}
 		}
@@ -120,7 +123,8 @@ func (q *Question) explainUnread(e *syntax.Error) {
 	}
 }
 
-// lineOf returns the line of a value in its file; 0 if it is not known. The lines before a sample are counted only here, as nobody else needs their number.
+// lineOf returns the line of a value in its file; 0 if it is not known. The lines before a sample are counted only here, as nobody else
+// needs their number.
 func lineOf(ctx context.Context, at infer.Place) uint64 {
 	if at.Offset == 0 {
 		return at.Line

@@ -16,7 +16,8 @@ func TestScreen(t *testing.T) {
 	s.Write([]byte("\x88·]\n\x1b[1A\r\x1b"), at(2)) // and a sequence
 	s.Write([]byte("[Jbar [██]\ndone\n"), at(3))
 	got, err := s.Lines()
-	want := []Line{{0, "$ a", at(1), 0}, {1, "bär [", at(1), at(2)}, {1, "bär [█·]", at(2), at(3)}, {1, "bar [██]", at(3), 0}, {2, "done", at(3), 0}}
+	want := []Line{{0, "$ a", at(1), 0}, {1, "bär [", at(1), at(2)}, {1, "bär [█·]", at(2), at(3)}, {1, "bar [██]", at(3), 0},
+		{2, "done", at(3), 0}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -35,8 +36,10 @@ func TestSVG(t *testing.T) {
 			t.Fatalf("%v: %s", err, picture)
 		}
 	}
-	for _, want := range []string{`<title>a &lt;session&gt;</title>`, `class="c" xml:space="preserve">$ x &lt;b&gt; &amp; y<set attributeName="visibility" to="hidden" end="0.00s"/>`,
-		` visibility="hidden" xml:space="preserve">half<set attributeName="visibility" to="visible" begin="1.00s" end="2.00s"/>`, "prefers-color-scheme:dark"} {
+	for _, want := range []string{`<title>a &lt;session&gt;</title>`,
+		`class="c" xml:space="preserve">$ x &lt;b&gt; &amp; y<set attributeName="visibility" to="hidden" end="0.00s"/>`,
+		` visibility="hidden" xml:space="preserve">half<set attributeName="visibility" to="visible" begin="1.00s" end="2.00s"/>`,
+		"prefers-color-scheme:dark"} {
 		if !strings.Contains(picture, want) {
 			t.Errorf("%s is missing in %s", want, picture)
 		}

@@ -18,7 +18,8 @@ rect{fill:#f6f8fa;stroke:#d0d7de}text{font:14px ui-monospace,SFMono-Regular,Menl
 @media(prefers-color-scheme:dark){rect{fill:#161b22;stroke:#3d444d}text{fill:#d1d7e0}.c{fill:#79c0ff}}
 </style>`
 
-// SVG returns the picture. It follows the reader's light or dark setting. If the viewer does not animate pictures, it shows the end of the session.
+// SVG returns the picture. It follows the reader's light or dark setting. If the viewer does not animate pictures, it shows the end of the
+// session.
 func SVG(lines []Line, about string) string {
 	var b strings.Builder
 	rows := 0
@@ -26,7 +27,9 @@ func SVG(lines []Line, about string) string {
 		rows = max(rows, l.Row+1)
 	}
 	w, h := int(cell*float64(Width(lines)))+2*margin, rows*height+2*margin
-	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\"><title>%s</title>\n%s\n", w, h, w, h, html.EscapeString(about), style)
+	fmt.Fprintf(&b,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\"><title>%s</title>\n%s\n", w, h,
+		w, h, html.EscapeString(about), style)
 	fmt.Fprintf(&b, "<rect x=\".5\" y=\".5\" width=\"%d\" height=\"%d\" rx=\"8\"/>\n", w-1, h-1)
 	for _, l := range lines {
 		class, hidden := "", ""
@@ -38,7 +41,8 @@ func SVG(lines []Line, about string) string {
 			hidden = ` visibility="hidden"`
 			set = fmt.Sprintf(`<set attributeName="visibility" to="visible" begin="%s" end="%s"/>`, seconds(l.From), seconds(l.To))
 		}
-		fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\"%s%s xml:space=\"preserve\">%s%s</text>\n", margin, margin+14+l.Row*height, class, hidden, html.EscapeString(l.Text), set)
+		fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\"%s%s xml:space=\"preserve\">%s%s</text>\n", margin, margin+14+l.Row*height, class, hidden,
+			html.EscapeString(l.Text), set)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()

@@ -19,7 +19,8 @@ func Shown(word string) string {
 	return address.ReplaceAllStringFunc(word, hide)
 }
 
-// hide removes the user, the password and the query from an address. It does not parse the address, because an invalid address may contain a password, too.
+// hide removes the user, the password and the query from an address. It does not parse the address, because an invalid address may contain
+// a password, too.
 func hide(address string) string {
 	scheme, rest, _ := strings.Cut(address, "://")
 	at, query := strings.LastIndexByte(rest, '@'), strings.IndexAny(rest, "?#")

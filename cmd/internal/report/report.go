@@ -128,8 +128,9 @@ func (r *Report) view() (*view, error) {
 	v := &view{
 		Title: text(r.Answer.Analysis), Version: text(r.Version), Command: cut(r.Command, commandShown),
 		Began: r.Began.UTC().Format(time.RFC3339), At: r.Began.UTC().Format("2006-01-02 15:04:05"), Took: display.Span(r.Took),
-		Policy: "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'",
-		Style:  template.CSS(css), //nolint:gosec // it is embedded in this program
+		Policy: "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+			"'; base-uri 'none'; form-action 'none'",
+		Style: template.CSS(css), //nolint:gosec // it is embedded in this program
 	}
 	shown := *r.Answer
 	shown.Rejected, shown.Warnings = nil, nil // the page shows these in sections of their own
@@ -204,7 +205,8 @@ func rows(n uint64) string {
 
 func streamOf(id session.ID, p *client.StreamProgress) stream {
 	s := stream{
-		Session: id.String()[:8], Name: text(p.Name), Files: display.Count(uint64(max(0, p.Files))), Bytes: display.Bytes(p.Read), InPlace: display.Bytes(p.InPlace),
+		Session: id.String()[:8], Name: text(p.Name), Files: display.Count(uint64(max(0, p.Files))), Bytes: display.Bytes(p.Read),
+		InPlace: display.Bytes(p.InPlace),
 	}
 	if p.Took > 0 {
 		s.Took, s.Rate = display.Span(p.Took), display.Bytes(int64(float64(p.Read)/p.Took.Seconds()))+"/s"
@@ -216,7 +218,8 @@ func clusterOf(t *topology.Topology, heard []monitor.Status) *cluster {
 	c := &cluster{
 		Name: text(t.Name), Heard: heard != nil,
 		// An image, and not an inline element: the picture has a style sheet of its own.
-		Picture: template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(t.SVG()))), //nolint:gosec // texts in it are escaped
+		Picture: template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(t.SVG()))),
+		//nolint:gosec // texts in it are escaped
 	}
 	var about []string
 	for _, s := range t.StagesInOrder() {

@@ -68,7 +68,8 @@ func pipeline(t *testing.T) *topology.Topology {
 func usual(t *testing.T) *Report {
 	t.Helper()
 	r := &Report{
-		Version: "v1.2.3", Command: "posta run bikes --data data --html report.html", Began: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Took: 3200 * time.Millisecond,
+		Version: "v1.2.3", Command: "posta run bikes --data data --html report.html", Began: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		Took: 3200 * time.Millisecond,
 		Rest: "--out PLACE gives all.", Topology: pipeline(t),
 		Answer: &client.Answer{
 			Analysis: "bikes",
@@ -77,17 +78,20 @@ func usual(t *testing.T) *Report {
 				table(t, "far", []string{"city", "km"}, []any{"Montreal", 12.5}, []any{"Toronto", math.Inf(1)}),
 			},
 			Rejected: []protocol.Rejected{
-				{Stream: "trips", Rows: 1234, First: []protocol.RejectedRow{{File: "montreal/trips.csv", Line: 1017, Reason: "no number"}}}, {Stream: "weather"},
+				{Stream: "trips", Rows: 1234, First: []protocol.RejectedRow{{File: "montreal/trips.csv", Line: 1017, Reason: "no number"}}},
+				{Stream: "weather"},
 			},
 			Warnings: []client.Warning{{Path: "toronto", Text: "it has no stations.csv"}},
 		},
 		Sessions: []Session{{ID: session.ID{0xab, 1}, Streams: []client.StreamProgress{
-			{Name: "weather", Files: 1, Read: 2 << 20, InPlace: 2 << 20, Ended: true}, {Name: "trips", Files: 3, Read: 100 << 20, Ended: true, Took: 2 * time.Second},
+			{Name: "weather", Files: 1, Read: 2 << 20, InPlace: 2 << 20, Ended: true},
+			{Name: "trips", Files: 3, Read: 100 << 20, Ended: true, Took: 2 * time.Second},
 		}}},
 	}
 	for i, n := range r.Topology.Nodes() {
 		s := monitor.Status{Node: n, Heard: i > 0}
-		s.Beat = heartbeat.Beat{Node: link.NodeID(n.ID), ID: link.Identity{Incarnation: 1}, BytesIn: 1 << 20, BytesOut: 1 << 10, FramesIn: 17, Commits: 1200, LogBytes: 5 << 20, Memory: 77 << 20}
+		s.Beat = heartbeat.Beat{Node: link.NodeID(n.ID), ID: link.Identity{Incarnation: 1}, BytesIn: 1 << 20, BytesOut: 1 << 10, FramesIn: 17,
+			Commits: 1200, LogBytes: 5 << 20, Memory: 77 << 20}
 		r.Nodes = append(r.Nodes, s)
 	}
 	return r
@@ -102,8 +106,8 @@ func written(t *testing.T, r *Report) string {
 	return b.String()
 }
 
-// TestThePageIsAsItWas: the page equals the golden one. Its style sheet, its picture and the digest of the style are left out, because other packages
-// make them.
+// TestThePageIsAsItWas: the page equals the golden one. Its style sheet, its picture and the digest of the style are left out, because
+// other packages make them.
 func TestThePageIsAsItWas(t *testing.T) {
 	got := written(t, usual(t))
 	got = regexp.MustCompile(`(?s)<style>.*</style>`).ReplaceAllString(got, "<style>STYLE</style>")
@@ -123,7 +127,8 @@ func TestThePageIsAsItWas(t *testing.T) {
 		t.Errorf("the page is not %s any more; go test -update writes it again. It is\n%s", golden, got)
 	}
 	for _, want := range []string{
-		"rain: 3 rows", `class="chart"`, ">NULL</td>", ">&#43;Inf</td>", "trips: 1,234 rows rejected", ">1,017</td>", "And 1,233 more", "it has no stations.csv",
+		"rain: 3 rows", `class="chart"`, ">NULL</td>", ">&#43;Inf</td>", "trips: 1,234 rows rejected", ">1,017</td>", "And 1,233 more",
+		"it has no stations.csv",
 		"100.0 MiB", "50.0 MiB/s", "not heard in time", "77.0 MiB", "input: 1 node",
 	} {
 		if !strings.Contains(got, want) {
@@ -138,7 +143,8 @@ func sound(t *testing.T, html string) {
 	_, rest, _ := strings.Cut(html, "<style>")
 	css, _, found := strings.Cut(rest, "</style>")
 	sum := sha256.Sum256([]byte(css))
-	policy := "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+	policy := "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'none'"
 	if !found {
 		t.Error("there is no style sheet")
 	}
@@ -208,7 +214,8 @@ func TestThePageNeedsNothingElse(t *testing.T) {
 	sound(t, written(t, usual(t)))
 }
 
-// TestR16_HostileReportsAreTextAndBounded: texts of files, clients and nodes are shown as text, have a bound, and the page says what it leaves out.
+// TestR16_HostileReportsAreTextAndBounded: texts of files, clients and nodes are shown as text, have a bound, and the page says what it
+// leaves out.
 func TestR16_HostileReportsAreTextAndBounded(t *testing.T) {
 	long := strings.Repeat("x", 9<<20)
 	many := make([][]any, 3000)
@@ -230,7 +237,8 @@ func TestR16_HostileReportsAreTextAndBounded(t *testing.T) {
 	r.Answer = &client.Answer{
 		Analysis: hostile,
 		Queries: []client.Table{
-			table(t, hostile, []string{"n", hostile}, many...), table(t, "long", []string{"a", "a"}, []any{long, nil}, []any{hostile, math.NaN()}), table(t, "wide", wide, cells, cells),
+			table(t, hostile, []string{"n", hostile}, many...), table(t, "long", []string{"a", "a"}, []any{long, nil}, []any{hostile, math.NaN()}),
+			table(t, "wide", wide, cells, cells),
 		},
 		Rejected: []protocol.Rejected{{Stream: hostile, Rows: math.MaxUint64, First: rejectedRows}},
 		Warnings: make([]client.Warning, 1000),
@@ -246,7 +254,8 @@ func TestR16_HostileReportsAreTextAndBounded(t *testing.T) {
 		t.Errorf("the page has %d bytes", len(html))
 	}
 	for _, want := range []string{
-		"the first 1,000 of 3,000 rows", "the first 500 characters of 1 long value", "the first 200 of 500 columns", "&lt;script&gt;alert(1)", `\x1b[31m\u202e\x00\xff`,
+		"the first 1,000 of 3,000 rows", "the first 500 characters of 1 long value", "the first 200 of 500 columns", "&lt;script&gt;alert(1)",
+		`\x1b[31m\u202e\x00\xff`,
 		"and 900 more", "And 1803 more answers", ">NULL</td>", ">NaN</td>",
 	} {
 		if !strings.Contains(html, want) {
@@ -260,7 +269,8 @@ func TestR16_HostileReportsAreTextAndBounded(t *testing.T) {
 
 // TestAReportWithoutACluster: if all statements read nothing, there is neither a session nor a cluster, and the report mentions none.
 func TestAReportWithoutACluster(t *testing.T) {
-	html := written(t, &Report{Answer: &client.Answer{Analysis: "sql", Queries: []client.Table{table(t, "q", []string{"n"}, []any{int64(1)})}}})
+	html := written(t, &Report{Answer: &client.Answer{Analysis: "sql",
+		Queries: []client.Table{table(t, "q", []string{"n"}, []any{int64(1)})}}})
 	sound(t, html)
 	for _, absent := range []string{"<dt>Session", "h-cluster", "h-time", "h-warnings"} {
 		if strings.Contains(html, absent) {
@@ -316,8 +326,8 @@ func TestNoSecretIsShown(t *testing.T) {
 	}
 }
 
-// TestAClusterWithoutATopology: the page says where the answers are from, and why it shows no stages. The addresses have no password, are escaped and
-// bounded in number.
+// TestAClusterWithoutATopology: the page says where the answers are from, and why it shows no stages. The addresses have no password, are
+// escaped and bounded in number.
 func TestAClusterWithoutATopology(t *testing.T) {
 	r := usual(t)
 	r.Entries = []string{"tcp://10.0.0.1:5500"}
@@ -331,7 +341,8 @@ func TestAClusterWithoutATopology(t *testing.T) {
 	}
 	html := written(t, r)
 	sound(t, html)
-	for _, want := range []string{"tcp://10.0.0.1:5500, tcp://…@10.0.0.2:5500, ", "and 987 more", "--entry", `<h2 id="h-cluster">Cluster</h2>`} {
+	for _, want := range []string{"tcp://10.0.0.1:5500, tcp://…@10.0.0.2:5500, ", "and 987 more", "--entry",
+		`<h2 id="h-cluster">Cluster</h2>`} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -20,9 +20,9 @@ type Collector struct {
 	headers http.Header
 }
 
-// NewCollector returns nil if nothing names a collector. address is the base address that the user has named, and headers are the user's, as
-// "Name: value". Without an address, the environment variables of OpenTelemetry name the collector. Their headers count in either case, but the user's
-// replace those of the same name.
+// NewCollector returns nil if nothing names a collector. address is the base address that the user has named, and headers are the user's,
+// as "Name: value". Without an address, the environment variables of OpenTelemetry name the collector. Their headers count in either case,
+// but the user's replace those of the same name.
 func NewCollector(address string, headers []string, env func(string) string) (*Collector, error) {
 	base, whole := address, ""
 	if base == "" {
@@ -65,8 +65,8 @@ func NewCollector(address string, headers []string, env func(string) string) (*C
 	return c, nil
 }
 
-// environment reads the headers of the variable for traces, or else of that for all signals: key=value, key=value, with values in percent-encoding
-// (OpenTelemetry Protocol Exporter, "Specifying headers via environment variables").
+// environment reads the headers of the variable for traces, or else of that for all signals: key=value, key=value, with values in
+// percent-encoding (OpenTelemetry Protocol Exporter, "Specifying headers via environment variables").
 func (c *Collector) environment(env func(string) string) error {
 	name := "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
 	list := env(name)
@@ -84,7 +84,8 @@ func (c *Collector) environment(env func(string) string) error {
 		}
 		value, err := url.PathUnescape(strings.TrimSpace(encoded))
 		if err != nil { // the error would show a part of the value
-			return fmt.Errorf("header %d of %s: a %% of its value is not followed by two hexadecimal digits; write %%25 for the sign itself", i+1, name)
+			return fmt.Errorf("header %d of %s: a %% of its value is not followed by two hexadecimal digits; write %%25 for the sign itself", i+1,
+				name)
 		}
 		if err := addHeader(c.headers, key, value); err != nil {
 			return fmt.Errorf("header %d of %s: %w", i+1, name, err)
@@ -96,7 +97,8 @@ func (c *Collector) environment(env func(string) string) error {
 // ownHeaders are set by this package or by net/http.
 var ownHeaders = []string{"Connection", "Content-Length", "Content-Type", "Host", "Trailer", "Transfer-Encoding"}
 
-// addHeader checks a header as RFC 9110 defines it. Its errors do not show the name either, because in a header that was typed wrongly it may be a part of the secret.
+// addHeader checks a header as RFC 9110 defines it. Its errors do not show the name either, because in a header that was typed wrongly it
+// may be a part of the secret.
 func addHeader(to http.Header, name, value string) error {
 	name, value = strings.TrimSpace(name), strings.Trim(value, " \t")
 	bad := func(r rune) bool {
@@ -129,7 +131,10 @@ func (c *Collector) Send(ctx context.Context, spans []byte) error {
 	req.Header.Set("Content-Type", "application/json")
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment}
 	defer transport.CloseIdleConnections()
-	res, err := (&http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
+	res, err := (&http.Client{Transport: transport, CheckRedirect: func(*http.Request,
+		[]*http.Request) error {
+		return http.ErrUseLastResponse
+	}}).Do(req)
 	if err != nil {
 		if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
 			err = wrapped.Err // without the address
@@ -140,7 +145,8 @@ func (c *Collector) Send(ctx context.Context, spans []byte) error {
 	said, _ := io.ReadAll(io.LimitReader(res.Body, 512)) // if the collector breaks off, the status is enough
 	switch {
 	case res.StatusCode/100 == 3:
-		return fmt.Errorf("%s answers %s: it sends you to %s; name that address", c, c.hide(res.Status), c.hide(web.Shown(res.Header.Get("Location"))))
+		return fmt.Errorf("%s answers %s: it sends you to %s; name that address", c, c.hide(res.Status),
+			c.hide(web.Shown(res.Header.Get("Location"))))
 	case res.StatusCode/100 != 2:
 		return fmt.Errorf("%s answers %s: %s", c, c.hide(res.Status), strings.TrimSpace(c.hide(string(said))))
 	}

@@ -14,7 +14,8 @@ func envOf(m map[string]string) func(string) string {
 	return func(name string) string { return m[name] }
 }
 
-// Headers come from flags and from the variables of OpenTelemetry, whose values are percent-encoded. Those of flags replace those of the same name.
+// Headers come from flags and from the variables of OpenTelemetry, whose values are percent-encoded. Those of flags replace those of the
+// same name.
 func TestCollector_Headers(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -23,11 +24,14 @@ func TestCollector_Headers(t *testing.T) {
 		want  http.Header
 	}{
 		{"none", nil, nil, http.Header{}},
-		{"flags", []string{"Authorization: Bearer a:b, c", "x-scope:one", "x-scope: two", "X-Empty:"}, nil, http.Header{"Authorization": {"Bearer a:b, c"}, "X-Scope": {"one", "two"}, "X-Empty": {""}}},
+		{"flags", []string{"Authorization: Bearer a:b, c", "x-scope:one", "x-scope: two", "X-Empty:"}, nil,
+			http.Header{"Authorization": {"Bearer a:b, c"}, "X-Scope": {"one", "two"}, "X-Empty": {""}}},
 		{"environment", nil, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": " api-key = a%20b%2Cc+d==,, Authorization=Basic%20eDp5,"},
 			http.Header{"Api-Key": {"a b,c+d=="}, "Authorization": {"Basic eDp5"}}},
-		{"for traces", nil, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "a=1", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "b=2"}, http.Header{"B": {"2"}}},
-		{"both", []string{"API-KEY: flag"}, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "api-key=env,other=1"}, http.Header{"Api-Key": {"flag"}, "Other": {"1"}}},
+		{"for traces", nil, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "a=1", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "b=2"},
+			http.Header{"B": {"2"}}},
+		{"both", []string{"API-KEY: flag"}, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "api-key=env,other=1"},
+			http.Header{"Api-Key": {"flag"}, "Other": {"1"}}},
 	} {
 		var got http.Header
 		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header }))
@@ -93,12 +97,14 @@ func TestCollector_ErrorsShowNoSecret(t *testing.T) {
 			w.WriteHeader(http.StatusUnauthorized)
 			_, _ = io.WriteString(w, strings.Repeat(".", 512-len("open-ses"))+r.Header.Get("X-Key"))
 		default:
-			http.Error(w, "wrong: "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+" and "+r.Header.Get("X-Key"), http.StatusUnauthorized)
+			http.Error(w, "wrong: "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+" and "+r.Header.Get("X-Key"),
+				http.StatusUnauthorized)
 		}
 	}))
 	address := strings.Replace(server.URL, "http://", "http://me:open-sesame@", 1)
 	post := func(ctx context.Context, do string) string {
-		c, err := NewCollector("", []string{"Authorization: Bearer open-sesame-2", "X-Key: open-sesame"}, envOf(map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": address + "/v1/traces?do=" + do + "&key=sesame"}))
+		c, err := NewCollector("", []string{"Authorization: Bearer open-sesame-2", "X-Key: open-sesame"},
+			envOf(map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": address + "/v1/traces?do=" + do + "&key=sesame"}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +113,8 @@ func TestCollector_ErrorsShowNoSecret(t *testing.T) {
 		}
 		return err.Error() + c.String()
 	}
-	for do, want := range map[string]string{"": "401 Unauthorized: wrong: [hidden] and [hidden]", "redirect": "it sends you to " + elsewhere.URL, "cut": "401 Unauthorized"} {
+	for do, want := range map[string]string{"": "401 Unauthorized: wrong: [hidden] and [hidden]",
+		"redirect": "it sends you to " + elsewhere.URL, "cut": "401 Unauthorized"} {
 		if got := post(t.Context(), do); !strings.Contains(got, want) || strings.Contains(got, "ses") {
 			t.Errorf("%q: %s", do, got)
 		}

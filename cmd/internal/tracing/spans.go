@@ -12,8 +12,9 @@ import (
 	"posta.dev/posta/protocol/session"
 )
 
-// The parts of OTLP/JSON that Posta writes (opentelemetry-proto, trace/v1). Numbers of 64 bits are strings there. The SDK of OpenTelemetry was rejected: it
-// records spans while they run, but these spans are made afterwards, from what nodes have kept. So only this document would be left of the SDK.
+// The parts of OTLP/JSON that Posta writes (opentelemetry-proto, trace/v1). Numbers of 64 bits are strings there. The SDK of OpenTelemetry
+// was rejected: it records spans while they run, but these spans are made afterwards, from what nodes have kept. So only this document
+// would be left of the SDK.
 type (
 	otlpTraces struct {
 		ResourceSpans []otlpResource `json:"resourceSpans"`
@@ -68,13 +69,15 @@ func count(key string, n uint64) otlpAttribute {
 	return otlpAttribute{key, map[string]any{"intValue": strconv.FormatUint(n, 10)}}
 }
 
-// Spans returns the view as OTLP/JSON: a span for the session, one below it for each node, and one below that for each stage of the node. The trace id is the
-// one that the session's client gave, else the session's id. A session has the same spans whenever they are made.
+// Spans returns the view as OTLP/JSON: a span for the session, one below it for each node, and one below that for each stage of the node.
+// The trace id is the one that the session's client gave, else the session's id. A session has the same spans whenever they are made.
 func (v *View) Spans(cluster string) ([]byte, error) {
 	id, root := v.traceID(), spanID(v.Session, "", "")
 	doc := otlpTraces{ResourceSpans: []otlpResource{resource(cluster, "", otlpSpan{
-		TraceID: id, SpanID: root, Name: "session " + v.Analysis, Kind: spanInternal, Start: nanos(v.Begin), End: nanos(v.End), Status: v.status(v.State == session.Failed),
-		Attributes: []otlpAttribute{text("posta.session", v.Session.String()), text("posta.analysis", v.Analysis), text("posta.state", string(v.State))},
+		TraceID: id, SpanID: root, Name: "session " + v.Analysis, Kind: spanInternal, Start: nanos(v.Begin), End: nanos(v.End),
+		Status: v.status(v.State == session.Failed),
+		Attributes: []otlpAttribute{text("posta.session", v.Session.String()), text("posta.analysis", v.Analysis),
+			text("posta.state", string(v.State))},
 	})}}
 	for i := range v.Nodes {
 		doc.ResourceSpans = append(doc.ResourceSpans, resource(cluster, string(v.Nodes[i].Node.ID), v.nodeSpans(&v.Nodes[i], id, root)...))
@@ -85,9 +88,11 @@ func (v *View) Spans(cluster string) ([]byte, error) {
 func (v *View) nodeSpans(x *monitor.Traced, id, root string) []otlpSpan {
 	t, name := x.Report.Trace, string(x.Node.ID)
 	node := otlpSpan{
-		TraceID: id, SpanID: spanID(v.Session, name, ""), Parent: root, Name: name, Kind: spanInternal, Start: nanos(x.Begin()), End: nanos(x.End()), Status: v.status(t.Failed),
+		TraceID: id, SpanID: spanID(v.Session, name, ""), Parent: root, Name: name, Kind: spanInternal, Start: nanos(x.Begin()),
+		End: nanos(x.End()), Status: v.status(t.Failed),
 		Attributes: []otlpAttribute{
-			count("posta.commits", t.Commits.Count), seconds("posta.fsync_seconds.p50", t.Syncs.P50), seconds("posta.fsync_seconds.p95", t.Syncs.P95),
+			count("posta.commits", t.Commits.Count), seconds("posta.fsync_seconds.p50", t.Syncs.P50),
+			seconds("posta.fsync_seconds.p95", t.Syncs.P95),
 			seconds("posta.fsync_seconds.max", t.Syncs.Max),
 		},
 	}
@@ -97,7 +102,8 @@ func (v *View) nodeSpans(x *monitor.Traced, id, root string) []otlpSpan {
 	spans := []otlpSpan{node}
 	for _, r := range t.Roles {
 		spans = append(spans, otlpSpan{
-			TraceID: id, SpanID: spanID(v.Session, name, r.Name), Parent: node.SpanID, Name: r.Name, Kind: spanInternal, Start: node.Start, End: node.End,
+			TraceID: id, SpanID: spanID(v.Session, name, r.Name), Parent: node.SpanID, Name: r.Name, Kind: spanInternal, Start: node.Start,
+			End:        node.End,
 			Attributes: []otlpAttribute{seconds("posta.working_seconds", r.Time), count("posta.calls", r.Calls)},
 		})
 	}

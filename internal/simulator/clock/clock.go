@@ -1,9 +1,9 @@
 // Package clock makes times as a process on a simulated machine reads them, with a wall clock and a monotonic clock that may disagree. It
 // is for tests.
 //
-// A core gets times as arguments and may only subtract them. Package time then uses the monotonic clock, so a jump of the wall clock changes
-// nothing. A core that bases a decision on formatting a time, rounding it, or its Unix seconds uses the wall clock. With times of this
-// package a simulator detects this.
+// A core gets times as arguments and may only subtract them. Package time then uses the monotonic clock, so a jump of the wall clock
+// changes nothing. A core that bases a decision on formatting a time, rounding it, or its Unix seconds uses the wall clock. With times of
+// this package a simulator detects this.
 package clock
 
 import (

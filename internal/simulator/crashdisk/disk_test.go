@@ -136,7 +136,8 @@ func TestErrorsAreThoseOfPackageFS(t *testing.T) {
 	for what, x := range map[string]struct{ got, want error }{
 		"mkdir twice": {d.Mkdir("dir"), fs.ErrExist}, "mkdir below nothing": {d.Mkdir("none/x"), fs.ErrNotExist}, "open": {open, fs.ErrNotExist},
 		"read": {read, fs.ErrNotExist}, "list": {list, fs.ErrNotExist}, "remove": {d.Remove("none"), fs.ErrNotExist},
-		"remove what is not empty": {d.Remove("dir"), fs.ErrExist}, "rename": {d.Rename("none", "x"), fs.ErrNotExist}, "sync": {d.SyncDir("none"), fs.ErrNotExist},
+		"remove what is not empty": {d.Remove("dir"), fs.ErrExist}, "rename": {d.Rename("none", "x"), fs.ErrNotExist},
+		"sync": {d.SyncDir("none"), fs.ErrNotExist},
 	} {
 		if !errors.Is(x.got, x.want) {
 			t.Errorf("%s: %v, want %v", what, x.got, x.want)

@@ -58,9 +58,9 @@ type Table struct {
 	ByName bool
 }
 
-// Run demands that the simulator finds each bug within the seeds of the table, by a failure that names the broken rule. Any other failure would
-// not tell people what is wrong. Run compiles the program once per bug, which takes minutes, so it runs only on request: POSTA_MUTANTS=1 for all bugs,
-// POSTA_MUTANTS=2/3 for the second third of them, or POSTA_MUTANTS="part of a name".
+// Run demands that the simulator finds each bug within the seeds of the table, by a failure that names the broken rule. Any other failure
+// would not tell people what is wrong. Run compiles the program once per bug, which takes minutes, so it runs only on request:
+// POSTA_MUTANTS=1 for all bugs, POSTA_MUTANTS=2/3 for the second third of them, or POSTA_MUTANTS="part of a name".
 func (table *Table) Run(t *testing.T) {
 	want := os.Getenv("POSTA_MUTANTS")
 	if want == "" || os.Getenv(sought) != "" {
@@ -159,7 +159,8 @@ func (table *Table) searches(m *Mutant) (all [][]string) {
 	first, last := max(1, m.From), uint64(table.Seeds)
 	for _, span := range [][2]uint64{{first, last}, {1, first - 1}} {
 		if span[0] <= span[1] {
-			all = append(all, append(slices.Clone(args), "-test.run=^TestSeeds$", fmt.Sprintf("-seed=%d", span[0]), fmt.Sprintf("-seeds=%d", span[1]-span[0]+1)))
+			all = append(all, append(slices.Clone(args), "-test.run=^TestSeeds$", fmt.Sprintf("-seed=%d", span[0]),
+				fmt.Sprintf("-seeds=%d", span[1]-span[0]+1)))
 		}
 	}
 	return all

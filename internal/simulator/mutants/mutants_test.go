@@ -91,7 +91,8 @@ func TestSearchesCoverAllSeeds(t *testing.T) {
 func TestHint(t *testing.T) {
 	m := Mutant{From: 50}
 	for found, far := range map[string]bool{
-		"seed 50, after 1s: R5: x": false, "seed 149, after 1s: R5: x": false, "seed 150, after 1s: R5: x": true, "seed 7, after 1s: R5: x": true, "--- FAIL: TestW4_X": false,
+		"seed 50, after 1s: R5: x": false, "seed 149, after 1s: R5: x": false, "seed 150, after 1s: R5: x": true,
+		"seed 7, after 1s: R5: x": true, "--- FAIL: TestW4_X": false,
 	} {
 		if got := m.hint([]byte(found)); (got != "") != far {
 			t.Errorf("%s: %q", found, got)

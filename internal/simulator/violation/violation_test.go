@@ -20,7 +20,8 @@ func TestNew(t *testing.T) {
 		if v.Rule != want[0] || v.What != want[1] {
 			t.Errorf("%q names %q, %q", text, v.Rule, v.What)
 		}
-		if !strings.HasPrefix(v.Error(), "seed 7, after 1s: ") || !strings.HasSuffix(v.Error(), "go test ./test/sim -run TestSeeds -seed=7 -seeds=1 -v") {
+		if !strings.HasPrefix(v.Error(), "seed 7, after 1s: ") || !strings.HasSuffix(v.Error(),
+			"go test ./test/sim -run TestSeeds -seed=7 -seeds=1 -v") {
 			t.Errorf("%q becomes %q", text, v.Error())
 		}
 	}

@@ -39,7 +39,8 @@ func (d *decoder) record() *Record {
 	rec := &Record{}
 	fields := d.r.Array()
 	if v := d.r.Uint(); v != version {
-		d.r.Fail("version %d; this program reads %d: let the program that wrote it end its sessions, and start this one with an empty directory", v, version)
+		d.r.Fail("version %d; this program reads %d: let the program that wrote it end its sessions, and start this one with an empty directory",
+			v, version)
 	} else if fields != 7 {
 		d.r.Fail("%d fields, 7 are wanted", fields)
 	}

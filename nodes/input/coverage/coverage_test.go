@@ -39,8 +39,8 @@ func TestCombine(t *testing.T) {
 // naive is a set in the plainest way: each byte of each file, and whether it was taken.
 type naive map[string][]bool
 
-// TestR17_TakenPieces: whatever the order in which chunks come, the pieces are those of the bytes that were taken, as few as there can be, with the
-// right checksums, also after a snapshot.
+// TestR17_TakenPieces: whatever the order in which chunks come, the pieces are those of the bytes that were taken, as few as there can be,
+// with the right checksums, also after a snapshot.
 func TestR17_TakenPieces(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -124,7 +124,8 @@ func again(t *testing.T, s Set) (back Set) {
 	return back
 }
 
-// TestR16_TakenPiecesAreBounded: what would be too large is given up, and stays so; one file that is sent in order takes nothing more however long it is.
+// TestR16_TakenPiecesAreBounded: what would be too large is given up, and stays so; one file that is sent in order takes nothing more
+// however long it is.
 func TestR16_TakenPiecesAreBounded(t *testing.T) {
 	var s Set
 	for i := range uint64(100_000) {

@@ -1,5 +1,5 @@
-// Package coverage keeps what an input has taken of each file of a session, so that another client can continue with the upload. That client
-// asks every input, and sends what none of them has (R17).
+// Package coverage keeps what an input has taken of each file of a session, so that another client can continue with the upload. That
+// client asks every input, and sends what none of them has (R17).
 //
 // The words:
 //

@@ -191,13 +191,15 @@ func (k *Kept) Emit(partition int, m role.Message) { k.All = append(k.All, Emitt
 // Chunk returns a message with rows of a file of a stream.
 func Chunk(stream int, line uint64, rows string) role.Message {
 	names, headers := []string{"shop/colours.csv", "shop/pots.csv"}, []string{"colour", "colour,amount"}
-	return role.Message{Stream: stream, Chunk: &role.Chunk{File: names[stream], Header: []byte(headers[stream]), Line: line, Data: []byte(rows)}}
+	return role.Message{Stream: stream, Chunk: &role.Chunk{File: names[stream], Header: []byte(headers[stream]), Line: line,
+		Data: []byte(rows)}}
 }
 
 // About returns what a gateway is told about its node and cluster.
 func About() gateway.About {
 	return gateway.About{
-		Cluster: "test", Node: "me-1", InputNodes: []link.NodeID{"me-1", "input-1", "input-2"}, Inputs: []string{"tcp://in", "tcp://in-1", "tcp://in-2"}, Outputs: []string{"tcp://out"}, Known: Known(),
+		Cluster: "test", Node: "me-1", InputNodes: []link.NodeID{"me-1", "input-1", "input-2"},
+		Inputs: []string{"tcp://in", "tcp://in-1", "tcp://in-2"}, Outputs: []string{"tcp://out"}, Known: Known(),
 		Limits: topology.Limits{Sessions: 2, Chunk: 1000, RetryAfter: time.Second, ClientTimeout: 30 * time.Second, ResultsTTL: time.Hour},
 	}
 }
@@ -222,7 +224,8 @@ type Host struct {
 
 // NewHost returns the host of a gateway.
 func NewHost(g role.Gateway) *Host {
-	h := &Host{Gateway: g, Files: Saved{}, Open: map[session.ID]bool{}, Aborted: map[session.ID]role.Outcome{}, Replies: map[role.Peer]protocol.Reply{}, Waiting: map[role.Peer]protocol.Reply{}}
+	h := &Host{Gateway: g, Files: Saved{}, Open: map[session.ID]bool{}, Aborted: map[session.ID]role.Outcome{},
+		Replies: map[role.Peer]protocol.Reply{}, Waiting: map[role.Peer]protocol.Reply{}}
 	g.Attach(&attached{h})
 	return h
 }

@@ -84,9 +84,9 @@ func (w *Cluster) incarnations() map[topology.NodeID]uint64 {
 	return all
 }
 
-// RestartedOnce reports whether the journal reports one restart that is over. A leader whose order was carried out, and which hears so too late because
-// the machine or its engine is slow, gives the order again and reports that the node was found started. Whether it was started more than once, its
-// incarnation shows.
+// RestartedOnce reports whether the journal reports one restart that is over. A leader whose order was carried out, and which hears so too
+// late because the machine or its engine is slow, gives the order again and reports that the node was found started. Whether it was started
+// more than once, its incarnation shows.
 func RestartedOnce(i core.Incident) bool {
 	return !i.Open && (i.Restarts == 1 || i.Restarts == 0 && i.Found)
 }

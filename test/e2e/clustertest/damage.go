@@ -67,7 +67,8 @@ func FlipInTheMiddle(dir string) error {
 	return err
 }
 
-// unprovenTail returns where the records begin that lie in the newest segment behind the newest snapshot, oldest first, and where the last one ends.
+// unprovenTail returns where the records begin that lie in the newest segment behind the newest snapshot, oldest first, and where the last
+// one ends.
 func unprovenTail(dir string) (file string, end int64, tail []int64, err error) {
 	report, err := wal.Verify(dir)
 	if err != nil || report.Damage != nil || report.Retired || len(report.Segments) == 0 {

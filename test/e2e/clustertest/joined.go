@@ -15,20 +15,23 @@ import (
 	"posta.dev/posta/analyses/sql/compile"
 )
 
-// joined are statements of one session whose large tables, orders and lineitem, are joined in the aggregators. The first also has a small table, which is
-// joined where rows are read; the second keeps rows without a partner; the third wants the best groups only.
+// joined are statements of one session whose large tables, orders and lineitem, are joined in the aggregators. The first also has a small
+// table, which is joined where rows are read; the second keeps rows without a partner; the third wants the best groups only.
 var joined = []string{
-	"SELECT c_mktsegment, l_shipmode, count(*) AS n, sum(l_extendedprice) AS price, max(o_totalprice) AS dearest FROM customer, orders, lineitem" +
+	"SELECT c_mktsegment, l_shipmode, count(*) AS n, sum(l_extendedprice) AS price, max(o_totalprice) AS dearest FROM customer, orders, " +
+		"lineitem" +
 		" WHERE c_custkey = o_custkey AND o_orderkey = l_orderkey AND l_discount > 0.02 GROUP BY ALL ORDER BY ALL",
 	"SELECT o_orderpriority, count(*) AS n, count(l_quantity) AS items, sum(l_quantity) AS quantity FROM orders LEFT JOIN lineitem" +
 		" ON o_orderkey = l_orderkey AND l_quantity > 45 GROUP BY 1 ORDER BY 1",
-	"SELECT o_orderkey, o_custkey, count(*) AS n, sum(l_extendedprice) AS price FROM orders JOIN lineitem ON o_orderkey = l_orderkey GROUP BY ALL ORDER BY price DESC, 1 LIMIT 25",
+	"SELECT o_orderkey, o_custkey, count(*) AS n, sum(l_extendedprice) AS price FROM orders JOIN lineitem ON o_orderkey = l_orderkey GROUP " +
+		"BY ALL ORDER BY price DESC, 1 LIMIT 25",
 }
 
 // bestOrders is the limit of the third statement.
 const bestOrders = 25
 
-// joinedInAggregators is the job of these statements over the tables in dir. What is right is computed from the rows without any code of SQL.
+// joinedInAggregators is the job of these statements over the tables in dir. What is right is computed from the rows without any code of
+// SQL.
 func joinedInAggregators(t *testing.T, dir string) Job {
 	t.Helper()
 	plan := &compile.Plan{Text: strings.Join(joined, ";"), Also: []compile.Part{{Statement: 1}, {Statement: 2}}, Tables: statementTables()}

@@ -18,7 +18,8 @@ func Build(root, file, release string) error {
 	return nil
 }
 
-// ImageContext puts into dir what `make image` makes an image from: the Dockerfile of the module at root, and bin/posta, whose path it returns.
+// ImageContext puts into dir what `make image` makes an image from: the Dockerfile of the module at root, and bin/posta, whose path it
+// returns.
 func ImageContext(root, dir string) (posta string, err error) {
 	posta = filepath.Join(dir, "bin", "posta")
 	if err := Build(root, posta, ""); err != nil {

@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// recovery is one kill, step by step: each time is from the step before. Running counts from the kill until the node has recovered its log and works,
-// total until something new is on its disk.
+// recovery is one kill, step by step: each time is from the step before. Running counts from the kill until the node has recovered its log
+// and works, total until something new is on its disk.
 type recovery struct{ detect, restart, log, row, running, total time.Duration }
 
 // RecoveryTable kills one target after the other, each so many times, and prints how long it takes until it works
@@ -27,7 +27,8 @@ func (w *Cluster) RecoveryTable(kill func(topology.NodeID), kills int, ids ...to
 	})
 	var out strings.Builder
 	tab := tabwriter.NewWriter(&out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(tab, "killed\tkills\tdetect p50\tp95\trestart p50\tp95\tlog p50\tp95\tfirst row p50\tp95\trunning p50\tp95\tfirst commit p50\tp95\tto running")
+	fmt.Fprintln(tab, "killed\tkills\tdetect p50\tp95\trestart p50\tp95\tlog p50\tp95\tfirst row p50\tp95\trunning p50\tp95\tfirst commit "+
+		"p50\tp95\tto running")
 	running, total := func(r recovery) time.Duration { return r.running }, func(r recovery) time.Duration { return r.total }
 	for _, id := range ids {
 		var all []recovery

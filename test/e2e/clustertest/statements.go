@@ -12,14 +12,18 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
-// statements are of each kind that nodes compute differently: folded groups and best rows of one scan, joins, a query of the row around it beside one that an earlier pass
-// answers, windows over rows that travel. Those of one text share a session.
+// statements are of each kind that nodes compute differently: folded groups and best rows of one scan, joins, a query of the row around it
+// beside one that an earlier pass answers, windows over rows that travel. Those of one text share a session.
 var statements = []string{
-	"SELECT l_shipmode, count(*) AS n, sum(l_quantity) AS quantity, avg(l_extendedprice) AS price, min(l_shipdate), max(l_comment) FROM lineitem WHERE l_discount > 0.02 GROUP BY 1 ORDER BY 1;" +
+	"SELECT l_shipmode, count(*) AS n, sum(l_quantity) AS quantity, avg(l_extendedprice) AS price, min(l_shipdate), max(l_comment) FROM " +
+		"lineitem WHERE l_discount > 0.02 GROUP BY 1 ORDER BY 1;" +
 		"SELECT l_comment, l_quantity, l_shipdate FROM lineitem WHERE l_discount > 0.02 ORDER BY l_extendedprice DESC, l_comment LIMIT 40",
-	"SELECT c_mktsegment, l_shipmode, count(*) AS n, sum(l_extendedprice * (1 - l_discount)) AS revenue FROM customer, orders, lineitem WHERE c_custkey = o_custkey AND l_orderkey = o_orderkey GROUP BY ALL ORDER BY ALL",
-	"SELECT o_orderpriority, count(*) AS n, sum(o_totalprice) AS total FROM orders WHERE o_totalprice > (SELECT avg(o_totalprice) / 4 FROM orders) AND NOT EXISTS (SELECT 1 FROM lineitem WHERE l_orderkey = o_orderkey AND l_commitdate > l_receiptdate) GROUP BY 1 ORDER BY 1",
-	"SELECT o_custkey, o_orderkey, o_totalprice - lag(o_totalprice) OVER (PARTITION BY o_custkey ORDER BY o_orderdate, o_orderkey) AS more FROM orders WHERE o_totalprice > 1000 ORDER BY more DESC, o_orderkey LIMIT 500",
+	"SELECT c_mktsegment, l_shipmode, count(*) AS n, sum(l_extendedprice * (1 - l_discount)) AS revenue FROM customer, orders, lineitem " +
+		"WHERE c_custkey = o_custkey AND l_orderkey = o_orderkey GROUP BY ALL ORDER BY ALL",
+	"SELECT o_orderpriority, count(*) AS n, sum(o_totalprice) AS total FROM orders WHERE o_totalprice > (SELECT avg(o_totalprice) / 4 FROM " +
+		"orders) AND NOT EXISTS (SELECT 1 FROM lineitem WHERE l_orderkey = o_orderkey AND l_commitdate > l_receiptdate) GROUP BY 1 ORDER BY 1",
+	"SELECT o_custkey, o_orderkey, o_totalprice - lag(o_totalprice) OVER (PARTITION BY o_custkey ORDER BY o_orderdate, o_orderkey) AS more " +
+		"FROM orders WHERE o_totalprice > 1000 ORDER BY more DESC, o_orderkey LIMIT 500",
 }
 
 func statementTables() []compile.Table {
@@ -27,14 +31,18 @@ func statementTables() []compile.Table {
 	key, text, amount, date := types.Of(types.BigInt), types.Of(types.Text), types.DecimalOf(15, 2), types.Of(types.Date)
 	return []compile.Table{
 		{Name: "customer", Files: "customer.csv", Columns: []compile.Column{column("c_custkey", key), column("c_mktsegment", text)}},
-		{Name: "orders", Files: "orders.csv", Columns: []compile.Column{column("o_orderkey", key), column("o_custkey", key), column("o_totalprice", amount), column("o_orderdate", date), column("o_orderpriority", text)}},
-		{Name: "lineitem", Files: "lineitem.csv", Columns: []compile.Column{column("l_orderkey", key), column("l_quantity", amount), column("l_extendedprice", amount), column("l_discount", amount),
-			column("l_shipdate", date), column("l_commitdate", date), column("l_receiptdate", date), column("l_shipmode", text), column("l_comment", text)}},
+		{Name: "orders", Files: "orders.csv", Columns: []compile.Column{column("o_orderkey", key), column("o_custkey", key),
+			column("o_totalprice", amount), column("o_orderdate", date), column("o_orderpriority", text)}},
+		{Name: "lineitem", Files: "lineitem.csv", Columns: []compile.Column{column("l_orderkey", key), column("l_quantity", amount),
+			column("l_extendedprice", amount), column("l_discount", amount),
+			column("l_shipdate", date), column("l_commitdate", date), column("l_receiptdate", date), column("l_shipmode", text),
+			column("l_comment", text)}},
 	}
 }
 
-// Statements are jobs of SQL over the tables of TPC-H with so many rows of lineitem. What is right is what one process answers that reads row after row; that
-// this is what DuckDB answers is tested elsewhere. The last job is the one whose large tables are joined in the aggregators (see joined).
+// Statements are jobs of SQL over the tables of TPC-H with so many rows of lineitem. What is right is what one process answers that reads
+// row after row; that this is what DuckDB answers is tested elsewhere. The last job is the one whose large tables are joined in the
+// aggregators (see joined).
 func Statements(t *testing.T, rows int) (jobs []Job) {
 	t.Helper()
 	dir := t.TempDir()

@@ -119,14 +119,17 @@ type testCluster struct {
 }
 
 func newTestCluster(t *testing.T) *testCluster {
-	s := &testCluster{t: t, name: fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), rand.IntN(1000)), file: filepath.Join(t.TempDir(), "topology.toml"),
+	s := &testCluster{t: t, name: fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), rand.IntN(1000)),
+		file:  filepath.Join(t.TempDir(), "topology.toml"),
 		ports: clustertest.FreePorts(t, 2*span+2), joiners: 1, outputs: "a", limit: 8}
 	t.Cleanup(func() {
 		remove(func(cluster string) bool { return cluster == s.name })
-		for _, ref := range docker("images", "--filter", "reference=posta:sha-*", "--filter", "label=org.opencontainers.image.version="+prefix+"first", "--format", "{{.Repository}}:{{.Tag}}") {
+		for _, ref := range docker("images", "--filter", "reference=posta:sha-*", "--filter",
+			"label=org.opencontainers.image.version="+prefix+"first", "--format", "{{.Repository}}:{{.Tag}}") {
 			docker("rmi", ref)
 		}
-		for _, ref := range docker("images", "--filter", "reference=posta:sha-*", "--filter", "label=org.opencontainers.image.version="+prefix+"second", "--format", "{{.Repository}}:{{.Tag}}") {
+		for _, ref := range docker("images", "--filter", "reference=posta:sha-*", "--filter",
+			"label=org.opencontainers.image.version="+prefix+"second", "--format", "{{.Repository}}:{{.Tag}}") {
 			docker("rmi", ref)
 		}
 	})
@@ -232,8 +235,8 @@ func (s *testCluster) deploy(program string, args ...string) {
 	}
 }
 
-// plansNothing demands that the same deploy said again does nothing. On a machine that has stood still, medics may be restarting a node, and until it runs
-// a deploy would start it: that passes.
+// plansNothing demands that the same deploy said again does nothing. On a machine that has stood still, medics may be restarting a node,
+// and until it runs a deploy would start it: that passes.
 func (s *testCluster) plansNothing(program string, args ...string) {
 	s.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
@@ -248,7 +251,8 @@ func (s *testCluster) plansNothing(program string, args ...string) {
 }
 
 // While clients run one session after the other, everything about the cluster changes: its limits, its image, its number of joiners up and
-// down, the host of its output; changes are killed in the middle and run again, and taken back. No session fails, and every answer is the same to the bit.
+// down, the host of its output; changes are killed in the middle and run again, and taken back. No session fails, and every answer is the
+// same to the bit.
 func TestEverythingChangesUnderSessions(t *testing.T) {
 	s := newTestCluster(t)
 	s.deploy(first)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A deploy that is killed in a reshape may have stopped the medics, and told the engine to stop the input, which drains: the next deploy finds it
-// running, and then it ends. That deploy starts it again, asks it, and does its work.
+// A deploy that is killed in a reshape may have stopped the medics, and told the engine to stop the input, which drains: the next deploy
+// finds it running, and then it ends. That deploy starts it again, asks it, and does its work.
 func TestTheInputOfAKilledDeployEnds(t *testing.T) {
 	s := newTestCluster(t)
 	s.deploy(first)

@@ -25,7 +25,8 @@ func TestTwoDeploysAtOnce(t *testing.T) {
 	if err := killed.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(2 * time.Minute); len(docker("volume", "ls", "-q", "--filter", "label=posta.lock="+s.name)) == 0 && time.Now().Before(end); {
+	for end := time.Now().Add(2 * time.Minute); len(docker("volume", "ls", "-q", "--filter", "label=posta.lock="+s.name)) == 0 &&
+		time.Now().Before(end); {
 		time.Sleep(50 * time.Millisecond)
 	}
 	_ = killed.Process.Kill()
@@ -52,7 +53,8 @@ const (
 	inTurn       // a slow machine has begun one of them after the other had ended
 )
 
-// twoAtOnce starts two deploys, and demands that one of them is refused. If one began so late that there was nothing left to do, it reports inTurn.
+// twoAtOnce starts two deploys, and demands that one of them is refused. If one began so late that there was nothing left to do, it reports
+// inTurn.
 func (s *testCluster) twoAtOnce() order {
 	s.t.Helper()
 	type end struct {

@@ -58,7 +58,8 @@ func TestAPortIsTakenAndANodeEndsAgainAndAgain(t *testing.T) {
 			break
 		}
 		// On a machine that has stood still, medics may be restarting a node.
-		if restarted := strings.Contains(errs, "what is missing") || strings.Contains(errs, "does not stay up"); !restarted || time.Now().After(end) {
+		if restarted := strings.Contains(errs, "what is missing") || strings.Contains(errs, "does not stay up"); !restarted ||
+			time.Now().After(end) {
 			t.Fatalf("said again: %v, %s", err, errs)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestS1_DeployedNodesRunAsAUser looks at the processes from outside, also after a deploy over volumes of a time when nodes were root. And a key that is
-// revoked is refused everywhere after the command that posta key revoke names, which replaces no container.
+// TestS1_DeployedNodesRunAsAUser looks at the processes from outside, also after a deploy over volumes of a time when nodes were root. And
+// a key that is revoked is refused everywhere after the command that posta key revoke names, which replaces no container.
 func TestS1_DeployedNodesRunAsAUser(t *testing.T) {
 	s := newTestCluster(t)
 	s.console = fmt.Sprintf("127.0.0.1:%d", s.ports+2*span)
@@ -29,7 +29,8 @@ func TestS1_DeployedNodesRunAsAUser(t *testing.T) {
 	s.posta(first, "undeploy", "--yes")
 	image := docker("images", "--filter", "label=org.opencontainers.image.version="+prefix+"first", "--format", "{{.Repository}}:{{.Tag}}")[0]
 	for _, n := range topo.Nodes() {
-		_, err := clustertest.Command("docker", "run", "--rm", "--network", "none", "--user", "0:0", "--cap-drop", "ALL", "--cap-add", "CHOWN", "--cap-add", "DAC_READ_SEARCH",
+		_, err := clustertest.Command("docker", "run", "--rm", "--network", "none", "--user", "0:0", "--cap-drop", "ALL", "--cap-add", "CHOWN",
+			"--cap-add", "DAC_READ_SEARCH",
 			"-v", s.name+"-"+string(n.ID)+":/own", image, "probe", "own", topology.MedicUser, "/own")
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +59,8 @@ func TestS1_DeployedNodesRunAsAUser(t *testing.T) {
 	if now := docker("ps", "-q", "--no-trunc", "--filter", "label=posta.cluster="+s.name); !slices.Equal(now, before) {
 		t.Errorf("another list of revoked keys has replaced containers: %v, and before %v", now, before)
 	}
-	if _, errs, err := s.try(t.Context(), first, "submit", "bikes", "--data", trips.Dir, "--key", alice); err == nil || !strings.Contains(errs, "revoked") {
+	if _, errs, err := s.try(t.Context(), first, "submit", "bikes", "--data", trips.Dir, "--key", alice); err == nil ||
+		!strings.Contains(errs, "revoked") {
 		t.Errorf("a revoked key: %v, %s", err, errs)
 	}
 }

@@ -14,7 +14,8 @@ import (
 func TestChaos(t *testing.T) {
 	c := up(t)
 	l := c.load(30000)
-	out, err := clustertest.Command(posta, "chaos", "--docker", "-f", c.topo.File, "--duration", max(*chaosTime, 12*time.Second).String(), "--every", "3s", "--seed", "1", "--patience", "1m")
+	out, err := clustertest.Command(posta, "chaos", "--docker", "-f", c.topo.File, "--duration", max(*chaosTime, 12*time.Second).String(),
+		"--every", "3s", "--seed", "1", "--patience", "1m")
 	lines := strings.Split(out, "\n")
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)

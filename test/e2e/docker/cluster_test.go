@@ -110,8 +110,8 @@ func (c *cluster) down() {
 	if c.t.Failed() {
 		c.showLogs()
 	}
-	// By force, and medics first: then nobody is left to start anybody. An engine that removes a container while a medic has it started sometimes keeps its
-	// end of the network for ever, and with it the network.
+	// By force, and medics first: then nobody is left to start anybody. An engine that removes a container while a medic has it started
+	// sometimes keeps its end of the network for ever, and with it the network.
 	for _, labels := range [][]string{{"posta.role=medic"}, {}} {
 		if ids := c.ids(labels...); len(ids) > 0 {
 			if _, err := clustertest.Command(append([]string{"docker", "rm", "-f", "-v"}, ids...)...); err != nil {

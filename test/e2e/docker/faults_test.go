@@ -155,7 +155,8 @@ func (c *cluster) cutOff(id topology.NodeID) {
 	}, id)
 }
 
-// The leader and the other medics hear all nodes, and not each other. There are two leaders then; nodes do not notice, and in the end there is one.
+// The leader and the other medics hear all nodes, and not each other. There are two leaders then; nodes do not notice, and in the end there
+// is one.
 func TestM3_MedicsThatAreCutOffFromEachOther(t *testing.T) {
 	c := up(t)
 	l := c.load(30000)
@@ -187,7 +188,8 @@ func TestM3_MedicsThatAreCutOffFromEachOther(t *testing.T) {
 	}
 }
 
-// However slow the engine is, each dead target is started once, and medics continue hearing each other, because they ask the engine for nothing else.
+// However slow the engine is, each dead target is started once, and medics continue hearing each other, because they ask the engine for
+// nothing else.
 func TestM9_ASlowEngineIsNoReasonToDoItTwice(t *testing.T) {
 	c := up(t)
 	l := c.load(30000)
@@ -203,8 +205,8 @@ func TestM9_ASlowEngineIsNoReasonToDoItTwice(t *testing.T) {
 	}
 }
 
-// killWhile kills a node while the engine is in that mood: the leader gives the order again, to another medic too, before it hears that the first was
-// carried out. The node must not have been started twice.
+// killWhile kills a node while the engine is in that mood: the leader gives the order again, to another medic too, before it hears that the
+// first was carried out. The node must not have been started twice.
 func (c *cluster) killWhile(m mood, id topology.NodeID) {
 	c.t.Helper()
 	since, before := time.Now(), c.Incarnation(id)
@@ -226,6 +228,7 @@ func (c *cluster) killWhile(m mood, id topology.NodeID) {
 func TestRecoveryTable(t *testing.T) {
 	c := up(t)
 	l := c.load(20000)
-	table := c.RecoveryTable(func(id topology.NodeID) { c.signal(id, syscall.SIGKILL) }, *kills, "input-1", "joiner-1", "aggregator-1", "reducer-1", "output-1")
+	table := c.RecoveryTable(func(id topology.NodeID) { c.signal(id, syscall.SIGKILL) }, *kills, "input-1", "joiner-1", "aggregator-1",
+		"reducer-1", "output-1")
 	t.Logf("%d analyses meanwhile, all answers right\n%s", l.End(), table)
 }

@@ -50,8 +50,10 @@ func TestMakeUpOverARunningCluster(t *testing.T) {
 	for _, step := range []struct {
 		name, image string
 		joiners     string
-	}{{"another image", other, "2"}, {"more joiners", other, "3"}, {"nothing new", other, "3"}, {"fewer joiners, the image before", image, "1"}} {
-		text, err := topology.Generate(topology.Variant{Name: c.project, Ports: ports, Replicas: map[string]int{"joiner": int(step.joiners[0] - '0')}})
+	}{{"another image", other, "2"}, {"more joiners", other, "3"}, {"nothing new", other, "3"},
+		{"fewer joiners, the image before", image, "1"}} {
+		text, err := topology.Generate(topology.Variant{Name: c.project, Ports: ports,
+			Replicas: map[string]int{"joiner": int(step.joiners[0] - '0')}})
 		if err == nil {
 			err = os.WriteFile(c.topo.File, []byte(text), 0o644)
 		}
@@ -152,7 +154,8 @@ func (c *cluster) submit(data string) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, posta, "submit", "bikes", "--data", data, "-q", "-f", c.topo.File, "--timeout", "90s").CombinedOutput()
+	out, err := exec.CommandContext(ctx, posta, "submit", "bikes", "--data", data, "-q", "-f", c.topo.File, "--timeout",
+		"90s").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "\n") {
 		c.t.Fatalf("submit: %v: %s", err, out)
 	}

@@ -35,7 +35,8 @@ func (c *cluster) part(one topology.NodeID, others []topology.NodeID) (heal func
 
 func (c *cluster) address(id topology.NodeID) string {
 	c.t.Helper()
-	out, err := clustertest.Command("docker", "ps", "-q", "-f", "label=com.docker.compose.project="+c.project, "-f", "label="+topology.LabelNode+"="+string(id))
+	out, err := clustertest.Command("docker", "ps", "-q", "-f", "label=com.docker.compose.project="+c.project, "-f",
+		"label="+topology.LabelNode+"="+string(id))
 	if err == nil {
 		out, err = clustertest.Command("docker", "inspect", "-f", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}", out)
 	}

@@ -21,8 +21,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestS1_NodesInContainersRunAsAUser looks at the processes from outside: no node is root, no container has a capability, none lacks a limit of processes,
-// and only medics have the engine's socket. Volumes of a time when nodes were root go on.
+// TestS1_NodesInContainersRunAsAUser looks at the processes from outside: no node is root, no container has a capability, none lacks a
+// limit of processes, and only medics have the engine's socket. Volumes of a time when nodes were root go on.
 func TestS1_NodesInContainersRunAsAUser(t *testing.T) {
 	c := up(t)
 	data := clustertest.Make(t, "bikes", 2000).Dir
@@ -34,7 +34,8 @@ func TestS1_NodesInContainersRunAsAUser(t *testing.T) {
 		c.own(n.ID, topology.MedicUser)
 	}
 	first := c.topo.Nodes()[0].ID
-	out, err := clustertest.Command("docker", "run", "--rm", "--read-only", "--cap-drop", "ALL", "-v", c.volume(first)+":/posta/cluster/"+string(first),
+	out, err := clustertest.Command("docker", "run", "--rm", "--read-only", "--cap-drop", "ALL", "-v",
+		c.volume(first)+":/posta/cluster/"+string(first),
 		"-v", c.topo.File+":/posta/topology.toml:ro", image, "node", string(first), "--address", "{node}")
 	if err == nil || !strings.Contains(err.Error(), "belongs to user 0 and this is user 65532") {
 		t.Errorf("a node whose data belongs to root: %s, %v", out, err)
@@ -44,8 +45,8 @@ func TestS1_NodesInContainersRunAsAUser(t *testing.T) {
 	c.eachRunsAsItShould()
 }
 
-// TestS1_AConsoleHasNoEngine: whoever breaks into a console of a cluster in containers has neither the engine nor a file of the medics. It serves pages, its
-// link is made where its secret is, and the engine starts it again.
+// TestS1_AConsoleHasNoEngine: whoever breaks into a console of a cluster in containers has neither the engine nor a file of the medics. It
+// serves pages, its link is made where its secret is, and the engine starts it again.
 func TestS1_AConsoleHasNoEngine(t *testing.T) {
 	at := clustertest.FreePorts(t, 3)
 	c := up(t, map[string]string{"medics.console": fmt.Sprintf("127.0.0.1:%d", at)})
@@ -99,7 +100,8 @@ func TestS1_AConsoleHasNoEngine(t *testing.T) {
 		was := pid()
 		status := readProc(t, was, "status")
 		uid, _, _ := strings.Cut(topology.NodeUser, ":")
-		for _, line := range []string{"Uid:" + strings.Repeat("\t"+uid, 4), "CapPrm:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1"} {
+		for _, line := range []string{"Uid:" + strings.Repeat("\t"+uid, 4), "CapPrm:\t0000000000000000", "CapBnd:\t0000000000000000",
+			"NoNewPrivs:\t1"} {
 			if !strings.Contains(status, "\n"+line+"\n") {
 				t.Errorf("%s has no line %q in its status: %s", name, line, status)
 			}
@@ -133,7 +135,8 @@ func (c *cluster) volume(id topology.NodeID) string { return c.project + "_" + s
 
 func (c *cluster) own(id topology.NodeID, user string) {
 	c.t.Helper()
-	_, err := clustertest.Command("docker", "run", "--rm", "--network", "none", "--user", "0:0", "--cap-drop", "ALL", "--cap-add", "CHOWN", "--cap-add", "DAC_READ_SEARCH",
+	_, err := clustertest.Command("docker", "run", "--rm", "--network", "none", "--user", "0:0", "--cap-drop", "ALL", "--cap-add", "CHOWN",
+		"--cap-add", "DAC_READ_SEARCH",
 		"-v", c.volume(id)+":/own", image, "probe", "own", user, "/own")
 	if err != nil {
 		c.t.Fatal(err)
@@ -149,7 +152,8 @@ func (c *cluster) eachRunsAsItShould() {
 			user = topology.MedicUser
 		}
 		uid, gid, _ := strings.Cut(user, ":")
-		for _, line := range []string{"Uid:" + strings.Repeat("\t"+uid, 4), "Gid:" + strings.Repeat("\t"+gid, 4), "CapPrm:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1"} {
+		for _, line := range []string{"Uid:" + strings.Repeat("\t"+uid, 4), "Gid:" + strings.Repeat("\t"+gid, 4), "CapPrm:\t0000000000000000",
+			"CapBnd:\t0000000000000000", "NoNewPrivs:\t1"} {
 			if status := readProc(c.t, pid, "status"); !strings.Contains(status, "\n"+line+"\n") {
 				c.t.Errorf("%s has no line %q in its status: %s", n.ID, line, status)
 			}

@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestCompose brings up what is rendered for two machines with an engine each. While all analyses run, stages on both sides of the link, nodes
-// are killed, the link is cut and healed, and the machine with the leader dies and comes back.
+// TestCompose brings up what is rendered for two machines with an engine each. While all analyses run, stages on both sides of the link,
+// nodes are killed, the link is cut and healed, and the machine with the leader dies and comes back.
 func TestCompose(t *testing.T) {
 	r := rack.New(t, 2, rack.Options{})
 	c := newCluster(t, r, onBoth)

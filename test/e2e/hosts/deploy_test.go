@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestDeploy makes a cluster over two machines, changes it and takes it down, with `posta deploy` and nothing else, while all analyses run. No
-// session fails, and no bit of an answer changes.
+// TestDeploy makes a cluster over two machines, changes it and takes it down, with `posta deploy` and nothing else, while all analyses run.
+// No session fails, and no bit of an answer changes.
 func TestDeploy(t *testing.T) {
 	r := rack.New(t, 2, rack.Options{})
 	c := newCluster(t, r, one)
@@ -58,8 +58,8 @@ func (c *cluster) deploy(flags ...string) {
 	c.posta(append([]string{"deploy", "-f", c.topo.File}, flags...)...)
 }
 
-// plansNothing demands that a second deploy does nothing. On a machine that has stood still, medics may be restarting a node, and until it runs a deploy
-// would start it: that passes.
+// plansNothing demands that a second deploy does nothing. On a machine that has stood still, medics may be restarting a node, and until it
+// runs a deploy would start it: that passes.
 func (c *cluster) plansNothing() {
 	c.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {

@@ -20,8 +20,9 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// TestS6_DeployWithKeys makes a cluster with keys over two machines. While sessions run, all keys are replaced, a client is revoked and loses the
-// connection that it has, and the cluster is reshaped. No session fails, whoever has no key is refused, and no engine shows a private key.
+// TestS6_DeployWithKeys makes a cluster with keys over two machines. While sessions run, all keys are replaced, a client is revoked and
+// loses the connection that it has, and the cluster is reshaped. No session fails, whoever has no key is refused, and no engine shows a
+// private key.
 func TestS6_DeployWithKeys(t *testing.T) {
 	r := rack.New(t, 2, rack.Options{})
 	c := &cluster{t: t, rack: r, name: "e2e", dir: t.TempDir(), keyed: true}
@@ -112,14 +113,15 @@ func (c *cluster) refuses(keys *security.Keys, want error) {
 func (c *cluster) connect(keys *security.Keys) (cut <-chan struct{}) {
 	c.t.Helper()
 	gone := make(chan struct{}, 1)
-	req, err := zmqx.NewReq(zmqx.Options{TLS: keys.Socket(security.ClientAPI, func(security.Identity) error { return nil }), OnEvent: func(e zmqx.Event) {
-		if e.Kind == zmqx.Disconnected {
-			select {
-			case gone <- struct{}{}:
-			default:
+	req, err := zmqx.NewReq(zmqx.Options{TLS: keys.Socket(security.ClientAPI, func(security.Identity) error { return nil }),
+		OnEvent: func(e zmqx.Event) {
+			if e.Kind == zmqx.Disconnected {
+				select {
+				case gone <- struct{}{}:
+				default:
+				}
 			}
-		}
-	}})
+		}})
 	must(c.t, err)
 	c.t.Cleanup(func() { _ = req.Close() })
 	must(c.t, req.ConnectTo(c.input().Sockets.Client.Dial, c.input().Identity().String()))

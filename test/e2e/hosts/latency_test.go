@@ -15,7 +15,8 @@ import (
 	"posta.dev/posta/test/e2e/hosts/rack"
 )
 
-// What lies between the hosts: 10 ms in each direction, as with tc netem on both ends of the link, and nothing or one frame in a hundred lost.
+// What lies between the hosts: 10 ms in each direction, as with tc netem on both ends of the link, and nothing or one frame in a hundred
+// lost.
 var (
 	whole = rack.Impairment{Delay: 10 * time.Millisecond}
 	lossy = rack.Impairment{Delay: 10 * time.Millisecond, Loss: 0.01}
@@ -24,9 +25,9 @@ var (
 // holds is how much of its speed a cluster has to keep.
 const holds = 0.8
 
-// TestLatency has all facts cross a link that takes 20 ms there and back, and compares how fast they do with and without loss, in turns. What
-// loss costs is the kernel's to say: its TCP has to tell loss from a full line, as bbr does. With reno (and cubic) the same links crawl, each at
-// 1.2 segments/(20 ms × √0.01); -reno shows it.
+// TestLatency has all facts cross a link that takes 20 ms there and back, and compares how fast they do with and without loss, in turns.
+// What loss costs is the kernel's to say: its TCP has to tell loss from a full line, as bbr does. With reno (and cubic) the same links
+// crawl, each at 1.2 segments/(20 ms × √0.01); -reno shows it.
 func TestLatency(t *testing.T) {
 	r := rack.New(t, 2, rack.Options{Impaired: true})
 	image(t, r.Hosts[0], "posta", "1")
@@ -54,8 +55,8 @@ func race(t *testing.T, r *rack.Rack, control string, job clustertest.Job) float
 	clustertest.New(t, c.topo)
 	var without, with []time.Duration
 	ratio := 0.0
-	// Whatever else the machine does makes a run slower, never faster, so the best runs are compared, and a ratio that is too low may be chance
-	// for some rounds: what loss costs with reno, a factor of three and more, does not go away.
+	// Whatever else the machine does makes a run slower, never faster, so the best runs are compared, and a ratio that is too low may be
+	// chance for some rounds: what loss costs with reno, a factor of three and more, does not go away.
 	for n := 0; n < *rounds || n < 4**rounds && ratio < holds; n++ {
 		must(t, r.Hosts[1].Impair(whole))
 		without = append(without, analyse(t, c, job))

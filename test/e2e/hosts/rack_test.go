@@ -38,7 +38,8 @@ func TestRack(t *testing.T) {
 // theyDieAtOnce pulls the plug of a host on which something runs, and finds its disk again.
 func theyDieAtOnce(t *testing.T, h *rack.Host) {
 	for name, policy := range map[string]string{"comes-back": "unless-stopped", "stays-down": "no"} {
-		docker(t, h, "run", "-d", "--name", name, "--restart", policy, "--network", "host", "-v", "/run/docker.sock:/run/docker.sock", "posta", "log", "verify", "--help")
+		docker(t, h, "run", "-d", "--name", name, "--restart", policy, "--network", "host", "-v", "/run/docker.sock:/run/docker.sock", "posta",
+			"log", "verify", "--help")
 	}
 	docker(t, h, "volume", "create", "kept")
 	must(t, h.Kill())
@@ -183,7 +184,8 @@ func (e echoes) from(t *testing.T, h *rack.Host) *caller {
 	return k
 }
 
-// patience returns how long to wait for an answer. After a network was parted for 3 or 6 seconds, TCP sends again only after a pause as long as that.
+// patience returns how long to wait for an answer. After a network was parted for 3 or 6 seconds, TCP sends again only after a pause as
+// long as that.
 func patience(wanted bool) time.Duration {
 	if wanted {
 		return time.Minute

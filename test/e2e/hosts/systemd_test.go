@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestSystemd does what INSTALL.md says on two machines with a systemd each. Then nodes and medics are killed and stopped, and a whole machine
-// dies, while analyses run.
+// TestSystemd does what INSTALL.md says on two machines with a systemd each. Then nodes and medics are killed and stopped, and a whole
+// machine dies, while analyses run.
 func TestSystemd(t *testing.T) {
 	r := rack.New(t, 2, rack.Options{Systemd: true})
 	c := newCluster(t, r, onBoth)

@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/test/e2e/hosts/rack"
 )
 
-// TestS6_SystemdWithKeys does what INSTALL.md says of keys, on two machines with a systemd each: a session runs, and after the file of revoked keys
-// came the same way a client loses its connection.
+// TestS6_SystemdWithKeys does what INSTALL.md says of keys, on two machines with a systemd each: a session runs, and after the file of
+// revoked keys came the same way a client loses its connection.
 func TestS6_SystemdWithKeys(t *testing.T) {
 	r := rack.New(t, 2, rack.Options{Systemd: true})
 	c := &cluster{t: t, rack: r, name: "e2e", dir: t.TempDir(), keyed: true}

@@ -103,7 +103,8 @@ func TestN9_AHungLoopEndsItsNodeAndItsSession(t *testing.T) {
 		t.Fatalf("the session ends with %v", err)
 	}
 	for _, i := range c.Over(since) {
-		if !strings.HasPrefix(string(i.Node), "joiner-") || i.Restarts != 1 || !strings.Contains(i.Cause, "70") && !strings.Contains(i.Cause, "ended") {
+		if !strings.HasPrefix(string(i.Node), "joiner-") || i.Restarts != 1 || !strings.Contains(i.Cause, "70") &&
+			!strings.Contains(i.Cause, "ended") {
 			t.Errorf("the journal reports %+v", i)
 		}
 	}
@@ -114,7 +115,8 @@ func TestN9_AHungLoopEndsItsNodeAndItsSession(t *testing.T) {
 	var answer struct {
 		Queries map[string]struct{ Rows [][]any }
 	}
-	if b, err := json.Marshal(got); err != nil || json.Unmarshal(b, &answer) != nil || fmt.Sprint(answer.Queries["words"].Rows) != "[[a 2] [b 1]]" {
+	if b, err := json.Marshal(got); err != nil || json.Unmarshal(b, &answer) != nil ||
+		fmt.Sprint(answer.Queries["words"].Rows) != "[[a 2] [b 1]]" {
 		t.Errorf("the next session's answer is %s, %v", b, err)
 	}
 	if notes, _ := filepath.Glob(filepath.Join(c.topo.DataDir, "joiner-*", "hung*")); len(notes) > 0 {
@@ -128,7 +130,8 @@ func TestN9_AHungLoopEndsItsNodeAndItsSession(t *testing.T) {
 func TestN9_ANodeThatDiesOfASessionGivesItUp(t *testing.T) {
 	c := up(t, nil)
 	_, err := c.run(client.Config{Analysis: "moody", Dir: words(t, "a", "exit", "b")})
-	if !errors.Is(err, protocol.ErrFailed) || !strings.Contains(err.Error(), "node joiner-") || !strings.Contains(err.Error(), "died 3 times in a row") ||
+	if !errors.Is(err, protocol.ErrFailed) || !strings.Contains(err.Error(), "node joiner-") ||
+		!strings.Contains(err.Error(), "died 3 times in a row") ||
 		!strings.Contains(err.Error(), "exit status 9") {
 		t.Fatalf("the session ends with %v", err)
 	}

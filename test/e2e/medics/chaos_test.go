@@ -13,9 +13,9 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestChaos injects everything that disks, clocks and processes do to a cluster, several faults at once, while small sessions of all analyses run
-// one after the other. Each session has the oracle's answer. Or, only if a node lost its data, it names that node within seconds. Medics restart
-// only what a fault has hit.
+// TestChaos injects everything that disks, clocks and processes do to a cluster, several faults at once, while small sessions of all
+// analyses run one after the other. Each session has the oracle's answer. Or, only if a node lost its data, it names that node within
+// seconds. Medics restart only what a fault has hit.
 func TestChaos(t *testing.T) {
 	seed := *chaosSeed
 	if seed == 0 {
@@ -35,7 +35,8 @@ func TestChaos(t *testing.T) {
 	c.Settle()
 	v := s.judge(ends, c.Sightings())
 	t.Logf("-chaos-seed %d\n%v", seed, v)
-	for what, all := range map[string][]string{"wrong answers": v.wrong, "hung": v.hung, "failed, and nothing permits it": v.unpermitted, "healthy and killed": v.unexplained} {
+	for what, all := range map[string][]string{"wrong answers": v.wrong, "hung": v.hung, "failed, and nothing permits it": v.unpermitted,
+		"healthy and killed": v.unexplained} {
 		if len(all) > 0 {
 			t.Errorf("%s:\n%s", what, strings.Join(all, "\n"))
 		}
@@ -55,7 +56,8 @@ func TestChaosCommand(t *testing.T) {
 	}
 	c := up(t, nil)
 	l := clustertest.Begin(t, c.topo, append(clustertest.EveryAnalysis(t, 50000), clustertest.Statements(t, 20000)...)...)
-	out, err := exec.Command(os.Args[0], "chaos", "-f", c.topo.File, "--duration", max(*chaosTime, 8*time.Second).String(), "--every", "2s", "--seed", "1", "--patience", "1m").CombinedOutput()
+	out, err := exec.Command(os.Args[0], "chaos", "-f", c.topo.File, "--duration", max(*chaosTime, 8*time.Second).String(), "--every", "2s",
+		"--seed", "1", "--patience", "1m").CombinedOutput()
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -183,7 +183,8 @@ func TestS3_AKeyedClusterOutlivesAKill(t *testing.T) {
 func (k *keyedCluster) run(job clustertest.Job) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	a, err := client.Run(ctx, client.Config{Entries: k.entries(), Keys: k.alice, Analysis: job.Analysis, Dir: job.Dir, Chunk: 16 << 10, Timeout: 500 * time.Millisecond})
+	a, err := client.Run(ctx, client.Config{Entries: k.entries(), Keys: k.alice, Analysis: job.Analysis, Dir: job.Dir, Chunk: 16 << 10,
+		Timeout: 500 * time.Millisecond})
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestSessionsLeaveNothing: after many sessions, one after the other and then many at once, each process has as many files and goroutines as before,
-// nearly as much memory, and a log that is cut. -sessions 1000 is the full length; 64 at once belong to it.
+// TestSessionsLeaveNothing: after many sessions, one after the other and then many at once, each process has as many files and goroutines
+// as before, nearly as much memory, and a log that is cut. -sessions 1000 is the full length; 64 at once belong to it.
 func TestSessionsLeaveNothing(t *testing.T) {
 	row, atOnce := 60, 16
 	if *manySessions > 0 {
@@ -19,7 +19,8 @@ func TestSessionsLeaveNothing(t *testing.T) {
 	}
 	data := t.TempDir()
 	jobs := soakJobs(t, data)
-	c := newCluster(t, t.TempDir(), topology.Variant{Roots: []string{data}, Settings: map[string]string{"limits.segment": "1MiB", "limits.snapshot": "1MiB"}})
+	c := newCluster(t, t.TempDir(), topology.Variant{Roots: []string{data},
+		Settings: map[string]string{"limits.segment": "1MiB", "limits.snapshot": "1MiB"}})
 	c.serveMetrics()
 	c.up()
 	l := newSoakLoad(t, c)
@@ -110,7 +111,8 @@ func (c *cluster) comparedWith(before map[topology.NodeID]soak.Process, when str
 		was := before[id]
 		c.t.Logf("%s, sessions %s: %d → %d kB, %d → %d files, %d → %d goroutines, log %d → %d kB", id, when,
 			was.Memory>>10, now.Memory>>10, was.Files, now.Files, was.Goroutines, now.Goroutines, was.Disk>>10, now.Disk>>10)
-		if now.PID != was.PID || now.Files > was.Files || now.Goroutines == 0 || now.Goroutines > was.Goroutines || now.Memory > was.Memory+growth || now.Disk > was.Disk+mostLog {
+		if now.PID != was.PID || now.Files > was.Files || now.Goroutines == 0 || now.Goroutines > was.Goroutines ||
+			now.Memory > was.Memory+growth || now.Disk > was.Disk+mostLog {
 			c.t.Errorf("%s: sessions %s have left something: before %+v, now %+v", id, when, was, now)
 		}
 	}

@@ -35,8 +35,9 @@ var (
 	soakTime     = flag.Duration("soak", 0, "how long TestSoak continues; 0 for some seconds")
 	soakInto     = flag.String("soak-into", "", "the `FILE` to which TestSoak appends its record")
 	soakPause    = flag.Duration("soak-pause", time.Second, "how long each kind of session of TestSoak pauses between two")
-	manySessions = flag.Int("sessions", 0, "how many sessions TestSessionsLeaveNothing runs one after the other; 0 for some, 1000 for the full length")
-	quiet        = flag.Duration("quiet", 0, "how long TestNoNodeIsSuspectedUnderLoad looks on; 0 for some seconds")
+	manySessions = flag.Int("sessions", 0,
+		"how many sessions TestSessionsLeaveNothing runs one after the other; 0 for some, 1000 for the full length")
+	quiet = flag.Duration("quiet", 0, "how long TestNoNodeIsSuspectedUnderLoad looks on; 0 for some seconds")
 )
 
 func TestMain(m *testing.M) {
@@ -54,8 +55,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// calmly adds to the settings of a cluster that medics wait longer than a shared machine stands still, which may be a second or two, before they take a
-// silent process for dead. By the default they would be right to restart what no test has hit. The race detector makes nodes ten times slower.
+// calmly adds to the settings of a cluster that medics wait longer than a shared machine stands still, which may be a second or two, before
+// they take a silent process for dead. By the default they would be right to restart what no test has hit. The race detector makes nodes
+// ten times slower.
 func calmly(settings map[string]string) map[string]string {
 	if alone() {
 		return settings
@@ -68,8 +70,8 @@ func calmly(settings map[string]string) map[string]string {
 	return calm
 }
 
-// underLoad are settings for a test that loads everything to the full. Other tests run beside it, and the race detector makes nodes ten times slower,
-// and with them each turn of their loop, in which they say nothing.
+// underLoad are settings for a test that loads everything to the full. Other tests run beside it, and the race detector makes nodes ten
+// times slower, and with them each turn of their loop, in which they say nothing.
 func underLoad() map[string]string {
 	if alone() {
 		return nil
@@ -88,7 +90,8 @@ func program() cmd.Program {
 	return cmd.Program{
 		Analyses: known(), Version: "e2e",
 		RunNode: func(ctx context.Context, t *topology.Topology, node topology.NodeID, keys *security.Keys, log *slog.Logger) error {
-			return nodes.Run(ctx, nodes.Config{Topology: t, Node: node, Known: known(), Version: "e2e", Log: log, Keys: keys, Headroom: nodes.DefaultHeadroom, Exit: os.Exit})
+			return nodes.Run(ctx, nodes.Config{Topology: t, Node: node, Known: known(), Version: "e2e", Log: log, Keys: keys,
+				Headroom: nodes.DefaultHeadroom, Exit: os.Exit})
 		},
 	}
 }

@@ -11,11 +11,13 @@ import (
 // moody counts words. Its joiner hangs on the word "hang". On the word "exit" it ends the process, as the kernel does
 // when a process takes too much memory.
 func moody() *analyses.Analysis {
-	tables := []fold.Spec{{Name: "words", Stream: "words", Keys: []fold.Key{{Name: "word", Kind: fold.KeyText}}, Aggs: []fold.Agg{{Name: "n", Kind: fold.Sum}}}}
+	tables := []fold.Spec{{Name: "words", Stream: "words", Keys: []fold.Key{{Name: "word", Kind: fold.KeyText}},
+		Aggs: []fold.Agg{{Name: "n", Kind: fold.Sum}}}}
 	return &analyses.Analysis{
 		Name: "moody", About: "counts words, and does not like some of them",
 		Streams: []analyses.Stream{{
-			Name: "words", Files: "words.csv", Columns: []analyses.Column{{Name: "word"}}, Schema: []batch.FieldSpec{{Name: "word", Kind: batch.Text}},
+			Name: "words", Files: "words.csv", Columns: []analyses.Column{{Name: "word"}},
+			Schema: []batch.FieldSpec{{Name: "word", Kind: batch.Text}},
 		}},
 		Tables: tables, Queries: []analyses.Query{{Name: "words", Columns: []string{"word", "n"}, Tables: []string{"words"}}},
 		NewJoiner: analyses.FoldFacts(tables, func(f analyses.Facts, t []*fold.Table) error {

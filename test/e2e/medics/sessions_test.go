@@ -37,7 +37,8 @@ func (e *end) hung() bool {
 // the reason.
 func (e *end) inWords() bool {
 	return errors.Is(e.err, protocol.ErrFailed) ||
-		errors.Is(e.err, protocol.ErrUnknownSession) && strings.Contains(e.err.Error(), "the node lost its data") && strings.Contains(e.err.Error(), "run it again")
+		errors.Is(e.err, protocol.ErrUnknownSession) && strings.Contains(e.err.Error(), "the node lost its data") &&
+			strings.Contains(e.err.Error(), "run it again")
 }
 
 // sessions run all the time, one of each job after the other. Their outcomes are checked at the end.

@@ -30,8 +30,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestSoak runs sessions of all kinds under chaos, and records what each process holds (package soak). The second of each kind of node and the first
-// medic are spared by all faults: nobody may suspect them, and what they hold is what hours of work leave behind.
+// TestSoak runs sessions of all kinds under chaos, and records what each process holds (package soak). The second of each kind of node and
+// the first medic are spared by all faults: nobody may suspect them, and what they hold is what hours of work leave behind.
 func TestSoak(t *testing.T) {
 	seed := cmp.Or(*chaosSeed, rand.Uint64()>>32)
 	s := newStorm(t, seed)
@@ -71,7 +71,8 @@ func TestSoak(t *testing.T) {
 	c.Settle()
 	v := s.judge(ends, c.Sightings())
 	t.Logf("%v", v)
-	for what, all := range map[string][]string{"wrong answers": v.wrong, "hung": v.hung, "failed, and nothing permits it": v.unpermitted, "healthy and killed": v.unexplained} {
+	for what, all := range map[string][]string{"wrong answers": v.wrong, "hung": v.hung, "failed, and nothing permits it": v.unpermitted,
+		"healthy and killed": v.unexplained} {
 		if len(all) > 0 {
 			t.Errorf("%s:\n%s", what, strings.Join(all, "\n"))
 		}
@@ -107,8 +108,8 @@ type soakJob struct {
 	plan *compile.Plan // of a statement, before its first pass
 }
 
-// soakJobs returns sessions of all kinds: the four analyses with files that are sent, in place, and packed; SQL with joins in aggregators, several
-// passes, windows, and Parquet.
+// soakJobs returns sessions of all kinds: the four analyses with files that are sent, in place, and packed; SQL with joins in aggregators,
+// several passes, windows, and Parquet.
 func soakJobs(t *testing.T, data string) (jobs []soakJob) {
 	t.Helper()
 	for _, j := range clustertest.EveryAnalysis(t, 6000) {
@@ -176,7 +177,8 @@ func packAll(t *testing.T, dir string) {
 func asParquet(t *testing.T, j clustertest.Job, p *compile.Plan) soakJob {
 	t.Helper()
 	dir := t.TempDir()
-	cmd := exec.Command(os.Args[0], "sql", "--quiet", "--data", j.Dir, "--out", filepath.Join(dir, "lineitem.parquet"), "SELECT * FROM 'lineitem.csv'")
+	cmd := exec.Command(os.Args[0], "sql", "--quiet", "--data", j.Dir, "--out", filepath.Join(dir, "lineitem.parquet"),
+		"SELECT * FROM 'lineitem.csv'")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("write Parquet: %v: %s", err, out)
 	}
@@ -333,7 +335,8 @@ func beginRecord(t *testing.T, c *cluster, s *storm, load *soakLoad, every time.
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &soakRecord{c: c, s: s, load: load, every: every, file: f, done: make(chan struct{}), over: make(chan struct{}), cpu: map[int]float64{}, open: map[topology.NodeID]bool{}, last: time.Now()}
+	r := &soakRecord{c: c, s: s, load: load, every: every, file: f, done: make(chan struct{}), over: make(chan struct{}),
+		cpu: map[int]float64{}, open: map[topology.NodeID]bool{}, last: time.Now()}
 	r.told = len(c.Sightings())
 	go func() {
 		defer close(r.over)
@@ -365,7 +368,8 @@ func (r *soakRecord) finish() {
 
 func (r *soakRecord) sample() {
 	now := time.Now()
-	x := soak.Sample{At: now, Stood: r.s.delayed(r.last, now).Seconds(), Load: soak.Load(), Processes: map[string]soak.Process{}, Ended: []soak.Ended{}, Suspected: []string{}}
+	x := soak.Sample{At: now, Stood: r.s.delayed(r.last, now).Seconds(), Load: soak.Load(), Processes: map[string]soak.Process{},
+		Ended: []soak.Ended{}, Suspected: []string{}}
 	cpu := map[int]float64{os.Getpid(): soak.CPUTime(os.Getpid())}
 	for _, n := range r.c.topo.All() {
 		p, alive := soak.Look(r.c.pid(n.ID), r.c.topo.MetricsAddress(n), n.DataDir)

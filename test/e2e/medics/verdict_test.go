@@ -126,7 +126,8 @@ func (s *storm) takeJournal(v *verdict, journal []clustertest.Sighting) {
 			open[e.Node] = true
 			v.incidents++
 			if !s.explain(e) {
-				v.unexplained = append(v.unexplained, fmt.Sprintf("%s %s: %s, silent for %v, told by %s", e.Heard.Format("15:04:05.0"), e.Node, e.Text, e.Silent, e.Leader))
+				v.unexplained = append(v.unexplained, fmt.Sprintf("%s %s: %s, silent for %v, told by %s", e.Heard.Format("15:04:05.0"), e.Node, e.Text,
+					e.Silent, e.Leader))
 			}
 		}
 	}
@@ -162,7 +163,8 @@ func (v *verdict) String() string {
 	fmt.Fprintf(&out, "\n%d wrong, %d hung, %d failed without a reason that permits it\n", len(v.wrong), len(v.hung), len(v.unpermitted))
 	fmt.Fprintf(&out, "%d incidents in the medics' journals, %d healthy processes killed; %d entries came to light too late to judge\n",
 		v.incidents, len(v.unexplained), v.late)
-	fmt.Fprintf(&out, "slowest session %v; slowest failure %v after the loss\n", v.slowest.Round(time.Millisecond), v.latest.Round(time.Millisecond))
+	fmt.Fprintf(&out, "slowest session %v; slowest failure %v after the loss\n", v.slowest.Round(time.Millisecond),
+		v.latest.Round(time.Millisecond))
 	for _, r := range v.reasons {
 		fmt.Fprintln(&out, "failed in words:", r)
 	}

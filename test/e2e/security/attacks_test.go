@@ -20,11 +20,12 @@ import (
 
 // kindOf is what a node's socket is for.
 var kindOf = map[topology.Kind]security.Kind{
-	topology.KindData: security.Data, topology.KindBroadcast: security.Broadcast, topology.KindControl: security.Control, topology.KindClient: security.ClientAPI,
+	topology.KindData: security.Data, topology.KindBroadcast: security.Broadcast, topology.KindControl: security.Control,
+	topology.KindClient: security.ClientAPI,
 }
 
-// TestS3_AttacksOnSockets: whoever has no key, one of another cluster, or one that is for something else is not a peer of any socket of any node, so
-// that nothing it says is read, and it reads nothing. Sessions that run meanwhile have the right answers.
+// TestS3_AttacksOnSockets: whoever has no key, one of another cluster, or one that is for something else is not a peer of any socket of any
+// node, so that nothing it says is read, and it reads nothing. Sessions that run meanwhile have the right answers.
 func TestS3_AttacksOnSockets(t *testing.T) {
 	d := generated(t, 5_000)
 	c := start(t, overTCP())
@@ -74,8 +75,8 @@ func TestS3_AttacksOnSockets(t *testing.T) {
 	c.analyse(ctx, alice, d)
 }
 
-// mayUse reports whether an edge leads to a node's socket for data from another one, or to the other one from the node's socket for broadcasts. Inputs
-// may ask inputs what posta deploy has to know.
+// mayUse reports whether an edge leads to a node's socket for data from another one, or to the other one from the node's socket for
+// broadcasts. Inputs may ask inputs what posta deploy has to know.
 func (c *cluster) mayUse(other, n topology.Node, kind topology.Kind) bool {
 	if kind == topology.KindClient {
 		return other.Holds(topology.Input) && n.Holds(topology.Input)
@@ -133,8 +134,8 @@ func (c *cluster) isRefused(what string, n topology.Node, e topology.NamedEndpoi
 	}
 }
 
-// forged returns what a node would say to another one that has lost its disk: believed, it fails the sessions of both. Without a name it is that of
-// any sender.
+// forged returns what a node would say to another one that has lost its disk: believed, it fails the sessions of both. Without a name it is
+// that of any sender.
 func (c *cluster) forged(to, from topology.NodeID) zmqx.Message {
 	c.t.Helper()
 	for _, e := range c.topo.Edges {
@@ -142,15 +143,16 @@ func (c *cluster) forged(to, from topology.NodeID) zmqx.Message {
 			if e.To != c.node(to).Stage || e.From != n.Stage || e.Socket != topology.Push || from != "" && n.ID != from {
 				continue
 			}
-			f := link.Frame{Edge: e.Name(), From: n.ID, Kind: link.Hello, ID: link.Identity{LogID: link.LogID{1}, Incarnation: 2, Life: 9}, Payload: link.HelloPayload{To: to}.Encode()}.Sealed(to)
+			f := link.Frame{Edge: e.Name(), From: n.ID, Kind: link.Hello, ID: link.Identity{LogID: link.LogID{1}, Incarnation: 2, Life: 9},
+				Payload: link.HelloPayload{To: to}.Encode()}.Sealed(to)
 			return zmqx.Message{f.AppendHeader(nil), f.Payload}
 		}
 	}
 	return zmqx.Message{[]byte("nobody sends here"), nil}
 }
 
-// TestS3_AMemberSpeaksForItselfAlone: a node that has been taken over says, with its own key and where it may speak, that another node has lost its
-// disk. Whoever reads it throws it away, and the session that runs has the right answer.
+// TestS3_AMemberSpeaksForItselfAlone: a node that has been taken over says, with its own key and where it may speak, that another node has
+// lost its disk. Whoever reads it throws it away, and the session that runs has the right answer.
 func TestS3_AMemberSpeaksForItselfAlone(t *testing.T) {
 	d := generated(t, 5_000)
 	c := start(t, overTCP())
@@ -202,8 +204,8 @@ func TestS3_AMemberSpeaksForItselfAlone(t *testing.T) {
 	}
 }
 
-// TestS5_AttacksOnASession: another client tries all that a client can say about alice's session, at every node that clients talk to, before its upload
-// and after it; nothing of it takes effect.
+// TestS5_AttacksOnASession: another client tries all that a client can say about alice's session, at every node that clients talk to,
+// before its upload and after it; nothing of it takes effect.
 func TestS5_AttacksOnASession(t *testing.T) {
 	d := generated(t, 5_000)
 	c := start(t, overTCP())

@@ -44,7 +44,8 @@ type cluster struct {
 
 // overTCP is on an address of this test alone, so that its ports are free.
 func overTCP() topology.Variant {
-	return topology.Variant{Address: fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(250), rand.IntN(250), 2+rand.IntN(250)), Ports: 20_000 + rand.IntN(10_000)}
+	return topology.Variant{Address: fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(250), rand.IntN(250), 2+rand.IntN(250)),
+		Ports: 20_000 + rand.IntN(10_000)}
 }
 
 func start(t *testing.T, v topology.Variant) *cluster {

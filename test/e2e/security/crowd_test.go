@@ -21,9 +21,9 @@ const (
 	mostFiles  = 500                      // 64 strangers at each of at most four sockets, the cluster's own connections, files of the log
 )
 
-// TestS7_ACrowdAtANode: silent connections, a thousand at one socket of each, floods, bytes that come slowly, greetings and certificates that are too
-// large, and handshakes of strangers, at every socket of an input and a joiner. Sessions go through with the right answers, and no node takes much
-// memory or many files.
+// TestS7_ACrowdAtANode: silent connections, a thousand at one socket of each, floods, bytes that come slowly, greetings and certificates
+// that are too large, and handshakes of strangers, at every socket of an input and a joiner. Sessions go through with the right answers,
+// and no node takes much memory or many files.
 func TestS7_ACrowdAtANode(t *testing.T) {
 	d := generated(t, 3_000)
 	sockets, err := os.MkdirTemp("", "posta") // its name is short
@@ -182,7 +182,8 @@ func certificate(t *testing.T, more int) tls.Certificate {
 }
 
 func shakeHands(conn net.Conn, kind topology.Kind, with tls.Certificate) {
-	client := tls.Client(conn, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"posta/2/" + string(kindOf[kind])}, Certificates: []tls.Certificate{with}})
+	client := tls.Client(conn, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"posta/2/" + string(kindOf[kind])},
+		Certificates: []tls.Certificate{with}})
 	if client.Handshake() == nil {
 		_, _ = client.Read(make([]byte, 1)) // until it is refused
 	}

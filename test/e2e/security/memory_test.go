@@ -15,8 +15,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestR16_AGreedyClientTakesNoMemoryFromAnother: alice fills the joiners with stations, in one session after the other. Beyond what she may hold, her largest
-// session fails, and she is told why. Her other sessions continue, and bob's get their answers.
+// TestR16_AGreedyClientTakesNoMemoryFromAnother: alice fills the joiners with stations, in one session after the other. Beyond what she may
+// hold, her largest session fails, and she is told why. Her other sessions continue, and bob's get their answers.
 func TestR16_AGreedyClientTakesNoMemoryFromAnother(t *testing.T) {
 	d := generated(t, 5_000)
 	v := overTCP()

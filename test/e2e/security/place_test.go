@@ -18,8 +18,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// TestS3_ADeadNodesPlaceIsNotTaken: a node is killed, and others listen at its addresses: the same name of another cluster, another member, a client.
-// Whoever dials the dead node says nothing to them. When the node is back, sessions continue.
+// TestS3_ADeadNodesPlaceIsNotTaken: a node is killed, and others listen at its addresses: the same name of another cluster, another member,
+// a client. Whoever dials the dead node says nothing to them. When the node is back, sessions continue.
 func TestS3_ADeadNodesPlaceIsNotTaken(t *testing.T) {
 	d := generated(t, 5_000)
 	c := start(t, overTCP())
@@ -31,11 +31,13 @@ func TestS3_ADeadNodesPlaceIsNotTaken(t *testing.T) {
 	}
 	_ = c.procs[dead.ID].Wait() // it was killed
 	attackers := map[string]*security.Keys{
-		"the node of another cluster": keytest.New(t, "posta").Of(t, dead), "another member": c.ring.Load(t, c.node("joiner-2").Identity()), "a client": c.keys[alice],
+		"the node of another cluster": keytest.New(t, "posta").Of(t, dead), "another member": c.ring.Load(t, c.node("joiner-2").Identity()),
+		"a client": c.keys[alice],
 	}
 	for kind, at := range map[security.Kind]topology.Endpoint{security.Control: dead.Sockets.Control, security.Data: dead.Sockets.Data} {
 		for who, keys := range attackers {
-			c.takesPlace(fmt.Sprintf("%s at the socket for %s of %s", who, kind, dead.ID), at, keys.Socket(kind, func(security.Identity) error { return nil }))
+			c.takesPlace(fmt.Sprintf("%s at the socket for %s of %s", who, kind, dead.ID), at,
+				keys.Socket(kind, func(security.Identity) error { return nil }))
 		}
 	}
 	c.run(dead.ID, filepath.Dir(c.topo.File))
@@ -69,7 +71,8 @@ func (c *cluster) takesPlace(what string, at topology.Endpoint, socket *security
 	}
 }
 
-// TestS5_ASubmitterDoesNotOperate: a client that may submit, or only watch, holds no sessions back, cancels none of another client, and is shown none.
+// TestS5_ASubmitterDoesNotOperate: a client that may submit, or only watch, holds no sessions back, cancels none of another client, and is
+// shown none.
 func TestS5_ASubmitterDoesNotOperate(t *testing.T) {
 	d := generated(t, 5_000)
 	c := start(t, overTCP())
@@ -92,7 +95,8 @@ func TestS5_ASubmitterDoesNotOperate(t *testing.T) {
 					t.Errorf("%s of %s is answered with %+v, %v", q.Type, who, reply, err)
 				}
 			}
-			if reply, err := client.RequestOnce(ctx, c.keys[who], entry, protocol.Request{Type: protocol.Sessions}, patience); who == bob && (err != nil || len(reply.Sessions) > 0) {
+			if reply, err := client.RequestOnce(ctx, c.keys[who], entry, protocol.Request{Type: protocol.Sessions}, patience); who == bob &&
+				(err != nil || len(reply.Sessions) > 0) {
 				t.Errorf("%s is shown %+v, %v", who, reply.Sessions, err)
 			}
 		}

@@ -33,7 +33,8 @@ func (r *Report) Picture() string {
 	for i := range r.Processes {
 		p := &r.Processes[i]
 		if p.Spared {
-			memory, files, goroutines = append(memory, drawn{p.Name, &p.Memory}), append(files, drawn{p.Name, &p.Files}), append(goroutines, drawn{p.Name, &p.Goroutines})
+			memory, files, goroutines = append(memory, drawn{p.Name, &p.Memory}), append(files, drawn{p.Name, &p.Files}),
+				append(goroutines, drawn{p.Name, &p.Goroutines})
 		}
 		if stage(p.Name) != "medic" && p.Spared {
 			disk = append(disk, drawn{p.Name, &p.Disk})
@@ -58,8 +59,9 @@ func (r *Report) Picture() string {
 		panel(&b, y, hours, p.lines)
 		y += high + footHigh
 	}
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="memory, open files, goroutines, logs and times of sessions over %.1f hours">`+
-		"\n%s\n%s</svg>\n", wide, y, hours, style, b.String())
+	return fmt.Sprintf(
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="memory, open files, goroutines, logs and times of sessions over %.1f hours">`+
+			"\n%s\n%s</svg>\n", wide, y, hours, style, b.String())
 }
 
 func panel(b *strings.Builder, top int, hours float64, lines []drawn) {

@@ -57,7 +57,8 @@ func Write(w io.Writer, s *Sample) error {
 	return err
 }
 
-// Read returns the samples of a record. A last line that was cut off, because the record is still written or its writer was killed, is left out.
+// Read returns the samples of a record. A last line that was cut off, because the record is still written or its writer was killed, is left
+// out.
 func Read(r io.Reader) (all []Sample, err error) {
 	lines := bufio.NewReader(r)
 	for n := 1; ; n++ {

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// record is three hours of a cluster: the memory of joiner-2 grows by 6 MB an hour, and the log of joiner-1 by 2 MB; all else goes up and down.
+// record is three hours of a cluster: the memory of joiner-2 grows by 6 MB an hour, and the log of joiner-1 by 2 MB; all else goes up and
+// down.
 func record() (all []Sample) {
 	from := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	for i := range 3 * 360 {
@@ -40,7 +41,8 @@ func TestEvaluate(t *testing.T) {
 		t.Errorf("6 MB an hour are %v", s)
 	}
 	k := r.Kinds[0]
-	if k.Name != "bikes" || k.Right != 1080 || k.Failed != 1 || k.Wrong != 1 || k.Hung != 1 || math.Abs(k.P50-.14) > 1e-9 || math.Abs(k.P95-.19) > 1e-9 {
+	if k.Name != "bikes" || k.Right != 1080 || k.Failed != 1 || k.Wrong != 1 || k.Hung != 1 || math.Abs(k.P50-.14) > 1e-9 ||
+		math.Abs(k.P95-.19) > 1e-9 {
 		t.Errorf("sessions of bikes are %+v", k)
 	}
 	if r.Faults != 1080 || r.Suspected != 1 || len(r.Falsely) > 0 || r.Stood != 12*time.Second || math.Abs(r.CPU-.25) > .01 {
@@ -64,7 +66,9 @@ func TestPageAndPicture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"](soak.svg)", "| `joiner-2` |", "grow by more than a fiftieth of their mean in an hour: log of joiner-1, memory of joiner-2.", "| wrong; hung | 1; 1 |", "| bikes | 1080 | 1 | 1 | 1 |"} {
+	for _, want := range []string{"](soak.svg)", "| `joiner-2` |",
+		"grow by more than a fiftieth of their mean in an hour: log of joiner-1, memory of joiner-2.", "| wrong; hung | 1; 1 |",
+		"| bikes | 1080 | 1 | 1 | 1 |"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q:\n%s", want, page)
 		}

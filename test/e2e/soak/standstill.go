@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/internal/awake"
 )
 
-// Standstill knows when a process stood still: others on the machine had all processors, or the machine itself was stopped for a while. Then the
-// cluster stood still as well, and what it did afterwards was late. The process calls Tick every Interval.
+// Standstill knows when a process stood still: others on the machine had all processors, or the machine itself was stopped for a while.
+// Then the cluster stood still as well, and what it did afterwards was late. The process calls Tick every Interval.
 type Standstill struct {
 	mu    sync.Mutex
 	all   []standing

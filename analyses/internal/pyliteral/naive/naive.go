@@ -212,7 +212,8 @@ var escapes = []struct {
 	{regexp.MustCompile(`^\\N`), regexp.MustCompile(`^$`), `an escape other than \N`, 0},
 	{regexp.MustCompile(`^\\x`), regexp.MustCompile(`^\\x([0-9a-fA-F]{2})`), "two hexadecimal digits", 16},
 	{regexp.MustCompile(`^\\u`), regexp.MustCompile(`^\\u([0-9a-fA-F]{4})`), "four hexadecimal digits", 16},
-	{regexp.MustCompile(`^\\U`), regexp.MustCompile(`^\\U(00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})`), "eight hexadecimal digits up to 0010ffff", 16},
+	{regexp.MustCompile(`^\\U`), regexp.MustCompile(`^\\U(00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})`), "eight hexadecimal digits up to 0010ffff",
+		16},
 	{regexp.MustCompile(`^\\[0-7]`), regexp.MustCompile(`^\\([0-7]{1,3})`), "", 8},
 }
 

@@ -18,10 +18,9 @@
 // A host is a PID namespace as well, whose first process (the test's own program, see Main) starts dockerd. Killing that one process kills
 // engine, containerd, shims and containers in one step, as pulling a plug does, and the mount namespace takes /run and all mounts with it.
 //
-// Or the host has systemd for its first process, and no engine (Options.Systemd). Its files are this machine's under a layer of its own, in which
-// no unit is enabled.
+// Or the host has systemd for its first process, and no engine (Options.Systemd). Its files are this machine's under a layer of its own, in
+// which no unit is enabled.
 //
-// Everything is named prefix-PID-…, and goes with the test that made it. What a test that was killed has left behind, the next one finds by
-// the name and removes (sweep). The package needs root, ip, bridge, nsenter, iptables,
-// and docker with dockerd, or systemd.
+// Everything is named prefix-PID-…, and goes with the test that made it. What a test that was killed has left behind, the next one finds
+// by the name and removes (sweep). The package needs root, ip, bridge, nsenter, iptables, and docker with dockerd, or systemd.
 package rack

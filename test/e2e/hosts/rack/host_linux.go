@@ -72,7 +72,8 @@ func (h *Host) Inside(args ...string) *exec.Cmd {
 func (h *Host) Exec(args ...string) (string, error) { return h.command(h.inside(args...)) }
 
 func (h *Host) inside(args ...string) *exec.Cmd {
-	return exec.Command("nsenter", append([]string{"-t", strconv.Itoa(h.init.Pid), "-m", "-p", "-n", "-u", "-i", "--root", "--wd=/", "--"}, args...)...)
+	return exec.Command("nsenter", append([]string{"-t", strconv.Itoa(h.init.Pid), "-m", "-p", "-n", "-u", "-i", "--root", "--wd=/", "--"},
+		args...)...)
 }
 
 // Copy brings files below a directory here into one on a host with systemd.
@@ -148,7 +149,8 @@ func (h *Host) Kill() error {
 	return nil
 }
 
-// Start starts the host with the disk it had, and returns when its engine answers. The machine has been off, so its firewall and bridges are gone.
+// Start starts the host with the disk it had, and returns when its engine answers. The machine has been off, so its firewall and bridges
+// are gone.
 func (h *Host) Start() error {
 	if h.init != nil {
 		return fmt.Errorf("start host %s: it runs", h.Name)
@@ -207,8 +209,8 @@ func removeHost(ns, dir string) error {
 	return err
 }
 
-// removeCgroups removes the groups of containers that were killed without anybody to clear up after them. They are empty directories: what is
-// not empty stays, and shows.
+// removeCgroups removes the groups of containers that were killed without anybody to clear up after them. They are empty directories: what
+// is not empty stays, and shows.
 func removeCgroups(name string) {
 	for _, pattern := range []string{"/sys/fs/cgroup/" + name, "/sys/fs/cgroup/*/" + name} {
 		tops, _ := filepath.Glob(pattern)

@@ -21,7 +21,8 @@ type initSpec struct {
 	Systemd bool   // in place of the engine
 }
 
-// runInit is the first process of a host: it makes the mounts that are the host's own and starts what the host is for. The host ends with it.
+// runInit is the first process of a host: it makes the mounts that are the host's own and starts what the host is for. The host ends with
+// it.
 func runInit(text string) error {
 	var s initSpec
 	if err := json.Unmarshal([]byte(text), &s); err != nil {

@@ -35,7 +35,8 @@ func runSystemd(s initSpec) error {
 		return err
 	}
 	env := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "container=rack"}
-	return syscall.Exec(systemdProgram, []string{systemdProgram, "--system", "--unit=multi-user.target", "--log-target=console", "--show-status=0"}, env)
+	return syscall.Exec(systemdProgram, []string{systemdProgram, "--system", "--unit=multi-user.target", "--log-target=console",
+		"--show-status=0"}, env)
 }
 
 // layers makes the host's root.
@@ -69,7 +70,8 @@ func layers(dir string) (root string, err error) {
 	return root, nil
 }
 
-// ownCgroup goes into a cgroup of the host's, which is the root of all that the host sees. With the older version systemd's own hierarchy is enough.
+// ownCgroup goes into a cgroup of the host's, which is the root of all that the host sees. With the older version systemd's own hierarchy
+// is enough.
 func ownCgroup(s initSpec, root string) error {
 	kind, data := "cgroup", "none,name=systemd"
 	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
