@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net"
+	"syscall"
 )
 
 // dialer keeps one endpoint connected until the socket closes. One goroutine runs it.
@@ -73,7 +74,7 @@ func (d *dialer) run() {
 func (d *dialer) dial() (*peer, error) {
 	ctx, cancel := context.WithTimeout(d.s.ctx, d.s.opt.HandshakeTimeout)
 	defer cancel()
-	conn, err := new(net.Dialer).DialContext(ctx, d.to.network, d.to.address)
+	conn, err := (&net.Dialer{Control: lendPort}).DialContext(ctx, d.to.network, d.to.address)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +88,18 @@ func (d *dialer) dial() (*peer, error) {
 		conn.Close()
 	}
 	return p, err
+}
+
+// lendPort lets others listen at the port that the kernel chooses for a connection. Without it nobody can until a minute after the
+// connection has ended, and the port may be that of a node which is down: the kernel may even choose the port that is dialled, and connect
+// the socket with itself. Such a connection fails in its handshake. To recognise and close it would not be enough, because the kernel keeps
+// the port of what was closed.
+func lendPort(network, _ string, c syscall.RawConn) (err error) {
+	if network == "unix" {
+		return nil
+	}
+	failed := c.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1) })
+	return errors.Join(failed, err)
 }
 
 func (d *dialer) failed(err error, reported bool) {
