@@ -3,12 +3,14 @@
 package deploy
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"posta.dev/posta/test/e2e/clustertest"
 	"posta.dev/posta/topology"
@@ -51,7 +53,26 @@ func TestS1_DeployedNodesRunAsAUser(t *testing.T) {
 	s.posta(first, "submit", "bikes", "--data", trips.Dir, "--key", alice)
 
 	before := docker("ps", "-q", "--no-trunc", "--filter", "label=posta.cluster="+s.name)
-	_, errs := s.posta(first, "key", "revoke", "alice")
+	ends := s.certificateEnds(topo)
+	running, _ := s.posta(first, "submit", "bikes", "--data", trips.Dir, "--key", alice, "--detach")
+	_, errs := s.posta(first, "key", "renew", "--within", "20000h")
+	made := fmt.Sprintf("made %d certificates", len(topo.All()))
+	if !strings.Contains(errs, made) || !strings.Contains(errs, "runs on this machine: say posta deploy") {
+		t.Errorf("posta key renew does not say what reaches the containers: %s", errs)
+	}
+	s.posta(first, "deploy")
+	if now := docker("ps", "-q", "--no-trunc", "--filter", "label=posta.cluster="+s.name); !slices.Equal(now, before) {
+		t.Errorf("renewed certificates have replaced containers: %v, and before %v", now, before)
+	}
+	for node, end := range s.certificateEnds(topo) {
+		if !end.After(ends[node]) {
+			t.Errorf("the certificate of %s ends on %s, as before posta key renew and posta deploy: %s", node, end, ends[node])
+		}
+	}
+	s.posta(first, "results", strings.TrimSpace(running), "--key", alice)
+	s.posta(first, "submit", "bikes", "--data", trips.Dir, "--key", alice)
+
+	_, errs = s.posta(first, "key", "revoke", "alice")
 	if !strings.Contains(errs, "runs on this machine: say posta deploy") {
 		t.Errorf("posta key revoke does not say what reaches the containers: %s", errs)
 	}
@@ -62,6 +83,35 @@ func TestS1_DeployedNodesRunAsAUser(t *testing.T) {
 	if _, errs, err := s.try(t.Context(), first, "submit", "bikes", "--data", trips.Dir, "--key", alice); err == nil ||
 		!strings.Contains(errs, "revoked") {
 		t.Errorf("a revoked key: %v, %s", err, errs)
+	}
+}
+
+// certificateEnds waits until all nodes and medics say when their certificates end.
+func (s *testCluster) certificateEnds(topo *topology.Topology) map[string]time.Time {
+	s.t.Helper()
+	for giveUp := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
+		out, _ := s.posta(first, "status", "--json")
+		var heard struct {
+			Nodes, Medics []struct {
+				Node, Medic string
+				Ends        time.Time `json:"certificate_ends"`
+			}
+		}
+		if err := json.Unmarshal([]byte(out), &heard); err != nil {
+			s.t.Fatal(err)
+		}
+		ends := map[string]time.Time{}
+		for _, p := range append(heard.Nodes, heard.Medics...) {
+			if !p.Ends.IsZero() {
+				ends[p.Node+p.Medic] = p.Ends
+			}
+		}
+		if len(ends) == len(topo.All()) {
+			return ends
+		}
+		if time.Now().After(giveUp) {
+			s.t.Fatalf("only %v say when their certificates end", ends)
+		}
 	}
 }
 
