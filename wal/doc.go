@@ -64,7 +64,7 @@
 //
 // A crash before 2 leaves any pieces of the frames. Open keeps the whole frames at the front, which were appended but not
 // acknowledged, and cuts the rest, the torn tail. Without room in 1 the tail is truncated to its former size and synced. The
-// next append opens the segment anew. After any other error the Log is failed for good.
+// next append opens the segment again. After any other error the Log is failed for good.
 //
 // Rotate, when an Append fills the segment:
 //
