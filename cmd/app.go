@@ -171,7 +171,7 @@ func closeTo(name, given string) bool {
 // printf writes a result.
 func (x *command) printf(format string, args ...any) {
 	if x.events != nil {
-		_ = x.events.tell("text", text("text", fmt.Sprintf(format, args...))) // if nobody reads, unread ends the command
+		_ = x.events.tell("text", "text", fmt.Sprintf(format, args...)) // if nobody reads, unread ends the command
 		return
 	}
 	fmt.Fprintf(x.Out, format, args...)

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,11 +12,11 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+	"github.com/vmihailenco/msgpack/v5"
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/local"
-	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -57,42 +58,19 @@ func (x *command) withEvents(do cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// field is an entry of a map.
-type field struct {
-	key   string
-	value func(b []byte) []byte
-}
-
-func text(key, v string) field {
-	return field{key, func(b []byte) []byte { return wire.AppendString(b, v) }}
-}
-func number(key string, v int64) field {
-	return field{key, func(b []byte) []byte { return wire.AppendInt(b, v) }}
-}
-func truth(key string, v bool) field {
-	return field{key, func(b []byte) []byte { return wire.AppendBool(b, v) }}
-}
-func texts(key string, all []string) field {
-	return field{key, func(b []byte) []byte {
-		b = wire.AppendArray(b, len(all))
-		for _, v := range all {
-			b = wire.AppendString(b, v)
-		}
-		return b
-	}}
-}
-
-func appendFields(b []byte, fields ...field) []byte {
-	b = wire.AppendMap(b, len(fields))
-	for _, f := range fields {
-		b = f.value(wire.AppendString(b, f.key))
+// tell writes one map of keys and values, like tell("note", "text", line).
+func (e *events) tell(kind string, fields ...any) error {
+	var b bytes.Buffer
+	m := msgpack.NewEncoder(&b)
+	m.UseCompactInts(true)
+	err := m.EncodeMapLen(1 + len(fields)/2)
+	for _, v := range append([]any{"type", kind}, fields...) {
+		err = errors.Join(err, m.Encode(v))
 	}
-	return b
-}
-
-// tell writes one map.
-func (e *events) tell(kind string, fields ...field) error {
-	return e.write(appendFields(nil, append([]field{text("type", kind)}, fields...)...))
+	if err != nil {
+		return fmt.Errorf("encode the event %s: %w", kind, err)
+	}
+	return e.write(b.Bytes())
 }
 
 func (e *events) write(b []byte) error {
@@ -107,25 +85,33 @@ func (e *events) write(b []byte) error {
 	return e.err
 }
 
+// stream is how far one stream of a session is.
+type stream struct {
+	Name  string `msgpack:"name"`
+	Files int    `msgpack:"files"`
+	Read  int64  `msgpack:"read"`
+	Total int64  `msgpack:"total"`
+	Acked int64  `msgpack:"acked"`
+	Ended bool   `msgpack:"ended"`
+}
+
 // progress reports how far a session is.
 func (e *events) progress(p client.Progress) {
-	streams := field{"streams", func(b []byte) []byte {
-		b = wire.AppendArray(b, len(p.Streams))
-		for _, s := range p.Streams {
-			b = appendFields(b, text("name", s.Name), number("files", int64(s.Files)), number("read", s.Read), number("total", s.Total),
-				number("acked", s.Acked), truth("ended", s.Ended))
-		}
-		return b
-	}}
-	_ = e.tell("progress", text("session", p.Session.String()), text("state", string(p.State)), number("rows", int64(p.Rows)),
-		number("retries", int64(p.Retries)),
-		truth("held_back", p.HeldBack), texts("silent", p.Silent), streams) // if nobody reads, unread ends the command
+	streams := []stream{}
+	for _, s := range p.Streams {
+		streams = append(streams, stream{s.Name, s.Files, s.Read, s.Total, s.Acked, s.Ended})
+	}
+	_ = e.tell("progress", "session", p.Session.String(), "state", string(p.State), "rows", p.Rows, "retries", p.Retries,
+		"held_back", p.HeldBack, "silent", list(p.Silent), "streams", streams) // if nobody reads, unread ends the command
 }
+
+// list returns an empty array for nil: a reader of events need not expect null.
+func list(all []string) []string { return append([]string{}, all...) }
 
 // note reports a line for people.
 func (e *events) note(line string) {
 	if line != "" {
-		_ = e.tell("note", text("text", line)) // as in progress
+		_ = e.tell("note", "text", line) // as in progress
 	}
 }
 
@@ -135,7 +121,7 @@ const partRows = 2048
 // answer reports all rows, and "done" after them: without "done" the answer is not complete. types are the types of the columns, by query;
 // nil if the analysis does not declare them.
 func (e *events) answer(a *client.Answer, types map[string][]string) error {
-	if err := e.tell("answer", text("analysis", a.Analysis), text("session", a.Session.String())); err != nil {
+	if err := e.tell("answer", "analysis", a.Analysis, "session", a.Session.String()); err != nil {
 		return err
 	}
 	for i := range a.Queries {
@@ -147,7 +133,7 @@ func (e *events) answer(a *client.Answer, types map[string][]string) error {
 		return err
 	}
 	for _, w := range a.Warnings {
-		if err := e.tell("warning", text("path", w.Path), text("text", w.Text)); err != nil {
+		if err := e.tell("warning", "path", w.Path, "text", w.Text); err != nil {
 			return err
 		}
 	}
@@ -155,7 +141,7 @@ func (e *events) answer(a *client.Answer, types map[string][]string) error {
 }
 
 func (e *events) query(t *client.Table, types []string) error {
-	if err := e.tell("query", text("name", t.Name), texts("columns", t.Columns), texts("types", types)); err != nil {
+	if err := e.tell("query", "name", t.Name, "columns", list(t.Columns), "types", list(types)); err != nil {
 		return err
 	}
 	part := protocol.Part{N: 1, Query: t.Name, Columns: t.Columns, Rows: protocol.NewRows(len(t.Columns))}
@@ -181,7 +167,7 @@ func (e *events) parts(p protocol.Part) error {
 
 // failed reports why there is no answer, or only a part of it.
 func (e *events) failed(err error) {
-	_ = e.tell("error", text("code", codeOf(err)), text("message", strings.Join(errorLines(err), "\n"))) // the command ends anyway
+	_ = e.tell("error", "code", codeOf(err), "message", strings.Join(errorLines(err), "\n")) // the command ends anyway
 }
 
 // codeOf returns one word for a kind of error, for programs. It is a code of the client protocol if a node has sent one.
