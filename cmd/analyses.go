@@ -7,25 +7,27 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 func (x *command) analysesCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "analyses",
 		Usage:       "list the analyses, their files, parameters and queries",
-		Description: exitHelp,
-		Flags:       []cli.Flag{jsonFlag()}, Action: x.analyses,
+		Description: exit.Help,
+		Flags:       []cli.Flag{call.JSONFlag()}, Action: x.analyses,
 	}
 }
 
 func (x *command) analyses(c *cli.Context) error {
-	if c.Bool(flagJSON) {
+	if c.Bool(call.FlagJSON) {
 		return x.printAnalysesJSON()
 	}
 	for i, a := range x.Analyses.BuiltIn() {
 		if i > 0 {
-			x.printf("\n")
+			x.Printf("\n")
 		}
 		x.printAnalysis(a)
 	}
@@ -33,7 +35,7 @@ func (x *command) analyses(c *cli.Context) error {
 }
 
 func (x *command) printAnalysis(a *analyses.Analysis) {
-	x.printf("%s: %s\n", a.Name, a.About)
+	x.Printf("%s: %s\n", a.Name, a.About)
 	streams := display.Table{Head: []string{"stream", "kind", "files", "columns"}, Most: 200}
 	for _, s := range a.Streams {
 		kind := "facts"
@@ -55,7 +57,7 @@ func (x *command) printAnalysis(a *analyses.Analysis) {
 		queries.Rows = append(queries.Rows, []string{q.Name, strings.Join(q.Columns, ", ") + fetched(q)})
 	}
 	for _, t := range []*display.Table{&streams, &params, &queries} {
-		x.printf("\n")
+		x.Printf("\n")
 		t.Print(x.Out, "  ")
 	}
 }
@@ -114,5 +116,5 @@ func (x *command) printAnalysesJSON() error {
 		}
 		all[i] = out
 	}
-	return x.printJSON(map[string]any{"analyses": all})
+	return x.PrintJSON(map[string]any{"analyses": all})
 }

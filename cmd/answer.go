@@ -14,7 +14,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/out"
 	"posta.dev/posta/cmd/internal/postgres"
 	"posta.dev/posta/cmd/internal/report"
@@ -24,7 +26,7 @@ import (
 // output says where answers go.
 type output struct {
 	json bool
-	told *events          // nil without --events
+	told *call.Events     // nil without --events
 	to   *out.Target      // nil for none
 	db   *postgres.Target // nil for none
 	html *reporter        // nil for none
@@ -38,9 +40,9 @@ const (
 // outFlags say where to write answers beside standard output.
 func outFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: flagOut, Usage: "write the answers to `PLACE`: a directory, with one file for each query, a file like " +
+		&cli.StringFlag{Name: call.FlagOut, Usage: "write the answers to `PLACE`: a directory, with one file for each query, a file like " +
 			"answers.json or answers.csv.gz, or - for standard output"},
-		&cli.StringFlag{Name: flagFormat, DefaultText: "what the file's name says, else csv",
+		&cli.StringFlag{Name: call.FlagFormat, DefaultText: "what the file's name says, else csv",
 			Usage: "`FORMAT` of --out: csv, tsv, json, jsonl or parquet"},
 		&cli.StringFlag{Name: flagHTML,
 			Usage: "write a report to `FILE`: answers with charts, rejected rows, times and the cluster, as one page of HTML"},
@@ -51,12 +53,12 @@ func outFlags() []cli.Flag {
 
 // readOutput reads the flags that say where the answers go.
 func (x *command) readOutput(c *cli.Context) (o output, err error) {
-	o.json, o.told = c.Bool(flagJSON), x.events
-	if o.to, err = out.Parse(c.String(flagOut), c.String(flagFormat), x.Out); err != nil {
-		return o, fmt.Errorf("--%s: %w", flagOut, err)
+	o.json, o.told = c.Bool(call.FlagJSON), x.Events
+	if o.to, err = out.Parse(c.String(call.FlagOut), c.String(call.FlagFormat), x.Out); err != nil {
+		return o, fmt.Errorf("--%s: %w", call.FlagOut, err)
 	}
 	if o.to.Standard() && o.json {
-		return o, usagef("--%s - and --%s both print the answers; give one of the two", flagOut, flagJSON)
+		return o, exit.Usagef("--%s - and --%s both print the answers; give one of the two", call.FlagOut, call.FlagJSON)
 	}
 	if name := c.String(flagHTML); name != "" {
 		o.html = x.newReporter(c, name)
@@ -69,7 +71,7 @@ func (x *command) readOutput(c *cli.Context) (o output, err error) {
 		return o, fmt.Errorf("--%s: %w", flagTo, err)
 	}
 	if postgres.HasPassword(url) {
-		x.notef("warning: the password in --%s can be seen by every user of this machine; give it in PGPASSWORD or ~/.pgpass", flagTo)
+		x.Notef("warning: the password in --%s can be seen by every user of this machine; give it in PGPASSWORD or ~/.pgpass", flagTo)
 	}
 	return o, nil
 }
@@ -96,11 +98,11 @@ func (o *output) prepare(ctx context.Context, analysis string, queries []client.
 		for i := range queries {
 			names = append(names, queries[i].Name)
 			if err := o.to.Takes(queries[i].Columns); err != nil {
-				return fmt.Errorf("--%s: %w", flagOut, err)
+				return fmt.Errorf("--%s: %w", call.FlagOut, err)
 			}
 		}
 		if err := o.to.Prepare(names); err != nil {
-			return fmt.Errorf("--%s: %w", flagOut, err)
+			return fmt.Errorf("--%s: %w", call.FlagOut, err)
 		}
 	}
 	if o.db != nil {
@@ -124,7 +126,7 @@ func (x *command) deliver(ctx context.Context, a *client.Answer, o output) error
 			return x.kept(a, err)
 		}
 		if !o.to.Standard() {
-			x.notef("%s written to %s", display.Plural(n, "file"), o.to)
+			x.Notef("%s written to %s", display.Plural(n, "file"), o.to)
 		}
 	}
 	if o.db != nil {
@@ -144,12 +146,12 @@ func (x *command) deliverTo(ctx context.Context, a *client.Answer, db *postgres.
 	case err != nil:
 		return fmt.Errorf("%w; either all of session %s was written or nothing: the same command may be run again", err, a.Session)
 	case w.Already:
-		x.notef("session %s was written to %s already", a.Session, db)
+		x.Notef("session %s was written to %s already", a.Session, db)
 	default:
-		x.notef("%s of session %s written to %s: %s", rowsOf(uint64(w.Rows)), a.Session, db, strings.Join(w.Tables, ", "))
+		x.Notef("%s of session %s written to %s: %s", rowsOf(uint64(w.Rows)), a.Session, db, strings.Join(w.Tables, ", "))
 	}
 	if w.Changed > 0 {
-		x.notef("warning: %s written with U+FFFD in the place of NUL characters, which PostgreSQL cannot hold; --out writes them as they are",
+		x.Notef("warning: %s written with U+FFFD in the place of NUL characters, which PostgreSQL cannot hold; --out writes them as they are",
 			display.Plural(int(w.Changed), "text"))
 	}
 	return nil
@@ -207,7 +209,7 @@ const shownRows = 20
 // printAnswer prints an answer.
 func (x *command) printAnswer(a *client.Answer, o output) error {
 	if o.told != nil {
-		return o.told.answer(a, nil)
+		return o.told.Answer(a, nil)
 	}
 	printRejected(x.Err, a.Rejected)
 	if o.to.Standard() {

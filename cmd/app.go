@@ -1,12 +1,13 @@
 package cmd
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 const about = `Posta answers SQL and runs analyses over large files with several processes, on one host or many, without a broker. Every
@@ -30,7 +31,7 @@ Without data of your own:
 
 Results go to standard output, everything else to standard error; with --json standard output is JSON alone.
 
-` + exitHelp
+` + exit.Help
 
 func (x *command) app() *cli.App {
 	app := &cli.App{
@@ -50,7 +51,7 @@ func (x *command) app() *cli.App {
 		},
 	}
 	refuseArguments(app.Commands)
-	app.Commands = append(app.Commands, x.More...)
+	app.Commands = append(app.Commands, x.program.More...)
 	app.OnUsageError = usage
 	strict(app.Commands)
 	return app
@@ -61,7 +62,7 @@ func refuseArguments(commands []*cli.Command) {
 	for _, c := range commands {
 		if do := c.Action; do != nil && c.ArgsUsage == "" {
 			c.Action = func(ctx *cli.Context) error {
-				if err := noArguments(ctx); err != nil {
+				if err := call.NoArguments(ctx); err != nil {
 					return err
 				}
 				return do(ctx)
@@ -89,19 +90,19 @@ func strict(commands []*cli.Command) {
 }
 
 func usage(c *cli.Context, err error, _ bool) error {
-	name := commandName(c)
+	name := call.CommandName(c)
 	flag, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !unknown {
-		return usagef("%s%s; %s --help lists its flags", colon(name), err, strings.TrimSpace("posta "+name))
+		return exit.Usagef("%s%s; %s --help lists its flags", colon(name), err, strings.TrimSpace("posta "+name))
 	}
 	for _, f := range c.Command.Flags {
 		for _, known := range f.Names() {
 			if isTold(f) && closeTo(known, flag) {
-				return usagef("%sunknown flag %s; did you mean %s?", colon(name), dashed(flag), dashed(known))
+				return exit.Usagef("%sunknown flag %s; did you mean %s?", colon(name), dashed(flag), dashed(known))
 			}
 		}
 	}
-	return usagef("%sunknown flag %s; %s --help lists the flags", colon(name), dashed(flag), strings.TrimSpace("posta "+name))
+	return exit.Usagef("%sunknown flag %s; %s --help lists the flags", colon(name), dashed(flag), strings.TrimSpace("posta "+name))
 }
 
 // isTold reports whether help shows a flag.
@@ -142,13 +143,13 @@ func noSuchCommand(c *cli.Context, group string, commands []*cli.Command) error 
 	}
 	list := strings.Join(names, ", ")
 	if c.NArg() == 0 {
-		return usagef("%s: which command? The commands are %s", strings.TrimSpace(group), list)
+		return exit.Usagef("%s: which command? The commands are %s", strings.TrimSpace(group), list)
 	}
 	given := c.Args().First()
 	if near := slices.IndexFunc(names, func(n string) bool { return closeTo(n, given) }); near >= 0 {
-		return usagef("unknown command %q; did you mean posta %s%s?", group+given, group, names[near])
+		return exit.Usagef("unknown command %q; did you mean posta %s%s?", group+given, group, names[near])
 	}
-	return usagef("unknown command %q; the commands are %s", group+given, list)
+	return exit.Usagef("unknown command %q; the commands are %s", group+given, list)
 }
 
 // closeTo reports whether given probably means name: one letter is wrong, missing or added, two letters are exchanged, or name begins with
@@ -166,25 +167,4 @@ func closeTo(name, given string) bool {
 	}
 	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
 	return len(name) > 2 && (max(len(a), len(b)) <= 1 || swapped)
-}
-
-// printf writes a result.
-func (x *command) printf(format string, args ...any) {
-	if x.events != nil {
-		_ = x.events.tell("text", "text", fmt.Sprintf(format, args...)) // if nobody reads, unread ends the command
-		return
-	}
-	fmt.Fprintf(x.Out, format, args...)
-}
-
-// printJSON writes a result as a line of JSON.
-func (x *command) printJSON(v any) error { return json.NewEncoder(x.Out).Encode(v) }
-
-// notef writes a note for people.
-func (x *command) notef(format string, args ...any) {
-	if x.events != nil {
-		x.events.note(fmt.Sprintf(format, args...))
-		return
-	}
-	fmt.Fprintf(x.Err, format+"\n", args...)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestFlagsMayFollowArguments(t *testing.T) {
-	app := (&command{Program: program()}).app()
+	app := newCommand(program(), Console{}, &signals{}).app()
 	for given, want := range map[string]string{
 		"posta run bikes --data d":             "posta run --data d bikes",
 		"posta run --data d bikes":             "posta run --data d bikes",

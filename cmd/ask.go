@@ -8,11 +8,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/protocol/session"
 )
 
 // askFlags are for commands that ask a running cluster.
-func askFlags() []cli.Flag { return []cli.Flag{topologyFlag(), entryFlag(), keyFlag(), patienceFlag()} }
+func askFlags() []cli.Flag {
+	return []cli.Flag{call.TopologyFlag(), call.EntryFlag(), call.KeyFlag(), patienceFlag()}
+}
 
 // defaultAskTimeout is how long commands that ask the cluster wait without --patience. A node that is being restarted answers sooner.
 const defaultAskTimeout = 5 * time.Second
@@ -53,7 +56,7 @@ func (x *command) dial(c *cli.Context, cfg client.Config, do func(context.Contex
 
 // sessionArgument returns the session that a command is about.
 func sessionArgument(c *cli.Context) (session.ID, error) {
-	text, err := oneArgument(c, "session", "6ba7b810-9dad-41d1-80b4-00c04fd430c8")
+	text, err := call.OneArgument(c, "session", "6ba7b810-9dad-41d1-80b4-00c04fd430c8")
 	if err != nil {
 		return session.ID{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -34,7 +35,7 @@ func (x *command) checkBrokerOfCluster(ctx context.Context, t *topology.Topology
 	if !slices.ContainsFunc(t.Hosts, remote) {
 		return fmt.Errorf("no frame gets through between the nodes: %w", err)
 	}
-	x.notef("this machine cannot reach the cluster's broker; if the nodes cannot reach it either, the cluster waits: %v", err)
+	x.Notef("this machine cannot reach the cluster's broker; if the nodes cannot reach it either, the cluster waits: %v", err)
 	return nil
 }
 
@@ -42,7 +43,7 @@ func (x *command) checkBrokerOfCluster(ctx context.Context, t *topology.Topology
 // the broker may come up later than the cluster, and the nodes read their logs back meanwhile.
 func (x *command) warnWithoutBroker(ctx context.Context, t *topology.Topology) {
 	if err := checkBroker(ctx, t); err != nil && ctx.Err() == nil {
-		x.notef("nodes will wait, and no session makes progress, until this is fixed: %v", err)
+		x.Notef("nodes will wait, and no session makes progress, until this is fixed: %v", err)
 	}
 }
 
@@ -52,7 +53,7 @@ func checkCarriedBroker(t *topology.Topology, keys *security.Keys) error {
 	address := keys.Broker()
 	switch {
 	case address == "" && t.BrokerSecretIsElsewhere():
-		return usagef("the topology has no password for its broker at %s, and there is none beside the keys of this node: run posta deploy "+
+		return exit.Usagef("the topology has no password for its broker at %s, and there is none beside the keys of this node: run posta deploy "+
 			"again, which brings it", t.BrokerURL())
 	case address == "" || t.Transport == topology.ZMQ:
 		return nil

@@ -11,6 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/deploy/plan"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -60,7 +62,7 @@ func TestS6_OnlyNodesGetTheBrokersPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := checkCarriedBroker(inside, nil); exitCode(err) != exitUsage || !strings.Contains(err.Error(), "posta deploy") {
+	if err := checkCarriedBroker(inside, nil); exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "posta deploy") {
 		t.Errorf("a node without the password: %v", err)
 	}
 	home := filepath.Join(t.TempDir(), "keys")
@@ -98,7 +100,7 @@ func TestS6_RollbackUsesThePresentPassword(t *testing.T) {
 	c := cli.NewContext(nil, flags, nil)
 	kept := &engineSet{observed: plan.Observed{Engines: []plan.Engine{
 		{Hosts: []string{"local"}, Revisions: []plan.Revision{{Number: 1, File: d.File, Image: "image", Digest: "x"}}}}}}
-	x := &command{}
+	x := &command{Call: &call.Call{}}
 	now := k.overBroker("amqp://me:hush-2@rabbit.example/v")
 	back, keys, err := x.desired(c, now, imageSource{}, kept)
 	if err != nil || back.RevisionDigest() != d.RevisionDigest() || len(keys) != len(before.All()) {

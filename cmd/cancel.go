@@ -9,6 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -17,8 +19,8 @@ func (x *command) cancelCommand() *cli.Command {
 	return &cli.Command{
 		Name: "cancel", ArgsUsage: "SESSION",
 		Usage:       "end a session everywhere; its client is told",
-		Description: exitHelp,
-		Flags:       append(askFlags(), jsonFlag()), Action: x.cancel,
+		Description: exit.Help,
+		Flags:       append(askFlags(), call.JSONFlag()), Action: x.cancel,
 	}
 }
 
@@ -44,9 +46,9 @@ func (x *command) cancel(c *cli.Context) error {
 		if err != nil {
 			return fmt.Errorf("cancel session %s: %w; nodes that did not hear it give the session up after limits.client_timeout", id, err)
 		}
-		x.notef("session %s is cancelled", id)
-		if c.Bool(flagJSON) {
-			return x.printJSON(cancelJSON{Session: id.String(), Cancelled: true})
+		x.Notef("session %s is cancelled", id)
+		if c.Bool(call.FlagJSON) {
+			return x.PrintJSON(cancelJSON{Session: id.String(), Cancelled: true})
 		}
 		return nil
 	})

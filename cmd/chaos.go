@@ -11,6 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/faults"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic"
@@ -36,8 +38,8 @@ With --docker the targets are containers, and can be cut off the network as well
 Lines are in the order of events; indented lines come from the journal. The last line says how many targets came back. The exit
 code is 1 if one of them did not come back within the time of --patience. With --json the lines are on standard error.
 
-` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), hostFlag(), dockerFlag(), jsonFlag(),
+` + exit.Help,
+		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.HostFlag(), call.DockerFlag(), call.JSONFlag(),
 			&cli.DurationFlag{Name: "duration", Value: 30 * time.Second, Usage: "continue for this `TIME`"},
 			&cli.DurationFlag{Name: "every", Value: 2 * time.Second,
 				Usage: "mean `TIME` between two faults; each is between half and one and a half of it"},
@@ -59,13 +61,13 @@ func (x *command) chaos(c *cli.Context) error {
 	soon, cancel := context.WithTimeout(c.Context, 5*time.Second)
 	defer cancel()
 	if _, err := w.Until(soon, monitor.HasLeader); err != nil {
-		return fmt.Errorf("%w: no medic leads; start the cluster with `posta up`", errNothingAnswers)
+		return fmt.Errorf("%w: no medic leads; start the cluster with `posta up`", exit.ErrNothingAnswers)
 	}
 	began := time.Now()
 	over, cancel := context.WithTimeout(c.Context, c.Duration("duration"))
 	defer cancel()
 	lines := x.Out
-	if c.Bool(flagJSON) {
+	if c.Bool(call.FlagJSON) {
 		lines = x.Err
 	}
 	journal := journalReader{since: began, known: map[core.EntryID]bool{}}
@@ -86,10 +88,10 @@ func (x *command) chaos(c *cli.Context) error {
 	look(time.Now().Add(time.Hour)) // an hour ahead, because the clocks of other hosts may be ahead
 	done, unanswered := r.counts()
 	line := summary(core.Incidents(view.Entries), began, done, unanswered)
-	if c.Bool(flagJSON) {
-		return errors.Join(x.printJSON(r.asJSON(view, began)), err)
+	if c.Bool(call.FlagJSON) {
+		return errors.Join(x.PrintJSON(r.asJSON(view, began)), err)
 	}
-	x.printf("%s\n", line)
+	x.Printf("%s\n", line)
 	return err
 }
 
@@ -98,7 +100,7 @@ const journalLag = time.Second
 
 func (x *command) newFaultInjector(c *cli.Context) (_ *faultInjector, _ *monitor.Listener[monitor.Medics], err error) {
 	if c.Duration("every") <= 0 {
-		return nil, nil, usagef("--every %v: give a time above 0", c.Duration("every"))
+		return nil, nil, exit.Usagef("--every %v: give a time above 0", c.Duration("every"))
 	}
 	injector, all, t, err := x.injectorOf(c, func(t *topology.Topology) (*security.Keys, error) { return x.clientKeys(c, t) })
 	if err != nil {
@@ -119,7 +121,7 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *faultInjector, _ *monitor
 	}
 	for _, name := range c.Args().Slice() {
 		if !slices.Contains(all, medic.NodeID(name)) {
-			return nil, nil, usagef("chaos: unknown name %q; the choices are %s", name, joined(all))
+			return nil, nil, exit.Usagef("chaos: unknown name %q; the choices are %s", name, joined(all))
 		}
 		targets = append(targets, medic.NodeID(name))
 	}
@@ -127,7 +129,7 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *faultInjector, _ *monitor
 	if !c.IsSet("seed") {
 		seed = rand.Uint64() >> 32
 	}
-	x.notef("chaos with --seed %d", seed)
+	x.Notef("chaos with --seed %d", seed)
 	keys, err := x.clientKeys(c, t)
 	if err != nil {
 		return nil, nil, err
@@ -143,7 +145,7 @@ type keySource func(*topology.Topology) (*security.Keys, error)
 // injectorOf returns the injector, and all nodes and medics that it may hit.
 func (x *command) injectorOf(c *cli.Context, keysFor keySource) (injector faults.Injector, all []medic.NodeID, t *topology.Topology,
 	err error) {
-	if !c.Bool(flagDocker) {
+	if !c.Bool(call.FlagDocker) {
 		procs, t, err := x.localProcesses(c)
 		if err != nil {
 			return nil, nil, nil, err
@@ -175,7 +177,7 @@ func (x *command) injectorOf(c *cli.Context, keysFor keySource) (injector faults
 func kindsOf(c *cli.Context, m faults.Injector) (kinds []faults.Kind, err error) {
 	for _, name := range c.StringSlice("fault") {
 		if !slices.Contains(m.Kinds(), faults.Kind(name)) {
-			return nil, usagef("--fault %s: the choices are %s", name, joined(m.Kinds()))
+			return nil, exit.Usagef("--fault %s: the choices are %s", name, joined(m.Kinds()))
 		}
 		kinds = append(kinds, faults.Kind(name))
 	}

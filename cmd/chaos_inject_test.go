@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/faults"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic"
@@ -89,7 +90,7 @@ func TestGen_OfAProgramWithoutGenerators(t *testing.T) {
 	var out, err safeBuffer
 	code := run(t.Context(), t.Context(), Program{Version: "test"}, []string{"posta", "gen", "bikes", "--out", t.TempDir()},
 		Console{In: strings.NewReader(""), Out: &out, Err: &err})
-	if code != exitUsage || err.String() != "posta: gen: this program makes no data for any analysis\n" {
+	if code != exit.Usage || err.String() != "posta: gen: this program makes no data for any analysis\n" {
 		t.Errorf("exit code %d, %q", code, err.String())
 	}
 }

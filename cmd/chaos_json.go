@@ -3,6 +3,7 @@ package cmd
 import (
 	"time"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic/core"
 )
@@ -37,7 +38,7 @@ func (r *faultInjector) asJSON(view monitor.Medics, began time.Time) chaosJSON {
 		j := faultJSON{At: f.at.UTC().Format(time.RFC3339Nano), Kind: string(f.kind), Node: string(f.node), PID: f.pid,
 			ForMS: f.lasts.Milliseconds(), Done: f.done(), Unanswered: f.unanswered}
 		if f.err != nil {
-			j.Error = oneLine(f.err)
+			j.Error = exit.OneLine(f.err)
 		}
 		out.Faults = append(out.Faults, j)
 	}

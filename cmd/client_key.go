@@ -10,26 +10,20 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
-const flagKey = "key"
-
-func keyFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagKey, EnvVars: []string{"POSTA_KEY"},
-		Usage: "the `DIR` of your key, for a cluster with keys. Without this flag the key is looked for in posta/keys/CLUSTER of " +
-			"$XDG_CONFIG_HOME (~/.config), then where posta key new writes it"}
-}
-
 // clientKeys loads the key of the user of this command for a cluster; nil for a cluster without keys. It decides this without connecting: a
 // cluster has keys if its topology lets other machines reach it, or if keys were made for it.
 func (x *command) clientKeys(c *cli.Context, t *topology.Topology) (*security.Keys, error) {
-	given := c.String(flagKey)
+	given := c.String(call.FlagKey)
 	if !t.OverTCP() {
 		return nil, nil
 	}
-	x.plain = plainCall{entries: entryPoints(t, false), cluster: t.Name, looked: t.KeysDir} // cleared once the cluster is known to have keys
+	x.Plain = call.Plain{Entries: entryPoints(t, false), Cluster: t.Name, Looked: t.KeysDir} // cleared once the cluster is known to have keys
 	if t.Security.Insecure {
 		return nil, nil
 	}
@@ -38,7 +32,7 @@ func (x *command) clientKeys(c *cli.Context, t *topology.Topology) (*security.Ke
 	if given == "" && !made && len(t.Exposed()) == 0 {
 		return nil, nil
 	}
-	x.plain = plainCall{}
+	x.Plain = call.Plain{}
 	if given == "" {
 		var err error
 		if given, err = k.ownClient(); err != nil {
@@ -81,21 +75,21 @@ func (k keyring) ownClient() (string, error) {
 	}
 	switch len(names) {
 	case 0:
-		return "", usagef("cluster %s has keys, and there is no key for you in %s or in %s: ask the operator for one (posta key new NAME "+
+		return "", exit.Usagef("cluster %s has keys, and there is no key for you in %s or in %s: ask the operator for one (posta key new NAME "+
 			"--role submit), and name its directory with --%s or POSTA_KEY",
-			k.t.Name, strings.Join(looked, ", "), k.at(string(security.Client)), flagKey)
+			k.t.Name, strings.Join(looked, ", "), k.at(string(security.Client)), call.FlagKey)
 	case 1:
 		return filepath.Dir(names[0]), nil
 	}
-	return "", usagef("there are %d keys of clients in %s: say which is yours with --%s DIR or POSTA_KEY", len(names),
-		k.at(string(security.Client)), flagKey)
+	return "", exit.Usagef("there are %d keys of clients in %s: say which is yours with --%s DIR or POSTA_KEY", len(names),
+		k.at(string(security.Client)), call.FlagKey)
 }
 
 // givenKey returns the key for a cluster whose topology is not known; nil without --key. The key says which cluster it is for.
 func (x *command) givenKey(c *cli.Context) (*security.Keys, error) {
-	dir := c.String(flagKey)
+	dir := c.String(call.FlagKey)
 	if dir == "" {
-		x.plain = plainCall{entries: c.StringSlice(flagEntry)}
+		x.Plain = call.Plain{Entries: c.StringSlice(call.FlagEntry)}
 		return nil, nil
 	}
 	cas, err := security.ReadCAs(dir)
@@ -111,12 +105,12 @@ func (x *command) loadKey(c *cli.Context, dir, cluster string) (*security.Keys, 
 	switch {
 	case errors.Is(err, security.ErrRevoked), errors.Is(err, security.ErrExpired), errors.Is(err, security.ErrUntrusted),
 		errors.Is(err, security.ErrUnsafeFile):
-		return nil, usagef("read your key: %v", err)
+		return nil, exit.Usagef("read your key: %v", err)
 	case err != nil:
 		return nil, fmt.Errorf("read your key: %w", err)
 	}
 	if id := keys.Identity(); id.Role != security.Client {
-		return nil, usagef("the key in %s is that of %s, and clients have their own: posta key new NAME --role submit", dir, id)
+		return nil, exit.Usagef("the key in %s is that of %s, and clients have their own: posta key new NAME --role submit", dir, id)
 	}
 	x.warnOfExpiry(c, keys, time.Now())
 	return keys, nil
@@ -126,7 +120,7 @@ func (x *command) warnOfExpiry(c *cli.Context, keys *security.Keys, now time.Tim
 	const warned = "expiry"
 	if end := keys.Expiry(); end.Sub(now) < security.ExpiryWarning && c.App.Metadata[warned] == nil {
 		c.App.Metadata[warned] = true
-		x.notef("warning: the %s end on %s: make a new key with posta key new", keys, end.UTC().Format(time.DateOnly))
+		x.Notef("warning: the %s end on %s: make a new key with posta key new", keys, end.UTC().Format(time.DateOnly))
 	}
 }
 
@@ -148,7 +142,7 @@ func roleOf(t *topology.Topology, keys *security.Keys) security.Role {
 // who refuse.
 func explainRefused(t *topology.Topology, keys *security.Keys, refused error) string {
 	all := leaves(refused)
-	who, first, _ := strings.Cut(oneLine(all[0]), ": ")
+	who, first, _ := strings.Cut(exit.OneLine(all[0]), ": ")
 	verb := "refuses"
 	if len(all) > 1 {
 		who, verb = fmt.Sprintf("%s and %d more nodes and medics", who, len(all)-1), "refuse"

@@ -8,6 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
@@ -23,7 +25,7 @@ func TestS6_CommandsWarnBeforeAKeyEnds(t *testing.T) {
 	}
 	for days, warns := range map[int]bool{31: false, 29: true, -1: true} {
 		var said safeBuffer
-		x := &command{Console: Console{Err: &said}}
+		x := &command{Call: &call.Call{Err: &said}}
 		c := cli.NewContext(&cli.App{Metadata: map[string]any{}}, nil, nil)
 		for range 2 {
 			x.warnOfExpiry(c, keys, keys.Expiry().AddDate(0, 0, -days))
@@ -57,10 +59,10 @@ func TestS6_WhichKeyACommandUses(t *testing.T) {
 		code int
 		want string
 	}{
-		"the only one there is": {nil, exitNoCluster, "no node of"},
-		"one that is named":     {[]string{"--key", bob}, exitNoCluster, "no node of"},
-		"one that is not there": {[]string{"--key", bob + "2"}, exitUsage, "read your key"},
-		"a node's":              {[]string{"--key", filepath.Join(k.dir, "node", "input-1")}, exitUsage, "that of node/input-1"},
+		"the only one there is": {nil, exit.NoCluster, "no node of"},
+		"one that is named":     {[]string{"--key", bob}, exit.NoCluster, "no node of"},
+		"one that is not there": {[]string{"--key", bob + "2"}, exit.Usage, "read your key"},
+		"a node's":              {[]string{"--key", filepath.Join(k.dir, "node", "input-1")}, exit.Usage, "that of node/input-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := status(c.args...); r.code != c.code || !strings.Contains(r.err, c.want) {
@@ -69,7 +71,7 @@ func TestS6_WhichKeyACommandUses(t *testing.T) {
 		})
 	}
 	k.must("new", "carol", "--role", "watch")
-	if r := status(); r.code != exitUsage || !strings.Contains(r.err, "say which is yours with --key") {
+	if r := status(); r.code != exit.Usage || !strings.Contains(r.err, "say which is yours with --key") {
 		t.Errorf("with two keys: %d: %s", r.code, r.err)
 	}
 	config := t.TempDir()
@@ -80,21 +82,21 @@ func TestS6_WhichKeyACommandUses(t *testing.T) {
 	if err := os.Rename(bob, filepath.Join(config, "posta", "keys", "posta")); err != nil {
 		t.Fatal(err)
 	}
-	if r := status(); r.code != exitNoCluster {
+	if r := status(); r.code != exit.NoCluster {
 		t.Errorf("with a key below XDG_CONFIG_HOME: %d: %s", r.code, r.err)
 	}
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	if err := os.RemoveAll(filepath.Join(k.dir, "client")); err != nil {
 		t.Fatal(err)
 	}
-	if r := status(); r.code != exitUsage || !strings.Contains(r.err, "no key for you") {
+	if r := status(); r.code != exit.Usage || !strings.Contains(r.err, "no key for you") {
 		t.Errorf("without a key: %d: %s", r.code, r.err)
 	}
 	open := filepath.Join(config, "posta", "keys", "posta")
 	if err := os.Chmod(filepath.Join(open, "key.pem"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := status("--key", open); r.code != exitUsage || !strings.Contains(r.err, "chmod") {
+	if r := status("--key", open); r.code != exit.Usage || !strings.Contains(r.err, "chmod") {
 		t.Errorf("a key that others may read: %d: %s", r.code, r.err)
 	}
 }

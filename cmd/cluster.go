@@ -13,6 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -21,7 +23,7 @@ import (
 // readTopology reads the file that -f names, for commands that show it, or that start or stop the cluster. Its local hosts have no address
 // yet.
 func readTopology(c *cli.Context) (*topology.Topology, error) {
-	name := c.String(flagTopology)
+	name := c.String(call.FlagTopology)
 	t, err := topology.Load(name)
 	if err != nil {
 		return nil, noTopology(name, err)
@@ -33,10 +35,10 @@ func readTopology(c *cli.Context) (*topology.Topology, error) {
 // loadTopology reads the file for commands that speak to the cluster. Its local hosts have the address that posta up has noted or, within
 // containers, the address that --address gives.
 func loadTopology(c *cli.Context) (*topology.Topology, error) {
-	name, inside := c.String(flagTopology), c.String(flagAddress)
+	name, inside := c.String(call.FlagTopology), c.String(call.FlagAddress)
 	if inside != "" {
 		if err := topology.CheckInternal(inside); err != nil {
-			return nil, usagef("--%s: %v", flagAddress, err)
+			return nil, exit.Usagef("--%s: %v", call.FlagAddress, err)
 		}
 	}
 	t, err := topology.LoadWith(name, topology.Addresses{Inside: inside})
@@ -88,7 +90,7 @@ func withTopology(do func(*cli.Context, *topology.Topology) error) cli.ActionFun
 // withNode returns the action of a command about one node of the topology that -f names.
 func (read topologyReader) withNode(example string, do func(*cli.Context, *topology.Topology, string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		name, err := oneArgument(c, "node", example)
+		name, err := call.OneArgument(c, "node", example)
 		if err != nil {
 			return err
 		}
@@ -113,7 +115,7 @@ type entrance struct {
 
 // entries returns the endpoints that clients connect to first: those of --entry, or those of the topology.
 func (x *command) entries(c *cli.Context) (e entrance, err error) {
-	if e.at = c.StringSlice(flagEntry); len(e.at) > 0 {
+	if e.at = c.StringSlice(call.FlagEntry); len(e.at) > 0 {
 		e.keys, err = x.givenKey(c)
 		return e, err
 	}
@@ -156,23 +158,23 @@ func localNodes(c *cli.Context, t *topology.Topology) ([]topology.Node, error) {
 	names := hostNames(t)
 	if len(wanted) == 0 {
 		if len(t.Hosts) > 1 && slices.ContainsFunc(t.Hosts, remote) {
-			return nil, usagef("%s has several hosts (%s); say which of them this machine is with --host NAME", t.File, strings.Join(names, ", "))
+			return nil, exit.Usagef("%s has several hosts (%s); say which of them this machine is with --host NAME", t.File, strings.Join(names, ", "))
 		}
 		wanted = names
 	}
 	nodes := slices.DeleteFunc(t.Nodes(), func(n topology.Node) bool { return !slices.Contains(wanted, n.Host) })
 	if len(nodes) == 0 {
-		return nil, usagef("%s places no node on %s", t.File, strings.Join(wanted, ", "))
+		return nil, exit.Usagef("%s places no node on %s", t.File, strings.Join(wanted, ", "))
 	}
 	return nodes, nil
 }
 
 // givenHosts returns the hosts that --host names, checked; nil without --host.
 func givenHosts(c *cli.Context, t *topology.Topology) ([]string, error) {
-	wanted, names := c.StringSlice(flagHost), hostNames(t)
+	wanted, names := c.StringSlice(call.FlagHost), hostNames(t)
 	for _, w := range wanted {
 		if !slices.Contains(names, w) {
-			return nil, usagef("--host %s: %s has no such host; it has %s", w, t.File, strings.Join(names, ", "))
+			return nil, exit.Usagef("--host %s: %s has no such host; it has %s", w, t.File, strings.Join(names, ", "))
 		}
 	}
 	return wanted, nil

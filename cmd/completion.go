@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 func (x *command) completionCommand() *cli.Command {
@@ -23,7 +25,7 @@ func (x *command) completionCommand() *cli.Command {
 
 Names of analyses are completed, those of nodes and hosts from the topology, and ids of sessions, for which the cluster is asked.
 
-` + exitHelp,
+` + exit.Help,
 		Action: x.completion,
 	}
 }
@@ -77,19 +79,19 @@ complete -c posta -f -a '(__posta_complete)'
 )
 
 func (x *command) completion(c *cli.Context) error {
-	shell, err := oneArgument(c, "shell", "bash")
+	shell, err := call.OneArgument(c, "shell", "bash")
 	if err != nil {
 		return err
 	}
 	switch shell {
 	case "bash":
-		x.printf(bashCompletion, completionFlag)
+		x.Printf(bashCompletion, completionFlag)
 	case "zsh":
-		x.printf(zshCompletion, completionFlag)
+		x.Printf(zshCompletion, completionFlag)
 	case "fish":
-		x.printf(fishCompletion, completionFlag)
+		x.Printf(fishCompletion, completionFlag)
 	default:
-		return usagef("completion: no script for %q; the shells are bash, fish and zsh", shell)
+		return exit.Usagef("completion: no script for %q; the shells are bash, fish and zsh", shell)
 	}
 	return nil
 }
@@ -109,16 +111,16 @@ func (x *command) complete(app *cli.App, words []string) {
 	case strings.HasPrefix(current, "-"):
 		for _, f := range flags {
 			if isTold(f) {
-				x.printf("--%s\n", f.Names()[0])
+				x.Printf("--%s\n", f.Names()[0])
 			}
 		}
-		x.printf("--help\n")
+		x.Printf("--help\n")
 	case command != nil && len(before) > depth && takesValue(command, before[len(before)-1]):
 		x.printWords(x.valuesOf(command, before[len(before)-1], before, current))
 	case len(commands) > 0:
 		for _, c := range commands {
 			if !c.Hidden {
-				x.printf("%s\n", c.Name)
+				x.Printf("%s\n", c.Name)
 			}
 		}
 	case !hasArgument(command, before[depth:]):
@@ -132,7 +134,7 @@ func (x *command) complete(app *cli.App, words []string) {
 
 func (x *command) printWords(all []string) {
 	for _, word := range all {
-		x.printf("%s\n", word)
+		x.Printf("%s\n", word)
 	}
 }
 

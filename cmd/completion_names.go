@@ -9,6 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/faults"
 	"posta.dev/posta/topology"
 )
@@ -21,15 +23,15 @@ func (x *command) valuesOf(c *cli.Command, flag string, words []string, current 
 			return nil // a journal
 		}
 		return x.sessionIDs(words)
-	case flagFormat:
+	case call.FlagFormat:
 		return []string{"csv", "json", "jsonl", "parquet"}
-	case flagHost, flagLost:
+	case call.FlagHost, flagLost:
 		if t := topologyIn(c, words); t != nil {
 			return hostNames(t)
 		}
 	case "fault":
 		return []string{string(faults.Kill), string(faults.Hang), string(faults.Pause), string(faults.Cut)}
-	case flagRender:
+	case call.FlagRender:
 		return []string{"compose", "systemd"}
 	case "f", flagQuestions:
 		if c.Name == "sql" {
@@ -58,12 +60,12 @@ func topologyIn(c *cli.Command, words []string) *topology.Topology {
 func (x *command) sessionIDs(words []string) (ids []string) {
 	args := []string{"posta", "sessions", "--json", "--patience", "1s"}
 	for i := 0; i+1 < len(words); i++ {
-		if slices.Contains([]string{"-f", "--" + flagTopology, "-e", "--" + flagEntry, "--" + flagKey}, words[i]) {
+		if slices.Contains([]string{"-f", "--" + call.FlagTopology, "-e", "--" + call.FlagEntry, "--" + call.FlagKey}, words[i]) {
 			args = append(args, words[i], words[i+1])
 		}
 	}
 	var out bytes.Buffer
-	if run(x.forced, x.forced, x.Program, args, Console{In: strings.NewReader(""), Out: &out, Err: io.Discard}) != exitOK {
+	if run(x.Forced, x.Forced, x.program, args, Console{In: strings.NewReader(""), Out: &out, Err: io.Discard}) != exit.OK {
 		return nil
 	}
 	var found struct {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/forward"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -25,8 +27,8 @@ when it is ready.
    python3 examples/python/bikes.py \
          --entry ipc:///run/user/1000/posta/input-1.client DIR
 
-` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), keyFlag(),
+` + exit.Help,
+		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(),
 			&cli.StringFlag{Name: "listen", Usage: "make the sockets in `ipc:DIR`"},
 			&cli.BoolFlag{Name: "tied", Usage: "end when standard input is closed: when the program that started this one ends, in whatever way"}},
 		Action: withTopology(x.connect),
@@ -36,7 +38,7 @@ when it is ready.
 func (x *command) connect(c *cli.Context, t *topology.Topology) error {
 	given, _ := strings.CutPrefix(strings.Replace(c.String("listen"), "ipc://", "ipc:", 1), "ipc:")
 	if given == "" || strings.Contains(given, "://") {
-		return usagef("connect: where shall it listen? Give a directory with --listen ipc:DIR")
+		return exit.Usagef("connect: where shall it listen? Give a directory with --listen ipc:DIR")
 	}
 	dir, err := filepath.Abs(given)
 	if err != nil {
@@ -47,15 +49,15 @@ func (x *command) connect(c *cli.Context, t *topology.Topology) error {
 		return err
 	}
 	if keys == nil {
-		return usagef("connect: cluster %s of %s has no keys; programs reach its nodes directly", t.Name, t.File)
+		return exit.Usagef("connect: cluster %s of %s has no keys; programs reach its nodes directly", t.Name, t.File)
 	}
 	targets, entries := forwarded(t, keys, dir)
-	f, err := forward.Listen(dir, targets, func(err error) { x.notef("posta connect: %v", err) })
+	f, err := forward.Listen(dir, targets, func(err error) { x.Notef("posta connect: %v", err) })
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
 	for _, e := range entries {
-		x.printf("%s\n", e)
+		x.Printf("%s\n", e)
 	}
 	ctx, over := context.WithCancel(c.Context)
 	defer over()

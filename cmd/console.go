@@ -10,7 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/console"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/cmd/internal/tracing"
 	"posta.dev/posta/protocol"
@@ -42,10 +44,10 @@ It serves /metrics of all nodes for Prometheus (docs/metrics.md), with --metrics
 
 The link and that token are its only protection, so it listens only where no other machine reaches it. To see it from elsewhere: ssh -L 8080:127.0.0.1:8080 HOST
 
-` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), hostFlag(), dockerFlag(),
-			&cli.StringFlag{Name: flagData, Usage: "answer statements over the files below `DIR`, or over one file"},
-			&cli.StringSliceFlag{Name: flagFile,
+` + exit.Help,
+		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.HostFlag(), call.DockerFlag(),
+			&cli.StringFlag{Name: call.FlagData, Usage: "answer statements over the files below `DIR`, or over one file"},
+			&cli.StringSliceFlag{Name: call.FlagFile,
 				Usage: "`TABLE=PATH`: the files of a table; a pattern in quotes, or an address (https://..., s3://...); may be repeated"},
 			&cli.BoolFlag{Name: "watch", Usage: "show no button that kills or stops anything"},
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8080",
@@ -55,7 +57,7 @@ The link and that token are its only protection, so it listens only where no oth
 			&cli.BoolFlag{Name: flagAlone, Hidden: true, Usage: "with --of: in a container of its own, and not beside the medic"},
 			&cli.StringFlag{Name: flagConsoleBind, Hidden: true,
 				Usage: "with --of: serve at this `IP` of a container, where published ports lead, like 0.0.0.0"},
-			hidden(keysFlag()), localClientFlag(), hidden(systemdFlag()), hidden(logFlag()),
+			call.Hidden(keysFlag()), localClientFlag(), call.Hidden(call.SystemdFlag()), call.Hidden(logFlag()),
 			&cli.StringFlag{Name: "metrics-token",
 				Usage: "let in scrapers of /metrics that bring the token in this `FILE`, which only you can read"}},
 		Action: x.console,
@@ -71,9 +73,9 @@ func (x *command) console(c *cli.Context) error {
 	}
 	at := c.String("listen")
 	if _, err := console.Address(at); errors.Is(err, console.ErrExposed) {
-		return usagef("console: --listen %v; give one like 127.0.0.1:8080, and reach it from elsewhere with ssh -L 8080:127.0.0.1:8080 HOST", err)
+		return exit.Usagef("console: --listen %v; give one like 127.0.0.1:8080, and reach it from elsewhere with ssh -L 8080:127.0.0.1:8080 HOST", err)
 	} else if err != nil {
-		return usagef("console: --listen %v", err)
+		return exit.Usagef("console: --listen %v", err)
 	}
 	token, err := scrapeToken(c.String("metrics-token"))
 	if err != nil {
@@ -104,10 +106,10 @@ func (x *command) console(c *cli.Context) error {
 	}
 	if refused := errors.Join(nodes.Refused(), medics.Refused()); refused != nil &&
 		!slices.ContainsFunc(nodes.View(), func(s monitor.Status) bool { return s.Heard }) {
-		if c.String(flagData) == "" && len(c.StringSlice(flagFile)) == 0 {
-			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", errNothingAnswers, explainRefused(t, keys, refused), flagKey)
+		if c.String(call.FlagData) == "" && len(c.StringSlice(call.FlagFile)) == 0 {
+			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", exit.ErrNothingAnswers, explainRefused(t, keys, refused), call.FlagKey)
 		}
-		x.notef("warning: the pages show no nodes: %s", explainRefused(t, keys, refused))
+		x.Notef("warning: the pages show no nodes: %s", explainRefused(t, keys, refused))
 	}
 	from := entrance{at: entryPoints(t, keys != nil), keys: keys}
 	cfg := askConfig(c, from, session.ID{})
@@ -123,7 +125,7 @@ func (x *command) console(c *cli.Context) error {
 		}
 		defer undo()
 	}
-	x.notef("the console of cluster %s: open the link in a browser on this machine; it works once. Ctrl-C ends the console", t.Name)
+	x.Notef("the console of cluster %s: open the link in a browser on this machine; it works once. Ctrl-C ends the console", t.Name)
 	s, err := console.Listen(at, console.Config{
 		Topology: t, Nodes: nodes.View, Medics: medics.View,
 		Trouble: func() []string {
@@ -140,7 +142,7 @@ func (x *command) console(c *cli.Context) error {
 		},
 		Ask: ask, Break: breaks,
 		ScrapeToken: token,
-		Announce:    func(link string) { x.printf("%s\n", link) },
+		Announce:    func(link string) { x.Printf("%s\n", link) },
 	})
 	if errors.Is(err, syscall.EADDRINUSE) {
 		if t.Medics.Console != "" {
@@ -161,17 +163,6 @@ const (
 	flagAlone       = "alone"
 	flagConsoleBind = "console-bind"
 )
-
-// hidden hides a flag that only posta itself uses with this command.
-func hidden(f cli.Flag) cli.Flag {
-	switch f := f.(type) {
-	case *cli.StringFlag:
-		f.Hidden = true
-	case *cli.BoolFlag:
-		f.Hidden = true
-	}
-	return f
-}
 
 // sessionsOf asks a cluster for its sessions over a new connection, so that it finds nodes that have moved since.
 func sessionsOf(ctx context.Context, cfg client.Config) (all []protocol.SessionInfo, err error) {

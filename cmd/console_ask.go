@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/console"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/question"
@@ -34,7 +35,7 @@ type consoleAsker struct {
 
 // newConsoleAsker answers over the files of --data and --file, or of these roots. It returns nil if there are none.
 func (x *command) newConsoleAsker(c *cli.Context, from entrance, roots []string) (*console.Asker, error) {
-	if c.String(flagData) == "" && len(c.StringSlice(flagFile)) == 0 && len(roots) == 0 {
+	if c.String(call.FlagData) == "" && len(c.StringSlice(call.FlagFile)) == 0 && len(roots) == 0 {
 		return nil, nil
 	}
 	dir, named, err := sqlFiles(c)
@@ -60,9 +61,9 @@ func (a *consoleAsker) read(ctx context.Context, x *command, text string) (*sqlR
 
 // as returns a copy of the command that passes its remarks to say, one line at a time.
 func (a *consoleAsker) as(say func(string)) *command {
-	x := *a.x
-	x.In, x.Out, x.Err, x.events = strings.NewReader(""), io.Discard, &lineWriter{say: say}, nil
-	return &x
+	call := *a.x.Call
+	call.In, call.Out, call.Err, call.Events = strings.NewReader(""), io.Discard, &lineWriter{say: say}, nil
+	return &command{Call: &call}
 }
 
 func (a *consoleAsker) answer(ctx context.Context, text string, show *display.Progress) (answer *client.Answer, err error) {

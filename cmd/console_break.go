@@ -10,8 +10,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/console"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/faults"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/topology"
@@ -32,18 +34,18 @@ type consoleBreaker struct {
 // newConsoleBreaker returns the breaker that injects faults, and a function that ends all lasting faults. The breaker is nil if the
 // cluster's processes are not on this machine. own is the medic that serves the console, "" if a person does.
 func (x *command) newConsoleBreaker(c *cli.Context, keys keySource, own medic.NodeID) (*console.Breaker, func(), error) {
-	if c.Bool(flagSystemd) { // only systemd knows the processes, so the injector cannot find them
+	if c.Bool(call.FlagSystemd) { // only systemd knows the processes, so the injector cannot find them
 		return nil, func() {}, nil
 	}
 	injector, all, t, err := x.injectorOf(c, keys)
 	if err != nil {
-		if c.Bool(flagDocker) || c.IsSet(flagHost) {
+		if c.Bool(call.FlagDocker) || c.IsSet(call.FlagHost) {
 			return nil, nil, err
 		}
-		x.notef("note: the console cannot inject faults: %s", oneLine(err))
+		x.Notef("note: the console cannot inject faults: %s", exit.OneLine(err))
 		return nil, func() {}, nil
 	}
-	all, err = nearTo(t, all, own, c.StringSlice(flagHost))
+	all, err = nearTo(t, all, own, c.StringSlice(call.FlagHost))
 	if err != nil {
 		return nil, nil, errors.Join(err, injector.Close())
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/console"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/topology"
 )
 
@@ -17,7 +18,7 @@ func (x *command) consoleLogin(c *cli.Context) error {
 		return err
 	}
 	if t.Medics.Console == "" {
-		return usagef("console --login: the medics of %s serve no console: write console = \"127.0.0.1:8080\" below [medics], then say posta "+
+		return exit.Usagef("console --login: the medics of %s serve no console: write console = \"127.0.0.1:8080\" below [medics], then say posta "+
 			"down and posta up; or start one with posta console", t.File)
 	}
 	trust, proof, err := x.consoleProof(c, t)
@@ -28,8 +29,8 @@ func (x *command) consoleLogin(c *cli.Context) error {
 	for _, m := range t.MedicNodes() {
 		link, err := console.Login(c.Context, t.ConsoleAddress(m), trust, proof)
 		if err == nil {
-			x.notef("open the link in a browser on this machine within a minute; it works once, and lets the browser in for 12 hours")
-			x.printf("%s\n", link)
+			x.Notef("open the link in a browser on this machine within a minute; it works once, and lets the browser in for 12 hours")
+			x.Printf("%s\n", link)
 			return nil
 		}
 		if wrong = append(wrong, err); errors.Is(err, console.ErrRefused) {

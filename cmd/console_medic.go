@@ -15,7 +15,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/console"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/cmd/internal/tracing"
 	"posta.dev/posta/medic/process"
@@ -40,24 +42,24 @@ const (
 // engine serves none: the console of a cluster in containers has a container of its own, so that whoever breaks into it does not have the
 // engine, and with it the machine.
 func (x *command) consoleCompanion(c *cli.Context, t *topology.Topology, n topology.Node) (*process.Companion, error) {
-	if t.ConsoleAddress(n) == "" || c.Bool(flagDocker) {
+	if t.ConsoleAddress(n) == "" || c.Bool(call.FlagDocker) {
 		return nil, nil
 	}
 	argv, err := self()
 	if err != nil {
 		return nil, err
 	}
-	argv = append(argv, "console", "--"+flagOf, string(n.ID), "-f", c.String(flagTopology))
-	for _, name := range []string{flagAddress, flagKeys, flagLocalClient} {
+	argv = append(argv, "console", "--"+flagOf, string(n.ID), "-f", c.String(call.FlagTopology))
+	for _, name := range []string{call.FlagAddress, flagKeys, flagLocalClient} {
 		if v := c.String(name); v != "" {
 			argv = append(argv, "--"+name, v)
 		}
 	}
-	for _, h := range c.StringSlice(flagHost) {
-		argv = append(argv, "--"+flagHost, h)
+	for _, h := range c.StringSlice(call.FlagHost) {
+		argv = append(argv, "--"+call.FlagHost, h)
 	}
-	if c.Bool(flagSystemd) {
-		argv = append(argv, "--"+flagSystemd)
+	if c.Bool(call.FlagSystemd) {
+		argv = append(argv, "--"+call.FlagSystemd)
 	}
 	return &process.Companion{Name: "console", Command: argv, Silence: consoleSilence, Pause: consolePause}, nil
 }
@@ -106,7 +108,7 @@ func (x *command) medicConsole(c *cli.Context) error {
 	}
 	at := t.ConsoleAddress(n)
 	if at == "" {
-		return usagef("console: the medics of %s serve none", t.File)
+		return exit.Usagef("console: the medics of %s serve none", t.File)
 	}
 	log, err := x.logger(c)
 	if err != nil {
@@ -198,7 +200,7 @@ func (x *command) alive() func(time.Time) {
 	return func(now time.Time) {
 		if now.Sub(last) >= consoleBeat {
 			last = now
-			x.printf(".\n")
+			x.Printf(".\n")
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/topology"
 )
 
@@ -107,7 +108,7 @@ func TestMedicsServeTheConsole(t *testing.T) {
 		return strings.Contains(visit(t, by, first),
 			"flowing again, incarnation 2")
 	})
-	if r := k.call("console", "--listen", strings.TrimPrefix(first, "http://")); r.code != exitFailed ||
+	if r := k.call("console", "--listen", strings.TrimPrefix(first, "http://")); r.code != exit.Failed ||
 		!strings.Contains(r.err, "posta console --login") {
 		t.Errorf("at the port of the medic's: exit code %d, %s", r.code, r.err)
 	}
@@ -243,7 +244,7 @@ func TestS5_AMedicsConsoleAsksForAKey(t *testing.T) {
 		t.Errorf("the page Ask does not say why nobody can ask: %s", page)
 	}
 	for name, want := range map[string]string{"bob": "needs the role watch or operate", "mallory": "not in [clients]"} {
-		if r := k.call("console", "--login", "--key", k.key(name)); r.code != exitFailed || !strings.Contains(r.err, want) || r.out != "" {
+		if r := k.call("console", "--login", "--key", k.key(name)); r.code != exit.Failed || !strings.Contains(r.err, want) || r.out != "" {
 			t.Errorf("%s: exit code %d, %s%s", name, r.code, r.out, r.err)
 		}
 	}

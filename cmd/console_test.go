@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // TestConsoleShowsTheCluster: the console shows nodes and sessions, answers SQL, injects faults, and ends at Ctrl-C. Meanwhile its port is
@@ -32,8 +34,8 @@ func TestConsoleShowsTheCluster(t *testing.T) {
 		ended <- run(ctx, context.Background(), program(), args, Console{In: strings.NewReader(""), Out: &out, Err: &err})
 	}()
 	defer func() {
-		interrupt(errInterrupted)
-		if code := <-ended; code != exitOK || strings.Contains(err.String(), "token") {
+		interrupt(exit.ErrInterrupted)
+		if code := <-ended; code != exit.OK || strings.Contains(err.String(), "token") {
 			t.Errorf("at Ctrl-C the console ends with %d, %s", code, err.String())
 		}
 	}()
@@ -82,7 +84,7 @@ func TestConsoleShowsTheCluster(t *testing.T) {
 			t.Errorf("the first page lacks %q:\n%s", want, first)
 		}
 	}
-	if r := k.call("console", "--listen", strings.TrimPrefix(base, "http://")); r.code != exitFailed || !strings.Contains(r.err, "--listen") {
+	if r := k.call("console", "--listen", strings.TrimPrefix(base, "http://")); r.code != exit.Failed || !strings.Contains(r.err, "--listen") {
 		t.Errorf("at a port that is taken: exit code %d, %s", r.code, r.err)
 	}
 	session := strings.TrimSpace(k.must("submit", "bikes", "--data", data(t, "1000"), "--detach").out)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/internal/owned"
 )
 
@@ -18,14 +19,14 @@ func scrapeToken(file string) (string, error) {
 	}
 	text, err := owned.Read(file)
 	if err != nil {
-		return "", usagef("console: --metrics-token: %s", oneLine(err))
+		return "", exit.Usagef("console: --metrics-token: %s", exit.OneLine(err))
 	}
 	if info, err := os.Lstat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
-		return "", usagef("console: --metrics-token: others may read %s (mode %#o): run chmod 600 %s", file, info.Mode().Perm(), file)
+		return "", exit.Usagef("console: --metrics-token: others may read %s (mode %#o): run chmod 600 %s", file, info.Mode().Perm(), file)
 	}
 	token := strings.TrimSpace(string(text))
 	if len(token) < leastToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", usagef("console: --metrics-token: the token in %s is not one word of at least %d characters: make one with head -c 32 "+
+		return "", exit.Usagef("console: --metrics-token: the token in %s is not one word of at least %d characters: make one with head -c 32 "+
 			"/dev/urandom | base64 > %s", file, leastToken, file)
 	}
 	return token, nil

@@ -4,6 +4,9 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 func (x *command) deployCommand() *cli.Command {
@@ -28,24 +31,24 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
 
    posta deploy --render systemd rendered
 
-` + exitHelp,
-		Flags: append([]cli.Flag{topologyFlag(), jsonFlag(),
+` + exit.Help,
+		Flags: append([]cli.Flag{call.TopologyFlag(), call.JSONFlag(),
 			&cli.BoolFlag{Name: flagPlan, Usage: "print what would be done, and do nothing"},
 			&cli.StringFlag{Name: flagProgram, DefaultText: "this one", Usage: "the static `FILE` that the image is made of"},
 			&cli.StringFlag{Name: flagImage,
 				Usage: "use the image of this `NAME`, which the engine of this machine has, instead of making one (compose files: posta by default)"},
-			&cli.StringFlag{Name: flagRender, Usage: "write files of this `KIND` to DIR instead of deploying: systemd or compose"},
+			&cli.StringFlag{Name: call.FlagRender, Usage: "write files of this `KIND` to DIR instead of deploying: systemd or compose"},
 			&cli.BoolFlag{Name: flagRollback, Usage: "go back to the last good topology, which the hosts keep, with its image"},
 			&cli.BoolFlag{Name: flagLose, Usage: "deploy even if no output stays, so that answers which clients have not fetched yet are lost"},
-			&cli.DurationFlag{Name: flagTimeout, Value: 90 * time.Second, Usage: "wait at most this `TIME` for each heartbeat"}},
+			&cli.DurationFlag{Name: call.FlagTimeout, Value: 90 * time.Second, Usage: "wait at most this `TIME` for each heartbeat"}},
 			changeFlags()...),
 		Action: x.deploy,
 		Subcommands: []*cli.Command{
 			{Name: "status", Usage: "show the containers and data of the cluster on each host",
-				Flags: []cli.Flag{topologyFlag(), lostFlag()}, Action: withEngines(x.deployStatus)},
+				Flags: []cli.Flag{call.TopologyFlag(), lostFlag()}, Action: withEngines(x.deployStatus)},
 			{Name: "logs", ArgsUsage: "NODE", Usage: "print the log of a node or medic, from its host",
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: flagTopology, Value: "topology.toml", EnvVars: []string{"POSTA_TOPOLOGY"},
+					&cli.StringFlag{Name: call.FlagTopology, Value: "topology.toml", EnvVars: []string{"POSTA_TOPOLOGY"},
 						Usage: "the `FILE` that describes the system"},
 					&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "continue, until Ctrl-C"},
 					&cli.StringFlag{Name: "tail", Value: "100", Usage: "at most the last `LINES`, or all"},
@@ -90,8 +93,8 @@ func (x *command) undeployCommand() *cli.Command {
 		Description: `Lets running sessions come to their end, stops and removes all containers and networks of the cluster, and keeps its data: the next posta
 deploy continues with it. With --volumes the data goes as well. Asks first.
 
-` + exitHelp,
-		Flags: append([]cli.Flag{topologyFlag(),
+` + exit.Help,
+		Flags: append([]cli.Flag{call.TopologyFlag(),
 			&cli.BoolFlag{Name: flagVolumes, Usage: "delete the data as well"},
 			&cli.BoolFlag{Name: flagYes, Aliases: []string{"y"}, Usage: "do not ask"}}, changeFlags()...),
 		Action: withEngines(x.undeploy),

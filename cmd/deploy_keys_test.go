@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
@@ -35,7 +36,7 @@ func TestS6_RenderedKeysAreForTheirProcesses(t *testing.T) {
 	k.must("init")
 	for kind, at := range map[string]func(topology.Node) string{"systemd": tp.SystemdKeys, "compose": topology.ComposeKeys} {
 		dir := t.TempDir()
-		if r := posta(t, "deploy", "-f", k.file, "--render", kind, dir); r.code != exitOK || strings.Contains(r.out+r.err, "PRIVATE") {
+		if r := posta(t, "deploy", "-f", k.file, "--render", kind, dir); r.code != exit.OK || strings.Contains(r.out+r.err, "PRIVATE") {
 			t.Fatalf("%s: %d, %s", kind, r.code, r.err)
 		}
 		own := map[string]bool{}
@@ -75,7 +76,7 @@ func TestS6_RenderedKeysAreForTheirProcesses(t *testing.T) {
 func TestS6_WhatDeployHasToCarry(t *testing.T) {
 	k := newTestKeys(t)
 	tp := k.twoHosts()
-	if keys, err := unitKeys(tp, ""); keys != nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "posta key init") {
+	if keys, err := unitKeys(tp, ""); keys != nil || exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "posta key init") {
 		t.Errorf("nobody has made keys: %v, %v", keys, err)
 	}
 	here := loaded(t, func(text string) string { return text }, topology.Variant{Address: "127.0.0.1"})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/deploy/apply"
 )
@@ -22,7 +23,7 @@ type steps struct {
 
 func (x *command) newSteps(of int) *steps {
 	s := &steps{screen: display.Redraw{Out: x.Err}, of: of, now: map[string]apply.Event{}}
-	if width, isTerminal := terminal(x.Err); isTerminal {
+	if width, isTerminal := call.Terminal(x.Err); isTerminal {
 		s.width = width
 	}
 	return s

@@ -11,7 +11,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/deploy/apply"
 	"posta.dev/posta/deploy/engine"
 	"posta.dev/posta/deploy/image"
@@ -21,13 +23,13 @@ import (
 )
 
 func (x *command) deploy(c *cli.Context) error {
-	if c.IsSet(flagRender) {
-		if c.Bool(flagJSON) {
-			return usagef("deploy: --%s writes files and deploys nothing, so --%s has no effect; leave it out", flagRender, flagJSON)
+	if c.IsSet(call.FlagRender) {
+		if c.Bool(call.FlagJSON) {
+			return exit.Usagef("deploy: --%s writes files and deploys nothing, so --%s has no effect; leave it out", call.FlagRender, call.FlagJSON)
 		}
 		return x.render(c)
 	}
-	if err := noArguments(c); err != nil {
+	if err := call.NoArguments(c); err != nil {
 		return err
 	}
 	began := time.Now()
@@ -53,10 +55,10 @@ func (x *command) deploy(c *cli.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case c.Bool(flagJSON):
-			return x.printJSON(planAsJSON(t.Name, p, false, began))
+		case c.Bool(call.FlagJSON):
+			return x.PrintJSON(planAsJSON(t.Name, p, false, began))
 		}
-		x.printf("%s", p.Text(&d))
+		x.Printf("%s", p.Text(&d))
 		return nil
 	}
 	return x.changingHosts(c, t, func(c *cli.Context, f *engineSet) error {
@@ -64,10 +66,10 @@ func (x *command) deploy(c *cli.Context) error {
 		if errors.Is(err, apply.ErrEnded) && !c.Bool(flagRollback) { // a rollback that has begun would now mean another topology
 			p, err = x.deployAgain(c, t, source)
 		}
-		if err != nil || !c.Bool(flagJSON) {
+		if err != nil || !c.Bool(call.FlagJSON) {
 			return err
 		}
-		return x.printJSON(planAsJSON(t.Name, p, true, began))
+		return x.PrintJSON(planAsJSON(t.Name, p, true, began))
 	})
 }
 
@@ -92,7 +94,7 @@ func advice(rollback bool, d *plan.Desired, good []plan.Revision) string {
 
 // deployAgain plans from what is there now, since the plan before was outdated.
 func (x *command) deployAgain(c *cli.Context, t *topology.Topology, source imageSource) (plan.Plan, error) {
-	x.notef("an input of cluster %s has ended since the plan was made; the deploy is planned again", t.Name)
+	x.Notef("an input of cluster %s has ended since the plan was made; the deploy is planned again", t.Name)
 	f, err := connectEngines(c, t)
 	if err != nil {
 		return plan.Plan{}, err
@@ -123,31 +125,31 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *engineSet, image *
 	if len(p.Steps) == 0 {
 		return x.confirmUp(c, d, f)
 	}
-	x.notef("%s", strings.TrimRight(p.Text(&d), "\n"))
+	x.Notef("%s", strings.TrimRight(p.Text(&d), "\n"))
 	progress := x.newSteps(len(p.Steps))
 	cfg := apply.Config{
 		Desired: d, Observed: f.observed, Engines: f.engines, Wait: c.Duration(flagWait), Cancel: c.Bool(flagCancel),
-		Beat: c.Duration(flagTimeout), Report: progress.update, Image: image, Keys: keys,
+		Beat: c.Duration(call.FlagTimeout), Report: progress.update, Image: image, Keys: keys,
 	}
 	err := apply.Run(c.Context, cfg, p)
 	progress.screen.Clear()
 	if err != nil {
 		return fmt.Errorf("%w; posta deploy status shows what is where; %s", err, advice)
 	}
-	x.notef("cluster %s: done, %s", d.Cluster, display.Plural(len(p.Steps), "step"))
+	x.Notef("cluster %s: done, %s", d.Cluster, display.Plural(len(p.Steps), "step"))
 	return nil
 }
 
 // confirmUp reports that nothing has to be done, once all nodes and medics are heard and stay up: containers that are right do not prove
 // that.
 func (x *command) confirmUp(c *cli.Context, d plan.Desired, f *engineSet) error {
-	cfg := apply.Config{Desired: d, Observed: f.observed, Engines: f.engines, Beat: c.Duration(flagTimeout)}
+	cfg := apply.Config{Desired: d, Observed: f.observed, Engines: f.engines, Beat: c.Duration(call.FlagTimeout)}
 	if err := apply.Run(c.Context, cfg, plan.Confirm(d, f.observed)); err != nil {
 		return fmt.Errorf(
 			"the containers of cluster %s are as the topology says, but the cluster does not work: %w; posta status shows what is heard", d.Cluster,
 			err)
 	}
-	x.notef("cluster %s is as the topology says, and all its nodes and medics are heard", d.Cluster)
+	x.Notef("cluster %s is as the topology says, and all its nodes and medics are heard", d.Cluster)
 	return nil
 }
 
@@ -209,11 +211,11 @@ func (x *command) imageSource(c *cli.Context) (s imageSource, err error) {
 	s.close = func() error { return nil }
 	switch {
 	case c.Bool(flagRollback) && (c.IsSet(flagImage) || c.IsSet(flagProgram)):
-		return s, usagef("--%s goes back to the image of that time; leave out --%s and --%s", flagRollback, flagImage, flagProgram)
+		return s, exit.Usagef("--%s goes back to the image of that time; leave out --%s and --%s", flagRollback, flagImage, flagProgram)
 	case c.Bool(flagRollback):
 		return s, nil
 	case c.IsSet(flagImage) && c.IsSet(flagProgram):
-		return s, usagef("give --%s or --%s, not both", flagImage, flagProgram)
+		return s, exit.Usagef("give --%s or --%s, not both", flagImage, flagProgram)
 	case c.IsSet(flagImage):
 		e, err := engine.Open(c.Context, "here", topology.Deploy{})
 		if err != nil {
@@ -252,7 +254,7 @@ func (x *command) imageSource(c *cli.Context) (s imageSource, err error) {
 func (x *command) deployStatus(_ *cli.Context, _ *topology.Topology, f *engineSet) error {
 	for i := range f.observed.Engines {
 		o := &f.observed.Engines[i]
-		x.printf("%s: Docker %s, %s, clock %+.1fs\n", strings.Join(o.Hosts, ", "), o.Version, o.Arch, o.Offset.Seconds())
+		x.Printf("%s: Docker %s, %s, clock %+.1fs\n", strings.Join(o.Hosts, ", "), o.Version, o.Arch, o.Offset.Seconds())
 		table := display.Table{Head: []string{"unit", "state", "image", "container"}, Right: []bool{false, false, false, false}}
 		for _, k := range o.Containers {
 			state := "stopped"
@@ -265,14 +267,14 @@ func (x *command) deployStatus(_ *cli.Context, _ *topology.Topology, f *engineSe
 			table.Rows = append(table.Rows, []string{k.Unit, state, k.Image, k.Name})
 		}
 		table.Print(x.Out, "  ")
-		x.printf("  %s\n", display.Plural(len(o.Volumes), "volume"))
+		x.Printf("  %s\n", display.Plural(len(o.Volumes), "volume"))
 	}
 	for i, l := range f.observed.Revisions() {
 		when := "last good topology"
 		if i > 0 {
 			when = "the one before"
 		}
-		x.printf("%s: number %d, image %s\n", when, l.Number, l.Image)
+		x.Printf("%s: number %d, image %s\n", when, l.Number, l.Image)
 	}
 	return nil
 }
@@ -296,7 +298,7 @@ func (x *command) undeploy(c *cli.Context, t *topology.Topology, f *engineSet) e
 		return fmt.Errorf("undeploy: %w", err)
 	}
 	if p := plan.TakeDown(d, f.observed, c.Bool(flagVolumes)); len(p.Steps) == 0 {
-		x.notef("cluster %s: nothing is there", t.Name)
+		x.Notef("cluster %s: nothing is there", t.Name)
 		return nil
 	}
 	if !c.Bool(flagYes) {
@@ -307,7 +309,7 @@ func (x *command) undeploy(c *cli.Context, t *topology.Topology, f *engineSet) e
 	return x.changingHosts(c, t, func(c *cli.Context, f *engineSet) error {
 		p := plan.TakeDown(d, f.observed, c.Bool(flagVolumes))
 		if len(p.Steps) == 0 {
-			x.notef("cluster %s: nothing is there", t.Name)
+			x.Notef("cluster %s: nothing is there", t.Name)
 			return nil
 		}
 		return x.carryOut(c, d, f, nil, nil, p, "run posta undeploy again to continue, or posta deploy to have the cluster back")
@@ -340,5 +342,5 @@ func (x *command) confirmDown(c *cli.Context, cluster string, f *engineSet, volu
 	case <-c.Context.Done():
 		return context.Cause(c.Context)
 	}
-	return usagef("undeploy: not taken down; answer y, or say --%s", flagYes)
+	return exit.Usagef("undeploy: not taken down; answer y, or say --%s", flagYes)
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/host"
@@ -26,8 +28,8 @@ func (x *command) downCommand() *cli.Command {
 after the next posta up. Returns when all have ended. What the cluster has on a broker stays there, unless --queues is given: its frames
 are in the nodes' logs as well.
 
-` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), hostFlag(), jsonFlag(),
+` + exit.Help,
+		Flags: []cli.Flag{call.TopologyFlag(), call.HostFlag(), call.JSONFlag(),
 			&cli.BoolFlag{Name: flagQueues, Usage: "delete the cluster's queues or streams on its broker as well; no node may run, on any host"}},
 		Action: x.changing(x.down),
 	}
@@ -54,10 +56,10 @@ func (x *command) down(c *cli.Context, procs *local.Processes, t *topology.Topol
 	if err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
-	if err := x.leaveBroker(c, t); err != nil || !c.Bool(flagJSON) {
+	if err := x.leaveBroker(c, t); err != nil || !c.Bool(call.FlagJSON) {
 		return err
 	}
-	return x.printJSON(stoppedAsJSON(t, stopped, time.Since(began)))
+	return x.PrintJSON(stoppedAsJSON(t, stopped, time.Since(began)))
 }
 
 // removeSockets removes the sockets that posta up has made. It leaves a note that `posta topology published` has made, because containers
@@ -77,7 +79,7 @@ func (x *command) leaveBroker(c *cli.Context, t *topology.Topology) error {
 	case t.Transport == topology.ZMQ:
 		return nil
 	case !c.Bool(flagQueues):
-		x.notef("what the cluster has on its broker stays there for the next posta up; posta down --%s deletes it", flagQueues)
+		x.Notef("what the cluster has on its broker stays there for the next posta up; posta down --%s deletes it", flagQueues)
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(c.Context, brokerTime)
@@ -85,7 +87,7 @@ func (x *command) leaveBroker(c *cli.Context, t *topology.Topology) error {
 	if err := nodes.RemoveFromBroker(ctx, t); err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
-	x.notef("cluster %s has nothing on its broker any more", t.Name)
+	x.Notef("cluster %s has nothing on its broker any more", t.Name)
 	return nil
 }
 
@@ -103,7 +105,7 @@ func (x *command) closeHosts(ctx context.Context, procs *local.Processes) error 
 			if err := x.killMedics(ctx, procs); err != nil {
 				return err
 			}
-			err = h.Down(x.forced)
+			err = h.Down(x.Forced)
 		}
 		if err != nil {
 			return err
@@ -127,7 +129,7 @@ func (x *command) killMedics(ctx context.Context, procs *local.Processes) error 
 // sayStopped reports what was done.
 func (x *command) sayStopped(t *topology.Topology, all []medic.Stopped, took time.Duration) {
 	if len(all) == 0 {
-		x.notef("cluster %s: nothing was running", t.Name)
+		x.Notef("cluster %s: nothing was running", t.Name)
 		return
 	}
 	var killed []string
@@ -148,5 +150,5 @@ func (x *command) sayStopped(t *topology.Topology, all []medic.Stopped, took tim
 	if len(killed) > 0 {
 		line += fmt.Sprintf(", of which %s had to be killed", strings.Join(killed, ", "))
 	}
-	x.notef("%s", line)
+	x.Notef("%s", line)
 }

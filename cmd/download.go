@@ -10,16 +10,18 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/download"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/protocol"
 )
 
 func downloadFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: flagDownload, Usage: "save the file that an answer's first row points to in `DIR`, like a meme's picture; if it " +
+		&cli.StringFlag{Name: call.FlagDownload, Usage: "save the file that an answer's first row points to in `DIR`, like a meme's picture; if it " +
 			"cannot be fetched, that is only a warning"},
-		&cli.BoolFlag{Name: flagDownloadPrivate,
+		&cli.BoolFlag{Name: call.FlagDownloadPrivate,
 			Usage: "let --download fetch from this machine and from private networks, too: whoever wrote the data chose the address"},
 	}
 }
@@ -31,25 +33,25 @@ type downloads struct {
 }
 
 func readDownloads(c *cli.Context) downloads {
-	return downloads{c.String(flagDownload), c.Bool(flagDownloadPrivate)}
+	return downloads{c.String(call.FlagDownload), c.Bool(call.FlagDownloadPrivate)}
 }
 
 // checkDownload refuses, before the session begins, a download that cannot work.
 func (x *command) checkDownload(c *cli.Context, analysis string) error {
-	if c.String(flagDownload) == "" {
+	if c.String(call.FlagDownload) == "" {
 		return nil
 	}
 	if c.Bool("detach") {
-		return usagef("submit: --download needs the answers, and --detach does not wait for them; give it to posta results ID")
+		return exit.Usagef("submit: --download needs the answers, and --detach does not wait for them; give it to posta results ID")
 	}
 	a, err := x.Analyses.Find(analysis)
 	if err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(a.Queries, func(q analyses.Query) bool { return q.Download != "" }) {
-		return usagef("%s: --download: no answer of %s points to a file", c.Command.Name, analysis)
+		return exit.Usagef("%s: --download: no answer of %s points to a file", c.Command.Name, analysis)
 	}
-	return makeDir(c.String(flagDownload), flagDownload)
+	return makeDir(c.String(call.FlagDownload), call.FlagDownload)
 }
 
 // download saves the files that an answer points to. The answer is complete without them, so a failure is a note and not an error.
@@ -57,12 +59,12 @@ func (x *command) download(ctx context.Context, a *client.Answer, d downloads) e
 	if d.dir == "" {
 		return nil
 	}
-	if err := makeDir(d.dir, flagDownload); err != nil {
+	if err := makeDir(d.dir, call.FlagDownload); err != nil {
 		return err
 	}
 	known, err := x.Analyses.Find(a.Analysis)
 	if err != nil {
-		x.notef("warning: nothing downloaded: %s", oneLine(err))
+		x.Notef("warning: nothing downloaded: %s", exit.OneLine(err))
 		return nil
 	}
 	for _, q := range known.Queries {
@@ -71,12 +73,12 @@ func (x *command) download(ctx context.Context, a *client.Answer, d downloads) e
 		}
 		saved, err := d.first(ctx, a.Query(q.Name), q)
 		switch {
-		case errors.Is(context.Cause(ctx), errInterrupted):
-			return errInterrupted
+		case errors.Is(context.Cause(ctx), exit.ErrInterrupted):
+			return exit.ErrInterrupted
 		case err != nil:
-			x.notef("warning: nothing downloaded for %s: %s", q.Name, oneLine(err))
+			x.Notef("warning: nothing downloaded for %s: %s", q.Name, exit.OneLine(err))
 		default:
-			x.notef("%s: %s saved as %s", q.Name, display.Bytes(saved.Bytes), display.Escape(saved.Path))
+			x.Notef("%s: %s saved as %s", q.Name, display.Bytes(saved.Bytes), display.Escape(saved.Path))
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
 )
@@ -143,8 +144,8 @@ func TestCtrlCEndsADownload(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Error("nothing is fetched")
 	}
-	interrupt(errInterrupted)
-	if r := <-done; r.code != exitInterrupted || !strings.HasSuffix(r.err, "posta: interrupted\n") {
+	interrupt(exit.ErrInterrupted)
+	if r := <-done; r.code != exit.Interrupted || !strings.HasSuffix(r.err, "posta: interrupted\n") {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 }
@@ -161,7 +162,7 @@ func TestDownloadIsRefusedWhereItCannotWork(t *testing.T) {
 		"run links --download " + file:       "give another one with --download",
 	} {
 		r := posta(t, append(strings.Fields(call), "--data", from)...)
-		if r.code != exitUsage || !strings.Contains(r.err, want) || strings.Count(r.err, "\n") != 1 {
+		if r.code != exit.Usage || !strings.Contains(r.err, want) || strings.Count(r.err, "\n") != 1 {
 			t.Errorf("%s: exit code %d, %s", call, r.code, r.err)
 		}
 	}
@@ -181,7 +182,7 @@ func TestAProgramWithMalformedAnalysesFailsAtOnce(t *testing.T) {
 	var out, err safeBuffer
 	p := Program{Analyses: analyses.Set{links(), links()}}
 	code := run(context.Background(), context.Background(), p, []string{"posta", "analyses"}, Console{Out: &out, Err: &err})
-	if code != exitFailed || err.String() != "posta: bad analysis: there are two called \"links\"\n" || out.String() != "" {
+	if code != exit.Failed || err.String() != "posta: bad analysis: there are two called \"links\"\n" || out.String() != "" {
 		t.Errorf("exit code %d, %q, %q", code, out.String(), err.String())
 	}
 	if e := p.Analyses.Check(); !errors.Is(e, analyses.ErrBadAnalysis) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/deploy/engine"
 	"posta.dev/posta/deploy/plan"
 	"posta.dev/posta/topology"
@@ -52,7 +53,7 @@ func connectEngines(c *cli.Context, t *topology.Topology) (*engineSet, error) {
 	}
 	f := &engineSet{text: string(text), engines: map[string]*engine.Engine{}}
 	if err := f.connectAll(c.Context, t, c.StringSlice(flagLost)); err != nil {
-		return nil, fmt.Errorf("%s: %w", commandName(c), errors.Join(err, f.close()))
+		return nil, fmt.Errorf("%s: %w", call.CommandName(c), errors.Join(err, f.close()))
 	}
 	return f, nil
 }

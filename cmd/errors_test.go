@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/topology"
 )
 
@@ -250,7 +251,7 @@ func TestSettingsThatNoFileMayHave(t *testing.T) {
 		args := strings.Fields(call)
 		key, _, _ := strings.Cut(args[len(args)-1], "=")
 		r := posta(t, args...)
-		if r.code != exitUsage || r.out != "" || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "setting "+key+": ") {
+		if r.code != exit.Usage || r.out != "" || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "setting "+key+": ") {
 			t.Errorf("posta %s: exit code %d, %q, %q", call, r.code, r.out, r.err)
 		}
 	}

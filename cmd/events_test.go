@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/vmihailenco/msgpack/v5"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // eventsOf calls the command and returns its events.
@@ -40,7 +42,7 @@ func kinds(told []map[string]any) string {
 // TestEventsAreExact: infinity and NaN, which JSON cannot express, differ from NULL, and types are those of SQL.
 func TestEventsAreExact(t *testing.T) {
 	told, r := eventsOf(t, "sql", "SELECT 1.0 / 0 AS i, 0.0 / 0 AS n, CAST(NULL AS DOUBLE) AS nothing, 1.25 AS d, DATE '2024-02-29' AS day")
-	if got := kinds(told); r.code != exitOK || got != "answer query results done" {
+	if got := kinds(told); r.code != exit.OK || got != "answer query results done" {
 		t.Fatalf("exit code %d: %s\n%s", r.code, got, r.err)
 	}
 	if types := told[1]["types"]; !equalTexts(types, "DOUBLE", "DOUBLE", "DOUBLE", "DECIMAL(3, 2)", "DATE") {
@@ -83,11 +85,11 @@ func TestEventsTellErrorsWithTheirCodes(t *testing.T) {
 		if len(told) != 1 || told[0]["type"] != "error" || told[0]["code"] != c.code || !strings.Contains(told[0]["message"].(string), c.says) {
 			t.Errorf("%v: %v", c.args, told)
 		}
-		if r.code == exitOK || r.err == "" {
+		if r.code == exit.OK || r.err == "" {
 			t.Errorf("%v: exit code %d, %q on standard error", c.args, r.code, r.err)
 		}
 	}
-	if r := posta(t, "sql", "--events", "--json", "SELECT 1"); r.code != exitUsage || !strings.Contains(r.err, "give one of the two") {
+	if r := posta(t, "sql", "--events", "--json", "SELECT 1"); r.code != exit.Usage || !strings.Contains(r.err, "give one of the two") {
 		t.Errorf("--events with --json: %d, %s", r.code, r.err)
 	}
 }
@@ -118,7 +120,7 @@ func TestUnreadEventsEndTheCommand(t *testing.T) {
 	var err safeBuffer
 	code := run(ctx, context.Background(), program(), []string{"posta", "run", "bikes", "--data", dir, "--events"},
 		Console{In: strings.NewReader(""), Out: &failing{left: 10}, Err: &err})
-	if code != exitInterrupted {
+	if code != exit.Interrupted {
 		t.Errorf("exit code %d: %s", code, err.String())
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/topology"
 )
 
@@ -21,11 +22,11 @@ func demandKeys(t *topology.Topology, haveKeys bool) error {
 	switch {
 	case t.Security.Insecure:
 	case len(exposed) > 0 && !haveKeys:
-		return usagef("%s: host %q listens at %s, where other machines reach it, and there are no keys in %s; make them with `posta key init "+
+		return exit.Usagef("%s: host %q listens at %s, where other machines reach it, and there are no keys in %s; make them with `posta key init "+
 			"-f %[1]s`, or write insecure = true below [security] to let anyone in",
 			t.File, exposed[0].Name, exposed[0].Bind, t.KeysDir)
 	case haveKeys && t.OverTCP() && t.Transport != topology.ZMQ && !t.Security.TrustBroker && (len(exposed) > 0 || !t.BrokerIsLocal()):
-		return usagef("%s: with keys, nodes believe known nodes only, but with transport = %q the broker could say anything in their name; "+
+		return exit.Usagef("%s: with keys, nodes believe known nodes only, but with transport = %q the broker could say anything in their name; "+
 			"write trust_broker = true below [security], or transport = \"zmq\"",
 			t.File, t.Transport)
 	}

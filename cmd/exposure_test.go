@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/topology"
 )
 
@@ -71,7 +72,7 @@ func TestS2_BeyondLoopbackKeysAreDemanded(t *testing.T) {
 			continue
 		}
 		for _, want := range c.want {
-			if exitCode(err) != exitUsage || !strings.Contains(err.Error(), want) {
+			if exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v; want %q", name, err, want)
 			}
 		}
@@ -92,7 +93,7 @@ func TestS2_NothingStartsBeyondLoopbackWithoutKeys(t *testing.T) {
 		t.Helper()
 		r := posta(t, append(call, "-f", far.File)...)
 		for _, want := range wants {
-			if r.code != exitUsage || !strings.Contains(r.err, want) {
+			if r.code != exit.Usage || !strings.Contains(r.err, want) {
 				t.Errorf("posta %v: %d, %s; want %q", call, r.code, r.err, want)
 			}
 		}
@@ -122,7 +123,7 @@ func TestS2_EveryCommandWarnsOfInsecure(t *testing.T) {
 		}
 	}
 	secure := loaded(t, func(text string) string { return text }, topology.Variant{Address: "127.0.0.1"})
-	if r := posta(t, "topology", "check", "-f", secure.File); r.err != "" || r.code != exitOK {
+	if r := posta(t, "topology", "check", "-f", secure.File); r.err != "" || r.code != exit.OK {
 		t.Errorf("without it: %s", r.err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // An error of a statement for a row begins with what is wrong and the place in the statement, then says where the row is; who says so comes
@@ -35,7 +37,7 @@ func TestQ4_ARowsErrorSaysWhatAndWhere(t *testing.T) {
 		got := regexp.MustCompile(`(?s)^.*?posta: `).ReplaceAllString(r.err, "posta: ")
 		// an upload may hear of it before the session's end does
 		got = regexp.MustCompile(`\((session [0-9a-f-]{36}, )?(joiner|input|reducer)-1\)`).ReplaceAllString(got, "(WHERE)")
-		if r.code != exitSession || got != want {
+		if r.code != exit.Session || got != want {
 			t.Errorf("exit code %d:\n%swant\n%s", r.code, r.err, want)
 		}
 	}
@@ -69,7 +71,7 @@ func TestAStrayQuoteIsBadInput(t *testing.T) {
 				"remove the quote, or put the field in quotes and write the quote twice; if the field is one text, read the file with " +
 				"read_csv('closed.csv', multiline = true)\n",
 		} {
-			if r := posta(t, "sql", how, "--data", dir, sum+"'"+file+".csv'"); r.code != exitUsage || !strings.HasSuffix("\n"+r.err, "\n"+want) ||
+			if r := posta(t, "sql", how, "--data", dir, sum+"'"+file+".csv'"); r.code != exit.Usage || !strings.HasSuffix("\n"+r.err, "\n"+want) ||
 				strings.Count(r.err, file+".csv, line") != 1 {
 				t.Errorf("%s: exit code %d\n%swant\n%s", how, r.code, r.err, want)
 			}
@@ -83,32 +85,8 @@ func TestAStrayQuoteIsBadInput(t *testing.T) {
 	if r := must(t, "sql", "-q", "--csv", "--data", dir, "CREATE TABLE t FROM 'texts.csv' (b TEXT) WITH (multiline true); "+sum+"t"); r.out != "n,most\n2,127\n" {
 		t.Errorf("a declared table: %s%s", r.out, r.err)
 	}
-	if r := posta(t, "sql", "-q", "--data", dir, sum+"read_csv('open.csv', multiline = true)"); r.code != exitUsage ||
+	if r := posta(t, "sql", "-q", "--data", dir, sum+"read_csv('open.csv', multiline = true)"); r.code != exit.Usage ||
 		strings.Contains(r.err, "multiline") {
 		t.Errorf("a quote that is never closed: exit code %d\n%s%s", r.code, r.out, r.err)
-	}
-}
-
-// What is not a failure of a statement stays as it is.
-func TestOtherFailuresStayAsTheyAre(t *testing.T) {
-	for _, text := range []string{
-		"", "session 09978c92-46ae-472e-80cb-b4b7908f1b85 of bikes: analysis bikes failed in stage joiner (node joiner-1): panic: x (failed)",
-		"line 1, column 8: COLUMNS is not supported\n    SELECT 1\n    ^\n    Name them.",
-	} {
-		if got := failedStatement(text); got != text {
-			t.Errorf("%q becomes %q", text, got)
-		}
-	}
-}
-
-// An upload may hear of a failure first; then nothing names the session.
-func TestAFailureThatAnUploadHearsOf(t *testing.T) {
-	const text = "query_1: sql: upload t: have ipc:///x/input-1.client read /x/t.csv where it lies: analysis sql failed in stage joiner " +
-		"(node input-1): stream t, t.csv from line 2: " +
-		"a: b.csv, at or behind line 2: line 1, column 8: wrong\n    SELECT a\n           ^ (failed)"
-	const want = "query_1: line 1, column 8: wrong\n    SELECT a\n           ^\n    The row is in b.csv, at or behind line 2; a condition " +
-		"in WHERE or CASE can leave it out.\n    (input-1)"
-	if got := failedStatement(text); got != want {
-		t.Errorf("%s", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/wal"
 )
 
@@ -74,8 +75,8 @@ func TestGenPrintsWhatItMade(t *testing.T) {
 
 func TestGenStopsAtCtrlC(t *testing.T) {
 	ctx, interrupt := context.WithCancelCause(context.Background())
-	interrupt(errInterrupted)
-	if r := postaUntil(ctx, ctx, "gen", "bikes", "--rows", "1000000000", "--out", t.TempDir()); r.code != exitInterrupted {
+	interrupt(exit.ErrInterrupted)
+	if r := postaUntil(ctx, ctx, "gen", "bikes", "--rows", "1000000000", "--out", t.TempDir()); r.code != exit.Interrupted {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 }
@@ -187,13 +188,13 @@ func TestW7_LogsAreVerifiedDumpedAndRepaired(t *testing.T) {
 
 	r := posta(t, "log", "verify", dir, "--json")
 	var report reportJSON
-	if err := json.Unmarshal([]byte(r.out), &report); err != nil || report.OK || report.Damage == "" || r.code != exitFailed {
+	if err := json.Unmarshal([]byte(r.out), &report); err != nil || report.OK || report.Damage == "" || r.code != exit.Failed {
 		t.Errorf("a damaged log: %v, exit code %d, %s", err, r.code, r.out)
 	}
 	if strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "posta log repair "+dir) {
 		t.Errorf("verify says %q", r.err)
 	}
-	if r := posta(t, "log", "dump", dir); r.code != exitFailed || strings.Count(r.out, "\n") < 2 || strings.Count(r.err, "\n") != 1 {
+	if r := posta(t, "log", "dump", dir); r.code != exit.Failed || strings.Count(r.out, "\n") < 2 || strings.Count(r.err, "\n") != 1 {
 		t.Errorf("a dump of a damaged log: exit code %d, %s%s", r.code, r.out, r.err)
 	}
 	if r := must(t, "log", "repair", dir); !strings.Contains(r.out, "lost: ") {

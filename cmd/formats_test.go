@@ -12,6 +12,7 @@ import (
 
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client/source/parquet"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/csv"
 )
@@ -112,7 +113,7 @@ func TestD1_KillsWhileParquetIsReadChangeNothing(t *testing.T) {
 		until(t, node+" comes back", func() bool { now := pidOf(dir, node); return now != 0 && now != pid })
 	}
 	r := <-done
-	if r.code != exitOK {
+	if r.code != exit.OK {
 		t.Fatalf("exit code %d: %s", r.code, r.err)
 	}
 	sameNumbers(t, parse(t, r.out), want)

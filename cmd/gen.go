@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/internal/gen"
 )
 
@@ -26,49 +28,49 @@ func (x *command) genCommand() *cli.Command {
 
 The measurements are stations and temperatures, to ask SQL about. tpch makes the tables of TPC-H; 6,000,000 rows of lineitem are scale 1.
 
-` + exitHelp,
+` + exit.Help,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "rows", Value: 1_000_000, Usage: "rows of the largest stream"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another seed makes other data of the same kind"},
-			&cli.StringFlag{Name: flagOut, Usage: "`DIR` to write to; created if it does not exist"},
-			jsonFlag(),
+			&cli.StringFlag{Name: call.FlagOut, Usage: "`DIR` to write to; created if it does not exist"},
+			call.JSONFlag(),
 		},
 		Action: x.gen,
 	}
 }
 
 func (x *command) gen(c *cli.Context) error {
-	name, err := oneArgument(c, "analysis", "bikes --rows 1000000 --out DIR")
+	name, err := call.OneArgument(c, "analysis", "bikes --rows 1000000 --out DIR")
 	if err != nil {
 		return err
 	}
 	generate := x.Generators[name]
 	if generate == nil && len(x.Generators) == 0 {
-		return usagef("gen: this program makes no data for any analysis")
+		return exit.Usagef("gen: this program makes no data for any analysis")
 	}
 	if generate == nil {
-		return usagef("gen: unknown data %q; the choices are %s", name, strings.Join(slices.Sorted(maps.Keys(x.Generators)), ", "))
+		return exit.Usagef("gen: unknown data %q; the choices are %s", name, strings.Join(slices.Sorted(maps.Keys(x.Generators)), ", "))
 	}
-	dir, rows, seed := c.String(flagOut), c.Int("rows"), c.Uint64("seed")
+	dir, rows, seed := c.String(call.FlagOut), c.Int("rows"), c.Uint64("seed")
 	switch {
 	case dir == "":
-		return usagef("gen: where to? Give a directory with --out DIR")
+		return exit.Usagef("gen: where to? Give a directory with --out DIR")
 	case rows < 0:
-		return usagef("gen: --rows %d: give 0 or more", rows)
+		return exit.Usagef("gen: --rows %d: give 0 or more", rows)
 	}
 	began := time.Now()
 	made := &countedDir{Dir: gen.OnDisk(dir), interrupted: c.Context.Err}
 	if err := generate(made, rows, seed); err != nil {
 		if c.Context.Err() != nil {
-			return fmt.Errorf("gen: %w; what is in %s is not complete", errInterrupted, dir)
+			return fmt.Errorf("gen: %w; what is in %s is not complete", exit.ErrInterrupted, dir)
 		}
 		return fmt.Errorf("%w; is there room in %s, and may you write there?", err, dir)
 	}
-	if c.Bool(flagJSON) {
-		x.printf("{\"dir\": %q, \"rows\": %d, \"seed\": %d, \"files\": %d, \"bytes\": %d}\n", dir, rows, seed, made.files, made.bytes)
+	if c.Bool(call.FlagJSON) {
+		x.Printf("{\"dir\": %q, \"rows\": %d, \"seed\": %d, \"files\": %d, \"bytes\": %d}\n", dir, rows, seed, made.files, made.bytes)
 		return nil
 	}
-	x.notef("%s rows of %s in %s, %s, after %s: %s", display.Count(uint64(rows)), name, display.Plural(made.files, "file"),
+	x.Notef("%s rows of %s in %s, %s, after %s: %s", display.Count(uint64(rows)), name, display.Plural(made.files, "file"),
 		display.Bytes(made.bytes), display.Span(time.Since(began)), dir)
 	return nil
 }

@@ -19,7 +19,7 @@ func every(commands []*cli.Command, words []string, do func(c *cli.Command, word
 }
 
 func TestEveryCommandHelps(t *testing.T) {
-	app := (&command{Program: program()}).app()
+	app := newCommand(program(), Console{}, &signals{}).app()
 	every(app.Commands, nil, func(c *cli.Command, words []string) {
 		r := must(t, append(words, "--help")...)
 		if c.Usage == "" || !strings.Contains(unbroken(r.out), unbroken(c.Usage)) || r.err != "" {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic/core"
 )
@@ -31,7 +32,7 @@ func entryText(e *core.Entry) string {
 	case core.Adopted:
 		return fmt.Sprintf("%s: had been restarted already", e.Node)
 	case core.Missed:
-		return fmt.Sprintf("%s: could not be restarted: %s", e.Node, oneLine(fmt.Errorf("%s", e.Text)))
+		return fmt.Sprintf("%s: could not be restarted: %s", e.Node, exit.OneLine(fmt.Errorf("%s", e.Text)))
 	case core.Recovered:
 		return fmt.Sprintf("%s: at work again, incarnation %d", e.Node, e.Incarnation)
 	}

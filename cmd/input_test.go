@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // bikesWith makes bikes data and changes files as edit says, by name; nil removes a file.
@@ -68,7 +70,7 @@ func TestC1_BadInputIsExitCode2(t *testing.T) {
 		}
 		dir := bikesWith(t, edit)
 		r := posta(t, "run", "bikes", "--data", dir, "-q")
-		if r.code != exitUsage || r.out != "" || !strings.Contains(r.err, c.want) || !strings.Contains(r.err, filepath.Join(dir, c.file)) {
+		if r.code != exit.Usage || r.out != "" || !strings.Contains(r.err, c.want) || !strings.Contains(r.err, filepath.Join(dir, c.file)) {
 			t.Errorf("%s: exit code %d, %s", c.what, r.code, r.err)
 		}
 	}
@@ -139,7 +141,7 @@ func TestC1_WhatWasFoundIsReported(t *testing.T) {
 	}
 	for flags, wrong := range map[string]string{"--delimiter comma": "no column", "--delimiter xx": "--delimiter",
 		"--delimiter \"": "--delimiter"} {
-		if r := posta(t, append([]string{"run", "bikes", "--data", dir}, strings.Fields(flags)...)...); r.code != exitUsage ||
+		if r := posta(t, append([]string{"run", "bikes", "--data", dir}, strings.Fields(flags)...)...); r.code != exit.Usage ||
 			!strings.Contains(r.err, wrong) {
 			t.Errorf("%s: exit code %d, %s", flags, r.code, r.err)
 		}
@@ -180,7 +182,7 @@ func TestFilesAreNamed(t *testing.T) {
 		"": "where are the files",
 		"--file trips=" + dir + "/toronto/trips.csv --data " + dir + " --rejects " + dir + "/toronto/trips.csv": "would be lost",
 	} {
-		if r := posta(t, append([]string{"run", "bikes"}, strings.Fields(flags)...)...); r.code != exitUsage || !strings.Contains(r.err, want) {
+		if r := posta(t, append([]string{"run", "bikes"}, strings.Fields(flags)...)...); r.code != exit.Usage || !strings.Contains(r.err, want) {
 			t.Errorf("%s: exit code %d, %s", flags, r.code, r.err)
 		}
 	}
@@ -258,7 +260,7 @@ func fed(t *testing.T, file string, parts int) (feed func() (eaten <-chan struct
 func TestC1_TimeoutEndsTheWaitForAPipe(t *testing.T) {
 	dir := bikesWithPipe(t)
 	r := posta(t, "run", "bikes", "--data", dir, "--timeout", "4s")
-	if r.code != exitFailed || !strings.Contains(r.err, "--timeout 4s is over") {
+	if r.code != exit.Failed || !strings.Contains(r.err, "--timeout 4s is over") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
 }
@@ -266,12 +268,12 @@ func TestC1_TimeoutEndsTheWaitForAPipe(t *testing.T) {
 func TestC1_CtrlCEndsTheWaitForAPipe(t *testing.T) {
 	dir := bikesWithPipe(t)
 	ctx, interrupt := context.WithCancelCause(context.Background())
-	time.AfterFunc(2*time.Second, func() { interrupt(errInterrupted) })
+	time.AfterFunc(2*time.Second, func() { interrupt(exit.ErrInterrupted) })
 	done := make(chan result, 1)
 	go func() { done <- postaUntil(ctx, context.Background(), "run", "bikes", "--data", dir, "-q") }()
 	select {
 	case r := <-done:
-		if r.code != exitInterrupted {
+		if r.code != exit.Interrupted {
 			t.Errorf("exit code %d, %s", r.code, r.err)
 		}
 	case <-time.After(time.Minute):
@@ -304,7 +306,7 @@ func TestC1_OneSignalEndsTheWaitForAPipe(t *testing.T) {
 		_ = cmd.Process.Kill()
 		<-ended
 	}
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !gone(pid) {
+	if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !gone(pid) {
 		t.Errorf("exit code %d, a node is gone: %v, %s", code, gone(pid), said.String())
 	}
 }
@@ -312,7 +314,7 @@ func TestC1_OneSignalEndsTheWaitForAPipe(t *testing.T) {
 // TestATimeoutHoldsBeforeTheClusterIsReady: --timeout counts from the start of the command, not from the start of the upload.
 func TestATimeoutHoldsBeforeTheClusterIsReady(t *testing.T) {
 	r := posta(t, "run", "bikes", "--data", data(t, "10"), "--timeout", "1ns")
-	if r.code != exitFailed || !strings.Contains(r.err, "--timeout 1ns is over") {
+	if r.code != exit.Failed || !strings.Contains(r.err, "--timeout 1ns is over") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
 }
@@ -339,7 +341,7 @@ func TestC1_PlacesThatCannotBeUsedAreExitCode2(t *testing.T) {
 		"gen bikes --out PIPE", "log verify PIPE", "log dump PIPE", "log repair PIPE",
 	} {
 		args := strings.Fields(strings.NewReplacer("PIPE", pipe, "GOOD", good, " D", " "+dir).Replace(call))
-		if r := posta(t, args...); r.code != exitUsage || r.out != "" {
+		if r := posta(t, args...); r.code != exit.Usage || r.out != "" {
 			t.Errorf("posta %s: exit code %d, %s", call, r.code, r.err)
 		}
 	}
@@ -352,11 +354,11 @@ func TestASecondCtrlCEndsACommandThatHangs(t *testing.T) {
 	hang := make(chan struct{})
 	defer close(hang)
 	var said safeBuffer
-	code := runUntil(forced, Console{Err: &said}, func() int { <-hang; return exitOK })
-	if code != exitInterrupted || said.String() != "posta: interrupted\n" {
+	code := runUntil(forced, Console{Err: &said}, func() int { <-hang; return exit.OK })
+	if code != exit.Interrupted || said.String() != "posta: interrupted\n" {
 		t.Errorf("exit code %d, %q", code, said.String())
 	}
-	if code := runUntil(forced, Console{}, func() int { return exitFailed }); code != exitFailed {
+	if code := runUntil(forced, Console{}, func() int { return exit.Failed }); code != exit.Failed {
 		t.Errorf("a command that came back: exit code %d", code)
 	}
 }
@@ -413,13 +415,13 @@ func TestC1_CtrlCEndsSampling(t *testing.T) {
 		}()
 		select {
 		case <-reached:
-			interrupt(errInterrupted)
+			interrupt(exit.ErrInterrupted)
 		case r := <-done:
 			t.Fatalf("%s: it ends before, with exit code %d, %s", from, r.code, r.err)
 		}
 		select {
 		case r := <-done:
-			if r.code != exitInterrupted {
+			if r.code != exit.Interrupted {
 				t.Errorf("%s: exit code %d, %s", from, r.code, r.err)
 			}
 		case <-time.After(2 * time.Minute):

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/security"
 )
 
@@ -54,7 +55,7 @@ func TestS6_ABrokenPairStopsNothing(t *testing.T) {
 			}
 			if what == "a key for all to read" {
 				k.do(os.RemoveAll(k.at("node", "output-1")))
-				if r := k.say("init"); r.code == exitOK || !strings.Contains(r.err, "node/joiner-1") || !strings.Contains(r.err, "chmod") ||
+				if r := k.say("init"); r.code == exit.OK || !strings.Contains(r.err, "node/joiner-1") || !strings.Contains(r.err, "chmod") ||
 					!strings.Contains(r.err, "posta key revoke node/joiner-1") {
 					t.Errorf("init: %d, %s", r.code, r.err)
 				}
@@ -99,7 +100,7 @@ func TestS6_FormerKeysAreRevokedByName(t *testing.T) {
 	}
 	// A certificate that no note mentions is revoked by its public key.
 	k.do(os.WriteFile(k.at("issued"), []byte("rubbish\n"), 0o600), os.WriteFile(k.at("medic", "medic-2", "cert.pem"), nil, 0o600))
-	if r := k.say("revoke", "medic-2"); r.code != exitUsage || !strings.Contains(r.err, "posta key revoke ed25519:") ||
+	if r := k.say("revoke", "medic-2"); r.code != exit.Usage || !strings.Contains(r.err, "posta key revoke ed25519:") ||
 		!strings.Contains(r.err, "rubbish") {
 		t.Errorf("the key of a broken certificate: %d, %s", r.code, r.err)
 	}
@@ -118,7 +119,7 @@ func TestS6_NoSecondCAInSilence(t *testing.T) {
 	k.must("init")
 	k.do(os.Rename(k.at("ca"), filepath.Join(t.TempDir(), "ca")))
 	for _, args := range [][]string{nil, {"--rotate-ca"}} {
-		if r := k.say("init", args...); r.code != exitUsage || !strings.Contains(r.err, "there is no CA in "+k.dir) ||
+		if r := k.say("init", args...); r.code != exit.Usage || !strings.Contains(r.err, "there is no CA in "+k.dir) ||
 			!strings.Contains(r.err, "bring "+k.at("ca")+" back") {
 			t.Errorf("init %v: %d, %s", args, r.code, r.err)
 		}
@@ -145,7 +146,7 @@ func TestS6_TheCAsKeyMayBeElsewhere(t *testing.T) {
 	if v := k.list()["ca/ca"]; v.Key != ca || !strings.Contains(v.Note, "elsewhere") {
 		t.Errorf("the CA is listed as %+v", v)
 	}
-	if r := k.say("init"); r.code != exitUsage || !strings.Contains(r.err, "the key of the CA is elsewhere") {
+	if r := k.say("init"); r.code != exit.Usage || !strings.Contains(r.err, "the key of the CA is elsewhere") {
 		t.Errorf("init: %d, %s", r.code, r.err)
 	}
 	k.letIn(k.must("new", "alice", "--role", "submit").out)
@@ -171,7 +172,7 @@ func TestS6_ARevokedCAIsReplaced(t *testing.T) {
 	if v := k.list()["ca/ca"]; v.Note != "revoked" {
 		t.Errorf("the CA is listed as %+v", v)
 	}
-	if r := k.say("init"); r.code != exitUsage || !strings.Contains(r.err, "--rotate-ca") {
+	if r := k.say("init"); r.code != exit.Usage || !strings.Contains(r.err, "--rotate-ca") {
 		t.Errorf("init: %d, %s", r.code, r.err)
 	}
 	for range 3 {

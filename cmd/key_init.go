@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/security"
 )
@@ -27,9 +28,9 @@ func (x *command) keyInit(c *cli.Context, k keyring) error {
 	switch {
 	case err != nil || !c.Bool(flagRotateCA):
 	case state == caMade:
-		return usagef("key init: there was no CA to rotate, and one is made now; say posta key init without --%s", flagRotateCA)
+		return exit.Usagef("key init: there was no CA to rotate, and one is made now; say posta key init without --%s", flagRotateCA)
 	case state == caSwapped:
-		x.notef("%s", step2)
+		x.Notef("%s", step2)
 	default:
 		ca, err = x.rotate(k, now)
 	}
@@ -45,13 +46,13 @@ func (x *command) keyInit(c *cli.Context, k keyring) error {
 		return fmt.Errorf("key init: %w", err)
 	}
 	if state == caMade {
-		x.notef("made a CA for cluster %s; its key in %s signs all others: keep it on this machine", k.t.Name, k.at(caDir))
+		x.Notef("made a CA for cluster %s; its key in %s signs all others: keep it on this machine", k.t.Name, k.at(caDir))
 	}
 	if made == 0 {
-		x.notef("all nodes and medics of cluster %s have certificates in %s", k.t.Name, k.dir)
+		x.Notef("all nodes and medics of cluster %s have certificates in %s", k.t.Name, k.dir)
 		return nil
 	}
-	x.notef("made %s in %s", display.Plural(made, "certificate"), k.dir)
+	x.Notef("made %s in %s", display.Plural(made, "certificate"), k.dir)
 	return nil
 }
 
@@ -82,7 +83,7 @@ func (k keyring) haveCA(now time.Time) (ca *security.CA, state caState, err erro
 	}
 	all = slices.DeleteFunc(all, func(id security.Identity) bool { return id.Role == security.Client })
 	if len(all) > 0 {
-		return nil, caThere, usagef(
+		return nil, caThere, exit.Usagef(
 			"there is no CA in %s, and %s has keys there that another CA has signed: bring %s back from where you keep it; "+
 				"if it is lost, remove %s and %s, say this again, and bring the new keys to all processes at once, because old and new ones do not "+
 				"trust each other",
@@ -131,11 +132,11 @@ func (x *command) rotate(k keyring, now time.Time) (*security.CA, error) {
 	finished := !slices.ContainsFunc(all, func(id security.Identity) bool { return !k.shared(k.home(id)) })
 	switch {
 	case !finished && former:
-		x.notef("%s", step2)
+		x.Notef("%s", step2)
 	case !finished && next:
-		x.notef("%s", step1)
+		x.Notef("%s", step1)
 	case !finished: // it may have been step 3
-		x.notef("%s", noStep)
+		x.Notef("%s", noStep)
 	case former:
 		if err := os.Rename(k.at(formerCADir), k.at(goneCADir)); err != nil { // at once: half of a CA could not be read
 			return nil, err
@@ -143,7 +144,7 @@ func (x *command) rotate(k keyring, now time.Time) (*security.CA, error) {
 		if err := os.RemoveAll(k.at(goneCADir)); err != nil {
 			return nil, err
 		}
-		x.notef("step 3 of 3: the former CA is no longer trusted; bring the keys to all processes, and it is over")
+		x.Notef("step 3 of 3: the former CA is no longer trusted; bring the keys to all processes, and it is over")
 	case next:
 		if err := os.Rename(k.at(caDir), k.at(formerCADir)); err != nil {
 			return nil, err
@@ -151,7 +152,7 @@ func (x *command) rotate(k keyring, now time.Time) (*security.CA, error) {
 		if err := os.Rename(k.at(nextCADir), k.at(caDir)); err != nil {
 			return nil, err
 		}
-		x.notef("%s", step2)
+		x.Notef("%s", step2)
 	default:
 		ca, err := security.NewCA(k.t.Name, now)
 		if err == nil {
@@ -160,7 +161,7 @@ func (x *command) rotate(k keyring, now time.Time) (*security.CA, error) {
 		if err != nil {
 			return nil, err
 		}
-		x.notef("%s", step1)
+		x.Notef("%s", step1)
 	}
 	return k.ca(caDir)
 }
@@ -170,7 +171,7 @@ func (k keyring) has(name string) bool {
 	return err == nil
 }
 
-var errRevokedCA = usagef("the CA that signs is revoked, and nobody believes it: replace it with posta key init --%s", flagRotateCA)
+var errRevokedCA = exit.Usagef("the CA that signs is revoked, and nobody believes it: replace it with posta key init --%s", flagRotateCA)
 
 // issue makes the certificates that are missing, and replaces those that cannot stay. An error with the keys of one process does not keep
 // the other processes from getting theirs. A certificate that ends within the given time cannot stay.
@@ -194,9 +195,9 @@ func (x *command) issue(k keyring, ca *security.CA, now time.Time, within time.D
 			if why == "" {
 				continue
 			}
-			x.notef("%s gets another certificate: the one before is %s", id, why)
+			x.Notef("%s gets another certificate: the one before is %s", id, why)
 		case !errors.Is(err, errAbsent) && !errors.Is(err, fs.ErrNotExist):
-			x.notef("%s gets another certificate: %v", id, err)
+			x.Notef("%s gets another certificate: %v", id, err)
 		}
 		if err := k.issueTo(id, has, ca, now); err != nil {
 			all = append(all, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/security"
 )
@@ -31,8 +32,8 @@ func (x *command) keyList(c *cli.Context, k keyring) error {
 	if err != nil {
 		return fmt.Errorf("key list: %w", err)
 	}
-	if c.Bool(flagJSON) {
-		if err := x.printJSON(all); err != nil {
+	if c.Bool(call.FlagJSON) {
+		if err := x.PrintJSON(all); err != nil {
 			return err
 		}
 	} else {
@@ -48,7 +49,7 @@ func (x *command) keyList(c *cli.Context, k keyring) error {
 	}
 	for _, v := range all {
 		if v.soon {
-			x.notef("warning: the certificate of %s %s %s; %s", v.Role, v.Name, v.Note, v.advice())
+			x.Notef("warning: the certificate of %s %s %s; %s", v.Role, v.Name, v.Note, v.advice())
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -57,7 +58,7 @@ func (x *command) makeLocalKeys(t *topology.Topology) (made int, err error) {
 		return 0, nil
 	}
 	if _, listed := k.clientOf(localClient); listed {
-		return 0, usagef("%s: the client %q below [clients] has the name of the key that posta up makes for its user; give it another one, or "+
+		return 0, exit.Usagef("%s: the client %q below [clients] has the name of the key that posta up makes for its user; give it another one, or "+
 			"make all keys with `posta key init -f %[1]s`", t.File, localClient)
 	}
 	if k.complete(time.Now()) {
@@ -124,7 +125,7 @@ func (x *command) localKeys(t *topology.Topology) error {
 	}
 	made, err := x.makeLocalKeys(t)
 	if err == nil && made > 0 {
-		x.notef("made %s in %s: nodes listen on TCP, and only holders of a key get in", display.Plural(made, "key"), t.KeysDir)
+		x.Notef("made %s in %s: nodes listen on TCP, and only holders of a key get in", display.Plural(made, "key"), t.KeysDir)
 	}
 	return err
 }

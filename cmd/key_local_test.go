@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -120,7 +122,7 @@ func TestS1_KeysAreMadeToTheEnd(t *testing.T) {
 	k.write(text)
 	top, err := topology.Load(k.file)
 	k.do(err)
-	x := &command{Console: Console{Out: io.Discard, Err: io.Discard}}
+	x := &command{Call: &call.Call{Out: io.Discard, Err: io.Discard}}
 	if made, err := x.makeLocalKeys(top); err != nil || made == 0 {
 		t.Fatalf("%d keys, %v", made, err)
 	}
@@ -187,19 +189,19 @@ func TestS6_UpHasClientsReadAgain(t *testing.T) {
 	}
 	asBob := func() result { return posta(t, "sessions", "-f", k.file, "--key", k.key("bob")) }
 	line := must(t, "key", "new", "bob", "--role", "operate", "-f", k.file).out
-	if r := asBob(); r.code == exitOK {
+	if r := asBob(); r.code == exit.OK {
 		t.Errorf("bob is let in before anybody has said so: %s", r.out)
 	}
 	rewrite("[clients]\n", "[clients]\n"+line)
 	if r := must(t, "up", "-f", k.file); !strings.Contains(r.err, "read them again") || !strings.Contains(r.err, "is up already") {
 		t.Errorf("posta up says %s", r.err)
 	}
-	until(t, "bob is let in", func() bool { return asBob().code == exitOK })
+	until(t, "bob is let in", func() bool { return asBob().code == exit.OK })
 	if r := must(t, "up", "-f", k.file); strings.Contains(r.err, "again") {
 		t.Errorf("posta up with nothing new says %s", r.err)
 	}
 	rewrite("drain = \"0s\"", "drain = \"1s\"")
-	if r := posta(t, "up", "-f", k.file); r.code == exitOK || !strings.Contains(r.err, "posta down") {
+	if r := posta(t, "up", "-f", k.file); r.code == exit.OK || !strings.Contains(r.err, "posta down") {
 		t.Errorf("with another limit: %d: %s", r.code, r.err)
 	}
 }
@@ -212,7 +214,7 @@ func TestS1_ContainersLetTheirUserIn(t *testing.T) {
 	if text := compose(); strings.Contains(text, "--keys") || strings.Contains(text, "--local-client") {
 		t.Error("containers without keys are to have some")
 	}
-	x := &command{Console: Console{Out: io.Discard, Err: io.Discard}}
+	x := &command{Call: &call.Call{Out: io.Discard, Err: io.Discard}}
 	if made, err := x.makeLocalKeys(top); err != nil || made == 0 {
 		t.Fatalf("%d keys, %v", made, err)
 	}
@@ -258,7 +260,7 @@ func TestS1_KeysOfAnOperatorStayTheirs(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(k.dir, "keys", "node", "joiner-1")); err != nil {
 		t.Fatal(err)
 	}
-	if r := posta(t, "up", "-f", k.file); r.code != exitUsage || !strings.Contains(r.err, "joiner-1 has no keys") ||
+	if r := posta(t, "up", "-f", k.file); r.code != exit.Usage || !strings.Contains(r.err, "joiner-1 has no keys") ||
 		!strings.Contains(r.err, "posta key init") {
 		t.Errorf("%d: %s", r.code, r.err)
 	}
@@ -269,10 +271,10 @@ func TestS1_KeysOfAnOperatorStayTheirs(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40), Settings: map[string]string{"security.keys": "taken"}})
-	if r := posta(t, "up", "-f", k.file); r.code == exitOK || !strings.Contains(r.err, "names another directory") {
+	if r := posta(t, "up", "-f", k.file); r.code == exit.OK || !strings.Contains(r.err, "names another directory") {
 		t.Errorf("where no key can be written: %d: %s", r.code, r.err)
 	}
-	if r := posta(t, "key", "new", "local", "--role", "submit", "-f", k.file); r.code != exitUsage || !strings.Contains(r.err, "another one") {
+	if r := posta(t, "key", "new", "local", "--role", "submit", "-f", k.file); r.code != exit.Usage || !strings.Contains(r.err, "another one") {
 		t.Errorf("a client called local: %d: %s", r.code, r.err)
 	}
 }

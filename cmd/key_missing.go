@@ -10,15 +10,10 @@ import (
 	"time"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/security"
 )
-
-// plainCall notes what a command without a key has dialled. It is zero if the command has dialled nothing, or has a key.
-type plainCall struct {
-	entries []string
-	cluster string // its name; "" if no topology was read
-	looked  string // where the command looked for a key
-}
 
 // keyTime limits how long a command looks for the reason why nothing answers. A shared machine may stop for a second or two; a command that
 // gives up then would advise to start a cluster that runs.
@@ -27,25 +22,25 @@ const keyTime = 5 * time.Second
 // explainMissingKey adds to the error of a command without a key that the cluster has keys, if it has. A node with keys closes a plain
 // connection without a message, which looks like a missing cluster.
 func (x *command) explainMissingKey(ctx context.Context, err error) error {
-	if !errors.Is(err, client.ErrNoCluster) && !errors.Is(err, errNothingAnswers) {
+	if !errors.Is(err, client.ErrNoCluster) && !errors.Is(err, exit.ErrNothingAnswers) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, keyTime)
 	defer cancel()
-	for _, endpoint := range x.plain.entries[:min(len(x.plain.entries), 8)] {
+	for _, endpoint := range x.Plain.Entries[:min(len(x.Plain.Entries), 8)] {
 		if !speaksTLS(ctx, endpoint) {
 			continue
 		}
 		which, looked := "this cluster", ""
-		if x.plain.cluster != "" {
-			which = "cluster " + x.plain.cluster
+		if x.Plain.Cluster != "" {
+			which = "cluster " + x.Plain.Cluster
 		}
-		if x.plain.looked != "" {
-			looked = ", and there is none in " + x.plain.looked
+		if x.Plain.Looked != "" {
+			looked = ", and there is none in " + x.Plain.Looked
 		}
 		return fmt.Errorf("%w; %s runs at %s and lets in only clients that have a key%s: ask the operator for one (posta key new NAME --role "+
 			"submit), and name its directory with --%s DIR or POSTA_KEY",
-			lockedOut(err), which, endpoint, looked, flagKey)
+			lockedOut(err), which, endpoint, looked, call.FlagKey)
 	}
 	return err
 }
@@ -55,7 +50,7 @@ func lockedOut(err error) error {
 	if errors.Is(err, client.ErrNoCluster) {
 		return client.ErrNoCluster
 	}
-	return errNothingAnswers
+	return exit.ErrNothingAnswers
 }
 
 // speaksTLS reports whether the process at an endpoint for clients completes the TLS handshake of a cluster with keys. It checks no

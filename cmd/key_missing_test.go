@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/security"
 )
 
@@ -67,20 +69,20 @@ func TestS3_AClientWithoutAKeyGetsTheReason(t *testing.T) {
 			for _, advice := range []string{"posta key new NAME --role submit", "--key DIR", "POSTA_KEY"} {
 				told = told && strings.Contains(r.err, advice)
 			}
-			if r.code != exitNoCluster || told != c.keyed || told == strings.Contains(r.err, "posta up") {
+			if r.code != exit.NoCluster || told != c.keyed || told == strings.Contains(r.err, "posta up") {
 				t.Errorf("%d: %s", r.code, r.err)
 			}
 		})
 	}
-	x := &command{plain: plainCall{entries: []string{"ipc:///nowhere", "tcp://" + keyed}, cluster: "posta", looked: "/home/me/keys"}}
-	err = x.explainMissingKey(context.Background(), errNothingAnswers)
-	if !errors.Is(err, errNothingAnswers) || !strings.Contains(err.Error(), "cluster posta runs") ||
+	x := &command{Call: &call.Call{Plain: call.Plain{Entries: []string{"ipc:///nowhere", "tcp://" + keyed}, Cluster: "posta", Looked: "/home/me/keys"}}}
+	err = x.explainMissingKey(context.Background(), exit.ErrNothingAnswers)
+	if !errors.Is(err, exit.ErrNothingAnswers) || !strings.Contains(err.Error(), "cluster posta runs") ||
 		!strings.Contains(err.Error(), "none in /home/me/keys") {
 		t.Errorf("with a topology: %v", err)
 	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, same := range []error{client.ErrNoCluster, errInterrupted} {
+	for _, same := range []error{client.ErrNoCluster, exit.ErrInterrupted} {
 		if got := x.explainMissingKey(ended, same); got != same {
 			t.Errorf("%v became %v", same, got)
 		}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/medic"
 )
@@ -18,11 +20,11 @@ import (
 // keyRenew replaces the certificates that end soon. No session fails: running processes keep their connections, because the former
 // certificates are still valid, and use the new ones for the next.
 func (x *command) keyRenew(c *cli.Context, k keyring) error {
-	if err := noArguments(c); err != nil {
+	if err := call.NoArguments(c); err != nil {
 		return err
 	}
 	if c.Duration(flagWithin) <= 0 {
-		return usagef("key renew: --%s %s is no time to come", flagWithin, c.Duration(flagWithin))
+		return exit.Usagef("key renew: --%s %s is no time to come", flagWithin, c.Duration(flagWithin))
 	}
 	if err := k.isThere(); err != nil {
 		return fmt.Errorf("key renew: %w", err)
@@ -39,14 +41,14 @@ func (x *command) keyRenew(c *cli.Context, k keyring) error {
 		err = errors.Join(err, k.share())
 	}
 	if made > 0 {
-		x.notef("made %s in %s", display.Plural(made, "certificate"), k.dir)
+		x.Notef("made %s in %s", display.Plural(made, "certificate"), k.dir)
 		x.tellProcesses(c, k)
 	}
 	if err != nil {
 		return fmt.Errorf("key renew: %w", err)
 	}
 	if made == 0 {
-		x.notef("no certificate of cluster %s ends within %s", k.t.Name, display.Span(c.Duration(flagWithin)))
+		x.Notef("no certificate of cluster %s ends within %s", k.t.Name, display.Span(c.Duration(flagWithin)))
 	}
 	return nil
 }
@@ -59,7 +61,7 @@ func (x *command) tellProcesses(c *cli.Context, k keyring) {
 		defer func() { _ = procs.Close() }()
 		alive, err := procs.Nodes()
 		if err != nil {
-			x.notef("warning: %v", err)
+			x.Notef("warning: %v", err)
 		}
 		missed := readAgain(c.Context, procs, alive)
 		told = slices.DeleteFunc(alive, func(id medic.NodeID) bool { return slices.Contains(missed, id) })
@@ -72,12 +74,12 @@ func (x *command) tellProcesses(c *cli.Context, k keyring) {
 	}
 	switch {
 	case len(missed) == 0:
-		x.notef("all %d nodes and medics read it now", len(told))
+		x.Notef("all %d nodes and medics read it now", len(told))
 	case len(told) == 0:
-		x.notef("no node or medic of cluster %s runs on this machine: say posta deploy, or make up for containers of compose, or bring the "+
+		x.Notef("no node or medic of cluster %s runs on this machine: say posta deploy, or make up for containers of compose, or bring the "+
 			"directories in %s to all processes and send them SIGHUP; those that are down read them when they start", k.t.Name, k.dir)
 	default:
-		x.notef("%s read it now; not reached: %s. Say posta deploy, or make up, if they are containers; those that are down read it when they "+
+		x.Notef("%s read it now; not reached: %s. Say posta deploy, or make up, if they are containers; those that are down read it when they "+
 			"start", fmt.Sprintf("%d of %d nodes and medics", len(told), len(k.processes())), joined(missed))
 	}
 }

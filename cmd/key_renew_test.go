@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // TestS6_KeysOfARunningClusterChange: a revocation takes effect at once in all processes of posta up, those that are not reached are named
@@ -49,7 +51,7 @@ func TestS6_KeysOfARunningClusterChange(t *testing.T) {
 		})
 		return ends, medic
 	}
-	until(t, "bob is let in", func() bool { return ask("bob").code == exitOK })
+	until(t, "bob is let in", func() bool { return ask("bob").code == exit.OK })
 	ends, medic := certs()
 	for name, end := range ends {
 		if at, err := time.Parse(time.RFC3339, end); err != nil || time.Until(at) < 700*24*time.Hour {
@@ -67,9 +69,9 @@ func TestS6_KeysOfARunningClusterChange(t *testing.T) {
 		t.Errorf("renew says %s", r.err)
 	}
 	until(t, "the session is answered", func() bool {
-		return posta(t, "results", id, "--json", "--key", k.key("bob"), "-f", k.file).code == exitOK
+		return posta(t, "results", id, "--json", "--key", k.key("bob"), "-f", k.file).code == exit.OK
 	})
-	if r := posta(t, "key", "renew", "--within", "0s", "-f", k.file); r.code != exitUsage {
+	if r := posta(t, "key", "renew", "--within", "0s", "-f", k.file); r.code != exit.Usage {
 		t.Errorf("renew within no time: %d, %s", r.code, r.err)
 	}
 
@@ -79,7 +81,7 @@ func TestS6_KeysOfARunningClusterChange(t *testing.T) {
 			t.Errorf("revoke says %s", r.err)
 		}
 	}
-	until(t, "bob is refused", func() bool { return ask("bob").code != exitOK })
+	until(t, "bob is refused", func() bool { return ask("bob").code != exit.OK })
 	if r := must(t, "up", "-f", k.file); !strings.Contains(r.err, "read them again") {
 		t.Errorf("posta up after a revocation says %s", r.err)
 	}

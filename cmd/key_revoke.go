@@ -9,6 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/security"
 )
 
@@ -19,7 +21,7 @@ type owner struct {
 }
 
 func (x *command) keyRevoke(c *cli.Context, k keyring) error {
-	name, err := oneArgument(c, "node, medic or client", "alice")
+	name, err := call.OneArgument(c, "node, medic or client", "alice")
 	if err != nil {
 		return err
 	}
@@ -44,20 +46,20 @@ func (x *command) keyRevoke(c *cli.Context, k keyring) error {
 	}
 	switch names := ownerNames(found); {
 	case len(names) > 1:
-		return usagef("key revoke: %s is the name of several: say one of %s", name, strings.Join(names, ", "))
+		return exit.Usagef("key revoke: %s is the name of several: say one of %s", name, strings.Join(names, ", "))
 	case len(found) == 0 || slices.ContainsFunc(unknown, func(id security.Identity) bool { return id == found[0].id }):
 		if slices.ContainsFunc(unknown, func(id security.Identity) bool { return id.Name == name || id.String() == name }) {
-			err = usagef("key revoke: the certificate of %s cannot be read, so its key is not known: say posta key revoke ed25519:…, with the "+
+			err = exit.Usagef("key revoke: the certificate of %s cannot be read, so its key is not known: say posta key revoke ed25519:…, with the "+
 				"key as posta key list showed it before", name)
 		} else if len(all) == 0 {
-			err = usagef("key revoke: nobody called %s has a key, and there are no keys at all: posta key init and posta key new make them", name)
+			err = exit.Usagef("key revoke: nobody called %s has a key, and there are no keys at all: posta key init and posta key new make them", name)
 		} else {
-			err = usagef("key revoke: nobody called %s has a key; these have one: %s", name, strings.Join(ownerNames(all), ", "))
+			err = exit.Usagef("key revoke: nobody called %s has a key; these have one: %s", name, strings.Join(ownerNames(all), ", "))
 		}
 		if len(found) == 0 {
 			return err
 		}
-		x.notef("%v", err) // the known keys are revoked nevertheless
+		x.Notef("%v", err) // the known keys are revoked nevertheless
 	}
 	for _, o := range found {
 		if err := security.Revoke(k.dir, o.key, o.comment()); err != nil {
@@ -74,7 +76,7 @@ func (x *command) keyRevoke(c *cli.Context, k keyring) error {
 	case security.Client:
 		advice = fmt.Sprintf("remove its line from [clients] of %s as well", k.t.File)
 	}
-	x.notef("the key of %s is revoked; %s", who, advice)
+	x.Notef("the key of %s is revoked; %s", who, advice)
 	x.tellProcesses(c, k)
 	return nil
 }
@@ -106,7 +108,7 @@ func (x *command) owners(k keyring) (all []owner, unknown []security.Identity, e
 	}
 	former, err := k.issued()
 	if err != nil {
-		x.notef("warning: %v; former keys cannot be found by that", err)
+		x.Notef("warning: %v; former keys cannot be found by that", err)
 	}
 	for _, o := range former {
 		if !slices.Contains(all, o) {

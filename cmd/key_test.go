@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
@@ -56,7 +58,7 @@ func (k *testKeys) say(command string, args ...string) result {
 func (k *testKeys) must(command string, args ...string) result {
 	k.t.Helper()
 	r := k.say(command, args...)
-	if r.code != exitOK {
+	if r.code != exit.OK {
 		k.t.Fatalf("posta key %s %v: exit code %d, %s", command, args, r.code, r.err)
 	}
 	return r
@@ -105,7 +107,7 @@ func (k *testKeys) list() map[string]keyView {
 
 func TestS6_KeysAreMadeOnceAndForTheirUserAlone(t *testing.T) {
 	k := newTestKeys(t)
-	if r := k.say("list"); r.code != exitUsage || !strings.Contains(r.err, "posta key init -f "+k.file) {
+	if r := k.say("list"); r.code != exit.Usage || !strings.Contains(r.err, "posta key init -f "+k.file) {
 		t.Errorf("before there are keys: %d, %s", r.code, r.err)
 	}
 	if r := k.must("init"); !strings.Contains(r.err, "made a CA") || !strings.Contains(r.err, "made 10 certificates") || r.out != "" {
@@ -181,7 +183,7 @@ func TestS5_ANewClientIsLetInByTheLineThatIsPrinted(t *testing.T) {
 		"has a key already":       {"carol", "--role", "submit", "--out", elsewhere},
 		"one client, not 2 (a b)": {"a", "b"},
 	} {
-		if r := k.say("new", args...); r.code != exitUsage || !strings.Contains(r.err, name) || r.out != "" {
+		if r := k.say("new", args...); r.code != exit.Usage || !strings.Contains(r.err, name) || r.out != "" {
 			t.Errorf("key new %v: %d, %s", args, r.code, r.err)
 		}
 	}
@@ -218,7 +220,7 @@ func TestS6_ARevokedKeyIsRefusedAndReplaced(t *testing.T) {
 	}
 	for want, args := range map[string][]string{"these have one: client/alice": {"nobody"},
 		"say one of client/joiner-1, node/joiner-1": {"joiner-1"}, "which node": {}} {
-		if r := k.say("revoke", args...); r.code != exitUsage || !strings.Contains(r.err, want) {
+		if r := k.say("revoke", args...); r.code != exit.Usage || !strings.Contains(r.err, want) {
 			t.Errorf("key revoke %v: %d, %s", args, r.code, r.err)
 		}
 	}
@@ -228,7 +230,7 @@ func TestS6_ARevokedKeyIsRefusedAndReplaced(t *testing.T) {
 // other. So the keys need not arrive everywhere at once.
 func TestS6_ACAIsReplacedInThreeSteps(t *testing.T) {
 	k := newTestKeys(t)
-	if r := k.say("init", "--rotate-ca"); r.code != exitUsage || !strings.Contains(r.err, "no CA to rotate") {
+	if r := k.say("init", "--rotate-ca"); r.code != exit.Usage || !strings.Contains(r.err, "no CA to rotate") {
 		t.Errorf("without a CA: %d, %s", r.code, r.err)
 	}
 	k.must("init")
@@ -330,7 +332,7 @@ func TestKeyListWarnsBeforeTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, x := &strings.Builder{}, command{}
+	r, x := &strings.Builder{}, &command{Call: &call.Call{}}
 	x.Err = r
 	if made, err := x.issue(ring, ca, time.Now().Add(security.CertificateLife-29*24*time.Hour), security.ExpiryWarning); made != 10 ||
 		err != nil || !strings.Contains(r.String(), "the one before is expiring") {
@@ -343,14 +345,14 @@ func TestS6_KeysOfOthersAreRefused(t *testing.T) {
 	k := newTestKeys(t)
 	k.must("init")
 	k.write(strings.Replace(k.text, `name = "posta"`, `name = "other"`, 1))
-	if r := k.say("init"); r.code != exitUsage || !strings.Contains(r.err, "those of cluster posta") {
+	if r := k.say("init"); r.code != exit.Usage || !strings.Contains(r.err, "those of cluster posta") {
 		t.Errorf("key init: %d, %s", r.code, r.err)
 	}
 	if err := os.Chmod(filepath.Join(k.dir, "ca", "key.pem"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	k.write(strings.Replace(k.text, `name = "other"`, `name = "posta"`, 1))
-	if r := k.say("init"); r.code == exitOK || !strings.Contains(r.err, "chmod") {
+	if r := k.say("init"); r.code == exit.OK || !strings.Contains(r.err, "chmod") {
 		t.Errorf("a CA's key that others may read: %d, %s", r.code, r.err)
 	}
 }

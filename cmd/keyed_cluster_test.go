@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/internal/freeports"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/topology"
@@ -80,47 +81,47 @@ func TestS6_NoSecretIsShown(t *testing.T) {
 		return r
 	}
 	bikes := data(t, "2000")
-	say(exitOK, "up")
+	say(exit.OK, "up")
 	alice, bob, mallory := k.key("alice"), k.key("bob"), k.key("mallory")
-	whole := say(exitOK, "submit", "bikes", "--data", bikes, "--key", bob, "--json", "--keep-results")
+	whole := say(exit.OK, "submit", "bikes", "--data", bikes, "--key", bob, "--json", "--keep-results")
 	if !strings.Contains(whole.out, "queries") {
 		t.Errorf("bob's answer is %.200s", whole.out)
 	}
-	id := strings.TrimSpace(say(exitOK, "submit", "bikes", "--data", bikes, "--key", bob, "--detach").out)
-	say(exitOK, "results", id, "--key", alice, "--json")
-	if r := say(exitOK, "sessions", "--key", alice); !strings.Contains(r.out, "bob") {
+	id := strings.TrimSpace(say(exit.OK, "submit", "bikes", "--data", bikes, "--key", bob, "--detach").out)
+	say(exit.OK, "results", id, "--key", alice, "--json")
+	if r := say(exit.OK, "sessions", "--key", alice); !strings.Contains(r.out, "bob") {
 		t.Errorf("sessions do not say whose they are: %s", r.out)
 	}
 	for _, form := range [][]string{nil, {"--json"}} {
 		until(t, "all are heard with a key", func() bool {
 			r := posta(t, append([]string{"status", "--key", alice, "-f", k.file}, form...)...)
 			fmt.Fprintf(&shown, "posta status\n%s%s", r.out, r.err)
-			return r.code == exitOK && !strings.Contains(r.out, "silent")
+			return r.code == exit.OK && !strings.Contains(r.out, "silent")
 		})
 	}
 	until(t, "bob, who may submit, hears that status needs another role", func() bool { // a node that stands still refuses nobody in time
-		return strings.Contains(say(exitNoCluster, "status", "--key", bob).err, "the role watch or operate")
+		return strings.Contains(say(exit.NoCluster, "status", "--key", bob).err, "the role watch or operate")
 	})
-	if r := say(exitUsage, "submit", "bikes", "--data", bikes, "--key", mallory); !strings.Contains(r.err, "not in [clients]") {
+	if r := say(exit.Usage, "submit", "bikes", "--data", bikes, "--key", mallory); !strings.Contains(r.err, "not in [clients]") {
 		t.Errorf("mallory hears: %s", r.err)
 	}
-	if r := say(exitUsage, "sessions"); !strings.Contains(r.err, "say which is yours with --key") {
+	if r := say(exit.Usage, "sessions"); !strings.Contains(r.err, "say which is yours with --key") {
 		t.Errorf("without a key: %s", r.err)
 	}
-	say(exitSession, "results", "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "--key", bob)
+	say(exit.Session, "results", "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "--key", bob)
 	k.connected("--key", alice)
-	say(exitOK, "key", "list")
-	say(exitOK, "topology", "check")
-	say(exitOK, "topology", "show")
-	say(exitOK, "topology", "show", "--json")
+	say(exit.OK, "key", "list")
+	say(exit.OK, "topology", "check")
+	say(exit.OK, "topology", "show")
+	say(exit.OK, "topology", "show", "--json")
 	for _, kind := range []string{"systemd", "compose"} {
 		dir := filepath.Join(k.dir, "rendered", kind)
-		say(exitOK, "deploy", "--render", kind, dir)
+		say(exit.OK, "deploy", "--render", kind, dir)
 		k.renderedShows(&shown, dir)
 	}
-	say(exitOK, "topology", "compose")
+	say(exit.OK, "topology", "compose")
 	k.processesShow(&shown)
-	say(exitOK, "down")
+	say(exit.OK, "down")
 	k.filesShow(&shown)
 	for what, secret := range k.secrets() {
 		if i := bytes.Index(shown.Bytes(), []byte(secret)); i >= 0 {
@@ -143,7 +144,7 @@ func (k *testCluster) connected(args ...string) {
 	}()
 	defer func() {
 		cancel()
-		if r := <-done; r.code != exitOK || !strings.Contains(r.out, "ipc://"+filepath.Join(dir, "input-1.client")) {
+		if r := <-done; r.code != exit.OK || !strings.Contains(r.out, "ipc://"+filepath.Join(dir, "input-1.client")) {
 			k.t.Errorf("posta connect: %+v", r)
 		}
 	}()

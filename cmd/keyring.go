@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/security"
@@ -65,7 +66,7 @@ func (k keyring) isThere() error {
 			return nil
 		}
 	}
-	return usagef("there are no keys of cluster %s in %s: make them with `posta key init -f %s`", k.t.Name, k.dir, k.t.File)
+	return exit.Usagef("there are no keys of cluster %s in %s: make them with `posta key init -f %s`", k.t.Name, k.dir, k.t.File)
 }
 
 // processes returns all nodes and medics of the topology.
@@ -106,7 +107,7 @@ func (k keyring) ca(name string) (*security.CA, error) {
 	}
 	ca, err := security.ReadCA(k.at(name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("the key of the CA is elsewhere: %s has only its certificate; run this command where key.pem of the CA is, or copy "+
+		return nil, exit.Usagef("the key of the CA is elsewhere: %s has only its certificate; run this command where key.pem of the CA is, or copy "+
 			"key.pem there for this command", k.at(name))
 	}
 	return ca, err
@@ -119,7 +120,7 @@ func (k keyring) caCertificate(name string) (*x509.Certificate, error) {
 	}
 	c, err := security.ReadCACertificate(k.at(name))
 	if err == nil && c.Subject.CommonName != k.t.Name {
-		err = usagef("the keys in %s are those of cluster %s, and %s is of cluster %s; name another directory with keys = below [security]",
+		err = exit.Usagef("the keys in %s are those of cluster %s, and %s is of cluster %s; name another directory with keys = below [security]",
 			k.dir, c.Subject.CommonName, k.t.File, k.t.Name)
 	}
 	return c, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/topology"
@@ -28,7 +29,7 @@ func TestW5_AWaitingClientIsToldWhichNodesDiskIsFull(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if err := explainLate(t.Context(), nil, nil, errTimeout); !errors.Is(err, errTimeout) {
+	if err := explainLate(t.Context(), nil, nil, exit.ErrTimeout); !errors.Is(err, exit.ErrTimeout) {
 		t.Errorf("without a topology: %v", err)
 	}
 }

@@ -11,34 +11,36 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/wal"
 )
 
 func (x *command) logCommand() *cli.Command {
-	dir := "DIR is a node's data directory, like cluster/joiner-1.\n\n" + exitHelp
+	dir := "DIR is a node's data directory, like cluster/joiner-1.\n\n" + exit.Help
 	return &cli.Command{
 		Name: "log", Usage: "look at a node's write-ahead log, and repair it",
-		Description: exitHelp,
+		Description: exit.Help,
 		Subcommands: []*cli.Command{
 			{Name: "verify", ArgsUsage: "DIR", Usage: "read all of a log and say whether it is sound; changes nothing",
 				Description: "A second reader, the library of the format, reads a copy of each segment; DIFFERS says where it reads other frames. " +
 					dir,
-				Flags: []cli.Flag{jsonFlag()}, Action: x.logVerify},
+				Flags: []cli.Flag{call.JSONFlag()}, Action: x.logVerify},
 			{Name: "dump", ArgsUsage: "DIR", Usage: "print a line for each record; changes nothing", Description: dir,
-				Flags: []cli.Flag{jsonFlag(),
+				Flags: []cli.Flag{call.JSONFlag(),
 					&cli.IntFlag{Name: "bytes", Value: 16, Usage: "how many bytes of each record are shown; -1 for all"}}, Action: x.logDump},
 			{Name: "repair", ArgsUsage: "DIR", Usage: "cut a damaged log before the damage, so that its node starts again",
 				Description: "The part that is cut off is kept in DIR/cut. The log gets a new id, so that sessions with frames in flight fail and " +
 					"give no wrong answer.\n" +
 					"A sound log is left as it is. " + dir,
-				Flags: []cli.Flag{jsonFlag()}, Action: x.logRepair},
+				Flags: []cli.Flag{call.JSONFlag()}, Action: x.logRepair},
 		},
 	}
 }
 
 // logDir returns the directory that was given, and refuses one without a log: a typing mistake must not look like an empty log.
 func logDir(c *cli.Context) (string, error) {
-	dir, err := oneArgument(c, "directory", "cluster/joiner-1")
+	dir, err := call.OneArgument(c, "directory", "cluster/joiner-1")
 	if err != nil {
 		return "", err
 	}
@@ -47,10 +49,10 @@ func logDir(c *cli.Context) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("log %s: %w; give a node's data directory, like cluster/joiner-1", c.Command.Name, err)
 	case !info.IsDir():
-		return "", usagef("log %s: %s is a file; give a node's data directory, like cluster/joiner-1", c.Command.Name, dir)
+		return "", exit.Usagef("log %s: %s is a file; give a node's data directory, like cluster/joiner-1", c.Command.Name, dir)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "segments")); errors.Is(err, fs.ErrNotExist) {
-		return "", usagef("log %s: %s holds no log; give a node's data directory, like cluster/joiner-1", c.Command.Name, dir)
+		return "", exit.Usagef("log %s: %s holds no log; give a node's data directory, like cluster/joiner-1", c.Command.Name, dir)
 	}
 	return dir, nil
 }
@@ -70,16 +72,16 @@ func (x *command) logVerify(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := x.printReport(report, c.Bool(flagJSON)); err != nil {
+	if err := x.printReport(report, c.Bool(call.FlagJSON)); err != nil {
 		return err
 	}
 	if len(report.Differs) > 0 {
-		x.notef("posta: two readers of the log disagree, which is a defect of Posta: keep a copy of %s, and report it", dir)
-		return &saidError{errDisagree}
+		x.Notef("posta: two readers of the log disagree, which is a defect of Posta: keep a copy of %s, and report it", dir)
+		return exit.Said(errDisagree)
 	}
 	if !report.OK() {
-		x.notef("posta: %s; posta log repair %s cuts it before the damage", errDamaged, dir)
-		return &saidError{errDamaged}
+		x.Notef("posta: %s; posta log repair %s cuts it before the damage", errDamaged, dir)
+		return exit.Said(errDamaged)
 	}
 	return nil
 }
@@ -93,15 +95,15 @@ func (x *command) logRepair(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return x.printReport(report, c.Bool(flagJSON))
+	return x.printReport(report, c.Bool(call.FlagJSON))
 }
 
 func (x *command) printReport(r wal.Report, asJSON bool) error {
 	if !asJSON {
-		x.printf("%s", r)
+		x.Printf("%s", r)
 		return nil
 	}
-	return x.printJSON(reportAsJSON(r))
+	return x.PrintJSON(reportAsJSON(r))
 }
 
 func (x *command) logDump(c *cli.Context) error {
@@ -111,10 +113,10 @@ func (x *command) logDump(c *cli.Context) error {
 	}
 	most := c.Int("bytes")
 	print := func(r wal.DumpRecord) error {
-		x.printf("%d\ttype %d\tappend %d\t%s+%d\t%d bytes\t%s\n", r.Index, r.Type, r.Append, r.File, r.Offset, len(r.Data), shown(r.Data, most))
+		x.Printf("%d\ttype %d\tappend %d\t%s+%d\t%d bytes\t%s\n", r.Index, r.Type, r.Append, r.File, r.Offset, len(r.Data), shown(r.Data, most))
 		return c.Context.Err()
 	}
-	if c.Bool(flagJSON) {
+	if c.Bool(call.FlagJSON) {
 		e := json.NewEncoder(x.Out)
 		print = func(r wal.DumpRecord) error {
 			return errors.Join(c.Context.Err(), e.Encode(recordJSON{uint64(r.Index), int(r.Type), uint64(r.Append), r.File, r.Offset, len(r.Data),

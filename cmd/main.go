@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -10,9 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta.dev/posta/cmd/internal/display"
-
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -28,10 +30,10 @@ type Program struct {
 }
 
 // Generator makes data for an analysis.
-type Generator func(dir gen.Dir, rows int, seed uint64) error
+type Generator = func(dir gen.Dir, rows int, seed uint64) error
 
 // NodeRunner runs a node until ctx ends, and then drains it and returns nil. keys are the node's own; nil if the node speaks plain ZMTP.
-type NodeRunner func(ctx context.Context, t *topology.Topology, node topology.NodeID, keys *security.Keys, log *slog.Logger) error
+type NodeRunner = func(ctx context.Context, t *topology.Topology, node topology.NodeID, keys *security.Keys, log *slog.Logger) error
 
 // Console is where a command reads and writes. It recognises terminals if they are *os.File.
 type Console struct {
@@ -82,49 +84,70 @@ func runUntil(forced context.Context, c Console, do func() int) int {
 		return code
 	case <-time.After(forcedTime):
 		_, _ = io.WriteString(c.Err, "posta: interrupted\n") // a write to standard error may hang, too
-		return exitInterrupted
+		return exit.Interrupted
 	}
 }
 
 // run is Run without signals. The command ends in order when graceful ends, and at once when forced ends.
 func run(graceful, forced context.Context, p Program, args []string, c Console) int {
-	return runWith(&signals{graceful: graceful, forced: forced, interrupts: &interrupts{}}, p, args, c)
+	return runWith(&signals{graceful: graceful, forced: forced, interrupts: &call.Interrupts{}}, p, args, c)
 }
 
 func runWith(sig *signals, p Program, args []string, c Console) int {
-	c.Err = &lockedWriter{w: c.Err}
-	x := &command{Program: p.withDefaults(), Console: c, forced: sig.forced, interrupts: sig.interrupts}
+	c.Err = &call.LockedWriter{W: c.Err}
+	x := newCommand(p, c, sig)
 	if err := p.Analyses.Check(); err != nil {
 		x.sayError(err)
-		return exitFailed
+		return exit.Failed
 	}
 	if len(args) > 2 {
-		x.arguments = args[2:]
+		x.Arguments = args[2:]
 	}
 	app := x.app()
 	giveHelp(app, args)
 	if n := len(args) - 1; n > 0 && args[n] == completionFlag {
 		x.complete(app, args[1:n])
-		return exitOK
+		return exit.OK
 	}
 	err := app.RunContext(sig.graceful, reorder(app, args))
 	if err == nil {
-		return exitOK
+		return exit.OK
 	}
 	err = x.explainMissingKey(sig.graceful, err)
 	x.sayError(err)
-	return exitCode(err)
+	return exit.Code(err)
+}
+
+// sayError prints an error in one line. Mistakes in a topology get a line each, in the form that editors jump to. A mistake in a statement
+// is shown within the statement.
+func (x *command) sayError(err error) {
+	if x.Events != nil {
+		x.Events.Failed(err)
+	}
+	var quiet *exit.SaidError
+	if errors.As(err, &quiet) {
+		return
+	}
+	var mistakes topology.Errors
+	each := exit.Code(err) != exit.Interrupted && errors.As(err, &mistakes)
+	for i, line := range exit.Lines(err) {
+		if i == 0 || each {
+			line = "posta: " + line
+		}
+		fmt.Fprintln(x.Err, line)
+	}
 }
 
 // command is one call of posta.
 type command struct {
-	Program
-	Console
-	forced     context.Context
-	interrupts *interrupts
-	arguments  []string  // after the command's name, as they were given
-	plain      plainCall // set if the command has no key
-	events     *events   // nil without --events
+	*call.Call
+	program Program
+}
 
-	progress *display.Progress // a prompt has one for all of its statements; else nil
+func newCommand(p Program, c Console, sig *signals) *command {
+	p = p.withDefaults()
+	return &command{program: p, Call: &call.Call{
+		Analyses: p.Analyses, Generators: p.Generators, RunNode: p.RunNode, Version: p.Version,
+		In: c.In, Out: c.Out, Err: c.Err, Forced: sig.forced, Interrupts: sig.interrupts,
+	}}
 }

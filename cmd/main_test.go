@@ -14,6 +14,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/test/natstest"
 )
@@ -96,7 +97,7 @@ func alike(t *testing.T, other string) bool {
 func must(t *testing.T, args ...string) result {
 	t.Helper()
 	r := posta(t, args...)
-	if r.code != exitOK {
+	if r.code != exit.OK {
 		t.Fatalf("posta %s: exit code %d, %s", strings.Join(args, " "), r.code, r.err)
 	}
 	return r

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // manCommand is hidden: packages install what it prints, and people find the same text in --help.
@@ -12,9 +14,9 @@ func (x *command) manCommand() *cli.Command {
 	return &cli.Command{
 		Name: "man", Hidden: true,
 		Usage:       "print the manual page, for packages: posta man > posta.1",
-		Description: exitHelp,
+		Description: exit.Help,
 		Action: func(c *cli.Context) error {
-			x.printf("%s", manual(c.App))
+			x.Printf("%s", manual(c.App))
 			return nil
 		},
 	}
@@ -40,7 +42,7 @@ func manualOf(b *strings.Builder, parent string, commands []*cli.Command) {
 		}
 		name := parent + " " + c.Name
 		fmt.Fprintf(b, ".SS \"%s\"\n%s\n", roff(strings.TrimSpace(name+" "+c.ArgsUsage)), roff(c.Usage))
-		asIs(b, ".PP", reflow(strings.ReplaceAll(c.Description, exitHelp, "")))
+		asIs(b, ".PP", reflow(strings.ReplaceAll(c.Description, exit.Help, "")))
 		for _, f := range c.Flags {
 			documented, ok := f.(cli.DocGenerationFlag)
 			if !ok || !isTold(f) {

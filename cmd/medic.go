@@ -7,6 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/medic/agent"
 	"posta.dev/posta/medic/docker"
 	"posta.dev/posta/medic/process"
@@ -32,14 +34,14 @@ There the console is another container, which posta topology compose and posta d
 
 With --systemd it restarts units: those that posta deploy --render systemd has written for its host.
 
-` + exitHelp,
-		Flags:  []cli.Flag{topologyFlag(), addressFlag(), hostFlag(), dockerFlag(), systemdFlag(), keysFlag(), localClientFlag(), logFlag()},
+` + exit.Help,
+		Flags:  []cli.Flag{call.TopologyFlag(), call.AddressFlag(), call.HostFlag(), call.DockerFlag(), call.SystemdFlag(), keysFlag(), localClientFlag(), logFlag()},
 		Action: x.medic,
 	}
 }
 
 func (x *command) medic(c *cli.Context) (err error) {
-	name, err := oneArgument(c, "medic", "medic-1")
+	name, err := call.OneArgument(c, "medic", "medic-1")
 	if err != nil {
 		return err
 	}
@@ -50,9 +52,9 @@ func (x *command) medic(c *cli.Context) (err error) {
 	if cfg.Log, err = x.logger(c); err != nil {
 		return err
 	}
-	inDocker, inSystemd := c.Bool(flagDocker), c.Bool(flagSystemd)
+	inDocker, inSystemd := c.Bool(call.FlagDocker), c.Bool(call.FlagSystemd)
 	if inDocker && inSystemd {
-		return usagef("medic: --%s or --%s, not both", flagDocker, flagSystemd)
+		return exit.Usagef("medic: --%s or --%s, not both", call.FlagDocker, call.FlagSystemd)
 	}
 	if !inDocker && !inSystemd {
 		procs, t, err := x.localProcesses(c)
@@ -108,12 +110,4 @@ func (x *command) runMedic(c *cli.Context, cfg agent.Config) error {
 	}
 	defer beside(c.Context, shown, cfg.Keys)()
 	return agent.Run(c.Context, cfg)
-}
-
-func dockerFlag() cli.Flag {
-	return &cli.BoolFlag{Name: flagDocker, Usage: "nodes and medics are containers, found by the labels posta.cluster and posta.node"}
-}
-
-func systemdFlag() cli.Flag {
-	return &cli.BoolFlag{Name: flagSystemd, Usage: "nodes and medics are units of systemd, as posta deploy --render systemd names them"}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/medic/process"
 	"posta.dev/posta/nodes/lastlog"
@@ -22,8 +24,8 @@ node for limits.drain and ends it with exit code 0; kill -9 loses nothing either
 
    posta node joiner-1 -f topology.toml
 
-` + exitHelp,
-		Flags:  []cli.Flag{topologyFlag(), addressFlag(), keysFlag(), localClientFlag(), logFlag()},
+` + exit.Help,
+		Flags:  []cli.Flag{call.TopologyFlag(), call.AddressFlag(), keysFlag(), localClientFlag(), logFlag()},
 		Action: topologyReader(loadTopology).withNode("joiner-1", x.node),
 	}
 }
@@ -65,7 +67,7 @@ func logFlag() cli.Flag {
 func (x *command) logger(c *cli.Context) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.String("log"))); err != nil {
-		return nil, usagef("--log %s: the choices are debug, info, warn, error", c.String("log"))
+		return nil, exit.Usagef("--log %s: the choices are debug, info, warn, error", c.String("log"))
 	}
 	to := x.Err
 	if to == os.Stderr {

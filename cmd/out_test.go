@@ -13,6 +13,8 @@ import (
 
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/protocol"
 )
 
@@ -105,7 +107,7 @@ func TestAnAnswerThatCannotBeDeliveredIsKept(t *testing.T) {
 		q := client.NewTable("q", names[:], rows)
 		q.Types = []types.Type{types.DecimalOf(3, 2), types.Of(types.Double)}
 		why := errors.New("the server is gone")
-		err := (&command{}).kept(&client.Answer{Queries: []client.Table{q}}, why)
+		err := (&command{Call: &call.Call{}}).kept(&client.Answer{Queries: []client.Table{q}}, why)
 		_, where, named := strings.Cut(err.Error(), "the server is gone; the answer is kept as "+format+" in ")
 		if !errors.Is(err, why) || !named {
 			t.Fatal(err)
@@ -128,7 +130,7 @@ func TestPlacesThatCannotTakeTheAnswerAreSaidBefore(t *testing.T) {
 		{"both print", "--out", "-", "--csv", "SELECT 1"},
 	} {
 		r := posta(t, append([]string{"sql", "--data", dir}, c[1:]...)...)
-		if found, err := os.ReadDir(dir); r.code != exitUsage || r.out != "" || !strings.Contains(r.err, c[0]) || len(found) > 0 || err != nil {
+		if found, err := os.ReadDir(dir); r.code != exit.Usage || r.out != "" || !strings.Contains(r.err, c[0]) || len(found) > 0 || err != nil {
 			t.Errorf("%v: exit code %d, %q, %s, %v", c, r.code, r.out, r.err, found)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/test/postgrestest"
 )
 
@@ -33,7 +34,7 @@ func TestPostgres_PrivilegesAreCheckedFirst(t *testing.T) {
 	write := func(user, to string) result {
 		return posta(t, "sql", "SELECT sum(n) AS n FROM t", "--data", dir, "--to", strings.Replace(server.URL(to), "posta@", user+"@", 1))
 	}
-	if r := write("posta", "mine"); r.code != exitOK { // makes posta_sessions
+	if r := write("posta", "mine"); r.code != exit.OK { // makes posta_sessions
 		t.Fatalf("exit code %d, %s", r.code, r.err)
 	}
 	say("create role clerk login password '" + postgrestest.Password + "'")
@@ -45,13 +46,13 @@ func TestPostgres_PrivilegesAreCheckedFirst(t *testing.T) {
 		{"select 1", "nowhere.other", "schema"},
 	} {
 		say(c.grant)
-		if r := write("clerk", c.to); r.code == exitOK || !strings.Contains(r.err, c.want) || strings.Contains(r.err, "answered in") ||
+		if r := write("clerk", c.to); r.code == exit.OK || !strings.Contains(r.err, c.want) || strings.Contains(r.err, "answered in") ||
 			strings.Contains(r.err, "the nodes' logs") {
 			t.Errorf("%s: exit code %d, %s", c.to, r.code, r.err)
 		}
 	}
 	say("grant insert on mine to clerk")
-	if r := write("clerk", "mine"); r.code != exitOK {
+	if r := write("clerk", "mine"); r.code != exit.OK {
 		t.Errorf("with what it needs: exit code %d, %s", r.code, r.err)
 	}
 
@@ -60,7 +61,7 @@ func TestPostgres_PrivilegesAreCheckedFirst(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := write("clerk", "mine")
 	kept := regexp.MustCompile(`the answer is kept as parquet in (\S+)\n`).FindStringSubmatch(r.err)
-	if r.code != exitFailed || kept == nil || strings.Contains(r.err, "the nodes' logs") {
+	if r.code != exit.Failed || kept == nil || strings.Contains(r.err, "the nodes' logs") {
 		t.Fatalf("exit code %d, %s", r.code, r.err)
 	}
 	if again := posta(t, "sql", "SELECT n FROM t", "--file", "t="+kept[1]+"/*.parquet"); !strings.Contains(again.out, "3") {

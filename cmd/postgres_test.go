@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/test/postgrestest"
 )
 
@@ -45,7 +46,7 @@ func TestPostgres_RunWritesTables(t *testing.T) {
 	t.Setenv("PGPASSWORD", "")
 	t.Setenv("PGPASSFILE", "/nonexistent")
 	bad := strings.Replace(server.URL("trips"), "posta@", "posta:"+secret+"@", 1)
-	if r := posta(t, "run", "bikes", "--data", from, "--to", bad); r.code != exitFailed || strings.Contains(r.err, secret) ||
+	if r := posta(t, "run", "bikes", "--data", from, "--to", bad); r.code != exit.Failed || strings.Contains(r.err, secret) ||
 		!strings.Contains(r.err, "can be seen by every user") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}

@@ -13,7 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/console"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/deploy"
 	"posta.dev/posta/internal/owned"
@@ -28,7 +30,7 @@ import (
 // probeCommand returns the command that posta deploy runs in containers. posta deploy itself reaches only engines: nodes may be in networks
 // that it cannot reach. Each subcommand prints one line.
 func (x *command) probeCommand() *cli.Command {
-	flags := []cli.Flag{topologyFlag(), addressFlag(), keysFlag(),
+	flags := []cli.Flag{call.TopologyFlag(), call.AddressFlag(), keysFlag(),
 		&cli.DurationFlag{Name: "within", Value: 2 * time.Second, Usage: "listen for `TIME`"}}
 	return &cli.Command{
 		Name: "probe", Hidden: true, Usage: "what posta deploy asks of containers",
@@ -67,7 +69,7 @@ func probed(t *topology.Topology, n topology.Node) string {
 }
 
 func (x *command) probeRoom(c *cli.Context) error {
-	dir, err := oneArgument(c, "directory", "/")
+	dir, err := call.OneArgument(c, "directory", "/")
 	if err != nil {
 		return err
 	}
@@ -75,11 +77,11 @@ func (x *command) probeRoom(c *cli.Context) error {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return fmt.Errorf("look at the disk of %s: %w", dir, err)
 	}
-	return x.printJSON(deploy.DiskSpace{Free: int64(s.Bavail) * int64(s.Bsize), Total: int64(s.Blocks) * int64(s.Bsize)})
+	return x.PrintJSON(deploy.DiskSpace{Free: int64(s.Bavail) * int64(s.Bsize), Total: int64(s.Blocks) * int64(s.Bsize)})
 }
 
 func (x *command) probeKeys(c *cli.Context) error {
-	dir, err := oneArgument(c, "directory", "/posta/keys")
+	dir, err := call.OneArgument(c, "directory", "/posta/keys")
 	if err != nil {
 		return err
 	}
@@ -92,7 +94,7 @@ func (x *command) probeKeys(c *cli.Context) error {
 func (x *command) probeOwn(c *cli.Context) error {
 	var uid, gid int
 	if n, err := fmt.Sscanf(c.Args().First(), "%d:%d", &uid, &gid); n != 2 || err != nil {
-		return usagef("probe own: give a user and directories, such as %s /own", topology.NodeUser)
+		return exit.Usagef("probe own: give a user and directories, such as %s /own", topology.NodeUser)
 	}
 	for _, dir := range c.Args().Tail() {
 		if err := owned.Give(dir, uid, gid); err != nil {
@@ -114,7 +116,7 @@ func (x *command) probePorts(c *cli.Context) error {
 			return err
 		}
 	}
-	return x.printJSON(taken)
+	return x.PrintJSON(taken)
 }
 
 func (x *command) probeBeat(c *cli.Context, t *topology.Topology, name string) error {
@@ -183,11 +185,11 @@ func (x *command) probeLead(c *cli.Context, t *topology.Topology) error {
 func (x *command) printState(up, recovering bool) error {
 	switch {
 	case up:
-		return x.printJSON(deploy.Up)
+		return x.PrintJSON(deploy.Up)
 	case recovering:
-		return x.printJSON(deploy.Recovering)
+		return x.PrintJSON(deploy.Recovering)
 	}
-	return x.printJSON(deploy.Silent)
+	return x.PrintJSON(deploy.Silent)
 }
 
 // within is monitor.UntilClosed with --within as time limit. It is not an error if the time runs out.
@@ -232,7 +234,7 @@ func (x *command) probeHold(c *cli.Context, t *topology.Topology) (err error) {
 	} else if r.Rest, err = restOf(c, t, keys); err != nil {
 		return err
 	}
-	return x.printJSON(r)
+	return x.PrintJSON(r)
 }
 
 // cancelAll asks every input to cancel the sessions. The next probe shows whether that worked.
@@ -242,7 +244,7 @@ func (x *command) cancelAll(c *cli.Context, t *topology.Topology, keys *security
 			_, err := client.RequestOnce(c.Context, keys, probed(t, n), protocol.Request{Type: protocol.Cancel, Session: s.ID, Force: true},
 				c.Duration("within"))
 			if err != nil {
-				x.notef("cancel %s at %s: %v", s.ID, n.ID, err)
+				x.Notef("cancel %s at %s: %v", s.ID, n.ID, err)
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // TestFilesOfProcAreRead: files of /proc are regular, and have 0 bytes by what the system says. So inputs cannot be told which bytes to
@@ -16,7 +18,7 @@ func TestFilesOfProcAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("n\n%d\n", bytes.Count(text, []byte("\n"))-1)
-	if r := posta(t, "sql", "-q", "--csv", "--file", "t="+name, "SELECT count(*) AS n FROM t"); r.out != want || r.code != exitOK {
+	if r := posta(t, "sql", "-q", "--csv", "--file", "t="+name, "SELECT count(*) AS n FROM t"); r.out != want || r.code != exit.OK {
 		t.Errorf("exit code %d\n%s%s", r.code, r.out, r.err)
 	}
 }

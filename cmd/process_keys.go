@@ -13,6 +13,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/deploy/plan"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -31,7 +33,7 @@ func processKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slo
 	dir, own := c.String(flagKeys), false
 	switch {
 	case dir != "" && t.Security.Insecure:
-		return nil, usagef("--%s: %s says insecure = true, and then keys are not used; say only one of the two", flagKeys, t.File)
+		return nil, exit.Usagef("--%s: %s says insecure = true, and then keys are not used; say only one of the two", flagKeys, t.File)
 	case t.Security.Insecure || !t.OverTCP():
 		return nil, nil
 	case dir == "":
@@ -59,7 +61,7 @@ func processKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slo
 	if err != nil {
 		return nil, fmt.Errorf("read the keys of %s: %w", n.ID, err)
 	}
-	file, local := c.String(flagTopology), c.String(flagLocalClient)
+	file, local := c.String(call.FlagTopology), c.String(flagLocalClient)
 	keys.ReloadClients(func() (security.Clients, error) {
 		now, err := topology.Load(file)
 		if err != nil {
@@ -68,7 +70,7 @@ func processKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slo
 		return admitted(now, own, local)
 	})
 	if got := keys.Identity(); got != n.Identity() {
-		return nil, usagef("the keys in %s are those of %s, and this is %s: name its own directory with --%s", dir, got, n.Identity(), flagKeys)
+		return nil, exit.Usagef("the keys in %s are those of %s, and this is %s: name its own directory with --%s", dir, got, n.Identity(), flagKeys)
 	}
 	if end := keys.Expiry(); time.Until(end) < security.ExpiryWarning {
 		log.Warn("the certificate expires soon: say posta key renew, or bring new keys to this process", "keys", dir, "expires", end)
@@ -108,7 +110,7 @@ func ownKeys(t *topology.Topology, n topology.Node) (string, error) {
 		return "", fmt.Errorf("look for the keys of %s: %w", n.ID, err)
 	}
 	if k := (keyring{dir: t.KeysDir, t: t}); k.forProcesses() {
-		return "", usagef("%s has no keys in %s, and others of cluster %s have: make them with `posta key init -f %s`", n.ID, t.KeysDir, t.Name,
+		return "", exit.Usagef("%s has no keys in %s, and others of cluster %s have: make them with `posta key init -f %s`", n.ID, t.KeysDir, t.Name,
 			t.File)
 	}
 	return "", nil

@@ -16,6 +16,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
@@ -23,7 +25,7 @@ import (
 // keysOf returns the keys that processKeys gives a process with these arguments.
 func keysOf(t *testing.T, top *topology.Topology, n topology.Node, args ...string) (keys *security.Keys, err error) {
 	t.Helper()
-	app := &cli.App{Flags: []cli.Flag{keysFlag(), topologyFlag(), localClientFlag()}, Action: func(c *cli.Context) error {
+	app := &cli.App{Flags: []cli.Flag{keysFlag(), call.TopologyFlag(), localClientFlag()}, Action: func(c *cli.Context) error {
 		keys, err = processKeys(c, top, n, slog.New(slog.DiscardHandler))
 		return nil
 	}}
@@ -51,7 +53,7 @@ func TestS2_WhichKeysAProcessHas(t *testing.T) {
 		}
 	}
 	others := filepath.Join(top.KeysDir, "medic", string(medic.ID))
-	if _, err := keysOf(t, top, node, "--keys", others); exitCode(err) != exitUsage || !strings.Contains(err.Error(), "are those of medic/") {
+	if _, err := keysOf(t, top, node, "--keys", others); exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "are those of medic/") {
 		t.Errorf("the keys of another process: %v", err)
 	}
 	if _, err := keysOf(t, top, node, "--keys", filepath.Join(t.TempDir(), "none")); err == nil {
@@ -60,7 +62,7 @@ func TestS2_WhichKeysAProcessHas(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(top.KeysDir, "node", string(node.ID))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := keysOf(t, top, node); exitCode(err) != exitUsage || !strings.Contains(err.Error(), "posta key init") {
+	if _, err := keysOf(t, top, node); exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "posta key init") {
 		t.Errorf("the only process without keys: %v", err)
 	}
 
@@ -69,7 +71,7 @@ func TestS2_WhichKeysAProcessHas(t *testing.T) {
 	if keys, err := keysOf(t, &insecure, medic); keys != nil || err != nil {
 		t.Errorf("insecure: %v %v", keys, err)
 	}
-	if _, err := keysOf(t, &insecure, medic, "--keys", others); exitCode(err) != exitUsage {
+	if _, err := keysOf(t, &insecure, medic, "--keys", others); exit.Code(err) != exit.Usage {
 		t.Errorf("insecure with keys: %v", err)
 	}
 	sockets := loaded(t, plain, topology.Variant{IPCDir: "/tmp/s"})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/topology"
 )
 
@@ -26,7 +27,7 @@ func TestPagesOutliveTheCluster(t *testing.T) {
 				Console{In: strings.NewReader(""), Out: out, Err: io.Discard})
 		}()
 		t.Cleanup(func() {
-			interrupt(errInterrupted)
+			interrupt(exit.ErrInterrupted)
 			<-ended
 		})
 		return out

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // TestS3_ARefusedKeyIsToldSo: a key that may not do something hears that at once, in one short line, and which of the reasons it is. It
@@ -29,11 +31,11 @@ func TestS3_ARefusedKeyIsToldSo(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"status", "--key", k.key("bob")}, exitNoCluster, "it has the role submit, and listening needs the role watch or operate"},
-		{[]string{"status", "--key", k.key("mallory")}, exitNoCluster, "it is not in [clients] of"},
-		{[]string{"console", "--listen", "127.0.0.1:0", "--key", k.key("bob")}, exitNoCluster, "it has the role submit"},
-		{[]string{"results", session, "--key", k.key("wanda")}, exitUsage, "have the role watch, which reads no answers"},
-		{[]string{"results", "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "--key", k.key("alice")}, exitSession,
+		{[]string{"status", "--key", k.key("bob")}, exit.NoCluster, "it has the role submit, and listening needs the role watch or operate"},
+		{[]string{"status", "--key", k.key("mallory")}, exit.NoCluster, "it is not in [clients] of"},
+		{[]string{"console", "--listen", "127.0.0.1:0", "--key", k.key("bob")}, exit.NoCluster, "it has the role submit"},
+		{[]string{"results", session, "--key", k.key("wanda")}, exit.Usage, "have the role watch, which reads no answers"},
+		{[]string{"results", "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "--key", k.key("alice")}, exit.Session,
 			"results: no node knows session 6ba7b810-9dad-41d1-80b4-00c04fd430c8; it was dropped"},
 	} {
 		r := k.call(c.args[0], c.args[1:]...)
@@ -59,8 +61,8 @@ func TestS3_ARefusedKeyIsToldSo(t *testing.T) {
 		return len(ended) > 0 ||
 			strings.Contains(said.String(), "it is revoked")
 	})
-	interrupt(errInterrupted)
-	if code := <-ended; code != exitOK {
+	interrupt(exit.ErrInterrupted)
+	if code := <-ended; code != exit.OK {
 		t.Errorf("exit code %d, %s", code, said.String())
 	}
 }

@@ -21,7 +21,9 @@ import (
 	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/source"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	rowscsv "posta.dev/posta/rows/csv"
 )
 
@@ -39,9 +41,6 @@ func rejectFlags() []cli.Flag {
 		&cli.StringFlag{Name: flagRejects, Usage: "write all rows that cannot be used to `FILE`, as CSV: stream, file, line, reason, row"},
 	}
 }
-
-// errRejected is wrapped by the error of a run that rejected more rows than it may.
-var errRejected = errors.New("too many rejected rows")
 
 // inspector checks files before they are sent, with the same parser as the cluster. It checks headers, and also rows if a flag asks for it.
 // So rejected rows use no resources of the cluster and the network, however many they are, and --strict ends an upload at once. The cost:
@@ -83,7 +82,7 @@ const mostRemembered = 1 << 20
 func newRejects(name string) (*rejects, error) {
 	file, err := createFile(name)
 	if err != nil {
-		return nil, usagef("--rejects: %v; give a file that can be written", err)
+		return nil, exit.Usagef("--rejects: %v; give a file that can be written", err)
 	}
 	r := &rejects{name: name, file: file, out: csv.NewWriter(file), passed: map[rejectedRow]int{}}
 	return r, r.out.Write([]string{"stream", "file", "line", "reason", "row"})
@@ -159,7 +158,7 @@ func (r *rejects) cannotWrite(err error) error {
 func (x *command) newInspector(c *cli.Context, analysis string, params map[string]string) (*inspector, error) {
 	in := &inspector{limited: c.Bool(flagStrict) || c.IsSet(flagMaxRejected), max: c.Uint64(flagMaxRejected)}
 	if c.Bool(flagStrict) && in.max > 0 {
-		return nil, usagef("--strict accepts no rejected row, --max-rejected %d some; give one of the two", in.max)
+		return nil, exit.Usagef("--strict accepts no rejected row, --max-rejected %d some; give one of the two", in.max)
 	}
 	name := c.String(flagRejects)
 	a, err := x.Analyses.Find(analysis)
@@ -175,7 +174,7 @@ func (x *command) newInspector(c *cli.Context, analysis string, params map[strin
 	if name == "" {
 		return in, nil
 	}
-	if err := errors.Join(notData(a, c.String(flagData), name), notNamed(c.StringSlice(flagFile), name)); err != nil {
+	if err := errors.Join(notData(a, c.String(call.FlagData), name), notNamed(c.StringSlice(call.FlagFile), name)); err != nil {
 		return nil, err
 	}
 	in.out, err = newRejects(name)
@@ -200,7 +199,7 @@ func notData(a *analyses.Analysis, dir, name string) error {
 	for _, s := range a.Streams {
 		says, _ := source.Match(path.Base(s.Files), file)
 		if _, is := s.Match(at + says.Plain); is {
-			return usagef("--rejects %s is a file of stream %s, and would be lost; give another file", name, s.Name)
+			return exit.Usagef("--rejects %s is a file of stream %s, and would be lost; give another file", name, s.Name)
 		}
 	}
 	return nil
@@ -216,7 +215,7 @@ func notNamed(files []string, name string) error {
 	for _, text := range files {
 		as, path, _ := strings.Cut(text, "=")
 		if data, err := os.Stat(path); err == nil && os.SameFile(rejects, data) {
-			return usagef("--rejects %s is the file of --file %s, and would be lost; give another file", name, as)
+			return exit.Usagef("--rejects %s is the file of --file %s, and would be lost; give another file", name, as)
 		}
 	}
 	return nil
@@ -353,7 +352,7 @@ func (in *inspector) tooMany(stream string, r analyses.Reject) error {
 	if in.max > 0 {
 		flag = fmt.Sprintf("--%s %d", flagMaxRejected, in.max)
 	}
-	return fmt.Errorf("%w for %s: stream %s, file %s, line %d: %s; correct the row, or allow more", errRejected, flag, stream, r.File, r.Line,
+	return fmt.Errorf("%w for %s: stream %s, file %s, line %d: %s; correct the row, or allow more", exit.ErrRejected, flag, stream, r.File, r.Line,
 		r.Reason)
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // badRows makes bikes data with n unusable rows in one file, and returns how many unusable rows there are in all files.
@@ -80,7 +82,7 @@ func TestC1_StrictNamesTheRow(t *testing.T) {
 			flags = fmt.Sprintf("--max-rejected %d", all-1)
 		}
 		r := posta(t, append([]string{"run", "bikes", "--data", dir, "-q"}, strings.Fields(flags)...)...)
-		if r.code != exitUsage || r.out != "" || !strings.Contains(r.err, "too many rejected rows for --") ||
+		if r.code != exit.Usage || r.out != "" || !strings.Contains(r.err, "too many rejected rows for --") ||
 			!strings.Contains(r.err, ".csv, line ") {
 			t.Errorf("%s: exit code %d, %q, %s", flags, r.code, r.out, r.err)
 		}
@@ -97,7 +99,7 @@ func TestRejectFlagsThatCannotBeMeant(t *testing.T) {
 		"--rejects " + dir + "/none/x", "--rejects " + pipe,
 		"--rejects " + dir + "/montreal/trips.csv", "--rejects " + dir + "/x/../new/trips.csv"} {
 		r := posta(t, append([]string{"run", "bikes", "--data", dir, "-q"}, strings.Fields(flags)...)...)
-		if r.code != exitUsage || strings.Count(r.err, "\n") != 1 {
+		if r.code != exit.Usage || strings.Count(r.err, "\n") != 1 {
 			t.Errorf("%s: exit code %d, %s", flags, r.code, r.err)
 		}
 	}
@@ -124,7 +126,7 @@ func TestC1_StrictOnACluster(t *testing.T) {
 		if detach {
 			flags = append(flags, "--detach")
 		}
-		if r := posta(t, append(flags, "--strict")...); r.code != exitUsage || !strings.Contains(r.err, ".csv, line ") {
+		if r := posta(t, append(flags, "--strict")...); r.code != exit.Usage || !strings.Contains(r.err, ".csv, line ") {
 			t.Errorf("detach %v: exit code %d, %s", detach, r.code, r.err)
 		}
 		must(t, append(flags, "--rejects", file)...)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -16,8 +18,8 @@ import (
 
 // render writes files for hosts that are set up without posta deploy. It replaces existing files: a topology always gives the same files.
 func (x *command) render(c *cli.Context) error {
-	kind := c.String(flagRender)
-	dir, err := oneArgument(c, "directory", "--render systemd rendered")
+	kind := c.String(call.FlagRender)
+	dir, err := call.OneArgument(c, "directory", "--render systemd rendered")
 	if err != nil {
 		return err
 	}
@@ -43,17 +45,17 @@ func (x *command) render(c *cli.Context) error {
 		files, err = t.ComposeHosts(topology.Compose{Image: c.String(flagImage), Again: "posta deploy --render compose DIR", Keys: keys != nil},
 			string(text))
 	default:
-		return usagef("deploy: --%s systemd or --%[1]s compose, not %q", flagRender, kind)
+		return exit.Usagef("deploy: --%s systemd or --%[1]s compose, not %q", call.FlagRender, kind)
 	}
 	if err != nil {
-		return usagef("%s: %v", t.File, err)
+		return exit.Usagef("%s: %v", t.File, err)
 	}
 	for _, f := range files {
 		if err := writeFile(filepath.Join(dir, filepath.FromSlash(f.Name)), f); err != nil {
 			return fmt.Errorf("write what the hosts need: %w", err)
 		}
 		if path.Base(f.Name) == "INSTALL.md" {
-			x.notef("what to do on %s: %s", path.Dir(f.Name), filepath.Join(dir, filepath.FromSlash(f.Name)))
+			x.Notef("what to do on %s: %s", path.Dir(f.Name), filepath.Join(dir, filepath.FromSlash(f.Name)))
 		}
 	}
 	return renderKeys(dir, t, keys, at)

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/cmd/internal/out"
 	"posta.dev/posta/cmd/internal/report"
@@ -30,8 +31,8 @@ type reporter struct {
 }
 
 func (x *command) newReporter(c *cli.Context, name string) *reporter {
-	words := []string{"posta", commandName(c)}
-	for _, arg := range x.arguments {
+	words := []string{"posta", call.CommandName(c)}
+	for _, arg := range x.Arguments {
 		words = append(words, quoted(report.Shown(arg)))
 	}
 	return &reporter{file: out.NewFile(name, "the report"), command: strings.Join(words, " "), began: time.Now()}
@@ -49,7 +50,7 @@ func (x *command) reportOn(c *cli.Context, r *reporter, at entrance) error {
 	if r == nil {
 		return nil
 	}
-	if r.entries = c.StringSlice(flagEntry); len(r.entries) > 0 {
+	if r.entries = c.StringSlice(call.FlagEntry); len(r.entries) > 0 {
 		return nil
 	}
 	t, err := loadTopology(c)
@@ -83,7 +84,7 @@ func (x *command) report(ctx context.Context, a *client.Answer, r *reporter) err
 	if err := r.file.Write(func(w io.Writer) error { return report.Write(w, page) }); err != nil {
 		return err
 	}
-	x.notef("report written to %s", r.file)
+	x.Notef("report written to %s", r.file)
 	return nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // TestRunWritesAReport: a report has the answers, the rejected rows, the times and the cluster of its run.
@@ -44,7 +46,7 @@ func TestAFailedRunLeavesNoReport(t *testing.T) {
 	dir, _ := badRows(t, 1)
 	file := filepath.Join(t.TempDir(), "report.html")
 	args := []string{"run", "bikes", "--data", dir, "--quiet", "--strict", "--html", file}
-	if r := posta(t, args...); r.code != exitUsage {
+	if r := posta(t, args...); r.code != exit.Usage {
 		t.Fatalf("exit code %d, %s", r.code, r.err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 0 {
@@ -53,7 +55,7 @@ func TestAFailedRunLeavesNoReport(t *testing.T) {
 	if err := os.WriteFile(file, []byte("former"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := posta(t, args...); r.code != exitUsage || content(t, file) != "former" {
+	if r := posta(t, args...); r.code != exit.Usage || content(t, file) != "former" {
 		t.Errorf("exit code %d, and the file has %.100q", r.code, content(t, file))
 	}
 	for place, says := range map[string]string{
@@ -62,7 +64,7 @@ func TestAFailedRunLeavesNoReport(t *testing.T) {
 		"/nowhere/x/report.html": "--html: create a file in /nowhere/x: no such file or directory; give another place for the report",
 	} {
 		r := posta(t, "run", "bikes", "--data", dir, "--html", place)
-		if r.code != exitUsage || !strings.Contains(r.err, says) || strings.Contains(r.err, "session") {
+		if r.code != exit.Usage || !strings.Contains(r.err, says) || strings.Contains(r.err, "session") {
 			t.Errorf("%s: exit code %d, %s", place, r.code, r.err)
 		}
 	}

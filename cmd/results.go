@@ -8,6 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/security"
@@ -17,8 +19,8 @@ func (x *command) resultsCommand() *cli.Command {
 	return &cli.Command{
 		Name: "results", ArgsUsage: "SESSION",
 		Usage:       "fetch the answers of a session, waiting for them if it still runs",
-		Description: "The cluster keeps the answers for limits.results_ttl, or until --drop deletes them.\n\n" + exitHelp,
-		Flags: slices.Concat(askFlags(), outFlags(), downloadFlags(), []cli.Flag{jsonFlag(),
+		Description: "The cluster keeps the answers for limits.results_ttl, or until --drop deletes them.\n\n" + exit.Help,
+		Flags: slices.Concat(askFlags(), outFlags(), downloadFlags(), []cli.Flag{call.JSONFlag(),
 			&cli.BoolFlag{Name: "drop", Usage: "delete the session from the cluster when its answers are here"}}),
 		Action: x.results,
 	}
@@ -38,8 +40,8 @@ func (x *command) results(c *cli.Context) error {
 		return err
 	}
 	if at.role == security.Watch {
-		return usagef("results: %s have the role watch, which reads no answers; name the key that opened the session with --%s DIR or POSTA_KEY",
-			at.keys, flagKey)
+		return exit.Usagef("results: %s have the role watch, which reads no answers; name the key that opened the session with --%s DIR or POSTA_KEY",
+			at.keys, call.FlagKey)
 	}
 	if err := x.answers(c, at); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -23,7 +24,7 @@ func (x *command) readSession(c *cli.Context, r *request) (err error) {
 	id, resumed := c.String("session"), c.String(flagResume)
 	switch {
 	case c.IsSet(flagResume) && c.IsSet("session"):
-		return usagef("submit: --resume names the session; leave --session out")
+		return exit.Usagef("submit: --resume names the session; leave --session out")
 	case c.IsSet(flagResume):
 		r.cfg.Resume = true
 		r.cfg.Session, err = session.Parse(resumed)
@@ -43,7 +44,7 @@ func (x *command) isThere(c *cli.Context, r *request, err error) (bool, error) {
 		return true, nil
 	}
 	if !r.quiet {
-		x.notef("session %s is finished: its answers are fetched", r.cfg.Session)
+		x.Notef("session %s is finished: its answers are fetched", r.cfg.Session)
 	}
 	return true, x.fetchResults(c, client.Config{Entries: r.cfg.Entries, Keys: r.cfg.Keys, Session: r.cfg.Session, Force: true,
 		Keep: r.out.keep(), GiveUpAfter: r.cfg.GiveUpAfter},
@@ -55,9 +56,9 @@ func (x *command) sayHow(c *cli.Context, r *request, id session.ID, err error) {
 	switch {
 	case id == (session.ID{}):
 	case errors.Is(err, client.ErrOtherFiles) && errors.Is(err, client.ErrNotResumed):
-		x.notef("session %s is as it was, and waits for limits.client_timeout at most: resume it with the files that were sent", id)
+		x.Notef("session %s is as it was, and waits for limits.client_timeout at most: resume it with the files that were sent", id)
 	case errors.Is(err, client.ErrNoCluster), errors.Is(err, client.ErrNotResumed):
-		x.notef("session %s waits for its client, for limits.client_timeout at most; continue with it: %s", id, x.resumes(c, id))
+		x.Notef("session %s waits for its client, for limits.client_timeout at most; continue with it: %s", id, x.resumes(c, id))
 	}
 }
 
@@ -65,7 +66,7 @@ func (x *command) sayHow(c *cli.Context, r *request, id session.ID, err error) {
 func (x *command) resumes(c *cli.Context, id session.ID) string {
 	words := []string{"posta", c.Command.Name}
 	skip := false
-	for _, arg := range x.arguments {
+	for _, arg := range x.Arguments {
 		name, _, hasValue := strings.Cut(arg, "=")
 		switch {
 		case skip:

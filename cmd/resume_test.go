@@ -13,6 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -88,7 +90,7 @@ func TestR17_ResumeInWords(t *testing.T) {
 			t.Errorf("submit %s: exit code %d, want %d, %s", strings.Join(args, " "), r.code, code, r.err)
 		}
 	}
-	says(exitInUse, "can be taken over when that client has said nothing for 5s", "--data", dir, "--resume", id.String(), "--no-wait")
+	says(exit.InUse, "can be taken over when that client has said nothing for 5s", "--data", dir, "--resume", id.String(), "--no-wait")
 	var out, said safeBuffer
 	code := make(chan int, 1)
 	go func() {
@@ -102,17 +104,17 @@ func TestR17_ResumeInWords(t *testing.T) {
 	})
 	leave()
 	r := result{<-code, out.String(), said.String()}
-	if r.code != exitOK {
+	if r.code != exit.OK {
 		t.Fatalf("exit code %d, %s", r.code, r.err)
 	}
 	same(t, parse(t, r.out), want)
-	says(exitSession, "was closed", "--data", dir, "--resume", id.String())
-	says(exitSession, "without --resume a new one is begun", "--data", dir, "--resume", "6ba7b810-9dad-41d1-80b4-00c04fd430c8")
+	says(exit.Session, "was closed", "--data", dir, "--resume", id.String())
+	says(exit.Session, "without --resume a new one is begun", "--data", dir, "--resume", "6ba7b810-9dad-41d1-80b4-00c04fd430c8")
 
 	id, leave = k.stays(dir)
 	leave()
-	says(exitUsage, "cannot be read twice", "--data", dir, "--resume", id.String(), "--file", "montreal/trips.csv=-")
-	says(exitUsage, "montreal/weather.csv differs between bytes", "--data", other, "--resume", id.String())
+	says(exit.Usage, "cannot be read twice", "--data", dir, "--resume", id.String(), "--file", "montreal/trips.csv=-")
+	says(exit.Usage, "montreal/weather.csv differs between bytes", "--data", other, "--resume", id.String())
 
 	done := strings.TrimSpace(k.must("submit", "bikes", "--data", dir, "--detach").out)
 	same(t, parse(t, k.must("results", done, "--json").out), want) // the session has its answer
@@ -121,7 +123,7 @@ func TestR17_ResumeInWords(t *testing.T) {
 
 // TestR17_TheCommandThatResumes: the message shows the original command with the session's id, quoted for a shell.
 func TestR17_TheCommandThatResumes(t *testing.T) {
-	x := &command{arguments: []string{"bikes", "--data", "my data", "--session", "17", "-q", "--resume=18", "--out", "it's"}}
+	x := &command{Call: &call.Call{Arguments: []string{"bikes", "--data", "my data", "--session", "17", "-q", "--resume=18", "--out", "it's"}}}
 	c := cli.NewContext(nil, nil, nil)
 	c.Command = &cli.Command{Name: "submit"}
 	want := `posta submit bikes --data 'my data' -q --out 'it'\''s' --resume 6ba7b810-9dad-41d1-80b4-00c04fd430c8`

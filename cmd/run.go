@@ -14,7 +14,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/nodes"
@@ -36,10 +38,10 @@ started again at once and continues where its log ends. The answers are the same
 On failure the directory with the logs is kept, and named. Tables show the first ` + fmt.Sprint(shownRows) + ` rows of each query with fractions rounded
 to three digits; --json and --out PLACE give all of them, exact (docs/data.md).
 
-` + exitHelp,
+` + exit.Help,
 		Flags: append(append(uploadFlags(), clusterFlags()...),
-			&cli.StringFlag{Name: flagTopology, Aliases: []string{"f"}, Usage: "use the topology in `FILE` instead of a generated one"}),
-		Action: x.withEvents(x.run),
+			&cli.StringFlag{Name: call.FlagTopology, Aliases: []string{"f"}, Usage: "use the topology in `FILE` instead of a generated one"}),
+		Action: x.WithEvents(x.run),
 	}
 }
 
@@ -72,7 +74,7 @@ func (x *command) run(c *cli.Context) (err error) {
 		return err
 	}
 	if a.Compile != nil {
-		return usagef("run: %s has a command of its own: posta sql", a.Name)
+		return exit.Usagef("run: %s has a command of its own: posta sql", a.Name)
 	}
 	args, err := a.Args(r.cfg.Params)
 	if err != nil {
@@ -152,11 +154,11 @@ func joinsInInput(v *topology.Variant) bool {
 
 // runDirConfig reads the flags that shape the cluster.
 func runDirConfig(c *cli.Context, r *request) (local.RunDirConfig, error) {
-	p := local.RunDirConfig{Dir: c.String("dir"), File: c.String(flagTopology)}
+	p := local.RunDirConfig{Dir: c.String("dir"), File: c.String(call.FlagTopology)}
 	if p.File != "" {
 		for _, shape := range []string{"replicas", "split-parsers", "set", "sockets", "transport"} {
 			if c.IsSet(shape) {
-				return p, usagef("run: --%s shapes a generated topology, --topology %s names one; give one of the two", shape, p.File)
+				return p, exit.Usagef("run: --%s shapes a generated topology, --topology %s names one; give one of the two", shape, p.File)
 			}
 		}
 		return p, nil
@@ -164,7 +166,7 @@ func runDirConfig(c *cli.Context, r *request) (local.RunDirConfig, error) {
 	name := "sockets"
 	if c.IsSet("transport") {
 		if name = "transport"; c.IsSet("sockets") {
-			return p, usagef("run: --transport is a former name of --sockets; give one of the two")
+			return p, exit.Usagef("run: --transport is a former name of --sockets; give one of the two")
 		}
 	}
 	switch kind := c.String(name); kind {
@@ -172,7 +174,7 @@ func runDirConfig(c *cli.Context, r *request) (local.RunDirConfig, error) {
 	case "tcp":
 		p.TCP = true
 	default:
-		return p, usagef("--%s %s: the choices are ipc and tcp", name, kind)
+		return p, exit.Usagef("--%s %s: the choices are ipc and tcp", name, kind)
 	}
 	var err error
 	if p.Variant, err = variant(c); err != nil {
@@ -219,8 +221,8 @@ func (x *command) closeRunDir(runDir *local.RunDir, keep, died bool, failed erro
 		}
 	}
 	if failed != nil && !keep {
-		switch code := exitCode(failed); {
-		case code == exitInterrupted || code == exitUsage || !died && (code == exitSession || errors.As(failed, new(undelivered))) ||
+		switch code := exit.Code(failed); {
+		case code == exit.Interrupted || code == exit.Usage || !died && (code == exit.Session || errors.As(failed, new(undelivered))) ||
 			errors.Is(failed, local.ErrNoRoom):
 		default:
 			keep = true
@@ -230,7 +232,7 @@ func (x *command) closeRunDir(runDir *local.RunDir, keep, died bool, failed erro
 		}
 	}
 	if keep {
-		x.notef("the nodes' logs are in %s", runDir.Dir+"/log")
+		x.Notef("the nodes' logs are in %s", runDir.Dir+"/log")
 	}
 	return runDir.Close(!keep)
 }
@@ -238,10 +240,10 @@ func (x *command) closeRunDir(runDir *local.RunDir, keep, died bool, failed erro
 // removeFromBroker removes the queues of a cluster that was made for this run. Without a broker there is nothing to do. If the removal
 // fails, a note names what is left.
 func (x *command) removeFromBroker(t *topology.Topology) {
-	ctx, cancel := context.WithTimeout(x.forced, 10*time.Second)
+	ctx, cancel := context.WithTimeout(x.Forced, 10*time.Second)
 	defer cancel()
 	if err := nodes.RemoveFromBroker(ctx, t); err != nil {
-		x.notef("%v; what is left there has %s in its name", err, t.Name)
+		x.Notef("%v; what is left there has %s in its name", err, t.Name)
 	}
 }
 
@@ -262,7 +264,7 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, keys *securit
 		return err
 	}
 	defer func() { err = errors.Join(err, procs.Close()) }()
-	show := x.newProgress()
+	show := x.NewProgress()
 	stop := procs.Supervise(func(e medic.Event) {
 		if e.Kind == medic.Died {
 			died.Store(true)
@@ -271,7 +273,7 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, keys *securit
 	})
 	defer func() {
 		stop()
-		err = errors.Join(err, stopErrors(procs.Stop(x.forced, procs.IDs())))
+		err = errors.Join(err, stopErrors(procs.Stop(x.Forced, procs.IDs())))
 	}()
 	ctx, room := endWithoutRoom(ctx, procs)
 	defer func() { err = room(err) }()

@@ -19,6 +19,7 @@ import (
 
 	"posta.dev/posta/analyses/bikes"
 	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/topology"
 )
 
@@ -202,7 +203,7 @@ func TestD1_NodesThatAreKilledChangeNothing(t *testing.T) {
 	}
 	<-feed()
 	r := <-done
-	if r.code != exitOK {
+	if r.code != exit.OK {
 		t.Fatalf("exit code %d: %s", r.code, r.err)
 	}
 	same(t, parse(t, r.out), want)
@@ -215,9 +216,9 @@ func TestCtrlCCancelsAndCleansUp(t *testing.T) {
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	dir, done := started(t, ctx, "--data", data(t, "200000"))
 	pid := pidOf(dir, "aggregator-1")
-	interrupt(errInterrupted)
+	interrupt(exit.ErrInterrupted)
 	r := <-done
-	if r.code != exitInterrupted || !strings.HasSuffix(r.err, "posta: interrupted\n") || r.out != "" {
+	if r.code != exit.Interrupted || !strings.HasSuffix(r.err, "posta: interrupted\n") || r.out != "" {
 		t.Fatalf("exit code %d, %q, %q", r.code, r.err, r.out)
 	}
 	if pidOf(dir, "aggregator-1") != 0 || syscall.Kill(pid, 0) == nil {
@@ -228,7 +229,7 @@ func TestCtrlCCancelsAndCleansUp(t *testing.T) {
 func TestATimeoutIsReported(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	r := posta(t, append([]string{"run", "bikes", "--data", data(t, "200000"), "--timeout", "100ms"}, slow...)...)
-	if r.code != exitFailed || !strings.Contains(r.err, "--timeout 100ms is over") || !strings.Contains(r.err, "the nodes' logs are in ") {
+	if r.code != exit.Failed || !strings.Contains(r.err, "--timeout 100ms is over") || !strings.Contains(r.err, "the nodes' logs are in ") {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 }
@@ -277,7 +278,7 @@ func TestANodeThatCannotStartIsNamedWithItsReason(t *testing.T) {
 	}
 	r := posta(t, "run", "bikes", "--data", data(t, "10"), "--dir", dir)
 	last := r.err[strings.LastIndex(strings.TrimSpace(r.err), "\n")+1:]
-	if r.code != exitFailed || !strings.Contains(last, "node aggregator-2 dies as soon as it is started: posta: ") ||
+	if r.code != exit.Failed || !strings.Contains(last, "node aggregator-2 dies as soon as it is started: posta: ") ||
 		!strings.Contains(last, "aggregator-2.log") {
 		t.Errorf("exit code %d, and the last line is %s", r.code, last)
 	}
@@ -310,7 +311,7 @@ func TestSignalsEndARunInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the exit code shows the result
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !gone(pid) {
+	if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !gone(pid) {
 		t.Errorf("run: exit code %d, its node is gone: %v", code, gone(pid))
 	}
 
@@ -330,7 +331,7 @@ func TestN5_ANodeDrainsAtSIGTERM(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = node.Wait()
-	if code := node.ProcessState.ExitCode(); code != exitOK {
+	if code := node.ProcessState.ExitCode(); code != exit.OK {
 		t.Errorf("a node that is told to go ends with exit code %d: %s", code, said.String())
 	}
 }

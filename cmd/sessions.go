@@ -9,7 +9,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/protocol/session"
 )
@@ -18,8 +20,8 @@ func (x *command) sessionsCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "sessions",
 		Usage:       "list the sessions that run, and those whose answers wait to be fetched",
-		Description: exitHelp,
-		Flags:       append(askFlags(), jsonFlag()), Action: x.sessions,
+		Description: exit.Help,
+		Flags:       append(askFlags(), call.JSONFlag()), Action: x.sessions,
 	}
 }
 
@@ -30,10 +32,10 @@ func (x *command) sessions(c *cli.Context) error {
 			return err
 		}
 		if err != nil { // the answers of the other nodes are still worth showing
-			x.notef("posta: not all nodes answer: %s", oneLine(err))
+			x.Notef("posta: not all nodes answer: %s", exit.OneLine(err))
 		}
 		list := monitor.Merge(found)
-		if c.Bool(flagJSON) {
+		if c.Bool(call.FlagJSON) {
 			return x.printSessionsJSON(list)
 		}
 		x.printSessions(list)
@@ -43,7 +45,7 @@ func (x *command) sessions(c *cli.Context) error {
 
 func (x *command) printSessions(list []monitor.Session) {
 	if len(list) == 0 {
-		x.notef("no sessions")
+		x.Notef("no sessions")
 		return
 	}
 	table := display.Table{Head: []string{"session", "analysis", "state", "age", "bytes", "nodes"}, Right: []bool{3: true, 4: true}}
@@ -112,5 +114,5 @@ func (x *command) printSessionsJSON(list []monitor.Session) error {
 			out[i].Nodes = append(out[i].Nodes, nodeAt{s.Node, string(s.State), s.Bytes})
 		}
 	}
-	return x.printJSON(map[string]any{"sessions": out})
+	return x.PrintJSON(map[string]any{"sessions": out})
 }

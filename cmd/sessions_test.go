@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
@@ -29,8 +30,8 @@ func TestS5_SessionsShowTheirOwners(t *testing.T) {
 		"no owners": {[]protocol.SessionInfo{at(1, "bikes", "", "input-1")}, []string{"bikes"}, "owner"},
 	} {
 		var text, asJSON bytes.Buffer
-		(&command{Console: Console{Out: &text}}).printSessions(monitor.Merge(c.found))
-		if err := (&command{Console: Console{Out: &asJSON}}).printSessionsJSON(monitor.Merge(c.found)); err != nil {
+		(&command{Call: &call.Call{Out: &text}}).printSessions(monitor.Merge(c.found))
+		if err := (&command{Call: &call.Call{Out: &asJSON}}).printSessionsJSON(monitor.Merge(c.found)); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range c.want {
@@ -56,8 +57,8 @@ func TestSessionsShowTheirStatements(t *testing.T) {
 		{Session: session.ID{1}, Analysis: "sql", State: session.Running, Node: "input-1", Asks: asks},
 	})
 	var text, asJSON bytes.Buffer
-	(&command{Console: Console{Out: &text}}).printSessions(list)
-	if err := (&command{Console: Console{Out: &asJSON}}).printSessionsJSON(list); err != nil {
+	(&command{Call: &call.Call{Out: &text}}).printSessions(list)
+	if err := (&command{Call: &call.Call{Out: &asJSON}}).printSessionsJSON(list); err != nil {
 		t.Fatal(err)
 	}
 	if got := text.String(); !strings.Contains(got, "asks\n") || !strings.Contains(got, "pass 2, the last one, of: SELECT '") ||

@@ -2,46 +2,20 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
-)
 
-// errInterrupted is the cause with which contexts end at a signal.
-var errInterrupted = errors.New("interrupted")
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
+)
 
 // signals turns SIGINT and SIGTERM into two contexts: the first signal asks the command to end in order, the second to end at once. A third
 // signal ends the process, because nothing handles it any more. A node and a medic ignore a third signal.
 type signals struct {
 	graceful, forced context.Context
-	interrupts       *interrupts
+	interrupts       *call.Interrupts
 	stop             func()
-}
-
-// interrupts lets a command handle Ctrl-C itself instead of ending.
-type interrupts struct {
-	mu    sync.Mutex
-	taken func() bool // nil: Ctrl-C ends the command
-}
-
-// claim passes each Ctrl-C to take until release is called. If take returns false, the command ends.
-func (i *interrupts) claim(take func() bool) (release func()) {
-	i.set(take)
-	return func() { i.set(nil) }
-}
-
-func (i *interrupts) set(take func() bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.taken = take
-}
-
-func (i *interrupts) take() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.taken != nil && i.taken()
 }
 
 // listenToSignals handles signals until stop is called. drains says that the command is a node or a medic: it limits the time of its end
@@ -51,7 +25,7 @@ func listenToSignals(drains bool) *signals {
 	forced, second := context.WithCancelCause(context.Background())
 	got := make(chan os.Signal, 2)
 	signal.Notify(got, os.Interrupt, syscall.SIGTERM)
-	claims := &interrupts{}
+	claims := &call.Interrupts{}
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -61,10 +35,10 @@ func listenToSignals(drains bool) *signals {
 				if len(todo) == 0 {
 					continue
 				}
-				if s == os.Interrupt && claims.take() {
+				if s == os.Interrupt && claims.Take() {
 					continue
 				}
-				todo[0](errInterrupted)
+				todo[0](exit.ErrInterrupted)
 				todo = todo[1:]
 			case <-over:
 				return

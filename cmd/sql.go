@@ -19,7 +19,9 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/source"
 	"posta.dev/posta/client/source/web"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/out"
 	"posta.dev/posta/cmd/internal/question"
 	"posta.dev/posta/security"
@@ -41,25 +43,25 @@ func (x *command) sqlCommand() *cli.Command {
 FROM trips reads DIR/trips.csv, all of DIR/trips/*.csv, or DIR/trips.tsv; FROM 'pattern' the files below DIR that fit; FROM '-' standard input. --file trips=PATH says
 which files trips is. Types of columns come from samples of the files (docs/sql.md).
 
-` + exitHelp,
+` + exit.Help,
 		Flags:  append(sqlFlags(), clusterFlags()...),
-		Action: x.withEvents(x.sql),
+		Action: x.WithEvents(x.sql),
 	}
 }
 
 // sqlFlags returns the flags of run that also apply to statements, and the flags for statements only.
 func sqlFlags() (flags []cli.Flag) {
-	without := map[string]bool{flagDownload: true, flagDownloadPrivate: true, flagParam: true, flagFile: true, flagData: true}
+	without := map[string]bool{call.FlagDownload: true, call.FlagDownloadPrivate: true, call.FlagParam: true, call.FlagFile: true, call.FlagData: true}
 	for _, f := range uploadFlags() {
 		if !without[f.Names()[0]] {
 			flags = append(flags, f)
 		}
 	}
 	return append(flags,
-		&cli.StringFlag{Name: flagData, Value: ".", Usage: "the `DIR` with the files, or one file, which is then a table called like the file"},
-		&cli.StringSliceFlag{Name: flagFile, Usage: "`TABLE=PATH`: the files of a table; a pattern in quotes, an address (https://..., " +
+		&cli.StringFlag{Name: call.FlagData, Value: ".", Usage: "the `DIR` with the files, or one file, which is then a table called like the file"},
+		&cli.StringSliceFlag{Name: call.FlagFile, Usage: "`TABLE=PATH`: the files of a table; a pattern in quotes, an address (https://..., " +
 			"s3://...), or - for standard input; may be repeated"},
-		&cli.StringSliceFlag{Name: flagParam, Aliases: []string{"p"},
+		&cli.StringSliceFlag{Name: call.FlagParam, Aliases: []string{"p"},
 			Usage: "set a parameter, `NAME=VALUE`, which the statement calls $NAME or :NAME; may be repeated"},
 		&cli.StringFlag{Name: flagQuestions, Aliases: []string{"f"},
 			Usage: "answer the statements in `FILE`; a line -- name: NAME in front of one names its answer"},
@@ -86,7 +88,7 @@ func (r *sqlRequest) close() error {
 }
 
 func (x *command) sql(c *cli.Context) error {
-	if c.NArg() == 0 && !c.IsSet(flagQuestions) && x.events == nil {
+	if c.NArg() == 0 && !c.IsSet(flagQuestions) && x.Events == nil {
 		if in, out := x.terminals(); in != nil {
 			return x.promptSQL(c, in, out)
 		}
@@ -114,16 +116,16 @@ func (x *command) sql(c *cli.Context) error {
 
 // withSQL reads statements and calls do to answer them. --timeout counts from here, for all statements together.
 func (x *command) withSQL(c *cli.Context, text string, now func() time.Time, do func(*sqlRequest) error) (err error) {
-	ctx, cancel := limited(c.Context, c.Duration(flagTimeout))
+	ctx, cancel := limited(c.Context, c.Duration(call.FlagTimeout))
 	defer cancel()
 	c.Context = ctx
-	r, err := x.readSQLAs(c.Context, c, text, now, nil, c.Bool(flagJSON), c.Bool("csv"))
+	r, err := x.readSQLAs(c.Context, c, text, now, nil, c.Bool(call.FlagJSON), c.Bool("csv"))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	for _, n := range r.q.Unused() {
-		x.notef("warning: no statement reads a table %s, which --file %s=%s names", display.Escape(n.As), display.Escape(n.As),
+		x.Notef("warning: no statement reads a table %s, which --file %s=%s names", display.Escape(n.As), display.Escape(n.As),
 			display.Escape(shownPath(n.Path)))
 	}
 	return do(r)
@@ -133,13 +135,13 @@ func (x *command) withSQL(c *cli.Context, text string, now func() time.Time, do 
 // answers are printed, and may give directories in place of --data and --file.
 func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, now func() time.Time, roots []string, asJSON,
 	asCSV bool) (_ *sqlRequest, err error) {
-	r := &sqlRequest{request: &request{quiet: c.Bool(flagQuiet)}, csv: asCSV, limited: c.Bool(flagStrict) || c.IsSet(flagMaxRejected),
+	r := &sqlRequest{request: &request{quiet: c.Bool(call.FlagQuiet)}, csv: asCSV, limited: c.Bool(flagStrict) || c.IsSet(flagMaxRejected),
 		maxRejected: c.Uint64(flagMaxRejected)}
 	if c.Bool(flagStrict) && r.maxRejected > 0 {
-		return nil, usagef("--strict accepts no rejected row, --max-rejected %d some; give one of the two", r.maxRejected)
+		return nil, exit.Usagef("--strict accepts no rejected row, --max-rejected %d some; give one of the two", r.maxRejected)
 	}
-	if timeout := c.Duration(flagTimeout); timeout < 0 {
-		return nil, usagef("--timeout %v: give a time like 10m", timeout)
+	if timeout := c.Duration(call.FlagTimeout); timeout < 0 {
+		return nil, exit.Usagef("--timeout %v: give a time like 10m", timeout)
 	}
 	dir, named, err := sqlFiles(c)
 	if err != nil {
@@ -149,18 +151,18 @@ func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, no
 		return nil, err
 	}
 	if r.out.json = asJSON; r.csv && r.out.json {
-		return nil, usagef("sql: --csv and --json say how to print the answer; give one of the two")
+		return nil, exit.Usagef("sql: --csv and --json say how to print the answer; give one of the two")
 	}
 	r.forks = true
-	r.cfg = client.Config{Analysis: compile.Name, Dir: dir, Named: named, Lanes: c.Int(flagLanes), Send: c.Bool(flagSend)}
+	r.cfg = client.Config{Analysis: compile.Name, Dir: dir, Named: named, Lanes: c.Int(call.FlagLanes), Send: c.Bool(call.FlagSend)}
 	if r.cfg.Chunk, err = chunk(c); err != nil {
 		return nil, err
 	}
 	if r.cfg.Comma, err = delimiter(c); err != nil {
 		return nil, err
 	}
-	if r.cfg.Lanes < 0 || c.IsSet(flagLanes) && r.cfg.Lanes == 0 {
-		return nil, usagef("--lanes %d: give 1 to 1024", r.cfg.Lanes)
+	if r.cfg.Lanes < 0 || c.IsSet(call.FlagLanes) && r.cfg.Lanes == 0 {
+		return nil, exit.Usagef("--lanes %d: give 1 to 1024", r.cfg.Lanes)
 	}
 	given, err := params(c)
 	if err != nil {
@@ -168,7 +170,7 @@ func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, no
 	}
 	in := client.NewInput(dir, named, x.sqlStdin(c), r.cfg.Comma)
 	in.Roots = roots
-	in.OnWarning = x.warnInput(func(line string) { x.notef("%s", line) })
+	in.OnWarning = x.warnInput(func(line string) { x.Notef("%s", line) })
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, in.Close())
@@ -178,23 +180,23 @@ func (x *command) readSQLAs(ctx context.Context, c *cli.Context, text string, no
 	if r.q, err = question.Read(ctx, question.Config{Text: text, Input: in, Params: given, Now: now}); ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	} else if err != nil {
-		return nil, badSQL(err)
+		return nil, exit.BadStatement(err)
 	}
 	for _, told := range r.q.Notes() {
-		x.notef("note: %s", display.Escape(told))
+		x.Notef("note: %s", display.Escape(told))
 	}
 	var shapes []client.Table
 	for i := range r.q.Statements() {
 		shapes = append(shapes, shapeOf(&r.q.Statements()[i]))
 		if _, err := r.q.Kind(i); err != nil {
-			return nil, badSQL(err)
+			return nil, exit.BadStatement(err)
 		}
 	}
 	if r.csv && len(shapes) > 1 {
-		return nil, usagef("sql: --csv prints one answer, and there are %d; give --out DIR", len(shapes))
+		return nil, exit.Usagef("sql: --csv prints one answer, and there are %d; give --out DIR", len(shapes))
 	}
 	if r.out.to.Standard() && (r.csv || r.out.json) {
-		return nil, usagef("sql: --out - and --csv or --json both print the answer; give one of them")
+		return nil, exit.Usagef("sql: --out - and --csv or --json both print the answer; give one of them")
 	}
 	if err := r.out.prepare(ctx, compile.Name, shapes); err != nil {
 		return nil, err
@@ -215,15 +217,15 @@ func sqlFiles(c *cli.Context) (dir string, named []client.Named, err error) {
 	}
 	for _, n := range named {
 		if strings.ContainsAny(n.As, "*?[\\{}") {
-			return "", nil, usagef("--file %s=%s: a table's name has no wildcards; write them after the =", n.As, shownPath(n.Path))
+			return "", nil, exit.Usagef("--file %s=%s: a table's name has no wildcards; write them after the =", n.As, shownPath(n.Path))
 		}
 	}
-	dir = c.String(flagData)
+	dir = c.String(call.FlagData)
 	if dir == "" {
 		return "", named, nil
 	}
 	if dir == "-" {
-		return "", nil, usagef("--data -: standard input is a table of its own, FROM '-'; or name it with --file TABLE=-")
+		return "", nil, exit.Usagef("--data -: standard input is a table of its own, FROM '-'; or name it with --file TABLE=-")
 	}
 	info, err := os.Stat(dir)
 	switch {
@@ -259,7 +261,7 @@ func (x *command) sqlStdin(c *cli.Context) io.Reader {
 type taken struct{ why string }
 
 func (t taken) Read([]byte) (int, error) {
-	return 0, usagef("standard input %s, and cannot be a table; give a file, like --file t=PATH", t.why)
+	return 0, exit.Usagef("standard input %s, and cannot be a table; give a file, like --file t=PATH", t.why)
 }
 
 // sqlText returns the statements: the argument, or what a file holds.
@@ -267,13 +269,13 @@ func (x *command) sqlText(c *cli.Context) (string, error) {
 	file := c.String(flagQuestions)
 	switch {
 	case c.NArg() > 1:
-		return "", usagef("sql: there are %d arguments; give the statement as one, in quotes", c.NArg())
+		return "", exit.Usagef("sql: there are %d arguments; give the statement as one, in quotes", c.NArg())
 	case c.NArg() == 1 && file != "":
-		return "", usagef("sql: a statement and --%s %s exclude each other; give one of the two", flagQuestions, file)
+		return "", exit.Usagef("sql: a statement and --%s %s exclude each other; give one of the two", flagQuestions, file)
 	case c.NArg() == 1:
 		return c.Args().First(), nil
 	case file == "":
-		return "", usagef("sql: which statement? Like posta sql --data DIR 'SELECT count(*) FROM trips', or --questions - for standard input; " +
+		return "", exit.Usagef("sql: which statement? Like posta sql --data DIR 'SELECT count(*) FROM trips', or --questions - for standard input; " +
 			"a prompt needs a terminal")
 	}
 	return x.readText(file)
@@ -297,13 +299,6 @@ func (x *command) readText(file string) (string, error) {
 	return string(text), nil
 }
 
-// sqlError is a statement that cannot be carried out: bad input.
-type sqlError struct{ error }
-
-func (e *sqlError) Unwrap() []error { return []error{client.ErrInput, e.error} }
-
-func badSQL(err error) error { return &sqlError{err} }
-
 // needsCluster reports whether a statement reads a table.
 func (r *sqlRequest) needsCluster() bool {
 	for i := range r.q.Statements() {
@@ -317,7 +312,7 @@ func (r *sqlRequest) needsCluster() bool {
 // printSQL prints the answers.
 func (x *command) printSQL(a *client.Answer, r *sqlRequest) error {
 	if r.out.told != nil {
-		return r.out.told.answer(a, typesOf(r.q.Statements()))
+		return r.out.told.Answer(a, typesOf(r.q.Statements()))
 	}
 	if r.csv {
 		printRejected(x.Err, a.Rejected)
@@ -345,10 +340,10 @@ func (x *command) checkSQL(r *sqlRequest) error {
 	for i, st := range r.q.Statements() {
 		if kind, err := r.q.Kind(i); err == nil && kind == question.OverTables {
 			if _, err := compile.Analysis(r.q.Plan(i)); err != nil {
-				return badSQL(err)
+				return exit.BadStatement(err)
 			}
 		}
-		x.printf("%s: %s\n", st.Name, columnsOfStatement(st))
+		x.Printf("%s: %s\n", st.Name, columnsOfStatement(st))
 	}
 	return nil
 }
@@ -380,9 +375,9 @@ func (x *command) explainSQL(r *sqlRequest) error {
 	for i, st := range r.q.Statements() {
 		text, err := r.q.Explain(i)
 		if err != nil {
-			return badSQL(err)
+			return exit.BadStatement(err)
 		}
-		x.printf("%s\n%s%s", st.Name, text, beside[i])
+		x.Printf("%s\n%s%s", st.Name, text, beside[i])
 	}
 	return nil
 }

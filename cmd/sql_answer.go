@@ -11,6 +11,7 @@ import (
 	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/question"
 	"posta.dev/posta/protocol"
 )
@@ -36,8 +37,8 @@ func (x *command) answerSQL(ctx context.Context, r *sqlRequest, show *display.Pr
 	if err := x.deliver(ctx, all, to); err != nil {
 		return errors.Join(failed, err)
 	}
-	if !r.quiet && x.events == nil && show != nil {
-		x.notef("answered in %s", display.Span(time.Since(began)))
+	if !r.quiet && x.Events == nil && show != nil {
+		x.Notef("answered in %s", display.Span(time.Since(began)))
 	}
 	if err := x.printSQL(all, r); err != nil {
 		return errors.Join(err, failed)
@@ -157,8 +158,8 @@ func (x *command) answerShared(ctx context.Context, r *sqlRequest, steps []*ques
 	case errors.Is(err, compile.ErrApart): // with other types of columns than before
 		return nil, steps, r.q.SameFiles(ctx)
 	case errors.Is(err, protocol.ErrFailed) && ctx.Err() == nil && r.q.Once() == "":
-		x.notef("note: the statements over the same files are answered one by one, because together they failed: %s",
-			display.Escape(firstLine(failedStatement(err.Error()))))
+		x.Notef("note: the statements over the same files are answered one by one, because together they failed: %s",
+			display.Escape(firstLine(exit.FailedStatement(err.Error()))))
 		return nil, steps, r.q.SameFiles(ctx)
 	case err != nil:
 		return nil, nil, err
@@ -231,7 +232,7 @@ func (x *command) after(r *sqlRequest, s *question.Step, answer *client.Table) (
 	}
 	next, fits, err := s.After(rows)
 	if err == nil && !fits {
-		x.notef("note: the query that WHERE needs has more rows than a plan takes; the reducer compares them, in one pass")
+		x.Notef("note: the query that WHERE needs has more rows than a plan takes; the reducer compares them, in one pass")
 	}
 	return next, err
 }
@@ -241,11 +242,11 @@ func (x *command) answerOne(ctx context.Context, r *sqlRequest, statement int, s
 	show *display.Progress) (answer *client.Answer, err error) {
 	if step == nil {
 		if _, err := r.q.Kind(statement); err != nil {
-			return nil, badSQL(err)
+			return nil, exit.BadStatement(err)
 		}
 		t, err := r.q.Local(statement)
 		if err != nil {
-			return nil, badSQL(err)
+			return nil, exit.BadStatement(err)
 		}
 		return &client.Answer{Analysis: compile.Name, Queries: []client.Table{t}}, nil
 	}
@@ -282,11 +283,11 @@ func (x *command) widened(ctx context.Context, r *sqlRequest, answer func() erro
 		told, unbound := r.q.Mend(ctx, err)
 		switch {
 		case unbound != nil:
-			return badSQL(unbound)
+			return exit.BadStatement(unbound)
 		case told == "":
 			return err
 		}
-		x.notef("note: %s", display.Escape(told))
+		x.Notef("note: %s", display.Escape(told))
 		if err := r.q.SameFiles(ctx); err != nil {
 			return err
 		}
@@ -386,11 +387,11 @@ func (x *command) session(ctx context.Context, r *sqlRequest, plan *compile.Plan
 	show *display.Progress) (*client.Answer, *inspector, error) {
 	a, err := compile.Analysis(plan)
 	if err != nil {
-		return nil, nil, badSQL(err)
+		return nil, nil, exit.BadStatement(err)
 	}
 	cfg := r.cfg
 	if cfg.Plan = plan.Encode(); len(cfg.Plan) > compile.MaxPlan {
-		return nil, nil, usagef(
+		return nil, nil, exit.Usagef(
 			"sql: the plan of the statement has %d bytes, at most %d are taken: declare the columns that are needed with CREATE TABLE",
 			len(cfg.Plan), compile.MaxPlan)
 	}
@@ -415,7 +416,7 @@ func (x *command) session(ctx context.Context, r *sqlRequest, plan *compile.Plan
 	}
 	answer, err := r.journal.run(ctx, cfg, a)
 	show.Done()
-	if errors.Is(err, errTimeout) {
+	if errors.Is(err, exit.ErrTimeout) {
 		return nil, nil, explainLate(ctx, r.cluster, r.cfg.Keys, err)
 	}
 	if err != nil {

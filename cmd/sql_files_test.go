@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // sqlFrom runs posta sql with a text as standard input.
@@ -60,7 +62,7 @@ func TestSQLReadsStandardInput(t *testing.T) {
 		{"", []string{"SELECT * FROM '-'"}, "standard input: bad CSV header: the file is empty"},
 	} {
 		r := sqlFrom(t, c.in, c.args...)
-		if r.out != c.want && !(r.out == "" && r.code != exitOK && strings.Contains(r.err, c.want)) {
+		if r.out != c.want && !(r.out == "" && r.code != exit.OK && strings.Contains(r.err, c.want)) {
 			t.Errorf("%v: exit code %d, %s%s", c.args, r.code, r.out, r.err)
 		}
 	}
@@ -102,7 +104,7 @@ func TestSQLReadsWhatIsNamed(t *testing.T) {
 		{[]string{"--data", "", "SELECT * FROM t"}, "Name the directory of the files by --data DIR, or a file by --file NAME=PATH"},
 	} {
 		r := posta(t, append([]string{"sql", "-q", "--csv"}, c.args...)...)
-		if r.out != c.want && !(r.out == "" && r.code == exitUsage && strings.Contains(r.err, c.want)) {
+		if r.out != c.want && !(r.out == "" && r.code == exit.Usage && strings.Contains(r.err, c.want)) {
 			t.Errorf("%v: exit code %d, %s%s", c.args, r.code, r.out, r.err)
 		}
 	}
@@ -148,7 +150,7 @@ func TestN7_SQLListsAllRejectedRows(t *testing.T) {
 	for _, data := range [][]string{{"--data", dir}, {"--file", "t=" + filepath.Join(dir, "t.csv")}, {"--data", filepath.Join(dir, "t.csv")},
 		{"--file", "t=" + filepath.Join(dir, "*")}} {
 		r := posta(t, append([]string{"sql", "--rejects", filepath.Join(dir, "t.csv"), "SELECT count(n) AS c FROM t"}, data...)...)
-		if r.code != exitUsage || !strings.Contains(r.err, "would be lost") {
+		if r.code != exit.Usage || !strings.Contains(r.err, "would be lost") {
 			t.Errorf("%v: exit code %d, %s", data, r.code, r.err)
 		}
 	}
@@ -170,12 +172,12 @@ func TestSQLEndsWhileItWaitsForInput(t *testing.T) {
 		said    string
 		signals bool
 	}{
-		{"", []string{"SELECT sum(n) FROM '-'"}, exitInterrupted, "posta: interrupted\n", true},
-		{long, []string{"SELECT sum(n) FROM '-'"}, exitInterrupted, "posta: interrupted\n", true},
-		{long, []string{shared}, exitInterrupted, "posta: interrupted\n", true},
-		{"", []string{"--timeout", "100ms", "SELECT sum(n) FROM '-'"}, exitFailed,
+		{"", []string{"SELECT sum(n) FROM '-'"}, exit.Interrupted, "posta: interrupted\n", true},
+		{long, []string{"SELECT sum(n) FROM '-'"}, exit.Interrupted, "posta: interrupted\n", true},
+		{long, []string{shared}, exit.Interrupted, "posta: interrupted\n", true},
+		{"", []string{"--timeout", "100ms", "SELECT sum(n) FROM '-'"}, exit.Failed,
 			"--timeout 100ms is over and the session cancelled; give it more time\n", false},
-		{long, []string{"--timeout", "2s", shared}, exitFailed, "--timeout 2s is over and the session cancelled; give it more time\n", false},
+		{long, []string{"--timeout", "2s", shared}, exit.Failed, "--timeout 2s is over and the session cancelled; give it more time\n", false},
 	} {
 		in, w, err := os.Pipe()
 		if err != nil {
@@ -195,7 +197,7 @@ func TestSQLEndsWhileItWaitsForInput(t *testing.T) {
 		}()
 		if c.signals {
 			time.Sleep(500 * time.Millisecond) // it may be at any point by then
-			interrupt(errInterrupted)
+			interrupt(exit.ErrInterrupted)
 		}
 		select {
 		case r := <-done:
@@ -238,7 +240,7 @@ func TestSQLReadsAThousandColumns(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "wider.csv"), []byte(wide(1100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := posta(t, "sql", "--data", dir, "SELECT * FROM wider"); r.code == exitOK ||
+	if r := posta(t, "sql", "--data", dir, "SELECT * FROM wider"); r.code == exit.OK ||
 		!strings.Contains(r.err, "1101 columns of table wider, and at most 1018 travel at once: name those that are needed") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}

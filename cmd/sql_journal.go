@@ -18,7 +18,9 @@ import (
 	"posta.dev/posta/analyses/sql/infer"
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/source/web"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/journal"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
@@ -54,19 +56,19 @@ func (x *command) readJournal(c *cli.Context, text string) (_ *sqlJournal, err e
 	case !k.resumed && !c.IsSet(flagJournal):
 		return nil, nil
 	case k.resumed && c.IsSet(flagJournal):
-		return nil, usagef("submit: --resume names the journal and goes on writing it; leave --journal out")
+		return nil, exit.Usagef("submit: --resume names the journal and goes on writing it; leave --journal out")
 	case c.IsSet(flagRejects):
-		return nil, usagef("submit: --rejects lists rows while they are read, and a command that is resumed does not read all of them again; " +
+		return nil, exit.Usagef("submit: --rejects lists rows while they are read, and a command that is resumed does not read all of them again; " +
 			"leave --journal and --resume out, or --rejects")
 	case k.resumed:
 		name = c.String(flagResume)
 		if _, err := session.Parse(name); err == nil {
-			return nil, usagef("submit: statements are resumed from the file that --journal named, because a session's id does not say what the " +
+			return nil, exit.Usagef("submit: statements are resumed from the file that --journal named, because a session's id does not say what the " +
 				"sessions before it have answered; give that file, or run the command without --resume")
 		}
 	}
 	if name == "" {
-		return nil, usagef("submit: give --journal or --resume a file")
+		return nil, exit.Usagef("submit: give --journal or --resume a file")
 	}
 	if k.is, err = x.headerOf(c, text); err != nil || !k.resumed {
 		return k, err
@@ -109,7 +111,7 @@ func (x *command) headerOf(c *cli.Context, text string) (journal.Header, error) 
 		}
 		h.Named = append(h.Named, n)
 	}
-	for _, flag := range []string{flagStrict, flagMaxRejected, flagDelimiter} {
+	for _, flag := range []string{flagStrict, flagMaxRejected, call.FlagDelimiter} {
 		if c.IsSet(flag) {
 			h.Options = append(h.Options, fmt.Sprintf("--%s=%v", flag, c.Value(flag)))
 		}
@@ -122,7 +124,7 @@ func (k *sqlJournal) differs(what string) error {
 	if what == "" {
 		return nil
 	}
-	return usagef(
+	return exit.Usagef(
 		"--resume %s: this command is not the one of the journal: %s; give it as it was, or delete %s and run the command without --resume",
 		k.j.Name(), what, k.j.Name())
 }
@@ -177,7 +179,7 @@ func (k *sqlJournal) begin(files map[string]map[string]protocol.Stamp) error {
 	was := k.j.Header()
 	if was == nil {
 		if k.resumed {
-			k.x.notef("note: %s ends before anything was answered; the command is begun", display.Escape(k.j.Name()))
+			k.x.Notef("note: %s ends before anything was answered; the command is begun", display.Escape(k.j.Name()))
 		}
 		k.keep(k.j.Head(k.is))
 		return nil
@@ -186,7 +188,7 @@ func (k *sqlJournal) begin(files map[string]map[string]protocol.Stamp) error {
 		return err
 	}
 	if from, lost := k.j.Lost(); lost > 0 {
-		k.x.notef("note: %s is torn or damaged from byte %d on; what follows there is not used, and is computed again",
+		k.x.Notef("note: %s is torn or damaged from byte %d on; what follows there is not used, and is computed again",
 			display.Escape(k.j.Name()), from)
 	}
 	if n := k.answered(); n > 0 {
@@ -206,8 +208,8 @@ func (k *sqlJournal) answered() (n int) {
 }
 
 func (k *sqlJournal) say(format string, args ...any) {
-	if !k.c.Bool(flagQuiet) {
-		k.x.notef(format, args...)
+	if !k.c.Bool(call.FlagQuiet) {
+		k.x.Notef(format, args...)
 	}
 }
 
@@ -216,8 +218,8 @@ func (k *sqlJournal) say(format string, args ...any) {
 func (k *sqlJournal) keep(err error) {
 	if err != nil && !k.broken {
 		k.broken = true
-		k.x.notef("warning: %s; the command goes on, and if it is killed, it can be resumed only from what was written before",
-			display.Escape(oneLine(err)))
+		k.x.Notef("warning: %s; the command goes on, and if it is killed, it can be resumed only from what was written before",
+			display.Escape(exit.OneLine(err)))
 	}
 }
 
@@ -246,7 +248,7 @@ func (k *sqlJournal) run(ctx context.Context, cfg client.Config, a *analyses.Ana
 	k.at++
 	switch {
 	case former.Plan != s.Plan || !maps.Equal(former.Heads, s.Heads):
-		return nil, usagef("--resume %s: session %d of the journal, %s, computes something else than this command would now; delete the file "+
+		return nil, exit.Usagef("--resume %s: session %d of the journal, %s, computes something else than this command would now; delete the file "+
 			"and run the command without --resume", k.j.Name(), k.at, former.ID)
 	case former.Failed() != nil:
 		return nil, failedBefore(former.Failed())
@@ -261,7 +263,7 @@ func (k *sqlJournal) run(ctx context.Context, cfg client.Config, a *analyses.Ana
 	if !k.over(err) {
 		return answer, k.ended(ctx, err)
 	}
-	k.say("session %s cannot be continued, and is begun again: %s", former.ID, display.Escape(oneLine(err)))
+	k.say("session %s cannot be continued, and is begun again: %s", former.ID, display.Escape(exit.OneLine(err)))
 	k.drop(ctx, cfg, former.ID)
 	return k.fresh(ctx, cfg, s)
 }
@@ -443,8 +445,8 @@ func (k *sqlJournal) close(err error) error {
 	switch {
 	case k.done, k.j.Header() == nil && !k.resumed:
 		err = errors.Join(err, k.j.Remove())
-	case err != nil && exitCode(err) != exitUsage:
-		k.x.notef("what was answered is in %s; continue with: %s", display.Escape(name), k.again(name))
+	case err != nil && exit.Code(err) != exit.Usage:
+		k.x.Notef("what was answered is in %s; continue with: %s", display.Escape(name), k.again(name))
 	}
 	return errors.Join(err, k.j.Close())
 }
@@ -452,7 +454,7 @@ func (k *sqlJournal) close(err error) error {
 // again returns the command that continues: the present command line with --resume.
 func (k *sqlJournal) again(name string) string {
 	words, skip := []string{"posta", k.c.Command.Name}, false
-	for _, arg := range k.x.arguments {
+	for _, arg := range k.x.Arguments {
 		flag, _, hasValue := strings.Cut(arg, "=")
 		switch bare := strings.TrimLeft(flag, "-"); {
 		case skip:

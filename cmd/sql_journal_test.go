@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/journal"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
@@ -240,7 +241,7 @@ func TestR17_StatementsAreKilledAndResumed(t *testing.T) {
 		!strings.Contains(said, "continues where its client has stopped") {
 		t.Errorf("standard error: %s", said)
 	}
-	if r := k.call("submit", args("--resume", kept)...); r.code != exitInUse || !strings.Contains(r.err, "another process uses it") {
+	if r := k.call("submit", args("--resume", kept)...); r.code != exit.InUse || !strings.Contains(r.err, "another process uses it") {
 		t.Errorf("two clients resume at once: exit code %d, %s", r.code, r.err)
 	}
 	p.kill()
@@ -251,7 +252,7 @@ func TestR17_StatementsAreKilledAndResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := k.call("submit", args("--resume", kept)...)
-	if r.code != exitOK || !strings.Contains(r.err, "the answers of 3 sessions are in") || strings.Contains(r.err, "sent") {
+	if r.code != exit.OK || !strings.Contains(r.err, "the answers of 3 sessions are in") || strings.Contains(r.err, "sent") {
 		t.Fatalf("exit code %d, %s", r.code, r.err)
 	}
 	same := func(out string) {
@@ -277,7 +278,7 @@ func TestR17_StatementsAreKilledAndResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := k.call("submit", args("--resume", kept)...)
-		if r.code != exitOK || !strings.Contains(r.err, "is torn or damaged from byte") &&
+		if r.code != exit.OK || !strings.Contains(r.err, "is torn or damaged from byte") &&
 			!strings.Contains(r.err, "ends before anything was answered") {
 			t.Fatalf("exit code %d, %s", r.code, r.err)
 		}
@@ -294,7 +295,7 @@ func (k *testCluster) refusesOthers(dir, file, kept string, args func(...string)
 	}
 	refused := func(k *testCluster, says string, args ...string) {
 		k.t.Helper()
-		if r := k.call("submit", args...); r.code != exitUsage || !strings.Contains(r.err, says) || r.out != "" {
+		if r := k.call("submit", args...); r.code != exit.Usage || !strings.Contains(r.err, says) || r.out != "" {
 			k.t.Errorf("submit %s: exit code %d, %s%s", strings.Join(args, " "), r.code, r.err, r.out)
 		}
 		if now, err := os.ReadFile(kept); err != nil || !bytes.Equal(now, before) {
@@ -353,7 +354,7 @@ func TestR17_WhatAJournalCannotBeKeptOf(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "submit", "-f", k.file, file, "--data", dir, "--journal", kept)
 		cmd.Stdin = strings.NewReader("n\n1\n")
 		out, err := cmd.CombinedOutput()
-		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != exitUsage || !strings.Contains(string(out), says) {
+		if ended := (*exec.ExitError)(nil); !errors.As(err, &ended) || ended.ExitCode() != exit.Usage || !strings.Contains(string(out), says) {
 			t.Errorf("%s: %v, %s", text, err, out)
 		}
 		if _, err := os.Stat(kept); !errors.Is(err, os.ErrNotExist) {
@@ -363,12 +364,12 @@ func TestR17_WhatAJournalCannotBeKeptOf(t *testing.T) {
 	if err := os.WriteFile(file, []byte("SELECT n FROM t"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := k.call("submit", file, "--data", dir, "--journal", filepath.Join(dir, "t.csv")); r.code != exitUsage ||
+	if r := k.call("submit", file, "--data", dir, "--journal", filepath.Join(dir, "t.csv")); r.code != exit.Usage ||
 		!strings.Contains(r.err, "would be lost") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
 	for _, place := range []string{filepath.Join(dir, "none", "kept"), dir} {
-		if r := k.call("submit", file, "--data", dir, "--journal", place); r.code != exitUsage {
+		if r := k.call("submit", file, "--data", dir, "--journal", place); r.code != exit.Usage {
 			t.Errorf("--journal %s: exit code %d, %s", place, r.code, r.err)
 		}
 	}
@@ -419,7 +420,7 @@ func TestR17_AStatementThatFailsIsNotResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := k.call("submit", file, "--data", dir, "--json", "--journal", kept)
-	if got := fmt.Sprint(parse(t, r.out).Queries["fine"].Rows); r.code != exitSession || got != "[[3]]" {
+	if got := fmt.Sprint(parse(t, r.out).Queries["fine"].Rows); r.code != exit.Session || got != "[[3]]" {
 		t.Errorf("exit code %d, %s\n%s", r.code, got, r.err)
 	}
 	if _, err := os.Stat(kept); !errors.Is(err, os.ErrNotExist) {
@@ -430,14 +431,14 @@ func TestR17_AStatementThatFailsIsNotResumed(t *testing.T) {
 	p.reaches("it prints", func() bool { return strings.HasSuffix(recordsOf(kept), "A") && strings.Contains(recordsOf(kept), "F") })
 	p.kill()
 	again := k.call("submit", file, "--data", dir, "--json", "--resume", kept)
-	if got := fmt.Sprint(parse(t, again.out).Queries["fine"].Rows); again.code != exitSession || got != "[[3]]" ||
+	if got := fmt.Sprint(parse(t, again.out).Queries["fine"].Rows); again.code != exit.Session || got != "[[3]]" ||
 		!strings.Contains(again.err, "over: ") || strings.Contains(again.err, "sent") {
 		t.Errorf("resumed: exit code %d, %s\n%s", again.code, got, again.err)
 	}
 
 	k.must("down")
 	r = k.call("submit", file, "--data", dir, "--journal", kept, "--patience", "1s")
-	if _, err := os.Stat(kept); r.code != exitNoCluster || !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(kept); r.code != exit.NoCluster || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without a cluster: exit code %d, %v", r.code, err)
 	}
 }

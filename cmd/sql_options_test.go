@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // TestSQLReadsOtherCSV: options say what a file is that is not CSV with a header. The answers are DuckDB's, with
@@ -48,7 +50,7 @@ func TestSQLReadsOtherCSV(t *testing.T) {
 		{"SELECT _line, x FROM read_csv('onec.csv', comment = '#')", "_line,x\n3,1\n5,2\n"},
 		{"SELECT _line, x FROM read_csv('one.csv', skip = 1, header = false, columns = {'x': 'BIGINT'})", "_line,x\n2,1\n4,2\n"},
 	} {
-		if r := posta(t, "sql", "-q", "--csv", "--strict", "--data", dir, c.ask); r.out != c.want || r.code != exitOK {
+		if r := posta(t, "sql", "-q", "--csv", "--strict", "--data", dir, c.ask); r.out != c.want || r.code != exit.OK {
 			t.Errorf("%s: exit code %d\n%s%s", c.ask, r.code, r.out, r.err)
 		}
 	}
@@ -72,7 +74,7 @@ func TestSQLReadsOtherCSV(t *testing.T) {
 		"read_csv('title.csv', decimal_separator = ',')":     "the option decimal_separator is not supported with this value\n",
 		"read_csv('title.csv', skip = 2, dateformat = '%d')": "the option dateformat is not supported with this value\n",
 	} {
-		if r := posta(t, "sql", "-q", "--data", dir, "SELECT * FROM "+call); r.code != exitUsage || !strings.Contains(r.err, want) {
+		if r := posta(t, "sql", "-q", "--data", dir, "SELECT * FROM "+call); r.code != exit.Usage || !strings.Contains(r.err, want) {
 			t.Errorf("%s: exit code %d\n%s%s", call, r.code, r.out, r.err)
 		}
 	}
@@ -114,7 +116,7 @@ func TestNotesAboutSamples(t *testing.T) {
 			"note: column a of blanks is BIGINT, read without blanks around its values, such as \" 2\" in "},
 	} {
 		r := posta(t, "sql", "-q", c.flag, "--data", dir, "SELECT * FROM "+c.file+" ORDER BY 2")
-		if r.code != exitOK || !strings.Contains(r.out, c.out) || !strings.Contains(r.err, c.note) || c.note == "" && r.err != "" {
+		if r.code != exit.OK || !strings.Contains(r.out, c.out) || !strings.Contains(r.err, c.note) || c.note == "" && r.err != "" {
 			t.Errorf("%s, %s: exit code %d\n%q\n%s", c.file, c.flag, r.code, r.out, r.err)
 		}
 	}

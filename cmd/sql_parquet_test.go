@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
+	parquet "github.com/parquet-go/parquet-go"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // TestSQLReadsOnlyRowGroupsThatMayCount: the test damages the other row groups, and only a statement that needs them fails. The line
@@ -94,7 +96,7 @@ func TestSQLReadsTheValuesOfTypedFiles(t *testing.T) {
 		r.out != want {
 		t.Errorf("exit code %d, %q, want %q\n%s", r.code, r.out, want, r.err)
 	}
-	if r := posta(t, "sql", "--csv", "--data", dir, "SELECT max(big) FROM t"); r.code != exitSession || r.out != "" ||
+	if r := posta(t, "sql", "--csv", "--data", dir, "SELECT max(big) FROM t"); r.code != exit.Session || r.out != "" ||
 		!strings.Contains(r.err, `column "big" of table "t" has the value "18446744073709551615", which a BIGINT does not hold`) {
 		t.Errorf("exit code %d, %q\n%s", r.code, r.out, r.err)
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // packer returns a writer of a packed file, which is taken for larger than it is. It only counts bits: to search random text for
@@ -118,7 +120,7 @@ func TestQ3_WhatFailsAfterSharedPassesTouchesNoOther(t *testing.T) {
 	r := posta(t, "sql", "--data", dir, "--json",
 		"CREATE TABLE d FROM 't.csv' (s TEXT, n BIGINT);\n-- name: over\nSELECT max(n + 9223372036854775806) "+where+";\n-- name: fine\nSELECT count(DISTINCT s) AS d "+where+";\n-- name: all\nSELECT count(*) FROM d")
 	got := parse(t, r.out)
-	if answers := fmt.Sprint(got.Queries["fine"].Rows, got.Queries["all"].Rows, len(got.Queries)); r.code != exitSession ||
+	if answers := fmt.Sprint(got.Queries["fine"].Rows, got.Queries["all"].Rows, len(got.Queries)); r.code != exit.Session ||
 		answers != "[[130001]] [[130003]] 2" || !strings.Contains(r.err, "over: ") || strings.Count(r.err, "one by one") != 1 {
 		t.Errorf("exit code %d, answers %s\n%s", r.code, answers, r.err)
 	}
@@ -175,7 +177,7 @@ func TestCtrlCBetweenPasses(t *testing.T) {
 		code := run(ctx, context.Background(), program(), []string{"posta", "sql", "--data", dir, "--csv", statement},
 			Console{In: strings.NewReader(""), Out: &out, Err: in})
 		cancel()
-		if code != exitInterrupted || out.String() != "" || !strings.HasSuffix(said.String(), "posta: interrupted\n") {
+		if code != exit.Interrupted || out.String() != "" || !strings.HasSuffix(said.String(), "posta: interrupted\n") {
 			t.Errorf("%s: exit code %d after %s: %s%s", at, code, time.Since(began), out.String(), said.String())
 		}
 		t.Logf("%s: ended after %s", at, time.Since(began))

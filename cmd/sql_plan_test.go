@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // TestQ3_StatementsThatShareAScanDoNotTouchEachOther: one statement overflows and another one rejects rows. All others get their answers.
@@ -37,7 +39,7 @@ func TestQ3_StatementsThatShareAScanDoNotTouchEachOther(t *testing.T) {
 		t.Fatalf("%v: %s%s", err, r.out, r.err)
 	}
 	answers := fmt.Sprint(got.Queries["rows"].Rows, got.Queries["fine"].Rows, got.Queries["xs"].Rows, len(got.Queries))
-	if r.code != exitSession || answers != "[[3]] [[c]] [[2]] 3" || !strings.Contains(r.err, "answered one by one") ||
+	if r.code != exit.Session || answers != "[[3]] [[c]] [[2]] 3" || !strings.Contains(r.err, "answered one by one") ||
 		!strings.Contains(r.err, "over: ") {
 		t.Errorf("exit code %d, answers %s\n%s", r.code, answers, r.err)
 	}

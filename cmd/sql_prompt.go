@@ -15,7 +15,9 @@ import (
 
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/lineedit"
 	"posta.dev/posta/cmd/internal/question"
 )
@@ -70,8 +72,8 @@ func (x *command) terminals() (in, out *os.File) {
 		return nil, nil
 	}
 	for _, w := range []io.Writer{x.Err, x.Out} {
-		if l, ok := w.(*lockedWriter); ok {
-			w = l.w
+		if l, ok := w.(*call.LockedWriter); ok {
+			w = l.W
 		}
 		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			return in, f
@@ -82,12 +84,12 @@ func (x *command) terminals() (in, out *os.File) {
 
 // promptSQL asks for statements until there are no more.
 func (x *command) promptSQL(c *cli.Context, in, out *os.File) (err error) {
-	for _, flag := range []string{flagOut, flagFormat, flagTo, flagHTML, flagRejects, "explain", "check"} {
+	for _, flag := range []string{call.FlagOut, call.FlagFormat, flagTo, flagHTML, flagRejects, "explain", "check"} {
 		if c.IsSet(flag) {
-			return usagef("sql: --%s needs a statement; without one there is a prompt", flag)
+			return exit.Usagef("sql: --%s needs a statement; without one there is a prompt", flag)
 		}
 	}
-	p := &prompt{x: x, c: c, csv: c.Bool("csv"), json: c.Bool(flagJSON)}
+	p := &prompt{x: x, c: c, csv: c.Bool("csv"), json: c.Bool(call.FlagJSON)}
 	if p.dir, p.named, err = sqlFiles(c); err != nil {
 		return err
 	}
@@ -100,14 +102,14 @@ func (x *command) promptSQL(c *cli.Context, in, out *os.File) (err error) {
 		return err
 	}
 	if p.past, err = lineedit.OpenHistory(historyFile()); err != nil {
-		x.notef("note: %s", oneLine(err))
+		x.Notef("note: %s", exit.OneLine(err))
 	}
 	p.words = &promptWords{}
 	p.edit = lineedit.Open(lineedit.Config{In: in, Out: out, History: p.past, Complete: p.complete})
-	x.progress = x.newProgress()
+	x.Progress = x.NewProgress()
 	defer func() { err = errors.Join(err, p.cluster.stop()) }()
-	if l, ok := x.Err.(*lockedWriter); ok { // messages of the supervisor appear above the line that is being typed
-		defer l.swap(l.swap(p.edit))
+	if l, ok := x.Err.(*call.LockedWriter); ok { // messages of the supervisor appear above the line that is being typed
+		defer l.Swap(l.Swap(p.edit))
 	}
 	return p.run(c.Context)
 }
@@ -126,8 +128,8 @@ func historyFile() string {
 }
 
 func (p *prompt) run(ctx context.Context) error {
-	defer p.x.interrupts.claim(p.interrupt)()
-	p.x.notef("posta sql over the files of %s; .help lists the commands; a statement ends with ;", p.c.String(flagData))
+	defer p.x.Interrupts.Claim(p.interrupt)()
+	p.x.Notef("posta sql over the files of %s; .help lists the commands; a statement ends with ;", p.c.String(call.FlagData))
 	for {
 		text, err := p.read(ctx)
 		switch {
@@ -166,10 +168,10 @@ func (p *prompt) read(ctx context.Context) (string, error) {
 			continue
 		case errors.Is(err, lineedit.ErrLong):
 			text = ""
-			p.x.notef("posta: %v; give the statement in a file, with .read FILE", lineedit.ErrLong)
+			p.x.Notef("posta: %v; give the statement in a file, with .read FILE", lineedit.ErrLong)
 			continue
 		case errors.Is(err, io.EOF) && text != "":
-			p.x.notef("posta: the statement was not ended by ; and is dropped")
+			p.x.Notef("posta: the statement was not ended by ; and is dropped")
 			return "", err
 		case err != nil:
 			return "", err
@@ -185,13 +187,13 @@ func (p *prompt) read(ctx context.Context) (string, error) {
 		}
 		if len(text) > syntax.MaxText {
 			text = ""
-			p.x.notef("posta: a statement has at most %d bytes; this one is dropped", syntax.MaxText)
+			p.x.Notef("posta: a statement has at most %d bytes; this one is dropped", syntax.MaxText)
 			continue
 		}
 		text += "\n"
 	}
 	if err := p.past.Keep(inOneLine(text)); err != nil {
-		p.x.notef("note: %s", oneLine(err))
+		p.x.Notef("note: %s", exit.OneLine(err))
 	}
 	return text, nil
 }
@@ -217,8 +219,8 @@ func (p *prompt) do(ctx context.Context, text string) error {
 	p.runs(cancel)
 	defer p.runs(nil)
 	err := p.statement(ctx, text)
-	if err != nil && errors.Is(context.Cause(ctx), errInterrupted) {
-		return errInterrupted
+	if err != nil && errors.Is(context.Cause(ctx), exit.ErrInterrupted) {
+		return exit.ErrInterrupted
 	}
 	return err
 }
@@ -241,7 +243,7 @@ func (p *prompt) interrupt() bool {
 		return false
 	}
 	p.cancelled = true
-	p.running(errInterrupted)
+	p.running(exit.ErrInterrupted)
 	return true
 }
 
@@ -252,14 +254,14 @@ func (p *prompt) statement(ctx context.Context, text string) error {
 	command, rest, _ := strings.Cut(text, " ")
 	rest = strings.TrimSuffix(strings.TrimSpace(rest), ";")
 	if needs := map[string]string{".schema": "TABLE", ".explain": "QUERY", ".mode": "table, csv or json", ".read": "FILE"}[command]; needs != "" && rest == "" {
-		return usagef("%s: write %[1]s %s", command, needs)
+		return exit.Usagef("%s: write %[1]s %s", command, needs)
 	}
 	switch strings.TrimSuffix(command, ";") {
 	case ".help":
-		p.x.notef("%s", strings.TrimSuffix(promptHelp, "\n"))
+		p.x.Notef("%s", strings.TrimSuffix(promptHelp, "\n"))
 	case ".tables":
 		for _, name := range p.tables() {
-			p.x.printf("%s\n", display.Escape(name))
+			p.x.Printf("%s\n", display.Escape(name))
 		}
 	case ".schema":
 		return p.answer(ctx, "DESCRIBE "+rest+";")
@@ -271,7 +273,7 @@ func (p *prompt) statement(ctx context.Context, text string) error {
 		return errors.Join(p.x.explainSQL(r), r.close())
 	case ".mode":
 		if rest != "table" && rest != "csv" && rest != "json" {
-			return usagef(".mode %s: the choices are table, csv and json", display.Escape(rest))
+			return exit.Usagef(".mode %s: the choices are table, csv and json", display.Escape(rest))
 		}
 		p.csv, p.json = rest == "csv", rest == "json"
 	case ".read":
@@ -281,7 +283,7 @@ func (p *prompt) statement(ctx context.Context, text string) error {
 		}
 		return p.answer(ctx, text)
 	default:
-		return usagef("unknown command %s; .help lists the commands", display.Escape(command))
+		return exit.Usagef("unknown command %s; .help lists the commands", display.Escape(command))
 	}
 	return nil
 }
@@ -300,7 +302,7 @@ func (p *prompt) request(text string) (*sqlRequest, error) { return p.requestWit
 func (p *prompt) requestWithin(ctx context.Context, text string) (*sqlRequest, error) {
 	script, err := syntax.Parse(text)
 	if err != nil {
-		return nil, badSQL(err)
+		return nil, exit.BadStatement(err)
 	}
 	return p.requestOf(ctx, text, p.keep(script))
 }
@@ -355,10 +357,10 @@ func declarations(script *syntax.Script) (all []declared) {
 func (p *prompt) answer(ctx context.Context, text string) (err error) {
 	script, err := syntax.Parse(text)
 	if err != nil {
-		return badSQL(err)
+		return exit.BadStatement(err)
 	}
 	kept := p.keep(script)
-	ctx, cancel := limited(ctx, p.c.Duration(flagTimeout))
+	ctx, cancel := limited(ctx, p.c.Duration(call.FlagTimeout))
 	defer cancel()
 	r, err := p.requestOf(ctx, text, kept)
 	if err != nil {
@@ -369,7 +371,7 @@ func (p *prompt) answer(ctx context.Context, text string) (err error) {
 		p.declared = append(kept, more...)
 		p.words.forget()
 		for _, d := range more {
-			p.x.notef("%s is declared", display.Escape(d.name))
+			p.x.Notef("%s is declared", display.Escape(d.name))
 		}
 	}
 	if len(r.q.Statements()) == 0 {
@@ -380,7 +382,7 @@ func (p *prompt) answer(ctx context.Context, text string) (err error) {
 			return err
 		}
 	}
-	return p.x.answerSQL(ctx, r, p.x.progress)
+	return p.x.answerSQL(ctx, r, p.x.Progress)
 }
 
 // complete is lineedit.Config.Complete.

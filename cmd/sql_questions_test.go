@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 // TestQuestionsOfANewUser: questions over files with blanks and dots in headers, 200 columns, dates in three forms, line ends in quotes,
@@ -54,11 +56,11 @@ func TestSQLRejectsNoMoreThanItMay(t *testing.T) {
 		return posta(t, append([]string{"sql", "-q", "--csv", "--data", dir,
 			"CREATE TABLE u FROM 't.csv' (n BIGINT); SELECT sum(n) AS n FROM u"}, flags...)...)
 	}
-	if r := ask("--max-rejected", "2"); r.code != exitOK || r.out != "n\n3\n" {
+	if r := ask("--max-rejected", "2"); r.code != exit.OK || r.out != "n\n3\n" {
 		t.Errorf("--max-rejected 2: exit code %d, %s%s", r.code, r.out, r.err)
 	}
 	for _, flags := range [][]string{{"--strict"}, {"--max-rejected", "1"}} {
-		if r := ask(flags...); r.code != exitUsage || r.out != "" {
+		if r := ask(flags...); r.code != exit.Usage || r.out != "" {
 			t.Errorf("%v: exit code %d, %s%s", flags, r.code, r.out, r.err)
 		}
 	}
@@ -108,7 +110,7 @@ SELECT sum(k) AS k FROM e`
 	if !slices.Equal(lines, want) {
 		t.Errorf("%s:\n%s", file, strings.Join(lines, "\n"))
 	}
-	if r := posta(t, "sql", "--data", dir, "--max-rejected", "3", text); r.code != exitUsage ||
+	if r := posta(t, "sql", "--data", dir, "--max-rejected", "3", text); r.code != exit.Usage ||
 		!strings.Contains(r.err, "stream d for xs, file t.csv, line 7: x") {
 		t.Errorf("--max-rejected 3: exit code %d, %s", r.code, r.err)
 	}

@@ -19,6 +19,7 @@ import (
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/memes"
 	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/internal/gen"
 )
 
@@ -47,7 +48,7 @@ func TestQ4_WrongStatementsAreShown(t *testing.T) {
 			"INTERVAL 1 DAY = ",
 	} {
 		r := posta(t, "sql", "--data", dir, statement)
-		if r.code != exitUsage || r.out != "" || !strings.HasPrefix(r.err, want) {
+		if r.code != exit.Usage || r.out != "" || !strings.HasPrefix(r.err, want) {
 			t.Errorf("%s: exit code %d\n%s%s", statement, r.code, r.out, r.err)
 		}
 	}
@@ -109,7 +110,7 @@ func TestSQLNamesTheRowThatMadeAColumnTEXT(t *testing.T) {
 		"SELECT 1 FROM trips a, 'trips.csv' b WHERE a.km > 2": "TEXT cannot be compared with BIGINT\n",
 		"SELECT nothing(km) FROM trips":                       "there is no function nothing\n",
 	} {
-		if r := posta(t, "sql", "--data", dir, statement); r.code != exitUsage || !strings.Contains(r.err, want) ||
+		if r := posta(t, "sql", "--data", dir, statement); r.code != exit.Usage || !strings.Contains(r.err, want) ||
 			strings.Contains(want, ":3") != strings.Contains(r.err, "TRY_CAST(km AS DOUBLE) makes NULL of such values") {
 			t.Errorf("%s: exit code %d\n%s", statement, r.code, r.err)
 		}
@@ -155,7 +156,7 @@ func TestSQLTakesFunctionsThatReadFiles(t *testing.T) {
 		"read_parquet('n.parquet')": "posta: line 1, column 15: no file below ",
 		"range(5)":                  "posta: line 1, column 15: range in FROM is not supported\n",
 	} {
-		if r := posta(t, "sql", "--data", dir, "SELECT * FROM "+call); r.code != exitUsage || r.out != "" || !strings.HasPrefix(r.err, want) {
+		if r := posta(t, "sql", "--data", dir, "SELECT * FROM "+call); r.code != exit.Usage || r.out != "" || !strings.HasPrefix(r.err, want) {
 			t.Errorf("%s: exit code %d\n%s%s", call, r.code, r.out, r.err)
 		}
 	}
@@ -231,7 +232,7 @@ func TestD1_KilledNodesChangeNoAnswerOfSQL(t *testing.T) {
 			}
 			until(t, node+" comes back", func() bool { now := pidOf(dir, node); return now != 0 && now != pid })
 		}
-		if r := <-done; r.code != exitOK || r.out != want {
+		if r := <-done; r.code != exit.OK || r.out != want {
 			t.Errorf("%v: exit code %d, the answer is\n%s\nwant\n%s\n%s", x.flags, r.code, r.out, want, r.err)
 		}
 	}
@@ -261,7 +262,7 @@ func TestSubmitAnswersStatementsOfAFile(t *testing.T) {
 			t.Errorf("%s\nwant\n%s", r.out, want)
 		}
 	}
-	if r := k.call("submit", file, "--data", dir, "--detach"); r.code != exitUsage || !strings.Contains(r.err, "--detach is for analyses") {
+	if r := k.call("submit", file, "--data", dir, "--detach"); r.code != exit.Usage || !strings.Contains(r.err, "--detach is for analyses") {
 		t.Errorf("--detach: exit code %d, %s", r.code, r.err)
 	}
 }
@@ -368,7 +369,7 @@ func TestSQLFindsTheColumnsOfEveryForm(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q\n%s", c[0], r.code, r.out, r.err)
 		}
 	}
-	if r := posta(t, "sql", "--data", dir, "SELECT count(*) FROM '*.csv.gz'"); r.code != exitUsage ||
+	if r := posta(t, "sql", "--data", dir, "SELECT count(*) FROM '*.csv.gz'"); r.code != exit.Usage ||
 		!strings.Contains(r.err, "are not told apart") {
 		t.Errorf("a pattern that fits other files without .gz: exit code %d, %s", r.code, r.err)
 	}
@@ -402,7 +403,7 @@ func TestSQLReadsOddJSONLines(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q\n%s", c[0], r.code, r.out, r.err)
 		}
 	}
-	if r := posta(t, "sql", "--quiet", "--data", dir, "SELECT n + 1 FROM large"); r.code != exitUsage ||
+	if r := posta(t, "sql", "--quiet", "--data", dir, "SELECT n + 1 FROM large"); r.code != exit.Usage ||
 		!strings.Contains(r.err, "CAST(n AS DOUBLE) rounds such values") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
@@ -488,7 +489,7 @@ func TestSQLTakesColumnsFromPaths(t *testing.T) {
 	for pattern, say := range map[string]string{"{}/trips.csv": "do not name columns", "{a/b}.csv": "do not name columns",
 		"{id}/trips.csv": "two columns id", "x/../{c}.csv": "not a path below"} {
 		r := posta(t, "sql", "--data", dir, "CREATE TABLE t FROM '"+pattern+"' (id BIGINT); SELECT * FROM t")
-		if r.code != exitUsage || !strings.Contains(r.err, say) {
+		if r.code != exit.Usage || !strings.Contains(r.err, say) {
 			t.Errorf("%s: exit code %d, %s", pattern, r.code, r.err)
 		}
 	}

@@ -11,7 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/topology"
 )
@@ -23,8 +25,8 @@ func (x *command) statusCommand() *cli.Command {
 		Description: `Listens to the nodes' heartbeats for a moment. A node that sends none is silent: it is dead, hung, or cut off from this machine. Of running sessions it
 shows what they ask, and for statements of SQL their pass.
 
-` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), jsonFlag(),
+` + exit.Help,
+		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.JSONFlag(),
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"},
 				Usage: "show it again and again, until Ctrl-C; on a terminal as a full screen, where h shows the keys"}},
 		Action: withTopology(x.status),
@@ -64,7 +66,7 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 		return err
 	}
 	print := x.printStatus
-	if c.Bool(flagJSON) {
+	if c.Bool(call.FlagJSON) {
 		print = func(t *topology.Topology, view []monitor.Status, running []monitor.Session, medics monitor.Medics) error {
 			return x.printStatusJSON(t, view, running, medics, func(n topology.Node) (time.Time, bool) {
 				if end, known := l.Ends(n.Identity()); known {
@@ -80,7 +82,7 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 		return print(t, view, sessions, w.View())
 	}
 	if c.Bool("watch") {
-		if in, out := x.screen(); in != nil && !c.Bool(flagJSON) {
+		if in, out := x.screen(); in != nil && !c.Bool(call.FlagJSON) {
 			return x.showBoard(c.Context, in, out, t, l, w, from)
 		}
 		said := ""
@@ -93,7 +95,7 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 				now = explainRefused(t, keys, refused)
 			}
 			if now != said && now != "" {
-				x.notef("posta: %s", now)
+				x.Notef("posta: %s", now)
 			}
 			said = now
 			return nil
@@ -105,7 +107,7 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 	now := time.Now()
 	for _, expiring := range []func(time.Time) ([]string, time.Time){l.Expiring, w.Expiring} {
 		if names, first := expiring(now); len(names) > 0 {
-			x.notef("warning: the certificates of %s end soon, the first one on %s: say posta key renew, and posta deploy where they are "+
+			x.Notef("warning: the certificates of %s end soon, the first one on %s: say posta key renew, and posta deploy where they are "+
 				"containers; posta key list shows what ends when",
 				strings.Join(names, ", "), first.UTC().Format(time.DateOnly))
 		}
@@ -113,13 +115,13 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 	refused := errors.Join(l.Refused(), w.Refused())
 	if !slices.ContainsFunc(view, func(s monitor.Status) bool { return s.Heard }) {
 		if l.Refused() != nil {
-			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", errNothingAnswers, explainRefused(t, keys, refused), flagKey)
+			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", exit.ErrNothingAnswers, explainRefused(t, keys, refused), call.FlagKey)
 		}
-		err = fmt.Errorf("%w: no node of %s is heard; start them with `posta up`, or name another topology with -f", errNothingAnswers, t.File)
+		err = fmt.Errorf("%w: no node of %s is heard; start them with `posta up`, or name another topology with -f", exit.ErrNothingAnswers, t.File)
 		return err
 	}
 	if refused != nil {
-		x.notef("posta: %s", explainRefused(t, keys, refused))
+		x.Notef("posta: %s", explainRefused(t, keys, refused))
 	}
 	return nil
 }
@@ -155,7 +157,7 @@ func (x *command) printStatus(t *topology.Topology, view []monitor.Status, runni
 		Right: []bool{false, false, true, true, true, true, true, true, true, true, true},
 		Least: []int{3, 2, 4, 5, 10},
 	}
-	if width, isTerminal := terminal(x.Out); isTerminal {
+	if width, isTerminal := call.Terminal(x.Out); isTerminal {
 		table.Width = width()
 	}
 	up := 0

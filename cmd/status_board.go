@@ -10,6 +10,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/board"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/topology"
 )
@@ -44,7 +45,7 @@ func (x *command) showBoard(ctx context.Context, in, out *os.File, t *topology.T
 		s := &board.Seen{Topology: t, Nodes: l.View()}
 		sessions, err := x.running(ctx, from, s.Nodes)
 		if err != nil && ctx.Err() == nil {
-			s.Trouble = append(s.Trouble, "sessions: "+oneLine(err))
+			s.Trouble = append(s.Trouble, "sessions: "+exit.OneLine(err))
 		}
 		s.At, s.Nodes, s.Medics = time.Now(), l.View(), w.View()
 		s.Sessions = meter.Measure(sessions, s.At)

@@ -107,7 +107,7 @@ func (x *command) printStatusJSON(t *topology.Topology, view []monitor.Status, r
 	for _, i := range core.Incidents(medics.Entries) {
 		out.Incidents = append(out.Incidents, incidentAsJSON(&i))
 	}
-	return x.printJSON(out)
+	return x.PrintJSON(out)
 }
 
 // endText writes when a certificate ends; "" if that is not known.

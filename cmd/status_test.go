@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/protocol/session"
@@ -52,7 +53,7 @@ func TestR18_StatusShowsDamagedFrames(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	x := &command{Console: Console{Out: &out}}
+	x := &command{Call: &call.Call{Out: &out}}
 	if err := x.printStatus(&topology.Topology{}, view, nil, monitor.Medics{}); err != nil || !strings.Contains(out.String(), lines[0]+"\n") {
 		t.Errorf("%s, %v", out.String(), err)
 	}

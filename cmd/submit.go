@@ -9,6 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -29,8 +31,8 @@ Waits while the cluster is busy. Ctrl-C cancels the session. A session whose cli
 with the same analysis, parameters and files, from any machine. posta sessions lists the ids. A file of statements needs several sessions: --journal FILE
 notes what they have answered, and --resume FILE continues.
 
-` + exitHelp,
-		Flags: append(uploadFlags(), topologyFlag(), entryFlag(), keyFlag(),
+` + exit.Help,
+		Flags: append(uploadFlags(), call.TopologyFlag(), call.EntryFlag(), call.KeyFlag(),
 			&cli.BoolFlag{Name: "detach", Aliases: []string{"d"},
 				Usage: "print the session's id when all is sent; fetch the answers with posta results ID"},
 			&cli.BoolFlag{Name: "keep-results", Usage: "leave the answers with the cluster for limits.results_ttl"},
@@ -38,7 +40,7 @@ notes what they have answered, and --resume FILE continues.
 			&cli.StringFlag{Name: "session", Usage: "the session's `ID`, a UUID (default: a new one)"},
 			resumeFlag(), journalFlag(),
 			patienceFlag()),
-		Action: x.withEvents(x.submit),
+		Action: x.WithEvents(x.submit),
 	}
 }
 
@@ -53,7 +55,7 @@ func (x *command) submit(c *cli.Context) error {
 		return x.submitSQL(c)
 	}
 	if c.IsSet(flagJournal) {
-		return usagef("submit: --journal is for a file of statements; an analysis has one session, which --resume ID continues without it")
+		return exit.Usagef("submit: --journal is for a file of statements; an analysis has one session, which --resume ID continues without it")
 	}
 	r, err := x.readRequest(c)
 	if err != nil {
@@ -61,7 +63,7 @@ func (x *command) submit(c *cli.Context) error {
 	}
 	defer r.limit(c)()
 	if c.Bool("detach") && (r.out.somewhere() || r.out.html != nil) {
-		return usagef("submit: --out, --to and --html need the answers, and --detach does not wait for them; give it to posta results ID")
+		return exit.Usagef("submit: --out, --to and --html need the answers, and --detach does not wait for them; give it to posta results ID")
 	}
 	from, err := x.entries(c)
 	if err != nil {
@@ -79,7 +81,7 @@ func (x *command) submit(c *cli.Context) error {
 	if err := x.reportOn(c, r.out.html, from); err != nil {
 		return err
 	}
-	if len(c.StringSlice(flagEntry)) == 0 { // with --entry, no topology names a broker
+	if len(c.StringSlice(call.FlagEntry)) == 0 { // with --entry, no topology names a broker
 		t, err := loadTopology(c)
 		if err == nil {
 			r.cluster, err = t, x.checkBrokerOfCluster(c.Context, t)
@@ -93,7 +95,7 @@ func (x *command) submit(c *cli.Context) error {
 	if c.Bool("detach") {
 		err = x.detach(c.Context, r)
 	} else {
-		err = x.upload(c.Context, r, x.newProgress())
+		err = x.upload(c.Context, r, x.NewProgress())
 	}
 	if there, err := x.isThere(c, r, err); there {
 		return err
@@ -114,7 +116,7 @@ func (x *command) answers(c *cli.Context, at entrance) error {
 
 // detach sends everything and ends without waiting for the answers.
 func (x *command) detach(ctx context.Context, r *request) (err error) {
-	show := x.newProgress()
+	show := x.NewProgress()
 	r.cfg.OnWarning, r.cfg.OnNote = x.warnInput(show.Say), r.noteInput(show.Say)
 	cl, err := client.Dial(ctx, r.cfg)
 	if err != nil {
@@ -142,9 +144,9 @@ func (x *command) detach(ctx context.Context, r *request) (err error) {
 
 func (x *command) printSession(r *request, id session.ID) {
 	if r.out.json {
-		x.printf("{\"session\": %q}\n", id.String())
+		x.Printf("{\"session\": %q}\n", id.String())
 	} else {
-		x.printf("%s\n", id)
+		x.Printf("%s\n", id)
 	}
 }
 

@@ -6,14 +6,16 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/protocol/session"
 )
 
 // submitSQL answers the statements of a file on a running cluster.
 func (x *command) submitSQL(c *cli.Context) (err error) {
-	for _, flag := range []string{"detach", "session", flagDownload, "keep-results"} {
+	for _, flag := range []string{"detach", "session", call.FlagDownload, "keep-results"} {
 		if c.IsSet(flag) {
-			return usagef("submit: --%s is for analyses, and %s holds statements; they do without", flag, c.Args().First())
+			return exit.Usagef("submit: --%s is for analyses, and %s holds statements; they do without", flag, c.Args().First())
 		}
 	}
 	text, err := x.readText(c.Args().First())
@@ -42,6 +44,6 @@ func (x *command) submitSQL(c *cli.Context) (err error) {
 		if err := x.reportOn(c, r.out.html, from); err != nil {
 			return err
 		}
-		return x.answerSQL(c.Context, r, x.newProgress())
+		return x.answerSQL(c.Context, r, x.NewProgress())
 	})
 }

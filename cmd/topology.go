@@ -11,7 +11,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
@@ -20,25 +22,25 @@ import (
 func (x *command) topologyCommand() *cli.Command {
 	return &cli.Command{
 		Name: "topology", Usage: "check, show, draw or make the file that describes the system, or a compose file from it",
-		Description: exitHelp,
+		Description: exit.Help,
 		Subcommands: []*cli.Command{
 			{Name: "check", ArgsUsage: "[FILE]", Usage: "report what is wrong with the file, line by line; print a summary if nothing is",
-				Flags: []cli.Flag{topologyFlag()}, Action: topologyReader(readTopology).withArgument(x.topologyCheck)},
+				Flags: []cli.Flag{call.TopologyFlag()}, Action: topologyReader(readTopology).withArgument(x.topologyCheck)},
 			{Name: "show", ArgsUsage: "[FILE]", Usage: "show the stages with their nodes and ports, and the edges between them",
-				Flags: []cli.Flag{topologyFlag(), jsonFlag()}, Action: topologyReader(lookTopology).withArgument(x.topologyShow)},
+				Flags: []cli.Flag{call.TopologyFlag(), call.JSONFlag()}, Action: topologyReader(lookTopology).withArgument(x.topologyShow)},
 			{Name: "graph", ArgsUsage: "[FILE]", Usage: "draw the pipeline as SVG",
-				Flags:  []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Usage: "write it to `FILE`, instead of standard output"}},
+				Flags:  []cli.Flag{call.TopologyFlag(), &cli.StringFlag{Name: call.FlagOut, Usage: "write it to `FILE`, instead of standard output"}},
 				Action: topologyReader(lookTopology).withArgument(x.topologyGraph)},
 			{Name: "compose", ArgsUsage: "[FILE]",
 				Usage: "write a compose file, which runs containers instead of processes; they need the image that `make image` makes",
-				Flags: []cli.Flag{topologyFlag(), &cli.StringFlag{Name: flagOut, Value: "-", Usage: "write it to `FILE`; - is standard output"},
+				Flags: []cli.Flag{call.TopologyFlag(), &cli.StringFlag{Name: call.FlagOut, Value: "-", Usage: "write it to `FILE`; - is standard output"},
 					&cli.StringFlag{Name: "image", Value: "posta", Usage: "`NAME` of the image"},
 					&cli.BoolFlag{Name: flagKeys, Usage: "make keys if there are none, as posta up does"}},
 				Action: topologyReader(publishedTopology).withArgument(x.topologyCompose)},
 			{Name: "published", ArgsUsage: "[FILE]",
 				Usage:       "note that containers run the cluster, so that commands find it at the ports that they publish",
-				Description: "make up and make down do this for hosts without an address.\n\n" + exitHelp,
-				Flags:       []cli.Flag{topologyFlag(), &cli.BoolFlag{Name: flagEnd, Usage: "note that containers no longer run it"}},
+				Description: "make up and make down do this for hosts without an address.\n\n" + exit.Help,
+				Flags:       []cli.Flag{call.TopologyFlag(), &cli.BoolFlag{Name: flagEnd, Usage: "note that containers no longer run it"}},
 				Action:      topologyReader(readTopology).withArgument(x.topologyPublished)},
 			{Name: "new", Usage: "print a topology with its comments, to begin with",
 				Flags: []cli.Flag{
@@ -58,11 +60,11 @@ func (read topologyReader) withArgument(do func(*cli.Context, *topology.Topology
 		switch c.NArg() {
 		case 0:
 		case 1:
-			if err := c.Set(flagTopology, c.Args().First()); err != nil {
+			if err := c.Set(call.FlagTopology, c.Args().First()); err != nil {
 				return err
 			}
 		default:
-			return usagef("%s: give one file, not %d", commandName(c), c.NArg())
+			return exit.Usagef("%s: give one file, not %d", call.CommandName(c), c.NArg())
 		}
 		return read.with(do)(c)
 	}
@@ -73,7 +75,7 @@ func (x *command) topologyCheck(c *cli.Context, t *topology.Topology) error {
 		return err
 	}
 	x.warnOfFewFiles(t)
-	x.printf("%s: ok, %s on %s\n", t.File, display.Plural(len(t.Nodes()), "node"), display.Plural(len(t.Hosts), "host"))
+	x.Printf("%s: ok, %s on %s\n", t.File, display.Plural(len(t.Nodes()), "node"), display.Plural(len(t.Hosts), "host"))
 	return nil
 }
 
@@ -87,18 +89,18 @@ func (x *command) warnOfFewFiles(t *topology.Topology) {
 		}
 	}
 	if most > limit {
-		x.notef("warning: %s needs %d file descriptors, and a process may have %d here; raise the limit (ulimit -n, or LimitNOFILE= of a "+
+		x.Notef("warning: %s needs %d file descriptors, and a process may have %d here; raise the limit (ulimit -n, or LimitNOFILE= of a "+
 			"unit) where it runs", node, most, limit)
 	}
 }
 
 func (x *command) topologyShow(c *cli.Context, t *topology.Topology) error {
-	if c.Bool(flagJSON) {
+	if c.Bool(call.FlagJSON) {
 		e := json.NewEncoder(x.Out)
 		e.SetIndent("", "  ")
 		return e.Encode(t.View())
 	}
-	x.printf("%s", t.Text())
+	x.Printf("%s", t.Text())
 	return nil
 }
 
@@ -108,9 +110,9 @@ func (x *command) topologyGraph(c *cli.Context, t *topology.Topology) error {
 
 // writeOut writes a text to the file of --out, or else to standard output.
 func (x *command) writeOut(c *cli.Context, what, text string) error {
-	name := c.String(flagOut)
+	name := c.String(call.FlagOut)
 	if name == "" || name == "-" {
-		x.printf("%s", text)
+		x.Printf("%s", text)
 		return nil
 	}
 	f, err := createFile(name)
@@ -134,16 +136,16 @@ func (x *command) topologyNew(c *cli.Context) error {
 			return fmt.Errorf("find the directory %s: %w; give its full path", dir, err)
 		}
 		if info, err := os.Stat(v.IPCDir); err != nil {
-			return usagef("--sockets %s: %v; make the directory first, or name another one", dir, err)
+			return exit.Usagef("--sockets %s: %v; make the directory first, or name another one", dir, err)
 		} else if !info.IsDir() {
-			return usagef("--sockets %s: it is not a directory; name one", dir)
+			return exit.Usagef("--sockets %s: it is not a directory; name one", dir)
 		}
 	}
 	text, err := topology.Generate(v)
 	if err != nil {
 		return asUsage(err)
 	}
-	x.printf("%s", text)
+	x.Printf("%s", text)
 	return nil
 }
 
@@ -153,7 +155,7 @@ func variant(c *cli.Context) (v topology.Variant, err error) {
 	for _, s := range c.StringSlice("set") {
 		key, value, ok := strings.Cut(s, "=")
 		if !ok || key == "" {
-			return v, usagef("--set %s: write KEY=VALUE, like limits.window=1MiB", s)
+			return v, exit.Usagef("--set %s: write KEY=VALUE, like limits.window=1MiB", s)
 		}
 		v.Settings[key] = value
 	}
@@ -176,9 +178,9 @@ func asUsage(err error) error {
 		for _, m := range mistakes {
 			texts = append(texts, m.What+"; "+m.Fix)
 		}
-		return usagef("no such cluster is possible: %s", strings.Join(texts, "; "))
+		return exit.Usagef("no such cluster is possible: %s", strings.Join(texts, "; "))
 	}
-	return usagef("%s", oneLine(err))
+	return exit.Usagef("%s", exit.OneLine(err))
 }
 
 func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
@@ -192,7 +194,7 @@ func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
 	if err != nil {
 		return err
 	}
-	name := c.String(flagOut)
+	name := c.String(call.FlagOut)
 	dir := "."
 	if name != "-" {
 		dir = filepath.Dir(name)
@@ -201,10 +203,10 @@ func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
 	if err != nil {
 		return err
 	}
-	text, err := t.Compose(topology.Compose{Local: string(own), Image: c.String("image"), File: fileFrom(dir, c.String(flagTopology), t.File),
+	text, err := t.Compose(topology.Compose{Local: string(own), Image: c.String("image"), File: fileFrom(dir, c.String(call.FlagTopology), t.File),
 		Again: again(c), Keys: keyed(t)})
 	if err != nil {
-		return usagef("%s: %v", t.File, err)
+		return exit.Usagef("%s: %v", t.File, err)
 	}
 	return x.writeOut(c, "compose file", text)
 }
@@ -229,7 +231,7 @@ func fileFrom(dir, given, full string) string {
 // again returns the command that writes the same file once more.
 func again(c *cli.Context) string {
 	words := []string{"posta topology compose"}
-	for _, f := range []struct{ flag, def string }{{flagTopology, "topology.toml"}, {"image", "posta"}, {flagOut, "-"}} {
+	for _, f := range []struct{ flag, def string }{{call.FlagTopology, "topology.toml"}, {"image", "posta"}, {call.FlagOut, "-"}} {
 		if v := c.String(f.flag); v != f.def {
 			words = append(words, "--"+f.flag, display.Escape(v))
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/topology"
 )
@@ -15,7 +16,7 @@ const flagEnd = "end"
 // publishedTopology returns the topology for commands on the containers' machine, outside the containers: local hosts are at the published
 // ports.
 func publishedTopology(c *cli.Context) (*topology.Topology, error) {
-	name := c.String(flagTopology)
+	name := c.String(call.FlagTopology)
 	t, err := topology.LoadWith(name, topology.Addresses{Local: topology.Published})
 	if err != nil {
 		return nil, noTopology(name, err)

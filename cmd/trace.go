@@ -10,7 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/cmd/internal/tracing"
 	"posta.dev/posta/nodes/trace"
@@ -31,8 +33,8 @@ func (x *command) traceCommand() *cli.Command {
 		Usage: "show where the time of a session went: by node, stage, link and fsync",
 		Description: `Asks all nodes what they have recorded. Each node remembers the sessions that run and the last 256 that left it, since its process started.
 
-` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), keyFlag(), addressFlag(), jsonFlag(),
+` + exit.Help,
+		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.JSONFlag(),
 			&cli.StringFlag{Name: flagOTLP,
 				Usage: "post it as spans to the OpenTelemetry collector at `URL`, such as http://localhost:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT"},
 			&cli.StringSliceFlag{Name: flagOTLPHeader,
@@ -53,7 +55,7 @@ func (x *command) trace(c *cli.Context, t *topology.Topology) error {
 	}
 	collector, err := tracing.NewCollector(c.String(flagOTLP), c.StringSlice(flagOTLPHeader), os.Getenv)
 	if err != nil {
-		return usagef("trace: %v", err)
+		return exit.Usagef("trace: %v", err)
 	}
 	keys, err := x.clientKeys(c, t)
 	if err != nil {
@@ -69,14 +71,14 @@ func (x *command) trace(c *cli.Context, t *topology.Topology) error {
 		return context.Cause(c.Context)
 	}
 	if refused != nil {
-		x.notef("posta: %s", explainRefused(t, keys, refused))
+		x.Notef("posta: %s", explainRefused(t, keys, refused))
 	}
 	v, known := tracing.New(id, all)
 	if !known {
 		return notTraced(id, t, &v)
 	}
-	if c.Bool(flagJSON) {
-		err = x.printJSON(traceAsJSON(t.Name, &v))
+	if c.Bool(call.FlagJSON) {
+		err = x.PrintJSON(traceAsJSON(t.Name, &v))
 	} else {
 		err = x.printTrace(&v)
 	}
@@ -95,16 +97,16 @@ func (x *command) sendSpans(ctx context.Context, collector *tracing.Collector, c
 		err = collector.Send(ctx, spans)
 	}
 	if err != nil {
-		x.notef("warning: the spans did not reach the collector: %s", display.Escape(err.Error()))
+		x.Notef("warning: the spans did not reach the collector: %s", display.Escape(err.Error()))
 		return
 	}
-	x.notef("spans sent to %s", collector)
+	x.Notef("spans sent to %s", collector)
 }
 
 // notTraced explains why nothing is known of a session.
 func notTraced(id session.ID, t *topology.Topology, v *tracing.View) error {
 	if len(v.Unknown) == 0 {
-		return fmt.Errorf("%w: no node of %s answers; start them with `posta up`, or name another topology with -f", errNothingAnswers, t.File)
+		return fmt.Errorf("%w: no node of %s answers; start them with `posta up`, or name another topology with -f", exit.ErrNothingAnswers, t.File)
 	}
 	why := fmt.Sprintf("it was never here, or it left before the nodes' processes started (the first %s ago), and traces are only in memory",
 		display.Span(oldestLife(v.Unknown)))
@@ -170,7 +172,7 @@ const (
 
 func (x *command) printTrace(v *tracing.View) error {
 	width, colours := usual, false
-	if cells, isTerminal := terminal(x.Out); isTerminal {
+	if cells, isTerminal := call.Terminal(x.Out); isTerminal {
 		width, colours = min(max(cells(), narrowest), widest), os.Getenv("NO_COLOR") == ""
 	}
 	_, err := x.Out.Write([]byte(strings.Join(traceLines(v, width, colours, time.Now()), "\n") + "\n"))

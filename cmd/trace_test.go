@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/cmd/internal/tracing"
 	"posta.dev/posta/nodes/trace"
@@ -80,12 +81,12 @@ func TestTrace_OfARealCluster(t *testing.T) {
 		t.Errorf("a dead node: %s", r.out)
 	}
 	for _, unknown := range []string{"6ba7b810-9dad-41d1-80b4-00c04fd430c8"} {
-		if r := k.call("trace", unknown); r.code != exitSession || strings.Count(r.err, "\n") != 1 ||
+		if r := k.call("trace", unknown); r.code != exit.Session || strings.Count(r.err, "\n") != 1 ||
 			!strings.Contains(r.err, "no node that answers knows session "+unknown) {
 			t.Errorf("exit code %d, %s", r.code, r.err)
 		}
 	}
-	if r := k.call("trace", id, "--otlp", "localhost:4318"); r.code != exitUsage || !strings.Contains(r.err, "http://localhost:4318") {
+	if r := k.call("trace", id, "--otlp", "localhost:4318"); r.code != exit.Usage || !strings.Contains(r.err, "http://localhost:4318") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
 	k.must("up")

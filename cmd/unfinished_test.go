@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/topology"
 )
 
@@ -26,7 +27,7 @@ func TestNoMessageEndsBeforeAListThatIsEmpty(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r := k.say("revoke", "nobody"); r.code != exitUsage || !strings.Contains(r.err, "no keys at all") {
+	if r := k.say("revoke", "nobody"); r.code != exit.Usage || !strings.Contains(r.err, "no keys at all") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
 	if _, _, err := (&engineSet{}).container("joiner-1"); !errors.Is(err, topology.ErrNoNode) ||

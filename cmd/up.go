@@ -9,7 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/internal/owned"
@@ -28,9 +30,9 @@ A node that has left the topology since the last time comes back as a new one: i
 Logs are in log/ and pids in pids/ of the cluster's data directory. Each process has two logs of 16 MiB at most, the second with .1 behind its name;
 POSTA_LOG_SIZE in the environment of posta up is another size, like 64MiB.
 
-` + exitHelp,
-		Flags: []cli.Flag{topologyFlag(), hostFlag(), jsonFlag(),
-			&cli.DurationFlag{Name: flagTimeout, Value: readyTime, Usage: "wait at most this `TIME` for the nodes"}},
+` + exit.Help,
+		Flags: []cli.Flag{call.TopologyFlag(), call.HostFlag(), call.JSONFlag(),
+			&cli.DurationFlag{Name: call.FlagTimeout, Value: readyTime, Usage: "wait at most this `TIME` for the nodes"}},
 		Action: x.changing(x.up),
 	}
 }
@@ -55,11 +57,11 @@ func (x *command) changing(do func(*cli.Context, *local.Processes, *topology.Top
 // lockCluster keeps other commands from starting or stopping the cluster.
 func lockCluster(c *cli.Context, t *topology.Topology) (*local.Lock, error) {
 	if err := owned.Dir(t.DataDir); err != nil {
-		return nil, fmt.Errorf("%s: make the data directory: %w", commandName(c), err)
+		return nil, fmt.Errorf("%s: make the data directory: %w", call.CommandName(c), err)
 	}
 	lock, err := local.TakeLock(below(t, "up.lock"))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w; somebody else is starting or stopping this cluster", commandName(c), err)
+		return nil, fmt.Errorf("%s: %w; somebody else is starting or stopping this cluster", call.CommandName(c), err)
 	}
 	return lock, nil
 }
@@ -77,7 +79,7 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 	}
 	x.warnWithoutBroker(c.Context, t)
 	x.warnOfFewFiles(t)
-	ctx, cancel := context.WithTimeout(c.Context, c.Duration(flagTimeout))
+	ctx, cancel := context.WithTimeout(c.Context, c.Duration(call.FlagTimeout))
 	defer cancel()
 	if err := x.sameTopology(ctx, procs, t); err != nil {
 		return fmt.Errorf("up: %w", err)
@@ -101,21 +103,21 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 	if started > 0 {
 		what = "is up after " + display.Span(time.Since(began))
 	}
-	x.notef("cluster %s %s: %s; logs in %s", t.Name, what, inventory(procs), below(t, "log"))
+	x.Notef("cluster %s %s: %s; logs in %s", t.Name, what, inventory(procs), below(t, "log"))
 	taken, err := takenConsoles(ctx, t, procs)
 	if err != nil {
 		return fmt.Errorf("up: %w", err)
 	}
 	if len(taken) > 0 {
-		x.notef("warning: another program answers at %s, where this cluster's medics serve the console: do not open it in a browser; end that "+
+		x.Notef("warning: another program answers at %s, where this cluster's medics serve the console: do not open it in a browser; end that "+
 			"program, or write another port for console below [medics]", strings.Join(taken, ", "))
 	} else if t.Medics.Console != "" {
-		x.notef("its medics serve the console at http://%s: posta console --login prints a link that lets a browser in", t.Medics.Console)
+		x.Notef("its medics serve the console at http://%s: posta console --login prints a link that lets a browser in", t.Medics.Console)
 	}
-	if !c.Bool(flagJSON) {
+	if !c.Bool(call.FlagJSON) {
 		return nil
 	}
-	return x.printJSON(upJSON{
+	return x.PrintJSON(upJSON{
 		Cluster: t.Name, Nodes: append([]topology.NodeID{}, procs.IDs()...), Medics: append([]topology.NodeID{}, procs.Medics()...),
 		Started: started,
 		Logs:    below(t, "log"), TookMS: time.Since(began).Milliseconds(),
@@ -149,7 +151,7 @@ func (x *command) stopUnreachable(ctx context.Context, procs *local.Processes) e
 	if err != nil || len(alive) == 0 {
 		return err
 	}
-	x.notef("the directory of the unix sockets is gone, so no client reaches what still runs: %s; they are started again", joined(alive))
+	x.Notef("the directory of the unix sockets is gone, so no client reaches what still runs: %s; they are started again", joined(alive))
 	if err := x.closeHosts(ctx, procs); err != nil {
 		return err
 	}
@@ -206,7 +208,7 @@ func (x *command) sameTopology(ctx context.Context, procs *local.Processes, t *t
 	if missed := readAgain(ctx, procs, alive); len(missed) > 0 {
 		return fmt.Errorf("have nodes and medics read [clients] and their keys again: %s cannot be told", joined(missed))
 	}
-	x.notef("[clients] of %s or the keys have changed, and all running nodes and medics read them again", t.File)
+	x.Notef("[clients] of %s or the keys have changed, and all running nodes and medics read them again", t.File)
 	return noteTopology(t)
 }
 

@@ -45,7 +45,7 @@ func (x *command) moveDeparted(t *topology.Topology) error {
 		if err != nil {
 			return fmt.Errorf("set aside the data of %s, which is no longer in the topology: %w", id, err)
 		}
-		x.notef("%s has left the topology; its data is in %s, and is no longer needed", id, aside)
+		x.Notef("%s has left the topology; its data is in %s, and is no longer needed", id, aside)
 	}
 	return nil
 }

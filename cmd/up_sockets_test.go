@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/topology"
 )
 
@@ -45,7 +46,7 @@ func TestS1_OtherUsersDoNotEnterTheSockets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, command := range []string{"up", "status", "down", "sessions"} {
-		if r := k.call(command); r.code == exitOK || !strings.Contains(r.err, "others may enter "+dir) {
+		if r := k.call(command); r.code == exit.OK || !strings.Contains(r.err, "others may enter "+dir) {
 			t.Errorf("with a directory that is open %s ends with %d: %s", command, r.code, r.err)
 		}
 	}
@@ -69,7 +70,7 @@ func TestS1_UpAfterTheSocketsWereSwept(t *testing.T) {
 	if err := os.RemoveAll(k.sockets()); err != nil {
 		t.Fatal(err)
 	}
-	if r := k.call("status"); r.code != exitNoCluster || !strings.Contains(r.err, "which somebody removed") {
+	if r := k.call("status"); r.code != exit.NoCluster || !strings.Contains(r.err, "which somebody removed") {
 		t.Errorf("status ends with %d: %s", r.code, r.err)
 	}
 	if r := k.must("up"); !strings.Contains(r.err, "no client reaches what still runs") {
@@ -95,11 +96,11 @@ func TestS1_UpAfterTheSocketsWereSwept(t *testing.T) {
 func TestS1_ContainersAndProcessesOfOneFile(t *testing.T) {
 	k := newTestCluster(t)
 	for range 2 { // make up, and again
-		if r := k.topology("published"); r.code != exitOK || r.err != "" {
+		if r := k.topology("published"); r.code != exit.OK || r.err != "" {
 			t.Fatalf("published ends with %d: %s", r.code, r.err)
 		}
 	}
-	if r := k.call("up"); r.code != exitFailed || !strings.Contains(r.err, "containers have the cluster") {
+	if r := k.call("up"); r.code != exit.Failed || !strings.Contains(r.err, "containers have the cluster") {
 		t.Errorf("up ends with %d: %s", r.code, r.err)
 	}
 	if r := k.topology("show"); !strings.Contains(r.out, "127.0.0.1, ports from 5500") {
@@ -111,7 +112,7 @@ func TestS1_ContainersAndProcessesOfOneFile(t *testing.T) {
 	}
 	k.topology("published", "--end")
 	k.must("up")
-	if r := k.topology("published"); r.code != exitFailed || !strings.Contains(r.err, "posta down") {
+	if r := k.topology("published"); r.code != exit.Failed || !strings.Contains(r.err, "posta down") {
 		t.Errorf("published ends with %d: %s", r.code, r.err)
 	}
 	k.topology("published", "--end") // make down after posta up
@@ -121,7 +122,7 @@ func TestS1_ContainersAndProcessesOfOneFile(t *testing.T) {
 func TestStatusOfAnAddressWithoutACluster(t *testing.T) {
 	k := newTestCluster(t)
 	k.write(topology.Variant{IPCDir: shortDir(t)})
-	if r := k.call("status"); r.code != exitNoCluster || strings.Count(r.out, "silent") != 10 || !strings.Contains(r.err, "posta up") {
+	if r := k.call("status"); r.code != exit.NoCluster || strings.Count(r.out, "silent") != 10 || !strings.Contains(r.err, "posta up") {
 		t.Errorf("status of nobody: exit code %d, %s%s", r.code, r.out, r.err)
 	}
 }
@@ -132,7 +133,7 @@ func TestS1_DataIsForItsUserAlone(t *testing.T) {
 	former := syscall.Umask(0)
 	t.Cleanup(func() { syscall.Umask(former) })
 	k := newTestCluster(t)
-	if r := k.call("up"); r.code == exitOK || !strings.Contains(r.err, "others may write in "+k.dir) {
+	if r := k.call("up"); r.code == exit.OK || !strings.Contains(r.err, "others may write in "+k.dir) {
 		t.Errorf("where others can replace the data directory up ends with %d: %s", r.code, r.err)
 	}
 	if err := os.Chmod(k.dir, 0o755); err != nil {

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/medic/process"
 	"posta.dev/posta/test/natstest"
 	"posta.dev/posta/topology"
@@ -36,7 +37,7 @@ func newTestCluster(t *testing.T) *testCluster {
 	k.file = filepath.Join(k.dir, "topology.toml")
 	k.write(topology.Variant{Settings: map[string]string{"limits.drain": "4s"}})
 	t.Cleanup(func() {
-		if r := k.call("down"); r.code != exitOK {
+		if r := k.call("down"); r.code != exit.OK {
 			t.Errorf("down: exit code %d, %s", r.code, r.err)
 		}
 	})
@@ -125,8 +126,8 @@ type statusView struct {
 func (k *testCluster) status() (v statusView) {
 	k.t.Helper()
 	var r result
-	until(k.t, "status hears a node", func() bool { r = k.call("status", "--json"); return r.code != exitNoCluster })
-	if r.code != exitOK {
+	until(k.t, "status hears a node", func() bool { r = k.call("status", "--json"); return r.code != exit.NoCluster })
+	if r.code != exit.OK {
 		k.t.Fatalf("status: exit code %d, %s", r.code, r.err)
 	}
 	if err := json.Unmarshal([]byte(r.out), &v); err != nil {
@@ -147,7 +148,7 @@ func (k *testCluster) shows(what string, is func(out string) bool, args ...strin
 	}()
 	until(k.t, "posta status shows "+what, func() bool {
 		r = k.call("status", args...)
-		return r.code == exitOK && is(r.out)
+		return r.code == exit.OK && is(r.out)
 	})
 }
 
@@ -210,7 +211,7 @@ func TestUpIsIdempotentAndDownStopsWhatItSays(t *testing.T) {
 			t.Errorf("%s, process %d, is still there", n.Node, n.PID)
 		}
 	}
-	if r := k.call("status"); r.code != exitNoCluster || r.out != "" || !strings.Contains(r.err, "start it with `posta up -f ") {
+	if r := k.call("status"); r.code != exit.NoCluster || r.out != "" || !strings.Contains(r.err, "start it with `posta up -f ") {
 		t.Errorf("status of nobody: exit code %d, %s%s", r.code, r.out, r.err)
 	}
 	if r := k.must("down"); !strings.Contains(r.err, "nothing was running") {
@@ -277,7 +278,7 @@ func TestM9_AProcessThatNobodyNotedDoesNothing(t *testing.T) {
 		cmd.Env, cmd.ExtraFiles = append(os.Environ(), process.GateVar+"=3"), []*os.File{waits}
 		said, err := cmd.CombinedOutput()
 		_ = waits.Close()
-		if code := cmd.ProcessState.ExitCode(); err == nil || code != exitFailed ||
+		if code := cmd.ProcessState.ExitCode(); err == nil || code != exit.Failed ||
 			!strings.Contains(string(said), process.ErrUnrecorded.Error()) {
 			t.Errorf("%v: exit code %d, %s", args, code, said)
 		}
@@ -342,7 +343,7 @@ func TestChaosPrintsItsFaultsAndTheJournal(t *testing.T) {
 		{"nobody-1"}, {"--fault", "flood"}, {"--fault", "cut"}, {"--every", "0s"}, // only --docker can cut
 		{"--docker", "nobody-1"}, {"--docker", "--fault", "flood"}, {"--docker", "--host", "nowhere"},
 	} {
-		if r := k.call("chaos", args...); r.code != exitUsage {
+		if r := k.call("chaos", args...); r.code != exit.Usage {
 			t.Errorf("chaos %v: exit code %d, %s", args, r.code, r.err)
 		}
 	}
@@ -358,7 +359,7 @@ func TestUpRefusesAFileThatWasChangedMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := k.call("up"); r.code != exitFailed || !strings.Contains(r.err, "posta down, then posta up") {
+	if r := k.call("up"); r.code != exit.Failed || !strings.Contains(r.err, "posta down, then posta up") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
 }
@@ -371,7 +372,7 @@ func TestUpNamesTheNodeThatCannotStart(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(k.dir, "cluster", "joiner-2"), []byte("in the way"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := k.call("up"); r.code != exitFailed || !strings.Contains(r.err, "node joiner-2 dies as soon as it is started: ") ||
+	if r := k.call("up"); r.code != exit.Failed || !strings.Contains(r.err, "node joiner-2 dies as soon as it is started: ") ||
 		strings.Count(r.err, "\n") != 1 {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
@@ -414,28 +415,28 @@ func TestSessionsOfAKeptCluster(t *testing.T) {
 	output := k.pid("output-1")
 	k.kill("output-1", syscall.SIGSTOP)
 	time.AfterFunc(2500*time.Millisecond, func() { _ = syscall.Kill(output, syscall.SIGCONT) })
-	if r := k.call("cancel", id, "--patience", "1m"); r.code != exitFinished || !strings.Contains(r.err, "is finished") {
+	if r := k.call("cancel", id, "--patience", "1m"); r.code != exit.Finished || !strings.Contains(r.err, "is finished") {
 		t.Errorf("cancelling what is finished: exit code %d, %s", r.code, r.err)
 	}
 	// The next heartbeat of an output tells an input that a session is finished.
 	until(t, "the session is finished at its input", func() bool {
-		return k.call("submit", "bikes", "--data", dir, "--session", id).code != exitInUse
+		return k.call("submit", "bikes", "--data", dir, "--session", id).code != exit.InUse
 	})
-	if r := k.call("submit", "bikes", "--data", dir, "--session", id); r.code != exitFinished || strings.Count(r.err, "\n") != 1 {
+	if r := k.call("submit", "bikes", "--data", dir, "--session", id); r.code != exit.Finished || strings.Count(r.err, "\n") != 1 {
 		t.Errorf("running a session again that is finished: exit code %d, %s", r.code, r.err)
 	}
 	entry := k.entries()
 	same(t, parse(t, must(t, "results", id, "--json", "--drop", "-e", entry[1]).out), want)
-	if r := k.call("results", id); r.code != exitSession || strings.Count(r.err, "\n") != 1 {
+	if r := k.call("results", id); r.code != exit.Session || strings.Count(r.err, "\n") != 1 {
 		t.Errorf("results that were dropped: exit code %d, %s", r.code, r.err)
 	}
-	if r := k.call("cancel", id); r.code != exitFinished || !strings.Contains(r.err, "is finished and closed") {
+	if r := k.call("cancel", id); r.code != exit.Finished || !strings.Contains(r.err, "is finished and closed") {
 		t.Errorf("cancelling what is closed: exit code %d, %s", r.code, r.err)
 	}
-	if r := k.call("submit", "bikes", "--data", dir, "--session", id); r.code != exitSession || !strings.Contains(r.err, "closed") {
+	if r := k.call("submit", "bikes", "--data", dir, "--session", id); r.code != exit.Session || !strings.Contains(r.err, "closed") {
 		t.Errorf("running a session again that was closed: exit code %d, %s", r.code, r.err)
 	}
-	if r := k.call("cancel", "6ba7b810-9dad-41d1-80b4-00c04fd430c8"); r.code != exitSession || strings.Count(r.err, "\n") != 1 ||
+	if r := k.call("cancel", "6ba7b810-9dad-41d1-80b4-00c04fd430c8"); r.code != exit.Session || strings.Count(r.err, "\n") != 1 ||
 		!strings.Contains(r.err, "no node knows") {
 		t.Errorf("cancelling a session that nobody knows: exit code %d, %s", r.code, r.err)
 	}
@@ -473,14 +474,14 @@ func TestCancelEndsTheSessionOfAnother(t *testing.T) {
 	}
 	_ = cmd.Wait() // the exit code shows the result
 	last := said.String()[max(0, strings.LastIndex(said.String(), "posta: ")):]
-	if cmd.ProcessState.ExitCode() != exitSession || !strings.Contains(last, "cancelled") || strings.Count(last, "\n") != 1 {
+	if cmd.ProcessState.ExitCode() != exit.Session || !strings.Contains(last, "cancelled") || strings.Count(last, "\n") != 1 {
 		t.Errorf("its client ends with exit code %d: %s", cmd.ProcessState.ExitCode(), &said)
 	}
 	for range 3 { // an output keeps two results
 		k.must("submit", "bikes", "-f", k.file, "--data", data(t, "2000"), "--detach")
 	}
 	until(t, "the session makes room for newer ones", func() bool { return !strings.Contains(k.must("sessions").out, id) })
-	if r := k.call("cancel", id); r.code != exitSession || !strings.Contains(r.err, "is over") || !strings.Contains(r.err, "was cancelled") ||
+	if r := k.call("cancel", id); r.code != exit.Session || !strings.Contains(r.err, "is over") || !strings.Contains(r.err, "was cancelled") ||
 		strings.Count(r.err, "\n") != 1 {
 		t.Errorf("cancelling it again: exit code %d, %s", r.code, r.err)
 	}
@@ -490,7 +491,7 @@ func TestStatusWatchesUntilCtrlC(t *testing.T) {
 	k := newTestCluster(t)
 	k.must("up")
 	ctx, interrupt := context.WithCancelCause(context.Background())
-	defer interrupt(errInterrupted)
+	defer interrupt(exit.ErrInterrupted)
 	var out, said safeBuffer
 	ended := make(chan int, 1)
 	go func() {
@@ -498,10 +499,10 @@ func TestStatusWatchesUntilCtrlC(t *testing.T) {
 			Console{In: strings.NewReader(""), Out: &out, Err: &said})
 	}()
 	until(t, "two lines", func() bool { return strings.Count(out.String(), "\n") >= 2 })
-	interrupt(errInterrupted)
+	interrupt(exit.ErrInterrupted)
 	r := result{<-ended, out.String(), said.String()}
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
-	if r.code != exitOK || len(lines) < 2 || strings.Contains(r.out, "\x1b") {
+	if r.code != exit.OK || len(lines) < 2 || strings.Contains(r.out, "\x1b") {
 		t.Fatalf("exit code %d, %d lines: %s", r.code, len(lines), r.err)
 	}
 	for _, line := range lines {
@@ -611,7 +612,7 @@ func TestSubmitToAClusterWithoutItsBroker(t *testing.T) {
 		t.Errorf("up says %q", r.err)
 	}
 	r := k.call("submit", "bikes", "--data", data(t, "10"))
-	if r.code != exitFailed || r.out != "" || !strings.Contains(r.err, "NATS at nats://127.0.0.1:1: ") ||
+	if r.code != exit.Failed || r.out != "" || !strings.Contains(r.err, "NATS at nats://127.0.0.1:1: ") ||
 		!strings.Contains(r.err, "start the server") {
 		t.Errorf("exit code %d, %q, %q", r.code, r.out, r.err)
 	}

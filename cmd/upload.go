@@ -12,7 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/topology"
 )
 
@@ -34,13 +36,13 @@ type request struct {
 
 // readRequest checks what can be checked without a cluster.
 func (x *command) readRequest(c *cli.Context) (*request, error) {
-	name, err := oneArgument(c, "analysis", "bikes --data DIR")
+	name, err := call.OneArgument(c, "analysis", "bikes --data DIR")
 	if err != nil {
 		return nil, err
 	}
 	r := &request{
-		fetch: readDownloads(c), quiet: c.Bool(flagQuiet), timeout: c.Duration(flagTimeout),
-		cfg: client.Config{Analysis: name, Dir: c.String(flagData), Lanes: c.Int(flagLanes), Send: c.Bool(flagSend), Stdin: x.In},
+		fetch: readDownloads(c), quiet: c.Bool(call.FlagQuiet), timeout: c.Duration(call.FlagTimeout),
+		cfg: client.Config{Analysis: name, Dir: c.String(call.FlagData), Lanes: c.Int(call.FlagLanes), Send: c.Bool(call.FlagSend), Stdin: x.In},
 	}
 	if r.out, err = x.readOutput(c); err != nil {
 		return nil, err
@@ -54,11 +56,11 @@ func (x *command) readRequest(c *cli.Context) (*request, error) {
 	if r.cfg.Comma, err = delimiter(c); err != nil {
 		return nil, err
 	}
-	if r.cfg.Lanes < 0 || c.IsSet(flagLanes) && r.cfg.Lanes == 0 {
-		return nil, usagef("--lanes %d: give 1 to 1024", r.cfg.Lanes)
+	if r.cfg.Lanes < 0 || c.IsSet(call.FlagLanes) && r.cfg.Lanes == 0 {
+		return nil, exit.Usagef("--lanes %d: give 1 to 1024", r.cfg.Lanes)
 	}
 	if r.timeout < 0 {
-		return nil, usagef("--timeout %v: give a time like 10m", r.timeout)
+		return nil, exit.Usagef("--timeout %v: give a time like 10m", r.timeout)
 	}
 	if err := x.readData(c, r); err != nil {
 		return nil, err
@@ -90,10 +92,10 @@ func makeDir(dir, flag string) error {
 
 // namedFiles reads --file.
 func namedFiles(c *cli.Context) (named []client.Named, err error) {
-	for _, text := range c.StringSlice(flagFile) {
+	for _, text := range c.StringSlice(call.FlagFile) {
 		as, path, ok := strings.Cut(text, "=")
 		if !ok || as == "" || path == "" {
-			return nil, usagef("--file %s: write NAME=PATH, like --file trips=data/trips.jsonl", text)
+			return nil, exit.Usagef("--file %s: write NAME=PATH, like --file trips=data/trips.jsonl", text)
 		}
 		named = append(named, client.Named{As: as, Path: path})
 	}
@@ -110,7 +112,7 @@ func (x *command) readData(c *cli.Context, r *request) (err error) {
 		if len(r.cfg.Named) > 0 { // whether these are all files is known only with the streams
 			return nil
 		}
-		return usagef("%s: where are the files? Give their directory with --data DIR", command)
+		return exit.Usagef("%s: where are the files? Give their directory with --data DIR", command)
 	}
 	if dir == "-" {
 		return x.onlyStream(r, dir)
@@ -141,7 +143,7 @@ func (x *command) onlyStream(r *request, file string) error {
 		}
 	}
 	if len(rest) != 1 {
-		return usagef("--data %s is one file, and %s needs those of %d streams (%s); give the directory that holds them, or name each with "+
+		return exit.Usagef("--data %s is one file, and %s needs those of %d streams (%s); give the directory that holds them, or name each with "+
 			"--file STREAM=PATH",
 			file, a.Name, len(rest), strings.Join(rest, ", "))
 	}
@@ -149,9 +151,6 @@ func (x *command) onlyStream(r *request, file string) error {
 	r.cfg.Named = append(r.cfg.Named, client.Named{As: rest[0], Path: file})
 	return nil
 }
-
-// errTimeout is the cause with which a run ends after --timeout.
-var errTimeout = errors.New("not finished in time")
 
 // limit makes everything that c does end after --timeout. done releases what the request holds.
 func (r *request) limit(c *cli.Context) (done func()) {
@@ -174,7 +173,7 @@ func limited(ctx context.Context, timeout time.Duration) (context.Context, conte
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w: --timeout %v is over and the session cancelled; give it more time",
-		errTimeout, timeout))
+		exit.ErrTimeout, timeout))
 }
 
 // warnInput returns a function that shows people a warning about the input.
@@ -215,14 +214,14 @@ func (x *command) upload(ctx context.Context, r *request, show *display.Progress
 	}
 	answer, err := client.Run(ctx, r.cfg)
 	show.Done()
-	if errors.Is(err, errTimeout) {
+	if errors.Is(err, exit.ErrTimeout) {
 		err = explainLate(ctx, r.cluster, r.cfg.Keys, err)
 	}
 	if err = errors.Join(err, refused, r.inspector.close()); err != nil {
 		return err
 	}
-	if !r.quiet && x.events == nil {
-		x.notef("%s finished in %s", r.cfg.Analysis, display.Span(time.Since(began)))
+	if !r.quiet && x.Events == nil {
+		x.Notef("%s finished in %s", r.cfg.Analysis, display.Span(time.Since(began)))
 	}
 	if err := x.printAnswer(answer, r.out); err != nil {
 		return err

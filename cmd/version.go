@@ -7,14 +7,17 @@ import (
 	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/exit"
 )
 
 func (x *command) versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "version",
 		Usage:       "print the version of this program",
-		Description: "Prints the version, what built it, and for which machine. --version prints the version alone.\n\n" + exitHelp,
-		Flags:       []cli.Flag{jsonFlag()},
+		Description: "Prints the version, what built it, and for which machine. --version prints the version alone.\n\n" + exit.Help,
+		Flags:       []cli.Flag{call.JSONFlag()},
 		Action:      x.version,
 	}
 }
@@ -41,14 +44,14 @@ func (x *command) version(c *cli.Context) error {
 			}
 		}
 	}
-	if !c.Bool(flagJSON) {
-		x.printf("posta %s, %s, %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
+	if !c.Bool(call.FlagJSON) {
+		x.Printf("posta %s, %s, %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
 		return nil
 	}
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return fmt.Errorf("version: %w", err)
 	}
-	x.printf("%s\n", text)
+	x.Printf("%s\n", text)
 	return nil
 }

@@ -1,4 +1,4 @@
-package cmd
+package exit
 
 import (
 	"errors"
@@ -16,9 +16,9 @@ var failure = regexp.MustCompile(
 // row matches the place of the row in such a text, as the joiner and the reducer write it. The text before it is the place of the batch.
 var row = regexp.MustCompile(`(?s)^(?:.*: )?([^\n]+?), (at or behind line|line) (\d+): $`)
 
-// failedStatement rewrites the error of a failed statement: what people need comes first, the session and the node last. It returns all
+// FailedStatement rewrites the error of a failed statement: what people need comes first, the session and the node last. It returns all
 // other texts unchanged.
-func failedStatement(text string) string {
+func FailedStatement(text string) string {
 	return failure.ReplaceAllStringFunc(text, func(found string) string {
 		m := failure.FindStringSubmatch(found)
 		out := m[4] + m[5] + "\n"

@@ -1,4 +1,4 @@
-package cmd
+package call
 
 import (
 	"bytes"
@@ -14,23 +14,23 @@ import (
 	"github.com/urfave/cli/v2"
 	"github.com/vmihailenco/msgpack/v5"
 
-	"posta.dev/posta/analyses"
 	"posta.dev/posta/client"
-	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
 
 const flagEvents = "events"
 
-func eventsFlag() cli.Flag {
+// EventsFlag asks for events on standard output.
+func EventsFlag() cli.Flag {
 	return &cli.BoolFlag{Name: flagEvents,
 		Usage: "for a program that calls this one: progress, answer and error as msgpack on standard output (client/python/README.md)"}
 }
 
-// events reports what happens to the program that called this one, as msgpack maps on standard output. JSON has no numbers for infinity and
+// Events reports what happens to the program that called this one, as msgpack maps on standard output. JSON has no numbers for infinity and
 // NaN, and could not tell them from NULL, so an answer in JSON would not be exact. Rows are encoded as in the client protocol.
-type events struct {
+type Events struct {
 	unread func(error) // called if nobody reads the output; ends the command
 
 	mu  sync.Mutex // guards w and err: progress comes from a goroutine of its own
@@ -38,28 +38,28 @@ type events struct {
 	err error // the first error
 }
 
-// withEvents makes a command report its events if --events asks for it.
-func (x *command) withEvents(do cli.ActionFunc) cli.ActionFunc {
+// WithEvents makes a command report its events if --events asks for it.
+func (x *Call) WithEvents(do cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if !c.Bool(flagEvents) {
 			return do(c)
 		}
-		for _, f := range []string{flagJSON, "csv", "detach"} {
+		for _, f := range []string{FlagJSON, "csv", "detach"} {
 			if c.Bool(f) {
-				return usagef("%s: --%s and --%s say what standard output has; give one of the two", commandName(c), flagEvents, f)
+				return exit.Usagef("%s: --%s and --%s say what standard output has; give one of the two", CommandName(c), flagEvents, f)
 			}
 		}
 		signal.Ignore(syscall.SIGPIPE) // if the caller is gone, the command ends in order: its session is cancelled, and its files are removed
 		ctx, unread := context.WithCancelCause(c.Context)
 		defer unread(nil)
-		x.events = &events{w: x.Out, unread: unread}
+		x.Events = &Events{w: x.Out, unread: unread}
 		c.Context = ctx
 		return do(c)
 	}
 }
 
 // tell writes one map of keys and values, like tell("note", "text", line).
-func (e *events) tell(kind string, fields ...any) error {
+func (e *Events) tell(kind string, fields ...any) error {
 	var b bytes.Buffer
 	m := msgpack.NewEncoder(&b)
 	m.UseCompactInts(true)
@@ -73,13 +73,13 @@ func (e *events) tell(kind string, fields ...any) error {
 	return e.write(b.Bytes())
 }
 
-func (e *events) write(b []byte) error {
+func (e *Events) write(b []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.err == nil {
 		if _, err := e.w.Write(b); err != nil {
-			e.err = fmt.Errorf("%w: tell the program that called this one: %w", errInterrupted, err)
-			e.unread(errInterrupted)
+			e.err = fmt.Errorf("%w: tell the program that called this one: %w", exit.ErrInterrupted, err)
+			e.unread(exit.ErrInterrupted)
 		}
 	}
 	return e.err
@@ -96,7 +96,7 @@ type stream struct {
 }
 
 // progress reports how far a session is.
-func (e *events) progress(p client.Progress) {
+func (e *Events) progress(p client.Progress) {
 	streams := []stream{}
 	for _, s := range p.Streams {
 		streams = append(streams, stream{s.Name, s.Files, s.Read, s.Total, s.Acked, s.Ended})
@@ -109,7 +109,7 @@ func (e *events) progress(p client.Progress) {
 func list(all []string) []string { return append([]string{}, all...) }
 
 // note reports a line for people.
-func (e *events) note(line string) {
+func (e *Events) note(line string) {
 	if line != "" {
 		_ = e.tell("note", "text", line) // as in progress
 	}
@@ -118,9 +118,9 @@ func (e *events) note(line string) {
 // partRows is how many rows a part has at most.
 const partRows = 2048
 
-// answer reports all rows, and "done" after them: without "done" the answer is not complete. types are the types of the columns, by query;
+// Answer reports all rows, and "done" after them: without "done" the answer is not complete. types are the types of the columns, by query;
 // nil if the analysis does not declare them.
-func (e *events) answer(a *client.Answer, types map[string][]string) error {
+func (e *Events) Answer(a *client.Answer, types map[string][]string) error {
 	if err := e.tell("answer", "analysis", a.Analysis, "session", a.Session.String()); err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (e *events) answer(a *client.Answer, types map[string][]string) error {
 	return e.tell("done")
 }
 
-func (e *events) query(t *client.Table, types []string) error {
+func (e *Events) query(t *client.Table, types []string) error {
 	if err := e.tell("query", "name", t.Name, "columns", list(t.Columns), "types", list(types)); err != nil {
 		return err
 	}
@@ -161,47 +161,11 @@ func (e *events) query(t *client.Table, types []string) error {
 	return errors.Join(t.Err(), e.parts(part))
 }
 
-func (e *events) parts(p protocol.Part) error {
+func (e *Events) parts(p protocol.Part) error {
 	return e.write((&protocol.Reply{Type: protocol.Parts, State: session.Done, Parts: []protocol.Part{p}}).Append(nil))
 }
 
-// failed reports why there is no answer, or only a part of it.
-func (e *events) failed(err error) {
-	_ = e.tell("error", "code", codeOf(err), "message", strings.Join(errorLines(err), "\n")) // the command ends anyway
-}
-
-// codeOf returns one word for a kind of error, for programs. It is a code of the client protocol if a node has sent one.
-func codeOf(err error) string {
-	for _, k := range []struct {
-		code string
-		is   []error
-	}{
-		{"interrupted", []error{errInterrupted, context.Canceled}},
-		{"timeout", []error{errTimeout}},
-		{"refused", []error{client.ErrRefused}},
-		{"no_cluster", []error{client.ErrNoCluster, errNothingAnswers, local.ErrNotUp}},
-		{"rejected", []error{errRejected}},
-		{string(protocol.ErrUnknownAnalysis), []error{analyses.ErrUnknown}},
-		{string(protocol.ErrBadParam), []error{analyses.ErrBadParam}},
-		{"interrupted_upload", []error{client.ErrInterrupted}},
-	} {
-		for _, target := range k.is {
-			if errors.Is(err, target) {
-				return k.code
-			}
-		}
-	}
-	var said *protocol.Error
-	var statement *sqlError
-	switch {
-	case errors.As(err, &statement):
-		return "statement"
-	case errors.As(err, &said) && !isStray(err):
-		return string(said.Code)
-	case isStray(err), errors.Is(err, client.ErrInput), errors.Is(err, client.ErrNoFiles), errors.Is(err, client.ErrDamaged):
-		return "input"
-	case exitCode(err) == exitUsage:
-		return "usage"
-	}
-	return "other"
+// Failed reports why there is no answer, or only a part of it.
+func (e *Events) Failed(err error) {
+	_ = e.tell("error", "code", exit.Event(err), "message", strings.Join(exit.Lines(err), "\n")) // the command ends anyway
 }

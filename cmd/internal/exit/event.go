@@ -1,0 +1,47 @@
+package exit
+
+import (
+	"context"
+	"errors"
+
+	"posta.dev/posta/analyses"
+	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/protocol"
+)
+
+// Event returns one word for a kind of error, for programs. It is a code of the client protocol if a node has sent one.
+func Event(err error) string {
+	for _, k := range []struct {
+		code string
+		is   []error
+	}{
+		{"interrupted", []error{ErrInterrupted, context.Canceled}},
+		{"timeout", []error{ErrTimeout}},
+		{"refused", []error{client.ErrRefused}},
+		{"no_cluster", []error{client.ErrNoCluster, ErrNothingAnswers, local.ErrNotUp}},
+		{"rejected", []error{ErrRejected}},
+		{string(protocol.ErrUnknownAnalysis), []error{analyses.ErrUnknown}},
+		{string(protocol.ErrBadParam), []error{analyses.ErrBadParam}},
+		{"interrupted_upload", []error{client.ErrInterrupted}},
+	} {
+		for _, target := range k.is {
+			if errors.Is(err, target) {
+				return k.code
+			}
+		}
+	}
+	var said *protocol.Error
+	var statement *statementError
+	switch {
+	case errors.As(err, &statement):
+		return "statement"
+	case errors.As(err, &said) && !isStray(err):
+		return string(said.Code)
+	case isStray(err), errors.Is(err, client.ErrInput), errors.Is(err, client.ErrNoFiles), errors.Is(err, client.ErrDamaged):
+		return "input"
+	case Code(err) == Usage:
+		return "usage"
+	}
+	return "other"
+}
