@@ -4,14 +4,16 @@ import (
 	"errors"
 	"fmt"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
 
 // Bind binds every statement of a script. tables holds all tables, including those of the script's CREATE TABLE. params holds
 // the values of $name, as text. The error is a *syntax.Error.
-func Bind(text string, script *syntax.Script, tables []Table, params map[string]string) (p *Program, err error) {
-	b := &binder{text: text, tables: tables, params: params, sizes: map[Expr]int{}}
+func Bind(text string, script *syntax.Script, tables []plan.Table, params map[string]string) (p *Program, err error) {
+	b := &binder{text: text, tables: tables, params: params, sizes: map[plan.Expr]int{}}
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -59,10 +61,10 @@ func Bind(text string, script *syntax.Script, tables []Table, params map[string]
 // binder binds one script. Its methods leave by panic(*syntax.Error), which Bind returns.
 type binder struct {
 	text   string
-	tables []Table
+	tables []plan.Table
 	params map[string]string
 	views  *ctes
-	sizes  map[Expr]int
+	sizes  map[plan.Expr]int
 	joins  int // how many joins the statement has so far; see maxJoins
 	width  int // how many columns its tables have together; see maxSize
 
@@ -72,7 +74,7 @@ type binder struct {
 
 	// State of the SELECT that is being bound:
 	items   []selectItem
-	bound   []Expr
+	bound   []plan.Expr
 	binding []bool // by item: it is being bound; guards against an item that needs itself
 	windows []syntax.NamedWindow
 }
@@ -95,7 +97,7 @@ func (b *binder) check(at syntax.Pos, err error) {
 	b.fail(at, err.Error(), hint)
 }
 
-func (b *binder) table(name string, file bool) *Table {
+func (b *binder) table(name string, file bool) *plan.Table {
 	for i := range b.tables {
 		if t := &b.tables[i]; t.File == file && (file && t.Name == name || !file && equalFold(t.Name, name)) {
 			return t

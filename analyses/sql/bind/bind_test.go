@@ -9,25 +9,27 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected plans and messages")
 
-func fields(spec string) (out []Field) {
+func fields(spec string) (out []plan.Field) {
 	for _, f := range strings.Fields(spec) {
 		name, kind, _ := strings.Cut(f, ":")
 		t, _, err := types.Parse(kind, nil, false)
 		if err != nil {
 			panic(err)
 		}
-		out = append(out, Field{name, t})
+		out = append(out, plan.Field{Name: name, Type: t})
 	}
 	return out
 }
 
-var tables = []Table{
+var tables = []plan.Table{
 	{Name: "trips", Fields: fields("start:TIMESTAMP day:DATE duration:DOUBLE station:BIGINT member:BOOLEAN city:TEXT price:DECIMAL")},
 	{Name: "stations", Fields: fields("id:BIGINT city:TEXT lat:DOUBLE lon:DOUBLE")},
 	{Name: "t", Fields: fields("a:BIGINT b:BIGINT c:TEXT")},
@@ -153,9 +155,9 @@ func TestQ5_Literals(t *testing.T) {
 		{" 12 ", types.Of(types.BigInt), int64(12)}, {"9223372036854775808", types.Of(types.BigInt), nil},
 		{"1.5e3", types.Of(types.Double), 1500.0}, {"0x10", types.Of(types.Double), nil},
 		{"Yes", types.Of(types.Bool), true}, {"nein", types.Of(types.Bool), nil},
-		{"1 day 2 hours", types.Of(types.Interval), Interval{0, 1, 7200e6}}, {"3 months 1 year", types.Of(types.Interval), Interval{15, 0, 0}},
-		{"2 centuries", types.Of(types.Interval), Interval{2400, 0, 0}}, {"01:02:03", types.Of(types.Interval), Interval{0, 0, 3723e6}},
-		{"-2 weeks", types.Of(types.Interval), Interval{0, -14, 0}}, {"1.5 days", types.Of(types.Interval), nil},
+		{"1 day 2 hours", types.Of(types.Interval), plan.Interval{Days: 1, Micros: 7200e6}}, {"3 months 1 year", types.Of(types.Interval), plan.Interval{Months: 15}},
+		{"2 centuries", types.Of(types.Interval), plan.Interval{Months: 2400}}, {"01:02:03", types.Of(types.Interval), plan.Interval{Micros: 3723e6}},
+		{"-2 weeks", types.Of(types.Interval), plan.Interval{Days: -14}}, {"1.5 days", types.Of(types.Interval), nil},
 		{"9999999999 days", types.Of(types.Interval), nil}, {"9223372036854775807 hours", types.Of(types.Interval), nil},
 		{"5", types.Of(types.Interval), nil}, {"", types.Of(types.Interval), nil},
 	} {

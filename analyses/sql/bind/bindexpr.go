@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
@@ -12,7 +14,7 @@ import (
 func equalFold(a, b string) bool { return strings.EqualFold(a, b) }
 
 // expr binds an expression.
-func (b *binder) expr(x syntax.Expr, s *scope) Expr {
+func (b *binder) expr(x syntax.Expr, s *scope) plan.Expr {
 	outer := b.inside
 	b.inside = x
 	e := b.exprOf(x, s)
@@ -20,14 +22,14 @@ func (b *binder) expr(x syntax.Expr, s *scope) Expr {
 	return e
 }
 
-func (b *binder) exprOf(x syntax.Expr, s *scope) Expr {
+func (b *binder) exprOf(x syntax.Expr, s *scope) plan.Expr {
 	switch x := x.(type) {
 	case *syntax.Null:
-		return &Const{base: base{types.Of(types.Null), x.At}}
+		return plan.Value(types.Of(types.Null), x.At, nil)
 	case *syntax.Bool:
-		return &Const{base: base{types.Of(types.Bool), x.At}, Value: x.Value}
+		return plan.Value(types.Of(types.Bool), x.At, x.Value)
 	case *syntax.String:
-		return &Const{base{types.Of(types.Text), x.At}, x.Value, true}
+		return &plan.Const{Base: plan.Base{T: types.Of(types.Text), At: x.At}, Value: x.Value, Literal: true}
 	case *syntax.Number:
 		return b.number(x, false)
 	case *syntax.Param:
@@ -35,7 +37,7 @@ func (b *binder) exprOf(x syntax.Expr, s *scope) Expr {
 		if !ok {
 			b.fail(x.At, fmt.Sprintf("the parameter %s has no value", x.Name), fmt.Sprintf("Give it with --param %s=value.", x.Name))
 		}
-		return &Const{base{types.Of(types.Text), x.At}, v, true}
+		return &plan.Const{Base: plan.Base{T: types.Of(types.Text), At: x.At}, Value: v, Literal: true}
 	case *syntax.Interval:
 		return b.interval(x, s)
 	case *syntax.Column:
@@ -45,7 +47,7 @@ func (b *binder) exprOf(x syntax.Expr, s *scope) Expr {
 	case *syntax.Binary:
 		return b.binary(x.At, x.Op.String(), b.expr(x.L, s), b.expr(x.R, s))
 	case *syntax.IsNull:
-		return b.not(x.Not, &Apply{base{types.Of(types.Bool), x.At}, "IS NULL", []Expr{b.expr(x.X, s)}})
+		return b.not(x.Not, plan.Call(types.Of(types.Bool), x.At, "IS NULL", b.expr(x.X, s)))
 	case *syntax.Between:
 		v := b.expr(x.X, s)
 		lo, hi := b.binary(x.At, ">=", v, b.expr(x.Lo, s)), b.binary(x.At, "<=", v, b.expr(x.Hi, s))
@@ -63,9 +65,9 @@ func (b *binder) exprOf(x syntax.Expr, s *scope) Expr {
 	case *syntax.InQuery, *syntax.Exists, *syntax.Subquery:
 		return b.subquery(x, s)
 	case *syntax.Index:
-		return b.apply(x.At, "list_extract", []Expr{b.expr(x.X, s), b.expr(x.I, s)})
+		return b.apply(x.At, "list_extract", []plan.Expr{b.expr(x.X, s), b.expr(x.I, s)})
 	case *syntax.List:
-		args := make([]Expr, len(x.Items))
+		args := make([]plan.Expr, len(x.Items))
 		for i, item := range x.Items {
 			e := b.expr(item, s)
 			if k := e.Type().Kind; k != types.Text && k != types.Null {
@@ -73,7 +75,7 @@ func (b *binder) exprOf(x syntax.Expr, s *scope) Expr {
 			}
 			args[i] = b.to(e, types.Of(types.Text))
 		}
-		return &Apply{base{types.Of(types.TextList), x.At}, "LIST", args}
+		return plan.Call(types.Of(types.TextList), x.At, "LIST", args...)
 	case *syntax.Star:
 		b.fail(x.At, "* stands alone in SELECT", "")
 	}
@@ -81,13 +83,13 @@ func (b *binder) exprOf(x syntax.Expr, s *scope) Expr {
 	return nil
 }
 
-func (b *binder) number(x *syntax.Number, negative bool) Expr {
+func (b *binder) number(x *syntax.Number, negative bool) plan.Expr {
 	v, t, err := number(x.Text, negative)
 	b.check(x.At, err)
-	return &Const{base: base{t, x.At}, Value: v}
+	return plan.Value(t, x.At, v)
 }
 
-func (b *binder) interval(x *syntax.Interval, s *scope) Expr {
+func (b *binder) interval(x *syntax.Interval, s *scope) plan.Expr {
 	t := types.Of(types.Interval)
 	text := ""
 	switch v := x.X.(type) {
@@ -101,7 +103,7 @@ func (b *binder) interval(x *syntax.Interval, s *scope) Expr {
 			b.fail(x.At, "an INTERVAL counts whole units, not "+n.Type().String(), "Convert it: INTERVAL (x::BIGINT) "+x.Unit+".")
 		}
 		one, _ := ParseInterval("1 " + strings.ToLower(x.Unit))
-		return &Apply{base{t, x.At}, "*", []Expr{&Const{base: base{t, x.At}, Value: one}, n}}
+		return plan.Call(t, x.At, "*", plan.Value(t, x.At, one), n)
 	}
 	if x.Unit != "" {
 		text += " " + x.Unit
@@ -110,28 +112,28 @@ func (b *binder) interval(x *syntax.Interval, s *scope) Expr {
 	if !ok {
 		b.fail(x.At, fmt.Sprintf("'%s' is not an INTERVAL", text), "Write INTERVAL 3 DAY, or INTERVAL '1 day 2 hours'.")
 	}
-	return &Const{base: base{t, x.At}, Value: v}
+	return plan.Value(t, x.At, v)
 }
 
-func (b *binder) unary(x *syntax.Unary, s *scope) Expr {
+func (b *binder) unary(x *syntax.Unary, s *scope) plan.Expr {
 	if n, ok := x.X.(*syntax.Number); ok && x.Op == syntax.Neg {
 		return b.number(n, true)
 	}
 	v := b.expr(x.X, s)
 	f, err := types.Unary(x.Op.String(), v.Type())
 	b.check(x.At, err)
-	return &Apply{base{f.Result, x.At}, x.Op.String(), []Expr{b.to(v, f.Args[0])}}
+	return plan.Call(f.Result, x.At, x.Op.String(), b.to(v, f.Args[0]))
 }
 
-func (b *binder) not(not bool, e Expr) Expr {
+func (b *binder) not(not bool, e plan.Expr) plan.Expr {
 	if !not {
 		return e
 	}
-	return &Apply{base{types.Of(types.Bool), e.Pos()}, "NOT", []Expr{e}}
+	return plan.Call(types.Of(types.Bool), e.Pos(), "NOT", e)
 }
 
 // binary binds an operator. A text literal takes the type of the operand that it is compared with.
-func (b *binder) binary(at syntax.Pos, op string, l, r Expr) Expr {
+func (b *binder) binary(at syntax.Pos, op string, l, r plan.Expr) plan.Expr {
 	switch op {
 	case "=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
 		l, r = b.literalAs(l, r.Type()), b.literalAs(r, l.Type())
@@ -139,13 +141,13 @@ func (b *binder) binary(at syntax.Pos, op string, l, r Expr) Expr {
 	}
 	f, err := types.Binary(op, l.Type(), r.Type())
 	b.check(at, err)
-	return jsonList(&Apply{base{f.Result, at}, op, []Expr{b.to(l, f.Args[0]), b.to(r, f.Args[1])}})
+	return jsonList(plan.Call(f.Result, at, op, b.to(l, f.Args[0]), b.to(r, f.Args[1])))
 }
 
 // timeAs converts a text literal that is compared with a TIME: '9:00' is 09:00:00.
-func (b *binder) timeAs(e, with Expr) Expr {
-	c, literal := e.(*Const)
-	t, cast := with.(*Cast)
+func (b *binder) timeAs(e, with plan.Expr) plan.Expr {
+	c, literal := e.(*plan.Const)
+	t, cast := with.(*plan.Cast)
 	if !literal || !c.Literal || !cast || t.Range == nil || !t.Range.Time {
 		return e
 	}
@@ -153,12 +155,12 @@ func (b *binder) timeAs(e, with Expr) Expr {
 	if !ok {
 		b.fail(c.At, fmt.Sprintf("'%s' is not a TIME", c.Value), "Write it as '13:05:00'.")
 	}
-	return &Const{base: base{c.T, c.At}, Value: string(field.AppendTime(nil, v))}
+	return plan.Value(c.T, c.At, string(field.AppendTime(nil, v)))
 }
 
 // literalAs converts a text literal to type t.
-func (b *binder) literalAs(e Expr, t types.Type) Expr {
-	c, ok := e.(*Const)
+func (b *binder) literalAs(e plan.Expr, t types.Type) plan.Expr {
+	c, ok := e.(*plan.Const)
 	if !ok || !c.Literal || t.Kind == types.Text || t.Kind == types.Null {
 		return e
 	}
@@ -176,30 +178,30 @@ func (b *binder) literalAs(e Expr, t types.Type) Expr {
 		}
 		b.fail(c.At, fmt.Sprintf("'%s' is not a %s", c.Value, t), hint)
 	}
-	return &Const{base: base{t, c.At}, Value: v}
+	return plan.Value(t, c.At, v)
 }
 
 // to converts e to type t, to which it may be converted implicitly.
-func (b *binder) to(e Expr, t types.Type) Expr {
+func (b *binder) to(e plan.Expr, t types.Type) plan.Expr {
 	if e.Type() == t || t.Kind == types.Null {
 		return e
 	}
-	if c, ok := e.(*Const); ok {
+	if c, ok := e.(*plan.Const); ok {
 		if c.Value == nil {
-			return &Const{base: base{t, c.At}}
+			return plan.Value(t, c.At, nil)
 		}
 		if c.Literal {
 			return b.literalAs(e, t)
 		}
 		if v, ok := convert(c, t); ok {
-			return &Const{base: base{t, c.At}, Value: v}
+			return plan.Value(t, c.At, v)
 		}
 	}
-	return &Cast{base: base{t, e.Pos()}, X: e, Implicit: true}
+	return &plan.Cast{Base: plan.Base{T: t, At: e.Pos()}, X: e, Implicit: true}
 }
 
 // convert converts a constant between numbers, and from DATE to TIMESTAMP.
-func convert(c *Const, t types.Type) (any, bool) {
+func convert(c *plan.Const, t types.Type) (any, bool) {
 	switch from := c.T; {
 	case from.Kind == types.BigInt && (t.Kind == types.Decimal || t.Kind == types.Double):
 		return parseLiteral(fmt.Sprint(c.Value), t)
@@ -212,10 +214,10 @@ func convert(c *Const, t types.Type) (any, bool) {
 }
 
 // unify converts all expressions to their common type.
-func (b *binder) unify(list []Expr) []Expr {
+func (b *binder) unify(list []plan.Expr) []plan.Expr {
 	t := types.Of(types.Null)
 	for _, e := range list {
-		if c, ok := e.(*Const); ok && c.Literal {
+		if c, ok := e.(*plan.Const); ok && c.Literal {
 			continue
 		}
 		common, err := types.Common(t, e.Type())
@@ -229,7 +231,7 @@ func (b *binder) unify(list []Expr) []Expr {
 			}
 		}
 	}
-	out := make([]Expr, len(list))
+	out := make([]plan.Expr, len(list))
 	for i, e := range list {
 		out[i] = b.literalAs(e, t)
 		common, err := types.Common(t, out[i].Type())
@@ -242,20 +244,20 @@ func (b *binder) unify(list []Expr) []Expr {
 	return out
 }
 
-func (b *binder) in(x *syntax.In, s *scope) Expr {
-	list := []Expr{b.expr(x.X, s)}
+func (b *binder) in(x *syntax.In, s *scope) plan.Expr {
+	list := []plan.Expr{b.expr(x.X, s)}
 	for _, item := range x.List {
 		list = append(list, b.timeAs(b.expr(item, s), list[0]))
 	}
-	return b.not(x.Not, &Apply{base{types.Of(types.Bool), x.At}, "IN", b.unify(list)})
+	return b.not(x.Not, plan.Call(types.Of(types.Bool), x.At, "IN", b.unify(list)...))
 }
 
-func (b *binder) like(x *syntax.Like, s *scope) Expr {
+func (b *binder) like(x *syntax.Like, s *scope) plan.Expr {
 	op := map[bool]string{false: "LIKE", true: "ILIKE"}[x.Fold]
-	args := []Expr{b.expr(x.X, s), b.expr(x.Pattern, s)}
+	args := []plan.Expr{b.expr(x.X, s), b.expr(x.Pattern, s)}
 	if x.Escape != nil {
 		e := b.expr(x.Escape, s)
-		if c, ok := e.(*Const); !ok || !c.Literal || len(c.Value.(string)) != 1 {
+		if c, ok := e.(*plan.Const); !ok || !c.Literal || len(c.Value.(string)) != 1 {
 			b.fail(x.Escape.Pos(), "ESCAPE needs a text of one character", "")
 		}
 		args = append(args, e)
@@ -268,15 +270,15 @@ func (b *binder) like(x *syntax.Like, s *scope) Expr {
 	for i := range args {
 		args[i] = b.to(args[i], types.Of(types.Text))
 	}
-	return b.not(x.Not, &Apply{base{types.Of(types.Bool), x.At}, op, args})
+	return b.not(x.Not, plan.Call(types.Of(types.Bool), x.At, op, args...))
 }
 
-func (b *binder) caseWhen(x *syntax.Case, s *scope) Expr {
-	var operand Expr
+func (b *binder) caseWhen(x *syntax.Case, s *scope) plan.Expr {
+	var operand plan.Expr
 	if x.Operand != nil {
 		operand = b.expr(x.Operand, s)
 	}
-	var conds, values []Expr
+	var conds, values []plan.Expr
 	for _, w := range x.Whens {
 		c := b.expr(w.Cond, s)
 		if operand != nil {
@@ -288,18 +290,18 @@ func (b *binder) caseWhen(x *syntax.Case, s *scope) Expr {
 	if x.Else != nil {
 		values = append(values, b.expr(x.Else, s))
 	} else {
-		values = append(values, &Const{base: base{types.Of(types.Null), x.At}})
+		values = append(values, plan.Value(types.Of(types.Null), x.At, nil))
 	}
 	values = b.unify(values)
-	var args []Expr
+	var args []plan.Expr
 	for i, c := range conds {
 		args = append(args, c, values[i])
 	}
-	return &Apply{base{values[0].Type(), x.At}, "CASE", append(args, values[len(conds)])}
+	return plan.Call(values[0].Type(), x.At, "CASE", append(args, values[len(conds)])...)
 }
 
 // boolean checks that e is a condition.
-func (b *binder) boolean(e Expr, where string) Expr {
+func (b *binder) boolean(e plan.Expr, where string) plan.Expr {
 	if k := e.Type().Kind; k != types.Bool && k != types.Null {
 		b.fail(e.Pos(), fmt.Sprintf("%s needs a BOOLEAN, not %s", where, e.Type()), "Compare it with something.")
 	}
@@ -307,7 +309,7 @@ func (b *binder) boolean(e Expr, where string) Expr {
 }
 
 // cast binds CAST. A literal is converted at once.
-func (b *binder) cast(x *syntax.Cast, s *scope) Expr {
+func (b *binder) cast(x *syntax.Cast, s *scope) plan.Expr {
 	t, r, err := types.Parse(x.Type.Name, x.Type.Args, x.Type.List)
 	b.check(x.Type.At, err)
 	e := b.expr(x.X, s)
@@ -321,79 +323,79 @@ func (b *binder) cast(x *syntax.Cast, s *scope) Expr {
 	if k := e.Type().Kind; r != nil && r.Time && k != types.Text && k != types.Timestamp && k != types.Null {
 		b.fail(x.At, fmt.Sprintf("%s cannot be converted to TIME", e.Type()), "A TIME is made of a TIMESTAMP or a TEXT.")
 	}
-	c, constant := e.(*Const)
+	c, constant := e.(*plan.Const)
 	if constant && c.Value == nil {
-		return &Const{base: base{t, x.At}}
+		return plan.Value(t, x.At, nil)
 	}
 	if constant && c.Literal && r == nil && t.Kind != types.TextList {
 		if t.Kind == types.Text {
-			return &Const{base: base{t, x.At}, Value: c.Value}
+			return plan.Value(t, x.At, c.Value)
 		}
 		v, ok := parseLiteral(c.Value.(string), t)
 		_, numeric := parseLiteral(c.Value.(string), types.Of(types.Double))
 		switch {
 		case !ok && (x.Try || t.Kind == types.BigInt && numeric): // the kernel converts texts that are not literals of the type, such as '1.5'
-			return &Cast{base{t, x.At}, e, x.Try, false, r}
+			return &plan.Cast{Base: plan.Base{T: t, At: x.At}, X: e, Try: x.Try, Implicit: false, Range: r}
 		case !ok:
 			b.fail(c.At, fmt.Sprintf("'%s' is not a %s", c.Value, t), "")
 		}
-		return &Const{base: base{t, x.At}, Value: v}
+		return plan.Value(t, x.At, v)
 	}
 	if e.Type() == t && r == nil {
 		return e
 	}
-	return &Cast{base{t, x.At}, e, x.Try, false, r}
+	return &plan.Cast{Base: plan.Base{T: t, At: x.At}, X: e, Try: x.Try, Implicit: false, Range: r}
 }
 
 // apply binds a function of values. A text literal may be converted to the type that the function needs.
-func (b *binder) apply(at syntax.Pos, name string, args []Expr) Expr {
+func (b *binder) apply(at syntax.Pos, name string, args []plan.Expr) plan.Expr {
 	f := types.Find(name)
 	form := b.resolve(at, f, args)
-	out := make([]Expr, len(args))
+	out := make([]plan.Expr, len(args))
 	for i := range args {
 		out[i] = b.to(args[i], form.Args[i])
 	}
-	return jsonList(&Apply{base{form.Result, at}, f.Name, out})
+	return jsonList(plan.Call(form.Result, at, f.Name, out...))
 }
 
 // jsonList makes a call return a list if its JSON path contains *, which stands for every item or every key.
-func jsonList(e *Apply) Expr {
+func jsonList(e *plan.Apply) plan.Expr {
 	name := map[string]string{"->": "json_items", "json_extract": "json_items", "->>": "json_texts",
 		"json_extract_string": "json_texts"}[e.Func]
 	if name == "" {
 		return e
 	}
-	c, ok := e.Args[1].(*Const)
+	c, ok := e.Args[1].(*plan.Const)
 	if !ok || c.Value == nil {
 		return e
 	}
 	path := c.Value.(string)
 	for i, part := range strings.Split(path, `"`) {
 		if i%2 == 0 && strings.HasPrefix(path, "$") && strings.Contains(part, "*") {
-			return &Apply{base{types.Of(types.TextList), e.At}, name, e.Args}
+			return plan.Call(types.Of(types.TextList), e.At, name, e.Args...)
 		}
 	}
 	return e
 }
 
 // session binds a function whose value was fixed when the session opened: current_date.
-func (b *binder) session(at syntax.Pos, f *types.Function) Expr {
+func (b *binder) session(at syntax.Pos, f *types.Function) plan.Expr {
 	v, given := b.params[f.Name]
 	if !given {
 		b.fail(at, fmt.Sprintf("%s has no value here", f.Name), fmt.Sprintf("Give it one with --param %s=2024-02-29.", f.Name))
 	}
-	return b.literalAs(&Const{base{types.Of(types.Text), at}, v, true}, types.Of(types.Date))
+	return b.literalAs(&plan.Const{Base: plan.Base{T: types.Of(types.Text), At: at}, Value: v, Literal: true}, types.Of(types.Date))
 }
 
-func (b *binder) resolve(at syntax.Pos, f *types.Function, args []Expr) types.Form {
+func (b *binder) resolve(at syntax.Pos, f *types.Function, args []plan.Expr) types.Form {
 	given, untyped := make([]types.Arg, len(args)), make([]types.Arg, len(args))
 	for i, e := range args {
 		given[i].Type = e.Type()
-		if c, ok := e.(*Const); ok {
+		if c, ok := e.(*plan.Const); ok {
 			given[i].Const = c.Value
 		}
 		untyped[i] = given[i]
-		if c, ok := e.(*Const); ok && c.Literal {
+		if c, ok := e.(*plan.Const); ok && c.Literal {
 			untyped[i].Type = types.Of(types.Null)
 		}
 	}
@@ -420,7 +422,7 @@ func textIfNull(t types.Type) types.Type {
 }
 
 // call binds a function, an aggregate or a window function.
-func (b *binder) call(x *syntax.Call, s *scope) Expr {
+func (b *binder) call(x *syntax.Call, s *scope) plan.Expr {
 	f := types.Find(x.Name)
 	if x.Summary {
 		f = types.Summary(x.Name)
@@ -437,7 +439,7 @@ func (b *binder) call(x *syntax.Call, s *scope) Expr {
 		b.fail(x.At, f.Name+" does not take *", "")
 	}
 	quantile := f.Name == "quantile_cont" || f.Name == "quantile_disc"
-	args := make([]Expr, len(x.Args))
+	args := make([]plan.Expr, len(x.Args))
 	for i, a := range x.Args {
 		if _, list := a.(*syntax.List); list && quantile && i == 1 {
 			b.fail(a.Pos(), f.Name+" takes one share, not a list of them", fmt.Sprintf("Write one call for each: %s(x, 0.1), %[1]s(x, 0.9).",
@@ -466,14 +468,14 @@ func (b *binder) call(x *syntax.Call, s *scope) Expr {
 	}
 	if quantile {
 		share := -1.0
-		if c, is := args[1].(*Const); is && c.Value != nil {
+		if c, is := args[1].(*plan.Const); is && c.Value != nil {
 			share = c.Value.(float64)
 		}
 		if !(share >= 0 && share <= 1) {
 			b.fail(args[1].Pos(), "the share of "+f.Name+" is a number from 0 to 1 that is written down", "For example: "+f.Name+"(x, 0.5).")
 		}
 	}
-	var filter Expr
+	var filter plan.Expr
 	if x.Filter != nil {
 		filter = b.boolean(b.expr(x.Filter, s), "FILTER")
 	}
@@ -486,26 +488,26 @@ func (b *binder) call(x *syntax.Call, s *scope) Expr {
 	if len(x.OrderBy) > 0 && !f.Ordered {
 		b.fail(x.OrderBy[0].X.Pos(), "the value of "+f.Name+" does not depend on an order", "Leave ORDER BY out.")
 	}
-	a := &Aggregate{base: base{form.Result, x.At}, Func: f.Name, Args: args, Distinct: x.Distinct, Filter: filter,
+	a := &plan.Aggregate{Base: plan.Base{T: form.Result, At: x.At}, Func: f.Name, Args: args, Distinct: x.Distinct, Filter: filter,
 		Order: b.orders(x.OrderBy, s)}
-	for _, c := range children(a) {
+	for _, c := range plan.Children(a) {
 		b.noUnnest(c, "an aggregate")
-		if n := find(c, func(e Expr) bool { return isAggregate(e) || isWindow(e) }, nil); n != nil {
+		if n := plan.Find(c, func(e plan.Expr) bool { return plan.IsAggregate(e) || plan.IsWindow(e) }, nil); n != nil {
 			b.fail(n.Pos(), "an aggregate or a window function stands within an aggregate", "Compute the inner one in a subquery in FROM.")
 		}
 	}
 	return a
 }
 
-func (b *binder) orders(items []syntax.OrderItem, s *scope) (out []Order) {
+func (b *binder) orders(items []syntax.OrderItem, s *scope) (out []plan.Order) {
 	for _, o := range items {
-		out = append(out, Order{b.expr(o.X, s), o.Desc, o.NullsFirst})
+		out = append(out, plan.Order{X: b.expr(o.X, s), Desc: o.Desc, NullsFirst: o.NullsFirst})
 	}
 	return out
 }
 
 // window binds a window function: a call with OVER.
-func (b *binder) window(x *syntax.Call, f *types.Function, form types.Form, args []Expr, filter Expr, s *scope) Expr {
+func (b *binder) window(x *syntax.Call, f *types.Function, form types.Form, args []plan.Expr, filter plan.Expr, s *scope) plan.Expr {
 	switch {
 	case f.Class == types.Aggregate && !f.Over:
 		b.fail(x.At, f.Name+" has no OVER", "As window functions there are count, sum, avg, min, max, and row_number, rank, lag, …")
@@ -528,17 +530,19 @@ func (b *binder) window(x *syntax.Call, f *types.Function, form types.Form, args
 	if over.Name != "" {
 		b.fail(over.At, "there is no window "+over.Name, "Declare it: WINDOW "+over.Name+" AS (…).")
 	}
-	w := &WindowCall{base: base{form.Result, x.At}, Func: f.Name, Args: args, Distinct: x.Distinct, Filter: filter, IgnoreNulls: x.IgnoreNulls}
+	w := &plan.WindowCall{Base: plan.Base{T: form.Result, At: x.At}, Func: f.Name, Args: args, Distinct: x.Distinct,
+		Filter: filter, IgnoreNulls: x.IgnoreNulls}
 	for _, p := range over.PartitionBy {
 		w.Partition = append(w.Partition, b.expr(p, s))
 	}
 	w.Order = b.orders(over.OrderBy, s)
 	if over.Frame != nil {
-		w.Frame = &Frame{over.Frame.Range, b.frameEnd(over.Frame, over.Frame.Lo, w, s), b.frameEnd(over.Frame, over.Frame.Hi, w, s)}
+		w.Frame = &plan.Frame{Range: over.Frame.Range, Lo: b.frameEnd(over.Frame, over.Frame.Lo, w, s),
+			Hi: b.frameEnd(over.Frame, over.Frame.Hi, w, s)}
 	}
-	for _, c := range children(w) {
+	for _, c := range plan.Children(w) {
 		b.noUnnest(c, "a window function")
-		if n := find(c, isWindow, nil); n != nil {
+		if n := plan.Find(c, plan.IsWindow, nil); n != nil {
 			b.fail(n.Pos(), "a window function stands within another one", "Compute the inner one in a subquery in FROM.")
 		}
 	}
@@ -547,13 +551,13 @@ func (b *binder) window(x *syntax.Call, f *types.Function, form types.Form, args
 
 // frameEnd binds one end of a frame. The end is a constant that is not negative. With RANGE, ORDER BY must have exactly one
 // key, and it must be possible to add the constant to that key.
-func (b *binder) frameEnd(f *syntax.Frame, x syntax.Bound, w *WindowCall, s *scope) FrameBound {
-	out := FrameBound{Kind: x.Kind}
+func (b *binder) frameEnd(f *syntax.Frame, x syntax.Bound, w *plan.WindowCall, s *scope) plan.FrameBound {
+	out := plan.FrameBound{Kind: x.Kind}
 	if x.X == nil {
 		return out
 	}
 	e := b.expr(x.X, s)
-	c, ok := e.(*Const)
+	c, ok := e.(*plan.Const)
 	if !ok || c.Value == nil {
 		b.fail(x.X.Pos(), "the end of a frame is a constant", "")
 	}
@@ -587,45 +591,45 @@ func below0(v any) bool {
 		return v < 0
 	case float64:
 		return !(v >= 0)
-	case Interval:
+	case plan.Interval:
 		return v.Months < 0 || v.Days < 0 || v.Micros < 0
 	}
 	return false
 }
 
 // subquery binds a query that is used as a value.
-func (b *binder) subquery(x syntax.Expr, s *scope) Expr {
+func (b *binder) subquery(x syntax.Expr, s *scope) plan.Expr {
 	boolean := types.Of(types.Bool)
 	switch x := x.(type) {
 	case *syntax.Exists:
-		return b.asked(&Subquery{base: base{boolean, x.At}, Plan: b.query(x.Query, s, s.ctes), Exists: true})
+		return b.asked(&plan.Subquery{Base: plan.Base{T: boolean, At: x.At}, Plan: b.query(x.Query, s, s.ctes), Exists: true})
 	case *syntax.InQuery:
 		v := b.expr(x.X, s)
-		plan := b.oneColumn(x.At, b.query(x.Query, s, s.ctes))
-		field := plan.Fields()[0]
+		query := b.oneColumn(x.At, b.query(x.Query, s, s.ctes))
+		field := query.Fields()[0]
 		v = b.literalAs(v, field.Type)
 		f, err := types.Binary("=", v.Type(), field.Type)
 		b.check(x.At, err)
 		if f.Args[1] != field.Type {
-			plan = convertColumns(plan, []types.Type{f.Args[1]})
+			query = convertColumns(query, []types.Type{f.Args[1]})
 		}
-		return b.not(x.Not, b.asked(&Subquery{base: base{boolean, x.At}, Plan: plan, In: true, X: b.to(v, f.Args[0])}))
+		return b.not(x.Not, b.asked(&plan.Subquery{Base: plan.Base{T: boolean, At: x.At}, Plan: query, In: true, X: b.to(v, f.Args[0])}))
 	case *syntax.Subquery:
-		plan := b.oneColumn(x.At, b.query(x.Query, s, s.ctes))
-		return b.asked(&Subquery{base: base{plan.Fields()[0].Type, x.At}, Plan: plan})
+		query := b.oneColumn(x.At, b.query(x.Query, s, s.ctes))
+		return b.asked(&plan.Subquery{Base: plan.Base{T: query.Fields()[0].Type, At: x.At}, Plan: query})
 	}
 	return nil
 }
 
 // asked returns the expression for a query used as a value. A correlated query becomes a join with the row around it.
-func (b *binder) asked(q *Subquery) Expr {
-	if !looksOut(q.Plan, map[Node]bool{}) {
+func (b *binder) asked(q *plan.Subquery) plan.Expr {
+	if !looksOut(q.Plan, map[plan.Node]bool{}) {
 		return q
 	}
 	return b.correlate(q, q.Plan, q.X)
 }
 
-func (b *binder) oneColumn(at syntax.Pos, n Node) Node {
+func (b *binder) oneColumn(at syntax.Pos, n plan.Node) plan.Node {
 	if c := len(n.Fields()); c != 1 {
 		b.fail(at, fmt.Sprintf("a query that is used as a value has one column; this one has %d", c), "")
 	}
@@ -633,15 +637,15 @@ func (b *binder) oneColumn(at syntax.Pos, n Node) Node {
 }
 
 // convertColumns projects the columns of n to types.
-func convertColumns(n Node, to []types.Type) Node {
-	p := &Project{Input: n}
+func convertColumns(n plan.Node, to []types.Type) plan.Node {
+	p := &plan.Project{Input: n}
 	for i, f := range n.Fields() {
-		var e Expr = &Column{base{f.Type, 0}, i, f.Name}
+		var e plan.Expr = &plan.Column{Base: plan.Base{T: f.Type, At: 0}, Index: i, Name: f.Name}
 		if f.Type != to[i] {
-			e = &Cast{base: base{to[i], 0}, X: e, Implicit: true}
+			e = &plan.Cast{Base: plan.Base{T: to[i], At: 0}, X: e, Implicit: true}
 		}
 		p.Exprs = append(p.Exprs, e)
-		p.out = append(p.out, Field{f.Name, to[i]})
+		p.Out = append(p.Out, plan.Field{Name: f.Name, Type: to[i]})
 	}
 	return p
 }

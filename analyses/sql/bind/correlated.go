@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -16,66 +18,92 @@ import (
 type (
 	// outerRef is an expression over the row around the query that is being bound.
 	outerRef struct {
-		base
-		x Expr
+		plan.Base
+		x plan.Expr
 	}
 	// correlated is a query that reads the row around it. Its expressions read the columns of its plan; each outerRef has
 	// become an index into args.
 	correlated struct {
-		base
-		kind   *Subquery
-		args   []Expr // expressions over the row around it
+		plan.Base
+		kind   *plan.Subquery
+		args   []plan.Expr // expressions over the row around it
 		plan   *pulled
-		value  Expr // the value that a row of plan gives
-		order  []Order
-		first  bool // the query has LIMIT 1
-		member Expr // the left operand of IN
+		value  plan.Expr // the value that a row of plan gives
+		order  []plan.Order
+		first  bool      // the query has LIMIT 1
+		member plan.Expr // the left operand of IN
 	}
 	// outerArg stands for an item of args.
 	outerArg struct {
-		base
+		plan.Base
 		i int
 	}
 	// pulled is a plan that no longer reads the row around it.
 	pulled struct {
-		node  Node
-		cols  []Expr // the plan's columns, as expressions over the columns of node
-		conds []Expr // conditions that a row of node must fulfil
-		one   bool   // if no row of node fulfils conds, the plan still has one row, as an aggregate without GROUP BY has; cols describe that row
-		keep  Expr   // the HAVING condition of that row
+		node  plan.Node
+		cols  []plan.Expr // the plan's columns, as expressions over the columns of node
+		conds []plan.Expr // conditions that a row of node must fulfil
+		// one: if no row of node fulfils conds, the plan still has one row, as an aggregate without GROUP BY has; cols describe that row.
+		one  bool
+		keep plan.Expr // the HAVING condition of that row
 	}
 )
 
+// These are plan.Unbound.
+
+func (c *correlated) Parts() []plan.Expr { return c.args }
+func (c *correlated) With(args []plan.Expr) plan.Expr {
+	out := *c
+	out.args = args
+	return &out
+}
+func (c *correlated) Identity(func(plan.Expr) int) string {
+	return fmt.Sprintf("correlated %p", c.kind)
+}
+func (c *correlated) Asks() bool { return true }
+
+func (o *outerRef) Parts() []plan.Expr         { return nil }
+func (o *outerRef) With([]plan.Expr) plan.Expr { return o }
+func (o *outerRef) Identity(number func(plan.Expr) int) string {
+	return fmt.Sprintf("outer %d", number(o.x))
+}
+func (o *outerRef) Asks() bool { return true }
+
+func (a *outerArg) Parts() []plan.Expr                  { return nil }
+func (a *outerArg) With([]plan.Expr) plan.Expr          { return a }
+func (a *outerArg) Identity(func(plan.Expr) int) string { return fmt.Sprintf("argument %d", a.i) }
+func (a *outerArg) Asks() bool                          { return false }
+
 // correlate makes a correlated query of a plan that has outerRefs.
-func (b *binder) correlate(kind *Subquery, plan Node, x Expr) Expr {
-	c := &correlated{base: kind.base, kind: kind}
-	u := &puller{b: b, at: kind.At, c: c, numbers: newInterner(), known: map[int]int{}}
+func (b *binder) correlate(kind *plan.Subquery, query plan.Node, x plan.Expr) plan.Expr {
+	c := &correlated{Base: kind.Base, kind: kind}
+	u := &puller{b: b, at: kind.At, c: c, numbers: plan.NewNumbering(), known: map[int]int{}}
 	for stripped := true; stripped; {
 		stripped = false
-		switch n := plan.(type) {
-		case *Limit:
+		switch n := query.(type) {
+		case *plan.Limit:
 			if kind.Exists && n.Count != 0 && n.Offset == 0 || !kind.Exists && !kind.In && n.Count == 1 && n.Offset == 0 {
-				c.first, plan, stripped = true, n.Input, true
+				c.first, query, stripped = true, n.Input, true
 			}
-		case *Distinct:
+		case *plan.Distinct:
 			if kind.Exists || kind.In && len(n.On) == 0 {
-				plan, stripped = n.Input, true
+				query, stripped = n.Input, true
 			}
-		case *Sort:
+		case *plan.Sort:
 			if kind.Exists || kind.In {
-				plan, stripped = n.Input, true
+				query, stripped = n.Input, true
 			} else if c.first {
-				c.order, plan = n.Keys, n.Input
+				c.order, query = n.Keys, n.Input
 			}
-		case *Project: // a Project that hides the columns of ORDER BY
-			if s, ok := n.Input.(*Sort); ok && c.first && len(n.Exprs) == 1 {
-				if col, ok := n.Exprs[0].(*Column); ok && col.Index == 0 {
-					c.order, plan = s.Keys, s.Input
+		case *plan.Project: // a Project that hides the columns of ORDER BY
+			if s, ok := n.Input.(*plan.Sort); ok && c.first && len(n.Exprs) == 1 {
+				if col, ok := n.Exprs[0].(*plan.Column); ok && col.Index == 0 {
+					c.order, query = s.Keys, s.Input
 				}
 			}
 		}
 	}
-	c.plan = u.pull(plan)
+	c.plan = u.pull(query)
 	for i := range c.plan.conds {
 		c.plan.conds[i] = u.numbered(c.plan.conds[i])
 	}
@@ -90,103 +118,103 @@ func (b *binder) correlate(kind *Subquery, plan Node, x Expr) Expr {
 	}
 	c.order = slices.Clone(c.order)
 	for i := range c.order {
-		c.order[i].X = substitute(c.order[i].X, c.plan.cols)
+		c.order[i].X = plan.Substitute(c.order[i].X, c.plan.cols)
 	}
 	if kind.In {
 		c.member = u.argument(x)
 	}
-	if equal, rest := c.pairs(0); rest != nil && hasColumn(rest) && len(equal) == 0 {
+	if equal, rest := c.pairs(0); rest != nil && plan.HasColumn(rest) && len(equal) == 0 {
 		u.refuse("is compared with it by no equality")
 	}
 	return c
 }
 
 // pairs returns the conditions of the join with the outer rows, which have width columns.
-func (c *correlated) pairs(width int) (equal [][2]Expr, rest Expr) {
+func (c *correlated) pairs(width int) (equal [][2]plan.Expr, rest plan.Expr) {
 	for _, cond := range c.plan.conds {
 		if outer, inner, ok := equality(cond); ok {
-			equal = append(equal, [2]Expr{c.placed(outer, 0), inner})
+			equal = append(equal, [2]plan.Expr{c.placed(outer, 0), inner})
 			continue
 		}
-		rest = and(rest, c.placed(cond, width))
+		rest = plan.And(rest, c.placed(cond, width))
 	}
 	return equal, rest
 }
 
 // placed rewrites an expression over the joined rows: first the columns of the outer row, then those of the plan.
-func (c *correlated) placed(e Expr, width int) Expr {
-	return newRewriter(func(e Expr) (Expr, bool) {
+func (c *correlated) placed(e plan.Expr, width int) plan.Expr {
+	return plan.NewRewriter(func(e plan.Expr) (plan.Expr, bool) {
 		switch e := e.(type) {
 		case *outerArg:
 			return c.args[e.i], true
-		case *Column:
-			return &Column{e.base, e.Index + width, e.Name}, true
+		case *plan.Column:
+			return &plan.Column{Base: e.Base, Index: e.Index + width, Name: e.Name}, true
 		}
 		return nil, false
-	}).expr(e)
+	}).Expr(e)
 }
 
-func made(at syntax.Pos, name string, t types.Kind, args ...Expr) Expr {
-	return &Apply{base{types.Of(t), at}, name, args}
+func made(at syntax.Pos, name string, t types.Kind, args ...plan.Expr) plan.Expr {
+	return plan.Call(types.Of(t), at, name, args...)
 }
 
 // attach joins n with the queries in e that read its rows, and replaces these queries by columns.
-func (b *binder) attach(n Node, e Expr) (Node, Expr) {
-	n, out := b.attachAll(n, []Expr{e})
+func (b *binder) attach(n plan.Node, e plan.Expr) (plan.Node, plan.Expr) {
+	n, out := b.attachAll(n, []plan.Expr{e})
 	return n, out[0]
 }
 
-func (b *binder) attachAll(n Node, list []Expr) (Node, []Expr) {
-	var r *rewriter
-	r = newRewriter(func(e Expr) (Expr, bool) {
+func (b *binder) attachAll(n plan.Node, list []plan.Expr) (plan.Node, []plan.Expr) {
+	var r *plan.Rewriter
+	r = plan.NewRewriter(func(e plan.Expr) (plan.Expr, bool) {
 		c, ok := e.(*correlated)
 		if !ok {
 			return nil, false
 		}
 		mine := *c
-		mine.args = r.exprs(c.args) // a query may look at the value of another one
-		var value Expr
+		mine.args = r.Exprs(c.args) // a query may look at the value of another one
+		var value plan.Expr
 		n, value = b.joined(n, &mine)
 		return value, true
 	})
-	out := r.exprs(list)
+	out := r.Exprs(list)
 	return n, out
 }
 
-func isCorrelated(e Expr) bool { _, ok := e.(*correlated); return ok }
+func isCorrelated(e plan.Expr) bool { _, ok := e.(*correlated); return ok }
 
 // leftJoin joins the rows of n with those of r. Each row of n has at most one partner.
-func leftJoin(n, r Node, equal [][2]Expr, rest Expr) *Join {
-	return &Join{Kind: syntax.Left, L: n, R: r, Equal: equal, Rest: rest, out: append(slices.Clone(n.Fields()), r.Fields()...)}
+func leftJoin(n, r plan.Node, equal [][2]plan.Expr, rest plan.Expr) *plan.Join {
+	return &plan.Join{Kind: syntax.Left, L: n, R: r, Equal: equal, Rest: rest, Out: append(slices.Clone(n.Fields()), r.Fields()...)}
 }
 
 // joined joins n with a query that reads its rows, and returns the query's value.
-func (b *binder) joined(n Node, c *correlated) (Node, Expr) {
+func (b *binder) joined(n plan.Node, c *correlated) (plan.Node, plan.Expr) {
 	p, at := c.plan, c.At
 	width := len(n.Fields())
 	boolean := types.Bool
 	if p.one {
 		equal, rest := c.pairs(width)
-		var value Expr
+		var value plan.Expr
 		j := leftJoin(n, p.node, equal, rest)
-		keep := Expr(nil)
+		keep := plan.Expr(nil)
 		if p.keep != nil {
 			keep = c.placed(p.keep, width)
 		}
 		switch {
 		case c.kind.Exists && keep == nil:
-			return n, &Const{base: base{types.Of(boolean), at}, Value: true}
+			return n, plan.Value(types.Of(boolean), at, true)
 		case c.kind.Exists:
-			return j, made(at, "coalesce", boolean, keep, &Const{base: base{types.Of(boolean), at}, Value: false})
+			return j, made(at, "coalesce", boolean, keep, plan.Value(types.Of(boolean), at, false))
 		}
 		value = c.placed(c.value, width)
-		none := &Const{base: base{value.Type(), at}}
+		none := plan.Value(value.Type(), at, nil)
 		if c.kind.In {
 			value = made(at, "=", boolean, c.placed(c.member, 0), value)
-			none = &Const{base: base{types.Of(boolean), at}, Value: false}
+			none = plan.Value(types.Of(boolean), at, false)
 		}
 		if keep != nil {
-			value = &Apply{base{value.Type(), at}, "CASE", []Expr{keep, value, none}}
+			value = plan.Call(value.Type(), at, "CASE", keep, value, none)
 		}
 		return j, value
 	}
@@ -198,41 +226,43 @@ func (b *binder) joined(n Node, c *correlated) (Node, Expr) {
 		u.refuse("gives values that are computed with it")
 	}
 	keys, conds := u.byKey(p.conds, 0)
-	group := func(keys []Expr, aggs ...*Aggregate) *Aggregation {
-		a := &Aggregation{Input: p.node, Keys: keys, Aggs: aggs, Sets: [][]int{{}}}
+	group := func(keys []plan.Expr, aggs ...*plan.Aggregate) *plan.Aggregation {
+		a := &plan.Aggregation{Input: p.node, Keys: keys, Aggs: aggs, Sets: [][]int{{}}}
 		for i, k := range keys {
 			a.Sets[0] = append(a.Sets[0], i)
-			a.out = append(a.out, Field{"", k.Type()})
+			a.Out = append(a.Out, plan.Field{Name: "", Type: k.Type()})
 		}
 		for _, g := range aggs {
-			a.out = append(a.out, Field{g.Func, g.T})
+			a.Out = append(a.Out, plan.Field{Name: g.Func, Type: g.T})
 		}
 		return a
 	}
-	join := func(n Node, g *Aggregation, conds []Expr, more ...[2]Expr) Node {
+	join := func(n plan.Node, g *plan.Aggregation, conds []plan.Expr, more ...[2]plan.Expr) plan.Node {
 		of := &correlated{args: c.args, plan: &pulled{conds: conds}}
 		equal, rest := of.pairs(len(n.Fields()))
 		return leftJoin(n, g, append(equal, more...), rest)
 	}
-	column := func(n Node, i int, of *Aggregate) Expr { return &Column{base{of.T, at}, i, of.Func} }
-	count := &Aggregate{base: base{types.Of(types.BigInt), at}, Func: "count"}
-	isNull := func(e Expr) Expr { return made(at, "IS NULL", boolean, e) }
+	column := func(n plan.Node, i int, of *plan.Aggregate) plan.Expr {
+		return &plan.Column{Base: plan.Base{T: of.T, At: at}, Index: i, Name: of.Func}
+	}
+	count := &plan.Aggregate{Base: plan.Base{T: types.Of(types.BigInt), At: at}, Func: "count"}
+	isNull := func(e plan.Expr) plan.Expr { return made(at, "IS NULL", boolean, e) }
 	switch {
 	case c.kind.Exists:
 		g := group(keys, count)
 		if len(keys) == 0 { // an aggregation without keys has a row even for no rows
-			value := made(at, ">", boolean, column(n, width, count), &Const{base: base{types.Of(types.BigInt), at}, Value: int64(0)})
-			return join(n, g, conds), made(at, "coalesce", boolean, value, &Const{base: base{types.Of(boolean), at}, Value: false})
+			value := made(at, ">", boolean, column(n, width, count), plan.Value(types.Of(types.BigInt), at, int64(0)))
+			return join(n, g, conds), made(at, "coalesce", boolean, value, plan.Value(types.Of(boolean), at, false))
 		}
 		return join(n, g, conds), b.not(true, isNull(column(n, width+len(keys), count)))
 	case c.kind.In:
 		return b.member(n, c, keys, conds, group, join, count)
 	}
-	value := &Aggregate{base: base{c.T, at}, Func: "first", Args: []Expr{c.value}, Order: c.order}
+	value := &plan.Aggregate{Base: plan.Base{T: c.T, At: at}, Func: "first", Args: []plan.Expr{c.value}, Order: c.order}
 	g := group(keys, value, count)
 	v := column(n, width+len(keys), value)
 	if !c.first {
-		v = &Apply{base{c.T, at}, OneRow, []Expr{v, column(n, width+len(keys)+1, count)}}
+		v = plan.Call(c.T, at, OneRow, v, column(n, width+len(keys)+1, count))
 	}
 	return join(n, g, conds), v
 }
@@ -243,24 +273,26 @@ const OneRow = "ONE ROW"
 
 // member is x IN (query) in three-valued logic: false without rows, else NULL if x is NULL, else true if a row equals x, else
 // NULL if a row is NULL, else false.
-func (b *binder) member(n Node, c *correlated, keys, conds []Expr, group func([]Expr, ...*Aggregate) *Aggregation,
-	join func(Node, *Aggregation, []Expr, ...[2]Expr) Node, count *Aggregate) (Node, Expr) {
+func (b *binder) member(n plan.Node, c *correlated, keys, conds []plan.Expr, group func([]plan.Expr, ...*plan.Aggregate) *plan.Aggregation,
+	join func(plan.Node, *plan.Aggregation, []plan.Expr, ...[2]plan.Expr) plan.Node, count *plan.Aggregate) (plan.Node, plan.Expr) {
 	at, bigint := c.At, types.BigInt
-	values := &Aggregate{base: base{types.Of(bigint), at}, Func: "count", Args: []Expr{c.value}}
+	values := &plan.Aggregate{Base: plan.Base{T: types.Of(bigint), At: at}, Func: "count", Args: []plan.Expr{c.value}}
 	width := len(n.Fields())
 	x := c.placed(c.member, 0)
 	n = join(n, group(keys, count, values), conds)
-	column := func(i int) Expr { return &Column{base{types.Of(bigint), at}, i, "count"} }
+	column := func(i int) plan.Expr {
+		return &plan.Column{Base: plan.Base{T: types.Of(bigint), At: at}, Index: i, Name: "count"}
+	}
 	rows, present := column(width+len(keys)), column(width+len(keys)+1)
 	width = len(n.Fields())
 	all := append(slices.Clone(keys), c.value)
-	last := &Column{base{c.value.Type(), at}, len(keys), ""}
-	n = join(n, group(all, count), conds, [2]Expr{x, last})
+	last := &plan.Column{Base: plan.Base{T: c.value.Type(), At: at}, Index: len(keys), Name: ""}
+	n = join(n, group(all, count), conds, [2]plan.Expr{x, last})
 	found := column(width + len(all))
-	constant := func(v any) Expr { return &Const{base: base{types.Of(types.Bool), at}, Value: v} }
-	isNull := func(e Expr) Expr { return made(at, "IS NULL", types.Bool, e) }
+	constant := func(v any) plan.Expr { return plan.Value(types.Of(types.Bool), at, v) }
+	isNull := func(e plan.Expr) plan.Expr { return made(at, "IS NULL", types.Bool, e) }
 	none := made(at, "OR", types.Bool, isNull(rows), made(at, "=", types.Bool, rows,
-		&Const{base: base{types.Of(bigint), at}, Value: int64(0)}))
+		plan.Value(types.Of(bigint), at, int64(0))))
 	return n, made(at, "CASE", types.Bool,
 		none, constant(false),
 		isNull(x), constant(nil),
@@ -270,44 +302,44 @@ func (b *binder) member(n Node, c *correlated, keys, conds []Expr, group func([]
 }
 
 // looksAtRows reports whether a plan reads rows, and is not just the one row of a SELECT without FROM.
-func looksAtRows(n Node) bool {
-	i, ok := n.(*Inline)
+func looksAtRows(n plan.Node) bool {
+	i, ok := n.(*plan.Inline)
 	return !ok || len(i.Rows) != 1 || len(i.Rows[0]) != 0
 }
 
 // without returns the value of a query without FROM. It needs no join.
-func (b *binder) without(c *correlated) Expr {
-	var value Expr
-	none := &Const{base: base{c.T, c.At}}
+func (b *binder) without(c *correlated) plan.Expr {
+	var value plan.Expr
+	none := plan.Value(c.T, c.At, nil)
 	switch {
 	case c.kind.Exists:
-		value, none.Value = &Const{base: base{c.T, c.At}, Value: true}, false
+		value, none.Value = plan.Value(c.T, c.At, true), false
 	case c.kind.In:
 		value, none.Value = made(c.At, "=", types.Bool, c.placed(c.member, 0), c.placed(c.value, 0)), false
 	default:
 		value = c.placed(c.value, 0)
 	}
-	var cond Expr
+	var cond plan.Expr
 	for _, part := range c.plan.conds {
-		cond = and(cond, c.placed(part, 0))
+		cond = plan.And(cond, c.placed(part, 0))
 	}
 	if cond == nil {
 		return value
 	}
-	return &Apply{base{c.T, c.At}, "CASE", []Expr{cond, value, none}}
+	return plan.Call(c.T, c.At, "CASE", cond, value, none)
 }
 
 // attachWhere adds the parts of WHERE that use such queries. A part that is just EXISTS or IN becomes a SEMI join, and with NOT
 // an ANTI join.
-func (b *binder) attachWhere(n Node, part Expr) Node {
+func (b *binder) attachWhere(n plan.Node, part plan.Expr) plan.Node {
 	kind, e := syntax.Semi, part
-	if a, ok := e.(*Apply); ok && a.Func == "NOT" {
+	if a, ok := e.(*plan.Apply); ok && a.Func == "NOT" {
 		kind, e = syntax.Anti, a.Args[0]
 	}
 	c, ok := e.(*correlated)
 	if !ok || c.plan.one || !c.kind.Exists && !c.kind.In || !looksAtRows(c.plan.node) {
 		n, part = b.attach(n, part)
-		return &Filter{n, part}
+		return &plan.Filter{Input: n, Cond: part}
 	}
 	mine := *c
 	c = &mine
@@ -320,18 +352,18 @@ func (b *binder) attachWhere(n Node, part Expr) Node {
 		switch {
 		case kind == syntax.Anti: // if either side is NULL, the row may equal x
 			unknown := made(c.At, "OR", types.Bool, made(c.At, "IS NULL", types.Bool, x), made(c.At, "IS NULL", types.Bool, v))
-			rest = and(rest, made(c.At, "OR", types.Bool, same, unknown))
-		case hasOuter(c.value) || !hasColumn(c.value):
-			rest = and(rest, same)
+			rest = plan.And(rest, made(c.At, "OR", types.Bool, same, unknown))
+		case hasOuter(c.value) || !plan.HasColumn(c.value):
+			rest = plan.And(rest, same)
 		default:
-			equal = append(equal, [2]Expr{x, c.value})
+			equal = append(equal, [2]plan.Expr{x, c.value})
 		}
 	}
-	return &Join{Kind: kind, L: n, R: c.plan.node, Equal: equal, Rest: rest, out: n.Fields()}
+	return &plan.Join{Kind: kind, L: n, R: c.plan.node, Equal: equal, Rest: rest, Out: n.Fields()}
 }
 
 // outer binds a column of the query around this one.
-func (b *binder) outer(c *syntax.Column, s *scope) Expr {
+func (b *binder) outer(c *syntax.Column, s *scope) plan.Expr {
 	for o := s.outer; o != nil; o = o.outer {
 		found := o.find(c.Table, c.Name)
 		switch {
@@ -344,7 +376,7 @@ func (b *binder) outer(c *syntax.Column, s *scope) Expr {
 				"Hand it on, or write a JOIN with a grouped query.")
 		}
 		x := b.use(found[0], c.At)
-		return &outerRef{base{x.Type(), c.At}, x}
+		return &outerRef{plan.Base{T: x.Type(), At: c.At}, x}
 	}
 	return nil
 }

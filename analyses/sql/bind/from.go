@@ -3,18 +3,20 @@ package bind
 import (
 	"fmt"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
 
 // from binds the tables of a SELECT and says what their columns are called.
-func (b *binder) from(f syntax.From, outer *scope, c *ctes) (Node, []visible) {
+func (b *binder) from(f syntax.From, outer *scope, c *ctes) (plan.Node, []visible) {
 	switch f := f.(type) {
 	case *syntax.Table:
 		return b.fromTable(f, c)
 	case *syntax.TableFunc:
 		if f.Name.Name == "unnest" {
-			u, v := b.fromUnnest(f, &Inline{Rows: [][]Expr{{}}}, nil, outer, c)
+			u, v := b.fromUnnest(f, &plan.Inline{Rows: [][]plan.Expr{{}}}, nil, outer, c)
 			return u, []visible{v}
 		}
 		b.fail(f.Name.At, f.Name.Name+" in FROM is not supported", "There are unnest(list), and read_csv('pattern') and the like.")
@@ -28,14 +30,14 @@ func (b *binder) from(f syntax.From, outer *scope, c *ctes) (Node, []visible) {
 }
 
 // named gives the columns of a node to a table's name.
-func (b *binder) named(n Node, table string, alias syntax.Alias) []visible {
+func (b *binder) named(n plan.Node, table string, alias syntax.Alias) []visible {
 	if alias.Name.Name != "" {
 		table = alias.Name.Name
 	}
 	var out []visible
 	for i, f := range n.Fields() {
 		v := visible{table: table, name: f.Name, index: i, typ: f.Type}
-		if s, ok := n.(*Scan); ok {
+		if s, ok := n.(*plan.Scan); ok {
 			v.scan, v.at, v.hidden = s, i, i >= len(s.Table.Fields)
 		}
 		out = append(out, v)
@@ -51,7 +53,7 @@ func (b *binder) named(n Node, table string, alias syntax.Alias) []visible {
 	return out
 }
 
-func (b *binder) fromTable(f *syntax.Table, c *ctes) (Node, []visible) {
+func (b *binder) fromTable(f *syntax.Table, c *ctes) (plan.Node, []visible) {
 	if !f.File {
 		if q := c.find(f.Name.Name); q != nil {
 			n := b.cte(q)
@@ -67,8 +69,9 @@ func (b *binder) fromTable(f *syntax.Table, c *ctes) (Node, []visible) {
 			"the tables of the statement have more than %d columns in all, each counted as often as its table is named", maxSize),
 			"Name the table once, in WITH.")
 	}
-	s := &Scan{Table: t, Used: make([]bool, len(t.Fields)+2)}
-	s.out = append(append(s.out, t.Fields...), Field{"_file", types.Of(types.Text)}, Field{"_line", types.Of(types.BigInt)})
+	s := &plan.Scan{Table: t, Used: make([]bool, len(t.Fields)+2)}
+	s.Out = append(append(s.Out, t.Fields...),
+		plan.Field{Name: "_file", Type: types.Of(types.Text)}, plan.Field{Name: "_line", Type: types.Of(types.BigInt)})
 	called := f.Name.Name
 	if f.Read != nil {
 		called = f.Read.Name.Name
@@ -100,7 +103,7 @@ func (b *binder) unknownTable(f *syntax.Table, c *ctes) {
 }
 
 // cte binds a query of WITH, or a view, at its first use; all uses share the plan.
-func (b *binder) cte(q *ctes) Node {
+func (b *binder) cte(q *ctes) plan.Node {
 	if q.plan == nil {
 		n := b.query(q.query, nil, q.scope)
 		if len(q.columns) > len(n.Fields()) {
@@ -111,9 +114,9 @@ func (b *binder) cte(q *ctes) Node {
 			for i, f := range n.Fields() {
 				keep[i] = f.Type
 			}
-			p := convertColumns(n, keep).(*Project)
+			p := convertColumns(n, keep).(*plan.Project)
 			for i, name := range q.columns {
-				p.out[i].Name = name.Name
+				p.Out[i].Name = name.Name
 			}
 			n = p
 		}
@@ -129,7 +132,7 @@ const (
 )
 
 // join binds two tables. Equalities between both become pairs, by which partners are found.
-func (b *binder) join(f *syntax.Join, outer *scope, c *ctes) (Node, []visible) {
+func (b *binder) join(f *syntax.Join, outer *scope, c *ctes) (plan.Node, []visible) {
 	f = beforeUnnest(f)
 	if u, ok := f.R.(*syntax.TableFunc); ok && u.Name.Name == "unnest" {
 		return b.joinUnnest(f, u, outer, c)
@@ -145,18 +148,18 @@ func (b *binder) join(f *syntax.Join, outer *scope, c *ctes) (Node, []visible) {
 			"Name those that are needed: JOIN (SELECT a, b FROM t) AS u.")
 	}
 	b.differentTables(f.At, left, right)
-	j := &Join{Kind: f.Kind, L: l, R: r, out: append([]Field{}, l.Fields()...)}
+	j := &plan.Join{Kind: f.Kind, L: l, R: r, Out: append([]plan.Field{}, l.Fields()...)}
 	width := len(l.Fields())
 	for i := range right {
 		right[i].index += width
 		if right[i].both != nil {
-			right[i].both = shift(right[i].both, width).(*Apply)
+			right[i].both = shift(right[i].both, width).(*plan.Apply)
 		}
 	}
 	if f.Kind == syntax.Semi || f.Kind == syntax.Anti {
-		defer func() { j.out = j.out[:width] }()
+		defer func() { j.Out = j.Out[:width] }()
 	}
-	j.out = append(j.out, r.Fields()...)
+	j.Out = append(j.Out, r.Fields()...)
 	using := f.Using
 	if f.Natural {
 		using = commonNames(left, right)
@@ -170,7 +173,7 @@ func (b *binder) join(f *syntax.Join, outer *scope, c *ctes) (Node, []visible) {
 	if f.On != nil {
 		s := &scope{columns: append(append([]visible{}, left...), right...), outer: outer, ctes: c}
 		on := b.boolean(b.plain(f.On, s, "ON"), "ON")
-		if find(on, isCorrelated, nil) != nil {
+		if plan.Find(on, isCorrelated, nil) != nil {
 			b.fail(f.On.Pos(), "ON cannot contain a query that looks at the row around it", "Put it into WHERE.")
 		}
 		b.on(j, on, width)
@@ -208,7 +211,7 @@ func commonNames(left, right []visible) (names []syntax.Ident) {
 
 // using joins by a column that both sides have. The result shows this column once: the left one, or with RIGHT and FULL the one
 // that is not NULL.
-func (b *binder) using(j *Join, name syntax.Ident, left, right []visible) (l, r []visible) {
+func (b *binder) using(j *plan.Join, name syntax.Ident, left, right []visible) (l, r []visible) {
 	at := func(side []visible, which string) int {
 		found := -1
 		for i, v := range side {
@@ -231,13 +234,13 @@ func (b *binder) using(j *Join, name syntax.Ident, left, right []visible) (l, r 
 	li, ri := at(left, "left"), at(right, "right")
 	lv, rv := left[li], right[ri]
 	le, re := b.use(lv, name.At), b.use(rv, name.At)
-	eq := b.binary(name.At, "=", le, re).(*Apply)
+	eq := b.binary(name.At, "=", le, re).(*plan.Apply)
 	b.pair(j, eq.Args[0], eq.Args[1])
 	right[ri].merged = true
 	if j.Kind != syntax.Right && j.Kind != syntax.Full {
 		return left, right
 	}
-	both := &Apply{base{types.Of(types.Null), name.At}, "coalesce", b.unify([]Expr{le, re})}
+	both := plan.Call(types.Of(types.Null), name.At, "coalesce", b.unify([]plan.Expr{le, re})...)
 	both.T = both.Args[0].Type()
 	shown := visible{name: lv.name, typ: both.T, both: both}
 	left[li].merged = true
@@ -245,13 +248,13 @@ func (b *binder) using(j *Join, name syntax.Ident, left, right []visible) (l, r 
 }
 
 // on splits a condition at its ANDs.
-func (b *binder) on(j *Join, cond Expr, width int) {
-	if a, ok := cond.(*Apply); ok && a.Func == "AND" {
+func (b *binder) on(j *plan.Join, cond plan.Expr, width int) {
+	if a, ok := cond.(*plan.Apply); ok && a.Func == "AND" {
 		b.on(j, a.Args[0], width)
 		b.on(j, a.Args[1], width)
 		return
 	}
-	if a, ok := cond.(*Apply); ok && a.Func == "=" {
+	if a, ok := cond.(*plan.Apply); ok && a.Func == "=" {
 		first, second := side(a.Args[0], width), side(a.Args[1], width)
 		switch {
 		case first == onLeft && second == onRight:
@@ -263,20 +266,20 @@ func (b *binder) on(j *Join, cond Expr, width int) {
 		}
 	}
 	which := side(cond, width)
-	switch filters := find(cond, asksQuery, nil) == nil && !fails(cond); {
+	switch filters := plan.Find(cond, plan.AsksQuery, nil) == nil && !plan.MayFail(cond); {
 	case filters && which == onRight && (j.Kind == syntax.Inner || j.Kind == syntax.Left || j.Kind == syntax.Semi || j.Kind == syntax.Anti):
 		j.R = b.filtered(j.R, shift(cond, -width))
 	case filters && which == onLeft && (j.Kind == syntax.Inner || j.Kind == syntax.Right || j.Kind == syntax.Semi):
 		j.L = b.filtered(j.L, cond)
 	default:
-		j.Rest = and(j.Rest, cond)
+		j.Rest = plan.And(j.Rest, cond)
 	}
 }
 
 // pair adds an equality between both sides. Both expressions are converted to one type, so that hashing finds equal values.
-func (b *binder) pair(j *Join, l, r Expr) {
-	both := b.unify([]Expr{l, r})
-	j.Equal = append(j.Equal, [2]Expr{both[0], shift(both[1], -len(j.L.Fields()))})
+func (b *binder) pair(j *plan.Join, l, r plan.Expr) {
+	both := b.unify([]plan.Expr{l, r})
+	j.Equal = append(j.Equal, [2]plan.Expr{both[0], shift(both[1], -len(j.L.Fields()))})
 }
 
 const (
@@ -286,11 +289,11 @@ const (
 )
 
 // side says on which side of a join the columns of e are.
-func side(e Expr, width int) int {
+func side(e plan.Expr, width int) int {
 	has := func(left bool) bool {
-		return find(e, func(e Expr) bool { c, ok := e.(*Column); return ok && (c.Index < width) == left }, nil) != nil
+		return plan.Find(e, func(e plan.Expr) bool { c, ok := e.(*plan.Column); return ok && (c.Index < width) == left }, nil) != nil
 	}
-	subquery := find(e, asksQuery, nil) != nil
+	subquery := plan.Find(e, plan.AsksQuery, nil) != nil
 	switch l, r := has(true), has(false); {
 	case l && !r && !subquery:
 		return onLeft
@@ -301,25 +304,25 @@ func side(e Expr, width int) int {
 }
 
 // shift adds by to the index of every column of e.
-func shift(e Expr, by int) Expr {
-	return newRewriter(func(e Expr) (Expr, bool) {
-		if c, ok := e.(*Column); ok {
-			return &Column{c.base, c.Index + by, c.Name}, true
+func shift(e plan.Expr, by int) plan.Expr {
+	return plan.NewRewriter(func(e plan.Expr) (plan.Expr, bool) {
+		if c, ok := e.(*plan.Column); ok {
+			return &plan.Column{Base: c.Base, Index: c.Index + by, Name: c.Name}, true
 		}
 		return nil, false
-	}).expr(e)
+	}).Expr(e)
 }
 
 // plain binds an expression without aggregates and window functions.
-func (b *binder) plain(x syntax.Expr, s *scope, where string) Expr {
+func (b *binder) plain(x syntax.Expr, s *scope, where string) plan.Expr {
 	return b.noAggregates(b.expr(x, s), x.Pos(), where)
 }
 
-func (b *binder) noAggregates(e Expr, at syntax.Pos, where string) Expr {
-	if n := find(e, isAggregate, nil); n != nil {
+func (b *binder) noAggregates(e plan.Expr, at syntax.Pos, where string) plan.Expr {
+	if n := plan.Find(e, plan.IsAggregate, nil); n != nil {
 		b.fail(at, where+" cannot contain an aggregate", "Conditions on groups stand in HAVING.")
 	}
-	if n := find(e, isWindow, nil); n != nil {
+	if n := plan.Find(e, plan.IsWindow, nil); n != nil {
 		b.fail(at, where+" cannot contain a window function", "Conditions on windows stand in QUALIFY.")
 	}
 	b.noUnnest(e, where)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -14,56 +16,56 @@ const maxSets = 256
 // grouping collects the keys of a GROUP BY.
 type grouping struct {
 	*selection
-	node *Aggregation
-	in   *interner
+	node *plan.Aggregation
+	in   *plan.Numbering
 	at   map[int]int // key by number of the interner
 }
 
 // aggregate adds the step of GROUP BY, and replaces keys and aggregates in exprs by its columns.
-func (s *selection) aggregate(exprs []Expr) []Expr {
-	g := &grouping{s, &Aggregation{Input: s.node}, newInterner(), map[int]int{}}
+func (s *selection) aggregate(exprs []plan.Expr) []plan.Expr {
+	g := &grouping{s, &plan.Aggregation{Input: s.node}, plan.NewNumbering(), map[int]int{}}
 	g.keys()
 	for _, k := range g.node.Keys {
-		g.node.out = append(g.node.out, Field{"", k.Type()})
+		g.node.Out = append(g.node.Out, plan.Field{Name: "", Type: k.Type()})
 	}
 	s.node = g.node
 	aggregates := map[int]int{}
-	return newRewriter(func(e Expr) (Expr, bool) {
-		if i, ok := g.at[g.in.id(e)]; ok {
-			return &Column{base{e.Type(), e.Pos()}, i, ""}, true
+	return plan.NewRewriter(func(e plan.Expr) (plan.Expr, bool) {
+		if i, ok := g.at[g.in.Number(e)]; ok {
+			return &plan.Column{Base: plan.Base{T: e.Type(), At: e.Pos()}, Index: i, Name: ""}, true
 		}
 		switch e := e.(type) {
-		case *Aggregate:
+		case *plan.Aggregate:
 			if e.Func == "GROUPING" {
 				if e = g.masks(e); len(e.BySet) == 1 { // without GROUPING SETS there is one set, with every key
-					return &Const{base: e.base, Value: int64(0)}, true
+					return &plan.Const{Base: e.Base, Value: int64(0)}, true
 				}
 			}
-			i, ok := aggregates[g.in.id(e)]
+			i, ok := aggregates[g.in.Number(e)]
 			if !ok {
 				i = len(g.node.Aggs)
-				aggregates[g.in.id(e)] = i
-				g.node.Aggs, g.node.out = append(g.node.Aggs, e), append(g.node.out, Field{e.Func, e.T})
+				aggregates[g.in.Number(e)] = i
+				g.node.Aggs, g.node.Out = append(g.node.Aggs, e), append(g.node.Out, plan.Field{Name: e.Func, Type: e.T})
 			}
-			return &Column{base{e.T, e.At}, len(g.node.Keys) + i, e.Func}, true
-		case *Column:
+			return &plan.Column{Base: plan.Base{T: e.T, At: e.At}, Index: len(g.node.Keys) + i, Name: e.Func}, true
+		case *plan.Column:
 			s.fail(e.At, fmt.Sprintf("the column %s is neither in GROUP BY nor within an aggregate", e.Name),
 				fmt.Sprintf("Add it to GROUP BY, or write any_value(%s).", e.Name))
 		}
 		return nil, false
-	}).exprs(exprs)
+	}).Exprs(exprs)
 }
 
 // grouping binds GROUPING. Its value has one bit per argument, 1 if the row's grouping leaves the argument out. The last
 // argument has the lowest bit.
-func (b *binder) grouping(x *syntax.Call, s *scope) Expr {
+func (b *binder) grouping(x *syntax.Call, s *scope) plan.Expr {
 	if x.Star || x.Distinct || len(x.OrderBy) > 0 || x.Filter != nil || x.Over != nil || x.IgnoreNulls {
 		b.fail(x.At, "GROUPING takes keys of GROUP BY, and nothing else", "")
 	}
 	if len(x.Args) < 1 || len(x.Args) > 62 {
 		b.fail(x.At, fmt.Sprintf("GROUPING takes 1 to 62 keys of GROUP BY, not %d", len(x.Args)), "")
 	}
-	a := &Aggregate{base: base{types.Of(types.BigInt), x.At}, Func: "GROUPING"}
+	a := &plan.Aggregate{Base: plan.Base{T: types.Of(types.BigInt), At: x.At}, Func: "GROUPING"}
 	for _, arg := range x.Args {
 		a.Args = append(a.Args, b.plain(arg, s, "GROUPING"))
 	}
@@ -71,10 +73,10 @@ func (b *binder) grouping(x *syntax.Call, s *scope) Expr {
 }
 
 // masks computes the value of GROUPING in each set.
-func (g *grouping) masks(a *Aggregate) *Aggregate {
-	out := &Aggregate{base: a.base, Func: a.Func, BySet: make([]int64, len(g.node.Sets))}
+func (g *grouping) masks(a *plan.Aggregate) *plan.Aggregate {
+	out := &plan.Aggregate{Base: a.Base, Func: a.Func, BySet: make([]int64, len(g.node.Sets))}
 	for _, arg := range a.Args {
-		k, ok := g.at[g.in.id(arg)]
+		k, ok := g.at[g.in.Number(arg)]
 		if !ok {
 			g.fail(arg.Pos(), "GROUPING takes keys of GROUP BY, and this is none", "")
 		}
@@ -96,7 +98,7 @@ func (g *grouping) keys() {
 	case by == nil:
 	case by.All:
 		for _, e := range g.exprs {
-			if find(e, func(e Expr) bool { return isAggregate(e) || isWindow(e) }, nil) == nil {
+			if plan.Find(e, func(e plan.Expr) bool { return plan.IsAggregate(e) || plan.IsWindow(e) }, nil) == nil {
 				g.node.Sets[0] = g.key(e, e.Pos(), g.node.Sets[0])
 			}
 		}
@@ -108,18 +110,18 @@ func (g *grouping) keys() {
 }
 
 // key adds a key, once, and appends its number to set.
-func (g *grouping) key(e Expr, at syntax.Pos, set []int) []int {
-	if find(e, func(e Expr) bool { return isAggregate(e) || isWindow(e) }, nil) != nil {
+func (g *grouping) key(e plan.Expr, at syntax.Pos, set []int) []int {
+	if plan.Find(e, func(e plan.Expr) bool { return plan.IsAggregate(e) || plan.IsWindow(e) }, nil) != nil {
 		g.noAggregates(e, at, "GROUP BY")
 	}
 	g.noUnnest(e, "GROUP BY")
-	if find(e, isCorrelated, nil) != nil {
+	if plan.Find(e, isCorrelated, nil) != nil {
 		g.fail(at, "GROUP BY cannot contain a query that looks at the row around it", "Compute it in a subquery in FROM.")
 	}
-	i, ok := g.at[g.in.id(e)]
+	i, ok := g.at[g.in.Number(e)]
 	if !ok {
 		i = len(g.node.Keys)
-		g.at[g.in.id(e)] = i
+		g.at[g.in.Number(e)] = i
 		g.node.Keys = append(g.node.Keys, e)
 	}
 	if slices.Contains(set, i) {
@@ -175,7 +177,7 @@ func (g *grouping) sets(item syntax.GroupItem) [][]int {
 }
 
 // groupExpr binds a position, a column, an alias or an expression.
-func (g *grouping) groupExpr(x syntax.Expr) Expr {
+func (g *grouping) groupExpr(x syntax.Expr) plan.Expr {
 	if i, ok := g.position(x); ok {
 		return g.exprs[i]
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -102,44 +104,45 @@ func parseTimestamp(s string) (any, bool) {
 }
 
 // unit has the length of each unit.
-var unit = map[string]Interval{
-	"microsecond": {0, 0, 1}, "us": {0, 0, 1}, "millisecond": {0, 0, 1000}, "ms": {0, 0, 1000}, "second": {0, 0, 1e6}, "sec": {0, 0, 1e6},
-	"s": {0, 0, 1e6}, "minute": {0, 0, 60e6}, "min": {0, 0, 60e6}, "m": {0, 0, 60e6},
-	"hour": {0, 0, 3600e6}, "h": {0, 0, 3600e6}, "day": {0, 1, 0}, "d": {0, 1, 0}, "week": {0, 7, 0}, "w": {0, 7, 0}, "month": {1, 0, 0},
-	"mon": {1, 0, 0}, "quarter": {3, 0, 0}, "year": {12, 0, 0}, "y": {12, 0, 0},
-	"decade": {120, 0, 0}, "century": {1200, 0, 0}, "centurie": {1200, 0, 0}, "millennium": {12000, 0, 0}, "millennia": {12000, 0, 0},
+var unit = map[string]plan.Interval{
+	"microsecond": {Micros: 1}, "us": {Micros: 1}, "millisecond": {Micros: 1000}, "ms": {Micros: 1000},
+	"second": {Micros: 1e6}, "sec": {Micros: 1e6},
+	"s": {Micros: 1e6}, "minute": {Micros: 60e6}, "min": {Micros: 60e6}, "m": {Micros: 60e6},
+	"hour": {Micros: 3600e6}, "h": {Micros: 3600e6}, "day": {Days: 1}, "d": {Days: 1}, "week": {Days: 7}, "w": {Days: 7}, "month": {Months: 1},
+	"mon": {Months: 1}, "quarter": {Months: 3}, "year": {Months: 12}, "y": {Months: 12},
+	"decade": {Months: 120}, "century": {Months: 1200}, "centurie": {Months: 1200}, "millennium": {Months: 12000}, "millennia": {Months: 12000},
 }
 
 // ParseInterval reads '1 day 2 hours' and '1 day 03:04:05'. It takes whole numbers only; a time of day may have a fraction.
-func ParseInterval(s string) (total Interval, ok bool) {
+func ParseInterval(s string) (total plan.Interval, ok bool) {
 	words := strings.Fields(strings.ToLower(s))
 	for i := 0; i < len(words); i++ {
 		if strings.Contains(words[i], ":") {
 			c, err := time.Parse("15:04:05.999999", words[i])
 			if err != nil {
-				return Interval{}, false
+				return plan.Interval{}, false
 			}
 			total.Micros += int64(c.Hour())*3600e6 + int64(c.Minute())*60e6 + int64(c.Second())*1e6 + int64(c.Nanosecond())/1000
 			continue
 		}
 		n, err := strconv.ParseInt(words[i], 10, 64)
 		if err != nil || i+1 >= len(words) {
-			return Interval{}, false
+			return plan.Interval{}, false
 		}
 		i++
 		u, known := unit[strings.TrimSuffix(words[i], "s")]
 		if !known {
 			u, known = unit[words[i]]
 		}
-		if !known || !total.add(u, n) {
-			return Interval{}, false
+		if !known || !addTo(&total, u, n) {
+			return plan.Interval{}, false
 		}
 	}
 	return total, len(words) > 0
 }
 
-// add adds n units, and says whether the sum is in range.
-func (t *Interval) add(u Interval, n int64) bool {
+// addTo adds n units to a length of time, and says whether the sum is in range.
+func addTo(t *plan.Interval, u plan.Interval, n int64) bool {
 	const most = math.MaxInt32
 	if n > most*1000 || n < -most*1000 {
 		return false

@@ -3,6 +3,8 @@ package bind
 import (
 	"slices"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -12,7 +14,7 @@ type puller struct {
 	b       *binder
 	at      syntax.Pos
 	c       *correlated
-	numbers *interner
+	numbers *plan.Numbering
 	known   map[int]int
 }
 
@@ -22,27 +24,27 @@ func (u *puller) refuse(what string) {
 }
 
 // argument numbers an expression over the row around the query.
-func (u *puller) argument(x Expr) Expr {
-	id := u.numbers.id(x)
+func (u *puller) argument(x plan.Expr) plan.Expr {
+	id := u.numbers.Number(x)
 	i, ok := u.known[id]
 	if !ok {
 		i = len(u.c.args)
 		u.known[id] = i
 		u.c.args = append(u.c.args, x)
 	}
-	return &outerArg{base{x.Type(), x.Pos()}, i}
+	return &outerArg{plan.Base{T: x.Type(), At: x.Pos()}, i}
 }
 
-func (u *puller) numbered(e Expr) Expr {
-	return newRewriter(func(e Expr) (Expr, bool) {
+func (u *puller) numbered(e plan.Expr) plan.Expr {
+	return plan.NewRewriter(func(e plan.Expr) (plan.Expr, bool) {
 		if o, ok := e.(*outerRef); ok {
 			return u.argument(o.x), true
 		}
 		return nil, false
-	}).expr(e)
+	}).Expr(e)
 }
 
-func isOuter(e Expr) bool {
+func isOuter(e plan.Expr) bool {
 	switch e.(type) {
 	case *outerRef, *outerArg:
 		return true
@@ -50,96 +52,84 @@ func isOuter(e Expr) bool {
 	return false
 }
 
-func hasOuter(e Expr) bool { return e != nil && find(e, isOuter, nil) != nil }
-func hasColumn(e Expr) bool {
-	return find(e, func(e Expr) bool { _, ok := e.(*Column); return ok }, nil) != nil
-}
+func hasOuter(e plan.Expr) bool { return e != nil && plan.Find(e, isOuter, nil) != nil }
 
 // looksOut reports whether a plan reads the row around it.
-func looksOut(n Node, seen map[Node]bool) bool {
+func looksOut(n plan.Node, seen map[plan.Node]bool) bool {
 	if seen[n] {
 		return false
 	}
 	seen[n] = true
-	return slices.ContainsFunc(Exprs(n), hasOuter) || slices.ContainsFunc(Inputs(n), func(in Node) bool { return looksOut(in, seen) })
+	return slices.ContainsFunc(plan.Exprs(n), hasOuter) ||
+		slices.ContainsFunc(plan.Inputs(n), func(in plan.Node) bool { return looksOut(in, seen) })
 }
 
-// substitute replaces columns by expressions.
-func substitute(e Expr, cols []Expr) Expr {
-	return newRewriter(func(e Expr) (Expr, bool) {
-		if c, ok := e.(*Column); ok {
-			return cols[c.Index], true
-		}
-		return nil, false
-	}).expr(e)
-}
-
-func columnsOf(n Node) (cols []Expr) {
+func columnsOf(n plan.Node) (cols []plan.Expr) {
 	for i, f := range n.Fields() {
-		cols = append(cols, &Column{base{f.Type, 0}, i, f.Name})
+		cols = append(cols, &plan.Column{Base: plan.Base{T: f.Type, At: 0}, Index: i, Name: f.Name})
 	}
 	return cols
 }
 
-func (u *puller) pull(n Node) *pulled {
-	if !looksOut(n, map[Node]bool{}) {
+func (u *puller) pull(n plan.Node) *pulled {
+	if !looksOut(n, map[plan.Node]bool{}) {
 		return &pulled{node: n, cols: columnsOf(n)}
 	}
 	switch n := n.(type) {
-	case *Filter:
+	case *plan.Filter:
 		return u.filter(n)
-	case *Project:
+	case *plan.Project:
 		p := u.pull(n.Input)
 		out := *p
-		out.cols = make([]Expr, len(n.Exprs))
+		out.cols = make([]plan.Expr, len(n.Exprs))
 		for i, e := range n.Exprs {
-			out.cols[i] = substitute(e, p.cols)
+			out.cols[i] = plan.Substitute(e, p.cols)
 		}
 		return &out
-	case *Join:
+	case *plan.Join:
 		return u.join(n)
-	case *Aggregation:
+	case *plan.Aggregation:
 		return u.aggregation(n)
-	case *Windows:
+	case *plan.Windows:
 		return u.windows(n)
-	case *Sort:
+	case *plan.Sort:
 		return u.pull(n.Input)
-	case *Limit:
+	case *plan.Limit:
 		u.refuse("has LIMIT")
-	case *SetOp:
+	case *plan.SetOp:
 		u.refuse("is made of several queries")
-	case *Inline:
+	case *plan.Inline:
 		u.refuse("has VALUES of it")
 	}
 	u.refuse("cannot be joined to it")
 	return nil
 }
 
-func (u *puller) filter(n *Filter) *pulled {
+func (u *puller) filter(n *plan.Filter) *pulled {
 	p := *u.pull(n.Input)
-	cond := substitute(n.Cond, p.cols)
+	cond := plan.Substitute(n.Cond, p.cols)
 	if p.one {
-		p.keep = and(p.keep, cond)
+		p.keep = plan.And(p.keep, cond)
 		return &p
 	}
-	var stay Expr
-	for _, part := range conjuncts(cond) {
+	var stay plan.Expr
+	for _, part := range plan.Conjuncts(cond) {
 		if hasOuter(part) {
 			p.conds = append(p.conds, part)
 		} else {
-			stay = and(stay, part)
+			stay = plan.And(stay, part)
 		}
 	}
 	if stay != nil {
-		p.node = &Filter{p.node, stay}
+		p.node = &plan.Filter{Input: p.node, Cond: stay}
 	}
 	return &p
 }
 
-func (u *puller) join(n *Join) *pulled {
+func (u *puller) join(n *plan.Join) *pulled {
 	inner := n.Kind == syntax.Inner || n.Kind == syntax.Cross
-	if !inner && (n.Kind != syntax.Left && n.Kind != syntax.Semi && n.Kind != syntax.Anti || looksOut(n.R, map[Node]bool{}) ||
-		slices.ContainsFunc(Exprs(n), hasOuter)) {
+	if !inner && (n.Kind != syntax.Left && n.Kind != syntax.Semi && n.Kind != syntax.Anti || looksOut(n.R, map[plan.Node]bool{}) ||
+		slices.ContainsFunc(plan.Exprs(n), hasOuter)) {
 		u.refuse("does so within an outer join")
 	}
 	l, r := u.pull(n.L), u.pull(n.R)
@@ -154,26 +144,26 @@ func (u *puller) join(n *Join) *pulled {
 	for _, e := range r.conds {
 		out.conds = append(out.conds, shift(e, width))
 	}
-	j := &Join{Kind: n.Kind, L: l.node, R: r.node, out: append(slices.Clone(l.node.Fields()), r.node.Fields()...)}
+	j := &plan.Join{Kind: n.Kind, L: l.node, R: r.node, Out: append(slices.Clone(l.node.Fields()), r.node.Fields()...)}
 	for _, pair := range n.Equal {
-		a, z := substitute(pair[0], l.cols), substitute(pair[1], r.cols)
-		if hasOuter(a) || hasOuter(z) || !hasColumn(a) && hasColumn(pair[0]) || !hasColumn(z) && hasColumn(pair[1]) {
-			out.conds = append(out.conds, &Apply{base{types.Of(types.Bool), a.Pos()}, "=", []Expr{a, shift(z, width)}})
+		a, z := plan.Substitute(pair[0], l.cols), plan.Substitute(pair[1], r.cols)
+		if hasOuter(a) || hasOuter(z) || !plan.HasColumn(a) && plan.HasColumn(pair[0]) || !plan.HasColumn(z) && plan.HasColumn(pair[1]) {
+			out.conds = append(out.conds, plan.Call(types.Of(types.Bool), a.Pos(), "=", a, shift(z, width)))
 			continue
 		}
-		j.Equal = append(j.Equal, [2]Expr{a, z})
+		j.Equal = append(j.Equal, [2]plan.Expr{a, z})
 	}
 	if n.Rest != nil {
-		for _, part := range conjuncts(substitute(n.Rest, out.cols)) {
+		for _, part := range plan.Conjuncts(plan.Substitute(n.Rest, out.cols)) {
 			if hasOuter(part) {
 				out.conds = append(out.conds, part)
 			} else {
-				j.Rest = and(j.Rest, part)
+				j.Rest = plan.And(j.Rest, part)
 			}
 		}
 	}
 	if n.Kind == syntax.Semi || n.Kind == syntax.Anti {
-		j.out, out.cols = j.out[:width], l.cols
+		j.Out, out.cols = j.Out[:width], l.cols
 	}
 	out.node = j
 	return out
@@ -181,14 +171,14 @@ func (u *puller) join(n *Join) *pulled {
 
 // equality splits a condition that compares the row around the query with a row of the plan. It returns the two sides, each an
 // expression over one of these rows alone.
-func equality(cond Expr) (outer, inner Expr, ok bool) {
-	a, is := cond.(*Apply)
+func equality(cond plan.Expr) (outer, inner plan.Expr, ok bool) {
+	a, is := cond.(*plan.Apply)
 	if !is || a.Func != "=" || a.Args[0].Type() != a.Args[1].Type() {
 		return nil, nil, false
 	}
 	for i, x := range a.Args {
 		y := a.Args[1-i]
-		if hasOuter(x) && !hasColumn(x) && !hasOuter(y) && hasColumn(y) {
+		if hasOuter(x) && !plan.HasColumn(x) && !hasOuter(y) && plan.HasColumn(y) {
 			return x, y, true
 		}
 	}
@@ -197,9 +187,9 @@ func equality(cond Expr) (outer, inner Expr, ok bool) {
 
 // byKey prepares for grouping the plan's rows by the inner sides of the equalities. It returns these sides as keys, and the
 // conditions over the groups, in which the kth key is column first+k. Conditions on the outer row alone do not change.
-func (u *puller) byKey(conds []Expr, first int) (keys, above []Expr) {
+func (u *puller) byKey(conds []plan.Expr, first int) (keys, above []plan.Expr) {
 	for _, cond := range conds {
-		if !hasColumn(cond) {
+		if !plan.HasColumn(cond) {
 			above = append(above, cond)
 			continue
 		}
@@ -207,24 +197,24 @@ func (u *puller) byKey(conds []Expr, first int) (keys, above []Expr) {
 		if !ok {
 			u.refuse("is grouped, and compared with it by something else than =")
 		}
-		key := &Column{base{inner.Type(), inner.Pos()}, first + len(keys), ""}
-		above = append(above, &Apply{base{types.Of(types.Bool), cond.Pos()}, "=", []Expr{outer, key}})
+		key := &plan.Column{Base: plan.Base{T: inner.Type(), At: inner.Pos()}, Index: first + len(keys), Name: ""}
+		above = append(above, plan.Call(types.Of(types.Bool), cond.Pos(), "=", outer, key))
 		keys = append(keys, inner)
 	}
 	return keys, above
 }
 
-func (u *puller) aggregation(n *Aggregation) *pulled {
+func (u *puller) aggregation(n *plan.Aggregation) *pulled {
 	p := u.pull(n.Input)
 	if p.one {
 		u.refuse("groups an aggregate that does")
 	}
-	a := &Aggregation{Input: p.node}
+	a := &plan.Aggregation{Input: p.node}
 	out := &pulled{node: a}
 	for _, k := range n.Keys {
-		a.Keys = append(a.Keys, substitute(k, p.cols))
+		a.Keys = append(a.Keys, plan.Substitute(k, p.cols))
 	}
-	var keys []Expr
+	var keys []plan.Expr
 	keys, out.conds = u.byKey(p.conds, len(n.Keys))
 	a.Keys = append(a.Keys, keys...)
 	for _, set := range n.Sets {
@@ -241,19 +231,19 @@ func (u *puller) aggregation(n *Aggregation) *pulled {
 		u.refuse("has several groupings, one of them of all rows")
 	}
 	for _, k := range a.Keys {
-		a.out = append(a.out, Field{"", k.Type()})
+		a.Out = append(a.Out, plan.Field{Name: "", Type: k.Type()})
 	}
 	out.cols = columnsOf(a)[:len(n.Keys)]
 	for _, x := range n.Aggs {
-		x = substitute(x, p.cols).(*Aggregate)
-		a.Aggs, a.out = append(a.Aggs, x), append(a.out, Field{x.Func, x.T})
-		var col Expr = &Column{base{x.T, x.At}, len(a.out) - 1, x.Func}
+		x = plan.Substitute(x, p.cols).(*plan.Aggregate)
+		a.Aggs, a.Out = append(a.Aggs, x), append(a.Out, plan.Field{Name: x.Func, Type: x.T})
+		var col plan.Expr = &plan.Column{Base: plan.Base{T: x.T, At: x.At}, Index: len(a.Out) - 1, Name: x.Func}
 		if out.one && (x.Func == "count" || x.Func == "approx_count_distinct") { // the count of no rows is 0
-			col = &Apply{base{x.T, x.At}, "coalesce", []Expr{col, &Const{base: base{x.T, x.At}, Value: int64(0)}}}
+			col = plan.Call(x.T, x.At, "coalesce", col, plan.Value(x.T, x.At, int64(0)))
 		}
 		out.cols = append(out.cols, col)
 	}
-	if slices.ContainsFunc(Exprs(a), hasOuter) {
+	if slices.ContainsFunc(plan.Exprs(a), hasOuter) {
 		u.refuse("groups or aggregates by it")
 	}
 	return out
@@ -261,23 +251,23 @@ func (u *puller) aggregation(n *Aggregation) *pulled {
 
 // windows pulls conditions up through window functions. The functions are computed for each outer row, among the rows with
 // its key.
-func (u *puller) windows(n *Windows) *pulled {
+func (u *puller) windows(n *plan.Windows) *pulled {
 	p := u.pull(n.Input)
 	if p.one {
 		u.refuse("has windows over an aggregate that does")
 	}
 	keys, _ := u.byKey(p.conds, 0)
 	width := len(p.node.Fields())
-	w := &Windows{Input: p.node, out: slices.Clone(p.node.Fields())}
+	w := &plan.Windows{Input: p.node, Out: slices.Clone(p.node.Fields())}
 	out := &pulled{node: w, cols: slices.Clone(p.cols), conds: p.conds}
 	for i, c := range n.Calls {
-		call := *substitute(c, p.cols).(*WindowCall)
+		call := *plan.Substitute(c, p.cols).(*plan.WindowCall)
 		call.Partition = append(slices.Clone(call.Partition), keys...)
 		if hasOuter(&call) {
 			u.refuse("has a window function of it")
 		}
-		w.Calls, w.out = append(w.Calls, &call), append(w.out, Field{call.Func, call.T})
-		out.cols = append(out.cols, &Column{base{call.T, call.At}, width + i, call.Func})
+		w.Calls, w.Out = append(w.Calls, &call), append(w.Out, plan.Field{Name: call.Func, Type: call.T})
+		out.cols = append(out.cols, &plan.Column{Base: plan.Base{T: call.T, At: call.At}, Index: width + i, Name: call.Func})
 	}
 	return out
 }

@@ -3,12 +3,14 @@ package bind
 import (
 	"fmt"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
 
 // query binds a query. outer is the scope of the query around it, if it is used as a value.
-func (b *binder) query(q *syntax.Query, outer *scope, c *ctes) Node {
+func (b *binder) query(q *syntax.Query, outer *scope, c *ctes) plan.Node {
 	for i, w := range q.With {
 		for _, v := range q.With[:i] {
 			if equalFold(v.Name.Name, w.Name.Name) {
@@ -22,16 +24,16 @@ func (b *binder) query(q *syntax.Query, outer *scope, c *ctes) Node {
 	if q.Limit == nil && q.Offset == nil {
 		return n
 	}
-	limit := &Limit{n, b.count(q.Limit, -1, "LIMIT"), b.count(q.Offset, 0, "OFFSET")}
+	limit := &plan.Limit{Input: n, Count: b.count(q.Limit, -1, "LIMIT"), Offset: b.count(q.Offset, 0, "OFFSET")}
 	if limit.Count == 0 {
-		return &Inline{out: n.Fields()} // read nothing, and compute nothing that could fail
+		return &plan.Inline{Out: n.Fields()} // read nothing, and compute nothing that could fail
 	}
 	return limit
 }
 
 // body binds a body. q is the query whose ORDER BY belongs to it.
-func (b *binder) body(body syntax.Body, q *syntax.Query, outer *scope, c *ctes) Node {
-	var n Node
+func (b *binder) body(body syntax.Body, q *syntax.Query, outer *scope, c *ctes) plan.Node {
+	var n plan.Node
 	switch x := body.(type) {
 	case *syntax.Select:
 		return b.bindSelect(x, q, outer, c)
@@ -45,7 +47,7 @@ func (b *binder) body(body syntax.Body, q *syntax.Query, outer *scope, c *ctes) 
 	if len(q.OrderBy) == 0 {
 		return n
 	}
-	return &Sort{Input: n, Keys: b.orderOutput(q, n.Fields())}
+	return &plan.Sort{Input: n, Keys: b.orderOutput(q, n.Fields())}
 }
 
 // count binds LIMIT and OFFSET, which must be literal whole numbers.
@@ -54,7 +56,7 @@ func (b *binder) count(x syntax.Expr, without int64, clause string) int64 {
 		return without
 	}
 	e := b.to(b.literalAs(b.expr(x, &scope{}), types.Of(types.BigInt)), types.Of(types.BigInt))
-	c, ok := e.(*Const)
+	c, ok := e.(*plan.Const)
 	n, whole := int64(0), false
 	if ok && c.T.Kind == types.BigInt {
 		n, whole = c.Value.(int64)
@@ -66,9 +68,10 @@ func (b *binder) count(x syntax.Expr, without int64, clause string) int64 {
 }
 
 // orderOutput binds the ORDER BY of a body other than a SELECT: it takes positions and names of columns.
-func (b *binder) orderOutput(q *syntax.Query, fields []Field) (orders []Order) {
-	column := func(i int, o syntax.OrderItem, at syntax.Pos) Order {
-		return Order{&Column{base{fields[i].Type, at}, i, fields[i].Name}, o.Desc, o.NullsFirst}
+func (b *binder) orderOutput(q *syntax.Query, fields []plan.Field) (orders []plan.Order) {
+	column := func(i int, o syntax.OrderItem, at syntax.Pos) plan.Order {
+		c := &plan.Column{Base: plan.Base{T: fields[i].Type, At: at}, Index: i, Name: fields[i].Name}
+		return plan.Order{X: c, Desc: o.Desc, NullsFirst: o.NullsFirst}
 	}
 	if q.OrderAll {
 		for i := range fields {
@@ -110,8 +113,8 @@ func (b *binder) withItems(items []selectItem, do func()) {
 }
 
 // values binds VALUES. The columns of all rows have one type.
-func (b *binder) values(v *syntax.Values, outer *scope, c *ctes) Node {
-	n := &Inline{Rows: make([][]Expr, len(v.Rows))}
+func (b *binder) values(v *syntax.Values, outer *scope, c *ctes) plan.Node {
+	n := &plan.Inline{Rows: make([][]plan.Expr, len(v.Rows))}
 	s := &scope{outer: outer, ctes: c}
 	b.withItems(nil, func() {
 		for i, row := range v.Rows {
@@ -121,7 +124,7 @@ func (b *binder) values(v *syntax.Values, outer *scope, c *ctes) Node {
 		}
 	})
 	for j := range v.Rows[0] {
-		column := make([]Expr, len(v.Rows))
+		column := make([]plan.Expr, len(v.Rows))
 		for i := range n.Rows {
 			column[i] = n.Rows[i][j]
 		}
@@ -129,13 +132,13 @@ func (b *binder) values(v *syntax.Values, outer *scope, c *ctes) Node {
 		for i := range n.Rows {
 			n.Rows[i][j] = column[i]
 		}
-		n.out = append(n.out, Field{fmt.Sprintf("col%d", j), column[0].Type()})
+		n.Out = append(n.Out, plan.Field{Name: fmt.Sprintf("col%d", j), Type: column[0].Type()})
 	}
 	return n
 }
 
 // setOp binds UNION, EXCEPT and INTERSECT. Columns are matched by position, or by name.
-func (b *binder) setOp(x *syntax.SetOp, outer *scope, c *ctes) Node {
+func (b *binder) setOp(x *syntax.SetOp, outer *scope, c *ctes) plan.Node {
 	none := &syntax.Query{}
 	l, r := b.body(x.L, none, outer, c), b.body(x.R, none, outer, c)
 	if x.ByName {
@@ -152,11 +155,11 @@ func (b *binder) setOp(x *syntax.SetOp, outer *scope, c *ctes) Node {
 		b.check(x.At, err)
 		common[i] = t
 	}
-	return &SetOp{x.Kind, x.All, as(l, common), as(r, common)}
+	return &plan.SetOp{Kind: x.Kind, All: x.All, L: as(l, common), R: as(r, common)}
 }
 
 // as converts the columns of n where that is needed.
-func as(n Node, to []types.Type) Node {
+func as(n plan.Node, to []types.Type) plan.Node {
 	for i, f := range n.Fields() {
 		if f.Type != to[i] {
 			return convertColumns(n, to)
@@ -166,9 +169,9 @@ func as(n Node, to []types.Type) Node {
 }
 
 // byName gives both sides all columns of both, those of the left side first. A column that a side lacks is NULL there.
-func (b *binder) byName(at syntax.Pos, l, r Node) (Node, Node) {
+func (b *binder) byName(at syntax.Pos, l, r plan.Node) (plan.Node, plan.Node) {
 	var names []string
-	add := func(fields []Field) {
+	add := func(fields []plan.Field) {
 		seen := map[string]bool{}
 		for _, f := range fields {
 			if seen[lower(f.Name)] {
@@ -188,16 +191,16 @@ func (b *binder) byName(at syntax.Pos, l, r Node) (Node, Node) {
 	}
 	add(l.Fields())
 	add(r.Fields())
-	arrange := func(n Node) Node {
-		p := &Project{Input: n}
+	arrange := func(n plan.Node) plan.Node {
+		p := &plan.Project{Input: n}
 		for _, name := range names {
-			var e Expr = &Const{base: base{types.Of(types.Null), at}}
+			var e plan.Expr = plan.Value(types.Of(types.Null), at, nil)
 			for i, f := range n.Fields() {
 				if equalFold(f.Name, name) {
-					e = &Column{base{f.Type, at}, i, f.Name}
+					e = &plan.Column{Base: plan.Base{T: f.Type, At: at}, Index: i, Name: f.Name}
 				}
 			}
-			p.Exprs, p.out = append(p.Exprs, e), append(p.out, Field{name, e.Type()})
+			p.Exprs, p.Out = append(p.Exprs, e), append(p.Out, plan.Field{Name: name, Type: e.Type()})
 		}
 		return p
 	}

@@ -3,22 +3,24 @@ package bind
 import (
 	"fmt"
 	"strings"
+
+	"posta.dev/posta/analyses/sql/plan"
 )
 
 // renderer draws plans for tests: one node per line, the last step first, its inputs indented below it. A plan that is used twice is drawn
 // once.
 type renderer struct {
 	strings.Builder
-	seen map[Node]bool
+	seen map[plan.Node]bool
 }
 
-func renderPlan(n Node) string {
-	r := &renderer{seen: map[Node]bool{}}
+func renderPlan(n plan.Node) string {
+	r := &renderer{seen: map[plan.Node]bool{}}
 	r.node(n, 0)
 	return strings.TrimRight(r.String(), "\n")
 }
 
-func (r *renderer) node(n Node, depth int) {
+func (r *renderer) node(n plan.Node, depth int) {
 	r.WriteString(strings.Repeat("  ", depth))
 	if r.seen[n] {
 		r.WriteString("(the same)\n")
@@ -26,18 +28,18 @@ func (r *renderer) node(n Node, depth int) {
 	}
 	r.seen[n] = true
 	switch n := n.(type) {
-	case *Scan:
+	case *plan.Scan:
 		var used []string
 		for i, u := range n.Used {
 			if u {
-				used = append(used, n.out[i].Name)
+				used = append(used, n.Out[i].Name)
 			}
 		}
 		r.line("scan %s (%s)", n.Table.Name, strings.Join(used, ", "))
-	case *Inline:
+	case *plan.Inline:
 		r.line("inline %s", strings.Join(each(n.Rows, exprsText), "; "))
-	case *Join:
-		pairs := each(n.Equal, func(p [2]Expr) string { return text(p[0]) + " = " + text(p[1]) })
+	case *plan.Join:
+		pairs := each(n.Equal, func(p [2]plan.Expr) string { return text(p[0]) + " = " + text(p[1]) })
 		rest := ""
 		if n.Rest != nil {
 			rest = " rest " + text(n.Rest)
@@ -45,34 +47,34 @@ func (r *renderer) node(n Node, depth int) {
 		r.line("join %s on %s%s", []string{"inner", "left", "right", "full", "semi", "anti", "cross"}[n.Kind], strings.Join(pairs, ", "), rest)
 		r.node(n.L, depth+1)
 		r.node(n.R, depth+1)
-	case *Filter:
+	case *plan.Filter:
 		r.line("filter %s", text(n.Cond))
 		r.node(n.Input, depth+1)
-	case *Aggregation:
-		r.line("group by %s sets %v: %s", exprsText(n.Keys), n.Sets, strings.Join(each(n.Aggs, func(a *Aggregate) string { return text(a) }),
+	case *plan.Aggregation:
+		r.line("group by %s sets %v: %s", exprsText(n.Keys), n.Sets, strings.Join(each(n.Aggs, func(a *plan.Aggregate) string { return text(a) }),
 			", "))
 		r.node(n.Input, depth+1)
-	case *Windows:
-		r.line("windows %s", strings.Join(each(n.Calls, func(a *WindowCall) string { return text(a) }), ", "))
+	case *plan.Windows:
+		r.line("windows %s", strings.Join(each(n.Calls, func(a *plan.WindowCall) string { return text(a) }), ", "))
 		r.node(n.Input, depth+1)
-	case *Unnest:
+	case *plan.Unnest:
 		r.line("unnest %s outer %t", exprsText(n.Lists), n.Outer)
 		r.node(n.Input, depth+1)
-	case *Project:
-		r.line("project %s", strings.Join(each2(n.Exprs, n.out, func(e Expr, f Field) string {
+	case *plan.Project:
+		r.line("project %s", strings.Join(each2(n.Exprs, n.Out, func(e plan.Expr, f plan.Field) string {
 			return fmt.Sprintf("%s AS %s %s", text(e), f.Name, f.Type)
 		}), ", "))
 		r.node(n.Input, depth+1)
-	case *Distinct:
+	case *plan.Distinct:
 		r.line("distinct %s", exprsText(n.On))
 		r.node(n.Input, depth+1)
-	case *Sort:
+	case *plan.Sort:
 		r.line("sort %s", ordersText(n.Keys))
 		r.node(n.Input, depth+1)
-	case *Limit:
+	case *plan.Limit:
 		r.line("limit %d offset %d", n.Count, n.Offset)
 		r.node(n.Input, depth+1)
-	case *SetOp:
+	case *plan.SetOp:
 		r.line("%s all %t", []string{"union", "except", "intersect"}[n.Kind], n.All)
 		r.node(n.L, depth+1)
 		r.node(n.R, depth+1)
@@ -97,10 +99,10 @@ func each2[T, U any](a []T, b []U, f func(T, U) string) (out []string) {
 	return out
 }
 
-func exprsText(list []Expr) string { return "(" + strings.Join(each(list, text), ", ") + ")" }
+func exprsText(list []plan.Expr) string { return "(" + strings.Join(each(list, text), ", ") + ")" }
 
-func ordersText(list []Order) string {
-	return strings.Join(each(list, func(o Order) string {
+func ordersText(list []plan.Order) string {
+	return strings.Join(each(list, func(o plan.Order) string {
 		s := text(o.X)
 		if o.Desc {
 			s += " desc"
@@ -113,18 +115,18 @@ func ordersText(list []Order) string {
 }
 
 // text renders an expression: columns as #index, constants with their type.
-func text(e Expr) string {
+func text(e plan.Expr) string {
 	switch e := e.(type) {
-	case *Const:
+	case *plan.Const:
 		if s, ok := e.Value.(string); ok {
 			return "'" + s + "'"
 		}
 		return fmt.Sprintf("%v:%s", e.Value, e.T)
-	case *Column:
+	case *plan.Column:
 		return fmt.Sprintf("#%d", e.Index)
-	case *Apply:
+	case *plan.Apply:
 		return e.Func + exprsText(e.Args)
-	case *Cast:
+	case *plan.Cast:
 		s := "cast"
 		if e.Implicit {
 			s = "to"
@@ -136,7 +138,7 @@ func text(e Expr) string {
 			s += fmt.Sprintf("[%d]", e.Range.Max)
 		}
 		return fmt.Sprintf("%s(%s, %s)", s, text(e.X), e.T)
-	case *Aggregate:
+	case *plan.Aggregate:
 		s := e.Func + exprsText(e.Args)
 		if e.Distinct {
 			s = "distinct " + s
@@ -148,7 +150,7 @@ func text(e Expr) string {
 			s += " filter " + text(e.Filter)
 		}
 		return s
-	case *WindowCall:
+	case *plan.WindowCall:
 		s := e.Func + exprsText(e.Args) + " partition " + exprsText(e.Partition) + " order " + ordersText(e.Order)
 		if e.Distinct {
 			s = "distinct " + s
@@ -157,7 +159,7 @@ func text(e Expr) string {
 			s += fmt.Sprintf(" frame %t %d %d", e.Frame.Range, e.Frame.Lo.Kind, e.Frame.Hi.Kind)
 		}
 		return s
-	case *Subquery:
+	case *plan.Subquery:
 		s := "value"
 		if e.Exists {
 			s = "exists"

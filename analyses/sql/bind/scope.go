@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -15,11 +17,11 @@ type visible struct {
 	name   string
 	index  int // index in the rows of FROM
 	typ    types.Type
-	hidden bool   // * leaves it out
-	merged bool   // a column of USING; its name without a table finds another column instead
-	scan   *Scan  // the table that it comes from, if it comes straight from a Scan
-	at     int    // its index in scan
-	both   *Apply // of a FULL JOIN … USING: coalesce of both columns
+	hidden bool        // * leaves it out
+	merged bool        // a column of USING; its name without a table finds another column instead
+	scan   *plan.Scan  // the table that it comes from, if it comes straight from a Scan
+	at     int         // its index in scan
+	both   *plan.Apply // of a FULL JOIN … USING: coalesce of both columns
 }
 
 // scope resolves the names of one SELECT.
@@ -43,7 +45,7 @@ type ctes struct {
 	query   *syntax.Query
 	scope   *ctes // the names that the query itself can use
 	outer   *ctes
-	plan    Node // nil until the query is bound
+	plan    plan.Node // nil until the query is bound
 }
 
 func (c *ctes) find(name string) *ctes {
@@ -66,7 +68,7 @@ func (s *scope) find(table, name string) (found []visible) {
 }
 
 // column binds a name. A column wins over an alias.
-func (b *binder) column(c *syntax.Column, s *scope) Expr {
+func (b *binder) column(c *syntax.Column, s *scope) plan.Expr {
 	found := s.find(c.Table, c.Name)
 	switch {
 	case len(found) == 1:
@@ -106,7 +108,7 @@ func within(c *syntax.Column, tables []visible) string {
 func (s *scope) hiddenAlike(found []visible) bool { return found[0].hidden }
 
 // use notes that a column is read, and returns it. A column without a type can only be described.
-func (b *binder) use(v visible, at syntax.Pos) Expr {
+func (b *binder) use(v visible, at syntax.Pos) plan.Expr {
 	if v.both != nil {
 		return v.both
 	}
@@ -118,7 +120,7 @@ func (b *binder) use(v visible, at syntax.Pos) Expr {
 	if v.scan != nil {
 		v.scan.Used[v.at] = true
 	}
-	return &Column{base{v.typ, at}, v.index, v.name}
+	return &plan.Column{Base: plan.Base{T: v.typ, At: at}, Index: v.index, Name: v.name}
 }
 
 func (b *binder) unknownColumn(c *syntax.Column, s *scope) {
@@ -190,7 +192,7 @@ func list(names []string) string {
 }
 
 // alias binds the item that an alias of this SELECT names, nil if there is none.
-func (b *binder) alias(c *syntax.Column, s *scope) Expr {
+func (b *binder) alias(c *syntax.Column, s *scope) plan.Expr {
 	for _, a := range s.aliases[:min(s.visible, len(s.aliases))] {
 		if strings.EqualFold(a.name, c.Name) {
 			e := b.item(a.item, s)
@@ -216,12 +218,12 @@ func (b *binder) fits(at syntax.Pos, size int) {
 }
 
 // size counts the parts of an expression, shared ones as often as they are used.
-func (b *binder) size(e Expr) int {
+func (b *binder) size(e plan.Expr) int {
 	if n, ok := b.sizes[e]; ok {
 		return n
 	}
 	n := 1
-	for _, c := range children(e) {
+	for _, c := range plan.Children(e) {
 		n = min(n+b.size(c), maxSize+1)
 	}
 	b.sizes[e] = n

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 )
 
@@ -22,18 +24,18 @@ type selection struct {
 	*binder
 	sel   *syntax.Select
 	scope *scope
-	node  Node
-	exprs []Expr // the bound items
+	node  plan.Node
+	exprs []plan.Expr // the bound items
 }
 
 // bindSelect binds a SELECT with the ORDER BY of its query.
-func (b *binder) bindSelect(sel *syntax.Select, q *syntax.Query, outer *scope, c *ctes) Node {
-	defer func(items []selectItem, bound []Expr, binding []bool, windows []syntax.NamedWindow) {
+func (b *binder) bindSelect(sel *syntax.Select, q *syntax.Query, outer *scope, c *ctes) plan.Node {
+	defer func(items []selectItem, bound []plan.Expr, binding []bool, windows []syntax.NamedWindow) {
 		b.items, b.bound, b.binding, b.windows = items, bound, binding, windows
 	}(b.items, b.bound, b.binding, b.windows)
 	b.items, b.bound, b.binding, b.windows = nil, nil, nil, nil
 	s := &selection{binder: b, sel: sel, scope: &scope{outer: outer, ctes: c}}
-	s.node = &Inline{Rows: [][]Expr{{}}}
+	s.node = &plan.Inline{Rows: [][]plan.Expr{{}}}
 	if sel.From != nil {
 		s.node, s.scope.columns = b.from(sel.From, outer, c)
 	}
@@ -44,7 +46,7 @@ func (b *binder) bindSelect(sel *syntax.Select, q *syntax.Query, outer *scope, c
 	}
 	b.windows = sel.Windows
 	s.expandItems()
-	b.bound, b.binding = append(b.bound, make([]Expr, len(b.items)-len(b.bound))...), make([]bool, len(b.items))
+	b.bound, b.binding = append(b.bound, make([]plan.Expr, len(b.items)-len(b.bound))...), make([]bool, len(b.items))
 	if sel.Where != nil {
 		cond := b.boolean(b.plain(sel.Where, s.scope, "WHERE"), "WHERE")
 		b.fits(sel.Where.Pos(), b.size(cond))
@@ -53,7 +55,7 @@ func (b *binder) bindSelect(sel *syntax.Select, q *syntax.Query, outer *scope, c
 	total := 0
 	for i := range b.items {
 		e := b.item(i, s.scope)
-		if c, ok := e.(*Column); ok && equalFold(c.Name, b.items[i].name) && b.items[i].alias == "" {
+		if c, ok := e.(*plan.Column); ok && equalFold(c.Name, b.items[i].name) && b.items[i].alias == "" {
 			b.items[i].name = c.Name // spelled as the table spells it
 		}
 		total += b.size(e)
@@ -79,7 +81,7 @@ func shortened(name string) string {
 }
 
 // answerNames fails if an answer has a column whose name is too long.
-func (b *binder) answerNames(at syntax.Pos, fields []Field) {
+func (b *binder) answerNames(at syntax.Pos, fields []plan.Field) {
 	for i, f := range fields {
 		if len(f.Name) > MaxName {
 			b.fail(at, fmt.Sprintf("column %d of the answer has a name of %d bytes; at most %d are possible", i+1, len(f.Name), MaxName),
@@ -129,7 +131,7 @@ func (s *selection) expandStar(star *syntax.Star) {
 			gone[lower(v.name)] = true
 			continue
 		}
-		item, bound := selectItem{name: v.name}, Expr(nil)
+		item, bound := selectItem{name: v.name}, plan.Expr(nil)
 		if r := replaced[lower(v.name)]; r != nil {
 			item.x = r.X
 			delete(replaced, lower(v.name))
@@ -158,7 +160,7 @@ func (s *selection) expandStar(star *syntax.Star) {
 }
 
 // item binds an item when it is first needed. The item sees the aliases before it.
-func (b *binder) item(i int, s *scope) Expr {
+func (b *binder) item(i int, s *scope) plan.Expr {
 	if b.bound[i] != nil {
 		return b.bound[i]
 	}
@@ -181,12 +183,12 @@ func (b *binder) item(i int, s *scope) Expr {
 
 // finish binds what follows WHERE. First it binds all expressions over the rows of FROM. Each later step that makes new rows
 // computes some parts of these expressions; finish then replaces these parts, in all expressions, by the step's columns.
-func (s *selection) finish(q *syntax.Query) Node {
-	having, qualify := Expr(nil), Expr(nil)
+func (s *selection) finish(q *syntax.Query) plan.Node {
+	having, qualify := plan.Expr(nil), plan.Expr(nil)
 	if s.sel.Having != nil {
 		having = s.boolean(s.expr(s.sel.Having, s.scope), "HAVING")
 		s.noUnnest(having, "HAVING")
-		if n := find(having, isWindow, nil); n != nil {
+		if n := plan.Find(having, plan.IsWindow, nil); n != nil {
 			s.fail(n.Pos(), "HAVING cannot contain a window function", "Conditions on windows stand in QUALIFY.")
 		}
 	}
@@ -194,14 +196,14 @@ func (s *selection) finish(q *syntax.Query) Node {
 		qualify = s.boolean(s.expr(s.sel.Qualify, s.scope), "QUALIFY")
 		s.noUnnest(qualify, "QUALIFY")
 	}
-	var on []Expr
+	var on []plan.Expr
 	for _, x := range s.sel.DistinctOn {
 		on = append(on, s.outputOrExpr(x))
 	}
 	orders := s.orderBy(q)
 
-	exprs := append([]Expr{having, qualify}, s.exprs...)
-	exprs = append(append(exprs, on...), orderExprs(orders)...)
+	exprs := append([]plan.Expr{having, qualify}, s.exprs...)
+	exprs = append(append(exprs, on...), plan.OrderExprs(orders)...)
 	set := func() {
 		having, qualify = exprs[0], exprs[1]
 		copy(s.exprs, exprs[2:])
@@ -210,23 +212,23 @@ func (s *selection) finish(q *syntax.Query) Node {
 			orders[i].X = exprs[2+len(s.exprs)+len(on)+i]
 		}
 	}
-	if s.sel.GroupBy != nil || having != nil || anyOf(exprs, isAggregate) {
+	if s.sel.GroupBy != nil || having != nil || anyOf(exprs, plan.IsAggregate) {
 		exprs = s.aggregate(s.attachAggregated(exprs))
 		set()
 	}
 	if having != nil {
 		s.node, having = s.attach(s.node, having)
-		s.node = &Filter{s.node, having}
+		s.node = &plan.Filter{Input: s.node, Cond: having}
 	}
 	exprs[0] = nil // HAVING is bound
 	s.node, exprs = s.attachAll(s.node, exprs)
 	set()
-	if anyOf(exprs, isWindow) {
+	if anyOf(exprs, plan.IsWindow) {
 		exprs = s.windowed(exprs)
 		set()
 	}
 	if qualify != nil {
-		s.node = &Filter{s.node, qualify}
+		s.node = &plan.Filter{Input: s.node, Cond: qualify}
 	}
 	exprs[1] = nil // QUALIFY is bound
 	if anyOf(exprs, isUnnest) {
@@ -237,20 +239,20 @@ func (s *selection) finish(q *syntax.Query) Node {
 }
 
 // attachAggregated joins the rows of FROM with the correlated queries in the arguments of aggregates.
-func (s *selection) attachAggregated(exprs []Expr) []Expr {
-	return newRewriter(func(e Expr) (Expr, bool) {
-		a, ok := e.(*Aggregate)
-		if !ok || find(a, isCorrelated, nil) == nil {
+func (s *selection) attachAggregated(exprs []plan.Expr) []plan.Expr {
+	return plan.NewRewriter(func(e plan.Expr) (plan.Expr, bool) {
+		a, ok := e.(*plan.Aggregate)
+		if !ok || plan.Find(a, isCorrelated, nil) == nil {
 			return nil, false
 		}
 		s.node, e = s.attach(s.node, a)
 		return e, true
-	}).exprs(exprs)
+	}).Exprs(exprs)
 }
 
-func anyOf(exprs []Expr, wanted func(Expr) bool) bool {
+func anyOf(exprs []plan.Expr, wanted func(plan.Expr) bool) bool {
 	for _, e := range exprs {
-		if find(e, wanted, nil) != nil {
+		if plan.Find(e, wanted, nil) != nil {
 			return true
 		}
 	}
@@ -258,21 +260,21 @@ func anyOf(exprs []Expr, wanted func(Expr) bool) bool {
 }
 
 // orderBy binds ORDER BY: positions, names of the answer's columns, expressions.
-func (s *selection) orderBy(q *syntax.Query) (orders []Order) {
+func (s *selection) orderBy(q *syntax.Query) (orders []plan.Order) {
 	if q.OrderAll {
 		for _, e := range s.exprs {
-			orders = append(orders, Order{e, q.OrderBy[0].Desc, q.OrderBy[0].NullsFirst})
+			orders = append(orders, plan.Order{X: e, Desc: q.OrderBy[0].Desc, NullsFirst: q.OrderBy[0].NullsFirst})
 		}
 		return orders
 	}
 	for _, o := range q.OrderBy {
-		orders = append(orders, Order{s.outputOrExpr(o.X), o.Desc, o.NullsFirst})
+		orders = append(orders, plan.Order{X: s.outputOrExpr(o.X), Desc: o.Desc, NullsFirst: o.NullsFirst})
 	}
 	return orders
 }
 
 // outputOrExpr binds a position, an alias or an expression. Here an alias wins over a column.
-func (s *selection) outputOrExpr(x syntax.Expr) Expr {
+func (s *selection) outputOrExpr(x syntax.Expr) plan.Expr {
 	if i, ok := s.position(x); ok {
 		return s.exprs[i]
 	}
@@ -301,27 +303,27 @@ func (s *selection) position(x syntax.Expr) (int, bool) {
 
 // project computes the items and the keys of the order, removes duplicate rows, sorts, and drops columns that were only needed
 // as keys.
-func (s *selection) project(on []Expr, orders []Order) Node {
-	p := &Project{Input: s.node}
-	in, at := newInterner(), map[int]int{}
+func (s *selection) project(on []plan.Expr, orders []plan.Order) plan.Node {
+	p := &plan.Project{Input: s.node}
+	in, at := plan.NewNumbering(), map[int]int{}
 	for i, e := range s.exprs {
 		p.Exprs = append(p.Exprs, e)
-		p.out = append(p.out, Field{s.items[i].name, e.Type()})
-		if _, ok := at[in.id(e)]; !ok {
-			at[in.id(e)] = i
+		p.Out = append(p.Out, plan.Field{Name: s.items[i].name, Type: e.Type()})
+		if _, ok := at[in.Number(e)]; !ok {
+			at[in.Number(e)] = i
 		}
 	}
-	column := func(e Expr) Expr {
-		i, ok := at[in.id(e)]
+	column := func(e plan.Expr) plan.Expr {
+		i, ok := at[in.Number(e)]
 		if !ok {
 			if s.sel.Distinct {
 				s.fail(e.Pos(), "with DISTINCT only columns of SELECT can be ordered by", "Add it to SELECT.")
 			}
 			i = len(p.Exprs)
-			p.Exprs, p.out = append(p.Exprs, e), append(p.out, Field{"", e.Type()})
-			at[in.id(e)] = i
+			p.Exprs, p.Out = append(p.Exprs, e), append(p.Out, plan.Field{Name: "", Type: e.Type()})
+			at[in.Number(e)] = i
 		}
-		return &Column{base{e.Type(), e.Pos()}, i, p.out[i].Name}
+		return &plan.Column{Base: plan.Base{T: e.Type(), At: e.Pos()}, Index: i, Name: p.Out[i].Name}
 	}
 	for i := range on {
 		on[i] = column(on[i])
@@ -329,20 +331,21 @@ func (s *selection) project(on []Expr, orders []Order) Node {
 	for i := range orders {
 		orders[i].X = column(orders[i].X)
 	}
-	var n Node = p
+	var n plan.Node = p
 	if s.sel.Distinct {
-		n = &Distinct{Input: n}
+		n = &plan.Distinct{Input: n}
 	}
 	if len(orders) > 0 {
-		n = &Sort{Input: n, Keys: orders}
+		n = &plan.Sort{Input: n, Keys: orders}
 	}
 	if len(on) > 0 {
-		n = &Distinct{n, on}
+		n = &plan.Distinct{Input: n, On: on}
 	}
 	if hidden := len(p.Exprs) - len(s.exprs); hidden > 0 {
-		keep := &Project{Input: n}
-		for i, f := range p.out[:len(s.exprs)] {
-			keep.Exprs, keep.out = append(keep.Exprs, &Column{base{f.Type, 0}, i, f.Name}), append(keep.out, f)
+		keep := &plan.Project{Input: n}
+		for i, f := range p.Out[:len(s.exprs)] {
+			keep.Exprs = append(keep.Exprs, &plan.Column{Base: plan.Base{T: f.Type}, Index: i, Name: f.Name})
+			keep.Out = append(keep.Out, f)
 		}
 		return keep
 	}
@@ -350,21 +353,21 @@ func (s *selection) project(on []Expr, orders []Order) Node {
 }
 
 // windowed adds a step for the window functions.
-func (s *selection) windowed(exprs []Expr) []Expr {
-	w := &Windows{Input: s.node, out: append([]Field{}, s.node.Fields()...)}
-	in, at, width := newInterner(), map[int]int{}, len(s.node.Fields())
+func (s *selection) windowed(exprs []plan.Expr) []plan.Expr {
+	w := &plan.Windows{Input: s.node, Out: append([]plan.Field{}, s.node.Fields()...)}
+	in, at, width := plan.NewNumbering(), map[int]int{}, len(s.node.Fields())
 	s.node = w
-	return newRewriter(func(e Expr) (Expr, bool) {
-		c, ok := e.(*WindowCall)
+	return plan.NewRewriter(func(e plan.Expr) (plan.Expr, bool) {
+		c, ok := e.(*plan.WindowCall)
 		if !ok {
 			return nil, false
 		}
-		i, ok := at[in.id(e)]
+		i, ok := at[in.Number(e)]
 		if !ok {
 			i = len(w.Calls)
-			at[in.id(e)] = i
-			w.Calls, w.out = append(w.Calls, c), append(w.out, Field{c.Func, c.T})
+			at[in.Number(e)] = i
+			w.Calls, w.Out = append(w.Calls, c), append(w.Out, plan.Field{Name: c.Func, Type: c.T})
 		}
-		return &Column{base{c.T, c.At}, width + i, c.Func}, true
-	}).exprs(exprs)
+		return &plan.Column{Base: plan.Base{T: c.T, At: c.At}, Index: width + i, Name: c.Func}, true
+	}).Exprs(exprs)
 }

@@ -3,6 +3,8 @@ package bind
 import (
 	"strconv"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -14,7 +16,7 @@ import (
 //
 // Exact quartiles and numbers of distinct values would need every value of every column in memory. So they are estimated, as in
 // DuckDB: see the aggregates quartiles and approx_unique in package tail.
-func (b *binder) summary(d *syntax.Describe, at syntax.Pos, c *ctes) Node {
+func (b *binder) summary(d *syntax.Describe, at syntax.Pos, c *ctes) plan.Node {
 	fields := b.query(d.Query, nil, c).Fields()
 	from := &syntax.Derived{At: at, Query: d.Query, Alias: syntax.Alias{Name: syntax.Ident{At: at, Name: "s"}}}
 	text := func(s string) syntax.Expr { return &syntax.String{At: at, Value: s} }
@@ -27,8 +29,8 @@ func (b *binder) summary(d *syntax.Describe, at syntax.Pos, c *ctes) Node {
 	summary := func(name string, x syntax.Expr) syntax.Expr {
 		return &syntax.Call{At: at, Name: name, Args: []syntax.Expr{x}, Summary: true}
 	}
-	quartile := func(n string) func(syntax.Expr, Field) syntax.Expr {
-		return func(x syntax.Expr, f Field) syntax.Expr {
+	quartile := func(n string) func(syntax.Expr, plan.Field) syntax.Expr {
+		return func(x syntax.Expr, f plan.Field) syntax.Expr {
 			if !f.Type.IsNumber() && f.Type.Kind != types.Date && f.Type.Kind != types.Timestamp {
 				return nil
 			}
@@ -45,7 +47,7 @@ func (b *binder) summary(d *syntax.Describe, at syntax.Pos, c *ctes) Node {
 		from.Alias.Columns = append(from.Alias.Columns, syntax.Ident{At: at, Name: "c" + strconv.Itoa(i)})
 	}
 	sel := &syntax.Select{At: at, From: from}
-	figure := func(name, typ string, of func(x syntax.Expr, f Field) syntax.Expr, digits ...int) {
+	figure := func(name, typ string, of func(x syntax.Expr, f plan.Field) syntax.Expr, digits ...int) {
 		list := &syntax.List{At: at}
 		for i, f := range fields {
 			x := of(&syntax.Column{At: at, Name: from.Alias.Columns[i].Name}, f)
@@ -60,27 +62,27 @@ func (b *binder) summary(d *syntax.Describe, at syntax.Pos, c *ctes) Node {
 		}
 		sel.Items = append(sel.Items, syntax.Item{X: x, Alias: syntax.Ident{At: at, Name: name}})
 	}
-	ofNumbers := func(function string) func(syntax.Expr, Field) syntax.Expr {
-		return func(x syntax.Expr, f Field) syntax.Expr {
+	ofNumbers := func(function string) func(syntax.Expr, plan.Field) syntax.Expr {
+		return func(x syntax.Expr, f plan.Field) syntax.Expr {
 			if !f.Type.IsNumber() {
 				return nil
 			}
 			return call(function, x)
 		}
 	}
-	ofAll := func(function string) func(syntax.Expr, Field) syntax.Expr {
-		return func(x syntax.Expr, f Field) syntax.Expr {
+	ofAll := func(function string) func(syntax.Expr, plan.Field) syntax.Expr {
+		return func(x syntax.Expr, f plan.Field) syntax.Expr {
 			if f.Type.Kind == types.TextList || f.Type.Kind == types.Null {
 				return nil
 			}
 			return call(function, x)
 		}
 	}
-	figure("column_name", "TEXT", func(_ syntax.Expr, f Field) syntax.Expr { return text(f.Name) })
-	figure("column_type", "TEXT", func(_ syntax.Expr, f Field) syntax.Expr { return text(f.Type.String()) })
+	figure("column_name", "TEXT", func(_ syntax.Expr, f plan.Field) syntax.Expr { return text(f.Name) })
+	figure("column_type", "TEXT", func(_ syntax.Expr, f plan.Field) syntax.Expr { return text(f.Type.String()) })
 	figure("min", "TEXT", ofAll("min"))
 	figure("max", "TEXT", ofAll("max"))
-	figure("approx_unique", "BIGINT", func(x syntax.Expr, f Field) syntax.Expr {
+	figure("approx_unique", "BIGINT", func(x syntax.Expr, f plan.Field) syntax.Expr {
 		if f.Type.Kind == types.TextList || f.Type.Kind == types.Null {
 			return nil
 		}
@@ -91,8 +93,8 @@ func (b *binder) summary(d *syntax.Describe, at syntax.Pos, c *ctes) Node {
 	figure("q25", "TEXT", quartile("1"))
 	figure("q50", "TEXT", quartile("2"))
 	figure("q75", "TEXT", quartile("3"))
-	figure("count", "BIGINT", func(syntax.Expr, Field) syntax.Expr { return call("count") })
-	figure("null_percentage", "DECIMAL", func(x syntax.Expr, f Field) syntax.Expr {
+	figure("count", "BIGINT", func(syntax.Expr, plan.Field) syntax.Expr { return call("count") })
+	figure("null_percentage", "DECIMAL", func(x syntax.Expr, f plan.Field) syntax.Expr {
 		share := &syntax.Binary{At: at, Op: syntax.Div, L: call("count", x), R: call("nullif", call("count"), &syntax.Number{At: at, Text: "0"})}
 		missing := &syntax.Binary{At: at, Op: syntax.Sub, L: &syntax.Number{At: at, Text: "100"},
 			R: &syntax.Binary{At: at, Op: syntax.Mul, L: &syntax.Number{At: at, Text: "100"}, R: share}}

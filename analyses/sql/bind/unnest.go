@@ -3,34 +3,36 @@ package bind
 import (
 	"fmt"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
 
 // isUnnest reports whether an expression is UNNEST in a SELECT. UNNEST makes rows, so it is not treated as a function.
-func isUnnest(e Expr) bool {
-	a, ok := e.(*Apply)
+func isUnnest(e plan.Expr) bool {
+	a, ok := e.(*plan.Apply)
 	return ok && a.Func == "UNNEST"
 }
 
 // unnest binds UNNEST in a SELECT.
-func (b *binder) unnest(x *syntax.Call, s *scope) Expr {
+func (b *binder) unnest(x *syntax.Call, s *scope) plan.Expr {
 	if len(x.Args) != 1 {
 		b.fail(x.At, fmt.Sprintf("UNNEST takes one list, not %d", len(x.Args)), "Several stand side by side: SELECT unnest(a), unnest(b).")
 	}
 	if x.Star || x.Distinct || len(x.OrderBy) > 0 || x.Filter != nil || x.Over != nil || x.IgnoreNulls {
 		b.fail(x.At, "UNNEST is not an aggregate", "DISTINCT, ORDER BY, FILTER and OVER belong to aggregates.")
 	}
-	return &Apply{base{types.Of(types.Text), x.At}, "UNNEST", []Expr{b.list(x.At, b.expr(x.Args[0], s))}}
+	return plan.Call(types.Of(types.Text), x.At, "UNNEST", b.list(x.At, b.expr(x.Args[0], s)))
 }
 
 // list checks that an expression is a list.
-func (b *binder) list(at syntax.Pos, e Expr) Expr {
+func (b *binder) list(at syntax.Pos, e plan.Expr) plan.Expr {
 	switch e.Type().Kind {
 	case types.TextList:
 		return e
 	case types.Null:
-		return &Const{base: base{types.Of(types.TextList), e.Pos()}}
+		return plan.Value(types.Of(types.TextList), e.Pos(), nil)
 	case types.Text:
 		b.fail(at, "UNNEST needs a list, not TEXT", "A list is what string_split(x, ','), python_list(x) and, of a JSON array, x->>'$[*]' give.")
 	}
@@ -39,46 +41,46 @@ func (b *binder) list(at syntax.Pos, e Expr) Expr {
 }
 
 // noUnnest refuses UNNEST in places where it cannot make rows.
-func (b *binder) noUnnest(e Expr, where string) {
-	if n := find(e, isUnnest, nil); n != nil {
+func (b *binder) noUnnest(e plan.Expr, where string) {
+	if n := plan.Find(e, isUnnest, nil); n != nil {
 		b.fail(n.Pos(), where+" cannot contain UNNEST", "Put it into FROM: FROM t, UNNEST(list) AS u(item).")
 	}
 }
 
 // unnested adds a step for UNNEST in SELECT. Several lists of one SELECT are unnested in parallel.
-func (s *selection) unnested(exprs []Expr) []Expr {
+func (s *selection) unnested(exprs []plan.Expr) []plan.Expr {
 	in := s.node.Fields()
-	u := &Unnest{Input: s.node, out: append([]Field{}, in...)}
-	ids, at := newInterner(), map[int]int{}
+	u := &plan.Unnest{Input: s.node, Out: append([]plan.Field{}, in...)}
+	ids, at := plan.NewNumbering(), map[int]int{}
 	s.node = u
-	return newRewriter(func(e Expr) (Expr, bool) {
+	return plan.NewRewriter(func(e plan.Expr) (plan.Expr, bool) {
 		if !isUnnest(e) {
 			return nil, false
 		}
-		list := e.(*Apply).Args[0]
+		list := e.(*plan.Apply).Args[0]
 		s.noUnnest(list, "UNNEST")
-		i, ok := at[ids.id(e)]
+		i, ok := at[ids.Number(e)]
 		if !ok {
 			i = len(u.Lists)
-			at[ids.id(e)] = i
-			u.Lists, u.out = append(u.Lists, list), append(u.out, Field{"unnest", e.Type()})
+			at[ids.Number(e)] = i
+			u.Lists, u.Out = append(u.Lists, list), append(u.Out, plan.Field{Name: "unnest", Type: e.Type()})
 		}
-		return &Column{base{e.Type(), e.Pos()}, len(in) + i, "unnest"}, true
-	}).exprs(exprs)
+		return &plan.Column{Base: plan.Base{T: e.Type(), At: e.Pos()}, Index: len(in) + i, Name: "unnest"}, true
+	}).Exprs(exprs)
 }
 
 // fromUnnest binds UNNEST(list) in FROM. The list may use the columns of the tables before it: those of n, which are called
 // left.
-func (b *binder) fromUnnest(f *syntax.TableFunc, n Node, left []visible, outer *scope, c *ctes) (*Unnest, visible) {
+func (b *binder) fromUnnest(f *syntax.TableFunc, n plan.Node, left []visible, outer *scope, c *ctes) (*plan.Unnest, visible) {
 	if len(f.Args) != 1 || f.Args[0].Name.Name != "" {
 		b.fail(f.Name.At, "UNNEST in FROM takes one list", "")
 	}
-	var list Expr
+	var list plan.Expr
 	b.withItems(nil, func() {
 		list = b.plain(f.Args[0].X, &scope{columns: left, outer: outer, ctes: c}, "UNNEST")
 	})
 	b.noUnnest(list, "UNNEST")
-	if find(list, isCorrelated, nil) != nil {
+	if plan.Find(list, isCorrelated, nil) != nil {
 		b.fail(f.Args[0].X.Pos(), "UNNEST cannot contain a query that looks at the row around it", "Compute it in a subquery in FROM.")
 	}
 	list = b.list(f.Args[0].X.Pos(), list)
@@ -92,7 +94,8 @@ func (b *binder) fromUnnest(f *syntax.TableFunc, n Node, left []visible, outer *
 	} else if len(names) == 1 {
 		v.name = names[0].Name
 	}
-	return &Unnest{Input: n, Lists: []Expr{list}, out: append(append([]Field{}, n.Fields()...), Field{v.name, text})}, v
+	out := append(append([]plan.Field{}, n.Fields()...), plan.Field{Name: v.name, Type: text})
+	return &plan.Unnest{Input: n, Lists: []plan.Expr{list}, Out: out}, v
 }
 
 // beforeUnnest changes t, (UNNEST(list) LEFT JOIN u ON …), which is how the parser reads a comma, into (t, UNNEST(list)) LEFT
@@ -119,7 +122,7 @@ func beforeUnnest(f *syntax.Join) *syntax.Join {
 }
 
 // joinUnnest binds a join whose right side is UNNEST: it joins each row with the items of its own list.
-func (b *binder) joinUnnest(f *syntax.Join, r *syntax.TableFunc, outer *scope, c *ctes) (Node, []visible) {
+func (b *binder) joinUnnest(f *syntax.Join, r *syntax.TableFunc, outer *scope, c *ctes) (plan.Node, []visible) {
 	n, left := b.from(f.L, outer, c)
 	u, v := b.fromUnnest(r, n, left, outer, c)
 	b.differentTables(f.At, left, []visible{v})
@@ -131,14 +134,14 @@ func (b *binder) joinUnnest(f *syntax.Join, r *syntax.TableFunc, outer *scope, c
 		return u, names
 	}
 	on := b.boolean(b.plain(f.On, &scope{columns: names, outer: outer, ctes: c}, "ON"), "ON")
-	if k, ok := on.(*Const); ok && k.Value == true {
+	if k, ok := on.(*plan.Const); ok && k.Value == true {
 		u.Outer = f.Kind == syntax.Left
 		return u, names
 	}
 	if f.Kind == syntax.Left {
 		b.fail(f.On.Pos(), "a LEFT JOIN with UNNEST has no condition but true", "Write LEFT JOIN UNNEST(list) AS u(item) ON true.")
 	}
-	if find(on, isCorrelated, nil) != nil {
+	if plan.Find(on, isCorrelated, nil) != nil {
 		b.fail(f.On.Pos(), "ON cannot contain a query that looks at the row around it", "Put it into WHERE.")
 	}
 	return b.where(u, on), names

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -15,18 +16,18 @@ import (
 // return the new indexes of a node's columns, or nil if they have not moved.
 type arranger struct {
 	*statement
-	done map[bind.Node]bool
+	done map[plan.Node]bool
 }
 
 func (s *statement) arrange() {
-	a := &arranger{s, map[bind.Node]bool{}}
+	a := &arranger{s, map[plan.Node]bool{}}
 	for _, r := range s.roots {
 		a.node(r.plan, false)
 	}
 }
 
 // node arranges the joins below a node. With free, the order of the node's rows and columns may change.
-func (a *arranger) node(n bind.Node, free bool) (bind.Node, []int) {
+func (a *arranger) node(n plan.Node, free bool) (plan.Node, []int) {
 	if a.uses[n] > 1 {
 		if a.done[n] {
 			return n, nil
@@ -36,29 +37,29 @@ func (a *arranger) node(n bind.Node, free bool) (bind.Node, []int) {
 	}
 	a.queries(n)
 	switch n := n.(type) {
-	case *bind.Filter:
+	case *plan.Filter:
 		in, moved := a.node(n.Input, free)
 		n.Input = in
 		move(moved, &n.Cond)
 		return n, moved
-	case *bind.Project:
+	case *plan.Project:
 		in, moved := a.node(n.Input, free)
 		n.Input = in
 		for i := range n.Exprs {
 			move(moved, &n.Exprs[i])
 		}
-	case *bind.Aggregation:
+	case *plan.Aggregation:
 		in, moved := a.node(n.Input, !slices.ContainsFunc(n.Aggs, seesOrder))
 		n.Input = in
 		for i := range n.Keys {
 			move(moved, &n.Keys[i])
 		}
 		for i := range n.Aggs {
-			e := bind.Expr(n.Aggs[i])
+			e := plan.Expr(n.Aggs[i])
 			move(moved, &e)
-			n.Aggs[i] = e.(*bind.Aggregate)
+			n.Aggs[i] = e.(*plan.Aggregate)
 		}
-	case *bind.Unnest:
+	case *plan.Unnest:
 		in, moved := a.node(n.Input, free)
 		n.Input = in
 		for i := range n.Lists {
@@ -68,28 +69,28 @@ func (a *arranger) node(n bind.Node, free bool) (bind.Node, []int) {
 			return n, nil
 		}
 		w := len(moved)
-		bind.Giving(n, append(slices.Clone(in.Fields()), n.Fields()[w:]...))
+		plan.Giving(n, append(slices.Clone(in.Fields()), n.Fields()[w:]...))
 		moved = slices.Clone(moved)
 		for i := range n.Lists {
 			moved = append(moved, w+i)
 		}
 		return n, moved
-	case *bind.Join:
+	case *plan.Join:
 		if free {
 			if g := a.groupOf(n); g != nil {
 				return g.arranged()
 			}
 		}
 		return n, a.join(n, free)
-	case *bind.Sort:
+	case *plan.Sort:
 		n.Input, _ = a.node(n.Input, false)
-	case *bind.Limit:
+	case *plan.Limit:
 		n.Input, _ = a.node(n.Input, false)
-	case *bind.Distinct:
+	case *plan.Distinct:
 		n.Input, _ = a.node(n.Input, false)
-	case *bind.Windows:
+	case *plan.Windows:
 		n.Input, _ = a.node(n.Input, false)
-	case *bind.SetOp:
+	case *plan.SetOp:
 		n.L, _ = a.node(n.L, false)
 		n.R, _ = a.node(n.R, false)
 	}
@@ -97,14 +98,14 @@ func (a *arranger) node(n bind.Node, free bool) (bind.Node, []int) {
 }
 
 // queries arranges the queries that are used as values in a node.
-func (a *arranger) queries(n bind.Node) {
-	for _, plan := range queries(bind.Exprs(n)) {
-		a.node(plan, false)
+func (a *arranger) queries(n plan.Node) {
+	for _, query := range queries(plan.Exprs(n)) {
+		a.node(query, false)
 	}
 }
 
 // join arranges the sides of a join that stays where it is.
-func (a *arranger) join(n *bind.Join, free bool) []int {
+func (a *arranger) join(n *plan.Join, free bool) []int {
 	half := n.Kind == syntax.Semi || n.Kind == syntax.Anti
 	l, left := a.node(n.L, free)
 	r, right := a.node(n.R, free || half)
@@ -129,7 +130,7 @@ func (a *arranger) join(n *bind.Join, free bool) []int {
 	if half {
 		out, moved = out[:w], moved[:w]
 	}
-	bind.Giving(n, out)
+	plan.Giving(n, out)
 	return moved
 }
 
@@ -146,21 +147,21 @@ func here(moved []int, n int) []int {
 }
 
 // move makes an expression read columns at their new indexes.
-func move(moved []int, e *bind.Expr) {
+func move(moved []int, e *plan.Expr) {
 	if moved == nil {
 		return
 	}
-	*e = bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
-		c, ok := e.(*bind.Column)
+	*e = plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
+		c, ok := e.(*plan.Column)
 		if !ok {
 			return nil, false
 		}
-		return bind.Typed(&bind.Column{Index: moved[c.Index], Name: c.Name}, c.T, c.At), true
+		return plan.Typed(&plan.Column{Index: moved[c.Index], Name: c.Name}, c.T, c.At), true
 	})(*e)
 }
 
 // seesOrder reports whether an aggregate depends on the order of its rows.
-func seesOrder(a *bind.Aggregate) bool {
+func seesOrder(a *plan.Aggregate) bool {
 	switch a.Func {
 	case "count", "sum", "avg", "min", "max", "bool_and", "bool_or", "median", "quantile_cont", "quantile_disc", "approx_count_distinct":
 		return false
@@ -178,7 +179,7 @@ type group struct {
 
 // relation is what a group joins: a table, perhaps filtered, or any other node.
 type relation struct {
-	node  bind.Node
+	node  plan.Node
 	at    int   // the index of its first column
 	bytes int64 // the size of its tables
 	small bool
@@ -188,7 +189,7 @@ type relation struct {
 
 // condition is an equality of two expressions, or, if r is nil, any other condition.
 type condition struct {
-	l, r       bind.Expr
+	l, r       plan.Expr
 	lset, rset uint64
 	used       bool
 }
@@ -199,12 +200,12 @@ const (
 )
 
 // groupOf splits nested joins into a group. It returns nil if they should stay as they are.
-func (a *arranger) groupOf(n *bind.Join) *group {
+func (a *arranger) groupOf(n *plan.Join) *group {
 	g := &group{arranger: a}
 	fits := true
-	var take func(n bind.Node, at int)
-	take = func(n bind.Node, at int) {
-		j, ok := n.(*bind.Join)
+	var take func(n plan.Node, at int)
+	take = func(n plan.Node, at int) {
+		j, ok := n.(*plan.Join)
 		if !ok || j.Kind != syntax.Inner && j.Kind != syntax.Cross || a.uses[n] > 1 {
 			bytes := a.bytes(n)
 			fits = fits && bytes >= 0
@@ -215,11 +216,11 @@ func (a *arranger) groupOf(n *bind.Join) *group {
 		right := at + len(j.L.Fields())
 		take(j.R, right)
 		for _, p := range j.Equal {
-			fits = fits && !bind.MayFail(p[0]) && !bind.MayFail(p[1])
+			fits = fits && !plan.MayFail(p[0]) && !plan.MayFail(p[1])
 			g.parts = append(g.parts, condition{l: shifted(p[0], at), r: shifted(p[1], right)})
 		}
 		if j.Rest != nil {
-			fits = fits && !bind.MayFail(j.Rest) && len(queries([]bind.Expr{j.Rest})) == 0
+			fits = fits && !plan.MayFail(j.Rest) && len(queries([]plan.Expr{j.Rest})) == 0
 			g.parts = append(g.parts, condition{l: shifted(j.Rest, at)})
 		}
 	}
@@ -230,18 +231,18 @@ func (a *arranger) groupOf(n *bind.Join) *group {
 	return g
 }
 
-func shifted(e bind.Expr, by int) bind.Expr {
-	return bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
-		c, ok := e.(*bind.Column)
+func shifted(e plan.Expr, by int) plan.Expr {
+	return plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
+		c, ok := e.(*plan.Column)
 		if !ok {
 			return nil, false
 		}
-		return bind.Typed(&bind.Column{Index: c.Index + by, Name: c.Name}, c.T, c.At), true
+		return plan.Typed(&plan.Column{Index: c.Index + by, Name: c.Name}, c.T, c.At), true
 	})(e)
 }
 
 // arranged joins the relations again.
-func (g *group) arranged() (bind.Node, []int) {
+func (g *group) arranged() (plan.Node, []int) {
 	budget := int64(MaxReference)
 	for i := range g.relations {
 		r := &g.relations[i]
@@ -354,18 +355,18 @@ func (g *group) connected(a, b uint64) bool {
 // pair joins two relations by every condition that reads both.
 func (g *group) pair(l, r relation) relation {
 	out := relation{bytes: l.bytes + r.bytes, small: l.small && r.small, set: l.set | r.set, cols: append(slices.Clone(l.cols), r.cols...)}
-	j := &bind.Join{Kind: syntax.Inner, L: l.node, R: r.node}
-	in := func(e bind.Expr, cols []int) bind.Expr {
+	j := &plan.Join{Kind: syntax.Inner, L: l.node, R: r.node}
+	in := func(e plan.Expr, cols []int) plan.Expr {
 		at := map[int]int{}
 		for now, old := range cols {
 			at[old] = now
 		}
-		return bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
-			c, ok := e.(*bind.Column)
+		return plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
+			c, ok := e.(*plan.Column)
 			if !ok {
 				return nil, false
 			}
-			return bind.Typed(&bind.Column{Index: at[c.Index], Name: c.Name}, c.T, c.At), true
+			return plan.Typed(&plan.Column{Index: at[c.Index], Name: c.Name}, c.T, c.At), true
 		})(e)
 	}
 	for i := range g.parts {
@@ -376,16 +377,16 @@ func (g *group) pair(l, r relation) relation {
 		p.used = true
 		switch {
 		case p.r != nil && p.lset != 0 && p.rset != 0 && p.lset&^l.set == 0 && p.rset&^r.set == 0:
-			j.Equal = append(j.Equal, [2]bind.Expr{in(p.l, l.cols), in(p.r, r.cols)})
+			j.Equal = append(j.Equal, [2]plan.Expr{in(p.l, l.cols), in(p.r, r.cols)})
 		case p.r != nil && p.lset != 0 && p.rset != 0 && p.lset&^r.set == 0 && p.rset&^l.set == 0:
-			j.Equal = append(j.Equal, [2]bind.Expr{in(p.r, l.cols), in(p.l, r.cols)})
+			j.Equal = append(j.Equal, [2]plan.Expr{in(p.r, l.cols), in(p.l, r.cols)})
 		default:
 			cond := p.l
 			if p.r != nil {
-				cond = bind.Typed(&bind.Apply{Func: "=", Args: []bind.Expr{p.l, p.r}}, types.Of(types.Bool), p.l.Pos())
+				cond = plan.Call(types.Of(types.Bool), p.l.Pos(), "=", p.l, p.r)
 			}
 			if cond = in(cond, out.cols); j.Rest != nil {
-				cond = bind.Typed(&bind.Apply{Func: "AND", Args: []bind.Expr{j.Rest, cond}}, types.Of(types.Bool), cond.Pos())
+				cond = plan.Call(types.Of(types.Bool), cond.Pos(), "AND", j.Rest, cond)
 			}
 			j.Rest = cond
 		}
@@ -393,18 +394,18 @@ func (g *group) pair(l, r relation) relation {
 	if len(j.Equal) == 0 && j.Rest == nil {
 		j.Kind = syntax.Cross
 	}
-	out.node = bind.Giving(j, append(slices.Clone(l.node.Fields()), r.node.Fields()...))
+	out.node = plan.Giving(j, append(slices.Clone(l.node.Fields()), r.node.Fields()...))
 	return out
 }
 
 // reads returns the relations whose columns an expression reads.
-func (g *group) reads(e bind.Expr) (set uint64) {
+func (g *group) reads(e plan.Expr) (set uint64) {
 	if e == nil {
 		return 0
 	}
 	last := g.relations[len(g.relations)-1]
 	live := make([]bool, last.at+len(last.node.Fields()))
-	bind.Mark(live, e)
+	plan.Mark(live, e)
 	for i, r := range g.relations {
 		if slices.Contains(live[r.at:r.at+len(r.node.Fields())], true) {
 			set |= 1 << i

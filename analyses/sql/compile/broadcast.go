@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -25,22 +26,22 @@ const (
 
 // broadcast is a step of a leaf: a join with a plan over small tables.
 type broadcast struct {
-	*bind.Join           // streamed rows are those of L
-	of         bind.Node // the join as it stands in the plan
+	*plan.Join           // streamed rows are those of L
+	of         plan.Node // the join as it stands in the plan
 	swapped    bool      // L is the right side of the join in the plan
 	wanted     []bool    // columns of the Join that later steps read
 }
 
 // Fields are those of the join as it stands in the plan.
-func (b *broadcast) Fields() []bind.Field { return b.of.Fields() }
+func (b *broadcast) Fields() []plan.Field { return b.of.Fields() }
 
 // numbered reports whether the join may repeat a row. The place of a joined row then includes the number of its partner, so
 // that it is unique.
 func (b *broadcast) numbered() bool { return b.Kind != syntax.Semi && b.Kind != syntax.Anti }
 
 // broadcast returns the step that computes a join where the rows of one of its sides are, nil if the other side is not small.
-func (s *statement) broadcast(n *bind.Join, l *leaf) *broadcast {
-	for _, e := range bind.Exprs(n) {
+func (s *statement) broadcast(n *plan.Join, l *leaf) *broadcast {
+	for _, e := range plan.Exprs(n) {
 		if !s.computed(e, l) {
 			return nil
 		}
@@ -70,18 +71,18 @@ func (s *statement) broadcast(n *bind.Join, l *leaf) *broadcast {
 }
 
 // swapped returns a join with its sides exchanged.
-func swapped(n *bind.Join) *bind.Join {
-	out := &bind.Join{Kind: n.Kind, L: n.R, R: n.L}
+func swapped(n *plan.Join) *plan.Join {
+	out := &plan.Join{Kind: n.Kind, L: n.R, R: n.L}
 	if n.Kind == syntax.Right {
 		out.Kind = syntax.Left
 	}
 	for _, p := range n.Equal {
-		out.Equal = append(out.Equal, [2]bind.Expr{p[1], p[0]})
+		out.Equal = append(out.Equal, [2]plan.Expr{p[1], p[0]})
 	}
 	l, r := len(n.L.Fields()), len(n.R.Fields())
 	if n.Rest != nil {
-		out.Rest = bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
-			c, ok := e.(*bind.Column)
+		out.Rest = plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
+			c, ok := e.(*plan.Column)
 			if !ok {
 				return nil, false
 			}
@@ -89,39 +90,39 @@ func swapped(n *bind.Join) *bind.Join {
 			if at < 0 {
 				at = c.Index + r
 			}
-			return bind.Typed(&bind.Column{Index: at, Name: c.Name}, c.T, c.At), true
+			return plan.Typed(&plan.Column{Index: at, Name: c.Name}, c.T, c.At), true
 		})(n.Rest)
 	}
-	return bind.Giving(out, append(slices.Clone(n.R.Fields()), n.L.Fields()...))
+	return plan.Giving(out, append(slices.Clone(n.R.Fields()), n.L.Fields()...))
 }
 
 // walk visits a plan, and those of the queries that it uses as values.
-func walk(n bind.Node, visit func(bind.Node)) {
-	nodes, exprs := map[bind.Node]bool{}, map[bind.Expr]bool{}
-	var node func(bind.Node)
-	var expr func(bind.Expr)
-	expr = func(e bind.Expr) {
+func walk(n plan.Node, visit func(plan.Node)) {
+	nodes, exprs := map[plan.Node]bool{}, map[plan.Expr]bool{}
+	var node func(plan.Node)
+	var expr func(plan.Expr)
+	expr = func(e plan.Expr) {
 		if e == nil || exprs[e] {
 			return
 		}
 		exprs[e] = true
-		if q, ok := e.(*bind.Subquery); ok {
+		if q, ok := e.(*plan.Subquery); ok {
 			node(q.Plan)
 		}
-		for _, c := range bind.Children(e) {
+		for _, c := range plan.Children(e) {
 			expr(c)
 		}
 	}
-	node = func(n bind.Node) {
+	node = func(n plan.Node) {
 		if nodes[n] {
 			return
 		}
 		nodes[n] = true
 		visit(n)
-		for _, e := range bind.Exprs(n) {
+		for _, e := range plan.Exprs(n) {
 			expr(e)
 		}
-		for _, in := range bind.Inputs(n) {
+		for _, in := range plan.Inputs(n) {
 			node(in)
 		}
 	}
@@ -129,11 +130,11 @@ func walk(n bind.Node, visit func(bind.Node)) {
 }
 
 // collect adds the tables of a plan.
-func (s *statement) collect(n bind.Node, to map[*bind.Table]bool) {
+func (s *statement) collect(n plan.Node, to map[*plan.Table]bool) {
 	tables, known := s.tablesBelow[n]
 	if !known {
-		walk(n, func(n bind.Node) {
-			if scan, ok := n.(*bind.Scan); ok {
+		walk(n, func(n plan.Node) {
+			if scan, ok := n.(*plan.Scan); ok {
 				tables = append(tables, scan.Table)
 			}
 		})
@@ -145,15 +146,15 @@ func (s *statement) collect(n bind.Node, to map[*bind.Table]bool) {
 }
 
 // fits reports whether the tables of a plan can be reference streams in addition to the present ones.
-func (s *statement) fits(n bind.Node, l *leaf) bool {
-	all := map[*bind.Table]bool{}
+func (s *statement) fits(n plan.Node, l *leaf) bool {
+	all := map[*plan.Table]bool{}
 	s.collect(n, all)
 	for t := range all {
 		if s.large[t] || s.estimate(t) <= 0 {
 			return false
 		}
 	}
-	for _, have := range []map[*bind.Table]bool{s.refs, l.refs} {
+	for _, have := range []map[*plan.Table]bool{s.refs, l.refs} {
 		for t := range have {
 			all[t] = true
 		}
@@ -166,8 +167,8 @@ func (s *statement) fits(n bind.Node, l *leaf) bool {
 }
 
 // bytes estimates the size of the tables of a plan. It returns a negative number if the size is not known.
-func (s *statement) bytes(n bind.Node) (sum int64) {
-	all := map[*bind.Table]bool{}
+func (s *statement) bytes(n plan.Node) (sum int64) {
+	all := map[*plan.Table]bool{}
 	s.collect(n, all)
 	for t := range all {
 		e := s.kept(t)
@@ -181,7 +182,7 @@ func (s *statement) bytes(n bind.Node) (sum int64) {
 
 // kept is the estimate for what a joiner would have of a table. Conditions by which parsers skip rows are assumed to exclude half
 // of them. They mostly exclude more, but how many is not known, and a joiner that keeps twice as much as estimated still works.
-func (s *statement) kept(t *bind.Table) int64 {
+func (s *statement) kept(t *plan.Table) int64 {
 	e := s.estimate(t)
 	if e > 1 && len(s.bounds(t)) > 0 {
 		e /= 2
@@ -191,7 +192,7 @@ func (s *statement) kept(t *bind.Table) int64 {
 
 // estimate returns the size of the values that the statement reads from a table, in bytes; 0 if it is not known. A text is
 // assumed to have the mean width of all columns, and so is every value if there were no samples.
-func (s *statement) estimate(t *bind.Table) int64 {
+func (s *statement) estimate(t *plan.Table) int64 {
 	about := s.about(t)
 	if about == nil || about.Bytes <= 0 {
 		return 0
@@ -211,7 +212,7 @@ func (s *statement) estimate(t *bind.Table) int64 {
 }
 
 // about returns what the plan knows of a table.
-func (s *statement) about(t *bind.Table) *Table {
+func (s *statement) about(t *plan.Table) *Table {
 	for i := range s.tables {
 		if &s.tables[i] == t {
 			return &s.plan.Tables[i]
@@ -232,14 +233,14 @@ func (s *statement) conflicts() (found bool) {
 
 // computed reports whether a joiner can compute an expression of a leaf: the expression has kernels, and its queries read only
 // small tables.
-func (s *statement) computed(e bind.Expr, l *leaf) bool {
+func (s *statement) computed(e plan.Expr, l *leaf) bool {
 	if s.plain[e] {
 		return true
 	}
 	fits := true
-	var queries, waits []*bind.Subquery
-	plain := bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
-		q, ok := e.(*bind.Subquery)
+	var queries, waits []*plan.Subquery
+	plain := plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
+		q, ok := e.(*plan.Subquery)
 		if !ok {
 			return nil, false
 		}
@@ -252,7 +253,7 @@ func (s *statement) computed(e bind.Expr, l *leaf) bool {
 				waits = append(waits, q)
 			}
 		}
-		return bind.Typed(&bind.Const{}, q.T, q.At), true
+		return plan.Value(q.T, q.At, nil), true
 	})(e)
 	if !fits || !computed(plain) {
 		return false
@@ -270,25 +271,25 @@ func (s *statement) computed(e bind.Expr, l *leaf) bool {
 }
 
 // have returns which columns of a node are computed.
-func have(n bind.Node) []bool {
+func have(n plan.Node) []bool {
 	switch n := n.(type) {
-	case *bind.Scan:
+	case *plan.Scan:
 		return n.Used
-	case *bind.Filter:
+	case *plan.Filter:
 		return have(n.Input)
-	case *bind.Unnest:
+	case *plan.Unnest:
 		all := slices.Clone(have(n.Input))
 		for range n.Lists {
 			all = append(all, true)
 		}
 		return all
-	case *bind.Sort:
+	case *plan.Sort:
 		return have(n.Input)
-	case *bind.Limit:
+	case *plan.Limit:
 		return have(n.Input)
-	case *bind.Distinct:
+	case *plan.Distinct:
 		return have(n.Input)
-	case *bind.Join:
+	case *plan.Join:
 		l := have(n.L)
 		if n.Kind == syntax.Semi || n.Kind == syntax.Anti {
 			return l
@@ -308,29 +309,29 @@ func (l *leaf) prune() {
 	switch {
 	case l.groups != nil:
 		live = make([]bool, len(live))
-		bind.Mark(live, bind.Exprs(l.groups.node)...)
+		plan.Mark(live, plan.Exprs(l.groups.node)...)
 	case l.best != nil:
 		for _, o := range l.best.orders {
-			bind.Mark(live, o.X)
+			plan.Mark(live, o.X)
 		}
 	case l.keep == keepParts:
-		bind.Mark(live, l.parts...)
+		plan.Mark(live, l.parts...)
 	}
 	for i := len(l.steps) - 1; i >= 0; i-- {
 		switch n := l.steps[i].(type) {
-		case *bind.Filter:
-			bind.Mark(live, n.Cond)
-		case *bind.Project:
+		case *plan.Filter:
+			plan.Mark(live, n.Cond)
+		case *plan.Project:
 			if l.read == nil {
-				l.read = map[bind.Node][]bool{}
+				l.read = map[plan.Node][]bool{}
 			}
 			l.read[n] = live
 			live = make([]bool, len(n.Input.Fields()))
-			bind.Mark(live, n.Exprs...)
+			plan.Mark(live, n.Exprs...)
 		case *unnest:
 			live = live[:len(n.Input.Fields())]
 			n.wanted = slices.Clone(live)
-			bind.Mark(live, n.Lists...)
+			plan.Mark(live, n.Lists...)
 		case *broadcast:
 			if n.swapped {
 				at := len(n.R.Fields()) // index of the first column of the plan's left side
@@ -339,11 +340,11 @@ func (l *leaf) prune() {
 			n.wanted = live
 			live = slices.Clone(live[:len(n.L.Fields())])
 			for _, p := range n.Equal {
-				bind.Mark(live, p[0])
+				plan.Mark(live, p[0])
 			}
 			if n.Rest != nil {
 				both := append(slices.Clone(live), make([]bool, len(n.R.Fields()))...)
-				bind.Mark(both, n.Rest)
+				plan.Mark(both, n.Rest)
 				live = both[:len(live)]
 			}
 		}
@@ -391,9 +392,9 @@ func about(bytes int64) string {
 }
 
 // namesBelow returns the names of the tables of a plan.
-func namesBelow(n bind.Node) (names []string) {
-	walk(n, func(n bind.Node) {
-		if scan, ok := n.(*bind.Scan); ok && !slices.Contains(names, scan.Table.Name) {
+func namesBelow(n plan.Node) (names []string) {
+	walk(n, func(n plan.Node) {
+		if scan, ok := n.(*plan.Scan); ok && !slices.Contains(names, scan.Table.Name) {
 			names = append(names, scan.Table.Name)
 		}
 	})

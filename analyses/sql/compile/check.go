@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/tail"
@@ -27,7 +28,7 @@ func Check(p *Plan) error {
 			return err
 		}
 	}
-	x := tail.New(empty{func(n bind.Node) bool { return s.byNode[n] != nil }}, TailBytes, s.roots[0].plan)
+	x := tail.New(empty{func(n plan.Node) bool { return s.byNode[n] != nil }}, TailBytes, s.roots[0].plan)
 	_, err = x.Run(s.roots[0].plan)
 	for _, r := range s.regions {
 		_, failed := tail.New(empty{partSource{r, nil}.Has}, TailBytes, r.base).Run(r.base)
@@ -74,9 +75,9 @@ func (s *statement) checkRows() error {
 }
 
 // leavesOut reports whether a step may drop rows.
-func leavesOut(n bind.Node) bool {
+func leavesOut(n plan.Node) bool {
 	switch n := n.(type) {
-	case *bind.Filter:
+	case *plan.Filter:
 		return true
 	case *broadcast:
 		return n.Kind != syntax.Left
@@ -93,8 +94,8 @@ func shown(text string, err error) error {
 }
 
 // empty is a source without rows.
-type empty struct{ has func(n bind.Node) bool }
+type empty struct{ has func(n plan.Node) bool }
 
-func (e empty) Has(n bind.Node) bool { return e.has(n) }
+func (e empty) Has(n plan.Node) bool { return e.has(n) }
 
-func (e empty) Read(bind.Node, func(*tail.Rows) error) error { return nil }
+func (e empty) Read(plan.Node, func(*tail.Rows) error) error { return nil }

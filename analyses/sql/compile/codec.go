@@ -5,7 +5,8 @@ import (
 	"errors"
 	"math"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/rows/fold"
@@ -123,7 +124,7 @@ func cutValue(v *eval.Vector, n int, b []byte) (rest []byte, err error) {
 				return nil, err
 			}
 		}
-		v.Intervals = append(v.Intervals, bind.Interval{Months: int32(parts[0]), Days: int32(parts[1]), Micros: parts[2]})
+		v.Intervals = append(v.Intervals, plan.Interval{Months: int32(parts[0]), Days: int32(parts[1]), Micros: parts[2]})
 		return b, nil
 	case types.TextList:
 		return cutList(v, b)
@@ -168,7 +169,7 @@ func appendZero(v *eval.Vector) {
 	case types.Text:
 		v.Texts = append(v.Texts, "")
 	case types.Interval:
-		v.Intervals = append(v.Intervals, bind.Interval{})
+		v.Intervals = append(v.Intervals, plan.Interval{})
 	case types.TextList:
 		v.Lists = append(v.Lists, eval.List{})
 	default:
@@ -177,7 +178,7 @@ func appendZero(v *eval.Vector) {
 }
 
 // appendOrdered appends the value of a row so that bytes compare in the direction of an ORDER BY key.
-func appendOrdered(b []byte, v *eval.Vector, row int32, o *bind.Order) []byte {
+func appendOrdered(b []byte, v *eval.Vector, row int32, o *plan.Order) []byte {
 	if v.IsNull(row) {
 		if o.NullsFirst {
 			return append(b, 0)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/syntax"
@@ -158,10 +160,10 @@ func (s *statement) answering() (all []*leaf) {
 }
 
 // leavesOf returns the leaves that a plan reads, and the leaves of the regions that these read.
-func (s *statement) leavesOf(plan bind.Node) map[*leaf]bool {
-	read, seen := map[*leaf]bool{}, map[bind.Node]bool{}
-	var visit func(n bind.Node)
-	visit = func(n bind.Node) {
+func (s *statement) leavesOf(root plan.Node) map[*leaf]bool {
+	read, seen := map[*leaf]bool{}, map[plan.Node]bool{}
+	var visit func(n plan.Node)
+	visit = func(n plan.Node) {
 		if seen[n] {
 			return
 		}
@@ -175,11 +177,11 @@ func (s *statement) leavesOf(plan bind.Node) map[*leaf]bool {
 			}
 			return
 		}
-		for _, in := range append(bind.Inputs(n), queries(bind.Exprs(n))...) {
+		for _, in := range append(plan.Inputs(n), queries(plan.Exprs(n))...) {
 			visit(in)
 		}
 	}
-	visit(plan)
+	visit(root)
 	return read
 }
 
@@ -219,7 +221,7 @@ func (p *Plan) parsed(script *syntax.Script, trial bool) (*statement, error) {
 	newStatement(p, tables, roots).foldConstants()
 	newStatement(p, tables, roots).pushDown()
 	newStatement(p, tables, roots).arrange()
-	for large := map[*bind.Table]bool{}; ; {
+	for large := map[*plan.Table]bool{}; ; {
 		s := newStatement(p, tables, roots)
 		s.script, s.large, s.live, s.trial = script, large, live(roots), trial
 		for _, r := range roots {
@@ -238,11 +240,11 @@ func (p *Plan) parsed(script *syntax.Script, trial bool) (*statement, error) {
 	}
 }
 
-func newStatement(p *Plan, tables []bind.Table, roots []root) *statement {
-	s := &statement{plan: p, tables: tables, roots: roots, scans: map[*bind.Table]*scan{}, byNode: map[bind.Node]*leaf{},
-		seen: map[bind.Node]bool{}, uses: map[bind.Node]int{},
-		used: map[*bind.Table][]bool{}, refs: map[*bind.Table]bool{}, tablesBelow: map[bind.Node][]*bind.Table{}, plain: map[bind.Expr]bool{}}
-	seen := map[bind.Expr]bool{}
+func newStatement(p *Plan, tables []plan.Table, roots []root) *statement {
+	s := &statement{plan: p, tables: tables, roots: roots, scans: map[*plan.Table]*scan{}, byNode: map[plan.Node]*leaf{},
+		seen: map[plan.Node]bool{}, uses: map[plan.Node]int{},
+		used: map[*plan.Table][]bool{}, refs: map[*plan.Table]bool{}, tablesBelow: map[plan.Node][]*plan.Table{}, plain: map[plan.Expr]bool{}}
+	seen := map[plan.Expr]bool{}
 	for _, r := range roots {
 		s.count(r.plan, seen)
 	}
@@ -250,11 +252,11 @@ func newStatement(p *Plan, tables []bind.Table, roots []root) *statement {
 }
 
 // count counts how many nodes read each node.
-func (s *statement) count(n bind.Node, seen map[bind.Expr]bool) {
+func (s *statement) count(n plan.Node, seen map[plan.Expr]bool) {
 	if s.uses[n]++; s.uses[n] > 1 {
 		return
 	}
-	if scan, ok := n.(*bind.Scan); ok && s.used != nil {
+	if scan, ok := n.(*plan.Scan); ok && s.used != nil {
 		used := s.used[scan.Table]
 		if used == nil {
 			used = make([]bool, len(scan.Used))
@@ -264,23 +266,23 @@ func (s *statement) count(n bind.Node, seen map[bind.Expr]bool) {
 			used[i] = used[i] || u
 		}
 	}
-	for _, e := range bind.Exprs(n) {
+	for _, e := range plan.Exprs(n) {
 		s.countExpr(e, seen)
 	}
-	for _, in := range bind.Inputs(n) {
+	for _, in := range plan.Inputs(n) {
 		s.count(in, seen)
 	}
 }
 
-func (s *statement) countExpr(e bind.Expr, seen map[bind.Expr]bool) {
+func (s *statement) countExpr(e plan.Expr, seen map[plan.Expr]bool) {
 	if e == nil || seen[e] {
 		return
 	}
 	seen[e] = true
-	if q, ok := e.(*bind.Subquery); ok {
+	if q, ok := e.(*plan.Subquery); ok {
 		s.count(q.Plan, seen)
 	}
-	for _, c := range bind.Children(e) {
+	for _, c := range plan.Children(e) {
 		s.countExpr(c, seen)
 	}
 }

@@ -3,6 +3,8 @@ package compile
 import (
 	"math"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/types"
@@ -14,49 +16,49 @@ import (
 //
 // Texts and lists are not computed, because the text of a plan bounds neither their number nor their length.
 type constants struct {
-	known   map[bind.Expr]bool // whether an expression can be computed here
-	rewrite func(bind.Expr) bind.Expr
+	known   map[plan.Expr]bool // whether an expression can be computed here
+	rewrite func(plan.Expr) plan.Expr
 }
 
 // foldConstants replaces constant parts of all expressions of the statements.
 func (s *statement) foldConstants() {
-	c := &constants{known: map[bind.Expr]bool{}}
-	c.rewrite = bind.Rewrite(c.replace)
-	done := map[bind.Node]bool{}
+	c := &constants{known: map[plan.Expr]bool{}}
+	c.rewrite = plan.Rewrite(c.replace)
+	done := map[plan.Node]bool{}
 	for _, r := range s.roots {
 		c.node(r.plan, done)
 	}
 }
 
-func (c *constants) node(n bind.Node, done map[bind.Node]bool) {
+func (c *constants) node(n plan.Node, done map[plan.Node]bool) {
 	if done[n] {
 		return
 	}
 	done[n] = true
 	switch n := n.(type) {
-	case *bind.Filter:
+	case *plan.Filter:
 		n.Cond = c.rewrite(n.Cond)
-	case *bind.Join:
+	case *plan.Join:
 		if n.Rest != nil {
 			n.Rest = c.rewrite(n.Rest)
 		}
-	case *bind.Project:
+	case *plan.Project:
 		for i, e := range n.Exprs {
 			n.Exprs[i] = c.rewrite(e)
 		}
-	case *bind.Aggregation:
+	case *plan.Aggregation:
 		for i, a := range n.Aggs {
-			n.Aggs[i] = c.rewrite(a).(*bind.Aggregate)
+			n.Aggs[i] = c.rewrite(a).(*plan.Aggregate)
 		}
 	}
-	for _, in := range append(bind.Inputs(n), queries(bind.Exprs(n))...) {
+	for _, in := range append(plan.Inputs(n), queries(plan.Exprs(n))...) {
 		c.node(in, done)
 	}
 }
 
 // replace implements bind.Rewrite.
-func (c *constants) replace(e bind.Expr) (bind.Expr, bool) {
-	if _, is := e.(*bind.Const); is {
+func (c *constants) replace(e plan.Expr) (plan.Expr, bool) {
+	if _, is := e.(*plan.Const); is {
 		return e, true
 	}
 	if c.computable(e) {
@@ -71,17 +73,17 @@ func (c *constants) replace(e bind.Expr) (bind.Expr, bool) {
 }
 
 // computable reports whether an expression consists of constants and of operators whose values have a bounded size.
-func (c *constants) computable(e bind.Expr) bool {
+func (c *constants) computable(e plan.Expr) bool {
 	if known, ok := c.known[e]; ok {
 		return known
 	}
 	is := false
 	switch e := e.(type) {
-	case *bind.Const:
+	case *plan.Const:
 		is = true
-	case *bind.Cast:
+	case *plan.Cast:
 		is = bounded(e.T) && c.computable(e.X)
-	case *bind.Apply:
+	case *plan.Apply:
 		is = bounded(e.T) && e.Func != bind.OneRow && len(e.Args) > 0
 		for _, a := range e.Args {
 			is = is && c.computable(a)
@@ -100,7 +102,7 @@ func bounded(t types.Type) bool {
 }
 
 // computedNow returns the value of a constant expression. It returns false if the expression fails.
-func computedNow(e bind.Expr) (*bind.Const, bool) {
+func computedNow(e plan.Expr) (*plan.Const, bool) {
 	p, err := eval.Compile(e)
 	if err != nil {
 		return nil, false
@@ -109,14 +111,14 @@ func computedNow(e bind.Expr) (*bind.Const, bool) {
 	if err != nil {
 		return nil, false
 	}
-	return bind.Typed(&bind.Const{Value: constant(v, 0)}, e.Type(), e.Pos()), true
+	return plan.Value(e.Type(), e.Pos(), constant(v, 0)), true
 }
 
 // datesCompared returns a comparison of a DATE with a TIMESTAMP that is constant as one of DATEs, nil for all other expressions.
 // A date plus an interval is a TIMESTAMP, so binding converts the date that is compared with it, and neither pushDown nor push
 // looks behind a conversion.
-func (c *constants) datesCompared(e bind.Expr) bind.Expr {
-	a, ok := e.(*bind.Apply)
+func (c *constants) datesCompared(e plan.Expr) plan.Expr {
+	a, ok := e.(*plan.Apply)
 	if !ok || mirrored[a.Func] == "" { // d::TIMESTAMP + INTERVAL '1' HOUR compares nothing
 		return nil
 	}
@@ -124,7 +126,7 @@ func (c *constants) datesCompared(e bind.Expr) bind.Expr {
 	if c.computable(l) {
 		op, l, r = mirrored[op], r, l
 	}
-	date, ok := l.(*bind.Cast)
+	date, ok := l.(*plan.Cast)
 	if !ok || date.X.Type().Kind != types.Date || date.T.Kind != types.Timestamp || !c.computable(r) {
 		return nil
 	}
@@ -140,8 +142,8 @@ func (c *constants) datesCompared(e bind.Expr) bind.Expr {
 	if op, ok = roundedDown(op, whole); !ok {
 		return nil
 	}
-	limit := bind.Typed(&bind.Const{Value: day}, date.X.Type(), r.Pos())
-	return bind.Typed(&bind.Apply{Func: op, Args: []bind.Expr{c.rewrite(date.X), limit}}, a.T, a.At)
+	limit := plan.Value(date.X.Type(), r.Pos(), day)
+	return plan.Typed(&plan.Apply{Func: op, Args: []plan.Expr{c.rewrite(date.X), limit}}, a.T, a.At)
 }
 
 const microsPerDay = 24 * 60 * 60 * 1_000_000

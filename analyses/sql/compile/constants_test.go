@@ -7,8 +7,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/local"
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -45,8 +46,8 @@ func TestConstantsAreComputedOnce(t *testing.T) {
 			t.Fatal(text, err)
 		}
 		got := ""
-		for n := s.roots[0].plan; got == ""; n = bind.Inputs(n)[0] {
-			if f, ok := n.(*bind.Filter); ok {
+		for n := s.roots[0].plan; got == ""; n = plan.Inputs(n)[0] {
+			if f, ok := n.(*plan.Filter); ok {
 				got = drawn(f.Cond)
 			}
 		}
@@ -57,19 +58,19 @@ func TestConstantsAreComputedOnce(t *testing.T) {
 }
 
 // drawn shows an expression in short: DECIMALs with an exponent, days with d, microseconds with t.
-func drawn(e bind.Expr) string {
+func drawn(e plan.Expr) string {
 	switch e := e.(type) {
-	case *bind.Column:
+	case *plan.Column:
 		return e.Name
-	case *bind.Cast:
+	case *plan.Cast:
 		return "CAST " + drawn(e.X)
-	case *bind.Subquery:
+	case *plan.Subquery:
 		inner := ""
-		for _, x := range bind.Exprs(e.Plan) {
+		for _, x := range plan.Exprs(e.Plan) {
 			inner += drawn(x)
 		}
 		return "query of " + inner[strings.LastIndexByte(inner, ' ')+1:]
-	case *bind.Const:
+	case *plan.Const:
 		switch v := fmt.Sprint(e.Value); {
 		case e.Value == nil:
 			return "NULL"
@@ -84,7 +85,7 @@ func drawn(e bind.Expr) string {
 		default:
 			return v
 		}
-	case *bind.Apply:
+	case *plan.Apply:
 		args := make([]string, len(e.Args))
 		for i, a := range e.Args {
 			if args[i] = drawn(a); strings.Contains(args[i], " - ") && e.Func == "*" {

@@ -1,8 +1,8 @@
 package compile
 
 import (
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -12,7 +12,7 @@ import (
 
 // takesDistinct reports whether an aggregate must fold each distinct value only once; plain is its name without DISTINCT. For
 // min and max, duplicates make no difference.
-func takesDistinct(a *bind.Aggregate) (plain string, distinct bool) {
+func takesDistinct(a *plan.Aggregate) (plain string, distinct bool) {
 	switch {
 	case a.Func == "approx_count_distinct":
 		return "count", true

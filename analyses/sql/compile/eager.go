@@ -5,7 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
@@ -24,13 +25,13 @@ import (
 type eager struct {
 	*statement
 	r    *region
-	aggs []*bind.Aggregate
+	aggs []*plan.Aggregate
 }
 
 // eagerly returns groups with the same rows as n whose input has been grouped early by keys, which are over the columns of its
 // input; nil if that is not possible.
-func (s *statement) eagerly(r *region, n *bind.Aggregation, keys []bind.Expr) *bind.Aggregation {
-	args := make([]bind.Expr, len(n.Aggs))
+func (s *statement) eagerly(r *region, n *plan.Aggregation, keys []plan.Expr) *plan.Aggregation {
+	args := make([]plan.Expr, len(n.Aggs))
 	for i, a := range n.Aggs {
 		if !splits(a) {
 			return nil
@@ -40,30 +41,30 @@ func (s *statement) eagerly(r *region, n *bind.Aggregation, keys []bind.Expr) *b
 		}
 	}
 	used := make([]bool, len(n.Input.Fields()))
-	bind.Mark(used, n.Keys...)
+	plan.Mark(used, n.Keys...)
 	e := &eager{s, r, n.Aggs}
 	in, at := e.below(n.Input, keys, args, used)
 	if in == nil {
 		return nil
 	}
-	to := &bind.Aggregation{Input: in, Keys: n.Keys, Sets: n.Sets}
+	to := &plan.Aggregation{Input: in, Keys: n.Keys, Sets: n.Sets}
 	for i, a := range n.Aggs {
 		f := a.Func
 		if f == "count" {
 			f = "sum"
 		}
-		part := bind.Typed(&bind.Column{Index: at[i]}, in.Fields()[at[i]].Type, a.At)
-		to.Aggs = append(to.Aggs, bind.Typed(&bind.Aggregate{Func: f, Args: []bind.Expr{part}}, a.T, a.At))
+		part := plan.Typed(&plan.Column{Index: at[i]}, in.Fields()[at[i]].Type, a.At)
+		to.Aggs = append(to.Aggs, plan.Typed(&plan.Aggregate{Func: f, Args: []plan.Expr{part}}, a.T, a.At))
 	}
-	return bind.Giving(to, n.Fields())
+	return plan.Giving(to, n.Fields())
 }
 
 // splits reports whether an aggregate of rows is an aggregate of the same kind of aggregates of some of these rows.
-func splits(a *bind.Aggregate) bool {
+func splits(a *plan.Aggregate) bool {
 	if a.Distinct || a.Filter != nil || len(a.Order) > 0 || len(a.Args) > 1 {
 		return false
 	}
-	if len(a.Args) == 1 && bind.MayFail(a.Args[0]) {
+	if len(a.Args) == 1 && plan.MayFail(a.Args[0]) {
 		return false
 	}
 	switch a.Func {
@@ -80,25 +81,25 @@ func splits(a *bind.Aggregate) bool {
 // below returns a node like n in which the rows of one table have been grouped by keys, and which of its columns have the aggregates
 // of these groups; nil if that is not possible. used are the columns of n that are read by anything but the arguments of the
 // aggregates.
-func (e *eager) below(n bind.Node, keys, args []bind.Expr, used []bool) (bind.Node, []int) {
+func (e *eager) below(n plan.Node, keys, args []plan.Expr, used []bool) (plan.Node, []int) {
 	if e.uses[n] > 1 {
 		return nil, nil
 	}
 	switch x := n.(type) {
-	case *bind.Filter:
+	case *plan.Filter:
 		if m := semiJoined(x); m != nil {
 			return e.below(m, keys, args, used)
 		}
 		if e.chain(x) != nil {
 			return e.grouped(n, keys, args, used)
 		}
-		bind.Mark(used, x.Cond)
+		plan.Mark(used, x.Cond)
 		in, at := e.below(x.Input, keys, args, used)
 		if in == nil {
 			return nil, nil
 		}
-		return &bind.Filter{Input: in, Cond: x.Cond}, at
-	case *bind.Join:
+		return &plan.Filter{Input: in, Cond: x.Cond}, at
+	case *plan.Join:
 		if e.chain(x) != nil {
 			return e.grouped(n, keys, args, used)
 		}
@@ -111,9 +112,9 @@ func (e *eager) below(n bind.Node, keys, args []bind.Expr, used []bool) (bind.No
 }
 
 // side groups that side of a join which all arguments read. Its keys must be equal to those of the join.
-func (e *eager) side(n *bind.Join, keys, args []bind.Expr, used []bool) (bind.Node, []int) {
+func (e *eager) side(n *plan.Join, keys, args []plan.Expr, used []bool) (plan.Node, []int) {
 	width := len(n.L.Fields())
-	right := slices.ContainsFunc(args, func(a bind.Expr) bool { return a != nil && readsWithin(a, width, width+len(n.R.Fields())) })
+	right := slices.ContainsFunc(args, func(a plan.Expr) bool { return a != nil && readsWithin(a, width, width+len(n.R.Fields())) })
 	switch n.Kind {
 	case syntax.Inner:
 	case syntax.Left, syntax.Semi, syntax.Anti:
@@ -139,13 +140,13 @@ func (e *eager) side(n *bind.Join, keys, args []bind.Expr, used []bool) (bind.No
 		all = append(all, make([]bool, len(n.R.Fields()))...)
 	}
 	if n.Rest != nil {
-		bind.Mark(all, n.Rest)
+		plan.Mark(all, n.Rest)
 	}
 	to := make([]bool, len(own.Fields()))
 	copy(to, all[shift:])
-	list := make([]bind.Expr, len(keys))
+	list := make([]plan.Expr, len(keys))
 	for i, k := range keys {
-		at := slices.IndexFunc(n.Equal, func(p [2]bind.Expr) bool {
+		at := slices.IndexFunc(n.Equal, func(p [2]plan.Expr) bool {
 			return p[0].Type() == p[1].Type() && (sameExpr(p[0], k) || sameExpr(shifted(p[1], width), k))
 		})
 		if at < 0 {
@@ -154,9 +155,9 @@ func (e *eager) side(n *bind.Join, keys, args []bind.Expr, used []bool) (bind.No
 		list[i] = n.Equal[at][from]
 	}
 	for _, p := range n.Equal {
-		bind.Mark(to, p[from])
+		plan.Mark(to, p[from])
 	}
-	moved := make([]bind.Expr, len(args))
+	moved := make([]plan.Expr, len(args))
 	for i, a := range args {
 		if a == nil {
 			continue
@@ -170,7 +171,7 @@ func (e *eager) side(n *bind.Join, keys, args []bind.Expr, used []bool) (bind.No
 	if in == nil {
 		return nil, nil
 	}
-	j := &bind.Join{Kind: n.Kind, L: in, R: n.R, Equal: n.Equal, Rest: n.Rest}
+	j := &plan.Join{Kind: n.Kind, L: in, R: n.R, Equal: n.Equal, Rest: n.Rest}
 	if right {
 		j.L, j.R = n.L, in
 		for i := range at {
@@ -181,25 +182,25 @@ func (e *eager) side(n *bind.Join, keys, args []bind.Expr, used []bool) (bind.No
 	if n.Kind != syntax.Semi && n.Kind != syntax.Anti {
 		out = append(out, j.R.Fields()...)
 	}
-	return bind.Giving(j, out), at
+	return plan.Giving(j, out), at
 }
 
 // grouped groups the rows of a leaf by keys. The columns of the new node are at the indexes that they have in n: those of the keys
 // as they were, the aggregates in the place of columns that nothing reads any more.
-func (e *eager) grouped(n bind.Node, keys, args []bind.Expr, used []bool) (bind.Node, []int) {
+func (e *eager) grouped(n plan.Node, keys, args []plan.Expr, used []bool) (plan.Node, []int) {
 	fields := slices.Clone(n.Fields())
-	exprs := make([]bind.Expr, len(fields))
+	exprs := make([]plan.Expr, len(fields))
 	sets := make([]int, len(keys))
-	g := &bind.Aggregation{Input: n, Keys: keys, Sets: [][]int{sets}}
-	var out []bind.Field
+	g := &plan.Aggregation{Input: n, Keys: keys, Sets: [][]int{sets}}
+	var out []plan.Field
 	for i, k := range keys {
-		c, ok := k.(*bind.Column)
+		c, ok := k.(*plan.Column)
 		if !ok || exprs[c.Index] != nil || !ordered(c.T.Kind) || c.T.Kind == types.Double {
 			return nil, nil
 		}
 		sets[i] = i
 		out = append(out, fields[c.Index])
-		exprs[c.Index] = bind.Typed(&bind.Column{Index: i, Name: c.Name}, c.T, c.At)
+		exprs[c.Index] = plan.Typed(&plan.Column{Index: i, Name: c.Name}, c.T, c.At)
 	}
 	free := []int{}
 	for i, u := range used {
@@ -210,33 +211,33 @@ func (e *eager) grouped(n bind.Node, keys, args []bind.Expr, used []bool) (bind.
 			free = append(free, i)
 		}
 	}
-	some := slices.ContainsFunc(args, func(a bind.Expr) bool { return a != nil })
+	some := slices.ContainsFunc(args, func(a plan.Expr) bool { return a != nil })
 	if !some || len(free) < len(args) || len(keys) == 0 {
 		return nil, nil
 	}
 	var at []int
 	for i, a := range e.aggs {
-		part := bind.Typed(&bind.Aggregate{Func: a.Func}, a.T, a.At)
+		part := plan.Typed(&plan.Aggregate{Func: a.Func}, a.T, a.At)
 		if args[i] != nil {
-			part.Args = []bind.Expr{args[i]}
+			part.Args = []plan.Expr{args[i]}
 		}
 		g.Aggs = append(g.Aggs, part)
 		at = append(at, free[i])
-		exprs[free[i]] = bind.Typed(&bind.Column{Index: len(keys) + i}, a.T, a.At)
+		exprs[free[i]] = plan.Typed(&plan.Column{Index: len(keys) + i}, a.T, a.At)
 		fields[free[i]].Type = a.T
-		out = append(out, bind.Field{Name: a.Func, Type: a.T})
+		out = append(out, plan.Field{Name: a.Func, Type: a.T})
 	}
 	for i := range exprs {
 		if exprs[i] == nil { // nothing reads it
-			exprs[i], fields[i].Type = bind.Typed(&bind.Column{}, out[0].Type, e.aggs[0].At), out[0].Type
+			exprs[i], fields[i].Type = plan.Typed(&plan.Column{}, out[0].Type, e.aggs[0].At), out[0].Type
 		}
 	}
-	bind.Giving(g, out)
+	plan.Giving(g, out)
 	if e.sourceOf(g, keyColumns(g)) == nil {
 		return nil, nil
 	}
 	e.r.early[g] = true
-	return bind.Giving(&bind.Project{Input: g, Exprs: exprs}, fields), at
+	return plan.Giving(&plan.Project{Input: g, Exprs: exprs}, fields), at
 }
 
 // early yields groups that were grouped early, in the table's order. A sum that does not fit its type is an error only if its key has a

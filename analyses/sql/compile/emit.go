@@ -1,14 +1,14 @@
 package compile
 
 import (
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
 )
 
 // emitRows emits the answer. BIGINT, DOUBLE and BOOLEAN stay as they are, NULL becomes nil, and all other types become text.
-func emitRows(fields []bind.Field, rows *tail.Rows, emit func(row ...any)) error {
+func emitRows(fields []plan.Field, rows *tail.Rows, emit func(row ...any)) error {
 	for i := range rows.N {
 		row := make([]any, len(fields))
 		for c, f := range fields {

@@ -5,16 +5,17 @@ import (
 	"slices"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/tail"
 )
 
 // ReadsTables reports whether a plan reads a table.
-func ReadsTables(n bind.Node) bool {
-	s := &statement{uses: map[bind.Node]int{}}
-	s.count(n, map[bind.Expr]bool{})
+func ReadsTables(n plan.Node) bool {
+	s := &statement{uses: map[plan.Node]int{}}
+	s.count(n, map[plan.Expr]bool{})
 	for n := range s.uses {
-		if _, is := n.(*bind.Scan); is {
+		if _, is := n.(*plan.Scan); is {
 			return true
 		}
 	}
@@ -24,21 +25,21 @@ func ReadsTables(n bind.Node) bool {
 // nothing is a source for plans that read no table.
 type nothing struct{}
 
-func (nothing) Has(bind.Node) bool { return false }
+func (nothing) Has(plan.Node) bool { return false }
 
-func (nothing) Read(n bind.Node, _ func(*tail.Rows) error) error {
+func (nothing) Read(n plan.Node, _ func(*tail.Rows) error) error {
 	return fmt.Errorf("%T has no rows here", n)
 }
 
 // Local answers a plan that reads no table. text is the text that the plan was bound from.
-func Local(text string, plan bind.Node) (answer [][]any, err error) {
+func Local(text string, root plan.Node) (answer [][]any, err error) {
 	s := &statement{plan: &Plan{Text: text}}
-	x := tail.New(nothing{}, TailBytes, plan)
-	rows, err := x.Run(plan)
+	x := tail.New(nothing{}, TailBytes, root)
+	rows, err := x.Run(root)
 	if err != nil {
 		return nil, shown(text, s.located(err))
 	}
-	return answer, emitRows(plan.Fields(), rows, func(row ...any) { answer = append(answer, row) })
+	return answer, emitRows(root.Fields(), rows, func(row ...any) { answer = append(answer, row) })
 }
 
 // Explain describes in words what is read and where it is computed, pass by pass.
@@ -138,7 +139,7 @@ func (l *leaf) describe() string {
 	what, filters := "", 0
 	for _, n := range l.steps {
 		switch n := n.(type) {
-		case *bind.Filter:
+		case *plan.Filter:
 			filters++
 		case *unnest:
 			what += "unnest, "
@@ -185,36 +186,36 @@ func (l *leaf) describe() string {
 const orderStep = "order"
 
 // tailSteps names the steps of the tail in their order. A step that several others read is named once.
-func (s *statement) tailSteps(n bind.Node) []string { return s.stepsBelow(n, map[bind.Node]bool{}) }
+func (s *statement) tailSteps(n plan.Node) []string { return s.stepsBelow(n, map[plan.Node]bool{}) }
 
-func (s *statement) stepsBelow(n bind.Node, seen map[bind.Node]bool) (steps []string) {
+func (s *statement) stepsBelow(n plan.Node, seen map[plan.Node]bool) (steps []string) {
 	if s.byNode[n] != nil || seen[n] {
 		return nil
 	}
 	seen[n] = true
-	for _, in := range bind.Inputs(n) {
+	for _, in := range plan.Inputs(n) {
 		steps = append(steps, s.stepsBelow(in, seen)...)
 	}
 	switch n.(type) {
-	case *bind.Filter:
+	case *plan.Filter:
 		steps = append(steps, "filter")
-	case *bind.Project:
+	case *plan.Project:
 		steps = append(steps, "compute columns")
-	case *bind.Aggregation:
+	case *plan.Aggregation:
 		steps = append(steps, "group")
-	case *bind.Sort:
+	case *plan.Sort:
 		steps = append(steps, orderStep)
-	case *bind.Limit:
+	case *plan.Limit:
 		steps = append(steps, "limit")
-	case *bind.Unnest:
+	case *plan.Unnest:
 		steps = append(steps, "unnest")
-	case *bind.Windows:
+	case *plan.Windows:
 		steps = append(steps, "windows")
-	case *bind.Join:
+	case *plan.Join:
 		steps = append(steps, "join")
-	case *bind.Distinct:
+	case *plan.Distinct:
 		steps = append(steps, "remove equal rows")
-	case *bind.SetOp:
+	case *plan.SetOp:
 		steps = append(steps, "combine")
 	}
 	return steps

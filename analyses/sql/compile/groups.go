@@ -4,7 +4,8 @@ import (
 	"math"
 	"math/big"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
@@ -15,18 +16,18 @@ import (
 // groups is an aggregation that tables can hold. The table has a row for each group; its key is the wire form of the group's
 // keys.
 type groups struct {
-	node  *bind.Aggregation
+	node  *plan.Aggregation
 	aggs  []aggregate
 	cells []fold.Agg
 }
 
 // aggregate says how cells of a table represent an aggregate of SQL.
 type aggregate struct {
-	from     *bind.Aggregate
-	arg      bind.Expr // nil: count(*)
+	from     *plan.Aggregate
+	arg      plan.Expr // nil: count(*)
 	kind     aggregateKind
 	cell     int         // the first of its cells
-	by       *bind.Order // of leastBy
+	by       *plan.Order // of leastBy
 	distinct bool        // DISTINCT: the values are in a table of their own, and only the reducer uses the cells
 
 	before, after int // how many numbers surround the place of a row; see leaf.numbers
@@ -54,7 +55,7 @@ const (
 )
 
 // newGroups returns how tables fold an aggregation, nil if they cannot.
-func newGroups(a *bind.Aggregation) *groups {
+func newGroups(a *plan.Aggregation) *groups {
 	if len(a.Sets) != 1 || len(a.Sets[0]) != len(a.Keys) {
 		return nil
 	}
@@ -79,7 +80,7 @@ func newGroups(a *bind.Aggregation) *groups {
 }
 
 // add adds an aggregate; false if it does not fold.
-func (g *groups) add(a *bind.Aggregate) bool {
+func (g *groups) add(a *plan.Aggregate) bool {
 	if a.Filter != nil && !computed(a.Filter) {
 		return false
 	}
@@ -89,7 +90,7 @@ func (g *groups) add(a *bind.Aggregate) bool {
 	kind := types.Null
 	if len(a.Args) > 0 {
 		x.arg = a.Args[0]
-		if c, ok := x.arg.(*bind.Cast); ok && a.Func == "avg" && c.Implicit && c.X.Type().IsNumber() {
+		if c, ok := x.arg.(*plan.Cast); ok && a.Func == "avg" && c.Implicit && c.X.Type().IsNumber() {
 			x.arg = c.X // the mean is computed from the exact values, not from the DOUBLEs nearest to them
 		}
 		kind = x.arg.Type().Kind
@@ -105,7 +106,7 @@ func (g *groups) add(a *bind.Aggregate) bool {
 	}
 	switch {
 	case (name == "min_by" || name == "max_by") && !x.distinct && ordered(a.Args[1].Type().Kind) && computed(a.Args[1]):
-		x.kind, x.by = leastBy, &bind.Order{X: a.Args[1], Desc: name == "max_by"}
+		x.kind, x.by = leastBy, &plan.Order{X: a.Args[1], Desc: name == "max_by"}
 		cell(fold.MinText)
 	case len(a.Args) > 1:
 		return false

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"slices"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/rows/fold"
 )
@@ -17,25 +18,25 @@ import (
 // having is a condition on the groups of a leaf.
 type having struct {
 	leaf *leaf
-	plan *bind.Filter // the condition above a passedLeaf
+	plan *plan.Filter // the condition above a passedLeaf
 }
 
 // conditions returns the conditions that aggregators apply.
 func (s *statement) conditions() (all []having) {
-	seen := map[bind.Node]bool{}
-	var visit func(n bind.Node)
-	visit = func(n bind.Node) {
+	seen := map[plan.Node]bool{}
+	var visit func(n plan.Node)
+	visit = func(n plan.Node) {
 		if seen[n] || s.byNode[n] != nil {
 			return
 		}
 		seen[n] = true
-		if f, is := n.(*bind.Filter); is {
+		if f, is := n.(*plan.Filter); is {
 			in, cond := s.belowProjections(f.Input, surely(f.Cond))
 			if l := s.byNode[in]; l != nil && cond != nil && s.uses[in] == 1 && l.prunable() {
-				all = append(all, having{l, &bind.Filter{Input: &passedLeaf{leaf: l, out: in.Fields()}, Cond: cond}})
+				all = append(all, having{l, &plan.Filter{Input: &passedLeaf{leaf: l, out: in.Fields()}, Cond: cond}})
 			}
 		}
-		for _, in := range append(bind.Inputs(n), queries(bind.Exprs(n))...) {
+		for _, in := range append(plan.Inputs(n), queries(plan.Exprs(n))...) {
 			visit(in)
 		}
 	}
@@ -47,13 +48,13 @@ func (s *statement) conditions() (all []having) {
 
 // belowProjections returns the node below the projections on top of n, and the condition as it reads there. A projection that may fail, or
 // that other nodes read, stops it: for each group that is dropped, nothing of the projection is computed.
-func (s *statement) belowProjections(n bind.Node, cond bind.Expr) (bind.Node, bind.Expr) {
+func (s *statement) belowProjections(n plan.Node, cond plan.Expr) (plan.Node, plan.Expr) {
 	for cond != nil && s.byNode[n] == nil && s.uses[n] == 1 {
-		p, is := n.(*bind.Project)
-		if !is || slices.ContainsFunc(p.Exprs, func(e bind.Expr) bool { return bind.MayFail(e) || containsSubquery(e) }) {
+		p, is := n.(*plan.Project)
+		if !is || slices.ContainsFunc(p.Exprs, func(e plan.Expr) bool { return plan.MayFail(e) || containsSubquery(e) }) {
 			break
 		}
-		n, cond = p.Input, bind.Substitute(cond, p.Exprs)
+		n, cond = p.Input, plan.Substitute(cond, p.Exprs)
 	}
 	return n, cond
 }
@@ -66,15 +67,15 @@ func (l *leaf) prunable() bool {
 
 // surely returns the part of a condition that may be computed before the rest: neither it nor what comes before it in the statement may
 // fail. nil: there is no such part, or the condition asks a query, which would not be asked if no group were left for it.
-func surely(cond bind.Expr) (all bind.Expr) {
+func surely(cond plan.Expr) (all plan.Expr) {
 	if containsSubquery(cond) {
 		return nil
 	}
-	for _, part := range bind.Conjuncts(cond) {
-		if bind.MayFail(part) {
+	for _, part := range plan.Conjuncts(cond) {
+		if plan.MayFail(part) {
 			break
 		}
-		all = bind.And(all, part)
+		all = plan.And(all, part)
 	}
 	return all
 }
@@ -130,12 +131,12 @@ type orderedGroups struct {
 	from int // row number of the first group that was given last
 }
 
-func (g *orderedGroups) Has(n bind.Node) bool {
+func (g *orderedGroups) Has(n plan.Node) bool {
 	_, is := n.(*passedLeaf)
 	return is
 }
 
-func (g *orderedGroups) Read(_ bind.Node, yield func(*tail.Rows) error) error {
+func (g *orderedGroups) Read(_ plan.Node, yield func(*tail.Rows) error) error {
 	rows := make([]int, 0, atOnce)
 	for ; g.from < g.t.Len(); g.from += len(rows) {
 		rows = rows[:0]

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
@@ -36,15 +38,15 @@ var hostileValues = map[types.Kind][]any{
 	types.Date: {int64(0), int64(-1), int64(19782), int64(math.MaxInt32), int64(math.MinInt32), int64(math.MaxInt64),
 		int64(math.MinInt64)},
 	types.Timestamp: {int64(0), int64(-1), int64(1709164800000000), int64(math.MaxInt64), int64(math.MinInt64)},
-	types.Interval: {bind.Interval{}, bind.Interval{Months: 1}, bind.Interval{Days: 1, Micros: -1},
-		bind.Interval{Months: math.MaxInt32, Days: math.MaxInt32, Micros: math.MaxInt64},
-		bind.Interval{Months: math.MinInt32, Days: math.MinInt32, Micros: math.MinInt64}},
+	types.Interval: {plan.Interval{}, plan.Interval{Months: 1}, plan.Interval{Days: 1, Micros: -1},
+		plan.Interval{Months: math.MaxInt32, Days: math.MaxInt32, Micros: math.MaxInt64},
+		plan.Interval{Months: math.MinInt32, Days: math.MinInt32, Micros: math.MinInt64}},
 	types.TextList: {eval.List{}, eval.List{Items: []string{""}}, eval.List{Items: []string{"a", ""}, Nulls: []bool{false, true}},
 		eval.List{Items: make([]string, 300)}},
 }
 
 // hostileTable has two columns of each type: those of TEXT are called text1 and text2.
-var hostileTable = func() (t bind.Table) {
+var hostileTable = func() (t plan.Table) {
 	t.Name = "t"
 	for k := types.Bool; k <= types.TextList; k++ {
 		typ := types.Of(k)
@@ -52,7 +54,7 @@ var hostileTable = func() (t bind.Table) {
 			typ = types.DecimalOf(18, 2)
 		}
 		for n := 1; n <= 2; n++ {
-			t.Fields = append(t.Fields, bind.Field{Name: fmt.Sprintf("%s%d", hostileName(k), n), Type: typ})
+			t.Fields = append(t.Fields, plan.Field{Name: fmt.Sprintf("%s%d", hostileName(k), n), Type: typ})
 		}
 	}
 	return t
@@ -75,7 +77,7 @@ var hostileConstants = map[types.Kind][]string{
 // has read.
 func hostileRows(r *rand.Rand, n int, coded bool) *tail.Rows {
 	rows := &tail.Rows{N: n}
-	for _, f := range append(hostileTable.Fields, bind.Field{Type: types.Of(types.Text)}, bind.Field{Type: types.Of(types.BigInt)}) {
+	for _, f := range append(hostileTable.Fields, plan.Field{Type: types.Of(types.Text)}, plan.Field{Type: types.Of(types.BigInt)}) {
 		values := hostileValues[f.Type.Kind]
 		v := eval.NewVector(f.Type.Kind, n)
 		if coded && f.Type.Kind == types.Text {
@@ -105,7 +107,7 @@ func hostileRows(r *rand.Rand, n int, coded bool) *tail.Rows {
 				if v.Dict != nil {
 					v.Texts[i] = v.Dict.Texts[v.Codes[i]]
 				}
-			case bind.Interval:
+			case plan.Interval:
 				v.Intervals[i] = x
 			case eval.List:
 				v.Lists[i] = x
@@ -198,13 +200,13 @@ func fillings(r *rand.Rand, template string, yield func(text string)) {
 }
 
 // hostilePlan binds a statement over the table, nil if binding refuses it.
-func hostilePlan(t *testing.T, text string) bind.Node {
+func hostilePlan(t *testing.T, text string) plan.Node {
 	t.Helper()
 	script, err := syntax.Parse(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	p, err := bind.Bind(text, script, []bind.Table{hostileTable}, nil)
+	p, err := bind.Bind(text, script, []plan.Table{hostileTable}, nil)
 	if err != nil {
 		if e := (*syntax.Error)(nil); !errors.As(err, &e) || e.Message == "" {
 			t.Errorf("%s: is refused without words: %v", text, err)
@@ -243,14 +245,14 @@ func TestN7_NoExpressionPanics(t *testing.T) {
 	for _, template := range hostileScalars() {
 		fillings(r, template, func(expr string) {
 			text := "SELECT " + expr + " FROM t"
-			plan := hostilePlan(t, text)
-			if plan == nil {
+			root := hostilePlan(t, text)
+			if root == nil {
 				return
 			}
 			survives(t, text, func() {
-				_, _ = tail.New(&tail.Tables{Rows: map[string]*tail.Rows{"t": coded}}, 1<<26, plan).Run(plan)
-				project := plan.(*bind.Project)
-				if _, direct := project.Input.(*bind.Scan); !direct {
+				_, _ = tail.New(&tail.Tables{Rows: map[string]*tail.Rows{"t": coded}}, 1<<26, root).Run(root)
+				project := root.(*plan.Project)
+				if _, direct := project.Input.(*plan.Scan); !direct {
 					return
 				}
 				p, err := eval.Compile(project.Exprs[0])
@@ -308,14 +310,14 @@ func TestN7_NoAggregatePanics(t *testing.T) {
 	for _, template := range templates {
 		fillings(r, template, func(call string) {
 			text := "SELECT " + call + " FROM t"
-			plan := hostilePlan(t, text)
-			if plan == nil {
+			root := hostilePlan(t, text)
+			if root == nil {
 				return
 			}
 			computed++
 			survives(t, text, func() {
 				for _, of := range []*tail.Rows{rows, empty} {
-					_, _ = tail.New(&tail.Tables{Rows: map[string]*tail.Rows{"t": of}, Batch: 10}, 1<<26, plan).Run(plan)
+					_, _ = tail.New(&tail.Tables{Rows: map[string]*tail.Rows{"t": of}, Batch: 10}, 1<<26, root).Run(root)
 				}
 			})
 			// no file has such columns

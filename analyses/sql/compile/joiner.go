@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/tail"
@@ -212,7 +213,7 @@ func (s *statement) withoutLeaves() *joiner {
 func (w *worker) prepare(given []step) (err error) {
 	l, x := w.leaf, w.x
 	w.ready = true
-	program := func(e bind.Expr) *eval.Program {
+	program := func(e plan.Expr) *eval.Program {
 		if x == nil {
 			p, fails := eval.CompileFor(e, w.meter)
 			err = errors.Join(err, fails)
@@ -244,9 +245,9 @@ func (w *worker) prepare(given []step) (err error) {
 				st.spread.lists = append(st.spread.lists, program(e))
 			}
 			w.steps = append(w.steps, st)
-		case *bind.Filter:
+		case *plan.Filter:
 			w.steps = append(w.steps, step{filter: program(n.Cond), columns: late[i]})
-		case *bind.Project:
+		case *plan.Project:
 			st := step{out: make([]*eval.Vector, len(n.Exprs))}
 			now, later, last := l.columnsOf(i)
 			for _, k := range now {

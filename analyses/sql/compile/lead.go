@@ -1,8 +1,8 @@
 package compile
 
 import (
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -16,16 +16,16 @@ import (
 // leading is a condition with which a leaf begins. Equal conditions of a statement's leaves have equal numbers.
 type leading struct {
 	number int
-	cond   bind.Expr
+	cond   plan.Expr
 }
 
 // lead finds the conditions with which the leaves begin.
 func (s *statement) lead() {
-	number := bind.Numbers()
+	number := plan.Numbers()
 	for _, l := range s.leaves {
 		l.leading, l.led = nil, 0
 		for _, n := range l.steps {
-			f, ok := n.(*bind.Filter)
+			f, ok := n.(*plan.Filter)
 			if !ok || !pushable(f.Cond) {
 				break
 			}
@@ -40,31 +40,31 @@ func (s *statement) lead() {
 // separate divides a condition into parts, all of which must be true. Parts that have a computation in common stay together, so that it is
 // not done twice, and so do neighbours that read the same column of texts, because they are computed together for each entry of a
 // dictionary.
-func separate(cond bind.Expr) (parts []bind.Expr) {
-	users := map[bind.Expr]int{} // by computation, the last part that does it
+func separate(cond plan.Expr) (parts []plan.Expr) {
+	users := map[plan.Expr]int{} // by computation, the last part that does it
 	last := noText
-	for _, part := range bind.Conjuncts(cond) {
-		seen := map[bind.Expr]bool{}
+	for _, part := range plan.Conjuncts(cond) {
+		seen := map[plan.Expr]bool{}
 		common := false
-		var visit func(e bind.Expr)
-		visit = func(e bind.Expr) {
-			if seen[e] || len(bind.Children(e)) == 0 {
+		var visit func(e plan.Expr)
+		visit = func(e plan.Expr) {
+			if seen[e] || len(plan.Children(e)) == 0 {
 				return
 			}
 			seen[e] = true
 			_, used := users[e]
 			common = common || used
 			users[e] = len(parts)
-			for _, c := range bind.Children(e) {
+			for _, c := range plan.Children(e) {
 				visit(c)
 			}
 		}
 		if visit(part); common {
-			return []bind.Expr{cond}
+			return []plan.Expr{cond}
 		}
 		text := onlyText(part)
 		if text != noText && text == last {
-			parts[len(parts)-1] = bind.And(parts[len(parts)-1], part)
+			parts[len(parts)-1] = plan.And(parts[len(parts)-1], part)
 			continue
 		}
 		parts, last = append(parts, part), text
@@ -75,21 +75,21 @@ func separate(cond bind.Expr) (parts []bind.Expr) {
 const noText = -1
 
 // onlyText returns the index of the column of texts that an expression reads, noText if it reads anything else.
-func onlyText(e bind.Expr) int {
-	column, seen := noText, map[bind.Expr]bool{}
-	var reads func(e bind.Expr) bool
-	reads = func(e bind.Expr) bool {
+func onlyText(e plan.Expr) int {
+	column, seen := noText, map[plan.Expr]bool{}
+	var reads func(e plan.Expr) bool
+	reads = func(e plan.Expr) bool {
 		if seen[e] {
 			return true
 		}
 		seen[e] = true
-		if c, ok := e.(*bind.Column); ok {
+		if c, ok := e.(*plan.Column); ok {
 			if c.T.Kind != types.Text || column != noText && column != c.Index {
 				return false
 			}
 			column = c.Index
 		}
-		for _, c := range bind.Children(e) {
+		for _, c := range plan.Children(e) {
 			if !reads(c) {
 				return false
 			}

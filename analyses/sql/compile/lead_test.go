@@ -5,8 +5,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
 )
 
@@ -79,7 +80,7 @@ func TestALeadingConditionIsComputedOncePerSlice(t *testing.T) {
 	}
 }
 
-func compiled(t *testing.T, e bind.Expr) *eval.Program {
+func compiled(t *testing.T, e plan.Expr) *eval.Program {
 	t.Helper()
 	p, err := eval.Compile(e)
 	if err != nil {

@@ -3,8 +3,9 @@ package compile
 import (
 	"slices"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/rows/fold"
@@ -12,11 +13,11 @@ import (
 
 // leaf is a node that is computed, at least in part, where the rows of its table are.
 type leaf struct {
-	node     bind.Node // the node whose rows the tail asks for
+	node     plan.Node // the node whose rows the tail asks for
 	scan     *scan
-	steps    []bind.Node          // Filters, Projects and broadcasts from the scan up to what is kept, the lowest first
-	refs     map[*bind.Table]bool // tables that its steps read
-	waits    []*bind.Subquery     // queries over large tables that its steps ask; only in a trial
+	steps    []plan.Node          // Filters, Projects and broadcasts from the scan up to what is kept, the lowest first
+	refs     map[*plan.Table]bool // tables that its steps read
+	waits    []*plan.Subquery     // queries over large tables that its steps ask; only in a trial
 	missing  analyses.Missing     // which statements read it, among those that share the scan
 	keep     keeping
 	table    int // index in the analysis of the first table that it folds into
@@ -24,12 +25,12 @@ type leaf struct {
 	groups   *groups
 	best     *best
 	region   *region              // the region whose rows it folds; nil if it folds those of a scan
-	parts    []bind.Expr          // keys of the partitions, if it is a source of a region
-	read     map[bind.Node][]bool // by projection, which of its columns later steps read; nil if that is not known
+	parts    []plan.Expr          // keys of the partitions, if it is a source of a region
+	read     map[plan.Node][]bool // by projection, which of its columns later steps read; nil if that is not known
 	dropNull bool                 // rows with NULL in one of parts are not needed
 	leading  []leading            // the conditions with which it begins
 	led      int                  // how many of its steps these conditions replace
-	fields   []bind.Field         // of the rows that travel
+	fields   []plan.Field         // of the rows that travel
 	needed   []bool               // which of them the tail reads
 	unkept   bool                 // the reducer keeps none of the rows: see passOn
 }
@@ -47,7 +48,7 @@ const (
 
 // best describes the rows that an ORDER BY with a LIMIT, or a LIMIT alone, can need.
 type best struct {
-	orders []bind.Order // empty: the first rows
+	orders []plan.Order // empty: the first rows
 	n      int
 }
 
@@ -63,7 +64,7 @@ const (
 // root is a statement of a session, or the query of it that a pass answers.
 type root struct {
 	name   string
-	plan   bind.Node
+	plan   plan.Node
 	pass   bool          // plan is the query that a pass answers
 	asks   []asked       // queries that are used as values, in the order of the plan
 	tables map[*leaf]int // by leaf that its query reads, the index of the leaf's first table
@@ -74,31 +75,31 @@ type statement struct {
 	plan    *Plan
 	script  *syntax.Script
 	roots   []root
-	tables  []bind.Table
-	scans   map[*bind.Table]*scan
+	tables  []plan.Table
+	scans   map[*plan.Table]*scan
 	order   []*scan
 	leaves  []*leaf
 	regions []*region
 	visits  int // how many nodes were visited in search of regions
-	byNode  map[bind.Node]*leaf
-	seen    map[bind.Node]bool
+	byNode  map[plan.Node]*leaf
+	seen    map[plan.Node]bool
 	specs   []fold.Spec
-	uses    map[bind.Node]int
-	live    map[bind.Node][]bool            // by node, which columns are read
-	used    map[*bind.Table][]bool          // by table, which columns are read, then _file and _line
-	refs    map[*bind.Table]bool            // tables that every joiner has
-	large   map[*bind.Table]bool            // tables that must not be in refs
-	missing map[*bind.Scan]analyses.Missing // by scan of a small table, which of the statements that share the scan read it
+	uses    map[plan.Node]int
+	live    map[plan.Node][]bool            // by node, which columns are read
+	used    map[*plan.Table][]bool          // by table, which columns are read, then _file and _line
+	refs    map[*plan.Table]bool            // tables that every joiner has
+	large   map[*plan.Table]bool            // tables that must not be in refs
+	missing map[*plan.Scan]analyses.Missing // by scan of a small table, which of the statements that share the scan read it
 	// What was found out about the plan, which is asked again for each region that is tried.
-	tablesBelow map[bind.Node][]*bind.Table     // by node, the tables that it reads
-	plain       map[bind.Expr]bool              // expressions without queries for which there are kernels
-	within      map[*bind.Table]map[int]*within // see bounds
+	tablesBelow map[plan.Node][]*plan.Table     // by node, the tables that it reads
+	plain       map[plan.Expr]bool              // expressions without queries for which there are kernels
+	within      map[*plan.Table]map[int]*within // see bounds
 
 	trial bool // treat queries over large tables as answered, and note them in the leaves that ask them
 }
 
 // take finds the leaves below a node.
-func (s *statement) take(n bind.Node) error {
+func (s *statement) take(n plan.Node) error {
 	if s.seen[n] {
 		return nil
 	}
@@ -113,12 +114,12 @@ func (s *statement) take(n bind.Node) error {
 	if s.regionOf(n) != nil {
 		return nil
 	}
-	for _, e := range bind.Exprs(n) {
-		if err := s.takeExpr(e, map[bind.Expr]bool{}); err != nil {
+	for _, e := range plan.Exprs(n) {
+		if err := s.takeExpr(e, map[plan.Expr]bool{}); err != nil {
 			return err
 		}
 	}
-	for _, in := range bind.Inputs(n) {
+	for _, in := range plan.Inputs(n) {
 		if err := s.takeBelow(n, in); err != nil {
 			return err
 		}
@@ -127,8 +128,8 @@ func (s *statement) take(n bind.Node) error {
 }
 
 // takeBelow takes the input of a node. Below a small LIMIT, only the rows that this LIMIT can need are kept.
-func (s *statement) takeBelow(n, in bind.Node) error {
-	limit, ok := n.(*bind.Limit)
+func (s *statement) takeBelow(n, in plan.Node) error {
+	limit, ok := n.(*plan.Limit)
 	if !ok || s.uses[in] > 1 || limit.Count < 0 || limit.Count+limit.Offset < 0 || limit.Count+limit.Offset > fold.MaxLeast ||
 		limit.Count == 0 {
 		return s.take(in)
@@ -136,14 +137,14 @@ func (s *statement) takeBelow(n, in bind.Node) error {
 	most := int(limit.Count + limit.Offset)
 	for below := in; ; {
 		switch x := below.(type) {
-		case *bind.Project: // a projection keeps its rows and their order
+		case *plan.Project: // a projection keeps its rows and their order
 			if l := s.chain(x); l != nil {
 				return s.keepBest(x, l, &best{nil, most})
 			}
 			if below = x.Input; s.uses[below] > 1 || slices.ContainsFunc(x.Exprs, containsSubquery) {
 				return s.take(in)
 			}
-		case *bind.Sort:
+		case *plan.Sort:
 			l := s.chain(x.Input)
 			if s.uses[x.Input] > 1 || !plainOrders(x.Keys) {
 				return s.take(in)
@@ -165,7 +166,7 @@ func (s *statement) takeBelow(n, in bind.Node) error {
 	}
 }
 
-func (s *statement) keepBest(n bind.Node, l *leaf, b *best) error {
+func (s *statement) keepBest(n plan.Node, l *leaf, b *best) error {
 	s.seen[n] = true
 	l.node, l.keep, l.best = n, keepBest, b
 	s.leaves = append(s.leaves, l)
@@ -174,7 +175,7 @@ func (s *statement) keepBest(n bind.Node, l *leaf, b *best) error {
 	return nil
 }
 
-func plainOrders(orders []bind.Order) bool {
+func plainOrders(orders []plan.Order) bool {
 	for _, o := range orders {
 		if !ordered(o.X.Type().Kind) || containsSubquery(o.X) || !computed(o.X) {
 			return false
@@ -184,17 +185,17 @@ func plainOrders(orders []bind.Order) bool {
 }
 
 // takeExpr finds the leaves of queries that are used as values.
-func (s *statement) takeExpr(e bind.Expr, seen map[bind.Expr]bool) error {
+func (s *statement) takeExpr(e plan.Expr, seen map[plan.Expr]bool) error {
 	if e == nil || seen[e] {
 		return nil
 	}
 	seen[e] = true
-	if q, ok := e.(*bind.Subquery); ok {
+	if q, ok := e.(*plan.Subquery); ok {
 		if err := s.take(q.Plan); err != nil {
 			return err
 		}
 	}
-	for _, c := range bind.Children(e) {
+	for _, c := range plan.Children(e) {
 		if err := s.takeExpr(c, seen); err != nil {
 			return err
 		}
@@ -203,8 +204,8 @@ func (s *statement) takeExpr(e bind.Expr, seen map[bind.Expr]bool) error {
 }
 
 // leafOf returns the leaf for a node, nil if the node cannot be a leaf.
-func (s *statement) leafOf(n bind.Node) *leaf {
-	if a, ok := n.(*bind.Aggregation); ok {
+func (s *statement) leafOf(n plan.Node) *leaf {
+	if a, ok := n.(*plan.Aggregation); ok {
 		l := s.chain(a.Input)
 		if l == nil {
 			return nil
@@ -215,7 +216,7 @@ func (s *statement) leafOf(n bind.Node) *leaf {
 		l.keep = keepGroups
 		return l
 	}
-	if d, ok := n.(*bind.Distinct); ok && len(d.On) == 0 && orderedFields(d.Input) {
+	if d, ok := n.(*plan.Distinct); ok && len(d.On) == 0 && orderedFields(d.Input) {
 		l := s.chain(d.Input)
 		if l != nil {
 			l.keep = keepDistinct
@@ -229,28 +230,28 @@ func (s *statement) leafOf(n bind.Node) *leaf {
 	return l
 }
 
-func orderedFields(n bind.Node) bool {
-	return !slices.ContainsFunc(n.Fields(), func(f bind.Field) bool { return !ordered(f.Type.Kind) })
+func orderedFields(n plan.Node) bool {
+	return !slices.ContainsFunc(n.Fields(), func(f plan.Field) bool { return !ordered(f.Type.Kind) })
 }
 
 // chain returns a leaf for a node that reads one large table with nothing but filters, projections, UNNEST and joins with small
 // tables in between; nil for any other node.
-func (s *statement) chain(n bind.Node) *leaf {
-	l := &leaf{fields: n.Fields(), needed: s.travelling(n), refs: map[*bind.Table]bool{}}
+func (s *statement) chain(n plan.Node) *leaf {
+	l := &leaf{fields: n.Fields(), needed: s.travelling(n), refs: map[*plan.Table]bool{}}
 	for below := n; ; {
 		switch x := below.(type) {
-		case *bind.Scan:
+		case *plan.Scan:
 			slices.Reverse(l.steps)
 			l.scan = s.scanOf(x)
 			return l
-		case *bind.Join:
+		case *plan.Join:
 			b := s.broadcast(x, l)
 			if b == nil {
 				return nil
 			}
 			below = b.L
 			l.steps = append(l.steps, b)
-		case *bind.Unnest:
+		case *plan.Unnest:
 			for _, e := range x.Lists {
 				if !s.computed(e, l) {
 					return nil
@@ -258,13 +259,13 @@ func (s *statement) chain(n bind.Node) *leaf {
 			}
 			below = x.Input
 			l.steps = append(l.steps, &unnest{Unnest: x})
-		case *bind.Filter:
+		case *plan.Filter:
 			below = x.Input
 			l.steps = append(l.steps, x)
 			if !s.computed(x.Cond, l) {
 				return nil
 			}
-		case *bind.Project:
+		case *plan.Project:
 			below = x.Input
 			l.steps = append(l.steps, x)
 			for _, e := range x.Exprs {
@@ -279,7 +280,7 @@ func (s *statement) chain(n bind.Node) *leaf {
 }
 
 // computed reports whether a joiner can compute an expression: the expression has kernels and contains no query.
-func computed(e bind.Expr) bool {
+func computed(e plan.Expr) bool {
 	if containsSubquery(e) {
 		return false
 	}
@@ -287,15 +288,15 @@ func computed(e bind.Expr) bool {
 	return err == nil
 }
 
-func containsSubquery(e bind.Expr) bool {
-	if _, ok := e.(*bind.Subquery); ok {
+func containsSubquery(e plan.Expr) bool {
+	if _, ok := e.(*plan.Subquery); ok {
 		return true
 	}
-	return slices.ContainsFunc(bind.Children(e), containsSubquery)
+	return slices.ContainsFunc(plan.Children(e), containsSubquery)
 }
 
 // scanOf returns the stream that a scan reads.
-func (s *statement) scanOf(n *bind.Scan) *scan {
+func (s *statement) scanOf(n *plan.Scan) *scan {
 	sc := s.scans[n.Table]
 	if sc == nil {
 		sc = &scan{of: n.Table, table: s.about(n.Table)}

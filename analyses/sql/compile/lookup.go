@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/rows/batch"
@@ -76,19 +77,19 @@ func compare(a, b analyses.Position) int {
 }
 
 // plans returns the plans to compute: the right sides of the leaves' joins, and the queries in the leaves' expressions.
-func (r *references) plans() (plans []bind.Node) {
+func (r *references) plans() (plans []plan.Node) {
 	for _, l := range r.s.leaves {
 		plans = append(plans, l.plans()...)
 	}
 	return plans
 }
 
-func (l *leaf) plans() (plans []bind.Node) {
+func (l *leaf) plans() (plans []plan.Node) {
 	for _, n := range l.steps {
-		exprs := bind.Exprs(n)
+		exprs := plan.Exprs(n)
 		switch n := n.(type) {
 		case *broadcast:
-			plans, exprs = append(plans, n.R), bind.Exprs(n.Join)
+			plans, exprs = append(plans, n.R), plan.Exprs(n.Join)
 		case *unnest:
 			exprs = n.Lists
 		}
@@ -98,19 +99,19 @@ func (l *leaf) plans() (plans []bind.Node) {
 }
 
 // queries returns the plans of the queries in expressions.
-func queries(exprs []bind.Expr) (plans []bind.Node) {
-	seen := map[bind.Expr]bool{}
-	var find func(list []bind.Expr)
-	find = func(list []bind.Expr) {
+func queries(exprs []plan.Expr) (plans []plan.Node) {
+	seen := map[plan.Expr]bool{}
+	var find func(list []plan.Expr)
+	find = func(list []plan.Expr) {
 		for _, e := range list {
 			if e == nil || seen[e] {
 				continue
 			}
 			seen[e] = true
-			if q, ok := e.(*bind.Subquery); ok {
+			if q, ok := e.(*plan.Subquery); ok {
 				plans = append(plans, q.Plan)
 			}
-			find(bind.Children(e))
+			find(plan.Children(e))
 		}
 	}
 	find(exprs)
@@ -118,14 +119,14 @@ func queries(exprs []bind.Expr) (plans []bind.Node) {
 }
 
 // Has implements tail.Source.
-func (r *references) Has(n bind.Node) bool {
-	_, ok := n.(*bind.Scan)
+func (r *references) Has(n plan.Node) bool {
+	_, ok := n.(*plan.Scan)
 	return ok
 }
 
 // Read implements tail.Source.
-func (r *references) Read(n bind.Node, yield func(*tail.Rows) error) error {
-	of := n.(*bind.Scan)
+func (r *references) Read(n plan.Node, yield func(*tail.Rows) error) error {
+	of := n.(*plan.Scan)
 	sc := r.s.scans[of.Table]
 	columns := newColumns(sc)
 	for _, p := range r.pieces[sc.stream] {

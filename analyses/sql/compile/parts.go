@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"math"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/tail"
@@ -155,9 +156,9 @@ type partSource struct {
 	tables []*fold.Table // all tables of the analysis
 }
 
-func (p partSource) Has(n bind.Node) bool { _, ok := p.r.of[n]; return ok }
+func (p partSource) Has(n plan.Node) bool { _, ok := p.r.of[n]; return ok }
 
-func (p partSource) Read(n bind.Node, yield func(*tail.Rows) error) error {
+func (p partSource) Read(n plan.Node, yield func(*tail.Rows) error) error {
 	l := p.r.sources[p.r.of[n]]
 	if l.keep == keepGroups {
 		if p.r.early[n] {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
@@ -69,14 +70,14 @@ func (p *Plan) waitsFor() *Plan {
 }
 
 // filtersBy reports whether a filter of the leaf asks a query.
-func (l *leaf) filtersBy(q *bind.Subquery) bool {
-	return slices.ContainsFunc(l.steps, func(n bind.Node) bool {
-		if _, projects := n.(*bind.Project); projects {
+func (l *leaf) filtersBy(q *plan.Subquery) bool {
+	return slices.ContainsFunc(l.steps, func(n plan.Node) bool {
+		if _, projects := n.(*plan.Project); projects {
 			return false
 		}
-		exprs := bind.Exprs(n)
+		exprs := plan.Exprs(n)
 		if b, joins := n.(*broadcast); joins {
-			exprs = bind.Exprs(b.Join)
+			exprs = plan.Exprs(b.Join)
 		}
 		return slices.Contains(queries(exprs), q.Plan)
 	})
@@ -103,15 +104,15 @@ func (p *Plan) Answered(pass *Plan, rows []string) (*Plan, error) {
 
 // asked is a query that is used as a value. Copies of its expression count as the same query.
 type asked struct {
-	plan       bind.Node
+	plan       plan.Node
 	exists, in bool
 }
 
-func askedBy(q *bind.Subquery) asked { return asked{q.Plan, q.Exists, q.In} }
+func askedBy(q *plan.Subquery) asked { return asked{q.Plan, q.Exists, q.In} }
 
 // number returns the number of a query among the root's, counted from 1. It returns 0 if the query's answer cannot be written
 // into a plan.
-func (r *root) number(q *bind.Subquery) int {
+func (r *root) number(q *plan.Subquery) int {
 	if !q.Exists && !ordered(q.Plan.Fields()[0].Type.Kind) {
 		return 0
 	}
@@ -121,25 +122,25 @@ func (r *root) number(q *bind.Subquery) int {
 // passed puts the answers of earlier passes into a statement. If the part is a pass, the query that it answers replaces
 // the statement.
 func (p *Part) passed(r *root) error {
-	found := map[asked][]*bind.Subquery{}
-	seen := map[bind.Expr]bool{}
-	var find func(list []bind.Expr)
-	find = func(list []bind.Expr) {
+	found := map[asked][]*plan.Subquery{}
+	seen := map[plan.Expr]bool{}
+	var find func(list []plan.Expr)
+	find = func(list []plan.Expr) {
 		for _, e := range list {
 			if e == nil || seen[e] {
 				continue
 			}
 			seen[e] = true
-			if q, ok := e.(*bind.Subquery); ok {
+			if q, ok := e.(*plan.Subquery); ok {
 				if found[askedBy(q)] == nil {
 					r.asks = append(r.asks, askedBy(q))
 				}
 				found[askedBy(q)] = append(found[askedBy(q)], q)
 			}
-			find(bind.Children(e))
+			find(plan.Children(e))
 		}
 	}
-	walk(r.plan, func(n bind.Node) { find(bind.Exprs(n)) })
+	walk(r.plan, func(n plan.Node) { find(plan.Exprs(n)) })
 	if p.Pass > len(r.asks) || len(p.Answers) > len(r.asks) {
 		return fmt.Errorf("%w: it is about query %d and has %d answers, and statement %s asks %d queries", ErrPlan, p.Pass, len(p.Answers),
 			r.name, len(r.asks))
@@ -165,19 +166,19 @@ func (p *Part) passed(r *root) error {
 
 // passPlan returns a plan that computes what must be known about a query: whether it has rows, its distinct rows, or its
 // first row and whether there is a second one.
-func passPlan(q *bind.Subquery) bind.Node {
+func passPlan(q *plan.Subquery) plan.Node {
 	switch {
 	case q.Exists:
-		one := bind.Typed(&bind.Const{Value: int64(1)}, types.Of(types.BigInt), q.At)
-		return &bind.Limit{Input: bind.Giving(&bind.Project{Input: q.Plan, Exprs: []bind.Expr{one}}, existsFields()), Count: 1}
+		one := plan.Value(types.Of(types.BigInt), q.At, int64(1))
+		return &plan.Limit{Input: plan.Giving(&plan.Project{Input: q.Plan, Exprs: []plan.Expr{one}}, existsFields()), Count: 1}
 	case q.In:
-		return &bind.Distinct{Input: q.Plan}
+		return &plan.Distinct{Input: q.Plan}
 	}
-	return &bind.Limit{Input: q.Plan, Count: 2}
+	return &plan.Limit{Input: q.Plan, Count: 2}
 }
 
-func existsFields() []bind.Field {
-	return []bind.Field{{Name: "one", Type: types.Of(types.BigInt)}}
+func existsFields() []plan.Field {
+	return []plan.Field{{Name: "one", Type: types.Of(types.BigInt)}}
 }
 
 // emitPass emits the answer of a pass, one text per row. The text consists of digits, because texts of an answer must be
@@ -191,7 +192,7 @@ func emitPass(rows *tail.Rows, emit func(row ...any)) {
 }
 
 // inline returns the rows of a query's answer as a node.
-func inline(q *bind.Subquery, rows []string) (bind.Node, error) {
+func inline(q *plan.Subquery, rows []string) (plan.Node, error) {
 	fields := q.Plan.Fields()[:1]
 	if q.Exists {
 		fields = existsFields()
@@ -201,15 +202,15 @@ func inline(q *bind.Subquery, rows []string) (bind.Node, error) {
 		return nil, fmt.Errorf("a query of type %s", t)
 	}
 	v := &eval.Vector{Kind: t.Kind}
-	n := &bind.Inline{}
+	n := &plan.Inline{}
 	for i, row := range rows {
 		rest, err := cutValue(v, i, []byte(row))
 		if err != nil || len(rest) > 0 {
 			return nil, fmt.Errorf("row %d is not a value of type %s", i+1, t)
 		}
-		n.Rows = append(n.Rows, []bind.Expr{bind.Typed(&bind.Const{Value: constant(v, i)}, t, q.At)})
+		n.Rows = append(n.Rows, []plan.Expr{plan.Value(t, q.At, constant(v, i))})
 	}
-	return bind.Giving(n, fields), nil
+	return plan.Giving(n, fields), nil
 }
 
 // constant returns a value as Const holds it.
@@ -248,9 +249,9 @@ func (s *statement) head() (*leaf, int) {
 	l, rows := s.leaves[0], -1
 	for n := s.roots[0].plan; n != l.node; {
 		switch x := n.(type) {
-		case *bind.Project:
+		case *plan.Project:
 			n = x.Input
-		case *bind.Limit:
+		case *plan.Limit:
 			if rows >= 0 {
 				return nil, 0
 			}

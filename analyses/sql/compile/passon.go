@@ -4,8 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
@@ -20,7 +21,7 @@ import (
 // passOn is how rows of a statement are passed on.
 type passOn struct {
 	leaf  *leaf
-	plan  bind.Node   // makes of the leaf's rows the columns of the answer, and behind them the cells that are not shown
+	plan  plan.Node   // makes of the leaf's rows the columns of the answer, and behind them the cells that are not shown
 	cells []passedKey // of a row, in their order
 	order []analyses.Order
 }
@@ -28,7 +29,7 @@ type passOn struct {
 // passedKey is a cell by which rows are sorted, or one that is only shown.
 type passedKey struct {
 	column int // of the plan
-	field  bind.Field
+	field  plan.Field
 	sorted bool
 }
 
@@ -36,16 +37,16 @@ type passedKey struct {
 // one for these.
 type passedLeaf struct {
 	leaf *leaf
-	out  []bind.Field
+	out  []plan.Field
 }
 
-func (n *passedLeaf) Fields() []bind.Field { return n.out }
+func (n *passedLeaf) Fields() []plan.Field { return n.out }
 
 // keyed is a key of the order while the plan is built: the column that has its values, and what is known of the value.
 type keyed struct {
 	column int
 	of     int // number of the value, by which it is found among the columns of the answer
-	field  bind.Field
+	field  plan.Field
 	order  analyses.Order
 }
 
@@ -54,15 +55,15 @@ func (s *statement) passesOn(r *root) *passOn {
 	if r.pass {
 		return nil
 	}
-	var steps []bind.Node // from the answer down
+	var steps []plan.Node // from the answer down
 	n := r.plan
-	for ; s.byNode[n] == nil; n = bind.Inputs(n)[0] {
+	for ; s.byNode[n] == nil; n = plan.Inputs(n)[0] {
 		switch n.(type) {
-		case *bind.Filter, *bind.Project, *bind.Sort:
+		case *plan.Filter, *plan.Project, *plan.Sort:
 		default:
 			return nil
 		}
-		if s.uses[n] > 1 || slices.ContainsFunc(bind.Exprs(n), containsSubquery) {
+		if s.uses[n] > 1 || slices.ContainsFunc(plan.Exprs(n), containsSubquery) {
 			return nil
 		}
 		steps = append(steps, n)
@@ -74,12 +75,12 @@ func (s *statement) passesOn(r *root) *passOn {
 	b := newPassBuilder(l, n)
 	for _, n := range slices.Backward(steps) {
 		switch n := n.(type) {
-		case *bind.Filter:
-			b.node = &bind.Filter{Input: b.node, Cond: n.Cond}
-		case *bind.Project:
+		case *plan.Filter:
+			b.node = &plan.Filter{Input: b.node, Cond: n.Cond}
+		case *plan.Project:
 			b.project(n)
-		case *bind.Sort:
-			if slices.ContainsFunc(n.Keys, func(o bind.Order) bool { return !ordered(o.X.Type().Kind) }) {
+		case *plan.Sort:
+			if slices.ContainsFunc(n.Keys, func(o plan.Order) bool { return !ordered(o.X.Type().Kind) }) {
 				return nil
 			}
 			b.sort(n)
@@ -103,14 +104,14 @@ func (l *leaf) apartFromOthers() bool {
 
 // passBuilder builds the plan of a passOn from the leaf upward.
 type passBuilder struct {
-	node    bind.Node
+	node    plan.Node
 	columns []int  // number of the value that each column has
 	has     []bool // columns that have values
 	values  int    // numbers given out so far
 	keys    []keyed
 }
 
-func newPassBuilder(l *leaf, n bind.Node) *passBuilder {
+func newPassBuilder(l *leaf, n plan.Node) *passBuilder {
 	b := &passBuilder{has: slices.Clone(l.needed)}
 	from := &passedLeaf{leaf: l, out: slices.Clone(n.Fields())}
 	b.node = from
@@ -127,7 +128,7 @@ func newPassBuilder(l *leaf, n bind.Node) *passBuilder {
 		}
 		return b
 	}
-	place := bind.Field{Name: "place", Type: types.Of(types.Text)}
+	place := plan.Field{Name: "place", Type: types.Of(types.Text)}
 	b.keys = append(b.keys, keyed{column: len(from.out), of: b.value(), field: place})
 	from.out, b.has, b.columns = append(from.out, place), append(b.has, true), append(b.columns, b.keys[0].of)
 	return b
@@ -138,16 +139,16 @@ func (b *passBuilder) value() int {
 	return b.values - 1
 }
 
-func column(i int, f bind.Field) bind.Expr {
-	return bind.Typed(&bind.Column{Index: i, Name: f.Name}, f.Type, 0)
+func column(i int, f plan.Field) plan.Expr {
+	return plan.Typed(&plan.Column{Index: i, Name: f.Name}, f.Type, 0)
 }
 
 // project computes columns, and keeps the keys behind them.
-func (b *passBuilder) project(n *bind.Project) {
+func (b *passBuilder) project(n *plan.Project) {
 	exprs, fields := slices.Clone(n.Exprs), slices.Clone(n.Fields())
 	var columns []int
 	for _, e := range exprs {
-		if c, is := e.(*bind.Column); is {
+		if c, is := e.(*plan.Column); is {
 			columns = append(columns, b.columns[c.Index])
 		} else {
 			columns = append(columns, b.value())
@@ -161,8 +162,8 @@ func (b *passBuilder) project(n *bind.Project) {
 	b.become(exprs, fields, columns)
 }
 
-func (b *passBuilder) become(exprs []bind.Expr, fields []bind.Field, columns []int) {
-	b.node = bind.Giving(&bind.Project{Input: b.node, Exprs: exprs}, fields)
+func (b *passBuilder) become(exprs []plan.Expr, fields []plan.Field, columns []int) {
+	b.node = plan.Giving(&plan.Project{Input: b.node, Exprs: exprs}, fields)
 	b.columns, b.has = columns, nil
 	for range columns {
 		b.has = append(b.has, true)
@@ -170,21 +171,21 @@ func (b *passBuilder) become(exprs []bind.Expr, fields []bind.Field, columns []i
 }
 
 // sort puts the keys of an order before those of the orders below it. Keys that are not columns are computed behind the columns.
-func (b *passBuilder) sort(n *bind.Sort) {
-	var exprs []bind.Expr
+func (b *passBuilder) sort(n *plan.Sort) {
+	var exprs []plan.Expr
 	fields, columns, has := slices.Clone(b.node.Fields()), slices.Clone(b.columns), slices.Clone(b.has)
 	for i, f := range fields {
 		if has[i] {
 			exprs = append(exprs, column(i, f))
 		} else {
-			exprs = append(exprs, bind.Typed(&bind.Const{}, f.Type, 0)) // nothing reads it
+			exprs = append(exprs, plan.Value(f.Type, 0, nil)) // nothing reads it
 		}
 	}
 	var keys []keyed
 	computes := false
 	for _, o := range n.Keys {
-		k := keyed{field: bind.Field{Name: "key", Type: o.X.Type()}, order: analyses.Order{Desc: o.Desc, NullsFirst: o.NullsFirst}}
-		if c, is := o.X.(*bind.Column); is {
+		k := keyed{field: plan.Field{Name: "key", Type: o.X.Type()}, order: analyses.Order{Desc: o.Desc, NullsFirst: o.NullsFirst}}
+		if c, is := o.X.(*plan.Column); is {
 			k.column, k.of = c.Index, columns[c.Index]
 		} else {
 			computes = true
@@ -282,12 +283,12 @@ type passedSource struct {
 	t    *fold.Table
 }
 
-func (p passedSource) Has(n bind.Node) bool {
+func (p passedSource) Has(n plan.Node) bool {
 	_, is := n.(*passedLeaf)
 	return is
 }
 
-func (p passedSource) Read(_ bind.Node, yield func(*tail.Rows) error) error {
+func (p passedSource) Read(_ plan.Node, yield func(*tail.Rows) error) error {
 	l, t := p.leaf, p.t
 	if l.keep == keepGroups {
 		return l.groups.some(t, nil, t.Rows(), yield)

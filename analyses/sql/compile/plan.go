@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/syntax"
@@ -277,19 +279,19 @@ func Readable(t types.Type) bool {
 }
 
 // tables returns the tables of the plan in the form of package bind.
-func (p *Plan) tables() []bind.Table {
-	out := make([]bind.Table, len(p.Tables))
+func (p *Plan) tables() []plan.Table {
+	out := make([]plan.Table, len(p.Tables))
 	for i, t := range p.Tables {
-		out[i] = bind.Table{Name: t.Name, File: t.File}
+		out[i] = plan.Table{Name: t.Name, File: t.File}
 		for _, c := range t.Columns {
-			out[i].Fields = append(out[i].Fields, bind.Field{Name: c.Name, Type: c.Type})
+			out[i].Fields = append(out[i].Fields, plan.Field{Name: c.Name, Type: c.Type})
 		}
 	}
 	return out
 }
 
 // Bind parses and binds the text. The error is a *syntax.Error.
-func (p *Plan) Bind() (*bind.Program, []bind.Table, error) {
+func (p *Plan) Bind() (*bind.Program, []plan.Table, error) {
 	script, err := syntax.Parse(p.Text)
 	if err != nil {
 		return nil, nil, err
@@ -298,7 +300,7 @@ func (p *Plan) Bind() (*bind.Program, []bind.Table, error) {
 }
 
 // bind binds the text, which has been parsed. It does not change the script.
-func (p *Plan) bind(script *syntax.Script) (*bind.Program, []bind.Table, error) {
+func (p *Plan) bind(script *syntax.Script) (*bind.Program, []plan.Table, error) {
 	tables := p.tables()
 	prog, err := bind.Bind(p.Text, script, tables, p.Params)
 	return prog, tables, err

@@ -1,8 +1,8 @@
 package compile
 
 import (
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 )
 
 // A projection computes a column only for rows that need it. If filters stand directly behind it, the last of them computes the
@@ -12,19 +12,19 @@ import (
 // columnsOf divides the columns of the projection that is step i of a leaf: those that the step itself computes, and those that
 // step last computes.
 func (l *leaf) columnsOf(i int) (now, later []int, last int) {
-	p := l.steps[i].(*bind.Project)
+	p := l.steps[i].(*plan.Project)
 	read, known := l.read[p]
 	filtered := make([]bool, len(p.Exprs))
 	for last = i; last+1 < len(l.steps); last++ {
-		f, ok := l.steps[last+1].(*bind.Filter)
+		f, ok := l.steps[last+1].(*plan.Filter)
 		if !ok {
 			break
 		}
-		bind.Mark(filtered, f.Cond)
+		plan.Mark(filtered, f.Cond)
 	}
 	for k, e := range p.Exprs {
 		switch {
-		case !known || filtered[k] || bind.MayFailIfRead(e):
+		case !known || filtered[k] || plan.MayFailIfRead(e):
 			now = append(now, k)
 		case !read[k]:
 		case last == i:

@@ -3,7 +3,8 @@ package compile
 import (
 	"slices"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -15,69 +16,69 @@ import (
 // Rows that it excludes cannot be in the answer, so they need no partner, and do not travel to one.
 type pusher struct {
 	*statement
-	done map[bind.Node]bool
+	done map[plan.Node]bool
 }
 
 func (s *statement) pushDown() {
-	p := &pusher{s, map[bind.Node]bool{}}
+	p := &pusher{s, map[plan.Node]bool{}}
 	for i := range s.roots {
 		s.roots[i].plan = p.pushed(s.roots[i].plan)
 	}
 }
 
 // pushed returns the replacement of a node.
-func (p *pusher) pushed(n bind.Node) bind.Node {
-	if f, ok := n.(*bind.Filter); ok && p.uses[n] <= 1 {
+func (p *pusher) pushed(n plan.Node) plan.Node {
+	if f, ok := n.(*plan.Filter); ok && p.uses[n] <= 1 {
 		n = p.filter(f)
 	}
 	if p.done[n] {
 		return n
 	}
 	p.done[n] = true
-	for _, plan := range queries(bind.Exprs(n)) {
-		p.below(plan) // keep the plan's own node, because it identifies the query
+	for _, query := range queries(plan.Exprs(n)) {
+		p.below(query) // keep the plan's own node, because it identifies the query
 	}
 	p.below(n)
 	return n
 }
 
 // below pushes conditions in the inputs of a node.
-func (p *pusher) below(n bind.Node) {
+func (p *pusher) below(n plan.Node) {
 	switch n := n.(type) {
-	case *bind.Join:
+	case *plan.Join:
 		n.L, n.R = p.pushed(n.L), p.pushed(n.R)
-	case *bind.SetOp:
+	case *plan.SetOp:
 		n.L, n.R = p.pushed(n.L), p.pushed(n.R)
-	case *bind.Filter:
+	case *plan.Filter:
 		n.Input = p.pushed(n.Input)
-	case *bind.Aggregation:
+	case *plan.Aggregation:
 		n.Input = p.pushed(n.Input)
-	case *bind.Windows:
+	case *plan.Windows:
 		n.Input = p.pushed(n.Input)
-	case *bind.Unnest:
+	case *plan.Unnest:
 		n.Input = p.pushed(n.Input)
-	case *bind.Project:
+	case *plan.Project:
 		n.Input = p.pushed(n.Input)
-	case *bind.Distinct:
+	case *plan.Distinct:
 		n.Input = p.pushed(n.Input)
-	case *bind.Sort:
+	case *plan.Sort:
 		n.Input = p.pushed(n.Input)
-	case *bind.Limit:
+	case *plan.Limit:
 		n.Input = p.pushed(n.Input)
 	}
 }
 
 // filter pushes the parts of a filter. Parts that cannot be pushed as a whole stay in a filter.
-func (p *pusher) filter(f *bind.Filter) bind.Node {
-	var stay bind.Expr
+func (p *pusher) filter(f *plan.Filter) plan.Node {
+	var stay plan.Expr
 	n := f.Input
-	for _, part := range bind.Conjuncts(f.Cond) {
+	for _, part := range plan.Conjuncts(f.Cond) {
 		whole := false
-		if pushable(part) && (stay == nil || !bind.MayFail(stay)) { // an earlier part that may fail must still be computed first
+		if pushable(part) && (stay == nil || !plan.MayFail(stay)) { // an earlier part that may fail must still be computed first
 			n, whole = p.into(n, part, true)
 		}
 		if !whole {
-			stay = bind.And(stay, part)
+			stay = plan.And(stay, part)
 		}
 	}
 	switch {
@@ -86,56 +87,56 @@ func (p *pusher) filter(f *bind.Filter) bind.Node {
 	case stay == nil:
 		return n
 	}
-	return &bind.Filter{Input: n, Cond: stay}
+	return &plan.Filter{Input: n, Cond: stay}
 }
 
-func pushable(e bind.Expr) bool { return !bind.MayFail(e) && !containsSubquery(e) }
+func pushable(e plan.Expr) bool { return !plan.MayFail(e) && !containsSubquery(e) }
 
 // into returns a node with a condition pushed into it. whole reports whether all rows of the new node fulfil the condition; if
 // not, it may still have dropped some rows that do not. into changes no node, because others may read it. With plain, the
 // condition compares columns that no projection above has computed, so that pushing it below these projections computes nothing
 // twice.
-func (p *pusher) into(n bind.Node, cond bind.Expr, plain bool) (_ bind.Node, whole bool) {
+func (p *pusher) into(n plan.Node, cond plan.Expr, plain bool) (_ plan.Node, whole bool) {
 	if p.uses[n] > 1 && !reads(n) {
 		return n, false // it is computed once for all nodes that read it
 	}
 	switch x := n.(type) {
-	case *bind.Scan:
+	case *plan.Scan:
 		if plain {
-			return &bind.Filter{Input: x, Cond: cond}, true
+			return &plan.Filter{Input: x, Cond: cond}, true
 		}
-	case *bind.Filter:
+	case *plan.Filter:
 		if plain && reads(x) {
-			return &bind.Filter{Input: x.Input, Cond: bind.And(x.Cond, cond)}, true
+			return &plan.Filter{Input: x.Input, Cond: plan.And(x.Cond, cond)}, true
 		}
-		if bind.MayFail(x.Cond) {
+		if plan.MayFail(x.Cond) {
 			return n, false
 		}
 		if in, whole := p.into(x.Input, cond, plain); in != x.Input {
-			return &bind.Filter{Input: in, Cond: x.Cond}, whole
+			return &plan.Filter{Input: in, Cond: x.Cond}, whole
 		}
-	case *bind.Project:
-		given := bind.Substitute(cond, x.Exprs)
+	case *plan.Project:
+		given := plan.Substitute(cond, x.Exprs)
 		if !pushable(given) {
 			return n, false
 		}
 		in, whole := p.into(x.Input, given, plain && !computes(cond, x.Exprs))
 		if in != x.Input {
-			return bind.Giving(&bind.Project{Input: in, Exprs: x.Exprs}, x.Fields()), whole
+			return plan.Giving(&plan.Project{Input: in, Exprs: x.Exprs}, x.Fields()), whole
 		}
-	case *bind.Unnest:
+	case *plan.Unnest:
 		if readsWithin(cond, 0, len(x.Input.Fields())) {
 			to := *x
 			to.Input = p.filtered(x.Input, cond, plain)
 			return &to, true
 		}
-	case *bind.Join:
+	case *plan.Join:
 		return p.intoJoin(x, cond, plain)
 	}
 	return n, false
 }
 
-func (p *pusher) intoJoin(n *bind.Join, cond bind.Expr, plain bool) (bind.Node, bool) {
+func (p *pusher) intoJoin(n *plan.Join, cond plan.Expr, plain bool) (plan.Node, bool) {
 	to, width := *n, len(n.L.Fields())
 	left := n.Kind != syntax.Right && n.Kind != syntax.Full
 	right := n.Kind == syntax.Inner || n.Kind == syntax.Cross || n.Kind == syntax.Right
@@ -156,35 +157,35 @@ func (p *pusher) intoJoin(n *bind.Join, cond bind.Expr, plain bool) (bind.Node, 
 }
 
 // filtered returns the rows of a node that fulfil a condition.
-func (p *pusher) filtered(n bind.Node, cond bind.Expr, plain bool) bind.Node {
+func (p *pusher) filtered(n plan.Node, cond plan.Expr, plain bool) plan.Node {
 	in, whole := p.into(n, cond, plain)
 	if whole {
 		return in
 	}
-	return &bind.Filter{Input: in, Cond: cond}
+	return &plan.Filter{Input: in, Cond: cond}
 }
 
 // reads reports whether a node only reads a table. Each leaf that reads the table does this anyway, so a copy of the node costs
 // nothing.
-func reads(n bind.Node) bool {
+func reads(n plan.Node) bool {
 	switch n := n.(type) {
-	case *bind.Scan:
+	case *plan.Scan:
 		return true
-	case *bind.Filter:
+	case *plan.Filter:
 		return reads(n.Input)
-	case *bind.Project:
+	case *plan.Project:
 		return reads(n.Input)
 	}
 	return false
 }
 
 // computes reports whether a condition reads one of the given columns that is not merely copied.
-func computes(cond bind.Expr, columns []bind.Expr) bool {
+func computes(cond plan.Expr, columns []plan.Expr) bool {
 	live := make([]bool, len(columns))
-	bind.Mark(live, cond)
+	plan.Mark(live, cond)
 	for i, l := range live {
 		switch columns[i].(type) {
-		case *bind.Column, *bind.Const:
+		case *plan.Column, *plan.Const:
 		default:
 			if l {
 				return true
@@ -195,19 +196,19 @@ func computes(cond bind.Expr, columns []bind.Expr) bool {
 }
 
 // readsWithin reports whether an expression reads columns, all of which are from lo to hi.
-func readsWithin(e bind.Expr, lo, hi int) bool {
+func readsWithin(e plan.Expr, lo, hi int) bool {
 	some, all := false, true
-	seen := map[bind.Expr]bool{}
-	var walk func(e bind.Expr)
-	walk = func(e bind.Expr) {
+	seen := map[plan.Expr]bool{}
+	var walk func(e plan.Expr)
+	walk = func(e plan.Expr) {
 		if seen[e] {
 			return
 		}
 		seen[e] = true
-		if c, ok := e.(*bind.Column); ok {
+		if c, ok := e.(*plan.Column); ok {
 			some, all = true, all && c.Index >= lo && c.Index < hi
 		}
-		for _, c := range bind.Children(e) {
+		for _, c := range plan.Children(e) {
 			walk(c)
 		}
 	}
@@ -218,11 +219,11 @@ func readsWithin(e bind.Expr, lo, hi int) bool {
 // weaker returns a condition on the first width columns of a row alone that is true wherever cond is true. It returns nil if
 // the only such condition is true itself. From a CASE it can learn something if these columns decide which value counts: CASE
 // WHEN l > 0 THEN l ELSE r END > 5 can be true only where CASE WHEN l > 0 THEN l > 5 ELSE true END is.
-func weaker(cond bind.Expr, width int) bind.Expr {
+func weaker(cond plan.Expr, width int) plan.Expr {
 	if readsWithin(cond, 0, width) {
 		return cond
 	}
-	a, ok := cond.(*bind.Apply)
+	a, ok := cond.(*plan.Apply)
 	if !ok {
 		return nil
 	}
@@ -232,25 +233,25 @@ func weaker(cond bind.Expr, width int) bind.Expr {
 		if l == nil || r == nil {
 			return either(l, r)
 		}
-		return bind.And(l, r)
+		return plan.And(l, r)
 	case "OR":
 		l, r := weaker(a.Args[0], width), weaker(a.Args[1], width)
 		if l == nil || r == nil {
 			return nil
 		}
-		return bind.Typed(&bind.Apply{Func: "OR", Args: []bind.Expr{l, r}}, a.T, a.At)
+		return plan.Call(a.T, a.At, "OR", l, r)
 	case "CASE", "if":
-		return weakerCase(a, width, func(value bind.Expr) bind.Expr { return value })
+		return weakerCase(a, width, func(value plan.Expr) plan.Expr { return value })
 	case "=", "<>", "<", "<=", ">", ">=":
 		for i, x := range a.Args {
-			of, ok := x.(*bind.Apply)
+			of, ok := x.(*plan.Apply)
 			if !ok || of.Func != "CASE" && of.Func != "if" {
 				continue
 			}
-			return weakerCase(of, width, func(value bind.Expr) bind.Expr {
+			return weakerCase(of, width, func(value plan.Expr) plan.Expr {
 				args := slices.Clone(a.Args)
 				args[i] = value
-				return bind.Typed(&bind.Apply{Func: a.Func, Args: args}, a.T, a.At)
+				return plan.Typed(&plan.Apply{Func: a.Func, Args: args}, a.T, a.At)
 			})
 		}
 	}
@@ -258,7 +259,7 @@ func weaker(cond bind.Expr, width int) bind.Expr {
 }
 
 // either returns the condition that is not nil, or nil if both are.
-func either(l, r bind.Expr) bind.Expr {
+func either(l, r plan.Expr) plan.Expr {
 	if l == nil {
 		return r
 	}
@@ -266,8 +267,8 @@ func either(l, r bind.Expr) bind.Expr {
 }
 
 // weakerCase is weaker for a comparison of the value of a CASE.
-func weakerCase(e *bind.Apply, width int, about func(value bind.Expr) bind.Expr) bind.Expr {
-	args, tells := make([]bind.Expr, len(e.Args)), false
+func weakerCase(e *plan.Apply, width int, about func(value plan.Expr) plan.Expr) plan.Expr {
+	args, tells := make([]plan.Expr, len(e.Args)), false
 	for i, x := range e.Args {
 		if i%2 == 0 && i+1 < len(e.Args) { // a condition
 			if !readsWithin(x, 0, width) {
@@ -277,7 +278,7 @@ func weakerCase(e *bind.Apply, width int, about func(value bind.Expr) bind.Expr)
 			continue
 		}
 		if args[i] = weaker(about(x), width); args[i] == nil {
-			args[i] = bind.Typed(&bind.Const{Value: true}, types.Of(types.Bool), e.At)
+			args[i] = plan.Value(types.Of(types.Bool), e.At, true)
 		} else {
 			tells = true
 		}
@@ -285,5 +286,5 @@ func weakerCase(e *bind.Apply, width int, about func(value bind.Expr) bind.Expr)
 	if !tells {
 		return nil
 	}
-	return bind.Typed(&bind.Apply{Func: "CASE", Args: args}, types.Of(types.Bool), e.At)
+	return plan.Typed(&plan.Apply{Func: "CASE", Args: args}, types.Of(types.Bool), e.At)
 }

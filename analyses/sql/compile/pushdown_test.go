@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/local"
-	"posta.dev/posta/analyses/sql/bind"
 )
 
 // stepsOf names the steps of the first leaf of a plan.
@@ -19,9 +20,9 @@ func stepsOf(t *testing.T, p *Plan) string {
 	var names []string
 	for _, n := range s.leaves[0].steps {
 		switch n.(type) {
-		case *bind.Filter:
+		case *plan.Filter:
 			names = append(names, "filter")
-		case *bind.Project:
+		case *plan.Project:
 			names = append(names, "project")
 		case *unnest:
 			names = append(names, "unnest")

@@ -4,7 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -45,7 +46,7 @@ func (s *statement) push() {
 			continue
 		}
 		for _, step := range l.steps {
-			if f, ok := step.(*bind.Filter); !ok || !l.scan.bound(f.Cond) {
+			if f, ok := step.(*plan.Filter); !ok || !l.scan.bound(f.Cond) {
 				break
 			}
 		}
@@ -59,9 +60,9 @@ func (s *statement) push() {
 
 // bounds returns the bounds of all rows that the statement reads of a table. It has none if the table is read in several places,
 // because each may want other rows.
-func (s *statement) bounds(t *bind.Table) map[int]*within {
+func (s *statement) bounds(t *plan.Table) map[int]*within {
 	if s.within == nil {
-		s.within = map[*bind.Table]map[int]*within{}
+		s.within = map[*plan.Table]map[int]*within{}
 		for _, r := range s.roots {
 			s.boundTables(r.plan)
 		}
@@ -70,14 +71,14 @@ func (s *statement) bounds(t *bind.Table) map[int]*within {
 }
 
 // boundTables finds the bounds of the tables of a plan.
-func (s *statement) boundTables(plan bind.Node) {
-	above := map[bind.Node]*bind.Filter{}
-	var scans []*bind.Scan
-	walk(plan, func(n bind.Node) {
+func (s *statement) boundTables(root plan.Node) {
+	above := map[plan.Node]*plan.Filter{}
+	var scans []*plan.Scan
+	walk(root, func(n plan.Node) {
 		switch n := n.(type) {
-		case *bind.Filter:
+		case *plan.Filter:
 			above[n.Input] = n
-		case *bind.Scan:
+		case *plan.Scan:
 			scans = append(scans, n)
 		}
 	})
@@ -87,7 +88,7 @@ func (s *statement) boundTables(plan bind.Node) {
 			continue
 		}
 		sc := &scan{table: s.about(n.Table)}
-		for at := bind.Node(n); above[at] != nil && s.uses[at] == 1 && sc.bound(above[at].Cond); {
+		for at := plan.Node(n); above[at] != nil && s.uses[at] == 1 && sc.bound(above[at].Cond); {
 			at = above[at]
 		}
 		s.within[n.Table] = sc.within
@@ -96,8 +97,8 @@ func (s *statement) boundTables(plan bind.Node) {
 
 // bound collects the bounds that a condition sets for single columns. It reports whether later conditions may set bounds, too.
 // They may not if this condition may fail for a row that their bounds would skip.
-func (s *scan) bound(e bind.Expr) (more bool) {
-	a, ok := e.(*bind.Apply)
+func (s *scan) bound(e plan.Expr) (more bool) {
+	a, ok := e.(*plan.Apply)
 	if !ok {
 		return harmless(e)
 	}
@@ -115,11 +116,11 @@ func (s *scan) bound(e bind.Expr) (more bool) {
 		return true
 	}
 	op := a.Func
-	column, ok := a.Args[0].(*bind.Column)
-	value, also := a.Args[1].(*bind.Const)
+	column, ok := a.Args[0].(*plan.Column)
+	value, also := a.Args[1].(*plan.Const)
 	if !ok {
-		column, ok = a.Args[1].(*bind.Column)
-		value, also = a.Args[0].(*bind.Const)
+		column, ok = a.Args[1].(*plan.Column)
+		value, also = a.Args[0].(*plan.Const)
 		op = mirrored[op]
 	}
 	if ok && also {
@@ -129,7 +130,7 @@ func (s *scan) bound(e bind.Expr) (more bool) {
 }
 
 // narrow changes the bounds of a column's values. It keeps the bounds if by cannot express its condition.
-func (s *scan) narrow(c *bind.Column, by func(*within, types.Type) bool) {
+func (s *scan) narrow(c *plan.Column, by func(*within, types.Type) bool) {
 	if c.Index >= len(s.table.Columns) || s.table.Columns[c.Index].Star > 0 {
 		return
 	}
@@ -147,8 +148,8 @@ func (s *scan) narrow(c *bind.Column, by func(*within, types.Type) bool) {
 }
 
 // oneOf takes apart a condition that a column equals one of several constants.
-func oneOf(e bind.Expr) (column *bind.Column, values []*bind.Const, ok bool) {
-	a, ok := e.(*bind.Apply)
+func oneOf(e plan.Expr) (column *plan.Column, values []*plan.Const, ok bool) {
+	a, ok := e.(*plan.Apply)
 	if !ok {
 		return nil, nil, false
 	}
@@ -165,9 +166,9 @@ func oneOf(e bind.Expr) (column *bind.Column, values []*bind.Const, ok bool) {
 	}
 	for _, x := range a.Args {
 		switch x := x.(type) {
-		case *bind.Const:
+		case *plan.Const:
 			values = append(values, x)
-		case *bind.Column:
+		case *plan.Column:
 			if column != nil {
 				return nil, nil, false
 			}
@@ -180,14 +181,14 @@ func oneOf(e bind.Expr) (column *bind.Column, values []*bind.Const, ok bool) {
 }
 
 // harmless reports whether an expression never fails.
-func harmless(e bind.Expr) bool {
+func harmless(e plan.Expr) bool {
 	switch e := e.(type) {
-	case *bind.Column, *bind.Const:
+	case *plan.Column, *plan.Const:
 		return true
-	case *bind.Apply:
+	case *plan.Apply:
 		switch e.Func {
 		case "AND", "OR", "NOT", "=", "<>", "<", "<=", ">", ">=", "IN", "IS NULL":
-			return !slices.ContainsFunc(e.Args, func(a bind.Expr) bool { return !harmless(a) })
+			return !slices.ContainsFunc(e.Args, func(a plan.Expr) bool { return !harmless(a) })
 		case "LIKE":
 			return len(e.Args) == 2 && harmless(e.Args[0]) && harmless(e.Args[1])
 		}
@@ -196,7 +197,7 @@ func harmless(e bind.Expr) bool {
 }
 
 // oneOf narrows the bounds to those of several values. It returns false if they cannot express that.
-func (w *within) oneOf(t types.Type, values []*bind.Const) bool {
+func (w *within) oneOf(t types.Type, values []*plan.Const) bool {
 	if t.Kind == types.Text {
 		return w.oneText(values)
 	}
@@ -218,7 +219,7 @@ func (w *within) oneOf(t types.Type, values []*bind.Const) bool {
 	return true
 }
 
-func (w *within) oneText(values []*bind.Const) bool {
+func (w *within) oneText(values []*plan.Const) bool {
 	if len(values) > maxTexts {
 		return false
 	}
@@ -237,7 +238,7 @@ func (w *within) oneText(values []*bind.Const) bool {
 }
 
 // compare narrows the bounds of a column of type t. It returns false if they cannot express the comparison.
-func (w *within) compare(op string, t types.Type, c *bind.Const) bool {
+func (w *within) compare(op string, t types.Type, c *plan.Const) bool {
 	var at uint64
 	switch v := c.Value.(type) {
 	case int64:

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -29,19 +30,19 @@ const maxWaiting = 512 << 20
 // region is a part of the plan that aggregators compute.
 type region struct {
 	leaf *leaf     // folds the rows of base as other leaves fold those of a scan; its own scan is nil
-	base bind.Node // the node whose rows package tail computes, part by part
+	base plan.Node // the node whose rows package tail computes, part by part
 	// if base has groups: how many of its first columns are their keys, which then locate its rows; 0: rows have no place
 	keys    int
 	sources []*leaf            // leaves whose rows wait in the aggregators, or are groups there
-	of      map[bind.Node]int  // by node, the index of its source
-	early   map[bind.Node]bool // groups of rows that are grouped early: see eager
-	by      []bind.Expr        // keys of the partitions, over base's columns
+	of      map[plan.Node]int  // by node, the index of its source
+	early   map[plan.Node]bool // groups of rows that are grouped early: see eager
+	by      []plan.Expr        // keys of the partitions, over base's columns
 	joins   bool
 }
 
 // regionOf returns the region whose rows a node folds or filters, nil if there is none.
-func (s *statement) regionOf(n bind.Node) *region {
-	if a, ok := n.(*bind.Aggregation); ok {
+func (s *statement) regionOf(n plan.Node) *region {
+	if a, ok := n.(*plan.Aggregation); ok {
 		if g := newGroups(a); g != nil && !g.positioned() && !g.apart() {
 			if r := s.regionBelow(a.Input); r != nil {
 				r.leaf.keep, r.leaf.groups = keepGroups, g
@@ -57,7 +58,7 @@ func (s *statement) regionOf(n bind.Node) *region {
 }
 
 // bestOf returns a region whose groups are ordered with a LIMIT, so that only the best are needed; nil if there is none.
-func (s *statement) bestOf(n bind.Node, b *best) *region {
+func (s *statement) bestOf(n plan.Node, b *best) *region {
 	r := s.regionBelow(n)
 	if r == nil || r.keys == 0 {
 		return nil
@@ -67,7 +68,7 @@ func (s *statement) bestOf(n bind.Node, b *best) *region {
 }
 
 // finished notes a region and its sources.
-func (s *statement) finished(r *region, n bind.Node) *region {
+func (s *statement) finished(r *region, n plan.Node) *region {
 	r.leaf.node, r.leaf.fields, r.leaf.needed = n, n.Fields(), s.travelling(n)
 	r.leaf.region = r
 	s.regions = append(s.regions, r)
@@ -91,11 +92,11 @@ func (g *groups) apart() bool {
 
 // regionBelow returns the region of the join, or of the groups of a join, that a node reads through only filters and
 // projections.
-func (s *statement) regionBelow(n bind.Node) *region {
-	l := &leaf{refs: map[*bind.Table]bool{}}
+func (s *statement) regionBelow(n plan.Node) *region {
+	l := &leaf{refs: map[*plan.Table]bool{}}
 	for {
 		switch x := n.(type) {
-		case *bind.Filter:
+		case *plan.Filter:
 			if m := semiJoined(x); m != nil {
 				n = m
 				continue
@@ -105,13 +106,13 @@ func (s *statement) regionBelow(n bind.Node) *region {
 			}
 			l.steps, n = append(l.steps, x), x.Input
 			continue
-		case *bind.Project:
-			if slices.ContainsFunc(x.Exprs, func(e bind.Expr) bool { return !computed(e) }) {
+		case *plan.Project:
+			if slices.ContainsFunc(x.Exprs, func(e plan.Expr) bool { return !computed(e) }) {
 				return nil
 			}
 			l.steps, n = append(l.steps, x), x.Input
 			continue
-		case *bind.Join, *bind.Aggregation:
+		case *plan.Join, *plan.Aggregation:
 			slices.Reverse(l.steps)
 			r := s.regionFrom(n)
 			if r != nil {
@@ -124,11 +125,11 @@ func (s *statement) regionBelow(n bind.Node) *region {
 }
 
 // semiJoined returns the SEMI JOIN that equals a filter by IN with a query over tables; nil if the filter is not one.
-func semiJoined(f *bind.Filter) bind.Node {
-	var parts []bind.Expr
-	var split func(e bind.Expr)
-	split = func(e bind.Expr) {
-		if a, ok := e.(*bind.Apply); ok && a.Func == "AND" {
+func semiJoined(f *plan.Filter) plan.Node {
+	var parts []plan.Expr
+	var split func(e plan.Expr)
+	split = func(e plan.Expr) {
+		if a, ok := e.(*plan.Apply); ok && a.Func == "AND" {
 			for _, x := range a.Args {
 				split(x)
 			}
@@ -139,14 +140,14 @@ func semiJoined(f *bind.Filter) bind.Node {
 	split(f.Cond)
 	n, some := f.Input, false
 	for _, e := range parts {
-		q, ok := e.(*bind.Subquery)
-		if !ok || !q.In || containsSubquery(q.X) || bind.MayFail(q.X) || !ReadsTables(q.Plan) || q.X.Type() != q.Plan.Fields()[0].Type {
-			n = &bind.Filter{Input: n, Cond: e}
+		q, ok := e.(*plan.Subquery)
+		if !ok || !q.In || containsSubquery(q.X) || plan.MayFail(q.X) || !ReadsTables(q.Plan) || q.X.Type() != q.Plan.Fields()[0].Type {
+			n = &plan.Filter{Input: n, Cond: e}
 			continue
 		}
 		some = true
-		value := bind.Typed(&bind.Column{Name: q.Plan.Fields()[0].Name}, q.X.Type(), q.At)
-		n = bind.Giving(&bind.Join{Kind: syntax.Semi, L: n, R: q.Plan, Equal: [][2]bind.Expr{{q.X, value}}}, n.Fields())
+		value := plan.Typed(&plan.Column{Name: q.Plan.Fields()[0].Name}, q.X.Type(), q.At)
+		n = plan.Giving(&plan.Join{Kind: syntax.Semi, L: n, R: q.Plan, Equal: [][2]plan.Expr{{q.X, value}}}, n.Fields())
 	}
 	if !some {
 		return nil
@@ -155,15 +156,15 @@ func semiJoined(f *bind.Filter) bind.Node {
 }
 
 // regionFrom returns a region whose joins and groups all use some of the keys of a node; nil if there is none.
-func (s *statement) regionFrom(n bind.Node) *region {
+func (s *statement) regionFrom(n plan.Node) *region {
 	for _, keys := range candidates(n) {
-		r := &region{of: map[bind.Node]int{}, early: map[bind.Node]bool{}, by: keys}
+		r := &region{of: map[plan.Node]int{}, early: map[plan.Node]bool{}, by: keys}
 		base, ok := s.partition(r, n, keys, false)
 		if !ok || !r.joins || !s.worthPartitioning(r) {
 			continue
 		}
 		r.base = base
-		if a, is := base.(*bind.Aggregation); is {
+		if a, is := base.(*plan.Aggregation); is {
 			r.keys = len(a.Keys)
 		}
 		return r
@@ -193,10 +194,10 @@ func (s *statement) worthPartitioning(r *region) bool {
 
 // candidates returns the keys by which the rows of a node may be partitioned, over the node's columns: first all together, then each
 // alone.
-func candidates(n bind.Node) (all [][]bind.Expr) {
-	var keys []bind.Expr
+func candidates(n plan.Node) (all [][]plan.Expr) {
+	var keys []plan.Expr
 	switch n := n.(type) {
-	case *bind.Join:
+	case *plan.Join:
 		for _, p := range n.Equal {
 			if n.Kind == syntax.Right {
 				keys = append(keys, shifted(p[1], len(n.L.Fields())))
@@ -204,7 +205,7 @@ func candidates(n bind.Node) (all [][]bind.Expr) {
 				keys = append(keys, p[0])
 			}
 		}
-	case *bind.Aggregation:
+	case *plan.Aggregation:
 		keys = keyColumns(n)
 	}
 	if len(keys) == 0 || len(keys) > mostPartitionKeys {
@@ -213,16 +214,16 @@ func candidates(n bind.Node) (all [][]bind.Expr) {
 	all = append(all, keys)
 	if len(keys) > 1 {
 		for _, k := range keys {
-			all = append(all, []bind.Expr{k})
+			all = append(all, []plan.Expr{k})
 		}
 	}
 	return all
 }
 
 // keyColumns returns the keys of groups as columns of the groups.
-func keyColumns(n *bind.Aggregation) (keys []bind.Expr) {
+func keyColumns(n *plan.Aggregation) (keys []plan.Expr) {
 	for i, k := range n.Keys {
-		keys = append(keys, bind.Typed(&bind.Column{Index: i, Name: n.Fields()[i].Name}, k.Type(), k.Pos()))
+		keys = append(keys, plan.Typed(&plan.Column{Index: i, Name: n.Fields()[i].Name}, k.Type(), k.Pos()))
 	}
 	return keys
 }
@@ -235,7 +236,7 @@ const mostPartitionKeys = 8
 
 // partition returns a node that can be computed in each partition by keys, over its columns, without the others. It notes in the
 // region what the aggregators need from the joiners. With drop, rows that are NULL in a key are not needed.
-func (s *statement) partition(r *region, n bind.Node, keys []bind.Expr, drop bool) (bind.Node, bool) {
+func (s *statement) partition(r *region, n plan.Node, keys []plan.Expr, drop bool) (plan.Node, bool) {
 	if s.visits++; s.visits > mostVisits {
 		return nil, false
 	}
@@ -260,40 +261,40 @@ func (s *statement) partition(r *region, n bind.Node, keys []bind.Expr, drop boo
 		return n, true
 	}
 	switch x := n.(type) {
-	case *bind.Filter:
+	case *plan.Filter:
 		if m := semiJoined(x); m != nil {
 			return s.partition(r, m, keys, drop)
 		}
 		in, ok := s.partition(r, x.Input, keys, drop)
-		return &bind.Filter{Input: in, Cond: x.Cond}, ok && computed(x.Cond)
-	case *bind.Project:
-		below := make([]bind.Expr, len(keys))
+		return &plan.Filter{Input: in, Cond: x.Cond}, ok && computed(x.Cond)
+	case *plan.Project:
+		below := make([]plan.Expr, len(keys))
 		for i, k := range keys {
 			below[i] = through(k, x.Exprs)
 		}
 		in, ok := s.partition(r, x.Input, below, drop)
-		ok = ok && !slices.ContainsFunc(x.Exprs, func(e bind.Expr) bool { return !computed(e) })
-		return bind.Giving(&bind.Project{Input: in, Exprs: x.Exprs}, x.Fields()), ok
-	case *bind.Distinct:
+		ok = ok && !slices.ContainsFunc(x.Exprs, func(e plan.Expr) bool { return !computed(e) })
+		return plan.Giving(&plan.Project{Input: in, Exprs: x.Exprs}, x.Fields()), ok
+	case *plan.Distinct:
 		in, ok := s.partition(r, x.Input, keys, drop)
-		return &bind.Distinct{Input: in}, ok && len(x.On) == 0
-	case *bind.Aggregation:
+		return &plan.Distinct{Input: in}, ok && len(x.On) == 0
+	case *plan.Aggregation:
 		return s.partitionGroups(r, x, keys, drop)
-	case *bind.Join:
+	case *plan.Join:
 		return s.partitionJoin(r, x, keys)
 	}
 	return nil, false
 }
 
 // sourceOf returns a leaf for a node whose rows joiners send to the aggregators; nil if the node cannot be one.
-func (s *statement) sourceOf(n bind.Node, keys []bind.Expr) *leaf {
-	if a, ok := n.(*bind.Aggregation); ok {
+func (s *statement) sourceOf(n plan.Node, keys []plan.Expr) *leaf {
+	if a, ok := n.(*plan.Aggregation); ok {
 		l := s.leafOf(n)
 		if l == nil || len(a.Keys) != len(keys) || l.groups.positioned() {
 			return nil
 		}
 		for i, k := range keys {
-			if c, ok := k.(*bind.Column); !ok || c.Index != i {
+			if c, ok := k.(*plan.Column); !ok || c.Index != i {
 				return nil
 			}
 		}
@@ -313,21 +314,21 @@ func sameGroups(a, b *leaf) bool {
 		return false
 	}
 	x, y := a.groups.node, b.groups.node
-	in, ok := x.Input.(*bind.Scan)
-	other, also := y.Input.(*bind.Scan)
+	in, ok := x.Input.(*plan.Scan)
+	other, also := y.Input.(*plan.Scan)
 	if x.Input != y.Input && !(ok && also && in.Table == other.Table) {
 		return false
 	}
-	return slices.EqualFunc(x.Keys, y.Keys, sameExpr) && slices.EqualFunc(x.Aggs, y.Aggs, func(a, b *bind.Aggregate) bool {
+	return slices.EqualFunc(x.Keys, y.Keys, sameExpr) && slices.EqualFunc(x.Aggs, y.Aggs, func(a, b *plan.Aggregate) bool {
 		return a.Func == b.Func && a.Distinct == b.Distinct && a.Filter == nil && b.Filter == nil && len(a.Order)+len(b.Order) == 0 &&
 			slices.EqualFunc(a.Args, b.Args, sameExpr)
 	})
 }
 
 // through rewrites an expression over the columns of a projection as one over the columns that the projection reads.
-func through(e bind.Expr, exprs []bind.Expr) bind.Expr {
-	return bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
-		if c, ok := e.(*bind.Column); ok {
+func through(e plan.Expr, exprs []plan.Expr) plan.Expr {
+	return plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
+		if c, ok := e.(*plan.Column); ok {
 			return exprs[c.Index], true
 		}
 		return nil, false
@@ -335,56 +336,56 @@ func through(e bind.Expr, exprs []bind.Expr) bind.Expr {
 }
 
 // partitionGroups partitions groups by some of their keys, so that all rows of a group are in one partition.
-func (s *statement) partitionGroups(r *region, n *bind.Aggregation, keys []bind.Expr, drop bool) (bind.Node, bool) {
+func (s *statement) partitionGroups(r *region, n *plan.Aggregation, keys []plan.Expr, drop bool) (plan.Node, bool) {
 	if len(n.Sets) != 1 || len(n.Sets[0]) != len(n.Keys) || slices.ContainsFunc(n.Aggs, seesOrder) {
 		return nil, false
 	}
 	for _, a := range n.Aggs {
-		if a.Filter != nil && !computed(a.Filter) || slices.ContainsFunc(a.Args, func(e bind.Expr) bool { return !computed(e) }) ||
+		if a.Filter != nil && !computed(a.Filter) || slices.ContainsFunc(a.Args, func(e plan.Expr) bool { return !computed(e) }) ||
 			len(a.Order) > 0 {
 			return nil, false
 		}
 	}
-	below := make([]bind.Expr, len(keys))
+	below := make([]plan.Expr, len(keys))
 	for i, k := range keys {
-		c, ok := k.(*bind.Column)
+		c, ok := k.(*plan.Column)
 		if !ok || c.Index >= len(n.Keys) {
 			return nil, false
 		}
 		below[i] = n.Keys[c.Index]
 	}
-	if slices.ContainsFunc(n.Keys, func(e bind.Expr) bool { return !computed(e) }) {
+	if slices.ContainsFunc(n.Keys, func(e plan.Expr) bool { return !computed(e) }) {
 		return nil, false
 	}
 	if to := s.eagerly(r, n, below); to != nil {
 		n = to
 	}
 	in, ok := s.partition(r, n.Input, below, drop)
-	return bind.Giving(&bind.Aggregation{Input: in, Keys: n.Keys, Sets: n.Sets, Aggs: n.Aggs}, n.Fields()), ok
+	return plan.Giving(&plan.Aggregation{Input: in, Keys: n.Keys, Sets: n.Sets, Aggs: n.Aggs}, n.Fields()), ok
 }
 
 // partitionJoin partitions both sides of a join by the same keys. A row without a partner is NULL in the columns of the other side,
 // so an outer join is partitioned only by keys of the side whose rows it keeps.
-func (s *statement) partitionJoin(r *region, n *bind.Join, keys []bind.Expr) (bind.Node, bool) {
+func (s *statement) partitionJoin(r *region, n *plan.Join, keys []plan.Expr) (plan.Node, bool) {
 	byLeft, byRight := true, n.Kind == syntax.Inner
 	switch n.Kind {
 	case syntax.Inner, syntax.Left, syntax.Semi, syntax.Anti:
 	case syntax.Right:
 		byLeft, byRight = false, true
 	case syntax.Full: // no node above may rely on a partition of its rows
-		byLeft = slices.EqualFunc(keys, r.by, func(a, b bind.Expr) bool { return a == b })
+		byLeft = slices.EqualFunc(keys, r.by, func(a, b plan.Expr) bool { return a == b })
 	default:
 		return nil, false
 	}
-	for _, e := range bind.Exprs(n) {
+	for _, e := range plan.Exprs(n) {
 		if !computed(e) {
 			return nil, false
 		}
 	}
-	left, right := make([]bind.Expr, len(keys)), make([]bind.Expr, len(keys))
+	left, right := make([]plan.Expr, len(keys)), make([]plan.Expr, len(keys))
 	width := len(n.L.Fields())
 	for i, k := range keys {
-		at := slices.IndexFunc(n.Equal, func(p [2]bind.Expr) bool {
+		at := slices.IndexFunc(n.Equal, func(p [2]plan.Expr) bool {
 			return p[0].Type() == p[1].Type() && (byLeft && sameExpr(p[0], k) || byRight && sameExpr(shifted(p[1], width), k))
 		})
 		if at < 0 {
@@ -399,21 +400,21 @@ func (s *statement) partitionJoin(r *region, n *bind.Join, keys []bind.Expr) (bi
 		return nil, false
 	}
 	rr, ok := s.partition(r, n.R, right, !full && n.Kind != syntax.Right)
-	return bind.Giving(&bind.Join{Kind: n.Kind, L: l, R: rr, Equal: n.Equal, Rest: n.Rest}, n.Fields()), ok
+	return plan.Giving(&plan.Join{Kind: n.Kind, L: l, R: rr, Equal: n.Equal, Rest: n.Rest}, n.Fields()), ok
 }
 
 // sameExpr reports whether two expressions are the same column, perhaps converted to the same type. It may return false for other
 // equal expressions.
-func sameExpr(a, b bind.Expr) bool {
+func sameExpr(a, b plan.Expr) bool {
 	if a == b {
 		return true
 	}
 	switch a := a.(type) {
-	case *bind.Column:
-		c, ok := b.(*bind.Column)
+	case *plan.Column:
+		c, ok := b.(*plan.Column)
 		return ok && c.Index == a.Index
-	case *bind.Cast:
-		c, ok := b.(*bind.Cast)
+	case *plan.Cast:
+		c, ok := b.(*plan.Cast)
 		return ok && c.T == a.T && sameExpr(a.X, c.X)
 	}
 	return false
@@ -423,7 +424,7 @@ func sameExpr(a, b bind.Expr) bool {
 // key, unless it is a DOUBLE, because a key has the same form for 0 and -0.
 func (l *leaf) inKey() (columns []int) {
 	for _, k := range l.parts {
-		c, ok := k.(*bind.Column)
+		c, ok := k.(*plan.Column)
 		if !ok || k.Type().Kind == types.Double || slices.Contains(columns, c.Index) {
 			columns = append(columns, -1)
 		} else {
@@ -462,11 +463,11 @@ func (r *region) describe(size func(*leaf) string) string {
 func (r *region) keyNames() string {
 	var list []string
 	for _, k := range r.by {
-		for cast, ok := k.(*bind.Cast); ok; cast, ok = k.(*bind.Cast) {
+		for cast, ok := k.(*plan.Cast); ok; cast, ok = k.(*plan.Cast) {
 			k = cast.X
 		}
 		name := ""
-		if c, ok := k.(*bind.Column); ok {
+		if c, ok := k.(*plan.Column); ok {
 			if name = r.base.Fields()[c.Index].Name; name == "" {
 				name = c.Name
 			}

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/infer"
@@ -18,7 +19,7 @@ import (
 
 // scan is a table that leaves read: a stream of the analysis.
 type scan struct {
-	of     *bind.Table
+	of     *plan.Table
 	table  *Table
 	stream int
 	used   []bool          // columns of the table, then _file and _line

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/protocol"
 )
 
@@ -105,7 +106,7 @@ func CountedFor(stream, statement string) string { return stream + " for " + sta
 // rejectApart determines for which statements leaves and scans of small tables are read. Statements that share such a part of
 // a plan must reject the same rows.
 func (s *statement) rejectApart() error {
-	s.missing = map[*bind.Scan]analyses.Missing{}
+	s.missing = map[*plan.Scan]analyses.Missing{}
 	for i := range s.roots {
 		read := s.leavesOf(s.roots[i].plan)
 		for _, l := range s.leaves {
@@ -116,8 +117,8 @@ func (s *statement) rejectApart() error {
 			}
 		}
 		var failed error
-		walk(s.roots[i].plan, func(n bind.Node) {
-			if of, ok := n.(*bind.Scan); ok && s.refs[of.Table] {
+		walk(s.roots[i].plan, func(n plan.Node) {
+			if of, ok := n.(*plan.Scan); ok && s.refs[of.Table] {
 				by := s.missing[of]
 				failed = errors.Join(failed, s.scans[of.Table].joins(i, &by))
 				s.missing[of] = by

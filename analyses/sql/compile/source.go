@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/tail"
@@ -19,12 +20,12 @@ type source struct {
 	tables []*fold.Table // of the root's query
 }
 
-func (src *source) Has(n bind.Node) bool { return src.s.byNode[n] != nil }
+func (src *source) Has(n plan.Node) bool { return src.s.byNode[n] != nil }
 
 // atOnce is how many rows the tail gets at a time. It must be a multiple of 64.
 const atOnce = 4096
 
-func (src *source) Read(n bind.Node, yield func(*tail.Rows) error) error {
+func (src *source) Read(n plan.Node, yield func(*tail.Rows) error) error {
 	l := src.s.byNode[n]
 	tables := src.tables[src.root.tables[l]:]
 	t := tables[0]

@@ -1,15 +1,15 @@
 package compile
 
 import (
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/tail"
 )
 
 // unnest is a step of a leaf: it makes one row for each item of the lists in each row. The place of the new row is the place
 // of the old row, followed by the index of the item.
 type unnest struct {
-	*bind.Unnest
+	*plan.Unnest
 	wanted []bool // columns that later steps read
 }
 

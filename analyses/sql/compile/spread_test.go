@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 
 	"posta.dev/posta/analyses/local"
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
 )
 
 // TestUnnestOfJoinersIsThatOfTheReducer: joiners make the same rows of lists as the reducer, in the same order, whatever the number of
@@ -38,7 +38,7 @@ func TestUnnestOfJoinersIsThatOfTheReducer(t *testing.T) {
 		"SELECT i, o FROM %s AS t, unnest(string_split(tags, '|')) AS x (i), unnest(string_split(other, '-')) AS y (o) WHERE length(i) < 2",
 		"SELECT i FROM %s AS t, unnest(string_split(tags, '|')) AS x (i) LIMIT 7 OFFSET 3",
 	} {
-		plan := func(from string) *Plan {
+		planFrom := func(from string) *Plan {
 			p := planOf(t, fmt.Sprintf(text, from), files)
 			for i := range p.Tables {
 				if p.Tables[i].Name == "u" {
@@ -47,14 +47,14 @@ func TestUnnestOfJoinersIsThatOfTheReducer(t *testing.T) {
 			}
 			return p
 		}
-		want, err := answer(t, plan("(SELECT *, row_number() OVER () AS n FROM t)"), files, local.Options{})
+		want, err := answer(t, planFrom("(SELECT *, row_number() OVER () AS n FROM t)"), files, local.Options{})
 		if err != nil || len(want) < 20 {
 			t.Fatalf("%s: %s, %v", text, want, err)
 		}
-		p := plan("t")
+		p := planFrom("t")
 		s, err := p.statement()
 		if err != nil || len(s.leaves) != 1 || !slices.ContainsFunc(s.leaves[0].steps,
-			func(n bind.Node) bool { _, is := n.(*unnest); return is }) {
+			func(n plan.Node) bool { _, is := n.(*unnest); return is }) {
 			t.Errorf("%s: joiners do not unnest: %v", text, err)
 		}
 		for seed := range uint64(3) {

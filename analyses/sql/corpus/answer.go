@@ -5,8 +5,9 @@ import (
 	"io/fs"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/local"
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/tail"
@@ -38,7 +39,7 @@ func Declared(text string) (tables []compile.Table, err error) {
 }
 
 // Answer answers the statement of a plan: nodes do if it reads tables, otherwise this process does, as for a client.
-func Answer(p *compile.Plan, files fs.FS, o local.Options) (rows [][]any, fields []bind.Field, err error) {
+func Answer(p *compile.Plan, files fs.FS, o local.Options) (rows [][]any, fields []plan.Field, err error) {
 	program, _, err := p.Bind()
 	if err != nil {
 		return nil, nil, err
@@ -108,7 +109,7 @@ func ByNodes(p *compile.Plan, files fs.FS, o local.Options) (answers [][][]any, 
 }
 
 // Emitted returns an answer of the tail in the form of a session's answer.
-func Emitted(rows *tail.Rows, fields []bind.Field) (out [][]any) {
+func Emitted(rows *tail.Rows, fields []plan.Field) (out [][]any) {
 	for i := range rows.N {
 		row := make([]any, len(fields))
 		for c, f := range fields {

@@ -31,7 +31,8 @@ import (
 	"strconv"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -97,7 +98,7 @@ func (r Record) Append(b []byte) []byte {
 }
 
 // Types writes the types of columns as a record has them.
-func Types(fields []bind.Field) string {
+func Types(fields []plan.Field) string {
 	var list []string
 	for _, f := range fields {
 		list = append(list, strings.ReplaceAll(f.Type.String(), " ", ""))
@@ -107,7 +108,7 @@ func Types(fields []bind.Field) string {
 
 // Rows writes the rows of a session's answer as a record has them. Texts are quoted, and a DOUBLE has as many digits as tell it
 // from every other one.
-func Rows(rows [][]any, fields []bind.Field) []string {
+func Rows(rows [][]any, fields []plan.Field) []string {
 	var out []string
 	for _, row := range rows {
 		cells := make([]string, len(row))

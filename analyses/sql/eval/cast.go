@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/syntax"
@@ -28,7 +30,7 @@ type cast struct {
 	one      []byte // the bytes of a text that is read or written
 }
 
-func (c *compiler) cast(e *bind.Cast, out Vector) (node, error) {
+func (c *compiler) cast(e *plan.Cast, out Vector) (node, error) {
 	x, err := c.compile(e.X)
 	if err != nil {
 		return nil, err

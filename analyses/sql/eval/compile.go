@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/types"
@@ -12,7 +14,7 @@ import (
 
 // Program computes one expression. It holds its buffers, so only one goroutine may run it at a time.
 type Program struct {
-	expr bind.Expr
+	expr plan.Expr
 	root node
 	all  []int32
 	made *account
@@ -29,10 +31,10 @@ type batch struct {
 }
 
 // Compile makes a program of an expression, with a meter of its own.
-func Compile(e bind.Expr) (*Program, error) { return CompileFor(e, NewMeter()) }
+func Compile(e plan.Expr) (*Program, error) { return CompileFor(e, NewMeter()) }
 
 // CompileFor makes a program that shares a meter with others.
-func CompileFor(e bind.Expr, m *Meter) (*Program, error) {
+func CompileFor(e plan.Expr, m *Meter) (*Program, error) {
 	p := &Program{expr: e, made: &account{meter: m}}
 	root, err := newCompiler(e, p.made).compile(e)
 	if err != nil {
@@ -86,7 +88,7 @@ func (p *Program) Run(columns []*Vector, n int, sel []int32) (*Vector, error) {
 	}
 }
 
-func (c *compiler) apply(e *bind.Apply, args []node, out Vector) (node, error) {
+func (c *compiler) apply(e *plan.Apply, args []node, out Vector) (node, error) {
 	left := types.Type{}
 	if len(e.Args) > 0 {
 		left = e.Args[0].Type()
@@ -135,7 +137,7 @@ func (c *compiler) apply(e *bind.Apply, args []node, out Vector) (node, error) {
 	case "LIKE", "ILIKE":
 		k := &like{x: args[0], pattern: args[1], fold: e.Func == "ILIKE", at: e.At, made: c.of, out: out}
 		if len(e.Args) == 3 {
-			k.escape = e.Args[2].(*bind.Const).Value.(string)[0]
+			k.escape = e.Args[2].(*plan.Const).Value.(string)[0]
 		}
 		return k, nil
 	case "contains", "starts_with", "ends_with":
@@ -154,7 +156,7 @@ func (c *compiler) apply(e *bind.Apply, args []node, out Vector) (node, error) {
 }
 
 // compileArithmetic returns the kernel of + - * / // % for numbers, nil for others.
-func compileArithmetic(e *bind.Apply, args []node, out Vector) node {
+func compileArithmetic(e *plan.Apply, args []node, out Vector) node {
 	op, operand := e.Func, e.Args[0].Type().Kind
 	if op == "mod" {
 		op = "%"
@@ -206,7 +208,7 @@ func (c *constant) eval(b *batch, _ []int32) (*Vector, error) {
 			c.out.Bools[i] = v
 		case string:
 			c.out.Texts[i] = v
-		case bind.Interval:
+		case plan.Interval:
 			c.out.Intervals[i] = v
 		}
 	}

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -12,14 +13,14 @@ import (
 // gets one kernel, so compiling and computing take time in proportion to the graph. As a tree, a chain of aliases that each
 // use the previous one twice would grow exponentially.
 type compiler struct {
-	users  map[bind.Expr]int // how many other parts use a part
-	reads  map[bind.Expr]int // index of the only column that a part reads, if that is a TEXT; else noColumn or manyColumns
+	users  map[plan.Expr]int // how many other parts use a part
+	reads  map[plan.Expr]int // index of the only column that a part reads, if that is a TEXT; else noColumn or manyColumns
 	made   map[shareKey]*shared
-	within bind.Expr // the part that is computed per entry of a dictionary; nil outside of such a part
+	within plan.Expr // the part that is computed per entry of a dictionary; nil outside of such a part
 	of     *account
 }
 
-type shareKey struct{ e, within bind.Expr }
+type shareKey struct{ e, within plan.Expr }
 
 // Values of reads for a part that does not read exactly one column of texts.
 const (
@@ -27,25 +28,25 @@ const (
 	manyColumns = -2
 )
 
-func newCompiler(e bind.Expr, of *account) *compiler {
-	c := &compiler{of: of, users: map[bind.Expr]int{}, reads: map[bind.Expr]int{}, made: map[shareKey]*shared{}}
+func newCompiler(e plan.Expr, of *account) *compiler {
+	c := &compiler{of: of, users: map[plan.Expr]int{}, reads: map[plan.Expr]int{}, made: map[shareKey]*shared{}}
 	c.walk(e)
 	return c
 }
 
 // walk counts the users of each part, and finds which columns it reads.
-func (c *compiler) walk(e bind.Expr) int {
+func (c *compiler) walk(e plan.Expr) int {
 	if c.users[e]++; c.users[e] > 1 {
 		return c.reads[e]
 	}
-	reads, parts := noColumn, bind.Children(e)
+	reads, parts := noColumn, plan.Children(e)
 	switch e := e.(type) {
-	case *bind.Column:
+	case *plan.Column:
 		if reads = e.Index; e.T.Kind != types.Text {
 			reads = manyColumns
 		}
 	case *Member:
-		reads, parts = manyColumns, []bind.Expr{e.X} // the executor provides Test, which may look at the rows
+		reads, parts = manyColumns, []plan.Expr{e.X} // the executor provides Test, which may look at the rows
 	}
 	for _, part := range parts {
 		switch r := c.walk(part); {
@@ -60,12 +61,12 @@ func (c *compiler) walk(e bind.Expr) int {
 }
 
 // compile returns the kernel of an expression or of a part.
-func (c *compiler) compile(e bind.Expr) (node, error) {
+func (c *compiler) compile(e plan.Expr) (node, error) {
 	out := Vector{Kind: e.Type().Kind}
 	switch e := e.(type) {
-	case *bind.Const:
+	case *plan.Const:
 		return &constant{value: e.Value, out: out}, nil
-	case *bind.Column:
+	case *plan.Column:
 		return &column{e.Index}, nil
 	}
 	key := shareKey{e, c.within}
@@ -91,14 +92,14 @@ func (c *compiler) compile(e bind.Expr) (node, error) {
 	return s, nil
 }
 
-func (c *compiler) kernel(e bind.Expr, out Vector) (node, error) {
+func (c *compiler) kernel(e plan.Expr, out Vector) (node, error) {
 	switch e := e.(type) {
 	case *Member:
 		x, err := c.compile(e.X)
 		return &member{x, e.Test, out}, err
-	case *bind.Cast:
+	case *plan.Cast:
 		return c.cast(e, out)
-	case *bind.Apply:
+	case *plan.Apply:
 		c.of.meter.slow = c.of.meter.slow || slowFuncs[e.Func]
 		if n, err := c.splits(e, out); n != nil || err != nil {
 			return n, err

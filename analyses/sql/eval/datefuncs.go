@@ -5,7 +5,8 @@ import (
 	"math"
 	"time"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -286,7 +287,7 @@ func ordinal(unit string, days, micros int64) int64 {
 const outOfRange = "the date is out of range"
 
 // dateArithmetic returns + and - of dates and intervals, nil for others.
-func dateArithmetic(e *bind.Apply) kernel {
+func dateArithmetic(e *plan.Apply) kernel {
 	if len(e.Args) != 2 || e.Func != "+" && e.Func != "-" && e.Func != "*" {
 		return nil
 	}
@@ -380,7 +381,7 @@ func between(k *function, args []*Vector, sel []int32) (int32, string) {
 		if (x^y)&(x^d) < 0 {
 			return i, outOfRange
 		}
-		k.out.Intervals[i] = bind.Interval{Days: int32(d / microsPerDay), Micros: d % microsPerDay}
+		k.out.Intervals[i] = plan.Interval{Days: int32(d / microsPerDay), Micros: d % microsPerDay}
 	}
 	return ok, ""
 }
@@ -436,7 +437,7 @@ func (k *function) times(interval, n *Vector, sel []int32) (int32, string) {
 		if !ok1 || !ok2 || !ok3 || int64(int32(months)) != months || int64(int32(days)) != days {
 			return i, outOfRange
 		}
-		k.out.Intervals[i] = bind.Interval{Months: int32(months), Days: int32(days), Micros: micros}
+		k.out.Intervals[i] = plan.Interval{Months: int32(months), Days: int32(days), Micros: micros}
 	}
 	return ok, ""
 }
@@ -451,7 +452,7 @@ func (k *function) sumIntervals(args []*Vector, sign int64, sel []int32) (int32,
 			(by > 0) != (micros > x.Micros) && by != 0 {
 			return i, outOfRange
 		}
-		k.out.Intervals[i] = bind.Interval{Months: int32(months), Days: int32(days), Micros: micros}
+		k.out.Intervals[i] = plan.Interval{Months: int32(months), Days: int32(days), Micros: micros}
 	}
 	return ok, ""
 }

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
 
-var table = bind.Table{Name: "t", Fields: []bind.Field{
+var table = plan.Table{Name: "t", Fields: []plan.Field{
 	{Name: "a", Type: types.Of(types.BigInt)}, {Name: "b", Type: types.Of(types.BigInt)}, {Name: "x", Type: types.Of(types.Double)},
 	{Name: "y", Type: types.Of(types.Double)},
 	{Name: "c", Type: types.Of(types.Text)}, {Name: "d", Type: types.Of(types.Text)}, {Name: "p", Type: types.Of(types.Bool)},
@@ -22,18 +24,18 @@ var table = bind.Table{Name: "t", Fields: []bind.Field{
 }}
 
 // bound returns the expression of SELECT text FROM t.
-func bound(t testing.TB, text string) bind.Expr {
+func bound(t testing.TB, text string) plan.Expr {
 	t.Helper()
 	text = "SELECT " + text + " FROM t"
 	script, err := syntax.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := bind.Bind(text, script, []bind.Table{table}, nil)
+	p, err := bind.Bind(text, script, []plan.Table{table}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Statements[0].Plan.(*bind.Project).Exprs[0]
+	return p.Statements[0].Plan.(*plan.Project).Exprs[0]
 }
 
 // generator writes random expressions of a type.

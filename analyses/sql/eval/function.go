@@ -2,7 +2,7 @@ package eval
 
 import (
 	"posta.dev/posta/analyses/internal/vader"
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -38,7 +38,7 @@ type function struct {
 }
 
 // function returns a call of the function, nil if no kernel is registered for these types.
-func (c *compiler) function(e *bind.Apply, args []node, out Vector) node {
+func (c *compiler) function(e *plan.Apply, args []node, out Vector) node {
 	f := &function{name: e.Func, made: c.of, args: args, run: kernels[e.Func], strict: true, at: e.At, t: e.T, out: out}
 	for _, a := range e.Args {
 		f.types = append(f.types, a.Type())
@@ -48,7 +48,7 @@ func (c *compiler) function(e *bind.Apply, args []node, out Vector) node {
 	case "LIST", "concat", "concat_ws", "greatest", "least", "try_strptime":
 		f.strict = false
 	case "date_part", "date_trunc", "date_diff":
-		unit, is := e.Args[0].(*bind.Const)
+		unit, is := e.Args[0].(*plan.Const)
 		if !is || unit.Value == nil {
 			return nil
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/syntax"
 )
@@ -22,7 +24,7 @@ func constantly(t *testing.T, expr string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	e := program.Statements[0].Plan.(*bind.Project).Exprs[0]
+	e := program.Statements[0].Plan.(*plan.Project).Exprs[0]
 	p, err := Compile(e)
 	if err != nil {
 		return "", err

@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -23,13 +24,13 @@ func TestNumbersAtTheirLimits(t *testing.T) {
 			-3037000500, 3037000499},
 	}
 	wide := types.DecimalOf(types.MaxPrecision, 0)
-	a, b := bind.Typed(&bind.Column{Index: 0}, wide, syntax.Pos(1)), bind.Typed(&bind.Column{Index: 1}, wide, syntax.Pos(1))
-	n, m := bind.Typed(&bind.Column{Index: 0}, types.Of(types.BigInt), syntax.Pos(1)),
-		bind.Typed(&bind.Column{Index: 1}, types.Of(types.BigInt), syntax.Pos(1))
-	apply := func(op string, t types.Type, args ...bind.Expr) bind.Expr {
-		return bind.Typed(&bind.Apply{Func: op, Args: args}, t, syntax.Pos(1))
+	a, b := plan.Typed(&plan.Column{Index: 0}, wide, syntax.Pos(1)), plan.Typed(&plan.Column{Index: 1}, wide, syntax.Pos(1))
+	n, m := plan.Typed(&plan.Column{Index: 0}, types.Of(types.BigInt), syntax.Pos(1)),
+		plan.Typed(&plan.Column{Index: 1}, types.Of(types.BigInt), syntax.Pos(1))
+	apply := func(op string, t types.Type, args ...plan.Expr) plan.Expr {
+		return plan.Typed(&plan.Apply{Func: op, Args: args}, t, syntax.Pos(1))
 	}
-	cast := func(x bind.Expr, to types.Type) bind.Expr { return bind.Typed(&bind.Cast{X: x}, to, syntax.Pos(1)) }
+	cast := func(x plan.Expr, to types.Type) plan.Expr { return plan.Typed(&plan.Cast{X: x}, to, syntax.Pos(1)) }
 	big1 := func(op func(z, x, y *big.Int) *big.Int) func(x, y int64) *big.Int {
 		return func(x, y int64) *big.Int { return op(new(big.Int), big.NewInt(x), big.NewInt(y)) }
 	}
@@ -37,7 +38,7 @@ func TestNumbersAtTheirLimits(t *testing.T) {
 		return func(x, _ int64) *big.Int { return new(big.Int).Mul(big.NewInt(x), big.NewInt(k)) }
 	}
 	cases := []struct {
-		e    bind.Expr
+		e    plan.Expr
 		want func(x, y int64) *big.Int
 		most int64 // digits that the result may have; 0: all that fit 64 bits
 	}{

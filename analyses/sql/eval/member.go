@@ -1,7 +1,7 @@
 package eval
 
 import (
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -10,7 +10,7 @@ import (
 // sel, Test sets whether the value of x is among the query's rows. Like any expression, it is computed only where its value
 // is needed.
 type Member struct {
-	X    bind.Expr
+	X    plan.Expr
 	At   syntax.Pos
 	Test func(x *Vector, sel []int32, out *Vector)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
@@ -75,11 +77,11 @@ func TestR16_EveryFunctionOfTextsAsks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, is := program.Statements[0].Plan.(*bind.Project).Exprs[0].(*bind.Apply)
+		e, is := program.Statements[0].Plan.(*plan.Project).Exprs[0].(*plan.Apply)
 		if !is || e.T.Kind != types.Text && e.T.Kind != types.TextList {
 			continue
 		}
-		made := func(e bind.Expr) int64 {
+		made := func(e plan.Expr) int64 {
 			p, err := Compile(e)
 			if err != nil {
 				t.Fatal(err)
@@ -119,7 +121,7 @@ func TestN9_LongRunsPause(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := CompileFor(program.Statements[0].Plan.(*bind.Project).Exprs[0], m)
+	p, err := CompileFor(program.Statements[0].Plan.(*plan.Project).Exprs[0], m)
 	if err != nil {
 		t.Fatal(err)
 	}

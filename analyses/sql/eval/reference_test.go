@@ -8,7 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -16,13 +17,13 @@ var errReference = errors.New("no value")
 
 // reference computes an expression for one row, as simply as possible. Values are nil, *big.Int, float64, bool or string, and each
 // BIGINT result is checked for its range. It shares nothing with the kernels.
-func reference(e bind.Expr, row []any) (any, error) {
+func reference(e plan.Expr, row []any) (any, error) {
 	switch e := e.(type) {
-	case *bind.Const:
+	case *plan.Const:
 		return big64(e.Value), nil
-	case *bind.Column:
+	case *plan.Column:
 		return big64(row[e.Index]), nil
-	case *bind.Cast:
+	case *plan.Cast:
 		v, err := reference(e.X, row)
 		if err != nil || v == nil {
 			return nil, err
@@ -32,7 +33,7 @@ func reference(e bind.Expr, row []any) (any, error) {
 			return nil, nil
 		}
 		return v, err
-	case *bind.Apply:
+	case *plan.Apply:
 		return applied(e, row)
 	}
 	panic("no such expression")
@@ -45,7 +46,7 @@ func big64(v any) any {
 	return v
 }
 
-func convert(v any, e *bind.Cast) (any, error) {
+func convert(v any, e *plan.Cast) (any, error) {
 	switch v := v.(type) {
 	case *big.Int:
 		switch {
@@ -72,7 +73,7 @@ func convert(v any, e *bind.Cast) (any, error) {
 	return v, nil
 }
 
-func inRange(v *big.Int, e *bind.Cast) (any, error) {
+func inRange(v *big.Int, e *plan.Cast) (any, error) {
 	if e.Range != nil && (v.Cmp(big.NewInt(e.Range.Min)) < 0 || v.Cmp(big.NewInt(e.Range.Max)) > 0) {
 		return nil, errReference
 	}
@@ -117,7 +118,7 @@ func order(a, b any) int {
 	panic("no such value")
 }
 
-func applied(e *bind.Apply, row []any) (any, error) {
+func applied(e *plan.Apply, row []any) (any, error) {
 	switch e.Func {
 	case "AND", "OR":
 		decides := e.Func == "OR"

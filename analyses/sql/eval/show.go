@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -110,7 +111,7 @@ func appendDecimal(b []byte, v int64, scale int) []byte {
 }
 
 // appendInterval appends 1 year 2 months 3 days 04:05:06.7.
-func appendInterval(b []byte, i bind.Interval) []byte {
+func appendInterval(b []byte, i plan.Interval) []byte {
 	start := len(b)
 	part := func(n int32, unit string) {
 		if n == 0 {

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -27,11 +28,11 @@ func TestFunctionsOfSplitTexts(t *testing.T) {
 		v.Nulls, v.Any = make([]uint64, n/64+1), true
 		v.Nulls[i] = 1 << (7 * i)
 	}
-	var args []bind.Expr
+	var args []plan.Expr
 	for i := range columns {
-		args = append(args, bind.Typed(&bind.Column{Index: i, Name: fmt.Sprint(i)}, types.Of(types.Text), 0))
+		args = append(args, plan.Typed(&plan.Column{Index: i, Name: fmt.Sprint(i)}, types.Of(types.Text), 0))
 	}
-	run := func(e bind.Expr, columns []*Vector) *Vector {
+	run := func(e plan.Expr, columns []*Vector) *Vector {
 		t.Helper()
 		p, err := Compile(e)
 		if err != nil {
@@ -43,17 +44,17 @@ func TestFunctionsOfSplitTexts(t *testing.T) {
 		}
 		return v
 	}
-	list := bind.Typed(&bind.Apply{Func: "string_split", Args: args[:2]}, types.Of(types.TextList), 0)
+	list := plan.Typed(&plan.Apply{Func: "string_split", Args: args[:2]}, types.Of(types.TextList), 0)
 	lists := run(list, columns)
 	// the same list, which is not known to be one of string_split
-	made := bind.Typed(&bind.Column{Index: 3, Name: "list"}, types.Of(types.TextList), 0)
+	made := plan.Typed(&plan.Column{Index: 3, Name: "list"}, types.Of(types.TextList), 0)
 	for _, of := range []struct {
 		name string
-		args []bind.Expr
+		args []plan.Expr
 		kind types.Kind
 	}{{"length", nil, types.BigInt}, {"list_contains", args[2:], types.Bool}} {
-		call := func(list bind.Expr) bind.Expr {
-			return bind.Typed(&bind.Apply{Func: of.name, Args: append([]bind.Expr{list}, of.args...)}, types.Of(of.kind), 0)
+		call := func(list plan.Expr) plan.Expr {
+			return plan.Typed(&plan.Apply{Func: of.name, Args: append([]plan.Expr{list}, of.args...)}, types.Of(of.kind), 0)
 		}
 		got, want := run(call(list), columns), run(call(made), append(slices.Clone(columns), lists))
 		for i := range int32(n) {
@@ -72,10 +73,10 @@ func TestRepeatedTextsAreSplitOnce(t *testing.T) {
 	long := "a||b||c"
 	texts := []string{long, long, long[:4], long, "a||b||c", "", "", long}
 	separators := []string{"||", "||", "||", "|", "||", "||", "||", "||"}
-	column := func(i int) bind.Expr {
-		return bind.Typed(&bind.Column{Index: i, Name: fmt.Sprint(i)}, types.Of(types.Text), 0)
+	column := func(i int) plan.Expr {
+		return plan.Typed(&plan.Column{Index: i, Name: fmt.Sprint(i)}, types.Of(types.Text), 0)
 	}
-	e := bind.Typed(&bind.Apply{Func: "string_split", Args: []bind.Expr{column(0), column(1)}}, types.Of(types.TextList), 0)
+	e := plan.Call(types.Of(types.TextList), 0, "string_split", column(0), column(1))
 	p, err := Compile(e)
 	if err != nil {
 		t.Fatal(err)

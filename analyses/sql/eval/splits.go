@@ -4,7 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -13,16 +14,16 @@ import (
 var ofSplit = map[string]kernel{"length": splitLength, "list_contains": splitContains}
 
 // splits returns the kernel of a function of a list that string_split makes, nil for any other function.
-func (c *compiler) splits(e *bind.Apply, out Vector) (node, error) {
+func (c *compiler) splits(e *plan.Apply, out Vector) (node, error) {
 	if len(e.Args) == 0 || ofSplit[e.Func] == nil {
 		return nil, nil
 	}
-	list, is := e.Args[0].(*bind.Apply)
+	list, is := e.Args[0].(*plan.Apply)
 	if !is || list.Func != "string_split" {
 		return nil, nil
 	}
 	f := &function{name: e.Func, made: c.of, run: ofSplit[e.Func], strict: true, at: e.At, t: e.T, out: out}
-	for _, a := range append(append([]bind.Expr{}, list.Args...), e.Args[1:]...) {
+	for _, a := range append(append([]plan.Expr{}, list.Args...), e.Args[1:]...) {
 		if a.Type().Kind != types.Text {
 			return nil, nil
 		}

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -17,7 +18,7 @@ type Vector struct {
 	Floats    []float64
 	Bools     []bool
 	Texts     []string
-	Intervals []bind.Interval
+	Intervals []plan.Interval
 	Lists     []List
 	Nulls     []uint64 // bit i: row i is NULL; bits of rows that are not selected are undefined
 	Any       bool     // whether a bit of Nulls may be set

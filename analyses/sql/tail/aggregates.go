@@ -7,7 +7,8 @@ import (
 	"math/bits"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
@@ -22,7 +23,7 @@ type aggregate interface {
 }
 
 // newAggregate makes the aggregate for arguments with the types of args.
-func (x *Executor) newAggregate(a *bind.Aggregate, args []bind.Expr) (aggregate, error) {
+func (x *Executor) newAggregate(a *plan.Aggregate, args []plan.Expr) (aggregate, error) {
 	kind := types.Null
 	if len(args) > 0 {
 		kind = args[0].Type().Kind
@@ -234,7 +235,7 @@ func (m *intervalMeans) result(groups int) (*eval.Vector, error) {
 		if rest.Lsh(rest, 1).CmpAbs(by) >= 0 {
 			micros.Add(micros, big.NewInt(int64(rest.Sign())))
 		}
-		out.Intervals[g] = bind.Interval{Months: int32(months.Int64()), Days: int32(days.Int64()), Micros: micros.Int64()}
+		out.Intervals[g] = plan.Interval{Months: int32(months.Int64()), Days: int32(days.Int64()), Micros: micros.Int64()}
 	}
 	return out, nil
 }

@@ -3,7 +3,8 @@ package tail
 import (
 	"testing"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -15,7 +16,7 @@ func benchWorld(n int) *world {
 		a.Ints[i], b.Ints[i], x.Floats[i] = int64(i*7919%n), int64(i%100), float64(i%1000)/4
 	}
 	f, l := eval.NewVector(types.Text, n), eval.NewVector(types.BigInt, n)
-	w.tables = append(w.tables, bind.Table{Name: "n", Fields: []bind.Field{{Name: "a", Type: types.Of(types.BigInt)},
+	w.tables = append(w.tables, plan.Table{Name: "n", Fields: []plan.Field{{Name: "a", Type: types.Of(types.BigInt)},
 		{Name: "b", Type: types.Of(types.BigInt)}, {Name: "x", Type: types.Of(types.Double)}}})
 	w.source.Rows["n"] = &Rows{[]*eval.Vector{a, b, x, f, l}, n}
 	return w

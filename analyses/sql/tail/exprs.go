@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -14,12 +15,12 @@ import (
 type program struct{ run *eval.Program }
 
 // compile makes a program of an expression. It computes the queries within it at once.
-func (x *Executor) compile(e bind.Expr) (program, error) { return x.compileFor(e, x.meter) }
+func (x *Executor) compile(e plan.Expr) (program, error) { return x.compileFor(e, x.meter) }
 
-func (x *Executor) compileFor(e bind.Expr, m *eval.Meter) (program, error) {
+func (x *Executor) compileFor(e plan.Expr, m *eval.Meter) (program, error) {
 	var failed error
-	e = bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
-		s, ok := e.(*bind.Subquery)
+	e = plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
+		s, ok := e.(*plan.Subquery)
 		if !ok || failed != nil {
 			return nil, false
 		}
@@ -37,11 +38,11 @@ func (x *Executor) compileFor(e bind.Expr, m *eval.Meter) (program, error) {
 	return program{p}, err
 }
 
-func (x *Executor) compileAll(list []bind.Expr) ([]program, error) {
+func (x *Executor) compileAll(list []plan.Expr) ([]program, error) {
 	return x.compileAllFor(list, x.meter)
 }
 
-func (x *Executor) compileAllFor(list []bind.Expr, m *eval.Meter) ([]program, error) {
+func (x *Executor) compileAllFor(list []plan.Expr, m *eval.Meter) ([]program, error) {
 	out := make([]program, len(list))
 	for i, e := range list {
 		var err error
@@ -114,7 +115,7 @@ type subquery struct {
 }
 
 // subquery computes a query that is used as a value, once, and returns an expression that replaces it.
-func (x *Executor) subquery(s *bind.Subquery) (bind.Expr, error) {
+func (x *Executor) subquery(s *plan.Subquery) (plan.Expr, error) {
 	q := x.subqueries[s]
 	if q == nil {
 		q = &subquery{}
@@ -125,15 +126,15 @@ func (x *Executor) subquery(s *bind.Subquery) (bind.Expr, error) {
 	}
 	switch {
 	case s.Exists:
-		return bind.Typed(&bind.Const{Value: q.rows.n > 0}, s.T, s.At), nil
+		return plan.Value(s.T, s.At, q.rows.n > 0), nil
 	case s.In:
 		return x.member(q, s)
 	}
 	v, err := q.value(s)
-	return bind.Typed(&bind.Const{Value: v}, s.T, s.At), err
+	return plan.Value(s.T, s.At, v), err
 }
 
-func (x *Executor) answer(q *subquery, s *bind.Subquery) (err error) {
+func (x *Executor) answer(q *subquery, s *plan.Subquery) (err error) {
 	if s.Exists {
 		q.rows = x.newStore(nil)
 		return x.first(s.Plan, 1, q.rows.add)
@@ -160,18 +161,18 @@ func (x *Executor) answer(q *subquery, s *bind.Subquery) (err error) {
 }
 
 // member is X IN (query): false for no rows, else NULL if x is NULL, or if x is not found and a row is NULL.
-func (x *Executor) member(q *subquery, s *bind.Subquery) (bind.Expr, error) {
+func (x *Executor) member(q *subquery, s *plan.Subquery) (plan.Expr, error) {
 	switch { // x itself need not be computed
 	case len(q.set.ids) == 0 && q.null:
-		return bind.Typed(&bind.Const{}, s.T, s.At), nil
+		return plan.Value(s.T, s.At, nil), nil
 	case len(q.set.ids) == 0:
-		return bind.Typed(&bind.Const{Value: false}, s.T, s.At), nil
+		return plan.Value(s.T, s.At, false), nil
 	}
 	of := s.X
 	if nested := containsSubquery(of); nested {
 		var failed error
-		of = bind.Rewrite(func(e bind.Expr) (bind.Expr, bool) {
-			inner, ok := e.(*bind.Subquery)
+		of = plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
+			inner, ok := e.(*plan.Subquery)
 			if !ok || failed != nil {
 				return nil, false
 			}
@@ -202,11 +203,11 @@ func (x *Executor) member(q *subquery, s *bind.Subquery) (bind.Expr, error) {
 	}}, nil
 }
 
-func containsSubquery(e bind.Expr) bool {
-	if _, ok := e.(*bind.Subquery); ok {
+func containsSubquery(e plan.Expr) bool {
+	if _, ok := e.(*plan.Subquery); ok {
 		return true
 	}
-	for _, c := range bind.Children(e) {
+	for _, c := range plan.Children(e) {
 		if containsSubquery(c) {
 			return true
 		}
@@ -215,7 +216,7 @@ func containsSubquery(e bind.Expr) bool {
 }
 
 // value returns the only value of a query; NULL if it has no rows.
-func (q *subquery) value(s *bind.Subquery) (any, error) {
+func (q *subquery) value(s *plan.Subquery) (any, error) {
 	if q.rows.n > 1 {
 		return nil, &Error{At: s.At, Message: "the query that is used as a value has more than one row; add LIMIT 1, or an aggregate"}
 	}

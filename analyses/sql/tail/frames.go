@@ -7,7 +7,8 @@ import (
 	"sort"
 	"time"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
@@ -29,7 +30,7 @@ func (w *window) frames() (func(i int) (start, end int), error) {
 }
 
 // bound returns a function for one end of the frame: its first place, or with end the place after its last.
-func (w *window) bound(b bind.FrameBound, values, end bool) (func(i int) int, error) {
+func (w *window) bound(b plan.FrameBound, values, end bool) (func(i int) int, error) {
 	n, one := len(w.rows), 0
 	if end {
 		one = 1
@@ -46,9 +47,9 @@ func (w *window) bound(b bind.FrameBound, values, end bool) (func(i int) int, er
 	case values:
 		return w.distance(b, end)
 	}
-	by, ok := b.X.(*bind.Const).Value.(int64)
+	by, ok := b.X.(*plan.Const).Value.(int64)
 	if !ok || by < 0 {
-		return nil, fmt.Errorf("a frame of %v rows: %w", b.X.(*bind.Const).Value, eval.ErrUnsupported)
+		return nil, fmt.Errorf("a frame of %v rows: %w", b.X.(*plan.Const).Value, eval.ErrUnsupported)
 	}
 	k := int(min(by, int64(n)+1))
 	if b.Kind == syntax.Preceding {
@@ -66,11 +67,11 @@ func (w *window) peer(i int, end bool) int {
 
 // distance returns a function for one end of a RANGE frame, at a distance in values. The frame of a NULL consists of all
 // NULLs.
-func (w *window) distance(b bind.FrameBound, end bool) (func(i int) int, error) {
+func (w *window) distance(b plan.FrameBound, end bool) (func(i int) int, error) {
 	k := w.keys[0]
 	up := b.Kind == syntax.Following
 	// PRECEDING goes toward smaller values, with DESC toward greater ones.
-	away, err := w.away(k.v, b.X.(*bind.Const), up != k.desc, up == end)
+	away, err := w.away(k.v, b.X.(*plan.Const), up != k.desc, up == end)
 	if err != nil {
 		return nil, err
 	}
@@ -101,12 +102,12 @@ func (w *window) distance(b bind.FrameBound, end bool) (func(i int) int, error) 
 // away returns a function that adds the distance to a row's value, or subtracts it, and compares other rows with the result.
 // With wide, the frame must hold all values up to the distance, so a distance with more digits than the values is rounded
 // down.
-func (w *window) away(v *eval.Vector, c *bind.Const, add, wide bool) (func(r int32) func(other int32) int, error) {
+func (w *window) away(v *eval.Vector, c *plan.Const, add, wide bool) (func(r int32) func(other int32) int, error) {
 	typ := w.call.Order[0].X.Type()
 	switch d := c.Value.(type) {
-	case bind.Interval:
+	case plan.Interval:
 		if !add {
-			d = bind.Interval{Months: -d.Months, Days: -d.Days, Micros: -d.Micros}
+			d = plan.Interval{Months: -d.Months, Days: -d.Days, Micros: -d.Micros}
 		}
 		switch v.Kind {
 		case types.Timestamp:
@@ -192,7 +193,7 @@ func rescale(d int64, from, to uint8, down bool) int64 {
 }
 
 // plus adds an interval to microseconds since 1970: first the months, with a day of at most the month's last, then days and microseconds.
-func plus(micros int64, d bind.Interval) int64 {
+func plus(micros int64, d plan.Interval) int64 {
 	if d.Months != 0 {
 		day, rest := floorDiv(micros, microsPerDay)
 		t := time.Unix(day*86400, 0).UTC()

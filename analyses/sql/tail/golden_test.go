@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/syntax"
@@ -20,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite the expected answers")
 
 // world holds tables and their rows.
 type world struct {
-	tables []bind.Table
+	tables []plan.Table
 	source *Tables
 }
 
@@ -29,12 +31,12 @@ type world struct {
 func (w *world) parseTable(text string) {
 	head, body, _ := strings.Cut(text, "\n")
 	name, columns, _ := strings.Cut(strings.TrimPrefix(head, "TABLE "), " (")
-	t := bind.Table{Name: name}
+	t := plan.Table{Name: name}
 	for _, c := range strings.Split(strings.TrimSuffix(columns, ")"), ", ") {
 		column, kind, _ := strings.Cut(c, " ")
-		t.Fields = append(t.Fields, bind.Field{Name: column, Type: typeOf(kind)})
+		t.Fields = append(t.Fields, plan.Field{Name: column, Type: typeOf(kind)})
 	}
-	fields := append(t.Fields[:len(t.Fields):len(t.Fields)], bind.Field{Type: types.Of(types.Text)}, bind.Field{Type: types.Of(types.BigInt)})
+	fields := append(t.Fields[:len(t.Fields):len(t.Fields)], plan.Field{Type: types.Of(types.Text)}, plan.Field{Type: types.Of(types.BigInt)})
 	r := &Rows{}
 	lines := []string{}
 	if body != "" {
@@ -106,11 +108,11 @@ func literal(cell string, t types.Type) any {
 	if err != nil {
 		panic(err)
 	}
-	return bind.Exprs(p.Statements[0].Plan)[0].(*bind.Const).Value
+	return plan.Exprs(p.Statements[0].Plan)[0].(*plan.Const).Value
 }
 
 // plan binds a statement.
-func (w *world) plan(text string) (bind.Node, error) {
+func (w *world) plan(text string) (plan.Node, error) {
 	script, err := syntax.Parse(text)
 	if err != nil {
 		return nil, err

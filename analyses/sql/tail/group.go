@@ -3,7 +3,8 @@ package tail
 import (
 	"slices"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -11,7 +12,7 @@ import (
 // grouping is the state of an Aggregation that is being computed.
 type grouping struct {
 	x       *Executor
-	n       *bind.Aggregation
+	n       *plan.Aggregation
 	keys    []program
 	aggs    []*input // nil for GROUPING
 	index   *index
@@ -25,7 +26,7 @@ type grouping struct {
 
 // aggregation computes groups, and passes them on in the order of their keys, NULL last. If keys are equal, the group of the earlier set
 // comes first.
-func (x *Executor) aggregation(n *bind.Aggregation, to sink) error {
+func (x *Executor) aggregation(n *plan.Aggregation, to sink) error {
 	keys, err := x.compileAll(n.Keys)
 	if err != nil {
 		return err

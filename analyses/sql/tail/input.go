@@ -3,7 +3,8 @@ package tail
 import (
 	"encoding/binary"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 )
 
@@ -11,7 +12,7 @@ import (
 // the aggregate is DISTINCT. If the aggregate has ORDER BY, input waits until all rows are there.
 type input struct {
 	x        *Executor
-	expr     *bind.Aggregate
+	expr     *plan.Aggregate
 	args     []program
 	order    []program
 	filter   *program
@@ -27,7 +28,7 @@ type input struct {
 	narrow   []int32
 }
 
-func (x *Executor) newInput(a *bind.Aggregate) (in *input, err error) {
+func (x *Executor) newInput(a *plan.Aggregate) (in *input, err error) {
 	in = &input{x: x, expr: a}
 	exprs := exactArguments(a.Func, a.Args)
 	if in.to, err = x.newAggregate(a, exprs); err != nil {
@@ -47,9 +48,9 @@ func (x *Executor) newInput(a *bind.Aggregate) (in *input, err error) {
 		in.seen = x.newIndex()
 	}
 	if len(a.Order) > 0 {
-		fields := []bind.Field{}
+		fields := []plan.Field{}
 		for _, e := range exprs {
-			fields = append(fields, bind.Field{Type: e.Type()})
+			fields = append(fields, plan.Field{Type: e.Type()})
 		}
 		for _, o := range a.Order {
 			p, err := x.compile(o.X)
@@ -57,7 +58,7 @@ func (x *Executor) newInput(a *bind.Aggregate) (in *input, err error) {
 				return nil, err
 			}
 			in.order = append(in.order, p)
-			fields = append(fields, bind.Field{Type: o.X.Type()})
+			fields = append(fields, plan.Field{Type: o.X.Type()})
 		}
 		in.waiting = x.newStore(fields)
 	}
@@ -66,10 +67,10 @@ func (x *Executor) newInput(a *bind.Aggregate) (in *input, err error) {
 
 // exactArguments returns the arguments from which an aggregate is computed. The mean of integers and decimals is computed from
 // their exact values, not from the nearest DOUBLEs.
-func exactArguments(name string, args []bind.Expr) []bind.Expr {
+func exactArguments(name string, args []plan.Expr) []plan.Expr {
 	if name == "avg" {
-		if c, ok := args[0].(*bind.Cast); ok && c.Implicit && c.X.Type().IsNumber() {
-			return []bind.Expr{c.X}
+		if c, ok := args[0].(*plan.Cast); ok && c.Implicit && c.X.Type().IsNumber() {
+			return []plan.Expr{c.X}
 		}
 	}
 	return args

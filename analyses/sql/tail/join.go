@@ -4,7 +4,8 @@ import (
 	"errors"
 	"slices"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
@@ -14,7 +15,7 @@ import (
 type join struct {
 	x            *Executor
 	meter        *eval.Meter
-	n            *bind.Join
+	n            *plan.Join
 	to           sink
 	left         []program
 	rest         *program
@@ -40,7 +41,7 @@ type join struct {
 	lrows, rrows []int32
 }
 
-func (x *Executor) join(n *bind.Join, to sink) error {
+func (x *Executor) join(n *plan.Join, to sink) error {
 	j, err := x.newJoin(n, to, nil, x.meter)
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func (j *join) partner(keys []*eval.Vector, row int32) int32 {
 
 // newJoin makes a join and computes its right side. wanted says which columns of the join are passed on; nil: all of them. What the join
 // does for rows of its left side counts in m.
-func (x *Executor) newJoin(n *bind.Join, to sink, wanted []bool, m *eval.Meter) (*join, error) {
+func (x *Executor) newJoin(n *plan.Join, to sink, wanted []bool, m *eval.Meter) (*join, error) {
 	j := &join{x: x, n: n, to: to, index: x.newIndex(), wanted: wanted, meter: m}
 	if err := j.compile(); err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func (x *Executor) newJoin(n *bind.Join, to sink, wanted []bool, m *eval.Meter) 
 
 // compile makes the programs that compute the left side's keys and the rest of the condition.
 func (j *join) compile() (err error) {
-	var left []bind.Expr
+	var left []plan.Expr
 	for _, p := range j.n.Equal {
 		left = append(left, p[0])
 	}
@@ -100,13 +101,13 @@ func (j *join) compile() (err error) {
 	}
 	p, err := j.x.compileFor(j.n.Rest, j.meter)
 	j.rest, j.restReads = &p, make([]bool, len(j.n.L.Fields())+len(j.n.R.Fields()))
-	bind.Mark(j.restReads, j.n.Rest)
+	plan.Mark(j.restReads, j.n.Rest)
 	return err
 }
 
 // build keeps the right side, and chains its rows with equal keys in their order.
 func (j *join) build() error {
-	var keys []bind.Expr
+	var keys []plan.Expr
 	for _, p := range j.n.Equal {
 		keys = append(keys, p[1])
 	}

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -20,7 +21,7 @@ type keptRows struct {
 }
 
 // keep makes room for the rows of a node. read says which of its columns are read; nil: all of them.
-func (x *Executor) keep(fields []bind.Field, read []bool) *keptRows {
+func (x *Executor) keep(fields []plan.Field, read []bool) *keptRows {
 	s := &keptRows{counted: counted{x: x}, columns: make([]*keptColumn, len(fields))}
 	for i, f := range fields {
 		if read == nil || read[i] {
@@ -71,7 +72,7 @@ type keptColumn struct {
 	ints      blocks[int64]
 	floats    blocks[float64]
 	bools     blocks[bool]
-	intervals blocks[bind.Interval]
+	intervals blocks[plan.Interval]
 	lists     blocks[eval.List]
 
 	coded  bool

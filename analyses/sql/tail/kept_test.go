@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -38,11 +39,11 @@ func TestKeptRowsAreThoseThatWereAdded(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		distinct := []int{1, 5, fewTexts - 1, fewTexts, fewTexts + 1, 1 << 20}[r.IntN(6)]
 		nulls, coded := []int{0, 0, 3, 100}[r.IntN(4)], r.IntN(2) == 0
-		var fields []bind.Field
+		var fields []plan.Field
 		for _, k := range kinds {
-			fields = append(fields, bind.Field{Type: types.Of(k)})
+			fields = append(fields, plan.Field{Type: types.Of(k)})
 		}
-		fields = append(fields, bind.Field{Type: types.Of(types.BigInt)}) // nobody reads this one
+		fields = append(fields, plan.Field{Type: types.Of(types.BigInt)}) // nobody reads this one
 		read := slices.Repeat([]bool{true}, len(kinds))
 		x := &Executor{limit: 1 << 30, pause: func() {}}
 		s := x.keep(fields, append(read, false))
@@ -69,7 +70,7 @@ func TestKeptRowsAreThoseThatWereAdded(t *testing.T) {
 					case types.Text:
 						v.Texts[i] = text
 					case types.Interval:
-						v.Intervals[i] = bind.Interval{Months: int32(of), Days: int32(seed), Micros: -1}
+						v.Intervals[i] = plan.Interval{Months: int32(of), Days: int32(seed), Micros: -1}
 					case types.TextList:
 						v.Lists[i] = eval.List{Items: []string{text}}
 					default:

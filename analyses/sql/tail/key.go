@@ -4,7 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -64,7 +65,7 @@ const microsPerDay = 24 * 60 * 60 * 1_000_000
 
 // normal returns an interval with 0 to 29 days and less than a day of microseconds, because intervals are compared as if every month had 30
 // days.
-func normal(i bind.Interval) (months, days, micros int64) {
+func normal(i plan.Interval) (months, days, micros int64) {
 	days, micros = floorDiv(i.Micros, microsPerDay)
 	days += int64(i.Days)
 	months, days = floorDiv(days, 30)

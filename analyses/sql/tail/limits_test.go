@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/rows/progress"
 )
@@ -72,7 +73,7 @@ type reads struct {
 	batches, scans int
 }
 
-func (r *reads) Read(n bind.Node, yield func(*Rows) error) error {
+func (r *reads) Read(n plan.Node, yield func(*Rows) error) error {
 	r.scans++
 	return r.Tables.Read(n, func(rows *Rows) error { r.batches++; return yield(rows) })
 }
@@ -107,12 +108,12 @@ func TestQ7_NothingIsReadThatIsNotNeeded(t *testing.T) {
 // given is a source that has computed an Aggregation itself.
 type given struct{ Tables }
 
-func (g *given) Has(n bind.Node) bool {
-	_, ok := n.(*bind.Aggregation)
+func (g *given) Has(n plan.Node) bool {
+	_, ok := n.(*plan.Aggregation)
 	return ok
 }
 
-func (g *given) Read(n bind.Node, yield func(*Rows) error) error {
+func (g *given) Read(n plan.Node, yield func(*Rows) error) error {
 	return yield(g.Rows["groups"])
 }
 

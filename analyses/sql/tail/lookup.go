@@ -1,8 +1,8 @@
 package tail
 
 import (
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 )
 
 // Lookup joins rows that arrive in pieces, the left side of a Join, with the rows of its right side, which it keeps.
@@ -10,7 +10,7 @@ type Lookup struct{ j *join }
 
 // NewLookup computes and keeps the right side of a join. The join must not be RIGHT or FULL. wanted says which columns of the
 // join are read. Only these columns of the right side are kept, and those that the join's condition reads. What a probe does counts in m.
-func (x *Executor) NewLookup(n *bind.Join, wanted []bool, m *eval.Meter) (*Lookup, error) {
+func (x *Executor) NewLookup(n *plan.Join, wanted []bool, m *eval.Meter) (*Lookup, error) {
 	j, err := x.newJoin(n, nil, wanted, m)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (l *Lookup) Probe(r *Rows, sel []int32, to func(out *Rows, left, right []in
 }
 
 // Program makes a program of an expression. It computes the queries within it at once. What the program makes counts in m.
-func (x *Executor) Program(e bind.Expr, m *eval.Meter) (*eval.Program, error) {
+func (x *Executor) Program(e plan.Expr, m *eval.Meter) (*eval.Program, error) {
 	p, err := x.compileFor(e, m)
 	return p.run, err
 }

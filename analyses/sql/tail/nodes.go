@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 )
 
@@ -16,7 +17,7 @@ func (*enough) Error() string { return "no more rows are needed" }
 
 // stream passes the rows of n to a sink, in their order. If a batch needs values that do not fit the memory together, the sink gets it in
 // pieces. So a sink computes values before it changes anything.
-func (x *Executor) stream(n bind.Node, take sink) error {
+func (x *Executor) stream(n plan.Node, take sink) error {
 	to := func(b *batch) error {
 		if err := x.meter.Rows(len(b.sel)); err != nil {
 			return err
@@ -45,39 +46,39 @@ func (x *Executor) stream(n bind.Node, take sink) error {
 	return s.stream(to)
 }
 
-func (x *Executor) compute(n bind.Node, to sink) error {
+func (x *Executor) compute(n plan.Node, to sink) error {
 	switch n := n.(type) {
-	case *bind.Scan:
+	case *plan.Scan:
 		return fmt.Errorf("nobody gives the rows of table %s", n.Table.Name)
-	case *bind.Inline:
+	case *plan.Inline:
 		return x.inline(n, to)
-	case *bind.Filter:
+	case *plan.Filter:
 		return x.filter(n, to)
-	case *bind.Project:
+	case *plan.Project:
 		return x.project(n, to)
-	case *bind.Unnest:
+	case *plan.Unnest:
 		return x.unnest(n, to)
-	case *bind.Limit:
+	case *plan.Limit:
 		return x.limited(n, to)
-	case *bind.Sort:
+	case *plan.Sort:
 		return x.sort(n, to)
-	case *bind.Aggregation:
+	case *plan.Aggregation:
 		return x.aggregation(n, to)
-	case *bind.Windows:
+	case *plan.Windows:
 		return x.windows(n, to)
-	case *bind.Join:
+	case *plan.Join:
 		return x.join(n, to)
-	case *bind.Distinct:
+	case *plan.Distinct:
 		return x.distinct(n, to)
-	case *bind.SetOp:
+	case *plan.SetOp:
 		return x.setOp(n, to)
 	}
 	return fmt.Errorf("%T: %w", n, eval.ErrUnsupported)
 }
 
 // given passes on rows of the source.
-func (x *Executor) given(n bind.Node, to sink) error {
-	scan, isScan := n.(*bind.Scan)
+func (x *Executor) given(n plan.Node, to sink) error {
+	scan, isScan := n.(*plan.Scan)
 	return x.source.Read(n, func(r *Rows) error {
 		if len(r.Columns) != len(n.Fields()) {
 			return fmt.Errorf("rows of %d columns, not %d", len(r.Columns), len(n.Fields()))
@@ -91,13 +92,13 @@ func (x *Executor) given(n bind.Node, to sink) error {
 }
 
 // collect keeps the rows of n.
-func (x *Executor) collect(n bind.Node) (*store, error) {
+func (x *Executor) collect(n plan.Node) (*store, error) {
 	s := x.newStore(n.Fields())
 	return s, x.stream(n, s.add)
 }
 
 // first passes on at most the first count rows.
-func (x *Executor) first(n bind.Node, count int64, to sink) error {
+func (x *Executor) first(n plan.Node, count int64, to sink) error {
 	stop := &enough{}
 	left := count
 	err := x.stream(n, func(b *batch) error {
@@ -123,11 +124,11 @@ func (x *Executor) first(n bind.Node, count int64, to sink) error {
 // all rows are kept.
 const maxBest = 100_000
 
-func (x *Executor) limited(n *bind.Limit, to sink) error {
+func (x *Executor) limited(n *plan.Limit, to sink) error {
 	if n.Count == 0 {
 		return nil
 	}
-	if s, ok := n.Input.(*bind.Sort); ok && !x.source.Has(s) && x.uses[s] < 2 && n.Count > 0 && n.Count <= maxBest && n.Offset <= maxBest {
+	if s, ok := n.Input.(*plan.Sort); ok && !x.source.Has(s) && x.uses[s] < 2 && n.Count > 0 && n.Count <= maxBest && n.Offset <= maxBest {
 		sorted, rows, err := x.sorted(s.Input, s.Keys, int(n.Count+n.Offset))
 		if err != nil {
 			return err
@@ -154,7 +155,7 @@ func (x *Executor) limited(n *bind.Limit, to sink) error {
 }
 
 // inline passes on the rows that stand in the statement, all in one batch.
-func (x *Executor) inline(n *bind.Inline, to sink) error {
+func (x *Executor) inline(n *plan.Inline, to sink) error {
 	s := x.newStore(n.Fields())
 	for _, row := range n.Rows {
 		programs, err := x.compileAll(row)
@@ -174,7 +175,7 @@ func (x *Executor) inline(n *bind.Inline, to sink) error {
 	return s.stream(to)
 }
 
-func (x *Executor) filter(n *bind.Filter, to sink) error {
+func (x *Executor) filter(n *plan.Filter, to sink) error {
 	cond, err := x.compile(n.Cond)
 	if err != nil {
 		return err
@@ -207,7 +208,7 @@ func handOn(b *batch, columns []*eval.Vector, sel []int32, failed error, to sink
 	return failed
 }
 
-func (x *Executor) project(n *bind.Project, to sink) error {
+func (x *Executor) project(n *plan.Project, to sink) error {
 	programs, err := x.compileAll(n.Exprs)
 	if err != nil {
 		return err
@@ -221,7 +222,7 @@ func (x *Executor) project(n *bind.Project, to sink) error {
 	})
 }
 
-func (x *Executor) sort(n *bind.Sort, to sink) error {
+func (x *Executor) sort(n *plan.Sort, to sink) error {
 	s, rows, err := x.sorted(n.Input, n.Keys, 0)
 	if err != nil {
 		return err
@@ -232,14 +233,14 @@ func (x *Executor) sort(n *bind.Sort, to sink) error {
 
 // sorted keeps the rows of n, and returns their order. If best is not 0, it keeps at least that many of the first rows, and drops the
 // others each time that it has kept many more.
-func (x *Executor) sorted(n bind.Node, orders []bind.Order, best int) (s *store, rows []int32, err error) {
+func (x *Executor) sorted(n plan.Node, orders []plan.Order, best int) (s *store, rows []int32, err error) {
 	programs := make([]program, len(orders))
 	fields := slices.Clone(n.Fields())
 	for i, o := range orders {
 		if programs[i], err = x.compile(o.X); err != nil {
 			return nil, nil, err
 		}
-		fields = append(fields, bind.Field{Type: o.X.Type()})
+		fields = append(fields, plan.Field{Type: o.X.Type()})
 	}
 	s = x.newStore(fields)
 	order := func() []int32 {

@@ -5,7 +5,8 @@ import (
 	"math/big"
 	"strconv"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/rows/progress"
@@ -73,10 +74,10 @@ type quantiles struct {
 	typ      types.Type
 }
 
-func newQuantiles(a *bind.Aggregate, kind types.Kind) *quantiles {
+func newQuantiles(a *plan.Aggregate, kind types.Kind) *quantiles {
 	share := 0.5
 	if a.Func != "median" {
-		share = a.Args[1].(*bind.Const).Value.(float64) // as binding makes sure
+		share = a.Args[1].(*plan.Const).Value.(float64) // as binding makes sure
 	}
 	// The share as it is written: 0.1 is a tenth, not the DOUBLE next to it.
 	exact, _ := new(big.Rat).SetString(strconv.FormatFloat(share, 'g', -1, 64))

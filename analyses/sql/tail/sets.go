@@ -3,14 +3,15 @@ package tail
 import (
 	"slices"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
 
 // distinct keeps the first of equal rows, or of rows with equal On.
-func (x *Executor) distinct(n *bind.Distinct, to sink) error {
+func (x *Executor) distinct(n *plan.Distinct, to sink) error {
 	on, err := x.compileAll(n.On)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func canonical(columns []*eval.Vector) []*eval.Vector {
 }
 
 // setOp computes UNION, EXCEPT and INTERSECT. The left rows come first, in their order, then those of the right side.
-func (x *Executor) setOp(n *bind.SetOp, to sink) error {
+func (x *Executor) setOp(n *plan.SetOp, to sink) error {
 	if n.Kind == syntax.Union {
 		return x.union(n, to)
 	}
@@ -124,7 +125,7 @@ func (x *Executor) setOp(n *bind.SetOp, to sink) error {
 	})
 }
 
-func (x *Executor) union(n *bind.SetOp, to sink) error {
+func (x *Executor) union(n *plan.SetOp, to sink) error {
 	seen := x.newIndex()
 	defer seen.release()
 	part := func(b *batch) error {

@@ -5,7 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -28,7 +29,7 @@ type store struct {
 	n       int
 }
 
-func (x *Executor) newStore(fields []bind.Field) *store {
+func (x *Executor) newStore(fields []plan.Field) *store {
 	s := &store{counted: counted{x: x}, columns: make([]*eval.Vector, len(fields))}
 	for i, f := range fields {
 		s.columns[i] = &eval.Vector{Kind: f.Type.Kind}

@@ -1,8 +1,8 @@
 package tail
 
 import (
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 )
 
 // Tables is a source of tables in memory. It has rows by the name of their table, with the columns of a Scan, so _file and _line come last.
@@ -13,14 +13,14 @@ type Tables struct {
 }
 
 // Has reports whether n is a Scan of one of the tables.
-func (t *Tables) Has(n bind.Node) bool {
-	s, ok := n.(*bind.Scan)
+func (t *Tables) Has(n plan.Node) bool {
+	s, ok := n.(*plan.Scan)
 	return ok && t.Rows[s.Table.Name] != nil
 }
 
 // Read passes on the rows of a table.
-func (t *Tables) Read(n bind.Node, yield func(*Rows) error) error {
-	all := t.Rows[n.(*bind.Scan).Table.Name]
+func (t *Tables) Read(n plan.Node, yield func(*Rows) error) error {
+	all := t.Rows[n.(*plan.Scan).Table.Name]
 	step := t.Batch
 	if step <= 0 {
 		step = max(all.N, 1)

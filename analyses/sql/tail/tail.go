@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/rows/progress"
@@ -20,11 +21,11 @@ type Rows struct {
 type Source interface {
 	// Has reports whether the source gives the rows of n. It must give the rows of every Scan. If it gives those of another node, such
 	// as an Aggregation that was computed elsewhere, nothing below that node is computed.
-	Has(n bind.Node) bool
+	Has(n plan.Node) bool
 	// Read passes the rows of n to yield in their order. If yield returns an error, Read returns it; the error may mean that
 	// no more rows are needed. Read may be called several times for a node. The source may reuse vectors after yield has
 	// returned, but not the memory of texts.
-	Read(n bind.Node, yield func(*Rows) error) error
+	Read(n plan.Node, yield func(*Rows) error) error
 }
 
 // ErrMemory is returned if a plan keeps more bytes than its limit.
@@ -50,19 +51,19 @@ func (e *Error) Error() string {
 type Executor struct {
 	source      Source
 	limit, held int64
-	uses        map[bind.Node]int
-	shared      map[bind.Node]*store
-	subqueries  map[*bind.Subquery]*subquery
+	uses        map[plan.Node]int
+	shared      map[plan.Node]*store
+	subqueries  map[*plan.Subquery]*subquery
 	rows        counting
 	pause       func() // see SetPause
 	meter       *eval.Meter
 }
 
 // New makes an executor for plans, which may share nodes. It may keep at most limit bytes.
-func New(source Source, limit int64, plans ...bind.Node) *Executor {
-	x := &Executor{source: source, limit: limit, uses: map[bind.Node]int{}, shared: map[bind.Node]*store{},
-		subqueries: map[*bind.Subquery]*subquery{}, pause: progress.Mark, meter: eval.NewMeter()}
-	exprs := map[bind.Expr]bool{}
+func New(source Source, limit int64, plans ...plan.Node) *Executor {
+	x := &Executor{source: source, limit: limit, uses: map[plan.Node]int{}, shared: map[plan.Node]*store{},
+		subqueries: map[*plan.Subquery]*subquery{}, pause: progress.Mark, meter: eval.NewMeter()}
+	exprs := map[plan.Expr]bool{}
 	for _, p := range plans {
 		x.count(p, exprs)
 	}
@@ -77,34 +78,34 @@ func (x *Executor) SetPause(pause func()) { x.pause, x.meter.Pause = pause, paus
 func (x *Executor) Limit(memory int) { x.meter.Limit(memory) }
 
 // count counts how many nodes read each node.
-func (x *Executor) count(n bind.Node, exprs map[bind.Expr]bool) {
+func (x *Executor) count(n plan.Node, exprs map[plan.Expr]bool) {
 	if x.uses[n]++; x.uses[n] > 1 || x.source.Has(n) {
 		return
 	}
-	for _, e := range bind.Exprs(n) {
+	for _, e := range plan.Exprs(n) {
 		x.countExpr(e, exprs)
 	}
-	for _, in := range bind.Inputs(n) {
+	for _, in := range plan.Inputs(n) {
 		x.count(in, exprs)
 	}
 }
 
-func (x *Executor) countExpr(e bind.Expr, seen map[bind.Expr]bool) {
+func (x *Executor) countExpr(e plan.Expr, seen map[plan.Expr]bool) {
 	if e == nil || seen[e] {
 		return
 	}
 	seen[e] = true
-	if s, ok := e.(*bind.Subquery); ok {
+	if s, ok := e.(*plan.Subquery); ok {
 		x.count(s.Plan, seen)
 	}
-	for _, c := range bind.Children(e) {
+	for _, c := range plan.Children(e) {
 		x.countExpr(c, seen)
 	}
 }
 
 // Run returns the rows of a plan that was given to New. They belong to the caller, and are no longer counted.
-func (x *Executor) Run(plan bind.Node) (*Rows, error) {
-	s, err := x.collect(plan)
+func (x *Executor) Run(root plan.Node) (*Rows, error) {
+	s, err := x.collect(root)
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +115,8 @@ func (x *Executor) Run(plan bind.Node) (*Rows, error) {
 
 // Each passes the rows of a plan that was given to New to yield, in pieces. sel selects the rows of a piece. sel and the rows are
 // valid during the call.
-func (x *Executor) Each(plan bind.Node, yield func(r *Rows, sel []int32) error) error {
-	return x.stream(plan, func(b *batch) error { return yield(&Rows{b.columns, b.n}, b.sel) })
+func (x *Executor) Each(root plan.Node, yield func(r *Rows, sel []int32) error) error {
+	return x.stream(root, func(b *batch) error { return yield(&Rows{b.columns, b.n}, b.sel) })
 }
 
 // hold counts bytes that are kept from now on.

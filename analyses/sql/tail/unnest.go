@@ -1,12 +1,12 @@
 package tail
 
 import (
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/types"
 )
 
-func (x *Executor) unnest(n *bind.Unnest, to sink) error {
+func (x *Executor) unnest(n *plan.Unnest, to sink) error {
 	programs, err := x.compileAll(n.Lists)
 	if err != nil {
 		return err

@@ -3,35 +3,36 @@ package tail
 import (
 	"slices"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/types"
 )
 
 // windows keeps the rows of its input, and adds a column for each call. Rows keep their order.
-func (x *Executor) windows(n *bind.Windows, to sink) error {
+func (x *Executor) windows(n *plan.Windows, to sink) error {
 	width := len(n.Input.Fields())
 	fields := slices.Clone(n.Input.Fields())
-	var exprs []bind.Expr
+	var exprs []plan.Expr
 	calls := make([]*window, len(n.Calls))
 	for i, c := range n.Calls {
 		w := &window{x: x, call: c}
 		calls[i] = w
-		column := func(list []bind.Expr) (at []int) {
+		column := func(list []plan.Expr) (at []int) {
 			for _, e := range list {
 				at = append(at, width+len(exprs))
 				exprs = append(exprs, e)
-				fields = append(fields, bind.Field{Type: e.Type()})
+				fields = append(fields, plan.Field{Type: e.Type()})
 			}
 			return at
 		}
 		w.argTypes = guarded(exactArguments(c.Func, c.Args), c.Filter)
 		w.argsAt, w.partitionAt = column(w.argTypes), column(c.Partition)
 		for _, o := range c.Order {
-			w.orderAt = append(w.orderAt, column([]bind.Expr{o.X})...)
+			w.orderAt = append(w.orderAt, column([]plan.Expr{o.X})...)
 		}
 		if c.Filter != nil {
-			w.filterAt = column([]bind.Expr{c.Filter})
+			w.filterAt = column([]plan.Expr{c.Filter})
 		}
 	}
 	programs, err := x.compileAll(exprs)
@@ -65,15 +66,15 @@ func (x *Executor) windows(n *bind.Windows, to sink) error {
 }
 
 // guarded makes arguments NULL, without computing them, in rows that FILTER excludes.
-func guarded(args []bind.Expr, filter bind.Expr) []bind.Expr {
+func guarded(args []plan.Expr, filter plan.Expr) []plan.Expr {
 	if filter == nil {
 		return args
 	}
 	out := slices.Clone(args)
 	for i, a := range args {
-		if _, plain := a.(*bind.Column); !plain {
-			null := bind.Typed(&bind.Const{}, a.Type(), a.Pos())
-			out[i] = bind.Typed(&bind.Apply{Func: "CASE", Args: []bind.Expr{filter, a, null}}, a.Type(), a.Pos())
+		if _, plain := a.(*plan.Column); !plain {
+			null := plan.Value(a.Type(), a.Pos(), nil)
+			out[i] = plan.Call(a.Type(), a.Pos(), "CASE", filter, a, null)
 		}
 	}
 	return out
@@ -84,8 +85,8 @@ func widthOf(t types.Type) int64 { return width(t.Kind) }
 // window is a window function while it is computed.
 type window struct {
 	x                            *Executor
-	call                         *bind.WindowCall
-	argTypes                     []bind.Expr
+	call                         *plan.WindowCall
+	argTypes                     []plan.Expr
 	argsAt, partitionAt, orderAt []int // indexes of columns in the store
 	filterAt                     []int
 	args                         []*eval.Vector

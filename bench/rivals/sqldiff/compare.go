@@ -12,14 +12,14 @@ import (
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
 )
 
 // ours returns the rows of an answer as texts, with the same text for equal values.
-func ours(rows *tail.Rows, fields []bind.Field) [][]string {
+func ours(rows *tail.Rows, fields []plan.Field) [][]string {
 	out := make([][]string, rows.N)
 	for i := range out {
 		for k, f := range fields {
@@ -73,7 +73,7 @@ func decimal(v *big.Int, scale int) string {
 }
 
 // theirs writes DuckDB's values as values of a type.
-func theirs(rows [][]any, fields []bind.Field) [][]string {
+func theirs(rows [][]any, fields []plan.Field) [][]string {
 	out := make([][]string, len(rows))
 	for i, row := range rows {
 		for k, v := range row {

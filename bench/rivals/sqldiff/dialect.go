@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -151,7 +151,7 @@ func (g *generator) test(d int) string {
 
 // derived writes a query in FROM, and makes its columns those of alias.
 func (g *generator) derived(alias string) string {
-	var fields []bind.Field
+	var fields []plan.Field
 	text := g.inner(func() string {
 		g.around = nil // no LATERAL
 		from := g.from()
@@ -169,7 +169,7 @@ func (g *generator) derived(alias string) string {
 				}
 			}
 			name := "k" + k.letter
-			items, fields = append(items, item+" AS "+name), append(fields, bind.Field{Name: alias + "." + name, Type: k.typ})
+			items, fields = append(items, item+" AS "+name), append(fields, plan.Field{Name: alias + "." + name, Type: k.typ})
 		}
 		text := "SELECT " + g.pick("", "DISTINCT ") + strings.Join(items, ", ") + from + g.where()
 		if grouped {
@@ -197,10 +197,10 @@ func (g *generator) nested() (string, []string, []bool) {
 	case 2:
 		query := g.derived("w") // it is used twice
 		with = "WITH w AS " + strings.TrimSuffix(query, " AS w") + " "
-		var again []bind.Field
+		var again []plan.Field
 		for i := range g.columns {
 			name := strings.TrimPrefix(g.columns[i].Name, "w.")
-			again = append(again, bind.Field{Name: "z." + name, Type: g.columns[i].Type})
+			again = append(again, plan.Field{Name: "z." + name, Type: g.columns[i].Type})
 		}
 		from = " FROM w" + g.pick(" JOIN ", " LEFT JOIN ") + "w AS z ON w.ki = z.ki AND w.kc " + g.pick("=", "<>", "IS NOT DISTINCT FROM") +
 			" z.kc"
@@ -208,11 +208,11 @@ func (g *generator) nested() (string, []string, []bool) {
 	default:
 		comma = true
 		var where []string
-		for i, t := range []*bind.Table{&g.w.Tables[g.IntN(3)], &g.w.Tables[g.IntN(3)], &g.w.Tables[g.IntN(3)]} {
+		for i, t := range []*plan.Table{&g.w.Tables[g.IntN(3)], &g.w.Tables[g.IntN(3)], &g.w.Tables[g.IntN(3)]} {
 			alias := string(rune('a' + i))
 			left := len(g.columns)
 			for _, f := range t.Fields {
-				g.columns = append(g.columns, bind.Field{Name: alias + "." + f.Name, Type: f.Type})
+				g.columns = append(g.columns, plan.Field{Name: alias + "." + f.Name, Type: f.Type})
 			}
 			from += []string{" FROM ", ", ", ", "}[i] + t.Name + " AS " + alias
 			if i > 0 {

@@ -11,8 +11,8 @@ import (
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/bench/rivals/sqlrows"
@@ -61,7 +61,7 @@ func (o *Oracle) Load(w *World) error {
 	return nil
 }
 
-func (o *Oracle) fill(t *bind.Table, rows *tail.Rows) (err error) {
+func (o *Oracle) fill(t *plan.Table, rows *tail.Rows) (err error) {
 	conn, err := o.db.Conn(context.Background())
 	if err != nil {
 		return err
@@ -72,8 +72,8 @@ func (o *Oracle) fill(t *bind.Table, rows *tail.Rows) (err error) {
 		if err != nil {
 			return err
 		}
-		kinds := append([]bind.Field{}, t.Fields...)
-		kinds = append(kinds, bind.Field{Type: types.Of(types.Text)}, bind.Field{Type: types.Of(types.BigInt)})
+		kinds := append([]plan.Field{}, t.Fields...)
+		kinds = append(kinds, plan.Field{Type: types.Of(types.Text)}, plan.Field{Type: types.Of(types.BigInt)})
 		for i := range int32(rows.N) {
 			var values []driver.Value
 			for k, f := range kinds {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -134,7 +134,7 @@ func TestQ5_SummarizeIsAnsweredAsDuckDBDoes(t *testing.T) {
 				continue // the deviation is not a DOUBLE
 			}
 			got := ours(rows, fields)
-			for i, want := range theirs(all, []bind.Field{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {Type: types.DecimalOf(9, 2)}}) {
+			for i, want := range theirs(all, []plan.Field{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {Type: types.DecimalOf(9, 2)}}) {
 				if i == len(table.Fields) {
 					break // _file and _line
 				}

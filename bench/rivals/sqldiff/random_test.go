@@ -10,6 +10,7 @@ import (
 
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/tail"
 )
@@ -21,7 +22,7 @@ var (
 )
 
 // run answers a statement with tail. The answer is nil if a function has no kernel yet.
-func run(w *World, text string) (rows *tail.Rows, fields []bind.Field, err error) {
+func run(w *World, text string) (rows *tail.Rows, fields []plan.Field, err error) {
 	script, err := syntax.Parse(text)
 	if err != nil {
 		return nil, nil, err

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -22,9 +22,9 @@ type Statement struct {
 type generator struct {
 	*rand.Rand
 	w       *World
-	columns []bind.Field // columns that expressions may use, with the names of their tables
+	columns []plan.Field // columns that expressions may use, with the names of their tables
 	lines   []string     // the _line of each table in FROM
-	around  []bind.Field // columns of the query around this one
+	around  []plan.Field // columns of the query around this one
 	inFrom  bool
 	depth   int // nesting depth of queries
 	looked  bool
@@ -99,9 +99,9 @@ func (g *generator) from() string {
 	if g.depth > 0 {
 		a, b = fmt.Sprint("a", g.depth), fmt.Sprint("b", g.depth)
 	}
-	use := func(t *bind.Table, alias string) {
+	use := func(t *plan.Table, alias string) {
 		for _, f := range t.Fields {
-			g.columns = append(g.columns, bind.Field{Name: alias + "." + f.Name, Type: f.Type})
+			g.columns = append(g.columns, plan.Field{Name: alias + "." + f.Name, Type: f.Type})
 		}
 		g.lines = append(g.lines, alias+"._line")
 	}
@@ -134,7 +134,7 @@ func (g *generator) from() string {
 	return text
 }
 
-func (g *generator) columnOf(columns []bind.Field, t types.Type) string {
+func (g *generator) columnOf(columns []plan.Field, t types.Type) string {
 	var names []string
 	for _, c := range columns {
 		if c.Type == t {
@@ -332,7 +332,7 @@ func (g *generator) lists() string {
 		return ""
 	}
 	list := g.list()
-	g.columns = append(g.columns, bind.Field{Name: "w.item", Type: types.Of(types.Text)})
+	g.columns = append(g.columns, plan.Field{Name: "w.item", Type: types.Of(types.Text)})
 	g.lines = nil
 	return g.pick(", UNNEST("+list+") AS w (item)", " CROSS JOIN UNNEST("+list+") AS w (item)",
 		" LEFT JOIN UNNEST("+list+") AS w (item) ON TRUE")

@@ -15,8 +15,8 @@ import (
 
 	"posta.dev/posta/analyses/answer"
 	"posta.dev/posta/analyses/local"
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/internal/gen"
@@ -66,7 +66,7 @@ func (o *Oracle) readCSV(dir string, tables []compile.Table) error {
 }
 
 // cells writes the rows of an answer in the form of DuckDB's rows.
-func cells(t *testing.T, rows [][]any, fields []bind.Field) (out [][]string) {
+func cells(t *testing.T, rows [][]any, fields []plan.Field) (out [][]string) {
 	t.Helper()
 	for _, row := range rows {
 		line := make([]string, len(row))

@@ -14,6 +14,7 @@ import (
 
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
@@ -45,8 +46,8 @@ var oddValues = map[types.Kind][]any{
 		int64(2932897)},
 	types.Timestamp: {int64(0), int64(-1), int64(1709164800000000), int64(1709208000123456), int64(1709208000500000),
 		int64(-62135596800000001), int64(253402300800000000)},
-	types.Interval: {bind.Interval{}, bind.Interval{Months: 1}, bind.Interval{Months: -13, Days: 5},
-		bind.Interval{Days: 31, Micros: 3_600_000_001}, bind.Interval{Micros: -1}},
+	types.Interval: {plan.Interval{}, plan.Interval{Months: 1}, plan.Interval{Months: -13, Days: 5},
+		plan.Interval{Days: 31, Micros: 3_600_000_001}, plan.Interval{Micros: -1}},
 	types.TextList: {eval.List{Items: []string{}}, eval.List{Items: []string{""}},
 		eval.List{Items: []string{"a", "", "b"}, Nulls: []bool{false, true, false}}, eval.List{Items: []string{""}, Nulls: []bool{true}}},
 }
@@ -58,10 +59,10 @@ var oddTypes = []types.Type{types.Of(types.Bool), types.Of(types.BigInt), types.
 // oddWorld is a table v with three columns of each type, called like the type with 1 to 3. The first n rows of the first columns have each
 // value in turn, the other cells have random ones, and one in ten is NULL.
 func oddWorld(r *rand.Rand, n int) *World {
-	t, rows := bind.Table{Name: "v"}, &tail.Rows{N: n}
+	t, rows := plan.Table{Name: "v"}, &tail.Rows{N: n}
 	for _, typ := range oddTypes {
 		for c := 1; c <= 3; c++ {
-			t.Fields = append(t.Fields, bind.Field{Name: oddColumn(typ.Kind, c), Type: typ})
+			t.Fields = append(t.Fields, plan.Field{Name: oddColumn(typ.Kind, c), Type: typ})
 			v, values := eval.NewVector(typ.Kind, n), oddValues[typ.Kind]
 			for i := range n {
 				x := values[r.IntN(len(values))]
@@ -83,7 +84,7 @@ func oddWorld(r *rand.Rand, n int) *World {
 					v.Floats[i] = x
 				case string:
 					v.Texts[i] = x
-				case bind.Interval:
+				case plan.Interval:
 					v.Intervals[i] = x
 				case eval.List:
 					v.Lists[i] = x
@@ -97,7 +98,7 @@ func oddWorld(r *rand.Rand, n int) *World {
 		line.Ints[i] = int64(i)
 	}
 	rows.Columns = append(rows.Columns, file, line)
-	return &World{Tables: []bind.Table{t}, Source: &tail.Tables{Rows: map[string]*tail.Rows{"v": rows}}}
+	return &World{Tables: []plan.Table{t}, Source: &tail.Tables{Rows: map[string]*tail.Rows{"v": rows}}}
 }
 
 func oddColumn(k types.Kind, n int) string {
@@ -115,7 +116,7 @@ func (w *World) cells(expr string) ([]string, types.Type, error) {
 	if err != nil {
 		return nil, types.Type{}, err
 	}
-	e := p.Statements[0].Plan.(*bind.Project).Exprs[0]
+	e := p.Statements[0].Plan.(*plan.Project).Exprs[0]
 	program, err := eval.Compile(e)
 	if err != nil {
 		return nil, e.Type(), err

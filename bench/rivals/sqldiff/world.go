@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing/fstest"
 
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
 )
 
 // World holds tables and their rows.
 type World struct {
-	Tables []bind.Table
+	Tables []plan.Table
 	Source *tail.Tables
 	Files  fstest.MapFS // the same rows as CSV
 }
@@ -34,10 +34,10 @@ var kinds = []struct {
 func NewWorld(r *rand.Rand) *World {
 	w := &World{Source: &tail.Tables{Rows: map[string]*tail.Rows{}, Batch: 1 + r.IntN(70)}, Files: fstest.MapFS{}}
 	for _, name := range []string{"t", "u", "v"} {
-		t := bind.Table{Name: name}
+		t := plan.Table{Name: name}
 		for _, k := range kinds {
 			for n := range 1 + r.IntN(2) {
-				t.Fields = append(t.Fields, bind.Field{Name: fmt.Sprintf("%s%s%d", name, k.letter, n), Type: k.typ})
+				t.Fields = append(t.Fields, plan.Field{Name: fmt.Sprintf("%s%s%d", name, k.letter, n), Type: k.typ})
 			}
 		}
 		rows := &tail.Rows{N: []int{0, 1, 2, 5, 13, 40, 100}[r.IntN(7)]}
@@ -104,7 +104,7 @@ func column(r *rand.Rand, t types.Type, n int, nulls float64) *eval.Vector {
 
 // write writes rows as CSV, and puts the line where each row begins into the last column. NULL is empty, and texts are in
 // quotes.
-func write(fields []bind.Field, rows *tail.Rows) []byte {
+func write(fields []plan.Field, rows *tail.Rows) []byte {
 	var b []byte
 	for c, f := range fields {
 		b = append(append(b, ",\n"[:min(c, 1)]...), f.Name...)

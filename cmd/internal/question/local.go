@@ -2,6 +2,7 @@ package question
 
 import (
 	"fmt"
+	"posta.dev/posta/analyses/sql/plan"
 	"strings"
 
 	"posta.dev/posta/analyses/sql/bind"
@@ -87,7 +88,7 @@ func (q *Question) Local(statement int) (client.Table, error) {
 }
 
 // described returns the type of a column for people, or what the column is if it is not read.
-func (q *Question) described(f bind.Field) string {
+func (q *Question) described(f plan.Field) string {
 	if f.Type.Kind == types.Null {
 		for _, t := range q.tables {
 			if t.sampled == nil {

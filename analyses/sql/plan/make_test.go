@@ -1,4 +1,4 @@
-package bind
+package plan
 
 import (
 	"testing"
@@ -26,7 +26,7 @@ func TestQ1_PlansCanBeMadeElsewhere(t *testing.T) {
 	})(sum)
 	args := Children(moved)
 	if args[0] != args[1] || args[0].(*Column).Index != 3 {
-		t.Error(text(moved))
+		t.Error(args[0])
 	}
 	for _, n := range []Node{&Join{Kind: syntax.Inner, L: n, R: n}, &SetOp{L: n, R: n}} {
 		if len(Inputs(n)) != 2 {

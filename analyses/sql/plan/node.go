@@ -1,4 +1,4 @@
-package bind
+package plan
 
 import (
 	"posta.dev/posta/analyses/sql/syntax"
@@ -18,24 +18,6 @@ type Table struct {
 	Fields []Field
 }
 
-// Program is a bound text.
-type Program struct{ Statements []Statement }
-
-// Statement is one answer. Plan is nil for SHOW TABLES.
-type Statement struct {
-	Name string
-	Kind StatementKind
-	Plan Node
-}
-
-type StatementKind uint8
-
-const (
-	Rows        StatementKind = iota // the rows of Plan
-	Description                      // the columns of Plan
-	Tables                           // the tables of the catalogue
-)
-
 // Node is a step of a plan. Fields are the columns that it gives.
 type Node interface{ Fields() []Field }
 
@@ -44,12 +26,12 @@ type (
 	Scan struct {
 		Table *Table
 		Used  []bool
-		out   []Field
+		Out   []Field
 	}
 	// Inline holds rows that are written in the statement. A SELECT without FROM reads one row without columns.
 	Inline struct {
 		Rows [][]Expr
-		out  []Field
+		Out  []Field
 	}
 	// Join joins L and R. Rows match if the expressions of each pair in Equal are equal (the first over L, the second over R) and Rest, over
 	// the columns of both, is true. Its columns are those of L, then those of R; SEMI and ANTI give those of L alone.
@@ -58,7 +40,7 @@ type (
 		L, R  Node
 		Equal [][2]Expr
 		Rest  Expr // nil: none
-		out   []Field
+		Out   []Field
 	}
 	// Filter keeps the rows for which Cond is true.
 	Filter struct {
@@ -72,13 +54,13 @@ type (
 		Keys  []Expr
 		Sets  [][]int
 		Aggs  []*Aggregate
-		out   []Field
+		Out   []Field
 	}
 	// Windows adds a column for each of Calls after those of its input.
 	Windows struct {
 		Input Node
 		Calls []*WindowCall
-		out   []Field
+		Out   []Field
 	}
 	// Unnest makes one row for each item of the lists in an input row. Its columns are those of its input, then one for each of
 	// Lists. A list that is shorter than another one of its row is NULL for the missing items. A row without items is dropped;
@@ -87,13 +69,13 @@ type (
 		Input Node
 		Lists []Expr
 		Outer bool
-		out   []Field
+		Out   []Field
 	}
 	// Project computes columns.
 	Project struct {
 		Input Node
 		Exprs []Expr
-		out   []Field
+		Out   []Field
 	}
 	// Distinct keeps the first of equal rows, or with On the first of the rows with equal On, in the order of its input.
 	Distinct struct {
@@ -118,14 +100,14 @@ type (
 	}
 )
 
-func (n *Scan) Fields() []Field        { return n.out }
-func (n *Inline) Fields() []Field      { return n.out }
-func (n *Join) Fields() []Field        { return n.out }
+func (n *Scan) Fields() []Field        { return n.Out }
+func (n *Inline) Fields() []Field      { return n.Out }
+func (n *Join) Fields() []Field        { return n.Out }
 func (n *Filter) Fields() []Field      { return n.Input.Fields() }
-func (n *Aggregation) Fields() []Field { return n.out }
-func (n *Windows) Fields() []Field     { return n.out }
-func (n *Unnest) Fields() []Field      { return n.out }
-func (n *Project) Fields() []Field     { return n.out }
+func (n *Aggregation) Fields() []Field { return n.Out }
+func (n *Windows) Fields() []Field     { return n.Out }
+func (n *Unnest) Fields() []Field      { return n.Out }
+func (n *Project) Fields() []Field     { return n.Out }
 func (n *Distinct) Fields() []Field    { return n.Input.Fields() }
 func (n *Sort) Fields() []Field        { return n.Input.Fields() }
 func (n *Limit) Fields() []Field       { return n.Input.Fields() }

@@ -1,4 +1,4 @@
-package bind
+package plan
 
 import (
 	"posta.dev/posta/analyses/sql/syntax"
@@ -14,7 +14,17 @@ func Typed[E interface {
 	return e
 }
 
-func (b *base) typed(t types.Type, at syntax.Pos) { b.T, b.At = t, at }
+func (b *Base) typed(t types.Type, at syntax.Pos) { b.T, b.At = t, at }
+
+// Call returns an operator or a function of args.
+func Call(t types.Type, at syntax.Pos, name string, args ...Expr) *Apply {
+	return &Apply{Base{t, at}, name, args}
+}
+
+// Value returns a constant.
+func Value(t types.Type, at syntax.Pos, value any) *Const {
+	return &Const{Base: Base{t, at}, Value: value}
+}
 
 // Giving sets the columns of a node that another package has made.
 func Giving[N interface {
@@ -25,28 +35,19 @@ func Giving[N interface {
 	return n
 }
 
-func (n *Scan) gives(out []Field)        { n.out = out }
-func (n *Inline) gives(out []Field)      { n.out = out }
-func (n *Join) gives(out []Field)        { n.out = out }
-func (n *Aggregation) gives(out []Field) { n.out = out }
-func (n *Windows) gives(out []Field)     { n.out = out }
-func (n *Unnest) gives(out []Field)      { n.out = out }
-func (n *Project) gives(out []Field)     { n.out = out }
+func (n *Scan) gives(out []Field)        { n.Out = out }
+func (n *Inline) gives(out []Field)      { n.Out = out }
+func (n *Join) gives(out []Field)        { n.Out = out }
+func (n *Aggregation) gives(out []Field) { n.Out = out }
+func (n *Windows) gives(out []Field)     { n.Out = out }
+func (n *Unnest) gives(out []Field)      { n.Out = out }
+func (n *Project) gives(out []Field)     { n.Out = out }
 
 // Rewrite returns a function that replaces parts of expressions. replace returns the replacement of an expression, or false
 // to rewrite the parts below it. The function remembers what it has rewritten, so shared parts stay shared.
 func Rewrite(replace func(Expr) (Expr, bool)) func(Expr) Expr {
-	return newRewriter(replace).expr
+	return NewRewriter(replace).Expr
 }
-
-// Conjuncts splits a condition at its ANDs.
-func Conjuncts(cond Expr) []Expr { return conjuncts(cond) }
-
-// And joins two conditions. The first may be nil.
-func And(l, r Expr) Expr { return and(l, r) }
-
-// Substitute replaces columns by expressions.
-func Substitute(e Expr, columns []Expr) Expr { return substitute(e, columns) }
 
 // Mark marks the columns that expressions read.
 func Mark(read []bool, exprs ...Expr) {
@@ -61,14 +62,11 @@ func Mark(read []bool, exprs ...Expr) {
 			if c, ok := e.(*Column); ok {
 				read[c.Index] = true
 			}
-			walk(children(e))
+			walk(Children(e))
 		}
 	}
 	walk(exprs)
 }
-
-// Children returns the expressions directly below e. The plan of a subquery does not count as one.
-func Children(e Expr) []Expr { return children(e) }
 
 // Inputs returns the nodes directly below n.
 func Inputs(n Node) []Node {
@@ -129,7 +127,21 @@ func Exprs(n Node) (list []Expr) {
 	case *Distinct:
 		list = append(list, n.On...)
 	case *Sort:
-		list = append(list, orderExprs(n.Keys)...)
+		list = append(list, OrderExprs(n.Keys)...)
 	}
 	return list
+}
+
+// Substitute replaces columns by expressions.
+func Substitute(e Expr, cols []Expr) Expr {
+	return NewRewriter(func(e Expr) (Expr, bool) {
+		if c, ok := e.(*Column); ok {
+			return cols[c.Index], true
+		}
+		return nil, false
+	}).Expr(e)
+}
+
+func HasColumn(e Expr) bool {
+	return Find(e, func(e Expr) bool { _, ok := e.(*Column); return ok }, nil) != nil
 }

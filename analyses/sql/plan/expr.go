@@ -1,4 +1,4 @@
-package bind
+package plan
 
 import (
 	"fmt"
@@ -14,26 +14,26 @@ type Expr interface {
 	Pos() syntax.Pos
 }
 
-type base struct {
+type Base struct {
 	T  types.Type
 	At syntax.Pos
 }
 
-func (b *base) Type() types.Type { return b.T }
-func (b *base) Pos() syntax.Pos  { return b.At }
+func (b *Base) Type() types.Type { return b.T }
+func (b *Base) Pos() syntax.Pos  { return b.At }
 
 type (
 	// Const is a value: nil, bool, float64, string, int64 or an Interval. An int64 holds a BIGINT, the digits of a DECIMAL,
 	// the days of a DATE or the microseconds of a TIMESTAMP since 1970. Literal is set on a text literal that has not yet been
 	// converted to another type.
 	Const struct {
-		base
+		Base
 		Value   any
 		Literal bool
 	}
 	// Column is a column of the node's input.
 	Column struct {
-		base
+		Base
 		Index int
 		Name  string
 	}
@@ -41,21 +41,21 @@ type (
 	// NULL, IN (x, then the list), LIKE and ILIKE (x, pattern, perhaps escape), LIST, or CASE: conditions and values in turn, then the value
 	// of ELSE.
 	Apply struct {
-		base
+		Base
 		Func string
 		Args []Expr
 	}
 	// Cast converts X. Range is the range of a smaller integer type. Implicit marks a conversion that is not in the statement's
 	// text.
 	Cast struct {
-		base
+		Base
 		X             Expr
 		Try, Implicit bool
 		Range         *types.Range
 	}
 	// Aggregate is an aggregate over the rows of a group.
 	Aggregate struct {
-		base
+		Base
 		Func     string
 		Args     []Expr // none for count(*)
 		Distinct bool
@@ -65,7 +65,7 @@ type (
 	}
 	// WindowCall is a window function.
 	WindowCall struct {
-		base
+		Base
 		Func        string
 		Args        []Expr
 		Distinct    bool
@@ -78,12 +78,21 @@ type (
 	// Subquery is a plan used as a value: the value in its only column and row, whether it has rows (Exists), or whether X is
 	// among them (In).
 	Subquery struct {
-		base
+		Base
 		Plan       Node
 		Exists, In bool
 		X          Expr
 	}
 )
+
+// Unbound is an expression that stands only in plans that are being made: package bind replaces it before a plan is finished.
+type Unbound interface {
+	Expr
+	Parts() []Expr                         // the expressions directly below it
+	With(parts []Expr) Expr                // the same with other parts
+	Identity(number func(Expr) int) string // what tells it from others, besides its parts; number gives equal expressions the same number
+	Asks() bool                            // whether its value is that of a query
+}
 
 // Interval is a length of time. Its parts are not converted into each other, because a month has no fixed number of days.
 type Interval struct {
@@ -103,7 +112,7 @@ type FrameBound struct {
 }
 
 // children returns the expressions directly below e.
-func children(e Expr) []Expr {
+func Children(e Expr) []Expr {
 	switch e := e.(type) {
 	case *Apply:
 		return e.Args
@@ -114,41 +123,43 @@ func children(e Expr) []Expr {
 		if e.Filter != nil {
 			list = append(list, e.Filter)
 		}
-		return append(list, orderExprs(e.Order)...)
+		return append(list, OrderExprs(e.Order)...)
 	case *WindowCall:
 		list := append(append([]Expr{}, e.Args...), e.Partition...)
 		if e.Filter != nil {
 			list = append(list, e.Filter)
 		}
-		return append(list, orderExprs(e.Order)...)
+		return append(list, OrderExprs(e.Order)...)
 	case *Subquery:
 		if e.X != nil {
 			return []Expr{e.X}
 		}
-	case *correlated:
-		return e.args
+	case Unbound:
+		return e.Parts()
 	}
 	return nil
 }
 
-func orderExprs(orders []Order) (list []Expr) {
+func OrderExprs(orders []Order) (list []Expr) {
 	for _, o := range orders {
 		list = append(list, o.X)
 	}
 	return list
 }
 
-// rewriter replaces parts of expressions. Parts that were shared stay shared.
-type rewriter struct {
+// Rewriter replaces parts of expressions. Parts that were shared stay shared.
+type Rewriter struct {
 	replace func(Expr) (Expr, bool) // returns the replacement of an expression, or false to rewrite the parts below it
 	done    map[Expr]Expr
 }
 
-func newRewriter(replace func(Expr) (Expr, bool)) *rewriter {
-	return &rewriter{replace, map[Expr]Expr{}}
+// NewRewriter makes a Rewriter.
+func NewRewriter(replace func(Expr) (Expr, bool)) *Rewriter {
+	return &Rewriter{replace, map[Expr]Expr{}}
 }
 
-func (r *rewriter) expr(e Expr) Expr {
+// Expr returns an expression with its parts replaced.
+func (r *Rewriter) Expr(e Expr) Expr {
 	if e == nil {
 		return nil
 	}
@@ -163,64 +174,65 @@ func (r *rewriter) expr(e Expr) Expr {
 	return n
 }
 
-func (r *rewriter) exprs(list []Expr) []Expr {
+// Exprs is Expr for a list.
+func (r *Rewriter) Exprs(list []Expr) []Expr {
 	out := make([]Expr, len(list))
 	for i, e := range list {
-		out[i] = r.expr(e)
+		out[i] = r.Expr(e)
 	}
 	return out
 }
 
-func (r *rewriter) orders(list []Order) []Order {
+func (r *Rewriter) orders(list []Order) []Order {
 	out := append([]Order{}, list...)
 	for i := range out {
-		out[i].X = r.expr(out[i].X)
+		out[i].X = r.Expr(out[i].X)
 	}
 	return out
 }
 
-func (r *rewriter) below(e Expr) Expr {
+func (r *Rewriter) below(e Expr) Expr {
 	switch e := e.(type) {
 	case *Apply:
 		c := *e
-		c.Args = r.exprs(e.Args)
+		c.Args = r.Exprs(e.Args)
 		return &c
 	case *Cast:
 		c := *e
-		c.X = r.expr(e.X)
+		c.X = r.Expr(e.X)
 		return &c
 	case *Aggregate:
 		c := *e
-		c.Args, c.Filter, c.Order = r.exprs(e.Args), r.expr(e.Filter), r.orders(e.Order)
+		c.Args, c.Filter, c.Order = r.Exprs(e.Args), r.Expr(e.Filter), r.orders(e.Order)
 		return &c
 	case *WindowCall:
 		c := *e
-		c.Args, c.Filter, c.Partition, c.Order = r.exprs(e.Args), r.expr(e.Filter), r.exprs(e.Partition), r.orders(e.Order)
+		c.Args, c.Filter, c.Partition, c.Order = r.Exprs(e.Args), r.Expr(e.Filter), r.Exprs(e.Partition), r.orders(e.Order)
 		return &c
 	case *Subquery:
 		if e.X != nil {
 			c := *e
-			c.X = r.expr(e.X)
+			c.X = r.Expr(e.X)
 			return &c
 		}
-	case *correlated:
-		c := *e
-		c.args = r.exprs(e.args)
-		return &c
+	case Unbound:
+		return e.With(r.Exprs(e.Parts()))
 	}
 	return e
 }
 
-// interner gives equal expressions the same number. It identifies an expression by its own fields and the numbers of its
+// Numbering gives equal expressions the same number. It identifies an expression by its own fields and the numbers of its
 // children.
-type interner struct {
+type Numbering struct {
 	ids  map[string]int
 	done map[Expr]int
 }
 
-func newInterner() *interner { return &interner{map[string]int{}, map[Expr]int{}} }
+// NewNumbering makes a Numbering that has seen nothing.
+func NewNumbering() *Numbering { return &Numbering{map[string]int{}, map[Expr]int{}} }
 
-func (in *interner) id(e Expr) int {
+// Number returns the number of an expression.
+func (in *Numbering) Number(e Expr) int {
 	if id, ok := in.done[e]; ok {
 		return id
 	}
@@ -246,22 +258,18 @@ func (in *interner) id(e Expr) int {
 			fmt.Fprintf(&b, " %t %d %d", f.Range, f.Lo.Kind, f.Hi.Kind)
 			for _, x := range []Expr{f.Lo.X, f.Hi.X} {
 				if x != nil {
-					fmt.Fprintf(&b, " %d", in.id(x))
+					fmt.Fprintf(&b, " %d", in.Number(x))
 				}
 			}
 		}
 	case *Subquery: // plans are not compared
 		fmt.Fprintf(&b, "subquery %p", e)
-	case *correlated:
-		fmt.Fprintf(&b, "correlated %p", e.kind)
-	case *outerRef:
-		fmt.Fprintf(&b, "outer %d", in.id(e.x))
-	case *outerArg:
-		fmt.Fprintf(&b, "argument %d", e.i)
+	case Unbound:
+		b.WriteString(e.Identity(in.Number))
 	}
 	fmt.Fprintf(&b, " %s", e.Type())
-	for _, c := range children(e) {
-		fmt.Fprintf(&b, " %d", in.id(c))
+	for _, c := range Children(e) {
+		fmt.Fprintf(&b, " %d", in.Number(c))
 	}
 	key := b.String()
 	id, ok := in.ids[key]
@@ -273,9 +281,6 @@ func (in *interner) id(e Expr) int {
 	return id
 }
 
-// Numbers returns a function that gives equal expressions the same number, and others another one.
-func Numbers() func(Expr) int { return newInterner().id }
-
 func directions(orders []Order) (d []bool) {
 	for _, o := range orders {
 		d = append(d, o.Desc, o.NullsFirst)
@@ -283,9 +288,9 @@ func directions(orders []Order) (d []bool) {
 	return d
 }
 
-// find returns e or the first expression below it for which wanted returns true, nil if there is none. It does not search
+// Find returns e or the first expression below it for which wanted returns true, nil if there is none. It does not search
 // below an expression for which skip returns true.
-func find(e Expr, wanted, skip func(Expr) bool) Expr {
+func Find(e Expr, wanted, skip func(Expr) bool) Expr {
 	seen := map[Expr]bool{}
 	var walk func(Expr) Expr
 	walk = func(e Expr) Expr {
@@ -299,7 +304,7 @@ func find(e Expr, wanted, skip func(Expr) bool) Expr {
 		if skip != nil && skip(e) {
 			return nil
 		}
-		for _, c := range children(e) {
+		for _, c := range Children(e) {
 			if f := walk(c); f != nil {
 				return f
 			}
@@ -309,5 +314,8 @@ func find(e Expr, wanted, skip func(Expr) bool) Expr {
 	return walk(e)
 }
 
-func isAggregate(e Expr) bool { _, ok := e.(*Aggregate); return ok }
-func isWindow(e Expr) bool    { _, ok := e.(*WindowCall); return ok }
+func IsAggregate(e Expr) bool { _, ok := e.(*Aggregate); return ok }
+func IsWindow(e Expr) bool    { _, ok := e.(*WindowCall); return ok }
+
+// Numbers returns a function that gives equal expressions the same number, and others another one.
+func Numbers() func(Expr) int { return NewNumbering().Number }
