@@ -17,7 +17,7 @@ func (x *command) analysesCommand() *cli.Command {
 		Name:        "analyses",
 		Usage:       "list the analyses, their files, parameters and queries",
 		Description: exit.Help,
-		Flags:       []cli.Flag{call.JSONFlag()}, Action: x.analyses,
+		Flags:       []cli.Flag{call.JSONFlag(nil)}, Action: x.analyses,
 	}
 }
 

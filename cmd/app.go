@@ -8,6 +8,7 @@ import (
 
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/key"
 )
 
 const about = `Posta answers SQL and runs analyses over large files with several processes, on one host or many, without a broker. Every
@@ -46,7 +47,7 @@ func (x *command) app() *cli.App {
 			x.upCommand(), x.downCommand(), x.statusCommand(), x.traceCommand(), x.consoleCommand(), x.chaosCommand(),
 			x.deployCommand(), x.undeployCommand(),
 			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(), x.connectCommand(),
-			x.topologyCommand(), x.keyCommand(), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(), x.versionCommand(),
+			x.topologyCommand(), key.Command(x.Call), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(), x.versionCommand(),
 			x.manCommand(), x.probeCommand(),
 		},
 	}

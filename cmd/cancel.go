@@ -11,6 +11,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -20,17 +21,17 @@ func (x *command) cancelCommand() *cli.Command {
 		Name: "cancel", ArgsUsage: "SESSION",
 		Usage:       "end a session everywhere; its client is told",
 		Description: exit.Help,
-		Flags:       append(askFlags(), call.JSONFlag()), Action: x.cancel,
+		Flags:       append(reach.AskFlags(), call.JSONFlag(nil)), Action: x.cancel,
 	}
 }
 
 func (x *command) cancel(c *cli.Context) error {
-	id, err := sessionArgument(c)
+	id, err := reach.SessionArgument(c)
 	if err != nil {
 		return err
 	}
-	return x.ask(c, id, func(ctx context.Context, cl *client.Client) error {
-		known, finished, err := lookFor(ctx, cl, id, askTimeout(c))
+	return reach.Ask(x.Call, c, id, func(ctx context.Context, cl *client.Client) error {
+		known, finished, err := lookFor(ctx, cl, id, reach.AskTimeout(c))
 		if !known && err == nil {
 			return notListed(ctx, cl, id)
 		}
@@ -94,7 +95,7 @@ func notListed(ctx context.Context, cl *client.Client, id session.ID) error {
 // withoutSession limits how long the cluster is asked for a session that no node lists. A node that remembers the session answers at once;
 // if no node remembers it, no answer would ever come.
 func withoutSession(ctx context.Context, command string, id session.ID) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, defaultAskTimeout, unknownSession(command, id))
+	return context.WithTimeoutCause(ctx, reach.DefaultAskTimeout, unknownSession(command, id))
 }
 
 func unknownSession(command string, id session.ID) error {

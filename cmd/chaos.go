@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/faults"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/core"
 	"posta.dev/posta/medic/docker"
@@ -39,7 +40,7 @@ Lines are in the order of events; indented lines come from the journal. The last
 code is 1 if one of them did not come back within the time of --patience. With --json the lines are on standard error.
 
 ` + exit.Help,
-		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.HostFlag(), call.DockerFlag(), call.JSONFlag(),
+		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.HostFlag(), call.DockerFlag(), call.JSONFlag(nil),
 			&cli.DurationFlag{Name: "duration", Value: 30 * time.Second, Usage: "continue for this `TIME`"},
 			&cli.DurationFlag{Name: "every", Value: 2 * time.Second,
 				Usage: "mean `TIME` between two faults; each is between half and one and a half of it"},
@@ -102,7 +103,7 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *faultInjector, _ *monitor
 	if c.Duration("every") <= 0 {
 		return nil, nil, exit.Usagef("--every %v: give a time above 0", c.Duration("every"))
 	}
-	injector, all, t, err := x.injectorOf(c, func(t *topology.Topology) (*security.Keys, error) { return x.clientKeys(c, t) })
+	injector, all, t, err := x.injectorOf(c, func(t *topology.Topology) (*security.Keys, error) { return reach.ClientKeys(x.Call, c, t) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -121,7 +122,7 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *faultInjector, _ *monitor
 	}
 	for _, name := range c.Args().Slice() {
 		if !slices.Contains(all, medic.NodeID(name)) {
-			return nil, nil, exit.Usagef("chaos: unknown name %q; the choices are %s", name, joined(all))
+			return nil, nil, exit.Usagef("chaos: unknown name %q; the choices are %s", name, display.Joined(all))
 		}
 		targets = append(targets, medic.NodeID(name))
 	}
@@ -130,7 +131,7 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *faultInjector, _ *monitor
 		seed = rand.Uint64() >> 32
 	}
 	x.Notef("chaos with --seed %d", seed)
-	keys, err := x.clientKeys(c, t)
+	keys, err := reach.ClientKeys(x.Call, c, t)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -146,16 +147,16 @@ type keySource func(*topology.Topology) (*security.Keys, error)
 func (x *command) injectorOf(c *cli.Context, keysFor keySource) (injector faults.Injector, all []medic.NodeID, t *topology.Topology,
 	err error) {
 	if !c.Bool(call.FlagDocker) {
-		procs, t, err := x.localProcesses(c)
+		procs, t, err := reach.LocalProcesses(x.Call, c)
 		if err != nil {
 			return nil, nil, nil, err
 		}
 		return faults.Processes{Processes: procs}, append(procs.IDs(), procs.Medics()...), t, nil
 	}
-	if t, err = loadTopology(c); err != nil {
+	if t, err = reach.LoadTopology(c); err != nil {
 		return nil, nil, nil, err
 	}
-	hosts, err := givenHosts(c, t)
+	hosts, err := reach.GivenHosts(c, t)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -177,7 +178,7 @@ func (x *command) injectorOf(c *cli.Context, keysFor keySource) (injector faults
 func kindsOf(c *cli.Context, m faults.Injector) (kinds []faults.Kind, err error) {
 	for _, name := range c.StringSlice("fault") {
 		if !slices.Contains(m.Kinds(), faults.Kind(name)) {
-			return nil, exit.Usagef("--fault %s: the choices are %s", name, joined(m.Kinds()))
+			return nil, exit.Usagef("--fault %s: the choices are %s", name, display.Joined(m.Kinds()))
 		}
 		kinds = append(kinds, faults.Kind(name))
 	}
@@ -185,12 +186,4 @@ func kindsOf(c *cli.Context, m faults.Injector) (kinds []faults.Kind, err error)
 		kinds = append([]faults.Kind{faults.Kill}, m.Kinds()...)
 	}
 	return kinds, nil
-}
-
-func joined[T ~string](all []T) string {
-	names := make([]string, len(all))
-	for i, n := range all {
-		names[i] = string(n)
-	}
-	return strings.Join(names, ", ")
 }

@@ -10,6 +10,7 @@ import (
 
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
@@ -28,7 +29,7 @@ func TestS6_CommandsWarnBeforeAKeyEnds(t *testing.T) {
 		x := &command{Call: &call.Call{Err: &said}}
 		c := cli.NewContext(&cli.App{Metadata: map[string]any{}}, nil, nil)
 		for range 2 {
-			x.warnOfExpiry(c, keys, keys.Expiry().AddDate(0, 0, -days))
+			reach.WarnOfExpiry(x.Call, c, keys, keys.Expiry().AddDate(0, 0, -days))
 		}
 		if n := strings.Count(said.String(), "posta key new"); warns != (n == 1) || n > 1 {
 			t.Errorf("%d days before: %q", days, said.String())

@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/faults"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/topology"
 )
 
@@ -27,7 +28,7 @@ func (x *command) valuesOf(c *cli.Command, flag string, words []string, current 
 		return []string{"csv", "json", "jsonl", "parquet"}
 	case call.FlagHost, flagLost:
 		if t := topologyIn(c, words); t != nil {
-			return hostNames(t)
+			return reach.HostNames(t)
 		}
 	case "fault":
 		return []string{string(faults.Kill), string(faults.Hang), string(faults.Pause), string(faults.Cut)}

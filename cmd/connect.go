@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/forward"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
@@ -31,7 +32,7 @@ when it is ready.
 		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(),
 			&cli.StringFlag{Name: "listen", Usage: "make the sockets in `ipc:DIR`"},
 			&cli.BoolFlag{Name: "tied", Usage: "end when standard input is closed: when the program that started this one ends, in whatever way"}},
-		Action: withTopology(x.connect),
+		Action: reach.WithTopology(x.connect),
 	}
 }
 
@@ -44,7 +45,7 @@ func (x *command) connect(c *cli.Context, t *topology.Topology) error {
 	if err != nil {
 		return fmt.Errorf("find the directory %s: %w", given, err)
 	}
-	keys, err := x.clientKeys(c, t)
+	keys, err := reach.ClientKeys(x.Call, c, t)
 	if err != nil {
 		return err
 	}

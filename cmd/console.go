@@ -14,6 +14,7 @@ import (
 	"posta.dev/posta/cmd/internal/console"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/cmd/internal/tracing"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
@@ -81,11 +82,11 @@ func (x *command) console(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := loadTopology(c)
+	t, err := reach.LoadTopology(c)
 	if err != nil {
 		return err
 	}
-	keys, err := x.clientKeys(c, t)
+	keys, err := reach.ClientKeys(x.Call, c, t)
 	if err != nil {
 		return err
 	}
@@ -107,18 +108,18 @@ func (x *command) console(c *cli.Context) error {
 	if refused := errors.Join(nodes.Refused(), medics.Refused()); refused != nil &&
 		!slices.ContainsFunc(nodes.View(), func(s monitor.Status) bool { return s.Heard }) {
 		if c.String(call.FlagData) == "" && len(c.StringSlice(call.FlagFile)) == 0 {
-			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", exit.ErrNothingAnswers, explainRefused(t, keys, refused), call.FlagKey)
+			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", exit.ErrNothingAnswers, reach.ExplainRefused(t, keys, refused), call.FlagKey)
 		}
-		x.Notef("warning: the pages show no nodes: %s", explainRefused(t, keys, refused))
+		x.Notef("warning: the pages show no nodes: %s", reach.ExplainRefused(t, keys, refused))
 	}
-	from := entrance{at: entryPoints(t, keys != nil), keys: keys}
-	cfg := askConfig(c, from, session.ID{})
+	from := reach.Entrance{At: reach.EntryPoints(t, keys != nil), Keys: keys}
+	cfg := reach.AskConfig(c, from, session.ID{})
 	ask, err := x.newConsoleAsker(c, from, nil)
 	if err != nil {
 		return err
 	}
 	var breaks *console.Breaker
-	if !c.Bool("watch") && (keys == nil || roleOf(t, keys) == security.Operate) {
+	if !c.Bool("watch") && (keys == nil || reach.RoleOf(t, keys) == security.Operate) {
 		var undo func()
 		if breaks, undo, err = x.newConsoleBreaker(c, func(*topology.Topology) (*security.Keys, error) { return keys, nil }, ""); err != nil {
 			return err
@@ -130,7 +131,7 @@ func (x *command) console(c *cli.Context) error {
 		Topology: t, Nodes: nodes.View, Medics: medics.View,
 		Trouble: func() []string {
 			if refused := errors.Join(nodes.Refused(), medics.Refused()); refused != nil {
-				return []string{explainRefused(t, keys, refused)}
+				return []string{reach.ExplainRefused(t, keys, refused)}
 			}
 			return nil
 		},

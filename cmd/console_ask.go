@@ -18,6 +18,7 @@ import (
 	"posta.dev/posta/cmd/internal/console"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/question"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -26,7 +27,7 @@ import (
 type consoleAsker struct {
 	x     *command
 	c     *cli.Context
-	from  entrance
+	from  reach.Entrance
 	files *client.Input // names the tables
 
 	mu    sync.Mutex
@@ -34,7 +35,7 @@ type consoleAsker struct {
 }
 
 // newConsoleAsker answers over the files of --data and --file, or of these roots. It returns nil if there are none.
-func (x *command) newConsoleAsker(c *cli.Context, from entrance, roots []string) (*console.Asker, error) {
+func (x *command) newConsoleAsker(c *cli.Context, from reach.Entrance, roots []string) (*console.Asker, error) {
 	if c.String(call.FlagData) == "" && len(c.StringSlice(call.FlagFile)) == 0 && len(roots) == 0 {
 		return nil, nil
 	}
@@ -73,7 +74,7 @@ func (a *consoleAsker) answer(ctx context.Context, text string, show *display.Pr
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	r.cfg.Entries, r.cfg.Keys, r.cfg.Keep, r.stays = a.from.at, a.from.keys, console.KeptRows, true
+	r.cfg.Entries, r.cfg.Keys, r.cfg.Keep, r.stays = a.from.At, a.from.Keys, console.KeptRows, true
 	answer, failed, err := x.computeSQL(ctx, r, show)
 	return answer, errors.Join(failed, err)
 }

@@ -8,12 +8,13 @@ import (
 
 	"posta.dev/posta/cmd/internal/console"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/topology"
 )
 
 // consoleLogin prints a link to the console of the first medic that answers.
 func (x *command) consoleLogin(c *cli.Context) error {
-	t, err := loadTopology(c)
+	t, err := reach.LoadTopology(c)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func (x *command) consoleLogin(c *cli.Context) error {
 
 // consoleProof returns by what the user of this command knows a console, and how the user proves who it is.
 func (x *command) consoleProof(c *cli.Context, t *topology.Topology) (console.Trust, console.Proof, error) {
-	keys, err := x.clientKeys(c, t)
+	keys, err := reach.ClientKeys(x.Call, c, t)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"posta.dev/posta/cmd/internal/console"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/cmd/internal/tracing"
 	"posta.dev/posta/medic/process"
 	"posta.dev/posta/protocol"
@@ -45,7 +46,7 @@ func (x *command) consoleCompanion(c *cli.Context, t *topology.Topology, n topol
 	if t.ConsoleAddress(n) == "" || c.Bool(call.FlagDocker) {
 		return nil, nil
 	}
-	argv, err := self()
+	argv, err := reach.Self()
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func beModest() {
 // medicConsole serves the console of a medic, as its companion, or in a container of its own. There it injects no faults.
 func (x *command) medicConsole(c *cli.Context) error {
 	beModest()
-	t, err := loadTopology(c)
+	t, err := reach.LoadTopology(c)
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func (x *command) medicConsole(c *cli.Context) error {
 			"= [\"/srv/data\"] below [data], then posta down and posta up; or start posta console --data DIR.", n.Host)
 	}
 	if keys == nil {
-		if served.Ask, err = x.newConsoleAsker(c, entrance{at: cfg.Entries}, t.RootsOf(n.Host)); err != nil {
+		if served.Ask, err = x.newConsoleAsker(c, reach.Entrance{At: cfg.Entries}, t.RootsOf(n.Host)); err != nil {
 			return err
 		}
 		served.Answers = func(ctx context.Context, id session.ID) (*client.Answer, error) { return answersOf(ctx, cfg, id) }
@@ -214,7 +215,7 @@ func endIfHung(log *slog.Logger) (alive func(time.Time), calm func()) {
 	return func(time.Time) { late.Reset(consoleSilence) }, func() { late.Stop() }
 }
 
-// innerEntryPoints is entryPoints for a process beside the nodes, which may be in the same network of containers.
+// innerEntryPoints is EntryPoints for a process beside the nodes, which may be in the same network of containers.
 func innerEntryPoints(t *topology.Topology, named bool) (all []string) {
 	for _, r := range []topology.Role{topology.Input, topology.Output} {
 		for _, n := range t.Holding(r) {

@@ -7,6 +7,7 @@ import (
 
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/reach"
 )
 
 func (x *command) deployCommand() *cli.Command {
@@ -32,7 +33,7 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
    posta deploy --render systemd rendered
 
 ` + exit.Help,
-		Flags: append([]cli.Flag{call.TopologyFlag(), call.JSONFlag(),
+		Flags: append([]cli.Flag{call.TopologyFlag(), call.JSONFlag(nil),
 			&cli.BoolFlag{Name: flagPlan, Usage: "print what would be done, and do nothing"},
 			&cli.StringFlag{Name: flagProgram, DefaultText: "this one", Usage: "the static `FILE` that the image is made of"},
 			&cli.StringFlag{Name: flagImage,
@@ -53,7 +54,7 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
 					&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "continue, until Ctrl-C"},
 					&cli.StringFlag{Name: "tail", Value: "100", Usage: "at most the last `LINES`, or all"},
 				},
-				Action: topologyReader(readTopology).withNode("joiner-1 -f", x.deployLogs)},
+				Action: reach.Reader(reach.ReadTopology).WithNode("joiner-1 -f", x.deployLogs)},
 		},
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"posta.dev/posta/cmd/internal/keyring"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
@@ -11,17 +13,17 @@ import (
 // unitKeys returns the keys of all nodes and medics by name. It returns none if the topology needs none: only this machine reaches the
 // cluster, or insecure = true. broker is the broker's address, which nodes get with their keys; "" if they need none.
 func unitKeys(t *topology.Topology, broker string) (map[string]security.Bundle, error) {
-	k := keyring{dir: t.KeysDir, t: t}
-	if err := demandKeys(t, keyed(t)); err != nil || !keyed(t) {
+	k := keyring.Of(t)
+	if err := reach.DemandKeys(t, keyring.Keyed(t)); err != nil || !keyring.Keyed(t) {
 		return nil, err
 	}
 	keys := map[string]security.Bundle{}
-	for _, id := range k.processes() {
+	for _, id := range k.Processes() {
 		address := broker
 		if id.Role == security.Medic {
 			address = "" // no medic speaks to the broker
 		}
-		b, err := security.ReadBundle(k.home(id), t.Name, id, address)
+		b, err := security.ReadBundle(k.Home(id), t.Name, id, address)
 		if err != nil {
 			return nil, fmt.Errorf("read the keys of %s: %w; posta key init -f %s makes what is missing, revoked or expiring", id, err, t.File)
 		}
@@ -38,18 +40,13 @@ func unitKeys(t *topology.Topology, broker string) (map[string]security.Bundle, 
 // withLocalClient adds the client of this machine, if there is one, to the clients that containers admit. Containers do not see the
 // directory of keys.
 func withLocalClient(t *topology.Topology) (*topology.Topology, error) {
-	key, err := keyring{dir: t.KeysDir, t: t}.localKey()
+	key, err := keyring.Of(t).LocalKey()
 	if err != nil || key == "" {
 		return t, err
 	}
 	own := *t
-	own.Clients = append(slices.Clone(t.Clients), topology.Client{Name: localClient, Key: key, Role: security.Operate})
+	own.Clients = append(slices.Clone(t.Clients), topology.Client{Name: keyring.LocalClient, Key: key, Role: security.Operate})
 	return &own, nil
-}
-
-// keyed reports whether nodes and medics have keys.
-func keyed(t *topology.Topology) bool {
-	return !t.Security.Insecure && keyring{dir: t.KeysDir, t: t}.forProcesses()
 }
 
 // digests returns the digests of keys, for a plan.

@@ -14,6 +14,8 @@ import (
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/keyring"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/deploy/apply"
 	"posta.dev/posta/deploy/engine"
 	"posta.dev/posta/deploy/image"
@@ -33,9 +35,9 @@ func (x *command) deploy(c *cli.Context) error {
 		return err
 	}
 	began := time.Now()
-	t, err := readTopology(c)
+	t, err := reach.ReadTopology(c)
 	if err == nil {
-		err = demandKeys(t, keyed(t)) // before an engine is asked for anything
+		err = reach.DemandKeys(t, keyring.Keyed(t)) // before an engine is asked for anything
 	}
 	if err != nil {
 		return err
@@ -106,7 +108,7 @@ func (x *command) deployAgain(c *cli.Context, t *topology.Topology, source image
 // planDeploy determines what deploy has to do.
 func (x *command) planDeploy(c *cli.Context, t *topology.Topology, s imageSource, f *engineSet) (d plan.Desired,
 	keys map[string]security.Bundle, p plan.Plan, err error) {
-	if err = x.localKeys(t); err == nil { // under the lock, unless the command only plans
+	if err = keyring.LocalKeys(x.Call, t); err == nil { // under the lock, unless the command only plans
 		d, keys, err = x.desired(c, t, s, f)
 	}
 	if err == nil {
@@ -229,7 +231,7 @@ func (x *command) imageSource(c *cli.Context) (s imageSource, err error) {
 	}
 	program := c.String(flagProgram)
 	if program == "" {
-		self, err := self()
+		self, err := reach.Self()
 		if err != nil {
 			return s, err
 		}

@@ -14,6 +14,7 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/host"
 	"posta.dev/posta/nodes"
@@ -29,7 +30,7 @@ after the next posta up. Returns when all have ended. What the cluster has on a 
 are in the nodes' logs as well.
 
 ` + exit.Help,
-		Flags: []cli.Flag{call.TopologyFlag(), call.HostFlag(), call.JSONFlag(),
+		Flags: []cli.Flag{call.TopologyFlag(), call.HostFlag(), call.JSONFlag(nil),
 			&cli.BoolFlag{Name: flagQueues, Usage: "delete the cluster's queues or streams on its broker as well; no node may run, on any host"}},
 		Action: x.changing(x.down),
 	}
@@ -82,7 +83,7 @@ func (x *command) leaveBroker(c *cli.Context, t *topology.Topology) error {
 		x.Notef("what the cluster has on its broker stays there for the next posta up; posta down --%s deletes it", flagQueues)
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(c.Context, brokerTime)
+	ctx, cancel := context.WithTimeout(c.Context, reach.BrokerTime)
 	defer cancel()
 	if err := nodes.RemoveFromBroker(ctx, t); err != nil {
 		return fmt.Errorf("down: %w", err)

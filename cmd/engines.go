@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/deploy/engine"
 	"posta.dev/posta/deploy/plan"
 	"posta.dev/posta/topology"
@@ -34,7 +35,7 @@ func (f *engineSet) close() error {
 
 // withEngines returns the action of a command about what the hosts of the topology have.
 func withEngines(do func(*cli.Context, *topology.Topology, *engineSet) error) cli.ActionFunc {
-	return topologyReader(readTopology).with(func(c *cli.Context, t *topology.Topology) error {
+	return reach.Reader(reach.ReadTopology).With(func(c *cli.Context, t *topology.Topology) error {
 		f, err := connectEngines(c, t)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/topology"
 )
 
@@ -66,7 +67,7 @@ func TestS2_BeyondLoopbackKeysAreDemanded(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err := checkExposure(top)
+		err := reach.CheckExposure(top)
 		if (err == nil) != (c.want == nil) {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -32,7 +32,7 @@ func uploadFlags() []cli.Flag {
 		&cli.BoolFlag{Name: call.FlagSend,
 			Usage: "send all files, even those that inputs could read in place (data.roots of the topology); --chunk does this, too"},
 		&cli.DurationFlag{Name: call.FlagTimeout, DefaultText: "never", Usage: "give up after this `TIME`, like 10m"},
-		call.JSONFlag(),
+		call.JSONFlag(nil),
 		call.EventsFlag(),
 		&cli.BoolFlag{Name: call.FlagQuiet, Aliases: []string{"q"}, Usage: "show no progress"},
 	}, downloadFlags())

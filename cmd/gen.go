@@ -33,7 +33,7 @@ The measurements are stations and temperatures, to ask SQL about. tpch makes the
 			&cli.IntFlag{Name: "rows", Value: 1_000_000, Usage: "rows of the largest stream"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another seed makes other data of the same kind"},
 			&cli.StringFlag{Name: call.FlagOut, Usage: "`DIR` to write to; created if it does not exist"},
-			call.JSONFlag(),
+			call.JSONFlag(nil),
 		},
 		Action: x.gen,
 	}

@@ -19,6 +19,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/keyring"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -123,12 +124,12 @@ func TestS1_KeysAreMadeToTheEnd(t *testing.T) {
 	top, err := topology.Load(k.file)
 	k.do(err)
 	x := &command{Call: &call.Call{Out: io.Discard, Err: io.Discard}}
-	if made, err := x.makeLocalKeys(top); err != nil || made == 0 {
+	if made, err := keyring.MakeLocalKeys(x.Call, top); err != nil || made == 0 {
 		t.Fatalf("%d keys, %v", made, err)
 	}
-	ring := keyring{dir: top.KeysDir, t: top}
+	ring := keyring.Of(top)
 	before, err := unitKeys(top, "")
-	if err != nil || !ring.complete(time.Now()) {
+	if err != nil || !ring.Complete(time.Now()) {
 		t.Fatalf("the keys that were just made: %v", err)
 	}
 	for what, spoil := range map[string]func() error{
@@ -145,20 +146,20 @@ func TestS1_KeysAreMadeToTheEnd(t *testing.T) {
 		},
 	} {
 		k.do(spoil())
-		if ring.complete(time.Now()) {
+		if ring.Complete(time.Now()) {
 			t.Errorf("%s: the keys count as complete", what)
 		}
-		if made, err := x.makeLocalKeys(top); err != nil || made != 0 {
+		if made, err := keyring.MakeLocalKeys(x.Call, top); err != nil || made != 0 {
 			t.Errorf("%s: made %d keys, %v", what, made, err)
 		}
 		after, err := unitKeys(top, "")
-		if err != nil || !maps.Equal(digests(after), digests(before)) || !ring.complete(time.Now()) {
+		if err != nil || !maps.Equal(digests(after), digests(before)) || !ring.Complete(time.Now()) {
 			t.Errorf("%s: other keys than before, or %v", what, err)
 		}
 	}
 	// A revocation that has not reached everybody.
 	k.do(security.Revoke(top.KeysDir, security.FingerprintOf(make(ed25519.PublicKey, ed25519.PublicKeySize)), "nobody's"))
-	if _, err := x.makeLocalKeys(top); err != nil {
+	if _, err := keyring.MakeLocalKeys(x.Call, top); err != nil {
 		t.Fatal(err)
 	}
 	if has, err := security.ReadRevoked(k.at("node", "reducer-1")); err != nil || len(has) != 1 {
@@ -215,11 +216,11 @@ func TestS1_ContainersLetTheirUserIn(t *testing.T) {
 		t.Error("containers without keys are to have some")
 	}
 	x := &command{Call: &call.Call{Out: io.Discard, Err: io.Discard}}
-	if made, err := x.makeLocalKeys(top); err != nil || made == 0 {
+	if made, err := keyring.MakeLocalKeys(x.Call, top); err != nil || made == 0 {
 		t.Fatalf("%d keys, %v", made, err)
 	}
-	k := keyring{dir: top.KeysDir, t: top}
-	own, err := k.localKey()
+	k := keyring.Of(top)
+	own, err := k.LocalKey()
 	if err != nil || own == "" {
 		t.Fatal(err)
 	}
@@ -227,13 +228,13 @@ func TestS1_ContainersLetTheirUserIn(t *testing.T) {
 		t.Errorf("%d of %d containers let their user in", n, len(top.All()))
 	}
 	n := top.Nodes()[0]
-	c, err := security.ReadCertificate(k.localHome())
+	c, err := security.ReadCertificate(k.LocalHome())
 	if err != nil {
 		t.Fatal(err)
 	}
 	user := tls.ConnectionState{Version: tls.VersionTLS13, NegotiatedProtocol: "posta/2/client", PeerCertificates: []*x509.Certificate{c}}
 	for _, given := range []bool{true, false} {
-		args := []string{"--keys", k.home(n.Identity())}
+		args := []string{"--keys", k.Home(n.Identity())}
 		if given {
 			args = append(args, "--local-client", string(own))
 		}
@@ -246,7 +247,7 @@ func TestS1_ContainersLetTheirUserIn(t *testing.T) {
 			t.Errorf("named %v: the user is %s, %v", given, who, err)
 		}
 	}
-	if _, err := keysOf(t, top, n, "--keys", k.home(n.Identity()), "--local-client", "rubbish"); err == nil {
+	if _, err := keysOf(t, top, n, "--keys", k.Home(n.Identity()), "--local-client", "rubbish"); err == nil {
 		t.Error("rubbish is a client")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/security"
 )
 
@@ -75,7 +76,7 @@ func TestS3_AClientWithoutAKeyGetsTheReason(t *testing.T) {
 		})
 	}
 	x := &command{Call: &call.Call{Plain: call.Plain{Entries: []string{"ipc:///nowhere", "tcp://" + keyed}, Cluster: "posta", Looked: "/home/me/keys"}}}
-	err = x.explainMissingKey(context.Background(), exit.ErrNothingAnswers)
+	err = reach.ExplainMissingKey(x.Call, context.Background(), exit.ErrNothingAnswers)
 	if !errors.Is(err, exit.ErrNothingAnswers) || !strings.Contains(err.Error(), "cluster posta runs") ||
 		!strings.Contains(err.Error(), "none in /home/me/keys") {
 		t.Errorf("with a topology: %v", err)
@@ -83,7 +84,7 @@ func TestS3_AClientWithoutAKeyGetsTheReason(t *testing.T) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, same := range []error{client.ErrNoCluster, exit.ErrInterrupted} {
-		if got := x.explainMissingKey(ended, same); got != same {
+		if got := reach.ExplainMissingKey(x.Call, ended, same); got != same {
 			t.Errorf("%v became %v", same, got)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/key"
+	"posta.dev/posta/cmd/internal/keyring"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
@@ -92,13 +94,13 @@ func (k *testKeys) trusts(who, whom string) error {
 }
 
 // list returns what posta key list --json prints, by role and name.
-func (k *testKeys) list() map[string]keyView {
+func (k *testKeys) list() map[string]key.KeyView {
 	k.t.Helper()
-	var all []keyView
+	var all []key.KeyView
 	if err := json.Unmarshal([]byte(k.must("list", "--json").out), &all); err != nil {
 		k.t.Fatal(err)
 	}
-	views := map[string]keyView{}
+	views := map[string]key.KeyView{}
 	for _, v := range all {
 		views[v.Role+"/"+v.Name] = v
 	}
@@ -313,28 +315,28 @@ func TestKeyListWarnsBeforeTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ring := keyring{dir: k.dir, t: top}
+	ring := keyring.Of(top)
 	for after, want := range map[time.Duration]string{
 		0: "", security.CertificateLife - 31*24*time.Hour: "", security.CertificateLife - 29*24*time.Hour: "expires in 2",
 		security.CertificateLife + time.Hour: "has expired",
 	} {
-		all, err := ring.list(time.Now().Add(after))
+		all, err := key.ListKeys(ring, time.Now().Add(after))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, v := range all {
-			if v.Role != "ca" && (!strings.HasPrefix(v.Note, want) || v.soon != (want != "")) {
-				t.Errorf("after %v %s is listed with %q, warned of: %v", after, v.Name, v.Note, v.soon)
+			if v.Role != "ca" && (!strings.HasPrefix(v.Note, want) || v.Soon != (want != "")) {
+				t.Errorf("after %v %s is listed with %q, warned of: %v", after, v.Name, v.Note, v.Soon)
 			}
 		}
 	}
-	ca, err := ring.ca(caDir)
+	ca, err := ring.CA(keyring.CADir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, x := &strings.Builder{}, &command{Call: &call.Call{}}
 	x.Err = r
-	if made, err := x.issue(ring, ca, time.Now().Add(security.CertificateLife-29*24*time.Hour), security.ExpiryWarning); made != 10 ||
+	if made, err := keyring.Issue(x.Call, ring, ca, time.Now().Add(security.CertificateLife-29*24*time.Hour), security.ExpiryWarning); made != 10 ||
 		err != nil || !strings.Contains(r.String(), "the one before is expiring") {
 		t.Errorf("certificates that expire soon: %d made again, %v, %s", made, err, r)
 	}

@@ -25,15 +25,15 @@ func (x *command) logCommand() *cli.Command {
 			{Name: "verify", ArgsUsage: "DIR", Usage: "read all of a log and say whether it is sound; changes nothing",
 				Description: "A second reader, the library of the format, reads a copy of each segment; DIFFERS says where it reads other frames. " +
 					dir,
-				Flags: []cli.Flag{call.JSONFlag()}, Action: x.logVerify},
+				Flags: []cli.Flag{call.JSONFlag(nil)}, Action: x.logVerify},
 			{Name: "dump", ArgsUsage: "DIR", Usage: "print a line for each record; changes nothing", Description: dir,
-				Flags: []cli.Flag{call.JSONFlag(),
+				Flags: []cli.Flag{call.JSONFlag(nil),
 					&cli.IntFlag{Name: "bytes", Value: 16, Usage: "how many bytes of each record are shown; -1 for all"}}, Action: x.logDump},
 			{Name: "repair", ArgsUsage: "DIR", Usage: "cut a damaged log before the damage, so that its node starts again",
 				Description: "The part that is cut off is kept in DIR/cut. The log gets a new id, so that sessions with frames in flight fail and " +
 					"give no wrong answer.\n" +
 					"A sound log is left as it is. " + dir,
-				Flags: []cli.Flag{call.JSONFlag()}, Action: x.logRepair},
+				Flags: []cli.Flag{call.JSONFlag(nil)}, Action: x.logRepair},
 		},
 	}
 }

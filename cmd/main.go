@@ -15,6 +15,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -113,7 +114,7 @@ func runWith(sig *signals, p Program, args []string, c Console) int {
 	if err == nil {
 		return exit.OK
 	}
-	err = x.explainMissingKey(sig.graceful, err)
+	err = reach.ExplainMissingKey(x.Call, sig.graceful, err)
 	x.sayError(err)
 	return exit.Code(err)
 }

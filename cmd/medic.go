@@ -9,6 +9,7 @@ import (
 
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/medic/agent"
 	"posta.dev/posta/medic/docker"
 	"posta.dev/posta/medic/process"
@@ -57,7 +58,7 @@ func (x *command) medic(c *cli.Context) (err error) {
 		return exit.Usagef("medic: --%s or --%s, not both", call.FlagDocker, call.FlagSystemd)
 	}
 	if !inDocker && !inSystemd {
-		procs, t, err := x.localProcesses(c)
+		procs, t, err := reach.LocalProcesses(x.Call, c)
 		if err != nil {
 			return err
 		}
@@ -65,11 +66,11 @@ func (x *command) medic(c *cli.Context) (err error) {
 		cfg.Topology, cfg.Hosts, cfg.Restarter = t, procs.Hosts(), procs
 		return x.runMedic(c, cfg)
 	}
-	if cfg.Topology, err = loadTopology(c); err != nil {
+	if cfg.Topology, err = reach.LoadTopology(c); err != nil {
 		return err
 	}
 	// A Docker engine and a systemd belong to one machine. Without --host that is the medic's own.
-	if cfg.Hosts, err = givenHosts(c, cfg.Topology); err != nil {
+	if cfg.Hosts, err = reach.GivenHosts(c, cfg.Topology); err != nil {
 		return err
 	}
 	cfg.Restarter = systemd.New(systemd.Config{Unit: cfg.Topology.Unit})

@@ -10,8 +10,10 @@ import (
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/medic/process"
 	"posta.dev/posta/nodes/lastlog"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -26,7 +28,7 @@ node for limits.drain and ends it with exit code 0; kill -9 loses nothing either
 
 ` + exit.Help,
 		Flags:  []cli.Flag{call.TopologyFlag(), call.AddressFlag(), keysFlag(), localClientFlag(), logFlag()},
-		Action: topologyReader(loadTopology).withNode("joiner-1", x.node),
+		Action: reach.Reader(reach.LoadTopology).WithNode("joiner-1", x.node),
 	}
 }
 
@@ -74,4 +76,21 @@ func (x *command) logger(c *cli.Context) (*slog.Logger, error) {
 		to = process.Stderr()
 	}
 	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level})), nil
+}
+
+// checkCarriedBroker checks whether a node has the address of its broker. posta deploy takes the address out of the topology and delivers
+// it with the keys.
+func checkCarriedBroker(t *topology.Topology, keys *security.Keys) error {
+	address := keys.Broker()
+	switch {
+	case address == "" && t.BrokerSecretIsElsewhere():
+		return exit.Usagef("the topology has no password for its broker at %s, and there is none beside the keys of this node: run posta deploy "+
+			"again, which brings it", t.BrokerURL())
+	case address == "" || t.Transport == topology.ZMQ:
+		return nil
+	}
+	if _, err := t.WithBrokerAddress(address); err != nil {
+		return fmt.Errorf("read the address of the broker beside %s: %w; run posta deploy again, which brings it", keys, err)
+	}
+	return nil
 }

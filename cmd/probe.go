@@ -17,6 +17,7 @@ import (
 	"posta.dev/posta/cmd/internal/console"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/deploy"
 	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/medic"
@@ -40,9 +41,9 @@ func (x *command) probeCommand() *cli.Command {
 			{Name: "own", ArgsUsage: "UID:GID DIR…", Usage: "give directories and what is in them to a user", Action: x.probeOwn},
 			{Name: "ports", ArgsUsage: "[ADDRESS…]", Usage: "which of these addresses cannot be listened to", Action: x.probePorts},
 			{Name: "beat", ArgsUsage: "NAME", Usage: "whether a node or medic is up",
-				Action: topologyReader(loadTopology).withNode("joiner-1", x.probeBeat), Flags: flags},
-			{Name: "lead", Usage: "whether a medic leads", Action: withTopology(x.probeLead), Flags: flags},
-			{Name: "hold", Usage: "keep new sessions out, and tell who runs", Action: withTopology(x.probeHold), Flags: append(flags,
+				Action: reach.Reader(reach.LoadTopology).WithNode("joiner-1", x.probeBeat), Flags: flags},
+			{Name: "lead", Usage: "whether a medic leads", Action: reach.WithTopology(x.probeLead), Flags: flags},
+			{Name: "hold", Usage: "keep new sessions out, and tell who runs", Action: reach.WithTopology(x.probeHold), Flags: append(flags,
 				&cli.DurationFlag{Name: "lease", Usage: "for `TIME`; 0 lets them in"},
 				&cli.BoolFlag{Name: "cancel", Usage: "cancel those that run"})},
 		},

@@ -1,13 +1,10 @@
 package cmd
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -15,6 +12,8 @@ import (
 
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/keyring"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/deploy/plan"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -38,11 +37,11 @@ func processKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slo
 		return nil, nil
 	case dir == "":
 		var err error
-		if dir, err = ownKeys(t, n); err != nil {
+		if dir, err = keyring.OwnKeys(t, n); err != nil {
 			return nil, err
 		}
 		if own = true; dir == "" {
-			err := demandKeys(t, false)
+			err := reach.DemandKeys(t, false)
 			if err == nil && !n.Sockets.Control.Unix() {
 				log.Warn("this process listens on TCP without keys, and whoever reaches its ports can connect; posta up and posta key init make keys",
 					"node", n.ID)
@@ -50,7 +49,7 @@ func processKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slo
 			return nil, err
 		}
 	}
-	if err := demandKeys(t, true); err != nil {
+	if err := reach.DemandKeys(t, true); err != nil {
 		return nil, err
 	}
 	clients, err := admitted(t, own, c.String(flagLocalClient))
@@ -87,33 +86,15 @@ func admitted(t *topology.Topology, own bool, given string) (clients security.Cl
 	case given != "":
 		local, err = security.ParseFingerprint(given)
 	case own:
-		local, err = keyring{dir: t.KeysDir, t: t}.localKey()
+		local, err = keyring.Of(t).LocalKey()
 	}
 	if err != nil {
 		return nil, err
 	}
 	if local != "" {
-		clients[local] = security.Identity{Role: security.Operate, Name: localClient}
+		clients[local] = security.Identity{Role: security.Operate, Name: keyring.LocalClient}
 	}
 	return clients, nil
-}
-
-// ownKeys returns the directory in which a node or medic looks for its keys if no flag names one; "" if no process has keys. If other
-// processes of the cluster have keys and this one has none, it does not start: no process would talk to it.
-func ownKeys(t *topology.Topology, n topology.Node) (string, error) {
-	dir := filepath.Join(t.KeysDir, filepath.FromSlash(n.Identity().String()))
-	_, err := os.Lstat(dir)
-	if err == nil {
-		return dir, nil
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("look for the keys of %s: %w", n.ID, err)
-	}
-	if k := (keyring{dir: t.KeysDir, t: t}); k.forProcesses() {
-		return "", exit.Usagef("%s has no keys in %s, and others of cluster %s have: make them with `posta key init -f %s`", n.ID, t.KeysDir, t.Name,
-			t.File)
-	}
-	return "", nil
 }
 
 // reloadKeys reads the keys and the topology's [clients] again at each SIGHUP until stop is called. The signal is sent after a revocation,
@@ -148,4 +129,13 @@ func hangups() chan os.Signal {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, syscall.SIGHUP)
 	return got
+}
+
+const flagLocalClient = "local-client"
+
+// localClientFlag is for processes in containers, which do not see the user's directory of keys. The flag holds a public key, which is not
+// a secret.
+func localClientFlag() cli.Flag {
+	return &cli.StringFlag{Name: flagLocalClient, Hidden: true,
+		Usage: "let the client with this public `KEY` in, as posta topology compose has it"}
 }

@@ -11,6 +11,7 @@ import (
 
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -23,7 +24,7 @@ func (x *command) render(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := readTopology(c)
+	t, err := reach.ReadTopology(c)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/cmd/internal/out"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/cmd/internal/report"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -46,18 +47,18 @@ func (r *reporter) on(t *topology.Topology, keys *security.Keys, private bool) {
 }
 
 // reportOn notes the running cluster in a report. With --entry only the cluster's addresses are known.
-func (x *command) reportOn(c *cli.Context, r *reporter, at entrance) error {
+func (x *command) reportOn(c *cli.Context, r *reporter, at reach.Entrance) error {
 	if r == nil {
 		return nil
 	}
 	if r.entries = c.StringSlice(call.FlagEntry); len(r.entries) > 0 {
 		return nil
 	}
-	t, err := loadTopology(c)
+	t, err := reach.LoadTopology(c)
 	if err != nil {
 		return err
 	}
-	r.on(t, at.keys, false)
+	r.on(t, at.Keys, false)
 	return nil
 }
 

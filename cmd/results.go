@@ -10,6 +10,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/security"
@@ -20,14 +21,14 @@ func (x *command) resultsCommand() *cli.Command {
 		Name: "results", ArgsUsage: "SESSION",
 		Usage:       "fetch the answers of a session, waiting for them if it still runs",
 		Description: "The cluster keeps the answers for limits.results_ttl, or until --drop deletes them.\n\n" + exit.Help,
-		Flags: slices.Concat(askFlags(), outFlags(), downloadFlags(), []cli.Flag{call.JSONFlag(),
+		Flags: slices.Concat(reach.AskFlags(), outFlags(), downloadFlags(), []cli.Flag{call.JSONFlag(nil),
 			&cli.BoolFlag{Name: "drop", Usage: "delete the session from the cluster when its answers are here"}}),
 		Action: x.results,
 	}
 }
 
 func (x *command) results(c *cli.Context) error {
-	id, err := sessionArgument(c)
+	id, err := reach.SessionArgument(c)
 	if err != nil {
 		return err
 	}
@@ -35,13 +36,13 @@ func (x *command) results(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	at, err := x.entries(c)
+	at, err := reach.Entries(x.Call, c)
 	if err != nil {
 		return err
 	}
-	if at.role == security.Watch {
+	if at.Role == security.Watch {
 		return exit.Usagef("results: %s have the role watch, which reads no answers; name the key that opened the session with --%s DIR or POSTA_KEY",
-			at.keys, call.FlagKey)
+			at.Keys, call.FlagKey)
 	}
 	if err := x.answers(c, at); err != nil {
 		return err
@@ -50,14 +51,14 @@ func (x *command) results(c *cli.Context) error {
 		return err
 	}
 	// From here on the command waits for a silent cluster as long as an upload waits.
-	cfg := client.Config{Entries: at.at, Keys: at.keys, Session: id, Force: true, Keep: o.keep(), GiveUpAfter: c.Duration("patience")}
+	cfg := client.Config{Entries: at.At, Keys: at.Keys, Session: id, Force: true, Keep: o.keep(), GiveUpAfter: c.Duration("patience")}
 	return x.fetchResults(c, cfg, o, readDownloads(c))
 }
 
 // fetchResults prints the answers of a session that another command has run.
 func (x *command) fetchResults(c *cli.Context, cfg client.Config, o output, d downloads) error {
 	id := cfg.Session
-	return x.dial(c, cfg, func(ctx context.Context, cl *client.Client) error {
+	return reach.Dial(x.Call, c, cfg, func(ctx context.Context, cl *client.Client) error {
 		found, err := cl.Sessions(ctx)
 		analysis, listed := analysisOf(found, id)
 		if err == nil && !listed {

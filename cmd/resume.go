@@ -34,7 +34,7 @@ func (x *command) readSession(c *cli.Context, r *request) (err error) {
 	return err
 }
 
-// isThere handles --resume for a session that is over: it prints the answers that the cluster has, and reports whether it did.
+// IsThere handles --resume for a session that is over: it prints the answers that the cluster has, and reports whether it did.
 func (x *command) isThere(c *cli.Context, r *request, err error) (bool, error) {
 	if !r.cfg.Resume || !errors.Is(err, protocol.ErrFinished) {
 		return false, err

@@ -17,7 +17,9 @@ import (
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/keyring"
 	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/security"
@@ -82,7 +84,7 @@ func (x *command) run(c *cli.Context) (err error) {
 	}
 	r.forks, r.inputs = forks(a, args), inputsFor(c.Context, cores(), &r.cfg, a)
 	return x.privately(c, r, func(ctx context.Context, t *topology.Topology, keys *security.Keys, show *display.Progress) error {
-		r.cfg.Keys, r.cfg.Entries, r.cluster = keys, entryPoints(t, keys != nil), t
+		r.cfg.Keys, r.cfg.Entries, r.cluster = keys, reach.EntryPoints(t, keys != nil), t
 		r.out.html.on(t, keys, true)
 		return x.upload(ctx, r, show)
 	})
@@ -110,15 +112,15 @@ func (x *command) privately(c *cli.Context, r *request, ask asking) (err error) 
 	runDir, err := local.NewRunDir(plan)
 	if err != nil {
 		if plan.File != "" {
-			err = noTopology(plan.File, err)
+			err = reach.NoTopology(plan.File, err)
 		}
 		return err
 	}
 	if keys, err = x.runKeys(c, runDir.Topology); err != nil {
 		return errors.Join(err, runDir.Close(true))
 	}
-	warnInsecure(c, runDir.Topology)
-	if err := checkBroker(c.Context, runDir.Topology); err != nil {
+	reach.WarnInsecure(c, runDir.Topology)
+	if err := reach.CheckBroker(c.Context, runDir.Topology); err != nil {
 		return errors.Join(fmt.Errorf("run: no frame would get through between the nodes: %w", err), runDir.Close(true))
 	}
 	if plan.File == "" {
@@ -251,14 +253,14 @@ func (x *command) removeFromBroker(t *topology.Topology) {
 // a node dies.
 func (x *command) runOn(ctx context.Context, runDir *local.RunDir, keys *security.Keys, verbose bool, died *atomic.Bool,
 	ask asking) (err error) {
-	program, err := self()
+	program, err := reach.Self()
 	if err != nil {
 		return err
 	}
 	t := runDir.Topology
 	procs, err := local.NewProcesses(local.Config{
 		Topology: t, Nodes: t.Nodes(), Dir: runDir.Dir, Program: program, Tied: true,
-		Keys: func() (*security.Keys, error) { return memberKeys(t, t.Nodes()[0]) },
+		Keys: func() (*security.Keys, error) { return reach.MemberKeys(t, t.Nodes()[0]) },
 	})
 	if err != nil {
 		return err
@@ -346,4 +348,22 @@ func stopErrors(all []medic.Stopped) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// runKeys makes the keys of a cluster for one run, and returns the run's own keys; nil if it needs none. The keys are removed with the
+// run's directory, unless the topology names another place.
+func (x *command) runKeys(c *cli.Context, t *topology.Topology) (keys *security.Keys, err error) {
+	_, err = keyring.MakeLocalKeys(x.Call, t)
+	k := keyring.Of(t)
+	switch {
+	case err != nil:
+	case t.OverTCP() && !t.Security.Insecure && k.HasLocal():
+		keys, err = reach.LoadKey(x.Call, c, k.LocalHome(), t.Name)
+	default: // an operator's keys
+		keys, err = reach.ClientKeys(x.Call, c, t)
+	}
+	if err == nil {
+		err = reach.CheckExposure(t)
+	}
+	return keys, err
 }

@@ -13,6 +13,7 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -21,12 +22,12 @@ func (x *command) sessionsCommand() *cli.Command {
 		Name:        "sessions",
 		Usage:       "list the sessions that run, and those whose answers wait to be fetched",
 		Description: exit.Help,
-		Flags:       append(askFlags(), call.JSONFlag()), Action: x.sessions,
+		Flags:       append(reach.AskFlags(), call.JSONFlag(nil)), Action: x.sessions,
 	}
 }
 
 func (x *command) sessions(c *cli.Context) error {
-	return x.ask(c, session.ID{}, func(ctx context.Context, cl *client.Client) error {
+	return reach.Ask(x.Call, c, session.ID{}, func(ctx context.Context, cl *client.Client) error {
 		found, err := cl.Sessions(ctx)
 		if err != nil && ctx.Err() != nil {
 			return err

@@ -24,6 +24,7 @@ import (
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/out"
 	"posta.dev/posta/cmd/internal/question"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
@@ -107,7 +108,7 @@ func (x *command) sql(c *cli.Context) error {
 			return x.answerSQL(c.Context, r, nil)
 		}
 		return x.privately(c, r.request, func(ctx context.Context, t *topology.Topology, keys *security.Keys, show *display.Progress) error {
-			r.cfg.Keys, r.cfg.Entries, r.cluster = keys, entryPoints(t, keys != nil), t
+			r.cfg.Keys, r.cfg.Entries, r.cluster = keys, reach.EntryPoints(t, keys != nil), t
 			r.out.html.on(t, keys, true)
 			return x.answerSQL(ctx, r, show)
 		})

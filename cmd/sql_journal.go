@@ -22,6 +22,7 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/journal"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -321,7 +322,7 @@ func (k *sqlJournal) resume(ctx context.Context, cfg client.Config, a *analyses.
 func (k *sqlJournal) fetch(ctx context.Context, cfg client.Config, a *analyses.Analysis) (answer *client.Answer, err error) {
 	ask := client.Config{Entries: cfg.Entries, Keys: cfg.Keys, Session: cfg.Session, Analysis: compile.Name, Force: true,
 		GiveUpAfter: cfg.GiveUpAfter}
-	err = k.x.dial(k.c, ask, func(_ context.Context, cl *client.Client) error {
+	err = reach.Dial(k.x.Call, k.c, ask, func(_ context.Context, cl *client.Client) error {
 		found, err := cl.Sessions(ctx)
 		if _, listed := analysisOf(found, cfg.Session); err == nil && !listed {
 			var done context.CancelFunc
@@ -425,8 +426,8 @@ func (k *sqlJournal) answeredBefore(ctx context.Context, cfg client.Config, s *j
 // outputs would keep that, for its client to ask, until limits.results_ttl. If nobody hears it, the cluster gives the session up after
 // limits.client_timeout, and its answer after limits.results_ttl.
 func (k *sqlJournal) drop(ctx context.Context, cfg client.Config, id session.ID) {
-	ask := client.Config{Entries: cfg.Entries, Keys: cfg.Keys, Session: id, Force: true, GiveUpAfter: defaultAskTimeout}
-	_ = k.x.dial(k.c, ask, func(_ context.Context, cl *client.Client) error { return cl.Finish(ctx) })
+	ask := client.Config{Entries: cfg.Entries, Keys: cfg.Keys, Session: id, Force: true, GiveUpAfter: reach.DefaultAskTimeout}
+	_ = reach.Dial(k.x.Call, k.c, ask, func(_ context.Context, cl *client.Client) error { return cl.Finish(ctx) })
 }
 
 // finish notes that the command has ended by itself: it has printed all it has to print, and there is nothing to continue.

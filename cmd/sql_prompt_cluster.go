@@ -5,6 +5,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
@@ -55,7 +56,7 @@ func (p *prompt) start(ctx context.Context, r *sqlRequest) error {
 		}
 	}
 	r.cluster, r.cfg.Keys = k.is.topology, k.is.keys
-	r.cfg.Entries = entryPoints(k.is.topology, k.is.keys != nil)
+	r.cfg.Entries = reach.EntryPoints(k.is.topology, k.is.keys != nil)
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/topology"
 )
 
@@ -26,10 +27,10 @@ func (x *command) statusCommand() *cli.Command {
 shows what they ask, and for statements of SQL their pass.
 
 ` + exit.Help,
-		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.JSONFlag(),
+		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.JSONFlag(nil),
 			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"},
 				Usage: "show it again and again, until Ctrl-C; on a terminal as a full screen, where h shows the keys"}},
-		Action: withTopology(x.status),
+		Action: reach.WithTopology(x.status),
 	}
 }
 
@@ -42,7 +43,7 @@ const (
 )
 
 func (x *command) status(c *cli.Context, t *topology.Topology) error {
-	keys, err := x.clientKeys(c, t)
+	keys, err := reach.ClientKeys(x.Call, c, t)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 			})
 		}
 	}
-	from := client.Config{Entries: entryPoints(t, keys != nil), Keys: keys, Force: true, GiveUpAfter: askedFor, Timeout: askedFor}
+	from := client.Config{Entries: reach.EntryPoints(t, keys != nil), Keys: keys, Force: true, GiveUpAfter: askedFor, Timeout: askedFor}
 	show := func(view []monitor.Status) error {
 		sessions, _ := x.running(c.Context, from, view) // the line of a silent node shows what is wrong with it
 		return print(t, view, sessions, w.View())
@@ -92,7 +93,7 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 			}
 			now := ""
 			if refused := errors.Join(l.Refused(), w.Refused()); refused != nil {
-				now = explainRefused(t, keys, refused)
+				now = reach.ExplainRefused(t, keys, refused)
 			}
 			if now != said && now != "" {
 				x.Notef("posta: %s", now)
@@ -115,13 +116,13 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 	refused := errors.Join(l.Refused(), w.Refused())
 	if !slices.ContainsFunc(view, func(s monitor.Status) bool { return s.Heard }) {
 		if l.Refused() != nil {
-			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", exit.ErrNothingAnswers, explainRefused(t, keys, refused), call.FlagKey)
+			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", exit.ErrNothingAnswers, reach.ExplainRefused(t, keys, refused), call.FlagKey)
 		}
 		err = fmt.Errorf("%w: no node of %s is heard; start them with `posta up`, or name another topology with -f", exit.ErrNothingAnswers, t.File)
 		return err
 	}
 	if refused != nil {
-		x.Notef("posta: %s", explainRefused(t, keys, refused))
+		x.Notef("posta: %s", reach.ExplainRefused(t, keys, refused))
 	}
 	return nil
 }

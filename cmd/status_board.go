@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/cmd/internal/board"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/topology"
 )
 
@@ -50,7 +51,7 @@ func (x *command) showBoard(ctx context.Context, in, out *os.File, t *topology.T
 		s.At, s.Nodes, s.Medics = time.Now(), l.View(), w.View()
 		s.Sessions = meter.Measure(sessions, s.At)
 		if refused := errors.Join(l.Refused(), w.Refused()); refused != nil {
-			s.Trouble = append(s.Trouble, explainRefused(t, from.Keys, refused))
+			s.Trouble = append(s.Trouble, reach.ExplainRefused(t, from.Keys, refused))
 		}
 		return s, ctx.Err()
 	}

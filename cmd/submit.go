@@ -11,6 +11,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -39,15 +40,9 @@ notes what they have answered, and --resume FILE continues.
 			&cli.BoolFlag{Name: "no-wait", Usage: "fail when the cluster is busy"},
 			&cli.StringFlag{Name: "session", Usage: "the session's `ID`, a UUID (default: a new one)"},
 			resumeFlag(), journalFlag(),
-			patienceFlag()),
+			reach.PatienceFlag()),
 		Action: x.WithEvents(x.submit),
 	}
-}
-
-// patienceFlag returns how long a cluster may be silent before a command gives up. Commands that only ask give up sooner than uploads.
-func patienceFlag() cli.Flag {
-	return &cli.DurationFlag{Name: "patience", DefaultText: "5s before anything was heard, 1m after",
-		Usage: "give up when nothing at all answers for this `TIME`"}
 }
 
 func (x *command) submit(c *cli.Context) error {
@@ -65,11 +60,11 @@ func (x *command) submit(c *cli.Context) error {
 	if c.Bool("detach") && (r.out.somewhere() || r.out.html != nil) {
 		return exit.Usagef("submit: --out, --to and --html need the answers, and --detach does not wait for them; give it to posta results ID")
 	}
-	from, err := x.entries(c)
+	from, err := reach.Entries(x.Call, c)
 	if err != nil {
 		return err
 	}
-	r.cfg.Entries, r.cfg.Keys = from.at, from.keys
+	r.cfg.Entries, r.cfg.Keys = from.At, from.Keys
 	if err := x.readSession(c, r); err != nil {
 		return err
 	}
@@ -82,9 +77,9 @@ func (x *command) submit(c *cli.Context) error {
 		return err
 	}
 	if len(c.StringSlice(call.FlagEntry)) == 0 { // with --entry, no topology names a broker
-		t, err := loadTopology(c)
+		t, err := reach.LoadTopology(c)
 		if err == nil {
-			r.cluster, err = t, x.checkBrokerOfCluster(c.Context, t)
+			r.cluster, err = t, reach.CheckBrokerOfCluster(x.Call, c.Context, t)
 		}
 		if err != nil {
 			return err
@@ -106,8 +101,8 @@ func (x *command) submit(c *cli.Context) error {
 
 // answers checks whether there is a cluster at all: a user who mistyped an address should not wait as long as a user whose cluster
 // restarts.
-func (x *command) answers(c *cli.Context, at entrance) error {
-	cl, err := client.Dial(c.Context, askConfig(c, at, session.ID{}))
+func (x *command) answers(c *cli.Context, at reach.Entrance) error {
+	cl, err := client.Dial(c.Context, reach.AskConfig(c, at, session.ID{}))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -28,13 +29,13 @@ func (x *command) submitSQL(c *cli.Context) (err error) {
 	}
 	defer func() { err = journal.close(err) }()
 	return x.withSQL(c, text, journal.now, func(r *sqlRequest) error {
-		from, err := x.entries(c)
+		from, err := reach.Entries(x.Call, c)
 		if err != nil {
 			return err
 		}
-		r.cfg.Entries, r.cfg.Keys = from.at, from.keys
+		r.cfg.Entries, r.cfg.Keys = from.At, from.Keys
 		r.cfg.NoWait, r.cfg.GiveUpAfter, r.stays, r.journal = c.Bool("no-wait"), c.Duration("patience"), true, journal
-		err = x.dial(c, askConfig(c, from, session.ID{}), func(ctx context.Context, cl *client.Client) error {
+		err = reach.Dial(x.Call, c, reach.AskConfig(c, from, session.ID{}), func(ctx context.Context, cl *client.Client) error {
 			about := cl.Info()
 			return journal.open(ctx, r, &about)
 		})

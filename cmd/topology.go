@@ -14,6 +14,8 @@ import (
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/keyring"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
@@ -25,23 +27,23 @@ func (x *command) topologyCommand() *cli.Command {
 		Description: exit.Help,
 		Subcommands: []*cli.Command{
 			{Name: "check", ArgsUsage: "[FILE]", Usage: "report what is wrong with the file, line by line; print a summary if nothing is",
-				Flags: []cli.Flag{call.TopologyFlag()}, Action: topologyReader(readTopology).withArgument(x.topologyCheck)},
+				Flags: []cli.Flag{call.TopologyFlag()}, Action: withArgument(reach.ReadTopology, x.topologyCheck)},
 			{Name: "show", ArgsUsage: "[FILE]", Usage: "show the stages with their nodes and ports, and the edges between them",
-				Flags: []cli.Flag{call.TopologyFlag(), call.JSONFlag()}, Action: topologyReader(lookTopology).withArgument(x.topologyShow)},
+				Flags: []cli.Flag{call.TopologyFlag(), call.JSONFlag(nil)}, Action: withArgument(reach.LookTopology, x.topologyShow)},
 			{Name: "graph", ArgsUsage: "[FILE]", Usage: "draw the pipeline as SVG",
 				Flags:  []cli.Flag{call.TopologyFlag(), &cli.StringFlag{Name: call.FlagOut, Usage: "write it to `FILE`, instead of standard output"}},
-				Action: topologyReader(lookTopology).withArgument(x.topologyGraph)},
+				Action: withArgument(reach.LookTopology, x.topologyGraph)},
 			{Name: "compose", ArgsUsage: "[FILE]",
 				Usage: "write a compose file, which runs containers instead of processes; they need the image that `make image` makes",
 				Flags: []cli.Flag{call.TopologyFlag(), &cli.StringFlag{Name: call.FlagOut, Value: "-", Usage: "write it to `FILE`; - is standard output"},
 					&cli.StringFlag{Name: "image", Value: "posta", Usage: "`NAME` of the image"},
 					&cli.BoolFlag{Name: flagKeys, Usage: "make keys if there are none, as posta up does"}},
-				Action: topologyReader(publishedTopology).withArgument(x.topologyCompose)},
+				Action: withArgument(publishedTopology, x.topologyCompose)},
 			{Name: "published", ArgsUsage: "[FILE]",
 				Usage:       "note that containers run the cluster, so that commands find it at the ports that they publish",
 				Description: "make up and make down do this for hosts without an address.\n\n" + exit.Help,
 				Flags:       []cli.Flag{call.TopologyFlag(), &cli.BoolFlag{Name: flagEnd, Usage: "note that containers no longer run it"}},
-				Action:      topologyReader(readTopology).withArgument(x.topologyPublished)},
+				Action:      withArgument(reach.ReadTopology, x.topologyPublished)},
 			{Name: "new", Usage: "print a topology with its comments, to begin with",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N"},
@@ -55,7 +57,7 @@ func (x *command) topologyCommand() *cli.Command {
 }
 
 // withArgument returns the action of a command about the topology that is given as an argument, or else with -f.
-func (read topologyReader) withArgument(do func(*cli.Context, *topology.Topology) error) cli.ActionFunc {
+func withArgument(read reach.Reader, do func(*cli.Context, *topology.Topology) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		switch c.NArg() {
 		case 0:
@@ -66,12 +68,12 @@ func (read topologyReader) withArgument(do func(*cli.Context, *topology.Topology
 		default:
 			return exit.Usagef("%s: give one file, not %d", call.CommandName(c), c.NArg())
 		}
-		return read.with(do)(c)
+		return read.With(do)(c)
 	}
 }
 
 func (x *command) topologyCheck(c *cli.Context, t *topology.Topology) error {
-	if err := checkExposure(t); err != nil {
+	if err := reach.CheckExposure(t); err != nil {
 		return err
 	}
 	x.warnOfFewFiles(t)
@@ -186,10 +188,10 @@ func asUsage(err error) error {
 func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
 	var err error
 	if c.Bool(flagKeys) {
-		err = x.localKeys(t)
+		err = keyring.LocalKeys(x.Call, t)
 	}
 	if err == nil {
-		err = demandKeys(t, keyed(t))
+		err = reach.DemandKeys(t, keyring.Keyed(t))
 	}
 	if err != nil {
 		return err
@@ -199,12 +201,12 @@ func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
 	if name != "-" {
 		dir = filepath.Dir(name)
 	}
-	own, err := keyring{dir: t.KeysDir, t: t}.localKey()
+	own, err := keyring.Of(t).LocalKey()
 	if err != nil {
 		return err
 	}
 	text, err := t.Compose(topology.Compose{Local: string(own), Image: c.String("image"), File: fileFrom(dir, c.String(call.FlagTopology), t.File),
-		Again: again(c), Keys: keyed(t)})
+		Again: again(c), Keys: keyring.Keyed(t)})
 	if err != nil {
 		return exit.Usagef("%s: %v", t.File, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/topology"
 )
 
@@ -19,9 +20,9 @@ func publishedTopology(c *cli.Context) (*topology.Topology, error) {
 	name := c.String(call.FlagTopology)
 	t, err := topology.LoadWith(name, topology.Addresses{Local: topology.Published})
 	if err != nil {
-		return nil, noTopology(name, err)
+		return nil, reach.NoTopology(name, err)
 	}
-	warnInsecure(c, t)
+	reach.WarnInsecure(c, t)
 	return t, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/cmd/internal/tracing"
 	"posta.dev/posta/nodes/trace"
 	"posta.dev/posta/protocol"
@@ -34,12 +35,12 @@ func (x *command) traceCommand() *cli.Command {
 		Description: `Asks all nodes what they have recorded. Each node remembers the sessions that run and the last 256 that left it, since its process started.
 
 ` + exit.Help,
-		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.JSONFlag(),
+		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.JSONFlag(nil),
 			&cli.StringFlag{Name: flagOTLP,
 				Usage: "post it as spans to the OpenTelemetry collector at `URL`, such as http://localhost:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT"},
 			&cli.StringSliceFlag{Name: flagOTLPHeader,
 				Usage: "send this header to the collector: `'NAME: VALUE'`; may be repeated; a secret is safer in OTEL_EXPORTER_OTLP_HEADERS"}},
-		Action: withTopology(x.trace),
+		Action: reach.WithTopology(x.trace),
 	}
 }
 
@@ -49,7 +50,7 @@ const (
 )
 
 func (x *command) trace(c *cli.Context, t *topology.Topology) error {
-	id, err := sessionArgument(c)
+	id, err := reach.SessionArgument(c)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (x *command) trace(c *cli.Context, t *topology.Topology) error {
 	if err != nil {
 		return exit.Usagef("trace: %v", err)
 	}
-	keys, err := x.clientKeys(c, t)
+	keys, err := reach.ClientKeys(x.Call, c, t)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (x *command) trace(c *cli.Context, t *topology.Topology) error {
 		return context.Cause(c.Context)
 	}
 	if refused != nil {
-		x.Notef("posta: %s", explainRefused(t, keys, refused))
+		x.Notef("posta: %s", reach.ExplainRefused(t, keys, refused))
 	}
 	v, known := tracing.New(id, all)
 	if !known {

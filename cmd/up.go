@@ -12,8 +12,10 @@ import (
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/keyring"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/topology"
@@ -31,7 +33,7 @@ Logs are in log/ and pids in pids/ of the cluster's data directory. Each process
 POSTA_LOG_SIZE in the environment of posta up is another size, like 64MiB.
 
 ` + exit.Help,
-		Flags: []cli.Flag{call.TopologyFlag(), call.HostFlag(), call.JSONFlag(),
+		Flags: []cli.Flag{call.TopologyFlag(), call.HostFlag(), call.JSONFlag(nil),
 			&cli.DurationFlag{Name: call.FlagTimeout, Value: readyTime, Usage: "wait at most this `TIME` for the nodes"}},
 		Action: x.changing(x.up),
 	}
@@ -39,8 +41,8 @@ POSTA_LOG_SIZE in the environment of posta up is another size, like 64MiB.
 
 // changing returns the action of a command that starts or stops this machine's processes. Only one such command runs at a time.
 func (x *command) changing(do func(*cli.Context, *local.Processes, *topology.Topology) error) cli.ActionFunc {
-	return topologyReader(readTopology).with(func(c *cli.Context, t *topology.Topology) error {
-		procs, err := processesOf(c, t)
+	return reach.Reader(reach.ReadTopology).With(func(c *cli.Context, t *topology.Topology) error {
+		procs, err := reach.ProcessesOf(c, t)
 		if err != nil {
 			return err
 		}
@@ -59,7 +61,7 @@ func lockCluster(c *cli.Context, t *topology.Topology) (*local.Lock, error) {
 	if err := owned.Dir(t.DataDir); err != nil {
 		return nil, fmt.Errorf("%s: make the data directory: %w", call.CommandName(c), err)
 	}
-	lock, err := local.TakeLock(below(t, "up.lock"))
+	lock, err := local.TakeLock(reach.Below(t, "up.lock"))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; somebody else is starting or stopping this cluster", call.CommandName(c), err)
 	}
@@ -77,7 +79,7 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 	if err := x.upKeys(t, procs); err != nil {
 		return fmt.Errorf("up: %w", err)
 	}
-	x.warnWithoutBroker(c.Context, t)
+	reach.WarnWithoutBroker(x.Call, c.Context, t)
 	x.warnOfFewFiles(t)
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration(call.FlagTimeout))
 	defer cancel()
@@ -103,7 +105,7 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 	if started > 0 {
 		what = "is up after " + display.Span(time.Since(began))
 	}
-	x.Notef("cluster %s %s: %s; logs in %s", t.Name, what, inventory(procs), below(t, "log"))
+	x.Notef("cluster %s %s: %s; logs in %s", t.Name, what, inventory(procs), reach.Below(t, "log"))
 	taken, err := takenConsoles(ctx, t, procs)
 	if err != nil {
 		return fmt.Errorf("up: %w", err)
@@ -120,7 +122,7 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 	return x.PrintJSON(upJSON{
 		Cluster: t.Name, Nodes: append([]topology.NodeID{}, procs.IDs()...), Medics: append([]topology.NodeID{}, procs.Medics()...),
 		Started: started,
-		Logs:    below(t, "log"), TookMS: time.Since(began).Milliseconds(),
+		Logs:    reach.Below(t, "log"), TookMS: time.Since(began).Milliseconds(),
 	})
 }
 
@@ -143,7 +145,7 @@ func (x *command) haveSockets(c *cli.Context, procs *local.Processes, t *topolog
 			return nil, nil, err
 		}
 	}
-	return x.localProcesses(c)
+	return reach.LocalProcesses(x.Call, c)
 }
 
 func (x *command) stopUnreachable(ctx context.Context, procs *local.Processes) error {
@@ -151,7 +153,7 @@ func (x *command) stopUnreachable(ctx context.Context, procs *local.Processes) e
 	if err != nil || len(alive) == 0 {
 		return err
 	}
-	x.Notef("the directory of the unix sockets is gone, so no client reaches what still runs: %s; they are started again", joined(alive))
+	x.Notef("the directory of the unix sockets is gone, so no client reaches what still runs: %s; they are started again", display.Joined(alive))
 	if err := x.closeHosts(ctx, procs); err != nil {
 		return err
 	}
@@ -202,11 +204,11 @@ func (x *command) sameTopology(ctx context.Context, procs *local.Processes, t *t
 	switch {
 	case err != nil || then.digest == readAgainDigest(t, now): // without a note, the cluster has only just been started
 		return nil
-	case then.started != textDigest([]byte(t.ReadAtStart())) || !keyed(t) || !t.OverTCP():
+	case then.started != textDigest([]byte(t.ReadAtStart())) || !keyring.Keyed(t) || !t.OverTCP():
 		return fmt.Errorf("the cluster runs with an older text of %s; say posta down, then posta up", t.File)
 	}
-	if missed := readAgain(ctx, procs, alive); len(missed) > 0 {
-		return fmt.Errorf("have nodes and medics read [clients] and their keys again: %s cannot be told", joined(missed))
+	if missed := reach.ReadAgain(ctx, procs, alive); len(missed) > 0 {
+		return fmt.Errorf("have nodes and medics read [clients] and their keys again: %s cannot be told", display.Joined(missed))
 	}
 	x.Notef("[clients] of %s or the keys have changed, and all running nodes and medics read them again", t.File)
 	return noteTopology(t)
@@ -233,7 +235,7 @@ func leaderReady(ctx context.Context, t *topology.Topology, procs *local.Process
 	}
 	_, err = monitor.UntilClosed(ctx, monitor.HasLeader)(monitor.ListenToMedics(medics, keys))
 	if err != nil {
-		return fmt.Errorf("no medic leads: %w; see their logs in %s", err, below(t, "log"))
+		return fmt.Errorf("no medic leads: %w; see their logs in %s", err, reach.Below(t, "log"))
 	}
 	return nil
 }
@@ -245,4 +247,35 @@ func inventory(procs *local.Processes) string {
 		all += ", " + display.Plural(n, "medic")
 	}
 	return all
+}
+
+// upKeys makes keys for the processes that posta up is about to start with TCP sockets on this machine, and checks that each has its own.
+// It makes none while any process runs, because that process would not know the new keys.
+func (x *command) upKeys(t *topology.Topology, procs *local.Processes) error {
+	alive, err := procs.Nodes()
+	if err != nil {
+		return err
+	}
+	if len(alive) == 0 {
+		if err := keyring.LocalKeys(x.Call, t); err != nil {
+			return err
+		}
+	}
+	if t.Security.Insecure || !t.OverTCP() {
+		return nil
+	}
+	for _, id := range append(procs.IDs(), procs.Medics()...) {
+		n, err := nodeOrMedic(t, id)
+		own := ""
+		if err == nil {
+			own, err = keyring.OwnKeys(t, n)
+		}
+		if err == nil {
+			err = reach.DemandKeys(t, own != "")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"posta.dev/posta/cmd/internal/keyring"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -38,12 +40,12 @@ func textDigest(text []byte) string {
 
 // readAgainDigest is the digest of what running processes read again on SIGHUP: the text, and the public part of their keys.
 func readAgainDigest(t *topology.Topology, text []byte) string {
-	if !keyed(t) || !t.OverTCP() {
+	if !keyring.Keyed(t) || !t.OverTCP() {
 		return textDigest(text)
 	}
-	k := keyring{dir: t.KeysDir, t: t}
-	for _, id := range k.processes() {
-		if b, err := security.ReadBundle(k.home(id), t.Name, id, ""); err == nil { // keys that cannot be read are reported elsewhere
+	k := keyring.Of(t)
+	for _, id := range k.Processes() {
+		if b, err := security.ReadBundle(k.Home(id), t.Name, id, ""); err == nil { // keys that cannot be read are reported elsewhere
 			text = append(slices.Clip(text), id.String()+" "+b.Digest()+"\n"...)
 		}
 	}
@@ -62,13 +64,13 @@ func noteTopology(t *topology.Topology) error {
 	for _, n := range t.Nodes() {
 		fmt.Fprintf(&b, "node %s\n", n.ID)
 	}
-	if noted, err := owned.Read(below(t, topologyNote)); err == nil && string(noted) == b.String() {
-		if err := os.Chmod(below(t, topologyNote), owned.FileMode); err != nil { // an older posta let others read it (S1)
+	if noted, err := owned.Read(reach.Below(t, topologyNote)); err == nil && string(noted) == b.String() {
+		if err := os.Chmod(reach.Below(t, topologyNote), owned.FileMode); err != nil { // an older posta let others read it (S1)
 			return fmt.Errorf("remember the topology: %w", err)
 		}
 		return nil
 	}
-	if err := owned.Write(below(t, topologyNote), b.String(), true); err != nil {
+	if err := owned.Write(reach.Below(t, topologyNote), b.String(), true); err != nil {
 		return fmt.Errorf("remember the topology: %w", err)
 	}
 	return nil
@@ -76,7 +78,7 @@ func noteTopology(t *topology.Topology) error {
 
 // readNote reads what noteTopology wrote. The error wraps fs.ErrNotExist if posta up never wrote a note.
 func readNote(t *topology.Topology) (n note, err error) {
-	text, err := owned.Read(below(t, topologyNote))
+	text, err := owned.Read(reach.Below(t, topologyNote))
 	if err != nil {
 		return n, fmt.Errorf("read the topology of the last time: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/topology"
 )
 
@@ -197,7 +198,7 @@ func TestS6_WhatUpRemembersHasNoPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A former version of the program stored the whole text.
-	if err := os.WriteFile(below(top, topologyNote), []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(reach.Below(top, topologyNote), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := readNote(top); err != nil || n.digest != "" || len(n.nodes) != 0 {
@@ -206,15 +207,15 @@ func TestS6_WhatUpRemembersHasNoPassword(t *testing.T) {
 	if err := noteTopology(top); err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(below(top, topologyNote))
+	b, err := os.ReadFile(reach.Below(top, topologyNote))
 	if err != nil || strings.Contains(string(b), "hunter2") || strings.Contains(string(b), "amqp") {
 		t.Errorf("the note is %q, %v", b, err)
 	}
 	if n, err := readNote(top); err != nil || n.digest != textDigest([]byte(text)) || len(n.nodes) != len(top.Nodes()) {
 		t.Errorf("the note is read back as %+v, %v", n, err)
 	}
-	written, again := stat(t, below(top, topologyNote)), noteTopology(top)
-	if again != nil || !os.SameFile(written, stat(t, below(top, topologyNote))) {
+	written, again := stat(t, reach.Below(top, topologyNote)), noteTopology(top)
+	if again != nil || !os.SameFile(written, stat(t, reach.Below(top, topologyNote))) {
 		t.Errorf("W5: the same note is written again, which needs room on the disk: %v", again)
 	}
 }

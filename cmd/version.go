@@ -17,7 +17,7 @@ func (x *command) versionCommand() *cli.Command {
 		Name:        "version",
 		Usage:       "print the version of this program",
 		Description: "Prints the version, what built it, and for which machine. --version prints the version alone.\n\n" + exit.Help,
-		Flags:       []cli.Flag{call.JSONFlag()},
+		Flags:       []cli.Flag{call.JSONFlag(nil)},
 		Action:      x.version,
 	}
 }

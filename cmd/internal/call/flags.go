@@ -62,9 +62,9 @@ func AddressFlag() cli.Flag {
 			"stands for the node's name. Clients use the addresses of the file"}
 }
 
-// JSONFlag asks for JSON on standard output.
-func JSONFlag() cli.Flag {
-	return &cli.BoolFlag{Name: FlagJSON, Usage: "print JSON, and nothing else, on standard output"}
+// JSONFlag asks for JSON on standard output. to becomes what it says, if it is not nil.
+func JSONFlag(to *bool) cli.Flag {
+	return &cli.BoolFlag{Name: FlagJSON, Destination: to, Usage: "print JSON, and nothing else, on standard output"}
 }
 
 // HostFlag names hosts of the topology.

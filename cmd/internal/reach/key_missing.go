@@ -1,4 +1,4 @@
-package cmd
+package reach
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 // gives up then would advise to start a cluster that runs.
 const keyTime = 5 * time.Second
 
-// explainMissingKey adds to the error of a command without a key that the cluster has keys, if it has. A node with keys closes a plain
+// ExplainMissingKey adds to the error of a command without a key that the cluster has keys, if it has. A node with keys closes a plain
 // connection without a message, which looks like a missing cluster.
-func (x *command) explainMissingKey(ctx context.Context, err error) error {
+func ExplainMissingKey(x *call.Call, ctx context.Context, err error) error {
 	if !errors.Is(err, client.ErrNoCluster) && !errors.Is(err, exit.ErrNothingAnswers) {
 		return err
 	}

@@ -1,10 +1,8 @@
-package cmd
+package reach
 
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -12,81 +10,52 @@ import (
 
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/keyring"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
-// clientKeys loads the key of the user of this command for a cluster; nil for a cluster without keys. It decides this without connecting: a
+// ClientKeys loads the key of the user of this command for a cluster; nil for a cluster without keys. It decides this without connecting: a
 // cluster has keys if its topology lets other machines reach it, or if keys were made for it.
-func (x *command) clientKeys(c *cli.Context, t *topology.Topology) (*security.Keys, error) {
+func ClientKeys(x *call.Call, c *cli.Context, t *topology.Topology) (*security.Keys, error) {
 	given := c.String(call.FlagKey)
 	if !t.OverTCP() {
 		return nil, nil
 	}
-	x.Plain = call.Plain{Entries: entryPoints(t, false), Cluster: t.Name, Looked: t.KeysDir} // cleared once the cluster is known to have keys
+	x.Plain = call.Plain{Entries: EntryPoints(t, false), Cluster: t.Name, Looked: t.KeysDir} // cleared once the cluster is known to have keys
 	if t.Security.Insecure {
 		return nil, nil
 	}
-	k := keyring{dir: t.KeysDir, t: t}
-	made := k.forProcesses() || k.has(string(security.Client))
+	k := keyring.Of(t)
+	made := k.ForProcesses() || k.Has(string(security.Client))
 	if given == "" && !made && len(t.Exposed()) == 0 {
 		return nil, nil
 	}
 	x.Plain = call.Plain{}
 	if given == "" {
 		var err error
-		if given, err = k.ownClient(); err != nil {
+		if given, err = k.OwnClient(); err != nil {
 			return nil, err
 		}
 	}
-	return x.loadKey(c, given, t.Name)
+	return LoadKey(x, c, given, t.Name)
 }
 
-// memberKeys returns the keys of a node of this machine, for listening to nodes that this user has started. It returns nil if nodes have no
+// MemberKeys returns the keys of a node of this machine, for listening to nodes that this user has started. It returns nil if nodes have no
 // keys.
-func memberKeys(t *topology.Topology, n topology.Node) (*security.Keys, error) {
+func MemberKeys(t *topology.Topology, n topology.Node) (*security.Keys, error) {
 	if t.Security.Insecure || !t.OverTCP() {
 		return nil, nil
 	}
-	dir, err := ownKeys(t, n)
+	dir, err := keyring.OwnKeys(t, n)
 	if dir == "" || err != nil {
 		return nil, err
 	}
 	return security.Load(dir, t.Name, nil)
 }
 
-// ownClient returns the directory with the key of the user of this command, if --key does not name it. If only this machine reaches the
-// cluster, the key that posta up has made is tried first.
-func (k keyring) ownClient() (string, error) {
-	if k.hasLocal() && len(k.t.Exposed()) == 0 {
-		return k.localHome(), nil
-	}
-	var looked []string
-	if config, err := os.UserConfigDir(); err == nil {
-		dir := filepath.Join(config, "posta", "keys", k.t.Name)
-		if _, err := os.Lstat(dir); err == nil {
-			return dir, nil
-		}
-		looked = append(looked, dir)
-	}
-	names, err := filepath.Glob(filepath.Join(k.at(string(security.Client)), "*", "key.pem"))
-	if err != nil {
-		return "", err
-	}
-	switch len(names) {
-	case 0:
-		return "", exit.Usagef("cluster %s has keys, and there is no key for you in %s or in %s: ask the operator for one (posta key new NAME "+
-			"--role submit), and name its directory with --%s or POSTA_KEY",
-			k.t.Name, strings.Join(looked, ", "), k.at(string(security.Client)), call.FlagKey)
-	case 1:
-		return filepath.Dir(names[0]), nil
-	}
-	return "", exit.Usagef("there are %d keys of clients in %s: say which is yours with --%s DIR or POSTA_KEY", len(names),
-		k.at(string(security.Client)), call.FlagKey)
-}
-
 // givenKey returns the key for a cluster whose topology is not known; nil without --key. The key says which cluster it is for.
-func (x *command) givenKey(c *cli.Context) (*security.Keys, error) {
+func givenKey(x *call.Call, c *cli.Context) (*security.Keys, error) {
 	dir := c.String(call.FlagKey)
 	if dir == "" {
 		x.Plain = call.Plain{Entries: c.StringSlice(call.FlagEntry)}
@@ -96,11 +65,11 @@ func (x *command) givenKey(c *cli.Context) (*security.Keys, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read your key: %w", err)
 	}
-	return x.loadKey(c, dir, cas[0].Subject.CommonName)
+	return LoadKey(x, c, dir, cas[0].Subject.CommonName)
 }
 
-// loadKey reads a client's key, and warns once when it ends soon.
-func (x *command) loadKey(c *cli.Context, dir, cluster string) (*security.Keys, error) {
+// LoadKey reads a client's key, and warns once when it ends soon.
+func LoadKey(x *call.Call, c *cli.Context, dir, cluster string) (*security.Keys, error) {
 	keys, err := security.Load(dir, cluster, nil)
 	switch {
 	case errors.Is(err, security.ErrRevoked), errors.Is(err, security.ErrExpired), errors.Is(err, security.ErrUntrusted),
@@ -112,11 +81,12 @@ func (x *command) loadKey(c *cli.Context, dir, cluster string) (*security.Keys, 
 	if id := keys.Identity(); id.Role != security.Client {
 		return nil, exit.Usagef("the key in %s is that of %s, and clients have their own: posta key new NAME --role submit", dir, id)
 	}
-	x.warnOfExpiry(c, keys, time.Now())
+	WarnOfExpiry(x, c, keys, time.Now())
 	return keys, nil
 }
 
-func (x *command) warnOfExpiry(c *cli.Context, keys *security.Keys, now time.Time) {
+// WarnOfExpiry warns once in each command if a key ends soon.
+func WarnOfExpiry(x *call.Call, c *cli.Context, keys *security.Keys, now time.Time) {
 	const warned = "expiry"
 	if end := keys.Expiry(); end.Sub(now) < security.ExpiryWarning && c.App.Metadata[warned] == nil {
 		c.App.Metadata[warned] = true
@@ -124,23 +94,23 @@ func (x *command) warnOfExpiry(c *cli.Context, keys *security.Keys, now time.Tim
 	}
 }
 
-// roleOf returns the role that the topology gives to a client's keys, "" if none. The nodes may have read another [clients].
-func roleOf(t *topology.Topology, keys *security.Keys) security.Role {
+// RoleOf returns the role that the topology gives to a client's keys, "" if none. The nodes may have read another [clients].
+func RoleOf(t *topology.Topology, keys *security.Keys) security.Role {
 	mine := keys.Fingerprint()
 	for _, c := range t.Clients {
 		if c.Key == mine {
 			return c.Role
 		}
 	}
-	if own, err := (keyring{dir: t.KeysDir, t: t}).localKey(); err == nil && own == mine {
+	if own, err := keyring.Of(t).LocalKey(); err == nil && own == mine {
 		return security.Operate
 	}
 	return ""
 }
 
-// explainRefused returns in one short line who does not let a client listen, why, and what the user can do. refused joins the errors of all
+// ExplainRefused returns in one short line who does not let a client listen, why, and what the user can do. refused joins the errors of all
 // who refuse.
-func explainRefused(t *topology.Topology, keys *security.Keys, refused error) string {
+func ExplainRefused(t *topology.Topology, keys *security.Keys, refused error) string {
 	all := leaves(refused)
 	who, first, _ := strings.Cut(exit.OneLine(all[0]), ": ")
 	verb := "refuses"
@@ -148,7 +118,7 @@ func explainRefused(t *topology.Topology, keys *security.Keys, refused error) st
 		who, verb = fmt.Sprintf("%s and %d more nodes and medics", who, len(all)-1), "refuse"
 	}
 	revoked, _ := security.ReadRevoked(t.KeysDir) // only the operator's machine has it
-	role := roleOf(t, keys)
+	role := RoleOf(t, keys)
 	why := fmt.Sprintf("it is not in [clients] of %s; ask the operator to write its line there, with the role watch or operate", t.File)
 	switch {
 	case revoked[keys.Fingerprint()]:

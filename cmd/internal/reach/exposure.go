@@ -1,4 +1,4 @@
-package cmd
+package reach
 
 import (
 	"fmt"
@@ -7,17 +7,18 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/keyring"
 	"posta.dev/posta/topology"
 )
 
-// checkExposure refuses a topology whose nodes strangers can reach, unless there are keys for them here (S2). It refuses a broker that
+// CheckExposure refuses a topology whose nodes strangers can reach, unless there are keys for them here (S2). It refuses a broker that
 // nobody has declared trusted (S9). The keys of this machine's own processes suffice, because the CA stays with the operator.
-func checkExposure(t *topology.Topology) error {
-	return demandKeys(t, keyring{dir: t.KeysDir, t: t}.isThere() == nil)
+func CheckExposure(t *topology.Topology) error {
+	return DemandKeys(t, keyring.Of(t).IsThere() == nil)
 }
 
-// demandKeys is checkExposure for callers that know whether the processes have keys.
-func demandKeys(t *topology.Topology, haveKeys bool) error {
+// DemandKeys is CheckExposure for callers that know whether the processes have keys.
+func DemandKeys(t *topology.Topology, haveKeys bool) error {
 	exposed := t.Exposed()
 	switch {
 	case t.Security.Insecure:
@@ -51,8 +52,8 @@ func insecureWarning(t *topology.Topology) string {
 		t.File, at)
 }
 
-// warnInsecure warns once in each command, however often it reads the topology.
-func warnInsecure(c *cli.Context, t *topology.Topology) {
+// WarnInsecure warns once in each command, however often it reads the topology.
+func WarnInsecure(c *cli.Context, t *topology.Topology) {
 	const warned = "insecure"
 	text := insecureWarning(t)
 	if text == "" || c.App.Metadata[warned] != nil {

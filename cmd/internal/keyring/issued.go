@@ -1,4 +1,4 @@
-package cmd
+package keyring
 
 import (
 	"errors"
@@ -11,6 +11,12 @@ import (
 	"posta.dev/posta/security"
 )
 
+// Owner is an identity and one of its public keys.
+type Owner struct {
+	Id  security.Identity
+	Key security.Fingerprint
+}
+
 // issuedFile is the list of all keys that were made here and are not revoked:
 //
 //	ed25519:BASE64 # node/joiner-1
@@ -20,9 +26,9 @@ import (
 // to find each of them by its owner's name.
 const issuedFile = "issued"
 
-// issued returns the owners of the list. If some lines cannot be read, it returns the others and an error.
-func (k keyring) issued() (all []owner, err error) {
-	text, err := owned.Read(k.at(issuedFile))
+// Issued returns the owners of the list. If some lines cannot be read, it returns the others and an error.
+func (k Ring) Issued() (all []Owner, err error) {
+	text, err := owned.Read(k.At(issuedFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // an earlier version of the program made the keys, or none were made yet
 	}
@@ -34,22 +40,22 @@ func (k keyring) issued() (all []owner, err error) {
 		key, keyErr := security.ParseFingerprint(word)
 		id, idErr := security.ParseIdentity(name)
 		if bad := errors.Join(keyErr, idErr); bad != nil {
-			err = errors.Join(err, fmt.Errorf("%s, a line: %w", k.at(issuedFile), bad))
+			err = errors.Join(err, fmt.Errorf("%s, a line: %w", k.At(issuedFile), bad))
 			continue
 		}
-		all = append(all, owner{id, key})
+		all = append(all, Owner{id, key})
 	}
 	return all, err
 }
 
-// noteIssued adds keys to the list. Callers note a key before they write it: a noted key that was never written does no harm.
-func (k keyring) noteIssued(more ...owner) error {
-	all, err := k.issued()
+// NoteIssued adds keys to the list. Callers note a key before they write it: a noted key that was never written does no harm.
+func (k Ring) NoteIssued(more ...Owner) error {
+	all, err := k.Issued()
 	if err != nil {
 		return fmt.Errorf("note a key: %w; correct the file, or remove it: then only keys that are in their directories can be revoked by name",
 			err)
 	}
-	revoked, err := security.ReadRevoked(k.dir)
+	revoked, err := security.ReadRevoked(k.Dir)
 	if err != nil {
 		return err
 	}
@@ -64,11 +70,11 @@ func (k keyring) noteIssued(more ...owner) error {
 	}
 	var b strings.Builder
 	for _, o := range all {
-		if !revoked[o.key] {
-			fmt.Fprintf(&b, "%s # %s\n", o.key, o.id)
+		if !revoked[o.Key] {
+			fmt.Fprintf(&b, "%s # %s\n", o.Key, o.Id)
 		}
 	}
-	if err := owned.Write(k.at(issuedFile), b.String(), true); err != nil {
+	if err := owned.Write(k.At(issuedFile), b.String(), true); err != nil {
 		return fmt.Errorf("note a key: %w", err)
 	}
 	return nil
