@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -282,9 +281,4 @@ func rowsOf(n uint64) string {
 		return "1 row"
 	}
 	return display.Count(n) + " rows"
-}
-
-// createFile opens for writing the file that a flag names. A pipe without a reader is an error; createFile does not wait for one.
-func createFile(name string) (*os.File, error) {
-	return os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|syscall.O_NONBLOCK, 0o644)
 }

@@ -6,12 +6,22 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/about"
 	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/chaos"
+	"posta.dev/posta/cmd/internal/cluster"
+	"posta.dev/posta/cmd/internal/connect"
+	"posta.dev/posta/cmd/internal/consoles"
+	"posta.dev/posta/cmd/internal/deploy"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/key"
+	"posta.dev/posta/cmd/internal/logs"
+	"posta.dev/posta/cmd/internal/member"
+	"posta.dev/posta/cmd/internal/status"
+	"posta.dev/posta/cmd/internal/traces"
 )
 
-const about = `Posta answers SQL and runs analyses over large files with several processes, on one host or many, without a broker. Every
+const description = `Posta answers SQL and runs analyses over large files with several processes, on one host or many, without a broker. Every
 record counts exactly once, whatever is killed or restarted on the way.
 
 Without a cluster:
@@ -36,19 +46,20 @@ Results go to standard output, everything else to standard error; with --json st
 
 func (x *command) app() *cli.App {
 	app := &cli.App{
-		Name: "posta", Usage: "exactly-once analyses without a broker", Description: about, Version: x.Version,
+		Name: "posta", Usage: "exactly-once analyses without a broker", Description: description, Version: x.Version,
 		Writer: x.Out, ErrWriter: x.Err, Reader: x.In,
 		HideHelpCommand: true, DisableSliceFlagSeparator: true,
 		// Main decides the exit code: nothing below it ends the process or prints an error.
 		ExitErrHandler: func(*cli.Context, error) {},
 		Action:         x.unknownCommand,
 		Commands: []*cli.Command{
-			x.runCommand(), x.sqlCommand(), x.genCommand(), x.analysesCommand(),
-			x.upCommand(), x.downCommand(), x.statusCommand(), x.traceCommand(), x.consoleCommand(), x.chaosCommand(),
-			x.deployCommand(), x.undeployCommand(),
-			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(), x.connectCommand(),
-			x.topologyCommand(), key.Command(x.Call), x.logCommand(), x.nodeCommand(), x.medicCommand(), x.completionCommand(), x.versionCommand(),
-			x.manCommand(), x.probeCommand(),
+			x.runCommand(), x.sqlCommand(), about.GenCommand(x.Call), about.AnalysesCommand(x.Call),
+			cluster.UpCommand(x.Call), cluster.DownCommand(x.Call), status.Command(x.Call), traces.Command(x.Call),
+			consoles.Command(x.Call, consoles.Asking{Asker: x.newConsoleAsker, Answers: answersOf}), chaos.Command(x.Call),
+			deploy.Command(x.Call), deploy.UndeployCommand(x.Call),
+			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(), connect.Command(x.Call),
+			cluster.TopologyCommand(x.Call), key.Command(x.Call), logs.Command(x.Call), member.NodeCommand(x.Call), member.MedicCommand(x.Call),
+			x.completionCommand(), about.VersionCommand(x.Call), x.manCommand(), member.ProbeCommand(x.Call),
 		},
 	}
 	refuseArguments(app.Commands)

@@ -12,7 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/deploy"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/member"
 	"posta.dev/posta/deploy/plan"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -40,7 +42,7 @@ func TestS6_OnlyNodesGetTheBrokersPassword(t *testing.T) {
 	k := newTestKeys(t)
 	tp := k.overBroker("amqp://me:hush-1@rabbit.example/v")
 	k.must("init")
-	d, keys, err := desiredWithKeys(tp, k.text, "image", "amd64")
+	d, keys, err := deploy.DesiredWithKeys(tp, k.text, "image", "amd64")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +64,7 @@ func TestS6_OnlyNodesGetTheBrokersPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := checkCarriedBroker(inside, nil); exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "posta deploy") {
+	if err := member.CheckCarriedBroker(inside, nil); exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "posta deploy") {
 		t.Errorf("a node without the password: %v", err)
 	}
 	home := filepath.Join(t.TempDir(), "keys")
@@ -79,7 +81,7 @@ func TestS6_OnlyNodesGetTheBrokersPassword(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := checkCarriedBroker(inside, joiner); (err == nil) != (c.want == "") || err != nil &&
+		if err := member.CheckCarriedBroker(inside, joiner); (err == nil) != (c.want == "") || err != nil &&
 			(!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hush")) {
 			t.Errorf("a node with %s: %v", topology.RedactURL(c.address), err)
 		}
@@ -91,18 +93,18 @@ func TestS6_RollbackUsesThePresentPassword(t *testing.T) {
 	k := newTestKeys(t)
 	before := k.overBroker("amqp://me:hush-1@rabbit.example/v")
 	k.must("init")
-	d, _, err := desiredWithKeys(before, k.text, "image", "amd64")
+	d, _, err := deploy.DesiredWithKeys(before, k.text, "image", "amd64")
 	if err != nil {
 		t.Fatal(err)
 	}
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
-	flags.Bool(flagRollback, true, "")
+	flags.Bool(deploy.FlagRollback, true, "")
 	c := cli.NewContext(nil, flags, nil)
-	kept := &engineSet{observed: plan.Observed{Engines: []plan.Engine{
+	kept := &deploy.EngineSet{Observed: plan.Observed{Engines: []plan.Engine{
 		{Hosts: []string{"local"}, Revisions: []plan.Revision{{Number: 1, File: d.File, Image: "image", Digest: "x"}}}}}}
 	x := &command{Call: &call.Call{}}
 	now := k.overBroker("amqp://me:hush-2@rabbit.example/v")
-	back, keys, err := x.desired(c, now, imageSource{}, kept)
+	back, keys, err := deploy.Desired(x.Call, c, now, deploy.ImageSource{}, kept)
 	if err != nil || back.RevisionDigest() != d.RevisionDigest() || len(keys) != len(before.All()) {
 		t.Fatalf("back to %d units with %d keys: %v", len(back.Units), len(keys), err)
 	}
@@ -114,7 +116,7 @@ func TestS6_RollbackUsesThePresentPassword(t *testing.T) {
 		t.Errorf("joiner-1 gets %q, %v", text, err)
 	}
 	other := k.overBroker("amqp://me:hush-3@other.example/v")
-	if _, _, err := x.desired(c, other, imageSource{}, kept); !errors.Is(err, plan.ErrRefused) ||
+	if _, _, err := deploy.Desired(x.Call, c, other, deploy.ImageSource{}, kept); !errors.Is(err, plan.ErrRefused) ||
 		!strings.Contains(err.Error(), "another broker") || strings.Contains(err.Error(), "hush") {
 		t.Errorf("back to another broker: %v", err)
 	}

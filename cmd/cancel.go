@@ -102,3 +102,9 @@ func unknownSession(command string, id session.ID) error {
 	return fmt.Errorf("%s: no node knows session %s; it was dropped, is older than limits.results_ttl, or belongs to another cluster; "+
 		"posta sessions lists those that are kept: %w", command, id, protocol.ErrUnknownSession)
 }
+
+// cancelJSON is what `posta cancel --json` prints.
+type cancelJSON struct {
+	Session   string `json:"session"`
+	Cancelled bool   `json:"cancelled"`
+}

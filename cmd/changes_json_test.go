@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/cmd/internal/chaos"
+	"posta.dev/posta/cmd/internal/cluster"
+	"posta.dev/posta/cmd/internal/deploy"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/deploy/plan"
 	"posta.dev/posta/medic"
@@ -20,7 +23,7 @@ func TestTheTerminalPageHasEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, document := range []any{upJSON{}, downJSON{}, cancelJSON{}, deployJSON{}, stepJSON{}, chaosJSON{}, faultJSON{}} {
+	for _, document := range []any{cluster.UpJSON{}, cluster.DownJSON{}, cancelJSON{}, deploy.DeployJSON{}, deploy.StepJSON{}, chaos.ChaosJSON{}, chaos.FaultJSON{}} {
 		of := reflect.TypeOf(document)
 		for i := range of.NumField() {
 			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
@@ -33,10 +36,10 @@ func TestTheTerminalPageHasEveryField(t *testing.T) {
 
 func TestDocumentsHaveNoNull(t *testing.T) {
 	for _, document := range []any{
-		stoppedAsJSON(&topology.Topology{}, nil, time.Second), stoppedAsJSON(&topology.Topology{}, []medic.Stopped{{Node: "a"}}, 0),
-		planAsJSON("c", plan.Plan{}, true, time.Now()),
-		planAsJSON("c", plan.Plan{Steps: []plan.Step{{Host: "h"}}}, false, time.Now()),
-		(&faultInjector{faults: []fault{{}}}).asJSON(monitor.Medics{}, time.Now()),
+		cluster.StoppedAsJSON(&topology.Topology{}, nil, time.Second), cluster.StoppedAsJSON(&topology.Topology{}, []medic.Stopped{{Node: "a"}}, 0),
+		deploy.PlanAsJSON("c", plan.Plan{}, true, time.Now()),
+		deploy.PlanAsJSON("c", plan.Plan{Steps: []plan.Step{{Host: "h"}}}, false, time.Now()),
+		(&chaos.FaultInjector{Faults: []chaos.Fault{{}}}).AsJSON(monitor.Medics{}, time.Now()),
 	} {
 		if b, err := json.Marshal(document); err != nil || strings.Contains(string(b), "null") {
 			t.Errorf("%s, %v", b, err)

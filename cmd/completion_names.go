@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/deploy"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/faults"
 	"posta.dev/posta/cmd/internal/reach"
@@ -26,7 +27,7 @@ func (x *command) valuesOf(c *cli.Command, flag string, words []string, current 
 		return x.sessionIDs(words)
 	case call.FlagFormat:
 		return []string{"csv", "json", "jsonl", "parquet"}
-	case call.FlagHost, flagLost:
+	case call.FlagHost, deploy.FlagLost:
 		if t := topologyIn(c, words); t != nil {
 			return reach.HostNames(t)
 		}

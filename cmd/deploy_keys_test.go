@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/cmd/internal/deploy"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -76,29 +77,29 @@ func TestS6_RenderedKeysAreForTheirProcesses(t *testing.T) {
 func TestS6_WhatDeployHasToCarry(t *testing.T) {
 	k := newTestKeys(t)
 	tp := k.twoHosts()
-	if keys, err := unitKeys(tp, ""); keys != nil || exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "posta key init") {
+	if keys, err := deploy.UnitKeys(tp, ""); keys != nil || exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "posta key init") {
 		t.Errorf("nobody has made keys: %v, %v", keys, err)
 	}
 	here := loaded(t, func(text string) string { return text }, topology.Variant{Address: "127.0.0.1"})
-	if keys, err := unitKeys(here, ""); keys != nil || err != nil {
+	if keys, err := deploy.UnitKeys(here, ""); keys != nil || err != nil {
 		t.Errorf("nobody has made keys, and this machine alone reaches the cluster: %v, %v", keys, err)
 	}
 	k.must("init")
-	keys, err := unitKeys(tp, "")
+	keys, err := deploy.UnitKeys(tp, "")
 	if err != nil || len(keys) != len(tp.All()) {
 		t.Fatalf("%d of %d, %v", len(keys), len(tp.All()), err)
 	}
-	before := digests(keys)
+	before := deploy.Digests(keys)
 	k.must("revoke", "reducer-1")
-	if _, err := unitKeys(tp, ""); err == nil || !strings.Contains(err.Error(), "node/reducer-1") ||
+	if _, err := deploy.UnitKeys(tp, ""); err == nil || !strings.Contains(err.Error(), "node/reducer-1") ||
 		!strings.Contains(err.Error(), "posta key init") {
 		t.Errorf("with a revoked key: %v", err)
 	}
 	k.must("init")
-	if keys, err = unitKeys(tp, ""); err != nil {
+	if keys, err = deploy.UnitKeys(tp, ""); err != nil {
 		t.Fatal(err)
 	}
-	for name, digest := range digests(keys) {
+	for name, digest := range deploy.Digests(keys) {
 		if digest == before[name] {
 			t.Errorf("%s does not hear that a key is revoked", name)
 		}
@@ -106,7 +107,7 @@ func TestS6_WhatDeployHasToCarry(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(k.dir, "medic", "medic-2")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := unitKeys(tp, ""); err == nil || !strings.Contains(err.Error(), "medic/medic-2") ||
+	if _, err := deploy.UnitKeys(tp, ""); err == nil || !strings.Contains(err.Error(), "medic/medic-2") ||
 		!strings.Contains(err.Error(), "posta key init") {
 		t.Errorf("without the key of a medic: %v", err)
 	}
@@ -114,7 +115,7 @@ func TestS6_WhatDeployHasToCarry(t *testing.T) {
 	if tp, err = topology.Load(k.file); err != nil {
 		t.Fatal(err)
 	}
-	if keys, err := unitKeys(tp, ""); keys != nil || err != nil {
+	if keys, err := deploy.UnitKeys(tp, ""); keys != nil || err != nil {
 		t.Errorf("with insecure = true: %v, %v", keys, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/logs"
 	"posta.dev/posta/wal"
 )
 
@@ -180,14 +181,14 @@ func TestW7_LogsAreVerifiedDumpedAndRepaired(t *testing.T) {
 		t.Errorf("dump prints %s", r.out)
 	}
 	lines := strings.Split(strings.TrimSpace(must(t, "log", "dump", dir, "--json", "--bytes", "-1").out), "\n")
-	var last recordJSON
+	var last logs.RecordJSON
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.Index != 10 || last.Size != len(last.Data)/2 {
 		t.Errorf("%v: %+v", err, last)
 	}
 	damage(t, dir, last.File, last.Offset/2)
 
 	r := posta(t, "log", "verify", dir, "--json")
-	var report reportJSON
+	var report logs.ReportJSON
 	if err := json.Unmarshal([]byte(r.out), &report); err != nil || report.OK || report.Damage == "" || r.code != exit.Failed {
 		t.Errorf("a damaged log: %v, exit code %d, %s", err, r.code, r.out)
 	}

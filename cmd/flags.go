@@ -83,28 +83,3 @@ func delimiter(c *cli.Context) (byte, error) {
 	}
 	return text[0], nil
 }
-
-// replicas reads --replicas joiner=3,aggregator=2 or all=N.
-func replicas(text string, stages []string) (map[string]int, error) {
-	out := map[string]int{}
-	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
-		stage, number, ok := strings.Cut(part, "=")
-		n, err := strconv.Atoi(number)
-		if !ok || err != nil || n < 1 {
-			return nil, exit.Usagef("--replicas %s: write STAGE=NUMBER, like joiner=3,aggregator=2 or all=2", part)
-		}
-		switch {
-		case stage == "all":
-			for _, s := range stages {
-				if _, given := out[s]; !given {
-					out[s] = n
-				}
-			}
-		case !slices.Contains(stages, stage):
-			return nil, exit.Usagef("--replicas %s: unknown stage %q; the choices are all, %s", part, stage, strings.Join(stages, ", "))
-		default:
-			out[stage] = n
-		}
-	}
-	return out, nil
-}

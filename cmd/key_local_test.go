@@ -18,6 +18,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/deploy"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/keyring"
 	"posta.dev/posta/protocol"
@@ -128,7 +129,7 @@ func TestS1_KeysAreMadeToTheEnd(t *testing.T) {
 		t.Fatalf("%d keys, %v", made, err)
 	}
 	ring := keyring.Of(top)
-	before, err := unitKeys(top, "")
+	before, err := deploy.UnitKeys(top, "")
 	if err != nil || !ring.Complete(time.Now()) {
 		t.Fatalf("the keys that were just made: %v", err)
 	}
@@ -152,8 +153,8 @@ func TestS1_KeysAreMadeToTheEnd(t *testing.T) {
 		if made, err := keyring.MakeLocalKeys(x.Call, top); err != nil || made != 0 {
 			t.Errorf("%s: made %d keys, %v", what, made, err)
 		}
-		after, err := unitKeys(top, "")
-		if err != nil || !maps.Equal(digests(after), digests(before)) || !ring.Complete(time.Now()) {
+		after, err := deploy.UnitKeys(top, "")
+		if err != nil || !maps.Equal(deploy.Digests(after), deploy.Digests(before)) || !ring.Complete(time.Now()) {
 			t.Errorf("%s: other keys than before, or %v", what, err)
 		}
 	}

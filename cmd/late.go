@@ -17,7 +17,7 @@ func explainLate(ctx context.Context, t *topology.Topology, keys *security.Keys,
 	if t == nil {
 		return late
 	}
-	if why := fullDisks(heardNodes(ctx, t, keys)); why != "" {
+	if why := fullDisks(monitor.HeardNodes(ctx, t, keys)); why != "" {
 		return fmt.Errorf("%w; %s", late, why)
 	}
 	return late

@@ -18,15 +18,16 @@ import (
 
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/member"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
-// keysOf returns the keys that processKeys gives a process with these arguments.
+// keysOf returns the keys that ProcessKeys gives a process with these arguments.
 func keysOf(t *testing.T, top *topology.Topology, n topology.Node, args ...string) (keys *security.Keys, err error) {
 	t.Helper()
-	app := &cli.App{Flags: []cli.Flag{keysFlag(), call.TopologyFlag(), localClientFlag()}, Action: func(c *cli.Context) error {
-		keys, err = processKeys(c, top, n, slog.New(slog.DiscardHandler))
+	app := &cli.App{Flags: []cli.Flag{member.KeysFlag(), call.TopologyFlag(), member.LocalClientFlag()}, Action: func(c *cli.Context) error {
+		keys, err = member.ProcessKeys(c, top, n, slog.New(slog.DiscardHandler))
 		return nil
 	}}
 	if e := app.Run(append([]string{"posta", "-f", top.File}, args...)); e != nil {
@@ -94,7 +95,7 @@ func TestS6_SighupReadsTheKeysAgain(t *testing.T) {
 	reloaded := make(chan struct{}, 8)
 	defer keys.OnReload(func() { reloaded <- struct{}{} })()
 	var said logged
-	defer reloadKeys(hangups(), keys, slog.New(slog.NewTextHandler(&said, nil)))()
+	defer member.ReloadKeys(member.Hangups(), keys, slog.New(slog.NewTextHandler(&said, nil)))()
 	hangUp := func() {
 		t.Helper()
 		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
@@ -140,7 +141,7 @@ func TestS6_SighupReadsTheClientsAgain(t *testing.T) {
 	socket := keys.Socket(security.ClientAPI, func(security.Identity) error { return nil })
 	alice := tls.ConnectionState{Version: tls.VersionTLS13, NegotiatedProtocol: "posta/2/client", PeerCertificates: []*x509.Certificate{c}}
 	var said logged
-	defer reloadKeys(hangups(), keys, slog.New(slog.NewTextHandler(&said, nil)))()
+	defer member.ReloadKeys(member.Hangups(), keys, slog.New(slog.NewTextHandler(&said, nil)))()
 	become := func(text, want string) {
 		t.Helper()
 		k.write(text)

@@ -24,6 +24,7 @@ import (
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/out"
 	rowscsv "posta.dev/posta/rows/csv"
 )
 
@@ -80,7 +81,7 @@ type rejectedRow struct {
 const mostRemembered = 1 << 20
 
 func newRejects(name string) (*rejects, error) {
-	file, err := createFile(name)
+	file, err := out.CreateFile(name)
 	if err != nil {
 		return nil, exit.Usagef("--rejects: %v; give a file that can be written", err)
 	}

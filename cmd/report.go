@@ -80,27 +80,11 @@ func (x *command) report(ctx context.Context, a *client.Answer, r *reporter) err
 		Rest:    "--out PLACE or --json gives all.",
 	}
 	if r.cluster != nil && r.private {
-		page.Nodes = heardNodes(ctx, r.cluster, r.keys)
+		page.Nodes = monitor.HeardNodes(ctx, r.cluster, r.keys)
 	}
 	if err := r.file.Write(func(w io.Writer) error { return report.Write(w, page) }); err != nil {
 		return err
 	}
 	x.Notef("report written to %s", r.file)
 	return nil
-}
-
-// heardNodes waits a moment for a heartbeat of each node, and returns what was heard.
-func heardNodes(ctx context.Context, t *topology.Topology, keys *security.Keys) []monitor.Status {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookAtMost)
-	defer cancel()
-	all := func(view []monitor.Status) (bool, error) {
-		for _, s := range view {
-			if !s.Heard {
-				return false, nil
-			}
-		}
-		return true, nil
-	}
-	view, _ := monitor.UntilClosed(ctx, all)(monitor.ListenToNodes(t.Nodes(), keys)) // nodes that were not heard in time are shown as silent
-	return view
 }

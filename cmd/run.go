@@ -99,11 +99,11 @@ func forks(a *analyses.Analysis, args analyses.Args) bool {
 	return err == nil && ok
 }
 
-// asking is the work of a command on its running cluster.
-type asking func(ctx context.Context, t *topology.Topology, keys *security.Keys, show *display.Progress) error
+// work is the work of a command on its running cluster.
+type work func(ctx context.Context, t *topology.Topology, keys *security.Keys, show *display.Progress) error
 
 // privately starts a cluster for one command and calls ask. It stops the cluster even if ask fails.
-func (x *command) privately(c *cli.Context, r *request, ask asking) (err error) {
+func (x *command) privately(c *cli.Context, r *request, ask work) (err error) {
 	plan, err := runDirConfig(c, r)
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func runDirConfig(c *cli.Context, r *request) (local.RunDirConfig, error) {
 		return p, exit.Usagef("--%s %s: the choices are ipc and tcp", name, kind)
 	}
 	var err error
-	if p.Variant, err = variant(c); err != nil {
+	if p.Variant, err = reach.Variant(c); err != nil {
 		return p, err
 	}
 	own(p.Variant.Settings)
@@ -189,7 +189,7 @@ func runDirConfig(c *cli.Context, r *request) (local.RunDirConfig, error) {
 		return p, err
 	}
 	_, err = topology.Generate(p.Variant)
-	return p, asUsage(err)
+	return p, reach.AsUsage(err)
 }
 
 // runRoots returns the directories of the data. The inputs of the run read the files there themselves, so no byte of them crosses a socket
@@ -252,7 +252,7 @@ func (x *command) removeFromBroker(t *topology.Topology) {
 // runOn starts the nodes and calls ask. It stops the nodes even if ask fails. If the disk is full and stays so, it ends ask. died is set if
 // a node dies.
 func (x *command) runOn(ctx context.Context, runDir *local.RunDir, keys *security.Keys, verbose bool, died *atomic.Bool,
-	ask asking) (err error) {
+	ask work) (err error) {
 	program, err := reach.Self()
 	if err != nil {
 		return err
@@ -275,12 +275,12 @@ func (x *command) runOn(ctx context.Context, runDir *local.RunDir, keys *securit
 	})
 	defer func() {
 		stop()
-		err = errors.Join(err, stopErrors(procs.Stop(x.Forced, procs.IDs())))
+		err = errors.Join(err, reach.StopErrors(procs.Stop(x.Forced, procs.IDs())))
 	}()
 	ctx, room := endWithoutRoom(ctx, procs)
 	defer func() { err = room(err) }()
 	began := time.Now()
-	soon, cancel := context.WithTimeout(ctx, readyTime)
+	soon, cancel := context.WithTimeout(ctx, reach.ReadyTime)
 	defer cancel()
 	if err := procs.Ready(soon); err != nil {
 		return err
@@ -313,10 +313,6 @@ func endWithoutRoom(ctx context.Context, procs *local.Processes) (_ context.Cont
 	}
 }
 
-// readyTime limits the wait for a cluster. A node that reads a long log back needs time; a node that hangs must not make its user wait for
-// ever.
-const readyTime = time.Minute
-
 // describeEvent returns what a user should know of an event of a node; "" for a first start, unless verbose is set.
 func describeEvent(e medic.Event, procs *local.Processes, verbose bool) string {
 	switch e.Kind {
@@ -337,17 +333,6 @@ func describeEvent(e medic.Event, procs *local.Processes, verbose bool) string {
 		return fmt.Sprintf("%s %s: %s; %s", e.Node, e.Kind, e.Cause, when)
 	}
 	return ""
-}
-
-// stopErrors returns what went wrong when nodes were stopped. A node that had to be killed is not an error: its data is on disk.
-func stopErrors(all []medic.Stopped) error {
-	var errs []error
-	for _, s := range all {
-		if s.Err != nil {
-			errs = append(errs, fmt.Errorf("stop %s: %w", s.Node, s.Err))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // runKeys makes the keys of a cluster for one run, and returns the run's own keys; nil if it needs none. The keys are removed with the

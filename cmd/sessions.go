@@ -74,21 +74,11 @@ func (x *command) printSessions(list []monitor.Session) {
 			row = append(row, cmp.Or(v.Owner, "-"))
 		}
 		if asked {
-			row = append(row, display.Escape(shortened(v.Asks)))
+			row = append(row, display.Escape(display.Shortened(v.Asks)))
 		}
 		table.Rows = append(table.Rows, row)
 	}
 	table.Print(x.Out, "")
-}
-
-// widestAsks is how many characters of a session's statement the table shows; --json has more.
-const widestAsks = 100
-
-func shortened(text string) string {
-	if r := []rune(text); len(r) > widestAsks {
-		return string(r[:widestAsks-1]) + "…"
-	}
-	return text
 }
 
 func (x *command) printSessionsJSON(list []monitor.Session) error {
@@ -105,12 +95,12 @@ func (x *command) printSessionsJSON(list []monitor.Session) error {
 		State    string   `json:"state"`
 		AgeMS    int64    `json:"age_ms"`
 		Nodes    []nodeAt `json:"nodes"`
-		filesJSON
+		monitor.FilesJSON
 	}
 	out := make([]line, len(list))
 	for i := range list {
 		v := &list[i]
-		out[i] = line{v.ID.String(), v.Analysis, v.Owner, v.Asks, string(v.State), v.Age.Milliseconds(), nil, filesAsJSON(v)}
+		out[i] = line{v.ID.String(), v.Analysis, v.Owner, v.Asks, string(v.State), v.Age.Milliseconds(), nil, monitor.FilesAsJSON(v)}
 		for _, s := range v.At {
 			out[i].Nodes = append(out[i].Nodes, nodeAt{s.Node, string(s.State), s.Bytes})
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/cmd/internal/deploy"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/topology"
 )
@@ -30,7 +31,7 @@ func TestNoMessageEndsBeforeAListThatIsEmpty(t *testing.T) {
 	if r := k.say("revoke", "nobody"); r.code != exit.Usage || !strings.Contains(r.err, "no keys at all") {
 		t.Errorf("exit code %d, %s", r.code, r.err)
 	}
-	if _, _, err := (&engineSet{}).container("joiner-1"); !errors.Is(err, topology.ErrNoNode) ||
+	if _, _, err := (&deploy.EngineSet{}).Container("joiner-1"); !errors.Is(err, topology.ErrNoNode) ||
 		!strings.Contains(err.Error(), "nothing is deployed") {
 		t.Errorf("no host has a container: %v", err)
 	}

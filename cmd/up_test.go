@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/cmd/internal/chaos"
+	"posta.dev/posta/cmd/internal/cluster"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/medic/process"
 	"posta.dev/posta/test/natstest"
@@ -180,7 +182,7 @@ func TestUpIsIdempotentAndDownStopsWhatItSays(t *testing.T) {
 	}
 	before := k.settled()
 	r := k.must("up", "--json")
-	var up upJSON
+	var up cluster.UpJSON
 	if err := json.Unmarshal([]byte(r.out), &up); err != nil || up.Cluster != "posta" || len(up.Nodes) != 7 || len(up.Medics) != 3 ||
 		up.Started != 0 || up.Logs == "" ||
 		!strings.Contains(r.err, "is up already") {
@@ -199,7 +201,7 @@ func TestUpIsIdempotentAndDownStopsWhatItSays(t *testing.T) {
 		return strings.Contains(out, "posta: 7 of 7 nodes up\n") && strings.Count(out, "running") == 7
 	})
 	r = k.must("down", "--json")
-	var down downJSON
+	var down cluster.DownJSON
 	if err := json.Unmarshal([]byte(r.out), &down); err != nil || down.Cluster != "posta" || len(down.Nodes) != 7 || len(down.Medics) != 3 ||
 		len(down.Killed) != 0 ||
 		!strings.Contains(r.err, "is down after ") || !strings.Contains(r.err, "stopped 7 nodes and 3 medics") ||
@@ -332,7 +334,7 @@ func TestChaosPrintsItsFaultsAndTheJournal(t *testing.T) {
 			t.Errorf("%q is not in\n%s", part, r.out)
 		}
 	}
-	var told chaosJSON
+	var told chaos.ChaosJSON
 	r = k.must("chaos", "--duration", "100ms", "--every", "1m", "--fault", "pause", "--seed", "7", "--json", "joiner-1")
 	if err := json.Unmarshal([]byte(r.out), &told); err != nil || told.Seed != 7 || len(told.Faults) != 1 ||
 		told.Faults[0].Node != "joiner-1" || !told.Faults[0].Done ||

@@ -22,6 +22,7 @@ func (i *Interrupts) set(take func() bool) {
 	i.taken = take
 }
 
+// Take passes a Ctrl-C to the command, and reports whether the command has handled it.
 func (i *Interrupts) Take() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

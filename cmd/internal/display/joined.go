@@ -4,6 +4,7 @@ import (
 	"strings"
 )
 
+// Joined returns names with commas between them.
 func Joined[T ~string](all []T) string {
 	names := make([]string, len(all))
 	for i, n := range all {

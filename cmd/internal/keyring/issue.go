@@ -70,6 +70,7 @@ func (k Ring) WriteCA(name string, ca *security.CA) error {
 	return owned.SyncDir(k.Dir)
 }
 
+// Has reports whether a file or directory is in the ring.
 func (k Ring) Has(name string) bool {
 	_, err := os.Lstat(k.At(name))
 	return err == nil

@@ -36,6 +36,7 @@ type Ring struct {
 // Of returns the directory of a topology's keys.
 func Of(t *topology.Topology) Ring { return Ring{Dir: t.KeysDir, Topology: t} }
 
+// At returns the path of a file or directory of the ring.
 func (k Ring) At(name string) string { return filepath.Join(k.Dir, name) }
 
 // Home returns the key directory of one process.
@@ -234,6 +235,7 @@ func (c Certificate) replace(ca *x509.Certificate, revoked map[security.Fingerpr
 	return ""
 }
 
+// ExpiresSoon reports whether the certificate ends within security.ExpiryWarning.
 func (c Certificate) ExpiresSoon(now time.Time) bool {
 	return c.NotAfter.Before(now.Add(security.ExpiryWarning))
 }

@@ -16,6 +16,7 @@ import (
 // that find their own keys below [security] keys admit this client with the role operate. It needs no line in [clients].
 const LocalClient = "local"
 
+// LocalHome returns the key directory of this machine's client.
 func (k Ring) LocalHome() string {
 	return k.Home(security.Identity{Role: security.Client, Name: LocalClient})
 }

@@ -1,0 +1,66 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/local"
+	"posta.dev/posta/cmd/internal/reach"
+	"posta.dev/posta/internal/owned"
+	"posta.dev/posta/topology"
+)
+
+const flagEnd = "end"
+
+// publishedTopology returns the topology for commands on the containers' machine, outside the containers: local hosts are at the published
+// ports.
+func publishedTopology(c *cli.Context) (*topology.Topology, error) {
+	name := c.String(call.FlagTopology)
+	t, err := topology.LoadWith(name, topology.Addresses{Local: topology.Published})
+	if err != nil {
+		return nil, reach.NoTopology(name, err)
+	}
+	reach.WarnInsecure(c, t)
+	return t, nil
+}
+
+// topologyPublished notes where the local hosts are while containers run the cluster. The user calls it explicitly. Trying one address
+// after the other was rejected: a command would send rows to any process that listens there.
+func (x *command) topologyPublished(c *cli.Context, t *topology.Topology) error {
+	if !local.HasLocal(t) {
+		return nil // the file says where its hosts are
+	}
+	lock, err := lockCluster(c, t)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Release() }()
+	address, err := local.Address(t.DataDir)
+	up := err == nil && address != topology.Published
+	switch {
+	case err != nil && !errors.Is(err, local.ErrNotUp):
+		return err
+	case up && c.Bool(flagEnd):
+		return nil // posta up has started the cluster since
+	case up:
+		return fmt.Errorf("the cluster of %s is up as processes of this machine; end them with `posta down -f %[1]s`", t.File)
+	case c.Bool(flagEnd):
+		return local.RemoveSockets(t.DataDir)
+	}
+	return local.NoteAddress(t.DataDir, topology.Published)
+}
+
+// lockCluster keeps other commands from starting or stopping the cluster.
+func lockCluster(c *cli.Context, t *topology.Topology) (*local.Lock, error) {
+	if err := owned.Dir(t.DataDir); err != nil {
+		return nil, fmt.Errorf("%s: make the data directory: %w", call.CommandName(c), err)
+	}
+	lock, err := local.TakeLock(reach.Below(t, "up.lock"))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; somebody else is starting or stopping this cluster", call.CommandName(c), err)
+	}
+	return lock, nil
+}
