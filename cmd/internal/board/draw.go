@@ -178,7 +178,7 @@ func (s *Seen) nodes(width int) body {
 	var signs []sign
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		k := signOf(n)
+		k := n.Sign()
 		signs = append(signs, k)
 		row := []string{marks[k], string(n.Node.ID), n.State(), "", "", "", "", "", "", "", "", "never", "", n.Node.Host}
 		if n.Heard {

@@ -80,16 +80,16 @@ func (s *Seen) marksOf(stage string) string {
 	var b strings.Builder
 	if len(nodes) <= mostMarks {
 		for _, n := range nodes {
-			b.WriteString(marks[signOf(n)])
+			b.WriteString(marks[n.Sign()])
 		}
 		return b.String()
 	}
-	counts := make([]int, len(marks))
+	counts := map[sign]int{}
 	for _, n := range nodes {
-		counts[signOf(n)]++
+		counts[n.Sign()]++
 	}
-	for k, n := range counts {
-		if n > 0 {
+	for _, k := range monitor.Signs {
+		if n := counts[k]; n > 0 {
 			if b.Len() > 0 {
 				b.WriteByte(' ')
 			}
@@ -104,7 +104,7 @@ func (s *Seen) colour(stages []topology.Stage) string {
 	worst := fine
 	for _, st := range stages {
 		for _, n := range s.of(st.Name) {
-			worst = max(worst, signOf(n))
+			worst = worst.Worse(n.Sign())
 		}
 	}
 	return colours[worst]

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"posta.dev/posta/cmd/internal/monitor"
-	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
 )
@@ -60,30 +59,16 @@ func (m *Meter) Measure(all []monitor.Session, now time.Time) []Session {
 	return out
 }
 
-// sign is the condition of a node.
-type sign int
+type sign = monitor.Sign
 
 const (
-	fine    sign = iota
-	care         // it works, and something is wrong with it
-	blocked      // it waits for a receiver
-	dead         // silent, or with a damaged log
+	fine    = monitor.Fine
+	care    = monitor.Care
+	blocked = monitor.Blocked
+	dead    = monitor.Dead
 )
 
-var marks = []string{fine: "●", care: "▲", blocked: "■", dead: "✗"}
+var marks = map[sign]string{fine: "●", care: "▲", blocked: "■", dead: "✗"}
 
 // colours are the codes of SGR.
-var colours = []string{fine: "32", care: "33", blocked: "35", dead: "31"}
-
-func signOf(s *monitor.Status) sign {
-	full := slices.ContainsFunc(s.Beat.Links, func(l heartbeat.Link) bool { return l.Full })
-	switch {
-	case s.Silent() || s.Beat.State == heartbeat.Damaged:
-		return dead
-	case full || s.Beat.State == heartbeat.Blocked:
-		return blocked
-	case s.Beat.State != heartbeat.Running || s.Busy() || s.Beat.Trouble != "":
-		return care
-	}
-	return fine
-}
+var colours = map[sign]string{fine: "32", care: "33", blocked: "35", dead: "31"}

@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -74,7 +73,7 @@ func (r *FaultInjector) inject(ctx context.Context) {
 		}
 		f.at = time.Now()
 		f.err = r.injector.Do(ctx, kind, target)
-		f.unanswered = GivenUp(f.err) // the fault may have happened: it may cause incidents, and a lasting one has to be ended
+		f.unanswered = faults.GivenUp(f.err) // the fault may have happened: it may cause incidents, and a lasting one has to be ended
 	}
 	r.Faults = append(r.Faults, f)
 	r.told.add(f.at, f.String())
@@ -83,7 +82,7 @@ func (r *FaultInjector) inject(ctx context.Context) {
 	}
 	pid := f.pid
 	undo := func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), UndoTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), faults.UndoTime)
 		defer cancel()
 		_ = r.injector.Undo(ctx, kind, target, pid) // the target may be gone; allBack reports targets that do not come back
 	}
@@ -97,14 +96,6 @@ func (r *FaultInjector) inject(ctx context.Context) {
 		<-over
 	})
 }
-
-// GivenUp reports whether a call was given up, so that nobody knows whether it was carried out.
-func GivenUp(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
-}
-
-// UndoTime limits how long the end of a lasting fault may take.
-const UndoTime = 10 * time.Second
 
 // allBack waits until missing returns nothing, and returns the last view.
 func (r *FaultInjector) allBack(ctx context.Context, w *monitor.Listener[monitor.Medics]) (monitor.Medics, error) {

@@ -121,7 +121,7 @@ func clip(text string, n int) string {
 func (s *Seen) box(n *monitor.Status, x, y int) graphBox {
 	b := graphBox{
 		X: x, Y: y, W: boxWidth, H: boxHeight, ID: string(n.Node.ID), Name: clip(string(n.Node.ID), 16), Host: clip(n.Node.Host, 18),
-		Sign: signOf(n), State: stateInBox(n),
+		Sign: n.Sign(), State: stateInBox(n),
 		Backlog: size(n.Backlog()), FillX: x + boxWidth - barWidth - 12,
 	}
 	window := float64(s.Topology.Limits.Window) * float64(max(1, len(n.Beat.Links)))
@@ -139,7 +139,7 @@ func (s *Seen) box(n *monitor.Status, x, y int) graphBox {
 
 // stateInBox returns the state in words that fit into a box. The box's title and the table of nodes have the full text.
 func stateInBox(n *monitor.Status) string {
-	switch k := signOf(n); {
+	switch k := n.Sign(); {
 	case k == blocked:
 		return string(heartbeat.Blocked)
 	case k == care && n.Beat.State == heartbeat.Running && n.Busy():
@@ -291,7 +291,7 @@ func (s *Seen) inWords(stages []topology.Stage, nodes map[string][]*monitor.Stat
 	for _, stage := range stages {
 		count, bad := len(nodes[stage.Name]), 0
 		for _, n := range nodes[stage.Name] {
-			if signOf(n) != fine {
+			if n.Sign() != fine {
 				bad++
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic/core"
-	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
@@ -40,28 +39,14 @@ const (
 	longestText    = 600 // runes of a text that comes from outside
 )
 
-// A sign is the condition of a node, shown by shape, word and colour.
-type sign string
+type sign = monitor.Sign
 
 const (
-	fine    sign = "fine"
-	care    sign = "care"    // it works, and something is wrong with it
-	blocked sign = "blocked" // it waits for a receiver
-	dead    sign = "dead"    // silent, or with a damaged log
+	fine    = monitor.Fine
+	care    = monitor.Care
+	blocked = monitor.Blocked
+	dead    = monitor.Dead
 )
-
-func signOf(s *monitor.Status) sign {
-	full := slices.ContainsFunc(s.Beat.Links, func(l heartbeat.Link) bool { return l.Full })
-	switch {
-	case s.Silent() || s.Beat.State == heartbeat.Damaged:
-		return dead
-	case full || s.Beat.State == heartbeat.Blocked:
-		return blocked
-	case s.Beat.State != heartbeat.Running || s.Busy() || s.Beat.Trouble != "":
-		return care
-	}
-	return fine
-}
 
 // clean makes text from outside fit for a page: it removes control characters and bounds the length. html/template escapes it later.
 func clean(text string) string {
@@ -82,7 +67,7 @@ type nodeRow struct {
 }
 
 func newNodeRow(s *monitor.Status) nodeRow {
-	r := nodeRow{ID: string(s.Node.ID), Stage: s.Node.Stage, Host: s.Node.Host, Sign: signOf(s), State: clean(s.State()), Heard: s.Heard,
+	r := nodeRow{ID: string(s.Node.ID), Stage: s.Node.Stage, Host: s.Node.Host, Sign: s.Sign(), State: clean(s.State()), Heard: s.Heard,
 		Age: "never"}
 	if !s.Heard {
 		return r

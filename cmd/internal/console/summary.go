@@ -23,7 +23,7 @@ type summary struct {
 func (s *Seen) summary() summary {
 	count := map[sign]int{}
 	for i := range s.Nodes {
-		count[signOf(&s.Nodes[i])]++
+		count[s.Nodes[i].Sign()]++
 	}
 	out := summary{Sign: fine, Medics: len(s.Medics.All) > 0, Led: s.Medics.Led}
 	parts := []string{fmt.Sprintf("%d of %s at work", count[fine]+count[care]+count[blocked], display.Plural(len(s.Nodes), "node"))}

@@ -11,18 +11,18 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
-	"posta.dev/posta/cmd/internal/chaos"
 	"posta.dev/posta/cmd/internal/console"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/faults"
 	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/medic"
+	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
-// consoleBreaker injects the faults that people choose on the pages of a console, with the injector of posta chaos.
-type consoleBreaker struct {
+// breaker injects the faults that people choose on the pages of a console, with the injector of posta chaos.
+type breaker struct {
 	injector faults.Injector
 	own      medic.NodeID // the medic that serves the console; "" if a person does
 	lasts    time.Duration
@@ -33,13 +33,13 @@ type consoleBreaker struct {
 	lasting map[medic.NodeID]bool // guarded by mu
 }
 
-// newConsoleBreaker returns the breaker that injects faults, and a function that ends all lasting faults. The breaker is nil if the
-// cluster's processes are not on this machine. own is the medic that serves the console, "" if a person does.
-func (x *command) newConsoleBreaker(c *cli.Context, keys faults.KeySource, own medic.NodeID) (*console.Breaker, func(), error) {
+// newBreaker returns the breaker that injects faults, and a function that ends all lasting faults. The breaker is nil if the
+// cluster's processes are not on this machine.
+func (x *command) newBreaker(c *cli.Context, h *host) (*console.Breaker, func(), error) {
 	if c.Bool(call.FlagSystemd) { // only systemd knows the processes, so the injector cannot find them
 		return nil, func() {}, nil
 	}
-	injector, all, t, err := faults.InjectorOf(x.Call, c, keys)
+	injector, all, t, err := faults.InjectorOf(x.Call, c, func(*topology.Topology) (*security.Keys, error) { return h.keys, nil })
 	if err != nil {
 		if c.Bool(call.FlagDocker) || c.IsSet(call.FlagHost) {
 			return nil, nil, err
@@ -47,12 +47,12 @@ func (x *command) newConsoleBreaker(c *cli.Context, keys faults.KeySource, own m
 		x.Notef("note: the console cannot inject faults: %s", exit.OneLine(err))
 		return nil, func() {}, nil
 	}
-	all, err = nearTo(t, all, own, c.StringSlice(call.FlagHost))
+	all, err = nearTo(t, all, h.own, c.StringSlice(call.FlagHost))
 	if err != nil {
 		return nil, nil, errors.Join(err, injector.Close())
 	}
 	life, end := context.WithCancel(context.Background())
-	b := &consoleBreaker{injector: injector, own: own, lasts: 2 * t.Medics.SuspectAfter, life: life, lasting: map[medic.NodeID]bool{}}
+	b := &breaker{injector: injector, own: h.own, lasts: 2 * t.Medics.SuspectAfter, life: life, lasting: map[medic.NodeID]bool{}}
 	out := &console.Breaker{Lasts: b.lasts, Break: b.do}
 	for _, k := range injector.Kinds() {
 		out.Kinds = append(out.Kinds, string(k))
@@ -89,7 +89,7 @@ func nearTo(t *topology.Topology, all []medic.NodeID, own medic.NodeID, hosts []
 }
 
 // do is console.Breaker.Break.
-func (b *consoleBreaker) do(ctx context.Context, kind, target string) (string, error) {
+func (b *breaker) do(ctx context.Context, kind, target string) (string, error) {
 	k, id := faults.Kind(kind), medic.NodeID(target)
 	pid, err := b.injector.Pid(id)
 	switch {
@@ -108,7 +108,7 @@ func (b *consoleBreaker) do(ctx context.Context, kind, target string) (string, e
 	said := fmt.Sprintf("process %d", pid)
 	if k.Lasts() {
 		said += " for " + display.Span(b.lasts)
-		go b.undo(k, id, pid, err == nil || chaos.GivenUp(err))
+		go b.undo(k, id, pid, err == nil || faults.GivenUp(err))
 	}
 	return said, err
 }
@@ -120,7 +120,7 @@ var errConsoleEnds = errors.New("the console ends")
 
 // later injects a fault into the medic that serves the console, after a pause. It does not undo a lasting fault, because a console that is
 // off the network could not: other medics restart this medic.
-func (b *consoleBreaker) later(k faults.Kind, id medic.NodeID) error {
+func (b *breaker) later(k faults.Kind, id medic.NodeID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.life.Err() != nil {
@@ -136,7 +136,7 @@ func (b *consoleBreaker) later(k faults.Kind, id medic.NodeID) error {
 		case <-b.life.Done():
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), chaos.UndoTime)
+		ctx, cancel := context.WithTimeout(context.Background(), faults.UndoTime)
 		defer cancel()
 		_ = b.injector.Do(ctx, k, id) // the page shows whether the other medics notice
 	}()
@@ -146,7 +146,7 @@ func (b *consoleBreaker) later(k faults.Kind, id medic.NodeID) error {
 // begin notes that a lasting fault of a target begins. It returns false if another fault of the target lasts, or if the console ends. From
 // then on the console's end waits for this fault, even before the fault happens. With two faults at a time, the end of the first would end
 // the second.
-func (b *consoleBreaker) begin(id medic.NodeID) bool {
+func (b *breaker) begin(id medic.NodeID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.lasting[id] || b.life.Err() != nil {
@@ -158,7 +158,7 @@ func (b *consoleBreaker) begin(id medic.NodeID) bool {
 }
 
 // undo ends a fault when its time is over, or when the console ends.
-func (b *consoleBreaker) undo(k faults.Kind, id medic.NodeID, pid int, happened bool) {
+func (b *breaker) undo(k faults.Kind, id medic.NodeID, pid int, happened bool) {
 	defer b.pending.Done()
 	if happened {
 		timer := time.NewTimer(b.lasts)
@@ -167,7 +167,7 @@ func (b *consoleBreaker) undo(k faults.Kind, id medic.NodeID, pid int, happened 
 		case <-timer.C:
 		case <-b.life.Done():
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), chaos.UndoTime)
+		ctx, cancel := context.WithTimeout(context.Background(), faults.UndoTime)
 		defer cancel()
 		_ = b.injector.Undo(ctx, k, id, pid) // the target may be gone; then a medic has restarted it
 	}

@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// consoleLogin prints a link to the console of the first medic that answers.
-func (x *command) consoleLogin(c *cli.Context) error {
+// printLink prints a link to the console of the first medic that answers.
+func (x *command) printLink(c *cli.Context) error {
 	t, err := reach.LoadTopology(c)
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func (x *command) consoleLogin(c *cli.Context) error {
 		return exit.Usagef("console --login: the medics of %s serve no console: write console = \"127.0.0.1:8080\" below [medics], then say posta "+
 			"down and posta up; or start one with posta console", t.File)
 	}
-	trust, proof, err := x.consoleProof(c, t)
+	trust, proof, err := x.proof(c, t)
 	if err != nil {
 		return err
 	}
@@ -41,8 +41,8 @@ func (x *command) consoleLogin(c *cli.Context) error {
 	return fmt.Errorf("no console lets this user in: %w; posta status shows which medics are there", errors.Join(wrong...))
 }
 
-// consoleProof returns by what the user of this command knows a console, and how the user proves who it is.
-func (x *command) consoleProof(c *cli.Context, t *topology.Topology) (console.Trust, console.Proof, error) {
+// proof returns by what the user of this command knows a console, and how the user proves who it is.
+func (x *command) proof(c *cli.Context, t *topology.Topology) (console.Trust, console.Proof, error) {
 	keys, err := reach.ClientKeys(x.Call, c, t)
 	if err != nil {
 		return nil, nil, err

@@ -2,7 +2,6 @@ package consoles
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -17,13 +16,7 @@ import (
 	"posta.dev/posta/cmd/internal/console"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/member"
-	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/cmd/internal/reach"
-	"posta.dev/posta/cmd/internal/traces"
-	"posta.dev/posta/cmd/internal/tracing"
-	"posta.dev/posta/protocol"
-	"posta.dev/posta/protocol/session"
-	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
 
@@ -38,95 +31,64 @@ func beModest() {
 	}
 }
 
-// medicConsole serves the console of a medic, as its companion, or in a container of its own. There it injects no faults.
-func (x *command) medicConsole(c *cli.Context) error {
+// ofMedic prepares the console of a medic, which runs as its companion, or in a container of its own. There it injects no faults.
+func (x *command) ofMedic(c *cli.Context) (*host, error) {
 	beModest()
 	t, err := reach.LoadTopology(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	n, err := t.Medic(topology.NodeID(c.String(member.FlagOf)))
+	n, err := t.Medic(topology.NodeID(x.of))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	at := t.ConsoleAddress(n)
 	if at == "" {
-		return exit.Usagef("console: the medics of %s serve none", t.File)
+		return nil, exit.Usagef("console: the medics of %s serve none", t.File)
 	}
 	log, err := member.Logger(x.Call, c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	keys, err := member.ProcessKeys(c, t, n, log)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer member.ReloadKeys(member.Hangups(), keys, log)()
 	trust, err := console.Own(t, keys)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	nodes, err := monitor.ListenToNodes(t.Nodes(), keys)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = nodes.Close() }()
-	medics, err := monitor.ListenToMedics(t.MedicNodes(), keys)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = medics.Close() }()
-	var breaks *console.Breaker
-	alive := x.alive()
-	if c.Bool(flagAlone) {
-		var calm func()
-		alive, calm = endIfHung(log)
-		defer calm()
-	} else {
-		var undo func()
-		if breaks, undo, err = x.newConsoleBreaker(c, func(*topology.Topology) (*security.Keys, error) { return keys, nil }, n.ID); err != nil {
-			return err
-		}
-		defer undo()
-	}
-	about := &console.Medic{Name: string(n.ID), Trust: trust, Bind: c.String(flagConsoleBind), Peers: map[string]int{}, Alive: alive}
+	about := &console.Medic{Name: string(n.ID), Trust: trust, Bind: x.bind, Peers: map[string]int{}, Alive: x.alive()}
 	for _, m := range t.MedicNodes() {
 		if m.ID != n.ID {
 			about.Peers[string(m.ID)] = t.ConsolePort(m)
 		}
 	}
-	cfg := client.Config{Entries: innerEntryPoints(t, keys != nil), Keys: keys, Force: true, GiveUpAfter: reach.AskedFor, Timeout: reach.AskedFor}
-	served := console.Config{
-		Topology: t, Nodes: nodes.View, Medics: medics.View, Trouble: func() []string { return nil },
-		Sessions: func(ctx context.Context) ([]protocol.SessionInfo, error) { return reach.SessionsOf(ctx, cfg) },
-		Trace:    func(ctx context.Context, id session.ID) (tracing.View, error) { return traces.Of(ctx, t, keys, id) },
-		Lines: func(ctx context.Context, node topology.NodeID) monitor.Lines {
-			return monitor.AskForLines(ctx, nodes, node)
-		},
-		Break: breaks, Medic: about,
+	calm := func() {}
+	if x.alone {
+		about.Alive, calm = endIfHung(log)
 	}
-	switch roots := t.RootsOf(n.Host); {
+	forget := member.ReloadKeys(member.Hangups(), keys, log)
+	h := &host{
+		topology: t, keys: keys, own: n.ID, at: at, taken: "end what listens there, or write another port for console below [medics]",
+		cfg: console.Config{Medic: about}, roots: t.RootsOf(n.Host), breaks: !x.alone,
+		cluster: client.Config{Entries: innerEntryPoints(t, keys != nil), Keys: keys, Force: true, GiveUpAfter: reach.AskedFor,
+			Timeout: reach.AskedFor},
+		refused: func(error) []string { return nil },
+		heard:   func(context.Context, *listeners) error { return nil },
+		end:     func() { calm(); forget() },
+	}
+	switch {
 	case keys != nil: // a medic's key opens no session, and may read no answers
-		served.NoAsk = "This cluster has keys, and the key of a medic may open no session, so this console answers no statements. Use your " +
+		h.cfg.NoAsk = "This cluster has keys, and the key of a medic may open no session, so this console answers no statements. Use your " +
 			"own key: posta console --key DIR --data DIR."
-	case len(roots) == 0:
-		served.NoAsk = fmt.Sprintf("The topology names no directory with files on host %s, so this console answers no statements. Write roots "+
+		return h, nil
+	case len(h.roots) == 0:
+		h.cfg.NoAsk = fmt.Sprintf("The topology names no directory with files on host %s, so this console answers no statements. Write roots "+
 			"= [\"/srv/data\"] below [data], then posta down and posta up; or start posta console --data DIR.", n.Host)
 	}
-	if keys == nil {
-		if served.Ask, err = x.asks.Asker(c, reach.Entrance{At: cfg.Entries}, t.RootsOf(n.Host)); err != nil {
-			return err
-		}
-		served.Answers = func(ctx context.Context, id session.ID) (*client.Answer, error) { return x.asks.Answers(ctx, cfg, id) }
-	}
-	s, err := console.Listen(at, served)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%w; end what listens there, or write another port for console below [medics]", err)
-	}
-	if err != nil {
-		return err
-	}
-	return s.Run(c.Context)
+	h.from = &reach.Entrance{At: h.cluster.Entries}
+	return h, nil
 }
 
 // alive returns a function that writes signs of life for the medic.

@@ -1,7 +1,10 @@
 package faults
 
 import (
+	"context"
+	"errors"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -45,3 +48,11 @@ func InjectorOf(x *call.Call, c *cli.Context, keysFor KeySource) (injector Injec
 	r, err := docker.New(docker.Config{Cluster: t.Name})
 	return Containers{Restarter: r, Nodes: t.Nodes(), Keys: keys}, all, t, err
 }
+
+// GivenUp reports whether a call was given up, so that nobody knows whether it was carried out.
+func GivenUp(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// UndoTime limits how long the end of a lasting fault may take.
+const UndoTime = 10 * time.Second
