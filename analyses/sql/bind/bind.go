@@ -13,7 +13,7 @@ import (
 // Bind binds every statement of a script. tables holds all tables, including those of the script's CREATE TABLE. params holds
 // the values of $name, as text. The error is a *syntax.Error.
 func Bind(text string, script *syntax.Script, tables []plan.Table, params map[string]string) (p *Program, err error) {
-	b := &binder{text: text, tables: tables, params: params, sizes: map[plan.Expr]int{}}
+	b := &binder{text: text, tables: tables, params: params, sizes: map[plan.Expr]int{}, joinedBefore: map[plan.Node]bool{}}
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -23,19 +23,20 @@ func Bind(text string, script *syntax.Script, tables []plan.Table, params map[st
 			panic(e)
 		}
 	}()
-	p = &Program{}
+	p = &Program{IDs: &b.ids}
 	for _, st := range script.Statements { // first the views, because a statement may use one that is declared after it
 		if n, ok := st.Node.(*syntax.CreateView); ok {
 			if b.table(n.Name.Name, false) != nil || b.views.find(n.Name.Name) != nil {
 				b.fail(n.Name.At, fmt.Sprintf("the name %s is taken", n.Name.Name), "")
 			}
+			b.named = map[*ctes]bool{}
 			b.views = &ctes{name: n.Name.Name, columns: n.Columns, query: n.Query, scope: b.views, outer: b.views}
 			b.cte(b.views) // bind unused views, too, to find their errors
 		}
 	}
 	for _, st := range script.Statements {
 		s := Statement{Name: st.Name.Name}
-		b.joins, b.width = 0, 0
+		b.joins, b.width, b.named = 0, 0, map[*ctes]bool{}
 		switch n := st.Node.(type) {
 		case *syntax.Query:
 			s.Plan = b.query(n, nil, b.views)
@@ -65,8 +66,12 @@ type binder struct {
 	params map[string]string
 	views  *ctes
 	sizes  map[plan.Expr]int
-	joins  int // how many joins the statement has so far; see maxJoins
-	width  int // how many columns its tables have together; see maxSize
+	ids    plan.IDs
+	// joinedBefore has the plans of correlated queries that have been joined to the rows around them.
+	joinedBefore map[plan.Node]bool
+	named        map[*ctes]bool // queries of WITH and views that the statement has named so far
+	joins        int            // how many joins the statement has so far; see maxJoins
+	width        int            // how many columns its tables have together; see maxSize
 
 	describing bool // the statement is a DESCRIBE, so no value is read
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/test/sqlplan"
 
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
@@ -47,11 +48,14 @@ func bindText(text string) (string, error) {
 	}
 	var out []string
 	for _, s := range p.Statements {
-		plan := fmt.Sprint("kind ", s.Kind)
+		drawn := fmt.Sprint("kind ", s.Kind)
 		if s.Plan != nil {
-			plan = renderPlan(s.Plan)
+			if err := plan.Check(s.Plan); err != nil {
+				return "", err
+			}
+			drawn = sqlplan.Render(s.Plan)
 		}
-		out = append(out, plan)
+		out = append(out, drawn)
 	}
 	return strings.Join(out, "\n"), nil
 }

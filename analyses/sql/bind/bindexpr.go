@@ -611,7 +611,7 @@ func (b *binder) subquery(x syntax.Expr, s *scope) plan.Expr {
 		f, err := types.Binary("=", v.Type(), field.Type)
 		b.check(x.At, err)
 		if f.Args[1] != field.Type {
-			query = convertColumns(query, []types.Type{f.Args[1]})
+			query = b.convertColumns(query, []types.Type{f.Args[1]})
 		}
 		return b.not(x.Not, b.asked(&plan.Subquery{Base: plan.Base{T: boolean, At: x.At}, Plan: query, In: true, X: b.to(v, f.Args[0])}))
 	case *syntax.Subquery:
@@ -637,15 +637,15 @@ func (b *binder) oneColumn(at syntax.Pos, n plan.Node) plan.Node {
 }
 
 // convertColumns projects the columns of n to types.
-func convertColumns(n plan.Node, to []types.Type) plan.Node {
+func (b *binder) convertColumns(n plan.Node, to []types.Type) plan.Node {
 	p := &plan.Project{Input: n}
 	for i, f := range n.Fields() {
-		var e plan.Expr = &plan.Column{Base: plan.Base{T: f.Type, At: 0}, Index: i, Name: f.Name}
+		var e plan.Expr = f.Ref(0)
 		if f.Type != to[i] {
 			e = &plan.Cast{Base: plan.Base{T: to[i], At: 0}, X: e, Implicit: true}
 		}
 		p.Exprs = append(p.Exprs, e)
-		p.Out = append(p.Out, plan.Field{Name: f.Name, Type: to[i]})
+		p.Out = append(p.Out, b.ids.Field(f.Name, to[i]))
 	}
 	return p
 }

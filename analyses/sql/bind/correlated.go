@@ -41,9 +41,9 @@ type (
 	// pulled is a plan that no longer reads the row around it.
 	pulled struct {
 		node  plan.Node
-		cols  []plan.Expr // the plan's columns, as expressions over the columns of node
-		conds []plan.Expr // conditions that a row of node must fulfil
-		// one: if no row of node fulfils conds, the plan still has one row, as an aggregate without GROUP BY has; cols describe that row.
+		by    map[plan.ColumnID]plan.Expr // columns of the plan that node has not got, as expressions over the columns of node
+		conds []plan.Expr                 // conditions that a row of node must fulfil
+		// one: if no row of node fulfils conds, the plan still has one row, as an aggregate without GROUP BY has; by describes that row.
 		one  bool
 		keep plan.Expr // the HAVING condition of that row
 	}
@@ -97,7 +97,7 @@ func (b *binder) correlate(kind *plan.Subquery, query plan.Node, x plan.Expr) pl
 			}
 		case *plan.Project: // a Project that hides the columns of ORDER BY
 			if s, ok := n.Input.(*plan.Sort); ok && c.first && len(n.Exprs) == 1 {
-				if col, ok := n.Exprs[0].(*plan.Column); ok && col.Index == 0 {
+				if col, ok := n.Exprs[0].(*plan.Column); ok && col.ID == s.Fields()[0].ID {
 					c.order, query = s.Keys, s.Input
 				}
 			}
@@ -107,51 +107,48 @@ func (b *binder) correlate(kind *plan.Subquery, query plan.Node, x plan.Expr) pl
 	for i := range c.plan.conds {
 		c.plan.conds[i] = u.numbered(c.plan.conds[i])
 	}
-	for i := range c.plan.cols {
-		c.plan.cols[i] = u.numbered(c.plan.cols[i])
+	for id, e := range c.plan.by {
+		c.plan.by[id] = u.numbered(e)
 	}
 	if c.plan.keep != nil {
 		c.plan.keep = u.numbered(c.plan.keep)
 	}
-	if len(c.plan.cols) > 0 && !kind.Exists {
-		c.value = c.plan.cols[0]
+	if fields := query.Fields(); len(fields) > 0 && !kind.Exists {
+		c.value = plan.Substitute(fields[0].Ref(0), c.plan.by)
 	}
 	c.order = slices.Clone(c.order)
 	for i := range c.order {
-		c.order[i].X = plan.Substitute(c.order[i].X, c.plan.cols)
+		c.order[i].X = plan.Substitute(c.order[i].X, c.plan.by)
 	}
 	if kind.In {
 		c.member = u.argument(x)
 	}
-	if equal, rest := c.pairs(0); rest != nil && plan.HasColumn(rest) && len(equal) == 0 {
+	if equal, rest := c.pairs(); rest != nil && plan.HasColumn(rest) && len(equal) == 0 {
 		u.refuse("is compared with it by no equality")
 	}
 	return c
 }
 
-// pairs returns the conditions of the join with the outer rows, which have width columns.
-func (c *correlated) pairs(width int) (equal [][2]plan.Expr, rest plan.Expr) {
+// pairs returns the conditions of the join with the outer rows.
+func (c *correlated) pairs() (equal [][2]plan.Expr, rest plan.Expr) {
 	for _, cond := range c.plan.conds {
 		if outer, inner, ok := equality(cond); ok {
-			equal = append(equal, [2]plan.Expr{c.placed(outer, 0), inner})
+			equal = append(equal, [2]plan.Expr{c.placed(outer), inner})
 			continue
 		}
-		rest = plan.And(rest, c.placed(cond, width))
+		rest = plan.And(rest, c.placed(cond))
 	}
 	return equal, rest
 }
 
-// placed rewrites an expression over the joined rows: first the columns of the outer row, then those of the plan.
-func (c *correlated) placed(e plan.Expr, width int) plan.Expr {
-	return plan.NewRewriter(func(e plan.Expr) (plan.Expr, bool) {
-		switch e := e.(type) {
-		case *outerArg:
-			return c.args[e.i], true
-		case *plan.Column:
-			return &plan.Column{Base: e.Base, Index: e.Index + width, Name: e.Name}, true
+// placed rewrites an expression over the joined rows of the outer row and the plan.
+func (c *correlated) placed(e plan.Expr) plan.Expr {
+	return plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
+		if a, ok := e.(*outerArg); ok {
+			return c.args[a.i], true
 		}
 		return nil, false
-	}).Expr(e)
+	})(e)
 }
 
 func made(at syntax.Pos, name string, t types.Kind, args ...plan.Expr) plan.Expr {
@@ -185,39 +182,18 @@ func isCorrelated(e plan.Expr) bool { _, ok := e.(*correlated); return ok }
 
 // leftJoin joins the rows of n with those of r. Each row of n has at most one partner.
 func leftJoin(n, r plan.Node, equal [][2]plan.Expr, rest plan.Expr) *plan.Join {
-	return &plan.Join{Kind: syntax.Left, L: n, R: r, Equal: equal, Rest: rest, Out: append(slices.Clone(n.Fields()), r.Fields()...)}
+	j := plan.NewJoin(syntax.Left, n, r)
+	j.Equal, j.Rest = equal, rest
+	return j
 }
 
 // joined joins n with a query that reads its rows, and returns the query's value.
 func (b *binder) joined(n plan.Node, c *correlated) (plan.Node, plan.Expr) {
-	p, at := c.plan, c.At
-	width := len(n.Fields())
-	boolean := types.Bool
-	if p.one {
-		equal, rest := c.pairs(width)
-		var value plan.Expr
-		j := leftJoin(n, p.node, equal, rest)
-		keep := plan.Expr(nil)
-		if p.keep != nil {
-			keep = c.placed(p.keep, width)
-		}
-		switch {
-		case c.kind.Exists && keep == nil:
-			return n, plan.Value(types.Of(boolean), at, true)
-		case c.kind.Exists:
-			return j, made(at, "coalesce", boolean, keep, plan.Value(types.Of(boolean), at, false))
-		}
-		value = c.placed(c.value, width)
-		none := plan.Value(value.Type(), at, nil)
-		if c.kind.In {
-			value = made(at, "=", boolean, c.placed(c.member, 0), value)
-			none = plan.Value(types.Of(boolean), at, false)
-		}
-		if keep != nil {
-			value = plan.Call(value.Type(), at, "CASE", keep, value, none)
-		}
-		return j, value
+	if c.plan.one {
+		return b.joinedOne(n, c)
 	}
+	p, at := c.plan, c.At
+	boolean := types.Bool
 	u := &puller{b: b, at: at}
 	if !looksAtRows(p.node) {
 		return n, b.without(c)
@@ -225,46 +201,105 @@ func (b *binder) joined(n plan.Node, c *correlated) (plan.Node, plan.Expr) {
 	if c.value != nil && hasOuter(c.value) {
 		u.refuse("gives values that are computed with it")
 	}
-	keys, conds := u.byKey(p.conds, 0)
-	group := func(keys []plan.Expr, aggs ...*plan.Aggregate) *plan.Aggregation {
-		a := &plan.Aggregation{Input: p.node, Keys: keys, Aggs: aggs, Sets: [][]int{{}}}
-		for i, k := range keys {
-			a.Sets[0] = append(a.Sets[0], i)
-			a.Out = append(a.Out, plan.Field{Name: "", Type: k.Type()})
-		}
-		for _, g := range aggs {
-			a.Out = append(a.Out, plan.Field{Name: g.Func, Type: g.T})
-		}
-		return a
-	}
-	join := func(n plan.Node, g *plan.Aggregation, conds []plan.Expr, more ...[2]plan.Expr) plan.Node {
-		of := &correlated{args: c.args, plan: &pulled{conds: conds}}
-		equal, rest := of.pairs(len(n.Fields()))
-		return leftJoin(n, g, append(equal, more...), rest)
-	}
-	column := func(n plan.Node, i int, of *plan.Aggregate) plan.Expr {
-		return &plan.Column{Base: plan.Base{T: of.T, At: at}, Index: i, Name: of.Func}
-	}
+	g := &keyed{u: u, c: c}
 	count := &plan.Aggregate{Base: plan.Base{T: types.Of(types.BigInt), At: at}, Func: "count"}
-	isNull := func(e plan.Expr) plan.Expr { return made(at, "IS NULL", boolean, e) }
 	switch {
 	case c.kind.Exists:
-		g := group(keys, count)
-		if len(keys) == 0 { // an aggregation without keys has a row even for no rows
-			value := made(at, ">", boolean, column(n, width, count), plan.Value(types.Of(types.BigInt), at, int64(0)))
-			return join(n, g, conds), made(at, "coalesce", boolean, value, plan.Value(types.Of(boolean), at, false))
+		j, keys, counts := g.join(n, nil, count)
+		if keys == 0 { // an aggregation without keys has a row even for no rows
+			value := made(at, ">", boolean, counts[0].Ref(at), plan.Value(types.Of(types.BigInt), at, int64(0)))
+			return j, made(at, "coalesce", boolean, value, plan.Value(types.Of(boolean), at, false))
 		}
-		return join(n, g, conds), b.not(true, isNull(column(n, width+len(keys), count)))
+		return j, b.not(true, made(at, "IS NULL", boolean, counts[0].Ref(at)))
 	case c.kind.In:
-		return b.member(n, c, keys, conds, group, join, count)
+		return b.member(n, g, count)
 	}
 	value := &plan.Aggregate{Base: plan.Base{T: c.T, At: at}, Func: "first", Args: []plan.Expr{c.value}, Order: c.order}
-	g := group(keys, value, count)
-	v := column(n, width+len(keys), value)
-	if !c.first {
-		v = plan.Call(c.T, at, OneRow, v, column(n, width+len(keys)+1, count))
+	j, _, of := g.join(n, nil, value, count)
+	if c.first {
+		return j, of[0].Ref(at)
 	}
-	return join(n, g, conds), v
+	return j, plan.Call(c.T, at, OneRow, of[0].Ref(at), of[1].Ref(at))
+}
+
+// joinedOne is joined for a query that has one row for each row of n.
+func (b *binder) joinedOne(n plan.Node, c *correlated) (plan.Node, plan.Expr) {
+	if b.joinedBefore[c.plan.node] { // its columns are in n already, under these numbers
+		c = b.another(c)
+	}
+	b.joinedBefore[c.plan.node] = true
+	at, boolean := c.At, types.Bool
+	equal, rest := c.pairs()
+	j := leftJoin(n, c.plan.node, equal, rest)
+	keep := plan.Expr(nil)
+	if c.plan.keep != nil {
+		keep = c.placed(c.plan.keep)
+	}
+	switch {
+	case c.kind.Exists && keep == nil:
+		return n, plan.Value(types.Of(boolean), at, true)
+	case c.kind.Exists:
+		return j, made(at, "coalesce", boolean, keep, plan.Value(types.Of(boolean), at, false))
+	}
+	value := c.placed(c.value)
+	none := plan.Value(value.Type(), at, nil)
+	if c.kind.In {
+		value = made(at, "=", boolean, c.placed(c.member), value)
+		none = plan.Value(types.Of(boolean), at, false)
+	}
+	if keep != nil {
+		value = plan.Call(value.Type(), at, "CASE", keep, value, none)
+	}
+	return j, value
+}
+
+// another returns the same query in columns with other numbers.
+func (b *binder) another(c *correlated) *correlated {
+	to, p := *c, *c.plan
+	node := b.renumbered(p.node)
+	by := map[plan.ColumnID]plan.Expr{}
+	for i, f := range p.node.Fields() {
+		by[f.ID] = node.Out[i].Ref(0)
+	}
+	p.node, p.conds = node, slices.Clone(p.conds)
+	for i, cond := range p.conds {
+		p.conds[i] = plan.Substitute(cond, by)
+	}
+	if p.keep != nil {
+		p.keep = plan.Substitute(p.keep, by)
+	}
+	if c.value != nil {
+		to.value = plan.Substitute(c.value, by)
+	}
+	to.plan = &p
+	return &to
+}
+
+// keyed groups the rows of a correlated query by what they are compared with.
+type keyed struct {
+	u *puller
+	c *correlated
+}
+
+// join joins n with the groups of the query's rows. With a value, the groups are also by the query's value, and are joined to n where that
+// equals value. It returns the number of keys, and the columns of the aggregates.
+func (k *keyed) join(n plan.Node, value plan.Expr, aggs ...*plan.Aggregate) (j plan.Node, keys int, of []plan.Field) {
+	by, fields, conds := k.u.byKey(k.c.plan.conds)
+	var more [][2]plan.Expr
+	if value != nil {
+		f := k.u.b.ids.Field("", k.c.value.Type())
+		by, fields = append(by, k.c.value), append(fields, f)
+		more = [][2]plan.Expr{{value, f.Ref(k.c.At)}}
+	}
+	a := &plan.Aggregation{Input: k.c.plan.node, Keys: by, Aggs: aggs, Sets: [][]int{{}}, Out: fields}
+	for i := range by {
+		a.Sets[0] = append(a.Sets[0], i)
+	}
+	for _, g := range aggs {
+		a.Out = append(a.Out, k.u.b.ids.Field(g.Func, g.T))
+	}
+	equal, rest := (&correlated{args: k.c.args, plan: &pulled{conds: conds}}).pairs()
+	return leftJoin(n, a, append(equal, more...), rest), len(by), a.Out[len(by):]
 }
 
 // OneRow is the operator that returns its first operand. Its second operand is the number of rows of a query used as a value;
@@ -273,22 +308,15 @@ const OneRow = "ONE ROW"
 
 // member is x IN (query) in three-valued logic: false without rows, else NULL if x is NULL, else true if a row equals x, else
 // NULL if a row is NULL, else false.
-func (b *binder) member(n plan.Node, c *correlated, keys, conds []plan.Expr, group func([]plan.Expr, ...*plan.Aggregate) *plan.Aggregation,
-	join func(plan.Node, *plan.Aggregation, []plan.Expr, ...[2]plan.Expr) plan.Node, count *plan.Aggregate) (plan.Node, plan.Expr) {
+func (b *binder) member(n plan.Node, g *keyed, count *plan.Aggregate) (plan.Node, plan.Expr) {
+	c := g.c
 	at, bigint := c.At, types.BigInt
+	x := c.placed(c.member)
 	values := &plan.Aggregate{Base: plan.Base{T: types.Of(bigint), At: at}, Func: "count", Args: []plan.Expr{c.value}}
-	width := len(n.Fields())
-	x := c.placed(c.member, 0)
-	n = join(n, group(keys, count, values), conds)
-	column := func(i int) plan.Expr {
-		return &plan.Column{Base: plan.Base{T: types.Of(bigint), At: at}, Index: i, Name: "count"}
-	}
-	rows, present := column(width+len(keys)), column(width+len(keys)+1)
-	width = len(n.Fields())
-	all := append(slices.Clone(keys), c.value)
-	last := &plan.Column{Base: plan.Base{T: c.value.Type(), At: at}, Index: len(keys), Name: ""}
-	n = join(n, group(all, count), conds, [2]plan.Expr{x, last})
-	found := column(width + len(all))
+	n, _, of := g.join(n, nil, count, values)
+	rows, present := of[0].Ref(at), of[1].Ref(at)
+	n, _, of = g.join(n, x, count)
+	found := of[0].Ref(at)
 	constant := func(v any) plan.Expr { return plan.Value(types.Of(types.Bool), at, v) }
 	isNull := func(e plan.Expr) plan.Expr { return made(at, "IS NULL", types.Bool, e) }
 	none := made(at, "OR", types.Bool, isNull(rows), made(at, "=", types.Bool, rows,
@@ -315,13 +343,13 @@ func (b *binder) without(c *correlated) plan.Expr {
 	case c.kind.Exists:
 		value, none.Value = plan.Value(c.T, c.At, true), false
 	case c.kind.In:
-		value, none.Value = made(c.At, "=", types.Bool, c.placed(c.member, 0), c.placed(c.value, 0)), false
+		value, none.Value = made(c.At, "=", types.Bool, c.placed(c.member), c.placed(c.value)), false
 	default:
-		value = c.placed(c.value, 0)
+		value = c.placed(c.value)
 	}
 	var cond plan.Expr
 	for _, part := range c.plan.conds {
-		cond = plan.And(cond, c.placed(part, 0))
+		cond = plan.And(cond, c.placed(part))
 	}
 	if cond == nil {
 		return value
@@ -344,10 +372,9 @@ func (b *binder) attachWhere(n plan.Node, part plan.Expr) plan.Node {
 	mine := *c
 	c = &mine
 	n, c.args = b.attachAll(n, c.args)
-	width := len(n.Fields())
-	equal, rest := c.pairs(width)
+	equal, rest := c.pairs()
 	if c.kind.In {
-		x, v := c.placed(c.member, 0), c.placed(c.value, width)
+		x, v := c.placed(c.member), c.placed(c.value)
 		same := made(c.At, "=", types.Bool, x, v)
 		switch {
 		case kind == syntax.Anti: // if either side is NULL, the row may equal x
@@ -359,7 +386,9 @@ func (b *binder) attachWhere(n plan.Node, part plan.Expr) plan.Node {
 			equal = append(equal, [2]plan.Expr{x, c.value})
 		}
 	}
-	return &plan.Join{Kind: kind, L: n, R: c.plan.node, Equal: equal, Rest: rest, Out: n.Fields()}
+	j := plan.NewJoin(kind, n, c.plan.node)
+	j.Equal, j.Rest = equal, rest
+	return j
 }
 
 // outer binds a column of the query around this one.

@@ -22,21 +22,21 @@ func (b *binder) from(f syntax.From, outer *scope, c *ctes) (plan.Node, []visibl
 		b.fail(f.Name.At, f.Name.Name+" in FROM is not supported", "There are unnest(list), and read_csv('pattern') and the like.")
 	case *syntax.Derived:
 		n := b.query(f.Query, outer, c)
-		return n, b.named(n, f.Alias.Name.Name, f.Alias)
+		return n, b.columnsOf(n, f.Alias.Name.Name, f.Alias)
 	case *syntax.Join:
 		return b.join(f, outer, c)
 	}
 	return nil, nil
 }
 
-// named gives the columns of a node to a table's name.
-func (b *binder) named(n plan.Node, table string, alias syntax.Alias) []visible {
+// columnsOf gives the columns of a node to a table's name.
+func (b *binder) columnsOf(n plan.Node, table string, alias syntax.Alias) []visible {
 	if alias.Name.Name != "" {
 		table = alias.Name.Name
 	}
 	var out []visible
 	for i, f := range n.Fields() {
-		v := visible{table: table, name: f.Name, index: i, typ: f.Type}
+		v := visible{table: table, name: f.Name, field: f}
 		if s, ok := n.(*plan.Scan); ok {
 			v.scan, v.at, v.hidden = s, i, i >= len(s.Table.Fields)
 		}
@@ -57,7 +57,11 @@ func (b *binder) fromTable(f *syntax.Table, c *ctes) (plan.Node, []visible) {
 	if !f.File {
 		if q := c.find(f.Name.Name); q != nil {
 			n := b.cte(q)
-			return n, b.named(n, f.Name.Name, f.Alias)
+			if b.named[q] { // its columns have other numbers than those of the first use
+				n = b.renumbered(n)
+			}
+			b.named[q] = true
+			return n, b.columnsOf(n, f.Name.Name, f.Alias)
 		}
 	}
 	t := b.table(f.Name.Name, f.File)
@@ -70,13 +74,15 @@ func (b *binder) fromTable(f *syntax.Table, c *ctes) (plan.Node, []visible) {
 			"Name the table once, in WITH.")
 	}
 	s := &plan.Scan{Table: t, Used: make([]bool, len(t.Fields)+2)}
-	s.Out = append(append(s.Out, t.Fields...),
-		plan.Field{Name: "_file", Type: types.Of(types.Text)}, plan.Field{Name: "_line", Type: types.Of(types.BigInt)})
+	for _, f := range append(t.Fields[:len(t.Fields):len(t.Fields)], plan.Field{Name: "_file", Type: types.Of(types.Text)},
+		plan.Field{Name: "_line", Type: types.Of(types.BigInt)}) {
+		s.Out = append(s.Out, b.ids.Field(f.Name, f.Type))
+	}
 	called := f.Name.Name
 	if f.Read != nil {
 		called = f.Read.Name.Name
 	}
-	return s, b.named(s, called, f.Alias)
+	return s, b.columnsOf(s, called, f.Alias)
 }
 
 func (b *binder) unknownTable(f *syntax.Table, c *ctes) {
@@ -114,7 +120,7 @@ func (b *binder) cte(q *ctes) plan.Node {
 			for i, f := range n.Fields() {
 				keep[i] = f.Type
 			}
-			p := convertColumns(n, keep).(*plan.Project)
+			p := b.convertColumns(n, keep).(*plan.Project)
 			for i, name := range q.columns {
 				p.Out[i].Name = name.Name
 			}
@@ -148,18 +154,7 @@ func (b *binder) join(f *syntax.Join, outer *scope, c *ctes) (plan.Node, []visib
 			"Name those that are needed: JOIN (SELECT a, b FROM t) AS u.")
 	}
 	b.differentTables(f.At, left, right)
-	j := &plan.Join{Kind: f.Kind, L: l, R: r, Out: append([]plan.Field{}, l.Fields()...)}
-	width := len(l.Fields())
-	for i := range right {
-		right[i].index += width
-		if right[i].both != nil {
-			right[i].both = shift(right[i].both, width).(*plan.Apply)
-		}
-	}
-	if f.Kind == syntax.Semi || f.Kind == syntax.Anti {
-		defer func() { j.Out = j.Out[:width] }()
-	}
-	j.Out = append(j.Out, r.Fields()...)
+	j := plan.NewJoin(f.Kind, l, r)
 	using := f.Using
 	if f.Natural {
 		using = commonNames(left, right)
@@ -176,7 +171,7 @@ func (b *binder) join(f *syntax.Join, outer *scope, c *ctes) (plan.Node, []visib
 		if plan.Find(on, isCorrelated, nil) != nil {
 			b.fail(f.On.Pos(), "ON cannot contain a query that looks at the row around it", "Put it into WHERE.")
 		}
-		b.on(j, on, width)
+		b.on(j, on)
 	}
 	if f.Kind == syntax.Semi || f.Kind == syntax.Anti {
 		return j, left
@@ -242,34 +237,35 @@ func (b *binder) using(j *plan.Join, name syntax.Ident, left, right []visible) (
 	}
 	both := plan.Call(types.Of(types.Null), name.At, "coalesce", b.unify([]plan.Expr{le, re})...)
 	both.T = both.Args[0].Type()
-	shown := visible{name: lv.name, typ: both.T, both: both}
+	shown := visible{name: lv.name, field: plan.Field{Type: both.T}, both: both}
 	left[li].merged = true
 	return append(append(append([]visible{}, left[:li]...), shown), left[li:]...), right
 }
 
 // on splits a condition at its ANDs.
-func (b *binder) on(j *plan.Join, cond plan.Expr, width int) {
+func (b *binder) on(j *plan.Join, cond plan.Expr) {
 	if a, ok := cond.(*plan.Apply); ok && a.Func == "AND" {
-		b.on(j, a.Args[0], width)
-		b.on(j, a.Args[1], width)
+		b.on(j, a.Args[0])
+		b.on(j, a.Args[1])
 		return
 	}
 	if a, ok := cond.(*plan.Apply); ok && a.Func == "=" {
-		first, second := side(a.Args[0], width), side(a.Args[1], width)
+		first, second := side(j, a.Args[0]), side(j, a.Args[1])
 		switch {
-		case first == onLeft && second == onRight:
+		case first == plan.Left && second == plan.Right:
 			b.pair(j, a.Args[0], a.Args[1])
 			return
-		case first == onRight && second == onLeft:
+		case first == plan.Right && second == plan.Left:
 			b.pair(j, a.Args[1], a.Args[0])
 			return
 		}
 	}
-	which := side(cond, width)
+	which := side(j, cond)
 	switch filters := plan.Find(cond, plan.AsksQuery, nil) == nil && !plan.MayFail(cond); {
-	case filters && which == onRight && (j.Kind == syntax.Inner || j.Kind == syntax.Left || j.Kind == syntax.Semi || j.Kind == syntax.Anti):
-		j.R = b.filtered(j.R, shift(cond, -width))
-	case filters && which == onLeft && (j.Kind == syntax.Inner || j.Kind == syntax.Right || j.Kind == syntax.Semi):
+	case filters && which == plan.Right && (j.Kind == syntax.Inner || j.Kind == syntax.Left || j.Kind == syntax.Semi ||
+		j.Kind == syntax.Anti):
+		j.R = b.filtered(j.R, cond)
+	case filters && which == plan.Left && (j.Kind == syntax.Inner || j.Kind == syntax.Right || j.Kind == syntax.Semi):
 		j.L = b.filtered(j.L, cond)
 	default:
 		j.Rest = plan.And(j.Rest, cond)
@@ -279,38 +275,24 @@ func (b *binder) on(j *plan.Join, cond plan.Expr, width int) {
 // pair adds an equality between both sides. Both expressions are converted to one type, so that hashing finds equal values.
 func (b *binder) pair(j *plan.Join, l, r plan.Expr) {
 	both := b.unify([]plan.Expr{l, r})
-	j.Equal = append(j.Equal, [2]plan.Expr{both[0], shift(both[1], -len(j.L.Fields()))})
+	j.Equal = append(j.Equal, [2]plan.Expr{both[0], both[1]})
 }
 
-const (
-	onLeft = iota
-	onRight
-	onBoth // on both sides or on neither
-)
-
-// side says on which side of a join the columns of e are.
-func side(e plan.Expr, width int) int {
-	has := func(left bool) bool {
-		return plan.Find(e, func(e plan.Expr) bool { c, ok := e.(*plan.Column); return ok && (c.Index < width) == left }, nil) != nil
+// side says on which side of a join the columns of e are. It is plan.Both for an expression that reads no columns, or asks a query.
+func side(j *plan.Join, e plan.Expr) plan.Side {
+	if s := j.Side(e); s != plan.NoSide && plan.Find(e, plan.AsksQuery, nil) == nil {
+		return s
 	}
-	subquery := plan.Find(e, plan.AsksQuery, nil) != nil
-	switch l, r := has(true), has(false); {
-	case l && !r && !subquery:
-		return onLeft
-	case r && !l && !subquery:
-		return onRight
-	}
-	return onBoth
+	return plan.Both
 }
 
-// shift adds by to the index of every column of e.
-func shift(e plan.Expr, by int) plan.Expr {
-	return plan.NewRewriter(func(e plan.Expr) (plan.Expr, bool) {
-		if c, ok := e.(*plan.Column); ok {
-			return &plan.Column{Base: c.Base, Index: c.Index + by, Name: c.Name}, true
-		}
-		return nil, false
-	}).Expr(e)
+// renumbered returns the rows of n in columns with other numbers, because n is used a second time.
+func (b *binder) renumbered(n plan.Node) *plan.Project {
+	p := &plan.Project{Input: n}
+	for _, f := range n.Fields() {
+		p.Exprs, p.Out = append(p.Exprs, f.Ref(0)), append(p.Out, b.ids.Field(f.Name, f.Type))
+	}
+	return p
 }
 
 // plain binds an expression without aggregates and window functions.

@@ -26,13 +26,13 @@ func (s *selection) aggregate(exprs []plan.Expr) []plan.Expr {
 	g := &grouping{s, &plan.Aggregation{Input: s.node}, plan.NewNumbering(), map[int]int{}}
 	g.keys()
 	for _, k := range g.node.Keys {
-		g.node.Out = append(g.node.Out, plan.Field{Name: "", Type: k.Type()})
+		g.node.Out = append(g.node.Out, s.ids.Field("", k.Type()))
 	}
 	s.node = g.node
 	aggregates := map[int]int{}
 	return plan.NewRewriter(func(e plan.Expr) (plan.Expr, bool) {
 		if i, ok := g.at[g.in.Number(e)]; ok {
-			return &plan.Column{Base: plan.Base{T: e.Type(), At: e.Pos()}, Index: i, Name: ""}, true
+			return g.node.Out[i].Ref(e.Pos()), true
 		}
 		switch e := e.(type) {
 		case *plan.Aggregate:
@@ -45,9 +45,9 @@ func (s *selection) aggregate(exprs []plan.Expr) []plan.Expr {
 			if !ok {
 				i = len(g.node.Aggs)
 				aggregates[g.in.Number(e)] = i
-				g.node.Aggs, g.node.Out = append(g.node.Aggs, e), append(g.node.Out, plan.Field{Name: e.Func, Type: e.T})
+				g.node.Aggs, g.node.Out = append(g.node.Aggs, e), append(g.node.Out, s.ids.Field(e.Func, e.T))
 			}
-			return &plan.Column{Base: plan.Base{T: e.T, At: e.At}, Index: len(g.node.Keys) + i, Name: e.Func}, true
+			return g.node.Out[len(g.node.Keys)+i].Ref(e.At), true
 		case *plan.Column:
 			s.fail(e.At, fmt.Sprintf("the column %s is neither in GROUP BY nor within an aggregate", e.Name),
 				fmt.Sprintf("Add it to GROUP BY, or write any_value(%s).", e.Name))

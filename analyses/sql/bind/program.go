@@ -3,7 +3,10 @@ package bind
 import "posta.dev/posta/analyses/sql/plan"
 
 // Program is a bound text.
-type Program struct{ Statements []Statement }
+type Program struct {
+	Statements []Statement
+	IDs        *plan.IDs // gives out numbers for further columns
+}
 
 // Statement is one answer. Plan is nil for SHOW TABLES.
 type Statement struct {

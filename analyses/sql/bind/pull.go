@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"maps"
 	"slices"
 
 	"posta.dev/posta/analyses/sql/plan"
@@ -64,16 +65,9 @@ func looksOut(n plan.Node, seen map[plan.Node]bool) bool {
 		slices.ContainsFunc(plan.Inputs(n), func(in plan.Node) bool { return looksOut(in, seen) })
 }
 
-func columnsOf(n plan.Node) (cols []plan.Expr) {
-	for i, f := range n.Fields() {
-		cols = append(cols, &plan.Column{Base: plan.Base{T: f.Type, At: 0}, Index: i, Name: f.Name})
-	}
-	return cols
-}
-
 func (u *puller) pull(n plan.Node) *pulled {
 	if !looksOut(n, map[plan.Node]bool{}) {
-		return &pulled{node: n, cols: columnsOf(n)}
+		return &pulled{node: n}
 	}
 	switch n := n.(type) {
 	case *plan.Filter:
@@ -81,9 +75,9 @@ func (u *puller) pull(n plan.Node) *pulled {
 	case *plan.Project:
 		p := u.pull(n.Input)
 		out := *p
-		out.cols = make([]plan.Expr, len(n.Exprs))
+		out.by = make(map[plan.ColumnID]plan.Expr, len(n.Exprs))
 		for i, e := range n.Exprs {
-			out.cols[i] = plan.Substitute(e, p.cols)
+			out.by[n.Out[i].ID] = plan.Substitute(e, p.by)
 		}
 		return &out
 	case *plan.Join:
@@ -107,7 +101,7 @@ func (u *puller) pull(n plan.Node) *pulled {
 
 func (u *puller) filter(n *plan.Filter) *pulled {
 	p := *u.pull(n.Input)
-	cond := plan.Substitute(n.Cond, p.cols)
+	cond := plan.Substitute(n.Cond, p.by)
 	if p.one {
 		p.keep = plan.And(p.keep, cond)
 		return &p
@@ -136,34 +130,26 @@ func (u *puller) join(n *plan.Join) *pulled {
 	if l.one || r.one {
 		u.refuse("joins an aggregate that does")
 	}
-	width := len(l.node.Fields())
-	out := &pulled{cols: slices.Clone(l.cols), conds: slices.Clone(l.conds)}
-	for _, e := range r.cols {
-		out.cols = append(out.cols, shift(e, width))
-	}
-	for _, e := range r.conds {
-		out.conds = append(out.conds, shift(e, width))
-	}
-	j := &plan.Join{Kind: n.Kind, L: l.node, R: r.node, Out: append(slices.Clone(l.node.Fields()), r.node.Fields()...)}
+	out := &pulled{by: map[plan.ColumnID]plan.Expr{}, conds: slices.Concat(l.conds, r.conds)}
+	maps.Copy(out.by, l.by)
+	maps.Copy(out.by, r.by)
+	j := plan.NewJoin(n.Kind, l.node, r.node)
 	for _, pair := range n.Equal {
-		a, z := plan.Substitute(pair[0], l.cols), plan.Substitute(pair[1], r.cols)
+		a, z := plan.Substitute(pair[0], l.by), plan.Substitute(pair[1], r.by)
 		if hasOuter(a) || hasOuter(z) || !plan.HasColumn(a) && plan.HasColumn(pair[0]) || !plan.HasColumn(z) && plan.HasColumn(pair[1]) {
-			out.conds = append(out.conds, plan.Call(types.Of(types.Bool), a.Pos(), "=", a, shift(z, width)))
+			out.conds = append(out.conds, plan.Call(types.Of(types.Bool), a.Pos(), "=", a, z))
 			continue
 		}
 		j.Equal = append(j.Equal, [2]plan.Expr{a, z})
 	}
 	if n.Rest != nil {
-		for _, part := range plan.Conjuncts(plan.Substitute(n.Rest, out.cols)) {
+		for _, part := range plan.Conjuncts(plan.Substitute(n.Rest, out.by)) {
 			if hasOuter(part) {
 				out.conds = append(out.conds, part)
 			} else {
 				j.Rest = plan.And(j.Rest, part)
 			}
 		}
-	}
-	if n.Kind == syntax.Semi || n.Kind == syntax.Anti {
-		j.Out, out.cols = j.Out[:width], l.cols
 	}
 	out.node = j
 	return out
@@ -185,9 +171,9 @@ func equality(cond plan.Expr) (outer, inner plan.Expr, ok bool) {
 	return nil, nil, false
 }
 
-// byKey prepares for grouping the plan's rows by the inner sides of the equalities. It returns these sides as keys, and the
-// conditions over the groups, in which the kth key is column first+k. Conditions on the outer row alone do not change.
-func (u *puller) byKey(conds []plan.Expr, first int) (keys, above []plan.Expr) {
+// byKey prepares for grouping the plan's rows by the inner sides of the equalities. It returns these sides as keys, the columns that the
+// groups have for them, and the conditions over the groups. Conditions on the outer row alone do not change.
+func (u *puller) byKey(conds []plan.Expr) (keys []plan.Expr, fields []plan.Field, above []plan.Expr) {
 	for _, cond := range conds {
 		if !plan.HasColumn(cond) {
 			above = append(above, cond)
@@ -197,11 +183,11 @@ func (u *puller) byKey(conds []plan.Expr, first int) (keys, above []plan.Expr) {
 		if !ok {
 			u.refuse("is grouped, and compared with it by something else than =")
 		}
-		key := &plan.Column{Base: plan.Base{T: inner.Type(), At: inner.Pos()}, Index: first + len(keys), Name: ""}
-		above = append(above, plan.Call(types.Of(types.Bool), cond.Pos(), "=", outer, key))
-		keys = append(keys, inner)
+		f := u.b.ids.Field("", inner.Type())
+		above = append(above, plan.Call(types.Of(types.Bool), cond.Pos(), "=", outer, f.Ref(inner.Pos())))
+		keys, fields = append(keys, inner), append(fields, f)
 	}
-	return keys, above
+	return keys, fields, above
 }
 
 func (u *puller) aggregation(n *plan.Aggregation) *pulled {
@@ -210,13 +196,14 @@ func (u *puller) aggregation(n *plan.Aggregation) *pulled {
 		u.refuse("groups an aggregate that does")
 	}
 	a := &plan.Aggregation{Input: p.node}
-	out := &pulled{node: a}
-	for _, k := range n.Keys {
-		a.Keys = append(a.Keys, plan.Substitute(k, p.cols))
+	out := &pulled{node: a, by: map[plan.ColumnID]plan.Expr{}}
+	for i, k := range n.Keys {
+		f := u.b.ids.Field("", k.Type())
+		a.Keys, a.Out = append(a.Keys, plan.Substitute(k, p.by)), append(a.Out, f)
+		out.by[n.Out[i].ID] = f.Ref(0)
 	}
-	var keys []plan.Expr
-	keys, out.conds = u.byKey(p.conds, len(n.Keys))
-	a.Keys = append(a.Keys, keys...)
+	keys, fields, conds := u.byKey(p.conds)
+	a.Keys, a.Out, out.conds = append(a.Keys, keys...), append(a.Out, fields...), conds
 	for _, set := range n.Sets {
 		with := slices.Clone(set)
 		for k := range keys {
@@ -230,18 +217,15 @@ func (u *puller) aggregation(n *plan.Aggregation) *pulled {
 	if out.one && len(n.Sets) > 1 {
 		u.refuse("has several groupings, one of them of all rows")
 	}
-	for _, k := range a.Keys {
-		a.Out = append(a.Out, plan.Field{Name: "", Type: k.Type()})
-	}
-	out.cols = columnsOf(a)[:len(n.Keys)]
-	for _, x := range n.Aggs {
-		x = plan.Substitute(x, p.cols).(*plan.Aggregate)
-		a.Aggs, a.Out = append(a.Aggs, x), append(a.Out, plan.Field{Name: x.Func, Type: x.T})
-		var col plan.Expr = &plan.Column{Base: plan.Base{T: x.T, At: x.At}, Index: len(a.Out) - 1, Name: x.Func}
+	for i, x := range n.Aggs {
+		x = plan.Substitute(x, p.by).(*plan.Aggregate)
+		f := u.b.ids.Field(x.Func, x.T)
+		a.Aggs, a.Out = append(a.Aggs, x), append(a.Out, f)
+		var col plan.Expr = f.Ref(x.At)
 		if out.one && (x.Func == "count" || x.Func == "approx_count_distinct") { // the count of no rows is 0
 			col = plan.Call(x.T, x.At, "coalesce", col, plan.Value(x.T, x.At, int64(0)))
 		}
-		out.cols = append(out.cols, col)
+		out.by[n.Out[len(n.Keys)+i].ID] = col
 	}
 	if slices.ContainsFunc(plan.Exprs(a), hasOuter) {
 		u.refuse("groups or aggregates by it")
@@ -256,18 +240,22 @@ func (u *puller) windows(n *plan.Windows) *pulled {
 	if p.one {
 		u.refuse("has windows over an aggregate that does")
 	}
-	keys, _ := u.byKey(p.conds, 0)
-	width := len(p.node.Fields())
+	keys, _, _ := u.byKey(p.conds)
+	width := len(n.Input.Fields())
 	w := &plan.Windows{Input: p.node, Out: slices.Clone(p.node.Fields())}
-	out := &pulled{node: w, cols: slices.Clone(p.cols), conds: p.conds}
+	out := &pulled{node: w, by: maps.Clone(p.by), conds: p.conds}
+	if out.by == nil {
+		out.by = map[plan.ColumnID]plan.Expr{}
+	}
 	for i, c := range n.Calls {
-		call := *plan.Substitute(c, p.cols).(*plan.WindowCall)
+		call := *plan.Substitute(c, p.by).(*plan.WindowCall)
 		call.Partition = append(slices.Clone(call.Partition), keys...)
 		if hasOuter(&call) {
 			u.refuse("has a window function of it")
 		}
-		w.Calls, w.Out = append(w.Calls, &call), append(w.Out, plan.Field{Name: call.Func, Type: call.T})
-		out.cols = append(out.cols, &plan.Column{Base: plan.Base{T: call.T, At: call.At}, Index: width + i, Name: call.Func})
+		f := u.b.ids.Field(call.Func, call.T)
+		w.Calls, w.Out = append(w.Calls, &call), append(w.Out, f)
+		out.by[n.Out[width+i].ID] = f.Ref(call.At)
 	}
 	return out
 }

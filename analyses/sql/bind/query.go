@@ -70,8 +70,7 @@ func (b *binder) count(x syntax.Expr, without int64, clause string) int64 {
 // orderOutput binds the ORDER BY of a body other than a SELECT: it takes positions and names of columns.
 func (b *binder) orderOutput(q *syntax.Query, fields []plan.Field) (orders []plan.Order) {
 	column := func(i int, o syntax.OrderItem, at syntax.Pos) plan.Order {
-		c := &plan.Column{Base: plan.Base{T: fields[i].Type, At: at}, Index: i, Name: fields[i].Name}
-		return plan.Order{X: c, Desc: o.Desc, NullsFirst: o.NullsFirst}
+		return plan.Order{X: fields[i].Ref(at), Desc: o.Desc, NullsFirst: o.NullsFirst}
 	}
 	if q.OrderAll {
 		for i := range fields {
@@ -132,7 +131,7 @@ func (b *binder) values(v *syntax.Values, outer *scope, c *ctes) plan.Node {
 		for i := range n.Rows {
 			n.Rows[i][j] = column[i]
 		}
-		n.Out = append(n.Out, plan.Field{Name: fmt.Sprintf("col%d", j), Type: column[0].Type()})
+		n.Out = append(n.Out, b.ids.Field(fmt.Sprintf("col%d", j), column[0].Type()))
 	}
 	return n
 }
@@ -155,14 +154,18 @@ func (b *binder) setOp(x *syntax.SetOp, outer *scope, c *ctes) plan.Node {
 		b.check(x.At, err)
 		common[i] = t
 	}
-	return &plan.SetOp{Kind: x.Kind, All: x.All, L: as(l, common), R: as(r, common)}
+	n := &plan.SetOp{Kind: x.Kind, All: x.All, L: b.as(l, common), R: b.as(r, common)}
+	for i, f := range n.L.Fields() {
+		n.Out = append(n.Out, b.ids.Field(f.Name, common[i]))
+	}
+	return n
 }
 
 // as converts the columns of n where that is needed.
-func as(n plan.Node, to []types.Type) plan.Node {
+func (b *binder) as(n plan.Node, to []types.Type) plan.Node {
 	for i, f := range n.Fields() {
 		if f.Type != to[i] {
-			return convertColumns(n, to)
+			return b.convertColumns(n, to)
 		}
 	}
 	return n
@@ -195,12 +198,12 @@ func (b *binder) byName(at syntax.Pos, l, r plan.Node) (plan.Node, plan.Node) {
 		p := &plan.Project{Input: n}
 		for _, name := range names {
 			var e plan.Expr = plan.Value(types.Of(types.Null), at, nil)
-			for i, f := range n.Fields() {
+			for _, f := range n.Fields() {
 				if equalFold(f.Name, name) {
-					e = &plan.Column{Base: plan.Base{T: f.Type, At: at}, Index: i, Name: f.Name}
+					e = f.Ref(at)
 				}
 			}
-			p.Exprs, p.Out = append(p.Exprs, e), append(p.Out, plan.Field{Name: name, Type: e.Type()})
+			p.Exprs, p.Out = append(p.Exprs, e), append(p.Out, b.ids.Field(name, e.Type()))
 		}
 		return p
 	}

@@ -15,8 +15,7 @@ import (
 type visible struct {
 	table  string // the table's name or alias in this SELECT
 	name   string
-	index  int // index in the rows of FROM
-	typ    types.Type
+	field  plan.Field  // of the rows of FROM
 	hidden bool        // * leaves it out
 	merged bool        // a column of USING; its name without a table finds another column instead
 	scan   *plan.Scan  // the table that it comes from, if it comes straight from a Scan
@@ -112,7 +111,7 @@ func (b *binder) use(v visible, at syntax.Pos) plan.Expr {
 	if v.both != nil {
 		return v.both
 	}
-	if v.scan != nil && v.typ.Kind == types.Null && !b.describing {
+	if v.scan != nil && v.field.Type.Kind == types.Null && !b.describing {
 		e := syntax.NewError(b.text, at, fmt.Sprintf("the column %s is not read", v.name), "")
 		e.Unread = v.scan.Table.Fields[v.at].Name
 		panic(e)
@@ -120,7 +119,7 @@ func (b *binder) use(v visible, at syntax.Pos) plan.Expr {
 	if v.scan != nil {
 		v.scan.Used[v.at] = true
 	}
-	return &plan.Column{Base: plan.Base{T: v.typ, At: at}, Index: v.index, Name: v.name}
+	return &plan.Column{Base: plan.Base{T: v.field.Type, At: at}, ID: v.field.ID, Name: v.name}
 }
 
 func (b *binder) unknownColumn(c *syntax.Column, s *scope) {

@@ -308,7 +308,7 @@ func (s *selection) project(on []plan.Expr, orders []plan.Order) plan.Node {
 	in, at := plan.NewNumbering(), map[int]int{}
 	for i, e := range s.exprs {
 		p.Exprs = append(p.Exprs, e)
-		p.Out = append(p.Out, plan.Field{Name: s.items[i].name, Type: e.Type()})
+		p.Out = append(p.Out, s.ids.Field(s.items[i].name, e.Type()))
 		if _, ok := at[in.Number(e)]; !ok {
 			at[in.Number(e)] = i
 		}
@@ -320,10 +320,10 @@ func (s *selection) project(on []plan.Expr, orders []plan.Order) plan.Node {
 				s.fail(e.Pos(), "with DISTINCT only columns of SELECT can be ordered by", "Add it to SELECT.")
 			}
 			i = len(p.Exprs)
-			p.Exprs, p.Out = append(p.Exprs, e), append(p.Out, plan.Field{Name: "", Type: e.Type()})
+			p.Exprs, p.Out = append(p.Exprs, e), append(p.Out, s.ids.Field("", e.Type()))
 			at[in.Number(e)] = i
 		}
-		return &plan.Column{Base: plan.Base{T: e.Type(), At: e.Pos()}, Index: i, Name: p.Out[i].Name}
+		return p.Out[i].Ref(e.Pos())
 	}
 	for i := range on {
 		on[i] = column(on[i])
@@ -343,9 +343,8 @@ func (s *selection) project(on []plan.Expr, orders []plan.Order) plan.Node {
 	}
 	if hidden := len(p.Exprs) - len(s.exprs); hidden > 0 {
 		keep := &plan.Project{Input: n}
-		for i, f := range p.Out[:len(s.exprs)] {
-			keep.Exprs = append(keep.Exprs, &plan.Column{Base: plan.Base{T: f.Type}, Index: i, Name: f.Name})
-			keep.Out = append(keep.Out, f)
+		for _, f := range p.Out[:len(s.exprs)] {
+			keep.Exprs, keep.Out = append(keep.Exprs, f.Ref(0)), append(keep.Out, s.ids.Field(f.Name, f.Type))
 		}
 		return keep
 	}
@@ -366,8 +365,8 @@ func (s *selection) windowed(exprs []plan.Expr) []plan.Expr {
 		if !ok {
 			i = len(w.Calls)
 			at[in.Number(e)] = i
-			w.Calls, w.Out = append(w.Calls, c), append(w.Out, plan.Field{Name: c.Func, Type: c.T})
+			w.Calls, w.Out = append(w.Calls, c), append(w.Out, s.ids.Field(c.Func, c.T))
 		}
-		return &plan.Column{Base: plan.Base{T: c.T, At: c.At}, Index: width + i, Name: c.Func}, true
+		return w.Out[width+i].Ref(c.At), true
 	}).Exprs(exprs)
 }

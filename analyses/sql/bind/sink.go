@@ -34,7 +34,7 @@ func (b *binder) where(n plan.Node, cond plan.Expr) plan.Node {
 // sink moves a condition over a join's columns below the join or into it. It returns false if the condition must stay above.
 func (b *binder) sink(n plan.Node, part plan.Expr) (plan.Node, bool) {
 	if u, ok := n.(*plan.Unnest); ok {
-		if plan.MayFail(part) || plan.Find(part, plan.AsksQuery, nil) != nil || side(part, len(u.Input.Fields())) != onLeft {
+		if plan.MayFail(part) || plan.Find(part, plan.AsksQuery, nil) != nil || !readsOnly(part, u.Input) {
 			return n, false
 		}
 		u.Input = b.filtered(u.Input, part)
@@ -45,24 +45,23 @@ func (b *binder) sink(n plan.Node, part plan.Expr) (plan.Node, bool) {
 		return n, false
 	}
 	inner := j.Kind == syntax.Inner || j.Kind == syntax.Cross
-	width := len(j.L.Fields())
-	which := side(part, width)
+	which := side(j, part)
 	equality, isEquality := part.(*plan.Apply)
 	isEquality = isEquality && equality.Func == "="
 	switch {
-	case which != onBoth && plan.MayFail(part):
+	case which != plan.Both && plan.MayFail(part):
 		return n, false
-	case which == onLeft && (inner || j.Kind == syntax.Left || j.Kind == syntax.Semi || j.Kind == syntax.Anti):
+	case which == plan.Left && (inner || j.Kind == syntax.Left || j.Kind == syntax.Semi || j.Kind == syntax.Anti):
 		j.L = b.filtered(j.L, part)
-	case which == onRight && (inner || j.Kind == syntax.Right):
-		j.R = b.filtered(j.R, shift(part, -width))
-	case inner && isEquality && side(equality.Args[0], width) == onLeft && side(equality.Args[1], width) == onRight:
+	case which == plan.Right && (inner || j.Kind == syntax.Right):
+		j.R = b.filtered(j.R, part)
+	case inner && isEquality && side(j, equality.Args[0]) == plan.Left && side(j, equality.Args[1]) == plan.Right:
 		b.pair(j, equality.Args[0], equality.Args[1])
 		j.Kind = syntax.Inner
-	case inner && isEquality && side(equality.Args[0], width) == onRight && side(equality.Args[1], width) == onLeft:
+	case inner && isEquality && side(j, equality.Args[0]) == plan.Right && side(j, equality.Args[1]) == plan.Left:
 		b.pair(j, equality.Args[1], equality.Args[0])
 		j.Kind = syntax.Inner
-	case inner && which == onBoth && !plan.MayFail(part):
+	case inner && which == plan.Both && !plan.MayFail(part):
 		j.Rest = plan.And(j.Rest, part)
 		j.Kind = syntax.Inner
 	default:
@@ -81,4 +80,15 @@ func (b *binder) filtered(n plan.Node, part plan.Expr) plan.Node {
 		return &plan.Filter{Input: f.Input, Cond: plan.And(f.Cond, part)}
 	}
 	return &plan.Filter{Input: n, Cond: part}
+}
+
+// readsOnly reports whether an expression reads columns, all of them of n.
+func readsOnly(e plan.Expr, n plan.Node) bool {
+	of, all := plan.SetOf(n.Fields()), true
+	plan.Walk(func(e plan.Expr) {
+		if c, is := e.(*plan.Column); is {
+			all = all && of.Has(c.ID)
+		}
+	}, e)
+	return all && plan.HasColumn(e)
 }

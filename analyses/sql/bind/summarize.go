@@ -18,6 +18,7 @@ import (
 // DuckDB: see the aggregates quartiles and approx_unique in package tail.
 func (b *binder) summary(d *syntax.Describe, at syntax.Pos, c *ctes) plan.Node {
 	fields := b.query(d.Query, nil, c).Fields()
+	b.named = map[*ctes]bool{} // what was bound just now is not part of the plan
 	from := &syntax.Derived{At: at, Query: d.Query, Alias: syntax.Alias{Name: syntax.Ident{At: at, Name: "s"}}}
 	text := func(s string) syntax.Expr { return &syntax.String{At: at, Value: s} }
 	cast := func(x syntax.Expr, typ string, args ...int) syntax.Expr {

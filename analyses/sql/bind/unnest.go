@@ -2,6 +2,7 @@ package bind
 
 import (
 	"fmt"
+	"slices"
 
 	"posta.dev/posta/analyses/sql/plan"
 
@@ -63,9 +64,9 @@ func (s *selection) unnested(exprs []plan.Expr) []plan.Expr {
 		if !ok {
 			i = len(u.Lists)
 			at[ids.Number(e)] = i
-			u.Lists, u.Out = append(u.Lists, list), append(u.Out, plan.Field{Name: "unnest", Type: e.Type()})
+			u.Lists, u.Out = append(u.Lists, list), append(u.Out, s.ids.Field("unnest", e.Type()))
 		}
-		return &plan.Column{Base: plan.Base{T: e.Type(), At: e.Pos()}, Index: len(in) + i, Name: "unnest"}, true
+		return u.Out[len(in)+i].Ref(e.Pos()), true
 	}).Exprs(exprs)
 }
 
@@ -84,8 +85,7 @@ func (b *binder) fromUnnest(f *syntax.TableFunc, n plan.Node, left []visible, ou
 		b.fail(f.Args[0].X.Pos(), "UNNEST cannot contain a query that looks at the row around it", "Compute it in a subquery in FROM.")
 	}
 	list = b.list(f.Args[0].X.Pos(), list)
-	text := types.Of(types.Text)
-	v := visible{table: "unnest", name: "unnest", index: len(n.Fields()), typ: text}
+	v := visible{table: "unnest", name: "unnest", field: b.ids.Field("", types.Of(types.Text))}
 	if f.Alias.Name.Name != "" {
 		v.table = f.Alias.Name.Name
 	}
@@ -94,7 +94,8 @@ func (b *binder) fromUnnest(f *syntax.TableFunc, n plan.Node, left []visible, ou
 	} else if len(names) == 1 {
 		v.name = names[0].Name
 	}
-	out := append(append([]plan.Field{}, n.Fields()...), plan.Field{Name: v.name, Type: text})
+	v.field.Name = v.name
+	out := append(slices.Clone(n.Fields()), v.field)
 	return &plan.Unnest{Input: n, Lists: []plan.Expr{list}, Out: out}, v
 }
 

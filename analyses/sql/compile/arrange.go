@@ -12,152 +12,69 @@ import (
 
 // arranger reorders inner joins where the order of their rows does not matter: below an aggregation whose result does not
 // depend on it. First each large relation is joined with its small partners, so that it stays a leaf. Then the largest
-// relation is joined with the others, which the reducer keeps in memory. arranger changes the nodes in place. Its methods
-// return the new indexes of a node's columns, or nil if they have not moved.
+// relation is joined with the others, which the reducer keeps in memory. arranger changes the nodes in place, and a join may get
+// its columns in another order.
 type arranger struct {
 	*statement
-	done map[plan.Node]bool
+	done map[plan.Node]plan.Node // the replacements of nodes that several others read
 }
 
 func (s *statement) arrange() {
-	a := &arranger{s, map[plan.Node]bool{}}
-	for _, r := range s.roots {
-		a.node(r.plan, false)
+	a := &arranger{s, map[plan.Node]plan.Node{}}
+	for i := range s.roots {
+		s.roots[i].plan = a.node(s.roots[i].plan, false)
 	}
 }
 
-// node arranges the joins below a node. With free, the order of the node's rows and columns may change.
-func (a *arranger) node(n plan.Node, free bool) (plan.Node, []int) {
-	if a.uses[n] > 1 {
-		if a.done[n] {
-			return n, nil
-		}
-		a.done[n] = true
-		free = false // several nodes read the columns at their present indexes
+// node arranges the joins below a node, and returns its replacement. With free, the order of the node's rows and columns may change.
+func (a *arranger) node(n plan.Node, free bool) plan.Node {
+	if a.uses[n] < 2 {
+		return a.arranged(n, free)
 	}
-	a.queries(n)
+	if a.done[n] == nil {
+		a.done[n] = a.arranged(n, false)
+	}
+	return a.done[n]
+}
+
+func (a *arranger) arranged(n plan.Node, free bool) plan.Node {
+	for _, query := range queries(plan.Exprs(n)) {
+		a.node(query, false)
+	}
 	switch n := n.(type) {
 	case *plan.Filter:
-		in, moved := a.node(n.Input, free)
-		n.Input = in
-		move(moved, &n.Cond)
-		return n, moved
+		n.Input = a.node(n.Input, free)
 	case *plan.Project:
-		in, moved := a.node(n.Input, free)
-		n.Input = in
-		for i := range n.Exprs {
-			move(moved, &n.Exprs[i])
-		}
+		n.Input = a.node(n.Input, free)
 	case *plan.Aggregation:
-		in, moved := a.node(n.Input, !slices.ContainsFunc(n.Aggs, seesOrder))
-		n.Input = in
-		for i := range n.Keys {
-			move(moved, &n.Keys[i])
-		}
-		for i := range n.Aggs {
-			e := plan.Expr(n.Aggs[i])
-			move(moved, &e)
-			n.Aggs[i] = e.(*plan.Aggregate)
-		}
+		n.Input = a.node(n.Input, !slices.ContainsFunc(n.Aggs, seesOrder))
 	case *plan.Unnest:
-		in, moved := a.node(n.Input, free)
-		n.Input = in
-		for i := range n.Lists {
-			move(moved, &n.Lists[i])
+		if in := a.node(n.Input, free); in != n.Input {
+			made := n.Out[len(n.Input.Fields()):]
+			return &plan.Unnest{Input: in, Lists: n.Lists, Outer: n.Outer, Out: append(slices.Clone(in.Fields()), made...)}
 		}
-		if moved == nil {
-			return n, nil
-		}
-		w := len(moved)
-		plan.Giving(n, append(slices.Clone(in.Fields()), n.Fields()[w:]...))
-		moved = slices.Clone(moved)
-		for i := range n.Lists {
-			moved = append(moved, w+i)
-		}
-		return n, moved
 	case *plan.Join:
 		if free {
 			if g := a.groupOf(n); g != nil {
 				return g.arranged()
 			}
 		}
-		return n, a.join(n, free)
-	case *plan.Sort:
-		n.Input, _ = a.node(n.Input, false)
-	case *plan.Limit:
-		n.Input, _ = a.node(n.Input, false)
-	case *plan.Distinct:
-		n.Input, _ = a.node(n.Input, false)
-	case *plan.Windows:
-		n.Input, _ = a.node(n.Input, false)
-	case *plan.SetOp:
-		n.L, _ = a.node(n.L, false)
-		n.R, _ = a.node(n.R, false)
-	}
-	return n, nil
-}
-
-// queries arranges the queries that are used as values in a node.
-func (a *arranger) queries(n plan.Node) {
-	for _, query := range queries(plan.Exprs(n)) {
-		a.node(query, false)
-	}
-}
-
-// join arranges the sides of a join that stays where it is.
-func (a *arranger) join(n *plan.Join, free bool) []int {
-	half := n.Kind == syntax.Semi || n.Kind == syntax.Anti
-	l, left := a.node(n.L, free)
-	r, right := a.node(n.R, free || half)
-	if left == nil && right == nil {
-		n.L, n.R = l, r
-		return nil
-	}
-	moved := append(here(left, len(l.Fields())), here(right, len(r.Fields()))...)
-	for i := range n.Equal {
-		move(left, &n.Equal[i][0])
-		move(right, &n.Equal[i][1])
-	}
-	w := len(l.Fields())
-	for i := w; i < len(moved); i++ {
-		moved[i] += w
-	}
-	if n.Rest != nil {
-		move(moved, &n.Rest)
-	}
-	n.L, n.R = l, r
-	out := append(slices.Clone(l.Fields()), r.Fields()...)
-	if half {
-		out, moved = out[:w], moved[:w]
-	}
-	plan.Giving(n, out)
-	return moved
-}
-
-// here returns the new indexes of columns, even if they have not moved.
-func here(moved []int, n int) []int {
-	if moved != nil {
-		return slices.Clone(moved)
-	}
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
-}
-
-// move makes an expression read columns at their new indexes.
-func move(moved []int, e *plan.Expr) {
-	if moved == nil {
-		return
-	}
-	*e = plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
-		c, ok := e.(*plan.Column)
-		if !ok {
-			return nil, false
+		half := n.Kind == syntax.Semi || n.Kind == syntax.Anti
+		if l, r := a.node(n.L, free), a.node(n.R, free || half); l != n.L || r != n.R {
+			return n.With(l, r)
 		}
-		return plan.Typed(&plan.Column{Index: moved[c.Index], Name: c.Name}, c.T, c.At), true
-	})(*e)
+	case *plan.Sort:
+		n.Input = a.node(n.Input, false)
+	case *plan.Limit:
+		n.Input = a.node(n.Input, false)
+	case *plan.Distinct:
+		n.Input = a.node(n.Input, false)
+	case *plan.Windows:
+		n.Input = a.node(n.Input, false)
+	case *plan.SetOp:
+		n.L, n.R = a.node(n.L, false), a.node(n.R, false)
+	}
+	return n
 }
 
 // seesOrder reports whether an aggregate depends on the order of its rows.
@@ -169,8 +86,7 @@ func seesOrder(a *plan.Aggregate) bool {
 	return true
 }
 
-// group is a set of relations that inner joins combine, and all their conditions. The conditions number the columns of all
-// relations consecutively.
+// group is a set of relations that inner joins combine, and all their conditions.
 type group struct {
 	*arranger
 	relations []relation
@@ -179,12 +95,11 @@ type group struct {
 
 // relation is what a group joins: a table, perhaps filtered, or any other node.
 type relation struct {
-	node  plan.Node
-	at    int   // the index of its first column
-	bytes int64 // the size of its tables
-	small bool
-	set   uint64 // the set that contains only this relation
-	cols  []int  // after it is joined: its columns in their order, by their numbers in the group
+	node    plan.Node
+	bytes   int64 // the size of its tables
+	small   bool
+	set     uint64 // the set that contains only this relation
+	columns plan.Set
 }
 
 // condition is an equality of two expressions, or, if r is nil, any other condition.
@@ -203,56 +118,41 @@ const (
 func (a *arranger) groupOf(n *plan.Join) *group {
 	g := &group{arranger: a}
 	fits := true
-	var take func(n plan.Node, at int)
-	take = func(n plan.Node, at int) {
+	var take func(n plan.Node)
+	take = func(n plan.Node) {
 		j, ok := n.(*plan.Join)
 		if !ok || j.Kind != syntax.Inner && j.Kind != syntax.Cross || a.uses[n] > 1 {
 			bytes := a.bytes(n)
 			fits = fits && bytes >= 0
-			g.relations = append(g.relations, relation{node: n, at: at, bytes: bytes, small: bytes <= MaxReference})
+			g.relations = append(g.relations, relation{node: n, bytes: bytes, small: bytes <= MaxReference})
 			return
 		}
-		take(j.L, at)
-		right := at + len(j.L.Fields())
-		take(j.R, right)
+		take(j.L)
+		take(j.R)
 		for _, p := range j.Equal {
 			fits = fits && !plan.MayFail(p[0]) && !plan.MayFail(p[1])
-			g.parts = append(g.parts, condition{l: shifted(p[0], at), r: shifted(p[1], right)})
+			g.parts = append(g.parts, condition{l: p[0], r: p[1]})
 		}
 		if j.Rest != nil {
 			fits = fits && !plan.MayFail(j.Rest) && len(queries([]plan.Expr{j.Rest})) == 0
-			g.parts = append(g.parts, condition{l: shifted(j.Rest, at)})
+			g.parts = append(g.parts, condition{l: j.Rest})
 		}
 	}
-	take(n, 0)
+	take(n)
 	if !fits || len(g.relations) < fewRelations || len(g.relations) > mostRelations {
 		return nil
 	}
 	return g
 }
 
-func shifted(e plan.Expr, by int) plan.Expr {
-	return plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
-		c, ok := e.(*plan.Column)
-		if !ok {
-			return nil, false
-		}
-		return plan.Typed(&plan.Column{Index: c.Index + by, Name: c.Name}, c.T, c.At), true
-	})(e)
-}
-
 // arranged joins the relations again.
-func (g *group) arranged() (plan.Node, []int) {
+func (g *group) arranged() plan.Node {
 	budget := int64(MaxReference)
 	for i := range g.relations {
 		r := &g.relations[i]
 		r.set = 1 << i
-		n, moved := g.node(r.node, true)
-		r.node = n
-		r.cols = make([]int, len(n.Fields()))
-		for old, now := range here(moved, len(r.cols)) {
-			r.cols[now] = r.at + old
-		}
+		r.node = g.node(r.node, true)
+		r.columns = plan.SetOf(r.node.Fields())
 	}
 	for i := range g.parts {
 		p := &g.parts[i]
@@ -301,11 +201,7 @@ func (g *group) arranged() (plan.Node, []int) {
 		}
 		all, rest = g.pair(all, rest[next]), slices.Delete(rest, next, next+1)
 	}
-	moved := make([]int, len(all.cols))
-	for now, old := range all.cols {
-		moved[old] = now
-	}
-	return all.node, moved
+	return all.node
 }
 
 // gathered joins a relation with the small ones that have an equality with one of the relations in part.
@@ -354,21 +250,8 @@ func (g *group) connected(a, b uint64) bool {
 
 // pair joins two relations by every condition that reads both.
 func (g *group) pair(l, r relation) relation {
-	out := relation{bytes: l.bytes + r.bytes, small: l.small && r.small, set: l.set | r.set, cols: append(slices.Clone(l.cols), r.cols...)}
-	j := &plan.Join{Kind: syntax.Inner, L: l.node, R: r.node}
-	in := func(e plan.Expr, cols []int) plan.Expr {
-		at := map[int]int{}
-		for now, old := range cols {
-			at[old] = now
-		}
-		return plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
-			c, ok := e.(*plan.Column)
-			if !ok {
-				return nil, false
-			}
-			return plan.Typed(&plan.Column{Index: at[c.Index], Name: c.Name}, c.T, c.At), true
-		})(e)
-	}
+	out := relation{bytes: l.bytes + r.bytes, small: l.small && r.small, set: l.set | r.set}
+	j := plan.NewJoin(syntax.Inner, l.node, r.node)
 	for i := range g.parts {
 		p := &g.parts[i]
 		if p.used || (p.lset|p.rset)&^out.set != 0 {
@@ -377,15 +260,15 @@ func (g *group) pair(l, r relation) relation {
 		p.used = true
 		switch {
 		case p.r != nil && p.lset != 0 && p.rset != 0 && p.lset&^l.set == 0 && p.rset&^r.set == 0:
-			j.Equal = append(j.Equal, [2]plan.Expr{in(p.l, l.cols), in(p.r, r.cols)})
+			j.Equal = append(j.Equal, [2]plan.Expr{p.l, p.r})
 		case p.r != nil && p.lset != 0 && p.rset != 0 && p.lset&^r.set == 0 && p.rset&^l.set == 0:
-			j.Equal = append(j.Equal, [2]plan.Expr{in(p.r, l.cols), in(p.l, r.cols)})
+			j.Equal = append(j.Equal, [2]plan.Expr{p.r, p.l})
 		default:
 			cond := p.l
 			if p.r != nil {
 				cond = plan.Call(types.Of(types.Bool), p.l.Pos(), "=", p.l, p.r)
 			}
-			if cond = in(cond, out.cols); j.Rest != nil {
+			if j.Rest != nil {
 				cond = plan.Call(types.Of(types.Bool), cond.Pos(), "AND", j.Rest, cond)
 			}
 			j.Rest = cond
@@ -394,7 +277,7 @@ func (g *group) pair(l, r relation) relation {
 	if len(j.Equal) == 0 && j.Rest == nil {
 		j.Kind = syntax.Cross
 	}
-	out.node = plan.Giving(j, append(slices.Clone(l.node.Fields()), r.node.Fields()...))
+	out.node = j
 	return out
 }
 
@@ -403,13 +286,13 @@ func (g *group) reads(e plan.Expr) (set uint64) {
 	if e == nil {
 		return 0
 	}
-	last := g.relations[len(g.relations)-1]
-	live := make([]bool, last.at+len(last.node.Fields()))
-	plan.Mark(live, e)
-	for i, r := range g.relations {
-		if slices.Contains(live[r.at:r.at+len(r.node.Fields())], true) {
-			set |= 1 << i
+	plan.Walk(func(e plan.Expr) {
+		c, is := e.(*plan.Column)
+		for i := range g.relations {
+			if is && g.relations[i].columns.Has(c.ID) {
+				set |= 1 << i
+			}
 		}
-	}
+	}, e)
 	return set
 }

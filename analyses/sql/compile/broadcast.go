@@ -72,28 +72,16 @@ func (s *statement) broadcast(n *plan.Join, l *leaf) *broadcast {
 
 // swapped returns a join with its sides exchanged.
 func swapped(n *plan.Join) *plan.Join {
-	out := &plan.Join{Kind: n.Kind, L: n.R, R: n.L}
-	if n.Kind == syntax.Right {
-		out.Kind = syntax.Left
+	kind := n.Kind
+	if kind == syntax.Right {
+		kind = syntax.Left
 	}
+	out := plan.NewJoin(kind, n.R, n.L)
+	out.Rest = n.Rest
 	for _, p := range n.Equal {
 		out.Equal = append(out.Equal, [2]plan.Expr{p[1], p[0]})
 	}
-	l, r := len(n.L.Fields()), len(n.R.Fields())
-	if n.Rest != nil {
-		out.Rest = plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
-			c, ok := e.(*plan.Column)
-			if !ok {
-				return nil, false
-			}
-			at := c.Index - l
-			if at < 0 {
-				at = c.Index + r
-			}
-			return plan.Typed(&plan.Column{Index: at, Name: c.Name}, c.T, c.At), true
-		})(n.Rest)
-	}
-	return plan.Giving(out, append(slices.Clone(n.R.Fields()), n.L.Fields()...))
+	return out
 }
 
 // walk visits a plan, and those of the queries that it uses as values.
@@ -270,85 +258,54 @@ func (s *statement) computed(e plan.Expr, l *leaf) bool {
 	return true
 }
 
-// have returns which columns of a node are computed.
-func have(n plan.Node) []bool {
-	switch n := n.(type) {
-	case *plan.Scan:
-		return n.Used
-	case *plan.Filter:
-		return have(n.Input)
-	case *plan.Unnest:
-		all := slices.Clone(have(n.Input))
-		for range n.Lists {
-			all = append(all, true)
-		}
-		return all
-	case *plan.Sort:
-		return have(n.Input)
-	case *plan.Limit:
-		return have(n.Input)
-	case *plan.Distinct:
-		return have(n.Input)
-	case *plan.Join:
-		l := have(n.L)
-		if n.Kind == syntax.Semi || n.Kind == syntax.Anti {
-			return l
-		}
-		return append(slices.Clone(l), have(n.R)...)
-	}
-	all := make([]bool, len(n.Fields()))
-	for i := range all {
-		all[i] = true
-	}
-	return all
-}
-
 // prune determines, for each join and each projection of a leaf, which columns later steps read.
 func (l *leaf) prune() {
-	live := slices.Clone(l.needed)
+	var live plan.Set
 	switch {
 	case l.groups != nil:
-		live = make([]bool, len(live))
-		plan.Mark(live, plan.Exprs(l.groups.node)...)
-	case l.best != nil:
-		for _, o := range l.best.orders {
-			plan.Mark(live, o.X)
+		live.Mark(plan.Exprs(l.groups.node)...)
+	default:
+		for i, f := range l.fields {
+			if l.needed[i] {
+				live.Add(f.ID)
+			}
 		}
-	case l.keep == keepParts:
-		plan.Mark(live, l.parts...)
+		if l.best != nil {
+			for _, o := range l.best.orders {
+				live.Mark(o.X)
+			}
+		}
+		if l.keep == keepParts {
+			live.Mark(l.parts...)
+		}
 	}
-	for i := len(l.steps) - 1; i >= 0; i-- {
-		switch n := l.steps[i].(type) {
+	for _, n := range slices.Backward(l.steps) {
+		switch n := n.(type) {
 		case *plan.Filter:
-			plan.Mark(live, n.Cond)
+			live.Mark(n.Cond)
 		case *plan.Project:
 			if l.read == nil {
-				l.read = map[plan.Node][]bool{}
+				l.read = map[plan.Node]plan.Set{}
 			}
-			l.read[n] = live
-			live = make([]bool, len(n.Input.Fields()))
-			plan.Mark(live, n.Exprs...)
+			l.read[n], live = live, nil
+			live.Mark(n.Exprs...)
 		case *unnest:
-			live = live[:len(n.Input.Fields())]
-			n.wanted = slices.Clone(live)
-			plan.Mark(live, n.Lists...)
+			n.wanted = among(live, n.Input.Fields())
+			live.Mark(n.Lists...)
 		case *broadcast:
-			if n.swapped {
-				at := len(n.R.Fields()) // index of the first column of the plan's left side
-				live = append(slices.Clone(live[at:]), live[:at]...)
-			}
-			n.wanted = live
-			live = slices.Clone(live[:len(n.L.Fields())])
-			for _, p := range n.Equal {
-				plan.Mark(live, p[0])
-			}
-			if n.Rest != nil {
-				both := append(slices.Clone(live), make([]bool, len(n.R.Fields()))...)
-				plan.Mark(both, n.Rest)
-				live = both[:len(live)]
-			}
+			n.wanted = among(live, n.Join.Fields())
+			live.Mark(plan.Exprs(n.Join)...)
 		}
 	}
+}
+
+// among returns which of some columns are in a set.
+func among(set plan.Set, fields []plan.Field) []bool {
+	list := make([]bool, len(fields))
+	for i, f := range fields {
+		list[i] = set.Has(f.ID)
+	}
+	return list
 }
 
 // numbers returns how many numbers stand before and after the place of a row of the leaf: those of the rows that it was joined

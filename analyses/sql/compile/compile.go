@@ -213,16 +213,21 @@ func (p *Plan) parsed(script *syntax.Script, trial bool) (*statement, error) {
 			return nil, fmt.Errorf("%w: statement %s asks for no rows", ErrPlan, st.Name)
 		}
 		r := root{name: st.Name, plan: st.Plan}
-		if err := part.passed(&r); err != nil {
+		if err := part.passed(&r, prog.IDs); err != nil {
 			return nil, err
 		}
 		roots = append(roots, r)
 	}
-	newStatement(p, tables, roots).foldConstants()
-	newStatement(p, tables, roots).pushDown()
-	newStatement(p, tables, roots).arrange()
+	newStatement(p, prog.IDs, tables, roots).foldConstants()
+	newStatement(p, prog.IDs, tables, roots).pushDown()
+	newStatement(p, prog.IDs, tables, roots).arrange()
+	for i := range roots {
+		if err := plan.Check(roots[i].plan); err != nil {
+			return nil, err
+		}
+	}
 	for large := map[*plan.Table]bool{}; ; {
-		s := newStatement(p, tables, roots)
+		s := newStatement(p, prog.IDs, tables, roots)
 		s.script, s.large, s.live, s.trial = script, large, live(roots), trial
 		for _, r := range roots {
 			if err := s.take(r.plan); err != nil {
@@ -240,8 +245,8 @@ func (p *Plan) parsed(script *syntax.Script, trial bool) (*statement, error) {
 	}
 }
 
-func newStatement(p *Plan, tables []plan.Table, roots []root) *statement {
-	s := &statement{plan: p, tables: tables, roots: roots, scans: map[*plan.Table]*scan{}, byNode: map[plan.Node]*leaf{},
+func newStatement(p *Plan, ids *plan.IDs, tables []plan.Table, roots []root) *statement {
+	s := &statement{plan: p, ids: ids, tables: tables, roots: roots, scans: map[*plan.Table]*scan{}, byNode: map[plan.Node]*leaf{},
 		seen: map[plan.Node]bool{}, uses: map[plan.Node]int{},
 		used: map[*plan.Table][]bool{}, refs: map[*plan.Table]bool{}, tablesBelow: map[plan.Node][]*plan.Table{}, plain: map[plan.Expr]bool{}}
 	seen := map[plan.Expr]bool{}
@@ -257,6 +262,11 @@ func (s *statement) count(n plan.Node, seen map[plan.Expr]bool) {
 		return
 	}
 	if scan, ok := n.(*plan.Scan); ok && s.used != nil {
+		for i, f := range scan.Out {
+			if !scan.Used[i] {
+				s.unread.Add(f.ID)
+			}
+		}
 		used := s.used[scan.Table]
 		if used == nil {
 			used = make([]bool, len(scan.Used))

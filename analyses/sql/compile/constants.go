@@ -103,7 +103,7 @@ func bounded(t types.Type) bool {
 
 // computedNow returns the value of a constant expression. It returns false if the expression fails.
 func computedNow(e plan.Expr) (*plan.Const, bool) {
-	p, err := eval.Compile(e)
+	p, err := eval.Compile(e, plan.Layout{})
 	if err != nil {
 		return nil, false
 	}

@@ -40,23 +40,22 @@ func (s *statement) eagerly(r *region, n *plan.Aggregation, keys []plan.Expr) *p
 			args[i] = a.Args[0]
 		}
 	}
-	used := make([]bool, len(n.Input.Fields()))
-	plan.Mark(used, n.Keys...)
+	var used plan.Set
+	used.Mark(n.Keys...)
 	e := &eager{s, r, n.Aggs}
-	in, at := e.below(n.Input, keys, args, used)
+	in, parts := e.below(n.Input, keys, args, used)
 	if in == nil {
 		return nil
 	}
-	to := &plan.Aggregation{Input: in, Keys: n.Keys, Sets: n.Sets}
+	to := &plan.Aggregation{Input: in, Keys: n.Keys, Sets: n.Sets, Out: n.Out}
 	for i, a := range n.Aggs {
 		f := a.Func
 		if f == "count" {
 			f = "sum"
 		}
-		part := plan.Typed(&plan.Column{Index: at[i]}, in.Fields()[at[i]].Type, a.At)
-		to.Aggs = append(to.Aggs, plan.Typed(&plan.Aggregate{Func: f, Args: []plan.Expr{part}}, a.T, a.At))
+		to.Aggs = append(to.Aggs, plan.Typed(&plan.Aggregate{Func: f, Args: []plan.Expr{parts[i].Ref(a.At)}}, a.T, a.At))
 	}
-	return plan.Giving(to, n.Fields())
+	return to
 }
 
 // splits reports whether an aggregate of rows is an aggregate of the same kind of aggregates of some of these rows.
@@ -78,10 +77,9 @@ func splits(a *plan.Aggregate) bool {
 	return false
 }
 
-// below returns a node like n in which the rows of one table have been grouped by keys, and which of its columns have the aggregates
-// of these groups; nil if that is not possible. used are the columns of n that are read by anything but the arguments of the
-// aggregates.
-func (e *eager) below(n plan.Node, keys, args []plan.Expr, used []bool) (plan.Node, []int) {
+// below returns a node like n in which the rows of one table have been grouped by keys, and the columns that have the aggregates of these
+// groups; nil if that is not possible. used are the columns that are read by anything but the arguments of the aggregates.
+func (e *eager) below(n plan.Node, keys, args []plan.Expr, used plan.Set) (plan.Node, []plan.Field) {
 	if e.uses[n] > 1 {
 		return nil, nil
 	}
@@ -93,12 +91,12 @@ func (e *eager) below(n plan.Node, keys, args []plan.Expr, used []bool) (plan.No
 		if e.chain(x) != nil {
 			return e.grouped(n, keys, args, used)
 		}
-		plan.Mark(used, x.Cond)
-		in, at := e.below(x.Input, keys, args, used)
+		used.Mark(x.Cond)
+		in, parts := e.below(x.Input, keys, args, used)
 		if in == nil {
 			return nil, nil
 		}
-		return &plan.Filter{Input: in, Cond: x.Cond}, at
+		return &plan.Filter{Input: in, Cond: x.Cond}, parts
 	case *plan.Join:
 		if e.chain(x) != nil {
 			return e.grouped(n, keys, args, used)
@@ -112,9 +110,8 @@ func (e *eager) below(n plan.Node, keys, args []plan.Expr, used []bool) (plan.No
 }
 
 // side groups that side of a join which all arguments read. Its keys must be equal to those of the join.
-func (e *eager) side(n *plan.Join, keys, args []plan.Expr, used []bool) (plan.Node, []int) {
-	width := len(n.L.Fields())
-	right := slices.ContainsFunc(args, func(a plan.Expr) bool { return a != nil && readsWithin(a, width, width+len(n.R.Fields())) })
+func (e *eager) side(n *plan.Join, keys, args []plan.Expr, used plan.Set) (plan.Node, []plan.Field) {
+	right := slices.ContainsFunc(args, func(a plan.Expr) bool { return a != nil && n.Side(a) == plan.Right })
 	switch n.Kind {
 	case syntax.Inner:
 	case syntax.Left, syntax.Semi, syntax.Anti:
@@ -128,116 +125,71 @@ func (e *eager) side(n *plan.Join, keys, args []plan.Expr, used []bool) (plan.No
 	default:
 		return nil, nil
 	}
-	own, other, shift, from := n.L, n.R, 0, 0
+	own, other, from, wanted := n.L, n.R, 0, plan.Left
 	if right {
-		own, other, shift, from = n.R, n.L, width, 1
+		own, other, from, wanted = n.R, n.L, 1, plan.Right
 	}
 	if a, b := e.bytes(own), e.bytes(other); a > 0 && b > 0 && a <= b {
 		return nil, nil
 	}
-	all := slices.Clone(used)
-	if n.Kind == syntax.Semi || n.Kind == syntax.Anti {
-		all = append(all, make([]bool, len(n.R.Fields()))...)
-	}
-	if n.Rest != nil {
-		plan.Mark(all, n.Rest)
-	}
-	to := make([]bool, len(own.Fields()))
-	copy(to, all[shift:])
 	list := make([]plan.Expr, len(keys))
 	for i, k := range keys {
 		at := slices.IndexFunc(n.Equal, func(p [2]plan.Expr) bool {
-			return p[0].Type() == p[1].Type() && (sameExpr(p[0], k) || sameExpr(shifted(p[1], width), k))
+			return p[0].Type() == p[1].Type() && (sameExpr(p[0], k) || sameExpr(p[1], k))
 		})
 		if at < 0 {
 			return nil, nil
 		}
 		list[i] = n.Equal[at][from]
 	}
-	for _, p := range n.Equal {
-		plan.Mark(to, p[from])
+	if slices.ContainsFunc(args, func(a plan.Expr) bool { return a != nil && n.Side(a) != wanted }) {
+		return nil, nil
 	}
-	moved := make([]plan.Expr, len(args))
-	for i, a := range args {
-		if a == nil {
-			continue
-		}
-		if !readsWithin(a, shift, shift+len(own.Fields())) {
-			return nil, nil
-		}
-		moved[i] = shifted(a, -shift)
-	}
-	in, at := e.below(own, list, moved, to)
+	used.Mark(plan.Exprs(n)...)
+	in, parts := e.below(own, list, args, used)
 	if in == nil {
 		return nil, nil
 	}
-	j := &plan.Join{Kind: n.Kind, L: in, R: n.R, Equal: n.Equal, Rest: n.Rest}
 	if right {
-		j.L, j.R = n.L, in
-		for i := range at {
-			at[i] += width
-		}
+		return n.With(n.L, in), parts
 	}
-	out := slices.Clone(j.L.Fields())
-	if n.Kind != syntax.Semi && n.Kind != syntax.Anti {
-		out = append(out, j.R.Fields()...)
-	}
-	return plan.Giving(j, out), at
+	return n.With(in, n.R), parts
 }
 
-// grouped groups the rows of a leaf by keys. The columns of the new node are at the indexes that they have in n: those of the keys
-// as they were, the aggregates in the place of columns that nothing reads any more.
-func (e *eager) grouped(n plan.Node, keys, args []plan.Expr, used []bool) (plan.Node, []int) {
-	fields := slices.Clone(n.Fields())
-	exprs := make([]plan.Expr, len(fields))
-	sets := make([]int, len(keys))
-	g := &plan.Aggregation{Input: n, Keys: keys, Sets: [][]int{sets}}
-	var out []plan.Field
+// grouped groups the rows of a leaf by keys. The columns of the new node are the keys, as they were, and the aggregates.
+func (e *eager) grouped(n plan.Node, keys, args []plan.Expr, used plan.Set) (plan.Node, []plan.Field) {
+	g := &plan.Aggregation{Input: n, Keys: keys, Sets: [][]int{make([]int, len(keys))}}
+	var kept plan.Set
 	for i, k := range keys {
 		c, ok := k.(*plan.Column)
-		if !ok || exprs[c.Index] != nil || !ordered(c.T.Kind) || c.T.Kind == types.Double {
+		if !ok || kept.Has(c.ID) || !ordered(c.T.Kind) || c.T.Kind == types.Double {
 			return nil, nil
 		}
-		sets[i] = i
-		out = append(out, fields[c.Index])
-		exprs[c.Index] = plan.Typed(&plan.Column{Index: i, Name: c.Name}, c.T, c.At)
+		kept.Add(c.ID)
+		g.Sets[0][i] = i
+		g.Out = append(g.Out, plan.Field{ID: c.ID, Name: c.Name, Type: c.T})
 	}
-	free := []int{}
-	for i, u := range used {
-		switch {
-		case exprs[i] == nil && u:
+	for _, f := range n.Fields() {
+		if used.Has(f.ID) && !kept.Has(f.ID) {
 			return nil, nil
-		case exprs[i] == nil:
-			free = append(free, i)
 		}
 	}
 	some := slices.ContainsFunc(args, func(a plan.Expr) bool { return a != nil })
-	if !some || len(free) < len(args) || len(keys) == 0 {
+	if !some || len(keys) == 0 {
 		return nil, nil
 	}
-	var at []int
 	for i, a := range e.aggs {
 		part := plan.Typed(&plan.Aggregate{Func: a.Func}, a.T, a.At)
 		if args[i] != nil {
 			part.Args = []plan.Expr{args[i]}
 		}
-		g.Aggs = append(g.Aggs, part)
-		at = append(at, free[i])
-		exprs[free[i]] = plan.Typed(&plan.Column{Index: len(keys) + i}, a.T, a.At)
-		fields[free[i]].Type = a.T
-		out = append(out, plan.Field{Name: a.Func, Type: a.T})
+		g.Aggs, g.Out = append(g.Aggs, part), append(g.Out, e.ids.Field(a.Func, a.T))
 	}
-	for i := range exprs {
-		if exprs[i] == nil { // nothing reads it
-			exprs[i], fields[i].Type = plan.Typed(&plan.Column{}, out[0].Type, e.aggs[0].At), out[0].Type
-		}
-	}
-	plan.Giving(g, out)
 	if e.sourceOf(g, keyColumns(g)) == nil {
 		return nil, nil
 	}
 	e.r.early[g] = true
-	return plan.Giving(&plan.Project{Input: g, Exprs: exprs}, fields), at
+	return g, g.Out[len(keys):]
 }
 
 // early yields groups that were grouped early, in the table's order. A sum that does not fit its type is an error only if its key has a

@@ -54,7 +54,7 @@ func (s *statement) belowProjections(n plan.Node, cond plan.Expr) (plan.Node, pl
 		if !is || slices.ContainsFunc(p.Exprs, func(e plan.Expr) bool { return plan.MayFail(e) || containsSubquery(e) }) {
 			break
 		}
-		n, cond = p.Input, plan.Substitute(cond, p.Exprs)
+		n, cond = p.Input, plan.Substitute(cond, p.Columns())
 	}
 	return n, cond
 }

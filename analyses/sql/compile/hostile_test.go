@@ -255,7 +255,7 @@ func TestN7_NoExpressionPanics(t *testing.T) {
 				if _, direct := project.Input.(*plan.Scan); !direct {
 					return
 				}
-				p, err := eval.Compile(project.Exprs[0])
+				p, err := eval.Compile(project.Exprs[0], plan.LayoutOf(project.Input.Fields()))
 				if err != nil {
 					return
 				}

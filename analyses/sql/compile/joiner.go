@@ -213,13 +213,14 @@ func (s *statement) withoutLeaves() *joiner {
 func (w *worker) prepare(given []step) (err error) {
 	l, x := w.leaf, w.x
 	w.ready = true
+	at := plan.LayoutOf(l.from.Fields())
 	program := func(e plan.Expr) *eval.Program {
 		if x == nil {
-			p, fails := eval.CompileFor(e, w.meter)
+			p, fails := eval.CompileFor(e, at, w.meter)
 			err = errors.Join(err, fails)
 			return p
 		}
-		p, fails := x.Program(e, w.meter)
+		p, fails := x.Program(e, at, w.meter)
 		err = errors.Join(err, fails)
 		return p
 	}
@@ -239,11 +240,13 @@ func (w *worker) prepare(given []step) (err error) {
 			}
 			w.steps = append(w.steps, step{lookup: found})
 			w.swaps = w.swaps || n.swapped && n.numbered()
+			at = plan.LayoutOf(n.Fields())
 		case *unnest:
 			st := step{spread: &spread{of: n, meter: w.meter}}
 			for _, e := range n.Lists {
 				st.spread.lists = append(st.spread.lists, program(e))
 			}
+			at = plan.LayoutOf(n.Fields())
 			w.steps = append(w.steps, st)
 		case *plan.Filter:
 			w.steps = append(w.steps, step{filter: program(n.Cond), columns: late[i]})
@@ -256,6 +259,7 @@ func (w *worker) prepare(given []step) (err error) {
 			for _, k := range later {
 				late[last] = append(late[last], projected{k, program(n.Exprs[k])})
 			}
+			at = plan.LayoutOf(n.Out)
 			w.steps = append(w.steps, st)
 		}
 	}

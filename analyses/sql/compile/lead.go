@@ -30,11 +30,21 @@ func (s *statement) lead() {
 				break
 			}
 			for _, part := range separate(f.Cond) {
-				l.leading = append(l.leading, leading{number(part), part})
+				l.leading = append(l.leading, leading{number(l.byPlace(part)), part})
 			}
 			l.led++
 		}
 	}
+}
+
+// byPlace returns an expression over the rows of the leaf's table in which a column's number is its place in the table. So leaves of one
+// table can be compared.
+func (l *leaf) byPlace(e plan.Expr) plan.Expr {
+	by := map[plan.ColumnID]plan.Expr{}
+	for i, f := range l.from.Fields() {
+		by[f.ID] = plan.Typed(&plan.Column{ID: plan.ColumnID(-1 - i)}, f.Type, 0)
+	}
+	return plan.Substitute(e, by)
 }
 
 // separate divides a condition into parts, all of which must be true. Parts that have a computation in common stay together, so that it is
@@ -72,10 +82,10 @@ func separate(cond plan.Expr) (parts []plan.Expr) {
 	return parts
 }
 
-const noText = -1
+const noText plan.ColumnID = 0
 
-// onlyText returns the index of the column of texts that an expression reads, noText if it reads anything else.
-func onlyText(e plan.Expr) int {
+// onlyText returns the column of texts that an expression reads, noText if it reads anything else.
+func onlyText(e plan.Expr) plan.ColumnID {
 	column, seen := noText, map[plan.Expr]bool{}
 	var reads func(e plan.Expr) bool
 	reads = func(e plan.Expr) bool {
@@ -84,10 +94,10 @@ func onlyText(e plan.Expr) int {
 		}
 		seen[e] = true
 		if c, ok := e.(*plan.Column); ok {
-			if c.T.Kind != types.Text || column != noText && column != c.Index {
+			if c.T.Kind != types.Text || column != noText && column != c.ID {
 				return false
 			}
-			column = c.Index
+			column = c.ID
 		}
 		for _, c := range plan.Children(e) {
 			if !reads(c) {
@@ -125,7 +135,7 @@ func (j *joiner) follow(w *worker) error {
 		at := ledBy{w.last, l.number}
 		c := j.conditions[at]
 		if c == nil {
-			by, err := eval.CompileFor(l.cond, j.meter)
+			by, err := eval.CompileFor(l.cond, plan.LayoutOf(w.from.Fields()), j.meter)
 			if err != nil {
 				return err
 			}

@@ -60,8 +60,8 @@ func TestALeadingConditionIsComputedOncePerSlice(t *testing.T) {
 	}
 	s.lead()
 	conds := s.leaves[0].leading
-	first := &ledTo{by: compiled(t, conds[0].cond)}
-	second := &ledTo{behind: first, by: compiled(t, conds[1].cond)}
+	first := &ledTo{by: compiled(t, s.leaves[0], conds[0].cond)}
+	second := &ledTo{behind: first, by: compiled(t, s.leaves[0], conds[1].cond)}
 	columns := []*eval.Vector{{Ints: []int64{1, 2, 3, 4}}, {Floats: []float64{1, 1, 9, 1}}}
 	for slice := range uint64(3) {
 		for range 2 {
@@ -80,9 +80,9 @@ func TestALeadingConditionIsComputedOncePerSlice(t *testing.T) {
 	}
 }
 
-func compiled(t *testing.T, e plan.Expr) *eval.Program {
+func compiled(t *testing.T, l *leaf, e plan.Expr) *eval.Program {
 	t.Helper()
-	p, err := eval.Compile(e)
+	p, err := eval.Compile(e, plan.LayoutOf(l.from.Fields()))
 	if err != nil {
 		t.Fatal(err)
 	}

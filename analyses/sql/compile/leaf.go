@@ -15,6 +15,7 @@ import (
 type leaf struct {
 	node     plan.Node // the node whose rows the tail asks for
 	scan     *scan
+	from     plan.Node            // gives the rows: the Scan, or the base of the region
 	steps    []plan.Node          // Filters, Projects and broadcasts from the scan up to what is kept, the lowest first
 	refs     map[*plan.Table]bool // tables that its steps read
 	waits    []*plan.Subquery     // queries over large tables that its steps ask; only in a trial
@@ -24,15 +25,15 @@ type leaf struct {
 	tables   int // how many tables it folds into
 	groups   *groups
 	best     *best
-	region   *region              // the region whose rows it folds; nil if it folds those of a scan
-	parts    []plan.Expr          // keys of the partitions, if it is a source of a region
-	read     map[plan.Node][]bool // by projection, which of its columns later steps read; nil if that is not known
-	dropNull bool                 // rows with NULL in one of parts are not needed
-	leading  []leading            // the conditions with which it begins
-	led      int                  // how many of its steps these conditions replace
-	fields   []plan.Field         // of the rows that travel
-	needed   []bool               // which of them the tail reads
-	unkept   bool                 // the reducer keeps none of the rows: see passOn
+	region   *region                // the region whose rows it folds; nil if it folds those of a scan
+	parts    []plan.Expr            // keys of the partitions, if it is a source of a region
+	read     map[plan.Node]plan.Set // by projection, which columns later steps read; nil if that is not known
+	dropNull bool                   // rows with NULL in one of parts are not needed
+	leading  []leading              // the conditions with which it begins
+	led      int                    // how many of its steps these conditions replace
+	fields   []plan.Field           // of the rows that travel
+	needed   []bool                 // which of them the tail reads
+	unkept   bool                   // the reducer keeps none of the rows: see passOn
 }
 
 // keeping is what a leaf does with its rows.
@@ -85,7 +86,9 @@ type statement struct {
 	seen    map[plan.Node]bool
 	specs   []fold.Spec
 	uses    map[plan.Node]int
-	live    map[plan.Node][]bool            // by node, which columns are read
+	live    liveness
+	unread  plan.Set // columns of tables that nothing reads
+	ids     *plan.IDs
 	used    map[*plan.Table][]bool          // by table, which columns are read, then _file and _line
 	refs    map[*plan.Table]bool            // tables that every joiner has
 	large   map[*plan.Table]bool            // tables that must not be in refs
@@ -242,7 +245,7 @@ func (s *statement) chain(n plan.Node) *leaf {
 		switch x := below.(type) {
 		case *plan.Scan:
 			slices.Reverse(l.steps)
-			l.scan = s.scanOf(x)
+			l.scan, l.from = s.scanOf(x), x
 			return l
 		case *plan.Join:
 			b := s.broadcast(x, l)
@@ -284,8 +287,7 @@ func computed(e plan.Expr) bool {
 	if containsSubquery(e) {
 		return false
 	}
-	_, err := eval.Compile(e)
-	return err == nil
+	return eval.Supports(e) == nil
 }
 
 func containsSubquery(e plan.Expr) bool {

@@ -6,8 +6,10 @@ import (
 	"posta.dev/posta/analyses/sql/plan"
 )
 
-// live returns which columns of each node are read by the nodes above it. The other columns need not travel.
-func live(roots []root) map[plan.Node][]bool {
+// liveness says which columns of each node are read by the nodes above it. The other columns need not travel.
+type liveness map[plan.Node]*plan.Set
+
+func live(roots []root) liveness {
 	var order []plan.Node // each node after its inputs
 	seen := map[plan.Node]bool{}
 	var visit func(n plan.Node)
@@ -21,99 +23,65 @@ func live(roots []root) map[plan.Node][]bool {
 		}
 		order = append(order, n)
 	}
-	read := map[plan.Node][]bool{}
+	read := liveness{}
 	for _, r := range roots {
 		visit(r.plan)
-		everything(read, r.plan)
+		read.everything(r.plan)
 	}
 	for _, n := range slices.Backward(order) {
 		for _, q := range queries(plan.Exprs(n)) {
-			everything(read, q)
+			read.everything(q)
 		}
-		readBy(read, n)
+		read.by(n)
 	}
 	return read
 }
 
-// columnsRead returns the marks of a node's columns.
-func columnsRead(read map[plan.Node][]bool, n plan.Node) []bool {
+// of returns the columns of a node that are read.
+func (read liveness) of(n plan.Node) *plan.Set {
 	if read[n] == nil {
-		read[n] = make([]bool, len(n.Fields()))
+		read[n] = &plan.Set{}
 	}
 	return read[n]
 }
 
-func everything(read map[plan.Node][]bool, n plan.Node) {
-	all := columnsRead(read, n)
-	for i := range all {
-		all[i] = true
+func (read liveness) everything(n plan.Node) {
+	for _, f := range n.Fields() {
+		read.of(n).Add(f.ID)
 	}
 }
 
-// readBy marks the columns of its inputs that a node reads.
-func readBy(read map[plan.Node][]bool, n plan.Node) {
-	own := columnsRead(read, n)
-	through := func(in plan.Node, exprs ...plan.Expr) {
-		to := columnsRead(read, in)
-		for i := range to {
-			to[i] = to[i] || own[i]
-		}
-		plan.Mark(to, exprs...)
-	}
+// by marks the columns of its inputs that a node reads.
+func (read liveness) by(n plan.Node) {
 	switch n := n.(type) {
-	case *plan.Filter:
-		through(n.Input, n.Cond)
-	case *plan.Sort:
-		through(n.Input, plan.Exprs(n)...)
-	case *plan.Limit:
-		through(n.Input)
-	case *plan.Windows:
-		through(n.Input, plan.Exprs(n)...)
-	case *plan.Unnest:
-		to := columnsRead(read, n.Input)
-		for i := range to {
-			to[i] = to[i] || own[i]
-		}
-		plan.Mark(to, n.Lists...)
 	case *plan.Distinct:
 		if len(n.On) == 0 {
-			everything(read, n.Input)
+			read.everything(n.Input)
 		}
-		through(n.Input, n.On...)
-	case *plan.Project:
-		plan.Mark(columnsRead(read, n.Input), n.Exprs...)
-	case *plan.Aggregation:
-		plan.Mark(columnsRead(read, n.Input), plan.Exprs(n)...)
 	case *plan.SetOp:
-		everything(read, n.L)
-		everything(read, n.R)
-	case *plan.Join:
-		l, r := columnsRead(read, n.L), columnsRead(read, n.R)
-		both := make([]bool, len(l)+len(r))
-		copy(both, own)
-		if n.Rest != nil {
-			plan.Mark(both, n.Rest)
-		}
-		for i, b := range both {
-			switch {
-			case b && i < len(l):
-				l[i] = true
-			case b:
-				r[i-len(l)] = true
+		read.everything(n.L)
+		read.everything(n.R)
+		return
+	case *plan.Project, *plan.Aggregation: // their columns are new
+		read.of(plan.Inputs(n)[0]).Mark(plan.Exprs(n)...)
+		return
+	}
+	for _, in := range plan.Inputs(n) {
+		to := read.of(in)
+		to.Mark(plan.Exprs(n)...)
+		for _, f := range in.Fields() {
+			if read.of(n).Has(f.ID) {
+				to.Add(f.ID)
 			}
-		}
-		for _, p := range n.Equal {
-			plan.Mark(l, p[0])
-			plan.Mark(r, p[1])
 		}
 	}
 }
 
 // travelling returns which columns of a node are computed and read.
 func (s *statement) travelling(n plan.Node) []bool {
-	list := slices.Clone(have(n))
-	for i, l := range s.live[n] {
-		list[i] = list[i] && l
+	list, live := make([]bool, len(n.Fields())), s.live[n]
+	for i, f := range n.Fields() {
+		list[i] = live != nil && live.Has(f.ID) && !s.unread.Has(f.ID)
 	}
 	return list
 }

@@ -121,7 +121,7 @@ func (r *root) number(q *plan.Subquery) int {
 
 // passed puts the answers of earlier passes into a statement. If the part is a pass, the query that it answers replaces
 // the statement.
-func (p *Part) passed(r *root) error {
+func (p *Part) passed(r *root, ids *plan.IDs) error {
 	found := map[asked][]*plan.Subquery{}
 	seen := map[plan.Expr]bool{}
 	var find func(list []plan.Expr)
@@ -146,14 +146,14 @@ func (p *Part) passed(r *root) error {
 			r.name, len(r.asks))
 	}
 	if p.Pass > 0 {
-		r.plan, r.pass = passPlan(found[r.asks[p.Pass-1]][0]), true
+		r.plan, r.pass = passPlan(found[r.asks[p.Pass-1]][0], ids), true
 	}
 	for i, rows := range p.Answers {
 		if rows == nil {
 			continue
 		}
 		for _, q := range found[r.asks[i]] {
-			n, err := inline(q, rows)
+			n, err := inline(q, rows, ids)
 			if err != nil {
 				return fmt.Errorf("%w: answer %d: %w", ErrPlan, i+1, err)
 			}
@@ -166,20 +166,18 @@ func (p *Part) passed(r *root) error {
 
 // passPlan returns a plan that computes what must be known about a query: whether it has rows, its distinct rows, or its
 // first row and whether there is a second one.
-func passPlan(q *plan.Subquery) plan.Node {
+func passPlan(q *plan.Subquery, ids *plan.IDs) plan.Node {
 	switch {
 	case q.Exists:
 		one := plan.Value(types.Of(types.BigInt), q.At, int64(1))
-		return &plan.Limit{Input: plan.Giving(&plan.Project{Input: q.Plan, Exprs: []plan.Expr{one}}, existsFields()), Count: 1}
+		return &plan.Limit{Input: &plan.Project{Input: q.Plan, Exprs: []plan.Expr{one}, Out: []plan.Field{existsField(ids)}}, Count: 1}
 	case q.In:
 		return &plan.Distinct{Input: q.Plan}
 	}
 	return &plan.Limit{Input: q.Plan, Count: 2}
 }
 
-func existsFields() []plan.Field {
-	return []plan.Field{{Name: "one", Type: types.Of(types.BigInt)}}
-}
+func existsField(ids *plan.IDs) plan.Field { return ids.Field("one", types.Of(types.BigInt)) }
 
 // emitPass emits the answer of a pass, one text per row. The text consists of digits, because texts of an answer must be
 // UTF-8.
@@ -192,17 +190,17 @@ func emitPass(rows *tail.Rows, emit func(row ...any)) {
 }
 
 // inline returns the rows of a query's answer as a node.
-func inline(q *plan.Subquery, rows []string) (plan.Node, error) {
-	fields := q.Plan.Fields()[:1]
+func inline(q *plan.Subquery, rows []string, ids *plan.IDs) (plan.Node, error) {
+	field := q.Plan.Fields()[0]
 	if q.Exists {
-		fields = existsFields()
+		field = existsField(ids)
 	}
-	t := fields[0].Type
+	t := field.Type
 	if !ordered(t.Kind) {
 		return nil, fmt.Errorf("a query of type %s", t)
 	}
 	v := &eval.Vector{Kind: t.Kind}
-	n := &plan.Inline{}
+	n := &plan.Inline{Out: []plan.Field{field}}
 	for i, row := range rows {
 		rest, err := cutValue(v, i, []byte(row))
 		if err != nil || len(rest) > 0 {
@@ -210,7 +208,7 @@ func inline(q *plan.Subquery, rows []string) (plan.Node, error) {
 		}
 		n.Rows = append(n.Rows, []plan.Expr{plan.Value(t, q.At, constant(v, i))})
 	}
-	return plan.Giving(n, fields), nil
+	return n, nil
 }
 
 // constant returns a value as Const holds it.

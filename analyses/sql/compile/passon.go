@@ -28,7 +28,7 @@ type passOn struct {
 
 // passedKey is a cell by which rows are sorted, or one that is only shown.
 type passedKey struct {
-	column int // of the plan
+	column int // its place in the rows of the plan
 	field  plan.Field
 	sorted bool
 }
@@ -42,12 +42,11 @@ type passedLeaf struct {
 
 func (n *passedLeaf) Fields() []plan.Field { return n.out }
 
-// keyed is a key of the order while the plan is built: the column that has its values, and what is known of the value.
+// keyed is a key of the order while the plan is built: the column that has its values, and the number of the value.
 type keyed struct {
-	column int
-	of     int // number of the value, by which it is found among the columns of the answer
-	field  plan.Field
-	order  analyses.Order
+	field plan.Field
+	of    int
+	order analyses.Order
 }
 
 // passesOn returns how the rows of a statement are passed on, nil if they cannot be. It marks the leaf.
@@ -72,7 +71,7 @@ func (s *statement) passesOn(r *root) *passOn {
 	if s.uses[n] > 1 || !l.apartFromOthers() {
 		return nil
 	}
-	b := newPassBuilder(l, n)
+	b := newPassBuilder(s.ids, l, n)
 	for _, n := range slices.Backward(steps) {
 		switch n := n.(type) {
 		case *plan.Filter:
@@ -86,7 +85,7 @@ func (s *statement) passesOn(r *root) *passOn {
 			b.sort(n)
 		}
 	}
-	return b.finish(l, len(r.plan.Fields()))
+	return b.finish(l, r.plan.Fields())
 }
 
 // apartFromOthers reports whether each row of the leaf is complete when the reducer gets it, and tells its place.
@@ -104,108 +103,93 @@ func (l *leaf) apartFromOthers() bool {
 
 // passBuilder builds the plan of a passOn from the leaf upward.
 type passBuilder struct {
-	node    plan.Node
-	columns []int  // number of the value that each column has
-	has     []bool // columns that have values
-	values  int    // numbers given out so far
-	keys    []keyed
+	ids    *plan.IDs
+	node   plan.Node
+	value  map[plan.ColumnID]int // number of the value that each column has; columns without values are not here
+	values int                   // numbers given out so far
+	keys   []keyed
 }
 
-func newPassBuilder(l *leaf, n plan.Node) *passBuilder {
-	b := &passBuilder{has: slices.Clone(l.needed)}
+func newPassBuilder(ids *plan.IDs, l *leaf, n plan.Node) *passBuilder {
 	from := &passedLeaf{leaf: l, out: slices.Clone(n.Fields())}
-	b.node = from
-	for range from.out {
-		b.columns = append(b.columns, b.value())
+	b := &passBuilder{ids: ids, node: from, value: map[plan.ColumnID]int{}}
+	for i, f := range from.out {
+		if l.keep == keepGroups || l.needed[i] {
+			b.has(f)
+		}
 	}
 	if l.keep == keepGroups {
-		b.has = nil
-		for range from.out {
-			b.has = append(b.has, true)
-		}
-		for i, f := range from.out[:len(l.groups.node.Keys)] {
-			b.keys = append(b.keys, keyed{column: i, of: b.columns[i], field: f})
+		for _, f := range from.out[:len(l.groups.node.Keys)] {
+			b.keys = append(b.keys, keyed{field: f, of: b.value[f.ID]})
 		}
 		return b
 	}
-	place := plan.Field{Name: "place", Type: types.Of(types.Text)}
-	b.keys = append(b.keys, keyed{column: len(from.out), of: b.value(), field: place})
-	from.out, b.has, b.columns = append(from.out, place), append(b.has, true), append(b.columns, b.keys[0].of)
+	place := ids.Field("place", types.Of(types.Text))
+	from.out = append(from.out, place)
+	b.keys = append(b.keys, keyed{field: place, of: b.has(place)})
 	return b
 }
 
-func (b *passBuilder) value() int {
+// has gives a column a value of its own.
+func (b *passBuilder) has(f plan.Field) int {
+	b.value[f.ID] = b.values
 	b.values++
-	return b.values - 1
-}
-
-func column(i int, f plan.Field) plan.Expr {
-	return plan.Typed(&plan.Column{Index: i, Name: f.Name}, f.Type, 0)
+	return b.value[f.ID]
 }
 
 // project computes columns, and keeps the keys behind them.
 func (b *passBuilder) project(n *plan.Project) {
-	exprs, fields := slices.Clone(n.Exprs), slices.Clone(n.Fields())
-	var columns []int
-	for _, e := range exprs {
+	p := &plan.Project{Input: b.node, Exprs: slices.Clone(n.Exprs), Out: slices.Clone(n.Out)}
+	for i, e := range n.Exprs {
 		if c, is := e.(*plan.Column); is {
-			columns = append(columns, b.columns[c.Index])
+			b.value[n.Out[i].ID] = b.value[c.ID]
 		} else {
-			columns = append(columns, b.value())
+			b.has(n.Out[i])
 		}
 	}
-	for i := range b.keys {
-		k := &b.keys[i]
-		exprs, fields, columns = append(exprs, column(k.column, k.field)), append(fields, k.field), append(columns, k.of)
-		k.column = len(exprs) - 1
+	kept := plan.SetOf(p.Out)
+	for _, k := range b.keys {
+		if !kept.Has(k.field.ID) {
+			kept.Add(k.field.ID)
+			p.Exprs, p.Out = append(p.Exprs, k.field.Ref(0)), append(p.Out, k.field)
+		}
 	}
-	b.become(exprs, fields, columns)
-}
-
-func (b *passBuilder) become(exprs []plan.Expr, fields []plan.Field, columns []int) {
-	b.node = plan.Giving(&plan.Project{Input: b.node, Exprs: exprs}, fields)
-	b.columns, b.has = columns, nil
-	for range columns {
-		b.has = append(b.has, true)
-	}
+	b.node = p
 }
 
 // sort puts the keys of an order before those of the orders below it. Keys that are not columns are computed behind the columns.
 func (b *passBuilder) sort(n *plan.Sort) {
-	var exprs []plan.Expr
-	fields, columns, has := slices.Clone(b.node.Fields()), slices.Clone(b.columns), slices.Clone(b.has)
-	for i, f := range fields {
-		if has[i] {
-			exprs = append(exprs, column(i, f))
-		} else {
-			exprs = append(exprs, plan.Value(f.Type, 0, nil)) // nothing reads it
+	p := &plan.Project{Input: b.node}
+	for _, f := range b.node.Fields() {
+		if _, has := b.value[f.ID]; has {
+			p.Exprs, p.Out = append(p.Exprs, f.Ref(0)), append(p.Out, f)
 		}
 	}
 	var keys []keyed
 	computes := false
 	for _, o := range n.Keys {
-		k := keyed{field: plan.Field{Name: "key", Type: o.X.Type()}, order: analyses.Order{Desc: o.Desc, NullsFirst: o.NullsFirst}}
+		k := keyed{order: analyses.Order{Desc: o.Desc, NullsFirst: o.NullsFirst}}
 		if c, is := o.X.(*plan.Column); is {
-			k.column, k.of = c.Index, columns[c.Index]
+			k.field, k.of = plan.Field{ID: c.ID, Name: "key", Type: c.T}, b.value[c.ID]
 		} else {
 			computes = true
-			k.column, k.of = len(exprs), b.value()
-			exprs, fields, columns, has = append(exprs, o.X), append(fields, k.field), append(columns, k.of), append(has, true)
+			k.field = b.ids.Field("key", o.X.Type())
+			k.of = b.has(k.field)
+			p.Exprs, p.Out = append(p.Exprs, o.X), append(p.Out, k.field)
 		}
 		keys = append(keys, k)
 	}
 	if computes {
-		b.become(exprs, fields, columns)
-		b.has = has
+		b.node = p
 	}
 	b.keys = append(keys, b.keys...)
 }
 
-// finish returns the plan with the cells of a row: the keys, then the columns that are not among them.
-func (b *passBuilder) finish(l *leaf, columns int) *passOn {
+// finish returns the plan with the cells of a row: the keys, then the columns of the answer that are not among them.
+func (b *passBuilder) finish(l *leaf, columns []plan.Field) *passOn {
 	l.unkept = true
-	p := &passOn{leaf: l, plan: b.node}
-	shown := make([]bool, columns)
+	p, at := &passOn{leaf: l, plan: b.node}, plan.LayoutOf(b.node.Fields())
+	shown := make([]bool, len(columns))
 	seen := map[int]bool{}
 	for _, k := range b.keys {
 		if seen[k.of] { // equal values do not order rows that an earlier key has not ordered
@@ -214,15 +198,16 @@ func (b *passBuilder) finish(l *leaf, columns int) *passOn {
 		seen[k.of] = true
 		k.order.Column = -1
 		if sortedAsShown(k.field.Type.Kind) {
-			if k.order.Column = slices.Index(b.columns[:columns], k.of); k.order.Column >= 0 {
+			k.order.Column = slices.IndexFunc(columns, func(f plan.Field) bool { return b.value[f.ID] == k.of })
+			if k.order.Column >= 0 {
 				shown[k.order.Column] = true
 			}
 		}
-		p.cells, p.order = append(p.cells, passedKey{k.column, k.field, true}), append(p.order, k.order)
+		p.cells, p.order = append(p.cells, passedKey{at[k.field.ID], k.field, true}), append(p.order, k.order)
 	}
-	for c, f := range b.node.Fields()[:columns] {
+	for c, f := range columns {
 		if !shown[c] {
-			p.cells, p.order = append(p.cells, passedKey{c, f, false}), append(p.order, analyses.Order{Column: c})
+			p.cells, p.order = append(p.cells, passedKey{at[f.ID], f, false}), append(p.order, analyses.Order{Column: c})
 		}
 	}
 	return p

@@ -14,19 +14,19 @@ import (
 func (l *leaf) columnsOf(i int) (now, later []int, last int) {
 	p := l.steps[i].(*plan.Project)
 	read, known := l.read[p]
-	filtered := make([]bool, len(p.Exprs))
+	var filtered plan.Set
 	for last = i; last+1 < len(l.steps); last++ {
 		f, ok := l.steps[last+1].(*plan.Filter)
 		if !ok {
 			break
 		}
-		plan.Mark(filtered, f.Cond)
+		filtered.Mark(f.Cond)
 	}
 	for k, e := range p.Exprs {
 		switch {
-		case !known || filtered[k] || plan.MayFailIfRead(e):
+		case !known || filtered.Has(p.Out[k].ID) || plan.MayFailIfRead(e):
 			now = append(now, k)
-		case !read[k]:
+		case !read.Has(p.Out[k].ID):
 		case last == i:
 			now = append(now, k)
 		default:

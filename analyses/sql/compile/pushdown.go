@@ -116,16 +116,17 @@ func (p *pusher) into(n plan.Node, cond plan.Expr, plain bool) (_ plan.Node, who
 			return &plan.Filter{Input: in, Cond: x.Cond}, whole
 		}
 	case *plan.Project:
-		given := plan.Substitute(cond, x.Exprs)
+		by := x.Columns()
+		given := plan.Substitute(cond, by)
 		if !pushable(given) {
 			return n, false
 		}
-		in, whole := p.into(x.Input, given, plain && !computes(cond, x.Exprs))
+		in, whole := p.into(x.Input, given, plain && !computes(cond, by))
 		if in != x.Input {
-			return plan.Giving(&plan.Project{Input: in, Exprs: x.Exprs}, x.Fields()), whole
+			return &plan.Project{Input: in, Exprs: x.Exprs, Out: x.Out}, whole
 		}
 	case *plan.Unnest:
-		if readsWithin(cond, 0, len(x.Input.Fields())) {
+		if readsWithin(cond, plan.SetOf(x.Input.Fields())) {
 			to := *x
 			to.Input = p.filtered(x.Input, cond, plain)
 			return &to, true
@@ -137,20 +138,16 @@ func (p *pusher) into(n plan.Node, cond plan.Expr, plain bool) (_ plan.Node, who
 }
 
 func (p *pusher) intoJoin(n *plan.Join, cond plan.Expr, plain bool) (plan.Node, bool) {
-	to, width := *n, len(n.L.Fields())
 	left := n.Kind != syntax.Right && n.Kind != syntax.Full
 	right := n.Kind == syntax.Inner || n.Kind == syntax.Cross || n.Kind == syntax.Right
-	switch {
-	case left && readsWithin(cond, 0, width):
-		to.L = p.filtered(n.L, cond, plain)
-		return &to, true
-	case right && readsWithin(cond, width, width+len(n.R.Fields())):
-		to.R = p.filtered(n.R, shifted(cond, -width), plain)
-		return &to, true
+	switch side := n.Side(cond); {
+	case left && side == plan.Left:
+		return n.With(p.filtered(n.L, cond, plain), n.R), true
+	case right && side == plan.Right:
+		return n.With(n.L, p.filtered(n.R, cond, plain)), true
 	case n.Kind == syntax.Left:
-		if part := weaker(cond, width); part != nil {
-			to.L = p.filtered(n.L, part, plain)
-			return &to, false
+		if part := weaker(cond, plan.SetOf(n.L.Fields())); part != nil {
+			return n.With(p.filtered(n.L, part, plain), n.R), false
 		}
 	}
 	return n, false
@@ -180,47 +177,37 @@ func reads(n plan.Node) bool {
 }
 
 // computes reports whether a condition reads one of the given columns that is not merely copied.
-func computes(cond plan.Expr, columns []plan.Expr) bool {
-	live := make([]bool, len(columns))
-	plan.Mark(live, cond)
-	for i, l := range live {
-		switch columns[i].(type) {
-		case *plan.Column, *plan.Const:
-		default:
-			if l {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// readsWithin reports whether an expression reads columns, all of which are from lo to hi.
-func readsWithin(e plan.Expr, lo, hi int) bool {
-	some, all := false, true
-	seen := map[plan.Expr]bool{}
-	var walk func(e plan.Expr)
-	walk = func(e plan.Expr) {
-		if seen[e] {
+func computes(cond plan.Expr, columns map[plan.ColumnID]plan.Expr) (found bool) {
+	plan.Walk(func(e plan.Expr) {
+		c, is := e.(*plan.Column)
+		if !is {
 			return
 		}
-		seen[e] = true
-		if c, ok := e.(*plan.Column); ok {
-			some, all = true, all && c.Index >= lo && c.Index < hi
+		switch columns[c.ID].(type) {
+		case *plan.Column, *plan.Const:
+		default:
+			found = true
 		}
-		for _, c := range plan.Children(e) {
-			walk(c)
+	}, cond)
+	return found
+}
+
+// readsWithin reports whether an expression reads columns, all of which are in a set.
+func readsWithin(e plan.Expr, of plan.Set) bool {
+	some, all := false, true
+	plan.Walk(func(e plan.Expr) {
+		if c, is := e.(*plan.Column); is {
+			some, all = true, all && of.Has(c.ID)
 		}
-	}
-	walk(e)
+	}, e)
 	return some && all
 }
 
-// weaker returns a condition on the first width columns of a row alone that is true wherever cond is true. It returns nil if
+// weaker returns a condition on some columns of a row alone that is true wherever cond is true. It returns nil if
 // the only such condition is true itself. From a CASE it can learn something if these columns decide which value counts: CASE
 // WHEN l > 0 THEN l ELSE r END > 5 can be true only where CASE WHEN l > 0 THEN l > 5 ELSE true END is.
-func weaker(cond plan.Expr, width int) plan.Expr {
-	if readsWithin(cond, 0, width) {
+func weaker(cond plan.Expr, of plan.Set) plan.Expr {
+	if readsWithin(cond, of) {
 		return cond
 	}
 	a, ok := cond.(*plan.Apply)
@@ -229,26 +216,26 @@ func weaker(cond plan.Expr, width int) plan.Expr {
 	}
 	switch a.Func {
 	case "AND":
-		l, r := weaker(a.Args[0], width), weaker(a.Args[1], width)
+		l, r := weaker(a.Args[0], of), weaker(a.Args[1], of)
 		if l == nil || r == nil {
 			return either(l, r)
 		}
 		return plan.And(l, r)
 	case "OR":
-		l, r := weaker(a.Args[0], width), weaker(a.Args[1], width)
+		l, r := weaker(a.Args[0], of), weaker(a.Args[1], of)
 		if l == nil || r == nil {
 			return nil
 		}
 		return plan.Call(a.T, a.At, "OR", l, r)
 	case "CASE", "if":
-		return weakerCase(a, width, func(value plan.Expr) plan.Expr { return value })
+		return weakerCase(a, of, func(value plan.Expr) plan.Expr { return value })
 	case "=", "<>", "<", "<=", ">", ">=":
 		for i, x := range a.Args {
-			of, ok := x.(*plan.Apply)
-			if !ok || of.Func != "CASE" && of.Func != "if" {
+			when, ok := x.(*plan.Apply)
+			if !ok || when.Func != "CASE" && when.Func != "if" {
 				continue
 			}
-			return weakerCase(of, width, func(value plan.Expr) plan.Expr {
+			return weakerCase(when, of, func(value plan.Expr) plan.Expr {
 				args := slices.Clone(a.Args)
 				args[i] = value
 				return plan.Typed(&plan.Apply{Func: a.Func, Args: args}, a.T, a.At)
@@ -267,17 +254,17 @@ func either(l, r plan.Expr) plan.Expr {
 }
 
 // weakerCase is weaker for a comparison of the value of a CASE.
-func weakerCase(e *plan.Apply, width int, about func(value plan.Expr) plan.Expr) plan.Expr {
+func weakerCase(e *plan.Apply, of plan.Set, about func(value plan.Expr) plan.Expr) plan.Expr {
 	args, tells := make([]plan.Expr, len(e.Args)), false
 	for i, x := range e.Args {
 		if i%2 == 0 && i+1 < len(e.Args) { // a condition
-			if !readsWithin(x, 0, width) {
+			if !readsWithin(x, of) {
 				return nil
 			}
 			args[i] = x
 			continue
 		}
-		if args[i] = weaker(about(x), width); args[i] == nil {
+		if args[i] = weaker(about(x), of); args[i] == nil {
 			args[i] = plan.Value(types.Of(types.Bool), e.At, true)
 		} else {
 			tells = true

@@ -54,7 +54,7 @@ func TestConditionsArePushedDown(t *testing.T) {
 		"SELECT * FROM (SELECT tn, row_number() OVER () AS r FROM t @) WHERE tn > 3":                                                       "",
 		"SELECT * FROM (SELECT tn, p FROM t, UNNEST(string_split(tc, 'a')) AS x(p) @) WHERE tn > 3 AND p = ''":                             "filter unnest project filter project",
 		"WITH w AS (SELECT tk AS k, tn AS n FROM t @) SELECT a.n, b.n FROM w AS a JOIN w AS b ON a.k = b.k WHERE a.n > 3 AND b.n < 4":      "filter project",
-		"WITH w AS (SELECT tk AS k, un FROM t JOIN u ON tk = uk @) SELECT (SELECT count(*) FROM w), count(*), max(un) FROM w WHERE un > 3": "join project",
+		"WITH w AS (SELECT tk AS k, un FROM t JOIN u ON tk = uk @) SELECT (SELECT count(*) FROM w), count(*), max(un) FROM w WHERE un > 3": "join project project",
 		"SELECT * FROM (SELECT tn, un FROM t RIGHT JOIN u ON tk = uk @) WHERE un > 3":                                                      "",
 		"SELECT * FROM (SELECT tn, un FROM t RIGHT JOIN u ON tk = uk @) WHERE tn > 3":                                                      "",
 		"SELECT * FROM (SELECT tn, un FROM t FULL JOIN u ON tk = uk @) WHERE tn > 3":                                                       "",

@@ -45,8 +45,9 @@ func (s *statement) push() {
 		if readers[l.scan] > 1 || s.refs[l.scan.of] {
 			continue
 		}
+		at := plan.LayoutOf(l.from.Fields())
 		for _, step := range l.steps {
-			if f, ok := step.(*plan.Filter); !ok || !l.scan.bound(f.Cond) {
+			if f, ok := step.(*plan.Filter); !ok || !l.scan.bound(f.Cond, at) {
 				break
 			}
 		}
@@ -87,29 +88,30 @@ func (s *statement) boundTables(root plan.Node) {
 			s.within[n.Table] = nil
 			continue
 		}
-		sc := &scan{table: s.about(n.Table)}
-		for at := plan.Node(n); above[at] != nil && s.uses[at] == 1 && sc.bound(above[at].Cond); {
+		sc, places := &scan{table: s.about(n.Table)}, plan.LayoutOf(n.Fields())
+		for at := plan.Node(n); above[at] != nil && s.uses[at] == 1 && sc.bound(above[at].Cond, places); {
 			at = above[at]
 		}
 		s.within[n.Table] = sc.within
 	}
 }
 
-// bound collects the bounds that a condition sets for single columns. It reports whether later conditions may set bounds, too.
+// bound collects the bounds that a condition sets for single columns, whose places in the table are in at. It reports whether later
+// conditions may set bounds, too.
 // They may not if this condition may fail for a row that their bounds would skip.
-func (s *scan) bound(e plan.Expr) (more bool) {
+func (s *scan) bound(e plan.Expr, at plan.Layout) (more bool) {
 	a, ok := e.(*plan.Apply)
 	if !ok {
 		return harmless(e)
 	}
 	if a.Func == "AND" && len(a.Args) == 2 {
-		return s.bound(a.Args[0]) && s.bound(a.Args[1])
+		return s.bound(a.Args[0], at) && s.bound(a.Args[1], at)
 	}
 	if !harmless(e) {
 		return false
 	}
 	if column, values, ok := oneOf(e); ok {
-		s.narrow(column, func(w *within, t types.Type) bool { return w.oneOf(t, values) })
+		s.narrow(at[column.ID], column.T, func(w *within, t types.Type) bool { return w.oneOf(t, values) })
 		return true
 	}
 	if len(a.Args) != 2 {
@@ -124,27 +126,27 @@ func (s *scan) bound(e plan.Expr) (more bool) {
 		op = mirrored[op]
 	}
 	if ok && also {
-		s.narrow(column, func(w *within, t types.Type) bool { return w.compare(op, t, value) })
+		s.narrow(at[column.ID], column.T, func(w *within, t types.Type) bool { return w.compare(op, t, value) })
 	}
 	return true
 }
 
 // narrow changes the bounds of a column's values. It keeps the bounds if by cannot express its condition.
-func (s *scan) narrow(c *plan.Column, by func(*within, types.Type) bool) {
-	if c.Index >= len(s.table.Columns) || s.table.Columns[c.Index].Star > 0 {
+func (s *scan) narrow(at int, t types.Type, by func(*within, types.Type) bool) {
+	if at >= len(s.table.Columns) || s.table.Columns[at].Star > 0 {
 		return
 	}
 	w := within{high: math.MaxUint64}
-	if had := s.within[c.Index]; had != nil {
+	if had := s.within[at]; had != nil {
 		w = *had
 	}
-	if !by(&w, c.T) {
+	if !by(&w, t) {
 		return
 	}
 	if s.within == nil {
 		s.within = map[int]*within{}
 	}
-	s.within[c.Index] = &w
+	s.within[at] = &w
 }
 
 // oneOf takes apart a condition that a column equals one of several constants.
@@ -160,7 +162,7 @@ func oneOf(e plan.Expr) (column *plan.Column, values []*plan.Const, ok bool) {
 			return nil, nil, false
 		}
 		r, right, ok := oneOf(a.Args[1])
-		return l, append(left, right...), ok && l.Index == r.Index
+		return l, append(left, right...), ok && l.ID == r.ID
 	case a.Func != "IN" && (a.Func != "=" || len(a.Args) != 2):
 		return nil, nil, false
 	}

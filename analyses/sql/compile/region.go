@@ -116,7 +116,7 @@ func (s *statement) regionBelow(n plan.Node) *region {
 			slices.Reverse(l.steps)
 			r := s.regionFrom(n)
 			if r != nil {
-				r.leaf = l
+				r.leaf, l.from = l, r.base
 			}
 			return r
 		}
@@ -146,8 +146,9 @@ func semiJoined(f *plan.Filter) plan.Node {
 			continue
 		}
 		some = true
-		value := plan.Typed(&plan.Column{Name: q.Plan.Fields()[0].Name}, q.X.Type(), q.At)
-		n = plan.Giving(&plan.Join{Kind: syntax.Semi, L: n, R: q.Plan, Equal: [][2]plan.Expr{{q.X, value}}}, n.Fields())
+		j := plan.NewJoin(syntax.Semi, n, q.Plan)
+		j.Equal = [][2]plan.Expr{{q.X, q.Plan.Fields()[0].Ref(q.At)}}
+		n = j
 	}
 	if !some {
 		return nil
@@ -200,7 +201,7 @@ func candidates(n plan.Node) (all [][]plan.Expr) {
 	case *plan.Join:
 		for _, p := range n.Equal {
 			if n.Kind == syntax.Right {
-				keys = append(keys, shifted(p[1], len(n.L.Fields())))
+				keys = append(keys, p[1])
 			} else {
 				keys = append(keys, p[0])
 			}
@@ -223,7 +224,7 @@ func candidates(n plan.Node) (all [][]plan.Expr) {
 // keyColumns returns the keys of groups as columns of the groups.
 func keyColumns(n *plan.Aggregation) (keys []plan.Expr) {
 	for i, k := range n.Keys {
-		keys = append(keys, plan.Typed(&plan.Column{Index: i, Name: n.Fields()[i].Name}, k.Type(), k.Pos()))
+		keys = append(keys, n.Out[i].Ref(k.Pos()))
 	}
 	return keys
 }
@@ -268,13 +269,13 @@ func (s *statement) partition(r *region, n plan.Node, keys []plan.Expr, drop boo
 		in, ok := s.partition(r, x.Input, keys, drop)
 		return &plan.Filter{Input: in, Cond: x.Cond}, ok && computed(x.Cond)
 	case *plan.Project:
-		below := make([]plan.Expr, len(keys))
+		below, by := make([]plan.Expr, len(keys)), x.Columns()
 		for i, k := range keys {
-			below[i] = through(k, x.Exprs)
+			below[i] = plan.Substitute(k, by)
 		}
 		in, ok := s.partition(r, x.Input, below, drop)
 		ok = ok && !slices.ContainsFunc(x.Exprs, func(e plan.Expr) bool { return !computed(e) })
-		return plan.Giving(&plan.Project{Input: in, Exprs: x.Exprs}, x.Fields()), ok
+		return &plan.Project{Input: in, Exprs: x.Exprs, Out: x.Out}, ok
 	case *plan.Distinct:
 		in, ok := s.partition(r, x.Input, keys, drop)
 		return &plan.Distinct{Input: in}, ok && len(x.On) == 0
@@ -294,7 +295,7 @@ func (s *statement) sourceOf(n plan.Node, keys []plan.Expr) *leaf {
 			return nil
 		}
 		for i, k := range keys {
-			if c, ok := k.(*plan.Column); !ok || c.Index != i {
+			if c, ok := k.(*plan.Column); !ok || c.ID != a.Out[i].ID {
 				return nil
 			}
 		}
@@ -319,20 +320,11 @@ func sameGroups(a, b *leaf) bool {
 	if x.Input != y.Input && !(ok && also && in.Table == other.Table) {
 		return false
 	}
+	sameExpr := func(e, f plan.Expr) bool { return sameExpr(a.byPlace(e), b.byPlace(f)) }
 	return slices.EqualFunc(x.Keys, y.Keys, sameExpr) && slices.EqualFunc(x.Aggs, y.Aggs, func(a, b *plan.Aggregate) bool {
 		return a.Func == b.Func && a.Distinct == b.Distinct && a.Filter == nil && b.Filter == nil && len(a.Order)+len(b.Order) == 0 &&
 			slices.EqualFunc(a.Args, b.Args, sameExpr)
 	})
-}
-
-// through rewrites an expression over the columns of a projection as one over the columns that the projection reads.
-func through(e plan.Expr, exprs []plan.Expr) plan.Expr {
-	return plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
-		if c, ok := e.(*plan.Column); ok {
-			return exprs[c.Index], true
-		}
-		return nil, false
-	})(e)
 }
 
 // partitionGroups partitions groups by some of their keys, so that all rows of a group are in one partition.
@@ -349,10 +341,11 @@ func (s *statement) partitionGroups(r *region, n *plan.Aggregation, keys []plan.
 	below := make([]plan.Expr, len(keys))
 	for i, k := range keys {
 		c, ok := k.(*plan.Column)
-		if !ok || c.Index >= len(n.Keys) {
+		at := slices.IndexFunc(n.Out[:len(n.Keys)], func(f plan.Field) bool { return ok && f.ID == c.ID })
+		if at < 0 {
 			return nil, false
 		}
-		below[i] = n.Keys[c.Index]
+		below[i] = n.Keys[at]
 	}
 	if slices.ContainsFunc(n.Keys, func(e plan.Expr) bool { return !computed(e) }) {
 		return nil, false
@@ -361,7 +354,7 @@ func (s *statement) partitionGroups(r *region, n *plan.Aggregation, keys []plan.
 		n = to
 	}
 	in, ok := s.partition(r, n.Input, below, drop)
-	return plan.Giving(&plan.Aggregation{Input: in, Keys: n.Keys, Sets: n.Sets, Aggs: n.Aggs}, n.Fields()), ok
+	return &plan.Aggregation{Input: in, Keys: n.Keys, Sets: n.Sets, Aggs: n.Aggs, Out: n.Out}, ok
 }
 
 // partitionJoin partitions both sides of a join by the same keys. A row without a partner is NULL in the columns of the other side,
@@ -383,10 +376,9 @@ func (s *statement) partitionJoin(r *region, n *plan.Join, keys []plan.Expr) (pl
 		}
 	}
 	left, right := make([]plan.Expr, len(keys)), make([]plan.Expr, len(keys))
-	width := len(n.L.Fields())
 	for i, k := range keys {
 		at := slices.IndexFunc(n.Equal, func(p [2]plan.Expr) bool {
-			return p[0].Type() == p[1].Type() && (byLeft && sameExpr(p[0], k) || byRight && sameExpr(shifted(p[1], width), k))
+			return p[0].Type() == p[1].Type() && (byLeft && sameExpr(p[0], k) || byRight && sameExpr(p[1], k))
 		})
 		if at < 0 {
 			return nil, false
@@ -400,7 +392,10 @@ func (s *statement) partitionJoin(r *region, n *plan.Join, keys []plan.Expr) (pl
 		return nil, false
 	}
 	rr, ok := s.partition(r, n.R, right, !full && n.Kind != syntax.Right)
-	return plan.Giving(&plan.Join{Kind: n.Kind, L: l, R: rr, Equal: n.Equal, Rest: n.Rest}, n.Fields()), ok
+	if !ok {
+		return nil, false
+	}
+	return n.With(l, rr), true
 }
 
 // sameExpr reports whether two expressions are the same column, perhaps converted to the same type. It may return false for other
@@ -412,7 +407,7 @@ func sameExpr(a, b plan.Expr) bool {
 	switch a := a.(type) {
 	case *plan.Column:
 		c, ok := b.(*plan.Column)
-		return ok && c.Index == a.Index
+		return ok && c.ID == a.ID
 	case *plan.Cast:
 		c, ok := b.(*plan.Cast)
 		return ok && c.T == a.T && sameExpr(a.X, c.X)
@@ -423,12 +418,13 @@ func sameExpr(a, b plan.Expr) bool {
 // inKey returns which column of a leaf's rows each key is, -1 if it is none. Such a column does not travel a second time with the
 // key, unless it is a DOUBLE, because a key has the same form for 0 and -0.
 func (l *leaf) inKey() (columns []int) {
+	at := plan.LayoutOf(l.fields)
 	for _, k := range l.parts {
 		c, ok := k.(*plan.Column)
-		if !ok || k.Type().Kind == types.Double || slices.Contains(columns, c.Index) {
+		if !ok || k.Type().Kind == types.Double || slices.Contains(columns, at[c.ID]) {
 			columns = append(columns, -1)
 		} else {
-			columns = append(columns, c.Index)
+			columns = append(columns, at[c.ID])
 		}
 	}
 	return columns
@@ -468,8 +464,11 @@ func (r *region) keyNames() string {
 		}
 		name := ""
 		if c, ok := k.(*plan.Column); ok {
-			if name = r.base.Fields()[c.Index].Name; name == "" {
-				name = c.Name
+			name = c.Name
+			for _, f := range r.base.Fields() {
+				if f.ID == c.ID && f.Name != "" {
+					name = f.Name
+				}
 			}
 		}
 		if name == "" {

@@ -15,6 +15,7 @@ import (
 // Program computes one expression. It holds its buffers, so only one goroutine may run it at a time.
 type Program struct {
 	expr plan.Expr
+	at   plan.Layout
 	root node
 	all  []int32
 	made *account
@@ -30,13 +31,19 @@ type batch struct {
 	n       int
 }
 
-// Compile makes a program of an expression, with a meter of its own.
-func Compile(e plan.Expr) (*Program, error) { return CompileFor(e, NewMeter()) }
+// Supports reports whether an expression can be computed: an error that wraps ErrUnsupported if not.
+func Supports(e plan.Expr) error {
+	_, err := CompileFor(e, nil, NewMeter())
+	return err
+}
+
+// Compile makes a program of an expression over rows with a layout. It has a meter of its own.
+func Compile(e plan.Expr, at plan.Layout) (*Program, error) { return CompileFor(e, at, NewMeter()) }
 
 // CompileFor makes a program that shares a meter with others.
-func CompileFor(e plan.Expr, m *Meter) (*Program, error) {
-	p := &Program{expr: e, made: &account{meter: m}}
-	root, err := newCompiler(e, p.made).compile(e)
+func CompileFor(e plan.Expr, at plan.Layout, m *Meter) (*Program, error) {
+	p := &Program{expr: e, at: at, made: &account{meter: m}}
+	root, err := newCompiler(e, at, p.made).compile(e)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +57,7 @@ func CompileFor(e plan.Expr, m *Meter) (*Program, error) {
 func (p *Program) eval(b *batch, sel []int32) (*Vector, error) {
 	if p.made.held > manyBytes || p.made.stale {
 		p.made.meter.Pause() // a slice of rows may need hundreds of such runs
-		root, err := newCompiler(p.expr, p.made).compile(p.expr)
+		root, err := newCompiler(p.expr, p.at, p.made).compile(p.expr)
 		if err != nil {
 			return nil, err
 		}

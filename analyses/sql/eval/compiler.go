@@ -13,8 +13,9 @@ import (
 // gets one kernel, so compiling and computing take time in proportion to the graph. As a tree, a chain of aliases that each
 // use the previous one twice would grow exponentially.
 type compiler struct {
-	users  map[plan.Expr]int // how many other parts use a part
-	reads  map[plan.Expr]int // index of the only column that a part reads, if that is a TEXT; else noColumn or manyColumns
+	users  map[plan.Expr]int           // how many other parts use a part
+	reads  map[plan.Expr]plan.ColumnID // the only column that a part reads, if that is a TEXT; else noColumn or manyColumns
+	at     plan.Layout                 // of the rows; nil if nothing will be computed
 	made   map[shareKey]*shared
 	within plan.Expr // the part that is computed per entry of a dictionary; nil outside of such a part
 	of     *account
@@ -24,25 +25,25 @@ type shareKey struct{ e, within plan.Expr }
 
 // Values of reads for a part that does not read exactly one column of texts.
 const (
-	noColumn    = -1
-	manyColumns = -2
+	noColumn    plan.ColumnID = -1
+	manyColumns plan.ColumnID = -2
 )
 
-func newCompiler(e plan.Expr, of *account) *compiler {
-	c := &compiler{of: of, users: map[plan.Expr]int{}, reads: map[plan.Expr]int{}, made: map[shareKey]*shared{}}
+func newCompiler(e plan.Expr, at plan.Layout, of *account) *compiler {
+	c := &compiler{of: of, users: map[plan.Expr]int{}, at: at, reads: map[plan.Expr]plan.ColumnID{}, made: map[shareKey]*shared{}}
 	c.walk(e)
 	return c
 }
 
 // walk counts the users of each part, and finds which columns it reads.
-func (c *compiler) walk(e plan.Expr) int {
+func (c *compiler) walk(e plan.Expr) plan.ColumnID {
 	if c.users[e]++; c.users[e] > 1 {
 		return c.reads[e]
 	}
 	reads, parts := noColumn, plan.Children(e)
 	switch e := e.(type) {
 	case *plan.Column:
-		if reads = e.Index; e.T.Kind != types.Text {
+		if reads = e.ID; e.T.Kind != types.Text {
 			reads = manyColumns
 		}
 	case *Member:
@@ -67,7 +68,11 @@ func (c *compiler) compile(e plan.Expr) (node, error) {
 	case *plan.Const:
 		return &constant{value: e.Value, out: out}, nil
 	case *plan.Column:
-		return &column{e.Index}, nil
+		at, found := c.at[e.ID]
+		if c.at != nil && !found { // E1: a column keeps its number from the node that makes it to the one that reads it
+			return nil, fmt.Errorf("column %d (%s) of the plan is not among those that it reads", e.ID, e.Name)
+		}
+		return &column{at}, nil
 	}
 	key := shareKey{e, c.within}
 	if c.users[e] > 1 {
@@ -82,7 +87,7 @@ func (c *compiler) compile(e plan.Expr) (node, error) {
 	n, err := c.kernel(e, out)
 	if entries {
 		c.within = nil
-		n = &perEntry{x: n, column: c.reads[e], of: c.of, out: out, values: Vector{Kind: out.Kind}}
+		n = &perEntry{x: n, column: c.at[c.reads[e]], of: c.of, out: out, values: Vector{Kind: out.Kind}}
 	}
 	if err != nil || c.users[e] == 1 {
 		return n, err

@@ -1,6 +1,6 @@
 // Package eval computes bound expressions for many rows at once.
 //
-//	p, err := eval.Compile(expr)                ErrUnsupported: a function or type that has no kernel yet
+//	p, err := eval.Compile(expr, at)             ErrUnsupported: a function or type that has no kernel yet
 //	v, err := p.Run(columns, n, sel)            values of the rows in sel; of all n rows if it is nil
 //
 // An expression becomes a tree of kernels. Each kernel holds the [Vector] that it writes to, so a run allocates nothing once

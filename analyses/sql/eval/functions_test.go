@@ -25,7 +25,7 @@ func constantly(t *testing.T, expr string) (string, error) {
 		return "", err
 	}
 	e := program.Statements[0].Plan.(*plan.Project).Exprs[0]
-	p, err := Compile(e)
+	p, err := Compile(e, byNumber)
 	if err != nil {
 		return "", err
 	}

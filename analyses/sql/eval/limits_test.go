@@ -24,9 +24,9 @@ func TestNumbersAtTheirLimits(t *testing.T) {
 			-3037000500, 3037000499},
 	}
 	wide := types.DecimalOf(types.MaxPrecision, 0)
-	a, b := plan.Typed(&plan.Column{Index: 0}, wide, syntax.Pos(1)), plan.Typed(&plan.Column{Index: 1}, wide, syntax.Pos(1))
-	n, m := plan.Typed(&plan.Column{Index: 0}, types.Of(types.BigInt), syntax.Pos(1)),
-		plan.Typed(&plan.Column{Index: 1}, types.Of(types.BigInt), syntax.Pos(1))
+	a, b := plan.Typed(&plan.Column{ID: 1}, wide, syntax.Pos(1)), plan.Typed(&plan.Column{ID: 2}, wide, syntax.Pos(1))
+	n, m := plan.Typed(&plan.Column{ID: 1}, types.Of(types.BigInt), syntax.Pos(1)),
+		plan.Typed(&plan.Column{ID: 2}, types.Of(types.BigInt), syntax.Pos(1))
 	apply := func(op string, t types.Type, args ...plan.Expr) plan.Expr {
 		return plan.Typed(&plan.Apply{Func: op, Args: args}, t, syntax.Pos(1))
 	}
@@ -73,7 +73,7 @@ func TestNumbersAtTheirLimits(t *testing.T) {
 				x.setNull(int32(i))
 			}
 		}
-		p, err := Compile(c.e)
+		p, err := Compile(c.e, byNumber)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -82,7 +82,7 @@ func TestR16_EveryFunctionOfTextsAsks(t *testing.T) {
 			continue
 		}
 		made := func(e plan.Expr) int64 {
-			p, err := Compile(e)
+			p, err := Compile(e, byNumber)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +121,7 @@ func TestN9_LongRunsPause(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := CompileFor(program.Statements[0].Plan.(*plan.Project).Exprs[0], m)
+	p, err := CompileFor(program.Statements[0].Plan.(*plan.Project).Exprs[0], byNumber, m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func reference(e plan.Expr, row []any) (any, error) {
 	case *plan.Const:
 		return big64(e.Value), nil
 	case *plan.Column:
-		return big64(row[e.Index]), nil
+		return big64(row[e.ID-1]), nil
 	case *plan.Cast:
 		v, err := reference(e.X, row)
 		if err != nil || v == nil {

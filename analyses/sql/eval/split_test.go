@@ -30,11 +30,11 @@ func TestFunctionsOfSplitTexts(t *testing.T) {
 	}
 	var args []plan.Expr
 	for i := range columns {
-		args = append(args, plan.Typed(&plan.Column{Index: i, Name: fmt.Sprint(i)}, types.Of(types.Text), 0))
+		args = append(args, plan.Typed(&plan.Column{ID: plan.ColumnID(i + 1), Name: fmt.Sprint(i)}, types.Of(types.Text), 0))
 	}
 	run := func(e plan.Expr, columns []*Vector) *Vector {
 		t.Helper()
-		p, err := Compile(e)
+		p, err := Compile(e, byNumber)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestFunctionsOfSplitTexts(t *testing.T) {
 	list := plan.Typed(&plan.Apply{Func: "string_split", Args: args[:2]}, types.Of(types.TextList), 0)
 	lists := run(list, columns)
 	// the same list, which is not known to be one of string_split
-	made := plan.Typed(&plan.Column{Index: 3, Name: "list"}, types.Of(types.TextList), 0)
+	made := plan.Typed(&plan.Column{ID: 4, Name: "list"}, types.Of(types.TextList), 0)
 	for _, of := range []struct {
 		name string
 		args []plan.Expr
@@ -74,10 +74,10 @@ func TestRepeatedTextsAreSplitOnce(t *testing.T) {
 	texts := []string{long, long, long[:4], long, "a||b||c", "", "", long}
 	separators := []string{"||", "||", "||", "|", "||", "||", "||", "||"}
 	column := func(i int) plan.Expr {
-		return plan.Typed(&plan.Column{Index: i, Name: fmt.Sprint(i)}, types.Of(types.Text), 0)
+		return plan.Typed(&plan.Column{ID: plan.ColumnID(i + 1), Name: fmt.Sprint(i)}, types.Of(types.Text), 0)
 	}
 	e := plan.Call(types.Of(types.TextList), 0, "string_split", column(0), column(1))
-	p, err := Compile(e)
+	p, err := Compile(e, byNumber)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,8 @@ type (
 	// Column is a column of the node's input.
 	Column struct {
 		Base
-		Index int
-		Name  string
+		ID   ColumnID
+		Name string
 	}
 	// Apply is an operator or a function of values. Func is one of the functions of package types or the operators of package syntax, or IS
 	// NULL, IN (x, then the list), LIKE and ILIKE (x, pattern, perhaps escape), LIST, or CASE: conditions and values in turn, then the value
@@ -241,7 +241,7 @@ func (in *Numbering) Number(e Expr) int {
 	case *Const:
 		fmt.Fprintf(&b, "const %T %v", e.Value, e.Value)
 	case *Column:
-		fmt.Fprintf(&b, "column %d", e.Index)
+		fmt.Fprintf(&b, "column %d", e.ID)
 	case *Apply:
 		b.WriteString(e.Func)
 	case *Cast:

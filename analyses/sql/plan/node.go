@@ -1,15 +1,34 @@
 package plan
 
 import (
+	"slices"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// Field is a column of a table or of an answer.
+// ColumnID identifies a column of a plan. The node that makes the column gives it a number that no other column of the plan has. The column
+// keeps it in all nodes above, whatever rules do to the plan. Numbers begin at 1.
+type ColumnID int32
+
+// IDs gives out numbers of columns.
+type IDs struct{ Last ColumnID }
+
+// Field returns a new column.
+func (ids *IDs) Field(name string, t types.Type) Field {
+	ids.Last++
+	return Field{ID: ids.Last, Name: name, Type: t}
+}
+
+// Field is a column of a table, of a node or of an answer. A column of a table, which belongs to no plan, has no number.
 type Field struct {
+	ID   ColumnID
 	Name string
 	Type types.Type
 }
+
+// Ref returns the column as an expression.
+func (f Field) Ref(at syntax.Pos) *Column { return &Column{Base{f.Type, at}, f.ID, f.Name} }
 
 // Table is what the catalogue knows about a table. If File is set, Name is a pattern of files.
 type Table struct {
@@ -40,7 +59,8 @@ type (
 		L, R  Node
 		Equal [][2]Expr
 		Rest  Expr // nil: none
-		Out   []Field
+		out   []Field
+		left  Set
 	}
 	// Filter keeps the rows for which Cond is true.
 	Filter struct {
@@ -92,17 +112,19 @@ type (
 		Input         Node
 		Count, Offset int64
 	}
-	// SetOp is UNION, EXCEPT or INTERSECT of rows with equal types.
+	// SetOp is UNION, EXCEPT or INTERSECT of rows with equal types. Its columns have the values of the columns in the same places of L
+	// and R.
 	SetOp struct {
 		Kind syntax.SetKind
 		All  bool
 		L, R Node
+		Out  []Field
 	}
 )
 
 func (n *Scan) Fields() []Field        { return n.Out }
 func (n *Inline) Fields() []Field      { return n.Out }
-func (n *Join) Fields() []Field        { return n.Out }
+func (n *Join) Fields() []Field        { return n.out }
 func (n *Filter) Fields() []Field      { return n.Input.Fields() }
 func (n *Aggregation) Fields() []Field { return n.Out }
 func (n *Windows) Fields() []Field     { return n.Out }
@@ -111,7 +133,45 @@ func (n *Project) Fields() []Field     { return n.Out }
 func (n *Distinct) Fields() []Field    { return n.Input.Fields() }
 func (n *Sort) Fields() []Field        { return n.Input.Fields() }
 func (n *Limit) Fields() []Field       { return n.Input.Fields() }
-func (n *SetOp) Fields() []Field       { return n.L.Fields() }
+func (n *SetOp) Fields() []Field       { return n.Out }
+
+// NewJoin returns a join without conditions.
+func NewJoin(kind syntax.JoinKind, l, r Node) *Join {
+	n := &Join{Kind: kind, L: l, R: r, out: l.Fields(), left: SetOf(l.Fields())}
+	if kind != syntax.Semi && kind != syntax.Anti {
+		n.out = append(slices.Clone(l.Fields()), r.Fields()...)
+	}
+	return n
+}
+
+// With returns the join of other sides by the same conditions.
+func (n *Join) With(l, r Node) *Join {
+	to := NewJoin(n.Kind, l, r)
+	to.Equal, to.Rest = n.Equal, n.Rest
+	return to
+}
+
+// Side is where the columns of an expression over a join are.
+type Side uint8
+
+const (
+	NoSide Side = iota // it reads no columns
+	Left
+	Right
+	Both
+)
+
+// Side returns where the columns of an expression are.
+func (n *Join) Side(e Expr) (side Side) {
+	Walk(func(e Expr) {
+		if c, is := e.(*Column); is && n.left.Has(c.ID) {
+			side |= Left
+		} else if is {
+			side |= Right
+		}
+	}, e)
+	return side
+}
 
 // Order is a key of an order.
 type Order struct {

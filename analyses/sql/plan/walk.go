@@ -26,31 +26,14 @@ func Value(t types.Type, at syntax.Pos, value any) *Const {
 	return &Const{Base: Base{t, at}, Value: value}
 }
 
-// Giving sets the columns of a node that another package has made.
-func Giving[N interface {
-	Node
-	gives([]Field)
-}](n N, out []Field) N {
-	n.gives(out)
-	return n
-}
-
-func (n *Scan) gives(out []Field)        { n.Out = out }
-func (n *Inline) gives(out []Field)      { n.Out = out }
-func (n *Join) gives(out []Field)        { n.Out = out }
-func (n *Aggregation) gives(out []Field) { n.Out = out }
-func (n *Windows) gives(out []Field)     { n.Out = out }
-func (n *Unnest) gives(out []Field)      { n.Out = out }
-func (n *Project) gives(out []Field)     { n.Out = out }
-
 // Rewrite returns a function that replaces parts of expressions. replace returns the replacement of an expression, or false
 // to rewrite the parts below it. The function remembers what it has rewritten, so shared parts stay shared.
 func Rewrite(replace func(Expr) (Expr, bool)) func(Expr) Expr {
 	return NewRewriter(replace).Expr
 }
 
-// Mark marks the columns that expressions read.
-func Mark(read []bool, exprs ...Expr) {
+// Walk visits expressions and their parts, each once.
+func Walk(visit func(Expr), exprs ...Expr) {
 	seen := map[Expr]bool{}
 	var walk func(list []Expr)
 	walk = func(list []Expr) {
@@ -59,9 +42,7 @@ func Mark(read []bool, exprs ...Expr) {
 				continue
 			}
 			seen[e] = true
-			if c, ok := e.(*Column); ok {
-				read[c.Index] = true
-			}
+			visit(e)
 			walk(Children(e))
 		}
 	}
@@ -132,16 +113,34 @@ func Exprs(n Node) (list []Expr) {
 	return list
 }
 
-// Substitute replaces columns by expressions.
-func Substitute(e Expr, cols []Expr) Expr {
-	return NewRewriter(func(e Expr) (Expr, bool) {
-		if c, ok := e.(*Column); ok {
-			return cols[c.Index], true
+// Substitute replaces columns by expressions. Columns that are not among them stay.
+func Substitute(e Expr, by map[ColumnID]Expr) Expr {
+	if len(by) == 0 {
+		return e
+	}
+	return Rewrite(func(e Expr) (Expr, bool) {
+		c, ok := e.(*Column)
+		if !ok {
+			return nil, false
 		}
-		return nil, false
-	}).Expr(e)
+		to, found := by[c.ID]
+		if !found {
+			return c, true
+		}
+		return to, true
+	})(e)
 }
 
+// Columns returns what the columns of a projection stand for, as Substitute takes it.
+func (n *Project) Columns() map[ColumnID]Expr {
+	by := make(map[ColumnID]Expr, len(n.Out))
+	for i, f := range n.Out {
+		by[f.ID] = n.Exprs[i]
+	}
+	return by
+}
+
+// HasColumn reports whether an expression reads a column.
 func HasColumn(e Expr) bool {
 	return Find(e, func(e Expr) bool { _, ok := e.(*Column); return ok }, nil) != nil
 }

@@ -14,10 +14,12 @@ import (
 // program computes an expression over batches.
 type program struct{ run *eval.Program }
 
-// compile makes a program of an expression. It computes the queries within it at once.
-func (x *Executor) compile(e plan.Expr) (program, error) { return x.compileFor(e, x.meter) }
+// compile makes a program of an expression over rows with a layout. It computes the queries within it at once.
+func (x *Executor) compile(e plan.Expr, at plan.Layout) (program, error) {
+	return x.compileFor(e, at, x.meter)
+}
 
-func (x *Executor) compileFor(e plan.Expr, m *eval.Meter) (program, error) {
+func (x *Executor) compileFor(e plan.Expr, at plan.Layout, m *eval.Meter) (program, error) {
 	var failed error
 	e = plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
 		s, ok := e.(*plan.Subquery)
@@ -34,19 +36,19 @@ func (x *Executor) compileFor(e plan.Expr, m *eval.Meter) (program, error) {
 	if failed != nil {
 		return program{}, failed
 	}
-	p, err := eval.CompileFor(e, m)
+	p, err := eval.CompileFor(e, at, m)
 	return program{p}, err
 }
 
-func (x *Executor) compileAll(list []plan.Expr) ([]program, error) {
-	return x.compileAllFor(list, x.meter)
+func (x *Executor) compileAll(list []plan.Expr, at plan.Layout) ([]program, error) {
+	return x.compileAllFor(list, at, x.meter)
 }
 
-func (x *Executor) compileAllFor(list []plan.Expr, m *eval.Meter) ([]program, error) {
+func (x *Executor) compileAllFor(list []plan.Expr, at plan.Layout, m *eval.Meter) ([]program, error) {
 	out := make([]program, len(list))
 	for i, e := range list {
 		var err error
-		if out[i], err = x.compileFor(e, m); err != nil {
+		if out[i], err = x.compileFor(e, at, m); err != nil {
 			return nil, err
 		}
 	}

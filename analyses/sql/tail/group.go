@@ -27,7 +27,8 @@ type grouping struct {
 // aggregation computes groups, and passes them on in the order of their keys, NULL last. If keys are equal, the group of the earlier set
 // comes first.
 func (x *Executor) aggregation(n *plan.Aggregation, to sink) error {
-	keys, err := x.compileAll(n.Keys)
+	at := plan.LayoutOf(n.Input.Fields())
+	keys, err := x.compileAll(n.Keys, at)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func (x *Executor) aggregation(n *plan.Aggregation, to sink) error {
 			g.aggs = append(g.aggs, nil)
 			continue
 		}
-		in, err := x.newInput(a)
+		in, err := x.newInput(a, at)
 		if err != nil {
 			return err
 		}

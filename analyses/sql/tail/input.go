@@ -28,17 +28,17 @@ type input struct {
 	narrow   []int32
 }
 
-func (x *Executor) newInput(a *plan.Aggregate) (in *input, err error) {
+func (x *Executor) newInput(a *plan.Aggregate, at plan.Layout) (in *input, err error) {
 	in = &input{x: x, expr: a}
 	exprs := exactArguments(a.Func, a.Args)
 	if in.to, err = x.newAggregate(a, exprs); err != nil {
 		return nil, err
 	}
-	if in.args, err = x.compileAll(exprs); err != nil {
+	if in.args, err = x.compileAll(exprs, at); err != nil {
 		return nil, err
 	}
 	if a.Filter != nil {
-		p, err := x.compile(a.Filter)
+		p, err := x.compile(a.Filter, at)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (x *Executor) newInput(a *plan.Aggregate) (in *input, err error) {
 			fields = append(fields, plan.Field{Type: e.Type()})
 		}
 		for _, o := range a.Order {
-			p, err := x.compile(o.X)
+			p, err := x.compile(o.X, at)
 			if err != nil {
 				return nil, err
 			}

@@ -96,12 +96,17 @@ func (j *join) compile() (err error) {
 	for _, p := range j.n.Equal {
 		left = append(left, p[0])
 	}
-	if j.left, err = j.x.compileAllFor(left, j.meter); err != nil || j.n.Rest == nil {
+	if j.left, err = j.x.compileAllFor(left, plan.LayoutOf(j.n.L.Fields()), j.meter); err != nil || j.n.Rest == nil {
 		return err
 	}
-	p, err := j.x.compileFor(j.n.Rest, j.meter)
-	j.rest, j.restReads = &p, make([]bool, len(j.n.L.Fields())+len(j.n.R.Fields()))
-	plan.Mark(j.restReads, j.n.Rest)
+	var reads plan.Set
+	reads.Mark(j.n.Rest)
+	at := plan.LayoutOf(j.n.L.Fields(), j.n.R.Fields())
+	p, err := j.x.compileFor(j.n.Rest, at, j.meter)
+	j.rest, j.restReads = &p, make([]bool, len(at))
+	for id, i := range at {
+		j.restReads[i] = reads.Has(id)
+	}
 	return err
 }
 
@@ -111,7 +116,7 @@ func (j *join) build() error {
 	for _, p := range j.n.Equal {
 		keys = append(keys, p[1])
 	}
-	programs, err := j.x.compileAll(keys)
+	programs, err := j.x.compileAll(keys, plan.LayoutOf(j.n.R.Fields()))
 	if err != nil {
 		return err
 	}

@@ -41,8 +41,9 @@ func (l *Lookup) Probe(r *Rows, sel []int32, to func(out *Rows, left, right []in
 	return j.probe(&batch{columns: r.Columns, n: r.N, sel: sel})
 }
 
-// Program makes a program of an expression. It computes the queries within it at once. What the program makes counts in m.
-func (x *Executor) Program(e plan.Expr, m *eval.Meter) (*eval.Program, error) {
-	p, err := x.compileFor(e, m)
+// Program makes a program of an expression over rows with a layout. It computes the queries within it at once. What the program makes
+// counts in m.
+func (x *Executor) Program(e plan.Expr, at plan.Layout, m *eval.Meter) (*eval.Program, error) {
+	p, err := x.compileFor(e, at, m)
 	return p.run, err
 }

@@ -158,7 +158,7 @@ func (x *Executor) limited(n *plan.Limit, to sink) error {
 func (x *Executor) inline(n *plan.Inline, to sink) error {
 	s := x.newStore(n.Fields())
 	for _, row := range n.Rows {
-		programs, err := x.compileAll(row)
+		programs, err := x.compileAll(row, plan.Layout{})
 		if err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (x *Executor) inline(n *plan.Inline, to sink) error {
 }
 
 func (x *Executor) filter(n *plan.Filter, to sink) error {
-	cond, err := x.compile(n.Cond)
+	cond, err := x.compile(n.Cond, plan.LayoutOf(n.Input.Fields()))
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func handOn(b *batch, columns []*eval.Vector, sel []int32, failed error, to sink
 }
 
 func (x *Executor) project(n *plan.Project, to sink) error {
-	programs, err := x.compileAll(n.Exprs)
+	programs, err := x.compileAll(n.Exprs, plan.LayoutOf(n.Input.Fields()))
 	if err != nil {
 		return err
 	}
@@ -235,9 +235,9 @@ func (x *Executor) sort(n *plan.Sort, to sink) error {
 // others each time that it has kept many more.
 func (x *Executor) sorted(n plan.Node, orders []plan.Order, best int) (s *store, rows []int32, err error) {
 	programs := make([]program, len(orders))
-	fields := slices.Clone(n.Fields())
+	fields, at := slices.Clone(n.Fields()), plan.LayoutOf(n.Fields())
 	for i, o := range orders {
-		if programs[i], err = x.compile(o.X); err != nil {
+		if programs[i], err = x.compile(o.X, at); err != nil {
 			return nil, nil, err
 		}
 		fields = append(fields, plan.Field{Type: o.X.Type()})

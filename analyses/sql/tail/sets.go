@@ -12,7 +12,7 @@ import (
 
 // distinct keeps the first of equal rows, or of rows with equal On.
 func (x *Executor) distinct(n *plan.Distinct, to sink) error {
-	on, err := x.compileAll(n.On)
+	on, err := x.compileAll(n.On, plan.LayoutOf(n.Input.Fields()))
 	if err != nil {
 		return err
 	}

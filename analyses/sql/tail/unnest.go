@@ -7,7 +7,7 @@ import (
 )
 
 func (x *Executor) unnest(n *plan.Unnest, to sink) error {
-	programs, err := x.compileAll(n.Lists)
+	programs, err := x.compileAll(n.Lists, plan.LayoutOf(n.Input.Fields()))
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (x *Executor) windows(n *plan.Windows, to sink) error {
 			w.filterAt = column([]plan.Expr{c.Filter})
 		}
 	}
-	programs, err := x.compileAll(exprs)
+	programs, err := x.compileAll(exprs, plan.LayoutOf(n.Input.Fields()))
 	if err != nil {
 		return err
 	}

@@ -116,8 +116,9 @@ func (w *World) cells(expr string) ([]string, types.Type, error) {
 	if err != nil {
 		return nil, types.Type{}, err
 	}
-	e := p.Statements[0].Plan.(*plan.Project).Exprs[0]
-	program, err := eval.Compile(e)
+	project := p.Statements[0].Plan.(*plan.Project)
+	e := project.Exprs[0]
+	program, err := eval.Compile(e, plan.LayoutOf(project.Input.Fields()))
 	if err != nil {
 		return nil, e.Type(), err
 	}

@@ -1,4 +1,5 @@
-package bind
+// Package sqlplan draws plans of SQL statements, for tests.
+package sqlplan
 
 import (
 	"fmt"
@@ -7,14 +8,15 @@ import (
 	"posta.dev/posta/analyses/sql/plan"
 )
 
-// renderer draws plans for tests: one node per line, the last step first, its inputs indented below it. A plan that is used twice is drawn
-// once.
 type renderer struct {
 	strings.Builder
 	seen map[plan.Node]bool
+	at   plan.Layout // of the rows that the present node reads
 }
 
-func renderPlan(n plan.Node) string {
+// Render draws a plan: one node per line, the last step first, its inputs indented below it. A plan that is used twice is drawn once. A column
+// is drawn as its place in the rows that the node reads.
+func Render(n plan.Node) string {
 	r := &renderer{seen: map[plan.Node]bool{}}
 	r.node(n, 0)
 	return strings.TrimRight(r.String(), "\n")
@@ -27,6 +29,11 @@ func (r *renderer) node(n plan.Node, depth int) {
 		return
 	}
 	r.seen[n] = true
+	var inputs [][]plan.Field
+	for _, in := range plan.Inputs(n) {
+		inputs = append(inputs, in.Fields())
+	}
+	r.at = plan.LayoutOf(inputs...)
 	switch n := n.(type) {
 	case *plan.Scan:
 		var used []string
@@ -37,39 +44,46 @@ func (r *renderer) node(n plan.Node, depth int) {
 		}
 		r.line("scan %s (%s)", n.Table.Name, strings.Join(used, ", "))
 	case *plan.Inline:
-		r.line("inline %s", strings.Join(each(n.Rows, exprsText), "; "))
+		r.line("inline %s", strings.Join(each(n.Rows, r.exprs), "; "))
 	case *plan.Join:
-		pairs := each(n.Equal, func(p [2]plan.Expr) string { return text(p[0]) + " = " + text(p[1]) })
+		both := r.at
+		pairs := each(n.Equal, func(p [2]plan.Expr) string {
+			r.at = plan.LayoutOf(n.L.Fields())
+			left := r.text(p[0])
+			r.at = plan.LayoutOf(n.R.Fields())
+			return left + " = " + r.text(p[1])
+		})
+		r.at = both
 		rest := ""
 		if n.Rest != nil {
-			rest = " rest " + text(n.Rest)
+			rest = " rest " + r.text(n.Rest)
 		}
 		r.line("join %s on %s%s", []string{"inner", "left", "right", "full", "semi", "anti", "cross"}[n.Kind], strings.Join(pairs, ", "), rest)
 		r.node(n.L, depth+1)
 		r.node(n.R, depth+1)
 	case *plan.Filter:
-		r.line("filter %s", text(n.Cond))
+		r.line("filter %s", r.text(n.Cond))
 		r.node(n.Input, depth+1)
 	case *plan.Aggregation:
-		r.line("group by %s sets %v: %s", exprsText(n.Keys), n.Sets, strings.Join(each(n.Aggs, func(a *plan.Aggregate) string { return text(a) }),
+		r.line("group by %s sets %v: %s", r.exprs(n.Keys), n.Sets, strings.Join(each(n.Aggs, func(a *plan.Aggregate) string { return r.text(a) }),
 			", "))
 		r.node(n.Input, depth+1)
 	case *plan.Windows:
-		r.line("windows %s", strings.Join(each(n.Calls, func(a *plan.WindowCall) string { return text(a) }), ", "))
+		r.line("windows %s", strings.Join(each(n.Calls, func(a *plan.WindowCall) string { return r.text(a) }), ", "))
 		r.node(n.Input, depth+1)
 	case *plan.Unnest:
-		r.line("unnest %s outer %t", exprsText(n.Lists), n.Outer)
+		r.line("unnest %s outer %t", r.exprs(n.Lists), n.Outer)
 		r.node(n.Input, depth+1)
 	case *plan.Project:
 		r.line("project %s", strings.Join(each2(n.Exprs, n.Out, func(e plan.Expr, f plan.Field) string {
-			return fmt.Sprintf("%s AS %s %s", text(e), f.Name, f.Type)
+			return fmt.Sprintf("%s AS %s %s", r.text(e), f.Name, f.Type)
 		}), ", "))
 		r.node(n.Input, depth+1)
 	case *plan.Distinct:
-		r.line("distinct %s", exprsText(n.On))
+		r.line("distinct %s", r.exprs(n.On))
 		r.node(n.Input, depth+1)
 	case *plan.Sort:
-		r.line("sort %s", ordersText(n.Keys))
+		r.line("sort %s", r.orders(n.Keys))
 		r.node(n.Input, depth+1)
 	case *plan.Limit:
 		r.line("limit %d offset %d", n.Count, n.Offset)
@@ -99,11 +113,13 @@ func each2[T, U any](a []T, b []U, f func(T, U) string) (out []string) {
 	return out
 }
 
-func exprsText(list []plan.Expr) string { return "(" + strings.Join(each(list, text), ", ") + ")" }
+func (r *renderer) exprs(list []plan.Expr) string {
+	return "(" + strings.Join(each(list, r.text), ", ") + ")"
+}
 
-func ordersText(list []plan.Order) string {
+func (r *renderer) orders(list []plan.Order) string {
 	return strings.Join(each(list, func(o plan.Order) string {
-		s := text(o.X)
+		s := r.text(o.X)
 		if o.Desc {
 			s += " desc"
 		}
@@ -114,8 +130,17 @@ func ordersText(list []plan.Order) string {
 	}), ", ")
 }
 
-// text renders an expression: columns as #index, constants with their type.
-func text(e plan.Expr) string {
+// column draws a column as its place.
+func (r *renderer) column(c *plan.Column) string {
+	at, found := r.at[c.ID]
+	if !found {
+		return "#missing"
+	}
+	return fmt.Sprintf("#%d", at)
+}
+
+// text draws an expression, with the types of constants.
+func (r *renderer) text(e plan.Expr) string {
 	switch e := e.(type) {
 	case *plan.Const:
 		if s, ok := e.Value.(string); ok {
@@ -123,9 +148,9 @@ func text(e plan.Expr) string {
 		}
 		return fmt.Sprintf("%v:%s", e.Value, e.T)
 	case *plan.Column:
-		return fmt.Sprintf("#%d", e.Index)
+		return r.column(e)
 	case *plan.Apply:
-		return e.Func + exprsText(e.Args)
+		return e.Func + r.exprs(e.Args)
 	case *plan.Cast:
 		s := "cast"
 		if e.Implicit {
@@ -137,21 +162,21 @@ func text(e plan.Expr) string {
 		if e.Range != nil {
 			s += fmt.Sprintf("[%d]", e.Range.Max)
 		}
-		return fmt.Sprintf("%s(%s, %s)", s, text(e.X), e.T)
+		return fmt.Sprintf("%s(%s, %s)", s, r.text(e.X), e.T)
 	case *plan.Aggregate:
-		s := e.Func + exprsText(e.Args)
+		s := e.Func + r.exprs(e.Args)
 		if e.Distinct {
 			s = "distinct " + s
 		}
 		if len(e.Order) > 0 {
-			s += " order " + ordersText(e.Order)
+			s += " order " + r.orders(e.Order)
 		}
 		if e.Filter != nil {
-			s += " filter " + text(e.Filter)
+			s += " filter " + r.text(e.Filter)
 		}
 		return s
 	case *plan.WindowCall:
-		s := e.Func + exprsText(e.Args) + " partition " + exprsText(e.Partition) + " order " + ordersText(e.Order)
+		s := e.Func + r.exprs(e.Args) + " partition " + r.exprs(e.Partition) + " order " + r.orders(e.Order)
 		if e.Distinct {
 			s = "distinct " + s
 		}
@@ -165,9 +190,9 @@ func text(e plan.Expr) string {
 			s = "exists"
 		}
 		if e.In {
-			s = text(e.X) + " in"
+			s = r.text(e.X) + " in"
 		}
-		return s + " {" + strings.ReplaceAll(renderPlan(e.Plan), "\n", " <") + "}"
+		return s + " {" + strings.ReplaceAll(Render(e.Plan), "\n", " <") + "}"
 	}
 	return "?"
 }
