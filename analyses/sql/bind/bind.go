@@ -61,12 +61,13 @@ func Bind(text string, script *syntax.Script, tables []plan.Table, params map[st
 
 // binder binds one script. Its methods leave by panic(*syntax.Error), which Bind returns.
 type binder struct {
-	text   string
-	tables []plan.Table
-	params map[string]string
-	views  *ctes
-	sizes  map[plan.Expr]int
-	ids    plan.IDs
+	text    string
+	tables  []plan.Table
+	params  map[string]string
+	views   *ctes
+	sizes   map[plan.Expr]int
+	ids     plan.IDs
+	queries int // how many queries are used as values so far
 	// joinedBefore has the plans of correlated queries that have been joined to the rows around them.
 	joinedBefore map[plan.Node]bool
 	named        map[*ctes]bool // queries of WITH and views that the statement has named so far

@@ -624,6 +624,8 @@ func (b *binder) subquery(x syntax.Expr, s *scope) plan.Expr {
 // asked returns the expression for a query used as a value. A correlated query becomes a join with the row around it.
 func (b *binder) asked(q *plan.Subquery) plan.Expr {
 	if !looksOut(q.Plan, map[plan.Node]bool{}) {
+		b.queries++
+		q.Number = b.queries
 		return q
 	}
 	return b.correlate(q, q.Plan, q.X)

@@ -82,28 +82,6 @@ func numeric(k types.Kind) bool {
 	return k == types.BigInt || k == types.Decimal || k == types.Date || k == types.Timestamp || k == types.Double || k == types.Bool
 }
 
-// sortable maps a value that is not NULL to a number, in the order of the type's values: NaN is the greatest, and -0 equals
-// 0.
-func sortable(v *eval.Vector, i int32) uint64 {
-	switch {
-	case v.Kind == types.Double:
-		return sortableDouble(v.Floats[i])
-	case v.Kind != types.Bool:
-		return uint64(v.Ints[i]) ^ 1<<63
-	case v.Bools[i]:
-		return 1
-	}
-	return 0
-}
-
-func sortableDouble(f float64) uint64 {
-	if f != f {
-		f = math.NaN() // the positive NaN, which is above infinity
-	}
-	bits := math.Float64bits(f + 0)                 // -0 + 0 is 0
-	return bits ^ (uint64(int64(bits)>>63) | 1<<63) // inverts all bits of a negative number, and the sign bit of others
-}
-
 // turned returns the mask that reverses the order of numbers if the aggregate wants the least one; else 0.
 func (x *aggregate) turned() uint64 {
 	if x.kind == least || x.kind == everyTrue {
@@ -271,13 +249,13 @@ func (a *accumulator) addBest(turned uint64, v *eval.Vector, sel []int32, into [
 		for k, i := range sel {
 			row := into[k]
 			n[row] = 1
-			best[row] = max(best[row], sortableDouble(v.Floats[i])^turned)
+			best[row] = max(best[row], eval.SortableDouble(v.Floats[i])^turned)
 		}
 	case types.Bool:
 		for k, i := range sel {
 			row := into[k]
 			n[row] = 1
-			best[row] = max(best[row], sortable(v, i)^turned)
+			best[row] = max(best[row], eval.Sortable(v, i)^turned)
 		}
 	default:
 		for k, i := range sel {

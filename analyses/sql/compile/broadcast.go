@@ -56,8 +56,8 @@ func (s *statement) broadcast(n *plan.Join, l *leaf) *broadcast {
 		right = true
 	}
 	left, right = left && s.fits(n.R, l), right && s.fits(n.L, l)
-	if left && right && s.bytes(n.L) != s.bytes(n.R) {
-		left = s.bytes(n.L) > s.bytes(n.R)
+	if left && right && s.Below(n.L) != s.Below(n.R) {
+		left = s.Below(n.L) > s.Below(n.R)
 	}
 	switch {
 	case left:
@@ -84,51 +84,9 @@ func swapped(n *plan.Join) *plan.Join {
 	return out
 }
 
-// walk visits a plan, and those of the queries that it uses as values.
-func walk(n plan.Node, visit func(plan.Node)) {
-	nodes, exprs := map[plan.Node]bool{}, map[plan.Expr]bool{}
-	var node func(plan.Node)
-	var expr func(plan.Expr)
-	expr = func(e plan.Expr) {
-		if e == nil || exprs[e] {
-			return
-		}
-		exprs[e] = true
-		if q, ok := e.(*plan.Subquery); ok {
-			node(q.Plan)
-		}
-		for _, c := range plan.Children(e) {
-			expr(c)
-		}
-	}
-	node = func(n plan.Node) {
-		if nodes[n] {
-			return
-		}
-		nodes[n] = true
-		visit(n)
-		for _, e := range plan.Exprs(n) {
-			expr(e)
-		}
-		for _, in := range plan.Inputs(n) {
-			node(in)
-		}
-	}
-	node(n)
-}
-
 // collect adds the tables of a plan.
 func (s *statement) collect(n plan.Node, to map[*plan.Table]bool) {
-	tables, known := s.tablesBelow[n]
-	if !known {
-		walk(n, func(n plan.Node) {
-			if scan, ok := n.(*plan.Scan); ok {
-				tables = append(tables, scan.Table)
-			}
-		})
-		s.tablesBelow[n] = tables
-	}
-	for _, t := range tables {
+	for _, t := range s.Tables(n) {
 		to[t] = true
 	}
 }
@@ -138,7 +96,7 @@ func (s *statement) fits(n plan.Node, l *leaf) bool {
 	all := map[*plan.Table]bool{}
 	s.collect(n, all)
 	for t := range all {
-		if s.large[t] || s.estimate(t) <= 0 {
+		if s.large[t] || s.Read(t) <= 0 {
 			return false
 		}
 	}
@@ -149,54 +107,9 @@ func (s *statement) fits(n plan.Node, l *leaf) bool {
 	}
 	sum := int64(0)
 	for t := range all {
-		sum += s.kept(t)
+		sum += s.Kept(t)
 	}
 	return sum <= MaxReference
-}
-
-// bytes estimates the size of the tables of a plan. It returns a negative number if the size is not known.
-func (s *statement) bytes(n plan.Node) (sum int64) {
-	all := map[*plan.Table]bool{}
-	s.collect(n, all)
-	for t := range all {
-		e := s.kept(t)
-		if e <= 0 {
-			return -1
-		}
-		sum += e
-	}
-	return sum
-}
-
-// kept is the estimate for what a joiner would have of a table. Conditions by which parsers skip rows are assumed to exclude half
-// of them. They mostly exclude more, but how many is not known, and a joiner that keeps twice as much as estimated still works.
-func (s *statement) kept(t *plan.Table) int64 {
-	e := s.estimate(t)
-	if e > 1 && len(s.bounds(t)) > 0 {
-		e /= 2
-	}
-	return e
-}
-
-// estimate returns the size of the values that the statement reads from a table, in bytes; 0 if it is not known. A text is
-// assumed to have the mean width of all columns, and so is every value if there were no samples.
-func (s *statement) estimate(t *plan.Table) int64 {
-	about := s.about(t)
-	if about == nil || about.Bytes <= 0 {
-		return 0
-	}
-	mean := max(1, about.Bytes/int64(max(len(about.Columns), 1)))
-	sum := about.Rows // NULLs
-	for i, u := range s.used[t] {
-		switch {
-		case !u:
-		case i >= len(about.Columns) || about.Columns[i].Type.Kind == types.Text || about.Rows == 0:
-			sum += mean
-		default:
-			sum += min(mean, 8*about.Rows)
-		}
-	}
-	return max(1, sum)
 }
 
 // about returns what the plan knows of a table.
@@ -333,7 +246,7 @@ func (s *statement) explainReferences(b *strings.Builder) {
 			if len(sc.within) > 0 {
 				what = "those rows of " + sc.table.Name + " that are not skipped: they are small"
 			}
-			fmt.Fprintf(b, "  every joiner has %s, %s in the columns that are read\n", what, about(s.kept(sc.of)))
+			fmt.Fprintf(b, "  every joiner has %s, %s in the columns that are read\n", what, about(s.Kept(sc.of)))
 		}
 	}
 }
@@ -350,7 +263,7 @@ func about(bytes int64) string {
 
 // namesBelow returns the names of the tables of a plan.
 func namesBelow(n plan.Node) (names []string) {
-	walk(n, func(n plan.Node) {
+	plan.Nodes(n, func(n plan.Node) {
 		if scan, ok := n.(*plan.Scan); ok && !slices.Contains(names, scan.Table.Name) {
 			names = append(names, scan.Table.Name)
 		}

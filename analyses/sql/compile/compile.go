@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/optimize"
 	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/analyses/sql/sizes"
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/bind"
@@ -212,22 +214,33 @@ func (p *Plan) parsed(script *syntax.Script, trial bool) (*statement, error) {
 		if st.Kind != bind.Rows {
 			return nil, fmt.Errorf("%w: statement %s asks for no rows", ErrPlan, st.Name)
 		}
-		r := root{name: st.Name, plan: st.Plan}
-		if err := part.passed(&r, prog.IDs); err != nil {
+		r, err := part.passed(root{name: st.Name, plan: st.Plan}, prog.IDs)
+		if err != nil {
 			return nil, err
 		}
 		roots = append(roots, r)
 	}
-	newStatement(p, prog.IDs, tables, roots).foldConstants()
-	newStatement(p, prog.IDs, tables, roots).pushDown()
-	newStatement(p, prog.IDs, tables, roots).arrange()
-	for i := range roots {
-		if err := plan.Check(roots[i].plan); err != nil {
+	about := map[*plan.Table]*sizes.Table{}
+	for i := range tables {
+		about[&tables[i]] = p.Tables[i].sizes()
+	}
+	sized := func(plans []plan.Node) *sizes.Sizes {
+		return sizes.Of(func(t *plan.Table) *sizes.Table { return about[t] }, plans...)
+	}
+	plans := make([]plan.Node, len(roots))
+	for i, r := range roots {
+		plans[i] = r.plan
+	}
+	plans = optimize.PushDown(optimize.Constants(plans))
+	plans = optimize.Arrange(plans, sized(plans), MaxReference)
+	for i, n := range plans {
+		if err := plan.Check(n); err != nil {
 			return nil, err
 		}
+		roots[i].plan = n
 	}
 	for large := map[*plan.Table]bool{}; ; {
-		s := newStatement(p, prog.IDs, tables, roots)
+		s := newStatement(p, prog.IDs, tables, roots, sized(plans))
 		s.script, s.large, s.live, s.trial = script, large, live(roots), trial
 		for _, r := range roots {
 			if err := s.take(r.plan); err != nil {
@@ -245,56 +258,21 @@ func (p *Plan) parsed(script *syntax.Script, trial bool) (*statement, error) {
 	}
 }
 
-func newStatement(p *Plan, ids *plan.IDs, tables []plan.Table, roots []root) *statement {
-	s := &statement{plan: p, ids: ids, tables: tables, roots: roots, scans: map[*plan.Table]*scan{}, byNode: map[plan.Node]*leaf{},
-		seen: map[plan.Node]bool{}, uses: map[plan.Node]int{},
-		used: map[*plan.Table][]bool{}, refs: map[*plan.Table]bool{}, tablesBelow: map[plan.Node][]*plan.Table{}, plain: map[plan.Expr]bool{}}
-	seen := map[plan.Expr]bool{}
-	for _, r := range roots {
-		s.count(r.plan, seen)
-	}
-	return s
-}
-
-// count counts how many nodes read each node.
-func (s *statement) count(n plan.Node, seen map[plan.Expr]bool) {
-	if s.uses[n]++; s.uses[n] > 1 {
-		return
-	}
-	if scan, ok := n.(*plan.Scan); ok && s.used != nil {
+func newStatement(p *Plan, ids *plan.IDs, tables []plan.Table, roots []root, sized *sizes.Sizes) *statement {
+	s := &statement{plan: p, ids: ids, tables: tables, roots: roots, Sizes: sized, scans: map[*plan.Table]*scan{},
+		byNode: map[plan.Node]*leaf{}, seen: map[plan.Node]bool{}, refs: map[*plan.Table]bool{}, plain: map[plan.Expr]bool{}}
+	for n := range s.Uses() {
+		scan, is := n.(*plan.Scan)
+		if !is {
+			continue
+		}
 		for i, f := range scan.Out {
 			if !scan.Used[i] {
 				s.unread.Add(f.ID)
 			}
 		}
-		used := s.used[scan.Table]
-		if used == nil {
-			used = make([]bool, len(scan.Used))
-			s.used[scan.Table] = used
-		}
-		for i, u := range scan.Used {
-			used[i] = used[i] || u
-		}
 	}
-	for _, e := range plan.Exprs(n) {
-		s.countExpr(e, seen)
-	}
-	for _, in := range plan.Inputs(n) {
-		s.count(in, seen)
-	}
-}
-
-func (s *statement) countExpr(e plan.Expr, seen map[plan.Expr]bool) {
-	if e == nil || seen[e] {
-		return
-	}
-	seen[e] = true
-	if q, ok := e.(*plan.Subquery); ok {
-		s.count(q.Plan, seen)
-	}
-	for _, c := range plan.Children(e) {
-		s.countExpr(c, seen)
-	}
+	return s
 }
 
 // finish numbers the streams, and determines which columns each of them reads.
@@ -315,7 +293,7 @@ func (s *statement) finish() {
 	}
 	s.order = order
 	for i, sc := range s.order {
-		sc.stream, sc.used = i, s.used[sc.of]
+		sc.stream, sc.used = i, s.Used(sc.of)
 		width := len(sc.table.Columns)
 		for c := range width {
 			switch {

@@ -2,7 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -113,26 +112,6 @@ func TestAConstantThatFailsFailsForRows(t *testing.T) {
 		got, err := answer(t, &Plan{Text: c.text, Tables: []Table{table}}, fstest.MapFS{"t.csv": {Data: []byte(c.data)}}, local.Options{})
 		if got != c.want || (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 			t.Errorf("%s over %q: %s, %v; want %s %s", c.text, c.data, got, err, c.want, c.fails)
-		}
-	}
-}
-
-func TestUnitsAreRoundedDown(t *testing.T) {
-	for _, c := range []struct {
-		v        int64
-		from, to int
-		want     int64
-		whole    bool
-		ok       bool
-	}{
-		{15, 1, 0, 1, false, true}, {-15, 1, 0, -2, false, true}, {-20, 1, 0, -2, true, true}, {1001, 3, 0, 1, false, true},
-		{1000, 3, 0, 1, true, true},
-		{-1, 18, 0, -1, false, true}, {7, 0, 2, 700, true, true}, {math.MaxInt64 / 10, 0, 1, math.MaxInt64 / 10 * 10, true, true},
-		{math.MaxInt64/10 + 1, 0, 1, 0, false, false}, {math.MinInt64, 0, 1, 0, false, false},
-		{math.MinInt64, 2, 0, math.MinInt64/100 - 1, false, true},
-	} {
-		if n, whole, ok := inUnits(c.v, c.from, c.to); ok != c.ok || ok && (n != c.want || whole != c.whole) {
-			t.Errorf("inUnits(%d, %d, %d) = %d, %t, %t", c.v, c.from, c.to, n, whole, ok)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func splits(a *plan.Aggregate) bool {
 // below returns a node like n in which the rows of one table have been grouped by keys, and the columns that have the aggregates of these
 // groups; nil if that is not possible. used are the columns that are read by anything but the arguments of the aggregates.
 func (e *eager) below(n plan.Node, keys, args []plan.Expr, used plan.Set) (plan.Node, []plan.Field) {
-	if e.uses[n] > 1 {
+	if e.Uses()[n] > 1 {
 		return nil, nil
 	}
 	switch x := n.(type) {
@@ -129,7 +129,7 @@ func (e *eager) side(n *plan.Join, keys, args []plan.Expr, used plan.Set) (plan.
 	if right {
 		own, other, from, wanted = n.R, n.L, 1, plan.Right
 	}
-	if a, b := e.bytes(own), e.bytes(other); a > 0 && b > 0 && a <= b {
+	if a, b := e.Below(own), e.Below(other); a > 0 && b > 0 && a <= b {
 		return nil, nil
 	}
 	list := make([]plan.Expr, len(keys))

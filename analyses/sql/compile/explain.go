@@ -11,15 +11,12 @@ import (
 )
 
 // ReadsTables reports whether a plan reads a table.
-func ReadsTables(n plan.Node) bool {
-	s := &statement{uses: map[plan.Node]int{}}
-	s.count(n, map[plan.Expr]bool{})
-	for n := range s.uses {
-		if _, is := n.(*plan.Scan); is {
-			return true
-		}
-	}
-	return false
+func ReadsTables(n plan.Node) (found bool) {
+	plan.Nodes(n, func(n plan.Node) {
+		_, is := n.(*plan.Scan)
+		found = found || is
+	})
+	return found
 }
 
 // nothing is a source for plans that read no table.

@@ -32,7 +32,7 @@ func (s *statement) conditions() (all []having) {
 		seen[n] = true
 		if f, is := n.(*plan.Filter); is {
 			in, cond := s.belowProjections(f.Input, surely(f.Cond))
-			if l := s.byNode[in]; l != nil && cond != nil && s.uses[in] == 1 && l.prunable() {
+			if l := s.byNode[in]; l != nil && cond != nil && s.Uses()[in] == 1 && l.prunable() {
 				all = append(all, having{l, &plan.Filter{Input: &passedLeaf{leaf: l, out: in.Fields()}, Cond: cond}})
 			}
 		}
@@ -49,7 +49,7 @@ func (s *statement) conditions() (all []having) {
 // belowProjections returns the node below the projections on top of n, and the condition as it reads there. A projection that may fail, or
 // that other nodes read, stops it: for each group that is dropped, nothing of the projection is computed.
 func (s *statement) belowProjections(n plan.Node, cond plan.Expr) (plan.Node, plan.Expr) {
-	for cond != nil && s.byNode[n] == nil && s.uses[n] == 1 {
+	for cond != nil && s.byNode[n] == nil && s.Uses()[n] == 1 {
 		p, is := n.(*plan.Project)
 		if !is || slices.ContainsFunc(p.Exprs, func(e plan.Expr) bool { return plan.MayFail(e) || containsSubquery(e) }) {
 			break

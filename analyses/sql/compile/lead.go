@@ -26,7 +26,7 @@ func (s *statement) lead() {
 		l.leading, l.led = nil, 0
 		for _, n := range l.steps {
 			f, ok := n.(*plan.Filter)
-			if !ok || !pushable(f.Cond) {
+			if !ok || !plan.Pushable(f.Cond) {
 				break
 			}
 			for _, part := range separate(f.Cond) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/analyses/sql/sizes"
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/eval"
@@ -67,7 +68,6 @@ type root struct {
 	name   string
 	plan   plan.Node
 	pass   bool          // plan is the query that a pass answers
-	asks   []asked       // queries that are used as values, in the order of the plan
 	tables map[*leaf]int // by leaf that its query reads, the index of the leaf's first table
 }
 
@@ -85,18 +85,15 @@ type statement struct {
 	byNode  map[plan.Node]*leaf
 	seen    map[plan.Node]bool
 	specs   []fold.Spec
-	uses    map[plan.Node]int
 	live    liveness
 	unread  plan.Set // columns of tables that nothing reads
 	ids     *plan.IDs
-	used    map[*plan.Table][]bool          // by table, which columns are read, then _file and _line
+	*sizes.Sizes
 	refs    map[*plan.Table]bool            // tables that every joiner has
 	large   map[*plan.Table]bool            // tables that must not be in refs
 	missing map[*plan.Scan]analyses.Missing // by scan of a small table, which of the statements that share the scan read it
 	// What was found out about the plan, which is asked again for each region that is tried.
-	tablesBelow map[plan.Node][]*plan.Table     // by node, the tables that it reads
-	plain       map[plan.Expr]bool              // expressions without queries for which there are kernels
-	within      map[*plan.Table]map[int]*within // see bounds
+	plain map[plan.Expr]bool // expressions without queries for which there are kernels
 
 	trial bool // treat queries over large tables as answered, and note them in the leaves that ask them
 }
@@ -133,7 +130,7 @@ func (s *statement) take(n plan.Node) error {
 // takeBelow takes the input of a node. Below a small LIMIT, only the rows that this LIMIT can need are kept.
 func (s *statement) takeBelow(n, in plan.Node) error {
 	limit, ok := n.(*plan.Limit)
-	if !ok || s.uses[in] > 1 || limit.Count < 0 || limit.Count+limit.Offset < 0 || limit.Count+limit.Offset > fold.MaxLeast ||
+	if !ok || s.Uses()[in] > 1 || limit.Count < 0 || limit.Count+limit.Offset < 0 || limit.Count+limit.Offset > fold.MaxLeast ||
 		limit.Count == 0 {
 		return s.take(in)
 	}
@@ -144,12 +141,12 @@ func (s *statement) takeBelow(n, in plan.Node) error {
 			if l := s.chain(x); l != nil {
 				return s.keepBest(x, l, &best{nil, most})
 			}
-			if below = x.Input; s.uses[below] > 1 || slices.ContainsFunc(x.Exprs, containsSubquery) {
+			if below = x.Input; s.Uses()[below] > 1 || slices.ContainsFunc(x.Exprs, containsSubquery) {
 				return s.take(in)
 			}
 		case *plan.Sort:
 			l := s.chain(x.Input)
-			if s.uses[x.Input] > 1 || !plainOrders(x.Keys) {
+			if s.Uses()[x.Input] > 1 || !plainOrders(x.Keys) {
 				return s.take(in)
 			}
 			if l == nil && s.byNode[x.Input] == nil && s.bestOf(x.Input, &best{x.Keys, most}) != nil {
@@ -290,12 +287,7 @@ func computed(e plan.Expr) bool {
 	return eval.Supports(e) == nil
 }
 
-func containsSubquery(e plan.Expr) bool {
-	if _, ok := e.(*plan.Subquery); ok {
-		return true
-	}
-	return slices.ContainsFunc(plan.Children(e), containsSubquery)
-}
+func containsSubquery(e plan.Expr) bool { return len(plan.QueriesIn(e)) > 0 }
 
 // scanOf returns the stream that a scan reads.
 func (s *statement) scanOf(n *plan.Scan) *scan {

@@ -159,7 +159,7 @@ func (r *references) explain(err error) error {
 	var names []string
 	for _, sc := range r.s.order {
 		if r.s.refs[sc.of] {
-			names = append(names, fmt.Sprintf("%s, %s", sc.table.Name, about(r.s.estimate(sc.of))))
+			names = append(names, fmt.Sprintf("%s, %s", sc.table.Name, about(r.s.Read(sc.of))))
 		}
 	}
 	return fmt.Errorf("%w: a joiner may keep %d bytes of them (%s)", ErrReference, r.most, strings.Join(names, "; "))

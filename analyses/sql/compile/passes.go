@@ -51,11 +51,11 @@ func (p *Plan) waitsFor() *Plan {
 		return nil // compiling the plan reports this error
 	}
 	for _, l := range s.leaves {
-		if s.estimate(l.scan.of) <= passAbove {
+		if s.Read(l.scan.of) <= passAbove {
 			continue
 		}
 		for _, q := range l.waits {
-			number := s.roots[0].number(q)
+			number := numberOf(q)
 			if number == 0 || (l.keep == keepRows || l.keep == keepParts) && !l.filtersBy(q) {
 				continue // these rows travel anyway, and meet the answer in the reducer
 			}
@@ -79,7 +79,7 @@ func (l *leaf) filtersBy(q *plan.Subquery) bool {
 		if b, joins := n.(*broadcast); joins {
 			exprs = plan.Exprs(b.Join)
 		}
-		return slices.Contains(queries(exprs), q.Plan)
+		return slices.ContainsFunc(plan.QueriesIn(exprs...), func(in *plan.Subquery) bool { return in.Number == q.Number })
 	})
 }
 
@@ -102,66 +102,45 @@ func (p *Plan) Answered(pass *Plan, rows []string) (*Plan, error) {
 	return &next, nil
 }
 
-// asked is a query that is used as a value. Copies of its expression count as the same query.
-type asked struct {
-	plan       plan.Node
-	exists, in bool
-}
-
-func askedBy(q *plan.Subquery) asked { return asked{q.Plan, q.Exists, q.In} }
-
-// number returns the number of a query among the root's, counted from 1. It returns 0 if the query's answer cannot be written
-// into a plan.
-func (r *root) number(q *plan.Subquery) int {
+// numberOf returns the number of a query in the plan, 0 if its answer cannot be written into a plan.
+func numberOf(q *plan.Subquery) int {
 	if !q.Exists && !ordered(q.Plan.Fields()[0].Type.Kind) {
 		return 0
 	}
-	return slices.Index(r.asks, askedBy(q)) + 1
+	return q.Number
 }
 
-// passed puts the answers of earlier passes into a statement. If the part is a pass, the query that it answers replaces
-// the statement.
-func (p *Part) passed(r *root, ids *plan.IDs) error {
-	found := map[asked][]*plan.Subquery{}
-	seen := map[plan.Expr]bool{}
-	var find func(list []plan.Expr)
-	find = func(list []plan.Expr) {
-		for _, e := range list {
-			if e == nil || seen[e] {
-				continue
+// passed returns a statement with the answers of earlier passes in place of the queries. If the part is a pass, the query that it answers
+// replaces the statement.
+func (p *Part) passed(r root, ids *plan.IDs) (root, error) {
+	asks, err := map[int]*plan.Subquery{}, error(nil)
+	inlined := plan.Rebuild(func(n plan.Node) plan.Node {
+		return plan.WithExprs(n, plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
+			q, is := e.(*plan.Subquery)
+			if !is {
+				return nil, false
 			}
-			seen[e] = true
-			if q, ok := e.(*plan.Subquery); ok {
-				if found[askedBy(q)] == nil {
-					r.asks = append(r.asks, askedBy(q))
-				}
-				found[askedBy(q)] = append(found[askedBy(q)], q)
+			asks[q.Number] = q
+			if q.Number > len(p.Answers) || p.Answers[q.Number-1] == nil || err != nil {
+				return nil, false
 			}
-			find(plan.Children(e))
-		}
+			to := *q
+			to.Plan, err = inline(q, p.Answers[q.Number-1], ids)
+			return &to, true
+		}))
+	})
+	r.plan = inlined(r.plan)
+	if err != nil {
+		return r, err
 	}
-	walk(r.plan, func(n plan.Node) { find(plan.Exprs(n)) })
-	if p.Pass > len(r.asks) || len(p.Answers) > len(r.asks) {
-		return fmt.Errorf("%w: it is about query %d and has %d answers, and statement %s asks %d queries", ErrPlan, p.Pass, len(p.Answers),
-			r.name, len(r.asks))
+	if p.Pass > 0 && asks[p.Pass] == nil || len(p.Answers) > 0 && asks[len(p.Answers)] == nil {
+		return r, fmt.Errorf("%w: it is about query %d and has %d answers, and statement %s asks %d queries", ErrPlan, p.Pass, len(p.Answers),
+			r.name, len(asks))
 	}
 	if p.Pass > 0 {
-		r.plan, r.pass = passPlan(found[r.asks[p.Pass-1]][0], ids), true
+		r.plan, r.pass = passPlan(asks[p.Pass], ids), true
 	}
-	for i, rows := range p.Answers {
-		if rows == nil {
-			continue
-		}
-		for _, q := range found[r.asks[i]] {
-			n, err := inline(q, rows, ids)
-			if err != nil {
-				return fmt.Errorf("%w: answer %d: %w", ErrPlan, i+1, err)
-			}
-			q.Plan = n
-		}
-		r.asks[i].plan = found[r.asks[i]][0].Plan
-	}
-	return nil
+	return r, nil
 }
 
 // passPlan returns a plan that computes what must be known about a query: whether it has rows, its distinct rows, or its
@@ -197,33 +176,18 @@ func inline(q *plan.Subquery, rows []string, ids *plan.IDs) (plan.Node, error) {
 	}
 	t := field.Type
 	if !ordered(t.Kind) {
-		return nil, fmt.Errorf("a query of type %s", t)
+		return nil, fmt.Errorf("%w: answer %d: a query of type %s", ErrPlan, q.Number, t)
 	}
 	v := &eval.Vector{Kind: t.Kind}
 	n := &plan.Inline{Out: []plan.Field{field}}
 	for i, row := range rows {
 		rest, err := cutValue(v, i, []byte(row))
 		if err != nil || len(rest) > 0 {
-			return nil, fmt.Errorf("row %d is not a value of type %s", i+1, t)
+			return nil, fmt.Errorf("%w: answer %d: row %d is not a value of type %s", ErrPlan, q.Number, i+1, t)
 		}
-		n.Rows = append(n.Rows, []plan.Expr{plan.Value(t, q.At, constant(v, i))})
+		n.Rows = append(n.Rows, []plan.Expr{plan.Value(t, q.At, v.Value(i))})
 	}
 	return n, nil
-}
-
-// constant returns a value as Const holds it.
-func constant(v *eval.Vector, row int) any {
-	switch {
-	case v.IsNull(int32(row)):
-		return nil
-	case v.Kind == types.Double:
-		return v.Floats[row]
-	case v.Kind == types.Bool:
-		return v.Bools[row]
-	case v.Kind == types.Text:
-		return v.Texts[row]
-	}
-	return v.Ints[row]
 }
 
 // Head returns a stream that need not be read to its end, and how many rows of the answer suffice: those of a LIMIT without an order, over

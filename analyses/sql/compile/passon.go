@@ -62,13 +62,13 @@ func (s *statement) passesOn(r *root) *passOn {
 		default:
 			return nil
 		}
-		if s.uses[n] > 1 || slices.ContainsFunc(plan.Exprs(n), containsSubquery) {
+		if s.Uses()[n] > 1 || slices.ContainsFunc(plan.Exprs(n), containsSubquery) {
 			return nil
 		}
 		steps = append(steps, n)
 	}
 	l := s.byNode[n]
-	if s.uses[n] > 1 || !l.apartFromOthers() {
+	if s.Uses()[n] > 1 || !l.apartFromOthers() {
 		return nil
 	}
 	b := newPassBuilder(s.ids, l, n)

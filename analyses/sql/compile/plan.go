@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/analyses/sql/sizes"
 
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/field"
@@ -19,7 +20,7 @@ import (
 )
 
 const (
-	version   = 11 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
+	version   = 12 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
 	semantics = 1  // changes with the meaning of its text: a node refuses sessions of other numbers, even those that it recovers
 )
 
@@ -304,4 +305,13 @@ func (p *Plan) bind(script *syntax.Script) (*bind.Program, []plan.Table, error) 
 	tables := p.tables()
 	prog, err := bind.Bind(p.Text, script, tables, p.Params)
 	return prog, tables, err
+}
+
+// sizes returns what is known of the table's size.
+func (t *Table) sizes() *sizes.Table {
+	about := &sizes.Table{Bytes: t.Bytes, Rows: t.Rows}
+	for _, c := range t.Columns {
+		about.Part = append(about.Part, c.Star > 0)
+	}
+	return about
 }

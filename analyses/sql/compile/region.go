@@ -184,7 +184,7 @@ func (s *statement) worthPartitioning(r *region) bool {
 	}
 	sum := int64(0)
 	for _, l := range r.sources {
-		bytes := s.estimate(l.scan.of)
+		bytes := s.Read(l.scan.of)
 		if bytes == 0 {
 			return true
 		}
@@ -329,7 +329,7 @@ func sameGroups(a, b *leaf) bool {
 
 // partitionGroups partitions groups by some of their keys, so that all rows of a group are in one partition.
 func (s *statement) partitionGroups(r *region, n *plan.Aggregation, keys []plan.Expr, drop bool) (plan.Node, bool) {
-	if len(n.Sets) != 1 || len(n.Sets[0]) != len(n.Keys) || slices.ContainsFunc(n.Aggs, seesOrder) {
+	if len(n.Sets) != 1 || len(n.Sets[0]) != len(n.Keys) || slices.ContainsFunc(n.Aggs, plan.SeesOrder) {
 		return nil, false
 	}
 	for _, a := range n.Aggs {
@@ -434,7 +434,7 @@ func (l *leaf) inKey() (columns []int) {
 func (s *statement) explainRegions(b *strings.Builder) {
 	for _, r := range s.regions {
 		fmt.Fprintf(b, "  aggregators: %s\n", r.describe(func(l *leaf) string {
-			if bytes := s.estimate(l.scan.of); bytes > 0 {
+			if bytes := s.Read(l.scan.of); bytes > 0 {
 				return " (" + about(bytes) + ")"
 			}
 			return " (of unknown size)"

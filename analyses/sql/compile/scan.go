@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"posta.dev/posta/analyses/sql/bounds"
 	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses"
@@ -22,20 +23,45 @@ type scan struct {
 	of     *plan.Table
 	table  *Table
 	stream int
-	used   []bool          // columns of the table, then _file and _line
-	wanted []int           // columns of the table that are read, in order
-	stars  []int           // columns that are read and are parts of the file's name
-	file   bool            // _file is read
-	line   bool            // _line is read
-	apart  bool            // the statements that share the scan may reject different rows
-	within map[int]*within // by column of the table: the bounds that WHERE sets for its values
-	alone  []reading       // by statement that shares the scan: what it reads alone
+	used   []bool        // columns of the table, then _file and _line
+	wanted []int         // columns of the table that are read, in order
+	stars  []int         // columns that are read and are parts of the file's name
+	file   bool          // _file is read
+	line   bool          // _line is read
+	apart  bool          // the statements that share the scan may reject different rows
+	within bounds.Bounds // by column of the table: the bounds that WHERE sets for its values
+	alone  []reading     // by statement that shares the scan: what it reads alone
 }
 
 // reading is what a statement would read of a table alone.
 type reading struct {
 	root int // index of the statement
 	scan *scan
+}
+
+// push gives the bounds of a leaf to the parsers if the leaf is the only one that reads its table. Of a table that joiners have,
+// only rows within the bounds reach them.
+func (s *statement) push() {
+	readers := map[*scan]int{}
+	for _, l := range s.leaves {
+		readers[l.scan]++
+	}
+	for _, l := range s.leaves {
+		if readers[l.scan] > 1 || s.refs[l.scan.of] {
+			continue
+		}
+		at := plan.LayoutOf(l.from.Fields())
+		for _, step := range l.steps {
+			if f, ok := step.(*plan.Filter); !ok || !l.scan.within.Add(f.Cond, at, s.Boundable(l.scan.of)) {
+				break
+			}
+		}
+	}
+	for _, sc := range s.order {
+		if s.refs[sc.of] {
+			sc.within = s.Bounds(sc.of)
+		}
+	}
 }
 
 // nullsIn is how many columns share one column of NULL bits.
@@ -179,7 +205,7 @@ func (s *scan) rowReader(file analyses.File, b *batch.Builder) func(fields [][]b
 					v, known = field.Timestamp(p)
 				}
 				if known {
-					if r.bounded && !r.within.number(uint64(v)^1<<63) {
+					if r.bounded && !r.within.Number(uint64(v)^1<<63) {
 						return analyses.ErrSkip
 					}
 					r.ints.Append(v)
@@ -235,7 +261,7 @@ type fieldReader struct {
 	zero    func()               // appends a placeholder for a NULL
 
 	bounded bool
-	within  *within        // the bounds that WHERE sets
+	within  *bounds.Range  // the bounds that WHERE sets
 	cell    *columnar.Cell // has values that are known without their text
 
 	// one of these takes the values
@@ -247,13 +273,13 @@ type fieldReader struct {
 // known appends the value of the cell. It returns false for a value that WHERE excludes.
 func (r *fieldReader) known() bool {
 	if r.doubles != nil {
-		if r.bounded && !r.within.number(sortableDouble(r.cell.Float)) {
+		if r.bounded && !r.within.Number(eval.SortableDouble(r.cell.Float)) {
 			return false
 		}
 		r.doubles.Append(r.cell.Float)
 		return true
 	}
-	if r.bounded && !r.within.number(uint64(r.cell.Int)^1<<63) {
+	if r.bounded && !r.within.Number(uint64(r.cell.Int)^1<<63) {
 		return false
 	}
 	r.ints.Append(r.cell.Int)
@@ -330,7 +356,7 @@ func boolean(p []byte) (int64, bool) {
 }
 
 // reader returns the reader of column k of a batch.
-func (s *scan) reader(c *Column, w *within, b *batch.Builder, k int) fieldReader {
+func (s *scan) reader(c *Column, w *bounds.Range, b *batch.Builder, k int) fieldReader {
 	r := fieldReader{column: k, bounded: w != nil, within: w}
 	switch batchKind(c.Type.Kind) {
 	case batch.Int:
@@ -352,7 +378,7 @@ func (s *scan) reader(c *Column, w *within, b *batch.Builder, k int) fieldReader
 	return r
 }
 
-func (s *scan) readers(c *Column, w *within, b *batch.Builder, k int) (read func([]byte) error, zero func()) {
+func (s *scan) readers(c *Column, w *bounds.Range, b *batch.Builder, k int) (read func([]byte) error, zero func()) {
 	bad := func(p []byte) error {
 		if wider := wider(c.Type.Kind, p); c.Inferred && wider != types.Null {
 			return analyses.Fails(&infer.Wider{Table: s.table.Name, Column: c.Name, Was: c.Type.Kind, Is: wider, Value: string(p)})
@@ -369,7 +395,7 @@ func (s *scan) readers(c *Column, w *within, b *batch.Builder, k int) (read func
 			if !ok {
 				return bad(p)
 			}
-			if !w.number(uint64(v) ^ 1<<63) {
+			if !w.Number(uint64(v) ^ 1<<63) {
 				return analyses.ErrSkip
 			}
 			out.Append(v)
@@ -391,7 +417,7 @@ func (s *scan) readers(c *Column, w *within, b *batch.Builder, k int) (read func
 			if !ok {
 				return bad(p)
 			}
-			if w != nil && !w.number(sortableDouble(v)) {
+			if w != nil && !w.Number(eval.SortableDouble(v)) {
 				return analyses.ErrSkip
 			}
 			out.Append(v)
@@ -401,7 +427,7 @@ func (s *scan) readers(c *Column, w *within, b *batch.Builder, k int) (read func
 	out := b.Dict(k)
 	if w != nil {
 		return func(p []byte) error {
-			if !w.text(p) {
+			if !w.Text(p) {
 				return analyses.ErrSkip
 			}
 			out.Append(p)

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"posta.dev/posta/analyses"
+	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/rows/batch"
@@ -191,19 +192,19 @@ func (x *runReader) within(run *csv.Run, i int, rows []int32) []int32 {
 	case r.texts != nil:
 		from, to := run.Column(r.column, rows)
 		for k, f := range from {
-			if p := run.Data()[f:to[k]]; len(p) > 0 && r.within.text(p) {
+			if p := run.Data()[f:to[k]]; len(p) > 0 && r.within.Text(p) {
 				kept = append(kept, int32(k))
 			}
 		}
 	case r.doubles != nil:
 		for k, v := range c.floats[:len(rows)] {
-			if bits[k] == 0 && r.within.number(sortableDouble(v)) {
+			if bits[k] == 0 && r.within.Number(eval.SortableDouble(v)) {
 				kept = append(kept, int32(k))
 			}
 		}
 	default:
 		for k, v := range c.ints[:len(rows)] {
-			if bits[k] == 0 && r.within.number(uint64(v)^1<<63) {
+			if bits[k] == 0 && r.within.Number(uint64(v)^1<<63) {
 				kept = append(kept, int32(k))
 			}
 		}

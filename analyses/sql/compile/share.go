@@ -63,7 +63,7 @@ func (s *statement) shares() error {
 func (s *statement) waiting() (bytes int64) {
 	for _, r := range s.regions {
 		for _, l := range r.sources {
-			bytes += s.estimate(l.scan.of)
+			bytes += s.Read(l.scan.of)
 		}
 	}
 	return bytes
@@ -117,7 +117,7 @@ func (s *statement) rejectApart() error {
 			}
 		}
 		var failed error
-		walk(s.roots[i].plan, func(n plan.Node) {
+		plan.Nodes(s.roots[i].plan, func(n plan.Node) {
 			if of, ok := n.(*plan.Scan); ok && s.refs[of.Table] {
 				by := s.missing[of]
 				failed = errors.Join(failed, s.scans[of.Table].joins(i, &by))

@@ -3,6 +3,8 @@ package compile
 import (
 	"slices"
 
+	"posta.dev/posta/analyses/sql/bounds"
+	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/rows/csv"
@@ -45,7 +47,7 @@ func (s *scan) skips() func([]csv.Range) bool {
 func (s *scan) passesOver(of func(column int) csv.Range) bool {
 	for _, i := range s.wanted {
 		if w := s.within[i]; w != nil {
-			out, typed := w.excludes(&s.table.Columns[i], of(i))
+			out, typed := excludes(w, &s.table.Columns[i], of(i))
 			if out || !typed {
 				return out
 			}
@@ -55,12 +57,12 @@ func (s *scan) passesOver(of func(column int) csv.Range) bool {
 }
 
 // excludes reports whether all values in a range are out of bounds, and whether all of them are of the column's type.
-func (w *within) excludes(c *Column, r csv.Range) (out, typed bool) {
+func excludes(w *bounds.Range, c *Column, r csv.Range) (out, typed bool) {
 	if r.Kind == csv.KindNone {
 		return true, true
 	}
 	if c.Type.Kind == types.Text {
-		return r.Kind == csv.KindBytes && !slices.ContainsFunc(w.texts, func(t string) bool {
+		return r.Kind == csv.KindBytes && !slices.ContainsFunc(w.Texts(), func(t string) bool {
 			return string(r.Least) <= t &&
 				t <= string(r.Most)
 		}), true
@@ -74,7 +76,8 @@ func (w *within) excludes(c *Column, r csv.Range) (out, typed bool) {
 	if !ok || !also || least > most {
 		return false, false
 	}
-	return most < w.low || least > w.high, true
+	low, high := w.Ends()
+	return most < low || least > high, true
 }
 
 // reader returns a function that reads a field as a number in the order of sortable. It returns nil unless the function keeps
@@ -98,7 +101,7 @@ func reader(t types.Type, k csv.Kind) func([]byte) (uint64, bool) {
 	case t.Kind == types.Double && (k == csv.KindInteger || k == csv.KindDecimal):
 		return func(p []byte) (uint64, bool) {
 			v, ok := field.Double(p)
-			return sortableDouble(v), ok
+			return eval.SortableDouble(v), ok
 		}
 	}
 	return nil

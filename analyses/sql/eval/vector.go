@@ -159,3 +159,23 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("row %d: %s", e.Row, e.Message) }
+
+// Value returns the value of a row as plan.Const holds it; nil for NULL, and for a list, which no constant holds.
+func (v *Vector) Value(row int) any {
+	if v.IsNull(int32(row)) {
+		return nil
+	}
+	switch v.Kind {
+	case types.Double:
+		return v.Floats[row]
+	case types.Bool:
+		return v.Bools[row]
+	case types.Text:
+		return v.Texts[row]
+	case types.Interval:
+		return v.Intervals[row]
+	case types.TextList:
+		return nil
+	}
+	return v.Ints[row]
+}

@@ -154,3 +154,15 @@ func constant(e Expr) bool {
 		return ok || AsksQuery(e)
 	}, nil) == nil
 }
+
+// Pushable reports whether a condition may be computed for other rows than those it stands above: it never fails, and asks no query.
+func Pushable(e Expr) bool { return !MayFail(e) && len(QueriesIn(e)) == 0 }
+
+// SeesOrder reports whether an aggregate depends on the order of its rows.
+func SeesOrder(a *Aggregate) bool {
+	switch a.Func {
+	case "count", "sum", "avg", "min", "max", "bool_and", "bool_or", "median", "quantile_cont", "quantile_disc", "approx_count_distinct":
+		return false
+	}
+	return true
+}

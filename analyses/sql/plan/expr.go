@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"posta.dev/posta/analyses/sql/syntax"
@@ -76,9 +77,10 @@ type (
 		Frame       *Frame
 	}
 	// Subquery is a plan used as a value: the value in its only column and row, whether it has rows (Exists), or whether X is
-	// among them (In).
+	// among them (In). Number tells the queries of a text apart, from 1; copies of an expression have the same.
 	Subquery struct {
 		Base
+		Number     int
 		Plan       Node
 		Exists, In bool
 		X          Expr
@@ -191,7 +193,12 @@ func (r *Rewriter) orders(list []Order) []Order {
 	return out
 }
 
+// below rewrites the parts of an expression. It returns the expression itself if no part changes.
 func (r *Rewriter) below(e Expr) Expr {
+	parts := Children(e)
+	if !slices.ContainsFunc(parts, func(part Expr) bool { return r.Expr(part) != part }) {
+		return e
+	}
 	switch e := e.(type) {
 	case *Apply:
 		c := *e
@@ -210,13 +217,11 @@ func (r *Rewriter) below(e Expr) Expr {
 		c.Args, c.Filter, c.Partition, c.Order = r.Exprs(e.Args), r.Expr(e.Filter), r.Exprs(e.Partition), r.orders(e.Order)
 		return &c
 	case *Subquery:
-		if e.X != nil {
-			c := *e
-			c.X = r.Expr(e.X)
-			return &c
-		}
+		c := *e
+		c.X = r.Expr(e.X)
+		return &c
 	case Unbound:
-		return e.With(r.Exprs(e.Parts()))
+		return e.With(r.Exprs(parts))
 	}
 	return e
 }

@@ -35,18 +35,21 @@ func Rewrite(replace func(Expr) (Expr, bool)) func(Expr) Expr {
 // Walk visits expressions and their parts, each once.
 func Walk(visit func(Expr), exprs ...Expr) {
 	seen := map[Expr]bool{}
-	var walk func(list []Expr)
-	walk = func(list []Expr) {
-		for _, e := range list {
-			if e == nil || seen[e] {
-				continue
-			}
-			seen[e] = true
-			visit(e)
-			walk(Children(e))
-		}
+	for _, e := range exprs {
+		each(e, seen, visit)
 	}
-	walk(exprs)
+}
+
+// each visits an expression and its parts, but none of those that were seen.
+func each(e Expr, seen map[Expr]bool, visit func(Expr)) {
+	if e == nil || seen[e] {
+		return
+	}
+	seen[e] = true
+	visit(e)
+	for _, part := range Children(e) {
+		each(part, seen, visit)
+	}
 }
 
 // Inputs returns the nodes directly below n.

@@ -226,17 +226,8 @@ func (q *subquery) value(s *plan.Subquery) (any, error) {
 	if q.rows.n == 0 || v.IsNull(0) {
 		return nil, nil
 	}
-	switch v.Kind {
-	case types.Double:
-		return v.Floats[0], nil
-	case types.Bool:
-		return v.Bools[0], nil
-	case types.Text:
-		return v.Texts[0], nil
-	case types.Interval:
-		return v.Intervals[0], nil
-	case types.TextList:
+	if v.Kind == types.TextList {
 		return nil, fmt.Errorf("a query that is used as a value gives a list: %w", eval.ErrUnsupported)
 	}
-	return v.Ints[0], nil
+	return v.Value(0), nil
 }

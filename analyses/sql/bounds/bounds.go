@@ -1,21 +1,23 @@
-package compile
+// Package bounds finds the values of single columns that the conditions of a statement exclude. A parser reads those columns first, and skips a
+// row whose value is out of bounds: the row does not travel, and its other fields are not read, so they cannot reject the row. The conditions
+// stay where they are, because bounds cover only a part of them.
+package bounds
 
 import (
 	"math"
 	"slices"
 
+	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/plan"
-
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// A parser first reads the columns that WHERE compares with constants. If such a value is out of bounds, it skips the row: the
-// row does not travel, and its other fields are not read, so they cannot reject the row. The leaf keeps its complete filter,
-// because the bounds cover only a part of WHERE.
+// Bounds has the ranges of columns, by their places in the table. A column without one may have any value.
+type Bounds map[int]*Range
 
-// within is a condition on a value: either its number in the order of sortable lies between two bounds, or it is one of certain
-// texts.
-type within struct {
+// Range is a condition on a value: either its number in the order of eval.Sortable lies between two bounds, or it is one of certain texts.
+// A nil Range excludes nothing.
+type Range struct {
 	low, high uint64
 	texts     []string // nil: the bounds count
 }
@@ -23,9 +25,11 @@ type within struct {
 // maxTexts is how many texts a value is compared with. A longer list is left to the filter, which finds a text by its hash.
 const maxTexts = 16
 
-func (w *within) number(s uint64) bool { return w == nil || w.low <= s && s <= w.high }
+// Number reports whether a number is in bounds.
+func (w *Range) Number(s uint64) bool { return w == nil || w.low <= s && s <= w.high }
 
-func (w *within) text(p []byte) bool {
+// Text reports whether a text is one of those that are in bounds.
+func (w *Range) Text(p []byte) bool {
 	for _, t := range w.texts {
 		if string(p) == t {
 			return true
@@ -34,84 +38,44 @@ func (w *within) text(p []byte) bool {
 	return false
 }
 
-// push gives the bounds of a leaf to the parsers if the leaf is the only one that reads its table. Of a table that joiners have,
-// only rows within the bounds reach them.
-func (s *statement) push() {
-	readers := map[*scan]int{}
-	for _, l := range s.leaves {
-		readers[l.scan]++
-	}
-	for _, l := range s.leaves {
-		if readers[l.scan] > 1 || s.refs[l.scan.of] {
-			continue
-		}
-		at := plan.LayoutOf(l.from.Fields())
-		for _, step := range l.steps {
-			if f, ok := step.(*plan.Filter); !ok || !l.scan.bound(f.Cond, at) {
-				break
-			}
-		}
-	}
-	for _, sc := range s.order {
-		if s.refs[sc.of] {
-			sc.within = s.bounds(sc.of)
-		}
-	}
-}
+// Ends returns the least and the greatest number in bounds.
+func (w *Range) Ends() (low, high uint64) { return w.low, w.high }
 
-// bounds returns the bounds of all rows that the statement reads of a table. It has none if the table is read in several places,
-// because each may want other rows.
-func (s *statement) bounds(t *plan.Table) map[int]*within {
-	if s.within == nil {
-		s.within = map[*plan.Table]map[int]*within{}
-		for _, r := range s.roots {
-			s.boundTables(r.plan)
-		}
-	}
-	return s.within[t]
-}
+// Texts returns the texts that are in bounds, nil if numbers are bounded.
+func (w *Range) Texts() []string { return w.texts }
 
-// boundTables finds the bounds of the tables of a plan.
-func (s *statement) boundTables(root plan.Node) {
-	above := map[plan.Node]*plan.Filter{}
-	var scans []*plan.Scan
-	walk(root, func(n plan.Node) {
-		switch n := n.(type) {
-		case *plan.Filter:
-			above[n.Input] = n
-		case *plan.Scan:
-			scans = append(scans, n)
-		}
-	})
-	for _, n := range scans {
-		if _, again := s.within[n.Table]; again {
-			s.within[n.Table] = nil
-			continue
-		}
-		sc, places := &scan{table: s.about(n.Table)}, plan.LayoutOf(n.Fields())
-		for at := plan.Node(n); above[at] != nil && s.uses[at] == 1 && sc.bound(above[at].Cond, places); {
-			at = above[at]
-		}
-		s.within[n.Table] = sc.within
-	}
-}
-
-// bound collects the bounds that a condition sets for single columns, whose places in the table are in at. It reports whether later
-// conditions may set bounds, too.
-// They may not if this condition may fail for a row that their bounds would skip.
-func (s *scan) bound(e plan.Expr, at plan.Layout) (more bool) {
+// Add collects the ranges that a condition sets for single columns, whose places in the table are in at. Columns that are not usable get none.
+// It reports whether later conditions may set ranges, too. They may not if this condition may fail for a row that their ranges would skip.
+func (b *Bounds) Add(e plan.Expr, at plan.Layout, usable func(place int) bool) (more bool) {
 	a, ok := e.(*plan.Apply)
 	if !ok {
 		return harmless(e)
 	}
 	if a.Func == "AND" && len(a.Args) == 2 {
-		return s.bound(a.Args[0], at) && s.bound(a.Args[1], at)
+		return b.Add(a.Args[0], at, usable) && b.Add(a.Args[1], at, usable)
 	}
 	if !harmless(e) {
 		return false
 	}
+	narrow := func(c *plan.Column, by func(w *Range, t types.Type) bool) {
+		place, found := at[c.ID]
+		if !found || !usable(place) {
+			return
+		}
+		w := Range{high: math.MaxUint64}
+		if had := (*b)[place]; had != nil {
+			w = *had
+		}
+		if !by(&w, c.T) { // the range cannot express the condition
+			return
+		}
+		if *b == nil {
+			*b = Bounds{}
+		}
+		(*b)[place] = &w
+	}
 	if column, values, ok := oneOf(e); ok {
-		s.narrow(at[column.ID], column.T, func(w *within, t types.Type) bool { return w.oneOf(t, values) })
+		narrow(column, func(w *Range, t types.Type) bool { return w.oneOf(t, values) })
 		return true
 	}
 	if len(a.Args) != 2 {
@@ -123,30 +87,12 @@ func (s *scan) bound(e plan.Expr, at plan.Layout) (more bool) {
 	if !ok {
 		column, ok = a.Args[1].(*plan.Column)
 		value, also = a.Args[0].(*plan.Const)
-		op = mirrored[op]
+		op = plan.Mirrored(op)
 	}
 	if ok && also {
-		s.narrow(at[column.ID], column.T, func(w *within, t types.Type) bool { return w.compare(op, t, value) })
+		narrow(column, func(w *Range, t types.Type) bool { return w.compare(op, t, value) })
 	}
 	return true
-}
-
-// narrow changes the bounds of a column's values. It keeps the bounds if by cannot express its condition.
-func (s *scan) narrow(at int, t types.Type, by func(*within, types.Type) bool) {
-	if at >= len(s.table.Columns) || s.table.Columns[at].Star > 0 {
-		return
-	}
-	w := within{high: math.MaxUint64}
-	if had := s.within[at]; had != nil {
-		w = *had
-	}
-	if !by(&w, t) {
-		return
-	}
-	if s.within == nil {
-		s.within = map[int]*within{}
-	}
-	s.within[at] = &w
 }
 
 // oneOf takes apart a condition that a column equals one of several constants.
@@ -199,16 +145,16 @@ func harmless(e plan.Expr) bool {
 }
 
 // oneOf narrows the bounds to those of several values. It returns false if they cannot express that.
-func (w *within) oneOf(t types.Type, values []*plan.Const) bool {
+func (w *Range) oneOf(t types.Type, values []*plan.Const) bool {
 	if t.Kind == types.Text {
 		return w.oneText(values)
 	}
 	if len(values) == 1 {
 		return w.compare("=", t, values[0])
 	}
-	all := within{low: math.MaxUint64}
+	all := Range{low: math.MaxUint64}
 	for _, v := range values {
-		one := within{high: math.MaxUint64}
+		one := Range{high: math.MaxUint64}
 		if v.Value == nil {
 			continue // no value equals NULL
 		}
@@ -221,7 +167,7 @@ func (w *within) oneOf(t types.Type, values []*plan.Const) bool {
 	return true
 }
 
-func (w *within) oneText(values []*plan.Const) bool {
+func (w *Range) oneText(values []*plan.Const) bool {
 	if len(values) > maxTexts {
 		return false
 	}
@@ -240,7 +186,7 @@ func (w *within) oneText(values []*plan.Const) bool {
 }
 
 // compare narrows the bounds of a column of type t. It returns false if they cannot express the comparison.
-func (w *within) compare(op string, t types.Type, c *plan.Const) bool {
+func (w *Range) compare(op string, t types.Type, c *plan.Const) bool {
 	var at uint64
 	switch v := c.Value.(type) {
 	case int64:
@@ -255,7 +201,7 @@ func (w *within) compare(op string, t types.Type, c *plan.Const) bool {
 			}
 		}
 		ok := false
-		if op, ok = roundedDown(op, whole); !ok {
+		if op, ok = plan.RoundedDown(op, whole); !ok {
 			return false
 		}
 		at = uint64(v) ^ 1<<63
@@ -263,7 +209,7 @@ func (w *within) compare(op string, t types.Type, c *plan.Const) bool {
 		if c.T != t {
 			return false
 		}
-		at = sortableDouble(v)
+		at = eval.SortableDouble(v)
 	default:
 		return false
 	}
@@ -292,3 +238,21 @@ func (w *within) compare(op string, t types.Type, c *plan.Const) bool {
 
 // digits reports whether values of a type are whole numbers of 10^-Scale.
 func digits(t types.Type) bool { return t.Kind == types.BigInt || t.Kind == types.Decimal }
+
+// inUnits converts the digits of a number with from digits after the point to one with to digits, rounded down. It returns
+// false for numbers that are too large.
+func inUnits(v int64, from, to int) (n int64, whole, ok bool) {
+	for ; from < to; from++ {
+		if v > math.MaxInt64/10 || v < math.MinInt64/10 {
+			return 0, false, false
+		}
+		v *= 10
+	}
+	n, whole = v, true
+	for ; from > to; from-- {
+		var also bool
+		n, also = plan.WholeUnits(n, 10)
+		whole = whole && also
+	}
+	return n, whole, true
+}

@@ -1,4 +1,4 @@
-package compile
+package optimize
 
 import (
 	"slices"
@@ -15,57 +15,40 @@ import (
 // If a condition reads both sides of a LEFT JOIN, a weaker condition on the left side alone is added below the join (see weaker).
 // Rows that it excludes cannot be in the answer, so they need no partner, and do not travel to one.
 type pusher struct {
-	*statement
-	done map[plan.Node]bool
+	uses    map[plan.Node]int
+	done    map[plan.Node]plan.Node
+	queries func(plan.Expr) plan.Expr
 }
 
-func (s *statement) pushDown() {
-	p := &pusher{s, map[plan.Node]bool{}}
-	for i := range s.roots {
-		s.roots[i].plan = p.pushed(s.roots[i].plan)
+// PushDown moves conditions towards the tables.
+//
+//	filter a > 1 and b > 2             join
+//	  join                becomes        filter a > 1
+//	    l (a)                              l (a)
+//	    r (b)                            filter b > 2
+//	                                       r (b)
+func PushDown(roots []plan.Node) []plan.Node {
+	p := &pusher{uses: plan.Uses(roots...), done: map[plan.Node]plan.Node{}}
+	p.queries = plan.Queries(p.node)
+	return all(roots, p.node)
+}
+
+// node returns the replacement of a node.
+func (p *pusher) node(n plan.Node) plan.Node {
+	if to := p.done[n]; to != nil {
+		return to
 	}
-}
-
-// pushed returns the replacement of a node.
-func (p *pusher) pushed(n plan.Node) plan.Node {
+	to := n
 	if f, ok := n.(*plan.Filter); ok && p.uses[n] <= 1 {
-		n = p.filter(f)
+		to = p.filter(f)
 	}
-	if p.done[n] {
-		return n
+	in := plan.Inputs(to)
+	for i := range in {
+		in[i] = p.node(in[i])
 	}
-	p.done[n] = true
-	for _, query := range queries(plan.Exprs(n)) {
-		p.below(query) // keep the plan's own node, because it identifies the query
-	}
-	p.below(n)
-	return n
-}
-
-// below pushes conditions in the inputs of a node.
-func (p *pusher) below(n plan.Node) {
-	switch n := n.(type) {
-	case *plan.Join:
-		n.L, n.R = p.pushed(n.L), p.pushed(n.R)
-	case *plan.SetOp:
-		n.L, n.R = p.pushed(n.L), p.pushed(n.R)
-	case *plan.Filter:
-		n.Input = p.pushed(n.Input)
-	case *plan.Aggregation:
-		n.Input = p.pushed(n.Input)
-	case *plan.Windows:
-		n.Input = p.pushed(n.Input)
-	case *plan.Unnest:
-		n.Input = p.pushed(n.Input)
-	case *plan.Project:
-		n.Input = p.pushed(n.Input)
-	case *plan.Distinct:
-		n.Input = p.pushed(n.Input)
-	case *plan.Sort:
-		n.Input = p.pushed(n.Input)
-	case *plan.Limit:
-		n.Input = p.pushed(n.Input)
-	}
+	to = plan.WithExprs(plan.WithInputs(to, in...), p.queries)
+	p.done[n] = to
+	return to
 }
 
 // filter pushes the parts of a filter. Parts that cannot be pushed as a whole stay in a filter.
@@ -74,7 +57,7 @@ func (p *pusher) filter(f *plan.Filter) plan.Node {
 	n := f.Input
 	for _, part := range plan.Conjuncts(f.Cond) {
 		whole := false
-		if pushable(part) && (stay == nil || !plan.MayFail(stay)) { // an earlier part that may fail must still be computed first
+		if plan.Pushable(part) && (stay == nil || !plan.MayFail(stay)) { // an earlier part that may fail must still be computed first
 			n, whole = p.into(n, part, true)
 		}
 		if !whole {
@@ -89,8 +72,6 @@ func (p *pusher) filter(f *plan.Filter) plan.Node {
 	}
 	return &plan.Filter{Input: n, Cond: stay}
 }
-
-func pushable(e plan.Expr) bool { return !plan.MayFail(e) && !containsSubquery(e) }
 
 // into returns a node with a condition pushed into it. whole reports whether all rows of the new node fulfil the condition; if
 // not, it may still have dropped some rows that do not. into changes no node, because others may read it. With plain, the
@@ -118,18 +99,16 @@ func (p *pusher) into(n plan.Node, cond plan.Expr, plain bool) (_ plan.Node, who
 	case *plan.Project:
 		by := x.Columns()
 		given := plan.Substitute(cond, by)
-		if !pushable(given) {
+		if !plan.Pushable(given) {
 			return n, false
 		}
 		in, whole := p.into(x.Input, given, plain && !computes(cond, by))
 		if in != x.Input {
-			return &plan.Project{Input: in, Exprs: x.Exprs, Out: x.Out}, whole
+			return plan.WithInputs(x, in), whole
 		}
 	case *plan.Unnest:
 		if readsWithin(cond, plan.SetOf(x.Input.Fields())) {
-			to := *x
-			to.Input = p.filtered(x.Input, cond, plain)
-			return &to, true
+			return plan.WithInputs(x, p.filtered(x.Input, cond, plain)), true
 		}
 	case *plan.Join:
 		return p.intoJoin(x, cond, plain)

@@ -1,10 +1,11 @@
-package compile
+package optimize
 
 import (
 	"cmp"
 	"slices"
 
 	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/analyses/sql/sizes"
 
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
@@ -12,78 +13,60 @@ import (
 
 // arranger reorders inner joins where the order of their rows does not matter: below an aggregation whose result does not
 // depend on it. First each large relation is joined with its small partners, so that it stays a leaf. Then the largest
-// relation is joined with the others, which the reducer keeps in memory. arranger changes the nodes in place, and a join may get
-// its columns in another order.
+// relation is joined with the others, which the reducer keeps in memory. A join may get its columns in another order.
 type arranger struct {
-	*statement
-	done map[plan.Node]plan.Node // the replacements of nodes that several others read
+	*sizes.Sizes
+	small   int64                   // the most bytes of small tables together
+	done    map[plan.Node]plan.Node // the replacements of nodes that several others read
+	queries func(plan.Expr) plan.Expr
 }
 
-func (s *statement) arrange() {
-	a := &arranger{s, map[plan.Node]plan.Node{}}
-	for i := range s.roots {
-		s.roots[i].plan = a.node(s.roots[i].plan, false)
-	}
+// Arrange orders joins by the sizes of tables. small bounds the bytes that count as small, all tables together.
+//
+//	join                            join
+//	  join              becomes       join
+//	    nation (small)                  lineitem (large)
+//	    lineitem (large)                nation (small)
+//	  region (small)                  region (small)
+func Arrange(roots []plan.Node, s *sizes.Sizes, small int64) []plan.Node {
+	a := &arranger{Sizes: s, small: small, done: map[plan.Node]plan.Node{}}
+	below := func(n plan.Node) plan.Node { return a.node(n, false) }
+	a.queries = plan.Queries(below)
+	return all(roots, below)
 }
 
-// node arranges the joins below a node, and returns its replacement. With free, the order of the node's rows and columns may change.
+// node returns the replacement of a node. With free, the order of its rows and columns may change.
 func (a *arranger) node(n plan.Node, free bool) plan.Node {
-	if a.uses[n] < 2 {
-		return a.arranged(n, free)
+	if a.Uses()[n] < 2 {
+		return a.below(n, free)
 	}
-	if a.done[n] == nil {
-		a.done[n] = a.arranged(n, false)
+	if a.done[n] == nil { // several nodes read the columns at their present places
+		a.done[n] = a.below(n, false)
 	}
 	return a.done[n]
 }
 
-func (a *arranger) arranged(n plan.Node, free bool) plan.Node {
-	for _, query := range queries(plan.Exprs(n)) {
-		a.node(query, false)
-	}
+func (a *arranger) below(n plan.Node, free bool) plan.Node {
+	n = plan.WithExprs(n, a.queries)
+	left, right := false, false // whether the order of this input may change
 	switch n := n.(type) {
-	case *plan.Filter:
-		n.Input = a.node(n.Input, free)
-	case *plan.Project:
-		n.Input = a.node(n.Input, free)
+	case *plan.Filter, *plan.Project, *plan.Unnest:
+		left = free
 	case *plan.Aggregation:
-		n.Input = a.node(n.Input, !slices.ContainsFunc(n.Aggs, seesOrder))
-	case *plan.Unnest:
-		if in := a.node(n.Input, free); in != n.Input {
-			made := n.Out[len(n.Input.Fields()):]
-			return &plan.Unnest{Input: in, Lists: n.Lists, Outer: n.Outer, Out: append(slices.Clone(in.Fields()), made...)}
-		}
+		left = !slices.ContainsFunc(n.Aggs, plan.SeesOrder)
 	case *plan.Join:
 		if free {
 			if g := a.groupOf(n); g != nil {
 				return g.arranged()
 			}
 		}
-		half := n.Kind == syntax.Semi || n.Kind == syntax.Anti
-		if l, r := a.node(n.L, free), a.node(n.R, free || half); l != n.L || r != n.R {
-			return n.With(l, r)
-		}
-	case *plan.Sort:
-		n.Input = a.node(n.Input, false)
-	case *plan.Limit:
-		n.Input = a.node(n.Input, false)
-	case *plan.Distinct:
-		n.Input = a.node(n.Input, false)
-	case *plan.Windows:
-		n.Input = a.node(n.Input, false)
-	case *plan.SetOp:
-		n.L, n.R = a.node(n.L, false), a.node(n.R, false)
+		left, right = free, free || n.Kind == syntax.Semi || n.Kind == syntax.Anti
 	}
-	return n
-}
-
-// seesOrder reports whether an aggregate depends on the order of its rows.
-func seesOrder(a *plan.Aggregate) bool {
-	switch a.Func {
-	case "count", "sum", "avg", "min", "max", "bool_and", "bool_or", "median", "quantile_cont", "quantile_disc", "approx_count_distinct":
-		return false
+	in := plan.Inputs(n)
+	for i := range in {
+		in[i] = a.node(in[i], i == 0 && left || i == 1 && right)
 	}
-	return true
+	return plan.WithInputs(n, in...)
 }
 
 // group is a set of relations that inner joins combine, and all their conditions.
@@ -121,10 +104,10 @@ func (a *arranger) groupOf(n *plan.Join) *group {
 	var take func(n plan.Node)
 	take = func(n plan.Node) {
 		j, ok := n.(*plan.Join)
-		if !ok || j.Kind != syntax.Inner && j.Kind != syntax.Cross || a.uses[n] > 1 {
-			bytes := a.bytes(n)
+		if !ok || j.Kind != syntax.Inner && j.Kind != syntax.Cross || a.Uses()[n] > 1 {
+			bytes := a.Below(n)
 			fits = fits && bytes >= 0
-			g.relations = append(g.relations, relation{node: n, bytes: bytes, small: bytes <= MaxReference})
+			g.relations = append(g.relations, relation{node: n, bytes: bytes, small: bytes <= a.small})
 			return
 		}
 		take(j.L)
@@ -134,7 +117,7 @@ func (a *arranger) groupOf(n *plan.Join) *group {
 			g.parts = append(g.parts, condition{l: p[0], r: p[1]})
 		}
 		if j.Rest != nil {
-			fits = fits && !plan.MayFail(j.Rest) && len(queries([]plan.Expr{j.Rest})) == 0
+			fits = fits && !plan.MayFail(j.Rest) && len(plan.QueriesIn(j.Rest)) == 0
 			g.parts = append(g.parts, condition{l: j.Rest})
 		}
 	}
@@ -147,7 +130,7 @@ func (a *arranger) groupOf(n *plan.Join) *group {
 
 // arranged joins the relations again.
 func (g *group) arranged() plan.Node {
-	budget := int64(MaxReference)
+	budget := g.small
 	for i := range g.relations {
 		r := &g.relations[i]
 		r.set = 1 << i

@@ -1,0 +1,30 @@
+package eval
+
+import (
+	"math"
+
+	"posta.dev/posta/analyses/sql/types"
+)
+
+// Sortable maps a value that is not NULL to a number, in the order of the type's values: NaN is the greatest, and -0 equals
+// 0.
+func Sortable(v *Vector, i int32) uint64 {
+	switch {
+	case v.Kind == types.Double:
+		return SortableDouble(v.Floats[i])
+	case v.Kind != types.Bool:
+		return uint64(v.Ints[i]) ^ 1<<63
+	case v.Bools[i]:
+		return 1
+	}
+	return 0
+}
+
+// SortableDouble is Sortable for a DOUBLE.
+func SortableDouble(f float64) uint64 {
+	if f != f {
+		f = math.NaN() // the positive NaN, which is above infinity
+	}
+	bits := math.Float64bits(f + 0)                 // -0 + 0 is 0
+	return bits ^ (uint64(int64(bits)>>63) | 1<<63) // inverts all bits of a negative number, and the sign bit of others
+}

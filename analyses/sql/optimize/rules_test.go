@@ -1,0 +1,91 @@
+package optimize
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"posta.dev/posta/analyses/sql/bind"
+	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/analyses/sql/sizes"
+	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/test/sqlplan"
+)
+
+var update = flag.Bool("update", false, "rewrite the plans of testdata")
+
+const mebibyte = 1 << 20
+
+// catalogue has a small table, a larger one and a large one.
+func catalogue() (tables []plan.Table, size map[string]int64) {
+	number, text, double := types.Of(types.BigInt), types.Of(types.Text), types.Of(types.Double)
+	field := func(name string, t types.Type) plan.Field { return plan.Field{Name: name, Type: t} }
+	return []plan.Table{
+			{Name: "nation", Fields: []plan.Field{field("nkey", number), field("name", text)}},
+			{Name: "customer", Fields: []plan.Field{field("ckey", number), field("cnation", number), field("city", text)}},
+			{Name: "orders", Fields: []plan.Field{field("okey", number), field("ocustomer", number), field("price", double),
+				field("day", types.Of(types.Date)), field("tags", text)}},
+		}, map[string]int64{
+			"nation": 4 << 10, "customer": 8 * mebibyte, "orders": 900 * mebibyte}
+}
+
+// The golden test of each rule: a file has statements, each followed by its plan before and after the rule. go test -update writes the plans.
+// A rule changes no plan that it is given, so the plan before is drawn after the rule has run.
+func TestE2_Rules(t *testing.T) {
+	for name, rule := range map[string]func([]plan.Node, *sizes.Sizes) []plan.Node{
+		"constants": func(roots []plan.Node, _ *sizes.Sizes) []plan.Node { return Constants(roots) },
+		"pushdown":  func(roots []plan.Node, _ *sizes.Sizes) []plan.Node { return PushDown(roots) },
+		"joins":     func(roots []plan.Node, s *sizes.Sizes) []plan.Node { return Arrange(roots, s, 64*mebibyte) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := "testdata/" + name + ".txt"
+			file, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out strings.Builder
+			for _, part := range strings.Split(strings.TrimSpace(string(file)), "\n\n") {
+				text, _, _ := strings.Cut(part, "\n----\n")
+				out.WriteString(text + "\n----\n" + ruled(t, text, rule) + "\n\n")
+			}
+			got := strings.TrimSpace(out.String()) + "\n"
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if got != string(file) {
+				t.Errorf("%s differs; the plans are now\n%s", path, got)
+			}
+		})
+	}
+}
+
+func ruled(t *testing.T, text string, rule func([]plan.Node, *sizes.Sizes) []plan.Node) string {
+	t.Helper()
+	script, err := syntax.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, size := catalogue()
+	program, err := bind.Bind(text, script, tables, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := []plan.Node{program.Statements[0].Plan}
+	drawn := sqlplan.Render(roots[0])
+	about := func(t *plan.Table) *sizes.Table { return &sizes.Table{Bytes: size[t.Name], Rows: size[t.Name] / 40} }
+	after := rule(roots, sizes.Of(about, roots...))
+	if again := sqlplan.Render(roots[0]); again != drawn {
+		t.Errorf("%s: the rule has changed the plan that it was given:\n%s\nwas\n%s", text, again, drawn)
+	}
+	if err := plan.Check(after[0]); err != nil {
+		t.Errorf("%s: %v", text, err)
+	}
+	made := sqlplan.Render(after[0])
+	if made == drawn {
+		return drawn + "\n-- stays"
+	}
+	return drawn + "\n-- becomes\n" + made
+}

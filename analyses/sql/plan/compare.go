@@ -1,0 +1,30 @@
+package plan
+
+// Mirrored returns a comparison with its operands exchanged, "" for any other operator.
+func Mirrored(op string) string { return mirrored[op] }
+
+var mirrored = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+// WholeUnits returns v in units, rounded down, and whether it is a whole number of them.
+func WholeUnits(v, unit int64) (n int64, whole bool) {
+	n = v / unit
+	if n*unit > v {
+		n--
+	}
+	return n, n*unit == v
+}
+
+// RoundedDown returns the comparison of whole numbers with a limit that has been rounded down, which holds where op held for the
+// limit itself. It returns false if there is none.
+func RoundedDown(op string, whole bool) (string, bool) {
+	switch {
+	case whole:
+		_, ok := mirrored[op]
+		return op, ok
+	case op == "<" || op == "<=":
+		return "<=", true
+	case op == ">" || op == ">=":
+		return ">", true
+	}
+	return op, false
+}
