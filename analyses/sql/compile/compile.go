@@ -200,7 +200,10 @@ func (p *Plan) takenApart(trial bool) (*statement, error) {
 
 // parsed is takenApart for a text that has been parsed.
 func (p *Plan) parsed(script *syntax.Script, trial bool) (*statement, error) {
-	prog, tables, err := p.bind(script)
+	tables := p.tables()
+	prog, err := bind.BindSome(p.Text, script, tables, p.Params, func(i int) bool {
+		return slices.ContainsFunc(p.Parts(), func(part Part) bool { return part.Statement == i })
+	})
 	if err != nil {
 		return nil, err
 	}

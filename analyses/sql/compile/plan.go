@@ -297,11 +297,6 @@ func (p *Plan) Bind() (*bind.Program, []plan.Table, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return p.bind(script)
-}
-
-// bind binds the text, which has been parsed. It does not change the script.
-func (p *Plan) bind(script *syntax.Script) (*bind.Program, []plan.Table, error) {
 	tables := p.tables()
 	prog, err := bind.Bind(p.Text, script, tables, p.Params)
 	return prog, tables, err
