@@ -3,6 +3,7 @@ package compile
 import (
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -10,16 +11,13 @@ import (
 // these rows as they merge groups. The reducer adds each value once to the cells that the same aggregate has without
 // DISTINCT.
 
-// takesDistinct reports whether an aggregate must fold each distinct value only once; plain is its name without DISTINCT. For
-// min and max, duplicates make no difference.
+// takesDistinct reports whether an aggregate must fold each distinct value only once; plain is its name without DISTINCT.
 func takesDistinct(a *plan.Aggregate) (plain string, distinct bool) {
-	switch {
-	case a.Func == "approx_count_distinct":
+	if a.Func == "approx_count_distinct" {
 		return "count", true
-	case !a.Distinct || a.Func == "min" || a.Func == "max" || a.Func == "bool_and" || a.Func == "bool_or":
-		return a.Func, false
 	}
-	return a.Func, true
+	f := types.Find(a.Func)
+	return a.Func, a.Distinct && (f == nil || !f.Once)
 }
 
 // distinctSpecs describes the tables of values.

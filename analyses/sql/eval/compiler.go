@@ -105,7 +105,9 @@ func (c *compiler) kernel(e plan.Expr, out Vector) (node, error) {
 	case *plan.Cast:
 		return c.cast(e, out)
 	case *plan.Apply:
-		c.of.meter.slow = c.of.meter.slow || slowFuncs[e.Func]
+		if f := types.Find(e.Func); f != nil && f.Slow {
+			c.of.meter.slow = true
+		}
 		if n, err := c.splits(e, out); n != nil || err != nil {
 			return n, err
 		}

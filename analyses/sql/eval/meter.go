@@ -53,9 +53,6 @@ func NewMeter() *Meter { return &Meter{Pause: progress.Mark} }
 // Slow reports whether the work of its programs on a few rows may take long.
 func (m *Meter) Slow() bool { return m.slow }
 
-var slowFuncs = map[string]bool{"repeat": true, "lpad": true, "rpad": true, "regexp_matches": true, "regexp_full_match": true,
-	"regexp_replace": true, "regexp_extract": true}
-
 // Limit lowers the bounds on what programs make to a limit of so many bytes for a session. A single text always finds room. 0 is no limit.
 func (m *Meter) Limit(memory int) { m.memory = int64(memory) }
 

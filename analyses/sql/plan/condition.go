@@ -90,13 +90,14 @@ func AsksQuery(e Expr) bool {
 	return ok
 }
 
-// neverFail has the operators that never fail, whatever their operands.
-var neverFail = map[string]bool{"AND": true, "OR": true, "NOT": true, "=": true, "<>": true, "<": true, "<=": true, ">": true, ">=": true,
-	"IS DISTINCT FROM": true, "IS NOT DISTINCT FROM": true, "IS NULL": true, "IN": true, "CASE": true, "coalesce": true, "nullif": true,
-	"greatest": true, "least": true, "if": true, "ifnull": true, "length": true, "lower": true, "upper": true, "substring": true,
-	"left": true, "right": true, "strpos": true, "starts_with": true, "ends_with": true, "contains": true,
-	"year": true, "month": true, "day": true, "string_split": true, "list_contains": true, "list_extract": true, "iso_minutes": true,
-	"haversine_km": true}
+// totalOperators are the operators that never fail, whatever their operands. Of functions package types says it.
+var totalOperators = map[string]bool{"AND": true, "OR": true, "NOT": true, "=": true, "<>": true, "<": true, "<=": true, ">": true, ">=": true,
+	"IS DISTINCT FROM": true, "IS NOT DISTINCT FROM": true, "IS NULL": true, "IN": true, "CASE": true}
+
+func total(name string) bool {
+	f := types.Find(name)
+	return totalOperators[name] || f != nil && f.Total
+}
 
 // MayFailIfRead is MayFail for an expression that is not computed for rows in which nothing reads it. Then it does not matter that
 // a text may become too long.
@@ -124,7 +125,7 @@ func failsBut(e Expr, operator string) bool {
 			if e.T.Kind == types.Double && (e.Func == "+" || e.Func == "-" || e.Func == "*" || e.Func == "/") {
 				return false
 			}
-			return !neverFail[e.Func] && e.Func != operator && !addsSmall(e)
+			return !total(e.Func) && e.Func != operator && !addsSmall(e)
 		}
 		return true
 	}, constant) != nil
@@ -158,11 +159,8 @@ func constant(e Expr) bool {
 // Pushable reports whether a condition may be computed for other rows than those it stands above: it never fails, and asks no query.
 func Pushable(e Expr) bool { return !MayFail(e) && len(QueriesIn(e)) == 0 }
 
-// SeesOrder reports whether an aggregate depends on the order of its rows.
+// SeesOrder reports whether an aggregate may depend on the order of its rows.
 func SeesOrder(a *Aggregate) bool {
-	switch a.Func {
-	case "count", "sum", "avg", "min", "max", "bool_and", "bool_or", "median", "quantile_cont", "quantile_disc", "approx_count_distinct":
-		return false
-	}
-	return true
+	f := types.Find(a.Func)
+	return f == nil || !f.Unordered
 }
