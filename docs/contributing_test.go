@@ -1,0 +1,86 @@
+package docs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTheExamplesOfContributing applies the examples of CONTRIBUTING.md to a copy of the tree, builds it, and asks for what they add.
+func TestTheExamplesOfContributing(t *testing.T) {
+	page, err := os.ReadFile("../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := blocks(string(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := filepath.Join(t.TempDir(), "posta")
+	copyTree(t, "..", tree)
+	applied := 0
+	for _, b := range all {
+		if b.language != "diff" {
+			continue
+		}
+		applied++
+		inTree(t, tree, b.text, "git", "apply", "--unidiff-zero", "--whitespace=nowarn", "-")
+	}
+	if applied == 0 {
+		t.Fatal("CONTRIBUTING.md has no example")
+	}
+	if text := inTree(t, tree, "", "gofmt", "-l", "analyses"); text != "" {
+		t.Errorf("the examples are not as gofmt writes them: %s", text)
+	}
+	inTree(t, tree, "", "go", "build", "-trimpath", "-o", "posta", ".")
+	answer := inTree(t, tree, "", filepath.Join(tree, "posta"), "sql", "SELECT bit_length('abc') AS n, bit_length(NULL) IS NULL AS none")
+	if !strings.Contains(answer, "24  true") {
+		t.Errorf("the answer is %q", answer)
+	}
+}
+
+// copyTree copies what the program is built of.
+func copyTree(t *testing.T, from, to string) {
+	t.Helper()
+	skipped := map[string]bool{".git": true, "bin": true, "dist": true, filepath.Join("bench", "rivals"): true, "docs": true, "test": true}
+	err := filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.IsDir() && skipped[rel]:
+			return filepath.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, rel), 0o755)
+		case strings.HasSuffix(path, "_test.go") || !d.Type().IsRegular():
+			return nil
+		}
+		file, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), file, 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// inTree runs a command in a folder, and returns what it prints on standard output.
+func inTree(t *testing.T, dir, stdin, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	var errs strings.Builder
+	cmd.Dir, cmd.Stdin, cmd.Stderr = dir, strings.NewReader(stdin), &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s%s", name, strings.Join(args, " "), err, out, errs.String())
+	}
+	return string(out)
+}
