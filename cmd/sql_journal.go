@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/analyses/sql/exec"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/analyses"
@@ -364,7 +366,7 @@ func (k *sqlJournal) over(err error) bool {
 // mends reports whether the statements are asked again, with another plan, after an error.
 func mends(err error) bool {
 	_, wider := infer.ParseWider(err.Error())
-	return wider || compile.Overfull(err)
+	return wider || exec.Overfull(err)
 }
 
 // goesOn are the errors after which a command goes on with other sessions.

@@ -2,6 +2,7 @@ package joiner
 
 import (
 	"fmt"
+	"posta.dev/posta/analyses/sql/catalog"
 	"slices"
 	"strings"
 	"sync"
@@ -29,19 +30,19 @@ func TestForks_OfSQLAtTheSameTime(t *testing.T) {
 	text, number := types.Of(types.Text), types.Of(types.BigInt)
 	files := map[string]string{"colours": "colour\nred\nblue\n", "shops": "shop,place\na,Rome\nb,Oslo\nb,Bonn\n",
 		"years": "year\n1901\n1903\n", "sales": "shop,year,colour,amount\n"}
-	table := func(name string, columns ...compile.Column) compile.Table {
-		about := compile.Table{Name: name, Files: name + ".csv", Comma: ',', Bytes: int64(len(files[name])), Columns: columns}
+	table := func(name string, columns ...catalog.Column) catalog.Table {
+		about := catalog.Table{Name: name, Files: name + ".csv", Comma: ',', Bytes: int64(len(files[name])), Columns: columns}
 		if name == "sales" {
 			about.Bytes = 1 << 30
 		}
 		return about
 	}
-	a, err := compile.Analysis(&compile.Plan{Text: statement, Tables: []compile.Table{
-		table("colours", compile.Column{Name: "colour", Type: text}),
-		table("shops", compile.Column{Name: "shop", Type: text}, compile.Column{Name: "place", Type: text}),
-		table("years", compile.Column{Name: "year", Type: number}),
-		table("sales", compile.Column{Name: "shop", Type: text}, compile.Column{Name: "year", Type: number},
-			compile.Column{Name: "colour", Type: text}, compile.Column{Name: "amount", Type: number}),
+	a, err := compile.Analysis(&compile.Plan{Text: statement, Tables: []catalog.Table{
+		table("colours", catalog.Column{Name: "colour", Type: text}),
+		table("shops", catalog.Column{Name: "shop", Type: text}, catalog.Column{Name: "place", Type: text}),
+		table("years", catalog.Column{Name: "year", Type: number}),
+		table("sales", catalog.Column{Name: "shop", Type: text}, catalog.Column{Name: "year", Type: number},
+			catalog.Column{Name: "colour", Type: text}, catalog.Column{Name: "amount", Type: number}),
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"posta.dev/posta/analyses/sql/catalog"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ var hostileStatements = []string{
 	"SELECT count(*) FROM big WHERE repeat('ab', 1000000) || id LIKE '%_' || repeat('a', 100000) || '%b'",
 }
 
-func hostileTables(t *testing.T) (dir string, tables []compile.Table) {
+func hostileTables(t *testing.T) (dir string, tables []catalog.Table) {
 	t.Helper()
 	dir = t.TempDir()
 	for name, rows := range map[string]int{"t": 1000, "big": 20_000} {
@@ -69,7 +70,7 @@ func hostileTables(t *testing.T) (dir string, tables []compile.Table) {
 		if err := os.WriteFile(filepath.Join(dir, name+".csv"), []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		table := compile.Table{Name: name, Files: name + ".csv", Columns: []compile.Column{{Name: "id", Type: sqltypes.Of(sqltypes.BigInt)},
+		table := catalog.Table{Name: name, Files: name + ".csv", Columns: []catalog.Column{{Name: "id", Type: sqltypes.Of(sqltypes.BigInt)},
 			{Name: "g", Type: sqltypes.Of(sqltypes.Text)}, {Name: "s", Type: sqltypes.Of(sqltypes.Text)}}}
 		if name == "t" {
 			table.Bytes, table.Rows = int64(b.Len()), int64(rows)

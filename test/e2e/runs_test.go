@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"posta.dev/posta/analyses/sql/catalog"
 	"slices"
 	"strings"
 	"syscall"
@@ -54,8 +55,8 @@ func manyGroups(t *testing.T, rows int) *dataset {
 	}
 	d.want = queries(t, right)
 	plan := &compile.Plan{Text: "SELECT page, count(*) AS n, sum(spent) AS spent FROM visits GROUP BY page ORDER BY spent DESC, page",
-		Tables: []compile.Table{{
-			Name: "visits", Files: "visits.csv", Columns: []compile.Column{{Name: "page", Type: sqltypes.Of(sqltypes.Text)},
+		Tables: []catalog.Table{{
+			Name: "visits", Files: "visits.csv", Columns: []catalog.Column{{Name: "page", Type: sqltypes.Of(sqltypes.Text)},
 				{Name: "spent", Type: sqltypes.Of(sqltypes.BigInt)}},
 		}}}
 	d.plan = plan.Encode()

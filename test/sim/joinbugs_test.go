@@ -8,7 +8,7 @@ func joinBugs() []mutants.Mutant {
 	const (
 		making  = "nodes/aggregator/making.go"
 		waiting = "rows/fold/waiting.go"
-		parts   = "analyses/sql/compile/parts.go"
+		parts   = "analyses/sql/exec/parts.go"
 	)
 	all := []mutants.Mutant{
 		one("joins: a table is made as soon as one of its tables is complete", "D1", making,
@@ -19,7 +19,7 @@ func joinBugs() []mutants.Mutant {
 			"			some = (some || i == m.a.MadeOf(m.table)[0]) && t.Len() > 0\n"),
 		one("joins: rows wait in the part of the whole row", "D1", waiting, "w.add(partOf(Hash(key)), w.row)",
 			"w.add(partOf(Hash(w.row)), w.row)"),
-		one("joins: rows travel to the aggregator of the whole row", "D1", "analyses/sql/compile/compile.go",
+		one("joins: rows travel to the aggregator of the whole row", "D1", "analyses/sql/exec/reduce.go",
 			"Merge: fold.Never, PartitionBy: 1,\n\t\t\tKeys: []fold.Key{{Name: \"key\"", "Merge: fold.Never, PartitionBy: 2,\n\t\t\tKeys: []fold.Key{{Name: \"key\""),
 		one("joins: a NULL beside the key is the value of the row before", "D1", parts,
 			"	case v.IsNull(row):\n		return append(b, 0)\n	case v.Kind == types.Text:", "	case v.Kind == types.Text:"),

@@ -280,15 +280,15 @@ func lostLogBugs() []mutants.Mutant {
 func partitionedBugs() []mutants.Mutant {
 	const (
 		region = "analyses/sql/compile/region.go"
-		parts  = "analyses/sql/compile/parts.go"
+		parts  = "analyses/sql/exec/parts.go"
 		joins  = "./analyses/sql/compile TestQ7_PartitionedJoins"
 		full   = "./analyses/sql/compile TestQ7_FullTablesLeaveSettled"
 	)
 	return []mutants.Mutant{
 		by(joins, "s AS x LEFT JOIN s AS y", one("partitioned: rows with a NULL key are dropped that one use needs", "Q7", region,
-			"old.dropNull = old.dropNull && drop", "old.dropNull = old.dropNull || drop")),
+			"old.DropNull = old.DropNull && drop", "old.DropNull = old.DropNull || drop")),
 		by(joins, "s AS x RIGHT JOIN s AS y", one("partitioned: the first use decides about NULL keys", "Q7", region,
-			"			old.dropNull = old.dropNull && drop\n", "			_ = old\n")),
+			"			old.DropNull = old.DropNull && drop\n", "			_ = old\n")),
 		by(joins, "ax * 0e0 = bx * 0e0", one("partitioned: minus zero has a partition of its own", "Q7", parts,
 			"w.key = appendValue(w.key, v, i, true)", "w.key = appendValue(w.key, v, i, false)")),
 		by(full, "", one("partitioned: a full table leaves without its sums", "Q7", parts, "			w.settle(t)\n			full()\n", "			full()\n")),

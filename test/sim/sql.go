@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"posta.dev/posta/analyses/sql/catalog"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,10 +148,10 @@ func (q *question) plan(statement string, d *sqlData) []byte {
 	if q.large {
 		size = 0 // unknown
 	}
-	text := func(name string) compile.Column { return compile.Column{Name: name, Type: types.Of(types.Text)} }
-	p := compile.Plan{Text: statement, Tables: []compile.Table{
-		{Name: streamNames[streamGroups], Files: "*/groups.csv", Bytes: size, Columns: []compile.Column{text("key"), text("group")}},
-		{Name: streamNames[streamFacts], Files: "*/facts.csv", Columns: []compile.Column{text("key"),
+	text := func(name string) catalog.Column { return catalog.Column{Name: name, Type: types.Of(types.Text)} }
+	p := compile.Plan{Text: statement, Tables: []catalog.Table{
+		{Name: streamNames[streamGroups], Files: "*/groups.csv", Bytes: size, Columns: []catalog.Column{text("key"), text("group")}},
+		{Name: streamNames[streamFacts], Files: "*/facts.csv", Columns: []catalog.Column{text("key"),
 			{Name: "value", Type: types.Of(types.Double)}}},
 	}}
 	if q.pass == 0 {
@@ -171,7 +172,7 @@ func (q *question) plan(statement string, d *sqlData) []byte {
 	return second.Encode()
 }
 
-// passAnswer returns the answer of a pass, a DOUBLE or NULL, as it travels (analyses/sql/compile/codec.go).
+// passAnswer returns the answer of a pass, a DOUBLE or NULL, as it travels (analyses/sql/exec/codec.go).
 func passAnswer(v any) string {
 	f, ok := v.(float64)
 	if !ok {

@@ -7,21 +7,21 @@ import "posta.dev/posta/internal/simulator/mutants"
 func sqlBugs() []mutants.Mutant {
 	const (
 		announce = "nodes/role/announce.go"
-		joiner   = "analyses/sql/compile/joiner.go"
-		lookup   = "analyses/sql/compile/lookup.go"
+		joiner   = "analyses/sql/exec/joiner.go"
+		lookup   = "analyses/sql/exec/lookup.go"
 	)
 	all := []mutants.Mutant{
 		one("SQL: the plan does not travel", "Q1", announce, "wire.AppendBin(wire.AppendString(b, a.Owner), a.Plan)",
 			"wire.AppendBin(wire.AppendString(b, a.Owner), nil)"),
 		or("N6", "the groups of the sums are gone", one("SQL: a joiner adds to sums that it has handed on", "D1",
-			"analyses/sql/compile/accumulate.go",
+			"analyses/sql/exec/accumulate.go",
 			"	a.n, a.hi, a.lo, a.best = a.n[:0], a.hi[:0], a.lo[:0], a.best[:0]\n", "	_ = a.n\n")),
-		one("SQL: a joiner keeps sums back", "D1", joiner, "			w.settle(j.tables[w.table])\n", "			w.cache.Forget()\n"),
+		one("SQL: a joiner keeps sums back", "D1", joiner, "			w.settle(j.tables[w.Table])\n", "			w.cache.Forget()\n"),
 		one("SQL: groups are those of the batch before", "D1", joiner, "		w.pos.begin(pos)\n		w.cache.Forget()\n", "		w.pos.begin(pos)\n"),
 		one("SQL: the place of a row is that in its batch", "D1", joiner, "fold.AppendText(p.of[:0], pos.File.Name), int64(pos.Line))",
 			"fold.AppendText(p.of[:0], pos.File.Name), 0)"),
 		one("SQL: partners are numbered as they came", "D1", lookup, "				return compare(a.pos, b.pos)\n", "				return 0\n"),
-		one("SQL: a parser folds what it has handed on once more", "D1", "analyses/sql/compile/folder.go", "		t.Reset()\n", "		_ = t.Reset\n"),
+		one("SQL: a parser folds what it has handed on once more", "D1", "analyses/sql/exec/folder.go", "		t.Reset()\n", "		_ = t.Reset\n"),
 		one("SQL: what parsers fold stays in the joiner", "D1", fileJoiner, "slices.Concat(st.tables, st.folded)", "slices.Concat(st.tables)"),
 		from(431, one("SQL: every joiner folds the reference rows", "D1", joiner, "	if !j.first || len(j.leaves[stream]) == 0 {\n",
 			"	if len(j.leaves[stream]) == 0 {\n")),

@@ -8,6 +8,10 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/exec"
+
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/rows/exact"
@@ -16,9 +20,9 @@ import (
 // TestDoublesOfAnyAmount: sums, means and extremes of groups are those of exact.Sum and of comparisons, for numbers of all amounts, NULL,
 // NaN and infinities, in few groups and in many.
 func TestDoublesOfAnyAmount(t *testing.T) {
-	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "g", Type: types.Of(types.Text)},
+	table := catalog.Table{Name: "t", Files: "t.csv", Columns: []catalog.Column{{Name: "g", Type: types.Of(types.Text)},
 		{Name: "x", Type: types.Of(types.Double)}}}
-	a, err := Analysis(&Plan{Text: "SELECT g, count(x), sum(x), avg(x), min(x), max(x) FROM t GROUP BY g", Tables: []Table{table}})
+	a, err := Analysis(&Plan{Text: "SELECT g, count(x), sum(x), avg(x), min(x), max(x) FROM t GROUP BY g", Tables: []catalog.Table{table}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,16 +98,16 @@ func TestDoublesOfAnyAmount(t *testing.T) {
 
 // TestManyLargeDoubles: more numbers than an exact.Small has room for.
 func TestManyLargeDoubles(t *testing.T) {
-	const rounds = 3 * exact.MostSmall / slice
+	const rounds = 3 * exact.MostSmall / exec.Slice
 	v := math.Nextafter(1<<42, 0)
-	var a accumulator
-	a.grow(sumFloats, 1)
-	rows, into := make([]int32, slice), make([]int, slice)
+	var a exec.Accumulator
+	a.Grow(exec.SumFloats, 1)
+	rows, into := make([]int32, exec.Slice), make([]int, exec.Slice)
 	for range rounds {
-		a.addFloats(nil, nil, []float64{v}, rows, into)
+		a.AddFloats(nil, nil, []float64{v}, rows, into)
 	}
-	a.takeSmall()
-	if got, want := a.sums[0].Value(), v*slice*rounds; got != want {
+	a.TakeSmall()
+	if got, want := a.Sums[0].Value(), v*exec.Slice*rounds; got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -3,6 +3,8 @@ package compile
 import (
 	"testing"
 
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/internal/gen"
@@ -18,8 +20,8 @@ func BenchmarkMeasurements(b *testing.B) {
 	if err := gen.Measurements(gen.OnDisk(dir), benchRows, 1); err != nil {
 		b.Fatal(err)
 	}
-	table := Table{Name: "measurements", Files: "measurements.csv", Comma: ';',
-		Columns: []Column{{Name: "station", Type: types.Of(types.Text)}, {Name: "temperature", Type: types.Of(types.Double)}}}
+	table := catalog.Table{Name: "measurements", Files: "measurements.csv", Comma: ';',
+		Columns: []catalog.Column{{Name: "station", Type: types.Of(types.Text)}, {Name: "temperature", Type: types.Of(types.Double)}}}
 	for _, s := range []struct{ name, text string }{
 		{"challenge", "SELECT station, min(temperature), avg(temperature), max(temperature) FROM measurements GROUP BY station ORDER BY station"},
 		{"filtered", "SELECT station, count(*) FROM measurements WHERE temperature > 45 GROUP BY station"},
@@ -28,7 +30,7 @@ func BenchmarkMeasurements(b *testing.B) {
 		{"spread", "SELECT station, stddev(temperature) FROM measurements GROUP BY station"},
 	} {
 		b.Run(s.name, func(b *testing.B) {
-			a, err := Analysis(&Plan{Text: s.text, Tables: []Table{table}})
+			a, err := Analysis(&Plan{Text: s.text, Tables: []catalog.Table{table}})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -44,7 +46,7 @@ func BenchmarkLineitem(b *testing.B) {
 		b.Fatal(err)
 	}
 	money := types.DecimalOf(15, 2)
-	table := Table{Name: "lineitem", Files: "lineitem.csv", Columns: []Column{{Name: "l_quantity", Type: money},
+	table := catalog.Table{Name: "lineitem", Files: "lineitem.csv", Columns: []catalog.Column{{Name: "l_quantity", Type: money},
 		{Name: "l_extendedprice", Type: money}, {Name: "l_discount", Type: money},
 		{Name: "l_tax", Type: money}, {Name: "l_returnflag", Type: types.Of(types.Text)}, {Name: "l_linestatus", Type: types.Of(types.Text)},
 		{Name: "l_shipdate", Type: types.Of(types.Date)}}}
@@ -57,7 +59,7 @@ func BenchmarkLineitem(b *testing.B) {
 			AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24`},
 	} {
 		b.Run(s.name, func(b *testing.B) {
-			a, err := Analysis(&Plan{Text: s.text, Tables: []Table{table}})
+			a, err := Analysis(&Plan{Text: s.text, Tables: []catalog.Table{table}})
 			if err != nil {
 				b.Fatal(err)
 			}

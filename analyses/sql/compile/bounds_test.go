@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
@@ -88,8 +90,8 @@ func FuzzPlan(f *testing.F) {
 		f.Add(p.Encode())
 	}
 	for _, text := range doublings(3) {
-		f.Add((&Plan{Text: text, Tables: []Table{{Name: "t", Files: "t.csv", Bytes: 100, Rows: 3,
-			Columns: []Column{{Name: "x", Type: types.Of(types.BigInt)}}}}}).Encode())
+		f.Add((&Plan{Text: text, Tables: []catalog.Table{{Name: "t", Files: "t.csv", Bytes: 100, Rows: 3,
+			Columns: []catalog.Column{{Name: "x", Type: types.Of(types.BigInt)}}}}}).Encode())
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := Decode(b)

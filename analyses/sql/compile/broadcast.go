@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/exec"
+
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses/sql/syntax"
@@ -15,32 +19,12 @@ import (
 // reference streams, which every joiner has whole (R11). So only the joined rows travel, or the groups that they are folded
 // into. The small side need not be a table: with package tail, a joiner computes any plan over small tables, and any query that
 // is used as a value.
-const (
-	// MaxReference bounds the bytes of all values that are read from small tables together, as estimated from the sizes of files
-	// and from samples.
-	MaxReference = 64 << 20
-	// maxKept is how many bytes a joiner may keep for what it computes from the small tables. More ends the session with
-	// ErrReference.
-	maxKept = 256 << 20
-)
-
-// broadcast is a step of a leaf: a join with a plan over small tables.
-type broadcast struct {
-	*plan.Join           // streamed rows are those of L
-	of         plan.Node // the join as it stands in the plan
-	swapped    bool      // L is the right side of the join in the plan
-	wanted     []bool    // columns of the Join that later steps read
-}
-
-// Fields are those of the join as it stands in the plan.
-func (b *broadcast) Fields() []plan.Field { return b.of.Fields() }
-
-// numbered reports whether the join may repeat a row. The place of a joined row then includes the number of its partner, so
-// that it is unique.
-func (b *broadcast) numbered() bool { return b.Kind != syntax.Semi && b.Kind != syntax.Anti }
+// MaxReference bounds the bytes of all values that are read from small tables together, as estimated from the sizes of files
+// and from samples.
+const MaxReference = 64 << 20
 
 // broadcast returns the step that computes a join where the rows of one of its sides are, nil if the other side is not small.
-func (s *statement) broadcast(n *plan.Join, l *leaf) *broadcast {
+func (s *statement) broadcast(n *plan.Join, l *exec.Leaf) *exec.Broadcast {
 	for _, e := range plan.Exprs(n) {
 		if !s.computed(e, l) {
 			return nil
@@ -61,11 +45,11 @@ func (s *statement) broadcast(n *plan.Join, l *leaf) *broadcast {
 	}
 	switch {
 	case left:
-		s.collect(n.R, l.refs)
-		return &broadcast{Join: n, of: n}
+		s.collect(n.R, l.Refs)
+		return &exec.Broadcast{Join: n, Of: n}
 	case right:
-		s.collect(n.L, l.refs)
-		return &broadcast{Join: swapped(n), of: n, swapped: true}
+		s.collect(n.L, l.Refs)
+		return &exec.Broadcast{Join: swapped(n), Of: n, Swapped: true}
 	}
 	return nil
 }
@@ -92,7 +76,7 @@ func (s *statement) collect(n plan.Node, to map[*plan.Table]bool) {
 }
 
 // fits reports whether the tables of a plan can be reference streams in addition to the present ones.
-func (s *statement) fits(n plan.Node, l *leaf) bool {
+func (s *statement) fits(n plan.Node, l *exec.Leaf) bool {
 	all := map[*plan.Table]bool{}
 	s.collect(n, all)
 	for t := range all {
@@ -100,7 +84,7 @@ func (s *statement) fits(n plan.Node, l *leaf) bool {
 			return false
 		}
 	}
-	for _, have := range []map[*plan.Table]bool{s.refs, l.refs} {
+	for _, have := range []map[*plan.Table]bool{s.Refs, l.Refs} {
 		for t := range have {
 			all[t] = true
 		}
@@ -113,7 +97,7 @@ func (s *statement) fits(n plan.Node, l *leaf) bool {
 }
 
 // about returns what the plan knows of a table.
-func (s *statement) about(t *plan.Table) *Table {
+func (s *statement) about(t *plan.Table) *catalog.Table {
 	for i := range s.tables {
 		if &s.tables[i] == t {
 			return &s.plan.Tables[i]
@@ -124,9 +108,9 @@ func (s *statement) about(t *plan.Table) *Table {
 
 // conflicts finds tables that would be both reference streams and streams of facts. It marks each of them as large.
 func (s *statement) conflicts() (found bool) {
-	for _, l := range s.leaves {
-		if len(l.refs) > 0 && s.refs[l.scan.of] {
-			s.large[l.scan.of], found = true, true
+	for _, l := range s.Leaves {
+		if len(l.Refs) > 0 && s.Refs[l.Scan.Of] {
+			s.large[l.Scan.Of], found = true, true
 		}
 	}
 	return found
@@ -134,7 +118,7 @@ func (s *statement) conflicts() (found bool) {
 
 // computed reports whether a joiner can compute an expression of a leaf: the expression has kernels, and its queries read only
 // small tables.
-func (s *statement) computed(e plan.Expr, l *leaf) bool {
+func (s *statement) computed(e plan.Expr, l *exec.Leaf) bool {
 	if s.plain[e] {
 		return true
 	}
@@ -156,109 +140,32 @@ func (s *statement) computed(e plan.Expr, l *leaf) bool {
 		}
 		return plan.Value(q.T, q.At, nil), true
 	})(e)
-	if !fits || !computed(plain) {
+	if !fits || !exec.Computed(plain) {
 		return false
 	}
 	for _, q := range queries {
 		if !slices.Contains(waits, q) {
-			s.collect(q.Plan, l.refs)
+			s.collect(q.Plan, l.Refs)
 		}
 	}
-	l.waits = append(l.waits, waits...)
+	l.Waits = append(l.Waits, waits...)
 	if len(queries) == 0 {
 		s.plain[e] = true
 	}
 	return true
 }
 
-// prune determines, for each join and each projection of a leaf, which columns later steps read.
-func (l *leaf) prune() {
-	var live plan.Set
-	switch {
-	case l.groups != nil:
-		live.Mark(plan.Exprs(l.groups.node)...)
-	default:
-		for i, f := range l.fields {
-			if l.needed[i] {
-				live.Add(f.ID)
-			}
-		}
-		if l.best != nil {
-			for _, o := range l.best.orders {
-				live.Mark(o.X)
-			}
-		}
-		if l.keep == keepParts {
-			live.Mark(l.parts...)
-		}
-	}
-	for _, n := range slices.Backward(l.steps) {
-		switch n := n.(type) {
-		case *plan.Filter:
-			live.Mark(n.Cond)
-		case *plan.Project:
-			if l.read == nil {
-				l.read = map[plan.Node]plan.Set{}
-			}
-			l.read[n], live = live, nil
-			live.Mark(n.Exprs...)
-		case *unnest:
-			n.wanted = among(live, n.Input.Fields())
-			live.Mark(n.Lists...)
-		case *broadcast:
-			n.wanted = among(live, n.Join.Fields())
-			live.Mark(plan.Exprs(n.Join)...)
-		}
-	}
-}
-
-// among returns which of some columns are in a set.
-func among(set plan.Set, fields []plan.Field) []bool {
-	list := make([]bool, len(fields))
-	for i, f := range fields {
-		list[i] = set.Has(f.ID)
-	}
-	return list
-}
-
-// numbers returns how many numbers stand before and after the place of a row of the leaf: those of the rows that it was joined
-// with, and of the items that UNNEST made.
-func (l *leaf) numbers() (before, after int) {
-	for _, n := range l.steps {
-		if _, ok := n.(*unnest); ok {
-			after++
-		} else if b, ok := n.(*broadcast); ok && b.numbered() {
-			if b.swapped {
-				before++
-			} else {
-				after++
-			}
-		}
-	}
-	return before, after
-}
-
 // explainReferences reports which tables every joiner has, and why.
 func (s *statement) explainReferences(b *strings.Builder) {
-	for _, sc := range s.order {
-		if s.refs[sc.of] {
-			what := sc.table.Name + " whole: it is small"
-			if len(sc.within) > 0 {
-				what = "those rows of " + sc.table.Name + " that are not skipped: they are small"
+	for _, sc := range s.Order {
+		if s.Refs[sc.Of] {
+			what := sc.Table.Name + " whole: it is small"
+			if len(sc.Within) > 0 {
+				what = "those rows of " + sc.Table.Name + " that are not skipped: they are small"
 			}
-			fmt.Fprintf(b, "  every joiner has %s, %s in the columns that are read\n", what, about(s.Kept(sc.of)))
+			fmt.Fprintf(b, "  every joiner has %s, %s in the columns that are read\n", what, exec.About(s.Kept(sc.Of)))
 		}
 	}
-}
-
-func about(bytes int64) string {
-	switch {
-	case bytes >= 1<<20:
-		return fmt.Sprintf("about %d MiB", (bytes+1<<19)>>20)
-	case bytes >= 1<<10:
-		return fmt.Sprintf("about %d KiB", (bytes+1<<9)>>10)
-	}
-	return fmt.Sprintf("about %d B", bytes)
 }
 
 // namesBelow returns the names of the tables of a plan.

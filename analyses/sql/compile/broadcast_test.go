@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/exec"
+
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/rows/batch"
@@ -149,31 +151,31 @@ func TestReferencesThatDoNotFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := s.newJoiner(analyses.Replica{Of: 1})
+	j, err := s.NewJoiner(analyses.Replica{Of: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.refs.most = 20
-	b := batch.NewBuilder(mustDescribe(t, s.order[0]).Schema)
+	j.Refs.Most = 20
+	b := batch.NewBuilder(mustDescribe(t, s.Order[0]).Schema)
 	for k := range int64(3) {
 		b.Int(0).Append(k)
 		b.Int(1).Append(0)
 	}
-	rows, err := batch.Decode(b.Append(nil), mustDescribe(t, s.order[0]).Schema)
+	rows, err := batch.Decode(b.Append(nil), mustDescribe(t, s.Order[0]).Schema)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(j.Reference(0, rows, analyses.Position{}), j.End(0)); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Facts(1, rows, analyses.Position{}); !errors.Is(err, ErrReference) || !strings.Contains(err.Error(), "(s, about 8 B)") {
+	if err := j.Facts(1, rows, analyses.Position{}); !errors.Is(err, exec.ErrReference) || !strings.Contains(err.Error(), "(s, about 8 B)") {
 		t.Error(err)
 	}
 }
 
-func mustDescribe(t *testing.T, sc *scan) analyses.Stream {
+func mustDescribe(t *testing.T, sc *exec.Scan) analyses.Stream {
 	t.Helper()
-	st, err := sc.describe()
+	st, err := sc.Describe()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/exec"
+
 	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses/sql/eval"
@@ -21,21 +23,21 @@ func Check(p *Plan) error {
 		return err
 	}
 	if _, err := s.analysis(); err != nil {
-		return shown(p.Text, err)
+		return exec.Shown(p.Text, err)
 	}
 	if p.NextPass() == nil {
 		if err := s.checkRows(); err != nil {
 			return err
 		}
 	}
-	x := tail.New(empty{func(n plan.Node) bool { return s.byNode[n] != nil }}, TailBytes, s.roots[0].plan)
-	_, err = x.Run(s.roots[0].plan)
-	for _, r := range s.regions {
-		_, failed := tail.New(empty{partSource{r, nil}.Has}, TailBytes, r.base).Run(r.base)
+	x := tail.New(empty{func(n plan.Node) bool { return s.ByNode[n] != nil }}, exec.TailBytes, s.roots[0].Plan)
+	_, err = x.Run(s.roots[0].Plan)
+	for _, r := range s.Regions {
+		_, failed := tail.New(empty{exec.PartSource{R: r, Tables: nil}.Has}, exec.TailBytes, r.Base).Run(r.Base)
 		err = errors.Join(err, failed)
 	}
 	if errors.Is(err, eval.ErrUnsupported) { // other errors are about values, and real rows may not cause them
-		return shown(p.Text, err)
+		return exec.Shown(p.Text, err)
 	}
 	return nil
 }
@@ -51,27 +53,27 @@ func (s *statement) checkRows() error {
 	for i := range s.roots {
 		s.passesOn(&s.roots[i])
 	}
-	for _, l := range s.leaves {
-		if l.unkept || l.keep != keepRows || slices.ContainsFunc(l.steps, leavesOut) {
+	for _, l := range s.Leaves {
+		if l.Unkept || l.Keep != exec.KeepRows || slices.ContainsFunc(l.Steps, leavesOut) {
 			continue
 		}
 		width := int64(position)
-		for _, n := range l.needed {
+		for _, n := range l.Needed {
 			if n {
 				width++
 			}
 		}
-		if rows := l.scan.table.Rows / doubt; rows > 0 {
+		if rows := l.Scan.Table.Rows / doubt; rows > 0 {
 			bytes += min(rows, mostRows) * width
-			tables = append(tables, fmt.Sprintf("%s (about %d million rows)", l.scan.table.Name, l.scan.table.Rows>>20))
+			tables = append(tables, fmt.Sprintf("%s (about %d million rows)", l.Scan.Table.Name, l.Scan.Table.Rows>>20))
 		}
 	}
-	if bytes <= MaxRowBytes {
+	if bytes <= exec.MaxRowBytes {
 		return nil
 	}
 	return fmt.Errorf("all rows of %s would travel to one process, %s at least, and at most %d MiB do: group the rows of each before they "+
 		"are joined or ordered, narrow them by WHERE, or join with tables of which at most %d MiB are read",
-		strings.Join(tables, " and "), about(bytes), MaxRowBytes>>20, MaxReference>>20)
+		strings.Join(tables, " and "), exec.About(bytes), exec.MaxRowBytes>>20, MaxReference>>20)
 }
 
 // leavesOut reports whether a step may drop rows.
@@ -79,18 +81,10 @@ func leavesOut(n plan.Node) bool {
 	switch n := n.(type) {
 	case *plan.Filter:
 		return true
-	case *broadcast:
+	case *exec.Broadcast:
 		return n.Kind != syntax.Left
 	}
 	return false
-}
-
-// shown adds to an error the place in the text that cannot be computed.
-func shown(text string, err error) error {
-	if e := (*eval.Unsupported)(nil); errors.As(err, &e) {
-		return syntax.NewError(text, e.At, e.Error(), "")
-	}
-	return err
 }
 
 // empty is a source without rows.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/infer"
 )
@@ -21,9 +23,9 @@ func planOf(t *testing.T, text string, files fstest.MapFS) *Plan {
 			t.Fatal(err)
 		}
 		tab.Rows([]byte(header), []byte(rest))
-		table := Table{Name: strings.TrimSuffix(name, ".csv"), Files: name}
+		table := catalog.Table{Name: strings.TrimSuffix(name, ".csv"), Files: name}
 		for _, c := range tab.Columns() {
-			table.Columns = append(table.Columns, Column{Name: c.Name, Type: c.Type, Inferred: true})
+			table.Columns = append(table.Columns, catalog.Column{Name: c.Name, Type: c.Type, Inferred: true})
 		}
 		p.Tables = append(p.Tables, table)
 	}

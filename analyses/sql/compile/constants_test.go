@@ -6,6 +6,10 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/exec"
+
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses/local"
@@ -14,7 +18,7 @@ import (
 
 // TestConstantsAreComputedOnce: of each condition, the constants that remain.
 func TestConstantsAreComputedOnce(t *testing.T) {
-	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "n", Type: types.Of(types.BigInt)},
+	table := catalog.Table{Name: "t", Files: "t.csv", Columns: []catalog.Column{{Name: "n", Type: types.Of(types.BigInt)},
 		{Name: "p", Type: types.DecimalOf(15, 2)},
 		{Name: "d", Type: types.Of(types.Date)}, {Name: "s", Type: types.Of(types.Text)}, {Name: "f", Type: types.Of(types.Double)}}}
 	for text, want := range map[string]string{
@@ -40,12 +44,12 @@ func TestConstantsAreComputedOnce(t *testing.T) {
 		"n > CASE WHEN 1 < 2 THEN 5 ELSE 6 END":                  "n > 5",
 		"n > (SELECT count(*) + (1 + 1) FROM (VALUES (1)) AS v)": "n > query of 2",
 	} {
-		s, err := (&Plan{Text: "SELECT count(*) FROM t WHERE " + text, Tables: []Table{table}}).statement()
+		s, err := (&Plan{Text: "SELECT count(*) FROM t WHERE " + text, Tables: []catalog.Table{table}}).statement()
 		if err != nil {
 			t.Fatal(text, err)
 		}
 		got := ""
-		for n := s.roots[0].plan; got == ""; n = plan.Inputs(n)[0] {
+		for n := s.roots[0].Plan; got == ""; n = plan.Inputs(n)[0] {
 			if f, ok := n.(*plan.Filter); ok {
 				got = drawn(f.Cond)
 			}
@@ -76,7 +80,7 @@ func drawn(e plan.Expr) string {
 		case e.T.Kind == types.Text:
 			return "'" + v + "'"
 		case e.T.Kind == types.Decimal:
-			return v + "e-" + itoa(int(e.T.Scale))
+			return v + "e-" + exec.Itoa(int(e.T.Scale))
 		case e.T.Kind == types.Date:
 			return v + "d"
 		case e.T.Kind == types.Timestamp:
@@ -101,7 +105,7 @@ func drawn(e plan.Expr) string {
 
 // TestAConstantThatFailsFailsForRows: folding changes neither that a statement fails, nor that it does not fail without rows.
 func TestAConstantThatFailsFailsForRows(t *testing.T) {
-	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "n", Type: types.Of(types.BigInt)}}}
+	table := catalog.Table{Name: "t", Files: "t.csv", Columns: []catalog.Column{{Name: "n", Type: types.Of(types.BigInt)}}}
 	for _, c := range []struct{ text, data, want, fails string }{
 		{"SELECT n FROM t WHERE n > 9223372036854775807 + 1", "n\n", "[]", ""},
 		{"SELECT n FROM t WHERE n > 9223372036854775807 + 1", "n\n1\n", "", "BIGINT"},
@@ -109,7 +113,7 @@ func TestAConstantThatFailsFailsForRows(t *testing.T) {
 		{"SELECT n + (9223372036854775807 + 1) AS m FROM t WHERE n > 0", "n\n1\n", "", "BIGINT"},
 		{"SELECT CASE WHEN n > 0 THEN 1 ELSE 9223372036854775807 + 1 END AS m FROM t", "n\n1\n", "[[1]]", ""},
 	} {
-		got, err := answer(t, &Plan{Text: c.text, Tables: []Table{table}}, fstest.MapFS{"t.csv": {Data: []byte(c.data)}}, local.Options{})
+		got, err := answer(t, &Plan{Text: c.text, Tables: []catalog.Table{table}}, fstest.MapFS{"t.csv": {Data: []byte(c.data)}}, local.Options{})
 		if got != c.want || (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 			t.Errorf("%s over %q: %s, %v; want %s %s", c.text, c.data, got, err, c.want, c.fails)
 		}

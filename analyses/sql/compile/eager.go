@@ -1,16 +1,14 @@
 package compile
 
 import (
-	"errors"
-	"math"
 	"slices"
+
+	"posta.dev/posta/analyses/sql/exec"
 
 	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses/sql/syntax"
-	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
-	"posta.dev/posta/rows/fold"
 )
 
 // Where aggregators join a large table with others and then group by the key of the join, the rows of that table are grouped by the
@@ -24,13 +22,13 @@ import (
 // eager is a search for the side of a join whose rows can be grouped early.
 type eager struct {
 	*statement
-	r    *region
+	r    *exec.Region
 	aggs []*plan.Aggregate
 }
 
 // eagerly returns groups with the same rows as n whose input has been grouped early by keys, which are over the columns of its
 // input; nil if that is not possible.
-func (s *statement) eagerly(r *region, n *plan.Aggregation, keys []plan.Expr) *plan.Aggregation {
+func (s *statement) eagerly(r *exec.Region, n *plan.Aggregation, keys []plan.Expr) *plan.Aggregation {
 	args := make([]plan.Expr, len(n.Aggs))
 	for i, a := range n.Aggs {
 		if !splits(a) {
@@ -70,9 +68,9 @@ func splits(a *plan.Aggregate) bool {
 	case "count":
 		return true
 	case "sum":
-		return isInteger(a.Args[0].Type().Kind)
+		return exec.IsInteger(a.Args[0].Type().Kind)
 	case "min", "max":
-		return ordered(a.Args[0].Type().Kind) && a.Args[0].Type().Kind != types.Double
+		return exec.Ordered(a.Args[0].Type().Kind) && a.Args[0].Type().Kind != types.Double
 	}
 	return false
 }
@@ -162,7 +160,7 @@ func (e *eager) grouped(n plan.Node, keys, args []plan.Expr, used plan.Set) (pla
 	var kept plan.Set
 	for i, k := range keys {
 		c, ok := k.(*plan.Column)
-		if !ok || kept.Has(c.ID) || !ordered(c.T.Kind) || c.T.Kind == types.Double {
+		if !ok || kept.Has(c.ID) || !exec.Ordered(c.T.Kind) || c.T.Kind == types.Double {
 			return nil, nil
 		}
 		kept.Add(c.ID)
@@ -188,77 +186,6 @@ func (e *eager) grouped(n plan.Node, keys, args []plan.Expr, used plan.Set) (pla
 	if e.sourceOf(g, keyColumns(g)) == nil {
 		return nil, nil
 	}
-	e.r.early[g] = true
+	e.r.Early[g] = true
 	return g, g.Out[len(keys):]
-}
-
-// early yields groups that were grouped early, in the table's order. A sum that does not fit its type is an error only if its key has a
-// partner: then the final sum must not fit either. It is a multiple of this one, since all rows of a final group have the same key. So
-// the greatest sum is yielded twice: the second time in a row with the same keys, whose other aggregates are those of no rows.
-func (g *groups) early(t *fold.Table, yield func(*tail.Rows) error) error {
-	keys := len(g.node.Keys)
-	flush := func(r **tail.Rows, most int) error {
-		if (*r).N < most {
-			return nil
-		}
-		t.Pause()
-		full := *r
-		*r = g.batch(0)
-		return yield(full)
-	}
-	rows, again := g.batch(0), g.batch(0)
-	for row := range t.Len() {
-		if err := g.key(t, row, rows, rows.N); err != nil {
-			return err
-		}
-		for a := range g.aggs {
-			x, v := &g.aggs[a], rows.Columns[keys+a]
-			if x.kind != sumInts || t.Sum(row, x.cell+2) == 0 {
-				if err := x.value(t, row, v, rows.N); err != nil {
-					return err
-				}
-				continue
-			}
-			sum, fits := x.shortSum(t, row)
-			if !fits {
-				long := x.longSum(t, row)
-				if sum = long.Int64(); !long.IsInt64() {
-					sum = math.MaxInt64 * int64(long.Sign())
-					if err := errors.Join(g.again(t, row, a, sum, again), flush(&again, atOnce)); err != nil {
-						return err
-					}
-				}
-			}
-			v.Ints = append(v.Ints, sum)
-			v.Nulls = longer(v.Nulls, rows.N/64+1)
-		}
-		rows.N++
-		if err := flush(&rows, atOnce); err != nil {
-			return err
-		}
-	}
-	return errors.Join(flush(&rows, 1), flush(&again, 1))
-}
-
-// again appends a row with the keys of a group and one of its sums, in which all other aggregates are those of no rows.
-func (g *groups) again(t *fold.Table, row, agg int, sum int64, r *tail.Rows) error {
-	if err := g.key(t, row, r, r.N); err != nil {
-		return err
-	}
-	for a := range g.aggs {
-		v := r.Columns[len(g.node.Keys)+a]
-		v.Nulls = longer(v.Nulls, r.N/64+1)
-		switch {
-		case a == agg:
-			v.Ints = append(v.Ints, sum)
-		case g.aggs[a].kind == countRows || g.aggs[a].kind == countValues:
-			v.Ints = append(v.Ints, 0)
-		default:
-			v.Nulls[r.N>>6] |= 1 << (r.N & 63)
-			v.Any = true
-			appendZero(v)
-		}
-	}
-	r.N++
-	return nil
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/analyses/sql/exec"
 
-	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/analyses/sql/plan"
 )
 
 // ReadsTables reports whether a plan reads a table.
@@ -17,26 +17,6 @@ func ReadsTables(n plan.Node) (found bool) {
 		found = found || is
 	})
 	return found
-}
-
-// nothing is a source for plans that read no table.
-type nothing struct{}
-
-func (nothing) Has(plan.Node) bool { return false }
-
-func (nothing) Read(n plan.Node, _ func(*tail.Rows) error) error {
-	return fmt.Errorf("%T has no rows here", n)
-}
-
-// Local answers a plan that reads no table. text is the text that the plan was bound from.
-func Local(text string, root plan.Node) (answer [][]any, err error) {
-	s := &statement{plan: &Plan{Text: text}}
-	x := tail.New(nothing{}, TailBytes, root)
-	rows, err := x.Run(root)
-	if err != nil {
-		return nil, shown(text, s.located(err))
-	}
-	return answer, emitRows(root.Fields(), rows, func(row ...any) { answer = append(answer, row) })
 }
 
 // Explain describes in words what is read and where it is computed, pass by pass.
@@ -73,37 +53,37 @@ func Explain(p *Plan) (string, error) {
 
 func (s *statement) explain() string {
 	var b strings.Builder
-	for _, sc := range s.order {
+	for _, sc := range s.Order {
 		var columns []string
-		for _, i := range sc.wanted {
-			c := sc.table.Columns[i]
+		for _, i := range sc.Wanted {
+			c := sc.Table.Columns[i]
 			from := ""
 			if c.Inferred {
 				from = " from samples"
 			}
 			columns = append(columns, c.Name+" "+c.Type.String()+from)
 		}
-		fmt.Fprintf(&b, "  parsers read of %s: %s\n", sc.table.Name, listOr(columns, "nothing, rows are counted"))
-		if len(sc.within) > 0 {
+		fmt.Fprintf(&b, "  parsers read of %s: %s\n", sc.Table.Name, listOr(columns, "nothing, rows are counted"))
+		if len(sc.Within) > 0 {
 			var bounded []string
-			for _, i := range sc.wanted {
-				if sc.within[i] != nil {
-					bounded = append(bounded, sc.table.Columns[i].Name)
+			for _, i := range sc.Wanted {
+				if sc.Within[i] != nil {
+					bounded = append(bounded, sc.Table.Columns[i].Name)
 				}
 			}
-			fmt.Fprintf(&b, "  parsers skip rows of %s by what WHERE says of %s\n", sc.table.Name, strings.Join(bounded, ", "))
+			fmt.Fprintf(&b, "  parsers skip rows of %s by what WHERE says of %s\n", sc.Table.Name, strings.Join(bounded, ", "))
 		}
 	}
 	s.explainReferences(&b)
-	for _, l := range s.leaves {
+	for _, l := range s.Leaves {
 		where := "joiners"
-		if len(s.earlyLeaves(l.scan.stream)) > 0 {
+		if len(s.EarlyLeaves(l.Scan.Stream)) > 0 {
 			where = "parsers"
 		}
-		fmt.Fprintf(&b, "  %s, of %s: %s\n", where, l.scan.table.Name, l.describe())
+		fmt.Fprintf(&b, "  %s, of %s: %s\n", where, l.Scan.Table.Name, describeLeaf(l))
 	}
 	s.explainRegions(&b)
-	steps := s.tailSteps(s.roots[0].plan)
+	steps := s.tailSteps(s.roots[0].Plan)
 	if s.passesOn(&s.roots[0]) != nil {
 		steps = slices.DeleteFunc(steps, func(step string) bool { return step == orderStep })
 		fmt.Fprintf(&b, "  reducer, of each row by itself: %s\n  outputs: order, in files if there are many rows\n",
@@ -112,7 +92,7 @@ func (s *statement) explain() string {
 		fmt.Fprintf(&b, "  reducer: %s\n", listOr(steps, "nothing but the columns of the answer"))
 	}
 	if l, rows := s.head(); l != nil {
-		fmt.Fprintf(&b, "  client: stops reading %s when the first %d rows are there\n", l.scan.table.Name, rows)
+		fmt.Fprintf(&b, "  client: stops reading %s when the first %d rows are there\n", l.Scan.Table.Name, rows)
 	}
 	return b.String()
 }
@@ -132,15 +112,15 @@ func listOr(list []string, none string) string {
 	return strings.Join(list, ", ")
 }
 
-func (l *leaf) describe() string {
+func describeLeaf(l *exec.Leaf) string {
 	what, filters := "", 0
-	for _, n := range l.steps {
+	for _, n := range l.Steps {
 		switch n := n.(type) {
 		case *plan.Filter:
 			filters++
-		case *unnest:
+		case *exec.Unnest:
 			what += "unnest, "
-		case *broadcast:
+		case *exec.Broadcast:
 			what += "join with " + strings.Join(namesBelow(n.R), ", ") + ", "
 		}
 	}
@@ -151,29 +131,29 @@ func (l *leaf) describe() string {
 		what += "then "
 	}
 	merger := "aggregators merge"
-	if l.region != nil {
+	if l.Region != nil {
 		merger = "the reducer merges"
 	}
-	switch l.keep {
-	case keepGroups:
-		if len(l.groups.node.Keys) == 0 {
-			return what + "fold into one row of " + counted(len(l.groups.aggs), "aggregate")
+	switch l.Keep {
+	case exec.KeepGroups:
+		if len(l.Groups.Node.Keys) == 0 {
+			return what + "fold into one row of " + counted(len(l.Groups.Aggs), "aggregate")
 		}
-		return what + "fold into groups by " + counted(len(l.groups.node.Keys), "key") + " with " + counted(len(l.groups.aggs), "aggregate") +
+		return what + "fold into groups by " + counted(len(l.Groups.Node.Keys), "key") + " with " + counted(len(l.Groups.Aggs), "aggregate") +
 			", which " + merger + " by key"
-	case keepBest:
-		if len(l.best.orders) == 0 {
-			return what + "keep the first " + counted(l.best.n, "row")
+	case exec.KeepBest:
+		if len(l.Best.Orders) == 0 {
+			return what + "keep the first " + counted(l.Best.N, "row")
 		}
-		return what + "keep the best " + counted(l.best.n, "row")
+		return what + "keep the best " + counted(l.Best.N, "row")
 	}
-	if l.keep == keepParts {
+	if l.Keep == exec.KeepParts {
 		return what + "send the rows to aggregators, by their keys"
 	}
-	if l.keep == keepRows && l.region != nil {
+	if l.Keep == exec.KeepRows && l.Region != nil {
 		return what + "send the groups to the reducer"
 	}
-	if l.keep == keepDistinct {
+	if l.Keep == exec.KeepDistinct {
 		return what + "keep different rows, which aggregators merge"
 	}
 	return what + "send the rows to the reducer"
@@ -186,7 +166,7 @@ const orderStep = "order"
 func (s *statement) tailSteps(n plan.Node) []string { return s.stepsBelow(n, map[plan.Node]bool{}) }
 
 func (s *statement) stepsBelow(n plan.Node, seen map[plan.Node]bool) (steps []string) {
-	if s.byNode[n] != nil || seen[n] {
+	if s.ByNode[n] != nil || seen[n] {
 		return nil
 	}
 	seen[n] = true

@@ -7,12 +7,16 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/exec"
+
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/types"
 )
 
 // oddTable returns a table with NULLs and extremes. Its columns have few distinct values or many.
-func oddTable(r *rand.Rand, rows int) (Table, fstest.MapFS) {
+func oddTable(r *rand.Rand, rows int) (catalog.Table, fstest.MapFS) {
 	pick := func(of ...string) func() string { return func() string { return of[r.IntN(len(of))] } }
 	columns := []struct {
 		name  string
@@ -30,10 +34,10 @@ func oddTable(r *rand.Rand, rows int) (Table, fstest.MapFS) {
 		{"day", types.Of(types.Date), pick("2024-02-29", "1969-12-31", "", "2030-01-01")},
 		{"price", types.DecimalOf(9, 2), pick("0.01", "-5.55", "9999999.99", "")},
 	}
-	t := Table{Name: "t", Files: "t.csv"}
+	t := catalog.Table{Name: "t", Files: "t.csv"}
 	var b strings.Builder
 	for i, c := range columns {
-		t.Columns = append(t.Columns, Column{Name: c.name, Type: c.t})
+		t.Columns = append(t.Columns, catalog.Column{Name: c.name, Type: c.t})
 		b.WriteString(strings.Repeat(",", min(i, 1)) + c.name)
 	}
 	b.WriteByte('\n')
@@ -88,13 +92,13 @@ func TestQ7_BothHalvesComputeTheSame(t *testing.T) {
 				list = append(strings.Split(key, ", "), list...)
 			}
 		}
-		want, err := answer(t, &Plan{Text: folds("(SELECT *, row_number() OVER () AS n, _file FROM t)", key, list), Tables: []Table{table}},
+		want, err := answer(t, &Plan{Text: folds("(SELECT *, row_number() OVER () AS n, _file FROM t)", key, list), Tables: []catalog.Table{table}},
 			files, local.Options{})
 		if err != nil {
 			t.Fatal(key, err)
 		}
-		p := &Plan{Text: folds("t", key, list), Tables: []Table{table}}
-		if s, err := p.statement(); err != nil || len(s.leaves) != 1 || s.leaves[0].keep != keepGroups {
+		p := &Plan{Text: folds("t", key, list), Tables: []catalog.Table{table}}
+		if s, err := p.statement(); err != nil || len(s.Leaves) != 1 || s.Leaves[0].Keep != exec.KeepGroups {
 			t.Fatalf("%s is not folded: %v", p.Text, err)
 		}
 		for seed := range uint64(2) {
@@ -111,7 +115,7 @@ func TestPartsThatAreUsedTwice(t *testing.T) {
 	table, files := oddTable(rand.New(rand.NewPCG(1, 1)), 500)
 	ask := func(text string) string {
 		t.Helper()
-		got, err := answer(t, &Plan{Text: text, Tables: []Table{table}}, files, local.Options{})
+		got, err := answer(t, &Plan{Text: text, Tables: []catalog.Table{table}}, files, local.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/exec"
+
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/parse"
 	"posta.dev/posta/analyses/sql/types"
@@ -21,7 +25,7 @@ type folding struct {
 	folder analyses.Folder
 }
 
-func newFolding(t *testing.T, text string, tables ...Table) *folding {
+func newFolding(t *testing.T, text string, tables ...catalog.Table) *folding {
 	t.Helper()
 	a, err := Analysis(&Plan{Text: text, Tables: tables})
 	if err != nil {
@@ -82,7 +86,7 @@ func (f *folding) chunk(t *testing.T, line uint64, rows string) (folded bool, si
 }
 
 // lines returns some rows of a table, without its header.
-func lines(t *testing.T, r *rand.Rand, n int) (Table, string) {
+func lines(t *testing.T, r *rand.Rand, n int) (catalog.Table, string) {
 	t.Helper()
 	table, files := oddTable(r, n)
 	_, rows, _ := strings.Cut(string(files["t.csv"].Data), "\n")
@@ -125,7 +129,7 @@ func TestQ7_ParsersFoldWhatJoinersWould(t *testing.T) {
 // that no table folds.
 func TestQ7_RowsTravelWhereTheyHaveTo(t *testing.T) {
 	table, _ := lines(t, rand.New(rand.NewPCG(1, 5)), 1)
-	few := Table{Name: "few", Files: "few.csv", Bytes: 10, Columns: []Column{{Name: "w", Type: types.Of(types.Text)}}}
+	few := catalog.Table{Name: "few", Files: "few.csv", Bytes: 10, Columns: []catalog.Column{{Name: "w", Type: types.Of(types.Text)}}}
 	for _, text := range []string{
 		"SELECT word, small FROM t",
 		"SELECT word, count(*) FROM t JOIN few ON word = w GROUP BY 1",
@@ -141,7 +145,7 @@ func TestQ7_RowsTravelWhereTheyHaveTo(t *testing.T) {
 // TestQ7_RowsOfManyGroupsTravel: rows with hardly fewer groups are passed on unfolded. After each such chunk, more chunks are not even
 // tried. What an abandoned fold has left is in no later one.
 func TestQ7_RowsOfManyGroupsTravel(t *testing.T) {
-	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "k", Type: types.Of(types.BigInt)},
+	table := catalog.Table{Name: "t", Files: "t.csv", Columns: []catalog.Column{{Name: "k", Type: types.Of(types.BigInt)},
 		{Name: "x", Type: types.Of(types.Double)}}}
 	rows := func(n, groups int) string {
 		var b strings.Builder
@@ -156,26 +160,26 @@ func TestQ7_RowsOfManyGroupsTravel(t *testing.T) {
 		"SELECT DISTINCT k FROM t",
 	} {
 		f := newFolding(t, text, table)
-		if folded, _ := f.chunk(t, 2, rows(surelyMany-1, surelyMany)); !folded {
+		if folded, _ := f.chunk(t, 2, rows(exec.SurelyMany-1, exec.SurelyMany)); !folded {
 			t.Errorf("%s: few rows are not folded", text)
 		}
 		var tried []int
 		for i := range 30 {
-			f.folder.(*folder).j = nil // a new joiner shows that folding was tried
-			if folded, _ := f.chunk(t, 2, rows(surelyMany, surelyMany)); folded {
+			f.folder.(*exec.Folder).J = nil // a new joiner shows that folding was tried
+			if folded, _ := f.chunk(t, 2, rows(exec.SurelyMany, exec.SurelyMany)); folded {
 				t.Fatalf("%s: many groups are folded", text)
 			}
-			if f.folder.(*folder).rest == f.folder.(*folder).next/2 {
+			if f.folder.(*exec.Folder).Rest == f.folder.(*exec.Folder).Next/2 {
 				tried = append(tried, i)
 			}
 		}
 		if want := []int{0, 2, 5, 10, 19}; !slices.Equal(tried, want) {
 			t.Errorf("%s: chunks %v were tried, not %v", text, tried, want)
 		}
-		for f.folder.(*folder).rest > 0 {
+		for f.folder.(*exec.Folder).Rest > 0 {
 			f.chunk(t, 2, rows(10, 10))
 		}
-		if folded, size := f.chunk(t, 2, rows(surelyMany-1, 5)); !folded || size > 6 {
+		if folded, size := f.chunk(t, 2, rows(exec.SurelyMany-1, 5)); !folded || size > 6 {
 			t.Errorf("%s: few groups are not folded, or %d", text, size)
 		}
 	}
@@ -183,7 +187,7 @@ func TestQ7_RowsOfManyGroupsTravel(t *testing.T) {
 
 // TestQ7_RowsThatFailTravel: the joiner finds the error, so that it has one form. Chunks after it are folded.
 func TestQ7_RowsThatFailTravel(t *testing.T) {
-	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "k", Type: types.Of(types.BigInt)}}}
+	table := catalog.Table{Name: "t", Files: "t.csv", Columns: []catalog.Column{{Name: "k", Type: types.Of(types.BigInt)}}}
 	f := newFolding(t, "SELECT sum(ln(k)) FROM t", table)
 	for i, rows := range []string{"1\n2\n", "1\n0\n", "3\n4\n5\n"} {
 		if folded, _ := f.chunk(t, 2, rows); folded != (i != 1) {
@@ -195,7 +199,7 @@ func TestQ7_RowsThatFailTravel(t *testing.T) {
 // TestN9_RowsThatNeedLongWorkTravel: an input serves nobody while it folds a chunk, so rows whose functions work long travel to a joiner,
 // which computes them in slices. A few such rows are folded.
 func TestN9_RowsThatNeedLongWorkTravel(t *testing.T) {
-	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "k", Type: types.Of(types.BigInt)},
+	table := catalog.Table{Name: "t", Files: "t.csv", Columns: []catalog.Column{{Name: "k", Type: types.Of(types.BigInt)},
 		{Name: "x", Type: types.Of(types.Text)}}}
 	for _, text := range []string{
 		"SELECT max(length(string_split(repeat('a ', 2000000), ' '))) FROM t",
@@ -222,7 +226,7 @@ func TestN9_RowsThatNeedLongWorkTravel(t *testing.T) {
 		if folded, _ := f.chunk(t, 3, b.String()); folded {
 			t.Errorf("%s: an input works long", text)
 		}
-		if f.folder.(*folder).rest == 0 {
+		if f.folder.(*exec.Folder).Rest == 0 {
 			t.Errorf("%s: an input tries again at once", text)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/exec"
+
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/parse"
 	"posta.dev/posta/rows/batch"
@@ -17,7 +19,7 @@ import (
 // forking is a joiner that has its reference streams, with the chunks of a fact stream.
 type forking struct {
 	a      *analyses.Analysis
-	joiner *joiner
+	joiner *exec.Joiner
 	facts  int
 	chunks []*batch.Batch
 	pos    []analyses.Position
@@ -40,7 +42,7 @@ func newForking(t *testing.T, text string, r *rand.Rand) *forking {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &forking{a: a, joiner: made.(*joiner)}
+	f := &forking{a: a, joiner: made.(*exec.Joiner)}
 	for i := range a.Streams {
 		s := &a.Streams[i]
 		file := analyses.File{Name: s.Files}
@@ -154,7 +156,7 @@ func TestQ7_ForksAreBoundedTogether(t *testing.T) {
 	for i := range f.a.Tables {
 		into = append(into, fold.NewOutgoing(&f.a.Tables[i]))
 	}
-	f.joiner.most = 50_000
+	f.joiner.Most = 50_000
 	var failed error
 	for i, b := range f.chunks {
 		fork, err := f.joiner.Fork(f.facts)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/exec"
+
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/rows/fold"
@@ -98,15 +100,15 @@ func TestQ7_AggregatorsDropGroups(t *testing.T) {
 func TestQ7_GroupsAreDroppedFromLargeTables(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("k\n")
-	for i := range 3 * atOnce {
-		b.WriteString(itoa(i) + "\n")
+	for i := range 3 * exec.AtOnce {
+		b.WriteString(exec.Itoa(i) + "\n")
 		if i%100 == 7 {
-			b.WriteString(itoa(i) + "\n")
+			b.WriteString(exec.Itoa(i) + "\n")
 		}
 	}
 	answer, dropped := prunedRun(t, "SELECT k, count(*) FROM t GROUP BY k HAVING count(*) = 2",
 		fstest.MapFS{"t.csv": {Data: []byte(b.String())}})
-	if rows := strings.Count(answer, "7 2]"); rows != (3*atOnce+92)/100 || dropped < atOnce {
+	if rows := strings.Count(answer, "7 2]"); rows != (3*exec.AtOnce+92)/100 || dropped < exec.AtOnce {
 		t.Errorf("%d rows, %d groups were dropped", rows, dropped)
 	}
 }

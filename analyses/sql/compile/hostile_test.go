@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses/local"
@@ -335,7 +337,7 @@ func TestN7_NoAggregatePanics(t *testing.T) {
 	for calls := range slices.Chunk(folded[:len(folded)/2], 20) {
 		text := "SELECT text1, " + strings.Join(calls, ", ") + " FROM t GROUP BY text1"
 		survives(t, text, func() {
-			if a, err := Analysis(&Plan{Text: text, Tables: []Table{table}}); err == nil {
+			if a, err := Analysis(&Plan{Text: text, Tables: []catalog.Table{table}}); err == nil {
 				_, _ = local.Run(a, files, local.Options{Joiners: 2, Aggregators: 2, ChunkBytes: 2000})
 			}
 		})
@@ -344,14 +346,14 @@ func TestN7_NoAggregatePanics(t *testing.T) {
 
 // hostileFile writes rows as a file. A value that a field cannot hold rejects its row, so the file has two lines for each row: one has
 // empty fields in place of dates, times and texts.
-func hostileFile(rows *tail.Rows) (Table, fstest.MapFS) {
-	table, b := Table{Name: "t", Files: "t.csv"}, strings.Builder{}
+func hostileFile(rows *tail.Rows) (catalog.Table, fstest.MapFS) {
+	table, b := catalog.Table{Name: "t", Files: "t.csv"}, strings.Builder{}
 	var at []int
 	for i, f := range hostileTable.Fields {
 		if f.Type.Kind < types.Interval {
 			b.WriteString(strings.Repeat(",", min(len(at), 1)) + f.Name)
 			at = append(at, i)
-			table.Columns = append(table.Columns, Column{Name: f.Name, Type: f.Type})
+			table.Columns = append(table.Columns, catalog.Column{Name: f.Name, Type: f.Type})
 		}
 	}
 	for line := range 2 * rows.N {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/exec"
+
 	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses"
@@ -38,16 +40,16 @@ func TestLeavesShareTheirFirstConditions(t *testing.T) {
 		if _, err := s.analysis(); err != nil {
 			t.Fatal(err)
 		}
-		j, err := s.newJoiner(analyses.Replica{Of: 1})
+		j, err := s.NewJoiner(analyses.Replica{Of: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var led []int
-		for _, l := range s.leaves {
-			led = append(led, len(l.leading))
+		for _, l := range s.Leaves {
+			led = append(led, len(l.Leading))
 		}
-		if len(j.conditions) != c.conditions || !slices.Equal(led, c.led) {
-			t.Errorf("%s: %d conditions, of leaves %v, want %d of %v", c.text, len(j.conditions), led, c.conditions, c.led)
+		if len(j.Conditions) != c.conditions || !slices.Equal(led, c.led) {
+			t.Errorf("%s: %d conditions, of leaves %v, want %d of %v", c.text, len(j.Conditions), led, c.conditions, c.led)
 		}
 	}
 }
@@ -58,31 +60,31 @@ func TestALeadingConditionIsComputedOncePerSlice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.lead()
-	conds := s.leaves[0].leading
-	first := &ledTo{by: compiled(t, s.leaves[0], conds[0].cond)}
-	second := &ledTo{behind: first, by: compiled(t, s.leaves[0], conds[1].cond)}
+	s.Lead()
+	conds := s.Leaves[0].Leading
+	first := &exec.LedTo{By: compiled(t, s.Leaves[0], conds[0].Cond)}
+	second := &exec.LedTo{Behind: first, By: compiled(t, s.Leaves[0], conds[1].Cond)}
 	columns := []*eval.Vector{{Ints: []int64{1, 2, 3, 4}}, {Floats: []float64{1, 1, 9, 1}}}
 	for slice := range uint64(3) {
 		for range 2 {
-			got, err := second.passed(slice+1, columns, 4)
-			if err != nil || !slices.Equal(got, []int32{1, 3}) || !slices.Equal(first.sel, []int32{1, 2, 3}) {
-				t.Fatalf("slice %d: %v of %v, %v", slice, got, first.sel, err)
+			got, err := second.Passed(slice+1, columns, 4)
+			if err != nil || !slices.Equal(got, []int32{1, 3}) || !slices.Equal(first.Sel, []int32{1, 2, 3}) {
+				t.Fatalf("slice %d: %v of %v, %v", slice, got, first.Sel, err)
 			}
 		}
 	}
 	columns[0] = &eval.Vector{Ints: []int64{0, 0, 0, 0}}
-	if got, err := second.passed(3, columns, 4); err != nil || len(got) != 2 {
+	if got, err := second.Passed(3, columns, 4); err != nil || len(got) != 2 {
 		t.Errorf("a slice is computed twice: %v, %v", got, err)
 	}
-	if got, err := second.passed(4, columns, 4); err != nil || len(got) != 0 {
+	if got, err := second.Passed(4, columns, 4); err != nil || len(got) != 0 {
 		t.Errorf("the next slice: %v, %v", got, err)
 	}
 }
 
-func compiled(t *testing.T, l *leaf, e plan.Expr) *eval.Program {
+func compiled(t *testing.T, l *exec.Leaf, e plan.Expr) *eval.Program {
 	t.Helper()
-	p, err := eval.Compile(e, plan.LayoutOf(l.from.Fields()))
+	p, err := eval.Compile(e, plan.LayoutOf(l.From.Fields()))
 	if err != nil {
 		t.Fatal(err)
 	}

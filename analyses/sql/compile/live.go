@@ -3,13 +3,15 @@ package compile
 import (
 	"slices"
 
+	"posta.dev/posta/analyses/sql/exec"
+
 	"posta.dev/posta/analyses/sql/plan"
 )
 
 // liveness says which columns of each node are read by the nodes above it. The other columns need not travel.
 type liveness map[plan.Node]*plan.Set
 
-func live(roots []root) liveness {
+func live(roots []exec.Root) liveness {
 	var order []plan.Node // each node after its inputs
 	seen := map[plan.Node]bool{}
 	var visit func(n plan.Node)
@@ -18,18 +20,18 @@ func live(roots []root) liveness {
 			return
 		}
 		seen[n] = true
-		for _, in := range append(plan.Inputs(n), queries(plan.Exprs(n))...) {
+		for _, in := range append(plan.Inputs(n), exec.Queries(plan.Exprs(n))...) {
 			visit(in)
 		}
 		order = append(order, n)
 	}
 	read := liveness{}
 	for _, r := range roots {
-		visit(r.plan)
-		read.everything(r.plan)
+		visit(r.Plan)
+		read.everything(r.Plan)
 	}
 	for _, n := range slices.Backward(order) {
-		for _, q := range queries(plan.Exprs(n)) {
+		for _, q := range exec.Queries(plan.Exprs(n)) {
 			read.everything(q)
 		}
 		read.by(n)

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"posta.dev/posta/analyses/sql/exec"
+
 	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses/sql/eval"
-	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
 )
 
@@ -50,13 +51,13 @@ func (p *Plan) waitsFor() *Plan {
 	if err != nil {
 		return nil // compiling the plan reports this error
 	}
-	for _, l := range s.leaves {
-		if s.Read(l.scan.of) <= passAbove {
+	for _, l := range s.Leaves {
+		if s.Read(l.Scan.Of) <= passAbove {
 			continue
 		}
-		for _, q := range l.waits {
+		for _, q := range l.Waits {
 			number := numberOf(q)
-			if number == 0 || (l.keep == keepRows || l.keep == keepParts) && !l.filtersBy(q) {
+			if number == 0 || (l.Keep == exec.KeepRows || l.Keep == exec.KeepParts) && !filtersBy(l, q) {
 				continue // these rows travel anyway, and meet the answer in the reducer
 			}
 			pass := *p
@@ -70,13 +71,13 @@ func (p *Plan) waitsFor() *Plan {
 }
 
 // filtersBy reports whether a filter of the leaf asks a query.
-func (l *leaf) filtersBy(q *plan.Subquery) bool {
-	return slices.ContainsFunc(l.steps, func(n plan.Node) bool {
+func filtersBy(l *exec.Leaf, q *plan.Subquery) bool {
+	return slices.ContainsFunc(l.Steps, func(n plan.Node) bool {
 		if _, projects := n.(*plan.Project); projects {
 			return false
 		}
 		exprs := plan.Exprs(n)
-		if b, joins := n.(*broadcast); joins {
+		if b, joins := n.(*exec.Broadcast); joins {
 			exprs = plan.Exprs(b.Join)
 		}
 		return slices.ContainsFunc(plan.QueriesIn(exprs...), func(in *plan.Subquery) bool { return in.Number == q.Number })
@@ -104,7 +105,7 @@ func (p *Plan) Answered(pass *Plan, rows []string) (*Plan, error) {
 
 // numberOf returns the number of a query in the plan, 0 if its answer cannot be written into a plan.
 func numberOf(q *plan.Subquery) int {
-	if !q.Exists && !ordered(q.Plan.Fields()[0].Type.Kind) {
+	if !q.Exists && !exec.Ordered(q.Plan.Fields()[0].Type.Kind) {
 		return 0
 	}
 	return q.Number
@@ -112,7 +113,7 @@ func numberOf(q *plan.Subquery) int {
 
 // passed returns a statement with the answers of earlier passes in place of the queries. If the part is a pass, the query that it answers
 // replaces the statement.
-func (p *Part) passed(r root, ids *plan.IDs) (root, error) {
+func (p *Part) passed(r exec.Root, ids *plan.IDs) (exec.Root, error) {
 	asks, err := map[int]*plan.Subquery{}, error(nil)
 	inlined := plan.Rebuild(func(n plan.Node) plan.Node {
 		return plan.WithExprs(n, plan.Rewrite(func(e plan.Expr) (plan.Expr, bool) {
@@ -129,16 +130,16 @@ func (p *Part) passed(r root, ids *plan.IDs) (root, error) {
 			return &to, true
 		}))
 	})
-	r.plan = inlined(r.plan)
+	r.Plan = inlined(r.Plan)
 	if err != nil {
 		return r, err
 	}
 	if p.Pass > 0 && asks[p.Pass] == nil || len(p.Answers) > 0 && asks[len(p.Answers)] == nil {
 		return r, fmt.Errorf("%w: it is about query %d and has %d answers, and statement %s asks %d queries", ErrPlan, p.Pass, len(p.Answers),
-			r.name, len(asks))
+			r.Name, len(asks))
 	}
 	if p.Pass > 0 {
-		r.plan, r.pass = passPlan(asks[p.Pass], ids), true
+		r.Plan, r.Pass = passPlan(asks[p.Pass], ids), true
 	}
 	return r, nil
 }
@@ -158,16 +159,6 @@ func passPlan(q *plan.Subquery, ids *plan.IDs) plan.Node {
 
 func existsField(ids *plan.IDs) plan.Field { return ids.Field("one", types.Of(types.BigInt)) }
 
-// emitPass emits the answer of a pass, one text per row. The text consists of digits, because texts of an answer must be
-// UTF-8.
-func emitPass(rows *tail.Rows, emit func(row ...any)) {
-	var b []byte
-	for i := range rows.N {
-		b = appendValue(b[:0], rows.Columns[0], int32(i), false)
-		emit(hex.EncodeToString(b))
-	}
-}
-
 // inline returns the rows of a query's answer as a node.
 func inline(q *plan.Subquery, rows []string, ids *plan.IDs) (plan.Node, error) {
 	field := q.Plan.Fields()[0]
@@ -175,13 +166,13 @@ func inline(q *plan.Subquery, rows []string, ids *plan.IDs) (plan.Node, error) {
 		field = existsField(ids)
 	}
 	t := field.Type
-	if !ordered(t.Kind) {
+	if !exec.Ordered(t.Kind) {
 		return nil, fmt.Errorf("%w: answer %d: a query of type %s", ErrPlan, q.Number, t)
 	}
 	v := &eval.Vector{Kind: t.Kind}
 	n := &plan.Inline{Out: []plan.Field{field}}
 	for i, row := range rows {
-		rest, err := cutValue(v, i, []byte(row))
+		rest, err := exec.CutValue(v, i, []byte(row))
 		if err != nil || len(rest) > 0 {
 			return nil, fmt.Errorf("%w: answer %d: row %d is not a value of type %s", ErrPlan, q.Number, i+1, t)
 		}
@@ -201,15 +192,15 @@ func (p *Plan) Head() (stream string, rows int, ok bool) {
 	if l == nil {
 		return "", 0, false
 	}
-	return s.streamName(l.scan.stream), rows, true
+	return s.StreamName(l.Scan.Stream), rows, true
 }
 
-func (s *statement) head() (*leaf, int) {
-	if len(s.roots) > 1 || s.roots[0].pass || len(s.leaves) != 1 || s.leaves[0].keep != keepBest || len(s.leaves[0].best.orders) > 0 {
+func (s *statement) head() (*exec.Leaf, int) {
+	if len(s.roots) > 1 || s.roots[0].Pass || len(s.Leaves) != 1 || s.Leaves[0].Keep != exec.KeepBest || len(s.Leaves[0].Best.Orders) > 0 {
 		return nil, 0
 	}
-	l, rows := s.leaves[0], -1
-	for n := s.roots[0].plan; n != l.node; {
+	l, rows := s.Leaves[0], -1
+	for n := s.roots[0].Plan; n != l.Node; {
 		switch x := n.(type) {
 		case *plan.Project:
 			n = x.Input
@@ -222,7 +213,7 @@ func (s *statement) head() (*leaf, int) {
 			return nil, 0
 		}
 	}
-	if before, _ := l.numbers(); before > 0 || rows <= 0 || s.refs[l.scan.of] {
+	if before, _ := l.Numbers(); before > 0 || rows <= 0 || s.Refs[l.Scan.Of] {
 		return nil, 0 // the order of the rows is first that of a small table
 	}
 	return l, rows

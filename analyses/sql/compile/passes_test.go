@@ -10,6 +10,8 @@ import (
 	"testing/fstest"
 	"unicode/utf8"
 
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses"
 	answers "posta.dev/posta/analyses/answer"
 	"posta.dev/posta/analyses/local"
@@ -329,7 +331,7 @@ func TestTooManyRowsAreRefusedEarly(t *testing.T) {
 
 // TestPlansSayWhatTheyAsk: in one line of bounded length, with the pass.
 func TestPlansSayWhatTheyAsk(t *testing.T) {
-	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "a", Type: types.Of(types.BigInt)}}}
+	table := catalog.Table{Name: "t", Files: "t.csv", Columns: []catalog.Column{{Name: "a", Type: types.Of(types.BigInt)}}}
 	long := "SELECT '" + strings.Repeat("ä", 2000) + "' AS x FROM t"
 	for want, p := range map[string]*Plan{
 		"SELECT a FROM t WHERE a > 1":                 {Text: "-- name: few\nSELECT a\n\tFROM t -- of all\nWHERE a > 1; SELECT 1"},
@@ -337,7 +339,7 @@ func TestPlansSayWhatTheyAsk(t *testing.T) {
 		"SELECT max(a) FROM t":                        {Text: "SELECT count(*) FROM t; SELECT max(a) FROM t", Statement: 1},
 		"SELECT 'ääää":                                {Text: long},
 	} {
-		p.Tables = []Table{table}
+		p.Tables = []catalog.Table{table}
 		a, err := Analysis(p)
 		if err != nil {
 			t.Fatal(err)
@@ -352,7 +354,7 @@ func TestPlansSayWhatTheyAsk(t *testing.T) {
 	}
 	big := table
 	big.Bytes, big.Rows = 1<<40, 1<<30
-	p := &Plan{Text: "SELECT count(*) FROM t WHERE a > (SELECT avg(a) FROM t)", Tables: []Table{big}}
+	p := &Plan{Text: "SELECT count(*) FROM t WHERE a > (SELECT avg(a) FROM t)", Tables: []catalog.Table{big}}
 	pass := p.NextPass()
 	if pass == nil {
 		t.Fatal("one pass is enough")
@@ -368,7 +370,7 @@ func TestPlansSayWhatTheyAsk(t *testing.T) {
 		"2 statements, first: pass 1, a query in WHERE, of: SELECT count(*)") {
 		t.Errorf("%q, %v", a.Asks, err)
 	}
-	secret := &Plan{Text: "SELECT a FROM t WHERE a > 41 AND 'x' = $p", Params: map[string]string{"p": "y"}, Tables: []Table{table}}
+	secret := &Plan{Text: "SELECT a FROM t WHERE a > 41 AND 'x' = $p", Params: map[string]string{"p": "y"}, Tables: []catalog.Table{table}}
 	if a, err := Analysis(secret); err != nil || a.Outline != "SELECT a FROM t WHERE a > ? AND ? = $p" {
 		t.Errorf("%q, %v", a.Outline, err)
 	}

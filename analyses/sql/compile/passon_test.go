@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/types"
@@ -21,7 +23,7 @@ func ordersPlan(t *testing.T, text string) (*analyses.Analysis, *Plan) {
 	p := planOf(t, text, orders)
 	for i, c := range p.Tables[0].Columns {
 		if c.Name == "x" {
-			p.Tables[0].Columns[i] = Column{Name: "x", Type: types.Of(types.Double)}
+			p.Tables[0].Columns[i] = catalog.Column{Name: "x", Type: types.Of(types.Double)}
 		}
 	}
 	a, err := Analysis(p)

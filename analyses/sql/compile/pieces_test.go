@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/exec"
+
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/eval"
 )
@@ -131,9 +133,9 @@ func TestR16_ThePageNamesTheBounds(t *testing.T) {
 		fmt.Sprintf("A text has at most %d MiB.", eval.MaxText>>20),
 		fmt.Sprintf("of one row has at most %d MiB together", eval.MaxRow>>20),
 		fmt.Sprintf("more than %d MiB is computed in pieces", eval.MaxBatch>>20),
-		fmt.Sprintf("groups and joined rows included, has at most %d MiB", foldBytes>>20),
+		fmt.Sprintf("groups and joined rows included, has at most %d MiB", exec.FoldBytes>>20),
 		fmt.Sprintf("One call makes at most %d Mi (2^27) steps", eval.MaxSteps>>20),
-		fmt.Sprintf("rows that travel together at most %d Mi.", batchSteps>>20),
+		fmt.Sprintf("rows that travel together at most %d Mi.", exec.BatchSteps>>20),
 		fmt.Sprintf("A pattern has at most %d KiB", eval.MaxPattern>>10),
 	} {
 		if !strings.Contains(text, want) {

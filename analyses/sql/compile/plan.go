@@ -7,16 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses/sql/plan"
-	"posta.dev/posta/analyses/sql/sizes"
 
 	"posta.dev/posta/analyses/sql/bind"
-	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/rows/csv"
 )
 
 const (
@@ -35,9 +34,6 @@ const MaxPlan = protocol.MaxPlan
 
 var _ [0]struct{} = [bind.MaxName - protocol.MaxName]struct{}{} // both bound the same names
 
-// MaxNulls bounds the texts that stand for NULL in a table, because each field is compared with all of them.
-const MaxNulls = 16
-
 // ErrPlan is wrapped by the errors of [Decode]: bytes that are not a plan, or one of another version.
 var ErrPlan = errors.New("bad plan of a SQL session")
 
@@ -48,7 +44,7 @@ type Plan struct {
 	Pass      int        // number of the query, used as a value, that is answered instead of the statement, from 1; 0: none
 	Answers   [][]string // of earlier passes, by query; nil: no answer yet. See [Plan.NextPass]
 	Also      []Part     // what else the same session answers, from the same scan
-	Tables    []Table
+	Tables    []catalog.Table
 	Params    map[string]string
 
 	// PartitionFrom is the estimated number of bytes from which on tables that are not small are joined in the aggregators. 0 stands
@@ -92,34 +88,6 @@ func Together(plans []*Plan) *Plan {
 		all.Also = append(slices.Clip(all.Also), p.Parts()...)
 	}
 	return &all
-}
-
-// Table is a table of files. File is set for a table that a statement names by its pattern.
-type Table struct {
-	Name    string
-	File    bool
-	Files   string // pattern below the data directory
-	Comma   byte   // separates columns; 0 is a comma
-	Nulls   field.Nulls
-	Form    csv.Form // of its files that are CSV. It does not travel, because only the client reads files in such a form
-	Bytes   int64    // size of the files, unpacked; 0 if it is not known, or if joiners must not have the table whole
-	Rows    int64    // an estimate from samples; 0 if there were none
-	Columns []Column
-}
-
-// Column is a column of a table. Inferred says that its type comes from samples, Missing that files may lack it, and Typed that
-// the files themselves declare the type: a value that it does not hold fails the session. A column of type NULL is not read:
-// statements that use it are refused. If Star is not 0, the column's value is part of the file's name: the part for which this
-// star of Files stands, counted from 1.
-type Column struct {
-	Name                     string
-	Type                     types.Type
-	Inferred, Missing, Typed bool
-	Star                     int
-
-	// Key is what objects of JSON Lines call the column, if Keyed is set. It does not travel, because only the client reads such files.
-	Key   string
-	Keyed bool
 }
 
 // Encode returns the wire form. Equal plans have equal forms.
@@ -202,22 +170,22 @@ func Decode(b []byte) (*Plan, error) {
 	}
 	for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 		d.ArrayOf(8)
-		t := Table{Name: d.String(), File: d.Bool(), Files: d.String(), Comma: byte(d.Uint())}
+		t := catalog.Table{Name: d.String(), File: d.Bool(), Files: d.String(), Comma: byte(d.Uint())}
 		for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 			t.Nulls = append(t.Nulls, d.String())
 		}
-		if len(t.Nulls) > MaxNulls {
+		if len(t.Nulls) > catalog.MaxNulls {
 			d.Fail("%d texts for NULL", len(t.Nulls))
 		}
 		t.Bytes, t.Rows = int64(min(d.Uint(), mostBytes)), int64(min(d.Uint(), mostRows))
 		for n := d.Array(); n > 0 && d.Err() == nil; n-- {
 			d.ArrayOf(3)
-			c := Column{Name: d.String()}
+			c := catalog.Column{Name: d.String()}
 			k, flags := d.Uint(), d.Uint()
 			c.Type = types.Type{Kind: types.Kind(k), Precision: uint8(k >> 8), Scale: uint8(k >> 16)}
 			c.Inferred, c.Missing, c.Typed = flags&1 != 0, flags&2 != 0, flags&4 != 0
 			c.Star = int(min(flags>>8, 1<<10))
-			if c.Type != (types.Type{}) && !Readable(c.Type) || k>>24 != 0 || flags&^0xff07 != 0 || c.Star > strings.Count(t.Files, "*") ||
+			if c.Type != (types.Type{}) && !catalog.Readable(c.Type) || k>>24 != 0 || flags&^0xff07 != 0 || c.Star > strings.Count(t.Files, "*") ||
 				c.Star > 0 && c.Type.Kind != types.Text {
 				d.Fail("column %q of type %d", c.Name, k)
 			}
@@ -268,17 +236,6 @@ func readPart(d *wire.Reader) (p Part) {
 	return p
 }
 
-// Readable reports whether fields of files can be read as values of a type.
-func Readable(t types.Type) bool {
-	switch t.Kind {
-	case types.Bool, types.BigInt, types.Double, types.Text, types.Date, types.Timestamp:
-		return t == types.Of(t.Kind)
-	case types.Decimal:
-		return t.Precision >= 1 && t.Precision <= types.MaxPrecision && t.Scale <= t.Precision
-	}
-	return false
-}
-
 // tables returns the tables of the plan in the form of package bind.
 func (p *Plan) tables() []plan.Table {
 	out := make([]plan.Table, len(p.Tables))
@@ -300,13 +257,4 @@ func (p *Plan) Bind() (*bind.Program, []plan.Table, error) {
 	tables := p.tables()
 	prog, err := bind.Bind(p.Text, script, tables, p.Params)
 	return prog, tables, err
-}
-
-// sizes returns what is known of the table's size.
-func (t *Table) sizes() *sizes.Table {
-	about := &sizes.Table{Bytes: t.Bytes, Rows: t.Rows}
-	for _, c := range t.Columns {
-		about.Part = append(about.Part, c.Star > 0)
-	}
-	return about
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/types"
@@ -16,11 +18,11 @@ func anyPlan() *Plan {
 	return &Plan{
 		Text: "SELECT city, sum(km), $n FROM trips GROUP BY city; SELECT * FROM 'a/*.csv' ORDER BY 1 LIMIT 3", Statement: 1,
 		Params: map[string]string{"n": "1"},
-		Tables: []Table{
+		Tables: []catalog.Table{
 			{Name: "trips", Files: "trips.csv", Comma: ';', Nulls: field.Nulls{"NA", ""},
-				Columns: []Column{{Name: "city", Type: types.Of(types.Text), Inferred: true}, {Name: "km", Type: types.DecimalOf(9, 2), Missing: true},
+				Columns: []catalog.Column{{Name: "city", Type: types.Of(types.Text), Inferred: true}, {Name: "km", Type: types.DecimalOf(9, 2), Missing: true},
 					{Name: "list", Type: types.Type{}, Typed: true}}},
-			{Name: "a/*.csv", File: true, Files: "a/*.csv", Columns: []Column{{Name: "x", Type: types.Of(types.Timestamp), Typed: true},
+			{Name: "a/*.csv", File: true, Files: "a/*.csv", Columns: []catalog.Column{{Name: "x", Type: types.Of(types.Timestamp), Typed: true},
 				{Name: "part", Type: types.Of(types.Text), Star: 1}}},
 		},
 	}
@@ -56,13 +58,13 @@ func TestQ1_OtherVersionsAreRefusedInWords(t *testing.T) {
 // TestQ4_TextsForNullAreBounded: each field of a table is compared with all of them.
 func TestQ4_TextsForNullAreBounded(t *testing.T) {
 	p := anyPlan()
-	p.Tables[0].Nulls = make(field.Nulls, MaxNulls)
+	p.Tables[0].Nulls = make(field.Nulls, catalog.MaxNulls)
 	if _, err := Decode(p.Encode()); err != nil {
 		t.Error(err)
 	}
-	p.Tables[0].Nulls = make(field.Nulls, MaxNulls+1)
+	p.Tables[0].Nulls = make(field.Nulls, catalog.MaxNulls+1)
 	if _, err := Decode(p.Encode()); !errors.Is(err, ErrPlan) {
-		t.Errorf("%d texts: %v", MaxNulls+1, err)
+		t.Errorf("%d texts: %v", catalog.MaxNulls+1, err)
 	}
 }
 

@@ -29,7 +29,7 @@ func TestColumnsAreComputedForRowsThatNeedThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(text, err)
 		}
-		now, later, last := s.leaves[0].columnsOf(0)
+		now, later, last := s.Leaves[0].ColumnsOf(0)
 		if got := fmt.Sprintf("now %v, later %v by step %d", now, later, last); got != want {
 			t.Errorf("%s\n   has %s, want %s", text, got, want)
 		}

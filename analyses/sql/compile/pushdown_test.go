@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/exec"
+
 	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses/local"
@@ -18,15 +20,15 @@ func stepsOf(t *testing.T, p *Plan) string {
 		t.Fatal(p.Text, err)
 	}
 	var names []string
-	for _, n := range s.leaves[0].steps {
+	for _, n := range s.Leaves[0].Steps {
 		switch n.(type) {
 		case *plan.Filter:
 			names = append(names, "filter")
 		case *plan.Project:
 			names = append(names, "project")
-		case *unnest:
+		case *exec.Unnest:
 			names = append(names, "unnest")
-		case *broadcast:
+		case *exec.Broadcast:
 			names = append(names, "join")
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/types"
 )
@@ -37,11 +39,11 @@ func TestParsersPassOverWhatWHEREExcludes(t *testing.T) {
 	} {
 		what := "SELECT count(*), sum(f), sum(small), min(many), max(word), count(day), first(_line) FROM "
 		want, err := answer(t, &Plan{Text: what + "(SELECT *, row_number() OVER () AS n, _line FROM t) WHERE " + c.where,
-			Tables: []Table{table}}, files, local.Options{})
+			Tables: []catalog.Table{table}}, files, local.Options{})
 		if err != nil {
 			t.Fatal(c.where, err)
 		}
-		p := &Plan{Text: what + "t WHERE " + c.where, Tables: []Table{table}}
+		p := &Plan{Text: what + "t WHERE " + c.where, Tables: []catalog.Table{table}}
 		told, err := Explain(p)
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +65,7 @@ func TestParsersPassOverWhatWHEREExcludes(t *testing.T) {
 // itself can.
 func TestRowsThatArePassedOverAreNotRejected(t *testing.T) {
 	files := fstest.MapFS{"t.csv": {Data: []byte("a,b\n1,10\n2,bad\nworse,20\n3,30\n,bad\n4,bad\n")}}
-	table := Table{Name: "t", Files: "t.csv", Columns: []Column{{Name: "a", Type: types.Of(types.BigInt)},
+	table := catalog.Table{Name: "t", Files: "t.csv", Columns: []catalog.Column{{Name: "a", Type: types.Of(types.BigInt)},
 		{Name: "b", Type: types.Of(types.BigInt)}}}
 	for text, want := range map[string]struct {
 		rows     string
@@ -76,7 +78,7 @@ func TestRowsThatArePassedOverAreNotRejected(t *testing.T) {
 		"SELECT sum(b) FROM t WHERE a > 2":                                                            {"[[30]]", 2},
 		"SELECT (SELECT count(*) FROM t WHERE a > 2 AND b > 0), (SELECT count(b) FROM t WHERE a = 1)": {"[[1,1]]", 4},
 	} {
-		rejects(t, &Plan{Text: text, Tables: []Table{table}}, files, want.rows, want.rejected)
+		rejects(t, &Plan{Text: text, Tables: []catalog.Table{table}}, files, want.rows, want.rejected)
 	}
 }
 
@@ -110,8 +112,8 @@ func TestJoinersLackRowsThatWHEREExcludes(t *testing.T) {
 		"t.csv": {Data: []byte("a,b\n1,10\n2,bad\nworse,20\n3,30\n,bad\n4,bad\n")},
 		"l.csv": {Data: []byte("n\n" + strings.Repeat("1\n3\n", 20))},
 	}
-	numbers := []Column{{Name: "a", Type: types.Of(types.BigInt)}, {Name: "b", Type: types.Of(types.BigInt)}}
-	tables := []Table{{Name: "l", Files: "l.csv", Columns: []Column{{Name: "n", Type: types.Of(types.BigInt)}}},
+	numbers := []catalog.Column{{Name: "a", Type: types.Of(types.BigInt)}, {Name: "b", Type: types.Of(types.BigInt)}}
+	tables := []catalog.Table{{Name: "l", Files: "l.csv", Columns: []catalog.Column{{Name: "n", Type: types.Of(types.BigInt)}}},
 		{Name: "t", Files: "t.csv", Columns: numbers}}
 	for text, want := range map[string]struct {
 		rows     string

@@ -5,10 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/exec"
+
 	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses/sql/syntax"
-	"posta.dev/posta/analyses/sql/types"
 )
 
 // A join of large tables is partitioned: the rows of both sides travel to the aggregator that owns the hash of their keys. When
@@ -27,73 +28,50 @@ const PartitionFrom = 16 << 20
 // fails if more than limits.memory waits in one aggregator, 1 GiB unless it is set, and its statements then begin again, one by one.
 const maxWaiting = 512 << 20
 
-// region is a part of the plan that aggregators compute.
-type region struct {
-	leaf *leaf     // folds the rows of base as other leaves fold those of a scan; its own scan is nil
-	base plan.Node // the node whose rows package tail computes, part by part
-	// if base has groups: how many of its first columns are their keys, which then locate its rows; 0: rows have no place
-	keys    int
-	sources []*leaf            // leaves whose rows wait in the aggregators, or are groups there
-	of      map[plan.Node]int  // by node, the index of its source
-	early   map[plan.Node]bool // groups of rows that are grouped early: see eager
-	by      []plan.Expr        // keys of the partitions, over base's columns
-	joins   bool
-}
-
 // regionOf returns the region whose rows a node folds or filters, nil if there is none.
-func (s *statement) regionOf(n plan.Node) *region {
+func (s *statement) regionOf(n plan.Node) *exec.Region {
 	if a, ok := n.(*plan.Aggregation); ok {
-		if g := newGroups(a); g != nil && !g.positioned() && !g.apart() {
+		if g := exec.NewGroups(a); g != nil && !g.Positioned() && !g.Apart() {
 			if r := s.regionBelow(a.Input); r != nil {
-				r.leaf.keep, r.leaf.groups = keepGroups, g
+				r.Leaf.Keep, r.Leaf.Groups = exec.KeepGroups, g
 				return s.finished(r, n)
 			}
 		}
 	}
-	if r := s.regionBelow(n); r != nil && r.keys > 0 {
-		r.leaf.keep = keepRows
+	if r := s.regionBelow(n); r != nil && r.Keys > 0 {
+		r.Leaf.Keep = exec.KeepRows
 		return s.finished(r, n)
 	}
 	return nil
 }
 
 // bestOf returns a region whose groups are ordered with a LIMIT, so that only the best are needed; nil if there is none.
-func (s *statement) bestOf(n plan.Node, b *best) *region {
+func (s *statement) bestOf(n plan.Node, b *exec.Best) *exec.Region {
 	r := s.regionBelow(n)
-	if r == nil || r.keys == 0 {
+	if r == nil || r.Keys == 0 {
 		return nil
 	}
-	r.leaf.keep, r.leaf.best = keepBest, b
+	r.Leaf.Keep, r.Leaf.Best = exec.KeepBest, b
 	return s.finished(r, n)
 }
 
 // finished notes a region and its sources.
-func (s *statement) finished(r *region, n plan.Node) *region {
-	r.leaf.node, r.leaf.fields, r.leaf.needed = n, n.Fields(), s.travelling(n)
-	r.leaf.region = r
-	s.regions = append(s.regions, r)
-	s.byNode[n] = r.leaf
-	for _, l := range r.sources {
-		s.leaves = append(s.leaves, l)
+func (s *statement) finished(r *exec.Region, n plan.Node) *exec.Region {
+	r.Leaf.Node, r.Leaf.Fields, r.Leaf.Needed = n, n.Fields(), s.travelling(n)
+	r.Leaf.Region = r
+	s.Regions = append(s.Regions, r)
+	s.ByNode[n] = r.Leaf
+	for _, l := range r.Sources {
+		s.Leaves = append(s.Leaves, l)
 		s.read(l)
 	}
 	return r
 }
 
-// positioned reports whether an aggregate keeps the place of a row.
-func (g *groups) positioned() bool {
-	return slices.ContainsFunc(g.aggs, func(x aggregate) bool { return x.kind == firstValue || x.kind == lastValue || x.kind == leastBy })
-}
-
-// apart reports whether an aggregate is over DISTINCT values, which are in a table of their own.
-func (g *groups) apart() bool {
-	return slices.ContainsFunc(g.aggs, func(x aggregate) bool { return x.distinct })
-}
-
 // regionBelow returns the region of the join, or of the groups of a join, that a node reads through only filters and
 // projections.
-func (s *statement) regionBelow(n plan.Node) *region {
-	l := &leaf{refs: map[*plan.Table]bool{}}
+func (s *statement) regionBelow(n plan.Node) *exec.Region {
+	l := &exec.Leaf{Refs: map[*plan.Table]bool{}}
 	for {
 		switch x := n.(type) {
 		case *plan.Filter:
@@ -101,22 +79,22 @@ func (s *statement) regionBelow(n plan.Node) *region {
 				n = m
 				continue
 			}
-			if !computed(x.Cond) {
+			if !exec.Computed(x.Cond) {
 				return nil
 			}
-			l.steps, n = append(l.steps, x), x.Input
+			l.Steps, n = append(l.Steps, x), x.Input
 			continue
 		case *plan.Project:
-			if slices.ContainsFunc(x.Exprs, func(e plan.Expr) bool { return !computed(e) }) {
+			if slices.ContainsFunc(x.Exprs, func(e plan.Expr) bool { return !exec.Computed(e) }) {
 				return nil
 			}
-			l.steps, n = append(l.steps, x), x.Input
+			l.Steps, n = append(l.Steps, x), x.Input
 			continue
 		case *plan.Join, *plan.Aggregation:
-			slices.Reverse(l.steps)
+			slices.Reverse(l.Steps)
 			r := s.regionFrom(n)
 			if r != nil {
-				r.leaf, l.from = l, r.base
+				r.Leaf, l.From = l, r.Base
 			}
 			return r
 		}
@@ -141,7 +119,7 @@ func semiJoined(f *plan.Filter) plan.Node {
 	n, some := f.Input, false
 	for _, e := range parts {
 		q, ok := e.(*plan.Subquery)
-		if !ok || !q.In || containsSubquery(q.X) || plan.MayFail(q.X) || !ReadsTables(q.Plan) || q.X.Type() != q.Plan.Fields()[0].Type {
+		if !ok || !q.In || exec.ContainsSubquery(q.X) || plan.MayFail(q.X) || !ReadsTables(q.Plan) || q.X.Type() != q.Plan.Fields()[0].Type {
 			n = &plan.Filter{Input: n, Cond: e}
 			continue
 		}
@@ -157,16 +135,16 @@ func semiJoined(f *plan.Filter) plan.Node {
 }
 
 // regionFrom returns a region whose joins and groups all use some of the keys of a node; nil if there is none.
-func (s *statement) regionFrom(n plan.Node) *region {
+func (s *statement) regionFrom(n plan.Node) *exec.Region {
 	for _, keys := range candidates(n) {
-		r := &region{of: map[plan.Node]int{}, early: map[plan.Node]bool{}, by: keys}
+		r := &exec.Region{Of: map[plan.Node]int{}, Early: map[plan.Node]bool{}, By: keys}
 		base, ok := s.partition(r, n, keys, false)
-		if !ok || !r.joins || !s.worthPartitioning(r) {
+		if !ok || !r.Joins || !s.worthPartitioning(r) {
 			continue
 		}
-		r.base = base
+		r.Base = base
 		if a, is := base.(*plan.Aggregation); is {
-			r.keys = len(a.Keys)
+			r.Keys = len(a.Keys)
 		}
 		return r
 	}
@@ -174,7 +152,7 @@ func (s *statement) regionFrom(n plan.Node) *region {
 }
 
 // worthPartitioning reports whether the tables of a region are large, or of unknown size.
-func (s *statement) worthPartitioning(r *region) bool {
+func (s *statement) worthPartitioning(r *exec.Region) bool {
 	from := s.plan.PartitionFrom
 	switch {
 	case from < 0:
@@ -183,8 +161,8 @@ func (s *statement) worthPartitioning(r *region) bool {
 		from = PartitionFrom
 	}
 	sum := int64(0)
-	for _, l := range r.sources {
-		bytes := s.Read(l.scan.of)
+	for _, l := range r.Sources {
+		bytes := s.Read(l.Scan.Of)
 		if bytes == 0 {
 			return true
 		}
@@ -237,28 +215,28 @@ const mostPartitionKeys = 8
 
 // partition returns a node that can be computed in each partition by keys, over its columns, without the others. It notes in the
 // region what the aggregators need from the joiners. With drop, rows that are NULL in a key are not needed.
-func (s *statement) partition(r *region, n plan.Node, keys []plan.Expr, drop bool) (plan.Node, bool) {
+func (s *statement) partition(r *exec.Region, n plan.Node, keys []plan.Expr, drop bool) (plan.Node, bool) {
 	if s.visits++; s.visits > mostVisits {
 		return nil, false
 	}
 	for _, k := range keys {
-		if !ordered(k.Type().Kind) || !computed(k) {
+		if !exec.Ordered(k.Type().Kind) || !exec.Computed(k) {
 			return nil, false
 		}
 	}
 	if l := s.sourceOf(n, keys); l != nil {
-		l.node, l.parts, l.dropNull = n, keys, drop
-		if at, had := r.of[n]; had {
-			old := r.sources[at]
-			old.dropNull = old.dropNull && drop
-			return n, slices.EqualFunc(old.parts, keys, sameExpr)
+		l.Node, l.Parts, l.DropNull = n, keys, drop
+		if at, had := r.Of[n]; had {
+			old := r.Sources[at]
+			old.DropNull = old.DropNull && drop
+			return n, slices.EqualFunc(old.Parts, keys, sameExpr)
 		}
-		if at := slices.IndexFunc(r.sources, func(old *leaf) bool { return sameGroups(old, l) }); at >= 0 {
-			r.of[n] = at
+		if at := slices.IndexFunc(r.Sources, func(old *exec.Leaf) bool { return sameGroups(old, l) }); at >= 0 {
+			r.Of[n] = at
 			return n, true
 		}
-		r.of[n] = len(r.sources)
-		r.sources = append(r.sources, l)
+		r.Of[n] = len(r.Sources)
+		r.Sources = append(r.Sources, l)
 		return n, true
 	}
 	switch x := n.(type) {
@@ -267,14 +245,14 @@ func (s *statement) partition(r *region, n plan.Node, keys []plan.Expr, drop boo
 			return s.partition(r, m, keys, drop)
 		}
 		in, ok := s.partition(r, x.Input, keys, drop)
-		return &plan.Filter{Input: in, Cond: x.Cond}, ok && computed(x.Cond)
+		return &plan.Filter{Input: in, Cond: x.Cond}, ok && exec.Computed(x.Cond)
 	case *plan.Project:
 		below, by := make([]plan.Expr, len(keys)), x.Columns()
 		for i, k := range keys {
 			below[i] = plan.Substitute(k, by)
 		}
 		in, ok := s.partition(r, x.Input, below, drop)
-		ok = ok && !slices.ContainsFunc(x.Exprs, func(e plan.Expr) bool { return !computed(e) })
+		ok = ok && !slices.ContainsFunc(x.Exprs, func(e plan.Expr) bool { return !exec.Computed(e) })
 		return &plan.Project{Input: in, Exprs: x.Exprs, Out: x.Out}, ok
 	case *plan.Distinct:
 		in, ok := s.partition(r, x.Input, keys, drop)
@@ -288,10 +266,10 @@ func (s *statement) partition(r *region, n plan.Node, keys []plan.Expr, drop boo
 }
 
 // sourceOf returns a leaf for a node whose rows joiners send to the aggregators; nil if the node cannot be one.
-func (s *statement) sourceOf(n plan.Node, keys []plan.Expr) *leaf {
+func (s *statement) sourceOf(n plan.Node, keys []plan.Expr) *exec.Leaf {
 	if a, ok := n.(*plan.Aggregation); ok {
 		l := s.leafOf(n)
-		if l == nil || len(a.Keys) != len(keys) || l.groups.positioned() {
+		if l == nil || len(a.Keys) != len(keys) || l.Groups.Positioned() {
 			return nil
 		}
 		for i, k := range keys {
@@ -303,24 +281,24 @@ func (s *statement) sourceOf(n plan.Node, keys []plan.Expr) *leaf {
 	}
 	l := s.chain(n)
 	if l != nil {
-		l.keep = keepParts
+		l.Keep = exec.KeepParts
 	}
 	return l
 }
 
 // sameGroups reports whether two leaves fold the same rows of a table into the same groups. It may return false for others that are
 // the same.
-func sameGroups(a, b *leaf) bool {
-	if a.keep != keepGroups || b.keep != keepGroups {
+func sameGroups(a, b *exec.Leaf) bool {
+	if a.Keep != exec.KeepGroups || b.Keep != exec.KeepGroups {
 		return false
 	}
-	x, y := a.groups.node, b.groups.node
+	x, y := a.Groups.Node, b.Groups.Node
 	in, ok := x.Input.(*plan.Scan)
 	other, also := y.Input.(*plan.Scan)
 	if x.Input != y.Input && !(ok && also && in.Table == other.Table) {
 		return false
 	}
-	sameExpr := func(e, f plan.Expr) bool { return sameExpr(a.byPlace(e), b.byPlace(f)) }
+	sameExpr := func(e, f plan.Expr) bool { return sameExpr(a.ByPlace(e), b.ByPlace(f)) }
 	return slices.EqualFunc(x.Keys, y.Keys, sameExpr) && slices.EqualFunc(x.Aggs, y.Aggs, func(a, b *plan.Aggregate) bool {
 		return a.Func == b.Func && a.Distinct == b.Distinct && a.Filter == nil && b.Filter == nil && len(a.Order)+len(b.Order) == 0 &&
 			slices.EqualFunc(a.Args, b.Args, sameExpr)
@@ -328,12 +306,12 @@ func sameGroups(a, b *leaf) bool {
 }
 
 // partitionGroups partitions groups by some of their keys, so that all rows of a group are in one partition.
-func (s *statement) partitionGroups(r *region, n *plan.Aggregation, keys []plan.Expr, drop bool) (plan.Node, bool) {
+func (s *statement) partitionGroups(r *exec.Region, n *plan.Aggregation, keys []plan.Expr, drop bool) (plan.Node, bool) {
 	if len(n.Sets) != 1 || len(n.Sets[0]) != len(n.Keys) || slices.ContainsFunc(n.Aggs, plan.SeesOrder) {
 		return nil, false
 	}
 	for _, a := range n.Aggs {
-		if a.Filter != nil && !computed(a.Filter) || slices.ContainsFunc(a.Args, func(e plan.Expr) bool { return !computed(e) }) ||
+		if a.Filter != nil && !exec.Computed(a.Filter) || slices.ContainsFunc(a.Args, func(e plan.Expr) bool { return !exec.Computed(e) }) ||
 			len(a.Order) > 0 {
 			return nil, false
 		}
@@ -347,7 +325,7 @@ func (s *statement) partitionGroups(r *region, n *plan.Aggregation, keys []plan.
 		}
 		below[i] = n.Keys[at]
 	}
-	if slices.ContainsFunc(n.Keys, func(e plan.Expr) bool { return !computed(e) }) {
+	if slices.ContainsFunc(n.Keys, func(e plan.Expr) bool { return !exec.Computed(e) }) {
 		return nil, false
 	}
 	if to := s.eagerly(r, n, below); to != nil {
@@ -359,19 +337,19 @@ func (s *statement) partitionGroups(r *region, n *plan.Aggregation, keys []plan.
 
 // partitionJoin partitions both sides of a join by the same keys. A row without a partner is NULL in the columns of the other side,
 // so an outer join is partitioned only by keys of the side whose rows it keeps.
-func (s *statement) partitionJoin(r *region, n *plan.Join, keys []plan.Expr) (plan.Node, bool) {
+func (s *statement) partitionJoin(r *exec.Region, n *plan.Join, keys []plan.Expr) (plan.Node, bool) {
 	byLeft, byRight := true, n.Kind == syntax.Inner
 	switch n.Kind {
 	case syntax.Inner, syntax.Left, syntax.Semi, syntax.Anti:
 	case syntax.Right:
 		byLeft, byRight = false, true
 	case syntax.Full: // no node above may rely on a partition of its rows
-		byLeft = slices.EqualFunc(keys, r.by, func(a, b plan.Expr) bool { return a == b })
+		byLeft = slices.EqualFunc(keys, r.By, func(a, b plan.Expr) bool { return a == b })
 	default:
 		return nil, false
 	}
 	for _, e := range plan.Exprs(n) {
-		if !computed(e) {
+		if !exec.Computed(e) {
 			return nil, false
 		}
 	}
@@ -385,7 +363,7 @@ func (s *statement) partitionJoin(r *region, n *plan.Join, keys []plan.Expr) (pl
 		}
 		left[i], right[i] = n.Equal[at][0], n.Equal[at][1]
 	}
-	r.joins = true
+	r.Joins = true
 	full := n.Kind == syntax.Full
 	l, ok := s.partition(r, n.L, left, n.Kind == syntax.Inner || n.Kind == syntax.Semi || n.Kind == syntax.Right)
 	if !ok {
@@ -415,27 +393,12 @@ func sameExpr(a, b plan.Expr) bool {
 	return false
 }
 
-// inKey returns which column of a leaf's rows each key is, -1 if it is none. Such a column does not travel a second time with the
-// key, unless it is a DOUBLE, because a key has the same form for 0 and -0.
-func (l *leaf) inKey() (columns []int) {
-	at := plan.LayoutOf(l.fields)
-	for _, k := range l.parts {
-		c, ok := k.(*plan.Column)
-		if !ok || k.Type().Kind == types.Double || slices.Contains(columns, at[c.ID]) {
-			columns = append(columns, -1)
-		} else {
-			columns = append(columns, at[c.ID])
-		}
-	}
-	return columns
-}
-
 // explainRegions describes what aggregators compute.
 func (s *statement) explainRegions(b *strings.Builder) {
-	for _, r := range s.regions {
-		fmt.Fprintf(b, "  aggregators: %s\n", r.describe(func(l *leaf) string {
-			if bytes := s.Read(l.scan.of); bytes > 0 {
-				return " (" + about(bytes) + ")"
+	for _, r := range s.Regions {
+		fmt.Fprintf(b, "  aggregators: %s\n", describeRegion(r, func(l *exec.Leaf) string {
+			if bytes := s.Read(l.Scan.Of); bytes > 0 {
+				return " (" + exec.About(bytes) + ")"
 			}
 			return " (of unknown size)"
 		}))
@@ -443,38 +406,14 @@ func (s *statement) explainRegions(b *strings.Builder) {
 }
 
 // describe describes what aggregators do with the rows of a region, and why. size says how large what waits of a source is.
-func (r *region) describe(size func(*leaf) string) string {
+func describeRegion(r *exec.Region, size func(*exec.Leaf) string) string {
 	var sources []string
-	for _, l := range r.sources {
+	for _, l := range r.Sources {
 		what := "rows of "
-		if l.keep == keepGroups {
+		if l.Keep == exec.KeepGroups {
 			what = "groups of "
 		}
-		sources = append(sources, what+l.scan.table.Name+size(l))
+		sources = append(sources, what+l.Scan.Table.Name+size(l))
 	}
-	return fmt.Sprintf("join %s, partitioned by %s, none of them small; %s", strings.Join(sources, ", "), r.keyNames(), r.leaf.describe())
-}
-
-// keyNames returns the names of the columns that are keys of the partitions.
-func (r *region) keyNames() string {
-	var list []string
-	for _, k := range r.by {
-		for cast, ok := k.(*plan.Cast); ok; cast, ok = k.(*plan.Cast) {
-			k = cast.X
-		}
-		name := ""
-		if c, ok := k.(*plan.Column); ok {
-			name = c.Name
-			for _, f := range r.base.Fields() {
-				if f.ID == c.ID && f.Name != "" {
-					name = f.Name
-				}
-			}
-		}
-		if name == "" {
-			name = "an expression"
-		}
-		list = append(list, name)
-	}
-	return strings.Join(list, ", ")
+	return fmt.Sprintf("join %s, partitioned by %s, none of them small; %s", strings.Join(sources, ", "), r.KeyNames(), describeLeaf(r.Leaf))
 }

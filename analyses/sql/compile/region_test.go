@@ -83,11 +83,11 @@ func TestQ7_PartitionedJoins(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if got, want := len(s.regions) > 0, i < len(partitioned); got != want {
+		if got, want := len(s.Regions) > 0, i < len(partitioned); got != want {
 			t.Errorf("%s\n joined in the aggregators: %t, want %t", text, got, want)
 		}
 		p.PartitionFrom = -1
-		if s, err := p.statement(); err != nil || len(s.regions) > 0 {
+		if s, err := p.statement(); err != nil || len(s.Regions) > 0 {
 			t.Fatalf("%s: a plan without partitioned joins has some: %v", text, err)
 		}
 		want, err := answer(t, p, files, local.Options{})
@@ -179,7 +179,7 @@ func TestQ7_SmallJoinsStayInTheReducer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s, err := decoded.statement(); err != nil || len(s.regions) > 0 != want {
+		if s, err := decoded.statement(); err != nil || len(s.Regions) > 0 != want {
 			t.Errorf("from %d bytes on: %t, want %t, %v", from, !want, want, err)
 		}
 	}
@@ -226,7 +226,7 @@ func TestQ7_FullTablesLeaveSettled(t *testing.T) {
 	const text = "SELECT aid % 7 AS g, count(*), sum(s), sum(n), max(d) FROM (SELECT aid, bid, sum(ax * 1e0 + bx) AS s, count(*) AS n, " +
 		"avg(bx * 1e0) AS d FROM a JOIN b ON ak = bk GROUP BY aid, bid) GROUP BY g"
 	p := planOf(t, text, files)
-	if s, err := p.statement(); err != nil || len(s.regions) == 0 {
+	if s, err := p.statement(); err != nil || len(s.Regions) == 0 {
 		t.Fatalf("it is not joined in the aggregators: %v", err)
 	}
 	p.PartitionFrom = -1

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/parse"
@@ -26,17 +28,17 @@ var runFields = map[types.Kind][]string{
 // TestRunsOfRowsAreRows: a file read in runs gives the same batches, counts and rejects as the same file read row by row.
 func TestRunsOfRowsAreRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
-	table := Table{Name: "t", Files: "t.csv"}
+	table := catalog.Table{Name: "t", Files: "t.csv"}
 	kinds := map[string]types.Type{"i": types.Of(types.BigInt), "x": types.Of(types.Double), "p": types.DecimalOf(8, 2),
 		"day": types.Of(types.Date),
 		"at":  types.Of(types.Timestamp), "b": types.Of(types.Bool), "word": types.Of(types.Text), "other": types.Of(types.Text)}
 	for _, name := range []string{"i", "x", "p", "day", "at", "b", "word", "other"} {
-		table.Columns = append(table.Columns, Column{Name: name, Type: kinds[name]})
+		table.Columns = append(table.Columns, catalog.Column{Name: name, Type: kinds[name]})
 	}
-	wide := Table{Name: "w", Files: "w.csv"}
+	wide := catalog.Table{Name: "w", Files: "w.csv"}
 	sums := []string{}
 	for c := range 70 { // the NULL bits do not fit one column
-		wide.Columns = append(wide.Columns, Column{Name: fmt.Sprint("i", c), Type: types.Of(types.BigInt)})
+		wide.Columns = append(wide.Columns, catalog.Column{Name: fmt.Sprint("i", c), Type: types.Of(types.BigInt)})
 		sums = append(sums, fmt.Sprintf("sum(i%d)", c))
 	}
 	statements := []string{
@@ -53,9 +55,9 @@ func TestRunsOfRowsAreRows(t *testing.T) {
 	many := 0
 	for round := range 250 {
 		text := statements[round%len(statements)]
-		p := &Plan{Text: text, Tables: []Table{table}}
+		p := &Plan{Text: text, Tables: []catalog.Table{table}}
 		if strings.HasSuffix(text, "FROM w") {
-			p.Tables = []Table{wide}
+			p.Tables = []catalog.Table{wide}
 		}
 		for k := 1; k <= strings.Count(text, ";"); k++ {
 			p.Also = append(p.Also, Part{Statement: k})
@@ -90,7 +92,7 @@ func TestRunsOfRowsAreRows(t *testing.T) {
 }
 
 // runFile makes a file whose columns are in any order. Most of its fields are in the usual form.
-func runFile(r *rand.Rand, columns []Column) (header string, data []byte, first uint64) {
+func runFile(r *rand.Rand, columns []catalog.Column) (header string, data []byte, first uint64) {
 	var names []string
 	for _, c := range columns {
 		names = append(names, c.Name)

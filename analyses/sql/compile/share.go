@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/exec"
+
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses"
@@ -35,61 +39,61 @@ func (s *statement) shares() error {
 			return err
 		}
 		if l, _ := alone.head(); l != nil {
-			return fmt.Errorf("%w: %s reads no more than it needs", ErrApart, s.roots[i].name)
+			return fmt.Errorf("%w: %s reads no more than it needs", ErrApart, s.roots[i].Name)
 		}
 		if a, b := alone.work(&alone.roots[0]), s.work(&s.roots[i]); a != b {
-			return fmt.Errorf("%w: %s is computed in another way alone", ErrApart, s.roots[i].name)
+			return fmt.Errorf("%w: %s is computed in another way alone", ErrApart, s.roots[i].Name)
 		}
 		waiting, most = waiting+alone.waiting(), max(most, alone.waiting())
-		for _, sc := range alone.order {
-			own := s.scanNamed(sc.table)
-			own.alone = append(own.alone, reading{i, sc})
+		for _, sc := range alone.Order {
+			own := s.scanNamed(sc.Table)
+			own.Alone = append(own.Alone, exec.Reading{Root: i, Scan: sc})
 		}
 	}
 	if waiting > max(most, maxWaiting) {
 		return fmt.Errorf("%w: about %d MiB would wait in the aggregators, and at most %d MiB do for several statements", ErrApart, waiting>>20,
 			maxWaiting>>20)
 	}
-	for _, sc := range s.order {
-		if !s.refs[sc.of] && len(sc.alone) < 2 {
-			return fmt.Errorf("%w: only one of them reads %s", ErrApart, sc.table.Name)
+	for _, sc := range s.Order {
+		if !s.Refs[sc.Of] && len(sc.Alone) < 2 {
+			return fmt.Errorf("%w: only one of them reads %s", ErrApart, sc.Table.Name)
 		}
-		sc.share()
+		shareScan(sc)
 	}
 	return errors.Join(s.countApart(), s.rejectApart())
 }
 
 // waiting estimates how many bytes wait in the aggregators.
 func (s *statement) waiting() (bytes int64) {
-	for _, r := range s.regions {
-		for _, l := range r.sources {
-			bytes += s.Read(l.scan.of)
+	for _, r := range s.Regions {
+		for _, l := range r.Sources {
+			bytes += s.Read(l.Scan.Of)
 		}
 	}
 	return bytes
 }
 
 // share compares what the statements of a scan want of its rows. The parser keeps bounds only if all statements have them.
-func (sc *scan) share() {
-	first := sc.alone[0].scan
-	sc.within = first.within
-	for _, a := range sc.alone[1:] {
-		if a.scan.bounds() != first.bounds() {
-			sc.apart, sc.within = true, nil
+func shareScan(sc *exec.Scan) {
+	first := sc.Alone[0].Scan
+	sc.Within = first.Within
+	for _, a := range sc.Alone[1:] {
+		if describeBounds(a.Scan) != describeBounds(first) {
+			sc.Apart, sc.Within = true, nil
 		}
-		sc.apart = sc.apart || !slices.Equal(a.scan.wanted, first.wanted)
+		sc.Apart = sc.Apart || !slices.Equal(a.Scan.Wanted, first.Wanted)
 	}
 }
 
 // countApart checks the names under which rejected rows are counted.
 func (s *statement) countApart() error {
 	seen := map[string]bool{}
-	for i, sc := range s.order {
-		for _, a := range sc.alone {
-			name := CountedFor(s.streamName(i), s.roots[a.root].name)
+	for i, sc := range s.Order {
+		for _, a := range sc.Alone {
+			name := CountedFor(s.StreamName(i), s.roots[a.Root].Name)
 			if seen[name] || len(name) > protocol.MaxName {
-				return fmt.Errorf("%w: the rows that %s rejects of %s cannot be counted under a name of their own", ErrApart, s.roots[a.root].name,
-					sc.table.Name)
+				return fmt.Errorf("%w: the rows that %s rejects of %s cannot be counted under a name of their own", ErrApart, s.roots[a.Root].Name,
+					sc.Table.Name)
 			}
 			seen[name] = true
 		}
@@ -106,22 +110,22 @@ func CountedFor(stream, statement string) string { return stream + " for " + sta
 // rejectApart determines for which statements leaves and scans of small tables are read. Statements that share such a part of
 // a plan must reject the same rows.
 func (s *statement) rejectApart() error {
-	s.missing = map[*plan.Scan]analyses.Missing{}
+	s.Missing = map[*plan.Scan]analyses.Missing{}
 	for i := range s.roots {
-		read := s.leavesOf(s.roots[i].plan)
-		for _, l := range s.leaves {
+		read := s.LeavesOf(s.roots[i].Plan)
+		for _, l := range s.Leaves {
 			if read[l] {
-				if err := l.scan.joins(i, &l.missing); err != nil {
+				if err := joinsPart(l.Scan, i, &l.Missing); err != nil {
 					return err
 				}
 			}
 		}
 		var failed error
-		plan.Nodes(s.roots[i].plan, func(n plan.Node) {
-			if of, ok := n.(*plan.Scan); ok && s.refs[of.Table] {
-				by := s.missing[of]
-				failed = errors.Join(failed, s.scans[of.Table].joins(i, &by))
-				s.missing[of] = by
+		plan.Nodes(s.roots[i].Plan, func(n plan.Node) {
+			if of, ok := n.(*plan.Scan); ok && s.Refs[of.Table] {
+				by := s.Missing[of]
+				failed = errors.Join(failed, joinsPart(s.Scans[of.Table], i, &by))
+				s.Missing[of] = by
 			}
 		})
 		if failed != nil {
@@ -132,51 +136,52 @@ func (s *statement) rejectApart() error {
 }
 
 // joins adds a statement to those that read this part of the plan.
-func (sc *scan) joins(root int, by *analyses.Missing) error {
-	own := slices.IndexFunc(sc.alone, func(a reading) bool { return a.root == root })
+func joinsPart(sc *exec.Scan, root int, by *analyses.Missing) error {
+	own := slices.IndexFunc(sc.Alone, func(a exec.Reading) bool { return a.Root == root })
 	if own < 0 {
-		return fmt.Errorf("%w: one of them reads %s only together with others", ErrApart, sc.table.Name)
+		return fmt.Errorf("%w: one of them reads %s only together with others", ErrApart, sc.Table.Name)
 	}
-	for k, a := range sc.alone {
-		if *by&(1<<k) != 0 && (!slices.Equal(a.scan.wanted, sc.alone[own].scan.wanted) || a.scan.bounds() != sc.alone[own].scan.bounds()) {
-			return fmt.Errorf("%w: two of them share a query over %s, and may reject different rows of it", ErrApart, sc.table.Name)
+	for k, a := range sc.Alone {
+		if *by&(1<<k) != 0 && (!slices.Equal(a.Scan.Wanted, sc.Alone[own].Scan.Wanted) ||
+			describeBounds(a.Scan) != describeBounds(sc.Alone[own].Scan)) {
+			return fmt.Errorf("%w: two of them share a query over %s, and may reject different rows of it", ErrApart, sc.Table.Name)
 		}
 	}
 	*by |= 1 << own
 	return nil
 }
 
-func (s *statement) scanNamed(t *Table) *scan {
-	i := slices.IndexFunc(s.order, func(sc *scan) bool { return sc.table.Name == t.Name && sc.table.File == t.File })
-	return s.order[i]
+func (s *statement) scanNamed(t *catalog.Table) *exec.Scan {
+	i := slices.IndexFunc(s.Order, func(sc *exec.Scan) bool { return sc.Table.Name == t.Name && sc.Table.File == t.File })
+	return s.Order[i]
 }
 
 // work describes what joiners and the reducer do for a statement.
-func (s *statement) work(r *root) string {
+func (s *statement) work(r *exec.Root) string {
 	var b strings.Builder
-	read := s.leavesOf(r.plan)
-	for _, l := range s.leaves {
+	read := s.LeavesOf(r.Plan)
+	for _, l := range s.Leaves {
 		if read[l] {
-			fmt.Fprintf(&b, "%s: %s; refs", l.scan.table.Name, l.describe())
+			fmt.Fprintf(&b, "%s: %s; refs", l.Scan.Table.Name, describeLeaf(l))
 			for i := range s.tables {
-				fmt.Fprintf(&b, " %t", l.refs[&s.tables[i]])
+				fmt.Fprintf(&b, " %t", l.Refs[&s.tables[i]])
 			}
 			b.WriteByte('\n')
 		}
 	}
-	for _, g := range s.regions {
-		if read[g.leaf] {
-			b.WriteString(g.describe(func(*leaf) string { return "" }) + "\n") // alone, fewer columns are read, so less waits
+	for _, g := range s.Regions {
+		if read[g.Leaf] {
+			b.WriteString(describeRegion(g, func(*exec.Leaf) string { return "" }) + "\n") // alone, fewer columns are read, so less waits
 		}
 	}
-	return b.String() + strings.Join(s.tailSteps(r.plan), ",")
+	return b.String() + strings.Join(s.tailSteps(r.Plan), ",")
 }
 
 // bounds describes the bounds by which a parser skips rows.
-func (sc *scan) bounds() string {
+func describeBounds(sc *exec.Scan) string {
 	var b strings.Builder
-	for _, i := range sc.wanted {
-		if w := sc.within[i]; w != nil {
+	for _, i := range sc.Wanted {
+		if w := sc.Within[i]; w != nil {
 			fmt.Fprintf(&b, "%d %+v ", i, *w)
 		}
 	}

@@ -9,6 +9,10 @@ import (
 	"strconv"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/exec"
+
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/rows/batch"
@@ -76,9 +80,9 @@ func skipTime(r *rand.Rand) (string, float64) {
 
 // TestWhatIsSkippedParsersPassOver: if Skips says that a part of a file is not needed, the parser skips each of its rows, and rejects none.
 func TestWhatIsSkippedParsersPassOver(t *testing.T) {
-	table := Table{Name: "t", Files: "t.csv"}
+	table := catalog.Table{Name: "t", Files: "t.csv"}
 	for _, c := range skipColumns {
-		table.Columns = append(table.Columns, Column{Name: c.name, Type: c.t})
+		table.Columns = append(table.Columns, catalog.Column{Name: c.name, Type: c.t})
 	}
 	r := rand.New(rand.NewPCG(3, 5))
 	constant := func(c skipColumn) string {
@@ -116,7 +120,7 @@ func TestWhatIsSkippedParsersPassOver(t *testing.T) {
 			}
 			of += c.name + " "
 		}
-		p := &Plan{Text: "SELECT count(*), count(i), count(d) FROM t WHERE " + where[5:], Tables: []Table{table}}
+		p := &Plan{Text: "SELECT count(*), count(i), count(d) FROM t WHERE " + where[5:], Tables: []catalog.Table{table}}
 		if r.IntN(4) == 0 {
 			c := skipColumns[r.IntN(len(skipColumns))]
 			p.Text += fmt.Sprintf("; SELECT min(word) FROM t WHERE %s < %s", c.name, constant(c))
@@ -169,7 +173,7 @@ func TestWhatIsSkippedParsersPassOver(t *testing.T) {
 		}
 	}
 	for _, c := range skipColumns {
-		never := reader(c.t, c.kind) == nil && c.t.Kind != types.Text || c.name == "text"
+		never := exec.Reader(c.t, c.kind) == nil && c.t.Kind != types.Text || c.name == "text"
 		if n := skipped[c.name+" "]; never && n > 0 || !never && n < 5 {
 			t.Errorf("%d parts are skipped by %s", n, c.name)
 		}
@@ -225,7 +229,7 @@ func skipPart(r *rand.Rand, columns []csv.Column) (rows []map[string][]byte, ran
 // TestRangesThatCannotBeAreNotBelieved: a range that is impossible skips nothing.
 func TestRangesThatCannotBeAreNotBelieved(t *testing.T) {
 	a, err := Analysis(&Plan{Text: "SELECT count(*) FROM t WHERE i = 5",
-		Tables: []Table{{Name: "t", Files: "t.csv", Columns: []Column{{Name: "i", Type: types.Of(types.BigInt)}}}}})
+		Tables: []catalog.Table{{Name: "t", Files: "t.csv", Columns: []catalog.Column{{Name: "i", Type: types.Of(types.BigInt)}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/exec"
+
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/plan"
 )
@@ -53,8 +55,8 @@ func TestUnnestOfJoinersIsThatOfTheReducer(t *testing.T) {
 		}
 		p := planFrom("t")
 		s, err := p.statement()
-		if err != nil || len(s.leaves) != 1 || !slices.ContainsFunc(s.leaves[0].steps,
-			func(n plan.Node) bool { _, is := n.(*unnest); return is }) {
+		if err != nil || len(s.Leaves) != 1 || !slices.ContainsFunc(s.Leaves[0].Steps,
+			func(n plan.Node) bool { _, is := n.(*exec.Unnest); return is }) {
 			t.Errorf("%s: joiners do not unnest: %v", text, err)
 		}
 		for seed := range uint64(3) {

@@ -13,6 +13,10 @@ import (
 	"testing/fstest"
 	"time"
 
+	"posta.dev/posta/analyses/sql/exec"
+
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/types"
@@ -98,11 +102,11 @@ func hostile(r *rand.Rand, rows int) []*summarized {
 }
 
 // tableOf returns a table with the rows in the given order.
-func tableOf(columns []*summarized, order []int) (Table, fstest.MapFS) {
-	t := Table{Name: "t", Files: "t.csv"}
+func tableOf(columns []*summarized, order []int) (catalog.Table, fstest.MapFS) {
+	t := catalog.Table{Name: "t", Files: "t.csv"}
 	var b strings.Builder
 	for i, c := range columns {
-		t.Columns = append(t.Columns, Column{Name: c.name, Type: c.t})
+		t.Columns = append(t.Columns, catalog.Column{Name: c.name, Type: c.t})
 		b.WriteString(strings.Repeat(",", min(i, 1)) + c.name)
 	}
 	b.WriteByte('\n')
@@ -191,8 +195,8 @@ func TestD1_SummariesDoNotDependOnTheOrderOfRows(t *testing.T) {
 		columns := hostile(r, rows)
 		order := r.Perm(rows)
 		table, files := tableOf(columns, order)
-		p := &Plan{Text: "SUMMARIZE t", Tables: []Table{table}}
-		if s, err := p.statement(); err != nil || len(s.leaves) != 1 || s.leaves[0].keep != keepGroups {
+		p := &Plan{Text: "SUMMARIZE t", Tables: []catalog.Table{table}}
+		if s, err := p.statement(); err != nil || len(s.Leaves) != 1 || s.Leaves[0].Keep != exec.KeepGroups {
 			t.Fatalf("not folded: %v", err)
 		}
 		want, err := answer(t, p, files, local.Options{})
@@ -209,7 +213,7 @@ func TestD1_SummariesDoNotDependOnTheOrderOfRows(t *testing.T) {
 		again := func(how, text string, order []int, o local.Options) {
 			t.Helper()
 			table, files := tableOf(columns, order)
-			if got, err := answer(t, &Plan{Text: text, Tables: []Table{table}}, files, o); err != nil || got != want {
+			if got, err := answer(t, &Plan{Text: text, Tables: []catalog.Table{table}}, files, o); err != nil || got != want {
 				t.Errorf("%d rows, %s: %v\n got  %.600s\n want %.600s", rows, how, err, got, want)
 			}
 		}
@@ -226,7 +230,7 @@ func TestD1_SummariesDoNotDependOnTheOrderOfRows(t *testing.T) {
 // TestEachChunkIsSummarizedByItself: the tables of a chunk have all its values, also those that the chunk before it had. The chunk
 // before may be sent to another process.
 func TestEachChunkIsSummarizedByItself(t *testing.T) {
-	f := newFolding(t, "SUMMARIZE t", Table{Name: "t", Columns: []Column{{Name: "id", Type: types.Of(types.BigInt)},
+	f := newFolding(t, "SUMMARIZE t", catalog.Table{Name: "t", Columns: []catalog.Column{{Name: "id", Type: types.Of(types.BigInt)},
 		{Name: "word", Type: types.Of(types.Text)}}})
 	var b strings.Builder
 	for i := range 3000 {
@@ -243,7 +247,7 @@ func TestEachChunkIsSummarizedByItself(t *testing.T) {
 // small cells, and an aggregator keeps little of them.
 func TestSummariesAreBounded(t *testing.T) {
 	const chunks, rows = 50, 20_000
-	table := Table{Name: "t", Columns: []Column{{Name: "id", Type: types.Of(types.BigInt)}, {Name: "x", Type: types.Of(types.Double)},
+	table := catalog.Table{Name: "t", Columns: []catalog.Column{{Name: "id", Type: types.Of(types.BigInt)}, {Name: "x", Type: types.Of(types.Double)},
 		{Name: "at", Type: types.Of(types.Timestamp)}, {Name: "word", Type: types.Of(types.Text)}}}
 	f := newFolding(t, "SUMMARIZE t", table)
 	var merged *fold.Table

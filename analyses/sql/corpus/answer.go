@@ -5,6 +5,10 @@ import (
 	"io/fs"
 	"strings"
 
+	"posta.dev/posta/analyses/sql/exec"
+
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses/local"
@@ -15,7 +19,7 @@ import (
 )
 
 // Declared returns the tables that a script declares. Their sizes are unknown.
-func Declared(text string) (tables []compile.Table, err error) {
+func Declared(text string) (tables []catalog.Table, err error) {
 	script, err := syntax.Parse(text)
 	if err != nil {
 		return nil, err
@@ -25,13 +29,13 @@ func Declared(text string) (tables []compile.Table, err error) {
 		if !ok {
 			continue
 		}
-		table := compile.Table{Name: c.Name.Name, Files: c.Files.Value}
+		table := catalog.Table{Name: c.Name.Name, Files: c.Files.Value}
 		for _, d := range c.Columns {
 			typ, _, err := types.Parse(strings.ToUpper(d.Type.Name), d.Type.Args, d.Type.List)
 			if err != nil {
 				return nil, fmt.Errorf("table %s, column %s: %w", table.Name, d.Name.Name, err)
 			}
-			table.Columns = append(table.Columns, compile.Column{Name: d.Name.Name, Type: typ})
+			table.Columns = append(table.Columns, catalog.Column{Name: d.Name.Name, Type: typ})
 		}
 		tables = append(tables, table)
 	}
@@ -114,7 +118,7 @@ func Emitted(rows *tail.Rows, fields []plan.Field) (out [][]any) {
 		row := make([]any, len(fields))
 		for c, f := range fields {
 			if v := rows.Columns[c]; !v.IsNull(int32(i)) {
-				row[c] = compile.Cell(v, int32(i), f.Type)
+				row[c] = exec.Cell(v, int32(i), f.Type)
 			}
 		}
 		out = append(out, row)

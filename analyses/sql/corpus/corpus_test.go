@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/syntax"
@@ -80,7 +82,7 @@ func refusal(err error) string {
 	return first
 }
 
-func tablesOf(t *testing.T, folder string, small bool) []compile.Table {
+func tablesOf(t *testing.T, folder string, small bool) []catalog.Table {
 	t.Helper()
 	if folder == "-" {
 		return nil

@@ -91,8 +91,8 @@ func AsksQuery(e Expr) bool {
 }
 
 // totalOperators are the operators that never fail, whatever their operands. Of functions package types says it.
-var totalOperators = map[string]bool{"AND": true, "OR": true, "NOT": true, "=": true, "<>": true, "<": true, "<=": true, ">": true, ">=": true,
-	"IS DISTINCT FROM": true, "IS NOT DISTINCT FROM": true, "IS NULL": true, "IN": true, "CASE": true}
+var totalOperators = map[string]bool{"AND": true, "OR": true, "NOT": true, "=": true, "<>": true, "<": true, "<=": true, ">": true,
+	">=": true, "IS DISTINCT FROM": true, "IS NOT DISTINCT FROM": true, "IS NULL": true, "IN": true, "CASE": true}
 
 func total(name string) bool {
 	f := types.Find(name)

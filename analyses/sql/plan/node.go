@@ -8,7 +8,7 @@ import (
 )
 
 // ColumnID identifies a column of a plan. The node that makes the column gives it a number that no other column of the plan has. The column
-// keeps it in all nodes above, whatever rules do to the plan. Numbers begin at 1.
+// keeps it in all nodes above, whatever rules do to the plan (E1). Numbers begin at 1.
 type ColumnID int32
 
 // IDs gives out numbers of columns.

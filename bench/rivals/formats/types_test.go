@@ -13,6 +13,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/analyses/sql/catalog"
 	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/client/source/parquet"
 )
@@ -57,22 +58,22 @@ var kinds = []kind{
 }
 
 // typed returns the table of a file as a statement sees it, with one column c and whatever is beside it.
-func typed(t *testing.T, file []byte) compile.Table {
+func typed(t *testing.T, file []byte) catalog.Table {
 	t.Helper()
 	columns, rows, err := parquet.Columns(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := compile.Table{Name: "t", Files: "t.csv", Rows: rows}
+	table := catalog.Table{Name: "t", Files: "t.csv", Rows: rows}
 	for _, c := range columns {
-		table.Columns = append(table.Columns, compile.Column{Name: c.Name, Type: c.Type, Typed: true})
+		table.Columns = append(table.Columns, catalog.Column{Name: c.Name, Type: c.Type, Typed: true})
 	}
 	return table
 }
 
 // answer answers a statement over a file, as texts; NULL is nil.
-func answer(file []byte, table compile.Table, text string) (rows [][]any, err error) {
-	a, err := compile.Analysis(&compile.Plan{Text: text, Tables: []compile.Table{table}})
+func answer(file []byte, table catalog.Table, text string) (rows [][]any, err error) {
+	a, err := compile.Analysis(&compile.Plan{Text: text, Tables: []catalog.Table{table}})
 	if err != nil {
 		return nil, err
 	}

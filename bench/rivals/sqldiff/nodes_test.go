@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/analyses/sql/catalog"
 	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/corpus"
 	"posta.dev/posta/analyses/sql/tail"
@@ -38,9 +39,9 @@ func sizes(r *rand.Rand, w *World, p *compile.Plan) {
 func planned(w *World, text string) *compile.Plan {
 	p := &compile.Plan{Text: text}
 	for _, t := range w.Tables {
-		table := compile.Table{Name: t.Name, Files: t.Name + ".csv"}
+		table := catalog.Table{Name: t.Name, Files: t.Name + ".csv"}
 		for _, f := range t.Fields {
-			table.Columns = append(table.Columns, compile.Column{Name: f.Name, Type: f.Type})
+			table.Columns = append(table.Columns, catalog.Column{Name: f.Name, Type: f.Type})
 		}
 		p.Tables = append(p.Tables, table)
 	}

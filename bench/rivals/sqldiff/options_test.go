@@ -12,6 +12,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/analyses/sql/catalog"
 	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/corpus"
 	"posta.dev/posta/analyses/sql/field"
@@ -84,11 +85,11 @@ func TestQ5_OptionsOfFilesAreReadAsDuckDBDoes(t *testing.T) {
 			t.Logf("not compared: %q with %s: %v", file, options, failed)
 			continue
 		}
-		table := compile.Table{Name: "t", Files: "t.csv", Nulls: nulls}
+		table := catalog.Table{Name: "t", Files: "t.csv", Nulls: nulls}
 		for _, name := range []string{"a", "b", "c"} {
-			table.Columns = append(table.Columns, compile.Column{Name: name, Type: types.Of(types.Text)})
+			table.Columns = append(table.Columns, catalog.Column{Name: name, Type: types.Of(types.Text)})
 		}
-		plan := &compile.Plan{Text: "SELECT a, b, c FROM t", Tables: []compile.Table{table}}
+		plan := &compile.Plan{Text: "SELECT a, b, c FROM t", Tables: []catalog.Table{table}}
 		w := &World{Files: fstest.MapFS{"t.csv": &fstest.MapFile{Data: []byte(file)}}}
 		got, err := corpus.ByNodes(plan, w.Files, local.Options{Joiners: 2, Seed: 1 + i, ChunkBytes: 1 + r.IntN(100),
 			Cut: func(s *analyses.Stream, file io.Reader, chunkBytes, maxRecord int) (local.Cutter, error) {

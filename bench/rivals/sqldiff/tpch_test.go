@@ -15,6 +15,7 @@ import (
 
 	"posta.dev/posta/analyses/answer"
 	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/analyses/sql/catalog"
 	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/syntax"
@@ -28,20 +29,20 @@ var (
 )
 
 // declared returns the tables that a script declares.
-func declared(t *testing.T, script *syntax.Script) (tables []compile.Table) {
+func declared(t *testing.T, script *syntax.Script) (tables []catalog.Table) {
 	t.Helper()
 	for _, s := range script.Statements {
 		c, ok := s.Node.(*syntax.CreateTable)
 		if !ok {
 			continue
 		}
-		table := compile.Table{Name: c.Name.Name, Files: c.Files.Value}
+		table := catalog.Table{Name: c.Name.Name, Files: c.Files.Value}
 		for _, d := range c.Columns {
 			typ, _, err := types.Parse(strings.ToUpper(d.Type.Name), d.Type.Args, d.Type.List)
 			if err != nil {
 				t.Fatal(err)
 			}
-			table.Columns = append(table.Columns, compile.Column{Name: d.Name.Name, Type: typ})
+			table.Columns = append(table.Columns, catalog.Column{Name: d.Name.Name, Type: typ})
 		}
 		tables = append(tables, table)
 	}
@@ -49,7 +50,7 @@ func declared(t *testing.T, script *syntax.Script) (tables []compile.Table) {
 }
 
 // readCSV makes the tables in DuckDB, from the same files.
-func (o *Oracle) readCSV(dir string, tables []compile.Table) error {
+func (o *Oracle) readCSV(dir string, tables []catalog.Table) error {
 	for _, t := range tables {
 		var columns []string
 		for _, c := range t.Columns {
@@ -125,7 +126,7 @@ func answered(t *testing.T, plan *compile.Plan, dir string) (*answer.Answer, tim
 }
 
 // withSizes adds the sizes of tables, so that joiners have the small ones whole.
-func withSizes(t *testing.T, tables []compile.Table, dir string, factor int64) []compile.Table {
+func withSizes(t *testing.T, tables []catalog.Table, dir string, factor int64) []catalog.Table {
 	t.Helper()
 	tables = slices.Clone(tables)
 	for i := range tables {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"posta.dev/posta/analyses/sql/catalog"
+
 	pq "github.com/parquet-go/parquet-go"
 
 	"posta.dev/posta/analyses"
@@ -162,7 +164,7 @@ func TestC1_RejectedRowsAreNotLeftOut(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 11))
 	of := func(i int, kind string, span int64, rising, odds int) drawnColumn {
 		k := &drawnKinds[slices.IndexFunc(drawnKinds, func(k drawnKind) bool { return k.name == kind })]
-		return drawnColumn{drawnKind: k, column: compile.Column{Name: fmt.Sprintf("c%04d", i), Type: k.types[0]}, node: k.node, span: span,
+		return drawnColumn{drawnKind: k, column: catalog.Column{Name: fmt.Sprintf("c%04d", i), Type: k.types[0]}, node: k.node, span: span,
 			rising: rising, odds: odds, nulls: "none"}
 	}
 	for _, rejecting := range []string{"text of numbers", "text of dates", "uint64"} {
@@ -210,7 +212,7 @@ func TestC1_WideAndLongRowsAreThoseOfCSV(t *testing.T) {
 	texts := drawnKinds[slices.IndexFunc(drawnKinds, func(k drawnKind) bool { return k.name == "text" })]
 	texts.odd = func(r *rand.Rand) (pq.Value, string) { return drawnText(strings.Repeat(one(r, "a", "b"), long)) }
 	for i, e := range texts.encodings {
-		c := drawnColumn{drawnKind: &texts, column: compile.Column{Name: "c0000", Type: types.Of(types.Text)},
+		c := drawnColumn{drawnKind: &texts, column: catalog.Column{Name: "c0000", Type: types.Of(types.Text)},
 			node: pq.Optional(pq.Encoded(texts.node, e)), optional: true, span: 5, odds: 3, nulls: "some"}
 		beside := drawnColumns(r, 2)[1] // without it a line of NULL would be empty, which is not a row
 		beside.node, beside.optional = pq.Optional(beside.drawnKind.node), true

@@ -10,17 +10,18 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/analyses/sql/catalog"
+
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
 
-	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/types"
 )
 
 // drawn is a table of random values, as a CSV file and as a Parquet file. Another implementation of the format writes the one, and the
 // package strconv the texts of the other.
 type drawn struct {
-	table        compile.Table
+	table        catalog.Table
 	csv, parquet []byte
 	texts        [][]string // of some values, by column; for constants of statements
 	about        string
@@ -161,7 +162,7 @@ var (
 // drawnColumn is a column of a table, and how its values are drawn.
 type drawnColumn struct {
 	*drawnKind
-	column   compile.Column
+	column   catalog.Column
 	node     pq.Node
 	optional bool
 	span     int64  // how many values a row may have
@@ -176,7 +177,7 @@ func drawnColumns(r *rand.Rand, n int) []drawnColumn {
 	all := make([]drawnColumn, n)
 	for i := range all {
 		k := &drawnKinds[r.IntN(len(drawnKinds))]
-		c := drawnColumn{drawnKind: k, column: compile.Column{Name: fmt.Sprintf("c%04d", i), Type: one(r, k.types...)}, optional: optional,
+		c := drawnColumn{drawnKind: k, column: catalog.Column{Name: fmt.Sprintf("c%04d", i), Type: one(r, k.types...)}, optional: optional,
 			span: one(r, int64(3), 20, 1000), rising: one(r, 0, 7, 60), odds: one(r, 0, 0, 3, 40), nulls: "none"}
 		c.node = pq.Compressed(pq.Encoded(k.node, one(r, k.encodings...)), one(r, codecs...))
 		if optional {
@@ -213,7 +214,7 @@ func (c *drawnColumn) draw(r *rand.Rand, row, perGroup int) (v pq.Value, text st
 
 // drawTable makes a table of so many rows.
 func drawTable(r *rand.Rand, name string, columns []drawnColumn, rows int, options ...pq.WriterOption) *drawn {
-	d := &drawn{table: compile.Table{Name: name, Files: name + ".csv"}, texts: make([][]string, len(columns))}
+	d := &drawn{table: catalog.Table{Name: name, Files: name + ".csv"}, texts: make([][]string, len(columns))}
 	perGroup := one(r, 1, 7, 60, 1+rows)
 	if rows > 300 {
 		perGroup = max(perGroup, 30)

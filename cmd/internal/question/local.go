@@ -2,8 +2,11 @@ package question
 
 import (
 	"fmt"
-	"posta.dev/posta/analyses/sql/plan"
 	"strings"
+
+	"posta.dev/posta/analyses/sql/exec"
+
+	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/compile"
@@ -67,7 +70,7 @@ func (q *Question) Local(statement int) (client.Table, error) {
 			columns = append(columns, f.Name)
 		}
 		var err error
-		if rows, err = compile.Local(q.cfg.Text, st.Plan); err != nil {
+		if rows, err = exec.Local(q.cfg.Text, st.Plan); err != nil {
 			return client.Table{}, err
 		}
 	}

@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses/sql/syntax"
 )
 
@@ -63,10 +64,10 @@ func (q *Question) option(t *table, o *syntax.Option) error {
 		if isText && value == "" {
 			return nil // this is the default
 		}
-		if t.Nulls = nulls(o.Value); t.Nulls != nil && len(t.Nulls) <= compile.MaxNulls {
+		if t.Nulls = nulls(o.Value); t.Nulls != nil && len(t.Nulls) <= catalog.MaxNulls {
 			return nil
 		}
-		hint = fmt.Sprintf("Write the text that stands for NULL, as 'NA', or at most %d of them in a list: ['', 'NA'].", compile.MaxNulls)
+		hint = fmt.Sprintf("Write the text that stands for NULL, as 'NA', or at most %d of them in a list: ['', 'NA'].", catalog.MaxNulls)
 	case "comment":
 		if isText && (value == "" || len(value) == 1 && !strings.Contains("\" \r\n", value)) {
 			t.Form.LeaveOut.Comment = (value + "\x00")[0]

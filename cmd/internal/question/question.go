@@ -22,6 +22,10 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/analyses/sql/exec"
+
+	"posta.dev/posta/analyses/sql/catalog"
+
 	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/infer"
@@ -61,7 +65,7 @@ type Question struct {
 
 // table is a table of the question. sampled is nil if its columns are declared.
 type table struct {
-	compile.Table
+	catalog.Table
 	sampled          *infer.Table
 	files            int
 	bytes            int64
@@ -233,7 +237,7 @@ func (q *Question) declare(ctx context.Context, c *syntax.CreateTable) error {
 	if c.Files == nil || len(c.Columns) == 0 {
 		return q.fail(c.Name.At, "a declared table needs files and columns", "Write CREATE TABLE t FROM 'pattern' (column TYPE, …).")
 	}
-	t := &table{Table: compile.Table{Name: c.Name.Name, Files: c.Files.Value, Comma: q.cfg.Input.Comma}}
+	t := &table{Table: catalog.Table{Name: c.Name.Name, Files: c.Files.Value, Comma: q.cfg.Input.Comma}}
 	if t.Files == StandardInput {
 		t.Files = stdinName
 		q.name(t.Name, StandardInput)
@@ -256,19 +260,19 @@ func (q *Question) declare(ctx context.Context, c *syntax.CreateTable) error {
 			}
 			return q.fail(d.Type.At, err.Error(), hint)
 		}
-		if !compile.Readable(typ) {
+		if !catalog.Readable(typ) {
 			return q.fail(d.Type.At, fmt.Sprintf("no file has columns of type %s", typ), "Write TEXT, and convert in the statement.")
 		}
-		t.Columns = append(t.Columns, compile.Column{Name: d.Name.Name, Type: typ})
+		t.Columns = append(t.Columns, catalog.Column{Name: d.Name.Name, Type: typ})
 	}
 	for i, name := range stars {
 		if name == "" {
 			continue
 		}
-		if slices.ContainsFunc(t.Columns, func(c compile.Column) bool { return strings.EqualFold(c.Name, name) }) {
+		if slices.ContainsFunc(t.Columns, func(c catalog.Column) bool { return strings.EqualFold(c.Name, name) }) {
 			return q.fail(c.Files.At, fmt.Sprintf("there are two columns %s: one of the files, one of their path", name), "")
 		}
-		t.Columns = append(t.Columns, compile.Column{Name: name, Type: types.Of(types.Text), Star: i + 1})
+		t.Columns = append(t.Columns, catalog.Column{Name: name, Type: types.Of(types.Text), Star: i + 1})
 	}
 	if err := q.options(t, c.Options); err != nil {
 		return err
@@ -317,7 +321,7 @@ func (q *Question) find(ctx context.Context, n *syntax.Table) error {
 			return err
 		}
 	}
-	t := &table{Table: compile.Table{Name: name, File: n.File, Files: name, Comma: q.cfg.Input.Comma}, sampled: &infer.Table{}}
+	t := &table{Table: catalog.Table{Name: name, File: n.File, Files: name, Comma: q.cfg.Input.Comma}, sampled: &infer.Table{}}
 	if n.Read != nil {
 		name = n.Read.Args[0].X.(*syntax.String).Value
 		var options []syntax.Option
@@ -630,7 +634,7 @@ func (q *Question) plan(statement int) *compile.Plan {
 		}
 		if t.sampled != nil {
 			for _, c := range t.sampled.Columns() {
-				table.Columns = append(table.Columns, compile.Column{
+				table.Columns = append(table.Columns, catalog.Column{
 					Name: c.Name, Type: c.Type, Inferred: !c.Declared, Typed: c.Declared, Missing: t.loose || t.missing, Key: c.Key, Keyed: c.Keyed,
 				})
 			}
@@ -649,7 +653,7 @@ func (q *Question) Plan(statement int) *compile.Plan { return q.plan(statement) 
 // Mend changes the plan after a session failed, so that it can be tried again, and says what it changed; "" if there is nothing to change.
 // A column gets the type that it turned out to need. Tables that did not fit into joiners as a whole go to the reducer.
 func (q *Question) Mend(ctx context.Context, reason error) (told string, err error) {
-	if compile.Overfull(reason) && !q.nowhere {
+	if exec.Overfull(reason) && !q.nowhere {
 		q.nowhere = true
 		return "the small tables take more of a joiner's memory than their files made one expect; asking again, with all joins in the reducer",
 			nil

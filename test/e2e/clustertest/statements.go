@@ -2,6 +2,7 @@ package clustertest
 
 import (
 	"os"
+	"posta.dev/posta/analyses/sql/catalog"
 	"strings"
 	"testing"
 
@@ -26,14 +27,14 @@ var statements = []string{
 		"FROM orders WHERE o_totalprice > 1000 ORDER BY more DESC, o_orderkey LIMIT 500",
 }
 
-func statementTables() []compile.Table {
-	column := func(name string, t types.Type) compile.Column { return compile.Column{Name: name, Type: t} }
+func statementTables() []catalog.Table {
+	column := func(name string, t types.Type) catalog.Column { return catalog.Column{Name: name, Type: t} }
 	key, text, amount, date := types.Of(types.BigInt), types.Of(types.Text), types.DecimalOf(15, 2), types.Of(types.Date)
-	return []compile.Table{
-		{Name: "customer", Files: "customer.csv", Columns: []compile.Column{column("c_custkey", key), column("c_mktsegment", text)}},
-		{Name: "orders", Files: "orders.csv", Columns: []compile.Column{column("o_orderkey", key), column("o_custkey", key),
+	return []catalog.Table{
+		{Name: "customer", Files: "customer.csv", Columns: []catalog.Column{column("c_custkey", key), column("c_mktsegment", text)}},
+		{Name: "orders", Files: "orders.csv", Columns: []catalog.Column{column("o_orderkey", key), column("o_custkey", key),
 			column("o_totalprice", amount), column("o_orderdate", date), column("o_orderpriority", text)}},
-		{Name: "lineitem", Files: "lineitem.csv", Columns: []compile.Column{column("l_orderkey", key), column("l_quantity", amount),
+		{Name: "lineitem", Files: "lineitem.csv", Columns: []catalog.Column{column("l_orderkey", key), column("l_quantity", amount),
 			column("l_extendedprice", amount), column("l_discount", amount),
 			column("l_shipdate", date), column("l_commitdate", date), column("l_receiptdate", date), column("l_shipmode", text),
 			column("l_comment", text)}},

@@ -1,7 +1,9 @@
-package compile
+package exec
 
 import (
 	"slices"
+
+	"posta.dev/posta/analyses/sql/catalog"
 
 	"posta.dev/posta/analyses/sql/bounds"
 	"posta.dev/posta/analyses/sql/eval"
@@ -11,22 +13,22 @@ import (
 )
 
 // skips returns the function for analyses.Stream.Skips, nil if there are no bounds by which parsers could skip rows.
-func (s *scan) skips() func([]csv.Range) bool {
-	all := []*scan{s}
-	if len(s.alone) > 0 { // only the bounds that each statement has alone count
+func (s *Scan) skips() func([]csv.Range) bool {
+	all := []*Scan{s}
+	if len(s.Alone) > 0 { // only the bounds that each statement has alone count
 		all = nil
-		for _, a := range s.alone {
-			all = append(all, a.scan)
+		for _, a := range s.Alone {
+			all = append(all, a.Scan)
 		}
 	}
 	for _, one := range all {
-		if len(one.within) == 0 {
+		if len(one.Within) == 0 {
 			return nil
 		}
 	}
 	return func(ranges []csv.Range) bool {
 		of := func(column int) (r csv.Range) {
-			for k, i := range s.wanted {
+			for k, i := range s.Wanted {
 				if i == column && k < len(ranges) {
 					r = ranges[k]
 				}
@@ -44,10 +46,10 @@ func (s *scan) skips() func([]csv.Range) bool {
 
 // passesOver does for ranges what a parser does for the bounded columns of each row, in the same order. A value that is not of
 // its column's type rejects the row, so columns after one that may hold such a value do not count.
-func (s *scan) passesOver(of func(column int) csv.Range) bool {
-	for _, i := range s.wanted {
-		if w := s.within[i]; w != nil {
-			out, typed := excludes(w, &s.table.Columns[i], of(i))
+func (s *Scan) passesOver(of func(column int) csv.Range) bool {
+	for _, i := range s.Wanted {
+		if w := s.Within[i]; w != nil {
+			out, typed := excludes(w, &s.Table.Columns[i], of(i))
 			if out || !typed {
 				return out
 			}
@@ -57,7 +59,7 @@ func (s *scan) passesOver(of func(column int) csv.Range) bool {
 }
 
 // excludes reports whether all values in a range are out of bounds, and whether all of them are of the column's type.
-func excludes(w *bounds.Range, c *Column, r csv.Range) (out, typed bool) {
+func excludes(w *bounds.Range, c *catalog.Column, r csv.Range) (out, typed bool) {
 	if r.Kind == csv.KindNone {
 		return true, true
 	}
@@ -67,7 +69,7 @@ func excludes(w *bounds.Range, c *Column, r csv.Range) (out, typed bool) {
 				t <= string(r.Most)
 		}), true
 	}
-	read := reader(c.Type, r.Kind)
+	read := Reader(c.Type, r.Kind)
 	if read == nil {
 		return false, false
 	}
@@ -80,9 +82,9 @@ func excludes(w *bounds.Range, c *Column, r csv.Range) (out, typed bool) {
 	return most < low || least > high, true
 }
 
-// reader returns a function that reads a field as a number in the order of sortable. It returns nil unless the function keeps
+// Reader returns a function that reads a field as a number in the order of sortable. It returns nil unless the function keeps
 // the order of values of kind k, and can read every value between two that it can read.
-func reader(t types.Type, k csv.Kind) func([]byte) (uint64, bool) {
+func Reader(t types.Type, k csv.Kind) func([]byte) (uint64, bool) {
 	ints := func(read func([]byte) (int64, bool)) func([]byte) (uint64, bool) {
 		return func(p []byte) (uint64, bool) {
 			v, ok := read(p)

@@ -1,4 +1,4 @@
-package compile
+package exec
 
 import (
 	"math"
@@ -10,13 +10,13 @@ import (
 	"posta.dev/posta/rows/fold"
 )
 
-// accumulator holds what an aggregate has added to each group since the last Flush, as plain numbers, by row of the table. The
+// Accumulator holds what an aggregate has added to each group since the last Flush, as plain numbers, by row of the table. The
 // table's cells hold the same as bytes. With an accumulator, a cell is written once per group and Flush instead of once per
 // row of the data.
-type accumulator struct {
+type Accumulator struct {
 	n      []int64       // how many values; for best, 1 if there is one
 	hi, lo []int64       // of a sum of integers: the high and low halves are added up separately, so neither overflows
-	sums   []exact.Sum   // of finite DOUBLEs, without those in small
+	Sums   []exact.Sum   // of finite DOUBLEs, without those in small
 	small  []exact.Small // of DOUBLEs of usual amounts
 	since  int           // how many numbers may be in small
 	square []exact.Sum   // of their squares
@@ -48,16 +48,16 @@ func (c *groupCounts) of(into []int, groups int) []int64 {
 	return c.counts
 }
 
-// grow makes room for the groups of a table.
-func (a *accumulator) grow(kind aggregateKind, groups int) {
+// Grow makes room for the groups of a table.
+func (a *Accumulator) Grow(kind aggregateKind, groups int) {
 	a.n = longer(a.n, groups)
 	switch kind {
 	case sumInts, meanInts:
 		a.hi, a.lo = longer(a.hi, groups), longer(a.lo, groups)
-	case sumFloats, meanFloats:
-		a.sums, a.small = longer(a.sums, groups), longer(a.small, groups)
+	case SumFloats, meanFloats:
+		a.Sums, a.small = longer(a.Sums, groups), longer(a.small, groups)
 	case deviation:
-		a.sums, a.square = longer(a.sums, groups), longer(a.square, groups)
+		a.Sums, a.square = longer(a.Sums, groups), longer(a.square, groups)
 	case least, greatest, everyTrue, someTrue:
 		a.best = longer(a.best, groups)
 	}
@@ -109,7 +109,7 @@ func appendSortable(b []byte, k types.Kind, x uint64) []byte {
 // accumulates reports whether fold uses an accumulator for an aggregate.
 func (x *aggregate) accumulates() bool {
 	switch x.kind {
-	case countRows, countValues, sumInts, meanInts, sumFloats, meanFloats, deviation, steps, hashes:
+	case countRows, countValues, sumInts, meanInts, SumFloats, meanFloats, deviation, steps, hashes:
 		return true
 	case least, greatest, everyTrue, someTrue:
 		return numeric(x.arg.Type().Kind)
@@ -119,8 +119,8 @@ func (x *aggregate) accumulates() bool {
 
 // add adds the rows in sel to their groups. into[k] is the group of sel[k]; v has the values of the argument. counts has the number of
 // these rows by group; it may be nil.
-func (a *accumulator) add(x *aggregate, t *fold.Table, v *eval.Vector, sel []int32, into []int, counts []int64) {
-	a.grow(x.kind, t.Len())
+func (a *Accumulator) add(x *aggregate, t *fold.Table, v *eval.Vector, sel []int32, into []int, counts []int64) {
+	a.Grow(x.kind, t.Len())
 	if x.kind == countRows {
 		a.count(into, counts)
 		return
@@ -132,14 +132,14 @@ func (a *accumulator) add(x *aggregate, t *fold.Table, v *eval.Vector, sel []int
 	switch x.kind {
 	case sumInts, meanInts:
 		a.addInts(v.Ints, sel, into)
-	case sumFloats, meanFloats:
-		a.addFloats(x, t, v.Floats, sel, into)
+	case SumFloats, meanFloats:
+		a.AddFloats(x, t, v.Floats, sel, into)
 	case deviation:
 		for k, i := range sel {
 			if f := v.Floats[i]; f-f != 0 {
 				x.addOdd(t, into[k], f)
 			} else {
-				a.sums[into[k]].Add(f)
+				a.Sums[into[k]].Add(f)
 				x.addSquare(t, &a.square[into[k]], into[k], f)
 			}
 		}
@@ -154,7 +154,7 @@ func (a *accumulator) add(x *aggregate, t *fold.Table, v *eval.Vector, sel []int
 	a.count(into, counts)
 }
 
-func (a *accumulator) count(into []int, counts []int64) {
+func (a *Accumulator) count(into []int, counts []int64) {
 	if counts == nil {
 		for _, row := range into {
 			a.n[row]++
@@ -166,7 +166,7 @@ func (a *accumulator) count(into []int, counts []int64) {
 }
 
 // addInts adds integers. The halves of a batch's sum count as much as the sum of the halves.
-func (a *accumulator) addInts(x []int64, sel []int32, into []int) {
+func (a *Accumulator) addInts(x []int64, sel []int32, into []int) {
 	if groupsRepeat(len(a.hi), len(sel)) && a.addSmall(x, sel, into) {
 		return
 	}
@@ -178,7 +178,7 @@ func (a *accumulator) addInts(x []int64, sel []int32, into []int) {
 }
 
 // addSmall is addInts for integers so small that their sums fit 64 bits. It returns false, and adds nothing, if one is larger.
-func (a *accumulator) addSmall(x []int64, sel []int32, into []int) bool {
+func (a *Accumulator) addSmall(x []int64, sel []int32, into []int) bool {
 	a.part = longer(a.part, len(a.hi))
 	part, all := a.part[:len(a.hi)], int64(0)
 	if len(part) == 1 { // in a register
@@ -206,10 +206,10 @@ func (a *accumulator) addSmall(x []int64, sel []int32, into []int) bool {
 	return small
 }
 
-// addFloats adds DOUBLEs.
-func (a *accumulator) addFloats(x *aggregate, t *fold.Table, values []float64, sel []int32, into []int) {
+// AddFloats adds DOUBLEs.
+func (a *Accumulator) AddFloats(x *aggregate, t *fold.Table, values []float64, sel []int32, into []int) {
 	if a.since += len(sel); a.since > exact.MostSmall {
-		a.takeSmall()
+		a.TakeSmall()
 		a.since = len(sel)
 	}
 	// how many are added in the other way behind one that is not of a usual amount, as its neighbours may not be either
@@ -224,17 +224,17 @@ func (a *accumulator) addFloats(x *aggregate, t *fold.Table, values []float64, s
 			if f := values[i]; f-f != 0 {
 				x.addOdd(t, into[k], f)
 			} else {
-				a.sums[into[k]].Add(f)
+				a.Sums[into[k]].Add(f)
 			}
 		}
 		sel, into = sel[other:], into[other:]
 	}
 }
 
-// takeSmall moves small to sums.
-func (a *accumulator) takeSmall() {
+// TakeSmall moves small to sums.
+func (a *Accumulator) TakeSmall() {
 	for row := range a.small {
-		a.sums[row].AddSmall(&a.small[row])
+		a.Sums[row].AddSmall(&a.small[row])
 	}
 	clear(a.small)
 	a.since = 0
@@ -242,7 +242,7 @@ func (a *accumulator) takeSmall() {
 
 // addBest keeps the best number of each group; turned reverses the order. It has no branch on what is better, because in a chunk of many
 // groups new best numbers are frequent.
-func (a *accumulator) addBest(turned uint64, v *eval.Vector, sel []int32, into []int) {
+func (a *Accumulator) addBest(turned uint64, v *eval.Vector, sel []int32, into []int) {
 	best, n, into := a.best, a.n, into[:len(sel)]
 	switch v.Kind {
 	case types.Double:
@@ -267,7 +267,7 @@ func (a *accumulator) addBest(turned uint64, v *eval.Vector, sel []int32, into [
 }
 
 // present returns the rows that have a value, and their groups.
-func (a *accumulator) present(v *eval.Vector, sel []int32, into []int) ([]int32, []int) {
+func (a *Accumulator) present(v *eval.Vector, sel []int32, into []int) ([]int32, []int) {
 	a.rows, a.groups = a.rows[:0], a.groups[:0]
 	for k, i := range sel {
 		if !v.IsNull(i) {
@@ -290,8 +290,8 @@ func (x *aggregate) addOdd(t *fold.Table, row int, f float64) {
 }
 
 // settle writes everything to the table, and clears the accumulator.
-func (a *accumulator) settle(x *aggregate, t *fold.Table, scratch []byte) []byte {
-	a.takeSmall()
+func (a *Accumulator) settle(x *aggregate, t *fold.Table, scratch []byte) []byte {
+	a.TakeSmall()
 	for row, n := range a.n {
 		if n == 0 {
 			continue
@@ -303,11 +303,11 @@ func (a *accumulator) settle(x *aggregate, t *fold.Table, scratch []byte) []byte
 			t.AddSum(row, x.cell, a.hi[row])
 			t.AddSum(row, x.cell+1, a.lo[row])
 			t.AddSum(row, x.cell+2, n)
-		case sumFloats, meanFloats:
-			t.AddExact(row, x.cell, &a.sums[row])
+		case SumFloats, meanFloats:
+			t.AddExact(row, x.cell, &a.Sums[row])
 			t.AddSum(row, x.cell+1, n)
 		case deviation:
-			t.AddExact(row, x.cell, &a.sums[row])
+			t.AddExact(row, x.cell, &a.Sums[row])
 			t.AddSum(row, x.cell+1, n)
 			t.AddExact(row, x.cell+squares, &a.square[row])
 		case least, everyTrue:
@@ -323,8 +323,8 @@ func (a *accumulator) settle(x *aggregate, t *fold.Table, scratch []byte) []byte
 		}
 	}
 	a.n, a.hi, a.lo, a.best = a.n[:0], a.hi[:0], a.lo[:0], a.best[:0]
-	clear(a.sums) // releases the memory that a sum of very large or very small numbers holds
+	clear(a.Sums) // releases the memory that a sum of very large or very small numbers holds
 	clear(a.square)
-	a.sums, a.small, a.square = a.sums[:0], a.small[:0], a.square[:0]
+	a.Sums, a.small, a.square = a.Sums[:0], a.small[:0], a.square[:0]
 	return scratch
 }

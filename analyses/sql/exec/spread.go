@@ -1,4 +1,4 @@
-package compile
+package exec
 
 import (
 	"posta.dev/posta/analyses/sql/eval"
@@ -6,16 +6,16 @@ import (
 	"posta.dev/posta/analyses/sql/tail"
 )
 
-// unnest is a step of a leaf: it makes one row for each item of the lists in each row. The place of the new row is the place
+// Unnest is a step of a leaf: it makes one row for each item of the lists in each row. The place of the new row is the place
 // of the old row, followed by the index of the item.
-type unnest struct {
+type Unnest struct {
 	*plan.Unnest
 	wanted []bool // columns that later steps read
 }
 
 // spread computes an unnest in a joiner.
 type spread struct {
-	of    *unnest
+	of    *Unnest
 	lists []*eval.Program
 	meter *eval.Meter
 	out   []*eval.Vector

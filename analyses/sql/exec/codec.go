@@ -1,4 +1,4 @@
-package compile
+package exec
 
 import (
 	"encoding/binary"
@@ -79,8 +79,8 @@ func appendDouble(b []byte, f float64, key bool) []byte {
 
 var errValue = errors.New("malformed value in a table of a SQL session")
 
-// cutValue appends the value that b begins with to v, which has n rows, and returns the rest of b.
-func cutValue(v *eval.Vector, n int, b []byte) (rest []byte, err error) {
+// CutValue appends the value that b begins with to v, which has n rows, and returns the rest of b.
+func CutValue(v *eval.Vector, n int, b []byte) (rest []byte, err error) {
 	if len(v.Nulls) < n/64+1 {
 		v.Nulls = append(v.Nulls, 0)
 	}
@@ -195,5 +195,5 @@ func appendOrdered(b []byte, v *eval.Vector, row int32, o *plan.Order) []byte {
 	return b
 }
 
-// ordered reports whether the bytes of a type's values compare as the values do.
-func ordered(k types.Kind) bool { return k != types.Interval && k != types.TextList && k != types.Null }
+// Ordered reports whether the bytes of a type's values compare as the values do.
+func Ordered(k types.Kind) bool { return k != types.Interval && k != types.TextList && k != types.Null }

@@ -1,4 +1,4 @@
-package compile
+package exec
 
 import (
 	"errors"
@@ -22,45 +22,45 @@ import (
 const MaxRowBytes = 1 << 30
 
 const (
-	// foldBytes bounds what one process may fold of a statement's rows before the tables leave it: the bytes of the keys of a table, and of
+	// FoldBytes bounds what one process may fold of a statement's rows before the tables leave it: the bytes of the keys of a table, and of
 	// the texts of each aggregate. Functions and joins may make much of a row, and until the tables leave, nobody measures them.
-	foldBytes = 256 << 20
-	// batchSteps bounds the work of functions on rows that travel together (eval.Meter.Most), because a joiner serves no other session
+	FoldBytes = 256 << 20
+	// BatchSteps bounds the work of functions on rows that travel together (eval.Meter.Most), because a joiner serves no other session
 	// meanwhile.
-	batchSteps = 1 << 29
+	BatchSteps = 1 << 29
 )
 
-// slice is how many rows the kernels compute at once: few enough for the results to stay in the processor's cache.
-const slice = 2048
+// Slice is how many rows the kernels compute at once: few enough for the results to stay in the processor's cache.
+const Slice = 2048
 
-// joiner computes the leaves in one node.
-type joiner struct {
+// Joiner computes the leaves in one node.
+type Joiner struct {
 	text   string // text of the statement, for errors
 	tables []*fold.Table
 	scans  []*columns // by stream
 	leaves [][]*worker
 	memory int   // limits.memory; 0: no limit
 	sent   int64 // how many bytes of rows it has sent
-	most   int64
+	Most   int64
 	sparse bool    // a fold ends with errMany if its rows have many groups
-	of     *joiner // the joiner that this one is a fork of; nil if it is no fork
-	refs   *references
+	of     *Joiner // the joiner that this one is a fork of; nil if it is no fork
+	Refs   *references
 	failed error             // the error of what joiners compute from the reference streams
 	first  bool              // this joiner sends the leaves of reference streams
 	pos    analyses.Position // position of the batch that is being computed
 
 	meter      *eval.Meter      // of all programs
-	conditions map[ledBy]*ledTo // with which its workers begin
+	Conditions map[ledBy]*LedTo // with which its workers begin
 	slices     uint64           // how many slices have been begun
 }
 
 // worker computes a leaf.
 type worker struct {
-	*leaf
+	*Leaf
 	x      *tail.Executor // has computed the right sides of joins and the queries; nil if there are none
 	meter  *eval.Meter
 	steps  []step
-	last   *ledTo // of those with which the leaf begins; nil if there is none, or steps compute them
+	last   *LedTo // of those with which the leaf begins; nil if there is none, or steps compute them
 	ready  bool
 	swaps  bool // the numbers of partners stand before the place of a row
 	keys   []*eval.Program
@@ -68,7 +68,7 @@ type worker struct {
 	filter []*eval.Program // by aggregate; nil if it has no FILTER
 	bys    []*eval.Program // by aggregate; nil if it has no order
 	orders []*eval.Program
-	added  []accumulator // by aggregate
+	added  []Accumulator // by aggregate
 	cache  eval.KeyCache
 	vector []*eval.Vector // the values of keys
 	key    []byte
@@ -142,25 +142,25 @@ func cutPosition(b []byte, before, after int) (_ []byte, err error) {
 	return b, err
 }
 
-func (s *statement) newJoiner(replica analyses.Replica) (*joiner, error) {
-	j, err := s.newWorkers(s.leaves)
+func (s *Fragments) NewJoiner(replica analyses.Replica) (*Joiner, error) {
+	j, err := s.newWorkers(s.Leaves)
 	if err != nil {
 		return nil, err
 	}
-	j.refs, j.first, j.most = newReferences(s), replica.Index == 0, MaxRowBytes/int64(max(1, replica.Of))
+	j.Refs, j.first, j.Most = newReferences(s), replica.Index == 0, MaxRowBytes/int64(max(1, replica.Of))
 	j.limit(replica.Memory)
 	return j, nil
 }
 
 // limit lowers the bounds on what the joiner makes and keeps to limits.memory; 0 is no limit.
-func (j *joiner) limit(memory int) {
+func (j *Joiner) limit(memory int) {
 	j.memory = memory
 	j.meter.Limit(memory)
-	if j.refs != nil {
-		j.refs.most = int64(withinMemory(maxKept, memory))
+	if j.Refs != nil {
+		j.Refs.Most = int64(withinMemory(maxKept, memory))
 	}
 	for _, t := range j.tables {
-		t.SetBound(withinMemory(foldBytes, memory))
+		t.SetBound(withinMemory(FoldBytes, memory))
 	}
 }
 
@@ -176,11 +176,11 @@ func withinMemory(bound, memory int) int {
 const leastMemory = 32 << 20
 
 // newWorkers returns a joiner of some leaves.
-func (s *statement) newWorkers(leaves []*leaf) (*joiner, error) {
+func (s *Fragments) newWorkers(leaves []*Leaf) (*Joiner, error) {
 	j := s.withoutLeaves()
 	for _, l := range leaves {
-		w := &worker{leaf: l, meter: j.meter}
-		if len(l.refs) == 0 { // its lookups, if any, are in rows that stand in the plan
+		w := &worker{Leaf: l, meter: j.meter}
+		if len(l.Refs) == 0 { // its lookups, if any, are in rows that stand in the plan
 			if plans := l.plans(); len(plans) > 0 {
 				w.x = tail.New(nothing{}, maxKept, plans...)
 			}
@@ -188,21 +188,21 @@ func (s *statement) newWorkers(leaves []*leaf) (*joiner, error) {
 				return nil, err
 			}
 		}
-		j.leaves[l.scan.stream] = append(j.leaves[l.scan.stream], w)
+		j.leaves[l.Scan.Stream] = append(j.leaves[l.Scan.Stream], w)
 	}
 	return j, nil
 }
 
 // withoutLeaves returns a joiner that has no leaves yet.
-func (s *statement) withoutLeaves() *joiner {
-	j := &joiner{text: s.plan.Text, leaves: make([][]*worker, len(s.order)), meter: eval.NewMeter()}
-	j.meter.Most = batchSteps
-	for i := range s.specs {
-		t := fold.NewOutgoing(&s.specs[i])
-		t.SetBound(foldBytes)
+func (s *Fragments) withoutLeaves() *Joiner {
+	j := &Joiner{text: s.Text, leaves: make([][]*worker, len(s.Order)), meter: eval.NewMeter()}
+	j.meter.Most = BatchSteps
+	for i := range s.Specs {
+		t := fold.NewOutgoing(&s.Specs[i])
+		t.SetBound(FoldBytes)
 		j.tables = append(j.tables, t)
 	}
-	for _, sc := range s.order {
+	for _, sc := range s.Order {
 		j.scans = append(j.scans, newColumns(sc))
 	}
 	return j
@@ -211,9 +211,9 @@ func (s *statement) withoutLeaves() *joiner {
 // prepare compiles the steps of a leaf. It also computes the right sides of their joins from the reference streams that w.x
 // reads. A fork gets the steps of its joiner as given, and takes the right sides from these.
 func (w *worker) prepare(given []step) (err error) {
-	l, x := w.leaf, w.x
+	l, x := w.Leaf, w.x
 	w.ready = true
-	at := plan.LayoutOf(l.from.Fields())
+	at := plan.LayoutOf(l.From.Fields())
 	program := func(e plan.Expr) *eval.Program {
 		if x == nil {
 			p, fails := eval.CompileFor(e, at, w.meter)
@@ -225,9 +225,9 @@ func (w *worker) prepare(given []step) (err error) {
 		return p
 	}
 	late := map[int][]projected{} // by step
-	for i, n := range l.steps {
+	for i, n := range l.Steps {
 		switch n := n.(type) {
-		case *broadcast:
+		case *Broadcast:
 			var found *lookup
 			var fails error
 			if given != nil {
@@ -239,9 +239,9 @@ func (w *worker) prepare(given []step) (err error) {
 				return fails
 			}
 			w.steps = append(w.steps, step{lookup: found})
-			w.swaps = w.swaps || n.swapped && n.numbered()
+			w.swaps = w.swaps || n.Swapped && n.numbered()
 			at = plan.LayoutOf(n.Fields())
-		case *unnest:
+		case *Unnest:
 			st := step{spread: &spread{of: n, meter: w.meter}}
 			for _, e := range n.Lists {
 				st.spread.lists = append(st.spread.lists, program(e))
@@ -252,7 +252,7 @@ func (w *worker) prepare(given []step) (err error) {
 			w.steps = append(w.steps, step{filter: program(n.Cond), columns: late[i]})
 		case *plan.Project:
 			st := step{out: make([]*eval.Vector, len(n.Exprs))}
-			now, later, last := l.columnsOf(i)
+			now, later, last := l.ColumnsOf(i)
 			for _, k := range now {
 				st.columns = append(st.columns, projected{k, program(n.Exprs[k])})
 			}
@@ -263,32 +263,32 @@ func (w *worker) prepare(given []step) (err error) {
 			w.steps = append(w.steps, st)
 		}
 	}
-	if g := l.groups; g != nil {
-		for _, k := range g.node.Keys {
+	if g := l.Groups; g != nil {
+		for _, k := range g.Node.Keys {
 			w.keys = append(w.keys, program(k))
 		}
-		for i := range g.aggs {
+		for i := range g.Aggs {
 			var arg, filter, by *eval.Program
-			if o := g.aggs[i].by; o != nil {
+			if o := g.Aggs[i].by; o != nil {
 				by = program(o.X)
 			}
-			if x := &g.aggs[i]; x.arg != nil {
+			if x := &g.Aggs[i]; x.arg != nil {
 				arg = program(x.arg)
 			}
-			if f := g.aggs[i].from.Filter; f != nil {
+			if f := g.Aggs[i].from.Filter; f != nil {
 				filter = program(f)
 			}
 			w.args, w.filter, w.bys = append(w.args, arg), append(w.filter, filter), append(w.bys, by)
 		}
-		w.added = make([]accumulator, len(g.aggs))
+		w.added = make([]Accumulator, len(g.Aggs))
 	}
-	if l.keep == keepParts {
-		for _, k := range l.parts {
+	if l.Keep == KeepParts {
+		for _, k := range l.Parts {
 			w.keys = append(w.keys, program(k))
 		}
 	}
-	if l.best != nil {
-		for _, o := range l.best.orders {
+	if l.Best != nil {
+		for _, o := range l.Best.Orders {
 			w.orders = append(w.orders, program(o.X))
 		}
 	}
@@ -296,16 +296,16 @@ func (w *worker) prepare(given []step) (err error) {
 }
 
 // Reference implements analyses.Joiner.
-func (j *joiner) Reference(stream int, b *batch.Batch, pos analyses.Position) error {
-	return j.refs.add(stream, b, pos)
+func (j *Joiner) Reference(stream int, b *batch.Batch, pos analyses.Position) error {
+	return j.Refs.add(stream, b, pos)
 }
 
 // End implements analyses.Joiner. Once a reference stream is complete, one joiner computes the stream's leaves.
-func (j *joiner) End(stream int) error {
+func (j *Joiner) End(stream int) error {
 	if !j.first || len(j.leaves[stream]) == 0 {
 		return nil
 	}
-	for _, p := range j.refs.pieces[stream] {
+	for _, p := range j.Refs.pieces[stream] {
 		if err := j.fold(stream, decoded{p.batch}, p.pos); err != nil {
 			return err
 		}
@@ -314,7 +314,7 @@ func (j *joiner) End(stream int) error {
 }
 
 // Facts implements analyses.Joiner.
-func (j *joiner) Facts(stream int, b *batch.Batch, pos analyses.Position) error {
+func (j *Joiner) Facts(stream int, b *batch.Batch, pos analyses.Position) error {
 	if err := j.prepare(stream); err != nil {
 		return err
 	}
@@ -323,20 +323,20 @@ func (j *joiner) Facts(stream int, b *batch.Batch, pos analyses.Position) error 
 
 // prepare computes what the leaves of a stream need from the reference streams, unless that is done. After a failure, every
 // further call fails with the same error.
-func (j *joiner) prepare(stream int) error {
+func (j *Joiner) prepare(stream int) error {
 	for _, w := range j.leaves[stream] {
 		if w.ready || j.failed != nil {
 			continue
 		}
-		w.x = j.refs.executor()
+		w.x = j.Refs.executor()
 		if err := errors.Join(w.prepare(nil), j.follow(w)); err != nil {
-			j.failed = j.refs.explain(err)
+			j.failed = j.Refs.explain(err)
 		}
 	}
 	return j.failed
 }
 
-func (j *joiner) fold(stream int, b rows, pos analyses.Position) error {
+func (j *Joiner) fold(stream int, b rows, pos analyses.Position) error {
 	c := j.scans[stream]
 	c.load(b, pos.File)
 	j.pos = pos
@@ -345,8 +345,8 @@ func (j *joiner) fold(stream int, b rows, pos analyses.Position) error {
 		w.pos.begin(pos)
 		w.cache.Forget()
 	}
-	for lo := 0; lo < b.Rows(); lo += slice {
-		n := min(slice, b.Rows()-lo)
+	for lo := 0; lo < b.Rows(); lo += Slice {
+		n := min(Slice, b.Rows()-lo)
 		columns := c.window(lo, lo+n)
 		j.slices++
 		for _, w := range j.leaves[stream] {
@@ -370,11 +370,11 @@ func (j *joiner) fold(stream int, b rows, pos analyses.Position) error {
 }
 
 // foldable returns the error of the tables of a worker.
-func (j *joiner) foldable(w *worker) error {
-	for _, t := range j.tables[w.table : w.table+w.tables] {
+func (j *Joiner) foldable(w *worker) error {
+	for _, t := range j.tables[w.Table : w.Table+w.Tables] {
 		if errors.Is(t.Err(), fold.ErrTooLarge) {
-			bound, why := withinMemory(foldBytes, j.memory), ""
-			if bound < foldBytes {
+			bound, why := withinMemory(FoldBytes, j.memory), ""
+			if bound < FoldBytes {
 				why = " (limits.memory of the topology)"
 			}
 			return fmt.Errorf("the rows, groups and values that are made of rows which travel together take more than %d MiB%s in one process: %w; "+
@@ -388,7 +388,7 @@ func (j *joiner) foldable(w *worker) error {
 }
 
 // located adds the place in the statement and in the data to an error about a value.
-func (j *joiner) located(err error, pos analyses.Position) error {
+func (j *Joiner) located(err error, pos analyses.Position) error {
 	e := (*eval.Error)(nil)
 	if !errors.As(err, &e) {
 		return err
@@ -397,7 +397,7 @@ func (j *joiner) located(err error, pos analyses.Position) error {
 }
 
 // Flush implements analyses.Joiner.
-func (j *joiner) Flush(tables []*fold.Table) error {
+func (j *Joiner) Flush(tables []*fold.Table) error {
 	j.settle()
 	for i, t := range j.tables {
 		t.MoveTo(tables[i])
@@ -413,10 +413,10 @@ func (j *joiner) Flush(tables []*fold.Table) error {
 }
 
 // settle writes the accumulators of all workers to the tables.
-func (j *joiner) settle() {
+func (j *Joiner) settle() {
 	for _, of := range j.leaves {
 		for _, w := range of {
-			w.settle(j.tables[w.table])
+			w.settle(j.tables[w.Table])
 		}
 	}
 }
@@ -426,25 +426,25 @@ func (w *worker) settle(t *fold.Table) {
 	w.worst = nil
 	w.cache.Forget()
 	for a := range w.added {
-		if x := &w.groups.aggs[a]; x.accumulates() && !x.distinct {
+		if x := &w.Groups.Aggs[a]; x.accumulates() && !x.distinct {
 			w.key = w.added[a].settle(x, t, w.key)
 		}
 	}
 }
 
 // take computes some rows.
-func (w *worker) take(j *joiner, of *columns, columns []*eval.Vector, n int) error {
+func (w *worker) take(j *Joiner, of *columns, columns []*eval.Vector, n int) error {
 	w.pos.joined = joined{}
 	w.meter.Release()
 	if w.last == nil {
-		w.sel = of.taken(w.missing, everyRow(w.sel, n), int(w.pos.at))
+		w.sel = of.taken(w.Missing, everyRow(w.sel, n), int(w.pos.at))
 		return w.behind(0, j, columns, n, w.sel)
 	}
-	passed, err := w.last.passed(j.slices, columns, n)
+	passed, err := w.last.Passed(j.slices, columns, n)
 	if err != nil {
 		return err
 	}
-	w.sel = of.taken(w.missing, append(w.sel[:0], passed...), int(w.pos.at))
+	w.sel = of.taken(w.Missing, append(w.sel[:0], passed...), int(w.pos.at))
 	if len(w.sel) == 0 {
 		return nil
 	}
@@ -461,12 +461,12 @@ func everyRow(sel []int32, n int) []int32 {
 
 // behind computes the steps from index first on for the selected rows, and keeps the rows that remain. A step whose values do not fit the
 // memory is computed for some of the rows at a time (eval.Pieces), and so is all behind it.
-func (w *worker) behind(first int, j *joiner, columns []*eval.Vector, n int, sel []int32) error {
+func (w *worker) behind(first int, j *Joiner, columns []*eval.Vector, n int, sel []int32) error {
 	return w.after(first, j, columns, columns, n, sel)
 }
 
 // after is behind, for steps after a projection. The projection was computed from the columns below.
-func (w *worker) after(i int, j *joiner, columns, below []*eval.Vector, n int, sel []int32) error {
+func (w *worker) after(i int, j *Joiner, columns, below []*eval.Vector, n int, sel []int32) error {
 	if i == len(w.steps) {
 		return w.keepThem(j, columns, n, sel)
 	}
@@ -505,30 +505,30 @@ func (w *worker) after(i int, j *joiner, columns, below []*eval.Vector, n int, s
 }
 
 // keepThem keeps the rows that all steps have left.
-func (w *worker) keepThem(j *joiner, columns []*eval.Vector, n int, sel []int32) error {
-	switch w.keep {
-	case keepGroups:
-		return w.group(j.tables[w.table:], columns, n, sel)
-	case keepBest:
-		return eval.Pieces(sel, func(sel []int32) error { return w.keepBest(j.tables[w.table], columns, n, sel) })
-	case keepDistinct:
-		return w.keepDistinct(j.tables[w.table], columns, sel)
-	case keepParts:
-		return eval.Pieces(sel, func(sel []int32) error { return w.keepParts(j.tables[w.table], columns, n, sel) })
+func (w *worker) keepThem(j *Joiner, columns []*eval.Vector, n int, sel []int32) error {
+	switch w.Keep {
+	case KeepGroups:
+		return w.group(j.tables[w.Table:], columns, n, sel)
+	case KeepBest:
+		return eval.Pieces(sel, func(sel []int32) error { return w.keepBest(j.tables[w.Table], columns, n, sel) })
+	case KeepDistinct:
+		return w.keepDistinct(j.tables[w.Table], columns, sel)
+	case KeepParts:
+		return eval.Pieces(sel, func(sel []int32) error { return w.keepParts(j.tables[w.Table], columns, n, sel) })
 	}
 	return w.keepRows(j, columns, sel)
 }
 
 // compute computes an expression. If the leaf wants only the first rows, it keeps a failing row as a failed row, and drops
 // the rows after it. Whether that row is among the first is known only when the rows of all joiners are merged.
-func (w *worker) compute(j *joiner, p *eval.Program, columns []*eval.Vector, n int, sel *[]int32) (*eval.Vector, error) {
+func (w *worker) compute(j *Joiner, p *eval.Program, columns []*eval.Vector, n int, sel *[]int32) (*eval.Vector, error) {
 	v, err := p.Run(columns, n, *sel)
 	e := (*eval.Error)(nil)
 	if !w.firstRows() || !errors.As(err, &e) {
 		return v, err
 	}
 	w.key = append(w.pos.append(w.key[:0], e.Row), rowFailed)
-	t := j.tables[w.table]
+	t := j.tables[w.Table]
 	t.PutLeast(t.Row(t.Key()), 0, append(fold.AppendText(w.row[:0], w.key), j.located(err, j.pos).Error()...))
 	before, _ := slices.BinarySearch(*sel, e.Row)
 	*sel = (*sel)[:before]
@@ -573,8 +573,8 @@ func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel 
 		return err
 	}
 	all := w.counts.of(w.into, t.Len())
-	for a := range w.groups.aggs {
-		x := &w.groups.aggs[a]
+	for a := range w.Groups.Aggs {
+		x := &w.Groups.Aggs[a]
 		rows, into, counts := sel, w.into, all
 		if f := w.filter[a]; f != nil {
 			if err := w.pass(f, columns, n, sel); err != nil {
@@ -627,7 +627,7 @@ func (w *worker) pass(filter *eval.Program, columns []*eval.Vector, n int, sel [
 
 // aggregate adds rows to an aggregate of their groups.
 func (w *worker) aggregate(a int, t, own *fold.Table, columns []*eval.Vector, n int, rows []int32, into []int, counts []int64) (err error) {
-	x := &w.groups.aggs[a]
+	x := &w.Groups.Aggs[a]
 	var v, by *eval.Vector
 	if p := w.args[a]; p != nil {
 		if v, err = p.Run(columns, n, rows); err != nil {
@@ -688,7 +688,7 @@ func (w *worker) find(t *fold.Table, sel []int32) error {
 func (w *worker) groupOf(t *fold.Table, row int32) (int, error) {
 	w.key = w.key[:0]
 	for _, v := range w.vector {
-		if w.key = appendValue(w.key, v, row, true); len(w.key) > foldBytes {
+		if w.key = appendValue(w.key, v, row, true); len(w.key) > FoldBytes {
 			return 0, errWide
 		}
 	}
@@ -696,7 +696,7 @@ func (w *worker) groupOf(t *fold.Table, row int32) (int, error) {
 }
 
 // errWide is returned for a row whose values are too long together. Each of them may be long, and a statement can name one many times.
-var errWide = fmt.Errorf("the values of one row take more than %d MiB: name fewer columns, or shorten them", foldBytes>>20)
+var errWide = fmt.Errorf("the values of one row take more than %d MiB: name fewer columns, or shorten them", FoldBytes>>20)
 
 // errFull ends the work on rows behind the first ones, if the leaf wants only these. Without it a LIMIT over long values would compute all
 // of them.
@@ -730,7 +730,7 @@ func (w *worker) keepBest(t *fold.Table, columns []*eval.Vector, n int, sel []in
 	for _, i := range sel {
 		w.key = w.key[:0]
 		for k, v := range orders {
-			w.key = appendOrdered(w.key, v, i, &w.best.orders[k])
+			w.key = appendOrdered(w.key, v, i, &w.Best.Orders[k])
 		}
 		w.key = w.pos.append(w.key, i)
 		if w.firstRows() {
@@ -747,7 +747,7 @@ func (w *worker) keepBest(t *fold.Table, columns []*eval.Vector, n int, sel []in
 			return err
 		}
 		t.PutLeast(row, 0, w.row)
-		if all := t.Least(row, 0); len(all) == w.best.n {
+		if all := t.Least(row, 0); len(all) == w.Best.N {
 			worst, _, err := fold.CutText(all[len(all)-1])
 			if err != nil {
 				return err
@@ -762,11 +762,11 @@ func (w *worker) keepBest(t *fold.Table, columns []*eval.Vector, n int, sel []in
 func (w *worker) keepDistinct(t *fold.Table, columns []*eval.Vector, sel []int32) error {
 	for _, i := range sel {
 		w.key = w.key[:0]
-		for c, needed := range w.needed {
+		for c, needed := range w.Needed {
 			if needed {
 				w.key = appendValue(w.key, columns[c], i, true)
 			}
-			if len(w.key) > foldBytes {
+			if len(w.key) > FoldBytes {
 				return errWide
 			}
 		}
@@ -777,8 +777,8 @@ func (w *worker) keepDistinct(t *fold.Table, columns []*eval.Vector, sel []int32
 }
 
 // keepRows sends rows with their positions.
-func (w *worker) keepRows(j *joiner, columns []*eval.Vector, sel []int32) error {
-	t := j.tables[w.table]
+func (w *worker) keepRows(j *Joiner, columns []*eval.Vector, sel []int32) error {
+	t := j.tables[w.Table]
 	for _, i := range sel {
 		w.key = w.pos.append(w.key[:0], i)
 		var err error
@@ -786,7 +786,7 @@ func (w *worker) keepRows(j *joiner, columns []*eval.Vector, sel []int32) error 
 			return err
 		}
 		t.Row(t.Key().Text(w.key).Text(w.row))
-		if !w.unkept {
+		if !w.Unkept {
 			j.sent += int64(len(w.key) + len(w.row))
 		}
 	}
@@ -794,21 +794,21 @@ func (w *worker) keepRows(j *joiner, columns []*eval.Vector, sel []int32) error 
 }
 
 // bounded returns an error if the joiner and its forks have sent too many bytes of rows.
-func (j *joiner) bounded() error {
-	if j.sent > j.most {
+func (j *Joiner) bounded() error {
+	if j.sent > j.Most {
 		return fmt.Errorf(
-			"the statement sends rows of more than %d bytes to one process: group them, narrow them by WHERE, or name fewer columns", j.most)
+			"the statement sends rows of more than %d bytes to one process: group them, narrow them by WHERE, or name fewer columns", j.Most)
 	}
 	return nil
 }
 
 // appendRow appends the columns of a row that the tail reads.
 func (w *worker) appendRow(b []byte, columns []*eval.Vector, row int32) ([]byte, error) {
-	for c, needed := range w.needed {
+	for c, needed := range w.Needed {
 		if needed {
 			b = appendValue(b, columns[c], row, false)
 		}
-		if len(b) > foldBytes {
+		if len(b) > FoldBytes {
 			return nil, errWide
 		}
 	}

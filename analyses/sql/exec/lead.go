@@ -1,4 +1,4 @@
-package compile
+package exec
 
 import (
 	"posta.dev/posta/analyses/sql/eval"
@@ -16,32 +16,32 @@ import (
 // leading is a condition with which a leaf begins. Equal conditions of a statement's leaves have equal numbers.
 type leading struct {
 	number int
-	cond   plan.Expr
+	Cond   plan.Expr
 }
 
-// lead finds the conditions with which the leaves begin.
-func (s *statement) lead() {
+// Lead finds the conditions with which the leaves begin.
+func (s *Fragments) Lead() {
 	number := plan.Numbers()
-	for _, l := range s.leaves {
-		l.leading, l.led = nil, 0
-		for _, n := range l.steps {
+	for _, l := range s.Leaves {
+		l.Leading, l.led = nil, 0
+		for _, n := range l.Steps {
 			f, ok := n.(*plan.Filter)
 			if !ok || !plan.Pushable(f.Cond) {
 				break
 			}
 			for _, part := range separate(f.Cond) {
-				l.leading = append(l.leading, leading{number(l.byPlace(part)), part})
+				l.Leading = append(l.Leading, leading{number(l.ByPlace(part)), part})
 			}
 			l.led++
 		}
 	}
 }
 
-// byPlace returns an expression over the rows of the leaf's table in which a column's number is its place in the table. So leaves of one
+// ByPlace returns an expression over the rows of the leaf's table in which a column's number is its place in the table. So leaves of one
 // table can be compared.
-func (l *leaf) byPlace(e plan.Expr) plan.Expr {
+func (l *Leaf) ByPlace(e plan.Expr) plan.Expr {
 	by := map[plan.ColumnID]plan.Expr{}
-	for i, f := range l.from.Fields() {
+	for i, f := range l.From.Fields() {
 		by[f.ID] = plan.Typed(&plan.Column{ID: plan.ColumnID(-1 - i)}, f.Type, 0)
 	}
 	return plan.Substitute(e, by)
@@ -112,60 +112,60 @@ func onlyText(e plan.Expr) plan.ColumnID {
 	return column
 }
 
-// ledTo is a leading condition behind others, as one goroutine computes it.
-type ledTo struct {
-	behind *ledTo // the condition before it; nil if it is the first
-	by     *eval.Program
+// LedTo is a leading condition behind others, as one goroutine computes it.
+type LedTo struct {
+	Behind *LedTo // the condition before it; nil if it is the first
+	By     *eval.Program
 	slice  uint64 // the slice that sel is about
-	sel    []int32
+	Sel    []int32
 }
 
 // ledBy identifies a condition. Streams need not be told apart, because a slice is of one stream.
 type ledBy struct {
-	behind *ledTo
+	behind *LedTo
 	number int
 }
 
 // follow makes the worker begin with the conditions of its leaf, which it shares with the joiner's other workers.
-func (j *joiner) follow(w *worker) error {
-	if j.conditions == nil {
-		j.conditions = map[ledBy]*ledTo{}
+func (j *Joiner) follow(w *worker) error {
+	if j.Conditions == nil {
+		j.Conditions = map[ledBy]*LedTo{}
 	}
-	for _, l := range w.leading {
+	for _, l := range w.Leading {
 		at := ledBy{w.last, l.number}
-		c := j.conditions[at]
+		c := j.Conditions[at]
 		if c == nil {
-			by, err := eval.CompileFor(l.cond, plan.LayoutOf(w.from.Fields()), j.meter)
+			by, err := eval.CompileFor(l.Cond, plan.LayoutOf(w.From.Fields()), j.meter)
 			if err != nil {
 				return err
 			}
-			c = &ledTo{behind: w.last, by: by}
-			j.conditions[at] = c
+			c = &LedTo{Behind: w.last, By: by}
+			j.Conditions[at] = c
 		}
 		w.last = c
 	}
 	return nil
 }
 
-// passed returns the rows of a slice that fulfil the condition and those before it. The slice number is not 0. The result is valid until
+// Passed returns the rows of a slice that fulfil the condition and those before it. The slice number is not 0. The result is valid until
 // the next slice, and must not be changed.
-func (c *ledTo) passed(slice uint64, columns []*eval.Vector, n int) ([]int32, error) {
+func (c *LedTo) Passed(slice uint64, columns []*eval.Vector, n int) ([]int32, error) {
 	if c.slice == slice {
-		return c.sel, nil
+		return c.Sel, nil
 	}
-	if c.behind == nil {
-		c.sel = everyRow(c.sel, n)
+	if c.Behind == nil {
+		c.Sel = everyRow(c.Sel, n)
 	} else {
-		before, err := c.behind.passed(slice, columns, n)
+		before, err := c.Behind.Passed(slice, columns, n)
 		if err != nil {
 			return nil, err
 		}
-		c.sel = append(c.sel[:0], before...)
+		c.Sel = append(c.Sel[:0], before...)
 	}
-	if len(c.sel) > 0 {
-		kept := c.sel[:0]
-		err := eval.Pieces(c.sel, func(sel []int32) error {
-			v, err := c.by.Run(columns, n, sel)
+	if len(c.Sel) > 0 {
+		kept := c.Sel[:0]
+		err := eval.Pieces(c.Sel, func(sel []int32) error {
+			v, err := c.By.Run(columns, n, sel)
 			if err == nil {
 				kept = append(kept, passing(v, sel)...)
 			}
@@ -174,8 +174,8 @@ func (c *ledTo) passed(slice uint64, columns []*eval.Vector, n int) ([]int32, er
 		if err != nil {
 			return nil, err
 		}
-		c.sel = kept
+		c.Sel = kept
 	}
 	c.slice = slice
-	return c.sel, nil
+	return c.Sel, nil
 }

@@ -1,6 +1,8 @@
-package compile
+package exec
 
 import (
+	"encoding/hex"
+
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/plan"
 	"posta.dev/posta/analyses/sql/tail"
@@ -35,4 +37,14 @@ func Cell(v *eval.Vector, row int32, t types.Type) any {
 		return v.Texts[row]
 	}
 	return string(eval.AppendText(nil, v, row, t))
+}
+
+// emitPass emits the answer of a pass, one text per row. The text consists of digits, because texts of an answer must be
+// UTF-8.
+func emitPass(rows *tail.Rows, emit func(row ...any)) {
+	var b []byte
+	for i := range rows.N {
+		b = appendValue(b[:0], rows.Columns[0], int32(i), false)
+		emit(hex.EncodeToString(b))
+	}
 }

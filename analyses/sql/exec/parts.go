@@ -1,4 +1,4 @@
-package compile
+package exec
 
 import (
 	"encoding/binary"
@@ -30,13 +30,13 @@ func appendPacked(b []byte, v *eval.Vector, row int32) []byte {
 		return append(b, 0)
 	case v.Kind == types.Text:
 		return append(binary.AppendUvarint(append(b, present), uint64(len(v.Texts[row]))), v.Texts[row]...)
-	case isInteger(v.Kind):
+	case IsInteger(v.Kind):
 		return binary.AppendVarint(append(b, present), v.Ints[row])
 	}
 	return appendValue(b, v, row, false)
 }
 
-func isInteger(k types.Kind) bool {
+func IsInteger(k types.Kind) bool {
 	return k == types.BigInt || k == types.Decimal || k == types.Date || k == types.Timestamp
 }
 
@@ -46,12 +46,12 @@ func cutPacked(v *eval.Vector, n int, b []byte) (rest []byte, err error) {
 	case len(b) == 0:
 		return nil, errValue
 	case b[0] == 0:
-		if _, err = cutValue(v, n, []byte{null}); err != nil {
+		if _, err = CutValue(v, n, []byte{null}); err != nil {
 			return nil, err
 		}
 		return b[1:], nil
-	case v.Kind != types.Text && !isInteger(v.Kind):
-		return cutValue(v, n, b)
+	case v.Kind != types.Text && !IsInteger(v.Kind):
+		return CutValue(v, n, b)
 	}
 	for len(v.Nulls) < n/64+1 {
 		v.Nulls = append(v.Nulls, 0)
@@ -83,13 +83,13 @@ rows:
 	for _, i := range sel {
 		w.key, w.row = w.key[:0], w.row[:0]
 		for _, v := range w.vector {
-			if w.dropNull && v.IsNull(i) {
+			if w.DropNull && v.IsNull(i) {
 				continue rows
 			}
 			w.key = appendValue(w.key, v, i, true)
 		}
 		for _, c := range travels {
-			if w.row = appendPacked(w.row, columns[c], i); len(w.row) > foldBytes {
+			if w.row = appendPacked(w.row, columns[c], i); len(w.row) > FoldBytes {
 				return errWide
 			}
 		}
@@ -99,12 +99,12 @@ rows:
 }
 
 // beside returns the columns that travel in addition to the key.
-func (l *leaf) beside() (columns []int) {
+func (l *Leaf) beside() (columns []int) {
 	keyed := map[int]bool{}
 	for _, c := range l.inKey() {
 		keyed[c] = true
 	}
-	for c, needed := range l.needed {
+	for c, needed := range l.Needed {
 		if needed && !keyed[c] {
 			columns = append(columns, c)
 		}
@@ -113,26 +113,26 @@ func (l *leaf) beside() (columns []int) {
 }
 
 // waited yields the waiting rows of a source in the order in which the aggregator got them.
-func (l *leaf) waited(t *fold.Table, yield func(*tail.Rows) error) error {
+func (l *Leaf) waited(t *fold.Table, yield func(*tail.Rows) error) error {
 	inKey, beside := l.inKey(), l.beside()
-	for lo := 0; lo < t.Len(); lo += atOnce {
+	for lo := 0; lo < t.Len(); lo += AtOnce {
 		t.Pause()
-		n := min(atOnce, t.Len()-lo)
-		r := &tail.Rows{N: n, Columns: make([]*eval.Vector, len(l.fields))}
-		keys := make([]*eval.Vector, len(l.parts))
-		for k, e := range l.parts {
+		n := min(AtOnce, t.Len()-lo)
+		r := &tail.Rows{N: n, Columns: make([]*eval.Vector, len(l.Fields))}
+		keys := make([]*eval.Vector, len(l.Parts))
+		for k, e := range l.Parts {
 			keys[k] = &eval.Vector{Kind: e.Type().Kind}
-			if c := inKey[k]; c >= 0 && l.needed[c] {
+			if c := inKey[k]; c >= 0 && l.Needed[c] {
 				r.Columns[c] = keys[k]
 			}
 		}
 		for _, c := range beside {
-			r.Columns[c] = &eval.Vector{Kind: l.fields[c].Type.Kind}
+			r.Columns[c] = &eval.Vector{Kind: l.Fields[c].Type.Kind}
 		}
 		for i := range n {
 			b, err := t.KeyText(lo+i, 0), error(nil)
 			for _, v := range keys {
-				if b, err = cutValue(v, i, b); err != nil {
+				if b, err = CutValue(v, i, b); err != nil {
 					return err
 				}
 			}
@@ -150,23 +150,23 @@ func (l *leaf) waited(t *fold.Table, yield func(*tail.Rows) error) error {
 	return nil
 }
 
-// partSource gives package tail the rows of one part of a region.
-type partSource struct {
-	r      *region
-	tables []*fold.Table // all tables of the analysis
+// PartSource gives package tail the rows of one part of a region.
+type PartSource struct {
+	R      *Region
+	Tables []*fold.Table // all tables of the analysis
 }
 
-func (p partSource) Has(n plan.Node) bool { _, ok := p.r.of[n]; return ok }
+func (p PartSource) Has(n plan.Node) bool { _, ok := p.R.Of[n]; return ok }
 
-func (p partSource) Read(n plan.Node, yield func(*tail.Rows) error) error {
-	l := p.r.sources[p.r.of[n]]
-	if l.keep == keepGroups {
-		if p.r.early[n] {
-			return l.groups.early(p.tables[l.table], yield)
+func (p PartSource) Read(n plan.Node, yield func(*tail.Rows) error) error {
+	l := p.R.Sources[p.R.Of[n]]
+	if l.Keep == KeepGroups {
+		if p.R.Early[n] {
+			return l.Groups.early(p.Tables[l.Table], yield)
 		}
-		return l.groups.rows(p.tables[l.table:], yield)
+		return l.Groups.rows(p.Tables[l.Table:], yield)
 	}
-	return l.waited(p.tables[l.table], yield)
+	return l.waited(p.Tables[l.Table], yield)
 }
 
 // partBytes bounds the bytes of rows, groups and values that an aggregator keeps while it computes one part of a region.
@@ -175,19 +175,19 @@ const partBytes = 256 << 20
 // settleRows is how many rows are accumulated before the sums are written to the table, so that the table can be sent.
 const settleRows = 1 << 16
 
-// finishPart computes one part of a region, and folds its rows into the region's table.
-func (s *statement) finishPart(table int, tables []*fold.Table, full func()) error {
-	var r *region
-	for _, g := range s.regions {
-		if g.leaf.table == table {
+// FinishPart computes one part of a region, and folds its rows into the region's table.
+func (s *Fragments) FinishPart(table int, tables []*fold.Table, full func()) error {
+	var r *Region
+	for _, g := range s.Regions {
+		if g.Leaf.Table == table {
 			r = g
 		}
 	}
 	if r == nil {
 		return fmt.Errorf("table %d is made of no others", table)
 	}
-	j := &joiner{text: s.plan.Text, tables: tables, most: math.MaxInt64}
-	w := &worker{leaf: r.leaf, meter: eval.NewMeter()}
+	j := &Joiner{text: s.Text, tables: tables, Most: math.MaxInt64}
+	w := &worker{Leaf: r.Leaf, meter: eval.NewMeter()}
 	w.meter.Pause = tables[table].Pause
 	if err := w.prepare(nil); err != nil {
 		return err
@@ -195,14 +195,14 @@ func (s *statement) finishPart(table int, tables []*fold.Table, full func()) err
 	t := tables[table]
 	most := withinMemory(partBytes, t.Memory())
 	w.meter.Limit(t.Memory())
-	x := tail.New(partSource{r, tables}, int64(most), r.base)
+	x := tail.New(PartSource{r, tables}, int64(most), r.Base)
 	x.SetPause(t.Pause)
 	x.Limit(t.Memory())
 	settled := 0
-	err := x.Each(r.base, func(rows *tail.Rows, sel []int32) error {
+	err := x.Each(r.Base, func(rows *tail.Rows, sel []int32) error {
 		t.Pause()
-		if r.keys > 0 {
-			w.pos.groups = rows.Columns[:r.keys]
+		if r.Keys > 0 {
+			w.pos.groups = rows.Columns[:r.Keys]
 		}
 		w.sel = append(w.sel[:0], sel...)
 		w.cache.Forget()
@@ -220,7 +220,7 @@ func (s *statement) finishPart(table int, tables []*fold.Table, full func()) err
 	if errors.Is(err, tail.ErrMemory) {
 		err = fmt.Errorf(
 			"the rows of one part of the join by %s in one aggregator: %w; a single key that most rows have has all of them in one part",
-			r.keyNames(), err)
+			r.KeyNames(), err)
 		return lowered(err, most, partBytes)
 	}
 	if err != nil {
@@ -231,10 +231,10 @@ func (s *statement) finishPart(table int, tables []*fold.Table, full func()) err
 }
 
 // valueError adds the place in the statement to an error about a value of a joined row.
-func (s *statement) valueError(err error) error {
+func (s *Fragments) valueError(err error) error {
 	e := (*eval.Error)(nil)
 	if !errors.As(err, &e) {
 		return err
 	}
-	return syntax.NewError(s.plan.Text, e.At, e.Message, "")
+	return syntax.NewError(s.Text, e.At, e.Message, "")
 }

@@ -1,4 +1,4 @@
-package compile
+package exec
 
 import (
 	"posta.dev/posta/analyses/sql/eval"
@@ -56,7 +56,7 @@ func (r *repeated) add(x *aggregate, t *fold.Table, row int, hash int64) {
 }
 
 // addHashes adds the hashes of values. Values with a code are hashed once for each code and call.
-func (a *accumulator) addHashes(x *aggregate, t *fold.Table, v *eval.Vector, sel []int32, into []int) {
+func (a *Accumulator) addHashes(x *aggregate, t *fold.Table, v *eval.Vector, sel []int32, into []int) {
 	if a.repeated == nil {
 		a.repeated = &repeated{}
 	}
@@ -79,7 +79,7 @@ func (a *accumulator) addHashes(x *aggregate, t *fold.Table, v *eval.Vector, sel
 	}
 }
 
-func (a *accumulator) addNumbers(x *aggregate, t *fold.Table, v *eval.Vector, sel []int32, into []int) {
+func (a *Accumulator) addNumbers(x *aggregate, t *fold.Table, v *eval.Vector, sel []int32, into []int) {
 	if a.tally == nil {
 		a.tally = &tally{}
 	}

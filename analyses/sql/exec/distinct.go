@@ -1,4 +1,4 @@
-package compile
+package exec
 
 import (
 	"posta.dev/posta/analyses/sql/eval"
@@ -20,14 +20,14 @@ func takesDistinct(a *plan.Aggregate) (plain string, distinct bool) {
 	return a.Func, a.Distinct && (f == nil || !f.Once)
 }
 
-// distinctSpecs describes the tables of values.
-func (g *groups) distinctSpecs(name, stream string) (specs []fold.Spec) {
-	for i := range g.aggs {
-		if !g.aggs[i].distinct {
+// DistinctSpecs describes the tables of values.
+func (g *groups) DistinctSpecs(name, stream string) (specs []fold.Spec) {
+	for i := range g.Aggs {
+		if !g.Aggs[i].distinct {
 			continue
 		}
-		s := fold.Spec{Name: name + "d" + itoa(len(specs)), Stream: stream, Keys: []fold.Key{{Name: "v", Kind: fold.KeyText}}}
-		if len(g.node.Keys) > 0 {
+		s := fold.Spec{Name: name + "d" + Itoa(len(specs)), Stream: stream, Keys: []fold.Key{{Name: "v", Kind: fold.KeyText}}}
+		if len(g.Node.Keys) > 0 {
 			s.Keys = append([]fold.Key{{Name: "k", Kind: fold.KeyText}}, s.Keys...)
 		}
 		specs = append(specs, s)
@@ -37,7 +37,7 @@ func (g *groups) distinctSpecs(name, stream string) (specs []fold.Spec) {
 
 // foldDistinct adds the values of rows to the table of values.
 func (w *worker) foldDistinct(t, values *fold.Table, v *eval.Vector, sel []int32, into []int) {
-	grouped := len(w.groups.node.Keys) > 0
+	grouped := len(w.Groups.Node.Keys) > 0
 	for k, i := range sel {
 		if v.IsNull(i) {
 			continue
@@ -56,19 +56,19 @@ func (w *worker) foldDistinct(t, values *fold.Table, v *eval.Vector, sel []int32
 func (g *groups) distinct(stream string, tables []*fold.Table) (*fold.Table, error) {
 	spec := g.spec("distinct", stream)
 	sums := fold.NewTable(&spec)
-	grouped := len(g.node.Keys) > 0
+	grouped := len(g.Node.Keys) > 0
 	next, scratch := 0, []byte(nil)
-	for i := range g.aggs {
-		x := &g.aggs[i]
+	for i := range g.Aggs {
+		x := &g.Aggs[i]
 		if !x.distinct {
 			continue
 		}
 		values := tables[next]
 		next++
-		added := accumulator{}
-		for lo := 0; lo < values.Len(); lo += atOnce {
+		added := Accumulator{}
+		for lo := 0; lo < values.Len(); lo += AtOnce {
 			values.Pause()
-			n := min(atOnce, values.Len()-lo)
+			n := min(AtOnce, values.Len()-lo)
 			v := &eval.Vector{Kind: x.arg.Type().Kind}
 			into := make([]int, n)
 			for k := range n {
@@ -77,7 +77,7 @@ func (g *groups) distinct(stream string, tables []*fold.Table) (*fold.Table, err
 					key, last = key.Text(values.KeyText(lo+k, 0)), 1
 				}
 				into[k] = sums.Row(key)
-				if _, err := cutValue(v, k, values.KeyText(lo+k, last)); err != nil {
+				if _, err := CutValue(v, k, values.KeyText(lo+k, last)); err != nil {
 					return nil, err
 				}
 			}

@@ -1,8 +1,9 @@
-package compile
+package exec
 
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"posta.dev/posta/analyses/sql/plan"
 
@@ -16,8 +17,8 @@ import (
 // groups is an aggregation that tables can hold. The table has a row for each group; its key is the wire form of the group's
 // keys.
 type groups struct {
-	node  *plan.Aggregation
-	aggs  []aggregate
+	Node  *plan.Aggregation
+	Aggs  []aggregate
 	cells []fold.Agg
 }
 
@@ -30,7 +31,7 @@ type aggregate struct {
 	by       *plan.Order // of leastBy
 	distinct bool        // DISTINCT: the values are in a table of their own, and only the reducer uses the cells
 
-	before, after int // how many numbers surround the place of a row; see leaf.numbers
+	Before, After int // how many numbers surround the place of a row; see leaf.numbers
 }
 
 type aggregateKind uint8
@@ -39,7 +40,7 @@ const (
 	countRows   aggregateKind = iota
 	countValues               // cell: Sum
 	sumInts                   // cells: Sum of the high half, Sum of the low half, Sum of the count
-	sumFloats                 // cells: Exact of finite values, Sum of the count, Least of NaN and the infinities
+	SumFloats                 // cells: Exact of finite values, Sum of the count, Least of NaN and the infinities
 	meanInts                  // as sumInts
 	meanFloats                // as sumFloats
 	least                     // cell: MinText
@@ -54,17 +55,17 @@ const (
 	hashes                    // cell: Smallest; only without keys
 )
 
-// newGroups returns how tables fold an aggregation, nil if they cannot.
-func newGroups(a *plan.Aggregation) *groups {
+// NewGroups returns how tables fold an aggregation, nil if they cannot.
+func NewGroups(a *plan.Aggregation) *groups {
 	if len(a.Sets) != 1 || len(a.Sets[0]) != len(a.Keys) {
 		return nil
 	}
 	for _, k := range a.Keys {
-		if !ordered(k.Type().Kind) || !computed(k) {
+		if !Ordered(k.Type().Kind) || !Computed(k) {
 			return nil
 		}
 	}
-	g := &groups{node: a}
+	g := &groups{Node: a}
 	for _, agg := range a.Aggs {
 		if !g.add(agg) {
 			return nil
@@ -81,7 +82,7 @@ func newGroups(a *plan.Aggregation) *groups {
 
 // add adds an aggregate; false if it does not fold.
 func (g *groups) add(a *plan.Aggregate) bool {
-	if a.Filter != nil && !computed(a.Filter) {
+	if a.Filter != nil && !Computed(a.Filter) {
 		return false
 	}
 	x := aggregate{from: a, cell: len(g.cells)}
@@ -101,11 +102,11 @@ func (g *groups) add(a *plan.Aggregate) bool {
 			if k == fold.Least {
 				n = 3
 			}
-			g.cells = append(g.cells, fold.Agg{Name: "a" + itoa(len(g.cells)), Kind: k, N: n})
+			g.cells = append(g.cells, fold.Agg{Name: "a" + Itoa(len(g.cells)), Kind: k, N: n})
 		}
 	}
 	switch {
-	case (name == "min_by" || name == "max_by") && !x.distinct && ordered(a.Args[1].Type().Kind) && computed(a.Args[1]):
+	case (name == "min_by" || name == "max_by") && !x.distinct && Ordered(a.Args[1].Type().Kind) && Computed(a.Args[1]):
 		x.kind, x.by = leastBy, &plan.Order{X: a.Args[1], Desc: name == "max_by"}
 		cell(fold.MinText)
 	case len(a.Args) > 1:
@@ -119,7 +120,7 @@ func (g *groups) add(a *plan.Aggregate) bool {
 		x.kind = sumInts
 		cell(fold.Sum, fold.Sum, fold.Sum)
 	case name == "sum" && kind == types.Double:
-		x.kind = sumFloats
+		x.kind = SumFloats
 		cell(fold.Exact, fold.Sum, fold.Least)
 	case (name == "var_samp" || name == "var_pop" || name == "stddev_samp" || name == "stddev_pop") && kind == types.Double:
 		x.kind = deviation
@@ -130,10 +131,10 @@ func (g *groups) add(a *plan.Aggregate) bool {
 	case name == "avg" && (kind == types.BigInt || kind == types.Decimal):
 		x.kind = meanInts
 		cell(fold.Sum, fold.Sum, fold.Sum)
-	case name == "min" && ordered(kind):
+	case name == "min" && Ordered(kind):
 		x.kind = least
 		cell(fold.MinText)
-	case name == "max" && ordered(kind):
+	case name == "max" && Ordered(kind):
 		x.kind = greatest
 		cell(fold.MaxText)
 	case name == "bool_and":
@@ -148,31 +149,31 @@ func (g *groups) add(a *plan.Aggregate) bool {
 	case name == "last" && len(a.Order) == 0:
 		x.kind = lastValue
 		cell(fold.MaxText)
-	case name == "quartiles" && len(g.node.Keys) == 0:
+	case name == "quartiles" && len(g.Node.Keys) == 0:
 		x.kind = steps
 		g.cells = append(g.cells, named(tail.QuartileCell, len(g.cells)))
-	case name == "approx_unique" && len(g.node.Keys) == 0:
+	case name == "approx_unique" && len(g.Node.Keys) == 0:
 		x.kind = hashes
 		g.cells = append(g.cells, named(tail.DistinctCell, len(g.cells)))
 	default:
 		return false
 	}
-	if x.arg != nil && !computed(x.arg) || x.distinct && (x.kind < countValues || x.kind > meanFloats || !ordered(kind)) {
+	if x.arg != nil && !Computed(x.arg) || x.distinct && (x.kind < countValues || x.kind > meanFloats || !Ordered(kind)) {
 		return false
 	}
-	g.aggs = append(g.aggs, x)
+	g.Aggs = append(g.Aggs, x)
 	return true
 }
 
 // named returns a cell with the name of the nth.
 func named(a fold.Agg, n int) fold.Agg {
-	a.Name = "a" + itoa(n)
+	a.Name = "a" + Itoa(n)
 	return a
 }
 
 func (g *groups) spec(name, stream string) fold.Spec {
 	s := fold.Spec{Name: name, Stream: stream, Aggs: g.cells}
-	if len(g.node.Keys) > 0 {
+	if len(g.Node.Keys) > 0 {
 		s.Keys = []fold.Key{{Name: "k", Kind: fold.KeyText}}
 	}
 	return s
@@ -247,7 +248,7 @@ func (x *aggregate) value(t *fold.Table, row int, v *eval.Vector, n int) error {
 			return nil
 		}
 		return x.intResult(t, row, count, v)
-	case sumFloats, meanFloats:
+	case SumFloats, meanFloats:
 		count := t.Sum(row, x.cell+1)
 		if count == 0 {
 			none()
@@ -292,11 +293,11 @@ func (x *aggregate) value(t *fold.Table, row int, v *eval.Vector, n int) error {
 	}
 	if x.kind == firstValue || x.kind == lastValue || x.kind == leastBy {
 		var err error
-		if text, err = cutPosition(text, x.before, x.after); err != nil {
+		if text, err = cutPosition(text, x.Before, x.After); err != nil {
 			return err
 		}
 	}
-	_, err := cutValue(v, n, text)
+	_, err := CutValue(v, n, text)
 	return err
 }
 
@@ -364,4 +365,14 @@ func (x *aggregate) floatResult(t *fold.Table, row int, count int64) float64 {
 		return sum.Mean(count)
 	}
 	return sum.Value()
+}
+
+// Positioned reports whether an aggregate keeps the place of a row.
+func (g *groups) Positioned() bool {
+	return slices.ContainsFunc(g.Aggs, func(x aggregate) bool { return x.kind == firstValue || x.kind == lastValue || x.kind == leastBy })
+}
+
+// Apart reports whether an aggregate is over DISTINCT values, which are in a table of their own.
+func (g *groups) Apart() bool {
+	return slices.ContainsFunc(g.Aggs, func(x aggregate) bool { return x.distinct })
 }

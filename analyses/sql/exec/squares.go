@@ -1,4 +1,4 @@
-package compile
+package exec
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package compile
+package exec
 
 import (
 	"bytes"
@@ -15,24 +15,24 @@ import (
 
 // source gives the tail the rows of the leaves.
 type source struct {
-	s      *statement
-	root   *root
+	s      *Fragments
+	root   *Root
 	tables []*fold.Table // of the root's query
 }
 
-func (src *source) Has(n plan.Node) bool { return src.s.byNode[n] != nil }
+func (src *source) Has(n plan.Node) bool { return src.s.ByNode[n] != nil }
 
-// atOnce is how many rows the tail gets at a time. It must be a multiple of 64.
-const atOnce = 4096
+// AtOnce is how many rows the tail gets at a time. It must be a multiple of 64.
+const AtOnce = 4096
 
 func (src *source) Read(n plan.Node, yield func(*tail.Rows) error) error {
-	l := src.s.byNode[n]
-	tables := src.tables[src.root.tables[l]:]
+	l := src.s.ByNode[n]
+	tables := src.tables[src.root.Tables[l]:]
 	t := tables[0]
-	switch l.keep {
-	case keepGroups:
-		return l.groups.rows(tables, yield)
-	case keepBest:
+	switch l.Keep {
+	case KeepGroups:
+		return l.Groups.rows(tables, yield)
+	case KeepBest:
 		var rows [][]byte
 		if t.Len() > 0 {
 			rows = t.Least(0, 0)
@@ -44,7 +44,7 @@ func (src *source) Read(n plan.Node, yield func(*tail.Rows) error) error {
 			}
 			return row, err
 		}, yield)
-	case keepDistinct:
+	case KeepDistinct:
 		first := func(row int) []byte { p, _ := t.MinText(row, 0); return p }
 		order := t.Sorted(func(a, b int) bool { return bytes.Compare(first(a), first(b)) < 0 })
 		return l.rows(t, len(order), func(i int) ([]byte, error) { return t.KeyText(order[i], 0), nil }, yield)
@@ -54,14 +54,14 @@ func (src *source) Read(n plan.Node, yield func(*tail.Rows) error) error {
 }
 
 // rows yields n rows of a table, decoded from the form in which they travel.
-func (l *leaf) rows(t *fold.Table, n int, at func(i int) ([]byte, error), yield func(*tail.Rows) error) error {
-	for lo := 0; lo < n; lo += atOnce {
+func (l *Leaf) rows(t *fold.Table, n int, at func(i int) ([]byte, error), yield func(*tail.Rows) error) error {
+	for lo := 0; lo < n; lo += AtOnce {
 		t.Pause()
-		hi := min(lo+atOnce, n)
-		r := &tail.Rows{N: hi - lo, Columns: make([]*eval.Vector, len(l.fields))}
-		for c, needed := range l.needed {
+		hi := min(lo+AtOnce, n)
+		r := &tail.Rows{N: hi - lo, Columns: make([]*eval.Vector, len(l.Fields))}
+		for c, needed := range l.Needed {
 			if needed {
-				r.Columns[c] = &eval.Vector{Kind: l.fields[c].Type.Kind}
+				r.Columns[c] = &eval.Vector{Kind: l.Fields[c].Type.Kind}
 			}
 		}
 		for i := lo; i < hi; i++ {
@@ -73,7 +73,7 @@ func (l *leaf) rows(t *fold.Table, n int, at func(i int) ([]byte, error), yield 
 				if v == nil {
 					continue
 				}
-				if b, err = cutValue(v, i-lo, b); err != nil {
+				if b, err = CutValue(v, i-lo, b); err != nil {
 					return err
 				}
 			}
@@ -92,7 +92,7 @@ func (g *groups) rows(tables []*fold.Table, yield func(*tail.Rows) error) error 
 	if err != nil {
 		return err
 	}
-	if len(g.node.Keys) == 0 && t.Len() == 0 { // without keys there is a group even for no rows
+	if len(g.Node.Keys) == 0 && t.Len() == 0 { // without keys there is a group even for no rows
 		t.Row(t.Key())
 	}
 	return g.some(t, sums, t.Sorted(nil), yield)
@@ -100,25 +100,25 @@ func (g *groups) rows(tables []*fold.Table, yield func(*tail.Rows) error) error 
 
 // some yields the given groups of a table. sums has the aggregates of DISTINCT values, if there are any.
 func (g *groups) some(t, sums *fold.Table, order []int, yield func(*tail.Rows) error) error {
-	keys := len(g.node.Keys)
-	for lo := 0; lo < len(order); lo += atOnce {
+	keys := len(g.Node.Keys)
+	for lo := 0; lo < len(order); lo += AtOnce {
 		t.Pause()
-		part := order[lo:min(lo+atOnce, len(order))]
+		part := order[lo:min(lo+AtOnce, len(order))]
 		r := g.batch(len(part))
 		for i, row := range part {
 			if err := g.key(t, row, r, i); err != nil {
 				return err
 			}
-			for a := range g.aggs {
+			for a := range g.Aggs {
 				from, at := t, row
-				if g.aggs[a].distinct {
+				if g.Aggs[a].distinct {
 					key := sums.Key()
 					if keys > 0 {
 						key = key.Text(t.KeyText(row, 0))
 					}
 					from, at = sums, sums.Row(key) // a new row without values, if all values of the group are NULL
 				}
-				if err := g.aggs[a].value(from, at, r.Columns[keys+a], i); err != nil {
+				if err := g.Aggs[a].value(from, at, r.Columns[keys+a], i); err != nil {
 					return err
 				}
 			}
@@ -132,8 +132,8 @@ func (g *groups) some(t, sums *fold.Table, order []int, yield func(*tail.Rows) e
 
 // batch returns a batch for n groups.
 func (g *groups) batch(n int) *tail.Rows {
-	r := &tail.Rows{N: n, Columns: make([]*eval.Vector, len(g.node.Keys)+len(g.aggs))}
-	for c, f := range g.node.Fields() {
+	r := &tail.Rows{N: n, Columns: make([]*eval.Vector, len(g.Node.Keys)+len(g.Aggs))}
+	for c, f := range g.Node.Fields() {
 		r.Columns[c] = &eval.Vector{Kind: f.Type.Kind}
 	}
 	return r
@@ -141,12 +141,12 @@ func (g *groups) batch(n int) *tail.Rows {
 
 // key appends the keys of a group, a row of the table, to a batch that has n of them.
 func (g *groups) key(t *fold.Table, row int, r *tail.Rows, n int) error {
-	if len(g.node.Keys) == 0 {
+	if len(g.Node.Keys) == 0 {
 		return nil
 	}
 	b, err := t.KeyText(row, 0), error(nil)
-	for _, v := range r.Columns[:len(g.node.Keys)] {
-		if b, err = cutValue(v, n, b); err != nil {
+	for _, v := range r.Columns[:len(g.Node.Keys)] {
+		if b, err = CutValue(v, n, b); err != nil {
 			return err
 		}
 	}
@@ -154,12 +154,12 @@ func (g *groups) key(t *fold.Table, row int, r *tail.Rows, n int) error {
 }
 
 // located adds the place in the statement to an error of the tail.
-func (s *statement) located(err error) error {
+func (s *Fragments) located(err error) error {
 	e := (*tail.Error)(nil)
 	if !errors.As(err, &e) {
 		return err
 	}
-	at := syntax.NewError(s.plan.Text, e.At, e.Message, "")
+	at := syntax.NewError(s.Text, e.At, e.Message, "")
 	if e.File == "" {
 		return at
 	}

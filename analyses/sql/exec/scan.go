@@ -1,8 +1,10 @@
-package compile
+package exec
 
 import (
 	"fmt"
 	"slices"
+
+	"posta.dev/posta/analyses/sql/catalog"
 
 	"posta.dev/posta/analyses/sql/bounds"
 	"posta.dev/posta/analyses/sql/plan"
@@ -18,50 +20,25 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-// scan is a table that leaves read: a stream of the analysis.
-type scan struct {
-	of     *plan.Table
-	table  *Table
-	stream int
-	used   []bool        // columns of the table, then _file and _line
-	wanted []int         // columns of the table that are read, in order
-	stars  []int         // columns that are read and are parts of the file's name
-	file   bool          // _file is read
-	line   bool          // _line is read
-	apart  bool          // the statements that share the scan may reject different rows
-	within bounds.Bounds // by column of the table: the bounds that WHERE sets for its values
-	alone  []reading     // by statement that shares the scan: what it reads alone
+// Scan is a table that leaves read: a stream of the analysis.
+type Scan struct {
+	Of     *plan.Table
+	Table  *catalog.Table
+	Stream int
+	Used   []bool        // columns of the table, then _file and _line
+	Wanted []int         // columns of the table that are read, in order
+	Stars  []int         // columns that are read and are parts of the file's name
+	File   bool          // _file is read
+	Line   bool          // _line is read
+	Apart  bool          // the statements that share the scan may reject different rows
+	Within bounds.Bounds // by column of the table: the bounds that WHERE sets for its values
+	Alone  []Reading     // by statement that shares the scan: what it reads alone
 }
 
-// reading is what a statement would read of a table alone.
-type reading struct {
-	root int // index of the statement
-	scan *scan
-}
-
-// push gives the bounds of a leaf to the parsers if the leaf is the only one that reads its table. Of a table that joiners have,
-// only rows within the bounds reach them.
-func (s *statement) push() {
-	readers := map[*scan]int{}
-	for _, l := range s.leaves {
-		readers[l.scan]++
-	}
-	for _, l := range s.leaves {
-		if readers[l.scan] > 1 || s.refs[l.scan.of] {
-			continue
-		}
-		at := plan.LayoutOf(l.from.Fields())
-		for _, step := range l.steps {
-			if f, ok := step.(*plan.Filter); !ok || !l.scan.within.Add(f.Cond, at, s.Boundable(l.scan.of)) {
-				break
-			}
-		}
-	}
-	for _, sc := range s.order {
-		if s.refs[sc.of] {
-			sc.within = s.Bounds(sc.of)
-		}
-	}
+// Reading is what a statement would read of a table alone.
+type Reading struct {
+	Root int // index of the statement
+	Scan *Scan
 }
 
 // nullsIn is how many columns share one column of NULL bits.
@@ -70,28 +47,28 @@ const nullsIn = 62
 // A batch has a column for each of wanted, then the columns of their NULL bits, then the line, if it is read. If the statements of
 // a scan may reject different rows, the last column is the analyses.Missing of each row. The names of the columns are numbers,
 // because the names in a file may be longer than a batch allows.
-func (s *scan) describe() (analyses.Stream, error) {
-	st := analyses.Stream{Name: s.table.Name, Files: s.table.Files, Comma: s.table.Comma, Form: s.table.Form}
-	for k, i := range s.wanted {
-		c := s.table.Columns[i]
+func (s *Scan) Describe() (analyses.Stream, error) {
+	st := analyses.Stream{Name: s.Table.Name, Files: s.Table.Files, Comma: s.Table.Comma, Form: s.Table.Form}
+	for k, i := range s.Wanted {
+		c := s.Table.Columns[i]
 		if c.Type.Kind == types.Null {
-			return st, fmt.Errorf("column %s of table %s is not read", c.Name, s.table.Name) // only a DESCRIBE, which no cluster answers, gets here
+			return st, fmt.Errorf("column %s of table %s is not read", c.Name, s.Table.Name) // only a DESCRIBE, which no cluster answers, gets here
 		}
 		st.Columns = append(st.Columns, csv.Column{Name: c.Name, Distinct: true, Optional: c.Missing, Key: c.Key, Keyed: c.Keyed})
 		st.Schema = append(st.Schema, batch.FieldSpec{Name: fmt.Sprintf("c%d", k), Kind: batchKind(c.Type.Kind)})
 	}
-	for k := 0; k*nullsIn < len(s.wanted) || k == 0; k++ {
+	for k := 0; k*nullsIn < len(s.Wanted) || k == 0; k++ {
 		st.Schema = append(st.Schema, batch.FieldSpec{Name: fmt.Sprintf("n%d", k), Kind: batch.Int})
 	}
-	if s.line {
+	if s.Line {
 		st.Schema = append(st.Schema, batch.FieldSpec{Name: "line", Kind: batch.Int})
 	}
-	if s.apart {
+	if s.Apart {
 		st.Schema = append(st.Schema, batch.FieldSpec{Name: "missing", Kind: batch.Int})
 	}
 	if len(st.Columns) == 0 { // the statement only counts rows
 		name := ""
-		for _, c := range s.table.Columns {
+		for _, c := range s.Table.Columns {
 			if c.Star == 0 && name == "" {
 				name = c.Name
 			}
@@ -100,8 +77,8 @@ func (s *scan) describe() (analyses.Stream, error) {
 	}
 	if len(st.Schema) > batch.MaxColumns {
 		return st, fmt.Errorf(
-			"the statement reads %d columns of table %s, and at most %d travel at once: name those that are needed in place of *", len(s.wanted),
-			s.table.Name, batch.MaxColumns-6)
+			"the statement reads %d columns of table %s, and at most %d travel at once: name those that are needed in place of *", len(s.Wanted),
+			s.Table.Name, batch.MaxColumns-6)
 	}
 	st.Skips = s.skips()
 	return st, nil
@@ -117,16 +94,16 @@ func batchKind(k types.Kind) batch.Kind {
 	return batch.Int
 }
 
-// parser returns the function that reads the rows of a file (analyses.Analysis.NewParser).
-func (s *scan) parser(file analyses.File, b *batch.Builder) func(fields [][]byte) error {
+// Parser returns the function that reads the rows of a file (analyses.Analysis.NewParser).
+func (s *Scan) Parser(file analyses.File, b *batch.Builder) func(fields [][]byte) error {
 	read := s.rowReader(file, b)
-	if s.table.Nulls == nil || file.Cells != nil {
+	if s.Table.Nulls == nil || file.Cells != nil {
 		return read
 	}
 	return func(fields [][]byte) error {
 		for i, p := range fields {
 			switch {
-			case s.table.Nulls.Null(p):
+			case s.Table.Nulls.Null(p):
 				fields[i] = nil
 			case len(p) == 0:
 				fields[i] = emptyText
@@ -140,12 +117,12 @@ func (s *scan) parser(file analyses.File, b *batch.Builder) func(fields [][]byte
 var emptyText = make([]byte, 0, 1)
 
 // fieldReaders returns the readers of all columns: first the bounded ones, by which rows can be skipped.
-func (s *scan) fieldReaders(file analyses.File, b *batch.Builder) (readers []fieldReader) {
+func (s *Scan) fieldReaders(file analyses.File, b *batch.Builder) (readers []fieldReader) {
 	for _, bounded := range []bool{true, false} {
-		for k, i := range s.wanted {
-			if s.within[i] != nil == bounded {
-				r := s.reader(&s.table.Columns[i], s.within[i], b, k)
-				r.cell = file.Cells.Column(k, askOf(s.table.Columns[i].Type))
+		for k, i := range s.Wanted {
+			if s.Within[i] != nil == bounded {
+				r := s.reader(&s.Table.Columns[i], s.Within[i], b, k)
+				r.cell = file.Cells.Column(k, askOf(s.Table.Columns[i].Type))
 				readers = append(readers, r)
 			}
 		}
@@ -154,22 +131,22 @@ func (s *scan) fieldReaders(file analyses.File, b *batch.Builder) (readers []fie
 }
 
 // masks returns the columns of NULL bits. There is one even if no column is read.
-func (s *scan) masks(b *batch.Builder) []*batch.IntBuilder {
-	masks := make([]*batch.IntBuilder, max(1, (len(s.wanted)+nullsIn-1)/nullsIn))
+func (s *Scan) masks(b *batch.Builder) []*batch.IntBuilder {
+	masks := make([]*batch.IntBuilder, max(1, (len(s.Wanted)+nullsIn-1)/nullsIn))
 	for k := range masks {
-		masks[k] = b.Int(len(s.wanted) + k)
+		masks[k] = b.Int(len(s.Wanted) + k)
 	}
 	return masks
 }
 
-func (s *scan) rowReader(file analyses.File, b *batch.Builder) func(fields [][]byte) error {
+func (s *Scan) rowReader(file analyses.File, b *batch.Builder) func(fields [][]byte) error {
 	readers, masks := s.fieldReaders(file, b), s.masks(b)
-	bits := make([]int64, (len(s.wanted)+nullsIn-1)/nullsIn)
+	bits := make([]int64, (len(s.Wanted)+nullsIn-1)/nullsIn)
 	var lines, missing *batch.IntBuilder
-	if s.line {
-		lines = b.Int(len(s.wanted) + len(masks))
+	if s.Line {
+		lines = b.Int(len(s.Wanted) + len(masks))
 	}
-	if s.apart {
+	if s.Apart {
 		missing = b.Int(s.missingColumn())
 	}
 	return func(fields [][]byte) error {
@@ -244,9 +221,9 @@ func (s *scan) rowReader(file analyses.File, b *batch.Builder) func(fields [][]b
 }
 
 // missingColumn returns the column of a batch with the analyses.Missing of each row.
-func (s *scan) missingColumn() int {
-	n := len(s.wanted) + max(1, (len(s.wanted)+nullsIn-1)/nullsIn)
-	if s.line {
+func (s *Scan) missingColumn() int {
+	n := len(s.Wanted) + max(1, (len(s.Wanted)+nullsIn-1)/nullsIn)
+	if s.Line {
 		n++
 	}
 	return n
@@ -356,7 +333,7 @@ func boolean(p []byte) (int64, bool) {
 }
 
 // reader returns the reader of column k of a batch.
-func (s *scan) reader(c *Column, w *bounds.Range, b *batch.Builder, k int) fieldReader {
+func (s *Scan) reader(c *catalog.Column, w *bounds.Range, b *batch.Builder, k int) fieldReader {
 	r := fieldReader{column: k, bounded: w != nil, within: w}
 	switch batchKind(c.Type.Kind) {
 	case batch.Int:
@@ -378,13 +355,13 @@ func (s *scan) reader(c *Column, w *bounds.Range, b *batch.Builder, k int) field
 	return r
 }
 
-func (s *scan) readers(c *Column, w *bounds.Range, b *batch.Builder, k int) (read func([]byte) error, zero func()) {
+func (s *Scan) readers(c *catalog.Column, w *bounds.Range, b *batch.Builder, k int) (read func([]byte) error, zero func()) {
 	bad := func(p []byte) error {
 		if wider := wider(c.Type.Kind, p); c.Inferred && wider != types.Null {
-			return analyses.Fails(&infer.Wider{Table: s.table.Name, Column: c.Name, Was: c.Type.Kind, Is: wider, Value: string(p)})
+			return analyses.Fails(&infer.Wider{Table: s.Table.Name, Column: c.Name, Was: c.Type.Kind, Is: wider, Value: string(p)})
 		}
 		if c.Typed {
-			return analyses.Fails(&Unheld{s.table.Name, c.Name, c.Type, string(p)})
+			return analyses.Fails(&Unheld{s.Table.Name, c.Name, c.Type, string(p)})
 		}
 		return analyses.BadField(c.Name, p, "a "+c.Type.String())
 	}
@@ -449,7 +426,7 @@ func wider(was types.Kind, p []byte) types.Kind {
 
 // columns reads batches of one scan as vectors. It reuses the vectors for the next rows.
 type columns struct {
-	scan    *scan
+	scan    *Scan
 	vector  []*eval.Vector // by column of the table, then _file and _line; nil: not read
 	windows []*eval.Vector // for each of vector, some of its rows
 	copies  []copies       // by column of a batch
@@ -458,19 +435,19 @@ type columns struct {
 	missing []int64 // the analyses.Missing of each row, if statements may reject different rows; nil if it is 0 for all
 }
 
-func newColumns(s *scan) *columns {
-	c := &columns{scan: s, vector: make([]*eval.Vector, len(s.table.Columns)+2)}
-	for _, i := range s.wanted {
-		c.vector[i] = &eval.Vector{Kind: s.table.Columns[i].Type.Kind}
+func newColumns(s *Scan) *columns {
+	c := &columns{scan: s, vector: make([]*eval.Vector, len(s.Table.Columns)+2)}
+	for _, i := range s.Wanted {
+		c.vector[i] = &eval.Vector{Kind: s.Table.Columns[i].Type.Kind}
 	}
-	for _, i := range s.stars {
+	for _, i := range s.Stars {
 		c.vector[i] = &eval.Vector{Kind: types.Text}
 	}
-	if s.file {
-		c.vector[len(s.table.Columns)] = &eval.Vector{Kind: types.Text}
+	if s.File {
+		c.vector[len(s.Table.Columns)] = &eval.Vector{Kind: types.Text}
 	}
-	if s.line {
-		c.vector[len(s.table.Columns)+1] = &eval.Vector{Kind: types.BigInt}
+	if s.Line {
+		c.vector[len(s.Table.Columns)+1] = &eval.Vector{Kind: types.BigInt}
 	}
 	c.windows = make([]*eval.Vector, len(c.vector))
 	for i, v := range c.vector {
@@ -478,7 +455,7 @@ func newColumns(s *scan) *columns {
 			c.windows[i] = &eval.Vector{}
 		}
 	}
-	c.masks = make([][]int64, (len(s.wanted)+nullsIn-1)/nullsIn)
+	c.masks = make([][]int64, (len(s.Wanted)+nullsIn-1)/nullsIn)
 	c.some = make([]int64, len(c.masks))
 	c.copies = make([]copies, s.missingColumn()+1)
 	return c
@@ -550,12 +527,12 @@ func (b built) entries(k int) entries             { return b.Dict(k) }
 func (c *columns) load(b rows, file analyses.File) {
 	n := b.Rows()
 	for k := range c.masks {
-		c.masks[k], c.some[k] = b.ints(len(c.scan.wanted)+k, &c.copies[len(c.scan.wanted)+k]), 0
+		c.masks[k], c.some[k] = b.ints(len(c.scan.Wanted)+k, &c.copies[len(c.scan.Wanted)+k]), 0
 		for _, m := range c.masks[k] {
 			c.some[k] |= m
 		}
 	}
-	for k, i := range c.scan.wanted {
+	for k, i := range c.scan.Wanted {
 		v := c.vector[i]
 		c.nulls(v, k, n)
 		switch v.Kind {
@@ -585,22 +562,22 @@ func (c *columns) load(b rows, file analyses.File) {
 			v.Ints = b.ints(k, &c.copies[k])
 		}
 	}
-	for _, i := range c.scan.stars {
+	for _, i := range c.scan.Stars {
 		tag := ""
-		if star := c.scan.table.Columns[i].Star; star <= len(file.Tags) {
+		if star := c.scan.Table.Columns[i].Star; star <= len(file.Tags) {
 			tag = file.Tags[star-1]
 		}
 		c.repeat(c.vector[i], tag, n)
 	}
-	if v := c.vector[len(c.scan.table.Columns)]; v != nil {
+	if v := c.vector[len(c.scan.Table.Columns)]; v != nil {
 		c.repeat(v, file.Name, n)
 	}
-	if v := c.vector[len(c.scan.table.Columns)+1]; v != nil {
-		k := len(c.scan.wanted) + max(1, len(c.masks))
+	if v := c.vector[len(c.scan.Table.Columns)+1]; v != nil {
+		k := len(c.scan.Wanted) + max(1, len(c.masks))
 		v.Ints = b.ints(k, &c.copies[k])
 		c.clear(v, n)
 	}
-	if c.missing = nil; c.scan.apart {
+	if c.missing = nil; c.scan.Apart {
 		k := c.scan.missingColumn()
 		missing := b.ints(k, &c.copies[k])
 		if slices.ContainsFunc(missing, func(m int64) bool { return m != 0 }) {

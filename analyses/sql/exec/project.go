@@ -1,4 +1,4 @@
-package compile
+package exec
 
 import (
 	"posta.dev/posta/analyses/sql/eval"
@@ -9,14 +9,14 @@ import (
 // columns that none of them reads, for the rows that are left. A column that nothing reads is not computed at all. A column that
 // may fail is computed for all rows, so this does not change which statements fail.
 
-// columnsOf divides the columns of the projection that is step i of a leaf: those that the step itself computes, and those that
+// ColumnsOf divides the columns of the projection that is step i of a leaf: those that the step itself computes, and those that
 // step last computes.
-func (l *leaf) columnsOf(i int) (now, later []int, last int) {
-	p := l.steps[i].(*plan.Project)
+func (l *Leaf) ColumnsOf(i int) (now, later []int, last int) {
+	p := l.Steps[i].(*plan.Project)
 	read, known := l.read[p]
 	var filtered plan.Set
-	for last = i; last+1 < len(l.steps); last++ {
-		f, ok := l.steps[last+1].(*plan.Filter)
+	for last = i; last+1 < len(l.Steps); last++ {
+		f, ok := l.Steps[last+1].(*plan.Filter)
 		if !ok {
 			break
 		}
@@ -43,7 +43,7 @@ type projected struct {
 }
 
 // project computes columns of a projection for the selected rows.
-func (w *worker) project(j *joiner, of []projected, to, below []*eval.Vector, n int, sel *[]int32) error {
+func (w *worker) project(j *Joiner, of []projected, to, below []*eval.Vector, n int, sel *[]int32) error {
 	for _, c := range of {
 		v, err := w.compute(j, c.by, below, n, sel)
 		if err != nil {

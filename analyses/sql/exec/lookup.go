@@ -1,4 +1,4 @@
-package compile
+package exec
 
 import (
 	"errors"
@@ -28,10 +28,10 @@ func Overfull(reason error) bool {
 
 // references are the reference streams of a session, as joiners get them.
 type references struct {
-	s      *statement
+	s      *Fragments
 	pieces [][]piece // by stream
 	tail   *tail.Executor
-	most   int64 // how many bytes may be kept
+	Most   int64 // how many bytes may be kept
 }
 
 type piece struct {
@@ -39,12 +39,12 @@ type piece struct {
 	pos   analyses.Position
 }
 
-func newReferences(s *statement) *references {
-	return &references{s: s, pieces: make([][]piece, len(s.order)), most: maxKept}
+func newReferences(s *Fragments) *references {
+	return &references{s: s, pieces: make([][]piece, len(s.Order)), Most: maxKept}
 }
 
 func (r *references) add(stream int, b *batch.Batch, pos analyses.Position) error {
-	if !r.s.refs[r.s.order[stream].of] {
+	if !r.s.Refs[r.s.Order[stream].Of] {
 		return fmt.Errorf("stream %d: %w", stream, analyses.ErrNoReference)
 	}
 	r.pieces[stream] = append(r.pieces[stream], piece{b, pos})
@@ -59,7 +59,7 @@ func (r *references) executor() *tail.Executor {
 				return compare(a.pos, b.pos)
 			})
 		}
-		r.tail = tail.New(r, r.most, r.plans()...)
+		r.tail = tail.New(r, r.Most, r.plans()...)
 	}
 	return r.tail
 }
@@ -78,28 +78,28 @@ func compare(a, b analyses.Position) int {
 
 // plans returns the plans to compute: the right sides of the leaves' joins, and the queries in the leaves' expressions.
 func (r *references) plans() (plans []plan.Node) {
-	for _, l := range r.s.leaves {
+	for _, l := range r.s.Leaves {
 		plans = append(plans, l.plans()...)
 	}
 	return plans
 }
 
-func (l *leaf) plans() (plans []plan.Node) {
-	for _, n := range l.steps {
+func (l *Leaf) plans() (plans []plan.Node) {
+	for _, n := range l.Steps {
 		exprs := plan.Exprs(n)
 		switch n := n.(type) {
-		case *broadcast:
+		case *Broadcast:
 			plans, exprs = append(plans, n.R), plan.Exprs(n.Join)
-		case *unnest:
+		case *Unnest:
 			exprs = n.Lists
 		}
-		plans = append(plans, queries(exprs)...)
+		plans = append(plans, Queries(exprs)...)
 	}
 	return plans
 }
 
-// queries returns the plans of the queries in expressions.
-func queries(exprs []plan.Expr) (plans []plan.Node) {
+// Queries returns the plans of the queries in expressions.
+func Queries(exprs []plan.Expr) (plans []plan.Node) {
 	seen := map[plan.Expr]bool{}
 	var find func(list []plan.Expr)
 	find = func(list []plan.Expr) {
@@ -127,16 +127,16 @@ func (r *references) Has(n plan.Node) bool {
 // Read implements tail.Source.
 func (r *references) Read(n plan.Node, yield func(*tail.Rows) error) error {
 	of := n.(*plan.Scan)
-	sc := r.s.scans[of.Table]
+	sc := r.s.Scans[of.Table]
 	columns := newColumns(sc)
-	for _, p := range r.pieces[sc.stream] {
+	for _, p := range r.pieces[sc.Stream] {
 		progress.Mark()
 		columns.load(decoded{p.batch}, p.pos.File)
 		rows := &tail.Rows{Columns: columns.vector, N: p.batch.Rows()}
 		if columns.missing != nil {
-			by := r.s.missing[of]
+			by := r.s.Missing[of]
 			if by == 0 {
-				return fmt.Errorf("it is not known which statement reads %s here", sc.table.Name)
+				return fmt.Errorf("it is not known which statement reads %s here", sc.Table.Name)
 			}
 			sel := columns.taken(by, everyRow(nil, rows.N), 0)
 			rows = &tail.Rows{Columns: make([]*eval.Vector, len(columns.vector)), N: len(sel)}
@@ -157,12 +157,12 @@ func (r *references) explain(err error) error {
 		return r.s.located(err)
 	}
 	var names []string
-	for _, sc := range r.s.order {
-		if r.s.refs[sc.of] {
-			names = append(names, fmt.Sprintf("%s, %s", sc.table.Name, about(r.s.Read(sc.of))))
+	for _, sc := range r.s.Order {
+		if r.s.Refs[sc.Of] {
+			names = append(names, fmt.Sprintf("%s, %s", sc.Table.Name, About(r.s.Size(sc.Of))))
 		}
 	}
-	return fmt.Errorf("%w: a joiner may keep %d bytes of them (%s)", ErrReference, r.most, strings.Join(names, "; "))
+	return fmt.Errorf("%w: a joiner may keep %d bytes of them (%s)", ErrReference, r.Most, strings.Join(names, "; "))
 }
 
 // joined locates the rows that a step has made from others.
@@ -201,21 +201,21 @@ func (was *joined) picked(rows []int32, room *[][]int32) (now joined) {
 
 // lookup joins rows with rows that the joiner keeps.
 type lookup struct {
-	*broadcast
+	*Broadcast
 	kept *tail.Lookup
 	out  []*eval.Vector
 	room [][]int32 // memory for probe
 }
 
-func newLookup(b *broadcast, x *tail.Executor, m *eval.Meter) (*lookup, error) {
+func newLookup(b *Broadcast, x *tail.Executor, m *eval.Meter) (*lookup, error) {
 	kept, err := x.NewLookup(b.Join, b.wanted, m)
-	return &lookup{broadcast: b, kept: kept}, err
+	return &lookup{Broadcast: b, kept: kept}, err
 }
 
 // fork returns a lookup of the same rows for another goroutine.
 func (l *lookup) fork(m *eval.Meter) (*lookup, error) {
 	kept, err := l.kept.Fork(m)
-	return &lookup{broadcast: l.broadcast, kept: kept}, err
+	return &lookup{Broadcast: l.Broadcast, kept: kept}, err
 }
 
 // probe joins the selected rows, and calls to with the joined rows, which have the columns of the join in the plan. During
@@ -226,13 +226,13 @@ func (l *lookup) probe(columns []*eval.Vector, n int, sel []int32, at *joined, t
 	return l.kept.Probe(&tail.Rows{Columns: columns, N: n}, sel, func(out *tail.Rows, left, right []int32) error {
 		*at = was.picked(left, &l.room)
 		switch {
-		case l.numbered() && l.swapped:
+		case l.numbered() && l.Swapped:
 			at.before = append([][]int32{l.places(right)}, at.before...)
 		case l.numbered():
 			at.after = append(at.after, l.places(right))
 		}
 		l.out = l.out[:0]
-		if l.swapped {
+		if l.Swapped {
 			w := len(l.L.Fields())
 			l.out = append(append(l.out, out.Columns[w:]...), out.Columns[:w]...)
 		} else {

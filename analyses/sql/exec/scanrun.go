@@ -1,4 +1,4 @@
-package compile
+package exec
 
 import (
 	"posta.dev/posta/analyses"
@@ -33,15 +33,15 @@ type runColumn struct {
 	limit  int64                        // of a DECIMAL
 }
 
-// runs returns the function that reads the rows of a file many at once, nil if rows have to be read one by one.
-func (s *scan) runs(file analyses.File, b *batch.Builder) func(run *csv.Run) (read, taken int) {
-	if s.table.Nulls != nil || s.line || file.Cells != nil {
+// Runs returns the function that reads the rows of a file many at once, nil if rows have to be read one by one.
+func (s *Scan) Runs(file analyses.File, b *batch.Builder) func(run *csv.Run) (read, taken int) {
+	if s.Table.Nulls != nil || s.Line || file.Cells != nil {
 		return nil
 	}
 	x := &runReader{readers: s.fieldReaders(file, b), masks: s.masks(b), zeros: make([]int64, csv.MaxRun)}
 	for i := range x.readers {
 		r := &x.readers[i]
-		c := runColumn{parse: parserOf(s.table.Columns[s.wanted[r.column]].Type)}
+		c := runColumn{parse: parserOf(s.Table.Columns[s.Wanted[r.column]].Type)}
 		if r.usual == types.Decimal {
 			c.limit = field.Powers[r.decimal.Precision]
 		}
@@ -53,7 +53,7 @@ func (s *scan) runs(file analyses.File, b *batch.Builder) func(run *csv.Run) (re
 	for range x.masks {
 		x.bits = append(x.bits, make([]int64, csv.MaxRun))
 	}
-	if s.apart {
+	if s.Apart {
 		x.missing = b.Int(s.missingColumn())
 	}
 	return x.read
