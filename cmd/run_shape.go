@@ -12,7 +12,7 @@ import (
 
 // coresForTwoInputs is the number of cores from which a run has two inputs, if each can have a file of facts. What one input cannot divide
 // among its goroutines (the cutting of its file, and its loop) keeps 6 to 12 cores busy. With two inputs, facts are sent to joiners in
-// processes of their own, which is a fifth more work; so two inputs pay where cores would be idle (docs/performance-growth.md).
+// processes of their own, which is a fifth more work; so two inputs pay where cores would be idle (docs/measurements/growth.md).
 const coresForTwoInputs = 12
 
 // inputsFor returns how many inputs the private cluster of an analysis has on this machine, unless flags say it.

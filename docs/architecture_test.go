@@ -46,7 +46,7 @@ func TestArchitecture_PathsOnPagesExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := filepath.Glob("*.md")
+	pages, err := pagesHere()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package docs
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
 )
@@ -17,7 +16,7 @@ func TestPagesNameTargetsThatExist(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^([a-z-]+):.*##`).FindAllSubmatch(makefile, -1) {
 		targets[string(m[1])] = true
 	}
-	pages, err := filepath.Glob("*.md")
+	pages, err := pagesHere()
 	if err != nil {
 		t.Fatal(err)
 	}

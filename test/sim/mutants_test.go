@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	update = flag.Bool("update", false, "write the table of mutants into docs/deliberate-bugs.md")
-	table  = mutants.Table{Package: "./test/sim", Doc: "docs/deliberate-bugs.md", Seeds: 3000,
+	update = flag.Bool("update", false, "write the table of mutants into docs/measurements/bugs.md")
+	table  = mutants.Table{Package: "./test/sim", Doc: "docs/measurements/bugs.md", Seeds: 3000,
 		Mutants: slices.Concat(bugs(), shellBugs(), rewireBugs(), pageBugs(), traceBugs(), longBugs(), spillBugs(), ownerBugs(), resumeBugs(),
 			fileBugs(), sqlBugs(), joinBugs(), rareBugs())}
 )

@@ -47,7 +47,7 @@ func (m *Mutant) rules() []string { return append([]string{m.Rule}, m.Or...) }
 // failure.
 type Table struct {
 	Package string // "./test/sim"
-	Doc     string // "docs/deliberate-bugs.md": the document that shows the table
+	Doc     string // "docs/measurements/bugs.md": the document that shows the table
 	Mutants []Mutant
 
 	// Seeds is the number of seeds, from 1 on: one of them must find each bug. Mutant.From only decides which are tried first. If From

@@ -27,7 +27,7 @@ func number(v float64, digits int) string {
 	return fmt.Sprintf("%.*f", digits, v)
 }
 
-// Page returns docs/soak.md for a record, with the picture beside it.
+// Page returns docs/measurements/soak.md for a record, with the picture beside it.
 func (r *Report) Page(picture string) (string, error) {
 	var b strings.Builder
 	data := struct {

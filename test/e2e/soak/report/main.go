@@ -1,6 +1,6 @@
 // Command report writes the page and the picture of a soak from its record, which may still be growing.
 //
-//	go run ./test/e2e/soak/report -page docs/soak.md -picture docs/soak.svg soak.jsonl
+//	go run ./test/e2e/soak/report -page docs/measurements/soak.md -picture docs/measurements/soak.svg soak.jsonl
 package main
 
 import (
