@@ -1,6 +1,6 @@
 // Package medicsim runs the real cores of medics over a simulated network, disks and hosts, and injects faults: messages are lost, late and
 // repeated, hosts are cut off from each other, processes are killed, stopped and continued, or crash as soon as they start, and whole
-// machines sleep. docs/medics.md describes it in detail.
+// machines sleep. docs/measurements/medics.md describes it in detail.
 //
 //	world    everything of one run: clock, queue of events, the one source of chance
 //	host     what outlives processes: the fence, and when each target was started
