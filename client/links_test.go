@@ -61,7 +61,8 @@ func TestC1_WhatIsNoFileIsNamed(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (&Input{Dir: dir, held: map[string]*held{}}).Sampled(t.Context(), protocol.Stream{Name: "t", Files: "link.csv"}, csv.Form{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := (&Input{Dir: dir, held: map[string]*held{}}).Sampled(t.Context(), protocol.Stream{Name: "t", Files: "link.csv"},
+		csv.Form{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }

@@ -32,7 +32,8 @@ func long(t *testing.T, cfg *Config, parts int) *Answer {
 	in := newAssembler(cfg, []string{"p", "q"})
 	for i := range parts {
 		for _, q := range []string{"q", "p"} {
-			if err := in.take([]core.Rows{{Query: q, Columns: []string{"n", "text"}, Rows: partOf(t, 1000*i, 1000), Last: i == parts-1}}); err != nil {
+			if err := in.take([]core.Rows{{Query: q, Columns: []string{"n", "text"}, Rows: partOf(t, 1000*i, 1000),
+				Last: i == parts-1}}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -174,7 +174,8 @@ func (f *streamUpload) begin(file io.Reader, source *Source) (cutter, []byte, er
 		cut, header, err = f.openColumnar(at, source)
 	} else {
 		var r io.Reader
-		if r, err = (unpack.File{Path: source.where(), Named: source.Says.Pack, Read: &f.counters.read, Packed: &source.packed}).Open(file); err != nil {
+		if r, err = (unpack.File{Path: source.where(), Named: source.Says.Pack, Read: &f.counters.read,
+			Packed: &source.packed}).Open(file); err != nil {
 			return nil, nil, err
 		}
 		cut, header, err = f.look(r, source)

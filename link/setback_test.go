@@ -79,7 +79,8 @@ func setBackTo(t *testing.T, n Seq, id Identity) *Sender {
 	t.Helper()
 	s := NewSender(toB, id, plenty, "b-1")
 	for seq := Seq(1); seq <= n; seq++ {
-		if err := s.Reload(s.made(Frame{Edge: "e", From: "a-1", Seq: seq, Life: senderLog.Life, Kind: Data, Payload: []byte("rows")}), 1); err != nil {
+		if err := s.Reload(s.made(Frame{Edge: "e", From: "a-1", Seq: seq, Life: senderLog.Life, Kind: Data, Payload: []byte("rows")}),
+			1); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -41,7 +41,8 @@ func residentPages(t *testing.T, b []byte) (n int) {
 	first := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (size - 1)
 	pages := (len(b) - first) / size
 	seen := make([]byte, pages)
-	if _, _, e := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&b[first])), uintptr(pages*size), uintptr(unsafe.Pointer(&seen[0]))); e != 0 {
+	if _, _, e := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&b[first])), uintptr(pages*size),
+		uintptr(unsafe.Pointer(&seen[0]))); e != 0 {
 		t.Fatal(e)
 	}
 	for _, s := range seen {

@@ -53,7 +53,8 @@ func TestDefaultTopology(t *testing.T) {
 	if tp.Limits != wantLimits {
 		t.Errorf("limits %+v, want %+v", tp.Limits, wantLimits)
 	}
-	if want := (Medics{Replicas: 3, Heartbeat: 100 * time.Millisecond, SuspectAfter: 800 * time.Millisecond, StuckAfter: 30 * time.Second}); tp.Medics != want {
+	if want := (Medics{Replicas: 3, Heartbeat: 100 * time.Millisecond, SuspectAfter: 800 * time.Millisecond,
+		StuckAfter: 30 * time.Second}); tp.Medics != want {
 		t.Errorf("medics %+v, want %+v", tp.Medics, want)
 	}
 	if tp.Name != "posta" || tp.DataDir != "cluster" || tp.Transport != "zmq" {

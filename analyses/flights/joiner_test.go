@@ -83,7 +83,8 @@ func TestKeysOfMilesAreInTheirOrder(t *testing.T) {
 
 func TestForgedBatchesDoNotPanic(t *testing.T) {
 	s := newSession(t)
-	if err := s.Reference(airports, decoded(t, airports, frame(t, airports, "A,0,0", "B,0,1")), analyses.Position{Line: math.MaxUint64}); err != nil {
+	if err := s.Reference(airports, decoded(t, airports, frame(t, airports, "A,0,0", "B,0,1")),
+		analyses.Position{Line: math.MaxUint64}); err != nil {
 		t.Fatal(err)
 	}
 	for _, miles := range []uint64{math.Float64bits(math.NaN()), math.Float64bits(math.Inf(1)), math.Float64bits(-1), 1 << 63} {

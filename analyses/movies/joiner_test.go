@@ -89,7 +89,8 @@ func TestFlushForgets(t *testing.T) {
 		ok(t, j.Flush(tables))
 	}
 	ok(t, j.Flush(tables), j.End(ratings), j.End(credits))
-	if got := [...]int64{tables[rated].Sum(0, 2), tables[sentiment].Sum(0, 1), int64(tables[actors].Len()), int64(tables[rated].Len())}; got != [...]int64{3, 1, 1, 1} {
+	if got := [...]int64{tables[rated].Sum(0, 2), tables[sentiment].Sum(0, 1), int64(tables[actors].Len()),
+		int64(tables[rated].Len())}; got != [...]int64{3, 1, 1, 1} {
 		t.Errorf("%v", got)
 	}
 	if v := tables[budgets].Exact(0, 0).Value(); v != 10 {

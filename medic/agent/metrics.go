@@ -72,7 +72,8 @@ func (a *agent) openMetrics() error {
 	// A medic is ready as soon as its loop makes progress: it waits for nothing else.
 	well := func() error { return c.well(time.Now(), stuck) }
 	var err error
-	if c.server, err = exporter.Start(exporter.Config{Address: address, Collect: c.collect, Healthy: well, Ready: well, Log: a.cfg.Log}); err != nil {
+	if c.server, err = exporter.Start(exporter.Config{Address: address, Collect: c.collect, Healthy: well, Ready: well,
+		Log: a.cfg.Log}); err != nil {
 		return err
 	}
 	a.counts = c

@@ -32,7 +32,10 @@ func TestM4_AnOldLeaderIsRefusedByEveryMedicOfTheHost(t *testing.T) {
 		}
 	}
 	expect(t, f)
-	if r := mine.Execute(soon(t), order(6, "medic-3", 1), func() core.Term { return core.Term{Gen: 7, Leader: "medic-1"} }); r.Verdict != core.Refused {
+	if r := mine.Execute(soon(t), order(6, "medic-3", 1), func() core.Term {
+		return core.Term{Gen: 7,
+			Leader: "medic-1"}
+	}); r.Verdict != core.Refused {
 		t.Errorf("an order that its own medic knows to be outdated: %+v", r)
 	}
 	if r := open(t, dir, f).Execute(soon(t), order(6, "medic-3", 2), nothing); r.Verdict != core.Refused {

@@ -163,7 +163,8 @@ func TestM9_APidOfAnotherProcessIsNotTouched(t *testing.T) {
 	if alive, err := r.Alive(soon(t), "a-1"); alive || err != nil {
 		t.Fatalf("a stranger is taken for the node: %v, %v", alive, err)
 	}
-	if err := errors.Join(os.WriteFile(r.birthFile("a-1"), []byte(stale), 0o644), r.Kill(soon(t), "a-1"), r.Terminate(soon(t), "a-1")); err != nil {
+	if err := errors.Join(os.WriteFile(r.birthFile("a-1"), []byte(stale), 0o644), r.Kill(soon(t), "a-1"),
+		r.Terminate(soon(t), "a-1")); err != nil {
 		t.Fatal(err)
 	}
 	select {

@@ -50,7 +50,8 @@ func TestW5_AnInputSaysWhoseDiskIsFull(t *testing.T) {
 	for _, n := range []string{"joiner-2", "joiner-1"} {
 		g.in.Heartbeat(g.now, role.Heard{From: link.NodeID(n), Full: true})
 	}
-	if r := g.ask(protocol.Request{Type: protocol.Open, Session: id, Token: ours, Analysis: "paint"}); !strings.Contains(r.Err.Message, "joiner-1, joiner-2 are full") {
+	if r := g.ask(protocol.Request{Type: protocol.Open, Session: id, Token: ours, Analysis: "paint"}); !strings.Contains(r.Err.Message,
+		"joiner-1, joiner-2 are full") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -103,7 +103,8 @@ func TestR16_AClientHasItsShareOfSessions(t *testing.T) {
 	}
 	g := newHouse(t, 4, 50) // without keys nobody has a name
 	for i := range 4 {
-		if r := g.ask(protocol.Request{Type: protocol.Open, Session: roletest.ID(fmt.Sprint(i)), Token: ours, Analysis: "paint"}); r.Type != protocol.Opened {
+		if r := g.ask(protocol.Request{Type: protocol.Open, Session: roletest.ID(fmt.Sprint(i)), Token: ours,
+			Analysis: "paint"}); r.Type != protocol.Opened {
 			t.Fatalf("without keys: %+v", r)
 		}
 	}

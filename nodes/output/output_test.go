@@ -214,7 +214,8 @@ func TestCancel(t *testing.T) {
 	if e := o.EndOf([]session.ID{id}); len(e) != 1 || !e[0].Failed || e[0].Code != protocol.ErrCancelled {
 		t.Fatalf("%+v", e)
 	}
-	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Cancel, Session: roletest.ID("x"), Force: true}); r.Err.Code != protocol.ErrUnknownSession {
+	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Cancel, Session: roletest.ID("x"),
+		Force: true}); r.Err.Code != protocol.ErrUnknownSession {
 		t.Fatalf("%+v", r)
 	}
 }
@@ -271,7 +272,8 @@ func TestRequests_OfOtherNodesAndRubbish(t *testing.T) {
 	if r, _ := h.Answer(1); r.Err.Code != protocol.ErrBadRequest {
 		t.Fatalf("%+v", r)
 	}
-	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Open, Session: id, Token: session.Token{1}, Analysis: "paint"}); r.Err.Code != protocol.ErrWrongNode || len(r.Inputs) != 3 || len(r.InputNodes) != 3 {
+	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Open, Session: id, Token: session.Token{1},
+		Analysis: "paint"}); r.Err.Code != protocol.ErrWrongNode || len(r.Inputs) != 3 || len(r.InputNodes) != 3 {
 		t.Fatalf("%+v", r)
 	}
 	if r, _ := h.Ask(t, noon, 1, protocol.Request{Type: protocol.Ping, Session: id}); r.State != session.Running {

@@ -101,10 +101,12 @@ func TestStates(t *testing.T) {
 	if want := []RoleTime{{"parser", 1, 25 * ms}, {"joiner", 1, 30 * ms}}; !reflect.DeepEqual(x.Roles, want) {
 		t.Errorf("roles %v, want %v", x.Roles, want)
 	}
-	if want := []Queue{{Link: Link{"a-b", "a-2"}, Frames: 1, Bytes: 1000, Peak: 5000, Mean: 3 * ms, Max: 3 * ms}}; !reflect.DeepEqual(x.In, want) {
+	if want := []Queue{{Link: Link{"a-b", "a-2"}, Frames: 1, Bytes: 1000, Peak: 5000, Mean: 3 * ms, Max: 3 * ms}}; !reflect.DeepEqual(x.In,
+		want) {
 		t.Errorf("in %+v, want %+v", x.In, want)
 	}
-	if want := []Queue{{Link: Link{"b-c", "c-1"}, Frames: 1, Bytes: 400, Peak: 400, Mean: 81 * ms, Max: 81 * ms}}; !reflect.DeepEqual(x.Out, want) {
+	if want := []Queue{{Link: Link{"b-c", "c-1"}, Frames: 1, Bytes: 400, Peak: 400, Mean: 81 * ms, Max: 81 * ms}}; !reflect.DeepEqual(x.Out,
+		want) {
 		t.Errorf("out %+v, want %+v", x.Out, want)
 	}
 	if x.Commits.Count != 1 || x.Commits.Max != 7*ms || x.Syncs.Max != 6*ms || x.Syncs.P50 != 6*ms {

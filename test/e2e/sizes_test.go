@@ -56,7 +56,8 @@ func TestR15_LargeChunk(t *testing.T) {
 	}
 	spoil(t, files[0], "movieId", strings.Repeat("7", 7*mib))
 	ctx := deadline(t)
-	if _, err := client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "movies", Dir: huge.dir, Chunk: 8 * mib}); ctx.Err() != nil {
+	if _, err := client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "movies", Dir: huge.dir,
+		Chunk: 8 * mib}); ctx.Err() != nil {
 		t.Fatalf("it hangs: %v", err)
 	}
 	d := generatedFor(t, "bikes", 2000)

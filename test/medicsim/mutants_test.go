@@ -9,7 +9,8 @@ import (
 
 var (
 	update = flag.Bool("update", false, "write the table of mutants into docs/measurements/medic-bugs.md")
-	table  = mutants.Table{Package: "./test/medicsim", Doc: "docs/measurements/medic-bugs.md", Seeds: 20_000, Mutants: append(bugs(), rareBugs()...)}
+	table  = mutants.Table{Package: "./test/medicsim", Doc: "docs/measurements/medic-bugs.md", Seeds: 20_000,
+		Mutants: append(bugs(), rareBugs()...)}
 )
 
 func TestMutants(t *testing.T)                { table.Run(t) }

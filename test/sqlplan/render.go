@@ -14,8 +14,8 @@ type renderer struct {
 	at   plan.Layout // of the rows that the present node reads
 }
 
-// Render draws a plan: one node per line, the last step first, its inputs indented below it. A plan that is used twice is drawn once. A column
-// is drawn as its place in the rows that the node reads.
+// Render draws a plan: one node per line, the last step first, its inputs indented below it. A plan that is used twice is drawn once. A
+// column is drawn as its place in the rows that the node reads.
 func Render(n plan.Node) string {
 	r := &renderer{seen: map[plan.Node]bool{}}
 	r.node(n, 0)

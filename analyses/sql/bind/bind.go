@@ -16,7 +16,8 @@ func Bind(text string, script *syntax.Script, tables []plan.Table, params map[st
 	return BindSome(text, script, tables, params, func(int) bool { return true })
 }
 
-// BindSome binds only some statements that have answers; the others have no plan. The text may have hundreds, of which a session is about one.
+// BindSome binds only some statements that have answers; the others have no plan. The text may have hundreds, of which a session is about
+// one.
 func BindSome(text string, script *syntax.Script, tables []plan.Table, params map[string]string, wanted func(i int) bool) (p *Program,
 	err error) {
 	b := &binder{text: text, tables: tables, params: params, sizes: map[plan.Expr]int{}, joinedBefore: map[plan.Node]bool{}}

@@ -1,6 +1,6 @@
-// Package bounds finds the values of single columns that the conditions of a statement exclude. A parser reads those columns first, and skips a
-// row whose value is out of bounds: the row does not travel, and its other fields are not read, so they cannot reject the row. The conditions
-// stay where they are, because bounds cover only a part of them.
+// Package bounds finds the values of single columns that the conditions of a statement exclude. A parser reads those columns first, and
+// skips a row whose value is out of bounds: the row does not travel, and its other fields are not read, so they cannot reject the row. The
+// conditions stay where they are, because bounds cover only a part of them.
 package bounds
 
 import (
@@ -44,8 +44,9 @@ func (w *Range) Ends() (low, high uint64) { return w.low, w.high }
 // Texts returns the texts that are in bounds, nil if numbers are bounded.
 func (w *Range) Texts() []string { return w.texts }
 
-// Add collects the ranges that a condition sets for single columns, whose places in the table are in at. Columns that are not usable get none.
-// It reports whether later conditions may set ranges, too. They may not if this condition may fail for a row that their ranges would skip.
+// Add collects the ranges that a condition sets for single columns, whose places in the table are in at. Columns that are not usable get
+// none. It reports whether later conditions may set ranges, too. They may not if this condition may fail for a row that their ranges would
+// skip.
 func (b *Bounds) Add(e plan.Expr, at plan.Layout, usable func(place int) bool) (more bool) {
 	a, ok := e.(*plan.Apply)
 	if !ok {

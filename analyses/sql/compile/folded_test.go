@@ -92,7 +92,8 @@ func TestQ7_BothHalvesComputeTheSame(t *testing.T) {
 				list = append(strings.Split(key, ", "), list...)
 			}
 		}
-		want, err := answer(t, &Plan{Text: folds("(SELECT *, row_number() OVER () AS n, _file FROM t)", key, list), Tables: []catalog.Table{table}},
+		want, err := answer(t, &Plan{Text: folds("(SELECT *, row_number() OVER () AS n, _file FROM t)", key, list),
+			Tables: []catalog.Table{table}},
 			files, local.Options{})
 		if err != nil {
 			t.Fatal(key, err)

@@ -20,7 +20,8 @@ func anyPlan() *Plan {
 		Params: map[string]string{"n": "1"},
 		Tables: []catalog.Table{
 			{Name: "trips", Files: "trips.csv", Comma: ';', Nulls: field.Nulls{"NA", ""},
-				Columns: []catalog.Column{{Name: "city", Type: types.Of(types.Text), Inferred: true}, {Name: "km", Type: types.DecimalOf(9, 2), Missing: true},
+				Columns: []catalog.Column{{Name: "city", Type: types.Of(types.Text), Inferred: true},
+					{Name: "km", Type: types.DecimalOf(9, 2), Missing: true},
 					{Name: "list", Type: types.Type{}, Typed: true}}},
 			{Name: "a/*.csv", File: true, Files: "a/*.csv", Columns: []catalog.Column{{Name: "x", Type: types.Of(types.Timestamp), Typed: true},
 				{Name: "part", Type: types.Of(types.Text), Star: 1}}},

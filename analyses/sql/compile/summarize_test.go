@@ -247,7 +247,8 @@ func TestEachChunkIsSummarizedByItself(t *testing.T) {
 // small cells, and an aggregator keeps little of them.
 func TestSummariesAreBounded(t *testing.T) {
 	const chunks, rows = 50, 20_000
-	table := catalog.Table{Name: "t", Columns: []catalog.Column{{Name: "id", Type: types.Of(types.BigInt)}, {Name: "x", Type: types.Of(types.Double)},
+	table := catalog.Table{Name: "t", Columns: []catalog.Column{{Name: "id", Type: types.Of(types.BigInt)},
+		{Name: "x", Type: types.Of(types.Double)},
 		{Name: "at", Type: types.Of(types.Timestamp)}, {Name: "word", Type: types.Of(types.Text)}}}
 	f := newFolding(t, "SUMMARIZE t", table)
 	var merged *fold.Table

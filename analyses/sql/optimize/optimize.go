@@ -1,5 +1,5 @@
-// Package optimize has the rules that make plans cheaper. A rule takes plans and returns plans with the same answers (E1, E2). It changes no
-// node: what stays the same is shared with the plans before.
+// Package optimize has the rules that make plans cheaper. A rule takes plans and returns plans with the same answers (E1, E2). It changes
+// no node: what stays the same is shared with the plans before.
 package optimize
 
 import "posta.dev/posta/analyses/sql/plan"

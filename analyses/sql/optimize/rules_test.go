@@ -31,8 +31,8 @@ func catalogue() (tables []plan.Table, size map[string]int64) {
 			"nation": 4 << 10, "customer": 8 * mebibyte, "orders": 900 * mebibyte}
 }
 
-// The golden test of each rule: a file has statements, each followed by its plan before and after the rule. go test -update writes the plans.
-// A rule changes no plan that it is given, so the plan before is drawn after the rule has run.
+// The golden test of each rule: a file has statements, each followed by its plan before and after the rule. go test -update writes the
+// plans. A rule changes no plan that it is given, so the plan before is drawn after the rule has run.
 func TestE2_Rules(t *testing.T) {
 	for name, rule := range map[string]func([]plan.Node, *sizes.Sizes) []plan.Node{
 		"constants": func(roots []plan.Node, _ *sizes.Sizes) []plan.Node { return Constants(roots) },

@@ -1,5 +1,5 @@
-// Package sizes estimates how many bytes plans read of their tables, from the sizes of files and from samples. Rules and the split of a plan
-// decide by these estimates what is small; no answer depends on them.
+// Package sizes estimates how many bytes plans read of their tables, from the sizes of files and from samples. Rules and the split of a
+// plan decide by these estimates what is small; no answer depends on them.
 package sizes
 
 import (
@@ -8,8 +8,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// Table is what is known of a table. Bytes is the size of its files, unpacked; 0 if it is not known. Rows is an estimate; 0 if there were no
-// samples. Part says of each column whether it is part of the files' names.
+// Table is what is known of a table. Bytes is the size of its files, unpacked; 0 if it is not known. Rows is an estimate; 0 if there were
+// no samples. Part says of each column whether it is part of the files' names.
 type Table struct {
 	Bytes, Rows int64
 	Part        []bool
@@ -113,8 +113,8 @@ func (s *Sizes) Read(t *plan.Table) int64 {
 	return max(1, sum)
 }
 
-// Bounds returns the bounds of all rows that the plans read of a table. It has none if the table is read in several places, because each may
-// want other rows.
+// Bounds returns the bounds of all rows that the plans read of a table. It has none if the table is read in several places, because each
+// may want other rows.
 func (s *Sizes) Bounds(t *plan.Table) bounds.Bounds {
 	if s.bounds == nil {
 		s.bounds = map[*plan.Table]bounds.Bounds{}
@@ -151,8 +151,8 @@ func (s *Sizes) bound(root plan.Node) {
 	}
 }
 
-// Boundable returns a function that reports whether the column at a place of a table may have bounds: it is neither _file nor _line, nor part
-// of the files' names.
+// Boundable returns a function that reports whether the column at a place of a table may have bounds: it is neither _file nor _line, nor
+// part of the files' names.
 func (s *Sizes) Boundable(t *plan.Table) func(place int) bool {
 	about := s.about(t)
 	return func(place int) bool {

@@ -213,7 +213,8 @@ func TestR16_LongLinesAreRefused(t *testing.T) {
 		t.Errorf("a long line of which little is needed: %.100v, %v", got, err)
 	}
 	broken := errors.New("cable cut")
-	if _, err := rows(t, io.MultiReader(strings.NewReader("{\"n\":1}\n{\"n\""), iotest.ErrReader(broken)), 100, columns("n")); !errors.Is(err, broken) {
+	if _, err := rows(t, io.MultiReader(strings.NewReader("{\"n\":1}\n{\"n\""), iotest.ErrReader(broken)), 100,
+		columns("n")); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -67,7 +67,8 @@ func TestMakeUpOverARunningCluster(t *testing.T) {
 		}
 	}
 	input := c.topo.Holding(topology.Input)[0]
-	if reply, err := client.RequestOnce(t.Context(), nil, input.Sockets.Client.Dial, protocol.Request{Type: protocol.Info}, 3*time.Second); err == nil {
+	if reply, err := client.RequestOnce(t.Context(), nil, input.Sockets.Client.Dial, protocol.Request{Type: protocol.Info},
+		3*time.Second); err == nil {
 		t.Errorf("S1: nobody has asked for keys, and a client without one is told %+v", reply)
 	}
 	if err := os.RemoveAll(c.topo.KeysDir); err != nil {

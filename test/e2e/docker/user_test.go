@@ -175,7 +175,8 @@ func (c *cluster) eachRunsAsItShould() {
 		if err != nil {
 			c.t.Error(err)
 		}
-		if limit, err := clustertest.Command("docker", "inspect", "-f", "{{.HostConfig.PidsLimit}}", c.ids("posta.node=" + string(n.ID))[0]); err != nil || strings.TrimSpace(limit) != "1024" {
+		if limit, err := clustertest.Command("docker", "inspect", "-f", "{{.HostConfig.PidsLimit}}",
+			c.ids("posta.node=" + string(n.ID))[0]); err != nil || strings.TrimSpace(limit) != "1024" {
 			c.t.Errorf("%s may have %s processes, %v", n.ID, limit, err)
 		}
 	}
