@@ -12,24 +12,25 @@ import (
 	"posta.dev/posta/cmd/internal/exit"
 )
 
-// command is posta analyses, posta gen and posta version.
-type command struct {
+// lister is posta analyses.
+type lister struct {
 	*call.Call
+	json bool
 }
 
 // AnalysesCommand returns posta analyses.
 func AnalysesCommand(base *call.Call) *cli.Command {
-	x := &command{Call: base}
+	x := &lister{Call: base}
 	return &cli.Command{
 		Name:        "analyses",
 		Usage:       "list the analyses, their files, parameters and queries",
 		Description: exit.Help,
-		Flags:       []cli.Flag{call.JSONFlag(nil)}, Action: x.analyses,
+		Flags:       []cli.Flag{call.JSONFlag(&x.json)}, Action: x.run,
 	}
 }
 
-func (x *command) analyses(c *cli.Context) error {
-	if c.Bool(call.FlagJSON) {
+func (x *lister) run(*cli.Context) error {
+	if x.json {
 		return x.printAnalysesJSON()
 	}
 	for i, a := range x.Analyses.BuiltIn() {
@@ -41,7 +42,7 @@ func (x *command) analyses(c *cli.Context) error {
 	return nil
 }
 
-func (x *command) printAnalysis(a *analyses.Analysis) {
+func (x *lister) printAnalysis(a *analyses.Analysis) {
 	x.Printf("%s: %s\n", a.Name, a.About)
 	streams := display.Table{Head: []string{"stream", "kind", "files", "columns"}, Most: 200}
 	for _, s := range a.Streams {
@@ -77,7 +78,7 @@ func fetched(q analyses.Query) string {
 	return fmt.Sprintf("; --download saves what %s points to", q.Download)
 }
 
-func (x *command) printAnalysesJSON() error {
+func (x *lister) printAnalysesJSON() error {
 	type column struct {
 		Name     string `json:"name"`
 		Optional bool   `json:"optional,omitempty"`

@@ -16,9 +16,18 @@ import (
 	"posta.dev/posta/internal/gen"
 )
 
+// maker is posta gen.
+type maker struct {
+	*call.Call
+	rows int
+	seed uint64
+	dir  string
+	json bool
+}
+
 // GenCommand returns posta gen.
 func GenCommand(base *call.Call) *cli.Command {
-	x := &command{Call: base}
+	x := &maker{Call: base}
 	return &cli.Command{
 		Name: "gen", ArgsUsage: "ANALYSIS",
 		Usage: "generate data of any size that looks like the real data, with its quirks",
@@ -32,16 +41,16 @@ The measurements are stations and temperatures, to ask SQL about. tpch makes the
 
 ` + exit.Help,
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "rows", Value: 1_000_000, Usage: "rows of the largest stream"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another seed makes other data of the same kind"},
-			&cli.StringFlag{Name: call.FlagOut, Usage: "`DIR` to write to; created if it does not exist"},
-			call.JSONFlag(nil),
+			&cli.IntFlag{Name: "rows", Destination: &x.rows, Value: 1_000_000, Usage: "rows of the largest stream"},
+			&cli.Uint64Flag{Name: "seed", Destination: &x.seed, Value: 1, Usage: "another seed makes other data of the same kind"},
+			&cli.StringFlag{Name: call.FlagOut, Destination: &x.dir, Usage: "`DIR` to write to; created if it does not exist"},
+			call.JSONFlag(&x.json),
 		},
-		Action: x.gen,
+		Action: x.run,
 	}
 }
 
-func (x *command) gen(c *cli.Context) error {
+func (x *maker) run(c *cli.Context) error {
 	name, err := call.OneArgument(c, "analysis", "bikes --rows 1000000 --out DIR")
 	if err != nil {
 		return err
@@ -53,7 +62,7 @@ func (x *command) gen(c *cli.Context) error {
 	if generate == nil {
 		return exit.Usagef("gen: unknown data %q; the choices are %s", name, strings.Join(slices.Sorted(maps.Keys(x.Generators)), ", "))
 	}
-	dir, rows, seed := c.String(call.FlagOut), c.Int("rows"), c.Uint64("seed")
+	dir, rows, seed := x.dir, x.rows, x.seed
 	switch {
 	case dir == "":
 		return exit.Usagef("gen: where to? Give a directory with --out DIR")
@@ -68,7 +77,7 @@ func (x *command) gen(c *cli.Context) error {
 		}
 		return fmt.Errorf("%w; is there room in %s, and may you write there?", err, dir)
 	}
-	if c.Bool(call.FlagJSON) {
+	if x.json {
 		x.Printf("{\"dir\": %q, \"rows\": %d, \"seed\": %d, \"files\": %d, \"bytes\": %d}\n", dir, rows, seed, made.files, made.bytes)
 		return nil
 	}

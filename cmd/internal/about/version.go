@@ -12,15 +12,21 @@ import (
 	"posta.dev/posta/cmd/internal/exit"
 )
 
+// teller is posta version.
+type teller struct {
+	*call.Call
+	json bool
+}
+
 // VersionCommand returns posta version.
 func VersionCommand(base *call.Call) *cli.Command {
-	x := &command{Call: base}
+	x := &teller{Call: base}
 	return &cli.Command{
 		Name:        "version",
 		Usage:       "print the version of this program",
 		Description: "Prints the version, what built it, and for which machine. --version prints the version alone.\n\n" + exit.Help,
-		Flags:       []cli.Flag{call.JSONFlag(nil)},
-		Action:      x.version,
+		Flags:       []cli.Flag{call.JSONFlag(&x.json)},
+		Action:      x.run,
 	}
 }
 
@@ -34,7 +40,7 @@ type versionInfo struct {
 	Arch     string `json:"arch"`
 }
 
-func (x *command) version(c *cli.Context) error {
+func (x *teller) run(*cli.Context) error {
 	v := versionInfo{Version: x.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
@@ -46,7 +52,7 @@ func (x *command) version(c *cli.Context) error {
 			}
 		}
 	}
-	if !c.Bool(call.FlagJSON) {
+	if !x.json {
 		x.Printf("posta %s, %s, %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
 		return nil
 	}

@@ -25,6 +25,12 @@ import (
 // command is posta chaos.
 type command struct {
 	*call.Call
+	duration time.Duration
+	every    time.Duration // mean time between two faults
+	patience time.Duration
+	seed     uint64
+	kinds    cli.StringSlice
+	json     bool
 }
 
 // Command returns posta chaos.
@@ -46,20 +52,20 @@ Lines are in the order of events; indented lines come from the journal. The last
 code is 1 if one of them did not come back within the time of --patience. With --json the lines are on standard error.
 
 ` + exit.Help,
-		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.HostFlag(), call.DockerFlag(), call.JSONFlag(nil),
-			&cli.DurationFlag{Name: "duration", Value: 30 * time.Second, Usage: "continue for this `TIME`"},
-			&cli.DurationFlag{Name: "every", Value: 2 * time.Second,
+		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.HostFlag(), call.DockerFlag(), call.JSONFlag(&x.json),
+			&cli.DurationFlag{Name: "duration", Destination: &x.duration, Value: 30 * time.Second, Usage: "continue for this `TIME`"},
+			&cli.DurationFlag{Name: "every", Destination: &x.every, Value: 2 * time.Second,
 				Usage: "mean `TIME` between two faults; each is between half and one and a half of it"},
-			&cli.StringSliceFlag{Name: "fault", Usage: "only `KIND`: kill (SIGKILL), hang (SIGSTOP for good: medics have to kill it), pause " +
+			&cli.StringSliceFlag{Name: "fault", Destination: &x.kinds, Usage: "only `KIND`: kill (SIGKILL), hang (SIGSTOP for good: medics have to kill it), pause " +
 				"(SIGSTOP for less or more than a suspicion takes), and with --docker cut (off the network for as long as a pause); may be repeated"},
-			&cli.Uint64Flag{Name: "seed", DefaultText: "another each time", Usage: "`NUMBER` from which targets, faults and times are drawn"},
-			&cli.DurationFlag{Name: "patience", Value: 30 * time.Second, Usage: "at the end, wait at most this `TIME` until all targets are back"},
+			&cli.Uint64Flag{Name: "seed", Destination: &x.seed, DefaultText: "another each time", Usage: "`NUMBER` from which targets, faults and times are drawn"},
+			&cli.DurationFlag{Name: "patience", Destination: &x.patience, Value: 30 * time.Second, Usage: "at the end, wait at most this `TIME` until all targets are back"},
 		},
-		Action: x.chaos,
+		Action: x.run,
 	}
 }
 
-func (x *command) chaos(c *cli.Context) error {
+func (x *command) run(c *cli.Context) error {
 	r, w, err := x.newFaultInjector(c)
 	if err != nil {
 		return err
@@ -71,10 +77,10 @@ func (x *command) chaos(c *cli.Context) error {
 		return fmt.Errorf("%w: no medic leads; start the cluster with `posta up`", exit.ErrNothingAnswers)
 	}
 	began := time.Now()
-	over, cancel := context.WithTimeout(c.Context, c.Duration("duration"))
+	over, cancel := context.WithTimeout(c.Context, x.duration)
 	defer cancel()
 	lines := x.Out
-	if c.Bool(call.FlagJSON) {
+	if x.json {
 		lines = x.Err
 	}
 	journal := journalReader{since: began, known: map[core.EntryID]bool{}}
@@ -84,18 +90,18 @@ func (x *command) chaos(c *cli.Context) error {
 			fmt.Fprintf(lines, "%s  %s\n", h.at.Format("15:04:05.000"), h.text)
 		}
 	}
-	r.injectUntilDone(over, c.Duration("every"), func() { look(time.Now().Add(-journalLag)) })
+	r.injectUntilDone(over, x.every, func() { look(time.Now().Add(-journalLag)) })
 	for _, undo := range r.undos {
 		undo()
 	}
-	waiting, cancel := context.WithTimeout(c.Context, c.Duration("patience"))
+	waiting, cancel := context.WithTimeout(c.Context, x.patience)
 	defer cancel()
 	view, err := r.allBack(waiting, w)
 	look(time.Now())
 	look(time.Now().Add(time.Hour)) // an hour ahead, because the clocks of other hosts may be ahead
 	done, unanswered := r.counts()
 	line := summary(core.Incidents(view.Entries), began, done, unanswered)
-	if c.Bool(call.FlagJSON) {
+	if x.json {
 		return errors.Join(x.PrintJSON(r.AsJSON(view, began)), err)
 	}
 	x.Printf("%s\n", line)
@@ -106,8 +112,8 @@ func (x *command) chaos(c *cli.Context) error {
 const journalLag = time.Second
 
 func (x *command) newFaultInjector(c *cli.Context) (_ *FaultInjector, _ *monitor.Listener[monitor.Medics], err error) {
-	if c.Duration("every") <= 0 {
-		return nil, nil, exit.Usagef("--every %v: give a time above 0", c.Duration("every"))
+	if x.every <= 0 {
+		return nil, nil, exit.Usagef("--every %v: give a time above 0", x.every)
 	}
 	injector, all, t, err := faults.InjectorOf(x.Call, c, func(t *topology.Topology) (*security.Keys, error) { return reach.ClientKeys(x.Call, c, t) })
 	if err != nil {
@@ -118,7 +124,7 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *FaultInjector, _ *monitor
 			_ = injector.Close()
 		}
 	}()
-	kinds, err := kindsOf(c, injector)
+	kinds, err := kindsOf(x.kinds.Value(), injector)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,7 +138,7 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *FaultInjector, _ *monitor
 		}
 		targets = append(targets, medic.NodeID(name))
 	}
-	seed := c.Uint64("seed")
+	seed := x.seed
 	if !c.IsSet("seed") {
 		seed = rand.Uint64() >> 32
 	}
@@ -148,8 +154,8 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *FaultInjector, _ *monitor
 
 // kindsOf returns the faults that --fault names. Without the flag it returns all kinds, and kills twice, so that a kill is drawn twice as
 // often.
-func kindsOf(c *cli.Context, m faults.Injector) (kinds []faults.Kind, err error) {
-	for _, name := range c.StringSlice("fault") {
+func kindsOf(names []string, m faults.Injector) (kinds []faults.Kind, err error) {
+	for _, name := range names {
 		if !slices.Contains(m.Kinds(), faults.Kind(name)) {
 			return nil, exit.Usagef("--fault %s: the choices are %s", name, display.Joined(m.Kinds()))
 		}

@@ -20,6 +20,8 @@ import (
 // command is posta connect.
 type command struct {
 	*call.Call
+	listen string
+	tied   bool
 }
 
 // Command returns posta connect.
@@ -37,14 +39,14 @@ when it is ready.
 
 ` + exit.Help,
 		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(),
-			&cli.StringFlag{Name: "listen", Usage: "make the sockets in `ipc:DIR`"},
-			&cli.BoolFlag{Name: "tied", Usage: "end when standard input is closed: when the program that started this one ends, in whatever way"}},
-		Action: reach.WithTopology(x.connect),
+			&cli.StringFlag{Name: "listen", Destination: &x.listen, Usage: "make the sockets in `ipc:DIR`"},
+			&cli.BoolFlag{Name: "tied", Destination: &x.tied, Usage: "end when standard input is closed: when the program that started this one ends, in whatever way"}},
+		Action: reach.WithTopology(x.run),
 	}
 }
 
-func (x *command) connect(c *cli.Context, t *topology.Topology) error {
-	given, _ := strings.CutPrefix(strings.Replace(c.String("listen"), "ipc://", "ipc:", 1), "ipc:")
+func (x *command) run(c *cli.Context, t *topology.Topology) error {
+	given, _ := strings.CutPrefix(strings.Replace(x.listen, "ipc://", "ipc:", 1), "ipc:")
 	if given == "" || strings.Contains(given, "://") {
 		return exit.Usagef("connect: where shall it listen? Give a directory with --listen ipc:DIR")
 	}
@@ -69,7 +71,7 @@ func (x *command) connect(c *cli.Context, t *topology.Topology) error {
 	}
 	ctx, over := context.WithCancel(c.Context)
 	defer over()
-	if c.Bool("tied") {
+	if x.tied {
 		go func() {
 			_, _ = io.Copy(io.Discard, x.In) // an error ends the wait as well
 			over()

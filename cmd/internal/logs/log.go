@@ -19,6 +19,8 @@ import (
 // command is posta log.
 type command struct {
 	*call.Call
+	json bool
+	most int // bytes of a record that are shown
 }
 
 // Command returns posta log.
@@ -32,15 +34,15 @@ func Command(base *call.Call) *cli.Command {
 			{Name: "verify", ArgsUsage: "DIR", Usage: "read all of a log and say whether it is sound; changes nothing",
 				Description: "A second reader, the library of the format, reads a copy of each segment; DIFFERS says where it reads other frames. " +
 					dir,
-				Flags: []cli.Flag{call.JSONFlag(nil)}, Action: x.logVerify},
+				Flags: []cli.Flag{call.JSONFlag(&x.json)}, Action: x.logVerify},
 			{Name: "dump", ArgsUsage: "DIR", Usage: "print a line for each record; changes nothing", Description: dir,
-				Flags: []cli.Flag{call.JSONFlag(nil),
-					&cli.IntFlag{Name: "bytes", Value: 16, Usage: "how many bytes of each record are shown; -1 for all"}}, Action: x.logDump},
+				Flags: []cli.Flag{call.JSONFlag(&x.json),
+					&cli.IntFlag{Name: "bytes", Destination: &x.most, Value: 16, Usage: "how many bytes of each record are shown; -1 for all"}}, Action: x.logDump},
 			{Name: "repair", ArgsUsage: "DIR", Usage: "cut a damaged log before the damage, so that its node starts again",
 				Description: "The part that is cut off is kept in DIR/cut. The log gets a new id, so that sessions with frames in flight fail and " +
 					"give no wrong answer.\n" +
 					"A sound log is left as it is. " + dir,
-				Flags: []cli.Flag{call.JSONFlag(nil)}, Action: x.logRepair},
+				Flags: []cli.Flag{call.JSONFlag(&x.json)}, Action: x.logRepair},
 		},
 	}
 }
@@ -79,7 +81,7 @@ func (x *command) logVerify(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := x.printReport(report, c.Bool(call.FlagJSON)); err != nil {
+	if err := x.printReport(report, x.json); err != nil {
 		return err
 	}
 	if len(report.Differs) > 0 {
@@ -102,7 +104,7 @@ func (x *command) logRepair(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return x.printReport(report, c.Bool(call.FlagJSON))
+	return x.printReport(report, x.json)
 }
 
 func (x *command) printReport(r wal.Report, asJSON bool) error {
@@ -118,12 +120,12 @@ func (x *command) logDump(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	most := c.Int("bytes")
+	most := x.most
 	print := func(r wal.DumpRecord) error {
 		x.Printf("%d\ttype %d\tappend %d\t%s+%d\t%d bytes\t%s\n", r.Index, r.Type, r.Append, r.File, r.Offset, len(r.Data), shown(r.Data, most))
 		return c.Context.Err()
 	}
-	if c.Bool(call.FlagJSON) {
+	if x.json {
 		e := json.NewEncoder(x.Out)
 		print = func(r wal.DumpRecord) error {
 			return errors.Join(c.Context.Err(), e.Encode(RecordJSON{uint64(r.Index), int(r.Type), uint64(r.Append), r.File, r.Offset, len(r.Data),

@@ -23,6 +23,8 @@ import (
 // command is posta status.
 type command struct {
 	*call.Call
+	watch bool
+	json  bool
 }
 
 // Command returns posta status.
@@ -35,16 +37,16 @@ func Command(base *call.Call) *cli.Command {
 shows what they ask, and for statements of SQL their pass.
 
 ` + exit.Help,
-		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.JSONFlag(nil),
-			&cli.BoolFlag{Name: "watch", Aliases: []string{"w"},
+		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.JSONFlag(&x.json),
+			&cli.BoolFlag{Name: "watch", Destination: &x.watch, Aliases: []string{"w"},
 				Usage: "show it again and again, until Ctrl-C; on a terminal as a full screen, where h shows the keys"}},
-		Action: reach.WithTopology(x.status),
+		Action: reach.WithTopology(x.run),
 	}
 }
 
 const watchEvery = time.Second
 
-func (x *command) status(c *cli.Context, t *topology.Topology) error {
+func (x *command) run(c *cli.Context, t *topology.Topology) error {
 	keys, err := reach.ClientKeys(x.Call, c, t)
 	if err != nil {
 		return err
@@ -69,7 +71,7 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 		return err
 	}
 	print := x.printStatus
-	if c.Bool(call.FlagJSON) {
+	if x.json {
 		print = func(t *topology.Topology, view []monitor.Status, running []monitor.Session, medics monitor.Medics) error {
 			return x.printStatusJSON(t, view, running, medics, func(n topology.Node) (time.Time, bool) {
 				if end, known := l.Ends(n.Identity()); known {
@@ -84,12 +86,12 @@ func (x *command) status(c *cli.Context, t *topology.Topology) error {
 		sessions, _ := x.running(c.Context, from, view) // the line of a silent node shows what is wrong with it
 		return print(t, view, sessions, w.View())
 	}
-	if c.Bool("watch") {
-		if in, out := x.screen(); in != nil && !c.Bool(call.FlagJSON) {
+	if x.watch {
+		if in, out := x.screen(); in != nil && !x.json {
 			return x.showBoard(c.Context, in, out, t, l, w, from)
 		}
 		said := ""
-		return x.watch(c.Context, l, func(view []monitor.Status) error {
+		return x.again(c.Context, l, func(view []monitor.Status) error {
 			if err := show(view); err != nil {
 				return err
 			}
@@ -134,8 +136,8 @@ func medicsHeard(m monitor.Medics) (bool, error) {
 	return len(m.All) == 0 || m.Led && len(m.Entries) > 0 && !slices.ContainsFunc(m.All, func(x monitor.Medic) bool { return !x.Heard }), nil
 }
 
-// watch prints the status every second.
-func (x *command) watch(ctx context.Context, l *monitor.Listener[[]monitor.Status], show func([]monitor.Status) error) error {
+// again prints the status every second.
+func (x *command) again(ctx context.Context, l *monitor.Listener[[]monitor.Status], show func([]monitor.Status) error) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {

@@ -26,12 +26,10 @@ import (
 // command is posta trace.
 type command struct {
 	*call.Call
+	otlp    string // where spans are posted; "" for nowhere
+	headers cli.StringSlice
+	json    bool
 }
-
-const (
-	flagOTLP       = "otlp"
-	flagOTLPHeader = "otlp-header"
-)
 
 // Command returns posta trace.
 func Command(base *call.Call) *cli.Command {
@@ -42,12 +40,12 @@ func Command(base *call.Call) *cli.Command {
 		Description: `Asks all nodes what they have recorded. Each node remembers the sessions that run and the last 256 that left it, since its process started.
 
 ` + exit.Help,
-		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.JSONFlag(nil),
-			&cli.StringFlag{Name: flagOTLP,
+		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.JSONFlag(&x.json),
+			&cli.StringFlag{Name: "otlp", Destination: &x.otlp,
 				Usage: "post it as spans to the OpenTelemetry collector at `URL`, such as http://localhost:4318; default: OTEL_EXPORTER_OTLP_ENDPOINT"},
-			&cli.StringSliceFlag{Name: flagOTLPHeader,
+			&cli.StringSliceFlag{Name: "otlp-header", Destination: &x.headers,
 				Usage: "send this header to the collector: `'NAME: VALUE'`; may be repeated; a secret is safer in OTEL_EXPORTER_OTLP_HEADERS"}},
-		Action: reach.WithTopology(x.trace),
+		Action: reach.WithTopology(x.run),
 	}
 }
 
@@ -56,12 +54,12 @@ const (
 	spansAtMost = 10 * time.Second
 )
 
-func (x *command) trace(c *cli.Context, t *topology.Topology) error {
+func (x *command) run(c *cli.Context, t *topology.Topology) error {
 	id, err := reach.SessionArgument(c)
 	if err != nil {
 		return err
 	}
-	collector, err := tracing.NewCollector(c.String(flagOTLP), c.StringSlice(flagOTLPHeader), os.Getenv)
+	collector, err := tracing.NewCollector(x.otlp, x.headers.Value(), os.Getenv)
 	if err != nil {
 		return exit.Usagef("trace: %v", err)
 	}
@@ -85,7 +83,7 @@ func (x *command) trace(c *cli.Context, t *topology.Topology) error {
 	if !known {
 		return notTraced(id, t, &v)
 	}
-	if c.Bool(call.FlagJSON) {
+	if x.json {
 		err = x.PrintJSON(traceAsJSON(t.Name, &v))
 	} else {
 		err = x.printTrace(&v)
