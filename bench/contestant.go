@@ -37,7 +37,7 @@ const (
 func contestants() []contestant {
 	split := topology.Variant{SplitParsers: true}
 	one := topology.Variant{Replicas: map[string]int{"joiner": 1, "aggregator": 1}}
-	ownCluster := topology.Variant{JoinInInput: true, Settings: map[string]string{"limits.window": "8MiB"}} // as in cmd/run.go
+	ownCluster := topology.Variant{JoinInInput: true, Settings: map[string]string{"limits.window": "8MiB"}} // as in cmd/internal/run/run.go
 	all := []contestant{
 		{name: baseline, about: "the default topology over ZeroMQ", cluster: &topology.Variant{}},
 		{name: "posta-run",

@@ -66,7 +66,7 @@ type measuredCluster struct {
 
 // field returns the contestants: the cluster of posta run, one with several inputs, joiners and aggregators, and the first on one core.
 func (m *modelled) field() (field []contestant) {
-	// as in cmd/run.go
+	// as in cmd/internal/run/run.go
 	own := topology.Variant{JoinInInput: true, Settings: map[string]string{"limits.window": "8MiB"}, Roots: []string{m.data}}
 	hosts := topology.Variant{Replicas: map[string]int{"input": measuredHosts, "joiner": measuredHosts, "aggregator": measuredHosts},
 		Roots: []string{m.data}}

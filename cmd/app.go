@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/about"
+	"posta.dev/posta/cmd/internal/ask"
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/chaos"
 	"posta.dev/posta/cmd/internal/cluster"
@@ -17,7 +18,10 @@ import (
 	"posta.dev/posta/cmd/internal/key"
 	"posta.dev/posta/cmd/internal/logs"
 	"posta.dev/posta/cmd/internal/member"
+	"posta.dev/posta/cmd/internal/run"
+	"posta.dev/posta/cmd/internal/sessions"
 	"posta.dev/posta/cmd/internal/status"
+	"posta.dev/posta/cmd/internal/submit"
 	"posta.dev/posta/cmd/internal/traces"
 )
 
@@ -53,11 +57,12 @@ func (x *command) app() *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {},
 		Action:         x.unknownCommand,
 		Commands: []*cli.Command{
-			x.runCommand(), x.sqlCommand(), about.GenCommand(x.Call), about.AnalysesCommand(x.Call),
+			run.Command(x.Call), ask.Command(x.Call), about.GenCommand(x.Call), about.AnalysesCommand(x.Call),
 			cluster.UpCommand(x.Call), cluster.DownCommand(x.Call), status.Command(x.Call), traces.Command(x.Call),
-			consoles.Command(x.Call, consoles.Asking{Asker: x.newConsoleAsker, Answers: answersOf}), chaos.Command(x.Call),
+			consoles.Command(x.Call), chaos.Command(x.Call),
 			deploy.Command(x.Call), deploy.UndeployCommand(x.Call),
-			x.submitCommand(), x.sessionsCommand(), x.resultsCommand(), x.cancelCommand(), connect.Command(x.Call),
+			submit.Command(x.Call), sessions.Command(x.Call), sessions.ResultsCommand(x.Call), sessions.CancelCommand(x.Call),
+			connect.Command(x.Call),
 			cluster.TopologyCommand(x.Call), key.Command(x.Call), logs.Command(x.Call), member.NodeCommand(x.Call), member.MedicCommand(x.Call),
 			x.completionCommand(), about.VersionCommand(x.Call), x.manCommand(), member.ProbeCommand(x.Call),
 		},
@@ -117,25 +122,11 @@ func usage(c *cli.Context, err error, _ bool) error {
 	return exit.Usagef("%sunknown flag %s; %s --help lists the flags", colon(name), dashed(flag), strings.TrimSpace("posta "+name))
 }
 
-// isTold reports whether help shows a flag.
-func isTold(f cli.Flag) bool {
-	v, ok := f.(cli.VisibleFlag)
-	return !ok || v.IsVisible()
-}
-
 func colon(name string) string {
 	if name == "" {
 		return ""
 	}
 	return name + ": "
-}
-
-// dashed returns a flag as people write it.
-func dashed(name string) string {
-	if len(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
 }
 
 func (x *command) unknownCommand(c *cli.Context) error {

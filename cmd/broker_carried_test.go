@@ -2,16 +2,12 @@ package cmd
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
-	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/deploy"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/member"
@@ -97,14 +93,10 @@ func TestS6_RollbackUsesThePresentPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flags := flag.NewFlagSet("", flag.ContinueOnError)
-	flags.Bool(deploy.FlagRollback, true, "")
-	c := cli.NewContext(nil, flags, nil)
 	kept := &deploy.EngineSet{Observed: plan.Observed{Engines: []plan.Engine{
 		{Hosts: []string{"local"}, Revisions: []plan.Revision{{Number: 1, File: d.File, Image: "image", Digest: "x"}}}}}}
-	x := &command{Call: &call.Call{}}
 	now := k.overBroker("amqp://me:hush-2@rabbit.example/v")
-	back, keys, err := deploy.Desired(x.Call, c, now, deploy.ImageSource{}, kept)
+	back, keys, err := deploy.Desired(now, deploy.ImageSource{}, kept, true)
 	if err != nil || back.RevisionDigest() != d.RevisionDigest() || len(keys) != len(before.All()) {
 		t.Fatalf("back to %d units with %d keys: %v", len(back.Units), len(keys), err)
 	}
@@ -116,7 +108,7 @@ func TestS6_RollbackUsesThePresentPassword(t *testing.T) {
 		t.Errorf("joiner-1 gets %q, %v", text, err)
 	}
 	other := k.overBroker("amqp://me:hush-3@other.example/v")
-	if _, _, err := deploy.Desired(x.Call, c, other, deploy.ImageSource{}, kept); !errors.Is(err, plan.ErrRefused) ||
+	if _, _, err := deploy.Desired(other, deploy.ImageSource{}, kept, true); !errors.Is(err, plan.ErrRefused) ||
 		!strings.Contains(err.Error(), "another broker") || strings.Contains(err.Error(), "hush") {
 		t.Errorf("back to another broker: %v", err)
 	}

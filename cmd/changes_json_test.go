@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/cmd/internal/cluster"
 	"posta.dev/posta/cmd/internal/deploy"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/sessions"
 	"posta.dev/posta/deploy/plan"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/topology"
@@ -23,7 +24,7 @@ func TestTheTerminalPageHasEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, document := range []any{cluster.UpJSON{}, cluster.DownJSON{}, cancelJSON{}, deploy.DeployJSON{}, deploy.StepJSON{}, chaos.ChaosJSON{}, chaos.FaultJSON{}} {
+	for _, document := range []any{cluster.UpJSON{}, cluster.DownJSON{}, sessions.CancelJSON{}, deploy.DeployJSON{}, deploy.StepJSON{}, chaos.ChaosJSON{}, chaos.FaultJSON{}} {
 		of := reflect.TypeOf(document)
 		for i := range of.NumField() {
 			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")

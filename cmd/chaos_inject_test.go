@@ -10,7 +10,7 @@ import (
 // TestGen_OfAProgramWithoutGenerators: the error does not end in an empty list.
 func TestGen_OfAProgramWithoutGenerators(t *testing.T) {
 	var out, err safeBuffer
-	code := run(t.Context(), t.Context(), Program{Version: "test"}, []string{"posta", "gen", "bikes", "--out", t.TempDir()},
+	code := runWithin(t.Context(), t.Context(), Program{Version: "test"}, []string{"posta", "gen", "bikes", "--out", t.TempDir()},
 		Console{In: strings.NewReader(""), Out: &out, Err: &err})
 	if code != exit.Usage || err.String() != "posta: gen: this program makes no data for any analysis\n" {
 		t.Errorf("exit code %d, %q", code, err.String())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"posta.dev/posta/cmd/internal/ask"
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/deploy"
 	"posta.dev/posta/cmd/internal/exit"
@@ -20,7 +21,7 @@ import (
 // valuesOf returns the values that a flag may have; nil if the shell should offer files.
 func (x *command) valuesOf(c *cli.Command, flag string, words []string, current string) (all []string) {
 	switch strings.TrimLeft(flag, "-") {
-	case flagResume:
+	case call.FlagResume:
 		if slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(w, ".sql") }) {
 			return nil // a journal
 		}
@@ -35,7 +36,7 @@ func (x *command) valuesOf(c *cli.Command, flag string, words []string, current 
 		return []string{string(faults.Kill), string(faults.Hang), string(faults.Pause), string(faults.Cut)}
 	case call.FlagRender:
 		return []string{"compose", "systemd"}
-	case "f", flagQuestions:
+	case "f", ask.FlagQuestions:
 		if c.Name == "sql" {
 			return statementFiles(current)
 		}
@@ -67,7 +68,7 @@ func (x *command) sessionIDs(words []string) (ids []string) {
 		}
 	}
 	var out bytes.Buffer
-	if run(x.Forced, x.Forced, x.program, args, Console{In: strings.NewReader(""), Out: &out, Err: io.Discard}) != exit.OK {
+	if runWithin(x.Forced, x.Forced, x.program, args, Console{In: strings.NewReader(""), Out: &out, Err: io.Discard}) != exit.OK {
 		return nil
 	}
 	var found struct {

@@ -31,7 +31,7 @@ func TestConsoleShowsTheCluster(t *testing.T) {
 	ended := make(chan int, 1)
 	go func() {
 		args := []string{"posta", "console", "-f", k.file, "--listen", "127.0.0.1:0", "--data", dir}
-		ended <- run(ctx, context.Background(), program(), args, Console{In: strings.NewReader(""), Out: &out, Err: &err})
+		ended <- runWithin(ctx, context.Background(), program(), args, Console{In: strings.NewReader(""), Out: &out, Err: &err})
 	}()
 	defer func() {
 		interrupt(exit.ErrInterrupted)

@@ -181,7 +181,7 @@ func TestAnalysesListsWhatCanBeDownloaded(t *testing.T) {
 func TestAProgramWithMalformedAnalysesFailsAtOnce(t *testing.T) {
 	var out, err safeBuffer
 	p := Program{Analyses: analyses.Set{links(), links()}}
-	code := run(context.Background(), context.Background(), p, []string{"posta", "analyses"}, Console{Out: &out, Err: &err})
+	code := runWithin(context.Background(), context.Background(), p, []string{"posta", "analyses"}, Console{Out: &out, Err: &err})
 	if code != exit.Failed || err.String() != "posta: bad analysis: there are two called \"links\"\n" || out.String() != "" {
 		t.Errorf("exit code %d, %q, %q", code, out.String(), err.String())
 	}

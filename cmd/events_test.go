@@ -118,7 +118,7 @@ func TestUnreadEventsEndTheCommand(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	var err safeBuffer
-	code := run(ctx, context.Background(), program(), []string{"posta", "run", "bikes", "--data", dir, "--events"},
+	code := runWithin(ctx, context.Background(), program(), []string{"posta", "run", "bikes", "--data", dir, "--events"},
 		Console{In: strings.NewReader(""), Out: &failing{left: 10}, Err: &err})
 	if code != exit.Interrupted {
 		t.Errorf("exit code %d: %s", code, err.String())

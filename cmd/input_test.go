@@ -409,7 +409,7 @@ func TestC1_CtrlCEndsSampling(t *testing.T) {
 		done := make(chan result, 1)
 		go func() {
 			var out, said safeBuffer
-			code := run(ctx, context.Background(), program(), []string{"posta", "sql", "-q", "--file", "t=" + from, "SELECT * FROM t"},
+			code := runWithin(ctx, context.Background(), program(), []string{"posta", "sql", "-q", "--file", "t=" + from, "SELECT * FROM t"},
 				Console{In: in, Out: &out, Err: &said})
 			done <- result{code: code, out: out.String(), err: said.String()}
 		}()

@@ -6,6 +6,7 @@ import (
 
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/upload"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/topology"
 )
@@ -25,11 +26,11 @@ func TestW5_AWaitingClientIsToldWhichNodesDiskIsFull(t *testing.T) {
 			status("input-1", heartbeat.DiskFull, true), status("joiner-1", heartbeat.DiskFull, true),
 		},
 	} {
-		if got := fullDisks(view); got != want {
+		if got := upload.FullDisks(view); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if err := explainLate(t.Context(), nil, nil, exit.ErrTimeout); !errors.Is(err, exit.ErrTimeout) {
+	if err := upload.ExplainLate(t.Context(), nil, nil, exit.ErrTimeout); !errors.Is(err, exit.ErrTimeout) {
 		t.Errorf("without a topology: %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/bikes"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/run"
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/test/natstest"
 )
@@ -23,7 +24,7 @@ import (
 const selfVar = "POSTA_TEST_SELF"
 
 func TestMain(m *testing.M) {
-	cores = func() int { return 2 } // tests count the processes of a run, which many cores have more of
+	run.Cores = func() int { return 2 } // tests count the processes of a run, which many cores have more of
 	if os.Getenv(strangerVar) != "" {
 		os.Exit(strangerMain())
 	}
@@ -79,7 +80,7 @@ var unfinished = regexp.MustCompile(
 // postaUntil calls the command; the two contexts stand for the first and the second Ctrl-C.
 func postaUntil(graceful, forced context.Context, args ...string) result {
 	var out, err safeBuffer
-	code := run(graceful, forced, program(), append([]string{"posta"}, args...), Console{In: strings.NewReader(""), Out: &out, Err: &err})
+	code := runWithin(graceful, forced, program(), append([]string{"posta"}, args...), Console{In: strings.NewReader(""), Out: &out, Err: &err})
 	return result{code, out.String(), err.String()}
 }
 

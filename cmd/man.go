@@ -62,17 +62,6 @@ func manualOf(b *strings.Builder, parent string, commands []*cli.Command) {
 	}
 }
 
-// placeholder returns the word in backticks, which stands for a flag's value, and the usage without backticks. cli shows them in the same
-// way.
-func placeholder(usage string) (value, text string) {
-	before, rest, _ := strings.Cut(usage, "`")
-	value, after, found := strings.Cut(rest, "`")
-	if !found {
-		return "VALUE", usage
-	}
-	return value, before + value + after
-}
-
 // asIs writes text and keeps its lines and columns.
 func asIs(b *strings.Builder, macro, text string) {
 	if text = strings.TrimSpace(text); text == "" {

@@ -14,6 +14,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/cmd/internal/deliver"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/protocol"
 )
@@ -107,7 +108,7 @@ func TestAnAnswerThatCannotBeDeliveredIsKept(t *testing.T) {
 		q := client.NewTable("q", names[:], rows)
 		q.Types = []types.Type{types.DecimalOf(3, 2), types.Of(types.Double)}
 		why := errors.New("the server is gone")
-		err := (&command{Call: &call.Call{}}).kept(&client.Answer{Queries: []client.Table{q}}, why)
+		err := deliver.Kept((&command{Call: &call.Call{}}).Call, &client.Answer{Queries: []client.Table{q}}, why)
 		_, where, named := strings.Cut(err.Error(), "the server is gone; the answer is kept as "+format+" in ")
 		if !errors.Is(err, why) || !named {
 			t.Fatal(err)

@@ -2,16 +2,42 @@ package cmd
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"os"
 	"runtime/debug"
 	"slices"
 
+	"github.com/urfave/cli/v2"
+
+	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
+
+// Program describes what the command can do.
+type Program struct {
+	Analyses   analyses.Set
+	Generators map[string]Generator // by analysis, or by the kind of data
+	RunNode    NodeRunner           // nil means the nodes of package nodes
+	Version    string               // "" means the version that the program was built from
+	More       []*cli.Command       // further commands, beside those that every program has
+}
+
+// Generator makes data for an analysis.
+type Generator = func(dir gen.Dir, rows int, seed uint64) error
+
+// NodeRunner runs a node until ctx ends, and then drains it and returns nil. keys are the node's own; nil if the node speaks plain ZMTP.
+type NodeRunner = func(ctx context.Context, t *topology.Topology, node topology.NodeID, keys *security.Keys, log *slog.Logger) error
+
+// Console is where a command reads and writes. It recognises terminals if they are *os.File.
+type Console struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
 
 // withDefaults fills in what a program leaves out.
 func (p Program) withDefaults() Program {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/recording"
 	"posta.dev/posta/test/ptytest"
 )
@@ -50,7 +51,7 @@ func TestTheRecordingIsTrue(t *testing.T) {
 	for i, args := range commands {
 		line := "$ posta"
 		for _, a := range recorded[i] {
-			line += " " + strings.ReplaceAll(quoted(a), "\n", "\n> ") // as a shell asks for the rest
+			line += " " + strings.ReplaceAll(display.Quoted(a), "\n", "\n> ") // as a shell asks for the rest
 		}
 		mu.Lock()
 		last = time.Now()

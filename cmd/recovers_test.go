@@ -23,7 +23,7 @@ func TestPagesOutliveTheCluster(t *testing.T) {
 		out = &safeBuffer{}
 		ended := make(chan int, 1)
 		go func() {
-			ended <- run(ctx, context.Background(), program(), append([]string{"posta"}, append(args, "-f", k.file)...),
+			ended <- runWithin(ctx, context.Background(), program(), append([]string{"posta"}, append(args, "-f", k.file)...),
 				Console{In: strings.NewReader(""), Out: out, Err: io.Discard})
 		}()
 		t.Cleanup(func() {

@@ -54,7 +54,7 @@ func TestS3_ARefusedKeyIsToldSo(t *testing.T) {
 	var out, said safeBuffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, context.Background(), program(), []string{"posta", "status", "--watch", "-f", k.file, "--key", k.key("wanda")},
+		ended <- runWithin(ctx, context.Background(), program(), []string{"posta", "status", "--watch", "-f", k.file, "--key", k.key("wanda")},
 			Console{In: strings.NewReader(""), Out: &out, Err: &said})
 	}()
 	until(t, "status --watch says why it shows nothing", func() bool {

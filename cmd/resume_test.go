@@ -15,6 +15,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/submit"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -94,7 +95,7 @@ func TestR17_ResumeInWords(t *testing.T) {
 	var out, said safeBuffer
 	code := make(chan int, 1)
 	go func() {
-		code <- run(context.Background(), context.Background(), program(),
+		code <- runWithin(context.Background(), context.Background(), program(),
 			[]string{"posta", "submit", "-f", k.file, "bikes", "--data", dir, "--resume", id.String(), "--json", "--chunk", "50KiB", "--lanes", "3"},
 			Console{In: strings.NewReader(""), Out: &out, Err: &said})
 	}()
@@ -128,7 +129,7 @@ func TestR17_TheCommandThatResumes(t *testing.T) {
 	c.Command = &cli.Command{Name: "submit"}
 	want := `posta submit bikes --data 'my data' -q --out 'it'\''s' --resume 6ba7b810-9dad-41d1-80b4-00c04fd430c8`
 	id, err := session.Parse("6ba7b810-9dad-41d1-80b4-00c04fd430c8")
-	if got := x.resumes(c, id); err != nil || got != want {
+	if got := submit.Resumes(x.Call, c, id); err != nil || got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }

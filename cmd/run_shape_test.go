@@ -9,6 +9,7 @@ import (
 
 	"posta.dev/posta/analyses/bikes"
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/run"
 	"posta.dev/posta/topology"
 )
 
@@ -35,7 +36,7 @@ func TestManyCoresGetTwoInputs(t *testing.T) {
 		{"no files, which the session reports", 64, client.Config{Dir: t.TempDir()}, 1},
 		{"a named file", 64, client.Config{Dir: several, Named: []client.Named{{Path: one + "/porto/trips.csv", As: "porto/trips.csv"}}}, 1},
 	} {
-		if got := inputsFor(context.Background(), c.cores, &c.cfg, bikes.New()); got != c.want {
+		if got := run.InputsFor(context.Background(), c.cores, &c.cfg, bikes.New()); got != c.want {
 			t.Errorf("%s: %d inputs, want %d", c.what, got, c.want)
 		}
 	}
@@ -43,7 +44,7 @@ func TestManyCoresGetTwoInputs(t *testing.T) {
 
 func TestFlagsSayHowManyInputs(t *testing.T) {
 	for _, v := range []topology.Variant{{Replicas: map[string]int{"aggregator": 3}}, {SplitParsers: true}} {
-		if widen(&v, 2); v.Replicas["input"] != 0 {
+		if run.Widen(&v, 2); v.Replicas["input"] != 0 {
 			t.Errorf("the flags gave %v, split parsers: %v, and the run has %d inputs", v.Replicas, v.SplitParsers, v.Replicas["input"])
 		}
 	}
@@ -53,9 +54,9 @@ func TestFlagsSayHowManyInputs(t *testing.T) {
 func TestARunOnManyCores(t *testing.T) {
 	dir := data(t, "2000")
 	few := parse(t, must(t, "run", "bikes", "--data", dir, "--json").out)
-	former := cores
-	cores = func() int { return 16 }
-	defer func() { cores = former }()
+	former := run.Cores
+	run.Cores = func() int { return 16 }
+	defer func() { run.Cores = former }()
 	r := must(t, "run", "bikes", "--data", dir, "--json", "-v")
 	same(t, parse(t, r.out), few)
 	for _, node := range []string{"input-2", "joiner-2", "aggregator-2"} {

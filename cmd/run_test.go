@@ -20,6 +20,7 @@ import (
 	"posta.dev/posta/analyses/bikes"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/cmd/internal/run"
 	"posta.dev/posta/topology"
 )
 
@@ -347,7 +348,7 @@ func TestARunsOwnSettingsGiveWay(t *testing.T) {
 		{map[string]string{"limits.chunk": "12MiB", "limits.commit": "12MiB", "medics.replicas": "3"}, 16 << 20},
 	} {
 		v := topology.Variant{IPCDir: "/tmp/x", Settings: maps.Clone(c.given)}
-		own(v.Settings)
+		run.Own(v.Settings)
 		text, err := topology.Generate(v)
 		if err != nil {
 			t.Fatalf("%v: %v", c.given, err)

@@ -8,6 +8,7 @@ import (
 
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/monitor"
+	"posta.dev/posta/cmd/internal/sessions"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -30,8 +31,8 @@ func TestS5_SessionsShowTheirOwners(t *testing.T) {
 		"no owners": {[]protocol.SessionInfo{at(1, "bikes", "", "input-1")}, []string{"bikes"}, "owner"},
 	} {
 		var text, asJSON bytes.Buffer
-		(&command{Call: &call.Call{Out: &text}}).printSessions(monitor.Merge(c.found))
-		if err := (&command{Call: &call.Call{Out: &asJSON}}).printSessionsJSON(monitor.Merge(c.found)); err != nil {
+		sessions.PrintSessions((&command{Call: &call.Call{Out: &text}}).Call, monitor.Merge(c.found))
+		if err := sessions.PrintSessionsJSON((&command{Call: &call.Call{Out: &asJSON}}).Call, monitor.Merge(c.found)); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range c.want {
@@ -57,8 +58,8 @@ func TestSessionsShowTheirStatements(t *testing.T) {
 		{Session: session.ID{1}, Analysis: "sql", State: session.Running, Node: "input-1", Asks: asks},
 	})
 	var text, asJSON bytes.Buffer
-	(&command{Call: &call.Call{Out: &text}}).printSessions(list)
-	if err := (&command{Call: &call.Call{Out: &asJSON}}).printSessionsJSON(list); err != nil {
+	sessions.PrintSessions((&command{Call: &call.Call{Out: &text}}).Call, list)
+	if err := sessions.PrintSessionsJSON((&command{Call: &call.Call{Out: &asJSON}}).Call, list); err != nil {
 		t.Fatal(err)
 	}
 	if got := text.String(); !strings.Contains(got, "asks\n") || !strings.Contains(got, "pass 2, the last one, of: SELECT '") ||

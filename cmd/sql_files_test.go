@@ -191,7 +191,7 @@ func TestSQLEndsWhileItWaitsForInput(t *testing.T) {
 		done := make(chan result, 1)
 		go func() {
 			var out, said safeBuffer
-			code := run(graceful, context.Background(), program(), append([]string{"posta", "sql", "-q"}, c.args...),
+			code := runWithin(graceful, context.Background(), program(), append([]string{"posta", "sql", "-q"}, c.args...),
 				Console{In: in, Out: &out, Err: &said})
 			done <- result{code: code, out: out.String(), err: said.String()}
 		}()

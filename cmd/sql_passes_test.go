@@ -174,7 +174,7 @@ func TestCtrlCBetweenPasses(t *testing.T) {
 		var out, said safeBuffer
 		var began time.Time
 		in := &calling{Writer: &said, at: at, do: func() { began = time.Now(); cancel() }}
-		code := run(ctx, context.Background(), program(), []string{"posta", "sql", "--data", dir, "--csv", statement},
+		code := runWithin(ctx, context.Background(), program(), []string{"posta", "sql", "--data", dir, "--csv", statement},
 			Console{In: strings.NewReader(""), Out: &out, Err: in})
 		cancel()
 		if code != exit.Interrupted || out.String() != "" || !strings.HasSuffix(said.String(), "posta: interrupted\n") {

@@ -3,10 +3,12 @@ package cmd
 import (
 	"slices"
 	"testing"
+
+	"posta.dev/posta/cmd/internal/ask"
 )
 
 func TestPromptWords(t *testing.T) {
-	w := &promptWords{}
+	w := &ask.PromptWords{}
 	looked := 0
 	columns := func(string) []string { looked++; return []string{"station", "Start Date", "started"} }
 	for _, c := range []struct{ before, line, want, choice string }{
@@ -21,8 +23,8 @@ func TestPromptWords(t *testing.T) {
 		{"", "", "", ""},
 		{"", "SELECT date_t", "SELECT date_trunc", ""},
 	} {
-		w.before = c.before
-		got, choices := w.complete(c.line, []string{"trips", "a b"}, columns)
+		w.Before = c.before
+		got, choices := w.Complete(c.line, []string{"trips", "a b"}, columns)
 		if got != c.want || c.choice != "" && !slices.Contains(choices, c.choice) || slices.Contains(choices, "Start Date") {
 			t.Errorf("%q becomes %q, or one of %q", c.line, got, choices)
 		}

@@ -497,7 +497,7 @@ func TestStatusWatchesUntilCtrlC(t *testing.T) {
 	var out, said safeBuffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, context.Background(), program(), []string{"posta", "status", "-f", k.file, "--watch", "--json"},
+		ended <- runWithin(ctx, context.Background(), program(), []string{"posta", "status", "-f", k.file, "--watch", "--json"},
 			Console{In: strings.NewReader(""), Out: &out, Err: &said})
 	}()
 	until(t, "two lines", func() bool { return strings.Count(out.String(), "\n") >= 2 })

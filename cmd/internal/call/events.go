@@ -165,7 +165,7 @@ func (e *Events) parts(p protocol.Part) error {
 	return e.write((&protocol.Reply{Type: protocol.Parts, State: session.Done, Parts: []protocol.Part{p}}).Append(nil))
 }
 
-// Failed reports why there is no answer, or only a part of it.
-func (e *Events) Failed(err error) {
+// failed reports why there is no answer, or only a part of it.
+func (e *Events) failed(err error) {
 	_ = e.tell("error", "code", exit.Event(err), "message", strings.Join(exit.Lines(err), "\n")) // the command ends anyway
 }

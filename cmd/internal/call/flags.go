@@ -26,6 +26,7 @@ const (
 	FlagHost     = "host"
 	FlagAddress  = "address"
 	FlagKey      = "key"
+	FlagResume   = "resume"
 	FlagDocker   = "docker"
 	FlagSystemd  = "systemd"
 	FlagRender   = "render"
@@ -116,4 +117,10 @@ func Hidden(f cli.Flag) cli.Flag {
 		f.Hidden = true
 	}
 	return f
+}
+
+// ResumeFlag names what a command continues.
+func ResumeFlag() cli.Flag {
+	return &cli.StringFlag{Name: FlagResume, Usage: "continue the session `ID`, whose client is gone, with the same files, from any " +
+		"machine. What the cluster has taken is compared and not sent again. For a file of statements, the file that --journal named"}
 }

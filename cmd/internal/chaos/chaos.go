@@ -56,10 +56,13 @@ code is 1 if one of them did not come back within the time of --patience. With -
 			&cli.DurationFlag{Name: "duration", Destination: &x.duration, Value: 30 * time.Second, Usage: "continue for this `TIME`"},
 			&cli.DurationFlag{Name: "every", Destination: &x.every, Value: 2 * time.Second,
 				Usage: "mean `TIME` between two faults; each is between half and one and a half of it"},
-			&cli.StringSliceFlag{Name: "fault", Destination: &x.kinds, Usage: "only `KIND`: kill (SIGKILL), hang (SIGSTOP for good: medics have to kill it), pause " +
-				"(SIGSTOP for less or more than a suspicion takes), and with --docker cut (off the network for as long as a pause); may be repeated"},
-			&cli.Uint64Flag{Name: "seed", Destination: &x.seed, DefaultText: "another each time", Usage: "`NUMBER` from which targets, faults and times are drawn"},
-			&cli.DurationFlag{Name: "patience", Destination: &x.patience, Value: 30 * time.Second, Usage: "at the end, wait at most this `TIME` until all targets are back"},
+			&cli.StringSliceFlag{Name: "fault", Destination: &x.kinds,
+				Usage: "only `KIND`: kill (SIGKILL), hang (SIGSTOP for good: medics have to kill it), pause " +
+					"(SIGSTOP for less or more than a suspicion takes), and with --docker cut (off the network for as long as a pause); may be repeated"},
+			&cli.Uint64Flag{Name: "seed", Destination: &x.seed, DefaultText: "another each time",
+				Usage: "`NUMBER` from which targets, faults and times are drawn"},
+			&cli.DurationFlag{Name: "patience", Destination: &x.patience, Value: 30 * time.Second,
+				Usage: "at the end, wait at most this `TIME` until all targets are back"},
 		},
 		Action: x.run,
 	}
@@ -115,7 +118,9 @@ func (x *command) newFaultInjector(c *cli.Context) (_ *FaultInjector, _ *monitor
 	if x.every <= 0 {
 		return nil, nil, exit.Usagef("--every %v: give a time above 0", x.every)
 	}
-	injector, all, t, err := faults.InjectorOf(x.Call, c, func(t *topology.Topology) (*security.Keys, error) { return reach.ClientKeys(x.Call, c, t) })
+	injector, all, t, err := faults.InjectorOf(x.Call, c, func(t *topology.Topology) (*security.Keys, error) {
+		return reach.ClientKeys(x.Call, c, t)
+	})
 	if err != nil {
 		return nil, nil, err
 	}

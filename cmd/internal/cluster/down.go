@@ -33,8 +33,9 @@ after the next posta up. Returns when all have ended. What the cluster has on a 
 are in the nodes' logs as well.
 
 ` + exit.Help,
-		Flags: []cli.Flag{call.TopologyFlag(), call.HostFlag(), call.JSONFlag(nil),
-			&cli.BoolFlag{Name: flagQueues, Usage: "delete the cluster's queues or streams on its broker as well; no node may run, on any host"}},
+		Flags: []cli.Flag{call.TopologyFlag(), call.HostFlag(), call.JSONFlag(&x.json),
+			&cli.BoolFlag{Name: flagQueues, Destination: &x.queues,
+				Usage: "delete the cluster's queues or streams on its broker as well; no node may run, on any host"}},
 		Action: x.changing(x.down),
 	}
 }
@@ -60,7 +61,7 @@ func (x *command) down(c *cli.Context, procs *local.Processes, t *topology.Topol
 	if err != nil {
 		return fmt.Errorf("down: %w", err)
 	}
-	if err := x.leaveBroker(c, t); err != nil || !c.Bool(call.FlagJSON) {
+	if err := x.leaveBroker(c, t); err != nil || !x.json {
 		return err
 	}
 	return x.PrintJSON(StoppedAsJSON(t, stopped, time.Since(began)))
@@ -82,7 +83,7 @@ func (x *command) leaveBroker(c *cli.Context, t *topology.Topology) error {
 	switch {
 	case t.Transport == topology.ZMQ:
 		return nil
-	case !c.Bool(flagQueues):
+	case !x.queues:
 		x.Notef("what the cluster has on its broker stays there for the next posta up; posta down --%s deletes it", flagQueues)
 		return nil
 	}

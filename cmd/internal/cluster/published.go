@@ -9,7 +9,6 @@ import (
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/cmd/internal/reach"
-	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/topology"
 )
 
@@ -43,24 +42,12 @@ func (x *command) topologyPublished(c *cli.Context, t *topology.Topology) error 
 	switch {
 	case err != nil && !errors.Is(err, local.ErrNotUp):
 		return err
-	case up && c.Bool(flagEnd):
+	case up && x.end:
 		return nil // posta up has started the cluster since
 	case up:
 		return fmt.Errorf("the cluster of %s is up as processes of this machine; end them with `posta down -f %[1]s`", t.File)
-	case c.Bool(flagEnd):
+	case x.end:
 		return local.RemoveSockets(t.DataDir)
 	}
 	return local.NoteAddress(t.DataDir, topology.Published)
-}
-
-// lockCluster keeps other commands from starting or stopping the cluster.
-func lockCluster(c *cli.Context, t *topology.Topology) (*local.Lock, error) {
-	if err := owned.Dir(t.DataDir); err != nil {
-		return nil, fmt.Errorf("%s: make the data directory: %w", call.CommandName(c), err)
-	}
-	lock, err := local.TakeLock(reach.Below(t, "up.lock"))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w; somebody else is starting or stopping this cluster", call.CommandName(c), err)
-	}
-	return lock, nil
 }

@@ -32,27 +32,30 @@ func TopologyCommand(base *call.Call) *cli.Command {
 			{Name: "check", ArgsUsage: "[FILE]", Usage: "report what is wrong with the file, line by line; print a summary if nothing is",
 				Flags: []cli.Flag{call.TopologyFlag()}, Action: withArgument(reach.ReadTopology, x.topologyCheck)},
 			{Name: "show", ArgsUsage: "[FILE]", Usage: "show the stages with their nodes and ports, and the edges between them",
-				Flags: []cli.Flag{call.TopologyFlag(), call.JSONFlag(nil)}, Action: withArgument(reach.LookTopology, x.topologyShow)},
+				Flags: []cli.Flag{call.TopologyFlag(), call.JSONFlag(&x.json)}, Action: withArgument(reach.LookTopology, x.topologyShow)},
 			{Name: "graph", ArgsUsage: "[FILE]", Usage: "draw the pipeline as SVG",
-				Flags:  []cli.Flag{call.TopologyFlag(), &cli.StringFlag{Name: call.FlagOut, Usage: "write it to `FILE`, instead of standard output"}},
+				Flags: []cli.Flag{call.TopologyFlag(), &cli.StringFlag{Name: call.FlagOut, Destination: &x.out,
+					Usage: "write it to `FILE`, instead of standard output"}},
 				Action: withArgument(reach.LookTopology, x.topologyGraph)},
 			{Name: "compose", ArgsUsage: "[FILE]",
 				Usage: "write a compose file, which runs containers instead of processes; they need the image that `make image` makes",
-				Flags: []cli.Flag{call.TopologyFlag(), &cli.StringFlag{Name: call.FlagOut, Value: "-", Usage: "write it to `FILE`; - is standard output"},
-					&cli.StringFlag{Name: "image", Value: "posta", Usage: "`NAME` of the image"},
-					&cli.BoolFlag{Name: member.FlagKeys, Usage: "make keys if there are none, as posta up does"}},
+				Flags: []cli.Flag{call.TopologyFlag(), &cli.StringFlag{Name: call.FlagOut, Destination: &x.out, Value: "-",
+					Usage: "write it to `FILE`; - is standard output"},
+					&cli.StringFlag{Name: "image", Destination: &x.image, Value: "posta", Usage: "`NAME` of the image"},
+					&cli.BoolFlag{Name: member.FlagKeys, Destination: &x.keys, Usage: "make keys if there are none, as posta up does"}},
 				Action: withArgument(publishedTopology, x.topologyCompose)},
 			{Name: "published", ArgsUsage: "[FILE]",
 				Usage:       "note that containers run the cluster, so that commands find it at the ports that they publish",
 				Description: "make up and make down do this for hosts without an address.\n\n" + exit.Help,
-				Flags:       []cli.Flag{call.TopologyFlag(), &cli.BoolFlag{Name: flagEnd, Usage: "note that containers no longer run it"}},
-				Action:      withArgument(reach.ReadTopology, x.topologyPublished)},
+				Flags: []cli.Flag{call.TopologyFlag(), &cli.BoolFlag{Name: flagEnd, Destination: &x.end,
+					Usage: "note that containers no longer run it"}},
+				Action: withArgument(reach.ReadTopology, x.topologyPublished)},
 			{Name: "new", Usage: "print a topology with its comments, to begin with",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "replicas", Usage: "`STAGE=N,...` or all=N"},
 					&cli.BoolFlag{Name: "split-parsers", Usage: "make the parsers a stage of their own"},
 					&cli.StringSliceFlag{Name: "set", Usage: "set `KEY=VALUE` in the file, like limits.window=1MiB; may be repeated"},
-					&cli.StringFlag{Name: "sockets",
+					&cli.StringFlag{Name: "sockets", Destination: &x.sockets,
 						Usage: "put the unix sockets of a cluster on one machine into `DIR`, which has to exist (default: a directory that posta up makes)"},
 				}, Action: x.topologyNew},
 		},
@@ -100,7 +103,7 @@ func (x *command) warnOfFewFiles(t *topology.Topology) {
 }
 
 func (x *command) topologyShow(c *cli.Context, t *topology.Topology) error {
-	if c.Bool(call.FlagJSON) {
+	if x.json {
 		e := json.NewEncoder(x.Out)
 		e.SetIndent("", "  ")
 		return e.Encode(t.View())
@@ -115,7 +118,7 @@ func (x *command) topologyGraph(c *cli.Context, t *topology.Topology) error {
 
 // writeOut writes a text to the file of --out, or else to standard output.
 func (x *command) writeOut(c *cli.Context, what, text string) error {
-	name := c.String(call.FlagOut)
+	name := x.out
 	if name == "" || name == "-" {
 		x.Printf("%s", text)
 		return nil
@@ -136,7 +139,7 @@ func (x *command) topologyNew(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if dir := c.String("sockets"); dir != "" {
+	if dir := x.sockets; dir != "" {
 		if v.IPCDir, err = filepath.Abs(dir); err != nil {
 			return fmt.Errorf("find the directory %s: %w; give its full path", dir, err)
 		}
@@ -156,7 +159,7 @@ func (x *command) topologyNew(c *cli.Context) error {
 
 func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
 	var err error
-	if c.Bool(member.FlagKeys) {
+	if x.keys {
 		err = keyring.LocalKeys(x.Call, t)
 	}
 	if err == nil {
@@ -165,7 +168,7 @@ func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
 	if err != nil {
 		return err
 	}
-	name := c.String(call.FlagOut)
+	name := x.out
 	dir := "."
 	if name != "-" {
 		dir = filepath.Dir(name)
@@ -174,7 +177,7 @@ func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
 	if err != nil {
 		return err
 	}
-	text, err := t.Compose(topology.Compose{Local: string(own), Image: c.String("image"), File: fileFrom(dir, c.String(call.FlagTopology), t.File),
+	text, err := t.Compose(topology.Compose{Local: string(own), Image: x.image, File: fileFrom(dir, c.String(call.FlagTopology), t.File),
 		Again: again(c), Keys: keyring.Keyed(t)})
 	if err != nil {
 		return exit.Usagef("%s: %v", t.File, err)

@@ -21,11 +21,6 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// command is posta up, posta down and posta topology.
-type command struct {
-	*call.Call
-}
-
 // UpCommand returns posta up.
 func UpCommand(base *call.Call) *cli.Command {
 	x := &command{Call: base}
@@ -40,27 +35,11 @@ Logs are in log/ and pids in pids/ of the cluster's data directory. Each process
 POSTA_LOG_SIZE in the environment of posta up is another size, like 64MiB.
 
 ` + exit.Help,
-		Flags: []cli.Flag{call.TopologyFlag(), call.HostFlag(), call.JSONFlag(nil),
-			&cli.DurationFlag{Name: call.FlagTimeout, Value: reach.ReadyTime, Usage: "wait at most this `TIME` for the nodes"}},
+		Flags: []cli.Flag{call.TopologyFlag(), call.HostFlag(), call.JSONFlag(&x.json),
+			&cli.DurationFlag{Name: call.FlagTimeout, Destination: &x.timeout, Value: reach.ReadyTime,
+				Usage: "wait at most this `TIME` for the nodes"}},
 		Action: x.changing(x.up),
 	}
-}
-
-// changing returns the action of a command that starts or stops this machine's processes. Only one such command runs at a time.
-func (x *command) changing(do func(*cli.Context, *local.Processes, *topology.Topology) error) cli.ActionFunc {
-	return reach.Reader(reach.ReadTopology).With(func(c *cli.Context, t *topology.Topology) error {
-		procs, err := reach.ProcessesOf(c, t)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = procs.Close() }()
-		lock, err := lockCluster(c, t)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = lock.Release() }()
-		return do(c, procs, t)
-	})
 }
 
 func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topology) error {
@@ -76,7 +55,7 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 	}
 	reach.WarnWithoutBroker(x.Call, c.Context, t)
 	x.warnOfFewFiles(t)
-	ctx, cancel := context.WithTimeout(c.Context, c.Duration(call.FlagTimeout))
+	ctx, cancel := context.WithTimeout(c.Context, x.timeout)
 	defer cancel()
 	if err := x.sameTopology(ctx, procs, t); err != nil {
 		return fmt.Errorf("up: %w", err)
@@ -111,7 +90,7 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 	} else if t.Medics.Console != "" {
 		x.Notef("its medics serve the console at http://%s: posta console --login prints a link that lets a browser in", t.Medics.Console)
 	}
-	if !c.Bool(call.FlagJSON) {
+	if !x.json {
 		return nil
 	}
 	return x.PrintJSON(UpJSON{
@@ -148,7 +127,8 @@ func (x *command) stopUnreachable(ctx context.Context, procs *local.Processes) e
 	if err != nil || len(alive) == 0 {
 		return err
 	}
-	x.Notef("the directory of the unix sockets is gone, so no client reaches what still runs: %s; they are started again", display.Joined(alive))
+	x.Notef("the directory of the unix sockets is gone, so no client reaches what still runs: %s; they are started again",
+		display.Joined(alive))
 	if err := x.closeHosts(ctx, procs); err != nil {
 		return err
 	}

@@ -40,7 +40,8 @@ when it is ready.
 ` + exit.Help,
 		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(),
 			&cli.StringFlag{Name: "listen", Destination: &x.listen, Usage: "make the sockets in `ipc:DIR`"},
-			&cli.BoolFlag{Name: "tied", Destination: &x.tied, Usage: "end when standard input is closed: when the program that started this one ends, in whatever way"}},
+			&cli.BoolFlag{Name: "tied", Destination: &x.tied,
+				Usage: "end when standard input is closed: when the program that started this one ends, in whatever way"}},
 		Action: reach.WithTopology(x.run),
 	}
 }

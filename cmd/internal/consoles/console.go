@@ -1,39 +1,16 @@
 package consoles
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
-	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/call"
-	"posta.dev/posta/cmd/internal/console"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/member"
-	"posta.dev/posta/cmd/internal/reach"
-	"posta.dev/posta/protocol/session"
 )
 
-// command is posta console.
-type command struct {
-	*call.Call
-	asks Asking
-
-	listen, token string
-	watch, login  bool
-	of, bind      string // the medic whose console it is, and where that listens in a container
-	alone         bool
-}
-
-// Asking answers the statements of a console's users, and fetches the answers of sessions.
-type Asking struct {
-	Asker   func(c *cli.Context, from reach.Entrance, roots []string) (*console.Asker, error)
-	Answers func(ctx context.Context, cfg client.Config, id session.ID) (*client.Answer, error)
-}
-
 // Command returns posta console.
-func Command(base *call.Call, asks Asking) *cli.Command {
-	x := &command{Call: base, asks: asks}
+func Command(base *call.Call) *cli.Command {
+	x := &command{Call: base}
 	return &cli.Command{
 		Name: "console", Usage: "show the cluster in a browser: nodes, sessions and incidents, live",
 		Description: `Prints a link and serves the pages until Ctrl-C. The link lets one browser in, once; then the next link is printed. The console only listens to the

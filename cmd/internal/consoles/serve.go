@@ -9,45 +9,17 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/cmd/internal/ask"
 	"posta.dev/posta/cmd/internal/console"
+	"posta.dev/posta/cmd/internal/deliver"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/cmd/internal/traces"
 	"posta.dev/posta/cmd/internal/tracing"
-	"posta.dev/posta/medic"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
-	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
 )
-
-// host is who serves a console: a person, or a medic.
-type host struct {
-	topology *topology.Topology
-	keys     *security.Keys // nil: plain connections
-	own      medic.NodeID   // the medic; "" for a person
-	at       string         // the address of the pages
-	taken    string         // what to do if another program has the address
-
-	cfg     console.Config       // what differs between the two
-	cluster client.Config        // how to ask the cluster
-	from    *reach.Entrance      // where statements are answered; nil if none are, and no answers are shown
-	roots   []string             // directories of this machine with files for statements; nil: those of the flags
-	breaks  bool                 // the pages may inject faults
-	refused func(error) []string // explains why nodes and medics do not let this process listen
-
-	heard func(context.Context, *listeners) error // called before the pages are served
-	end   func()
-}
-
-// listeners hear all nodes and medics of a cluster.
-type listeners struct {
-	nodes  *monitor.Listener[[]monitor.Status]
-	medics *monitor.Listener[monitor.Medics]
-}
-
-// refused joins the errors of those that do not let this process listen.
-func (l *listeners) refused() error { return errors.Join(l.nodes.Refused(), l.medics.Refused()) }
 
 // serve serves a console until the command ends.
 func (x *command) serve(c *cli.Context, h *host) error {
@@ -66,11 +38,11 @@ func (x *command) serve(c *cli.Context, h *host) error {
 	}
 	cfg := h.cfg
 	if h.from != nil {
-		if cfg.Ask, err = x.asks.Asker(c, *h.from, h.roots); err != nil {
+		if cfg.Ask, err = ask.NewConsoleAsker(x.Call, c, *h.from, h.roots); err != nil {
 			return err
 		}
 		cfg.Answers = func(ctx context.Context, id session.ID) (*client.Answer, error) {
-			return x.asks.Answers(ctx, h.cluster, id)
+			return deliver.AnswersOf(ctx, h.cluster, id)
 		}
 	}
 	if h.breaks {

@@ -10,11 +10,6 @@ import (
 	"posta.dev/posta/cmd/internal/reach"
 )
 
-// command is posta deploy and posta undeploy.
-type command struct {
-	*call.Call
-}
-
 // Command returns posta deploy.
 func Command(base *call.Call) *cli.Command {
 	x := &command{Call: base}
@@ -40,16 +35,21 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
    posta deploy --render systemd rendered
 
 ` + exit.Help,
-		Flags: append([]cli.Flag{call.TopologyFlag(), call.JSONFlag(nil),
-			&cli.BoolFlag{Name: flagPlan, Usage: "print what would be done, and do nothing"},
-			&cli.StringFlag{Name: flagProgram, DefaultText: "this one", Usage: "the static `FILE` that the image is made of"},
-			&cli.StringFlag{Name: flagImage,
+		Flags: append([]cli.Flag{call.TopologyFlag(), call.JSONFlag(&x.json),
+			&cli.BoolFlag{Name: flagPlan, Destination: &x.plan, Usage: "print what would be done, and do nothing"},
+			&cli.StringFlag{Name: flagProgram, Destination: &x.program, DefaultText: "this one",
+				Usage: "the static `FILE` that the image is made of"},
+			&cli.StringFlag{Name: flagImage, Destination: &x.image,
 				Usage: "use the image of this `NAME`, which the engine of this machine has, instead of making one (compose files: posta by default)"},
-			&cli.StringFlag{Name: call.FlagRender, Usage: "write files of this `KIND` to DIR instead of deploying: systemd or compose"},
-			&cli.BoolFlag{Name: FlagRollback, Usage: "go back to the last good topology, which the hosts keep, with its image"},
-			&cli.BoolFlag{Name: flagLose, Usage: "deploy even if no output stays, so that answers which clients have not fetched yet are lost"},
-			&cli.DurationFlag{Name: call.FlagTimeout, Value: 90 * time.Second, Usage: "wait at most this `TIME` for each heartbeat"}},
-			changeFlags()...),
+			&cli.StringFlag{Name: call.FlagRender, Destination: &x.kind,
+				Usage: "write files of this `KIND` to DIR instead of deploying: systemd or compose"},
+			&cli.BoolFlag{Name: flagRollback, Destination: &x.rollback,
+				Usage: "go back to the last good topology, which the hosts keep, with its image"},
+			&cli.BoolFlag{Name: flagLose, Destination: &x.lose,
+				Usage: "deploy even if no output stays, so that answers which clients have not fetched yet are lost"},
+			&cli.DurationFlag{Name: call.FlagTimeout, Destination: &x.beat, Value: 90 * time.Second,
+				Usage: "wait at most this `TIME` for each heartbeat"}},
+			x.changeFlags()...),
 		Action: x.deploy,
 		Subcommands: []*cli.Command{
 			{Name: "status", Usage: "show the containers and data of the cluster on each host",
@@ -58,33 +58,20 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: call.FlagTopology, Value: "topology.toml", EnvVars: []string{"POSTA_TOPOLOGY"},
 						Usage: "the `FILE` that describes the system"},
-					&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "continue, until Ctrl-C"},
-					&cli.StringFlag{Name: "tail", Value: "100", Usage: "at most the last `LINES`, or all"},
+					&cli.BoolFlag{Name: "follow", Destination: &x.follow, Aliases: []string{"f"}, Usage: "continue, until Ctrl-C"},
+					&cli.StringFlag{Name: "tail", Destination: &x.tail, Value: "100", Usage: "at most the last `LINES`, or all"},
 				},
 				Action: reach.Reader(reach.ReadTopology).WithNode("joiner-1 -f", x.deployLogs)},
 		},
 	}
 }
 
-const (
-	flagPlan     = "plan"
-	flagProgram  = "program"
-	flagImage    = "image"
-	FlagRollback = "rollback"
-	flagLose     = "lose-results"
-	flagWait     = "wait"
-	flagCancel   = "cancel-sessions"
-	FlagLost     = "lost"
-	flagVolumes  = "volumes"
-	flagYes      = "yes"
-)
-
 // changeFlags returns the flags of commands that may have to end sessions.
-func changeFlags() []cli.Flag {
+func (x *command) changeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.DurationFlag{Name: flagWait, Value: 10 * time.Minute,
+		&cli.DurationFlag{Name: flagWait, Destination: &x.wait, Value: 10 * time.Minute,
 			Usage: "wait at most this `TIME` for running sessions, where they have to end"},
-		&cli.BoolFlag{Name: flagCancel, Usage: "cancel sessions instead of waiting for them"},
+		&cli.BoolFlag{Name: flagCancel, Destination: &x.cancel, Usage: "cancel sessions instead of waiting for them"},
 		lostFlag(),
 	}
 }
@@ -105,8 +92,8 @@ deploy continues with it. With --volumes the data goes as well. Asks first.
 
 ` + exit.Help,
 		Flags: append([]cli.Flag{call.TopologyFlag(),
-			&cli.BoolFlag{Name: flagVolumes, Usage: "delete the data as well"},
-			&cli.BoolFlag{Name: flagYes, Aliases: []string{"y"}, Usage: "do not ask"}}, changeFlags()...),
+			&cli.BoolFlag{Name: flagVolumes, Destination: &x.volumes, Usage: "delete the data as well"},
+			&cli.BoolFlag{Name: flagYes, Destination: &x.yes, Aliases: []string{"y"}, Usage: "do not ask"}}, x.changeFlags()...),
 		Action: withEngines(x.undeploy),
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // render writes files for hosts that are set up without posta deploy. It replaces existing files: a topology always gives the same files.
 func (x *command) render(c *cli.Context) error {
-	kind := c.String(call.FlagRender)
+	kind := x.kind
 	dir, err := call.OneArgument(c, "directory", "--render systemd rendered")
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (x *command) render(c *cli.Context) error {
 		at = t.SystemdKeys
 		files, err = t.Systemd(topology.Systemd{Keys: keys != nil}, string(text))
 	case "compose":
-		files, err = t.ComposeHosts(topology.Compose{Image: c.String(flagImage), Again: "posta deploy --render compose DIR", Keys: keys != nil},
+		files, err = t.ComposeHosts(topology.Compose{Image: x.image, Again: "posta deploy --render compose DIR", Keys: keys != nil},
 			string(text))
 	default:
 		return exit.Usagef("deploy: --%s systemd or --%[1]s compose, not %q", call.FlagRender, kind)

@@ -26,7 +26,7 @@ import (
 
 func (x *command) deploy(c *cli.Context) error {
 	if c.IsSet(call.FlagRender) {
-		if c.Bool(call.FlagJSON) {
+		if x.json {
 			return exit.Usagef("deploy: --%s writes files and deploys nothing, so --%s has no effect; leave it out", call.FlagRender, call.FlagJSON)
 		}
 		return x.render(c)
@@ -47,7 +47,7 @@ func (x *command) deploy(c *cli.Context) error {
 		return fmt.Errorf("deploy: %w", err)
 	}
 	defer func() { _ = source.close() }()
-	if c.Bool(flagPlan) {
+	if x.plan {
 		f, err := connectEngines(c, t)
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ func (x *command) deploy(c *cli.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case c.Bool(call.FlagJSON):
+		case x.json:
 			return x.PrintJSON(PlanAsJSON(t.Name, p, false, began))
 		}
 		x.Printf("%s", p.Text(&d))
@@ -65,10 +65,10 @@ func (x *command) deploy(c *cli.Context) error {
 	}
 	return x.changingHosts(c, t, func(c *cli.Context, f *EngineSet) error {
 		p, err := x.planAndCarryOut(c, t, source, f)
-		if errors.Is(err, apply.ErrEnded) && !c.Bool(FlagRollback) { // a rollback that has begun would now mean another topology
+		if errors.Is(err, apply.ErrEnded) && !x.rollback { // a rollback that has begun would now mean another topology
 			p, err = x.deployAgain(c, t, source)
 		}
-		if err != nil || !c.Bool(call.FlagJSON) {
+		if err != nil || !x.json {
 			return err
 		}
 		return x.PrintJSON(PlanAsJSON(t.Name, p, true, began))
@@ -78,7 +78,7 @@ func (x *command) deploy(c *cli.Context) error {
 func (x *command) planAndCarryOut(c *cli.Context, t *topology.Topology, source ImageSource, f *EngineSet) (plan.Plan, error) {
 	d, keys, p, err := x.planDeploy(c, t, source, f)
 	if err == nil {
-		err = x.carryOut(c, d, f, &source.Image, keys, p, advice(c.Bool(FlagRollback), &d, f.Observed.Revisions()))
+		err = x.carryOut(c, d, f, &source.Image, keys, p, advice(x.rollback, &d, f.Observed.Revisions()))
 	}
 	return p, err
 }
@@ -89,9 +89,9 @@ func advice(rollback bool, d *plan.Desired, good []plan.Revision) string {
 	if rollback && len(good) > 0 && good[0].Digest != d.RevisionDigest() {
 		return fmt.Sprintf(
 			"posta deploy --%s now goes to the last good topology, where this command began, and once more from there to the one before",
-			FlagRollback)
+			flagRollback)
 	}
-	return "run the same command again to continue, or posta deploy --" + FlagRollback + " to go back"
+	return "run the same command again to continue, or posta deploy --" + flagRollback + " to go back"
 }
 
 // deployAgain plans from what is there now, since the plan before was outdated.
@@ -109,10 +109,10 @@ func (x *command) deployAgain(c *cli.Context, t *topology.Topology, source Image
 func (x *command) planDeploy(c *cli.Context, t *topology.Topology, s ImageSource, f *EngineSet) (d plan.Desired,
 	keys map[string]security.Bundle, p plan.Plan, err error) {
 	if err = keyring.LocalKeys(x.Call, t); err == nil { // under the lock, unless the command only plans
-		d, keys, err = Desired(x.Call, c, t, s, f)
+		d, keys, err = Desired(t, s, f, x.rollback)
 	}
 	if err == nil {
-		d.LoseResults, d.LoseSessions = c.Bool(flagLose), c.Bool(flagCancel)
+		d.LoseResults, d.LoseSessions = x.lose, x.cancel
 		p, err = plan.Make(d, f.Observed)
 	}
 	if err != nil {
@@ -130,8 +130,8 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *EngineSet, image *
 	x.Notef("%s", strings.TrimRight(p.Text(&d), "\n"))
 	progress := x.newSteps(len(p.Steps))
 	cfg := apply.Config{
-		Desired: d, Observed: f.Observed, Engines: f.engines, Wait: c.Duration(flagWait), Cancel: c.Bool(flagCancel),
-		Beat: c.Duration(call.FlagTimeout), Report: progress.update, Image: image, Keys: keys,
+		Desired: d, Observed: f.Observed, Engines: f.engines, Wait: x.wait, Cancel: x.cancel,
+		Beat: x.beat, Report: progress.update, Image: image, Keys: keys,
 	}
 	err := apply.Run(c.Context, cfg, p)
 	progress.screen.Clear()
@@ -145,7 +145,7 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *EngineSet, image *
 // confirmUp reports that nothing has to be done, once all nodes and medics are heard and stay up: containers that are right do not prove
 // that.
 func (x *command) confirmUp(c *cli.Context, d plan.Desired, f *EngineSet) error {
-	cfg := apply.Config{Desired: d, Observed: f.Observed, Engines: f.engines, Beat: c.Duration(call.FlagTimeout)}
+	cfg := apply.Config{Desired: d, Observed: f.Observed, Engines: f.engines, Beat: x.beat}
 	if err := apply.Run(c.Context, cfg, plan.Confirm(d, f.Observed)); err != nil {
 		return fmt.Errorf(
 			"the containers of cluster %s are as the topology says, but the cluster does not work: %w; posta status shows what is heard", d.Cluster,
@@ -155,11 +155,10 @@ func (x *command) confirmUp(c *cli.Context, d plan.Desired, f *EngineSet) error 
 	return nil
 }
 
-// Desired returns what the hosts should have, and the keys for it: what the topology says or, with --rollback, what a former revision said.
+// Desired returns what the hosts should have, and the keys for it: what the topology says or, for a rollback, what a former revision said.
 // In both cases the present keys of the operator are used.
-func Desired(x *call.Call, c *cli.Context, t *topology.Topology, s ImageSource, f *EngineSet) (plan.Desired, map[string]security.Bundle,
-	error) {
-	if !c.Bool(FlagRollback) {
+func Desired(t *topology.Topology, s ImageSource, f *EngineSet, rollback bool) (plan.Desired, map[string]security.Bundle, error) {
+	if !rollback {
 		return DesiredWithKeys(t, f.text, s.Ref, s.arch)
 	}
 	good := f.Observed.Revisions()
@@ -172,7 +171,7 @@ func Desired(x *call.Call, c *cli.Context, t *topology.Topology, s ImageSource, 
 			if !before.SameBroker(t) {
 				return plan.Desired{}, nil, fmt.Errorf("%w: the topology before used another broker, and the hosts do not keep its password; write "+
 					"its url into [%s] of %s, and say posta deploy without --%s",
-					plan.ErrRefused, before.Transport, t.File, FlagRollback)
+					plan.ErrRefused, before.Transport, t.File, flagRollback)
 			}
 			if before, err = before.WithBrokerAddress(t.BrokerAddress()); err != nil {
 				return plan.Desired{}, nil, fmt.Errorf("read the topology that the hosts keep: %w", err)
@@ -191,6 +190,7 @@ func Desired(x *call.Call, c *cli.Context, t *topology.Topology, s ImageSource, 
 	return plan.Desired{}, nil, fmt.Errorf("%w: the hosts keep no topology of cluster %s that was good", plan.ErrRefused, t.Name)
 }
 
+// DesiredWithKeys returns what the hosts should have for a topology, and the keys for it.
 func DesiredWithKeys(t *topology.Topology, text, image, arch string) (d plan.Desired, keys map[string]security.Bundle, err error) {
 	if keys, err = UnitKeys(t, t.BrokerSecret()); err == nil {
 		t, err = withLocalClient(t)
@@ -212,9 +212,9 @@ type ImageSource struct {
 func (x *command) imageSource(c *cli.Context) (s ImageSource, err error) {
 	s.close = func() error { return nil }
 	switch {
-	case c.Bool(FlagRollback) && (c.IsSet(flagImage) || c.IsSet(flagProgram)):
-		return s, exit.Usagef("--%s goes back to the image of that time; leave out --%s and --%s", FlagRollback, flagImage, flagProgram)
-	case c.Bool(FlagRollback):
+	case x.rollback && (c.IsSet(flagImage) || c.IsSet(flagProgram)):
+		return s, exit.Usagef("--%s goes back to the image of that time; leave out --%s and --%s", flagRollback, flagImage, flagProgram)
+	case x.rollback:
 		return s, nil
 	case c.IsSet(flagImage) && c.IsSet(flagProgram):
 		return s, exit.Usagef("give --%s or --%s, not both", flagImage, flagProgram)
@@ -224,12 +224,12 @@ func (x *command) imageSource(c *cli.Context) (s ImageSource, err error) {
 			return s, err
 		}
 		s.close, s.Open = e.Close, func(ctx context.Context) (io.ReadCloser, error) { return e.Save(ctx, s.Ref) }
-		if s.Ref, s.arch, s.Size, err = e.Tag(c.Context, c.String(flagImage), image.Ref); err != nil {
+		if s.Ref, s.arch, s.Size, err = e.Tag(c.Context, x.image, image.Ref); err != nil {
 			return s, errors.Join(err, e.Close())
 		}
 		return s, nil
 	}
-	program := c.String(flagProgram)
+	program := x.program
 	if program == "" {
 		self, err := reach.Self()
 		if err != nil {
@@ -291,7 +291,7 @@ func (x *command) deployLogs(c *cli.Context, t *topology.Topology, name string) 
 	if err != nil {
 		return fmt.Errorf("deploy logs: %w", err)
 	}
-	return at.Logs(c.Context, k.Name, c.String("tail"), c.Bool("follow"), x.Out, x.Out)
+	return at.Logs(c.Context, k.Name, x.tail, x.follow, x.Out, x.Out)
 }
 
 func (x *command) undeploy(c *cli.Context, t *topology.Topology, f *EngineSet) error {
@@ -299,17 +299,17 @@ func (x *command) undeploy(c *cli.Context, t *topology.Topology, f *EngineSet) e
 	if err != nil {
 		return fmt.Errorf("undeploy: %w", err)
 	}
-	if p := plan.TakeDown(d, f.Observed, c.Bool(flagVolumes)); len(p.Steps) == 0 {
+	if p := plan.TakeDown(d, f.Observed, x.volumes); len(p.Steps) == 0 {
 		x.Notef("cluster %s: nothing is there", t.Name)
 		return nil
 	}
-	if !c.Bool(flagYes) {
-		if err := x.confirmDown(c, t.Name, f, c.Bool(flagVolumes)); err != nil {
+	if !x.yes {
+		if err := x.confirmDown(c, t.Name, f, x.volumes); err != nil {
 			return err
 		}
 	}
 	return x.changingHosts(c, t, func(c *cli.Context, f *EngineSet) error {
-		p := plan.TakeDown(d, f.Observed, c.Bool(flagVolumes))
+		p := plan.TakeDown(d, f.Observed, x.volumes)
 		if len(p.Steps) == 0 {
 			x.Notef("cluster %s: nothing is there", t.Name)
 			return nil

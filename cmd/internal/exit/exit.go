@@ -152,3 +152,11 @@ func (e *statementError) Unwrap() []error { return []error{client.ErrInput, e.er
 
 // ErrTimeout is the cause with which a run ends after --timeout.
 var ErrTimeout = errors.New("not finished in time")
+
+// UndeliveredError is the error of an answer that is right and cannot be written where it is wanted. The nodes' logs say nothing of that.
+type UndeliveredError struct{ error }
+
+// Undelivered returns an UndeliveredError.
+func Undelivered(err error) error { return UndeliveredError{err} }
+
+func (u UndeliveredError) Unwrap() error { return u.error }

@@ -31,7 +31,8 @@ func newCommand(base *call.Call) *cli.Command {
 		Flags: []cli.Flag{call.TopologyFlag(),
 			&cli.StringFlag{Name: "role", Destination: &x.role,
 				Usage: "what the client may do: submit (its own sessions), watch (status and metrics) or operate (everything)"},
-			&cli.StringFlag{Name: call.FlagOut, Destination: &x.dir, Usage: "write the key to `DIR`, instead of client/NAME of the directory of keys"}},
+			&cli.StringFlag{Name: call.FlagOut, Destination: &x.dir,
+				Usage: "write the key to `DIR`, instead of client/NAME of the directory of keys"}},
 		Action: withRing(x.run),
 	}
 }
@@ -52,7 +53,8 @@ func (x *newClient) run(c *cli.Context, k keyring.Ring) error {
 		return exit.Usagef("key new: --role %q is not a role; give submit, watch or operate", x.role)
 	}
 	if _, taken := k.ClientOf(name); taken {
-		return exit.Usagef("key new: %s has a client called %s; give another name, or remove its line and say posta key revoke %[2]s", k.Topology.File, name)
+		return exit.Usagef("key new: %s has a client called %s; give another name, or remove its line and say posta key revoke %[2]s",
+			k.Topology.File, name)
 	}
 	lock, err := k.Open()
 	if err != nil {

@@ -67,7 +67,8 @@ func (x *revoke) run(c *cli.Context, k keyring.Ring) error {
 			err = exit.Usagef("key revoke: the certificate of %s cannot be read, so its key is not known: say posta key revoke ed25519:…, with the "+
 				"key as posta key list showed it before", name)
 		} else if len(all) == 0 {
-			err = exit.Usagef("key revoke: nobody called %s has a key, and there are no keys at all: posta key init and posta key new make them", name)
+			err = exit.Usagef("key revoke: nobody called %s has a key, and there are no keys at all: posta key init and posta key new make them",
+				name)
 		} else {
 			err = exit.Usagef("key revoke: nobody called %s has a key; these have one: %s", name, strings.Join(ownerNames(all), ", "))
 		}

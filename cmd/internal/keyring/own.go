@@ -61,8 +61,8 @@ func OwnKeys(t *topology.Topology, n topology.Node) (string, error) {
 		return "", fmt.Errorf("look for the keys of %s: %w", n.ID, err)
 	}
 	if k := Of(t); k.ForProcesses() {
-		return "", exit.Usagef("%s has no keys in %s, and others of cluster %s have: make them with `posta key init -f %s`", n.ID, t.KeysDir, t.Name,
-			t.File)
+		return "", exit.Usagef("%s has no keys in %s, and others of cluster %s have: make them with `posta key init -f %s`", n.ID, t.KeysDir,
+			t.Name, t.File)
 	}
 	return "", nil
 }

@@ -37,7 +37,8 @@ func Command(base *call.Call) *cli.Command {
 				Flags: []cli.Flag{call.JSONFlag(&x.json)}, Action: x.logVerify},
 			{Name: "dump", ArgsUsage: "DIR", Usage: "print a line for each record; changes nothing", Description: dir,
 				Flags: []cli.Flag{call.JSONFlag(&x.json),
-					&cli.IntFlag{Name: "bytes", Destination: &x.most, Value: 16, Usage: "how many bytes of each record are shown; -1 for all"}}, Action: x.logDump},
+					&cli.IntFlag{Name: "bytes", Destination: &x.most, Value: 16,
+						Usage: "how many bytes of each record are shown; -1 for all"}}, Action: x.logDump},
 			{Name: "repair", ArgsUsage: "DIR", Usage: "cut a damaged log before the damage, so that its node starts again",
 				Description: "The part that is cut off is kept in DIR/cut. The log gets a new id, so that sessions with frames in flight fail and " +
 					"give no wrong answer.\n" +

@@ -71,7 +71,8 @@ func ProcessKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slo
 		return admitted(now, own, local)
 	})
 	if got := keys.Identity(); got != n.Identity() {
-		return nil, exit.Usagef("the keys in %s are those of %s, and this is %s: name its own directory with --%s", dir, got, n.Identity(), FlagKeys)
+		return nil, exit.Usagef("the keys in %s are those of %s, and this is %s: name its own directory with --%s", dir, got, n.Identity(),
+			FlagKeys)
 	}
 	if end := keys.Expiry(); time.Until(end) < security.ExpiryWarning {
 		log.Warn("the certificate expires soon: say posta key renew, or bring new keys to this process", "keys", dir, "expires", end)

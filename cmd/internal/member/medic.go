@@ -38,7 +38,8 @@ There the console is another container, which posta topology compose and posta d
 With --systemd it restarts units: those that posta deploy --render systemd has written for its host.
 
 ` + exit.Help,
-		Flags:  []cli.Flag{call.TopologyFlag(), call.AddressFlag(), call.HostFlag(), call.DockerFlag(), call.SystemdFlag(), KeysFlag(), LocalClientFlag(), LogFlag()},
+		Flags: []cli.Flag{call.TopologyFlag(), call.AddressFlag(), call.HostFlag(), call.DockerFlag(), call.SystemdFlag(), KeysFlag(),
+			LocalClientFlag(), LogFlag()},
 		Action: x.medic,
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/call"
+	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -71,3 +72,26 @@ func PatienceFlag() cli.Flag {
 	return &cli.DurationFlag{Name: "patience", DefaultText: "5s before anything was heard, 1m after",
 		Usage: "give up when nothing at all answers for this `TIME`"}
 }
+
+// CheckAnswers checks whether there is a cluster at all: a user who mistyped an address should not wait as long as a user whose cluster
+// restarts.
+func CheckAnswers(x *call.Call, c *cli.Context, at Entrance) error {
+	cl, err := client.Dial(c.Context, AskConfig(c, at, session.ID{}))
+	if err != nil {
+		return err
+	}
+	return cl.Close()
+}
+
+// SessionsOf asks a cluster for its sessions over a new connection, so that it finds nodes that have moved since.
+func SessionsOf(ctx context.Context, cfg client.Config) (all []protocol.SessionInfo, err error) {
+	cl, err := client.Dial(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, cl.Close()) }()
+	return cl.Sessions(ctx)
+}
+
+// AskedFor is how long inputs and outputs have to report the running sessions. Nodes and medics are shown even if they do not answer.
+const AskedFor = time.Second

@@ -161,7 +161,8 @@ func localNodes(c *cli.Context, t *topology.Topology) ([]topology.Node, error) {
 	names := HostNames(t)
 	if len(wanted) == 0 {
 		if len(t.Hosts) > 1 && slices.ContainsFunc(t.Hosts, remote) {
-			return nil, exit.Usagef("%s has several hosts (%s); say which of them this machine is with --host NAME", t.File, strings.Join(names, ", "))
+			return nil, exit.Usagef("%s has several hosts (%s); say which of them this machine is with --host NAME", t.File,
+				strings.Join(names, ", "))
 		}
 		wanted = names
 	}

@@ -20,13 +20,6 @@ import (
 	"posta.dev/posta/topology"
 )
 
-// command is posta status.
-type command struct {
-	*call.Call
-	watch bool
-	json  bool
-}
-
 // Command returns posta status.
 func Command(base *call.Call) *cli.Command {
 	x := &command{Call: base}
@@ -43,8 +36,6 @@ shows what they ask, and for statements of SQL their pass.
 		Action: reach.WithTopology(x.run),
 	}
 }
-
-const watchEvery = time.Second
 
 func (x *command) run(c *cli.Context, t *topology.Topology) error {
 	keys, err := reach.ClientKeys(x.Call, c, t)
@@ -81,7 +72,8 @@ func (x *command) run(c *cli.Context, t *topology.Topology) error {
 			})
 		}
 	}
-	from := client.Config{Entries: reach.EntryPoints(t, keys != nil), Keys: keys, Force: true, GiveUpAfter: reach.AskedFor, Timeout: reach.AskedFor}
+	from := client.Config{Entries: reach.EntryPoints(t, keys != nil), Keys: keys, Force: true, GiveUpAfter: reach.AskedFor,
+		Timeout: reach.AskedFor}
 	show := func(view []monitor.Status) error {
 		sessions, _ := x.running(c.Context, from, view) // the line of a silent node shows what is wrong with it
 		return print(t, view, sessions, w.View())
@@ -120,9 +112,11 @@ func (x *command) run(c *cli.Context, t *topology.Topology) error {
 	refused := errors.Join(l.Refused(), w.Refused())
 	if !slices.ContainsFunc(view, func(s monitor.Status) bool { return s.Heard }) {
 		if l.Refused() != nil {
-			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", exit.ErrNothingAnswers, reach.ExplainRefused(t, keys, refused), call.FlagKey)
+			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", exit.ErrNothingAnswers,
+				reach.ExplainRefused(t, keys, refused), call.FlagKey)
 		}
-		err = fmt.Errorf("%w: no node of %s is heard; start them with `posta up`, or name another topology with -f", exit.ErrNothingAnswers, t.File)
+		err = fmt.Errorf("%w: no node of %s is heard; start them with `posta up`, or name another topology with -f", exit.ErrNothingAnswers,
+			t.File)
 		return err
 	}
 	if refused != nil {

@@ -112,7 +112,8 @@ func (x *command) sendSpans(ctx context.Context, collector *tracing.Collector, c
 // notTraced explains why nothing is known of a session.
 func notTraced(id session.ID, t *topology.Topology, v *tracing.View) error {
 	if len(v.Unknown) == 0 {
-		return fmt.Errorf("%w: no node of %s answers; start them with `posta up`, or name another topology with -f", exit.ErrNothingAnswers, t.File)
+		return fmt.Errorf("%w: no node of %s answers; start them with `posta up`, or name another topology with -f", exit.ErrNothingAnswers,
+			t.File)
 	}
 	why := fmt.Sprintf("it was never here, or it left before the nodes' processes started (the first %s ago), and traces are only in memory",
 		display.Span(oldestLife(v.Unknown)))
