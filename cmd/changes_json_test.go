@@ -24,7 +24,8 @@ func TestTheTerminalPageHasEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, document := range []any{cluster.UpJSON{}, cluster.DownJSON{}, sessions.CancelJSON{}, deploy.DeployJSON{}, deploy.StepJSON{}, chaos.ChaosJSON{}, chaos.FaultJSON{}} {
+	for _, document := range []any{cluster.UpJSON{}, cluster.DownJSON{}, sessions.CancelJSON{}, deploy.DeployJSON{}, deploy.StepJSON{},
+		chaos.ChaosJSON{}, chaos.FaultJSON{}} {
 		of := reflect.TypeOf(document)
 		for i := range of.NumField() {
 			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
@@ -37,7 +38,8 @@ func TestTheTerminalPageHasEveryField(t *testing.T) {
 
 func TestDocumentsHaveNoNull(t *testing.T) {
 	for _, document := range []any{
-		cluster.StoppedAsJSON(&topology.Topology{}, nil, time.Second), cluster.StoppedAsJSON(&topology.Topology{}, []medic.Stopped{{Node: "a"}}, 0),
+		cluster.StoppedAsJSON(&topology.Topology{}, nil, time.Second), cluster.StoppedAsJSON(&topology.Topology{}, []medic.Stopped{{Node: "a"}},
+			0),
 		deploy.PlanAsJSON("c", plan.Plan{}, true, time.Now()),
 		deploy.PlanAsJSON("c", plan.Plan{Steps: []plan.Step{{Host: "h"}}}, false, time.Now()),
 		(&chaos.FaultInjector{Faults: []chaos.Fault{{}}}).AsJSON(monitor.Medics{}, time.Now()),

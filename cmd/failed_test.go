@@ -82,7 +82,8 @@ func TestAStrayQuoteIsBadInput(t *testing.T) {
 			t.Errorf("%s: %s%s", from, r.out, r.err)
 		}
 	}
-	if r := must(t, "sql", "-q", "--csv", "--data", dir, "CREATE TABLE t FROM 'texts.csv' (b TEXT) WITH (multiline true); "+sum+"t"); r.out != "n,most\n2,127\n" {
+	if r := must(t, "sql", "-q", "--csv", "--data", dir,
+		"CREATE TABLE t FROM 'texts.csv' (b TEXT) WITH (multiline true); "+sum+"t"); r.out != "n,most\n2,127\n" {
 		t.Errorf("a declared table: %s%s", r.out, r.err)
 	}
 	if r := posta(t, "sql", "-q", "--data", dir, sum+"read_csv('open.csv', multiline = true)"); r.code != exit.Usage ||

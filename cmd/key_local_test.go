@@ -276,7 +276,8 @@ func TestS1_KeysOfAnOperatorStayTheirs(t *testing.T) {
 	if r := posta(t, "up", "-f", k.file); r.code == exit.OK || !strings.Contains(r.err, "names another directory") {
 		t.Errorf("where no key can be written: %d: %s", r.code, r.err)
 	}
-	if r := posta(t, "key", "new", "local", "--role", "submit", "-f", k.file); r.code != exit.Usage || !strings.Contains(r.err, "another one") {
+	if r := posta(t, "key", "new", "local", "--role", "submit", "-f", k.file); r.code != exit.Usage || !strings.Contains(r.err,
+		"another one") {
 		t.Errorf("a client called local: %d: %s", r.code, r.err)
 	}
 }
@@ -309,7 +310,8 @@ func TestS1_UnixSocketsAndTCPInOneTopology(t *testing.T) {
 	}
 	for role, patience := range map[topology.Role]time.Duration{topology.Input: 500 * time.Millisecond, topology.Output: time.Minute} {
 		at := top.Holding(role)[0].Sockets.Client.Dial
-		if _, err := client.RequestOnce(t.Context(), nil, at, protocol.Request{Type: protocol.Info}, patience); (err == nil) != (role == topology.Output) {
+		if _, err := client.RequestOnce(t.Context(), nil, at, protocol.Request{Type: protocol.Info},
+			patience); (err == nil) != (role == topology.Output) {
 			t.Errorf("without a key %s answers with the error %v", at, err)
 		}
 	}

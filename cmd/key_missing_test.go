@@ -75,7 +75,8 @@ func TestS3_AClientWithoutAKeyGetsTheReason(t *testing.T) {
 			}
 		})
 	}
-	x := &command{Call: &call.Call{Plain: call.Plain{Entries: []string{"ipc:///nowhere", "tcp://" + keyed}, Cluster: "posta", Looked: "/home/me/keys"}}}
+	x := &command{Call: &call.Call{Plain: call.Plain{Entries: []string{"ipc:///nowhere", "tcp://" + keyed}, Cluster: "posta",
+		Looked: "/home/me/keys"}}}
 	err = reach.ExplainMissingKey(x.Call, context.Background(), exit.ErrNothingAnswers)
 	if !errors.Is(err, exit.ErrNothingAnswers) || !strings.Contains(err.Error(), "cluster posta runs") ||
 		!strings.Contains(err.Error(), "none in /home/me/keys") {

@@ -336,7 +336,8 @@ func TestKeyListWarnsBeforeTheEnd(t *testing.T) {
 	}
 	r, x := &strings.Builder{}, &command{Call: &call.Call{}}
 	x.Err = r
-	if made, err := keyring.Issue(x.Call, ring, ca, time.Now().Add(security.CertificateLife-29*24*time.Hour), security.ExpiryWarning); made != 10 ||
+	if made, err := keyring.Issue(x.Call, ring, ca, time.Now().Add(security.CertificateLife-29*24*time.Hour),
+		security.ExpiryWarning); made != 10 ||
 		err != nil || !strings.Contains(r.String(), "the one before is expiring") {
 		t.Errorf("certificates that expire soon: %d made again, %v, %s", made, err, r)
 	}

@@ -80,7 +80,8 @@ var unfinished = regexp.MustCompile(
 // postaUntil calls the command; the two contexts stand for the first and the second Ctrl-C.
 func postaUntil(graceful, forced context.Context, args ...string) result {
 	var out, err safeBuffer
-	code := runWithin(graceful, forced, program(), append([]string{"posta"}, args...), Console{In: strings.NewReader(""), Out: &out, Err: &err})
+	code := runWithin(graceful, forced, program(), append([]string{"posta"}, args...),
+		Console{In: strings.NewReader(""), Out: &out, Err: &err})
 	return result{code, out.String(), err.String()}
 }
 

@@ -38,7 +38,8 @@ func TestPostgres_RunWritesTables(t *testing.T) {
 		if len(q.Rows) == 0 {
 			continue
 		}
-		if err := conn.QueryRow(t.Context(), "select count(*) from trips_"+name+" where session_id = $1", want.Session).Scan(&rows); err != nil || rows != len(q.Rows) {
+		if err := conn.QueryRow(t.Context(), "select count(*) from trips_"+name+" where session_id = $1",
+			want.Session).Scan(&rows); err != nil || rows != len(q.Rows) {
 			t.Errorf("%s: %d rows, %v; want %d", name, rows, err, len(q.Rows))
 		}
 	}

@@ -54,7 +54,8 @@ func TestS2_WhichKeysAProcessHas(t *testing.T) {
 		}
 	}
 	others := filepath.Join(top.KeysDir, "medic", string(medic.ID))
-	if _, err := keysOf(t, top, node, "--keys", others); exit.Code(err) != exit.Usage || !strings.Contains(err.Error(), "are those of medic/") {
+	if _, err := keysOf(t, top, node, "--keys", others); exit.Code(err) != exit.Usage || !strings.Contains(err.Error(),
+		"are those of medic/") {
 		t.Errorf("the keys of another process: %v", err)
 	}
 	if _, err := keysOf(t, top, node, "--keys", filepath.Join(t.TempDir(), "none")); err == nil {

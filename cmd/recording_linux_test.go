@@ -78,7 +78,8 @@ func TestTheRecordingIsTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *record {
-		if err := os.WriteFile(file, []byte(recording.SVG(lines, "posta makes ten million records and answers a statement about them")), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(recording.SVG(lines, "posta makes ten million records and answers a statement about them")),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -108,7 +108,8 @@ func TestSQLReadsWhatIsNamed(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s%s", c.args, r.code, r.out, r.err)
 		}
 	}
-	if r := must(t, "sql", "-q", "--file", "rides="+in("x.data"), "SELECT 1"); !strings.Contains(r.err, "warning: no statement reads a table rides") {
+	if r := must(t, "sql", "-q", "--file", "rides="+in("x.data"), "SELECT 1"); !strings.Contains(r.err,
+		"warning: no statement reads a table rides") {
 		t.Errorf("standard error: %s", r.err)
 	}
 }

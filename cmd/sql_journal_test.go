@@ -400,7 +400,8 @@ func TestR17_TheDayOfACommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(parse(t, k.must("submit", file, "--data", dir, "--json", "--resume", older).out).Queries["day"].Rows); got != "[[2001-02-03]]" {
+	if got := fmt.Sprint(parse(t, k.must("submit", file, "--data", dir, "--json", "--resume",
+		older).out).Queries["day"].Rows); got != "[[2001-02-03]]" {
 		t.Errorf("current_date is %s", got)
 	}
 }

@@ -80,10 +80,12 @@ func TestSQLReadsOtherCSV(t *testing.T) {
 	}
 	// longer than the name of a stream
 	long := "read_csv('h.csv', header = false, columns = {'city': 'TEXT', '" + strings.Repeat("x", 300) + "': 'DOUBLE'})"
-	if r := posta(t, "sql", "-q", "--csv", "--data", dir, "SELECT city FROM "+long+" AS a JOIN "+long+" AS b USING (city) ORDER BY 1"); r.out != "city\nOslo\nRome\n" {
+	if r := posta(t, "sql", "-q", "--csv", "--data", dir,
+		"SELECT city FROM "+long+" AS a JOIN "+long+" AS b USING (city) ORDER BY 1"); r.out != "city\nOslo\nRome\n" {
 		t.Errorf("a long call: %s%s", r.out, r.err)
 	}
-	if r := sqlFrom(t, "# x\n1|2\n", "CREATE TABLE t FROM '-' (a BIGINT, b BIGINT) WITH (comment '#', header false); SELECT a, b FROM t"); r.out != "a,b\n1,2\n" {
+	if r := sqlFrom(t, "# x\n1|2\n",
+		"CREATE TABLE t FROM '-' (a BIGINT, b BIGINT) WITH (comment '#', header false); SELECT a, b FROM t"); r.out != "a,b\n1,2\n" {
 		t.Errorf("standard input: %s%s", r.out, r.err)
 	}
 }

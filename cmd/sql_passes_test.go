@@ -73,7 +73,8 @@ func TestQ3_PassesShareTheScanOfOthers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rejects.csv")
 	r := must(t, "sql", "--data", dir, "--json", "--rejects", file, "--max-rejected", "1", text)
 	got := parse(t, r.out)
-	if answers := fmt.Sprint(got.Queries["first"].Rows, got.Queries["rest"].Rows, got.Queries["texts"].Rows); answers != "[[130001]] [[130002]] [[130002]]" {
+	if answers := fmt.Sprint(got.Queries["first"].Rows, got.Queries["rest"].Rows,
+		got.Queries["texts"].Rows); answers != "[[130001]] [[130002]] [[130002]]" {
 		t.Errorf("%s\n%s", answers, r.err)
 	}
 	var all struct {

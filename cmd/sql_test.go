@@ -56,7 +56,8 @@ func TestQ4_WrongStatementsAreShown(t *testing.T) {
 
 // TestSQLFixesCurrentDate: the day is part of the plan. A flag sets it, so that an answer can be computed again.
 func TestSQLFixesCurrentDate(t *testing.T) {
-	if r := must(t, "sql", "--csv", "--param", "current_date=2024-02-29", "SELECT current_date AS d, today() + 1 AS next"); r.out != "d,next\n2024-02-29,2024-03-01\n" {
+	if r := must(t, "sql", "--csv", "--param", "current_date=2024-02-29",
+		"SELECT current_date AS d, today() + 1 AS next"); r.out != "d,next\n2024-02-29,2024-03-01\n" {
 		t.Errorf("%q", r.out)
 	}
 	if r := must(t, "sql", "--csv", "SELECT current_date > DATE '2024-01-01' AS later"); r.out != "later\ntrue\n" {

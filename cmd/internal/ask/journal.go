@@ -58,13 +58,13 @@ func readJournal(x *call.Call, c *cli.Context, text string) (_ *sqlJournal, err 
 	case k.resumed && c.IsSet(FlagJournal):
 		return nil, exit.Usagef("submit: --resume names the journal and goes on writing it; leave --journal out")
 	case c.IsSet(rejects.FlagRejects):
-		return nil, exit.Usagef("submit: --rejects lists rows while they are read, and a command that is resumed does not read all of them again; " +
-			"leave --journal and --resume out, or --rejects")
+		return nil, exit.Usagef("submit: --rejects lists rows while they are read, and a command that is resumed does not read all of them " +
+			"again; leave --journal and --resume out, or --rejects")
 	case k.resumed:
 		name = c.String(call.FlagResume)
 		if _, err := session.Parse(name); err == nil {
-			return nil, exit.Usagef("submit: statements are resumed from the file that --journal named, because a session's id does not say what the " +
-				"sessions before it have answered; give that file, or run the command without --resume")
+			return nil, exit.Usagef("submit: statements are resumed from the file that --journal named, because a session's id does not say what " +
+				"the sessions before it have answered; give that file, or run the command without --resume")
 		}
 	}
 	if name == "" {
@@ -248,8 +248,8 @@ func (k *sqlJournal) run(ctx context.Context, cfg client.Config, a *analyses.Ana
 	k.at++
 	switch {
 	case former.Plan != s.Plan || !maps.Equal(former.Heads, s.Heads):
-		return nil, exit.Usagef("--resume %s: session %d of the journal, %s, computes something else than this command would now; delete the file "+
-			"and run the command without --resume", k.j.Name(), k.at, former.ID)
+		return nil, exit.Usagef("--resume %s: session %d of the journal, %s, computes something else than this command would now; delete the "+
+			"file and run the command without --resume", k.j.Name(), k.at, former.ID)
 	case former.Failed() != nil:
 		return nil, failedBefore(former.Failed())
 	case former.Answered():

@@ -48,7 +48,8 @@ func sqlFlags() (flags []cli.Flag) {
 		}
 	}
 	return append(flags,
-		&cli.StringFlag{Name: call.FlagData, Value: ".", Usage: "the `DIR` with the files, or one file, which is then a table called like the file"},
+		&cli.StringFlag{Name: call.FlagData, Value: ".",
+			Usage: "the `DIR` with the files, or one file, which is then a table called like the file"},
 		&cli.StringSliceFlag{Name: call.FlagFile, Usage: "`TABLE=PATH`: the files of a table; a pattern in quotes, an address (https://..., " +
 			"s3://...), or - for standard input; may be repeated"},
 		&cli.StringSliceFlag{Name: call.FlagParam, Aliases: []string{"p"},
@@ -117,8 +118,8 @@ func (x *command) sqlText(c *cli.Context) (string, error) {
 	case c.NArg() == 1:
 		return c.Args().First(), nil
 	case file == "":
-		return "", exit.Usagef("sql: which statement? Like posta sql --data DIR 'SELECT count(*) FROM trips', or --questions - for standard input; " +
-			"a prompt needs a terminal")
+		return "", exit.Usagef("sql: which statement? Like posta sql --data DIR 'SELECT count(*) FROM trips', or --questions - for standard " +
+			"input; a prompt needs a terminal")
 	}
 	return readText(x.Call, file)
 }

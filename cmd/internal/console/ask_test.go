@@ -126,7 +126,8 @@ func TestAsk(t *testing.T) {
 	if !strings.Contains(page, "<strong>parsers, of trips</strong> <span>fold into groups</span>") || strings.Contains(page, "<img") {
 		t.Errorf("the plan is\n%s", page)
 	}
-	if _, words := b.do("POST", "/complete", "q=SELECT+*+FROM+tr", "Origin", "http://"+address); words != `{"text":"SELECT * FROM trips","words":["trips"]}`+"\n" {
+	if _, words := b.do("POST", "/complete", "q=SELECT+*+FROM+tr", "Origin",
+		"http://"+address); words != `{"text":"SELECT * FROM trips","words":["trips"]}`+"\n" {
 		t.Errorf("completions: %s", words)
 	}
 }
@@ -140,7 +141,8 @@ func TestR16_LongStatements(t *testing.T) {
 			return nil, nil
 		}))
 	b := loggedIn(t, address, tokens)
-	if answer, page := b.asks("SELECT '" + strings.Repeat("x", syntax.MaxText) + "'"); answer.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(page, "at most 64.0 KiB") {
+	if answer, page := b.asks("SELECT '" + strings.Repeat("x", syntax.MaxText) +
+		"'"); answer.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(page, "at most 64.0 KiB") {
 		t.Errorf("%d\n%s", answer.StatusCode, page)
 	}
 	body := "q=" + strings.Repeat("x", 9<<20)

@@ -306,7 +306,8 @@ func TestAskInTheBrowser(t *testing.T) {
 			}
 			rows := protocol.NewRows(2)
 			for i, city := range []string{"Lima", hostile, "Oslo"} {
-				if err := rows.Add(protocol.Value{Kind: protocol.Text, Text: city}, protocol.Value{Kind: protocol.Int, Int: int64(10 * (i + 1))}); err != nil {
+				if err := rows.Add(protocol.Value{Kind: protocol.Text, Text: city}, protocol.Value{Kind: protocol.Int,
+					Int: int64(10 * (i + 1))}); err != nil {
 					return nil, err
 				}
 			}
@@ -341,7 +342,8 @@ func TestAskInTheBrowser(t *testing.T) {
 	}
 	b.do(chromedp.Navigate("http://" + address + evaluate[string](b, `document.querySelector("#history a").getAttribute("href")`)))
 	b.live()
-	if text := evaluate[string](b, `document.getElementById("q").value`); !strings.HasPrefix(text, "SELECT city, trips FROM trips -- </textarea>") {
+	if text := evaluate[string](b, `document.getElementById("q").value`); !strings.HasPrefix(text,
+		"SELECT city, trips FROM trips -- </textarea>") {
 		t.Errorf("the history leads to %q", text)
 	}
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("button[name=explain]").click()`))

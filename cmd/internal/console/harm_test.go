@@ -78,7 +78,8 @@ func TestS5_AWatcherCanBreakNothing(t *testing.T) {
 	if _, page := b.get("/"); strings.Contains(page, "/break") {
 		t.Error("the page has a button that breaks something")
 	}
-	if answer, _ := b.do("POST", "/break", "fault=kill&target=joiner-1", "Origin", "http://"+address); answer.StatusCode != http.StatusForbidden {
+	if answer, _ := b.do("POST", "/break", "fault=kill&target=joiner-1", "Origin",
+		"http://"+address); answer.StatusCode != http.StatusForbidden {
 		t.Errorf("it is done: %d", answer.StatusCode)
 	}
 }

@@ -139,7 +139,8 @@ func TestS5_APageContinues(t *testing.T) {
 	s := cluster(t, 1, 0)
 	first, _, _ := serveAll(t, func() *Seen { return s }, byMedic("medic-1", WithKeys(medics[0]), nil))
 	here := newPage(t, login(t, first, WithKeys(wanda), ProofByKey(wanda)))
-	if answer, _ := newBrowser(t, first).do("POST", handOverPath, "x", "Origin", "http://"+first); answer.StatusCode != http.StatusUnauthorized {
+	if answer, _ := newBrowser(t, first).do("POST", handOverPath, "x", "Origin",
+		"http://"+first); answer.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a stranger hands over: %d", answer.StatusCode)
 	}
 
@@ -320,7 +321,8 @@ func TestS5_RolesAtTheConsole(t *testing.T) {
 		}
 	}
 	s.Sessions[0].State = session.Done
-	if _, page := login(t, at, WithKeys(first), ProofByKey(users["olga"])).get("/session/" + s.Sessions[0].Session.String()); !strings.Contains(page, "This console may not read them") {
+	if _, page := login(t, at, WithKeys(first), ProofByKey(users["olga"])).get("/session/" +
+		s.Sessions[0].Session.String()); !strings.Contains(page, "This console may not read them") {
 		t.Errorf("the page of a session promises answers:\n%s", page)
 	}
 	if len(broken) != 2 {
@@ -341,7 +343,8 @@ func TestS5_RolesAtTheConsole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if answer, _ := newBrowser(t, at).get("/", "Cookie", cookieOf(at)+"="+base64.RawURLEncoding.EncodeToString(forged)); answer.StatusCode != http.StatusUnauthorized {
+		if answer, _ := newBrowser(t, at).get("/", "Cookie",
+			cookieOf(at)+"="+base64.RawURLEncoding.EncodeToString(forged)); answer.StatusCode != http.StatusUnauthorized {
 			t.Errorf("a cookie that %s has signed: %d", signer.Identity(), answer.StatusCode)
 		}
 	}
@@ -508,7 +511,8 @@ func TestPagesGoOnWithAnotherMedic(t *testing.T) {
 	if got := answer.Header.Get("Content-Security-Policy"); !strings.Contains(got, want) {
 		t.Errorf("the policy is %s", got)
 	}
-	if answer, _ := b.do("GET", challengePath, "", cors(8082)...); answer.Header.Get("Access-Control-Allow-Origin") != "http://127.0.0.1:8082" {
+	if answer, _ := b.do("GET", challengePath, "",
+		cors(8082)...); answer.Header.Get("Access-Control-Allow-Origin") != "http://127.0.0.1:8082" {
 		t.Error("the page of another console cannot read a challenge")
 	}
 }

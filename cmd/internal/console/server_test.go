@@ -439,7 +439,8 @@ func TestLogOutEverywhere(t *testing.T) {
 	second := loggedIn(t, address, tokens)
 	stranger := newBrowser(t, address)
 	origin := "http://" + address
-	if r, _ := stranger.do("POST", "/logout", "all=1", "Origin", origin, "Content-Type", "application/x-www-form-urlencoded"); r.StatusCode != http.StatusUnauthorized {
+	if r, _ := stranger.do("POST", "/logout", "all=1", "Origin", origin, "Content-Type",
+		"application/x-www-form-urlencoded"); r.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a stranger logs out: %d", r.StatusCode)
 	}
 	if got := page(second, "/"); !strings.Contains(got, "Log out everywhere") {

@@ -112,8 +112,9 @@ func makeDir(dir, flag string) error {
 // DownloadFlags say where files go that answers point to.
 func DownloadFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: call.FlagDownload, Usage: "save the file that an answer's first row points to in `DIR`, like a meme's picture; if it " +
-			"cannot be fetched, that is only a warning"},
+		&cli.StringFlag{Name: call.FlagDownload,
+			Usage: "save the file that an answer's first row points to in `DIR`, like a meme's picture; if it " +
+				"cannot be fetched, that is only a warning"},
 		&cli.BoolFlag{Name: call.FlagDownloadPrivate,
 			Usage: "let --download fetch from this machine and from private networks, too: whoever wrote the data chose the address"},
 	}

@@ -107,7 +107,8 @@ func TestWhatARunWaitsForIsSaid(t *testing.T) {
 	if got := several.statusLine(client.Progress{State: client.Computing}); got != `rain\n, pass 2: computing` {
 		t.Errorf("got %s", got)
 	}
-	if got := new(Progress).statusLine(client.Progress{State: client.Uploading, HeldBack: true}); got != "uploading; the cluster takes its time" {
+	if got := new(Progress).statusLine(client.Progress{State: client.Uploading,
+		HeldBack: true}); got != "uploading; the cluster takes its time" {
 		t.Errorf("got %s", got)
 	}
 }

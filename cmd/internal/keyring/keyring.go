@@ -111,8 +111,8 @@ func (k Ring) CA(name string) (*security.CA, error) {
 	}
 	ca, err := security.ReadCA(k.At(name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Usagef("the key of the CA is elsewhere: %s has only its certificate; run this command where key.pem of the CA is, or copy "+
-			"key.pem there for this command", k.At(name))
+		return nil, exit.Usagef("the key of the CA is elsewhere: %s has only its certificate; run this command where key.pem of the CA is, or "+
+			"copy key.pem there for this command", k.At(name))
 	}
 	return ca, err
 }

@@ -48,8 +48,8 @@ func MakeLocalKeys(x *call.Call, t *topology.Topology) (made int, err error) {
 		return 0, nil
 	}
 	if _, listed := k.ClientOf(LocalClient); listed {
-		return 0, exit.Usagef("%s: the client %q below [clients] has the name of the key that posta up makes for its user; give it another one, or "+
-			"make all keys with `posta key init -f %[1]s`", t.File, LocalClient)
+		return 0, exit.Usagef("%s: the client %q below [clients] has the name of the key that posta up makes for its user; give it another "+
+			"one, or make all keys with `posta key init -f %[1]s`", t.File, LocalClient)
 	}
 	if k.Complete(time.Now()) {
 		return 0, nil // checked before the lock is taken, so that commands that change nothing can run at the same time

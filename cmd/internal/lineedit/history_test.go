@@ -39,7 +39,8 @@ func TestHistoryIsKeptAndShared(t *testing.T) {
 // TestR16_HistoryIsBounded: a file of any size is cut, and only its complete lines are taken.
 func TestR16_HistoryIsBounded(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "history")
-	if err := os.WriteFile(name, []byte(strings.Repeat("x", 100)+"\n"+strings.Repeat(strings.Repeat("y", 3000)+"\nz\n", 800)), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(strings.Repeat("x", 100)+"\n"+strings.Repeat(strings.Repeat("y", 3000)+"\nz\n", 800)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	h := open(t, name)

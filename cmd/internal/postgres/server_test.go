@@ -217,7 +217,8 @@ func TestPostgres_WrittenOnce(t *testing.T) {
 	if w := write(t, at(t, server.URL("empty")), none); w.Rows != 0 || w.Already {
 		t.Errorf("no rows: %+v", w)
 	}
-	if noted := ask(t, target, "select table_name, rows from posta_sessions order by 1, 2"); !reflect.DeepEqual(noted, [][]any{{"empty", int64(0)}, {"trips", int64(2)}, {"trips", int64(2)}}) {
+	if noted := ask(t, target, "select table_name, rows from posta_sessions order by 1, 2"); !reflect.DeepEqual(noted,
+		[][]any{{"empty", int64(0)}, {"trips", int64(2)}, {"trips", int64(2)}}) {
 		t.Errorf("noted is %v", noted)
 	}
 }
@@ -324,7 +325,8 @@ func TestPostgres_OtherEncodings(t *testing.T) {
 		return &client.Answer{Session: session.ID{5: id}, Queries: []client.Table{tableOf(t, "q", []string{"s"}, []protocol.Value{written(s)})}}
 	}
 	write(t, target, answer(1, "Montréal"))
-	if got := ask(t, target, "select octet_length(convert_to(s, 'LATIN1')), s from t"); !reflect.DeepEqual(got, [][]any{{int32(8), "Montréal"}}) {
+	if got := ask(t, target, "select octet_length(convert_to(s, 'LATIN1')), s from t"); !reflect.DeepEqual(got,
+		[][]any{{int32(8), "Montréal"}}) {
 		t.Errorf("the table has %v", got)
 	}
 	if _, err := target.Write(t.Context(), answer(2, "東京")); err == nil ||
@@ -406,7 +408,8 @@ func TestPostgres_TypesAreThoseOfTheStatement(t *testing.T) {
 		write(t, at(t, server.URL(table)), answer(5+table[0], some))
 	}
 	want[0][3], want[0][4] = "1969-12-31 00:00:00", "1969-12-31 23:59:59.000001+00"
-	if got := ask(t, made, "select i::text, p::text, x::text, d::text, (t at time zone 'UTC')::text || '+00', b::text, s::text from theirs"); !reflect.DeepEqual(got, want[:1]) {
+	if got := ask(t, made,
+		"select i::text, p::text, x::text, d::text, (t at time zone 'UTC')::text || '+00', b::text, s::text from theirs"); !reflect.DeepEqual(got, want[:1]) {
 		t.Errorf("%v", got)
 	}
 	for columns, says := range map[string]string{

@@ -43,7 +43,8 @@ func (x *command) results(c *cli.Context) error {
 		return err
 	}
 	if at.Role == security.Watch {
-		return exit.Usagef("results: %s have the role watch, which reads no answers; name the key that opened the session with --%s DIR or POSTA_KEY",
+		return exit.Usagef("results: %s have the role watch, which reads no answers; name the key that opened the session with --%s DIR or "+
+			"POSTA_KEY",
 			at.Keys, call.FlagKey)
 	}
 	if err := reach.CheckAnswers(x.Call, c, at); err != nil {

@@ -18,11 +18,13 @@ import (
 // UploadFlags say what to send and what to do with the answers.
 func UploadFlags() []cli.Flag {
 	return slices.Concat(rejects.Flags(), deliver.OutFlags(), []cli.Flag{
-		&cli.StringFlag{Name: call.FlagData, Usage: "the `DIR` with the files: CSV or JSON Lines, plain or packed with gzip, zstd, lz4 or bzip2, " +
-			"or Parquet. For an analysis of one stream this may be a single file, or - for standard input"},
-		&cli.StringSliceFlag{Name: call.FlagFile, Usage: "`STREAM=PATH`: read PATH instead of the stream's files below --data. PATH is a file, a " +
-			"pattern in quotes, an address (https://...), or - for standard input. NAME=PATH, with a name like montreal/trips.csv, says which " +
-			"file PATH stands for; may be repeated"},
+		&cli.StringFlag{Name: call.FlagData,
+			Usage: "the `DIR` with the files: CSV or JSON Lines, plain or packed with gzip, zstd, lz4 or bzip2, " +
+				"or Parquet. For an analysis of one stream this may be a single file, or - for standard input"},
+		&cli.StringSliceFlag{Name: call.FlagFile,
+			Usage: "`STREAM=PATH`: read PATH instead of the stream's files below --data. PATH is a file, a " +
+				"pattern in quotes, an address (https://...), or - for standard input. NAME=PATH, with a name like montreal/trips.csv, says which " +
+				"file PATH stands for; may be repeated"},
 		&cli.StringFlag{Name: call.FlagDelimiter, DefaultText: "what the header shows",
 			Usage: "the `CHARACTER` between the columns of all CSV files, or comma, semicolon, tab, pipe"},
 		&cli.StringSliceFlag{Name: call.FlagParam, Aliases: []string{"p"},
