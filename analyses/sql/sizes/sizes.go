@@ -25,7 +25,7 @@ type Sizes struct {
 	bounds map[*plan.Table]bounds.Bounds // nil until it is asked for
 }
 
-// Of returns the sizes of tables in plans. about returns nil for a table of which nothing is known.
+// Of returns the sizes of tables in plans. about returns nil for an unknown table.
 func Of(about func(*plan.Table) *Table, roots ...plan.Node) *Sizes {
 	s := &Sizes{about: about, roots: roots, uses: plan.Uses(roots...), used: map[*plan.Table][]bool{}, below: map[plan.Node][]*plan.Table{}}
 	for n := range s.uses {
