@@ -2,6 +2,7 @@ package bind
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"posta.dev/posta/analyses/sql/plan"
@@ -107,8 +108,8 @@ func (b *binder) correlate(kind *plan.Subquery, query plan.Node, x plan.Expr) pl
 	for i := range c.plan.conds {
 		c.plan.conds[i] = u.numbered(c.plan.conds[i])
 	}
-	for id, e := range c.plan.by {
-		c.plan.by[id] = u.numbered(e)
+	for _, id := range slices.Sorted(maps.Keys(c.plan.by)) { // in one order, because every node binds the text by itself
+		c.plan.by[id] = u.numbered(c.plan.by[id])
 	}
 	if c.plan.keep != nil {
 		c.plan.keep = u.numbered(c.plan.keep)

@@ -58,6 +58,7 @@ func (b *binder) fromTable(f *syntax.Table, c *ctes) (plan.Node, []visible) {
 		if q := c.find(f.Name.Name); q != nil {
 			n := b.cte(q)
 			if b.named[q] { // its columns have other numbers than those of the first use
+				b.widen(f.Name.At, len(n.Fields()), "Name fewer columns in the query, or use it less often.")
 				n = b.renumbered(n)
 			}
 			b.named[q] = true
@@ -68,11 +69,7 @@ func (b *binder) fromTable(f *syntax.Table, c *ctes) (plan.Node, []visible) {
 	if t == nil {
 		b.unknownTable(f, c)
 	}
-	if b.width += len(t.Fields); b.width > maxSize {
-		b.fail(f.Name.At, fmt.Sprintf(
-			"the tables of the statement have more than %d columns in all, each counted as often as its table is named", maxSize),
-			"Name the table once, in WITH.")
-	}
+	b.widen(f.Name.At, len(t.Fields), "Name the table once, in WITH.")
 	s := &plan.Scan{Table: t, Used: make([]bool, len(t.Fields)+2)}
 	for _, f := range append(t.Fields[:len(t.Fields):len(t.Fields)], plan.Field{Name: "_file", Type: types.Of(types.Text)},
 		plan.Field{Name: "_line", Type: types.Of(types.BigInt)}) {
@@ -83,6 +80,14 @@ func (b *binder) fromTable(f *syntax.Table, c *ctes) (plan.Node, []visible) {
 		called = f.Read.Name.Name
 	}
 	return s, b.columnsOf(s, called, f.Alias)
+}
+
+// widen counts the columns of a table that the statement names.
+func (b *binder) widen(at syntax.Pos, columns int, hint string) {
+	if b.width += columns; b.width > maxSize {
+		b.fail(at, fmt.Sprintf("the tables of the statement have more than %d columns in all, each counted as often as its table is named", maxSize),
+			hint)
+	}
 }
 
 func (b *binder) unknownTable(f *syntax.Table, c *ctes) {

@@ -146,9 +146,19 @@ func NewJoin(kind syntax.JoinKind, l, r Node) *Join {
 
 // With returns the join of other sides by the same conditions.
 func (n *Join) With(l, r Node) *Join {
-	to := NewJoin(n.Kind, l, r)
-	to.Equal, to.Rest = n.Equal, n.Rest
-	return to
+	to := *n
+	if !sameFields(l.Fields(), n.L.Fields()) || !sameFields(r.Fields(), n.R.Fields()) {
+		to = *NewJoin(n.Kind, l, r)
+		to.Equal, to.Rest = n.Equal, n.Rest
+	}
+	to.L, to.R = l, r
+	return &to
+}
+
+// sameFields reports whether two lists are the same memory. A rule mostly changes what is below a join and keeps the columns, and a join of
+// many sides has many thousands of them, which would otherwise be copied for each condition and each join that the condition passes.
+func sameFields(a, b []Field) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // Side is where the columns of an expression over a join are.

@@ -53,3 +53,27 @@ func TestE1_CheckFindsColumnsThatAreNotThere(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// A join whose sides keep their columns shares its own: a rule may make it anew thousands of times, and it may have thousands of columns.
+func TestE1_JoinsShareTheirColumns(t *testing.T) {
+	var ids IDs
+	number := types.Of(types.BigInt)
+	scan := func(columns int) *Scan {
+		s := &Scan{Table: &Table{Name: "t"}}
+		for range columns {
+			s.Out = append(s.Out, ids.Field("a", number))
+		}
+		return s
+	}
+	l, r := scan(3), scan(2)
+	j := NewJoin(syntax.Left, l, r)
+	j.Rest = l.Out[0].Ref(0)
+	same := j.With(&Filter{Input: l, Cond: j.Rest}, r)
+	if &same.Fields()[0] != &j.Fields()[0] || same.Rest != j.Rest || same.L == j.L || j.L != Node(l) {
+		t.Error("the columns are copied, or the join is another one")
+	}
+	other := j.With(scan(1), r)
+	if len(other.Fields()) != 3 || other.Side(r.Out[1].Ref(0)) != Right || other.Side(other.L.Fields()[0].Ref(0)) != Left {
+		t.Errorf("a join of other sides has %v", other.Fields())
+	}
+}
