@@ -79,11 +79,11 @@ func (read liveness) by(n plan.Node) {
 	}
 }
 
-// travelling returns which columns of a node are computed and read.
+// travelling returns which columns of a node are computed and read. Of a node that the split itself has made, all columns count as read.
 func (s *statement) travelling(n plan.Node) []bool {
 	list, live := make([]bool, len(n.Fields())), s.live[n]
 	for i, f := range n.Fields() {
-		list[i] = live != nil && live.Has(f.ID) && !s.unread.Has(f.ID)
+		list[i] = (live == nil || live.Has(f.ID)) && !s.unread.Has(f.ID)
 	}
 	return list
 }
