@@ -27,14 +27,8 @@ func emitRows(fields []plan.Field, rows *tail.Rows, emit func(row ...any)) error
 // Cell returns a value that is not NULL in the form of an answer: string, int64, float64 or bool.
 func Cell(v *eval.Vector, row int32, t types.Type) any {
 	switch v.Kind {
-	case types.BigInt:
-		return v.Ints[row]
-	case types.Double:
-		return v.Floats[row]
-	case types.Bool:
-		return v.Bools[row]
-	case types.Text:
-		return v.Texts[row]
+	case types.BigInt, types.Double, types.Bool, types.Text:
+		return v.Value(int(row))
 	}
 	return string(eval.AppendText(nil, v, row, t))
 }

@@ -31,7 +31,7 @@ type aggregate struct {
 	by       *plan.Order // of leastBy
 	distinct bool        // DISTINCT: the values are in a table of their own, and only the reducer uses the cells
 
-	Before, After int // how many numbers surround the place of a row; see leaf.numbers
+	Before, After int // how many numbers surround the place of a row; see Leaf.Numbers
 }
 
 type aggregateKind uint8

@@ -637,3 +637,28 @@ func (c *columns) nulls(v *eval.Vector, k, n int) {
 		}
 	}
 }
+
+// window returns the rows from lo up to hi of all columns. lo is a multiple of 64.
+func (c *columns) window(lo, hi int) []*eval.Vector {
+	for i, v := range c.vector {
+		if v == nil {
+			continue
+		}
+		w := c.windows[i]
+		*w = eval.Vector{Kind: v.Kind, Any: v.Any, Nulls: v.Nulls[lo/64 : (hi+63)/64]}
+		switch v.Kind {
+		case types.Double:
+			w.Floats = v.Floats[lo:hi]
+		case types.Bool:
+			w.Bools = v.Bools[lo:hi]
+		case types.Text:
+			w.Texts = v.Texts[lo:hi]
+			if v.Codes != nil {
+				w.Codes, w.Entries, w.Dict = v.Codes[lo:hi], v.Entries, v.Dict
+			}
+		default:
+			w.Ints = v.Ints[lo:hi]
+		}
+	}
+	return c.windows
+}

@@ -1,0 +1,160 @@
+package exec
+
+import (
+	"fmt"
+
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/rows/fold"
+)
+
+// runKeys computes the keys of rows into w.vector.
+func (w *worker) runKeys(columns []*eval.Vector, n int, sel []int32) error {
+	w.vector = w.vector[:0]
+	for _, p := range w.keys {
+		v, err := p.Run(columns, n, sel)
+		if err != nil {
+			return err
+		}
+		w.vector = append(w.vector, v)
+	}
+	return nil
+}
+
+// group folds rows into their groups. The first table holds the groups; the tables of DISTINCT values follow.
+func (w *worker) group(tables []*fold.Table, columns []*eval.Vector, n int, sel []int32) error {
+	t, values := tables[0], tables[1:]
+	w.into = w.into[:0]
+	err := eval.Pieces(sel, func(sel []int32) error {
+		if err := w.runKeys(columns, n, sel); err != nil {
+			return err
+		}
+		return w.find(t, sel)
+	})
+	if err != nil {
+		return err
+	}
+	all := w.counts.of(w.into, t.Len())
+	for a := range w.Groups.Aggs {
+		x := &w.Groups.Aggs[a]
+		rows, into, counts := sel, w.into, all
+		if f := w.filter[a]; f != nil {
+			if err := w.pass(f, columns, n, sel); err != nil {
+				return err
+			}
+			rows, into, counts = w.rows, w.passed, nil
+		}
+		var own *fold.Table
+		if x.distinct {
+			own, values = values[0], values[1:]
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		err := eval.Pieces(rows, func(piece []int32) error {
+			if len(piece) < len(rows) {
+				counts = nil
+			}
+			if err := w.aggregate(a, t, own, columns, n, piece, into[:len(piece)], counts); err != nil {
+				return err
+			}
+			into = into[len(piece):]
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass finds the rows that pass the filter of an aggregate, and their groups.
+func (w *worker) pass(filter *eval.Program, columns []*eval.Vector, n int, sel []int32) error {
+	w.rows, w.passed = w.rows[:0], w.passed[:0]
+	into := w.into
+	return eval.Pieces(sel, func(sel []int32) error {
+		v, err := filter.Run(columns, n, sel)
+		if err != nil {
+			return err
+		}
+		for k, i := range sel {
+			if v.Bools[i] && !v.IsNull(i) {
+				w.rows, w.passed = append(w.rows, i), append(w.passed, into[k])
+			}
+		}
+		into = into[len(sel):]
+		return nil
+	})
+}
+
+// aggregate adds rows to an aggregate of their groups.
+func (w *worker) aggregate(a int, t, own *fold.Table, columns []*eval.Vector, n int, rows []int32, into []int, counts []int64) (err error) {
+	x := &w.Groups.Aggs[a]
+	var v, by *eval.Vector
+	if p := w.args[a]; p != nil {
+		if v, err = p.Run(columns, n, rows); err != nil {
+			return err
+		}
+	}
+	if p := w.bys[a]; p != nil {
+		if by, err = p.Run(columns, n, rows); err != nil {
+			return err
+		}
+	}
+	switch {
+	case x.distinct:
+		w.foldDistinct(t, own, v, rows, into)
+	case x.accumulates():
+		w.added[a].add(x, t, v, rows, into, counts)
+	default:
+		x.fold(t, v, by, rows, into, &w.pos)
+	}
+	return nil
+}
+
+// find finds the groups of the selected rows by the values in vector.
+func (w *worker) find(t *fold.Table, sel []int32) error {
+	if len(w.vector) == 0 {
+		row := t.Row(t.Key())
+		for range sel {
+			w.into = append(w.into, row)
+		}
+		return nil
+	}
+	numbers := w.cache.Numbers(w.vector, sel, eval.MostKeys)
+	if numbers == nil {
+		for _, i := range sel {
+			at, err := w.groupOf(t, i)
+			if err != nil {
+				return err
+			}
+			w.into = append(w.into, at)
+		}
+		return nil
+	}
+	known := w.cache.Known
+	for k, number := range numbers {
+		if known[number] == 0 {
+			at, err := w.groupOf(t, sel[k])
+			if err != nil {
+				return err
+			}
+			known[number] = int32(at) + 1
+		}
+		w.into = append(w.into, int(known[number]-1))
+	}
+	return nil
+}
+
+// groupOf finds or adds the group of a row.
+func (w *worker) groupOf(t *fold.Table, row int32) (int, error) {
+	w.key = w.key[:0]
+	for _, v := range w.vector {
+		if w.key = appendValue(w.key, v, row, true); len(w.key) > FoldBytes {
+			return 0, errWide
+		}
+	}
+	return t.Row(t.Key().Text(w.key)), nil
+}
+
+// errWide is returned for a row whose values are too long together. Each of them may be long, and a statement can name one many times.
+var errWide = fmt.Errorf("the values of one row take more than %d MiB: name fewer columns, or shorten them", FoldBytes>>20)

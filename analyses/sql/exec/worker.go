@@ -1,0 +1,262 @@
+package exec
+
+import (
+	"errors"
+	"slices"
+
+	"posta.dev/posta/analyses/sql/plan"
+
+	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/rows/fold"
+)
+
+// worker computes a leaf.
+type worker struct {
+	*Leaf
+	x      *tail.Executor // has computed the right sides of joins and the queries; nil if there are none
+	meter  *eval.Meter
+	steps  []step
+	last   *LedTo // of those with which the leaf begins; nil if there is none, or steps compute them
+	ready  bool
+	swaps  bool // the numbers of partners stand before the place of a row
+	keys   []*eval.Program
+	args   []*eval.Program // by aggregate; nil if it has no argument
+	filter []*eval.Program // by aggregate; nil if it has no FILTER
+	bys    []*eval.Program // by aggregate; nil if it has no order
+	orders []*eval.Program
+	added  []Accumulator // by aggregate
+	cache  eval.KeyCache
+	vector []*eval.Vector // the values of keys
+	key    []byte
+	row    []byte
+	into   []int
+	rows   []int32 // the rows that pass the filter of an aggregate
+	passed []int   // their groups
+	counts groupCounts
+	sel    []int32
+	pos    position
+	worst  []byte
+}
+
+// step is a filter, a lookup, an UNNEST or a projection.
+type step struct {
+	filter  *eval.Program
+	lookup  *lookup
+	spread  *spread
+	sel     []int32
+	columns []projected // of a projection, or those that a filter computes for the projection below it
+	out     []*eval.Vector
+}
+
+// prepare compiles the steps of a leaf. It also computes the right sides of their joins from the reference streams that w.x
+// reads. A fork gets the steps of its joiner as given, and takes the right sides from these.
+func (w *worker) prepare(given []step) (err error) {
+	l, x := w.Leaf, w.x
+	w.ready = true
+	at := plan.LayoutOf(l.From.Fields())
+	program := func(e plan.Expr) *eval.Program {
+		if x == nil {
+			p, fails := eval.CompileFor(e, at, w.meter)
+			err = errors.Join(err, fails)
+			return p
+		}
+		p, fails := x.Program(e, at, w.meter)
+		err = errors.Join(err, fails)
+		return p
+	}
+	late := map[int][]projected{} // by step
+	for i, n := range l.Steps {
+		switch n := n.(type) {
+		case *Broadcast:
+			var found *lookup
+			var fails error
+			if given != nil {
+				found, fails = given[i].lookup.fork(w.meter)
+			} else {
+				found, fails = newLookup(n, x, w.meter)
+			}
+			if fails != nil {
+				return fails
+			}
+			w.steps = append(w.steps, step{lookup: found})
+			w.swaps = w.swaps || n.Swapped && n.numbered()
+			at = plan.LayoutOf(n.Fields())
+		case *Unnest:
+			st := step{spread: &spread{of: n, meter: w.meter}}
+			for _, e := range n.Lists {
+				st.spread.lists = append(st.spread.lists, program(e))
+			}
+			at = plan.LayoutOf(n.Fields())
+			w.steps = append(w.steps, st)
+		case *plan.Filter:
+			w.steps = append(w.steps, step{filter: program(n.Cond), columns: late[i]})
+		case *plan.Project:
+			st := step{out: make([]*eval.Vector, len(n.Exprs))}
+			now, later, last := l.ColumnsOf(i)
+			for _, k := range now {
+				st.columns = append(st.columns, projected{k, program(n.Exprs[k])})
+			}
+			for _, k := range later {
+				late[last] = append(late[last], projected{k, program(n.Exprs[k])})
+			}
+			at = plan.LayoutOf(n.Out)
+			w.steps = append(w.steps, st)
+		}
+	}
+	if g := l.Groups; g != nil {
+		for _, k := range g.Node.Keys {
+			w.keys = append(w.keys, program(k))
+		}
+		for i := range g.Aggs {
+			var arg, filter, by *eval.Program
+			if o := g.Aggs[i].by; o != nil {
+				by = program(o.X)
+			}
+			if x := &g.Aggs[i]; x.arg != nil {
+				arg = program(x.arg)
+			}
+			if f := g.Aggs[i].from.Filter; f != nil {
+				filter = program(f)
+			}
+			w.args, w.filter, w.bys = append(w.args, arg), append(w.filter, filter), append(w.bys, by)
+		}
+		w.added = make([]Accumulator, len(g.Aggs))
+	}
+	if l.Keep == KeepParts {
+		for _, k := range l.Parts {
+			w.keys = append(w.keys, program(k))
+		}
+	}
+	if l.Best != nil {
+		for _, o := range l.Best.Orders {
+			w.orders = append(w.orders, program(o.X))
+		}
+	}
+	return err
+}
+
+// settle writes the worker's accumulators to the table that is flushed next.
+func (w *worker) settle(t *fold.Table) {
+	w.worst = nil
+	w.cache.Forget()
+	for a := range w.added {
+		if x := &w.Groups.Aggs[a]; x.accumulates() && !x.distinct {
+			w.key = w.added[a].settle(x, t, w.key)
+		}
+	}
+}
+
+// take computes some rows.
+func (w *worker) take(j *Joiner, of *columns, columns []*eval.Vector, n int) error {
+	w.pos.joined = joined{}
+	w.meter.Release()
+	if w.last == nil {
+		w.sel = of.taken(w.Missing, everyRow(w.sel, n), int(w.pos.at))
+		return w.behind(0, j, columns, n, w.sel)
+	}
+	passed, err := w.last.Passed(j.slices, columns, n)
+	if err != nil {
+		return err
+	}
+	w.sel = of.taken(w.Missing, append(w.sel[:0], passed...), int(w.pos.at))
+	if len(w.sel) == 0 {
+		return nil
+	}
+	return w.behind(w.led, j, columns, n, w.sel)
+}
+
+func everyRow(sel []int32, n int) []int32 {
+	sel = sel[:0]
+	for i := range n {
+		sel = append(sel, int32(i))
+	}
+	return sel
+}
+
+// behind computes the steps from index first on for the selected rows, and keeps the rows that remain. A step whose values do not fit the
+// memory is computed for some of the rows at a time (eval.Pieces), and so is all behind it.
+func (w *worker) behind(first int, j *Joiner, columns []*eval.Vector, n int, sel []int32) error {
+	return w.after(first, j, columns, columns, n, sel)
+}
+
+// after is behind, for steps after a projection. The projection was computed from the columns below.
+func (w *worker) after(i int, j *Joiner, columns, below []*eval.Vector, n int, sel []int32) error {
+	if i == len(w.steps) {
+		return w.keepThem(j, columns, n, sel)
+	}
+	st := &w.steps[i]
+	further := func(columns []*eval.Vector, n int) error {
+		st.sel = everyRow(st.sel, n)
+		return w.behind(i+1, j, columns, n, st.sel)
+	}
+	return eval.Pieces(sel, func(sel []int32) error {
+		switch {
+		case st.lookup != nil:
+			return st.lookup.probe(columns, n, sel, &w.pos.joined, further)
+		case st.spread != nil:
+			return st.spread.rows(columns, n, sel, &w.pos.joined, further)
+		case st.filter == nil:
+			if err := w.project(j, st.columns, st.out, columns, n, &sel); err != nil {
+				return err
+			}
+			return w.after(i+1, j, st.out, columns, n, sel)
+		}
+		v, err := w.compute(j, st.filter, columns, n, &sel)
+		if err != nil {
+			return err
+		}
+		sel = passing(v, sel)
+		if len(sel) == 0 {
+			return nil
+		}
+		return eval.Pieces(sel, func(sel []int32) error {
+			if err := w.project(j, st.columns, columns, below, n, &sel); err != nil {
+				return err
+			}
+			return w.after(i+1, j, columns, below, n, sel)
+		})
+	})
+}
+
+// keepThem keeps the rows that all steps have left.
+func (w *worker) keepThem(j *Joiner, columns []*eval.Vector, n int, sel []int32) error {
+	switch w.Keep {
+	case KeepGroups:
+		return w.group(j.tables[w.Table:], columns, n, sel)
+	case KeepBest:
+		return eval.Pieces(sel, func(sel []int32) error { return w.keepBest(j.tables[w.Table], columns, n, sel) })
+	case KeepDistinct:
+		return w.keepDistinct(j.tables[w.Table], columns, sel)
+	case KeepParts:
+		return eval.Pieces(sel, func(sel []int32) error { return w.keepParts(j.tables[w.Table], columns, n, sel) })
+	}
+	return w.keepRows(j, columns, sel)
+}
+
+// compute computes an expression. If the leaf wants only the first rows, it keeps a failing row as a failed row, and drops
+// the rows after it. Whether that row is among the first is known only when the rows of all joiners are merged.
+func (w *worker) compute(j *Joiner, p *eval.Program, columns []*eval.Vector, n int, sel *[]int32) (*eval.Vector, error) {
+	v, err := p.Run(columns, n, *sel)
+	e := (*eval.Error)(nil)
+	if !w.firstRows() || !errors.As(err, &e) {
+		return v, err
+	}
+	w.key = append(w.pos.append(w.key[:0], e.Row), rowFailed)
+	t := j.tables[w.Table]
+	t.PutLeast(t.Row(t.Key()), 0, append(fold.AppendText(w.row[:0], w.key), j.located(err, j.pos).Error()...))
+	before, _ := slices.BinarySearch(*sel, e.Row)
+	*sel = (*sel)[:before]
+	return p.Run(columns, n, *sel)
+}
+
+// passing keeps the rows for which a condition is true, in place.
+func passing(v *eval.Vector, sel []int32) []int32 {
+	kept := sel[:0]
+	for _, i := range sel {
+		if v.Bools[i] && !v.IsNull(i) {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
