@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
@@ -81,8 +83,8 @@ func (x *maker) run(c *cli.Context) error {
 		x.Printf("{\"dir\": %q, \"rows\": %d, \"seed\": %d, \"files\": %d, \"bytes\": %d}\n", dir, rows, seed, made.files, made.bytes)
 		return nil
 	}
-	x.Notef("%s rows of %s in %s, %s, after %s: %s", display.Count(uint64(rows)), name, display.Plural(made.files, "file"),
-		display.Bytes(made.bytes), display.Span(time.Since(began)), dir)
+	x.Notef("%s rows of %s in %s, %s, after %s: %s", units.Count(uint64(rows)), name, units.Plural(made.files, "file"),
+		units.Bytes(made.bytes), display.Span(time.Since(began)), dir)
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/client/inspect"
+
 	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/call"
@@ -15,7 +17,6 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/question"
-	"posta.dev/posta/cmd/internal/rejects"
 	"posta.dev/posta/cmd/internal/upload"
 	"posta.dev/posta/protocol"
 )
@@ -146,7 +147,7 @@ func computeSQL(x *call.Call, ctx context.Context, r *sqlRequest, show *display.
 func answerShared(x *call.Call, ctx context.Context, r *sqlRequest, steps []*question.Step, answers []*client.Answer, before []passed,
 	show *display.Progress) (next, apart []*question.Step, err error) {
 	var answer *client.Answer
-	var in *rejects.Inspector
+	var in *inspect.Inspector
 	show.Of(shared(r.q, steps))
 	err = widened(x, ctx, r, func() (err error) {
 		for k, s := range steps {
@@ -254,12 +255,12 @@ func answerOne(x *call.Call, ctx context.Context, r *sqlRequest, statement int, 
 		}
 		return &client.Answer{Analysis: compile.Name, Queries: []client.Table{t}}, nil
 	}
-	mark, err := r.rejects.Mark()
+	mark, err := r.rejected.Out.Mark()
 	if err != nil {
 		return nil, err
 	}
 	err = widened(x, ctx, r, func() (err error) {
-		if err = r.rejects.Back(mark); err != nil { // drops the rejected rows of the attempt before
+		if err = r.rejected.Out.Back(mark); err != nil { // drops the rejected rows of the attempt before
 			return err
 		}
 		answer, err = inPasses(x, ctx, r, r.q.Renewed(step), before, show)
@@ -363,7 +364,7 @@ func sayPass(x *call.Call, r *sqlRequest, show *display.Progress, format string,
 
 // firstRows runs a session. If only few rows are asked for, it first reads only the beginning of a table, which may contain enough rows.
 func firstRows(x *call.Call, ctx context.Context, r *sqlRequest, plan *compile.Plan, show *display.Progress) (*client.Answer, error) {
-	before, err := r.rejects.Mark()
+	before, err := r.rejected.Out.Mark()
 	if err != nil {
 		return nil, err
 	}
@@ -378,7 +379,7 @@ func firstRows(x *call.Call, ctx context.Context, r *sqlRequest, plan *compile.P
 		if err != nil || !answer.Partial || answer.Queries[0].Len() >= rows {
 			return answer, err
 		}
-		if err := r.rejects.Back(before); err != nil {
+		if err := r.rejected.Out.Back(before); err != nil {
 			return nil, err
 		}
 	}
@@ -388,7 +389,7 @@ func firstRows(x *call.Call, ctx context.Context, r *sqlRequest, plan *compile.P
 
 // runSession runs one session. The inspector knows for which statement a row was rejected.
 func runSession(x *call.Call, ctx context.Context, r *sqlRequest, plan *compile.Plan, head func(stream string) int64,
-	show *display.Progress) (*client.Answer, *rejects.Inspector, error) {
+	show *display.Progress) (*client.Answer, *inspect.Inspector, error) {
 	a, err := compile.Analysis(plan)
 	if err != nil {
 		return nil, nil, exit.BadStatement(err)
@@ -399,7 +400,8 @@ func runSession(x *call.Call, ctx context.Context, r *sqlRequest, plan *compile.
 			"sql: the plan of the statement has %d bytes, at most %d are taken: declare the columns that are needed with CREATE TABLE",
 			len(cfg.Plan), compile.MaxPlan)
 	}
-	in := &rejects.Inspector{Analysis: a, Limited: r.limited, Max: r.maxRejected, Out: r.rejects}
+	limit := r.rejected
+	in := &inspect.Inspector{Analysis: a, Limited: limit.Limited, Max: limit.Max, By: limit.By, Out: limit.Out}
 	all := r.q.Statements()
 	if len(all) > 1 && len(plan.Also) == 0 {
 		in.Of = all[plan.Statement].Name
@@ -409,7 +411,7 @@ func runSession(x *call.Call, ctx context.Context, r *sqlRequest, plan *compile.
 			in.Passes = append(in.Passes, all[part.Statement].Name)
 		}
 	}
-	before, err := r.rejects.Mark()
+	before, err := r.rejected.Out.Mark()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -424,7 +426,7 @@ func runSession(x *call.Call, ctx context.Context, r *sqlRequest, plan *compile.
 		return nil, nil, upload.ExplainLate(ctx, r.Cluster, r.Cfg.Keys, err)
 	}
 	if err != nil {
-		return answer, in, errors.Join(err, r.rejects.Back(before)) // the session may be run again
+		return answer, in, errors.Join(err, r.rejected.Out.Back(before)) // the session may be run again
 	}
 	err = in.Check(answer, show.Say)
 	for i := range answer.Rejected {

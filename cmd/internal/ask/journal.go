@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/analyses/sql/exec"
 
 	"github.com/urfave/cli/v2"
@@ -192,7 +194,7 @@ func (k *sqlJournal) begin(files map[string]map[string]protocol.Stamp) error {
 			display.Escape(k.j.Name()), from)
 	}
 	if n := k.answered(); n > 0 {
-		k.say("the answers of %s are in %s, and are not computed again", display.Plural(n, "session"), display.Escape(k.j.Name()))
+		k.say("the answers of %s are in %s, and are not computed again", units.Plural(n, "session"), display.Escape(k.j.Name()))
 	}
 	return nil
 }
@@ -337,7 +339,7 @@ func (k *sqlJournal) fetch(ctx context.Context, cfg client.Config, a *analyses.A
 		}
 		slices.SortFunc(answer.Queries, func(p, q client.Table) int { return place[p.Name] - place[q.Name] })
 		if len(answer.Queries) != len(a.Queries) {
-			return fmt.Errorf("session %s has %s and not %d: %w", cfg.Session, display.Plural(len(answer.Queries), "answer"), len(a.Queries),
+			return fmt.Errorf("session %s has %s and not %d: %w", cfg.Session, units.Plural(len(answer.Queries), "answer"), len(a.Queries),
 				protocol.ErrUnknownSession)
 		}
 		if err := cfg.Deliver(ctx, answer); err != nil {

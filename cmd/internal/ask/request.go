@@ -17,6 +17,7 @@ import (
 	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/client"
+	"posta.dev/posta/client/inspect"
 	"posta.dev/posta/client/source"
 	"posta.dev/posta/client/source/web"
 	"posta.dev/posta/cmd/internal/call"
@@ -32,28 +33,24 @@ import (
 // sqlRequest is the request of a posta sql command.
 type sqlRequest struct {
 	*upload.Request
-	q           *question.Question
-	csv         bool
-	limited     bool // whether a session may reject no more than maxRejected rows
-	maxRejected uint64
-	rejects     *rejects.Rejects // nil without --rejects
-	journal     *sqlJournal
+	q        *question.Question
+	csv      bool
+	rejected *inspect.Inspector // what limits rejected rows, and lists them
+	journal  *sqlJournal
 }
 
 // close releases what the request holds.
 func (r *sqlRequest) close() error {
-	return errors.Join(r.Cfg.Input.Close(), r.rejects.Close())
+	return errors.Join(r.Cfg.Input.Close(), r.rejected.Close())
 }
 
 // readSQLAs reads the flags and the statements, and reports every mistake that can be found without a cluster. Its caller decides how
 // answers are printed, and may give directories in place of --data and --file.
 func readSQLAs(x *call.Call, ctx context.Context, c *cli.Context, text string, now func() time.Time, roots []string, asJSON,
 	asCSV bool) (_ *sqlRequest, err error) {
-	r := &sqlRequest{Request: &upload.Request{Quiet: c.Bool(call.FlagQuiet)}, csv: asCSV,
-		limited:     c.Bool(rejects.FlagStrict) || c.IsSet(rejects.FlagMaxRejected),
-		maxRejected: c.Uint64(rejects.FlagMaxRejected)}
-	if c.Bool(rejects.FlagStrict) && r.maxRejected > 0 {
-		return nil, exit.Usagef("--strict accepts no rejected row, --max-rejected %d some; give one of the two", r.maxRejected)
+	r := &sqlRequest{Request: &upload.Request{Quiet: c.Bool(call.FlagQuiet)}, csv: asCSV, rejected: &inspect.Inspector{}}
+	if err := rejects.Limit(r.rejected, c); err != nil {
+		return nil, err
 	}
 	if timeout := c.Duration(call.FlagTimeout); timeout < 0 {
 		return nil, exit.Usagef("--timeout %v: give a time like 10m", timeout)
@@ -120,7 +117,7 @@ func readSQLAs(x *call.Call, ctx context.Context, c *cli.Context, text string, n
 		if err := r.q.NoTable(ctx, name); err != nil {
 			return nil, err
 		}
-		r.rejects, err = rejects.NewRejects(name)
+		r.rejected.Out, err = rejects.Create(name)
 	}
 	return r, err
 }

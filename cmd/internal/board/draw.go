@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic/core"
@@ -101,7 +103,7 @@ func (s *Seen) title() string {
 		medics = fmt.Sprintf("%s leads", s.Medics.Term.Leader)
 	}
 	return fmt.Sprintf("%s  %s: %d of %s up, %s", s.At.Format(time.TimeOnly), display.Escape(s.Topology.Name), up,
-		display.Plural(len(s.Nodes), "node"), medics)
+		units.Plural(len(s.Nodes), "node"), medics)
 }
 
 // tabs returns the views with their keys. On a narrow terminal it returns only their first letters.
@@ -196,7 +198,7 @@ func (s *Seen) nodes(width int) body {
 	return b
 }
 
-func size(n uint64) string { return display.Bytes(int64(min(n, 1<<62))) }
+func size(n uint64) string { return units.Bytes(int64(min(n, 1<<62))) }
 
 func (s *Seen) links(width int) body {
 	b := body{none: "no node has a link"}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/faults"
 	"posta.dev/posta/cmd/internal/incidents"
@@ -185,5 +187,5 @@ func summary(incidents []core.Incident, since time.Time, done, unanswered int) s
 		perhaps = fmt.Sprintf(", %d without an answer", unanswered)
 	}
 	return fmt.Sprintf("%s%s; the journal reports %s that ended well, with %s; the slowest took %s",
-		display.Plural(done, "fault"), perhaps, display.Plural(back, "incident"), display.Plural(restarts, "restart"), display.Span(slowest))
+		units.Plural(done, "fault"), perhaps, units.Plural(back, "incident"), units.Plural(restarts, "restart"), display.Span(slowest))
 }

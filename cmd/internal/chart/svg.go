@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/cmd/internal/display"
 )
 
@@ -64,10 +66,10 @@ func (c *Chart) SVG() template.HTML {
 func (c *Chart) Note() string {
 	var parts []string
 	if c.Rows < c.Of {
-		parts = append(parts, fmt.Sprintf("the first %s of %s rows", display.Count(uint64(c.Rows)), display.Count(uint64(c.Of))))
+		parts = append(parts, fmt.Sprintf("the first %s of %s rows", units.Count(uint64(c.Rows)), units.Count(uint64(c.Of))))
 	}
 	if c.Extra > 0 {
-		parts = append(parts, fmt.Sprintf("%s of numbers not drawn", display.Plural(c.Extra, "more column")))
+		parts = append(parts, fmt.Sprintf("%s of numbers not drawn", units.Plural(c.Extra, "more column")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -78,7 +80,7 @@ func (c *Chart) words() string {
 	for _, p := range c.panels {
 		names = append(names, clip(p.name, nameRunes))
 	}
-	return fmt.Sprintf("%s: %s by %s, %s", c.Kind, strings.Join(names, ", "), clip(c.X, nameRunes), display.Plural(c.Rows, "row"))
+	return fmt.Sprintf("%s: %s by %s, %s", c.Kind, strings.Join(names, ", "), clip(c.X, nameRunes), units.Plural(c.Rows, "row"))
 }
 
 func (c *Chart) barPanel(b *strings.Builder, p *panel, y int) int {

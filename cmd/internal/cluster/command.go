@@ -11,14 +11,15 @@ import (
 	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/topology/rundir"
 )
 
 // lockCluster keeps other commands from starting or stopping the cluster.
-func lockCluster(c *cli.Context, t *topology.Topology) (*local.Lock, error) {
+func lockCluster(c *cli.Context, t *topology.Topology) (*rundir.Lock, error) {
 	if err := owned.Dir(t.DataDir); err != nil {
 		return nil, fmt.Errorf("%s: make the data directory: %w", call.CommandName(c), err)
 	}
-	lock, err := local.TakeLock(reach.Below(t, "up.lock"))
+	lock, err := rundir.TakeLock(reach.Below(t, "up.lock"))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; somebody else is starting or stopping this cluster", call.CommandName(c), err)
 	}

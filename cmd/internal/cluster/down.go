@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
@@ -20,6 +22,7 @@ import (
 	"posta.dev/posta/medic/host"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/topology/rundir"
 )
 
 // DownCommand returns posta down.
@@ -52,7 +55,7 @@ func (x *command) down(c *cli.Context, procs *local.Processes, t *topology.Topol
 	stopped := procs.Stop(c.Context, alive) // after a Ctrl-C, Stop kills
 	x.sayStopped(t, stopped, time.Since(began))
 	err = reach.StopErrors(stopped)
-	if err == nil && local.HasLocal(t) {
+	if err == nil && rundir.HasLocal(t) {
 		err = removeSockets(t)
 	}
 	if err == nil {
@@ -70,10 +73,10 @@ func (x *command) down(c *cli.Context, procs *local.Processes, t *topology.Topol
 // removeSockets removes the sockets that posta up has made. It leaves a note that `posta topology published` has made, because containers
 // still run.
 func removeSockets(t *topology.Topology) error {
-	if address, err := local.Address(t.DataDir); err == nil && address == topology.Published {
+	if address, err := rundir.Address(t.DataDir); err == nil && address == topology.Published {
 		return nil
 	}
-	return local.RemoveSockets(t.DataDir)
+	return rundir.RemoveSockets(t.DataDir)
 }
 
 const flagQueues = "queues"
@@ -148,9 +151,9 @@ func (x *command) sayStopped(t *topology.Topology, all []medic.Stopped, took tim
 		}
 	}
 	slices.Sort(killed)
-	line := fmt.Sprintf("cluster %s is down after %s: stopped %s", t.Name, display.Span(took), display.Plural(len(all)-medics, "node"))
+	line := fmt.Sprintf("cluster %s is down after %s: stopped %s", t.Name, display.Span(took), units.Plural(len(all)-medics, "node"))
 	if medics > 0 {
-		line += " and " + display.Plural(medics, "medic")
+		line += " and " + units.Plural(medics, "medic")
 	}
 	if len(killed) > 0 {
 		line += fmt.Sprintf(", of which %s had to be killed", strings.Join(killed, ", "))

@@ -7,9 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
-	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/topology/rundir"
 )
 
 const flagEnd = "end"
@@ -29,7 +29,7 @@ func publishedTopology(c *cli.Context) (*topology.Topology, error) {
 // topologyPublished notes where the local hosts are while containers run the cluster. The user calls it explicitly. Trying one address
 // after the other was rejected: a command would send rows to any process that listens there.
 func (x *command) topologyPublished(c *cli.Context, t *topology.Topology) error {
-	if !local.HasLocal(t) {
+	if !rundir.HasLocal(t) {
 		return nil // the file says where its hosts are
 	}
 	lock, err := lockCluster(c, t)
@@ -37,17 +37,17 @@ func (x *command) topologyPublished(c *cli.Context, t *topology.Topology) error 
 		return err
 	}
 	defer func() { _ = lock.Release() }()
-	address, err := local.Address(t.DataDir)
+	address, err := rundir.Address(t.DataDir)
 	up := err == nil && address != topology.Published
 	switch {
-	case err != nil && !errors.Is(err, local.ErrNotUp):
+	case err != nil && !errors.Is(err, rundir.ErrNotUp):
 		return err
 	case up && x.end:
 		return nil // posta up has started the cluster since
 	case up:
 		return fmt.Errorf("the cluster of %s is up as processes of this machine; end them with `posta down -f %[1]s`", t.File)
 	case x.end:
-		return local.RemoveSockets(t.DataDir)
+		return rundir.RemoveSockets(t.DataDir)
 	}
-	return local.NoteAddress(t.DataDir, topology.Published)
+	return rundir.NoteAddress(t.DataDir, topology.Published)
 }

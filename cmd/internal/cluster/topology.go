@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"posta.dev/posta/internal/units"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
@@ -83,7 +85,7 @@ func (x *command) topologyCheck(c *cli.Context, t *topology.Topology) error {
 		return err
 	}
 	x.warnOfFewFiles(t)
-	x.Printf("%s: ok, %s on %s\n", t.File, display.Plural(len(t.Nodes()), "node"), display.Plural(len(t.Hosts), "host"))
+	x.Printf("%s: ok, %s on %s\n", t.File, units.Plural(len(t.Nodes()), "node"), units.Plural(len(t.Hosts), "host"))
 	return nil
 }
 

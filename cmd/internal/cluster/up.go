@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
@@ -19,6 +21,7 @@ import (
 	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/medic"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/topology/rundir"
 )
 
 // UpCommand returns posta up.
@@ -44,7 +47,7 @@ POSTA_LOG_SIZE in the environment of posta up is another size, like 64MiB.
 
 func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topology) error {
 	began := time.Now()
-	if err := local.CheckSocketDirs(t); err != nil {
+	if err := rundir.CheckSocketDirs(t); err != nil {
 		return fmt.Errorf("up: %w", err)
 	}
 	if err := owned.Path(t.DataDir); err != nil { // posta down does not check this, because it has to work with any directory
@@ -104,12 +107,12 @@ func (x *command) up(c *cli.Context, procs *local.Processes, t *topology.Topolog
 // directory. It may be missing while processes still run, after a crash or because somebody cleared the temporary files. Nothing can reach
 // the sockets of such processes, so haveSockets stops the processes first. Their work continues from their logs when they start again.
 func (x *command) haveSockets(c *cli.Context, procs *local.Processes, t *topology.Topology) (*local.Processes, *topology.Topology, error) {
-	if local.HasLocal(t) {
-		address, err := local.Address(t.DataDir)
+	if rundir.HasLocal(t) {
+		address, err := rundir.Address(t.DataDir)
 		switch {
-		case errors.Is(err, local.ErrNotUp):
+		case errors.Is(err, rundir.ErrNotUp):
 			if err = x.stopUnreachable(c.Context, procs); err == nil {
-				err = local.MakeSockets(t)
+				err = rundir.MakeSockets(t)
 			}
 		case address == topology.Published:
 			err = fmt.Errorf(
@@ -208,9 +211,9 @@ func leaderReady(ctx context.Context, t *topology.Topology, procs *local.Process
 
 // inventory returns how many processes there are, in words.
 func inventory(procs *local.Processes) string {
-	all := display.Plural(len(procs.IDs()), "node")
+	all := units.Plural(len(procs.IDs()), "node")
 	if n := len(procs.Medics()); n > 0 {
-		all += ", " + display.Plural(n, "medic")
+		all += ", " + units.Plural(n, "medic")
 	}
 	return all
 }

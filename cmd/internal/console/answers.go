@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/chart"
-	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/protocol"
 )
 
@@ -75,7 +76,7 @@ func pageOf(a *client.Answer, room Room, rest string) (*answerPage, error) {
 		if r.Rows == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s: %s rejected", clean(r.Stream), display.Plural(int(r.Rows), "row"))
+		text := fmt.Sprintf("%s: %s rejected", clean(r.Stream), units.Plural(int(r.Rows), "row"))
 		if len(r.First) > 0 {
 			text += fmt.Sprintf("; the first is line %d of %s: %s", r.First[0].Line, clean(r.First[0].File), clean(r.First[0].Reason))
 		}
@@ -92,7 +93,7 @@ func pageOf(a *client.Answer, room Room, rest string) (*answerPage, error) {
 }
 
 func tableOf(q *client.Table, room Room, rest string) (t answerTable, used int, err error) {
-	t.Name, t.Rows = clean(q.Name), display.Plural(q.Len(), "row")
+	t.Name, t.Rows = clean(q.Name), units.Plural(q.Len(), "row")
 	shown, short := min(len(q.Columns), room.Cells), 0
 	for _, c := range q.Columns[:shown] {
 		t.Columns = append(t.Columns, answerColumn{Name: clip(clean(c), room.Runes)})
@@ -129,13 +130,13 @@ func tableOf(q *client.Table, room Room, rest string) (t answerTable, used int, 
 	}
 	var cut []string
 	if len(t.Cells) < q.Len() {
-		cut = append(cut, fmt.Sprintf("the first %s of %s rows", display.Count(uint64(len(t.Cells))), display.Count(uint64(q.Len()))))
+		cut = append(cut, fmt.Sprintf("the first %s of %s rows", units.Count(uint64(len(t.Cells))), units.Count(uint64(q.Len()))))
 	}
 	if shown < len(q.Columns) {
 		cut = append(cut, fmt.Sprintf("the first %d of %d columns", shown, len(q.Columns)))
 	}
 	if short > 0 {
-		cut = append(cut, fmt.Sprintf("the first %d characters of %s", room.Runes, display.Plural(short, "long value")))
+		cut = append(cut, fmt.Sprintf("the first %d characters of %s", room.Runes, units.Plural(short, "long value")))
 	}
 	if cut != nil {
 		t.Cut = "This page shows " + strings.Join(cut, " and ") + ". " + rest

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/topology"
@@ -83,7 +84,7 @@ func (s *Seen) graph() graph {
 	x := graphMargin
 	for _, stage := range stages {
 		nodes := byStage[stage.Name]
-		note := display.Plural(len(nodes), "node")
+		note := units.Plural(len(nodes), "node")
 		if roles := rolesText(stage.Chain); roles != stage.Name {
 			note = clip(roles, 26)
 		}
@@ -295,7 +296,7 @@ func (s *Seen) inWords(stages []topology.Stage, nodes map[string][]*monitor.Stat
 				bad++
 			}
 		}
-		text := fmt.Sprintf("%s: %s", stage.Name, display.Plural(count, "node"))
+		text := fmt.Sprintf("%s: %s", stage.Name, units.Plural(count, "node"))
 		if bad > 0 {
 			text += fmt.Sprintf(", %d not running freely", bad)
 		}

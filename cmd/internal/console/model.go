@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/medic/core"
@@ -85,8 +87,8 @@ func newNodeRow(s *monitor.Status) nodeRow {
 	return r
 }
 
-func size(n uint64) string               { return display.Bytes(int64(min(n, 1<<62))) }
-func bytesPerSecond(rate float64) string { return display.Bytes(int64(rate)) + "/s" }
+func size(n uint64) string               { return units.Bytes(int64(min(n, 1<<62))) }
+func bytesPerSecond(rate float64) string { return units.Bytes(int64(rate)) + "/s" }
 
 // ago rounds to whole seconds or more: a page that changes less often is easier to read.
 func ago(d time.Duration) string {
@@ -137,7 +139,7 @@ func newIncidentRow(i *core.Incident) incidentRow {
 	return r
 }
 
-func millis(d time.Duration) string { return display.Count(uint64(max(0, d.Milliseconds()))) + " ms" }
+func millis(d time.Duration) string { return units.Count(uint64(max(0, d.Milliseconds()))) + " ms" }
 
 // incidentRows returns the newest incidents first: those of one node, or of all nodes if node is empty.
 func incidentRows(entries []core.Entry, node topology.NodeID) (rows []incidentRow) {
@@ -161,7 +163,7 @@ func (s *Seen) sessionRow(v *monitor.Session) sessionRow {
 	r := sessionRow{
 		ID: v.ID.String(), Analysis: cmp.Or(clean(v.Analysis), "unknown"), Owner: cmp.Or(clean(v.Owner), "this machine's user"),
 		State: clean(string(v.State)),
-		Age:   age(v.Age), Nodes: display.Plural(len(v.Nodes), "node"), Sign: fine,
+		Age:   age(v.Age), Nodes: units.Plural(len(v.Nodes), "node"), Sign: fine,
 	}
 	r.Asks = clean(v.Asks)
 	r.Statement = clip(r.Asks, statementShown)

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/protocol/session"
 )
@@ -26,7 +27,7 @@ func (s *Seen) summary() summary {
 		count[s.Nodes[i].Sign()]++
 	}
 	out := summary{Sign: fine, Medics: len(s.Medics.All) > 0, Led: s.Medics.Led}
-	parts := []string{fmt.Sprintf("%d of %s at work", count[fine]+count[care]+count[blocked], display.Plural(len(s.Nodes), "node"))}
+	parts := []string{fmt.Sprintf("%d of %s at work", count[fine]+count[care]+count[blocked], units.Plural(len(s.Nodes), "node"))}
 	for _, k := range []sign{care, blocked, dead} {
 		if count[k] > 0 {
 			out.Sign = k
@@ -41,7 +42,7 @@ func (s *Seen) summary() summary {
 			up++
 		}
 	}
-	out.Leader = fmt.Sprintf("%d of %s up", up, display.Plural(len(s.Medics.All), "medic"))
+	out.Leader = fmt.Sprintf("%d of %s up", up, units.Plural(len(s.Medics.All), "medic"))
 	if s.Medics.Led {
 		out.Leader = fmt.Sprintf("%s leads in generation %d, %s", s.Medics.Term.Leader, s.Medics.Term.Gen, out.Leader)
 	} else {

@@ -13,7 +13,8 @@ import (
 	"strings"
 	"sync"
 
-	"posta.dev/posta/cmd/internal/display"
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/cmd/internal/monitor"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
@@ -179,7 +180,7 @@ func (s *Seen) sessionList(from int) sessionTable {
 	end := min(len(all), from+sessionsOnPage)
 	t := sessionTable{Text: sessionsText(all), Rows: s.rowsOf(all[from:end])}
 	if len(all) > 0 {
-		t.Position = fmt.Sprintf("%s to %s of %s", display.Count(uint64(from+1)), display.Count(uint64(end)), display.Count(uint64(len(all))))
+		t.Position = fmt.Sprintf("%s to %s of %s", units.Count(uint64(from+1)), units.Count(uint64(end)), units.Count(uint64(len(all))))
 	}
 	if from > 0 {
 		t.Earlier = place{kind: "sessions", from: max(0, from-sessionsOnPage)}.path()
@@ -230,9 +231,9 @@ func (s *Seen) node(n *monitor.Status) nodePage {
 	p.Facts = append(p.Facts, []fact{
 		{"Process", strconv.Itoa(b.PID)}, {"Up for", p.Row.Up}, {"Incarnation", p.Row.Incarnation}, {"Log", p.Row.Log},
 		{"Log id", b.ID.LogID.String()},
-		{"In", fmt.Sprintf("%s, %s in %s frames since the start", cmp.Or(p.Row.In, "nothing"), size(b.BytesIn), display.Count(b.FramesIn))},
-		{"Out", fmt.Sprintf("%s, %s in %s frames since the start", cmp.Or(p.Row.Out, "nothing"), size(b.BytesOut), display.Count(b.FramesOut))},
-		{"Backlog", p.Row.Backlog}, {"Memory", cmp.Or(p.Row.Memory, "not known")}, {"Commits", display.Count(b.Commits)},
+		{"In", fmt.Sprintf("%s, %s in %s frames since the start", cmp.Or(p.Row.In, "nothing"), size(b.BytesIn), units.Count(b.FramesIn))},
+		{"Out", fmt.Sprintf("%s, %s in %s frames since the start", cmp.Or(p.Row.Out, "nothing"), size(b.BytesOut), units.Count(b.FramesOut))},
+		{"Backlog", p.Row.Backlog}, {"Memory", cmp.Or(p.Row.Memory, "not known")}, {"Commits", units.Count(b.Commits)},
 		{"Sessions", p.Row.Sessions},
 	}...)
 	for i, l := range b.Links {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
@@ -237,7 +239,7 @@ func streamRowOf(p *client.StreamProgress, since time.Duration) streamRow {
 	r := streamRow{Name: clean(p.Name), Percent: -1}
 	switch {
 	case p.Ended:
-		r.Percent, r.Text = 100, fmt.Sprintf("%s of %s, all of it", size(uint64(max(0, p.Read))), display.Plural(p.Files, "file"))
+		r.Percent, r.Text = 100, fmt.Sprintf("%s of %s, all of it", size(uint64(max(0, p.Read))), units.Plural(p.Files, "file"))
 		return r
 	case p.Total > 0:
 		r.Percent = int(min(99, 100*float64(p.Read)/float64(p.Total)))

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"posta.dev/posta/internal/units"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
@@ -125,7 +127,7 @@ func Deliver(x *call.Call, ctx context.Context, a *client.Answer, o Output) erro
 			return Kept(x, a, err)
 		}
 		if !o.To.Standard() {
-			x.Notef("%s written to %s", display.Plural(n, "file"), o.To)
+			x.Notef("%s written to %s", units.Plural(n, "file"), o.To)
 		}
 	}
 	if o.db != nil {
@@ -147,11 +149,11 @@ func deliverTo(x *call.Call, ctx context.Context, a *client.Answer, db *postgres
 	case w.Already:
 		x.Notef("session %s was written to %s already", a.Session, db)
 	default:
-		x.Notef("%s of session %s written to %s: %s", RowsOf(uint64(w.Rows)), a.Session, db, strings.Join(w.Tables, ", "))
+		x.Notef("%s of session %s written to %s: %s", units.Rows(uint64(w.Rows)), a.Session, db, strings.Join(w.Tables, ", "))
 	}
 	if w.Changed > 0 {
 		x.Notef("warning: %s written with U+FFFD in the place of NUL characters, which PostgreSQL cannot hold; --out writes them as they are",
-			display.Plural(int(w.Changed), "text"))
+			units.Plural(int(w.Changed), "text"))
 	}
 	return nil
 }
@@ -218,7 +220,7 @@ func PrintAnswer(x *call.Call, a *client.Answer, o Output) error {
 	}
 	for _, r := range a.Rejected {
 		if r.Rows > 0 {
-			fmt.Fprintf(w, "%s: %s rejected\n", display.Escape(r.Stream), RowsOf(r.Rows))
+			fmt.Fprintf(w, "%s: %s rejected\n", display.Escape(r.Stream), units.Rows(r.Rows))
 		}
 	}
 	return w.Flush()
@@ -238,10 +240,10 @@ func printTable(w io.Writer, t *client.Table) {
 		}
 		table.Rows = append(table.Rows, cells)
 	}
-	fmt.Fprintf(w, "%s: %s\n", display.Escape(t.Name), display.Plural(t.Len(), "row"))
+	fmt.Fprintf(w, "%s: %s\n", display.Escape(t.Name), units.Plural(t.Len(), "row"))
 	table.Print(w, "  ")
 	if more := t.Len() - len(table.Rows); more > 0 {
-		fmt.Fprintf(w, "  … and %s more; --out PLACE or --json gives all\n", display.Count(uint64(more)))
+		fmt.Fprintf(w, "  … and %s more; --out PLACE or --json gives all\n", units.Count(uint64(more)))
 	}
 	fmt.Fprintln(w)
 }
@@ -259,22 +261,14 @@ func PrintRejected(w io.Writer, all []protocol.Rejected) {
 		if r.Rows == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "%s: %s rejected\n", display.Escape(r.Stream), RowsOf(r.Rows))
+		fmt.Fprintf(w, "%s: %s rejected\n", display.Escape(r.Stream), units.Rows(r.Rows))
 		table := display.Table{Head: []string{"file", "line", "reason"}, Right: []bool{false, true}, Most: 200}
 		for _, row := range r.First {
 			table.Rows = append(table.Rows, []string{row.File, strconv.FormatUint(row.Line, 10), row.Reason})
 		}
 		table.Print(w, "  ")
 		if more := r.Rows - min(r.Rows, uint64(len(r.First))); more > 0 {
-			fmt.Fprintf(w, "  … and %s more\n", display.Count(more))
+			fmt.Fprintf(w, "  … and %s more\n", units.Count(more))
 		}
 	}
-}
-
-// RowsOf returns a number of rows in words.
-func RowsOf(n uint64) string {
-	if n == 1 {
-		return "1 row"
-	}
-	return display.Count(n) + " rows"
 }

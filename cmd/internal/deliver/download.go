@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 
+	"posta.dev/posta/internal/units"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/analyses"
@@ -71,7 +73,7 @@ func Download(x *call.Call, ctx context.Context, a *client.Answer, d Downloads) 
 		case err != nil:
 			x.Notef("warning: nothing downloaded for %s: %s", q.Name, exit.OneLine(err))
 		default:
-			x.Notef("%s: %s saved as %s", q.Name, display.Bytes(saved.Bytes), display.Escape(saved.Path))
+			x.Notef("%s: %s saved as %s", q.Name, units.Bytes(saved.Bytes), display.Escape(saved.Path))
 		}
 	}
 	return nil

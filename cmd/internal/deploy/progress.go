@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/deploy/apply"
@@ -64,7 +66,7 @@ func (s *steps) draw() {
 	width := max(s.width(), 20) - 1
 	const cells = 24
 	bar := display.Bar(cells*s.over/max(1, s.of), cells)
-	lines := []string{display.Cut(fmt.Sprintf("[%s] %d of %s", bar, s.over, display.Plural(s.of, "step")), width)}
+	lines := []string{display.Cut(fmt.Sprintf("[%s] %d of %s", bar, s.over, units.Plural(s.of, "step")), width)}
 	for _, h := range s.hosts {
 		lines = append(lines, display.Cut(display.Escape(h+": "+eventText(s.now[h])), width))
 	}
@@ -79,9 +81,9 @@ func eventText(e apply.Event) string {
 	case e.Done:
 		text += ": done"
 	case e.Size > 0:
-		text += fmt.Sprintf(": %d%%, %s of %s", min(100, 100*e.Bytes/e.Size), display.Bytes(e.Bytes), display.Bytes(e.Size))
+		text += fmt.Sprintf(": %d%%, %s of %s", min(100, 100*e.Bytes/e.Size), units.Bytes(e.Bytes), units.Bytes(e.Size))
 	case e.Bytes > 0:
-		text += ": " + display.Bytes(e.Bytes)
+		text += ": " + units.Bytes(e.Bytes)
 	case e.Text != "":
 		text += ": " + e.Text
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
@@ -138,7 +140,7 @@ func (x *command) carryOut(c *cli.Context, d plan.Desired, f *EngineSet, image *
 	if err != nil {
 		return fmt.Errorf("%w; posta deploy status shows what is where; %s", err, advice)
 	}
-	x.Notef("cluster %s: done, %s", d.Cluster, display.Plural(len(p.Steps), "step"))
+	x.Notef("cluster %s: done, %s", d.Cluster, units.Plural(len(p.Steps), "step"))
 	return nil
 }
 
@@ -269,7 +271,7 @@ func (x *command) deployStatus(_ *cli.Context, _ *topology.Topology, f *EngineSe
 			table.Rows = append(table.Rows, []string{k.Unit, state, k.Image, k.Name})
 		}
 		table.Print(x.Out, "  ")
-		x.Printf("  %s\n", display.Plural(len(o.Volumes), "volume"))
+		x.Printf("  %s\n", units.Plural(len(o.Volumes), "volume"))
 	}
 	for i, l := range f.Observed.Revisions() {
 		when := "last good topology"
@@ -325,10 +327,10 @@ func (x *command) confirmDown(c *cli.Context, cluster string, f *EngineSet, volu
 		containers += len(f.Observed.Engines[i].Containers)
 		data += len(f.Observed.Engines[i].Volumes)
 	}
-	what := display.Plural(containers, "container") + " go, data stays"
+	what := units.Plural(containers, "container") + " go, data stays"
 	if volumes {
-		what = fmt.Sprintf("%s and %s go, and with them all data, logs and results", display.Plural(containers, "container"),
-			display.Plural(data, "volume"))
+		what = fmt.Sprintf("%s and %s go, and with them all data, logs and results", units.Plural(containers, "container"),
+			units.Plural(data, "volume"))
 	}
 	fmt.Fprintf(x.Err, "take down cluster %s: %s. Yes? [y/N] ", cluster, what)
 	line := make(chan string, 1)

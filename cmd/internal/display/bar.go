@@ -3,6 +3,8 @@ package display
 import (
 	"fmt"
 	"time"
+
+	"posta.dev/posta/internal/units"
 )
 
 func nameWidth(streams []streamView) int {
@@ -53,21 +55,21 @@ func (s streamView) share() float64 {
 func (s streamView) numbers() string {
 	speed := ""
 	if s.perSecond >= 1 {
-		speed = "  " + Bytes(int64(s.perSecond)) + "/s"
+		speed = "  " + units.Bytes(int64(s.perSecond)) + "/s"
 	}
 	switch {
 	case s.state == nil:
 		return "waiting"
 	case s.Ended && s.state.took == 0: // the stream had ended when it was first seen
-		return "100%  " + Bytes(s.Read)
+		return "100%  " + units.Bytes(s.Read)
 	case s.Ended:
-		return fmt.Sprintf("100%%  %s in %s%s", Bytes(s.Read), Span(s.state.took), speed)
+		return fmt.Sprintf("100%%  %s in %s%s", units.Bytes(s.Read), Span(s.state.took), speed)
 	case s.Total < 0 && speed == "" && s.state.took >= rateWindow:
-		return Bytes(s.Read) + "  nothing read for " + Span(rateWindow)
+		return units.Bytes(s.Read) + "  nothing read for " + Span(rateWindow)
 	case s.Total < 0:
-		return Bytes(s.Read) + speed
+		return units.Bytes(s.Read) + speed
 	}
-	numbers := fmt.Sprintf("%d%%  %s of %s", int(s.share()*100), Bytes(s.Read), Bytes(s.Total))
+	numbers := fmt.Sprintf("%d%%  %s of %s", int(s.share()*100), units.Bytes(s.Read), units.Bytes(s.Total))
 	left := s.Total - s.Read
 	switch {
 	case s.perSecond < 1 && left > 0 && s.state.took >= rateWindow:

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/client"
 )
 
@@ -124,7 +126,7 @@ func (g *Progress) tell(p client.Progress, streams []streamView, now time.Time) 
 	for _, s := range streams {
 		if t := s.state; t != nil && t.over && !t.told {
 			t.told = true
-			fmt.Fprintf(g.Out, "%s: sent %s%s\n", Escape(s.Name), Bytes(s.Read), t.within())
+			fmt.Fprintf(g.Out, "%s: sent %s%s\n", Escape(s.Name), units.Bytes(s.Read), t.within())
 			g.told = now
 		}
 	}
@@ -169,7 +171,7 @@ func (g *Progress) statusLine(p client.Progress) string {
 		line += "; the cluster takes its time"
 	}
 	if p.Rows > 0 {
-		line += "; " + Count(p.Rows) + " rows of answers"
+		line += "; " + units.Count(p.Rows) + " rows of answers"
 	}
 	if p.Retries > 0 {
 		line += fmt.Sprintf("; asked again %d×", p.Retries)

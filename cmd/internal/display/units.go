@@ -2,39 +2,8 @@ package display
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 )
-
-// Bytes returns a size for people: "0 B", "1023 B", "1.0 KiB", "12.3 MiB".
-func Bytes(n int64) string {
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	v, unit := float64(n), 0
-	for v >= 1023.95 && unit < 6 {
-		v /= 1024
-		unit++
-	}
-	return fmt.Sprintf("%.1f %ciB", v, "?KMGTPE"[unit])
-}
-
-// Count returns a number for people, with a comma every three digits.
-func Count(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// Plural returns a number and what it counts: "1 node", "2 nodes".
-func Plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
 
 // Span returns a time for people, in two units at most: "30ms", "1.3s", "42s", "3m05s", "2h07m", "5d03h".
 func Span(d time.Duration) string {

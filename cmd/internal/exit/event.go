@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 
+	"posta.dev/posta/client/inspect"
+
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/client"
-	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/topology/rundir"
 )
 
 // Event returns one word for a kind of error, for programs. It is a code of the client protocol if a node has sent one.
@@ -19,8 +21,8 @@ func Event(err error) string {
 		{"interrupted", []error{ErrInterrupted, context.Canceled}},
 		{"timeout", []error{ErrTimeout}},
 		{"refused", []error{client.ErrRefused}},
-		{"no_cluster", []error{client.ErrNoCluster, ErrNothingAnswers, local.ErrNotUp}},
-		{"rejected", []error{ErrRejected}},
+		{"no_cluster", []error{client.ErrNoCluster, ErrNothingAnswers, rundir.ErrNotUp}},
+		{"rejected", []error{inspect.ErrRejected}},
 		{string(protocol.ErrUnknownAnalysis), []error{analyses.ErrUnknown}},
 		{string(protocol.ErrBadParam), []error{analyses.ErrBadParam}},
 		{"interrupted_upload", []error{client.ErrInterrupted}},

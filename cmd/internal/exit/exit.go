@@ -8,18 +8,20 @@ import (
 	"strings"
 	"syscall"
 
+	"posta.dev/posta/client/inspect"
+
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/journal"
-	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/cmd/internal/out"
 	"posta.dev/posta/cmd/internal/postgres"
 	"posta.dev/posta/deploy/image"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/topology/rundir"
 )
 
 // Exit codes. They are part of the interface, and --help lists them.
@@ -69,7 +71,7 @@ func Code(err error) int {
 	switch {
 	case is(ErrInterrupted, context.Canceled):
 		return Interrupted
-	case is(client.ErrNoCluster, ErrNothingAnswers, local.ErrNotUp):
+	case is(client.ErrNoCluster, ErrNothingAnswers, rundir.ErrNotUp):
 		return NoCluster
 	case is(protocol.ErrInUse, journal.ErrInUse):
 		return InUse
@@ -86,7 +88,7 @@ func Code(err error) int {
 		return Usage
 	case is(analyses.ErrUnknown, analyses.ErrBadParam, client.ErrInput, client.ErrNoFiles, client.ErrDamaged, client.ErrConfig,
 		client.ErrRefused, session.ErrBadID,
-		topology.ErrNoText, ErrRejected, journal.ErrUse, out.ErrUse, postgres.ErrUse, image.ErrNoProgram, image.ErrNotStatic, topology.ErrNoNode,
+		topology.ErrNoText, inspect.ErrRejected, journal.ErrUse, out.ErrUse, postgres.ErrUse, image.ErrNoProgram, image.ErrNotStatic, topology.ErrNoNode,
 		topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, protocol.ErrForbidden, fs.ErrNotExist, syscall.ENOTDIR):
 		return Usage
 	}
@@ -138,9 +140,6 @@ func OneLine(err error) string {
 	}
 	return strings.Join(parts, "; ")
 }
-
-// ErrRejected is wrapped by the error of a run that rejected more rows than it may.
-var ErrRejected = errors.New("too many rejected rows")
 
 // statementError is a statement that cannot be carried out: bad input.
 type statementError struct{ error }

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/internal/owned"
+	"posta.dev/posta/topology/rundir"
 	"posta.dev/posta/zmqx"
 )
 
@@ -43,7 +43,7 @@ type Target struct {
 type Forwarder struct {
 	targets   []Target
 	listeners []*net.UnixListener
-	lock      *local.Lock
+	lock      *rundir.Lock
 	slots     chan struct{} // one token for each connection
 	report    func(error)
 
@@ -59,7 +59,7 @@ func Listen(dir string, targets []Target, report func(error)) (f *Forwarder, err
 	if err := owned.Dir(dir); err != nil {
 		return nil, fmt.Errorf("use the directory of the sockets: %w", err)
 	}
-	if f.lock, err = local.TakeLock(filepath.Join(dir, "connect.lock")); err != nil {
+	if f.lock, err = rundir.TakeLock(filepath.Join(dir, "connect.lock")); err != nil {
 		return nil, fmt.Errorf("use the directory of the sockets: %w; another posta connect has it", err)
 	}
 	for _, t := range targets {

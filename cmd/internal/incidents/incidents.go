@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
@@ -55,9 +57,9 @@ func MedicLines(m monitor.Medics) []string {
 		}
 		table.Rows = append(table.Rows, medicRow(&m.All[i]))
 	}
-	head := fmt.Sprintf("\n%d of %s up, no leader", up, display.Plural(len(m.All), "medic"))
+	head := fmt.Sprintf("\n%d of %s up, no leader", up, units.Plural(len(m.All), "medic"))
 	if m.Led {
-		head = fmt.Sprintf("\n%d of %s up, %s leads in generation %d", up, display.Plural(len(m.All), "medic"), m.Term.Leader, m.Term.Gen)
+		head = fmt.Sprintf("\n%d of %s up, %s leads in generation %d", up, units.Plural(len(m.All), "medic"), m.Term.Leader, m.Term.Gen)
 	}
 	lines := append([]string{head}, table.Lines()...)
 	return append(lines, incidentLines(core.Incidents(m.Entries))...)

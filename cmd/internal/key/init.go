@@ -7,10 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
-	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/keyring"
 	"posta.dev/posta/security"
@@ -74,7 +75,7 @@ func (x *initialise) run(c *cli.Context, k keyring.Ring) error {
 		x.Notef("all nodes and medics of cluster %s have certificates in %s", k.Topology.Name, k.Dir)
 		return nil
 	}
-	x.Notef("made %s in %s", display.Plural(made, "certificate"), k.Dir)
+	x.Notef("made %s in %s", units.Plural(made, "certificate"), k.Dir)
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
@@ -162,6 +164,6 @@ func (v *KeyView) describe(c keyring.Certificate, revoked map[security.Fingerpri
 	case end.Before(now):
 		v.Note, v.Soon = "has expired", true
 	case c.ExpiresSoon(now):
-		v.Note, v.Soon = fmt.Sprintf("expires in %s", display.Plural(int(end.Sub(now).Hours()/24), "day")), true
+		v.Note, v.Soon = fmt.Sprintf("expires in %s", units.Plural(int(end.Sub(now).Hours()/24), "day")), true
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
@@ -59,7 +61,7 @@ func (x *renew) run(c *cli.Context, k keyring.Ring) error {
 		err = errors.Join(err, k.Share())
 	}
 	if made > 0 {
-		x.Notef("made %s in %s", display.Plural(made, "certificate"), k.Dir)
+		x.Notef("made %s in %s", units.Plural(made, "certificate"), k.Dir)
 		tellProcesses(x.Call, c, k)
 	}
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"posta.dev/posta/cmd/internal/exit"
-	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/internal/owned"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/topology/rundir"
 )
 
 // Directories of an operator's keys. Those of processes are ROLE/NAME below the operator's directory. Each holds what its process gets:
@@ -48,7 +48,7 @@ func (k Ring) Home(id security.Identity) string {
 }
 
 // Open takes the directory for this command alone, and makes it if there is none.
-func (k Ring) Open() (*local.Lock, error) {
+func (k Ring) Open() (*rundir.Lock, error) {
 	err := owned.Path(k.Dir)
 	if err == nil {
 		err = owned.Dir(k.Dir)
@@ -56,7 +56,7 @@ func (k Ring) Open() (*local.Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("use the directory of keys: %w", err)
 	}
-	lock, err := local.TakeLock(k.At("lock"))
+	lock, err := rundir.TakeLock(k.At("lock"))
 	if err != nil {
 		return nil, fmt.Errorf("use the directory of keys: %w; somebody else is changing it", err)
 	}

@@ -5,8 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/cmd/internal/call"
-	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
@@ -97,7 +98,7 @@ func LocalKeys(x *call.Call, t *topology.Topology) error {
 	}
 	made, err := MakeLocalKeys(x, t)
 	if err == nil && made > 0 {
-		x.Notef("made %s in %s: nodes listen on TCP, and only holders of a key get in", display.Plural(made, "key"), t.KeysDir)
+		x.Notef("made %s in %s: nodes listen on TCP, and only holders of a key get in", units.Plural(made, "key"), t.KeysDir)
 	}
 	return err
 }

@@ -9,12 +9,12 @@ import (
 
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
-	"posta.dev/posta/cmd/internal/local"
 	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/medic/process"
 	"posta.dev/posta/nodes/lastlog"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/topology/rundir"
 )
 
 // command is posta node, posta medic and posta probe.
@@ -62,7 +62,7 @@ func (x *command) node(c *cli.Context, t *topology.Topology, name string) error 
 		return err
 	}
 	defer ReloadKeys(hups, keys, log)()
-	if err := local.CheckSocketDirs(t); err != nil {
+	if err := rundir.CheckSocketDirs(t); err != nil {
 		return fmt.Errorf("node: %w", err)
 	}
 	return x.RunNode(c.Context, t, n.ID, keys, log)

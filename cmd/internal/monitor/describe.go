@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/nodes/heartbeat"
 )
@@ -106,7 +108,7 @@ func damagedLines(view []Status) (lines []string) {
 			lines = append(lines, fmt.Sprintf(
 				"damaged: %s: %s since its start did not arrive as sent, or not where it belongs; each is sent again, no row is lost: check the "+
 					"broker and its disk, and the hosts' memory",
-				s.Node.ID, display.Plural(int(n), "frame")))
+				s.Node.ID, units.Plural(int(n), "frame")))
 		}
 	}
 	return lines

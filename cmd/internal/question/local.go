@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/analyses/sql/exec"
 
 	"posta.dev/posta/analyses/sql/plan"
@@ -12,7 +14,6 @@ import (
 	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
-	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/protocol"
 )
 
@@ -117,7 +118,7 @@ func (q *Question) Explain(statement int) (string, error) {
 	var b strings.Builder
 	for _, t := range q.tables {
 		if t.sampled != nil {
-			fmt.Fprintf(&b, "  table %s: %s of %s, %s\n", t.Name, display.Plural(t.files, "file"), t.Files, display.Bytes(t.bytes))
+			fmt.Fprintf(&b, "  table %s: %s of %s, %s\n", t.Name, units.Plural(t.files, "file"), t.Files, units.Bytes(t.bytes))
 		} else {
 			fmt.Fprintf(&b, "  table %s: the files %s, declared\n", t.Name, t.Files)
 		}

@@ -22,6 +22,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/analyses/sql/exec"
 
 	"posta.dev/posta/analyses/sql/catalog"
@@ -34,7 +36,6 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/source"
 	"posta.dev/posta/client/source/parquet"
-	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/csv"
 )
@@ -440,7 +441,7 @@ func (q *Question) misfit(t *table, at syntax.Pos, s *client.Sample) error {
 	if m == nil {
 		return nil
 	}
-	message := fmt.Sprintf("%s: its first line has %s, and most lines below have %d", s.Path, display.Plural(m.Need, "field"), m.Have)
+	message := fmt.Sprintf("%s: its first line has %s, and most lines below have %d", s.Path, units.Plural(m.Need, "field"), m.Have)
 	if m.Comma != 0 {
 		message += " that are separated by " + csv.SeparatorName(m.Comma)
 	}

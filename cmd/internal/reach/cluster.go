@@ -21,6 +21,7 @@ import (
 	"posta.dev/posta/medic"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/topology/rundir"
 )
 
 // ReadTopology reads the file that -f names, for commands that show it, or that start or stop the cluster. Its local hosts have no address
@@ -49,11 +50,11 @@ func LoadTopology(c *cli.Context) (*topology.Topology, error) {
 		return nil, NoTopology(name, err)
 	}
 	WarnInsecure(c, t)
-	if inside != "" || !local.HasLocal(t) {
+	if inside != "" || !rundir.HasLocal(t) {
 		return t, nil
 	}
-	address, err := local.Address(t.DataDir)
-	if errors.Is(err, local.ErrNotUp) {
+	address, err := rundir.Address(t.DataDir)
+	if errors.Is(err, rundir.ErrNotUp) {
 		return nil, fmt.Errorf("%s: %w; start it with `posta up -f %[1]s`", name, err)
 	}
 	if err != nil {
@@ -65,7 +66,7 @@ func LoadTopology(c *cli.Context) (*topology.Topology, error) {
 // LookTopology is LoadTopology for commands that only show the file: its local hosts may have no address.
 func LookTopology(c *cli.Context) (*topology.Topology, error) {
 	t, err := LoadTopology(c)
-	if errors.Is(err, local.ErrNotUp) {
+	if errors.Is(err, rundir.ErrNotUp) {
 		return ReadTopology(c)
 	}
 	return t, err

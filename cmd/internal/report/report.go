@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/chart"
 	"posta.dev/posta/cmd/internal/console"
@@ -188,10 +190,10 @@ func cut(s string, cells int) string {
 func rejectedOf(r *protocol.Rejected) rejected {
 	out := rejected{Stream: text(r.Stream), Rows: rows(r.Rows)}
 	for _, row := range r.First[:min(len(r.First), rejectedShown)] {
-		out.First = append(out.First, rejectedRow{text(row.File), display.Count(row.Line), text(row.Reason)})
+		out.First = append(out.First, rejectedRow{text(row.File), units.Count(row.Line), text(row.Reason)})
 	}
 	if more := r.Rows - min(r.Rows, uint64(len(out.First))); more > 0 {
-		out.More = display.Count(more)
+		out.More = units.Count(more)
 	}
 	return out
 }
@@ -200,16 +202,16 @@ func rows(n uint64) string {
 	if n == 1 {
 		return "1 row"
 	}
-	return display.Count(n) + " rows"
+	return units.Count(n) + " rows"
 }
 
 func streamOf(id session.ID, p *client.StreamProgress) stream {
 	s := stream{
-		Session: id.String()[:8], Name: text(p.Name), Files: display.Count(uint64(max(0, p.Files))), Bytes: display.Bytes(p.Read),
-		InPlace: display.Bytes(p.InPlace),
+		Session: id.String()[:8], Name: text(p.Name), Files: units.Count(uint64(max(0, p.Files))), Bytes: units.Bytes(p.Read),
+		InPlace: units.Bytes(p.InPlace),
 	}
 	if p.Took > 0 {
-		s.Took, s.Rate = display.Span(p.Took), display.Bytes(int64(float64(p.Read)/p.Took.Seconds()))+"/s"
+		s.Took, s.Rate = display.Span(p.Took), units.Bytes(int64(float64(p.Read)/p.Took.Seconds()))+"/s"
 	}
 	return s
 }
@@ -237,9 +239,9 @@ func clusterOf(t *topology.Topology, heard []monitor.Status) *cluster {
 				}
 			}
 		}
-		one.Roles, one.Hosts, one.Nodes = strings.Join(roles, ", "), text(strings.Join(hosts, ", ")), display.Count(uint64(count))
+		one.Roles, one.Hosts, one.Nodes = strings.Join(roles, ", "), text(strings.Join(hosts, ", ")), units.Count(uint64(count))
 		c.Stages = append(c.Stages, one)
-		about = append(about, fmt.Sprintf("%s: %s", s.Name, display.Plural(count, "node")))
+		about = append(about, fmt.Sprintf("%s: %s", s.Name, units.Plural(count, "node")))
 	}
 	c.About = "The pipeline, from left to right. " + text(strings.Join(about, "; ")) + ". The tables say the same."
 	for i := range heard {
@@ -258,12 +260,12 @@ func nodeOf(s *monitor.Status) node {
 		return n
 	}
 	b := &s.Beat
-	n.In, n.Out, n.Frames, n.Commits = size(b.BytesIn), size(b.BytesOut), display.Count(b.FramesIn), display.Count(b.Commits)
-	n.Log, n.Starts = size(b.LogBytes), display.Count(uint64(b.ID.Incarnation))
+	n.In, n.Out, n.Frames, n.Commits = size(b.BytesIn), size(b.BytesOut), units.Count(b.FramesIn), units.Count(b.Commits)
+	n.Log, n.Starts = size(b.LogBytes), units.Count(uint64(b.ID.Incarnation))
 	if b.Memory > 0 {
 		n.Memory = size(b.Memory)
 	}
 	return n
 }
 
-func size(n uint64) string { return display.Bytes(int64(min(n, 1<<62))) }
+func size(n uint64) string { return units.Bytes(int64(min(n, 1<<62))) }

@@ -26,6 +26,7 @@ import (
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/security"
 	"posta.dev/posta/topology"
+	"posta.dev/posta/topology/rundir"
 )
 
 // command is posta run.
@@ -118,7 +119,7 @@ func Privately(x *call.Call, c *cli.Context, r *upload.Request, ask work) (err e
 		return err
 	}
 	var keys *security.Keys
-	runDir, err := local.NewRunDir(plan)
+	runDir, err := rundir.NewRunDir(plan)
 	if err != nil {
 		if plan.File != "" {
 			err = reach.NoTopology(plan.File, err)
@@ -164,8 +165,8 @@ func joinsInInput(v *topology.Variant) bool {
 }
 
 // RunDirConfig reads the flags that shape the cluster.
-func RunDirConfig(c *cli.Context, r *upload.Request) (local.RunDirConfig, error) {
-	p := local.RunDirConfig{Dir: c.String("dir"), File: c.String(call.FlagTopology)}
+func RunDirConfig(c *cli.Context, r *upload.Request) (rundir.RunDirConfig, error) {
+	p := rundir.RunDirConfig{Dir: c.String("dir"), File: c.String(call.FlagTopology)}
 	if p.File != "" {
 		for _, shape := range []string{"replicas", "split-parsers", "set", "sockets", "transport"} {
 			if c.IsSet(shape) {
@@ -225,7 +226,7 @@ func runRoots(r *upload.Request) (roots []string, err error) {
 
 // closeRunDir removes what was temporary, unless keep is set. The nodes' logs stay if they may explain a failure: they say nothing of a
 // session that has failed by itself, or of an answer that could not be written, unless a node has died.
-func closeRunDir(x *call.Call, runDir *local.RunDir, keep, died bool, failed error) error {
+func closeRunDir(x *call.Call, runDir *rundir.RunDir, keep, died bool, failed error) error {
 	if keep {
 		if err := runDir.Keep(); err != nil {
 			return errors.Join(err, runDir.Close(false))
@@ -260,7 +261,7 @@ func removeFromBroker(x *call.Call, t *topology.Topology) {
 
 // runOn starts the nodes and calls ask. It stops the nodes even if ask fails. If the disk is full and stays so, it ends ask. died is set if
 // a node dies.
-func runOn(x *call.Call, ctx context.Context, runDir *local.RunDir, keys *security.Keys, verbose bool, died *atomic.Bool,
+func runOn(x *call.Call, ctx context.Context, runDir *rundir.RunDir, keys *security.Keys, verbose bool, died *atomic.Bool,
 	ask work) (err error) {
 	program, err := reach.Self()
 	if err != nil {

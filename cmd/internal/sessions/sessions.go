@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"posta.dev/posta/internal/units"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
@@ -73,7 +75,7 @@ func PrintSessions(x *call.Call, list []monitor.Session) {
 	for i := range list {
 		v := &list[i]
 		row := []string{
-			v.ID.String(), v.Analysis, string(v.State), display.Span(v.Age), display.Bytes(int64(v.Bytes)), strings.Join(v.Nodes, " "),
+			v.ID.String(), v.Analysis, string(v.State), display.Span(v.Age), units.Bytes(int64(v.Bytes)), strings.Join(v.Nodes, " "),
 		}
 		if reads {
 			row = append(row, cmp.Or(v.Files(), "-"))

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"posta.dev/posta/internal/units"
+
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/monitor"
@@ -32,10 +34,10 @@ func (x *command) running(ctx context.Context, cfg client.Config, view []monitor
 func sessionLines(running []monitor.Session) (lines []string) {
 	for i, s := range running {
 		if i == mostRunning {
-			return append(lines, fmt.Sprintf("and %s more that run: posta sessions", display.Plural(len(running)-i, "session")))
+			return append(lines, fmt.Sprintf("and %s more that run: posta sessions", units.Plural(len(running)-i, "session")))
 		}
 		line := fmt.Sprintf("session %s: %s, runs for %s, %s", s.ID, display.Escape(cmp.Or(s.Analysis, "not known yet")), display.Span(s.Age),
-			display.Bytes(int64(s.Bytes)))
+			units.Bytes(int64(s.Bytes)))
 		if files := s.Files(); files != "" {
 			line += ", files " + files
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
@@ -163,7 +165,7 @@ func (x *command) printStatus(t *topology.Topology, view []monitor.Status, runni
 		table.Rows = append(table.Rows, statusRow(&view[i]))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d of %s up\n", t.Name, up, display.Plural(len(view), "node"))
+	fmt.Fprintf(&b, "%s: %d of %s up\n", t.Name, up, units.Plural(len(view), "node"))
 	for _, line := range table.Lines() {
 		b.WriteString(line + "\n")
 	}
@@ -184,7 +186,7 @@ func statusRow(s *monitor.Status) []string {
 	b := &s.Beat
 	return []string{
 		string(s.Node.ID), s.State(), fmt.Sprint(b.ID.Incarnation), fmt.Sprint(b.PID), display.Span(s.Age) + " ago", display.Span(b.Uptime),
-		display.Bytes(int64(s.InRate)), display.Bytes(int64(s.OutRate)), display.Bytes(int64(s.Backlog())), display.Bytes(int64(b.LogBytes)),
+		units.Bytes(int64(s.InRate)), units.Bytes(int64(s.OutRate)), units.Bytes(int64(s.Backlog())), units.Bytes(int64(b.LogBytes)),
 		fmt.Sprint(b.Sessions),
 	}
 }

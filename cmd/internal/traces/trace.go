@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/internal/units"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/cmd/internal/call"
@@ -309,7 +311,7 @@ func stageTable(v *tracing.View) display.Table {
 			continue
 		}
 		for _, r := range roles {
-			t.Rows = append(t.Rows, []string{string(v.Nodes[i].Node.ID), r.Name, fine(r.Time), display.Count(r.Calls)})
+			t.Rows = append(t.Rows, []string{string(v.Nodes[i].Node.ID), r.Name, fine(r.Time), units.Count(r.Calls)})
 		}
 	}
 	return t
@@ -330,11 +332,11 @@ func linkTable(v *tracing.View) display.Table {
 		}
 		row := []string{l.From, to, "", "", "", "", "", "", "", ""}
 		if q := l.Taken; q != nil {
-			copy(row[2:], []string{display.Count(q.Frames), display.Bytes(int64(q.Bytes))})
-			copy(row[7:], []string{fine(q.Mean), fine(q.Max), display.Bytes(int64(q.Peak))})
+			copy(row[2:], []string{units.Count(q.Frames), units.Bytes(int64(q.Bytes))})
+			copy(row[7:], []string{fine(q.Mean), fine(q.Max), units.Bytes(int64(q.Peak))})
 		}
 		if q := l.Sent; q != nil {
-			copy(row[2:], []string{display.Count(q.Frames), display.Bytes(int64(q.Bytes)), fine(q.Mean), fine(q.Max), display.Bytes(int64(q.Peak))})
+			copy(row[2:], []string{units.Count(q.Frames), units.Bytes(int64(q.Bytes)), fine(q.Mean), fine(q.Max), units.Bytes(int64(q.Peak))})
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -348,7 +350,7 @@ func commitTable(v *tracing.View) display.Table {
 		x := v.Nodes[i].Report.Trace
 		if x.Commits.Count > 0 {
 			t.Rows = append(t.Rows, []string{
-				string(v.Nodes[i].Node.ID), display.Count(x.Commits.Count), fine(x.Commits.Mean), fine(x.Commits.Max), fine(x.Syncs.P50),
+				string(v.Nodes[i].Node.ID), units.Count(x.Commits.Count), fine(x.Commits.Mean), fine(x.Commits.Max), fine(x.Syncs.P50),
 				fine(x.Syncs.P95), fine(x.Syncs.Max),
 			})
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/client/inspect"
+
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/client"
@@ -33,7 +35,7 @@ type Request struct {
 
 	Cluster *topology.Topology // nil if it is not known
 
-	Inspector *rejects.Inspector
+	Inspector *inspect.Inspector
 }
 
 // ReadRequest checks what can be checked without a cluster.
