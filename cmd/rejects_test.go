@@ -82,7 +82,7 @@ func TestC1_StrictNamesTheRow(t *testing.T) {
 			flags = fmt.Sprintf("--max-rejected %d", all-1)
 		}
 		r := posta(t, append([]string{"run", "bikes", "--data", dir, "-q"}, strings.Fields(flags)...)...)
-		if r.code != exit.Usage || r.out != "" || !strings.Contains(r.err, "too many rejected rows for --") ||
+		if r.code != exit.Usage || r.out != "" || !strings.Contains(r.err, "too many rejected rows, ") ||
 			!strings.Contains(r.err, ".csv, line ") {
 			t.Errorf("%s: exit code %d, %q, %s", flags, r.code, r.out, r.err)
 		}

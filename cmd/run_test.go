@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 	"posta.dev/posta/analyses/bikes"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/cmd/internal/exit"
-	"posta.dev/posta/cmd/internal/run"
 	"posta.dev/posta/topology"
 )
 
@@ -334,31 +332,5 @@ func TestN5_ANodeDrainsAtSIGTERM(t *testing.T) {
 	_ = node.Wait()
 	if code := node.ProcessState.ExitCode(); code != exit.OK {
 		t.Errorf("a node that is told to go ends with exit code %d: %s", code, said.String())
-	}
-}
-
-// TestARunsOwnSettingsGiveWay: the settings that posta run chooses give way to the user's, and are adjusted to fit them.
-func TestARunsOwnSettingsGiveWay(t *testing.T) {
-	for _, c := range []struct {
-		given  map[string]string
-		window topology.Size
-	}{
-		{map[string]string{}, 8 << 20},
-		{map[string]string{"limits.window": "1MiB"}, 1 << 20},
-		{map[string]string{"limits.chunk": "12MiB", "limits.commit": "12MiB", "medics.replicas": "3"}, 16 << 20},
-	} {
-		v := topology.Variant{IPCDir: "/tmp/x", Settings: maps.Clone(c.given)}
-		run.Own(v.Settings)
-		text, err := topology.Generate(v)
-		if err != nil {
-			t.Fatalf("%v: %v", c.given, err)
-		}
-		parsed, err := topology.Parse("t.toml", []byte(text))
-		if err != nil {
-			t.Fatalf("%v: %v", c.given, err)
-		}
-		if parsed.Limits.Window != c.window || (parsed.Medics.Replicas == 0) != (c.given["medics.replicas"] == "") {
-			t.Errorf("%v: a window of %d and %d medics", c.given, parsed.Limits.Window, parsed.Medics.Replicas)
-		}
 	}
 }

@@ -1,7 +1,7 @@
 // Package inspect looks at files before they are sent, with the parser that the cluster has: it counts, limits and lists the rows that
 // cannot be used.
 //
-//	in := &inspect.Inspector{Analysis: a, Limited: true, Max: 10, By: "--max-rejected 10"}
+//	in := &inspect.Inspector{Analysis: a, Limited: true, Max: 10}
 //	cfg.Inspect, cfg.Columns, cfg.Forms, cfg.Skips = in.Inspect, in.Columns, in.Forms, in.Skips
 //	answer, err := client.Run(ctx, cfg)
 //	err = in.Check(answer, warn)
@@ -30,7 +30,6 @@ type Inspector struct {
 	Args     analyses.Args
 	Limited  bool // whether a statement may have no more than Max rejected rows
 	Max      uint64
-	By       string   // what set the limit, as the error names it
 	Out      *Rejects // lists rejected rows; nil if nobody wants the list
 
 	Of     string   // the statement that the session answers, if there are several
@@ -167,7 +166,11 @@ func (in *Inspector) add(stream string, r analyses.Reject, row []byte) error {
 }
 
 func (in *Inspector) tooMany(stream string, r analyses.Reject) error {
-	return fmt.Errorf("%w for %s: stream %s, file %s, line %d: %s; correct the row, or allow more", ErrRejected, in.By, stream, r.File,
+	allowed := "none is"
+	if in.Max > 0 {
+		allowed = fmt.Sprintf("at most %d are", in.Max)
+	}
+	return fmt.Errorf("%w, %s allowed: stream %s, file %s, line %d: %s; correct the row, or allow more", ErrRejected, allowed, stream, r.File,
 		r.Line, r.Reason)
 }
 
@@ -194,7 +197,7 @@ func (in *Inspector) Check(a *client.Answer, warn func(line string)) error {
 		listed += n
 	}
 	if in.Out != nil && listed != all {
-		warn(fmt.Sprintf("warning: %s lists %s, the cluster has rejected %s: the data was uploaded before, or by another version of the program",
+		warn(fmt.Sprintf("%s lists %s, the cluster has rejected %s: the data was uploaded before, or by another version of the program",
 			in.Out.name, units.Rows(listed), units.Rows(all)))
 	}
 	return nil

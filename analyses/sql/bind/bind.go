@@ -10,15 +10,43 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
+// Params are the values of parameters, by name. They are never read as SQL.
+type Params map[string]Param
+
+// Param is the value of a parameter. Kind is Text for a text without a type of its own, which becomes what its place needs, as a text in
+// quotes does. Otherwise it is Null, Bool, BigInt or Double, and Text what such a literal looks like.
+type Param struct {
+	Kind types.Kind
+	Text string
+}
+
+// Untyped returns texts without types of their own.
+func Untyped(texts map[string]string) Params {
+	params := Params{}
+	for name, text := range texts {
+		params[name] = Param{types.Text, text}
+	}
+	return params
+}
+
+// Valid reports whether the kind is one that a parameter may have.
+func (p Param) Valid() bool {
+	switch p.Kind {
+	case types.Null, types.Bool, types.BigInt, types.Double, types.Text:
+		return true
+	}
+	return false
+}
+
 // Bind binds every statement of a script. tables holds all tables, including those of the script's CREATE TABLE. params holds
 // the values of $name, as text. The error is a *syntax.Error.
-func Bind(text string, script *syntax.Script, tables []plan.Table, params map[string]string) (*Program, error) {
+func Bind(text string, script *syntax.Script, tables []plan.Table, params Params) (*Program, error) {
 	return BindSome(text, script, tables, params, func(int) bool { return true })
 }
 
 // BindSome binds only some statements that have answers; the others have no plan. The text may have hundreds, of which a session is about
 // one.
-func BindSome(text string, script *syntax.Script, tables []plan.Table, params map[string]string, wanted func(i int) bool) (p *Program,
+func BindSome(text string, script *syntax.Script, tables []plan.Table, params Params, wanted func(i int) bool) (p *Program,
 	err error) {
 	b := &binder{text: text, tables: tables, params: params, sizes: map[plan.Expr]int{}, joinedBefore: map[plan.Node]bool{}}
 	defer func() {
@@ -79,7 +107,7 @@ func BindSome(text string, script *syntax.Script, tables []plan.Table, params ma
 type binder struct {
 	text    string
 	tables  []plan.Table
-	params  map[string]string
+	params  Params
 	views   *ctes
 	sizes   map[plan.Expr]int
 	ids     plan.IDs

@@ -42,7 +42,8 @@ func bindText(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := Bind(text, script, tables, map[string]string{"n": "3", "day": "2024-05-06", "text": "abc", "current_date": "2024-02-29"})
+	p, err := Bind(text, script, tables, Untyped(map[string]string{"n": "3", "day": "2024-05-06", "text": "abc",
+		"current_date": "2024-02-29"}))
 	if err != nil {
 		return "", err
 	}

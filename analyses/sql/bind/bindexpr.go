@@ -33,11 +33,7 @@ func (b *binder) exprOf(x syntax.Expr, s *scope) plan.Expr {
 	case *syntax.Number:
 		return b.number(x, false)
 	case *syntax.Param:
-		v, ok := b.params[x.Name]
-		if !ok {
-			b.fail(x.At, fmt.Sprintf("the parameter %s has no value", x.Name), fmt.Sprintf("Give it with --param %s=value.", x.Name))
-		}
-		return &plan.Const{Base: plan.Base{T: types.Of(types.Text), At: x.At}, Value: v, Literal: true}
+		return b.param(x)
 	case *syntax.Interval:
 		return b.interval(x, s)
 	case *syntax.Column:
@@ -378,13 +374,25 @@ func jsonList(e *plan.Apply) plan.Expr {
 	return e
 }
 
+// param binds a parameter to its value.
+func (b *binder) param(x *syntax.Param) plan.Expr {
+	v, ok := b.params[x.Name]
+	if !ok {
+		b.fail(x.At, fmt.Sprintf("the parameter %s has no value", x.Name), fmt.Sprintf("Give it with --param %s=value.", x.Name))
+	}
+	if v.Kind == types.Null {
+		return plan.Value(types.Of(types.Null), x.At, nil)
+	}
+	return b.literalAs(&plan.Const{Base: plan.Base{T: types.Of(types.Text), At: x.At}, Value: v.Text, Literal: true}, types.Of(v.Kind))
+}
+
 // session binds a function whose value was fixed when the session opened: current_date.
 func (b *binder) session(at syntax.Pos, f *types.Function) plan.Expr {
 	v, given := b.params[f.Name]
 	if !given {
 		b.fail(at, fmt.Sprintf("%s has no value here", f.Name), fmt.Sprintf("Give it one with --param %s=2024-02-29.", f.Name))
 	}
-	return b.literalAs(&plan.Const{Base: plan.Base{T: types.Of(types.Text), At: at}, Value: v, Literal: true}, types.Of(types.Date))
+	return b.literalAs(&plan.Const{Base: plan.Base{T: types.Of(types.Text), At: at}, Value: v.Text, Literal: true}, types.Of(types.Date))
 }
 
 func (b *binder) resolve(at syntax.Pos, f *types.Function, args []plan.Expr) types.Form {

@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 	"unicode/utf8"
 
+	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/catalog"
 
 	"posta.dev/posta/analyses"
@@ -370,7 +371,7 @@ func TestPlansSayWhatTheyAsk(t *testing.T) {
 		"2 statements, first: pass 1, a query in WHERE, of: SELECT count(*)") {
 		t.Errorf("%q, %v", a.Asks, err)
 	}
-	secret := &Plan{Text: "SELECT a FROM t WHERE a > 41 AND 'x' = $p", Params: map[string]string{"p": "y"}, Tables: []catalog.Table{table}}
+	secret := &Plan{Text: "SELECT a FROM t WHERE a > 41 AND 'x' = $p", Params: bind.Untyped(map[string]string{"p": "y"}), Tables: []catalog.Table{table}}
 	if a, err := Analysis(secret); err != nil || a.Outline != "SELECT a FROM t WHERE a > ? AND ? = $p" {
 		t.Errorf("%q, %v", a.Outline, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ import (
 )
 
 const (
-	version   = 12 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
+	version   = 13 // changes with a plan's form, with the form of its session's batches, and with what the reducer keeps of them
 	semantics = 1  // changes with the meaning of its text: a node refuses sessions of other numbers, even those that it recovers
 )
 
@@ -45,7 +46,7 @@ type Plan struct {
 	Answers   [][]string // of earlier passes, by query; nil: no answer yet. See [Plan.NextPass]
 	Also      []Part     // what else the same session answers, from the same scan
 	Tables    []catalog.Table
-	Params    map[string]string
+	Params    bind.Params
 
 	// PartitionFrom is the estimated number of bytes from which on tables that are not small are joined in the aggregators. 0 stands
 	// for the constant of that name; with a negative number, tables are never joined there.
@@ -132,7 +133,8 @@ func (p *Plan) Encode() []byte {
 	}
 	b = wire.AppendMap(b, len(p.Params))
 	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
-		b = wire.AppendString(wire.AppendString(b, name), p.Params[name])
+		v := p.Params[name]
+		b = wire.AppendString(wire.AppendUint(wire.AppendString(b, name), uint64(v.Kind)), v.Text)
 	}
 	return wire.AppendInt(b, max(p.PartitionFrom, -1))
 }
@@ -154,7 +156,7 @@ func Decode(b []byte) (*Plan, error) {
 	if fields != 7 {
 		d.Fail("%d fields", fields)
 	}
-	p := &Plan{Text: d.String(), Params: map[string]string{}}
+	p := &Plan{Text: d.String(), Params: bind.Params{}}
 	n := d.Array()
 	if d.Err() == nil && (n < 1 || n > MaxShared) {
 		d.Fail("%d statements", n)
@@ -194,8 +196,12 @@ func Decode(b []byte) (*Plan, error) {
 		p.Tables = append(p.Tables, t)
 	}
 	for n := d.Map(); n > 0 && d.Err() == nil; n-- {
-		name := d.String()
-		p.Params[name] = d.String()
+		name, kind := d.String(), d.Uint()
+		v := bind.Param{Kind: types.Kind(min(kind, math.MaxUint8)), Text: d.String()}
+		if !v.Valid() {
+			d.Fail("parameter %q of type %d", name, kind)
+		}
+		p.Params[name] = v
 	}
 	p.PartitionFrom = min(d.Int(), mostBytes)
 	if err := d.Done(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/catalog"
 
 	"posta.dev/posta/analyses"
@@ -17,7 +18,7 @@ import (
 func anyPlan() *Plan {
 	return &Plan{
 		Text: "SELECT city, sum(km), $n FROM trips GROUP BY city; SELECT * FROM 'a/*.csv' ORDER BY 1 LIMIT 3", Statement: 1,
-		Params: map[string]string{"n": "1"},
+		Params: bind.Untyped(map[string]string{"n": "1"}),
 		Tables: []catalog.Table{
 			{Name: "trips", Files: "trips.csv", Comma: ';', Nulls: field.Nulls{"NA", ""},
 				Columns: []catalog.Column{{Name: "city", Type: types.Of(types.Text), Inferred: true},

@@ -20,7 +20,7 @@ func constantly(t *testing.T, expr string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	program, err := bind.Bind(text, script, nil, map[string]string{"current_date": "2024-02-29"})
+	program, err := bind.Bind(text, script, nil, bind.Untyped(map[string]string{"current_date": "2024-02-29"}))
 	if err != nil {
 		return "", err
 	}

@@ -73,7 +73,7 @@ func TestR16_EveryFunctionOfTextsAsks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		program, err := bind.Bind(text, script, nil, map[string]string{"current_date": "2024-02-29"})
+		program, err := bind.Bind(text, script, nil, bind.Untyped(map[string]string{"current_date": "2024-02-29"}))
 		if err != nil {
 			t.Fatal(err)
 		}

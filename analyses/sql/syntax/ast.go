@@ -258,7 +258,7 @@ type (
 		X    Expr
 		Unit string
 	}
-	// Param is :name or $name.
+	// Param is $name or :name, $1 for the first of several values, or ? for the next one, whose name is its number.
 	Param struct {
 		At   Pos
 		Name string

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -45,13 +46,14 @@ type lexer struct {
 	i      int
 	tokens []token
 	names  []nameComment
+	asked  int  // how many ? there were
 	open   bool // the last string, name or comment has no end
 }
 
 // symbols has the longest first.
 var symbols = []string{"!~~*", "->>", "!~~", "!~*", "~~*", "~~~", "<=>", "~*", "^@", "<>", "<=", ">=", "==", "!=", "!~", "~~", "||", "//",
 	"::", ":=", "=>", "->", "**", "&&", "<<", ">>", "@>", "<@",
-	"+", "-", "*", "/", "%", "=", "<", ">", "~", "(", ")", "[", "]", "{", "}", ",", ".", ";", ":", "^", "&", "|", "!", "@", "?"}
+	"+", "-", "*", "/", "%", "=", "<", ">", "~", "(", ")", "[", "]", "{", "}", ",", ".", ";", ":", "^", "&", "|", "!", "@"}
 
 func (l *lexer) fail(at int, message, hint string) { panic(NewError(l.text, Pos(at), message, hint)) }
 
@@ -154,7 +156,7 @@ func (l *lexer) next() token {
 		return l.number()
 	case r == '$' && l.dollarQuote() != "":
 		return token{kind: text, at: Pos(at), text: l.dollarQuoted()}
-	case r == '$' || r == ':' && at+1 < len(l.text) && l.text[at+1] != ':' && l.text[at+1] != '=':
+	case r == '?', r == '$' || r == ':' && at+1 < len(l.text) && l.text[at+1] != ':' && l.text[at+1] != '=':
 		if t, ok := l.param(); ok {
 			return t
 		}
@@ -193,11 +195,16 @@ func (l *lexer) dollarQuoted() string {
 	return s
 }
 
-// param is $name or :name. A colon without a name is a symbol.
+// param is $name, :name, $1 for the first of several values, or ? for the next one. A colon without a name is a symbol.
 func (l *lexer) param() (token, bool) {
 	at := l.i
+	if l.text[at] == '?' {
+		l.i++
+		l.asked++
+		return token{kind: param, at: Pos(at), text: strconv.Itoa(l.asked)}, true
+	}
 	r, _ := utf8.DecodeRuneInString(l.text[at+1:])
-	if isLetter(r) {
+	if isLetter(r) || l.text[at] == '$' && unicode.IsDigit(r) {
 		l.i = l.wordEnd(at + 1)
 		return token{kind: param, at: Pos(at), text: l.text[at+1 : l.i]}, true
 	}

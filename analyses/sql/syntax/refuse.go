@@ -90,7 +90,7 @@ var refusedSymbols = map[string]string{
 	">>": "There are no operators on bits.", "@": "Write abs(x).", "!": "Write NOT x for a condition; there is no factorial.",
 	"~": "There are no operators on bits; x ~ 'pattern' matches a regular expression.", "@>": "Write list_contains(list, x).",
 	"<@": "Write list_contains(list, x).",
-	"?":  "Write parameters as $name and give them with --param name=value.", ":=": "An alias is written behind the expression: x AS name.",
+	":=": "An alias is written behind the expression: x AS name.",
 }
 
 // typedLiterals are types that DuckDB, but not Posta, takes before a string, with what to write instead.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,8 +16,8 @@ import (
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/console"
 	"posta.dev/posta/cmd/internal/display"
-	"posta.dev/posta/cmd/internal/question"
 	"posta.dev/posta/cmd/internal/reach"
+	"posta.dev/posta/query"
 )
 
 // consoleAsker answers the statements that people type into the pages of a console. It works like posta submit, over the console's files
@@ -27,7 +26,7 @@ type consoleAsker struct {
 	x     *call.Call
 	c     *cli.Context
 	from  reach.Entrance
-	files *client.Input // names the tables
+	files query.Config // name the tables
 
 	mu    sync.Mutex
 	words PromptWords // for completion; guarded by mu
@@ -42,7 +41,7 @@ func NewConsoleAsker(x *call.Call, c *cli.Context, from reach.Entrance, roots []
 	if err != nil {
 		return nil, err
 	}
-	a := &consoleAsker{x: x, c: c, from: from, files: client.NewInput(dir, named, nil, 0)}
+	a := &consoleAsker{x: x, c: c, from: from, files: query.Config{Data: dir, Files: named}}
 	if a.files.Roots = roots; len(roots) == 0 && dir != "" { // links that others have put there do not lead out of it
 		if dir, err = filepath.Abs(dir); err != nil {
 			return nil, fmt.Errorf("find the directory of the data: %w", err)
@@ -52,11 +51,11 @@ func NewConsoleAsker(x *call.Call, c *cli.Context, from reach.Entrance, roots []
 	return &console.Asker{Tables: a.tables, Answer: a.answer, Explain: a.explain, Complete: a.complete}, nil
 }
 
-func (a *consoleAsker) tables() []string { return question.Names(a.files) }
+func (a *consoleAsker) tables() []string { return tablesOf(a.files) }
 
 // read reads statements.
 func (a *consoleAsker) read(ctx context.Context, x *call.Call, text string) (*sqlRequest, error) {
-	return readSQLAs(x, ctx, a.c, text, time.Now, a.files.Roots, false, false)
+	return readSQL(x, ctx, a.c, text, asking{roots: a.files.Roots, keep: console.KeptRows})
 }
 
 // as returns a copy of the command that passes its remarks to say, one line at a time.
@@ -73,9 +72,8 @@ func (a *consoleAsker) answer(ctx context.Context, text string, show *display.Pr
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	r.Cfg.Entries, r.Cfg.Keys, r.Cfg.Keep, r.Stays = a.from.At, a.from.Keys, console.KeptRows, true
-	answer, failed, err := computeSQL(x, ctx, r, show)
-	return answer, errors.Join(failed, err)
+	r.Cfg.Entries, r.Cfg.Keys, r.Stays, r.show = a.from.At, a.from.Keys, true, show
+	return r.script.Run(ctx)
 }
 
 func (a *consoleAsker) explain(ctx context.Context, text string) (plan string, err error) {
@@ -112,12 +110,9 @@ func (a *consoleAsker) columns(ctx context.Context, table string) (columns []str
 		return nil
 	}
 	defer func() { _ = r.close() }() // nothing was written
-	for _, st := range r.q.Statements() {
-		if st.Plan == nil {
-			continue
-		}
-		for _, f := range st.Plan.Fields() {
-			columns = append(columns, f.Name)
+	for _, st := range r.script.Statements() {
+		for _, c := range st.Columns {
+			columns = append(columns, c.Name)
 		}
 	}
 	return columns

@@ -12,14 +12,12 @@ import (
 	"time"
 
 	"posta.dev/posta/internal/units"
-
-	"posta.dev/posta/analyses/sql/exec"
+	"posta.dev/posta/query"
 
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/compile"
-	"posta.dev/posta/analyses/sql/infer"
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/source/web"
 	"posta.dev/posta/cmd/internal/call"
@@ -145,7 +143,7 @@ func (k *sqlJournal) open(ctx context.Context, r *sqlRequest, cluster *protocol.
 		return nil
 	}
 	k.is.Cluster, k.is.Nodes = cluster.Cluster, slices.Concat(cluster.Inputs, cluster.Outputs)
-	if err := r.q.ReadByOthers(ctx); err != nil {
+	if err := r.script.ReadByOthers(ctx); err != nil {
 		return fmt.Errorf("--%s and --%s need files that can be read again: %w, or leave the flag out", FlagJournal, call.FlagResume, err)
 	}
 	if k.resumed {
@@ -155,18 +153,15 @@ func (k *sqlJournal) open(ctx context.Context, r *sqlRequest, cluster *protocol.
 		return nil
 	}
 	name := k.c.String(FlagJournal)
-	if err := r.q.NoTable(ctx, name); err != nil {
+	if err := r.script.NotOfTables(ctx, name); err != nil {
 		return err
 	}
 	k.j, err = journal.Create(name)
 	return err
 }
 
-// begin is called with the stamps of the files, before the first session.
-func (k *sqlJournal) begin(files map[string]map[string]protocol.Stamp) error {
-	if k == nil {
-		return nil
-	}
+// Begin is called with the stamps of the files, before the first session.
+func (k *sqlJournal) Begin(files map[string]map[string]protocol.Stamp) error {
 	k.is.Files = map[string]map[string]protocol.Stamp{}
 	for table, stamps := range files {
 		k.is.Files[table] = map[string]protocol.Stamp{}
@@ -225,11 +220,8 @@ func (k *sqlJournal) keep(err error) {
 	}
 }
 
-// run runs a session, or returns how it ended before.
-func (k *sqlJournal) run(ctx context.Context, cfg client.Config, a *analyses.Analysis) (*client.Answer, error) {
-	if k == nil {
-		return client.Run(ctx, cfg)
-	}
+// Run runs a session, or returns how it ended before.
+func (k *sqlJournal) Run(ctx context.Context, cfg client.Config, a *analyses.Analysis) (*client.Answer, error) {
 	s := journal.Session{Plan: sha256.Sum256(cfg.Plan)}
 	for i := range a.Streams {
 		if cfg.Head == nil {
@@ -354,18 +346,12 @@ func (k *sqlJournal) fetch(ctx context.Context, cfg client.Config, a *analyses.A
 // over reports whether an error says that a session cannot be continued, but that another one may compute the same. That the samples showed
 // too narrow a type is no such error: another session would find the same.
 func (k *sqlJournal) over(err error) bool {
-	if err == nil || mends(err) {
+	if err == nil || query.Answered(err) {
 		return false
 	}
 	return slices.ContainsFunc([]error{protocol.ErrUnknownSession, protocol.ErrExpired, protocol.ErrFailed, protocol.ErrCancelled,
 		protocol.ErrClosed, client.ErrInterrupted},
 		func(is error) bool { return errors.Is(err, is) })
-}
-
-// mends reports whether the statements are asked again, with another plan, after an error.
-func mends(err error) bool {
-	_, wider := infer.ParseWider(err.Error())
-	return wider || exec.Overfull(err)
 }
 
 // goesOn are the errors after which a command goes on with other sessions.
@@ -374,7 +360,7 @@ var goesOn = map[string]error{"failed": protocol.ErrFailed, "input": client.ErrI
 // ended notes the error of a session after which the command goes on. After any other one the command ends, and the session is begun again
 // when the command is resumed.
 func (k *sqlJournal) ended(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil || !mends(err) && !errors.Is(err, protocol.ErrFailed) {
+	if err == nil || ctx.Err() != nil || !query.Answered(err) && !errors.Is(err, protocol.ErrFailed) {
 		return err
 	}
 	f := journal.Failure{Text: err.Error()}

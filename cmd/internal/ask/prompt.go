@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -20,10 +19,10 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/lineedit"
-	"posta.dev/posta/cmd/internal/question"
 	"posta.dev/posta/cmd/internal/rejects"
 	"posta.dev/posta/cmd/internal/run"
 	"posta.dev/posta/cmd/internal/upload"
+	"posta.dev/posta/query"
 )
 
 const promptHelp = `A statement ends with ; and may have several lines. CREATE TABLE and CREATE VIEW hold until the prompt ends.
@@ -294,7 +293,7 @@ func (p *prompt) statement(ctx context.Context, text string) error {
 }
 
 func (p *prompt) tables() []string {
-	names := question.Names(client.NewInput(p.dir, p.named, nil, 0))
+	names := tablesOf(query.Config{Data: p.dir, Files: p.named})
 	for _, d := range p.declared {
 		names = append(names, d.name)
 	}
@@ -317,7 +316,7 @@ func (p *prompt) requestOf(ctx context.Context, text string, others []declared) 
 	for _, d := range others {
 		text += "\n;" + d.text
 	}
-	r, err := readSQLAs(p.x, ctx, p.c, text, time.Now, nil, p.json, p.csv)
+	r, err := readSQL(p.x, ctx, p.c, text, asking{json: p.json, csv: p.csv})
 	if err != nil {
 		return nil, err
 	}
@@ -379,10 +378,10 @@ func (p *prompt) answer(ctx context.Context, text string) (err error) {
 			p.x.Notef("%s is declared", display.Escape(d.name))
 		}
 	}
-	if len(r.q.Statements()) == 0 {
+	if len(r.script.Statements()) == 0 {
 		return nil
 	}
-	if r.needsCluster() {
+	if r.script.NeedsCluster() {
 		if err := p.start(ctx, r); err != nil {
 			return err
 		}
@@ -398,12 +397,9 @@ func (p *prompt) complete(before string) (string, []string) {
 			return nil
 		}
 		defer func() { _ = r.close() }() // nothing was written
-		if len(r.q.Statements()) == 0 || r.q.Statements()[0].Plan == nil {
-			return nil
-		}
 		var columns []string
-		for _, f := range r.q.Statements()[0].Plan.Fields() {
-			columns = append(columns, f.Name)
+		for _, c := range r.script.Statements()[0].Columns {
+			columns = append(columns, c.Name)
 		}
 		return columns
 	})

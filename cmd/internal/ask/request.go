@@ -2,22 +2,20 @@ package ask
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"posta.dev/posta/analyses/sql/bind"
 	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/client"
-	"posta.dev/posta/client/inspect"
 	"posta.dev/posta/client/source"
 	"posta.dev/posta/client/source/web"
 	"posta.dev/posta/cmd/internal/call"
@@ -25,84 +23,72 @@ import (
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/out"
-	"posta.dev/posta/cmd/internal/question"
 	"posta.dev/posta/cmd/internal/rejects"
 	"posta.dev/posta/cmd/internal/upload"
+	"posta.dev/posta/query"
 )
 
 // sqlRequest is the request of a posta sql command.
 type sqlRequest struct {
 	*upload.Request
-	q        *question.Question
-	csv      bool
-	rejected *inspect.Inspector // what limits rejected rows, and lists them
-	journal  *sqlJournal
+	x       *call.Call
+	db      *query.DB
+	script  *query.Script
+	csv     bool
+	show    *display.Progress // nil until statements are answered that read tables
+	journal *sqlJournal
 }
 
 // close releases what the request holds.
-func (r *sqlRequest) close() error {
-	return errors.Join(r.Cfg.Input.Close(), r.rejected.Close())
+func (r *sqlRequest) close() error { return errors.Join(r.script.Close(), r.db.Close()) }
+
+// asking says how a command asks.
+type asking struct {
+	now      func() time.Time
+	roots    []string // in place of --data and --file
+	json     bool     // how answers are printed
+	csv      bool
+	keep     int // rows of each answer; 0 is all
+	noWait   bool
+	patience time.Duration
+	journal  *sqlJournal
 }
 
-// readSQLAs reads the flags and the statements, and reports every mistake that can be found without a cluster. Its caller decides how
-// answers are printed, and may give directories in place of --data and --file.
-func readSQLAs(x *call.Call, ctx context.Context, c *cli.Context, text string, now func() time.Time, roots []string, asJSON,
-	asCSV bool) (_ *sqlRequest, err error) {
-	r := &sqlRequest{Request: &upload.Request{Quiet: c.Bool(call.FlagQuiet)}, csv: asCSV, rejected: &inspect.Inspector{}}
-	if err := rejects.Limit(r.rejected, c); err != nil {
-		return nil, err
-	}
-	if timeout := c.Duration(call.FlagTimeout); timeout < 0 {
-		return nil, exit.Usagef("--timeout %v: give a time like 10m", timeout)
-	}
-	dir, named, err := sqlFiles(c)
+// readSQL reads the flags and the statements, and reports every mistake that can be found without a cluster.
+func readSQL(x *call.Call, ctx context.Context, c *cli.Context, text string, how asking) (_ *sqlRequest, err error) {
+	r := &sqlRequest{Request: &upload.Request{Quiet: c.Bool(call.FlagQuiet), Forks: true}, x: x, csv: how.csv, journal: how.journal}
+	cfg, err := r.config(c, how)
 	if err != nil {
 		return nil, err
 	}
 	if r.Out, err = deliver.ReadOutput(x, c); err != nil {
 		return nil, err
 	}
-	if r.Out.Json = asJSON; r.csv && r.Out.Json {
+	if r.Out.Json = how.json; r.csv && r.Out.Json {
 		return nil, exit.Usagef("sql: --csv and --json say how to print the answer; give one of the two")
-	}
-	r.Forks = true
-	r.Cfg = client.Config{Analysis: compile.Name, Dir: dir, Named: named, Lanes: c.Int(call.FlagLanes), Send: c.Bool(call.FlagSend)}
-	if r.Cfg.Chunk, err = upload.Chunk(c); err != nil {
-		return nil, err
-	}
-	if r.Cfg.Comma, err = upload.Delimiter(c); err != nil {
-		return nil, err
-	}
-	if r.Cfg.Lanes < 0 || c.IsSet(call.FlagLanes) && r.Cfg.Lanes == 0 {
-		return nil, exit.Usagef("--lanes %d: give 1 to 1024", r.Cfg.Lanes)
 	}
 	given, err := upload.Params(c)
 	if err != nil {
 		return nil, err
 	}
-	in := client.NewInput(dir, named, sqlStdin(x, c), r.Cfg.Comma)
-	in.Roots = roots
-	in.OnWarning = upload.WarnInput(x, func(line string) { x.Notef("%s", line) })
+	var params []any
+	for name, value := range given {
+		params = append(params, sql.Named(name, value))
+	}
+	if r.db, err = query.Open(ctx, cfg); err != nil {
+		return nil, err
+	}
+	if r.script, err = r.db.Prepare(ctx, text, params...); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, in.Close())
+			err = errors.Join(err, r.close())
 		}
 	}()
-	r.Cfg.Input = in
-	if r.q, err = question.Read(ctx, question.Config{Text: text, Input: in, Params: given, Now: now}); ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	} else if err != nil {
-		return nil, exit.BadStatement(err)
-	}
-	for _, told := range r.q.Notes() {
-		x.Notef("note: %s", display.Escape(told))
-	}
 	var shapes []client.Table
-	for i := range r.q.Statements() {
-		shapes = append(shapes, shapeOf(&r.q.Statements()[i]))
-		if _, err := r.q.Kind(i); err != nil {
-			return nil, exit.BadStatement(err)
-		}
+	for _, st := range r.script.Statements() {
+		shapes = append(shapes, shapeOf(st))
 	}
 	if r.csv && len(shapes) > 1 {
 		return nil, exit.Usagef("sql: --csv prints one answer, and there are %d; give --out DIR", len(shapes))
@@ -113,13 +99,99 @@ func readSQLAs(x *call.Call, ctx context.Context, c *cli.Context, text string, n
 	if err := r.Out.Prepare(ctx, compile.Name, shapes); err != nil {
 		return nil, err
 	}
-	if name := c.String(rejects.FlagRejects); name != "" {
-		if err := r.q.NoTable(ctx, name); err != nil {
-			return nil, err
-		}
-		r.rejected.Out, err = rejects.Create(name)
+	return r, r.listRejected(ctx, c.String(rejects.FlagRejects))
+}
+
+// tablesOf returns the names of the tables that files make.
+func tablesOf(files query.Config) []string {
+	db, err := query.Open(context.Background(), files)
+	if err != nil {
+		return nil // the statement that names a table says why
 	}
-	return r, err
+	return db.Tables() // nothing was started that Close would end
+}
+
+// config reads the flags that say what is asked, and how.
+func (r *sqlRequest) config(c *cli.Context, how asking) (cfg query.Config, err error) {
+	if timeout := c.Duration(call.FlagTimeout); timeout < 0 {
+		return cfg, exit.Usagef("--timeout %v: give a time like 10m", timeout)
+	}
+	if cfg.MaxRejected, err = rejects.Limit(c); err != nil {
+		return cfg, err
+	}
+	if cfg.Data, cfg.Files, err = sqlFiles(c); err != nil {
+		return cfg, err
+	}
+	r.Cfg.Dir, r.Cfg.Named = cfg.Data, cfg.Files
+	cfg.Roots, cfg.Stdin, cfg.Now = how.roots, sqlStdin(r.x, c), how.now
+	cfg.Session = client.Config{Lanes: c.Int(call.FlagLanes), Send: c.Bool(call.FlagSend), Keep: how.keep, NoWait: how.noWait,
+		GiveUpAfter: how.patience}
+	if cfg.Session.Chunk, err = upload.Chunk(c); err != nil {
+		return cfg, err
+	}
+	if cfg.Comma, err = upload.Delimiter(c); err != nil {
+		return cfg, err
+	}
+	if n := cfg.Session.Lanes; n < 0 || c.IsSet(call.FlagLanes) && n == 0 {
+		return cfg, exit.Usagef("--lanes %d: give 1 to 1024", n)
+	}
+	if r.journal != nil {
+		cfg.Journal = r.journal
+	}
+	cfg.Reach = func(context.Context) (query.Entrance, error) {
+		return query.Entrance{Entries: r.Cfg.Entries, Keys: r.Cfg.Keys}, nil
+	}
+	cfg.Watch = query.Watch{Notice: r.notice, Doing: func(what string) { r.show.Of(what) }, Ended: func(a *client.Answer) {
+		r.show.Done()
+		if a != nil {
+			r.Out.Html.Ran(a)
+		}
+	}}
+	if !r.Quiet {
+		cfg.Watch.Progress = func(p client.Progress) { r.show.Update(p) }
+	}
+	return cfg, nil
+}
+
+// notice shows a notice of the package query.
+func (r *sqlRequest) notice(n query.Notice) {
+	line := display.Escape(n.Text)
+	if n.Err != nil {
+		line += ": " + display.Escape(firstLine(exit.FailedStatement(n.Err.Error())))
+	}
+	switch n.Kind {
+	case query.Warning:
+		line = "warning: " + line
+	case query.Note, query.Form:
+		line = "note: " + line
+	}
+	switch {
+	case r.Quiet && (n.Kind == query.Form || n.Kind == query.Pass):
+	case r.show != nil:
+		r.show.Say(line)
+	default:
+		r.x.Notef("%s", line)
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// listRejected makes the file of --rejects.
+func (r *sqlRequest) listRejected(ctx context.Context, name string) error {
+	if name == "" {
+		return nil
+	}
+	if err := r.script.NotOfTables(ctx, name); err != nil {
+		return err
+	}
+	file, err := rejects.Create(name)
+	if err != nil {
+		return err
+	}
+	return r.script.ListRejected(file)
 }
 
 // sqlFiles reads --data and --file. dir is a directory, or ""; named are files that were named.
@@ -194,20 +266,10 @@ func readText(x *call.Call, file string) (string, error) {
 	return string(text), nil
 }
 
-// needsCluster reports whether a statement reads a table.
-func (r *sqlRequest) needsCluster() bool {
-	for i := range r.q.Statements() {
-		if kind, err := r.q.Kind(i); err != nil || kind == question.OverTables {
-			return true
-		}
-	}
-	return false
-}
-
 // printSQL prints the answers.
 func printSQL(x *call.Call, a *client.Answer, r *sqlRequest) error {
 	if r.Out.Told != nil {
-		return r.Out.Told.Answer(a, typesOf(r.q.Statements()))
+		return r.Out.Told.Answer(a, typesOf(r.script.Statements()))
 	}
 	if r.csv {
 		deliver.PrintRejected(x.Err, a.Rejected)
@@ -220,83 +282,58 @@ func printSQL(x *call.Call, a *client.Answer, r *sqlRequest) error {
 }
 
 // shapeOf returns the columns of a statement's answer, with their types. Statements that list something have only texts.
-func shapeOf(st *bind.Statement) client.Table {
+func shapeOf(st query.Statement) client.Table {
 	t := client.Table{Name: st.Name}
-	if st.Plan == nil || st.Kind == bind.Tables || st.Kind == bind.Description {
+	if st.Lists {
 		return t
 	}
-	for _, f := range st.Plan.Fields() {
-		t.Columns, t.Types = append(t.Columns, f.Name), append(t.Types, f.Type)
+	for _, c := range st.Columns {
+		t.Columns, t.Types = append(t.Columns, c.Name), append(t.Types, c.Type)
 	}
 	return t
 }
 
 func checkSQL(x *call.Call, r *sqlRequest) error {
-	for i, st := range r.q.Statements() {
-		if kind, err := r.q.Kind(i); err == nil && kind == question.OverTables {
-			if _, err := compile.Analysis(r.q.Plan(i)); err != nil {
-				return exit.BadStatement(err)
-			}
-		}
+	if err := r.script.Check(); err != nil {
+		return err
+	}
+	for _, st := range r.script.Statements() {
 		x.Printf("%s: %s\n", st.Name, columnsOfStatement(st))
 	}
 	return nil
 }
 
 // typesOf returns the names of the types of the columns of each statement that reads tables or computes.
-func typesOf(all []bind.Statement) map[string][]string {
+func typesOf(all []query.Statement) map[string][]string {
 	names := map[string][]string{}
-	for i := range all {
-		for _, t := range shapeOf(&all[i]).Types {
-			names[all[i].Name] = append(names[all[i].Name], t.String())
+	for _, st := range all {
+		for _, t := range shapeOf(st).Types {
+			names[st.Name] = append(names[st.Name], t.String())
 		}
 	}
 	return names
 }
 
-func columnsOfStatement(st bind.Statement) string {
-	if st.Plan == nil {
+func columnsOfStatement(st query.Statement) string {
+	if st.Columns == nil {
 		return "the tables"
 	}
 	var columns []string
-	for _, f := range st.Plan.Fields() {
-		columns = append(columns, f.Name+" "+f.Type.String())
+	for _, c := range st.Columns {
+		columns = append(columns, c.Name+" "+c.Type.String())
 	}
 	return strings.Join(columns, ", ")
 }
 
 func explainSQL(x *call.Call, r *sqlRequest) error {
-	beside := sharers(r.q)
-	for i, st := range r.q.Statements() {
-		text, err := r.q.Explain(i)
-		if err != nil {
-			return exit.BadStatement(err)
-		}
-		x.Printf("%s\n%s%s", st.Name, text, beside[i])
+	texts, err := r.script.Explain()
+	if err != nil {
+		return err
+	}
+	for i, st := range r.script.Statements() {
+		x.Printf("%s\n%s", st.Name, texts[i])
 	}
 	return nil
-}
-
-// sharers says of each statement with which others its first session shares the scan.
-func sharers(q *question.Question) map[int]string {
-	told := map[int]string{}
-	for _, steps := range q.Sessions(q.Firsts()) {
-		for k, s := range steps {
-			var names []string
-			for _, other := range append(slices.Clone(steps[:k]), steps[k+1:]...) {
-				names = append(names, q.Statements()[other.Statement].Name)
-			}
-			what := "shares"
-			if !s.Last() {
-				what = "pass 1 shares"
-			}
-			if n := len(names); n > 0 {
-				told[s.Statement] = fmt.Sprintf("  %s its scan with %s\n", what, strings.TrimPrefix(strings.Join(names[:n-1], ", ")+" and "+names[n-1],
-					" and "))
-			}
-		}
-	}
-	return told
 }
 
 // command is posta sql, posta submit FILE.sql, and the statements of a console.

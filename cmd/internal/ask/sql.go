@@ -3,7 +3,6 @@ package ask
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -72,13 +71,13 @@ func (x *command) sql(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return withSQL(x.Call, c, text, time.Now, func(r *sqlRequest) error {
+	return withSQL(x.Call, c, text, asking{}, func(r *sqlRequest) error {
 		switch {
 		case c.Bool("explain"):
 			return explainSQL(x.Call, r)
 		case c.Bool("check"):
 			return checkSQL(x.Call, r)
-		case !r.needsCluster():
+		case !r.script.NeedsCluster():
 			return answerSQL(x.Call, c.Context, r, nil)
 		}
 		return run.Privately(x.Call, c, r.Request, func(ctx context.Context, t *topology.Topology, keys *security.Keys,
@@ -91,16 +90,17 @@ func (x *command) sql(c *cli.Context) error {
 }
 
 // withSQL reads statements and calls do to answer them. --timeout counts from here, for all statements together.
-func withSQL(x *call.Call, c *cli.Context, text string, now func() time.Time, do func(*sqlRequest) error) (err error) {
+func withSQL(x *call.Call, c *cli.Context, text string, how asking, do func(*sqlRequest) error) (err error) {
 	ctx, cancel := upload.Limited(c.Context, c.Duration(call.FlagTimeout))
 	defer cancel()
 	c.Context = ctx
-	r, err := readSQLAs(x, c.Context, c, text, now, nil, c.Bool(call.FlagJSON), c.Bool("csv"))
+	how.json, how.csv = c.Bool(call.FlagJSON), c.Bool("csv")
+	r, err := readSQL(x, c.Context, c, text, how)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	for _, n := range r.q.Unused() {
+	for _, n := range r.script.Unused() {
 		x.Notef("warning: no statement reads a table %s, which --file %s=%s names", display.Escape(n.As), display.Escape(n.As),
 			display.Escape(shownPath(n.Path)))
 	}

@@ -29,13 +29,14 @@ func SubmitSQL(x *call.Call, c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = journal.close(err) }()
-	return withSQL(x, c, text, journal.now, func(r *sqlRequest) error {
+	how := asking{now: journal.now, noWait: c.Bool("no-wait"), patience: c.Duration("patience"), journal: journal}
+	return withSQL(x, c, text, how, func(r *sqlRequest) error {
 		from, err := reach.Entries(x, c)
 		if err != nil {
 			return err
 		}
 		r.Cfg.Entries, r.Cfg.Keys = from.At, from.Keys
-		r.Cfg.NoWait, r.Cfg.GiveUpAfter, r.Stays, r.journal = c.Bool("no-wait"), c.Duration("patience"), true, journal
+		r.Stays = true
 		err = reach.Dial(x, c, reach.AskConfig(c, from, session.ID{}), func(ctx context.Context, cl *client.Client) error {
 			about := cl.Info()
 			return journal.open(ctx, r, &about)

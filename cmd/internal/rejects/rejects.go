@@ -2,7 +2,6 @@ package rejects
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -36,9 +35,13 @@ func Flags() []cli.Flag {
 
 // NewInspector reads the flags of Flags, and opens the file of --rejects.
 func NewInspector(x *call.Call, c *cli.Context, analysis string, params map[string]string) (*inspect.Inspector, error) {
-	in := &inspect.Inspector{}
-	if err := Limit(in, c); err != nil {
+	most, err := Limit(c)
+	if err != nil {
 		return nil, err
+	}
+	in := &inspect.Inspector{Limited: most != nil}
+	if most != nil {
+		in.Max = *most
 	}
 	name := c.String(FlagRejects)
 	a, err := x.Analyses.Find(analysis)
@@ -57,31 +60,32 @@ func NewInspector(x *call.Call, c *cli.Context, analysis string, params map[stri
 	if err := errors.Join(notData(a, c.String(call.FlagData), name), notNamed(c.StringSlice(call.FlagFile), name)); err != nil {
 		return nil, err
 	}
-	in.Out, err = Create(name)
+	file, err := Create(name)
+	if err == nil {
+		in.Out, err = inspect.NewRejects(file)
+	}
 	return in, err
 }
 
-// Limit reads --strict and --max-rejected.
-func Limit(in *inspect.Inspector, c *cli.Context) error {
-	in.Limited, in.Max = c.Bool(FlagStrict) || c.IsSet(FlagMaxRejected), c.Uint64(FlagMaxRejected)
+// Limit reads --strict and --max-rejected; nil if neither is given.
+func Limit(c *cli.Context) (most *uint64, err error) {
+	n := c.Uint64(FlagMaxRejected)
 	switch {
-	case c.Bool(FlagStrict) && in.Max > 0:
-		return exit.Usagef("--strict accepts no rejected row, --max-rejected %d some; give one of the two", in.Max)
-	case in.Max > 0:
-		in.By = fmt.Sprintf("--%s %d", FlagMaxRejected, in.Max)
-	default:
-		in.By = "--" + FlagStrict
+	case c.Bool(FlagStrict) && n > 0:
+		return nil, exit.Usagef("--strict accepts no rejected row, --max-rejected %d some; give one of the two", n)
+	case c.Bool(FlagStrict) || c.IsSet(FlagMaxRejected):
+		return &n, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // Create makes the file of --rejects.
-func Create(name string) (*inspect.Rejects, error) {
+func Create(name string) (*os.File, error) {
 	file, err := out.CreateFile(name)
 	if err != nil {
 		return nil, exit.Usagef("--rejects: %v; give a file that can be written", err)
 	}
-	return inspect.NewRejects(file)
+	return file, nil
 }
 
 // notData refuses a file for rejected rows that would replace a file of the data, or be read as one.

@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -141,22 +137,6 @@ func Privately(x *call.Call, c *cli.Context, r *upload.Request, ask work) (err e
 	return runOn(x, c.Context, runDir, keys, c.Bool("verbose"), &died, ask)
 }
 
-// runWindow is the window of the links of a run's own cluster, unless a setting says otherwise. All its nodes share one machine, so
-// messages travel fast. With the default window more frames wait for the receivers when the disk is slow, which takes memory and saves no
-// time.
-const runWindow = "8MiB"
-
-// Own adds the settings with which a cluster for a single run on one machine works better than with the defaults.
-func Own(settings map[string]string) {
-	given := func(key string) bool { _, is := settings[key]; return is }
-	if !given("medics.replicas") {
-		settings["medics.replicas"] = "0" // this command itself restarts nodes
-	}
-	if !given("limits.window") && !given("limits.chunk") { // a window must hold a chunk
-		settings["limits.window"] = runWindow
-	}
-}
-
 // joinsInInput reports whether the joiner can run in the input's process: there is one input, and the flags ask neither for joiners nor for
 // separate parsers.
 func joinsInInput(v *topology.Variant) bool {
@@ -192,7 +172,7 @@ func RunDirConfig(c *cli.Context, r *upload.Request) (rundir.RunDirConfig, error
 	if p.Variant, err = reach.Variant(c); err != nil {
 		return p, err
 	}
-	Own(p.Variant.Settings)
+	rundir.Own(p.Variant.Settings)
 	Widen(&p.Variant, r.Inputs)
 	p.Variant.JoinInInput = r.Forks && joinsInInput(&p.Variant)
 	if p.Variant.Roots, err = runRoots(r); err != nil {
@@ -202,26 +182,13 @@ func RunDirConfig(c *cli.Context, r *upload.Request) (rundir.RunDirConfig, error
 	return p, reach.AsUsage(err)
 }
 
-// runRoots returns the directories of the data. The inputs of the run read the files there themselves, so no byte of them crosses a socket
-// (S8).
-func runRoots(r *upload.Request) (roots []string, err error) {
-	dirs := []string{r.Cfg.Dir}
-	for _, n := range r.Cfg.Named {
-		if n.Path != "-" && !strings.Contains(n.Path, "://") {
-			dirs = append(dirs, filepath.Dir(n.Path))
-		}
+// runRoots returns the directories of the data.
+func runRoots(r *upload.Request) ([]string, error) {
+	files := make([]string, len(r.Cfg.Named))
+	for i, n := range r.Cfg.Named {
+		files[i] = n.Path
 	}
-	for _, dir := range dirs {
-		root, err := filepath.Abs(dir)
-		if err != nil {
-			return nil, fmt.Errorf("look for the data: %w", err)
-		}
-		if dir != "" && utf8.ValidString(root) && filepath.Dir(root) != root && !slices.Contains(roots, root) &&
-			!strings.ContainsAny(root, "*?[") && len(roots) < topology.MaxRoots {
-			roots = append(roots, root)
-		}
-	}
-	return roots, nil
+	return rundir.Roots([]string{r.Cfg.Dir}, files)
 }
 
 // closeRunDir removes what was temporary, unless keep is set. The nodes' logs stay if they may explain a failure: they say nothing of a

@@ -181,7 +181,7 @@ func Upload(x *call.Call, ctx context.Context, r *Request, show *display.Progres
 	r.Cfg.Deliver = func(ctx context.Context, a *client.Answer) error {
 		show.Done()
 		if refused = r.Inspector.Close(); refused == nil {
-			refused = r.Inspector.Check(a, show.Say)
+			refused = r.Inspector.Check(a, func(line string) { show.Say("warning: " + display.Escape(line)) })
 		}
 		if refused != nil {
 			return nil // the error is reported below; a refused answer is not kept

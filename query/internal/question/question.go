@@ -47,7 +47,7 @@ const today = "current_date"
 type Config struct {
 	Text   string
 	Input  *client.Input
-	Params map[string]string
+	Params bind.Params
 	Now    func() time.Time
 }
 
@@ -99,9 +99,9 @@ func Read(ctx context.Context, cfg Config) (*Question, error) {
 	if _, given := cfg.Params[today]; !given && usesToday(cfg.Text) {
 		cfg.Params = maps.Clone(cfg.Params)
 		if cfg.Params == nil {
-			cfg.Params = map[string]string{}
+			cfg.Params = bind.Params{}
 		}
-		cfg.Params[today] = cfg.Now().UTC().Format(time.DateOnly)
+		cfg.Params[today] = bind.Param{Kind: types.Text, Text: cfg.Now().UTC().Format(time.DateOnly)}
 	}
 	q := &Question{cfg: cfg, script: script, checked: map[string]error{}}
 	views := map[string]bool{}
@@ -720,4 +720,10 @@ func (q *Question) Declaration(reason error) string {
 		text += " and FROM t"
 	}
 	return text
+}
+
+// Mends reports whether Mend changes a plan after an error.
+func Mends(reason error) bool {
+	_, wider := infer.ParseWider(reason.Error())
+	return wider || exec.Overfull(reason)
 }

@@ -1,0 +1,105 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"posta.dev/posta/client"
+	"posta.dev/posta/client/source"
+	"posta.dev/posta/query/internal/question"
+)
+
+// ErrClosed is returned by questions to a DB that is closed.
+var ErrClosed = errors.New("the database is closed")
+
+// DB answers statements. Several goroutines may use it.
+type DB struct {
+	cfg Config
+
+	mu     sync.Mutex // guards what follows; held while the nodes start
+	nodes  *nodesHere // nil before the first statement that reads a table, and unless they run within this process
+	closed bool
+}
+
+// Open checks the configuration. Nodes within this process start with the first statement that reads a table.
+func Open(_ context.Context, cfg Config) (*DB, error) {
+	if cfg.Data != "" && len(cfg.Roots) == 0 {
+		info, err := os.Stat(cfg.Data)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("look for the data: %w", err)
+		case !info.IsDir(): // one file, which is a table called like the file
+			name := source.Says(filepath.Base(cfg.Data)).Plain
+			cfg.Files = append(cfg.Files[:len(cfg.Files):len(cfg.Files)],
+				client.Named{As: strings.TrimSuffix(name, filepath.Ext(name)), Path: cfg.Data})
+			cfg.Data = ""
+		}
+	}
+	db := &DB{cfg: cfg}
+	if cfg.Topology != "" && cfg.Reach == nil {
+		if _, err := reach(cfg.Topology, cfg.Key); err != nil {
+			return nil, err
+		}
+	}
+	return db, nil
+}
+
+// Close ends the nodes within this process. Statements that are being answered fail.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	nodes := db.nodes
+	db.nodes, db.closed = nil, true
+	return nodes.close()
+}
+
+// files returns the files of one script.
+func (db *DB) files() *client.Input {
+	in := client.NewInput(db.cfg.Data, db.cfg.Files, db.cfg.Stdin, db.cfg.Comma)
+	in.Roots = db.cfg.Roots
+	return in
+}
+
+// Tables returns the names of the tables that files make.
+func (db *DB) Tables() []string { return question.Names(db.files()) }
+
+// reach returns how the cluster is reached. The returned context ends with ctx, and when nodes within this process end by themselves; done
+// has to be called after its last use.
+func (db *DB) reach(ctx context.Context) (e Entrance, _ context.Context, done func(), err error) {
+	switch {
+	case db.cfg.Reach != nil:
+		e, err = db.cfg.Reach(ctx)
+		return e, ctx, func() {}, err
+	case db.cfg.Topology != "":
+		e, err = reach(db.cfg.Topology, db.cfg.Key)
+		return e, ctx, func() {}, err
+	}
+	nodes, err := db.here()
+	if err != nil {
+		return e, ctx, func() {}, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(nodes.ctx, func() { cancel(context.Cause(nodes.ctx)) })
+	return nodes.entrance(), ctx, func() {
+		stop()
+		cancel(nil)
+	}, nil
+}
+
+// here returns the nodes within this process, and starts them if it has to.
+func (db *DB) here() (_ *nodesHere, err error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closed {
+		return nil, ErrClosed
+	}
+	if db.nodes == nil {
+		db.nodes, err = startHere(&db.cfg)
+	}
+	return db.nodes, err
+}
