@@ -146,6 +146,25 @@ func TestTheStatementsOfThePageAreAnsweredAsItSays(t *testing.T) {
 	printsWhatItSays(t, "sql.md", "(cd \"$POSTA\" && go build -o \"$WORK/bin/posta\" .)\nPATH=$WORK/bin:$PATH\nmkdir -p data/cities\n")
 }
 
+// TestAProgramOfFifteenLinesAsks runs the programs of the page about Go, in a module of their own, and counts their lines.
+func TestAProgramOfFifteenLinesAsks(t *testing.T) {
+	printsWhatItSays(t, "go.md", "")
+	programs := 0
+	for _, b := range load(t, "go.md") {
+		if b.language != "go" {
+			continue
+		}
+		programs++
+		lines := slices.DeleteFunc(strings.Split(b.text, "\n"), func(line string) bool { return line == "" })
+		if len(lines) > 15 || strings.Count(b.text, "SELECT") < 3 {
+			t.Errorf("go.md:%d has %d lines, and asks %d statements", b.line, len(lines), strings.Count(b.text, "SELECT"))
+		}
+	}
+	if programs != 2 {
+		t.Errorf("go.md has %d programs", programs)
+	}
+}
+
 // printsWhatItSays runs a page's commands, after some that prepare them, and compares what they print.
 func printsWhatItSays(t *testing.T, page, prepare string) {
 	t.Helper()
@@ -168,7 +187,7 @@ func printsWhatItSays(t *testing.T, page, prepare string) {
 			t.Errorf("%s:%d prints\n%s\nand the page says\n%s", page, b.line, got, want)
 		}
 	}
-	if said < 3 {
+	if said < 2 {
 		t.Errorf("%s says what %d blocks print; are they still marked as text?", page, said)
 	}
 }
@@ -252,7 +271,7 @@ func TestPagesAreShort(t *testing.T) {
 
 // TestPagesHaveFewWords keeps what docs/README.md lists from growing. Raw tables belong below measurements/, and do not count.
 func TestPagesHaveFewWords(t *testing.T) {
-	const most = 47_800 // the aim is 40,000: lower it with each page that gets shorter
+	const most = 47_200 // the aim is 40,000: lower it with each page that gets shorter
 	pages, err := filepath.Glob("*.md")
 	if err != nil {
 		t.Fatal(err)

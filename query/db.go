@@ -17,7 +17,7 @@ import (
 // ErrClosed is returned by questions to a DB that is closed.
 var ErrClosed = errors.New("the database is closed")
 
-// DB answers statements. Several goroutines may use it.
+// DB answers statements. Several goroutines may use it. A nil DB is a closed one.
 type DB struct {
 	cfg Config
 
@@ -51,6 +51,9 @@ func Open(_ context.Context, cfg Config) (*DB, error) {
 
 // Close ends the nodes within this process. Statements that are being answered fail.
 func (db *DB) Close() error {
+	if db == nil {
+		return nil
+	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	nodes := db.nodes

@@ -1,7 +1,9 @@
 package query
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
@@ -18,7 +20,7 @@ type Rows struct {
 	warnings []client.Warning
 	table    *client.Table
 
-	next func() ([]protocol.Value, bool)
+	next func() ([]protocol.Value, bool) // nil before the first call of Next
 	stop func()
 	row  []protocol.Value // valid until the next one; nil before the first and behind the last
 }
@@ -26,7 +28,7 @@ type Rows struct {
 // ErrStatements is wrapped by the error of Query for a text that does not hold exactly one statement with an answer.
 var ErrStatements = errors.New("not one statement")
 
-// Query answers one statement. The rows are complete when it returns. args are as in Prepare. The caller should close the rows.
+// Query answers one statement. The rows are complete when it returns. args are as in Prepare. The caller must close the rows.
 func (db *DB) Query(ctx context.Context, text string, args ...any) (_ *Rows, err error) {
 	s, err := db.Prepare(ctx, text, args...)
 	if err != nil {
@@ -57,7 +59,6 @@ func (s *Script) Rows(answer *client.Answer, statement int) *Rows {
 			r.columns = append(r.columns, Column{Name: name, Type: textType})
 		}
 	}
-	r.next, r.stop = iter.Pull(t.All())
 	return r
 }
 
@@ -75,6 +76,9 @@ func (r *Rows) Warnings() []client.Warning { return r.warnings }
 
 // Next moves to the next row. It returns false behind the last row, and after an error, which Err returns.
 func (r *Rows) Next() bool {
+	if r.next == nil {
+		r.next, r.stop = iter.Pull(r.table.All())
+	}
 	row, ok := r.next()
 	r.row = row
 	return ok
@@ -83,10 +87,12 @@ func (r *Rows) Next() bool {
 // Err returns why Next could not give all rows.
 func (r *Rows) Err() error { return r.table.Err() }
 
-// Close ends the rows. It may be called several times.
+// Close ends the rows; Next returns false from then on. It may be called several times.
 func (r *Rows) Close() error {
-	r.stop()
-	r.row = nil
+	if r.stop != nil {
+		r.stop()
+	}
+	r.next, r.stop, r.row = func() ([]protocol.Value, bool) { return nil, false }, nil, nil
 	return nil
 }
 
@@ -156,4 +162,28 @@ func (v *Vector) add(value protocol.Value, n, of int) {
 	default:
 		v.Texts = append(v.Texts, value.String())
 	}
+}
+
+// Row is the first row of an answer, or why there is none.
+type Row struct {
+	rows *Rows
+	err  error
+}
+
+// QueryRow answers one statement of which one row is wanted. Scan of the row returns the error, if there is one.
+func (db *DB) QueryRow(ctx context.Context, text string, args ...any) *Row {
+	rows, err := db.Query(ctx, text, args...)
+	return &Row{rows, err}
+}
+
+// Scan copies the columns of the first row, as Rows.Scan does; others are ignored. Without a row the error is sql.ErrNoRows.
+func (r *Row) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer func() { _ = r.rows.Close() }()
+	if !r.rows.Next() {
+		return cmp.Or(r.rows.Err(), sql.ErrNoRows)
+	}
+	return r.rows.Scan(dest...)
 }

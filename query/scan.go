@@ -163,7 +163,7 @@ func set(to reflect.Value, v protocol.Value) error {
 		if err != nil {
 			return fmt.Errorf("%q is no %s", text, to.Type())
 		}
-		if v.Kind == protocol.Int && (math.Abs(f) > maxExact || to.Type().Bits() < 64 && math.Abs(f) > maxExact32) {
+		if v.Kind == protocol.Int && (f >= 1<<63 || int64(f) != v.Int) {
 			return fmt.Errorf("%s is not exact as a %s", text, to.Type())
 		}
 		to.SetFloat(f)
@@ -172,12 +172,6 @@ func set(to reflect.Value, v protocol.Value) error {
 	}
 	return nil
 }
-
-// Integers up to these are exact as a float64 and as a float32.
-const (
-	maxExact   = 1 << 53
-	maxExact32 = 1 << 24
-)
 
 // whole returns the digits of a DOUBLE without a fraction, which String may write with an exponent.
 func whole(v protocol.Value, text string) string {

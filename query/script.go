@@ -63,6 +63,9 @@ type Statement struct {
 // about the text are of the type *syntax.Error, and wrap client.ErrInput. args are the values of $1, $2 and so on, or Named values. The
 // caller must close the script.
 func (db *DB) Prepare(ctx context.Context, text string, args ...any) (_ *Script, err error) {
+	if db == nil {
+		return nil, ErrClosed
+	}
 	params, err := paramsOf(args)
 	if err != nil {
 		return nil, err
