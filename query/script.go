@@ -20,7 +20,10 @@ import (
 // ErrRejected is wrapped by the error of a statement that rejects more rows than Config.MaxRejected allows.
 var ErrRejected = inspect.ErrRejected
 
-// statementError is a statement that cannot be carried out: bad input.
+// ErrStatement is wrapped, beside client.ErrInput, by the error of a statement that cannot be carried out.
+var ErrStatement = errors.New("the statement cannot be carried out")
+
+// statementError is the error of such a statement. Its text is that of the reason alone.
 type statementError struct{ error }
 
 func badStatement(err error) error {
@@ -30,7 +33,7 @@ func badStatement(err error) error {
 	return &statementError{err}
 }
 
-func (e *statementError) Unwrap() []error { return []error{client.ErrInput, e.error} }
+func (e *statementError) Unwrap() []error { return []error{ErrStatement, client.ErrInput, e.error} }
 
 // Script is statements that were read together with the tables that they name. It is used by one goroutine at a time.
 type Script struct {

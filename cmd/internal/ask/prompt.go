@@ -306,7 +306,7 @@ func (p *prompt) request(text string) (*sqlRequest, error) { return p.requestWit
 func (p *prompt) requestWithin(ctx context.Context, text string) (*sqlRequest, error) {
 	script, err := syntax.Parse(text)
 	if err != nil {
-		return nil, exit.BadStatement(err)
+		return nil, err
 	}
 	return p.requestOf(ctx, text, p.keep(script))
 }
@@ -361,7 +361,7 @@ func declarations(script *syntax.Script) (all []declared) {
 func (p *prompt) answer(ctx context.Context, text string) (err error) {
 	script, err := syntax.Parse(text)
 	if err != nil {
-		return exit.BadStatement(err)
+		return err
 	}
 	kept := p.keep(script)
 	ctx, cancel := upload.Limited(ctx, p.c.Duration(call.FlagTimeout))

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"posta.dev/posta/client/inspect"
+	"posta.dev/posta/query"
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/client"
@@ -22,6 +23,7 @@ func Event(err error) string {
 		{"timeout", []error{ErrTimeout}},
 		{"refused", []error{client.ErrRefused}},
 		{"no_cluster", []error{client.ErrNoCluster, ErrNothingAnswers, rundir.ErrNotUp}},
+		{"statement", []error{query.ErrStatement}},
 		{"rejected", []error{inspect.ErrRejected}},
 		{string(protocol.ErrUnknownAnalysis), []error{analyses.ErrUnknown}},
 		{string(protocol.ErrBadParam), []error{analyses.ErrBadParam}},
@@ -34,10 +36,7 @@ func Event(err error) string {
 		}
 	}
 	var said *protocol.Error
-	var statement *statementError
 	switch {
-	case errors.As(err, &statement):
-		return "statement"
 	case errors.As(err, &said) && !isStray(err):
 		return string(said.Code)
 	case isStray(err), errors.Is(err, client.ErrInput), errors.Is(err, client.ErrNoFiles), errors.Is(err, client.ErrDamaged):

@@ -141,14 +141,6 @@ func OneLine(err error) string {
 	return strings.Join(parts, "; ")
 }
 
-// statementError is a statement that cannot be carried out: bad input.
-type statementError struct{ error }
-
-// BadStatement returns the error of a statement that cannot be carried out.
-func BadStatement(err error) error { return &statementError{err} }
-
-func (e *statementError) Unwrap() []error { return []error{client.ErrInput, e.error} }
-
 // ErrTimeout is the cause with which a run ends after --timeout.
 var ErrTimeout = errors.New("not finished in time")
 
