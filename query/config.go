@@ -38,6 +38,12 @@ type Config struct {
 	// Reach, if set, is asked in place of Topology how to reach the cluster, before each run of statements that read tables.
 	Reach func(context.Context) (Entrance, error)
 
+	// As, if set, is the name under which this program asks a running cluster. If it is killed, and asks the same again under the same name
+	// over the same files, it continues with the session that ran, or fetches its answer, within limits.client_timeout and results_ttl of the
+	// topology. Programs that run at the same time need different names, or the later one waits for the former for up to 15 s. Sessions that
+	// read an address, or standard input, are not continued.
+	As string
+
 	// MaxRejected, if it is not nil, is how many rows of a statement may be unusable. One more, and the statement fails with ErrRejected.
 	MaxRejected *uint64
 

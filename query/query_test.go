@@ -1,16 +1,19 @@
 package query_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,7 +27,12 @@ import (
 	"posta.dev/posta/topology"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if topology, asks := os.LookupEnv("POSTA_TEST_ASKS"); asks {
+		askAndDie(topology)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // dataOf writes files into a directory of their own.
 func dataOf(t testing.TB, files map[string]string) string {
@@ -373,13 +381,14 @@ func TestRows_Batches(t *testing.T) {
 	}
 }
 
-// TestQuery_OnACluster asks a cluster that runs, by its topology file.
-func TestQuery_OnACluster(t *testing.T) {
+// clusterOf starts a cluster that outlives its clients, and returns its topology file.
+func clusterOf(t *testing.T) string {
+	t.Helper()
 	sockets, err := os.MkdirTemp("", "posta-query-test-") // a short path, as unix sockets need it
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = os.RemoveAll(sockets) }()
+	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
 	text, err := topology.Generate(topology.Variant{Dir: t.TempDir(), IPCDir: sockets, Settings: map[string]string{"medics.replicas": "0"}})
 	if err != nil {
 		t.Fatal(err)
@@ -392,7 +401,7 @@ func TestQuery_OnACluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	for _, n := range topo.Nodes() {
 		running.Go(func() {
@@ -401,16 +410,120 @@ func TestQuery_OnACluster(t *testing.T) {
 			}
 		})
 	}
-	defer running.Wait()
-	defer stop()
+	t.Cleanup(func() {
+		stop()
+		running.Wait()
+	})
+	return file
+}
+
+// on opens a database on a cluster, and collects its notices.
+func on(t *testing.T, file, data, as string) (db *query.DB, told func() string) {
+	t.Helper()
+	var mu sync.Mutex
+	var all []string
 	cfg := query.Cluster(file)
-	cfg.Data = dataOf(t, map[string]string{"trips.csv": trips})
+	cfg.Data, cfg.As = data, as
+	cfg.Watch.Notice = func(n query.Notice) {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, n.Text)
+	}
 	db, err := query.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	must(t, db, []string{"[Toronto 9.75]"}, "SELECT city, km FROM trips ORDER BY km DESC LIMIT 1")
-	if err := db.Close(); err != nil {
-		t.Error(err)
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Join(all, "\n")
+	}
+}
+
+// TestQuery_OnACluster asks a cluster that runs, by its topology file. The same may be asked again under one name.
+func TestQuery_OnACluster(t *testing.T) {
+	db, told := on(t, clusterOf(t), dataOf(t, map[string]string{"trips.csv": trips}), "report")
+	for range 3 {
+		must(t, db, []string{"[Toronto 9.75]"}, "SELECT city, km FROM trips ORDER BY km DESC LIMIT 1")
+	}
+	must(t, db, []string{"[1]"}, "SELECT 1")
+	if told() != "" {
+		t.Errorf("told %q", told())
+	}
+}
+
+const sumOfNumbers = "SELECT count(*), sum(a) FROM numbers"
+
+// askAndDie asks in a process of its own, in small chunks, and kills the process in the middle of the upload.
+func askAndDie(topology string) {
+	cfg := query.Cluster(topology)
+	cfg.Data, cfg.As = os.Getenv("POSTA_TEST_DATA"), "nightly"
+	cfg.Session = client.Config{Chunk: 32, Lanes: 1}
+	cfg.Watch.Progress = func(p client.Progress) {
+		if len(p.Streams) > 0 && p.Streams[0].Chunks > 0 {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+	}
+	db, err := query.Open(context.Background(), cfg)
+	if err == nil {
+		_, err = db.Query(context.Background(), sumOfNumbers)
+	}
+	fmt.Println("the process should not come here:", err)
+	os.Exit(1)
+}
+
+// TestR17_AKilledProgramThatAsksAgainContinues: every row counts once, and the session is the one that the killed program has begun.
+func TestR17_AKilledProgramThatAsksAgainContinues(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a\n")
+	for i := range 300_000 {
+		fmt.Fprintln(&b, i)
+	}
+	file, data := clusterOf(t), dataOf(t, map[string]string{"numbers.csv": b.String()})
+	killed := exec.Command(os.Args[0])
+	killed.Env = append(os.Environ(), "POSTA_TEST_ASKS="+file, "POSTA_TEST_DATA="+data)
+	var said bytes.Buffer
+	killed.Stdout, killed.Stderr = &said, &said
+	if err := killed.Run(); killed.ProcessState == nil || killed.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatalf("the program ended with %v and said %s", err, &said)
+	}
+	other, told := on(t, file, data, "other")
+	must(t, other, []string{"[300000 44999850000]"}, sumOfNumbers)
+	if told() != "" {
+		t.Errorf("a program of another name was told %q", told())
+	}
+	again, told := on(t, file, data, "nightly")
+	must(t, again, []string{"[300000 44999850000]"}, sumOfNumbers)
+	if !strings.Contains(told(), "continues where its client has stopped") || strings.Contains(told(), "cannot be continued") {
+		t.Errorf("told %q", told())
+	}
+	must(t, again, []string{"[300000 44999850000]"}, sumOfNumbers) // the session is over, and the question is asked anew
+	if strings.Count(told(), "continues") != 1 {
+		t.Errorf("told %q", told())
+	}
+}
+
+// TestR17_AnAnswerThatNobodyTookIsFetched: a program was killed when its session was answered, and asks again.
+func TestR17_AnAnswerThatNobodyTookIsFetched(t *testing.T) {
+	file, data := clusterOf(t), dataOf(t, map[string]string{"trips.csv": trips})
+	db, told := on(t, file, data, "report")
+	const text = "SELECT city, count(*) FROM trips GROUP BY city ORDER BY city"
+	query.LeaveAnswer(t, db, text)
+	must(t, db, []string{"[Montreal 2]", "[Toronto 1]"}, text)
+	if !strings.Contains(told(), "continues where its client has stopped") || strings.Contains(told(), "cannot be continued") {
+		t.Errorf("told %q", told())
+	}
+	query.LeaveAnswer(t, db, text)
+	if err := os.WriteFile(filepath.Join(data, "trips.csv"), []byte(trips+"4,Halifax,1,\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, db, []string{"[Halifax 1]", "[Montreal 2]", "[Toronto 1]"}, text) // other files: another question
+	if strings.Count(told(), "continues") != 1 {
+		t.Errorf("told %q", told())
 	}
 }

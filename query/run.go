@@ -43,6 +43,7 @@ type run struct {
 	at      Entrance
 	answers []*client.Answer // by statement; nil before it is answered, and if it has failed
 	before  []passed         // by statement
+	former  *former          // nil if sessions of other processes are not continued
 }
 
 // Run answers all statements, in rounds: a session of a round computes the next steps of statements over the same files, be they passes or
@@ -96,6 +97,11 @@ func (r *run) rounds(ctx context.Context) (failed, err error) {
 	}
 	if j := r.db.cfg.Journal; j != nil {
 		if err := j.Begin(r.q.Stamps()); err != nil {
+			return nil, err
+		}
+	}
+	if s := r.db.cfg; s.Topology != "" || s.Reach != nil {
+		if r.former, err = r.formerOf(ctx); err != nil {
 			return nil, err
 		}
 	}

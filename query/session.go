@@ -70,7 +70,7 @@ func (r *run) session(ctx context.Context, plan *compile.Plan, opts *sessionOpti
 	if c.Journal != nil {
 		answer, err = c.Journal.Run(ctx, cfg, a)
 	} else {
-		answer, err = client.Run(ctx, cfg)
+		answer, err = r.former.run(ctx, cfg, a, watch)
 	}
 	if watch.Ended != nil {
 		watch.Ended(answer)

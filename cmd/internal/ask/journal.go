@@ -17,17 +17,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/source/web"
 	"posta.dev/posta/cmd/internal/call"
-	"posta.dev/posta/cmd/internal/deliver"
 	"posta.dev/posta/cmd/internal/display"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/journal"
-	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/cmd/internal/rejects"
-	"posta.dev/posta/cmd/internal/sessions"
 	"posta.dev/posta/cmd/internal/upload"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
@@ -249,16 +245,20 @@ func (k *sqlJournal) Run(ctx context.Context, cfg client.Config, a *analyses.Ana
 	case former.Answered():
 		return k.answeredBefore(ctx, cfg, former, k.at == len(all))
 	case s.Heads != nil: // a part of the files is sent, and an input knows only which bytes it has taken, not how many are wanted
-		k.drop(ctx, cfg, former.ID)
+		query.Drop(ctx, cfg, former.ID)
 		k.say("session %s had sent only the beginning of a file; it is begun again", former.ID)
 		return k.fresh(ctx, cfg, s)
 	}
-	answer, err := k.resume(ctx, cfg, a, former)
-	if !k.over(err) {
+	k.say("session %s continues where its client has stopped", former.ID)
+	again := cfg
+	again.Session = former.ID
+	k.noted(&again, former.Warnings())
+	answer, err := query.Continue(ctx, again, a)
+	if !query.Over(err) {
 		return answer, k.ended(ctx, err)
 	}
 	k.say("session %s cannot be continued, and is begun again: %s", former.ID, display.Escape(exit.OneLine(err)))
-	k.drop(ctx, cfg, former.ID)
+	query.Drop(ctx, cfg, former.ID)
 	return k.fresh(ctx, cfg, s)
 }
 
@@ -297,61 +297,6 @@ func warningsOf(known, found []client.Warning) []client.Warning {
 		}
 	}
 	return all
-}
-
-// resume continues with a session whose client is gone.
-func (k *sqlJournal) resume(ctx context.Context, cfg client.Config, a *analyses.Analysis, former *journal.Session) (*client.Answer, error) {
-	k.say("session %s continues where its client has stopped", former.ID)
-	cfg.Session, cfg.Resume = former.ID, true
-	k.noted(&cfg, former.Warnings())
-	answer, err := client.Run(ctx, cfg)
-	if errors.Is(err, protocol.ErrFinished) {
-		return k.fetch(ctx, cfg, a)
-	}
-	return answer, err
-}
-
-// fetch asks for the answer of a session that has ended at the cluster.
-func (k *sqlJournal) fetch(ctx context.Context, cfg client.Config, a *analyses.Analysis) (answer *client.Answer, err error) {
-	ask := client.Config{Entries: cfg.Entries, Keys: cfg.Keys, Session: cfg.Session, Analysis: compile.Name, Force: true,
-		GiveUpAfter: cfg.GiveUpAfter}
-	err = reach.Dial(k.x, k.c, ask, func(_ context.Context, cl *client.Client) error {
-		found, err := cl.Sessions(ctx)
-		if _, listed := deliver.AnalysisOf(found, cfg.Session); err == nil && !listed {
-			var done context.CancelFunc
-			ctx, done = sessions.WithoutSession(ctx, "submit", cfg.Session)
-			defer done()
-		}
-		if answer, err = cl.Results(ctx); err != nil {
-			return err
-		}
-		place := map[string]int{}
-		for i, q := range a.Queries {
-			place[q.Name] = i
-		}
-		slices.SortFunc(answer.Queries, func(p, q client.Table) int { return place[p.Name] - place[q.Name] })
-		if len(answer.Queries) != len(a.Queries) {
-			return fmt.Errorf("session %s has %s and not %d: %w", cfg.Session, units.Plural(len(answer.Queries), "answer"), len(a.Queries),
-				protocol.ErrUnknownSession)
-		}
-		if err := cfg.Deliver(ctx, answer); err != nil {
-			return err
-		}
-		_ = cl.Finish(ctx) // a node that does not hear it drops the answer after limits.results_ttl
-		return nil
-	})
-	return answer, err
-}
-
-// over reports whether an error says that a session cannot be continued, but that another one may compute the same. That the samples showed
-// too narrow a type is no such error: another session would find the same.
-func (k *sqlJournal) over(err error) bool {
-	if err == nil || query.Answered(err) {
-		return false
-	}
-	return slices.ContainsFunc([]error{protocol.ErrUnknownSession, protocol.ErrExpired, protocol.ErrFailed, protocol.ErrCancelled,
-		protocol.ErrClosed, client.ErrInterrupted},
-		func(is error) bool { return errors.Is(err, is) })
 }
 
 // goesOn are the errors after which a command goes on with other sessions.
@@ -404,17 +349,9 @@ func (k *sqlJournal) answeredBefore(ctx context.Context, cfg client.Config, s *j
 		cfg.OnWarning(w)
 	}
 	if last {
-		k.drop(ctx, cfg, s.ID)
+		query.Drop(ctx, cfg, s.ID)
 	}
 	return answer, nil
-}
-
-// drop ends a session that nobody continues, and drops its answer, so that it does not count against limits.sessions. It is not cancelled:
-// outputs would keep that, for its client to ask, until limits.results_ttl. If nobody hears it, the cluster gives the session up after
-// limits.client_timeout, and its answer after limits.results_ttl.
-func (k *sqlJournal) drop(ctx context.Context, cfg client.Config, id session.ID) {
-	ask := client.Config{Entries: cfg.Entries, Keys: cfg.Keys, Session: id, Force: true, GiveUpAfter: reach.DefaultAskTimeout}
-	_ = reach.Dial(k.x, k.c, ask, func(_ context.Context, cl *client.Client) error { return cl.Finish(ctx) })
 }
 
 // finish notes that the command has ended by itself: it has printed all it has to print, and there is nothing to continue.
