@@ -41,7 +41,8 @@ type Config struct {
 	Headroom int
 
 	// Disk is the file system under the node's log; nil means the operating system's. With wal.Unsynced nothing is durable and R3 is broken.
-	// It serves only to measure the cost of durability, so no setting of the topology selects it.
+	// It serves nodes that end with the program that asks (package query), and to measure the cost of durability, so no setting of the
+	// topology selects it.
 	Disk wal.FS
 
 	// Exit ends the process; nil if the process runs more than this node. A node whose loop hangs calls Exit (N9)

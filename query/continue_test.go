@@ -3,7 +3,11 @@ package query
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/client"
@@ -48,5 +52,40 @@ func LeaveAnswer(t *testing.T, db *DB, text string) {
 	r.at = at
 	if _, err := r.rounds(ctx); !errors.Is(err, errDied) || !errors.Is(u.died, client.ErrNotDelivered) {
 		t.Fatalf("the answer was not left: %v, %v", err, u.died)
+	}
+}
+
+// TestNodesThatCannotGoOnEndTheQuestion: somebody removes what the nodes within this process write. Each question is answered, or fails with
+// a reason; none waits.
+func TestNodesThatCannotGoOnEndTheQuestion(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "t.csv"), []byte("a\n1\n2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(t.Context(), Local(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	var n int
+	if err := db.QueryRow(ctx, "SELECT sum(a) FROM t").Scan(&n); err != nil || n != 3 {
+		t.Fatal(n, err)
+	}
+	here := db.nodes
+	if err := os.RemoveAll(here.dir.Dir); err != nil {
+		t.Fatal(err)
+	}
+	for here.ctx.Err() == nil && ctx.Err() == nil {
+		n = 0
+		if err := db.QueryRow(ctx, "SELECT sum(a) FROM t").Scan(&n); err == nil && n != 3 {
+			t.Error(n)
+		}
+	}
+	if err := db.QueryRow(ctx, "SELECT sum(a) FROM t").Scan(&n); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "node ") {
+		t.Errorf("after the nodes have ended: %v", err)
+	}
+	if err := db.Close(); err == nil {
+		t.Error("Close does not say why the nodes have ended")
 	}
 }

@@ -71,7 +71,7 @@ func (h *nodesHere) keep(id topology.NodeID) {
 		}
 		err := nodes.Run(h.ctx, nodes.Config{Topology: h.dir.Topology, Node: id, Known: known, Version: "in process", Disk: wal.Unsynced})
 		if err != nil && len(starts) >= mostStarts {
-			h.end(fmt.Errorf("node %s has ended %d times: %w", id, len(starts), err))
+			h.end(fmt.Errorf("node %s has ended %d times: %w; close this database, and open another one", id, len(starts), err))
 		}
 	}
 }

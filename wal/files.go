@@ -61,7 +61,7 @@ func (l *Log) ReadFileAt(name string, p []byte, off int64) error {
 
 func readFileAt(fsys FS, name string, p []byte, off int64) (err error) {
 	switch fsys.(type) {
-	case osFS, heldFS:
+	case osFS, heldFS, unsynced:
 		f, err := os.Open(name)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package wal
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,4 +63,24 @@ func TestW3_FilesAtEveryCrash(t *testing.T) {
 		t.Error("a file that was dropped is read")
 	}
 	must(t, l.Close())
+}
+
+// TestReadFileAt_ReadsOnlyWhatIsAsked: a file that does not fit into memory is read at a place, with and without fsyncs.
+func TestReadFileAt_ReadsOnlyWhatIsAsked(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "sparse")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const at = 1 << 38
+	_, err = f.WriteAt([]byte("here"), at)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, fsys := range []FS{osFS{}, Unsynced} {
+		p := make([]byte, 4)
+		if err := readFileAt(fsys, name, p, at); err != nil || string(p) != "here" {
+			t.Errorf("%T: %q, %v", fsys, p, err)
+		}
+	}
 }

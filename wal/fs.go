@@ -92,7 +92,7 @@ func (h heldFS) release() (err error) {
 }
 
 // Unsynced is the operating system's file system without fsyncs: a crash of the machine loses records that the log calls
-// durable, and W3 does not hold. It is for measuring what durability costs.
+// durable, and W3 does not hold. It is for nodes that end with the program that asks, and for measuring what durability costs.
 var Unsynced FS = unsynced{}
 
 type unsynced struct{ osFS }

@@ -82,7 +82,7 @@ func (s *RunDir) makeDir() (err error) {
 		err = makeGiven(s.Dir)
 	}
 	if err != nil {
-		return fmt.Errorf("make a directory for the run: %w; give another one with --dir", err)
+		return fmt.Errorf("make a directory for the run: %w; give another one with --dir, or in TMPDIR", err)
 	}
 	return nil
 }
