@@ -432,7 +432,7 @@ func textIfNull(t types.Type) types.Type {
 // call binds a function, an aggregate or a window function.
 func (b *binder) call(x *syntax.Call, s *scope) plan.Expr {
 	f := types.Find(x.Name)
-	if x.Summary {
+	if x.Summary && f == nil {
 		f = types.Summary(x.Name)
 	}
 	switch {

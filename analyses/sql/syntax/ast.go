@@ -339,7 +339,7 @@ type (
 		IgnoreNulls bool
 		Filter      Expr
 		Over        *Window
-		Summary     bool // a function of SUMMARIZE, which no statement can call
+		Summary     bool // the text is Written, and may call the aggregates of SUMMARIZE
 	}
 	Exists struct {
 		At    Pos

@@ -505,7 +505,7 @@ func (p *parser) substring() Expr {
 // call reads a function, an aggregate or a window function.
 func (p *parser) call() Expr {
 	t := p.take()
-	c := &Call{At: t.at, Name: t.low}
+	c := &Call{At: t.at, Name: t.low, Summary: p.own}
 	switch t.low {
 	case "cube", "rollup":
 		p.fail(t.at, upper(t.low)+" is not a function", "ROLLUP (…) and CUBE (…) stand in GROUP BY, outside of other parentheses.")

@@ -37,6 +37,18 @@ func Parse(text string) (script *Script, err error) {
 	return p.script(), nil
 }
 
+// Written reads a query that the program itself has written. All its positions are the same one, which errors about its values show. It may
+// call the functions that no statement can call (Call.Summary).
+func Written(text string, at Pos) *Query {
+	l := lexer{text: text}
+	l.run()
+	for i := range l.tokens {
+		l.tokens[i].at = at
+	}
+	p := parser{text: text, tokens: l.tokens, own: true}
+	return p.script().Statements[0].Node.(*Query)
+}
+
 // ParseType reads the name of a type, such as DECIMAL(9, 2). Positions in the error refer to text.
 func ParseType(text string) (typ TypeName, err error) {
 	script, err := Parse("CREATE TABLE t FROM '*' (c " + text + ")")
@@ -55,6 +67,7 @@ type parser struct {
 	names  []nameComment
 	i      int
 	depth  int
+	own    bool // the text is Written
 }
 
 func (p *parser) tok() token  { return p.tokens[p.i] }
