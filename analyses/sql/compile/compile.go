@@ -67,6 +67,17 @@ func (s *statement) analysis() (*analyses.Analysis, error) {
 		return nil, fmt.Errorf("the statement %s reads no table", s.roots[0].Name)
 	}
 	s.Lead()
+	a.Tables = s.numberTables()
+	var err error
+	if a.Queries, err = s.queries(); err != nil {
+		return nil, err
+	}
+	s.roles(a)
+	return a, nil
+}
+
+// numberTables returns the tables in which leaves and regions leave what they know, and numbers them.
+func (s *statement) numberTables() []fold.Spec {
 	for i, l := range s.Leaves {
 		l.Table = len(s.Specs)
 		specs := []fold.Spec{l.Spec("t"+exec.Itoa(i), s.StreamName(l.Scan.Stream))}
@@ -91,7 +102,11 @@ func (s *statement) analysis() (*analyses.Analysis, error) {
 		}
 		s.Specs = append(s.Specs, spec)
 	}
-	a.Tables = s.Specs
+	return s.Specs
+}
+
+// queries returns a query for each statement, and for each pass.
+func (s *statement) queries() (all []analyses.Query, err error) {
 	for i := range s.roots {
 		r := &s.roots[i]
 		query := analyses.Query{Name: r.Name}
@@ -122,8 +137,13 @@ func (s *statement) analysis() (*analyses.Analysis, error) {
 			return nil, fmt.Errorf("the statement %s gives %d columns, at most %d are possible: name those that are needed", r.Name, n,
 				protocol.MaxColumns)
 		}
-		a.Queries = append(a.Queries, query)
+		all = append(all, query)
 	}
+	return all, nil
+}
+
+// roles sets what the roles of the pipeline do.
+func (s *statement) roles(a *analyses.Analysis) {
 	a.NewParser = func(_ analyses.Args, stream int, file analyses.File, b *batch.Builder) (func([][]byte) error, error) {
 		return s.Order[stream].Parser(file, b), nil
 	}
@@ -142,7 +162,6 @@ func (s *statement) analysis() (*analyses.Analysis, error) {
 	a.Reduce = func(_ analyses.Args, query int, tables []*fold.Table, emit func(row ...any)) error {
 		return s.Reduce(&s.roots[query], tables, emit)
 	}
-	return a, nil
 }
 
 // statement binds the statements of the plan, and splits them into leaves and tails.

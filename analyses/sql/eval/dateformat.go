@@ -2,7 +2,6 @@ package eval
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,8 +22,8 @@ func strftime(k *function, args []*Vector, sel []int32) (int32, string) {
 }
 
 func formatted(format string, days, micros int64) (text, bad string) {
-	y, m, d := field.Civil(days)
-	hour, minute, second := micros/3600e6, micros/60e6%60, micros/1e6%60
+	t := moment{days: days, hour: micros / 3600e6, minute: micros / 60e6 % 60, second: micros / 1e6 % 60, micros: micros % 1e6}
+	t.y, t.m, t.d = field.Civil(days)
 	var b []byte
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' {
@@ -34,81 +33,73 @@ func formatted(format string, days, micros int64) (text, bad string) {
 		if i++; i == len(format) {
 			return "", "the format ends with %"
 		}
-		width := "%02d"
+		width := 2
 		if format[i] == '-' && i+1 < len(format) {
 			i++
-			width = "%d"
+			width = 1
 		}
-		switch c := format[i]; c {
-		case 'Y':
-			b = fmt.Appendf(b, "%04d", y)
-		case 'y':
-			b = fmt.Appendf(b, width, (y%100+100)%100)
-		case 'm':
-			b = fmt.Appendf(b, width, m)
-		case 'd':
-			b = fmt.Appendf(b, width, d)
-		case 'H':
-			b = fmt.Appendf(b, width, hour)
-		case 'I':
-			b = fmt.Appendf(b, width, (hour+11)%12+1)
-		case 'M':
-			b = fmt.Appendf(b, width, minute)
-		case 'S':
-			b = fmt.Appendf(b, width, second)
-		case 'f':
-			b = fmt.Appendf(b, "%06d", micros%1e6)
-		case 'g':
-			b = fmt.Appendf(b, "%03d", micros%1e6/1000)
-		case 'p':
-			b = append(b, "AMPM"[hour/12*2:hour/12*2+2]...)
-		case 'j':
-			if width == "%02d" {
-				width = "%03d"
-			}
-			b = fmt.Appendf(b, width, days-field.Days(y, 1, 1)+1)
-		case 'A', 'a':
-			name := time.Weekday(weekday(days)).String()
-			if c == 'a' {
-				name = name[:3]
-			}
-			b = append(b, name...)
-		case 'B', 'b', 'h':
-			name := time.Month(m).String()
-			if c != 'B' {
-				name = name[:3]
-			}
-			b = append(b, name...)
-		case 'u':
-			b = strconv.AppendInt(b, (weekday(days)+6)%7+1, 10)
-		case 'w':
-			b = strconv.AppendInt(b, weekday(days), 10)
-		case 'G':
-			iso, _ := isoWeek(days)
-			b = fmt.Appendf(b, "%04d", iso)
-		case 'U', 'W': // the first week of the year begins with its first Sunday, or Monday
-			first := weekday(days)
-			if c == 'W' {
-				first = (first + 6) % 7
-			}
-			b = fmt.Appendf(b, "%02d", (days-field.Days(y, 1, 1)+7-first)/7)
-		case 'V':
-			_, week := isoWeek(days)
-			b = fmt.Appendf(b, "%02d", week)
-		case 'x':
-			b = fmt.Appendf(b, "%04d-%02d-%02d", y, m, d)
-		case 'X':
-			b = fmt.Appendf(b, "%02d:%02d:%02d", hour, minute, second)
-		case 'c':
-			b = fmt.Appendf(b, "%04d-%02d-%02d %02d:%02d:%02d", y, m, d, hour, minute, second)
-		case '%':
-			b = append(b, '%')
-		default:
-			return "", fmt.Sprintf("a format of dates has no %%%c", c)
+		write := writers[format[i]]
+		if write == nil {
+			return "", fmt.Sprintf("a format of dates has no %%%c", format[i])
 		}
+		b = write(b, &t, width)
 	}
 	return string(b), ""
 }
+
+// moment is a date and a time of day.
+type moment struct {
+	days, y, m, d                int64
+	hour, minute, second, micros int64
+}
+
+// writers write the parts of a format by their letter, numbers with at least so many digits: 2, or 1 behind a minus.
+var writers = [256]func(b []byte, t *moment, width int) []byte{
+	'Y': func(b []byte, t *moment, _ int) []byte { return fmt.Appendf(b, "%04d", t.y) },
+	'y': func(b []byte, t *moment, w int) []byte { return digits(b, (t.y%100+100)%100, w) },
+	'm': func(b []byte, t *moment, w int) []byte { return digits(b, t.m, w) },
+	'd': func(b []byte, t *moment, w int) []byte { return digits(b, t.d, w) },
+	'H': func(b []byte, t *moment, w int) []byte { return digits(b, t.hour, w) },
+	'I': func(b []byte, t *moment, w int) []byte { return digits(b, (t.hour+11)%12+1, w) },
+	'M': func(b []byte, t *moment, w int) []byte { return digits(b, t.minute, w) },
+	'S': func(b []byte, t *moment, w int) []byte { return digits(b, t.second, w) },
+	'f': func(b []byte, t *moment, _ int) []byte { return digits(b, t.micros, 6) },
+	'g': func(b []byte, t *moment, _ int) []byte { return digits(b, t.micros/1000, 3) },
+	'p': func(b []byte, t *moment, _ int) []byte { return append(b, "AMPM"[t.hour/12*2:t.hour/12*2+2]...) },
+	'j': func(b []byte, t *moment, w int) []byte { return digits(b, t.yearday()+1, 2*w-1) },
+	'A': func(b []byte, t *moment, _ int) []byte { return append(b, t.weekday().String()...) },
+	'a': func(b []byte, t *moment, _ int) []byte { return append(b, t.weekday().String()[:3]...) },
+	'B': func(b []byte, t *moment, _ int) []byte { return append(b, time.Month(t.m).String()...) },
+	'b': shortMonth, 'h': shortMonth,
+	'u': func(b []byte, t *moment, _ int) []byte { return digits(b, (weekday(t.days)+6)%7+1, 1) },
+	'w': func(b []byte, t *moment, _ int) []byte { return digits(b, weekday(t.days), 1) },
+	'G': func(b []byte, t *moment, _ int) []byte {
+		year, _ := isoWeek(t.days)
+		return fmt.Appendf(b, "%04d", year)
+	},
+	'V': func(b []byte, t *moment, _ int) []byte { _, week := isoWeek(t.days); return digits(b, week, 2) },
+	// The first week of the year begins with its first Sunday, or Monday.
+	'U': func(b []byte, t *moment, _ int) []byte { return digits(b, (t.yearday()+7-weekday(t.days))/7, 2) },
+	'W': func(b []byte, t *moment, _ int) []byte { return digits(b, (t.yearday()+7-(weekday(t.days)+6)%7)/7, 2) },
+	'x': func(b []byte, t *moment, _ int) []byte { return fmt.Appendf(b, "%04d-%02d-%02d", t.y, t.m, t.d) },
+	'X': func(b []byte, t *moment, _ int) []byte {
+		return fmt.Appendf(b, "%02d:%02d:%02d", t.hour, t.minute, t.second)
+	},
+	'c': func(b []byte, t *moment, _ int) []byte {
+		return fmt.Appendf(b, "%04d-%02d-%02d %02d:%02d:%02d", t.y, t.m, t.d, t.hour, t.minute, t.second)
+	},
+	'%': func(b []byte, _ *moment, _ int) []byte { return append(b, '%') },
+}
+
+func shortMonth(b []byte, t *moment, _ int) []byte { return append(b, time.Month(t.m).String()[:3]...) }
+
+// digits writes a number that is not negative.
+func digits(b []byte, n int64, width int) []byte { return fmt.Appendf(b, "%0*d", width, n) }
+
+// yearday returns how many days of the year are over.
+func (t *moment) yearday() int64 { return t.days - field.Days(t.y, 1, 1) }
+
+func (t *moment) weekday() time.Weekday { return time.Weekday(weekday(t.days)) }
 
 // strptime reads dates in a format. A text that does not match the format fails the session; try_strptime returns NULL for it.
 func strptime(try bool) kernel {
@@ -297,73 +288,80 @@ func (r *reading) day() (days int64, is bool) {
 
 // field reads one part of a format, and reports whether it is there.
 func (r *reading) field(c byte) (read bool) {
-	switch c {
-	case 'Y':
-		r.y, read = r.number(4)
-	case 'y':
-		if r.y, read = r.number(2); r.y < 69 {
+	if read := readers[c]; read != nil {
+		return read(r)
+	}
+	return false
+}
+
+// readers read the parts of a format by their letter.
+var readers = [256]func(r *reading) bool{
+	'Y': func(r *reading) bool { return r.within(&r.y, 4, 0, 9999) },
+	'y': func(r *reading) bool {
+		read := r.within(&r.y, 2, 0, 99)
+		if r.y < 69 {
 			r.y += 100
 		}
 		r.y += 1900
-	case 'G':
-		y, is := r.number(4)
-		if read = is; r.way == 'G' {
+		return read
+	},
+	'G': func(r *reading) bool {
+		y, read := r.number(4)
+		if r.way == 'G' {
 			r.y = y
 		}
-	case 'j':
-		r.yearday, read = r.number(3)
-		read = read && r.yearday >= 1 && r.yearday <= 366
-	case 'U', 'W', 'V':
-		r.week, read = r.number(2)
-		read = read && r.week <= 53 && (c != 'V' || r.week >= 1)
-	case 'w':
-		r.wday, read = r.number(1)
-		read = read && r.wday <= 6
-	case 'u':
-		r.isoday, read = r.number(1)
-		read = read && r.isoday >= 1 && r.isoday <= 7
-	case 'm':
-		r.m, read = r.number(2)
-	case 'd':
-		r.d, read = r.number(2)
-	case 'H':
-		r.hour, read = r.number(2)
-	case 'I':
-		r.hour, read = r.number(2)
-		read = read && r.hour >= 1 && r.hour <= 12
-	case 'M':
-		r.minute, read = r.number(2)
-	case 'S':
-		r.second, read = r.number(2)
-	case 'f':
+		return read
+	},
+	'j': func(r *reading) bool { return r.within(&r.yearday, 3, 1, 366) },
+	'U': func(r *reading) bool { return r.within(&r.week, 2, 0, 53) },
+	'W': func(r *reading) bool { return r.within(&r.week, 2, 0, 53) },
+	'V': func(r *reading) bool { return r.within(&r.week, 2, 1, 53) },
+	'w': func(r *reading) bool { return r.within(&r.wday, 1, 0, 6) },
+	'u': func(r *reading) bool { return r.within(&r.isoday, 1, 1, 7) },
+	'm': func(r *reading) bool { return r.within(&r.m, 2, 0, 99) },
+	'd': func(r *reading) bool { return r.within(&r.d, 2, 0, 99) },
+	'H': func(r *reading) bool { return r.within(&r.hour, 2, 0, 99) },
+	'I': func(r *reading) bool { return r.within(&r.hour, 2, 1, 12) },
+	'M': func(r *reading) bool { return r.within(&r.minute, 2, 0, 99) },
+	'S': func(r *reading) bool { return r.within(&r.second, 2, 0, 99) },
+	'f': func(r *reading) bool {
 		before := len(r.s)
-		r.micros, read = r.number(6)
+		read := r.within(&r.micros, 6, 0, 999_999)
 		for range 6 - (before - len(r.s)) {
 			r.micros *= 10
 		}
-	case 'p':
-		if len(r.s) >= 2 && (strings.EqualFold(r.s[:2], "am") || strings.EqualFold(r.s[:2], "pm")) {
-			r.half, read = r.s[0]|0x20, true
-			r.s = r.s[2:]
+		return read
+	},
+	'p': func(r *reading) bool {
+		if len(r.s) < 2 || !strings.EqualFold(r.s[:2], "am") && !strings.EqualFold(r.s[:2], "pm") {
+			return false
 		}
-	case 'B':
-		if r.m, read = r.word(month, 12, 0); read {
-			r.m++
-		}
-	case 'b', 'h':
-		if r.m, read = r.word(month, 12, 3); read {
-			r.m++
-		}
-	case 'A':
-		_, read = r.word(wday, 7, 0)
-	case 'a':
-		_, read = r.word(wday, 7, 3)
-	case 'z':
-		read = r.zone()
-	case '%':
-		if read = strings.HasPrefix(r.s, "%"); read {
-			r.s = r.s[1:]
-		}
+		r.half, r.s = r.s[0]|0x20, r.s[2:]
+		return true
+	},
+	'B': func(r *reading) bool { return r.monthName(0) },
+	'b': func(r *reading) bool { return r.monthName(3) },
+	'h': func(r *reading) bool { return r.monthName(3) },
+	'A': func(r *reading) bool { _, read := r.word(wday, 7, 0); return read },
+	'a': func(r *reading) bool { _, read := r.word(wday, 7, 3); return read },
+	'z': (*reading).zone,
+	'%': func(r *reading) bool {
+		rest, read := strings.CutPrefix(r.s, "%")
+		r.s = rest
+		return read
+	},
+}
+
+// within reads a number of at most so many digits, and reports whether it is there and within the bounds.
+func (r *reading) within(to *int64, digits int, least, most int64) (read bool) {
+	*to, read = r.number(digits)
+	return read && *to >= least && *to <= most
+}
+
+// monthName reads the name of a month, or its first letters.
+func (r *reading) monthName(letters int) (read bool) {
+	if r.m, read = r.word(month, 12, letters); read {
+		r.m++
 	}
 	return read
 }

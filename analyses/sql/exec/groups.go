@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"posta.dev/posta/analyses/sql/plan"
 
@@ -96,73 +97,80 @@ func (g *groups) add(a *plan.Aggregate) bool {
 		}
 		kind = x.arg.Type().Kind
 	}
-	cell := func(kinds ...fold.AggKind) {
-		for _, k := range kinds {
-			n := 0
-			if k == fold.Least {
-				n = 3
-			}
-			g.cells = append(g.cells, fold.Agg{Name: "a" + Itoa(len(g.cells)), Kind: k, N: n})
-		}
-	}
+	as := foldingOf(a, name, kind)
 	switch {
 	case (name == "min_by" || name == "max_by") && !x.distinct && Ordered(a.Args[1].Type().Kind) && Computed(a.Args[1]):
 		x.kind, x.by = leastBy, &plan.Order{X: a.Args[1], Desc: name == "max_by"}
-		cell(fold.MinText)
-	case len(a.Args) > 1:
+		g.cells = append(g.cells, named(fold.Agg{Kind: fold.MinText}, len(g.cells)))
+	case len(a.Args) > 1 || as == nil || as.whole && len(g.Node.Keys) > 0:
 		return false
-	case name == "count" && x.arg == nil:
-		cell(fold.Sum)
-	case name == "count":
-		x.kind = countValues
-		cell(fold.Sum)
-	case name == "sum" && (kind == types.BigInt || kind == types.Decimal):
-		x.kind = sumInts
-		cell(fold.Sum, fold.Sum, fold.Sum)
-	case name == "sum" && kind == types.Double:
-		x.kind = SumFloats
-		cell(fold.Exact, fold.Sum, fold.Least)
-	case (name == "var_samp" || name == "var_pop" || name == "stddev_samp" || name == "stddev_pop") && kind == types.Double:
-		x.kind = deviation
-		cell(fold.Exact, fold.Sum, fold.Least, fold.Exact, fold.Exact, fold.Exact)
-	case name == "avg" && kind == types.Double:
-		x.kind = meanFloats
-		cell(fold.Exact, fold.Sum, fold.Least)
-	case name == "avg" && (kind == types.BigInt || kind == types.Decimal):
-		x.kind = meanInts
-		cell(fold.Sum, fold.Sum, fold.Sum)
-	case name == "min" && Ordered(kind):
-		x.kind = least
-		cell(fold.MinText)
-	case name == "max" && Ordered(kind):
-		x.kind = greatest
-		cell(fold.MaxText)
-	case name == "bool_and":
-		x.kind = everyTrue
-		cell(fold.MinText)
-	case name == "bool_or":
-		x.kind = someTrue
-		cell(fold.MaxText)
-	case (name == "any_value" || name == "first") && len(a.Order) == 0:
-		x.kind = firstValue
-		cell(fold.MinText)
-	case name == "last" && len(a.Order) == 0:
-		x.kind = lastValue
-		cell(fold.MaxText)
-	case name == "quartiles" && len(g.Node.Keys) == 0:
-		x.kind = steps
-		g.cells = append(g.cells, named(tail.QuartileCell, len(g.cells)))
-	case name == "approx_unique" && len(g.Node.Keys) == 0:
-		x.kind = hashes
-		g.cells = append(g.cells, named(tail.DistinctCell, len(g.cells)))
 	default:
-		return false
+		x.kind = as.as
+		for _, c := range as.cells {
+			g.cells = append(g.cells, named(c, len(g.cells)))
+		}
 	}
 	if x.arg != nil && !Computed(x.arg) || x.distinct && (x.kind < countValues || x.kind > meanFloats || !Ordered(kind)) {
 		return false
 	}
 	g.Aggs = append(g.Aggs, x)
 	return true
+}
+
+// folding is how an aggregate folds values of some kinds: as what, and in which cells of a group.
+type folding struct {
+	names string // of aggregates, with spaces between them
+	of    func(types.Kind) bool
+	as    aggregateKind
+	cells []fold.Agg
+	whole bool // only where all rows are one group
+}
+
+var (
+	sumCell   = fold.Agg{Kind: fold.Sum}
+	exactCell = fold.Agg{Kind: fold.Exact}
+	leastCell = fold.Agg{Kind: fold.Least, N: 3} // which of NaN and the infinities there were
+	minCell   = fold.Agg{Kind: fold.MinText}
+	maxCell   = fold.Agg{Kind: fold.MaxText}
+)
+
+// foldings are the aggregates of one argument that fold.
+var foldings = []folding{
+	{"count", anyKind, countValues, []fold.Agg{sumCell}, false},
+	{"sum", exactKind, sumInts, []fold.Agg{sumCell, sumCell, sumCell}, false},
+	{"sum", isDouble, SumFloats, []fold.Agg{exactCell, sumCell, leastCell}, false},
+	{"avg", exactKind, meanInts, []fold.Agg{sumCell, sumCell, sumCell}, false},
+	{"avg", isDouble, meanFloats, []fold.Agg{exactCell, sumCell, leastCell}, false},
+	{"var_samp var_pop stddev_samp stddev_pop", isDouble, deviation,
+		[]fold.Agg{exactCell, sumCell, leastCell, exactCell, exactCell, exactCell}, false},
+	{"min", Ordered, least, []fold.Agg{minCell}, false},
+	{"max", Ordered, greatest, []fold.Agg{maxCell}, false},
+	{"bool_and", anyKind, everyTrue, []fold.Agg{minCell}, false},
+	{"bool_or", anyKind, someTrue, []fold.Agg{maxCell}, false},
+	{"any_value first", anyKind, firstValue, []fold.Agg{minCell}, false},
+	{"last", anyKind, lastValue, []fold.Agg{maxCell}, false},
+	{"quartiles", anyKind, steps, []fold.Agg{tail.QuartileCell}, true},
+	{"approx_unique", anyKind, hashes, []fold.Agg{tail.DistinctCell}, true},
+}
+
+var countAll = folding{as: countRows, cells: []fold.Agg{sumCell}}
+
+func anyKind(types.Kind) bool     { return true }
+func isDouble(k types.Kind) bool  { return k == types.Double }
+func exactKind(k types.Kind) bool { return k == types.BigInt || k == types.Decimal }
+
+// foldingOf returns how an aggregate without DISTINCT, which name says, folds; nil if it does not.
+func foldingOf(a *plan.Aggregate, name string, kind types.Kind) *folding {
+	if name == "count" && len(a.Args) == 0 {
+		return &countAll
+	}
+	for i := range foldings {
+		f := &foldings[i]
+		if slices.Contains(strings.Fields(f.names), name) && f.of(kind) && (f.as != firstValue && f.as != lastValue || len(a.Order) == 0) {
+			return f
+		}
+	}
+	return nil
 }
 
 // named returns a cell with the name of the nth.

@@ -104,6 +104,13 @@ func (w *worker) prepare(given []step) (err error) {
 			w.steps = append(w.steps, st)
 		}
 	}
+	w.prepareEnd(program)
+	return err
+}
+
+// prepareEnd compiles what a leaf does with the rows that come out of its steps: it groups, divides or sorts them.
+func (w *worker) prepareEnd(program func(plan.Expr) *eval.Program) {
+	l := w.Leaf
 	if g := l.Groups; g != nil {
 		for _, k := range g.Node.Keys {
 			w.keys = append(w.keys, program(k))
@@ -133,7 +140,6 @@ func (w *worker) prepare(given []step) (err error) {
 			w.orders = append(w.orders, program(o.X))
 		}
 	}
-	return err
 }
 
 // settle writes the worker's accumulators to the table that is flushed next.

@@ -80,29 +80,54 @@ func (x *command) run(c *cli.Context, t *topology.Topology) error {
 		sessions, _ := x.running(c.Context, from, view) // the line of a silent node shows what is wrong with it
 		return print(t, view, sessions, w.View())
 	}
+	refused := func() string {
+		if refused := errors.Join(l.Refused(), w.Refused()); refused != nil {
+			return reach.ExplainRefused(t, keys, refused)
+		}
+		return ""
+	}
 	if x.watch {
 		if in, out := x.screen(); in != nil && !x.json {
 			return x.showBoard(c.Context, in, out, t, l, w, from)
 		}
-		said := ""
-		return x.again(c.Context, l, func(view []monitor.Status) error {
-			if err := show(view); err != nil {
-				return err
-			}
-			now := ""
-			if refused := errors.Join(l.Refused(), w.Refused()); refused != nil {
-				now = reach.ExplainRefused(t, keys, refused)
-			}
-			if now != said && now != "" {
-				x.Notef("posta: %s", now)
-			}
-			said = now
-			return nil
-		})
+		return x.showAgain(c.Context, l, show, refused)
 	}
 	if err := show(view); err != nil {
 		return err
 	}
+	x.warnOfExpiry(l, w)
+	if !slices.ContainsFunc(view, func(s monitor.Status) bool { return s.Heard }) {
+		if l.Refused() != nil {
+			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", exit.ErrNothingAnswers, refused(), call.FlagKey)
+		}
+		return fmt.Errorf("%w: no node of %s is heard; start them with `posta up`, or name another topology with -f", exit.ErrNothingAnswers,
+			t.File)
+	}
+	if why := refused(); why != "" {
+		x.Notef("posta: %s", why)
+	}
+	return nil
+}
+
+// showAgain shows the status until the context ends. Why somebody refuses to be listened to is said once.
+func (x *command) showAgain(ctx context.Context, l *monitor.Listener[[]monitor.Status], show func([]monitor.Status) error,
+	refused func() string) error {
+	said := ""
+	return x.again(ctx, l, func(view []monitor.Status) error {
+		if err := show(view); err != nil {
+			return err
+		}
+		now := refused()
+		if now != said && now != "" {
+			x.Notef("posta: %s", now)
+		}
+		said = now
+		return nil
+	})
+}
+
+// warnOfExpiry warns of certificates that end soon.
+func (x *command) warnOfExpiry(l *monitor.Listener[[]monitor.Status], w *monitor.Listener[monitor.Medics]) {
 	now := time.Now()
 	for _, expiring := range []func(time.Time) ([]string, time.Time){l.Expiring, w.Expiring} {
 		if names, first := expiring(now); len(names) > 0 {
@@ -111,20 +136,6 @@ func (x *command) run(c *cli.Context, t *topology.Topology) error {
 				strings.Join(names, ", "), first.UTC().Format(time.DateOnly))
 		}
 	}
-	refused := errors.Join(l.Refused(), w.Refused())
-	if !slices.ContainsFunc(view, func(s monitor.Status) bool { return s.Heard }) {
-		if l.Refused() != nil {
-			return fmt.Errorf("%w: %s; or name another key with --%s DIR or POSTA_KEY", exit.ErrNothingAnswers,
-				reach.ExplainRefused(t, keys, refused), call.FlagKey)
-		}
-		err = fmt.Errorf("%w: no node of %s is heard; start them with `posta up`, or name another topology with -f", exit.ErrNothingAnswers,
-			t.File)
-		return err
-	}
-	if refused != nil {
-		x.Notef("posta: %s", reach.ExplainRefused(t, keys, refused))
-	}
-	return nil
 }
 
 // medicsHeard reports whether all medics are heard, and their leader and journal are known.

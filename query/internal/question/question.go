@@ -334,27 +334,8 @@ func (q *Question) find(ctx context.Context, n *syntax.Table) error {
 		}
 		t.sampled.Nulls = t.Nulls
 	}
-	switch {
-	case n.File && name == StandardInput:
-		t.Files = stdinName
-		q.name(name, StandardInput)
-	case n.File:
-		if err := q.checkPattern(name, n.Name.At); err != nil {
-			return err
-		}
-		t.Files = client.PlainPattern(name)
-	case q.spell(t):
-		t.Files = t.Name + "/*"
-		if slices.Contains(q.cfg.Input.Named, client.Named{As: t.Name, Path: "-"}) {
-			t.Files = t.Name // standard input has no name that a star could match
-		}
-	default:
-		if t.Files = q.filesOf(name); t.Files == "" {
-			if t.Name = q.inCase(name); t.Name == "" {
-				return nil
-			}
-			t.Files = q.filesOf(t.Name)
-		}
+	if known, err := q.nameFiles(t, n, name); !known || err != nil {
+		return err
 	}
 	stream := t.stream()
 	stream.Comma = t.Comma
@@ -375,50 +356,86 @@ func (q *Question) find(ctx context.Context, n *syntax.Table) error {
 			return q.fail(n.Name.At, fmt.Sprintf("'%s' and %s are not told apart", name, s.Path),
 				"Packed files are read as those without .gz or the like in their names are; bring these to another directory.")
 		}
-		switch {
-		case s.Columns != nil:
-			t.sampled.Typed(typed(s.Columns))
-			t.typedRows += s.Rows
-		case s.Keys != nil:
-			t.sampled.Keys(s.Keys)
-			t.loose = true
-		default:
-			if err := t.sampled.File(s.Name, s.Header); err != nil {
-				return err
-			}
+		if err := q.take(t, n, &s); err != nil {
+			return err
 		}
-		if t.aboutCSV != nil && (s.Columns != nil || s.Keys != nil) {
-			return q.fail(t.aboutCSV.At, fmt.Sprintf("%s is not CSV, and the option %s is about CSV", s.Path, t.aboutCSV.Name),
-				"Leave the option out.")
-		}
-		if s.Columns == nil && s.Keys == nil {
-			if err := q.misfit(t, n.Name.At, &s); err != nil {
-				return err
-			}
-		}
-		if note := notUTF8(&s); note != "" {
-			t.encodings = append(t.encodings, note)
-		}
-		for i, records := range s.Records {
-			place := infer.Place{File: s.Path, Line: s.Line}
-			if i > 0 {
-				place.Line, place.Offset = min(1, uint64(s.Offsets[i])), s.Offsets[i]
-			}
-			if s.Keys != nil {
-				t.sampled.ObjectsAt(place, s.Keys, s.Header, records)
-			} else {
-				t.sampled.RowsAt(place, s.Header, records)
-			}
-			t.lines += int64(bytes.Count(records, []byte{'\n'}))
-			t.lineBytes += int64(len(records))
-		}
-		t.files++
-		t.bytes += max(0, s.Size)
 	}
 	if t.estimate = q.cfg.Input.Bytes(ctx, t.stream()); t.bytes == 0 {
 		t.bytes = t.estimate // the data came from a pipe that has ended
 	}
 	q.tables = append(q.tables, t)
+	return nil
+}
+
+// nameFiles says which files a table has that a statement names. known is false if there is no such table.
+func (q *Question) nameFiles(t *table, n *syntax.Table, name string) (known bool, err error) {
+	switch {
+	case n.File && name == StandardInput:
+		t.Files = stdinName
+		q.name(name, StandardInput)
+	case n.File:
+		if err := q.checkPattern(name, n.Name.At); err != nil {
+			return false, err
+		}
+		t.Files = client.PlainPattern(name)
+	case q.spell(t):
+		t.Files = t.Name + "/*"
+		if slices.Contains(q.cfg.Input.Named, client.Named{As: t.Name, Path: "-"}) {
+			t.Files = t.Name // standard input has no name that a star could match
+		}
+	default:
+		if t.Files = q.filesOf(name); t.Files == "" {
+			if t.Name = q.inCase(name); t.Name == "" {
+				return false, nil
+			}
+			t.Files = q.filesOf(t.Name)
+		}
+	}
+	return true, nil
+}
+
+// take takes the sample of a file into what is known of its table.
+func (q *Question) take(t *table, n *syntax.Table, s *client.Sample) error {
+	isCSV := s.Columns == nil && s.Keys == nil
+	switch {
+	case s.Columns != nil:
+		t.sampled.Typed(typed(s.Columns))
+		t.typedRows += s.Rows
+	case s.Keys != nil:
+		t.sampled.Keys(s.Keys)
+		t.loose = true
+	default:
+		if err := t.sampled.File(s.Name, s.Header); err != nil {
+			return err
+		}
+	}
+	if t.aboutCSV != nil && !isCSV {
+		return q.fail(t.aboutCSV.At, fmt.Sprintf("%s is not CSV, and the option %s is about CSV", s.Path, t.aboutCSV.Name),
+			"Leave the option out.")
+	}
+	if isCSV {
+		if err := q.misfit(t, n.Name.At, s); err != nil {
+			return err
+		}
+	}
+	if note := notUTF8(s); note != "" {
+		t.encodings = append(t.encodings, note)
+	}
+	for i, records := range s.Records {
+		place := infer.Place{File: s.Path, Line: s.Line}
+		if i > 0 {
+			place.Line, place.Offset = min(1, uint64(s.Offsets[i])), s.Offsets[i]
+		}
+		if s.Keys != nil {
+			t.sampled.ObjectsAt(place, s.Keys, s.Header, records)
+		} else {
+			t.sampled.RowsAt(place, s.Header, records)
+		}
+		t.lines += int64(bytes.Count(records, []byte{'\n'}))
+		t.lineBytes += int64(len(records))
+	}
+	t.files++
+	t.bytes += max(0, s.Size)
 	return nil
 }
 
