@@ -158,21 +158,26 @@ func (s *Scanner) Next() bool {
 			if cell != nil && cell.typed(kind, c.kind, v) {
 				continue
 			}
-			// texts may move when it grows, so the fields are made after the loop.
-			if !made {
-				made = true
-				for k := range s.spans {
-					s.spans[k] = -1
-				}
-			}
-			s.spans[i] = len(s.texts)
-			s.texts = appendValue(s.texts, c.kind, v)
+			s.put(i, c.kind, v, !made)
+			made = true
 		}
 	}
 	if made {
 		s.cut()
 	}
 	return true
+}
+
+// put writes the text of the value of a field; first says that it is the first one of its row. The texts may move when they grow, so the
+// fields are made after the last one (cut).
+func (s *Scanner) put(field int, kind Kind, v int64, first bool) {
+	if first {
+		for k := range s.spans {
+			s.spans[k] = -1
+		}
+	}
+	s.spans[field] = len(s.texts)
+	s.texts = appendValue(s.texts, kind, v)
 }
 
 // cut makes fields from the texts of typed values.

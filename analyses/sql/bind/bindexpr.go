@@ -475,13 +475,7 @@ func (b *binder) call(x *syntax.Call, s *scope) plan.Expr {
 		args[i] = b.to(args[i], form.Args[i])
 	}
 	if quantile {
-		share := -1.0
-		if c, is := args[1].(*plan.Const); is && c.Value != nil {
-			share = c.Value.(float64)
-		}
-		if !(share >= 0 && share <= 1) {
-			b.fail(args[1].Pos(), "the share of "+f.Name+" is a number from 0 to 1 that is written down", "For example: "+f.Name+"(x, 0.5).")
-		}
+		b.share(f, args[1])
 	}
 	var filter plan.Expr
 	if x.Filter != nil {
@@ -505,6 +499,17 @@ func (b *binder) call(x *syntax.Call, s *scope) plan.Expr {
 		}
 	}
 	return a
+}
+
+// share checks the second argument of a quantile.
+func (b *binder) share(f *types.Function, e plan.Expr) {
+	share := -1.0
+	if c, is := e.(*plan.Const); is && c.Value != nil {
+		share = c.Value.(float64)
+	}
+	if !(share >= 0 && share <= 1) {
+		b.fail(e.Pos(), "the share of "+f.Name+" is a number from 0 to 1 that is written down", "For example: "+f.Name+"(x, 0.5).")
+	}
 }
 
 func (b *binder) orders(items []syntax.OrderItem, s *scope) (out []plan.Order) {

@@ -239,74 +239,77 @@ func (x *aggregate) value(t *fold.Table, row int, v *eval.Vector, n int) error {
 	for len(v.Nulls) < n/64+1 {
 		v.Nulls = append(v.Nulls, 0)
 	}
-	none := func() {
+	some, err := x.result(t, row, v, n)
+	if err == nil && !some {
 		v.Nulls[n>>6] |= 1 << (n & 63)
 		v.Any = true
 		appendZero(v)
 	}
-	text, has := []byte(nil), false
+	return err
+}
+
+// result appends the result of a group, unless it is NULL: then some is false.
+func (x *aggregate) result(t *fold.Table, row int, v *eval.Vector, n int) (some bool, err error) {
 	switch x.kind {
 	case countRows, countValues:
 		v.Ints = append(v.Ints, t.Sum(row, x.cell))
-		return nil
+		return true, nil
 	case sumInts, meanInts:
 		count := t.Sum(row, x.cell+2)
 		if count == 0 {
-			none()
-			return nil
+			return false, nil
 		}
-		return x.intResult(t, row, count, v)
+		return true, x.intResult(t, row, count, v)
 	case SumFloats, meanFloats:
 		count := t.Sum(row, x.cell+1)
-		if count == 0 {
-			none()
-			return nil
+		if count != 0 {
+			v.Floats = append(v.Floats, x.floatResult(t, row, count))
 		}
-		v.Floats = append(v.Floats, x.floatResult(t, row, count))
-		return nil
+		return count != 0, nil
 	case deviation:
 		f, some := x.deviation(t, row)
-		if !some {
-			none()
-			return nil
+		if some {
+			v.Floats = append(v.Floats, f)
 		}
-		v.Floats = append(v.Floats, f)
-		return nil
+		return some, nil
 	case hashes:
 		v.Ints = append(v.Ints, tail.Distinct(t.Smallest(row, x.cell)))
-		return nil
+		return true, nil
 	case steps:
 		shift, numbers := t.Histogram(row, x.cell)
 		list, some := tail.Quartiles(x.arg.Type(), shift, numbers)
-		if !some {
-			none()
-			return nil
+		if some {
+			v.Lists = append(v.Lists, list)
 		}
-		v.Lists = append(v.Lists, list)
-		return nil
-	case least, everyTrue, firstValue, leastBy:
-		text, has = t.MinText(row, x.cell)
-	default:
-		text, has = t.MaxText(row, x.cell)
+		return some, nil
 	}
-	if !has {
-		none()
-		return nil
+	text, some, err := x.text(t, row)
+	if some && err == nil {
+		_, err = CutValue(v, n, text)
+	}
+	return some, err
+}
+
+// text returns the value that a group keeps as a text; some is false for NULL.
+func (x *aggregate) text(t *fold.Table, row int) (text []byte, some bool, err error) {
+	switch x.kind {
+	case least, everyTrue, firstValue, leastBy:
+		text, some = t.MinText(row, x.cell)
+	default:
+		text, some = t.MaxText(row, x.cell)
+	}
+	if !some {
+		return nil, false, nil
 	}
 	if x.kind == leastBy {
-		var err error
 		if _, text, err = fold.CutText(text); err != nil {
-			return err
+			return nil, false, err
 		}
 	}
 	if x.kind == firstValue || x.kind == lastValue || x.kind == leastBy {
-		var err error
-		if text, err = cutPosition(text, x.Before, x.After); err != nil {
-			return err
-		}
+		text, err = cutPosition(text, x.Before, x.After)
 	}
-	_, err := CutValue(v, n, text)
-	return err
+	return text, true, err
 }
 
 // intResult appends the sum or the mean of integers. Intermediate results may need more than 64 bits.

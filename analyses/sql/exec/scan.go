@@ -140,15 +140,9 @@ func (s *Scan) masks(b *batch.Builder) []*batch.IntBuilder {
 }
 
 func (s *Scan) rowReader(file analyses.File, b *batch.Builder) func(fields [][]byte) error {
-	readers, masks := s.fieldReaders(file, b), s.masks(b)
+	readers := s.fieldReaders(file, b)
 	bits := make([]int64, (len(s.Wanted)+nullsIn-1)/nullsIn)
-	var lines, missing *batch.IntBuilder
-	if s.Line {
-		lines = b.Int(len(s.Wanted) + len(masks))
-	}
-	if s.Apart {
-		missing = b.Int(s.missingColumn())
-	}
+	end := s.rowEnd(file, b, bits)
 	return func(fields [][]byte) error {
 		clear(bits)
 		for i := range readers {
@@ -197,17 +191,34 @@ func (s *Scan) rowReader(file analyses.File, b *batch.Builder) func(fields [][]b
 				continue
 			}
 			if err := r.read(p); err != nil {
-				if missing == nil || *file.Missing == 0 {
+				if !s.Apart || *file.Missing == 0 {
 					return err
 				}
 				bits[r.column/nullsIn] |= 1 << (r.column % nullsIn) // no statement that takes the row reads this column
 				r.zero()
 			}
 		}
-		if len(bits) == 0 {
+		end()
+		return nil
+	}
+}
+
+// rowEnd returns a function that appends what a row has beside its fields: which of them are NULL, its line, and which parties it is missing
+// for.
+func (s *Scan) rowEnd(file analyses.File, b *batch.Builder, nulls []int64) func() {
+	masks := s.masks(b)
+	var lines, missing *batch.IntBuilder
+	if s.Line {
+		lines = b.Int(len(s.Wanted) + len(masks))
+	}
+	if s.Apart {
+		missing = b.Int(s.missingColumn())
+	}
+	return func() {
+		if len(nulls) == 0 {
 			masks[0].Append(0)
 		}
-		for k, v := range bits {
+		for k, v := range nulls {
 			masks[k].Append(v)
 		}
 		if lines != nil {
@@ -216,7 +227,6 @@ func (s *Scan) rowReader(file analyses.File, b *batch.Builder) func(fields [][]b
 		if missing != nil {
 			missing.Append(int64(*file.Missing))
 		}
-		return nil
 	}
 }
 

@@ -327,34 +327,10 @@ func (j *join) flush() error {
 	}
 	var failed error
 	if j.rest != nil && len(j.lrows) > 0 {
-		both := j.gather(j.lrows, j.rrows, j.restReads, true)
-		sel := make([]int32, 0, len(j.lrows))
-		for k, r := range j.rrows {
-			if r >= 0 {
-				sel = append(sel, int32(k))
-			}
-		}
-		both.sel = sel
-		var v *eval.Vector
-		if v, failed = j.holds(both); v == nil {
+		var computed bool
+		if computed, failed = j.dropByRest(); !computed {
 			return failed
 		}
-		if failed != nil { // drop what comes after the error
-			end := len(j.lrows)
-			for _, k := range sel[len(both.sel):] {
-				end = int(k)
-				break
-			}
-			j.lrows, j.rrows = j.lrows[:end], j.rrows[:end]
-		}
-		kept := 0
-		for k, r := range j.rrows {
-			if r < 0 || v.Bools[k] && !v.IsNull(int32(k)) {
-				j.lrows[kept], j.rrows[kept] = j.lrows[k], r
-				kept++
-			}
-		}
-		j.lrows, j.rrows = j.lrows[:kept], j.rrows[:kept]
 	}
 	half := j.n.Kind == syntax.Semi || j.n.Kind == syntax.Anti
 	kept := 0
@@ -396,6 +372,36 @@ func (j *join) flush() error {
 		}
 	}
 	return failed
+}
+
+// dropByRest drops the waiting pairs that do not fulfil the rest of the condition. After an error it drops what comes behind it; computed is
+// false if nothing was computed before the error.
+func (j *join) dropByRest() (computed bool, failed error) {
+	both := j.gather(j.lrows, j.rrows, j.restReads, true)
+	sel := make([]int32, 0, len(j.lrows))
+	for k, r := range j.rrows {
+		if r >= 0 {
+			sel = append(sel, int32(k))
+		}
+	}
+	both.sel = sel
+	v, failed := j.holds(both)
+	if v == nil {
+		return false, failed
+	}
+	if failed != nil && len(both.sel) < len(sel) {
+		end := sel[len(both.sel)]
+		j.lrows, j.rrows = j.lrows[:end], j.rrows[:end]
+	}
+	kept := 0
+	for k, r := range j.rrows {
+		if r < 0 || v.Bools[k] && !v.IsNull(int32(k)) {
+			j.lrows[kept], j.rrows[kept] = j.lrows[k], r
+			kept++
+		}
+	}
+	j.lrows, j.rrows = j.lrows[:kept], j.rrows[:kept]
+	return true, failed
 }
 
 // gather makes a batch of pairs, with the wanted columns. A joined row has the place of its left row. If passing is set, the

@@ -359,40 +359,11 @@ func (w *window) sliding() (frameFold, error) {
 	if err != nil {
 		return nil, err
 	}
-	var n int64
-	var ints int128
-	var floats floatSum
-	scale := uint8(0)
-	kind := types.Null
+	f := slidingFrame{window: w, values: values, within: within}
 	if len(w.args) > 0 {
-		kind, scale = w.args[0].Kind, w.argTypes[0].Type().Scale
+		f.kind, f.scale = w.args[0].Kind, w.argTypes[0].Type().Scale
 	}
-	floating := kind == types.Double || w.call.Func == "avg" && kind != types.Timestamp
-	put := func(place int, by int64) {
-		r := w.rows[place]
-		if !w.counts(r) {
-			return
-		}
-		if values != nil {
-			v := values[place]
-			within[v] += int32(by)
-			if by > 0 && within[v] > 1 || by < 0 && within[v] > 0 {
-				return
-			}
-		}
-		n += by
-		switch {
-		case w.call.Func == "count":
-		case kind == types.Double:
-			floats.add(w.args[0].Floats[r], by)
-		case floating:
-			floats.addInt(w.args[0].Ints[r], by)
-		case by > 0:
-			ints.add(w.args[0].Ints[r])
-		default:
-			ints.sub(w.args[0].Ints[r])
-		}
-	}
+	f.floating = f.kind == types.Double || w.call.Func == "avg" && f.kind != types.Timestamp
 	a, b := 0, 0
 	return func(row int32, start, end int) (err error) {
 		if start >= end {
@@ -403,31 +374,76 @@ func (w *window) sliding() (frameFold, error) {
 		}
 		if start >= b {
 			for ; values != nil && a < b; a++ {
-				put(a, -1) // corrects within; clearing it for each row would be quadratic
+				f.put(a, -1) // corrects within; clearing it for each row would be quadratic
 			}
-			n, ints, floats = 0, int128{}, floatSum{}
+			f.n, f.ints, f.floats = 0, int128{}, floatSum{}
 			a, b = start, start
 		}
 		for ; b < end; b++ {
-			put(b, 1)
+			f.put(b, 1)
 		}
 		for ; a < start; a++ {
-			put(a, -1)
+			f.put(a, -1)
 		}
-		switch {
-		case w.call.Func == "count":
-			w.out.Ints[row] = n
-		case n == 0:
-			setNull(w.out, row)
-		case floating:
-			w.out.Floats[row] = floats.value(w.call.Func == "avg", scale)
-		case w.call.Func == "avg":
-			w.out.Ints[row] = ints.meanOf(n)
-		default:
-			w.out.Ints[row], err = ints.sumOf(w.call.T, w.call.At)
-		}
-		return err
+		return f.value(row)
 	}, nil
+}
+
+// slidingFrame is what a sliding aggregate knows of the rows of its frame.
+type slidingFrame struct {
+	*window
+	values, within []int32 // as distinct returns them
+	kind           types.Kind
+	scale          uint8
+	floating       bool // floats has the sum, and ints nothing
+
+	n      int64
+	ints   int128
+	floats floatSum
+}
+
+// put adds the row at a place of the partition once, or subtracts it if by is -1.
+func (f *slidingFrame) put(place int, by int64) {
+	r := f.rows[place]
+	if !f.counts(r) {
+		return
+	}
+	if f.values != nil {
+		v := f.values[place]
+		f.within[v] += int32(by)
+		if by > 0 && f.within[v] > 1 || by < 0 && f.within[v] > 0 {
+			return
+		}
+	}
+	f.n += by
+	switch {
+	case f.call.Func == "count":
+	case f.kind == types.Double:
+		f.floats.add(f.args[0].Floats[r], by)
+	case f.floating:
+		f.floats.addInt(f.args[0].Ints[r], by)
+	case by > 0:
+		f.ints.add(f.args[0].Ints[r])
+	default:
+		f.ints.sub(f.args[0].Ints[r])
+	}
+}
+
+// value writes the aggregate of the frame to a row.
+func (f *slidingFrame) value(row int32) (err error) {
+	switch {
+	case f.call.Func == "count":
+		f.out.Ints[row] = f.n
+	case f.n == 0:
+		setNull(f.out, row)
+	case f.floating:
+		f.out.Floats[row] = f.floats.value(f.call.Func == "avg", f.scale)
+	case f.call.Func == "avg":
+		f.out.Ints[row] = f.ints.meanOf(f.n)
+	default:
+		f.out.Ints[row], err = f.ints.sumOf(f.call.T, f.call.At)
+	}
+	return err
 }
 
 // distinct numbers the values of the partition for DISTINCT. values has the number of each place's value; within counts the rows of the

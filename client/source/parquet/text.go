@@ -107,26 +107,11 @@ func textsOf(e *element, comma byte, raw bool) (t texts, err error) {
 		t.width, t.travels = 8, columnar.Float
 		t.number = func(dst []byte, v uint64) []byte { return columnar.AppendFloat(dst, math.Float64frombits(v), 64) }
 	case kindBytes, kindFixed:
-		t.bytes = plain
-		if e.kind == kindFixed {
-			if t.width = int(e.length); e.length <= 0 || e.length > MaxMemory {
-				return t, damaged("the footer", "values of column %.80q have %d bytes", e.name, e.length)
-			}
+		if t.width, t.bytes, err = bytesOf(e, logical, scale); err != nil {
+			return t, err
 		}
-		switch textual = true; {
-		case logical == logicalDecimal:
-			textual = false
-			t.bytes = func(dst, value []byte) []byte { return appendBig(dst, value, scale) }
-			if t.width > maxDecimalBytes {
-				return t, damaged("the footer", "values of column %.80q are decimals of %d bytes", e.name, t.width)
-			}
-		case logical == logicalUUID && t.width == 16:
-			t.bytes, textual = appendUUID, false
-		case logical == logicalFloat16 && t.width == 2:
-			textual = false
-			t.bytes = func(dst, value []byte) []byte {
-				return columnar.AppendFloat(dst, half(binary.LittleEndian.Uint16(value)), 32)
-			}
+		if textual = t.bytes == nil; textual {
+			t.bytes = plain
 		}
 	}
 	if logical == logicalDecimal && (scale < 0 || scale > maxDecimalDigits) {
@@ -143,6 +128,27 @@ func textsOf(e *element, comma byte, raw bool) (t texts, err error) {
 		t.bytes = func(dst, value []byte) []byte { return csv.AppendField(dst, made(nil, value), comma) }
 	}
 	return t, nil
+}
+
+// bytesOf returns how values become texts that are bytes in the file, nil if they are texts there, and how many bytes each has; 0 if it
+// varies.
+func bytesOf(e *element, logical, scale int) (width int, made func(dst, value []byte) []byte, err error) {
+	if e.kind == kindFixed {
+		if width = int(e.length); e.length <= 0 || e.length > MaxMemory {
+			return 0, nil, damaged("the footer", "values of column %.80q have %d bytes", e.name, e.length)
+		}
+	}
+	switch {
+	case logical == logicalDecimal && width > maxDecimalBytes:
+		return 0, nil, damaged("the footer", "values of column %.80q are decimals of %d bytes", e.name, width)
+	case logical == logicalDecimal:
+		made = func(dst, value []byte) []byte { return appendBig(dst, value, scale) }
+	case logical == logicalUUID && width == 16:
+		made = appendUUID
+	case logical == logicalFloat16 && width == 2:
+		made = func(dst, value []byte) []byte { return columnar.AppendFloat(dst, half(binary.LittleEndian.Uint16(value)), 32) }
+	}
+	return width, made, nil
 }
 
 // typed returns the kind as which integers are sent, so that their text is that of [integer], and the unit of times.

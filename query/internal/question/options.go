@@ -101,20 +101,17 @@ func (q *Question) option(t *table, o *syntax.Option) error {
 			return nil
 		}
 		hint = "Columns are always found by their names. With true, a column that a file lacks is NULL."
-	case "auto_detect", "ignore_errors":
-		if printed == "true" {
-			return nil // this is the default
-		}
-	case "quote", "escape":
-		if value == "\"" {
-			return nil
-		}
-	case "format":
-		if value == "auto" || value == "newline_delimited" {
+	default:
+		if slices.Contains(defaults[name], value) || slices.Contains(defaults[name], printed) {
 			return nil
 		}
 	}
 	return q.fail(o.Name.At, fmt.Sprintf("the option %s is not supported with this value", o.Name.Name), hint)
+}
+
+// defaults are the values of options that say what holds anyway.
+var defaults = map[string][]string{
+	"auto_detect": {"true"}, "ignore_errors": {"true"}, "quote": {`"`}, "escape": {`"`}, "format": {"auto", "newline_delimited"},
 }
 
 // nulls returns the texts of a text or a list of texts; nil for any other value.
