@@ -198,9 +198,10 @@ nightly:         ## what takes hours, measures, or needs a machine that does not
 TAGS := docker,interop,brokers,postgres,browser,shells,nightly
 
 # README says for which systems Posta is made, and for which it builds. Most tests of processes, disks and networks are for Linux alone.
-lint:            ## gofmt, go vet, staticcheck (which go fetches), builds for other systems; warns of wording
+lint:            ## gofmt, lengths of lines and functions, go vet, staticcheck (which go fetches), builds for other systems; warns of wording
 	@! gofmt -l . | grep . >&2
 	@$(GO) run ./test/wording
+	@$(GO) run ./test/lengths
 	$(GO) vet ./...
 	$(GO) vet -tags $(TAGS) ./...
 	GOOS=darwin GOARCH=arm64 $(GO) build ./...

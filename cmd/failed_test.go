@@ -67,7 +67,8 @@ func TestAStrayQuoteIsBadInput(t *testing.T) {
 			"open": "posta: open.csv, line 3: the quote that opens field 2 is never closed, or there is text after its closing quote, and most " +
 				"likely the field's 21 lines are rows: " +
 				"remove the quote, or put the field in quotes and write the quote twice\n",
-			"closed": "posta: closed.csv, line 4: the quote that opens field 2 is closed much later, and most likely the field's 22 lines are rows: " +
+			"closed": "posta: closed.csv, line 4: the quote that opens field 2 is closed much later, and most likely the field's 22 lines are " +
+				"rows: " +
 				"remove the quote, or put the field in quotes and write the quote twice; if the field is one text, read the file with " +
 				"read_csv('closed.csv', multiline = true)\n",
 		} {

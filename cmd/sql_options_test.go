@@ -40,7 +40,8 @@ func TestSQLReadsOtherCSV(t *testing.T) {
 		{"CREATE TABLE h FROM 'h.csv' (city TEXT, t DECIMAL(4, 1)) WITH (header false); SELECT max(t) AS t FROM h", "t\n20.0\n"},
 		{"CREATE TABLE h FROM 'h.csv' (city TEXT) WITH (header false); SELECT city FROM h", "city\nOslo\nRome\n"},
 		{
-			"CREATE TABLE h FROM 'h.csv' (city TEXT, t DOUBLE, u TEXT) WITH (header false, missing 'null'); SELECT sum(t) AS t, count(u) AS u FROM h", "t,u\n21.5,0\n"},
+			"CREATE TABLE h FROM 'h.csv' (city TEXT, t DOUBLE, u TEXT) WITH (header false, missing 'null'); SELECT sum(t) AS t, count(u) AS u " +
+				"FROM h", "t,u\n21.5,0\n"},
 		{"SELECT a, b FROM read_csv('part*.csv', missing = 'null') ORDER BY a", "a,b\n1,2\n3,\n"},
 		{"SELECT a, b FROM read_csv('part*.csv', union_by_name = true) ORDER BY a", "a,b\n1,2\n3,\n"},
 		{"SELECT a, b FROM read_csv('part*.csv', union_by_name = true, columns = {'a': 'BIGINT', 'b': 'TEXT'}) ORDER BY a", "a,b\n1,2\n3,\n"},

@@ -119,7 +119,8 @@ func TestQ3_WhatFailsAfterSharedPassesTouchesNoOther(t *testing.T) {
 	dir, _ := twoPasses(t)
 	const where = "FROM d WHERE n >= (SELECT min(n) FROM d WHERE s >= '0')"
 	r := posta(t, "sql", "--data", dir, "--json",
-		"CREATE TABLE d FROM 't.csv' (s TEXT, n BIGINT);\n-- name: over\nSELECT max(n + 9223372036854775806) "+where+";\n-- name: fine\nSELECT count(DISTINCT s) AS d "+where+";\n-- name: all\nSELECT count(*) FROM d")
+		"CREATE TABLE d FROM 't.csv' (s TEXT, n BIGINT);\n-- name: over\nSELECT max(n + 9223372036854775806) "+where+";\n-- name: "+
+			"fine\nSELECT count(DISTINCT s) AS d "+where+";\n-- name: all\nSELECT count(*) FROM d")
 	got := parse(t, r.out)
 	if answers := fmt.Sprint(got.Queries["fine"].Rows, got.Queries["all"].Rows, len(got.Queries)); r.code != exit.Session ||
 		answers != "[[130001]] [[130003]] 2" || !strings.Contains(r.err, "over: ") || strings.Count(r.err, "one by one") != 1 {

@@ -128,7 +128,8 @@ func TestSQLTakesFunctionsThatReadFiles(t *testing.T) {
 	}
 	for call, want := range map[string]string{
 		"read_csv('s.csv', delim = ';')": "column_name,column_type\na,BIGINT\nb,TEXT\n",
-		"read_csv_auto('s.csv', sep = ';', union_by_name = true, columns = {b: 'TEXT', 'a': 'double precision'})": "column_name,column_type\nb,TEXT\na,DOUBLE\n",
+		"read_csv_auto('s.csv', sep = ';', union_by_name = true, columns = {b: 'TEXT', " +
+			"'a': 'double precision'})": "column_name,column_type\nb,TEXT\na,DOUBLE\n",
 	} {
 		if r := must(t, "sql", "--data", dir, "--csv", "DESCRIBE FROM "+call); r.out != want {
 			t.Errorf("%s: %q", call, r.out)

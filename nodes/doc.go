@@ -7,7 +7,8 @@
 //	           shell, and does what its Step says.
 //	committer  owns the log for writing. Carries out one job at a time: appends and fsyncs a commit, saves a snapshot, cuts the log.
 //	beats      publishes heartbeats, also while the loop works on something for long, and ends the process if the loop hangs (N9).
-//	parsing    one goroutine for each piece of a file that is read in place, while the loop does something else; and one for each of the chunks
+//	parsing    one goroutine for each piece of a file that is read in place, while the loop does something else; and one for each of the
+//	           chunks
 //	           that clients' requests brought together, which the loop awaits before it takes them (role.Preparer).
 //
 // While the committer waits for the disk, the loop continues: what arrives meanwhile becomes the next commit (N1). So under

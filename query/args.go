@@ -28,7 +28,8 @@ func paramsOf(args []any) (bind.Params, error) {
 	return params, nil
 }
 
-// paramOf returns a value as a literal of its type would be written. A text, and a time, has the type that its place in the statement needs.
+// paramOf returns a value as a literal of its type would be written. A text, and a time, has the type that its place in the statement
+// needs.
 func paramOf(arg any) (p bind.Param, err error) {
 	p.Kind = types.Text
 	switch v := arg.(type) {

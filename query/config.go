@@ -72,8 +72,8 @@ func Local(dir string) Config { return Config{Data: dir} }
 // Cluster answers statements on a running cluster, over the files of the working directory. To read other files, set Data.
 func Cluster(topology string) Config { return Config{Topology: topology, Data: "."} }
 
-// Watch is told what happens while statements are answered. Each function may be nil. They are called by several goroutines, Progress by one
-// at a time for each run.
+// Watch is told what happens while statements are answered. Each function may be nil. They are called by several goroutines, Progress by
+// one at a time for each run.
 type Watch struct {
 	// Progress gets the progress of the session that runs, every 200 ms.
 	Progress func(client.Progress)

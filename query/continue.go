@@ -107,8 +107,8 @@ type former struct {
 // asked a million times before an id comes again, which a node would refuse.
 const hashed = 11
 
-// formerOf lists the sessions of the cluster. It returns nil if there is nothing to continue with: without a name, or if the files cannot be
-// read again by another process.
+// formerOf lists the sessions of the cluster. It returns nil if there is nothing to continue with: without a name, or if the files cannot
+// be read again by another process.
 func (r *run) formerOf(ctx context.Context) (*former, error) {
 	as := r.db.cfg.As
 	if as == "" || !r.NeedsCluster() || r.q.ReadByOthers(ctx) != nil {

@@ -55,8 +55,8 @@ func LeaveAnswer(t *testing.T, db *DB, text string) {
 	}
 }
 
-// TestNodesThatCannotGoOnEndTheQuestion: somebody removes what the nodes within this process write. Each question is answered, or fails with
-// a reason; none waits.
+// TestNodesThatCannotGoOnEndTheQuestion: somebody removes what the nodes within this process write. Each question is answered, or fails
+// with a reason; none waits.
 func TestNodesThatCannotGoOnEndTheQuestion(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "t.csv"), []byte("a\n1\n2\n"), 0o600); err != nil {

@@ -46,7 +46,8 @@ func dataOf(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-const trips = "id,city,km,started\n1,Montreal,2.25,2024-02-28 08:00:00\n2,Toronto,9.75,2024-02-29 09:30:00.5\n3,Montreal,4,2024-03-01 10:00:00\n"
+const trips = "id,city,km,started\n1,Montreal,2.25,2024-02-28 08:00:00\n2,Toronto,9.75,2024-02-29 09:30:00.5\n3,Montreal,4,2024-03-01 " +
+	"10:00:00\n"
 
 // open returns a database over files, on nodes in this process.
 func open(t testing.TB, files map[string]string, change func(*query.Config)) *query.DB {
@@ -99,7 +100,8 @@ func TestQuery_AnswersAndScans(t *testing.T) {
 	db := open(t, map[string]string{"trips.csv": trips}, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	rows, err := db.Query(ctx, "SELECT city, count(*) AS n, max(km) AS far, max(started) AS last FROM trips WHERE km > $1 GROUP BY city ORDER BY city", 2.0)
+	rows, err := db.Query(ctx, "SELECT city, count(*) AS n, max(km) AS far, max(started) AS last FROM trips WHERE km > $1 GROUP BY city "+
+		"ORDER BY city", 2.0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +133,8 @@ func TestQuery_Parameters(t *testing.T) {
 	db := open(t, map[string]string{"trips.csv": trips}, nil)
 	must(t, db, []string{"[3]"}, "SELECT $1 + 1", 2)
 	must(t, db, []string{"[3 x 2.5 true <nil>]"}, "SELECT ? + 1, ?, ?, ?, ?", 2, "x", 2.5, true, nil)
-	must(t, db, []string{"[2]"}, "SELECT count(*) FROM trips WHERE city = $city AND km < :most", sql.Named("city", "Montreal"), sql.Named("most", 5))
+	must(t, db, []string{"[2]"}, "SELECT count(*) FROM trips WHERE city = $city AND km < :most", sql.Named("city", "Montreal"),
+		sql.Named("most", 5))
 	must(t, db, []string{"[3]"}, "SELECT id FROM trips WHERE started > $1", time.Date(2024, 2, 29, 23, 0, 0, 0, time.UTC))
 	must(t, db, []string{"[true]"}, "SELECT DATE '2024-02-29' = $1", time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC))
 	must(t, db, []string{"[' OR 1 = 1 --]"}, "SELECT $1", "' OR 1 = 1 --")
@@ -352,7 +355,8 @@ func TestRows_ScanRefusesWhatDoesNotFit(t *testing.T) {
 	var p *string
 	var raw []byte
 	null := sql.NullString{Valid: true}
-	if err := rows.Scan(&i, &a, &f, &p, &n, &u, &raw); err != nil || i != 300 || a != int64(9007199254740993) || f != 2.5 || *p != "x" || n != nil ||
+	if err := rows.Scan(&i, &a, &f, &p, &n, &u, &raw); err != nil || i != 300 || a != int64(9007199254740993) || f != 2.5 || *p != "x" ||
+		n != nil ||
 		u != 4 || string(raw) != "-1" {
 		t.Errorf("scanned %d %v %v %v %v %d %s, %v", i, a, f, p, n, u, raw, err)
 	}

@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Rows are the rows of an answer, in its order. They are used by one goroutine at a time. Rows of a long answer are in a temporary file that
-// has no name any more; it ends with the Rows, or with this process.
+// Rows are the rows of an answer, in its order. They are used by one goroutine at a time. Rows of a long answer are in a temporary file
+// that has no name any more; it ends with the Rows, or with this process.
 type Rows struct {
 	columns  []Column
 	rejected []protocol.Rejected

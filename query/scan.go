@@ -31,8 +31,8 @@ func kindOf(t types.Type) protocol.Kind {
 	return protocol.Text
 }
 
-// Scan copies the columns of the row to which Next has moved. A destination is a pointer to a text, a []byte, an integer, a float, a bool, a
-// time.Time (of DATE and TIMESTAMP, in UTC), an any, or a pointer to one of these, which becomes nil for NULL; or a sql.Scanner, such as
+// Scan copies the columns of the row to which Next has moved. A destination is a pointer to a text, a []byte, an integer, a float, a bool,
+// a time.Time (of DATE and TIMESTAMP, in UTC), an any, or a pointer to one of these, which becomes nil for NULL; or a sql.Scanner, such as
 // sql.NullInt64. A value that does not fit is an error that wraps ErrScan: nothing is rounded or cut.
 func (r *Rows) Scan(dest ...any) error {
 	if r.row == nil {

@@ -44,7 +44,8 @@ func TestScoresAreComparedWithTheirMeanExactly(t *testing.T) {
 
 func TestTheLastRowOfAPostWithAURLWins(t *testing.T) {
 	a := subject.Both(t, written(t,
-		"1,/comments/a/,100,old\n2,/comments/b/,0,u/b\n3,/comments/a/,200,new\n4,/comments/c/,300,u/c\n5,/comments/c/,400,\n6,/comments/b/,0,u/b\n",
+		"1,/comments/a/,100,old\n2,/comments/b/,0,u/b\n3,/comments/a/,200,new\n4,/comments/c/,300,u/c\n5,/comments/c/,400,\n6,/comments/b/,0,"+
+			"u/b\n",
 		"1,/comments/a/,student\n2,/comments/c/,student\n"), nil)
 	analysistest.Expect(t, a, "average", fmt.Sprint(1000/6.0, " 6"))
 	analysistest.Expect(t, a, "students", "a new 200\nc u/c 300")
@@ -69,7 +70,8 @@ func TestWhatAPermalinkSays(t *testing.T) {
 	a := subject.Both(t, written(t,
 		"1,https://x/r/y/comments/abc/title/,9,u1\n2,/comments/abd,0,u2\n3,/comments/abe?x=/comments/no,0,u3\n4,/comments/abf#/,0,u4\n"+
 			"5,/r/comments/comments/abg/,0,u5\n6,/comments/é x/,0,u6\n",
-		"0.1,/comments/abc/title/id/,x\n0.2,/comments/abd#c,x\n0.3,/comments/abe,x\n0.4,/comments/abf,x\n0.5,/comments/comments/z,x\n0.45,/comments/é x,x\n"), nil)
+		"0.1,/comments/abc/title/id/,x\n0.2,/comments/abd#c,x\n0.3,/comments/abe,x\n0.4,/comments/abf,x\n0.5,/comments/comments/z,x\n0.45,"+
+			"/comments/é x,x\n"), nil)
 	analysistest.Expect(t, a, "sentiment", "comments u5 0.5 1")
 }
 

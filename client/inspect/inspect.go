@@ -22,7 +22,8 @@ import (
 	"posta.dev/posta/internal/units"
 )
 
-// Inspector checks files before they are sent, with the same parser as the cluster. It checks headers, and also rows if they are limited or listed.
+// Inspector checks files before they are sent, with the same parser as the cluster. It checks headers, and also rows if they are limited or
+// listed.
 // So rejected rows use no resources of the cluster and the network, however many they are, and a limit ends an upload at once. The cost:
 // those rows are parsed twice.
 type Inspector struct {

@@ -4,7 +4,8 @@ import (
 	"strconv"
 )
 
-const filmHead = "\xef\xbb\xbfadult,belongs_to_collection,budget,genres,homepage,id,imdb_id,original_language,original_title,overview,popularity," +
+const filmHead = "\xef\xbb\xbfadult,belongs_to_collection,budget,genres,homepage,id,imdb_id,original_language,original_title,overview," +
+	"popularity," +
 	"poster_path,production_companies,production_countries,release_date,revenue,runtime,spoken_languages,status,tagline,title,video," +
 	"vote_average,vote_count\n"
 

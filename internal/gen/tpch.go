@@ -230,7 +230,8 @@ func (g *tpch) orders(flush flusher) []byte {
 
 func (g *tpch) lineitem(flush flusher) []byte {
 	b := []byte(
-		"l_orderkey,l_partkey,l_suppkey,l_linenumber,l_quantity,l_extendedprice,l_discount,l_tax,l_returnflag,l_linestatus,l_shipdate,l_commitdate,l_receiptdate,l_shipinstruct,l_shipmode,l_comment\n")
+		"l_orderkey,l_partkey,l_suppkey,l_linenumber,l_quantity,l_extendedprice,l_discount,l_tax,l_returnflag,l_linestatus,l_shipdate," +
+			"l_commitdate,l_receiptdate,l_shipinstruct,l_shipmode,l_comment\n")
 	for n, left := 0, g.rows; left > 0; n++ {
 		o := g.order(n, left)
 		left -= len(o.lines)

@@ -1,7 +1,8 @@
 // Package control is the control socket that every node has, with any transport. It carries heartbeats for medics, inputs and `posta
 // status`, and with the transport zmq also acknowledgements.
 //
-//	PUB control   heartbeats, topic "H"; acknowledgements, topic "A" + the sender that is told + NUL; reports about a session, topic "T" + its id,
+//	PUB control   heartbeats, topic "H"; acknowledgements, topic "A" + the sender that is told + NUL; reports about a session, topic "T" +
+//	              its id,
 //	              whenever somebody subscribes to them
 //	SUB           acknowledgements from every receiver, and heartbeats if the node wants to hear them
 //

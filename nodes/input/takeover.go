@@ -100,7 +100,8 @@ func (in *Input) dropHeld(id session.ID) {
 
 func (in *Input) badOpeners(req *protocol.Request) protocol.Reply {
 	return refusef(protocol.ErrBadRequest,
-		"a takeover of session %s that does not come from the first input: take it over at %s first, and repeat here the openers that it answers", req.Session, in.firstInput())
+		"a takeover of session %s that does not come from the first input: take it over at %s first, and repeat here the openers that it "+
+			"answers", req.Session, in.firstInput())
 }
 
 func (in *Input) firstInput() string {

@@ -4,7 +4,8 @@
 //	hung    the loop hung, and the node ended itself: on which session, in which role
 //	died    how the last process ended, left by the medic that starts the node again
 //	working the loop, or a goroutine that parses beside it, works long on a session; removed when it has done so
-//	deaths  how often in a row the node has died by its own fault with which sessions open, and how often during long work on a session, by whatever
+//	deaths  how often in a row the node has died by its own fault with which sessions open, and how often during long work on a session, by
+//	        whatever
 //	        hand, without the session getting further in between
 //
 // A file is written to a temporary name, synced, and renamed, so a crash leaves the old one or the new one. A note

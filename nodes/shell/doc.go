@@ -22,7 +22,8 @@
 //
 // The words:
 //
-//	job      one piece of work of the committer on the log: store a commit, save a snapshot, cut; or retire the log. CarryOut does it, both in production and in the simulator.
+//	job      one piece of work of the committer on the log: store a commit, save a snapshot, cut; or retire the log. CarryOut does it, both
+//	         in production and in the simulator.
 //	answer   the result of a job.
 //	log      the methods of package wal that jobs, recovery and retirement need.
 //	reserve  disk space that the log gives up when the disk is full, for records that let it be cut: a session's end, a snapshot (W5).

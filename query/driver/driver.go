@@ -6,8 +6,8 @@
 //	err = db.QueryRow("SELECT count(*) FROM trips WHERE city = ?", "Halifax").Scan(&n)
 //
 // The name of a data source is a directory of files, whose statements are answered by nodes within this process; or, for a running cluster,
-// its topology file and the directory of the files: "topology.toml?data=data". NewConnector takes any query.Config. The nodes start with the
-// first statement that reads a table, and end when the sql.DB is closed.
+// its topology file and the directory of the files: "topology.toml?data=data". NewConnector takes any query.Config. The nodes start with
+// the first statement that reads a table, and end when the sql.DB is closed.
 //
 // A text with several statements has several sets of rows (sql.Rows.NextResultSet). Nothing can be changed: Exec and Begin return
 // ErrReadOnly.

@@ -39,7 +39,8 @@ func open(t *testing.T) *sql.DB {
 
 func TestDriver_ScansWhatTheTypesSay(t *testing.T) {
 	db := open(t)
-	rows, err := db.Query("SELECT id, city, km, started, CAST(km AS DECIMAL(10, 2)) AS exact, id > ? AS late, DATE '2024-02-29' AS day FROM trips "+
+	rows, err := db.Query("SELECT id, city, km, started, CAST(km AS DECIMAL(10, 2)) AS exact, id > ? AS late, DATE '2024-02-29' AS day "+
+		"FROM trips "+
 		"WHERE id >= :least ORDER BY id", 2, sql.Named("least", 2))
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +70,8 @@ func TestDriver_ScansWhatTheTypesSay(t *testing.T) {
 	}
 	day := time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)
 	all := []row{
-		{2, sql.NullString{String: "Toronto", Valid: true}, 9.75, sql.NullTime{Time: day.Add(9*time.Hour + 30*time.Minute + time.Second/2), Valid: true},
+		{2, sql.NullString{String: "Toronto", Valid: true}, 9.75, sql.NullTime{Time: day.Add(9*time.Hour + 30*time.Minute + time.Second/2),
+			Valid: true},
 			"9.75", false, day},
 		{3, sql.NullString{}, 4, sql.NullTime{}, "4.00", true, day},
 	}

@@ -39,7 +39,8 @@ func wide(rows int) []byte {
 	var b []byte
 	for range rows {
 		b = fmt.Appendf(b, "%016x%016x,2022-05-29,2022-06-18,LAX,ATL,Y0N%d,PT%dH19M,0,False,False,True,%d.26,%d.61,%d,%d,1655591400||1656086520,"+
-			"2022-06-18T15:30:00.000-07:00||2022-06-18T15:30:00.000-07:00,1655606940||1656086520,2022-06-18T22:49:00.000-04:00,ATL||LAX,LAX||ATL,Delta||Delta,DL||DL,"+
+			"2022-06-18T15:30:00.000-07:00||2022-06-18T15:30:00.000-07:00,1655606940||1656086520,2022-06-18T22:49:00.000-04:00,ATL||LAX,LAX||ATL,"+
+			"Delta||Delta,DL||DL,"+
 			"Airbus A321||Boeing 717,15540||4440,1943||228,coach||coach\n",
 			rng.Uint64(), rng.Uint64(), rng.IntN(9), rng.IntN(12), rng.IntN(1000), rng.IntN(2000), rng.IntN(10), rng.IntN(3000))
 	}

@@ -283,7 +283,8 @@ func bugs() []mutants.Mutant {
 			"		if l.stage == wanting {\n			return\n"),
 		one("client: an end says the numbers of all inputs", "R17", fileUpload,
 			"		q.Lanes = s.numbers(in, func(l *lane) uint64 { return l.seq })\n",
-			"		for _, l := range s.lanes {\n			if l.seq > 0 {\n				q.Lanes = append(q.Lanes, protocol.LaneSeq{Lane: l.id, Seq: l.seq})\n			}\n		}\n"),
+			"		for _, l := range s.lanes {\n			if l.seq > 0 {\n				q.Lanes = append(q.Lanes, protocol.LaneSeq{Lane: l.id, Seq: "+
+				"l.seq})\n			}\n		}\n"),
 		one("client: facts follow the first end of the reference stream", "R11", fileUpload, "s.ending--; s.ending > 0 {",
 			"s.ending--; s.ending > 0 && in != s.inputs[0] {"),
 		one("client: a ping has no claims", "R14", filePing, "	q.Lanes = s.numbers(in, func(l *lane) uint64 { return l.acked })\n", ""),

@@ -20,7 +20,8 @@ func joinBugs() []mutants.Mutant {
 		one("joins: rows wait in the part of the whole row", "D1", waiting, "w.add(partOf(Hash(key)), w.row)",
 			"w.add(partOf(Hash(w.row)), w.row)"),
 		one("joins: rows travel to the aggregator of the whole row", "D1", "analyses/sql/exec/reduce.go",
-			"Merge: fold.Never, PartitionBy: 1,\n\t\t\tKeys: []fold.Key{{Name: \"key\"", "Merge: fold.Never, PartitionBy: 2,\n\t\t\tKeys: []fold.Key{{Name: \"key\""),
+			"Merge: fold.Never, PartitionBy: 1,\n\t\t\tKeys: []fold.Key{{Name: \"key\"", "Merge: fold.Never, PartitionBy: 2,\n\t\t\tKeys: "+
+				"[]fold.Key{{Name: \"key\""),
 		one("joins: a NULL beside the key is the value of the row before", "D1", parts,
 			"	case v.IsNull(row):\n		return append(b, 0)\n	case v.Kind == types.Text:", "	case v.Kind == types.Text:"),
 		one("joins: sums of a part stay in the accumulator", "D1", parts, "	w.settle(t)\n	return t.Err()\n", "	return t.Err()\n"),

@@ -127,8 +127,10 @@ func TestQ4_WhatIsUsedTwiceIsBoundOnce(t *testing.T) {
 		"SELECT *" + strings.Repeat(",*", 30_000) + " FROM trips":                                                  "too large an expression",
 		"SELECT a" + strings.Repeat("+a", 2_000) + " AS x FROM t WHERE x > 1" + strings.Repeat(" OR x > 1", 6_000): "too large an expression",
 		// a query that is named once more has its columns once more
-		"WITH w AS (SELECT *" + strings.Repeat(",*", 20) + " FROM trips) SELECT 1 FROM w" + strings.Repeat(" UNION ALL SELECT 1 FROM w", 1_500): "columns in all",
-		"SELECT 1 FROM t" + strings.Repeat(" CROSS JOIN (SELECT 1)", 300):                                                                       "more than 256 joins",
+		"WITH w AS (SELECT *" + strings.Repeat(",*", 20) + " FROM trips) SELECT 1 FROM w" + strings.Repeat(" UNION ALL SELECT 1 FROM w",
+			1_500): "columns in all",
+		"SELECT 1 FROM t" + strings.Repeat(" CROSS JOIN (SELECT 1)",
+			300): "more than 256 joins",
 	} {
 		_, err := bindText(text)
 		if e := (*syntax.Error)(nil); !errors.As(err, &e) || !strings.Contains(e.Message, want) {

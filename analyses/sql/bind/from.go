@@ -85,7 +85,8 @@ func (b *binder) fromTable(f *syntax.Table, c *ctes) (plan.Node, []visible) {
 // widen counts the columns of a table that the statement names.
 func (b *binder) widen(at syntax.Pos, columns int, hint string) {
 	if b.width += columns; b.width > maxSize {
-		b.fail(at, fmt.Sprintf("the tables of the statement have more than %d columns in all, each counted as often as its table is named", maxSize),
+		b.fail(at, fmt.Sprintf("the tables of the statement have more than %d columns in all, each counted as often as its table is named",
+			maxSize),
 			hint)
 	}
 }

@@ -110,7 +110,8 @@ var unit = map[string]plan.Interval{
 	"s": {Micros: 1e6}, "minute": {Micros: 60e6}, "min": {Micros: 60e6}, "m": {Micros: 60e6},
 	"hour": {Micros: 3600e6}, "h": {Micros: 3600e6}, "day": {Days: 1}, "d": {Days: 1}, "week": {Days: 7}, "w": {Days: 7}, "month": {Months: 1},
 	"mon": {Months: 1}, "quarter": {Months: 3}, "year": {Months: 12}, "y": {Months: 12},
-	"decade": {Months: 120}, "century": {Months: 1200}, "centurie": {Months: 1200}, "millennium": {Months: 12000}, "millennia": {Months: 12000},
+	"decade": {Months: 120}, "century": {Months: 1200}, "centurie": {Months: 1200}, "millennium": {Months: 12000},
+	"millennia": {Months: 12000},
 }
 
 // ParseInterval reads '1 day 2 hours' and '1 day 03:04:05'. It takes whole numbers only; a time of day may have a fraction.

@@ -41,7 +41,9 @@ func quartile(n string) string {
 
 func always(types.Type) bool     { return true }
 func compared(t types.Type) bool { return t.Kind != types.TextList && t.Kind != types.Null }
-func measured(t types.Type) bool { return t.IsNumber() || t.Kind == types.Date || t.Kind == types.Timestamp }
+func measured(t types.Type) bool {
+	return t.IsNumber() || t.Kind == types.Date || t.Kind == types.Timestamp
+}
 
 // summary binds SUMMARIZE: a row of statistics for each column of a query. It is one aggregation of the query. Lists hold the
 // values, and UNNEST turns them into rows:

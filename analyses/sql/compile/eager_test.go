@@ -25,12 +25,18 @@ func TestQ7_RowsAreGroupedEarly(t *testing.T) {
 		"SELECT bk, sum(bn) FROM b ANTI JOIN a ON ak = bk GROUP BY bk":                                                    early,
 		"SELECT bk, sum(bn) FROM b WHERE bn > 2 AND bk IN (SELECT ak FROM a GROUP BY ak HAVING count(*) > 3) GROUP BY bk": early,
 		// another column is compared
-		"SELECT bk, sum(bn) FROM b SEMI JOIN a ON ak = bk AND at = bt GROUP BY bk":                                                           rows,
-		"SELECT ak, an, sum(bn) AS s FROM a, b, c WHERE ak = bk AND ak = ck AND an + cn > 3 GROUP BY ak, an ORDER BY s DESC, ak, an LIMIT 9": early,
-		"SELECT ak, sum(bn) FROM a, b WHERE ak = bk AND ak IN (SELECT bk FROM b GROUP BY bk HAVING sum(bk) > 20) GROUP BY ak":                early,
-		"SELECT ak, sum(bn) FROM a, b WHERE ak = bk AND ak IN (SELECT bk FROM b GROUP BY bk HAVING max(bn) > 6) GROUP BY ak":                 early,
-		"SELECT ak, sum(bn) FROM a, b WHERE ak = bk AND ak IN (SELECT bk FROM b GROUP BY bk HAVING count(*) > 4) GROUP BY ak":                early,
-		"SELECT ak, sum(bn) FROM a, b WHERE ak = bk AND ak IN (SELECT bk FROM b WHERE bn > 4 GROUP BY bk HAVING sum(bn) > 9) GROUP BY ak":    early,
+		"SELECT bk, sum(bn) FROM b SEMI JOIN a ON ak = bk AND at = bt GROUP BY " +
+			"bk": rows,
+		"SELECT ak, an, sum(bn) AS s FROM a, b, c WHERE ak = bk AND ak = ck AND an + cn " +
+			"> 3 GROUP BY ak, an ORDER BY s DESC, ak, an LIMIT 9": early,
+		"SELECT ak, sum(bn) FROM a, b WHERE ak = bk AND ak IN (SELECT bk FROM b GROUP " +
+			"BY bk HAVING sum(bk) > 20) GROUP BY ak": early,
+		"SELECT ak, sum(bn) FROM a, b WHERE ak = bk AND ak IN (SELECT bk FROM b GROUP " +
+			"BY bk HAVING max(bn) > 6) GROUP BY ak": early,
+		"SELECT ak, sum(bn) FROM a, b WHERE ak = bk AND ak IN (SELECT bk FROM b GROUP " +
+			"BY bk HAVING count(*) > 4) GROUP BY ak": early,
+		"SELECT ak, sum(bn) FROM a, b WHERE ak = bk AND ak IN (SELECT bk FROM b WHERE " +
+			"bn > 4 GROUP BY bk HAVING sum(bn) > 9) GROUP BY ak": early,
 		// bn is compared, too
 		"SELECT ak, sum(bn) FROM a JOIN b ON ak = bk AND an < bn GROUP BY ak": rows,
 		// a group by another column

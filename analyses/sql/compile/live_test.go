@@ -7,8 +7,8 @@ import (
 	"posta.dev/posta/analyses/sql/plan"
 )
 
-// TestColumnsOfNewNodesTravel: a node that the split itself makes stands in no plan whose columns were looked at, so all columns count as read
-// that its table has; of a node of the plan only those that something above reads.
+// TestColumnsOfNewNodesTravel: a node that the split itself makes stands in no plan whose columns were looked at, so all columns count as
+// read that its table has; of a node of the plan only those that something above reads.
 func TestColumnsOfNewNodesTravel(t *testing.T) {
 	s, err := planOf(t, "SELECT sum(x) FROM t WHERE i + 1 > 2", fstest.MapFS{"t.csv": {Data: []byte("i,x,y\n1,2,3\n")}}).statement()
 	if err != nil {

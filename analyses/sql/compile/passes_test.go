@@ -205,7 +205,8 @@ func TestQ3_RejectedRowsAreEachStatementsOwn(t *testing.T) {
 	sampled := fstest.MapFS{"t.csv": {Data: []byte("i,x,c,k\n1,0.5,a,1\n")}, "s.csv": {Data: []byte("k,v,w\n1,2,z\n")}}
 	files := fstest.MapFS{
 		"t.csv": {Data: []byte(
-			"i,x,c,k\n1,0.5,a,1\n2,bad,b,2\n3,1.5,\"c\nd\"\nbad,2.5,d,4\n5,3.5,e,bad\n\n6,,f\n7,bad\nbad\n9,\"4.5\"x,g,1\n-1,worse,h,3\n8,9.5,i,2,more\n")},
+			"i,x,c,k\n1,0.5,a,1\n2,bad,b,2\n3,1.5,\"c\nd\"\nbad,2.5,d,4\n5,3.5,e,bad\n\n6,,f\n7,bad\nbad\n9,\"4.5\"x,g,1\n-1,worse,h,3\n8,9.5,i," +
+				"2,more\n")},
 		"s.csv": {Data: []byte("k,v,w\n1,10,one\n2,bad,two\n3,30\n2,20,again\nbad,40,four\n")},
 	}
 	counts := func(got *answers.Answer, statement string) (text string) {
@@ -371,7 +372,8 @@ func TestPlansSayWhatTheyAsk(t *testing.T) {
 		"2 statements, first: pass 1, a query in WHERE, of: SELECT count(*)") {
 		t.Errorf("%q, %v", a.Asks, err)
 	}
-	secret := &Plan{Text: "SELECT a FROM t WHERE a > 41 AND 'x' = $p", Params: bind.Untyped(map[string]string{"p": "y"}), Tables: []catalog.Table{table}}
+	secret := &Plan{Text: "SELECT a FROM t WHERE a > 41 AND 'x' = $p", Params: bind.Untyped(map[string]string{"p": "y"}),
+		Tables: []catalog.Table{table}}
 	if a, err := Analysis(secret); err != nil || a.Outline != "SELECT a FROM t WHERE a > ? AND ? = $p" {
 		t.Errorf("%q, %v", a.Outline, err)
 	}

@@ -15,7 +15,8 @@ import (
 
 // orders has rows whose order is not that of their texts: two zeros, several NaNs, NULLs, numbers of several lengths, and dates.
 var orders = fstest.MapFS{"t.csv": {Data: []byte("k,g,d,x,day,ok\n" +
-	"10,b,9.50,0,2015-06-01,true\n9,a,10.25,-0.0,2015-06-01,false\n-3,,2.00,nan,2014-01-01,\n,a,,inf,,true\n10,,-1.75,-inf,2016-12-31,false\n9,c,9.50,nan,1999-05-05,true\n" +
+	"10,b,9.50,0,2015-06-01,true\n9,a,10.25,-0.0,2015-06-01,false\n-3,,2.00,nan,2014-01-01,\n,a,,inf,,true\n10,,-1.75,-inf,2016-12-31," +
+	"false\n9,c,9.50,nan,1999-05-05,true\n" +
 	"2,a,2.00,1.5,2014-01-01,false\n1,b,,,,\n100,\"\",3.25,0.0,2015-06-01,true\n")}}
 
 func ordersPlan(t *testing.T, text string) (*analyses.Analysis, *Plan) {

@@ -101,9 +101,12 @@ func TestR16_ALimitOverLongValues(t *testing.T) {
 	}
 	files := fstest.MapFS{"t.csv": {Data: []byte(b.String())}, "u.csv": {Data: []byte("k\n7\n9\n")}}
 	for text, want := range map[string]string{
-		"SELECT left(x, 2) AS y, id FROM (SELECT repeat('x', 7900000) || id AS x, id FROM t) WHERE length(x) > 9 LIMIT 3":           "[[\"xx\",0],[\"xx\",1],[\"xx\",2]]",
-		"SELECT left(x, 2) AS y, id FROM (SELECT repeat('x', 7900000) || id AS x, id FROM t) WHERE length(x) > 9 LIMIT 2 OFFSET 20": "[[\"xx\",20],[\"xx\",21]]",
-		"SELECT left(x, 2) AS y, id, k FROM (SELECT repeat('x', 7900000) || id AS x, id FROM t), u WHERE length(x) > 9 LIMIT 3":     "[[\"xx\",0,7],[\"xx\",0,9],[\"xx\",1,7]]",
+		"SELECT left(x, 2) AS y, id FROM (SELECT repeat('x', 7900000) || id AS x, id " +
+			"FROM t) WHERE length(x) > 9 LIMIT 3": "[[\"xx\",0],[\"xx\",1],[\"xx\",2]]",
+		"SELECT left(x, 2) AS y, id FROM (SELECT repeat('x', 7900000) || id AS x, id " +
+			"FROM t) WHERE length(x) > 9 LIMIT 2 OFFSET 20": "[[\"xx\",20],[\"xx\",21]]",
+		"SELECT left(x, 2) AS y, id, k FROM (SELECT repeat('x', 7900000) || id AS x, id " +
+			"FROM t), u WHERE length(x) > 9 LIMIT 3": "[[\"xx\",0,7],[\"xx\",0,9],[\"xx\",1,7]]",
 		"SELECT left(x, 2) AS y, u FROM (SELECT repeat('x', 7900000) || id AS x, unnest(string_split('a,b', ',')) AS u FROM t) WHERE " +
 			"length(x) > 9 LIMIT 3": "[[\"xx\",\"a\"],[\"xx\",\"b\"],[\"xx\",\"a\"]]",
 	} {

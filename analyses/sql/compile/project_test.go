@@ -11,7 +11,8 @@ import (
 // TestColumnsAreComputedForRowsThatNeedThem: filters behind a projection leave out what they do not read, until only the rows of
 // the answer are left. A column that may fail is computed for all rows, also if nothing reads it.
 func TestColumnsAreComputedForRowsThatNeedThem(t *testing.T) {
-	const from = " FROM (SELECT tk AS k, tc || '|' || tc AS s, length(tc) AS n, upper(tc) AS u, 100 // tn AS q, length(tc) - 1 AS less FROM t) "
+	const from = " FROM (SELECT tk AS k, tc || '|' || tc AS s, length(tc) AS n, upper(tc) AS u, 100 // tn AS q, length(tc) - 1 AS less " +
+		"FROM t) "
 	for text, want := range map[string]string{
 		"SELECT s" + from + "WHERE n > 0 AND n < 9":                             "now [2 4], later [1] by step 1",
 		"SELECT s, u" + from + "WHERE u <> 'A'":                                 "now [3 4], later [1] by step 1",

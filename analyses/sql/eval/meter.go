@@ -12,7 +12,8 @@ import (
 // and a batch whose texts would take too much is computed in pieces:
 //
 //	text    one value has at most MaxText bytes
-//	batch   the values that the programs of a Meter have made of several rows have at most MaxBatch; then Run returns a *Full, and Pieces takes fewer rows
+//	batch   the values that the programs of a Meter have made of several rows have at most MaxBatch; then Run returns a *Full, and Pieces
+//	        takes fewer rows
 //	row     those of a single row have at most MaxRow, because a row cannot be divided
 //
 // A lower limits.memory lowers the last two (Limit). A recovery under other limits repeats nothing of this: what functions make of facts is

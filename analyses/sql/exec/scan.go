@@ -203,8 +203,8 @@ func (s *Scan) rowReader(file analyses.File, b *batch.Builder) func(fields [][]b
 	}
 }
 
-// rowEnd returns a function that appends what a row has beside its fields: which of them are NULL, its line, and which parties it is missing
-// for.
+// rowEnd returns a function that appends what a row has beside its fields: which of them are NULL, its line, and which parties it is
+// missing for.
 func (s *Scan) rowEnd(file analyses.File, b *batch.Builder, nulls []int64) func() {
 	masks := s.masks(b)
 	var lines, missing *batch.IntBuilder

@@ -374,8 +374,8 @@ func (j *join) flush() error {
 	return failed
 }
 
-// dropByRest drops the waiting pairs that do not fulfil the rest of the condition. After an error it drops what comes behind it; computed is
-// false if nothing was computed before the error.
+// dropByRest drops the waiting pairs that do not fulfil the rest of the condition. After an error it drops what comes behind it; computed
+// is false if nothing was computed before the error.
 func (j *join) dropByRest() (computed bool, failed error) {
 	both := j.gather(j.lrows, j.rrows, j.restReads, true)
 	sel := make([]int32, 0, len(j.lrows))

@@ -153,20 +153,23 @@ func TestN9_LongWorkPauses(t *testing.T) {
 	w := numbers(128)
 	const triples = 128 * 128 * 128
 	for text, work := range map[string]int{
-		"SELECT count(*) FROM n a, n b, n c":                                                                                             triples,
-		"SELECT count(*) FROM n a, n b, n c WHERE a.a + b.a + c.a < 0":                                                                   triples,
-		"SELECT a.a FROM n a, n b, n c WHERE a.a + b.a + c.a < 0 LIMIT 1":                                                                triples,
-		"SELECT count(*) FROM n a JOIN n b USING (b) JOIN n c USING (b)":                                                                 triples / 4,
-		"SELECT count(*) FROM (SELECT a.a FROM n a, n b) x LEFT JOIN n c ON x.a + c.a < 0":                                               triples,
-		"SELECT count(*) FROM (SELECT a.a FROM n a, n b) x FULL JOIN n c ON x.a + c.a < 0":                                               triples,
-		"SELECT count(*) FROM (SELECT a.a, a.b FROM n a, n b) x WHERE NOT EXISTS (SELECT 1 FROM n c WHERE c.b = x.b AND c.a < -x.a - 1)": triples / 2,
-		"SELECT max(x.a) FROM (SELECT a.a FROM n a, n b, n c UNION ALL SELECT 1) x":                                                      triples,
-		"SELECT x.b, count(*) FROM (SELECT a.b FROM n a, n b, n c) x GROUP BY 1":                                                         triples,
-		"SELECT DISTINCT a.b FROM n a, n b, n c":                                                                                         triples,
-		"SELECT a.b FROM n a, n b, n c INTERSECT SELECT b FROM n":                                                                        triples,
-		"SELECT a.b FROM n a, n b, n c ORDER BY a.a, b.a, c.a LIMIT 3":                                                                   triples,
-		"SELECT a.b FROM n a, n b, n c LIMIT 3 OFFSET 2097100":                                                                           triples,
-		"SELECT count(*) FROM (SELECT unnest(string_split(repeat(',', 1999), ',')) FROM n) x":                                            128 * 2000,
+		"SELECT count(*) FROM n a, n b, n c":                              triples,
+		"SELECT count(*) FROM n a, n b, n c WHERE a.a + b.a + c.a < 0":    triples,
+		"SELECT a.a FROM n a, n b, n c WHERE a.a + b.a + c.a < 0 LIMIT 1": triples,
+		"SELECT count(*) FROM n a JOIN n b USING (b) JOIN n c USING " +
+			"(b)": triples / 4,
+		"SELECT count(*) FROM (SELECT a.a FROM n a, n b) x LEFT JOIN n c ON x.a + c.a < 0": triples,
+		"SELECT count(*) FROM (SELECT a.a FROM n a, n b) x FULL JOIN n c ON x.a + c.a < 0": triples,
+		"SELECT count(*) FROM (SELECT a.a, a.b FROM n a, n b) x WHERE NOT EXISTS " +
+			"(SELECT 1 FROM n c WHERE c.b = x.b AND c.a < -x.a - 1)": triples / 2,
+		"SELECT max(x.a) FROM (SELECT a.a FROM n a, n b, n c UNION ALL SELECT 1) x": triples,
+		"SELECT x.b, count(*) FROM (SELECT a.b FROM n a, n b, n c) x GROUP BY 1":    triples,
+		"SELECT DISTINCT a.b FROM n a, n b, n c":                                    triples,
+		"SELECT a.b FROM n a, n b, n c INTERSECT SELECT b FROM n":                   triples,
+		"SELECT a.b FROM n a, n b, n c ORDER BY a.a, b.a, c.a LIMIT 3":              triples,
+		"SELECT a.b FROM n a, n b, n c LIMIT 3 OFFSET 2097100":                      triples,
+		"SELECT count(*) FROM (SELECT unnest(string_split(repeat(',', 1999), ',')) FROM " +
+			"n) x": 128 * 2000,
 	} {
 		plan, err := w.plan(text)
 		if err != nil {

@@ -152,7 +152,8 @@ var Functions = []Function{
 	{Name: "json_array_length", Group: texts, Forms: []string{"TEXT, TEXT? -> BIGINT"}, Fails: "a text that is not JSON",
 		About: "How many items the list has that a JSON text is, or that it has at a key or a path; 0 for what is not a list."},
 	{Name: "json_extract", Group: texts, Forms: []string{"TEXT, TEXT -> TEXT"}, Fails: "a text that is not JSON",
-		About: "The value at a key or a path as JSON text, in which a string keeps its quotes. The same as ->. With * in the path a list of all."},
+		About: "The value at a key or a path as JSON text, in which a string keeps its quotes. The same as ->. With * in the path a list of " +
+			"all."},
 
 	{Name: "abs", Group: numbers, Forms: []string{"N -> N"}, Fails: "-9223372036854775808", About: "Without sign."},
 	{Name: "sign", Group: numbers, Forms: []string{"N -> BIGINT"}, About: "-1, 0 or 1."},

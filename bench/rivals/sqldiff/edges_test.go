@@ -99,7 +99,8 @@ var edges = []string{
 		"('2024-01/01'), ('a')) AS t (x)",
 	"SELECT bool_and(x), bool_or(x) FROM (VALUES (NULL::BOOLEAN)) AS t (x)",
 	"SELECT 1 AS a FROM (SELECT 1) AS t LIMIT 0",
-	"SELECT a.x, b.x FROM (VALUES ('nan'::DOUBLE), (0e0), (NULL)) AS a (x) JOIN (VALUES ('nan'::DOUBLE), (-0e0), (NULL)) AS b (x) ON a.x = b.x",
+	"SELECT a.x, b.x FROM (VALUES ('nan'::DOUBLE), (0e0), (NULL)) AS a (x) JOIN (VALUES ('nan'::DOUBLE), (-0e0), (NULL)) AS b (x) ON a.x = " +
+		"b.x",
 }
 
 func TestQ5_EdgesAreAnsweredAsDuckDBDoes(t *testing.T) {

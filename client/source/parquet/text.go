@@ -146,7 +146,9 @@ func bytesOf(e *element, logical, scale int) (width int, made func(dst, value []
 	case logical == logicalUUID && width == 16:
 		made = appendUUID
 	case logical == logicalFloat16 && width == 2:
-		made = func(dst, value []byte) []byte { return columnar.AppendFloat(dst, half(binary.LittleEndian.Uint16(value)), 32) }
+		made = func(dst, value []byte) []byte {
+			return columnar.AppendFloat(dst, half(binary.LittleEndian.Uint16(value)), 32)
+		}
 	}
 	return width, made, nil
 }

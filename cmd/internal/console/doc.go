@@ -1,7 +1,8 @@
 // Package console shows a running cluster in a browser.
 //
 //	Seen        what was heard of the cluster (pure, like all of the model: time comes in)
-//	view        one page of it: overview, sessions, a node, a session. Its parts are HTML that the server makes, so it is readable without JavaScript
+//	view        one page of it: overview, sessions, a node, a session. Its parts are HTML that the server makes, so it is readable without
+//	            JavaScript
 //	graph       the pipeline as a picture
 //	timeline    the last 10 minutes as a picture and a table
 //	feed        looks at the cluster once a second while somebody watches, and gives each watcher the newest parts of its page

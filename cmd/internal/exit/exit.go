@@ -88,7 +88,8 @@ func Code(err error) int {
 		return Usage
 	case is(analyses.ErrUnknown, analyses.ErrBadParam, client.ErrInput, client.ErrNoFiles, client.ErrDamaged, client.ErrConfig,
 		client.ErrRefused, session.ErrBadID,
-		topology.ErrNoText, inspect.ErrRejected, journal.ErrUse, out.ErrUse, postgres.ErrUse, image.ErrNoProgram, image.ErrNotStatic, topology.ErrNoNode,
+		topology.ErrNoText, inspect.ErrRejected, journal.ErrUse, out.ErrUse, postgres.ErrUse, image.ErrNoProgram, image.ErrNotStatic,
+		topology.ErrNoNode,
 		topology.ErrNoStage, protocol.ErrUnknownAnalysis, protocol.ErrBadParam, protocol.ErrForbidden, fs.ErrNotExist, syscall.ENOTDIR):
 		return Usage
 	}

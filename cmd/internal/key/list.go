@@ -137,7 +137,8 @@ func ListKeys(k keyring.Ring, now time.Time) (all []KeyView, err error) {
 		if present[id] {
 			continue
 		}
-		if id.Name == keyring.LocalClient && id.Role == security.Client { // posta up has made this client, and lets it in without a line of [clients]
+		// posta up has made this client, and lets it in without a line of [clients]
+		if id.Name == keyring.LocalClient && id.Role == security.Client {
 			add(string(security.Operate), id.Name, k.Home(id), "")
 			continue
 		}

@@ -409,7 +409,8 @@ func TestPostgres_TypesAreThoseOfTheStatement(t *testing.T) {
 	}
 	want[0][3], want[0][4] = "1969-12-31 00:00:00", "1969-12-31 23:59:59.000001+00"
 	if got := ask(t, made,
-		"select i::text, p::text, x::text, d::text, (t at time zone 'UTC')::text || '+00', b::text, s::text from theirs"); !reflect.DeepEqual(got, want[:1]) {
+		"select i::text, p::text, x::text, d::text, (t at time zone 'UTC')::text || '+00', b::text, "+
+			"s::text from theirs"); !reflect.DeepEqual(got, want[:1]) {
 		t.Errorf("%v", got)
 	}
 	for columns, says := range map[string]string{

@@ -23,7 +23,8 @@ func DemandKeys(t *topology.Topology, haveKeys bool) error {
 	switch {
 	case t.Security.Insecure:
 	case len(exposed) > 0 && !haveKeys:
-		return exit.Usagef("%s: host %q listens at %s, where other machines reach it, and there are no keys in %s; make them with `posta key init "+
+		return exit.Usagef("%s: host %q listens at %s, where other machines reach it, and there are no keys in %s; make them with `posta key "+
+			"init "+
 			"-f %[1]s`, or write insecure = true below [security] to let anyone in",
 			t.File, exposed[0].Name, exposed[0].Bind, t.KeysDir)
 	case haveKeys && t.OverTCP() && t.Transport != topology.ZMQ && !t.Security.TrustBroker && (len(exposed) > 0 || !t.BrokerIsLocal()):
