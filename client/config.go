@@ -12,7 +12,8 @@ import (
 	"posta.dev/posta/security"
 )
 
-// Config says what to run and how. Entries and Analysis are needed; Dir or Find are needed to send anything.
+// Config says what to run and how. Entries and Analysis are needed; Dir or Find are needed to send anything. What most callers set comes
+// first.
 type Config struct {
 	// Entries are endpoints of the cluster ("tcp://host:port"), any of its inputs or outputs. They are tried in turn.
 	Entries []string
@@ -25,9 +26,6 @@ type Config struct {
 	Analysis string
 	Params   map[string]string
 
-	// Plan is the plan from which the cluster compiles the analysis; nil for an analysis that is built in.
-	Plan []byte
-
 	// Dir is where the files are. Find, if set, is asked instead.
 	Dir  string
 	Find func(protocol.Stream) ([]Source, error)
@@ -36,49 +34,33 @@ type Config struct {
 	Named []Named
 	Stdin io.Reader
 
-	// Input, if set, is used in place of Dir, Named and Stdin. Samples of its files may have been read before.
-	Input *Input
-
 	// Comma separates the columns in all CSV files; 0 detects the separator of each file, see package client/source/text.
 	Comma byte
 
-	// Columns, if set, returns the columns that are needed of a stream, nil if they are not known. Known columns are used to detect
-	// separators.
-	Columns func(stream string) []csv.Column
+	// OnProgress is called every 200 ms and once at the end, from one goroutine, never concurrently.
+	OnProgress func(Progress)
 
-	// Forms, if set, returns what the files of a stream are that are CSV, if they are not CSV with a header.
-	Forms func(stream string) csv.Form
+	// OnWarning is called once for each warning about the input, never concurrently. The Answer has them, too.
+	OnWarning func(Warning)
 
-	// Skips, if set, returns a function that reports which parts of a stream's files need not be read (analyses.Stream.Skips, for the columns
-	// that Columns returns), or nil if all have to be read.
-	Skips func(stream string) func([]csv.Range) bool
+	// OnRows gets the rows of the queries as they arrive, query by query; last is true once for each query. An error ends
+	// the run. The rows stay valid.
+	OnRows func(query string, columns []string, rows protocol.Rows, last bool) error
 
-	// Session is the session's id; zero means a new one.
-	Session session.ID
+	// StreamOnly keeps rows out of the Answer: only OnRows gets them. Keep, if it is not 0, puts only the first Keep rows of each query into
+	// the Answer. Otherwise the Answer has all rows. If they take more than a few MiB, the rest is in a temporary file, which no other process
+	// can open and which ends with this process (os.TempDir says where; TMPDIR changes it).
+	StreamOnly bool
+	Keep       int
 
-	// Token proves that this client opened the session; zero means a new one. A run that was ended after its upload can be taken up again with
-	// its id and its token: it goes straight to the results. With another token it gets protocol.ErrInUse or protocol.ErrFinished and changes
-	// nothing.
-	Token session.Token
+	// KeepResults leaves the results with the cluster, for its results_ttl, instead of closing the session.
+	KeepResults bool
 
-	// Takeover takes the session over from the client that opened it and has fallen silent (R17): Open waits while that client lives. If the
-	// session's upload was finished, the client goes straight to the results; if the session is in the middle of its upload, Open returns
-	// ErrInterrupted.
-	Takeover bool
+	// Deliver, if set, gets the complete answer before the session is closed. When it returns an error the run ends with ErrNotDelivered, and
+	// the answer stays with the cluster for its results_ttl.
+	Deliver func(context.Context, *Answer) error
 
-	// Resume continues with the session of another client that is gone, wherever its upload stopped: it takes the session over, asks all
-	// inputs what they have taken, compares that with the files, and sends the rest. Session is needed, and Analysis, Params and the files
-	// have to be the same. While another client uses the session, Open waits for up to 15 s, and then returns protocol.ErrInUse. If the files
-	// are others, the error is ErrOtherFiles.
-	Resume bool
-
-	// Force lets Cancel and Finish end the session without its token, whoever opened it, because a person wants it.
-	Force bool
-
-	// Head, if set, returns how many bytes of a stream's records are enough, 0 for all. The files of such a stream are sent one after the
-	// other, in the order of their names. Reading stops after the chunk in which that many bytes are reached. Answer.Partial says whether
-	// anything was left out. A session that is resumed cannot have Head.
-	Head func(stream string) int64
+	// How the session is run. The defaults suit most.
 
 	// Lanes is how many chunks are under way at once, 1 to 1024; 0 means 8, and there is at least one for each input. A single lane waits for
 	// an fsync between any two chunks. Each lane costs memory for one chunk, in the client and in the cluster.
@@ -102,23 +84,6 @@ type Config struct {
 	// NoWait returns protocol.ErrBusy instead of waiting until the cluster has room for another session.
 	NoWait bool
 
-	// KeepResults leaves the results with the cluster, for its results_ttl, instead of closing the session.
-	KeepResults bool
-
-	// StreamOnly keeps rows out of the Answer: only OnRows gets them. Keep, if it is not 0, puts only the first Keep rows of each query into
-	// the Answer. Otherwise the Answer has all rows. If they take more than a few MiB, the rest is in a temporary file, which no other process
-	// can open and which ends with this process (os.TempDir says where; TMPDIR changes it).
-	StreamOnly bool
-	Keep       int
-
-	// OnRows gets the rows of the queries as they arrive, query by query; last is true once for each query. An error ends
-	// the run. The rows stay valid.
-	OnRows func(query string, columns []string, rows protocol.Rows, last bool) error
-
-	// Deliver, if set, gets the complete answer before the session is closed. When it returns an error the run ends with ErrNotDelivered, and
-	// the answer stays with the cluster for its results_ttl.
-	Deliver func(context.Context, *Answer) error
-
 	// Inspect, if set, is called for each file before any of its rows are sent, by several goroutines, with its header line. If it returns a
 	// function, that is called with each chunk of the file, in their order, before the chunk is sent. The chunk is valid during the call. An
 	// error ends the run.
@@ -128,14 +93,56 @@ type Config struct {
 	// there.
 	OnOpened func(session.ID)
 
-	// OnWarning is called once for each warning about the input, never concurrently. The Answer has them, too.
-	OnWarning func(Warning)
-
 	// OnNote is called for each file that is read in another form than usual, and says in which. It is never called concurrently.
 	OnNote func(Warning)
 
-	// OnProgress is called every 200 ms and once at the end, from one goroutine, never concurrently.
-	OnProgress func(Progress)
+	// For sessions that were begun before, by this client or by another one.
+
+	// Session is the session's id; zero means a new one.
+	Session session.ID
+
+	// Token proves that this client opened the session; zero means a new one. A run that was ended after its upload can be taken up again with
+	// its id and its token: it goes straight to the results. With another token it gets protocol.ErrInUse or protocol.ErrFinished and changes
+	// nothing.
+	Token session.Token
+
+	// Takeover takes the session over from the client that opened it and has fallen silent (R17): Open waits while that client lives. If the
+	// session's upload was finished, the client goes straight to the results; if the session is in the middle of its upload, Open returns
+	// ErrInterrupted.
+	Takeover bool
+
+	// Resume continues with the session of another client that is gone, wherever its upload stopped: it takes the session over, asks all
+	// inputs what they have taken, compares that with the files, and sends the rest. Session is needed, and Analysis, Params and the files
+	// have to be the same. While another client uses the session, Open waits for up to 15 s, and then returns protocol.ErrInUse. If the files
+	// are others, the error is ErrOtherFiles.
+	Resume bool
+
+	// Force lets Cancel and Finish end the session without its token, whoever opened it, because a person wants it.
+	Force bool
+
+	// For analyses that are compiled, and files that were sampled before: package query sets these.
+
+	// Plan is the plan from which the cluster compiles the analysis; nil for an analysis that is built in.
+	Plan []byte
+
+	// Input, if set, is used in place of Dir, Named and Stdin. Samples of its files may have been read before.
+	Input *Input
+
+	// Columns, if set, returns the columns that are needed of a stream, nil if they are not known. Known columns are used to detect
+	// separators.
+	Columns func(stream string) []csv.Column
+
+	// Forms, if set, returns what the files of a stream are that are CSV, if they are not CSV with a header.
+	Forms func(stream string) csv.Form
+
+	// Skips, if set, returns a function that reports which parts of a stream's files need not be read (analyses.Stream.Skips, for the columns
+	// that Columns returns), or nil if all have to be read.
+	Skips func(stream string) func([]csv.Range) bool
+
+	// Head, if set, returns how many bytes of a stream's records are enough, 0 for all. The files of such a stream are sent one after the
+	// other, in the order of their names. Reading stops after the chunk in which that many bytes are reached. Answer.Partial says whether
+	// anything was left out. A session that is resumed cannot have Head.
+	Head func(stream string) int64
 }
 
 // Defaults of Config.

@@ -46,7 +46,7 @@ func (d drv) Open(source string) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Connect(context.Background())
+	return &conn{c.(*Connector).db, true}, nil
 }
 
 // OpenConnector reads the name of a data source.
@@ -86,7 +86,7 @@ func NewConnector(cfg query.Config) (*Connector, error) {
 }
 
 // Connect returns a connection.
-func (c *Connector) Connect(context.Context) (driver.Conn, error) { return &conn{c.db}, nil }
+func (c *Connector) Connect(context.Context) (driver.Conn, error) { return &conn{c.db, false}, nil }
 
 // Driver returns the driver.
 func (c *Connector) Driver() driver.Driver { return drv{} }
@@ -94,9 +94,18 @@ func (c *Connector) Driver() driver.Driver { return drv{} }
 // Close closes the query.DB.
 func (c *Connector) Close() error { return c.db.Close() }
 
-type conn struct{ db *query.DB }
+type conn struct {
+	db   *query.DB
+	owns bool // the connection has a query.DB of its own
+}
 
-func (c *conn) Close() error                                                 { return nil }
+func (c *conn) Close() error {
+	if c.owns {
+		return c.db.Close()
+	}
+	return nil
+}
+
 func (c *conn) Begin() (driver.Tx, error)                                    { return nil, ErrReadOnly }
 func (c *conn) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) { return nil, ErrReadOnly }
 func (c *conn) Prepare(text string) (driver.Stmt, error)                     { return &stmt{c, text}, nil }
