@@ -37,16 +37,10 @@ const MaxAsks = 1024
 type Analysis struct {
 	Name    string      // as in `posta run NAME`: lower case letters, digits, dashes
 	About   string      // one line for people
-	Asks    string      // what the session asks, in one line of at most [MaxAsks] bytes; only if the analysis was compiled from a plan
-	Outline string      // Asks without its values, for people who may know that the session runs, but may not read its answer
 	Params  []Param     // what a client may override
 	Streams []Stream    // reference streams before fact streams, in the order clients send them
 	Tables  []fold.Spec // what facts and reference rows are folded into
 	Queries []Query     // in the order answers are printed
-
-	// Compile, if set, makes the analysis of one session from the plan that comes with it (see [Set.Open]). Of the other
-	// fields, only Name and About are then set. For no plan may Compile take longer than a node may be busy with one frame.
-	Compile func(plan []byte) (*Analysis, error)
 
 	// NewParser returns the function that turns rows of one file of a stream into typed columns of b. file.Tags holds what the
 	// stars of the stream's Files pattern stood for. The function gets the wanted fields in the order of Stream.Columns (nil for
@@ -57,14 +51,27 @@ type Analysis struct {
 	// where one is needed rejects its row.
 	NewParser func(args Args, stream int, file File, b *batch.Builder) (func(fields [][]byte) error, error)
 
+	// NewJoiner returns the joiner of one session in one node.
+	NewJoiner func(args Args, replica Replica) (Joiner, error)
+
+	// Reduce computes the rows of one query without Rows from the tables that Query.Tables names, in that order, complete and
+	// merged. It runs in slices, so that no other session waits long: sorting a table, looking for rows and emit pause it now
+	// and then. If it works long on something else, it calls [fold.Table.Pause] every few thousand rows. From equal tables it
+	// emits the same rows in the same order every time. Rows are emitted in their final order; values are string, int64,
+	// float64, bool or nil (NULL), one per column of the query.
+	Reduce func(args Args, query int, tables []*fold.Table, emit func(row ...any)) error
+
+	Faster
+	Planned
+}
+
+// Faster is what an analysis may have beside what it needs. It makes the answer come sooner, and changes nothing of it.
+type Faster struct {
 	// NewRunParser, which may be nil, returns a function that does for a run of rows what the function of NewParser does for each of them, in
 	// less time. It returns nil for a file whose rows are parsed one by one. The function reads the first rows of the run, and appends those
 	// of them that are taken and not skipped to the columns of b. It stops before the first row that it cannot read, and leaves that row to
 	// the other function.
 	NewRunParser func(args Args, stream int, file File, b *batch.Builder) func(run *csv.Run) (read, taken int)
-
-	// NewJoiner returns the joiner of one session in one node.
-	NewJoiner func(args Args, replica Replica) (Joiner, error)
 
 	// NewFolder, which may be nil, returns a Folder that folds the rows of a fact stream in the parser that has read them, so
 	// only tables travel. It returns nil for a stream whose rows need a reference stream, or whose tables would have as many
@@ -85,6 +92,16 @@ type Analysis struct {
 	// ([fold.Never]) are empty, too. Prune runs in slices, as Reduce does. The answer must be the same with and without Prune,
 	// and for any number of partitions.
 	Prune func(args Args, stream int, tables []*fold.Table) error
+}
+
+// Planned is what only analyses have that are compiled from a plan, such as SQL. Others leave it empty.
+type Planned struct {
+	Asks    string // what the session asks, in one line of at most [MaxAsks] bytes; only if the analysis was compiled from a plan
+	Outline string // Asks without its values, for people who may know that the session runs, but may not read its answer
+
+	// Compile, if set, makes the analysis of one session from the plan that comes with it (see [Set.Open]). Of the other
+	// fields, only Name and About are then set. For no plan may Compile take longer than a node may be busy with one frame.
+	Compile func(plan []byte) (*Analysis, error)
 
 	// Finish adds the rows of a table that aggregators make from other tables ([fold.Spec.From]), when these are complete. It is
 	// called in each aggregator, for one part of the rows after the other. Rows that are equal in the keys by which they are
@@ -93,13 +110,6 @@ type Analysis struct {
 	// rows that it has added; the table may be empty after that, because its rows have been sent. Finish runs in slices, as Reduce
 	// does. From equal tables it makes the same rows in the same order every time.
 	Finish func(args Args, table int, tables []*fold.Table, full func()) error
-
-	// Reduce computes the rows of one query without Rows from the tables that Query.Tables names, in that order, complete and
-	// merged. It runs in slices, so that no other session waits long: sorting a table, looking for rows and emit pause it now
-	// and then. If it works long on something else, it calls [fold.Table.Pause] every few thousand rows. From equal tables it
-	// emits the same rows in the same order every time. Rows are emitted in their final order; values are string, int64,
-	// float64, bool or nil (NULL), one per column of the query.
-	Reduce func(args Args, query int, tables []*fold.Table, emit func(row ...any)) error
 }
 
 // Param is a setting of an analysis with its default, as text.
@@ -116,9 +126,15 @@ type Stream struct {
 	Reference bool              // reference streams are complete in every joiner before facts are read (R11)
 	Files     string            // where the client finds its files below the data directory: "*/trips.csv"; they may be packed
 	Comma     byte              // separator; 0 means ','
-	Form      csv.Form          // for clients: what the files are that are CSV, if they are not CSV with a header
 	Columns   []Column          // CSV columns that are needed, found by name
 	Schema    []batch.FieldSpec // typed columns of the batches the parser makes
+
+	PlannedStream
+}
+
+// PlannedStream is what only the streams of analyses have that are compiled from a plan.
+type PlannedStream struct {
+	Form csv.Form // for clients: what the files are that are CSV, if they are not CSV with a header
 
 	// Parties, which may be empty, share the rows of the stream, and each rejects rows only for itself, as the statements of a SQL
 	// session do. A row that one party's parser rejects still goes to the other parties. The rows that a party rejects are counted

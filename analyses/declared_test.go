@@ -15,7 +15,8 @@ func TestQ1_AnAnalysisComesWithItsSession(t *testing.T) {
 		Schema: []batch.FieldSpec{{Name: "a", Kind: batch.Int}}}},
 		NewJoiner: func(Args, Replica) (Joiner, error) { return nil, nil },
 		Reduce:    func(Args, int, []*fold.Table, func(...any)) error { return nil }}
-	asked := &Analysis{Name: "asked", Compile: func(plan []byte) (*Analysis, error) {
+	asked := &Analysis{Name: "asked"}
+	asked.Compile = func(plan []byte) (*Analysis, error) {
 		a := whole
 		switch string(plan) {
 		case "good":
@@ -27,7 +28,7 @@ func TestQ1_AnAnalysisComesWithItsSession(t *testing.T) {
 			return nil, errors.New("no such plan")
 		}
 		return &a, nil
-	}}
+	}
 	set := Set{asked, &Analysis{Name: "fixed", NewJoiner: whole.NewJoiner, Reduce: whole.Reduce}}
 	if err := set.Check(); err != nil {
 		t.Fatal(err)

@@ -45,17 +45,16 @@ const (
 // New returns the analysis.
 func New() *analyses.Analysis {
 	return &analyses.Analysis{
-		Name:           "bikes",
-		About:          "bike rides: rainy days, stations that doubled their trips, stations ridden to from afar",
-		Params:         params(),
-		Streams:        streams(),
-		Tables:         tables(),
-		Queries:        queries(),
-		NewParser:      newParser,
-		NewRunParser:   newRunParser,
-		ReferenceLater: true,
-		NewJoiner:      newJoiner,
-		Reduce:         reduce,
+		Name:      "bikes",
+		About:     "bike rides: rainy days, stations that doubled their trips, stations ridden to from afar",
+		Params:    params(),
+		Streams:   streams(),
+		Tables:    tables(),
+		Queries:   queries(),
+		NewParser: newParser,
+		Faster:    analyses.Faster{NewRunParser: newRunParser, ReferenceLater: true},
+		NewJoiner: newJoiner,
+		Reduce:    reduce,
 	}
 }
 

@@ -39,17 +39,16 @@ const (
 // New returns the analysis.
 func New() *analyses.Analysis {
 	return &analyses.Analysis{
-		Name:           "flights",
-		About:          "fare searches: many stopovers, long ways round, fastest legs, fares above the mean",
-		Params:         params(),
-		Streams:        streams(),
-		Tables:         tables(),
-		Queries:        queries(),
-		NewParser:      newParser,
-		ReferenceLater: true,
-		NewJoiner:      newJoiner,
-		Prune:          prune,
-		Reduce:         reduce,
+		Name:      "flights",
+		About:     "fare searches: many stopovers, long ways round, fastest legs, fares above the mean",
+		Params:    params(),
+		Streams:   streams(),
+		Tables:    tables(),
+		Queries:   queries(),
+		NewParser: newParser,
+		Faster:    analyses.Faster{ReferenceLater: true, Prune: prune},
+		NewJoiner: newJoiner,
+		Reduce:    reduce,
 	}
 }
 

@@ -38,7 +38,7 @@ func words() *analyses.Analysis {
 				return nil
 			}, nil
 		},
-		ReferenceLater: true,
+		Faster: analyses.Faster{ReferenceLater: true},
 		NewJoiner: func(_ analyses.Args, r analyses.Replica) (analyses.Joiner, error) {
 			return &wordJoiner{replica: r, known: map[string]bool{}, count: map[string][2]int64{}}, nil
 		},

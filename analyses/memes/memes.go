@@ -49,7 +49,7 @@ func New() *analyses.Analysis {
 		Queries:   queries(),
 		NewParser: newParser,
 		NewJoiner: newJoiner,
-		Prune:     prune,
+		Faster:    analyses.Faster{Prune: prune},
 		Reduce:    reduce,
 	}
 }

@@ -45,17 +45,16 @@ const (
 // New returns the analysis.
 func New() *analyses.Analysis {
 	return &analyses.Analysis{
-		Name:           "movies",
-		About:          "films: coproductions, budgets by country, the best and worst rated, actors, what sad and happy stories earn",
-		Params:         params(),
-		Streams:        streams(),
-		Tables:         tables(),
-		Queries:        queries(),
-		NewParser:      newParser,
-		NewRunParser:   newRunParser,
-		ReferenceLater: true,
-		NewJoiner:      newJoiner,
-		Reduce:         reduce,
+		Name:      "movies",
+		About:     "films: coproductions, budgets by country, the best and worst rated, actors, what sad and happy stories earn",
+		Params:    params(),
+		Streams:   streams(),
+		Tables:    tables(),
+		Queries:   queries(),
+		NewParser: newParser,
+		Faster:    analyses.Faster{NewRunParser: newRunParser, ReferenceLater: true},
+		NewJoiner: newJoiner,
+		Reduce:    reduce,
 	}
 }
 

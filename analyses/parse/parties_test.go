@@ -38,8 +38,9 @@ func shared() *analyses.Analysis {
 	return &analyses.Analysis{
 		Name: "shared",
 		Streams: []analyses.Stream{{
-			Name: "s", Files: "*.csv", Comma: ';', Columns: analyses.Columns("n", "text"), Parties: []analyses.Party{number, text},
-			Schema: []batch.FieldSpec{{Name: "n", Kind: batch.Int}, {Name: "text", Kind: batch.Dict}, {Name: "missing", Kind: batch.Int}},
+			Name: "s", Files: "*.csv", Comma: ';', Columns: analyses.Columns("n", "text"),
+			PlannedStream: analyses.PlannedStream{Parties: []analyses.Party{number, text}},
+			Schema:        []batch.FieldSpec{{Name: "n", Kind: batch.Int}, {Name: "text", Kind: batch.Dict}, {Name: "missing", Kind: batch.Int}},
 		}},
 		Tables: []fold.Spec{{Name: "t", Stream: "s", Aggs: []fold.Agg{{Name: "n", Kind: fold.Sum}}}},
 		NewParser: func(_ analyses.Args, _ int, file analyses.File, b *batch.Builder) (func([][]byte) error, error) {

@@ -79,8 +79,7 @@ func newAnalysis(w *world) *analyses.Analysis {
 			{Name: "keys", Columns: []string{"group", "bytes"}, Tables: []string{"keys"}, Rows: keyRows, Order: keyOrder},
 			{Name: "sizes", Columns: []string{"group", "bytes", "facts"}, Tables: []string{"sizes"}},
 		},
-		NewParser:      newParser,
-		ReferenceLater: true,
+		NewParser: newParser,
 		NewJoiner: func(args analyses.Args, r analyses.Replica) (analyses.Joiner, error) {
 			least, err := strconv.ParseFloat(args[0], 64)
 			all, _ := strconv.Atoi(args[2])
@@ -94,14 +93,14 @@ func newAnalysis(w *world) *analyses.Analysis {
 			pause(tables)
 			return reduce(args, query, tables, emit)
 		},
-		Prune: func(_ analyses.Args, _ int, tables []*fold.Table) error {
+		Faster: analyses.Faster{ReferenceLater: true, Prune: func(_ analyses.Args, _ int, tables []*fold.Table) error {
 			pause(tables)
 			for _, t := range tables {
 				t.Retain(func(row int) bool { return len(t.KeyText(row, 0)) > 0 })
 			}
 			pause(tables)
 			return nil
-		},
+		}},
 	}
 }
 

@@ -24,13 +24,15 @@ const Name = "sql"
 
 // New returns the analysis that compiles plans; it goes into the set of a program that answers SQL.
 func New() *analyses.Analysis {
-	return &analyses.Analysis{Name: Name, About: "statements of SQL", Compile: func(plan []byte) (*analyses.Analysis, error) {
+	a := &analyses.Analysis{Name: Name, About: "statements of SQL"}
+	a.Compile = func(plan []byte) (*analyses.Analysis, error) {
 		p, err := Decode(plan)
 		if err != nil {
 			return nil, err
 		}
 		return Analysis(p)
-	}}
+	}
+	return a
 }
 
 // Analysis makes the analysis of a plan's statements.

@@ -48,7 +48,8 @@ const nullsIn = 62
 // a scan may reject different rows, the last column is the analyses.Missing of each row. The names of the columns are numbers,
 // because the names in a file may be longer than a batch allows.
 func (s *Scan) Describe() (analyses.Stream, error) {
-	st := analyses.Stream{Name: s.Table.Name, Files: s.Table.Files, Comma: s.Table.Comma, Form: s.Table.Form}
+	st := analyses.Stream{Name: s.Table.Name, Files: s.Table.Files, Comma: s.Table.Comma}
+	st.Form = s.Table.Form
 	for k, i := range s.Wanted {
 		c := s.Table.Columns[i]
 		if c.Type.Kind == types.Null {

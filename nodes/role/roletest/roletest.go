@@ -49,8 +49,8 @@ func Analysis() *analyses.Analysis {
 			{Name: "known", Columns: []string{"colour", "rows"}, Tables: []string{"known"}},
 			{Name: "amounts", Columns: []string{"colour", "amount"}, Tables: []string{"amounts"}},
 		},
-		NewParser:      newParser,
-		ReferenceLater: true,
+		NewParser: newParser,
+		Faster:    analyses.Faster{ReferenceLater: true},
 		NewJoiner: func(_ analyses.Args, r analyses.Replica) (analyses.Joiner, error) {
 			return &joiner{first: r.Index == 0, known: map[string]bool{}, rows: map[string]int64{}, amounts: map[string]int64{}}, nil
 		},
