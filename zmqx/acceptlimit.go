@@ -23,6 +23,8 @@ type AcceptLimit struct {
 	mu       sync.Mutex
 	left     *sync.Cond // signalled when a connection has left
 	accepted map[*accepted]struct{}
+	waiting  int       // connections that wait for a place
+	leaving  int       // evicted ones that have not left yet
 	entered  uint64    // how many were ever accepted
 	logged   time.Time // when an eviction was logged last
 }
@@ -46,27 +48,34 @@ func NewAcceptLimit(most int, log *slog.Logger) *AcceptLimit {
 // Max is how many connections are allowed.
 func (l *AcceptLimit) Max() int { return l.max }
 
-// enter adds a connection. At the bound it first evicts one, and waits until that one has left.
+// enter adds a connection. At the bound it first evicts one, and waits until one has left. Another connection may come just then and take
+// the place without having waited. So whoever waits evicts again, until as many are leaving as are waiting.
 func (l *AcceptLimit) enter(conn net.Conn, clients bool) *accepted {
 	if l == nil {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for evicted := false; len(l.accepted) >= l.max; {
-		if !evicted {
-			evicted = l.evictLocked()
+	l.waiting++
+	for len(l.accepted) >= l.max {
+		if l.leaving < l.waiting {
+			l.evictLocked()
 		}
 		l.left.Wait()
 	}
+	l.waiting--
+	return l.addLocked(conn, clients)
+}
+
+func (l *AcceptLimit) addLocked(conn net.Conn, clients bool) *accepted {
 	l.entered++
 	a := &accepted{conn: conn, clients: clients, number: l.entered}
 	l.accepted[a] = struct{}{}
 	return a
 }
 
-// evictLocked ends the quietest connection that is not about to end anyway, and reports whether there was one.
-func (l *AcceptLimit) evictLocked() bool {
+// evictLocked ends the quietest connection that is not about to end anyway.
+func (l *AcceptLimit) evictLocked() {
 	var quietest *accepted
 	for a := range l.accepted {
 		if !a.evicted && (quietest == nil || a.quieter(quietest)) {
@@ -74,9 +83,10 @@ func (l *AcceptLimit) evictLocked() bool {
 		}
 	}
 	if quietest == nil {
-		return false
+		return
 	}
 	quietest.evicted = true
+	l.leaving++
 	if now := time.Now(); now.Sub(l.logged) >= time.Minute {
 		l.logged = now
 		l.log.Warn("as many connections are open as this process has file descriptors for; the quietest is closed for each new one. Raise the "+
@@ -85,10 +95,9 @@ func (l *AcceptLimit) evictLocked() bool {
 	}
 	if quietest.peer == nil {
 		quietest.conn.Close()
-		return true
+		return
 	}
 	quietest.peer.fail(fmt.Errorf("%w: %d in all sockets (AcceptLimit), and this one was silent longest", ErrTooManyPeers, l.max))
-	return true
 }
 
 // quieter orders connections by eviction. A connection without a finished handshake counts as a stranger that never spoke.
@@ -140,6 +149,13 @@ func (l *AcceptLimit) leave(a *accepted) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.removeLocked(a)
+}
+
+func (l *AcceptLimit) removeLocked(a *accepted) {
+	if _, there := l.accepted[a]; there && a.evicted {
+		l.leaving--
+	}
 	delete(l.accepted, a)
 	l.left.Broadcast()
 }

@@ -1,9 +1,11 @@
 package zmqx
 
 import (
+	"io"
 	"log/slog"
 	"net"
 	"testing"
+	"time"
 )
 
 // count returns how many connections the limit counts.
@@ -73,4 +75,40 @@ func TestR16_ConnectionsOfAllSockets(t *testing.T) {
 			t.Errorf("%d connections are counted after Close", n)
 		}
 	})
+}
+
+// TestR16_AWaitingConnectionIsNotOvertakenForEver: a connection waits for the place of one that was evicted, and another one comes just when
+// that place is free. The one that waits gets the place of the other; it waited for ever when nobody left by himself.
+func TestR16_AWaitingConnectionIsNotOvertakenForEver(t *testing.T) {
+	l := NewAcceptLimit(1, slog.New(slog.DiscardHandler))
+	pipe := func() (ours, theirs net.Conn) {
+		ours, theirs = net.Pipe()
+		t.Cleanup(func() { _, _ = ours.Close(), theirs.Close() })
+		return ours, theirs
+	}
+	closed := func(theirs net.Conn) { // the eviction closes the other end
+		_ = theirs.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := theirs.Read(make([]byte, 1)); err != io.EOF {
+			t.Fatalf("a connection was not evicted: %v", err)
+		}
+	}
+	first, firstPeer := pipe()
+	a := l.enter(first, false)
+	waits, _ := pipe()
+	in := make(chan *accepted)
+	go func() { in <- l.enter(waits, false) }()
+	closed(firstPeer)
+
+	second, secondPeer := pipe()
+	l.mu.Lock() // the first leaves, and the second is there before the waiting one wakes
+	l.removeLocked(a)
+	b := l.addLocked(second, false)
+	l.mu.Unlock()
+	closed(secondPeer)
+	l.leave(b)
+	c := <-in
+	l.leave(c)
+	if len(l.accepted) != 0 || l.waiting != 0 || l.leaving != 0 {
+		t.Errorf("%d are accepted, %d wait, %d are leaving, and none should be", len(l.accepted), l.waiting, l.leaving)
+	}
 }
