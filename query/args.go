@@ -1,7 +1,6 @@
 package query
 
 import (
-	"database/sql"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -11,12 +10,21 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// paramsOf returns the values of parameters by name: $1, $2 and so on for values, $name for sql.Named ones. ? is the next value.
+// NamedArg is the value of a parameter with a name; see Named.
+type NamedArg struct {
+	Name  string
+	Value any
+}
+
+// Named returns the value of the parameter $name.
+func Named(name string, value any) NamedArg { return NamedArg{name, value} }
+
+// paramsOf returns the values of parameters by name: $1, $2 and so on for values, $name for Named ones. ? is the next value.
 func paramsOf(args []any) (bind.Params, error) {
 	params := bind.Params{}
 	for i, arg := range args {
 		name := strconv.Itoa(i + 1)
-		if named, ok := arg.(sql.NamedArg); ok {
+		if named, ok := arg.(NamedArg); ok {
 			name, arg = named.Name, named.Value
 		}
 		value, err := paramOf(arg)

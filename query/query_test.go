@@ -133,8 +133,8 @@ func TestQuery_Parameters(t *testing.T) {
 	db := open(t, map[string]string{"trips.csv": trips}, nil)
 	must(t, db, []string{"[3]"}, "SELECT $1 + 1", 2)
 	must(t, db, []string{"[3 x 2.5 true <nil>]"}, "SELECT ? + 1, ?, ?, ?, ?", 2, "x", 2.5, true, nil)
-	must(t, db, []string{"[2]"}, "SELECT count(*) FROM trips WHERE city = $city AND km < :most", sql.Named("city", "Montreal"),
-		sql.Named("most", 5))
+	must(t, db, []string{"[2]"}, "SELECT count(*) FROM trips WHERE city = $city AND km < :most", query.Named("city", "Montreal"),
+		query.Named("most", 5))
 	must(t, db, []string{"[3]"}, "SELECT id FROM trips WHERE started > $1", time.Date(2024, 2, 29, 23, 0, 0, 0, time.UTC))
 	must(t, db, []string{"[true]"}, "SELECT DATE '2024-02-29' = $1", time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC))
 	must(t, db, []string{"[' OR 1 = 1 --]"}, "SELECT $1", "' OR 1 = 1 --")
@@ -506,7 +506,7 @@ func TestR17_AKilledProgramThatAsksAgainContinues(t *testing.T) {
 	if !strings.Contains(told(), "continues where its client has stopped") || strings.Contains(told(), "cannot be continued") {
 		t.Errorf("told %q", told())
 	}
-	must(t, again, []string{"[300000 44999850000]"}, sumOfNumbers) // the session is over, and the question is asked anew
+	must(t, again, []string{"[300000 44999850000]"}, sumOfNumbers) // the session is over, and the question is asked again
 	if strings.Count(told(), "continues") != 1 {
 		t.Errorf("told %q", told())
 	}

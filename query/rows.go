@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
@@ -164,6 +163,9 @@ func (v *Vector) add(value protocol.Value, n, of int) {
 	}
 }
 
+// ErrNoRows is returned by Row.Scan if the answer has no row.
+var ErrNoRows = errors.New("the answer has no row")
+
 // Row is the first row of an answer, or why there is none.
 type Row struct {
 	rows *Rows
@@ -176,14 +178,14 @@ func (db *DB) QueryRow(ctx context.Context, text string, args ...any) *Row {
 	return &Row{rows, err}
 }
 
-// Scan copies the columns of the first row, as Rows.Scan does; others are ignored. Without a row the error is sql.ErrNoRows.
+// Scan copies the columns of the first row, as Rows.Scan does; others are ignored. Without a row the error is ErrNoRows.
 func (r *Row) Scan(dest ...any) error {
 	if r.err != nil {
 		return r.err
 	}
 	defer func() { _ = r.rows.Close() }()
 	if !r.rows.Next() {
-		return cmp.Or(r.rows.Err(), sql.ErrNoRows)
+		return cmp.Or(r.rows.Err(), ErrNoRows)
 	}
 	return r.rows.Scan(dest...)
 }

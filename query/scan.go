@@ -1,7 +1,6 @@
 package query
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -30,6 +29,9 @@ func kindOf(t types.Type) protocol.Kind {
 	}
 	return protocol.Text
 }
+
+// scanner is sql.Scanner. Package database/sql is left to its driver: a program that does not use it should not hold it.
+type scanner interface{ Scan(src any) error }
 
 // Scan copies the columns of the row to which Next has moved. A destination is a pointer to a text, a []byte, an integer, a float, a bool,
 // a time.Time (of DATE and TIMESTAMP, in UTC), an any, or a pointer to one of these, which becomes nil for NULL; or a sql.Scanner, such as
@@ -88,7 +90,7 @@ func scan(dest any, v protocol.Value, t types.Type) error {
 	case *any:
 		*d = value
 		return nil
-	case sql.Scanner:
+	case scanner:
 		return d.Scan(value)
 	case *time.Time:
 		at, is := value.(time.Time)

@@ -77,7 +77,8 @@ func TestR16_ConnectionsOfAllSockets(t *testing.T) {
 	})
 }
 
-// TestR16_AWaitingConnectionIsNotOvertakenForEver: a connection waits for the place of one that was evicted, and another one comes just when
+// TestR16_AWaitingConnectionIsNotOvertakenForEver: a connection waits for the place of one that was evicted, and another one comes just
+// when
 // that place is free. The one that waits gets the place of the other; it waited for ever when nobody left by himself.
 func TestR16_AWaitingConnectionIsNotOvertakenForEver(t *testing.T) {
 	l := NewAcceptLimit(1, slog.New(slog.DiscardHandler))

@@ -118,7 +118,7 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	given := make([]any, len(args))
 	for i, a := range args {
 		if given[i] = a.Value; a.Name != "" {
-			given[i] = sql.Named(a.Name, a.Value)
+			given[i] = query.Named(a.Name, a.Value)
 		}
 	}
 	s, err := c.db.Prepare(ctx, text, given...)

@@ -2,7 +2,6 @@ package ask
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -73,7 +72,7 @@ func readSQL(x *call.Call, ctx context.Context, c *cli.Context, text string, how
 	}
 	var params []any
 	for name, value := range given {
-		params = append(params, sql.Named(name, value))
+		params = append(params, query.Named(name, value))
 	}
 	if r.db, err = query.Open(ctx, cfg); err != nil {
 		return nil, err
