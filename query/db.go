@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/source"
 	"posta.dev/posta/query/internal/question"
+	"posta.dev/posta/wal"
 )
 
 // ErrClosed is returned by questions to a DB that is closed.
@@ -71,8 +72,8 @@ func (db *DB) files() *client.Input {
 // Tables returns the names of the tables that files make.
 func (db *DB) Tables() []string { return question.Names(db.files()) }
 
-// reach returns how the cluster is reached. The returned context ends with ctx, and when nodes within this process end by themselves; done
-// has to be called after its last use.
+// reach returns how the cluster is reached. The returned context ends with ctx, and when nodes within this process end by themselves or
+// their disk is full; done has to be called after its last use.
 func (db *DB) reach(ctx context.Context) (e Entrance, _ context.Context, done func(), err error) {
 	switch {
 	case db.cfg.Reach != nil:
@@ -88,8 +89,10 @@ func (db *DB) reach(ctx context.Context) (e Entrance, _ context.Context, done fu
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(nodes.ctx, func() { cancel(context.Cause(nodes.ctx)) })
+	ctx, roomless := nodes.whileRoom(ctx)
 	return nodes.entrance(), ctx, func() {
 		stop()
+		roomless()
 		cancel(nil)
 	}, nil
 }
@@ -102,7 +105,7 @@ func (db *DB) here() (_ *nodesHere, err error) {
 		return nil, ErrClosed
 	}
 	if db.nodes == nil {
-		db.nodes, err = startHere(&db.cfg)
+		db.nodes, err = startHere(&db.cfg, wal.Unsynced)
 	}
 	return db.nodes, err
 }

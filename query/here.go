@@ -20,6 +20,7 @@ import (
 // and the system keeps what was written when a node alone ends.
 type nodesHere struct {
 	dir     *rundir.RunDir
+	disks   []*watchedDisk  // of the nodes
 	ctx     context.Context // ends when the nodes end; its cause says why
 	end     context.CancelCauseFunc
 	running sync.WaitGroup
@@ -32,8 +33,8 @@ const (
 	startsWithin = time.Minute
 )
 
-// startHere starts the nodes. They are ready within milliseconds; clients repeat what they ask until then.
-func startHere(cfg *Config) (*nodesHere, error) {
+// startHere starts the nodes, whose logs are in files of fsys. They are ready within milliseconds; clients repeat what they ask until then.
+func startHere(cfg *Config, fsys wal.FS) (*nodesHere, error) {
 	v := topology.Variant{JoinInInput: true, Settings: map[string]string{}}
 	rundir.Own(v.Settings)
 	dirs, files := append([]string{cfg.Data}, cfg.Roots...), make([]string, len(cfg.Files))
@@ -50,17 +51,15 @@ func startHere(cfg *Config) (*nodesHere, error) {
 	}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	for _, n := range h.dir.Topology.Nodes() {
-		h.running.Add(1)
-		go func() {
-			defer h.running.Done()
-			h.keep(n.ID)
-		}()
+		disk := &watchedDisk{FS: fsys}
+		h.disks = append(h.disks, disk)
+		h.running.Go(func() { h.keep(n.ID, disk) })
 	}
 	return h, nil
 }
 
 // keep runs a node, again and again if it has to be, until the nodes end.
-func (h *nodesHere) keep(id topology.NodeID) {
+func (h *nodesHere) keep(id topology.NodeID, disk wal.FS) {
 	known := analyses.Set{compile.New()}
 	var starts []time.Time
 	for h.ctx.Err() == nil {
@@ -69,7 +68,7 @@ func (h *nodesHere) keep(id topology.NodeID) {
 		for now.Sub(starts[0]) > startsWithin {
 			starts = starts[1:]
 		}
-		err := nodes.Run(h.ctx, nodes.Config{Topology: h.dir.Topology, Node: id, Known: known, Version: "in process", Disk: wal.Unsynced})
+		err := nodes.Run(h.ctx, nodes.Config{Topology: h.dir.Topology, Node: id, Known: known, Version: "in process", Disk: disk})
 		if err != nil && len(starts) >= mostStarts {
 			h.end(fmt.Errorf("node %s has ended %d times: %w; close this database, and open another one", id, len(starts), err))
 		}
