@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/security"
@@ -44,8 +44,8 @@ func (p Program) withDefaults() Program {
 	if p.Version == "" {
 		p.Version = builtFrom(debug.ReadBuildInfo())
 	}
-	if _, err := p.Analyses.Find(compile.Name); err != nil { // every program answers SQL
-		p.Analyses = append(slices.Clone(p.Analyses), compile.New())
+	if _, err := p.Analyses.Find(split.Name); err != nil { // every program answers SQL
+		p.Analyses = append(slices.Clone(p.Analyses), split.New())
 	}
 	if p.RunNode == nil {
 		known, version := p.Analyses, p.Version

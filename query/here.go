@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/topology/rundir"
@@ -60,7 +60,7 @@ func startHere(cfg *Config, fsys wal.FS) (*nodesHere, error) {
 
 // keep runs a node, again and again if it has to be, until the nodes end.
 func (h *nodesHere) keep(id topology.NodeID, disk wal.FS) {
-	known := analyses.Set{compile.New()}
+	known := analyses.Set{split.New()}
 	var starts []time.Time
 	for h.ctx.Err() == nil {
 		now := time.Now()

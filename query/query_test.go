@@ -20,7 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/client"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/query"
@@ -409,7 +409,7 @@ func clusterOf(t *testing.T) string {
 	var running sync.WaitGroup
 	for _, n := range topo.Nodes() {
 		running.Go(func() {
-			if err := nodes.Run(ctx, nodes.Config{Topology: topo, Node: n.ID, Known: analyses.Set{compile.New()}}); err != nil {
+			if err := nodes.Run(ctx, nodes.Config{Topology: topo, Node: n.ID, Known: analyses.Set{split.New()}}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/query/internal/question"
@@ -63,7 +63,7 @@ func (s *Script) Run(ctx context.Context) (*client.Answer, error) {
 	if err != nil {
 		return nil, because(ctx, err)
 	}
-	all := &client.Answer{Analysis: compile.Name}
+	all := &client.Answer{Analysis: split.Name}
 	for i, answer := range r.answers {
 		if answer == nil {
 			continue
@@ -167,7 +167,7 @@ func (r *run) shared(ctx context.Context, steps []*question.Step) (next, apart [
 		return err
 	})
 	switch {
-	case errors.Is(err, compile.ErrApart): // with other types of columns than before
+	case errors.Is(err, split.ErrApart): // with other types of columns than before
 		return nil, steps, r.q.SameFiles(ctx)
 	case errors.Is(err, protocol.ErrFailed) && ctx.Err() == nil && r.q.Once() == "":
 		r.db.cfg.Watch.failed("the statements over the same files are answered one by one, because together they failed", err)
@@ -240,14 +240,14 @@ func (r *run) after(s *question.Step, answer *client.Table) (*question.Step, err
 	var rows []string
 	for row := range answer.All() {
 		rows = append(rows, row[0].Text)
-		if len(rows) > compile.MaxPlan { // more than a plan takes
+		if len(rows) > split.MaxPlan { // more than a plan takes
 			break
 		}
 	}
 	switch err := answer.Err(); {
 	case err != nil:
 		return nil, err
-	case len(rows) < answer.Len() && len(rows) <= compile.MaxPlan:
+	case len(rows) < answer.Len() && len(rows) <= split.MaxPlan:
 		return nil, nil
 	}
 	next, fits, err := s.After(rows)
@@ -264,7 +264,7 @@ func (r *run) one(ctx context.Context, statement int, step *question.Step) (answ
 		if err != nil {
 			return nil, badStatement(err)
 		}
-		return &client.Answer{Analysis: compile.Name, Queries: []client.Table{t}}, nil
+		return &client.Answer{Analysis: split.Name, Queries: []client.Table{t}}, nil
 	}
 	mark, err := r.rejects.Mark()
 	if err != nil {
@@ -354,7 +354,7 @@ func passOf(s *question.Step) string {
 }
 
 // firstRows runs a session. If only few rows are asked for, it first reads only the beginning of a table, which may contain enough rows.
-func (r *run) firstRows(ctx context.Context, plan *compile.Plan) (*client.Answer, error) {
+func (r *run) firstRows(ctx context.Context, plan *split.Plan) (*client.Answer, error) {
 	before, err := r.rejects.Mark()
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses/sql/bind"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/inspect"
@@ -144,7 +144,7 @@ func (s *Script) kinds() []question.Kind {
 func (s *Script) Check() error {
 	for i, kind := range s.kinds() {
 		if kind == question.OverTables {
-			if _, err := compile.Analysis(s.q.Plan(i)); err != nil {
+			if _, err := split.Analysis(s.q.Plan(i)); err != nil {
 				return badStatement(err)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/inspect"
@@ -24,19 +24,19 @@ type ran struct {
 }
 
 // session runs one session.
-func (r *run) session(ctx context.Context, plan *compile.Plan, opts *sessionOptions) (*ran, error) {
+func (r *run) session(ctx context.Context, plan *split.Plan, opts *sessionOptions) (*ran, error) {
 	if opts == nil {
 		opts = &sessionOptions{}
 	}
-	a, err := compile.Analysis(plan)
+	a, err := split.Analysis(plan)
 	if err != nil {
 		return nil, badStatement(err)
 	}
 	encoded := plan.Encode()
-	if len(encoded) > compile.MaxPlan {
+	if len(encoded) > split.MaxPlan {
 		return nil, badStatement(fmt.Errorf(
 			"sql: the plan of the statement has %d bytes, at most %d are taken: declare the columns that are needed with CREATE TABLE",
-			len(encoded), compile.MaxPlan))
+			len(encoded), split.MaxPlan))
 	}
 	c, watch := &r.db.cfg, &r.db.cfg.Watch
 	in := &inspect.Inspector{Analysis: a, Out: r.rejects}
@@ -56,7 +56,7 @@ func (r *run) session(ctx context.Context, plan *compile.Plan, opts *sessionOpti
 		return nil, err
 	}
 	cfg := client.Config{
-		Entries: r.at.Entries, Keys: r.at.Keys, Analysis: compile.Name, Plan: encoded, Input: r.input, Comma: c.Comma, Head: opts.head,
+		Entries: r.at.Entries, Keys: r.at.Keys, Analysis: split.Name, Plan: encoded, Input: r.input, Comma: c.Comma, Head: opts.head,
 		Lanes: c.Session.Lanes, Chunk: c.Session.Chunk, Send: c.Session.Send, Timeout: c.Session.Timeout, GiveUpAfter: c.Session.GiveUpAfter,
 		NoWait: c.Session.NoWait, Keep: c.Session.Keep, OnProgress: watch.Progress,
 		Inspect: in.Inspect, Columns: in.Columns, Forms: in.Forms, Skips: in.Skips,

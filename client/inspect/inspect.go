@@ -17,7 +17,7 @@ import (
 	"posta.dev/posta/rows/csv"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/client"
 	"posta.dev/posta/internal/units"
 )
@@ -138,7 +138,7 @@ func (in *Inspector) Counted(stream string) string {
 	if in.Of == "" {
 		return stream
 	}
-	return compile.CountedFor(stream, in.Of)
+	return split.CountedFor(stream, in.Of)
 }
 
 // inPass reports whether the session is a pass of a statement, which StatementOf has returned.

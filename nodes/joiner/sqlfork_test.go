@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/nodes/parser"
 	"posta.dev/posta/nodes/role"
@@ -37,7 +37,7 @@ func TestForks_OfSQLAtTheSameTime(t *testing.T) {
 		}
 		return about
 	}
-	a, err := compile.Analysis(&compile.Plan{Text: statement, Tables: []catalog.Table{
+	a, err := split.Analysis(&split.Plan{Text: statement, Tables: []catalog.Table{
 		table("colours", catalog.Column{Name: "colour", Type: text}),
 		table("shops", catalog.Column{Name: "shop", Type: text}, catalog.Column{Name: "place", Type: text}),
 		table("years", catalog.Column{Name: "year", Type: number}),

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	sqltypes "posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
@@ -104,8 +104,8 @@ func TestN9_HostileStatementsLeaveOthersTheirTurn(t *testing.T) {
 	for some := range slices.Chunk(list, 3) {
 		var runs []*run
 		for _, text := range some {
-			plan := (&compile.Plan{Text: text, Tables: tables}).Encode()
-			runs = append(runs, c.begin(ctx, client.Config{Analysis: compile.Name, Plan: plan, Dir: dir, Lanes: 2}))
+			plan := (&split.Plan{Text: text, Tables: tables}).Encode()
+			runs = append(runs, c.begin(ctx, client.Config{Analysis: split.Name, Plan: plan, Dir: dir, Lanes: 2}))
 		}
 		d.check(t, c.analyse(ctx, d.dir, nil))
 		for i, r := range runs {

@@ -16,7 +16,7 @@ import (
 	"posta.dev/posta/analyses/flights"
 	"posta.dev/posta/analyses/memes"
 	"posta.dev/posta/analyses/movies"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/test/natstest"
 	"posta.dev/posta/topology"
@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 }
 
 func known() analyses.Set {
-	return analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New(), compile.New()}
+	return analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New(), split.New()}
 }
 
 func nodeMain(node, file string) int {

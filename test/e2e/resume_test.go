@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/test/e2e/clustertest"
@@ -53,7 +53,7 @@ func (m *mortal) config() (client.Config, error) {
 	cfg := client.Config{Entries: m.Entries, Analysis: "bikes", Dir: m.Dir, Session: id, Resume: m.Resume, Chunk: m.Chunk, Lanes: m.Lanes,
 		Columns: columnsOfBikes}
 	if m.Plan != nil {
-		cfg.Analysis, cfg.Plan, cfg.Columns = compile.Name, m.Plan, nil
+		cfg.Analysis, cfg.Plan, cfg.Columns = split.Name, m.Plan, nil
 	}
 	return cfg, err
 }

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses/answer"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	sqltypes "posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
 	"posta.dev/posta/nodes/heartbeat"
@@ -28,7 +28,7 @@ import (
 // manyGroups is a statement whose groups take some times the memory that spilling allows. What is right is computed with a map.
 func manyGroups(t *testing.T, rows int) *dataset {
 	t.Helper()
-	d := &dataset{analysis: compile.Name, dir: t.TempDir()}
+	d := &dataset{analysis: split.Name, dir: t.TempDir()}
 	f, err := os.Create(filepath.Join(d.dir, "visits.csv"))
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func manyGroups(t *testing.T, rows int) *dataset {
 		right.Queries[0].Rows = append(right.Queries[0].Rows, []any{page, groups[page].n, groups[page].spent})
 	}
 	d.want = queries(t, right)
-	plan := &compile.Plan{Text: "SELECT page, count(*) AS n, sum(spent) AS spent FROM visits GROUP BY page ORDER BY spent DESC, page",
+	plan := &split.Plan{Text: "SELECT page, count(*) AS n, sum(spent) AS spent FROM visits GROUP BY page ORDER BY spent DESC, page",
 		Tables: []catalog.Table{{
 			Name: "visits", Files: "visits.csv", Columns: []catalog.Column{{Name: "page", Type: sqltypes.Of(sqltypes.Text)},
 				{Name: "spent", Type: sqltypes.Of(sqltypes.BigInt)}},

@@ -279,10 +279,10 @@ func lostLogBugs() []mutants.Mutant {
 // partitionedBugs: NULL keys of one use, minus zero, and sums of full tables in partitioned joins.
 func partitionedBugs() []mutants.Mutant {
 	const (
-		region = "analyses/sql/compile/region.go"
+		region = "analyses/sql/split/region.go"
 		parts  = "analyses/sql/exec/parts.go"
-		joins  = "./analyses/sql/compile TestQ7_PartitionedJoins"
-		full   = "./analyses/sql/compile TestQ7_FullTablesLeaveSettled"
+		joins  = "./analyses/sql/split TestQ7_PartitionedJoins"
+		full   = "./analyses/sql/split TestQ7_FullTablesLeaveSettled"
 	)
 	return []mutants.Mutant{
 		by(joins, "s AS x LEFT JOIN s AS y", one("partitioned: rows with a NULL key are dropped that one use needs", "Q7", region,

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/protocol"
 )
@@ -135,7 +135,7 @@ func (u *upload) ask(w *world, r *rand.Rand) {
 	}
 	w.injected("SQL")
 	d := u.read()
-	u.analysis, u.plan, u.question, u.params = compile.Name, q.plan(q.text, d), q, nil
+	u.analysis, u.plan, u.question, u.params = split.Name, q.plan(q.text, d), q, nil
 	u.poison = ""
 	if u.members = len(d.groups); q.apart || q.large {
 		u.members = 0 // no joiner keeps them
@@ -149,7 +149,7 @@ func (q *question) plan(statement string, d *sqlData) []byte {
 		size = 0 // unknown
 	}
 	text := func(name string) catalog.Column { return catalog.Column{Name: name, Type: types.Of(types.Text)} }
-	p := compile.Plan{Text: statement, Tables: []catalog.Table{
+	p := split.Plan{Text: statement, Tables: []catalog.Table{
 		{Name: streamNames[streamGroups], Files: "*/groups.csv", Bytes: size, Columns: []catalog.Column{text("key"), text("group")}},
 		{Name: streamNames[streamFacts], Files: "*/facts.csv", Columns: []catalog.Column{text("key"),
 			{Name: "value", Type: types.Of(types.Double)}}},

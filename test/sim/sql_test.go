@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/rows/fold"
 )
 
@@ -14,11 +14,11 @@ import (
 // it where aggregators join the tables.
 func TestQ1_QuestionsReadTheFilesOfAnUpload(t *testing.T) {
 	for _, q := range questions {
-		p, err := compile.Decode(q.plan(q.text, &sqlData{}))
+		p, err := split.Decode(q.plan(q.text, &sqlData{}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := compile.Analysis(p)
+		a, err := split.Analysis(p)
 		if err != nil {
 			t.Errorf("%s: %v", q.name, err)
 			continue

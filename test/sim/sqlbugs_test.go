@@ -28,7 +28,7 @@ func sqlBugs() []mutants.Mutant {
 			"	if len(j.leaves[stream]) == 0 {\n")),
 	}
 	all = append(all,
-		one("SQL: a plan forgets the answers of passes", "D1", "analyses/sql/compile/plan.go",
+		one("SQL: a plan forgets the answers of passes", "D1", "analyses/sql/split/plan.go",
 			"		b = wire.AppendArray(b, len(rows))\n		for _, row := range rows {\n",
 			"		b = wire.AppendArray(b, 0)\n		for _, row := range rows[:0] {\n"),
 	)

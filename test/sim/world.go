@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/internal/simulator/violation"
 	"posta.dev/posta/link"
@@ -99,7 +99,7 @@ func run1(o Options) (report Report, err error) {
 		wires: map[wireKey]*wire{}, blocked: map[pair]bool{}, peers: map[role.Peer]*attempt{},
 		report: Report{Failed: map[string]int{}, Injected: map[string]int{}, Counters: map[string]uint64{}, Hash: 14695981039346656037},
 	}
-	w.known, w.gates = analyses.Set{newAnalysis(w), compile.New()}, newGates(w)
+	w.known, w.gates = analyses.Set{newAnalysis(w), split.New()}, newGates(w)
 	defer func() {
 		if p := recover(); p != nil {
 			report = w.report

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses/local"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
@@ -43,13 +43,13 @@ func Declared(text string) (tables []catalog.Table, err error) {
 }
 
 // Answer answers the statement of a plan: nodes do if it reads tables, otherwise this process does, as for a client.
-func Answer(p *compile.Plan, files fs.FS, o local.Options) (rows [][]any, fields []plan.Field, err error) {
+func Answer(p *split.Plan, files fs.FS, o local.Options) (rows [][]any, fields []plan.Field, err error) {
 	program, _, err := p.Bind()
 	if err != nil {
 		return nil, nil, err
 	}
 	plan := program.Statements[p.Statement].Plan
-	if compile.ReadsTables(plan) {
+	if split.ReadsTables(plan) {
 		rows, _, err = InPasses(p, files, o)
 		return rows, plan.Fields(), err
 	}
@@ -61,7 +61,7 @@ func Answer(p *compile.Plan, files fs.FS, o local.Options) (rows [][]any, fields
 }
 
 // InPasses answers a plan by nodes, pass by pass, and returns the number of passes.
-func InPasses(p *compile.Plan, files fs.FS, o local.Options) (rows [][]any, passes int, err error) {
+func InPasses(p *split.Plan, files fs.FS, o local.Options) (rows [][]any, passes int, err error) {
 	for passes = 1; ; passes++ {
 		pass := p.NextPass()
 		if pass == nil {
@@ -85,12 +85,12 @@ func InPasses(p *compile.Plan, files fs.FS, o local.Options) (rows [][]any, pass
 }
 
 // ByNodes answers one pass as nodes do: over files, cut into chunks, by joiners and aggregators that may crash.
-func ByNodes(p *compile.Plan, files fs.FS, o local.Options) (answers [][][]any, err error) {
-	read, err := compile.Decode(p.Encode())
+func ByNodes(p *split.Plan, files fs.FS, o local.Options) (answers [][][]any, err error) {
+	read, err := split.Decode(p.Encode())
 	if err != nil {
 		return nil, err
 	}
-	a, err := compile.Analysis(read)
+	a, err := split.Analysis(read)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"posta.dev/posta/analyses/sql/catalog"
 
 	"posta.dev/posta/analyses/local"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/syntax"
 )
 
@@ -50,7 +50,7 @@ func TestQ5_CorpusKeepsItsAnswers(t *testing.T) {
 		t.Run(strings.TrimSuffix(file, ".txt"), func(t *testing.T) {
 			for _, r := range records {
 				for _, l := range layouts {
-					p := &compile.Plan{Text: r.Text, Tables: tablesOf(t, r.Tables, l.small)}
+					p := &split.Plan{Text: r.Text, Tables: tablesOf(t, r.Tables, l.small)}
 					rows, fields, err := Answer(p, os.DirFS(path.Join(root, r.Tables)), l.Options)
 					if r.Refused {
 						if refusal(err) != strings.Join(r.Rows, "\n") {

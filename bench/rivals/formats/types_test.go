@@ -14,7 +14,7 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/catalog"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/client/source/parquet"
 )
 
@@ -73,7 +73,7 @@ func typed(t *testing.T, file []byte) catalog.Table {
 
 // answer answers a statement over a file, as texts; NULL is nil.
 func answer(file []byte, table catalog.Table, text string) (rows [][]any, err error) {
-	a, err := compile.Analysis(&compile.Plan{Text: text, Tables: []catalog.Table{table}})
+	a, err := split.Analysis(&split.Plan{Text: text, Tables: []catalog.Table{table}})
 	if err != nil {
 		return nil, err
 	}

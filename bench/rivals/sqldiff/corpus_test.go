@@ -15,9 +15,9 @@ import (
 	"testing/fstest"
 
 	"posta.dev/posta/analyses/local"
-	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/corpus"
 	"posta.dev/posta/analyses/sql/eval"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
@@ -126,7 +126,7 @@ func fits(r corpus.Record) bool {
 }
 
 // answer compares one statement with DuckDB, and returns Posta's answer, as nodes give it.
-func (w *writer) answer(world *World, folder string, plan *compile.Plan, s Statement) (r corpus.Record, ok bool, err error) {
+func (w *writer) answer(world *World, folder string, plan *split.Plan, s Statement) (r corpus.Record, ok bool, err error) {
 	if _, _, failed := run(world, s.Text); failed != nil {
 		return r, false, nil
 	}
@@ -189,7 +189,7 @@ func (w *writer) random() {
 func (w *writer) edges() {
 	world := &World{Source: &tail.Tables{Rows: map[string]*tail.Rows{}}, Files: fstest.MapFS{}}
 	for _, text := range edges {
-		record, ok, err := w.answer(world, "-", &compile.Plan{Text: text}, Statement{Text: text, Near: make([]bool, 10)})
+		record, ok, err := w.answer(world, "-", &split.Plan{Text: text}, Statement{Text: text, Near: make([]bool, 10)})
 		if err != nil {
 			w.t.Errorf("%s\n%v", text, err)
 		}
@@ -217,7 +217,7 @@ func (w *writer) functions() {
 			w.t.Errorf("%s: DuckDB answers %v, %v", line, theirs, err)
 			continue
 		}
-		rows, fields, err := corpus.Answer(&compile.Plan{Text: text}, fstest.MapFS{}, local.Options{})
+		rows, fields, err := corpus.Answer(&split.Plan{Text: text}, fstest.MapFS{}, local.Options{})
 		if errors.Is(err, eval.ErrUnsupported) {
 			continue
 		}
@@ -261,7 +261,7 @@ func (w *writer) tpch() {
 			continue
 		}
 		query := syntax.Print(&syntax.Script{Statements: []syntax.Statement{{Node: s.Node}}})
-		rows, fields, err := corpus.Answer(&compile.Plan{Text: query, Tables: tables}, os.DirFS(dir), local.Options{})
+		rows, fields, err := corpus.Answer(&split.Plan{Text: query, Tables: tables}, os.DirFS(dir), local.Options{})
 		if err != nil {
 			w.t.Errorf("%s\n%v", query, err)
 			continue
@@ -297,7 +297,7 @@ func (w *writer) casts() {
 	world := &World{Source: &tail.Tables{Rows: map[string]*tail.Rows{}}, Files: fstest.MapFS{}}
 	answer := func(typ string, texts []string) (corpus.Record, bool) {
 		text := "SELECT x, TRY_CAST(x AS " + typ + ") FROM (VALUES (" + strings.Join(texts, "), (") + ")) AS t (x)"
-		r, ok, err := w.answer(world, "-", &compile.Plan{Text: text}, Statement{Text: text, Ordered: true, Near: make([]bool, 2)})
+		r, ok, err := w.answer(world, "-", &split.Plan{Text: text}, Statement{Text: text, Ordered: true, Near: make([]bool, 2)})
 		return r, ok && err == nil
 	}
 	for _, typ := range []string{"BOOLEAN", "BIGINT", "INTEGER", "DECIMAL(18, 3)", "DECIMAL(3, 1)", "DOUBLE", "DATE", "TIMESTAMP", "TIME",
@@ -339,7 +339,7 @@ func (w *writer) wrong() {
 		"SELECT 1 FROM (VALUES (1), (1, 2)) AS t", "SELECT grouping(a) FROM (SELECT 1 AS a) AS t", "SELECT quantile_cont(1, 2)",
 		"SELECT date_part('nothing', DATE '2024-01-01')",
 	} {
-		_, _, err := corpus.Answer(&compile.Plan{Text: text}, fstest.MapFS{}, local.Options{})
+		_, _, err := corpus.Answer(&split.Plan{Text: text}, fstest.MapFS{}, local.Options{})
 		refusal := (*syntax.Error)(nil)
 		if !errors.As(err, &refusal) {
 			w.t.Logf("not kept, as Posta does not refuse it (%v): %s", err, text)

@@ -10,15 +10,15 @@ import (
 
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/catalog"
-	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/corpus"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/tail"
 )
 
 // sizes sets what a plan says about the sizes of tables, on which the shape of the computation depends. If a table is huge, queries
 // used as values get their own passes. If it has its own size, it is small, and every joiner has it whole. If its size is unknown,
 // it is partitioned with its partner.
-func sizes(r *rand.Rand, w *World, p *compile.Plan) {
+func sizes(r *rand.Rand, w *World, p *split.Plan) {
 	p.PartitionFrom = []int64{0, 0, -1, 1}[r.IntN(4)]
 	all := r.IntN(4)
 	for i := range p.Tables {
@@ -36,8 +36,8 @@ func sizes(r *rand.Rand, w *World, p *compile.Plan) {
 }
 
 // planned returns the plan of a text over a world, with tables of unknown size.
-func planned(w *World, text string) *compile.Plan {
-	p := &compile.Plan{Text: text}
+func planned(w *World, text string) *split.Plan {
+	p := &split.Plan{Text: text}
 	for _, t := range w.Tables {
 		table := catalog.Table{Name: t.Name, Files: t.Name + ".csv"}
 		for _, f := range t.Fields {
@@ -55,20 +55,20 @@ func reads(t *testing.T, w *World, text string) bool {
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return compile.ReadsTables(program.Statements[0].Plan)
+	return split.ReadsTables(program.Statements[0].Plan)
 }
 
 // inRounds answers the statements of a plan in rounds, each of which is a session: the next steps of all statements, be they passes or
 // answers. It returns how many rounds there were.
-func inRounds(w *World, p *compile.Plan, o local.Options) (answers [][][]any, count int, err error) {
-	var plans []*compile.Plan
+func inRounds(w *World, p *split.Plan, o local.Options) (answers [][][]any, count int, err error) {
+	var plans []*split.Plan
 	for i := range p.Parts() {
 		plans = append(plans, p.Alone(i))
 	}
 	answers = make([][][]any, len(plans))
 	for done := make([]bool, len(plans)); slices.Contains(done, false); count++ {
 		var of []int
-		var steps []*compile.Plan
+		var steps []*split.Plan
 		for i, p := range plans {
 			if done[i] {
 				continue
@@ -79,7 +79,7 @@ func inRounds(w *World, p *compile.Plan, o local.Options) (answers [][][]any, co
 			}
 			of, steps = append(of, i), append(steps, next)
 		}
-		got, err := corpus.ByNodes(compile.Together(steps), w.Files, o)
+		got, err := corpus.ByNodes(split.Together(steps), w.Files, o)
 		if err != nil {
 			return nil, count, err
 		}
@@ -179,14 +179,14 @@ func TestQ3_SharedScansDoNotChangeAnswers(t *testing.T) {
 			p := planned(w, strings.Join(texts, ";\n"))
 			sizes(r, w, p)
 			for i := range texts[1:] {
-				p.Also = append(p.Also, compile.Part{Statement: i + 1})
+				p.Also = append(p.Also, split.Part{Statement: i + 1})
 			}
 			o := local.Options{Joiners: 1 + r.IntN(3), Aggregators: 1 + r.IntN(3), Seed: r.Uint64(), ChunkBytes: 1 + r.IntN(2000)}
 			answers, count, err := inRounds(w, p, o)
 			if count > 1 {
 				several++
 			}
-			if errors.Is(err, compile.ErrApart) {
+			if errors.Is(err, split.ErrApart) {
 				apart++
 				continue
 			}

@@ -13,9 +13,9 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/catalog"
-	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/corpus"
 	"posta.dev/posta/analyses/sql/field"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client/source/text"
 	"posta.dev/posta/rows/csv"
@@ -89,7 +89,7 @@ func TestQ5_OptionsOfFilesAreReadAsDuckDBDoes(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			table.Columns = append(table.Columns, catalog.Column{Name: name, Type: types.Of(types.Text)})
 		}
-		plan := &compile.Plan{Text: "SELECT a, b, c FROM t", Tables: []catalog.Table{table}}
+		plan := &split.Plan{Text: "SELECT a, b, c FROM t", Tables: []catalog.Table{table}}
 		w := &World{Files: fstest.MapFS{"t.csv": &fstest.MapFile{Data: []byte(file)}}}
 		got, err := corpus.ByNodes(plan, w.Files, local.Options{Joiners: 2, Seed: 1 + i, ChunkBytes: 1 + r.IntN(100),
 			Cut: func(s *analyses.Stream, file io.Reader, chunkBytes, maxRecord int) (local.Cutter, error) {

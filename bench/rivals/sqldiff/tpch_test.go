@@ -16,8 +16,8 @@ import (
 	"posta.dev/posta/analyses/answer"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/catalog"
-	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/plan"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/internal/gen"
@@ -107,13 +107,13 @@ func cell(t *testing.T, v string, typ types.Type) string {
 }
 
 // answered answers a statement as nodes do.
-func answered(t *testing.T, plan *compile.Plan, dir string) (*answer.Answer, time.Duration) {
+func answered(t *testing.T, plan *split.Plan, dir string) (*answer.Answer, time.Duration) {
 	t.Helper()
-	p, err := compile.Decode(plan.Encode())
+	p, err := split.Decode(plan.Encode())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := compile.Analysis(p)
+	a, err := split.Analysis(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestQ5_TPCHIsAnsweredAsDuckDBDoes(t *testing.T) {
 	if err := o.readCSV(dir, tables); err != nil {
 		t.Fatal(err)
 	}
-	plan := &compile.Plan{Text: string(text), Tables: tables}
+	plan := &split.Plan{Text: string(text), Tables: tables}
 	program, _, err := plan.Bind()
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/local"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/rows/csv"
 )
@@ -39,14 +39,14 @@ var forms = []form{{name: "CSV"}, {"Parquet, as text", true, NewCutter}, {"Parqu
 
 // answered runs a statement, and returns the answer with what was rejected, or the error. skipped counts the row groups that are not read.
 func answered(text string, f *form, o local.Options, skipped *int, tables ...*drawn) (string, error) {
-	p, files := &compile.Plan{Text: text}, fstest.MapFS{}
+	p, files := &split.Plan{Text: text}, fstest.MapFS{}
 	for _, d := range tables {
 		p.Tables = append(p.Tables, d.table)
 		if files[d.table.Files] = (&fstest.MapFile{Data: d.csv}); f.parquet {
 			files[d.table.Files].Data = d.parquet
 		}
 	}
-	a, err := compile.Analysis(p)
+	a, err := split.Analysis(p)
 	if err != nil {
 		return "", err
 	}

@@ -60,7 +60,7 @@ func (c *column) open(encoding int64, p []byte) (values, error) {
 		return newPrefixes(c, p)
 	case encoding == encodingSplit && c.texts.width > 0:
 		n := len(p) / c.texts.width
-		return &split{texts: c.texts, p: p, n: n, value: make([]byte, c.texts.width)}, nil
+		return &byteSplit{texts: c.texts, p: p, n: n, value: make([]byte, c.texts.width)}, nil
 	}
 	return nil, fmt.Errorf("%w: its values are encoded in a way that is not read here (encoding %d)", ErrUnread, encoding)
 }
@@ -197,15 +197,15 @@ func (v *differences) next() (uint64, error) {
 
 func (v *differences) append(dst []byte) ([]byte, error) { return v.appendNumber(dst, v) }
 
-// split reads BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes of all, and so on.
-type split struct {
+// byteSplit reads BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes of all, and so on.
+type byteSplit struct {
 	texts
 	p     []byte
 	n, i  int
 	value []byte
 }
 
-func (v *split) gather() error {
+func (v *byteSplit) gather() error {
 	if v.i == v.n {
 		return errFew
 	}
@@ -217,7 +217,7 @@ func (v *split) gather() error {
 }
 
 // next is for values that are numbers.
-func (v *split) next() (uint64, error) {
+func (v *byteSplit) next() (uint64, error) {
 	if err := v.gather(); err != nil {
 		return 0, err
 	}
@@ -227,7 +227,7 @@ func (v *split) next() (uint64, error) {
 	return binary.LittleEndian.Uint64(v.value), nil
 }
 
-func (v *split) append(dst []byte) ([]byte, error) {
+func (v *byteSplit) append(dst []byte) ([]byte, error) {
 	if v.number != nil {
 		return v.appendNumber(dst, v)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/source"
@@ -95,7 +95,7 @@ func readSQL(x *call.Call, ctx context.Context, c *cli.Context, text string, how
 	if r.Out.To.Standard() && (r.csv || r.Out.Json) {
 		return nil, exit.Usagef("sql: --out - and --csv or --json both print the answer; give one of them")
 	}
-	if err := r.Out.Prepare(ctx, compile.Name, shapes); err != nil {
+	if err := r.Out.Prepare(ctx, split.Name, shapes); err != nil {
 		return nil, err
 	}
 	return r, r.listRejected(ctx, c.String(rejects.FlagRejects))

@@ -11,7 +11,7 @@ import (
 	"posta.dev/posta/analyses/sql/plan"
 
 	"posta.dev/posta/analyses/sql/bind"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
@@ -34,7 +34,7 @@ func (q *Question) Kind(statement int) (Kind, error) {
 		return AboutTypes, nil
 	}
 	p := q.plan(statement)
-	if !compile.ReadsTables(st.Plan) {
+	if !split.ReadsTables(st.Plan) {
 		return OfNothing, nil
 	}
 	for i, t := range q.tables {
@@ -45,7 +45,7 @@ func (q *Question) Kind(statement int) (Kind, error) {
 	encoded := string(p.Encode())
 	err, known := q.checked[encoded]
 	if !known {
-		err = compile.Check(p)
+		err = split.Check(p)
 		q.checked[encoded] = err
 	}
 	return OverTables, err
@@ -123,7 +123,7 @@ func (q *Question) Explain(statement int) (string, error) {
 			fmt.Fprintf(&b, "  table %s: the files %s, declared\n", t.Name, t.Files)
 		}
 	}
-	text, err := compile.Explain(q.plan(statement))
+	text, err := split.Explain(q.plan(statement))
 	b.WriteString(text)
 	return b.String(), err
 }

@@ -29,8 +29,8 @@ import (
 	"posta.dev/posta/analyses/sql/catalog"
 
 	"posta.dev/posta/analyses/sql/bind"
-	"posta.dev/posta/analyses/sql/compile"
 	"posta.dev/posta/analyses/sql/infer"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
@@ -60,7 +60,7 @@ type Question struct {
 	script  *syntax.Script
 	tables  []*table
 	program *bind.Program
-	checked map[string]error // what compile.Check says, by plan
+	checked map[string]error // what split.Check says, by plan
 	nowhere bool             // whether joiners may hold no table as a whole, because the tables did not fit before
 }
 
@@ -639,8 +639,8 @@ func (t *table) rows() int64 {
 }
 
 // plan returns the plan of a statement.
-func (q *Question) plan(statement int) *compile.Plan {
-	p := &compile.Plan{Text: q.cfg.Text, Statement: statement, Params: q.cfg.Params}
+func (q *Question) plan(statement int) *split.Plan {
+	p := &split.Plan{Text: q.cfg.Text, Statement: statement, Params: q.cfg.Params}
 	for _, t := range q.tables {
 		table := t.Table
 		table.Columns = slices.Clone(t.Columns)
@@ -666,7 +666,7 @@ func (q *Question) plan(statement int) *compile.Plan {
 func (q *Question) Statements() []bind.Statement { return q.program.Statements }
 
 // Plan returns the plan of a statement.
-func (q *Question) Plan(statement int) *compile.Plan { return q.plan(statement) }
+func (q *Question) Plan(statement int) *split.Plan { return q.plan(statement) }
 
 // Mend changes the plan after a session failed, so that it can be tried again, and says what it changed; "" if there is nothing to change.
 // A column gets the type that it turned out to need. Tables that did not fit into joiners as a whole go to the reducer.

@@ -9,16 +9,16 @@ import (
 	"strings"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/protocol"
 )
 
 // Step is what one session computes of a statement: a pass, or the answer.
 type Step struct {
 	Statement int
-	Plan      *compile.Plan // of the statement, with the answers of the passes that have run
-	Next      *compile.Plan // what is computed: a pass of Plan, or Plan itself
-	Passed    int           // how many passes have run
+	Plan      *split.Plan // of the statement, with the answers of the passes that have run
+	Next      *split.Plan // what is computed: a pass of Plan, or Plan itself
+	Passed    int         // how many passes have run
 }
 
 // Last reports whether the step computes the answer.
@@ -27,7 +27,7 @@ func (s *Step) Last() bool { return s.Next == s.Plan }
 // First returns the first step of a statement.
 func (q *Question) First(statement int) *Step { return stepOf(statement, q.plan(statement), 0) }
 
-func stepOf(statement int, plan *compile.Plan, passed int) *Step {
+func stepOf(statement int, plan *split.Plan, passed int) *Step {
 	s := &Step{statement, plan, plan.NextPass(), passed}
 	if s.Next == nil {
 		s.Next = plan
@@ -42,7 +42,7 @@ func (s *Step) After(rows []string) (next *Step, fits bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if len(plan.Encode()) > compile.MaxPlan {
+	if len(plan.Encode()) > split.MaxPlan {
 		return &Step{s.Statement, s.Plan, s.Plan, s.Passed + 1}, false, nil
 	}
 	return stepOf(s.Statement, plan, s.Passed+1), true, nil
@@ -51,7 +51,7 @@ func (s *Step) After(rows []string) (next *Step, fits bool, err error) {
 // Renewed returns the step, or the first step of its statement if the tables have changed since the step was made (Mend): the answers of
 // its passes were computed from other columns.
 func (q *Question) Renewed(s *Step) *Step {
-	if compile.Together([]*compile.Plan{q.plan(s.Statement), s.Plan}) != nil {
+	if split.Together([]*split.Plan{q.plan(s.Statement), s.Plan}) != nil {
 		return s
 	}
 	return q.First(s.Statement)
@@ -85,7 +85,7 @@ func (q *Question) Sessions(steps []*Step) (sessions [][]*Step) {
 		if facts != "" {
 			byFacts[facts] = at
 		}
-		if sets[at] = append(sets[at], s); len(sets[at]) == compile.MaxShared {
+		if sets[at] = append(sets[at], s); len(sets[at]) == split.MaxShared {
 			delete(byFacts, facts)
 		}
 	}
@@ -101,7 +101,7 @@ func (q *Question) shareable(s *Step) string {
 	if _, _, ok := q.head(s.Next); ok {
 		return ""
 	}
-	a, err := compile.Analysis(s.Next)
+	a, err := split.Analysis(s.Next)
 	if err != nil {
 		return ""
 	}
@@ -120,8 +120,8 @@ func together(set []*Step) [][]*Step {
 	if len(set) == 1 {
 		return [][]*Step{set}
 	}
-	if p := PlanOf(set); p != nil && len(p.Encode()) <= compile.MaxPlan {
-		if _, err := compile.Analysis(p); err == nil {
+	if p := PlanOf(set); p != nil && len(p.Encode()) <= split.MaxPlan {
+		if _, err := split.Analysis(p); err == nil {
 			return [][]*Step{set}
 		}
 	}
@@ -131,12 +131,12 @@ func together(set []*Step) [][]*Step {
 
 // PlanOf returns the plan of a session that computes several steps; nil if no session can, because some were made before a change of the
 // tables, and some after it (Renewed).
-func PlanOf(steps []*Step) *compile.Plan {
-	plans := make([]*compile.Plan, len(steps))
+func PlanOf(steps []*Step) *split.Plan {
+	plans := make([]*split.Plan, len(steps))
 	for i, s := range steps {
 		plans[i] = s.Next
 	}
-	return compile.Together(plans)
+	return split.Together(plans)
 }
 
 // heads is how many bytes of a table the first try and further tries read, if a statement needs only its first rows. After the last of
@@ -145,7 +145,7 @@ var heads = []int64{4 << 20, 64 << 20, 1 << 30}
 
 // Heads returns the stream whose beginning is enough, and how many bytes of it each try reads, until there are so many rows. It returns no
 // bytes if all of the stream is to be read at once.
-func (q *Question) Heads(p *compile.Plan) (stream string, bytes []int64, rows int) {
+func (q *Question) Heads(p *split.Plan) (stream string, bytes []int64, rows int) {
 	stream, rows, ok := q.head(p)
 	if !ok {
 		return "", nil, 0
@@ -158,7 +158,7 @@ func (q *Question) Heads(p *compile.Plan) (stream string, bytes []int64, rows in
 	return stream, bytes, rows
 }
 
-func (q *Question) head(p *compile.Plan) (stream string, rows int, ok bool) {
+func (q *Question) head(p *split.Plan) (stream string, rows int, ok bool) {
 	if stream, rows, ok = p.Head(); ok {
 		ok = q.size(stream)/2 > heads[0]
 	}
@@ -215,8 +215,8 @@ func (q *Question) readAgain(t *table, sessions [][]*Step) bool {
 }
 
 // readsTable reports whether the session of a plan reads a table.
-func readsTable(p *compile.Plan, t *table) bool {
-	a, err := compile.Analysis(p)
+func readsTable(p *split.Plan, t *table) bool {
+	a, err := split.Analysis(p)
 	return err == nil && slices.ContainsFunc(a.Streams, func(s analyses.Stream) bool { return s.Files == t.Files })
 }
 

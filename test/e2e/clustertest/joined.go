@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses/answer"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 )
 
 // joined are statements of one session whose large tables, orders and lineitem, are joined in the aggregators. The first also has a small
@@ -34,13 +34,13 @@ const bestOrders = 25
 // SQL.
 func joinedInAggregators(t *testing.T, dir string) Job {
 	t.Helper()
-	plan := &compile.Plan{Text: strings.Join(joined, ";"), Also: []compile.Part{{Statement: 1}, {Statement: 2}}, Tables: statementTables()}
+	plan := &split.Plan{Text: strings.Join(joined, ";"), Also: []split.Part{{Statement: 1}, {Statement: 2}}, Tables: statementTables()}
 	for i := range plan.Tables {
 		if plan.Tables[i].Name == "customer" {
 			plan.Tables[i].Bytes = 1 << 10 // it is small; the others are of unknown size
 		}
 	}
-	text, err := compile.Explain(plan)
+	text, err := split.Explain(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func joinedInAggregators(t *testing.T, dir string) Job {
 		t.Fatalf("not joined in the aggregators:\n%s", text)
 	}
 	right := naivelyJoined(t, dir)
-	a, err := compile.Analysis(plan)
+	a, err := split.Analysis(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func joinedInAggregators(t *testing.T, dir string) Job {
 			right.Rejected = append(right.Rejected, answer.Rejected{Stream: name})
 		}
 	}
-	return Job{Analysis: compile.Name, Dir: dir, Plan: plan.Encode(), Want: Answer(t, right)}
+	return Job{Analysis: split.Name, Dir: dir, Plan: plan.Encode(), Want: Answer(t, right)}
 }
 
 // naivelyJoined answers the statements with maps.

@@ -8,7 +8,7 @@ import (
 
 	"posta.dev/posta/analyses/answer"
 	"posta.dev/posta/analyses/local"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/internal/gen"
 )
@@ -51,20 +51,20 @@ func Statements(t *testing.T, rows int) (jobs []Job) {
 		t.Fatal(err)
 	}
 	for _, text := range statements {
-		plan := &compile.Plan{Text: text, Tables: statementTables()}
+		plan := &split.Plan{Text: text, Tables: statementTables()}
 		if strings.Contains(text, ";") {
-			plan.Also = []compile.Part{{Statement: 1}}
+			plan.Also = []split.Part{{Statement: 1}}
 		}
 		if strings.Contains(text, "(SELECT avg") {
 			plan = answered(t, dir, plan)
 		}
-		jobs = append(jobs, Job{Analysis: compile.Name, Dir: dir, Plan: plan.Encode(), Want: Answer(t, compute(t, dir, plan))})
+		jobs = append(jobs, Job{Analysis: split.Name, Dir: dir, Plan: plan.Encode(), Want: Answer(t, compute(t, dir, plan))})
 	}
 	return append(jobs, joinedInAggregators(t, dir))
 }
 
 // answered returns a plan with the answer of its first pass.
-func answered(t *testing.T, dir string, plan *compile.Plan) *compile.Plan {
+func answered(t *testing.T, dir string, plan *split.Plan) *split.Plan {
 	t.Helper()
 	pass := *plan
 	pass.Pass = 1
@@ -79,9 +79,9 @@ func answered(t *testing.T, dir string, plan *compile.Plan) *compile.Plan {
 	return next
 }
 
-func compute(t *testing.T, dir string, plan *compile.Plan) *answer.Answer {
+func compute(t *testing.T, dir string, plan *split.Plan) *answer.Answer {
 	t.Helper()
-	a, err := compile.Analysis(plan)
+	a, err := split.Analysis(plan)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"posta.dev/posta/analyses/flights"
 	"posta.dev/posta/analyses/memes"
 	"posta.dev/posta/analyses/movies"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/cmd"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/security"
@@ -83,7 +83,7 @@ func underLoad() map[string]string {
 func alone() bool { return !raced && (*chaosTime > 0 || *soakTime > 0 || *quiet > 0 || *kills > 2) }
 
 func known() analyses.Set {
-	return analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New(), compile.New(), moody()}
+	return analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New(), split.New(), moody()}
 }
 
 func program() cmd.Program {

@@ -20,7 +20,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/sql/compile"
+	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/client"
 	"posta.dev/posta/internal/freeports"
 	"posta.dev/posta/medic/core"
@@ -105,7 +105,7 @@ func watchStandstills(t *testing.T) func(from, to time.Time) time.Duration {
 type soakJob struct {
 	kind string
 	clustertest.Job
-	plan *compile.Plan // of a statement, before its first pass
+	plan *split.Plan // of a statement, before its first pass
 }
 
 // soakJobs returns sessions of all kinds: the four analyses with files that are sent, in place, and packed; SQL with joins in aggregators,
@@ -124,7 +124,7 @@ func soakJobs(t *testing.T, data string) (jobs []soakJob) {
 	packAll(t, packed)
 	jobs = append(jobs, soakJob{kind: "bikes, gzip", Job: clustertest.Job{Analysis: bikes.Analysis, Dir: packed, Want: bikes.Want}})
 	for i, j := range clustertest.Statements(t, 4000) {
-		p, err := compile.Decode(j.Plan)
+		p, err := split.Decode(j.Plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func packAll(t *testing.T, dir string) {
 }
 
 // asParquet returns a job with its table lineitem as a Parquet file.
-func asParquet(t *testing.T, j clustertest.Job, p *compile.Plan) soakJob {
+func asParquet(t *testing.T, j clustertest.Job, p *split.Plan) soakJob {
 	t.Helper()
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0], "sql", "--quiet", "--data", j.Dir, "--out", filepath.Join(dir, "lineitem.parquet"),
@@ -258,7 +258,7 @@ func (l *soakLoad) answer(ctx context.Context, j soakJob) (*client.Answer, error
 	for plan := j.plan; ; {
 		pass := plan.NextPass()
 		now := cmp.Or(pass, plan)
-		of, err := compile.Analysis(now)
+		of, err := split.Analysis(now)
 		if err != nil {
 			return nil, err
 		}
