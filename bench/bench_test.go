@@ -17,12 +17,16 @@ import (
 	"go.uber.org/goleak"
 
 	"posta.dev/posta/bench/brokers"
+	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/test/natstest"
 	"posta.dev/posta/topology"
 )
 
 // TestMain runs a child of the bench when a test starts this binary again.
 func TestMain(m *testing.M) {
+	if IsChild(os.Args[1:]) && len(os.Args) > 3 && os.Args[3] == "oracle" {
+		os.Exit(Oracle(os.Args[1:], truth.Here))
+	}
 	if IsChild(os.Args[1:]) {
 		os.Exit(Child(os.Args[1:]))
 	}
@@ -62,13 +66,19 @@ func removePlain() {
 	}
 }
 
+// thisProgram returns its path, and says that it is the oracle's program too.
+func thisProgram() (path string, rivals map[need]string) {
+	path, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return path, map[need]string{oracle: path}
+}
+
 // small returns a configuration that runs every section in a few seconds.
 func small(t *testing.T, out *bytes.Buffer) Config {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe, own := thisProgram()
 	// A unix socket's path is at most about 100 bytes long: t.TempDir may be longer.
 	dir, err := os.MkdirTemp("", "pb")
 	if err != nil {
@@ -76,7 +86,7 @@ func small(t *testing.T, out *bytes.Buffer) Config {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return Config{
-		Rounds: 1, Cold: true, Dir: dir, Results: filepath.Join(dir, "results"), Self: []string{exe}, Out: out,
+		Rounds: 1, Cold: true, Dir: dir, Results: filepath.Join(dir, "results"), Self: []string{exe}, Out: out, rivals: own,
 		Amount: 1 << 20, Sizes: []int{1 << 10, 256 << 10}, Links: []int{1, 3}, Rows: 20_000, Set: map[string]string{"limits.window": "2MiB"},
 	}
 }
@@ -110,7 +120,8 @@ func TestBench_UnknownSection(t *testing.T) {
 
 func TestField_WhoIsNotThereIsNamed(t *testing.T) {
 	ctx := context.Background()
-	c := Config{Contestants: []string{"posta-single", "duckdb"}, Dir: t.TempDir(), DuckDB: "/nowhere/duckdb"}
+	_, own := thisProgram()
+	c := Config{Contestants: []string{"posta-single", "duckdb"}, Dir: t.TempDir(), DuckDB: "/nowhere/duckdb", rivals: own}
 	field, skipped, err := c.participants(ctx, func(*contestant) bool { return true })
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +323,7 @@ func TestFactsOr_RowsAreForEveryAnalysis(t *testing.T) {
 func TestChild_OnlyFromAParent(t *testing.T) {
 	for _, args := range [][]string{nil, {"bikes"}, {childVerb}, {childVerb, ""}, {childVerb, "", "node"}, {childVerb, "", "dance", "x"},
 		{childVerb, "", "oracle", "bicycles", "."}} {
-		if runChild(args) == 0 {
+		if runChild(args, child) == 0 {
 			t.Errorf("%q is taken for a child", args)
 		}
 	}

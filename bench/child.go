@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"posta.dev/posta/analyses/answer"
 	"posta.dev/posta/client"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/topology"
@@ -32,7 +33,7 @@ func IsChild(args []string) bool { return len(args) > 0 && args[0] == childVerb 
 // errUsage reports arguments that no parent of the same version passes.
 var errUsage = errors.New("bench: not started by the program itself")
 
-// Child is a process of a measurement: a node, the client, or the oracle. It returns the exit code.
+// Child is a process of a measurement: a node or the client. It returns the exit code.
 //
 //	child PROFILE node TOPOLOGY NAME
 //	child PROFILE volatile TOPOLOGY NAME
@@ -42,25 +43,46 @@ var errUsage = errors.New("bench: not started by the program itself")
 //	child PROFILE effect TOPOLOGY NAME
 //	child PROFILE probe TOPOLOGY CHUNKS
 //	child PROFILE load TOPOLOGY ANALYSIS DIR
-//	child PROFILE oracle ANALYSIS DIR
 func Child(args []string) int {
-	go func() { // until the process ends
+	endWithParent()
+	return runChild(args, child)
+}
+
+// Oracle is the process of the reference, with the arguments child PROFILE oracle ANALYSIS DIR. Oracles are no part of posta: the
+// caller is a program below test/, which knows their answers. It returns the exit code.
+func Oracle(args []string, answers func(analysis, dir string) (*answer.Answer, error)) int {
+	endWithParent()
+	return runChild(args, func(_ context.Context, what string, args []string) error {
+		if what != "oracle" || len(args) != 2 {
+			return errUsage
+		}
+		begin := time.Now()
+		a, err := answers(args[0], args[1])
+		if err != nil {
+			return err
+		}
+		return reportAnswer(begin, a, nil)
+	})
+}
+
+// endWithParent ends the process when its standard input is closed. Its goroutine lives until then.
+func endWithParent() {
+	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		fmt.Fprintln(os.Stderr, "bench: the program that started this process is gone")
 		os.Exit(1)
 	}()
-	return runChild(args)
 }
 
-// runChild is Child without the check that ends the process when its standard input is closed.
-func runChild(args []string) int {
+// runChild calls do with what this process is to be, and the rest of the arguments.
+func runChild(args []string, do func(ctx context.Context, what string, args []string) error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	if !IsChild(args) || len(args) < 3 {
 		fmt.Fprintln(os.Stderr, errUsage)
 		return 2
 	}
-	if err := profiled(args[1], func() error { return child(ctx, args[2], args[3:]) }); err != nil {
+	if err := profiled(args[1], func() error { return do(ctx, args[2], args[3:]) }); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -85,8 +107,6 @@ func child(ctx context.Context, what string, args []string) error {
 		return runClient(ctx, args[0], args[1], args[2], args[3], args[4])
 	case what == "latency" && len(args) == 4:
 		return runLatency(ctx, args[0], args[1], args[2], args[3])
-	case what == "oracle" && len(args) == 2:
-		return runOracle(args[0], args[1])
 	}
 	return errUsage
 }
@@ -157,19 +177,6 @@ func reportTimes(times []time.Duration) error {
 		_, err = fmt.Printf("%s\n{}\n", line)
 	}
 	return err
-}
-
-func runOracle(analysis, dir string) error {
-	begin := time.Now()
-	s, err := workloadOf(analysis)
-	if err != nil {
-		return err
-	}
-	a, err := s.oracle(dir, nil)
-	if err != nil {
-		return err
-	}
-	return reportAnswer(begin, a, nil)
 }
 
 // childReport is what the client and the oracle report to the parent.

@@ -58,7 +58,8 @@ func contestants() []contestant {
 	return append(all,
 		contestant{name: "duckdb", about: "the same queries in SQL in one process (bench/rivals/duckdb), no guarantee at all",
 			process: runDuckDB, needs: duckDB},
-		contestant{name: reference, about: "one goroutine and encoding/csv; whose answers the others must have", process: runOracleProcess},
+		contestant{name: reference, about: "one goroutine and encoding/csv; whose answers the others must have",
+			process: runOracle, needs: oracle},
 	)
 }
 
@@ -97,7 +98,9 @@ func (c *Config) participants(ctx context.Context, fits func(*contestant) bool) 
 			skipped = append(skipped, Skip{x.name, "not asked for"})
 			continue
 		}
-		if err := c.prepare(ctx, x.needs); err != nil {
+		if err := c.prepare(ctx, x.needs); err != nil && x.name == reference {
+			return nil, nil, fmt.Errorf("bench: the oracle, whose answers the others must have: %w", err)
+		} else if err != nil {
 			skipped = append(skipped, Skip{x.name, err.Error()})
 			continue
 		}
@@ -179,7 +182,7 @@ func (x *contestant) runCluster(ctx context.Context, c *Config, s *workload, dat
 	return e, nil
 }
 
-func runOracleProcess(ctx context.Context, c *Config, s *workload, data string) (result, error) {
-	o, err := c.run(ctx, reference+"-"+s.name(), "oracle", s.name(), data)
+func runOracle(ctx context.Context, c *Config, s *workload, data string) (result, error) {
+	o, err := c.runOracle(ctx, s, data)
 	return result{answer: o.Answer, wall: o.Wall, cpu: o.CPU, peak: o.Peak, sum: o.Peak, written: o.Written}, err
 }

@@ -10,7 +10,7 @@
 //     is a line of the table.
 //   - contestant: a program in a race: a variant of the topology, with or without a broker between its nodes, or a single
 //     process. A contestant that cannot take part is listed with the reason.
-//   - workload: an analysis with its data and its oracle. One line in workloads adds another analysis.
+//   - workload: an analysis with its data. One line in workloads adds another analysis.
 //   - case: one variation within a section, such as a frame size; a line of the table.
 //   - round: all contestants of a case run once, one right after the other. The order alternates. The first round warms up
 //     and does not count.
@@ -27,8 +27,9 @@
 //	}
 //	print the table, write JSON and a page with charts
 //
-// Nodes, the client and the oracle are separate processes: the program starts itself again (see Child, and package command). So
-// CPU time and memory are measured for each of them, and data crosses sockets and disks as in a real cluster.
+// Nodes, the client and the oracle are separate processes: the program starts itself again (see Child, and package command), and
+// builds the oracle's, because posta contains none (see Oracle). So CPU time and memory are measured for each of them, and data
+// crosses sockets and disks as in a real cluster.
 //
 // # What it never does
 //

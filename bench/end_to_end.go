@@ -26,7 +26,7 @@ func (s *workload) measure(ctx context.Context, c *Config) ([]Case, error) {
 			}
 			return client.Wall, err
 		}, func() (_ time.Duration, err error) {
-			r.oracle, err = c.run(ctx, s.name()+"-oracle", "oracle", s.name(), data)
+			r.oracle, err = c.runOracle(ctx, s, data)
 			return r.oracle.Wall, err
 		})
 		if err == nil {

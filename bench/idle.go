@@ -26,7 +26,7 @@ func measureIdle(ctx context.Context, c *Config) ([]Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	right, err := runOracleProcess(ctx, c, s, data)
+	right, err := runOracle(ctx, c, s, data)
 	if err != nil {
 		return nil, err
 	}

@@ -18,9 +18,10 @@ const endlessVerb = "endless-bench"
 
 // endless returns a bench that takes minutes.
 func endless(dir, posta string, out *bytes.Buffer) Config {
+	_, own := thisProgram()
 	return Config{
 		Sections: []string{"bikes"}, Rounds: 1000, Cold: true, Dir: dir, Self: []string{posta, "bench"}, Out: out, Rows: 50_000,
-		Set: map[string]string{},
+		Set: map[string]string{}, rivals: own,
 	}
 }
 

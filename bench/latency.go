@@ -36,7 +36,7 @@ of bikes; and from the acknowledgement of the end of a session's last stream unt
 	if err != nil {
 		return done, err
 	}
-	right, err := runOracleProcess(ctx, c, s, data)
+	right, err := runOracle(ctx, c, s, data)
 	if err != nil {
 		return done, err
 	}

@@ -31,7 +31,7 @@ func (c *Config) loadData(ctx context.Context, s *workload) (*loadData, error) {
 	if err != nil {
 		return nil, err
 	}
-	right, err := runOracleProcess(ctx, c, s, dir)
+	right, err := runOracle(ctx, c, s, dir)
 	return &loadData{dir, right.answer}, err
 }
 

@@ -31,7 +31,7 @@ func TestBench_SectionsMeasureAndReport(t *testing.T) {
 		}
 	}
 	c.Contestants = []string{"posta-run", "posta-parsers", "posta-volatile", "nats"}
-	c.rivals = map[need]string{natsServer: natstest.Program(t)}
+	c.rivals[natsServer] = natstest.Program(t)
 	if err := Run(context.Background(), c); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}

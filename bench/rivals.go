@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"posta.dev/posta/bench/brokers"
@@ -17,6 +19,7 @@ const (
 	natsServer need = "nats"     // built from bench/rivals
 	duckDB     need = "duckdb"   // built from bench/rivals
 	duckDBSQL  need = "duckdbsql"
+	oracle     need = "oracle" // built from test/oracle
 )
 
 // prepare finds or builds a program, once. The error says why contestants that need it cannot take part.
@@ -54,7 +57,12 @@ func (c *Config) rival(ctx context.Context, n need) (program string, err error) 
 	if program, err = filepath.Abs(filepath.Join(c.Dir, string(n))); err != nil {
 		return "", err
 	}
-	if err := brokers.Build(ctx, "", string(n), program); err != nil {
+	if n == oracle {
+		err = buildOracle(ctx, program)
+	} else {
+		err = brokers.Build(ctx, "", string(n), program)
+	}
+	if err != nil {
 		return "", err
 	}
 	if c.rivals == nil {
@@ -62,6 +70,27 @@ func (c *Config) rival(ctx context.Context, n need) (program string, err error) 
 	}
 	c.rivals[n] = program
 	return program, nil
+}
+
+// buildOracle compiles the program that calls Oracle.
+func buildOracle(ctx context.Context, target string) error {
+	build := exec.CommandContext(ctx, "go", "build", "-o", target, "posta.dev/posta/test/oracle/contestant")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("it cannot be built (run this in the folder that holds Posta, with Go): %w: %s", err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// runOracle runs the reference over the files in data.
+func (c *Config) runOracle(ctx context.Context, s *workload, data string) (childReport, error) {
+	program, err := c.rival(ctx, oracle)
+	if err != nil {
+		return childReport{}, fmt.Errorf("the oracle: %w", err)
+	}
+	its := *c
+	its.Self = []string{program}
+	return its.run(ctx, reference+"-"+s.name(), "oracle", s.name(), data)
 }
 
 // version records a contestant's version for the report.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"posta.dev/posta/internal/s3test"
 	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/test/s3test"
 )
 
 // inParquet returns a file with as many rows, and what must arrive of it.

@@ -3,7 +3,7 @@ package client
 import (
 	"testing"
 
-	"posta.dev/posta/internal/simulator/mutants"
+	"posta.dev/posta/test/simulator/mutants"
 )
 
 // TestMutants puts deliberate bugs, one at a time, into what reads Parquet, what carries columns and what leaves row groups out. The tests

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"posta.dev/posta/cmd/internal/display"
-	"posta.dev/posta/cmd/internal/recording"
 	"posta.dev/posta/test/ptytest"
+	"posta.dev/posta/test/recording"
 )
 
 var record = flag.Bool("record", false, "record docs/pictures/terminal.svg again")

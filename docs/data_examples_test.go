@@ -18,8 +18,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client/source/parquet"
 	"posta.dev/posta/internal/gen"
-	"posta.dev/posta/internal/s3test"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/test/s3test"
 	"posta.dev/posta/topology"
 )
 

@@ -15,11 +15,11 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/bikes"
-	"posta.dev/posta/analyses/bikes/bikesoracle"
 	"posta.dev/posta/client"
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/oracle/bikesoracle"
 	"posta.dev/posta/topology"
 )
 

@@ -8,9 +8,9 @@ import (
 	"posta.dev/posta/nodes/core"
 	"posta.dev/posta/nodes/input"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/roletest"
 	"posta.dev/posta/topology"
 )
 

@@ -10,9 +10,9 @@ import (
 	"posta.dev/posta/nodes/input"
 	"posta.dev/posta/nodes/output"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/roletest"
 )
 
 // TestR17_AnIDIsFreeEverywhereOrNowhere: after 3,000 sessions the first input has forgotten the oldest ones. If it lets an id in again, no

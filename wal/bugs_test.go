@@ -3,7 +3,7 @@ package wal
 import (
 	"testing"
 
-	"posta.dev/posta/internal/simulator/mutants"
+	"posta.dev/posta/test/simulator/mutants"
 )
 
 // TestMutants puts deliberate bugs into this package, one at a time. The tests of the rule that a bug breaks must fail. It runs with

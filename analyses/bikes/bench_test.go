@@ -3,8 +3,8 @@ package bikes_test
 import (
 	"testing"
 
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/test/analysistest"
 )
 
 const benchRows = 400_000

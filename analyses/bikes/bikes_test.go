@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"testing"
 
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/bikes"
-	"posta.dev/posta/analyses/bikes/bikesoracle"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/analysistest"
+	"posta.dev/posta/test/oracle/bikesoracle"
 )
 
 var subject = analysistest.Subject{New: bikes.New, Oracle: bikesoracle.Run, Generate: gen.Bikes}

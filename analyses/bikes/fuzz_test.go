@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/test/analysistest"
 )
 
 // FuzzFrames gives a joiner anything that decodes as a batch of one of the streams. Frames come from the network; a forged

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/exact"
 	"posta.dev/posta/rows/fold"
 	"posta.dev/posta/rows/progress"
+	"posta.dev/posta/test/analysistest"
 )
 
 func TestAnalysisFitsTogether(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/bikes"
 	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/test/analysistest"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/bikes"
+	"posta.dev/posta/test/analysistest"
 )
 
 // oddTrips are fields by column that are unusual or wrong.

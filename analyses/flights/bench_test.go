@@ -3,8 +3,8 @@ package flights_test
 import (
 	"testing"
 
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/flights"
+	"posta.dev/posta/test/analysistest"
 )
 
 const benchRows = 200_000

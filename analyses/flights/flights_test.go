@@ -3,10 +3,10 @@ package flights_test
 import (
 	"testing"
 
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/flights"
-	"posta.dev/posta/analyses/flights/flightsoracle"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/analysistest"
+	"posta.dev/posta/test/oracle/flightsoracle"
 )
 
 var subject = analysistest.Subject{New: flights.New, Oracle: flightsoracle.Run, Generate: gen.Flights}

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/test/analysistest"
 )
 
 func TestAnalysisFitsTogether(t *testing.T) {

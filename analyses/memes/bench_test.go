@@ -3,8 +3,8 @@ package memes_test
 import (
 	"testing"
 
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/memes"
+	"posta.dev/posta/test/analysistest"
 )
 
 const benchRows = 200_000

@@ -3,10 +3,10 @@ package memes_test
 import (
 	"testing"
 
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/memes"
-	"posta.dev/posta/analyses/memes/memesoracle"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/analysistest"
+	"posta.dev/posta/test/oracle/memesoracle"
 )
 
 var subject = analysistest.Subject{New: memes.New, Oracle: memesoracle.Run, Generate: gen.Memes}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/memes"
+	"posta.dev/posta/test/analysistest"
 )
 
 const (

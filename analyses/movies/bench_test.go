@@ -3,8 +3,8 @@ package movies_test
 import (
 	"testing"
 
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/test/analysistest"
 )
 
 const benchRows = 200_000

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/test/analysistest"
 )
 
 func TestAnalysisFitsTogether(t *testing.T) {

@@ -3,10 +3,10 @@ package movies_test
 import (
 	"testing"
 
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/movies"
-	"posta.dev/posta/analyses/movies/moviesoracle"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/analysistest"
+	"posta.dev/posta/test/oracle/moviesoracle"
 )
 
 var subject = analysistest.Subject{New: movies.New, Oracle: moviesoracle.Run, Generate: gen.Movies, Joiners: 3}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/test/analysistest"
 )
 
 // oddRatings are fields by column that are unusual or wrong.

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/answer"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/movies"
+	"posta.dev/posta/test/analysistest"
 )
 
 var heads = map[string]string{

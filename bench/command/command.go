@@ -34,7 +34,8 @@ races. Without any, all are measured: half an hour or more, and 8 GB of disk.
 
 In a race all contestants answer the same queries over the same files, round after round, and no answer may differ:
 ` + strings.Join(bench.ContestantNames(), ", ") + `.
-Those that cannot take part are named with the reason. The programs of bench/rivals, duckdb and the server of nats, are built if the command
+Those that cannot take part are named with the reason.
+The oracle and the programs of bench/rivals, duckdb and the server of nats, are built if the command
 runs in the folder that holds Posta; that takes Go, and for duckdb g++.
 
    posta bench race                                   the races, with everybody

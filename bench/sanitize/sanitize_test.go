@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"posta.dev/posta/analyses/bikes/bikesoracle"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/oracle/bikesoracle"
 )
 
 func TestCSV_WhatStaysAndWhatGoes(t *testing.T) {

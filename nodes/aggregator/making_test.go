@@ -9,8 +9,8 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/test/roletest"
 )
 
 // joining is an analysis whose aggregators join known colours with pots: a row for each pot of a known colour. The pots are a bag.

@@ -10,10 +10,10 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/nodes/runs"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/test/roletest"
 )
 
 // node is an aggregator whose files are saved now and then, and which starts again from its snapshot.

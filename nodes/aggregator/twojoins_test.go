@@ -7,8 +7,8 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/test/roletest"
 )
 
 // joinedTwice is joining, with another table that is made of the known colours and of a bag of orders.

@@ -6,9 +6,9 @@ import (
 
 	"posta.dev/posta/nodes/output"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/roletest"
 	"posta.dev/posta/topology"
 )
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/test/roletest"
 )
 
 // TestR14_AClientThatWasAcknowledgedMore: the input's log was set back, so data is lost that the client was told is stored. The session

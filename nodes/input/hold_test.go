@@ -6,8 +6,8 @@ import (
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/test/roletest"
 )
 
 // TestHold_KeepsNewSessionsOutForAsLongAsItWasSaid: posta deploy holds new sessions back while it changes the cluster, and learns which

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/roletest"
 )
 
 // TestR11_AClientThatDelaysOthersIsGivenUp: a client pings, and never ends a reference stream at this input that it has ended at another

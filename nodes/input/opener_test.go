@@ -8,9 +8,9 @@ import (
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/roletest"
 )
 
 // theirs is the token of another client, which uses the same id.

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/roletest"
 )
 
 // newHouse returns an input with places for some sessions, of which each client may have a share.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/test/roletest"
 )
 
 // pinger pings an input as a client does that reads files.

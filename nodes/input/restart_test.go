@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/test/roletest"
 )
 
 // TestR7_APingBeforeTheFirstTickEndsNothing: after a restart a ping may arrive before the first tick.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/test/roletest"
 )
 
 // TestS5_WhatASubmitterCannotDoToOthers: a client with the role submit leaves the first input out, guesses ids, claims to have lost

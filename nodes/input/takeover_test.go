@@ -9,9 +9,9 @@ import (
 
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/roletest"
 )
 
 var third = session.Token{3}

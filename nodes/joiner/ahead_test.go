@@ -8,8 +8,8 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/test/roletest"
 )
 
 // slow is a joiner whose batches take ten pauses.

@@ -10,9 +10,9 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/nodes/parser"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/test/roletest"
 )
 
 // chained is a parser and a joiner in one node, with the messages between them.

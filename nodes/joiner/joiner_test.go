@@ -8,9 +8,9 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/nodes/parser"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/test/roletest"
 )
 
 var id = roletest.ID("s")

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/nodes/role/roletest"
+	"posta.dev/posta/test/roletest"
 )
 
 // TestR16_ReferenceDataIsBounded: a session with more reference data than limits.memory fails with advice, even in a joiner that defers the

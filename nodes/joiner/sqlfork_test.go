@@ -13,8 +13,8 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/nodes/parser"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/test/roletest"
 )
 
 // statement is what TestForks_OfSQLAtTheSameTime asks: it looks rows up by a text and by an integer, joins with rows of the

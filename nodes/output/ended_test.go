@@ -9,8 +9,8 @@ import (
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/roletest"
 )
 
 // TestR16_HeartbeatsOfManyFailedSessions: 900 of them with long reasons once made a heartbeat of more than 1 MiB, which no peer accepts,

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/roletest"
 )
 
 // TestR14_CompleteAnswersAreInherited: a complete answer is right whatever the log has lost. An incomplete one is dropped with the log.

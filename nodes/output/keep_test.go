@@ -10,9 +10,9 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/nodes/gateway"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/roletest"
 )
 
 // keeper is an output with a clock that the test moves, on a machine that the test restarts.

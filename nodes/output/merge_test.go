@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/roletest"
 )
 
 // passed returns a message of rows in any order, each a number and a text.

@@ -7,10 +7,10 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/roletest"
 )
 
 var (

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
+	"posta.dev/posta/test/roletest"
 )
 
 // TestPrepare: chunks that are prepared in parallel give the same results as chunks that are not: good chunks, chunks with bad rows, chunks

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/rows/batch"
+	"posta.dev/posta/test/roletest"
 )
 
 // TestR15_ABatchIsSplit: the pieces of a chunk keep to the limit, hold every row once and in order, and name the line at which they begin.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/test/roletest"
 )
 
 // TestR15_PartsAreSplit: a part of an answer leaves in messages that keep to the limit. Their rows and offsets continue each other.

@@ -8,9 +8,9 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/test/roletest"
 )
 
 // passing returns a reducer of an analysis. The answer of its query amounts can have any length, and the reducer knows only a few rows at a

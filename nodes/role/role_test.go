@@ -10,9 +10,9 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/internal/wire"
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/test/roletest"
 )
 
 func TestAnnouncement_IsTheSameForTheSame(t *testing.T) {

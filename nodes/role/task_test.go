@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"posta.dev/posta/nodes/role"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/test/roletest"
 )
 
 func TestTask_StandsStillWhereATablePauses(t *testing.T) {

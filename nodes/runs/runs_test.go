@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"posta.dev/posta/internal/wire"
-	"posta.dev/posta/nodes/role/roletest"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/test/roletest"
 )
 
 var id = roletest.ID("s")

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"posta.dev/posta/analyses/bikes/bikesoracle"
 	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/test/oracle/bikesoracle"
 )
 
 // thinned returns a small part of generated data in which every query still has answers; otherwise nothing would be tested.

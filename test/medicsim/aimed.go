@@ -3,8 +3,8 @@ package medicsim
 import (
 	"time"
 
-	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/medic/core"
+	"posta.dev/posta/test/simulator/eventqueue"
 )
 
 // aim is a combination of faults, timed so that they do most harm. By chance they would meet in one seed of ten thousand. One seed in

@@ -1,6 +1,6 @@
 package medicsim
 
-import "posta.dev/posta/internal/simulator/mutants"
+import "posta.dev/posta/test/simulator/mutants"
 
 const (
 	fileBully     = "medic/core/bully.go"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"posta.dev/posta/internal/simulator/eventqueue"
+	"posta.dev/posta/test/simulator/eventqueue"
 )
 
 // faults are the faults that a seed injects; a seed may have any of the kinds.

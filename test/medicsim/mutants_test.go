@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"posta.dev/posta/internal/simulator/mutants"
+	"posta.dev/posta/test/simulator/mutants"
 )
 
 var (

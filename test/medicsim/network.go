@@ -3,8 +3,8 @@ package medicsim
 import (
 	"time"
 
-	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/medic/core"
+	"posta.dev/posta/test/simulator/eventqueue"
 )
 
 // send delivers something to a medic, perhaps late, twice, or not at all.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/medic/core"
+	"posta.dev/posta/test/simulator/eventqueue"
 )
 
 // Faults of storage and of clocks: an earlier durable state is restored (R14), messages contain impossible numbers, and the clock for

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"posta.dev/posta/internal/simulator/mutants"
-	allseeds "posta.dev/posta/internal/simulator/seeds"
+	"posta.dev/posta/test/simulator/mutants"
+	allseeds "posta.dev/posta/test/simulator/seeds"
 )
 
 var (

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"posta.dev/posta/internal/simulator/eventqueue"
-	"posta.dev/posta/internal/simulator/violation"
 	"posta.dev/posta/medic/core"
+	"posta.dev/posta/test/simulator/eventqueue"
+	"posta.dev/posta/test/simulator/violation"
 )
 
 // Options say what to simulate.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/simulator/eventqueue"
 )
 
 // codeInterrupted is how a client ends that finds its session in the middle of another client's upload.

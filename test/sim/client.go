@@ -9,10 +9,10 @@ import (
 
 	"posta.dev/posta/client/core"
 	"posta.dev/posta/client/resume"
-	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/simulator/eventqueue"
 	"posta.dev/posta/topology"
 )
 

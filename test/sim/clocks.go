@@ -3,8 +3,8 @@ package sim
 import (
 	"time"
 
-	"posta.dev/posta/internal/simulator/clock"
-	"posta.dev/posta/internal/simulator/eventqueue"
+	"posta.dev/posta/test/simulator/clock"
+	"posta.dev/posta/test/simulator/eventqueue"
 )
 
 // machineClock contains the clocks of a node's machine: a wall clock, which people and NTP set, and a monotonic clock, which counts from

@@ -11,8 +11,8 @@ import (
 
 	"posta.dev/posta/client/core"
 	"posta.dev/posta/client/resume"
-	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/test/simulator/eventqueue"
 )
 
 // upload is what one client sends, and the right answer.

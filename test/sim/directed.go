@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core/record"
+	"posta.dev/posta/test/simulator/eventqueue"
 )
 
 // A moment is a point in time at which a set-back log contradicts a peer: the log loses something that the node has just reported.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"posta.dev/posta/internal/simulator/eventqueue"
+	"posta.dev/posta/test/simulator/eventqueue"
 )
 
 // faults are the faults that a seed injects. A seed has some kinds of them: with all kinds at once a run hardly makes progress, and a run

@@ -1,6 +1,6 @@
 package sim
 
-import "posta.dev/posta/internal/simulator/mutants"
+import "posta.dev/posta/test/simulator/mutants"
 
 // joinBugs are bugs in joins of large tables: in the choice of the rows that travel, in the rows that wait in the aggregators, and in
 // the tables that aggregators make from them.

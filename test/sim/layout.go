@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/core"
+	"posta.dev/posta/test/simulator/eventqueue"
 	"posta.dev/posta/topology"
 )
 

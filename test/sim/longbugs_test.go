@@ -1,6 +1,6 @@
 package sim
 
-import "posta.dev/posta/internal/simulator/mutants"
+import "posta.dev/posta/test/simulator/mutants"
 
 // longBugs are bugs in long answers, which no process holds as a whole.
 func longBugs() []mutants.Mutant {

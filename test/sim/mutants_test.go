@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"posta.dev/posta/internal/simulator/mutants"
+	"posta.dev/posta/test/simulator/mutants"
 )
 
 var (

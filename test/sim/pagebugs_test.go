@@ -1,6 +1,6 @@
 package sim
 
-import "posta.dev/posta/internal/simulator/mutants"
+import "posta.dev/posta/test/simulator/mutants"
 
 // pageBugs are bugs in tables that leave an aggregator in several pages.
 func pageBugs() []mutants.Mutant {

@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	"posta.dev/posta/internal/simulator/mutants"
+	"posta.dev/posta/test/simulator/mutants"
 )
 
 // rareBugs are bugs that hardly a seed shows. Each has a test that finds it.

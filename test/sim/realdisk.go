@@ -12,9 +12,9 @@ import (
 	"strings"
 	"syscall"
 
-	"posta.dev/posta/internal/simulator/crashdisk"
-	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/link"
+	"posta.dev/posta/test/simulator/crashdisk"
+	"posta.dev/posta/test/simulator/eventqueue"
 	"posta.dev/posta/wal"
 )
 

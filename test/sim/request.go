@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"posta.dev/posta/client/core"
-	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/simulator/eventqueue"
 
 	nodecore "posta.dev/posta/nodes/core"
 )

@@ -1,6 +1,6 @@
 package sim
 
-import "posta.dev/posta/internal/simulator/mutants"
+import "posta.dev/posta/test/simulator/mutants"
 
 // rewireBugs are bugs that only a change of the topology shows: one seed in sixteen has such changes.
 func rewireBugs() []mutants.Mutant {

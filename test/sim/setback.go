@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/link"
+	"posta.dev/posta/test/simulator/eventqueue"
 	"posta.dev/posta/topology"
 )
 

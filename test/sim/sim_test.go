@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/internal/simulator/mutants"
-	allseeds "posta.dev/posta/internal/simulator/seeds"
+	"posta.dev/posta/test/simulator/mutants"
+	allseeds "posta.dev/posta/test/simulator/seeds"
 )
 
 var (

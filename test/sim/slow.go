@@ -3,8 +3,8 @@ package sim
 import (
 	"time"
 
-	"posta.dev/posta/internal/simulator/eventqueue"
 	"posta.dev/posta/nodes/shell"
+	"posta.dev/posta/test/simulator/eventqueue"
 )
 
 // A slow batch occupies the loop of a node for up to 20 seconds, longer than a client's silence may last. Meanwhile heartbeats continue

@@ -1,6 +1,6 @@
 package sim
 
-import "posta.dev/posta/internal/simulator/mutants"
+import "posta.dev/posta/test/simulator/mutants"
 
 // spillBugs are bugs in tables that move to files because they take too much memory.
 func spillBugs() []mutants.Mutant {

@@ -1,6 +1,6 @@
 package sim
 
-import "posta.dev/posta/internal/simulator/mutants"
+import "posta.dev/posta/test/simulator/mutants"
 
 // sqlBugs are bugs in plans that travel with their sessions, in joiners that carry them out, and in the tail that runs
 // in the reducer.

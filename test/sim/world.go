@@ -10,10 +10,10 @@ import (
 
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/sql/split"
-	"posta.dev/posta/internal/simulator/eventqueue"
-	"posta.dev/posta/internal/simulator/violation"
 	"posta.dev/posta/link"
 	"posta.dev/posta/nodes/role"
+	"posta.dev/posta/test/simulator/eventqueue"
+	"posta.dev/posta/test/simulator/violation"
 	"posta.dev/posta/topology"
 )
 

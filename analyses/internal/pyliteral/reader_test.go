@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses/internal/pyliteral"
-	"posta.dev/posta/analyses/internal/pyliteral/naive"
+	"posta.dev/posta/test/oracle/pyliteral"
 )
 
 // eval builds the value of a literal with a Reader.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses/internal/vader"
-	"posta.dev/posta/analyses/internal/vader/naive"
+	"posta.dev/posta/test/oracle/vader"
 )
 
 func analyzers(t testing.TB) (*vader.Analyzer, *naive.Scorer) {

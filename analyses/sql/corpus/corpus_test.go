@@ -1,4 +1,5 @@
-package corpus
+// Package corpus_test answers the statements of analyses/sql/testdata/corpus.
+package corpus_test
 
 import (
 	"errors"
@@ -9,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/analyses/sql/catalog"
-
 	"posta.dev/posta/analyses/local"
+	"posta.dev/posta/analyses/sql/catalog"
 	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/syntax"
+	"posta.dev/posta/test/corpus"
 )
 
 const root = "../testdata/corpus"
@@ -42,7 +43,7 @@ func TestQ5_CorpusKeepsItsAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		records, err := Parse(string(text))
+		records, err := corpus.Parse(string(text))
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -51,17 +52,17 @@ func TestQ5_CorpusKeepsItsAnswers(t *testing.T) {
 			for _, r := range records {
 				for _, l := range layouts {
 					p := &split.Plan{Text: r.Text, Tables: tablesOf(t, r.Tables, l.small)}
-					rows, fields, err := Answer(p, os.DirFS(path.Join(root, r.Tables)), l.Options)
+					rows, fields, err := corpus.Answer(p, os.DirFS(path.Join(root, r.Tables)), l.Options)
 					if r.Refused {
 						if refusal(err) != strings.Join(r.Rows, "\n") {
 							t.Errorf("%s:%d, %s: %s\ngot  %v\nwant the message %s", file, r.Line, l.name, r.Text, err, r.Rows)
 						}
 						break // no node takes part
 					}
-					got, want := Rows(rows, fields), r.Rows
-					if err != nil || Types(fields) != r.Types || !slices.Equal(got, want) {
+					got, want := corpus.Rows(rows, fields), r.Rows
+					if err != nil || corpus.Types(fields) != r.Types || !slices.Equal(got, want) {
 						t.Errorf("%s:%d, %s: %s\ngot  %s, error %v\n%s\nwant %s\n%s", file, r.Line, l.name, r.Text,
-							Types(fields), err, strings.Join(got, "\n"), r.Types, strings.Join(want, "\n"))
+							corpus.Types(fields), err, strings.Join(got, "\n"), r.Types, strings.Join(want, "\n"))
 					}
 				}
 			}
@@ -91,7 +92,7 @@ func tablesOf(t *testing.T, folder string, small bool) []catalog.Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables, err := Declared(string(text))
+	tables, err := corpus.Declared(string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,12 +114,13 @@ func TestParseNamesTheLine(t *testing.T) {
 		"tables -\nselect 1":     `line 2: "select" is not a word of a corpus: tables, differs, query or error`,
 		"query BIGINT\nSELECT 1": "line 1: the statement does not end: write a line ---- behind it",
 	} {
-		if _, err := Parse(text); err == nil || err.Error() != want {
+		if _, err := corpus.Parse(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	r := Record{Tables: "-", Line: 1, Differs: "it is meant", Text: "SELECT 1", Types: "BIGINT", Rows: []string{"1"}}
-	if again, err := Parse(string(r.Append(nil))); err != nil || len(again) != 1 || string(again[0].Append(nil)) != string(r.Append(nil)) {
+	r := corpus.Record{Tables: "-", Line: 1, Differs: "it is meant", Text: "SELECT 1", Types: "BIGINT", Rows: []string{"1"}}
+	again, err := corpus.Parse(string(r.Append(nil)))
+	if err != nil || len(again) != 1 || string(again[0].Append(nil)) != string(r.Append(nil)) {
 		t.Errorf("%+v, %v", again, err)
 	}
 }

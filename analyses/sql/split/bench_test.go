@@ -5,9 +5,9 @@ import (
 
 	"posta.dev/posta/analyses/sql/catalog"
 
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/analysistest"
 )
 
 // benchRows is large enough that rows find an existing group far more often than they make one.

@@ -9,9 +9,9 @@ import (
 	"posta.dev/posta/analyses/sql/catalog"
 
 	"posta.dev/posta/analyses"
-	"posta.dev/posta/analyses/analysistest"
 	"posta.dev/posta/analyses/parse"
 	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/test/analysistest"
 )
 
 // runFields are fields of each type: those in the usual form come first, the last ones reject their rows.

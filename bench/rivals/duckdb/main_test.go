@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"posta.dev/posta/analyses/answer"
-	"posta.dev/posta/analyses/bikes/bikesoracle"
-	"posta.dev/posta/analyses/flights/flightsoracle"
-	"posta.dev/posta/analyses/memes/memesoracle"
-	"posta.dev/posta/analyses/movies/moviesoracle"
 	"posta.dev/posta/bench/compare"
 	"posta.dev/posta/bench/sanitize"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/oracle/bikesoracle"
+	"posta.dev/posta/test/oracle/flightsoracle"
+	"posta.dev/posta/test/oracle/memesoracle"
+	"posta.dev/posta/test/oracle/moviesoracle"
 )
 
 var subjects = []struct {

@@ -15,13 +15,13 @@ import (
 	"testing/fstest"
 
 	"posta.dev/posta/analyses/local"
-	"posta.dev/posta/analyses/sql/corpus"
 	"posta.dev/posta/analyses/sql/eval"
 	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/syntax"
 	"posta.dev/posta/analyses/sql/tail"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/corpus"
 )
 
 var writeCorpus = flag.Bool("write-corpus", false, "write the files of analyses/sql/testdata/corpus again")

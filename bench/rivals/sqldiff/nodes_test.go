@@ -10,9 +10,9 @@ import (
 
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/catalog"
-	"posta.dev/posta/analyses/sql/corpus"
 	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/tail"
+	"posta.dev/posta/test/corpus"
 )
 
 // sizes sets what a plan says about the sizes of tables, on which the shape of the computation depends. If a table is huge, queries

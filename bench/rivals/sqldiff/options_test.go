@@ -13,12 +13,12 @@ import (
 	"posta.dev/posta/analyses"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/analyses/sql/catalog"
-	"posta.dev/posta/analyses/sql/corpus"
 	"posta.dev/posta/analyses/sql/field"
 	"posta.dev/posta/analyses/sql/split"
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client/source/text"
 	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/test/corpus"
 )
 
 // otherCSV writes a file with comments, a preamble or no header, and the options with which both read it.

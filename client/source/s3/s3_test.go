@@ -16,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"posta.dev/posta/client/source/web"
-	"posta.dev/posta/internal/s3test"
+	"posta.dev/posta/test/s3test"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

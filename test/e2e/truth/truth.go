@@ -10,10 +10,10 @@ import (
 	"os/exec"
 
 	"posta.dev/posta/analyses/answer"
-	"posta.dev/posta/analyses/bikes/bikesoracle"
-	"posta.dev/posta/analyses/flights/flightsoracle"
-	"posta.dev/posta/analyses/memes/memesoracle"
-	"posta.dev/posta/analyses/movies/moviesoracle"
+	"posta.dev/posta/test/oracle/bikesoracle"
+	"posta.dev/posta/test/oracle/flightsoracle"
+	"posta.dev/posta/test/oracle/memesoracle"
+	"posta.dev/posta/test/oracle/moviesoracle"
 )
 
 // Here asks the oracle of an analysis in this process.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"posta.dev/posta/analyses/answer"
-	"posta.dev/posta/analyses/oraclecsv"
+	"posta.dev/posta/test/oracle/oraclecsv"
 )
 
 type place struct{ lat, lon float64 }

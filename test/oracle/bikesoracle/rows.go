@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"posta.dev/posta/analyses/oraclecsv"
+	"posta.dev/posta/test/oracle/oraclecsv"
 )
 
 // integer parses an integer, so that different spellings become the same text.

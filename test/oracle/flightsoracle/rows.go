@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"posta.dev/posta/analyses/oraclecsv"
+	"posta.dev/posta/test/oracle/oraclecsv"
 )
 
 var (

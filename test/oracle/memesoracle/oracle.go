@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"posta.dev/posta/analyses/answer"
-	"posta.dev/posta/analyses/oraclecsv"
+	"posta.dev/posta/test/oracle/oraclecsv"
 )
 
 type post struct {

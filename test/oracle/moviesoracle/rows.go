@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	literals "posta.dev/posta/analyses/internal/pyliteral/naive"
-	"posta.dev/posta/analyses/oraclecsv"
+	"posta.dev/posta/test/oracle/oraclecsv"
+	literals "posta.dev/posta/test/oracle/pyliteral"
 )
 
 // movie is a row of movies_metadata.csv.

@@ -2,11 +2,9 @@
 // were written.
 //
 // The files are in analyses/sql/testdata/corpus: statements by subject (*.txt), and the tables that they read (a folder with CSV
-// files, and tables.sql, which
-// declares them). The rivals' module writes them (see bench/rivals/sqldiff/corpus_test.go), and the test of this package answers
-// each statement without
-// DuckDB: as one node does, and as several nodes do, which crash and cut files anywhere. So an engine can be rebuilt without a C
-// compiler at hand.
+// files, and tables.sql, which declares them). The rivals' module writes them (see bench/rivals/sqldiff/corpus_test.go), and the
+// test of analyses/sql/corpus answers each statement without DuckDB: as one node does, and as several nodes do, which crash and
+// cut files anywhere. So an engine can be rebuilt without a C compiler at hand.
 //
 // A file has records with an empty line between them:
 //
@@ -22,8 +20,6 @@
 //	SELECT …
 //	----
 //	there is no column x   the first line of the message
-//
-// The package is only for tests: no product code imports it.
 package corpus
 
 import (

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"posta.dev/posta/analyses/answer"
-	"posta.dev/posta/analyses/oraclecsv"
+	"posta.dev/posta/test/oracle/oraclecsv"
 )
 
 type stationKey struct{ city, code, year string }

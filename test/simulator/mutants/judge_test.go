@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"posta.dev/posta/internal/simulator/violation"
+	"posta.dev/posta/test/simulator/violation"
 )
 
 func TestAnotherRule(t *testing.T) {

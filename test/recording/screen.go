@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"posta.dev/posta/cmd/internal/display"
 )
 
 // Line is a text that was in a row of the terminal for a while. To is 0 if it was there at the end.
@@ -129,7 +127,7 @@ func (s *Screen) Lines() ([]Line, error) {
 // Width returns how many columns the widest line has.
 func Width(lines []Line) (n int) {
 	for _, l := range lines {
-		n = max(n, display.Width(l.Text))
+		n = max(n, utf8.RuneCountInString(l.Text))
 	}
 	return n
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"posta.dev/posta/internal/simulator/violation"
+	"posta.dev/posta/test/simulator/violation"
 )
 
 // sought is an environment variable of the tests that Run starts: it has the rules whose failures find the bug.

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"posta.dev/posta/analyses/answer"
-	"posta.dev/posta/analyses/internal/vader/naive"
-	"posta.dev/posta/analyses/oraclecsv"
+	"posta.dev/posta/test/oracle/oraclecsv"
+	"posta.dev/posta/test/oracle/vader"
 )
 
 type actor struct {
