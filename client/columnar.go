@@ -3,7 +3,6 @@ package client
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"sync/atomic"
 
@@ -65,7 +64,7 @@ type columnar struct {
 }
 
 // Limit is the cutter's Limit, unless the limits are fixed: in a session that is resumed, chunks that hold columns have to end where they
-// ended before, see [parquet.NewColumns].
+// ended before, see [parquet.NewCutter].
 func (c *columnar) Limit(chunkBytes, maxRecord int) {
 	if !c.fixed {
 		c.Cutter.Limit(chunkBytes, maxRecord)
@@ -83,7 +82,7 @@ func (f *streamUpload) openColumnar(file located, source *Source) (_ cutter, hea
 	if f.columns == nil {
 		return nil, nil, errNoColumns
 	}
-	if header, err = f.cutColumnar(c, source, f.columnar); err != nil {
+	if header, err = f.cutColumnar(c, source); err != nil {
 		return nil, nil, err
 	}
 	if source.Says.Form != files.Parquet {
@@ -95,14 +94,9 @@ func (f *streamUpload) openColumnar(file located, source *Source) (_ cutter, hea
 	return c, header, nil
 }
 
-// cutColumnar sets the cutter of the file, which makes chunks of columns, or of CSV. A session that is resumed continues in the form in
-// which it was begun.
-func (f *streamUpload) cutColumnar(c *columnar, source *Source, columns bool) (header []byte, err error) {
-	open := parquet.NewCutter
-	if columns {
-		open = parquet.NewColumns
-	}
-	if c.Cutter, err = open(c.file, c.file.Size(), f.columns, f.stream.Comma, f.chunkBytes, protocol.MaxData); err != nil {
+// cutColumnar sets the cutter of the file. In a session that is resumed, chunks have to end where they ended before.
+func (f *streamUpload) cutColumnar(c *columnar, source *Source) (header []byte, err error) {
+	if c.Cutter, err = parquet.NewCutter(c.file, c.file.Size(), f.columns, f.stream.Comma, f.chunkBytes, protocol.MaxData); err != nil {
 		return nil, err
 	}
 	if f.skips != nil {
@@ -111,37 +105,27 @@ func (f *streamUpload) cutColumnar(c *columnar, source *Source, columns bool) (h
 		}
 	}
 	c.LeaveRoom(headRoom)
-	had := f.had.File(f.stream.Name, source.Name)
 	if header, err = c.Header(); err != nil {
 		return nil, err
 	}
-	if !columns {
-		if err := had.Header(header); err != nil && !f.columnar {
-			return nil, fmt.Errorf("%w, or was sent as columns, which not every input of this cluster reads: give all nodes the same version", err)
-		}
-		return header, nil
-	}
 	chunkBytes, maxRecord, err := f.limits(source, header)
-	if err != nil || !c.Columns() {
-		return header, err
+	if err != nil {
+		return nil, err
 	}
-	for exponent := -1; exponent <= csv.MaxExponent; exponent++ {
-		if exponent >= 0 {
-			if 1<<exponent > maxRecord {
-				break // chunks of that size are no longer accepted
-			}
-			chunkBytes = 1 << exponent // the former client may have had this limit
-		}
+	had := f.had.File(f.stream.Name, source.Name)
+	for exponent := 0; ; exponent++ {
 		c.Limit(chunkBytes, maxRecord)
 		if header, err = c.Header(); err != nil {
 			return nil, err
 		}
-		if had.Header(header) == nil {
+		if err = had.Header(header); err == nil {
 			c.fixed = true
 			return header, nil
 		}
+		if chunkBytes = 1 << exponent; exponent > csv.MaxExponent || chunkBytes > maxRecord { // the former client may have had this limit
+			return nil, err
+		}
 	}
-	return f.cutColumnar(c, source, false)
 }
 
 // Next counts the file's bytes in proportion to its rows, because only some of the bytes are read.

@@ -30,7 +30,6 @@ type fakeCluster struct {
 	timeout    time.Duration
 	chunkBytes int
 	forget     bool // count the bytes of chunks without keeping them
-	columnar   int  // the version of column chunks that it can read
 
 	mu       sync.Mutex
 	sessions map[session.ID]*fakeSession
@@ -281,7 +280,7 @@ func (f *fakeCluster) open(n *fakeNode, q protocol.Request) protocol.Reply {
 	}
 	reply := protocol.Reply{Type: protocol.Opened, State: session.Running, Inputs: endpoints(f.inputs),
 		Outputs: endpoints(f.outputs), Chunk: f.chunkBytes, ClientTimeout: f.timeout, Streams: f.streams,
-		Queries: []string{"numbers", "counts"}, Ended: s.ended[n.name], Columnar: f.columnar}
+		Queries: []string{"numbers", "counts"}, Ended: s.ended[n.name]}
 	if taken := s.taken[n.name]; taken != nil {
 		reply.Ranges = taken.Ranges(func(stream int) string { return f.streams[stream].Name })
 	}

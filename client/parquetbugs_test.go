@@ -31,7 +31,7 @@ func parquetBugs() *mutants.Table {
 		one("parts of a microsecond are cut off", "C1", "client/source/parquet/take.go", "return v / 1000, v%1000 == 0", "return v / 1000, true"),
 		one("unsigned numbers have a sign", "C1", "client/source/parquet/take.go", "value = int64(uint32(bits))", "value = int64(int32(bits))"),
 		one("a page of empty texts has NULLs", "C1", "client/source/parquet/values.go", "len(rest.p)+1)", "len(rest.p))"),
-		one("rows after a skipped row group have its line numbers", "C1", "client/source/parquet/columns.go", "		c.line = uint64(c.Done) + 2\n",
+		one("rows after a skipped row group have its line numbers", "C1", "client/source/parquet/cutter.go", "		c.line = uint64(c.Done) + 2\n",
 			""),
 		one("a row group is skipped although its greatest value is wanted", "C1", "analyses/sql/exec/skips.go",
 			"return most < low || least > high, true", "return most <= low || least > high, true"),

@@ -41,7 +41,6 @@ type streamUpload struct {
 	chunkBytes int
 	frame      int                    // how many bytes a request may have; 0 if the cluster does not say
 	columns    []csv.Column           // that are needed; nil if they are not known
-	columnar   bool                   // chunks may hold columns
 	skips      func([]csv.Range) bool // which parts of files need not be read; may be nil
 	comma      byte                   // separator that the user gave; 0 if it has to be detected
 	form       csv.Form               // of the files that are CSV

@@ -11,7 +11,6 @@ import (
 
 	"posta.dev/posta/client/core"
 	"posta.dev/posta/protocol"
-	columns "posta.dev/posta/rows/columnar"
 )
 
 // upload connects the readers and the lanes of a session.
@@ -151,7 +150,6 @@ func (c *Client) newHead(u *upload, opened *protocol.Reply, stream protocol.Stre
 	f.counters, f.chunks, f.spare, f.inspect = n, make(chan chunk), u.spare, c.cfg.Inspect
 	f.inPlace = newInPlace(make([][]string, len(opened.Inputs)))
 	f.head, f.partial = head, &c.partial
-	f.columnar = f.columnar && head == 0 // the number of bytes that are enough was measured with text
 	f.reading.Store(1)
 	return f
 }
@@ -159,8 +157,7 @@ func (c *Client) newHead(u *upload, opened *protocol.Reply, stream protocol.Stre
 // newStreamUpload returns a streamUpload that knows how the stream's files are read. It has no channel and no counters yet.
 func (c *Client) newStreamUpload(opened *protocol.Reply, stream protocol.Stream, found []Source) *streamUpload {
 	f := &streamUpload{stream: stream, files: found, chunkBytes: c.chunkBytes(opened), frame: opened.Frame, warnings: c.warnings,
-		notes: c.notes,
-		comma: c.cfg.Comma, had: c.had, columnar: opened.Columnar >= columns.Version}
+		notes: c.notes, comma: c.cfg.Comma, had: c.had}
 	if c.cfg.Forms != nil {
 		f.form = c.cfg.Forms(stream.Name)
 	}

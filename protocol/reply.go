@@ -45,7 +45,6 @@ type Reply struct {
 	Lanes         []LaneSeq       // opened: what this input has already accepted; empty for a new session
 	Ended         []string        // opened: streams that have ended at this input
 	Openers       session.Openers // opened: who has opened the session so far, the client of this request last (R17)
-	Columnar      int             // opened: latest version of chunks with columns that the node reads; 0 if it reads none
 	Roots         []string        // opened: directories below which this input reads files in place (S8)
 	Ranges        []FileRanges    // opened: what this input has accepted of each file; nil if Lanes has chunks whose places it does not know
 

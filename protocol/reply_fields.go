@@ -112,9 +112,6 @@ func (p *Reply) openedFields(c *codec) {
 	c.texts("ended", MaxStreams, MaxName, &p.Ended)
 	c.openers("openers", &p.Openers)
 	c.optionalTexts("roots", MaxNodes, MaxFile, &p.Roots)
-	if c.has(p.Columnar > 0) {
-		below(c, "columnar", math.MaxInt32, &p.Columnar)
-	}
 	if c.has(p.Ranges != nil) { // an empty list (nothing was accepted) differs from nil (unknown)
 		list(c, "ranges", MaxRanges, &p.Ranges)
 		if string(c.key) == "ranges" && p.Ranges == nil {

@@ -43,7 +43,7 @@ func replies(t testing.TB) map[string]Reply {
 			Outputs: []string{"tcp://c:1"}, OutputNodes: []string{"c"}, Chunk: 1 << 18, Frame: 1 << 24, ClientTimeout: time.Minute, Streams: streams,
 			Queries: []string{"rain", "far"}, Lanes: []LaneSeq{{2, 5}}, Ended: []string{"weather"}, Openers: session.Openers{{1}},
 			Ranges: []FileRanges{{Stream: "trips", File: "a", Taken: []Range{{0, 1, 2}}}, {Stream: "trips", File: "b", Taken: []Range{{0, 1, 2}}}}},
-		"opened, nothing of any file": {Type: Opened, Chunk: 1, Columnar: 1, Lanes: []LaneSeq{{0, 1}}, Ranges: []FileRanges{}},
+		"opened, nothing of any file": {Type: Opened, Chunk: 1, Lanes: []LaneSeq{{0, 1}}, Ranges: []FileRanges{}},
 		"results": {Type: Parts, State: session.Done, Complete: true, Parts: []Part{
 			{N: 1, Query: "rain", Columns: []string{"date", "average", "trips"}, Offset: 12, Rows: someRows(t), Last: true},
 			{N: 2, Query: "empty", Columns: []string{"x"}, Rows: NewRows(1), Last: true},

@@ -87,9 +87,6 @@ func (s *Session) mayOpenLater(reply protocol.Reply, err error) bool {
 
 func (s *Session) openedEverywhere() {
 	s.first = s.states[0]
-	for _, state := range s.states { // while a cluster is upgraded, some inputs may read no columns yet
-		s.first.Columnar = min(s.first.Columnar, state.Columnar)
-	}
 	s.streams = make([]StreamProgress, len(s.first.Streams))
 	if err := s.resume(); err != nil {
 		s.fail(err)

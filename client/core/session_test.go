@@ -690,21 +690,3 @@ func TestR14_AnInputForgetsBeforeTheNextOneOpens(t *testing.T) {
 		t.Errorf("the client is told %q", said)
 	}
 }
-
-// TestR17_ColumnsAreSentIfAllInputsReadThem: in a cluster that is being upgraded, another input may be older than the one that the client
-// asked first.
-func TestR17_ColumnsAreSentIfAllInputsReadThem(t *testing.T) {
-	for _, c := range []struct{ first, second, want int }{{1, 1, 1}, {1, 0, 0}, {0, 1, 0}, {2, 1, 1}} {
-		d := discovered(t, testConfig(), 2, 1)
-		d.do(d.s.Open)
-		for i, version := range []int{c.first, c.second} {
-			reply := openedReply()
-			reply.Columnar = version
-			d.answer(fmt.Sprintf("in%d", i+1), protocol.Open, reply)
-		}
-		d.ends(nil)
-		if got := d.s.Opened().Columnar; got != c.want {
-			t.Errorf("inputs of versions %d and %d: %d", c.first, c.second, got)
-		}
-	}
-}

@@ -13,7 +13,6 @@ import (
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
-	"posta.dev/posta/rows/columnar"
 	"posta.dev/posta/security"
 )
 
@@ -349,7 +348,7 @@ func (in *Input) openedBefore(a *analyses.Analysis, why gateway.Outcome, openers
 func (in *Input) describe(a *analyses.Analysis) protocol.Reply {
 	r := protocol.Reply{
 		Type: protocol.Opened, Chunk: int(in.About.Limits.Chunk), Frame: int(in.About.Limits.Frame),
-		ClientTimeout: in.About.Limits.ClientTimeout, Roots: in.About.Roots, Columnar: columnar.Version,
+		ClientTimeout: in.About.Limits.ClientTimeout, Roots: in.About.Roots,
 		Streams: gateway.Streams(a), Queries: gateway.Queries(a),
 	}
 	in.About.Endpoints(&r)

@@ -48,9 +48,6 @@ const (
 	// MaxTexts bounds the bytes of the texts of all dictionaries of a chunk, each entry counted as often as rows refer to it.
 	MaxTexts = 64 << 20
 
-	// Version is what a cluster that reads this form announces.
-	Version = version
-
 	firstDay, lastDay = -719528, 2932896 // first day of the year 0000, last day of 9999
 	microsPerDay      = 24 * 60 * 60 * 1_000_000
 )

@@ -40,7 +40,7 @@ type cutter interface {
 }
 
 // cut opens a file as the client does.
-func cut(name string, columns bool) (_ cutter, done func(), err error) {
+func cut(name string) (_ cutter, done func(), err error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, nil, err
@@ -52,11 +52,7 @@ func cut(name string, columns bool) (_ cutter, done func(), err error) {
 	}
 	const chunk, record = 256 << 10, 16 << 20
 	if filepath.Ext(name) == ".parquet" {
-		open := parquet.NewCutter
-		if columns {
-			open = parquet.NewColumns
-		}
-		c, err := open(f, info.Size(), trips, ',', chunk, record)
+		c, err := parquet.NewCutter(f, info.Size(), trips, ',', chunk, record)
 		return c, done, err
 	}
 	plain, err := unpack.File{Path: name, Read: new(atomic.Int64)}.Open(f)
@@ -74,8 +70,8 @@ func cut(name string, columns bool) (_ cutter, done func(), err error) {
 }
 
 // readAll reads a file, parses the fields, and returns the sum of the durations.
-func readAll(name string, columns bool) (sum float64, err error) {
-	c, done, err := cut(name, columns)
+func readAll(name string) (sum float64, err error) {
+	c, done, err := cut(name)
 	if err != nil {
 		return 0, err
 	}
@@ -250,7 +246,6 @@ func BenchmarkFormats(b *testing.B) {
 		{"lz4", plain + ".lz4", ""},
 		{"jsonl", filepath.Join(dir, "t.jsonl"), fmt.Sprintf("read_json('%s', format = 'newline_delimited', columns = %s)",
 			filepath.Join(dir, "t.jsonl"), types)},
-		{"parquet as text", filepath.Join(dir, "t.parquet"), ""},
 		{"parquet", filepath.Join(dir, "t.parquet"), "'" + filepath.Join(dir, "t.parquet") + "'"},
 	} {
 		rate := func(b *testing.B, each func() error) {
@@ -265,7 +260,7 @@ func BenchmarkFormats(b *testing.B) {
 		}
 		var ours float64
 		b.Run(f.name+"/posta", func(b *testing.B) {
-			rate(b, func() (err error) { ours, err = readAll(f.file, f.name == "parquet"); return err })
+			rate(b, func() (err error) { ours, err = readAll(f.file); return err })
 		})
 		if f.sql == "" {
 			continue

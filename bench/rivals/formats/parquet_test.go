@@ -17,6 +17,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client/source/parquet"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/rows/columnar"
 	"posta.dev/posta/rows/csv"
 )
 
@@ -117,16 +118,38 @@ func read(name string, wanted []csv.Column) (_ []byte, err error) {
 		return nil, err
 	}
 	c, err := parquet.NewCutter(f, info.Size(), wanted, ',', 256<<10, 16<<20)
-	var out []byte
-	for err == nil {
-		var chunk []byte
-		chunk, _, err = c.Next(nil)
-		out = append(out, chunk...)
-	}
-	if err != io.EOF {
+	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	line, err := c.Header()
+	if err != nil {
+		return nil, err
+	}
+	header, err := csv.ParseHeader(line, ',')
+	if err != nil {
+		return nil, err
+	}
+	mapping, err := header.Find(wanted)
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	rows := columnar.NewScanner(mapping)
+	for {
+		chunk, at, err := c.Next(nil)
+		if err == io.EOF {
+			return out, nil
+		}
+		if err == nil {
+			err = rows.Reset(chunk, at)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for rows.Next() {
+			out = append(append(out, rows.Row()...), '\n')
+		}
+	}
 }
 
 func TestParquet_FilesOfDuckDBAreRead(t *testing.T) {

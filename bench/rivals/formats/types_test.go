@@ -79,7 +79,7 @@ func answer(file []byte, table catalog.Table, text string) (rows [][]any, err er
 	}
 	got, err := local.Run(a, fstest.MapFS{"t.csv": &fstest.MapFile{Data: file}},
 		local.Options{Cut: func(s *analyses.Stream, in io.Reader, chunkBytes, maxRecord int) (local.Cutter, error) {
-			return parquet.NewColumns(bytes.NewReader(file), int64(len(file)), s.Columns, s.Comma, chunkBytes, maxRecord)
+			return parquet.NewCutter(bytes.NewReader(file), int64(len(file)), s.Columns, s.Comma, chunkBytes, maxRecord)
 		}})
 	if err != nil {
 		return nil, err

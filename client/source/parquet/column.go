@@ -22,7 +22,6 @@ type shared struct {
 	unpacker unpacker
 	head     []byte // heads of pages
 	packed   []byte // a page before it is unpacked
-	slots    int    // bytes of the slots of all columns
 }
 
 // column reads one column of the file, row group by row group, page by page and value by value.
@@ -32,24 +31,20 @@ type column struct {
 	texts
 	meta  chunkMeta
 	where string
-	raw   bool // values become texts and numbers (take.go) instead of CSV fields
 
 	pos  int64 // of the next page
 	rest int64 // values of the row group in pages to come
 	left int64 // values of the page
 
 	page     []byte
-	words    []byte   // of the dictionary, as fields
+	words    []byte   // of the dictionary, as texts
 	ends     []uint32 // words[ends[i]:ends[i+1]] is word i; empty if there is no dictionary
 	last     []byte   // see prefixes
 	values   values
 	rep, def hybrid
 
-	slots []slot   // the dictionary again, if values are read in blocks (slots.go)
-	block []uint32 // slot numbers of the next values; in takeSome, word numbers
-	at    int      // index in block of the next field
-
-	levels    []uint32 // of the values that takeSome takes
+	block     []uint32 // word numbers of the values that takeSome takes
+	levels    []uint32 // of these values
 	text      []byte   // of the value that is being taken
 	known     bool     // the writer knows the dictionary
 	mostWords int      // in the largest dictionary so far
@@ -61,9 +56,9 @@ type column struct {
 }
 
 // newColumn returns a column before its first row group.
-func newColumn(s *shared, p *place, comma byte, raw bool) (*column, error) {
-	t, err := textsOf(p.element, comma, raw)
-	return &column{raw: raw, shared: s, place: p, texts: t, counts: make([]int, p.maxRep)}, err
+func newColumn(s *shared, p *place) (*column, error) {
+	t, err := textsOf(p.element)
+	return &column{shared: s, place: p, texts: t, counts: make([]int, p.maxRep)}, err
 }
 
 // begin goes to a row group.
@@ -86,56 +81,16 @@ func (c *column) begin(number int, rows int64, meta chunkMeta) error {
 		return err
 	}
 	c.meta, c.pos, c.rest, c.left, c.ahead, c.values = meta, meta.from, meta.values, 0, false, nil
-	c.ends, c.slots, c.at = c.ends[:0], c.slots[:0], 0
-	if !c.raw {
-		c.block = c.block[:0]
-	}
+	c.ends = c.ends[:0]
 	return nil
 }
 
 // finish checks that all values of the row group were read.
 func (c *column) finish() error {
-	if c.rest+c.left > 0 || !c.raw && c.at < len(c.block) || c.ahead {
+	if c.rest+c.left > 0 || c.ahead {
 		return damaged(c.where, "it has more values than the row group has rows")
 	}
 	return nil
-}
-
-// row appends the field of the next row.
-func (c *column) row(dst []byte) ([]byte, error) {
-	if c.at < len(c.block) {
-		return c.slot(dst), nil
-	}
-	if c.maxRep > 0 {
-		dst, _, err := c.itemOfRow(dst)
-		return dst, err
-	}
-	if c.left == 0 {
-		if err := c.nextPage(); err != nil {
-			return dst, err
-		}
-	}
-	if words, ok := c.values.(*fromDictionary); ok && len(c.slots) > 0 {
-		if err := c.nextBlock(words); err != nil {
-			return dst, c.wrong(err)
-		}
-		return c.slot(dst), nil
-	}
-	c.left--
-	if c.maxDef > 0 {
-		d, err := c.def.next()
-		if err != nil || d > uint32(c.maxDef) {
-			return dst, c.wrong(errLevels)
-		}
-		if d < uint32(c.maxDef) {
-			return dst, nil
-		}
-	}
-	dst, err := c.values.append(dst)
-	if err != nil {
-		return dst, c.wrong(err)
-	}
-	return dst, nil
 }
 
 var errLevels = errors.New("its levels are damaged")

@@ -22,9 +22,7 @@ type rowsOfChunks struct {
 	mapping csv.Mapping
 	most    int // bytes of the largest chunk
 
-	text    csv.Scanner
 	columns *columnar.Scanner
-	next    func() bool
 	spare   []byte
 }
 
@@ -32,7 +30,7 @@ func openRows(c *Cutter, err error, columns []csv.Column) (*rowsOfChunks, error)
 	if err != nil {
 		return nil, err
 	}
-	r := &rowsOfChunks{c: c, next: func() bool { return false }}
+	r := &rowsOfChunks{c: c}
 	if r.header, err = c.Header(); err != nil {
 		return nil, err
 	}
@@ -43,68 +41,25 @@ func openRows(c *Cutter, err error, columns []csv.Column) (*rowsOfChunks, error)
 	if r.mapping, err = h.Find(columns); err != nil {
 		return nil, err
 	}
-	if r.mapping.Columnar() {
-		r.columns = columnar.NewScanner(r.mapping)
+	if !r.mapping.Columnar() {
+		return nil, fmt.Errorf("the header %q is not that of columns", r.header)
 	}
+	r.columns = columnar.NewScanner(r.mapping)
 	return r, nil
 }
 
 func (r *rowsOfChunks) row() (line uint64, fields [][]byte, row []byte, err error) {
-	for !r.next() {
+	for !r.columns.Next() {
 		chunk, at, err := r.c.Next(r.spare)
 		if err != nil {
 			return 0, nil, nil, err
 		}
 		r.spare, r.most = chunk, max(r.most, len(chunk))
-		if r.columns == nil {
-			r.text.Reset(chunk, ',', r.mapping, at)
-			r.next = r.text.Next
-		} else if err := r.columns.Reset(chunk, at); err != nil {
+		if err := r.columns.Reset(chunk, at); err != nil {
 			return 0, nil, nil, err
-		} else {
-			r.next = r.columns.Next
 		}
-	}
-	if r.columns == nil {
-		return r.text.Line(), r.text.Fields(), r.text.Row(), r.text.Err()
 	}
 	return r.columns.Line(), r.columns.Fields(), r.columns.Row(), nil
-}
-
-// sameInColumns compares the rows of a file that are cut into CSV with those that are cut into columns, to the bit.
-func sameInColumns(file []byte, chunkBytes int, names ...string) error {
-	wanted := columnsOf(names...)
-	a, err := NewCutter(bytes.NewReader(file), int64(len(file)), wanted, ',', chunkBytes, 1<<20)
-	one, err := openRows(a, err, wanted)
-	if err != nil {
-		return err
-	}
-	b, err := NewColumns(bytes.NewReader(file), int64(len(file)), wanted, ',', chunkBytes, 1<<20)
-	other, err := openRows(b, err, wanted)
-	if err != nil {
-		return err
-	}
-	if other.columns == nil || !bytes.Equal(one.header[3:], other.header[4:]) {
-		return fmt.Errorf("the headers are %q and %q", one.header, other.header)
-	}
-	for {
-		line, fields, row, err := one.row()
-		line2, fields2, row2, err2 := other.row()
-		if err != nil || err2 != nil {
-			if err != io.EOF || err2 != io.EOF {
-				return fmt.Errorf("CSV ends with %w, columns end with %w", err, err2)
-			}
-			return nil
-		}
-		if line != line2 || !bytes.Equal(row, row2) {
-			return fmt.Errorf("line %d is %q, and of columns line %d: %q", line, row, line2, row2)
-		}
-		for i := range fields {
-			if f, g := fields[i], fields2[i]; !bytes.Equal(f, g) || csv.EmptyQuoted(f) != csv.EmptyQuoted(g) || (f == nil) != (g == nil) {
-				return fmt.Errorf("line %d: field %d is %q (%t), and of columns %q (%t)", line, i, f, csv.EmptyQuoted(f), g, csv.EmptyQuoted(g))
-			}
-		}
-	}
 }
 
 // TestR15_ColumnsStayWithinLimits: whatever the rows are, no chunk is larger than a record may be, and a row that has to be is an error, as
@@ -126,7 +81,7 @@ func TestR15_ColumnsStayWithinLimits(t *testing.T) {
 			}
 			file, wanted := written(t, schema, rows, 90), columnsOf("n", "s", "t")
 			for _, chunk := range []int{1, 5000, limit} {
-				c, err := NewColumns(bytes.NewReader(file), int64(len(file)), wanted, ',', chunk, limit)
+				c, err := NewCutter(bytes.NewReader(file), int64(len(file)), wanted, ',', chunk, limit)
 				r, err := openRows(c, err, wanted)
 				if err != nil {
 					t.Fatal(err)

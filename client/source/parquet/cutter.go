@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 
+	"posta.dev/posta/rows/columnar"
 	"posta.dev/posta/rows/csv"
 )
 
-// Cutter turns a file into chunks of CSV, or of columns (see [NewColumns]). It has the methods of [csv.Cutter].
+// Cutter turns a file into chunks that hold columns (package columnar). It has the methods of [csv.Cutter].
 type Cutter struct {
 	Done int64 // rows that were read, or left out
 
@@ -24,14 +26,14 @@ type Cutter struct {
 	chunkBytes int
 	maxRecord  int
 	room       int
-	rows       *rowsOf // nil if chunks are CSV
+	writer     *columnar.Writer
+	ahead      *columnar.Writer // the first row of the next chunk, if there is one
 
 	groups []groupOf
 	group  int    // how many row groups were begun, or left out
 	begun  bool   // the columns are in a row group
 	left   int64  // rows of the row group that were not read yet
 	line   uint64 // of the first row of the chunk
-	ahead  []byte
 	err    error
 }
 
@@ -42,12 +44,12 @@ type groupOf struct {
 	skip  bool
 }
 
-// NewCutter opens a file of size bytes for the needed columns; comma separates the columns in its output.
+// NewCutter opens a file of size bytes for the needed columns; comma separates the columns in its header, and in rows that are shown.
+//
+// The ends of chunks depend on the rows, on the limit of a record, and on the largest power of 2 within the limit of a chunk, which the
+// header contains. A client that resumes an upload has to cut the same chunks again: it finds the limit whose header is the one that was
+// sent, and does not change the limits while it cuts.
 func NewCutter(in io.ReaderAt, size int64, columns []csv.Column, comma byte, chunkBytes, maxRecord int) (c *Cutter, err error) {
-	return newCutter(in, size, columns, comma, chunkBytes, maxRecord, false)
-}
-
-func newCutter(in io.ReaderAt, size int64, columns []csv.Column, comma byte, chunkBytes, maxRecord int, raw bool) (c *Cutter, err error) {
 	defer guard(&err)
 	if comma == 0 {
 		comma = ','
@@ -72,7 +74,7 @@ func newCutter(in io.ReaderAt, size int64, columns []csv.Column, comma byte, chu
 			continue
 		}
 		c.given = append(c.given, len(c.columns))
-		column, err := newColumn(c.shared, p, comma, raw)
+		column, err := newColumn(c.shared, p)
 		if err != nil {
 			return nil, err
 		}
@@ -84,6 +86,7 @@ func newCutter(in io.ReaderAt, size int64, columns []csv.Column, comma byte, chu
 		c.names = [][]byte{[]byte(columns[0].Name)} // only rows are counted, so its fields are NULL
 	}
 	c.fields = len(csv.Alone(c.names))
+	c.writer, c.ahead = columnar.NewWriter(c.fields), columnar.NewWriter(c.fields)
 	err = f.eachGroup(c.wanted, leaves, func(_ int, g *group) error {
 		n := len(g.columns) * 100
 		if err := memory.charge(n); err != nil {
@@ -139,11 +142,7 @@ func (c *Cutter) Limit(chunkBytes, maxRecord int) {
 
 // Header returns the names of the columns, with a mark that says that line numbers count rows.
 func (c *Cutter) Header() ([]byte, error) {
-	names := csv.AppendRecord(nil, csv.Alone(c.names), c.comma)
-	if c.rows != nil {
-		return csv.MarkedColumnar(names, c.comma, c.exponent()), nil
-	}
-	return csv.Marked(names, c.comma, true), nil
+	return csv.MarkedColumnar(csv.AppendRecord(nil, csv.Alone(c.names), c.comma), c.comma, c.exponent()), nil
 }
 
 // Next returns the next chunk, as [csv.Cutter.Next] does. The line of the file's first row is 2, as it is in a CSV file with a header.
@@ -153,7 +152,7 @@ func (c *Cutter) Next(buf []byte) (chunk []byte, firstLine uint64, err error) {
 		return nil, 0, c.err
 	}
 	c.line = uint64(c.Done) + 2
-	if len(c.ahead) > 0 || c.rows != nil && c.rows.ahead.Rows() > 0 {
+	if c.ahead.Rows() > 0 {
 		c.line--
 	}
 	if cap(buf) < c.room {
@@ -169,40 +168,93 @@ func (c *Cutter) Next(buf []byte) (chunk []byte, firstLine uint64, err error) {
 	return chunk, c.line, nil
 }
 
+// growth is the factor by which the last rows may enlarge a chunk. They add their own bytes, and one text among them turns the numbers of
+// its column into texts.
+const growth = 8
+
+// valueRoom is an upper bound of the bytes of a value in a short column.
+const valueRoom = 256
+
+// exponent returns e such that a chunk is full at 2^e bytes.
+func (c *Cutter) exponent() int {
+	return min(bits.Len(uint(max(1, min(c.chunkBytes, c.maxRecord/growth))))-1, csv.MaxExponent)
+}
+
 func (c *Cutter) fill(chunk []byte) ([]byte, error) {
-	if c.rows != nil {
-		return c.fillColumns(chunk)
+	w := c.writer
+	w.Reset()
+	if c.ahead.Rows() > 0 {
+		c.ahead.MoveLast(w)
+		c.ahead.Reset()
 	}
-	chunk = append(chunk, c.ahead...)
-	c.ahead = c.ahead[:0]
-	for len(chunk)-c.room < c.chunkBytes {
-		for c.left == 0 {
-			if c.group < len(c.groups) && c.groups[c.group].skip {
-				if len(chunk) > c.room {
-					return chunk, nil // the rows of a chunk have consecutive line numbers
-				}
-				c.Done += c.groups[c.group].rows
-				c.line = uint64(c.Done) + 2
-				c.group++
-				continue
+	enough := 1 << c.exponent()
+	atOnce := min(takeRows, max(1, enough/(valueRoom*c.fields)))
+	for w.Rows() == 0 || w.Size() < enough && w.Rows() < columnar.MaxRows {
+		if c.left == 0 {
+			more, err := c.nextGroup(w.Rows() > 0)
+			if err != nil {
+				return nil, err
 			}
-			if more, err := c.begin(); err != nil || !more {
-				return chunk, err
+			if !more {
+				break
+			}
+			continue
+		}
+		n := c.atOnce(min(atOnce, columnar.MaxRows-w.Rows()))
+		for i, column := range c.columns {
+			if err := column.take(n, w.Column(i)); err != nil {
+				return nil, err
 			}
 		}
-		before := len(chunk)
-		var err error
-		if chunk, err = c.row(chunk); err != nil {
-			return nil, err
+		for i := len(c.columns); i < c.fields; i++ { // see csv.Alone
+			for range n {
+				w.Column(i).AppendNull()
+			}
 		}
-		c.left--
-		c.Done++
-		if len(chunk)-c.room > c.chunkBytes && before > c.room {
-			c.ahead = append(c.ahead, chunk[before:]...)
-			return chunk[:before], nil
+		c.left -= int64(n)
+		c.Done += int64(n)
+		if n > 1 || w.Size() <= c.maxRecord {
+			continue
 		}
+		if w.Rows() > 1 {
+			w.MoveLast(c.ahead)
+			if c.ahead.Size() <= c.maxRecord {
+				break
+			}
+		}
+		return nil, fmt.Errorf("%w: row %d has more than %d bytes", csv.ErrRecordTooLong, c.Done, c.maxRecord)
 	}
-	return chunk, nil
+	if w.Rows() == 0 {
+		return chunk, nil
+	}
+	return w.Append(chunk), nil
+}
+
+// nextGroup goes past a row group that is left out, or begins the next one. It returns false at the end of the file. It also returns false
+// if the chunk has rows and the next row group is left out, because the rows of a chunk have consecutive line numbers.
+func (c *Cutter) nextGroup(begun bool) (more bool, err error) {
+	if c.group < len(c.groups) && c.groups[c.group].skip {
+		if begun {
+			return false, nil
+		}
+		c.Done += c.groups[c.group].rows
+		c.line = uint64(c.Done) + 2
+		c.group++
+		return true, nil
+	}
+	return c.begin()
+}
+
+// atOnce returns how many rows, at most most, are taken of one column before the next. It is one if a value may be long.
+func (c *Cutter) atOnce(most int) int {
+	n := int(min(int64(most), c.left))
+	for _, column := range c.columns {
+		if n == 1 || !column.short() {
+			return 1
+		}
+		n = int(min(int64(n), column.left))
+	}
+	return n
 }
 
 // begin goes to the next row group; more is false at the end of the file.
@@ -230,25 +282,4 @@ func (c *Cutter) begin() (more bool, err error) {
 	}
 	c.left, c.begun = g.rows, true
 	return true, nil
-}
-
-// row appends the next row.
-func (c *Cutter) row(chunk []byte) ([]byte, error) {
-	from := len(chunk)
-	for i, column := range c.columns {
-		if i > 0 {
-			chunk = append(chunk, c.comma)
-		}
-		var err error
-		if chunk, err = column.row(chunk); err != nil {
-			return chunk, err
-		}
-		if len(chunk)-from > c.maxRecord {
-			return nil, fmt.Errorf("%w: row %d has more than %d bytes", csv.ErrRecordTooLong, c.Done+1, c.maxRecord)
-		}
-	}
-	if len(c.columns) < c.fields {
-		chunk = append(chunk, c.comma) // see csv.Alone
-	}
-	return append(chunk, '\n'), nil
 }

@@ -1,4 +1,4 @@
-// Package parquet turns a Parquet file into rows of CSV, of which only the columns that an analysis needs are read.
+// Package parquet turns a Parquet file into chunks of columns (package columnar), of which only those that an analysis needs are read.
 //
 // A column is found by its name, or by the path to it: "a.b[0].c" is c in the first item of the list b in the group a. Values become the
 // text that they would have in a CSV file: a number has the fewest digits that read back to the same bits, a date is 2006-01-02, a time is
@@ -10,13 +10,13 @@
 // unpacks to a huge one costs time, but no memory.
 //
 // The reader is the project's own. Existing libraries decode values one by one into their own memory and trust the sizes in a file. This
-// one decodes a page once, into the text that is sent, and turns each value of a dictionary into text only once.
+// one decodes a page once, into the values that are sent, and turns each value of a dictionary into text only once.
 //
 //	footer.go   where the row groups and the pages of columns are
 //	schema.go   which column a name means
 //	column.go   pages of one column, in turn
 //	values.go   encodings of values; delta.go those of differences
-//	text.go     values as text
+//	text.go     values as text; take.go as what travels
 //	ranges.go   statistics, by which row groups without relevant rows are not read
-//	cutter.go   rows, cut into chunks as [csv.Cutter] does it
+//	cutter.go   rows, cut into chunks
 package parquet

@@ -37,11 +37,9 @@ func TestC1_AVariantOfDuckDB(t *testing.T) {
 		t.Errorf("the column beside it: %q, %v", got, err)
 	}
 	for _, name := range []string{"v", "v.metadata", "v.value"} {
-		for _, f := range forms[1:] {
-			if _, err := consumeAs(f.open, file, 1<<20, name); !errors.Is(err, ErrUnread) ||
-				!strings.Contains(err.Error(), "is a VARIANT, which is not read; write it as text") {
-				t.Errorf("%s, %s: %v", name, f.name, err)
-			}
+		if _, err := consume(file, 1<<20, name); !errors.Is(err, ErrUnread) ||
+			!strings.Contains(err.Error(), "is a VARIANT, which is not read; write it as text") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

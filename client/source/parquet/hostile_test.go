@@ -52,21 +52,13 @@ func sampleColumns() (names []string) {
 	return append(names, "z[1]")
 }
 
-// consume reads up to most bytes of rows, as CSV and as columns.
+// consume reads up to most bytes of rows.
 func consume(file []byte, most int, names ...string) (*Cutter, error) {
-	if c, err := consumeAs(NewColumns, file, most, names...); blameless(c, err) != nil {
-		return c, err
-	}
-	return consumeAs(NewCutter, file, most, names...)
-}
-
-func consumeAs(open func(io.ReaderAt, int64, []csv.Column, byte, int, int) (*Cutter, error), file []byte, most int,
-	names ...string) (*Cutter, error) {
 	var columns []csv.Column
 	for _, n := range names {
 		columns = append(columns, csv.Column{Name: n, Optional: true})
 	}
-	c, err := open(bytes.NewReader(file), int64(len(file)), columns, ',', 64<<10, 1<<20)
+	c, err := NewCutter(bytes.NewReader(file), int64(len(file)), columns, ',', 64<<10, 1<<20)
 	if err == nil {
 		err = c.Skip(func([]csv.Range) bool { return false })
 	}

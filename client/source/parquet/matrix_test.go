@@ -42,23 +42,17 @@ func columnsOf(names ...string) (columns []csv.Column) {
 	return columns
 }
 
-// text returns the rows of a file as CSV, without the header. Chunks that hold columns must have the same rows.
+// text returns the rows of a file as CSV, without the header.
 func text(file []byte, chunkBytes int, names ...string) (string, error) {
-	rows, err := textOf(file, chunkBytes, names...)
-	if err == nil {
-		err = sameInColumns(file, chunkBytes, names...)
-	}
-	return rows, err
-}
-
-func textOf(file []byte, chunkBytes int, names ...string) (string, error) {
-	c, err := NewCutter(bytes.NewReader(file), int64(len(file)), columnsOf(names...), ',', chunkBytes, 1<<20)
+	wanted := columnsOf(names...)
+	c, err := NewCutter(bytes.NewReader(file), int64(len(file)), wanted, ',', chunkBytes, 1<<20)
+	r, err := openRows(c, err, wanted)
 	if err != nil {
 		return "", err
 	}
-	var out, spare []byte
-	for line := uint64(2); ; {
-		chunk, at, err := c.Next(spare)
+	var out []byte
+	for want := uint64(2); ; want++ {
+		line, fields, row, err := r.row()
 		if err == io.EOF && len(names) == 1 {
 			// Beside a column that is alone there is an empty one, without which NULL would be an empty line.
 			s := strings.ReplaceAll("\n"+string(out), ",\n", "\n")[1:]
@@ -73,15 +67,10 @@ func textOf(file []byte, chunkBytes int, names ...string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if at != line {
-			return "", fmt.Errorf("a chunk begins in line %d, not %d", at, line)
+		if line != want || len(fields) != len(names) {
+			return "", fmt.Errorf("row %q with %d fields is in line %d, not %d", row, len(fields), line, want)
 		}
-		line = uint64(c.Done) + 2
-		if len(c.ahead) > 0 {
-			line--
-		}
-		out = append(out, chunk...)
-		spare = chunk
+		out = append(append(out, row...), '\n')
 	}
 }
 

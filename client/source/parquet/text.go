@@ -7,10 +7,8 @@ import (
 	"math"
 	"math/big"
 	"strconv"
-	"strings"
 
 	"posta.dev/posta/rows/columnar"
-	"posta.dev/posta/rows/csv"
 )
 
 // Physical types.
@@ -36,7 +34,7 @@ const (
 	maxDecimalDigits = 200
 )
 
-// texts says how the values of a column become fields: by number for types of at most eight bytes, by bytes for the others.
+// texts says how the values of a column become texts: by number for types of at most eight bytes, by bytes for the others.
 type texts struct {
 	number func(dst []byte, bits uint64) []byte
 	bytes  func(dst, value []byte) []byte
@@ -72,18 +70,13 @@ func (e *element) meaning() (logical, unit int, unsigned bool) {
 	return 0, 0, false
 }
 
-// textsOf returns how values of a type become fields that comma separates. With raw they become plain texts, which need no quotes.
-func textsOf(e *element, comma byte, raw bool) (t texts, err error) {
+// textsOf returns how values of a type become texts.
+func textsOf(e *element) (t texts, err error) {
 	if foreign := e.foreign(); foreign != "" {
 		return t, fmt.Errorf("%w: column %q is %s; write it as text", ErrUnread, e.name, foreign)
 	}
 	logical, unit, unsigned := e.meaning()
 	scale := int(min(max(e.scale, -1), maxDecimalDigits+1))
-	textual := false // the bytes of values are the text
-	plain := func(dst, value []byte) []byte { return csv.AppendField(dst, value, comma) }
-	if raw {
-		plain = func(dst, value []byte) []byte { return append(dst, value...) }
-	}
 	switch e.kind {
 	case kindBool:
 		t.number = func(dst []byte, v uint64) []byte { return strconv.AppendBool(dst, v != 0) }
@@ -110,22 +103,12 @@ func textsOf(e *element, comma byte, raw bool) (t texts, err error) {
 		if t.width, t.bytes, err = bytesOf(e, logical, scale); err != nil {
 			return t, err
 		}
-		if textual = t.bytes == nil; textual {
-			t.bytes = plain
+		if t.bytes == nil { // the bytes of values are the text
+			t.bytes = func(dst, value []byte) []byte { return append(dst, value...) }
 		}
 	}
 	if logical == logicalDecimal && (scale < 0 || scale > maxDecimalDigits) {
 		return t, damaged("the footer", "column %.80q has %d digits behind the point", e.name, e.scale)
-	}
-	if raw || strings.ContainsRune(",;\t|", rune(comma)) {
-		return t, nil
-	}
-	// The separator may occur in a number or a time, so these may need quotes.
-	if number := t.number; number != nil {
-		t.number = func(dst []byte, v uint64) []byte { return csv.AppendField(dst, number(nil, v), comma) }
-	}
-	if made := t.bytes; made != nil && !textual {
-		t.bytes = func(dst, value []byte) []byte { return csv.AppendField(dst, made(nil, value), comma) }
 	}
 	return t, nil
 }

@@ -335,7 +335,7 @@ func noWord(i uint32, words int) error {
 	return fmt.Errorf("it refers to word %d of a dictionary of %d", i, words)
 }
 
-// dictionary turns the words of a dictionary page into fields.
+// dictionary turns the words of a dictionary page into texts.
 func (c *column) dictionary(p []byte, n int64) error {
 	if n < 0 || n > int64(len(p))*8 {
 		return fmt.Errorf("it says that there are %d words in %d bytes", n, len(p))
@@ -362,9 +362,5 @@ func (c *column) dictionary(p []byte, n int64) error {
 		c.longest = max(c.longest, len(c.words)-int(c.ends[len(c.ends)-1]))
 		c.ends = append(c.ends, uint32(len(c.words)))
 	}
-	if c.raw {
-		return c.memory.charge(columnar.SizeOfWord * c.newWords())
-	}
-	c.makeSlots()
-	return nil
+	return c.memory.charge(columnar.SizeOfWord * c.newWords())
 }
