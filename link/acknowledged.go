@@ -77,7 +77,7 @@ func (s *Sender) contradicts(p *peer, a *Ack) string {
 // zombie reports whether an acknowledgement comes from a superseded incarnation, or from a superseded log (R8).
 func (p *peer) zombie(id Identity) bool {
 	// After a restart the sender knows only the receiver's log, not which opening of it was running.
-	return p.superseded.has(id.LogID) || id.LogID == p.id.LogID && p.id.Incarnation != 0 && id.Over(p.id)
+	return p.superseded.has(id.LogID) || id.LogID == p.id.LogID && p.id.Incarnation != 0 && id.over(p.id)
 }
 
 // heard notes the receiver's present log and incarnation. It reports whether the receiver has lost frames that it had acknowledged.

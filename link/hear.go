@@ -10,7 +10,7 @@ import "fmt"
 // A floor counts as taken. It is acknowledged once the hwm is stored, like any other (R5).
 func (r *Receiver) Hello(id Identity, h HelloPayload, self LogID) (lost bool, setBack string) {
 	same := id.LogID == r.id.LogID
-	if r.superseded.has(id.LogID) || same && id.Over(r.id) {
+	if r.superseded.has(id.LogID) || same && id.over(r.id) {
 		r.rejected = id
 		return false, ""
 	}

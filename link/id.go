@@ -32,8 +32,8 @@ type Identity struct {
 	Life        Life
 }
 
-// Over reports whether i is a superseded opening of the log of present: one with a lower incarnation, or with the same
+// over reports whether i is a superseded opening of the log of present: one with a lower incarnation, or with the same
 // incarnation and another life (R14).
-func (i Identity) Over(present Identity) bool {
+func (i Identity) over(present Identity) bool {
 	return i.Incarnation < present.Incarnation || i.Incarnation == present.Incarnation && i.Life != present.Life
 }

@@ -68,7 +68,7 @@ func (r *Receiver) Check(f *Frame) Verdict {
 		return Zombie
 	case f.ID.LogID != r.id.LogID:
 		return Unknown
-	case f.ID.Over(r.id):
+	case f.ID.over(r.id):
 		return Zombie
 	case f.ID != r.id:
 		return Unknown // a sender sends frames only after this node has answered its hello

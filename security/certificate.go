@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// CALife is how long a cluster's CA is valid, from when it is made.
-	CALife = 10 * 365 * 24 * time.Hour
+	// caLife is how long a cluster's CA is valid, from when it is made.
+	caLife = 10 * 365 * 24 * time.Hour
 	// CertificateLife is how long a certificate is valid that a CA issues or a client signs itself. No certificate outlives its CA.
 	CertificateLife = 2 * 365 * 24 * time.Hour
 	// ExpiryWarning is how long before the end of a certificate its owner is warned.
@@ -48,7 +48,7 @@ func NewCA(cluster string, now time.Time) (*CA, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := template(pkix.Name{CommonName: cluster, Organization: []string{"Posta"}}, now.Add(CALife))
+	t, err := template(pkix.Name{CommonName: cluster, Organization: []string{"Posta"}}, now.Add(caLife))
 	if err != nil {
 		return nil, err
 	}

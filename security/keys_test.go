@@ -311,7 +311,7 @@ func TestS6_Expiry(t *testing.T) {
 	if !keys.Expiry().Equal(leaf.NotAfter) {
 		t.Errorf("%v", keys.Expiry())
 	}
-	p := forge(t, c.ca, "posta://posta/node/joiner-1", func(f *x509.Certificate) { f.NotAfter = time.Now().Add(2 * CALife) })
+	p := forge(t, c.ca, "posta://posta/node/joiner-1", func(f *x509.Certificate) { f.NotAfter = time.Now().Add(2 * caLife) })
 	keys = must[*Keys](t)(Load(c.write(t, Identity{Node, "joiner-1"}, p), "posta", nil))
 	if !keys.Expiry().Equal(c.ca.certificate.NotAfter) {
 		t.Errorf("%v, and the CA ends %v", keys.Expiry(), c.ca.certificate.NotAfter)

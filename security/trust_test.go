@@ -97,8 +97,8 @@ func TestS3_Verify(t *testing.T) {
 			says: "its certificate is valid from 1970-01-01"},
 		{name: "not yet valid", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.NotBefore = today.Add(time.Hour) })), err: ErrExpired,
 			says: "joiner-1"},
-		{name: "an expired CA", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.NotAfter = today.Add(2 * CALife) })),
-			now: today.Add(CALife + time.Hour), err: ErrExpired, says: "its CA"},
+		{name: "an expired CA", raw: one(forge(t, ca, uri, func(c *x509.Certificate) { c.NotAfter = today.Add(2 * caLife) })),
+			now: today.Add(caLife + time.Hour), err: ErrExpired, says: "its CA"},
 		{name: "an expired client", raw: listed(alice), now: today.Add(CertificateLife + time.Second), err: ErrExpired},
 		{name: "a client that is not yet valid", raw: listed(forge(t, nil, client,
 			func(c *x509.Certificate) { clientUse(c); c.NotBefore = today.Add(time.Hour) })), err: ErrExpired},
@@ -175,7 +175,7 @@ func TestCA_IssuesNoMoreThanItShould(t *testing.T) {
 	if _, err := NewCA("Posta", today); err == nil {
 		t.Error("a CA was made for the cluster Posta")
 	}
-	late := must[Pair](t)(ca.Issue(Identity{Node, "a"}, today.Add(CALife-time.Hour)))
+	late := must[Pair](t)(ca.Issue(Identity{Node, "a"}, today.Add(caLife-time.Hour)))
 	c := must[*x509.Certificate](t)(x509.ParseCertificate(late.Certificate))
 	if !c.NotAfter.Equal(ca.certificate.NotAfter) {
 		t.Errorf("the certificate ends at %v, its CA at %v", c.NotAfter, ca.certificate.NotAfter)

@@ -154,17 +154,17 @@ func (c *checker) routing(at string, e Edge, h stagePair) {
 // reason returns what would go wrong with another route.
 func (h stagePair) reason(e Edge) string {
 	switch {
-	case !h.to.Holds(Joiner) && h.to.Holds(Parser) && e.Streams == Reference:
+	case !h.to.holds(Joiner) && h.to.holds(Parser) && e.Streams == Reference:
 		return "a reference chunk must reach exactly one parser, and must not wait behind facts"
-	case !h.to.Holds(Joiner) && h.to.Holds(Parser):
+	case !h.to.holds(Joiner) && h.to.holds(Parser):
 		return "a chunk must reach exactly one parser, and any of them will do"
 	case h.split() && e.Streams == Reference:
 		return "every joiner needs every reference row"
 	case h.split():
 		return "a fact must reach exactly one joiner, and any of them will do"
-	case h.to.Holds(Reducer):
+	case h.to.holds(Reducer):
 		return "all rows of a session must meet in one reducer"
-	case h.to.Holds(Aggregator):
+	case h.to.holds(Aggregator):
 		return "all rows of a group must meet in one aggregator"
 	}
 	return "every output must have every result, because clients may ask any"

@@ -6,7 +6,7 @@ var limitRules = []struct {
 	room      int64  // how much larger high must be than low
 	why       string
 }{
-	{"chunk", "frame", int64(ChunkHead), "a frame carries a chunk, its file's header line and their names, for which 16KiB are kept"},
+	{"chunk", "frame", int64(chunkHead), "a frame carries a chunk, its file's header line and their names, for which 16KiB are kept"},
 	{"chunk", "window", 0, "a link must have room for one chunk"},
 	{"chunk", "commit", 0, "a commit takes at least one chunk"},
 	{"memory", "node_memory", 0, "a session that is alone holds as much as memory allows"},
@@ -16,9 +16,9 @@ var limitRules = []struct {
 	{"client_timeout", "results_ttl", 0, "results would be gone before a slow client is"},
 }
 
-// ChunkHead, in bytes, is how much larger limits.frame must be than limits.chunk (R15). Besides the chunk, a request contains the file's
+// chunkHead, in bytes, is how much larger limits.frame must be than limits.chunk (R15). Besides the chunk, a request contains the file's
 // header line and name. In most cases these take a few hundred bytes; a client whose file needs more cuts smaller chunks.
-const ChunkHead = 16 * KiB
+const chunkHead = 16 * KiB
 
 // limits finds settings that are valid one by one and contradict each other.
 func (c *checker) limits() {

@@ -41,7 +41,7 @@ func (c *checker) stageName(at string, s Stage, seen map[string]int) {
 			c.at.of(fmt.Sprintf("stage.%d", first)).Line)
 	case s.Name == medicName:
 		c.fail(at+".name", "give the stage another name", "%q is the name of the medics' processes", s.Name)
-	case role.order() >= 0 && len(s.Chain) > 0 && !s.Holds(role):
+	case role.order() >= 0 && len(s.Chain) > 0 && !s.holds(role):
 		c.fail(at+".name", fmt.Sprintf("name the stage after what it does, such as %q", s.Chain[0]),
 			"stage %q does not hold the role of its name", s.Name)
 	}
@@ -87,7 +87,7 @@ func (c *checker) replicas(at string, s Stage) {
 		{Joiner, Aggregator, "rows of one group would meet in several aggregators"},
 		{Reducer, Output, "results would reach only one of the outputs"},
 	} {
-		if s.Holds(r.first) && s.Holds(r.last) {
+		if s.holds(r.first) && s.holds(r.last) {
 			c.fail(at+".replicas", fmt.Sprintf("write replicas = 1, or give %s a stage of its own", r.last),
 				"stage %q chains %s and %s and has %d replicas: %s", s.Name, r.first, r.last, s.Replicas, r.why)
 			return

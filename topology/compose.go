@@ -35,8 +35,8 @@ const (
 // InternalAddress is the address that containers use for each other: each is known in their network by its node's name.
 const InternalAddress = nodeMark
 
-// ErrNotOneMachine is wrapped by Compose if the hosts of the topology are not one machine.
-var ErrNotOneMachine = errors.New("a compose file is for one machine")
+// errNotOneMachine is wrapped by Compose if the hosts of the topology are not one machine.
+var errNotOneMachine = errors.New("a compose file is for one machine")
 
 //go:embed compose.yaml.tmpl
 var composeSource string
@@ -204,17 +204,17 @@ func (t *Topology) oneMachine() error {
 	for _, h := range t.Hosts {
 		switch {
 		case h.Address == nowhere:
-			return fmt.Errorf("%w: host %q has no address yet; load the topology with Addresses{Local: Published}", ErrNotOneMachine, h.Name)
+			return fmt.Errorf("%w: host %q has no address yet; load the topology with Addresses{Local: Published}", errNotOneMachine, h.Name)
 		case h.IPC():
 			return fmt.Errorf(
 				"%w, whose containers share no unix sockets: host %q has the address %s; write address = \"127.0.0.1\" and ports = 5500",
-				ErrNotOneMachine, h.Name, h.Address)
+				errNotOneMachine, h.Name, h.Address)
 		case strings.Contains(h.Address, ":"):
 			return fmt.Errorf("%w, and its ports are published for IPv4 only: host %q has the address %s; write address = \"127.0.0.1\"",
-				ErrNotOneMachine, h.Name, h.Address)
+				errNotOneMachine, h.Name, h.Address)
 		case !h.loopbackOnly() && (h.Address != nodeMark || len(t.Hosts) > 1):
 			return fmt.Errorf("%w: host %q is at %s; write address = \"127.0.0.1\" for every host, or make a topology with one host for containers",
-				ErrNotOneMachine, h.Name, h.Address)
+				errNotOneMachine, h.Name, h.Address)
 		}
 	}
 	return nil

@@ -71,7 +71,7 @@ func TestComposeFollowsTheTopology(t *testing.T) {
 	if strings.Contains(text, "medic-2") || strings.Contains(text, "0.0.0.0") {
 		t.Errorf("it holds what it must not:\n%s", text)
 	}
-	for _, n := range tp.NodesOf("joiner") {
+	for _, n := range tp.nodesOf("joiner") {
 		if strings.Contains(text, strings.TrimPrefix(n.Sockets.Data.Bind, "tcp://127.0.0.1:")+`"`) {
 			t.Errorf("the data socket of %s is published", n.ID)
 		}
@@ -133,7 +133,7 @@ func TestComposeIsForOneMachine(t *testing.T) {
 		"unix sockets":                variant(t, Variant{IPCDir: "/run/posta"}),
 		"is at posta.example":         variant(t, Variant{Address: "posta.example"}),
 	} {
-		if _, err := tp.Compose(Compose{}); !errors.Is(err, ErrNotOneMachine) || !strings.Contains(err.Error(), want) {
+		if _, err := tp.Compose(Compose{}); !errors.Is(err, errNotOneMachine) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want one with %s", err, want)
 		}
 	}

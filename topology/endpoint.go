@@ -74,7 +74,7 @@ func (t *Topology) openSockets(n *Node, s Stage, given int) int {
 		Data:      open(slices.ContainsFunc(t.EdgesTo(s.Name), usesPush), KindData),
 		Control:   open(true, KindControl),
 		Broadcast: open(slices.ContainsFunc(t.EdgesFrom(s.Name), usesPub), KindBroadcast),
-		Client:    open(s.Holds(Input) || s.Holds(Output), KindClient),
+		Client:    open(s.holds(Input) || s.holds(Output), KindClient),
 	}
 	return taken
 }

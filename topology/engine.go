@@ -31,9 +31,9 @@ type Deploy struct {
 const (
 	defaultSocket = "/var/run/docker.sock"
 	leastMemory   = 64 * MiB
-	mostMemory    = 16384 * GiB
-	// NetworkBridge and NetworkHost are the values of hosts.NAME.network.
-	NetworkBridge = "bridge"
+	mostMemory    = 16384 * giB
+	// networkBridge and NetworkHost are the values of hosts.NAME.network.
+	networkBridge = "bridge"
 	NetworkHost   = "host"
 )
 
@@ -45,8 +45,8 @@ func (r *reader) deploy(s *section) Deploy {
 		Cert:    s.str("engine_cert", "", "cert.pem"),
 		Key:     s.str("engine_key", "", "key.pem"),
 		Socket:  s.str("engine_socket", "", defaultSocket),
-		Network: s.word("network", NetworkBridge, []string{NetworkBridge, NetworkHost}),
-		Memory:  s.size("memory", GiB, leastMemory, mostMemory),
+		Network: s.word("network", networkBridge, []string{networkBridge, NetworkHost}),
+		Memory:  s.size("memory", giB, leastMemory, mostMemory),
 	}
 	if d.Socket == "" {
 		d.Socket = defaultSocket

@@ -45,9 +45,9 @@ func TestDefaultTopology(t *testing.T) {
 		t.Errorf("edges %q, want %q", edges, want)
 	}
 	wantLimits := Limits{
-		Sessions: 8, Window: 16 * MiB, Chunk: MiB, Frame: 16 * MiB, Commit: 4 * MiB, Memory: GiB, NodeMemory: 4 * GiB, Tables: 48 * MiB,
+		Sessions: 8, Window: 16 * MiB, Chunk: MiB, Frame: 16 * MiB, Commit: 4 * MiB, Memory: giB, NodeMemory: 4 * giB, Tables: 48 * MiB,
 		ClientShare: 50, Segment: 32 * MiB, Snapshot: 64 * MiB,
-		ClientTimeout: 30 * time.Second, ResultsTTL: time.Hour, Results: 1024, ResultsSize: 16 * GiB, Drain: 5 * time.Second,
+		ClientTimeout: 30 * time.Second, ResultsTTL: time.Hour, Results: 1024, ResultsSize: 16 * giB, Drain: 5 * time.Second,
 		Handshake: 2 * time.Second, RetryAfter: time.Second,
 	}
 	if tp.Limits != wantLimits {

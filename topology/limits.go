@@ -15,7 +15,7 @@ type Limits struct {
 	// log entry and a dictionary each: 256KiB takes half as much processor time again. If it is large, repeating a request is expensive: all
 	// requests that a client's lanes have under way must pass its network within its timeout (4 × 1MiB in 2s).
 	Chunk Size
-	// Frame is the largest message that a socket accepts; 64KiB to 256MiB, default 16MiB, at least ChunkHead above Chunk. A larger one is
+	// Frame is the largest message that a socket accepts; 64KiB to 256MiB, default 16MiB, at least chunkHead above Chunk. A larger one is
 	// refused before memory is taken for it. So Frame is what a stranger on the network can make a node allocate per connection. Nodes split
 	// larger messages; one row that is larger fails its session.
 	Frame Size

@@ -60,7 +60,7 @@ func TestS1_AFileThatIsOnlyLookedAtCannotBeDialled(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Default().Compose(Compose{}); !errors.Is(err, ErrNotOneMachine) || !strings.Contains(err.Error(), "no address yet") {
+	if _, err := Default().Compose(Compose{}); !errors.Is(err, errNotOneMachine) || !strings.Contains(err.Error(), "no address yet") {
 		t.Errorf("containers of a host that is nowhere: %v", err)
 	}
 }

@@ -26,7 +26,7 @@ type Node struct {
 	Sockets Sockets
 }
 
-// Holds reports whether the role is part of the node's chain.
+// holds reports whether the role is part of the node's chain.
 func (n Node) Holds(r Role) bool { return slices.Contains(n.Chain, r) }
 
 // Identity returns the name that the node or medic proves with its key (S3).
@@ -69,8 +69,8 @@ func (t *Topology) Node(id NodeID) (Node, error) {
 	return Node{}, fmt.Errorf("node %q in %s: %w; %s", id, t.File, ErrNoNode, suggest(string(id), names(nodes)))
 }
 
-// NodesOf returns the replicas of a stage.
-func (t *Topology) NodesOf(stage string) []Node {
+// nodesOf returns the replicas of a stage.
+func (t *Topology) nodesOf(stage string) []Node {
 	return slices.DeleteFunc(t.Nodes(), func(n Node) bool { return n.Stage != stage })
 }
 
@@ -80,10 +80,10 @@ func (t *Topology) Holding(r Role) []Node {
 }
 
 // Receivers returns the nodes to which an edge leads, Senders those from which it comes. Every sender has a link to every receiver.
-func (t *Topology) Receivers(e Edge) []Node { return t.NodesOf(e.To) }
+func (t *Topology) Receivers(e Edge) []Node { return t.nodesOf(e.To) }
 
 // Senders returns the nodes from which an edge comes. At the end of a stream, a receiver waits for all of them (R12).
-func (t *Topology) Senders(e Edge) []Node { return t.NodesOf(e.From) }
+func (t *Topology) Senders(e Edge) []Node { return t.nodesOf(e.From) }
 
 // EntryPoints returns the endpoints that clients dial to open sessions and upload.
 func (t *Topology) EntryPoints() []string { return t.clientEndpoints(Input) }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ErrNotPerHost is wrapped by the renderers for several machines if a host of the topology is not a machine of its own.
-var ErrNotPerHost = errors.New("it cannot be rendered host by host")
+// errNotPerHost is wrapped by the renderers for several machines if a host of the topology is not a machine of its own.
+var errNotPerHost = errors.New("it cannot be rendered host by host")
 
 // File is a part of a rendering: its content and its place.
 type File struct {
@@ -23,14 +23,14 @@ func (t *Topology) machines() (used []Host, err error) {
 		switch {
 		case h.Local:
 			return nil, fmt.Errorf("%w: host %q has no address, which makes it the machine that reads the file; write address = \"10.0.0.1\", "+
-				"the machine's own, or use `posta up`", ErrNotPerHost, h.Name)
+				"the machine's own, or use `posta up`", errNotPerHost, h.Name)
 		case h.IPC():
 			return nil, fmt.Errorf(
 				"%w: host %q has unix sockets, which do not leave a machine; write address = \"10.0.0.1\", the machine's own, or use `posta up`",
-				ErrNotPerHost, h.Name)
+				errNotPerHost, h.Name)
 		case strings.Contains(h.Address+h.Bind, nodeMark):
 			return nil, fmt.Errorf(
-				"%w: the address %s of host %q is for a network of containers; write that of the machine, like address = \"10.0.0.1\"", ErrNotPerHost,
+				"%w: the address %s of host %q is for a network of containers; write that of the machine, like address = \"10.0.0.1\"", errNotPerHost,
 				h.Address, h.Name)
 		}
 		if slices.ContainsFunc(t.All(), on(h)) {

@@ -144,7 +144,7 @@ func TestRenderingsRefuse(t *testing.T) {
 		_, err := tp.Systemd(Systemd{}, "")
 		_, err2 := tp.ComposeHosts(Compose{}, "")
 		for _, e := range []error{err, err2} {
-			if !errors.Is(e, ErrNotPerHost) || !strings.Contains(e.Error(), want) {
+			if !errors.Is(e, errNotPerHost) || !strings.Contains(e.Error(), want) {
 				t.Errorf("%v, want one with %q", e, want)
 			}
 		}

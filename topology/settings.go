@@ -24,7 +24,7 @@ type setting struct {
 func (s setting) key() string { return s.section + "." + s.name }
 
 var settings = []setting{
-	word("cluster", "transport", Transports, func(t *Topology) *string { return &t.Transport }),
+	word("cluster", "transport", transports, func(t *Topology) *string { return &t.Transport }),
 
 	free("rabbitmq", "url", "amqp://guest:guest@127.0.0.1:5672/", checkAMQP, func(t *Topology) *string { return &t.RabbitMQ.URL }),
 	word("rabbitmq", "queue", queueWords, func(t *Topology) *string { return &t.RabbitMQ.Queue }),

@@ -34,7 +34,7 @@ func TestSettingsTable(t *testing.T) {
 
 func TestSizes(t *testing.T) {
 	for text, want := range map[string]Size{"0B": 0, "1B": 1, "1024B": KiB, "3 KiB": 3 * KiB, "4MiB": 4 * MiB,
-		"8589934591GiB": 8589934591 * GiB} {
+		"8589934591GiB": 8589934591 * giB} {
 		got, err := ParseSize(text)
 		if err != nil || got != want {
 			t.Errorf("%s: got %d, %v, want %d", text, got, err, want)

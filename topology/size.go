@@ -15,7 +15,7 @@ type Size int64
 const (
 	KiB Size = 1 << 10
 	MiB Size = 1 << 20
-	GiB Size = 1 << 30
+	giB Size = 1 << 30
 )
 
 var sizeForm = regexp.MustCompile(`^([0-9]+) ?(B|KiB|MiB|GiB)$`)
@@ -29,7 +29,7 @@ func ParseSize(s string) (Size, error) {
 		return 0, fmt.Errorf("%q: %w", s, errSizeForm)
 	}
 	n, err := strconv.ParseInt(m[1], 10, 64)
-	unit := map[string]Size{"B": 1, "KiB": KiB, "MiB": MiB, "GiB": GiB}[m[2]]
+	unit := map[string]Size{"B": 1, "KiB": KiB, "MiB": MiB, "GiB": giB}[m[2]]
 	if err != nil || n > math.MaxInt64/int64(unit) {
 		return 0, fmt.Errorf("%q is more bytes than can be counted: %w", s, errSizeForm)
 	}
@@ -41,8 +41,8 @@ func (s Size) String() string {
 	switch {
 	case s == 0:
 		return "0B"
-	case s%GiB == 0:
-		return fmt.Sprintf("%dGiB", s/GiB)
+	case s%giB == 0:
+		return fmt.Sprintf("%dGiB", s/giB)
 	case s%MiB == 0:
 		return fmt.Sprintf("%dMiB", s/MiB)
 	case s%KiB == 0:

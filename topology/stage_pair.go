@@ -27,15 +27,15 @@ func (h stagePair) edges() []Edge {
 		facts, reference := e, e
 		facts.Streams, facts.Route = Facts, Any
 		reference.Streams, reference.Route = Reference, Any
-		if h.to.Holds(Joiner) {
+		if h.to.holds(Joiner) {
 			reference.Socket, reference.Route = Pub, All
 		}
 		return []Edge{facts, reference}
-	case h.to.Holds(Reducer):
+	case h.to.holds(Reducer):
 		e.Route, e.Key = Hash, SessionKey
-	case h.to.Holds(Aggregator):
+	case h.to.holds(Aggregator):
 		e.Route, e.Key = Hash, GroupKey
-	case h.to.Holds(Output):
+	case h.to.holds(Output):
 		e.Route = All
 	}
 	return []Edge{e}
@@ -44,7 +44,7 @@ func (h stagePair) edges() []Edge {
 // split reports whether facts and reference data travel on edges of their own, all the way to the joiner. Facts of a session wait there for
 // its reference rows (R11). On a common edge the reference rows of another session would wait behind these facts, and two sessions could
 // block each other for ever.
-func (h stagePair) split() bool { return h.to.Holds(Joiner) || h.to.Holds(Parser) }
+func (h stagePair) split() bool { return h.to.holds(Joiner) || h.to.holds(Parser) }
 
 // defaultEdge returns the edge of the pair for the streams, or the pair's only edge if none is for exactly these streams.
 func (h stagePair) defaultEdge(s Streams) Edge {

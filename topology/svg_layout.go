@@ -107,7 +107,7 @@ func (t *Topology) column(s Stage, x int) column {
 	if stageHeading(s) != s.Name {
 		c.subtitle = strings.Join(words(s.Chain), " → ")
 	}
-	nodes := t.NodesOf(s.Name)
+	nodes := t.nodesOf(s.Name)
 	for i, n := range nodes {
 		b := box{node: n, height: boxHeight, host: t.hostIndex(n)}
 		if len(nodes) > maxBoxes && i >= 3 && i < len(nodes)-1 {

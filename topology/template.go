@@ -94,11 +94,11 @@ func (h stagePair) page() pagePair {
 
 // stageTitle returns what a stage does, for the page.
 func stageTitle(s Stage) string {
-	if s.Holds(Input) && s.Holds(Joiner) {
+	if s.holds(Input) && s.holds(Joiner) {
 		return "Takes CSV from clients, cuts it down to the columns the analysis needs, keeps the reference tables, and folds what\n# is " +
 			"read, so that only tables reach a log or a socket. There is one: others would lack its reference tables."
 	}
-	if s.Holds(Input) && s.Holds(Parser) {
+	if s.holds(Input) && s.holds(Parser) {
 		return "Takes CSV from clients and cuts it down to the columns the analysis needs, so that only these reach a log or a\n# socket. " +
 			"Each replica is one more entry point for clients."
 	}

@@ -38,8 +38,8 @@ type Stage struct {
 	Hosts    []string // replicas are placed round robin on them; default: all hosts
 }
 
-// Holds reports whether the role is part of the stage's chain.
-func (s Stage) Holds(r Role) bool { return slices.Contains(s.Chain, r) }
+// holds reports whether the role is part of the stage's chain.
+func (s Stage) holds(r Role) bool { return slices.Contains(s.Chain, r) }
 
 // First is the role that takes what reaches the stage.
 func (s Stage) First() Role { return s.Chain[0] }

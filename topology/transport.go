@@ -15,8 +15,8 @@ const (
 	ViaNATS     = "nats"
 )
 
-// Transports are the values of cluster.transport, the default first.
-var Transports = []string{ZMQ, ViaRabbitMQ, ViaNATS}
+// transports are the values of cluster.transport, the default first.
+var transports = []string{ZMQ, ViaRabbitMQ, ViaNATS}
 
 // RabbitMQ is the address and the settings of the broker, if Transport is "rabbitmq".
 type RabbitMQ struct {

@@ -8,8 +8,8 @@ import (
 // Append makes the records durable, all of them with one fsync (W3), and returns the index of the last. The records of one
 // Append lie in one segment. On an error this Log continues as if none of them had been appended:
 //   - ErrDiskFull: undone; the same call may be made again (W5).
-//   - ErrEmptyRecord, ErrTooLarge: nothing was begun.
-//   - ErrFailed: final (W4). Which of the records are there, if any, the next Open decides; it keeps a prefix of them.
+//   - errEmptyRecord, errTooLarge: nothing was begun.
+//   - errFailed: final (W4). Which of the records are there, if any, the next Open decides; it keeps a prefix of them.
 func (l *Log) Append(recs ...Record) (Index, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -19,7 +19,7 @@ const idleTail = 4 << 10
 // beyond the second newest. If upTo covers the whole log, and only that promise holds records back, Cut makes a second copy of
 // the newest snapshot and drops the records: an idle log shrinks to nearly nothing. Without any snapshot only upTo counts.
 //
-// Errors: ErrDiskFull (from the copy or from the rotation; all that could be dropped was, call it again), ErrFailed.
+// Errors: ErrDiskFull (from the copy or from the rotation; all that could be dropped was, call it again), errFailed.
 func (l *Log) Cut(upTo Index) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -19,24 +19,24 @@ var (
 	// ErrNoDescriptor is wrapped together with ErrDiskFull if a file descriptor is missing, not room.
 	ErrNoDescriptor = errors.New("no file descriptor is left")
 
-	// ErrFailed is returned by every call that writes after a failed fsync, or after a write that failed for another reason than
+	// errFailed is returned by every call that writes after a failed fsync, or after a write that failed for another reason than
 	// a full disk (W4). It is final for this Log: close it, and let Open decide what is on the disk.
-	ErrFailed = errors.New("the log failed and must be opened again")
+	errFailed = errors.New("the log failed and must be opened again")
 
-	// ErrRetired is returned by every call that writes after Retire.
-	ErrRetired = errors.New("the log is retired")
+	// errRetired is returned by every call that writes after Retire.
+	errRetired = errors.New("the log is retired")
 
-	// ErrClosed is returned by every call after Close.
-	ErrClosed = errors.New("the log is closed")
+	// errClosed is returned by every call after Close.
+	errClosed = errors.New("the log is closed")
 
 	// ErrGone is returned by Replay when the first record asked for has been cut, and by a Replay that a Cut overtook.
 	ErrGone = errors.New("the records have been cut")
 
-	// ErrEmptyRecord is returned by Append for a record without a byte (W1). Nothing is appended.
-	ErrEmptyRecord = errors.New("an empty record is invalid")
+	// errEmptyRecord is returned by Append for a record without a byte (W1). Nothing is appended.
+	errEmptyRecord = errors.New("an empty record is invalid")
 
-	// ErrTooLarge is returned by Append for a record above MaxRecord. Nothing is appended.
-	ErrTooLarge = errors.New("the record is too large")
+	// errTooLarge is returned by Append for a record above MaxRecord. Nothing is appended.
+	errTooLarge = errors.New("the record is too large")
 
 	// ErrSnapshotIndex is returned by SaveSnapshot for an index above Last or below the newest snapshot.
 	ErrSnapshotIndex = errors.New("the snapshot's index is out of range")

@@ -200,7 +200,7 @@ func TestW5_NoDescriptorPassesWhateverIsDone(t *testing.T) {
 				giveBack := noFiles(t, left)
 				err := step()
 				giveBack()
-				if err != nil && (!errors.Is(err, ErrNoDescriptor) || errors.Is(err, ErrFailed)) {
+				if err != nil && (!errors.Is(err, ErrNoDescriptor) || errors.Is(err, errFailed)) {
 					t.Fatalf("%s with %d descriptors: %v", name, left, err)
 				}
 				if err := step(); err != nil {
@@ -291,17 +291,17 @@ func wantFinal(t *testing.T, w *world, label string, cause error) {
 	if w.log == nil {
 		return // Open or Close failed
 	}
-	if !errors.Is(cause, ErrFailed) && !errors.Is(cause, ErrClosed) {
+	if !errors.Is(cause, errFailed) && !errors.Is(cause, errClosed) {
 		t.Fatalf("%s: want ErrFailed, got %v", label, cause)
 	}
-	if _, err := w.log.Append(Record{Parts: [][]byte{{1}}}); !errors.Is(err, ErrFailed) || !errors.Is(err, errIO) &&
+	if _, err := w.log.Append(Record{Parts: [][]byte{{1}}}); !errors.Is(err, errFailed) || !errors.Is(err, errIO) &&
 		!errors.Is(err, errNoSpace) && !noDescriptor(err) {
 		t.Fatalf("%s: append after the failure: %v", label, err)
 	}
-	if err := w.log.Cut(1); !errors.Is(err, ErrFailed) {
+	if err := w.log.Cut(1); !errors.Is(err, errFailed) {
 		t.Fatalf("%s: cut after the failure: %v", label, err)
 	}
-	if err := w.log.SaveSnapshot(w.log.Last()); !errors.Is(err, ErrFailed) {
+	if err := w.log.SaveSnapshot(w.log.Last()); !errors.Is(err, errFailed) {
 		t.Fatalf("%s: snapshot after the failure: %v", label, err)
 	}
 }
@@ -369,7 +369,7 @@ func TestW5_NoRoomToRotate(t *testing.T) {
 		for i := range big {
 			big[i] = Record{Type: 1, Parts: [][]byte{make([]byte, 40)}}
 		}
-		if _, err := w.log.Append(big...); err == nil || errors.Is(err, ErrFailed) {
+		if _, err := w.log.Append(big...); err == nil || errors.Is(err, errFailed) {
 			w.abandon()
 			if k > 6 {
 				return // the failure came too late to have an effect

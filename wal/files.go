@@ -23,7 +23,7 @@ import (
 // the others.
 
 // SaveFile makes a file durable. Its content is the concatenation of parts. It replaces an existing one. On ErrDiskFull nothing changed; on
-// ErrFailed the next Open decides. May run beside Append.
+// errFailed the next Open decides. May run beside Append.
 func (l *Log) SaveFile(name string, parts ...[]byte) error {
 	l.mu.Lock()
 	err := l.usableLocked()

@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// Locker is an FS that locks directories itself. An FS that shows a real directory needs no lock of its own. It is exported for the
+// locker is an FS that locks directories itself. An FS that shows a real directory needs no lock of its own. It is exported for the
 // simulator (test/sim), whose disk is in memory.
-type Locker interface {
+type locker interface {
 	// Lock takes a directory until the lock is closed; ErrLocked if another has it.
 	Lock(dir string) (io.Closer, error)
 }
@@ -22,7 +22,7 @@ type Locker interface {
 // there is nothing to clean up after a kill -9. It does not go through FS, unless that has locks: a lock is not part of the content of a
 // disk.
 func lockDir(fsys FS, dir string) (io.Closer, error) {
-	if l, ok := fsys.(Locker); ok {
+	if l, ok := fsys.(locker); ok {
 		return l.Lock(dir)
 	}
 	name := filepath.Join(dir, lockName)

@@ -154,7 +154,7 @@ func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return ErrClosed
+		return errClosed
 	}
 	l.snapMu.Lock() // a snapshot being written ends first
 	defer l.snapMu.Unlock()
@@ -181,10 +181,10 @@ func (l *Log) closeTail() error {
 // usableLocked is nil while the log may be written.
 func (l *Log) usableLocked() error {
 	if l.closed {
-		return ErrClosed
+		return errClosed
 	}
 	if l.failed != nil {
-		return fmt.Errorf("%w: earlier: %w", ErrFailed, l.failed)
+		return fmt.Errorf("%w: earlier: %w", errFailed, l.failed)
 	}
 	return nil
 }
@@ -197,5 +197,5 @@ func (l *Log) failLocked(op string, err error) error {
 	if l.failed == nil {
 		l.failed = err
 	}
-	return fmt.Errorf("wal: %s in %s: %w: %w", op, l.dir, ErrFailed, err)
+	return fmt.Errorf("wal: %s in %s: %w: %w", op, l.dir, errFailed, err)
 }

@@ -18,7 +18,7 @@ func TestW1_EmptyRecordIsInvalid(t *testing.T) {
 	must(t, w.open())
 	must(t, w.append(3, "x"))
 	for _, parts := range [][][]byte{nil, {}, {nil, {}}} {
-		if _, err := w.log.Append(Record{Type: 1, Parts: [][]byte{{1}}}, Record{Type: 1, Parts: parts}); !errors.Is(err, ErrEmptyRecord) {
+		if _, err := w.log.Append(Record{Type: 1, Parts: [][]byte{{1}}}, Record{Type: 1, Parts: parts}); !errors.Is(err, errEmptyRecord) {
 			t.Fatalf("parts %v: %v", parts, err)
 		}
 	}
@@ -176,7 +176,7 @@ func TestClosedLogSaysSo(t *testing.T) {
 		"append": appendErr, "load": loadErr, "close": l.Close(), "cut": l.Cut(1), "snapshot": l.SaveSnapshot(1),
 		"replay": l.Replay(1, func(Index, byte, []byte) error { return nil }),
 	} {
-		if !errors.Is(err, ErrClosed) {
+		if !errors.Is(err, errClosed) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

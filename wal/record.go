@@ -58,10 +58,10 @@ func setFrame(f *frame, r Record, i Index, back uint32) error {
 		length += len(p)
 	}
 	if length == 0 {
-		return fmt.Errorf("wal: append record %d: %w", i, ErrEmptyRecord)
+		return fmt.Errorf("wal: append record %d: %w", i, errEmptyRecord)
 	}
 	if length > MaxRecord {
-		return fmt.Errorf("wal: append record %d of %d bytes (at most %d): %w", i, length, MaxRecord, ErrTooLarge)
+		return fmt.Errorf("wal: append record %d of %d bytes (at most %d): %w", i, length, MaxRecord, errTooLarge)
 	}
 	f.set(r.Type, i, back, length, r.Parts)
 	return nil

@@ -43,7 +43,7 @@ func (l *Log) readSegment(i Index) (segment, []byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return segment{}, nil, ErrClosed
+		return segment{}, nil, errClosed
 	}
 	if i < l.segments[0].first {
 		return segment{}, nil, fmt.Errorf("wal: replay from record %d in %s, which now begins with %d: %w", i, l.dir, l.segments[0].first,

@@ -38,7 +38,7 @@ func (l *Log) Reserved() int64 {
 func (l *Log) Short() bool { return l.Reserved() < l.opts.Reserve }
 
 // Spend gives up that many bytes of the reserve, or what is left of it, and reports whether that is anything. It needs no room. Errors:
-// ErrDiskFull (for lack of a file descriptor: call it again), ErrFailed.
+// ErrDiskFull (for lack of a file descriptor: call it again), errFailed.
 func (l *Log) Spend(bytes int64) (given bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (l *Log) Spend(bytes int64) (given bool, err error) {
 	return true, nil
 }
 
-// Refill fills the reserve up again. Errors: ErrDiskFull (as much as there was room for is reserved; call it again), ErrFailed.
+// Refill fills the reserve up again. Errors: ErrDiskFull (as much as there was room for is reserved; call it again), errFailed.
 func (l *Log) Refill() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

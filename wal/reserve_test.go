@@ -94,7 +94,7 @@ func TestW5_ALogWithoutRoomForItsReserve(t *testing.T) {
 		t.Errorf("%d bytes are reserved in a file of %d", w.log.Reserved(), info.Size())
 	}
 	must(t, w.close())
-	if _, err := w.openedAgain().Spend(1); !errors.Is(err, ErrClosed) {
+	if _, err := w.openedAgain().Spend(1); !errors.Is(err, errClosed) {
 		t.Errorf("a closed log gives up its reserve: %v", err)
 	}
 }

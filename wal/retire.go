@@ -22,7 +22,7 @@ import (
 //  5. the caller stores the heritage in the new log, and drops it with DropHeritage. A crash before the record is durable leaves an empty
 //     log with its heritage: it is taken over again. After it, a log that is not empty: the heritage is dropped.
 //
-// Errors: ErrDiskFull, from 1 alone: nothing changed. ErrFailed: the next Open decides.
+// Errors: ErrDiskFull, from 1 alone: nothing changed. errFailed: the next Open decides.
 func (l *Log) Retire(heritage []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,7 +45,7 @@ func (l *Log) Retire(heritage []byte) error {
 	if err := writeHead(l.fs, l.dir, h); err != nil {
 		return l.failLocked("retire", err)
 	}
-	l.head, l.failed = h, ErrRetired
+	l.head, l.failed = h, errRetired
 	return nil
 }
 

@@ -116,7 +116,7 @@ func TestR14_ARetiredLogIsKeptOnce(t *testing.T) {
 		_, err = l.Append(Record{Parts: [][]byte{[]byte("x")}})
 		must(t, err)
 		must(t, l.Retire(nil))
-		if _, err := l.Append(Record{Parts: [][]byte{[]byte("y")}}); !errors.Is(err, ErrRetired) {
+		if _, err := l.Append(Record{Parts: [][]byte{[]byte("y")}}); !errors.Is(err, errRetired) {
 			t.Fatalf("a retired log is written to: %v", err)
 		}
 		must(t, l.Close())

@@ -57,7 +57,7 @@ func decodeSnapshot(b []byte, at Index) ([]byte, error) {
 
 // SaveSnapshot makes the state after record at durable. The data is the concatenation of parts, which are only read.
 // at is at most Last and not below the newest snapshot's, else ErrSnapshotIndex. On ErrDiskFull nothing changed; on
-// ErrFailed the next Open decides. May run beside Append.
+// errFailed the next Open decides. May run beside Append.
 func (l *Log) SaveSnapshot(at Index, parts ...[]byte) error {
 	l.mu.Lock()
 	err, last := l.usableLocked(), l.last
@@ -69,7 +69,7 @@ func (l *Log) SaveSnapshot(at Index, parts ...[]byte) error {
 		return fmt.Errorf("wal: snapshot %d in %s: %w", at, l.dir, err)
 	}
 	if err := l.storeSnapshot(at, parts); err != nil {
-		if errors.Is(err, ErrSnapshotIndex) || errors.Is(err, ErrClosed) {
+		if errors.Is(err, ErrSnapshotIndex) || errors.Is(err, errClosed) {
 			return fmt.Errorf("wal: snapshot %d in %s: %w", at, l.dir, err)
 		}
 		l.mu.Lock()
@@ -83,7 +83,7 @@ func (l *Log) storeSnapshot(at Index, parts [][]byte) error {
 	l.snapMu.Lock()
 	defer l.snapMu.Unlock()
 	if l.snapDone {
-		return ErrClosed
+		return errClosed
 	}
 	name := snapshotName{at: at}
 	if n := len(l.snapshots); n > 0 {
@@ -187,7 +187,7 @@ func (l *Log) LoadSnapshot() (at Index, data []byte, ok bool, err error) {
 	closed, h, first := l.closed, l.head, l.segments[0].first
 	l.mu.Unlock()
 	if closed {
-		return 0, nil, false, ErrClosed
+		return 0, nil, false, errClosed
 	}
 	l.snapMu.Lock()
 	defer l.snapMu.Unlock()

@@ -22,7 +22,7 @@ func TestW1_ARecordAboveMaxRecordIsRefused(t *testing.T) {
 	small := Record{Type: 1, Parts: [][]byte{{1}}}
 	for _, records := range [][]Record{{large}, {small, large}, {large, small}} {
 		_, err := w.log.Append(records...)
-		if want := fmt.Sprintf("%d bytes (at most %d)", MaxRecord+1, MaxRecord); !errors.Is(err, ErrTooLarge) ||
+		if want := fmt.Sprintf("%d bytes (at most %d)", MaxRecord+1, MaxRecord); !errors.Is(err, errTooLarge) ||
 			!strings.Contains(err.Error(), want) {
 			t.Fatalf("%d records: %v", len(records), err)
 		}

@@ -97,7 +97,7 @@ func (l *AcceptLimit) evictLocked() {
 		quietest.conn.Close()
 		return
 	}
-	quietest.peer.fail(fmt.Errorf("%w: %d in all sockets (AcceptLimit), and this one was silent longest", ErrTooManyPeers, l.max))
+	quietest.peer.fail(fmt.Errorf("%w: %d in all sockets (AcceptLimit), and this one was silent longest", errTooManyPeers, l.max))
 }
 
 // quieter orders connections by eviction. A connection without a finished handshake counts as a stranger that never spoke.
@@ -138,7 +138,7 @@ func (l *AcceptLimit) shook(a *accepted, p *peer) {
 	defer l.mu.Unlock()
 	a.peer = p
 	if a.evicted { // meanwhile; the connection is closed already
-		p.fail(ErrTooManyPeers)
+		p.fail(errTooManyPeers)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestHostile_LongSubscriptions(t *testing.T) {
 			expectClosed(t, conn)
 		}
 		for range 10 {
-			if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrTooLarge) {
+			if gone := told.await(t, Disconnected); !errors.Is(gone.Err, errTooLarge) {
 				t.Errorf("%v", gone.Err)
 			}
 		}
@@ -107,7 +107,7 @@ func TestHostile_ClientsThatNeverRead(t *testing.T) {
 		ask()
 	}
 	for range clients {
-		if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrOverflow) {
+		if gone := told.await(t, Disconnected); !errors.Is(gone.Err, errOverflow) {
 			t.Errorf("%v", gone.Err)
 		}
 	}

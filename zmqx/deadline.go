@@ -65,7 +65,7 @@ func (d *readDeadline) afterRead(n int, err error) error {
 	case d.idle:
 		return fmt.Errorf("%w: nothing in %v (MaxSilence)", ErrSilent, d.silence)
 	}
-	return fmt.Errorf("%w: less than %d bytes in %v (ReadStall)", ErrStalled, progress, d.stall)
+	return fmt.Errorf("%w: less than %d bytes in %v (ReadStall)", errStalled, progress, d.stall)
 }
 
 // cameBeneath counts bytes that have come while the frameReader waits for a record. TLS may need several reads for one, so a new deadline

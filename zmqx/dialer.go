@@ -21,7 +21,7 @@ type dialer struct {
 // connectOnce is connect for sockets with one peer (R1).
 func (s *socket) connectOnce(address, peer string) error {
 	if !s.once.CompareAndSwap(false, true) {
-		return fmt.Errorf("%w: make another %s for %s (R1)", ErrSecondPeer, s.kind, address)
+		return fmt.Errorf("%w: make another %s for %s (R1)", errSecondPeer, s.kind, address)
 	}
 	_, err := s.connect(address, peer)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *socket) connect(address, peer string) (int, error) {
 	}
 	d := &dialer{s: s, to: e, peer: peer, endpoint: s.nextEndpoint()}
 	if !s.spawn(d.run) {
-		return 0, ErrClosed
+		return 0, errClosed
 	}
 	return d.endpoint, nil
 }

@@ -10,7 +10,7 @@ import (
 const mostDiscarded = 1 << 30
 
 // mayDiscard reports whether an error is about a message that is too large and is to be reported to the receiver.
-func (f *frameReader) mayDiscard(err error) bool { return f.report && errors.Is(err, ErrTooLarge) }
+func (f *frameReader) mayDiscard(err error) bool { return f.report && errors.Is(err, errTooLarge) }
 
 // discard drops the rest of a message, from the header of a part on, and reports the size of the whole message. parts and total
 // count what came before. It takes no memory but the read buffer, and ReadStall is in force all the time.
@@ -29,7 +29,7 @@ func (f *frameReader) discard(parts, total int) ([]Received, error) {
 			continue
 		}
 		if h.command() && h.size > maxCommand || h.size > mostDiscarded || size+h.size > mostDiscarded || parts == f.lim.parts {
-			return nil, fmt.Errorf("%w: part %d of %d bytes", ErrTooLarge, parts+1, h.size)
+			return nil, fmt.Errorf("%w: part %d of %d bytes", errTooLarge, parts+1, h.size)
 		}
 		f.r += n
 		if err := f.pass(int(h.size)); err != nil {

@@ -19,7 +19,7 @@ type endpoint struct {
 
 func parseEndpoint(s string) (endpoint, error) {
 	bad := func(why string) (endpoint, error) {
-		return endpoint{}, fmt.Errorf("%w %q: %s; write tcp://host:port or ipc:///absolute/path", ErrEndpoint, s, why)
+		return endpoint{}, fmt.Errorf("%w %q: %s; write tcp://host:port or ipc:///absolute/path", errEndpoint, s, why)
 	}
 	if path, ok := strings.CutPrefix(s, "ipc://"); ok {
 		switch {

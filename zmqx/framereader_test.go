@@ -85,7 +85,7 @@ func agree(t *testing.T, b []byte, lim limits, cut func(io.Reader) io.Reader) {
 			}
 		}
 	}
-	for _, class := range []error{ErrProtocol, ErrTooLarge, io.ErrUnexpectedEOF} {
+	for _, class := range []error{errProtocol, errTooLarge, io.ErrUnexpectedEOF} {
 		if errors.Is(gotErr, class) != errors.Is(wantErr, class) {
 			t.Fatalf("error %v, want %v", gotErr, wantErr)
 		}
@@ -170,7 +170,7 @@ func TestFrameReader_ManyEmptyMessagesComeInBoundedBatches(t *testing.T) {
 func TestFrameReader_WholeMessagesBeforeABadOneAreDelivered(t *testing.T) {
 	b := append(wireMessage("good", "one"), 0xff)
 	msgs, _, err := readAll(bytes.NewReader(b), smallLimits)
-	if len(msgs) != 1 || !errors.Is(err, ErrProtocol) {
+	if len(msgs) != 1 || !errors.Is(err, errProtocol) {
 		t.Fatalf("%d messages, %v", len(msgs), err)
 	}
 }

@@ -122,7 +122,7 @@ func (w *frameWriter) write() error {
 		_, err = w.out.WriteTo(beneath(w.conn))
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("%w: it did not take what was written within %v (WriteTimeout)", ErrStalled, w.timeout)
+		return fmt.Errorf("%w: it did not take what was written within %v (WriteTimeout)", errStalled, w.timeout)
 	}
 	return err
 }

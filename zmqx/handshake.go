@@ -21,15 +21,15 @@ func shakeHands(conn net.Conn, in *frameReader, kind zmq4.SocketType, server boo
 	defer func() {
 		// zmq4 indexes into the READY without checking its lengths, and panics on unknown socket types.
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: malformed READY: %v", ErrHandshake, r)
+			err = fmt.Errorf("%w: malformed READY: %v", errHandshake, r)
 		}
 	}()
 	g := &guard{Conn: conn, in: in, allowed: greetingSize}
 	if _, err := zmq4.Open(g, null.Security(), kind, nil, server, nil); err != nil {
-		return fmt.Errorf("%w: %w", ErrHandshake, err)
+		return fmt.Errorf("%w: %w", errHandshake, err)
 	}
 	if g.allowed != 0 {
-		return fmt.Errorf("%w: invariant: the engine left %d bytes of the READY", ErrHandshake, g.allowed)
+		return fmt.Errorf("%w: invariant: the engine left %d bytes of the READY", errHandshake, g.allowed)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (g *guard) Read(p []byte) (int, error) {
 // admitFrame allows the next frame if it is a short command, and the only one.
 func (g *guard) admitFrame() error {
 	if g.frames++; g.frames > 1 {
-		return fmt.Errorf("%w: %w", ErrProtocol, errTalkative)
+		return fmt.Errorf("%w: %w", errProtocol, errTalkative)
 	}
 	for need := 1; ; need++ {
 		b, err := g.in.peek(need)
@@ -85,10 +85,10 @@ func (g *guard) admitFrame() error {
 			continue
 		}
 		if !h.command() {
-			return fmt.Errorf("%w: a message instead of READY", ErrProtocol)
+			return fmt.Errorf("%w: a message instead of READY", errProtocol)
 		}
 		if h.size > maxCommand {
-			return fmt.Errorf("%w: READY of %d bytes, at most %d", ErrTooLarge, h.size, maxCommand)
+			return fmt.Errorf("%w: READY of %d bytes, at most %d", errTooLarge, h.size, maxCommand)
 		}
 		g.allowed = n + int(h.size)
 		return nil

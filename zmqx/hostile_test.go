@@ -281,7 +281,7 @@ func TestHostile_LongReadyIsRefusedByItsHeader(t *testing.T) {
 		err := shakeHands(server, newFrameReader(server, Options{}.limits()), "PULL", true)
 		client.Close()
 		server.Close()
-		if !errors.Is(err, ErrHandshake) || !errors.Is(err, ErrTooLarge) {
+		if !errors.Is(err, errHandshake) || !errors.Is(err, errTooLarge) {
 			t.Errorf("READY of %d bytes: %v", size, err)
 		}
 	}
@@ -297,7 +297,7 @@ func TestHostile_MalformedReadyIsAnErrorOfThatPeerOnly(t *testing.T) {
 	}()
 	err := shakeHands(server, newFrameReader(server, Options{}.limits()), "PULL", true)
 	server.Close()
-	if !errors.Is(err, ErrHandshake) || !strings.Contains(err.Error(), "malformed READY") {
+	if !errors.Is(err, errHandshake) || !strings.Contains(err.Error(), "malformed READY") {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -355,7 +355,7 @@ func TestHostile_FramesAboveTheLimits(t *testing.T) {
 				_, _ = conn.Write(b)
 				expectClosed(t, conn)
 				gone := told.await(t, Disconnected)
-				if !errors.Is(gone.Err, ErrTooLarge) && !errors.Is(gone.Err, ErrProtocol) {
+				if !errors.Is(gone.Err, errTooLarge) && !errors.Is(gone.Err, errProtocol) {
 					t.Errorf("%s: %v", name, gone.Err)
 				}
 			}
@@ -401,7 +401,7 @@ func TestHostile_StopsInMidFrame(t *testing.T) {
 				_, err := conn.Write(b)
 				noError(t, err)
 				expectClosed(t, conn)
-				if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrStalled) {
+				if gone := told.await(t, Disconnected); !errors.Is(gone.Err, errStalled) {
 					t.Errorf("%s: %v", name, gone.Err)
 				}
 			}
@@ -430,7 +430,7 @@ func TestHostile_SilentBetweenMessages(t *testing.T) {
 				select {
 				case <-pull.C():
 				case e := <-told:
-					if took := time.Since(began); took < o.ReadStall || !errors.Is(e.Err, ErrStalled) {
+					if took := time.Since(began); took < o.ReadStall || !errors.Is(e.Err, errStalled) {
 						t.Fatalf("after %v: %v: %v", took, e.Kind, e.Err)
 					}
 					connected = false

@@ -30,12 +30,12 @@ func (b *inbox) deliver(p *peer, batch []Received) error {
 	return nil
 }
 
-// Recv returns the next batch: at least one message, all of one peer and in its order. ErrClosed after Close.
+// Recv returns the next batch: at least one message, all of one peer and in its order. errClosed after Close.
 func (b *inbox) Recv(ctx context.Context) ([]Received, error) {
 	select {
 	case batch, ok := <-b.batches:
 		if !ok {
-			return nil, ErrClosed
+			return nil, errClosed
 		}
 		return batch, nil
 	case <-ctx.Done():

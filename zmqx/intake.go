@@ -136,7 +136,7 @@ func (s *share) cutOff(now time.Time) time.Duration {
 		if left := h.within - now.Sub(h.since); left > 0 {
 			next = min(next, left)
 		} else {
-			slow[h.peer] = fmt.Errorf("%w: a message of %d bytes took longer than %v while others waited (ReceiveBytes)", ErrStalled, h.bytes,
+			slow[h.peer] = fmt.Errorf("%w: a message of %d bytes took longer than %v while others waited (ReceiveBytes)", errStalled, h.bytes,
 				h.within)
 		}
 	}

@@ -139,7 +139,7 @@ func TestR16_SlowPeersMakeRoom(t *testing.T) {
 		t.Error("the slow peer came to its end while another one waited")
 	}
 	for {
-		if gone := told.await(t, Disconnected); errors.Is(gone.Err, ErrStalled) && strings.Contains(gone.Err.Error(), "ReceiveBytes") {
+		if gone := told.await(t, Disconnected); errors.Is(gone.Err, errStalled) && strings.Contains(gone.Err.Error(), "ReceiveBytes") {
 			break
 		}
 	}

@@ -45,16 +45,16 @@ func clearStale(path string) error {
 		return err
 	}
 	if info.Mode()&fs.ModeSocket == 0 {
-		return fmt.Errorf("%w: %s exists and is not a socket; remove it or choose another path", ErrInUse, path)
+		return fmt.Errorf("%w: %s exists and is not a socket; remove it or choose another path", errInUse, path)
 	}
 	conn, err := net.DialTimeout("unix", path, time.Second)
 	if err == nil {
 		conn.Close()
-		return fmt.Errorf("%w: another process listens on %s; stop it or choose another path", ErrInUse, path)
+		return fmt.Errorf("%w: another process listens on %s; stop it or choose another path", errInUse, path)
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		// For instance EAGAIN: its backlog is full, so the process lives.
-		return fmt.Errorf("%w: %s: %w", ErrInUse, path, err)
+		return fmt.Errorf("%w: %s: %w", errInUse, path, err)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -45,7 +45,7 @@ func (s *socket) listen(address string) (string, error) {
 	s.mu.Unlock()
 	if !s.spawn(l.acceptLoop) {
 		l.close()
-		return "", ErrClosed
+		return "", errClosed
 	}
 	if e.network == "tcp" {
 		e.address = l.net.Addr().String()
@@ -113,7 +113,7 @@ func (l *listener) admit(g greeted) (*peer, error) {
 		if quietest == nil {
 			return p, err
 		}
-		quietest.fail(fmt.Errorf("%w: %d (MaxPeers), and this one was silent longest", ErrTooManyPeers, l.s.opt.MaxPeers))
+		quietest.fail(fmt.Errorf("%w: %d (MaxPeers), and this one was silent longest", errTooManyPeers, l.s.opt.MaxPeers))
 		<-quietest.gone
 	}
 }
@@ -155,16 +155,16 @@ func (s *socket) handshake(conn net.Conn, dialled string, server bool) (g greete
 	stop := context.AfterFunc(s.ctx, func() { conn.Close() })
 	defer stop()
 	if err := conn.SetDeadline(time.Now().Add(s.opt.HandshakeTimeout)); err != nil {
-		return g, fmt.Errorf("%w: %w", ErrHandshake, err)
+		return g, fmt.Errorf("%w: %w", errHandshake, err)
 	}
 	if err := CheckOwner(conn); err != nil {
-		return g, fmt.Errorf("%w: %w", ErrHandshake, err)
+		return g, fmt.Errorf("%w: %w", errHandshake, err)
 	}
 	g.conn = nonblocking(conn)
 	if s.opt.TLS != nil {
 		g.proof.checks = s.checksSoFar()
 		if g.conn, err = secure(g.conn, s.opt.TLS, dialled, server, &g.proof); err != nil {
-			return g, fmt.Errorf("%w: %w", ErrHandshake, err)
+			return g, fmt.Errorf("%w: %w", errHandshake, err)
 		}
 	}
 	g.in = newFrameReader(g.conn, s.opt.limits())
@@ -175,7 +175,7 @@ func (s *socket) handshake(conn net.Conn, dialled string, server bool) (g greete
 		return g, err
 	}
 	if err := conn.SetDeadline(time.Time{}); err != nil {
-		return g, fmt.Errorf("%w: %w", ErrHandshake, err)
+		return g, fmt.Errorf("%w: %w", errHandshake, err)
 	}
 	return g, nil
 }

@@ -27,7 +27,7 @@ func TestHostile_MorePeersThanMaxPeers(t *testing.T) {
 			// 1 good, 30 silent, 1 late: all were admitted, and the excess was evicted.
 			eventually(t, "all are in", func() bool { return pull.connects() == 32 })
 			for range 32 - o.MaxPeers {
-				if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrTooManyPeers) {
+				if gone := told.await(t, Disconnected); !errors.Is(gone.Err, errTooManyPeers) {
 					t.Errorf("a peer went for another reason: %v", gone.Err)
 				}
 			}

@@ -45,7 +45,7 @@ func TestParseEndpoint(t *testing.T) {
 	}
 	for _, in := range []string{"", "tcp://", "tcp://host", "tcp://host:http", "tcp://host:70000", "tcp://host:-1", "udp://h:1",
 		"ipc://relative", "ipc://", "ipc://@abstract", "ipc:///" + strings.Repeat("x", 200), "ipc:///a\x00b", "127.0.0.1:5500"} {
-		if _, err := parseEndpoint(in); !errors.Is(err, ErrEndpoint) {
+		if _, err := parseEndpoint(in); !errors.Is(err, errEndpoint) {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
@@ -88,7 +88,7 @@ func TestIPC_LiveSocketAndOtherFilesAreLeftAlone(t *testing.T) {
 	pull, address := newPull(t, Options{}, ipcEndpoint(t))
 	second, err := NewPull(Options{})
 	closing(t, second, err)
-	if _, err := second.Listen(address); !errors.Is(err, ErrInUse) {
+	if _, err := second.Listen(address); !errors.Is(err, errInUse) {
 		t.Fatalf("a second listener: %v", err)
 	}
 	push := newPush(t, Options{}, address)
@@ -98,7 +98,7 @@ func TestIPC_LiveSocketAndOtherFilesAreLeftAlone(t *testing.T) {
 	file := ipcEndpoint(t)
 	path := strings.TrimPrefix(file, "ipc://")
 	noError(t, os.WriteFile(path, []byte("precious"), 0o600))
-	if _, err := second.Listen(file); !errors.Is(err, ErrInUse) {
+	if _, err := second.Listen(file); !errors.Is(err, errInUse) {
 		t.Fatalf("listening on a file: %v", err)
 	}
 	if b, err := os.ReadFile(path); err != nil || string(b) != "precious" {
@@ -133,7 +133,7 @@ func TestSendQueue_CountsUntilReleased(t *testing.T) {
 	if len(msgs) != 2 {
 		t.Fatalf("took %d", len(msgs))
 	}
-	if err := q.tryPut([]Message{text("c")}); !errors.Is(err, ErrFull) {
+	if err := q.tryPut([]Message{text("c")}); !errors.Is(err, errFull) {
 		t.Fatalf("taken messages left room: %v", err)
 	}
 	q.release(1, 1)

@@ -25,7 +25,7 @@ func (p *Pub) Send(msgs ...Message) error {
 	return p.each(func(sub *peer) {
 		for i, m := range msgs {
 			if sub.topics.match(m[0]) {
-				_ = sub.queue.tryPut(msgs[i : i+1]) // ErrFull: the subscriber misses it
+				_ = sub.queue.tryPut(msgs[i : i+1]) // errFull: the subscriber misses it
 			}
 		}
 	})
@@ -48,7 +48,7 @@ func (p *Pub) each(do func(sub *peer)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closing {
-		return ErrClosed
+		return errClosed
 	}
 	for _, sub := range p.peers {
 		do(sub)

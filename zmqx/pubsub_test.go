@@ -156,7 +156,7 @@ func TestPub_StuckSubscriberIsDisconnected(t *testing.T) {
 		for range 600 {
 			noError(t, pub.Send(Message{make([]byte, 50_000)}))
 		}
-		if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrStalled) || gone.Dropped == 0 {
+		if gone := told.await(t, Disconnected); !errors.Is(gone.Err, errStalled) || gone.Dropped == 0 {
 			t.Fatalf("%+v", gone)
 		}
 	})
@@ -179,7 +179,7 @@ func TestPub_BoundsSubscriptions(t *testing.T) {
 			subscribed(t, pub, 1)
 			bad := newSub(t, Options{BackoffMin: time.Minute}, address)
 			greedy(bad)
-			if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrTooLarge) {
+			if gone := told.await(t, Disconnected); !errors.Is(gone.Err, errTooLarge) {
 				t.Fatalf("%+v", gone)
 			}
 			noError(t, pub.Send(text("x")))

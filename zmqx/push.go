@@ -23,14 +23,14 @@ func NewPush(o Options) (*Push, error) {
 	return p, err
 }
 
-// Connect starts keeping a connection to the endpoint; it does not wait for it. A second call is ErrSecondPeer.
+// Connect starts keeping a connection to the endpoint; it does not wait for it. A second call is errSecondPeer.
 func (p *Push) Connect(endpoint string) error { return p.connectOnce(endpoint, "") }
 
 // ConnectTo is Connect to the process of that name, and to no other that answers there (Options.TLS). A plain socket does not look at the
 // name.
 func (p *Push) ConnectTo(endpoint, name string) error { return p.connectOnce(endpoint, name) }
 
-// TrySend queues all of msgs or none: ErrFull when there is no room.
+// TrySend queues all of msgs or none: errFull when there is no room.
 func (p *Push) TrySend(msgs ...Message) error {
 	if err := p.opt.limits().sendable(msgs); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (p *Push) TrySend(msgs ...Message) error {
 // Reset drops the connection and makes a new one, for a caller that knows that the peer is dead or stuck although TCP does not.
 func (p *Push) Reset() {
 	for _, peer := range p.allPeers() {
-		peer.fail(ErrReset)
+		peer.fail(errReset)
 	}
 }
 
@@ -64,5 +64,5 @@ func (p *Push) drain(ctx context.Context) {
 func (p *Push) setUp(to *peer) { to.queue, to.in.lim = p.queue, p.opt.commandLimits() }
 
 func (p *Push) deliver(*peer, []Received) error {
-	return fmt.Errorf("%w: a PULL does not send", ErrProtocol)
+	return fmt.Errorf("%w: a PULL does not send", errProtocol)
 }

@@ -38,11 +38,11 @@ func (q *sendQueue) tryPut(msgs []Message) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return ErrClosed
+		return errClosed
 	}
 	// An empty queue takes anything, or a message above the bound would never go.
 	if q.msgs > 0 && (q.msgs+len(msgs) > q.maxMsgs || q.bytes+bytes > q.maxBytes) {
-		return ErrFull
+		return errFull
 	}
 	q.waiting = append(q.waiting, msgs...)
 	q.msgs += len(msgs)
@@ -57,7 +57,7 @@ func (q *sendQueue) put(ctx context.Context, m Message) error {
 		q.mu.Lock()
 		changed := q.changedLocked() // before the attempt, so that room made after it is not missed
 		q.mu.Unlock()
-		if err := q.tryPut([]Message{m}); !errors.Is(err, ErrFull) {
+		if err := q.tryPut([]Message{m}); !errors.Is(err, errFull) {
 			return err
 		}
 		select {

@@ -27,7 +27,7 @@ func NewReq(o Options) (*Req, error) {
 	return newSocket(r, &r.socket, zmq4.Req, o)
 }
 
-// Connect starts keeping a connection to the endpoint; it does not wait for it. A second call is ErrSecondPeer.
+// Connect starts keeping a connection to the endpoint; it does not wait for it. A second call is errSecondPeer.
 func (r *Req) Connect(endpoint string) error { return r.connectOnce(endpoint, "") }
 
 // ConnectTo is Connect to the process of that name, and to no other that answers there (Options.TLS). A plain socket does not look at the
@@ -35,7 +35,7 @@ func (r *Req) Connect(endpoint string) error { return r.connectOnce(endpoint, ""
 func (r *Req) ConnectTo(endpoint, name string) error { return r.connectOnce(endpoint, name) }
 
 // Do sends a question and waits for its answer. It waits for its turn, for a connection and for the answer, all within
-// ctx. ErrDisconnected: the connection went away meanwhile, and the peer may or may not have seen the question.
+// ctx. errDisconnected: the connection went away meanwhile, and the peer may or may not have seen the question.
 func (r *Req) Do(ctx context.Context, question Message) (Message, error) {
 	wrapped := append(Message{nil}, question...) // the delimiter of a REQ
 	if err := r.opt.limits().sendable([]Message{wrapped}); err != nil {
@@ -47,7 +47,7 @@ func (r *Req) Do(ctx context.Context, question Message) (Message, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-r.ctx.Done():
-		return nil, ErrClosed
+		return nil, errClosed
 	}
 	p, answer, err := r.ask(ctx, wrapped)
 	if err != nil {
@@ -85,7 +85,7 @@ func (r *Req) ask(ctx context.Context, question Message) (*peer, <-chan Message,
 		case <-ctx.Done():
 			return nil, nil, ctx.Err()
 		case <-r.ctx.Done():
-			return nil, nil, ErrClosed
+			return nil, nil, errClosed
 		}
 	}
 }
@@ -99,15 +99,15 @@ func (r *Req) lost(p *peer, answer <-chan Message) (Message, error) {
 	default:
 	}
 	if r.ctx.Err() != nil {
-		return nil, ErrClosed
+		return nil, errClosed
 	}
-	return nil, fmt.Errorf("%w: %w", ErrDisconnected, p.cause)
+	return nil, fmt.Errorf("%w: %w", errDisconnected, p.cause)
 }
 
 // abandon closes the connection; the dialler opens the next one at once.
 func (r *Req) abandon(p *peer) {
 	r.forget(p)
-	p.fail(ErrAbandoned)
+	p.fail(errAbandoned)
 }
 
 // forget makes sure that the next question does not go to p.
@@ -122,7 +122,7 @@ func (r *Req) forget(p *peer) {
 	}
 }
 
-// Close ends a question in flight with ErrClosed and awaits all goroutines.
+// Close ends a question in flight with errClosed and awaits all goroutines.
 func (r *Req) Close() error { return r.close(nil, nil) }
 
 func (r *Req) setUp(*peer) {}
@@ -143,10 +143,10 @@ func (r *Req) deliver(from *peer, batch []Received) error {
 	defer r.mu.Unlock()
 	m := batch[0].Msg
 	if len(batch) > 1 || r.asked != from.id {
-		return fmt.Errorf("%w: an answer without a question", ErrProtocol)
+		return fmt.Errorf("%w: an answer without a question", errProtocol)
 	}
 	if len(m) < 2 || len(m[0]) > 0 {
-		return fmt.Errorf("%w: an answer without the empty delimiter and a body", ErrProtocol)
+		return fmt.Errorf("%w: an answer without the empty delimiter and a body", errProtocol)
 	}
 	r.asked = 0
 	r.answer <- m[1:]

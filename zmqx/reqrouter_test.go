@@ -17,7 +17,7 @@ func echo(t testing.TB, r *Router) {
 		defer wg.Done()
 		for batch := range r.C() {
 			for _, q := range batch {
-				if err := r.Send(q.Peer, q.Msg); err != nil && !errors.Is(err, ErrUnknownPeer) && !errors.Is(err, ErrOverflow) {
+				if err := r.Send(q.Peer, q.Msg); err != nil && !errors.Is(err, errUnknownPeer) && !errors.Is(err, errOverflow) {
 					t.Error(err)
 				}
 			}
@@ -68,7 +68,7 @@ func TestReq_LateAnswerIsNotMistaken(t *testing.T) {
 		if err := <-asked; !errors.Is(err, context.Canceled) {
 			t.Fatalf("Do without an answer: %v", err)
 		}
-		if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrAbandoned) {
+		if gone := told.await(t, Disconnected); !errors.Is(gone.Err, errAbandoned) {
 			t.Fatalf("%+v", gone)
 		}
 		_ = router.Send(one.Peer, text("", "late answer to one")) // to a connection that has ended or is about to
@@ -116,7 +116,7 @@ func TestReq_LostConnectionIsAnErrorAndTheNextQuestionGoesThrough(t *testing.T) 
 		go func() { _, err := req.Do(testContext(t), text("one")); result <- err }()
 		(&collector{from: router}).expect(t, "|one")
 		noError(t, router.Close())
-		if err := <-result; !errors.Is(err, ErrDisconnected) {
+		if err := <-result; !errors.Is(err, errDisconnected) {
 			t.Fatalf("Do: %v", err)
 		}
 		router, _ = newRouter(t, Options{}, address)
@@ -139,10 +139,10 @@ func TestReq_UnaskedAnswerEndsTheConnection(t *testing.T) {
 		_ = router.Send(q.Peer, text("", "another"))
 	}()
 	_, err := req.Do(testContext(t), text("?"))
-	if err != nil && !errors.Is(err, ErrDisconnected) { // both answers may arrive in one read
+	if err != nil && !errors.Is(err, errDisconnected) { // both answers may arrive in one read
 		t.Fatal(err)
 	}
-	if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrProtocol) {
+	if gone := told.await(t, Disconnected); !errors.Is(gone.Err, errProtocol) {
 		t.Fatalf("%+v", gone)
 	}
 }
@@ -158,7 +158,7 @@ func TestRouter_SendNeverWaitsForAStuckPeer(t *testing.T) {
 		big := Message{nil, make([]byte, 100_000)}
 		for i := 0; ; i++ {
 			err := router.Send(q.Peer, big)
-			if errors.Is(err, ErrOverflow) || errors.Is(err, ErrUnknownPeer) {
+			if errors.Is(err, errOverflow) || errors.Is(err, errUnknownPeer) {
 				break
 			}
 			noError(t, err)
@@ -166,7 +166,7 @@ func TestRouter_SendNeverWaitsForAStuckPeer(t *testing.T) {
 				t.Fatal("the queue has no bound")
 			}
 		}
-		if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrOverflow) {
+		if gone := told.await(t, Disconnected); !errors.Is(gone.Err, errOverflow) {
 			t.Fatalf("%+v", gone)
 		}
 		echo(t, router)

@@ -23,8 +23,8 @@ func NewRouter(o Options) (*Router, error) {
 // Listen opens an endpoint and returns its actual address (port 0 is replaced).
 func (r *Router) Listen(endpoint string) (string, error) { return r.listen(endpoint) }
 
-// Send queues msgs for one peer and never waits. ErrUnknownPeer: it is gone, the answer has no address any more.
-// ErrOverflow: it does not read its answers; it has been disconnected, with a queue that it did not keep up with.
+// Send queues msgs for one peer and never waits. errUnknownPeer: it is gone, the answer has no address any more.
+// errOverflow: it does not read its answers; it has been disconnected, with a queue that it did not keep up with.
 func (r *Router) Send(to PeerID, msgs ...Message) error {
 	if err := r.opt.limits().sendable(msgs); err != nil {
 		return err
@@ -34,8 +34,8 @@ func (r *Router) Send(to PeerID, msgs ...Message) error {
 		return err
 	}
 	err = p.queue.tryPut(msgs)
-	if errors.Is(err, ErrFull) {
-		err = fmt.Errorf("%w: peer %d (%s): %w", ErrOverflow, to, p.remote, err)
+	if errors.Is(err, errFull) {
+		err = fmt.Errorf("%w: peer %d (%s): %w", errOverflow, to, p.remote, err)
 		p.fail(err)
 	}
 	return err

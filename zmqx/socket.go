@@ -93,7 +93,7 @@ func (s *socket) admit(g greeted, endpoint, most int) (p, quietest *peer, err er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
-		return nil, nil, ErrClosed
+		return nil, nil, errClosed
 	}
 	if g.proof.checks != s.checks {
 		if err := s.stillProven(g.proof); err != nil {
@@ -176,12 +176,12 @@ func (s *socket) peer(id PeerID) (*peer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing {
-		return nil, ErrClosed
+		return nil, errClosed
 	}
 	if p := s.peers[id]; p != nil {
 		return p, nil
 	}
-	return nil, fmt.Errorf("%w: %d", ErrUnknownPeer, id)
+	return nil, fmt.Errorf("%w: %d", errUnknownPeer, id)
 }
 
 func (s *socket) allPeers() []*peer {
@@ -227,7 +227,7 @@ func (s *socket) close(drain func(context.Context), end func()) error {
 	}
 	s.cancel()
 	for _, p := range s.allPeers() {
-		p.fail(ErrClosed)
+		p.fail(errClosed)
 	}
 	s.wg.Wait()
 	s.events.close()

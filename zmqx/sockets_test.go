@@ -134,11 +134,11 @@ func TestPush_WaitsForItsPeerAndKeepsWhatWasSentBefore(t *testing.T) {
 func TestR1_SecondPeerIsRefused(t *testing.T) {
 	_, address := newPull(t, Options{}, "tcp://127.0.0.1:0")
 	push := newPush(t, Options{}, address)
-	if err := push.Connect(address); !errors.Is(err, ErrSecondPeer) {
+	if err := push.Connect(address); !errors.Is(err, errSecondPeer) {
 		t.Fatalf("second Connect of a PUSH: %v", err)
 	}
 	req := newReq(t, Options{}, address)
-	if err := req.Connect(address); !errors.Is(err, ErrSecondPeer) {
+	if err := req.Connect(address); !errors.Is(err, errSecondPeer) {
 		t.Fatalf("second Connect of a REQ: %v", err)
 	}
 }
@@ -146,7 +146,7 @@ func TestR1_SecondPeerIsRefused(t *testing.T) {
 func TestPush_BoundsInMessagesAndBytes(t *testing.T) {
 	push := newPush(t, Options{QueueMessages: 3, QueueBytes: 100}, ipcEndpoint(t)) // nobody listens
 	noError(t, push.TrySend(text("1"), text("2")))
-	if err := push.TrySend(text("3"), text("4")); !errors.Is(err, ErrFull) {
+	if err := push.TrySend(text("3"), text("4")); !errors.Is(err, errFull) {
 		t.Fatalf("four of three messages: %v", err)
 	}
 	if n, _ := push.queue.size(); n != 2 {
@@ -160,7 +160,7 @@ func TestPush_BoundsInMessagesAndBytes(t *testing.T) {
 	}
 	byBytes := newPush(t, Options{QueueBytes: 100}, ipcEndpoint(t))
 	noError(t, byBytes.TrySend(Message{make([]byte, 1000)})) // a single message is accepted, whatever the bound
-	if err := byBytes.TrySend(text("x")); !errors.Is(err, ErrFull) {
+	if err := byBytes.TrySend(text("x")); !errors.Is(err, errFull) {
 		t.Fatalf("a byte more than the bound: %v", err)
 	}
 }
@@ -202,7 +202,7 @@ func fillUp(t testing.TB, push *Push) int {
 		switch err := push.TrySend(Message{[]byte(fmt.Sprint(sent)), payload}); {
 		case err == nil:
 			sent, full = sent+1, 0
-		case errors.Is(err, ErrFull):
+		case errors.Is(err, errFull):
 			full++
 			time.Sleep(2 * time.Millisecond)
 		default:
@@ -224,7 +224,7 @@ func overfill(t testing.TB, push *Push) {
 	t.Helper()
 	payload := make([]byte, 1<<20)
 	for size := 0; size < beyondBuffers; size += len(payload) {
-		if err := push.TrySend(Message{payload}); errors.Is(err, ErrFull) {
+		if err := push.TrySend(Message{payload}); errors.Is(err, errFull) {
 			return
 		} else if err != nil {
 			t.Fatal(err)
@@ -287,7 +287,7 @@ func TestPush_ResetMakesANewConnection(t *testing.T) {
 	push := newPush(t, Options{OnEvent: told.take}, address)
 	told.await(t, Connected)
 	push.Reset()
-	if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrReset) {
+	if gone := told.await(t, Disconnected); !errors.Is(gone.Err, errReset) {
 		t.Fatalf("cause %v", gone.Err)
 	}
 	told.await(t, Connected)
@@ -399,7 +399,7 @@ func TestClose_EndsAllWaitingCalls(t *testing.T) {
 		noError(t, s.Close())
 	}
 	for range len(waiting) + 1 {
-		if err := <-results; !errors.Is(err, ErrClosed) {
+		if err := <-results; !errors.Is(err, errClosed) {
 			t.Errorf("a waiting call returned %v", err)
 		}
 	}
@@ -409,7 +409,7 @@ func TestClose_EndsAllWaitingCalls(t *testing.T) {
 	_, subErr := sub.Connect(address)
 	for i, err := range []error{sub.Subscribe("x"), router.Send(1, text("x")), push.TrySend(text("x")), push.send(ctx, text("x")),
 		pub.Send(text("x")), reqErr, listenErr, subErr} {
-		if !errors.Is(err, ErrClosed) {
+		if !errors.Is(err, errClosed) {
 			t.Errorf("call %d after Close: %v", i, err)
 		}
 	}

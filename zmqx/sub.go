@@ -44,7 +44,7 @@ func (s *Sub) Subscribe(prefix string) error {
 
 func (s *Sub) subscribeLocked(prefix string) error {
 	if s.ctx.Err() != nil {
-		return ErrClosed
+		return errClosed
 	}
 	if err := s.topics.add([]byte(prefix)); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *Sub) Unsubscribe(prefix string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
-		return ErrClosed
+		return errClosed
 	}
 	s.topics.remove([]byte(prefix))
 	s.tellLocked(Message{append([]byte{wireUnsubscribe}, prefix...)})
@@ -73,7 +73,7 @@ func (s *Sub) tellLocked(m Message) {
 		}
 		// A publisher that does not even read subscriptions is dropped; it gets all of them when it is connected again.
 		if err := p.queue.tryPut([]Message{m}); err != nil {
-			p.fail(fmt.Errorf("%w: %w", ErrOverflow, err))
+			p.fail(fmt.Errorf("%w: %w", errOverflow, err))
 		}
 	}
 }

@@ -27,10 +27,10 @@ func (s *subscriptions) add(prefix []byte) error {
 		return nil
 	}
 	if len(prefix) > s.maxTopic {
-		return fmt.Errorf("%w: subscription of %d bytes, at most %d (MaxTopic)", ErrTooLarge, len(prefix), s.maxTopic)
+		return fmt.Errorf("%w: subscription of %d bytes, at most %d (MaxTopic)", errTooLarge, len(prefix), s.maxTopic)
 	}
 	if len(s.prefixes) >= s.max {
-		return fmt.Errorf("%w: more than %d subscriptions (MaxSubscriptions)", ErrTooLarge, s.max)
+		return fmt.Errorf("%w: more than %d subscriptions (MaxSubscriptions)", errTooLarge, s.max)
 	}
 	s.prefixes = append(s.prefixes, bytes.Clone(prefix))
 	return nil

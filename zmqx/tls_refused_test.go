@@ -119,11 +119,11 @@ func TestS3_WhoIsRefusedByADialler(t *testing.T) {
 			c.Certificates[0].Certificate = append(c.Certificates[0].Certificate, k.ca.Certificate().Raw)
 		}, security.ErrUntrusted, "2 certificates"},
 		{"no protocol", func(c *tls.Config) { c.NextProtos = nil }, security.ErrUntrusted, "does not speak posta/2/data"},
-		{"another kind of socket", func(c *tls.Config) { c.NextProtos = []string{"posta/2/control"} }, ErrHandshake,
+		{"another kind of socket", func(c *tls.Config) { c.NextProtos = []string{"posta/2/control"} }, errHandshake,
 			"the peer refuses this process"},
-		{"TLS 1.2", func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS12, tls.VersionTLS12 }, ErrHandshake,
+		{"TLS 1.2", func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS12, tls.VersionTLS12 }, errHandshake,
 			"the peer refuses this process"},
-		{"plain", nil, ErrHandshake, "does not look like a TLS handshake"},
+		{"plain", nil, errHandshake, "does not look like a TLS handshake"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -158,7 +158,7 @@ func TestS3_WhoIsRefusedByADialler(t *testing.T) {
 			closing(t, push, err)
 			noError(t, push.TrySend(text("for receiver-1 alone")))
 			noError(t, push.ConnectTo("tcp://"+l.Addr().String(), "node/receiver-1"))
-			if e := told.await(t, Unreachable); !errors.Is(e.Err, ErrHandshake) || !errors.Is(e.Err, c.cause) ||
+			if e := told.await(t, Unreachable); !errors.Is(e.Err, errHandshake) || !errors.Is(e.Err, c.cause) ||
 				!strings.Contains(e.Err.Error(), c.says) {
 				t.Errorf("%v", e.Err)
 			}

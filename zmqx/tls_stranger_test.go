@@ -186,7 +186,7 @@ func TestS7_AStrangerMaySayLittle(t *testing.T) {
 		conn := rawDial(t, address)
 		mallory(conn)
 		expectClosed(t, conn)
-		if cause := said.await(t); !errors.Is(cause, ErrTooLarge) || !errors.Is(cause, ErrRefused) {
+		if cause := said.await(t); !errors.Is(cause, errTooLarge) || !errors.Is(cause, ErrRefused) {
 			t.Errorf("%s: %v", name, cause)
 		}
 	}

@@ -38,7 +38,7 @@ func (c *wire) Read(p []byte) (int, error) {
 	if c.left == 0 {
 		c.left = c.recordSize()
 		if !c.proven && c.left > recordHeader+maxUnprovenRecord {
-			return 0, fmt.Errorf("%w: a record of %d bytes is announced, and the peer has not proven who it is", ErrTooLarge, c.left)
+			return 0, fmt.Errorf("%w: a record of %d bytes is announced, and the peer has not proven who it is", errTooLarge, c.left)
 		}
 	}
 	n := copy(p[:min(len(p), c.left)], c.in[c.r:c.w])
@@ -55,7 +55,7 @@ func (c *wire) fill() error {
 		c.in = make([]byte, minWireBuffer)
 	}
 	if !c.proven && c.unproven <= 0 {
-		return fmt.Errorf("%w: %d bytes came, and the peer has not proven who it is", ErrTooLarge, maxUnproven)
+		return fmt.Errorf("%w: %d bytes came, and the peer has not proven who it is", errTooLarge, maxUnproven)
 	}
 	n, err := c.Conn.Read(c.in[c.w:])
 	if n == 0 {

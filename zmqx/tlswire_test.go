@@ -145,7 +145,7 @@ func TestTLS_StopsInMidMessage(t *testing.T) {
 		noError(t, client.writeAll([][]byte{greetingBytes(), readyBytes("PUSH", ""),
 			append(appendHeader(nil, 0, size), make([]byte, size/2)...)}))
 		expectClosed(t, conn)
-		if gone := told.await(t, Disconnected); !errors.Is(gone.Err, ErrStalled) || gone.From != "node/sender-1" {
+		if gone := told.await(t, Disconnected); !errors.Is(gone.Err, errStalled) || gone.From != "node/sender-1" {
 			t.Errorf("%d bytes: %+v", size, gone)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 func TestS3_EachCauseIsWarnedOf(t *testing.T) {
 	expired, unknown := errors.New("expired"), errors.New("unknown")
 	refused := func(why error, of any) error {
-		return fmt.Errorf("%w: %w", ErrHandshake, fmt.Errorf("%w: %w", ErrRefused, fmt.Errorf("%w: %v", why, of)))
+		return fmt.Errorf("%w: %w", errHandshake, fmt.Errorf("%w: %w", ErrRefused, fmt.Errorf("%w: %v", why, of)))
 	}
 	var w warnings
 	now := time.Now()

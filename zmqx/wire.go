@@ -39,10 +39,10 @@ func parseHeader(b []byte) (h header, n int, err error) {
 	}
 	h.flags = b[0]
 	if h.flags&^flagsKnown != 0 {
-		return h, 0, fmt.Errorf("%w: reserved bits in frame flags %#02x", ErrProtocol, h.flags)
+		return h, 0, fmt.Errorf("%w: reserved bits in frame flags %#02x", errProtocol, h.flags)
 	}
 	if h.command() && h.more() {
-		return h, 0, fmt.Errorf("%w: command in more than one part", ErrProtocol)
+		return h, 0, fmt.Errorf("%w: command in more than one part", errProtocol)
 	}
 	if h.flags&flagLong == 0 {
 		if len(b) < shortHeader {
@@ -72,18 +72,18 @@ func appendHeader(b []byte, flags byte, size int) []byte {
 func (l limits) admit(h header, parts, total int) error {
 	if h.command() {
 		if h.size > maxCommand {
-			return fmt.Errorf("%w: command of %d bytes, at most %d", ErrTooLarge, h.size, maxCommand)
+			return fmt.Errorf("%w: command of %d bytes, at most %d", errTooLarge, h.size, maxCommand)
 		}
 		return nil
 	}
 	if h.size > uint64(l.frame) {
-		return fmt.Errorf("%w: frame of %d bytes, at most %d (MaxFrame)", ErrTooLarge, h.size, l.frame)
+		return fmt.Errorf("%w: frame of %d bytes, at most %d (MaxFrame)", errTooLarge, h.size, l.frame)
 	}
 	if parts+1 > l.parts {
-		return fmt.Errorf("%w: message of more than %d parts (MaxParts)", ErrTooLarge, l.parts)
+		return fmt.Errorf("%w: message of more than %d parts (MaxParts)", errTooLarge, l.parts)
 	}
 	if total+int(h.size) > l.message {
-		return fmt.Errorf("%w: message of more than %d bytes (MaxMessage)", ErrTooLarge, l.message)
+		return fmt.Errorf("%w: message of more than %d bytes (MaxMessage)", errTooLarge, l.message)
 	}
 	return nil
 }

@@ -49,8 +49,8 @@ type Event struct {
 	Size  int64  // with Bytes: how many in all, about; 0 is not known
 }
 
-// ErrStep is wrapped by the error of a plan that was not carried out completely.
-var ErrStep = errors.New("the deploy stopped")
+// errStep is wrapped by the error of a plan that was not carried out completely.
+var errStep = errors.New("the deploy stopped")
 
 // runner carries out one plan.
 type runner struct {
@@ -75,7 +75,7 @@ func Run(ctx context.Context, c Config, p plan.Plan) error {
 			to++
 		}
 		if err := r.stage(ctx, p.Steps[from:to]); err != nil {
-			return fmt.Errorf("%w: %w", ErrStep, err)
+			return fmt.Errorf("%w: %w", errStep, err)
 		}
 		from = to
 	}

@@ -89,7 +89,7 @@ func TestStages(t *testing.T) {
 		stop(1, "a", "third"), stop(1, "b", "stubborn"), stop(1, "b", "behind"),
 		stop(2, "a", "never"),
 	}})
-	if !errors.Is(err, ErrStep) || !strings.Contains(err.Error(), "stop stubborn (stubborn) on host b") {
+	if !errors.Is(err, errStep) || !strings.Contains(err.Error(), "stop stubborn (stubborn) on host b") {
 		t.Fatalf("%v", err)
 	}
 	if want := []string{"shaky", "shaky", "shaky", "second", "third"}; !slices.Equal(a.asked, want) {
@@ -106,7 +106,7 @@ func TestStages(t *testing.T) {
 
 func TestAHostThatNobodyHasMet(t *testing.T) {
 	err := Run(t.Context(), Config{}, plan.Plan{Steps: []plan.Step{stop(0, "c", "x")}})
-	if !errors.Is(err, ErrStep) || !strings.Contains(err.Error(), "host c") {
+	if !errors.Is(err, errStep) || !strings.Contains(err.Error(), "host c") {
 		t.Fatalf("%v", err)
 	}
 }

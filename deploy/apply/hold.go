@@ -17,8 +17,8 @@ import (
 )
 
 var (
-	// ErrBusy is wrapped when sessions did not finish in time.
-	ErrBusy = errors.New("sessions still run")
+	// errBusy is wrapped when sessions did not finish in time.
+	errBusy = errors.New("sessions still run")
 	// ErrEnded is wrapped when an input has ended since the plan was made, and nobody starts it again. A new plan starts it.
 	ErrEnded = errors.New("it has ended since the plan was made")
 )
@@ -169,7 +169,7 @@ func (r *runner) drain(ctx context.Context, e *engine.Engine, s plan.Step, repor
 			quiet++
 			return quiet == 2, nil
 		case waited > r.Wait && whoRuns(now) != "":
-			return false, fmt.Errorf("%w: waited %s for %s; give more time with --wait, or say --cancel-sessions", ErrBusy,
+			return false, fmt.Errorf("%w: waited %s for %s; give more time with --wait, or say --cancel-sessions", errBusy,
 				waited.Round(time.Second), whoRuns(now))
 		}
 		quiet = 0

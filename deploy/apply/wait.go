@@ -12,8 +12,8 @@ import (
 	"posta.dev/posta/deploy/plan"
 )
 
-// ErrNoRoom is wrapped when a disk has too little free space for new volumes.
-var ErrNoRoom = errors.New("not enough room on the disk")
+// errNoRoom is wrapped when a disk has too little free space for new volumes.
+var errNoRoom = errors.New("not enough room on the disk")
 
 // pollPause is the time between two questions.
 const pollPause = 500 * time.Millisecond
@@ -47,7 +47,7 @@ func (r *runner) checkSpace(ctx context.Context, e *engine.Engine, s plan.Step) 
 		return fmt.Errorf("%q: %w", out, err)
 	}
 	if disk.Free < s.Need {
-		return fmt.Errorf("%w: %d MiB are free, and new nodes need %d MiB (limits.snapshot, segment and window of each)", ErrNoRoom,
+		return fmt.Errorf("%w: %d MiB are free, and new nodes need %d MiB (limits.snapshot, segment and window of each)", errNoRoom,
 			disk.Free>>20, s.Need>>20)
 	}
 	return nil

@@ -21,8 +21,8 @@ import (
 // MinVersion is the oldest supported version of the API: Docker 20.10.
 const MinVersion = "1.41"
 
-// ErrTooOld is wrapped when an engine does not support MinVersion.
-var ErrTooOld = errors.New("the Docker Engine is too old")
+// errTooOld is wrapped when an engine does not support MinVersion.
+var errTooOld = errors.New("the Docker Engine is too old")
 
 // Deadlines of calls; stallTime is how long a stream may be without a byte.
 const (
@@ -90,7 +90,7 @@ func (e *Engine) negotiate(ctx context.Context) error {
 			return err
 		}
 		if versions.LessThan(p.APIVersion, MinVersion) { // "" is older than any
-			return fmt.Errorf("%w: it speaks version %q of the API, and %s is needed; use Docker 20.10 or later", ErrTooOld, p.APIVersion,
+			return fmt.Errorf("%w: it speaks version %q of the API, and %s is needed; use Docker 20.10 or later", errTooOld, p.APIVersion,
 				MinVersion)
 		}
 		e.api.NegotiateAPIVersionPing(p)

@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	// ErrExit is wrapped when a program in a container ends with another status than 0.
-	ErrExit = errors.New("exit status")
+	// errExit is wrapped when a program in a container ends with another status than 0.
+	errExit = errors.New("exit status")
 	// ErrNotRunning is wrapped when a container should answer but does not run.
 	ErrNotRunning = errors.New("it does not run")
 )
@@ -33,7 +33,7 @@ func (e *Engine) Exec(ctx context.Context, within time.Duration, name string, co
 		}
 		status, err := e.exec(ctx, name, command, &stdout, &stderr)
 		if err == nil && status != 0 {
-			err = fmt.Errorf("%w %d%s", ErrExit, status, colon(lastLine(stderr.String())))
+			err = fmt.Errorf("%w %d%s", errExit, status, colon(lastLine(stderr.String())))
 		}
 		return err
 	})

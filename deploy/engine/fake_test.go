@@ -107,7 +107,7 @@ func TestAnOldEngineIsRefused(t *testing.T) {
 	s := httptest.NewServer(f)
 	defer s.Close()
 	_, err := Open(t.Context(), "a", topology.Deploy{Engine: "tcp://" + s.Listener.Addr().String()})
-	if !errors.Is(err, ErrTooOld) || !strings.Contains(err.Error(), "host a") {
+	if !errors.Is(err, errTooOld) || !strings.Contains(err.Error(), "host a") {
 		t.Fatal(err)
 	}
 }
@@ -407,7 +407,7 @@ func TestCheckPorts_OursByNow(t *testing.T) {
 		says(http.StatusInternalServerError, map[string]string{"message": "port is already allocated"})(w, r)
 	}
 	ports := []plan.Port{{At: "127.0.0.1", Outside: 5504, Inside: 5504}}
-	if err := e.CheckPorts(t.Context(), "c", "posta:sha-1", "net", ports); !errors.Is(err, ErrPortTaken) || !started {
+	if err := e.CheckPorts(t.Context(), "c", "posta:sha-1", "net", ports); !errors.Is(err, errPortTaken) || !started {
 		t.Errorf("a stranger's: %v", err)
 	}
 	f.answers["POST /containers/c-probe-a/start"] = func(w http.ResponseWriter, r *http.Request) {

@@ -66,8 +66,8 @@ func (e *Engine) runOnce(ctx context.Context, cluster string, c *container.Confi
 	return out, err
 }
 
-// ErrPortTaken is wrapped when another program uses a port that the cluster needs.
-var ErrPortTaken = errors.New("a port that the cluster needs is taken")
+// errPortTaken is wrapped when another program uses a port that the cluster needs.
+var errPortTaken = errors.New("a port that the cluster needs is taken")
 
 // portAdvice says what to do if a port is taken.
 const portAdvice = "end what has it, or write other ports ([hosts.NAME] ports) in the topology"
@@ -93,7 +93,7 @@ func (e *Engine) CheckPorts(ctx context.Context, cluster, image, network string,
 		if len(ports) == 0 || len(ports) == before {
 			break
 		}
-		if err = e.checkPorts(ctx, cluster, image, network, ports); !errors.Is(err, ErrPortTaken) {
+		if err = e.checkPorts(ctx, cluster, image, network, ports); !errors.Is(err, errPortTaken) {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (e *Engine) checkPorts(ctx context.Context, cluster, image, network string,
 	out, err := e.runOnce(ctx, cluster, c, h, nil)
 	switch {
 	case err != nil && network != "" && strings.Contains(err.Error(), ": start "+cluster+"-probe-") && !OutcomeUnknown(err):
-		return fmt.Errorf("%w: %w; %s", ErrPortTaken, err, portAdvice)
+		return fmt.Errorf("%w: %w; %s", errPortTaken, err, portAdvice)
 	case err != nil:
 		return err
 	}
@@ -126,7 +126,7 @@ func (e *Engine) checkPorts(ctx context.Context, cluster, image, network string,
 		return fmt.Errorf("host %s: probe ports answers %q: %w", e.Host, out, err)
 	}
 	if len(taken) > 0 {
-		return fmt.Errorf("%w: host %s: %s; %s", ErrPortTaken, e.Host, strings.Join(taken, ", "), portAdvice)
+		return fmt.Errorf("%w: host %s: %s; %s", errPortTaken, e.Host, strings.Join(taken, ", "), portAdvice)
 	}
 	return nil
 }

@@ -81,5 +81,5 @@ func heldError(cluster, host string, c Claim, t Terms, local bool) error {
 		what = "wait until it ends, or end that process"
 	}
 	return fmt.Errorf("%w: cluster %s is being changed by %s (lock on host %s, renewed %s ago); %s",
-		ErrHeld, cluster, c.Holder, host, max(c.Age, 0).Round(time.Second), what)
+		errHeld, cluster, c.Holder, host, max(c.Age, 0).Round(time.Second), what)
 }

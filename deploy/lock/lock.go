@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	// ErrHeld is wrapped by Take when somebody else changes the cluster.
-	ErrHeld = errors.New("refused")
+	// errHeld is wrapped by Take when somebody else changes the cluster.
+	errHeld = errors.New("refused")
 	// ErrLost is the cause with which the context of a lock ends when another process may have taken the lock.
 	ErrLost = errors.New("the lock of the cluster is lost")
 )
@@ -43,7 +43,7 @@ type hold struct {
 	renewed time.Time // when that claim was made
 }
 
-// Take takes the lock on all hosts. All callers must pass the hosts in the same order. It refuses with ErrHeld if somebody else has the
+// Take takes the lock on all hosts. All callers must pass the hosts in the same order. It refuses with errHeld if somebody else has the
 // lock.
 func Take(ctx context.Context, hosts []Host, cluster, holder string, t Terms) (*Lock, error) {
 	token := make([]byte, 16)

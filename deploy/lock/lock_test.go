@@ -88,7 +88,7 @@ func TestOneOfManyHasTheLock(t *testing.T) {
 			defer mu.Unlock()
 			if err == nil {
 				won = append(won, l)
-			} else if !errors.Is(err, ErrHeld) {
+			} else if !errors.Is(err, errHeld) {
 				t.Error(err)
 			}
 		}()
@@ -112,7 +112,7 @@ func TestASecondIsRefusedAtOnceInWords(t *testing.T) {
 	c.Age = 3 * time.Second
 	began := time.Now()
 	_, err := take(t, newShelf(c))
-	if !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "ann on b") || !strings.Contains(err.Error(), "host a") ||
+	if !errors.Is(err, errHeld) || !strings.Contains(err.Error(), "ann on b") || !strings.Contains(err.Error(), "host a") ||
 		!strings.Contains(err.Error(), "3s ago") {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestAStaleClaimIsTakenOver(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := take(t, s); !errors.Is(err, ErrHeld) || len(s.claims) != 2 {
+	if _, err := take(t, s); !errors.Is(err, errHeld) || len(s.claims) != 2 {
 		t.Errorf("a holder that renews its claim: %v, %v", err, s.claims)
 	}
 }
@@ -163,7 +163,7 @@ func TestTheHolderIsOnThisMachine(t *testing.T) {
 	}
 	c := Claim{Number: 1, Token: "x", Holder: "sleep", Process: fmt.Sprintf("%s/%d/%s", machine, p.Process.Pid, began), Age: 2 * time.Hour}
 	s := newShelf(c)
-	if _, err := take(t, s); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "end that process") {
+	if _, err := take(t, s); !errors.Is(err, errHeld) || !strings.Contains(err.Error(), "end that process") {
 		t.Errorf("it lives: %v", err)
 	}
 	_ = p.Process.Kill()
@@ -213,7 +213,7 @@ func TestATakeoverThatWasCutOff(t *testing.T) {
 	}
 	c := far // the one before lives: it was taken for dead
 	c.Age = time.Second
-	if _, err := take(t, newShelf(c, gone(8, "second"))); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "ann on b") {
+	if _, err := take(t, newShelf(c, gone(8, "second"))); !errors.Is(err, errHeld) || !strings.Contains(err.Error(), "ann on b") {
 		t.Errorf("one of two holders lives: %v", err)
 	}
 }
@@ -232,7 +232,7 @@ func TestALateTakeover(t *testing.T) {
 		return nil
 	}
 	_, err := take(t, s)
-	if !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "eve") {
+	if !errors.Is(err, errHeld) || !strings.Contains(err.Error(), "eve") {
 		t.Fatal(err)
 	}
 	if _, ok := s.claims[1]; ok || len(s.claims) != 1 {
@@ -301,7 +301,7 @@ func TestALostLockIsSaid(t *testing.T) {
 func TestAllHostsOrNone(t *testing.T) {
 	free, busy := newShelf(), newShelf(far)
 	_, err := Take(t.Context(), []Host{{"a", free}, {"b", busy}}, "c", "bob", fast)
-	if !errors.Is(err, ErrHeld) || free.count() != 0 || busy.count() != 1 {
+	if !errors.Is(err, errHeld) || free.count() != 0 || busy.count() != 1 {
 		t.Errorf("%v; %v, %v", err, free.claims, busy.claims)
 	}
 }

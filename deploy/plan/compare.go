@@ -88,7 +88,7 @@ func compare(d *Desired, o *Observed) *comparison {
 }
 
 func (c *comparison) unitState(u Unit, all []container) *unitState {
-	s := &unitState{Unit: u, container: u.ContainerName(c.Cluster), engine: c.observed.Engine(u.Host)}
+	s := &unitState{Unit: u, container: u.containerName(c.Cluster), engine: c.observed.Engine(u.Host)}
 	slices.SortStableFunc(all, func(a, b container) int { return cmp.Compare(b.Created, a.Created) })
 	s.data = c.dataOf(s, all)
 	// Only the newest can be kept, because medics start the newest.

@@ -76,8 +76,8 @@ type Unit struct {
 // Input reports whether it has the input role, so that clients open sessions there.
 func (u *Unit) Input() bool { return holds(u.Chain, topology.Input) }
 
-// Node reports whether it is a node.
-func (u *Unit) Node() bool { return u.Role == topology.RoleNode }
+// node reports whether it is a node.
+func (u *Unit) node() bool { return u.Role == topology.RoleNode }
 
 // Medic reports whether it is a medic.
 func (u *Unit) Medic() bool { return u.Role == topology.RoleMedic }
@@ -119,9 +119,9 @@ type Mount struct {
 	ReadOnly bool `json:",omitempty"` // omitted if false, so that digests of containers without it stay the same
 }
 
-// ContainerName returns the name of a unit's container. The digest is part of the name, because a unit has two containers while it is
+// containerName returns the name of a unit's container. The digest is part of the name, because a unit has two containers while it is
 // replaced.
-func (u *Unit) ContainerName(cluster string) string {
+func (u *Unit) containerName(cluster string) string {
 	return cluster + "-" + u.Name + "-" + u.Hash[:8]
 }
 
@@ -134,8 +134,8 @@ func KeysNoteName(volume string) string { return volume + "-keys" }
 // FenceName is the volume that the medics of a host share.
 func FenceName(cluster, host string) string { return cluster + "-fence-" + host }
 
-// ConsolesName is the volume that the consoles of a host share: their secret lets a page of one go on at another.
-func ConsolesName(cluster, host string) string { return cluster + "-consoles-" + host }
+// consolesName is the volume that the consoles of a host share: their secret lets a page of one go on at another.
+func consolesName(cluster, host string) string { return cluster + "-consoles-" + host }
 
 // shared is the volume that the unit shares with its like on the same host; "" for none.
 func (u *Unit) shared(cluster string) string {
@@ -143,7 +143,7 @@ func (u *Unit) shared(cluster string) string {
 	case topology.RoleMedic:
 		return FenceName(cluster, u.Host)
 	case topology.RoleConsole:
-		return ConsolesName(cluster, u.Host)
+		return consolesName(cluster, u.Host)
 	}
 	return ""
 }

@@ -174,7 +174,7 @@ func (d *Desired) addUnit(t *topology.Topology, n topology.Node, role, text stri
 		if address, err := netip.ParseAddrPort(t.ConsoleAddress(n)); err == nil { // of a checked topology it is one
 			s.Ports = []Port{{At: address.Addr().String(), Outside: int(address.Port()), Inside: int(address.Port())}}
 		}
-		s.Mounts = append(s.Mounts, Mount{Volume: ConsolesName(t.Name, n.Host), Target: path.Join(data, topology.ConsoleDir)})
+		s.Mounts = append(s.Mounts, Mount{Volume: consolesName(t.Name, n.Host), Target: path.Join(data, topology.ConsoleDir)})
 		if bridged(h) { // published ports lead to the container's own address
 			s.Command = append(s.Command, "--console-bind", "0.0.0.0")
 		}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// RevisionName returns the name of the container that keeps a topology.
-func RevisionName(cluster string, number int) string {
+// revisionName returns the name of the container that keeps a topology.
+func revisionName(cluster string, number int) string {
 	return fmt.Sprintf("%s-ledger-%d", cluster, number)
 }
 
@@ -74,7 +74,7 @@ func (c *comparison) saveRevision([]Step) []stage {
 	var s stage
 	number := c.revisionNumber()
 	for _, h := range c.unsaved() {
-		save := hostStep(SaveRevision, h.Name, RevisionName(c.Cluster, number))
+		save := hostStep(SaveRevision, h.Name, revisionName(c.Cluster, number))
 		save.Number = number
 		s = append(s, save)
 	}

@@ -23,7 +23,7 @@ func (c *comparison) formerInputs() (inputs []container, lost bool, err error) {
 	switch {
 	case shape == "":
 		return nil, false, nil
-	case slices.ContainsFunc(c.units, func(u *unitState) bool { return u.Node() && u.keep != nil && u.keep.EverStarted }):
+	case slices.ContainsFunc(c.units, func(u *unitState) bool { return u.node() && u.keep != nil && u.keep.EverStarted }):
 		return nil, false, nil // a node of the new shape has run
 	case slices.ContainsFunc(c.engines, func(e *Engine) bool { return len(e.DrainMarks) > 0 }):
 		return nil, false, nil // the mark would have been removed before an input started
@@ -68,7 +68,7 @@ func (c *comparison) onlyData() bool {
 // sessions (R8).
 func (c *comparison) forgetSessions() {
 	for _, u := range c.units {
-		if u.Node() && !holds(u.Chain, topology.Output) {
+		if u.node() && !holds(u.Chain, topology.Output) {
 			u.data = nil
 		}
 	}
@@ -139,7 +139,7 @@ func (c *comparison) stopOld(drained []container, earlier []Step) []stage {
 	stages = append(stages, stops(isInput))
 	if len(drained) > 0 {
 		k := drained[0]
-		stages = append(stages, stage{{Do: MarkDrained, Host: k.at, What: DrainMarkName(c.Cluster, k.Shape), Shape: k.Shape, Image: k.Image}})
+		stages = append(stages, stage{{Do: MarkDrained, Host: k.at, What: drainMarkName(c.Cluster, k.Shape), Shape: k.Shape, Image: k.Image}})
 	}
 	return append(stages, stops(isOther))
 }
@@ -159,7 +159,7 @@ func (c *comparison) unmarkDrained(earlier []Step) (s stage) {
 	return s
 }
 
-// DrainMarkName returns the name of the container that says that no session of a shape runs.
-func DrainMarkName(cluster, shape string) string {
+// drainMarkName returns the name of the container that says that no session of a shape runs.
+func drainMarkName(cluster, shape string) string {
 	return cluster + "-quiet-" + shape[:min(8, len(shape))]
 }

@@ -26,9 +26,9 @@ func (c *comparison) startMissing(earlier []Step) []stage {
 		some := slices.DeleteFunc(slices.Clone(missing), func(u *unitState) bool { return !kind(u) })
 		stages = append(stages, each(some, Start), each(some, AwaitHeartbeat))
 	}
-	start(func(u *unitState) bool { return u.Node() && !u.Input() })
+	start(func(u *unitState) bool { return u.node() && !u.Input() })
 	stages = append(stages, c.unmarkDrained(earlier))
-	start(func(u *unitState) bool { return u.Node() && u.Input() })
+	start(func(u *unitState) bool { return u.node() && u.Input() })
 	start(func(u *unitState) bool { return u.Medic() })
 	start(func(u *unitState) bool { return u.Role == topology.RoleConsole })
 	return stages

@@ -52,7 +52,7 @@ func TestR16_WhileTheBrokerIsAway(t *testing.T) {
 	}
 	for _, in := range tr.In {
 		for i := range 20_000 { // without a connection no message comes, and earlier messages are forgotten with their connection
-			in.Delivered(i, nil)
+			in.delivered(i, nil)
 		}
 		if in.Reset(); len(in.open)+len(in.settled) > 0 {
 			t.Errorf("%d deliveries of a connection that is gone", len(in.open))

@@ -25,7 +25,7 @@ func frames(seqs ...link.Seq) (all []link.Frame) {
 
 func TestUnpackIsTheInverseOfPack(t *testing.T) {
 	want := []link.Frame{frame(1, 0), frame(2, 1), frame(3, 1<<20)}
-	got, err := Unpack(&link.Interner{}, Pack(want))
+	got, err := unpack(&link.Interner{}, Pack(want))
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("%d frames, %v", len(got), err)
 	}
@@ -44,14 +44,14 @@ func TestUnpackRefusesEveryCut(t *testing.T) {
 	msg := Pack(frames(1, 2, 3))
 	whole := len(msg) / 3
 	for cut := range msg {
-		got, err := Unpack(&link.Interner{}, msg[:cut])
+		got, err := unpack(&link.Interner{}, msg[:cut])
 		if cut > 0 && cut%whole == 0 {
 			if err != nil || len(got) != cut/whole {
 				t.Errorf("%d bytes: %d frames, %v", cut, len(got), err)
 			}
 			continue
 		}
-		if !errors.Is(err, ErrBadMessage) {
+		if !errors.Is(err, errBadMessage) {
 			t.Errorf("%d bytes: %v", cut, err)
 		}
 	}
@@ -61,7 +61,7 @@ func FuzzUnpack(f *testing.F) {
 	f.Add(Pack(frames(1, 2)))
 	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255})
 	f.Fuzz(func(t *testing.T, msg []byte) {
-		got, err := Unpack(&link.Interner{}, msg)
+		got, err := unpack(&link.Interner{}, msg)
 		if (err == nil) != (len(got) > 0) {
 			t.Errorf("%d frames, %v", len(got), err)
 		}
@@ -69,15 +69,15 @@ func FuzzUnpack(f *testing.F) {
 }
 
 func TestR9_WaitingIsBounded(t *testing.T) {
-	w := NewSendQueue(3 * (100 + 96))
+	w := newSendQueue(3 * (100 + 96))
 	all := []link.Frame{frame(1, 100), frame(2, 100), frame(3, 100), frame(4, 100)}
-	if n := w.Offer(all); n != 3 {
+	if n := w.offer(all); n != 3 {
 		t.Fatalf("took %d frames, has room for 3", n)
 	}
 	if got := w.Next(2 * 196); len(got) != 2 || got[0].Seq != 1 {
 		t.Errorf("a batch of two is %d frames", len(got))
 	}
-	if n := w.Offer(all[3:]); n != 1 {
+	if n := w.offer(all[3:]); n != 1 {
 		t.Error("there is room again, and nothing is taken")
 	}
 	if got := w.Next(0); len(got) != 1 || got[0].Seq != 3 {
@@ -87,7 +87,7 @@ func TestR9_WaitingIsBounded(t *testing.T) {
 	if got := w.Next(1 << 20); got != nil || !w.Empty() {
 		t.Error("something is left after Clear")
 	}
-	if n := w.Offer([]link.Frame{frame(1, 10_000)}); n != 1 {
+	if n := w.offer([]link.Frame{frame(1, 10_000)}); n != 1 {
 		t.Error("a frame larger than all room never leaves")
 	}
 }
@@ -97,15 +97,15 @@ func ack(log byte, hwm link.Seq) *link.Ack {
 }
 
 func TestR5_ADeliveryIsDoneWhenItsEffectIsOnDisk(t *testing.T) {
-	l := NewUnacked[int]()
-	l.Delivered(1, frames(1, 2))
-	l.Delivered(2, frames(3, 4))
-	l.Delivered(3, frames(5))
+	l := newUnacked[int]()
+	l.delivered(1, frames(1, 2))
+	l.delivered(2, frames(3, 4))
+	l.delivered(3, frames(5))
 	for _, c := range []struct {
 		ack  *link.Ack
 		done []int
 	}{{ack(1, 1), nil}, {ack(1, 2), []int{1}}, {ack(1, 4), []int{2}}, {ack(1, 4), nil}, {ack(1, 9), []int{3}}} {
-		l.Acked(c.ack)
+		l.acked(c.ack)
 		if got := l.TakeSettled(); !reflect.DeepEqual(got, c.done) {
 			t.Errorf("at hwm %d settled are %v, want %v", c.ack.Hwm, got, c.done)
 		}
@@ -125,10 +125,10 @@ func TestUnackedDoesNotJam(t *testing.T) {
 		"repetition": {frames(1, 2), ack(1, 2)}, "behind a hole": {frames(8), asks}, "an unknown log": {other, ack(1, 2)},
 		"nobody knows the sender": {frames(1), ack(0, 0)}, "a zombie": {zombie, ack(1, 2)}, "rubbish": {nil, ack(1, 2)},
 	} {
-		l := NewUnacked[string]()
-		l.Delivered("in front", frames(2))
-		l.Delivered(name, c.frames)
-		l.Acked(c.ack)
+		l := newUnacked[string]()
+		l.delivered("in front", frames(2))
+		l.delivered(name, c.frames)
+		l.acked(c.ack)
 		if got := l.TakeSettled(); len(got) != 2 {
 			t.Errorf("%s: settled are %v", name, got)
 		}
@@ -137,34 +137,34 @@ func TestUnackedDoesNotJam(t *testing.T) {
 
 func TestHelloPacer_HellosBecomeRareWithoutNews(t *testing.T) {
 	now := time.Unix(0, 0)
-	said := func(g *HelloPacer, d time.Duration) (n int) {
+	said := func(g *helloPacer, d time.Duration) (n int) {
 		for end := now.Add(d); now.Before(end); now = now.Add(100 * time.Millisecond) {
-			if g.May(now) {
+			if g.may(now) {
 				n++
 			}
 		}
 		return n
 	}
-	g := &HelloPacer{}
+	g := &helloPacer{}
 	if first, later := said(g, time.Minute), said(g, time.Hour); first < 5 || later > 130 {
 		t.Errorf("%d in the first minute, %d in an hour", first, later)
 	}
 	g.Heard(*ack(1, 1))
-	if !g.May(now) {
+	if !g.may(now) {
 		t.Error("news of the receiver, and no hello")
 	}
 	g.Heard(*ack(1, 1))
-	if g.May(now) {
+	if g.may(now) {
 		t.Error("the same again is not news")
 	}
 	g.Connected()
-	if !g.May(now) {
+	if !g.may(now) {
 		t.Error("no hello over a new connection")
 	}
 }
 
 func TestR6_TheLastAckOfALinkIsEnough(t *testing.T) {
-	x := NewPendingAcks()
+	x := newPendingAcks()
 	asks := *ack(1, 5)
 	asks.Resend = true
 	x.Put([]link.Ack{asks})

@@ -32,7 +32,7 @@ func keepConnected(ctx context.Context, outage *Outage, serve func(context.Conte
 	var b backoff
 	for ctx.Err() == nil {
 		err := serve(ctx, outage)
-		if outage.Disconnected() {
+		if outage.disconnected() {
 			b = backoff{}
 		}
 		if err != nil && ctx.Err() == nil {

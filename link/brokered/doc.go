@@ -5,11 +5,11 @@
 //	Outgoing       the sending end of a link, or of all links of a pub edge
 //	Incoming       the receiving end of a link
 //	Serve, Repeat  sessions while a connection lasts
-//	Pack, Unpack   several frames of a link as one message
-//	SendQueue      frames from the node that are not given to the broker yet; it never blocks the node's loop
-//	Unacked        the deliveries of a link that the broker still holds, and which of them it may forget: those whose effect is on disk
-//	HelloPacer     how often a hello may be put into a queue that perhaps nobody reads
-//	PendingAcks    the acknowledgements that are to be published, the last of each link
+//	Pack, unpack   several frames of a link as one message
+//	sendQueue      frames from the node that are not given to the broker yet; it never blocks the node's loop
+//	unacked        the deliveries of a link that the broker still holds, and which of them it may forget: those whose effect is on disk
+//	helloPacer     how often a hello may be put into a queue that perhaps nobody reads
+//	pendingAcks    the acknowledgements that are to be published, the last of each link
 //	Outage         logs once that the broker is away, and once that it is back
 //
 // # What the broker is trusted with

@@ -7,10 +7,10 @@ import (
 	"posta.dev/posta/link"
 )
 
-// HelloPacer limits the hellos to one receiver. A link repeats them every few hundred milliseconds while it hears nothing, which is cheap
+// helloPacer limits the hellos to one receiver. A link repeats them every few hundred milliseconds while it hears nothing, which is cheap
 // over a direct connection. In a queue they would collect while the receiver is away, a hundred megabytes a week. So the pause between them
 // doubles while the receiver sends no new acknowledgement.
-type HelloPacer struct {
+type helloPacer struct {
 	mu   sync.Mutex
 	next time.Time
 	wait time.Duration
@@ -22,8 +22,8 @@ const (
 	longestPause = 30 * time.Second
 )
 
-// May reports whether a hello may be sent now, and counts it as sent.
-func (p *HelloPacer) May(now time.Time) bool {
+// may reports whether a hello may be sent now, and counts it as sent.
+func (p *helloPacer) may(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now.Before(p.next) {
@@ -35,14 +35,14 @@ func (p *HelloPacer) May(now time.Time) bool {
 }
 
 // Connected reports that earlier hellos may be lost.
-func (p *HelloPacer) Connected() {
+func (p *helloPacer) Connected() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.next, p.wait = time.Time{}, 0
 }
 
 // Heard takes an acknowledgement of the receiver. If it differs from the last one the pause starts again at its shortest.
-func (p *HelloPacer) Heard(a link.Ack) {
+func (p *helloPacer) Heard(a link.Ack) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if a != p.last {

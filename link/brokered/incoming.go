@@ -10,7 +10,7 @@ import (
 
 // Incoming is the receiving end of a link. Tag is the broker's identifier of a delivery.
 type Incoming[Tag any] struct {
-	*Unacked[Tag]
+	*unacked[Tag]
 	Edge string
 	From link.NodeID
 	To   link.NodeID // this node; "" on a pub edge, where all receivers get the same message
@@ -22,15 +22,15 @@ type Incoming[Tag any] struct {
 
 // Receive takes a delivery, which counts as unacknowledged from then on. Only one goroutine calls it.
 func (in *Incoming[Tag]) Receive(tag Tag, body []byte) {
-	frames, err := Unpack(&in.names, body)
+	frames, err := unpack(&in.names, body)
 	if err == nil && slices.ContainsFunc(frames, func(f link.Frame) bool { return f.Edge != in.Edge || f.From != in.From }) {
 		// The node would drop it, too (R18). It is acknowledged here, because no acknowledgement of this link would ever do that.
-		frames, err = nil, fmt.Errorf("%w: it is of another link than edge %s from %s", ErrBadMessage, in.Edge, in.From)
+		frames, err = nil, fmt.Errorf("%w: it is of another link than edge %s from %s", errBadMessage, in.Edge, in.From)
 	}
 	if err != nil {
 		in.discard(err)
 	}
-	in.Delivered(tag, frames)
+	in.delivered(tag, frames)
 	if len(frames) > 0 {
 		in.emit(link.Event{Frames: frames, At: time.Now()})
 	}

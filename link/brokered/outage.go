@@ -12,7 +12,7 @@ type Outage struct {
 	log      *slog.Logger
 	what     string // the broker and the connection to it
 	broker   string
-	troubles *Troubles
+	troubles *troubles
 
 	mu        sync.Mutex
 	since     time.Time // when it began; zero without an outage
@@ -27,8 +27,8 @@ const (
 	logEvery    = 30 * time.Second
 )
 
-// NewOutage returns the outage of one connection, "in" or "out", to a broker such as "RabbitMQ at 10.0.0.1:5672".
-func NewOutage(log *slog.Logger, broker, connection string, t *Troubles) *Outage {
+// newOutage returns the outage of one connection, "in" or "out", to a broker such as "RabbitMQ at 10.0.0.1:5672".
+func newOutage(log *slog.Logger, broker, connection string, t *troubles) *Outage {
 	return &Outage{log: log, what: broker + ", " + connection, broker: broker, troubles: t}
 }
 
@@ -39,7 +39,7 @@ func (o *Outage) Failed(now time.Time, err error) {
 	if o.since.IsZero() {
 		o.since = now
 	}
-	o.troubles.Say(o.what, "no way through "+o.broker+": "+err.Error(), time.Time{})
+	o.troubles.say(o.what, "no way through "+o.broker+": "+err.Error(), time.Time{})
 	if now.Sub(o.logged) < logEvery {
 		return
 	}
@@ -48,7 +48,7 @@ func (o *Outage) Failed(now time.Time, err error) {
 		"since", o.since.Format(time.RFC3339))
 }
 
-// Connected reports that there is a connection. The outage ends unless [Outage.Disconnected] follows soon.
+// Connected reports that there is a connection. The outage ends unless disconnected follows soon.
 func (o *Outage) Connected() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -56,9 +56,9 @@ func (o *Outage) Connected() {
 	o.stable = time.AfterFunc(stableAfter, func() { o.over(time.Now()) })
 }
 
-// Disconnected reports that there is no connection, and returns whether the last one was stable. If there was no connection it does
+// disconnected reports that there is no connection, and returns whether the last one was stable. If there was no connection it does
 // nothing.
-func (o *Outage) Disconnected() (stable bool) {
+func (o *Outage) disconnected() (stable bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.stable == nil {

@@ -9,31 +9,31 @@ import (
 
 // Outgoing is the sending end of a link, or of all links of a pub edge: the queue of frames to publish, and the pacing of hellos.
 type Outgoing struct {
-	*SendQueue
+	*sendQueue
 	Edge      string
 	To        link.NodeID // the receiver; "" on a pub edge, where all receivers get the same message
 	Receivers []link.NodeID
-	hellos    map[link.NodeID]*HelloPacer // by receiver
+	hellos    map[link.NodeID]*helloPacer // by receiver
 	connected atomic.Bool
 }
 
 // newOutgoing returns a sending end with space for this many bytes.
 func newOutgoing(edge string, to link.NodeID, capacity int, receivers ...link.NodeID) *Outgoing {
-	o := &Outgoing{SendQueue: NewSendQueue(capacity), Edge: edge, To: to, Receivers: receivers, hellos: map[link.NodeID]*HelloPacer{}}
+	o := &Outgoing{sendQueue: newSendQueue(capacity), Edge: edge, To: to, Receivers: receivers, hellos: map[link.NodeID]*helloPacer{}}
 	for _, n := range receivers {
-		o.hellos[n] = &HelloPacer{}
+		o.hellos[n] = &helloPacer{}
 	}
 	return o
 }
 
-// Offer takes frames, and after them hellos, from the node's loop, and returns how many it took. A hello that comes too soon is dropped,
+// offer takes frames, and after them hellos, from the node's loop, and returns how many it took. A hello that comes too soon is dropped,
 // because the link repeats it. Without a connection all hellos are dropped.
-func (o *Outgoing) Offer(frames []link.Frame, now time.Time) int {
+func (o *Outgoing) offer(frames []link.Frame, now time.Time) int {
 	numbered := frames
 	for n := len(numbered); n > 0 && numbered[n-1].Kind == link.Hello; n = len(numbered) {
 		numbered = numbered[:n-1]
 	}
-	took := o.SendQueue.Offer(numbered)
+	took := o.sendQueue.offer(numbered)
 	if took < len(numbered) || !o.connected.Load() {
 		return took // a hello must not overtake frames
 	}
@@ -42,8 +42,8 @@ func (o *Outgoing) Offer(frames []link.Frame, now time.Time) int {
 		if err != nil {
 			continue // it is ours
 		}
-		if p := o.hellos[g.To]; p != nil && p.May(now) {
-			o.SendQueue.Offer([]link.Frame{f})
+		if p := o.hellos[g.To]; p != nil && p.may(now) {
+			o.sendQueue.offer([]link.Frame{f})
 		}
 	}
 	return len(frames)

@@ -19,8 +19,8 @@ import (
 
 const prefix = 8
 
-// ErrBadMessage is wrapped by the errors of [Unpack]: no node publishes such bytes.
-var ErrBadMessage = errors.New("bad message")
+// errBadMessage is wrapped by the errors of unpack: no node publishes such bytes.
+var errBadMessage = errors.New("bad message")
 
 // Pack returns frames as one message.
 func Pack(frames []link.Frame) []byte {
@@ -43,29 +43,29 @@ func Pack(frames []link.Frame) []byte {
 
 const headerGuess = 128
 
-// Unpack returns the frames of a message; their payloads are parts of it. It refuses a damaged message as a whole: without its damaged
+// unpack returns the frames of a message; their payloads are parts of it. It refuses a damaged message as a whole: without its damaged
 // frames the message would look like a gap in the link.
-func Unpack(names *link.Interner, msg []byte) ([]link.Frame, error) {
+func unpack(names *link.Interner, msg []byte) ([]link.Frame, error) {
 	var frames []link.Frame
 	for at := 0; at < len(msg); {
 		rest := msg[at:]
 		if len(rest) < prefix {
-			return nil, fmt.Errorf("%w: %d bytes behind the last frame", ErrBadMessage, len(rest))
+			return nil, fmt.Errorf("%w: %d bytes behind the last frame", errBadMessage, len(rest))
 		}
 		header := uint64(binary.LittleEndian.Uint32(rest))
 		end := prefix + header + uint64(binary.LittleEndian.Uint32(rest[4:]))
 		if end > uint64(len(rest)) {
-			return nil, fmt.Errorf("%w: a frame of %d bytes announced, %d there", ErrBadMessage, end, len(rest))
+			return nil, fmt.Errorf("%w: a frame of %d bytes announced, %d there", errBadMessage, end, len(rest))
 		}
 		f, err := link.DecodeFrame(names, rest[prefix:prefix+header], rest[prefix+header:end:end])
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrBadMessage, err)
+			return nil, fmt.Errorf("%w: %w", errBadMessage, err)
 		}
 		frames = append(frames, f)
 		at += int(end)
 	}
 	if frames == nil {
-		return nil, fmt.Errorf("%w: it is empty", ErrBadMessage)
+		return nil, fmt.Errorf("%w: it is empty", errBadMessage)
 	}
 	return frames, nil
 }

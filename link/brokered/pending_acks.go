@@ -6,9 +6,9 @@ import (
 	"posta.dev/posta/link"
 )
 
-// PendingAcks are the acknowledgements on their way from the node's loop to the goroutine that publishes them. Acknowledgements
+// pendingAcks are the acknowledgements on their way from the node's loop to the goroutine that publishes them. Acknowledgements
 // are cumulative (R6): the last of each link is enough, so they need no bound.
-type PendingAcks struct {
+type pendingAcks struct {
 	wake chan struct{}
 
 	mu     sync.Mutex
@@ -20,13 +20,13 @@ type ackKey struct {
 	to   link.NodeID
 }
 
-// NewPendingAcks returns an empty set.
-func NewPendingAcks() *PendingAcks {
-	return &PendingAcks{wake: make(chan struct{}, 1), latest: map[ackKey]link.Ack{}}
+// newPendingAcks returns an empty set.
+func newPendingAcks() *pendingAcks {
+	return &pendingAcks{wake: make(chan struct{}, 1), latest: map[ackKey]link.Ack{}}
 }
 
 // Put takes acknowledgements. A request for a resend that was not published yet is kept.
-func (p *PendingAcks) Put(acks []link.Ack) {
+func (p *pendingAcks) Put(acks []link.Ack) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, a := range acks {
@@ -43,10 +43,10 @@ func (p *PendingAcks) Put(acks []link.Ack) {
 }
 
 // Wake is ready when Take may have something.
-func (p *PendingAcks) Wake() <-chan struct{} { return p.wake }
+func (p *pendingAcks) Wake() <-chan struct{} { return p.wake }
 
 // Take returns, and forgets, what is to be published.
-func (p *PendingAcks) Take() []link.Ack {
+func (p *pendingAcks) Take() []link.Ack {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := make([]link.Ack, 0, len(p.latest))
@@ -58,7 +58,7 @@ func (p *PendingAcks) Take() []link.Ack {
 }
 
 // Empty reports whether nothing is to be published.
-func (p *PendingAcks) Empty() bool {
+func (p *pendingAcks) Empty() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.latest) == 0

@@ -6,9 +6,9 @@ import (
 	"posta.dev/posta/link"
 )
 
-// SendQueue holds the frames of one link, or of a broadcast edge, between the node's loop and the goroutine that publishes
+// sendQueue holds the frames of one link, or of a broadcast edge, between the node's loop and the goroutine that publishes
 // them. The loop offers and never waits; the publisher takes.
-type SendQueue struct {
+type sendQueue struct {
 	capacity int
 	wake     chan struct{} // holds one token while there may be something to do
 
@@ -17,13 +17,13 @@ type SendQueue struct {
 	bytes  int
 }
 
-// NewSendQueue returns a queue with space for this many bytes. It never holds more than the link's window.
-func NewSendQueue(room int) *SendQueue {
-	return &SendQueue{capacity: room, wake: make(chan struct{}, 1)}
+// newSendQueue returns a queue with space for this many bytes. It never holds more than the link's window.
+func newSendQueue(room int) *sendQueue {
+	return &sendQueue{capacity: room, wake: make(chan struct{}, 1)}
 }
 
-// Offer takes frames from the front while they fit, and returns how many. An empty queue takes at least one.
-func (q *SendQueue) Offer(frames []link.Frame) int {
+// offer takes frames from the front while they fit, and returns how many. An empty queue takes at least one.
+func (q *sendQueue) offer(frames []link.Frame) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n := 0
@@ -40,16 +40,16 @@ func (q *SendQueue) Offer(frames []link.Frame) int {
 }
 
 // Wake is ready when Next may have something. After it the publisher calls Next until that returns nothing.
-func (q *SendQueue) Wake() <-chan struct{} { return q.wake }
+func (q *sendQueue) Wake() <-chan struct{} { return q.wake }
 
 // Signal makes Wake ready without new frames.
-func (q *SendQueue) Signal() {
+func (q *sendQueue) Signal() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.signalLocked()
 }
 
-func (q *SendQueue) signalLocked() {
+func (q *sendQueue) signalLocked() {
 	select {
 	case q.wake <- struct{}{}:
 	default:
@@ -57,7 +57,7 @@ func (q *SendQueue) signalLocked() {
 }
 
 // Next takes one frame, and further ones up to batch bytes in all. It returns nil when the queue is empty.
-func (q *SendQueue) Next(batch int) []link.Frame {
+func (q *sendQueue) Next(batch int) []link.Frame {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	size := 0
@@ -79,14 +79,14 @@ func (q *SendQueue) Next(batch int) []link.Frame {
 }
 
 // Clear empties the queue: over a new connection the link begins again where the receiver says (R7).
-func (q *SendQueue) Clear() {
+func (q *sendQueue) Clear() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.frames, q.bytes = nil, 0
 }
 
 // Empty reports whether nothing waits.
-func (q *SendQueue) Empty() bool {
+func (q *sendQueue) Empty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.frames) == 0

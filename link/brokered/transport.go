@@ -23,11 +23,11 @@ type Transport[Tag any] struct {
 	Out    []*Outgoing
 	In     []*Incoming[Tag]
 
-	troubles Troubles
+	troubles troubles
 
 	control *control.Control
 	unwatch func() // ends the recheck of the control socket at each Reload of the keys
-	acks    *PendingAcks
+	acks    *pendingAcks
 	events  chan link.Event
 	stop    chan struct{}      // closed when nobody reads events any longer
 	cut     context.CancelFunc // ends the connections
@@ -60,7 +60,7 @@ const (
 // New opens the node's control socket and makes the ends of all links. accepts limits the incoming connections of the process; nil: no
 // limit.
 func New[Tag any](cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transport[Tag], error) {
-	t := &Transport[Tag]{Config: cfg, acks: NewPendingAcks(), events: make(chan link.Event, eventsCap), stop: make(chan struct{})}
+	t := &Transport[Tag]{Config: cfg, acks: newPendingAcks(), events: make(chan link.Event, eventsCap), stop: make(chan struct{})}
 	var err error
 	t.control, err = control.New(control.Config{
 		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Keys: cfg.Keys, Log: cfg.Log, OnEvent: t.emit, OnAsked: t.asked,
@@ -98,7 +98,7 @@ func (t *Transport[Tag]) makeEnds() {
 	}
 	for _, e := range topo.EdgesTo(self.Stage) {
 		for _, n := range topo.Senders(e) {
-			in := &Incoming[Tag]{Unacked: NewUnacked[Tag](), Edge: e.Name(), From: n.ID, To: self.ID, emit: t.emit, discard: t.discard}
+			in := &Incoming[Tag]{unacked: newUnacked[Tag](), Edge: e.Name(), From: n.ID, To: self.ID, emit: t.emit, discard: t.discard}
 			if e.Socket == topology.Pub {
 				in.To = ""
 			}
@@ -112,7 +112,7 @@ func (t *Transport[Tag]) Start(b Broker) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.cut = cancel
 	for what, serve := range map[string]func(context.Context, *Outage) error{"out": b.Out, "in": b.In} {
-		outage := NewOutage(t.Config.Log, b.Name, what, &t.troubles)
+		outage := newOutage(t.Config.Log, b.Name, what, &t.troubles)
 		t.wg.Add(1)
 		go func() {
 			defer t.wg.Done()
@@ -137,7 +137,7 @@ func (t *Transport[Tag]) Send(edge string, to link.NodeID, frames []link.Frame) 
 	if o == nil {
 		return 0
 	}
-	return o.Offer(frames, time.Now())
+	return o.offer(frames, time.Now())
 }
 
 // Acks implements link.Transport: the broker may forget what is durable here, and the senders are told.
@@ -145,7 +145,7 @@ func (t *Transport[Tag]) Acks(acks []link.Ack) {
 	for i := range acks {
 		for _, in := range t.In {
 			if in.Edge == acks[i].Edge && in.From == acks[i].To {
-				in.Acked(&acks[i])
+				in.acked(&acks[i])
 			}
 		}
 	}

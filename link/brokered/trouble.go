@@ -10,8 +10,8 @@ import (
 // recently is how long the failure of a link is shown after it happened. A link that keeps failing does so at shorter intervals.
 const recently = 15 * time.Second
 
-// Troubles are the present problems of a transport, for `posta status`. There is at most one entry for each connection and each link.
-type Troubles struct {
+// troubles are the present problems of a transport, for `posta status`. There is at most one entry for each connection and each link.
+type troubles struct {
 	mu sync.Mutex
 	of map[string]trouble // by what it concerns
 }
@@ -44,14 +44,14 @@ func (l *logLines) admit(text string, now time.Time) bool {
 	return true
 }
 
-// Say adds a problem of what. It stays until the given time or, if that is zero, until Over.
-func (t *Troubles) Say(what, text string, until time.Time) {
+// say adds a problem of what. It stays until the given time or, if that is zero, until Over.
+func (t *troubles) say(what, text string, until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.putLocked(what, trouble{text: text, until: until})
 }
 
-func (t *Troubles) putLocked(what string, x trouble) {
+func (t *troubles) putLocked(what string, x trouble) {
 	if t.of == nil {
 		t.of = map[string]trouble{}
 	}
@@ -59,7 +59,7 @@ func (t *Troubles) putLocked(what string, x trouble) {
 }
 
 // failed adds the failure of a link for a while, and reports whether it is to be logged.
-func (t *Troubles) failed(what, text string, now time.Time) (log bool) {
+func (t *troubles) failed(what, text string, now time.Time) (log bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	x := t.of[what]
@@ -70,14 +70,14 @@ func (t *Troubles) failed(what, text string, now time.Time) (log bool) {
 }
 
 // Over removes the problem of what.
-func (t *Troubles) Over(what string) {
+func (t *troubles) Over(what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.of, what)
 }
 
 // Text returns all problems in one line, without repetitions; "" if there are none.
-func (t *Troubles) Text(now time.Time) string {
+func (t *troubles) Text(now time.Time) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var texts []string

@@ -8,7 +8,7 @@ import (
 
 func TestTroubles(t *testing.T) {
 	now := time.Unix(1000, 0)
-	var x Troubles
+	var x troubles
 	text := func(want string) {
 		t.Helper()
 		if got := x.Text(now); got != want {
@@ -16,8 +16,8 @@ func TestTroubles(t *testing.T) {
 		}
 	}
 	text("")
-	x.Say("broker, in", "no way through", time.Time{})
-	x.Say("broker, out", "no way through", time.Time{})
+	x.say("broker, in", "no way through", time.Time{})
+	x.say("broker, out", "no way through", time.Time{})
 	if !x.failed("a link", "somebody deleted its queue", now) {
 		t.Error("the first failure of a link is not logged")
 	}
@@ -50,7 +50,7 @@ func TestALinkLogsLittle(t *testing.T) {
 		"alternating": func(i int) string { return fmt.Sprint("reason ", i%2) },
 		"always new":  func(i int) string { return fmt.Sprint("reason ", i) },
 	} {
-		var x Troubles
+		var x troubles
 		lines := 0
 		now := time.Unix(1000, 0)
 		for i := range 1000 { // 100 s

@@ -6,7 +6,7 @@ import (
 	"posta.dev/posta/link"
 )
 
-// Unacked holds the deliveries of one link that are not acknowledged to the broker yet, and finds those that may be: the effects of all
+// unacked holds the deliveries of one link that are not acknowledged to the broker yet, and finds those that may be: the effects of all
 // their frames are on disk (R5), or they will never have any. T is the broker's identifier of a delivery.
 //
 // A delivery is settled if one of these is true of the acknowledgement that the node sends to its sender:
@@ -19,7 +19,7 @@ import (
 //
 // Without the last four, dropped frames could use up the broker's prefetch, and the missing frame would never be delivered. An error in
 // them loses nothing: the frames are still in their sender's outbox.
-type Unacked[T any] struct {
+type unacked[T any] struct {
 	wake chan struct{}
 
 	mu      sync.Mutex
@@ -34,11 +34,11 @@ type delivery[T any] struct {
 	last link.Seq
 }
 
-// NewUnacked returns one without deliveries.
-func NewUnacked[T any]() *Unacked[T] { return &Unacked[T]{wake: make(chan struct{}, 1)} }
+// newUnacked returns one without deliveries.
+func newUnacked[T any]() *unacked[T] { return &unacked[T]{wake: make(chan struct{}, 1)} }
 
-// Delivered adds a delivery. One without frames could not be decoded.
-func (u *Unacked[T]) Delivered(tag T, frames []link.Frame) {
+// delivered adds a delivery. One without frames could not be decoded.
+func (u *unacked[T]) delivered(tag T, frames []link.Frame) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	d := delivery[T]{tag: tag}
@@ -54,8 +54,8 @@ func (u *Unacked[T]) Delivered(tag T, frames []link.Frame) {
 	u.open = append(u.open, d)
 }
 
-// Acked takes the acknowledgement that the node gives the link's sender.
-func (u *Unacked[T]) Acked(a *link.Ack) {
+// acked takes the acknowledgement that the node gives the link's sender.
+func (u *unacked[T]) acked(a *link.Ack) {
 	if a.Superseded {
 		return // it does not say what was taken
 	}
@@ -78,16 +78,16 @@ func (u *Unacked[T]) Acked(a *link.Ack) {
 	}
 }
 
-func (u *Unacked[T]) settledLocked(d *delivery[T], a *link.Ack) bool {
+func (u *unacked[T]) settledLocked(d *delivery[T], a *link.Ack) bool {
 	return d.last <= a.Hwm || d.id.LogID != a.Log || d.id.Life != a.Echo || d.id.LogID == u.newest.LogID &&
 		d.id.Incarnation < u.newest.Incarnation
 }
 
 // Wake is ready when TakeSettled may have something.
-func (u *Unacked[T]) Wake() <-chan struct{} { return u.wake }
+func (u *unacked[T]) Wake() <-chan struct{} { return u.wake }
 
 // TakeSettled returns, and forgets, the deliveries that the broker may forget, in the order they came.
-func (u *Unacked[T]) TakeSettled() []T {
+func (u *unacked[T]) TakeSettled() []T {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	done := u.settled
@@ -96,7 +96,7 @@ func (u *Unacked[T]) TakeSettled() []T {
 }
 
 // Reset forgets all deliveries: over a new connection the broker delivers unacknowledged ones again, with new tags.
-func (u *Unacked[T]) Reset() {
+func (u *unacked[T]) Reset() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.open, u.settled = nil, nil

@@ -11,8 +11,8 @@ import (
 	"posta.dev/posta/internal/owned"
 )
 
-// ErrLocked is wrapped by the error of TakeLock when another process has the lock.
-var ErrLocked = errors.New("in use by another process")
+// errLocked is wrapped by the error of TakeLock when another process has the lock.
+var errLocked = errors.New("in use by another process")
 
 // Lock is a file that one process at a time holds. The kernel releases it when the process ends, however it ends.
 type Lock struct{ f *os.File }
@@ -32,7 +32,7 @@ func TakeLock(name string) (*Lock, error) {
 	if err != nil {
 		defer func() { _ = f.Close() }()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%s is %w%s", name, ErrLocked, holder(f))
+			return nil, fmt.Errorf("%s is %w%s", name, errLocked, holder(f))
 		}
 		return nil, fmt.Errorf("take the lock %s: %w", name, err)
 	}

@@ -84,7 +84,7 @@ func TestSocketsHaveShortPathsWhereverTheSiteIs(t *testing.T) {
 func TestASiteIsForOneAtATime(t *testing.T) {
 	dir := t.TempDir()
 	first := newRunDir(t, RunDirConfig{Dir: dir})
-	if _, err := NewRunDir(RunDirConfig{Dir: dir}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "run.lock") {
+	if _, err := NewRunDir(RunDirConfig{Dir: dir}); !errors.Is(err, errLocked) || !strings.Contains(err.Error(), "run.lock") {
 		t.Errorf("a second one gets %v", err)
 	}
 	if err := first.Close(true); err != nil {
@@ -142,7 +142,7 @@ func TestLockNamesItsHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := TakeLock(name); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), ", ") {
+	if _, err := TakeLock(name); !errors.Is(err, errLocked) || !strings.Contains(err.Error(), ", ") {
 		t.Errorf("the second gets %v", err)
 	}
 	if err := first.Release(); err != nil {

@@ -11,9 +11,9 @@ import (
 	"posta.dev/posta/internal/owned"
 )
 
-// KeptRuns is how many temporary directories with logs of runs that failed stay for people to look at (R16). The next run removes older
+// keptRuns is how many temporary directories with logs of runs that failed stay for people to look at (R16). The next run removes older
 // ones.
-const KeptRuns = 5
+const keptRuns = 5
 
 const (
 	runPrefix = "posta-run-"
@@ -75,7 +75,7 @@ func sweep() {
 	kept := 0
 	for _, r := range marked {
 		if _, err := os.Lstat(filepath.Join(r.dir, topologyFile)); err != nil {
-			if kept++; kept <= KeptRuns {
+			if kept++; kept <= keptRuns {
 				continue
 			}
 		}

@@ -27,9 +27,9 @@ func TestR16_DirectoriesOfFailedRunsAreSwept(t *testing.T) {
 		}
 		return s
 	}
-	used, killed := made(0), made(KeptRuns+9) // the killed one is the newest
+	used, killed := made(0), made(keptRuns+9) // the killed one is the newest
 	var failed []*RunDir
-	for i := range KeptRuns + 2 {
+	for i := range keptRuns + 2 {
 		s := made(i + 1)
 		if err := errors.Join(s.Prune(), s.Close(false)); err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestS1_TheSweepTouchesNothingOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var traps []string
-	for i := range KeptRuns + 3 {
+	for i := range keptRuns + 3 {
 		dir := filepath.Join(tmp, fmt.Sprintf("%strap%d", runPrefix, i))
 		err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, markFile), nil, 0o600),
 			os.Symlink(victim, filepath.Join(dir, "run.lock")))
@@ -114,7 +114,7 @@ func TestS1_ALockIsTakenBeforeItIsWritten(t *testing.T) {
 	if err != nil || len(before) == 0 {
 		t.Fatalf("the lock has %q, %v", before, err)
 	}
-	if _, err := TakeLock(name); !errors.Is(err, ErrLocked) {
+	if _, err := TakeLock(name); !errors.Is(err, errLocked) {
 		t.Errorf("the second gets %v", err)
 	}
 	if after, err := os.ReadFile(name); string(after) != string(before) || err != nil {
