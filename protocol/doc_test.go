@@ -38,24 +38,24 @@ func docExamples(t *testing.T) string {
 		{N: 1, Query: "rain", Columns: []string{"date", "average_duration_sec", "trips"}, Rows: rows, Last: true},
 		{N: 2, Rejected: []Rejected{{Stream: "trips", Rows: 1, First: []RejectedRow{
 			{File: "montreal/trips.csv", Line: 9, Reason: "duration_sec is empty"}}}}}}}
-	busy := Reply{Type: Refused, Err: Error{Code: ErrBusy, Message: "8 sessions are running; try again", RetryAfter: time.Second}}
 
 	var b strings.Builder
+	shown := map[string]bool{}
 	for _, e := range []struct {
 		title string
 		frame []byte
 	}{
-		{"`open`", open.Append(nil)}, {"`opened`", opened.Append(nil)}, {"`error`, when the cluster is busy", busy.Append(nil)},
+		{"`open`", open.Append(nil)}, {"`opened`", opened.Append(nil)},
 		{"`chunk`", chunk.Append(nil)}, {"`ok`", ok.Append(nil)}, {"`end`", end.Append(nil)}, {"`results`", results.Append(nil)},
 		{"`results`, the reply", parts.Append(nil)},
 	} {
-		fmt.Fprintf(&b, "%s (%d bytes)\n\n```\n%s```\n\n", e.title, len(e.frame), dump(e.frame))
+		fmt.Fprintf(&b, "%s (%d bytes)\n\n```\n%s```\n\n", e.title, len(e.frame), dump(e.frame, shown))
 	}
 	return b.String()
 }
 
-// dump writes a frame as one line for each key of the map, bytes first.
-func dump(frame []byte) string {
+// dump writes a frame as one line for each key of the map, bytes first. Of a long value that was shown before it writes only the key.
+func dump(frame []byte, shown map[string]bool) string {
 	var b strings.Builder
 	d := newDecoder(frame)
 	before := frame
@@ -66,6 +66,10 @@ func dump(frame []byte) string {
 		value := d.raw(maxDepth)
 		says := string(key[1:]) // keys are shorter than 32 bytes, so the length has one byte
 		hex := spaced(append(append([]byte(nil), key...), value...))
+		if shown[hex] && len(value) > 8 {
+			hex, says = spaced(key)+" …", says+", as above"
+		}
+		shown[hex] = true
 		for i, line := range wrap(hex) {
 			if i > 0 {
 				says = ""
