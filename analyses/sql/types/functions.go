@@ -251,7 +251,8 @@ var Functions = []Function{
 		About: "Kilometres between two places, as latitude, longitude, latitude, longitude."},
 	{Name: "vader", Group: own, Forms: []string{"TEXT -> DOUBLE"}, About: "The sentiment of an English text, from -1 to 1."},
 	{Name: "python_list", Group: own, Forms: []string{"TEXT -> TEXT[]", "TEXT, TEXT -> TEXT[]"}, Nulls: Own,
-		About: "The texts of a Python list, or those at a key of its dicts; NULL if it is none, or an item has no such text. Numbers become text."},
+		About: "The texts of a Python list, or those at a key of its dicts; NULL if it is none, or an item has no such text. " +
+			"Numbers become text."},
 	{Name: "iso_minutes", Total: true, Group: own, Forms: []string{"TEXT -> BIGINT"}, Nulls: Own,
 		About: "The minutes of a duration as P1DT2H30M; NULL if it is none."},
 
