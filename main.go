@@ -28,7 +28,8 @@ func main() {
 	cmd.Main(cmd.Program{
 		Analyses: analyses.Set{bikes.New(), flights.New(), movies.New(), memes.New()},
 		Generators: map[string]cmd.Generator{
-			"bikes": gen.Bikes, "flights": gen.Flights, "movies": gen.Movies, "memes": gen.Memes, "measurements": gen.Measurements, "tpch": gen.TPCH,
+			"bikes": gen.Bikes, "flights": gen.Flights, "movies": gen.Movies, "memes": gen.Memes, "measurements": gen.Measurements,
+			"tpch": gen.TPCH, "hits": gen.Hits,
 		},
 		Version: release,
 		More:    []*cli.Command{command.New()},

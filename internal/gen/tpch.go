@@ -47,7 +47,7 @@ func (g *tpch) of(table, row int) *rand.Rand {
 }
 
 func (g *tpch) regions(flusher) []byte {
-	b := []byte("r_regionkey,r_name,r_comment\n")
+	b := firstLine("tpch", "region")
 	for i, name := range tpchRegions {
 		b = strconv.AppendInt(b, int64(i), 10)
 		b = append(append(append(b, ','), name...), ',')
@@ -57,7 +57,7 @@ func (g *tpch) regions(flusher) []byte {
 }
 
 func (g *tpch) nationRows(flusher) []byte {
-	b := []byte("n_nationkey,n_name,n_regionkey,n_comment\n")
+	b := firstLine("tpch", "nation")
 	for i, n := range tpchNations {
 		b = strconv.AppendInt(b, int64(i), 10)
 		b = append(append(append(b, ','), n.name...), ',', byte('0'+n.region), ',')
@@ -67,7 +67,7 @@ func (g *tpch) nationRows(flusher) []byte {
 }
 
 func (g *tpch) suppliers(flush flusher) []byte {
-	b := []byte("s_suppkey,s_name,s_address,s_nationkey,s_phone,s_acctbal,s_comment\n")
+	b := firstLine("tpch", "supplier")
 	for i := 1; i <= g.supplier; i++ {
 		r := g.of(2, i)
 		b = strconv.AppendInt(b, int64(i), 10)
@@ -109,7 +109,7 @@ func (g *tpch) party(b []byte, r *rand.Rand) []byte {
 }
 
 func (g *tpch) customers(flush flusher) []byte {
-	b := []byte("c_custkey,c_name,c_address,c_nationkey,c_phone,c_acctbal,c_mktsegment,c_comment\n")
+	b := firstLine("tpch", "customer")
 	for i := 1; i <= g.customer; i++ {
 		r := g.of(3, i)
 		b = strconv.AppendInt(b, int64(i), 10)
@@ -122,7 +122,7 @@ func (g *tpch) customers(flush flusher) []byte {
 }
 
 func (g *tpch) partRows(flush flusher) []byte {
-	b := []byte("p_partkey,p_name,p_mfgr,p_brand,p_type,p_size,p_container,p_retailprice,p_comment\n")
+	b := firstLine("tpch", "part")
 	for i := 1; i <= g.part; i++ {
 		r := g.of(4, i)
 		b = append(strconv.AppendInt(b, int64(i), 10), ',')
@@ -156,7 +156,7 @@ func (g *tpch) supplierOf(part, k int) int {
 }
 
 func (g *tpch) partsupp(flush flusher) []byte {
-	b := []byte("ps_partkey,ps_suppkey,ps_availqty,ps_supplycost,ps_comment\n")
+	b := firstLine("tpch", "partsupp")
 	for i := 1; i <= g.part; i++ {
 		r := g.of(5, i)
 		for k := range 4 {
@@ -200,7 +200,7 @@ func (g *tpch) order(n, left int) *order {
 }
 
 func (g *tpch) orders(flush flusher) []byte {
-	b := []byte("o_orderkey,o_custkey,o_orderstatus,o_totalprice,o_orderdate,o_orderpriority,o_clerk,o_shippriority,o_comment\n")
+	b := firstLine("tpch", "orders")
 	for n, left := 0, g.rows; left > 0; n++ {
 		o := g.order(n, left)
 		left -= len(o.lines)
@@ -229,9 +229,7 @@ func (g *tpch) orders(flush flusher) []byte {
 }
 
 func (g *tpch) lineitem(flush flusher) []byte {
-	b := []byte(
-		"l_orderkey,l_partkey,l_suppkey,l_linenumber,l_quantity,l_extendedprice,l_discount,l_tax,l_returnflag,l_linestatus,l_shipdate," +
-			"l_commitdate,l_receiptdate,l_shipinstruct,l_shipmode,l_comment\n")
+	b := firstLine("tpch", "lineitem")
 	for n, left := 0, g.rows; left > 0; n++ {
 		o := g.order(n, left)
 		left -= len(o.lines)

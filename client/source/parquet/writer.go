@@ -15,13 +15,15 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// groupBytes is how many bytes of values a [Writer] gathers before it writes a row group.
-const groupBytes = 4 << 20
+// DefaultGroup is how many bytes of values a [Writer] gathers before it writes a row group.
+const DefaultGroup = 4 << 20
 
-// Writer writes rows as a Parquet file: columns of int64, double, booleans, decimals, days, times and UTF-8 text, each row group in one
-// page for each column, packed with Snappy and with a checksum, and with statistics. Any value may be null. It keeps one row group in
-// memory, and some hundred bytes for each column of each row group that it has written.
+// Writer writes rows as a Parquet file: columns of integers, double, booleans, decimals, days, times and UTF-8 text, each row group in one
+// page for each column, packed with Snappy and with a checksum, and with statistics. Values that are often the same are in a dictionary.
+// Any value may be null. It keeps one row group in memory, and some hundred bytes for each column of each row group that it has written.
 type Writer struct {
+	Group int // bytes of values in a row group: larger ones are read faster, and take more memory
+
 	w       io.Writer
 	at      int64
 	columns []gathered
@@ -31,6 +33,8 @@ type Writer struct {
 	number  int    // of row groups written
 	plain   []byte // a page before it is packed
 	page    []byte // a page after it is packed
+	words   dictionary
+	bytes   int64 // of the row group's pages, with their headers, as if they were not packed
 	err     error
 }
 
@@ -39,6 +43,7 @@ type gathered struct {
 	name string
 	typ  types.Type
 	kind int64 // the physical type
+	wide int64 // bits of integers that are narrower than a BIGINT, or 0
 	data []byte
 	bits int // number of booleans in data
 
@@ -151,12 +156,17 @@ func (c *gathered) take(page []byte) []byte {
 // NewWriter returns a writer of columns with these names and types. Types of which a file has no columns, like INTERVAL, are written as
 // text.
 func NewWriter(w io.Writer, names []string, of []types.Type) *Writer {
-	f := &Writer{w: w}
+	f := &Writer{Group: DefaultGroup, w: w}
 	for i, name := range names {
 		f.columns = append(f.columns, gathered{name: protocol.UTF8(name), typ: of[i], kind: physical(of[i].Kind)})
 	}
 	f.write([]byte(Magic))
 	return f
+}
+
+// Narrow declares that the integers of a column have 16 or 32 bits. It precedes the first row.
+func (f *Writer) Narrow(column int, bits int64) {
+	f.columns[column].kind, f.columns[column].wide = kindInt32, bits
 }
 
 func (f *Writer) write(p []byte) {
@@ -173,7 +183,7 @@ var ErrValue = errors.New("a value is not of its column's type")
 func (c *gathered) integer(v protocol.Value) (n int64, ok bool) {
 	switch p := []byte(v.Text); {
 	case c.typ.Kind == types.BigInt:
-		return v.Int, v.Kind == protocol.Int
+		return v.Int, v.Kind == protocol.Int && (c.wide == 0 || v.Int == v.Int<<(64-c.wide)>>(64-c.wide))
 	case v.Kind != protocol.Text:
 	case c.typ.Kind == types.Decimal:
 		return field.Decimal(p, c.typ)
@@ -238,7 +248,7 @@ func (f *Writer) Row(row []protocol.Value) error {
 		size += len(c.data) + len(c.levels)
 	}
 	f.rows++
-	if size >= groupBytes || f.rows == math.MaxInt32 {
+	if size >= f.Group || f.rows == math.MaxInt32 {
 		f.flush()
 	}
 	return f.err
@@ -255,52 +265,16 @@ func (f *Writer) flush() {
 	if f.rows == 0 {
 		return
 	}
-	begin, plain := f.at, 0
+	begin := f.at
 	var columns []byte
+	f.bytes = 0
 	for i := range f.columns {
-		c := &f.columns[i]
-		f.plain = c.take(f.plain[:0])
-		packed := snappy.Encode(f.page[:cap(f.page)], f.plain)
-		var head made
-		head.int(1, thriftI32, pageData)
-		head.int(2, thriftI32, int64(len(f.plain)))
-		head.int(3, thriftI32, int64(len(packed)))
-		head.int(4, thriftI32, int64(int32(crc32.ChecksumIEEE(packed))))
-		head.begin(5)
-		head.int(1, thriftI32, f.rows)
-		head.int(2, thriftI32, encodingPlain)
-		head.int(3, thriftI32, encodingRLE)
-		head.int(4, thriftI32, encodingRLE)
-		head.end()
-		head.end()
-
-		from := f.at
-		f.write(head.p)
-		f.write(packed)
-		var m made
-		m.int(2, thriftI64, from)
-		m.begin(3)
-		m.int(1, thriftI32, c.kind)
-		m.list(2, thriftI32, 2)
-		m.p = append(m.p, encodingPlain<<1, encodingRLE<<1)
-		m.list(3, thriftBinary, 1)
-		m.text(c.name)
-		m.int(4, thriftI32, codecSnappy)
-		m.int(5, thriftI64, f.rows)
-		m.int(6, thriftI64, int64(len(head.p)+len(f.plain)))
-		m.int(7, thriftI64, f.at-from)
-		m.int(9, thriftI64, from)
-		c.statistics(&m)
-		m.end()
-		m.end()
-		columns = append(columns, m.p...)
-		plain += len(head.p) + len(f.plain)
-		f.page = packed
+		columns = append(columns, f.chunk(&f.columns[i])...)
 	}
 	var g made
 	g.list(1, thriftStruct, len(f.columns))
 	g.p = append(g.p, columns...)
-	g.int(2, thriftI64, int64(plain))
+	g.int(2, thriftI64, f.bytes)
 	g.int(3, thriftI64, f.rows)
 	g.int(5, thriftI64, begin)
 	g.end()
@@ -308,6 +282,61 @@ func (f *Writer) flush() {
 	f.number++
 	f.all += f.rows
 	f.rows = 0
+}
+
+// chunk writes the pages of a column, and returns what the file's end says of them.
+func (f *Writer) chunk(c *gathered) []byte {
+	from, before, encoding := f.at, f.bytes, int64(encodingPlain)
+	if f.words.encode(c) {
+		encoding = encodingDictionary
+		f.plain = append(f.plain[:0], f.words.values...)
+		f.writePage(pageDictionary, 7, int64(len(f.words.codes)), encodingPlain)
+	}
+	data := f.at
+	f.plain = c.take(f.plain[:0])
+	f.writePage(pageData, 5, f.rows, encoding)
+	var m made
+	m.int(2, thriftI64, from)
+	m.begin(3)
+	m.int(1, thriftI32, c.kind)
+	m.list(2, thriftI32, 3)
+	m.p = append(m.p, encodingPlain<<1, encodingRLE<<1, byte(encoding)<<1)
+	m.list(3, thriftBinary, 1)
+	m.text(c.name)
+	m.int(4, thriftI32, codecSnappy)
+	m.int(5, thriftI64, f.rows)
+	m.int(6, thriftI64, f.bytes-before)
+	m.int(7, thriftI64, f.at-from)
+	m.int(9, thriftI64, data)
+	if data > from {
+		m.int(11, thriftI64, from)
+	}
+	c.statistics(&m)
+	m.end()
+	m.end()
+	return m.p
+}
+
+// writePage packs and writes the page in f.plain, with its header, in which field describes pages of this kind.
+func (f *Writer) writePage(kind int64, field int, values, encoding int64) {
+	f.page = snappy.Encode(f.page[:cap(f.page)], f.plain)
+	var head made
+	head.int(1, thriftI32, kind)
+	head.int(2, thriftI32, int64(len(f.plain)))
+	head.int(3, thriftI32, int64(len(f.page)))
+	head.int(4, thriftI32, int64(int32(crc32.ChecksumIEEE(f.page))))
+	head.begin(field)
+	head.int(1, thriftI32, values)
+	head.int(2, thriftI32, encoding)
+	if kind == pageData {
+		head.int(3, thriftI32, encodingRLE)
+		head.int(4, thriftI32, encodingRLE)
+	}
+	head.end()
+	head.end()
+	f.write(head.p)
+	f.write(f.page)
+	f.bytes += int64(len(head.p) + len(f.plain))
 }
 
 func physical(kind types.Kind) int64 {
@@ -327,7 +356,18 @@ func physical(kind types.Kind) int64 {
 // meaning appends what the values of a column mean: the converted type, which older readers know, and the logical one.
 func (c *gathered) meaning(e *made) {
 	switch c.typ.Kind {
-	case types.BigInt, types.Double, types.Bool:
+	case types.BigInt:
+		if c.wide > 0 {
+			e.int(6, thriftI32, 15+c.wide/16) // INT_16 or INT_32
+			e.begin(10)
+			e.begin(logicalInteger)
+			e.field(1, thriftByte)
+			e.p = append(e.p, byte(c.wide))
+			e.field(2, thriftTrue)
+			e.end()
+			e.end()
+		}
+	case types.Double, types.Bool:
 	case types.Decimal:
 		e.int(6, thriftI32, 5)
 		e.int(7, thriftI32, int64(c.typ.Scale))

@@ -24,6 +24,7 @@ type maker struct {
 	rows int
 	seed uint64
 	dir  string
+	as   string
 	json bool
 }
 
@@ -38,14 +39,18 @@ func GenCommand(base *call.Call) *cli.Command {
    posta gen bikes --rows 1000000 --out data/bikes
    posta gen measurements --rows 10000000 --out data
    posta gen tpch --rows 60000 --out data/tpch
+   posta gen hits --rows 1000000 --format parquet --out data
 
 The measurements are stations and temperatures, to ask SQL about. tpch makes the tables of TPC-H; 6,000,000 rows of lineitem are scale 1.
+hits makes the table of ClickBench; 100,000,000 rows have as many different users, URLs and search phrases as the original. These two can be
+Parquet.
 
 ` + exit.Help,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "rows", Destination: &x.rows, Value: 1_000_000, Usage: "rows of the largest stream"},
 			&cli.Uint64Flag{Name: "seed", Destination: &x.seed, Value: 1, Usage: "another seed makes other data of the same kind"},
 			&cli.StringFlag{Name: call.FlagOut, Destination: &x.dir, Usage: "`DIR` to write to; created if it does not exist"},
+			&cli.StringFlag{Name: "format", Destination: &x.as, Value: "csv", Usage: "`FORMAT` of the files: csv or parquet"},
 			call.JSONFlag(&x.json),
 		},
 		Action: x.run,
@@ -70,10 +75,18 @@ func (x *maker) run(c *cli.Context) error {
 		return exit.Usagef("gen: where to? Give a directory with --out DIR")
 	case rows < 0:
 		return exit.Usagef("gen: --rows %d: give 0 or more", rows)
+	case x.as != "csv" && x.as != "parquet":
+		return exit.Usagef("gen: --format %s: give csv or parquet", x.as)
 	}
 	began := time.Now()
 	made := &countedDir{Dir: gen.OnDisk(dir), interrupted: c.Context.Err}
-	if err := generate(made, rows, seed); err != nil {
+	to := gen.Dir(made)
+	if x.as == "parquet" {
+		if to, err = gen.Parquet(made, name); err != nil {
+			return exit.Usagef("gen: --format parquet: %v", err)
+		}
+	}
+	if err := generate(to, rows, seed); err != nil {
 		if c.Context.Err() != nil {
 			return fmt.Errorf("gen: %w; what is in %s is not complete", exit.ErrInterrupted, dir)
 		}

@@ -1,0 +1,115 @@
+package gen
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// TestParquetHoldsTheRowsOfCSV: read by another library, of data with all types of columns and with several row groups.
+func TestParquetHoldsTheRowsOfCSV(t *testing.T) {
+	for _, c := range []struct {
+		data, file string
+		make       func(Dir, int, uint64) error
+		rows       int
+	}{{"hits", "hits", Hits, 3000}, {"tpch", "lineitem", TPCH, 3000}, {"tpch", "supplier", TPCH, 6000}, {"hits", "hits", Hits, 0}} {
+		text, packed := memory{}, memory{}
+		dir, err := Parquet(packed, c.data)
+		if err == nil {
+			err = errors.Join(c.make(text, c.rows, 5), c.make(dir, c.rows, 5))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := csv.NewReader(text[c.file+".csv"]).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := packed[c.file+".parquet"].Bytes()
+		f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got [][]string
+		for _, g := range f.RowGroups() {
+			got = append(got, parquetRows(t, f.Schema(), g)...)
+		}
+		if want = want[1:]; len(got) != len(want) {
+			t.Fatalf("%s: %d rows, want %d", c.file, len(got), len(want))
+		}
+		for i := range want {
+			for k := range want[i] {
+				if strings.TrimSuffix(got[i][k], ".00") != strings.TrimSuffix(want[i][k], ".00") {
+					t.Fatalf("%s, row %d, column %d: %q, want %q", c.file, i, k, got[i][k], want[i][k])
+				}
+			}
+		}
+	}
+	if _, err := Parquet(memory{}, "bikes"); !errors.Is(err, ErrNoTypes) {
+		t.Error(err)
+	}
+}
+
+func parquetRows(t *testing.T, schema *parquet.Schema, g parquet.RowGroup) (all [][]string) {
+	t.Helper()
+	rows := g.Rows()
+	defer func() { _ = rows.Close() }()
+	buffer := make([]parquet.Row, 100)
+	for {
+		n, err := rows.ReadRows(buffer)
+		for _, row := range buffer[:n] {
+			var line []string
+			for i, v := range row {
+				line = append(line, csvText(schema.Fields()[i].Type(), v))
+			}
+			all = append(all, line)
+		}
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// csvText writes a value as the generators do.
+func csvText(of parquet.Type, v parquet.Value) string {
+	switch name := of.String(); {
+	case name == "DATE":
+		return time.Unix(86_400*v.Int64(), 0).UTC().Format(time.DateOnly)
+	case strings.HasPrefix(name, "TIMESTAMP"):
+		return time.UnixMicro(v.Int64()).UTC().Format(time.DateTime)
+	case strings.HasPrefix(name, "DECIMAL"):
+		sign, n := "", v.Int64()
+		if n < 0 {
+			sign, n = "-", -n
+		}
+		return fmt.Sprintf("%s%d.%02d", sign, n/100, n%100)
+	}
+	return v.String()
+}
+
+// TestSchemaNamesTheColumns: as the files of CSV do.
+func TestSchemaNamesTheColumns(t *testing.T) {
+	m := tpchData(t, 10, 1)
+	if len(Schema("tpch")) != len(m) || len(Schema("bikes")) != 0 {
+		t.Errorf("%d tables for %d files", len(Schema("tpch")), len(m))
+	}
+	for _, table := range Schema("tpch") {
+		var names []string
+		for _, c := range table.Columns {
+			names = append(names, c.Name)
+		}
+		if line := header(m[table.File+".csv"]); line != strings.Join(names, ",") {
+			t.Errorf("%s: %s", table.File, line)
+		}
+	}
+}
