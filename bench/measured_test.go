@@ -63,7 +63,7 @@ func TestBench_SectionsMeasureAndReport(t *testing.T) {
 			ratio = figureOf(&s.Cases[len(s.Cases)-1], map[string]string{"race-flights": "times", "race-hop": "CPU times",
 				"race-latency": "chunk, busy p99", "race-recovery": "running again"}[s.Name])
 		}
-		if s.Name == "sql" || s.Name == "tpch" { // without DuckDB they have nothing to compare with
+		if s.Name == "sql" || s.Name == "tpch" || s.Name == "clickbench" { // without DuckDB they have nothing to compare with
 			ratio = figureOf(&s.Cases[0], "CPU")
 		}
 		if s.Name == "model" {

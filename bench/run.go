@@ -28,6 +28,7 @@ type Config struct {
 	Sizes  []int             // of frames, in bytes
 	Links  []int             // how many links at once
 	Rows   int               // facts of every analysis; 0: as many as its workload has by default
+	Format string            // of the files of tpch and clickbench: CSV or Parquet; empty: CSV
 	Lanes  int               // of the client; 0: the client's default
 	Chunk  int               // of the client, in bytes; 0: what the cluster asks for
 	TCP    int               // first port of nodes on 127.0.0.1; 0 for unix sockets
@@ -82,7 +83,7 @@ func sections() []section {
 		about := fmt.Sprintf("analysis %s on a cluster of processes, beside the naive oracle with encoding/csv", s.name())
 		all = append(all, plainly(s.name(), about, s.measure))
 	}
-	all = append(all, section{"sql", measureSQL}, section{"tpch", measureTPCH})
+	all = append(all, section{"sql", measureSQL}, section{"tpch", measureTPCH}, section{"clickbench", measureClickBench})
 	for _, s := range workloads() {
 		all = append(all, section{raceGroup + "-" + s.name(), s.race})
 	}
@@ -113,6 +114,12 @@ func Run(ctx context.Context, c Config) error {
 		if !slices.Contains(SectionNames(), name) && name != raceGroup {
 			return fmt.Errorf("bench: unknown section %q; the sections are %s", name, strings.Join(SectionNames(), ", "))
 		}
+	}
+	if c.Format == "" {
+		c.Format = CSV
+	}
+	if c.Format != CSV && c.Format != Parquet {
+		return fmt.Errorf("bench: unknown format %q; the formats are %s and %s", c.Format, CSV, Parquet)
 	}
 	if c.Keys && c.TCP == 0 {
 		return errors.New("bench: keys are for TCP: name the first port of the nodes, too")
