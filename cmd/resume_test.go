@@ -10,12 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
 	"posta.dev/posta/client"
-	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/exit"
-	"posta.dev/posta/cmd/internal/submit"
 	"posta.dev/posta/protocol/session"
 )
 
@@ -120,16 +116,4 @@ func TestR17_ResumeInWords(t *testing.T) {
 	done := strings.TrimSpace(k.must("submit", "bikes", "--data", dir, "--detach").out)
 	same(t, parse(t, k.must("results", done, "--json").out), want) // the session has its answer
 	same(t, parse(t, k.must("submit", "bikes", "--data", dir, "--resume", done, "--json").out), want)
-}
-
-// TestR17_TheCommandThatResumes: the message shows the original command with the session's id, quoted for a shell.
-func TestR17_TheCommandThatResumes(t *testing.T) {
-	x := &command{Call: &call.Call{Arguments: []string{"bikes", "--data", "my data", "--session", "17", "-q", "--resume=18", "--out", "it's"}}}
-	c := cli.NewContext(nil, nil, nil)
-	c.Command = &cli.Command{Name: "submit"}
-	want := `posta submit bikes --data 'my data' -q --out 'it'\''s' --resume 6ba7b810-9dad-41d1-80b4-00c04fd430c8`
-	id, err := session.Parse("6ba7b810-9dad-41d1-80b4-00c04fd430c8")
-	if got := submit.Resumes(x.Call, c, id); err != nil || got != want {
-		t.Errorf("%s\nwant %s", got, want)
-	}
 }

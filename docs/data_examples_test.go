@@ -83,7 +83,7 @@ func TestTheExamplesOfFilesRun(t *testing.T) {
 		"2016/montreal/stations.csv": of("stations.csv"), "montreal/weather.parquet": weather(t)})
 	t.Setenv("SSL_CERT_FILE", authority)
 
-	commands := "(cd \"$POSTA\" && go build -o \"$WORK/posta\" .)\nPATH=\"$WORK:$PATH\"\ncd '" + dir + "'\n"
+	commands := buildPosta + "cd '" + dir + "'\n"
 	ran := 0
 	for line := range strings.Lines(string(page)) {
 		command, indented := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")

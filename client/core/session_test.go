@@ -28,11 +28,11 @@ func TestN10_OldRepliesArePassedOver(t *testing.T) {
 	}
 	d.s.Reply(w.Conn, old, protocol.Reply{Type: protocol.OK, Lane: 0, Seq: 1}, d.now)
 	d.act()
-	if !d.s.Carrying(w.Lane) {
+	if d.s.lanes[w.Lane].stage != loaded {
 		t.Error("an old reply was taken for the new one")
 	}
 	d.acked()
-	if d.s.Carrying(w.Lane) {
+	if d.s.lanes[w.Lane].stage == loaded {
 		t.Error("the reply to the last try was not taken")
 	}
 	d.s.Reply(w.Conn, d.tries[w.Conn], protocol.Reply{Type: protocol.OK, Lane: 0, Seq: 1}, d.now) // no request is under way there

@@ -100,9 +100,6 @@ func (s *Session) Chunk(to int, p Chunk, now time.Time) {
 	s.ask(l.conn, exchange{purpose: carrying, request: q, want: protocol.OK})
 }
 
-// Carrying reports whether a lane still needs the chunk that it was given.
-func (s *Session) Carrying(i int) bool { return s.lanes[i].stage == loaded }
-
 func (s *Session) carried(l *lane, reply protocol.Reply, err error) {
 	if err == nil && (reply.Lane != l.id || reply.Seq != l.seq) {
 		err = fmt.Errorf("%w: the answer is to chunk %d of lane %d", protocol.ErrInvalid, reply.Seq, reply.Lane)

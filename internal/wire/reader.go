@@ -312,11 +312,3 @@ func (r *Reader) skipContainer(t byte, depth int) {
 		r.Skip(depth - 1)
 	}
 }
-
-// Check reports whether b is exactly one well-formed msgpack value, nested at most depth deep. After that, a library that
-// decodes b can exhaust neither the memory nor the stack.
-func Check(b []byte, depth int) error {
-	r := NewReader(b)
-	r.Skip(depth)
-	return r.Done()
-}

@@ -12,9 +12,6 @@ import (
 // Buckets is how many buckets a run has.
 const Buckets = fold.Buckets
 
-// Bucket returns the bucket of an entry whose key has a hash (fold.Hash).
-func Bucket(hash uint64) int { return fold.Bucket(hash) }
-
 // A run as a file; numbers are LE:
 //
 //	0       8            8+8·Buckets

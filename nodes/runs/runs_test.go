@@ -27,7 +27,7 @@ func built(r *rand.Rand, all map[int][]string, n int) *Builder {
 	mine := map[int][]string{}
 	for range n {
 		e := strings.Repeat("x", r.IntN(300)) + fmt.Sprint(r.Uint64())
-		k := Bucket(fold.Hash([]byte(e)))
+		k := fold.Bucket(fold.Hash([]byte(e)))
 		mine[k] = append(mine[k], e)
 	}
 	b := NewBuilder()

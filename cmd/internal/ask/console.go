@@ -29,7 +29,7 @@ type consoleAsker struct {
 	files query.Config // name the tables
 
 	mu    sync.Mutex
-	words PromptWords // for completion; guarded by mu
+	words promptWords // for completion; guarded by mu
 }
 
 // NewConsoleAsker answers over the files of --data and --file, or of these roots. It returns nil if there are none.

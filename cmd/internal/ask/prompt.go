@@ -49,7 +49,7 @@ type prompt struct {
 	c     *cli.Context
 	edit  *lineedit.Editor
 	past  *lineedit.History
-	words *PromptWords
+	words *promptWords
 
 	cluster promptCluster
 
@@ -107,7 +107,7 @@ func (x *command) promptSQL(c *cli.Context, in, out *os.File) (err error) {
 	if p.past, err = lineedit.OpenHistory(historyFile()); err != nil {
 		x.Notef("note: %s", exit.OneLine(err))
 	}
-	p.words = &PromptWords{}
+	p.words = &promptWords{}
 	p.edit = lineedit.Open(lineedit.Config{In: in, Out: out, History: p.past, Complete: p.complete})
 	x.Progress = x.NewProgress()
 	defer func() { err = errors.Join(err, p.cluster.stop()) }()

@@ -10,21 +10,21 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 )
 
-// PromptWords completes the words of statements.
-type PromptWords struct {
+// promptWords completes the words of statements.
+type promptWords struct {
 	Before  string              // the lines of the statement above the one that is typed
 	columns map[string][]string // columns of tables that were named; each table is looked up once
 }
 
 // forget must be called when tables have changed.
-func (w *PromptWords) forget() { w.columns = nil }
+func (w *promptWords) forget() { w.columns = nil }
 
 // commandWords are the commands of the prompt itself.
 var commandWords = []string{".exit", ".explain", ".help", ".mode", ".quit", ".read", ".schema", ".tables"}
 
 // Complete returns the line with its last word completed as far as that is certain, and the words that it may become. columnsOf looks up
 // the columns of a table.
-func (w *PromptWords) Complete(line string, tables []string, columnsOf func(table string) []string) (string, []string) {
+func (w *promptWords) Complete(line string, tables []string, columnsOf func(table string) []string) (string, []string) {
 	at := len(line)
 	for at > 0 {
 		r, n := utf8.DecodeLastRuneInString(line[:at])
@@ -105,7 +105,7 @@ func commonStart(all []string) string {
 }
 
 // columnsOf returns the columns of the tables that a text names.
-func (w *PromptWords) columnsOf(text string, tables []string, look func(table string) []string) (all []string) {
+func (w *promptWords) columnsOf(text string, tables []string, look func(table string) []string) (all []string) {
 	named := strings.FieldsFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	for _, t := range tables {
 		if !slices.ContainsFunc(named, func(n string) bool { return strings.EqualFold(n, t) }) {

@@ -88,7 +88,7 @@ func (x *command) run(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.Forks, r.Inputs = forks(a, args), InputsFor(c.Context, Cores(), &r.Cfg, a)
+	r.Forks, r.Inputs = forks(a, args), inputsFor(c.Context, Cores(), &r.Cfg, a)
 	return Privately(x.Call, c, r, func(ctx context.Context, t *topology.Topology, keys *security.Keys, show *display.Progress) error {
 		r.Cfg.Keys, r.Cfg.Entries, r.Cluster = keys, reach.EntryPoints(t, keys != nil), t
 		r.Out.Html.On(t, keys, true)
@@ -173,7 +173,7 @@ func RunDirConfig(c *cli.Context, r *upload.Request) (rundir.RunDirConfig, error
 		return p, err
 	}
 	rundir.Own(p.Variant.Settings)
-	Widen(&p.Variant, r.Inputs)
+	widen(&p.Variant, r.Inputs)
 	p.Variant.JoinInInput = r.Forks && joinsInInput(&p.Variant)
 	if p.Variant.Roots, err = runRoots(r); err != nil {
 		return p, err

@@ -15,8 +15,8 @@ import (
 // processes of their own, which is a fifth more work; so two inputs pay where cores would be idle (docs/measurements/growth.md).
 const coresForTwoInputs = 12
 
-// InputsFor returns how many inputs the private cluster of an analysis has on this machine, unless flags say it.
-func InputsFor(ctx context.Context, cores int, cfg *client.Config, a *analyses.Analysis) int {
+// inputsFor returns how many inputs the private cluster of an analysis has on this machine, unless flags say it.
+func inputsFor(ctx context.Context, cores int, cfg *client.Config, a *analyses.Analysis) int {
 	if cores < coresForTwoInputs || len(cfg.Named) > 0 { // to look at named files could open a pipe
 		return 1
 	}
@@ -39,8 +39,8 @@ func InputsFor(ctx context.Context, cores int, cfg *client.Config, a *analyses.A
 // Cores returns how many cores the processes of a run can use. Tests replace it.
 var Cores = func() int { return runtime.GOMAXPROCS(0) }
 
-// Widen gives the variant as many inputs, unless its flags say how many processes a stage has.
-func Widen(v *topology.Variant, inputs int) {
+// widen gives the variant as many inputs, unless its flags say how many processes a stage has.
+func widen(v *topology.Variant, inputs int) {
 	if inputs > 1 && len(v.Replicas) == 0 && !v.SplitParsers {
 		v.Replicas = map[string]int{string(topology.Input): inputs}
 	}

@@ -46,15 +46,15 @@ func (x *command) sessions(c *cli.Context) error {
 		}
 		list := monitor.Merge(found)
 		if c.Bool(call.FlagJSON) {
-			return PrintSessionsJSON(x.Call, list)
+			return printSessionsJSON(x.Call, list)
 		}
-		PrintSessions(x.Call, list)
+		printSessions(x.Call, list)
 		return nil
 	})
 }
 
-// PrintSessions prints sessions as a table.
-func PrintSessions(x *call.Call, list []monitor.Session) {
+// printSessions prints sessions as a table.
+func printSessions(x *call.Call, list []monitor.Session) {
 	if len(list) == 0 {
 		x.Notef("no sessions")
 		return
@@ -91,8 +91,8 @@ func PrintSessions(x *call.Call, list []monitor.Session) {
 	table.Print(x.Out, "")
 }
 
-// PrintSessionsJSON prints sessions as JSON.
-func PrintSessionsJSON(x *call.Call, list []monitor.Session) error {
+// printSessionsJSON prints sessions as JSON.
+func printSessionsJSON(x *call.Call, list []monitor.Session) error {
 	type nodeAt struct {
 		Node  string `json:"node"`
 		State string `json:"state"`

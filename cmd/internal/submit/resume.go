@@ -55,12 +55,12 @@ func (x *command) sayHow(c *cli.Context, r *upload.Request, id session.ID, err e
 	case errors.Is(err, client.ErrOtherFiles) && errors.Is(err, client.ErrNotResumed):
 		x.Notef("session %s is as it was, and waits for limits.client_timeout at most: resume it with the files that were sent", id)
 	case errors.Is(err, client.ErrNoCluster), errors.Is(err, client.ErrNotResumed):
-		x.Notef("session %s waits for its client, for limits.client_timeout at most; continue with it: %s", id, Resumes(x.Call, c, id))
+		x.Notef("session %s waits for its client, for limits.client_timeout at most; continue with it: %s", id, resumes(x.Call, c, id))
 	}
 }
 
-// Resumes returns the command that resumes a session: the present command line with --resume.
-func Resumes(x *call.Call, c *cli.Context, id session.ID) string {
+// resumes returns the command that resumes a session: the present command line with --resume.
+func resumes(x *call.Call, c *cli.Context, id session.ID) string {
 	words := []string{"posta", c.Command.Name}
 	skip := false
 	for _, arg := range x.Arguments {

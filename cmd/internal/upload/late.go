@@ -17,14 +17,14 @@ func ExplainLate(ctx context.Context, t *topology.Topology, keys *security.Keys,
 	if t == nil {
 		return late
 	}
-	if why := FullDisks(monitor.HeardNodes(ctx, t, keys)); why != "" {
+	if why := fullDisks(monitor.HeardNodes(ctx, t, keys)); why != "" {
 		return fmt.Errorf("%w; %s", late, why)
 	}
 	return late
 }
 
-// FullDisks names the nodes whose disks are full, and where; "" if there are none.
-func FullDisks(view []monitor.Status) string {
+// fullDisks names the nodes whose disks are full, and where; "" if there are none.
+func fullDisks(view []monitor.Status) string {
 	var full []string
 	for _, s := range view {
 		if s.Heard && s.Beat.State == heartbeat.DiskFull {

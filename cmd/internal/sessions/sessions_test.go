@@ -1,4 +1,4 @@
-package cmd
+package sessions
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 
 	"posta.dev/posta/cmd/internal/call"
 	"posta.dev/posta/cmd/internal/monitor"
-	"posta.dev/posta/cmd/internal/sessions"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
 )
@@ -31,8 +30,8 @@ func TestS5_SessionsShowTheirOwners(t *testing.T) {
 		"no owners": {[]protocol.SessionInfo{at(1, "bikes", "", "input-1")}, []string{"bikes"}, "owner"},
 	} {
 		var text, asJSON bytes.Buffer
-		sessions.PrintSessions((&command{Call: &call.Call{Out: &text}}).Call, monitor.Merge(c.found))
-		if err := sessions.PrintSessionsJSON((&command{Call: &call.Call{Out: &asJSON}}).Call, monitor.Merge(c.found)); err != nil {
+		printSessions(&call.Call{Out: &text}, monitor.Merge(c.found))
+		if err := printSessionsJSON(&call.Call{Out: &asJSON}, monitor.Merge(c.found)); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range c.want {
@@ -58,8 +57,8 @@ func TestSessionsShowTheirStatements(t *testing.T) {
 		{Session: session.ID{1}, Analysis: "sql", State: session.Running, Node: "input-1", Asks: asks},
 	})
 	var text, asJSON bytes.Buffer
-	sessions.PrintSessions((&command{Call: &call.Call{Out: &text}}).Call, list)
-	if err := sessions.PrintSessionsJSON((&command{Call: &call.Call{Out: &asJSON}}).Call, list); err != nil {
+	printSessions(&call.Call{Out: &text}, list)
+	if err := printSessionsJSON(&call.Call{Out: &asJSON}, list); err != nil {
 		t.Fatal(err)
 	}
 	if got := text.String(); !strings.Contains(got, "asks\n") || !strings.Contains(got, "pass 2, the last one, of: SELECT '") ||

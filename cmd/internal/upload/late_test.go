@@ -1,4 +1,4 @@
-package cmd
+package upload
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/monitor"
-	"posta.dev/posta/cmd/internal/upload"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/topology"
 )
@@ -26,11 +25,11 @@ func TestW5_AWaitingClientIsToldWhichNodesDiskIsFull(t *testing.T) {
 			status("input-1", heartbeat.DiskFull, true), status("joiner-1", heartbeat.DiskFull, true),
 		},
 	} {
-		if got := upload.FullDisks(view); got != want {
+		if got := fullDisks(view); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if err := upload.ExplainLate(t.Context(), nil, nil, exit.ErrTimeout); !errors.Is(err, exit.ErrTimeout) {
+	if err := ExplainLate(t.Context(), nil, nil, exit.ErrTimeout); !errors.Is(err, exit.ErrTimeout) {
 		t.Errorf("without a topology: %v", err)
 	}
 }

@@ -1,14 +1,12 @@
-package cmd
+package ask
 
 import (
 	"slices"
 	"testing"
-
-	"posta.dev/posta/cmd/internal/ask"
 )
 
 func TestPromptWords(t *testing.T) {
-	w := &ask.PromptWords{}
+	w := &promptWords{}
 	looked := 0
 	columns := func(string) []string { looked++; return []string{"station", "Start Date", "started"} }
 	for _, c := range []struct{ before, line, want, choice string }{
