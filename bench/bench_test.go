@@ -19,6 +19,7 @@ import (
 	"posta.dev/posta/bench/brokers"
 	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/test/natstest"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -42,15 +43,15 @@ var plain struct {
 	err  error
 }
 
-// plainPosta is posta as it is delivered. Under the race detector this binary would be ten times slower, and test/e2e already runs whole
-// clusters of it under the race detector.
+// plainPosta is posta as it is delivered, but for the profile, with which all would be compiled once more. Under the race detector this
+// binary would be ten times slower, and test/e2e already runs whole clusters of it under the race detector.
 func plainPosta(t *testing.T) string {
 	t.Helper()
 	plain.once.Do(func() {
 		if plain.dir, plain.err = os.MkdirTemp("", "posta-bench"); plain.err != nil {
 			return
 		}
-		if out, err := exec.Command("go", "build", "-o", plain.dir, "posta.dev/posta").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-pgo=off", "-o", plain.dir, "posta.dev/posta").CombinedOutput(); err != nil {
 			plain.err = fmt.Errorf("build posta: %w: %s", err, out)
 		}
 	})
@@ -79,12 +80,7 @@ func thisProgram() (path string, rivals map[need]string) {
 func small(t *testing.T, out *bytes.Buffer) Config {
 	t.Helper()
 	exe, own := thisProgram()
-	// A unix socket's path is at most about 100 bytes long: t.TempDir may be longer.
-	dir, err := os.MkdirTemp("", "pb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := temp.Sockets(t)
 	return Config{
 		Rounds: 1, Cold: true, Dir: dir, Results: filepath.Join(dir, "results"), Self: []string{exe}, Out: out, rivals: own,
 		Amount: 1 << 20, Sizes: []int{1 << 10, 256 << 10}, Links: []int{1, 3}, Rows: 20_000, Set: map[string]string{"limits.window": "2MiB"},

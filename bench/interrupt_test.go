@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"posta.dev/posta/test/temp"
 )
 
 // endlessVerb makes the test program run a long bench, which a test kills.
@@ -53,19 +55,9 @@ func await(t *testing.T, dir string, some int) {
 	t.Fatalf("processes of the bench: %q, want %d", all, some)
 }
 
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "pb") // short, because a unix socket's path must be
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
 // An interrupted bench reports the interrupt, which gives exit code 130, and not how its children ended.
 func TestBench_Interrupted(t *testing.T) {
-	dir, posta := shortDir(t), plainPosta(t)
+	dir, posta := temp.Sockets(t), plainPosta(t)
 	interrupted := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
@@ -80,7 +72,7 @@ func TestBench_Interrupted(t *testing.T) {
 
 // When a bench is killed, its children end.
 func TestBench_Killed(t *testing.T) {
-	dir := shortDir(t)
+	dir := temp.Sockets(t)
 	cmd := exec.Command(os.Args[0], endlessVerb, dir, plainPosta(t))
 	var errs bytes.Buffer
 	cmd.Stderr = &errs

@@ -75,7 +75,6 @@ func (c *Config) rival(ctx context.Context, n need) (program string, err error) 
 // buildOracle compiles the program that calls Oracle.
 func buildOracle(ctx context.Context, target string) error {
 	build := exec.CommandContext(ctx, "go", "build", "-o", target, "posta.dev/posta/test/oracle/contestant")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("it cannot be built (run this in the folder that holds Posta, with Go): %w: %s", err, bytes.TrimSpace(out))
 	}

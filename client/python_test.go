@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/test/temp"
 )
 
 // python runs the client and returns what it prints.
@@ -105,9 +106,7 @@ func TestR14_PythonPingsClaim(t *testing.T) {
 // the cluster tells, which need a key.
 func TestS4_PythonUsesTheSocketsOfConnect(t *testing.T) {
 	f := newFakeCluster(t, 2, 1)
-	at, err := os.MkdirTemp("", "posta-test") // t.TempDir is too long for a socket
-	check(t, err)
-	t.Cleanup(func() { check(t, os.RemoveAll(at)) })
+	at := temp.Sockets(t)
 	used := map[string]bool{}
 	var mu sync.Mutex
 	for _, n := range append(f.inputs, f.outputs...) {

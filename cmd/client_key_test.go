@@ -12,6 +12,7 @@ import (
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/reach"
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 )
 
@@ -25,7 +26,7 @@ func TestS6_CommandsWarnBeforeAKeyEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for days, warns := range map[int]bool{31: false, 29: true, -1: true} {
-		var said safeBuffer
+		var said await.Log
 		x := &command{Call: &call.Call{Err: &said}}
 		c := cli.NewContext(&cli.App{Metadata: map[string]any{}}, nil, nil)
 		for range 2 {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 )
 
@@ -57,11 +58,11 @@ func TestMedicsServeTheConsole(t *testing.T) {
 	if r := k.must("up"); !strings.Contains(r.err, first) {
 		t.Errorf("posta up does not say where the console is: %s", r.err)
 	}
-	until(t, "both consoles are there", func() bool {
+	await.Until(t, "both consoles are there", func() bool {
 		return visit(t, visitor(t), first+"/healthz") == "ok\n" && visit(t, visitor(t), second+"/healthz") == "ok\n"
 	})
 	by := visitor(t)
-	until(t, "the first page shows the cluster", func() bool {
+	await.Until(t, "the first page shows the cluster", func() bool {
 		return strings.Contains(visit(t, by, strings.TrimSpace(k.must("console", "--login").out)), "7 of 7 nodes at work")
 	})
 	if page := visit(t, by, second+"/node/joiner-1"); strings.Contains(page, "joiner-1") || !strings.Contains(page, "posta console --login") {
@@ -69,7 +70,7 @@ func TestMedicsServeTheConsole(t *testing.T) {
 	}
 	login := func(what string) {
 		t.Helper()
-		until(t, what, func() bool {
+		await.Until(t, what, func() bool {
 			return strings.Contains(visit(t, by, strings.TrimSpace(k.call("console", "--login").out)), "Log out")
 		})
 	}
@@ -97,14 +98,14 @@ func TestMedicsServeTheConsole(t *testing.T) {
 		}
 	}
 	post(first, "medic-1") // which serves the page, and answers before it dies
-	until(t, "medic-1 is another process", func() bool { pid := k.pid("medic-1"); return pid != 0 && pid != was })
+	await.Until(t, "medic-1 is another process", func() bool { pid := k.pid("medic-1"); return pid != 0 && pid != was })
 	login("its console is back")
-	until(t, "the browser is at medic-1", func() bool {
+	await.Until(t, "the browser is at medic-1", func() bool {
 		login("a console is there")
 		return strings.Contains(visit(t, by, first), "Log out")
 	})
 	k.kill("medic-2", syscall.SIGKILL)
-	until(t, "the page of the other one shows it", func() bool {
+	await.Until(t, "the page of the other one shows it", func() bool {
 		return strings.Contains(visit(t, by, first),
 			"flowing again, incarnation 2")
 	})
@@ -158,7 +159,7 @@ func asks(t *testing.T, by *http.Client, at, statement string) (page string) {
 	if !strings.HasPrefix(answer.Request.URL.Path, "/asked/") {
 		return answer.Status
 	}
-	until(t, "there is an outcome of "+statement, func() bool {
+	await.Until(t, "there is an outcome of "+statement, func() bool {
 		page = visit(t, by, answer.Request.URL.String())
 		return strings.Contains(page, "answered in") || strings.Contains(page, "failed in") || strings.Contains(page, "not run</p>")
 	})
@@ -184,7 +185,7 @@ func TestS8_AMedicsConsoleAnswersOverTheRoots(t *testing.T) {
 	k.write(topology.Variant{Settings: map[string]string{"limits.drain": "4s", "medics.replicas": "1", "medics.console": address},
 		Roots: []string{filepath.Join(files, "a"), filepath.Join(files, "b"), filepath.Join(files, "gone")}})
 	k.must("up")
-	until(t, "the console is there", func() bool { return visit(t, visitor(t), at+"/healthz") == "ok\n" })
+	await.Until(t, "the console is there", func() bool { return visit(t, visitor(t), at+"/healthz") == "ok\n" })
 	stranger := visitor(t)
 	if page := visit(t, stranger, at+"/ask"); !strings.Contains(page, "Log in") || strings.Contains(page, "trips") {
 		t.Errorf("a stranger sees %s", page)
@@ -193,7 +194,7 @@ func TestS8_AMedicsConsoleAnswersOverTheRoots(t *testing.T) {
 		t.Errorf("a stranger asks: %s", got)
 	}
 	by := visitor(t)
-	until(t, "a browser is let in", func() bool {
+	await.Until(t, "a browser is let in", func() bool {
 		return strings.Contains(visit(t, by, strings.TrimSpace(k.must("console", "--login").out)), "Log out")
 	})
 	if page := visit(t, by, at+"/ask"); !strings.Contains(page, "Tables: <code>cities</code>, <code>trips</code>.") ||
@@ -233,9 +234,9 @@ func TestS5_AMedicsConsoleAsksForAKey(t *testing.T) {
 		t.Fatalf("the topology takes no console: %v", err)
 	}
 	k.must("up")
-	until(t, "the console is there", func() bool { return visit(t, visitor(t), "http://"+at+"/healthz") == "ok\n" })
+	await.Until(t, "the console is there", func() bool { return visit(t, visitor(t), "http://"+at+"/healthz") == "ok\n" })
 	by := visitor(t)
-	until(t, "alice sees the cluster", func() bool {
+	await.Until(t, "alice sees the cluster", func() bool {
 		return strings.Contains(visit(t, by, strings.TrimSpace(k.must("console", "--login", "--key", k.key("alice")).out)),
 			"7 of 7 nodes at work")
 	})
@@ -249,5 +250,5 @@ func TestS5_AMedicsConsoleAsksForAKey(t *testing.T) {
 		}
 	}
 	k.must("submit", "bikes", "--key", k.key("bob"), "--data", data(t, "1000"), "--detach")
-	until(t, "bob's session is there", func() bool { return strings.Contains(visit(t, by, "http://"+at+"/sessions"), "<td>bob</td>") })
+	await.Until(t, "bob's session is there", func() bool { return strings.Contains(visit(t, by, "http://"+at+"/sessions"), "<td>bob</td>") })
 }

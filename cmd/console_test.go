@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/test/await"
 )
 
 // TestConsoleShowsTheCluster: the console shows nodes and sessions, answers SQL, injects faults, and ends at Ctrl-C. Meanwhile its port is
@@ -27,7 +28,7 @@ func TestConsoleShowsTheCluster(t *testing.T) {
 		}
 	}
 	ctx, interrupt := context.WithCancelCause(context.Background())
-	var out, err safeBuffer
+	var out, err await.Log
 	ended := make(chan int, 1)
 	go func() {
 		args := []string{"posta", "console", "-f", k.file, "--listen", "127.0.0.1:0", "--data", dir}
@@ -39,7 +40,7 @@ func TestConsoleShowsTheCluster(t *testing.T) {
 			t.Errorf("at Ctrl-C the console ends with %d, %s", code, err.String())
 		}
 	}()
-	until(t, "there is a link", func() bool { return strings.HasSuffix(out.String(), "\n") })
+	await.Until(t, "there is a link", func() bool { return strings.HasSuffix(out.String(), "\n") })
 	link := strings.TrimSpace(out.String())
 	jar, failed := cookiejar.New(nil)
 	if failed != nil {
@@ -88,22 +89,22 @@ func TestConsoleShowsTheCluster(t *testing.T) {
 		t.Errorf("at a port that is taken: exit code %d, %s", r.code, r.err)
 	}
 	session := strings.TrimSpace(k.must("submit", "bikes", "--data", data(t, "1000"), "--detach").out)
-	until(t, "the session is there", func() bool { return strings.Contains(get(base+"/sessions"), session) })
-	until(t, "its answers are there", func() bool { return strings.Contains(get(base+"/session/"+session), `<table class="answer">`) })
+	await.Until(t, "the session is there", func() bool { return strings.Contains(get(base+"/sessions"), session) })
+	await.Until(t, "its answers are there", func() bool { return strings.Contains(get(base+"/session/"+session), `<table class="answer">`) })
 
 	_, at := post("/ask", url.Values{"q": {"SELECT city, sum(km) AS km FROM trips GROUP BY ALL ORDER BY km DESC"}})
-	until(t, "the statement is answered", func() bool { return strings.Contains(get(at), "query_1: 2 rows") })
+	await.Until(t, "the statement is answered", func() bool { return strings.Contains(get(at), "query_1: 2 rows") })
 	if page := get(at); !strings.Contains(page, `<td class="n">13</td>`) || !strings.Contains(page, `<svg class="chart"`) {
 		t.Errorf("the answer is\n%s", page)
 	}
 	_, at = post("/ask", url.Values{"q": {"SELECT kn FROM trips"}})
-	until(t, "the mistake is shown", func() bool { return strings.Contains(get(at), "<pre>SELECT kn FROM trips\n       ^</pre>") })
+	await.Until(t, "the mistake is shown", func() bool { return strings.Contains(get(at), "<pre>SELECT kn FROM trips\n       ^</pre>") })
 	_, at = post("/ask", url.Values{"q": {"SELECT sum(km) FROM trips"}, "explain": {"1"}})
-	until(t, "the plan is shown", func() bool { return strings.Contains(get(at), "<strong>table trips</strong>") })
+	await.Until(t, "the plan is shown", func() bool { return strings.Contains(get(at), "<strong>table trips</strong>") })
 	for _, from := range []string{"linked", "'linked.csv'", "'far/secret.csv'", "'far/*.csv'",
 		"'../" + filepath.Base(outside) + "/secret.csv'", "'" + filepath.Join(outside, "secret.csv") + "'"} {
 		_, at = post("/ask", url.Values{"q": {"SELECT * FROM " + from}})
-		until(t, from+" is refused", func() bool { return strings.Contains(get(at), `role="alert"`) || strings.Contains(get(at), "hush") })
+		await.Until(t, from+" is refused", func() bool { return strings.Contains(get(at), `role="alert"`) || strings.Contains(get(at), "hush") })
 		if page := get(at); strings.Contains(page, "hush") {
 			t.Errorf("S8: a statement of the page reads %s, outside of --data", from)
 		}
@@ -117,9 +118,9 @@ func TestConsoleShowsTheCluster(t *testing.T) {
 	if page, _ := post("/break", url.Values{"fault": {"kill"}, "target": {"joiner-1"}}); !strings.Contains(page, "Broken from here") {
 		t.Errorf("after the kill the page is\n%s", page)
 	}
-	until(t, "its incident is there", func() bool { return strings.Contains(get(base), "flowing again, incarnation 2") })
+	await.Until(t, "its incident is there", func() bool { return strings.Contains(get(base), "flowing again, incarnation 2") })
 	if page, _ := post("/break", url.Values{"fault": {"pause"}, "target": {"joiner-2"}}); strings.Contains(page, "it did not happen") {
 		t.Errorf("after the pause the page is\n%s", page)
 	}
-	until(t, "all nodes are there", func() bool { return strings.Contains(get(base), "7 of 7 nodes at work") })
+	await.Until(t, "all nodes are there", func() bool { return strings.Contains(get(base), "7 of 7 nodes at work") })
 }

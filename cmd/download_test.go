@@ -18,6 +18,7 @@ import (
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/rows/batch"
 	"posta.dev/posta/rows/fold"
+	"posta.dev/posta/test/await"
 )
 
 // linksVar names an environment variable that adds the analysis links to the program of the tests, its nodes included.
@@ -179,7 +180,7 @@ func TestAnalysesListsWhatCanBeDownloaded(t *testing.T) {
 }
 
 func TestAProgramWithMalformedAnalysesFailsAtOnce(t *testing.T) {
-	var out, err safeBuffer
+	var out, err await.Log
 	p := Program{Analyses: analyses.Set{links(), links()}}
 	code := runWithin(context.Background(), context.Background(), p, []string{"posta", "analyses"}, Console{Out: &out, Err: &err})
 	if code != exit.Failed || err.String() != "posta: bad analysis: there are two called \"links\"\n" || out.String() != "" {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -186,7 +187,7 @@ func wrongPlaces(t *testing.T) (map[string]string, *strings.Replacer) {
 	for _, name := range []string{"NOWHERE", "BAD", "GOOD", "LOCAL", "HOSTS", "OPEN", "SERVED"} {
 		places[name] = filepath.Join(dir, name)
 	}
-	places["SOCKETS"] = shortDir(t)
+	places["SOCKETS"] = temp.Sockets(t)
 	good, err := topology.Generate(topology.Variant{IPCDir: places["SOCKETS"]})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/test/await"
 )
 
 // eventsOf calls the command and returns its events.
@@ -117,7 +118,7 @@ func TestUnreadEventsEndTheCommand(t *testing.T) {
 	dir := data(t, "2000")
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	var err safeBuffer
+	var err await.Log
 	code := runWithin(ctx, context.Background(), program(), []string{"posta", "run", "bikes", "--data", dir, "--events"},
 		Console{In: strings.NewReader(""), Out: &failing{left: 10}, Err: &err})
 	if code != exit.Interrupted {

@@ -15,6 +15,7 @@ import (
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/csv"
+	"posta.dev/posta/test/await"
 )
 
 // asParquet converts a CSV file to Parquet with text columns. A line that is not CSV becomes a row of nulls.
@@ -110,7 +111,7 @@ func TestD1_KillsWhileParquetIsReadChangeNothing(t *testing.T) {
 		if err := syscall.Kill(pid, syscall.SIGKILL); pid == 0 || err != nil {
 			t.Fatal(node, pid, err)
 		}
-		until(t, node+" comes back", func() bool { now := pidOf(dir, node); return now != 0 && now != pid })
+		await.Until(t, node+" comes back", func() bool { now := pidOf(dir, node); return now != 0 && now != pid })
 	}
 	r := <-done
 	if r.code != exit.OK {

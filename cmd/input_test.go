@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/test/await"
 )
 
 // bikesWith makes bikes data and changes files as edit says, by name; nil removes a file.
@@ -163,7 +164,7 @@ func TestFilesAreNamed(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "run", "bikes", "--json", "-q", "--file", "weather="+dir+"/*/weather.csv", "--file",
 		"stations="+dir+"/*/stations.csv",
 		"--file", "trips="+dir+"/[^t]*/trips.csv", "--file", "toronto/trips.csv=-")
-	var said safeBuffer
+	var said await.Log
 	cmd.Stdin, cmd.Stderr = pipe, &said
 	written := make(chan error, 1)
 	go func() {
@@ -285,12 +286,12 @@ func TestC1_CtrlCEndsTheWaitForAPipe(t *testing.T) {
 func TestC1_OneSignalEndsTheWaitForAPipe(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0], "run", "bikes", "--dir", dir, "--data", bikesWithPipe(t))
-	var said safeBuffer
+	var said await.Log
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the pipe is waited for", func() bool { return strings.Contains(said.String(), "nobody writes to this pipe") })
+	await.Until(t, "the pipe is waited for", func() bool { return strings.Contains(said.String(), "nobody writes to this pipe") })
 	pid := pidOf(dir, "output-1")
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -353,7 +354,7 @@ func TestASecondCtrlCEndsACommandThatHangs(t *testing.T) {
 	time.AfterFunc(10*time.Millisecond, interrupt)
 	hang := make(chan struct{})
 	defer close(hang)
-	var said safeBuffer
+	var said await.Log
 	code := runUntil(forced, Console{Err: &said}, func() int { <-hang; return exit.OK })
 	if code != exit.Interrupted || said.String() != "posta: interrupted\n" {
 		t.Errorf("exit code %d, %q", code, said.String())
@@ -408,7 +409,7 @@ func TestC1_CtrlCEndsSampling(t *testing.T) {
 		ctx, interrupt := context.WithCancelCause(context.Background())
 		done := make(chan result, 1)
 		go func() {
-			var out, said safeBuffer
+			var out, said await.Log
 			code := runWithin(ctx, context.Background(), program(), []string{"posta", "sql", "-q", "--file", "t=" + from, "SELECT * FROM t"},
 				Console{In: in, Out: &out, Err: &said})
 			done <- result{code: code, out: out.String(), err: said.String()}

@@ -23,6 +23,8 @@ import (
 	"posta.dev/posta/cmd/internal/keyring"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/await"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -198,7 +200,7 @@ func TestS6_UpHasClientsReadAgain(t *testing.T) {
 	if r := must(t, "up", "-f", k.file); !strings.Contains(r.err, "read them again") || !strings.Contains(r.err, "is up already") {
 		t.Errorf("posta up says %s", r.err)
 	}
-	until(t, "bob is let in", func() bool { return asBob().code == exit.OK })
+	await.Until(t, "bob is let in", func() bool { return asBob().code == exit.OK })
 	if r := must(t, "up", "-f", k.file); strings.Contains(r.err, "again") {
 		t.Errorf("posta up with nothing new says %s", r.err)
 	}
@@ -285,7 +287,7 @@ func TestS1_KeysOfAnOperatorStayTheirs(t *testing.T) {
 // TestS1_UnixSocketsAndTCPInOneTopology: stages on unix sockets and stages on TCP of one machine work together. Those on TCP demand keys,
 // and those on unix sockets are reached without, by this user alone.
 func TestS1_UnixSocketsAndTCPInOneTopology(t *testing.T) {
-	k, near := newTestCluster(t), shortDir(t)
+	k, near := newTestCluster(t), temp.Sockets(t)
 	k.write(topology.Variant{Address: "127.0.0.1", Ports: freePorts(t, 40),
 		Settings: map[string]string{"limits.drain": "0s", "medics.replicas": "2"}})
 	text, err := os.ReadFile(k.file)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/test/await"
 )
 
 // TestS6_KeysOfARunningClusterChange: a revocation takes effect at once in all processes of posta up, those that are not reached are named
@@ -19,7 +20,7 @@ func TestS6_KeysOfARunningClusterChange(t *testing.T) {
 	certs := func() (ends map[string]string, medic int) {
 		t.Helper()
 		ends = map[string]string{}
-		until(t, "all nodes and medics are heard, with the ends of their certificates", func() bool {
+		await.Until(t, "all nodes and medics are heard, with the ends of their certificates", func() bool {
 			var s struct {
 				Nodes []struct {
 					Node string
@@ -51,7 +52,7 @@ func TestS6_KeysOfARunningClusterChange(t *testing.T) {
 		})
 		return ends, medic
 	}
-	until(t, "bob is let in", func() bool { return ask("bob").code == exit.OK })
+	await.Until(t, "bob is let in", func() bool { return ask("bob").code == exit.OK })
 	ends, medic := certs()
 	for name, end := range ends {
 		if at, err := time.Parse(time.RFC3339, end); err != nil || time.Until(at) < 700*24*time.Hour {
@@ -68,7 +69,7 @@ func TestS6_KeysOfARunningClusterChange(t *testing.T) {
 		!strings.Contains(r.err, "all 8 nodes and medics read it now") {
 		t.Errorf("renew says %s", r.err)
 	}
-	until(t, "the session is answered", func() bool {
+	await.Until(t, "the session is answered", func() bool {
 		return posta(t, "results", id, "--json", "--key", k.key("bob"), "-f", k.file).code == exit.OK
 	})
 	if r := posta(t, "key", "renew", "--within", "0s", "-f", k.file); r.code != exit.Usage {
@@ -81,7 +82,7 @@ func TestS6_KeysOfARunningClusterChange(t *testing.T) {
 			t.Errorf("revoke says %s", r.err)
 		}
 	}
-	until(t, "bob is refused", func() bool { return ask("bob").code != exit.OK })
+	await.Until(t, "bob is refused", func() bool { return ask("bob").code != exit.OK })
 	if r := must(t, "up", "-f", k.file); !strings.Contains(r.err, "read them again") {
 		t.Errorf("posta up after a revocation says %s", r.err)
 	}
@@ -94,7 +95,7 @@ func TestS6_KeysOfARunningClusterChange(t *testing.T) {
 	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the medic is gone, and named", func() bool {
+	await.Until(t, "the medic is gone, and named", func() bool {
 		r := must(t, "key", "revoke", "mallory", "-f", k.file)
 		return strings.Contains(r.err, "not reached: medic-1")
 	})

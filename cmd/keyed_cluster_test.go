@@ -17,6 +17,8 @@ import (
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/internal/freeports"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/test/await"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -93,13 +95,14 @@ func TestS6_NoSecretIsShown(t *testing.T) {
 		t.Errorf("sessions do not say whose they are: %s", r.out)
 	}
 	for _, form := range [][]string{nil, {"--json"}} {
-		until(t, "all are heard with a key", func() bool {
+		await.Until(t, "all are heard with a key", func() bool {
 			r := posta(t, append([]string{"status", "--key", alice, "-f", k.file}, form...)...)
 			fmt.Fprintf(&shown, "posta status\n%s%s", r.out, r.err)
 			return r.code == exit.OK && !strings.Contains(r.out, "silent")
 		})
 	}
-	until(t, "bob, who may submit, hears that status needs another role", func() bool { // a node that stands still refuses nobody in time
+	// A node that stands still refuses nobody in time.
+	await.Until(t, "bob, who may submit, hears that status needs another role", func() bool {
 		return strings.Contains(say(exit.NoCluster, "status", "--key", bob).err, "the role watch or operate")
 	})
 	if r := say(exit.Usage, "submit", "bikes", "--data", bikes, "--key", mallory); !strings.Contains(r.err, "not in [clients]") {
@@ -136,7 +139,7 @@ func TestS6_NoSecretIsShown(t *testing.T) {
 // connected lets a plain program send requests to the cluster through posta connect.
 func (k *testCluster) connected(args ...string) {
 	k.t.Helper()
-	dir := filepath.Join(shortDir(k.t), "c")
+	dir := filepath.Join(temp.Sockets(k.t), "c")
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan result, 1)
 	go func() {
@@ -149,7 +152,7 @@ func (k *testCluster) connected(args ...string) {
 		}
 	}()
 	socket := filepath.Join(dir, "input-1.client")
-	until(k.t, "posta connect listens", func() bool { _, err := os.Lstat(socket); return err == nil })
+	await.Until(k.t, "posta connect listens", func() bool { _, err := os.Lstat(socket); return err == nil })
 	reply, err := client.RequestOnce(k.t.Context(), nil, "ipc://"+socket, protocol.Request{Type: protocol.Info}, time.Minute)
 	if err != nil || reply.Node != "input-1" {
 		k.t.Errorf("a plain program behind posta connect hears %+v, %v", reply, err)

@@ -1,12 +1,10 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/run"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/test/natstest"
 )
 
@@ -79,7 +78,7 @@ var unfinished = regexp.MustCompile(
 
 // postaUntil calls the command; the two contexts stand for the first and the second Ctrl-C.
 func postaUntil(graceful, forced context.Context, args ...string) result {
-	var out, err safeBuffer
+	var out, err await.Log
 	code := runWithin(graceful, forced, program(), append([]string{"posta"}, args...),
 		Console{In: strings.NewReader(""), Out: &out, Err: &err})
 	return result{code, out.String(), err.String()}
@@ -103,49 +102,6 @@ func must(t *testing.T, args ...string) result {
 		t.Fatalf("posta %s: exit code %d, %s", strings.Join(args, " "), r.code, r.err)
 	}
 	return r
-}
-
-// safeBuffer can be read while another goroutine writes to it.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
-// until waits for a condition that another process makes true.
-func until(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within the time: %s", what)
-		}
-	}
-}
-
-// shortDir returns a directory for unix sockets, whose paths must be short.
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "p")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
 }
 
 // data makes data for bikes and returns its directory.

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"posta.dev/posta/internal/freeports"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 )
 
@@ -82,7 +83,7 @@ func TestMetrics_ARealCluster(t *testing.T) {
 		at[n.ID] = top.MetricsAddress(n)
 		var page string
 		again := time.Now().Add(20 * time.Second)
-		until(t, string(n.ID)+" serves metrics and is ready", func() (done bool) {
+		await.Until(t, string(n.ID)+" serves metrics and is ready", func() (done bool) {
 			code, _ := scrape(t, at[n.ID], "/readyz")
 			_, page = scrape(t, at[n.ID], "/metrics")
 			if time.Now().After(again) { // a node that was restarted has counted nothing since
@@ -116,7 +117,7 @@ func TestMetrics_ARealCluster(t *testing.T) {
 	}
 	for _, medic := range []topology.NodeID{"medic-1", "medic-2", "medic-3"} {
 		var again time.Time
-		until(t, string(medic)+" has counted a recovery", func() bool {
+		await.Until(t, string(medic)+" has counted a recovery", func() bool {
 			_, page := scrape(t, at[medic], "/metrics")
 			if value(page, "posta_medic_recoveries_total", `target="joiner-1"`) >= 1 && value(page, "posta_medic_recovery_seconds_count") >= 1 {
 				return true
@@ -129,7 +130,7 @@ func TestMetrics_ARealCluster(t *testing.T) {
 			return false
 		})
 	}
-	until(t, "joiner-1 serves metrics again", func() bool {
+	await.Until(t, "joiner-1 serves metrics again", func() bool {
 		_, page := scrape(t, at["joiner-1"], "/metrics")
 		return value(page, "posta_node_incarnation") >= 2 && value(page, "posta_node_recovery_seconds") > 0
 	})

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,6 +18,7 @@ import (
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/member"
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 )
 
@@ -95,7 +94,7 @@ func TestS6_SighupReadsTheKeysAgain(t *testing.T) {
 	}
 	reloaded := make(chan struct{}, 8)
 	defer keys.OnReload(func() { reloaded <- struct{}{} })()
-	var said logged
+	var said await.Log
 	defer member.ReloadKeys(member.Hangups(), keys, slog.New(slog.NewTextHandler(&said, nil)))()
 	hangUp := func() {
 		t.Helper()
@@ -114,7 +113,7 @@ func TestS6_SighupReadsTheKeysAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	hangUp()
-	said.await(t, "level=ERROR", "not everything could be read again")
+	said.Line(t, "level=ERROR", "not everything could be read again")
 	if len(reloaded) != 0 {
 		t.Error("a bad file was taken")
 	}
@@ -141,7 +140,7 @@ func TestS6_SighupReadsTheClientsAgain(t *testing.T) {
 	}
 	socket := keys.Socket(security.ClientAPI, func(security.Identity) error { return nil })
 	alice := tls.ConnectionState{Version: tls.VersionTLS13, NegotiatedProtocol: "posta/2/client", PeerCertificates: []*x509.Certificate{c}}
-	var said logged
+	var said await.Log
 	defer member.ReloadKeys(member.Hangups(), keys, slog.New(slog.NewTextHandler(&said, nil)))()
 	become := func(text, want string) {
 		t.Helper()
@@ -149,7 +148,7 @@ func TestS6_SighupReadsTheClientsAgain(t *testing.T) {
 		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "alice is "+want, func() bool {
+		await.Until(t, "alice is "+want, func() bool {
 			who, err := socket.Peer(alice)
 			return who == want && (err == nil) == (want != "")
 		})
@@ -164,38 +163,6 @@ func TestS6_SighupReadsTheClientsAgain(t *testing.T) {
 	become(with("submit"), "submit/alice")
 	become(with("operate"), "operate/alice")
 	become("[cluster", "operate/alice")
-	said.await(t, "level=ERROR", "read the clients again", "stay as they were")
+	said.Line(t, "level=ERROR", "read the clients again", "stay as they were")
 	become(without, "")
-}
-
-// logged is a log that a test reads while a process writes it.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-// await waits for a line that contains all of these words.
-func (l *logged) await(t *testing.T, words ...string) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		l.mu.Lock()
-		lines := strings.Split(l.text.String(), "\n")
-		l.mu.Unlock()
-		for _, line := range lines {
-			found := true
-			for _, w := range words {
-				found = found && strings.Contains(line, w)
-			}
-			if found {
-				return
-			}
-		}
-	}
-	t.Fatalf("the log says nowhere %v", words)
 }

@@ -13,11 +13,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"posta.dev/posta/test/await"
+	"posta.dev/posta/test/temp"
 )
 
 // pythonScript returns the beginning of a script: it imports the package, with this test's binary as the program. The package makes all
 // temporary files in temp.
-func pythonScript(t *testing.T, temp, script string, args ...string) (*exec.Cmd, *safeBuffer) {
+func pythonScript(t *testing.T, temp, script string, args ...string) (*exec.Cmd, *await.Log) {
 	t.Helper()
 	python := os.Getenv("PYTHON")
 	if python == "" {
@@ -27,7 +30,7 @@ func pythonScript(t *testing.T, temp, script string, args ...string) (*exec.Cmd,
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, python, append([]string{"-c", "import os, sys, posta\n" + script}, args...)...)
 	cmd.Env = append(os.Environ(), "PYTHONPATH=../client/python", "PYTHONDONTWRITEBYTECODE=1", "POSTA_PROGRAM="+os.Args[0], "TMPDIR="+temp)
-	var out safeBuffer
+	var out await.Log
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd, &out
@@ -36,7 +39,7 @@ func pythonScript(t *testing.T, temp, script string, args ...string) (*exec.Cmd,
 // python runs a script to its end.
 func python(t *testing.T, script string, args ...string) string {
 	t.Helper()
-	temp := shortDir(t)
+	temp := temp.Sockets(t)
 	cmd, out := pythonScript(t, temp, script, args...)
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
@@ -48,7 +51,7 @@ func python(t *testing.T, script string, args ...string) string {
 // empty waits until a directory is empty: a private cluster removes its own directory when its last node has ended.
 func empty(t *testing.T, dir string) {
 	t.Helper()
-	until(t, "nothing is left in "+dir, func() bool {
+	await.Until(t, "nothing is left in "+dir, func() bool {
 		entries, err := os.ReadDir(dir)
 		return err == nil && len(entries) == 0
 	})
@@ -76,7 +79,7 @@ except posta.Error as err:
 			t.Errorf("%q is missing:\n%s", want, out)
 		}
 	}
-	temp := shortDir(t)
+	temp := temp.Sockets(t)
 	sockets := func() []string {
 		found, err := filepath.Glob(filepath.Join(temp, "*", "s", "*.client"))
 		if err != nil {
@@ -97,7 +100,7 @@ sys.stdin.read()
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "Python is connected", func() bool { return strings.Contains(said.String(), "connected") })
+	await.Until(t, "Python is connected", func() bool { return strings.Contains(said.String(), "connected") })
 	if len(sockets()) == 0 {
 		t.Error("there are no sockets while it is connected")
 	}
@@ -106,7 +109,7 @@ sys.stdin.read()
 	}
 	_ = cmd.Wait() // killed
 	_ = held.Close()
-	until(t, "posta connect ends with the Python that has started it", func() bool { return len(sockets()) == 0 })
+	await.Until(t, "posta connect ends with the Python that has started it", func() bool { return len(sockets()) == 0 })
 }
 
 // TestPythonRunsWhatOnlyTheProgramReads: for JSON Lines and named files the package calls the program, and gets the same answer as for CSV.
@@ -144,7 +147,7 @@ func TestPythonIsKilledAndResumed(t *testing.T) {
 	k.must("up")
 	bikes := data(t, "20000")
 	const id = "6ba7b810-9dad-41d1-80b4-00c04fd430c8"
-	cmd, out := pythonScript(t, shortDir(t), `
+	cmd, out := pythonScript(t, temp.Sockets(t), `
 posta.connect(topology=sys.argv[1]).run("bikes", sys.argv[2], session=sys.argv[3], progress=lambda p: p.state == "uploading" and os._exit(9))
 `, k.file, bikes, id)
 	if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 9 {
@@ -169,20 +172,20 @@ c.forget(id)
 // TestPythonIsKilledInSQL: when Python is killed, the processes it has started end in order and remove their files. Python's own files
 // stay, as with every killed process.
 func TestPythonIsKilledInSQL(t *testing.T) {
-	temp, dir := shortDir(t), slowTable(t)
+	temp, dir := temp.Sockets(t), slowTable(t)
 	cmd, out := pythonScript(t, temp,
 		`posta.sql("SELECT a.n, count(*) FROM t a JOIN t b ON a.k = b.k GROUP BY 1", data=sys.argv[1], progress=lambda p: print(p.state, flush=True))`, dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "a session runs", func() bool {
+	await.Until(t, "a session runs", func() bool {
 		return strings.Contains(out.String(), "computing") || strings.Contains(out.String(), "uploading")
 	})
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // killed
-	until(t, "the private cluster is gone", func() bool {
+	await.Until(t, "the private cluster is gone", func() bool {
 		entries, err := os.ReadDir(temp)
 		for _, e := range entries {
 			if !strings.HasPrefix(e.Name(), "posta-sql-") {
@@ -195,7 +198,7 @@ func TestPythonIsKilledInSQL(t *testing.T) {
 
 // TestPythonCtrlCInSQL: at KeyboardInterrupt the session is cancelled, and no process and no file is left.
 func TestPythonCtrlCInSQL(t *testing.T) {
-	temp, dir := shortDir(t), slowTable(t)
+	temp, dir := temp.Sockets(t), slowTable(t)
 	cmd, out := pythonScript(t, temp, `
 try:
     posta.sql("SELECT a.n, count(*) FROM t a JOIN t b ON a.k = b.k GROUP BY 1", data=sys.argv[1], progress=lambda p: print(p.state, flush=True))
@@ -205,7 +208,7 @@ except KeyboardInterrupt:
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "a session runs", func() bool {
+	await.Until(t, "a session runs", func() bool {
 		return strings.Contains(out.String(), "computing") || strings.Contains(out.String(), "uploading")
 	})
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 )
 
@@ -18,9 +19,9 @@ func TestPagesOutliveTheCluster(t *testing.T) {
 	k := newTestCluster(t)
 	k.write(topology.Variant{Settings: map[string]string{"medics.replicas": "1"}})
 	k.must("up")
-	begin := func(args ...string) (out *safeBuffer) {
+	begin := func(args ...string) (out *await.Log) {
 		ctx, interrupt := context.WithCancelCause(context.Background())
-		out = &safeBuffer{}
+		out = &await.Log{}
 		ended := make(chan int, 1)
 		go func() {
 			ended <- runWithin(ctx, context.Background(), program(), append([]string{"posta"}, append(args, "-f", k.file)...),
@@ -33,7 +34,7 @@ func TestPagesOutliveTheCluster(t *testing.T) {
 		return out
 	}
 	watch, link := begin("status", "--watch"), begin("console", "--listen", "127.0.0.1:0")
-	until(t, "the console prints a link", func() bool { return strings.HasSuffix(link.String(), "\n") })
+	await.Until(t, "the console prints a link", func() bool { return strings.HasSuffix(link.String(), "\n") })
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -50,11 +51,11 @@ func TestPagesOutliveTheCluster(t *testing.T) {
 				strings.Contains(visit(t, browser, base+"/"), want+" of 7 nodes at work")
 		}
 	}
-	until(t, "both show all nodes", show("7"))
+	await.Until(t, "both show all nodes", show("7"))
 	for range 2 {
 		k.must("down")
-		until(t, "both show no node", show("0"))
+		await.Until(t, "both show no node", show("0"))
 		k.must("up")
-		until(t, "both show all nodes again", show("7"))
+		await.Until(t, "both show all nodes again", show("7"))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/test/await"
 )
 
 // TestS3_ARefusedKeyIsToldSo: a key that may not do something hears that at once, in one short line, and which of the reasons it is. It
@@ -51,13 +52,13 @@ func TestS3_ARefusedKeyIsToldSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, interrupt := context.WithCancelCause(context.Background())
-	var out, said safeBuffer
+	var out, said await.Log
 	ended := make(chan int, 1)
 	go func() {
 		ended <- runWithin(ctx, context.Background(), program(), []string{"posta", "status", "--watch", "-f", k.file, "--key", k.key("wanda")},
 			Console{In: strings.NewReader(""), Out: &out, Err: &said})
 	}()
-	until(t, "status --watch says why it shows nothing", func() bool {
+	await.Until(t, "status --watch says why it shows nothing", func() bool {
 		return len(ended) > 0 ||
 			strings.Contains(said.String(), "it is revoked")
 	})

@@ -13,6 +13,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/await"
 )
 
 // stays starts a client that stops in the middle of its upload, and dies when leave is called. Until then the cluster hears it.
@@ -88,14 +89,14 @@ func TestR17_ResumeInWords(t *testing.T) {
 		}
 	}
 	says(exit.InUse, "can be taken over when that client has said nothing for 5s", "--data", dir, "--resume", id.String(), "--no-wait")
-	var out, said safeBuffer
+	var out, said await.Log
 	code := make(chan int, 1)
 	go func() {
 		code <- runWithin(context.Background(), context.Background(), program(),
 			[]string{"posta", "submit", "-f", k.file, "bikes", "--data", dir, "--resume", id.String(), "--json", "--chunk", "50KiB", "--lanes", "3"},
 			Console{In: strings.NewReader(""), Out: &out, Err: &said})
 	}()
-	until(t, "it waits for the other client", func() bool {
+	await.Until(t, "it waits for the other client", func() bool {
 		return strings.Contains(said.String(),
 			"waiting until the session's other client")
 	})

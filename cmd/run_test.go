@@ -19,6 +19,8 @@ import (
 	"posta.dev/posta/analyses/bikes"
 	"posta.dev/posta/analyses/local"
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/test/await"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -155,7 +157,7 @@ func started(t *testing.T, ctx context.Context, args ...string) (dir string, don
 	dir, done = t.TempDir(), make(chan result, 1)
 	args = append(append([]string{"run", "bikes", "--dir", dir}, args...), slow...)
 	go func() { done <- postaUntil(ctx, context.Background(), args...) }()
-	until(t, "the nodes have their pid files", func() bool {
+	await.Until(t, "the nodes have their pid files", func() bool {
 		for _, node := range []string{"input-1", "aggregator-1", "aggregator-2", "reducer-1", "output-1"} {
 			if pidOf(dir, node) == 0 {
 				return false
@@ -193,7 +195,7 @@ func TestD1_NodesThatAreKilledChangeNothing(t *testing.T) {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		until(t, node+" comes back", func() bool { now := pidOf(dir, node); return now != 0 && now != pid })
+		await.Until(t, node+" comes back", func() bool { now := pidOf(dir, node); return now != 0 && now != pid })
 		select {
 		case <-eaten:
 		case r := <-done:
@@ -246,7 +248,7 @@ func TestNodesDoNotOutliveARunThatIsKilled(t *testing.T) {
 	}
 	var pids []int
 	for _, n := range []string{"input-1", "aggregator-1", "aggregator-2", "reducer-1", "output-1"} {
-		until(t, n+" has its pid file", func() bool { return pidOf(dir, n) != 0 })
+		await.Until(t, n+" has its pid file", func() bool { return pidOf(dir, n) != 0 })
 		pids = append(pids, pidOf(dir, n))
 	}
 	if err := cmd.Process.Kill(); err != nil {
@@ -254,7 +256,7 @@ func TestNodesDoNotOutliveARunThatIsKilled(t *testing.T) {
 	}
 	_ = cmd.Wait() // it was killed
 	for _, pid := range pids {
-		until(t, fmt.Sprintf("process %d is gone", pid), func() bool { return gone(pid) })
+		await.Until(t, fmt.Sprintf("process %d is gone", pid), func() bool { return gone(pid) })
 	}
 }
 
@@ -297,7 +299,7 @@ func TestSignalsEndARunInOrder(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the nodes have their pid files", func() bool {
+	await.Until(t, "the nodes have their pid files", func() bool {
 		for _, node := range []string{"input-1", "aggregator-1", "aggregator-2", "reducer-1", "output-1"} {
 			if pidOf(dir, node) == 0 {
 				return false
@@ -318,14 +320,14 @@ func TestSignalsEndARunInOrder(t *testing.T) {
 
 func TestN5_ANodeDrainsAtSIGTERM(t *testing.T) {
 	k := newTestCluster(t)
-	k.write(topology.Variant{IPCDir: shortDir(t)}) // a node that is started by hand needs a host with an address
+	k.write(topology.Variant{IPCDir: temp.Sockets(t)}) // a node that is started by hand needs a host with an address
 	node := exec.Command(os.Args[0], "node", "reducer-1", "-f", k.file)
-	var said safeBuffer
+	var said await.Log
 	node.Stderr = &said
 	if err := node.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the node runs", func() bool { return strings.Contains(said.String(), "msg=running") })
+	await.Until(t, "the node runs", func() bool { return strings.Contains(said.String(), "msg=running") })
 	if err := node.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

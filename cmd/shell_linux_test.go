@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/test/ptytest"
 )
 
@@ -65,7 +66,7 @@ printf '%s' "$last" >"$HOME/got.new" && mv "$HOME/got.new" "$HOME/got"
 	answer := func(typed string) string {
 		t.Helper()
 		say(typed)
-		until(t, shell+" runs "+typed+": "+p.Said(), func() bool { _, err := os.Stat(got); return err == nil })
+		await.Until(t, shell+" runs "+typed+": "+p.Said(), func() bool { _, err := os.Stat(got); return err == nil })
 		text, err := os.ReadFile(got)
 		if err != nil {
 			t.Fatal(err)

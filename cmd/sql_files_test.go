@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/test/await"
+	"posta.dev/posta/test/temp"
 )
 
 // sqlFrom runs posta sql with a text as standard input.
@@ -163,7 +165,7 @@ func TestN7_SQLListsAllRejectedRows(t *testing.T) {
 // TestSQLEndsWhileItWaitsForInput: a signal and --timeout end the command while it waits for samples, while it waits in the middle of a
 // session, and in a session that several statements share. Those statements are then not asked one by one. Nothing is left behind.
 func TestSQLEndsWhileItWaitsForInput(t *testing.T) {
-	tmp := shortDir(t)
+	tmp := temp.Sockets(t)
 	t.Setenv("TMPDIR", tmp)
 	long, shared := numbers(20_000, ""), "CREATE TABLE t FROM '-' (n BIGINT); SELECT sum(n) FROM t; SELECT max(n) FROM t"
 	for _, c := range []struct {
@@ -191,7 +193,7 @@ func TestSQLEndsWhileItWaitsForInput(t *testing.T) {
 		defer interrupt(nil)
 		done := make(chan result, 1)
 		go func() {
-			var out, said safeBuffer
+			var out, said await.Log
 			code := runWithin(graceful, context.Background(), program(), append([]string{"posta", "sql", "-q"}, c.args...),
 				Console{In: in, Out: &out, Err: &said})
 			done <- result{code: code, out: out.String(), err: said.String()}

@@ -21,6 +21,7 @@ import (
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/journal"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 )
 
@@ -54,7 +55,7 @@ func recordsOf(name string) (kinds string) {
 type clientProcess struct {
 	t     *testing.T
 	cmd   *exec.Cmd
-	said  safeBuffer
+	said  await.Log
 	ended chan struct{}
 }
 
@@ -266,11 +267,7 @@ func TestR17_StatementsAreKilledAndResumed(t *testing.T) {
 		t.Errorf("the journal is still there: %v", err)
 	}
 	// nodes are told one after the other
-	for end := time.Now().Add(30 * time.Second); len(k.listed()) != 0; time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("sessions are left at the cluster: %v", k.listed())
-		}
-	}
+	await.Until(t, "no session is left at the cluster", func() bool { return len(k.listed()) == 0 })
 
 	// Half of the journal is enough to continue, and a journal whose first record is damaged is begun again.
 	for _, b := range [][]byte{before[:len(before)-1], append(bytes.Clone(before[:20]), before[21:]...)} {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/test/await"
 )
 
 // packer returns a writer of a packed file, which is taken for larger than it is. It only counts bits: to search random text for
@@ -173,7 +174,7 @@ func TestCtrlCBetweenPasses(t *testing.T) {
 	dir, statement := twoPasses(t)
 	for _, at := range []string{"pass 1: ", "pass 2, the last one"} {
 		ctx, cancel := context.WithCancel(context.Background())
-		var out, said safeBuffer
+		var out, said await.Log
 		var began time.Time
 		in := &calling{Writer: &said, at: at, do: func() { began = time.Now(); cancel() }}
 		code := runWithin(ctx, context.Background(), program(), []string{"posta", "sql", "--data", dir, "--csv", statement},

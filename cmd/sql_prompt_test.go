@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"posta.dev/posta/test/await"
+	"posta.dev/posta/test/temp"
 )
 
 // person is a user at a terminal with posta.
@@ -103,7 +106,7 @@ func (p *person) types(text string) {
 // sees waits until the terminal shows a text after what was seen before.
 func (p *person) sees(text string) {
 	p.t.Helper()
-	until(p.t, fmt.Sprintf("%q is shown", text), func() bool {
+	await.Until(p.t, fmt.Sprintf("%q is shown", text), func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		i := strings.Index(p.all[p.seen:], text)
@@ -148,7 +151,7 @@ const (
 // declarations stay valid, and the next prompt remembers what was typed.
 func TestThePromptAnswers(t *testing.T) {
 	dir := table(t, "trips.csv", "id,city,km\n1,Montreal,1.5\n2,Toronto,2\n3,Montreal,4\n")
-	env := []string{"XDG_STATE_HOME=" + t.TempDir(), "TMPDIR=" + shortDir(t)}
+	env := []string{"XDG_STATE_HOME=" + t.TempDir(), "TMPDIR=" + temp.Sockets(t)}
 	p := sitDown(t, env, "sql", "--data", dir, "--csv", "--quiet")
 	p.sees("posta> ")
 	p.types("SELECT city, sum(km) AS km -- far;\r")
@@ -219,7 +222,8 @@ func TestCtrlCCancelsTheStatementAndNotThePrompt(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "few.csv"), []byte("n\n6\n5\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := sitDown(t, []string{"XDG_STATE_HOME=" + t.TempDir(), "TMPDIR=" + shortDir(t)}, "sql", "--data", dir, "--lanes", "1", "--chunk", "1")
+	p := sitDown(t, []string{"XDG_STATE_HOME=" + t.TempDir(), "TMPDIR=" + temp.Sockets(t)},
+		"sql", "--data", dir, "--lanes", "1", "--chunk", "1")
 	p.sees("posta> ")
 	p.types("SELECT sum(n) AS total FROM t;\r")
 	p.sees("uploading")
@@ -240,7 +244,7 @@ func TestCtrlCCancelsTheStatementAndNotThePrompt(t *testing.T) {
 // TestThePromptStartsAClusterForTables: a statement without tables, and a question about types, need no cluster. A wrong flag of the
 // cluster is reported at once.
 func TestThePromptStartsAClusterForTables(t *testing.T) {
-	dir, tmp := table(t, "trips.csv", "id,km\n1,1.5\n2,2\n"), shortDir(t)
+	dir, tmp := table(t, "trips.csv", "id,km\n1,1.5\n2,2\n"), temp.Sockets(t)
 	env := []string{"XDG_STATE_HOME=" + t.TempDir(), "TMPDIR=" + tmp}
 	clusters := func() int {
 		found, err := filepath.Glob(filepath.Join(tmp, "posta-run-*"))

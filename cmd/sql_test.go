@@ -21,6 +21,7 @@ import (
 	"posta.dev/posta/analyses/movies"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/internal/gen"
+	"posta.dev/posta/test/await"
 )
 
 // table writes a table's file and returns its directory.
@@ -227,12 +228,12 @@ func TestD1_KilledNodesChangeNoAnswerOfSQL(t *testing.T) {
 		dir, done := t.TempDir(), make(chan result, 1)
 		go func() { done <- posta(t, slices.Concat(ask, []string{"--dir", dir}, x.flags, slow)...) }()
 		for _, node := range x.nodes {
-			until(t, node+" has its pid file", func() bool { return pidOf(dir, node) != 0 })
+			await.Until(t, node+" has its pid file", func() bool { return pidOf(dir, node) != 0 })
 			pid := pidOf(dir, node)
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
-			until(t, node+" comes back", func() bool { now := pidOf(dir, node); return now != 0 && now != pid })
+			await.Until(t, node+" comes back", func() bool { now := pidOf(dir, node); return now != 0 && now != pid })
 		}
 		if r := <-done; r.code != exit.OK || r.out != want {
 			t.Errorf("%v: exit code %d, the answer is\n%s\nwant\n%s\n%s", x.flags, r.code, r.out, want, r.err)

@@ -21,6 +21,8 @@ import (
 	"posta.dev/posta/link"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/await"
+	"posta.dev/posta/test/temp"
 )
 
 // The test binary also runs as another account of the same machine, which has only ZeroMQ and msgpack.
@@ -111,7 +113,7 @@ func newStranger(t *testing.T) *stranger {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	dir := shortDir(t)
+	dir := temp.Sockets(t)
 	program, err := os.ReadFile(os.Args[0])
 	s := &stranger{t, filepath.Join(dir, "stranger")}
 	if err := errors.Join(err, os.Chmod(dir, 0o755), os.WriteFile(s.file, program, 0o755), os.Chmod(s.file, 0o755)); err != nil {
@@ -372,7 +374,7 @@ func TestS1_AnotherAccountReachesNothingOfARun(t *testing.T) {
 	if s == nil {
 		return
 	}
-	tmp := shortDir(t)
+	tmp := temp.Sockets(t)
 	if err := os.Chmod(tmp, 0o777|os.ModeSticky); err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +389,7 @@ func TestS1_AnotherAccountReachesNothingOfARun(t *testing.T) {
 	}
 	defer func() { _ = run.Process.Kill() }()
 	var dir string
-	until(t, "all nodes of the run listen", func() bool {
+	await.Until(t, "all nodes of the run listen", func() bool {
 		found, _ := filepath.Glob(filepath.Join(tmp, "posta-run-*", "sock", "output-1.client"))
 		if len(found) > 0 {
 			dir = filepath.Dir(filepath.Dir(found[0]))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/test/ptytest"
 )
 
@@ -32,7 +33,7 @@ func TestACommandAsksItsTerminalNothing(t *testing.T) {
 	if err := c.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the version is there", func() bool { return strings.Contains(p.Said(), "\n") })
+	await.Until(t, "the version is there", func() bool { return strings.Contains(p.Said(), "\n") })
 	if said := p.Said(); !strings.HasPrefix(said, "posta ") || strings.Contains(said, "\x1b") {
 		t.Errorf("the terminal hears %q", said)
 	}

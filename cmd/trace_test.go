@@ -14,6 +14,7 @@ import (
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/cmd/internal/traces"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/await"
 )
 
 // TestTrace_OfARealCluster: the wait for a node that is stopped shows at the links that lead to it, a collector gets spans, a collector
@@ -43,7 +44,7 @@ func TestTrace_OfARealCluster(t *testing.T) {
 	}))
 	defer collector.Close()
 	var got traces.TraceJSON
-	until(t, "all nodes have ended the session", func() bool { // the last of them hears of the end a moment after the client
+	await.Until(t, "all nodes have ended the session", func() bool { // the last of them hears of the end a moment after the client
 		r := k.must("trace", id, "--json", "--otlp", collector.URL, "--otlp-header", "Authorization: Bearer a, b")
 		got = traces.TraceJSON{}
 		if err := json.Unmarshal([]byte(r.out), &got); err != nil {

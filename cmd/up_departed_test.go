@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -15,7 +16,7 @@ func TestUpSetsAsideNodesThatLeftTheTopology(t *testing.T) {
 	k := newTestCluster(t)
 	dir := data(t, "20000")
 	want := expected(t, dir)
-	v := topology.Variant{IPCDir: shortDir(t), Settings: map[string]string{"limits.drain": "4s"}}
+	v := topology.Variant{IPCDir: temp.Sockets(t), Settings: map[string]string{"limits.drain": "4s"}}
 	for i, joiners := range []int{3, 1, 3} {
 		v.Replicas = map[string]int{"joiner": joiners}
 		k.write(v)

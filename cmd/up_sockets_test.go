@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/cmd/internal/exit"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -121,7 +122,7 @@ func TestS1_ContainersAndProcessesOfOneFile(t *testing.T) {
 
 func TestStatusOfAnAddressWithoutACluster(t *testing.T) {
 	k := newTestCluster(t)
-	k.write(topology.Variant{IPCDir: shortDir(t)})
+	k.write(topology.Variant{IPCDir: temp.Sockets(t)})
 	if r := k.call("status"); r.code != exit.NoCluster || strings.Count(r.out, "silent") != 10 || !strings.Contains(r.err, "posta up") {
 		t.Errorf("status of nobody: exit code %d, %s%s", r.code, r.out, r.err)
 	}

@@ -22,7 +22,9 @@ import (
 	"posta.dev/posta/cmd/internal/cluster"
 	"posta.dev/posta/cmd/internal/exit"
 	"posta.dev/posta/medic/process"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/test/natstest"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -89,7 +91,7 @@ func (k *testCluster) kill(node string, sig syscall.Signal) {
 // process, so all were dead when it began. A process counts as dead when it is gone, not when it has got a signal.
 func (k *testCluster) killMedics() {
 	k.t.Helper()
-	until(k.t, "no medic is left", func() bool {
+	await.Until(k.t, "no medic is left", func() bool {
 		none := true
 		for _, m := range []string{"medic-1", "medic-2", "medic-3"} {
 			pid := k.pid(m)
@@ -98,7 +100,7 @@ func (k *testCluster) killMedics() {
 			}
 			none = false
 			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended by itself
-			until(k.t, m+" is gone", func() bool { return gone(pid) })
+			await.Until(k.t, m+" is gone", func() bool { return gone(pid) })
 		}
 		return none
 	})
@@ -128,7 +130,7 @@ type statusView struct {
 func (k *testCluster) status() (v statusView) {
 	k.t.Helper()
 	var r result
-	until(k.t, "status hears a node", func() bool { r = k.call("status", "--json"); return r.code != exit.NoCluster })
+	await.Until(k.t, "status hears a node", func() bool { r = k.call("status", "--json"); return r.code != exit.NoCluster })
 	if r.code != exit.OK {
 		k.t.Fatalf("status: exit code %d, %s", r.code, r.err)
 	}
@@ -148,7 +150,7 @@ func (k *testCluster) shows(what string, is func(out string) bool, args ...strin
 			k.t.Logf("posta status: exit code %d, %s%s", r.code, r.out, r.err)
 		}
 	}()
-	until(k.t, "posta status shows "+what, func() bool {
+	await.Until(k.t, "posta status shows "+what, func() bool {
 		r = k.call("status", args...)
 		return r.code == exit.OK && is(r.out)
 	})
@@ -157,7 +159,7 @@ func (k *testCluster) shows(what string, is func(out string) bool, args ...strin
 // settled waits until all nodes run, all medics are heard, and one of them leads.
 func (k *testCluster) settled() (v statusView) {
 	k.t.Helper()
-	until(k.t, "all nodes run, and a medic leads all others", func() bool {
+	await.Until(k.t, "all nodes run, and a medic leads all others", func() bool {
 		v = k.status()
 		for _, n := range v.Nodes {
 			if n.State != "running" {
@@ -229,13 +231,13 @@ func TestM5_NodesAndMedicsComeBack(t *testing.T) {
 	for i, node := range []string{"joiner-1", leader} {
 		before := k.pid(node)
 		k.kill(node, syscall.SIGKILL)
-		until(t, "the medics start "+node+" again", func() bool { now := k.pid(node); return now != 0 && now != before })
+		await.Until(t, "the medics start "+node+" again", func() bool { now := k.pid(node); return now != 0 && now != before })
 		// If a leader dies between a start and its entry, the journal does not report that start.
-		until(t, "the journal reports "+node, func() bool { v := k.status(); return len(v.Incidents) > i && !v.Incidents[i].Open })
+		await.Until(t, "the journal reports "+node, func() bool { v := k.status(); return len(v.Incidents) > i && !v.Incidents[i].Open })
 	}
 	k.must("up") // returns when all are heard
 	var v statusView
-	until(t, "both incidents are over", func() bool {
+	await.Until(t, "both incidents are over", func() bool {
 		v = k.settled()
 		return len(v.Incidents) == 2 && !v.Incidents[0].Open && !v.Incidents[1].Open
 	})
@@ -267,7 +269,7 @@ func TestM5_NodesAndMedicsComeBack(t *testing.T) {
 // would start a second one over the same data.
 func TestM9_AProcessThatNobodyNotedDoesNothing(t *testing.T) {
 	k := newTestCluster(t)
-	k.write(topology.Variant{IPCDir: shortDir(t)}) // a node that is started by hand needs a host with an address
+	k.write(topology.Variant{IPCDir: temp.Sockets(t)}) // a node that is started by hand needs a host with an address
 	for _, args := range [][]string{{"node", "joiner-1"}, {"medic", "medic-1"}} {
 		waits, gate, err := os.Pipe()
 		if err == nil {
@@ -296,7 +298,8 @@ func TestDownKillsHungNodesAndFindsThoseThatLeftTheFile(t *testing.T) {
 	k.killMedics()
 	k.kill("output-1", syscall.SIGSTOP)
 	joiner := k.pid("joiner-2")
-	k.write(topology.Variant{IPCDir: shortDir(t), Replicas: map[string]int{"joiner": 1}, Settings: map[string]string{"limits.drain": "4s"}})
+	k.write(topology.Variant{IPCDir: temp.Sockets(t), Replicas: map[string]int{"joiner": 1},
+		Settings: map[string]string{"limits.drain": "4s"}})
 	r := k.must("down")
 	if !strings.Contains(r.err, "stopped 7 nodes") || !strings.Contains(r.err, ", of which output-1 had to be killed") {
 		t.Errorf("down says %q", r.err)
@@ -386,7 +389,7 @@ func TestSessionsOfAKeptCluster(t *testing.T) {
 	dir := data(t, "20000")
 	want := expected(t, dir)
 	same(t, parse(t, k.must("submit", "bikes", "--data", dir, "--json").out), want)
-	until(t, "no session is left of one that was closed", func() bool { // a node that stands still is not heard in time
+	await.Until(t, "no session is left of one that was closed", func() bool { // a node that stands still is not heard in time
 		r := k.must("sessions")
 		return r.out == "" && r.err == "no sessions\n"
 	})
@@ -399,7 +402,7 @@ func TestSessionsOfAKeptCluster(t *testing.T) {
 			Nodes                    []struct{ Node, State string }
 		}
 	}
-	until(t, "the session is listed", func() bool {
+	await.Until(t, "the session is listed", func() bool {
 		r := k.must("sessions", "--json")
 		if err := json.Unmarshal([]byte(r.out), &list); err != nil || len(list.Sessions) > 1 {
 			t.Fatalf("%v: %s", err, r.out)
@@ -421,7 +424,7 @@ func TestSessionsOfAKeptCluster(t *testing.T) {
 		t.Errorf("cancelling what is finished: exit code %d, %s", r.code, r.err)
 	}
 	// The next heartbeat of an output tells an input that a session is finished.
-	until(t, "the session is finished at its input", func() bool {
+	await.Until(t, "the session is finished at its input", func() bool {
 		return k.call("submit", "bikes", "--data", dir, "--session", id).code != exit.InUse
 	})
 	if r := k.call("submit", "bikes", "--data", dir, "--session", id); r.code != exit.Finished || strings.Count(r.err, "\n") != 1 {
@@ -466,8 +469,8 @@ func TestCancelEndsTheSessionOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill() }()
-	until(t, "the session is listed", func() bool { return strings.Contains(k.must("sessions").out, id) })
-	until(t, "completion offers the session", func() bool {
+	await.Until(t, "the session is listed", func() bool { return strings.Contains(k.must("sessions").out, id) })
+	await.Until(t, "completion offers the session", func() bool {
 		return slices.Contains(strings.Fields(k.must("cancel", "", completionFlag).out),
 			id)
 	})
@@ -482,7 +485,7 @@ func TestCancelEndsTheSessionOfAnother(t *testing.T) {
 	for range 3 { // an output keeps two results
 		k.must("submit", "bikes", "-f", k.file, "--data", data(t, "2000"), "--detach")
 	}
-	until(t, "the session makes room for newer ones", func() bool { return !strings.Contains(k.must("sessions").out, id) })
+	await.Until(t, "the session makes room for newer ones", func() bool { return !strings.Contains(k.must("sessions").out, id) })
 	if r := k.call("cancel", id); r.code != exit.Session || !strings.Contains(r.err, "is over") || !strings.Contains(r.err, "was cancelled") ||
 		strings.Count(r.err, "\n") != 1 {
 		t.Errorf("cancelling it again: exit code %d, %s", r.code, r.err)
@@ -494,13 +497,13 @@ func TestStatusWatchesUntilCtrlC(t *testing.T) {
 	k.must("up")
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	defer interrupt(exit.ErrInterrupted)
-	var out, said safeBuffer
+	var out, said await.Log
 	ended := make(chan int, 1)
 	go func() {
 		ended <- runWithin(ctx, context.Background(), program(), []string{"posta", "status", "-f", k.file, "--watch", "--json"},
 			Console{In: strings.NewReader(""), Out: &out, Err: &said})
 	}()
-	until(t, "two lines", func() bool { return strings.Count(out.String(), "\n") >= 2 })
+	await.Until(t, "two lines", func() bool { return strings.Count(out.String(), "\n") >= 2 })
 	interrupt(exit.ErrInterrupted)
 	r := result{<-ended, out.String(), said.String()}
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
@@ -519,7 +522,7 @@ func TestStatusWatchesUntilCtrlC(t *testing.T) {
 func TestUp_ItsNATSServerIsKilledAndStartedAgain(t *testing.T) {
 	server := natstest.Start(t)
 	k := newTestCluster(t)
-	k.write(topology.Variant{IPCDir: shortDir(t), Settings: map[string]string{
+	k.write(topology.Variant{IPCDir: temp.Sockets(t), Settings: map[string]string{
 		"cluster.transport": topology.ViaNATS, "nats.url": server.URL(), "limits.drain": "4s",
 	}})
 	k.must("up")
@@ -574,7 +577,7 @@ func TestUp_ItsNATSServerIsKilledAndStartedAgain(t *testing.T) {
 		}
 	}
 	duringUpload(func() {
-		until(t, "a session runs", func() bool { return strings.Contains(k.must("sessions").out, "bikes") })
+		await.Until(t, "a session runs", func() bool { return strings.Contains(k.must("sessions").out, "bikes") })
 	})
 	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGKILL} {
 		duringUpload(func() {
@@ -606,7 +609,7 @@ func TestUp_ItsNATSServerIsKilledAndStartedAgain(t *testing.T) {
 // for frames that cannot travel.
 func TestSubmitToAClusterWithoutItsBroker(t *testing.T) {
 	k := newTestCluster(t)
-	k.write(topology.Variant{IPCDir: shortDir(t), Settings: map[string]string{
+	k.write(topology.Variant{IPCDir: temp.Sockets(t), Settings: map[string]string{
 		"cluster.transport": topology.ViaNATS, "nats.url": "nats://127.0.0.1:1", "medics.replicas": "0",
 	}})
 	if r := k.must("up"); !strings.Contains(r.err, "nodes will wait, ") || !strings.Contains(r.err, "start the server") ||

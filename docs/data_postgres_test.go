@@ -41,10 +41,7 @@ func TestPostgres_TheExamplesOfDataRun(t *testing.T) {
 	if len(commands) != 3 || strings.Contains(strings.Join(commands, "\n"), "db.example") {
 		t.Fatalf("the examples are %q", commands)
 	}
-	said := perform(t, `set -e
-(cd "$POSTA" && go build -o "$WORK/posta" .)
-PATH="$WORK:$PATH"
-cd '`+dir+`'
+	said := perform(t, "set -e\n"+buildPosta+`cd '`+dir+`'
 trap 'posta down > /dev/null 2>&1' EXIT
 posta up > up.txt 2>&1 || { cat up.txt; exit 1; }
 { `+strings.Join(commands, "\n")+`

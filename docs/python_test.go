@@ -28,9 +28,7 @@ func TestPythonExamplesOfThePage(t *testing.T) {
 	if examples < 10 {
 		t.Fatalf("the page has %d examples; are they still marked as pycon?", examples)
 	}
-	prepare := `mkdir data
-(cd "$POSTA" && go build -o "$WORK/bin/posta" .)
-PATH=$WORK/bin:$PATH
+	prepare := buildPosta + `mkdir data
 cp -r "$POSTA/client/python" package
 ` + python + ` -m venv --system-site-packages venv
 venv/bin/pip install --quiet --no-index --no-build-isolation --no-deps ./package

@@ -16,6 +16,7 @@ import (
 	"posta.dev/posta/nodes/watch"
 	"posta.dev/posta/protocol/session"
 	"posta.dev/posta/rows/progress"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/wal"
 )
@@ -183,11 +184,7 @@ func wakeFIFO(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(path); os.IsNotExist(err) {
-			break // the note that could not be synced is removed
-		}
-	}
+	await.Until(t, "the note that could not be synced is removed", func() bool { _, err := os.Stat(path); return os.IsNotExist(err) })
 	if err := f.Close(); err != nil {
 		t.Error(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/security"
 	"posta.dev/posta/test/oracle/bikesoracle"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -35,26 +35,7 @@ type cluster struct {
 
 func start(t *testing.T, v topology.Variant) *cluster {
 	t.Helper()
-	// A unix socket's path is at most about 100 bytes long: t.TempDir may be longer.
-	sockets, err := os.MkdirTemp("", "posta")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
-	v.Dir, v.IPCDir = t.TempDir(), sockets
-	text, err := topology.Generate(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(v.Dir, "topology.toml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	topo, err := topology.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return startWith(t, topo, nil)
+	return startWith(t, temp.Topology(t, v), nil)
 }
 
 // startWith starts the nodes of a topology with their keys, if there are any.

@@ -17,6 +17,7 @@ import (
 	"posta.dev/posta/nodes/postmortem"
 	"posta.dev/posta/nodes/watch"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/wal"
 )
@@ -32,16 +33,6 @@ func noted(t *testing.T, d postmortem.Deaths) *node {
 	return x
 }
 
-// until calls the condition again and again until it is true.
-func until(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !so(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // TestN9_WhatIsNotGivenUpKeepsItsCount: a node gives up one session, because it hung on that session or died of it too often. It keeps
 // counting deaths for the other sessions.
 func TestN9_WhatIsNotGivenUpKeepsItsCount(t *testing.T) {
@@ -51,7 +42,7 @@ func TestN9_WhatIsNotGivenUpKeepsItsCount(t *testing.T) {
 	}
 	n := newNotes(x, never)
 	n.settled()
-	until(t, "the count is of session b alone", func() bool {
+	await.Until(t, "the count is of session b alone", func() bool {
 		d, err := postmortem.ReadDeaths(x.node.DataDir)
 		return err == nil && maps.Equal(d.Sessions, map[string]int{"b": 1})
 	})
@@ -66,7 +57,7 @@ func TestN9_ALongLifeEndsTheRow(t *testing.T) {
 	x := noted(t, postmortem.Deaths{Sessions: map[string]int{"a": 2}})
 	n := newNotes(x, 0)
 	defer n.stop()
-	until(t, "the count is removed", func() bool {
+	await.Until(t, "the count is removed", func() bool {
 		d, err := postmortem.ReadDeaths(x.node.DataDir)
 		return err == nil && len(d.Sessions) == 0
 	})
@@ -100,7 +91,7 @@ func TestN9_ADiskThatHangsOverANoteDelaysNothing(t *testing.T) {
 		defer close(stopped)
 		n.stop()
 	}()
-	until(t, "the disk answers, and the goroutine ends", func() bool {
+	await.Until(t, "the disk answers, and the goroutine ends", func() bool {
 		if f, err := os.OpenFile(count, os.O_RDWR|syscall.O_NONBLOCK, 0); err == nil { // a reader that is waiting now reads the end of the file
 			if err := f.Close(); err != nil {
 				t.Error(err)
@@ -122,12 +113,12 @@ func TestN9_LongWorkIsNoted(t *testing.T) {
 	n := newNotes(x, never)
 	x.beats.notes.Store(n)
 	work := x.watch.Enter(watch.Doing{Role: "joiner", Session: id, Stream: "trips"})
-	until(t, "the work is noted", func() bool {
+	await.Until(t, "the work is noted", func() bool {
 		w, is, err := postmortem.ReadWorking(x.node.DataDir)
 		return is && err == nil && w == postmortem.Working{Session: id.String(), Role: "joiner", Stream: "trips"}
 	})
 	x.watch.Leave(work)
-	until(t, "the note is removed", func() bool {
+	await.Until(t, "the note is removed", func() bool {
 		_, is, err := postmortem.ReadWorking(x.node.DataDir)
 		return !is && err == nil
 	})

@@ -11,6 +11,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 )
 
@@ -48,16 +49,6 @@ func (c *cluster) age(input int, id session.ID) (time.Duration, bool) {
 	return 0, false
 }
 
-// until waits for a condition to become true.
-func until(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within the time: %s", what)
-		}
-	}
-}
-
 type ending struct {
 	answer *client.Answer
 	err    error
@@ -77,8 +68,8 @@ func TestB13_AClientThatWaitsAtTheSecondInputIsAliveAtTheFirst(t *testing.T) {
 		a, err := client.Run(ctx, client.Config{Entries: c.topo.EntryPoints(), Analysis: "bikes", Dir: dir, Session: id})
 		ended <- ending{a, err}
 	}()
-	until(t, "the session is open at the first input", func() bool { _, open := c.age(1, id); return open })
-	until(t, "its client waits for long", func() bool {
+	await.Until(t, "the session is open at the first input", func() bool { _, open := c.age(1, id); return open })
+	await.Until(t, "its client waits for long", func() bool {
 		age, open := c.age(1, id)
 		if !open {
 			t.Fatal("the session was given up at the first input while its client waits at the second one")

@@ -24,6 +24,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/nodes"
 	"posta.dev/posta/query"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -388,23 +389,7 @@ func TestRows_Batches(t *testing.T) {
 // clusterOf starts a cluster that outlives its clients, and returns its topology file.
 func clusterOf(t *testing.T) string {
 	t.Helper()
-	sockets, err := os.MkdirTemp("", "posta-query-test-") // a short path, as unix sockets need it
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
-	text, err := topology.Generate(topology.Variant{Dir: t.TempDir(), IPCDir: sockets, Settings: map[string]string{"medics.replicas": "0"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "topology.toml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	topo, err := topology.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	topo := temp.Topology(t, topology.Variant{Settings: map[string]string{"medics.replicas": "0"}})
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	for _, n := range topo.Nodes() {
@@ -418,7 +403,7 @@ func clusterOf(t *testing.T) string {
 		stop()
 		running.Wait()
 	})
-	return file
+	return topo.File
 }
 
 // on opens a database on a cluster, and collects its notices.

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"posta.dev/posta/test/await"
 )
 
 // TestHostile_EndlessCommands: a peer sends commands without end. They are answered while the peer reads the answers. If it does not read,
@@ -62,7 +64,7 @@ func TestHostile_LongSubscriptions(t *testing.T) {
 			t.Errorf("memory grew by %d MiB", grown>>20)
 		}
 		c := &collector{from: good}
-		eventually(t, "the good subscriber hears", func() bool {
+		await.Until(t, "the good subscriber hears", func() bool {
 			noError(t, pub.Send(text("good", "day")))
 			ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 			defer cancel()
@@ -115,7 +117,7 @@ func TestHostile_ClientsThatNeverRead(t *testing.T) {
 	if grown := int64(heap()) - int64(before); grown > 16*mib {
 		t.Errorf("memory grew by %d MiB", grown>>20)
 	}
-	eventually(t, "their goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines })
+	await.Until(t, "their goroutines are gone", func() bool { return runtime.NumGoroutine() <= goroutines })
 	noError(t, router.Close())
 	<-served
 }

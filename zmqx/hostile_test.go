@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"posta.dev/posta/test/await"
 )
 
 // greetingBytes returns a ZMTP 3.0 NULL greeting.
@@ -185,7 +187,7 @@ func TestHostile_SilentClients(t *testing.T) {
 				late := newPush(t, Options{}, address)
 				peers := pull.connects()
 				noError(t, late.send(testContext(t), text("late")))
-				eventually(t, "the late peer connects", func() bool { return pull.connects() > peers })
+				await.Until(t, "the late peer connects", func() bool { return pull.connects() > peers })
 			}
 			for _, c := range silent[:len(silent)-o.MaxHandshakes] {
 				expectClosed(t, c)
@@ -211,7 +213,7 @@ func TestHostile_HandshakeCutAtEveryByte(t *testing.T) {
 					conn.Close()
 				}
 			}
-			eventually(t, "all are refused", func() bool { return refused.n.Load() == int64(len(whole)) })
+			await.Until(t, "all are refused", func() bool { return refused.n.Load() == int64(len(whole)) })
 			if n := pull.peerCount(); n != 1 {
 				t.Fatalf("%d peers", n)
 			}
@@ -260,7 +262,7 @@ func TestHostile_BadHandshakes(t *testing.T) {
 				conn := rawDial(t, address)
 				_, _ = conn.Write(b) // the node may refuse before everything is written
 				expectClosed(t, conn)
-				eventually(t, name+" is refused", func() bool { return refused.n.Load() == before+1 })
+				await.Until(t, name+" is refused", func() bool { return refused.n.Load() == before+1 })
 			}
 			if n := pull.connects(); n != 1 {
 				t.Fatalf("%d handshakes were good", n)
@@ -323,7 +325,7 @@ func TestHostile_RandomBytes(t *testing.T) {
 				_, _ = conn.Write(noise(1 + rnd.IntN(5000)))
 				conn.Close()
 			}
-			eventually(t, "only the good peer is left", func() bool { return pull.peerCount() == 1 })
+			await.Until(t, "only the good peer is left", func() bool { return pull.peerCount() == 1 })
 		})
 	})
 }
@@ -376,14 +378,14 @@ func TestHostile_AnnouncedFramesCostOnlyWhatCame(t *testing.T) {
 			noError(t, err)
 			conns = append(conns, conn)
 		}
-		eventually(t, "all are peers", func() bool { return pull.peerCount() == 201 })
+		await.Until(t, "all are peers", func() bool { return pull.peerCount() == 201 })
 		if grown := int64(heap()) - int64(before); grown > 64<<20 {
 			t.Fatalf("200 headers cost %d MiB", grown>>20)
 		}
 		for _, c := range conns {
 			c.Close()
 		}
-		eventually(t, "all are gone", func() bool { return pull.peerCount() == 1 })
+		await.Until(t, "all are gone", func() bool { return pull.peerCount() == 1 })
 	})
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"posta.dev/posta/test/await"
 )
 
 // ours is the Options.Known of these tests.
@@ -81,7 +83,7 @@ func TestR16_HalfFrames(t *testing.T) {
 		for _, conn := range conns { // in parallel: the first of them is cut off ReadStall after it has begun
 			half(conn, size, &wg)
 		}
-		eventually(t, "the strangers' room is full", func() bool { return pull.intake.waits() > 20 })
+		await.Until(t, "the strangers' room is full", func() bool { return pull.intake.waits() > 20 })
 		for range 20 {
 			noError(t, good.send(testContext(t), Message{make([]byte, size)}))
 			take(size)
@@ -96,7 +98,7 @@ func TestR16_HalfFrames(t *testing.T) {
 		late := newPush(t, Options{}, address)
 		noError(t, late.send(testContext(t), Message{make([]byte, size-1)}))
 		take(size - 1)
-		eventually(t, "all is given back", func() bool { return pull.intake.held() == 0 && pull.intake.waits() == 0 })
+		await.Until(t, "all is given back", func() bool { return pull.intake.held() == 0 && pull.intake.waits() == 0 })
 	})
 }
 
@@ -129,7 +131,7 @@ func TestR16_SlowPeersMakeRoom(t *testing.T) {
 	}
 	slow := make(chan bool)
 	go func() { slow <- drip(rawClient(t, address, "PUSH", ""), mib, 4<<10, 60*time.Millisecond) }() // 15 s in all; 4 s are allowed
-	eventually(t, "the slow one has the room", func() bool { return pull.intake.held() == mib })
+	await.Until(t, "the slow one has the room", func() bool { return pull.intake.held() == mib })
 	honest := newPush(t, Options{}, address)
 	noError(t, honest.TrySend(Message{bytes.Repeat([]byte("x"), mib)}))
 	if r := c.next(t); len(r.Msg[0]) != mib || r.Msg[0][0] != 'x' {
@@ -155,7 +157,7 @@ func TestR16_WaitingForOurselvesIsNoFault(t *testing.T) {
 	for range peers {
 		noError(t, newPush(t, Options{}, address).TrySend(Message{make([]byte, mib)}))
 	}
-	eventually(t, "some wait", func() bool { return pull.intake.waits() >= peers-inboxDepth-2 })
+	await.Until(t, "some wait", func() bool { return pull.intake.waits() >= peers-inboxDepth-2 })
 	time.Sleep(2*o.ReadStall + time.Second) // longer than any of them may take
 	c := &collector{from: pull}
 	for range peers {

@@ -185,18 +185,6 @@ func (c *collector) expect(t testing.TB, want string) Received {
 	return r
 }
 
-// eventually waits for a condition that another goroutine makes true.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(deadlineForTests)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never happened: %s", what)
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
 // events collects the calls of OnEvent.
 type events chan Event
 

@@ -3,6 +3,8 @@ package zmqx
 import (
 	"errors"
 	"testing"
+
+	"posta.dev/posta/test/await"
 )
 
 // TestHostile_MorePeersThanMaxPeers: more peers than MaxPeers complete a handshake and stay silent. The good peer, which has sent messages,
@@ -20,12 +22,12 @@ func TestHostile_MorePeersThanMaxPeers(t *testing.T) {
 			}
 			late := newPush(t, Options{}, address)
 			noError(t, late.TrySend(text("late")))
-			eventually(t, "the late peer is served", func() bool { n, _ := late.queue.size(); return n == 0 && late.peerCount() == 1 })
+			await.Until(t, "the late peer is served", func() bool { n, _ := late.queue.size(); return n == 0 && late.peerCount() == 1 })
 			if n := late.connects(); n != 1 {
 				t.Errorf("the late peer had to come %d times", n)
 			}
 			// 1 good, 30 silent, 1 late: all were admitted, and the excess was evicted.
-			eventually(t, "all are in", func() bool { return pull.connects() == 32 })
+			await.Until(t, "all are in", func() bool { return pull.connects() == 32 })
 			for range 32 - o.MaxPeers {
 				if gone := told.await(t, Disconnected); !errors.Is(gone.Err, errTooManyPeers) {
 					t.Errorf("a peer went for another reason: %v", gone.Err)

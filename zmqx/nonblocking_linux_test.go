@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"posta.dev/posta/test/await"
 )
 
 // nonblockingPair returns both ends of a connection; the first one is nonblocking.
@@ -97,7 +99,7 @@ func TestNonblocking_IsTheSocket(t *testing.T) {
 				t.Errorf("the end of the stream: %d bytes, %v", n, err)
 			}
 			var err error
-			eventually(t, "a write fails", func() bool { // writes are taken until the kernel has heard the peer's reset
+			await.Until(t, "a write fails", func() bool { // writes are taken until the kernel has heard the peer's reset
 				_, err = ours.Write(sent[:10])
 				return err != nil
 			})

@@ -7,12 +7,14 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"posta.dev/posta/test/await"
 )
 
 // subscribed waits until the publisher has n subscriptions in all.
 func subscribed(t testing.TB, pub *Pub, n int) {
 	t.Helper()
-	eventually(t, fmt.Sprint(n, " subscriptions"), func() bool {
+	await.Until(t, fmt.Sprint(n, " subscriptions"), func() bool {
 		have := 0
 		for _, p := range pub.allPeers() {
 			have += len(p.topics.list())
@@ -91,12 +93,12 @@ func TestSub_TellsEachSubscriptionOnce(t *testing.T) {
 	noError(t, sub.Subscribe("before"))
 	sub.mu.Lock() // as Subscribe does
 	_, dialled := sub.Connect(address)
-	eventually(t, "the publisher is admitted", func() bool { return sub.peerCount() == 1 })
+	await.Until(t, "the publisher is admitted", func() bool { return sub.peerCount() == 1 })
 	asked := sub.subscribeLocked("meanwhile")
 	sub.mu.Unlock()
 	noError(t, dialled)
 	noError(t, asked)
-	eventually(t, "the publisher has heard", func() bool { return len(heard) >= 2 })
+	await.Until(t, "the publisher has heard", func() bool { return len(heard) >= 2 })
 	noError(t, sub.Subscribe("after"))
 	var all []string
 	for len(all) == 0 || all[len(all)-1] != "after" {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"posta.dev/posta/test/await"
 )
 
 func TestPushPull_MessagesArriveWholeAndInOrder(t *testing.T) {
@@ -127,7 +129,7 @@ func TestPush_WaitsForItsPeerAndKeepsWhatWasSentBefore(t *testing.T) {
 		c := &collector{from: pull}
 		c.expect(t, "a")
 		c.expect(t, "b|c")
-		eventually(t, "the queue is empty", func() bool { n, _ := push.queue.size(); return n == 0 })
+		await.Until(t, "the queue is empty", func() bool { n, _ := push.queue.size(); return n == 0 })
 	})
 }
 
@@ -300,7 +302,7 @@ func TestUnreachableIsReportedOncePerOutage(t *testing.T) {
 	failed := countLogs("cannot connect")
 	newPush(t, Options{OnEvent: told.take, BackoffMax: 10 * time.Millisecond, Logger: slog.New(failed)}, ipcEndpoint(t))
 	told.await(t, Unreachable)
-	eventually(t, "ten attempts", func() bool { return failed.n.Load() > 10 })
+	await.Until(t, "ten attempts", func() bool { return failed.n.Load() > 10 })
 	if len(told) > 0 {
 		t.Fatalf("told again: %+v", <-told)
 	}
@@ -334,7 +336,7 @@ func TestClose_LingersForTheQueueAndNoLonger(t *testing.T) {
 		for range 1000 { // more than sockets and the receiver hold
 			noError(t, stuck.TrySend(Message{make([]byte, 60_000)}))
 		}
-		eventually(t, "a connection", func() bool { return len(stuck.allPeers()) == 1 })
+		await.Until(t, "a connection", func() bool { return len(stuck.allPeers()) == 1 })
 		began := time.Now()
 		noError(t, stuck.Close())
 		if took := time.Since(began); took < 30*time.Millisecond || took > deadlineForTests {
@@ -365,7 +367,7 @@ func TestClose_DoesNotWaitForConnections(t *testing.T) {
 		for range 1000 {
 			noError(t, waits.TrySend(Message{make([]byte, 60_000)}))
 		}
-		eventually(t, "a connection", func() bool { return len(waits.allPeers()) == 1 })
+		await.Until(t, "a connection", func() bool { return len(waits.allPeers()) == 1 })
 		closed := make(chan error, 1)
 		go func() { closed <- waits.Close() }()
 		noError(t, slow.Close())

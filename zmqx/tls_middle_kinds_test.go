@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/await"
 )
 
 // counting returns bytes that count up from the first one.
@@ -300,7 +301,7 @@ func TestS3_NoKindIsLedToAnother(t *testing.T) {
 		}
 	}
 	for kind, s := range sockets {
-		eventually(t, "what was meant for the socket is there", func() bool { return s.connects() > 0 })
+		await.Until(t, "what was meant for the socket is there", func() bool { return s.connects() > 0 })
 		if n := s.connects(); n != 1 {
 			t.Errorf("the socket for %s took %d connections, and one was meant for it", kind, n)
 		}

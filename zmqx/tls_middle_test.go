@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/await"
 )
 
 // attack is what a man in the middle does to one direction of one connection, at one place.
@@ -323,7 +324,7 @@ func TestS3_ConnectionsLedElsewhere(t *testing.T) {
 		c.expect(t, fmt.Sprint("message|", i))
 	}
 	noError(t, push.Close())
-	eventually(t, "the sender is gone", func() bool { return pull.peerCount() == 0 })
+	await.Until(t, "the sender is gone", func() bool { return pull.peerCount() == 0 })
 	m.mu.Lock()
 	said := m.said[false]
 	m.mu.Unlock()

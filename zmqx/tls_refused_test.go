@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/await"
 )
 
 // pair makes the key and certificate of a process of any role.
@@ -220,7 +221,7 @@ func TestS3_NothingIsResumed(t *testing.T) {
 		return client
 	}
 	offer()
-	eventually(t, "who proves himself again is admitted", func() bool { return pull.peerCount() == 1 })
+	await.Until(t, "who proves himself again is admitted", func() bool { return pull.peerCount() == 1 })
 	noError(t, security.Revoke(k.dir("receiver-1"), must[security.Pair](t)(security.ReadPair(k.dir("sender-1"))).Key.Fingerprint(), ""))
 	noError(t, keys.Reload())
 	expectClosed(t, offer().NetConn())

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/await"
 )
 
 // clientHello returns what a TLS client sends first.
@@ -82,7 +83,7 @@ func TestS7_WhatAStrangerCosts(t *testing.T) {
 				defer pending.mu.Unlock()
 				return len(pending.conns)
 			}
-			eventually(t, "the first stranger is taken in", func() bool { return waiting() == 1 })
+			await.Until(t, "the first stranger is taken in", func() bool { return waiting() == 1 })
 			before := memory()
 			var conns []net.Conn
 			for range strangers - 1 {
@@ -91,7 +92,7 @@ func TestS7_WhatAStrangerCosts(t *testing.T) {
 				noError(t, err)
 				conns = append(conns, conn)
 			}
-			eventually(t, "all are taken in", func() bool { return waiting() == strangers })
+			await.Until(t, "all are taken in", func() bool { return waiting() == strangers })
 			if bytes.Equal(says, hello) {
 				for _, c := range conns { // the answer has arrived, so the server is in the middle of the handshake
 					noError(t, c.SetReadDeadline(time.Now().Add(deadlineForTests)))
@@ -100,7 +101,7 @@ func TestS7_WhatAStrangerCosts(t *testing.T) {
 				}
 			}
 			settled := int64(0)
-			eventually(t, "the handshakes have taken what they take", func() bool {
+			await.Until(t, "the handshakes have taken what they take", func() bool {
 				last := settled
 				settled = memory()
 				return settled <= last
@@ -149,7 +150,7 @@ func TestS7_CrowdsOfStrangers(t *testing.T) {
 					}
 					if i%100 == 99 { // closed connections may need a moment to end on a busy machine
 						grown := int64(0)
-						eventually(t, "memory for 64 strangers at most", func() bool { grown = memory() - before; return grown <= limit })
+						await.Until(t, "memory for 64 strangers at most", func() bool { grown = memory() - before; return grown <= limit })
 						most = max(most, grown)
 					}
 				}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/await"
 )
 
 // keyring holds the keys of a cluster.
@@ -100,7 +101,7 @@ func TestS3_PublishersAndRouters(t *testing.T) {
 	must[int](t)(sub.ConnectTo(address, "node/input-1"))
 	noError(t, sub.Subscribe("beat"))
 	c := &collector{from: sub}
-	eventually(t, "the subscription arrives", func() bool {
+	await.Until(t, "the subscription arrives", func() bool {
 		noError(t, pub.Send(text("beat")))
 		select {
 		case c.rest = <-sub.C():
@@ -300,7 +301,7 @@ func TestS5_APeerWhoseRoleChangedConnectsAgain(t *testing.T) {
 	pull.Recheck()
 	told.await(t, Disconnected)
 	attempts := now.refused.Load()
-	eventually(t, "it tries again", func() bool { return now.refused.Load() > attempts+2 })
+	await.Until(t, "it tries again", func() bool { return now.refused.Load() > attempts+2 })
 	if n := pull.connects(); n != 2 {
 		t.Errorf("%d were admitted", n)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/await"
 )
 
 // writes notes the size of each write, and counts the records in it.
@@ -191,7 +192,7 @@ func TestS7_AProvenPeerIsNoStranger(t *testing.T) {
 	k := newKeyring(t)
 	pull, address := keyedPull(t, k, Options{Known: func(Message) bool { return false }}, "tcp://127.0.0.1:0")
 	keyedPush(t, k, Options{}, address)
-	eventually(t, "it connects", func() bool { return pull.peerCount() == 1 })
+	await.Until(t, "it connects", func() bool { return pull.peerCount() == 1 })
 	for _, p := range pull.allPeers() {
 		if !p.known.Load() {
 			t.Error("a peer that has proven its name counts as a stranger")

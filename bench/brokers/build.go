@@ -35,13 +35,12 @@ func Build(ctx context.Context, root, name, target string) error {
 			return err
 		}
 	}
-	needs, cgo := "Go is", "CGO_ENABLED=0"
-	if strings.HasPrefix(name, "duckdb") { // it needs a C++ library
-		needs, cgo = "Go and g++ are", "CGO_ENABLED=1"
-	}
 	build := exec.CommandContext(ctx, "go", "build", "-mod=mod", "-modfile="+mod, "-o", target, "./"+name)
 	build.Dir = source
-	build.Env = append(os.Environ(), cgo)
+	needs := "Go is"
+	if strings.HasPrefix(name, "duckdb") { // it needs a C++ library
+		needs, build.Env = "Go and g++ are", append(os.Environ(), "CGO_ENABLED=1")
+	}
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("it cannot be built (%s needed): %w: %s", needs, err, bytes.TrimSpace(out))
 	}

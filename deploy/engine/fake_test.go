@@ -21,6 +21,7 @@ import (
 
 	"posta.dev/posta/deploy/lock"
 	"posta.dev/posta/deploy/plan"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -121,11 +122,7 @@ func TestAnEngineThatIsNotThere(t *testing.T) {
 
 // The ssh program gets the right arguments, and its errors are reported.
 func TestOverSSH(t *testing.T) {
-	dir, err := os.MkdirTemp("", "posta-ssh") // short, for the socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	dir := temp.Sockets(t)
 	socket := filepath.Join(dir, "s")
 	l, err := net.Listen("unix", socket)
 	if err != nil {

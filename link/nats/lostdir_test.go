@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/test/natstest"
 )
 
@@ -88,14 +89,14 @@ func TestTrouble_TheServersDirectoryIsRemoved(t *testing.T) {
 	sender, log := open(t, server.URL(), "joiner-1")
 	receiver, _ := open(t, server.URL(), "aggregator-1")
 	hwm := flow(t, sender, receiver, 200_000)
-	eventually(t, "frames arrive", func() bool { return hwm.Load() > 100 })
+	await.Until(t, "frames arrive", func() bool { return hwm.Load() > 100 })
 	// The server writes meanwhile, so this may take more than one attempt.
-	eventually(t, "the directory is gone", func() bool { return os.RemoveAll(server.Dir()) == nil })
+	await.Until(t, "the directory is gone", func() bool { return os.RemoveAll(server.Dir()) == nil })
 	before := hwm.Load()
-	eventually(t, "the trouble is told", func() bool { return strings.Contains(sender.Trouble(), "the server's directory") })
-	eventually(t, "the link continues", func() bool { return hwm.Load() > before+500 })
-	eventually(t, "the trouble is over", func() bool { return sender.Trouble() == "" && receiver.Trouble() == "" })
-	if !strings.Contains(log.text(), "the server cannot write a message to its disk") {
-		t.Errorf("the log says\n%s", log.text())
+	await.Until(t, "the trouble is told", func() bool { return strings.Contains(sender.Trouble(), "the server's directory") })
+	await.Until(t, "the link continues", func() bool { return hwm.Load() > before+500 })
+	await.Until(t, "the trouble is over", func() bool { return sender.Trouble() == "" && receiver.Trouble() == "" })
+	if !strings.Contains(log.String(), "the server cannot write a message to its disk") {
+		t.Errorf("the log says\n%s", log.String())
 	}
 }

@@ -1,11 +1,9 @@
 package nats
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,41 +11,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/test/natstest"
 	"posta.dev/posta/topology"
 )
 
-// said is a log that tests read.
-type said struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *said) text() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
-// eventually waits for a minute at most.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if is() {
-			return
-		}
-	}
-	t.Errorf("never: %s", what)
-}
-
 // open starts a node's transport on the server.
-func open(t *testing.T, url string, node topology.NodeID) (*Transport, *said) {
+func open(t *testing.T, url string, node topology.NodeID) (*Transport, *await.Log) {
 	t.Helper()
 	topo := topology.Default()
 	topo.Name, topo.Transport, topo.Hosts[0].Address = "trouble", topology.ViaNATS, "ipc:"+t.TempDir()
@@ -56,7 +26,7 @@ func open(t *testing.T, url string, node topology.NodeID) (*Transport, *said) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := &said{}
+	log := &await.Log{}
 	tr, err := New(link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(log, nil))}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -93,9 +63,9 @@ func TestTrouble_AStreamWithOtherProperties(t *testing.T) {
 		is, err := js.Stream(ctx, want.Name)
 		return err == nil && fits(&is.CachedInfo().Config, &want)
 	}
-	eventually(t, "the stream is made again", right)
-	if !strings.Contains(log.text(), "deleted and made again") || !strings.Contains(log.text(), want.Name) {
-		t.Errorf("the log says\n%s", log.text())
+	await.Until(t, "the stream is made again", right)
+	if !strings.Contains(log.String(), "deleted and made again") || !strings.Contains(log.String(), want.Name) {
+		t.Errorf("the log says\n%s", log.String())
 	}
 	for name, spoil := range map[string]func() error{
 		"messages are too old after a second": func() error {
@@ -109,7 +79,7 @@ func TestTrouble_AStreamWithOtherProperties(t *testing.T) {
 		if err := spoil(); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, name+", and made right again", right)
+		await.Until(t, name+", and made right again", right)
 	}
 }
 
@@ -117,22 +87,22 @@ func TestTrouble_AStreamWithOtherProperties(t *testing.T) {
 func TestTrouble_TwoClustersOfOneName(t *testing.T) {
 	server := natstest.Start(t)
 	first, firstLog := open(t, server.URL(), "joiner-1")
-	eventually(t, "the first is connected", func() bool { return connected(first) })
+	await.Until(t, "the first is connected", func() bool { return connected(first) })
 	second, log := open(t, server.URL(), "joiner-1")
-	eventually(t, "the second is refused in words", func() bool {
-		return strings.Count(log.text(), "give one of the two clusters another name") >= 2 // inputs and outputs
+	await.Until(t, "the second is refused in words", func() bool {
+		return strings.Count(log.String(), "give one of the two clusters another name") >= 2 // inputs and outputs
 	})
 	if tr := second.Trouble(); strings.Count(tr, "give one of the two clusters another name") != 1 || first.Trouble() != "" {
 		t.Errorf("the second's trouble is %q, the first's %q", tr, first.Trouble())
 	}
-	if connected(second) || strings.Contains(firstLog.text(), "another name") {
-		t.Errorf("the second is connected: %v; the first says\n%s", connected(second), firstLog.text())
+	if connected(second) || strings.Contains(firstLog.String(), "another name") {
+		t.Errorf("the second is connected: %v; the first says\n%s", connected(second), firstLog.String())
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the second is let in when the first has gone", func() bool { return connected(second) })
-	eventually(t, "the second's trouble is over", func() bool { return second.Trouble() == "" })
+	await.Until(t, "the second is let in when the first has gone", func() bool { return connected(second) })
+	await.Until(t, "the second's trouble is over", func() bool { return second.Trouble() == "" })
 }
 
 // connected reads a transport's events, and reports whether one says that a link is connected.

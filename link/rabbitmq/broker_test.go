@@ -3,13 +3,12 @@
 package rabbitmq
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 
 	"posta.dev/posta/bench/brokers"
 	"posta.dev/posta/link"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/test/linktest"
 	"posta.dev/posta/topology"
 )
@@ -24,7 +24,7 @@ import (
 // server returns a RabbitMQ for the test.
 func server(t *testing.T) *brokers.RabbitMQ {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
 	defer cancel()
 	b, err := brokers.StartRabbitMQ(ctx, filepath.Join(t.TempDir(), "rabbitmq"))
 	if err != nil {
@@ -53,7 +53,7 @@ func TestSuite(t *testing.T) {
 				Away: func() func() {
 					b.Kill()
 					return func() {
-						ctx, cancel := context.WithTimeout(context.Background(), patience)
+						ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
 						defer cancel()
 						if err := b.Start(ctx); err != nil {
 							t.Fatal(err)
@@ -68,45 +68,13 @@ func TestSuite(t *testing.T) {
 // testLog shows the log if a test fails.
 func testLog() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)) }
 
-// said is a log that tests read.
-type said struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *said) text() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
-// patience is how long a test waits for a broker, which may have a tenth of a core.
-const patience = 5 * time.Minute
-
-func (s *said) await(t *testing.T, what string) {
-	t.Helper()
-	awaitOne(t, what, s)
-}
-
 // awaitOne waits until one of several logs has said something.
-func awaitOne(t *testing.T, what string, logs ...*said) {
+func awaitOne(t *testing.T, what string, logs ...*await.Log) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		for _, s := range logs {
-			if strings.Contains(s.text(), what) {
-				return
-			}
-		}
-	}
-	t.Errorf("no log says %q", what)
-	for _, s := range logs {
-		t.Logf("a log:\n%s", s.text())
+	if !await.Within(await.Patience, func() bool {
+		return slices.ContainsFunc(logs, func(l *await.Log) bool { return strings.Contains(l.String(), what) })
+	}) {
+		t.Errorf("no log says %q: %v", what, logs)
 	}
 }
 
@@ -114,7 +82,7 @@ func awaitOne(t *testing.T, what string, logs ...*said) {
 func TestTroubleIsExplained(t *testing.T) {
 	b := server(t)
 	var last *Transport
-	open := func(t *testing.T, url string) (*topology.Topology, *said) {
+	open := func(t *testing.T, url string) (*topology.Topology, *await.Log) {
 		topo := topology.Default()
 		topo.Name, topo.Transport, topo.Hosts[0].Address = "trouble", topology.ViaRabbitMQ, "ipc:"+t.TempDir()
 		topo.Hosts[0].Bind, topo.RabbitMQ.URL = topo.Hosts[0].Address, url
@@ -122,7 +90,7 @@ func TestTroubleIsExplained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log := &said{}
+		log := &await.Log{}
 		tr, err := New(link.TransportConfig{Topology: topo, Node: n, Log: slog.New(slog.NewTextHandler(log, nil))}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -133,8 +101,8 @@ func TestTroubleIsExplained(t *testing.T) {
 	}
 	t.Run("wrong password", func(t *testing.T) {
 		topo, log := open(t, strings.Replace(b.URL(), "guest:guest", "guest:secret", 1))
-		log.await(t, "correct user and password")
-		if strings.Contains(log.text(), "secret") {
+		log.Line(t, "correct user and password")
+		if strings.Contains(log.String(), "secret") {
 			t.Error("the log tells the password")
 		}
 		if trouble := last.Trouble(); !strings.Contains(trouble, "correct user and password") || strings.Contains(trouble, "secret") {
@@ -152,11 +120,11 @@ func TestTroubleIsExplained(t *testing.T) {
 	})
 	t.Run("no such virtual host", func(t *testing.T) {
 		_, log := open(t, b.URL()+"nowhere")
-		log.await(t, "there is no such virtual host")
+		log.Line(t, "there is no such virtual host")
 	})
 	t.Run("nobody there", func(t *testing.T) {
 		_, log := open(t, "amqp://guest:guest@127.0.0.1:1/")
-		log.await(t, "start the broker, or correct the url")
+		log.Line(t, "start the broker, or correct the url")
 	})
 	t.Run("a queue of another kind", func(t *testing.T) {
 		conn, err := amqp.Dial(b.URL())
@@ -175,9 +143,9 @@ func TestTroubleIsExplained(t *testing.T) {
 			t.Fatal(err)
 		}
 		topo, log := open(t, b.URL())
-		log.await(t, "its sender makes it again")
+		log.Line(t, "its sender makes it again")
 		awaitDeclared(t, conn, name, topo)
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
 		defer cancel()
 		if err := Remove(ctx, topo); err != nil {
 			t.Fatal(err)
@@ -206,7 +174,7 @@ func TestTroubleIsExplained(t *testing.T) {
 			t.Fatal(err)
 		}
 		topo, log := open(t, b.URL())
-		log.await(t, "for other limits for instance")
+		log.Line(t, "for other limits for instance")
 		awaitDeclared(t, conn, name, topo)
 	})
 	t.Run("a binding is lost", func(t *testing.T) {
@@ -245,7 +213,7 @@ func TestTroubleIsExplained(t *testing.T) {
 // awaitDeclared waits until a queue is declared as the topology says.
 func awaitDeclared(t *testing.T, conn *amqp.Connection, name string, topo *topology.Topology) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(await.Patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		ch, err := conn.Channel()
 		if err != nil {
 			t.Fatal(err)
@@ -260,7 +228,7 @@ func awaitDeclared(t *testing.T, conn *amqp.Connection, name string, topo *topol
 // awaitRouted waits until an exchange has a queue: a message that is published to it does not come back.
 func awaitRouted(t *testing.T, conn *amqp.Connection, exchange, what string) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(await.Patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		ch, err := conn.Channel()
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"posta.dev/posta/medic"
 	"posta.dev/posta/medic/core"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/wal"
 )
 
@@ -91,9 +92,7 @@ func TestEndsOfProcessesAreReportedUntilTheNextEvent(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	go func() { defer close(done); watchProcesses(ctx, p, []core.NodeID{"a-1"}, time.Millisecond, ends) }()
 	defer func() { stop(); <-done }()
-	for p.looks.Load() == 0 { // process 7 has been seen
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, "process 7 has been seen", func() bool { return p.looks.Load() > 0 })
 	select {
 	case e := <-ends:
 		t.Fatalf("nothing has happened, and it tells %v", e)

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"posta.dev/posta/medic"
+	"posta.dev/posta/test/temp"
 )
 
 const cluster = "test"
@@ -63,11 +63,7 @@ func newEngineOf(t *testing.T, call time.Duration) (*fake, *Restarter) {
 	f := &fake{t: t, version: "1.41", containers: map[string]*fakeContainer{}, trouble: map[string][]trouble{},
 		listeners: map[chan string]bool{},
 		changed:   make(chan struct{}), stop: make(chan struct{})}
-	dir, err := os.MkdirTemp("", "posta") // t.TempDir() may be too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := temp.Sockets(t)
 	l, err := net.Listen("unix", filepath.Join(dir, "s"))
 	if err != nil {
 		t.Fatal(err)

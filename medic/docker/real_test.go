@@ -25,6 +25,7 @@ import (
 	"github.com/docker/docker/api/types/network"
 
 	"posta.dev/posta/medic"
+	"posta.dev/posta/test/await"
 )
 
 const prefix = "posta-test-"
@@ -50,7 +51,7 @@ func newReal(t *testing.T) *real {
 		must(t, r.Close())
 	})
 	x.importImage()
-	_, err = r.engine.api.NetworkCreate(soon(t), x.network, network.CreateOptions{Labels: map[string]string{LabelCluster: name}})
+	_, err = r.engine.api.NetworkCreate(await.Soon(t), x.network, network.CreateOptions{Labels: map[string]string{LabelCluster: name}})
 	must(t, err)
 	return x
 }
@@ -100,7 +101,7 @@ func (x *real) importImage() {
 	_, err = w.Write(text)
 	must(x.t, err)
 	must(x.t, w.Close())
-	answer, err := x.engine.api.ImageImport(soon(x.t), image.ImportSource{Source: &b, SourceName: "-"}, x.image,
+	answer, err := x.engine.api.ImageImport(await.Soon(x.t), image.ImportSource{Source: &b, SourceName: "-"}, x.image,
 		image.ImportOptions{Changes: []string{`ENTRYPOINT ["/program"]`}})
 	must(x.t, err)
 	var said bytes.Buffer
@@ -111,7 +112,7 @@ func (x *real) importImage() {
 // has creates a container as compose does, and does not start it.
 func (x *real) has(node medic.NodeID, role string) string {
 	x.t.Helper()
-	made, err := x.engine.api.ContainerCreate(soon(x.t),
+	made, err := x.engine.api.ContainerCreate(await.Soon(x.t),
 		&container.Config{Image: x.image, Env: []string{roleVar + "=" + role},
 			Labels: map[string]string{LabelCluster: x.cfg.Cluster, LabelNode: string(node)}},
 		&container.HostConfig{NetworkMode: container.NetworkMode(x.network)},
@@ -123,14 +124,14 @@ func (x *real) has(node medic.NodeID, role string) string {
 
 func (x *real) isAlive(node medic.NodeID) bool {
 	x.t.Helper()
-	alive, err := x.Alive(soon(x.t), node)
+	alive, err := x.Alive(await.Soon(x.t), node)
 	must(x.t, err)
 	return alive
 }
 
 func (x *real) ends(node medic.NodeID) string {
 	x.t.Helper()
-	death, err := x.Wait(soon(x.t), node)
+	death, err := x.Wait(await.Soon(x.t), node)
 	must(x.t, err)
 	return death.Cause
 }
@@ -138,7 +139,7 @@ func (x *real) ends(node medic.NodeID) string {
 // log returns the output of a container.
 func (x *real) log(id string) string {
 	x.t.Helper()
-	r, err := x.engine.api.ContainerLogs(soon(x.t), id, container.LogsOptions{ShowStdout: true})
+	r, err := x.engine.api.ContainerLogs(await.Soon(x.t), id, container.LogsOptions{ShowStdout: true})
 	must(x.t, err)
 	var b bytes.Buffer
 	_, err = b.ReadFrom(r)
@@ -157,8 +158,8 @@ func TestRealEngine(t *testing.T) {
 	if x.isAlive("a-1") || x.ends("a-1") != "" {
 		t.Error("a container that was never started lives, or has died")
 	}
-	must(t, x.Start(soon(t), "a-1"))
-	if err := x.Start(soon(t), "a-1"); !errors.Is(err, medic.ErrRunning) {
+	must(t, x.Start(await.Soon(t), "a-1"))
+	if err := x.Start(await.Soon(t), "a-1"); !errors.Is(err, medic.ErrRunning) {
 		t.Errorf("a second start: %v", err)
 	}
 	first, err := x.Pid("a-1")
@@ -166,8 +167,8 @@ func TestRealEngine(t *testing.T) {
 	sees(t, x.Restarter, "a-1", func() int { return first })
 
 	t.Run("terminate", func(t *testing.T) {
-		until(t, "it listens to signals", func() bool { return strings.Contains(x.log(id), "ready") })
-		must(t, x.Terminate(soon(t), "a-1"))
+		await.Until(t, "it listens to signals", func() bool { return strings.Contains(x.log(id), "ready") })
+		must(t, x.Terminate(await.Soon(t), "a-1"))
 		if cause := x.ends("a-1"); cause != "exit status 0" {
 			t.Errorf("it ended with %q", cause)
 		}
@@ -176,52 +177,52 @@ func TestRealEngine(t *testing.T) {
 	t.Run("kill, hung or paused", func(t *testing.T) {
 		for _, before := range []func() error{
 			func() error { return nil },
-			func() error { return x.Signal(soon(t), "a-1", "SIGSTOP") },
-			func() error { return x.engine.api.ContainerPause(soon(t), id) },
+			func() error { return x.Signal(await.Soon(t), "a-1", "SIGSTOP") },
+			func() error { return x.engine.api.ContainerPause(await.Soon(t), id) },
 		} {
-			must(t, x.Start(soon(t), "a-1"))
+			must(t, x.Start(await.Soon(t), "a-1"))
 			pid, err := x.Pid("a-1")
 			must(t, err)
 			if pid == 0 || pid == first {
 				t.Errorf("process %d after %d", pid, first)
 			}
 			must(t, before())
-			must(t, x.Kill(soon(t), "a-1"))
+			must(t, x.Kill(await.Soon(t), "a-1"))
 			if cause := x.ends("a-1"); x.isAlive("a-1") || cause != "signal: killed" {
 				t.Errorf("alive: %v; it ended with %q", x.isAlive("a-1"), cause)
 			}
-			must(t, x.Kill(soon(t), "a-1"))
-			must(t, x.Terminate(soon(t), "a-1"))
+			must(t, x.Kill(await.Soon(t), "a-1"))
+			must(t, x.Terminate(await.Soon(t), "a-1"))
 		}
 	})
 	t.Run("a life that ends by itself", func(t *testing.T) {
 		x.has("b-1", "brief")
-		must(t, x.Start(soon(t), "b-1"))
+		must(t, x.Start(await.Soon(t), "b-1"))
 		if cause := x.ends("b-1"); cause != "exit status 3" {
 			t.Errorf("it ended with %q", cause)
 		}
 	})
 	t.Run("cut off", func(t *testing.T) {
-		must(t, x.Start(soon(t), "a-1"))
-		if did, err := x.Detach(soon(t), "a-1"); !did || err != nil {
+		must(t, x.Start(await.Soon(t), "a-1"))
+		if did, err := x.Detach(await.Soon(t), "a-1"); !did || err != nil {
 			t.Fatalf("cut off: %v, %v", did, err)
 		}
-		must(t, x.Kill(soon(t), "a-1"))
-		must(t, x.Start(soon(t), "a-1"))
+		must(t, x.Kill(await.Soon(t), "a-1"))
+		must(t, x.Start(await.Soon(t), "a-1"))
 		x.has("c-1", "a-1") // looks a-1 up
-		must(t, x.Start(soon(t), "c-1"))
+		must(t, x.Start(await.Soon(t), "c-1"))
 		if cause := x.ends("c-1"); cause != "exit status 0" {
 			t.Errorf("after it was cut off and restarted nobody finds it: %q", cause)
 		}
 	})
 	t.Run("removed", func(t *testing.T) {
-		must(t, x.engine.api.ContainerRemove(soon(t), id, container.RemoveOptions{Force: true}))
-		must(t, x.Kill(soon(t), "a-1"))
-		if err := x.Start(soon(t), "a-1"); !errors.Is(err, ErrNoContainer) {
+		must(t, x.engine.api.ContainerRemove(await.Soon(t), id, container.RemoveOptions{Force: true}))
+		must(t, x.Kill(await.Soon(t), "a-1"))
+		if err := x.Start(await.Soon(t), "a-1"); !errors.Is(err, ErrNoContainer) {
 			t.Errorf("a start without a container: %v", err)
 		}
 		x.has("a-2", "polite")
-		all, err := x.list(soon(t))
+		all, err := x.list(await.Soon(t))
 		of := func(node string) bool {
 			return slices.ContainsFunc(all, func(c container.Summary) bool { return c.Labels[LabelNode] == node })
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"posta.dev/posta/medic"
+	"posta.dev/posta/test/await"
 )
 
 // Deadlines for calls. A fake engine meets short, unless it hangs or the machine stands still; when a call misses it, the restarter has to
@@ -37,10 +38,10 @@ func must(t *testing.T, err error) {
 // restart makes the calls that package host makes for a restart.
 func restart(t *testing.T, r *Restarter, node medic.NodeID) error {
 	t.Helper()
-	if err := r.Kill(soon(t), node); err != nil {
+	if err := r.Kill(await.Soon(t), node); err != nil {
 		return err
 	}
-	return r.Start(soon(t), node)
+	return r.Start(await.Soon(t), node)
 }
 
 func TestM5_ARestartIsAKillAndAStart(t *testing.T) {
@@ -48,15 +49,15 @@ func TestM5_ARestartIsAKillAndAStart(t *testing.T) {
 	c := f.has("c1", "a-1")
 	f.has("c2", "b-1")
 	before := c.started
-	must(t, r.Kill(soon(t), "a-1"))
-	if death, err := r.Wait(soon(t), "a-1"); err != nil || death.Cause != "signal: killed" {
+	must(t, r.Kill(await.Soon(t), "a-1"))
+	if death, err := r.Wait(await.Soon(t), "a-1"); err != nil || death.Cause != "signal: killed" {
 		t.Errorf("it ended with %v, %v", death, err)
 	}
-	if alive, err := r.Alive(soon(t), "a-1"); alive || err != nil {
+	if alive, err := r.Alive(await.Soon(t), "a-1"); alive || err != nil {
 		t.Errorf("alive: %v, %v", alive, err)
 	}
-	must(t, r.Start(soon(t), "a-1"))
-	if err := r.Start(soon(t), "a-1"); !errors.Is(err, medic.ErrRunning) {
+	must(t, r.Start(await.Soon(t), "a-1"))
+	if err := r.Start(await.Soon(t), "a-1"); !errors.Is(err, medic.ErrRunning) {
 		t.Errorf("a second start: %v", err)
 	}
 	if pid, err := r.Pid("a-1"); err != nil || pid != c.pid || c.started == before {
@@ -69,17 +70,17 @@ func TestNothingThereIsNoErrorButAtAStart(t *testing.T) {
 	f, r := newEngineOf(t, patient)
 	c := f.has("c1", "a-1")
 	f.die(c, 0)
-	must(t, r.Kill(soon(t), "a-1"))
-	must(t, r.Terminate(soon(t), "a-1"))
-	must(t, r.Kill(soon(t), "never"))
-	must(t, r.Terminate(soon(t), "never"))
-	if alive, err := r.Alive(soon(t), "never"); alive || err != nil {
+	must(t, r.Kill(await.Soon(t), "a-1"))
+	must(t, r.Terminate(await.Soon(t), "a-1"))
+	must(t, r.Kill(await.Soon(t), "never"))
+	must(t, r.Terminate(await.Soon(t), "never"))
+	if alive, err := r.Alive(await.Soon(t), "never"); alive || err != nil {
 		t.Errorf("alive: %v, %v", alive, err)
 	}
-	if death, err := r.Wait(soon(t), "never"); err != nil || !strings.Contains(death.Cause, "removed") {
+	if death, err := r.Wait(await.Soon(t), "never"); err != nil || !strings.Contains(death.Cause, "removed") {
 		t.Errorf("%v, %v", death, err)
 	}
-	err := r.Start(soon(t), "never")
+	err := r.Start(await.Soon(t), "never")
 	if !errors.Is(err, ErrNoContainer) || !strings.Contains(err.Error(), "docker-compose up") {
 		t.Errorf("a start without a container: %v", err)
 	}
@@ -90,8 +91,8 @@ func TestTerminateAsksAndDoesNotWait(t *testing.T) {
 	f, r := newEngineOf(t, patient)
 	c := f.has("c1", "a-1")
 	f.with(c, func() { c.deaf = true })
-	must(t, r.Terminate(soon(t), "a-1"))
-	if alive, err := r.Alive(soon(t), "a-1"); !alive || err != nil {
+	must(t, r.Terminate(await.Soon(t), "a-1"))
+	if alive, err := r.Alive(await.Soon(t), "a-1"); !alive || err != nil {
 		t.Errorf("alive: %v, %v", alive, err)
 	}
 	short, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
@@ -100,8 +101,8 @@ func TestTerminateAsksAndDoesNotWait(t *testing.T) {
 		t.Errorf("the wait for somebody deaf ends with %v", err)
 	}
 	f.with(c, func() { c.deaf = false })
-	must(t, r.Terminate(soon(t), "a-1"))
-	if death, err := r.Wait(soon(t), "a-1"); err != nil || death.Cause != "exit status 0" {
+	must(t, r.Terminate(await.Soon(t), "a-1"))
+	if death, err := r.Wait(await.Soon(t), "a-1"); err != nil || death.Cause != "exit status 0" {
 		t.Errorf("%v, %v", death, err)
 	}
 }
@@ -111,7 +112,7 @@ func TestWaitSeesAnEndThatComesLater(t *testing.T) {
 	c := f.has("c1", "a-1")
 	done := make(chan medic.Death)
 	go func() {
-		d, _ := r.Wait(soon(t), "a-1")
+		d, _ := r.Wait(await.Soon(t), "a-1")
 		done <- d
 	}()
 	time.Sleep(200 * time.Millisecond)
@@ -125,7 +126,7 @@ func TestAPausedContainerIsKilled(t *testing.T) {
 	f, r := newEngineOf(t, patient)
 	c := f.has("c1", "a-1")
 	f.with(c, func() { c.paused = true })
-	must(t, r.Kill(soon(t), "a-1"))
+	must(t, r.Kill(await.Soon(t), "a-1"))
 	wantCalls(t, f, "unpause c1", "kill c1")
 }
 
@@ -183,11 +184,11 @@ func TestLooksThatHangAreRepeated(t *testing.T) {
 		t.Run(call, func(t *testing.T) {
 			f, r := newEngineOf(t, short)
 			f.has("c1", "a-1")
-			must(t, r.Kill(soon(t), "a-1")) // it is known now
-			must(t, r.Start(soon(t), "a-1"))
+			must(t, r.Kill(await.Soon(t), "a-1")) // it is known now
+			must(t, r.Start(await.Soon(t), "a-1"))
 			f.meets(call, trouble{hang: true}, trouble{hang: true})
-			must(t, r.Kill(soon(t), "a-1"))
-			if alive, err := r.Alive(soon(t), "a-1"); alive || err != nil {
+			must(t, r.Kill(await.Soon(t), "a-1"))
+			if alive, err := r.Alive(await.Soon(t), "a-1"); alive || err != nil {
 				t.Errorf("alive: %v, %v", alive, err)
 			}
 		})
@@ -235,22 +236,22 @@ func TestTheEnginesAnswersAreDistinguished(t *testing.T) {
 	f, r := newEngineOf(t, patient)
 	c := f.has("c1", "a-1")
 	f.meets("kill", trouble{status: 409}, trouble{status: 500})
-	must(t, r.Kill(soon(t), "a-1")) // it runs still, so it is killed again
+	must(t, r.Kill(await.Soon(t), "a-1")) // it runs still, so it is killed again
 	wantCalls(t, f, "kill c1", "kill c1", "kill c1")
 	f.meets("start", trouble{status: 500})
-	if err := r.Start(soon(t), "a-1"); err == nil || !strings.Contains(err.Error(), "trouble") {
+	if err := r.Start(await.Soon(t), "a-1"); err == nil || !strings.Contains(err.Error(), "trouble") {
 		t.Errorf("an engine that refuses: %v", err)
 	}
 	wantCalls(t, f, "start c1") // it has answered, so it is not asked again
 	f.meets("start", trouble{status: 404})
-	if err := r.Start(soon(t), "a-1"); err == nil || !strings.Contains(err.Error(), "docker-compose up") {
+	if err := r.Start(await.Soon(t), "a-1"); err == nil || !strings.Contains(err.Error(), "docker-compose up") {
 		t.Errorf("a container that goes away: %v", err)
 	}
 	f.meets("start", trouble{status: 304}) // another process was faster
-	must(t, r.Start(soon(t), "a-1"))
+	must(t, r.Start(await.Soon(t), "a-1"))
 	f.with(c, func() { c.paused = true })
 	f.meets("unpause", trouble{status: 409})
-	must(t, r.Kill(soon(t), "a-1"))
+	must(t, r.Kill(await.Soon(t), "a-1"))
 }
 
 func TestAnOldEngineIsRefusedInWords(t *testing.T) {
@@ -259,7 +260,7 @@ func TestAnOldEngineIsRefusedInWords(t *testing.T) {
 			f, r := newEngineOf(t, patient)
 			f.version = version
 			f.has("c1", "a-1")
-			err := r.Kill(soon(t), "a-1")
+			err := r.Kill(await.Soon(t), "a-1")
 			if ok != (err == nil) || !ok && !errors.Is(err, ErrTooOld) {
 				t.Errorf("version %q: %v", version, err)
 			}
@@ -271,7 +272,7 @@ func TestAnOldEngineIsRefusedInWords(t *testing.T) {
 func TestAContainerThatWasMadeAnewIsFound(t *testing.T) {
 	f, r := newEngineOf(t, patient)
 	old := f.has("c1", "a-1")
-	must(t, r.Kill(soon(t), "a-1"))
+	must(t, r.Kill(await.Soon(t), "a-1"))
 	f.with(old, func() { delete(f.containers, "c1") })
 	again := f.has("c2", "a-1")
 	must(t, restart(t, r, "a-1"))
@@ -283,14 +284,14 @@ func TestAContainerThatWasMadeAnewIsFound(t *testing.T) {
 	f.die(third, 0)
 	oneOff := f.has("c4", "a-1")
 	f.with(oneOff, func() { oneOff.oneOff = true })
-	must(t, r.Start(soon(t), "a-1"))
+	must(t, r.Start(await.Soon(t), "a-1"))
 	wantCalls(t, f, "start c3")
 	f.with(again, func() { f.startLocked(again) })
 	r.ids.CompareAndDelete(medic.NodeID("a-1"), "c3")
-	if err := r.Kill(soon(t), "a-1"); !errors.Is(err, ErrDuplicate) {
+	if err := r.Kill(await.Soon(t), "a-1"); !errors.Is(err, ErrDuplicate) {
 		t.Errorf("two that run: %v", err)
 	}
-	all, err := r.list(soon(t))
+	all, err := r.list(await.Soon(t))
 	if err != nil || slices.ContainsFunc(all, func(c container.Summary) bool {
 		return c.Labels[labelOneOff] != "" ||
 			c.Labels[LabelNode] != "a-1"
@@ -303,11 +304,11 @@ func TestAContainerThatWasMadeAnewIsFound(t *testing.T) {
 func TestM5_ADisconnectedNodeIsConnectedBeforeItStarts(t *testing.T) {
 	f, r := newEngineOf(t, patient)
 	c := f.has("c1", "a-1")
-	did, err := r.Detach(soon(t), "a-1")
+	did, err := r.Detach(await.Soon(t), "a-1")
 	if err != nil || !did || c.network != "" {
 		t.Fatalf("cut off: %v, %v", did, err)
 	}
-	if did, err := r.Detach(soon(t), "a-1"); did || err != nil {
+	if did, err := r.Detach(await.Soon(t), "a-1"); did || err != nil {
 		t.Errorf("cut off twice: %v, %v", did, err)
 	}
 	must(t, restart(t, r, "a-1"))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/medic"
+	"posta.dev/posta/test/await"
 )
 
 // watching runs a watch until the test ends.
@@ -17,13 +18,13 @@ func watching(t *testing.T, f *fake, r *Restarter) {
 	wg.Add(1)
 	go func() { defer wg.Done(); r.Watch(ctx) }()
 	t.Cleanup(func() { cancel(); wg.Wait() })
-	until(t, "it listens", func() bool { return f.listening() == 1 })
+	await.Until(t, "it listens", func() bool { return f.listening() == 1 })
 }
 
 // sees waits until the watch reports a process, or none.
 func sees(t *testing.T, r *Restarter, node medic.NodeID, pid func() int) {
 	t.Helper()
-	until(t, "it is seen", func() bool {
+	await.Until(t, "it is seen", func() bool {
 		got, err := r.Seen().Pid(node)
 		return err == nil && got == pid()
 	})
@@ -55,7 +56,7 @@ func TestAStreamThatIsCutIsOpenedAgain(t *testing.T) {
 	f.meets("events", trouble{status: 500}, trouble{hang: true}, trouble{cut: true})
 	f.cutEvents()
 	f.die(c, 1) // no client hears it
-	until(t, "it listens again", func() bool { return f.listening() == 1 })
+	await.Until(t, "it listens again", func() bool { return f.listening() == 1 })
 	sees(t, r, "a-1", func() int { return 0 })
 }
 
@@ -78,7 +79,7 @@ func TestAnEngineThatDoesNotAnswerGivesNoHints(t *testing.T) {
 	sees(t, r, "a-1", func() int { return 0 })
 	f.meets("events", trouble{hang: true})
 	f.cutEvents()
-	until(t, "it is not believed any more", func() bool {
+	await.Until(t, "it is not believed any more", func() bool {
 		_, err := r.Seen().Pid("a-1")
 		return errors.Is(err, errUnseen)
 	})

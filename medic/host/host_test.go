@@ -14,31 +14,32 @@ import (
 	"time"
 
 	"posta.dev/posta/medic/core"
+	"posta.dev/posta/test/await"
 )
 
 func TestM4_AnOldLeaderIsRefusedByEveryMedicOfTheHost(t *testing.T) {
 	dir, f := t.TempDir(), newFake()
 	mine, others := open(t, dir, f), open(t, dir, f)
-	if r := mine.Execute(soon(t), order(5, "medic-2", 1), nothing); r.Verdict != core.Done || r.PID != 101 {
+	if r := mine.Execute(await.Soon(t), order(5, "medic-2", 1), nothing); r.Verdict != core.Done || r.PID != 101 {
 		t.Fatalf("%+v", r)
 	}
 	expect(t, f, "start a-1")
-	if err := others.Raise(soon(t), core.Term{Gen: 6, Leader: "medic-3"}); err != nil {
+	if err := others.Raise(await.Soon(t), core.Term{Gen: 6, Leader: "medic-3"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range []core.Order{order(5, "medic-2", 2), order(6, "medic-1", 1)} {
-		if r := mine.Execute(soon(t), o, nothing); r.Verdict != core.Refused || r.Term != (core.Term{Gen: 6, Leader: "medic-3"}) {
+		if r := mine.Execute(await.Soon(t), o, nothing); r.Verdict != core.Refused || r.Term != (core.Term{Gen: 6, Leader: "medic-3"}) {
 			t.Errorf("order of %s in generation %d: %+v", o.Leader, o.Gen, r)
 		}
 	}
 	expect(t, f)
-	if r := mine.Execute(soon(t), order(6, "medic-3", 1), func() core.Term {
+	if r := mine.Execute(await.Soon(t), order(6, "medic-3", 1), func() core.Term {
 		return core.Term{Gen: 7,
 			Leader: "medic-1"}
 	}); r.Verdict != core.Refused {
 		t.Errorf("an order that its own medic knows to be outdated: %+v", r)
 	}
-	if r := open(t, dir, f).Execute(soon(t), order(6, "medic-3", 2), nothing); r.Verdict != core.Refused {
+	if r := open(t, dir, f).Execute(await.Soon(t), order(6, "medic-3", 2), nothing); r.Verdict != core.Refused {
 		t.Errorf("after a restart of the medic: %+v", r)
 	}
 }
@@ -51,7 +52,7 @@ func TestM5_AnOrderStartsOneProcessOnAnyMedic(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			reports[i] = open(t, dir, f).Execute(soon(t), order(1, "medic-3", 1), nothing)
+			reports[i] = open(t, dir, f).Execute(await.Soon(t), order(1, "medic-3", 1), nothing)
 		}()
 	}
 	wg.Wait()
@@ -63,10 +64,10 @@ func TestM5_AnOrderStartsOneProcessOnAnyMedic(t *testing.T) {
 	expect(t, f, "start a-1")
 	o := order(1, "medic-3", 2)
 	o.Silent = time.Hour
-	if r := open(t, dir, f).Execute(soon(t), o, nothing); r.Verdict != core.Found || r.PID != 101 {
+	if r := open(t, dir, f).Execute(await.Soon(t), o, nothing); r.Verdict != core.Found || r.PID != 101 {
 		t.Errorf("a young process: %+v", r)
 	}
-	if r := open(t, dir, f).Execute(soon(t), order(1, "medic-3", 3), nothing); r.Verdict != core.Done || r.Text != "signal: killed" {
+	if r := open(t, dir, f).Execute(await.Soon(t), order(1, "medic-3", 3), nothing); r.Verdict != core.Done || r.Text != "signal: killed" {
 		t.Errorf("one that was silent all its life: %+v", r)
 	}
 	expect(t, f, "kill a-1", "start a-1")
@@ -83,7 +84,7 @@ func TestM5_ASlowLookMakesNoOrderLate(t *testing.T) {
 		began := time.Now()
 		o := order(1, "medic-3", n)
 		o.Until = began.Add(2 * time.Second) // a machine that stands still takes the lock in time, too
-		r := h.Execute(soon(t), o, nothing)
+		r := h.Execute(await.Soon(t), o, nothing)
 		if r.Verdict == core.Done {
 			break
 		}
@@ -93,7 +94,7 @@ func TestM5_ASlowLookMakesNoOrderLate(t *testing.T) {
 	}
 	o := order(1, "medic-3", n+1)
 	o.Until = time.Now().Add(-time.Millisecond)
-	if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Late {
+	if r := h.Execute(await.Soon(t), o, nothing); r.Verdict != core.Late {
 		t.Errorf("one that is late as it comes: %+v", r)
 	}
 }
@@ -102,10 +103,10 @@ func TestM5_AFailedStartIsReportedAndTheNextOrderTriesAgain(t *testing.T) {
 	f := newFake()
 	h := open(t, t.TempDir(), f)
 	f.fail = errors.New("no room for a process")
-	if r := h.Execute(soon(t), order(1, "medic-3", 1), nothing); r.Verdict != core.Failed || !strings.Contains(r.Text, "no room") {
+	if r := h.Execute(await.Soon(t), order(1, "medic-3", 1), nothing); r.Verdict != core.Failed || !strings.Contains(r.Text, "no room") {
 		t.Errorf("%+v", r)
 	}
-	if r := h.Execute(soon(t), order(1, "medic-3", 1), nothing); r.Verdict != core.Done {
+	if r := h.Execute(await.Soon(t), order(1, "medic-3", 1), nothing); r.Verdict != core.Done {
 		t.Errorf("the same order, repeated: %+v", r)
 	}
 	expect(t, f, "start a-1")
@@ -114,24 +115,24 @@ func TestM5_AFailedStartIsReportedAndTheNextOrderTriesAgain(t *testing.T) {
 func TestDownClosesTheHostAndUpOpensIt(t *testing.T) {
 	f := newFake()
 	h := open(t, t.TempDir(), f)
-	if started, err := h.Up(soon(t), []core.NodeID{"a-1", "b-1"}); err != nil || len(started) != 2 {
+	if started, err := h.Up(await.Soon(t), []core.NodeID{"a-1", "b-1"}); err != nil || len(started) != 2 {
 		t.Fatalf("%v, %v", started, err)
 	}
-	if started, err := h.Up(soon(t), []core.NodeID{"a-1", "c-1"}); err != nil || len(started) != 1 {
+	if started, err := h.Up(await.Soon(t), []core.NodeID{"a-1", "c-1"}); err != nil || len(started) != 1 {
 		t.Fatalf("%v, %v", started, err)
 	}
 	f.acts()
-	if err := h.Down(soon(t)); err != nil {
+	if err := h.Down(await.Soon(t)); err != nil {
 		t.Fatal(err)
 	}
-	if r := h.Execute(soon(t), order(9, "medic-3", 1), nothing); r.Verdict != core.Held {
+	if r := h.Execute(await.Soon(t), order(9, "medic-3", 1), nothing); r.Verdict != core.Held {
 		t.Errorf("%+v", r)
 	}
 	expect(t, f)
-	if _, err := h.Up(soon(t), nil); err != nil {
+	if _, err := h.Up(await.Soon(t), nil); err != nil {
 		t.Fatal(err)
 	}
-	if r := h.Execute(soon(t), order(9, "medic-3", 2), nothing); r.Verdict != core.Done {
+	if r := h.Execute(await.Soon(t), order(9, "medic-3", 2), nothing); r.Verdict != core.Done {
 		t.Errorf("%+v", r)
 	}
 }
@@ -162,19 +163,19 @@ func TestM7_AMedicThatHangsWithTheLockIsKilledWithoutIt(t *testing.T) {
 	h := open(t, dir, f)
 	o := order(1, "medic-3", 1)
 	o.Target, o.Until = "b-1", time.Now().Add(50*time.Millisecond)
-	if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Late {
+	if r := h.Execute(await.Soon(t), o, nothing); r.Verdict != core.Late {
 		t.Errorf("an order for somebody else: %+v", r)
 	}
 	expect(t, f)
 	o = order(1, "medic-3", 2)
 	o.Until = time.Now().Add(50 * time.Millisecond)
-	if r := h.Execute(soon(t), o, nothing); r.Verdict == core.Failed {
+	if r := h.Execute(await.Soon(t), o, nothing); r.Verdict == core.Failed {
 		t.Errorf("an order for the holder: %+v", r)
 	}
 	if did := f.acts(); len(did) == 0 || did[0] != "kill a-1" {
 		t.Errorf("it did %v", did)
 	}
-	if r := h.Execute(soon(t), order(1, "medic-3", 3), nothing); r.Verdict != core.Done {
+	if r := h.Execute(await.Soon(t), order(1, "medic-3", 3), nothing); r.Verdict != core.Done {
 		t.Errorf("afterwards: %+v", r)
 	}
 }
@@ -185,7 +186,7 @@ func TestM4_ADamagedFenceAdmitsNoLeader(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "local"), []byte("gener"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := h.Execute(soon(t), order(9, "medic-3", 1), nothing); r.Verdict != core.Failed || !strings.Contains(r.Text, "damaged") {
+	if r := h.Execute(await.Soon(t), order(9, "medic-3", 1), nothing); r.Verdict != core.Failed || !strings.Contains(r.Text, "damaged") {
 		t.Errorf("%+v", r)
 	}
 	expect(t, f)
@@ -206,11 +207,11 @@ func TestM10_AHungTargetIsRestartedWhateverTheClockSaid(t *testing.T) {
 		}
 		o := order(1, "medic-3", 1)
 		o.Silent, o.Young = time.Minute, 50*time.Second
-		if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Done {
+		if r := h.Execute(await.Soon(t), o, nothing); r.Verdict != core.Done {
 			t.Errorf("a start %s: %+v", what, r)
 		}
 		o.N++
-		if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Found {
+		if r := h.Execute(await.Soon(t), o, nothing); r.Verdict != core.Found {
 			t.Errorf("a start just now, after one %s: %+v", what, r)
 		}
 	}
@@ -229,11 +230,11 @@ func TestR14_AnotherLifeOfTheLeaderIsRefusedByTheHost(t *testing.T) {
 	h := open(t, dir, f)
 	o := order(5, "medic-3", 1)
 	o.Life = 1<<64 - 1
-	if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Done {
+	if r := h.Execute(await.Soon(t), o, nothing); r.Verdict != core.Done {
 		t.Fatalf("%+v", r)
 	}
 	o.Life, o.N = 2, 2
-	if r := open(t, dir, f).Execute(soon(t), o, nothing); r.Verdict != core.Refused ||
+	if r := open(t, dir, f).Execute(await.Soon(t), o, nothing); r.Verdict != core.Refused ||
 		r.Term != (core.Term{Gen: 5, Leader: "medic-3", Life: 1<<64 - 1}) {
 		t.Errorf("%+v", r)
 	}
@@ -246,14 +247,14 @@ func TestW5_OrdersNeedNoRoomOnTheDisk(t *testing.T) {
 	if err := h.Reserve([]core.NodeID{"a-1"}); err != nil {
 		t.Fatal(err)
 	}
-	if r := h.Execute(soon(t), order(1, "medic-3", 1), nothing); r.Verdict != core.Done {
+	if r := h.Execute(await.Soon(t), order(1, "medic-3", 1), nothing); r.Verdict != core.Done {
 		t.Fatalf("%+v", r)
 	}
 	before := sizes(t, dir)
 	for gen := range core.Generation(20) {
 		o := order(1000*gen+2, "medic-3", 1)
 		o.Silent, o.Young = 0, 0
-		if r := h.Execute(soon(t), o, nothing); r.Verdict != core.Done {
+		if r := h.Execute(await.Soon(t), o, nothing); r.Verdict != core.Done {
 			t.Fatalf("%+v", r)
 		}
 	}

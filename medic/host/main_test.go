@@ -119,12 +119,6 @@ func order(gen core.Generation, leader core.NodeID, n uint64) core.Order {
 
 func nothing() core.Term { return core.Term{} }
 
-func soon(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 func expect(t *testing.T, f *fake, want ...string) {
 	t.Helper()
 	if did := f.acts(); !slices.Equal(did, want) {

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"posta.dev/posta/test/await"
 )
 
 // companion is what a Companion keeps in these tests. It notes its process, and then says or is silent.
@@ -102,13 +104,13 @@ func TestACompanionIsStartedAgain(t *testing.T) {
 				silence = 2 * time.Second
 			}
 			stop := keep(t, companionIn(dir, how, silence))
-			until(t, "it runs", func() bool { return len(lives(t, dir)) > 0 })
+			await.Until(t, "it runs", func() bool { return len(lives(t, dir)) > 0 })
 			if hit != 0 {
 				if err := syscall.Kill(lives(t, dir)[0], hit); err != nil {
 					t.Fatal(err)
 				}
 			}
-			until(t, "another one runs", func() bool { return len(lives(t, dir)) > 1 })
+			await.Until(t, "another one runs", func() bool { return len(lives(t, dir)) > 1 })
 			stop()
 			for _, pid := range lives(t, dir) {
 				if !gone(pid) {
@@ -148,7 +150,7 @@ func TestACompanionGoesWithItsKeeper(t *testing.T) {
 		t.Fatal(err)
 	}
 	var pids []int
-	until(t, "it runs", func() bool { pids = lives(t, dir); return len(pids) > 0 })
+	await.Until(t, "it runs", func() bool { pids = lives(t, dir); return len(pids) > 0 })
 	mine, its := niceOf(t, cmd.Process.Pid), niceOf(t, pids[0])
 	if its != min(mine+10, 19) {
 		t.Errorf("it has the niceness %d, and its keeper %d", its, mine)
@@ -157,7 +159,7 @@ func TestACompanionGoesWithItsKeeper(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	until(t, "it goes with its keeper", func() bool { return gone(pids[0]) })
+	await.Until(t, "it goes with its keeper", func() bool { return gone(pids[0]) })
 }
 
 // niceOf returns the niceness of a process. The thread that forks a companion is nicer, and may be the first thread, whose niceness is also

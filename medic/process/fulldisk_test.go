@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/medic"
+	"posta.dev/posta/test/await"
 )
 
 // A node that died while the disk is full is started again: no step of its start needs room, not even after its pid
@@ -21,7 +22,7 @@ func TestW5_AStartNeedsNoRoomOnTheDisk(t *testing.T) {
 	start(t, r, "a-1")
 	fill(t, filepath.Join(dir, "filler"))
 	for range 3 {
-		if err := r.Kill(soon(t), "a-1"); err != nil {
+		if err := r.Kill(await.Soon(t), "a-1"); err != nil {
 			t.Fatal(err)
 		}
 		fill(t, filepath.Join(dir, "more")) // also the room that its end has freed

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"posta.dev/posta/test/await"
 )
 
 // pidfds returns how many pidfds the process has open.
@@ -42,10 +44,10 @@ func TestM9_AnAdoptedProcessIsFollowed(t *testing.T) {
 		}
 		ended := make(chan error, 1)
 		go func() {
-			_, err := other.Wait(soon(t), "a-1")
+			_, err := other.Wait(await.Soon(t), "a-1")
 			ended <- err
 		}()
-		if err := parent.Kill(soon(t), "a-1"); err != nil {
+		if err := parent.Kill(await.Soon(t), "a-1"); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-ended; err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 )
 
@@ -16,10 +17,10 @@ import (
 func TestR16_LogsRotate(t *testing.T) {
 	t.Setenv(LogSizeVar, "64KiB")
 	r := children(t, t.TempDir(), "chatty")
-	if err := r.Start(soon(t), "a-1"); err != nil {
+	if err := r.Start(await.Soon(t), "a-1"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Wait(soon(t), "a-1"); err != nil {
+	if _, err := r.Wait(await.Soon(t), "a-1"); err != nil {
 		t.Fatal(err)
 	}
 	var all []byte
@@ -68,10 +69,10 @@ func TestR16_ALogThatIsFullAtTheStart(t *testing.T) {
 		if err := os.WriteFile(r.Log("a-1"), bytes.Repeat([]byte("x"), size), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Start(soon(t), "a-1"); err != nil {
+		if err := r.Start(await.Soon(t), "a-1"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Wait(soon(t), "a-1"); err != nil {
+		if _, err := r.Wait(await.Soon(t), "a-1"); err != nil {
 			t.Fatal(err)
 		}
 		b, err := os.ReadFile(r.Log("a-1"))

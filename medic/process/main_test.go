@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"posta.dev/posta/medic"
+	"posta.dev/posta/test/await"
 )
 
 // The test binary is also the children: an environment variable says which one.
@@ -112,7 +113,7 @@ func children(t *testing.T, dir, role string) *Restarter {
 			t.Error(err)
 		}
 		for _, n := range nodes {
-			if err := r.Kill(soon(t), n); err != nil {
+			if err := r.Kill(await.Soon(t), n); err != nil {
 				t.Error(err)
 			}
 		}
@@ -121,21 +122,4 @@ func children(t *testing.T, dir, role string) *Restarter {
 		}
 	})
 	return r
-}
-
-// soon returns a context for calls that should take a moment.
-func soon(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-// until waits for something that another process does.
-func until(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !done(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within the time: %s", what)
-		}
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"posta.dev/posta/medic"
+	"posta.dev/posta/test/await"
 )
 
 // records returns the kernel's log with these records.
@@ -124,11 +125,11 @@ func TestN9_WhereTheKernelsLogMayNotBeRead(t *testing.T) {
 // memory.
 func TestN9_AMedicKnowsWhomItKills(t *testing.T) {
 	r := children(t, t.TempDir(), "polite")
-	if err := r.Start(soon(t), "a"); err != nil {
+	if err := r.Start(await.Soon(t), "a"); err != nil {
 		t.Fatal(err)
 	}
 	c := r.children["a"]
-	if err := r.Kill(soon(t), "a"); err != nil || !c.struck {
+	if err := r.Kill(await.Soon(t), "a"); err != nil || !c.struck {
 		t.Fatalf("it was killed: %v, %v", c.struck, err)
 	}
 }
@@ -151,23 +152,23 @@ func TestN9_TheKernelsLogIsClosed(t *testing.T) {
 	before := open()
 	r := children(t, t.TempDir(), "polite")
 	for range 3 {
-		if err := r.Start(soon(t), "a"); err != nil {
+		if err := r.Start(await.Soon(t), "a"); err != nil {
 			t.Fatal(err)
 		}
 		if n := open() - before; n > 1 {
 			t.Fatalf("%d are open for one node", n)
 		}
-		if err := r.Kill(soon(t), "a"); err != nil {
+		if err := r.Kill(await.Soon(t), "a"); err != nil {
 			t.Fatal(err)
 		}
-		if d, err := r.Wait(soon(t), "a"); err != nil || d != medic.Signalled(syscall.SIGKILL) {
+		if d, err := r.Wait(await.Soon(t), "a"); err != nil || d != medic.Signalled(syscall.SIGKILL) {
 			t.Fatalf("a node that a medic killed: %+v, %v", d, err)
 		}
 		if n := open() - before; n != 0 {
 			t.Fatalf("%d are open for no node", n)
 		}
 	}
-	if err := r.Start(soon(t), "a"); err != nil {
+	if err := r.Start(await.Soon(t), "a"); err != nil {
 		t.Fatal(err)
 	}
 	r.letGo()

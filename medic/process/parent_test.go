@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"posta.dev/posta/test/await"
 )
 
 // A parent that is killed with -9 has no chance to stop its children.
@@ -43,8 +45,8 @@ func TestChildrenGoWithTheirParentOrStay(t *testing.T) {
 			}
 			_ = cmd.Wait() // it was killed
 			if mode == "tied" {
-				until(t, "the child goes with its parent", func() bool {
-					alive, err := r.Alive(soon(t), "a-1")
+				await.Until(t, "the child goes with its parent", func() bool {
+					alive, err := r.Alive(await.Soon(t), "a-1")
 					return !alive && err == nil
 				})
 				return

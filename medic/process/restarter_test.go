@@ -15,15 +15,16 @@ import (
 	"time"
 
 	"posta.dev/posta/medic"
+	"posta.dev/posta/test/await"
 )
 
 func start(t *testing.T, r *Restarter, n medic.NodeID) int {
 	t.Helper()
-	if err := r.Start(soon(t), n); err != nil {
+	if err := r.Start(await.Soon(t), n); err != nil {
 		t.Fatal(err)
 	}
 	// The child's output shows that it handles signals by now.
-	until(t, string(n)+" speaks", func() bool {
+	await.Until(t, string(n)+" speaks", func() bool {
 		b, err := os.ReadFile(r.Log(n))
 		return err == nil && strings.HasSuffix(string(b), "ready "+string(n)+"\n")
 	})
@@ -42,20 +43,20 @@ func TestM9_AChildHasAPidFileAndALog(t *testing.T) {
 	if err != nil || string(b) != strconv.Itoa(pid)+"\n" {
 		t.Fatalf("the pid file holds %q, %v; the pid is %d", b, err, pid)
 	}
-	if err := r.Start(soon(t), "a-1"); !errors.Is(err, medic.ErrRunning) {
+	if err := r.Start(await.Soon(t), "a-1"); !errors.Is(err, medic.ErrRunning) {
 		t.Fatalf("a second start gives %v", err)
 	}
-	if err := r.Terminate(soon(t), "a-1"); err != nil {
+	if err := r.Terminate(await.Soon(t), "a-1"); err != nil {
 		t.Fatal(err)
 	}
-	if death, err := r.Wait(soon(t), "a-1"); err != nil || death.Cause != "exit status 0" {
+	if death, err := r.Wait(await.Soon(t), "a-1"); err != nil || death.Cause != "exit status 0" {
 		t.Fatalf("it ended with %v, %v", death, err)
 	}
 	if left, _ := os.ReadDir(filepath.Join(dir, "pids")); len(left) != 0 {
 		t.Fatalf("files of the dead are left: %v", left)
 	}
 	for what, do := range map[string]func() error{
-		"terminate": func() error { return r.Terminate(soon(t), "a-1") }, "kill": func() error { return r.Kill(soon(t), "a-1") },
+		"terminate": func() error { return r.Terminate(await.Soon(t), "a-1") }, "kill": func() error { return r.Kill(await.Soon(t), "a-1") },
 	} {
 		if err := do(); err != nil {
 			t.Errorf("%s of nobody: %v", what, err)
@@ -66,22 +67,22 @@ func TestM9_AChildHasAPidFileAndALog(t *testing.T) {
 func TestM5_KillWaitsForNoConsent(t *testing.T) {
 	r := children(t, t.TempDir(), "deaf")
 	pid := start(t, r, "a-1")
-	if err := r.Terminate(soon(t), "a-1"); err != nil {
+	if err := r.Terminate(await.Soon(t), "a-1"); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil { // a hung process
 		t.Fatal(err)
 	}
-	if alive, err := r.Alive(soon(t), "a-1"); !alive || err != nil {
+	if alive, err := r.Alive(await.Soon(t), "a-1"); !alive || err != nil {
 		t.Fatalf("alive %v, %v: it is deaf, not dead", alive, err)
 	}
-	if err := r.Kill(soon(t), "a-1"); err != nil {
+	if err := r.Kill(await.Soon(t), "a-1"); err != nil {
 		t.Fatal(err)
 	}
-	if alive, err := r.Alive(soon(t), "a-1"); alive || err != nil {
+	if alive, err := r.Alive(await.Soon(t), "a-1"); alive || err != nil {
 		t.Fatalf("alive %v, %v after a kill", alive, err)
 	}
-	if death, err := r.Wait(soon(t), "a-1"); err != nil || death.Cause != "signal: killed" {
+	if death, err := r.Wait(await.Soon(t), "a-1"); err != nil || death.Cause != "signal: killed" {
 		t.Fatalf("it ended with %v, %v", death, err)
 	}
 }
@@ -91,7 +92,7 @@ func TestADeathFromOutsideIsSeenSoon(t *testing.T) {
 	pid := start(t, r, "a-1")
 	seen := make(chan medic.Death, 1)
 	go func() {
-		d, err := r.Wait(soon(t), "a-1")
+		d, err := r.Wait(await.Soon(t), "a-1")
 		if err != nil {
 			d.Cause = err.Error()
 		}
@@ -123,7 +124,7 @@ func TestM9_ALaterRestarterFindsTheChildren(t *testing.T) {
 	if got, err := second.Pid("a-1"); got != pid || err != nil {
 		t.Fatalf("the second finds process %d, %v; it is %d", got, err, pid)
 	}
-	if err := second.Start(soon(t), "a-1"); !errors.Is(err, medic.ErrRunning) {
+	if err := second.Start(await.Soon(t), "a-1"); !errors.Is(err, medic.ErrRunning) {
 		t.Fatalf("the second starts one more: %v", err)
 	}
 	if nodes, err := second.Nodes(); !slices.Equal(nodes, []medic.NodeID{"a-1"}) || err != nil {
@@ -131,10 +132,10 @@ func TestM9_ALaterRestarterFindsTheChildren(t *testing.T) {
 	}
 	// The process is a child of the first Restarter, so it stays a zombie until that one reaps it. The second must not
 	// wait for that.
-	if err := second.Kill(soon(t), "a-1"); err != nil {
+	if err := second.Kill(await.Soon(t), "a-1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := second.Start(soon(t), "a-1"); err != nil {
+	if err := second.Start(await.Soon(t), "a-1"); err != nil {
 		t.Fatalf("the second cannot start it after its death: %v", err)
 	}
 }
@@ -160,11 +161,11 @@ func TestM9_APidOfAnotherProcessIsNotTouched(t *testing.T) {
 		os.WriteFile(r.pidFile("a-1"), []byte(strconv.Itoa(pid)), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	if alive, err := r.Alive(soon(t), "a-1"); alive || err != nil {
+	if alive, err := r.Alive(await.Soon(t), "a-1"); alive || err != nil {
 		t.Fatalf("a stranger is taken for the node: %v, %v", alive, err)
 	}
-	if err := errors.Join(os.WriteFile(r.birthFile("a-1"), []byte(stale), 0o644), r.Kill(soon(t), "a-1"),
-		r.Terminate(soon(t), "a-1")); err != nil {
+	if err := errors.Join(os.WriteFile(r.birthFile("a-1"), []byte(stale), 0o644), r.Kill(await.Soon(t), "a-1"),
+		r.Terminate(await.Soon(t), "a-1")); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -190,10 +191,10 @@ func TestUnreadablePidFilesNameNoProcess(t *testing.T) {
 func TestAProgramThatIsNotThere(t *testing.T) {
 	r := children(t, t.TempDir(), "polite")
 	r.cfg.Command = func(medic.NodeID) []string { return []string{"/no/such/program"} }
-	if err := r.Start(soon(t), "a-1"); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "a-1") {
+	if err := r.Start(await.Soon(t), "a-1"); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "a-1") {
 		t.Fatalf("the error is %v", err)
 	}
-	if alive, err := r.Alive(soon(t), "a-1"); alive || err != nil {
+	if alive, err := r.Alive(await.Soon(t), "a-1"); alive || err != nil {
 		t.Fatalf("alive %v, %v", alive, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"posta.dev/posta/nodes/role"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/filestamp"
+	"posta.dev/posta/test/await"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -257,9 +258,5 @@ func TestPiecesOfOneFileWaitTogether(t *testing.T) {
 	r := New([]string{root}, 3)
 	defer r.Close()
 	r.Want([]role.Read{want(t, path)})
-	for begin := time.Now(); len(r.C(false)) < 3; time.Sleep(time.Millisecond) {
-		if time.Since(begin) > time.Minute {
-			t.Fatalf("%d pieces wait after a minute", len(r.C(false)))
-		}
-	}
+	await.Until(t, "three pieces wait", func() bool { return len(r.C(false)) >= 3 })
 }

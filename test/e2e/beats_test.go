@@ -10,6 +10,7 @@ import (
 
 	"posta.dev/posta/link/zmq"
 	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
 )
@@ -98,7 +99,7 @@ func (b *beats) awaitOf(of []topology.NodeID, what string, ok func(heartbeat.Bea
 	b.t.Helper()
 	begin := time.Now()
 	var missing []string
-	if poll(patience, func() bool {
+	if await.Within(patience, func() bool {
 		missing = b.missing(of, begin, ok)
 		return len(missing) == 0
 	}) {

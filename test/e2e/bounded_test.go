@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 )
 
@@ -88,7 +89,7 @@ func (c *cluster) shrinks(b *beats) {
 	c.t.Helper()
 	b.await("without sessions", idle)
 	what := ""
-	if !poll(patience, func() bool {
+	if !await.Within(patience, func() bool {
 		what = ""
 		for _, id := range c.ids() {
 			if n := c.logBytes(id); n > restLog {
@@ -117,7 +118,7 @@ func TestR9_JoinerStopped(t *testing.T) {
 	if r.acked("trips") < at+5*mib {
 		t.Errorf("only %d bytes were left when joiner-1 was stopped: the test has shown nothing", r.acked("trips")-at)
 	}
-	if poll(settled, r.ended) {
+	if await.Within(settled, r.ended) {
 		t.Errorf("the run ended without what joiner-1 holds: %v", r.err)
 	}
 	c.signal("joiner-1", syscall.SIGCONT)

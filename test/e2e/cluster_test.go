@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -37,36 +38,11 @@ func start(t *testing.T, v topology.Variant) *cluster {
 	if v.Dir == "" {
 		v.Dir = t.TempDir()
 	}
-	if v.IPCDir == "" && v.Address == "" {
-		v.IPCDir = socketDir(t)
-	}
-	text, err := topology.Generate(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return startText(t, v.Dir, text)
+	return startAll(t, v.Dir, temp.Topology(t, v))
 }
 
-func socketDir(t *testing.T) string {
+func startAll(t *testing.T, dir string, topo *topology.Topology) *cluster {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "posta")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
-func startText(t *testing.T, dir, text string) *cluster {
-	t.Helper()
-	file := filepath.Join(dir, "topology.toml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	topo, err := topology.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := &cluster{
 		t: t, topo: topo, dir: dir, procs: map[topology.NodeID]*os.Process{}, stopping: map[topology.NodeID]bool{},
 		exits: map[topology.NodeID][]string{}, peak: map[topology.NodeID]int64{},

@@ -11,6 +11,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 )
 
@@ -78,7 +79,7 @@ func (c *cluster) runOutOfRoom(ctx context.Context, b *beats, d *dataset, id top
 		until(c.t, "facts are on their way", func() bool { return r.acked("trips") > 100_000 })
 		before := b.said(id, heartbeat.DiskFull)
 		free := fill(c.t, disk)
-		if poll(patience, func() bool { return r.ended() || b.said(id, heartbeat.DiskFull) > before+3 }) && !r.ended() {
+		if await.Within(patience, func() bool { return r.ended() || b.said(id, heartbeat.DiskFull) > before+3 }) && !r.ended() {
 			return r, free
 		}
 		free()

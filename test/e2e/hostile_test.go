@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 )
 
@@ -80,7 +81,7 @@ func (c *cluster) attack(a *attacker) {
 	for _, what := range attacks {
 		a.in = 0
 		// A node that stands still for some seconds may let none of a few connections in.
-		if !poll(patience, func() bool { what.do(a); return a.in > 0 }) {
+		if !await.Within(patience, func() bool { what.do(a); return a.in > 0 }) {
 			c.t.Errorf("%s: %s has reached nobody", a.endpoint, what.name)
 		}
 	}

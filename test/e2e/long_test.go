@@ -9,6 +9,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 )
 
@@ -66,13 +67,5 @@ func TestLongAnswersSurviveKills(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		left := files()
-		if len(left) == 0 {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("files of answers that were closed: %v", left)
-		}
-	}
+	await.Until(t, "no file of an answer that was closed is left", func() bool { return len(files()) == 0 })
 }

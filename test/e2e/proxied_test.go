@@ -3,13 +3,13 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"posta.dev/posta/client"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -50,18 +50,11 @@ func (p *proxy) report() string {
 // proxied starts a cluster whose nodes listen in one directory and dial in another, with a proxy between the two.
 func proxied(t *testing.T, v topology.Variant, seed uint64) (*cluster, *proxy) {
 	t.Helper()
-	dial, bind := socketDir(t), socketDir(t)
+	dial, bind := temp.Sockets(t), temp.Sockets(t)
 	v.Dir, v.IPCDir, v.Bind = t.TempDir(), dial, "ipc:"+bind
-	text, err := topology.Generate(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	topo, err := topology.Parse(filepath.Join(v.Dir, "topology.toml"), []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	topo := temp.Topology(t, v)
 	p := startProxy(t, topo, seed)
-	return startText(t, v.Dir, text), p
+	return startAll(t, v.Dir, topo), p
 }
 
 // runThrough runs several analyses at once, and expects that the proxy has injected every kind of fault.

@@ -11,6 +11,7 @@ import (
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/nodes/heartbeat"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -31,7 +32,7 @@ func TestR12_TheTopologyChangesUnderASession(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(change.from, change.to, " kill ", kill), func(t *testing.T) {
 				t.Parallel()
-				v := topology.Variant{Replicas: change.from, Dir: t.TempDir(), IPCDir: socketDir(t)}
+				v := topology.Variant{Replicas: change.from, Dir: t.TempDir(), IPCDir: temp.Sockets(t)}
 				c := start(t, v)
 				c.listen().await("up", func(h beat) bool { return h.State == heartbeat.Running })
 				ctx := deadline(t)
@@ -94,14 +95,5 @@ func (c *cluster) stopWith(kill bool) {
 // rewrite replaces the cluster's topology by another one.
 func (c *cluster) rewrite(v topology.Variant) {
 	c.t.Helper()
-	text, err := topology.Generate(v)
-	if err == nil {
-		err = os.WriteFile(c.topo.File, []byte(text), 0o600)
-	}
-	if err == nil {
-		c.topo, err = topology.Load(c.topo.File)
-	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	c.topo = temp.Topology(c.t, v)
 }

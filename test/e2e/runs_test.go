@@ -22,6 +22,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 )
 
@@ -91,7 +92,7 @@ func (c *cluster) moved() {
 func (c *cluster) nothingBeside(after string) {
 	c.t.Helper()
 	var left []string
-	if !poll(patience, func() bool {
+	if !await.Within(patience, func() bool {
 		left = nil
 		for _, id := range c.ids() {
 			left = append(left, c.besideLog(id)...)

@@ -18,6 +18,7 @@ import (
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 )
 
@@ -225,7 +226,7 @@ func (c *cluster) cancels(ctx context.Context, r *run) {
 		c.t.Fatal(err)
 	}
 	defer func() { _ = other.Close() }() // closing is not what is tested
-	poll(patience, func() bool {
+	await.Within(patience, func() bool {
 		err = other.Cancel(ctx)
 		return err == nil || !strings.Contains(err.Error(), "no answer within")
 	})

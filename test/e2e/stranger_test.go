@@ -13,6 +13,7 @@ import (
 	"posta.dev/posta/client"
 	"posta.dev/posta/link"
 	"posta.dev/posta/link/zmq"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
 )
@@ -33,7 +34,7 @@ func TestHostile_StrangerInAPlace(t *testing.T) {
 		c.kill(id)
 		// A machine that stands still for some seconds may let nobody dial the stranger in time.
 		noise := rand.New(rand.NewPCG(9, uint64(i)))
-		if !poll(patience, func() bool { return c.impersonate(id, noise) > 0 }) {
+		if !await.Within(patience, func() bool { return c.impersonate(id, noise) > 0 }) {
 			t.Errorf("nobody has listened to the stranger in the place of %s", id)
 		}
 		c.supervise(id)
@@ -86,7 +87,7 @@ func (c *cluster) publishRubbish(a *attacker, e topology.NamedEndpoint) (said in
 	if _, err := pub.Listen(e.Bind); err != nil {
 		c.t.Fatal(err)
 	}
-	poll(2*time.Second, func() bool { return peers.Load() > 0 })
+	await.Within(2*time.Second, func() bool { return peers.Load() > 0 })
 	time.Sleep(50 * time.Millisecond) // so that they subscribe
 	for i := range 3000 {
 		m := zmqx.Message{[]byte(zmq.BeatTopic), a.noise(a.r.IntN(300))}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"posta.dev/posta/test/await"
 )
 
 const (
@@ -14,22 +16,10 @@ const (
 	longest = 15 * time.Minute
 )
 
-// poll calls a function again and again until ok or the time is up, and returns the last answer.
-func poll(within time.Duration, ok func() bool) bool {
-	for end := time.Now().Add(within); ; time.Sleep(2 * time.Millisecond) {
-		if ok() {
-			return true
-		}
-		if time.Now().After(end) {
-			return false
-		}
-	}
-}
-
 // until waits for a condition to become true.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	if !poll(patience, ok) {
+	if !await.Within(patience, ok) {
 		t.Errorf("within %s not true: %s", patience, what)
 	}
 }

@@ -3,13 +3,12 @@ package keytest
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 	"posta.dev/posta/zmqx"
 )
@@ -20,19 +19,7 @@ func Loopback(t testing.TB, v topology.Variant) *topology.Topology {
 	t.Helper()
 	v.Address = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(250), rand.IntN(250), 2+rand.IntN(250))
 	v.Ports = 20_000 + rand.IntN(10_000)
-	text, err := topology.Generate(v)
-	file := filepath.Join(t.TempDir(), "topology.toml")
-	if err == nil {
-		err = os.WriteFile(file, []byte(text), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	topo, err := topology.Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return topo
+	return temp.Topology(t, v)
 }
 
 // patience is how long a test waits for what must happen.

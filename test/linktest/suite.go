@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"posta.dev/posta/link"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -160,11 +160,7 @@ func (s Subject) both(t *testing.T) *world {
 
 func (s Subject) world(t *testing.T) *world {
 	t.Helper()
-	sockets, err := os.MkdirTemp("", "posta") // the path of a unix socket is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
+	sockets := temp.Sockets(t)
 	text := fmt.Sprintf(`[cluster]
 name = "t%x"
 transport = %q

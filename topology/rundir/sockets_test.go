@@ -10,17 +10,14 @@ import (
 	"testing"
 
 	"posta.dev/posta/internal/owned"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
 // runtimeDir sets XDG_RUNTIME_DIR to a directory as the system makes it, with a short path.
 func runtimeDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "p")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := temp.Sockets(t)
 	t.Setenv("XDG_RUNTIME_DIR", dir)
 	return dir
 }
@@ -29,15 +26,7 @@ func runtimeDir(t *testing.T) string {
 func at(t *testing.T, v topology.Variant) *topology.Topology {
 	t.Helper()
 	v.Dir = filepath.Join(t.TempDir(), "data")
-	text, err := topology.Generate(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	top, err := topology.Parse("t.toml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return top
+	return temp.Parsed(t, v)
 }
 
 // made makes the directory of the sockets, and returns it as another command finds it.
@@ -80,11 +69,7 @@ func TestS1_SocketsAreFoundInAnyEnvironment(t *testing.T) {
 
 func TestS1_ARuntimeDirectoryThatOthersMayEnterIsNotUsed(t *testing.T) {
 	base := runtimeDir(t)
-	tmp, err := os.MkdirTemp("/tmp", "p")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(tmp) })
+	tmp := temp.Sockets(t)
 	t.Setenv("TMPDIR", tmp)
 	if err := os.Chmod(base, 0o755); err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"posta.dev/posta/medic/core"
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -31,14 +32,7 @@ var update = flag.Bool("update", false, "write the screens of testdata")
 // cluster returns a healthy cluster, except for a dead joiner, a blocked one, and one with trouble.
 func cluster(t testing.TB, joiners, sessions int) *Seen {
 	t.Helper()
-	text, err := topology.Generate(topology.Variant{Dir: "/nowhere", IPCDir: "/nowhere/sockets", Replicas: map[string]int{"joiner": joiners}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tp, err := topology.Parse("topology.toml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tp := temp.Parsed(t, topology.Variant{Dir: "/nowhere", IPCDir: "/nowhere/sockets", Replicas: map[string]int{"joiner": joiners}})
 	s := &Seen{Topology: tp, At: time.Date(2026, 3, 1, 12, 30, 5, 0, time.UTC)}
 	for i, n := range tp.Nodes() {
 		st := monitor.Status{Node: n, Heard: true, Age: 50 * time.Millisecond, Span: 2 * time.Second, InRate: 12e6 / float64(i+1), OutRate: 4e6}

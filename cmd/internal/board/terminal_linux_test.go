@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/test/ptytest"
 )
 
@@ -26,11 +26,7 @@ func TestATerminalThatAnswersNothing(t *testing.T) {
 	go func() { ended <- Run(t.Context(), Config{In: p.File(), Out: p.File(), Colours: true, Look: look}) }()
 	hears := func(text string) {
 		t.Helper()
-		for end := time.Now().Add(time.Minute); !strings.Contains(p.Said(), text); time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("the terminal hears no %q: %q", text, p.Said())
-			}
-		}
+		await.Until(t, "the terminal hears "+text, func() bool { return strings.Contains(p.Said(), text) })
 	}
 	hears("medic-2 leads")
 	if err := p.Type("h"); err != nil {

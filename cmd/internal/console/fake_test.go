@@ -15,6 +15,7 @@ import (
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -23,14 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // cluster returns a cluster of joiners that work, of which a test spoils what it wants to see.
 func cluster(t testing.TB, joiners, sessions int) *Seen {
 	t.Helper()
-	text, err := topology.Generate(topology.Variant{Dir: "/nowhere", IPCDir: "/nowhere/sockets", Replicas: map[string]int{"joiner": joiners}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tp, err := topology.Parse("topology.toml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tp := temp.Parsed(t, topology.Variant{Dir: "/nowhere", IPCDir: "/nowhere/sockets", Replicas: map[string]int{"joiner": joiners}})
 	s := &Seen{Topology: tp}
 	for _, n := range tp.Nodes() {
 		st := monitor.Status{Node: n, Heard: true, Age: 50 * time.Millisecond, Span: 2 * time.Second, InRate: 12e6, OutRate: 4e6}

@@ -14,6 +14,8 @@ import (
 	"go.uber.org/goleak"
 
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/await"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/zmqx"
 )
 
@@ -91,8 +93,7 @@ func (c *cluster) serve() (address string) {
 // forward starts a forwarder, and returns its directory and its messages.
 func (c *cluster) forward(keys *security.Keys, address, peer string) (dir string, reports func() string) {
 	c.t.Helper()
-	base, err := os.MkdirTemp("", "posta-test") // t.TempDir is too long for a socket
-	noError(c.t, err)
+	base := temp.Sockets(c.t)
 	dir = filepath.Join(base, "sockets")
 	var mu sync.Mutex
 	var told []string
@@ -185,11 +186,7 @@ func TestS4_WhoIsNotForwarded(t *testing.T) {
 			if name == "a key that nobody let in" {
 				return // the node's message may get lost with the connection
 			}
-			for end := time.Now().Add(time.Minute); !strings.Contains(reports(), k.want); time.Sleep(10 * time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("reported: %s", reports())
-				}
-			}
+			await.Until(t, "reported is "+k.want, func() bool { return strings.Contains(reports(), k.want) })
 		})
 	}
 }

@@ -2,6 +2,7 @@ package out
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,10 +10,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"posta.dev/posta/client"
 	"posta.dev/posta/protocol"
+	"posta.dev/posta/test/await"
 )
 
 // neverEnding has more rows than any test reads.
@@ -105,20 +106,15 @@ func TestAKilledProcessLeavesTheFormerFile(t *testing.T) {
 	// begun waits for a draft that has grown: its process has locked it and is writing.
 	begun := func(n int) {
 		t.Helper()
-		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		await.Until(t, fmt.Sprintf("%d drafts have grown", n), func() bool {
 			grown := 0
 			for _, d := range drafts() {
 				if info, err := os.Stat(d); err == nil && info.Size() > bufferBytes {
 					grown++
 				}
 			}
-			if grown >= n {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("%d drafts have grown: %v", grown, files(t, dir))
-			}
-		}
+			return grown >= n
+		})
 	}
 	kill := begin()
 	begun(1)

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -29,6 +28,7 @@ import (
 	"posta.dev/posta/internal/gen"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/await"
 	"posta.dev/posta/test/postgrestest"
 )
 
@@ -226,14 +226,10 @@ func TestPostgres_WrittenOnce(t *testing.T) {
 // copied waits until rows are being copied.
 func copied(t *testing.T, target *Target) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if rows := ask(t, target, "select tuples_processed from pg_stat_progress_copy"); len(rows) > 0 && rows[0][0].(int64) > 0 {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal("nothing is being copied")
-		}
-	}
+	await.Until(t, "rows are being copied", func() bool {
+		rows := ask(t, target, "select tuples_processed from pg_stat_progress_copy")
+		return len(rows) > 0 && rows[0][0].(int64) > 0
+	})
 }
 
 func TestPostgres_AKilledClientIsRunAgain(t *testing.T) {

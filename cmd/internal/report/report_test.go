@@ -24,6 +24,7 @@ import (
 	"posta.dev/posta/nodes/heartbeat"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/session"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -53,14 +54,7 @@ func table(t *testing.T, name string, columns []string, rows ...[]any) client.Ta
 
 func pipeline(t *testing.T) *topology.Topology {
 	t.Helper()
-	text, err := topology.Generate(topology.Variant{Dir: "/nowhere", IPCDir: "/nowhere/sockets", Replicas: map[string]int{"joiner": 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tp, err := topology.Parse("topology.toml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tp := temp.Parsed(t, topology.Variant{Dir: "/nowhere", IPCDir: "/nowhere/sockets", Replicas: map[string]int{"joiner": 2}})
 	return tp
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"posta.dev/posta/test/e2e/clustertest"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -40,24 +41,12 @@ func upIn(t *testing.T, dir string, settings map[string]string) *cluster {
 // newCluster writes the topology of a cluster on this machine.
 func newCluster(t *testing.T, dir string, v topology.Variant) *cluster {
 	t.Helper()
-	sockets, err := os.MkdirTemp("/tmp", "pm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
-	v.IPCDir, v.Settings = sockets, calmly(v.Settings)
+	v.IPCDir, v.Settings = temp.Sockets(t), calmly(v.Settings)
 	text, err := topology.Generate(v)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "topology.toml"), []byte(text), 0o600)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{t: t, dir: dir}
-	if c.topo, err = topology.Load(filepath.Join(dir, "topology.toml")); err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return &cluster{t: t, dir: dir, topo: temp.Loaded(t, filepath.Join(dir, "topology.toml"), text)}
 }
 
 // up starts it, and ends it with the test.

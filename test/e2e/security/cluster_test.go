@@ -21,6 +21,7 @@ import (
 	"posta.dev/posta/security"
 	"posta.dev/posta/test/e2e/truth"
 	"posta.dev/posta/test/keytest"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -66,12 +67,7 @@ func start(t *testing.T, v topology.Variant) *cluster {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "topology.toml")
-	if err := os.WriteFile(file, []byte(strings.Replace(text, "[clients]\n", clients, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if c.topo, err = topology.Load(file); err != nil {
-		t.Fatal(err)
-	}
+	c.topo = temp.Loaded(t, file, strings.Replace(text, "[clients]\n", clients, 1))
 	if len(c.topo.Clients) != 3 {
 		t.Fatalf("the topology has %d clients", len(c.topo.Clients))
 	}

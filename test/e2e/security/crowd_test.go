@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"posta.dev/posta/security"
+	"posta.dev/posta/test/temp"
 	"posta.dev/posta/topology"
 )
 
@@ -26,11 +26,7 @@ const (
 // and no node takes much memory or many files.
 func TestS7_ACrowdAtANode(t *testing.T) {
 	d := generated(t, 3_000)
-	sockets, err := os.MkdirTemp("", "posta") // its name is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
+	sockets := temp.Sockets(t)
 	for name, v := range map[string]topology.Variant{"tcp with keys": overTCP(), "unix": {IPCDir: sockets}} {
 		t.Run(name, func(t *testing.T) {
 			c := start(t, v)
