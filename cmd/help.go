@@ -114,7 +114,7 @@ func reflow(text string) string {
 		lines = append(lines, wrap(strings.Join(paragraph, " "), helpWidth)...)
 		paragraph = nil
 	}
-	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		if line == "" || line[0] == ' ' {
 			flush()
 			lines = append(lines, strings.TrimRight(line, " "))
@@ -129,7 +129,7 @@ func reflow(text string) string {
 // wrap breaks a text between words. A word that is wider than a line has one of its own.
 func wrap(text string, width int) (lines []string) {
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if line != "" && display.Width(line)+1+display.Width(word) > width {
 			lines = append(lines, line)
 			line = ""

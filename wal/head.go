@@ -120,7 +120,7 @@ func decodeHead(b []byte) (head, bool) {
 // createHead makes the file with both slots, whole or not at all.
 func createHead(fsys FS, dir string, h head) error {
 	b := make([]byte, headFile)
-	for slot := uint64(0); slot < 2; slot++ {
+	for slot := range uint64(2) {
 		h.serial = slot
 		copy(b[slot*sector:], h.encode())
 	}

@@ -71,11 +71,7 @@ func (s *socket) spawn(fn func()) bool {
 	if s.closing {
 		return false
 	}
-	s.wg.Add(1)
-	go func() {
-		defer s.wg.Done()
-		fn()
-	}()
+	s.wg.Go(func() { fn() })
 	return true
 }
 

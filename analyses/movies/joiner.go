@@ -170,10 +170,7 @@ func (j *joiner) Flush(tables []*fold.Table) error {
 	case j.selected != nil:
 		j.selected.flush(tables[rated])
 	}
-	if err := j.casts.flush(tables[actors]); err != nil {
-		return err
-	}
-	return nil
+	return j.casts.flush(tables[actors])
 }
 
 // moveTo adds what a fork has counted to its origin, and sets the fork's counts to 0.

@@ -99,15 +99,13 @@ func (r *runner) stage(ctx context.Context, steps []plan.Step) error {
 	errs := make([]error, len(order))
 	var wg sync.WaitGroup
 	for i, e := range order {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			for _, s := range by[e] {
 				if errs[i] = r.step(ctx, e, s); errs[i] != nil {
 					return
 				}
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	return errors.Join(errs...)

@@ -74,9 +74,7 @@ func (h *sessionHold) start(ctx context.Context, ask func(ctx context.Context, l
 		defer cancel()
 		_ = ask(ctx, 0) // if it fails, the hold ends with the lease
 	}
-	h.renewing.Add(1)
-	go func() {
-		defer h.renewing.Done()
+	h.renewing.Go(func() {
 		tick := time.NewTicker(leaseRenew)
 		defer tick.Stop()
 		for {
@@ -87,7 +85,7 @@ func (h *sessionHold) start(ctx context.Context, ask func(ctx context.Context, l
 				return
 			}
 		}
-	}()
+	})
 	return nil
 }
 

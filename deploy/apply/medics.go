@@ -52,15 +52,13 @@ func (r *runner) stopRunningMedics(ctx context.Context) (names []string, err err
 		}
 		names = append(names, all...)
 		for _, name := range all {
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
+			wg.Go(func() {
 				if err := e.Stop(ctx, name, r.medicGrace()); err != nil {
 					mu.Lock()
 					defer mu.Unlock()
 					errs = append(errs, fmt.Errorf("stop %s on host %s: %w", name, host, err))
 				}
-			}()
+			})
 		}
 	}
 	wg.Wait()

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -112,10 +113,5 @@ func each[T interface{ step(Verb) Step }](all []T, do Verb) (s stage) {
 
 // contains reports whether a plan has a step of this verb about this object.
 func contains(steps []Step, do Verb, what string) bool {
-	for _, s := range steps {
-		if s.Do == do && s.What == what {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(steps, func(s Step) bool { return s.Do == do && s.What == what })
 }

@@ -47,11 +47,7 @@ func keepConnected(ctx context.Context, outage *Outage, serve func(context.Conte
 func Serve(ctx context.Context, sessions func(context.Context), broken func() error, hangUp func(error)) error {
 	alive, end := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Add(1)
-	go func() {
-		defer wg.Done()
-		sessions(alive)
-	}()
+	wg.Go(func() { sessions(alive) })
 	err := broken()
 	end()
 	hangUp(err)
@@ -80,11 +76,7 @@ func Repeat(ctx context.Context, closed func() bool, session func(context.Contex
 func Each[T any](items []T, do func(T), last func()) {
 	var wg sync.WaitGroup
 	for _, x := range items {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			do(x)
-		}()
+		wg.Go(func() { do(x) })
 	}
 	last()
 	wg.Wait()

@@ -19,13 +19,14 @@ import (
 // consume: a broker that is short of memory stops reading from publishers, but acknowledgements must still arrive. Tag is the broker's
 // identifier of a delivery.
 type Transport[Tag any] struct {
+	*control.Control // has Heartbeat, Trace and Lines
+
 	Config link.TransportConfig
 	Out    []*Outgoing
 	In     []*Incoming[Tag]
 
 	troubles troubles
 
-	control *control.Control
 	unwatch func() // ends the recheck of the control socket at each Reload of the keys
 	acks    *pendingAcks
 	events  chan link.Event
@@ -62,7 +63,7 @@ const (
 func New[Tag any](cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transport[Tag], error) {
 	t := &Transport[Tag]{Config: cfg, acks: newPendingAcks(), events: make(chan link.Event, eventsCap), stop: make(chan struct{})}
 	var err error
-	t.control, err = control.New(control.Config{
+	t.Control, err = control.New(control.Config{
 		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Keys: cfg.Keys, Log: cfg.Log, OnEvent: t.emit, OnAsked: t.asked,
 		OnLines: cfg.OnLines,
 		Options: zmqx.Options{
@@ -73,8 +74,8 @@ func New[Tag any](cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (*Transpo
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", cfg.Node.ID, err)
 	}
-	t.unwatch = cfg.Keys.OnReload(t.control.Recheck)
-	t.control.Recheck() // the keys may have changed since it was opened
+	t.unwatch = cfg.Keys.OnReload(t.Control.Recheck)
+	t.Control.Recheck() // the keys may have changed since it was opened
 	t.makeEnds()
 	return t, nil
 }
@@ -113,11 +114,7 @@ func (t *Transport[Tag]) Start(b Broker) {
 	t.cut = cancel
 	for what, serve := range map[string]func(context.Context, *Outage) error{"out": b.Out, "in": b.In} {
 		outage := newOutage(t.Config.Log, b.Name, what, &t.troubles)
-		t.wg.Add(1)
-		go func() {
-			defer t.wg.Done()
-			keepConnected(ctx, outage, serve)
-		}()
+		t.wg.Go(func() { keepConnected(ctx, outage, serve) })
 	}
 }
 
@@ -151,15 +148,6 @@ func (t *Transport[Tag]) Acks(acks []link.Ack) {
 	}
 	t.acks.Put(acks)
 }
-
-// Heartbeat implements link.Transport.
-func (t *Transport[Tag]) Heartbeat(payload, public []byte) { t.control.Heartbeat(payload, public) }
-
-// Trace implements link.Tracer.
-func (t *Transport[Tag]) Trace(id session.ID, report []byte) { t.control.Trace(id, report) }
-
-// Lines implements link.LinesTeller.
-func (t *Transport[Tag]) Lines(report []byte) { t.control.Lines(report) }
 
 // asked passes the question for a session's trace to the loop. It does not wait: while the loop is busy it drops the question, and the one
 // who asked repeats it.
@@ -196,7 +184,7 @@ func (t *Transport[Tag]) Close() error {
 	close(t.stop)
 	t.cut()
 	t.unwatch()
-	err := t.control.Close()
+	err := t.Control.Close()
 	t.wg.Wait()
 	close(t.events)
 	return err

@@ -114,8 +114,7 @@ func (c *Control) open() (err error) {
 			return err
 		}
 	}
-	c.wg.Add(1)
-	go c.read(from)
+	c.wg.Go(func() { c.read(from) })
 	return nil
 }
 
@@ -149,19 +148,13 @@ func (c *Control) topics() []string {
 
 // receives reports whether n is at the end of one of the node's links.
 func (c *Control) receives(n topology.Node) bool {
-	for _, e := range c.cfg.Topology.EdgesFrom(c.cfg.Node.Stage) {
-		if e.To == n.Stage {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.cfg.Topology.EdgesFrom(c.cfg.Node.Stage), func(e topology.Edge) bool { return e.To == n.Stage })
 }
 
 func ackTo(n link.NodeID) string { return ackTopic + string(n) + "\x00" }
 
 // read passes on what arrives, until the socket is closed.
 func (c *Control) read(from []topology.Node) {
-	defer c.wg.Done()
 	names := &link.Interner{}
 	for batch := range c.sub.C() {
 		for _, e := range c.decode(names, from, batch) {

@@ -71,11 +71,9 @@ func (t *Transport) serveIn(ctx context.Context, outage *brokered.Outage) error 
 			t.repeat(ctx, nc, t.subjectFrom(in), func(ctx context.Context) error { return t.receive(ctx, nc, in) })
 		}, func() {
 			var keeping sync.WaitGroup
-			keeping.Add(1)
-			go func() {
-				defer keeping.Done()
+			keeping.Go(func() {
 				_ = t.keepName(ctx, nc) // it has closed the connection
-			}()
+			})
 			defer keeping.Wait()
 			acks := acksOf(t.Config.Topology.Name, t.Config.Node.ID)
 			t.repeat(ctx, nc, acks, func(ctx context.Context) error { return t.readAcks(ctx, nc, acks) })

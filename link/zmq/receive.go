@@ -13,15 +13,13 @@ import (
 
 // read starts the goroutine of one receiving socket. It ends when the socket is closed.
 func (t *Transport) read(from <-chan []zmqx.Received, decode func([]zmqx.Received) []link.Event) {
-	t.wg.Add(1)
-	go func() {
-		defer t.wg.Done()
+	t.wg.Go(func() {
 		for batch := range from {
 			for _, e := range decode(batch) {
 				t.tell(e)
 			}
 		}
-	}()
+	})
 }
 
 // frames decodes messages that have skip parts of topic before a frame. If nodes have keys, mayBe returns an error if

@@ -57,16 +57,7 @@ func messages(topic []byte, frames []link.Frame) []zmqx.Message {
 const headerGuess = 112
 
 // Acks implements link.Transport.
-func (t *Transport) Acks(acks []link.Ack) { t.control.SendAcks(acks) }
-
-// Heartbeat implements link.Transport.
-func (t *Transport) Heartbeat(payload, public []byte) { t.control.Heartbeat(payload, public) }
-
-// Trace implements link.Tracer.
-func (t *Transport) Trace(id session.ID, report []byte) { t.control.Trace(id, report) }
-
-// Lines implements link.LinesTeller.
-func (t *Transport) Lines(report []byte) { t.control.Lines(report) }
+func (t *Transport) Acks(acks []link.Ack) { t.Control.SendAcks(acks) }
 
 // asked passes the question for a session's trace to the loop. It does not wait: while the loop is busy it drops the question, and the one
 // who asked repeats it.
@@ -93,8 +84,8 @@ func (t *Transport) Close() error {
 	if t.broadcast != nil {
 		closers = append(closers, t.broadcast.Close)
 	}
-	if t.control != nil {
-		closers = append(closers, t.control.Close)
+	if t.Control != nil {
+		closers = append(closers, t.Control.Close)
 	}
 	for _, s := range t.subs {
 		closers = append(closers, s.Close)

@@ -14,12 +14,12 @@ import (
 	"posta.dev/posta/zmqx"
 )
 
-// Transport implements link.Transport.
+// Transport implements link.Transport; its control sockets have Heartbeat, Trace and Lines.
 type Transport struct {
+	*control.Control
 	cfg       link.TransportConfig
 	accepts   *zmqx.AcceptLimit // limit of the node's process; nil: none
 	pull      *zmqx.Pull
-	control   *control.Control
 	broadcast *zmqx.Pub
 	pushes    map[linkKey]*zmqx.Push
 	pubEdges  map[string]bool
@@ -75,7 +75,7 @@ func New(cfg link.TransportConfig, accepts *zmqx.AcceptLimit) (t *Transport, err
 			}
 		}
 	}
-	t.control, err = control.New(control.Config{
+	t.Control, err = control.New(control.Config{
 		Topology: cfg.Topology, Node: cfg.Node, Listen: cfg.Listen, Acks: true, Options: t.options(), Keys: cfg.Keys, Log: cfg.Log,
 		OnEvent: t.tell,
 		Silent:  t.reset, OnAsked: t.asked, OnLines: cfg.OnLines,
@@ -102,7 +102,7 @@ func (t *Transport) recheck() {
 	if t.broadcast != nil {
 		t.broadcast.Recheck()
 	}
-	t.control.Recheck()
+	t.Control.Recheck()
 }
 
 // options returns the options that all sockets share. The queue of a link holds a whole window, so a connected link never finds its queue

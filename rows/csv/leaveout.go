@@ -93,7 +93,7 @@ func (l *leavingOut) Read(p []byte) (int, error) {
 			empty = 0
 		}
 		if l.err = err; err != nil && l.at == placeLine {
-			l.hold(0)
+			l.release()
 		}
 	}
 	n := copy(p, l.out[l.from:])
@@ -101,12 +101,12 @@ func (l *leavingOut) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// hold writes the blanks that were held back, and sets how many are now.
-func (l *leavingOut) hold(n int) {
+// release writes the blanks that were held back.
+func (l *leavingOut) release() {
 	for range l.blanks {
 		l.out = append(l.out, ' ')
 	}
-	l.blanks = n
+	l.blanks = 0
 }
 
 func (l *leavingOut) take(b byte) {
@@ -127,12 +127,12 @@ func (l *leavingOut) take(b byte) {
 		if l.end == 0 {
 			l.end = '\n'
 		}
-		l.hold(0)
+		l.release()
 		l.out = append(l.out, b)
 		l.line()
 		return
 	case b == '\r' && l.end != '\n':
-		l.hold(0)
+		l.release()
 		l.out = append(l.out, b)
 		if l.cr = l.end == 0; !l.cr {
 			l.line()
@@ -148,7 +148,7 @@ func (l *leavingOut) take(b byte) {
 		return
 	}
 	blank := l.blanks > 0
-	l.hold(0)
+	l.release()
 	l.out = append(l.out, b)
 	switch l.at {
 	case placeGarbage:

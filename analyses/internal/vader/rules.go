@@ -82,13 +82,13 @@ var roles = map[string]role{
 
 // teach adds the words that the rules name to the table.
 func (t *table) teach() {
-	for _, w := range strings.Fields(strengthening) {
+	for w := range strings.FieldsSeq(strengthening) {
 		t.add(w).boost = boostBy
 	}
-	for _, w := range strings.Fields(weakening) {
+	for w := range strings.FieldsSeq(weakening) {
 		t.add(w).boost = -boostBy
 	}
-	for _, w := range strings.Fields(negations) {
+	for w := range strings.FieldsSeq(negations) {
 		t.add(w).negates = true
 	}
 	for w, r := range roles {

@@ -99,7 +99,7 @@ func (x *command) promptSQL(c *cli.Context, in, out *os.File) (err error) {
 	if _, err := run.RunDirConfig(c, p.shape()); err != nil {
 		return err
 	}
-	if r, err := p.request("SELECT 1"); err != nil { // wrong flags are reported before anything is typed
+	if r, err := p.request(p.c.Context, "SELECT 1"); err != nil { // wrong flags are reported before anything is typed
 		return err
 	} else if err := r.close(); err != nil {
 		return err
@@ -270,7 +270,7 @@ func (p *prompt) statement(ctx context.Context, text string) error {
 	case ".schema":
 		return p.answer(ctx, "DESCRIBE "+rest+";")
 	case ".explain":
-		r, err := p.requestWithin(ctx, rest)
+		r, err := p.request(ctx, rest)
 		if err != nil {
 			return err
 		}
@@ -301,9 +301,7 @@ func (p *prompt) tables() []string {
 }
 
 // request reads statements together with what was declared before. It returns an error if they are wrong.
-func (p *prompt) request(text string) (*sqlRequest, error) { return p.requestWithin(p.c.Context, text) }
-
-func (p *prompt) requestWithin(ctx context.Context, text string) (*sqlRequest, error) {
+func (p *prompt) request(ctx context.Context, text string) (*sqlRequest, error) {
 	script, err := syntax.Parse(text)
 	if err != nil {
 		return nil, err
@@ -316,11 +314,7 @@ func (p *prompt) requestOf(ctx context.Context, text string, others []declared) 
 	for _, d := range others {
 		text += "\n;" + d.text
 	}
-	r, err := readSQL(p.x, ctx, p.c, text, asking{json: p.json, csv: p.csv})
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
+	return readSQL(p.x, ctx, p.c, text, asking{json: p.json, csv: p.csv})
 }
 
 // keep returns the earlier declarations that stay in force with those of a script: a new declaration replaces an earlier one of the same

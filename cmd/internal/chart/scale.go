@@ -67,7 +67,7 @@ func dateTicks(low, high float64, n int) (at []float64, text []string) {
 	case span < 12*365*86400:
 		layout = "2006-01"
 	}
-	for i := 0; i < n; i++ {
+	for i := range n {
 		v := low
 		if n > 1 {
 			v += (high - low) * float64(i) / float64(n-1)

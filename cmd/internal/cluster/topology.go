@@ -115,11 +115,11 @@ func (x *command) topologyShow(c *cli.Context, t *topology.Topology) error {
 }
 
 func (x *command) topologyGraph(c *cli.Context, t *topology.Topology) error {
-	return x.writeOut(c, "picture", t.SVG())
+	return x.writeOut("picture", t.SVG())
 }
 
 // writeOut writes a text to the file of --out, or else to standard output.
-func (x *command) writeOut(c *cli.Context, what, text string) error {
+func (x *command) writeOut(what, text string) error {
 	name := x.out
 	if name == "" || name == "-" {
 		x.Printf("%s", text)
@@ -184,7 +184,7 @@ func (x *command) topologyCompose(c *cli.Context, t *topology.Topology) error {
 	if err != nil {
 		return exit.Usagef("%s: %v", t.File, err)
 	}
-	return x.writeOut(c, "compose file", text)
+	return x.writeOut("compose file", text)
 }
 
 // fileFrom returns the path by which a compose file in dir names the topology. The path is relative if the user gave a relative one,

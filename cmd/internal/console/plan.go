@@ -27,7 +27,7 @@ type planStep struct{ Where, What string }
 // planOf reads the output of `posta sql --explain`: a line for each statement, and its steps as indented lines of the form "where: what".
 func planOf(text string) (p planPage) {
 	n := 0
-	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		if n++; n > stepsShown {
 			p.More++
 			continue

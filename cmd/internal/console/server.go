@@ -183,11 +183,7 @@ func (s *Server) Run(ctx context.Context) error {
 		BaseContext: func(net.Listener) context.Context { return s.life },
 	}
 	var running sync.WaitGroup
-	running.Add(1)
-	go func() {
-		defer running.Done()
-		s.feed.run(s.life)
-	}()
+	running.Go(func() { s.feed.run(s.life) })
 	served := make(chan error, 1)
 	go func() { served <- visitors.Serve(server, s.listener, maxConnections) }()
 	var err error

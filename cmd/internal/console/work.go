@@ -86,16 +86,14 @@ func (k *works) begin(key, text string, do func(context.Context, *work) (templat
 	ctx, cancel := context.WithCancelCause(k.life)
 	w := &work{key: key, text: text, began: k.now(), cancel: cancel, looked: k.looks, first: map[string]time.Time{}}
 	k.all = append(k.all, w)
-	k.running.Add(1)
-	go func() {
-		defer k.running.Done()
+	k.running.Go(func() {
 		defer cancel(nil)
 		result, err := guarded(ctx, w, do)
 		if ctx.Err() != nil && err != nil {
 			err = context.Cause(ctx)
 		}
 		w.end(k.now(), result, err)
-	}()
+	})
 	return nil
 }
 

@@ -126,9 +126,7 @@ func (b *breaker) later(k faults.Kind, id medic.NodeID) error {
 	if b.life.Err() != nil {
 		return errConsoleEnds
 	}
-	b.pending.Add(1)
-	go func() {
-		defer b.pending.Done()
+	b.pending.Go(func() {
 		timer := time.NewTimer(ownFault)
 		defer timer.Stop()
 		select {
@@ -139,7 +137,7 @@ func (b *breaker) later(k faults.Kind, id medic.NodeID) error {
 		ctx, cancel := context.WithTimeout(context.Background(), faults.UndoTime)
 		defer cancel()
 		_ = b.injector.Do(ctx, k, id) // the page shows whether the other medics notice
-	}()
+	})
 	return nil
 }
 

@@ -104,14 +104,12 @@ func (f *EngineSet) connect(ctx context.Context, cluster string, hosts []topolog
 	answers := make([]answer, len(hosts))
 	var wg sync.WaitGroup
 	for i, h := range hosts {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			a := &answers[i]
 			if a.engine, a.err = engine.Open(ctx, h.Name, h.Deploy); a.err == nil {
 				a.has, a.err = a.engine.Observe(ctx, cluster)
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	var errs []error

@@ -55,7 +55,7 @@ func (x *command) deploy(c *cli.Context) error {
 			return err
 		}
 		defer func() { _ = f.close() }()
-		d, _, p, err := x.planDeploy(c, t, source, f)
+		d, _, p, err := x.planDeploy(t, source, f)
 		switch {
 		case err != nil:
 			return err
@@ -78,7 +78,7 @@ func (x *command) deploy(c *cli.Context) error {
 }
 
 func (x *command) planAndCarryOut(c *cli.Context, t *topology.Topology, source ImageSource, f *EngineSet) (plan.Plan, error) {
-	d, keys, p, err := x.planDeploy(c, t, source, f)
+	d, keys, p, err := x.planDeploy(t, source, f)
 	if err == nil {
 		err = x.carryOut(c, d, f, &source.Image, keys, p, advice(x.rollback, &d, f.Observed.Revisions()))
 	}
@@ -108,7 +108,7 @@ func (x *command) deployAgain(c *cli.Context, t *topology.Topology, source Image
 }
 
 // planDeploy determines what deploy has to do.
-func (x *command) planDeploy(c *cli.Context, t *topology.Topology, s ImageSource, f *EngineSet) (d plan.Desired,
+func (x *command) planDeploy(t *topology.Topology, s ImageSource, f *EngineSet) (d plan.Desired,
 	keys map[string]security.Bundle, p plan.Plan, err error) {
 	if err = keyring.LocalKeys(x.Call, t); err == nil { // under the lock, unless the command only plans
 		d, keys, err = Desired(t, s, f, x.rollback)

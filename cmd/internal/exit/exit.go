@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -61,12 +62,7 @@ func Code(err error) int {
 	var usage *usageError
 	var mistakes topology.Errors
 	is := func(targets ...error) bool {
-		for _, t := range targets {
-			if errors.Is(err, t) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
 	}
 	switch {
 	case is(ErrInterrupted, context.Canceled):
@@ -115,7 +111,7 @@ func Lines(err error) (lines []string) {
 	var statement *syntax.Error
 	// the line breaks stay, so that the caret is below its line
 	if errors.As(err, &statement) || errors.Is(err, protocol.ErrFailed) && strings.Contains(err.Error(), "\n    ") {
-		for _, line := range strings.Split(FailedStatement(err.Error()), "\n") {
+		for line := range strings.SplitSeq(FailedStatement(err.Error()), "\n") {
 			lines = append(lines, display.Escape(line))
 		}
 		return lines
@@ -134,7 +130,7 @@ func (e *SaidError) Unwrap() error { return e.error }
 // OneLine joins the parts of a joined error and escapes what could move a cursor.
 func OneLine(err error) string {
 	var parts []string
-	for _, part := range strings.Split(strayQuote(err.Error()), "\n") {
+	for part := range strings.SplitSeq(strayQuote(err.Error()), "\n") {
 		if part = strings.TrimSpace(part); part != "" {
 			parts = append(parts, display.Escape(part))
 		}

@@ -103,11 +103,7 @@ func (f *Forwarder) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for i, l := range f.listeners {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			f.accept(ctx, l, f.targets[i])
-		}()
+		wg.Go(func() { f.accept(ctx, l, f.targets[i]) })
 	}
 	<-ctx.Done()
 	return f.close()
@@ -142,12 +138,10 @@ func (f *Forwarder) accept(ctx context.Context, l *net.UnixListener, to Target) 
 		}
 		select {
 		case f.slots <- struct{}{}:
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
+			wg.Go(func() {
 				f.serve(ctx, conn, to)
 				<-f.slots
-			}()
+			})
 		default:
 			_ = conn.Close()
 			f.failed(to, fmt.Errorf("%d connections are open, and there may be no more", maxConnections))

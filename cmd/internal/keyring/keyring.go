@@ -65,10 +65,8 @@ func (k Ring) Open() (*rundir.Lock, error) {
 
 // IsThere returns an error if there is no directory of keys. It does not ask for the CA, which may be elsewhere.
 func (k Ring) IsThere() error {
-	for _, name := range []string{CADir, string(security.Node), string(security.Medic), string(security.Client)} {
-		if k.Has(name) {
-			return nil
-		}
+	if slices.ContainsFunc([]string{CADir, string(security.Node), string(security.Medic), string(security.Client)}, k.Has) {
+		return nil
 	}
 	return exit.Usagef("there are no keys of cluster %s in %s: make them with `posta key init -f %s`", k.Topology.Name, k.Dir, k.Topology.File)
 }

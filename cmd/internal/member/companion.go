@@ -63,11 +63,7 @@ func beside(ctx context.Context, p *process.Companion, keys *security.Keys) (sto
 	ctx, cancel := context.WithCancel(ctx)
 	forget := keys.OnReload(func() { p.Signal(syscall.SIGHUP) })
 	var running sync.WaitGroup
-	running.Add(1)
-	go func() {
-		defer running.Done()
-		p.Run(ctx)
-	}()
+	running.Go(func() { p.Run(ctx) })
 	return func() {
 		forget()
 		cancel()

@@ -49,7 +49,7 @@ func (x *command) isThere(c *cli.Context, r *upload.Request, err error) (bool, e
 }
 
 // sayHow prints how to resume a session that has outlived its client.
-func (x *command) sayHow(c *cli.Context, r *upload.Request, id session.ID, err error) {
+func (x *command) sayHow(c *cli.Context, id session.ID, err error) {
 	switch {
 	case id == (session.ID{}):
 	case errors.Is(err, client.ErrOtherFiles) && errors.Is(err, client.ErrNotResumed):

@@ -105,14 +105,14 @@ func (x *command) submit(c *cli.Context) error {
 	if there, err := x.isThere(c, r, err); there {
 		return err
 	}
-	x.sayHow(c, r, opened, err)
+	x.sayHow(c, opened, err)
 	return err
 }
 
 // detach sends everything and ends without waiting for the answers.
 func (x *command) detach(ctx context.Context, r *upload.Request) (err error) {
 	show := x.NewProgress()
-	r.Cfg.OnWarning, r.Cfg.OnNote = upload.WarnInput(x.Call, show.Say), r.NoteInput(show.Say)
+	r.Cfg.OnWarning, r.Cfg.OnNote = upload.WarnInput(show.Say), r.NoteInput(show.Say)
 	cl, err := client.Dial(ctx, r.Cfg)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -59,9 +60,7 @@ func NewCollector(address string, headers []string, env func(string) string) (*C
 			return nil, fmt.Errorf("header %d: %w", i+1, err)
 		}
 	}
-	for name, values := range given {
-		c.headers[name] = values
-	}
+	maps.Copy(c.headers, given)
 	return c, nil
 }
 

@@ -135,17 +135,12 @@ func onlyStream(x *call.Call, r *Request, file string) error {
 
 // Limit makes everything that c does end after --timeout. done releases what the request holds.
 func (r *Request) Limit(c *cli.Context) (done func()) {
-	ctx, cancel := r.withTimeout(c.Context)
+	ctx, cancel := Limited(c.Context, r.timeout)
 	c.Context = ctx
 	return func() {
 		cancel()
 		_ = r.Inspector.Close() // callers that need its error have closed it before
 	}
-}
-
-// withTimeout ends the context after --timeout.
-func (r *Request) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	return Limited(ctx, r.timeout)
 }
 
 // Limited ends a context after --timeout.
@@ -158,7 +153,7 @@ func Limited(ctx context.Context, timeout time.Duration) (context.Context, conte
 }
 
 // WarnInput returns a function that shows people a warning about the input.
-func WarnInput(x *call.Call, say func(line string)) func(client.Warning) {
+func WarnInput(say func(line string)) func(client.Warning) {
 	return func(w client.Warning) { say("warning: " + display.Escape(w.String())) }
 }
 
@@ -172,7 +167,7 @@ func (r *Request) NoteInput(say func(line string)) func(client.Warning) {
 
 // Upload runs the request on a cluster and prints the answer.
 func Upload(x *call.Call, ctx context.Context, r *Request, show *display.Progress) error {
-	r.Cfg.OnWarning, r.Cfg.OnNote = WarnInput(x, show.Say), r.NoteInput(show.Say)
+	r.Cfg.OnWarning, r.Cfg.OnNote = WarnInput(show.Say), r.NoteInput(show.Say)
 	if !r.Quiet {
 		r.Cfg.OnProgress = show.Update
 	}
