@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"posta.dev/posta/client/source/format"
 	"posta.dev/posta/rows/csv"
 )
 
@@ -71,11 +72,11 @@ func TestC1_ParquetOnTheDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
-	if err := f.(located).Unchanged(); err != nil {
+	if err := f.(format.Located).Unchanged(); err != nil {
 		t.Error(err)
 	}
 	write(t, path, append(columnar, 'x'))
-	if err := f.(located).Unchanged(); err == nil || !strings.Contains(err.Error(), "was changed") {
+	if err := f.(format.Located).Unchanged(); err == nil || !strings.Contains(err.Error(), "was changed") {
 		t.Error(err)
 	}
 }

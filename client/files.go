@@ -21,7 +21,7 @@ type Source struct {
 	Name string      // the name for the cluster: the path below the data directory, with slashes, without ".gz" or the like
 	Path string      // for errors and warnings: where the file is; "" if Name says it
 	Size int64       // bytes that Open's reader gives; below 0 if it is not known (a pipe)
-	Says source.Name // the form that its name promises: other content is an error. Its Plain is not used
+	Says source.Name // the format that its name promises: other content is an error. Its Plain is not used
 	// Remote says that Open's reader reads from another machine, once, from the beginning to the end.
 	Remote bool
 	Once   bool // Open works only once: the source is a pipe, or standard input

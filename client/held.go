@@ -10,7 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"posta.dev/posta/client/source/parquet"
+	"posta.dev/posta/client/source"
+	"posta.dev/posta/client/source/format"
 )
 
 // held is a file that can be read only once, for samples and then for a session. What samples have read is kept in memory: some hundred
@@ -82,7 +83,7 @@ type readCloser struct {
 }
 
 // begin waits for its turn, and opens the file if it is not open. Until done is called, the end of ctx closes the file and so ends a read
-// of it. A Parquet file is copied to the disk, because its end has to be read before the rest.
+// of it. A file that is read anywhere, such as Parquet, is copied to the disk.
 func (h *held) begin(ctx context.Context) (done func(), err error) {
 	stop := context.AfterFunc(ctx, h.hangUp)
 	if err := send(ctx, h.turn, struct{}{}); err != nil {
@@ -113,16 +114,19 @@ func (h *held) begin(ctx context.Context) (done func(), err error) {
 	if ctx.Err() != nil { // ctx ended before there was anything to close
 		h.hangUp()
 	}
-	head := make([]byte, len(parquet.Magic))
+	head := make([]byte, format.HeadBytes)
 	n, err := io.ReadFull(in, head)
 	ended := err == io.EOF || err == io.ErrUnexpectedEOF
 	h.mu.Lock()
 	h.kept, h.ended = head[:n], ended
 	h.mu.Unlock()
-	switch {
-	case ended:
+	if ended {
 		return end, nil
-	case err == nil && string(head) == parquet.Magic:
+	}
+	if err != nil {
+		return end, err
+	}
+	if f, refused := source.Anywhere(head, nil); f != nil && refused == nil {
 		err = h.fetch()
 	}
 	return end, err

@@ -13,7 +13,6 @@ import (
 	"posta.dev/posta/client/core"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/filestamp"
-	"posta.dev/posta/rows/csv"
 )
 
 // inPlace lets inputs read files of one stream in place, if their hosts have the same files (S8). Readers look at the beginning of each
@@ -153,24 +152,22 @@ func (p *inPlace) toSend(ctx context.Context) (*placed, error) {
 
 // offerWhereItLies offers a file whose header has been read, if it is one that can be read where it lies: plain CSV in UTF-8 with line
 // feeds, in a regular file of this machine.
-func (f *streamUpload) offerWhereItLies(ctx context.Context, file io.Reader, source *Source, cut cutter, header []byte) (offered bool,
-	err error) {
-	plain, ok := cut.(*csv.Cutter)
+func (f *streamUpload) offerWhereItLies(ctx context.Context, file io.Reader, source *Source, cut *begun) (offered bool, err error) {
 	on, regular := file.(*regularFile)
-	if !ok || !regular || source.Local == "" || source.packed {
+	if !regular || source.Local == "" {
 		return false, nil
 	}
-	from, line, ok := plain.Place()
+	from, line, ok := cut.place(source)
 	if !ok || int64(from) > on.info.Size() { // files of /proc have 0 bytes by what the system says, and are read nevertheless
 		return false, nil
 	}
 	p := &placed{source: *source, File: core.File{
-		File: source.Name, Header: header, Path: source.Local, From: uint64(from), Line: line, Stamp: filestamp.Of(on.info),
+		File: source.Name, Header: cut.header, Path: source.Local, From: uint64(from), Line: line, Stamp: filestamp.Of(on.info),
 	}}
 	if !f.inPlace.offer(p) {
 		return false, nil
 	}
-	return true, f.lookForRows(ctx, on, plain, source)
+	return true, f.lookForRows(ctx, on, cut, source)
 }
 
 // next returns the next chunk for a lane of an input, or a file in place of one.
@@ -208,8 +205,8 @@ func (l *line) haveRead(w *core.Want, from *inPlace, f *placed) {
 }
 
 // lookForRows warns of an offered file that has a header and no rows. A file that is sent gets the same warning elsewhere.
-func (f *streamUpload) lookForRows(ctx context.Context, file *regularFile, cut *csv.Cutter, source *Source) error {
-	from, _, _ := cut.Place()
+func (f *streamUpload) lookForRows(ctx context.Context, file *regularFile, cut *begun, source *Source) error {
+	from, _, _ := cut.place(source)
 	defer func() { f.counters.read.Add(from - file.read) }() // the input will read again what was read ahead
 	cut.Limit(4<<10, protocol.MaxData)                       // the first row is enough
 	for {

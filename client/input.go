@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"posta.dev/posta/client/source"
 	"posta.dev/posta/client/source/web"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/protocol/filestamp"
@@ -138,7 +137,7 @@ func (in *Input) has(pattern string, alsoNoFile bool) bool {
 	})
 }
 
-// unpacked is the factor by which a packed or Parquet file is assumed to grow as plain CSV.
+// unpacked is the factor by which a packed file, or one that is read anywhere, is assumed to grow as plain CSV.
 const unpacked = 8
 
 // Bytes estimates how many bytes of CSV the files of a stream have, without opening them; 0 if there are none, or if one has an unknown
@@ -154,7 +153,7 @@ func (in *Input) Bytes(ctx context.Context, stream protocol.Stream) (sum int64) 
 			return 0
 		}
 		bytes := max(f.Size, 1)
-		if f.Says.Pack != nil || f.Says.Form == source.Parquet {
+		if f.Says.Pack != nil || f.Says.Format != nil && f.Says.Format.Anywhere() {
 			bytes *= unpacked
 		}
 		sum += bytes

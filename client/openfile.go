@@ -65,7 +65,7 @@ func (f *regularFile) changed() bool {
 	return err == nil && (now.Size() != f.info.Size() || !now.ModTime().Equal(f.info.ModTime()))
 }
 
-// ReadAt, Size and Unchanged implement located, for a file that is not read from its beginning to its end.
+// ReadAt, Size and Unchanged implement format.Located, for a file that is not read from its beginning to its end.
 func (f *regularFile) ReadAt(p []byte, at int64) (int, error) { return f.f.ReadAt(p, at) }
 
 // Size returns the size that the file had when it was opened.

@@ -11,25 +11,24 @@ import (
 	"posta.dev/posta/client/core"
 	"posta.dev/posta/client/resume"
 	"posta.dev/posta/protocol"
-	"posta.dev/posta/rows/csv"
 )
 
 // rest cuts a file into chunks. What the cluster has taken already is only compared.
 type rest struct {
 	*resume.File
-	cut           cutter
+	cut           *begun
 	chunk, record int // how large they may be
 	source        *Source
 }
 
 // rest returns a file from its beginning.
-func (f *streamUpload) rest(cut cutter, source *Source, header []byte) (*rest, error) {
+func (f *streamUpload) rest(cut *begun, source *Source) (*rest, error) {
 	r := &rest{File: f.had.File(f.stream.Name, source.Name), cut: cut, source: source}
 	var err error
-	if r.chunk, r.record, err = f.limits(source, header); err != nil {
+	if r.chunk, r.record, err = f.limits(source, cut.header); err != nil {
 		return nil, err
 	}
-	return r, r.Header(header)
+	return r, r.Header(cut.header)
 }
 
 // next cuts the next records. A chunk ends where a piece ends that was taken before.
@@ -93,12 +92,11 @@ func (f *streamUpload) compareSizes(ctx context.Context) error {
 
 func (f *streamUpload) compareSize(ctx context.Context, source *Source) error {
 	return f.opened(ctx, source, func(file io.Reader, r *rest) error {
-		plain, ok := r.cut.(*csv.Cutter)
 		on, regular := file.(*regularFile)
-		if !ok || !regular || source.packed {
+		if !regular {
 			return nil
 		}
-		if from, _, ok := plain.Place(); ok {
+		if from, _, ok := r.cut.place(source); ok {
 			return r.Size(uint64(on.Size() - from))
 		}
 		return nil
@@ -112,14 +110,12 @@ func (f *streamUpload) opened(ctx context.Context, source *Source, do func(io.Re
 		return err
 	}
 	defer closeWith(ctx, file, &err)()
-	cut, header, err := f.begin(file, source)
+	cut, err := f.begin(file, source)
 	if err != nil {
 		return err
 	}
-	if c, ok := cut.(io.Closer); ok {
-		defer func() { err = errors.Join(err, c.Close()) }()
-	}
-	r, err := f.rest(cut, source, header)
+	defer func() { err = errors.Join(err, cut.Close()) }()
+	r, err := f.rest(cut, source)
 	if err != nil {
 		return err
 	}

@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"sync"
 
 	"posta.dev/posta/client/source"
-	"posta.dev/posta/client/source/jsonl"
-	"posta.dev/posta/client/source/parquet"
+	"posta.dev/posta/client/source/format"
 	"posta.dev/posta/client/source/text"
-	"posta.dev/posta/client/source/unpack"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/csv"
 )
@@ -25,12 +24,10 @@ type Sample struct {
 	Size    int64  // in bytes; below 0 if it is not known
 	Header  []byte // as it travels, with its mark
 	Records [][]byte
-	Line    uint64   // line of the file on which the first of Records starts
-	Offsets []int64  // of each of Records: where it is in the file; 0 for the first one, and if that is not known
-	Keys    []string // of the objects of JSON Lines, as many as Header has columns at first; nil for other files
+	Line    uint64  // line of the file on which the first of Records starts
+	Offsets []int64 // of each of Records: where it is in the file; 0 for the first one, and if that is not known
 
-	Columns []parquet.Column // of a file that declares their types; it has no Header and no Records
-	Rows    int64            // how many rows such a file has
+	format.Columns // if these are declared, there is no Header and there are no Records
 }
 
 const (
@@ -69,165 +66,98 @@ func sample(ctx context.Context, src *Source, stream protocol.Stream, comma byte
 	defer closeWith(ctx, file, &err)()
 	f := &streamUpload{stream: stream, counters: &streamCounters{}, chunkBytes: sampleBytes, comma: comma, form: form, warnings: &warnings{},
 		notes: &warnings{}}
-	cut, header, err := f.begin(file, src)
-	if errors.Is(err, errNoColumns) {
-		if err = f.nameColumns(ctx, src, &s); err == nil {
-			if s.Keys == nil {
-				return s, nil
-			}
-			return s, f.sampleNamed(ctx, src, &s, records)
-		}
-	}
+	of, in, err := f.detect(file, src)
 	if err != nil {
 		return s, err
 	}
-	s.Header = bytes.Clone(header)
-	if !records {
-		return s, nil
+	defer func() { err = errors.Join(err, free(in)) }()
+	enough := 4 * sampleBytes
+	if in.At == nil && form.Plain() && !src.held && plain(src, in.Head) {
+		enough = sampleBytes
+		in.Pieces = sync.OnceValue(func() []format.Piece { return pieces(src) })
 	}
-	chunk, line, err := cut.Next(nil)
-	switch {
-	case err == io.EOF:
-		return s, nil
-	case err != nil:
+	if s.Columns, err = of.Columns(in, enough); err != nil {
 		return s, fmt.Errorf("%s: %w", src.where(), err)
 	}
-	s.Records, s.Offsets, s.Line = append(s.Records, bytes.Clone(chunk[headRoom:])), append(s.Offsets, 0), line
-	if form.Plain() && !src.held && src.Size > 4*sampleBytes && plain(src, header) {
-		for _, at := range []int64{src.Size / 2, src.Size - sampleBytes} {
-			if piece, from, err := recordsAt(src, at); err == nil { // otherwise the start is enough: a sample is a guess
-				s.Records, s.Offsets = append(s.Records, piece), append(s.Offsets, from)
-			}
-		}
+	if s.Declared {
+		return s, nil
 	}
-	return s, nil
-}
-
-// nameColumns finds the columns of a file whose cutter needs to know them. Those of Parquet have types, so their values are not looked at.
-func (f *streamUpload) nameColumns(ctx context.Context, src *Source, s *Sample) (err error) {
-	file, err := src.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeWith(ctx, file, &err)()
-	at, r, err := f.located(file, src)
-	if err != nil {
-		return fmt.Errorf("%s: %w", src.where(), err)
-	}
-	if at != nil {
-		if s.Columns, s.Rows, err = parquet.Columns(at, at.Size()); err != nil {
-			return fmt.Errorf("%s: %w", src.where(), err)
-		}
-		return nil
-	}
-	pieces := f.jsonPieces(src)
-	if len(pieces) == 0 {
-		if r, err = (unpack.File{Path: src.where(), Named: src.Says.Pack, Read: &f.counters.read, Packed: &src.packed}).Open(r); err != nil {
-			return err
-		}
-		in, err := text.Open(r, text.Want{Comma: f.stream.Comma})
-		if err != nil {
-			return fmt.Errorf("%s: %w", src.where(), err)
-		}
-		start, err := jsonl.Beginning(in, 4*sampleBytes)
-		if err != nil {
-			return fmt.Errorf("%s: %w", src.where(), err)
-		}
-		pieces = [][]byte{start}
-	}
-	s.Keys = jsonl.Keys(bytes.Join(pieces, []byte{'\n'}))
 	for _, key := range s.Keys {
 		f.columns = append(f.columns, csv.Column{Name: key, Key: key, Keyed: true, Optional: true})
 	}
-	if len(f.columns) == 0 {
-		return fmt.Errorf("%s: no line at its beginning has a key", src.where())
+	cut, err := f.cut(of, in, src)
+	if err != nil {
+		return s, err
 	}
-	return nil
+	if s.Header = bytes.Clone(cut.header); records {
+		err = f.records(of, cut, src, &s)
+	}
+	return s, err
 }
 
-// jsonPieces returns lines from the start, the middle and the end of a file of JSON Lines; nil if its bytes on disk are not JSON Lines, or
-// if it is held.
-func (f *streamUpload) jsonPieces(src *Source) (pieces [][]byte) {
-	if src.held {
-		return nil
+// records takes rows from the beginning of a file, and from its other pieces.
+func (f *streamUpload) records(of format.Format, cut *begun, src *Source, s *Sample) error {
+	chunk, line, err := cut.Next(nil)
+	if err == nil {
+		s.Records, s.Offsets, s.Line = append(s.Records, bytes.Clone(chunk[headRoom:])), append(s.Offsets, 0), line
+	} else if err != io.EOF {
+		return fmt.Errorf("%s: %w", src.where(), err)
 	}
-	head, err := src.local()
-	if err != nil {
-		return nil
+	_, asTheyAre := cut.Cutter.(format.InPlace)
+	if cut.in.Pieces == nil || asTheyAre && (err != nil || !plain(src, unmarked(cut.header))) {
+		return nil // the start is enough: a sample is a guess
 	}
-	defer func() { _ = head.Close() }() // read only
-	start, err := jsonl.Beginning(head, sampleBytes)
-	if err != nil {
-		return nil
-	}
-	if is, err := jsonl.Looks(start); !is || err != nil {
-		return nil
-	}
-	pieces = [][]byte{start}
-	if src.Size > 4*sampleBytes {
-		for _, at := range []int64{src.Size / 2, src.Size - sampleBytes} {
-			if piece, _, err := recordsAt(src, at); err == nil {
-				pieces = append(pieces, piece)
-			}
+	for _, piece := range cut.in.Pieces() {
+		if asTheyAre {
+			s.Records, s.Offsets = append(s.Records, piece.Lines), append(s.Offsets, piece.At)
+			continue
 		}
-	}
-	return pieces
-}
-
-// sampleNamed takes the sample of a file whose columns are known now.
-func (f *streamUpload) sampleNamed(ctx context.Context, src *Source, s *Sample, records bool) (err error) {
-	file, err := src.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeWith(ctx, file, &err)()
-	cut, header, err := f.begin(file, src)
-	if err != nil {
-		return err
-	}
-	if c, ok := cut.(io.Closer); ok {
-		defer func() { err = errors.Join(err, c.Close()) }()
-	}
-	s.Header = bytes.Clone(header)
-	cutters := []cutter{cut}
-	if !records {
-		cutters = nil
-	} else if pieces := f.jsonPieces(src); len(pieces) > 1 {
-		for _, p := range pieces[1:] {
-			c := jsonl.NewCutter(bytes.NewReader(p), f.columns, f.stream.Comma, sampleBytes, protocol.MaxData)
-			c.LeaveRoom(headRoom)
-			cutters = append(cutters, c)
+		part, err := of.Cut(&format.File{File: &text.File{Reader: bytes.NewReader(piece.Lines)}}, f.want(src))
+		if err == nil {
+			chunk, _, err = part.Next(nil)
 		}
-	}
-	for i, c := range cutters {
-		chunk, line, err := c.Next(nil)
 		if err == io.EOF {
 			continue
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", src.where(), err)
 		}
-		if i == 0 {
-			s.Line = line
-		}
 		s.Records, s.Offsets = append(s.Records, bytes.Clone(chunk[headRoom:])), append(s.Offsets, 0)
 	}
 	return nil
 }
 
-// plain reports whether the bytes on disk begin with the header. If they do, the rest of them are records as they are.
-func plain(src *Source, header []byte) bool {
+// unmarked returns a header without its mark.
+func unmarked(header []byte) []byte {
+	if len(header) > 3 && header[0] == '\x1e' {
+		return header[3:]
+	}
+	return header
+}
+
+// pieces returns whole lines from the middle and the end of a large file.
+func pieces(src *Source) (all []format.Piece) {
+	if src.Size <= 4*sampleBytes {
+		return nil
+	}
+	for _, at := range []int64{src.Size / 2, src.Size - sampleBytes} {
+		if piece, from, err := recordsAt(src, at); err == nil { // the start is enough otherwise
+			all = append(all, format.Piece{Lines: piece, At: from})
+		}
+	}
+	return all
+}
+
+// plain reports whether the bytes on disk begin with those of the text.
+func plain(src *Source, begin []byte) bool {
 	f, err := src.local()
 	if err != nil {
 		return false
 	}
 	defer func() { _ = f.Close() }() // read only
-	head := make([]byte, len(header)+3)
+	head := make([]byte, len(begin)+3)
 	n, _ := io.ReadFull(f, head)
-	if len(header) > 3 && header[0] == '\x1e' {
-		header = header[3:] // its mark
-	}
-	return bytes.HasPrefix(bytes.TrimPrefix(head[:n], []byte("\xef\xbb\xbf")), bytes.TrimPrefix(header, []byte("\xef\xbb\xbf")))
+	return bytes.HasPrefix(bytes.TrimPrefix(head[:n], []byte("\xef\xbb\xbf")), bytes.TrimPrefix(begin, []byte("\xef\xbb\xbf")))
 }
 
 // recordsAt returns the whole lines near a place in a file, and where they begin. If a field holds line feeds, the first and the last line

@@ -9,10 +9,6 @@ import (
 	"sync/atomic"
 
 	"posta.dev/posta/client/resume"
-	files "posta.dev/posta/client/source"
-	"posta.dev/posta/client/source/jsonl"
-	"posta.dev/posta/client/source/text"
-	"posta.dev/posta/client/source/unpack"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/csv"
 )
@@ -116,30 +112,28 @@ func (f *streamUpload) readFile(ctx context.Context, source Source, offered bool
 		return err
 	}
 	defer closeWith(ctx, file, &err)()
-	cut, header, err := f.begin(file, &source)
+	cut, err := f.begin(file, &source)
 	if err != nil {
 		return badInput(err)
 	}
-	if c, ok := cut.(io.Closer); ok {
-		defer func() { err = errors.Join(err, c.Close()) }()
-	}
-	rest, err := f.rest(cut, &source, header)
+	defer func() { err = errors.Join(err, cut.Close()) }()
+	rest, err := f.rest(cut, &source)
 	if err != nil {
 		return badInput(err)
 	}
-	inspect, err := f.inspector(&source, header)
+	inspect, err := f.inspector(&source, cut.header)
 	if err != nil {
 		return badInput(err)
 	}
 	if inspect == nil && !offered && f.head == 0 {
-		if offered, err := f.offerWhereItLies(ctx, file, &source, cut, header); offered || err != nil {
+		if offered, err := f.offerWhereItLies(ctx, file, &source, cut); offered || err != nil {
 			return err
 		}
 	}
 	rows := false
 	for err == nil {
 		var some bool
-		some, err = f.cutOne(ctx, rest, &source, header, inspect)
+		some, err = f.cutOne(ctx, rest, &source, cut.header, inspect)
 		if rows = rows || some; err == nil && f.full() {
 			return nil
 		}
@@ -150,7 +144,7 @@ func (f *streamUpload) readFile(ctx context.Context, source Source, offered bool
 	if err := rest.End(); err != nil {
 		return badInput(err)
 	}
-	if left, ok := cut.(*columnar); !rows && !(ok && left.Rows() > 0) {
+	if all, ok := cut.Cutter.(interface{ Rows() int64 }); !rows && !(ok && all.Rows() > 0) {
 		f.warnings.add(source.where(), noRows)
 	}
 	return nil
@@ -160,100 +154,6 @@ const noRows = "this file has a header and no rows"
 
 // hasRows reports whether there is more in a chunk than empty lines.
 func hasRows(chunk []byte) bool { return len(bytes.TrimLeft(chunk, "\r\n")) > 0 }
-
-// begin detects how a file is written and reads its header. It fails if the header does not fit into a request.
-func (f *streamUpload) begin(file io.Reader, source *Source) (cutter, []byte, error) {
-	at, file, err := f.located(file, source)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", source.where(), err)
-	}
-	var cut cutter
-	var header []byte
-	if at != nil {
-		cut, header, err = f.openColumnar(at, source)
-	} else {
-		var r io.Reader
-		if r, err = (unpack.File{Path: source.where(), Named: source.Says.Pack, Read: &f.counters.read,
-			Packed: &source.packed}).Open(file); err != nil {
-			return nil, nil, err
-		}
-		cut, header, err = f.look(r, source)
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", source.where(), err)
-	}
-	if len(header) > protocol.MaxHeader {
-		return nil, nil, fmt.Errorf("%s: its header line has %d bytes; at most %d are taken", source.where(), len(header), protocol.MaxHeader)
-	}
-	if _, _, err := f.limits(source, header); err != nil {
-		return nil, nil, err
-	}
-	return cut, header, nil
-}
-
-// cutter cuts a file into chunks of whole records, as csv.Cutter does.
-type cutter interface {
-	Header() ([]byte, error)
-	Limit(chunkBytes, maxRecord int)
-	Next(buf []byte) (chunk []byte, firstLine uint64, err error)
-}
-
-// look finds out how a text is written, and returns its cutter. The header gets a mark if the text differs from the usual form of the
-// stream's files.
-func (f *streamUpload) look(r io.Reader, source *Source) (cutter, []byte, error) {
-	in, err := text.Open(r, text.Want{Comma: f.stream.Comma, Columns: f.columns, Given: f.comma, Form: f.form})
-	if err != nil {
-		return nil, nil, err
-	}
-	own := f.stream.Comma
-	if own == 0 {
-		own = ','
-	}
-	source.packed = source.packed || in.Encoding != "" || !f.form.Plain()
-	if in.Encoding != "" {
-		f.notes.add(source.where(), "read as "+in.Encoding)
-	}
-	lines, err := jsonl.Looks(in.Head)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case lines, source.Says.Form == files.JSONLines && len(in.Head) == 0:
-		if source.Says.Form != files.JSONLines {
-			f.notes.add(source.where(), "read as JSON Lines")
-		}
-		return f.convert(in)
-	case source.Says.Form == files.JSONLines:
-		return nil, nil, fmt.Errorf("%w: the file does not begin with a JSON object", jsonl.ErrNotLines)
-	}
-	cut := csv.NewCutter(in, in.Comma, f.chunkBytes, protocol.MaxData)
-	cut.StartAt(in.Line)
-	cut.LeaveRoom(headRoom)
-	header, err := cut.Header()
-	if err == nil && in.Comma != own {
-		f.notes.add(source.where(), "columns are separated by "+csv.SeparatorName(in.Comma))
-	}
-	switch {
-	case err != nil:
-	case in.Comma != own, f.form.LeaveOut != csv.LeaveOut{}, f.form.Multiline:
-		header = csv.MarkedForm(header, in.Comma, &f.form)
-	}
-	return cut, header, err
-}
-
-// convert returns what turns JSON Lines into rows.
-func (f *streamUpload) convert(r io.Reader) (cutter, []byte, error) {
-	if f.columns == nil {
-		return nil, nil, errNoColumns
-	}
-	cut := jsonl.NewCutter(r, f.columns, f.stream.Comma, f.chunkBytes, protocol.MaxData)
-	cut.LeaveRoom(headRoom)
-	header, err := cut.Header()
-	return cut, header, err
-}
-
-// errNoColumns is about a file that is not CSV, while the needed columns are not known.
-var errNoColumns = errors.New("this is not CSV, and which columns the analysis needs is not known to this program: run it with the " +
-	"program of the cluster, or export the file as CSV")
 
 // inspectFunc looks at a chunk before it is sent.
 type inspectFunc = func(chunk []byte, line uint64) error

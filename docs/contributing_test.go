@@ -31,13 +31,23 @@ func TestTheExamplesOfContributing(t *testing.T) {
 	if applied == 0 {
 		t.Fatal("CONTRIBUTING.md has no example")
 	}
-	if text := inTree(t, tree, "", "gofmt", "-l", "analyses"); text != "" {
+	if text := inTree(t, tree, "", "gofmt", "-l", "analyses", "client"); text != "" {
 		t.Errorf("the examples are not as gofmt writes them: %s", text)
 	}
 	inTree(t, tree, "", "go", "build", "-trimpath", "-pgo=off", "-o", "posta", ".")
 	answer := inTree(t, tree, "", filepath.Join(tree, "posta"), "sql", "SELECT bit_length('abc') AS n, bit_length(NULL) IS NULL AS none")
 	if !strings.Contains(answer, "24  true") {
 		t.Errorf("the answer is %q", answer)
+	}
+	data := t.TempDir()
+	logs := []byte("level=warn ms=40 msg=\"disk is full\"\nlevel=info ms=1\n\nlevel=warn ms=2 msg=ok\n")
+	if err := os.WriteFile(filepath.Join(data, "disk.logfmt"), logs, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	answer = inTree(t, tree, "", filepath.Join(tree, "posta"), "sql", "--data", data,
+		"SELECT level, sum(ms) AS ms, coalesce(max(msg), 'none') AS msg, max(_line) AS line FROM 'disk.logfmt' GROUP BY level ORDER BY ms")
+	if !strings.Contains(strings.Join(strings.Fields(answer), " "), "level ms msg line info 1 none 2 warn 42 ok 4") {
+		t.Errorf("the answer over logfmt is %q", answer)
 	}
 }
 

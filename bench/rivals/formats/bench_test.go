@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
+	"posta.dev/posta/client/source/format"
 	"posta.dev/posta/client/source/jsonl"
 	"posta.dev/posta/client/source/parquet"
 	"posta.dev/posta/client/source/text"
@@ -63,8 +64,8 @@ func cut(name string) (_ cutter, done func(), err error) {
 	if err != nil {
 		return nil, done, err
 	}
-	if lines, err := jsonl.Looks(in.Head); lines || err != nil {
-		return jsonl.NewCutter(in, trips, ',', chunk, record), done, err
+	if lines, err := (jsonl.Format{}).Detect(&format.File{File: in}); lines || err != nil {
+		return jsonl.Lines.NewCutter(in, trips, ',', chunk, record), done, err
 	}
 	return csv.NewCutter(in, in.Comma, chunk, record), done, nil
 }

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"posta.dev/posta/client/source/format"
 	"posta.dev/posta/client/source/jsonl"
+	source "posta.dev/posta/client/source/text"
 	"posta.dev/posta/rows/csv"
 )
 
@@ -114,11 +116,11 @@ func valueOf(text []byte) (value string, is bool) {
 
 // readLines reads JSON Lines as the cluster does. A row that is not rejected begins with a plus, except the first and the last.
 func readLines(data []byte) (rows []string, err error) {
-	if _, err := jsonl.Looks(data[:min(len(data), 64<<10)]); err != nil {
+	if _, err := (jsonl.Format{}).Detect(&format.File{File: &source.File{Head: data[:min(len(data), 64<<10)]}}); err != nil {
 		return nil, err
 	}
 	wanted := []csv.Column{{Name: "v", Optional: true}}
-	cut := jsonl.NewCutter(bytes.NewReader(data), wanted, ',', 1<<20, 16<<20)
+	cut := jsonl.Lines.NewCutter(bytes.NewReader(data), wanted, ',', 1<<20, 16<<20)
 	header, err := cut.Header()
 	if err != nil {
 		return nil, err

@@ -12,6 +12,9 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
+	"posta.dev/posta/client/source/format"
+	"posta.dev/posta/client/source/lines"
+	source "posta.dev/posta/client/source/text"
 	"posta.dev/posta/rows/csv"
 )
 
@@ -31,7 +34,7 @@ type row struct {
 // rows reads a file as the cluster does: chunk by chunk.
 func rows(t testing.TB, r io.Reader, chunkBytes int, want []csv.Column) (all []row, err error) {
 	t.Helper()
-	c := NewCutter(r, want, ';', chunkBytes, 1<<20)
+	c := Lines.NewCutter(r, want, ';', chunkBytes, 1<<20)
 	c.LeaveRoom(5)
 	header, err := c.Header()
 	if err != nil {
@@ -115,12 +118,15 @@ func TestLinesMayEndInCarriageReturns(t *testing.T) {
 				t.Errorf("%.60q, reader %d: %v\n%.200v\nwant\n%.200v", data, i, err, got, want)
 			}
 		}
-		if is, err := Looks([]byte(strings.TrimPrefix(data, "\ufeff"))[:min(len(data)-3, 64<<10)]); !is || err != nil {
+		if is, err := looks([]byte(strings.TrimPrefix(data, "\ufeff"))[:min(len(data)-3, 64<<10)]); !is || err != nil {
 			t.Errorf("%.60q: it does not look like JSON Lines, %v", data, err)
 		}
-		lines, err := Beginning(strings.NewReader(data), 10)
-		if keys := Keys(lines); err != nil || !slices.Equal(keys, []string{"n"}) {
-			t.Errorf("%.60q: the keys are %q, %v", data, keys, err)
+		in := &format.File{File: &source.File{Reader: strings.NewReader(data)}}
+		if c, err := (Format{}).Columns(in, 10); err != nil || !slices.Equal(c.Keys, []string{"n"}) {
+			t.Errorf("%.60q: the keys are %q, %v", data, c.Keys, err)
+		}
+		if again, err := io.ReadAll(in); err != nil || string(again) != data {
+			t.Errorf("%.60q: %d bytes are left to be cut, %v", data, len(again), err)
 		}
 	}
 }
@@ -166,7 +172,7 @@ func TestN7_LinesThatAreNoObjectsAreRejectedWhereTheyAre(t *testing.T) {
 
 func TestC1_AColumnThatNoLineHasIsAnError(t *testing.T) {
 	_, err := rows(t, strings.NewReader("{\"n\":1,\"m\":{\"x\":2}}\n{\"o\":2}\n"), 100, columns("n", "m.y"))
-	if !errors.Is(err, ErrColumn) || !strings.Contains(err.Error(), `no line has "m.y"; the first has "n", "m"`) {
+	if !errors.Is(err, lines.ErrColumn) || !strings.Contains(err.Error(), `no line has "m.y"; the first has "n", "m"`) {
 		t.Errorf("got %v", err)
 	}
 	if got, err := rows(t, strings.NewReader("{\"n\":1}"), 100, []csv.Column{{Name: "n"}, {Name: "x", Optional: true}}); err != nil ||
@@ -184,7 +190,7 @@ func TestC1_WhatLooksLikeJSON(t *testing.T) {
 		"[{\"a\":1}]": ErrNotLines, "[1,2]": ErrNotLines,
 		"a,b\n": false, "": false, "{x},b\n": false, "[a],b\n": false, "\n\n{\"a\":\n": ErrNotLines,
 	} {
-		is, err := Looks([]byte(head))
+		is, err := looks([]byte(head))
 		switch want := want.(type) {
 		case bool:
 			if is != want || err != nil {
@@ -199,7 +205,7 @@ func TestC1_WhatLooksLikeJSON(t *testing.T) {
 }
 
 func TestR16_LongLinesAreRefused(t *testing.T) {
-	long := strings.Repeat("x", maxLine)
+	long := strings.Repeat("x", lines.MaxLine)
 	_, err := rows(t, strings.NewReader("{\"n\":1}\n{\"n\":\""+long+"\"}\n"), 100, columns("n"))
 	if !errors.Is(err, csv.ErrRecordTooLong) || !strings.Contains(err.Error(), "line 2 ") {
 		t.Errorf("a long line: %v", err)
@@ -230,7 +236,7 @@ func FuzzObject(f *testing.F) {
 			return
 		}
 		o := newObject(columns("n", "m"))
-		err := o.read(line)
+		err := o.Read(line, make([][]byte, 2), make([]bool, 2))
 		var want map[string]json.RawMessage
 		wantErr := json.Unmarshal(line, &want)
 		if isObject := bytes.HasPrefix(bytes.TrimLeft(line, " \t\r"), []byte("{")); !isObject {
@@ -301,7 +307,8 @@ func BenchmarkCutter(b *testing.B) {
 	}
 	b.SetBytes(int64(data.Len()))
 	for b.Loop() {
-		c := NewCutter(bytes.NewReader(data.Bytes()), columns("start_date", "start_station_code", "duration_sec", "yearid"), ',', 256<<10, 1<<20)
+		c := Lines.NewCutter(bytes.NewReader(data.Bytes()), columns("start_date", "start_station_code", "duration_sec", "yearid"), ',', 256<<10,
+			1<<20)
 		var buf []byte
 		for {
 			chunk, _, err := c.Next(buf)

@@ -11,7 +11,7 @@ import (
 // object reads the object in a line. It reuses its memory for the next line.
 type object struct {
 	tree    *node
-	fields  [][]byte // by column; views into the line, or into scratch
+	fields  [][]byte // of the row, by column; views into the line, or into scratch
 	taken   []bool   // by column: the line has it
 	scratch []byte   // unescaped text of strings
 	p       []byte
@@ -34,8 +34,6 @@ var errNoObject = errors.New("the line is not a JSON object")
 // read takes the fields out of a line.
 func (o *object) read(line []byte) error {
 	o.p, o.i, o.scratch = line, 0, o.scratch[:0]
-	clear(o.fields)
-	clear(o.taken)
 	if o.space(); o.i == len(o.p) || o.p[o.i] != '{' {
 		return errNoObject
 	}

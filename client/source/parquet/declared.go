@@ -7,18 +7,13 @@ import (
 	"strings"
 
 	"posta.dev/posta/analyses/sql/types"
+	"posta.dev/posta/client/source/format"
 	"posta.dev/posta/rows/csv"
 )
 
-// Column is a column of a table that a file is. A group is not a column; those below it are, and their names are paths.
-type Column struct {
-	Name string
-	Type types.Type // types.Null for a column that is not read
-	Why  string     // why it is not read; else ""
-}
-
-// Columns returns the columns of a file, with the types that the file declares, and the number of its rows. It reads the footer alone.
-func Columns(in io.ReaderAt, size int64) (columns []Column, rows int64, err error) {
+// Columns returns the columns of a file, with the types that the file declares, and the number of its rows. It reads the footer alone. A
+// group is not a column; those below it are, and their names are paths.
+func Columns(in io.ReaderAt, size int64) (columns []format.Column, rows int64, err error) {
 	defer guard(&err)
 	f, err := open(in, size, &budget{limit: MaxMemory})
 	if err != nil {
@@ -30,7 +25,7 @@ func Columns(in io.ReaderAt, size int64) (columns []Column, rows int64, err erro
 	}
 	names, nodes := root.table()
 	for i, n := range nodes {
-		c := Column{Name: names[i]}
+		c := format.Column{Name: names[i]}
 		if c.Type, err = n.declared(); err != nil {
 			c.Why = err.Error()
 		}

@@ -20,7 +20,7 @@ type Format struct {
 	Name   string
 	suffix string   // the ending of names
 	magics []string // how the content may begin; empty if that does not tell the format
-	unpack string   // the command that unpacks it; "" if there is none
+	unpack string   // the command that unpacks it
 	open   func(packed *bufio.Reader) (io.Reader, error)
 }
 
@@ -43,7 +43,6 @@ var formats = []*Format{
 	{"tar", ".tar", nil, "tar -xOf", nil},
 	{"tar and gzip", ".tgz", nil, "tar -xzOf", nil},
 	{"tar and gzip", ".tar.gz", nil, "tar -xzOf", nil},
-	{"Parquet", "", []string{"PAR1"}, "", nil}, // only inside something packed, or in a pipe; other Parquet files do not come here
 }
 
 // magicBytes is how many bytes of a file tell how it is packed.
@@ -80,11 +79,6 @@ func (f *Format) Read() bool { return f != nil && f.open != nil }
 
 // Refuse returns the error for the file at path, which is of a format that is not read.
 func (f *Format) Refuse(path string) error {
-	if f.unpack == "" {
-		return fmt.Errorf("%s holds a %s file, whose end says what is in it; such a file is read where it lies on a disk, and not out of a "+
-			"pipe or something packed: save it unpacked",
-			path, f.Name)
-	}
 	return fmt.Errorf("%s is packed with %s; gzip, zstd, lz4 and bzip2 are read: %s %[1]s | zstd > %[4]s.zst, and remove it", path, f.Name,
 		f.unpack,
 		strings.TrimSuffix(path, f.suffix))

@@ -18,10 +18,11 @@ const buffer = 256 << 10
 
 // File is a file that may be packed.
 type File struct {
-	Path   string        // its name in errors
-	Named  *Format       // the format that its name promises, which the content has to have; nil if it promises none
-	Packed *bool         // set to true if the file is packed; may be nil
-	Read   *atomic.Int64 // counts the bytes taken from the file
+	Path   string                  // its name in errors
+	Refuse func(head []byte) error // returns an error about content that is not read in order; may be nil
+	Named  *Format                 // the format that its name promises, which the content has to have; nil if it promises none
+	Packed *bool                   // set to true if the file is packed; may be nil
+	Read   *atomic.Int64           // counts the bytes taken from the file
 }
 
 // Open returns a reader of the unpacked content of r. It passes r's bytes unchanged if the first ones tell no format.
@@ -72,6 +73,11 @@ func (f File) look(in *bufio.Reader) (*Format, error) {
 			return nil, err
 		}
 		return nil, format.Refuse(f.Path)
+	}
+	if f.Refuse != nil {
+		if err := f.Refuse(head); err != nil {
+			return nil, err
+		}
 	}
 	if isTar(head) {
 		return nil, fmt.Errorf("%s is a tar archive; take the file out of it: tar -xOf %[1]s", f.Path)

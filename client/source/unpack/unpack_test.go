@@ -237,7 +237,6 @@ func TestC1_WhatIsNotReadIsRefusedWithWhatUnpacksIt(t *testing.T) {
 		"xz -dc":           []byte("\xfd7zXZ\x00rest"),
 		"unzip -p":         []byte("PK\x03\x04rest"),
 		"7z e -so":         []byte("7z\xbc\xaf\x27\x1crest"),
-		"holds a Parquet":  []byte("PAR1rest"),
 		"is a tar archive": tar,
 		"tar -xOf d/trips": pack(t, "gzip", tar),
 		"is packed twice, with gzip and within that with Zstandard; unpack it once: gzip -dc d/trips.csv": gzipTwice,

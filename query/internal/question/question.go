@@ -35,7 +35,7 @@ import (
 	"posta.dev/posta/analyses/sql/types"
 	"posta.dev/posta/client"
 	"posta.dev/posta/client/source"
-	"posta.dev/posta/client/source/parquet"
+	"posta.dev/posta/client/source/format"
 	"posta.dev/posta/protocol"
 	"posta.dev/posta/rows/csv"
 )
@@ -396,10 +396,10 @@ func (q *Question) nameFiles(t *table, n *syntax.Table, name string) (known bool
 
 // take takes the sample of a file into what is known of its table.
 func (q *Question) take(t *table, n *syntax.Table, s *client.Sample) error {
-	isCSV := s.Columns == nil && s.Keys == nil
+	isCSV := !s.Declared && s.Keys == nil
 	switch {
-	case s.Columns != nil:
-		t.sampled.Typed(typed(s.Columns))
+	case s.Declared:
+		t.sampled.Typed(typed(s.Typed))
 		t.typedRows += s.Rows
 	case s.Keys != nil:
 		t.sampled.Keys(s.Keys)
@@ -440,7 +440,7 @@ func (q *Question) take(t *table, n *syntax.Table, s *client.Sample) error {
 }
 
 // typed returns the columns of a file that declares their types.
-func typed(columns []parquet.Column) []infer.Column {
+func typed(columns []format.Column) []infer.Column {
 	all := make([]infer.Column, len(columns))
 	for i, c := range columns {
 		all[i] = infer.Column{Name: c.Name, Type: c.Type, Declared: true, Why: c.Why}

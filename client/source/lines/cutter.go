@@ -1,4 +1,4 @@
-package jsonl
+package lines
 
 import (
 	"bufio"
@@ -11,45 +11,15 @@ import (
 	"posta.dev/posta/rows/csv"
 )
 
-var (
-	// ErrNotLines is wrapped by the errors of [Looks] for JSON that is not one object in each line.
-	ErrNotLines = errors.New("no JSON Lines")
+// ErrColumn is wrapped by errors of [Cutter.Next]: no line has a column that is needed.
+var ErrColumn = errors.New("a column is missing")
 
-	// ErrColumn is wrapped by errors of [Cutter.Next]: no line has a column that is needed.
-	ErrColumn = errors.New("a column is missing")
-)
+// MaxLine is the longest line that is read, in bytes.
+const MaxLine = 16 << 20
 
-// maxLine is the longest line that is read.
-const maxLine = 16 << 20
-
-// Looks reports whether a file is JSON Lines. head is its first line, or the beginning of that. JSON of another form is an error.
-func Looks(head []byte) (is bool, err error) {
-	end, _ := lineEnd(head)
-	line, rest, whole := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte{end})
-	if len(line) < 1 {
-		return false, nil
-	}
-	second := bytes.TrimLeft(line[1:], " \t\r")
-	switch {
-	case line[0] == '[' && (len(second) == 0 || strings.IndexByte(`{["]-0123456789`, second[0]) >= 0):
-		return false, fmt.Errorf("%w: it is one JSON array; write one object in each line: jq -c '.[]'", ErrNotLines)
-	case line[0] != '{' || len(second) > 0 && second[0] != '"' && second[0] != '}':
-		return false, nil
-	}
-	o := newObject(nil)
-	if err := o.read(line); err != nil && (whole || len(rest) > 0) {
-		return false, fmt.Errorf("%w: the first line is not a whole JSON object (%w); write one object in each line, as jq -c does", ErrNotLines,
-			err)
-	}
-	return true, nil
-}
-
-func newObject(columns []csv.Column) *object {
-	return &object{tree: newTree(columns), fields: make([][]byte, len(columns)), taken: make([]bool, len(columns))}
-}
-
-// Cutter turns JSON Lines into chunks of CSV. It has the methods of [csv.Cutter].
+// Cutter turns lines into chunks of CSV. It has the methods of [csv.Cutter].
 type Cutter struct {
+	kind       *Kind
 	in         *bufio.Reader
 	columns    []csv.Column
 	comma      byte
@@ -57,25 +27,27 @@ type Cutter struct {
 	maxRecord  int
 	room       int
 
-	object object
-	end    byte   // of lines; 0 before the first
-	line   uint64 // the last line that was read
-	long   []byte // a line that is longer than the reader's memory
-	ahead  []byte // the record of the last line, if it did not fit into the chunk before
-	rows   uint64 // lines that are objects
-	seen   []bool // by column: a line has it
+	row    Row
+	fields [][]byte // of the row, by column
+	has    []bool   // by column: the row has it
+	end    byte     // of lines; 0 before the first
+	line   uint64   // the last line that was read
+	long   []byte   // a line that is longer than the reader's memory
+	ahead  []byte   // the record of the last line, if it did not fit into the chunk before
+	rows   uint64   // lines that are rows
+	keys   []string // of the first of them
+	seen   []bool   // by column: a line has it
 	eof    bool
 	err    error
 }
 
 // NewCutter returns a cutter for the needed columns; comma separates the columns in its output.
-func NewCutter(r io.Reader, columns []csv.Column, comma byte, chunkBytes, maxRecord int) *Cutter {
+func (k *Kind) NewCutter(r io.Reader, columns []csv.Column, comma byte, chunkBytes, maxRecord int) *Cutter {
 	if comma == 0 {
 		comma = ','
 	}
-	c := &Cutter{in: bufio.NewReaderSize(r, 256<<10), columns: columns, comma: comma, object: *newObject(columns),
-		seen: make([]bool, len(columns))}
-	c.object.gather = true
+	c := &Cutter{kind: k, in: bufio.NewReaderSize(r, 256<<10), columns: columns, comma: comma, row: k.Row(columns),
+		fields: make([][]byte, len(columns)), has: make([]bool, len(columns)), seen: make([]bool, len(columns))}
 	c.Limit(chunkBytes, maxRecord)
 	return c
 }
@@ -171,9 +143,10 @@ func (c *Cutter) readLine() ([]byte, error) {
 			c.eof = true
 			return nil, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, fmt.Errorf("read JSON after line %d: %w", c.line, err)
-		case len(c.long)+len(part) > maxLine:
-			return nil, fmt.Errorf("%w: line %d has more than %d bytes; is there one object in each line?", csv.ErrRecordTooLong, c.line+1, maxLine)
+			return nil, fmt.Errorf("read %s after line %d: %w", c.kind.Reads, c.line, err)
+		case len(c.long)+len(part) > MaxLine:
+			return nil, fmt.Errorf("%w: line %d has more than %d bytes; is there one %s in each line?", csv.ErrRecordTooLong, c.line+1, MaxLine,
+				c.kind.Unit)
 		}
 		c.long = append(c.long, part...)
 	}
@@ -181,21 +154,25 @@ func (c *Cutter) readLine() ([]byte, error) {
 
 // appendRow appends one record for a line, also for an empty or wrong one, because lines are numbered by counting records.
 func (c *Cutter) appendRow(chunk, line []byte) []byte {
-	if len(bytes.Trim(line, " \t\r\n")) == 0 { // the white space of JSON, and none of Unicode
+	if len(bytes.Trim(line, " \t\r\n")) == 0 { // none of Unicode's white space
 		return append(chunk, '\n')
 	}
-	if err := c.object.read(bytes.TrimRight(line, "\r\n")); err != nil {
+	clear(c.fields)
+	clear(c.has)
+	line = bytes.TrimRight(line, "\r\n")
+	if err := c.row.Read(line, c.fields, c.has); err != nil {
 		return append(chunk, csv.Unreadable(err.Error())...)
 	}
-	c.object.gather = false
-	c.rows++
-	for i, is := range c.object.taken {
+	if c.rows++; c.rows == 1 {
+		c.keys, _ = c.kind.Keys(line) // it has just been read
+	}
+	for i, is := range c.has {
 		c.seen[i] = c.seen[i] || is
 	}
 	if len(c.columns) == 1 {
-		return append(csv.AppendField(chunk, c.object.fields[0], c.comma), c.comma, '\n')
+		return append(csv.AppendField(chunk, c.fields[0], c.comma), c.comma, '\n')
 	}
-	return append(csv.AppendRecord(chunk, c.object.fields, c.comma), '\n')
+	return append(csv.AppendRecord(chunk, c.fields, c.comma), '\n')
 }
 
 // missing returns an error if there are rows, and a column that none of them has.
@@ -205,7 +182,7 @@ func (c *Cutter) missing() error {
 	}
 	for i := range c.columns {
 		if !c.seen[i] && !c.columns[i].Optional {
-			return fmt.Errorf("%w: no line has %q; the first has %s", ErrColumn, c.columns[i].Name, list(c.object.keys))
+			return fmt.Errorf("%w: no line has %q; the first has %s", ErrColumn, c.columns[i].Name, list(c.keys))
 		}
 	}
 	return nil
