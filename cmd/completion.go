@@ -18,12 +18,12 @@ import (
 func (x *command) completionCommand() *cli.Command {
 	return &cli.Command{
 		Name: "completion", ArgsUsage: "bash|fish|zsh",
-		Usage: "print a script with which the shell completes posta's commands, flags and names",
+		Usage: "print a script that lets the shell complete commands, flags and names",
 		Description: `   bash:  source <(posta completion bash)     in ~/.bashrc
    zsh:   source <(posta completion zsh)      in ~/.zshrc, behind compinit
    fish:  posta completion fish | source      in ~/.config/fish/config.fish
 
-Names of analyses are completed, those of nodes and hosts from the topology, and ids of sessions, for which the cluster is asked.
+It completes names of analyses, names of nodes and hosts in the topology, and ids of sessions, which it asks the cluster for.
 
 ` + exit.Help,
 		Action: x.completion,

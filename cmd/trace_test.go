@@ -78,7 +78,7 @@ func TestTrace_OfARealCluster(t *testing.T) {
 	}
 	for _, unknown := range []string{"6ba7b810-9dad-41d1-80b4-00c04fd430c8"} {
 		if r := k.call("trace", unknown); r.code != exit.Session || strings.Count(r.err, "\n") != 1 ||
-			!strings.Contains(r.err, "no node that answers knows session "+unknown) {
+			!strings.Contains(r.err, "no node that answered knows session "+unknown) {
 			t.Errorf("exit code %d, %s", r.code, r.err)
 		}
 	}

@@ -167,7 +167,7 @@ func (r *runner) drain(ctx context.Context, e *engine.Engine, s plan.Step, repor
 			quiet++
 			return quiet == 2, nil
 		case waited > r.Wait && whoRuns(now) != "":
-			return false, fmt.Errorf("%w: waited %s for %s; give more time with --wait, or say --cancel-sessions", errBusy,
+			return false, fmt.Errorf("%w: waited %s for %s; give more time with --wait, or give --cancel-sessions", errBusy,
 				waited.Round(time.Second), whoRuns(now))
 		}
 		quiet = 0

@@ -63,7 +63,7 @@ func lives(id string) (alive, known bool) {
 
 // Describe returns the text by which this process names itself as holder: command, user and machine.
 func Describe(command string) string {
-	who, where := "somebody", "a machine without a name"
+	who, where := "somebody", "an unnamed machine"
 	if u, err := user.Current(); err == nil {
 		who = u.Username
 	}

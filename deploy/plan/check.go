@@ -80,7 +80,7 @@ func (c *comparison) resultsLost() (bool, error) {
 	}
 	if !c.LoseResults {
 		return false, fmt.Errorf("%w: no output would keep its data, and with it the results that clients have not fetched yet; keep one "+
-			"output as it is, or say --lose-results", ErrRefused)
+			"output as it is, or give --lose-results", ErrRefused)
 	}
 	return true, nil
 }

@@ -36,7 +36,7 @@ func (c *comparison) formerInputs() (inputs []container, lost bool, err error) {
 	}
 	if !c.LoseSessions {
 		return nil, false, fmt.Errorf("%w: the inputs of the former topology are gone, so it is not known whether sessions have finished; "+
-			"deploy it again first (posta deploy --rollback), or say --cancel-sessions, and those that had not are lost", ErrRefused)
+			"deploy it again first (posta deploy --rollback), or give --cancel-sessions, and unfinished ones are lost", ErrRefused)
 	}
 	return nil, true, nil
 }

@@ -125,7 +125,7 @@ func (b *binder) correlate(kind *plan.Subquery, query plan.Node, x plan.Expr) pl
 		c.member = u.argument(x)
 	}
 	if equal, rest := c.pairs(); rest != nil && plan.HasColumn(rest) && len(equal) == 0 {
-		u.refuse("is compared with it by no equality")
+		u.refuse("has no equality with the outer row")
 	}
 	return c
 }
@@ -200,7 +200,7 @@ func (b *binder) joined(n plan.Node, c *correlated) (plan.Node, plan.Expr) {
 		return n, b.without(c)
 	}
 	if c.value != nil && hasOuter(c.value) {
-		u.refuse("gives values that are computed with it")
+		u.refuse("returns values that are computed from the outer row")
 	}
 	g := &keyed{u: u, c: c}
 	count := &plan.Aggregate{Base: plan.Base{T: types.Of(types.BigInt), At: at}, Func: "count"}

@@ -175,7 +175,7 @@ func (b *binder) join(f *syntax.Join, outer *scope, c *ctes) (plan.Node, []visib
 		s := &scope{columns: append(append([]visible{}, left...), right...), outer: outer, ctes: c}
 		on := b.boolean(b.plain(f.On, s, "ON"), "ON")
 		if plan.Find(on, isCorrelated, nil) != nil {
-			b.fail(f.On.Pos(), "ON cannot contain a query that looks at the row around it", "Put it into WHERE.")
+			b.fail(f.On.Pos(), "ON cannot contain a correlated subquery", "Put it into WHERE.")
 		}
 		b.on(j, on)
 	}

@@ -116,7 +116,7 @@ func (g *grouping) key(e plan.Expr, at syntax.Pos, set []int) []int {
 	}
 	g.noUnnest(e, "GROUP BY")
 	if plan.Find(e, isCorrelated, nil) != nil {
-		g.fail(at, "GROUP BY cannot contain a query that looks at the row around it", "Compute it in a subquery in FROM.")
+		g.fail(at, "GROUP BY cannot contain a correlated subquery", "Compute it in a subquery in FROM.")
 	}
 	i, ok := g.at[g.in.Number(e)]
 	if !ok {

@@ -20,8 +20,8 @@ type puller struct {
 }
 
 func (u *puller) refuse(what string) {
-	u.b.fail(u.at, "this query looks at the row around it, and "+what,
-		"Compare with the row around it by = in WHERE; or write a JOIN with a grouped query.")
+	u.b.fail(u.at, "this correlated subquery "+what,
+		"Compare with the outer row by = in WHERE; or write a JOIN with a grouped query.")
 }
 
 // argument numbers an expression over the row around the query.
@@ -91,11 +91,11 @@ func (u *puller) pull(n plan.Node) *pulled {
 	case *plan.Limit:
 		u.refuse("has LIMIT")
 	case *plan.SetOp:
-		u.refuse("is made of several queries")
+		u.refuse("combines several queries")
 	case *plan.Inline:
-		u.refuse("has VALUES of it")
+		u.refuse("has VALUES that use the outer row")
 	}
-	u.refuse("cannot be joined to it")
+	u.refuse("cannot be joined to the outer row")
 	return nil
 }
 
@@ -124,11 +124,11 @@ func (u *puller) join(n *plan.Join) *pulled {
 	inner := n.Kind == syntax.Inner || n.Kind == syntax.Cross
 	if !inner && (n.Kind != syntax.Left && n.Kind != syntax.Semi && n.Kind != syntax.Anti || looksOut(n.R, map[plan.Node]bool{}) ||
 		slices.ContainsFunc(plan.Exprs(n), hasOuter)) {
-		u.refuse("does so within an outer join")
+		u.refuse("uses the outer row within an outer join")
 	}
 	l, r := u.pull(n.L), u.pull(n.R)
 	if l.one || r.one {
-		u.refuse("joins an aggregate that does")
+		u.refuse("joins an aggregate that uses the outer row")
 	}
 	out := &pulled{by: map[plan.ColumnID]plan.Expr{}, conds: slices.Concat(l.conds, r.conds)}
 	maps.Copy(out.by, l.by)
@@ -181,7 +181,7 @@ func (u *puller) byKey(conds []plan.Expr) (keys []plan.Expr, fields []plan.Field
 		}
 		outer, inner, ok := equality(cond)
 		if !ok {
-			u.refuse("is grouped, and compared with it by something else than =")
+			u.refuse("is grouped, and is compared with the outer row by something other than =")
 		}
 		f := u.b.ids.Field("", inner.Type())
 		above = append(above, plan.Call(types.Of(types.Bool), cond.Pos(), "=", outer, f.Ref(inner.Pos())))
@@ -193,7 +193,7 @@ func (u *puller) byKey(conds []plan.Expr) (keys []plan.Expr, fields []plan.Field
 func (u *puller) aggregation(n *plan.Aggregation) *pulled {
 	p := u.pull(n.Input)
 	if p.one {
-		u.refuse("groups an aggregate that does")
+		u.refuse("groups an aggregate that uses the outer row")
 	}
 	a := &plan.Aggregation{Input: p.node}
 	out := &pulled{node: a, by: map[plan.ColumnID]plan.Expr{}}
@@ -228,7 +228,7 @@ func (u *puller) aggregation(n *plan.Aggregation) *pulled {
 		out.by[n.Out[len(n.Keys)+i].ID] = col
 	}
 	if slices.ContainsFunc(plan.Exprs(a), hasOuter) {
-		u.refuse("groups or aggregates by it")
+		u.refuse("groups or aggregates by columns of the outer row")
 	}
 	return out
 }
@@ -238,7 +238,7 @@ func (u *puller) aggregation(n *plan.Aggregation) *pulled {
 func (u *puller) windows(n *plan.Windows) *pulled {
 	p := u.pull(n.Input)
 	if p.one {
-		u.refuse("has windows over an aggregate that does")
+		u.refuse("has windows over an aggregate that uses the outer row")
 	}
 	keys, _, _ := u.byKey(p.conds)
 	width := len(n.Input.Fields())
@@ -251,7 +251,7 @@ func (u *puller) windows(n *plan.Windows) *pulled {
 		call := *plan.Substitute(c, p.by).(*plan.WindowCall)
 		call.Partition = append(slices.Clone(call.Partition), keys...)
 		if hasOuter(&call) {
-			u.refuse("has a window function of it")
+			u.refuse("has a window function of the outer row")
 		}
 		f := u.b.ids.Field(call.Func, call.T)
 		w.Calls, w.Out = append(w.Calls, &call), append(w.Out, f)

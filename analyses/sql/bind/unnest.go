@@ -82,7 +82,7 @@ func (b *binder) fromUnnest(f *syntax.TableFunc, n plan.Node, left []visible, ou
 	})
 	b.noUnnest(list, "UNNEST")
 	if plan.Find(list, isCorrelated, nil) != nil {
-		b.fail(f.Args[0].X.Pos(), "UNNEST cannot contain a query that looks at the row around it", "Compute it in a subquery in FROM.")
+		b.fail(f.Args[0].X.Pos(), "UNNEST cannot contain a correlated subquery", "Compute it in a subquery in FROM.")
 	}
 	list = b.list(f.Args[0].X.Pos(), list)
 	v := visible{table: "unnest", name: "unnest", field: b.ids.Field("", types.Of(types.Text))}
@@ -143,7 +143,7 @@ func (b *binder) joinUnnest(f *syntax.Join, r *syntax.TableFunc, outer *scope, c
 		b.fail(f.On.Pos(), "a LEFT JOIN with UNNEST has no condition but true", "Write LEFT JOIN UNNEST(list) AS u(item) ON true.")
 	}
 	if plan.Find(on, isCorrelated, nil) != nil {
-		b.fail(f.On.Pos(), "ON cannot contain a query that looks at the row around it", "Put it into WHERE.")
+		b.fail(f.On.Pos(), "ON cannot contain a correlated subquery", "Put it into WHERE.")
 	}
 	return b.where(u, on), names
 }

@@ -33,7 +33,7 @@ func GenCommand(base *call.Call) *cli.Command {
 	x := &maker{Call: base}
 	return &cli.Command{
 		Name: "gen", ArgsUsage: "ANALYSIS",
-		Usage: "generate data of any size that looks like the real data, with its quirks",
+		Usage: "generate data of any size that resembles real data, with its quirks",
 		Description: `The bytes depend on --rows and --seed alone, on every machine. Files of the same name in DIR are replaced.
 
    posta gen bikes --rows 1000000 --out data/bikes
@@ -48,7 +48,7 @@ Parquet.
 ` + exit.Help,
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "rows", Destination: &x.rows, Value: 1_000_000, Usage: "rows of the largest stream"},
-			&cli.Uint64Flag{Name: "seed", Destination: &x.seed, Value: 1, Usage: "another seed makes other data of the same kind"},
+			&cli.Uint64Flag{Name: "seed", Destination: &x.seed, Value: 1, Usage: "a different seed makes different data of the same kind"},
 			&cli.StringFlag{Name: call.FlagOut, Destination: &x.dir, Usage: "`DIR` to write to; created if it does not exist"},
 			&cli.StringFlag{Name: "format", Destination: &x.as, Value: "csv", Usage: "`FORMAT` of the files: csv or parquet"},
 			call.JSONFlag(&x.json),

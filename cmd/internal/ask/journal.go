@@ -172,7 +172,7 @@ func (k *sqlJournal) Begin(files map[string]map[string]protocol.Stamp) error {
 	was := k.j.Header()
 	if was == nil {
 		if k.resumed {
-			k.x.Notef("note: %s ends before anything was answered; the command is begun", display.Escape(k.j.Name()))
+			k.x.Notef("note: %s has no answers yet; the command starts from the beginning", display.Escape(k.j.Name()))
 		}
 		k.keep(k.j.Head(k.is))
 		return nil
@@ -181,7 +181,7 @@ func (k *sqlJournal) Begin(files map[string]map[string]protocol.Stamp) error {
 		return err
 	}
 	if from, lost := k.j.Lost(); lost > 0 {
-		k.x.Notef("note: %s is torn or damaged from byte %d on; what follows there is not used, and is computed again",
+		k.x.Notef("note: %s is torn or damaged from byte %d on; what follows is ignored and computed again",
 			display.Escape(k.j.Name()), from)
 	}
 	if n := k.answered(); n > 0 {
@@ -238,7 +238,7 @@ func (k *sqlJournal) Run(ctx context.Context, cfg client.Config, a *analyses.Ana
 	k.at++
 	switch {
 	case former.Plan != s.Plan || !maps.Equal(former.Heads, s.Heads):
-		return nil, exit.Usagef("--resume %s: session %d of the journal, %s, computes something else than this command would now; delete the "+
+		return nil, exit.Usagef("--resume %s: session %d of the journal, %s, computes something other than this command would now; delete the "+
 			"file and run the command without --resume", k.j.Name(), k.at, former.ID)
 	case former.Failed() != nil:
 		return nil, failedBefore(former.Failed())
@@ -371,7 +371,7 @@ func (k *sqlJournal) close(err error) error {
 	case k.done, k.j.Header() == nil && !k.resumed:
 		err = errors.Join(err, k.j.Remove())
 	case err != nil && exit.Code(err) != exit.Usage:
-		k.x.Notef("what was answered is in %s; continue with: %s", display.Escape(name), k.again(name))
+		k.x.Notef("the answers so far are in %s; continue with: %s", display.Escape(name), k.again(name))
 	}
 	return errors.Join(err, k.j.Close())
 }

@@ -235,7 +235,7 @@ func sqlStdin(x *call.Call, c *cli.Context) io.Reader {
 		return taken{"holds the statements"}
 	}
 	if c.NArg() == 0 && c.String(FlagQuestions) == "" {
-		return taken{"is where statements are typed"}
+		return taken{"is where you type statements"}
 	}
 	return x.In
 }

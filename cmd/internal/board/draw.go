@@ -255,7 +255,7 @@ func (s *Seen) sessions(width int) body {
 }
 
 func (s *Seen) incidents(width int) body {
-	b := body{none: "no incident that the medics remember"}
+	b := body{none: "no incidents in the medics' journal"}
 	t := display.Table{
 		Head:  []string{"", "when", "node", "cause", "detect", "restart", "recover", "restarts"},
 		Right: []bool{4: true, 5: true, 6: true, 7: true}, Least: []int{7},
@@ -281,7 +281,7 @@ func help(width int) body {
 	var b body
 	t := display.Table{Head: []string{"key", "what it does"}, Rows: [][]string{
 		{"n", "nodes: the pipeline, what is wrong, and each node"}, {"l", "links: what each receiver has not acknowledged"},
-		{"s", "sessions: what they ask, how far they are"}, {"i", "incidents: who died, and how fast it was back"},
+		{"s", "sessions: what they ask, how far they are"}, {"i", "incidents: which process died, and how soon it worked again"},
 		{"tab", "the next view"}, {"arrows, PgUp, PgDn", "scroll"}, {"q, Ctrl-C", "end; the cluster continues"},
 		{marks[fine], "running"}, {marks[care], "recovering, draining, busy for more than 2s, or in trouble"},
 		{marks[blocked], "blocked: a receiver takes no more"}, {marks[dead], "silent for 3s, or with a damaged log"},

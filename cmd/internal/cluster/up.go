@@ -116,7 +116,7 @@ func (x *command) haveSockets(c *cli.Context, procs *local.Processes, t *topolog
 			}
 		case address == topology.Published:
 			err = fmt.Errorf(
-				"containers have the cluster of %s; end them with make down, or say `posta topology published --end` if there are none", t.File)
+				"containers have the cluster of %s; end them with make down, or run `posta topology published --end` if there are none", t.File)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -183,10 +183,10 @@ func (x *command) sameTopology(ctx context.Context, procs *local.Processes, t *t
 	case err != nil || then.digest == readAgainDigest(t, now): // without a note, the cluster has only just been started
 		return nil
 	case then.started != textDigest([]byte(t.ReadAtStart())) || !keyring.Keyed(t) || !t.OverTCP():
-		return fmt.Errorf("the cluster runs with an older text of %s; say posta down, then posta up", t.File)
+		return fmt.Errorf("the cluster runs with an older text of %s; run posta down, then posta up", t.File)
 	}
 	if missed := reach.ReadAgain(ctx, procs, alive); len(missed) > 0 {
-		return fmt.Errorf("have nodes and medics read [clients] and their keys again: %s cannot be told", display.Joined(missed))
+		return fmt.Errorf("have nodes and medics read [clients] and their keys again: %s cannot be reached", display.Joined(missed))
 	}
 	x.Notef("[clients] of %s or the keys have changed, and all running nodes and medics read them again", t.File)
 	return noteTopology(t)

@@ -49,7 +49,7 @@ type continued struct {
 	Signature []byte `json:"signature"` // of the text, by the page's key: two numbers of 32 bytes
 }
 
-var errNotSigned = errors.New("no console of this cluster has let this page in, or its login is over: say posta console --login")
+var errNotSigned = errors.New("no console of this cluster has let this page in, or its login is over: run posta console --login")
 
 // proceed returns the token of a link for a page that has signed a challenge. hosts are the addresses of this console.
 func (p *passes) proceed(c continued, hosts []string, now time.Time) (token string, err error) {

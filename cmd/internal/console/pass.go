@@ -97,7 +97,7 @@ func (s secretTrust) sign(purpose string, text []byte) []byte {
 	return append(h.Sum(nil), text...)
 }
 
-var errOtherSecret = errors.New("it is not signed with the secret of this cluster's consoles: say posta console --login as the user who " +
+var errOtherSecret = errors.New("it is not signed with the secret of this cluster's consoles: run posta console --login as the user who " +
 	"started the cluster, on the same machine")
 
 func (s secretTrust) verify(purpose string, statement []byte) ([]byte, error) {
@@ -167,7 +167,7 @@ func newPasses(trust Trust) *passes { return &passes{trust: trust, key: secretTr
 
 var (
 	errOldChallenge = errors.New(
-		"the challenge is older than a minute, was used already, or belongs to another console: say posta console --login again")
+		"the challenge is older than a minute, was used already, or belongs to another console: run posta console --login again")
 	errOtherHost = errors.New("the login was signed for a console at another address")
 )
 

@@ -77,7 +77,7 @@ func ReadSecret(t *topology.Topology) ([]byte, error) {
 	name := secretFile(t)
 	secret, err := owned.Read(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(secret) != secretLength {
-		return nil, fmt.Errorf("%w: the data of %s has no secret of one; say it on the machine of the medics, and where they are containers "+
+		return nil, fmt.Errorf("%w: the data of %s has no secret of one; run it on the machine of the medics, and where they are containers "+
 			"within that of a console: docker exec CONTAINER /bin/posta console --login", ErrNoSecret, t.File)
 	}
 	if err != nil {

@@ -324,7 +324,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	if !right {
 		wrong := "This link was used already, or it belongs to another console. Take the last link that posta console printed."
 		if s.passes != nil {
-			wrong = "This link was used already, is older than a minute, or belongs to another console. Say posta console --login again."
+			wrong = "This link was used already, is older than a minute, or belongs to another console. Run posta console --login again."
 		}
 		s.showLogin(w, http.StatusForbidden, wrong)
 		return

@@ -19,7 +19,7 @@ func (x *command) printLink(c *cli.Context) error {
 		return err
 	}
 	if t.Medics.Console == "" {
-		return exit.Usagef("console --login: the medics of %s serve no console: write console = \"127.0.0.1:8080\" below [medics], then say "+
+		return exit.Usagef("console --login: the medics of %s serve no console: write console = \"127.0.0.1:8080\" below [medics], then run "+
 			"posta down and posta up; or start one with posta console", t.File)
 	}
 	trust, proof, err := x.proof(c, t)

@@ -21,7 +21,7 @@ says, prints a plan, and carries it out: ships the image (this program, or --ima
 every heartbeat. A second run changes nothing; after an interruption, the next run finishes the work.
 
 New limits, memory or image: nodes are replaced one after the other, and sessions run on. Other replicas, hosts, edges or addresses: new
-sessions are held back (clients wait), running ones come to their end, and then all nodes change at once; data of moved nodes goes along.
+sessions are held back (clients wait), running ones finish, and then all nodes change at once; the data of moved nodes moves with them.
 
    posta deploy --plan
    posta deploy
@@ -46,7 +46,7 @@ copy; --render compose a compose file for each host. INSTALL.md in each says wha
 			&cli.BoolFlag{Name: flagRollback, Destination: &x.rollback,
 				Usage: "go back to the last good topology, which the hosts keep, with its image"},
 			&cli.BoolFlag{Name: flagLose, Destination: &x.lose,
-				Usage: "deploy even if no output stays, so that answers which clients have not fetched yet are lost"},
+				Usage: "deploy even if no output keeps its data; answers that clients have not fetched yet are then lost"},
 			&cli.DurationFlag{Name: call.FlagTimeout, Destination: &x.beat, Value: 90 * time.Second,
 				Usage: "wait at most this `TIME` for each heartbeat"}},
 			x.changeFlags()...),
@@ -86,8 +86,8 @@ func UndeployCommand(base *call.Call) *cli.Command {
 	x := &command{Call: base}
 	return &cli.Command{
 		Name:  "undeploy",
-		Usage: "take down what posta deploy has made",
-		Description: `Lets running sessions come to their end, stops and removes all containers and networks of the cluster, and keeps its data: the next posta
+		Usage: "remove what posta deploy has made",
+		Description: `Lets running sessions finish, stops and removes all containers and networks of the cluster, and keeps its data: the next posta
 deploy continues with it. With --volumes the data goes as well. Asks first.
 
 ` + exit.Help,

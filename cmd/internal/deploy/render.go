@@ -53,7 +53,7 @@ func (x *command) render(c *cli.Context) error {
 	}
 	for _, f := range files {
 		if err := writeFile(filepath.Join(dir, filepath.FromSlash(f.Name)), f); err != nil {
-			return fmt.Errorf("write what the hosts need: %w", err)
+			return fmt.Errorf("write the files for the hosts: %w", err)
 		}
 		if path.Base(f.Name) == "INSTALL.md" {
 			x.Notef("what to do on %s: %s", path.Dir(f.Name), filepath.Join(dir, filepath.FromSlash(f.Name)))
@@ -70,7 +70,7 @@ func renderKeys(dir string, t *topology.Topology, keys map[string]security.Bundl
 	for _, n := range t.All() {
 		to := filepath.Join(dir, n.Host, filepath.FromSlash(at(n)))
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil { // other users of the target machine have to be able to enter this directory
-			return fmt.Errorf("write what the hosts need: %w", err)
+			return fmt.Errorf("write the files for the hosts: %w", err)
 		}
 		var archive bytes.Buffer
 		_, err := keys[string(n.ID)].WriteTo(&archive)
@@ -78,7 +78,7 @@ func renderKeys(dir string, t *topology.Topology, keys map[string]security.Bundl
 			err = security.Install(to, &archive)
 		}
 		if err != nil {
-			return fmt.Errorf("write what the hosts need: %w", err)
+			return fmt.Errorf("write the files for the hosts: %w", err)
 		}
 	}
 	return nil

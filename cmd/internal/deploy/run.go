@@ -172,7 +172,7 @@ func Desired(t *topology.Topology, s ImageSource, f *EngineSet, rollback bool) (
 		if before.BrokerSecretIsElsewhere() { // its password is the present one, as for the keys
 			if !before.SameBroker(t) {
 				return plan.Desired{}, nil, fmt.Errorf("%w: the topology before used another broker, and the hosts do not keep its password; write "+
-					"its url into [%s] of %s, and say posta deploy without --%s",
+					"its url into [%s] of %s, and run posta deploy without --%s",
 					plan.ErrRefused, before.Transport, t.File, flagRollback)
 			}
 			if before, err = before.WithBrokerAddress(t.BrokerAddress()); err != nil {
@@ -329,7 +329,7 @@ func (x *command) confirmDown(c *cli.Context, cluster string, f *EngineSet, volu
 	}
 	what := units.Plural(containers, "container") + " go, data stays"
 	if volumes {
-		what = fmt.Sprintf("%s and %s go, and with them all data, logs and results", units.Plural(containers, "container"),
+		what = fmt.Sprintf("%s and %s will be removed, with all data, logs and results", units.Plural(containers, "container"),
 			units.Plural(data, "volume"))
 	}
 	fmt.Fprintf(x.Err, "take down cluster %s: %s. Yes? [y/N] ", cluster, what)
@@ -346,5 +346,5 @@ func (x *command) confirmDown(c *cli.Context, cluster string, f *EngineSet, volu
 	case <-c.Context.Done():
 		return context.Cause(c.Context)
 	}
-	return exit.Usagef("undeploy: not taken down; answer y, or say --%s", flagYes)
+	return exit.Usagef("undeploy: not taken down; answer y, or give --%s", flagYes)
 }

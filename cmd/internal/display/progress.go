@@ -168,7 +168,7 @@ func (g *Progress) statusLine(p client.Progress) string {
 	case len(p.Silent) > 0:
 		line += "; no answer from " + Escape(strings.Join(p.Silent, ", "))
 	case p.HeldBack:
-		line += "; the cluster takes its time"
+		line += "; the cluster is slow to answer"
 	}
 	if p.Rows > 0 {
 		line += "; " + units.Count(p.Rows) + " rows of answers"

@@ -108,7 +108,7 @@ func TestWhatARunWaitsForIsSaid(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	if got := new(Progress).statusLine(client.Progress{State: client.Uploading,
-		HeldBack: true}); got != "uploading; the cluster takes its time" {
+		HeldBack: true}); got != "uploading; the cluster is slow to answer" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -31,7 +31,7 @@ func initCommand(base *call.Call) *cli.Command {
 
 A CA is replaced in three steps, and sessions run on if the keys are brought to all processes after each of them: with --rotate-ca
 a second CA is trusted; with --rotate-ca again it signs; with --rotate-ca once more the first one is no longer trusted. If the
-command is killed in a step, it finishes that step when it is said again, and takes no other.
+command is killed in a step, run it again, and it finishes that step and takes no other.
 
 ` + exit.Help,
 		Flags: []cli.Flag{call.TopologyFlag(),
@@ -51,7 +51,7 @@ func (x *initialise) run(c *cli.Context, k keyring.Ring) error {
 	switch {
 	case err != nil || !x.rotateCA:
 	case state == keyring.CAMade:
-		return exit.Usagef("key init: there was no CA to rotate, and one is made now; say posta key init without --%s", flagRotateCA)
+		return exit.Usagef("key init: there was no CA to rotate, and one is made now; run posta key init without --%s", flagRotateCA)
 	case state == keyring.CASwapped:
 		x.Notef("%s", step2)
 	default:
@@ -80,7 +80,7 @@ func (x *initialise) run(c *cli.Context, k keyring.Ring) error {
 }
 
 const (
-	rotateAgain = "bring the keys to all processes, and then say posta key init --" + flagRotateCA + " again"
+	rotateAgain = "bring the keys to all processes, and then run posta key init --" + flagRotateCA + " again"
 	step1       = "step 1 of 3: a second CA is trusted, and the first one signs; " + rotateAgain
 	step2       = "step 2 of 3: the second CA signs, and both are trusted; " + rotateAgain
 	noStep      = "what a command had begun before is finished; " + rotateAgain

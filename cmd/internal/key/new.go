@@ -53,7 +53,7 @@ func (x *newClient) run(c *cli.Context, k keyring.Ring) error {
 		return exit.Usagef("key new: --role %q is not a role; give submit, watch or operate", x.role)
 	}
 	if _, taken := k.ClientOf(name); taken {
-		return exit.Usagef("key new: %s has a client called %s; give another name, or remove its line and say posta key revoke %[2]s",
+		return exit.Usagef("key new: %s has a client called %s; give another name, or remove its line and run posta key revoke %[2]s",
 			k.Topology.File, name)
 	}
 	lock, err := k.Open()

@@ -44,7 +44,7 @@ func (x *renew) run(c *cli.Context, k keyring.Ring) error {
 		return err
 	}
 	if x.within <= 0 {
-		return exit.Usagef("key renew: --within %s is no time to come", x.within)
+		return exit.Usagef("key renew: --within %s is not in the future", x.within)
 	}
 	if err := k.IsThere(); err != nil {
 		return fmt.Errorf("key renew: %w", err)

@@ -61,10 +61,10 @@ func (x *revoke) run(c *cli.Context, k keyring.Ring) error {
 	}
 	switch names := ownerNames(found); {
 	case len(names) > 1:
-		return exit.Usagef("key revoke: %s is the name of several: say one of %s", name, strings.Join(names, ", "))
+		return exit.Usagef("key revoke: %s is the name of several: give one of %s", name, strings.Join(names, ", "))
 	case len(found) == 0 || slices.ContainsFunc(unknown, func(id security.Identity) bool { return id == found[0].Id }):
 		if slices.ContainsFunc(unknown, func(id security.Identity) bool { return id.Name == name || id.String() == name }) {
-			err = exit.Usagef("key revoke: the certificate of %s cannot be read, so its key is not known: say posta key revoke ed25519:…, with the "+
+			err = exit.Usagef("key revoke: the certificate of %s cannot be read, so its key is not known: run posta key revoke ed25519:…, with the "+
 				"key as posta key list showed it before", name)
 		} else if len(all) == 0 {
 			err = exit.Usagef("key revoke: nobody called %s has a key, and there are no keys at all: posta key init and posta key new make them",

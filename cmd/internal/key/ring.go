@@ -46,10 +46,10 @@ func tellProcesses(x *call.Call, c *cli.Context, k keyring.Ring) {
 	case len(missed) == 0:
 		x.Notef("all %d nodes and medics read it now", len(told))
 	case len(told) == 0:
-		x.Notef("no node or medic of cluster %s runs on this machine: say posta deploy, or make up for containers of compose, or bring the "+
+		x.Notef("no node or medic of cluster %s runs on this machine: run posta deploy, or make up for containers of compose, or bring the "+
 			"directories in %s to all processes and send them SIGHUP; those that are down read them when they start", k.Topology.Name, k.Dir)
 	default:
-		x.Notef("%s read it now; not reached: %s. Say posta deploy, or make up, if they are containers; those that are down read it when they "+
+		x.Notef("%s read it now; not reached: %s. Run posta deploy, or make up, if they are containers; those that are down read it when they "+
 			"start", fmt.Sprintf("%d of %d nodes and medics", len(told), len(k.Processes())), display.Joined(missed))
 	}
 }

@@ -44,7 +44,7 @@ func (k Ring) HaveCA(now time.Time) (ca *security.CA, state caState, err error) 
 	if len(all) > 0 {
 		return nil, caThere, exit.Usagef(
 			"there is no CA in %s, and %s has keys there that another CA has signed: bring %s back from where you keep it; "+
-				"if it is lost, remove %s and %s, say this again, and bring the new keys to all processes at once, because old and new ones do not "+
+				"if it is lost, remove %s and %s, run this again, and bring the new keys to all processes at once, because old and new ones do not "+
 				"trust each other",
 			k.Dir, all[0], k.At(CADir), k.At(string(security.Node)), k.At(string(security.Medic)))
 	}
@@ -77,7 +77,7 @@ func (k Ring) Has(name string) bool {
 }
 
 // ErrRevokedCA is returned by Issue.
-var ErrRevokedCA = exit.Usagef("the CA that signs is revoked, and nobody believes it: replace it with posta key init --rotate-ca")
+var ErrRevokedCA = exit.Usagef("the CA that signs is revoked and not trusted: replace it with posta key init --rotate-ca")
 
 // Issue makes the certificates that are missing, and replaces those that cannot stay. An error with the keys of one process does not keep
 // the other processes from getting theirs. A certificate that ends within the given time cannot stay.
@@ -94,7 +94,7 @@ func Issue(x *call.Call, k Ring, ca *security.CA, now time.Time, within time.Dur
 		has, err := k.Certificate(k.Home(id))
 		switch {
 		case errors.Is(err, security.ErrUnsafeFile):
-			all = append(all, fmt.Errorf("%s: %w; if others may have read the key, say posta key revoke %[1]s first", id, err))
+			all = append(all, fmt.Errorf("%s: %w; if others may have read the key, run posta key revoke %[1]s first", id, err))
 			continue
 		case err == nil:
 			why := has.replace(ca.Certificate(), revoked, now.Add(within))

@@ -75,7 +75,7 @@ func ProcessKeys(c *cli.Context, t *topology.Topology, n topology.Node, log *slo
 			FlagKeys)
 	}
 	if end := keys.Expiry(); time.Until(end) < security.ExpiryWarning {
-		log.Warn("the certificate expires soon: say posta key renew, or bring new keys to this process", "keys", dir, "expires", end)
+		log.Warn("the certificate expires soon: run posta key renew, or bring new keys to this process", "keys", dir, "expires", end)
 	}
 	return keys, nil
 }

@@ -44,7 +44,7 @@ func ProbeCommand(base *call.Call) *cli.Command {
 			{Name: "beat", ArgsUsage: "NAME", Usage: "whether a node or medic is up",
 				Action: reach.Reader(reach.LoadTopology).WithNode("joiner-1", x.probeBeat), Flags: flags},
 			{Name: "lead", Usage: "whether a medic leads", Action: reach.WithTopology(x.probeLead), Flags: flags},
-			{Name: "hold", Usage: "keep new sessions out, and tell who runs", Action: reach.WithTopology(x.probeHold), Flags: append(flags,
+			{Name: "hold", Usage: "hold new sessions back, and list those that run", Action: reach.WithTopology(x.probeHold), Flags: append(flags,
 				&cli.DurationFlag{Name: "lease", Usage: "for `TIME`; 0 lets them in"},
 				&cli.BoolFlag{Name: "cancel", Usage: "cancel those that run"})},
 		},

@@ -34,7 +34,7 @@ shows what they ask, and for statements of SQL their pass.
 ` + exit.Help,
 		Flags: []cli.Flag{call.TopologyFlag(), call.KeyFlag(), call.AddressFlag(), call.JSONFlag(&x.json),
 			&cli.BoolFlag{Name: "watch", Destination: &x.watch, Aliases: []string{"w"},
-				Usage: "show it again and again, until Ctrl-C; on a terminal as a full screen, where h shows the keys"}},
+				Usage: "refresh until Ctrl-C; on a terminal as a full screen, where h shows the keys"}},
 		Action: reach.WithTopology(x.run),
 	}
 }
@@ -131,7 +131,7 @@ func (x *command) warnOfExpiry(l *monitor.Listener[[]monitor.Status], w *monitor
 	now := time.Now()
 	for _, expiring := range []func(time.Time) ([]string, time.Time){l.Expiring, w.Expiring} {
 		if names, first := expiring(now); len(names) > 0 {
-			x.Notef("warning: the certificates of %s end soon, the first one on %s: say posta key renew, and posta deploy where they are "+
+			x.Notef("warning: the certificates of %s end soon, the first one on %s: run posta key renew, and posta deploy where they are "+
 				"containers; posta key list shows what ends when",
 				strings.Join(names, ", "), first.UTC().Format(time.DateOnly))
 		}

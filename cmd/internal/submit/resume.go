@@ -53,9 +53,9 @@ func (x *command) sayHow(c *cli.Context, id session.ID, err error) {
 	switch {
 	case id == (session.ID{}):
 	case errors.Is(err, client.ErrOtherFiles) && errors.Is(err, client.ErrNotResumed):
-		x.Notef("session %s is as it was, and waits for limits.client_timeout at most: resume it with the files that were sent", id)
+		x.Notef("session %s is unchanged, and waits for at most limits.client_timeout: resume it with the files that were sent", id)
 	case errors.Is(err, client.ErrNoCluster), errors.Is(err, client.ErrNotResumed):
-		x.Notef("session %s waits for its client, for limits.client_timeout at most; continue with it: %s", id, resumes(x.Call, c, id))
+		x.Notef("session %s waits at most limits.client_timeout for its client; continue it with: %s", id, resumes(x.Call, c, id))
 	}
 }
 

@@ -126,7 +126,7 @@ func notTraced(id session.ID, t *topology.Topology, v *tracing.View) error {
 	if len(v.Missing) > 0 {
 		why += "; " + unanswered(v.Missing)
 	}
-	return fmt.Errorf("trace: no node that answers knows session %s: %s; posta sessions lists those that run: %w", id, why,
+	return fmt.Errorf("trace: no node that answered knows session %s: %s; posta sessions lists those that run: %w", id, why,
 		protocol.ErrUnknownSession)
 }
 
@@ -271,7 +271,7 @@ func remarks(v *tracing.View) (lines []string) {
 		}
 	}
 	if cell := v.Length() / 40; off > cell && off > 10*time.Millisecond {
-		lines = append(lines, fmt.Sprintf("the bars of two nodes may be shifted by %s: so long took question and answer", display.Span(off)))
+		lines = append(lines, fmt.Sprintf("the bars of two nodes may be off by %s, the time that question and answer took", display.Span(off)))
 	}
 	lines = append(lines, absences(v)...)
 	if len(v.Missing) > 0 {

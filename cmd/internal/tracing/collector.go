@@ -144,7 +144,7 @@ func (c *Collector) Send(ctx context.Context, spans []byte) error {
 	said, _ := io.ReadAll(io.LimitReader(res.Body, 512)) // if the collector breaks off, the status is enough
 	switch {
 	case res.StatusCode/100 == 3:
-		return fmt.Errorf("%s answers %s: it sends you to %s; name that address", c, c.hide(res.Status),
+		return fmt.Errorf("%s answers %s: it redirects to %s; give that address", c, c.hide(res.Status),
 			c.hide(web.Shown(res.Header.Get("Location"))))
 	case res.StatusCode/100 != 2:
 		return fmt.Errorf("%s answers %s: %s", c, c.hide(res.Status), strings.TrimSpace(c.hide(string(said))))

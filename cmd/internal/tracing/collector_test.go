@@ -114,7 +114,7 @@ func TestCollector_ErrorsShowNoSecret(t *testing.T) {
 		return err.Error() + c.String()
 	}
 	for do, want := range map[string]string{"": "401 Unauthorized: wrong: [hidden] and [hidden]",
-		"redirect": "it sends you to " + elsewhere.URL, "cut": "401 Unauthorized"} {
+		"redirect": "it redirects to " + elsewhere.URL, "cut": "401 Unauthorized"} {
 		if got := post(t.Context(), do); !strings.Contains(got, want) || strings.Contains(got, "ses") {
 			t.Errorf("%q: %s", do, got)
 		}

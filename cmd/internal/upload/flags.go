@@ -30,7 +30,7 @@ func UploadFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: call.FlagParam, Aliases: []string{"p"},
 			Usage: "set a parameter of the analysis, `NAME=VALUE`; may be repeated. posta analyses lists the parameters"},
 		&cli.IntFlag{Name: call.FlagLanes, DefaultText: "4",
-			Usage: "`N` chunks under way at once, 1 to 1024: more hide the time a disk takes, and cost memory"},
+			Usage: "`N` chunks under way at once, 1 to 1024: more chunks hide the latency of disks, and cost memory"},
 		&cli.StringFlag{Name: call.FlagChunk,
 			Usage: "`SIZE` of a chunk, like 64KiB; 1 sends every record by itself (default: what the cluster asks for)"},
 		&cli.BoolFlag{Name: call.FlagSend,

@@ -57,7 +57,7 @@ func TestS1_DeployedNodesRunAsAUser(t *testing.T) {
 	running, _ := s.posta(first, "submit", "bikes", "--data", trips.Dir, "--key", alice, "--detach")
 	_, errs := s.posta(first, "key", "renew", "--within", "20000h")
 	made := fmt.Sprintf("made %d certificates", len(topo.All()))
-	if !strings.Contains(errs, made) || !strings.Contains(errs, "runs on this machine: say posta deploy") {
+	if !strings.Contains(errs, made) || !strings.Contains(errs, "runs on this machine: run posta deploy") {
 		t.Errorf("posta key renew does not say what reaches the containers: %s", errs)
 	}
 	s.posta(first, "deploy")
@@ -69,7 +69,7 @@ func TestS1_DeployedNodesRunAsAUser(t *testing.T) {
 	s.posta(first, "submit", "bikes", "--data", trips.Dir, "--key", alice)
 
 	_, errs = s.posta(first, "key", "revoke", "alice")
-	if !strings.Contains(errs, "runs on this machine: say posta deploy") {
+	if !strings.Contains(errs, "runs on this machine: run posta deploy") {
 		t.Errorf("posta key revoke does not say what reaches the containers: %s", errs)
 	}
 	s.posta(first, "deploy")
