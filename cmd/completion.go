@@ -30,7 +30,7 @@ It completes names of analyses, names of nodes and hosts in the topology, and id
 	}
 }
 
-// completionFlag is the word that the scripts append to the line being typed, behind its last, unfinished word.
+// completionFlag is the word that the scripts append after the last, unfinished word of the line.
 const completionFlag = "--generate-completion"
 
 // The scripts ask posta itself, which prints one word per line. If it prints none, the shell offers files. Words hold names of files, which

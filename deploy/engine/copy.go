@@ -78,7 +78,7 @@ func (e *Engine) Tag(ctx context.Context, image string, nameFor func(id string) 
 const rootUser = "0:0"
 
 // Own gives the volume of a unit to the unit's user: the engine makes volumes for root, and earlier versions ran nodes as root. No
-// container of the unit may run. What its like has written to a volume that it shares belongs to the same user already.
+// container of the unit may run. A volume that it shares with units of its kind belongs to the same user already.
 func (e *Engine) Own(ctx context.Context, cluster, volume string, s *plan.Spec) error {
 	if s.User == "" || s.User == rootUser {
 		return nil

@@ -137,7 +137,7 @@ func FenceName(cluster, host string) string { return cluster + "-fence-" + host 
 // consolesName is the volume that the consoles of a host share: their secret lets a page of one go on at another.
 func consolesName(cluster, host string) string { return cluster + "-consoles-" + host }
 
-// shared is the volume that the unit shares with its like on the same host; "" for none.
+// shared is the volume that the unit shares with units of its kind on the same host; "" for none.
 func (u *Unit) shared(cluster string) string {
 	switch u.Role {
 	case topology.RoleMedic:

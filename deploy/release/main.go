@@ -26,8 +26,8 @@ import (
 )
 
 // maxProgram is the largest permitted size of a program in bytes: people fetch it over slow links, and a sudden growth means a new
-// dependency that nobody has looked at. The largest is that for darwin/amd64, 30.57 MB. Of 70 kB that came last, all are package query: no
-// dependency came with it.
+// dependency that nobody has looked at. The largest is that for darwin/amd64, 30.57 MB. The last 70 kB are package query, which added no
+// dependency.
 const maxProgram = 30_700_000
 
 // target is an operating system and a processor for which a program is made.

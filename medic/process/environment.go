@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Environment returns the part of this process's environment that nodes and medics get. All else stays here: whoever says posta up may have
-// credentials of a cloud, a database or an SSH agent in the environment, which nodes do not need, and which anybody who gets hold of one
-// would have. A list of what is secret was rejected, because nobody knows all names.
+// Environment returns the part of this process's environment that nodes and medics get. All else stays here: the environment of the user
+// who runs posta up may hold credentials of a cloud, a database or an SSH agent. Nodes do not need them, and an attacker who controls a
+// node must not have them. A list of what is secret was rejected, because nobody knows all names.
 func Environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

@@ -272,7 +272,7 @@ func (k *sqlJournal) fresh(ctx context.Context, cfg client.Config, s journal.Ses
 	return answer, k.ended(ctx, err)
 }
 
-// noted lets a session's warnings and its answer go to the journal. known are warnings that are there.
+// noted writes a session's warnings and its answer to the journal. known are the warnings that the journal has already.
 func (k *sqlJournal) noted(cfg *client.Config, known []client.Warning) {
 	warn := cfg.OnWarning
 	cfg.OnWarning = func(w client.Warning) {
@@ -299,7 +299,7 @@ func warningsOf(known, found []client.Warning) []client.Warning {
 	return all
 }
 
-// goesOn are the errors after which a command goes on with other sessions.
+// goesOn are the errors after which a command continues with other sessions.
 var goesOn = map[string]error{"failed": protocol.ErrFailed, "input": client.ErrInput}
 
 // ended notes the error of a session after which the command goes on. After any other one the command ends, and the session is begun again
@@ -376,7 +376,7 @@ func (k *sqlJournal) close(err error) error {
 	return errors.Join(err, k.j.Close())
 }
 
-// again returns the command that continues: the present command line with --resume.
+// again returns the command line that continues this command: the present one with --resume.
 func (k *sqlJournal) again(name string) string {
 	words, skip := []string{"posta", k.c.Command.Name}, false
 	for _, arg := range k.x.Arguments {

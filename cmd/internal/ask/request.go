@@ -240,7 +240,7 @@ func sqlStdin(x *call.Call, c *cli.Context) io.Reader {
 	return x.In
 }
 
-// taken is a standard input that cannot be a table; why says for what it is used.
+// taken is a standard input that cannot be a table; why says what it is used for.
 type taken struct{ why string }
 
 func (t taken) Read([]byte) (int, error) {

@@ -116,8 +116,8 @@ func (r *FaultInjector) allBack(ctx context.Context, w *monitor.Listener[monitor
 	return view, nil
 }
 
-// down names targets that have no process, or whose process is the one that a fault has ended or stopped for good. The medics may not have
-// noticed this yet: then no incident is open.
+// down names targets without a process, and targets whose process a fault has ended or stopped for good. The medics may not have noticed
+// this yet: then no incident is open.
 func (r *FaultInjector) down() (names []string) {
 	for i := range r.Faults {
 		f := &r.Faults[i]
@@ -132,8 +132,8 @@ func (r *FaultInjector) down() (names []string) {
 	return names
 }
 
-// missing names what keeps a cluster from being complete: nodes with an open incident, medics that were silent for longer than silent, and
-// the leader if there is none.
+// missing names what a complete cluster lacks: nodes with an open incident, medics that were silent for longer than silent, and the leader
+// if there is none.
 func missing(m monitor.Medics, silent time.Duration) (names []string) {
 	for _, i := range core.Incidents(m.Entries) {
 		if i.Open {

@@ -34,7 +34,7 @@ func guard(hosts []string, peers []int, next http.Handler) http.Handler {
 		}
 		h.Set("Content-Security-Policy", policyWith(r.Host, peers))
 		if origin := r.Header.Get("Origin"); slices.Contains(peerOrigins(r.Host, peers), origin) {
-			h.Set("Access-Control-Allow-Origin", origin) // fromPeer decides of which requests the page reads the answer
+			h.Set("Access-Control-Allow-Origin", origin) // fromPeer decides which answers the page may read
 		}
 		if !fromHere(r) && !fromPeer(r, peers) {
 			http.Error(w, "this request comes from another page: type the address that posta console printed into the browser", http.StatusForbidden)

@@ -24,8 +24,7 @@ const (
 // maxProof bounds the size of a proof, and of an answer to it, in bytes.
 const maxProof = 16 << 10
 
-// hereHeader is the header with which a console shows that it is one: it has signed its address, the nonce of the request and the
-// challenge.
+// hereHeader proves that a console belongs to the cluster: it holds a signature of its address, the nonce of the request and the challenge.
 const hereHeader = "Posta-Console"
 
 func (s *Server) challenge(w http.ResponseWriter, r *http.Request) {
@@ -66,12 +65,12 @@ var ErrRefused = errors.New("it does not let you in")
 // loginTime bounds a login.
 const loginTime = 10 * time.Second
 
-// ErrStranger is wrapped by the errors of Login and Check if what has the port is no console of this cluster.
+// ErrStranger is wrapped by the errors of Login and Check if the program at the port is no console of this cluster.
 var ErrStranger = errors.New(
 	"what answers there is not a console of this cluster: another program has its port, and must not be shown anything")
 
 // Login proves to the console at an address like 127.0.0.1:8080 who its user is, and returns a link that lets in one browser within a
-// minute. Before that the console has to show that it is one of the cluster.
+// minute. Before that the console has to prove that it belongs to the cluster.
 func Login(ctx context.Context, address string, trust Trust, proof Proof) (link string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, loginTime)
 	defer cancel()
@@ -108,8 +107,8 @@ func newClient() (browser *http.Client, done func()) {
 		transport.CloseIdleConnections
 }
 
-// shown returns a challenge of a console that has shown that it is one of the cluster. Nothing answers if the error does not wrap
-// ErrStranger.
+// shown returns the challenge of a console that has proven that it belongs to the cluster. If the error does not wrap ErrStranger, nothing
+// answers.
 func shown(ctx context.Context, browser *http.Client, address string, trust Trust) (challenge string, err error) {
 	nonce := secret()
 	challenge, header, err := exchange(ctx, browser, http.MethodGet, "http://"+address+challengePath+"?nonce="+nonce, nil)

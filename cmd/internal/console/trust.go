@@ -10,7 +10,7 @@ func Own(t *topology.Topology, keys *security.Keys) (Trust, error) {
 	return trusted(t, keys, haveSecret)
 }
 
-// Known returns by what a process of this machine knows a console. The error wraps ErrNoSecret if no console has made a secret yet.
+// Known returns how a process of this machine recognises a console. The error wraps ErrNoSecret if no console has made a secret yet.
 func Known(t *topology.Topology, keys *security.Keys) (Trust, error) {
 	return trusted(t, keys, ReadSecret)
 }

@@ -19,11 +19,11 @@ type command struct {
 	*call.Call
 	listen, token string
 	watch, login  bool
-	of, bind      string // the medic whose console it is, and where that listens in a container
+	of, bind      string // the medic whose console it is, and the address at which it listens in a container
 	alone         bool
 }
 
-// host is who serves a console: a person, or a medic.
+// host is what serves a console: a command of a person, or a medic.
 type host struct {
 	topology *topology.Topology
 	keys     *security.Keys // nil: plain connections

@@ -41,7 +41,7 @@ func (x *command) printLink(c *cli.Context) error {
 	return fmt.Errorf("no console lets this user in: %w; posta status shows which medics are there", errors.Join(wrong...))
 }
 
-// proof returns by what the user of this command knows a console, and how the user proves who it is.
+// proof returns how the user of this command recognises a console, and how the user proves its identity.
 func (x *command) proof(c *cli.Context, t *topology.Topology) (console.Trust, console.Proof, error) {
 	keys, err := reach.ClientKeys(x.Call, c, t)
 	if err != nil {

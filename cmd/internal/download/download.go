@@ -19,7 +19,7 @@ import (
 var (
 	// ErrURL is wrapped by the errors of [Limits.Save] for a text that is not a URL, or whose scheme is not fetched.
 	ErrURL = errors.New("not a URL of http or https")
-	// ErrStatus is wrapped when the server does not hand out the file.
+	// ErrStatus is wrapped when the server does not send the file.
 	ErrStatus = errors.New("the server says")
 	// ErrTooLarge is wrapped when the file is larger than Limits.Bytes.
 	ErrTooLarge = errors.New("file is too large")

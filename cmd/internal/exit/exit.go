@@ -38,7 +38,7 @@ const (
 	Interrupted = 130
 )
 
-// Help is what the help of every command says of the exit codes.
+// Help is the text about exit codes in the help of every command.
 const Help = `Exit codes: 0 done, 1 failed, 2 wrong use, bad input or not permitted, 3 no cluster answers, 4 the session failed, was cancelled, closed or
 is not known, 5 another client uses the session, 6 the session is finished already, 7 another client took it
 over, 130 interrupted.`
@@ -141,7 +141,7 @@ func OneLine(err error) string {
 // ErrTimeout is the cause with which a run ends after --timeout.
 var ErrTimeout = errors.New("not finished in time")
 
-// UndeliveredError is the error of an answer that is right and cannot be written where it is wanted. The nodes' logs say nothing of that.
+// UndeliveredError is the error of a right answer that cannot be written to its destination. The nodes' logs do not mention it.
 type UndeliveredError struct{ error }
 
 // Undelivered returns an UndeliveredError.

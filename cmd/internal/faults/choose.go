@@ -49,7 +49,7 @@ func InjectorOf(x *call.Call, c *cli.Context, keysFor KeySource) (injector Injec
 	return Containers{Restarter: r, Nodes: t.Nodes(), Keys: keys}, all, t, err
 }
 
-// GivenUp reports whether a call was given up, so that nobody knows whether it was carried out.
+// GivenUp reports whether a call was given up, so that its outcome is unknown.
 func GivenUp(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

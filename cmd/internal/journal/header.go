@@ -10,7 +10,7 @@ import (
 	"posta.dev/posta/protocol"
 )
 
-// Header says of what a journal's answers are. Nothing is taken from a journal whose header differs from the command that reads it.
+// Header describes the command whose answers a journal holds. A command with another header takes nothing from the journal.
 type Header struct {
 	Version string    // of the program: another one may plan a statement in another way
 	Began   time.Time // the value of current_date, on whatever day the command is continued
@@ -26,7 +26,7 @@ type Header struct {
 	Files map[string]map[string]protocol.Stamp // by table and path
 }
 
-// Differs returns what differs, and how; "" if nothing does. Began says nothing about the question.
+// Differs returns what differs, and how; "" if nothing does. It ignores Began.
 func (h *Header) Differs(now *Header) string {
 	switch {
 	case h.Text != now.Text:
@@ -57,7 +57,7 @@ func (h *Header) OtherCluster(now *Header) string {
 	return ""
 }
 
-// OtherFiles returns the first file that is not as it was; "" if there is none.
+// OtherFiles returns the first file that has changed; "" if none has.
 func (h *Header) OtherFiles(now *Header) string {
 	for _, table := range slices.Sorted(maps.Keys(join(h.Files, now.Files))) {
 		was, is := h.Files[table], now.Files[table]

@@ -13,7 +13,7 @@ import (
 // ErrInterrupted is returned by Line when Ctrl-C was typed. The part of the line that was typed before is lost.
 var ErrInterrupted = errors.New("interrupted")
 
-// ErrLong is returned by Line for a line whose end the editor has dropped.
+// ErrLong is returned by Line for a line that was too long: the editor has dropped its end.
 var ErrLong = errors.New("a typed line holds at most 4,095 characters")
 
 // mostTyped is how many characters of a line the editor takes from the keyboard. A pasted line may be longer.

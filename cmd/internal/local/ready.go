@@ -81,7 +81,7 @@ func (c *Processes) LastWords(node medic.NodeID) string {
 	return last + " (from " + name + ")"
 }
 
-// lastLine returns the last line of a file that is not empty; "" if there is none.
+// lastLine returns the last non-empty line of a file; "" if there is none.
 func lastLine(name string) string {
 	f, err := os.Open(name)
 	if err != nil {

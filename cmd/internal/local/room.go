@@ -17,8 +17,8 @@ import (
 var ErrNoRoom = errors.New("no room")
 
 // fullFor is how long the disk of a private cluster may be full before its command ends. A cluster that outlives its commands waits for
-// room as long as it takes (W5), because somebody looks after it. The user of one command would wait without knowing for what. Its cluster
-// still waits this long, for room that another program makes.
+// room as long as it takes (W5), because it has an operator. The user of one command would not know what it waits for. Its cluster still
+// waits this long, for room that another program makes.
 const fullFor = 3 * time.Second
 
 // NoRoom returns an error once the disk of one of the nodes has been full for some seconds, and nil when ctx ends.

@@ -23,7 +23,7 @@ func (s *Status) Silent() bool { return !s.Heard || s.Age > SilentFor }
 // Busy reports whether a node that is heard has got nothing done for OldMark or longer.
 func (s *Status) Busy() bool { return !s.Silent() && s.Beat.MarkAge >= OldMark }
 
-// Trouble returns what a node that is heard reports to be wrong with it. The text is not escaped.
+// Trouble returns the problem that a node reports about itself. The text is not escaped.
 func (s *Status) Trouble() string {
 	if s.Silent() {
 		return ""
@@ -72,8 +72,8 @@ func (m *Medic) State() string {
 	return "following"
 }
 
-// Remarks says in a line each what is wrong with nodes that are heard: their own troubles, damaged frames, and work that takes long. The
-// lines are escaped.
+// Remarks returns a line for each problem of nodes that are heard: their own reports, damaged frames, and work that takes long. The lines
+// are escaped.
 func Remarks(view []Status) (lines []string) {
 	lines = append(troubleLines(view), damagedLines(view)...)
 	return append(lines, busyLines(view)...)

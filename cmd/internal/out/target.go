@@ -150,7 +150,7 @@ func (t *Target) Takes(columns []string) error {
 // answers names in errors what a Target is for.
 const answers = "the answers"
 
-// orFiles says what else a user may have meant who gave a directory for the answers.
+// orFiles names what a user who gave a directory for the answers may have meant instead.
 const orFiles = ", or %s/ for one file for each query in it"
 
 // file returns the file that a path names. If the path is a symbolic link, it returns the file to which the link leads, whether that file
